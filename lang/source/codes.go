@@ -1,0 +1,187 @@
+package source
+
+import "strings"
+
+// This file defines the table of diagnostic codes. It is one long table on
+// purpose: `flowrun explain E402` prints a row, the manual lists all of them, and a
+// test goes over it. A code's number never changes its meaning.
+
+// Code is a stable name of a kind of finding: E1xx names, parameters and syntax;
+// E2xx types and shapes; E3xx streams; E4xx channels, loops and the graph; E5xx
+// files and data; E6xx run time; E7xx distributed runs; Lxxx what Flow cannot do
+// yet; Wxxx warnings.
+type Code string
+
+// Severity is the severity that the code's letter stands for.
+func (c Code) Severity() Severity {
+	switch {
+	case strings.HasPrefix(string(c), "L"):
+		return Limit
+	case strings.HasPrefix(string(c), "W"):
+		return Warning
+	}
+	return Error
+}
+
+// CodeRow describes a code.
+type CodeRow struct {
+	Code    Code
+	Title   string // a few words
+	Explain string // sentences: what the rule is and what to do
+	Program string // the smallest program that provokes it; empty when only Command or the outside world does
+	Command string // arguments of flowrun that provoke it, when a program alone does not
+}
+
+// Lookup is the row of c.
+func Lookup(c Code) (CodeRow, bool) {
+	for _, r := range codes {
+		if r.Code == c {
+			return r, true
+		}
+	}
+	return CodeRow{}, false
+}
+
+// Codes are all rows, in the order of their codes' families.
+func Codes() []CodeRow { return append([]CodeRow(nil), codes[:]...) }
+
+// codes is never modified; it is an array so that nothing can append to it.
+var codes = [...]CodeRow{
+	// Syntax.
+	{"E100", "unexpected text", "Something stands where the grammar does not allow it. The message says what was found and what was wanted.", "a = 1 2", ""},
+	{"E101", "bracket is not closed", "Every ( [ { needs its closing bracket. Inside ( and [ line ends do not count, so a missing one is noticed late; the message shows where the bracket was opened.", "a = (1 + 2", ""},
+	{"E102", "operand is missing", "An operator needs a value on its right (and, unless it is a sign or `not`, on its left).", "a = 1 +", ""},
+	{"E103", "wrong assignment sign", "`=` binds a new name and is a statement; `<-` sends to a channel; `==` compares. There is no := and no +=, because a name is bound once.", "a := 1", ""},
+	{"E104", "comparisons do not chain", "`a < b < c` is not an expression. Write `a < b and b < c`.", "a = 1 < 2 < 3", ""},
+	{"E105", "else without if", "An `else` belongs to the `if` whose closing brace is right before it.", "else { 1 }", ""},
+	{"E106", "reserved word as a name", "The words of the grammar cannot name bindings, parameters, fields or arguments.", "state = 1", ""},
+	{"E107", "malformed number", "Digits may be grouped by single underscores; a fraction has digits on both sides of the dot; an integer fits 64 bits. Durations are 10s, 100ms, 1m.", "a = 12abc", ""},
+	{"E108", "string is not closed", "A string ends with a double quote on the line where it starts. Write \\n for a line end inside it.", `a = "abc`, ""},
+	{"E109", "unknown escape", `The escapes in a string are \n \t \r \" \\ and \u{1F600}. A backslash itself is written \\.`, `a = "\q"`, ""},
+	{"E110", "unexpected character", "The character has no meaning in Flow outside strings and comments. Names are ASCII letters, digits and _.", "a = 1 $ 2", ""},
+	{"E111", "cannot send to this", "`<-` is a statement that sends to an element of a channel array: `L[i,j] <- e`. Written `a <-1` for \"a less than -1\" it needs a space: `a < -1`.", "f(1) <- 2", ""},
+	{"E112", "bracket was never opened", "A closing bracket has no opening one.", "a = 1)", ""},
+	{"E113", "nested too deeply", "Brackets, types and right-associative operators may nest 200 deep. Bind parts of the expression to names.", "a = " + strings.Repeat("(", 201) + "1" + strings.Repeat(")", 201), ""},
+	{"E114", "statement is not allowed here", "`import param type fn stage` stand at the top level; `state` and `on` in a stage; `next` in an iterate or a stage; `emit` not in a fn.", "next c = 1", ""},
+	// Names, functions and parameters.
+	{"E115", "name is bound twice", "A name is bound once in a scope, and a block may not bind a name that is visible around it. Choose another name; for a value that changes from round to round use `iterate`.", "a = 1\na = 2", ""},
+	{"E116", "unknown name", "Nothing of that name is bound above, declared, or built in.", "emit nosuch", ""},
+	{"E117", "name is used above its binding", "Bindings are read from top to bottom: move the binding above its first use.", "b = a\na = 1", ""},
+	{"E118", "not a function", "Only functions and operators can be called, and they cannot be stored or emitted.", "a = 1\nb = a(2)", ""},
+	{"E119", "function as a value", "A function may be passed as an argument; it cannot be bound, sent or emitted.", "fn f(x) = x\na = f", ""},
+	{"E120", "no such param", "`--set name=value` names a param of the program; an imported file's are set as alias.name.", "param nb: i64 = 1", "--set nB=128"},
+	{"E121", "value does not fit the param", "The value given by --set (or the default) must be a literal of the param's type.", "param n: i64 = 1", "--set n=abc"},
+	{"E122", "required param is not set", "A param without a default needs --set.", "param n: i64\nemit n", ""},
+	{"E123", "value is not among the param's choices", "`param x = d in [..]` admits the listed values alone.", "param m = \"a\" in [\"a\", \"b\"]", "--set m=c"},
+	{"E124", "import not found", "The path is looked up beside the importing file, then in FLOWPATH, then in the embedded std/.", `import "nosuch.flow" as x`, ""},
+	{"E125", "imports form a cycle", "Files import each other in a circle. Move what both need into a third file.", "", ""},
+	{"E126", "imported file has statements", "An imported file may contain only import, type, fn, stage and param.", "", ""},
+	{"E127", "wrong number of arguments", "The call has too few or too many arguments; the message shows the signature.", "fn f(x) = x\nemit f(1, 2)", ""},
+	{"E128", "no such argument", "A named argument must name a parameter of the function.", "fn f(x) = x\nemit f(y = 1)", ""},
+	{"E129", "argument given twice", "A parameter got a positional and a named argument, or two named ones; positional ones come first.", "fn f(x) = x\nemit f(1, x = 2)", ""},
+	{"E130", "recursion", "A fn may not call itself, directly or through others. Loops are `for` (before the run) and `iterate` (in it).", "fn f(x) = f(x)\nemit f(1)", ""},
+	{"E131", "column outside a row", "`.name` means a field of the current row and stands only in an argument that is evaluated row by row.", "a = .x", ""},
+	{"E132", "no such field", "The value has no field of that name.", "a = 1\nemit a.foo", ""},
+	{"E133", "block has no value", "The last statement of a block that is used as a value must be an expression.", "fn f(x) { y = x }\nemit f(1)", ""},
+	{"E134", "unknown type", "The name is neither an element type (f64 f32 i64 bool str time dur) nor declared by `type`.", "a: f65 = 1", ""},
+	{"E135", "parts of a tuple", "`a, b = e` needs an e with exactly that many parts.", "a, b = 1", ""},
+
+	// Types and shapes.
+	{"E200", "wrong type", "The value's type is not the one wanted here. bool widens to i64 and i64 to f64 in arithmetic; everything else is converted explicitly: i64(x), f32(x).", `a: i64 = "x"`, ""},
+	{"E201", "operator is not defined for these types", "The operator takes other types.", `emit "a" - 1`, ""},
+	{"E202", "condition is not a bool", "`if`, `until`, `not`, `and`, `or` and `assert` take bool; numbers are not truth values.", "emit if 1 { 2 } else { 3 }", ""},
+	{"E203", "branches differ in type", "Both branches of an `if` used as a value have one type and one shape.", `emit if true { 1 } else { "a" }`, ""},
+	{"E204", "if without else has no value", "An `if` used as a value needs an `else`.", "a = if true { 1 }", ""},
+	{"E210", "inner sizes of @ differ", "A @ B needs as many columns in A as rows in B. t(A) transposes.", "emit ones(2, 3) @ ones(2, 3)", ""},
+	{"E211", "shapes do not fit together", "Elementwise operators take equal shapes, a scalar with anything, and 1×m or n×1 with n×m. Nothing else is stretched.", "emit ones(2, 3) + ones(3, 2)", ""},
+	{"E212", "index is out of range", "Indices start at 0; a negative one counts from the end; a range is cut nowhere.", "emit ones(2, 2)[2, 0]", ""},
+	{"E213", "named size does not agree", "One size name in a signature stands for one number in a call.", "fn f(a: f64[n,n]) = a\nemit f(ones(2, 3))", ""},
+	{"E214", "wrong shape", "The operator wants another shape, such as a square matrix.", "emit potrf(ones(2, 3))", ""},
+	{"E215", "must be known before the run", "Sizes, loop bounds, tile edges and indices of channel arrays are integers that do not depend on data.", "emit zeros(i64(sum(rand(2, 2))), 1)", ""},
+	{"E216", "impossible size", "Sizes are not negative and a matrix fits in memory that can be addressed.", "emit zeros(-1, 1)", ""},
+	{"E217", "cannot be indexed", "Matrices and channel arrays have subscripts; scalars do not.", "a = 1\nemit a[0]", ""},
+	{"E218", "wrong number of subscripts", "Matrices take two subscripts, channel arrays as many as they have dimensions.", "emit ones(2, 2)[0, 0, 0]", ""},
+	{"E219", "division by zero", "An integer division by zero in an expression that is computed before the run.", "emit 1 // 0", ""},
+	{"E220", "integer overflow", "An integer expression computed before the run leaves the range of 64 bits.", "emit 9_223_372_036_854_775_807 + 1", ""},
+	{"E221", "bad argument value", "The argument's value is outside what the operator accepts.", "emit tiles(ones(4, 4), 0)", ""},
+
+	// Streams.
+	{"E310", "pipe does not map", "`xs |> f` calls f with the whole stream. To apply f to every token write `xs |> map(f)`.", `emit lines("-") |> upper`, ""},
+	{"E331", "channels have different clocks", "`zip` pairs token by token, so both inputs must come from one source by operators that keep the count of tokens.", "a = lines(\"-\")\nb = a |> filter(fn(x) => len(x) > 1)\nemit zip(a, b)", ""},
+	{"E332", "one branch waits for the whole of another", "With bounded buffers the two would block each other. Use `collect` first, or read the source twice.", "", ""},
+	{"E340", "needs a stream that ends", "The operator needs all tokens and the stream never has to end. Put `window(every = ..)` or `window(count = ..)` before it.", `emit lines("-") |> count`, ""},
+	{"E341", "lateness is missing", "A window by event time needs `late = d`: how long to wait for tokens that come out of order.", "", ""},
+
+	// Channels, loops, the graph.
+	{"E401", "not a channel", "`<-` sends to an element of an array declared by `chan`. A name bound by `=` has one value.", "A = ones(2, 2)\nA[0,0] <- 1", ""},
+	{"E402", "read before anything was sent", "The element has no token at this point of the program: nothing above sends to it, or the constructor left it out (tiles with part = \"lower\" has none above the diagonal).", "chan L = tiles(eye(4), 2, part = \"lower\")\nemit L[0,1]", ""},
+	{"E403", "no such channel", "The subscript is outside the channel array.", "chan L = tiles(eye(4), 2)\nemit L[2,0]", ""},
+	{"E404", "equations form a cycle", "Elements of an equation need each other in a circle, so none can be first. The message lists the circle.", "chan L[i in 0..2] = L[1 - i]\nemit L[0]", ""},
+	{"E405", "loop bound depends on data", "`for` is unrolled before the run, so its bounds are known then. Use `parfor` for many independent results and `iterate` for rounds.", "n = i64(sum(ones(2, 2)))\nfor i in 0..n { emit i }", ""},
+	{"E406", "send where the order is not static", "Sends stand at top level or in fn, under `for` and under `if` with a condition known before the run.", "chan L = tiles(eye(4), 2)\nif sum(eye(4)) > 1 { L[0,0] <- eye(2) }", ""},
+	{"E407", "channel has no send end", "`tiles` without `chan`, and arrays given by equations, can only be read. Declare `chan L = ..`.", "T = tiles(eye(4), 2)\nT[0,0] <- eye(2)", ""},
+	{"E408", "stream channel is connected twice", "An element of type `chan T` is connected once.", "", ""},
+	{"E409", "element was never sent", "The whole array is read and one of its elements has no token.", "chan c: grid[2] of f64[2,2]\nc[0] <- eye(2)\nemit untile(c)", ""},
+	{"E410", "too many tasks", "The unrolled program has more tasks than --max-tasks. A larger tile makes fewer.", "", "--max-tasks 1"},
+	{"E411", "token has the wrong type or shape", "All tokens of a channel have the channel's type and shape.", "chan L = tiles(eye(4), 2)\nL[0,0] <- eye(3)", ""},
+	{"E412", "next is missing", "Every carried name of an `iterate` has exactly one `next`.", "iterate c = 0 times 3 { d = c }\nemit c", ""},
+	{"E413", "next is given twice or under a condition", "Every carried name of an `iterate` has exactly one `next`, not under `if` or `for`.", "iterate c = 0 times 3 { next c = 1; next c = 2 }\nemit c", ""},
+	{"E414", "next of something that is not carried", "`next` names a carried name of the enclosing `iterate` or a `state` of the stage.", "iterate c = 0 times 3 { next d = 1 }\nemit c", ""},
+	{"E415", "carried type changes", "A carried name keeps its type and shape from round to round.", "iterate c = 0 times 3 { next c = 0.5 * c }\nemit c", ""},
+	{"E416", "range is missing", "`for i in xs` needs a range `a..b`, or a list or channel array.", "for i in 3 { emit i }", ""},
+	{"E417", "step is not positive", "`by` takes a positive integer.", "for i in 0..4 by 0 { emit i }", ""},
+
+	// Files and data.
+	{"E501", "file not found", "The file does not exist, seen from the directory where flowrun runs.", `emit read("nosuch.npy")`, ""},
+	{"E502", "file cannot be read", "The operating system refused, or a compressed file is cut off or damaged.", "", ""},
+	{"E503", "malformed header", "The head of the file is not what its format demands.", "", ""},
+	{"E504", "count differs from the header", "The file has fewer or more entries than its header promises.", "", ""},
+	{"E505", "entry outside the matrix", "A row or column index in the file is below 1 or above the size in its header.", "", ""},
+	{"E506", "text where a number belongs", "A field of the file is not a number.", "", ""},
+	{"E507", "unknown format", "The extension (.mtx .mtx.gz .npy .csv) chooses reader and writer.", `emit 1 to "a.xyz"`, ""},
+	{"E508", "not a finite number", "The data contains nan or inf where the computation cannot use it.", "", ""},
+	{"E509", "unsupported contents", "The file is well formed and holds something Flow does not read, such as complex numbers.", "", ""},
+	{"E510", "missing value", "A field is empty and the type has no missing value: give missing = ..", "", ""},
+	{"E511", "file cannot be written", "The operating system refused; nothing was left half written.", `emit 1 to "/nosuch/dir/a.csv"`, ""},
+	{"E512", "no such column", "The table has no column of that name.", "", ""},
+	{"E513", "rows differ in length", "All lines of a table have the same number of fields.", "", ""},
+
+	// Run time.
+	{"E601", "matrix is not positive definite", "Cholesky met a diagonal element that is not positive. The message names the tile and the minor.", "emit potrf(-eye(2))", ""},
+	{"E602", "assertion failed", "The condition of an `assert` is false; the run stops.", `assert 1 == 2, "numbers changed"`, ""},
+	{"E603", "integer division by zero", "The divisor of // or % was zero in the run.", "", ""},
+	{"E604", "matrix is singular", "A pivot is zero, so the system has no single solution.", "emit solve(zeros(2, 2), ones(2, 1))", ""},
+	{"E605", "out of memory", "The run needs more memory than there is. Smaller tiles, more ranks, or --mem.", "", ""},
+	{"E606", "sizes do not agree in the run", "A size that depends on data turned out different from what the program needs.", "", ""},
+	{"E607", "index is out of range in the run", "An index that depends on data is outside the matrix.", "", ""},
+	{"E608", "interrupted", "The run was stopped by a signal before it was done.", "", ""},
+
+	// Distributed runs.
+	{"E701", "backend is not in this build", "This flowrun was built without MPI. Build with -tags mpi, or use --backend=mem.", "emit 1", "--distributed --backend=mpi"},
+	{"E702", "mpirun was not found", "Install an MPI (Debian: openmpi-bin) or name the launcher.", "", ""},
+	{"E703", "ranks run different programs", "All ranks must be given the same program, params and input. The plan hashes differ.", "", ""},
+	{"E704", "a rank was lost", "A process of the run died; the others stop.", "", ""},
+	{"E705", "impossible number of ranks", "--ranks is at least 1.", "emit 1", "--distributed --ranks 0"},
+	{"E706", "ranks lost contact", "No message came for too long from a rank that owes one.", "", ""},
+	{"E707", "backend failed", "The transport reported an error.", "", ""},
+
+	// Limits: right programs that Flow cannot run yet.
+	{"L001", "streams", "Stream sources and operators are not built yet. Read a finite file with `read`.", `emit lines("-")`, ""},
+	{"L002", "frames and records", "Tables with named columns are not built yet. Read numeric files as matrices.", "type T = {a: i64}\na = read(\"x.csv\", T)", ""},
+	{"L003", "sparse matrices", "Sparse values are not built yet. Use dense ones.", "a: sparse f64[2,2] = eye(2)", ""},
+	{"L004", "stages", "User stream operators are not built yet.", "stage s(xs: chan f64) -> chan f64 { on x in xs { emit x } }", ""},
+	{"L005", "parameter server", "`paramserver` is not built yet.", "w = paramserver(init = zeros(2, 1))", ""},
+	{"L006", "parfor", "`parfor` is not built yet. Use matrix operators.", "a = parfor i in 0..3 { i }", ""},
+	{"L007", "iterate", "`iterate` is not built yet. `for` with a fixed count unrolls.", "iterate c = 0 times 3 { next c = c + 1 }", ""},
+	{"L008", "condition on run-time data", "An `if` on a value known only in the run is not built yet. Use ifelse(c, a, b).", "emit if sum(eye(2)) > 1 { 1 } else { 2 }", ""},
+	{"L009", "type", "Values of this type are not built yet.", "a: time = 1", ""},
+	{"L010", "construct", "This construct parses and is not built yet.", "a = {x: 1}", ""},
+	{"L011", "operator", "This operator is not built yet for these types.", "", ""},
+	{"L012", "import", "Importing files is not built yet beyond the standard library.", "", ""},
+
+	// Warnings.
+	{"W001", "binding is never used", "Nothing that is emitted or asserted needs it, so it is not computed.", "a = 1", ""},
+	{"W002", "more ranks than work", "Some ranks own no tile and stay idle. Fewer ranks or a smaller tile.", "", ""},
+	{"W003", "hint has no effect", "The placement or schedule hint does not apply here.", "", ""},
+	{"W004", "comparison with nan", "`x == nan` is always false. Use isnan(x).", "emit 1.0 == nan", ""},
+}

@@ -1,0 +1,51 @@
+package source
+
+import "strings"
+
+// This file defines Suggest, the did-you-mean of every message about a name.
+
+// Suggest is the candidate nearest to name by edit distance (a swap of two
+// neighbours counts as one edit), if it is near enough to be a likely slip: a
+// third of the name's length, and one edit for names of up to three letters.
+// Of equally near ones it takes the first, so the caller's order decides.
+func Suggest(name string, candidates []string) (string, bool) {
+	best, at := "", max(1, len(name)/3)+1
+	for _, c := range candidates {
+		if c == name || c == "" {
+			continue
+		}
+		d := distance(name, c)
+		if strings.EqualFold(name, c) {
+			d = 0 // a slip of case is the nearest there is
+		} else if d >= len(name) {
+			continue // every letter differs: nothing was misspelt
+		}
+		if d < at {
+			best, at = c, d
+		}
+	}
+	return best, best != ""
+}
+
+// distance is the optimal string alignment distance over bytes.
+func distance(a, b string) int {
+	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, cur = prev, cur, prev2
+	}
+	return prev[len(b)]
+}
