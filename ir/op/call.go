@@ -1,0 +1,125 @@
+package op
+
+import (
+	"fmt"
+	"io"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Sig is what a type rule and a cost function see of a call.
+type Sig struct {
+	Def   *Def
+	In    []types.Type
+	Attrs *Attrs
+	// Consts holds the value of each input that is a plan-time constant, else nil; it may be nil altogether.
+	Consts []value.Value
+}
+
+// Fault is a type rule's refusal. The compiler turns it into a diagnostic at the
+// argument it names.
+type Fault struct {
+	Arg  int    // index of the argument at fault, values first then attributes; -1: the whole call
+	Code string // a code of the diagnostics table, such as "E210"
+	Msg  string
+	Help string
+}
+
+func (f *Fault) Error() string { return f.Msg }
+
+// Faultf makes a Fault.
+func Faultf(arg int, code, format string, args ...any) *Fault {
+	return &Fault{Arg: arg, Code: code, Msg: fmt.Sprintf(format, args...)}
+}
+
+// WithHelp adds a help line.
+func (f *Fault) WithHelp(format string, args ...any) *Fault {
+	f.Help = fmt.Sprintf(format, args...)
+	return f
+}
+
+// Failure is a run-time failure that is the user's to see: a matrix that is not
+// positive definite, a file that ends early. The runtime adds line, loop indices
+// and rank.
+type Failure struct {
+	Code string
+	Msg  string
+	Help string
+}
+
+func (f *Failure) Error() string { return f.Msg }
+
+// Failf makes a Failure.
+func Failf(code, format string, args ...any) *Failure {
+	return &Failure{Code: code, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Call is one execution of an operator.
+type Call struct {
+	Def   *Def
+	Attrs *Attrs
+	In    []value.Value
+	// Type is the result's type.
+	Type types.Type
+	// Out: for a dense result the runtime lends a contiguous matrix before Kernel runs (see Def.Accum for its
+	// contents); for every other kind Kernel sets it.
+	Out value.Value
+	// Body is the fused program of a map node; nil for all others.
+	Body *Program
+	// Env is the world outside, for effectful operators and read.
+	Env Env
+}
+
+// Dense is input i as a dense matrix.
+func (c *Call) Dense(i int) *value.Dense { return c.In[i].(*value.Dense) }
+
+// Scalar is input i as a scalar.
+func (c *Call) Scalar(i int) value.Scalar { return c.In[i].(value.Scalar) }
+
+// Result is the lent output matrix.
+func (c *Call) Result() *value.Dense { return c.Out.(*value.Dense) }
+
+// Env is what effectful operators may touch. Calls come in program order per sink.
+type Env interface {
+	// Stdout is where emit prints.
+	Stdout() io.Writer
+	// Create opens a file sink: written under a temporary name, renamed when the whole run has
+	// succeeded, removed when it has not.
+	Create(path string) (io.WriteCloser, error)
+	// Path resolves a path of the program (relative paths belong to the working directory).
+	Path(path string) string
+}
+
+// Program is a fused chain of elementwise operators over one index space: a list of
+// steps over registers. Registers 0..len(In)-1 are the inputs; step k writes register
+// len(In)+k; the last step is the result.
+type Program struct {
+	In    []Operand
+	Steps []Step
+}
+
+// Operand says how an input is read at element (i, j) of the index space.
+type Operand struct {
+	Elem types.Elem
+	Mode Mode
+}
+
+// Mode is how an operand lies in the index space.
+type Mode uint8
+
+// The modes of an operand.
+const (
+	Full   Mode = iota // same shape
+	Trans              // same shape transposed: read at (j, i)
+	RowVec             // 1 x m: read at (0, j)
+	ColVec             // n x 1: read at (i, 0)
+	Single             // scalar or 1 x 1
+)
+
+// Step applies one elementwise operator.
+type Step struct {
+	Def  *Def
+	Args []int      // registers
+	Elem types.Elem // of the result
+}

@@ -1,0 +1,182 @@
+package op
+
+import (
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Def is one row of the operator table: everything that an operator is.
+type Def struct {
+	// Name is the operator's name in printed IR, unique in the table.
+	Name string
+	// Word is what a program calls it when that is not Name; rows may share a word (`max` of one
+	// argument reduces, of two is elementwise) and are told apart by the number of arguments.
+	Word string
+	// Infix is the operator sign that means this row ("+", "@", "not", unary minus is "neg"); mostly "".
+	Infix string
+	// Hidden rows come from the compiler alone (gemm, exchange); a program cannot name them.
+	Hidden bool
+	// Doc is the manual entry; its first sentence begins with the word.
+	Doc string
+	// Args are the parameters in order; values first, attributes after them.
+	Args []Arg
+	// Eg are programs that the tests run and `flowrun doc` prints.
+	Eg []Example
+
+	// Type is the type and shape rule: the result's type for these arguments, or a *Fault.
+	Type func(s *Sig) (types.Type, error)
+	// Ref is the definition: obvious, slow, sharing no code with Kernel. Its result is on the heap.
+	Ref func(c *Call) (value.Value, error)
+	// Elt is the definition of an elementwise operator on scalars of one element type; Ref follows from
+	// it (Broadcast). nil for all others.
+	Elt func(x []value.Scalar) value.Scalar
+	// Loops are the vector loops of an elementwise operator; a missing one falls back on Elt.
+	Loops Loops
+
+	// Shape, when set, makes every call a plan-time constant: a function of the argument types alone
+	// (nrow, auto_tile). Such a row has no kernel.
+	Shape func(in []types.Type) (value.Value, error)
+
+	// Laws are claims that the tests check on random data and the compiler relies on.
+	Laws Laws
+	// Flow is the contract with its channels.
+	Flow Flow
+	// Shard says how the operator is cut into blocks.
+	Shard Shard
+	// Accum is 1 + the index of the input that the result starts as (gemm's c, trsm's b): the runtime
+	// puts that input's contents into Out, in place when nobody else reads it. 0: Out is uninitialised.
+	Accum int
+	// Alias reports that Out may be the memory of any input of the same type that has no other reader.
+	Alias bool
+	// Lower lists the inputs of which only the lower triangle is read.
+	Lower []int
+	// Narrow is the name of the row that computes the lower triangle alone, for results of which
+	// nothing else is read (gemm with b the same as a: syrk). "" for none.
+	Narrow string
+	// Rate is the kernel's rate class for cost: its measured seconds for Work are looked up by it;
+	// "" means Name.
+	Rate string
+	// Cost is the work for given shapes.
+	Cost func(s *Sig, out types.Type) Work
+	// Kernel fills c.Out (dense results), or sets it (scalars and all else). nil if the operator is
+	// always rewritten away before a plan.
+	Kernel func(c *Call) error
+}
+
+// Source is the word that a program uses.
+func (d *Def) Source() string {
+	if d.Word != "" {
+		return d.Word
+	}
+	return d.Name
+}
+
+// Arg is one parameter of an operator.
+type Arg struct {
+	Name string
+	// Attr arguments are plan-time constants that become attributes of the node; the others are edges.
+	Attr bool
+	// Rest takes all remaining positional arguments (cbind). Only the last value argument may be one.
+	Rest bool
+	// Default is what an absent argument is; nil with Optional false means required.
+	Default  *Val
+	Optional bool
+	// Kind of an attribute.
+	Kind ValKind
+	Doc  string
+}
+
+// Example is a small program and what it prints.
+type Example struct {
+	Program string
+	Output  string
+}
+
+// Work is the cost of one call: arithmetic operations and bytes moved at least.
+type Work struct{ Flops, Bytes float64 }
+
+// Laws are algebraic claims, each property-tested on random data.
+type Laws uint16
+
+// The laws. Compilers may use a law only through these bits.
+const (
+	Pure        Laws = 1 << iota // same inputs, same bits; no effect
+	Elementwise                  // result (i,j) depends on element (i,j) of the inputs alone, broadcast rules apply
+	Commutes                     // f(a,b) has the bits of f(b,a)
+	Associates                   // f(a,f(b,c)) has the bits of f(f(a,b),c)
+	Idempotent                   // f(x,x) has the bits of x
+	Involution                   // f(f(x)) has the bits of x
+	Effectful                    // emit, assert: kept, ordered by effect edges
+	View                         // the result is a rearrangement of input elements
+)
+
+// Has reports whether all laws in m are claimed.
+func (l Laws) Has(m Laws) bool { return l&m == m }
+
+// Rate is how many tokens an operator sends for those it receives.
+type Rate uint8
+
+// The rates of the language reference's stream table.
+const (
+	Once   Rate = iota // every input once, the output once
+	OneOne             // a token out for a token in; the clock is kept
+	Some               // 0..1 out for one in; a new clock
+	Any                // any number; a new clock
+	Whole              // one result when the input has closed: needs a bounded input
+)
+
+// Flow is an operator's contract with its channels.
+type Flow struct {
+	Rate      Rate
+	Unordered bool // output order depends on arrival: taints with nondet
+	State     bool // keeps state from token to token
+	Source    bool // produces tokens without any input
+}
+
+// ShardKind is the way an operator is cut into blocks.
+type ShardKind uint8
+
+// The ways. A row that says ShardWhole runs on whole values on one worker.
+const (
+	ShardWhole     ShardKind = iota
+	ShardGenerate            // a constructor: every block is computed from its place alone (attributes full, at)
+	ShardAligned             // elementwise: block (i,j) from blocks (i,j), broadcast along missing axes
+	ShardTranspose           // block (i,j) from block (j,i)
+	ShardContract            // a @ b: blocks (i,k) and (k,j), accumulated over ascending k
+	ShardReduce              // blocks to partials (Partial), partials to one (Combine), then Finish
+	ShardRows                // like ShardReduce, a result per row: partial results over a row of blocks
+	ShardCols                // a result per column
+	ShardMove                // slice, assemble: blocks are cut from and laid into blocks
+	ShardSink                // emit: blocks are gathered in one place
+)
+
+// Shard says how an operator is cut.
+type Shard struct {
+	Kind ShardKind
+	// Partial, Combine and Finish name the rows of a reduction: Partial: block -> accumulator,
+	// Combine: accumulators -> accumulator (any number, any order, same bits), Finish: accumulator -> result.
+	Partial, Combine, Finish string
+	// Accum names the accumulating form of a contraction (gemm): acc + a@b.
+	Accum string
+}
+
+// Loops are the vector loops of an elementwise operator over contiguous slices of
+// equal length; dst may be the same slice as an input, never overlap it otherwise.
+// The suffix is the number of inputs.
+type Loops struct {
+	F64x1          func(dst, a []float64)
+	F64x2          func(dst, a, b []float64)
+	F32x1          func(dst, a []float32)
+	F32x2          func(dst, a, b []float32)
+	I64x1          func(dst, a []int64)
+	I64x2          func(dst, a, b []int64)
+	Boolx1         func(dst, a []uint8)
+	Boolx2         func(dst, a, b []uint8)
+	CmpF64         func(dst []uint8, a, b []float64)
+	CmpF32         func(dst []uint8, a, b []float32)
+	CmpI64         func(dst []uint8, a, b []int64)
+	SelF64         func(dst []float64, c []uint8, a, b []float64)
+	SelF32         func(dst []float32, c []uint8, a, b []float32)
+	SelI64         func(dst []int64, c []uint8, a, b []int64)
+	FromI64, ToI64 func(dst *value.Dense, a *value.Dense) // conversions, whole contiguous rows
+}

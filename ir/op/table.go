@@ -1,0 +1,82 @@
+package op
+
+import (
+	"fmt"
+	"sort"
+)
+
+// Table is the operator table as one value. It is immutable once made.
+type Table struct {
+	rows  []*Def
+	names map[string]*Def
+	words map[string][]*Def
+	infix map[string]*Def
+}
+
+// NewTable makes a table of families of rows; it refuses two rows of one name or sign.
+func NewTable(families ...[]*Def) (*Table, error) {
+	t := &Table{names: map[string]*Def{}, words: map[string][]*Def{}, infix: map[string]*Def{}}
+	for _, rows := range families {
+		for _, d := range rows {
+			if t.names[d.Name] != nil {
+				return nil, fmt.Errorf("two rows are named %q", d.Name)
+			}
+			if d.Infix != "" {
+				if t.infix[d.Infix] != nil {
+					return nil, fmt.Errorf("two rows mean %q", d.Infix)
+				}
+				t.infix[d.Infix] = d
+			}
+			t.rows = append(t.rows, d)
+			t.names[d.Name] = d
+			if !d.Hidden {
+				t.words[d.Source()] = append(t.words[d.Source()], d)
+			}
+		}
+	}
+	return t, nil
+}
+
+// Rows is every row, in table order; the caller must not change it.
+func (t *Table) Rows() []*Def { return t.rows }
+
+// Named is the row of that IR name, or nil.
+func (t *Table) Named(name string) *Def { return t.names[name] }
+
+// Must is the row of that IR name; a missing one is a bug in the table.
+func (t *Table) Must(name string) *Def {
+	if d := t.names[name]; d != nil {
+		return d
+	}
+	panic("BUG: the operator table has no row " + name)
+}
+
+// Word is the rows that a program means by word.
+func (t *Table) Word(word string) []*Def { return t.words[word] }
+
+// Infix is the row of an operator sign, or nil.
+func (t *Table) Infix(sign string) *Def { return t.infix[sign] }
+
+// Words is every word of the table, sorted: for completion and did-you-mean.
+func (t *Table) Words() []string {
+	out := make([]string, 0, len(t.words))
+	for w := range t.words {
+		out = append(out, w)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Arity is the least and greatest number of positional arguments; most is -1 for any number.
+func (d *Def) Arity() (least, most int) {
+	for _, a := range d.Args {
+		if a.Rest {
+			return least + 1, -1
+		}
+		if !a.Optional && a.Default == nil {
+			least++
+		}
+		most++
+	}
+	return least, most
+}

@@ -1,0 +1,200 @@
+package value
+
+import (
+	"fmt"
+	"unsafe"
+
+	"flow/ir/types"
+)
+
+// Dense is a row-major matrix. Element (i, j) is at i*Stride+j of the one slice
+// that its element type names; the others are nil. Bool is one byte, 0 or 1.
+// I64 also holds time and dur.
+type Dense struct {
+	Elem       types.Elem
+	Rows, Cols int
+	Stride     int // elements from one row to the next, >= Cols
+	F64        []float64
+	F32        []float32
+	I64        []int64
+	Bool       []uint8
+	// Buf is the memory as it was lent, for whoever lent it; nil for heap memory and views.
+	Buf []byte
+}
+
+// Type is the matrix's type.
+func (d *Dense) Type() types.Type { return types.DenseOf(d.Elem, d.Rows, d.Cols) }
+
+// New is a zero matrix on the heap. It panics for an element type without a fixed size.
+func New(e types.Elem, rows, cols int) *Dense {
+	d := &Dense{Elem: e, Rows: rows, Cols: cols, Stride: cols}
+	n := rows * cols
+	switch e {
+	case types.F64:
+		d.F64 = make([]float64, n)
+	case types.F32:
+		d.F32 = make([]float32, n)
+	case types.I64, types.Time, types.Dur:
+		d.I64 = make([]int64, n)
+	case types.Bool:
+		d.Bool = make([]uint8, n)
+	default:
+		panic("BUG: dense matrix of " + e.String())
+	}
+	return d
+}
+
+// Over lays a rows x cols matrix over buf, which must be long enough and aligned
+// to the element; the contents are what buf held. The matrix remembers buf.
+func Over(buf []byte, e types.Elem, rows, cols int) *Dense {
+	d := &Dense{Elem: e, Rows: rows, Cols: cols, Stride: cols, Buf: buf}
+	n := rows * cols
+	if n*e.Size() > len(buf) {
+		panic(fmt.Sprintf("BUG: %d bytes under a %v", len(buf), d.Type()))
+	}
+	if n == 0 {
+		return d
+	}
+	p := unsafe.Pointer(unsafe.SliceData(buf))
+	switch e {
+	case types.F64:
+		d.F64 = unsafe.Slice((*float64)(p), n)
+	case types.F32:
+		d.F32 = unsafe.Slice((*float32)(p), n)
+	case types.I64, types.Time, types.Dur:
+		d.I64 = unsafe.Slice((*int64)(p), n)
+	case types.Bool:
+		d.Bool = unsafe.Slice((*uint8)(p), n)
+	default:
+		panic("BUG: dense matrix of " + e.String())
+	}
+	return d
+}
+
+// Bytes is the memory of a contiguous matrix (Stride == Cols), not a copy: for
+// messages and hashes. It panics for a view with gaps.
+func (d *Dense) Bytes() []byte {
+	if d.Stride != d.Cols && d.Rows > 1 {
+		panic("BUG: bytes of a strided view")
+	}
+	n := d.Rows * d.Cols
+	if n == 0 {
+		return nil
+	}
+	switch d.Elem {
+	case types.F64:
+		return unsafe.Slice((*byte)(unsafe.Pointer(&d.F64[0])), 8*n)
+	case types.F32:
+		return unsafe.Slice((*byte)(unsafe.Pointer(&d.F32[0])), 4*n)
+	case types.Bool:
+		return d.Bool[:n]
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&d.I64[0])), 8*n)
+}
+
+// View is the window of rows x cols at (r0, c0), sharing memory.
+func (d *Dense) View(r0, c0, rows, cols int) *Dense {
+	if r0 < 0 || c0 < 0 || r0+rows > d.Rows || c0+cols > d.Cols {
+		panic(fmt.Sprintf("BUG: view %d+%d, %d+%d of a %v", r0, rows, c0, cols, d.Type()))
+	}
+	v := &Dense{Elem: d.Elem, Rows: rows, Cols: cols, Stride: d.Stride}
+	if rows == 0 || cols == 0 {
+		return v
+	}
+	at := r0*d.Stride + c0
+	end := at + (rows-1)*d.Stride + cols
+	switch d.Elem {
+	case types.F64:
+		v.F64 = d.F64[at:end]
+	case types.F32:
+		v.F32 = d.F32[at:end]
+	case types.Bool:
+		v.Bool = d.Bool[at:end]
+	default:
+		v.I64 = d.I64[at:end]
+	}
+	return v
+}
+
+// CopyFrom copies s, of the same element type and shape, into d.
+func (d *Dense) CopyFrom(s *Dense) {
+	if d.Elem != s.Elem || d.Rows != s.Rows || d.Cols != s.Cols {
+		panic(fmt.Sprintf("BUG: copy of a %v into a %v", s.Type(), d.Type()))
+	}
+	for i := range d.Rows {
+		a, b := i*d.Stride, i*s.Stride
+		switch d.Elem {
+		case types.F64:
+			copy(d.F64[a:a+d.Cols], s.F64[b:b+d.Cols])
+		case types.F32:
+			copy(d.F32[a:a+d.Cols], s.F32[b:b+d.Cols])
+		case types.Bool:
+			copy(d.Bool[a:a+d.Cols], s.Bool[b:b+d.Cols])
+		default:
+			copy(d.I64[a:a+d.Cols], s.I64[b:b+d.Cols])
+		}
+	}
+}
+
+// Clone is a contiguous copy on the heap.
+func (d *Dense) Clone() *Dense {
+	c := New(d.Elem, d.Rows, d.Cols)
+	c.CopyFrom(d)
+	return c
+}
+
+// At is element (i, j) as a scalar: for printing, tests and reference code, not for loops that matter.
+func (d *Dense) At(i, j int) Scalar {
+	at := i*d.Stride + j
+	switch d.Elem {
+	case types.F64:
+		return F64(d.F64[at])
+	case types.F32:
+		return Scalar{Elem: types.F32, F: float64(d.F32[at])}
+	case types.Bool:
+		return Scalar{Elem: types.Bool, I: int64(d.Bool[at])}
+	}
+	return Scalar{Elem: d.Elem, I: d.I64[at]}
+}
+
+// Set stores s, converted to the element type, at (i, j).
+func (d *Dense) Set(i, j int, s Scalar) {
+	at := i*d.Stride + j
+	s = s.Convert(d.Elem)
+	switch d.Elem {
+	case types.F64:
+		d.F64[at] = s.F
+	case types.F32:
+		d.F32[at] = float32(s.F)
+	case types.Bool:
+		d.Bool[at] = uint8(s.I)
+	default:
+		d.I64[at] = s.I
+	}
+}
+
+// Same reports that two values have the same type and the same bits: NaNs with
+// equal payloads are equal, -0 and 0 are not. It is the oracle's comparison and
+// what the language calls identical.
+func Same(a, b Value) bool {
+	switch x := a.(type) {
+	case Scalar:
+		y, ok := b.(Scalar)
+		return ok && x.Same(y)
+	case *Dense:
+		y, ok := b.(*Dense)
+		if !ok || x.Elem != y.Elem || x.Rows != y.Rows || x.Cols != y.Cols {
+			return false
+		}
+		if x.Rows*x.Cols == 0 {
+			return true
+		}
+		for i := range x.Rows {
+			if string(x.View(i, 0, 1, x.Cols).Bytes()) != string(y.View(i, 0, 1, y.Cols).Bytes()) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
