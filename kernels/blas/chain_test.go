@@ -1,0 +1,230 @@
+package blas
+
+// This file tests that every set with Chain follows the chain bit for bit, and the others to rounding, on random
+// shapes around the sizes of the micro-tiles, with leading dimensions beyond the row length.
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// ops are the kernels of one set in one element type.
+type ops[T element] struct {
+	gemm   func(ws *Workspace, tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
+	gemmTN func(ws *Workspace, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
+	syrk   func(ws *Workspace, sub bool, n, k int, a []T, lda int, c []T, ldc int)
+	trsm   func(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb int)
+	potrf  func(ws *Workspace, n int, a []T, lda int) int
+}
+
+func opsF64(s Set) ops[float64] {
+	return ops[float64]{s.GemmF64, s.GemmTNF64, s.SyrkF64, s.TrsmF64, s.PotrfF64}
+}
+
+func opsF32(s Set) ops[float32] {
+	return ops[float32]{s.GemmF32, s.GemmTNF32, s.SyrkF32, s.TrsmF32, s.PotrfF32}
+}
+
+// matrix is random data with room around it: the columns beyond n and the row after the last must survive.
+type matrix[T element] struct {
+	m, n, ld int
+	v        []T
+}
+
+// value draws a number of one of several characters: small, huge, tiny, subnormal, zero of either sign.
+func value[T element](r *rand.Rand, ill bool) T {
+	x := T(r.Float64()*2 - 1)
+	if !ill {
+		return x
+	}
+	switch r.IntN(8) {
+	case 0:
+		return T(math.Copysign(0, float64(x)))
+	case 1, 2:
+		return T(math.Ldexp(float64(x), r.IntN(60)-30))
+	case 3:
+		return T(math.Ldexp(float64(x), -70)) // products are subnormal in f32
+	case 4:
+		return T(r.IntN(3) - 1)
+	}
+	return x
+}
+
+func random[T element](r *rand.Rand, m, n int, ill bool) matrix[T] {
+	ld := n + r.IntN(4)
+	a := matrix[T]{m, n, max(ld, 1), make([]T, m*max(ld, 1))}
+	for i := range a.v {
+		a.v[i] = value[T](r, ill)
+	}
+	if m > 0 {
+		// No padding after the last row: a kernel that reads or writes there is out of its slice.
+		a.v = a.v[: (m-1)*a.ld+n : (m-1)*a.ld+n]
+	}
+	return a
+}
+
+func (a matrix[T]) clone() matrix[T] {
+	a.v = append([]T(nil), a.v...)
+	return a
+}
+
+// lower makes a usable triangle: ones and more on the diagonal, what lies above poisoned, as it must not be read.
+func (a matrix[T]) lower() matrix[T] {
+	for i := range a.n {
+		for j := range a.n {
+			switch {
+			case i == j:
+				a.v[i*a.ld+j] = T(1.1 + math.Abs(float64(a.v[i*a.ld+j])))
+			case j > i:
+				a.v[i*a.ld+j] = T(math.NaN())
+			}
+		}
+	}
+	return a
+}
+
+// positive makes a diagonally dominant matrix, hence positive definite, poisoned above the diagonal.
+func (a matrix[T]) positive() matrix[T] {
+	a.lower()
+	for i := range a.n {
+		a.v[i*a.ld+i] += T(a.n)
+	}
+	return a
+}
+
+// same compares bit for bit (any NaN equals any NaN), or to tolerance for a set without the chain.
+func same[T element](t *testing.T, chain bool, got, want matrix[T], what string) {
+	t.Helper()
+	scale := 1.0
+	for _, v := range want.v {
+		if x := math.Abs(float64(v)); x > scale && !math.IsInf(x, 0) {
+			scale = x
+		}
+	}
+	eps := 1e-12
+	if any(T(0)) == any(float32(0)) {
+		eps = 1e-4
+	}
+	for p, w := range want.v {
+		g := got.v[p]
+		if g == w && math.Signbit(float64(g)) == math.Signbit(float64(w)) || g != g && w != w {
+			continue
+		}
+		if !chain && math.Abs(float64(g)-float64(w)) <= eps*scale {
+			continue
+		}
+		t.Fatalf("%s: at row %d column %d of %d x %d: got %v, want %v", what, p/want.ld, p%want.ld, want.m, want.n, g, w)
+	}
+}
+
+// size draws a dimension: often near a multiple of the micro-tile, sometimes tiny.
+func size(r *rand.Rand, limit int) int {
+	switch r.IntN(4) {
+	case 0:
+		return 1 + r.IntN(min(limit, 9))
+	case 1:
+		return min(limit, max(1, 8*(1+r.IntN(limit/8))+r.IntN(3)-1))
+	case 2:
+		return min(limit, max(1, 12*(1+r.IntN(limit/12))+r.IntN(3)-1))
+	}
+	return 1 + r.IntN(limit)
+}
+
+// check runs rounds random calls of every kernel against the reference, with sizes up to limit.
+func check[T element](t *testing.T, k ops[T], chain bool, r *rand.Rand, rounds, limit int) {
+	ws := new(Workspace)
+	for round := range rounds {
+		ill := chain && round%2 == 1
+		m, n, d := size(r, limit), size(r, limit), size(r, limit)
+		sub, tb := r.IntN(2) == 0, r.IntN(2) == 0
+		what := fmt.Sprintf("round %d m %d n %d k %d sub %v tb %v ill %v", round, m, n, d, sub, tb, ill)
+
+		a, c := random[T](r, m, d, ill), random[T](r, m, n, ill)
+		b := random[T](r, d, n, ill)
+		if tb {
+			b = random[T](r, n, d, ill)
+		}
+		want := c.clone()
+		refGemm(false, tb, sub, m, n, d, a.v, a.ld, b.v, b.ld, want.v, want.ld)
+		k.gemm(ws, tb, sub, m, n, d, a.v, a.ld, b.v, b.ld, c.v, c.ld)
+		same(t, chain, c, want, "gemm "+what)
+
+		a, b, c = random[T](r, d, m, ill), random[T](r, d, n, ill), random[T](r, m, n, ill)
+		want = c.clone()
+		refGemm(true, false, sub, m, n, d, a.v, a.ld, b.v, b.ld, want.v, want.ld)
+		k.gemmTN(ws, sub, m, n, d, a.v, a.ld, b.v, b.ld, c.v, c.ld)
+		same(t, chain, c, want, "gemmTN "+what)
+
+		a, c = random[T](r, n, d, ill), random[T](r, n, n, ill)
+		want = c.clone()
+		refSyrk(sub, n, d, a.v, a.ld, want.v, want.ld)
+		k.syrk(ws, sub, n, d, a.v, a.ld, c.v, c.ld)
+		same(t, chain, c, want, "syrk "+what)
+
+		// Off-diagonal entries of a triangle stay small, or the solution overflows and nothing is compared.
+		l, x := random[T](r, n, n, false).lower(), random[T](r, m, n, ill)
+		want = x.clone()
+		for i := range n {
+			for j := range i {
+				l.v[i*l.ld+j] /= T(n)
+			}
+		}
+		refTrsm(m, n, l.v, l.ld, want.v, want.ld)
+		k.trsm(ws, m, n, l.v, l.ld, x.v, x.ld)
+		same(t, chain, x, want, "trsm "+what)
+
+		p := random[T](r, n, n, false).positive()
+		want = p.clone()
+		if round%4 == 3 {
+			bad := r.IntN(n)
+			p.v[bad*p.ld+bad] = []T{0, -1, T(math.NaN())}[r.IntN(3)]
+			want = p.clone()
+		}
+		wantMinor := refPotrf(n, want.v, want.ld)
+		if minor := k.potrf(ws, n, p.v, p.ld); minor != wantMinor {
+			t.Fatalf("potrf %s: minor %d, want %d", what, minor, wantMinor)
+		}
+		if wantMinor == 0 {
+			same(t, chain, p, want, "potrf "+what)
+		}
+	}
+}
+
+func TestSetsAgreeWithReference(t *testing.T) {
+	for _, s := range sets() {
+		t.Run(s.Name()+"/f64", func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			check(t, opsF64(s), s.Chain(), r, 150, 90)
+			check(t, opsF64(s), s.Chain(), r, 2, 420)
+		})
+		t.Run(s.Name()+"/f32", func(t *testing.T) {
+			r := rand.New(rand.NewPCG(3, 4))
+			check(t, opsF32(s), s.Chain(), r, 40, 60)
+		})
+	}
+}
+
+// TestEmptyShapes checks that a zero dimension touches nothing.
+func TestEmptyShapes(t *testing.T) {
+	for _, s := range sets() {
+		ws := new(Workspace)
+		c := []float64{1, 2, 3, 4}
+		s.GemmF64(ws, false, false, 2, 2, 0, nil, 1, nil, 2, c, 2)
+		s.GemmF64(ws, true, false, 0, 2, 2, nil, 2, c, 2, nil, 2)
+		s.GemmF64(ws, true, false, 2, 0, 2, c, 2, nil, 2, nil, 2)
+		s.SyrkF64(ws, true, 2, 0, nil, 1, c, 2)
+		s.SyrkF64(ws, true, 0, 2, nil, 2, nil, 1)
+		s.TrsmF64(ws, 0, 2, c, 2, nil, 2)
+		s.TrsmF64(ws, 2, 0, nil, 1, nil, 1)
+		if minor := s.PotrfF64(ws, 0, nil, 1); minor != 0 {
+			t.Errorf("%s: potrf of order 0 returns %d", s.Name(), minor)
+		}
+		for i, v := range []float64{1, 2, 3, 4} {
+			if c[i] != v {
+				t.Errorf("%s: element %d became %v", s.Name(), i, c[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package blas
+
+// This file defines the set in plain Go: the chain as written in the package comment, blocked only as far as
+// registers go. It is what the assembly is compared with, and what runs on CPUs without it.
+
+import "math"
+
+// portable is the set in plain Go.
+type portable struct{}
+
+func (portable) Name() string { return "portable" }
+func (portable) Chain() bool  { return true }
+
+func (portable) GemmF64(_ *Workspace, tb, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	plainGemm(tb, sub, m, n, k, a, lda, b, ldb, c, ldc)
+}
+
+func (portable) GemmF32(_ *Workspace, tb, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
+	plainGemm(tb, sub, m, n, k, a, lda, b, ldb, c, ldc)
+}
+
+func (portable) GemmTNF64(_ *Workspace, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	plainGemmTN(sub, m, n, k, a, lda, b, ldb, c, ldc)
+}
+
+func (portable) GemmTNF32(_ *Workspace, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
+	plainGemmTN(sub, m, n, k, a, lda, b, ldb, c, ldc)
+}
+
+func (portable) SyrkF64(_ *Workspace, sub bool, n, k int, a []float64, lda int, c []float64, ldc int) {
+	plainSyrk(sub, n, k, a, lda, c, ldc)
+}
+
+func (portable) SyrkF32(_ *Workspace, sub bool, n, k int, a []float32, lda int, c []float32, ldc int) {
+	plainSyrk(sub, n, k, a, lda, c, ldc)
+}
+
+func (portable) TrsmF64(_ *Workspace, m, n int, l []float64, ldl int, b []float64, ldb int) {
+	plainTrsm(m, n, l, ldl, b, ldb)
+}
+
+func (portable) TrsmF32(_ *Workspace, m, n int, l []float32, ldl int, b []float32, ldb int) {
+	plainTrsm(m, n, l, ldl, b, ldb)
+}
+
+func (portable) PotrfF64(_ *Workspace, n int, a []float64, lda int) int {
+	return plainPotrf(n, a, lda)
+}
+
+func (portable) PotrfF32(_ *Workspace, n int, a []float32, lda int) int {
+	return plainPotrf(n, a, lda)
+}
+
+// dots continues the chains of c[0:n] with ±x·y_j, y_j being row j of y and x as long as k.
+// Four chains at a time, because one alone waits for the latency of each FMA.
+func dots[T element](sub bool, n, k int, x []T, y []T, ldy int, c []T) {
+	x, c = x[:k], c[:n]
+	sign := T(1)
+	if sub {
+		sign = -1 // -x*y is exact in the sign, so it may go on either factor
+	}
+	j := 0
+	for ; j+4 <= n; j += 4 {
+		y0, y1 := y[j*ldy:][:k], y[(j+1)*ldy:][:k]
+		y2, y3 := y[(j+2)*ldy:][:k], y[(j+3)*ldy:][:k]
+		c0, c1, c2, c3 := c[j], c[j+1], c[j+2], c[j+3]
+		for p, v := range x {
+			v *= sign
+			c0, c1 = fma(v, y0[p], c0), fma(v, y1[p], c1)
+			c2, c3 = fma(v, y2[p], c2), fma(v, y3[p], c3)
+		}
+		c[j], c[j+1], c[j+2], c[j+3] = c0, c1, c2, c3
+	}
+	for ; j < n; j++ {
+		s := c[j]
+		for p, v := range y[j*ldy:][:k] {
+			s = fma(sign*x[p], v, s)
+		}
+		c[j] = s
+	}
+}
+
+// axpy continues the chains of c with one step: c = fma(x, y, c).
+func axpy[T element](x T, y, c []T) {
+	c = c[:len(y)]
+	for j, v := range y {
+		c[j] = fma(x, v, c[j])
+	}
+}
+
+func plainGemm[T element](tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+	if n == 0 || k == 0 {
+		return
+	}
+	for i := range m {
+		if tb {
+			dots(sub, n, k, a[i*lda:], b, ldb, c[i*ldc:])
+			continue
+		}
+		for p := range k {
+			v := a[i*lda+p]
+			if sub {
+				v = -v
+			}
+			axpy(v, b[p*ldb:][:n], c[i*ldc:])
+		}
+	}
+}
+
+func plainGemmTN[T element](sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+	if n == 0 {
+		return
+	}
+	for p := range k {
+		for i := range m {
+			v := a[p*lda+i]
+			if sub {
+				v = -v
+			}
+			axpy(v, b[p*ldb:][:n], c[i*ldc:])
+		}
+	}
+}
+
+func plainSyrk[T element](sub bool, n, k int, a []T, lda int, c []T, ldc int) {
+	if k == 0 {
+		return
+	}
+	for i := range n {
+		dots(sub, i+1, k, a[i*lda:], a, lda, c[i*ldc:])
+	}
+}
+
+func plainTrsm[T element](m, n int, l []T, ldl int, b []T, ldb int) {
+	if n == 0 {
+		return
+	}
+	for i := range m {
+		row := b[i*ldb:]
+		for j := range n {
+			dots(true, 1, j, row, l[j*ldl:], ldl, row[j:])
+			row[j] /= l[j*ldl+j]
+		}
+	}
+}
+
+func plainPotrf[T element](n int, a []T, lda int) (minor int) {
+	for i := range n {
+		row := a[i*lda:]
+		for j := range i {
+			dots(true, 1, j, row, a[j*lda:], lda, row[j:])
+			row[j] /= a[j*lda+j]
+		}
+		dots(true, 1, i, row, row, lda, row[i:])
+		if !(row[i] > 0) {
+			return i + 1
+		}
+		row[i] = T(math.Sqrt(float64(row[i]))) // exact double rounding: 53 >= 2*24+2
+		clear(row[i+1 : n])
+	}
+	return 0
+}
