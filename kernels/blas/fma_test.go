@@ -36,6 +36,15 @@ func TestFMA32RoundsOnce(t *testing.T) {
 			x *= 0x1p-60 // results among the subnormals
 			z *= 0x1p-120
 		}
+		if r.IntN(2) == 0 {
+			// A product just off the middle of two neighbours of z, by less than a float64 beside z can hold.
+			d := float32(math.Ldexp(float64(1+r.IntN(4)), -20-r.IntN(4)))
+			x, y = 1+d, (1-d)*0x1p-24
+			z = 1 + float32(r.IntN(1<<23))*0x1p-23
+			if r.IntN(2) == 0 {
+				x = -x
+			}
+		}
 		check(x, y, z)
 		check(math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32()))
 		if naive := float32(float64(x)*float64(y) + float64(z)); naive != fma32(x, y, z) {
