@@ -1,0 +1,252 @@
+package local
+
+// This file defines Pool: the workers, how a run starts, and how workers sleep and wake.
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Pool is a set of workers that outlives its runs. Its methods are safe for concurrent use.
+type Pool struct {
+	workers []*Worker
+	options PoolOptions
+	slot    chan struct{} // holds an element while a run is in flight
+	closed  chan struct{} // closed by Close
+	once    sync.Once
+	alive   sync.WaitGroup
+	current atomic.Pointer[Run]
+	spin    atomic.Int64 // ns that a worker looks for work before it sleeps
+
+	count, link []int32 // memory of the current run, kept for the next
+
+	_         [cacheLine]byte
+	searching atomic.Int32 // workers inside a run that look for work
+	asleep    atomic.Int32 // len(sleepers)
+	_         [cacheLine - 8]byte
+	mu        sync.Mutex
+	sleepers  []*Worker
+}
+
+// PoolOptions changes how a pool is made. The zero value is the common case.
+type PoolOptions struct {
+	// Pin binds worker i to the i-th processor that the process may use, where the system can.
+	// Against: two processes that pin take the same processors.
+	Pin bool
+	// Spin is how long a worker looks for work before it sleeps; 0 means 50 us, negative never. Waking a
+	// thread costs about 10 us, so the default loses a few times that once. Workers never
+	// spin when they are more than GOMAXPROCS.
+	Spin time.Duration
+}
+
+const defaultSpin = 50 * time.Microsecond
+
+// NewPool starts a pool of workers threads; values below one mean GOMAXPROCS. At most one options value counts. Close ends it.
+//
+// With workers = GOMAXPROCS every other goroutine (timers, cancellation, a network) waits until a worker sleeps
+// or the scheduler preempts it, up to 10 ms. Programs that need those promptly set GOMAXPROCS above the number of workers.
+func NewPool(workers int, options ...PoolOptions) *Pool {
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = min(workers, insides/2)
+	p := &Pool{slot: make(chan struct{}, 1), closed: make(chan struct{})}
+	if len(options) > 0 {
+		p.options = options[0]
+	}
+	p.alive.Add(workers)
+	for i := range workers {
+		p.workers = append(p.workers, &Worker{pool: p, index: i, victim: i, wake: make(chan struct{}, 1)})
+	}
+	for _, w := range p.workers {
+		go w.main()
+	}
+	return p
+}
+
+// Workers is the number of workers.
+func (p *Pool) Workers() int { return len(p.workers) }
+
+// Close waits for the run in flight, if any, and for the workers to stop. Later runs fail with
+// ErrClosed. It may be called more than once.
+func (p *Pool) Close() {
+	p.once.Do(func() {
+		p.slot <- struct{}{}
+		close(p.closed)
+		p.mu.Lock()
+		for _, w := range p.sleepers {
+			w.wake <- struct{}{}
+		}
+		p.sleepers = nil
+		p.asleep.Store(0)
+		p.mu.Unlock()
+		p.alive.Wait()
+	})
+}
+
+// Start runs the tasks of d and returns at once; if another run is in flight it first waits for its end. At most one options
+// value counts. A run that cannot start is returned ended, with its error. The caller must see to it
+// that the run ends: all external inputs arrive, a task fails, or ctx is cancelled.
+func (p *Pool) Start(ctx context.Context, d *DAG, body Body, options ...Options) *Run {
+	r := &Run{pool: p, dag: d, body: body, errTask: -1, done: make(chan struct{})}
+	if len(options) > 0 {
+		r.idle = options[0].Idle
+	}
+	if err := p.take(ctx, d, body); err != nil {
+		r.state.Store(ending)
+		r.err, r.over = err, true
+		r.left.Store(int64(d.N))
+		close(r.done)
+		return r
+	}
+	r.join() // keeps the run from ending while it is set up
+	p.spin.Store(p.spinTime())
+	r.left.Store(int64(d.N))
+	r.away.Store(d.prepared.external)
+	r.class = d.prepared.class
+	if cap(p.count) < d.N {
+		p.count, p.link = make([]int32, d.N), make([]int32, d.N)
+	}
+	r.count = p.count[:d.N]
+	copy(r.count, d.Waits)
+	p.deal(r)
+	r.watch(ctx)
+	if d.N == 0 {
+		r.end()
+	}
+	p.current.Store(r)
+	r.leave() // an empty run ends here, and one without a task to begin with fails
+	if p.ready() {
+		p.wakeOne() // who finds more wakes the next
+	}
+	return r
+}
+
+// take waits for the pool to be free and checks that the run can start.
+func (p *Pool) take(ctx context.Context, d *DAG, body Body) error {
+	if err := d.prepare().err; err != nil {
+		return err
+	}
+	if body == nil && d.N > 0 {
+		return errors.New("local: no body")
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	select {
+	case <-p.closed:
+		return ErrClosed
+	case p.slot <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// deal puts the tasks that wait for nothing into the queues, in blocks: neighbours share data. Blocks go around, so that
+// each worker has a share of the important ones, wherever these lie.
+func (p *Pool) deal(r *Run) {
+	for _, w := range p.workers {
+		w.queue.reset(p.link[:r.dag.N])
+	}
+	block := min(max(r.dag.prepared.roots/(8*len(p.workers)), 1), 1024)
+	// From the back, so that stacks give them out from the front.
+	n := r.dag.prepared.roots
+	for t := r.dag.N - 1; n > 0; t-- {
+		if r.dag.Waits[t] != 0 {
+			continue
+		}
+		n--
+		p.workers[n/block%len(p.workers)].queue.push(int32(t), int32(t), r.classOf(int32(t)))
+	}
+	for _, w := range p.workers {
+		w.queue.release()
+	}
+}
+
+func (p *Pool) spinTime() int64 {
+	switch {
+	case p.options.Spin < 0 || len(p.workers) > runtime.GOMAXPROCS(0):
+		return 0
+	case p.options.Spin == 0:
+		return int64(defaultSpin)
+	}
+	return int64(p.options.Spin)
+}
+
+// ready reports whether some queue holds a task.
+func (p *Pool) ready() bool {
+	for _, w := range p.workers {
+		if w.queue.best.Load() != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// wakeForWork is called after a task was made ready. Somebody who searches will find it, else a sleeper is woken.
+func (p *Pool) wakeForWork() {
+	if p.asleep.Load() > 0 && p.searching.Load() == 0 {
+		p.wakeOne()
+	}
+}
+
+func (p *Pool) wakeOne() {
+	if p.asleep.Load() == 0 {
+		return
+	}
+	p.mu.Lock()
+	if n := len(p.sleepers) - 1; n >= 0 {
+		w := p.sleepers[n]
+		p.sleepers = p.sleepers[:n]
+		p.asleep.Add(-1)
+		w.wake <- struct{}{} // never blocks: one token for each time in the list
+	}
+	p.mu.Unlock()
+}
+
+// sleep blocks w until there may be something to do; false when the pool is closed. See Note [Sleeping].
+func (p *Pool) sleep(w *Worker) bool {
+	p.mu.Lock()
+	select {
+	case <-p.closed:
+		p.mu.Unlock()
+		return false
+	default:
+	}
+	p.sleepers = append(p.sleepers, w)
+	p.asleep.Add(1)
+	p.mu.Unlock()
+	if r := p.current.Load(); r != nil && !r.ended() && p.ready() {
+		p.mu.Lock()
+		for i, s := range p.sleepers {
+			if s == w {
+				p.sleepers = append(p.sleepers[:i], p.sleepers[i+1:]...)
+				p.asleep.Add(-1)
+				p.mu.Unlock()
+				return true
+			}
+		}
+		p.mu.Unlock() // somebody took w off the list: the token is in the channel
+	}
+	<-w.wake
+	select {
+	case <-p.closed:
+		return false
+	default:
+		return true
+	}
+}
+
+// Note [Sleeping]
+//
+// A task made ready must not wait while a worker sleeps. Whoever makes one ready (1) puts it into a queue and then (2) reads
+// asleep and searching. A worker that gives up (a) takes itself from searching, (b) adds itself to asleep, and then (c)
+// looks into all queues again. The operations are sequentially consistent, so if (2) misses (b) then (c) sees (1);
+// and if (2) sees a searcher and leaves the task to it, that searcher either finds the task or comes to (c) after (1).
+// A searcher that finds something and was the last one wakes a sleeper if more is ready. So a million tasks
+// enabled at once cost one wake-up a worker, made by one after the other, not a million.

@@ -1,0 +1,334 @@
+package local
+
+// This file defines Worker and its loop: run a task, release its successors, take the next.
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+)
+
+// Worker is one thread of a pool. A Body may use the one it is given until it returns.
+type Worker struct {
+	pool   *Pool
+	index  int
+	wake   chan struct{}
+	victim int   // where the last look at another queue was
+	task   int32 // the task in its Body, -1 outside: whom to blame for a panic
+	done   int32 // tasks finished and not yet reported to the run
+	seeks  bool  // counted in Pool.searching
+	clean  bool  // work returned by itself, neither by a panic nor by Goexit
+	steals int64
+	batch  [256]int32 // enabled successors on their way to the queue
+
+	queue queue
+}
+
+// Index numbers the workers of a pool from 0.
+func (w *Worker) Index() int { return w.index }
+
+// reportEvery bounds how many finished tasks a worker keeps to itself. Only progress displays need it at all: a worker reports
+// before it looks for work elsewhere, so the last one always does.
+const reportEvery = 1024
+
+// main serves runs until the pool closes.
+func (w *Worker) main() {
+	runtime.LockOSThread()
+	pinned := w.pool.options.Pin && pin(w.index)
+	debug.SetPanicOnFault(true) // a truncated mapped file is a failed task, not a dead process
+	returned := false
+	defer func() {
+		if !returned { // a Body called runtime.Goexit; work has reported it
+			go w.main()
+			return
+		}
+		if !pinned { // the thread of a pinned worker ends with it: nobody else wants its affinity
+			runtime.UnlockOSThread()
+		}
+		w.pool.alive.Done()
+	}()
+	p := w.pool
+	for {
+		r := p.current.Load()
+		last := false
+		if r != nil && r.join() {
+			w.serve(r)
+			last = r.leave()
+		}
+		switch {
+		case r != nil && !r.ended(): // serve has already looked around for a while
+		case last && len(p.workers) >= runtime.GOMAXPROCS(0): // who waits for the run needs this processor
+		case w.await():
+			continue
+		}
+		if !p.sleep(w) {
+			returned = true
+			return
+		}
+	}
+}
+
+// await spins between runs; true when one has started, false when it is time to sleep.
+func (w *Worker) await() bool {
+	spin := time.Duration(w.pool.spin.Load())
+	if spin == 0 {
+		return false
+	}
+	start := time.Now()
+	for i := 1; ; i++ {
+		if r := w.pool.current.Load(); r != nil && !r.ended() {
+			return true
+		}
+		if i%32 == 0 && time.Since(start) > spin {
+			return false
+		}
+		pause()
+	}
+}
+
+// serve works on r, which w has joined, until it finds nothing for a while or r ends. Panics end here.
+func (w *Worker) serve(r *Run) {
+	w.task, w.done, w.clean = -1, 0, false
+	defer func() {
+		if w.clean {
+			return
+		}
+		// recover gives nil for Goexit, which goes on after this function.
+		if v := recover(); v != nil {
+			r.fail(w.task, &PanicError{Value: v, Stack: debug.Stack()})
+		} else {
+			r.fail(w.task, errors.New("BUG: the body of a task called runtime.Goexit"))
+			defer r.leave() // main will not come to it
+		}
+		w.found()
+	}()
+	w.work(r)
+	w.clean = true
+}
+
+// work runs tasks. One call of body is one ordinary Go frame a task, where the garbage collector can stop the worker.
+func (w *Worker) work(r *Run) {
+	t := w.take(r)
+	if w.pool.ready() {
+		w.pool.wakeForWork() // each who comes in and sees more brings the next
+	}
+	for ; ; t = w.release(r, t) {
+		if t < 0 {
+			if t = w.take(r); t < 0 {
+				return
+			}
+		}
+		if r.ended() {
+			return
+		}
+		if r.quit != nil {
+			select {
+			case <-r.quit: // the goroutine that will tell so may still wait for a processor
+				r.fail(-1, context.Cause(r.ctx))
+				return
+			default:
+			}
+		}
+		w.task = t
+		err := r.body(w, t)
+		w.task = -1
+		if err != nil {
+			r.fail(t, err)
+			return
+		}
+	}
+}
+
+// release tells the successors of t that it has finished. Of those that became ready the best is returned, to run next: its
+// input is warm in the cache, and a chain never touches a queue. -1 if none, or if the queue holds a better one.
+func (w *Worker) release(r *Run, t int32) int32 {
+	d := r.dag
+	best, n := int32(-1), 0
+	for _, s := range d.Succ[d.SuccOff[t]:d.SuccOff[t+1]] {
+		// Whoever reads 1 brings the last input, nobody else can write any more: no locked operation.
+		if atomic.LoadInt32(&r.count[s]) == 1 {
+			r.count[s] = 0
+		} else if c := atomic.AddInt32(&r.count[s], -1); c > 0 {
+			continue
+		} else if c < 0 {
+			r.fail(s, errMoreInputs)
+			continue
+		}
+		if best < 0 {
+			best = s
+			continue
+		}
+		if r.class != nil && r.class[s] > r.class[best] {
+			best, s = s, best
+		}
+		if n == len(w.batch) {
+			w.push(r, n)
+			n = 0
+		}
+		w.batch[n] = s
+		n++
+	}
+	if w.done++; w.done >= reportEvery {
+		w.report(r)
+	}
+	if best >= 0 && r.class != nil && int32(r.class[best])+1 < w.queue.best.Load() {
+		if n == len(w.batch) {
+			w.push(r, n)
+			n = 0
+		}
+		w.batch[n] = best
+		n++
+		best = -1
+	}
+	if n > 0 {
+		w.push(r, n)
+	}
+	return best
+}
+
+// push moves the first n tasks of the batch into the queue, so that they come out in the order of the batch.
+func (w *Worker) push(r *Run, n int) {
+	q := &w.queue
+	q.acquire()
+	for i := n - 1; i >= 0; i-- {
+		t := w.batch[i]
+		q.push(t, t, r.classOf(t))
+	}
+	q.release()
+	w.pool.wakeForWork()
+}
+
+// take finds the next task: from the own queue unless another has a better one, else from any. -1 when the run ended or
+// nothing came up while spinning.
+func (w *Worker) take(r *Run) int32 {
+	if own := w.queue.best.Load(); own != 0 {
+		if r.class != nil && len(w.pool.workers) > 1 {
+			// One queue in turn is looked at: its line may be in another cache, all of them would be
+			// dear with many workers.
+			if v := w.next(); v.queue.best.Load() > own {
+				if t := w.rob(v, 1); t >= 0 {
+					return t
+				}
+			}
+		}
+		if t := w.queue.pop(); t >= 0 {
+			return t
+		}
+	}
+	w.report(r)
+	if t := w.steal(); t >= 0 {
+		return t
+	}
+	return w.search(r)
+}
+
+// next goes round the other workers.
+func (w *Worker) next() *Worker {
+	all := w.pool.workers
+	if w.victim++; w.victim >= len(all) {
+		w.victim = 0
+	}
+	if w.victim == w.index {
+		if w.victim++; w.victim >= len(all) {
+			w.victim = 0
+		}
+	}
+	return all[w.victim]
+}
+
+// steal takes from the worker, itself included, whose best task is best.
+func (w *Worker) steal() int32 {
+	var victim *Worker
+	best := w.queue.best.Load()
+	if best > 0 {
+		victim = w
+	}
+	for range len(w.pool.workers) - 1 {
+		if v := w.next(); v.queue.best.Load() > best {
+			best, victim = v.queue.best.Load(), v
+		}
+	}
+	switch victim {
+	case nil:
+		return -1
+	case w:
+		return w.queue.pop()
+	}
+	return w.rob(victim, stealWindow)
+}
+
+// rob takes up to limit tasks from v, returns the first and queues the rest.
+func (w *Worker) rob(v *Worker, limit int) int32 {
+	first, last, c := v.queue.steal(limit)
+	if first < 0 {
+		return -1
+	}
+	w.steals++
+	if first != last {
+		rest := w.queue.link[first] // of a chain that is ours alone
+		w.queue.acquire()
+		w.queue.push(rest, last, c)
+		w.queue.release()
+	}
+	return first
+}
+
+// search looks for work until the spin time is over, calling the run's Idle as it goes.
+func (w *Worker) search(r *Run) int32 {
+	p := w.pool
+	w.seeks = true
+	p.searching.Add(1)
+	defer w.found()
+	spin := time.Duration(p.spin.Load())
+	if spin == 0 && r.idle == nil {
+		return -1
+	}
+	start := time.Now()
+	for i := 1; !r.ended(); i++ {
+		if t := w.steal(); t >= 0 {
+			if w.found() && p.asleep.Load() > 0 && p.ready() {
+				p.wakeOne()
+			}
+			return t
+		}
+		if r.idle != nil && r.idle() {
+			start = time.Now()
+			continue
+		}
+		if spin == 0 || i%32 == 0 && time.Since(start) > spin {
+			break
+		}
+		pause()
+	}
+	return -1
+}
+
+// found ends a search, and reports whether it was the last one in the pool.
+func (w *Worker) found() bool {
+	if !w.seeks {
+		return false
+	}
+	w.seeks = false
+	return w.pool.searching.Add(-1) == 0
+}
+
+// report tells the run how many tasks have finished, and ends it with the last.
+func (w *Worker) report(r *Run) {
+	if w.done == 0 {
+		return
+	}
+	n := int64(w.done)
+	w.done = 0
+	if r.left.Add(-n) == 0 {
+		r.end()
+	}
+}
+
+// pause leaves the memory bus alone for some tens of nanoseconds.
+func pause() {
+	for i := 0; i < 20; i++ {
+	}
+}
