@@ -60,7 +60,6 @@ type op struct {
 	tag  int
 	buf  []byte
 	msg  *message // of a send that waits
-	gen  uint32
 	err  error
 	done atomic.Bool
 }

@@ -1,0 +1,16 @@
+// Package mpi is the transport between ranks that an MPI launcher has started.
+//
+// Built with -tags mpi it has two layers. The thin binding (Environment,
+// Communicator, Request, Window) names things as gompi and the MPI standard do and
+// does nothing on its own. Comm, made by Init, is the transport.Comm on top of it.
+// Without the tag only Available, Version, Launched and an Init that refuses are
+// left, and nothing of C is needed.
+//
+// The build finds Open MPI by pkg-config as ompi-c, the name that Open MPI installs
+// itself and that Debian's libopenmpi-dev provides; with -tags mpi,mpich it finds
+// MPICH as mpich.
+//
+// Threads: MPI is asked for MPI_THREAD_SERIALIZED and one mutex lies round all
+// calls, so any goroutine may call and none is tied to a thread. A locked thread
+// would cost a futex hand-over, 5-124 us, per message.
+package mpi

@@ -1,0 +1,135 @@
+//go:build mpi
+
+package mpi
+
+// #include "binding.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// Available tells whether this build has MPI.
+func Available() bool { return true }
+
+// Version describes the MPI library in one line. It may be called before Init.
+func Version() string {
+	buf := (*C.char)(C.malloc(C.MPI_MAX_LIBRARY_VERSION_STRING))
+	defer C.free(unsafe.Pointer(buf))
+	var n C.int
+	if C.MPI_Get_library_version(buf, &n) != C.MPI_SUCCESS {
+		return "unknown MPI"
+	}
+	line, _, _ := strings.Cut(C.GoStringN(buf, n), "\n")
+	return strings.TrimRight(line, "\x00 ")
+}
+
+// Error is an error that MPI has reported.
+type Error struct {
+	Op      string // the MPI function
+	Code    int    // MPI's error code
+	Class   int    // its class, MPI_ERR_...
+	Message string // MPI's text
+}
+
+func (e *Error) Error() string { return e.Op + ": " + e.Message }
+
+// check turns a return code into an error, or nil.
+func check(op string, rc C.int) error {
+	if rc == C.MPI_SUCCESS {
+		return nil
+	}
+	var class, n C.int
+	C.MPI_Error_class(rc, &class)
+	buf := (*C.char)(C.malloc(C.MPI_MAX_ERROR_STRING))
+	defer C.free(unsafe.Pointer(buf))
+	e := &Error{Op: op, Code: int(rc), Class: int(class)}
+	if C.MPI_Error_string(rc, buf, &n) == C.MPI_SUCCESS {
+		e.Message = C.GoStringN(buf, n)
+	} else {
+		e.Message = fmt.Sprintf("error %d", int(rc))
+	}
+	return e
+}
+
+// truncated tells whether a message was longer than its receive's buffer.
+func truncated(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Class == C.MPI_ERR_TRUNCATE
+}
+
+// Environment is the process's part in the MPI job. Its mutex lies round every
+// call into MPI; the exported methods of this package take it.
+type Environment struct {
+	mu   sync.Mutex
+	null C.MPI_Request
+
+	// Arrays for Testsome, in C memory; see reserve.
+	room    int
+	reqs    *C.MPI_Request
+	indices *C.int
+	status  *C.MPI_Status
+	found   *C.flow_completion
+	count   *C.int
+}
+
+// InitThread initialises MPI with MPI_THREAD_SERIALIZED. MPI allows that once in
+// the life of a process.
+func InitThread() (*Environment, error) {
+	var already, provided C.int
+	C.MPI_Initialized(&already)
+	if already != 0 {
+		return nil, errors.New("MPI_Init_thread: MPI was already initialised in this process")
+	}
+	if err := check("MPI_Init_thread", C.MPI_Init_thread(nil, nil, C.MPI_THREAD_SERIALIZED, &provided)); err != nil {
+		return nil, err
+	}
+	if provided < C.MPI_THREAD_SERIALIZED {
+		return nil, fmt.Errorf("MPI_Init_thread: this MPI library (%s) gives thread level %d, MPI_THREAD_SERIALIZED is needed", Version(), int(provided))
+	}
+	e := &Environment{null: C.flow_request_null()}
+	e.count = (*C.int)(C.malloc(C.size_t(unsafe.Sizeof(C.int(0)))))
+	e.reserve(64)
+	return e, check("MPI_Comm_set_errhandler", C.flow_return_errors(C.flow_world()))
+}
+
+// reserve makes room for testing n requests at once. e.mu is held (or nobody else
+// knows e yet).
+func (e *Environment) reserve(n int) {
+	if n <= e.room {
+		return
+	}
+	n = max(n, 2*e.room)
+	size := C.size_t(n)
+	e.reqs = (*C.MPI_Request)(C.realloc(unsafe.Pointer(e.reqs), size*C.size_t(unsafe.Sizeof(e.null))))
+	e.indices = (*C.int)(C.realloc(unsafe.Pointer(e.indices), size*C.size_t(unsafe.Sizeof(C.int(0)))))
+	e.status = (*C.MPI_Status)(C.realloc(unsafe.Pointer(e.status), size*C.size_t(unsafe.Sizeof(C.MPI_Status{}))))
+	e.found = (*C.flow_completion)(C.realloc(unsafe.Pointer(e.found), size*C.size_t(unsafe.Sizeof(C.flow_completion{}))))
+	e.room = n
+}
+
+// testsome tests the first n requests of e.reqs, up to polls times, and returns
+// what has finished; the result is valid until the next call. e.mu is held.
+func (e *Environment) testsome(n, polls int) ([]C.flow_completion, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	rc := C.flow_testsome(C.int(n), e.reqs, e.indices, e.status, e.found, e.count, C.int(polls))
+	return unsafe.Slice(e.found, int(*e.count)), check("MPI_Testsome", rc)
+}
+
+// Finalize ends MPI. All requests must be finished and all windows freed. It waits
+// for the other ranks; if one of them has died, the launcher ends the job.
+func (e *Environment) Finalize() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range []unsafe.Pointer{unsafe.Pointer(e.reqs), unsafe.Pointer(e.indices), unsafe.Pointer(e.status), unsafe.Pointer(e.found), unsafe.Pointer(e.count)} {
+		C.free(p)
+	}
+	e.reqs, e.indices, e.status, e.found, e.count, e.room = nil, nil, nil, nil, nil, 0
+	return check("MPI_Finalize", C.MPI_Finalize())
+}
