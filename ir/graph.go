@@ -1,0 +1,298 @@
+package ir
+
+import (
+	"fmt"
+	"sync"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/lang/source"
+)
+
+// ID names a node and the edge that it defines.
+type ID int32
+
+// None is no node.
+const None ID = -1
+
+// Node is one operator applied to edges. It is small on purpose: a tiled program
+// has a million of them. Everything variable in length lies in the graph.
+type Node struct {
+	Op     *op.Def
+	Attrs  *op.Attrs
+	Region *Region // of loops and fused pipelines, else nil
+	Span   source.Span
+	in     uint32 // offset of the inputs in Graph.ins
+	nin    int32
+	loop   uint32 // offset of the loop context in Graph.ctx; 0: none
+	dest   uint32 // offset of the channel element that the node sends to; 0: none
+	Call   int32  // index into Graph.Calls; 0: the program itself
+}
+
+// Edge is what a node's output carries.
+type Edge struct {
+	Type types.Type
+}
+
+// Region is a body: a graph of its own. It reads nothing but Args, which are nodes
+// of the row `arg`; Yields are its results.
+type Region struct {
+	Graph  *Graph
+	Args   []ID
+	Yields []ID
+
+	once sync.Once
+	prog *op.Program
+	err  error
+}
+
+// Graph is a list of nodes in topological order: inputs have smaller IDs.
+type Graph struct {
+	Nodes []Node
+	Edges []Edge // Edges[i] is the output of Nodes[i]
+
+	Scopes []Scope // loop nests that nodes lie in
+	Grids  []Grid  // channel arrays that nodes send to
+	Calls  []Call  // function calls that nodes come from; entry 0 is the program
+
+	ins []ID
+	ctx []int32 // loop contexts and destinations; entry 0 is unused so that 0 means none
+}
+
+// Scope is a loop nest: the names of its indices, outermost first.
+type Scope struct{ Names []string }
+
+// Grid is a channel array of the program.
+type Grid struct {
+	Name string
+	Span source.Span
+	Dims []int
+}
+
+// Call is a call of a user's or library's function.
+type Call struct {
+	Name   string
+	Span   source.Span
+	Parent int32
+}
+
+// New is an empty graph.
+func New() *Graph {
+	return &Graph{ctx: make([]int32, 1), Calls: []Call{{Name: "program"}}}
+}
+
+// Len is the number of nodes.
+func (g *Graph) Len() int { return len(g.Nodes) }
+
+// NumEdges is the number of (producer, consumer) pairs.
+func (g *Graph) NumEdges() int {
+	n := 0
+	for i := range g.Nodes {
+		n += int(g.Nodes[i].nin)
+	}
+	return n
+}
+
+// In is the inputs of a node. The caller may overwrite entries, not append.
+func (g *Graph) In(id ID) []ID {
+	n := &g.Nodes[id]
+	return g.ins[n.in : n.in+uint32(n.nin) : n.in+uint32(n.nin)]
+}
+
+// Type is the type of an edge.
+func (g *Graph) Type(id ID) types.Type { return g.Edges[id].Type }
+
+// Add appends a node; its inputs must exist. at carries span, call, loop and
+// destination, copied from another node or made by the setters.
+func (g *Graph) Add(d *op.Def, attrs *op.Attrs, t types.Type, at Origin, in ...ID) ID {
+	id := ID(len(g.Nodes))
+	off := uint32(len(g.ins))
+	g.ins = append(g.ins, in...)
+	g.Nodes = append(g.Nodes, Node{Op: d, Attrs: attrs, in: off, nin: int32(len(in)),
+		Span: at.Span, loop: at.loop, dest: at.dest, Call: at.Call})
+	g.Edges = append(g.Edges, Edge{Type: t})
+	return id
+}
+
+// Origin is where a node came from.
+type Origin struct {
+	Span source.Span
+	Call int32
+	loop uint32
+	dest uint32
+}
+
+// Origin is the origin of a node, to give to the nodes that replace it.
+func (g *Graph) Origin(id ID) Origin {
+	n := &g.Nodes[id]
+	return Origin{n.Span, n.Call, n.loop, n.dest}
+}
+
+// SetOrigin overwrites a node's origin.
+func (g *Graph) SetOrigin(id ID, o Origin) {
+	n := &g.Nodes[id]
+	n.Span, n.Call, n.loop, n.dest = o.Span, o.Call, o.loop, o.dest
+}
+
+// Replace makes a node another operator on other inputs, in place.
+func (g *Graph) Replace(id ID, d *op.Def, attrs *op.Attrs, in ...ID) {
+	n := &g.Nodes[id]
+	n.Op, n.Attrs = d, attrs
+	if int(n.nin) >= len(in) {
+		copy(g.ins[n.in:], in)
+	} else {
+		n.in = uint32(len(g.ins))
+		g.ins = append(g.ins, in...)
+	}
+	n.nin = int32(len(in))
+}
+
+// Loop is a loop context: indices of a scope. The result can be given to many origins.
+func (g *Graph) Loop(scope int, at []int) uint32 {
+	off := uint32(len(g.ctx))
+	g.ctx = append(g.ctx, int32(scope))
+	for _, v := range at {
+		g.ctx = append(g.ctx, int32(v))
+	}
+	return off
+}
+
+// InLoop is o in the loop context that Loop gave.
+func (o Origin) InLoop(loop uint32) Origin { o.loop = loop; return o }
+
+// Sends is o as a send to element at of a grid, becoming its given version.
+func (g *Graph) Sends(o Origin, grid, version int, at []int) Origin {
+	o.dest = uint32(len(g.ctx))
+	g.ctx = append(g.ctx, int32(grid), int32(version))
+	for _, v := range at {
+		g.ctx = append(g.ctx, int32(v))
+	}
+	return o
+}
+
+// NoDest is o without a destination.
+func (o Origin) NoDest() Origin { o.dest = 0; return o }
+
+// Indices is the names and values of the loop indices a node lies under, outermost
+// first; nil for none.
+func (g *Graph) Indices(id ID) (names []string, at []int32) {
+	off := g.Nodes[id].loop
+	if off == 0 {
+		return nil, nil
+	}
+	names = g.Scopes[g.ctx[off]].Names
+	return names, g.ctx[off+1 : int(off)+1+len(names)]
+}
+
+// Dest is the channel element that a node sends to; ok is false if it sends to none.
+func (g *Graph) Dest(id ID) (grid int, version int, at []int32, ok bool) {
+	off := g.Nodes[id].dest
+	if off == 0 {
+		return 0, 0, nil, false
+	}
+	grid, version = int(g.ctx[off]), int(g.ctx[off+1])
+	n := len(g.Grids[grid].Dims)
+	return grid, version, g.ctx[off+2 : int(off)+2+n], true
+}
+
+// Uses counts the readers of every edge.
+func (g *Graph) Uses() []int32 {
+	uses := make([]int32, len(g.Nodes))
+	for i := range g.Nodes {
+		for _, in := range g.In(ID(i)) {
+			uses[in]++
+		}
+	}
+	return uses
+}
+
+// Truncate drops the nodes from id on. Nothing may refer to them.
+func (g *Graph) Truncate(id ID) {
+	if int(id) < len(g.Nodes) {
+		g.ins = g.ins[:g.Nodes[id].in]
+		g.Nodes = g.Nodes[:id]
+		g.Edges = g.Edges[:id]
+	}
+}
+
+// CopyTables shares the tables that nodes refer to, so that nodes of old can be
+// added to g with their origins.
+func (g *Graph) CopyTables(old *Graph) {
+	g.Scopes, g.Grids, g.Calls = old.Scopes, old.Grids, old.Calls
+	g.ctx = old.ctx[:len(old.ctx):len(old.ctx)]
+}
+
+// CopyNode appends node id of old with inputs in; tables must have been copied.
+func (g *Graph) CopyNode(old *Graph, id ID, in ...ID) ID {
+	n := &old.Nodes[id]
+	out := g.Add(n.Op, n.Attrs, old.Edges[id].Type, old.Origin(id), in...)
+	g.Nodes[out].Region = n.Region
+	return out
+}
+
+// Compact keeps the nodes for which keep is true, in order. Kept nodes must not
+// read dropped ones.
+func (g *Graph) Compact(keep []bool) *Graph {
+	out := New()
+	out.CopyTables(g)
+	n := 0
+	for _, k := range keep {
+		if k {
+			n++
+		}
+	}
+	out.Nodes = make([]Node, 0, n)
+	out.Edges = make([]Edge, 0, n)
+	to := make([]ID, len(g.Nodes))
+	var in []ID
+	for i := range g.Nodes {
+		if !keep[i] {
+			to[i] = None
+			continue
+		}
+		in = in[:0]
+		for _, x := range g.In(ID(i)) {
+			if to[x] == None {
+				panic(fmt.Sprintf("BUG: node %%%d (%s) is kept but reads %%%d, which is not", i, g.Nodes[i].Op.Name, x))
+			}
+			in = append(in, to[x])
+		}
+		to[i] = out.CopyNode(g, ID(i), in...)
+	}
+	return out
+}
+
+// Program is the region as a fused program: its nodes must all be elementwise.
+// args are the operands' modes, in the order of Args. It is made once.
+func (r *Region) Program(args []op.Operand) (*op.Program, error) {
+	r.once.Do(func() {
+		reg := make(map[ID]int, r.Graph.Len())
+		p := &op.Program{In: args}
+		for i, a := range r.Args {
+			reg[a] = i
+		}
+		for i := range r.Graph.Nodes {
+			id := ID(i)
+			if _, isArg := reg[id]; isArg {
+				continue
+			}
+			n := &r.Graph.Nodes[i]
+			if !n.Op.Laws.Has(op.Elementwise) {
+				r.err = fmt.Errorf("%s in a fused region is not elementwise", n.Op.Name)
+				return
+			}
+			step := op.Step{Def: n.Op, Elem: r.Graph.Type(id).Elem}
+			for _, in := range r.Graph.In(id) {
+				step.Args = append(step.Args, reg[in])
+			}
+			reg[id] = len(r.Args) + len(p.Steps)
+			p.Steps = append(p.Steps, step)
+		}
+		if len(r.Yields) != 1 || reg[r.Yields[0]] != len(r.Args)+len(p.Steps)-1 {
+			r.err = fmt.Errorf("a fused region must yield its last step")
+			return
+		}
+		r.prog = p
+	})
+	return r.prog, r.err
+}

@@ -1,0 +1,238 @@
+package plan
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/lang/source"
+)
+
+// Plan is a program ready to run on Ranks ranks. It is read-only once made, and
+// the same on every rank.
+type Plan struct {
+	// Graph holds one node a task, in program order, which is a topological order.
+	// Nodes of the row `exchange` move a value between ranks: see Exchange.
+	Graph *ir.Graph
+	// Ranks is the number of ranks the plan is for, at least 1.
+	Ranks int
+	// Owner[i] is the rank that runs node i; nil when Ranks is 1.
+	Owner []int32
+	// Prio[i] orders ready tasks, larger first; nil for program order. It steers order alone and is no
+	// part of the hash, because it comes from measured costs.
+	Prio []int32
+	// Uses[i] is the number of inputs that read the result of node i, over all ranks.
+	Uses []int32
+	// Files are for diagnostics; nil for a plan written by hand.
+	Files *source.FileSet
+}
+
+// Rank is the owner of node id.
+func (p *Plan) Rank(id ir.ID) int {
+	if p.Owner == nil {
+		return 0
+	}
+	return int(p.Owner[id])
+}
+
+// Exchange is what the row `exchange` says: attribute `to` lists the ranks, ascending,
+// that read the node's result, besides or instead of the owner of its input, who is the
+// owner of the node. Readers of the exchange lie on those ranks; the runtime moves the
+// value there. To the reference evaluator an exchange is the identity.
+func (p *Plan) Exchange(id ir.ID) (to []int64, ok bool) {
+	n := &p.Graph.Nodes[id]
+	if n.Op.Name != "exchange" {
+		return nil, false
+	}
+	return n.Attrs.Ints("to"), true
+}
+
+// New makes a plan for one rank of a graph whose every node is a task.
+func New(g *ir.Graph) *Plan {
+	return &Plan{Graph: g, Ranks: 1, Uses: g.Uses()}
+}
+
+// Verify checks the graph and that every edge that crosses ranks goes through an exchange.
+func (p *Plan) Verify() error {
+	if err := p.Graph.Verify(); err != nil {
+		return err
+	}
+	n := p.Graph.Len()
+	if p.Ranks < 1 || p.Owner != nil && len(p.Owner) != n || p.Prio != nil && len(p.Prio) != n || len(p.Uses) != n {
+		return fmt.Errorf("BUG: plan tables of other lengths than its %d nodes", n)
+	}
+	for i := range n {
+		id := ir.ID(i)
+		if r := p.Rank(id); r < 0 || r >= p.Ranks {
+			return fmt.Errorf("BUG: %s is on rank %d of %d", p.Graph.Line(id), r, p.Ranks)
+		}
+		for _, in := range p.Graph.In(id) {
+			if to, ok := p.Exchange(in); ok {
+				if p.Rank(id) != p.Rank(in) && !contains(to, p.Rank(id)) {
+					return fmt.Errorf("BUG: %s on rank %d reads an exchange that does not reach it", p.Graph.Line(id), p.Rank(id))
+				}
+			} else if p.Rank(in) != p.Rank(id) {
+				return fmt.Errorf("BUG: %s on rank %d reads %%%d of rank %d without an exchange", p.Graph.Line(id), p.Rank(id), in, p.Rank(in))
+			}
+		}
+	}
+	return nil
+}
+
+func contains(l []int64, r int) bool {
+	for _, x := range l {
+		if int(x) == r {
+			return true
+		}
+	}
+	return false
+}
+
+// Hash identifies the plan: operators, attributes, edges, shapes, owners. Ranks
+// compare it before anything runs. Source positions, loop indices and priorities
+// take no part.
+func (p *Plan) Hash() [32]byte {
+	h := sha256.New()
+	w := bufio.NewWriterSize(h, 1<<16)
+	var num []byte
+	put := func(n int) {
+		num = strconv.AppendInt(num[:0], int64(n), 10)
+		w.Write(num)
+		w.WriteByte(' ')
+	}
+	put(p.Ranks)
+	g := p.Graph
+	attrs := map[*op.Attrs]string{}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n := &g.Nodes[i]
+		w.WriteString(n.Op.Name)
+		if n.Attrs != nil {
+			s, ok := attrs[n.Attrs]
+			if !ok {
+				s = n.Attrs.String()
+				attrs[n.Attrs] = s
+			}
+			w.WriteString(s)
+		}
+		t := g.Type(id)
+		put(int(t.Kind)<<16 | int(t.Elem)<<8 | int(t.Repr))
+		put(t.Rows)
+		put(t.Cols)
+		for _, in := range g.In(id) {
+			put(int(in))
+		}
+		put(p.Rank(id))
+		if n.Region != nil {
+			n.Region.Graph.Print(w)
+		}
+		w.WriteByte('\n')
+	}
+	w.Flush()
+	return [32]byte(h.Sum(nil))
+}
+
+// Print writes the text form: the graph, then a line `own` with the owners and a
+// line `prio` with the priorities.
+func (p *Plan) Print(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "plan ranks %d\n", p.Ranks)
+	table := func(name string, l []int32) {
+		if l == nil {
+			return
+		}
+		b.WriteString(name)
+		for _, x := range l {
+			b.WriteString(" " + strconv.Itoa(int(x)))
+		}
+		b.WriteString("\n")
+	}
+	table("own", p.Owner)
+	table("prio", p.Prio)
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	return p.Graph.Print(w)
+}
+
+// Parse reads the text form. Without an `own` line every task belongs to rank 0.
+func Parse(text string, table *op.Table) (*Plan, error) {
+	p := &Plan{Ranks: 1}
+	for {
+		line, rest, more := strings.Cut(text, "\n")
+		f := strings.Fields(line)
+		if len(f) == 0 && more {
+			text = rest
+			continue
+		}
+		if len(f) == 0 {
+			break
+		}
+		var err error
+		switch f[0] {
+		case "plan":
+			_, err = fmt.Sscanf(line, "plan ranks %d", &p.Ranks)
+		case "own":
+			p.Owner, err = int32s(f[1:])
+		case "prio":
+			p.Prio, err = int32s(f[1:])
+		default:
+			g, err := ir.Parse(text, table)
+			if err != nil {
+				return nil, err
+			}
+			p.Graph, p.Uses = g, g.Uses()
+			return p, p.Verify()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("plan text %q: %w", line, err)
+		}
+		text = rest
+	}
+	return nil, fmt.Errorf("plan text: no nodes")
+}
+
+func int32s(f []string) ([]int32, error) {
+	out := make([]int32, len(f))
+	for i, s := range f {
+		x, err := strconv.ParseInt(s, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = int32(x)
+	}
+	return out, nil
+}
+
+// Where says where a node came from, for messages: `L[3,3] version 3 (k = 3)`.
+func (p *Plan) Where(id ir.ID) string {
+	g := p.Graph
+	var s string
+	if grid, version, at, ok := g.Dest(id); ok {
+		s = fmt.Sprintf("%s[%s] version %d", g.Grids[grid].Name, joinInts(at), version)
+	}
+	if names, at := g.Indices(id); len(names) > 0 {
+		parts := make([]string, len(names))
+		for i := range names {
+			parts[i] = fmt.Sprintf("%s = %d", names[i], at[i])
+		}
+		if s != "" {
+			s += " "
+		}
+		s += "(" + strings.Join(parts, ", ") + ")"
+	}
+	return s
+}
+
+func joinInts(l []int32) string {
+	p := make([]string, len(l))
+	for i, x := range l {
+		p[i] = strconv.Itoa(int(x))
+	}
+	return strings.Join(p, ",")
+}

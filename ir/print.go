@@ -1,0 +1,127 @@
+package ir
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// String is the text form of g.
+func (g *Graph) String() string {
+	var b strings.Builder
+	g.Print(&b) // a strings.Builder never fails
+	return b.String()
+}
+
+// Print writes the text form, which Parse reads back to an equal graph:
+//
+//	scope 0 k i
+//	grid 0 L[4,4] @9:10
+//	call 1 cholesky @40:55 in 0
+//	%0 = rand_spd() {n=8, seed=7} : f64[8,8] @12:30
+//	%1 = slice(%0) {at=[0,0,4,4]} : f64[4,4] @40:50 dest 0(0,0)v0 call 1
+//	%2 = map(%1) {modes=[0]} : f64[4,4] loop 0(1,2)
+//	  region {
+//	    %0 = arg() : f64
+//	    %1 = neg(%0) : f64
+//	    args %0
+//	    yield %1
+//	  }
+func (g *Graph) Print(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	g.print(b, "")
+	return b.Flush()
+}
+
+func (g *Graph) print(b *bufio.Writer, indent string) {
+	for i, s := range g.Scopes {
+		fmt.Fprintf(b, "%sscope %d %s\n", indent, i, strings.Join(s.Names, " "))
+	}
+	for i, gr := range g.Grids {
+		fmt.Fprintf(b, "%sgrid %d %s[%s] @%d:%d\n", indent, i, gr.Name, ints(gr.Dims), gr.Span.From, gr.Span.To)
+	}
+	for i, c := range g.Calls {
+		if i > 0 {
+			fmt.Fprintf(b, "%scall %d %s @%d:%d in %d\n", indent, i, c.Name, c.Span.From, c.Span.To, c.Parent)
+		}
+	}
+	for i := range g.Nodes {
+		g.printNode(b, indent, ID(i))
+	}
+}
+
+// Line is one node as Print writes it, without its region.
+func (g *Graph) Line(id ID) string {
+	var s strings.Builder
+	b := bufio.NewWriter(&s)
+	n := &g.Nodes[id]
+	r := n.Region
+	n.Region = nil
+	g.printNode(b, "", id)
+	n.Region = r
+	b.Flush()
+	return strings.TrimSuffix(s.String(), "\n")
+}
+
+func (g *Graph) printNode(b *bufio.Writer, indent string, id ID) {
+	n := &g.Nodes[id]
+	b.WriteString(indent + "%" + strconv.Itoa(int(id)) + " = " + n.Op.Name + "(")
+	for i, in := range g.In(id) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("%" + strconv.Itoa(int(in)))
+	}
+	b.WriteString(")")
+	if a := n.Attrs.String(); a != "" {
+		b.WriteString(" " + a)
+	}
+	b.WriteString(" : " + g.Type(id).String())
+	if n.Span.IsValid() {
+		fmt.Fprintf(b, " @%d:%d", n.Span.From, n.Span.To)
+	}
+	if n.loop != 0 {
+		names, at := g.Indices(id)
+		_ = names
+		fmt.Fprintf(b, " loop %d(%s)", g.ctx[n.loop], ints32(at))
+	}
+	if grid, version, at, ok := g.Dest(id); ok {
+		fmt.Fprintf(b, " dest %d(%s)v%d", grid, ints32(at), version)
+	}
+	if n.Call != 0 {
+		fmt.Fprintf(b, " call %d", n.Call)
+	}
+	b.WriteString("\n")
+	if n.Region != nil {
+		in := indent + "    "
+		fmt.Fprintf(b, "%s  region {\n", indent)
+		n.Region.Graph.print(b, in)
+		fmt.Fprintf(b, "%sargs %s\n%syield %s\n%s  }\n", in, ids(n.Region.Args), in, ids(n.Region.Yields), indent)
+	}
+}
+
+func ints(l []int) string {
+	p := make([]string, len(l))
+	for i, x := range l {
+		p[i] = strconv.Itoa(x)
+	}
+	return strings.Join(p, ",")
+}
+
+func ints32(l []int32) string {
+	p := make([]string, len(l))
+	for i, x := range l {
+		p[i] = strconv.Itoa(int(x))
+	}
+	return strings.Join(p, ",")
+}
+
+func ids(l []ID) string {
+	p := make([]string, len(l))
+	for i, x := range l {
+		p[i] = "%" + strconv.Itoa(int(x))
+	}
+	return strings.Join(p, " ")
+}

@@ -1,0 +1,92 @@
+package ir
+
+import (
+	"fmt"
+
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// Verify checks the invariants that every pass must keep: inputs come before their
+// node; every operator accepts its inputs and its type rule gives the edge's type;
+// effects are read by effectful nodes only; a region sees its arguments alone and
+// yields what exists. The error names the node and prints it.
+func (g *Graph) Verify() error {
+	if len(g.Nodes) != len(g.Edges) {
+		return fmt.Errorf("BUG: %d nodes, %d edges", len(g.Nodes), len(g.Edges))
+	}
+	var in []types.Type
+	for i := range g.Nodes {
+		id := ID(i)
+		n := &g.Nodes[i]
+		bad := func(format string, args ...any) error {
+			return fmt.Errorf("BUG: %s\n  in %s", fmt.Sprintf(format, args...), g.Line(id))
+		}
+		if n.Op == nil {
+			return fmt.Errorf("BUG: node %%%d has no operator", i)
+		}
+		if int(n.Call) >= len(g.Calls) {
+			return bad("call %d of %d", n.Call, len(g.Calls))
+		}
+		in = in[:0]
+		for _, x := range g.In(id) {
+			if x < 0 || x >= id {
+				return bad("reads %%%d, which is not above it", x)
+			}
+			t := g.Type(x)
+			if t.Kind == types.Effect && !n.Op.Laws.Has(op.Effectful) {
+				return bad("reads the effect %%%d but is pure", x)
+			}
+			in = append(in, t)
+		}
+		if n.Op.Type != nil {
+			t, err := n.Op.Type(&op.Sig{Def: n.Op, In: in, Attrs: n.Attrs})
+			if err != nil {
+				return bad("its type rule refuses it: %v", err)
+			}
+			if !compatible(t, g.Type(id)) {
+				return bad("its type rule says %v", t)
+			}
+		}
+		if n.Region != nil {
+			if err := n.Region.verify(); err != nil {
+				return bad("region: %v", err)
+			}
+		}
+	}
+	return nil
+}
+
+// compatible is equality where both are known; an unknown size fits any.
+func compatible(a, b types.Type) bool {
+	if a.Kind == types.Matrix && b.Kind == types.Matrix {
+		if a.Rows == types.Unknown || b.Rows == types.Unknown {
+			a.Rows, b.Rows = 0, 0
+		}
+		if a.Cols == types.Unknown || b.Cols == types.Unknown {
+			a.Cols, b.Cols = 0, 0
+		}
+	}
+	return a.Equal(b)
+}
+
+func (r *Region) verify() error {
+	arg := make(map[ID]bool, len(r.Args))
+	for _, a := range r.Args {
+		if int(a) >= r.Graph.Len() || r.Graph.Nodes[a].Op.Name != "arg" {
+			return fmt.Errorf("argument %%%d is no arg node", a)
+		}
+		arg[a] = true
+	}
+	for i := range r.Graph.Nodes {
+		if r.Graph.Nodes[i].Op.Name == "arg" && !arg[ID(i)] {
+			return fmt.Errorf("arg node %%%d is not listed", i)
+		}
+	}
+	for _, y := range r.Yields {
+		if y < 0 || int(y) >= r.Graph.Len() {
+			return fmt.Errorf("yields %%%d, which does not exist", y)
+		}
+	}
+	return r.Graph.Verify()
+}
