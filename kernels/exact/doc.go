@@ -1,0 +1,10 @@
+// Package exact adds float64 numbers without rounding: a Sum holds the exact real value of all that was added, so
+// that the one rounding at the end gives the same bits whatever the order and the grouping were. Reductions over
+// blocks, threads and ranks rest on that.
+//
+// The representation is the small superaccumulator of R. Neal, "Fast exact summation using small and large
+// superaccumulators" (arXiv:1505.05571, 2015): a fixed-point number of 68 overlapping 32-bit limbs over the whole
+// exponent range. Long slices go through his large form first: one integer bin an exponent (bins.go).
+//
+// The package knows neither operators nor matrices.
+package exact
