@@ -154,9 +154,9 @@ func (b *mailbox) match(s *stream) {
 	}
 }
 
-func (m *message) isReady() bool {
-	return m.ready.IsZero() || !time.Now().Before(m.ready)
-}
+func (m *message) isReady() bool { return m.ready.IsZero() || m.isReadyAt(time.Now()) }
+
+func (m *message) isReadyAt(now time.Time) bool { return !now.Before(m.ready) }
 
 // take removes a message that has met its receiver. b.mu is held.
 func (b *mailbox) take(m *message) {
@@ -198,10 +198,11 @@ func (b *mailbox) sweep(ch transport.Channel) {
 func (b *mailbox) tryRecv(ch transport.Channel) (m transport.Message, lost, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	// Within a stream, ready times do not decrease, so the first that is ready is
+	// also the first of its stream, if all are asked about the same moment.
+	now := time.Now()
 	for _, a := range b.arrivals[ch] {
-		// Within a stream, ready times do not decrease, so the first that is
-		// ready is also the first of its stream.
-		if a.gone || !a.isReady() {
+		if a.gone || !a.isReadyAt(now) {
 			continue
 		}
 		m = transport.Message{Src: a.key.src, Tag: a.key.tag, Payload: a.data}
