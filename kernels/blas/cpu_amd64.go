@@ -7,5 +7,14 @@ import "golang.org/x/sys/cpu"
 // hardwareFMA reports that math.FMA is one instruction here.
 func hardwareFMA() bool { return cpu.X86.HasFMA }
 
-// assembly lists the assembly sets this CPU can run, best first.
-func assembly() []Set { return nil }
+// assembly lists the assembly sets this CPU and its operating system can run, best first.
+func assembly() []Set {
+	var list []Set
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasFMA && cpu.X86.HasAVX2 {
+		list = append(list, newAVX512())
+	}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		list = append(list, newAVX2())
+	}
+	return list
+}

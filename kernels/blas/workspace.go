@@ -7,8 +7,9 @@ import "unsafe"
 // Workspace is the packing scratch of one worker. The zero value is ready; it grows on demand, is reused and never
 // shrinks. It must not be used by two calls at once.
 type Workspace struct {
-	f64 []float64
-	f32 []float32
+	f64   []float64
+	f32   []float32
+	width [8]int64 // columns of c that an edge kernel may touch, by row
 }
 
 // element is what the kernels compute in.

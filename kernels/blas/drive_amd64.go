@@ -1,0 +1,188 @@
+package blas
+
+// This file defines the drivers of gemm and syrk: they cut the operands into blocks for the caches, pack b and hand
+// micro-tiles to the assembly. Cuts change no bit (see the package comment), so they are free to follow the cache.
+//
+//	for a block of columns of c (maxCols) and a block of k (maxDepth):
+//	    pack b into panels NR wide: row p of a panel at p*NR               stays in L2
+//	    for MR rows of a:                                                  stay in L1
+//	        for each panel: micro-tile of c += rows of a @ panel           the panel streams from L2
+
+import "unsafe"
+
+// gemmKernel is c = c ± a@b on a tile of MR rows: see gen/gemm.go.
+type gemmKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, c *T, cs int)
+
+// edgeKernel is the same, touching width[i] columns of row i.
+type edgeKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, c *T, cs int, width *int64)
+
+// solveKernel is forward substitution of MR rows of a panel: see gen/solve.go.
+type solveKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int)
+
+// driver is the assembly of one instruction set and element type with its sizes.
+type driver[T element] struct {
+	mr, lanes int // rows of a micro-tile; elements of a vector
+	nr        int // columns of the widest micro-tile: three vectors
+
+	gemm  [2][3]gemmKernel[T] // by sub, by number of vectors less one
+	edge  [2][3]edgeKernel[T]
+	solve [3]solveKernel[T]
+	potf  func(d, p *T, ps int) int
+
+	// transpose sets dst[p*ds+i] = src[i*ss+p] for i < group and p < k.
+	transpose func(k int, src *T, ss int, dst *T, ds int)
+	group     int
+	copyRows  func(k int, src *byte, ss int, dst *byte) // rows of nr elements
+
+	maxDepth int // k of a block: MR rows of a then take half of L1
+	maxCols  int // columns of a packed block, a multiple of nr and mr: it then takes half of L2
+	maxOrder int // trsm and potrf beyond this order go by halves
+}
+
+// conflicts reports that rows so far apart fall into the same few sets of L1 and push each other out.
+func conflicts(bytes int) bool { return bytes%4096 == 0 || bytes%4096 == 64 || bytes%4096 == 4096-64 }
+
+// operand is a matrix with a stride in each direction, so that a transposed one needs no copy.
+type operand[T element] struct {
+	v      []T
+	rs, ks int
+}
+
+// gemmAll computes c = c ± a@op(b), or its lower triangle (lower; m == n). b is n x k where tb is true.
+func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a operand[T], b []T, ldb int, c []T, ldc int) {
+	if m == 0 || n == 0 || k == 0 {
+		return
+	}
+	depth, cols := min(k, d.maxDepth), min(roundUp(n, d.nr), d.maxCols)
+	buf := scratch[T](ws, depth*(cols+d.mr))
+	rows, packed := buf[:depth*d.mr], buf[depth*d.mr:]
+	for j := 0; j < n; j += cols {
+		w := min(cols, n-j)
+		for p := 0; p < k; p += depth {
+			kp := min(depth, k-p)
+			if tb {
+				d.packT(w, kp, b[j*ldb+p:], ldb, packed)
+			} else {
+				d.packN(w, kp, b[p*ldb+j:], ldb, packed)
+			}
+			i := 0
+			if lower {
+				i = j // rows above see only columns right of the diagonal
+			}
+			for ; i < m; i += d.mr {
+				ap := d.rowsOf(a, i, min(d.mr, m-i), p, kp, rows)
+				d.tiles(ws, sub, lower, i, min(d.mr, m-i), j, w, kp, ap, packed, c, ldc)
+			}
+		}
+	}
+}
+
+// rowsOf returns h rows of a from row i on and kp columns from p on: in place if all MR are there and lie well in the cache,
+// else copied to buf with zeros for the missing ones.
+func (d *driver[T]) rowsOf(a operand[T], i, h, p, kp int, buf []T) operand[T] {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	v := a.v[i*a.rs+p*a.ks:]
+	if a.ks != 1 {
+		if h == d.mr {
+			return operand[T]{v, a.rs, a.ks}
+		}
+		clear(buf)
+		for q := range kp {
+			for r := range h {
+				buf[q*d.mr+r] = v[r*a.rs+q*a.ks]
+			}
+		}
+		return operand[T]{buf, 1, d.mr}
+	}
+	if h == d.mr && !conflicts(a.rs*size) {
+		return operand[T]{v, a.rs, 1}
+	}
+	for r := range h {
+		copy(buf[r*kp:][:kp], v[r*a.rs:])
+	}
+	clear(buf[h*kp : d.mr*kp])
+	return operand[T]{buf, kp, 1}
+}
+
+// tiles runs the micro-tiles of h rows from row i on and the w columns packed from column j on.
+func (d *driver[T]) tiles(ws *Workspace, sub, lower bool, i, h, j, w, kp int, a operand[T], packed []T, c []T, ldc int) {
+	which := 0
+	if sub {
+		which = 1
+	}
+	for q := 0; q < w; q += d.nr {
+		cols := min(d.nr, w-q)
+		below := i - (j + q) // rows of this tile under the diagonal's start
+		if lower {
+			if below+h <= 0 {
+				return
+			}
+			cols = min(cols, below+h)
+		}
+		nv := (cols + d.lanes - 1) / d.lanes
+		b, ct := &packed[q*kp], &c[i*ldc+j+q]
+		if h == d.mr && cols == nv*d.lanes && (!lower || below+1 >= cols) {
+			d.gemm[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc)
+			continue
+		}
+		for r := range d.mr {
+			width := cols
+			switch {
+			case r >= h:
+				width = 0
+			case lower:
+				width = max(0, min(cols, below+r+1))
+			}
+			ws.width[r] = int64(width)
+		}
+		d.edge[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc, &ws.width[0])
+	}
+}
+
+// packT packs the transpose of b, of which w rows of kp elements are taken, into panels: dst[panel][p][lane].
+func (d *driver[T]) packT(w, kp int, b []T, ldb int, dst []T) {
+	for q := 0; q < w; q += d.nr {
+		panel := dst[q*kp:][:d.nr*kp]
+		d.transposeIn(min(d.nr, w-q), kp, b[q*ldb:], ldb, panel, d.nr)
+	}
+}
+
+// transposeIn sets panel[p*ps+i] = b[i*ldb+p] for i < w and p < k. The lanes from w on that share a vector with
+// others become zero: they are computed with and dropped, and a number left there by chance could be subnormal and slow.
+func (d *driver[T]) transposeIn(w, k int, b []T, ldb int, panel []T, ps int) {
+	i := 0
+	for ; i+d.group <= w; i += d.group {
+		d.transpose(k, &b[i*ldb], ldb, &panel[i], ps)
+	}
+	for ; i < w; i++ {
+		for p, v := range b[i*ldb:][:k] {
+			panel[p*ps+i] = v
+		}
+	}
+	for ; i%d.lanes != 0; i++ {
+		for p := range k {
+			panel[p*ps+i] = 0
+		}
+	}
+}
+
+// packN packs b, of which kp rows of w elements are taken, into panels: dst[panel][p][lane].
+func (d *driver[T]) packN(w, kp int, b []T, ldb int, dst []T) {
+	q := 0
+	for ; q+d.nr <= w; q += d.nr {
+		var zero T
+		d.copyRows(kp, (*byte)(unsafe.Pointer(&b[q])), ldb*int(unsafe.Sizeof(zero)), (*byte)(unsafe.Pointer(&dst[q*kp])))
+	}
+	if rest := w - q; rest > 0 {
+		padded := roundUp(rest, d.lanes)
+		for p := range kp {
+			row := dst[q*kp+p*d.nr:]
+			copy(row[:rest], b[p*ldb+q:])
+			clear(row[rest:padded])
+		}
+	}
+}
+
+// roundUp returns the least multiple of m that is not below n.
+func roundUp(n, m int) int { return (n + m - 1) / m * m }

@@ -1,0 +1,240 @@
+package main
+
+// This file emits the gemm micro-kernels: a tile of MR rows and 1 to 3 vectors of c stays in registers while k runs,
+// c = c ± a@b. Rows of a are broadcast, rows of b are vectors. The accumulators start from c: k may be cut
+// anywhere without changing a bit.
+//
+//	a: element (i, p) at a[i*rs + p*ks]: row-major (ks = 1) or transposed (rs = 1) without packing
+//	b: row p at b[p*bs], c: row i at c[i*cs]
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// rows addresses MR rows of a at the current p with few registers: base, base+rs, base+2rs, base+3rs from each of
+// one or two bases.
+type rows struct {
+	base    []reg.GPVirtual
+	rs, rs3 reg.GPVirtual
+}
+
+func (e *emitter) rowsOf(a, rs reg.GPVirtual) rows {
+	r := rows{base: []reg.GPVirtual{a}, rs: rs, rs3: e.GP64()}
+	e.LEAQ(operand.Mem{Base: rs, Index: rs, Scale: 2}, r.rs3)
+	if e.rows > 4 {
+		q := e.GP64()
+		e.LEAQ(operand.Mem{Base: a, Index: rs, Scale: 4}, q)
+		r.base = append(r.base, q)
+	}
+	return r
+}
+
+// at is the operand of row i.
+func (r rows) at(i int) operand.Mem {
+	m := operand.Mem{Base: r.base[i/4]}
+	switch i % 4 {
+	case 1:
+		m.Index, m.Scale = r.rs, 1
+	case 2:
+		m.Index, m.Scale = r.rs, 2
+	case 3:
+		m.Index, m.Scale = r.rs3, 1
+	}
+	return m
+}
+
+// advance moves on to the next p.
+func (e *emitter) advance(r rows, ks reg.GPVirtual) {
+	for _, b := range r.base {
+		e.ADDQ(ks, b)
+	}
+}
+
+// tile is the accumulators: tile[i][v].
+type tile [][]reg.VecVirtual
+
+func (e *emitter) newTile(nv int) tile {
+	t := make(tile, e.rows)
+	for i := range t {
+		for range nv {
+			t[i] = append(t[i], e.vector(e.vec))
+		}
+	}
+	return t
+}
+
+// eachRow calls f with the address of every row of c in turn.
+func (e *emitter) eachRow(c, cs reg.GPVirtual, f func(i int, row reg.GPVirtual)) {
+	row := e.GP64()
+	e.MOVQ(c, row)
+	for i := range e.rows {
+		f(i, row)
+		if i+1 < e.rows {
+			e.ADDQ(cs, row)
+		}
+	}
+}
+
+// load and store move the tile from and to c.
+func (e *emitter) load(t tile, c, cs reg.GPVirtual) {
+	e.eachRow(c, cs, func(i int, row reg.GPVirtual) {
+		for v, acc := range t[i] {
+			e.move(operand.Mem{Base: row, Disp: v * e.vec}, acc)
+		}
+	})
+}
+
+func (e *emitter) store(t tile, c, cs reg.GPVirtual) {
+	e.eachRow(c, cs, func(i int, row reg.GPVirtual) {
+		for v, acc := range t[i] {
+			e.move(acc, operand.Mem{Base: row, Disp: v * e.vec})
+		}
+	})
+}
+
+// contract is the loop over k.
+func (e *emitter) contract(t tile, sub bool, k reg.GPVirtual, a rows, ks, b, bs reg.GPVirtual) {
+	nv := len(t[0])
+	bv := make([]reg.VecVirtual, nv)
+	for v := range bv {
+		bv[v] = e.vector(e.vec)
+	}
+	x := e.vector(e.vec)
+	e.TESTQ(k, k)
+	e.JZ(operand.LabelRef("done"))
+	e.Label("loop")
+	for v := range bv {
+		e.move(operand.Mem{Base: b, Disp: v * e.vec}, bv[v])
+	}
+	for i := range t {
+		e.broadcast(a.at(i), x)
+		for v := range bv {
+			e.fused(sub, x, bv[v], t[i][v])
+		}
+	}
+	e.advance(a, ks)
+	e.ADDQ(bs, b)
+	e.DECQ(k)
+	e.JNZ(operand.LabelRef("loop"))
+	e.Label("done")
+}
+
+// gemmKernels emits gemm<ISA><Elem><Add|Sub><vectors>, and the same with Edge, which touches only the first
+// width[i] elements of row i of c (all columns of b are read nevertheless).
+func (e *emitter) gemmKernels() {
+	e.iota = e.StaticGlobal("lane" + e.elem())
+	e.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range vectors * e.lanes() {
+		if e.double() {
+			e.AddDatum(i*8, operand.U64(i))
+		} else {
+			e.AddDatum(i*4, operand.U32(i))
+		}
+	}
+	for nv := 1; nv <= vectors; nv++ {
+		for _, sub := range []bool{false, true} {
+			for _, edge := range []bool{false, true} {
+				e.gemm(nv, sub, edge)
+			}
+		}
+	}
+}
+
+func (e *emitter) gemm(nv int, sub, edge bool) {
+	name := fmt.Sprintf("gemm%s%s%s%d", e.isa, e.elem(), map[bool]string{false: "Add", true: "Sub"}[sub], nv)
+	sig := fmt.Sprintf("k int, a *%[1]s, rs, ks int, b *%[1]s, bs int, c *%[1]s, cs int", e.goElem())
+	doc := fmt.Sprintf("is c = c %s a@b on %d rows and %d columns", map[bool]string{false: "+", true: "-"}[sub], e.rows, nv*e.lanes())
+	if edge {
+		name, sig, doc = name+"Edge", sig+", width *int64", doc+", touching width[i] columns of row i of c"
+	}
+	e.begin(name, "func("+sig+")", name+" "+doc+".")
+	c, cs := e.arg("c"), e.stride("cs")
+	t := e.newTile(nv)
+	var width reg.GPVirtual
+	if edge {
+		width = e.arg("width")
+		e.loadEdge(t, c, cs, width)
+	} else {
+		e.load(t, c, cs)
+	}
+	a := e.rowsOf(e.arg("a"), e.stride("rs"))
+	e.contract(t, sub, e.arg("k"), a, e.stride("ks"), e.arg("b"), e.stride("bs"))
+	if edge {
+		e.storeEdge(t, c, cs, width)
+	} else {
+		e.store(t, c, cs)
+	}
+	e.end()
+}
+
+// mask compares width[i] with the lane numbers of vector v; w holds width[i] in every lane.
+func (e *emitter) mask(v int, w, m operand.Op) {
+	lane := e.iota.Offset(v * e.vec)
+	if e.double() {
+		e.VPCMPGTQ(lane, w, m)
+	} else {
+		e.VPCMPGTD(lane, w, m)
+	}
+}
+
+// width broadcasts width[i], of which only the low half is read for f32.
+func (e *emitter) width(width reg.GPVirtual, i int, w operand.Op) {
+	m := operand.Mem{Base: width, Disp: 8 * i}
+	if e.double() {
+		e.VPBROADCASTQ(m, w)
+	} else {
+		e.VPBROADCASTD(m, w)
+	}
+}
+
+// masked calls move for every vector of the tile with its address and its mask: an opmask register or, on AVX2, a vector.
+func (e *emitter) masked(t tile, c, cs, width reg.GPVirtual, move func(at operand.Mem, m operand.Op, acc reg.VecVirtual)) {
+	w := e.vector(e.vec)
+	var m operand.Op
+	if e.vec == 64 {
+		m = e.K()
+	} else {
+		m = e.vector(e.vec)
+	}
+	e.eachRow(c, cs, func(i int, row reg.GPVirtual) {
+		e.width(width, i, w)
+		for v, acc := range t[i] {
+			e.mask(v, w, m)
+			move(operand.Mem{Base: row, Disp: v * e.vec}, m, acc)
+		}
+	})
+}
+
+func (e *emitter) loadEdge(t tile, c, cs, width reg.GPVirtual) {
+	e.masked(t, c, cs, width, func(at operand.Mem, m operand.Op, acc reg.VecVirtual) {
+		switch {
+		case e.vec == 64 && e.double():
+			e.VMOVUPD_Z(at, m, acc)
+		case e.vec == 64:
+			e.VMOVUPS_Z(at, m, acc)
+		case e.double():
+			e.VMASKMOVPD(at, m, acc)
+		default:
+			e.VMASKMOVPS(at, m, acc)
+		}
+	})
+}
+
+func (e *emitter) storeEdge(t tile, c, cs, width reg.GPVirtual) {
+	e.masked(t, c, cs, width, func(at operand.Mem, m operand.Op, acc reg.VecVirtual) {
+		switch {
+		case e.vec == 64 && e.double():
+			e.VMOVUPD(acc, m, at)
+		case e.vec == 64:
+			e.VMOVUPS(acc, m, at)
+		case e.double():
+			e.VMASKMOVPD(acc, m, at)
+		default:
+			e.VMASKMOVPS(acc, m, at)
+		}
+	})
+}

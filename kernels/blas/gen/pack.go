@@ -1,0 +1,154 @@
+package main
+
+// This file emits the movers of data between row-major matrices and packed panels.
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func (e *emitter) packKernels() {
+	e.transpose64()
+	e.transpose32()
+	for _, bytes := range []int{192, 96} {
+		e.copyRows(bytes)
+	}
+}
+
+// transpose64 emits transposeF64: dst[p*ds+i] = src[i*ss+p] for four rows i and all p < k. Halves of two rows
+// are put together by the load itself, so that a block of 4 x 4 takes only four shuffles.
+func (e *emitter) transpose64() {
+	e.size = 8
+	e.begin("transposeF64", "func(k int, src *float64, ss int, dst *float64, ds int)",
+		"transposeF64 sets dst[p*ds+i] = src[i*ss+p] for i < 4 and p < k.")
+	k, src, ss, dst, ds := e.arg("k"), e.arg("src"), e.stride("ss"), e.arg("dst"), e.stride("ds")
+	ss3, ds3 := e.GP64(), e.GP64()
+	e.LEAQ(operand.Mem{Base: ss, Index: ss, Scale: 2}, ss3)
+	e.LEAQ(operand.Mem{Base: ds, Index: ds, Scale: 2}, ds3)
+	from := rows{base: []reg.GPVirtual{src}, rs: ss, rs3: ss3}
+	to := rows{base: []reg.GPVirtual{dst}, rs: ds, rs3: ds3}
+
+	e.SUBQ(operand.U8(4), k)
+	e.JLT(operand.LabelRef("rest"))
+	e.Label("block")
+	for half := range 2 { // columns 0 and 1, then 2 and 3
+		lo, hi := e.YMM(), e.YMM()
+		a, b := e.YMM(), e.YMM()
+		e.VMOVUPD(from.at(0).Offset(16*half), a.AsX())
+		e.VMOVUPD(from.at(1).Offset(16*half), b.AsX())
+		e.VINSERTF128(operand.U8(1), from.at(2).Offset(16*half), a, a)
+		e.VINSERTF128(operand.U8(1), from.at(3).Offset(16*half), b, b)
+		e.VUNPCKLPD(b, a, lo)
+		e.VUNPCKHPD(b, a, hi)
+		e.VMOVUPD(lo, to.at(2*half))
+		e.VMOVUPD(hi, to.at(2*half+1))
+	}
+	e.ADDQ(operand.U8(32), src)
+	e.LEAQ(operand.Mem{Base: dst, Index: ds, Scale: 4}, dst)
+	e.SUBQ(operand.U8(4), k)
+	e.JGE(operand.LabelRef("block"))
+	e.Label("rest")
+	e.ADDQ(operand.U8(4), k)
+	e.JZ(operand.LabelRef("end"))
+	e.Label("column")
+	x := e.GP64()
+	for i := range 4 {
+		e.MOVQ(from.at(i), x)
+		e.MOVQ(x, operand.Mem{Base: dst, Disp: 8 * i})
+	}
+	e.ADDQ(operand.U8(8), src)
+	e.ADDQ(ds, dst)
+	e.DECQ(k)
+	e.JNZ(operand.LabelRef("column"))
+	e.Label("end")
+	e.end()
+}
+
+// transpose32 emits transposeF32, the same for eight rows of single precision, in blocks of 8 x 8.
+func (e *emitter) transpose32() {
+	e.size = 4
+	e.begin("transposeF32", "func(k int, src *float32, ss int, dst *float32, ds int)",
+		"transposeF32 sets dst[p*ds+i] = src[i*ss+p] for i < 8 and p < k.")
+	k, src, ss, dst, ds := e.arg("k"), e.arg("src"), e.stride("ss"), e.arg("dst"), e.stride("ds")
+	from := e.rowsOf(src, ss)
+	ds3 := e.GP64()
+	e.LEAQ(operand.Mem{Base: ds, Index: ds, Scale: 2}, ds3)
+	to := rows{base: []reg.GPVirtual{dst}, rs: ds, rs3: ds3}
+
+	e.SUBQ(operand.U8(8), k)
+	e.JLT(operand.LabelRef("rest"))
+	e.Label("block")
+	for half := range 2 { // columns 0 to 3, then 4 to 7: rows i and i+4 share a register
+		var r, u [4]reg.VecVirtual
+		for i := range r {
+			y := e.YMM()
+			e.VMOVUPS(from.at(i).Offset(16*half), y.AsX())
+			e.VINSERTF128(operand.U8(1), from.at(i+4).Offset(16*half), y, y)
+			r[i] = y
+		}
+		for i := range u {
+			u[i] = e.YMM()
+		}
+		e.VUNPCKLPS(r[1], r[0], u[0]) // r0.0 r1.0 r0.1 r1.1
+		e.VUNPCKHPS(r[1], r[0], u[1]) // r0.2 r1.2 r0.3 r1.3
+		e.VUNPCKLPS(r[3], r[2], u[2])
+		e.VUNPCKHPS(r[3], r[2], u[3])
+		for c := range 4 {
+			y := e.YMM()
+			if c%2 == 0 {
+				e.VUNPCKLPD(u[2+c/2], u[c/2], y)
+			} else {
+				e.VUNPCKHPD(u[2+c/2], u[c/2], y)
+			}
+			e.VMOVUPS(y, to.at(c))
+		}
+		e.LEAQ(operand.Mem{Base: dst, Index: ds, Scale: 4}, dst)
+	}
+	for _, b := range from.base {
+		e.ADDQ(operand.U8(32), b)
+	}
+	e.SUBQ(operand.U8(8), k)
+	e.JGE(operand.LabelRef("block"))
+	e.Label("rest")
+	e.ADDQ(operand.U8(8), k)
+	e.JZ(operand.LabelRef("end"))
+	e.Label("column")
+	x := e.GP32()
+	for i := range 8 {
+		e.MOVL(from.at(i), x)
+		e.MOVL(x, operand.Mem{Base: dst, Disp: 4 * i})
+	}
+	for _, b := range from.base {
+		e.ADDQ(operand.U8(4), b)
+	}
+	e.ADDQ(ds, dst)
+	e.DECQ(k)
+	e.JNZ(operand.LabelRef("column"))
+	e.Label("end")
+	e.end()
+}
+
+// copyRows emits copyRows<bytes>: k rows of that many bytes (the width of a panel) from a matrix with a row
+// distance of ss bytes to dst, where they lie one behind the other.
+func (e *emitter) copyRows(bytes int) {
+	name := fmt.Sprintf("copyRows%d", bytes)
+	e.begin(name, "func(k int, src *byte, ss int, dst *byte)",
+		fmt.Sprintf("%s copies k rows of %d bytes, ss bytes apart, to dst, one behind the other.", name, bytes))
+	k, src, ss, dst := e.arg("k"), e.arg("src"), e.arg("ss"), e.arg("dst")
+	e.TESTQ(k, k)
+	e.JZ(operand.LabelRef("end"))
+	e.Label("row")
+	for at := 0; at < bytes; at += 32 {
+		y := e.YMM()
+		e.VMOVUPS(operand.Mem{Base: src, Disp: at}, y)
+		e.VMOVUPS(y, operand.Mem{Base: dst, Disp: at})
+	}
+	e.ADDQ(ss, src)
+	e.ADDQ(operand.I32(int32(bytes)), dst)
+	e.DECQ(k)
+	e.JNZ(operand.LabelRef("row"))
+	e.Label("end")
+	e.end()
+}

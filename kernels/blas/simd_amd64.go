@@ -1,0 +1,127 @@
+package blas
+
+// This file defines the two sets in assembly: which kernel stands where in the drivers.
+
+// simd is a set in assembly.
+type simd struct {
+	name string
+	d    driver[float64]
+	s    driver[float32]
+}
+
+// newAVX512 needs AVX-512 F and DQ.
+func newAVX512() *simd {
+	return &simd{
+		name: "avx512",
+		d: driver[float64]{
+			mr: 8, lanes: 8, nr: 24,
+			gemm: [2][3]gemmKernel[float64]{
+				{gemmAVX512F64Add1, gemmAVX512F64Add2, gemmAVX512F64Add3},
+				{gemmAVX512F64Sub1, gemmAVX512F64Sub2, gemmAVX512F64Sub3},
+			},
+			edge: [2][3]edgeKernel[float64]{
+				{gemmAVX512F64Add1Edge, gemmAVX512F64Add2Edge, gemmAVX512F64Add3Edge},
+				{gemmAVX512F64Sub1Edge, gemmAVX512F64Sub2Edge, gemmAVX512F64Sub3Edge},
+			},
+			solve:     [3]solveKernel[float64]{solveAVX512F64By1, solveAVX512F64By2, solveAVX512F64By3},
+			potf:      potfAVX512F64,
+			transpose: transposeF64, group: 4, copyRows: copyRows192,
+			maxDepth: 256, maxCols: 264, maxOrder: 264,
+		},
+		s: driver[float32]{
+			mr: 8, lanes: 16, nr: 48,
+			gemm: [2][3]gemmKernel[float32]{
+				{gemmAVX512F32Add1, gemmAVX512F32Add2, gemmAVX512F32Add3},
+				{gemmAVX512F32Sub1, gemmAVX512F32Sub2, gemmAVX512F32Sub3},
+			},
+			edge: [2][3]edgeKernel[float32]{
+				{gemmAVX512F32Add1Edge, gemmAVX512F32Add2Edge, gemmAVX512F32Add3Edge},
+				{gemmAVX512F32Sub1Edge, gemmAVX512F32Sub2Edge, gemmAVX512F32Sub3Edge},
+			},
+			solve:     [3]solveKernel[float32]{solveAVX512F32By1, solveAVX512F32By2, solveAVX512F32By3},
+			potf:      potfAVX512F32,
+			transpose: transposeF32, group: 8, copyRows: copyRows192,
+			maxDepth: 512, maxCols: 288, maxOrder: 288,
+		},
+	}
+}
+
+// newAVX2 needs AVX2 and FMA3.
+func newAVX2() *simd {
+	return &simd{
+		name: "avx2",
+		d: driver[float64]{
+			mr: 4, lanes: 4, nr: 12,
+			gemm: [2][3]gemmKernel[float64]{
+				{gemmAVX2F64Add1, gemmAVX2F64Add2, gemmAVX2F64Add3},
+				{gemmAVX2F64Sub1, gemmAVX2F64Sub2, gemmAVX2F64Sub3},
+			},
+			edge: [2][3]edgeKernel[float64]{
+				{gemmAVX2F64Add1Edge, gemmAVX2F64Add2Edge, gemmAVX2F64Add3Edge},
+				{gemmAVX2F64Sub1Edge, gemmAVX2F64Sub2Edge, gemmAVX2F64Sub3Edge},
+			},
+			solve:     [3]solveKernel[float64]{solveAVX2F64By1, solveAVX2F64By2, solveAVX2F64By3},
+			potf:      potfAVX2F64,
+			transpose: transposeF64, group: 4, copyRows: copyRows96,
+			maxDepth: 256, maxCols: 264, maxOrder: 264,
+		},
+		s: driver[float32]{
+			mr: 4, lanes: 8, nr: 24,
+			gemm: [2][3]gemmKernel[float32]{
+				{gemmAVX2F32Add1, gemmAVX2F32Add2, gemmAVX2F32Add3},
+				{gemmAVX2F32Sub1, gemmAVX2F32Sub2, gemmAVX2F32Sub3},
+			},
+			edge: [2][3]edgeKernel[float32]{
+				{gemmAVX2F32Add1Edge, gemmAVX2F32Add2Edge, gemmAVX2F32Add3Edge},
+				{gemmAVX2F32Sub1Edge, gemmAVX2F32Sub2Edge, gemmAVX2F32Sub3Edge},
+			},
+			solve:     [3]solveKernel[float32]{solveAVX2F32By1, solveAVX2F32By2, solveAVX2F32By3},
+			potf:      potfAVX2F32,
+			transpose: transposeF32, group: 8, copyRows: copyRows96,
+			maxDepth: 512, maxCols: 288, maxOrder: 288,
+		},
+	}
+}
+
+func (s *simd) Name() string { return s.name }
+func (s *simd) Chain() bool  { return true }
+
+func (s *simd) GemmF64(ws *Workspace, tb, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	s.d.gemmAll(ws, tb, sub, false, m, n, k, operand[float64]{a, lda, 1}, b, ldb, c, ldc)
+}
+
+func (s *simd) GemmF32(ws *Workspace, tb, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
+	s.s.gemmAll(ws, tb, sub, false, m, n, k, operand[float32]{a, lda, 1}, b, ldb, c, ldc)
+}
+
+func (s *simd) GemmTNF64(ws *Workspace, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	s.d.gemmAll(ws, false, sub, false, m, n, k, operand[float64]{a, 1, lda}, b, ldb, c, ldc)
+}
+
+func (s *simd) GemmTNF32(ws *Workspace, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
+	s.s.gemmAll(ws, false, sub, false, m, n, k, operand[float32]{a, 1, lda}, b, ldb, c, ldc)
+}
+
+func (s *simd) SyrkF64(ws *Workspace, sub bool, n, k int, a []float64, lda int, c []float64, ldc int) {
+	s.d.gemmAll(ws, true, sub, true, n, n, k, operand[float64]{a, lda, 1}, a, lda, c, ldc)
+}
+
+func (s *simd) SyrkF32(ws *Workspace, sub bool, n, k int, a []float32, lda int, c []float32, ldc int) {
+	s.s.gemmAll(ws, true, sub, true, n, n, k, operand[float32]{a, lda, 1}, a, lda, c, ldc)
+}
+
+func (s *simd) TrsmF64(ws *Workspace, m, n int, l []float64, ldl int, b []float64, ldb int) {
+	s.d.trsmAll(ws, m, n, l, ldl, b, ldb)
+}
+
+func (s *simd) TrsmF32(ws *Workspace, m, n int, l []float32, ldl int, b []float32, ldb int) {
+	s.s.trsmAll(ws, m, n, l, ldl, b, ldb)
+}
+
+func (s *simd) PotrfF64(ws *Workspace, n int, a []float64, lda int) int {
+	return s.d.potrfAll(ws, n, a, lda)
+}
+
+func (s *simd) PotrfF32(ws *Workspace, n int, a []float32, lda int) int {
+	return s.s.potrfAll(ws, n, a, lda)
+}
