@@ -1,0 +1,267 @@
+package local
+
+// This file defines BufferPool: memory for tiles and blocks, lent and taken back, outside of the
+// garbage collector's heap.
+//
+// Why not make([]byte): fresh pages cost a fault each on first touch (0.5 to 1.1 GB/s, slower than most kernels compute), the collector
+// would hold a tile until its next cycle, and every tile would move its pacing.
+
+import (
+	"fmt"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// BufferPool lends byte buffers aligned to 64 bytes, by size classes at most 25 % apart (multiples of 64 below 256 bytes). A buffer is
+// not cleared. It must not hold Go pointers: the collector does not see it. A buffer that was put back, or whose pool was
+// closed, must not be used, and nothing checks that. Safe for concurrent use; Get and Put do not block.
+type BufferPool struct {
+	limit    int64
+	classes  [bufferClasses]bufferClass
+	slabMu   sync.Mutex
+	slab     []byte   // what is left of the newest slab
+	slabs    [][]byte // all of them, for Close
+	live     atomic.Int64
+	peak     atomic.Int64
+	resident atomic.Int64
+	gets     atomic.Int64
+	reused   atomic.Int64
+}
+
+// bufferClass holds the free buffers of one size.
+type bufferClass struct {
+	mu   sync.Mutex
+	hot  [][]byte // put back, last in first out: the last may still be in a cache
+	cold [][]byte // given back to the system by Trim, all zero, no memory behind
+	lent map[*byte]struct{}
+}
+
+// BufferStats counts, in bytes where it does not say otherwise, by size class and not by what was asked for.
+type BufferStats struct {
+	Live     int64 // lent now
+	Peak     int64 // most lent at once
+	Resident int64 // lent, or kept for reuse
+	Gets     int64 // number of buffers lent so far
+	Reused   int64 // how many of these were used before
+}
+
+// LimitError says that a buffer would have exceeded the pool's limit.
+type LimitError struct {
+	Want, Live, Limit int64
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%d bytes more would exceed the memory limit of %d (%d in use)", e.Want, e.Limit, e.Live)
+}
+
+const (
+	bufferAlign   = 64
+	bufferClasses = 4 + 4*40
+	pageSize      = 4096
+	// ownMapping is the size from which a buffer is a mapping by itself, which Trim unmaps.
+	ownMapping = 2 << 20
+	// Slabs begin small, so that a small program stays small, and grow to whole huge pages.
+	firstSlab, lastSlab = 2 << 20, 32 << 20
+)
+
+// NewBufferPool makes a pool that keeps at most limit bytes, lent or kept for reuse; 0 means no limit.
+func NewBufferPool(limit int64) *BufferPool { return &BufferPool{limit: limit} }
+
+// sizeClass returns the class of n > 0 bytes and its size: multiples of 64 up to 256, then four steps for each power of two.
+func sizeClass(n int) (class, size int) {
+	if n <= 4*bufferAlign {
+		class = (n - 1) / bufferAlign
+		return class, (class + 1) * bufferAlign
+	}
+	k := bits.Len(uint(n - 1)) // 2^(k-1) < n <= 2^k, k >= 9
+	step := 1 << (k - 3)
+	q := (n - 1<<(k-1) + step - 1) / step
+	return 4 + (k-9)*4 + q - 1, 1<<(k-1) + q*step
+}
+
+// Get lends a buffer of n bytes with unspecified contents. Its capacity may be larger and may be used. The error is a *LimitError, or the
+// system's when it has no memory.
+func (p *BufferPool) Get(n int) ([]byte, error) {
+	b, _, err := p.get(n)
+	return b, err
+}
+
+// GetZeroed is Get with the n bytes cleared; memory fresh from the system is not cleared again.
+func (p *BufferPool) GetZeroed(n int) ([]byte, error) {
+	b, zero, err := p.get(n)
+	if !zero {
+		clear(b)
+	}
+	return b, err
+}
+
+func (p *BufferPool) get(n int) (b []byte, zero bool, err error) {
+	if n <= 0 {
+		return []byte{}, true, nil
+	}
+	i, size := sizeClass(n)
+	if i >= bufferClasses {
+		return nil, false, &LimitError{Want: int64(n), Live: p.live.Load(), Limit: p.limit}
+	}
+	c := &p.classes[i]
+	c.mu.Lock()
+	if k := len(c.hot) - 1; k >= 0 {
+		b = c.hot[k]
+		c.hot = c.hot[:k]
+		c.lend(b)
+		c.mu.Unlock()
+		p.reused.Add(1)
+	} else {
+		c.mu.Unlock()
+		if b, err = p.fresh(c, size); err != nil {
+			return nil, false, err
+		}
+		zero = true
+	}
+	p.gets.Add(1)
+	live := p.live.Add(int64(size))
+	for peak := p.peak.Load(); live > peak && !p.peak.CompareAndSwap(peak, live); peak = p.peak.Load() {
+	}
+	return b[:n], zero, nil
+}
+
+// fresh finds a zero buffer for which memory must be reserved.
+func (p *BufferPool) fresh(c *bufferClass, size int) ([]byte, error) {
+	if r := p.resident.Add(int64(size)); p.limit > 0 && r > p.limit {
+		// What is kept for reuse in other classes may be enough.
+		p.Trim()
+		if p.resident.Load() > p.limit {
+			p.resident.Add(-int64(size))
+			return nil, &LimitError{Want: int64(size), Live: p.live.Load(), Limit: p.limit}
+		}
+	}
+	c.mu.Lock()
+	if k := len(c.cold) - 1; k >= 0 {
+		b := c.cold[k]
+		c.cold = c.cold[:k]
+		c.lend(b)
+		c.mu.Unlock()
+		return b, nil
+	}
+	c.mu.Unlock()
+	b, err := p.carve(size)
+	if err != nil {
+		p.resident.Add(-int64(size))
+		return nil, err
+	}
+	c.mu.Lock()
+	c.lend(b)
+	c.mu.Unlock()
+	return b, nil
+}
+
+// carve takes size bytes that were never used: a mapping of their own, or the next piece of the slab.
+func (p *BufferPool) carve(size int) ([]byte, error) {
+	if size >= ownMapping {
+		return mapMemory(size)
+	}
+	p.slabMu.Lock()
+	defer p.slabMu.Unlock()
+	if size >= 4*pageSize { // whole pages, so that Trim can give them back
+		if over := int(uintptr(unsafe.Pointer(unsafe.SliceData(p.slab))) % pageSize); over != 0 {
+			p.slab = p.slab[min(pageSize-over, len(p.slab)):]
+		}
+	}
+	if len(p.slab) < size {
+		next := firstSlab
+		if k := len(p.slabs); k > 0 {
+			next = min(2*len(p.slabs[k-1]), lastSlab)
+		}
+		s, err := mapMemory(max(next, size))
+		if err != nil {
+			return nil, err
+		}
+		p.slabs = append(p.slabs, s)
+		p.slab = s
+	}
+	b := p.slab[:size:size]
+	p.slab = p.slab[size:]
+	return b, nil
+}
+
+// lend notes that b is out. The lock is held.
+func (c *bufferClass) lend(b []byte) {
+	if c.lent == nil {
+		c.lent = map[*byte]struct{}{}
+	}
+	c.lent[unsafe.SliceData(b)] = struct{}{}
+}
+
+// Put takes back a buffer that Get lent, of any length but with its first byte and capacity unchanged; nil and empty ones from
+// Get(0) are ignored. A buffer that is not out is a bug, and a panic: two owners of one buffer would compute wrong results silently.
+func (p *BufferPool) Put(b []byte) {
+	if cap(b) == 0 {
+		return
+	}
+	i, size := sizeClass(cap(b))
+	if size != cap(b) || i >= bufferClasses {
+		panic(fmt.Sprintf("BUG: a buffer of capacity %d was put back, which no buffer of the pool has", cap(b)))
+	}
+	b = b[:size]
+	c := &p.classes[i]
+	c.mu.Lock()
+	_, out := c.lent[unsafe.SliceData(b)]
+	if out {
+		delete(c.lent, unsafe.SliceData(b))
+		c.hot = append(c.hot, b)
+	}
+	c.mu.Unlock()
+	if !out {
+		panic(fmt.Sprintf("BUG: a buffer of %d bytes was put back that is not lent: twice, or a part of one", size))
+	}
+	p.live.Add(-int64(size))
+}
+
+// Trim gives the memory of all free buffers of 16 KiB and more back to the system. Their next use pays for first touch again.
+func (p *BufferPool) Trim() {
+	for i := range p.classes {
+		c := &p.classes[i]
+		c.mu.Lock()
+		kept := c.hot[:0]
+		for _, b := range c.hot {
+			switch {
+			case len(b) >= ownMapping && unmapMemory(b) == nil:
+				p.resident.Add(-int64(len(b)))
+			case len(b) >= 4*pageSize && len(b) < ownMapping && discardMemory(b) == nil:
+				p.resident.Add(-int64(len(b)))
+				c.cold = append(c.cold, b)
+			default:
+				kept = append(kept, b)
+			}
+		}
+		clear(c.hot[len(kept):])
+		c.hot = kept
+		c.mu.Unlock()
+	}
+}
+
+// Stats returns the counters; each is exact, but they are not read at one instant.
+func (p *BufferPool) Stats() BufferStats {
+	return BufferStats{Live: p.live.Load(), Peak: p.peak.Load(), Resident: p.resident.Load(), Gets: p.gets.Load(), Reused: p.reused.Load()}
+}
+
+// Close gives all memory back. It fails, and does nothing, while buffers are lent. The pool must not be in use; it may be used again after.
+func (p *BufferPool) Close() error {
+	if n := p.live.Load(); n != 0 {
+		return fmt.Errorf("local: %d bytes of buffers are still lent", n)
+	}
+	p.Trim()
+	for i := range p.classes {
+		p.classes[i].hot, p.classes[i].cold = nil, nil
+	}
+	for _, s := range p.slabs {
+		if err := unmapMemory(s); err != nil {
+			return err
+		}
+	}
+	p.slabs, p.slab = nil, nil
+	p.resident.Store(0)
+	return nil
+}

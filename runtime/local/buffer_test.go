@@ -1,0 +1,206 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+)
+
+func TestSizeClasses(t *testing.T) {
+	last, lastSize := -1, 0
+	for n := 1; n < 1<<16; n++ {
+		c, size := sizeClass(n)
+		if size < n || size%bufferAlign != 0 {
+			t.Fatalf("%d bytes get %d", n, size)
+		}
+		if n > 256 && float64(size) > 1.25*float64(n) {
+			t.Fatalf("%d bytes get %d, more than a quarter too much", n, size)
+		}
+		if c != last && (c != last+1 || size <= lastSize) {
+			t.Fatalf("class %d of size %d after class %d of size %d", c, size, last, lastSize)
+		}
+		if c2, size2 := sizeClass(size); c2 != c || size2 != size {
+			t.Fatalf("a buffer of class %d and %d bytes would go back to class %d", c, size, c2)
+		}
+		last, lastSize = c, size
+	}
+	if c, _ := sizeClass(1 << 46); c >= bufferClasses {
+		t.Errorf("class %d of %d for 64 TiB", c, bufferClasses)
+	}
+}
+
+func TestBuffersDoNotOverlap(t *testing.T) {
+	p := NewBufferPool(0)
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(g), 0))
+			mine := map[int][]byte{}
+			for i := range 3000 {
+				n := 1 + rng.IntN(1<<rng.IntN(18))
+				get := p.Get
+				if i%2 == 0 {
+					get = p.GetZeroed
+				}
+				b, err := get(n)
+				if err != nil || len(b) != n {
+					t.Errorf("%d bytes: %v", len(b), err)
+					return
+				}
+				if uintptr(unsafe.Pointer(&b[0]))%bufferAlign != 0 {
+					t.Errorf("buffer at %p", &b[0])
+				}
+				if i%2 == 0 && (b[0] != 0 || b[n/2] != 0 || b[n-1] != 0) {
+					t.Error("not cleared")
+				}
+				b[0], b[n-1] = byte(g), byte(g)
+				b[n/2] = byte(g)
+				mine[i] = b
+				if len(mine) > 20 {
+					for k, old := range mine {
+						if old[0] != byte(g) || old[len(old)-1] != byte(g) || old[len(old)/2] != byte(g) {
+							t.Error("somebody wrote into a lent buffer")
+						}
+						p.Put(old)
+						delete(mine, k)
+						break
+					}
+				}
+				if i%500 == 0 {
+					p.Trim()
+				}
+			}
+			for _, b := range mine {
+				p.Put(b)
+			}
+		})
+	}
+	all.Wait()
+	s := p.Stats()
+	if s.Live != 0 || s.Peak == 0 || s.Gets != 12000 || s.Reused == 0 || s.Reused >= s.Gets {
+		t.Errorf("stats %+v", s)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if b, err := p.GetZeroed(100); err != nil || b[99] != 0 {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+func TestBufferLimit(t *testing.T) {
+	const tile = 512 << 10
+	p := NewBufferPool(4 * tile)
+	var tiles [][]byte
+	for range 4 {
+		b, err := p.Get(tile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tiles = append(tiles, b)
+	}
+	var limit *LimitError
+	if _, err := p.Get(1); !errors.As(err, &limit) {
+		t.Fatalf("beyond the limit: %v", err)
+	}
+	for _, b := range tiles {
+		b[7] = 1
+		p.Put(b)
+	}
+	// Kept for reuse, they fill the limit; another class must still get its share.
+	b, err := p.Get(3 * tile)
+	if err != nil {
+		t.Fatalf("free buffers of another class were not given back: %v", err)
+	}
+	p.Put(b)
+	for _, size := range []int{tile, 3 * tile, 4 * tile} {
+		p.Trim()
+		b, err := p.GetZeroed(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b {
+			if b[i] != 0 {
+				t.Fatalf("byte %d of a zeroed buffer is %d", i, b[i])
+			}
+			b[i] = 9
+		}
+		if s := p.Stats(); s.Live != int64(size) || s.Resident > 4*tile {
+			t.Errorf("stats %+v with %d bytes lent", s, size)
+		}
+		p.Put(b)
+	}
+}
+
+func TestWrongPut(t *testing.T) {
+	p := NewBufferPool(0)
+	b, _ := p.Get(1000)
+	p.Put(b[:10]) // a shorter length is fine
+	for what, bad := range map[string][]byte{"twice": b, "a part": b[64:], "foreign": make([]byte, 1024)} {
+		func() {
+			defer func() {
+				if v := recover(); v == nil || !strings.Contains(fmt.Sprint(v), "BUG") {
+					t.Errorf("%s: %v", what, v)
+				}
+			}()
+			p.Put(bad)
+		}()
+	}
+	p.Put(nil)
+	if b, _ = p.Get(0); b == nil {
+		t.Error("an empty buffer is nil")
+	}
+	p.Put(b)
+	b, _ = p.Get(5)
+	if p.Close() == nil {
+		t.Error("Close with a lent buffer")
+	}
+	p.Put(b)
+}
+
+func BenchmarkBuffer(b *testing.B) {
+	for _, size := range []int{64, 512 << 10} {
+		b.Run(fmt.Sprintf("reuse/%d", size), func(b *testing.B) {
+			p := NewBufferPool(0)
+			for range b.N {
+				x, _ := p.Get(size)
+				p.Put(x)
+			}
+		})
+	}
+	for _, from := range []string{"pool-first-touch", "pool-again", "make"} {
+		b.Run(from, func(b *testing.B) {
+			const size = 512 << 10
+			b.SetBytes(64 * size)
+			p := NewBufferPool(0)
+			for range b.N {
+				var held [64][]byte
+				for i := range held {
+					if from == "make" {
+						held[i] = make([]byte, size)
+					} else {
+						held[i], _ = p.Get(size)
+					}
+					for k := 0; k < size; k += 64 {
+						held[i][k] = 1
+					}
+				}
+				if from == "make" {
+					continue
+				}
+				for _, x := range held {
+					p.Put(x)
+				}
+				if from == "pool-first-touch" {
+					b.StopTimer()
+					_ = p.Close()
+					b.StartTimer()
+				}
+			}
+		})
+	}
+}
