@@ -1,0 +1,192 @@
+package lang
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"flow/lang/ast"
+)
+
+// This file turns the productions of expressions into the tree of package ast: the
+// tower of precedence levels becomes Binary and Unary nodes.
+
+func (c converter) exprs(gs []*gExpr) []ast.Expr {
+	var out []ast.Expr
+	for _, g := range gs {
+		out = append(out, c.expr(g))
+	}
+	return out
+}
+
+func (c converter) expr(g *gExpr) ast.Expr {
+	if g == nil {
+		return nil
+	}
+	x := c.or(g.X)
+	for _, p := range g.Pipes {
+		x = c.binary(x, p.at, "|>", c.post(p.X))
+	}
+	return x
+}
+
+// binary joins x and y by the operator that tail starts with.
+func (c converter) binary(x ast.Expr, tail at, op string, y ast.Expr) ast.Expr {
+	return &ast.Binary{Src: ast.Src{At: x.Span().Join(y.Span())}, Op: op, OpAt: c.token(tail.Tokens[0]), X: x, Y: y}
+}
+
+func (c converter) or(g *gOr) ast.Expr {
+	x := c.and(g.X)
+	for _, t := range g.Tail {
+		x = c.binary(x, t.at, "or", c.and(t.X))
+	}
+	return x
+}
+
+func (c converter) and(g *gAnd) ast.Expr {
+	x := c.not(g.X)
+	for _, t := range g.Tail {
+		x = c.binary(x, t.at, "and", c.not(t.X))
+	}
+	return x
+}
+
+func (c converter) not(g *gNot) ast.Expr {
+	x := c.add(g.X.X)
+	if t := g.X.Tail; t != nil {
+		x = c.binary(x, t.at, t.Op, c.add(t.X))
+	}
+	if g.Not {
+		x = &ast.Unary{Src: c.src(g.at), Op: "not", X: x}
+	}
+	return x
+}
+
+func (c converter) add(g *gAdd) ast.Expr {
+	x := c.mul(g.X)
+	for _, t := range g.Tail {
+		x = c.binary(x, t.at, t.Op, c.mul(t.X))
+	}
+	return x
+}
+
+func (c converter) mul(g *gMul) ast.Expr {
+	x := c.matmul(g.X)
+	for _, t := range g.Tail {
+		x = c.binary(x, t.at, t.Op, c.matmul(t.X))
+	}
+	return x
+}
+
+func (c converter) matmul(g *gMM) ast.Expr {
+	x := c.unary(g.X)
+	for _, t := range g.Tail {
+		x = c.binary(x, t.at, "@", c.unary(t.X))
+	}
+	return x
+}
+
+func (c converter) unary(g *gUn) ast.Expr {
+	x := c.post(g.X.X)
+	if t := g.X.Tail; t != nil {
+		x = c.binary(x, t.at, "^", c.unary(t.X))
+	}
+	if g.Minus {
+		x = &ast.Unary{Src: c.src(g.at), Op: "-", X: x}
+	}
+	return x
+}
+
+func (c converter) post(g *gPost) ast.Expr {
+	x := c.prim(g.X)
+	for _, s := range g.Suffix {
+		src := ast.Src{At: x.Span().Join(c.src(s.at).At)}
+		switch {
+		case s.Call != nil:
+			x = &ast.Call{Src: src, Fun: x, Args: c.args(s.Call.Args)}
+		case s.Index != nil:
+			ix := &ast.Index{Src: src, X: x}
+			for _, b := range s.Index.Subs {
+				ix.Subs = append(ix.Subs, ast.Sub{Src: c.src(b.at), All: b.All, Lo: c.expr(b.Lo), IsRange: b.Dots != "", Hi: c.expr(b.Hi), Inclusive: b.Dots == "..="})
+			}
+			x = ix
+		default:
+			x = &ast.Field{Src: src, X: x, Name: c.ident(s.Field)}
+		}
+	}
+	return x
+}
+
+func (c converter) prim(g *gPrim) ast.Expr {
+	src := c.src(g.at)
+	switch {
+	case g.Name != nil:
+		return &ast.Name{Src: src, Name: g.Name.Name}
+	case g.Lit != "":
+		return c.literal(g)
+	case g.Column != nil:
+		return &ast.Column{Src: src, Name: c.ident(g.Column)}
+	case g.If != nil:
+		return c.ifExpr(g.If)
+	case g.Lambda != nil:
+		return &ast.Lambda{Src: src, Params: c.pars(g.Lambda.Params), Expr: c.expr(g.Lambda.Expr), Body: c.block(g.Lambda.Body)}
+	case g.Comp != nil:
+		return &ast.Comp{Src: src, Ranges: c.ranges(g.Comp.Ranges), Expr: c.expr(g.Comp.Expr)}
+	case g.Parfor != nil:
+		return &ast.Parfor{Src: src, Ranges: c.ranges(g.Parfor.Ranges), With: c.with(g.Parfor.With), Body: c.block(g.Parfor.Body)}
+	case g.List != nil:
+		return &ast.List{Src: src, Elems: c.exprs(g.List.Elems)}
+	case g.Record != nil:
+		r := &ast.Record{Src: src}
+		for _, f := range g.Record.Fields {
+			r.Fields = append(r.Fields, ast.FieldInit{Src: c.src(f.at), Name: c.ident(f.Name), Value: c.expr(f.Value)})
+		}
+		return r
+	case len(g.Tuple) == 1:
+		return &ast.Paren{Src: src, X: c.expr(g.Tuple[0])}
+	}
+	return &ast.Tuple{Src: src, Elems: c.exprs(g.Tuple)}
+}
+
+// literal cannot fail: the scanner has reported numbers that do not fit, and their value is not used.
+func (c converter) literal(g *gPrim) ast.Expr {
+	src, tok := c.src(g.at), g.Tokens[0]
+	digits := strings.ReplaceAll(tok.Value, "_", "")
+	switch tok.Type {
+	case tokInt:
+		n, _ := strconv.ParseInt(digits, 10, 64)
+		return &ast.Int{Src: src, Value: n, Text: tok.Value}
+	case tokFloat:
+		f, _ := strconv.ParseFloat(digits, 64)
+		return &ast.Float{Src: src, Value: f, Text: tok.Value}
+	case tokString:
+		return &ast.String{Src: src, Value: unquote(tok.Value), Text: tok.Value}
+	case tokDuration:
+		return &ast.Duration{Src: src, Nanos: nanos(digits), Text: tok.Value}
+	}
+	switch tok.Value {
+	case "inf":
+		return &ast.Float{Src: src, Value: math.Inf(1), Text: tok.Value}
+	case "nan":
+		return &ast.Float{Src: src, Value: math.NaN(), Text: tok.Value}
+	}
+	return &ast.Bool{Src: src, Value: tok.Value == "true"}
+}
+
+// nanos is the length of a duration literal; whole numbers stay exact.
+func nanos(s string) int64 {
+	i := strings.LastIndexAny(s, "0123456789") + 1
+	unit := unitNanos(s[i:])
+	if n, err := strconv.ParseInt(s[:i], 10, 64); err == nil {
+		return n * unit
+	}
+	f, _ := strconv.ParseFloat(s[:i], 64)
+	return int64(math.Round(f * float64(unit)))
+}
+
+func (c converter) ifExpr(g *gIf) *ast.If {
+	if g == nil {
+		return nil
+	}
+	return &ast.If{Src: c.src(g.at), Cond: c.expr(g.Cond), Then: c.block(g.Then), Else: c.block(g.Else), ElseIf: c.ifExpr(g.ElseIf)}
+}

@@ -1,0 +1,349 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"flow/lang/source"
+)
+
+// This file defines what a syntax error says. The parser knows a token it could not
+// use and a production that it wanted there; the mistake is usually recognised by
+// the token, the one before it and the statement around.
+
+// scene is what an explanation is made from.
+type scene struct {
+	*parser
+	toks  []lexer.Token
+	i     int         // the token that does not fit; len(toks) at the end
+	from  int         // the first token of the statement around
+	found lexer.Token // toks[i], or one of type EOF
+	prev  lexer.Token // the one before, of type EOF at the statement's start
+	want  string      // the production wanted, "" when unknown
+}
+
+// explainers are tried in order; the first that recognises the mistake says it.
+// The order is from the particular to the general.
+var explainers = [...]func(scene) (source.Diagnostic, bool){
+	explainElse, explainLineEnd, explainReserved, explainEquals, explainChain, explainSend,
+	explainBody, explainOperand, explainNeighbours, explainAnything,
+}
+
+// mistake reports err, which the grammar gave for toks.
+func (p *parser) mistake(toks []lexer.Token, stop int, err error) {
+	sc := scene{parser: p, toks: toks, i: p.find(toks, err), want: wanted(err)}
+	sc.from, _ = around(toks, sc.i)
+	sc.found = lexer.EOFToken(lexer.Position{Offset: stop})
+	sc.prev = lexer.EOFToken(lexer.Position{Offset: stop})
+	if sc.i < len(toks) {
+		sc.found = toks[sc.i]
+	}
+	if sc.i > sc.from {
+		sc.prev = toks[sc.i-1]
+	}
+	for _, explain := range explainers {
+		if d, ok := explain(sc); ok {
+			p.diags = append(p.diags, d)
+			return
+		}
+	}
+}
+
+// wanted is the production that err wanted next, as the grammar names it: `Pow`, `"="`, `<ident>`.
+func wanted(err error) string {
+	var u *participle.UnexpectedTokenError
+	if !errors.As(err, &u) {
+		return ""
+	}
+	m := regexp.MustCompile(`(?s)\(expected \(*("[^"]*"|<\w+>|\w+)`).FindStringSubmatch(u.Message())
+	if m == nil {
+		return ""
+	}
+	return strings.TrimPrefix(m[1], "G")
+}
+
+// words says a production for people.
+func words(production string) string {
+	if strings.HasPrefix(production, `"`) {
+		return "`" + strings.Trim(production, `"`) + "`"
+	}
+	switch production {
+	case "Expr", "Or", "And", "Not", "Cmp", "Add", "Mul", "MM", "Un", "Pow", "Post", "Prim":
+		return "an operand"
+	case "Ident", "<ident>", "Par", "Carry", "FieldInit":
+		return "a name"
+	case "String", "<string>":
+		return "a string"
+	case "Type", "Fld", "Rec", "NamedType", "Grid", "FnType":
+		return "a type"
+	case "Block":
+		return "a body in braces"
+	case "Range":
+		return "a range such as 0..n"
+	case "Arg":
+		return "an argument"
+	case "Sub":
+		return "a subscript"
+	case "Stmt":
+		return "a statement"
+	}
+	return ""
+}
+
+func (s scene) at(t lexer.Token) source.Span {
+	switch {
+	case t.EOF():
+		return s.file.Span(t.Pos.Offset, t.Pos.Offset)
+	case t.Value == ";" && t.Pos.Offset < len(s.src) && s.src[t.Pos.Offset] != ';':
+		return s.file.Span(t.Pos.Offset, t.Pos.Offset) // a line end
+	}
+	return s.file.Span(t.Pos.Offset, min(end(t), len(s.src)))
+}
+
+// say names a token in a message.
+func (s scene) say(t lexer.Token) string {
+	switch {
+	case t.EOF() && s.i < len(s.toks), t.Type == tokOp && t.Value == ";" && s.src[min(t.Pos.Offset, len(s.src)-1)] != ';':
+		return "the end of the line"
+	case t.EOF() && t.Pos.Offset < len(strings.TrimRight(s.src, " \t\r\n")):
+		return "the end of the statement"
+	case t.EOF():
+		return "the end of the file"
+	case t.Type == tokKeyword:
+		return "the word `" + t.Value + "`"
+	case len(t.Value) > 40:
+		return "`" + strings.ToValidUTF8(t.Value[:37], "") + "…`"
+	}
+	return "`" + t.Value + "`"
+}
+
+func isOp(t lexer.Token, values ...string) bool {
+	for _, v := range values {
+		if t.Value == v && (t.Type == tokOp || t.Type == tokKeyword) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s scene) next() lexer.Token {
+	if s.i+1 < len(s.toks) {
+		return s.toks[s.i+1]
+	}
+	return lexer.EOFToken(lexer.Position{Offset: len(s.src)})
+}
+
+// lineBreak reports whether a line end lies between tokens k and k+1.
+func (s scene) lineBreak(k int) bool {
+	return k >= 0 && k+1 < len(s.toks) && strings.Contains(s.src[end(s.toks[k]):s.toks[k+1].Pos.Offset], "\n")
+}
+
+func explainElse(s scene) (source.Diagnostic, bool) {
+	if !isOp(s.found, "else") {
+		return source.Diagnostic{}, false
+	}
+	return source.Errorf("E105", s.at(s.found), "this `else` belongs to no `if`").
+		WithHelp("`else` stands right after the closing brace of `if c { .. }`"), true
+}
+
+// `a = 1 +` and on the next line `b = 2`: the line end does not end the statement,
+// so the grammar fails at the second `=`, far from the mistake.
+func explainLineEnd(s scene) (source.Diagnostic, bool) {
+	k := s.i - 2
+	if !isOp(s.found, "=", "<-", ",", ":") || k < s.from || !s.lineBreak(k) || endsStatement(s.toks[k]) || !isInfix(s.toks[k]) {
+		return source.Diagnostic{}, false
+	}
+	return source.Errorf("E102", s.at(s.toks[k]), "an operand is missing after `%s`", s.toks[k].Value).
+		WithNote(s.at(s.prev), "the statement goes on here, because a line cannot end with an operator"), true
+}
+
+func isInfix(t lexer.Token) bool {
+	return isOp(t, "|>", "or", "and", "not", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "//", "%", "@", "^", "=", "..", "..=", "<-", "=>")
+}
+
+func explainReserved(s scene) (source.Diagnostic, bool) {
+	word := s.found
+	switch names := s.want == "Ident" || s.want == "<ident>" || s.want == "Par" || s.want == "Carry"; {
+	case s.found.Type == tokKeyword && (names || isOp(s.prev, ".")):
+	case s.found.Type == tokKeyword && isOp(s.next(), "=", ":", "<-") && !isOp(s.found, "true", "false", "inf", "nan"):
+	case s.prev.Type == tokKeyword && isOp(s.found, "=", ":", "<-", ",") && (names || s.i-1 == s.from && !isOp(s.prev, "true", "false", "inf", "nan")):
+		word = s.prev
+	default:
+		return source.Diagnostic{}, false
+	}
+	return source.Errorf("E106", s.at(word), "`%s` is a reserved word and cannot be a name", word.Value).
+		WithHelp("choose another name, such as `%s_`", word.Value), true
+}
+
+func explainEquals(s scene) (source.Diagnostic, bool) {
+	if !isOp(s.found, "=") || s.i == s.from || !endsStatement(s.prev) {
+		return source.Diagnostic{}, false
+	}
+	d := source.Errorf("E103", s.at(s.found), "`=` binds a name, and what is left of it is no name")
+	first := s.toks[s.from]
+	switch {
+	case isOp(s.prev, "]") && first.Type == tokIdent && s.depth() == 0:
+		d.Help = "to send to a channel write `" + s.src[first.Pos.Offset:end(s.prev)] + " <- ..`"
+	case first.Type == tokKeyword || s.depth() > 0 || s.hasBefore("="):
+		d.Message = "`=` is not a comparison"
+		d.Help = "equality is `==`; a binding is a statement of its own"
+	}
+	return d, true
+}
+
+// depth is the number of brackets open between the statement's start and the found token.
+func (s scene) depth() int {
+	n := 0
+	for _, t := range s.toks[s.from:s.i] {
+		switch {
+		case isOp(t, "(", "[", "{"):
+			n++
+		case isOp(t, ")", "]", "}"):
+			n--
+		}
+	}
+	return n
+}
+
+func (s scene) hasBefore(ops ...string) bool {
+	for _, t := range s.toks[s.from:s.i] {
+		if isOp(t, ops...) {
+			return true
+		}
+	}
+	return false
+}
+
+func explainChain(s scene) (source.Diagnostic, bool) {
+	if !isOp(s.found, "==", "!=", "<=", ">=", "<", ">") || !endsStatement(s.prev) {
+		return source.Diagnostic{}, false
+	}
+	for k := s.i - 1; k >= s.from; k-- {
+		if isOp(s.toks[k], "==", "!=", "<=", ">=", "<", ">") {
+			return source.Errorf("E104", s.at(s.found), "comparisons do not chain").
+				WithNote(s.at(s.toks[k]), "the first comparison").
+				WithHelp("write `a %s b and b %s c`", s.toks[k].Value, s.found.Value), true
+		}
+	}
+	return source.Diagnostic{}, false
+}
+
+func explainSend(s scene) (source.Diagnostic, bool) {
+	if !isOp(s.found, "<-") {
+		return source.Diagnostic{}, false
+	}
+	return source.Errorf("E111", s.at(s.found), "`<-` sends to a channel and cannot stand inside an expression").
+		WithHelp("for \"less than minus\" write `< -`; a send is a statement of its own: `L[i,j] <- value`"), true
+}
+
+// A statement that needs `{` met something else.
+func explainBody(s scene) (source.Diagnostic, bool) {
+	if s.want != "Block" && s.want != `"{"` || isOp(s.prev, "else") && s.found.EOF() {
+		return source.Diagnostic{}, false
+	}
+	head := "this"
+	for k := s.i - 1; k >= s.from; k-- {
+		if isOp(s.toks[k], "for", "parfor", "iterate", "if", "else", "fn", "stage", "on") {
+			head = "`" + s.toks[k].Value + "`"
+			break
+		}
+	}
+	d := source.Errorf("E100", s.at(s.found), "%s wants its body, and found %s", head, s.say(s.found))
+	d.Help = "the body is in braces, and `{` stands at the end of the line that it belongs to"
+	return d, true
+}
+
+func explainOperand(s scene) (source.Diagnostic, bool) {
+	atStart := s.prev.EOF() || isOp(s.prev, ";", "{")
+	wantsValue := words(s.want) == "an operand" || isInfix(s.prev) || isOp(s.prev, "(", ",", "[", "in", "emit", "assert", "if", "until", "times", "to")
+	switch {
+	case atStart && s.found.Type == tokOp && isInfix(s.found) && !isOp(s.found, ";"):
+		d := source.Errorf("E102", s.at(s.found), "an operand is missing before `%s`", s.found.Value)
+		if s.found.Value == "//" {
+			d.Help = "comments start with #; // divides integers"
+		} else if s.found.Value == "<" || s.found.Value == "=" {
+			d.Help = "a statement starts with a name or one of the reserved words"
+		}
+		return d, true
+	case atStart || !wantsValue || endsStatement(s.prev):
+		return source.Diagnostic{}, false
+	case isOp(s.prev, ".") && isOp(s.found, "."):
+		return source.Diagnostic{}, false
+	}
+	d := source.Errorf("E102", s.at(s.prev), "an operand is missing after `%s`", s.prev.Value)
+	if isOp(s.found, ")", "]", "}", ",", ";") || s.found.EOF() {
+		return d, true
+	}
+	d.Notes = []source.Note{{Span: s.at(s.found), Text: "found " + s.say(s.found)}}
+	switch {
+	case isOp(s.found, "-", "not"):
+		d.Help = "one sign is enough; otherwise put the inner one in parentheses"
+	case isOp(s.found, "+"):
+		d.Help = "there is no unary +"
+	case isOp(s.found, "iterate"):
+		d.Help = "`iterate` is a statement: its carried names are bound after it"
+	case isOp(s.found, "chan", "stage", "param", "emit", "next", "state", "type", "import", "assert"):
+		d.Help = "`" + s.found.Value + "` starts a statement"
+	}
+	return d, true
+}
+
+// Two operands side by side.
+func explainNeighbours(s scene) (source.Diagnostic, bool) {
+	starts := s.found.Type == tokIdent || s.found.Type == tokInt || s.found.Type == tokFloat || s.found.Type == tokString || s.found.Type == tokDuration ||
+		isOp(s.found, "(", "[", "{", "if", "fn", "for", "parfor", "true", "false", "inf", "nan", "not", ".")
+	if !starts || s.prev.EOF() || !endsStatement(s.prev) || words(s.want) != "" && words(s.want) != "an operand" && s.want != `";"` && s.want != `","` && s.want != `")"` && s.want != `"]"` {
+		return source.Diagnostic{}, false
+	}
+	d := source.Errorf("E100", s.at(s.found), "unexpected %s after %s", s.say(s.found), s.say(s.prev))
+	d.Help = "an operator, a comma or a line end is missing between the two"
+	if s.prev.Type == tokIdent && s.from == s.i-1 {
+		if near, ok := source.Suggest(s.prev.Value, statementWords()); ok {
+			d.Help = "did you mean `" + near + "`?"
+		} else if h := elsewhere(s.prev.Value); h != "" {
+			d.Help = h
+		}
+	}
+	if s.found.Type == tokIdent && s.found.Value == "by" {
+		d.Help = "`by` gives the step of a range a..b"
+	}
+	return d, true
+}
+
+// statementWords are the words that a statement may start with.
+func statementWords() []string {
+	return []string{"param", "import", "type", "fn", "stage", "state", "on", "next", "chan", "for", "parfor", "iterate", "if", "emit", "assert"}
+}
+
+// elsewhere is help for a word that starts a statement in other languages.
+func elsewhere(word string) string {
+	switch word {
+	case "let", "var", "const", "val":
+		return "a binding needs no word: `name = value`"
+	case "def", "func", "function":
+		return "a function is declared by `fn name(x) = ..`"
+	case "while", "loop", "repeat":
+		return "loops are `for` (before the run) and `iterate .. until` (in it)"
+	case "return":
+		return "the last expression of a block is its value"
+	case "print", "println", "output":
+		return "output is `emit e`"
+	}
+	return ""
+}
+
+func explainAnything(s scene) (source.Diagnostic, bool) {
+	d := source.Errorf("E100", s.at(s.found), "unexpected %s", s.say(s.found))
+	if !s.prev.EOF() {
+		d.Message += fmt.Sprintf(" after %s", s.say(s.prev))
+	}
+	if w := words(s.want); w != "" {
+		d.Label = w + " is wanted here"
+	}
+	return d, true
+}

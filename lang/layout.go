@@ -1,0 +1,204 @@
+package lang
+
+import (
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"flow/lang/source"
+)
+
+// This file defines layout: where a line end becomes the ";" that ends a statement.
+//
+// It does not when
+//   (a) the innermost open bracket is ( or [,
+//   (b) the token before cannot end a statement: an operator, a comma, an open
+//       bracket, most keywords,
+//   (c) the next line starts with  |> } ) ] else until times with to as and or -> in
+// It also matches brackets, because only it can say where an unclosed one was
+// opened; what is missing is put in so that the grammar goes on.
+
+// maxNesting bounds brackets and right recursion, so that no text can exhaust the stack.
+const maxNesting = 200
+
+type open struct {
+	tok    raw
+	column int // of the first token of the statement that the bracket is in
+	deep   int // right-recursive operators since the last statement end at this level
+}
+
+func closer(o string) string {
+	switch o {
+	case "(":
+		return ")"
+	case "[":
+		return "]"
+	}
+	return "}"
+}
+
+// endsStatement is rule (b).
+func endsStatement(t lexer.Token) bool {
+	switch t.Type {
+	case tokOp:
+		return t.Value == ")" || t.Value == "]" || t.Value == "}"
+	case tokKeyword:
+		return t.Value == "true" || t.Value == "false" || t.Value == "inf" || t.Value == "nan"
+	}
+	return true
+}
+
+// continues is rule (c).
+func continues(t lexer.Token) bool {
+	if t.Type != tokOp && t.Type != tokKeyword {
+		return false
+	}
+	switch t.Value {
+	case "|>", "}", ")", "]", "else", "until", "times", "with", "to", "as", "and", "or", "->", "in":
+		return true
+	}
+	return false
+}
+
+// layout returns the tokens of s with statement ends put in and without repeated
+// ones; false means the text nests too deeply to be parsed at all.
+func (s *scanner) layout() ([]lexer.Token, bool) {
+	unclosed, stray := s.match()
+	out := make([]lexer.Token, 0, len(s.toks)+len(s.toks)/4)
+	var stack []open
+	top := open{}
+	deep := 0
+	put := func(t lexer.Token) {
+		if t.Type == tokOp && t.Value == ";" && (len(out) == 0 || out[len(out)-1].Type == tokOp && (out[len(out)-1].Value == ";" || out[len(out)-1].Value == "{")) {
+			return
+		}
+		out = append(out, t)
+	}
+	after := func() int {
+		if len(out) == 0 {
+			return 0
+		}
+		return end(out[len(out)-1])
+	}
+	// closeMissing puts in the closers of unclosed brackets on top of the stack.
+	closeMissing := func(braces bool) {
+		for len(stack) > 0 && unclosed[top.tok.Pos.Offset] && (braces || top.tok.Value != "{") {
+			p := lexer.Position{Offset: after(), Line: 1, Column: 1}
+			s.poison[p.Offset] = true
+			put(lexer.Token{Type: tokOp, Value: closer(top.tok.Value), Pos: p})
+			deep -= top.deep
+			top, stack = stack[len(stack)-1], stack[:len(stack)-1]
+		}
+	}
+	for i, t := range s.toks {
+		if stray[t.Pos.Offset] {
+			continue
+		}
+		if t.first && i > 0 {
+			if len(stack) > 0 && unclosed[top.tok.Pos.Offset] && top.tok.Value != "{" && s.startsStatement(t, top.column) {
+				closeMissing(false)
+			}
+			if (len(stack) == 0 || top.tok.Value == "{") && len(out) > 0 && endsStatement(out[len(out)-1]) && !continues(t.Token) {
+				put(lexer.Token{Type: tokOp, Value: ";", Pos: lexer.Position{Offset: after(), Line: 1, Column: 1}})
+			}
+		}
+		if n := len(out); n == 0 || out[n-1].Type == tokOp && (out[n-1].Value == ";" || out[n-1].Value == "{") {
+			top.column = s.column(t.Pos.Offset)
+		}
+		if t.Type == tokOp || t.Type == tokKeyword || t.Type == tokIdent {
+			switch t.Value {
+			case "(", "[", "{":
+				stack = append(stack, top)
+				top = open{tok: t, column: top.column}
+			case ")", "]", "}":
+				for len(stack) > 0 && closer(top.tok.Value) != t.Value && unclosed[top.tok.Pos.Offset] {
+					closeMissing(true)
+				}
+				if len(stack) > 0 {
+					deep -= top.deep
+					top, stack = stack[len(stack)-1], stack[:len(stack)-1]
+				}
+			case ";":
+				deep, top.deep = deep-top.deep, 0
+			case "^", "=>", "else", "chan", "sparse", "of", "->":
+				deep, top.deep = deep+1, top.deep+1
+			}
+		}
+		if len(stack)+deep > maxNesting {
+			s.report("E113", t.Pos.Offset, end(t.Token), "this is nested more than %d deep", maxNesting).Help = "bind parts of it to names"
+			return nil, false
+		}
+		put(t.Token)
+		if n := len(out); n > 0 && out[n-1].Value == ";" && out[n-1].Type == tokOp {
+			deep, top.deep = deep-top.deep, 0
+		}
+	}
+	for len(stack) > 0 {
+		closeMissing(true)
+	}
+	return out, true
+}
+
+// column is the distance of offset from the start of its line, in bytes.
+func (s *scanner) column(offset int) int {
+	return offset - strings.LastIndexByte(s.src[:offset], '\n') - 1
+}
+
+// startsStatement guesses whether the token at a line's start begins a new
+// statement although a bracket is open. It is asked only for brackets that are known
+// to be unclosed, so a wrong guess makes a message worse and never a program.
+func (s *scanner) startsStatement(t raw, column int) bool {
+	switch t.Value {
+	case "param", "import", "type", "stage", "state", "on", "next", "chan", "iterate", "emit", "assert":
+		return t.Type == tokKeyword
+	case ")", "]", "}", "|>", ",":
+		return false
+	}
+	return s.column(t.Pos.Offset) <= column
+}
+
+// match pairs the brackets and reports those without a partner: the offsets of
+// open ones that are never closed, and of closing ones that nothing opened.
+func (s *scanner) match() (unclosed, stray map[int]bool) {
+	unclosed, stray = map[int]bool{}, map[int]bool{}
+	var stack []raw
+	lose := func(o raw, found *raw) {
+		unclosed[o.Pos.Offset] = true
+		d := s.report("E101", o.Pos.Offset, end(o.Token), "`%s` is not closed", o.Value)
+		d.Label = "opened here"
+		if found != nil {
+			d.Notes = append(d.Notes, source.Note{Span: s.file.Span(found.Pos.Offset, end(found.Token)), Text: "`" + closer(o.Value) + "` is missing before this"})
+		} else {
+			d.Help = "the file ends without its `" + closer(o.Value) + "`"
+		}
+	}
+	for _, t := range s.toks {
+		if t.Type != tokOp {
+			continue
+		}
+		switch t.Value {
+		case "(", "[", "{":
+			stack = append(stack, t)
+		case ")", "]", "}":
+			at := len(stack) - 1
+			for at >= 0 && closer(stack[at].Value) != t.Value {
+				at--
+			}
+			if at < 0 {
+				stray[t.Pos.Offset] = true
+				s.report("E112", t.Pos.Offset, end(t.Token), "`%s` closes nothing", t.Value).Help = "remove it, or open the bracket that it should close"
+				continue
+			}
+			for len(stack)-1 > at {
+				lose(stack[len(stack)-1], &t)
+				stack = stack[:len(stack)-1]
+			}
+			stack = stack[:at]
+		}
+	}
+	for len(stack) > 0 {
+		lose(stack[len(stack)-1], nil)
+		stack = stack[:len(stack)-1]
+	}
+	return unclosed, stray
+}

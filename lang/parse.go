@@ -1,0 +1,205 @@
+package lang
+
+import (
+	"errors"
+	"sort"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file defines Parse and how it goes on after a mistake: the text is cut at
+// the ";" of the top level, every piece is parsed alone, and in a piece that fails
+// the innermost statement around the mistake is cut out and the rest parsed again.
+
+// maxMistakes is how many statements are cut out of one top-level statement before it is given up.
+const maxMistakes = 10
+
+// Parse makes the tree of f. It never panics and always returns a tree; in it a
+// Bad stands for each statement that did not parse. The diagnostics are sorted.
+// A tree with errors is fit for finding more errors, not for running.
+func Parse(f *source.File) (*ast.File, source.Diagnostics) {
+	s := scan(f)
+	out := &ast.File{Src: ast.Src{At: f.Span(0, len(f.Text))}, Name: f.Name, Comments: s.comments}
+	toks, ok := s.layout()
+	if !ok {
+		out.Stmts = []ast.Stmt{&ast.Bad{Src: out.Src}}
+		return out, s.diags.Sort()
+	}
+	p := newParser(s)
+	depth, from := 0, 0
+	for i := 0; i <= len(toks); i++ {
+		if i < len(toks) {
+			if toks[i].Type == tokOp {
+				switch toks[i].Value {
+				case "(", "[", "{":
+					depth++
+				case ")", "]", "}":
+					depth--
+				}
+			}
+			if depth > 0 || toks[i].Type != tokOp || toks[i].Value != ";" {
+				continue
+			}
+		}
+		if i > from {
+			stop := len(f.Text)
+			if i < len(toks) {
+				stop = toks[i].Pos.Offset
+			}
+			out.Stmts = append(out.Stmts, p.statement(toks[from:i], stop)...)
+		}
+		from = i + 1
+	}
+	if !s.diags.HasErrors() {
+		s.diags = append(s.diags, checkPlaces(out)...)
+	}
+	return out, s.diags.Sort()
+}
+
+// ParseExpr makes the tree of a text that is one expression: a value of --set, or
+// what a REPL line holds. The expression is nil if there are diagnostics.
+func ParseExpr(f *source.File) (ast.Expr, source.Diagnostics) {
+	s := scan(f)
+	toks, ok := s.layout()
+	if ok && !s.diags.HasErrors() {
+		lex, err := lexer.Upgrade(&tokens{toks, len(f.Text)})
+		if err == nil {
+			var g *gExpr
+			if g, err = grammar().expr.ParseFromLexer(lex); err == nil {
+				return converter{f}.expr(g), nil
+			}
+		}
+		p := newParser(s)
+		p.mistake(toks, len(f.Text), err)
+	}
+	return nil, s.diags.Sort()
+}
+
+type parser struct {
+	*scanner
+	conv     converter
+	reported []int // scanner.poison in order
+}
+
+// newParser takes over what scanning and layout have found.
+func newParser(s *scanner) *parser {
+	p := &parser{scanner: s, conv: converter{s.file}}
+	for off := range s.poison {
+		p.reported = append(p.reported, off)
+	}
+	sort.Ints(p.reported)
+	return p
+}
+
+// statement parses the tokens of one top-level statement, whose text ends at stop.
+func (p *parser) statement(toks []lexer.Token, stop int) []ast.Stmt {
+	whole := p.conv.src(at{toks})
+	for n := 0; n <= maxMistakes; n++ {
+		g, err := p.parse(toks, stop)
+		if err == nil {
+			return p.conv.stmts(g.Stmts)
+		}
+		i := p.find(toks, err)
+		from, to := around(toks, i)
+		for i < len(toks) && toks[i].Type == tokBad && from > 0 {
+			// The placeholder itself is in the way: it stands where no statement can, as in a record.
+			from, to = around(toks, from-1)
+			i = from
+		}
+		if !p.poisoned(toks[from:to]) && !hasBad(toks[from:to]) {
+			p.mistake(toks, stop, err)
+		}
+		if from == 0 && to == len(toks) {
+			break
+		}
+		cut := toks[from:to]
+		var hole lexer.Token
+		if len(cut) > 0 {
+			hole = lexer.Token{Type: tokBad, Pos: cut[0].Pos, Value: p.src[cut[0].Pos.Offset:end(cut[len(cut)-1])]}
+		} else {
+			hole = lexer.Token{Type: tokBad, Pos: toks[i].Pos, Value: ""}
+		}
+		next := append([]lexer.Token(nil), toks[:from]...)
+		toks = append(append(next, hole), toks[to:]...)
+	}
+	return []ast.Stmt{&ast.Bad{Src: whole}}
+}
+
+func (p *parser) parse(toks []lexer.Token, stop int) (*gFile, error) {
+	lex, err := lexer.Upgrade(&tokens{toks, stop})
+	if err != nil {
+		return nil, err
+	}
+	return grammar().file.ParseFromLexer(lex)
+}
+
+// find is the index of the token that err is about; len(toks) is the end.
+func (p *parser) find(toks []lexer.Token, err error) int {
+	var perr participle.Error
+	if !errors.As(err, &perr) {
+		return len(toks)
+	}
+	off := perr.Position().Offset
+	return sort.Search(len(toks), func(i int) bool { return toks[i].Pos.Offset >= off })
+}
+
+// around is the innermost statement around token i: the tokens between two ";" of
+// the innermost braces, or all of toks.
+func around(toks []lexer.Token, i int) (from, to int) {
+	depth := 0
+	from = min(i, len(toks))
+	for ; from > 0; from-- {
+		switch t := toks[from-1]; {
+		case t.Type != tokOp:
+		case t.Value == ")" || t.Value == "]" || t.Value == "}":
+			depth++
+		case depth > 0 && (t.Value == "(" || t.Value == "[" || t.Value == "{"):
+			depth--
+		case t.Value == "(" || t.Value == "[":
+			// Unbalanced from here on: the mistake is inside; go on to the brace around.
+		case depth == 0 && (t.Value == "{" || t.Value == ";"):
+			return from, after(toks, from, i)
+		}
+	}
+	return 0, len(toks)
+}
+
+// after is the end of the statement that starts at from and has token i in it.
+func after(toks []lexer.Token, from, i int) int {
+	depth := 0
+	for k := from; k < len(toks); k++ {
+		switch t := toks[k]; {
+		case t.Type != tokOp:
+		case t.Value == "(" || t.Value == "[" || t.Value == "{":
+			depth++
+		case k >= i && depth <= 0 && (t.Value == "}" || t.Value == ";"):
+			return k
+		case t.Value == ")" || t.Value == "]" || t.Value == "}":
+			depth--
+		}
+	}
+	return len(toks)
+}
+
+// poisoned reports whether the scanner or layout has already reported something in these tokens.
+func (p *parser) poisoned(toks []lexer.Token) bool {
+	if len(toks) == 0 {
+		return false
+	}
+	from, to := toks[0].Pos.Offset, end(toks[len(toks)-1])
+	k := sort.SearchInts(p.reported, from)
+	return k < len(p.reported) && p.reported[k] <= to
+}
+
+func hasBad(toks []lexer.Token) bool {
+	for _, t := range toks {
+		if t.Type == tokBad {
+			return true
+		}
+	}
+	return false
+}
