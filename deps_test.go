@@ -1,0 +1,216 @@
+package flow
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// This file defines who may import whom. The table is policy: a row changes only together
+// with an answer in RATIONALE.md. The imports are parsed in this process, because the test cache
+// does not see what a subprocess reads.
+
+// allowed lists, for each package of the module, the packages of the module that it may import, and
+// the modules outside the standard library. "" is the package at the root. A name that ends in /...
+// stands for the package and all below it.
+var allowed = map[string]string{
+	"lang/source": "",
+	"lang/ast":    "lang/source",
+	"lang":        "lang/source lang/ast github.com/alecthomas/participle/v2/...",
+
+	"ir/types": "",
+	"ir/value": "ir/types",
+	"ir/op":    "ir/types ir/value",
+	"ir":       "ir/types ir/op lang/source",
+	"ir/plan":  "ir ir/types ir/op lang/source",
+	"ir/eval":  "ir ir/types ir/value ir/op",
+
+	"kernels/exact":    "",
+	"kernels/vec":      "golang.org/x/sys/cpu",
+	"kernels/vec/gen":  "github.com/mmcloughlin/avo/...",
+	"kernels/blas":     "golang.org/x/sys/cpu gonum.org/v1/gonum/...",
+	"kernels/blas/gen": "github.com/mmcloughlin/avo/...",
+	"kernels/format":   "ir/types ir/value ir/op github.com/sbinet/npyio/...",
+	"kernels":          "ir/types ir/value ir/op kernels/exact kernels/vec kernels/blas kernels/format github.com/sbinet/npyio/...",
+
+	"stdlib": "",
+
+	// The compiler gets the operator table as an argument: no kernels, no runtime.
+	"compiler":       "lang lang/ast lang/source ir ir/types ir/value ir/op ir/plan ir/eval compiler/check compiler/lower compiler/pass",
+	"compiler/check": "lang lang/ast lang/source ir ir/types ir/value ir/op",
+	"compiler/lower": "lang lang/ast lang/source ir ir/types ir/value ir/op compiler/check",
+	"compiler/pass":  "lang/source ir ir/types ir/value ir/op ir/plan ir/eval",
+
+	// The runtimes get plans: no language, no compiler, no kernels.
+	"runtime/trace": "",
+	"runtime/local": "ir ir/types ir/value ir/op ir/plan runtime/trace golang.org/x/sys/unix",
+	"runtime/dist": "ir ir/types ir/value ir/op ir/plan runtime/local runtime/trace " +
+		"runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi golang.org/x/sys/unix",
+	"runtime/dist/transport":                          "",
+	"runtime/dist/transport/mem":                      "runtime/dist/transport",
+	"runtime/dist/transport/mpi":                      "runtime/dist/transport",
+	"runtime/dist/transport/transporttest":            "runtime/dist/transport",
+	"runtime/dist/transport/transporttest/pingpong":   "runtime/dist/transport runtime/dist/transport/mpi",
+	"runtime/dist/transport/transporttest/mpiconform": "runtime/dist/transport runtime/dist/transport/mpi runtime/dist/transport/transporttest",
+
+	// The root is wiring over everything; the command adds what concerns a terminal.
+	"": "lang lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
+		"runtime/trace runtime/local runtime/dist runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi",
+	"cmd/flowrun": " lang lang/ast lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
+		"runtime/trace runtime/local runtime/dist runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi " +
+		"github.com/urfave/cli/v2 github.com/schollz/progressbar/v3 golang.org/x/term golang.org/x/sys/cpu . ",
+	"bench": "ir ir/op ir/plan runtime/local runtime/dist/transport",
+}
+
+// allowedInTests lists what the tests of a package may import besides; tests of the root may import all.
+var allowedInTests = map[string]string{
+	"ir":                         "ir/plan ir/eval ir/value",
+	"ir/plan":                    "ir/value ir/eval",
+	"ir/eval":                    "lang/source",
+	"kernels":                    "ir ir/plan ir/eval lang/source",
+	"compiler":                   "kernels stdlib",
+	"compiler/check":             "kernels stdlib",
+	"compiler/lower":             "kernels stdlib",
+	"compiler/pass":              "kernels stdlib",
+	"runtime/local":              "ir/eval lang/source kernels",
+	"runtime/dist":               "ir/eval lang/source kernels",
+	"runtime/dist/transport/mem": "runtime/dist/transport/transporttest",
+	"runtime/dist/transport/mpi": "runtime/dist/transport/transporttest",
+	"cmd/flowrun":                "github.com/rogpeppe/go-internal/...",
+}
+
+func TestImports(t *testing.T) {
+	seen := 0
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(file, ".go") {
+			return nil
+		}
+		seen++
+		pkg := path.Dir(filepath.ToSlash(file))
+		if pkg == "." {
+			pkg = ""
+		}
+		rule, ok := allowed[pkg]
+		if !ok {
+			t.Errorf("%s: package %q is not in the table of deps_test.go", file, pkg)
+			return nil
+		}
+		if strings.HasSuffix(file, "_test.go") {
+			if pkg == "" {
+				return nil
+			}
+			rule += " " + allowedInTests[pkg] + " " + pkg
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			return nil
+		}
+		for _, imp := range f.Imports {
+			p, err := strconv.Unquote(imp.Path.Value)
+			if err != nil {
+				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			if name, outside := edge(p); outside && !matches(rule, name) {
+				t.Errorf("%s imports %s, which the table of deps_test.go does not allow", file, p)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 50 {
+		t.Fatalf("only %d Go files were found below the root: the walk is broken", seen)
+	}
+}
+
+// edge is an import as the table names it; outside is false for the standard library.
+func edge(p string) (name string, outside bool) {
+	switch first, _, _ := strings.Cut(p, "/"); {
+	case p == "flow":
+		return ".", true
+	case strings.HasPrefix(p, "flow/"):
+		return strings.TrimPrefix(p, "flow/"), true
+	case p == "C" || !strings.Contains(first, "."):
+		return "", false
+	}
+	return p, true
+}
+
+// matches reports whether a row of the table lists the name.
+func matches(rule, name string) bool {
+	for _, r := range strings.Fields(rule) {
+		if under, ok := strings.CutSuffix(r, "/..."); ok && (name == under || strings.HasPrefix(name, under+"/")) || r == name {
+			return true
+		}
+	}
+	return false
+}
+
+// The rules that matter most are stated once more as what must never be in the table, so that a row cannot loosen them by accident.
+func TestImportTable(t *testing.T) {
+	never := []struct{ from, to, why string }{
+		{"lang", "ir/op", "the language knows no operator"},
+		{"lang", "kernels", "the language knows no operator"},
+		{"compiler", "kernels", "the operator table is an argument"},
+		{"compiler", "runtime/local", "compiler and runtime meet in ir/plan"},
+		{"compiler/pass", "kernels", "the operator table is an argument"},
+		{"runtime/local", "compiler", "compiler and runtime meet in ir/plan"},
+		{"runtime/dist", "compiler", "compiler and runtime meet in ir/plan"},
+		{"runtime/local", "runtime/dist", "local does not know that dist exists"},
+		{"runtime/local", "kernels", "kernels arrive in the rows of the plan"},
+		{"ir/eval", "kernels", "the definition shares no code with the kernels"},
+		{"ir", "kernels", "the graph knows no operator"},
+	}
+	for _, n := range never {
+		if _, ok := allowed[n.from]; !ok {
+			t.Errorf("the table has no row %q any more", n.from)
+		}
+		if matches(allowed[n.from], n.to) {
+			t.Errorf("%s may import %s: %s", n.from, n.to, n.why)
+		}
+	}
+	// Strictly downward: the table must have no cycle.
+	state := map[string]int{}
+	var visit func(pkg string, trail []string)
+	visit = func(pkg string, trail []string) {
+		switch state[pkg] {
+		case 1:
+			t.Fatalf("the table has a cycle: %s", strings.Join(append(trail, pkg), " -> "))
+		case 2:
+			return
+		}
+		state[pkg] = 1
+		for _, to := range strings.Fields(allowed[pkg]) {
+			if to == "." {
+				to = ""
+			}
+			if _, ours := allowed[to]; ours {
+				visit(to, append(trail, pkg))
+			}
+		}
+		state[pkg] = 2
+	}
+	var names []string
+	for pkg := range allowed {
+		names = append(names, pkg)
+	}
+	sort.Strings(names)
+	for _, pkg := range names {
+		visit(pkg, nil)
+	}
+}
