@@ -68,10 +68,8 @@ func benchElem[T element](b *testing.B, elem string, get func(Set) ops[T]) {
 				}
 				var field []*contender
 				for _, s := range sets() {
-					if s.Name() == "portable" || s.Name() == "gonum" {
-						if order > 256 {
-							continue // slow, and seen well enough below
-						}
+					if (s.Name() == "portable" || s.Name() == "gonum") && order > 128 {
+						continue // slow, and seen well enough below
 					}
 					before, call := tileRun(get(s), op, order)
 					field = append(field, &contender{s.Name(), before, call, time.Hour})
