@@ -1,0 +1,16 @@
+// Package trace records what a run did when, and says afterwards where the time went.
+//
+//	Recorder (one a rank) -> Track (one a worker, one for communication) -> slabs of Events
+//	      |
+//	      v  after the run
+//	Recording --bytes--> rank 0 --> WriteChrome (Perfetto), Summarise
+//
+// Invariants:
+//
+//   - A nil *Recorder and a nil *Track are the recorder that is off: every method works and does nothing, one branch.
+//   - A worker's track has one writer and takes no lock. The communication track may have many.
+//   - Times are nanoseconds since the recorder began, by the monotonic clock. Only a Recording relates them to other ranks.
+//
+// Start reading at Track.Add. The package refuses to know tasks, plans and transports: events carry numbers,
+// and whoever exports may pass a function that explains them.
+package trace

@@ -1,0 +1,184 @@
+package trace
+
+// This file defines Summary: where the time of a run went, and how much of its communication was hidden behind work.
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Summary is the account of a run on one or several ranks. Durations are nanoseconds.
+type Summary struct {
+	Makespan int64 // from the first event of any rank to the last, on the clock of rank 0
+	Tracks   []TrackSummary
+	Total    Counters // First and Last are on each rank's own clock and mean nothing here
+	// Communication is the time in which at least one message was under way, summed over ranks. Of it, Hidden is that in
+	// which at least one worker of the same rank ran a task, and FullyHidden that in which all did.
+	// All three are 0 if events were not kept.
+	Communication, Hidden, FullyHidden int64
+}
+
+// TrackSummary is the account of one track. Busy + Communication + Wait + Idle = Makespan.
+type TrackSummary struct {
+	Rank                            int
+	Name                            string
+	Worker                          bool
+	Tasks                           int64
+	Busy, Communication, Wait, Idle int64
+}
+
+// HiddenShare is the part of the communication time that overlapped with busy workers, 0 if there was no communication.
+func (s *Summary) HiddenShare() float64 {
+	return float64(s.Hidden) / float64(max(s.Communication, 1))
+}
+
+// Summarise accounts for a run. Nil recordings are left out. It takes time O(n log n) in the events.
+func Summarise(recordings ...*Recording) *Summary {
+	s := &Summary{}
+	begin, end, any := int64(0), int64(0), false
+	for _, r := range recordings {
+		if r == nil {
+			continue
+		}
+		for i := range r.Tracks {
+			c := &r.Tracks[i].Counters
+			s.Total = s.Total.Plus(*c)
+			if c.events() == 0 {
+				continue
+			}
+			if first := r.origin() + c.First; !any || first < begin {
+				begin = first
+			}
+			if last := r.origin() + c.Last; !any || last > end {
+				end = last
+			}
+			any = true
+		}
+	}
+	s.Makespan = end - begin
+	for _, r := range recordings {
+		if r != nil {
+			s.rank(r)
+		}
+	}
+	return s
+}
+
+// edge is a point in time where something begins or ends.
+type edge struct {
+	at       int64
+	work     int8 // change of the number of busy workers
+	messages int8 // change of the number of messages under way
+}
+
+func (s *Summary) rank(r *Recording) {
+	var edges []edge
+	workers := 0
+	for i := range r.Tracks {
+		t := &r.Tracks[i]
+		c := t.Counters
+		sum := TrackSummary{Rank: r.Rank, Name: t.Name, Worker: t.Worker, Tasks: c.Tasks, Busy: c.Busy, Communication: c.Communicating, Wait: c.Waiting}
+		if t.Worker {
+			workers++
+		}
+		from := len(edges)
+		for e := range t.Events() {
+			switch e.Kind {
+			case Task:
+				edges = append(edges, edge{e.Start, 1, 0}, edge{e.End, -1, 0})
+			case Send, Receive:
+				edges = append(edges, edge{e.Start, 0, 1}, edge{e.End, 0, -1})
+			}
+		}
+		if c.Dropped == 0 && len(edges) > from && c.Communicating > 0 {
+			// Messages of one track are under way together; the track's share is the time with any.
+			sum.Communication, _, _ = overlap(edges[from:], 0)
+		}
+		sum.Idle = max(s.Makespan-sum.Busy-sum.Communication-sum.Wait, 0)
+		s.Tracks = append(s.Tracks, sum)
+	}
+	c, h, f := overlap(edges, workers)
+	s.Communication += c
+	s.Hidden += h
+	s.FullyHidden += f
+}
+
+// overlap sweeps over edges, which it sorts: the time with messages under way, with some and with all workers busy too.
+func overlap(edges []edge, workers int) (communication, hidden, fully int64) {
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	busy, messages := 0, 0
+	for i, e := range edges {
+		if messages > 0 {
+			d := e.at - edges[i-1].at
+			communication += d
+			if busy > 0 {
+				hidden += d
+			}
+			if busy >= workers && workers > 0 {
+				fully += d
+			}
+		}
+		busy += int(e.work)
+		messages += int(e.messages)
+	}
+	return communication, hidden, fully
+}
+
+// WriteTo writes the account as a table for people.
+func (s *Summary) WriteTo(w io.Writer) (int64, error) {
+	c := &counting{w: w}
+	fmt.Fprintf(c, "makespan %s   tasks %d   messages %d sent (%s), %d received (%s)\n", seconds(s.Makespan), s.Total.Tasks,
+		s.Total.Sent, size(s.Total.BytesSent), s.Total.Received, size(s.Total.BytesReceived))
+	fmt.Fprintf(c, "%-6s%-16s%10s%8s%8s%8s%8s\n", "rank", "track", "tasks", "busy", "comm", "wait", "idle")
+	for _, t := range s.Tracks {
+		if !t.Worker && t.Communication == 0 && t.Busy == 0 {
+			continue
+		}
+		fmt.Fprintf(c, "%-6d%-16s%10d%8s%8s%8s%8s\n", t.Rank, t.Name, t.Tasks, s.share(t.Busy), s.share(t.Communication), s.share(t.Wait), s.share(t.Idle))
+	}
+	if s.Communication > 0 {
+		fmt.Fprintf(c, "communication %s, of it %.1f%% hidden behind work (%.1f%% with all workers busy)\n", seconds(s.Communication),
+			100*s.HiddenShare(), 100*float64(s.FullyHidden)/float64(s.Communication))
+	}
+	if s.Total.Dropped > 0 {
+		fmt.Fprintf(c, "%d events were counted but not kept: overlap is of those kept\n", s.Total.Dropped)
+	}
+	return c.n, c.err
+}
+
+func (s *Summary) share(ns int64) string {
+	return fmt.Sprintf("%.1f%%", 100*float64(ns)/float64(max(s.Makespan, 1)))
+}
+
+func seconds(ns int64) string { return fmt.Sprintf("%.6f s", float64(ns)/1e9) }
+
+func size(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.2f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.2f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+// counting is a writer that remembers how much it wrote and its first error.
+type counting struct {
+	w   io.Writer
+	n   int64
+	err error
+}
+
+func (c *counting) Write(b []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	c.err = err
+	return n, err
+}
