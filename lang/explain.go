@@ -110,6 +110,10 @@ func (s scene) say(t lexer.Token) string {
 	switch {
 	case t.EOF() && s.i < len(s.toks), t.Type == tokOp && t.Value == ";" && s.src[min(t.Pos.Offset, len(s.src)-1)] != ';':
 		return "the end of the line"
+	case t.EOF() && strings.HasPrefix(strings.TrimLeft(s.src[t.Pos.Offset:], " \t\r"), "\n"):
+		return "the end of the line"
+	case t.EOF() && t.Pos.Offset < len(s.src) && strings.HasPrefix(strings.TrimLeft(s.src[t.Pos.Offset:], " \t\r\n"), "}"):
+		return "the end of the block"
 	case t.EOF() && t.Pos.Offset < len(strings.TrimRight(s.src, " \t\r\n")):
 		return "the end of the statement"
 	case t.EOF():
@@ -155,11 +159,11 @@ func explainElse(s scene) (source.Diagnostic, bool) {
 // so the grammar fails at the second `=`, far from the mistake.
 func explainLineEnd(s scene) (source.Diagnostic, bool) {
 	k := s.i - 2
-	if !isOp(s.found, "=", "<-", ",", ":") || k < s.from || !s.lineBreak(k) || endsStatement(s.toks[k]) || !isInfix(s.toks[k]) {
+	if !isOp(s.found, "=", "<-", ",", ":") || k < s.from || !s.lineBreak(k) || endsStatement(s.toks[k]) || !isInfix(s.toks[k]) && s.toks[k].Type != tokKeyword {
 		return source.Diagnostic{}, false
 	}
 	return source.Errorf("E102", s.at(s.toks[k]), "an operand is missing after `%s`", s.toks[k].Value).
-		WithNote(s.at(s.prev), "the statement goes on here, because a line cannot end with an operator"), true
+		WithNote(s.at(s.prev), "the statement goes on here, because a line cannot end with `%s`", s.toks[k].Value), true
 }
 
 func isInfix(t lexer.Token) bool {
@@ -176,6 +180,9 @@ func explainReserved(s scene) (source.Diagnostic, bool) {
 	default:
 		return source.Diagnostic{}, false
 	}
+	if word == s.found && s.prev.Type == tokKeyword && s.lineBreak(s.i-1) {
+		return source.Errorf("E100", s.at(s.prev), "a name is missing after the word `%s`", s.prev.Value), true
+	}
 	return source.Errorf("E106", s.at(word), "`%s` is a reserved word and cannot be a name", word.Value).
 		WithHelp("choose another name, such as `%s_`", word.Value), true
 }
@@ -187,6 +194,12 @@ func explainEquals(s scene) (source.Diagnostic, bool) {
 	d := source.Errorf("E103", s.at(s.found), "`=` binds a name, and what is left of it is no name")
 	first := s.toks[s.from]
 	switch {
+	case isOp(first, "fn") && isOp(s.toks[s.from+1], "("):
+		d.Message = "a function that is declared has a name"
+		d.Help = "write `fn name(x) = ..`; a function as an argument is `fn(x) => ..`"
+	case isOp(s.prev, ")") && s.hasBefore("fn"):
+		d.Message = "`=` does not make a function"
+		d.Help = "a function as a value is written `fn(x) => ..`"
 	case isOp(s.prev, "]") && first.Type == tokIdent && s.depth() == 0:
 		d.Help = "to send to a channel write `" + s.src[first.Pos.Offset:end(s.prev)] + " <- ..`"
 	case first.Type == tokKeyword || s.depth() > 0 || s.hasBefore("="):
@@ -243,7 +256,8 @@ func explainSend(s scene) (source.Diagnostic, bool) {
 
 // A statement that needs `{` met something else.
 func explainBody(s scene) (source.Diagnostic, bool) {
-	if s.want != "Block" && s.want != `"{"` || isOp(s.prev, "else") && s.found.EOF() {
+	decl := isOp(s.toks[s.from], "fn") && s.want == `"="`
+	if !decl && s.want != "Block" && s.want != `"{"` && !isOp(s.prev, "else") {
 		return source.Diagnostic{}, false
 	}
 	head := "this"
@@ -254,6 +268,9 @@ func explainBody(s scene) (source.Diagnostic, bool) {
 		}
 	}
 	d := source.Errorf("E100", s.at(s.found), "%s wants its body, and found %s", head, s.say(s.found))
+	if decl {
+		d.Message = "`fn` wants `= value` or a body, and found " + s.say(s.found)
+	}
 	d.Help = "the body is in braces, and `{` stands at the end of the line that it belongs to"
 	return d, true
 }
@@ -276,6 +293,9 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 		return source.Diagnostic{}, false
 	}
 	d := source.Errorf("E102", s.at(s.prev), "an operand is missing after `%s`", s.prev.Value)
+	if words(s.want) == "a type" {
+		d = source.Errorf("E100", s.at(s.prev), "a type is missing after `%s`", s.prev.Value)
+	}
 	if isOp(s.found, ")", "]", "}", ",", ";") || s.found.EOF() {
 		return d, true
 	}
@@ -342,7 +362,11 @@ func explainAnything(s scene) (source.Diagnostic, bool) {
 	if !s.prev.EOF() {
 		d.Message += fmt.Sprintf(" after %s", s.say(s.prev))
 	}
-	if w := words(s.want); w != "" {
+	if isOp(s.found, ";") && s.depth() > 0 {
+		d.Help = "a statement cannot end inside brackets"
+	} else if isOp(s.prev, "{") {
+		d.Help = "a brace in an expression starts a record {name: value}; a list is [a, b]; a body needs `for`, `if`, `fn`, .. before it"
+	} else if w := words(s.want); w != "" {
 		d.Label = w + " is wanted here"
 	}
 	return d, true

@@ -148,13 +148,23 @@ func (s *scanner) column(offset int) int {
 // statement although a bracket is open. It is asked only for brackets that are known
 // to be unclosed, so a wrong guess makes a message worse and never a program.
 func (s *scanner) startsStatement(t raw, column int) bool {
+	if t.Type == tokKeyword && neverInside(t.Value) {
+		return true
+	}
 	switch t.Value {
-	case "param", "import", "type", "stage", "state", "on", "next", "chan", "iterate", "emit", "assert":
-		return t.Type == tokKeyword
 	case ")", "]", "}", "|>", ",":
 		return false
 	}
 	return s.column(t.Pos.Offset) <= column
+}
+
+// neverInside reports whether a word cannot be directly inside ( or [ in any program.
+func neverInside(word string) bool {
+	switch word {
+	case "param", "import", "type", "stage", "state", "on", "next", "iterate", "emit", "assert":
+		return true
+	}
+	return false
 }
 
 // match pairs the brackets and reports those without a partner: the offsets of
@@ -173,6 +183,10 @@ func (s *scanner) match() (unclosed, stray map[int]bool) {
 		}
 	}
 	for _, t := range s.toks {
+		for t.first && t.Type == tokKeyword && neverInside(t.Value) && len(stack) > 0 && stack[len(stack)-1].Value != "{" {
+			lose(stack[len(stack)-1], &t)
+			stack = stack[:len(stack)-1]
+		}
 		if t.Type != tokOp {
 			continue
 		}

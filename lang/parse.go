@@ -111,7 +111,7 @@ func (p *parser) statement(toks []lexer.Token, stop int) []ast.Stmt {
 			i = from
 		}
 		if !p.poisoned(toks[from:to]) && !hasBad(toks[from:to]) {
-			p.mistake(toks, stop, err)
+			p.mistakeIn(toks, from, to, stop, err)
 		}
 		if from == 0 && to == len(toks) {
 			break
@@ -127,6 +127,26 @@ func (p *parser) statement(toks []lexer.Token, stop int) []ast.Stmt {
 		toks = append(append(next, hole), toks[to:]...)
 	}
 	return []ast.Stmt{&ast.Bad{Src: whole}}
+}
+
+// mistakeIn reports err, which is about the statement toks[from:to]. Parsed alone the
+// statement often fails further on: inside a block participle gives up an optional
+// part, and complains about its first token, where a whole text gives the deepest failure.
+func (p *parser) mistakeIn(toks []lexer.Token, from, to, stop int, err error) {
+	if from < to && from > 0 {
+		inner := stop
+		if to < len(toks) {
+			inner = toks[to].Pos.Offset
+			if toks[to].Value == "}" {
+				inner = end(toks[to-1])
+			}
+		}
+		if _, alone := p.parse(toks[from:to], inner); alone != nil {
+			p.mistake(toks[from:to], inner, alone)
+			return
+		}
+	}
+	p.mistake(toks, stop, err)
 }
 
 func (p *parser) parse(toks []lexer.Token, stop int) (*gFile, error) {
@@ -161,11 +181,20 @@ func around(toks []lexer.Token, i int) (from, to int) {
 			depth--
 		case t.Value == "(" || t.Value == "[":
 			// Unbalanced from here on: the mistake is inside; go on to the brace around.
-		case depth == 0 && (t.Value == "{" || t.Value == ";"):
+		case depth == 0 && (t.Value == ";" || t.Value == "{" && opensBlock(toks[:from-1])):
 			return from, after(toks, from, i)
 		}
 	}
 	return 0, len(toks)
+}
+
+// opensBlock reports whether a "{" after these tokens opens a block rather than a record or its type.
+func opensBlock(before []lexer.Token) bool {
+	n := len(before)
+	if n == 0 || before[n-1].Value == "frame" && n > 1 && !endsStatement(before[n-2]) {
+		return false
+	}
+	return endsStatement(before[n-1]) || before[n-1].Value == "else"
 }
 
 // after is the end of the statement that starts at from and has token i in it.
