@@ -1,0 +1,320 @@
+package kernels
+
+// This file defines the contractions: matmul (`@`), its accumulating form gemm, and syrk, the lower half of a
+// symmetric gemm. Every element is one chain of fused multiply-adds in ascending k (package blas), so the three
+// agree bit for bit wherever they compute the same element; that is what lets the compiler choose among them.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/blas"
+)
+
+// Diagnostic codes of this family (the table of codes is lang/source/codes.go).
+const (
+	codeKind     = "E202" // wrong kind or type of argument
+	codeAttr     = "E203" // an attribute has a bad value
+	codeInner    = "E210" // inner sizes of @ differ
+	codeShape    = "E211" // shapes do not agree
+	codeRange    = "E212" // index or slice out of range
+	codeSquare   = "E213" // matrix is not square
+	codeElem     = "E215" // element types do not meet
+	codeDefinite = "E601" // not positive definite
+	codePivot    = "E602" // zero pivot
+	codeAssert   = "E603" // assertion failed
+)
+
+// linear is the kernels of one blas set with their scratch memory. It is safe for concurrent use.
+type linear struct {
+	pool *scratchPool
+	f64  solver[float64]
+	f32  solver[float32]
+}
+
+// linalg is the rows of dense linear algebra on the given kernel set.
+func linalg(set blas.Set) []*op.Def {
+	l := &linear{pool: &scratchPool{}, f64: solverF64(set), f32: solverF32(set)}
+	rows := l.contractions()
+	rows = append(rows, l.factorizations()...)
+	rows = append(rows, l.triangularSolves()...)
+	return append(rows, triangles()...)
+}
+
+// flag is a bool attribute that is false when absent.
+func flag(name, doc string) op.Arg {
+	no := op.Bool(false)
+	return op.Arg{Name: name, Attr: true, Kind: op.BoolVal, Default: &no, Doc: doc}
+}
+
+func (l *linear) contractions() []*op.Def {
+	ta := flag("ta", "a is used transposed")
+	tb := flag("tb", "b is used transposed")
+	sub := flag("sub", "subtract the product instead of adding it")
+	return []*op.Def{
+		{
+			Name: "matmul", Infix: "@",
+			Doc: "matmul is the matrix product `a @ b`. Each element is one chain of fused multiply-adds over ascending k that starts from +0, " +
+				"whatever the tiles, threads and ranks; i64 wraps, bool counts as 0 and 1.",
+			Args:   []op.Arg{{Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, ta, tb},
+			Eg:     []op.Example{{Program: "emit ones(2, 3) @ ones(3, 1)", Output: "3\n3\n"}, {Program: "emit (2 * eye(2)) @ ones(2, 2)", Output: "2 2\n2 2\n"}},
+			Type:   matmulType,
+			Ref:    matmulRef,
+			Laws:   op.Pure,
+			Shard:  op.Shard{Kind: op.ShardContract, Accum: "gemm"},
+			Rate:   "gemm",
+			Cost:   func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
+			Kernel: l.matmul,
+		},
+		{
+			Name: "gemm", Hidden: true,
+			Doc:  "gemm is c + a @ b, or c - a @ b: the accumulating product that the compiler makes of such expressions.",
+			Args: []op.Arg{{Name: "c", Doc: "n x m, what the chains start from"}, {Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, sub, ta, tb},
+			Eg: []op.Example{
+				{Program: "a = ones(2, 2)\nemit eye(2) + a @ a", Output: "3 2\n2 3\n"},
+			},
+			Type:   gemmType,
+			Ref:    gemmRef,
+			Laws:   op.Pure,
+			Shard:  op.Shard{Kind: op.ShardContract, Accum: "gemm"},
+			Accum:  1,
+			Narrow: "syrk",
+			Rate:   "gemm",
+			Cost:   func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[1], out) },
+			Kernel: l.gemm,
+		},
+		{
+			Name: "syrk", Hidden: true,
+			Doc: "syrk is the lower triangle of c + a @ t(a), or of c - a @ t(a) (of t(a) @ a with ta): gemm where nothing else is read. " +
+				"Above the diagonal stays what c has there.",
+			Args:  []op.Arg{{Name: "c", Doc: "n x n"}, {Name: "a", Doc: "n x k"}, sub, flag("ta", "t(a) @ a instead of a @ t(a)")},
+			Eg:    []op.Example{{Program: "a = ones(2, 2)\nemit lower(3 * eye(2) - a @ t(a))", Output: "1 0\n-2 1\n"}},
+			Type:  syrkType,
+			Ref:   syrkRef,
+			Laws:  op.Pure,
+			Accum: 1, Lower: []int{0},
+			Cost: func(s *op.Sig, out types.Type) op.Work {
+				w := productWork(s, s.In[1], out)
+				return op.Work{Flops: w.Flops / 2, Bytes: w.Bytes / 2}
+			},
+			Kernel: l.syrk,
+		},
+	}
+}
+
+// productWork is the work of a product whose left factor is a: two operations an element of the result and k.
+func productWork(s *op.Sig, a, out types.Type) op.Work {
+	k := a.Cols
+	if s.Attrs.Bool("ta") {
+		k = a.Rows
+	}
+	return op.Work{Flops: 2 * float64(out.Count()) * float64(max(k, 0)), Bytes: traffic(s, out)}
+}
+
+// traffic is the bytes of all inputs and of the result: each is touched at least once.
+func traffic(s *op.Sig, out types.Type) float64 {
+	n := float64(out.Bytes())
+	for _, t := range s.In {
+		n += float64(t.Bytes())
+	}
+	return n
+}
+
+// turned is the shape of t, transposed when on.
+func turned(t types.Type, on bool) (rows, cols int) {
+	if on {
+		return t.Cols, t.Rows
+	}
+	return t.Rows, t.Cols
+}
+
+// agree reports that two dimensions are equal as far as they are known.
+func agree(a, b int) bool { return a == b || a == types.Unknown || b == types.Unknown }
+
+// productType is the type of op(a) @ op(b); first is the argument index of a.
+func productType(s *op.Sig, first int) (types.Type, error) {
+	a, b := s.In[first], s.In[first+1]
+	for i, t := range []types.Type{a, b} {
+		if !t.IsDense() || !t.Elem.IsNumeric() {
+			f := op.Faultf(first+i, codeKind, "`@` takes matrices of numbers; this is %s", t)
+			if t.IsScalar() {
+				f.WithHelp("`*` multiplies by a scalar")
+			}
+			return types.Type{}, f
+		}
+	}
+	e, ok := types.Widen(a.Elem, b.Elem)
+	if !ok {
+		return types.Type{}, op.Faultf(first+1, codeElem, "`@` of %s and %s", a.Elem, b.Elem).
+			WithHelp("convert one side: f64(x) or f32(x)")
+	}
+	if e == types.Bool {
+		e = types.I64 // a product of bools counts
+	}
+	n, k := turned(a, s.Attrs.Bool("ta"))
+	k2, m := turned(b, s.Attrs.Bool("tb"))
+	if !agree(k, k2) {
+		f := op.Faultf(first+1, codeInner, "inner sizes of `@` differ: %d columns, %d rows", k, k2)
+		if agree(k, m) {
+			f.WithHelp("t(b) transposes the right side")
+		} else if agree(n, k2) {
+			f.WithHelp("t(a) transposes the left side")
+		}
+		return types.Type{}, f
+	}
+	return types.DenseOf(e, n, m), nil
+}
+
+func matmulType(s *op.Sig) (types.Type, error) { return productType(s, 0) }
+
+// accumulates checks that a product p can be added into c without a conversion: the chain starts from c.
+func accumulates(c, p types.Type) (types.Type, error) {
+	if !c.IsDense() || c.Elem != p.Elem {
+		return types.Type{}, op.Faultf(0, codeElem, "a product %s cannot be accumulated into a %s", p, c)
+	}
+	if !agree(c.Rows, p.Rows) || !agree(c.Cols, p.Cols) {
+		return types.Type{}, op.Faultf(0, codeShape, "a product %s cannot be accumulated into a %s", p, c)
+	}
+	return c, nil
+}
+
+func gemmType(s *op.Sig) (types.Type, error) {
+	p, err := productType(s, 1)
+	if err != nil {
+		return p, err
+	}
+	return accumulates(s.In[0], p)
+}
+
+func syrkType(s *op.Sig) (types.Type, error) {
+	a := s.In[1]
+	if !a.IsDense() || !a.Elem.IsNumeric() {
+		return types.Type{}, op.Faultf(1, codeKind, "syrk takes matrices of numbers; this is %s", a)
+	}
+	n, _ := turned(a, s.Attrs.Bool("ta"))
+	p := types.DenseOf(a.Elem, n, n)
+	if a.Elem == types.Bool {
+		p.Elem = types.I64
+	}
+	return accumulates(s.In[0], p)
+}
+
+func (l *linear) matmul(c *op.Call) error {
+	out := c.Result()
+	clearDense(out)
+	l.accumulate(out, c.Dense(0), c.Dense(1), c.Attrs.Bool("ta"), c.Attrs.Bool("tb"), false)
+	return nil
+}
+
+func (l *linear) gemm(c *op.Call) error {
+	l.accumulate(c.Result(), c.Dense(1), c.Dense(2), c.Attrs.Bool("ta"), c.Attrs.Bool("tb"), c.Attrs.Bool("sub"))
+	return nil
+}
+
+// accumulate adds op(a) @ op(b) into out, or subtracts it.
+func (l *linear) accumulate(out, a, b *value.Dense, ta, tb, sub bool) {
+	a, b = widened(a, out.Elem), widened(b, out.Elem)
+	switch out.Elem {
+	case types.F64:
+		s := l.pool.get()
+		gemmInto(l.f64, s, gridOf[float64](out), gridOf[float64](a), gridOf[float64](b), ta, tb, sub)
+		l.pool.put(s)
+	case types.F32:
+		s := l.pool.get()
+		gemmInto(l.f32, s, gridOf[float32](out), gridOf[float32](a), gridOf[float32](b), ta, tb, sub)
+		l.pool.put(s)
+	default:
+		gemmI64(gridOf[int64](out), gridOf[int64](a), gridOf[int64](b), ta, tb, sub)
+	}
+}
+
+func (l *linear) syrk(c *op.Call) error {
+	out, a := c.Result(), widened(c.Dense(1), c.Result().Elem)
+	ta, sub := c.Attrs.Bool("ta"), c.Attrs.Bool("sub")
+	switch out.Elem {
+	case types.F64:
+		s := l.pool.get()
+		syrkInto(l.f64, s, gridOf[float64](out), gridOf[float64](a), ta, sub)
+		l.pool.put(s)
+	case types.F32:
+		s := l.pool.get()
+		syrkInto(l.f32, s, gridOf[float32](out), gridOf[float32](a), ta, sub)
+		l.pool.put(s)
+	default:
+		syrkI64(gridOf[int64](out), gridOf[int64](a), ta, sub)
+	}
+	return nil
+}
+
+// gemmInto is c ± op(a)@op(b) on the set's kernels. They have no form for two transposes: then a is turned first.
+func gemmInto[T precision](k solver[T], s *scratch, c, a, b grid[T], ta, tb, sub bool) {
+	if ta && tb {
+		at := scratchGrid[T](s, a.cols, a.rows)
+		transpose(at, a)
+		a, ta = at, false
+	}
+	inner := a.cols
+	if ta {
+		inner = a.rows
+	}
+	if c.rows == 0 || c.cols == 0 || inner == 0 {
+		return
+	}
+	if ta {
+		k.gemmTN(&s.ws, sub, c.rows, c.cols, inner, a.x, a.ld, b.x, b.ld, c.x, c.ld)
+		return
+	}
+	k.gemm(&s.ws, tb, sub, c.rows, c.cols, inner, a.x, a.ld, b.x, b.ld, c.x, c.ld)
+}
+
+// syrkInto is the lower triangle of c ± a@t(a).
+func syrkInto[T precision](k solver[T], s *scratch, c, a grid[T], ta, sub bool) {
+	if ta {
+		at := scratchGrid[T](s, a.cols, a.rows)
+		transpose(at, a)
+		a = at
+	}
+	if a.rows > 0 && a.cols > 0 {
+		k.syrk(&s.ws, sub, a.rows, a.cols, a.x, a.ld, c.x, c.ld)
+	}
+}
+
+// gemmI64 is the product of integers modulo 2^64. The order of terms is free there; row by row is fast enough
+// for what integers are used for (counts, paths), about 1 G multiply-adds a second.
+func gemmI64(c, a, b grid[int64], ta, tb, sub bool) {
+	if ta {
+		a = turnedCopy(a)
+	}
+	if tb {
+		b = turnedCopy(b)
+	}
+	for i := range c.rows {
+		row := c.row(i)
+		for k, x := range a.row(i) {
+			if sub {
+				x = -x
+			}
+			for j, y := range b.row(k) {
+				row[j] += x * y
+			}
+		}
+	}
+}
+
+func syrkI64(c, a grid[int64], ta, sub bool) {
+	if ta {
+		a = turnedCopy(a)
+	}
+	for i := range c.rows {
+		for j := range i + 1 {
+			var sum int64
+			for k, x := range a.row(i) {
+				sum += x * a.row(j)[k]
+			}
+			if sub {
+				sum = -sum
+			}
+			c.row(i)[j] += sum
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package kernels
+
+// This file defines the factorisations of one tile: Cholesky (potrf) and LU without pivoting (getrf).
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+func (l *linear) factorizations() []*op.Def {
+	return []*op.Def{
+		{
+			Name: "potrf",
+			Doc: "potrf is the lower Cholesky factor L of a symmetric positive definite matrix, a = L @ t(L). Only the lower triangle of a is " +
+				"read; above its diagonal the factor is zero. It runs as one task: `cholesky` cuts large matrices into tiles.",
+			Args: []op.Arg{{Name: "a", Doc: "n x n, f64 or f32"}},
+			Eg:   []op.Example{{Program: "emit potrf(4 * eye(2))", Output: "2 0\n0 2\n"}},
+			Type: func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) },
+			Ref:  potrfRef, Laws: op.Pure, Accum: 1, Lower: []int{0},
+			Cost: func(s *op.Sig, out types.Type) op.Work {
+				n := float64(out.Rows)
+				return op.Work{Flops: n*n*n/3 + n*n/2 + n/6, Bytes: traffic(s, out)}
+			},
+			Kernel: l.potrf,
+		},
+		{
+			Name: "getrf",
+			Doc: "getrf is the LU factorisation without pivoting, a = L @ U, packed in one matrix: U on and above the diagonal, L below it with " +
+				"ones on its diagonal that are not stored. `lower(x, unit = true)` and `upper(x)` unpack it. A zero pivot fails the run; " +
+				"for matrices that are not diagonally dominant or positive definite large errors are possible.",
+			Args: []op.Arg{{Name: "a", Doc: "n x n, f64 or f32"}},
+			Eg:   []op.Example{{Program: "emit getrf(ones(2, 2) + eye(2))", Output: "2 1\n0.5 1.5\n"}},
+			Type: func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) },
+			Ref:  getrfRef, Laws: op.Pure, Accum: 1,
+			Cost: func(s *op.Sig, out types.Type) op.Work {
+				n := float64(out.Rows)
+				return op.Work{Flops: 2*n*n*n/3 - n*n/2 - n/6, Bytes: traffic(s, out)}
+			},
+			Kernel: l.getrf,
+		},
+	}
+}
+
+// squareFloat is the type of argument i, which must be a square dense matrix of floats.
+func squareFloat(s *op.Sig, i int) (types.Type, error) {
+	t := s.In[i]
+	if !t.IsDense() || !t.Elem.IsFloat() {
+		f := op.Faultf(i, codeKind, "%s takes a matrix of f64 or f32; this is %s", s.Def.Source(), t)
+		if t.IsMatrix() && t.Elem.IsNumeric() {
+			f.WithHelp("f64(x) converts")
+		}
+		return types.Type{}, f
+	}
+	if !agree(t.Rows, t.Cols) {
+		return types.Type{}, op.Faultf(i, codeSquare, "%s takes a square matrix; this has %d rows and %d columns", s.Def.Source(), t.Rows, t.Cols)
+	}
+	return t, nil
+}
+
+// notDefinite is potrf's failure; pivot is what stood under the root.
+func notDefinite(minor int, pivot value.Scalar) error {
+	if math.IsNaN(pivot.F) {
+		f := op.Failf(codeDefinite, "leading minor %d is NaN", minor)
+		f.Help = "there is a nan or an inf in the matrix"
+		return f
+	}
+	return op.Failf(codeDefinite, "leading minor %d is not positive definite (pivot %s)", minor, pivot)
+}
+
+// zeroPivot is getrf's failure.
+func zeroPivot(k int) error {
+	f := op.Failf(codePivot, "pivot %d of LU without pivoting is zero", k)
+	f.Help = "the matrix is singular, or its rows need another order; qr solves such systems too"
+	return f
+}
+
+func (l *linear) potrf(c *op.Call) error {
+	s := l.pool.get()
+	defer l.pool.put(s)
+	if out := c.Result(); out.Elem == types.F32 {
+		return potrfInto(l.f32, s, gridOf[float32](out), out.Elem)
+	}
+	return potrfInto(l.f64, s, gridOf[float64](c.Result()), types.F64)
+}
+
+func potrfInto[T precision](k solver[T], s *scratch, a grid[T], e types.Elem) error {
+	if a.rows == 0 {
+		return nil
+	}
+	diagonal := scratchGrid[T](s, 1, a.rows).x
+	for i := range diagonal {
+		diagonal[i] = a.x[i*a.ld+i]
+	}
+	minor := k.potrf(&s.ws, a.rows, a.x, a.ld)
+	if minor == 0 {
+		return nil
+	}
+	// The set says which minor failed and no more. Row minor-1 of the factor is complete before its pivot in
+	// every order of elimination, so the pivot's chain can be run again for the message.
+	i := minor - 1
+	pivot := diagonal[i]
+	for _, x := range a.row(i)[:i] {
+		pivot = k.fma(-x, x, pivot)
+	}
+	return notDefinite(minor, value.Scalar{Elem: e, F: float64(pivot)})
+}
+
+func (l *linear) getrf(c *op.Call) error {
+	s := l.pool.get()
+	defer l.pool.put(s)
+	k := 0
+	if out := c.Result(); out.Elem == types.F32 {
+		k = getrfInto(l.f32, s, gridOf[float32](out))
+	} else {
+		k = getrfInto(l.f64, s, gridOf[float64](out))
+	}
+	if k > 0 {
+		return zeroPivot(k)
+	}
+	return nil
+}
+
+// getrfBlock is the edge of the diagonal blocks that getrf eliminates element by element; all else is trsm and
+// gemm. Smaller leaves less to the slow loop and gives gemm thinner panels: 32 was the best of 16, 24, 32, 48
+// and 64 at n = 256.
+const getrfBlock = 32
+
+// getrfInto factors a in place and returns 0, or the 1-based number of the zero pivot it met. Right-looking: the
+// trailing matrix always holds chains that are as long as the columns done, so the order is that of getrfRef.
+func getrfInto[T precision](k solver[T], s *scratch, a grid[T]) (zero int) {
+	n := a.rows
+	turned := scratchGrid[T](s, 1, n*getrfBlock).x
+	corner := scratchGrid[T](s, 1, getrfBlock*getrfBlock).x
+	for j := 0; j < n; j += getrfBlock {
+		w := min(getrfBlock, n-j)
+		rest := n - j - w
+		d := a.part(j, j, w, w)
+		if bad := eliminate(k, d); bad > 0 {
+			return j + bad
+		}
+		if rest == 0 {
+			break
+		}
+		below, right := a.part(j+w, j, rest, w), a.part(j, j+w, w, rest)
+		t := grid[T]{rows: w, cols: w, ld: w, x: corner}
+		transpose(t, d) // below = below @ inverse(U): trsm with t(U)
+		k.trsm(&s.ws, rest, w, t.x, t.ld, below.x, below.ld)
+		r := grid[T]{rows: rest, cols: w, ld: w, x: turned}
+		transpose(r, right) // right = inverse(L) @ right, as t(right) @ inverse(t(L)), L with a unit diagonal
+		for i := range w {
+			copy(t.row(i), d.row(i))
+			t.row(i)[i] = 1
+		}
+		k.trsm(&s.ws, rest, w, t.x, t.ld, r.x, r.ld)
+		transpose(right, r)
+		c := a.part(j+w, j+w, rest, rest)
+		k.gemm(&s.ws, true, true, rest, rest, w, below.x, below.ld, r.x, r.ld, c.x, c.ld)
+	}
+	return 0
+}
+
+// eliminate is LU of a small block, row operations in ascending order of the pivot.
+func eliminate[T precision](k solver[T], a grid[T]) (zero int) {
+	for p := range a.rows {
+		from := a.row(p)
+		if from[p] == 0 {
+			return p + 1
+		}
+		for i := p + 1; i < a.rows; i++ {
+			to := a.row(i)
+			to[p] /= from[p]
+			f := -to[p]
+			for j := p + 1; j < a.cols; j++ {
+				to[j] = k.fma(f, from[j], to[j])
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,188 @@
+package kernels
+
+// This file defines the triangular solves of one tile. All five are trsm, x @ t(l) = b solved for x, on operands
+// that are turned and reversed where needed: moving n*n elements is cheap beside n*n*m operations.
+//
+// The unknowns are solved in the order that the triangle forces: ascending for a lower matrix from the left,
+// descending for an upper one. A chain subtracts the solved unknowns in that order. So a tiled substitution that
+// goes over the tiles in the same order and uses the kernels here has the same bits for every tile size when it
+// ascends; when it descends, gemm within a tile still ascends, and bits depend on the tile edge. Reverse both
+// operands (`reverse`) and solve ascending where that matters.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// triangular describes one of the solves.
+type triangular struct {
+	name     string
+	doc      string
+	coef     string // name of the triangular argument
+	eg       op.Example
+	left     bool // the triangle stands left of b: the unknowns are rows of b
+	turn     bool // the equations are the columns of the triangle
+	unit     bool // has the attribute unit
+	readLow  bool // reads only the lower triangle of the coefficients
+	backward bool // the last unknown is solved first
+}
+
+func (l *linear) triangularSolves() []*op.Def {
+	forms := []triangular{
+		{name: "trsm", coef: "l", readLow: true,
+			doc: "trsm is b @ inverse(t(l)) for a lower triangular l: the tiles below the diagonal in Cholesky. What l has above its diagonal is not read.",
+			eg:  op.Example{Program: "emit trsm(2 * eye(2), ones(1, 2))", Output: "0.5 0.5\n"}},
+		{name: "trsm_upper", coef: "u", turn: true,
+			doc: "trsm_upper is b @ inverse(u) for an upper triangular u: the tiles below the diagonal in LU. What u has below its diagonal is not read.",
+			eg:  op.Example{Program: "emit trsm_upper(2 * eye(2), ones(1, 2))", Output: "0.5 0.5\n"}},
+		{name: "trsm_left", coef: "l", left: true, readLow: true, unit: true,
+			doc: "trsm_left is inverse(l) @ b for a lower triangular l: forward substitution. With unit = true the diagonal of l counts as ones and is not read.",
+			eg:  op.Example{Program: "emit trsm_left(lower(ones(2, 2)), ones(2, 1))", Output: "1\n0\n"}},
+		{name: "trsm_left_t", coef: "l", left: true, turn: true, backward: true, readLow: true,
+			doc: "trsm_left_t is inverse(t(l)) @ b for a lower triangular l: the back substitution after Cholesky.",
+			eg:  op.Example{Program: "emit trsm_left_t(lower(ones(2, 2)), ones(2, 1))", Output: "0\n1\n"}},
+		{name: "trsm_left_upper", coef: "u", left: true, backward: true,
+			doc: "trsm_left_upper is inverse(u) @ b for an upper triangular u: the back substitution after LU.",
+			eg:  op.Example{Program: "emit trsm_left_upper(upper(ones(2, 2)), ones(2, 1))", Output: "0\n1\n"}},
+	}
+	rows := make([]*op.Def, len(forms))
+	for i, f := range forms {
+		rows[i] = l.triangularSolve(f)
+	}
+	return rows
+}
+
+func (l *linear) triangularSolve(f triangular) *op.Def {
+	d := &op.Def{
+		Name: f.name, Doc: f.doc, Eg: []op.Example{f.eg},
+		Args:  []op.Arg{{Name: f.coef, Doc: "n x n, triangular"}, {Name: "b", Doc: "m x n"}},
+		Type:  func(s *op.Sig) (types.Type, error) { return solveType(s, f.left) },
+		Ref:   func(c *op.Call) (value.Value, error) { return solveRef(c, f) },
+		Laws:  op.Pure,
+		Accum: 2,
+		Rate:  "trsm",
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			return op.Work{Flops: float64(out.Count()) * float64(s.In[0].Rows), Bytes: traffic(s, out)}
+		},
+		Kernel: func(c *op.Call) error { return l.solve(c, f) },
+	}
+	if f.left {
+		d.Args[1].Doc = "n x m"
+	}
+	if f.unit {
+		d.Args = append(d.Args, flag("unit", "the diagonal counts as ones"))
+	}
+	if f.readLow {
+		d.Lower = []int{0}
+	}
+	return d
+}
+
+// solveType is the type of b, when it fits the triangle.
+func solveType(s *op.Sig, left bool) (types.Type, error) {
+	l, err := squareFloat(s, 0)
+	if err != nil {
+		return l, err
+	}
+	b := s.In[1]
+	if !b.IsDense() || b.Elem != l.Elem {
+		f := op.Faultf(1, codeElem, "%s takes two matrices of one element type; these are %s and %s", s.Def.Source(), l, b)
+		if b.IsDense() && b.Elem.IsNumeric() {
+			f.WithHelp("%s(x) converts", l.Elem)
+		}
+		return types.Type{}, f
+	}
+	if left && !agree(l.Cols, b.Rows) {
+		return types.Type{}, op.Faultf(1, codeShape, "%s: the triangle has order %d, the right side %d rows", s.Def.Source(), l.Cols, b.Rows)
+	}
+	if !left && !agree(l.Cols, b.Cols) {
+		return types.Type{}, op.Faultf(1, codeShape, "%s: the triangle has order %d, the left side %d columns", s.Def.Source(), l.Cols, b.Cols)
+	}
+	return b, nil
+}
+
+func solveRef(c *op.Call, f triangular) (value.Value, error) {
+	t := c.Dense(0)
+	coef := func(i, k int) value.Scalar { return atRef(t, f.turn, i, k) }
+	return substituteRef(c.Dense(1).Clone(), f.left, f.backward, c.Attrs.Bool("unit"), coef), nil
+}
+
+func (l *linear) solve(c *op.Call, f triangular) error {
+	s := l.pool.get()
+	defer l.pool.put(s)
+	out, t := c.Result(), c.Dense(0)
+	unit := c.Attrs.Bool("unit")
+	if out.Elem == types.F32 {
+		solveInto(l.f32, s, f, unit, gridOf[float32](t), gridOf[float32](out))
+	} else {
+		solveInto(l.f64, s, f, unit, gridOf[float64](t), gridOf[float64](out))
+	}
+	return nil
+}
+
+// solveInto overwrites b with the unknowns. The set solves x @ t(m) = b for a lower m with one equation a row, so
+//
+//	rows of unknowns (left):   turn b, solve, turn back
+//	descending:                reverse the order of equations and unknowns in m and in b, which makes it ascending
+//	equations are columns:     turn m
+func solveInto[T precision](k solver[T], s *scratch, f triangular, unit bool, t, b grid[T]) {
+	n := t.rows
+	if n == 0 || b.rows == 0 || b.cols == 0 {
+		return
+	}
+	m := t
+	if f.turn || f.backward || unit {
+		m = scratchGrid[T](s, n, n)
+		lowerCopy(m, t, f.turn, f.backward)
+		if unit {
+			for i := range n {
+				m.row(i)[i] = 1
+			}
+		}
+	}
+	x := b
+	if f.left {
+		x = scratchGrid[T](s, b.cols, n)
+		transpose(x, b)
+		if f.backward {
+			mirror(x)
+		}
+	}
+	k.trsm(&s.ws, x.rows, n, m.x, m.ld, x.x, x.ld)
+	if f.left {
+		if f.backward {
+			mirror(x)
+		}
+		transpose(b, x)
+	}
+}
+
+// lowerCopy fills the lower triangle of m with the coefficients t, turned and with rows and columns in reverse as
+// asked. Above the diagonal m is left as it is.
+func lowerCopy[T precision](m, t grid[T], turn, back bool) {
+	n := m.rows
+	for i := range n {
+		row := m.row(i)
+		e, step := i, 1 // equation, and direction of the unknowns
+		first := 0
+		if back {
+			e, first, step = n-1-i, n-1, -1
+		}
+		at, move := e*t.ld+first, step
+		if turn {
+			at, move = first*t.ld+e, step*t.ld
+		}
+		for k := range i + 1 {
+			row[k] = t.x[at]
+			at += move
+		}
+	}
+}
+
+// mirror reverses every row of g.
+func mirror[T precision](g grid[T]) {
+	for i := range g.rows {
+		reverseRow(g.row(i))
+	}
+}

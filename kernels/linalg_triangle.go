@@ -1,0 +1,145 @@
+package kernels
+
+// This file defines lower, upper and diag: parts of a matrix with zeros elsewhere.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+func triangles() []*op.Def {
+	return []*op.Def{
+		{
+			Name: "lower",
+			Doc:  "lower is the lower triangle of a matrix, the diagonal included, with zeros above. With unit = true the diagonal becomes ones: `lower(getrf(a), unit = true)`.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m"}, flag("unit", "ones on the diagonal")},
+			Eg:   []op.Example{{Program: "emit lower(ones(2, 3))", Output: "1 0 0\n1 1 0\n"}},
+			Type: denseType, Ref: lowerRef, Laws: op.Pure, Rate: "copy", Cost: copyWork, Kernel: lowerKernel,
+		},
+		{
+			Name: "upper",
+			Doc:  "upper is the upper triangle of a matrix, the diagonal included, with zeros below.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m"}},
+			Eg:   []op.Example{{Program: "emit upper(ones(2, 3))", Output: "1 1 1\n0 1 1\n"}},
+			Type: denseType, Ref: upperRef, Laws: op.Pure, Rate: "copy", Cost: copyWork, Kernel: upperKernel,
+		},
+		{
+			Name: "diag",
+			Doc: "diag is the diagonal of a matrix as a column; of a column (n x 1, n above 1) it is the n x n matrix with that diagonal " +
+				"and zeros elsewhere.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m, or n x 1"}},
+			Eg:   []op.Example{{Program: "emit diag(3 * eye(2))", Output: "3\n3\n"}, {Program: "emit diag(ones(2, 1))", Output: "1 0\n0 1\n"}},
+			Type: diagType, Ref: diagRef, Laws: op.Pure, Rate: "copy", Cost: copyWork, Kernel: diagKernel,
+		},
+	}
+}
+
+// copyWork is the cost of moving data once.
+func copyWork(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: traffic(s, out)} }
+
+// denseType is the type of the one argument, which must be a dense matrix.
+func denseType(s *op.Sig) (types.Type, error) {
+	if t := s.In[0]; !t.IsDense() {
+		return types.Type{}, op.Faultf(0, codeKind, "%s takes a dense matrix; this is %s", s.Def.Source(), t)
+	}
+	return s.In[0], nil
+}
+
+// zeroOf is the zero of an element type.
+func zeroOf(e types.Elem) value.Scalar { return value.Scalar{Elem: e} }
+
+func lowerRef(c *op.Call) (value.Value, error) {
+	d := c.Dense(0).Clone()
+	for i := range d.Rows {
+		for j := range d.Cols {
+			if j > i {
+				d.Set(i, j, zeroOf(d.Elem))
+			} else if j == i && c.Attrs.Bool("unit") {
+				d.Set(i, j, value.I64(1))
+			}
+		}
+	}
+	return d, nil
+}
+
+func upperRef(c *op.Call) (value.Value, error) {
+	d := c.Dense(0).Clone()
+	for i := range d.Rows {
+		for j := range min(i, d.Cols) {
+			d.Set(i, j, zeroOf(d.Elem))
+		}
+	}
+	return d, nil
+}
+
+func lowerKernel(c *op.Call) error {
+	out, a := c.Result(), c.Dense(0)
+	clearDense(out)
+	for i := range a.Rows {
+		w := min(i+1, a.Cols)
+		copyInto(out.View(i, 0, 1, w), a.View(i, 0, 1, w))
+		if i < a.Cols && c.Attrs.Bool("unit") {
+			out.Set(i, i, value.I64(1))
+		}
+	}
+	return nil
+}
+
+func upperKernel(c *op.Call) error {
+	out, a := c.Result(), c.Dense(0)
+	clearDense(out)
+	for i := range min(a.Rows, a.Cols) {
+		copyInto(out.View(i, i, 1, a.Cols-i), a.View(i, i, 1, a.Cols-i))
+	}
+	return nil
+}
+
+// spreads reports that diag makes a matrix of a column.
+func spreads(t types.Type) bool { return t.Cols == 1 && t.Rows > 1 }
+
+func diagType(s *op.Sig) (types.Type, error) {
+	t, err := denseType(s)
+	switch {
+	case err != nil:
+		return t, err
+	case spreads(t):
+		t.Cols = t.Rows
+	case t.Known():
+		t.Rows, t.Cols = min(t.Rows, t.Cols), 1
+	default:
+		return types.Type{}, op.Faultf(0, codeShape, "the shape of %s must be known before the run", t)
+	}
+	return t, nil
+}
+
+func diagRef(c *op.Call) (value.Value, error) {
+	a := c.Dense(0)
+	if !spreads(a.Type()) {
+		n := min(a.Rows, a.Cols)
+		d := value.New(a.Elem, n, 1)
+		for i := range n {
+			d.Set(i, 0, a.At(i, i))
+		}
+		return d, nil
+	}
+	d := value.New(a.Elem, a.Rows, a.Rows)
+	for i := range a.Rows {
+		d.Set(i, i, a.At(i, 0))
+	}
+	return d, nil
+}
+
+func diagKernel(c *op.Call) error {
+	out, a := c.Result(), c.Dense(0)
+	clearDense(out)
+	wide := spreads(a.Type())
+	for i := range out.Rows {
+		if wide {
+			copyInto(out.View(i, i, 1, 1), a.View(i, 0, 1, 1))
+		} else {
+			copyInto(out.View(i, 0, 1, 1), a.View(i, i, 1, 1))
+		}
+	}
+	return nil
+}

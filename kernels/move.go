@@ -1,0 +1,243 @@
+package kernels
+
+// This file defines the rows that move elements and compute nothing: t, slice, lay, reshape, cbind, rbind, reverse,
+// item, dense and exchange; const, which brings a plan-time constant into the graph; and the manual entries of tiles
+// and untile, which the compiler expands into slice and lay.
+
+import (
+	"strings"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// move is the rows of data movement.
+func move() []*op.Def {
+	rows := []*op.Def{
+		{
+			Name: "t",
+			Doc:  "t is the transpose of a matrix. It is a view wherever a reader can take it so: `a @ t(b)` and `x + t(x)` move nothing.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m"}},
+			Eg:   []op.Example{{Program: "emit t(upper(ones(2, 2)))", Output: "1 0\n1 1\n"}},
+			Type: func(s *op.Sig) (types.Type, error) {
+				t, err := denseType(s)
+				t.Rows, t.Cols = t.Cols, t.Rows
+				return t, err
+			},
+			Ref: transposeRef, Laws: op.Pure | op.View | op.Involution,
+			Shard: op.Shard{Kind: op.ShardTranspose}, Rate: "transpose", Cost: copyWork, Kernel: transposeKernel,
+		},
+		{
+			Name: "slice", Hidden: true,
+			Doc: "slice is a window of a matrix; the compiler writes it for `x[r0..r1, c0..c1]` and for the tiles of `tiles`.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m"},
+				{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
+			Eg:   []op.Example{{Program: "emit (ones(3, 3) + eye(3))[1..3, 0..2]", Output: "1 2\n1 1\n"}},
+			Type: sliceType, Ref: sliceRef, Laws: op.Pure | op.View,
+			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: copyWork, Kernel: sliceKernel,
+		},
+		{
+			Name: "lay", Hidden: true,
+			Doc: "lay is a matrix laid out of windows of others, zero where none lies; the compiler writes it for `untile` and where blocks are cut anew.",
+			Args: []op.Arg{{Name: "blocks", Rest: true, Doc: "matrices of one element type; window k is cut from block k"},
+				{Name: "rows", Attr: true, Kind: op.IntVal, Doc: "rows of the result"},
+				{Name: "cols", Attr: true, Kind: op.IntVal, Doc: "columns of the result"},
+				{Name: "boxes", Attr: true, Kind: op.IntsVal, Doc: "six numbers a block: row and column in the block, height and width, row and column in the result"}},
+			Eg:   []op.Example{{Program: "chan L = tiles(eye(3), 2, part = \"lower\")\nemit untile(L)", Output: "1 0 0\n0 1 0\n0 0 1\n"}},
+			Type: layType, Ref: layRef, Laws: op.Pure | op.View,
+			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: copyWork, Kernel: layKernel,
+		},
+	}
+	rows = append(rows, rearrangements()...)
+	rows = append(rows, identities()...)
+	return append(rows, tilings()...)
+}
+
+func transposeRef(c *op.Call) (value.Value, error) {
+	a := c.Dense(0)
+	d := value.New(a.Elem, a.Cols, a.Rows)
+	for i := range a.Rows {
+		for j := range a.Cols {
+			d.Set(j, i, a.At(i, j))
+		}
+	}
+	return d, nil
+}
+
+func transposeKernel(c *op.Call) error {
+	out, a := c.Result(), c.Dense(0)
+	switch a.Elem {
+	case types.F64:
+		transpose(gridOf[float64](out), gridOf[float64](a))
+	case types.F32:
+		transpose(gridOf[float32](out), gridOf[float32](a))
+	case types.Bool:
+		transpose(gridOf[uint8](out), gridOf[uint8](a))
+	default:
+		transpose(gridOf[int64](out), gridOf[int64](a))
+	}
+	return nil
+}
+
+// window is a rectangle of a matrix, as in the attribute `at`.
+type window struct{ r0, c0, rows, cols int }
+
+// windowOf reads the attribute; ok is false when it is absent.
+func windowOf(a *op.Attrs, name string) (w window, ok bool) {
+	at := a.Ints(name)
+	if len(at) != 4 {
+		return w, false
+	}
+	return window{int(at[0]), int(at[1]), int(at[2]), int(at[3])}, true
+}
+
+// within reports that w lies in a rows x cols matrix, as far as that is known.
+func (w window) within(rows, cols int) bool {
+	fits := func(first, n, size int) bool {
+		return first >= 0 && n >= 0 && (size == types.Unknown || first <= size-n)
+	}
+	return fits(w.r0, w.rows, rows) && fits(w.c0, w.cols, cols)
+}
+
+func (w window) of(d *value.Dense) *value.Dense { return d.View(w.r0, w.c0, w.rows, w.cols) }
+
+func sliceType(s *op.Sig) (types.Type, error) {
+	t, err := denseType(s)
+	if err != nil {
+		return t, err
+	}
+	w, ok := windowOf(s.Attrs, "at")
+	if !ok {
+		return t, op.Faultf(1, codeAttr, "slice needs at = [first row, first column, rows, columns]")
+	}
+	if !w.within(t.Rows, t.Cols) {
+		return t, op.Faultf(1, codeRange, "rows %d..%d, columns %d..%d of a %s", w.r0, w.r0+w.rows, w.c0, w.c0+w.cols, t)
+	}
+	return types.DenseOf(t.Elem, w.rows, w.cols), nil
+}
+
+func sliceRef(c *op.Call) (value.Value, error) {
+	w, _ := windowOf(c.Attrs, "at")
+	a, d := c.Dense(0), value.New(c.Dense(0).Elem, w.rows, w.cols)
+	for i := range w.rows {
+		for j := range w.cols {
+			d.Set(i, j, a.At(w.r0+i, w.c0+j))
+		}
+	}
+	return d, nil
+}
+
+func sliceKernel(c *op.Call) error {
+	w, _ := windowOf(c.Attrs, "at")
+	copyInto(c.Result(), w.of(c.Dense(0)))
+	return nil
+}
+
+// boxOf is where block k of a lay is cut from and where it is laid.
+func boxOf(a *op.Attrs, k int) (from, to window) {
+	b := a.Ints("boxes")[6*k:][:6]
+	h, w := int(b[2]), int(b[3])
+	return window{int(b[0]), int(b[1]), h, w}, window{int(b[4]), int(b[5]), h, w}
+}
+
+func layType(s *op.Sig) (types.Type, error) {
+	n := len(s.In)
+	if n == 0 {
+		return types.Type{}, op.Faultf(-1, codeKind, "lay needs a block")
+	}
+	out := types.DenseOf(s.In[0].Elem, s.Attrs.Int("rows"), s.Attrs.Int("cols"))
+	if out.Rows < 0 || out.Cols < 0 || len(s.Attrs.Ints("boxes")) != 6*n {
+		return out, op.Faultf(n+2, codeAttr, "lay of %d blocks into %s has %d numbers in boxes", n, out, len(s.Attrs.Ints("boxes")))
+	}
+	for k, t := range s.In {
+		from, to := boxOf(s.Attrs, k)
+		switch {
+		case !t.IsDense():
+			return out, op.Faultf(k, codeKind, "lay takes dense matrices; this is %s", t)
+		case t.Elem != out.Elem:
+			return out, op.Faultf(k, codeElem, "blocks of %s and of %s", out.Elem, t.Elem)
+		case !from.within(t.Rows, t.Cols) || !to.within(out.Rows, out.Cols):
+			return out, op.Faultf(k, codeRange, "box %d cuts %v of a %s and lays it at %v of a %s", k, from, t, to, out)
+		}
+	}
+	return out, nil
+}
+
+func layRef(c *op.Call) (value.Value, error) {
+	d := value.New(c.Dense(0).Elem, c.Attrs.Int("rows"), c.Attrs.Int("cols"))
+	for k := range c.In {
+		from, to := boxOf(c.Attrs, k)
+		for i := range from.rows {
+			for j := range from.cols {
+				d.Set(to.r0+i, to.c0+j, c.Dense(k).At(from.r0+i, from.c0+j))
+			}
+		}
+	}
+	return d, nil
+}
+
+func layKernel(c *op.Call) error {
+	out := c.Result()
+	if !covers(c.Attrs, len(c.In), out) {
+		clearDense(out)
+	}
+	for k := range c.In {
+		from, to := boxOf(c.Attrs, k)
+		copyInto(to.of(out), from.of(c.Dense(k)))
+	}
+	return nil
+}
+
+// covers reports that the boxes leave no element of out untouched: their areas make up out's and no two overlap.
+// Boxes in rows of tiles, the usual case, are recognised by going over them in order; anything else is taken not
+// to cover, which costs a clear and is never wrong.
+func covers(a *op.Attrs, n int, out *value.Dense) bool {
+	row, col, height := 0, 0, 0
+	for k := range n {
+		_, to := boxOf(a, k)
+		if col == 0 {
+			height = to.rows
+		}
+		if to.r0 != row || to.c0 != col || to.rows != height {
+			return false
+		}
+		if col += to.cols; col == out.Cols {
+			row, col = row+height, 0
+		}
+	}
+	return row == out.Rows && col == 0
+}
+
+// tilings is the manual entries of tiles and untile. They have no kernel: the compiler makes a slice a tile of
+// the one and a lay of the other.
+func tilings() []*op.Def {
+	size, all := op.Int(0), op.Str("all")
+	return []*op.Def{
+		{
+			Name: "tiles",
+			Doc: "tiles is the static array of the nb x nb tiles of a matrix; the last row and column of tiles take what is left. " +
+				"`chan T = tiles(a, nb)` declares them with a send end. part = \"lower\" or \"upper\" has no tiles beyond the diagonal ones.",
+			Args: []op.Arg{{Name: "a", Doc: "the matrix"},
+				{Name: "nb", Attr: true, Kind: op.IntVal, Default: &size, Doc: "tile edge, positive; 0 or absent takes auto_tile of the matrix"},
+				{Name: "part", Attr: true, Kind: op.StrVal, Default: &all, Doc: `"all", "lower" or "upper"`}},
+			Eg: []op.Example{{Program: "T = tiles(eye(3), 2)\nemit T[0,0]", Output: "1 0\n0 1\n"}},
+		},
+		{
+			Name: "untile",
+			Doc:  "untile is the matrix that an array of tiles makes up; elements whose tile was never there are zero.",
+			Args: []op.Arg{{Name: "c", Doc: "an array made by tiles"}},
+			Eg:   []op.Example{{Program: "chan L = tiles(ones(2, 2), 1, part = \"lower\")\nemit untile(L)", Output: "1 0\n1 1\n"}},
+		},
+	}
+}
+
+// oneOf is the fault of a word that is none of those listed.
+func oneOf(arg int, name, word string, words ...string) error {
+	for _, w := range words {
+		if w == word {
+			return nil
+		}
+	}
+	return op.Faultf(arg, codeAttr, "%s = %q", name, word).WithHelp("%s is one of %s", name, strings.Join(words, ", "))
+}

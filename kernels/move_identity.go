@@ -1,0 +1,133 @@
+package kernels
+
+// This file defines the rows whose result is their input in another place or form: item, dense and exchange; and
+// const.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+func identities() []*op.Def {
+	return []*op.Def{
+		{
+			Name: "item", Hidden: true,
+			Doc: "item is one element of a matrix as a scalar; the compiler writes it for `x[i, j]`.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m"},
+				{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[row, column]"}},
+			Eg:   []op.Example{{Program: "emit (2 * eye(2))[1, 1]", Output: "2\n"}},
+			Type: itemType,
+			Ref:  itemRef,
+			Laws: op.Pure,
+			Rate: "copy", Cost: copyWork,
+			Kernel: func(c *op.Call) (err error) { c.Out, err = itemRef(c); return err },
+		},
+		{
+			Name: "dense",
+			Doc:  "dense is a matrix in dense representation; a dense one is returned as it is.",
+			Args: []op.Arg{{Name: "x", Doc: "matrix"}},
+			Eg:   []op.Example{{Program: "emit dense(eye(2))", Output: "1 0\n0 1\n"}},
+			Type: denseType, Ref: identityRef, Laws: op.Pure | op.View, Accum: 1,
+			Shard: op.Shard{Kind: op.ShardAligned}, Rate: "copy", Cost: copyWork,
+			Kernel: identityKernel,
+		},
+		{
+			Name: "exchange", Hidden: true,
+			Doc: "exchange is its input, brought from one set of ranks to another. Placement writes it; within one rank it is the identity.",
+			Args: []op.Arg{{Name: "a", Doc: "any value"},
+				{Name: "from", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "ranks that have it"},
+				{Name: "to", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "ranks that need it"}},
+			Eg:   []op.Example{{Program: "emit 1 + 1", Output: "2\n"}},
+			Type: func(s *op.Sig) (types.Type, error) { return s.In[0], nil },
+			Ref:  identityRef, Laws: op.Pure, Accum: 1,
+			Rate: "copy", Cost: copyWork,
+			Kernel: identityKernel,
+		},
+		{
+			Name: "const", Hidden: true,
+			Doc: "const is a plan-time constant as a scalar.",
+			Args: []op.Arg{{Name: "value", Attr: true, Doc: "an i64, f64, bool or str"},
+				{Name: "elem", Attr: true, Kind: op.StrVal, Optional: true, Doc: "element type, where it is not the value's own: f32"}},
+			Eg:   []op.Example{{Program: "emit 0.5", Output: "0.5\n"}},
+			Type: constType,
+			Ref: func(c *op.Call) (value.Value, error) {
+				s, _, err := constOf(c.Attrs)
+				return s, err
+			},
+			Laws: op.Pure,
+			Cost: func(*op.Sig, types.Type) op.Work { return op.Work{} },
+			Kernel: func(c *op.Call) error {
+				s, _, err := constOf(c.Attrs)
+				c.Out = s
+				return err
+			},
+		},
+	}
+}
+
+func itemType(s *op.Sig) (types.Type, error) {
+	t, err := denseType(s)
+	if err != nil {
+		return t, err
+	}
+	at := s.Attrs.Ints("at")
+	if len(at) != 2 {
+		return t, op.Faultf(1, codeAttr, "item needs at = [row, column]")
+	}
+	if w := (window{int(at[0]), int(at[1]), 1, 1}); !w.within(t.Rows, t.Cols) {
+		return t, op.Faultf(1, codeRange, "element [%d, %d] of a %s", at[0], at[1], t)
+	}
+	return types.ScalarOf(t.Elem), nil
+}
+
+func itemRef(c *op.Call) (value.Value, error) {
+	at := c.Attrs.Ints("at")
+	return c.Dense(0).At(int(at[0]), int(at[1])), nil
+}
+
+func identityRef(c *op.Call) (value.Value, error) {
+	if d, ok := c.In[0].(*value.Dense); ok {
+		return d.Clone(), nil
+	}
+	return c.In[0], nil
+}
+
+// identityKernel has nothing to do for a dense matrix: Accum makes the result start as the input.
+func identityKernel(c *op.Call) error {
+	if _, ok := c.In[0].(*value.Dense); !ok {
+		c.Out = c.In[0]
+	}
+	return nil
+}
+
+func constType(s *op.Sig) (types.Type, error) {
+	_, t, err := constOf(s.Attrs)
+	return t, err
+}
+
+// constOf is the scalar of a const row.
+func constOf(a *op.Attrs) (value.Scalar, types.Type, error) {
+	v, _ := a.Get("value")
+	var s value.Scalar
+	switch v.Kind {
+	case op.IntVal:
+		s = value.I64(v.I)
+	case op.FloatVal:
+		s = value.F64(v.F)
+	case op.BoolVal:
+		s = value.Bool(v.I != 0)
+	case op.StrVal:
+		s = value.Str(v.S)
+	default:
+		return s, types.Type{}, op.Faultf(0, codeAttr, "a constant of %s", v.Kind)
+	}
+	if name := a.Str("elem"); name != "" {
+		e, ok := types.ElemNamed(name)
+		if !ok || !s.Elem.IsNumeric() || e == types.Str {
+			return s, types.Type{}, op.Faultf(1, codeAttr, "a constant %s as %q", s, name)
+		}
+		s = s.Convert(e)
+	}
+	return s, s.Type(), nil
+}

@@ -1,0 +1,229 @@
+package kernels
+
+// This file defines reshape, cbind, rbind and reverse.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+func rearrangements() []*op.Def {
+	rows := op.Str("rows")
+	return []*op.Def{
+		{
+			Name: "reshape",
+			Doc:  "reshape is the same elements, row after row, as an n x m matrix.",
+			Args: []op.Arg{{Name: "a", Doc: "matrix of n * m elements"},
+				{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}, {Name: "m", Attr: true, Kind: op.IntVal, Doc: "columns"}},
+			Eg:   []op.Example{{Program: "emit reshape(eye(2), 1, 4)", Output: "1 0 0 1\n"}},
+			Type: reshapeType, Ref: reshapeRef, Laws: op.Pure | op.View, Rate: "copy", Cost: copyWork, Kernel: reshapeKernel,
+		},
+		{
+			Name: "cbind",
+			Doc:  "cbind is matrices side by side; all have the same number of rows. Element types meet as in arithmetic.",
+			Args: []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
+			Eg:   []op.Example{{Program: "emit cbind(eye(2), ones(2, 1))", Output: "1 0 1\n0 1 1\n"}},
+			Type: func(s *op.Sig) (types.Type, error) { return bindType(s, false) },
+			Ref:  func(c *op.Call) (value.Value, error) { return bindRef(c, false), nil },
+			Laws: op.Pure, Rate: "copy", Cost: copyWork,
+			Kernel: func(c *op.Call) error { return bindKernel(c, false) },
+		},
+		{
+			Name: "rbind",
+			Doc:  "rbind is matrices one below the other; all have the same number of columns. Element types meet as in arithmetic.",
+			Args: []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
+			Eg:   []op.Example{{Program: "emit rbind(eye(2), ones(1, 2))", Output: "1 0\n0 1\n1 1\n"}},
+			Type: func(s *op.Sig) (types.Type, error) { return bindType(s, true) },
+			Ref:  func(c *op.Call) (value.Value, error) { return bindRef(c, true), nil },
+			Laws: op.Pure, Rate: "copy", Cost: copyWork,
+			Kernel: func(c *op.Call) error { return bindKernel(c, true) },
+		},
+		{
+			Name: "reverse",
+			Doc:  "reverse is a matrix with its rows in reverse order; by = \"cols\" reverses the columns, by = \"both\" rows and columns.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m"},
+				{Name: "by", Attr: true, Kind: op.StrVal, Default: &rows, Doc: `"rows", "cols" or "both"`}},
+			Eg: []op.Example{{Program: "emit reverse(eye(2))", Output: "0 1\n1 0\n"}},
+			Type: func(s *op.Sig) (types.Type, error) {
+				t, err := denseType(s)
+				if err != nil {
+					return t, err
+				}
+				return t, oneOf(1, "by", reverseBy(s.Attrs), "rows", "cols", "both")
+			},
+			Ref: reverseRef, Laws: op.Pure | op.View | op.Involution, Rate: "copy", Cost: copyWork, Kernel: reverseKernel,
+		},
+	}
+}
+
+func reshapeType(s *op.Sig) (types.Type, error) {
+	t, err := denseType(s)
+	if err != nil {
+		return t, err
+	}
+	n, m := s.Attrs.Int("n"), s.Attrs.Int("m")
+	if n < 0 || m < 0 {
+		return t, op.Faultf(1, codeAttr, "reshape to %d x %d", n, m)
+	}
+	if t.Known() && t.Count() != n*m {
+		return t, op.Faultf(0, codeShape, "%d x %d has %d elements, %d x %d has %d", t.Rows, t.Cols, t.Count(), n, m, n*m)
+	}
+	return types.DenseOf(t.Elem, n, m), nil
+}
+
+func reshapeRef(c *op.Call) (value.Value, error) {
+	a, m := c.Dense(0), c.Attrs.Int("m")
+	d := value.New(a.Elem, c.Attrs.Int("n"), m)
+	for i := range a.Rows {
+		for j := range a.Cols {
+			at := i*a.Cols + j
+			d.Set(at/m, at%m, a.At(i, j))
+		}
+	}
+	return d, nil
+}
+
+// reshapeKernel lays the result out in a's shape, over the same memory, and copies row by row.
+func reshapeKernel(c *op.Call) error {
+	out, a := c.Result(), c.Dense(0)
+	same := *out
+	same.Rows, same.Cols, same.Stride = a.Rows, a.Cols, a.Cols
+	copyInto(&same, a)
+	return nil
+}
+
+// bindType is the type of matrices bound along rows (down) or columns.
+func bindType(s *op.Sig, down bool) (types.Type, error) {
+	if len(s.In) == 0 {
+		return types.Type{}, op.Faultf(-1, codeKind, "%s needs a matrix", s.Def.Source())
+	}
+	word, cross := "rows", func(t types.Type) int { return t.Rows }
+	along := func(t *types.Type) *int { return &t.Cols }
+	if down {
+		word, cross = "columns", func(t types.Type) int { return t.Cols }
+		along = func(t *types.Type) *int { return &t.Rows }
+	}
+	out := s.In[0]
+	for i, t := range s.In {
+		if !t.IsDense() {
+			return out, op.Faultf(i, codeKind, "%s takes dense matrices; this is %s", s.Def.Source(), t)
+		}
+		e, ok := types.Widen(out.Elem, t.Elem)
+		if !ok {
+			return out, op.Faultf(i, codeElem, "%s of %s and %s", s.Def.Source(), out.Elem, t.Elem).WithHelp("convert one side: f64(x) or f32(x)")
+		}
+		if !agree(cross(t), cross(out)) {
+			return out, op.Faultf(i, codeShape, "%s: %d and %d %s", s.Def.Source(), cross(s.In[0]), cross(t), word)
+		}
+		out.Elem = e
+		if n := along(&out); i > 0 && *n != types.Unknown {
+			if m := *along(&t); m == types.Unknown {
+				*n = types.Unknown
+			} else {
+				*n += m
+			}
+		}
+	}
+	return out, nil
+}
+
+func bindRef(c *op.Call, down bool) value.Value {
+	d := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	at := 0
+	for k := range c.In {
+		a := c.Dense(k)
+		for i := range a.Rows {
+			for j := range a.Cols {
+				if down {
+					d.Set(at+i, j, a.At(i, j))
+				} else {
+					d.Set(i, at+j, a.At(i, j))
+				}
+			}
+		}
+		if down {
+			at += a.Rows
+		} else {
+			at += a.Cols
+		}
+	}
+	return d
+}
+
+func bindKernel(c *op.Call, down bool) error {
+	out, at := c.Result(), 0
+	for k := range c.In {
+		a := widened(c.Dense(k), out.Elem)
+		if down {
+			copyInto(out.View(at, 0, a.Rows, a.Cols), a)
+			at += a.Rows
+		} else {
+			copyInto(out.View(0, at, a.Rows, a.Cols), a)
+			at += a.Cols
+		}
+	}
+	return nil
+}
+
+// reverseBy is reverse's attribute; absent means rows.
+func reverseBy(a *op.Attrs) string {
+	if by := a.Str("by"); by != "" {
+		return by
+	}
+	return "rows"
+}
+
+func reverseRef(c *op.Call) (value.Value, error) {
+	a, by := c.Dense(0), reverseBy(c.Attrs)
+	d := value.New(a.Elem, a.Rows, a.Cols)
+	for i := range a.Rows {
+		for j := range a.Cols {
+			to, tj := i, j
+			if by != "cols" {
+				to = a.Rows - 1 - i
+			}
+			if by != "rows" {
+				tj = a.Cols - 1 - j
+			}
+			d.Set(to, tj, a.At(i, j))
+		}
+	}
+	return d, nil
+}
+
+func reverseKernel(c *op.Call) error {
+	out, a := c.Result(), c.Dense(0)
+	switch a.Elem {
+	case types.F64:
+		reverseInto(gridOf[float64](out), gridOf[float64](a), reverseBy(c.Attrs))
+	case types.F32:
+		reverseInto(gridOf[float32](out), gridOf[float32](a), reverseBy(c.Attrs))
+	case types.Bool:
+		reverseInto(gridOf[uint8](out), gridOf[uint8](a), reverseBy(c.Attrs))
+	default:
+		reverseInto(gridOf[int64](out), gridOf[int64](a), reverseBy(c.Attrs))
+	}
+	return nil
+}
+
+func reverseInto[T cell](dst, src grid[T], by string) {
+	for i := range src.rows {
+		to := i
+		if by != "cols" {
+			to = src.rows - 1 - i
+		}
+		row := dst.row(to)
+		copy(row, src.row(i))
+		if by != "rows" {
+			reverseRow(row)
+		}
+	}
+}
+
+// reverseRow reverses x in place.
+func reverseRow[T cell](x []T) {
+	for a, b := 0, len(x)-1; a < b; a, b = a+1, b-1 {
+		x[a], x[b] = x[b], x[a]
+	}
+}
