@@ -34,10 +34,12 @@ var allowed = map[string]string{
 	"kernels/exact":    "",
 	"kernels/vec":      "golang.org/x/sys/cpu",
 	"kernels/vec/gen":  "github.com/mmcloughlin/avo/...",
-	"kernels/blas":     "golang.org/x/sys/cpu gonum.org/v1/gonum/...",
+	"kernels/blas":     "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
 	"kernels/blas/gen": "github.com/mmcloughlin/avo/...",
-	"kernels/format":   "ir/types ir/value ir/op github.com/sbinet/npyio/...",
-	"kernels":          "ir/types ir/value ir/op kernels/exact kernels/vec kernels/blas kernels/format github.com/sbinet/npyio/...",
+
+	"kernels/blas/openblas": "",
+	"kernels/format":        "ir/types ir/value ir/op github.com/sbinet/npyio/...",
+	"kernels":               "ir/types ir/value ir/op kernels/exact kernels/vec kernels/blas kernels/format github.com/sbinet/npyio/...",
 
 	"stdlib": "",
 

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"flow/lang/source"
+)
+
+// This file defines how a command line is read before urfave/cli sees it: flags may stand
+// anywhere, also after FILE; a line that names no command means run; a flag that does not
+// exist is a mistake with a suggestion; --help beside a file is about the file.
+
+// line is a command line taken apart.
+type line struct {
+	command string   // the command's name; "" when nothing was named
+	flags   []string // as cli wants them
+	files   []string // positional arguments, the command's name not among them
+	help    bool
+}
+
+// usageError is a mistake on the command line: exit code 2.
+type usageError struct{ text, help string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) *usageError {
+	return &usageError{text: fmt.Sprintf(format, args...)}
+}
+
+// readLine takes args (without the program's name) apart. A flag's value is told from a file by the
+// flags of all commands together, so a flag that two commands share must take a value in
+// both or in neither; TestFlagsAgree holds that.
+func readLine(app *cli.App, args []string) (line, error) {
+	takesValue := map[string]bool{}
+	for _, c := range app.Commands {
+		for _, f := range c.Flags {
+			for _, name := range f.Names() {
+				_, isBool := f.(*cli.BoolFlag)
+				takesValue[name] = !isBool
+			}
+		}
+	}
+	var l line
+	var names []string // the flags given, in order, to be looked up in the command's once it is known
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--":
+			l.files = append(l.files, args[i+1:]...)
+			i = len(args)
+		case a == "-" || !strings.HasPrefix(a, "-"):
+			if l.command == "" && len(l.files) == 0 && slices.ContainsFunc(app.Commands, func(c *cli.Command) bool { return c.HasName(a) }) {
+				l.command = a
+				continue
+			}
+			l.files = append(l.files, a)
+		case a == "-h" || a == "--help" || a == "-help":
+			l.help = true
+		default:
+			name, value, valued := strings.Cut(strings.TrimLeft(a, "-"), "=")
+			names = append(names, name)
+			switch optional, isOptional := valueWhenBare(name); {
+			case valued:
+				l.flags = append(l.flags, "--"+name+"="+value)
+			case isOptional:
+				l.flags = append(l.flags, "--"+name+"="+optional)
+			case takesValue[name]:
+				if i+1 == len(args) {
+					return l, usagef("flag --%s needs a value", name)
+				}
+				i++
+				l.flags = append(l.flags, "--"+name+"="+args[i])
+			default:
+				l.flags = append(l.flags, "--"+name)
+			}
+		}
+	}
+	if l.command == "" && (len(l.files) > 0 || len(names) > 0) && !l.help {
+		l.command = "run"
+	}
+	return l, checkFlags(app, l.command, names)
+}
+
+// valueWhenBare is the value of a flag that may stand without one: `--stats` is `--stats=text`.
+func valueWhenBare(name string) (string, bool) {
+	if name == "stats" {
+		return "text", true
+	}
+	return "", false
+}
+
+// checkFlags refuses flags that the command does not have. Without a command (help) any command's will do.
+func checkFlags(app *cli.App, command string, given []string) error {
+	var known []string
+	for _, c := range app.Commands {
+		if command == "" || c.HasName(command) {
+			for _, f := range c.Flags {
+				known = append(known, f.Names()...)
+			}
+		}
+	}
+	for _, g := range given {
+		if slices.Contains(known, g) {
+			continue
+		}
+		e := usagef("%s has no flag --%s", strings.TrimSpace("flowrun "+command), g)
+		if s, ok := source.Suggest(g, known); ok {
+			e.help = "did you mean --" + s + "?"
+		} else if owner := flagOwner(app, g); owner != "" {
+			e.help = "--" + g + " belongs to flowrun " + owner
+		} else {
+			e.help = strings.TrimSpace("flowrun "+command) + " --help lists the flags"
+		}
+		return e
+	}
+	return nil
+}
+
+// flagOwner is the first command that has the flag.
+func flagOwner(app *cli.App, flag string) string {
+	for _, c := range app.Commands {
+		for _, f := range c.Flags {
+			if slices.Contains(f.Names(), flag) {
+				return c.Name
+			}
+		}
+	}
+	return ""
+}
+
+// args is the line as urfave/cli reads it: everything in the order that it insists on.
+func (l line) args(program string) []string {
+	out := append([]string{program, l.command}, l.flags...)
+	return append(append(out, "--"), l.files...)
+}

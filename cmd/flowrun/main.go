@@ -1,0 +1,181 @@
+// Command flowrun runs, checks, explains and formats programs in Flow. It holds flags
+// and wiring; what it does is done by package flow and the packages below it.
+//
+// Start reading at session (main.go), then the file named like the command.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"flow"
+	"flow/lang/source"
+)
+
+// The exit codes of the command; 128 + signal for a run that a signal ended.
+const (
+	exitOK      = 0
+	exitFailed  = 1 // the run failed
+	exitProgram = 2 // the program, a param or the command line is wrong
+)
+
+// exit ends the command with a code; what there is to say has been said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// session is one invocation of the command.
+type session struct {
+	began  time.Time
+	in     io.Reader
+	out    io.Writer
+	err    io.Writer
+	color  bool // on err
+	signal *interruption
+}
+
+func main() {
+	os.Exit(invoke(os.Args, time.Now()))
+}
+
+// invoke runs one command line and returns its exit code.
+func invoke(args []string, began time.Time) (code int) {
+	s := &session{began: began, in: os.Stdin, out: os.Stdout, err: os.Stderr, color: wantsColor(os.Stderr)}
+	defer func() {
+		if v := recover(); v != nil {
+			code = s.bug(fmt.Errorf("%v", v), debug.Stack())
+		}
+	}()
+	app := s.app()
+	l, err := readLine(app, args[1:])
+	if err != nil {
+		return s.tell(err)
+	}
+	ctx, stop := s.watchSignals()
+	defer stop()
+	switch {
+	case l.help && l.command != "":
+		err = app.RunContext(ctx, []string{args[0], l.command, "--help"})
+	case l.help:
+		err = app.RunContext(ctx, []string{args[0], "--help"})
+	case l.command == "":
+		_ = app.RunContext(ctx, []string{args[0], "--help"}) // printing help does not fail
+		err = exit(exitProgram)
+	default:
+		err = app.RunContext(ctx, l.args(args[0]))
+	}
+	return s.tell(err)
+}
+
+// tell prints an error and returns the exit code it means.
+func (s *session) tell(err error) int {
+	var code exit
+	var usage *usageError
+	var refused *flow.Refusal
+	var bug *flow.Bug
+	switch {
+	case s.signal.caught() && err != nil:
+		return s.signal.report(s.err)
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &usage):
+		fmt.Fprintf(s.err, "flowrun: %s\n", usage.text)
+		if usage.help != "" {
+			fmt.Fprintf(s.err, "  = help: %s\n", usage.help)
+		}
+		return exitProgram
+	case errors.As(err, &bug):
+		return s.bug(bug, bug.Stack)
+	case errors.As(err, &refused):
+		source.RenderAll(s.err, refused.Files, refused.Diagnostics, s.color)
+		if refused.Ran {
+			return exitFailed
+		}
+		return exitProgram
+	case errors.Is(err, context.Canceled):
+		return exitFailed
+	}
+	fmt.Fprintf(s.err, "flowrun: %v\n", err)
+	return exitFailed
+}
+
+// bug reports a mistake of Flow's own, without a trace of stacks unless FLOW_DEBUG asks for it.
+func (s *session) bug(err error, stack []byte) int {
+	fmt.Fprintf(s.err, "flowrun: this is a bug in Flow: %v\n", err)
+	if os.Getenv("FLOW_DEBUG") != "" {
+		_, _ = s.err.Write(stack) // nowhere left to say that stderr is closed
+	} else {
+		fmt.Fprintln(s.err, "  = help: please report it with the program and its params; FLOW_DEBUG=1 adds a stack trace")
+	}
+	return exitFailed
+}
+
+// app is the command with all its subcommands.
+func (s *session) app() *cli.App {
+	return &cli.App{
+		Name:                      "flowrun",
+		Usage:                     "run programs in the dataflow language Flow",
+		UsageText:                 "flowrun FILE [--set name=value ...] [flags]      same as: flowrun run FILE\nflowrun COMMAND [arguments]\nflowrun FILE --help                               the params of a program",
+		Writer:                    s.out,
+		ErrWriter:                 s.err,
+		HideVersion:               true,
+		HideHelpCommand:           true,
+		DisableSliceFlagSeparator: true, // --set x=1,2 is one setting
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
+			return usagef("%v", err)
+		},
+		Commands: s.commands(),
+	}
+}
+
+// commands is the table of commands, in the order of the manual.
+func (s *session) commands() []*cli.Command {
+	list := []*cli.Command{
+		s.explainCommand(),
+		s.versionCommand(),
+	}
+	for _, c := range list {
+		c.HideHelpCommand = true
+		c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usagef("%v", err) }
+	}
+	return list
+}
+
+// file is the one program that a command line names.
+func (s *session) file(c *cli.Context) (string, error) {
+	switch c.NArg() {
+	case 0:
+		return "", usagef("flowrun %s needs the FILE of a program", c.Command.Name)
+	case 1:
+		return c.Args().First(), nil
+	}
+	e := usagef("flowrun %s takes one FILE, got %q as well", c.Command.Name, c.Args().Get(1))
+	e.help = "params are given with --set name=value"
+	return "", e
+}
+
+// read is the text of a program; "-" is standard input.
+func (s *session) read(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(s.in)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		e := usagef("cannot read the program: %v", err)
+		if errors.Is(err, os.ErrNotExist) {
+			e = usagef("no program %s here", name)
+		}
+		return nil, e
+	}
+	return text, nil
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// This file defines what Ctrl-C and SIGTERM do: the run is cancelled, files in progress are
+// removed, and the command ends within two seconds with 128 + the signal.
+
+// grace is how long a cancelled run may take to end by itself; the contract is two seconds in all.
+const grace = 1500 * time.Millisecond
+
+// interruption is the signal that ended this command, if one did.
+type interruption struct {
+	number  atomic.Int32
+	discard atomic.Pointer[func()] // removes files in progress, should the run not come to it
+}
+
+// watchSignals returns a context that the first SIGINT or SIGTERM cancels. A second signal, or a run that does not
+// end within the grace, ends the process at once. Stop gives signals back to the system.
+func (s *session) watchSignals() (ctx context.Context, stop func()) {
+	s.signal = &interruption{}
+	ctx, cancel := context.WithCancel(context.Background())
+	caught := make(chan os.Signal, 2)
+	done := make(chan struct{})
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case sig := <-caught:
+			s.signal.number.Store(int32(sig.(syscall.Signal)))
+			cancel()
+		case <-done:
+			return
+		}
+		select {
+		case <-caught:
+		case <-time.After(grace):
+		case <-done:
+			return
+		}
+		if f := s.signal.discard.Load(); f != nil {
+			(*f)()
+		}
+		os.Exit(s.signal.report(s.err))
+	}()
+	return ctx, func() {
+		signal.Stop(caught)
+		close(done)
+		cancel()
+	}
+}
+
+// caught reports whether a signal came; a nil interruption never was.
+func (i *interruption) caught() bool { return i != nil && i.number.Load() != 0 }
+
+// onExit gives the function that removes files in progress; it must be safe to call at any time and more than once.
+func (i *interruption) onExit(discard func()) {
+	if i != nil {
+		i.discard.Store(&discard)
+	}
+}
+
+// report says which signal ended the run and returns the exit code for it.
+func (i *interruption) report(w io.Writer) int {
+	sig := syscall.Signal(i.number.Load())
+	fmt.Fprintf(w, "flowrun: stopped by %v\n", sig)
+	return 128 + int(sig)
+}

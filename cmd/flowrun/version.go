@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/cpu"
+
+	"flow/kernels/blas"
+	"flow/runtime/dist/transport/mpi"
+)
+
+// This file defines `flowrun version`: what is in this build and what this machine offers it.
+
+func (s *session) versionCommand() *cli.Command {
+	return &cli.Command{
+		Name:   "version",
+		Usage:  "say what is in this build: kernels, CPU features, MPI, OpenBLAS",
+		Action: func(*cli.Context) error { return s.version() },
+	}
+}
+
+func (s *session) version() error {
+	selected, err := blas.Select("")
+	if err != nil {
+		return err
+	}
+	names := blas.Names()
+	openblas := "no OpenBLAS in this build (build with -tags openblas)"
+	for i, n := range names {
+		if n == "openblas" {
+			openblas = "in this build, one thread; chosen with --kernels=openblas"
+		}
+		if n == selected.Name() {
+			names[i] += " (selected)"
+		}
+	}
+	lib := "no MPI in this build (build with -tags mpi)"
+	if mpi.Available() {
+		lib = mpi.Version()
+	}
+	features := cpuFeatures()
+	if features == "" {
+		features = "no vector features that the kernels use"
+	}
+	fmt.Fprintf(s.out, "flowrun   %s\n", buildVersion())
+	fmt.Fprintf(s.out, "go        %s %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(s.out, "kernels   %s\n", strings.Join(names, ", "))
+	fmt.Fprintf(s.out, "cpu       %s (%d processors)\n", features, runtime.NumCPU())
+	fmt.Fprintf(s.out, "mpi       %s\n", lib)
+	fmt.Fprintf(s.out, "openblas  %s\n", openblas)
+	return nil
+}
+
+// buildVersion is the module's version, or the commit that the build knows.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	version := info.Main.Version
+	if version == "" || version == "(devel)" {
+		version = "devel"
+	}
+	for _, set := range info.Settings {
+		if set.Key == "vcs.revision" && !strings.Contains(version, set.Value[:min(12, len(set.Value))]) {
+			version += " " + set.Value[:min(12, len(set.Value))]
+		}
+	}
+	return version
+}
+
+// cpuFeatures lists the features that the choice of kernels looks at.
+func cpuFeatures() string {
+	var have []string
+	for _, f := range []struct {
+		name string
+		has  bool
+	}{
+		{"fma", cpu.X86.HasFMA}, {"avx2", cpu.X86.HasAVX2}, {"avx512f", cpu.X86.HasAVX512F}, {"avx512dq", cpu.X86.HasAVX512DQ},
+		{"avx512vl", cpu.X86.HasAVX512VL}, {"avx512bw", cpu.X86.HasAVX512BW}, {"asimd", cpu.ARM64.HasASIMD},
+	} {
+		if f.has {
+			have = append(have, f.name)
+		}
+	}
+	return strings.Join(have, " ")
+}

@@ -1,0 +1,33 @@
+package flow
+
+import (
+	"strings"
+
+	"flow/lang/source"
+)
+
+// This file defines the two errors that Compile and Run return: the user's mistakes, with their places,
+// and Flow's own.
+
+// Refusal is an error that the user can do something about: what is wrong with the program, its params, its
+// data or its surroundings, each with a place in the text where there is one.
+type Refusal struct {
+	Files       *source.FileSet
+	Diagnostics source.Diagnostics
+	Ran         bool // the program was right and its run failed
+}
+
+// Error is the diagnostics as the command prints them, without colour.
+func (r *Refusal) Error() string {
+	var b strings.Builder
+	source.RenderAll(&b, r.Files, r.Diagnostics, false)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Bug is an error of Flow itself. The text names the pass or the node.
+type Bug struct {
+	Text  string
+	Stack []byte // where it was noticed; may be nil
+}
+
+func (b *Bug) Error() string { return b.Text }

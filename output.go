@@ -1,0 +1,184 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"flow/ir/op"
+)
+
+// This file defines Output, where a run writes: standard output at once, files only when the
+// whole run has succeeded.
+
+// codeWrite is the diagnostic of a file that cannot be written.
+const codeWrite = "E507"
+
+// Output is an op.Env whose files appear all together at Commit or not at all. A file is
+// written under a temporary name in the directory where it belongs, so that the rename
+// cannot cross file systems; at Commit each is synced and renamed. What is no regular file
+// (a device, a pipe) is written directly. It is safe for concurrent use.
+//
+// Wrong if the machine stops between two renames of Commit: each file is whole, but some
+// may be new and others old.
+type Output struct {
+	stdout io.Writer
+	mu     sync.Mutex
+	files  []*sink
+	over   bool // committed or discarded
+}
+
+// sink is one file in progress. Its fields are protected by Output.mu, except file while a writer has it.
+type sink struct {
+	path string // where it shall be, links resolved
+	temp string // where it is; "" for what is written directly
+	file *os.File
+}
+
+// NewOutput is an Output that prints on stdout and has no files yet.
+func NewOutput(stdout io.Writer) *Output { return &Output{stdout: stdout} }
+
+// Stdout is where emit prints.
+func (o *Output) Stdout() io.Writer { return o.stdout }
+
+// Path is path itself: relative paths belong to the working directory.
+func (o *Output) Path(path string) string { return path }
+
+// Create opens a sink for path. A second Create of the same file goes on where the first ended: two emits
+// to one sink follow each other. Closing the writer does not make the file appear, Commit does.
+func (o *Output) Create(path string) (io.WriteCloser, error) {
+	target, there := resolve(path)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		return nil, op.Failf(codeWrite, "cannot write %s: the run has ended", path)
+	}
+	for _, s := range o.files {
+		if s.path == target {
+			return &writer{s.file, path}, nil
+		}
+	}
+	s := &sink{path: target}
+	var err error
+	switch {
+	case there == nil:
+		s.temp, s.file, err = temporary(target, 0o666)
+	case there.Mode().IsRegular():
+		s.temp, s.file, err = temporary(target, there.Mode().Perm())
+	default: // a directory says so here
+		s.file, err = os.OpenFile(target, os.O_WRONLY, 0)
+	}
+	if err != nil {
+		return nil, writeFailure(path, err)
+	}
+	o.files = append(o.files, s)
+	return &writer{s.file, path}, nil
+}
+
+// resolve follows links and tells what is there now; nil means nothing.
+func resolve(path string) (target string, info fs.FileInfo) {
+	target = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		target = real
+	}
+	if info, err := os.Stat(target); err == nil {
+		return target, info
+	}
+	return target, nil
+}
+
+// temporary opens a new file beside target; the umask takes from its permissions.
+func temporary(target string, perm fs.FileMode) (string, *os.File, error) {
+	dir, base := filepath.Split(target)
+	for range 100 {
+		name := filepath.Join(dir, fmt.Sprintf(".%s.flow-%08x", base, rand.Uint32()))
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if err == nil || !errors.Is(err, fs.ErrExist) {
+			return name, f, err
+		}
+	}
+	return "", nil, fmt.Errorf("no free temporary name beside %s", target)
+}
+
+// writer is one Create's view of a sink.
+type writer struct {
+	file *os.File
+	path string
+}
+
+func (w *writer) Write(b []byte) (int, error) {
+	n, err := w.file.Write(b)
+	if err != nil {
+		err = writeFailure(w.path, err)
+	}
+	return n, err
+}
+
+func (w *writer) Close() error { return nil }
+
+// writeFailure is err as the user's to see, without the temporary name.
+func writeFailure(path string, err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	return op.Failf(codeWrite, "cannot write %s: %v", path, err)
+}
+
+// Commit makes all files appear and ends the Output. At the first failure it removes what has not appeared.
+func (o *Output) Commit() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		return nil
+	}
+	// Sync and close everything before the first rename, so that a full disk is noticed while nothing has appeared.
+	for _, s := range o.files {
+		var err error
+		if s.temp != "" {
+			err = s.file.Sync()
+		}
+		if err = errors.Join(err, s.file.Close()); err != nil {
+			o.discard()
+			return writeFailure(s.path, err)
+		}
+	}
+	for _, s := range o.files {
+		if s.temp == "" {
+			continue
+		}
+		if err := os.Rename(s.temp, s.path); err != nil {
+			o.discard()
+			return writeFailure(s.path, err)
+		}
+		s.temp = ""
+	}
+	o.over = true
+	return nil
+}
+
+// Discard removes all files in progress and ends the Output. It may be called at any time, also after Commit,
+// when it does nothing, and more than once.
+func (o *Output) Discard() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.discard()
+}
+
+func (o *Output) discard() {
+	if o.over {
+		return
+	}
+	o.over = true
+	for _, s := range o.files {
+		_ = s.file.Close() // what could not be written is removed now
+		if s.temp != "" {
+			_ = os.Remove(s.temp) // best effort: there is nobody left to tell
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"flow/ir/op"
+)
+
+func write(t *testing.T, o *Output, path, text string) {
+	t.Helper()
+	w, err := o.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// names is what lies in dir.
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return fmt.Sprint(out)
+}
+
+func TestOutputAppearsAtCommit(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")
+	if err := os.WriteFile(a, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := NewOutput(io.Discard)
+	write(t, o, a, "1\n")
+	write(t, o, b, "2\n")
+	write(t, o, a, "3\n")
+	if got, _ := os.ReadFile(a); string(got) != "old" {
+		t.Errorf("before Commit a.csv holds %q", got)
+	}
+	if _, err := os.Stat(b); !os.IsNotExist(err) {
+		t.Errorf("before Commit b.csv is there: %v", err)
+	}
+	if err := o.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	o.Discard() // after Commit it takes nothing away
+	if got, _ := os.ReadFile(a); string(got) != "1\n3\n" {
+		t.Errorf("a.csv holds %q", got)
+	}
+	if info, err := os.Stat(a); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("a.csv lost its permissions: %v, %v", info.Mode(), err)
+	}
+	if got := names(t, dir); got != "[a.csv b.csv]" {
+		t.Errorf("left behind: %s", got)
+	}
+	if _, err := o.Create(a); err == nil {
+		t.Error("Create after Commit succeeded")
+	}
+}
+
+func TestOutputDiscardLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	o := NewOutput(io.Discard)
+	write(t, o, filepath.Join(dir, "a.csv"), "1\n")
+	o.Discard()
+	o.Discard()
+	if got := names(t, dir); got != "[]" {
+		t.Errorf("left behind: %s", got)
+	}
+}
+
+func TestOutputFollowsLinks(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "real"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	o := NewOutput(io.Discard)
+	write(t, o, filepath.Join(dir, "link"), "x")
+	if err := o.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(filepath.Join(dir, "link"))
+	if err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced by a file")
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "real")); string(got) != "x" {
+		t.Errorf("real holds %q", got)
+	}
+}
+
+func TestOutputRefusals(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{dir, filepath.Join(dir, "none", "a.csv")} {
+		_, err := NewOutput(io.Discard).Create(path)
+		var f *op.Failure
+		if !errors.As(err, &f) || f.Code != codeWrite {
+			t.Errorf("Create(%s): %v", path, err)
+		}
+	}
+	o := NewOutput(io.Discard)
+	write(t, o, os.DevNull, "x") // no regular file: written directly, never renamed over
+	if err := o.Commit(); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s was replaced", os.DevNull)
+	}
+}
