@@ -126,6 +126,52 @@ func TestSatisfy(t *testing.T) {
 	}
 }
 
+// TestManySmallRuns looks for lost wake-ups: each run ends before or after workers fall asleep, by all ways a run can end.
+func TestManySmallRuns(t *testing.T) {
+	rounds := 3000
+	if testing.Short() {
+		rounds = 300
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for _, spin := range []time.Duration{-1, 20 * time.Microsecond} {
+		p := NewPool(4, PoolOptions{Spin: spin})
+		graphs := []*DAG{chain(3), fan(6), fan(40), graph(1, nil, nil), random(30, 2, 10, true, 1), wavefront(4)}
+		steals := 0
+		for i := range rounds {
+			d := graphs[i%len(graphs)]
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			var ran atomic.Int32
+			r := p.Start(ctx, d, func(_ *Worker, k int32) error {
+				if i%5 == 0 {
+					runtime.Gosched()
+				}
+				if i%11 == 0 && k == 2 {
+					return errors.New("stop")
+				}
+				ran.Add(1)
+				return nil
+			})
+			err := r.Wait()
+			cancel()
+			if i%11 == 0 && d.N > 2 {
+				if err == nil || errors.Is(err, context.DeadlineExceeded) {
+					t.Fatalf("round %d: %v", i, err)
+				}
+			} else if err != nil || int(ran.Load()) != d.N || r.Finished() != d.N {
+				t.Fatalf("round %d: %v after %d of %d tasks", i, err, ran.Load(), d.N)
+			}
+			steals += r.Steals()
+			if i%100 == 0 {
+				time.Sleep(200 * time.Microsecond)
+			}
+		}
+		p.Close()
+		if steals == 0 {
+			t.Error("nobody ever stole")
+		}
+	}
+}
+
 func TestErrorStopsTheRun(t *testing.T) {
 	p := NewPool(3)
 	defer p.Close()

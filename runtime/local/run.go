@@ -66,6 +66,8 @@ type Run struct {
 	away  atomic.Int64 // external inputs not yet satisfied
 	turn  atomic.Uint32
 
+	steals atomic.Int64
+
 	unwatch func() bool
 	done    chan struct{}
 
@@ -204,6 +206,9 @@ func (r *Run) Cancel(err error) { r.fail(-1, err) }
 // Finished is the number of tasks that have finished, for showing progress: it lags by up to a
 // thousand tasks a worker.
 func (r *Run) Finished() int { return r.dag.N - int(r.left.Load()) }
+
+// Steals is how often a worker took tasks from another's queue. Final after Wait.
+func (r *Run) Steals() int { return int(r.steals.Load()) }
 
 // watch ends r when ctx is cancelled.
 func (r *Run) watch(ctx context.Context) {

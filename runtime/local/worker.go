@@ -56,6 +56,8 @@ func (w *Worker) main() {
 		last := false
 		if r != nil && r.join() {
 			w.serve(r)
+			r.steals.Add(w.steals)
+			w.steals = 0
 			last = r.leave()
 		}
 		switch {
