@@ -13,13 +13,17 @@ var (
 	ErrClosed = errors.New("the transport is closed")
 	// ErrLost: the network has lost the message and noticed it.
 	ErrLost = errors.New("the message was lost")
+	// ErrChannel: Irecv on the control channel or TryRecv on the data channel.
+	ErrChannel = errors.New("data is received with Irecv, control with TryRecv")
+	// ErrTooLong: a control message above the backend's limit, a megabyte at least.
+	ErrTooLong = errors.New("the control message is too long")
 	// ErrUnknownRequest: a Request that is no longer, or never was, this Comm's.
 	ErrUnknownRequest = errors.New("unknown request")
 )
 
 // Error says which operation failed, with whom and why.
 type Error struct {
-	Op      string // "send", "receive", "probe", "barrier", "counter", "test"
+	Op      string // "send", "receive", "probe", "barrier", "counter", "test", "close"
 	Rank    int    // the rank that reports
 	Peer    int    // the other rank; -1 if none
 	Tag     int    // -1 if none

@@ -7,10 +7,11 @@ import "context"
 type Channel uint8
 
 const (
-	// Data carries payloads; its receives are posted ahead with Irecv.
+	// Data carries payloads of sizes that the receiver knows. It is received with
+	// Irecv only.
 	Data Channel = iota
-	// Control carries short messages of unknown size (failure, heartbeat,
-	// steal, stop) that are taken with TryRecv.
+	// Control carries short messages of unknown size (failure, heartbeat, steal,
+	// stop). It is received with TryRecv only.
 	Control
 	// NumChannels is the number of channels.
 	NumChannels
@@ -54,12 +55,11 @@ type Comm interface {
 	// Isend starts to send buf to dst, which may be this rank itself. A wrong
 	// argument gives a request that Testsome reports as failed. Never waits.
 	Isend(ch Channel, dst, tag int, buf []byte) Request
-	// Irecv posts a receive of exactly len(buf) bytes from src. Never waits.
+	// Irecv posts a receive of exactly len(buf) bytes from src. ch is Data; another
+	// fails with ErrChannel. Never waits.
 	Irecv(ch Channel, src, tag int, buf []byte) Request
-	// TryRecv takes the next waiting message of a channel, of any source, tag
-	// and size, that no posted receive has claimed; ok is false if there is none.
-	// Use it on channels where no receive is posted: it would take data messages
-	// that arrive before their Irecv.
+	// TryRecv takes the next waiting message of a channel, of any source, tag and
+	// size; ok is false if there is none. ch is Control; another is ErrChannel.
 	TryRecv(ch Channel) (m Message, ok bool, err error)
 	// Testsome drives progress without waiting, appends to done the indices of
 	// the requests that have finished since, and sets those entries of reqs to
@@ -98,9 +98,6 @@ type CounterMaker interface {
 type Counters interface {
 	// FetchAdd adds delta to counter i and returns the value before.
 	FetchAdd(i int, delta int64) (int64, error)
-	// CompareSwap sets counter i to desired if it is expected, and returns the
-	// value before.
-	CompareSwap(i int, expected, desired int64) (int64, error)
 	// Free releases the counters. Collective.
 	Free() error
 }

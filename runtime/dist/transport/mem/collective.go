@@ -130,16 +130,4 @@ func (k rankCounters) FetchAdd(i int, delta int64) (int64, error) {
 	return k.v[i].Add(delta) - delta, nil
 }
 
-func (k rankCounters) CompareSwap(i int, expected, desired int64) (int64, error) {
-	if err := k.check(i); err != nil {
-		return 0, err
-	}
-	for {
-		old := k.v[i].Load()
-		if old != expected || k.v[i].CompareAndSwap(old, desired) {
-			return old, nil
-		}
-	}
-}
-
 func (k rankCounters) Free() error { return nil }

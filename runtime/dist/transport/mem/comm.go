@@ -33,8 +33,12 @@ func (c *comm) MaxTag() int { return c.g.opts.MaxTag }
 func (c *comm) start(kind opKind, ch transport.Channel, peer, tag int, buf []byte) (r transport.Request, o *op, ok bool) {
 	o = &op{kind: kind, ch: ch, me: c.rank, peer: peer, tag: tag, buf: buf}
 	err := transport.CheckArguments(c, ch, peer, tag)
-	if err == nil && c.closed.Load() {
+	switch {
+	case err != nil:
+	case c.closed.Load():
 		err = transport.ErrClosed
+	case kind == receiving && ch != transport.Data:
+		err = transport.ErrChannel
 	}
 	die := false
 	c.mu.Lock()
@@ -86,9 +90,9 @@ func (c *comm) Irecv(ch transport.Channel, src, tag int, buf []byte) transport.R
 }
 
 func (c *comm) TryRecv(ch transport.Channel) (transport.Message, bool, error) {
-	err := transport.CheckArguments(c, ch, 0, 0)
-	if err == nil {
-		err = c.g.failure(c.rank, -1)
+	err := c.g.failure(c.rank, -1)
+	if ch != transport.Control {
+		err = transport.ErrChannel
 	}
 	if err == nil && c.closed.Load() {
 		err = transport.ErrClosed

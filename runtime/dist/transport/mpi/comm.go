@@ -25,7 +25,8 @@ const (
 // Comm is the transport.Comm of an MPI job. Set its fields before the first use.
 type Comm struct {
 	// PieceLimit is the largest payload, in bytes, that goes as one message.
-	// Larger ones are cut, transparently. It must be the same on all ranks.
+	// Larger ones are cut, transparently. It must be positive and the same on all
+	// ranks.
 	PieceLimit int
 	// Polls is how often Testsome asks MPI before it returns without a result.
 	Polls int
@@ -33,6 +34,7 @@ type Comm struct {
 	env        *Environment
 	world      *Communicator
 	channels   [transport.NumChannels]*Communicator
+	pieces     *Communicator // see pieces.go
 	collective *Communicator
 	rank, size int
 	maxTag     int
@@ -43,24 +45,27 @@ type Comm struct {
 	slots  []*slot
 	free   []int
 	owners []owner
+	series int // numbers this rank's headed sends
 }
 
-// A slot is one transfer. Its MPI requests are first and, if the payload is cut,
-// more; finished ones are MPI_REQUEST_NULL.
+// A slot is one transfer. Its MPI requests are first and, if the payload goes with a
+// header, more; finished ones are MPI_REQUEST_NULL.
 type slot struct {
-	kind    string // "send" or "receive"
-	channel transport.Channel
-	peer    int
-	tag     int
-	buf     []byte
-	pin     runtime.Pinner
-	first   C.MPI_Request
-	more    []C.MPI_Request
-	header  []byte // of a cut payload
-	left    int    // MPI requests not finished
-	err     error
-	gen     uint32
-	live    bool
+	kind     string // "send" or "receive"
+	channel  transport.Channel
+	peer     int
+	tag      int
+	buf      []byte
+	pin      runtime.Pinner
+	form     form
+	envelope *[headerSize]byte // in C memory
+	series   int               // of a headed payload: the tag of its pieces
+	first    C.MPI_Request
+	more     []C.MPI_Request
+	left     int // MPI requests not finished
+	err      error
+	gen      uint32
+	live     bool
 }
 
 // An owner says which request, by its index in Testsome's reqs, and which piece of
@@ -93,6 +98,9 @@ func Init() (transport.Comm, error) {
 			return nil, err
 		}
 	}
+	if c.pieces, err = c.world.Dup(); err != nil {
+		return nil, err
+	}
 	c.collective, err = c.world.Dup()
 	return c, err
 }
@@ -116,13 +124,19 @@ func (c *Comm) newSlot(kind string, ch transport.Channel, peer, tag int, buf []b
 		i, c.free = c.free[n-1], c.free[:n-1]
 	} else {
 		i = len(c.slots)
-		c.slots = append(c.slots, new(slot))
+		c.slots = append(c.slots, &slot{envelope: (*[headerSize]byte)(C.malloc(C.size_t(headerSize)))})
 	}
 	s := c.slots[i]
 	s.kind, s.channel, s.peer, s.tag, s.buf, s.live = kind, ch, peer, tag, buf, true
 	s.err = transport.CheckArguments(c, ch, peer, tag)
-	if c.closed {
+	switch {
+	case c.closed:
 		s.err = transport.ErrClosed
+	case s.err != nil:
+	case kind == "receive" && ch != transport.Data:
+		s.err = transport.ErrChannel
+	case ch == transport.Control && len(buf) > DefaultPieceLimit:
+		s.err = transport.ErrTooLong
 	}
 	return transport.Request(uint64(s.gen)<<32 | uint64(i+1)), s
 }
@@ -144,23 +158,37 @@ func (c *Comm) start(kind string, ch transport.Channel, peer, tag int, buf []byt
 	if s.err != nil {
 		return r
 	}
-	at := address(&s.pin, buf)
-	if len(buf) > c.PieceLimit {
-		c.startPieces(s, at)
-	} else {
-		s.first = c.post(s, at, len(buf))
+	at, n := address(&s.pin, buf), len(buf)
+	landing := C.uintptr_t(uintptr(unsafe.Pointer(s.envelope)))
+	switch s.form = c.formOf(s); {
+	case s.form == headed:
+		if kind == "send" {
+			c.writeHeader(s)
+		}
+		s.first = c.post(s, landing, headerSize)
+		if kind == "send" {
+			c.postPieces(s, at)
+		}
+	case s.form == tiny && kind == "receive":
+		s.first = c.post(s, landing, headerSize)
+	default:
+		s.first = c.post(s, at, n)
 	}
 	return r
 }
 
-// post starts one message of a transfer and counts it. env.mu is held.
+// post starts a transfer's first message, on its own channel and tag.
 func (c *Comm) post(s *slot, at C.uintptr_t, n int) C.MPI_Request {
+	return c.postOn(c.channels[s.channel], s.tag, s, at, n)
+}
+
+// postOn starts one message of a transfer and counts it. env.mu is held.
+func (c *Comm) postOn(on *Communicator, tag int, s *slot, at C.uintptr_t, n int) C.MPI_Request {
 	var started C.flow_started
-	h := c.channels[s.channel].h
 	if s.kind == "send" {
-		started = C.flow_isend(at, C.int(n), C.int(s.peer), C.int(s.tag), h)
+		started = C.flow_isend(at, C.int(n), C.int(s.peer), C.int(tag), on.h)
 	} else {
-		started = C.flow_irecv(at, C.int(n), C.int(s.peer), C.int(s.tag), h)
+		started = C.flow_irecv(at, C.int(n), C.int(s.peer), C.int(tag), on.h)
 	}
 	if started.rc != C.MPI_SUCCESS {
 		s.err = check("MPI_I"+s.kind, started.rc)
@@ -176,8 +204,11 @@ func (c *Comm) TryRecv(ch transport.Channel) (transport.Message, bool, error) {
 		return transport.Message{}, false, nil // whoever is inside drives progress
 	}
 	defer c.env.mu.Unlock()
-	err := transport.CheckArguments(c, ch, 0, 0)
-	if c.closed {
+	var err error
+	switch {
+	case ch != transport.Control:
+		err = transport.ErrChannel
+	case c.closed:
 		err = transport.ErrClosed
 	}
 	var m transport.Message
@@ -199,6 +230,20 @@ func (c *Comm) Testsome(reqs []transport.Request, done []int) ([]int, error) {
 		return done, nil
 	}
 	defer c.env.mu.Unlock()
+	begun := len(done)
+	done, again, err := c.test(reqs, done, c.Polls)
+	if again && len(done) == begun {
+		// A header has come; its payload is probably there as well.
+		var more error
+		done, _, more = c.test(reqs, done, c.Polls)
+		err = errors.Join(err, more)
+	}
+	return done, err
+}
+
+// test is one round of Testsome: again says that a receive has gone on to its next
+// messages. env.mu is held.
+func (c *Comm) test(reqs []transport.Request, done []int, polls int) (_ []int, again bool, _ error) {
 	env := c.env
 	var errs []error
 	owners := c.owners[:0]
@@ -233,7 +278,6 @@ func (c *Comm) Testsome(reqs []transport.Request, done []int) ([]int, error) {
 		}
 	}
 	c.owners = owners
-	polls := c.Polls
 	if len(done) > ended || polls < 1 {
 		polls = 1
 	}
@@ -243,17 +287,19 @@ func (c *Comm) Testsome(reqs []transport.Request, done []int) ([]int, error) {
 	}
 	for k := range found {
 		o := &owners[found[k].index]
+		pieces := len(o.s.more)
 		c.arrived(o.s, o.piece, &found[k])
 		if o.s.left > 0 {
+			again = again || len(o.s.more) > pieces
 			continue
 		}
 		errs = c.finish(o.s, o.req, errs)
 		reqs[o.req], done = c.release(int(uint32(reqs[o.req]))-1), append(done, o.req)
 	}
 	if errs == nil {
-		return done, nil
+		return done, again, nil
 	}
-	return done, errors.Join(errs...)
+	return done, again, errors.Join(errs...)
 }
 
 // arrived takes in that one message of a transfer has finished. env.mu is held.
@@ -269,14 +315,9 @@ func (c *Comm) arrived(s *slot, piece int, f *C.flow_completion) {
 	}
 	err := check("MPI_I"+s.kind, f.rc)
 	if s.kind == "receive" && (err == nil || truncated(err)) {
-		err = c.sizeError(s, piece, int(f.bytes), err)
+		err = c.received(s, piece, int(f.bytes))
 	}
-	if err != nil {
-		s.err = err
-		if s.kind == "receive" {
-			c.cancel(s)
-		}
-	}
+	s.err = err
 }
 
 // finish appends a transfer's error, if any, to errs.
@@ -291,7 +332,7 @@ func (c *Comm) finish(s *slot, index int, errs []error) []error {
 func (c *Comm) release(k int) transport.Request {
 	s := c.slots[k]
 	s.pin.Unpin()
-	s.buf, s.header, s.more, s.err, s.live = nil, nil, nil, nil, false
+	s.buf, s.more, s.err, s.live = nil, s.more[:0], nil, false
 	s.gen++
 	c.free = append(c.free, k)
 	return transport.None
@@ -336,13 +377,17 @@ func (c *Comm) Close() error {
 	}
 	c.closed = c.closed || err == nil
 	c.env.mu.Unlock()
-	for _, d := range append(c.channels[:], c.collective) {
+	for _, d := range append(c.channels[:], c.pieces, c.collective) {
 		if err == nil {
 			err = d.Free()
 		}
 	}
 	if err == nil {
 		err = c.env.Finalize()
+		for _, s := range c.slots {
+			C.free(unsafe.Pointer(s.envelope))
+		}
+		c.slots, c.free = nil, nil
 	}
 	if err != nil {
 		return &transport.Error{Op: "close", Rank: c.rank, Peer: -1, Tag: -1, Index: -1, Err: err}

@@ -65,15 +65,6 @@ func (k *counters) FetchAdd(i int, delta int64) (int64, error) {
 	return v, k.fail(err)
 }
 
-// CompareSwap implements transport.Counters.
-func (k *counters) CompareSwap(i int, expected, desired int64) (int64, error) {
-	if err := k.checkIndex(i); err != nil {
-		return 0, err
-	}
-	v, err := k.w.CompareAndSwap(expected, desired, k.owner, i)
-	return v, k.fail(err)
-}
-
 // Free implements transport.Counters.
 func (k *counters) Free() error {
 	if err := k.c.Barrier(context.Background()); err != nil {

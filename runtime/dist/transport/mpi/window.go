@@ -18,7 +18,8 @@ type Window struct {
 
 // WinAllocate makes a window of n int64, all zero, on this rank; n may differ
 // between ranks. Collective: it waits for the other ranks, and every rank's zeros
-// are in place when it returns.
+// are in place when it returns. Ranks of one node share the memory
+// (MPI_Win_allocate_shared).
 func (c *Communicator) WinAllocate(n int) (*Window, error) {
 	c.env.mu.Lock()
 	defer c.env.mu.Unlock()
@@ -51,7 +52,8 @@ func (w *Window) FetchAndOp(operand int64, target, at int, op Op) (int64, error)
 }
 
 // CompareAndSwap sets element at of target's part to desired if it is expected, and
-// returns the value before, atomically.
+// returns the value before, atomically. Across nodes it is as good as the MPI
+// library's; see flow_win_allocate for one that is not.
 func (w *Window) CompareAndSwap(expected, desired int64, target, at int) (int64, error) {
 	w.env.mu.Lock()
 	defer w.env.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // checks both ways.
 func pingPong(ctx context.Context, c transport.Comm) error {
 	for peer := 1; peer < c.Size(); peer++ {
-		for i, n := range []int{0, 1, 7, 8, 13, 64, 999, 1000, 1001, 4095, 4096, 4097, 65536, 65537, 1 << 20, 4<<20 + 3} {
+		for i, n := range []int{0, 1, 7, 8, 13, 16, 17, 18, 64, 900, 901, 999, 1000, 1001, 4000, 4001, 4096, 4097, 65536, 65537, 1 << 20, 4<<20 + 3} {
 			seed := peer*100 + i
 			switch c.Rank() {
 			case 0:
@@ -231,7 +231,7 @@ func allToAll(ctx context.Context, c transport.Comm) error {
 func largePayload(ctx context.Context, c transport.Comm) error {
 	const size = 9<<20 + 5
 	next, last := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
-	sizes := []int{13, size, 13, size, 0}
+	sizes := []int{17, size, 16, size, 0}
 	in := make([][]byte, len(sizes))
 	var reqs []transport.Request
 	for i, n := range sizes {
