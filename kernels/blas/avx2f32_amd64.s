@@ -30,46 +30,60 @@ DATA laneF32<>+88(SB)/4, $0x00000016
 DATA laneF32<>+92(SB)/4, $0x00000017
 GLOBL laneF32<>(SB), RODATA|NOPTR, $96
 
-// func gemmAVX2F32Add1(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F32Add1(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x02, CX
-	MOVQ    AX, DX
-	VMOVUPS (DX), Y0
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y1
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y2
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y3
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x02, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x02, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x02, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F32Add1(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F32Add1(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       AX, DX
+	VMOVUPS    (DX), Y0
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y1
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y2
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y3
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x02, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x02, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPS      (R9), Y4
-	VBROADCASTSS (DX), Y5
+	VMOVUPS      (R11), Y4
+	VBROADCASTSS (SI), Y5
 	VFMADD231PS  Y5, Y4, Y0
-	VBROADCASTSS (DX)(BX*1), Y5
+	VBROADCASTSS (SI)(DI*1), Y5
 	VFMADD231PS  Y5, Y4, Y1
-	VBROADCASTSS (DX)(BX*2), Y5
+	VBROADCASTSS (SI)(DI*2), Y5
 	VFMADD231PS  Y5, Y4, Y2
-	VBROADCASTSS (DX)(SI*1), Y5
+	VBROADCASTSS (SI)(R8*1), Y5
 	VFMADD231PS  Y5, Y4, Y3
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:
@@ -153,46 +167,60 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmAVX2F32Sub1(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F32Sub1(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x02, CX
-	MOVQ    AX, DX
-	VMOVUPS (DX), Y0
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y1
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y2
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y3
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x02, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x02, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x02, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F32Sub1(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F32Sub1(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       AX, DX
+	VMOVUPS    (DX), Y0
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y1
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y2
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y3
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x02, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x02, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPS      (R9), Y4
-	VBROADCASTSS (DX), Y5
+	VMOVUPS      (R11), Y4
+	VBROADCASTSS (SI), Y5
 	VFNMADD231PS Y5, Y4, Y0
-	VBROADCASTSS (DX)(BX*1), Y5
+	VBROADCASTSS (SI)(DI*1), Y5
 	VFNMADD231PS Y5, Y4, Y1
-	VBROADCASTSS (DX)(BX*2), Y5
+	VBROADCASTSS (SI)(DI*2), Y5
 	VFNMADD231PS Y5, Y4, Y2
-	VBROADCASTSS (DX)(SI*1), Y5
+	VBROADCASTSS (SI)(R8*1), Y5
 	VFNMADD231PS Y5, Y4, Y3
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:
@@ -276,55 +304,69 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmAVX2F32Add2(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F32Add2(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x02, CX
-	MOVQ    AX, DX
-	VMOVUPS (DX), Y0
-	VMOVUPS 32(DX), Y1
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y2
-	VMOVUPS 32(DX), Y3
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y4
-	VMOVUPS 32(DX), Y5
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y6
-	VMOVUPS 32(DX), Y7
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x02, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x02, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x02, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F32Add2(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F32Add2(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       AX, DX
+	VMOVUPS    (DX), Y0
+	VMOVUPS    32(DX), Y1
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y2
+	VMOVUPS    32(DX), Y3
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y4
+	VMOVUPS    32(DX), Y5
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y6
+	VMOVUPS    32(DX), Y7
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x02, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x02, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPS      (R9), Y8
-	VMOVUPS      32(R9), Y9
-	VBROADCASTSS (DX), Y10
+	VMOVUPS      (R11), Y8
+	VMOVUPS      32(R11), Y9
+	VBROADCASTSS (SI), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS (DX)(BX*1), Y10
+	VBROADCASTSS (SI)(DI*1), Y10
 	VFMADD231PS  Y10, Y8, Y2
 	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS (DX)(BX*2), Y10
+	VBROADCASTSS (SI)(DI*2), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
-	VBROADCASTSS (DX)(SI*1), Y10
+	VBROADCASTSS (SI)(R8*1), Y10
 	VFMADD231PS  Y10, Y8, Y6
 	VFMADD231PS  Y10, Y9, Y7
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:
@@ -433,55 +475,69 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmAVX2F32Sub2(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F32Sub2(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x02, CX
-	MOVQ    AX, DX
-	VMOVUPS (DX), Y0
-	VMOVUPS 32(DX), Y1
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y2
-	VMOVUPS 32(DX), Y3
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y4
-	VMOVUPS 32(DX), Y5
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y6
-	VMOVUPS 32(DX), Y7
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x02, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x02, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x02, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F32Sub2(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F32Sub2(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       AX, DX
+	VMOVUPS    (DX), Y0
+	VMOVUPS    32(DX), Y1
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y2
+	VMOVUPS    32(DX), Y3
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y4
+	VMOVUPS    32(DX), Y5
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y6
+	VMOVUPS    32(DX), Y7
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x02, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x02, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPS      (R9), Y8
-	VMOVUPS      32(R9), Y9
-	VBROADCASTSS (DX), Y10
+	VMOVUPS      (R11), Y8
+	VMOVUPS      32(R11), Y9
+	VBROADCASTSS (SI), Y10
 	VFNMADD231PS Y10, Y8, Y0
 	VFNMADD231PS Y10, Y9, Y1
-	VBROADCASTSS (DX)(BX*1), Y10
+	VBROADCASTSS (SI)(DI*1), Y10
 	VFNMADD231PS Y10, Y8, Y2
 	VFNMADD231PS Y10, Y9, Y3
-	VBROADCASTSS (DX)(BX*2), Y10
+	VBROADCASTSS (SI)(DI*2), Y10
 	VFNMADD231PS Y10, Y8, Y4
 	VFNMADD231PS Y10, Y9, Y5
-	VBROADCASTSS (DX)(SI*1), Y10
+	VBROADCASTSS (SI)(R8*1), Y10
 	VFNMADD231PS Y10, Y8, Y6
 	VFNMADD231PS Y10, Y9, Y7
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:
@@ -590,64 +646,82 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmAVX2F32Add3(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F32Add3(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x02, CX
-	MOVQ    AX, DX
-	VMOVUPS (DX), Y0
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 64(DX), Y2
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y3
-	VMOVUPS 32(DX), Y4
-	VMOVUPS 64(DX), Y5
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y6
-	VMOVUPS 32(DX), Y7
-	VMOVUPS 64(DX), Y8
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y9
-	VMOVUPS 32(DX), Y10
-	VMOVUPS 64(DX), Y11
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x02, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x02, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x02, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F32Add3(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F32Add3(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       AX, DX
+	VMOVUPS    (DX), Y0
+	VMOVUPS    32(DX), Y1
+	VMOVUPS    64(DX), Y2
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y3
+	VMOVUPS    32(DX), Y4
+	VMOVUPS    64(DX), Y5
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y6
+	VMOVUPS    32(DX), Y7
+	VMOVUPS    64(DX), Y8
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y9
+	VMOVUPS    32(DX), Y10
+	VMOVUPS    64(DX), Y11
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x02, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x02, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPS      (R9), Y12
-	VMOVUPS      32(R9), Y13
-	VMOVUPS      64(R9), Y14
-	VBROADCASTSS (DX), Y15
+	VMOVUPS      (R11), Y12
+	VMOVUPS      32(R11), Y13
+	VMOVUPS      64(R11), Y14
+	VBROADCASTSS (SI), Y15
 	VFMADD231PS  Y15, Y12, Y0
 	VFMADD231PS  Y15, Y13, Y1
 	VFMADD231PS  Y15, Y14, Y2
-	VBROADCASTSS (DX)(BX*1), Y15
+	VBROADCASTSS (SI)(DI*1), Y15
 	VFMADD231PS  Y15, Y12, Y3
 	VFMADD231PS  Y15, Y13, Y4
 	VFMADD231PS  Y15, Y14, Y5
-	VBROADCASTSS (DX)(BX*2), Y15
+	VBROADCASTSS (SI)(DI*2), Y15
 	VFMADD231PS  Y15, Y12, Y6
 	VFMADD231PS  Y15, Y13, Y7
 	VFMADD231PS  Y15, Y14, Y8
-	VBROADCASTSS (DX)(SI*1), Y15
+	VBROADCASTSS (SI)(R8*1), Y15
 	VFMADD231PS  Y15, Y12, Y9
 	VFMADD231PS  Y15, Y13, Y10
 	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:
@@ -781,64 +855,82 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmAVX2F32Sub3(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F32Sub3(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x02, CX
-	MOVQ    AX, DX
-	VMOVUPS (DX), Y0
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 64(DX), Y2
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y3
-	VMOVUPS 32(DX), Y4
-	VMOVUPS 64(DX), Y5
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y6
-	VMOVUPS 32(DX), Y7
-	VMOVUPS 64(DX), Y8
-	ADDQ    CX, DX
-	VMOVUPS (DX), Y9
-	VMOVUPS 32(DX), Y10
-	VMOVUPS 64(DX), Y11
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x02, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x02, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x02, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F32Sub3(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F32Sub3(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x02, CX
+	MOVQ       AX, DX
+	VMOVUPS    (DX), Y0
+	VMOVUPS    32(DX), Y1
+	VMOVUPS    64(DX), Y2
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y3
+	VMOVUPS    32(DX), Y4
+	VMOVUPS    64(DX), Y5
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y6
+	VMOVUPS    32(DX), Y7
+	VMOVUPS    64(DX), Y8
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y9
+	VMOVUPS    32(DX), Y10
+	VMOVUPS    64(DX), Y11
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x02, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x02, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPS      (R9), Y12
-	VMOVUPS      32(R9), Y13
-	VMOVUPS      64(R9), Y14
-	VBROADCASTSS (DX), Y15
+	VMOVUPS      (R11), Y12
+	VMOVUPS      32(R11), Y13
+	VMOVUPS      64(R11), Y14
+	VBROADCASTSS (SI), Y15
 	VFNMADD231PS Y15, Y12, Y0
 	VFNMADD231PS Y15, Y13, Y1
 	VFNMADD231PS Y15, Y14, Y2
-	VBROADCASTSS (DX)(BX*1), Y15
+	VBROADCASTSS (SI)(DI*1), Y15
 	VFNMADD231PS Y15, Y12, Y3
 	VFNMADD231PS Y15, Y13, Y4
 	VFNMADD231PS Y15, Y14, Y5
-	VBROADCASTSS (DX)(BX*2), Y15
+	VBROADCASTSS (SI)(DI*2), Y15
 	VFNMADD231PS Y15, Y12, Y6
 	VFNMADD231PS Y15, Y13, Y7
 	VFNMADD231PS Y15, Y14, Y8
-	VBROADCASTSS (DX)(SI*1), Y15
+	VBROADCASTSS (SI)(R8*1), Y15
 	VFNMADD231PS Y15, Y12, Y9
 	VFNMADD231PS Y15, Y13, Y10
 	VFNMADD231PS Y15, Y14, Y11
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:

@@ -4,60 +4,60 @@
 
 package blas
 
-// gemmAVX2F64Add1 is c = c + a@b on 4 rows and 4 columns.
+// gemmAVX2F64Add1 is c = c + a@b on 4 rows and 4 columns; meanwhile it asks for k cache lines from next on, step bytes apart.
 //
 //go:noescape
-func gemmAVX2F64Add1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
+func gemmAVX2F64Add1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
 // gemmAVX2F64Add1Edge is c = c + a@b on 4 rows and 4 columns, touching width[i] columns of row i of c.
 //
 //go:noescape
 func gemmAVX2F64Add1Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX2F64Sub1 is c = c - a@b on 4 rows and 4 columns.
+// gemmAVX2F64Sub1 is c = c - a@b on 4 rows and 4 columns; meanwhile it asks for k cache lines from next on, step bytes apart.
 //
 //go:noescape
-func gemmAVX2F64Sub1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
+func gemmAVX2F64Sub1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
 // gemmAVX2F64Sub1Edge is c = c - a@b on 4 rows and 4 columns, touching width[i] columns of row i of c.
 //
 //go:noescape
 func gemmAVX2F64Sub1Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX2F64Add2 is c = c + a@b on 4 rows and 8 columns.
+// gemmAVX2F64Add2 is c = c + a@b on 4 rows and 8 columns; meanwhile it asks for k cache lines from next on, step bytes apart.
 //
 //go:noescape
-func gemmAVX2F64Add2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
+func gemmAVX2F64Add2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
 // gemmAVX2F64Add2Edge is c = c + a@b on 4 rows and 8 columns, touching width[i] columns of row i of c.
 //
 //go:noescape
 func gemmAVX2F64Add2Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX2F64Sub2 is c = c - a@b on 4 rows and 8 columns.
+// gemmAVX2F64Sub2 is c = c - a@b on 4 rows and 8 columns; meanwhile it asks for k cache lines from next on, step bytes apart.
 //
 //go:noescape
-func gemmAVX2F64Sub2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
+func gemmAVX2F64Sub2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
 // gemmAVX2F64Sub2Edge is c = c - a@b on 4 rows and 8 columns, touching width[i] columns of row i of c.
 //
 //go:noescape
 func gemmAVX2F64Sub2Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX2F64Add3 is c = c + a@b on 4 rows and 12 columns.
+// gemmAVX2F64Add3 is c = c + a@b on 4 rows and 12 columns; meanwhile it asks for k cache lines from next on, step bytes apart.
 //
 //go:noescape
-func gemmAVX2F64Add3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
+func gemmAVX2F64Add3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
 // gemmAVX2F64Add3Edge is c = c + a@b on 4 rows and 12 columns, touching width[i] columns of row i of c.
 //
 //go:noescape
 func gemmAVX2F64Add3Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX2F64Sub3 is c = c - a@b on 4 rows and 12 columns.
+// gemmAVX2F64Sub3 is c = c - a@b on 4 rows and 12 columns; meanwhile it asks for k cache lines from next on, step bytes apart.
 //
 //go:noescape
-func gemmAVX2F64Sub3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
+func gemmAVX2F64Sub3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
 // gemmAVX2F64Sub3Edge is c = c - a@b on 4 rows and 12 columns, touching width[i] columns of row i of c.
 //

@@ -18,46 +18,60 @@ DATA laneF64<>+80(SB)/8, $0x000000000000000a
 DATA laneF64<>+88(SB)/8, $0x000000000000000b
 GLOBL laneF64<>(SB), RODATA|NOPTR, $96
 
-// func gemmAVX2F64Add1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F64Add1(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x03, CX
-	MOVQ    AX, DX
-	VMOVUPD (DX), Y0
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y1
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y2
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y3
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x03, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x03, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x03, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F64Add1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F64Add1(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x03, CX
+	MOVQ       AX, DX
+	VMOVUPD    (DX), Y0
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y1
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y2
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y3
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x03, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x03, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x03, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPD      (R9), Y4
-	VBROADCASTSD (DX), Y5
+	VMOVUPD      (R11), Y4
+	VBROADCASTSD (SI), Y5
 	VFMADD231PD  Y5, Y4, Y0
-	VBROADCASTSD (DX)(BX*1), Y5
+	VBROADCASTSD (SI)(DI*1), Y5
 	VFMADD231PD  Y5, Y4, Y1
-	VBROADCASTSD (DX)(BX*2), Y5
+	VBROADCASTSD (SI)(DI*2), Y5
 	VFMADD231PD  Y5, Y4, Y2
-	VBROADCASTSD (DX)(SI*1), Y5
+	VBROADCASTSD (SI)(R8*1), Y5
 	VFMADD231PD  Y5, Y4, Y3
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:
@@ -141,46 +155,60 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmAVX2F64Sub1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F64Sub1(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x03, CX
-	MOVQ    AX, DX
-	VMOVUPD (DX), Y0
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y1
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y2
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y3
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x03, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x03, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x03, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F64Sub1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F64Sub1(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x03, CX
+	MOVQ       AX, DX
+	VMOVUPD    (DX), Y0
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y1
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y2
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y3
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x03, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x03, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x03, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPD      (R9), Y4
-	VBROADCASTSD (DX), Y5
+	VMOVUPD      (R11), Y4
+	VBROADCASTSD (SI), Y5
 	VFNMADD231PD Y5, Y4, Y0
-	VBROADCASTSD (DX)(BX*1), Y5
+	VBROADCASTSD (SI)(DI*1), Y5
 	VFNMADD231PD Y5, Y4, Y1
-	VBROADCASTSD (DX)(BX*2), Y5
+	VBROADCASTSD (SI)(DI*2), Y5
 	VFNMADD231PD Y5, Y4, Y2
-	VBROADCASTSD (DX)(SI*1), Y5
+	VBROADCASTSD (SI)(R8*1), Y5
 	VFNMADD231PD Y5, Y4, Y3
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:
@@ -264,55 +292,69 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmAVX2F64Add2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F64Add2(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x03, CX
-	MOVQ    AX, DX
-	VMOVUPD (DX), Y0
-	VMOVUPD 32(DX), Y1
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y2
-	VMOVUPD 32(DX), Y3
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y4
-	VMOVUPD 32(DX), Y5
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y6
-	VMOVUPD 32(DX), Y7
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x03, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x03, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x03, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F64Add2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F64Add2(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x03, CX
+	MOVQ       AX, DX
+	VMOVUPD    (DX), Y0
+	VMOVUPD    32(DX), Y1
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y2
+	VMOVUPD    32(DX), Y3
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y4
+	VMOVUPD    32(DX), Y5
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y6
+	VMOVUPD    32(DX), Y7
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x03, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x03, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x03, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPD      (R9), Y8
-	VMOVUPD      32(R9), Y9
-	VBROADCASTSD (DX), Y10
+	VMOVUPD      (R11), Y8
+	VMOVUPD      32(R11), Y9
+	VBROADCASTSD (SI), Y10
 	VFMADD231PD  Y10, Y8, Y0
 	VFMADD231PD  Y10, Y9, Y1
-	VBROADCASTSD (DX)(BX*1), Y10
+	VBROADCASTSD (SI)(DI*1), Y10
 	VFMADD231PD  Y10, Y8, Y2
 	VFMADD231PD  Y10, Y9, Y3
-	VBROADCASTSD (DX)(BX*2), Y10
+	VBROADCASTSD (SI)(DI*2), Y10
 	VFMADD231PD  Y10, Y8, Y4
 	VFMADD231PD  Y10, Y9, Y5
-	VBROADCASTSD (DX)(SI*1), Y10
+	VBROADCASTSD (SI)(R8*1), Y10
 	VFMADD231PD  Y10, Y8, Y6
 	VFMADD231PD  Y10, Y9, Y7
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:
@@ -421,55 +463,69 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmAVX2F64Sub2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F64Sub2(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x03, CX
-	MOVQ    AX, DX
-	VMOVUPD (DX), Y0
-	VMOVUPD 32(DX), Y1
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y2
-	VMOVUPD 32(DX), Y3
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y4
-	VMOVUPD 32(DX), Y5
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y6
-	VMOVUPD 32(DX), Y7
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x03, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x03, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x03, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F64Sub2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F64Sub2(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x03, CX
+	MOVQ       AX, DX
+	VMOVUPD    (DX), Y0
+	VMOVUPD    32(DX), Y1
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y2
+	VMOVUPD    32(DX), Y3
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y4
+	VMOVUPD    32(DX), Y5
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y6
+	VMOVUPD    32(DX), Y7
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x03, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x03, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x03, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPD      (R9), Y8
-	VMOVUPD      32(R9), Y9
-	VBROADCASTSD (DX), Y10
+	VMOVUPD      (R11), Y8
+	VMOVUPD      32(R11), Y9
+	VBROADCASTSD (SI), Y10
 	VFNMADD231PD Y10, Y8, Y0
 	VFNMADD231PD Y10, Y9, Y1
-	VBROADCASTSD (DX)(BX*1), Y10
+	VBROADCASTSD (SI)(DI*1), Y10
 	VFNMADD231PD Y10, Y8, Y2
 	VFNMADD231PD Y10, Y9, Y3
-	VBROADCASTSD (DX)(BX*2), Y10
+	VBROADCASTSD (SI)(DI*2), Y10
 	VFNMADD231PD Y10, Y8, Y4
 	VFNMADD231PD Y10, Y9, Y5
-	VBROADCASTSD (DX)(SI*1), Y10
+	VBROADCASTSD (SI)(R8*1), Y10
 	VFNMADD231PD Y10, Y8, Y6
 	VFNMADD231PD Y10, Y9, Y7
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:
@@ -578,64 +634,82 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmAVX2F64Add3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F64Add3(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x03, CX
-	MOVQ    AX, DX
-	VMOVUPD (DX), Y0
-	VMOVUPD 32(DX), Y1
-	VMOVUPD 64(DX), Y2
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y3
-	VMOVUPD 32(DX), Y4
-	VMOVUPD 64(DX), Y5
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y6
-	VMOVUPD 32(DX), Y7
-	VMOVUPD 64(DX), Y8
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y9
-	VMOVUPD 32(DX), Y10
-	VMOVUPD 64(DX), Y11
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x03, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x03, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x03, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F64Add3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F64Add3(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x03, CX
+	MOVQ       AX, DX
+	VMOVUPD    (DX), Y0
+	VMOVUPD    32(DX), Y1
+	VMOVUPD    64(DX), Y2
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y3
+	VMOVUPD    32(DX), Y4
+	VMOVUPD    64(DX), Y5
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y6
+	VMOVUPD    32(DX), Y7
+	VMOVUPD    64(DX), Y8
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y9
+	VMOVUPD    32(DX), Y10
+	VMOVUPD    64(DX), Y11
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x03, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x03, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x03, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPD      (R9), Y12
-	VMOVUPD      32(R9), Y13
-	VMOVUPD      64(R9), Y14
-	VBROADCASTSD (DX), Y15
+	VMOVUPD      (R11), Y12
+	VMOVUPD      32(R11), Y13
+	VMOVUPD      64(R11), Y14
+	VBROADCASTSD (SI), Y15
 	VFMADD231PD  Y15, Y12, Y0
 	VFMADD231PD  Y15, Y13, Y1
 	VFMADD231PD  Y15, Y14, Y2
-	VBROADCASTSD (DX)(BX*1), Y15
+	VBROADCASTSD (SI)(DI*1), Y15
 	VFMADD231PD  Y15, Y12, Y3
 	VFMADD231PD  Y15, Y13, Y4
 	VFMADD231PD  Y15, Y14, Y5
-	VBROADCASTSD (DX)(BX*2), Y15
+	VBROADCASTSD (SI)(DI*2), Y15
 	VFMADD231PD  Y15, Y12, Y6
 	VFMADD231PD  Y15, Y13, Y7
 	VFMADD231PD  Y15, Y14, Y8
-	VBROADCASTSD (DX)(SI*1), Y15
+	VBROADCASTSD (SI)(R8*1), Y15
 	VFMADD231PD  Y15, Y12, Y9
 	VFMADD231PD  Y15, Y13, Y10
 	VFMADD231PD  Y15, Y14, Y11
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:
@@ -769,64 +843,82 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmAVX2F64Sub3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int)
-// Requires: AVX, FMA3
-TEXT ·gemmAVX2F64Sub3(SB), NOSPLIT, $0-64
-	MOVQ    c+48(FP), AX
-	MOVQ    cs+56(FP), CX
-	SHLQ    $0x03, CX
-	MOVQ    AX, DX
-	VMOVUPD (DX), Y0
-	VMOVUPD 32(DX), Y1
-	VMOVUPD 64(DX), Y2
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y3
-	VMOVUPD 32(DX), Y4
-	VMOVUPD 64(DX), Y5
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y6
-	VMOVUPD 32(DX), Y7
-	VMOVUPD 64(DX), Y8
-	ADDQ    CX, DX
-	VMOVUPD (DX), Y9
-	VMOVUPD 32(DX), Y10
-	VMOVUPD 64(DX), Y11
-	MOVQ    a+8(FP), DX
-	MOVQ    rs+16(FP), BX
-	SHLQ    $0x03, BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    k+0(FP), DI
-	MOVQ    ks+24(FP), R8
-	SHLQ    $0x03, R8
-	MOVQ    b+32(FP), R9
-	MOVQ    bs+40(FP), R10
-	SHLQ    $0x03, R10
-	TESTQ   DI, DI
-	JZ      done
+// func gemmAVX2F64Sub3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2F64Sub3(SB), NOSPLIT, $0-80
+	MOVQ       c+48(FP), AX
+	MOVQ       cs+56(FP), CX
+	SHLQ       $0x03, CX
+	MOVQ       AX, DX
+	VMOVUPD    (DX), Y0
+	VMOVUPD    32(DX), Y1
+	VMOVUPD    64(DX), Y2
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y3
+	VMOVUPD    32(DX), Y4
+	VMOVUPD    64(DX), Y5
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y6
+	VMOVUPD    32(DX), Y7
+	VMOVUPD    64(DX), Y8
+	ADDQ       CX, DX
+	VMOVUPD    (DX), Y9
+	VMOVUPD    32(DX), Y10
+	VMOVUPD    64(DX), Y11
+	MOVQ       CX, DX
+	SHLQ       $0x02, DX
+	ADDQ       AX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	MOVQ       next+64(FP), DX
+	MOVQ       step+72(FP), BX
+	MOVQ       a+8(FP), SI
+	MOVQ       rs+16(FP), DI
+	SHLQ       $0x03, DI
+	LEAQ       (DI)(DI*2), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       ks+24(FP), R10
+	SHLQ       $0x03, R10
+	MOVQ       b+32(FP), R11
+	MOVQ       bs+40(FP), R12
+	SHLQ       $0x03, R12
+	TESTQ      R9, R9
+	JZ         done
 
 loop:
-	VMOVUPD      (R9), Y12
-	VMOVUPD      32(R9), Y13
-	VMOVUPD      64(R9), Y14
-	VBROADCASTSD (DX), Y15
+	VMOVUPD      (R11), Y12
+	VMOVUPD      32(R11), Y13
+	VMOVUPD      64(R11), Y14
+	VBROADCASTSD (SI), Y15
 	VFNMADD231PD Y15, Y12, Y0
 	VFNMADD231PD Y15, Y13, Y1
 	VFNMADD231PD Y15, Y14, Y2
-	VBROADCASTSD (DX)(BX*1), Y15
+	VBROADCASTSD (SI)(DI*1), Y15
 	VFNMADD231PD Y15, Y12, Y3
 	VFNMADD231PD Y15, Y13, Y4
 	VFNMADD231PD Y15, Y14, Y5
-	VBROADCASTSD (DX)(BX*2), Y15
+	VBROADCASTSD (SI)(DI*2), Y15
 	VFNMADD231PD Y15, Y12, Y6
 	VFNMADD231PD Y15, Y13, Y7
 	VFNMADD231PD Y15, Y14, Y8
-	VBROADCASTSD (DX)(SI*1), Y15
+	VBROADCASTSD (SI)(R8*1), Y15
 	VFNMADD231PD Y15, Y12, Y9
 	VFNMADD231PD Y15, Y13, Y10
 	VFNMADD231PD Y15, Y14, Y11
-	ADDQ         R8, DX
-	ADDQ         R10, R9
-	DECQ         DI
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
+	ADDQ         R10, SI
+	ADDQ         R12, R11
+	DECQ         R9
 	JNZ          loop
 
 done:

@@ -93,3 +93,46 @@ func benchElem[T element](b *testing.B, elem string, get func(Set) ops[T]) {
 func BenchmarkKernelsF64(b *testing.B) { benchElem(b, "f64", opsF64) }
 
 func BenchmarkKernelsF32(b *testing.B) { benchElem(b, "f32", opsF32) }
+
+// BenchmarkColdGemm is gemm as a tiled factorization meets it: operands are tiles of a matrix far larger than the
+// caches, one of the three being the same as in the call before.
+func BenchmarkColdGemm(b *testing.B) {
+	for _, order := range []int{192, 256, 384} {
+		b.Run(fmt.Sprint(order), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(9, 10))
+			tiles := make([][]float64, (128<<20)/(8*order*order))
+			for i := range tiles {
+				tiles[i] = make([]float64, order*order)
+				for j := range tiles[i] {
+					tiles[i][j] = r.Float64() - 0.5
+				}
+			}
+			const calls = 12
+			ws := new(Workspace)
+			best := map[string]time.Duration{}
+			var names []string
+			for range b.N {
+				at := r.IntN(len(tiles))
+				next := func() []float64 { at = (at + 7) % len(tiles); return tiles[at] }
+				for _, s := range sets() {
+					if s.Name() == "portable" || s.Name() == "gonum" {
+						continue
+					}
+					if best[s.Name()] == 0 {
+						best[s.Name()] = time.Hour
+						names = append(names, s.Name())
+					}
+					start := time.Now()
+					x := next()
+					for range calls {
+						s.GemmF64(ws, true, true, order, order, order, x, order, next(), order, next(), order)
+					}
+					best[s.Name()] = min(best[s.Name()], time.Since(start))
+				}
+			}
+			for _, name := range names {
+				b.ReportMetric(calls*flops("gemm", order)/best[name].Seconds()/1e9, name+"-GFLOP/s")
+			}
+		})
+	}
+}

@@ -4,16 +4,17 @@ package blas
 // micro-tiles to the assembly. Cuts change no bit (see the package comment), so they are free to follow the cache.
 //
 //	for a block of columns of c (maxCols) and a block of k (maxDepth):
-//	    pack b into panels NR wide: row p of a panel at p*NR               stays in L2
-//	    for MR rows of a:                                                  stay in L1
-//	        for each panel: micro-tile of c += rows of a @ panel           the panel streams from L2
+//	    for each panel of b, NR columns wide:
+//	        pack it: row p at p*NR; micro-tiles of the first rows of a     the next panel comes from memory meanwhile
+//	    for MR rows of a, the rest:                                        they stay in L1; the next ones come meanwhile
+//	        for each panel: micro-tile of c = c ± rows of a @ panel        the panel streams from L2
 
 import "unsafe"
 
 // gemmKernel is c = c ± a@b on a tile of MR rows: see gen/gemm.go.
-type gemmKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, c *T, cs int)
+type gemmKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, c *T, cs int, next uintptr, step int)
 
-// edgeKernel is the same, touching width[i] columns of row i.
+// edgeKernel is the same, touching width[i] columns of row i and asking for nothing ahead.
 type edgeKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, c *T, cs int, width *int64)
 
 // solveKernel is forward substitution of MR rows of a panel: see gen/solve.go.
@@ -48,40 +49,88 @@ type operand[T element] struct {
 	rs, ks int
 }
 
+// lead is how many groups of MR rows go through the panels while b is being packed: enough work to read the next panel
+// of b from memory behind it.
+const lead = 4
+
 // gemmAll computes c = c ± a@op(b), or its lower triangle (lower; m == n). b is n x k where tb is true.
 func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a operand[T], b []T, ldb int, c []T, ldc int) {
 	if m == 0 || n == 0 || k == 0 {
 		return
 	}
 	depth, cols := min(k, d.maxDepth), min(roundUp(n, d.nr), d.maxCols)
-	buf := scratch[T](ws, depth*(cols+d.mr))
-	rows, packed := buf[:depth*d.mr], buf[depth*d.mr:]
+	buf := scratch[T](ws, depth*(lead*d.mr+cols))
+	packed := buf[depth*lead*d.mr:]
+	rows := func(g int) []T { return buf[g*depth*d.mr:][:depth*d.mr] }
+	var group [lead]operand[T]
 	for j := 0; j < n; j += cols {
 		w := min(cols, n-j)
 		for p := 0; p < k; p += depth {
 			kp := min(depth, k-p)
-			if tb {
-				d.packT(w, kp, b[j*ldb+p:], ldb, packed)
-			} else {
-				d.packN(w, kp, b[p*ldb+j:], ldb, packed)
-			}
-			i := 0
+			i, groups := 0, 0
 			if lower {
 				i = j // rows above see only columns right of the diagonal
 			}
-			for ; i < m; i += d.mr {
-				ap := d.rowsOf(a, i, min(d.mr, m-i), p, kp, rows)
-				d.tiles(ws, sub, lower, i, min(d.mr, m-i), j, w, kp, ap, packed, c, ldc)
+			for ; groups < lead && i+groups*d.mr < m; groups++ {
+				at := i + groups*d.mr
+				group[groups] = d.rowsOf(a, at, min(d.mr, m-at), p, kp, rows(groups))
+			}
+			for q := 0; q < w; q += d.nr {
+				var ahead stream
+				if tb {
+					d.packT(min(d.nr, w-q), kp, b[(j+q)*ldb+p:], ldb, packed[q*kp:])
+					ahead = d.rowsAhead(b, (j+q+d.nr)*ldb+p, ldb, kp)
+				} else {
+					d.packN(min(d.nr, w-q), kp, b[p*ldb+j+q:], ldb, packed[q*kp:])
+					ahead = d.columnsAhead(b, p*ldb+j+q+d.nr, ldb)
+				}
+				for g := range groups {
+					at := i + g*d.mr
+					d.tile(ws, sub, lower, at, min(d.mr, m-at), j, q, w, kp, group[g], packed, c, ldc, ahead)
+					ahead.next += ahead.skip
+				}
+			}
+			for i += groups * d.mr; i < m; i += d.mr {
+				ap := d.rowsOf(a, i, min(d.mr, m-i), p, kp, rows(0))
+				var ahead stream
+				if a.ks == 1 {
+					ahead = d.rowsAhead(a.v, (i+d.mr)*a.rs+p, a.rs, kp)
+				}
+				for q := 0; q < w; q += d.nr {
+					d.tile(ws, sub, lower, i, min(d.mr, m-i), j, q, w, kp, ap, packed, c, ldc, ahead)
+					ahead = stream{next: ahead.next} // MR rows are no more lines than one tile asks for
+				}
 			}
 		}
 	}
 }
 
+// stream is what a micro-tile asks memory for meanwhile: k lines from next on, step bytes apart; the tile after it goes
+// on skip bytes further. Addresses are numbers here, as they may lie beyond the matrix: asking there does no harm.
+type stream struct {
+	next       uintptr
+	step, skip uintptr
+}
+
+// rowsAhead is the stream of whole rows that lie one behind the other from v[at] on; rows with gaps are left to the hardware.
+func (d *driver[T]) rowsAhead(v []T, at, ld, k int) stream {
+	base := uintptr(unsafe.Pointer(&v[0]))
+	if ld != k {
+		return stream{next: base}
+	}
+	return stream{base + uintptr(at)*unsafe.Sizeof(v[0]), cacheLine, uintptr(k) * cacheLine}
+}
+
+// columnsAhead is the stream of a panel of columns from v[at] on: a line of each row, then the line right of it.
+func (d *driver[T]) columnsAhead(v []T, at, ld int) stream {
+	size := unsafe.Sizeof(v[0])
+	return stream{uintptr(unsafe.Pointer(&v[0])) + uintptr(at)*size, uintptr(ld) * size, cacheLine}
+}
+
 // rowsOf returns h rows of a from row i on and kp columns from p on: in place if all MR are there and lie well in the cache,
 // else copied to buf with zeros for the missing ones.
 func (d *driver[T]) rowsOf(a operand[T], i, h, p, kp int, buf []T) operand[T] {
-	var zero T
-	size := int(unsafe.Sizeof(zero))
+	size := int(unsafe.Sizeof(a.v[0]))
 	v := a.v[i*a.rs+p*a.ks:]
 	if a.ks != 1 {
 		if h == d.mr {
@@ -105,46 +154,55 @@ func (d *driver[T]) rowsOf(a operand[T], i, h, p, kp int, buf []T) operand[T] {
 	return operand[T]{buf, kp, 1}
 }
 
-// tiles runs the micro-tiles of h rows from row i on and the w columns packed from column j on.
-func (d *driver[T]) tiles(ws *Workspace, sub, lower bool, i, h, j, w, kp int, a operand[T], packed []T, c []T, ldc int) {
+// tile runs the micro-tile of h rows from row i on and of the panel packed from column j+q on; w columns of c are packed in all.
+func (d *driver[T]) tile(ws *Workspace, sub, lower bool, i, h, j, q, w, kp int, a operand[T], packed []T, c []T, ldc int, ahead stream) {
 	which := 0
 	if sub {
 		which = 1
 	}
-	for q := 0; q < w; q += d.nr {
-		cols := min(d.nr, w-q)
-		below := i - (j + q) // rows of this tile under the diagonal's start
-		if lower {
-			if below+h <= 0 {
-				return
-			}
-			cols = min(cols, below+h)
+	cols := min(d.nr, w-q)
+	below := i - (j + q) // rows of this tile under the diagonal's start
+	if lower {
+		if below+h <= 0 {
+			return
 		}
-		nv := (cols + d.lanes - 1) / d.lanes
-		b, ct := &packed[q*kp], &c[i*ldc+j+q]
-		if h == d.mr && cols == nv*d.lanes && (!lower || below+1 >= cols) {
-			d.gemm[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc)
-			continue
-		}
-		for r := range d.mr {
-			width := cols
-			switch {
-			case r >= h:
-				width = 0
-			case lower:
-				width = max(0, min(cols, below+r+1))
-			}
-			ws.width[r] = int64(width)
-		}
-		d.edge[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc, &ws.width[0])
+		cols = min(cols, below+h)
 	}
+	nv := (cols + d.lanes - 1) / d.lanes
+	b, ct := &packed[q*kp], &c[i*ldc+j+q]
+	if h == d.mr && cols == nv*d.lanes && (!lower || below+1 >= cols) {
+		d.gemm[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc, ahead.next, int(ahead.step))
+		return
+	}
+	for r := range d.mr {
+		width := cols
+		switch {
+		case r >= h:
+			width = 0
+		case lower:
+			width = max(0, min(cols, below+r+1))
+		}
+		ws.width[r] = int64(width)
+	}
+	d.edge[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc, &ws.width[0])
 }
 
-// packT packs the transpose of b, of which w rows of kp elements are taken, into panels: dst[panel][p][lane].
+// packT packs the transpose of w rows of b, as far as kp, into a panel: row p at dst[p*NR].
 func (d *driver[T]) packT(w, kp int, b []T, ldb int, dst []T) {
-	for q := 0; q < w; q += d.nr {
-		panel := dst[q*kp:][:d.nr*kp]
-		d.transposeIn(min(d.nr, w-q), kp, b[q*ldb:], ldb, panel, d.nr)
+	d.transposeIn(w, kp, b, ldb, dst[:d.nr*kp], d.nr)
+}
+
+// packN packs w columns of kp rows of b into a panel: row p at dst[p*NR].
+func (d *driver[T]) packN(w, kp int, b []T, ldb int, dst []T) {
+	if w == d.nr {
+		d.copyRows(kp, (*byte)(unsafe.Pointer(&b[0])), ldb*int(unsafe.Sizeof(b[0])), (*byte)(unsafe.Pointer(&dst[0])))
+		return
+	}
+	padded := roundUp(w, d.lanes)
+	for p := range kp {
+		row := dst[p*d.nr:]
+		copy(row[:w], b[p*ldb:])
+		clear(row[w:padded])
 	}
 }
 
@@ -163,23 +221,6 @@ func (d *driver[T]) transposeIn(w, k int, b []T, ldb int, panel []T, ps int) {
 	for ; i%d.lanes != 0; i++ {
 		for p := range k {
 			panel[p*ps+i] = 0
-		}
-	}
-}
-
-// packN packs b, of which kp rows of w elements are taken, into panels: dst[panel][p][lane].
-func (d *driver[T]) packN(w, kp int, b []T, ldb int, dst []T) {
-	q := 0
-	for ; q+d.nr <= w; q += d.nr {
-		var zero T
-		d.copyRows(kp, (*byte)(unsafe.Pointer(&b[q])), ldb*int(unsafe.Sizeof(zero)), (*byte)(unsafe.Pointer(&dst[q*kp])))
-	}
-	if rest := w - q; rest > 0 {
-		padded := roundUp(rest, d.lanes)
-		for p := range kp {
-			row := dst[q*kp+p*d.nr:]
-			copy(row[:rest], b[p*ldb+q:])
-			clear(row[rest:padded])
 		}
 	}
 }

@@ -130,7 +130,7 @@ func (d *driver[T]) potrfBlock(ws *Workspace, n int, a []T, lda int) (minor int)
 		home := buf[start(q):]
 		lane := at / d.lanes * d.lanes // vectors left of the block are done
 		vectors := (roundUp(width(q), d.mr) - lane + d.lanes - 1) / d.lanes
-		d.gemm[1][vectors-1](j, &home[at], 1, d.nr, &home[lane], d.nr, &home[j*d.nr+lane], d.nr)
+		d.gemm[1][vectors-1](j, &home[at], 1, d.nr, &home[lane], d.nr, &home[j*d.nr+lane], d.nr, 0, 0)
 		if bad := d.potf(&diag[0], &home[j*d.nr+at], d.nr); bad != 0 && j+bad <= n {
 			return j + bad
 		}

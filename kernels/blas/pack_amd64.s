@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func transposeF64(k int, src *float64, ss int, dst *float64, ds int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·transposeF64(SB), NOSPLIT, $0-40
 	MOVQ k+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -18,8 +18,14 @@ TEXT ·transposeF64(SB), NOSPLIT, $0-40
 	LEAQ (SI)(SI*2), R8
 	SUBQ $0x04, AX
 	JLT  rest
+	LEAQ (CX)(DX*4), R9
 
 block:
+	PREFETCHT0  (R9)
+	PREFETCHT0  (R9)(DX*1)
+	PREFETCHT0  (R9)(DX*2)
+	PREFETCHT0  (R9)(DI*1)
+	ADDQ        $0x20, R9
 	VMOVUPD     (CX), X2
 	VMOVUPD     (CX)(DX*1), X3
 	VINSERTF128 $0x01, (CX)(DX*2), Y2, Y2

@@ -96,8 +96,8 @@ func (e *emitter) store(t tile, c, cs reg.GPVirtual) {
 	})
 }
 
-// contract is the loop over k.
-func (e *emitter) contract(t tile, sub bool, k reg.GPVirtual, a rows, ks, b, bs reg.GPVirtual) {
+// contract is the loop over k; each (if any) is emitted once a round.
+func (e *emitter) contract(t tile, sub bool, k reg.GPVirtual, a rows, ks, b, bs reg.GPVirtual, each func()) {
 	nv := len(t[0])
 	bv := make([]reg.VecVirtual, nv)
 	for v := range bv {
@@ -115,6 +115,9 @@ func (e *emitter) contract(t tile, sub bool, k reg.GPVirtual, a rows, ks, b, bs 
 		for v := range bv {
 			e.fused(sub, x, bv[v], t[i][v])
 		}
+	}
+	if each != nil {
+		each()
 	}
 	e.advance(a, ks)
 	e.ADDQ(bs, b)
@@ -150,6 +153,8 @@ func (e *emitter) gemm(nv int, sub, edge bool) {
 	doc := fmt.Sprintf("is c = c %s a@b on %d rows and %d columns", map[bool]string{false: "+", true: "-"}[sub], e.rows, nv*e.lanes())
 	if edge {
 		name, sig, doc = name+"Edge", sig+", width *int64", doc+", touching width[i] columns of row i of c"
+	} else {
+		sig, doc = sig+", next uintptr, step int", doc+"; meanwhile it asks for k cache lines from next on, step bytes apart"
 	}
 	e.begin(name, "func("+sig+")", name+" "+doc+".")
 	c, cs := e.arg("c"), e.stride("cs")
@@ -161,14 +166,37 @@ func (e *emitter) gemm(nv int, sub, edge bool) {
 	} else {
 		e.load(t, c, cs)
 	}
+	var fetch func()
+	if !edge {
+		e.fetchBelow(nv, c, cs)
+		next, step := e.arg("next"), e.arg("step")
+		fetch = func() {
+			e.PREFETCHT1(operand.Mem{Base: next})
+			e.ADDQ(step, next)
+		}
+	}
 	a := e.rowsOf(e.arg("a"), e.stride("rs"))
-	e.contract(t, sub, e.arg("k"), a, e.stride("ks"), e.arg("b"), e.stride("bs"))
+	e.contract(t, sub, e.arg("k"), a, e.stride("ks"), e.arg("b"), e.stride("bs"), fetch)
 	if edge {
 		e.storeEdge(t, c, cs, width)
 	} else {
 		e.store(t, c, cs)
 	}
 	e.end()
+}
+
+// fetchBelow asks for the tile of c below this one, which the next round over the panels of b comes to. The tile is
+// not yet in cache when the matrix is one of many.
+func (e *emitter) fetchBelow(nv int, c, cs reg.GPVirtual) {
+	below := e.GP64()
+	e.MOVQ(cs, below)
+	e.SHLQ(operand.U8(map[int]uint8{4: 2, 8: 3}[e.rows]), below)
+	e.ADDQ(c, below)
+	e.eachRow(below, cs, func(_ int, row reg.GPVirtual) {
+		for at := 0; at < nv*e.vec; at += 64 {
+			e.PREFETCHT1(operand.Mem{Base: row, Disp: at})
+		}
+	})
 }
 
 // mask compares width[i] with the lane numbers of vector v; w holds width[i] in every lane.

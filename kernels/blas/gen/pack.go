@@ -32,7 +32,13 @@ func (e *emitter) transpose64() {
 
 	e.SUBQ(operand.U8(4), k)
 	e.JLT(operand.LabelRef("rest"))
+	next := rows{base: []reg.GPVirtual{e.GP64()}, rs: ss, rs3: ss3} // the rows after these, ahead of the next call
+	e.LEAQ(operand.Mem{Base: src, Index: ss, Scale: 4}, next.base[0])
 	e.Label("block")
+	for i := range 4 {
+		e.PREFETCHT0(next.at(i))
+	}
+	e.ADDQ(operand.U8(32), next.base[0])
 	for half := range 2 { // columns 0 and 1, then 2 and 3
 		lo, hi := e.YMM(), e.YMM()
 		a, b := e.YMM(), e.YMM()
