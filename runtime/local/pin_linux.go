@@ -2,21 +2,25 @@ package local
 
 import "golang.org/x/sys/unix"
 
-// pin binds the calling thread to the i-th processor (in turn) that the process may use.
-func pin(i int) bool {
-	var all, one unix.CPUSet
-	if unix.SchedGetaffinity(unix.Getpid(), &all) != nil || all.Count() == 0 {
-		return false
+// processors lists those that the calling thread may use. It must not be asked of the process: that is its
+// main thread, which may itself be a pinned worker.
+func processors() []int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return nil
 	}
-	i %= all.Count()
-	for cpu := 0; ; cpu++ {
-		if !all.IsSet(cpu) {
-			continue
+	var list []int
+	for cpu := 0; len(list) < set.Count(); cpu++ {
+		if set.IsSet(cpu) {
+			list = append(list, cpu)
 		}
-		if i == 0 {
-			one.Set(cpu)
-			return unix.SchedSetaffinity(0, &one) == nil
-		}
-		i--
 	}
+	return list
+}
+
+// pin binds the calling thread to one processor.
+func pin(cpu int) bool {
+	var one unix.CPUSet
+	one.Set(cpu)
+	return unix.SchedSetaffinity(0, &one) == nil
 }

@@ -15,6 +15,7 @@ import (
 type Pool struct {
 	workers []*Worker
 	options PoolOptions
+	cpus    []int // to pin workers to; empty: do not
 	slot    chan struct{} // holds an element while a run is in flight
 	closed  chan struct{} // closed by Close
 	once    sync.Once
@@ -34,7 +35,7 @@ type Pool struct {
 
 // PoolOptions changes how a pool is made. The zero value is the common case.
 type PoolOptions struct {
-	// Pin binds worker i to the i-th processor that the process may use, where the system can.
+	// Pin binds worker i to the i-th processor, in turn, that the caller of NewPool may use, where the system can.
 	// Against: two processes that pin take the same processors.
 	Pin bool
 	// Spin is how long a worker looks for work before it sleeps; 0 means 50 us, negative never. Waking a
@@ -57,6 +58,9 @@ func NewPool(workers int, options ...PoolOptions) *Pool {
 	p := &Pool{slot: make(chan struct{}, 1), closed: make(chan struct{})}
 	if len(options) > 0 {
 		p.options = options[0]
+	}
+	if p.options.Pin {
+		p.cpus = processors()
 	}
 	p.alive.Add(workers)
 	for i := range workers {

@@ -37,7 +37,8 @@ const reportEvery = 1024
 // main serves runs until the pool closes.
 func (w *Worker) main() {
 	runtime.LockOSThread()
-	pinned := w.pool.options.Pin && pin(w.index)
+	cpus := w.pool.cpus
+	pinned := len(cpus) > 0 && pin(cpus[w.index%len(cpus)])
 	debug.SetPanicOnFault(true) // a truncated mapped file is a failed task, not a dead process
 	returned := false
 	defer func() {
