@@ -1,0 +1,239 @@
+package local
+
+// This file defines Engine, which executes the part of a plan that one rank owns: what it is told, what it keeps,
+// and how it starts and ends. engine_build.go derives the task graph, engine_task.go runs one task, engine_fail.go
+// decides which failure is reported, engine_report.go counts.
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/value"
+	"flow/runtime/trace"
+)
+
+// EngineOptions says how a plan is executed. The zero value runs rank 0 of a plan that needs no world outside.
+type EngineOptions struct {
+	Env op.Env
+	// Buffers lends the memory of results; nil: a pool of the engine's own, which ends with it.
+	Buffers *BufferPool
+	// Stats asks for busy times and flops; counts are always there. Two clock reads a task.
+	Stats bool
+	// Trace records every task; nil is off. It needs a track a worker.
+	Trace *trace.Recorder
+	// Rank is whose tasks of the plan are run.
+	Rank int
+	// OnProgress is called from one goroutine, a few times a second and once at the end.
+	OnProgress func(done, total int)
+	// Observe sees each result as its task ends, in the task's worker, before anybody reads it. The value may not be
+	// kept: its memory is lent again.
+	Observe func(id ir.ID, v value.Value)
+	// Grace is for how long after a failure the tasks before it may still run, so that the first failure in program
+	// order is the one reported; 0 means 1 s.
+	Grace time.Duration
+	// Remote connects the engine to other ranks; nil for a plan of one rank.
+	Remote *Remote
+}
+
+// Remote is what an engine needs of whoever moves values between ranks. All functions must be set. They
+// may be called by several workers at once and must not block.
+type Remote struct {
+	// Sends is how many messages will carry value id, of this rank or received by it: each holds the value until
+	// Engine.Release.
+	Sends func(id ir.ID) int
+	// Produced is called when a value with Sends above zero is there.
+	Produced func(id ir.ID, v value.Value)
+	// Freed is called when a received value has had its last reader.
+	Freed func(id ir.ID)
+	// Between is called after each task, with the time of Engine.Now.
+	Between func(now int64)
+	// Idle is Options.Idle of the executor.
+	Idle func() bool
+	// Failed is called when a task of this rank failed and no task before it is known to have failed.
+	Failed func(*TaskFailure)
+}
+
+// Engine executes one rank's part of one plan, once. Its methods are safe for concurrent use after Start.
+type Engine struct {
+	p       *plan.Plan
+	o       EngineOptions
+	buffers *BufferPool
+	own     bool // buffers is ours to close
+	epoch   time.Time
+	clock   bool // tasks read it
+
+	dag   DAG
+	task  []ir.ID // task -> node
+	index []int32 // node -> task, -1: not ours
+	root  []ir.ID // node -> node whose slot holds its value; nil: each its own (no exchanges)
+	flags []uint8 // by task
+	kind  []uint16
+	kinds []*op.Def
+
+	external []ir.ID // received exchanges, ascending
+	extOff   []int32 // tasks that read external[i]: extTask[extOff[i]:extOff[i+1]]
+	extTask  []int32
+	extState []atomic.Uint32 // 0 awaited, 1 arrived or given up
+
+	slot []value.Value   // by node
+	uses []int32         // readers left, by node; atomic while running
+	done []atomic.Uint32 // a bit a task: has ended; nil without Remote
+	low  int             // tasks below have ended; of FirstUnfinished
+
+	scratch []workerState
+	names   []int32 // of kinds, in the trace
+
+	pool     *Pool
+	startMu  sync.Mutex // held while run is being made
+	run      atomic.Pointer[Run]
+	started  time.Time
+	failMu   sync.Mutex
+	failure  *TaskFailure
+	failedAt atomic.Int64 // node from which tasks are skipped; maxNode: none
+	grace    *time.Timer
+	once     sync.Once
+	report   *Report
+	err      error
+}
+
+// errGrace ends a run in which tasks before the failed one took too long.
+var errGrace = errors.New("local: the time for tasks before a failed one is over")
+
+// Start runs the tasks on pool and returns. Call it once, and Wait after it.
+func (e *Engine) Start(ctx context.Context, pool *Pool) {
+	e.pool = pool
+	e.scratch = make([]workerState, pool.Workers())
+	for i := range e.scratch {
+		e.scratch[i].init(e, i)
+	}
+	var opts Options
+	if e.o.Remote != nil {
+		opts.Idle = e.o.Remote.Idle
+	}
+	e.started = time.Now()
+	e.startMu.Lock()
+	defer e.startMu.Unlock()
+	e.run.Store(pool.Start(ctx, &e.dag, e.body, opts))
+}
+
+// running is the run. A task may fail, and a value arrive, before the pool's Start has returned it.
+func (e *Engine) running() *Run {
+	if r := e.run.Load(); r != nil {
+		return r
+	}
+	e.startMu.Lock()
+	defer e.startMu.Unlock()
+	return e.run.Load()
+}
+
+// Done is closed when no task will run any more.
+func (e *Engine) Done() <-chan struct{} { return e.running().Done() }
+
+// Wait blocks until the run has ended and reports on it. The error is a *TaskFailure, or the cause of the context's
+// end. Every call returns the same. Values that somebody has not released yet are released by Close.
+func (e *Engine) Wait() (*Report, error) {
+	e.once.Do(func() {
+		stop := e.showProgress()
+		err := e.running().Wait()
+		stop()
+		e.failMu.Lock()
+		if e.grace != nil {
+			e.grace.Stop()
+		}
+		if e.failure != nil {
+			err = e.failure
+		}
+		e.failMu.Unlock()
+		e.err = err
+		e.report = e.makeReport(time.Since(e.started))
+	})
+	return e.report, e.err
+}
+
+// Close gives all memory back. After Wait, when no message is under way from or into a value of the engine.
+func (e *Engine) Close() error {
+	for i, v := range e.slot {
+		if v != nil {
+			e.slot[i] = nil
+			e.discard(v)
+		}
+	}
+	if e.own {
+		return e.buffers.Close()
+	}
+	return nil
+}
+
+// Now is the engine's clock: nanoseconds, monotonic, of no particular origin.
+func (e *Engine) Now() int64 { return int64(time.Since(e.epoch)) }
+
+// Buffers is the pool that the engine takes memory from.
+func (e *Engine) Buffers() *BufferPool { return e.buffers }
+
+// Tasks is the number of tasks of this rank.
+func (e *Engine) Tasks() int { return e.dag.N }
+
+// Finished is how many of them have ended.
+func (e *Engine) Finished() int {
+	n := int64(0)
+	for i := range e.scratch {
+		n += e.scratch[i].finished.Load()
+	}
+	return int(n)
+}
+
+// Current lists the nodes that workers are in at this moment.
+func (e *Engine) Current() []ir.ID {
+	var out []ir.ID
+	for i := range e.scratch {
+		if id := e.scratch[i].current.Load(); id > 0 {
+			out = append(out, ir.ID(id-1))
+		}
+	}
+	return out
+}
+
+// showProgress calls OnProgress until stop is called.
+func (e *Engine) showProgress() (stop func()) {
+	f := e.o.OnProgress
+	if f == nil {
+		return func() {}
+	}
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				f(e.Finished(), e.Tasks())
+			case <-quit:
+				f(e.Finished(), e.Tasks())
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-gone }
+}
+
+// RunPlan executes p, or the part of it that o.Rank owns, on pool and waits for the end. The report is there
+// also when a task failed.
+func RunPlan(ctx context.Context, pool *Pool, p *plan.Plan, o EngineOptions) (*Report, error) {
+	e, err := NewEngine(p, o)
+	if err != nil {
+		return nil, err
+	}
+	e.Start(ctx, pool)
+	report, err := e.Wait()
+	if cerr := e.Close(); err == nil && cerr != nil {
+		err = cerr
+	}
+	return report, err
+}

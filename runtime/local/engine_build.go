@@ -1,0 +1,256 @@
+package local
+
+// This file derives from a plan the task graph of one rank. An exchange is no task: on the rank that owns it, it is
+// another name of its input (root); elsewhere it is an external input of its readers.
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Flags of a task.
+const (
+	sent   = 1 << iota // messages carry its result
+	lent               // the result is a dense matrix of known shape: memory is lent
+	fused              // it has a body
+	effect             // the result may be nil
+)
+
+// maxNode is above every node.
+const maxNode = math.MaxInt64
+
+// NewEngine prepares the tasks of o.Rank. It costs some tens of nanoseconds a node, with or without work in it.
+func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
+	n := p.Graph.Len()
+	if o.Rank < 0 || o.Rank >= p.Ranks {
+		return nil, fmt.Errorf("BUG: rank %d of a plan for %d", o.Rank, p.Ranks)
+	}
+	if o.Grace == 0 {
+		o.Grace = time.Second
+	}
+	e := &Engine{p: p, o: o, buffers: o.Buffers, epoch: time.Now()}
+	if e.buffers == nil {
+		e.buffers, e.own = NewBufferPool(0), true
+	}
+	e.clock = o.Stats || o.Trace != nil || o.Remote != nil
+	e.failedAt.Store(maxNode)
+	e.slot = make([]value.Value, n)
+	e.uses = make([]int32, n)
+	if err := e.number(); err != nil {
+		return nil, err
+	}
+	e.connect()
+	if o.Remote == nil && len(e.external) > 0 {
+		return nil, fmt.Errorf("BUG: rank %d reads %%%d of another rank, and nothing moves values", o.Rank, e.external[0])
+	}
+	if o.Remote != nil {
+		for t, id := range e.task {
+			if k := o.Remote.Sends(id); k > 0 {
+				e.uses[id] += int32(k)
+				e.flags[t] |= sent
+			}
+		}
+		for _, id := range e.external {
+			e.uses[id] += int32(o.Remote.Sends(id))
+		}
+	}
+	e.prioritise()
+	if o.Remote != nil {
+		e.done = make([]atomic.Uint32, (e.dag.N+31)/32)
+	}
+	e.extState = make([]atomic.Uint32, len(e.external))
+	for _, d := range e.kinds {
+		e.names = append(e.names, o.Trace.Name(d.Name))
+	}
+	return e, nil
+}
+
+// number finds the tasks and gives each its kind and flags, and every exchange its root.
+func (e *Engine) number() error {
+	g, p := e.p.Graph, e.p
+	n := g.Len()
+	e.index = make([]int32, n)
+	var exchange *op.Def
+	kindOf := map[*op.Def]uint16{}
+	var lastDef *op.Def
+	var lastKind uint16
+	programs := map[*ir.Region]bool{}
+	size := n
+	if p.Ranks > 1 {
+		size = n/p.Ranks + n/8
+	}
+	e.task = make([]ir.ID, 0, size)
+	e.flags = make([]uint8, 0, size)
+	e.kind = make([]uint16, 0, size)
+	for i := range n {
+		id := ir.ID(i)
+		node := &g.Nodes[i]
+		e.index[i] = -1
+		if exchange == nil && node.Op.Name == "exchange" {
+			exchange = node.Op
+			e.root = make([]ir.ID, n)
+			for j := range e.root {
+				e.root[j] = ir.ID(j)
+			}
+		}
+		if node.Op == exchange && exchange != nil {
+			if p.Rank(id) == e.o.Rank {
+				e.root[i] = e.root[g.In(id)[0]]
+			}
+			continue
+		}
+		if p.Rank(id) != e.o.Rank {
+			continue
+		}
+		if node.Op != lastDef {
+			k, ok := kindOf[node.Op]
+			if !ok {
+				if k = uint16(len(e.kinds)); len(e.kinds) > math.MaxUint16 {
+					return fmt.Errorf("BUG: more than %d operators in a plan", math.MaxUint16)
+				}
+				kindOf[node.Op] = k
+				e.kinds = append(e.kinds, node.Op)
+			}
+			lastDef, lastKind = node.Op, k
+		}
+		var f uint8
+		t := g.Type(id)
+		if isLent(t) {
+			f |= lent
+		}
+		if t.Kind == types.Effect {
+			f |= effect
+		}
+		if node.Region != nil {
+			f |= fused
+			if !programs[node.Region] {
+				programs[node.Region] = true
+				if err := makeProgram(node); err != nil {
+					return fmt.Errorf("BUG: %w\n  in %s", err, g.Line(id))
+				}
+			}
+		}
+		e.index[i] = int32(len(e.task))
+		e.task = append(e.task, id)
+		e.flags = append(e.flags, f)
+		e.kind = append(e.kind, lastKind)
+	}
+	return nil
+}
+
+// isLent reports whether a result of type t gets memory from the pool before its kernel runs.
+func isLent(t types.Type) bool { return t.IsDense() && t.Known() && t.Elem.Size() > 0 }
+
+// makeProgram makes the fused program of a node once, so that tasks only fetch it.
+func makeProgram(n *ir.Node) error {
+	modes := n.Attrs.Ints("modes")
+	if len(modes) != len(n.Region.Args) {
+		return fmt.Errorf("%d modes for %d arguments", len(modes), len(n.Region.Args))
+	}
+	args := make([]op.Operand, len(modes))
+	for i, a := range n.Region.Args {
+		args[i] = op.Operand{Elem: n.Region.Graph.Type(a).Elem, Mode: op.Mode(modes[i])}
+	}
+	_, err := n.Region.Program(args)
+	return err
+}
+
+// at is the node whose slot holds the value of id on this rank.
+func (e *Engine) at(id ir.ID) ir.ID {
+	if e.root == nil {
+		return id
+	}
+	return e.root[id]
+}
+
+// connect makes the edges of the task graph, the list of external inputs and the use counts, in two
+// passes over the inputs: count, then fill.
+func (e *Engine) connect() {
+	g, d := e.p.Graph, &e.dag
+	d.N = len(e.task)
+	d.Waits = make([]int32, d.N)
+	d.SuccOff = make([]int32, d.N+1)
+	edges := 0
+	for t, id := range e.task {
+		in := g.In(id)
+		d.Waits[t] = int32(len(in))
+		for _, x := range in {
+			x = e.at(x)
+			e.uses[x]++
+			if p := e.index[x]; p >= 0 {
+				d.SuccOff[p+1]++
+				edges++
+			}
+		}
+	}
+	for t := range d.N {
+		d.SuccOff[t+1] += d.SuccOff[t]
+	}
+	// Received values: those with uses but no task here, and those that only pass through.
+	ext := make(map[ir.ID]int32)
+	total := 0
+	for i := range e.index {
+		id := ir.ID(i)
+		if e.index[i] >= 0 || e.at(id) != id {
+			continue
+		}
+		to, ok := e.p.Exchange(id)
+		if !ok || e.p.Rank(id) == e.o.Rank || e.uses[id] == 0 && !contains(to, e.o.Rank) {
+			continue
+		}
+		ext[id] = int32(len(e.external))
+		e.external = append(e.external, id)
+		e.extOff = append(e.extOff, int32(total))
+		total += int(e.uses[id])
+	}
+	e.extOff = append(e.extOff, int32(total))
+	e.extTask = make([]int32, total)
+	d.Succ = make([]int32, edges)
+	fill := append([]int32(nil), d.SuccOff[:d.N]...)
+	fillExt := append([]int32(nil), e.extOff...)
+	for t, id := range e.task {
+		for _, x := range g.In(id) {
+			x = e.at(x)
+			if p := e.index[x]; p >= 0 {
+				d.Succ[fill[p]] = int32(t)
+				fill[p]++
+			} else {
+				k := ext[x]
+				e.extTask[fillExt[k]] = int32(t)
+				fillExt[k]++
+			}
+		}
+	}
+}
+
+func contains(ranks []int64, r int) bool {
+	for _, x := range ranks {
+		if int(x) == r {
+			return true
+		}
+	}
+	return false
+}
+
+// prioritise copies the plan's priorities, or makes earlier tasks more urgent.
+func (e *Engine) prioritise() {
+	e.dag.Prio = make([]int32, e.dag.N)
+	for t, id := range e.task {
+		if e.p.Prio != nil {
+			e.dag.Prio[t] = e.p.Prio[id]
+		} else {
+			e.dag.Prio[t] = -int32(t)
+		}
+	}
+}
+
+// Externals lists the exchanges whose values this rank receives, ascending. The caller must not change it.
+func (e *Engine) Externals() []ir.ID { return e.external }

@@ -1,0 +1,158 @@
+package local
+
+// This file decides which failure is reported, and takes in what other ranks send.
+
+import (
+	"fmt"
+	"math/bits"
+	"sort"
+	"time"
+
+	"flow/ir"
+	"flow/ir/plan"
+	"flow/ir/value"
+)
+
+// TaskFailure says which task of a plan failed, and where. Err is an *op.Failure where the user is to blame, a
+// *PanicError or another error where Flow is.
+type TaskFailure struct {
+	Node ir.ID
+	Rank int
+	Err  error
+}
+
+func (f *TaskFailure) Error() string {
+	return fmt.Sprintf("task %d on rank %d: %v", f.Node, f.Rank, f.Err)
+}
+
+// Unwrap returns the kernel's error.
+func (f *TaskFailure) Unwrap() error { return f.Err }
+
+// Message is the failure as a user reads it: `potrf: leading minor 17 is not positive definite, in L[3,3] version 3
+// (k = 3), cholesky.flow:11:13`. Parts that p does not know are left out.
+func (f *TaskFailure) Message(p *plan.Plan) string {
+	if int(f.Node) >= p.Graph.Len() || f.Node < 0 {
+		return f.Err.Error()
+	}
+	n := &p.Graph.Nodes[f.Node]
+	s := fmt.Sprintf("%s: %v", n.Op.Source(), f.Err)
+	if where := p.Where(f.Node); where != "" {
+		s += ", in " + where
+	}
+	if p.Files != nil && n.Span.IsValid() {
+		file, line, col := p.Files.Position(n.Span.From)
+		s += fmt.Sprintf(", %s:%d:%d", file, line, col)
+	}
+	return s
+}
+
+// Fail makes f the engine's failure unless a task before f.Node has failed already. f may be another rank's. See
+// Note [The first failure].
+func (e *Engine) Fail(f *TaskFailure) {
+	e.failMu.Lock()
+	if e.failure != nil && e.failure.Node <= f.Node {
+		e.failMu.Unlock()
+		return
+	}
+	e.failure = f
+	e.failedAt.Store(int64(f.Node))
+	if e.grace == nil {
+		e.grace = time.AfterFunc(e.o.Grace, func() { e.running().Cancel(errGrace) })
+	}
+	e.failMu.Unlock()
+	if e.o.Remote != nil && f.Rank == e.o.Rank {
+		e.o.Remote.Failed(f)
+	}
+	e.giveUp(f.Node)
+}
+
+// Failure is the failure so far, nil if there is none.
+func (e *Engine) Failure() *TaskFailure {
+	e.failMu.Lock()
+	defer e.failMu.Unlock()
+	return e.failure
+}
+
+// Cancel ends the run with err, which Wait then returns unless a task has failed.
+func (e *Engine) Cancel(err error) { e.running().Cancel(err) }
+
+// External is the position of id in Externals; ok is false if this rank does not receive it.
+func (e *Engine) External(id ir.ID) (i int, ok bool) {
+	i = sort.Search(len(e.external), func(i int) bool { return e.external[i] >= id })
+	return i, i < len(e.external) && e.external[i] == id
+}
+
+// Deliver says that the value of exchange id arrived. The engine owns it from now on, and its memory if the engine's Buffers
+// lent it. It is an error to deliver twice, or what is not in Externals.
+func (e *Engine) Deliver(id ir.ID, v value.Value) error {
+	i, ok := e.External(id)
+	if !ok {
+		return fmt.Errorf("BUG: rank %d received %%%d, which it does not need", e.o.Rank, id)
+	}
+	if !e.extState[i].CompareAndSwap(0, 1) {
+		if e.Failure() == nil {
+			return fmt.Errorf("BUG: rank %d received %%%d twice", e.o.Rank, id)
+		}
+		e.discard(v)
+		return nil
+	}
+	if e.uses[id] == 0 {
+		e.discard(v)
+		if e.o.Remote != nil {
+			e.o.Remote.Freed(id)
+		}
+		return nil
+	}
+	e.slot[id] = v
+	if e.o.Remote.Sends(id) > 0 {
+		e.o.Remote.Produced(id, v)
+	}
+	e.satisfy(i)
+	return nil
+}
+
+// satisfy tells the readers of external i that it is there.
+func (e *Engine) satisfy(i int) {
+	r := e.running()
+	for _, t := range e.extTask[e.extOff[i]:e.extOff[i+1]] {
+		r.Satisfy(t)
+	}
+}
+
+// giveUp ends the wait for values from after node: whoever reads them is passed over.
+func (e *Engine) giveUp(node ir.ID) {
+	for i := sort.Search(len(e.external), func(i int) bool { return e.external[i] > node }); i < len(e.external); i++ {
+		if e.extState[i].CompareAndSwap(0, 1) {
+			e.satisfy(i)
+		}
+	}
+}
+
+// FirstUnfinished is a node before which all of this rank's tasks have ended, and which grows as they end; the number of
+// nodes when all have. One goroutine at a time. Only with Remote.
+func (e *Engine) FirstUnfinished() ir.ID {
+	for e.low < e.dag.N {
+		w := e.done[e.low/32].Load() >> (e.low % 32)
+		ended := bits.TrailingZeros32(^w)
+		e.low += min(ended, 32-e.low%32)
+		if e.low%32 != 0 || ended == 0 {
+			break
+		}
+	}
+	if e.low >= e.dag.N {
+		return ir.ID(e.p.Graph.Len())
+	}
+	return e.task[e.low]
+}
+
+// Note [The first failure]
+//
+// Which of several failing tasks fails first on the clock depends on threads and ranks; which comes first in the program does
+// not. Node numbers are program order and a topological order, so: a failure of node f passes over all tasks
+// after f, whose results nobody will see (readers of skipped tasks come after them, so they are skipped as well), while
+// tasks before f run on. One of them may fail and take f's place. When the graph has drained, every task
+// before the failure that is left has succeeded: it is the first in program order, on every engine. Values from other
+// ranks that come after f are given up, those before it still arrive, since the other ranks do the same.
+//
+// The price is that a failure waits for tasks before it, which EngineOptions.Grace bounds; past it the
+// smallest failure seen is reported.

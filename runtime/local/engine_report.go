@@ -1,0 +1,217 @@
+package local
+
+// This file counts what a run did, by kernel and by the user's function call.
+
+import (
+	"sort"
+	"time"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/lang/source"
+)
+
+// Report is what one rank did in one run. It holds no pointer into the plan, so that it can be sent.
+type Report struct {
+	Rank    int
+	Workers int
+	Tasks   int // run to their end
+	Edges   int // between tasks of this rank
+	Seconds float64
+	Busy    float64 // seconds in kernels, over all workers; 0 without a clock
+	Flops   float64 // by Def.Cost; 0 unless EngineOptions.Stats
+	Kernels []KernelReport
+	Calls   []CallReport
+
+	BytesLent   int64 // memory lent for results, sum over all
+	BytesReused int64 // results that took over the memory of an input
+	BytesPeak   int64 // most memory lent at once, by the buffer pool
+}
+
+// KernelReport sums up the tasks of one operator. Sorted by busy time, then name.
+type KernelReport struct {
+	Name  string
+	Tasks int64
+	Busy  float64 // seconds
+	Flops float64
+}
+
+// CallReport sums up the tasks of one function call, calls inside of it included.
+type CallReport struct {
+	Call  int32 // index into ir.Graph.Calls
+	Name  string
+	Span  source.Span
+	Tasks int64
+	First float64 // seconds from the start of the run to the start of its first task here
+	Last  float64 // ... to the end of its last one; Last - First is its wall time
+	Busy  float64
+	Flops float64
+}
+
+// kindCount sums up the tasks of one operator on one worker.
+type kindCount struct{ tasks, busy int64 }
+
+// callCount sums up the tasks of one call on one worker.
+type callCount struct{ tasks, first, last, busy int64 }
+
+func (c *callCount) add(start, end int64) {
+	if c.tasks == 0 {
+		c.first = start
+	}
+	c.tasks++
+	c.last = end
+	c.busy += end - start
+}
+
+// plus widens c by o, which covers other tasks.
+func (c *callCount) plus(o callCount) {
+	if o.tasks == 0 {
+		return
+	}
+	if c.tasks == 0 || o.first < c.first {
+		c.first = o.first
+	}
+	c.last = max(c.last, o.last)
+	c.tasks += o.tasks
+	c.busy += o.busy
+}
+
+func (e *Engine) makeReport(wall time.Duration) *Report {
+	r := &Report{Rank: e.o.Rank, Workers: len(e.scratch), Edges: len(e.dag.Succ), Seconds: wall.Seconds(), BytesPeak: e.buffers.Stats().Peak}
+	kinds := make([]kindCount, len(e.kinds))
+	calls := make([]callCount, len(e.p.Graph.Calls))
+	for i := range e.scratch {
+		s := &e.scratch[i]
+		r.BytesLent += s.lent
+		r.BytesReused += s.reused
+		for k, c := range s.kinds {
+			kinds[k].tasks += c.tasks
+			kinds[k].busy += c.busy
+		}
+		for k, c := range s.calls {
+			calls[k].plus(c)
+		}
+	}
+	var flops, callFlops []float64
+	if e.o.Stats {
+		flops, callFlops = e.flops()
+	}
+	for k, c := range kinds {
+		if c.tasks == 0 {
+			continue
+		}
+		kr := KernelReport{Name: e.kinds[k].Name, Tasks: c.tasks, Busy: float64(c.busy) / 1e9}
+		if flops != nil {
+			kr.Flops = flops[k]
+		}
+		r.Tasks += int(c.tasks)
+		r.Busy += kr.Busy
+		r.Flops += kr.Flops
+		r.Kernels = append(r.Kernels, kr)
+	}
+	sort.Slice(r.Kernels, func(i, j int) bool {
+		a, b := &r.Kernels[i], &r.Kernels[j]
+		if a.Busy != b.Busy {
+			return a.Busy > b.Busy
+		}
+		return a.Name < b.Name
+	})
+	e.reportCalls(r, calls, callFlops)
+	return r
+}
+
+// reportCalls adds every call to its caller, then lists those that ran anything. A call comes after its caller.
+func (e *Engine) reportCalls(r *Report, calls []callCount, flops []float64) {
+	list := e.p.Graph.Calls
+	begin := e.started.Sub(e.epoch).Nanoseconds()
+	if t := e.o.Trace; t != nil {
+		// Times were read from the trace's clock: what it shows now, less what has passed since.
+		begin = t.Communication().Now() - time.Since(e.started).Nanoseconds()
+	}
+	for i := len(list) - 1; i > 0; i-- {
+		if p := list[i].Parent; p > 0 && int(p) < i {
+			calls[p].plus(calls[i])
+			if flops != nil {
+				flops[p] += flops[i]
+			}
+		}
+	}
+	for i := 1; i < len(list); i++ {
+		c := calls[i]
+		if c.tasks == 0 {
+			continue
+		}
+		cr := CallReport{Call: int32(i), Name: list[i].Name, Span: list[i].Span, Tasks: c.tasks, Busy: float64(c.busy) / 1e9,
+			First: float64(c.first-begin) / 1e9, Last: float64(c.last-begin) / 1e9}
+		if flops != nil {
+			cr.Flops = flops[i]
+		}
+		r.Calls = append(r.Calls, cr)
+	}
+}
+
+// flops sums the work of all tasks by kind and by call. Neighbouring tasks are mostly alike, so the last answer of
+// each kind is kept.
+func (e *Engine) flops() (byKind, byCall []float64) {
+	g := e.p.Graph
+	byKind = make([]float64, len(e.kinds))
+	byCall = make([]float64, len(g.Calls))
+	type answer struct {
+		in    []types.Type
+		out   types.Type
+		attrs *op.Attrs
+		flops float64
+	}
+	last := make([]answer, len(e.kinds))
+	var in []types.Type
+	for t, id := range e.task {
+		k := e.kind[t]
+		d := e.kinds[k]
+		if d.Cost == nil || e.flags[t]&fused != 0 {
+			if e.flags[t]&fused != 0 {
+				f := e.fusedFlops(id)
+				byKind[k] += f
+				byCall[g.Nodes[id].Call] += f
+			}
+			continue
+		}
+		in = in[:0]
+		for _, x := range g.In(id) {
+			in = append(in, g.Type(x))
+		}
+		a := &last[k]
+		if out := g.Type(id); a.in == nil || a.attrs != g.Nodes[id].Attrs || a.out != out || !same(a.in, in) {
+			a.in, a.out, a.attrs = append(a.in[:0], in...), out, g.Nodes[id].Attrs
+			a.flops = d.Cost(&op.Sig{Def: d, In: in, Attrs: a.attrs}, out).Flops
+			if a.in == nil {
+				a.in = []types.Type{}
+			}
+		}
+		byKind[k] += a.flops
+		byCall[g.Nodes[id].Call] += a.flops
+	}
+	return byKind, byCall
+}
+
+// fusedFlops is the work of a map: one operation an element and a step.
+func (e *Engine) fusedFlops(id ir.ID) float64 {
+	r := e.p.Graph.Nodes[id].Region
+	t := e.p.Graph.Type(id)
+	if t.Kind == types.Matrix && !t.Known() {
+		return 0
+	}
+	return float64(t.Count()) * float64(r.Graph.Len()-len(r.Args))
+}
+
+func same(a, b []types.Type) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

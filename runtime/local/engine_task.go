@@ -1,0 +1,309 @@
+package local
+
+// This file runs one task: inputs from slots, memory for the result, the kernel, and what becomes free after it.
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"unsafe"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/runtime/trace"
+)
+
+// workerState is what one worker of a run has to itself.
+type workerState struct {
+	_        [cacheLine]byte
+	call     op.Call
+	in       []value.Value
+	finished atomic.Int64 // tasks
+	current  atomic.Int64 // 1 + node in its kernel; 0: none
+	track    *trace.Track
+	kinds    []kindCount
+	calls    []callCount
+	lent     int64 // bytes
+	reused   int64 // bytes of results that took over an input's memory
+	_        [cacheLine]byte
+}
+
+func (s *workerState) init(e *Engine, i int) {
+	s.track = e.o.Trace.Worker(i)
+	s.kinds = make([]kindCount, len(e.kinds))
+	if e.clock && len(e.p.Graph.Calls) > 1 {
+		s.calls = make([]callCount, len(e.p.Graph.Calls))
+	}
+}
+
+// body is the Body of the run. It never returns an error: a failed task fails the engine, whose later tasks are
+// then passed over, so that the run ends by itself once the tasks before the failed one are through.
+func (e *Engine) body(w *Worker, t int32) error {
+	id := e.task[t]
+	if int64(id) > e.failedAt.Load() {
+		return nil
+	}
+	s := &e.scratch[w.index]
+	s.current.Store(int64(id) + 1)
+	var start int64
+	if e.clock {
+		start = e.now(s)
+	}
+	v, err := e.execute(s, t, id)
+	if err != nil {
+		s.current.Store(0)
+		e.Fail(&TaskFailure{Node: id, Rank: e.o.Rank, Err: err})
+		return nil
+	}
+	end := start
+	if e.clock {
+		if s.track != nil {
+			end = s.track.Task(int32(id), e.names[e.kind[t]], start)
+		} else {
+			end = e.Now()
+		}
+		k := &s.kinds[e.kind[t]]
+		k.busy += end - start
+		if s.calls != nil {
+			s.calls[e.p.Graph.Nodes[id].Call].add(start, end)
+		}
+	}
+	s.kinds[e.kind[t]].tasks++
+	if e.o.Observe != nil {
+		e.o.Observe(id, v)
+	}
+	e.settle(s, t, id, v)
+	if e.done != nil {
+		e.done[t/32].Or(1 << (t % 32))
+	}
+	s.current.Store(0)
+	s.finished.Store(s.finished.Load() + 1) // one writer
+	if e.o.Remote != nil {
+		e.o.Remote.Between(end)
+	}
+	return nil
+}
+
+// now reads the trace's clock if there is one, so that a task is timed once.
+func (e *Engine) now(s *workerState) int64 {
+	if s.track != nil {
+		return s.track.Now()
+	}
+	return e.Now()
+}
+
+// execute makes the result of node id. A panic in a kernel becomes an error that says so.
+func (e *Engine) execute(s *workerState, t int32, id ir.ID) (v value.Value, err error) {
+	g := e.p.Graph
+	n := &g.Nodes[id]
+	c := &s.call
+	*c = op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), Env: e.o.Env}
+	s.in = s.in[:0]
+	for _, x := range g.In(id) {
+		s.in = append(s.in, e.slot[e.at(x)])
+	}
+	c.In = s.in
+	f := e.flags[t]
+	if f&fused != 0 {
+		if c.Body, err = n.Region.Program(nil); err != nil { // made by NewEngine
+			return nil, fmt.Errorf("BUG: %w", err)
+		}
+	}
+	var out *value.Dense
+	if f&lent != 0 {
+		if out, err = e.lend(s, n, id, c.Type); err != nil {
+			return nil, err
+		}
+		c.Out = out
+	}
+	completed := false
+	defer func() {
+		if !completed {
+			err = &PanicError{Value: recover(), Stack: debug.Stack()}
+		}
+		if err != nil && out != nil {
+			e.discard(out)
+		}
+		*c = op.Call{} // keeps no value alive
+		clear(s.in)
+	}()
+	switch {
+	case n.Op.Kernel != nil:
+		if err = n.Op.Kernel(c); err == nil {
+			v = c.Out
+		}
+	case n.Op.Ref != nil: // a row without a kernel is slow, not wrong
+		if v, err = n.Op.Ref(c); err == nil && out != nil {
+			d, ok := v.(*value.Dense)
+			if !ok {
+				err = fmt.Errorf("BUG: %s defined %T, not a dense matrix", n.Op.Name, v)
+				break
+			}
+			out.CopyFrom(d)
+			v = out
+		}
+	default:
+		err = fmt.Errorf("BUG: %s has neither kernel nor definition", n.Op.Name)
+	}
+	completed = true
+	switch {
+	case err != nil:
+	case v == nil && f&effect == 0:
+		err = fmt.Errorf("BUG: %s has set no result", n.Op.Name)
+	case out != nil && v != value.Value(out):
+		err = fmt.Errorf("BUG: %s has replaced the memory lent for its result", n.Op.Name)
+	case out == nil:
+		v = unshare(v, c.In)
+	}
+	return v, err
+}
+
+// lend gives the result of n its memory: that of an input whose last reader n is, where the row allows it, or
+// fresh memory, with the contents of the accumulated-into input.
+//
+// An input is taken when one use is left, and that one is ours: nobody can add uses, and all other readers have
+// ended, counted down after their last read. An input that n reads twice counts twice, so it is never taken.
+func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *value.Dense, err error) {
+	in := e.p.Graph.In(id)
+	if a := n.Op.Accum; a > 0 {
+		x := e.at(in[a-1])
+		from, ok := s.in[a-1].(*value.Dense)
+		if !ok || from.Elem != t.Elem || from.Rows != t.Rows || from.Cols != t.Cols {
+			return nil, fmt.Errorf("BUG: %s accumulates into a %v, its result is a %v", n.Op.Name, s.in[a-1].Type(), t)
+		}
+		if e.takeable(x, from) {
+			return e.take(s, x, from), nil
+		}
+		if out, err = e.fresh(s, t); err == nil {
+			out.CopyFrom(from)
+		}
+		return out, err
+	}
+	if n.Op.Alias {
+		var modes []int64
+		if n.Region != nil {
+			modes = n.Attrs.Ints("modes")
+		}
+		for j, x := range in {
+			if modes != nil && op.Mode(modes[j]) != op.Full {
+				continue // a transposed operand of a square map is read elsewhere than it is written
+			}
+			if d, ok := s.in[j].(*value.Dense); ok && d.Elem == t.Elem && d.Rows == t.Rows && d.Cols == t.Cols {
+				if x = e.at(x); e.takeable(x, d) {
+					return e.take(s, x, d), nil
+				}
+			}
+		}
+	}
+	return e.fresh(s, t)
+}
+
+// takeable reports whether the caller, a reader of x, is its last one and x lies in memory of the pool.
+func (e *Engine) takeable(x ir.ID, d *value.Dense) bool {
+	return len(d.Buf) > 0 && atomic.LoadInt32(&e.uses[x]) == 1
+}
+
+// take moves the memory of x to a result; the header goes along.
+func (e *Engine) take(s *workerState, x ir.ID, d *value.Dense) *value.Dense {
+	e.slot[x] = nil
+	s.reused += int64(len(d.Buf))
+	if e.index[x] < 0 && e.o.Remote != nil {
+		e.o.Remote.Freed(x)
+	}
+	return d
+}
+
+// fresh lends memory for a t.
+func (e *Engine) fresh(s *workerState, t types.Type) (*value.Dense, error) {
+	b, err := e.buffers.Get(t.Bytes())
+	if err != nil {
+		return nil, tooLarge(err)
+	}
+	s.lent += int64(len(b))
+	return value.Over(b, t.Elem, t.Rows, t.Cols), nil
+}
+
+// tooLarge is a failure to get memory, in the user's words.
+func tooLarge(err error) error {
+	return &op.Failure{Code: "E605", Msg: "no memory for the result: " + err.Error(),
+		Help: "raise the memory limit, or use smaller tiles or more ranks"}
+}
+
+// settle stores the result, starts what waits for it elsewhere, and frees inputs that were read for the last time.
+func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
+	if e.uses[id] == 0 { // nobody else writes it before the value is there
+		e.discard(v)
+	} else {
+		e.slot[id] = v
+		if e.flags[t]&sent != 0 {
+			e.o.Remote.Produced(id, v)
+		}
+	}
+	for _, x := range e.p.Graph.In(id) {
+		e.Release(e.at(x))
+	}
+}
+
+// Release ends one use of the value of node id: a task that read it, or a message that carried it.
+func (e *Engine) Release(id ir.ID) {
+	if atomic.AddInt32(&e.uses[id], -1) != 0 {
+		return
+	}
+	if v := e.slot[id]; v != nil { // nil: taken over, or an effect
+		e.slot[id] = nil
+		e.discard(v)
+		if e.index[id] < 0 && e.o.Remote != nil {
+			e.o.Remote.Freed(id)
+		}
+	}
+}
+
+// discard gives the memory of a value back.
+func (e *Engine) discard(v value.Value) {
+	if d, ok := v.(*value.Dense); ok && len(d.Buf) > 0 {
+		b := d.Buf
+		*d = value.Dense{} // a late reader finds nothing rather than another's data
+		e.buffers.Put(b)
+	}
+}
+
+// unshare copies a result that a kernel made itself if it lies in the memory of an input, which is lent again when
+// the input has had its last reader. Lent results need no look: they are the memory that was lent.
+func unshare(v value.Value, in []value.Value) value.Value {
+	d, ok := v.(*value.Dense)
+	if !ok {
+		return v
+	}
+	at := memory(d)
+	for _, x := range in {
+		if i, ok := x.(*value.Dense); ok && len(i.Buf) > 0 {
+			from := uintptr(unsafe.Pointer(unsafe.SliceData(i.Buf)))
+			if d == i || at >= from && at < from+uintptr(cap(i.Buf)) {
+				return d.Clone()
+			}
+		}
+	}
+	if len(d.Buf) > 0 { // not memory of our pool
+		own := *d
+		own.Buf = nil
+		return &own
+	}
+	return v
+}
+
+// memory is the address of the first element, 0 if there is none.
+func memory(d *value.Dense) uintptr {
+	switch {
+	case len(d.F64) > 0:
+		return uintptr(unsafe.Pointer(&d.F64[0]))
+	case len(d.F32) > 0:
+		return uintptr(unsafe.Pointer(&d.F32[0]))
+	case len(d.I64) > 0:
+		return uintptr(unsafe.Pointer(&d.I64[0]))
+	case len(d.Bool) > 0:
+		return uintptr(unsafe.Pointer(&d.Bool[0]))
+	}
+	return 0
+}

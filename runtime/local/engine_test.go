@@ -1,0 +1,229 @@
+package local_test
+
+// These tests run plans on the engine and compare every value with the reference evaluator.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"flow/ir/plan"
+	"flow/runtime/local"
+	"flow/runtime/local/enginetest"
+	"flow/runtime/trace"
+)
+
+func parse(t *testing.T, text string) *plan.Plan {
+	t.Helper()
+	p, err := plan.Parse(text, enginetest.Table())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestRandomPlansEqualTheEvaluator(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		pool := local.NewPool(workers)
+		defer pool.Close()
+		buffers := local.NewBufferPool(0)
+		for seed := range uint64(20) {
+			p := enginetest.Random(seed, 300, 1)
+			o, err := enginetest.NewOracle(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := local.EngineOptions{Env: &enginetest.Env{}, Observe: o.Observe, Buffers: buffers}
+			if seed%3 == 0 {
+				opts.Stats, opts.Trace = true, trace.New(0, workers)
+			}
+			r, err := local.RunPlan(context.Background(), pool, p, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := o.Err(); err != nil {
+				t.Fatalf("seed %d, %d workers: %v", seed, workers, err)
+			}
+			if r.Tasks != p.Graph.Len() || r.Edges != p.Graph.NumEdges() || r.BytesReused == 0 || r.BytesLent == 0 {
+				t.Errorf("seed %d: report %+v of %d tasks", seed, r, p.Graph.Len())
+			}
+		}
+		if live := buffers.Stats().Live; live != 0 {
+			t.Errorf("%d bytes are still lent", live)
+		}
+	}
+}
+
+// A result takes over the memory of what it accumulates into only when nobody else will read that.
+func TestAccumulationInPlace(t *testing.T) {
+	const chain = `
+%0 = fill() {v=1.0} : f64[8,8]
+%1 = fill() {v=2.0} : f64[8,8]
+%2 = mac(%0, %1, %1) : f64[8,8]
+%3 = mac(%2, %1, %1) : f64[8,8]
+%4 = mac(%3, %1, %3) : f64[8,8]
+%5 = total(%4) : f64
+`
+	pool := local.NewPool(1)
+	defer pool.Close()
+	p := parse(t, chain)
+	o, err := enginetest.NewOracle(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Observe: o.Observe})
+	if err != nil || o.Err() != nil {
+		t.Fatal(err, o.Err())
+	}
+	// %2 and %3 take over; %4 reads %3 twice and copies.
+	if want := int64(2 * 512); r.BytesReused != want || r.BytesLent != 3*512 {
+		t.Errorf("%d bytes reused, want %d; %d lent, want %d", r.BytesReused, want, r.BytesLent, 3*512)
+	}
+}
+
+func TestFirstFailureInProgramOrderIsReported(t *testing.T) {
+	// The task that fails first on the clock is the last in the program; %1 fails after it, and %2 fails
+	// only because it sleeps longest. %8 would fail too, but reads a failed task's neighbour late.
+	const text = `
+%0 = fill() {v=5.0} : f64[2,2]
+%1 = check(%0) {ms=20} : f64[2,2]
+%2 = check(%1) {bad=true, ms=20} : f64[2,2] @3:9
+%3 = check(%0) {bad=true, ms=10} : f64[2,2]
+%4 = check(%0) {bad=true} : f64[2,2]
+%5 = add(%4, %2) : f64[2,2]
+`
+	for _, workers := range []int{1, 2, 4} {
+		pool := local.NewPool(workers)
+		p := parse(t, text)
+		buffers := local.NewBufferPool(0)
+		_, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Buffers: buffers})
+		var f *local.TaskFailure
+		if !errors.As(err, &f) || f.Node != 2 {
+			t.Fatalf("%d workers: %v, want the failure of task 2", workers, err)
+		}
+		if want := "check: check of 5 failed"; f.Message(p) != want {
+			t.Errorf("message %q, want %q", f.Message(p), want)
+		}
+		if live := buffers.Stats().Live; live != 0 {
+			t.Errorf("%d bytes are still lent after a failure", live)
+		}
+		pool.Close()
+	}
+}
+
+func TestGraceBoundsTheWaitForTasksBefore(t *testing.T) {
+	var b strings.Builder
+	fmt.Fprintln(&b, "%0 = fill() {v=5.0} : f64[2,2]")
+	for i := 1; i < 200; i++ { // 2 s in all
+		fmt.Fprintf(&b, "%%%d = check(%%%d) {ms=10} : f64[2,2]\n", i, i-1)
+	}
+	fmt.Fprintln(&b, "%200 = check(%0) {bad=true} : f64[2,2]")
+	p := parse(t, b.String())
+	pool := local.NewPool(2)
+	defer pool.Close()
+	start := time.Now()
+	_, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Grace: 100 * time.Millisecond})
+	var f *local.TaskFailure
+	if !errors.As(err, &f) || f.Node != 200 {
+		t.Fatalf("%v, want the failure of task 200", err)
+	}
+	if d := time.Since(start); d > time.Second {
+		t.Errorf("took %v after a failure with a grace of 0.1 s", d)
+	}
+}
+
+func TestPanicIsABugOfOurs(t *testing.T) {
+	p := parse(t, "%0 = fill() {v=5.0} : f64[2,2]\n%1 = crash() : f64[2,2]\n%2 = total(%0) : f64\n")
+	pool := local.NewPool(1)
+	defer pool.Close()
+	_, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{})
+	var f *local.TaskFailure
+	var pan *local.PanicError
+	if !errors.As(err, &f) || f.Node != 1 || !errors.As(err, &pan) || !strings.Contains(err.Error(), "BUG") {
+		t.Fatalf("%v, want a panic of task 1", err)
+	}
+}
+
+func TestMemoryLimitIsAFailureOfTheTask(t *testing.T) {
+	p := parse(t, "%0 = fill() {v=5.0} : f64[100,100]\n%1 = fill() {v=5.0} : f64[2000,2000]\n%2 = total(%1) : f64\n%3 = total(%0) : f64\n")
+	pool := local.NewPool(1)
+	defer pool.Close()
+	_, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Buffers: local.NewBufferPool(1 << 20)})
+	var f *local.TaskFailure
+	if !errors.As(err, &f) || f.Node != 1 || !strings.Contains(err.Error(), "memory limit") {
+		t.Fatalf("%v, want the failure of task 1 for want of memory", err)
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	var b strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&b, "%%%d = sleep() {us=1000} : i64\n", i)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	pool := local.NewPool(2)
+	defer pool.Close()
+	r, err := local.RunPlan(ctx, pool, parse(t, b.String()), local.EngineOptions{})
+	if !errors.Is(err, context.DeadlineExceeded) || r.Tasks == 0 || r.Tasks > 900 {
+		t.Fatalf("%v after %d tasks", err, r.Tasks)
+	}
+}
+
+func TestCallsAndProgress(t *testing.T) {
+	p := parse(t, `
+call 1 outer @1:5 in 0
+call 2 inner @2:3 in 1
+%0 = sleep() {us=2000} : i64
+%1 = sleep() {us=2000} : i64 call 1
+%2 = sleep() {us=4000} : i64 call 2
+`)
+	pool := local.NewPool(1)
+	defer pool.Close()
+	last := [2]int{}
+	r, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Stats: true,
+		OnProgress: func(done, total int) { last = [2]int{done, total} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != [2]int{3, 3} {
+		t.Errorf("last progress %v", last)
+	}
+	if len(r.Calls) != 2 || r.Calls[0].Name != "outer" || r.Calls[0].Tasks != 2 || r.Calls[1].Tasks != 1 {
+		t.Fatalf("calls %+v", r.Calls)
+	}
+	outer, inner := r.Calls[0], r.Calls[1]
+	if w := outer.Last - outer.First; w < 0.006 || w > r.Seconds || inner.First < outer.First || inner.Last > outer.Last ||
+		outer.Flops != 20 || inner.Flops != 10 || r.Flops != 30 || inner.Busy < 0.004 {
+		t.Errorf("outer %+v inner %+v run %v s, %v flops", outer, inner, r.Seconds, r.Flops)
+	}
+}
+
+// A million tasks must not cost much more than the executor itself.
+func BenchmarkEngine(b *testing.B) {
+	var s strings.Builder
+	s.WriteString("%0 = fill() {v=5.0} : f64[1,1]\n%1 = fill() {v=1.0} : f64[1,1]\n")
+	const n = 100000
+	for i := 2; i < n; i++ {
+		fmt.Fprintf(&s, "%%%d = mac(%%%d, %%1, %%1) : f64[1,1]\n", i, i-1)
+	}
+	p, err := plan.Parse(s.String(), enginetest.Table())
+	if err != nil {
+		b.Fatal(err)
+	}
+	pool := local.NewPool(1)
+	defer pool.Close()
+	for _, stats := range []bool{false, true} {
+		b.Run(fmt.Sprintf("stats=%v", stats), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Stats: stats}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/task")
+		})
+	}
+}

@@ -1,0 +1,213 @@
+// Package enginetest holds what the tests of every engine share: a small operator table that has one row for each
+// thing an engine must get right, and random plans over it. Tests compare an engine's values with ir/eval.
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Table is the rows: fill, add, mac, total, scale, evens, label, less, check, print, map, neg, arg, exchange, crash, sleep.
+func Table() *op.Table {
+	t, err := op.NewTable(rows())
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return t
+}
+
+func rows() []*op.Def {
+	elt := func(f func(x []value.Scalar) value.Scalar) func(c *op.Call) (value.Value, error) {
+		return func(c *op.Call) (value.Value, error) {
+			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			for i := range out.Rows {
+				for j := range out.Cols {
+					x := make([]value.Scalar, len(c.In))
+					for k := range x {
+						x[k] = c.Dense(k).At(i, j)
+					}
+					out.Set(i, j, f(x))
+				}
+			}
+			return out, nil
+		}
+	}
+	return []*op.Def{
+		{Name: "fill", Kernel: fill, Ref: func(c *op.Call) (value.Value, error) {
+			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			for i := range out.Rows * out.Cols {
+				out.Set(i/out.Cols, i%out.Cols, value.F64(c.Attrs.Float("v")+float64(i)))
+			}
+			return out, nil
+		}},
+		{Name: "add", Laws: op.Pure | op.Elementwise, Alias: true, Kernel: func(c *op.Call) error {
+			out, a, b := c.Result().F64, c.Dense(0).F64, c.Dense(1).F64
+			for i := range out {
+				out[i] = a[i] + b[i]
+			}
+			return nil
+		}, Elt: add, Ref: elt(add)},
+		{Name: "neg", Laws: op.Pure | op.Elementwise, Elt: neg, Ref: elt(neg)}, // no kernel: engines use the definition
+		{Name: "mac", Accum: 1, Kernel: func(c *op.Call) error {
+			out, a, b := c.Result().F64, c.Dense(1).F64, c.Dense(2).F64
+			for i := range out {
+				out[i] = math.FMA(a[i], b[len(b)-1-i], out[i])
+			}
+			return nil
+		}, Ref: func(c *op.Call) (value.Value, error) {
+			out, a, b := c.Dense(0).Clone(), c.Dense(1), c.Dense(2)
+			for i := range out.F64 {
+				out.F64[i] = math.FMA(a.F64[i], b.F64[len(b.F64)-1-i], out.F64[i])
+			}
+			return out, nil
+		}},
+		{Name: "total", Kernel: set(total), Ref: total},
+		{Name: "scale", Alias: true, Kernel: func(c *op.Call) error {
+			out, a, s := c.Result().F64, c.Dense(0).F64, c.Scalar(1).F
+			for i := range out {
+				out[i] = math.Mod(a[i]*s, 1000)
+			}
+			return nil
+		}, Ref: func(c *op.Call) (value.Value, error) {
+			return elt(func(x []value.Scalar) value.Scalar { return value.F64(math.Mod(x[0].F*c.Scalar(1).F, 1000)) })(
+				&op.Call{In: c.In[:1], Type: c.Type})
+		}},
+		{Name: "evens", Kernel: set(evens), Ref: evens},
+		{Name: "count", Kernel: set(count), Ref: count},
+		{Name: "self", Kernel: set(self), Ref: self},
+		{Name: "label", Kernel: set(label), Ref: label},
+		{Name: "less", Kernel: func(c *op.Call) error {
+			out, a, b := c.Result().Bool, c.Dense(0).F64, c.Dense(1).F64
+			for i := range out {
+				out[i] = uint8(value.Bool(a[i] < b[i]).I)
+			}
+			return nil
+		}, Ref: elt(func(x []value.Scalar) value.Scalar { return value.Bool(x[0].F < x[1].F) })},
+		{Name: "check", Alias: true, Kernel: func(c *op.Call) error {
+			if err := fail(c); err != nil {
+				return err
+			}
+			c.Result().CopyFrom(c.Dense(0))
+			return nil
+		}, Ref: func(c *op.Call) (value.Value, error) { return c.In[0], fail(c) }},
+		{Name: "print", Laws: op.Effectful, Kernel: set(print), Ref: print},
+		{Name: "map", Alias: true, Kernel: mapKernel, Ref: func(c *op.Call) (value.Value, error) {
+			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			runBody(c, out, func(in, i, j int) value.Scalar { return c.Dense(in).At(i, j) })
+			return out, nil
+		}},
+		{Name: "arg"},
+		{Name: "exchange", Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }},
+		{Name: "crash", Kernel: func(c *op.Call) error { var none *value.Dense; none.Rows++; return nil },
+			Ref: func(c *op.Call) (value.Value, error) { return nil, fmt.Errorf("crash") }},
+		{Name: "sleep", Kernel: set(sleep), Ref: sleep, Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Flops: 10} }},
+	}
+}
+
+// set makes a kernel of a function that makes its result itself.
+func set(f func(c *op.Call) (value.Value, error)) func(c *op.Call) error {
+	return func(c *op.Call) (err error) { c.Out, err = f(c); return err }
+}
+
+func add(x []value.Scalar) value.Scalar { return value.F64(x[0].F + x[1].F) }
+func neg(x []value.Scalar) value.Scalar { return value.F64(-x[0].F) }
+
+func fill(c *op.Call) error {
+	out := c.Result()
+	for i := range out.F64 {
+		out.F64[i] = c.Attrs.Float("v") + float64(i)
+	}
+	return nil
+}
+
+func total(c *op.Call) (value.Value, error) {
+	s := 0.0
+	for _, x := range c.Dense(0).F64 {
+		s += x
+	}
+	return value.F64(math.Mod(s, 1000)), nil
+}
+
+// evens has a shape that only the run tells.
+func evens(c *op.Call) (value.Value, error) {
+	var keep []float64
+	for _, x := range c.Dense(0).F64 {
+		if int64(x)%2 == 0 {
+			keep = append(keep, x)
+		}
+	}
+	out := value.New(types.F64, len(keep), 1)
+	copy(out.F64, keep)
+	return out, nil
+}
+
+func count(c *op.Call) (value.Value, error) { return value.I64(int64(c.Dense(0).Rows)), nil }
+
+// self returns its input, which an engine must not let become two owners of one memory.
+func self(c *op.Call) (value.Value, error) { return c.In[0], nil }
+
+func label(c *op.Call) (value.Value, error) {
+	s := "<"
+	for _, x := range c.In {
+		s += fmt.Sprint(x)
+	}
+	return value.Str(s[max(0, len(s)-40):] + ">"), nil
+}
+
+// fail fails if attribute `bad` is set, after sleeping `ms` milliseconds.
+func fail(c *op.Call) error {
+	time.Sleep(time.Duration(c.Attrs.Int("ms")) * time.Millisecond)
+	if c.Attrs.Bool("bad") {
+		return op.Failf("E603", "check of %v failed", c.Dense(0).At(0, 0))
+	}
+	return nil
+}
+
+func print(c *op.Call) (value.Value, error) {
+	for _, x := range c.In {
+		if s, ok := x.(value.Scalar); ok {
+			fmt.Fprintln(c.Env.Stdout(), s)
+		}
+	}
+	return nil, nil
+}
+
+func sleep(c *op.Call) (value.Value, error) {
+	time.Sleep(time.Duration(c.Attrs.Int("us")) * time.Microsecond)
+	return value.I64(1), nil
+}
+
+func mapKernel(c *op.Call) error {
+	out := c.Result()
+	// Operands that are read elsewhere than written would show memory taken over wrongly.
+	runBody(c, out, func(in, i, j int) value.Scalar { return c.Dense(in).At(i, j) })
+	return nil
+}
+
+func runBody(c *op.Call, out *value.Dense, at func(in, i, j int) value.Scalar) {
+	for i := range out.Rows {
+		for j := range out.Cols {
+			reg := make([]value.Scalar, 0, len(c.In)+len(c.Body.Steps))
+			for k := range c.In {
+				if c.Body.In[k].Mode == op.Trans {
+					reg = append(reg, at(k, j, i))
+				} else {
+					reg = append(reg, at(k, i, j))
+				}
+			}
+			for _, s := range c.Body.Steps {
+				var x []value.Scalar
+				for _, a := range s.Args {
+					x = append(x, reg[a])
+				}
+				reg = append(reg, s.Def.Elt(x))
+			}
+			out.Set(i, j, reg[len(reg)-1])
+		}
+	}
+}
