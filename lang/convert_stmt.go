@@ -77,7 +77,7 @@ func (c converter) stmt(g gStmt) ast.Stmt {
 	case *gState:
 		return &ast.State{Src: c.src(g.at), Name: c.ident(g.Name), Type: c.typ(g.Type), Init: c.expr(g.Init)}
 	case *gOn:
-		return &ast.On{Src: c.src(g.at), End: g.End, Names: c.idents(g.Names), In: c.expr(g.In), Body: c.block(g.Body)}
+		return &ast.On{Src: c.src(g.at), End: g.End, Paren: g.Paren, Names: c.idents(append(g.Names, g.More...)), In: c.expr(g.In), Body: c.block(g.Body)}
 	case *gNext:
 		return &ast.Next{Src: c.src(g.at), Name: c.ident(g.Name), Expr: c.expr(g.Expr)}
 	case *gChan:

@@ -90,7 +90,9 @@ type gState struct {
 type gOn struct {
 	at
 	End   bool      `parser:"'on' ( @'end'"`
-	Names []*gIdent `parser:"| ( @@ | '(' @@ { ',' @@ } ')' )"`
+	Names []*gIdent `parser:"| ( @@"`
+	Paren bool      `parser:"| @'('"`
+	More  []*gIdent `parser:"@@ { ',' @@ } ')' )"`
 	In    *gExpr    `parser:"'in' @@ )"`
 	Body  *gBlock   `parser:"@@"`
 }

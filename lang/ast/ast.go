@@ -113,6 +113,7 @@ type (
 	On struct {
 		Src
 		End   bool
+		Paren bool // (x, y), or a single name in parentheses
 		Names []Ident
 		In    Expr
 		Body  *Block
