@@ -15,7 +15,7 @@ import (
 type Pool struct {
 	workers []*Worker
 	options PoolOptions
-	cpus    []int // to pin workers to; empty: do not
+	cpus    []int         // to pin workers to; empty: do not
 	slot    chan struct{} // holds an element while a run is in flight
 	closed  chan struct{} // closed by Close
 	once    sync.Once
