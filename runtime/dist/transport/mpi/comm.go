@@ -191,7 +191,7 @@ func (c *Comm) postOn(on *Communicator, tag int, s *slot, at C.uintptr_t, n int)
 		started = C.flow_irecv(at, C.int(n), C.int(s.peer), C.int(tag), on.h)
 	}
 	if started.rc != C.MPI_SUCCESS {
-		s.err = check("MPI_I"+s.kind, started.rc)
+		s.err = check(s.function(), started.rc)
 		return c.env.null
 	}
 	s.left++
@@ -313,11 +313,12 @@ func (c *Comm) arrived(s *slot, piece int, f *C.flow_completion) {
 	if s.err != nil {
 		return
 	}
-	err := check("MPI_I"+s.kind, f.rc)
-	if s.kind == "receive" && (err == nil || truncated(err)) {
-		err = c.received(s, piece, int(f.bytes))
+	if f.rc != C.MPI_SUCCESS {
+		s.err = check(s.function(), f.rc)
 	}
-	s.err = err
+	if s.kind == "receive" && (s.err == nil || truncated(s.err)) {
+		s.err = c.received(s, piece, int(f.bytes))
+	}
 }
 
 // finish appends a transfer's error, if any, to errs.
@@ -326,6 +327,14 @@ func (c *Comm) finish(s *slot, index int, errs []error) []error {
 		return errs
 	}
 	return append(errs, &transport.Error{Op: s.kind, Rank: c.rank, Peer: s.peer, Tag: s.tag, Channel: s.channel, Index: index, Err: s.err})
+}
+
+// function names the MPI function of a transfer, for messages.
+func (s *slot) function() string {
+	if s.kind == "send" {
+		return "MPI_Isend"
+	}
+	return "MPI_Irecv"
 }
 
 // release gives a slot back and lets go of the buffer. It returns None.
