@@ -1,0 +1,188 @@
+package format
+
+// This file defines reading by lines, and numbers out of lines.
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"math"
+	"strconv"
+)
+
+// lineReader gives the lines of an input, and knows their numbers.
+type lineReader struct {
+	in   *input
+	no   int    // of the line that next returned last
+	long []byte // a line that did not fit the reader's buffer
+}
+
+// next is the next line without its end, valid until the following call; io.EOF after the last. An error is ready
+// for the user.
+func (l *lineReader) next() ([]byte, error) {
+	line, err := l.in.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		l.long = append(l.long[:0], line...)
+		for err == bufio.ErrBufferFull {
+			line, err = l.in.ReadSlice('\n')
+			l.long = append(l.long, line...)
+		}
+		line = l.long
+	}
+	if err == io.EOF && len(line) == 0 {
+		return nil, io.EOF
+	}
+	l.no++
+	if err != nil && err != io.EOF {
+		return nil, readError(l.in.file, l.no, err)
+	}
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		line = line[:n-1]
+	}
+	return bytes.TrimSuffix(line, []byte("\r")), nil
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+// skipSpace is the first place at or after i that is no space.
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && isSpace(b[i]) {
+		i++
+	}
+	return i
+}
+
+// wordEnd is the end of the word that starts at i.
+func wordEnd(b []byte, i int) int {
+	for i < len(b) && !isSpace(b[i]) {
+		i++
+	}
+	return i
+}
+
+// scanInt reads a decimal integer at i. ok is false, and next is i, when there is none or it does not fit.
+func scanInt(b []byte, i int) (x int64, next int, ok bool) {
+	start, negative := i, false
+	if i < len(b) && (b[i] == '-' || b[i] == '+') {
+		negative = b[i] == '-'
+		i++
+	}
+	first := i
+	var m uint64
+	for ; i < len(b) && b[i]-'0' < 10; i++ {
+		if m > (math.MaxUint64-9)/10 {
+			return 0, start, false
+		}
+		m = m*10 + uint64(b[i]-'0')
+	}
+	limit := uint64(math.MaxInt64)
+	if negative {
+		limit++
+	}
+	if i == first || m > limit {
+		return 0, start, false
+	}
+	if negative {
+		return -int64(m), i, true
+	}
+	return int64(m), i, true
+}
+
+// tens are the powers of ten that are exact in f64.
+var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// scanFloat reads a decimal number at i, correctly rounded. ok is false, and next is i, when there is none; words
+// (nan, inf) and everything unusual are floatWord's.
+//
+// A significand below 2^53 and a power of ten up to 22 are exact, so one division or multiplication rounds once
+// (Clinger, How to read floating point numbers accurately, 1990). All others go to strconv.
+func scanFloat(b []byte, i int) (x float64, next int, ok bool) {
+	start, negative := i, false
+	if i < len(b) && (b[i] == '-' || b[i] == '+') {
+		negative = b[i] == '-'
+		i++
+	}
+	var m uint64
+	digits, dropped, exp := 0, false, 0
+	first := i
+	for ; i < len(b) && b[i]-'0' < 10; i++ {
+		if digits == 19 {
+			dropped = true
+			continue
+		}
+		m = m*10 + uint64(b[i]-'0')
+		if m != 0 {
+			digits++
+		}
+	}
+	seen := i - first
+	if i < len(b) && b[i] == '.' {
+		i++
+		point := i
+		for ; i < len(b) && b[i]-'0' < 10; i++ {
+			if digits == 19 {
+				dropped = true
+				continue
+			}
+			m = m*10 + uint64(b[i]-'0')
+			exp--
+			if m != 0 {
+				digits++
+			}
+		}
+		seen += i - point
+	}
+	if seen == 0 {
+		return 0, start, false
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		e, after, ok := scanInt(b, i+1)
+		if !ok {
+			return 0, start, false
+		}
+		i = after
+		exp += int(max(min(e, 1<<20), -1<<20))
+	}
+	if dropped || m >= 1<<53 || m != 0 && (exp < -22 || exp > 22) {
+		x, err := strconv.ParseFloat(string(b[start:i]), 64)
+		if err != nil {
+			return 0, start, false // beyond f64
+		}
+		return x, i, true
+	}
+	x = float64(m)
+	if m == 0 {
+		exp = 0
+	}
+	if exp < 0 {
+		x /= tens[-exp]
+	} else {
+		x *= tens[exp]
+	}
+	if negative {
+		x = -x
+	}
+	return x, i, true
+}
+
+// floatWord reads a whole word as a number the slow way: nan, inf, infinity with any sign and case, and exponents
+// that Fortran writes with a d.
+func floatWord(word []byte) (float64, bool) {
+	for _, c := range word {
+		if c == '_' || c|0x20 == 'x' || c|0x20 == 'p' {
+			return 0, false // Go's own notations are no data format's
+		}
+	}
+	s := string(word)
+	if x, err := strconv.ParseFloat(s, 64); err == nil {
+		return x, true
+	}
+	if i := bytes.IndexAny(word, "dD"); i > 0 {
+		x, err := strconv.ParseFloat(s[:i]+"e"+s[i+1:], 64)
+		return x, err == nil
+	}
+	return 0, false
+}
+
+// quote is bytes of a file as a Go string literal: printable whatever they are.
+func quote(b []byte) string { return strconv.Quote(string(b)) }

@@ -1,0 +1,392 @@
+package format
+
+// This file defines reading Matrix Market files (Boisvert, Pozo, Remington: The Matrix Market exchange formats,
+// NIST IR 5935, 1996): array and coordinate; real, integer, pattern; general, symmetric, skew-symmetric.
+//
+// Real is f64, integer is i64, pattern is bool. Entries that occur twice are added in the order of the file, as in
+// the assembly of finite elements (the standard leaves it open); in a pattern they are one. A symmetric file holds the
+// lower triangle alone; an entry above it is an error, because a reader that mirrors it would count it twice.
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strings"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// symmetry is how the stored entries make up the matrix.
+type symmetry uint8
+
+const (
+	general symmetry = iota
+	symmetric
+	skew
+)
+
+// banner is what the first line and the size line say.
+type banner struct {
+	Header
+	coordinate bool
+	sym        symmetry
+	entries    int // lines that follow
+}
+
+func readMatrixMarket(in *input, _ Options, headOnly bool) (Header, *value.Dense, error) {
+	r := &marketReader{lineReader: lineReader{in: in}}
+	if err := r.head(); err != nil {
+		return Header{}, nil, err
+	}
+	if headOnly {
+		return r.Header, nil, nil
+	}
+	var err error
+	if r.out, err = in.matrix(r.Header); err != nil {
+		return Header{}, nil, err
+	}
+	if r.coordinate {
+		err = r.triples()
+	} else {
+		err = r.columns()
+	}
+	if err != nil {
+		return Header{}, nil, err
+	}
+	return r.Header, r.out, nil
+}
+
+// marketReader reads one file.
+type marketReader struct {
+	lineReader
+	banner
+	out *value.Dense
+}
+
+func (r *marketReader) fail(col int, format string, args ...any) *Error {
+	return failf(MatrixMarket, r.in.file, format, args...).at(r.no, col)
+}
+
+const firstLine = "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric"
+
+// head reads the first line, the comments and the size line.
+func (r *marketReader) head() error {
+	line, err := r.next()
+	if err != nil {
+		return err
+	}
+	words := strings.Fields(strings.ToLower(string(line)))
+	if len(words) != 5 || words[0] != "%%matrixmarket" {
+		return r.fail(0, "not the first line of a Matrix Market file: %s", quoted(line)).help("wanted is %s", firstLine)
+	}
+	if words[1] != "matrix" {
+		return r.fail(0, "a Matrix Market %s is not read, only a matrix", words[1])
+	}
+	bad := func(what, word, wanted string) error {
+		return r.fail(bytes.Index(bytes.ToLower(line), []byte(word))+1, "%s %q", what, word).help("wanted is %s", wanted)
+	}
+	switch words[2] {
+	case "coordinate", "array":
+		r.coordinate = words[2] == "coordinate"
+	default:
+		return bad("unknown format", words[2], "coordinate or array")
+	}
+	switch words[3] {
+	case "real", "double":
+		r.Elem = types.F64
+	case "integer":
+		r.Elem = types.I64
+	case "pattern":
+		r.Elem = types.Bool
+	case "complex":
+		return bad("no support for the field", words[3], "real, integer or pattern")
+	default:
+		return bad("unknown field", words[3], "real, integer or pattern")
+	}
+	switch words[4] {
+	case "general":
+	case "symmetric":
+		r.sym = symmetric
+	case "skew-symmetric":
+		r.sym = skew
+	default:
+		return bad("unknown symmetry", words[4], "general, symmetric or skew-symmetric")
+	}
+	if r.Elem == types.Bool && (!r.coordinate || r.sym == skew) {
+		return r.fail(0, "a pattern is neither an array nor skew-symmetric: it has no values")
+	}
+	return r.size()
+}
+
+// size reads the size line and checks that it can be true.
+func (r *marketReader) size() error {
+	line, err := r.content()
+	if err == io.EOF {
+		return r.fail(0, "the file ends before the line of sizes")
+	} else if err != nil {
+		return err
+	}
+	names := []string{"rows", "columns", "entries"}
+	if !r.coordinate {
+		names = names[:2]
+	}
+	var n [3]int64
+	at := 0
+	for k, name := range names {
+		at = skipSpace(line, at)
+		x, next, ok := scanInt(line, at)
+		if !ok || next < len(line) && !isSpace(line[next]) || x < 0 {
+			return r.fail(at+1, "the number of %s is wanted, found %s", name, quoted(line[at:wordEnd(line, at)])).
+				help("after the comments comes one line: %s", strings.Join(names, " "))
+		}
+		n[k], at = x, next
+	}
+	if at = skipSpace(line, at); at < len(line) {
+		return r.fail(at+1, "%s follows the %d sizes", quoted(line[at:wordEnd(line, at)]), len(names))
+	}
+	const most = math.MaxInt32 * 64 // 2^37: rows * columns stays far from overflow in float64, and no real file is near
+	if n[0] > most || n[1] > most {
+		return r.fail(0, "%d x %d is too large for a matrix", n[0], n[1])
+	}
+	r.Rows, r.Cols = int(n[0]), int(n[1])
+	if r.sym != general && r.Rows != r.Cols {
+		return r.fail(0, "a symmetric matrix is square; this has %d rows and %d columns", r.Rows, r.Cols)
+	}
+	if err := r.in.fits(r.Header); err != nil {
+		return err
+	}
+	shortest := int64(4) // "1 1\n", the last line end may be missing
+	if r.coordinate {
+		r.entries = int(n[2])
+	} else {
+		shortest = 2
+		switch r.sym {
+		case general:
+			r.entries = r.Rows * r.Cols
+		case symmetric:
+			r.entries = r.Rows * (r.Rows + 1) / 2
+		case skew:
+			r.entries = r.Rows * (r.Rows - 1) / 2
+		}
+	}
+	if int64(r.entries) > r.in.size/shortest+1 {
+		return r.fail(0, "%d entries are announced, and the file has no room for so many", r.entries)
+	}
+	return nil
+}
+
+// content is the next line that is neither empty nor a comment.
+func (r *marketReader) content() ([]byte, error) {
+	for {
+		line, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if at := skipSpace(line, 0); at < len(line) && line[at] != '%' {
+			return line, nil
+		}
+	}
+}
+
+// triples reads the entries of a coordinate file.
+func (r *marketReader) triples() error {
+	for done := 0; ; done++ {
+		line, err := r.content()
+		if err == io.EOF {
+			if done < r.entries {
+				return r.fail(0, "%d entries are announced, the file ends after %d", r.entries, done)
+			}
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if done == r.entries {
+			return r.fail(0, "entry %d follows, %d are announced", done+1, r.entries)
+		}
+		if err := r.triple(line); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *marketReader) triple(line []byte) error {
+	i, at, err := r.index(line, 0, "row", r.Rows)
+	if err != nil {
+		return err
+	}
+	j, at, err := r.index(line, at, "column", r.Cols)
+	if err != nil {
+		return err
+	}
+	x, n := 0.0, int64(1)
+	switch r.Elem {
+	case types.F64:
+		x, at, err = r.real(line, at)
+	case types.I64:
+		n, at, err = r.integer(line, at)
+	}
+	if err != nil {
+		return err
+	}
+	if at = skipSpace(line, at); at < len(line) {
+		return r.fail(at+1, "%s follows the entry", quoted(line[at:]))
+	}
+	if r.sym != general {
+		if i < j {
+			return r.fail(0, "entry (%d, %d) lies above the diagonal of a symmetric matrix", i+1, j+1).
+				help("only the lower triangle is stored; if this file holds both, its first line should say general")
+		}
+		if i == j && r.sym == skew {
+			return r.fail(0, "entry (%d, %d) on the diagonal of a skew-symmetric matrix, which is zero", i+1, j+1)
+		}
+	}
+	r.add(i, j, x, n)
+	return nil
+}
+
+// index reads a 1-based index below or at size and returns it 0-based.
+func (r *marketReader) index(line []byte, at int, what string, size int) (index, next int, err error) {
+	at = skipSpace(line, at)
+	x, next, ok := scanInt(line, at)
+	if !ok || next < len(line) && !isSpace(line[next]) {
+		if at == len(line) {
+			return 0, 0, r.fail(at+1, "the line ends where a %s index is wanted", what)
+		}
+		return 0, 0, r.fail(at+1, "a %s index is wanted, found %s", what, quoted(line[at:wordEnd(line, at)]))
+	}
+	if x < 1 || x > int64(size) {
+		e := r.fail(at+1, "%s %d of a matrix with %d %ss", what, x, size, what)
+		if x == 0 {
+			e.help("indices start at 1 in Matrix Market files")
+		}
+		return 0, 0, e
+	}
+	return int(x) - 1, next, nil
+}
+
+// real reads a number.
+func (r *marketReader) real(line []byte, at int) (x float64, next int, err error) {
+	at = skipSpace(line, at)
+	x, next, ok := scanFloat(line, at)
+	if ok && (next == len(line) || isSpace(line[next])) {
+		return x, next, nil
+	}
+	next = wordEnd(line, at)
+	if x, ok := floatWord(line[at:next]); ok {
+		return x, next, nil
+	}
+	return 0, 0, r.noNumber(line, at, "a number")
+}
+
+func (r *marketReader) integer(line []byte, at int) (x int64, next int, err error) {
+	at = skipSpace(line, at)
+	x, next, ok := scanInt(line, at)
+	if ok && (next == len(line) || isSpace(line[next])) {
+		return x, next, nil
+	}
+	return 0, 0, r.noNumber(line, at, "an integer of 64 bits")
+}
+
+func (r *marketReader) noNumber(line []byte, at int, wanted string) error {
+	if at == len(line) {
+		return r.fail(at+1, "the line ends where %s is wanted", wanted)
+	}
+	return r.fail(at+1, "%s is wanted, found %s", wanted, quoted(line[at:wordEnd(line, at)]))
+}
+
+// add adds an entry and its mirror image.
+func (r *marketReader) add(i, j int, x float64, n int64) {
+	d := r.out
+	at, mirror := i*d.Stride+j, j*d.Stride+i
+	switch r.Elem {
+	case types.F64:
+		d.F64[at] = sum(d.F64[at], x)
+		if r.sym == symmetric && i != j {
+			d.F64[mirror] = sum(d.F64[mirror], x)
+		} else if r.sym == skew {
+			d.F64[mirror] = sum(d.F64[mirror], -x)
+		}
+	case types.I64:
+		d.I64[at] += n
+		if r.sym == symmetric && i != j {
+			d.I64[mirror] += n
+		} else if r.sym == skew {
+			d.I64[mirror] -= n
+		}
+	default:
+		d.Bool[at] = 1
+		if r.sym == symmetric {
+			d.Bool[mirror] = 1
+		}
+	}
+}
+
+// sum is old + x, where an old zero is no entry yet: 0 + -0 would lose the sign.
+func sum(old, x float64) float64 {
+	if old == 0 {
+		return x
+	}
+	return old + x
+}
+
+// columns reads the entries of an array file: column after column, of the lower triangle alone if it is symmetric.
+// The standard has one number a line; several are read too.
+func (r *marketReader) columns() error {
+	i, j, done := 0, 0, 0
+	skipUpper := func() {
+		switch r.sym {
+		case symmetric:
+			i = j
+		case skew:
+			i = j + 1
+		default:
+			i = 0
+		}
+	}
+	skipUpper()
+	for {
+		line, err := r.content()
+		if err == io.EOF {
+			if done < r.entries {
+				return r.fail(0, "%d numbers are announced (%d x %d), the file ends after %d", r.entries, r.Rows, r.Cols, done)
+			}
+			return nil
+		} else if err != nil {
+			return err
+		}
+		for at := skipSpace(line, 0); at < len(line); at = skipSpace(line, at) {
+			if done == r.entries {
+				return r.fail(at+1, "number %d follows, %d are announced (%d x %d)", done+1, r.entries, r.Rows, r.Cols)
+			}
+			var x float64
+			var n int64
+			if r.Elem == types.F64 {
+				x, at, err = r.real(line, at)
+			} else {
+				n, at, err = r.integer(line, at)
+			}
+			if err != nil {
+				return err
+			}
+			r.add(i, j, x, n)
+			done++
+			if i++; i == r.Rows {
+				j++
+				skipUpper()
+			}
+		}
+	}
+}
+
+// quoted is a piece of a file in a message: at most 40 bytes of it, unprintable ones escaped.
+func quoted(b []byte) string {
+	const most = 40
+	if len(b) == 0 {
+		return "nothing"
+	}
+	if len(b) > most {
+		return quote(b[:most]) + " ..."
+	}
+	return quote(b)
+}

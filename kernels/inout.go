@@ -1,0 +1,106 @@
+package kernels
+
+// This file defines what touches the world outside: read, emit and assert.
+
+import (
+	"errors"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/format"
+)
+
+// inout is the rows of input and output. The files that a table's read has parsed are cached in that table.
+func inout() []*op.Def {
+	files := &fileCache{heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}}
+	return []*op.Def{readRow(files), emitRow(), assertRow()}
+}
+
+// codeOf is the diagnostic code of what is wrong with a file.
+func codeOf(c format.Cause) string {
+	switch c {
+	case format.UnknownFormat:
+		return "E502"
+	case format.MatrixMarket:
+		return "E503"
+	case format.CSV:
+		return "E504"
+	case format.NPY:
+		return "E505"
+	case format.Gzip:
+		return "E506"
+	case format.Unwritable:
+		return "E507"
+	case format.TooLarge:
+		return "E605"
+	}
+	return "E501" // unreadable
+}
+
+// fileFault is the error of a file as a refusal of argument arg.
+func fileFault(arg int, err error) error {
+	var e *format.Error
+	if !errors.As(err, &e) {
+		return op.Faultf(arg, "E501", "%v", err)
+	}
+	return &op.Fault{Arg: arg, Code: codeOf(e.Cause), Msg: e.Error(), Help: e.Help}
+}
+
+// fileFailure is the error of a file as a failure of the run.
+func fileFailure(err error) error {
+	var e *format.Error
+	if !errors.As(err, &e) {
+		return op.Failf("E501", "%v", err)
+	}
+	return &op.Failure{Code: codeOf(e.Cause), Msg: e.Error(), Help: e.Help}
+}
+
+func assertRow() *op.Def {
+	d := &op.Def{
+		Name: "assert",
+		Doc: "assert ends the run with a failure when its condition is false; an assert above an emit guards it: nothing below is printed. " +
+			"Written as a statement: `assert x > 0, \"text\"`.",
+		Args: []op.Arg{{Name: "cond", Doc: "bool"}, {Name: "after", Rest: true, Doc: "effects that come first; the compiler writes them"},
+			{Name: "message", Attr: true, Kind: op.StrVal, Optional: true, Doc: "text of the failure"}},
+		Eg:   []op.Example{{Program: "assert 1 + 1 == 2, \"arithmetic\"\nemit \"ok\"", Output: "ok\n"}},
+		Type: assertType,
+		Laws: op.Effectful,
+		Cost: func(*op.Sig, types.Type) op.Work { return op.Work{} },
+	}
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		if c.Scalar(0).I != 0 {
+			return nil, nil
+		}
+		if m := c.Attrs.Str("message"); m != "" {
+			return nil, op.Failf(codeAssert, "assertion failed: %s", m)
+		}
+		return nil, op.Failf(codeAssert, "assertion failed")
+	}
+	d.Kernel = func(c *op.Call) error { _, err := d.Ref(c); return err }
+	return d
+}
+
+func assertType(s *op.Sig) (types.Type, error) {
+	if t := s.In[0]; t != types.ScalarOf(types.Bool) {
+		f := op.Faultf(0, codeKind, "assert takes one bool; this is %s", t)
+		switch {
+		case t.IsMatrix() && t.Elem == types.Bool:
+			f.WithHelp("min(x) is true when every element is")
+		case t.Elem.IsNumeric():
+			f.WithHelp("compare it: x != 0")
+		}
+		return types.Type{}, f
+	}
+	return effectType(s)
+}
+
+// effectType is the type of an effect that waits for others: all inputs but the first.
+func effectType(s *op.Sig) (types.Type, error) {
+	for i, t := range s.In[1:] {
+		if t.Kind != types.Effect {
+			return types.Type{}, op.Faultf(i+1, codeKind, "%s takes one value; argument %d is %s", s.Def.Source(), i+2, t)
+		}
+	}
+	return types.EffectType(), nil
+}

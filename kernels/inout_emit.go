@@ -1,0 +1,185 @@
+package kernels
+
+// This file defines emit, and how values look on a terminal: a scalar as the language writes it; a matrix a line a
+// row, elements separated by one space, always whole, because the bytes are what programs and tests compare.
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/format"
+)
+
+func emitRow() *op.Def {
+	return &op.Def{
+		Name: "emit",
+		Doc: "emit prints a value, or writes it to a file: `emit x`, `emit x as \"label\"`, `emit x to \"x.csv\"`. The extension tells the format as for read. " +
+			"Emits to the same place happen in the order of the program; a file appears only when the whole run has succeeded.",
+		Args: []op.Arg{
+			{Name: "x", Doc: "scalar or dense matrix"},
+			{Name: "after", Rest: true, Doc: "effects that come first; the compiler writes them"},
+			{Name: "label", Attr: true, Kind: op.StrVal, Optional: true, Doc: "printed before the value"},
+			{Name: "to", Attr: true, Kind: op.StrVal, Optional: true, Doc: "file name; standard output unless given"},
+			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
+			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\" or \"tsv\", where the extension does not tell"},
+		},
+		Eg:   []op.Example{{Program: "emit 0.5 as \"half\"\nemit eye(2) as \"I\"", Output: "half: 0.5\nI:\n1 0\n0 1\n"}},
+		Type: emitType, Ref: emitRef, Laws: op.Effectful, Shard: op.Shard{Kind: op.ShardSink}, Cost: copyWork,
+		Kernel: emitKernel,
+	}
+}
+
+func emitType(s *op.Sig) (types.Type, error) {
+	t := s.In[0]
+	if !t.IsScalar() && !t.IsDense() {
+		return types.Type{}, op.Faultf(0, codeKind, "emit takes a scalar or a dense matrix; this is %s", t)
+	}
+	// Attributes come after the value and its effects.
+	toArg := len(s.In) + 1
+	if to := s.Attrs.Str("to"); to != "" {
+		o, err := readOptions(s.Attrs)
+		if err != nil {
+			err.(*op.Fault).Arg = toArg + 1
+			return types.Type{}, err
+		}
+		if err := format.Check(to, o); err != nil {
+			return types.Type{}, fileFault(toArg, err)
+		}
+		if !t.Elem.IsNumeric() {
+			return types.Type{}, op.Faultf(0, codeKind, "a %s cannot be written to a file of numbers", t)
+		}
+	}
+	return effectType(s)
+}
+
+func emitKernel(c *op.Call) error {
+	if to := c.Attrs.Str("to"); to != "" {
+		return emitFile(c, to)
+	}
+	b := &textWriter{w: c.Env.Stdout()}
+	label := c.Attrs.Str("label")
+	switch x := c.In[0].(type) {
+	case *value.Dense:
+		if label != "" {
+			b.text = append(append(b.text, label...), ":\n"...)
+		}
+		b.matrix(x)
+	default:
+		if label != "" {
+			b.text = append(append(b.text, label...), ": "...)
+		}
+		b.text = append(append(b.text, fmt.Sprint(x)...), '\n')
+	}
+	b.flush()
+	return stdoutFailure(b.err)
+}
+
+// stdoutFailure is the failure of printing, if it failed.
+func stdoutFailure(err error) error {
+	if err == nil {
+		return nil
+	}
+	return op.Failf("E507", "standard output cannot be written: %v", err)
+}
+
+// emitFile writes to a sink of the environment, which keeps half files from being seen.
+func emitFile(c *op.Call, to string) error {
+	o, err := readOptions(c.Attrs)
+	if err != nil {
+		return err
+	}
+	w, err := c.Env.Create(to)
+	if err != nil {
+		return op.Failf("E507", "%s: cannot be written: %v", to, err)
+	}
+	err = format.Write(w, to, c.In[0], o)
+	if cerr := w.Close(); err == nil && cerr != nil {
+		err = &format.Error{Cause: format.Unwritable, File: to, Msg: "cannot be written: " + cerr.Error()}
+	}
+	if err != nil {
+		return fileFailure(err)
+	}
+	return nil
+}
+
+// textWriter gathers text and writes it in pieces of about 64 KiB.
+type textWriter struct {
+	w    io.Writer
+	text []byte
+	err  error
+}
+
+const textPiece = 1 << 16
+
+func (b *textWriter) flush() {
+	if b.err == nil && len(b.text) > 0 {
+		_, b.err = b.w.Write(b.text)
+	}
+	b.text = b.text[:0]
+}
+
+func (b *textWriter) matrix(d *value.Dense) {
+	for i := range d.Rows {
+		at := i * d.Stride
+		for j := range d.Cols {
+			if j > 0 {
+				b.text = append(b.text, ' ')
+			}
+			switch d.Elem {
+			case types.F64:
+				b.float(d.F64[at+j], 64)
+			case types.F32:
+				b.float(float64(d.F32[at+j]), 32)
+			case types.Bool:
+				b.text = strconv.AppendBool(b.text, d.Bool[at+j] != 0)
+			default:
+				b.text = strconv.AppendInt(b.text, d.I64[at+j], 10)
+			}
+		}
+		b.text = append(b.text, '\n')
+		if len(b.text) > textPiece {
+			b.flush()
+		}
+	}
+}
+
+func (b *textWriter) float(x float64, bits int) {
+	if x-x != 0 { // nan or infinite: the language has its own words
+		b.text = append(b.text, value.FormatFloat(x, bits)...)
+		return
+	}
+	b.text = strconv.AppendFloat(b.text, x, 'g', -1, bits)
+}
+
+func emitRef(c *op.Call) (value.Value, error) {
+	if to := c.Attrs.Str("to"); to != "" {
+		return nil, emitFile(c, to)
+	}
+	label := c.Attrs.Str("label")
+	d, ok := c.In[0].(*value.Dense)
+	if !ok {
+		if label != "" {
+			label += ": "
+		}
+		_, err := fmt.Fprintln(c.Env.Stdout(), label+fmt.Sprint(c.In[0]))
+		return nil, stdoutFailure(err)
+	}
+	if label != "" {
+		label += ":\n"
+	}
+	lines := []string{}
+	for i := range d.Rows {
+		words := make([]string, d.Cols)
+		for j := range words {
+			words[j] = d.At(i, j).String()
+		}
+		lines = append(lines, strings.Join(words, " ")+"\n")
+	}
+	_, err := io.WriteString(c.Env.Stdout(), label+strings.Join(lines, ""))
+	return nil, stdoutFailure(err)
+}

@@ -1,0 +1,224 @@
+package kernels
+
+// This file defines read. A file is parsed once however many blocks of it are asked for: whoever comes first
+// parses, the others wait, and the matrix is let go when as many elements have been handed out as it has.
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/format"
+)
+
+func readRow(files *fileCache) *op.Def {
+	return &op.Def{
+		Name: "read",
+		Doc: "read is the matrix in a file; the extension tells the format: .mtx (Matrix Market), .npy (NumPy), .csv and .tsv, each also compressed (.gz). " +
+			"Matrix Market real is f64, integer i64, pattern bool, and entries that occur twice are added; a CSV is f64, whatever its numbers. " +
+			"Only the head of the file is read before the run.",
+		Args: []op.Arg{
+			{Name: "path", Attr: true, Kind: op.StrVal, Doc: "file name, relative to the working directory"},
+			{Name: "missing", Attr: true, Kind: op.FloatVal, Optional: true, Doc: "what an empty field or NA of a CSV becomes; nan unless given"},
+			{Name: "header", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether a CSV begins with names; unless given it does when its first line has text in it"},
+			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
+			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\" or \"tsv\", where the extension does not tell"},
+		},
+		Eg:     []op.Example{{Program: "emit eye(2) to \"eye.mtx\"   # in another program: A = read(\"eye.mtx\")"}},
+		Type:   files.readType,
+		Ref:    readRef,
+		Laws:   op.Pure,
+		Shard:  op.Shard{Kind: op.ShardGenerate},
+		Cost:   func(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: float64(out.Bytes())} },
+		Kernel: files.readKernel,
+	}
+}
+
+// readOptions are the attributes of a read or an emit as options of a format.
+func readOptions(a *op.Attrs) (o format.Options, err error) {
+	if v, ok := a.Get("missing"); ok && v.Kind != op.NoVal {
+		x := a.Float("missing")
+		o.Missing = &x
+	}
+	if v, ok := a.Get("header"); ok && v.Kind == op.BoolVal {
+		o.Header = format.No
+		if a.Bool("header") {
+			o.Header = format.Yes
+		}
+	}
+	o.Form = a.Str("form")
+	if sep := a.Str("sep"); len(sep) == 1 && sep[0] != '"' && sep[0] != '\n' && sep[0] < 0x80 {
+		o.Sep = sep[0]
+	} else if sep != "" {
+		return o, op.Faultf(3, codeAttr, "sep = %q", sep).WithHelp("a separator is one character, such as \";\"")
+	}
+	return o, nil
+}
+
+func (f *fileCache) readType(s *op.Sig) (types.Type, error) {
+	o, err := readOptions(s.Attrs)
+	if err != nil {
+		return types.Type{}, err
+	}
+	h, err := f.stat(s.Attrs.Str("path"), o)
+	if err != nil {
+		return types.Type{}, fileFault(0, err)
+	}
+	t := h.Type()
+	if w, ok := windowOf(s.Attrs, "at"); ok {
+		if !w.within(t.Rows, t.Cols) {
+			return t, op.Faultf(0, codeRange, "block %v of a %s", w, t)
+		}
+		t.Rows, t.Cols = w.rows, w.cols
+	}
+	return t, nil
+}
+
+// pathOf is where the program's path is in the file system.
+func pathOf(c *op.Call) string {
+	if p := c.Attrs.Str("path"); c.Env == nil {
+		return p
+	} else {
+		return c.Env.Path(p)
+	}
+}
+
+func readRef(c *op.Call) (value.Value, error) {
+	o, err := readOptions(c.Attrs)
+	if err != nil {
+		return nil, err
+	}
+	d, err := format.Read(pathOf(c), o)
+	if err != nil {
+		return nil, fileFailure(err)
+	}
+	if w, ok := windowOf(c.Attrs, "at"); ok {
+		if !w.within(d.Rows, d.Cols) {
+			return nil, changed(pathOf(c))
+		}
+		d = w.of(d)
+	}
+	if d.Type() != c.Type {
+		return nil, changed(pathOf(c))
+	}
+	return d, nil
+}
+
+// changed is the failure of a file that is not what it was when the program was checked.
+func changed(path string) error {
+	return op.Failf("E606", "%s changed while the program ran", path)
+}
+
+func (f *fileCache) readKernel(c *op.Call) error {
+	o, err := readOptions(c.Attrs)
+	if err != nil {
+		return err
+	}
+	path := pathOf(c)
+	out := c.Result()
+	w, ok := windowOf(c.Attrs, "at")
+	if !ok {
+		w = window{0, 0, out.Rows, out.Cols}
+	}
+	d, err := f.read(path, o, int64(w.rows)*int64(w.cols))
+	if err != nil {
+		return fileFailure(err)
+	}
+	if d.Elem != out.Elem || !w.within(d.Rows, d.Cols) || !ok && (d.Rows != out.Rows || d.Cols != out.Cols) {
+		return changed(path)
+	}
+	copyInto(out, w.of(d))
+	return nil
+}
+
+// fileKey is a version of a file, read in a certain way.
+type fileKey struct {
+	path, form  string
+	size, mtime int64
+	sep         byte
+	header      format.Choice
+	missing     uint64
+}
+
+// keyOf is the key of the file as it is now. A file that cannot be looked at has the key of its name: the formats
+// say what is wrong with it.
+func keyOf(path string, o format.Options) fileKey {
+	k := fileKey{path: path, form: o.Form, sep: o.Sep, header: o.Header, missing: math.Float64bits(math.NaN())}
+	if full, err := filepath.Abs(path); err == nil {
+		k.path = full
+	}
+	if o.Missing != nil {
+		k.missing = math.Float64bits(*o.Missing)
+	}
+	if st, err := os.Stat(path); err == nil {
+		k.size, k.mtime = st.Size(), st.ModTime().UnixNano()
+	}
+	return k
+}
+
+// fileCache remembers headers, and matrices while blocks of them are still wanted. Safe for concurrent use.
+type fileCache struct {
+	mu     sync.Mutex
+	heads  map[fileKey]headResult
+	parsed map[fileKey]*parsedFile
+}
+
+type headResult struct {
+	head format.Header
+	err  error
+}
+
+// parsedFile is a file that is being read or has been.
+type parsedFile struct {
+	once sync.Once
+	d    *value.Dense
+	err  error
+	left int64 // elements not handed out yet; guarded by the cache
+}
+
+// stat is format.Stat, remembered: type rules run after every pass and for every block.
+func (f *fileCache) stat(path string, o format.Options) (format.Header, error) {
+	k := keyOf(path, o)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, ok := f.heads[k]
+	if !ok {
+		r.head, r.err = format.Stat(path, o)
+		f.heads[k] = r
+	}
+	return r.head, r.err
+}
+
+// read is format.Read, shared among the readers of blocks: count is the number of elements that this one takes.
+// The matrix must not be changed.
+func (f *fileCache) read(path string, o format.Options, count int64) (*value.Dense, error) {
+	k := keyOf(path, o)
+	f.mu.Lock()
+	p := f.parsed[k]
+	if p == nil {
+		p = &parsedFile{}
+		f.parsed[k] = p
+	}
+	f.mu.Unlock()
+	p.once.Do(func() {
+		// A panic here would leave a nil matrix and no error to those who wait.
+		p.err = fmt.Errorf("%s: reading was broken off", path)
+		p.d, p.err = format.Read(path, o)
+		if p.err == nil {
+			f.mu.Lock()
+			p.left += int64(p.d.Rows) * int64(p.d.Cols)
+			f.mu.Unlock()
+		}
+	})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p.left -= count; p.left <= 0 && f.parsed[k] == p {
+		delete(f.parsed, k)
+	}
+	return p.d, p.err
+}

@@ -1,0 +1,241 @@
+package kernels
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// memoryEnv keeps what a program prints and writes.
+type memoryEnv struct {
+	out   bytes.Buffer
+	files map[string]*bytes.Buffer
+	dir   string
+}
+
+func (e *memoryEnv) Stdout() io.Writer { return &e.out }
+
+func (e *memoryEnv) Create(path string) (io.WriteCloser, error) {
+	if strings.HasPrefix(path, "/nosuch/") {
+		return nil, errors.New("no such directory")
+	}
+	e.files[path] = &bytes.Buffer{}
+	return nopCloser{e.files[path]}, nil
+}
+
+func (e *memoryEnv) Path(path string) string { return filepath.Join(e.dir, path) }
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// emitted runs emit's kernel or reference and returns what it printed.
+func emitted(t *testing.T, x value.Value, attrs *op.Attrs) string {
+	t.Helper()
+	d := rowNamed(t, inout(), "emit")
+	if _, err := d.Type(&op.Sig{Def: d, In: []types.Type{x.Type()}, Attrs: attrs}); err != nil {
+		t.Fatal(err)
+	}
+	a, b := &memoryEnv{}, &memoryEnv{}
+	if err := d.Kernel(&op.Call{In: []value.Value{x}, Attrs: attrs, Env: a, Type: types.EffectType()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Ref(&op.Call{In: []value.Value{x}, Attrs: attrs, Env: b, Type: types.EffectType()}); err != nil {
+		t.Fatal(err)
+	}
+	if a.out.String() != b.out.String() {
+		t.Fatalf("kernel prints\n%s\nreference prints\n%s", a.out.String(), b.out.String())
+	}
+	return a.out.String()
+}
+
+func TestEmitText(t *testing.T) {
+	m := value.New(types.F64, 2, 3)
+	copy(m.F64, []float64{1, -0.5, math.NaN(), 1e300, math.Inf(-1), math.Copysign(0, -1)})
+	labelled := op.MakeAttrs(attr("label", op.Str("X")))
+	for _, c := range []struct {
+		x     value.Value
+		attrs *op.Attrs
+		want  string
+	}{
+		{value.F64(0.1), nil, "0.1\n"},
+		{value.F64(0.1), labelled, "X: 0.1\n"},
+		{value.Scalar{Elem: types.F32, F: float64(float32(0.1))}, nil, "0.1\n"},
+		{value.I64(-7), labelled, "X: -7\n"},
+		{value.Bool(true), nil, "true\n"},
+		{value.Str("a b"), labelled, "X: a b\n"},
+		{m, nil, "1 -0.5 nan\n1e+300 -inf -0\n"},
+		{m, labelled, "X:\n1 -0.5 nan\n1e+300 -inf -0\n"},
+		{m.View(0, 1, 2, 1), nil, "-0.5\n-inf\n"},
+		{value.New(types.Bool, 1, 2), nil, "false false\n"},
+		{value.New(types.F32, 0, 2), labelled, "X:\n"},
+	} {
+		if got := emitted(t, c.x, c.attrs); got != c.want {
+			t.Errorf("emit %v %v prints %q, want %q", c.x.Type(), c.attrs, got, c.want)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
+		emitted(t, randomDense(r, e, 300, 50), nil) // more than one piece of text
+	}
+}
+
+func TestEmitToFilesReadsBack(t *testing.T) {
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, name := range []string{"a.mtx", "a.mtx.gz", "a.npy", "a.npy.gz", "a.csv", "a.csv.gz", "a.tsv"} {
+		rows := inout()
+		emit, read := rowNamed(t, rows, "emit"), rowNamed(t, rows, "read")
+		for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
+			x := randomDense(r, e, 5, 4)
+			env := &memoryEnv{files: map[string]*bytes.Buffer{}, dir: dir}
+			if err := emit.Kernel(&op.Call{In: []value.Value{x}, Attrs: op.MakeAttrs(attr("to", op.Str(name))), Env: env}); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(path, env.files[name].Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			got := checkRow(t, read, op.MakeAttrs(attr("path", op.Str(path))))
+			back := value.New(e, 5, 4)
+			for i := range 5 {
+				for j := range 4 {
+					back.Set(i, j, got.(*value.Dense).At(i, j))
+				}
+			}
+			if !value.Same(back, x.Clone()) {
+				t.Errorf("%s of %v: read back differs", name, e)
+			}
+		}
+	}
+}
+
+func TestReadBlocksParseOnceAndForget(t *testing.T) {
+	const n, m, b = 37, 23, 8
+	path := filepath.Join(t.TempDir(), "x.csv")
+	x := randomDense(rand.New(rand.NewPCG(3, 3)), types.F64, n, m)
+	var text strings.Builder
+	for i := range n {
+		for j := range m {
+			text.WriteString(x.At(i, j).String())
+			text.WriteString(map[bool]string{true: "\n", false: ","}[j == m-1])
+		}
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	files := &fileCache{heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}}
+	d := readRow(files)
+	var wg sync.WaitGroup
+	for i := 0; i < n; i += b {
+		for j := 0; j < m; j += b {
+			w := window{i, j, min(b, n-i), min(b, m-j)}
+			wg.Go(func() {
+				attrs := op.MakeAttrs(attr("path", op.Str(path)), attr("at", op.Ints(w.r0, w.c0, w.rows, w.cols)))
+				out := value.New(types.F64, w.rows, w.cols)
+				if err := d.Kernel(&op.Call{Attrs: attrs, Type: out.Type(), Out: out}); err != nil || !value.Same(out, w.of(x)) {
+					t.Errorf("block %v: %v", w, err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if len(files.parsed) != 0 {
+		t.Error("the matrix is kept after its last block")
+	}
+	checkRow(t, d, op.MakeAttrs(attr("path", op.Str(path)), attr("at", op.Ints(3, 4, 5, 6))))
+	if len(files.parsed) != 1 {
+		t.Error("the matrix is forgotten before its last block")
+	}
+	if err := os.WriteFile(path, []byte("1,2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := value.New(types.F64, n, m)
+	err := d.Kernel(&op.Call{Attrs: op.MakeAttrs(attr("path", op.Str(path))), Type: out.Type(), Out: out})
+	if f, ok := err.(*op.Failure); !ok || f.Code != "E606" {
+		t.Errorf("a file that changed under the program: %v", err)
+	}
+}
+
+func TestInOutFaults(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) op.Attr {
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return attr("path", op.Str(p))
+	}
+	rows := inout()
+	f64, boolean := types.ScalarOf(types.F64), types.ScalarOf(types.Bool)
+	for _, c := range []struct {
+		row      string
+		attrs    *op.Attrs
+		in       []types.Type
+		code     string
+		arg      int
+		msg, hlp string
+	}{
+		{"read", op.MakeAttrs(put("data.mtx", ""), attr("path", op.Str(filepath.Join(dir, "dat.mtx")))), nil, "E501", 0, "no such file", "did you mean"},
+		{"read", op.MakeAttrs(put("x.mtz", "")), nil, "E502", 0, `unknown format ".mtz"`, "did you mean .mtx?"},
+		{"read", op.MakeAttrs(put("a.mtx", "%%MatrixMarket matrix array real generl\n1 1\n1\n")), nil, "E503", 0, `a.mtx:1:34: unknown symmetry "generl"`, ""},
+		{"read", op.MakeAttrs(put("a.csv", "")), nil, "E504", 0, "the file is empty", ""},
+		{"read", op.MakeAttrs(put("a.npy", "PK")), nil, "E505", 0, "not an .npy file", ""},
+		{"read", op.MakeAttrs(put("a.mtx.gz", "\x1f\x8b\x08")), nil, "E506", 0, "compressed", ""},
+		{"read", op.MakeAttrs(put("b.csv", "1,2\n"), attr("sep", op.Str("ab"))), nil, "E203", 3, "sep", ""},
+		{"emit", op.MakeAttrs(attr("to", op.Str("x.cvs"))), []types.Type{f64}, "E502", 2, `unknown format ".cvs"`, "did you mean .csv?"},
+		{"emit", op.MakeAttrs(attr("to", op.Str("x.csv"))), []types.Type{types.ScalarOf(types.Str)}, "E202", 0, "", ""},
+		{"emit", nil, []types.Type{types.EffectType()}, "E202", 0, "", ""},
+		{"emit", nil, []types.Type{f64, f64}, "E202", 1, "", ""},
+		{"assert", nil, []types.Type{f64}, "E202", 0, "assert takes one bool; this is f64", "compare"},
+		{"assert", nil, []types.Type{boolean, boolean}, "E202", 1, "", ""},
+	} {
+		d := rowNamed(t, rows, c.row)
+		_, err := d.Type(&op.Sig{Def: d, In: c.in, Attrs: c.attrs})
+		f, ok := err.(*op.Fault)
+		if !ok || f.Code != c.code || f.Arg != c.arg || !strings.Contains(f.Msg, c.msg) || !strings.Contains(f.Help, c.hlp) {
+			t.Errorf("%s%v: %#v, want %s at argument %d: %s; %s", c.row, c.attrs, err, c.code, c.arg, c.msg, c.hlp)
+		}
+	}
+}
+
+func TestEmitFailsWhereItCannotWrite(t *testing.T) {
+	env := &memoryEnv{files: map[string]*bytes.Buffer{}}
+	err := rowNamed(t, inout(), "emit").Kernel(&op.Call{In: []value.Value{value.F64(1)}, Attrs: op.MakeAttrs(attr("to", op.Str("/nosuch/a.csv"))), Env: env})
+	if f, ok := err.(*op.Failure); !ok || f.Code != "E507" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAssert(t *testing.T) {
+	d := rowNamed(t, inout(), "assert")
+	if _, err := d.Type(&op.Sig{Def: d, In: []types.Type{types.ScalarOf(types.Bool), types.EffectType()}}); err != nil {
+		t.Error(err)
+	}
+	for want, c := range map[string]*op.Call{
+		"<nil>":                      {In: []value.Value{value.Bool(true)}},
+		"assertion failed":           {In: []value.Value{value.Bool(false)}},
+		"assertion failed: X is odd": {In: []value.Value{value.Bool(false)}, Attrs: op.MakeAttrs(attr("message", op.Str("X is odd")))},
+	} {
+		err := d.Kernel(c)
+		if got := "<nil>"; err != nil {
+			got = err.Error()
+			if f, ok := err.(*op.Failure); !ok || f.Code != "E603" || got != want {
+				t.Errorf("%#v, want %s", err, want)
+			}
+		} else if got != want {
+			t.Errorf("no failure, want %s", want)
+		}
+	}
+}
