@@ -19,7 +19,9 @@ func (c converter) src(a at) ast.Src {
 	if len(a.Tokens) == 0 {
 		return ast.Src{}
 	}
-	return ast.Src{At: c.file.Span(a.Tokens[0].Pos.Offset, end(a.Tokens[len(a.Tokens)-1]))}
+	from, to := a.Tokens[0].Pos.Offset, end(a.Tokens[len(a.Tokens)-1])
+	// Tokens that stand for a mistake may be longer than the text.
+	return ast.Src{At: c.file.Span(from, max(from, min(to, len(c.file.Text))))}
 }
 
 func (c converter) ident(g *gIdent) ast.Ident { return ast.Ident{Src: c.src(g.at), Name: g.Name} }

@@ -1,12 +1,6 @@
 package lang
 
-import (
-	"strings"
-	"testing"
-
-	"flow/lang/ast"
-	"flow/lang/source"
-)
+import "testing"
 
 // checkRound fails t unless text formats to a text with the same tree that formats to
 // itself, and prints to a text with the same tree that prints to itself.
@@ -45,6 +39,3 @@ func TestProgramsRoundTrip(t *testing.T) {
 		t.Run(name, func(t *testing.T) { checkRound(t, name, text) })
 	}
 }
-var _ = strings.Join
-var _ ast.Node
-var _ source.Span

@@ -74,16 +74,11 @@ func (s *scanner) layout() ([]lexer.Token, bool) {
 		}
 		out = append(out, t)
 	}
-	after := func() int {
-		if len(out) == 0 {
-			return 0
-		}
-		return end(out[len(out)-1])
-	}
+	after := 0 // where the text of the last token taken ends
 	// closeMissing puts in the closers of unclosed brackets on top of the stack.
 	closeMissing := func(braces bool) {
 		for len(stack) > 0 && unclosed[top.tok.Pos.Offset] && (braces || top.tok.Value != "{") {
-			p := lexer.Position{Offset: after(), Line: 1, Column: 1}
+			p := lexer.Position{Offset: after, Line: 1, Column: 1}
 			s.poison[p.Offset] = true
 			put(lexer.Token{Type: tokOp, Value: closer(top.tok.Value), Pos: p})
 			deep -= top.deep
@@ -99,7 +94,7 @@ func (s *scanner) layout() ([]lexer.Token, bool) {
 				closeMissing(false)
 			}
 			if (len(stack) == 0 || top.tok.Value == "{") && len(out) > 0 && endsStatement(out[len(out)-1]) && !continues(t.Token) {
-				put(lexer.Token{Type: tokOp, Value: ";", Pos: lexer.Position{Offset: after(), Line: 1, Column: 1}})
+				put(lexer.Token{Type: tokOp, Value: ";", Pos: lexer.Position{Offset: after, Line: 1, Column: 1}})
 			}
 		}
 		if n := len(out); n == 0 || out[n-1].Type == tokOp && (out[n-1].Value == ";" || out[n-1].Value == "{") {
@@ -129,13 +124,12 @@ func (s *scanner) layout() ([]lexer.Token, bool) {
 			return nil, false
 		}
 		put(t.Token)
+		after = t.stop
 		if n := len(out); n > 0 && out[n-1].Value == ";" && out[n-1].Type == tokOp {
 			deep, top.deep = deep-top.deep, 0
 		}
 	}
-	for len(stack) > 0 {
-		closeMissing(true)
-	}
+	closeMissing(true)
 	return out, true
 }
 

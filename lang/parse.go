@@ -116,12 +116,12 @@ func (p *parser) statement(toks []lexer.Token, stop int) []ast.Stmt {
 		if from == 0 && to == len(toks) {
 			break
 		}
-		cut := toks[from:to]
-		var hole lexer.Token
-		if len(cut) > 0 {
-			hole = lexer.Token{Type: tokBad, Pos: cut[0].Pos, Value: p.src[cut[0].Pos.Offset:end(cut[len(cut)-1])]}
-		} else {
-			hole = lexer.Token{Type: tokBad, Pos: toks[i].Pos, Value: ""}
+		hole := lexer.Token{Type: tokBad, Pos: lexer.Position{Offset: stop, Line: 1, Column: 1}}
+		if from < len(toks) {
+			hole.Pos = toks[from].Pos
+		}
+		if from < to {
+			hole.Value = p.src[hole.Pos.Offset:max(hole.Pos.Offset, min(end(toks[to-1]), len(p.src)))]
 		}
 		next := append([]lexer.Token(nil), toks[:from]...)
 		toks = append(append(next, hole), toks[to:]...)

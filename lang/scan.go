@@ -45,10 +45,12 @@ func isKeyword(s string) bool {
 	return false
 }
 
-// raw is a token as scanned; first means it is the first on its line.
+// raw is a token as scanned; first means it is the first on its line, stop is where
+// its text ends (a token that stands for a foreign spelling may be longer or shorter).
 type raw struct {
 	lexer.Token
 	first bool
+	stop  int
 }
 
 func end(t lexer.Token) int { return t.Pos.Offset + len(t.Value) }
@@ -82,7 +84,7 @@ func (s *scanner) report(code source.Code, from, to int, format string, args ...
 }
 
 func (s *scanner) emit(typ lexer.TokenType, from int, value string) {
-	s.toks = append(s.toks, raw{lexer.Token{Type: typ, Value: value, Pos: lexer.Position{Offset: from, Line: 1, Column: 1}}, s.first})
+	s.toks = append(s.toks, raw{lexer.Token{Type: typ, Value: value, Pos: lexer.Position{Offset: from, Line: 1, Column: 1}}, s.first, s.at})
 	s.first = false
 }
 
