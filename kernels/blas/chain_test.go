@@ -206,6 +206,63 @@ func TestSetsAgreeWithReference(t *testing.T) {
 	}
 }
 
+// TestBlocksAgreeWithPortable takes shapes beyond one cache block, where drivers cut k, n and the order, to the
+// portable set instead of the reference, which would take too long in single precision.
+func TestBlocksAgreeWithPortable(t *testing.T) {
+	for _, s := range sets() {
+		if s.Chain() && s != Set(portable{}) {
+			t.Run(s.Name()+"/f64", func(t *testing.T) { blocksAgree(t, opsF64(s), opsF64(portable{})) })
+			t.Run(s.Name()+"/f32", func(t *testing.T) { blocksAgree(t, opsF32(s), opsF32(portable{})) })
+		}
+	}
+}
+
+func blocksAgree[T element](t *testing.T, k, p ops[T]) {
+	r := rand.New(rand.NewPCG(13, 14))
+	ws := new(Workspace)
+	for _, tb := range []bool{false, true} {
+		const m, n, d = 37, 310, 530
+		a, b, c := random[T](r, m, d, true), random[T](r, d, n, true), random[T](r, m, n, true)
+		if tb {
+			b = random[T](r, n, d, true)
+		}
+		want := c.clone()
+		p.gemm(ws, tb, true, m, n, d, a.v, a.ld, b.v, b.ld, want.v, want.ld)
+		k.gemm(ws, tb, true, m, n, d, a.v, a.ld, b.v, b.ld, c.v, c.ld)
+		same(t, true, c, want, fmt.Sprintf("gemm tb %v", tb))
+	}
+	a, b, c := random[T](r, 530, 21, true), random[T](r, 530, 310, true), random[T](r, 21, 310, true)
+	want := c.clone()
+	p.gemmTN(ws, false, 21, 310, 530, a.v, a.ld, b.v, b.ld, want.v, want.ld)
+	k.gemmTN(ws, false, 21, 310, 530, a.v, a.ld, b.v, b.ld, c.v, c.ld)
+	same(t, true, c, want, "gemmTN")
+
+	a, c = random[T](r, 310, 70, true), random[T](r, 310, 310, true)
+	want = c.clone()
+	p.syrk(ws, true, 310, 70, a.v, a.ld, want.v, want.ld)
+	k.syrk(ws, true, 310, 70, a.v, a.ld, c.v, c.ld)
+	same(t, true, c, want, "syrk")
+
+	const n = 331
+	l, x := random[T](r, n, n, false).positive(), random[T](r, 30, n, true)
+	want = x.clone()
+	p.trsm(ws, 30, n, l.v, l.ld, want.v, want.ld)
+	k.trsm(ws, 30, n, l.v, l.ld, x.v, x.ld)
+	same(t, true, x, want, "trsm")
+
+	want = l.clone()
+	p.potrf(ws, n, want.v, want.ld)
+	k.potrf(ws, n, l.v, l.ld)
+	same(t, true, l, want, "potrf")
+
+	// A pivot that fails late in the second half: its order counts from the start of the whole matrix.
+	l = random[T](r, n, n, false).positive()
+	l.v[300*l.ld+300] = -1
+	if minor := k.potrf(ws, n, l.v, l.ld); minor != 301 {
+		t.Errorf("potrf: minor %d, want 301", minor)
+	}
+}
+
 // TestEmptyShapes checks that a zero dimension touches nothing.
 func TestEmptyShapes(t *testing.T) {
 	for _, s := range sets() {
