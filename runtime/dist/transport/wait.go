@@ -66,7 +66,7 @@ func WaitAll(ctx context.Context, c Comm, reqs []Request) error {
 	}
 	var (
 		pause Backoff
-		buf   [64]int
+		buf   [16]int
 		done  = buf[:0]
 		errs  []error
 		err   error

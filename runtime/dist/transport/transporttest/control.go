@@ -160,28 +160,36 @@ func garbageCollector(ctx context.Context, c transport.Comm) error {
 	return nil
 }
 
-// barrier checks that nobody leaves before the last has come: the last waits, and
-// its message, sent before it enters, must be there for everybody right after.
+// barrier checks that nobody leaves before the last has come: each counts itself
+// before it enters, and must find everybody counted when it leaves.
 func barrier(ctx context.Context, c transport.Comm) error {
-	for late := range c.Size() {
-		begin := time.Now()
-		const lag = 15 * time.Millisecond
-		if c.Rank() == late {
-			time.Sleep(lag)
+	maker, ok := c.(transport.CounterMaker)
+	if !ok {
+		return fmt.Errorf("%T makes no counters", c)
+	}
+	k, err := maker.NewCounters(ctx, 0, 1)
+	if err != nil {
+		return err
+	}
+	for round := range 3 * c.Size() {
+		if round%c.Size() == c.Rank() { // each is the last one in some rounds
+			time.Sleep(2 * time.Millisecond)
+		}
+		if _, err := k.FetchAdd(0, 1); err != nil {
+			return err
 		}
 		if err := c.Barrier(ctx); err != nil {
 			return err
 		}
-		// Ranks enter at different times, but all within a case that began with a
-		// barrier, so only the part of the lag that is surely common is asked for.
-		if t := time.Since(begin); c.Rank() == late && t < lag {
-			return fmt.Errorf("the late rank left its barrier after %v", t)
-		}
-		if err := c.Barrier(ctx); err != nil {
+		v, err := k.FetchAdd(0, 0)
+		if err != nil {
 			return err
+		}
+		if want := int64((round + 1) * c.Size()); v < want {
+			return fmt.Errorf("round %d: left the barrier when %d of %d had come", round, v, want)
 		}
 	}
-	return nil
+	return k.Free()
 }
 
 // sharedCounters claims steps from several goroutines of all ranks: each step once.
@@ -245,7 +253,7 @@ func idle(ctx context.Context, c transport.Comm) error {
 	if c.Size() == 1 {
 		return nil
 	}
-	const wait = 400 * time.Millisecond
+	const wait = 300 * time.Millisecond
 	if c.Rank() == 0 {
 		time.Sleep(wait)
 		var reqs []transport.Request

@@ -51,10 +51,13 @@ func Cases() []Case {
 	}
 }
 
-// Run runs every case as a subtest on fresh ranks of one process. open makes the
-// ends of n ranks.
-func Run(t *testing.T, open func(n int) []transport.Comm) {
-	for _, n := range []int{1, 2, 4, 5} {
+// Run runs every case as a subtest on fresh ranks of one process, for each number of
+// ranks given; 1, 2 and 5 if none. open makes the ends of n ranks.
+func Run(t *testing.T, open func(n int) []transport.Comm, ranks ...int) {
+	if len(ranks) == 0 {
+		ranks = []int{1, 2, 5}
+	}
+	for _, n := range ranks {
 		for _, k := range Cases() {
 			t.Run(fmt.Sprintf("%s/%d", k.Name, n), func(t *testing.T) {
 				comms := open(n)
