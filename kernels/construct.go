@@ -1,0 +1,263 @@
+package kernels
+
+// This file defines the constructors: rows without values, whose result follows from attributes. Each element follows
+// from its place alone, so that any block can be computed by itself: with the attribute at = [r0, c0, rows, cols] a
+// row makes just that window of the whole, bit for bit.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// construct is the rows of the constructor family.
+func construct() []*op.Def {
+	n := op.Arg{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}
+	one := op.Int(1)
+	m := op.Arg{Name: "m", Attr: true, Kind: op.IntVal, Default: &one, Doc: "columns"}
+	constant := func(name, doc, example, output string, x float64) *op.Def {
+		return generator{
+			name: name, doc: doc, eg: eg(example, output), args: []op.Arg{n, m}, flops: 0,
+			shape: nByM,
+			elem:  func(*op.Attrs) types.Elem { return types.F64 },
+			at:    func(_ *op.Attrs, i, j int) value.Scalar { return value.F64(x) },
+			fill: func(_ *op.Attrs, out *value.Dense, _, _ int) {
+				eachRun(out, func(s slab, _ int) {
+					for i := range s.f64 {
+						s.f64[i] = x
+					}
+				})
+			},
+		}.def()
+	}
+	rows := []*op.Def{
+		constant("zeros", "zeros is an n x m matrix of 0.", "sum(zeros(3, 2))", "0", 0),
+		constant("ones", "ones is an n x m matrix of 1.", "sum(ones(3, 2))", "6", 1),
+		generator{
+			name: "fill", doc: "fill is an n x m matrix of the constant x, of x's type.", eg: eg("sum(fill(3, 2, 2))", "12"),
+			args:  []op.Arg{{Name: "x", Attr: true, Doc: "an i64, f64 or bool"}, n, m},
+			shape: nByM,
+			elem: func(a *op.Attrs) types.Elem {
+				v, _ := a.Get("x")
+				switch v.Kind {
+				case op.IntVal:
+					return types.I64
+				case op.BoolVal:
+					return types.Bool
+				case op.FloatVal:
+					return types.F64
+				}
+				return types.NoElem
+			},
+			at: func(a *op.Attrs, i, j int) value.Scalar { return attrScalar(a, "x") },
+			fill: func(a *op.Attrs, out *value.Dense, _, _ int) {
+				x := attrScalar(a, "x")
+				eachRun(out, func(s slab, n int) { fill(&s, out.Elem, x, 0, n) })
+			},
+		}.def(),
+		generator{
+			name: "eye", doc: "eye is the n x n identity matrix.", eg: eg("eye(2)", "1 0\n0 1\n"), args: []op.Arg{n},
+			shape: nByN,
+			elem:  func(*op.Attrs) types.Elem { return types.F64 },
+			at: func(_ *op.Attrs, i, j int) value.Scalar {
+				if i == j {
+					return value.F64(1)
+				}
+				return value.F64(0)
+			},
+			fill: func(_ *op.Attrs, out *value.Dense, r0, c0 int) {
+				for i := range out.Rows {
+					clear(out.F64[i*out.Stride : i*out.Stride+out.Cols])
+					if j := r0 + i - c0; j >= 0 && j < out.Cols {
+						out.F64[i*out.Stride+j] = 1
+					}
+				}
+			},
+		}.def(),
+		seq().def(),
+	}
+	rows = append(rows, random()...)
+	return append(rows, nrow(), ncol(), autoTile())
+}
+
+// seq is a, a+step, ... below b as a column.
+func seq() generator {
+	one := op.Int(1)
+	float := func(a *op.Attrs) bool {
+		for _, name := range []string{"a", "b", "step"} {
+			if v, _ := a.Get(name); v.Kind == op.FloatVal {
+				return true
+			}
+		}
+		return false
+	}
+	step := func(a *op.Attrs) op.Val {
+		if v, ok := a.Get("step"); ok {
+			return v
+		}
+		return one
+	}
+	at := func(a *op.Attrs, i, _ int) value.Scalar {
+		s := step(a)
+		if float(a) {
+			d := s.F
+			if s.Kind == op.IntVal {
+				d = float64(s.I)
+			}
+			return value.F64(a.Float("a") + float64(float64(i)*d)) // one rounding each, no fused form
+		}
+		return value.I64(int64(a.Int("a")) + int64(i)*s.I)
+	}
+	return generator{
+		name: "seq",
+		doc:  "seq is the column a, a + step, a + 2 step, ... up to but not including b; i64 if all three are integers, else f64.",
+		eg:   eg("sum(seq(1, 5))", "10"),
+		args: []op.Arg{{Name: "a", Attr: true, Doc: "first"}, {Name: "b", Attr: true, Doc: "end, not included"},
+			{Name: "step", Attr: true, Default: &one, Doc: "distance, not 0"}},
+		shape: func(a *op.Attrs) (rows, cols int, bad string) {
+			s := step(a)
+			if s.I == 0 && s.F == 0 {
+				return 0, 0, "step is 0"
+			}
+			if !float(a) {
+				lo, hi, d := a.Int("a"), a.Int("b"), int(s.I)
+				if d < 0 {
+					lo, hi, d = hi, lo, -d
+				}
+				return max(0, (hi-lo+d-1)/d), 1, ""
+			}
+			d := s.F
+			if s.Kind == op.IntVal {
+				d = float64(s.I)
+			}
+			n := math.Ceil((a.Float("b") - a.Float("a")) / d)
+			if !(n < 1<<53) {
+				return 0, 0, "there is no such number of elements"
+			}
+			return max(0, int(n)), 1, ""
+		},
+		elem: func(a *op.Attrs) types.Elem {
+			if float(a) {
+				return types.F64
+			}
+			return types.I64
+		},
+		at: at,
+		fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+			if out.Cols == 0 {
+				return
+			}
+			for i := range out.Rows {
+				out.Set(i, 0, at(a, r0+i, c0))
+			}
+		},
+	}
+}
+
+func attrScalar(a *op.Attrs, name string) value.Scalar {
+	switch v, _ := a.Get(name); v.Kind {
+	case op.IntVal:
+		return value.I64(v.I)
+	case op.BoolVal:
+		return value.Bool(v.I != 0)
+	default:
+		return value.F64(v.F)
+	}
+}
+
+func nByM(a *op.Attrs) (rows, cols int, bad string) {
+	m := 1
+	if _, ok := a.Get("m"); ok {
+		m = a.Int("m")
+	}
+	return a.Int("n"), m, ""
+}
+
+func nByN(a *op.Attrs) (rows, cols int, bad string) { return a.Int("n"), a.Int("n"), "" }
+
+// generator is the part of a constructor that differs from row to row.
+type generator struct {
+	name, doc string
+	eg        []op.Example
+	args      []op.Arg
+	// shape is that of the whole; bad says what is wrong with the attributes.
+	shape func(a *op.Attrs) (rows, cols int, bad string)
+	elem  func(a *op.Attrs) types.Elem
+	// at is the definition of element (i, j).
+	at func(a *op.Attrs, i, j int) value.Scalar
+	// fill makes the window out of the whole, from row r0 and column c0 on.
+	fill  func(a *op.Attrs, out *value.Dense, r0, c0 int)
+	flops float64
+}
+
+func (g generator) def() *op.Def {
+	where := op.Arg{Name: "at", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns] of the block to make"}
+	d := &op.Def{
+		Name: g.name, Doc: g.doc, Eg: g.eg, Args: append(append([]op.Arg(nil), g.args...), where),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Shard: op.Shard{Kind: op.ShardGenerate},
+		Cost: func(_ *op.Sig, out types.Type) op.Work {
+			return op.Work{Flops: g.flops * float64(out.Count()), Bytes: float64(out.Bytes())}
+		},
+	}
+	d.Type = func(s *op.Sig) (types.Type, error) { return g.typ(s) }
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		r0, c0 := origin(c.Attrs)
+		out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+		for i := range out.Rows {
+			for j := range out.Cols {
+				out.Set(i, j, g.at(c.Attrs, r0+i, c0+j))
+			}
+		}
+		return out, nil
+	}
+	d.Kernel = func(c *op.Call) error {
+		r0, c0 := origin(c.Attrs)
+		if out := c.Result(); out.Rows > 0 && out.Cols > 0 {
+			g.fill(c.Attrs, out, r0, c0)
+		}
+		return nil
+	}
+	return d
+}
+
+// origin is the first row and column of the block that the attributes ask for.
+func origin(a *op.Attrs) (r0, c0 int) {
+	if at := a.Ints("at"); len(at) == 4 {
+		return int(at[0]), int(at[1])
+	}
+	return 0, 0
+}
+
+func (g generator) typ(s *op.Sig) (types.Type, error) {
+	for k, arg := range g.args {
+		v, ok := s.Attrs.Get(arg.Name)
+		switch {
+		case !ok && arg.Default == nil:
+			return types.Type{}, op.Faultf(k, "E201", "`%s` needs %s", g.name, arg.Name)
+		case ok && arg.Kind == op.IntVal && v.Kind != op.IntVal:
+			return types.Type{}, op.Faultf(k, "E203", "%s of `%s` is an i64, not %v", arg.Name, g.name, v.Kind)
+		case ok && (arg.Name == "n" || arg.Name == "m" || arg.Name == "d") && v.I < 0:
+			return types.Type{}, op.Faultf(k, "E203", "%s of `%s` is negative: %d", arg.Name, g.name, v.I)
+		case ok && (v.Kind == op.StrVal || v.Kind == op.IntsVal || v.Kind == op.NoVal):
+			return types.Type{}, op.Faultf(k, "E203", "%s of `%s` is a number, not %v", arg.Name, g.name, v.Kind)
+		}
+	}
+	rows, cols, bad := g.shape(s.Attrs)
+	if bad != "" {
+		return types.Type{}, op.Faultf(-1, "E203", "`%s`: %s", g.name, bad)
+	}
+	if cols > 0 && rows > math.MaxInt/8/cols {
+		return types.Type{}, op.Faultf(-1, "E605", "`%s`: %d x %d elements are too many", g.name, rows, cols)
+	}
+	if v, ok := s.Attrs.Get("at"); ok {
+		at := v.L
+		if len(at) != 4 || at[0] < 0 || at[1] < 0 || at[2] < 0 || at[3] < 0 || at[0]+at[2] > int64(rows) || at[1]+at[3] > int64(cols) {
+			return types.Type{}, op.Faultf(len(g.args), "E212", "block %v is not inside %d x %d", v, rows, cols)
+		}
+		rows, cols = int(at[2]), int(at[3])
+	}
+	return types.DenseOf(g.elem(s.Attrs), rows, cols), nil
+}

@@ -1,0 +1,74 @@
+package kernels
+
+// This file defines the rows that look at shapes alone: nrow, ncol, auto_tile. The compiler folds every call of them.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// shapeRow is a row whose value is f of the argument's type.
+func shapeRow(name, doc, example, output string, f func(t types.Type) int) *op.Def {
+	constant := func(in []types.Type) (value.Value, error) {
+		if !in[0].Known() {
+			return nil, op.Faultf(0, "E203", "`%s` needs a shape that is known before the run", name)
+		}
+		return value.I64(int64(f(in[0]))), nil
+	}
+	return &op.Def{
+		Name: name, Doc: doc, Eg: eg(example, output),
+		Args: []op.Arg{{Name: "x", Doc: "matrix"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			if !s.In[0].IsMatrix() {
+				return types.Type{}, op.Faultf(0, "E202", "`%s` needs a matrix, not %v", name, s.In[0])
+			}
+			return types.ScalarOf(types.I64), nil
+		},
+		Ref:   func(c *op.Call) (value.Value, error) { return constant([]types.Type{c.In[0].Type()}) },
+		Laws:  op.Pure,
+		Flow:  op.Flow{Rate: op.Once},
+		Shape: constant,
+		Cost:  func(*op.Sig, types.Type) op.Work { return op.Work{} },
+	}
+}
+
+func nrow() *op.Def {
+	return shapeRow("nrow", "nrow is the number of rows of x.", "nrow(ones(3, 2))", "3", func(t types.Type) int { return t.Rows })
+}
+
+func ncol() *op.Def {
+	return shapeRow("ncol", "ncol is the number of columns of x.", "ncol(ones(3, 2))", "2", func(t types.Type) int { return t.Cols })
+}
+
+func autoTile() *op.Def {
+	return shapeRow("auto_tile", "auto_tile is the tile edge that suits x: a function of its shape and element type alone.",
+		"auto_tile(ones(4096, 4096))", "256", func(t types.Type) int { return AutoTile(t.Elem, t.Rows, t.Cols) })
+}
+
+// tileEdges is the table behind AutoTile: for matrices whose longer side is at most upTo (0: any), the edge. It is
+// set by measurement and committed, never measured at run time: tile size must not depend on the machine.
+var tileEdges = []struct {
+	elem types.Elem // NoElem: any
+	upTo int
+	edge int // 0: the whole matrix is one tile
+}{
+	{types.NoElem, 512, 0},
+	{types.F32, 0, 384},
+	{types.NoElem, 0, 256},
+}
+
+// AutoTile is the default tile edge for a matrix: a function of element type and shape alone, at least 1. Small
+// matrices are one tile, whose edge is their longer side rounded up to a multiple of 8.
+func AutoTile(elem types.Elem, rows, cols int) int {
+	n := max(rows, cols, 1)
+	for _, t := range tileEdges {
+		if (t.elem == types.NoElem || t.elem == elem) && (t.upTo == 0 || n <= t.upTo) {
+			if t.edge == 0 {
+				return (n + 7) / 8 * 8
+			}
+			return t.edge
+		}
+	}
+	return n
+}

@@ -1,0 +1,18 @@
+// Package kernels is the operator table: every row with its code, one file a family.
+//
+//	elementwise*.go  arithmetic, functions, comparison, selection, conversion, fmt
+//	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row
+//	reduce*.go       sum, mean, norm ... of a matrix, of its rows, of its columns; partial results that merge exactly
+//	construct*.go    zeros, rand, seq ...: every block from its place alone; nrow, ncol, auto_tile
+//	linalg*.go       @, potrf, trsm ... on a kernel set of package blas
+//	move*.go         t, slice, cbind ...
+//	inout*.go        read, emit, assert
+//
+// A row says all that the rest of the system wants to know of its operator (package op). Its Ref is the definition,
+// slow and obvious; its Kernel must give the same bits, and so must every way of cutting the operator into blocks
+// that the row's Shard allows; rows_test.go checks both for every row of the table.
+//
+// The one exception to "same bits" is the payload of a NaN that comes from two different NaNs.
+//
+// Start reading with table.go. Hot loops are in packages vec, exact and blas, which know no operators.
+package kernels

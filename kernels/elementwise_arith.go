@@ -1,0 +1,136 @@
+package kernels
+
+// This file defines the rows of arithmetic: signs, minimum and maximum, integer division, powers.
+
+import (
+	"flow/ir/op"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+// eg is an example of one expression.
+func eg(expr, output string) []op.Example {
+	return []op.Example{{Program: "emit " + expr, Output: output}}
+}
+
+func arithmetic() []row {
+	two := []string{"a", "b"}
+	return []row{
+		{
+			name: "add", infix: "+", args: two, rule: plus, flops: 1, laws: op.Commutes,
+			doc: "add is a + b, element by element; of two str it is their concatenation.",
+			eg:  eg(`2 + 3`, "5"),
+			elt: func(x []value.Scalar) value.Scalar {
+				if x[0].S != "" || x[1].S != "" {
+					return value.Str(x[0].S + x[1].S)
+				}
+				return on2(func(a, b float64) float64 { return a + b }, func(a, b int64) int64 { return a + b })(x)
+			},
+			loops: op.Loops{F64x2: vec.Add[float64], F32x2: vec.Add[float32], I64x2: vec.Add[int64]},
+		},
+		{
+			name: "sub", infix: "-", args: two, rule: numeric, flops: 1,
+			doc:   "sub is a - b, element by element.",
+			eg:    eg(`2 - 3.5`, "-1.5"),
+			elt:   on2(func(a, b float64) float64 { return a - b }, func(a, b int64) int64 { return a - b }),
+			loops: op.Loops{F64x2: vec.Sub[float64], F32x2: vec.Sub[float32], I64x2: vec.Sub[int64]},
+		},
+		{
+			name: "mul", infix: "*", args: two, rule: numeric, flops: 1, laws: op.Commutes,
+			doc:   "mul is a * b, element by element; the matrix product is @.",
+			eg:    eg(`sum(3 * ones(2, 2))`, "12"),
+			elt:   on2(func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b }),
+			loops: op.Loops{F64x2: vec.Mul[float64], F32x2: vec.Mul[float32], I64x2: vec.Mul[int64]},
+		},
+		{
+			name: "div", infix: "/", args: two, rule: asFloat, flops: 4,
+			doc:   "div is a / b, always as floats: 1 / 2 is 0.5. Integer division is //.",
+			eg:    eg(`1 / 2`, "0.5"),
+			elt:   on2(func(a, b float64) float64 { return a / b }, nil),
+			loops: op.Loops{F64x2: vec.Div[float64], F32x2: vec.Div[float32]},
+		},
+		{
+			name: "idiv", infix: "//", args: two, rule: numeric, flops: 8,
+			doc: "idiv is a / b rounded towards minus infinity; an integer division by zero fails the run.",
+			eg:  eg(`-7 // 2`, "-4"),
+			elt: on2(vec.FloorDiv, func(a, b int64) int64 {
+				q := a / b
+				if q*b != a && (a < 0) != (b < 0) {
+					q--
+				}
+				return q
+			}),
+			loops: op.Loops{F64x2: vec.Map2F64(vec.FloorDiv), F32x2: vec.Map2F32(vec.FloorDiv), I64x2: vec.IDivI64},
+		},
+		{
+			name: "mod", infix: "%", args: two, rule: numeric, flops: 10,
+			doc: "mod is the remainder of a // b and has the sign of b.",
+			eg:  eg(`-7 % 3`, "2"),
+			elt: on2(vec.Mod, func(a, b int64) int64 {
+				r := a % b
+				if r != 0 && (r < 0) != (b < 0) {
+					r += b
+				}
+				return r
+			}),
+			loops: op.Loops{F64x2: vec.Map2F64(vec.Mod), F32x2: vec.Map2F32(vec.Mod), I64x2: vec.ModI64},
+		},
+		{
+			name: "pow", infix: "^", args: two, rule: power, flops: 30,
+			doc: "pow is a to the power b; i64 when both are integers and b is a constant that is not negative, else float.",
+			eg:  eg(`2 ^ 10`, "1024"),
+			elt: on2(vec.Pow, func(a, b int64) int64 {
+				p := int64(1)
+				for range b {
+					p *= a
+				}
+				return p
+			}),
+			loops: op.Loops{F64x2: vec.Map2F64(vec.Pow), F32x2: vec.Map2F32(vec.Pow), I64x2: vec.PowI64},
+		},
+		{
+			name: "neg", infix: "neg", args: []string{"x"}, rule: numeric, flops: 1, laws: op.Involution,
+			doc:   "neg is -x.",
+			eg:    eg(`-(1 + 1)`, "-2"),
+			elt:   on1(func(a float64) float64 { return -a }, func(a int64) int64 { return -a }),
+			loops: op.Loops{F64x1: vec.Neg[float64], F32x1: vec.Neg[float32], I64x1: vec.Neg[int64]},
+		},
+		{
+			name: "ew.min", word: "min", args: two, rule: ordered, flops: 1, laws: op.Commutes | op.Associates | op.Idempotent,
+			doc: "min of two arguments is the lesser of a and b, element by element; nan wins.",
+			eg:  eg(`min(2, 3)`, "2"),
+			elt: on2(lesser, func(a, b int64) int64 {
+				if b < a {
+					return b
+				}
+				return a
+			}),
+			loops: op.Loops{F64x2: vec.Min[float64], F32x2: vec.Min[float32], I64x2: vec.Min[int64], Boolx2: vec.And},
+		},
+		{
+			name: "ew.max", word: "max", args: two, rule: ordered, flops: 1, laws: op.Commutes | op.Associates | op.Idempotent,
+			doc: "max of two arguments is the greater of a and b, element by element; nan wins.",
+			eg:  eg(`max(2, 3)`, "3"),
+			elt: on2(greater, func(a, b int64) int64 {
+				if b > a {
+					return b
+				}
+				return a
+			}),
+			loops: op.Loops{F64x2: vec.Max[float64], F32x2: vec.Max[float32], I64x2: vec.Max[int64], Boolx2: vec.Or},
+		},
+		{
+			name: "ceildiv", args: two, rule: integral, flops: 8,
+			doc: "ceildiv is the integer a / b rounded towards plus infinity: how many pieces of b cover a.",
+			eg:  eg(`ceildiv(7, 2)`, "4"),
+			elt: on2(nil, func(a, b int64) int64 {
+				q := a / b
+				if q*b != a && (a < 0) == (b < 0) {
+					q++
+				}
+				return q
+			}),
+			loops: op.Loops{I64x2: vec.CeilDivI64},
+		},
+	}
+}

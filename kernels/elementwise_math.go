@@ -1,0 +1,146 @@
+package kernels
+
+// This file defines the rows of functions of one or two floats.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+// unary is a row of a function of one float; bool and i64 arguments become f64.
+func unary(name, doc string, f func(float64) float64, flops float64, example, output string) row {
+	return row{
+		name: name, args: []string{"x"}, rule: asFloat, flops: flops,
+		doc: name + " is " + doc, eg: eg(example, output),
+		elt:   on1(f, nil),
+		loops: op.Loops{F64x1: vec.Map1F64(f), F32x1: vec.Map1F32(f)},
+	}
+}
+
+// rounding is a row that makes floats integral and leaves integers alone.
+func rounding(name, doc string, f func(float64) float64, example, output string) row {
+	return row{
+		name: name, args: []string{"x"}, rule: numeric, flops: 2,
+		doc: name + " is " + doc, eg: eg(example, output),
+		elt: on1(f, func(x int64) int64 { return x }),
+		loops: op.Loops{F64x1: vec.Map1F64(f), F32x1: vec.Map1F32(f),
+			I64x1: func(dst, a []int64) { copy(dst, a) }},
+	}
+}
+
+func functions() []row {
+	rows := []row{
+		{
+			name: "abs", args: []string{"x"}, rule: numeric, flops: 1,
+			doc: "abs is the absolute value, element by element.",
+			eg:  eg(`abs(-2)`, "2"),
+			elt: on1(math.Abs, func(x int64) int64 {
+				if x < 0 {
+					return -x
+				}
+				return x
+			}),
+			loops: op.Loops{F64x1: vec.AbsF64, F32x1: vec.AbsF32, I64x1: vec.AbsI64},
+		},
+		{
+			name: "sign", args: []string{"x"}, rule: numeric, flops: 2,
+			doc: "sign is -1, 0 or 1 as x is negative, zero or positive; a zero keeps its sign and nan stays nan.",
+			eg:  eg(`sign(-2.5)`, "-1"),
+			elt: on1(vec.Sign, func(x int64) int64 {
+				switch {
+				case x < 0:
+					return -1
+				case x > 0:
+					return 1
+				}
+				return 0
+			}),
+			loops: op.Loops{F64x1: vec.Map1F64(vec.Sign), F32x1: vec.Map1F32(vec.Sign), I64x1: vec.SignI64},
+		},
+		{
+			name: "sqrt", args: []string{"x"}, rule: asFloat, flops: 5,
+			doc:   "sqrt is the square root, correctly rounded; nan below zero.",
+			eg:    eg(`sqrt(16)`, "4"),
+			elt:   on1(math.Sqrt, nil),
+			loops: op.Loops{F64x1: vec.SqrtF64, F32x1: vec.SqrtF32},
+		},
+		{
+			name: "atan2", args: []string{"y", "x"}, rule: asFloat, flops: 30,
+			doc: "atan2 is the angle of the point (x, y), in -pi to pi.",
+			eg:  eg(`atan2(0, 1)`, "0"),
+			elt: on2(math.Atan2, nil),
+			loops: op.Loops{F64x2: vec.Map2F64(math.Atan2),
+				F32x2: vec.Map2F32(math.Atan2)},
+		},
+		rounding("round", "the nearest integral number, halves to the even one.", math.RoundToEven, `round(2.5)`, "2"),
+		rounding("floor", "the greatest integral number that is not above x.", math.Floor, `floor(-2.5)`, "-3"),
+		rounding("ceil", "the least integral number that is not below x.", math.Ceil, `ceil(2.5)`, "3"),
+	}
+	for _, f := range []struct {
+		name, doc       string
+		f               func(float64) float64
+		flops           float64
+		example, output string
+	}{
+		{"cbrt", "the cube root.", math.Cbrt, 20, `cbrt(27)`, "3"},
+		{"exp", "e to the power x.", math.Exp, 15, `exp(0)`, "1"},
+		{"expm1", "e to the power x, less 1, accurate near zero.", math.Expm1, 20, `expm1(0)`, "0"},
+		{"log", "the natural logarithm; nan below zero.", math.Log, 15, `log(1)`, "0"},
+		{"log2", "the logarithm to base 2.", math.Log2, 20, `log2(8)`, "3"},
+		{"log10", "the logarithm to base 10.", math.Log10, 20, `log10(1)`, "0"},
+		{"log1p", "the natural logarithm of 1 + x, accurate near zero.", math.Log1p, 20, `log1p(0)`, "0"},
+		{"sin", "the sine of x radians.", math.Sin, 15, `sin(0)`, "0"},
+		{"cos", "the cosine of x radians.", math.Cos, 15, `cos(0)`, "1"},
+		{"tan", "the tangent of x radians.", math.Tan, 20, `tan(0)`, "0"},
+		{"asin", "the angle whose sine is x.", math.Asin, 20, `asin(0)`, "0"},
+		{"acos", "the angle whose cosine is x.", math.Acos, 20, `acos(1)`, "0"},
+		{"atan", "the angle whose tangent is x.", math.Atan, 20, `atan(0)`, "0"},
+		{"sinh", "the hyperbolic sine.", math.Sinh, 20, `sinh(0)`, "0"},
+		{"cosh", "the hyperbolic cosine.", math.Cosh, 20, `cosh(0)`, "1"},
+		{"tanh", "the hyperbolic tangent.", math.Tanh, 20, `tanh(0)`, "0"},
+	} {
+		rows = append(rows, unary(f.name, f.doc, f.f, f.flops, f.example, f.output))
+	}
+	return append(rows,
+		row{
+			name: "isnan", args: []string{"x"}, rule: predicate, flops: 1,
+			doc: "isnan is true where x is not a number.",
+			eg:  eg(`isnan(0 / 0)`, "true"),
+			elt: func(x []value.Scalar) value.Scalar { return value.Bool(math.IsNaN(x[0].Float())) },
+			loops: op.Loops{
+				CmpF64: func(dst []uint8, a, _ []float64) { vec.Ne(dst, a, a) },
+				CmpF32: func(dst []uint8, a, _ []float32) { vec.Ne(dst, a, a) },
+				CmpI64: func(dst []uint8, _, _ []int64) { clear(dst) },
+				Boolx1: func(dst, _ []uint8) { clear(dst) },
+			},
+		},
+		row{
+			name: "isinf", args: []string{"x"}, rule: predicate, flops: 1,
+			doc: "isinf is true where x is inf or -inf.",
+			eg:  eg(`isinf(1 / 0)`, "true"),
+			elt: func(x []value.Scalar) value.Scalar { return value.Bool(math.IsInf(x[0].Float(), 0)) },
+			loops: op.Loops{
+				CmpF64: func(dst []uint8, a, _ []float64) {
+					for i, v := range a[:len(dst)] {
+						dst[i] = 0
+						if math.IsInf(v, 0) {
+							dst[i] = 1
+						}
+					}
+				},
+				CmpF32: func(dst []uint8, a, _ []float32) {
+					for i, v := range a[:len(dst)] {
+						dst[i] = 0
+						if math.IsInf(float64(v), 0) {
+							dst[i] = 1
+						}
+					}
+				},
+				CmpI64: func(dst []uint8, _, _ []int64) { clear(dst) },
+				Boolx1: func(dst, _ []uint8) { clear(dst) },
+			},
+		})
+}

@@ -1,0 +1,83 @@
+package kernels
+
+// This file defines the row `map`: a fused chain of elementwise operators over one index space, and its reference.
+// How a chain is executed in batches is in fused_compile.go and fused_run.go.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// fused is the rows that fusion makes.
+func fused() []*op.Def {
+	run := &engine{}
+	return []*op.Def{{
+		Name:   "map",
+		Hidden: true,
+		Doc:    "map runs a chain of elementwise operators over one index space; fusion makes it.",
+		Args:   []op.Arg{{Name: "x", Rest: true}},
+		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
+		Type: func(s *op.Sig) (types.Type, error) {
+			return types.Type{}, op.Faultf(-1, "E202", "`map` has the type that its node says")
+		},
+		Ref:   mapRef,
+		Laws:  op.Pure,
+		Flow:  op.Flow{Rate: op.Once},
+		Shard: op.Shard{Kind: op.ShardAligned},
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 4) },
+		// Alias stays false: a transposed operand is read after the elements at its place are written.
+		Kernel: func(c *op.Call) error {
+			if c.Body == nil {
+				return op.Failf("E606", "map without a body")
+			}
+			if c.Type.Kind == types.Scalar {
+				v, err := mapRef(c)
+				c.Out = v
+				return err
+			}
+			return run.execute(c.Body, c.In, c.Result())
+		},
+	}}
+}
+
+// mapRef evaluates the chain element by element.
+func mapRef(c *op.Call) (value.Value, error) {
+	p := c.Body
+	regs := make([]value.Scalar, len(p.In)+len(p.Steps))
+	at := func(i, j int) (value.Scalar, error) {
+		for k, o := range p.In {
+			if o.Mode == op.Trans {
+				regs[k] = c.Dense(k).At(j, i)
+			} else {
+				regs[k] = elementAt(c.In[k], i, j)
+			}
+		}
+		for k, s := range p.Steps {
+			x := make([]value.Scalar, len(s.Args))
+			for a, r := range s.Args {
+				x[a] = regs[r]
+			}
+			y, err := applyElt(s.Def, s.Elem, x)
+			if err != nil {
+				return y, err
+			}
+			regs[len(p.In)+k] = y
+		}
+		return regs[len(regs)-1], nil
+	}
+	if c.Type.Kind == types.Scalar {
+		return at(0, 0)
+	}
+	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	for i := range out.Rows {
+		for j := range out.Cols {
+			y, err := at(i, j)
+			if err != nil {
+				return nil, err
+			}
+			out.Set(i, j, y)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,306 @@
+package kernels
+
+// This file turns a chain of elementwise operators into instructions over slabs: short vectors of one batch of
+// elements, which stay in the first-level cache from step to step.
+
+import (
+	"unsafe"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+const (
+	// batch is the most elements that an instruction handles at a time: 4 KiB of f64, so that half a dozen live
+	// slabs fit into 32 KiB; the cost of dispatch, some 3 ns, is spread over it.
+	batch = 512
+	// panel is the edge of the sub-blocks in which transposed operands are read.
+	panel = 64
+	// panelCols is the batch of programs with a transposed operand, and panelStride the distance of panel rows: the
+	// padding keeps rows off one another's cache sets.
+	panelCols   = 256
+	panelStride = panelCols + 8
+)
+
+// slab is a vector of one element type: the slice of that type is set, the others are nil.
+type slab struct {
+	f64 []float64
+	f32 []float32
+	i64 []int64
+	b   []uint8
+}
+
+// slabOver lays a slab of n elements of e over 8-byte words.
+func slabOver(words []uint64, e types.Elem, n int) slab {
+	p := unsafe.Pointer(unsafe.SliceData(words))
+	switch {
+	case n == 0:
+		return slab{}
+	case e == types.F64:
+		return slab{f64: unsafe.Slice((*float64)(p), n)}
+	case e == types.F32:
+		return slab{f32: unsafe.Slice((*float32)(p), n)}
+	case e == types.Bool:
+		return slab{b: unsafe.Slice((*uint8)(p), n)}
+	}
+	return slab{i64: unsafe.Slice((*int64)(p), n)}
+}
+
+// slabOf is n elements of d's memory from element at.
+func slabOf(d *value.Dense, at, n int) slab {
+	switch d.Elem {
+	case types.F64:
+		return slab{f64: d.F64[at : at+n]}
+	case types.F32:
+		return slab{f32: d.F32[at : at+n]}
+	case types.Bool:
+		return slab{b: d.Bool[at : at+n]}
+	}
+	return slab{i64: d.I64[at : at+n]}
+}
+
+// opcode says which loop of a row an instruction calls.
+type opcode uint8
+
+const (
+	opElt opcode = iota // no loop: the definition, element by element
+	opConvert
+	opF64x1
+	opF64x2
+	opF32x1
+	opF32x2
+	opI64x1
+	opI64x2
+	opBoolx1
+	opBoolx2
+	opCmpF64
+	opCmpF32
+	opCmpI64
+	opSelF64
+	opSelF32
+	opSelI64
+)
+
+// instr applies one loop to registers.
+type instr struct {
+	code  opcode
+	guard bool       // fail if register b holds an integer 0
+	def   *op.Def    // nil in conversions that compile put in
+	loops *op.Loops  // of def
+	elem  types.Elem // of the arguments as the row wants them (opElt), or of the source (opConvert)
+	out   types.Elem
+	dst   int
+	arg   [3]int
+	n     int // arguments
+}
+
+// isF64 and so on hide that time and dur are int64 in memory.
+func storage(e types.Elem) types.Elem {
+	if e == types.Time || e == types.Dur {
+		return types.I64
+	}
+	return e
+}
+
+// selectLoop chooses the loop of d for n arguments of type in and a result of type out.
+func selectLoop(d *op.Def, n int, in, out types.Elem) opcode {
+	l := &d.Loops
+	in, out = storage(in), storage(out)
+	pick := func(have bool, c opcode) opcode {
+		if have {
+			return c
+		}
+		return opElt
+	}
+	predicate := l.CmpF64 != nil
+	switch {
+	case isConversion(d):
+		return opConvert
+	case n == 3 && out == types.F64:
+		return pick(l.SelF64 != nil, opSelF64)
+	case n == 3 && out == types.F32:
+		return pick(l.SelF32 != nil, opSelF32)
+	case n == 3 && out == types.I64:
+		return pick(l.SelI64 != nil, opSelI64)
+	case n == 3:
+		return opElt
+	case in == types.Bool && n == 1:
+		return pick(l.Boolx1 != nil, opBoolx1)
+	case in == types.Bool:
+		return pick(l.Boolx2 != nil, opBoolx2)
+	case predicate && in == types.F64:
+		return opCmpF64
+	case predicate && in == types.F32:
+		return pick(l.CmpF32 != nil, opCmpF32)
+	case predicate && in == types.I64:
+		return pick(l.CmpI64 != nil, opCmpI64)
+	case in == types.F64 && n == 1:
+		return pick(l.F64x1 != nil, opF64x1)
+	case in == types.F64 && n == 2:
+		return pick(l.F64x2 != nil, opF64x2)
+	case in == types.F32 && n == 1:
+		return pick(l.F32x1 != nil, opF32x1)
+	case in == types.F32 && n == 2:
+		return pick(l.F32x2 != nil, opF32x2)
+	case in == types.I64 && n == 1:
+		return pick(l.I64x1 != nil, opI64x1)
+	case in == types.I64 && n == 2:
+		return pick(l.I64x2 != nil, opI64x2)
+	}
+	return opElt
+}
+
+// compile fills m.code and m.elems from the program; registers of conversions come after the program's own.
+func (m *machine) compile(p *op.Program) {
+	m.elems, m.code = m.elems[:0], m.code[:0]
+	for _, o := range p.In {
+		m.elems = append(m.elems, o.Elem)
+	}
+	for _, s := range p.Steps {
+		m.elems = append(m.elems, s.Elem)
+	}
+	for k, s := range p.Steps {
+		var in [3]types.Elem
+		for a, r := range s.Args {
+			in[a] = m.elems[r]
+		}
+		wide := widest(in[:len(s.Args)])
+		i := instr{def: s.Def, loops: &s.Def.Loops, n: len(s.Args), out: s.Elem, dst: len(p.In) + k}
+		for a, r := range s.Args {
+			want := operandElem(s.Def, a, in[a], wide, s.Elem)
+			i.arg[a] = m.converted(r, want)
+			i.elem = want // the last argument's: the first of a selection is its condition
+		}
+		i.code = selectLoop(s.Def, i.n, i.elem, i.out)
+		i.guard = i.out == types.I64 && divides(s.Def)
+		m.code = append(m.code, i)
+	}
+	if len(p.Steps) == 0 { // a copy
+		m.code = append(m.code, instr{code: opConvert, elem: m.elems[0], out: m.elems[0], dst: m.register(m.elems[0]), n: 1})
+	}
+}
+
+// converted is the register that holds r as elements of e, which a conversion before makes if need be.
+func (m *machine) converted(r int, e types.Elem) int {
+	if m.elems[r] == e {
+		return r
+	}
+	d := m.register(e)
+	m.code = append(m.code, instr{code: opConvert, elem: m.elems[r], out: e, dst: d, arg: [3]int{r}, n: 1})
+	return d
+}
+
+func (m *machine) register(e types.Elem) int {
+	m.elems = append(m.elems, e)
+	return len(m.elems) - 1
+}
+
+// assign gives every computed register a slab; slabs whose register is read no more are used again. The last
+// register needs none: it is written where the result belongs.
+func (m *machine) assign(inputs int) {
+	n := len(m.elems)
+	m.slot, m.last = resize(m.slot, n), resize(m.last, n)
+	for r := range n {
+		m.slot[r], m.last[r] = -1, -1
+	}
+	for k, i := range m.code {
+		for _, r := range i.arg[:i.n] {
+			m.last[r] = k
+		}
+	}
+	m.spare = m.spare[:0]
+	m.slots = 0
+	take := func(r int) {
+		if k := len(m.spare); k > 0 {
+			m.slot[r], m.spare = m.spare[k-1], m.spare[:k-1]
+			return
+		}
+		m.slot[r] = m.slots
+		m.slots++
+	}
+	for r := range inputs { // inputs keep theirs: constants are filled once a call
+		take(r)
+	}
+	for k, i := range m.code[:len(m.code)-1] {
+		take(i.dst) // before the arguments are given back: loops of mixed types must not overlap
+		for a, r := range i.arg[:i.n] {
+			if r >= inputs && m.last[r] == k && !repeats(i.arg[:a], r) {
+				m.spare = append(m.spare, m.slot[r])
+			}
+		}
+		if m.last[i.dst] < 0 { // a step that nobody reads
+			m.spare = append(m.spare, m.slot[i.dst])
+		}
+	}
+}
+
+func repeats(list []int, r int) bool {
+	for _, x := range list {
+		if x == r {
+			return true
+		}
+	}
+	return false
+}
+
+func resize(s []int, n int) []int {
+	if cap(s) < n {
+		return make([]int, n)
+	}
+	return s[:n]
+}
+
+// step runs one instruction on the first n elements of its registers; false is a division by zero.
+func (m *machine) step(i *instr, n int) bool {
+	l := i.loops
+	d, a, b, c := &m.regs[i.dst], &m.regs[i.arg[0]], &m.regs[i.arg[1]], &m.regs[i.arg[2]]
+	switch i.code {
+	case opF64x2:
+		l.F64x2(d.f64[:n], a.f64[:n], b.f64[:n])
+	case opF64x1:
+		l.F64x1(d.f64[:n], a.f64[:n])
+	case opF32x2:
+		l.F32x2(d.f32[:n], a.f32[:n], b.f32[:n])
+	case opF32x1:
+		l.F32x1(d.f32[:n], a.f32[:n])
+	case opI64x2:
+		if i.guard && vec.HasZero(b.i64[:n]) {
+			return false
+		}
+		l.I64x2(d.i64[:n], a.i64[:n], b.i64[:n])
+	case opI64x1:
+		l.I64x1(d.i64[:n], a.i64[:n])
+	case opBoolx2:
+		l.Boolx2(d.b[:n], a.b[:n], b.b[:n])
+	case opBoolx1:
+		l.Boolx1(d.b[:n], a.b[:n])
+	case opCmpF64:
+		if i.n == 1 {
+			b = a
+		}
+		l.CmpF64(d.b[:n], a.f64[:n], b.f64[:n])
+	case opCmpF32:
+		if i.n == 1 {
+			b = a
+		}
+		l.CmpF32(d.b[:n], a.f32[:n], b.f32[:n])
+	case opCmpI64:
+		if i.n == 1 {
+			b = a
+		}
+		l.CmpI64(d.b[:n], a.i64[:n], b.i64[:n])
+	case opSelF64:
+		l.SelF64(d.f64[:n], a.b[:n], b.f64[:n], c.f64[:n])
+	case opSelF32:
+		l.SelF32(d.f32[:n], a.b[:n], b.f32[:n], c.f32[:n])
+	case opSelI64:
+		l.SelI64(d.i64[:n], a.b[:n], b.i64[:n], c.i64[:n])
+	case opConvert:
+		convert(d, i.out, a, i.elem, n)
+	default:
+		return m.element(i, n)
+	}
+	return true
+}

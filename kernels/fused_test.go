@@ -1,0 +1,211 @@
+package kernels
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// randomProgram is a chain of random rows over operands of random modes that fit rows x cols.
+func randomProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, []value.Value, types.Elem) {
+	elems := []types.Elem{types.F64, types.F64, types.F32, types.I64, types.Bool}
+	p := &op.Program{}
+	var in []value.Value
+	var regs []types.Elem
+	for range 1 + r.IntN(4) {
+		o := op.Operand{Elem: elems[r.IntN(len(elems))], Mode: op.Mode(r.IntN(5))}
+		n, m := rows, cols
+		switch o.Mode {
+		case op.Trans:
+			n, m = cols, rows
+		case op.RowVec:
+			n = 1
+		case op.ColVec:
+			m = 1
+		case op.Single:
+			n, m = 1, 1
+		}
+		p.In = append(p.In, o)
+		d := anyDense(r, o.Elem, n, m)
+		if o.Mode == op.Single && r.IntN(2) == 0 {
+			in = append(in, d.At(0, 0))
+		} else {
+			in = append(in, d)
+		}
+		regs = append(regs, o.Elem)
+	}
+	for len(p.Steps) < 1+r.IntN(7) {
+		d := defs[r.IntN(len(defs))]
+		if d.Elt == nil || divides(d) {
+			continue
+		}
+		s := op.Step{Def: d}
+		sig := &op.Sig{Def: d}
+		for range d.Args {
+			k := r.IntN(len(regs))
+			s.Args = append(s.Args, k)
+			sig.In = append(sig.In, types.ScalarOf(regs[k]))
+		}
+		t, err := d.Type(sig)
+		if err != nil {
+			continue
+		}
+		s.Elem = t.Elem
+		p.Steps = append(p.Steps, s)
+		regs = append(regs, t.Elem)
+	}
+	return p, in, regs[len(regs)-1]
+}
+
+// The chain in batches gives the bits of the chain element by element, and of its rows one after the other.
+func TestMapEqualsDefinition(t *testing.T) {
+	defs := elementwise()
+	mapRow := fused()[0]
+	r := rand.New(rand.NewPCG(11, 12))
+	for round := range 120 {
+		rows, cols := r.IntN(80), r.IntN(80)
+		switch round % 8 {
+		case 0:
+			rows, cols = 1+r.IntN(3), 600+r.IntN(700)
+		case 1:
+			rows, cols = 600+r.IntN(700), 1+r.IntN(3)
+		case 2:
+			rows, cols = 70, 270
+		}
+		p, in, e := randomProgram(r, defs, rows, cols)
+		c := &op.Call{Def: mapRow, In: in, Body: p, Type: types.DenseOf(e, rows, cols)}
+		want, err := mapRow.Ref(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Out = value.New(e, rows, cols)
+		if err := mapRow.Kernel(c); err != nil {
+			t.Fatal(err)
+		}
+		if msg := differ(c.Out, want); msg != "" {
+			t.Fatalf("round %d, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
+		}
+		step := oneByOne(t, p, in, rows, cols)
+		if msg := differ(c.Out, step); msg != "" {
+			t.Fatalf("round %d: fused and one by one differ, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
+		}
+	}
+}
+
+// oneByOne applies the steps as separate operators on whole matrices.
+func oneByOne(t *testing.T, p *op.Program, in []value.Value, rows, cols int) value.Value {
+	var regs []value.Value
+	for k, o := range p.In {
+		v := in[k]
+		if o.Mode == op.Trans {
+			d := v.(*value.Dense)
+			x := value.New(d.Elem, d.Cols, d.Rows)
+			for i := range d.Rows {
+				for j := range d.Cols {
+					x.Set(j, i, d.At(i, j))
+				}
+			}
+			v = x
+		}
+		// A step alone may have none but vectors: stretch everything, so that shapes agree.
+		x := value.New(o.Elem, rows, cols)
+		for i := range rows {
+			for j := range cols {
+				x.Set(i, j, elementAt(v, i, j))
+			}
+		}
+		regs = append(regs, x)
+	}
+	for _, s := range p.Steps {
+		c := &op.Call{Def: s.Def, Type: types.DenseOf(s.Elem, rows, cols), Out: value.New(s.Elem, rows, cols)}
+		for _, r := range s.Args {
+			c.In = append(c.In, regs[r])
+		}
+		if err := s.Def.Kernel(c); err != nil {
+			t.Fatal(err)
+		}
+		regs = append(regs, c.Out)
+	}
+	return regs[len(regs)-1]
+}
+
+func describe(p *op.Program) string {
+	s := ""
+	for _, o := range p.In {
+		s += fmt.Sprintf("%v/%d ", o.Elem, o.Mode)
+	}
+	for _, x := range p.Steps {
+		s += fmt.Sprintf("%s%v:%v ", x.Def.Name, x.Args, x.Elem)
+	}
+	return s
+}
+
+// A warm engine allocates nothing, whatever the number of batches.
+func TestMapDoesNotAllocate(t *testing.T) {
+	c := sqrtChain(300, 300)
+	d := fused()[0]
+	if n := testing.AllocsPerRun(20, func() {
+		if err := d.Kernel(c); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 1 {
+		t.Errorf("%v allocations a call", n)
+	}
+}
+
+// sqrtChain is sqrt(a*x + b)*c - d, the chain of the performance notes, with every operand.
+func sqrtChain(rows, cols int) *op.Call {
+	m := map[string]*op.Def{}
+	for _, d := range elementwise() {
+		m[d.Name] = d
+	}
+	f := types.F64
+	p := &op.Program{
+		In: []op.Operand{{Elem: f}, {Elem: f, Mode: op.Single}, {Elem: f, Mode: op.Single}, {Elem: f, Mode: op.Single}, {Elem: f, Mode: op.Single}},
+		Steps: []op.Step{
+			{Def: m["mul"], Args: []int{1, 0}, Elem: f}, {Def: m["add"], Args: []int{5, 2}, Elem: f},
+			{Def: m["sqrt"], Args: []int{6}, Elem: f}, {Def: m["mul"], Args: []int{7, 3}, Elem: f},
+			{Def: m["sub"], Args: []int{8, 4}, Elem: f},
+		},
+	}
+	x := value.New(f, rows, cols)
+	for i := range x.F64 {
+		x.F64[i] = float64(i) / float64(rows*cols)
+	}
+	return &op.Call{
+		In:   []value.Value{x, value.F64(1.5), value.F64(.25), value.F64(2), value.F64(.125)},
+		Body: p, Type: x.Type(), Out: value.New(f, rows, cols),
+	}
+}
+
+func BenchmarkMap(b *testing.B) {
+	d := fused()[0]
+	for _, n := range []int{64, 256, 2048} {
+		c := sqrtChain(n, n)
+		b.Run(fmt.Sprint("chain/", n), func(b *testing.B) {
+			b.SetBytes(int64(n * n * 8))
+			for b.Loop() {
+				if err := d.Kernel(c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		add := c.Body.Steps[1].Def
+		t := &op.Call{Body: &op.Program{
+			In:    []op.Operand{{Elem: types.F64}, {Elem: types.F64, Mode: op.Trans}},
+			Steps: []op.Step{{Def: add, Args: []int{0, 1}, Elem: types.F64}},
+		}, In: []value.Value{c.In[0], c.In[0]}, Type: c.Type, Out: c.Out}
+		b.Run(fmt.Sprint("xplusxt/", n), func(b *testing.B) {
+			b.SetBytes(int64(n * n * 8))
+			for b.Loop() {
+				if err := d.Kernel(t); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

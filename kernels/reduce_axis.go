@@ -1,0 +1,341 @@
+package kernels
+
+// This file defines the reductions of every row (a result of n x 1) and of every column (1 x m): rowsum, colsum,
+// rowmean and so on. Blocks hold whole rows or whole columns, so that there are no partial results.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/exact"
+	"flow/kernels/vec"
+)
+
+// axisRows is the rows of this file: a form by rows and one by columns of each whole reduction, and the arg rows.
+func axisRows() []*op.Def {
+	var out []*op.Def
+	for _, w := range wholes() {
+		word := w.word
+		if word == "" {
+			word = w.name
+		}
+		out = append(out, axisRow(w, word, true), axisRow(w, word, false))
+	}
+	for _, byRow := range []bool{true, false} {
+		out = append(out, argRow("argmin", byRow, true), argRow("argmax", byRow, false))
+	}
+	return out
+}
+
+// axisNames are the words of the two directions.
+func axisNames(byRow bool) (prefix, each, of string) {
+	if byRow {
+		return "row", "row", "n x 1"
+	}
+	return "col", "column", "1 x m"
+}
+
+func axisType(s *op.Sig, byRow, nonempty bool, elem func(types.Elem) types.Elem) (types.Type, error) {
+	t := s.In[0]
+	if !t.IsDense() {
+		return types.Type{}, op.Faultf(0, "E202", "`%s` needs a dense matrix, not %v", s.Def.Source(), t)
+	}
+	if !t.Elem.IsNumeric() {
+		return types.Type{}, op.Faultf(0, "E202", "`%s` is not defined on %v", s.Def.Source(), t.Elem)
+	}
+	along, out := t.Cols, types.DenseOf(elem(t.Elem), t.Rows, 1)
+	if !byRow {
+		along, out = t.Rows, types.DenseOf(elem(t.Elem), 1, t.Cols)
+	}
+	if nonempty && along == 0 {
+		return types.Type{}, op.Faultf(0, "E211", "`%s` of %v: there is nothing to choose from", s.Def.Source(), t)
+	}
+	return out, nil
+}
+
+func axisRow(w whole, word string, byRow bool) *op.Def {
+	prefix, each, shape := axisNames(byRow)
+	d := &op.Def{
+		Name: prefix + word,
+		Doc:  prefix + word + " is " + word + " of each " + each + ", " + shape + ".",
+		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
+		Type: func(s *op.Sig) (types.Type, error) { return axisType(s, byRow, w.nonempty, w.elem) },
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix,
+		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },
+	}
+	d.Shard.Kind, d.Eg = op.ShardCols, axisExample(word, byRow)
+	if byRow {
+		d.Shard.Kind = op.ShardRows
+	}
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		return eachLine(c, byRow, w.nonempty, func(x []value.Scalar) value.Scalar { return w.ref(x, c.Type.Elem) })
+	}
+	d.Kernel = func(c *op.Call) error {
+		a, out := c.Dense(0), c.Result()
+		if w.nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
+			return op.Failf("E606", "%s of an empty matrix", d.Name)
+		}
+		if byRow {
+			w.rows(out, a)
+		} else {
+			w.cols(out, a)
+		}
+		return nil
+	}
+	return d
+}
+
+// axisExample is the program of the manual for one direction of a reduction of a 3 x 2 matrix of ones.
+func axisExample(word string, byRow bool) []op.Example {
+	result := map[string][2]string{"sum": {"2\n2\n2\n", "3 3\n"}, "count": {"2\n2\n2\n", "3 3\n"},
+		"any": {"true\ntrue\ntrue\n", "true true\n"}, "all": {"true\ntrue\ntrue\n", "true true\n"},
+		"norm": {"1.4142135623730951\n1.4142135623730951\n1.4142135623730951\n", "1.7320508075688772 1.7320508075688772\n"}}
+	r, ok := result[word]
+	if !ok {
+		r = [2]string{"1\n1\n1\n", "1 1\n"}
+	}
+	if byRow {
+		return eg("row"+word+"(ones(3, 2))", r[0])
+	}
+	return eg("col"+word+"(ones(3, 2))", r[1])
+}
+
+// eachLine applies a definition on lists to every row or column.
+func eachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.Scalar) (value.Value, error) {
+	a := c.Dense(0)
+	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	for k := range out.Rows * out.Cols {
+		var line []value.Scalar
+		if byRow {
+			line = elements(a.View(k, 0, 1, a.Cols))
+		} else {
+			line = elements(a.View(0, k, a.Rows, 1))
+		}
+		if len(line) == 0 && nonempty {
+			return nil, op.Failf("E606", "%s of an empty matrix", c.Def.Source())
+		}
+		if byRow {
+			out.Set(k, 0, f(line))
+		} else {
+			out.Set(0, k, f(line))
+		}
+	}
+	return out, nil
+}
+
+// rows reduces each row: float sums by way of short exact sums, everything else through the accumulator.
+func (w whole) rows(out, a *value.Dense) {
+	if a.Elem.IsFloat() && (w.name == "sum" || w.name == "mean" || w.name == "norm") {
+		w.floatRows(out, a)
+		return
+	}
+	t := w.acc(a.Elem)
+	acc := value.New(t.Elem, t.Rows, t.Cols)
+	for i := range a.Rows {
+		w.empty(acc)
+		w.part(acc, a.View(i, 0, 1, a.Cols))
+		out.Set(i, 0, w.done(acc, out.Elem, a.Cols))
+	}
+}
+
+func (w whole) floatRows(out, a *value.Dense) {
+	var buf []float64
+	if a.Elem == types.F32 {
+		buf = make([]float64, a.Cols)
+	}
+	for i := range a.Rows {
+		var row []float64
+		switch {
+		case a.Cols == 0:
+		case buf != nil:
+			row = buf
+			vec.Convert(row, a.F32[i*a.Stride:i*a.Stride+a.Cols])
+		default:
+			row = a.F64[i*a.Stride : i*a.Stride+a.Cols]
+		}
+		var x float64
+		switch {
+		case w.name == "norm":
+			x = math.Sqrt(exact.OfSquares(row))
+		case w.name == "mean":
+			x = exact.Of(row) / float64(a.Cols)
+		case out.Elem == types.F32:
+			x = float64(exact.Of32(row))
+		default:
+			x = exact.Of(row)
+		}
+		if out.Elem == types.F32 {
+			out.F32[i*out.Stride] = float32(x)
+		} else {
+			out.F64[i*out.Stride] = x
+		}
+	}
+}
+
+// cols reduces each column. Memory is read by rows.
+func (w whole) cols(out, a *value.Dense) {
+	if a.Elem.IsFloat() && (w.name == "sum" || w.name == "mean" || w.name == "norm") {
+		w.floatCols(out, a)
+		return
+	}
+	// One accumulator a column; the part of one element is cheap for all but exact sums of integers.
+	t := w.acc(a.Elem)
+	accs := make([]*value.Dense, a.Cols)
+	for j := range accs {
+		accs[j] = value.New(t.Elem, t.Rows, t.Cols)
+		w.empty(accs[j])
+	}
+	for j0 := 0; j0 < a.Cols; j0 += exact.BlockCols {
+		n := min(exact.BlockCols, a.Cols-j0)
+		for i0 := 0; i0 < a.Rows; i0 += exact.BlockRows {
+			block := value.New(a.Elem, n, min(exact.BlockRows, a.Rows-i0))
+			turnInto(block, a.View(i0, j0, block.Cols, n))
+			for j := range n {
+				w.part(accs[j0+j], block.View(j, 0, 1, block.Cols))
+			}
+		}
+	}
+	for j, acc := range accs {
+		out.Set(0, j, w.done(acc, out.Elem, a.Rows))
+	}
+}
+
+// turnInto makes dst, contiguous, the transpose of src.
+func turnInto(dst, src *value.Dense) {
+	turnBlock(slabOf(dst, 0, dst.Rows*dst.Cols), dst.Stride, src, 0, 0, dst.Rows, dst.Cols)
+}
+
+func (w whole) floatCols(out, a *value.Dense) {
+	var buf []float64
+	if a.Elem == types.F32 {
+		buf = make([]float64, exact.BlockRows*exact.BlockCols)
+	}
+	var sums [exact.BlockCols]exact.Sum
+	for j0 := 0; j0 < a.Cols; j0 += exact.BlockCols {
+		n := min(exact.BlockCols, a.Cols-j0)
+		for j := range n {
+			sums[j].Reset()
+		}
+		for i0 := 0; i0 < a.Rows; i0 += exact.BlockRows {
+			rows := min(exact.BlockRows, a.Rows-i0)
+			x, ld := buf, n
+			if buf == nil {
+				x, ld = a.F64[i0*a.Stride+j0:], a.Stride
+			} else {
+				for i := range rows {
+					at := (i0+i)*a.Stride + j0
+					vec.Convert(buf[i*n:i*n+n], a.F32[at:at+n])
+				}
+			}
+			exact.AddColumns(sums[:n], x, ld, rows, w.name == "norm")
+		}
+		for j := range n {
+			x := value.Scalar{Elem: out.Elem}
+			switch {
+			case w.name == "norm":
+				x = number(out.Elem, math.Sqrt(sums[j].Round()))
+			case w.name == "mean":
+				x = number(out.Elem, sums[j].Round()/float64(a.Rows))
+			case out.Elem == types.F32:
+				x.F = float64(sums[j].Round32())
+			default:
+				x.F = sums[j].Round()
+			}
+			out.Set(0, j0+j, x)
+		}
+	}
+}
+
+// argRow is the place of the least or greatest element of every row or column.
+func argRow(word string, byRow, least bool) *op.Def {
+	prefix, each, shape := axisNames(byRow)
+	name, which := prefix+word, "greatest"
+	if least {
+		which = "least"
+	}
+	d := &op.Def{
+		Name: name,
+		Doc:  name + " is the index of the " + which + " element of each " + each + ", " + shape + "; the first of equals; a nan wins.",
+		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
+		Eg:   eg("sum("+name+"(eye(3)))", map[bool]string{true: "1", false: "3"}[least]),
+		Type: func(s *op.Sig) (types.Type, error) { return axisType(s, byRow, true, counted) },
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix,
+		Shard: op.Shard{Kind: op.ShardCols},
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+	}
+	if byRow {
+		d.Shard.Kind = op.ShardRows
+	}
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		return eachLine(c, byRow, true, func(x []value.Scalar) value.Scalar {
+			best := 0
+			for i, v := range x {
+				b := x[best]
+				if math.IsNaN(b.F) {
+					break
+				}
+				if math.IsNaN(v.F) || least && (v.F < b.F || v.I < b.I) || !least && (v.F > b.F || v.I > b.I) {
+					best = i
+				}
+			}
+			return value.I64(int64(best))
+		})
+	}
+	d.Kernel = func(c *op.Call) error {
+		a, out := c.Dense(0), c.Result()
+		if out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
+			return op.Failf("E606", "%s of an empty matrix", name)
+		}
+		switch a.Elem {
+		case types.F64:
+			argLines(out.I64, a.F64, a, byRow, least)
+		case types.F32:
+			argLines(out.I64, a.F32, a, byRow, least)
+		case types.Bool:
+			argLines(out.I64, a.Bool, a, byRow, least)
+		default:
+			argLines(out.I64, a.I64, a, byRow, least)
+		}
+		return nil
+	}
+	return d
+}
+
+// argLines writes the index of the extreme element of every line of d, whose elements are x, to out.
+func argLines[T vec.Element](out []int64, x []T, d *value.Dense, byRow, least bool) {
+	if byRow {
+		for i := range d.Rows {
+			row := x[i*d.Stride : i*d.Stride+d.Cols]
+			best, at := row[0], 0
+			for j, v := range row {
+				if beats(v, best, least) {
+					best, at = v, j
+				}
+			}
+			out[i] = int64(at)
+		}
+		return
+	}
+	best := make([]T, d.Cols)
+	for i := range d.Rows {
+		row := x[i*d.Stride : i*d.Stride+d.Cols]
+		for j, v := range row {
+			if i == 0 || beats(v, best[j], least) {
+				best[j], out[j] = v, int64(i)
+			}
+		}
+	}
+}
+
+// beats reports that v replaces best: strictly beyond it, or the first NaN.
+func beats[T vec.Element](v, best T, least bool) bool {
+	if v != v {
+		return best == best
+	}
+	if least {
+		return v < best
+	}
+	return v > best
+}

@@ -1,0 +1,474 @@
+package kernels
+
+// This file lists the reductions that have an accumulator.
+
+import (
+	"math"
+	"math/big"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/exact"
+	"flow/kernels/vec"
+)
+
+// A few result and accumulator types.
+func counted(types.Elem) types.Elem { return types.I64 }
+func truth(types.Elem) types.Elem   { return types.Bool }
+
+// summed is the type of sums: integers stay, bools are counted.
+func summed(e types.Elem) types.Elem {
+	if e == types.Bool {
+		return types.I64
+	}
+	return e
+}
+
+// averaged is the type of means and norms.
+func averaged(e types.Elem) types.Elem {
+	if e == types.F32 {
+		return e
+	}
+	return types.F64
+}
+
+func itself(e types.Elem) types.Elem { return e }
+
+// exactAcc is the accumulator of sums: an exact sum, or one integer that wraps.
+func exactAcc(e types.Elem) types.Type {
+	if e.IsFloat() {
+		return wordsAcc(e)
+	}
+	return types.DenseOf(types.I64, 1, 1)
+}
+
+func wordsAcc(types.Elem) types.Type { return types.DenseOf(types.I64, 1, exact.Words) }
+func oneI64(types.Elem) types.Type   { return types.DenseOf(types.I64, 1, 1) }
+func oneBool(types.Elem) types.Type  { return types.DenseOf(types.Bool, 1, 1) }
+func oneSame(e types.Elem) types.Type {
+	return types.DenseOf(e, 1, 1)
+}
+
+func zero(acc *value.Dense) {
+	clear(acc.I64)
+	clear(acc.Bool)
+}
+
+func wholes() []whole {
+	return []whole{
+		{
+			name: "sum", flops: 4, elem: summed, acc: exactAcc,
+			doc: "sum is the sum of all elements. Of floats it is the exact sum, correctly rounded once: the order, the blocks and the ranks do " +
+				"not matter. Integers wrap, bools are counted.",
+			eg:   eg(`sum(ones(3, 2))`, "6"),
+			part: addSum, join: joinSum, empty: zero,
+			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar { return rounded(acc, e) },
+			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
+				if e == types.I64 {
+					s := int64(0)
+					for _, v := range x {
+						s += v.I
+					}
+					return value.I64(s)
+				}
+				return bigSum(x, e, false)
+			},
+		},
+		{
+			name: "mean", flops: 4, elem: averaged, acc: wordsAcc,
+			doc:  "mean is the sum of all elements, rounded once, divided by their number; nan for none.",
+			eg:   eg(`mean(seq(0, 5))`, "2"),
+			part: addExact, join: joinExact, empty: zero,
+			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
+				s := sumOf(acc)
+				return number(e, s.Round()/float64(n))
+			},
+			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
+				return number(e, bigSum(x, types.F64, false).F/float64(len(x)))
+			},
+		},
+		{
+			name: "norm", flops: 8, elem: averaged, acc: wordsAcc,
+			doc:  "norm is the square root of the sum of all squares (Frobenius); the sum is exact and rounded once before the root.",
+			eg:   eg(`norm(2 * ones(2, 2))`, "4"),
+			part: addSquares, join: joinExact, empty: zero,
+			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
+				s := sumOf(acc)
+				return number(e, math.Sqrt(s.Round()))
+			},
+			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
+				return number(e, math.Sqrt(bigSum(x, types.F64, true).F))
+			},
+		},
+		{
+			name: "count", flops: 1, elem: counted, acc: oneI64,
+			doc:   "count is the number of elements that are not 0; nan counts.",
+			eg:    eg(`count(eye(3))`, "3"),
+			part:  func(acc, a *value.Dense) { acc.I64[0] += nonZeros(a) },
+			join:  func(acc, b *value.Dense) { acc.I64[0] += b.I64[0] },
+			empty: zero,
+			done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return value.I64(acc.I64[0]) },
+			ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
+				n := int64(0)
+				for _, v := range x {
+					if v.True() {
+						n++
+					}
+				}
+				return value.I64(n)
+			},
+		},
+		{
+			name: "any", flops: 1, elem: truth, acc: oneBool,
+			doc:   "any is true if some element is not 0.",
+			eg:    eg(`any(eye(2) > 1)`, "false"),
+			part:  func(acc, a *value.Dense) { acc.Bool[0] |= truthBit(nonZeros(a) > 0) },
+			join:  func(acc, b *value.Dense) { acc.Bool[0] |= b.Bool[0] },
+			empty: zero,
+			done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
+			ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
+				for _, v := range x {
+					if v.True() {
+						return value.Bool(true)
+					}
+				}
+				return value.Bool(false)
+			},
+		},
+		{
+			name: "all", flops: 1, elem: truth, acc: oneBool,
+			doc:   "all is true if no element is 0.",
+			eg:    eg(`all(ones(2, 2) == 1)`, "true"),
+			part:  func(acc, a *value.Dense) { acc.Bool[0] &= truthBit(nonZeros(a) == int64(a.Rows*a.Cols)) },
+			join:  func(acc, b *value.Dense) { acc.Bool[0] &= b.Bool[0] },
+			empty: func(acc *value.Dense) { acc.Bool[0] = 1 },
+			done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
+			ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
+				for _, v := range x {
+					if !v.True() {
+						return value.Bool(false)
+					}
+				}
+				return value.Bool(true)
+			},
+		},
+		extremum("min", "least", "1", true),
+		extremum("max", "greatest", "1", false),
+	}
+}
+
+// extremum is the row min or max of one argument.
+func extremum(name, which, output string, least bool) whole {
+	better := func(a, b value.Scalar) value.Scalar { // the definition: NaN wins, -0 is less than 0
+		switch {
+		case a.Elem.IsFloat() && least:
+			return value.Scalar{Elem: a.Elem, F: lesser(a.F, b.F)}
+		case a.Elem.IsFloat():
+			return value.Scalar{Elem: a.Elem, F: greater(a.F, b.F)}
+		case a.I < b.I == least:
+			return a
+		}
+		return b
+	}
+	join := func(acc, b *value.Dense) { acc.Set(0, 0, canonical(better(acc.At(0, 0), b.At(0, 0)))) }
+	return whole{
+		name: name, flops: 1, elem: itself, acc: oneSame, nonempty: true,
+		doc: name + " of one argument is the " + which + " element; nan if there is one. Of two it is elementwise.",
+		eg:  eg(name+`(ones(2, 2))`, output),
+		part: func(acc, a *value.Dense) {
+			eachRun(a, func(s slab, n int) {
+				one := value.New(a.Elem, 1, 1)
+				switch a.Elem {
+				case types.F64:
+					one.F64[0] = extremeOf(s.f64, least)
+				case types.F32:
+					one.F32[0] = extremeOf(s.f32, least)
+				case types.Bool:
+					one.Bool[0] = extremeOf(s.b, least)
+				default:
+					one.I64[0] = extremeOf(s.i64, least)
+				}
+				join(acc, one)
+			})
+		},
+		join: join,
+		empty: func(acc *value.Dense) {
+			worst := value.F64(math.Inf(1))
+			switch {
+			case acc.Elem.IsFloat():
+			case acc.Elem == types.Bool:
+				worst = value.Bool(true)
+			default:
+				worst = value.Scalar{Elem: acc.Elem, I: math.MaxInt64}
+			}
+			if !least {
+				worst.F, worst.I = -worst.F, ^worst.I
+				if acc.Elem == types.Bool {
+					worst.I = 0
+				}
+			}
+			acc.Set(0, 0, worst)
+		},
+		done: func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
+		ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
+			m := x[0]
+			for _, v := range x[1:] {
+				m = better(m, v)
+			}
+			return m
+		},
+	}
+}
+
+// canonical makes every NaN the same one, so that which of several NaNs came first cannot show.
+func canonical(s value.Scalar) value.Scalar {
+	if s.Elem.IsFloat() && math.IsNaN(s.F) {
+		s.F = math.NaN()
+	}
+	return s
+}
+
+// extremeOf is the least or greatest element of s, which is not empty. Four chains hide the latency of a minimum.
+func extremeOf[T vec.Element](s []T, least bool) T {
+	m := [4]T{s[0], s[0], s[0], s[0]}
+	if least {
+		for ; len(s) >= 4; s = s[4:] {
+			m[0], m[1], m[2], m[3] = min(m[0], s[0]), min(m[1], s[1]), min(m[2], s[2]), min(m[3], s[3])
+		}
+		for _, v := range s {
+			m[0] = min(m[0], v)
+		}
+		return min(m[0], m[1], m[2], m[3])
+	}
+	for ; len(s) >= 4; s = s[4:] {
+		m[0], m[1], m[2], m[3] = max(m[0], s[0]), max(m[1], s[1]), max(m[2], s[2]), max(m[3], s[3])
+	}
+	for _, v := range s {
+		m[0] = max(m[0], v)
+	}
+	return max(m[0], m[1], m[2], m[3])
+}
+
+func truthBit(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func nonZeros(a *value.Dense) int64 {
+	n := int64(0)
+	eachRun(a, func(s slab, _ int) {
+		n += vec.CountNonZero(s.f64) + vec.CountNonZero(s.f32) + vec.CountNonZero(s.i64) + vec.CountNonZero(s.b)
+	})
+	return n
+}
+
+// addSum adds a block to the accumulator of sum.
+func addSum(acc, a *value.Dense) {
+	if a.Elem.IsFloat() {
+		addExact(acc, a)
+		return
+	}
+	eachRun(a, func(s slab, _ int) {
+		for _, v := range s.i64 {
+			acc.I64[0] += v
+		}
+		for _, v := range s.b {
+			acc.I64[0] += int64(v)
+		}
+	})
+}
+
+// addExact adds a block of any numeric type to an exact sum.
+func addExact(acc, a *value.Dense) {
+	x := sumOf(acc)
+	eachRun(a, func(s slab, _ int) {
+		x.AddSlice(s.f64)
+		addWidened(&x, s.f32, false)
+		for _, v := range s.i64 {
+			x.AddInt(v)
+		}
+		if n := vec.CountNonZero(s.b); n > 0 {
+			x.AddInt(n)
+		}
+	})
+	x.PutWords(acc.I64[:exact.Words])
+}
+
+// addSquares adds the squares of a block to an exact sum.
+func addSquares(acc, a *value.Dense) {
+	x := sumOf(acc)
+	eachRun(a, func(s slab, _ int) {
+		x.AddSquares(s.f64)
+		addWidened(&x, s.f32, true)
+		for _, v := range s.i64 { // as floats, as the language widens them
+			h, l := exact.Square(float64(v))
+			x.Add(h)
+			x.Add(l)
+		}
+		x.AddInt(vec.CountNonZero(s.b))
+	})
+	x.PutWords(acc.I64[:exact.Words])
+}
+
+// addWidened adds float32 elements by way of a buffer of float64; their squares are exact there.
+func addWidened(x *exact.Sum, a []float32, squares bool) {
+	var buf [2048]float64
+	for len(a) > 0 {
+		n := min(len(a), len(buf))
+		w := buf[:n]
+		vec.Convert(w, a[:n])
+		if squares {
+			vec.Mul(w, w, w)
+		}
+		x.AddSlice(w)
+		a = a[n:]
+	}
+}
+
+func joinSum(acc, b *value.Dense) {
+	if acc.Cols == 1 {
+		acc.I64[0] += b.I64[0]
+		return
+	}
+	joinExact(acc, b)
+}
+
+func joinExact(acc, b *value.Dense) {
+	x, y := sumOf(acc), sumOf(b)
+	x.Merge(&y)
+	x.PutWords(acc.I64[:exact.Words])
+}
+
+// rounded is the sum in acc as one e.
+func rounded(acc *value.Dense, e types.Elem) value.Scalar {
+	if e == types.I64 {
+		return value.I64(acc.I64[0])
+	}
+	s := sumOf(acc)
+	if e == types.F32 {
+		return value.Scalar{Elem: e, F: float64(s.Round32())}
+	}
+	return value.F64(s.Round())
+}
+
+// bigSum is the definition of a sum: arbitrary precision, rounded once to e. Values that are no real number decide
+// it first, as in IEEE addition.
+func bigSum(x []value.Scalar, e types.Elem, squares bool) value.Scalar {
+	sum := new(big.Float).SetPrec(4400)
+	special := 0.0
+	for _, s := range x {
+		parts := []float64{s.Float()}
+		if squares {
+			h, l := exact.Square(s.Float())
+			parts = []float64{h, l}
+		}
+		for k, v := range parts {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				special += v
+				continue
+			}
+			if b := new(big.Float).SetFloat64(v); !s.Elem.IsFloat() && !squares && k == 0 {
+				sum.Add(sum, b.SetInt64(s.I))
+			} else {
+				sum.Add(sum, b)
+			}
+		}
+	}
+	switch {
+	case special != 0: // NaN too
+		return canonical(number(e, special))
+	case sum.Sign() == 0:
+		return number(e, 0)
+	case e == types.F32:
+		f, _ := sum.Float32()
+		return number(e, float64(f))
+	}
+	f, _ := sum.Float64()
+	return number(e, f)
+}
+
+func prod() *op.Def {
+	elem := func(s *op.Sig) (types.Type, error) { return whole{elem: summed}.typ(s, 0) }
+	return &op.Def{
+		Name: "prod",
+		Doc: "prod is the product of all elements, multiplied in row-major order; 1 for none. Integers wrap. Float products round at " +
+			"each step, so it runs in one piece.",
+		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
+		Eg:   eg(`prod(seq(1, 6))`, "120"),
+		Type: elem,
+		Ref: func(c *op.Call) (value.Value, error) {
+			p := value.I64(1).Convert(c.Type.Elem)
+			for _, v := range elements(c.In[0]) {
+				if p.Elem.IsFloat() {
+					p = number(p.Elem, p.F*v.F)
+				} else {
+					p.I *= v.I
+				}
+			}
+			return canonical(p), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Kernel: func(c *op.Call) error {
+			f64, f32, i64 := 1.0, float32(1), int64(1)
+			eachRun(asDense(c.In[0]), func(s slab, _ int) {
+				for _, v := range s.f64 {
+					f64 *= v
+				}
+				for _, v := range s.f32 {
+					f32 *= v
+				}
+				for _, v := range s.i64 {
+					i64 *= v
+				}
+				for _, v := range s.b {
+					i64 *= int64(v)
+				}
+			})
+			out := value.Scalar{Elem: c.Type.Elem, F: f64}
+			switch c.Type.Elem {
+			case types.F32:
+				out.F = float64(f32)
+			case types.I64:
+				out.F, out.I = 0, i64
+			}
+			c.Out = canonical(out)
+			return nil
+		},
+	}
+}
+
+func identical() *op.Def {
+	same := func(c *op.Call) value.Scalar { return value.Bool(value.Same(c.In[0], c.In[1])) }
+	return &op.Def{
+		Name: "identical",
+		Doc: "identical is true if a and b have the same type, the same shape and the same bits: nan equals the same nan, -0 " +
+			"differs from 0.",
+		Args: []op.Arg{{Name: "a"}, {Name: "b"}},
+		Eg:   eg(`identical(ones(2, 2), ones(2, 2))`, "true"),
+		Type: func(s *op.Sig) (types.Type, error) { return types.ScalarOf(types.Bool), nil },
+		Ref: func(c *op.Call) (value.Value, error) {
+			a, b := c.In[0], c.In[1]
+			if !a.Type().Equal(b.Type()) {
+				return value.Bool(false), nil
+			}
+			x, y := elements(a), elements(b)
+			for i := range x {
+				if !x[i].Same(y[i]) {
+					return value.Bool(false), nil
+				}
+			}
+			return value.Bool(true), nil
+		},
+		Laws: op.Pure | op.Commutes, Flow: op.Flow{Rate: op.Once},
+		Shard: op.Shard{Kind: op.ShardReduce, Partial: "identical", Combine: "all.join"},
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Kernel: func(c *op.Call) error {
+			c.Out = same(c)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,19 @@
+package kernels
+
+// This file assembles the operator table.
+
+import (
+	"flow/ir/op"
+	"flow/kernels/blas"
+)
+
+// Table is the operator table with the kernel set of that name for linear algebra ("" or "auto": the best one on
+// this machine). The error names the sets there are. The rows keep scratch memory of their own, so one table for a
+// process is enough; it is safe for concurrent use.
+func Table(set string) (*op.Table, error) {
+	kernels, err := blas.Select(set)
+	if err != nil {
+		return nil, err
+	}
+	return op.NewTable(elementwise(), reduce(), construct(), fused(), linalg(kernels), move(), inout())
+}

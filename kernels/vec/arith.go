@@ -1,0 +1,194 @@
+package vec
+
+// This file defines arithmetic. The four operations of the inner loops of most programs are unrolled by four over
+// array pointers, which leaves one bounds check for four elements.
+
+import "math"
+
+// Add is dst = a + b.
+func Add[T Number](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	i := 0
+	for ; i+4 <= len(dst); i += 4 {
+		d, x, y := (*[4]T)(dst[i:]), (*[4]T)(a[i:]), (*[4]T)(b[i:])
+		d[0], d[1], d[2], d[3] = x[0]+y[0], x[1]+y[1], x[2]+y[2], x[3]+y[3]
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = a[i] + b[i]
+	}
+}
+
+// Sub is dst = a - b.
+func Sub[T Number](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	i := 0
+	for ; i+4 <= len(dst); i += 4 {
+		d, x, y := (*[4]T)(dst[i:]), (*[4]T)(a[i:]), (*[4]T)(b[i:])
+		d[0], d[1], d[2], d[3] = x[0]-y[0], x[1]-y[1], x[2]-y[2], x[3]-y[3]
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = a[i] - b[i]
+	}
+}
+
+// Mul is dst = a * b.
+func Mul[T Number](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	i := 0
+	for ; i+4 <= len(dst); i += 4 {
+		d, x, y := (*[4]T)(dst[i:]), (*[4]T)(a[i:]), (*[4]T)(b[i:])
+		d[0], d[1], d[2], d[3] = x[0]*y[0], x[1]*y[1], x[2]*y[2], x[3]*y[3]
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = a[i] * b[i]
+	}
+}
+
+// Div is dst = a / b.
+func Div[T Float](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	i := 0
+	for ; i+4 <= len(dst); i += 4 {
+		d, x, y := (*[4]T)(dst[i:]), (*[4]T)(a[i:]), (*[4]T)(b[i:])
+		d[0], d[1], d[2], d[3] = x[0]/y[0], x[1]/y[1], x[2]/y[2], x[3]/y[3]
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = a[i] / b[i]
+	}
+}
+
+// Neg is dst = -a; the negative of a float zero is the other zero.
+func Neg[T Number](dst, a []T) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = -v
+	}
+}
+
+// Min is the elementwise minimum; NaN wins, and -0 is less than 0.
+func Min[T Number](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = min(a[i], b[i])
+	}
+}
+
+// Max is the elementwise maximum; NaN wins, and 0 is greater than -0.
+func Max[T Number](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = max(a[i], b[i])
+	}
+}
+
+// IDivI64 is the quotient rounded towards minus infinity; no b may be 0.
+func IDivI64(dst, a, b []int64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i, y := range b {
+		x := a[i]
+		q := x / y
+		if x%y != 0 && (x < 0) != (y < 0) {
+			q--
+		}
+		dst[i] = q
+	}
+}
+
+// ModI64 is the remainder with the sign of b, a - IDiv(a,b)*b; no b may be 0.
+func ModI64(dst, a, b []int64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i, y := range b {
+		r := a[i] % y
+		if r != 0 && (r < 0) != (y < 0) {
+			r += y
+		}
+		dst[i] = r
+	}
+}
+
+// CeilDivI64 is the quotient rounded towards plus infinity; no b may be 0.
+func CeilDivI64(dst, a, b []int64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i, y := range b {
+		x := a[i]
+		q := x / y
+		if x%y != 0 && (x < 0) == (y < 0) {
+			q++
+		}
+		dst[i] = q
+	}
+}
+
+// HasZero reports whether some element is 0: the guard before an integer division.
+func HasZero(a []int64) bool {
+	for _, v := range a {
+		if v == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// PowI64 is a to the b-th power by squaring, wrapping; b below 0 counts as 0.
+func PowI64(dst, a, b []int64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i, n := range b {
+		x, p := a[i], int64(1)
+		for ; n > 0; n >>= 1 {
+			if n&1 != 0 {
+				p *= x
+			}
+			x *= x
+		}
+		dst[i] = p
+	}
+}
+
+// AbsI64 is the absolute value; that of the least integer is itself.
+func AbsI64(dst, a []int64) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		s := v >> 63
+		dst[i] = (v ^ s) - s
+	}
+}
+
+// SignI64 is -1, 0 or 1.
+func SignI64(dst, a []int64) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = v>>63 | int64(uint64(-v)>>63)
+	}
+}
+
+// AbsF64 clears the sign bit, of NaNs too.
+func AbsF64(dst, a []float64) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = math.Abs(v)
+	}
+}
+
+// AbsF32 clears the sign bit, of NaNs too.
+func AbsF32(dst, a []float32) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
+	}
+}
+
+// SqrtF64 is the correctly rounded square root.
+func SqrtF64(dst, a []float64) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = math.Sqrt(v)
+	}
+}
+
+// SqrtF32 is the correctly rounded square root.
+func SqrtF32(dst, a []float32) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = float32(math.Sqrt(float64(v)))
+	}
+}

@@ -1,0 +1,90 @@
+package vec
+
+// This file defines the loops of functions on floats. A function of package math costs tens of cycles, so that the
+// call through a pointer does not show; what is cheap has a loop of its own in arith.go.
+
+import "math"
+
+// Map1F64 is the loop of a function of one float64.
+func Map1F64(f func(float64) float64) func(dst, a []float64) {
+	return func(dst, a []float64) {
+		a = a[:len(dst)]
+		for i, v := range a {
+			dst[i] = f(v)
+		}
+	}
+}
+
+// Map1F32 is the same in float32: f in float64, rounded once more.
+func Map1F32(f func(float64) float64) func(dst, a []float32) {
+	return func(dst, a []float32) {
+		a = a[:len(dst)]
+		for i, v := range a {
+			dst[i] = float32(f(float64(v)))
+		}
+	}
+}
+
+// Map2F64 is the loop of a function of two float64.
+func Map2F64(f func(a, b float64) float64) func(dst, a, b []float64) {
+	return func(dst, a, b []float64) {
+		a, b = a[:len(dst)], b[:len(dst)]
+		for i, v := range a {
+			dst[i] = f(v, b[i])
+		}
+	}
+}
+
+// Map2F32 is the same in float32: f in float64, rounded once more.
+func Map2F32(f func(a, b float64) float64) func(dst, a, b []float32) {
+	return func(dst, a, b []float32) {
+		a, b = a[:len(dst)], b[:len(dst)]
+		for i, v := range a {
+			dst[i] = float32(f(float64(v), float64(b[i])))
+		}
+	}
+}
+
+// Pow is x to the y-th power. Small exponents that programs write are products and square roots; their last bit
+// may differ from math.Pow, so they belong to the definition and are not an optimisation.
+func Pow(x, y float64) float64 {
+	switch y {
+	case 2:
+		return x * x
+	case 3:
+		return x * x * x
+	case -1:
+		return 1 / x
+	case 1.5:
+		if x >= 0 {
+			return x * math.Sqrt(x)
+		}
+	}
+	return math.Pow(x, y)
+}
+
+// Mod is the remainder of x by y with the sign of y, as integers have it; exact like math.Mod.
+func Mod(x, y float64) float64 {
+	r := math.Mod(x, y)
+	if r != 0 && (r < 0) != (y < 0) {
+		return r + y
+	}
+	if r == 0 {
+		return math.Copysign(0, y)
+	}
+	return r
+}
+
+// FloorDiv is the floor of x / y.
+func FloorDiv(x, y float64) float64 { return math.Floor(x / y) }
+
+// Sign is -1, 0 or 1; zeros keep their sign, NaN stays.
+func Sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return x
+}

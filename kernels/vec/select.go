@@ -1,0 +1,138 @@
+package vec
+
+// This file defines comparisons, logic, selection and conversion between element types.
+
+// Eq is dst = a == b.
+func Eq[T Element](dst []uint8, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = bit(a[i] == b[i])
+	}
+}
+
+// Ne is dst = a != b.
+func Ne[T Element](dst []uint8, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = bit(a[i] != b[i])
+	}
+}
+
+// Lt is dst = a < b.
+func Lt[T Element](dst []uint8, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = bit(a[i] < b[i])
+	}
+}
+
+// Le is dst = a <= b.
+func Le[T Element](dst []uint8, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = bit(a[i] <= b[i])
+	}
+}
+
+// Gt is dst = a > b.
+func Gt[T Element](dst []uint8, a, b []T) { Lt(dst, b, a) }
+
+// Ge is dst = a >= b.
+func Ge[T Element](dst []uint8, a, b []T) { Le(dst, b, a) }
+
+// bit compiles to a set instruction, without a branch.
+func bit(c bool) uint8 {
+	if c {
+		return 1
+	}
+	return 0
+}
+
+// And is dst = a and b; of bools it is also the minimum.
+func And(dst, a, b []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] & b[i]
+	}
+}
+
+// Or is dst = a or b; of bools it is also the maximum.
+func Or(dst, a, b []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] | b[i]
+	}
+}
+
+// Not is dst = not a.
+func Not(dst, a []uint8) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = v ^ 1
+	}
+}
+
+// Select is dst = a where c, b elsewhere.
+func Select[T Element](dst []T, c []uint8, a, b []T) {
+	c, a, b = c[:len(dst)], a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		v := b[i]
+		if c[i] != 0 {
+			v = a[i]
+		}
+		dst[i] = v
+	}
+}
+
+// Convert is dst = a as numbers of another type: floats truncate towards zero to integers, bools count as 0 and 1.
+// It does not make bools: NonZero does.
+func Convert[D Number, S Element](dst []D, a []S) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = D(v)
+	}
+}
+
+// NonZero is dst = a != 0: the conversion to bool. NaN is true.
+func NonZero[S Element](dst []uint8, a []S) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = bit(v != 0)
+	}
+}
+
+// CountNonZero is the number of elements that are not 0.
+func CountNonZero[S Element](a []S) int64 {
+	n := int64(0)
+	for _, v := range a {
+		n += int64(bit(v != 0))
+	}
+	return n
+}
+
+// Fill sets every element of dst to v.
+func Fill[T Element](dst []T, v T) {
+	for i := range dst {
+		dst[i] = v
+	}
+}
+
+// Transpose writes dst[i*ld+j] = src[j*lds+i] for i < rows, j < cols: src is cols x rows. It reads eight source rows
+// at a time, so that both sides move whole cache lines.
+func Transpose[T Element](dst []T, ld int, src []T, lds, rows, cols int) {
+	j := 0
+	for ; j+8 <= cols; j += 8 {
+		s0, s1, s2, s3 := src[j*lds:][:rows], src[(j+1)*lds:][:rows], src[(j+2)*lds:][:rows], src[(j+3)*lds:][:rows]
+		s4, s5, s6, s7 := src[(j+4)*lds:][:rows], src[(j+5)*lds:][:rows], src[(j+6)*lds:][:rows], src[(j+7)*lds:][:rows]
+		for i := range s0 {
+			d := (*[8]T)(dst[i*ld+j:])
+			d[0], d[1], d[2], d[3] = s0[i], s1[i], s2[i], s3[i]
+			d[4], d[5], d[6], d[7] = s4[i], s5[i], s6[i], s7[i]
+		}
+	}
+	for ; j < cols; j++ {
+		for i, v := range src[j*lds:][:rows] {
+			dst[i*ld+j] = v
+		}
+	}
+}
