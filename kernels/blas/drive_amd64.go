@@ -30,10 +30,10 @@ type driver[T element] struct {
 	solve [3]solveKernel[T]
 	potf  func(d, p *T, ps int) int
 
-	// transpose sets dst[p*ds+i] = src[i*ss+p] for i < group and p < k.
-	transpose func(k int, src *T, ss int, dst *T, ds int)
-	group     int
-	copyRows  func(k int, src *byte, ss int, dst *byte) // rows of nr elements
+	// in sets dst[p*ds+i] = src[i*ss+p] for i < group and p < k, out sets dst[i*ds+p] = src[p*ss+i].
+	in, out  func(k int, src *T, ss int, dst *T, ds int)
+	group    int
+	copyRows func(k int, src *byte, ss int, dst *byte) // rows of nr elements
 
 	maxDepth int // k of a block: MR rows of a then take half of L1
 	maxCols  int // columns of a packed block, a multiple of nr and mr: it then takes half of L2
@@ -211,7 +211,7 @@ func (d *driver[T]) packN(w, kp int, b []T, ldb int, dst []T) {
 func (d *driver[T]) transposeIn(w, k int, b []T, ldb int, panel []T, ps int) {
 	i := 0
 	for ; i+d.group <= w; i += d.group {
-		d.transpose(k, &b[i*ldb], ldb, &panel[i], ps)
+		d.in(k, &b[i*ldb], ldb, &panel[i], ps)
 	}
 	for ; i < w; i++ {
 		for p, v := range b[i*ldb:][:k] {

@@ -60,13 +60,14 @@ func (d *driver[T]) packTriangle(n int, l []T, ldl int, dst []T) {
 
 // transposeOut is the inverse of transposeIn: b[i*ldb+p] = panel[p*ps+i] for i < w and p < k.
 func (d *driver[T]) transposeOut(w, k int, panel []T, ps int, b []T, ldb int) {
-	p := 0
-	for ; p+d.group <= k; p += d.group {
-		d.transpose(w, &panel[p*ps], ps, &b[p], ldb)
+	i := 0
+	for ; i+d.group <= w; i += d.group {
+		d.out(k, &panel[i], ps, &b[i*ldb], ldb)
 	}
-	for ; p < k; p++ {
-		for i := range w {
-			b[i*ldb+p] = panel[p*ps+i]
+	for ; i < w; i++ {
+		row := b[i*ldb:][:k]
+		for p := range row {
+			row[p] = panel[p*ps+i]
 		}
 	}
 }

@@ -4,15 +4,25 @@
 
 package blas
 
-// transposeF64 sets dst[p*ds+i] = src[i*ss+p] for i < 4 and p < k.
+// transposeF64In sets dst[p*ds+i] = src[i*ss+p] for i < 4 and p < k.
 //
 //go:noescape
-func transposeF64(k int, src *float64, ss int, dst *float64, ds int)
+func transposeF64In(k int, src *float64, ss int, dst *float64, ds int)
 
-// transposeF32 sets dst[p*ds+i] = src[i*ss+p] for i < 8 and p < k.
+// transposeF32In sets dst[p*ds+i] = src[i*ss+p] for i < 8 and p < k.
 //
 //go:noescape
-func transposeF32(k int, src *float32, ss int, dst *float32, ds int)
+func transposeF32In(k int, src *float32, ss int, dst *float32, ds int)
+
+// transposeF64Out sets dst[i*ds+p] = src[p*ss+i] for i < 4 and p < k.
+//
+//go:noescape
+func transposeF64Out(k int, src *float64, ss int, dst *float64, ds int)
+
+// transposeF32Out sets dst[i*ds+p] = src[p*ss+i] for i < 8 and p < k.
+//
+//go:noescape
+func transposeF32Out(k int, src *float32, ss int, dst *float32, ds int)
 
 // copyRows192 copies k rows of 192 bytes, ss bytes apart, to dst, one behind the other.
 //

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func transposeF64(k int, src *float64, ss int, dst *float64, ds int)
+// func transposeF64In(k int, src *float64, ss int, dst *float64, ds int)
 // Requires: AVX, MMX+
-TEXT ·transposeF64(SB), NOSPLIT, $0-40
+TEXT ·transposeF64In(SB), NOSPLIT, $0-40
 	MOVQ k+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ss+16(FP), DX
@@ -69,9 +69,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func transposeF32(k int, src *float32, ss int, dst *float32, ds int)
+// func transposeF32In(k int, src *float32, ss int, dst *float32, ds int)
 // Requires: AVX
-TEXT ·transposeF32(SB), NOSPLIT, $0-40
+TEXT ·transposeF32In(SB), NOSPLIT, $0-40
 	MOVQ k+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ss+16(FP), DX
@@ -82,6 +82,7 @@ TEXT ·transposeF32(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*2), DI
 	LEAQ (CX)(DX*4), R8
 	LEAQ (SI)(SI*2), R9
+	LEAQ (BX)(SI*4), R10
 	SUBQ $0x08, AX
 	JLT  rest
 
@@ -106,7 +107,6 @@ block:
 	VMOVUPS     Y4, (BX)(SI*2)
 	VUNPCKHPD   Y7, Y5, Y4
 	VMOVUPS     Y4, (BX)(R9*1)
-	LEAQ        (BX)(SI*4), BX
 	VMOVUPS     16(CX), X9
 	VINSERTF128 $0x01, 16(R8), Y9, Y9
 	VMOVUPS     16(CX)(DX*1), X10
@@ -120,16 +120,19 @@ block:
 	VUNPCKLPS   Y12, Y11, Y6
 	VUNPCKHPS   Y12, Y11, Y7
 	VUNPCKLPD   Y6, Y4, Y8
-	VMOVUPS     Y8, (BX)
+	VMOVUPS     Y8, (R10)
 	VUNPCKHPD   Y6, Y4, Y4
-	VMOVUPS     Y4, (BX)(SI*1)
+	VMOVUPS     Y4, (R10)(SI*1)
 	VUNPCKLPD   Y7, Y5, Y4
-	VMOVUPS     Y4, (BX)(SI*2)
+	VMOVUPS     Y4, (R10)(SI*2)
 	VUNPCKHPD   Y7, Y5, Y4
-	VMOVUPS     Y4, (BX)(R9*1)
-	LEAQ        (BX)(SI*4), BX
+	VMOVUPS     Y4, (R10)(R9*1)
+	MOVQ        SI, R11
+	SHLQ        $0x03, R11
 	ADDQ        $0x20, CX
 	ADDQ        $0x20, R8
+	ADDQ        R11, BX
+	ADDQ        R11, R10
 	SUBQ        $0x08, AX
 	JGE         block
 
@@ -157,6 +160,166 @@ column:
 	ADDQ $0x04, CX
 	ADDQ $0x04, R8
 	ADDQ SI, BX
+	ADDQ SI, R10
+	DECQ AX
+	JNZ  column
+
+end:
+	VZEROUPPER
+	RET
+
+// func transposeF64Out(k int, src *float64, ss int, dst *float64, ds int)
+// Requires: AVX
+TEXT ·transposeF64Out(SB), NOSPLIT, $0-40
+	MOVQ k+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ss+16(FP), DX
+	SHLQ $0x03, DX
+	MOVQ dst+24(FP), BX
+	MOVQ ds+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (DX)(DX*2), DI
+	LEAQ (SI)(SI*2), R8
+	SUBQ $0x04, AX
+	JLT  rest
+	LEAQ (CX)(DX*4), R9
+
+block:
+	VMOVUPD     (CX), X2
+	VMOVUPD     (CX)(DX*1), X3
+	VINSERTF128 $0x01, (CX)(DX*2), Y2, Y2
+	VINSERTF128 $0x01, (CX)(DI*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y0
+	VUNPCKHPD   Y3, Y2, Y1
+	VMOVUPD     Y0, (BX)
+	VMOVUPD     Y1, (BX)(SI*1)
+	VMOVUPD     16(CX), X4
+	VMOVUPD     16(CX)(DX*1), X5
+	VINSERTF128 $0x01, 16(CX)(DX*2), Y4, Y4
+	VINSERTF128 $0x01, 16(CX)(DI*1), Y5, Y5
+	VUNPCKLPD   Y5, Y4, Y0
+	VUNPCKHPD   Y5, Y4, Y1
+	VMOVUPD     Y0, (BX)(SI*2)
+	VMOVUPD     Y1, (BX)(R8*1)
+	LEAQ        (CX)(DX*4), CX
+	ADDQ        $0x20, BX
+	SUBQ        $0x04, AX
+	JGE         block
+
+rest:
+	ADDQ $0x04, AX
+	JZ   end
+
+column:
+	MOVQ (CX), DI
+	MOVQ DI, (BX)
+	MOVQ 8(CX), DI
+	MOVQ DI, (BX)(SI*1)
+	MOVQ 16(CX), DI
+	MOVQ DI, (BX)(SI*2)
+	MOVQ 24(CX), DI
+	MOVQ DI, (BX)(R8*1)
+	ADDQ DX, CX
+	ADDQ $0x08, BX
+	DECQ AX
+	JNZ  column
+
+end:
+	VZEROUPPER
+	RET
+
+// func transposeF32Out(k int, src *float32, ss int, dst *float32, ds int)
+// Requires: AVX
+TEXT ·transposeF32Out(SB), NOSPLIT, $0-40
+	MOVQ k+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ss+16(FP), DX
+	SHLQ $0x02, DX
+	MOVQ dst+24(FP), BX
+	MOVQ ds+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	LEAQ (CX)(DX*4), R8
+	LEAQ (SI)(SI*2), R9
+	LEAQ (BX)(SI*4), R10
+	SUBQ $0x08, AX
+	JLT  rest
+
+block:
+	VMOVUPS     (CX), X0
+	VINSERTF128 $0x01, (R8), Y0, Y0
+	VMOVUPS     (CX)(DX*1), X1
+	VINSERTF128 $0x01, (R8)(DX*1), Y1, Y1
+	VMOVUPS     (CX)(DX*2), X2
+	VINSERTF128 $0x01, (R8)(DX*2), Y2, Y2
+	VMOVUPS     (CX)(DI*1), X3
+	VINSERTF128 $0x01, (R8)(DI*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y4
+	VUNPCKHPS   Y1, Y0, Y5
+	VUNPCKLPS   Y3, Y2, Y6
+	VUNPCKHPS   Y3, Y2, Y7
+	VUNPCKLPD   Y6, Y4, Y8
+	VMOVUPS     Y8, (BX)
+	VUNPCKHPD   Y6, Y4, Y4
+	VMOVUPS     Y4, (BX)(SI*1)
+	VUNPCKLPD   Y7, Y5, Y4
+	VMOVUPS     Y4, (BX)(SI*2)
+	VUNPCKHPD   Y7, Y5, Y4
+	VMOVUPS     Y4, (BX)(R9*1)
+	VMOVUPS     16(CX), X9
+	VINSERTF128 $0x01, 16(R8), Y9, Y9
+	VMOVUPS     16(CX)(DX*1), X10
+	VINSERTF128 $0x01, 16(R8)(DX*1), Y10, Y10
+	VMOVUPS     16(CX)(DX*2), X11
+	VINSERTF128 $0x01, 16(R8)(DX*2), Y11, Y11
+	VMOVUPS     16(CX)(DI*1), X12
+	VINSERTF128 $0x01, 16(R8)(DI*1), Y12, Y12
+	VUNPCKLPS   Y10, Y9, Y4
+	VUNPCKHPS   Y10, Y9, Y5
+	VUNPCKLPS   Y12, Y11, Y6
+	VUNPCKHPS   Y12, Y11, Y7
+	VUNPCKLPD   Y6, Y4, Y8
+	VMOVUPS     Y8, (R10)
+	VUNPCKHPD   Y6, Y4, Y4
+	VMOVUPS     Y4, (R10)(SI*1)
+	VUNPCKLPD   Y7, Y5, Y4
+	VMOVUPS     Y4, (R10)(SI*2)
+	VUNPCKHPD   Y7, Y5, Y4
+	VMOVUPS     Y4, (R10)(R9*1)
+	MOVQ        DX, R11
+	SHLQ        $0x03, R11
+	ADDQ        $0x20, BX
+	ADDQ        $0x20, R10
+	ADDQ        R11, CX
+	ADDQ        R11, R8
+	SUBQ        $0x08, AX
+	JGE         block
+
+rest:
+	ADDQ $0x08, AX
+	JZ   end
+
+column:
+	MOVL (CX), DI
+	MOVL DI, (BX)
+	MOVL 4(CX), DI
+	MOVL DI, (BX)(SI*1)
+	MOVL 8(CX), DI
+	MOVL DI, (BX)(SI*2)
+	MOVL 12(CX), DI
+	MOVL DI, (BX)(R9*1)
+	MOVL 16(CX), DI
+	MOVL DI, (R10)
+	MOVL 20(CX), DI
+	MOVL DI, (R10)(SI*1)
+	MOVL 24(CX), DI
+	MOVL DI, (R10)(SI*2)
+	MOVL 28(CX), DI
+	MOVL DI, (R10)(R9*1)
+	ADDQ $0x04, BX
+	ADDQ $0x04, R10
+	ADDQ DX, CX
+	ADDQ DX, R8
 	DECQ AX
 	JNZ  column
 

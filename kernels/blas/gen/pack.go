@@ -10,19 +10,31 @@ import (
 )
 
 func (e *emitter) packKernels() {
-	e.transpose64()
-	e.transpose32()
+	for _, out := range []bool{false, true} {
+		e.transpose64(out)
+		e.transpose32(out)
+	}
 	for _, bytes := range []int{192, 96} {
 		e.copyRows(bytes)
 	}
 }
 
-// transpose64 emits transposeF64: dst[p*ds+i] = src[i*ss+p] for four rows i and all p < k. Halves of two rows
-// are put together by the load itself, so that a block of 4 x 4 takes only four shuffles.
-func (e *emitter) transpose64() {
+// startTranspose starts transpose<Elem>In, which takes n rows of a matrix into lanes of a panel, or Out, the way back.
+// Both walk along the n rows of the matrix: walking down many rows far apart would throw lines out of L1 half used.
+func (e *emitter) startTranspose(out bool, n int) {
+	name, rule := "transpose"+e.elem()+"In", "dst[p*ds+i] = src[i*ss+p]"
+	if out {
+		name, rule = "transpose"+e.elem()+"Out", "dst[i*ds+p] = src[p*ss+i]"
+	}
+	e.begin(name, fmt.Sprintf("func(k int, src *%[1]s, ss int, dst *%[1]s, ds int)", e.goElem()),
+		fmt.Sprintf("%s sets %s for i < %d and p < k.", name, rule, n))
+}
+
+// transpose64 emits blocks of 4 x 4. Halves of two rows are put together by the load itself, so that a block takes
+// only four shuffles.
+func (e *emitter) transpose64(out bool) {
 	e.size = 8
-	e.begin("transposeF64", "func(k int, src *float64, ss int, dst *float64, ds int)",
-		"transposeF64 sets dst[p*ds+i] = src[i*ss+p] for i < 4 and p < k.")
+	e.startTranspose(out, 4)
 	k, src, ss, dst, ds := e.arg("k"), e.arg("src"), e.stride("ss"), e.arg("dst"), e.stride("ds")
 	ss3, ds3 := e.GP64(), e.GP64()
 	e.LEAQ(operand.Mem{Base: ss, Index: ss, Scale: 2}, ss3)
@@ -35,10 +47,12 @@ func (e *emitter) transpose64() {
 	next := rows{base: []reg.GPVirtual{e.GP64()}, rs: ss, rs3: ss3} // the rows after these, ahead of the next call
 	e.LEAQ(operand.Mem{Base: src, Index: ss, Scale: 4}, next.base[0])
 	e.Label("block")
-	for i := range 4 {
-		e.PREFETCHT0(next.at(i))
+	if !out {
+		for i := range 4 {
+			e.PREFETCHT0(next.at(i))
+		}
+		e.ADDQ(operand.U8(32), next.base[0])
 	}
-	e.ADDQ(operand.U8(32), next.base[0])
 	for half := range 2 { // columns 0 and 1, then 2 and 3
 		lo, hi := e.YMM(), e.YMM()
 		a, b := e.YMM(), e.YMM()
@@ -51,8 +65,13 @@ func (e *emitter) transpose64() {
 		e.VMOVUPD(lo, to.at(2*half))
 		e.VMOVUPD(hi, to.at(2*half+1))
 	}
-	e.ADDQ(operand.U8(32), src)
-	e.LEAQ(operand.Mem{Base: dst, Index: ds, Scale: 4}, dst)
+	if out {
+		e.LEAQ(operand.Mem{Base: src, Index: ss, Scale: 4}, src)
+		e.ADDQ(operand.U8(32), dst)
+	} else {
+		e.ADDQ(operand.U8(32), src)
+		e.LEAQ(operand.Mem{Base: dst, Index: ds, Scale: 4}, dst)
+	}
 	e.SUBQ(operand.U8(4), k)
 	e.JGE(operand.LabelRef("block"))
 	e.Label("rest")
@@ -61,27 +80,33 @@ func (e *emitter) transpose64() {
 	e.Label("column")
 	x := e.GP64()
 	for i := range 4 {
-		e.MOVQ(from.at(i), x)
-		e.MOVQ(x, operand.Mem{Base: dst, Disp: 8 * i})
+		if out {
+			e.MOVQ(operand.Mem{Base: src, Disp: 8 * i}, x)
+			e.MOVQ(x, to.at(i))
+		} else {
+			e.MOVQ(from.at(i), x)
+			e.MOVQ(x, operand.Mem{Base: dst, Disp: 8 * i})
+		}
 	}
-	e.ADDQ(operand.U8(8), src)
-	e.ADDQ(ds, dst)
+	if out {
+		e.ADDQ(ss, src)
+		e.ADDQ(operand.U8(8), dst)
+	} else {
+		e.ADDQ(operand.U8(8), src)
+		e.ADDQ(ds, dst)
+	}
 	e.DECQ(k)
 	e.JNZ(operand.LabelRef("column"))
 	e.Label("end")
 	e.end()
 }
 
-// transpose32 emits transposeF32, the same for eight rows of single precision, in blocks of 8 x 8.
-func (e *emitter) transpose32() {
+// transpose32 emits blocks of 8 x 8.
+func (e *emitter) transpose32(out bool) {
 	e.size = 4
-	e.begin("transposeF32", "func(k int, src *float32, ss int, dst *float32, ds int)",
-		"transposeF32 sets dst[p*ds+i] = src[i*ss+p] for i < 8 and p < k.")
+	e.startTranspose(out, 8)
 	k, src, ss, dst, ds := e.arg("k"), e.arg("src"), e.stride("ss"), e.arg("dst"), e.stride("ds")
-	from := e.rowsOf(src, ss)
-	ds3 := e.GP64()
-	e.LEAQ(operand.Mem{Base: ds, Index: ds, Scale: 2}, ds3)
-	to := rows{base: []reg.GPVirtual{dst}, rs: ds, rs3: ds3}
+	from, to := e.rowsOf(src, ss), e.rowsOf(dst, ds)
 
 	e.SUBQ(operand.U8(8), k)
 	e.JLT(operand.LabelRef("rest"))
@@ -108,13 +133,18 @@ func (e *emitter) transpose32() {
 			} else {
 				e.VUNPCKHPD(u[2+c/2], u[c/2], y)
 			}
-			e.VMOVUPS(y, to.at(c))
+			e.VMOVUPS(y, to.at(4*half+c))
 		}
-		e.LEAQ(operand.Mem{Base: dst, Index: ds, Scale: 4}, dst)
 	}
-	for _, b := range from.base {
-		e.ADDQ(operand.U8(32), b)
+	along, across, far := from, to, ds
+	if out {
+		along, across, far = to, from, ss
 	}
+	eight := e.GP64()
+	e.MOVQ(far, eight)
+	e.SHLQ(operand.U8(3), eight)
+	e.step(along, operand.U8(32))
+	e.step(across, eight)
 	e.SUBQ(operand.U8(8), k)
 	e.JGE(operand.LabelRef("block"))
 	e.Label("rest")
@@ -123,17 +153,27 @@ func (e *emitter) transpose32() {
 	e.Label("column")
 	x := e.GP32()
 	for i := range 8 {
-		e.MOVL(from.at(i), x)
-		e.MOVL(x, operand.Mem{Base: dst, Disp: 4 * i})
+		if out {
+			e.MOVL(operand.Mem{Base: src, Disp: 4 * i}, x)
+			e.MOVL(x, to.at(i))
+		} else {
+			e.MOVL(from.at(i), x)
+			e.MOVL(x, operand.Mem{Base: dst, Disp: 4 * i})
+		}
 	}
-	for _, b := range from.base {
-		e.ADDQ(operand.U8(4), b)
-	}
-	e.ADDQ(ds, dst)
+	e.step(along, operand.U8(4))
+	e.step(across, far)
 	e.DECQ(k)
 	e.JNZ(operand.LabelRef("column"))
 	e.Label("end")
 	e.end()
+}
+
+// step moves all bases of r on by n bytes.
+func (e *emitter) step(r rows, n operand.Op) {
+	for _, b := range r.base {
+		e.ADDQ(n, b)
+	}
 }
 
 // copyRows emits copyRows<bytes>: k rows of that many bytes (the width of a panel) from a matrix with a row
