@@ -39,11 +39,10 @@ type machine struct {
 
 // operand is an input of one call.
 type operand struct {
-	mode    op.Mode
-	d       *value.Dense // nil for a scalar
-	scalar  value.Scalar
-	inPlace bool // regs point into its memory
-	strip   slab // Trans with long rows: the current 64 rows
+	mode   op.Mode
+	d      *value.Dense // nil for a scalar
+	scalar value.Scalar
+	strip  slab // Trans with long rows: the current 64 rows
 }
 
 // single executes one elementwise operator.

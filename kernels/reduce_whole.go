@@ -365,16 +365,16 @@ func bigSum(x []value.Scalar, e types.Elem, squares bool) value.Scalar {
 			h, l := exact.Square(s.Float())
 			parts = []float64{h, l}
 		}
-		for k, v := range parts {
+		for _, v := range parts {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				special += v
 				continue
 			}
-			if b := new(big.Float).SetFloat64(v); !s.Elem.IsFloat() && !squares && k == 0 {
-				sum.Add(sum, b.SetInt64(s.I))
-			} else {
-				sum.Add(sum, b)
+			b := new(big.Float).SetFloat64(v)
+			if !s.Elem.IsFloat() && !squares {
+				b = new(big.Float).SetInt64(s.I)
 			}
+			sum.Add(sum, b)
 		}
 	}
 	switch {
