@@ -2,7 +2,7 @@ package kernels
 
 // This file defines the constructors: rows without values, whose result follows from attributes. Each element follows
 // from its place alone, so that any block can be computed by itself: with the attribute at = [r0, c0, rows, cols] a
-// row makes just that window of the whole, bit for bit.
+// row makes just that window of the whole, bit for bit. The compiler alone sets it; it is no parameter.
 
 import (
 	"math"
@@ -193,9 +193,8 @@ type generator struct {
 }
 
 func (g generator) def() *op.Def {
-	where := op.Arg{Name: "at", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns] of the block to make"}
 	d := &op.Def{
-		Name: g.name, Doc: g.doc, Eg: g.eg, Args: append(append([]op.Arg(nil), g.args...), where),
+		Name: g.name, Doc: g.doc, Eg: g.eg, Args: g.args,
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardGenerate},
 		Cost: func(_ *op.Sig, out types.Type) op.Work {
@@ -255,7 +254,7 @@ func (g generator) typ(s *op.Sig) (types.Type, error) {
 	if v, ok := s.Attrs.Get("at"); ok {
 		at := v.L
 		if len(at) != 4 || at[0] < 0 || at[1] < 0 || at[2] < 0 || at[3] < 0 || at[0]+at[2] > int64(rows) || at[1]+at[3] > int64(cols) {
-			return types.Type{}, op.Faultf(len(g.args), "E212", "block %v is not inside %d x %d", v, rows, cols)
+			return types.Type{}, op.Faultf(-1, "E212", "block %v is not inside %d x %d", v, rows, cols)
 		}
 		rows, cols = int(at[2]), int(at[3])
 	}
