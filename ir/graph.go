@@ -55,8 +55,9 @@ type Graph struct {
 	Grids  []Grid  // channel arrays that nodes send to
 	Calls  []Call  // function calls that nodes come from; entry 0 is the program
 
-	ins []ID
-	ctx []int32 // loop contexts and destinations; entry 0 is unused so that 0 means none
+	ins     []ID
+	scratch []ID    // of Sweep
+	ctx     []int32 // loop contexts and destinations; entry 0 is unused so that 0 means none
 }
 
 // Scope is a loop nest: the names of its indices, outermost first.
@@ -206,13 +207,42 @@ func (g *Graph) Uses() []int32 {
 	return uses
 }
 
-// Truncate drops the nodes from id on. Nothing may refer to them.
-func (g *Graph) Truncate(id ID) {
-	if int(id) < len(g.Nodes) {
-		g.ins = g.ins[:g.Nodes[id].in]
-		g.Nodes = g.Nodes[:id]
-		g.Edges = g.Edges[:id]
+// Sweep drops the nodes of the range from `from` on for which live is 0 and moves the
+// others up; to receives the new ID of each node of the range, None for dropped ones.
+// Live nodes must not read dropped ones, and nobody else may hold IDs of the range.
+// The memory of the dropped is used again.
+func (g *Graph) Sweep(from ID, live []int32, to []ID) {
+	n := len(g.Nodes) - int(from)
+	if n == 0 {
+		return
 	}
+	base := g.Nodes[from].in
+	for i := int(from); i < len(g.Nodes); i++ {
+		base = min(base, g.Nodes[i].in)
+	}
+	scratch := g.scratch[:0]
+	at := from
+	for i := range n {
+		if live[i] == 0 {
+			to[i] = None
+			continue
+		}
+		node := g.Nodes[int(from)+i]
+		off := uint32(len(scratch))
+		for _, x := range g.ins[node.in : node.in+uint32(node.nin)] {
+			if x >= from {
+				x = to[x-from]
+			}
+			scratch = append(scratch, x)
+		}
+		node.in = base + off
+		g.Nodes[at], g.Edges[at] = node, g.Edges[int(from)+i]
+		to[i] = at
+		at++
+	}
+	g.scratch = scratch
+	g.ins = append(g.ins[:base], scratch...)
+	g.Nodes, g.Edges = g.Nodes[:at], g.Edges[:at]
 }
 
 // CopyTables shares the tables that nodes refer to, so that nodes of old can be
@@ -227,6 +257,16 @@ func (g *Graph) CopyNode(old *Graph, id ID, in ...ID) ID {
 	n := &old.Nodes[id]
 	out := g.Add(n.Op, n.Attrs, old.Edges[id].Type, old.Origin(id), in...)
 	g.Nodes[out].Region = n.Region
+	return out
+}
+
+// Clone is a copy whose nodes may be changed.
+func (g *Graph) Clone() *Graph {
+	out := New()
+	out.CopyTables(g)
+	out.Nodes = append([]Node(nil), g.Nodes...)
+	out.Edges = append([]Edge(nil), g.Edges...)
+	out.ins = append([]ID(nil), g.ins...)
 	return out
 }
 

@@ -39,7 +39,7 @@ func (g *Graph) Verify() error {
 			}
 			in = append(in, t)
 		}
-		if n.Op.Type != nil {
+		if n.Op.Type != nil && n.Region == nil { // a region's node has the type that its body gives
 			t, err := n.Op.Type(&op.Sig{Def: n.Op, In: in, Attrs: n.Attrs})
 			if err != nil {
 				return bad("its type rule refuses it: %v", err)

@@ -1,0 +1,211 @@
+package compiler
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"flow/compiler/lower"
+	"flow/compiler/pass"
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/lang"
+	"flow/lang/source"
+)
+
+// Setting is one `--set name=value`.
+type Setting = lower.Setting
+
+// Param is a parameter of a program.
+type Param = lower.Param
+
+// Options is everything besides the text that a compilation depends on.
+type Options struct {
+	Table *op.Table
+	Ranks int // at least 1; 0 means 1
+	Sets  []Setting
+	// Disable lists passes to leave out; naming a required or unknown one is an error.
+	Disable []string
+	// Verify checks every invariant after every pass. It costs about as much as the passes.
+	Verify bool
+	// Dump is called with the graph after each pass, `elaborate` first.
+	Dump func(pass string, g *ir.Graph)
+	// Rates are measured kernel costs; nil takes guesses.
+	Rates plan.Rates
+	// MaxTasks bounds the unrolled program; 0 is two million.
+	MaxTasks int
+	// Std is the embedded library.
+	Std fs.FS
+	// Load reads imported files; nil is os.ReadFile.
+	Load func(path string) ([]byte, error)
+}
+
+// Result is a compiled program.
+type Result struct {
+	Files  *source.FileSet
+	Params []Param
+	// Program is the graph after the canonical passes: what the program means, and what the
+	// reference evaluator evaluates.
+	Program  *ir.Graph
+	Plan     *plan.Plan
+	Passes   []PassStat
+	Warnings source.Diagnostics
+	// ParseSeconds is the time to parse, CompileSeconds all the rest.
+	ParseSeconds, CompileSeconds float64
+}
+
+// PassStat is what one pass did.
+type PassStat struct {
+	Name          string
+	Seconds       float64
+	Before, After int // nodes
+}
+
+// Compile makes a plan of a program's text. The result's Files are there even when it
+// fails, for rendering the diagnostics. A bug in a pass is reported as such, with the
+// pass's name.
+func Compile(ctx context.Context, name string, text []byte, o Options) (*Result, source.Diagnostics) {
+	if o.Ranks == 0 {
+		o.Ranks = 1
+	}
+	r := &Result{Files: source.NewFileSet()}
+	if ds := checkOptions(o); ds.HasErrors() {
+		return r, ds
+	}
+	start := time.Now()
+	f := r.Files.Add(name, string(text))
+	tree, ds := lang.Parse(f)
+	r.ParseSeconds = time.Since(start).Seconds()
+	if ds.HasErrors() {
+		return r, ds.Sort()
+	}
+	start = time.Now()
+	defer func() { r.CompileSeconds = time.Since(start).Seconds() }()
+	return r, r.compile(ctx, inputOf(r.Files, o), o, func(in *lower.Input) { in.File = tree })
+}
+
+func checkOptions(o Options) (ds source.Diagnostics) {
+	if o.Ranks < 1 {
+		ds = append(ds, source.Errorf("E705", source.Span{}, "%d ranks", o.Ranks))
+	}
+	var names []string
+	for _, p := range Passes() {
+		if !p.Required {
+			names = append(names, p.Name)
+		}
+	}
+	for _, d := range o.Disable {
+		if slices.Contains(names, d) {
+			continue
+		}
+		diag := source.Errorf("E221", source.Span{}, "no pass `%s` can be switched off", d)
+		if s, ok := source.Suggest(d, names); ok {
+			diag = diag.WithHelp("did you mean `%s`?", s)
+		} else {
+			diag = diag.WithHelp("passes that can: %v", names)
+		}
+		ds = append(ds, diag)
+	}
+	return ds
+}
+
+func inputOf(files *source.FileSet, o Options) lower.Input {
+	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.MaxTasks, Std: o.Std, Load: o.Load}
+	if in.Load == nil {
+		in.Load = os.ReadFile
+	}
+	in.Contract = pass.NewContraction(o.Table).Run
+	return in
+}
+
+// compile elaborates and runs the passes; a panic is a bug and says in which pass.
+func (r *Result) compile(ctx context.Context, in lower.Input, o Options, set func(*lower.Input)) (ds source.Diagnostics) {
+	at := "elaborate"
+	defer func() {
+		if p := recover(); p != nil {
+			ds = append(ds, Bug(fmt.Sprintf("pass %s: %v", at, p), debug.Stack()))
+		}
+	}()
+	set(&in)
+	t := time.Now()
+	out, ds := lower.Run(ctx, in)
+	r.Params = out.Params
+	r.Warnings = warnings(ds)
+	if ds.HasErrors() {
+		return ds
+	}
+	if err := ctx.Err(); err != nil {
+		return append(ds, source.Errorf("E608", source.Span{}, "interrupted while compiling"))
+	}
+	s := &state{g: out.Graph, o: &o}
+	r.note(at, t, 0, s.g, o)
+	for _, p := range pipeline {
+		at = p.Name
+		if slices.Contains(o.Disable, p.Name) {
+			continue
+		}
+		t, before := time.Now(), s.g.Len()
+		if err := p.run(s); err != nil {
+			return append(ds, Bug(fmt.Sprintf("pass %s: %v", at, err), nil))
+		}
+		r.note(at, t, before, s.g, o)
+		if p.Canonical {
+			r.Program, s.program = s.g, s.g
+		}
+		if o.Verify {
+			if err := s.g.Verify(); err != nil {
+				return append(ds, Bug(fmt.Sprintf("after pass %s: %v", at, err), nil))
+			}
+		}
+	}
+	r.Plan = &plan.Plan{Graph: s.g, Ranks: o.Ranks, Owner: s.owner, Prio: s.prio, Uses: s.g.Uses(), Files: r.Files}
+	if o.Verify {
+		if err := r.Plan.Verify(); err != nil {
+			return append(ds, Bug(err.Error(), nil))
+		}
+	}
+	return ds
+}
+
+func (r *Result) note(name string, since time.Time, before int, g *ir.Graph, o Options) {
+	r.Passes = append(r.Passes, PassStat{name, time.Since(since).Seconds(), before, g.Len()})
+	if o.Dump != nil {
+		o.Dump(name, g)
+	}
+}
+
+func warnings(ds source.Diagnostics) (out source.Diagnostics) {
+	for _, d := range ds {
+		if d.Severity == source.Warning {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Bug is the diagnostic of a mistake in Flow itself.
+func Bug(what string, stack []byte) source.Diagnostic {
+	d := source.Errorf("B001", source.Span{}, "this is a bug in Flow: %s", what)
+	if os.Getenv("FLOW_DEBUG") != "" && stack != nil {
+		d = d.WithNote(source.Span{}, "%s", stack)
+	}
+	return d.WithHelp("please report it with the program; FLOW_DEBUG=1 shows where it happened")
+}
+
+// Params is a program's parameters, for help: nothing else is elaborated.
+func Params(name string, text []byte, o Options) ([]Param, *source.FileSet, source.Diagnostics) {
+	files := source.NewFileSet()
+	tree, ds := lang.Parse(files.Add(name, string(text)))
+	if ds.HasErrors() {
+		return nil, files, ds.Sort()
+	}
+	in := inputOf(files, o)
+	in.File = tree
+	ps, ds := lower.Params(in)
+	return ps, files, ds
+}

@@ -1,0 +1,486 @@
+package lower
+
+import (
+	"fmt"
+	"strings"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// callExpr elaborates f(args): a user's function, a form of the language, or an
+// operator of the table, in this order.
+func (l *lowerer) callExpr(e *ast.Call) val {
+	n, isName := e.Fun.(*ast.Name)
+	if isName {
+		if v, ok := l.scope.lookup(n.Name); ok {
+			return l.callVal(e, *v)
+		}
+		if v, ok := l.form(n.Name, e); ok {
+			return v
+		}
+		if rows := l.table.Word(n.Name); len(rows) > 0 {
+			return l.callOp(e, n.Name, rows)
+		}
+		if v, ok := l.library(n.Name); ok {
+			return l.callVal(e, v)
+		}
+		if why, ok := unbuilt[n.Name]; ok {
+			l.failf(why.code, n.Span(), "%s", why.text)
+		}
+		d := source.Errorf("E116", n.Span(), "no function or operator is called `%s`", n.Name)
+		names := append(append(l.scope.visible(), l.table.Words()...), formNames...)
+		if l.std != nil {
+			names = append(names, l.std.names...)
+		}
+		if s, ok := source.Suggest(n.Name, names); ok {
+			d = d.WithHelp("did you mean `%s`?", s)
+		}
+		l.fail(d)
+	}
+	return l.callVal(e, l.expr(e.Fun))
+}
+
+func (l *lowerer) callVal(e *ast.Call, v val) val {
+	switch v.kind {
+	case poison:
+		panic(bail{})
+	case function:
+		return l.callFn(e, v.fn)
+	}
+	l.failf("E118", e.Fun.Span(), "%s cannot be called", l.what(v))
+	return val{}
+}
+
+// maxDepth bounds instantiation: no program nests functions this deep but a recursive one.
+const maxDepth = 64
+
+// callFn instantiates a function: its body is elaborated anew for these arguments.
+func (l *lowerer) callFn(e *ast.Call, f *fun) val {
+	if len(l.calls) >= maxDepth {
+		l.failf("E130", e.Span(), "%s calls itself, directly or through others", f.name)
+	}
+	inner := &scope{parent: f.env, fn: true}
+	args := make([]*ast.Arg, len(f.params))
+	for i := range e.Args {
+		a := &e.Args[i]
+		if a.Name == nil {
+			if i >= len(f.params) {
+				l.fail(source.Errorf("E127", a.Span(), "%s takes %d arguments", f.name, len(f.params)).WithNote(f.span, "%s", signature(f)))
+			}
+			args[i] = a
+			continue
+		}
+		j := 0
+		for ; j < len(f.params) && f.params[j].Name.Name != a.Name.Name; j++ {
+		}
+		if j == len(f.params) {
+			var names []string
+			for _, p := range f.params {
+				names = append(names, p.Name.Name)
+			}
+			d := source.Errorf("E128", a.Name.At, "%s has no parameter `%s`", f.name, a.Name.Name)
+			if s, ok := source.Suggest(a.Name.Name, names); ok {
+				d = d.WithHelp("did you mean `%s`?", s)
+			}
+			l.fail(d)
+		}
+		if args[j] != nil {
+			l.failf("E129", a.Span(), "`%s` is given twice", a.Name.Name)
+		}
+		args[j] = a
+	}
+	vals := make([]val, len(f.params))
+	spans := make([]source.Span, len(f.params))
+	for i, a := range args {
+		if a != nil {
+			vals[i], spans[i] = l.expr(a.Value), a.Value.Span()
+			if vals[i].kind == poison {
+				panic(bail{})
+			}
+		}
+	}
+	outer, outerCall := l.scope, l.call
+	l.calls = append(l.calls, e)
+	if f.name != "fn" {
+		l.g.Calls = append(l.g.Calls, ir.Call{Name: f.name, Span: e.Span(), Parent: outerCall})
+		l.call = int32(len(l.g.Calls) - 1)
+	}
+	l.scope = inner
+	for i, p := range f.params {
+		if args[i] == nil {
+			if p.Default == nil {
+				l.fail(source.Errorf("E127", e.Span(), "%s needs an argument for `%s`", f.name, p.Name.Name).WithNote(f.span, "%s", signature(f)))
+			}
+			vals[i], spans[i] = l.expr(p.Default), p.Default.Span()
+		}
+		if p.Type != nil {
+			vals[i] = l.ascribe(vals[i], p.Type, spans[i])
+		}
+		inner.bind(p.Name.Name, vals[i], p.Name.At)
+	}
+	var v val
+	if f.expr != nil {
+		v = l.expr(f.expr)
+	} else {
+		v = l.stmts(f.body, true)
+	}
+	if f.result != nil {
+		v = l.ascribe(v, f.result, e.Span())
+	}
+	l.scope, l.call = outer, outerCall
+	l.calls = l.calls[:len(l.calls)-1]
+	return v
+}
+
+func signature(f *fun) string {
+	var p []string
+	for _, x := range f.params {
+		p = append(p, x.Name.Name)
+	}
+	return f.name + "(" + strings.Join(p, ", ") + ")"
+}
+
+// callOp applies an operator: positional arguments first, then named ones; values
+// become inputs, attributes must be plan-time constants.
+func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
+	positional := 0
+	for _, a := range e.Args {
+		if a.Name == nil {
+			positional++
+		}
+	}
+	d := rows[0]
+	for _, r := range rows {
+		if least, most := r.Arity(); len(rows) > 1 && positional >= least && (most < 0 || positional <= most) {
+			d = r
+			break
+		}
+	}
+	var in []val
+	var spans []source.Span
+	var attrs []op.Attr
+	given := make([]bool, len(d.Args))
+	next := 0
+	for _, a := range e.Args {
+		i := -1
+		if a.Name != nil {
+			for j := range d.Args {
+				if d.Args[j].Name == a.Name.Name {
+					i = j
+				}
+			}
+			if i < 0 {
+				l.noArgument(d, a)
+			}
+			if given[i] {
+				l.failf("E129", a.Span(), "`%s` is given twice", a.Name.Name)
+			}
+		} else {
+			if next >= len(d.Args) {
+				l.fail(source.Errorf("E127", a.Span(), "%s takes %s", word, arity(d)).WithHelp("%s", usage(d)))
+			}
+			i = next
+			if !d.Args[i].Rest {
+				next++
+			}
+		}
+		given[i] = true
+		v := l.expr(a.Value)
+		if v.kind == poison {
+			panic(bail{})
+		}
+		if !d.Args[i].Attr {
+			if v.kind == list {
+				if len(e.Args) != 1 {
+					l.failf("E200", a.Value.Span(), "%s takes no list here", word)
+				}
+				return l.foldList(e, d, word, v.elems, a.Value.Span())
+			}
+			in, spans = append(in, v), append(spans, a.Value.Span())
+			continue
+		}
+		attrs = append(attrs, op.Attr{Name: d.Args[i].Name, Val: l.attr(v, d.Args[i].Kind, a.Value.Span(), d.Args[i].Name)})
+	}
+	for i, a := range d.Args {
+		switch {
+		case given[i] || a.Optional || a.Rest:
+		case a.Default == nil:
+			l.fail(source.Errorf("E127", e.Span(), "%s needs an argument for `%s`", word, a.Name).WithHelp("%s", usage(d)))
+		case a.Attr:
+			attrs = append(attrs, op.Attr{Name: a.Name, Val: *a.Default})
+		default:
+			in = append(in, konstVal(scalarOf(*a.Default)))
+			spans = append(spans, e.Span())
+		}
+	}
+	return l.apply(d, op.MakeAttrs(attrs...), e.Span(), in, spans)
+}
+
+func (l *lowerer) noArgument(d *op.Def, a ast.Arg) {
+	var names []string
+	for _, p := range d.Args {
+		names = append(names, p.Name)
+	}
+	diag := source.Errorf("E128", a.Name.At, "%s has no argument `%s`", d.Source(), a.Name.Name).WithHelp("%s", usage(d))
+	if s, ok := source.Suggest(a.Name.Name, names); ok {
+		diag = diag.WithHelp("did you mean `%s`? %s", s, usage(d))
+	}
+	l.fail(diag)
+}
+
+func arity(d *op.Def) string {
+	least, most := d.Arity()
+	switch {
+	case most < 0:
+		return fmt.Sprintf("at least %d arguments", least)
+	case least == most && most == 1:
+		return "1 argument"
+	case least == most:
+		return fmt.Sprintf("%d arguments", most)
+	}
+	return fmt.Sprintf("%d to %d arguments", least, most)
+}
+
+// usage is an operator's signature as a program would write it.
+func usage(d *op.Def) string {
+	var p []string
+	for _, a := range d.Args {
+		s := a.Name
+		switch {
+		case a.Rest:
+			s += ".."
+		case a.Default != nil:
+			s += " = " + a.Default.String()
+		}
+		p = append(p, s)
+	}
+	return d.Source() + "(" + strings.Join(p, ", ") + ")"
+}
+
+// attr is a plan-time constant as an attribute of the kind that the operator wants.
+func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string) op.Val {
+	switch v.kind {
+	case edge:
+		l.failf("E215", at, "`%s` must be known before the run", name)
+	case list:
+		out := op.Val{Kind: op.IntsVal}
+		for _, x := range v.elems {
+			if !x.isInt() {
+				l.failf("E200", at, "`%s` is a list of integers", name)
+			}
+			out.L = append(out.L, x.s.I)
+		}
+		return out
+	case konst:
+	default:
+		l.failf("E200", at, "`%s` is a constant, this is %s", name, l.what(v))
+	}
+	var out op.Val
+	switch v.s.Elem {
+	case types.I64:
+		out = op.Val{Kind: op.IntVal, I: v.s.I}
+		if k == op.FloatVal {
+			out = op.Float(float64(v.s.I))
+		}
+	case types.F64, types.F32:
+		out = op.Float(v.s.F)
+	case types.Bool:
+		out = op.Bool(v.s.I != 0)
+	case types.Str:
+		out = op.Str(v.s.S)
+	}
+	if k != op.NoVal && out.Kind != k {
+		l.failf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v))
+	}
+	return out
+}
+
+func scalarOf(v op.Val) value.Scalar {
+	switch v.Kind {
+	case op.FloatVal:
+		return value.F64(v.F)
+	case op.BoolVal:
+		return value.Bool(v.I != 0)
+	case op.StrVal:
+		return value.Str(v.S)
+	}
+	return value.I64(v.I)
+}
+
+// foldList is an operator over a list of plan time: sum(for k in a..b => e) adds in
+// index order, one after the other, and is the untyped constant 0 when empty; min,
+// max, any and all fold alike.
+func (l *lowerer) foldList(e *ast.Call, d *op.Def, word string, xs []val, at source.Span) val {
+	var step *op.Def
+	switch word {
+	case "sum":
+		step = l.table.Infix("+")
+	case "prod":
+		step = l.table.Infix("*")
+	case "any":
+		step = l.table.Infix("or")
+	case "all":
+		step = l.table.Infix("and")
+	case "min", "max":
+		for _, r := range l.table.Word(word) {
+			if r.Laws.Has(op.Elementwise) {
+				step = r
+			}
+		}
+	}
+	if step == nil {
+		l.failf("E200", at, "%s takes no comprehension", word)
+	}
+	if len(xs) == 0 {
+		switch word {
+		case "sum":
+			return val{kind: konst, untyped: true, s: value.I64(0)}
+		case "prod":
+			return val{kind: konst, untyped: true, s: value.I64(1)}
+		case "any", "all":
+			return konstVal(value.Bool(word == "all"))
+		}
+		l.failf("E221", at, "%s of nothing has no value", word)
+	}
+	acc := xs[0]
+	for _, x := range xs[1:] {
+		acc = l.apply(step, nil, e.Span(), []val{acc, x}, []source.Span{at, at})
+	}
+	return acc
+}
+
+// ascribe checks a value against a written type and gives it that type: literals
+// take it, bool and i64 widen. Dimension names are bound or compared.
+func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
+	if v.kind == poison {
+		panic(bail{})
+	}
+	switch t := t.(type) {
+	case *ast.NamedType:
+		return l.ascribeNamed(v, t, at)
+	case *ast.SparseType:
+		l.failf("L003", t.Span(), "sparse matrices are not built yet")
+	case *ast.ChanType:
+		l.failf("L001", t.Span(), "streams are not built yet")
+	case *ast.RecordType:
+		l.failf("L002", t.Span(), "records and frames are not built yet")
+	case *ast.FnType:
+		if v.kind != function {
+			l.failf("E200", at, "a function is wanted, this is %s", l.what(v))
+		}
+		return v
+	case *ast.TupleType:
+		if v.kind != tuple || len(v.elems) != len(t.Fields) {
+			l.failf("E200", at, "a tuple of %d parts is wanted, this is %s", len(t.Fields), l.what(v))
+		}
+		out := val{kind: tuple}
+		for i, f := range t.Fields {
+			out.elems = append(out.elems, l.ascribe(v.elems[i], f.Type, at))
+		}
+		return out
+	case *ast.GridType:
+		if v.kind != array {
+			l.failf("E200", at, "a channel array is wanted, this is %s", l.what(v))
+		}
+		return v
+	}
+	return v
+}
+
+func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
+	e, ok := types.ElemNamed(t.Name.Name)
+	if t.Name.Name == "_" && (v.kind == konst || v.kind == edge) { // any element type
+		e, ok = l.typeOf(v).Elem, true
+	}
+	if !ok {
+		var names []string
+		for x := types.Bool; x <= types.Dur; x++ {
+			names = append(names, x.String())
+		}
+		d := source.Errorf("E134", t.Name.At, "no type is called `%s`", t.Name.Name)
+		if s, ok := source.Suggest(t.Name.Name, names); ok {
+			d = d.WithHelp("did you mean `%s`?", s)
+		}
+		l.fail(d)
+	}
+	if e == types.Time || e == types.Dur {
+		l.failf("L009", t.Span(), "values of type %v are not built yet", e)
+	}
+	if v.kind != konst && v.kind != edge {
+		l.failf("E200", at, "%v is wanted, this is %s", e, l.what(v))
+	}
+	have := l.typeOf(v)
+	if len(t.Dims) == 0 {
+		if !have.IsScalar() {
+			l.failf("E200", at, "a scalar %v is wanted, this is %s", e, l.what(v))
+		}
+	} else if !have.IsMatrix() {
+		l.failf("E200", at, "a matrix of %v is wanted, this is %s", e, l.what(v))
+	} else {
+		l.unify(have, t, at)
+	}
+	if have.Elem == e {
+		v.untyped = false
+		return v
+	}
+	if v.kind == konst {
+		if w, ok := types.Widen(have.Elem, e); ok && w == e || v.untyped && have.Elem == types.F64 && e == types.F32 || v.untyped && have.Elem == types.I64 && e.IsFloat() {
+			return konstVal(v.s.Convert(e))
+		}
+	} else if w, ok := types.Widen(have.Elem, e); ok && w == e {
+		return l.apply(l.table.Must(e.String()), nil, at, []val{v}, []source.Span{at})
+	}
+	l.fail(source.Errorf("E200", at, "%v is wanted, this is %s", e, l.what(v)).WithHelp("convert it: %v(..)", e))
+	return val{}
+}
+
+// unify compares a matrix's sizes with those written; a name that is not bound yet
+// becomes a plan-time integer of that size.
+func (l *lowerer) unify(have types.Type, t *ast.NamedType, at source.Span) {
+	dims := []int{have.Rows, have.Cols}
+	if len(t.Dims) > 2 {
+		l.failf("E218", t.Span(), "matrices have two dimensions")
+	}
+	if len(t.Dims) == 1 && have.Cols != 1 {
+		l.failf("E213", at, "a column is wanted (%s[n] is short for %s[n,1]), this is %v", t.Name.Name, t.Name.Name, have)
+	}
+	for i, d := range t.Dims {
+		if n, ok := d.(*ast.Name); ok {
+			if n.Name == "_" {
+				continue
+			}
+			if _, bound := l.scope.lookup(n.Name); !bound {
+				l.scope.bind(n.Name, intVal(dims[i]), at)
+				continue
+			}
+		}
+		if want := l.intArg(d, "a size"); want != dims[i] {
+			what := "rows"
+			if i == 1 {
+				what = "columns"
+			}
+			diag := source.Errorf("E213", at, "%v has %d %s where the type says %d", have, dims[i], what, want)
+			if n, ok := d.(*ast.Name); ok {
+				diag.Message = fmt.Sprintf("%v has %d %s, but %s is %d", have, dims[i], what, n.Name, want)
+				l.boundNote(&diag, n.Name)
+			}
+			l.fail(diag)
+		}
+	}
+}
+
+func (l *lowerer) boundNote(d *source.Diagnostic, name string) {
+	for s := l.scope; s != nil; s = s.parent {
+		for i, n := range s.names {
+			if n == name {
+				*d = d.WithNote(s.spans[i], "%s = %s", name, s.vals[i].s.String())
+				return
+			}
+		}
+	}
+}

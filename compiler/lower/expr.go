@@ -1,0 +1,401 @@
+package lower
+
+import (
+	"math"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// expr elaborates an expression.
+func (l *lowerer) expr(e ast.Expr) val {
+	switch e := e.(type) {
+	case *ast.Name:
+		return l.name(e)
+	case *ast.Int:
+		return val{kind: konst, untyped: true, s: value.I64(e.Value)}
+	case *ast.Float:
+		return val{kind: konst, untyped: true, s: value.F64(e.Value)}
+	case *ast.Bool:
+		return konstVal(value.Bool(e.Value))
+	case *ast.String:
+		return konstVal(value.Str(e.Value))
+	case *ast.Paren:
+		return l.expr(e.X)
+	case *ast.Binary:
+		return l.binary(e)
+	case *ast.Unary:
+		return l.unary(e)
+	case *ast.Call:
+		return l.callExpr(e)
+	case *ast.Index:
+		return l.index(e)
+	case *ast.Field:
+		return l.field(e)
+	case *ast.If:
+		return l.ifExpr(e)
+	case *ast.Lambda:
+		return val{kind: function, fn: &fun{name: "fn", params: e.Params, expr: e.Expr, body: e.Body, env: l.scope, span: e.Span()}}
+	case *ast.List:
+		return val{kind: list, elems: l.exprs(e.Elems)}
+	case *ast.Tuple:
+		return val{kind: tuple, elems: l.exprs(e.Elems)}
+	case *ast.Comp:
+		return val{kind: list, elems: l.comprehension(e)}
+	case *ast.Duration:
+		l.failf("L009", e.Span(), "durations are not built yet")
+	case *ast.Parfor:
+		l.fail(source.Errorf("L006", e.Span(), "parfor is not built yet").WithHelp("use matrix operators"))
+	case *ast.Record:
+		l.failf("L002", e.Span(), "records are not built yet")
+	case *ast.Column:
+		l.failf("E131", e.Span(), "`.%s` means a field of the current row and stands only in an argument that is evaluated row by row", e.Name.Name)
+	}
+	l.failf("L010", e.Span(), "this expression is not built yet")
+	return val{}
+}
+
+func (l *lowerer) exprs(es []ast.Expr) []val {
+	out := make([]val, len(es))
+	for i, e := range es {
+		out[i] = l.expr(e)
+	}
+	return out
+}
+
+func (l *lowerer) name(e *ast.Name) val {
+	if v, ok := l.scope.lookup(e.Name); ok {
+		return *v
+	}
+	if v, ok := l.library(e.Name); ok {
+		return v
+	}
+	d := source.Errorf("E116", e.Span(), "nothing is called `%s` here", e.Name)
+	if len(l.table.Word(e.Name)) > 0 {
+		d.Message = "`" + e.Name + "` is an operator, not a value"
+		d.Help = "call it: " + e.Name + "(..)"
+	} else if l.later(e.Name) {
+		d = source.Errorf("E117", e.Span(), "`%s` is used above its binding", e.Name)
+	} else if s, ok := source.Suggest(e.Name, append(l.scope.visible(), l.table.Words()...)); ok {
+		d.Help = "did you mean `" + s + "`?"
+	}
+	l.fail(d)
+	return val{}
+}
+
+// later reports whether the program binds name further down.
+func (l *lowerer) later(name string) bool {
+	for _, s := range l.in.File.Stmts {
+		switch s := s.(type) {
+		case *ast.Bind:
+			for _, n := range s.Names {
+				if n.Name == name {
+					return true
+				}
+			}
+		case *ast.Chan:
+			if s.Name.Name == name {
+				return true
+			}
+		case *ast.FnDecl:
+			if s.Name.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (l *lowerer) unary(e *ast.Unary) val {
+	x := l.expr(e.X)
+	sign := e.Op
+	if sign == "-" {
+		sign = "neg"
+		if x.kind == konst && x.s.Elem == types.I64 && x.s.I != math.MinInt64 {
+			x.s.I = -x.s.I
+			return x
+		}
+		if x.kind == konst && x.s.Elem == types.F64 {
+			x.s.F = -x.s.F
+			return x
+		}
+	}
+	return l.apply(l.table.Infix(sign), nil, e.Span(), []val{x}, []source.Span{e.X.Span()})
+}
+
+func (l *lowerer) binary(e *ast.Binary) val {
+	if e.Op == "|>" {
+		return l.pipe(e)
+	}
+	x := l.expr(e.X)
+	if x.kind == konst && x.s.Elem == types.Bool && (e.Op == "and" || e.Op == "or") {
+		if (x.s.I != 0) == (e.Op == "or") {
+			return x // decided: the other side may be an error (i < n and xs[i] > 0)
+		}
+	}
+	y := l.expr(e.Y)
+	if x.isInt() && y.isInt() {
+		if v, ok := l.ints(e, x.s.I, y.s.I); ok {
+			v.untyped = x.untyped && y.untyped && v.s.Elem != types.Bool
+			return v
+		}
+	}
+	d := l.table.Infix(e.Op)
+	if d == nil {
+		l.failf("L011", e.OpAt, "the operator `%s` is not built yet", e.Op)
+	}
+	at := e.Span()
+	if d.Shard.Kind == op.ShardContract {
+		at = e.OpAt
+	}
+	return l.apply(d, nil, at, []val{x, y}, []source.Span{e.X.Span(), e.Y.Span()})
+}
+
+// ints is the fast path for index arithmetic: what elaboration does most.
+func (l *lowerer) ints(e *ast.Binary, a, b int64) (val, bool) {
+	switch e.Op {
+	case "+":
+		if s := a + b; (s > a) == (b > 0) {
+			return konstVal(value.I64(s)), true
+		}
+		l.failf("E220", e.Span(), "%d + %d leaves the range of i64", a, b)
+	case "-":
+		if s := a - b; (s < a) == (b > 0) {
+			return konstVal(value.I64(s)), true
+		}
+		l.failf("E220", e.Span(), "%d - %d leaves the range of i64", a, b)
+	case "*":
+		s := a * b
+		if a != 0 && (s/a != b || a == -1 && b == math.MinInt64) {
+			l.failf("E220", e.Span(), "%d * %d leaves the range of i64", a, b)
+		}
+		return konstVal(value.I64(s)), true
+	case "==":
+		return konstVal(value.Bool(a == b)), true
+	case "!=":
+		return konstVal(value.Bool(a != b)), true
+	case "<":
+		return konstVal(value.Bool(a < b)), true
+	case "<=":
+		return konstVal(value.Bool(a <= b)), true
+	case ">":
+		return konstVal(value.Bool(a > b)), true
+	case ">=":
+		return konstVal(value.Bool(a >= b)), true
+	case "//", "%":
+		if b == 0 {
+			l.failf("E219", e.Span(), "division by zero: %d %s 0", a, e.Op)
+		}
+	}
+	return val{}, false
+}
+
+// pipe is x |> f(a) = f(x, a).
+func (l *lowerer) pipe(e *ast.Binary) val {
+	c, ok := e.Y.(*ast.Call)
+	if !ok {
+		c = &ast.Call{Src: ast.Src{At: e.Y.Span()}, Fun: e.Y}
+	}
+	piped := *c
+	piped.At = e.Span()
+	piped.Args = append([]ast.Arg{{Src: ast.Src{At: e.X.Span()}, Value: e.X}}, c.Args...)
+	return l.callExpr(&piped)
+}
+
+func (l *lowerer) ifExpr(e *ast.If) val {
+	if l.planTime(e.Cond) {
+		return l.block(e.Then, true)
+	}
+	switch {
+	case e.ElseIf != nil:
+		return l.ifExpr(e.ElseIf)
+	case e.Else != nil:
+		return l.block(e.Else, true)
+	}
+	l.failf("E204", e.Span(), "an `if` used as a value needs an else")
+	return val{}
+}
+
+// comprehension is the list of its values.
+func (l *lowerer) comprehension(e *ast.Comp) []val {
+	var out []val
+	outer := l.scope
+	head := &scope{parent: outer}
+	for _, r := range e.Ranges {
+		if r.Name == nil {
+			l.failf("E416", r.Span(), "a comprehension's range needs a name: `k in a..b`")
+		}
+	}
+	l.scope = head
+	l.ranges(e.Ranges, head, func(int, int) {}, func() { out = append(out, l.expr(e.Expr)) })
+	l.scope = outer
+	return out
+}
+
+// apply makes a node of an operator, or folds it when all its inputs are constants.
+func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, spans []source.Span) val {
+	constant := d.Laws.Has(op.Pure)
+	for i, v := range in {
+		switch v.kind {
+		case poison:
+			panic(bail{})
+		case konst:
+		case edge:
+			constant = false
+		default:
+			l.failf("E200", spans[i], "%s takes matrices and scalars, this is %s", d.Source(), l.what(v))
+		}
+	}
+	if d.Shape != nil {
+		return l.shape(d, at, in)
+	}
+	if constant && len(in) > 0 {
+		if v, ok := l.fold(d, attrs, at, in, spans); ok {
+			return v
+		}
+	}
+	l.ids = l.ids[:0]
+	meet := l.meet(in)
+	var ids [8]ir.ID
+	list := ids[:0]
+	for i, v := range in {
+		list = append(list, l.toEdge(l.adapt(v, meet), spans[i]))
+	}
+	return edgeVal(l.add(d, attrs, at, spans, list...))
+}
+
+// meet is the floating type that literals among the inputs should take: f32 when a
+// typed input is f32, as in `2 * X`; otherwise none.
+func (l *lowerer) meet(in []val) types.Elem {
+	for _, v := range in {
+		if v.kind == konst && v.untyped {
+			continue
+		}
+		if l.typeOf(v).Elem == types.F32 {
+			return types.F32
+		}
+	}
+	return types.NoElem
+}
+
+func (l *lowerer) adapt(v val, e types.Elem) val {
+	if e != types.NoElem && v.kind == konst && v.untyped {
+		v.s = v.s.Convert(e)
+		v.untyped = false
+	}
+	return v
+}
+
+// fold computes an operator on constants by its definition.
+func (l *lowerer) fold(d *op.Def, attrs *op.Attrs, at source.Span, in []val, spans []source.Span) (val, bool) {
+	if d.Ref == nil {
+		return val{}, false
+	}
+	untyped := true
+	meet := l.meet(in)
+	c := &op.Call{Def: d, Attrs: attrs}
+	l.types = l.types[:0]
+	var consts []value.Value
+	for _, v := range in {
+		untyped = untyped && v.untyped
+		v = l.adapt(v, meet)
+		c.In = append(c.In, v.s)
+		consts = append(consts, v.s)
+		l.types = append(l.types, types.ScalarOf(v.s.Elem))
+	}
+	t, err := d.Type(&op.Sig{Def: d, In: l.types, Attrs: attrs, Consts: consts})
+	if err != nil {
+		l.fault(d, err, at, spans)
+	}
+	if t.Kind != types.Scalar {
+		return val{}, false
+	}
+	c.Type = t
+	out, err := d.Ref(c)
+	if err != nil {
+		l.fault(d, err, at, spans)
+	}
+	s, ok := out.(value.Scalar)
+	return val{kind: konst, s: s, untyped: untyped && s.Elem.IsNumeric() && s.Elem != types.Bool}, ok
+}
+
+// shape is a function of the argument types alone.
+func (l *lowerer) shape(d *op.Def, at source.Span, in []val) val {
+	l.types = l.types[:0]
+	for _, v := range in {
+		l.types = append(l.types, l.typeOf(v))
+	}
+	out, err := d.Shape(l.types)
+	if err != nil {
+		l.fault(d, err, at, nil)
+	}
+	return konstVal(out.(value.Scalar))
+}
+
+// field is .rows and .cols of matrices and channel arrays, and names of an import.
+func (l *lowerer) field(e *ast.Field) val {
+	x := l.expr(e.X)
+	switch x.kind {
+	case poison:
+		panic(bail{})
+	case module:
+		for i, n := range x.mod.names {
+			if n == e.Name.Name {
+				return x.mod.vals[i]
+			}
+		}
+		d := source.Errorf("E132", e.Name.At, "the imported file has no `%s`", e.Name.Name)
+		if s, ok := source.Suggest(e.Name.Name, x.mod.names); ok {
+			d = d.WithHelp("did you mean `%s`?", s)
+		}
+		l.fail(d)
+	case array:
+		if len(x.grid.dims) == 2 && e.Name.Name == "rows" || len(x.grid.dims) == 1 && e.Name.Name == "rows" {
+			return intVal(x.grid.dims[0])
+		}
+		if len(x.grid.dims) == 2 && e.Name.Name == "cols" {
+			return intVal(x.grid.dims[1])
+		}
+	case edge:
+		if t := l.g.Type(x.id); t.IsMatrix() {
+			switch e.Name.Name {
+			case "rows":
+				return intVal(t.Rows)
+			case "cols":
+				return intVal(t.Cols)
+			}
+		}
+	}
+	l.fail(source.Errorf("E132", e.Name.At, "%s has no field `%s`", l.what(x), e.Name.Name).WithHelp("matrices have .rows and .cols"))
+	return val{}
+}
+
+// intArg and strArg are plan-time arguments.
+func (l *lowerer) intArg(e ast.Expr, what string) int {
+	v := l.expr(e)
+	if v.kind == poison {
+		panic(bail{})
+	}
+	if v.kind == edge {
+		l.failf("E215", e.Span(), "%s must be known before the run", what)
+	}
+	if !v.isInt() {
+		l.failf("E200", e.Span(), "%s is an integer, this is %s", what, l.what(v))
+	}
+	return int(v.s.I)
+}
+
+func (l *lowerer) strArg(e ast.Expr, what string) string {
+	v := l.expr(e)
+	if v.kind == poison {
+		panic(bail{})
+	}
+	if !v.isStr() {
+		l.failf("E200", e.Span(), "%s is a str, this is %s", what, l.what(v))
+	}
+	return v.s.S
+}

@@ -1,0 +1,252 @@
+package lower
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// Input is a program and all that its meaning depends on.
+type Input struct {
+	File     *ast.File
+	Files    *source.FileSet
+	Table    *op.Table
+	Sets     []Setting
+	MaxTasks int
+	// Std holds the library, whose functions every program sees.
+	Std fs.FS
+	// Load reads an imported file by path.
+	Load func(path string) ([]byte, error)
+	// Contract makes the canonical form of one expression: the nodes from `from` on, of which root is the
+	// value; it says where root went. With compact, nodes that root does not need are dropped. See
+	// pass.Contraction; it runs statement by statement, so that a sent expression is one node when the
+	// next is elaborated and a million sends need the memory of a million nodes.
+	Contract func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID
+}
+
+// Setting is one `--set name=value`.
+type Setting struct{ Name, Text string }
+
+// Param is a parameter of the program, for help and reports.
+type Param struct {
+	Name, Type, Default, Doc, In, Value string
+	Required                            bool
+	Span                                source.Span
+}
+
+// Output is the elaborated program.
+type Output struct {
+	Graph    *ir.Graph
+	Params   []Param
+	Warnings source.Diagnostics
+}
+
+// Run elaborates a program. Diagnostics are sorted; with an error among them the
+// graph is nil.
+func Run(ctx context.Context, in Input) (Output, source.Diagnostics) {
+	l := newLowerer(ctx, in)
+	l.program(in.File)
+	ds := l.diags.Sort()
+	out := Output{Params: l.params, Graph: l.g}
+	if ds.HasErrors() {
+		out.Graph = nil
+	}
+	return out, ds
+}
+
+// Params evaluates nothing but the program's params: for help.
+func Params(in Input) ([]Param, source.Diagnostics) {
+	l := newLowerer(context.Background(), in)
+	l.onlyParams = true
+	l.program(in.File)
+	return l.params, l.diags.Sort()
+}
+
+// lowerer is one elaboration.
+type lowerer struct {
+	ctx    context.Context
+	in     Input
+	table  *op.Table
+	g      *ir.Graph
+	diags  source.Diagnostics
+	params []Param
+	used   map[string]bool // settings that named a param
+
+	top    *scope // the program's own names
+	scope  *scope
+	std    *scope // the library's functions; nil until first asked for
+	loop   uint32
+	loopAt []int // values of the loop indices in force
+	nest   int   // scope number of the loop nest in force, -1 outside loops
+	nests  map[nestKey]int
+	call   int32
+	calls  []*ast.Call // the instantiation trail
+	effect map[string]ir.ID
+	assert ir.ID
+
+	sends      int  // sends and channel arrays so far: nodes that others may name
+	broken     bool // a loop ended early: do not report what it failed to send
+	onlyParams bool
+	imports    []string
+
+	sig   op.Sig // scratch of apply
+	types []types.Type
+	ids   []ir.ID
+}
+
+type nestKey struct {
+	outer int
+	loop  *ast.For
+}
+
+func newLowerer(ctx context.Context, in Input) *lowerer {
+	l := &lowerer{ctx: ctx, in: in, table: in.Table, g: ir.New(), used: map[string]bool{}, nest: -1,
+		nests: map[nestKey]int{}, effect: map[string]ir.ID{}, assert: ir.None}
+	l.top = &scope{}
+	l.scope = l.top
+	if l.in.MaxTasks == 0 {
+		l.in.MaxTasks = 2_000_000
+	}
+	return l
+}
+
+// bail unwinds to the statement being elaborated; its diagnostic is recorded.
+type bail struct{}
+
+// fail records a diagnostic and gives up the statement. The trail of calls that led
+// here is added, innermost first.
+func (l *lowerer) fail(d source.Diagnostic) {
+	for i := len(l.calls) - 1; i >= 0; i-- {
+		d = d.WithNote(l.calls[i].Span(), "in this call")
+	}
+	if len(l.loopAt) > 0 && l.nest >= 0 {
+		s := ""
+		for i, n := range l.g.Scopes[l.nest].Names {
+			if i > 0 {
+				s += ", "
+			}
+			s += fmt.Sprintf("%s = %d", n, l.loopAt[i])
+		}
+		d.Message += " (at " + s + ")"
+	}
+	l.diags = append(l.diags, d)
+	panic(bail{})
+}
+
+func (l *lowerer) failf(code source.Code, at source.Span, format string, args ...any) {
+	l.fail(source.Errorf(code, at, format, args...))
+}
+
+// try runs f and reports whether it came to its end without a bail.
+func (l *lowerer) try(f func()) (ok bool) {
+	saved := *l
+	defer func() {
+		if r := recover(); r != nil {
+			if _, is := r.(bail); !is {
+				panic(r)
+			}
+			l.scope, l.loop, l.loopAt, l.nest = saved.scope, saved.loop, saved.loopAt, saved.nest
+			l.call, l.calls, l.imports = saved.call, saved.calls, saved.imports
+			ok = false
+		}
+	}()
+	f()
+	return true
+}
+
+// origin is where a node that is made now comes from.
+func (l *lowerer) origin(at source.Span) ir.Origin {
+	return ir.Origin{Span: at, Call: l.call}.InLoop(l.loop)
+}
+
+// toEdge makes a value of the run out of v; constants become const nodes.
+func (l *lowerer) toEdge(v val, at source.Span) ir.ID {
+	switch v.kind {
+	case edge:
+		return v.id
+	case konst:
+		return l.konst(v.s, at)
+	case poison:
+		panic(bail{})
+	case function:
+		l.failf("E119", at, "%s is no value", l.what(v))
+	}
+	l.failf("E200", at, "a matrix or scalar is wanted, this is %s", l.what(v))
+	return ir.None
+}
+
+// konst is a const node.
+func (l *lowerer) konst(s value.Scalar, at source.Span) ir.ID {
+	var a []op.Attr
+	switch s.Elem {
+	case types.F64:
+		a = append(a, op.Attr{Name: "value", Val: op.Float(s.F)})
+	case types.F32:
+		a = append(a, op.Attr{Name: "value", Val: op.Float(s.F)}, op.Attr{Name: "elem", Val: op.Str("f32")})
+	case types.I64:
+		a = append(a, op.Attr{Name: "value", Val: op.Val{Kind: op.IntVal, I: s.I}})
+	case types.Bool:
+		a = append(a, op.Attr{Name: "value", Val: op.Bool(s.I != 0)})
+	case types.Str:
+		a = append(a, op.Attr{Name: "value", Val: op.Str(s.S)})
+	default:
+		l.failf("L009", at, "a constant of type %v is not built yet", s.Elem)
+	}
+	return l.g.Add(l.table.Must("const"), op.MakeAttrs(a...), types.ScalarOf(s.Elem), l.origin(at))
+}
+
+// add makes a node after asking the operator's type rule. spans are those of the
+// arguments, for the diagnostic.
+func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source.Span, in ...ir.ID) ir.ID {
+	if l.g.Len() >= 4*l.in.MaxTasks {
+		l.failf("E410", at, "the program unrolls to more than %d tasks", l.in.MaxTasks)
+	}
+	l.types = l.types[:0]
+	for _, x := range in {
+		l.types = append(l.types, l.g.Type(x))
+	}
+	l.sig = op.Sig{Def: d, In: l.types, Attrs: attrs}
+	t, err := d.Type(&l.sig)
+	if err != nil {
+		l.fault(d, err, at, spans)
+	}
+	return l.g.Add(d, attrs, t, l.origin(at), in...)
+}
+
+// fault reports a type rule's refusal, with the types of the arguments as labels.
+func (l *lowerer) fault(d *op.Def, err error, at source.Span, spans []source.Span) {
+	var f *op.Fault
+	if !errors.As(err, &f) {
+		var x *op.Failure
+		if errors.As(err, &x) {
+			diag := source.Errorf(source.Code(x.Code), at, "%s", x.Msg)
+			diag.Help = x.Help
+			l.fail(diag)
+		}
+		l.failf("E221", at, "%s: %v", d.Source(), err)
+	}
+	where := at
+	if f.Arg >= 0 && f.Arg < len(spans) && spans[f.Arg].IsValid() {
+		where = spans[f.Arg]
+	}
+	diag := source.Errorf(source.Code(f.Code), where, "%s", f.Msg)
+	diag.Help = f.Help
+	for i, t := range l.types {
+		if i < len(spans) && spans[i].IsValid() && len(l.types) <= 3 {
+			if spans[i] == where {
+				diag.Label = t.String()
+			} else {
+				diag = diag.WithNote(spans[i], "%s", t)
+			}
+		}
+	}
+	l.fail(diag)
+}

@@ -1,0 +1,269 @@
+package lower
+
+import (
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/lang"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// param binds a parameter: the setting of that name, or the default.
+func (l *lowerer) param(s *ast.Param) {
+	name := s.Name.Name
+	p := Param{Name: l.prefix() + name, Span: s.Name.At, Required: s.Default == nil}
+	if s.Doc != nil {
+		p.Doc = s.Doc.Value
+	}
+	if s.In != nil {
+		p.In = l.in.Files.Text(s.In.Span())
+	}
+	var def val
+	want := types.NoElem
+	if s.Default != nil {
+		def = l.expr(s.Default)
+		if def.kind == poison {
+			panic(bail{})
+		}
+		if def.kind != konst {
+			l.failf("E215", s.Default.Span(), "a param's default must be known before the run")
+		}
+		p.Default = l.in.Files.Text(s.Default.Span())
+		want = def.s.Elem
+	}
+	if s.Type != nil {
+		t, ok := s.Type.(*ast.NamedType)
+		if !ok || len(t.Dims) > 0 {
+			l.failf("E200", s.Type.Span(), "a param is a scalar: f64, f32, i64, bool or str")
+		}
+		if want, ok = types.ElemNamed(t.Name.Name); !ok {
+			l.failf("E134", t.Span(), "no type is called `%s`", t.Name.Name)
+		}
+		if s.Default != nil {
+			def = l.ascribe(def, s.Type, s.Default.Span())
+		}
+	}
+	def.untyped = false
+	p.Type = want.String()
+	v, found := def, false
+	for _, set := range l.in.Sets {
+		if set.Name != p.Name {
+			continue
+		}
+		l.used[set.Name] = true
+		found = true
+		s, ok := ParseScalar(set.Text, want)
+		if !ok {
+			d := source.Errorf("E121", source.Span{}, "--set %s=%s: the param is %s", set.Name, set.Text, anElem(want))
+			d = d.WithNote(p.Span, "declared here")
+			l.params = append(l.params, p)
+			l.fail(d)
+		}
+		v = konstVal(s)
+	}
+	if !found && s.Default == nil {
+		l.params = append(l.params, p)
+		if l.onlyParams {
+			l.declare(s.Name, val{})
+			return
+		}
+		l.fail(source.Errorf("E122", s.Name.At, "the param `%s` has no value", p.Name).WithHelp("give it one: --set %s=..", p.Name))
+	}
+	p.Value = v.s.String()
+	l.params = append(l.params, p)
+	if s.In != nil {
+		l.choice(s, p, v)
+	}
+	l.declare(s.Name, v)
+}
+
+func anElem(e types.Elem) string {
+	if e == types.I64 {
+		return "an i64, an integer such as 4096"
+	}
+	if e == types.F64 {
+		return "an f64, a number such as 0.5"
+	}
+	if e == types.Bool {
+		return "a bool, true or false"
+	}
+	return "a " + e.String()
+}
+
+func (l *lowerer) choice(s *ast.Param, p Param, v val) {
+	in := l.expr(s.In)
+	if in.kind != list {
+		l.failf("E200", s.In.Span(), "`in` wants a list of the allowed values")
+	}
+	for _, x := range in.elems {
+		if x.kind == konst && x.s.Convert(v.s.Elem).Same(v.s) {
+			return
+		}
+	}
+	l.fail(source.Errorf("E123", s.Name.At, "%s = %s is not among %s", p.Name, v.s, p.In))
+}
+
+// ParseScalar reads a scalar of a type from the command line: a str is the text as
+// it is, everything else a literal, with underscores in numbers as in programs.
+func ParseScalar(text string, e types.Elem) (value.Scalar, bool) {
+	plain := strings.ReplaceAll(text, "_", "")
+	switch e {
+	case types.Str:
+		return value.Str(text), true
+	case types.Bool:
+		b, err := strconv.ParseBool(text)
+		return value.Bool(b), err == nil
+	case types.I64:
+		n, err := strconv.ParseInt(plain, 10, 64)
+		return value.I64(n), err == nil
+	case types.F64, types.F32:
+		x, err := strconv.ParseFloat(plain, 64)
+		return value.F64(x).Convert(e), err == nil
+	}
+	return value.Scalar{}, false
+}
+
+// unusedSets reports settings that name no param.
+func (l *lowerer) unusedSets() {
+	var names []string
+	for _, p := range l.params {
+		names = append(names, p.Name)
+	}
+	for _, s := range l.in.Sets {
+		if l.used[s.Name] || l.broken && contains(names, s.Name) {
+			continue
+		}
+		l.used[s.Name] = true
+		d := source.Errorf("E120", source.Span{}, "no param `%s`  (--set %s=%s)", s.Name, s.Name, s.Text)
+		if n, ok := source.Suggest(s.Name, names); ok {
+			d = d.WithHelp("did you mean `%s`?", n)
+		} else if len(names) > 0 {
+			d = d.WithHelp("the program's params are %s", strings.Join(names, ", "))
+		} else {
+			d = d.WithHelp("the program has no params")
+		}
+		l.diags = append(l.diags, d)
+	}
+}
+
+func contains(l []string, s string) bool {
+	for _, x := range l {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// prefix is what params of an imported file are called by on the command line.
+func (l *lowerer) prefix() string {
+	if len(l.imports) == 0 {
+		return ""
+	}
+	return l.imports[len(l.imports)-1] + "."
+}
+
+// importFile reads a file of functions and params and binds it as a module.
+func (l *lowerer) importFile(s *ast.Import) {
+	as := strings.TrimSuffix(path.Base(s.Path.Value), ".flow")
+	id := ast.Ident{Src: ast.Src{At: s.Path.Span()}, Name: as}
+	if s.As != nil {
+		id = *s.As
+	}
+	text, name, err := l.load(s.Path.Value, s.Span())
+	if err != nil {
+		l.fail(source.Errorf("E124", s.Path.Span(), "cannot import %q: %v", s.Path.Value, err))
+	}
+	for _, f := range l.in.Files.Files() {
+		if f.Name == name && len(l.imports) > 16 {
+			l.failf("E125", s.Path.Span(), "imports form a cycle")
+		}
+	}
+	m := l.file(name, text, s.Path.Span(), id.Name)
+	l.declare(id, val{kind: module, mod: m})
+}
+
+// load finds an imported file beside the importing one, then in the library.
+func (l *lowerer) load(p string, at source.Span) (text []byte, name string, err error) {
+	if rest, ok := strings.CutPrefix(p, "std/"); ok && l.in.Std != nil {
+		text, err = fs.ReadFile(l.in.Std, rest)
+		return text, p, err
+	}
+	name = p
+	if f := l.in.Files.File(at.From); f != nil && !path.IsAbs(p) {
+		name = path.Join(path.Dir(f.Name), p)
+	}
+	text, err = l.in.Load(name)
+	return text, name, err
+}
+
+// file elaborates the declarations of an imported file in a scope of their own.
+func (l *lowerer) file(name string, text []byte, at source.Span, as string) *scope {
+	f := l.in.Files.Add(name, string(text))
+	tree, ds := lang.Parse(f)
+	l.diags = append(l.diags, ds...)
+	if ds.HasErrors() {
+		panic(bail{})
+	}
+	outer := l.scope
+	m := &scope{}
+	l.scope = m
+	l.imports = append(l.imports, as)
+	for _, s := range tree.Stmts {
+		switch s.(type) {
+		case *ast.Import, *ast.TypeDef, *ast.FnDecl, *ast.Stage, *ast.Param:
+			l.stmt(s)
+		default:
+			l.fail(source.Errorf("E126", s.Span(), "an imported file may contain only import, type, fn, stage and param").WithNote(at, "imported here"))
+		}
+	}
+	l.imports = l.imports[:len(l.imports)-1]
+	l.scope = outer
+	return m
+}
+
+// library is a function of the embedded library. Every program sees them, after its
+// own names and the operators; the library is parsed when first asked.
+func (l *lowerer) library(name string) (val, bool) {
+	if l.std == nil {
+		l.std = &scope{}
+		if l.in.Std != nil {
+			l.loadStd()
+		}
+	}
+	if v, ok := l.std.lookup(name); ok {
+		return *v, true
+	}
+	return val{}, false
+}
+
+func (l *lowerer) loadStd() {
+	paths, err := fs.Glob(l.in.Std, "*.flow")
+	if err != nil {
+		return
+	}
+	std := l.std
+	for _, p := range paths {
+		text, err := fs.ReadFile(l.in.Std, p)
+		if err != nil {
+			continue
+		}
+		f := l.in.Files.Add("std/"+p, string(text))
+		tree, ds := lang.Parse(f)
+		if ds.HasErrors() {
+			l.diags = append(l.diags, ds...)
+			panic(bail{})
+		}
+		for _, s := range tree.Stmts {
+			if fn, ok := s.(*ast.FnDecl); ok {
+				std.bind(fn.Name.Name, val{kind: function, fn: &fun{name: fn.Name.Name, params: fn.Params, result: fn.Result,
+					expr: fn.Expr, body: fn.Body, env: std, span: fn.Name.At}}, fn.Name.At)
+			}
+		}
+	}
+}

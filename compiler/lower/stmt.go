@@ -1,0 +1,465 @@
+package lower
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// program elaborates a file's statements, each on its own: an error in one leaves
+// its names erroneous, and what uses them is not reported again.
+func (l *lowerer) program(f *ast.File) {
+	for _, s := range f.Stmts {
+		if l.ctx.Err() != nil {
+			return
+		}
+		if l.onlyParams {
+			switch s.(type) {
+			case *ast.Param, *ast.Import:
+			default:
+				continue
+			}
+		}
+		if !l.try(func() { l.stmt(s) }) {
+			l.poisonNames(s)
+		}
+	}
+	l.unusedSets()
+}
+
+// poisonNames binds the names of a failed statement, so that their uses stay quiet.
+func (l *lowerer) poisonNames(s ast.Stmt) {
+	bind := func(id ast.Ident) {
+		if _, ok := l.scope.lookup(id.Name); !ok {
+			l.scope.bind(id.Name, val{}, id.At)
+		}
+	}
+	switch s := s.(type) {
+	case *ast.Bind:
+		for _, n := range s.Names {
+			bind(n)
+		}
+	case *ast.Chan:
+		bind(s.Name)
+	case *ast.Param:
+		bind(s.Name)
+	case *ast.Import:
+		if s.As != nil {
+			bind(*s.As)
+		}
+	case *ast.FnDecl:
+		bind(s.Name)
+	case *ast.Iterate:
+		for _, c := range s.Carry {
+			bind(c.Name)
+		}
+	}
+	l.broken = true
+}
+
+func (l *lowerer) stmt(s ast.Stmt) {
+	switch s := s.(type) {
+	case *ast.Bind:
+		l.bind(s)
+	case *ast.Param:
+		l.param(s)
+	case *ast.FnDecl:
+		l.declare(s.Name, val{kind: function, fn: &fun{name: s.Name.Name, params: s.Params, result: s.Result,
+			expr: s.Expr, body: s.Body, env: l.scope, span: s.Name.At}})
+	case *ast.Import:
+		l.importFile(s)
+	case *ast.Chan:
+		l.channel(s)
+	case *ast.For:
+		l.unroll(s)
+	case *ast.Send:
+		l.send(s)
+	case *ast.Emit:
+		l.emit(s)
+	case *ast.Assert:
+		l.assertion(s)
+	case *ast.ExprStmt:
+		if iff, ok := s.Expr.(*ast.If); ok {
+			l.ifStmt(iff)
+			return
+		}
+		l.expr(s.Expr) // checked; a value that nothing reads costs nothing
+	case *ast.TypeDef:
+		l.failf("L002", s.Span(), "records and frames are not built yet (type %s)", s.Name.Name)
+	case *ast.Stage:
+		l.failf("L004", s.Name.At, "stages are not built yet (stage %s)", s.Name.Name)
+	case *ast.Iterate:
+		l.iterate(s)
+	case *ast.Next:
+		l.failf("E414", s.Span(), "`next` belongs into an iterate or a stage")
+	case *ast.State, *ast.On:
+		l.failf("E114", s.Span(), "this belongs into a stage")
+	case *ast.Bad:
+		panic(bail{}) // its diagnostic came from the parser
+	default:
+		l.failf("L010", s.Span(), "this statement is not built yet")
+	}
+}
+
+// declare binds a name that must be new in every scope in sight (a block may not
+// rebind a visible name); a fn's body starts afresh, for it may reuse outer names.
+func (l *lowerer) declare(id ast.Ident, v val) {
+	for s := l.scope; s != nil; s = s.parent {
+		for i, n := range s.names {
+			if n == id.Name && s.vals[i].kind != poison {
+				l.fail(source.Errorf("E115", id.At, "%s is bound twice", id.Name).
+					WithNote(s.spans[i], "bound here first").
+					WithHelp("choose another name"))
+			}
+		}
+		if s.fn {
+			break
+		}
+	}
+	l.scope.bind(id.Name, v, id.At)
+}
+
+func (l *lowerer) bind(s *ast.Bind) {
+	v := l.whole(s.Expr)
+	if s.Type != nil {
+		v = l.ascribe(v, s.Type, s.Expr.Span())
+	}
+	if len(s.Names) == 1 {
+		if v.kind == function {
+			l.failf("E119", s.Expr.Span(), "a function cannot be bound to a name; declare it with fn %s(..)", s.Names[0].Name)
+		}
+		l.declare(s.Names[0], v)
+		return
+	}
+	if v.kind != tuple || len(v.elems) != len(s.Names) {
+		l.failf("E135", s.Expr.Span(), "%d names need a tuple of %d parts, this is %s", len(s.Names), len(s.Names), l.what(v))
+	}
+	for i, n := range s.Names {
+		l.declare(n, v.elems[i])
+	}
+}
+
+// block elaborates statements in a scope of their own and gives the value of the last.
+func (l *lowerer) block(b *ast.Block, wantValue bool) val {
+	outer := l.scope
+	l.scope = &scope{parent: outer}
+	v := l.stmts(b, wantValue)
+	l.scope = outer
+	return v
+}
+
+func (l *lowerer) stmts(b *ast.Block, wantValue bool) val {
+	for i, s := range b.Stmts {
+		if e, ok := s.(*ast.ExprStmt); ok && i == len(b.Stmts)-1 && wantValue {
+			return l.expr(e.Expr)
+		}
+		l.stmt(s)
+	}
+	if wantValue {
+		l.failf("E133", b.Span(), "the block has no value: its last statement must be an expression")
+	}
+	return val{}
+}
+
+func (l *lowerer) ifStmt(s *ast.If) {
+	for {
+		if l.planTime(s.Cond) {
+			l.block(s.Then, false)
+			return
+		}
+		if s.ElseIf == nil {
+			break
+		}
+		s = s.ElseIf
+	}
+	if s.Else != nil {
+		l.block(s.Else, false)
+	}
+}
+
+// planTime is the value of a condition, which must be known before the run.
+func (l *lowerer) planTime(e ast.Expr) bool {
+	v := l.expr(e)
+	switch {
+	case v.kind == konst && v.s.Elem == types.Bool:
+		return v.s.I != 0
+	case v.kind == edge && l.g.Type(v.id).Elem == types.Bool:
+		l.fail(source.Errorf("L008", e.Span(), "an `if` on a value known only in the run is not built yet").
+			WithHelp("ifelse(c, a, b) selects element by element"))
+	case v.kind == poison:
+		panic(bail{})
+	}
+	l.failf("E202", e.Span(), "the condition is %s, not a bool", l.what(v))
+	return false
+}
+
+// unroll elaborates a `for`.
+func (l *lowerer) unroll(s *ast.For) {
+	key := nestKey{l.nest, s}
+	nest, ok := l.nests[key]
+	if !ok {
+		var names []string
+		if l.nest >= 0 {
+			names = append(names, l.g.Scopes[l.nest].Names...)
+		}
+		for _, r := range s.Ranges {
+			if r.Name == nil {
+				l.failf("E416", r.Span(), "a loop range needs a name: `i in a..b`")
+			}
+			names = append(names, r.Name.Name)
+		}
+		nest = len(l.g.Scopes)
+		l.g.Scopes = append(l.g.Scopes, ir.Scope{Names: names})
+		l.nests[key] = nest
+	}
+	outerScope, outerLoop, outerNest, outerAt := l.scope, l.loop, l.nest, l.loopAt
+	base := len(l.loopAt)
+	l.loopAt = append(append(make([]int, 0, base+len(s.Ranges)), outerAt...), make([]int, len(s.Ranges))...)
+	head := &scope{parent: outerScope}
+	l.scope = head
+	body := &scope{parent: head}
+	l.ranges(s.Ranges, head, func(depth, x int) { l.loopAt[base+depth] = x }, func() {
+		if l.ctx.Err() != nil {
+			panic(bail{})
+		}
+		l.nest = nest
+		l.loop = l.g.Loop(nest, l.loopAt)
+		body.names, body.vals, body.spans, body.index = body.names[:0], body.vals[:0], body.spans[:0], nil
+		l.scope = body
+		l.stmts(s.Body, false)
+		l.scope = head
+		l.nest = outerNest
+	})
+	l.scope, l.loop, l.nest, l.loopAt = outerScope, outerLoop, outerNest, outerAt
+}
+
+// ranges runs body for every point of nested ranges, binding the indices in head;
+// set is told each index as it changes.
+func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int), body func()) {
+	if len(rs) == 0 {
+		body()
+		return
+	}
+	depth := len(head.names)
+	r := rs[0]
+	each := func(v val, x int) {
+		head.bind(r.Name.Name, v, r.Name.At)
+		set(depth, x)
+		l.ranges(rs[1:], head, set, body)
+		head.names, head.vals, head.spans, head.index = head.names[:depth], head.vals[:depth], head.spans[:depth], nil
+	}
+	if r.Hi == nil {
+		v := l.expr(r.Lo)
+		if v.kind != list {
+			l.fail(source.Errorf("E416", r.Lo.Span(), "a range `a..b` or a list is wanted, this is %s", l.what(v)))
+		}
+		for i, e := range v.elems {
+			each(e, i)
+		}
+		return
+	}
+	lo, hi, by := l.bounds(r)
+	for x := lo; x < hi; x += by {
+		each(intVal(x), x)
+	}
+}
+
+// bounds is a range as a half-open interval and a step.
+func (l *lowerer) bounds(r ast.Range) (lo, hi, by int) {
+	bound := func(e ast.Expr) int {
+		v := l.expr(e)
+		if v.kind == edge {
+			l.fail(source.Errorf("E405", e.Span(), "a loop bound must be known before the run").
+				WithHelp("use parfor for independent results, iterate for rounds"))
+		}
+		if v.kind == poison {
+			panic(bail{})
+		}
+		if !v.isInt() {
+			l.failf("E215", e.Span(), "a loop bound is an integer, this is %s", l.what(v))
+		}
+		return int(v.s.I)
+	}
+	lo, hi, by = bound(r.Lo), bound(r.Hi), 1
+	if r.Inclusive {
+		hi++
+	}
+	if r.By != nil {
+		if by = bound(r.By); by <= 0 {
+			l.failf("E417", r.By.Span(), "the step is %d, it must be positive", by)
+		}
+	}
+	return lo, hi, by
+}
+
+// iterate unrolls a loop of a number of rounds known before the run; others are
+// region nodes, which are not built yet.
+func (l *lowerer) iterate(s *ast.Iterate) {
+	if s.Times == nil {
+		l.failf("L007", s.Span(), "`iterate .. until` is not built yet; `times n` with a number known before the run is")
+	}
+	n := l.intArg(s.Times, "the number of rounds")
+	carried := make([]val, len(s.Carry))
+	for i, c := range s.Carry {
+		carried[i] = l.expr(c.Init)
+		if c.Type != nil {
+			carried[i] = l.ascribe(carried[i], c.Type, c.Init.Span())
+		}
+	}
+	at := func(name string) int {
+		for i, c := range s.Carry {
+			if c.Name.Name == name {
+				return i
+			}
+		}
+		return -1
+	}
+	given := make([]bool, len(s.Carry))
+	for _, st := range s.Body.Stmts {
+		nx, ok := st.(*ast.Next)
+		if !ok {
+			continue
+		}
+		i := at(nx.Name.Name)
+		if i < 0 {
+			l.failf("E414", nx.Name.At, "%s is not carried by this iterate", nx.Name.Name)
+		}
+		if given[i] {
+			l.failf("E413", nx.Span(), "%s has two `next`", nx.Name.Name)
+		}
+		given[i] = true
+	}
+	for i, c := range s.Carry {
+		if !given[i] {
+			l.failf("E412", c.Name.At, "%s has no `next`", c.Name.Name)
+		}
+	}
+	outer := l.scope
+	for round := 0; round < n; round++ {
+		l.scope = &scope{parent: outer}
+		for i, c := range s.Carry {
+			l.scope.bind(c.Name.Name, carried[i], c.Name.At)
+		}
+		l.scope = &scope{parent: l.scope}
+		next := make([]val, len(s.Carry))
+		for _, st := range s.Body.Stmts {
+			nx, ok := st.(*ast.Next)
+			if !ok {
+				l.stmt(st)
+				continue
+			}
+			i := at(nx.Name.Name)
+			next[i] = l.carry(carried[i], l.expr(nx.Expr), s.Carry[i], nx)
+		}
+		carried = next
+	}
+	l.scope = outer
+	for i, c := range s.Carry {
+		l.declare(c.Name, carried[i])
+	}
+}
+
+// carry checks that a carried name keeps its type; a literal takes the type of its first `next`.
+func (l *lowerer) carry(old, v val, c ast.Carry, nx *ast.Next) val {
+	if old.kind == konst && old.untyped || v.kind == poison {
+		return v
+	}
+	a, b := l.typeOf(old), l.typeOf(v)
+	if v.kind == konst && v.untyped {
+		return v
+	}
+	if !a.Equal(b) {
+		l.fail(source.Errorf("E415", nx.Expr.Span(), "carried `%s` starts as %v but `next %s` is %v", c.Name.Name, a, c.Name.Name, b).
+			WithNote(c.Init.Span(), "%v", a))
+	}
+	return v
+}
+
+// typeOf is the type of a constant or edge.
+func (l *lowerer) typeOf(v val) types.Type {
+	switch v.kind {
+	case konst:
+		return types.ScalarOf(v.s.Elem)
+	case edge:
+		return l.g.Type(v.id)
+	}
+	return types.Type{}
+}
+
+// emit makes an emit node, after the last one of the same sink and after every
+// assert above it: an assert guards the output below it.
+func (l *lowerer) emit(s *ast.Emit) {
+	v := l.whole(s.Expr)
+	if v.kind == array {
+		l.fail(source.Errorf("E200", s.Expr.Span(), "a channel array cannot be emitted as it is").WithHelp("untile(%s) makes one matrix of it", v.grid.name))
+	}
+	x := l.toEdge(v, s.Expr.Span())
+	var attrs []op.Attr
+	if s.As != nil {
+		attrs = append(attrs, op.Attr{Name: "label", Val: op.Str(s.As.Value)})
+	}
+	sink := ""
+	if s.To != nil {
+		to := l.sink(s.To)
+		sink = to[0].Val.S
+		attrs = append(attrs, to...)
+	}
+	in := []ir.ID{x}
+	if last, ok := l.effect[sink]; ok {
+		in = append(in, last)
+	}
+	if l.assert != ir.None {
+		in = append(in, l.assert)
+	}
+	spans := []source.Span{s.Expr.Span()}
+	l.effect[sink] = l.add(l.table.Must("emit"), op.MakeAttrs(attrs...), s.Span(), spans, in...)
+}
+
+// sink is the attributes of `to`: a path, or a call such as csv("f", sep = ";").
+func (l *lowerer) sink(e ast.Expr) []op.Attr {
+	if c, ok := e.(*ast.Call); ok {
+		if n, ok := c.Fun.(*ast.Name); ok && len(c.Args) > 0 && (n.Name == "csv" || n.Name == "mtx" || n.Name == "npy") {
+			out := []op.Attr{{Name: "to", Val: op.Str(l.strArg(c.Args[0].Value, "the path"))}, {Name: "form", Val: op.Str(n.Name)}}
+			for _, a := range c.Args[1:] {
+				if a.Name == nil {
+					l.failf("E127", a.Span(), "%s takes one path; name the other arguments", n.Name)
+				}
+				out = append(out, op.Attr{Name: a.Name.Name, Val: l.attr(l.expr(a.Value), op.NoVal, a.Value.Span(), a.Name.Name)})
+			}
+			return out
+		}
+		l.failf("E507", e.Span(), "a sink is a path, or csv(..), mtx(..), npy(..)")
+	}
+	return []op.Attr{{Name: "to", Val: op.Str(l.strArg(e, "the path"))}}
+}
+
+func (l *lowerer) assertion(s *ast.Assert) {
+	v := l.whole(s.Expr)
+	if v.kind == poison {
+		panic(bail{})
+	}
+	if t := l.typeOf(v); t != types.ScalarOf(types.Bool) {
+		l.failf("E202", s.Expr.Span(), "assert takes a bool, this is %s", l.what(v))
+	}
+	in := []ir.ID{l.toEdge(v, s.Expr.Span())}
+	spans := []source.Span{s.Expr.Span()}
+	var attrs *op.Attrs
+	if s.Message != nil {
+		m := l.expr(s.Message)
+		switch {
+		case m.isStr():
+			attrs = op.MakeAttrs(op.Attr{Name: "message", Val: op.Str(m.s.S)})
+		case m.kind == edge && l.g.Type(m.id) == types.ScalarOf(types.Str):
+			in = append(in, m.id)
+			spans = append(spans, s.Message.Span())
+		default:
+			l.failf("E200", s.Message.Span(), "the message is a str, this is %s", l.what(m))
+		}
+	}
+	if l.assert != ir.None {
+		in = append(in, l.assert)
+	}
+	l.assert = l.add(l.table.Must("assert"), attrs, s.Span(), spans, in...)
+}

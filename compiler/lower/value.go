@@ -1,0 +1,125 @@
+package lower
+
+import (
+	"flow/ir"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// kind is what an elaboration-time value is.
+type kind uint8
+
+const (
+	poison kind = iota // stands for what already got a diagnostic
+	konst              // a plan-time scalar
+	edge               // a value of the run
+	array              // a channel array
+	function
+	list
+	tuple
+	module
+)
+
+// val is an elaboration-time value.
+type val struct {
+	kind    kind
+	untyped bool         // of konst: a literal, which takes the type its context wants
+	id      ir.ID        // of edge
+	s       value.Scalar // of konst
+	grid    *grid        // of array
+	fn      *fun         // of function
+	elems   []val        // of list and tuple
+	mod     *scope       // of module
+}
+
+func edgeVal(id ir.ID) val        { return val{kind: edge, id: id} }
+func intVal(n int) val            { return val{kind: konst, s: value.I64(int64(n))} }
+func konstVal(s value.Scalar) val { return val{kind: konst, s: s} }
+func (v val) isInt() bool         { return v.kind == konst && v.s.Elem == types.I64 }
+func (v val) isStr() bool         { return v.kind == konst && v.s.Elem == types.Str }
+func (v val) isNumber() bool      { return v.kind == konst && v.s.Elem.IsNumeric() }
+
+// what names a value's kind for messages.
+func (l *lowerer) what(v val) string {
+	switch v.kind {
+	case konst:
+		return "the " + v.s.Elem.String() + " " + v.s.String()
+	case edge:
+		return "a value of type " + l.g.Type(v.id).String()
+	case array:
+		return "the channel array " + v.grid.name
+	case function:
+		return "the function " + v.fn.name
+	case list:
+		return "a list"
+	case tuple:
+		return "a tuple"
+	case module:
+		return "an imported file"
+	}
+	return "an erroneous value"
+}
+
+// fun is a function: a declaration or a lambda, with the scope it was written in.
+type fun struct {
+	name   string
+	params []ast.Par
+	result ast.Type
+	expr   ast.Expr
+	body   *ast.Block
+	env    *scope
+	span   source.Span
+}
+
+// scope is a block's names. Scopes are small (a handful of names each), so a linear
+// search beats a map; the file's own scope, which may be large, has one.
+type scope struct {
+	parent *scope
+	names  []string
+	vals   []val
+	spans  []source.Span
+	index  map[string]int // only in large scopes
+	fn     bool           // the body of a fn: its parameters may shadow, its parent is the defining scope
+}
+
+func (s *scope) lookup(name string) (*val, bool) {
+	for ; s != nil; s = s.parent {
+		if s.index != nil {
+			if i, ok := s.index[name]; ok {
+				return &s.vals[i], true
+			}
+			continue
+		}
+		for i := len(s.names) - 1; i >= 0; i-- {
+			if s.names[i] == name {
+				return &s.vals[i], true
+			}
+		}
+	}
+	return nil, false
+}
+
+func (s *scope) bind(name string, v val, at source.Span) {
+	s.names = append(s.names, name)
+	s.vals = append(s.vals, v)
+	s.spans = append(s.spans, at)
+	if s.index != nil {
+		s.index[name] = len(s.names) - 1
+	} else if len(s.names) > 16 {
+		s.index = make(map[string]int, 64)
+		for i, n := range s.names {
+			s.index[n] = i
+		}
+	}
+}
+
+// visible is every name in sight, for did-you-mean.
+func (s *scope) visible() []string {
+	var out []string
+	for ; s != nil; s = s.parent {
+		out = append(out, s.names...)
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+)
+
+// DropDead drops the nodes that no effect needs: a binding that nothing emits or
+// asserts costs nothing.
+func DropDead(g *ir.Graph) *ir.Graph {
+	if keep := alive(g); keep != nil {
+		return g.Compact(keep)
+	}
+	return g
+}
+
+// alive says which nodes some effect needs; nil when all are.
+func alive(g *ir.Graph) []bool {
+	keep := make([]bool, g.Len())
+	all := true
+	for i := g.Len() - 1; i >= 0; i-- {
+		id := ir.ID(i)
+		if g.Nodes[i].Op.Laws.Has(op.Effectful) {
+			keep[i] = true
+		}
+		if !keep[i] {
+			all = false
+			continue
+		}
+		for _, in := range g.In(id) {
+			keep[in] = true
+		}
+	}
+	if all {
+		return nil
+	}
+	return keep
+}
+
+// MergeEqual makes one node of pure nodes with the same operator, attributes and
+// inputs (common subexpressions):
+//
+//	%3 = t(%1);  %5 = t(%1);  f(%3, %5)   ->   %3 = t(%1);  f(%3, %3)
+//
+// A node that sends to a channel stays: one `<-` is one task, and a program that
+// computes the same thing by two task graphs to compare them wants both computed.
+// Nodes with a region stay too; fusion comes later and makes few.
+func MergeEqual(g *ir.Graph) *ir.Graph {
+	m := merging{g: g, to: make([]ir.ID, g.Len()), seen: map[uint64][]ir.ID{}}
+	keep := make([]bool, g.Len())
+	merged := false
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		m.to[i], keep[i] = id, true
+		if _, _, _, sent := g.Dest(id); sent || g.Nodes[i].Region != nil || g.Nodes[i].Op.Laws.Has(op.Effectful) {
+			continue
+		}
+		h := m.hash(id)
+		for _, other := range m.seen[h] {
+			if m.same(id, other) {
+				m.to[i], keep[i], merged = other, false, true
+				break
+			}
+		}
+		if keep[i] {
+			m.seen[h] = append(m.seen[h], id)
+		}
+	}
+	if !merged {
+		return g
+	}
+	out := ir.New()
+	out.CopyTables(g)
+	at := make([]ir.ID, g.Len())
+	var in []ir.ID
+	for i := range g.Nodes {
+		if !keep[i] {
+			continue
+		}
+		in = in[:0]
+		for _, x := range g.In(ir.ID(i)) {
+			in = append(in, at[m.to[x]])
+		}
+		at[i] = out.CopyNode(g, ir.ID(i), in...)
+	}
+	return out
+}
+
+// merging is the state of MergeEqual: to[i] is the node that computes what node i does.
+type merging struct {
+	g    *ir.Graph
+	to   []ir.ID
+	seen map[uint64][]ir.ID
+}
+
+func (m *merging) hash(id ir.ID) uint64 {
+	const prime = 1099511628211 // FNV-1a
+	g := m.g
+	h := uint64(14695981039346656037)
+	n := &g.Nodes[id]
+	for i := 0; i < len(n.Op.Name); i++ {
+		h = (h ^ uint64(n.Op.Name[i])) * prime
+	}
+	for _, a := range n.Attrs.List() {
+		h = (h ^ uint64(a.Val.I)) * prime
+		for i := 0; i < len(a.Val.S); i++ {
+			h = (h ^ uint64(a.Val.S[i])) * prime
+		}
+		for _, x := range a.Val.L {
+			h = (h ^ uint64(x)) * prime
+		}
+	}
+	for _, in := range g.In(id) {
+		h = (h ^ uint64(m.to[in])) * prime
+	}
+	return h
+}
+
+func (m *merging) same(a, b ir.ID) bool {
+	g := m.g
+	x, y := &g.Nodes[a], &g.Nodes[b]
+	if x.Op != y.Op || !g.Type(a).Equal(g.Type(b)) {
+		return false
+	}
+	p, q := g.In(a), g.In(b)
+	if len(p) != len(q) {
+		return false
+	}
+	for i := range p {
+		if m.to[p[i]] != m.to[q[i]] {
+			return false
+		}
+	}
+	return x.Attrs == y.Attrs || x.Attrs.Equal(y.Attrs)
+}

@@ -1,0 +1,264 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// Contraction makes products accumulate. It is run on one expression at a time (a
+// statement's right side), on the nodes from `from` on that elaboration has just made:
+//
+//	t(b) read by @                 ->  matmul{tb}           (and ta)
+//	c - a @ b,  c + a @ b          ->  gemm(c, a, b){sub}   if nothing else reads a @ b
+//	c - (a0@b0 + a1@b1 + ..)       ->  gemm(gemm(c, a0, b0){sub}, a1, b1){sub} ..
+//
+// This form is the *meaning* of those expressions (every element one chain of fused
+// multiply-adds from c in ascending k), not an optimisation of it: the pass is
+// canonical and its result is what the reference evaluator evaluates. So it may look
+// at the expression alone. It would be wrong to contract a product that is read twice
+// (its other reader would see other bits than if the product had been written twice),
+// one that another statement named, and where c broadcasts.
+type Contraction struct {
+	gemm, mm *op.Def
+
+	// flags are the attributes of products that have no others, by bits: shared, because there are a
+	// million such nodes.
+	flags [8]*op.Attrs
+
+	g    *ir.Graph
+	from ir.ID
+	uses []int32
+	to   []ir.ID
+}
+
+// The bits of flags.
+const (
+	ta = 1 << iota
+	tb
+	sub
+)
+
+// flip is attrs with the named flags turned over.
+func (c *Contraction) flip(attrs *op.Attrs, bits int) *op.Attrs {
+	if attrs != nil {
+		for i, name := range [...]string{"ta", "tb", "sub"} {
+			if attrs.Bool(name) {
+				bits ^= 1 << i
+			}
+		}
+	}
+	return c.flags[bits]
+}
+
+// NewContraction is a contraction for the operators of a table. It keeps scratch
+// memory from one expression to the next.
+func NewContraction(table *op.Table) *Contraction {
+	mm := table.Infix("@")
+	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum)}
+	for bits := range c.flags {
+		var list []op.Attr
+		for i, name := range []string{"ta", "tb", "sub"} {
+			if bits&(1<<i) != 0 {
+				list = append(list, op.Attr{Name: name, Val: op.Bool(true)})
+			}
+		}
+		c.flags[bits] = op.MakeAttrs(list...)
+	}
+	return c
+}
+
+// Run contracts the expression whose value is root. With compact, the nodes that the
+// expression does not need any more are dropped and later ones move up, so nobody may
+// hold IDs of the range but root, whose new ID is the result.
+func (c *Contraction) Run(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
+	if root < from {
+		return root
+	}
+	product := false
+	for i := from; int(i) < g.Len() && !product; i++ {
+		product = g.Nodes[i].Op == c.mm
+	}
+	if !product {
+		return root
+	}
+	c.g, c.from = g, from
+	n := g.Len() - int(from)
+	c.uses, c.to = c.uses[:0], c.to[:0]
+	for range n {
+		c.uses = append(c.uses, 0)
+	}
+	for i := range n {
+		for _, in := range g.In(from + ir.ID(i)) {
+			if in >= from {
+				c.uses[in-from]++
+			}
+		}
+	}
+	c.uses[root-from]++
+	for i := range n {
+		c.to = append(c.to, c.rewrite(from+ir.ID(i)))
+	}
+	root = c.to[root-from]
+	if compact {
+		root = c.sweep(root)
+	}
+	return root
+}
+
+// rewrite gives a node's final form: itself, changed in place or not, or nodes added
+// at the end of the graph.
+func (c *Contraction) rewrite(id ir.ID) ir.ID {
+	g := c.g
+	in := g.In(id)
+	moved := false
+	for k, x := range in {
+		if x >= c.from && c.to[x-c.from] != x {
+			moved = true
+			in[k] = c.to[x-c.from]
+		}
+	}
+	d, attrs := g.Nodes[id].Op, g.Nodes[id].Attrs
+	if d == c.mm {
+		a, b := in[0], in[1]
+		if x, ok := c.transposed(a); ok {
+			a, attrs = x, c.flip(attrs, ta)
+		}
+		if x, ok := c.transposed(b); ok {
+			b, attrs = x, c.flip(attrs, tb)
+		}
+		if !moved {
+			g.Replace(id, d, attrs, a, b)
+			return id
+		}
+		return c.again(id, d, attrs, a, b)
+	}
+	if (d.Infix == "+" || d.Infix == "-") && len(in) == 2 {
+		if to, ok := c.accumulate(id, d.Infix == "-"); ok {
+			return to
+		}
+	}
+	if !moved {
+		return id
+	}
+	return c.again(id, d, attrs, append([]ir.ID(nil), in...)...)
+}
+
+// again adds a node in place of id, read as often.
+func (c *Contraction) again(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) ir.ID {
+	to := c.g.Add(d, attrs, c.g.Type(id), c.g.Origin(id), in...)
+	c.g.Nodes[to].Region = c.g.Nodes[id].Region
+	c.uses = append(c.uses, c.uses[id-c.from])
+	return to
+}
+
+// transposed is what a view t(x) views.
+func (c *Contraction) transposed(id ir.ID) (ir.ID, bool) {
+	if c.g.Nodes[id].Op.Shard.Kind == op.ShardTranspose {
+		return c.g.In(id)[0], true
+	}
+	return 0, false
+}
+
+// accumulate rewrites acc +/- chain, where chain is a product or a sum of products.
+// For + the chain may stand on either side; the left one is the accumulator when both
+// could be.
+func (c *Contraction) accumulate(id ir.ID, minus bool) (ir.ID, bool) {
+	g, typ := c.g, c.g.Type(id)
+	in := g.In(id)
+	acc, ch := in[0], in[1]
+	terms, ok := c.chain(ch, typ)
+	if !ok && !minus {
+		acc, ch = ch, acc
+		terms, ok = c.chain(ch, typ)
+	}
+	if !ok || g.Type(acc) != typ {
+		return 0, false
+	}
+	for _, t := range terms {
+		attrs := c.flip(t.attrs, 0)
+		if minus {
+			attrs = c.flip(t.attrs, sub)
+		}
+		o := t.origin
+		if len(terms) == 1 {
+			o = g.Origin(id) // the whole expression; of several terms each is a task with its own place
+		}
+		acc = g.Add(c.gemm, attrs, typ, o, acc, t.a, t.b)
+		c.uses = append(c.uses, 1)
+	}
+	c.uses[acc-c.from] = c.uses[id-c.from]
+	return acc, true
+}
+
+type term struct {
+	attrs  *op.Attrs
+	a, b   ir.ID
+	origin ir.Origin
+}
+
+// chain is the terms of a product, or of a sum of products that starts with one, in
+// order, if each is read once and made for this expression.
+func (c *Contraction) chain(id ir.ID, want types.Type) (terms []term, ok bool) {
+	g := c.g
+	for id >= c.from && c.uses[id-c.from] == 1 && g.Type(id) == want {
+		if _, _, _, sent := g.Dest(id); sent {
+			return nil, false
+		}
+		n := &g.Nodes[id]
+		in := g.In(id)
+		t := term{n.Attrs, 0, 0, g.Origin(id)}
+		last := n.Op == c.mm
+		switch {
+		case last:
+			t.a, t.b = in[0], in[1]
+		case n.Op == c.gemm && !n.Attrs.Bool("sub"):
+			t.a, t.b = in[1], in[2]
+		default:
+			return nil, false
+		}
+		if g.Type(t.a).Elem != want.Elem || g.Type(t.b).Elem != want.Elem {
+			return nil, false
+		}
+		terms = append(terms, t)
+		if last {
+			for i, j := 0, len(terms)-1; i < j; i, j = i+1, j-1 {
+				terms[i], terms[j] = terms[j], terms[i]
+			}
+			return terms, true
+		}
+		id = in[0]
+	}
+	return nil, false
+}
+
+// sweep keeps of the range what root needs and effects.
+func (c *Contraction) sweep(root ir.ID) ir.ID {
+	g, n := c.g, c.g.Len()-int(c.from)
+	live := c.uses[:0]
+	for range n {
+		live = append(live, 0)
+	}
+	live[root-c.from] = 1
+	for i := n - 1; i >= 0; i-- {
+		id := c.from + ir.ID(i)
+		if g.Nodes[id].Op.Laws.Has(op.Effectful) {
+			live[i] = 1
+		}
+		if live[i] == 0 {
+			continue
+		}
+		for _, in := range g.In(id) {
+			if in >= c.from {
+				live[in-c.from] = 1
+			}
+		}
+	}
+	to := c.to[:0]
+	for range n {
+		to = append(to, ir.None)
+	}
+	c.to, c.uses = to, live
+	g.Sweep(c.from, live, to)
+	return to[root-c.from]
+}

@@ -1,0 +1,297 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// This file decides where matrices are cut. The cuts are a function of the program and
+// its shapes alone; they change how a result is computed and never its bits.
+
+// cutting is where one matrix is cut.
+type cutting struct{ rc, cc []int }
+
+func (c cutting) single() bool { return len(c.rc) <= 2 && len(c.cc) <= 2 }
+
+type cuts struct {
+	by   map[ir.ID]cutting
+	g    *ir.Graph
+	done map[recutKey]*parts
+}
+
+type recutKey struct {
+	id     ir.ID
+	rc, cc uint64
+}
+
+func hashInts(l []int) uint64 {
+	h := uint64(len(l))
+	for _, x := range l {
+		h = (h ^ uint64(x)) * 1099511628211
+		h ^= h >> 29
+	}
+	return h
+}
+
+// of is where node id's result is cut.
+func (c *cuts) of(id ir.ID) cutting {
+	if x, ok := c.by[id]; ok {
+		return x
+	}
+	t := c.g.Type(id)
+	return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
+}
+
+// chooseCuts decides for every large matrix: first by those who read it in tiles
+// (backwards, through operators that keep the place of elements), else by what it is
+// made of (forwards), else by its shape.
+func chooseCuts(g *ir.Graph, table *op.Table) *cuts {
+	c := &cuts{by: map[ir.ID]cutting{}, g: g, done: map[recutKey]*parts{}}
+	wish := map[ir.ID]cutting{}
+	windows := map[ir.ID][]box{}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if g.Nodes[i].Op.Name == "slice" {
+			if boxes, in, ok := boxesOf(g, id); ok {
+				windows[in[0]] = append(windows[in[0]], boxes[0])
+			}
+		}
+	}
+	for i := g.Len() - 1; i >= 0; i-- {
+		id := ir.ID(i)
+		t := g.Type(id)
+		if w, ok := gridOf(windows[id], t); ok {
+			wish[id] = w
+		}
+		w, ok := wish[id]
+		if !ok {
+			continue
+		}
+		switch g.Nodes[i].Op.Shard.Kind {
+		case op.ShardAligned:
+			if g.Nodes[i].Region != nil {
+				continue
+			}
+			for _, in := range g.In(id) {
+				if x := g.Type(in); x.Rows == t.Rows && x.Cols == t.Cols {
+					wishFor(wish, in, w)
+				}
+			}
+		case op.ShardTranspose:
+			wishFor(wish, g.In(id)[0], cutting{w.cc, w.rc})
+		}
+	}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		t := g.Type(id)
+		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 {
+			continue
+		}
+		if _, _, _, sent := g.Dest(id); sent {
+			continue
+		}
+		if x, ok := c.choose(id, t, wish, table); ok {
+			c.by[id] = x
+		}
+	}
+	return c
+}
+
+func wishFor(wish map[ir.ID]cutting, id ir.ID, w cutting) {
+	if _, ok := wish[id]; !ok {
+		wish[id] = w
+	}
+}
+
+func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.Table) (cutting, bool) {
+	g := c.g
+	n := &g.Nodes[id]
+	if n.Op.Shard.Kind == op.ShardWhole || n.Op.Shard.Kind == op.ShardReduce || n.Op.Shard.Kind == op.ShardSink {
+		return cutting{}, false
+	}
+	if w, ok := wish[id]; ok {
+		return w, true
+	}
+	in := g.In(id)
+	switch n.Op.Shard.Kind {
+	case op.ShardMove:
+		boxes, _, ok := boxesOf(g, id)
+		if !ok {
+			return cutting{}, false
+		}
+		if w, ok := gridOf2(boxes, t); ok && n.Op.Name == "lay" {
+			return w, true
+		}
+	case op.ShardAligned:
+		for k, x := range in {
+			xt := g.Type(x)
+			w, ok := c.by[x]
+			if !ok {
+				continue
+			}
+			trans := n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) == op.Trans
+			if trans {
+				return cutting{w.cc, w.rc}, true
+			}
+			if xt.Rows == t.Rows && xt.Cols == t.Cols {
+				return w, true
+			}
+		}
+	case op.ShardTranspose:
+		if w, ok := c.by[in[0]]; ok {
+			return cutting{w.cc, w.rc}, true
+		}
+	case op.ShardContract:
+		if len(in) == 3 {
+			if w, ok := c.by[in[0]]; ok {
+				return w, true
+			}
+		}
+		d := byShape(t, table)
+		a, b := c.of(in[len(in)-2]), c.of(in[len(in)-1])
+		rows, cols := a.rc, b.cc
+		if n.Attrs.Bool("ta") {
+			rows = a.cc
+		}
+		if n.Attrs.Bool("tb") {
+			cols = b.rc
+		}
+		if len(rows) > 2 || t.Rows <= d.rc[1] {
+			d.rc = rows
+		}
+		if len(cols) > 2 || t.Cols <= d.cc[1] {
+			d.cc = cols
+		}
+		return d, true
+	case op.ShardRows:
+		if w, ok := c.by[in[0]]; ok {
+			return cutting{w.rc, []int{0, t.Cols}}, true
+		}
+		return cutting{}, false
+	case op.ShardCols:
+		if w, ok := c.by[in[0]]; ok {
+			return cutting{[]int{0, t.Rows}, w.cc}, true
+		}
+		return cutting{}, false
+	}
+	return byShape(t, table), true
+}
+
+// blockElems is about how many elements a block of a matrix that is not square in
+// shape gets: 512 KiB of f64, half of a core's second-level cache.
+const blockElems = 1 << 16
+
+// byShape is the default: square tiles of the default edge; a narrow matrix gets
+// blocks of whole rows, a power of two of them, so that long summed dimensions are cut
+// where panels are.
+func byShape(t types.Type, table *op.Table) cutting {
+	e := autoTile(table, t)
+	if t.Rows <= 2*e && t.Cols <= 2*e && t.Count() <= 2*blockElems {
+		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
+	}
+	h, w := e, e
+	if t.Cols < e {
+		w = t.Cols
+		for h = 1; h*2*max(w, 1) <= blockElems; h *= 2 {
+		}
+	} else if t.Rows < e {
+		h = t.Rows
+		for w = 1; w*2*max(h, 1) <= blockElems; w *= 2 {
+		}
+	}
+	return cutting{every(t.Rows, h), every(t.Cols, w)}
+}
+
+func every(n, step int) []int {
+	out := []int{0}
+	for x := step; x < n; x += step {
+		out = append(out, x)
+	}
+	return append(out, n)
+}
+
+// box is a window (sr, sc, rows, cols) of an input that lies at (dr, dc) of a result.
+type box struct{ sr, sc, rows, cols, dr, dc int }
+
+// boxesOf is a moving operator as boxes: slice, lay, cbind and rbind all are. Others
+// (reverse, reshape) move elements one by one and are done in one piece.
+func boxesOf(g *ir.Graph, id ir.ID) ([]box, []ir.ID, bool) {
+	n := &g.Nodes[id]
+	in := g.In(id)
+	switch n.Op.Name {
+	case "slice":
+		a := n.Attrs.Ints("at")
+		return []box{{int(a[0]), int(a[1]), int(a[2]), int(a[3]), 0, 0}}, in, true
+	case "lay":
+		l := n.Attrs.Ints("boxes")
+		out := make([]box, len(in))
+		for k := range out {
+			b := l[6*k:]
+			out[k] = box{int(b[0]), int(b[1]), int(b[2]), int(b[3]), int(b[4]), int(b[5])}
+		}
+		return out, in, true
+	case "cbind", "rbind":
+		var out []box
+		at := 0
+		for _, x := range in {
+			t := g.Type(x)
+			if !t.IsDense() || !t.Known() || t.Elem != g.Type(id).Elem {
+				return nil, nil, false
+			}
+			if n.Op.Name == "cbind" {
+				out = append(out, box{0, 0, t.Rows, t.Cols, 0, at})
+				at += t.Cols
+			} else {
+				out = append(out, box{0, 0, t.Rows, t.Cols, at, 0})
+				at += t.Rows
+			}
+		}
+		return out, in, true
+	}
+	return nil, nil, false
+}
+
+// gridOf is the grid that windows of a value make, if they are tiles of one: four or
+// more of them, each exactly one cell.
+func gridOf(ws []box, t types.Type) (cutting, bool) {
+	if len(ws) < 3 || !t.IsDense() || !t.Known() {
+		return cutting{}, false
+	}
+	rc, cc := []int{0, t.Rows}, []int{0, t.Cols}
+	for _, w := range ws {
+		rc = append(rc, w.sr, w.sr+w.rows)
+		cc = append(cc, w.sc, w.sc+w.cols)
+	}
+	return cells(ws, rc, cc, func(w box) (int, int) { return w.sr, w.sc })
+}
+
+// gridOf2 is the grid that the inputs of a lay make in its result.
+func gridOf2(ws []box, t types.Type) (cutting, bool) {
+	rc, cc := []int{0, t.Rows}, []int{0, t.Cols}
+	for _, w := range ws {
+		rc = append(rc, w.dr, w.dr+w.rows)
+		cc = append(cc, w.dc, w.dc+w.cols)
+	}
+	return cells(ws, rc, cc, func(w box) (int, int) { return w.dr, w.dc })
+}
+
+func cells(ws []box, rc, cc []int, at func(box) (int, int)) (cutting, bool) {
+	slices.Sort(rc)
+	slices.Sort(cc)
+	rc, cc = slices.Compact(rc), slices.Compact(cc)
+	if (len(rc)-1)*(len(cc)-1) > 4*len(ws)+16 {
+		return cutting{}, false
+	}
+	for _, w := range ws {
+		r, c := at(w)
+		i, okR := slices.BinarySearch(rc, r)
+		j, okC := slices.BinarySearch(cc, c)
+		if !okR || !okC || i+1 >= len(rc) || j+1 >= len(cc) || rc[i+1] != r+w.rows || cc[j+1] != c+w.cols {
+			return cutting{}, false
+		}
+	}
+	return cutting{rc, cc}, true
+}

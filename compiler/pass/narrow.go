@@ -1,0 +1,51 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+)
+
+// Narrow computes the lower triangle alone where nothing else is read:
+//
+//	%4 = gemm(%3, %1, %1){sub, tb};  potrf(%4)   ->   %4 = syrk(%3, %1){sub};  potrf(%4)
+//
+// Rows say of which inputs they read only the lower triangle (Def.Lower) and which row
+// computes only that (Def.Narrow). A chain of such updates narrows as a whole, for a
+// syrk reads only the lower triangle of what it accumulates into. It would be wrong if
+// any reader, a rank's included, saw the whole matrix: the part above the diagonal is
+// then not what the program says.
+func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
+	n := g.Len()
+	full := make([]bool, n) // somebody reads more than the lower triangle
+	for i := n - 1; i >= 0; i-- {
+		id := ir.ID(i)
+		node := &g.Nodes[i]
+		if !full[i] && node.Op.Narrow != "" {
+			if in := g.In(id); len(in) == 3 && in[1] == in[2] && node.Attrs.Bool("tb") && !node.Attrs.Bool("ta") && g.Type(id).Rows == g.Type(id).Cols {
+				attrs := op.MakeAttrs()
+				if node.Attrs.Bool("sub") {
+					attrs = subOnly
+				}
+				g.Replace(id, table.Must(node.Op.Narrow), attrs, in[0], in[1])
+				node = &g.Nodes[i]
+			}
+		}
+		for k, in := range g.In(id) {
+			if !readsLower(node.Op, k) {
+				full[in] = true
+			}
+		}
+	}
+	return g
+}
+
+var subOnly = op.MakeAttrs(op.Attr{Name: "sub", Val: op.Bool(true)})
+
+func readsLower(d *op.Def, input int) bool {
+	for _, l := range d.Lower {
+		if l == input {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,44 @@
+package pass
+
+import (
+	"math"
+
+	"flow/ir"
+	"flow/ir/plan"
+)
+
+// Priorities is each task's longest path to the end of the program in predicted
+// seconds, scaled to integers: list scheduling by it keeps the critical path busy
+// (Hu's and CP scheduling; Adam, Chandy, Dickson, CACM 17(12), 1974). It steers order
+// alone. Where the rates are wrong by a constant factor nothing changes.
+func Priorities(g *ir.Graph, rates plan.Rates) []int32 {
+	tail := plan.Critical(g, plan.Costs(g, rates))
+	longest := 0.0
+	for _, t := range tail {
+		longest = max(longest, t)
+	}
+	out := make([]int32, len(tail))
+	if longest == 0 {
+		return out
+	}
+	scale := float64(math.MaxInt32-1) / longest
+	for i, t := range tail {
+		out[i] = int32(t * scale)
+	}
+	return out
+}
+
+// DropDead drops blocks that no effect needs, keeping the table of places in step.
+func (p *Partitioned) DropDead() *Partitioned {
+	keep := alive(p.Graph)
+	if keep == nil {
+		return p
+	}
+	out := &Partitioned{Graph: p.Graph.Compact(keep)}
+	for i, k := range keep {
+		if k {
+			out.Block = append(out.Block, p.Block[i])
+		}
+	}
+	return out
+}

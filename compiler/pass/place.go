@@ -1,0 +1,160 @@
+package pass
+
+import (
+	"fmt"
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+)
+
+// Placed is a graph whose every edge between ranks is an exchange, and who owns what.
+type Placed struct {
+	Graph *ir.Graph
+	Owner []int32
+}
+
+// Place gives every task to a rank and puts an exchange on every edge that crosses:
+//
+//	%4 = trsm(%1, %3) on 0;  %9 = gemm(%8, %4, %5) on 2
+//	->  %5 = exchange(%4) {to=[2]} on 0;  %10 = gemm(%9, %5, %6) on 2
+//
+// Owner computes: a task runs where its result lives, and results live on a 2-D
+// block-cyclic grid of ranks as near to square as ranks allow (a matrix of one column
+// or row of blocks: in contiguous shares of it). That bounds what one rank sends to
+// (P + Q) per step of a factorisation instead of P Q, and spreads the shrinking rest
+// over all. What has no place (scalars, whole matrices, effects) lives on rank 0, where
+// output goes. Constants are computed wherever they are read: they cost less than a
+// message.
+func Place(p *Partitioned, ranks int, table *op.Table) *Placed {
+	g := p.Graph
+	owner := owners(p, ranks)
+	if ranks == 1 {
+		return &Placed{g, nil}
+	}
+	reach := make([][]int32, g.Len()) // other ranks that read a result, ascending
+	for i := range g.Nodes {
+		for _, in := range g.In(ir.ID(i)) {
+			if r := owner[i]; r != owner[in] {
+				at, found := slices.BinarySearch(reach[in], r)
+				if !found {
+					reach[in] = slices.Insert(reach[in], at, r)
+				}
+			}
+		}
+	}
+	out := &Placed{Graph: ir.New()}
+	ng := out.Graph
+	ng.CopyTables(g)
+	exchange := table.Must("exchange")
+	attrs := map[string]*op.Attrs{}
+	to := make([]ir.ID, g.Len())    // the value at its owner
+	moved := make([]ir.ID, g.Len()) // its exchange
+	copies := map[[2]int32]ir.ID{}  // constants at other ranks, by (node, rank)
+	var in []ir.ID
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		in = in[:0]
+		for _, x := range g.In(id) {
+			switch {
+			case owner[x] == owner[i]:
+				in = append(in, to[x])
+			case isConst(g, x):
+				in = append(in, copies[[2]int32{int32(x), owner[i]}])
+			default:
+				in = append(in, moved[x])
+			}
+		}
+		to[i] = ng.CopyNode(g, id, in...)
+		out.Owner = append(out.Owner, owner[i])
+		if len(reach[i]) == 0 {
+			continue
+		}
+		if isConst(g, id) {
+			for _, r := range reach[i] {
+				copies[[2]int32{int32(i), r}] = ng.CopyNode(g, id)
+				out.Owner = append(out.Owner, r)
+			}
+			continue
+		}
+		key := fmt.Sprint(reach[i])
+		a := attrs[key]
+		if a == nil {
+			l := make([]int, len(reach[i]))
+			for k, r := range reach[i] {
+				l[k] = int(r)
+			}
+			a = op.MakeAttrs(op.Attr{Name: "to", Val: op.Ints(l...)})
+			attrs[key] = a
+		}
+		moved[i] = ng.Add(exchange, a, g.Type(id), g.Origin(id).NoDest(), to[i])
+		out.Owner = append(out.Owner, owner[i])
+	}
+	return out
+}
+
+func isConst(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Name == "const" }
+
+// Grid is the P x Q grid of ranks nearest to square, P <= Q.
+func Grid(ranks int) (p, q int) {
+	for p = 1; (p+1)*(p+1) <= ranks; p++ {
+	}
+	for ; ranks%p != 0; p-- {
+	}
+	return p, ranks / p
+}
+
+func owners(p *Partitioned, ranks int) []int32 {
+	g := p.Graph
+	owner := make([]int32, g.Len())
+	if ranks == 1 {
+		return owner
+	}
+	gp, gq := Grid(ranks)
+	for i := range g.Nodes {
+		b := p.Block[i]
+		if grid, _, at, ok := g.Dest(ir.ID(i)); ok {
+			b = destBlock(g.Grids[grid].Dims, at)
+		}
+		owner[i] = int32(ownerOf(b, gp, gq, ranks))
+	}
+	// A result of one piece lives with its largest input rather than with rank 0, unless it is an
+	// effect: a scalar made of a tile stays by the tile.
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		_, _, _, sent := g.Dest(id)
+		if sent || p.Block[i].Rows > 0 || g.Nodes[i].Op.Laws.Has(op.Effectful) {
+			continue
+		}
+		best, bytes := int32(0), -1
+		for _, in := range g.In(id) {
+			if n := g.Type(in).Bytes(); n > bytes {
+				best, bytes = owner[in], n
+			}
+		}
+		if bytes >= 0 && len(g.In(id)) <= 3 {
+			owner[i] = best
+		}
+	}
+	return owner
+}
+
+func destBlock(dims []int, at []int32) Block {
+	b := Block{Row: at[0], Rows: int32(dims[0]), Cols: 1}
+	if len(dims) > 1 {
+		b.Col, b.Cols = at[len(at)-1], int32(dims[len(dims)-1])
+	}
+	return b
+}
+
+func ownerOf(b Block, gp, gq, ranks int) int {
+	switch {
+	case b.Rows == 0:
+		return 0
+	case b.Cols == 1:
+		return int(b.Row) * ranks / int(b.Rows)
+	case b.Rows == 1:
+		return int(b.Col) * ranks / int(b.Cols)
+	}
+	return int(b.Row)%gp*gq + int(b.Col)%gq
+}

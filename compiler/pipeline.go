@@ -1,0 +1,108 @@
+package compiler
+
+import (
+	"flow/compiler/pass"
+	"flow/ir"
+)
+
+// PassInfo describes a pass for help and for tests that switch passes off.
+type PassInfo struct {
+	Name string
+	Doc  string
+	// Required passes cannot be switched off: later ones or the runtime need their form.
+	Required bool
+	// Canonical passes define the meaning of a program; the reference evaluator sees what they made.
+	// All others keep every bit.
+	Canonical bool
+	// After says which passes must come before, and why.
+	After []After
+}
+
+// After is an ordering constraint.
+type After struct{ Pass, Why string }
+
+// state is what passes hand on.
+type state struct {
+	g       *ir.Graph
+	program *ir.Graph // after the canonical passes: nobody may change it any more
+	parts   *pass.Partitioned
+	owner   []int32
+	prio    []int32
+	o       *Options
+}
+
+type step struct {
+	PassInfo
+	run func(s *state) error
+}
+
+// pipeline is every pass, in order. `elaborate` and `contract`, which is a part of it,
+// come before (compile.go), because they make the graph that the others take.
+var pipeline = []step{
+	{PassInfo{Name: "drop-dead", Canonical: true, Required: true,
+		Doc: "drops what no emit or assert needs"},
+		func(s *state) error { s.g = pass.DropDead(s.g); return nil }},
+	{PassInfo{Name: "merge-equal",
+		Doc:   "computes equal pure expressions once; never merges sends",
+		After: []After{{"drop-dead", "dead copies would be merged for nothing"}}},
+		func(s *state) error { s.g = pass.MergeEqual(s.g); return nil }},
+	{PassInfo{Name: "fuse",
+		Doc:   "makes one map of a chain of elementwise operators",
+		After: []After{{"merge-equal", "an expression read twice is stored, not computed twice; merging shows which are"}}},
+		func(s *state) error { s.g = pass.DropDead(pass.Fuse(s.g, s.o.Table)); return nil }},
+	{PassInfo{Name: "partition",
+		Doc:   "cuts large matrices into blocks and operators on them into tasks",
+		After: []After{{"fuse", "a fused chain is cut once instead of operator by operator"}}},
+		func(s *state) error {
+			p, err := pass.Partition(s.g, s.o.Table)
+			if err != nil {
+				return err
+			}
+			s.parts, s.g = p.DropDead(), nil
+			s.g = s.parts.Graph
+			return nil
+		}},
+	{PassInfo{Name: "narrow",
+		Doc:   "computes the lower triangle alone where nothing else is read (gemm to syrk)",
+		After: []After{{"partition", "only tiles on the diagonal qualify, so there must be tiles"}}},
+		func(s *state) error {
+			if s.g == s.program { // nothing was cut or fused: Narrow changes nodes in place
+				s.g = s.g.Clone()
+			}
+			s.g = pass.Narrow(s.g, s.o.Table)
+			if s.parts != nil {
+				s.parts.Graph = s.g
+			}
+			return nil
+		}},
+	{PassInfo{Name: "place", Required: true,
+		Doc:   "gives tasks to ranks and puts exchanges where values cross",
+		After: []After{{"partition", "ranks own blocks"}, {"narrow", "an exchange reads the whole of what it sends"}}},
+		func(s *state) error {
+			if s.parts == nil || s.parts.Graph != s.g {
+				s.parts = &pass.Partitioned{Graph: s.g, Block: make([]pass.Block, s.g.Len())}
+			}
+			p := pass.Place(s.parts, s.o.Ranks, s.o.Table)
+			s.g, s.owner = p.Graph, p.Owner
+			return nil
+		}},
+	{PassInfo{Name: "order",
+		Doc:   "gives every task the priority of its longest path to the end, by measured cost",
+		After: []After{{"place", "exchanges are on the path"}}},
+		func(s *state) error {
+			s.prio = pass.Priorities(s.g, s.o.Rates)
+			return nil
+		}},
+}
+
+// Passes is the pipeline, for help and tests.
+func Passes() []PassInfo {
+	out := []PassInfo{
+		{Name: "elaborate", Doc: "instantiates functions, unrolls for, versions channel arrays", Required: true, Canonical: true},
+		{Name: "contract", Doc: "makes products accumulate (gemm); runs inside elaborate, statement by statement", Required: true, Canonical: true},
+	}
+	for _, s := range pipeline {
+		out = append(out, s.PassInfo)
+	}
+	return out
+}

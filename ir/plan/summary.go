@@ -1,0 +1,213 @@
+package plan
+
+import (
+	"container/heap"
+	"sort"
+
+	"flow/ir"
+)
+
+// Summary is what a plan will do, predicted before it runs.
+type Summary struct {
+	Ranks        int           `json:"ranks"`
+	Workers      int           `json:"workers_per_rank"`
+	Tasks        int           `json:"tasks"`
+	Edges        int           `json:"edges"`
+	Kernels      []KernelCount `json:"kernels"`
+	TotalSeconds float64       `json:"total_seconds"` // work of all tasks, one after the other
+	CriticalPath float64       `json:"critical_path_seconds"`
+	CriticalLen  int           `json:"critical_path_tasks"`
+	Parallelism  float64       `json:"mean_parallelism"` // total / critical path
+	Makespan     float64       `json:"predicted_makespan_seconds"`
+	Bound        float64       `json:"bound_seconds"` // max(critical path, total / workers): no schedule is shorter
+	Bytes        int64         `json:"bytes_between_ranks"`
+	Messages     int           `json:"messages"`
+	Load         []float64     `json:"load_seconds_by_rank"`
+	LoadRatio    float64       `json:"load_max_over_mean"`
+	BusyRanks    int           `json:"ranks_with_work"`
+}
+
+// KernelCount is the tasks of one kernel.
+type KernelCount struct {
+	Name    string  `json:"name"`
+	Tasks   int     `json:"tasks"`
+	Seconds float64 `json:"seconds"`
+	Flops   float64 `json:"-"`
+}
+
+// latency and bandwidth of a message between ranks of one machine, for the prediction.
+const (
+	latency   = 2e-6
+	bandwidth = 4e9
+)
+
+// Summarise predicts a run with that many workers a rank. The makespan is that of the
+// runtime's own rule, greedy by priority, on the predicted costs.
+func Summarise(p *Plan, r Rates, workers int) Summary {
+	g := p.Graph
+	cost := Costs(g, r)
+	tail := Critical(g, cost)
+	s := Summary{Ranks: p.Ranks, Workers: workers, Edges: g.NumEdges(), Load: make([]float64, p.Ranks)}
+	byName := map[string]*KernelCount{}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if to, ok := p.Exchange(id); ok {
+			s.Messages += len(to)
+			s.Bytes += int64(len(to) * g.Type(id).Bytes())
+			cost[i] = 0
+			continue
+		}
+		s.Tasks++
+		s.TotalSeconds += cost[i]
+		s.Load[p.Rank(id)] += cost[i]
+		k := byName[g.Nodes[i].Op.Name]
+		if k == nil {
+			k = &KernelCount{Name: g.Nodes[i].Op.Name}
+			byName[k.Name] = k
+		}
+		k.Tasks++
+		k.Seconds += cost[i]
+		s.CriticalPath = max(s.CriticalPath, tail[i])
+	}
+	for _, k := range byName {
+		s.Kernels = append(s.Kernels, *k)
+	}
+	sort.Slice(s.Kernels, func(i, j int) bool {
+		a, b := s.Kernels[i], s.Kernels[j]
+		return a.Tasks > b.Tasks || a.Tasks == b.Tasks && a.Name < b.Name
+	})
+	s.CriticalLen = pathLength(g, cost, tail)
+	if s.CriticalPath > 0 {
+		s.Parallelism = s.TotalSeconds / s.CriticalPath
+	}
+	s.Bound = max(s.CriticalPath, s.TotalSeconds/float64(workers*p.Ranks))
+	var sum, most float64
+	for _, l := range s.Load {
+		sum += l
+		most = max(most, l)
+		if l > 0 {
+			s.BusyRanks++
+		}
+	}
+	if sum > 0 {
+		s.LoadRatio = most * float64(p.Ranks) / sum
+	}
+	s.Makespan = simulate(p, cost, tail, workers)
+	return s
+}
+
+// pathLength is the number of tasks on the critical path.
+func pathLength(g *ir.Graph, cost, tail []float64) int {
+	at, best := -1, -1.0
+	for i := range tail {
+		if tail[i] > best {
+			at, best = i, tail[i]
+		}
+	}
+	if at < 0 {
+		return 0
+	}
+	succ := make([]int32, len(tail)) // the reader on the longest path
+	for i := range succ {
+		succ[i] = -1
+	}
+	for i := range g.Nodes {
+		for _, in := range g.In(ir.ID(i)) {
+			if succ[in] < 0 || tail[i] > tail[succ[in]] {
+				succ[in] = int32(i)
+			}
+		}
+	}
+	n := 0
+	for ; at >= 0; at = int(succ[at]) {
+		n++
+	}
+	return n
+}
+
+// event is a task that ends, or a ready task in a queue.
+type event struct {
+	key  float64
+	task int32
+}
+
+type events []event
+
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	return e[i].key < e[j].key || e[i].key == e[j].key && e[i].task < e[j].task
+}
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
+func (e *events) Pop() any     { l := *e; x := l[len(l)-1]; *e = l[:len(l)-1]; return x }
+
+// simulate is greedy list scheduling: a free worker of a rank takes the ready task
+// with the longest path to the end. An exchange ends its latency and transfer later,
+// and occupies nobody.
+func simulate(p *Plan, cost, tail []float64, workers int) float64 {
+	g := p.Graph
+	n := g.Len()
+	waits := make([]int32, n)
+	off := make([]int32, n+1)
+	for i := range g.Nodes {
+		waits[i] = int32(len(g.In(ir.ID(i))))
+		for _, in := range g.In(ir.ID(i)) {
+			off[in+1]++
+		}
+	}
+	for i := range n {
+		off[i+1] += off[i]
+	}
+	succ := make([]int32, off[n])
+	fill := append([]int32(nil), off[:n]...)
+	for i := range g.Nodes {
+		for _, in := range g.In(ir.ID(i)) {
+			succ[fill[in]] = int32(i)
+			fill[in]++
+		}
+	}
+	ready := make([]events, p.Ranks)
+	free := make([]int, p.Ranks)
+	for r := range free {
+		free[r] = workers
+	}
+	var running events
+	now := 0.0
+	enable := func(t int32) {
+		if to, ok := p.Exchange(ir.ID(t)); ok && len(to) > 0 {
+			heap.Push(&running, event{now + latency + float64(g.Type(ir.ID(t)).Bytes())/bandwidth, t})
+			return
+		}
+		heap.Push(&ready[p.Rank(ir.ID(t))], event{-tail[t], t})
+	}
+	start := func(r int) {
+		for free[r] > 0 && len(ready[r]) > 0 {
+			e := heap.Pop(&ready[r]).(event)
+			free[r]--
+			heap.Push(&running, event{now + cost[e.task], e.task})
+		}
+	}
+	for i := range n {
+		if waits[i] == 0 {
+			enable(int32(i))
+		}
+	}
+	for r := range ready {
+		start(r)
+	}
+	for len(running) > 0 {
+		e := heap.Pop(&running).(event)
+		now = e.key
+		if to, ok := p.Exchange(ir.ID(e.task)); !ok || len(to) == 0 {
+			free[p.Rank(ir.ID(e.task))]++
+		}
+		for _, t := range succ[off[e.task]:off[e.task+1]] {
+			if waits[t]--; waits[t] == 0 {
+				enable(t)
+				start(p.Rank(ir.ID(t)))
+			}
+		}
+		start(p.Rank(ir.ID(e.task)))
+	}
+	return now
+}
