@@ -66,7 +66,7 @@ var allowed = map[string]string{
 		"runtime/trace runtime/local runtime/dist runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi",
 	"cmd/flowrun": " lang lang/ast lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/dist runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi " +
-		"github.com/urfave/cli/v2 github.com/schollz/progressbar/v3 golang.org/x/term golang.org/x/sys/cpu . ",
+		"github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/schollz/progressbar/v3 golang.org/x/term golang.org/x/sys/cpu . ",
 	"bench": "ir ir/op ir/plan runtime/local runtime/dist/transport",
 }
 

@@ -16,7 +16,7 @@ import (
 // This file defines Output, where a run writes: standard output at once, files only when the
 // whole run has succeeded.
 
-// codeWrite is the diagnostic of a file that cannot be written.
+// codeWrite is the diagnostic of a file that cannot be written, the same that the row emit uses.
 const codeWrite = "E507"
 
 // Output is an op.Env whose files appear all together at Commit or not at all. A file is
@@ -56,11 +56,11 @@ func (o *Output) Create(path string) (io.WriteCloser, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.over {
-		return nil, op.Failf(codeWrite, "cannot write %s: the run has ended", path)
+		return nil, errors.New("BUG: a file is created after the run has ended")
 	}
 	for _, s := range o.files {
 		if s.path == target {
-			return &writer{s.file, path}, nil
+			return &writer{s.file}, nil
 		}
 	}
 	s := &sink{path: target}
@@ -74,10 +74,10 @@ func (o *Output) Create(path string) (io.WriteCloser, error) {
 		s.file, err = os.OpenFile(target, os.O_WRONLY, 0)
 	}
 	if err != nil {
-		return nil, writeFailure(path, err)
+		return nil, plainly(err)
 	}
 	o.files = append(o.files, s)
-	return &writer{s.file, path}, nil
+	return &writer{s.file}, nil
 }
 
 // resolve follows links and tells what is there now; nil means nothing.
@@ -106,28 +106,22 @@ func temporary(target string, perm fs.FileMode) (string, *os.File, error) {
 }
 
 // writer is one Create's view of a sink.
-type writer struct {
-	file *os.File
-	path string
-}
+type writer struct{ file *os.File }
 
 func (w *writer) Write(b []byte) (int, error) {
 	n, err := w.file.Write(b)
-	if err != nil {
-		err = writeFailure(w.path, err)
-	}
-	return n, err
+	return n, plainly(err)
 }
 
 func (w *writer) Close() error { return nil }
 
-// writeFailure is err as the user's to see, without the temporary name.
-func writeFailure(path string, err error) error {
+// plainly is err without the temporary name in it, which means nothing to anybody.
+func plainly(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
-		err = of.Err
+		return of.Err
 	}
-	return op.Failf(codeWrite, "cannot write %s: %v", path, err)
+	return err
 }
 
 // Commit makes all files appear and ends the Output. At the first failure it removes what has not appeared.
@@ -145,7 +139,7 @@ func (o *Output) Commit() error {
 		}
 		if err = errors.Join(err, s.file.Close()); err != nil {
 			o.discard()
-			return writeFailure(s.path, err)
+			return op.Failf(codeWrite, "%s: cannot be written: %v", s.path, plainly(err))
 		}
 	}
 	for _, s := range o.files {
@@ -154,7 +148,7 @@ func (o *Output) Commit() error {
 		}
 		if err := os.Rename(s.temp, s.path); err != nil {
 			o.discard()
-			return writeFailure(s.path, err)
+			return op.Failf(codeWrite, "%s: cannot be written: %v", s.path, plainly(err))
 		}
 		s.temp = ""
 	}

@@ -1,0 +1,76 @@
+# make demo    build flowrun with MPI, run the tiled Cholesky on ranks
+# make test    every check, every test; what .ci/run runs
+# make build   bin/flowrun, with MPI where there is one
+# make bench   side by side with other systems (long; see bench/)
+# make soak    fuzzing, killed ranks, repeated runs (SOAK_SECONDS, default 300)
+# make lint    formatting, vet, staticcheck, generated files
+# make fmt     format Go and .flow files in place
+#
+# demo and test install the Debian packages they need, as root or through sudo.
+
+SHELL := /bin/bash
+GO    ?= go
+NICE  ?=
+
+# Root may run MPI in a container; harmless elsewhere. Ranks on few cores must not spin.
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export OMPI_MCA_rmaps_base_oversubscribe := 1
+export OMPI_MCA_mpi_yield_when_idle := 1
+
+# These are asked when a recipe runs, not when make starts: setup may have installed the answer.
+HAVE_MPI = pkg-config --exists ompi-c 2>/dev/null && command -v cc >/dev/null
+TAGS     = $$($(HAVE_MPI) && echo mpi)
+
+# Packages whose code runs in several goroutines.
+RACE := ./runtime/... ./ir/... ./cmd/flowrun/...
+
+SOAK_SECONDS ?= 300
+
+.PHONY: demo test build bench soak lint fmt setup generated unit race mpi nocgo
+
+demo: setup build
+	bin/flowrun --distributed --backend=mpi examples/cholesky.flow
+
+build:
+	$(GO) build -tags "$(TAGS)" -o bin/flowrun ./cmd/flowrun
+
+setup:
+	@.ci/setup
+
+test: setup lint nocgo unit race mpi
+
+# The command alone must not need any C.
+nocgo:
+	CGO_ENABLED=0 $(GO) build -o bin/flowrun-nocgo ./cmd/flowrun
+
+unit: build
+	$(GO) test -timeout 8m ./...
+
+race:
+	@if command -v cc >/dev/null; then $(GO) test -race -short -timeout 8m $(RACE); \
+	else echo "make: no C compiler, so the race detector is left out"; fi
+
+# The conformance suite and the golden programs over real ranks, more ranks than cores among them.
+mpi: build
+	@if $(HAVE_MPI); then $(GO) test -tags mpi -timeout 8m ./runtime/dist/... && $(GO) test -tags mpi -timeout 8m -run MPI ./cmd/flowrun; \
+	else echo "make: no MPI development files, so the tests on MPI ranks are left out"; fi
+
+lint: generated
+	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt: run make fmt for"; echo "$$bad"; exit 1; fi
+	$(GO) vet ./...
+	@if $(HAVE_MPI); then echo "$(GO) vet -tags mpi ./..."; $(GO) vet -tags mpi ./...; fi
+	$(GO) tool staticcheck ./...
+
+generated:
+	@.ci/generated
+
+fmt:
+	gofmt -w $$(git ls-files '*.go')
+	@for f in $$(git ls-files 'examples/*.flow' 'stdlib/*.flow'); do $(GO) run ./cmd/flowrun fmt -w $$f; done
+
+bench: setup
+	$(GO) run ./bench
+
+soak: setup build
+	SOAK_SECONDS=$(SOAK_SECONDS) .ci/soak

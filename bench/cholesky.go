@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// This file defines the sections about tiled Cholesky.
+
+// peerTiles are the tile sizes that peers are scanned over.
+var peerTiles = [...]int{128, 256, 512, 1024}
+
+// program is the path of one of the programs beside this file.
+func (b *bench) program(name string) string { return filepath.Join(b.root, "bench", name) }
+
+// flowCholesky is Flow's local run of order n; nb 0 means the default tile.
+func (b *bench) flowCholesky(label string, n int, elem string, nb int) contestant {
+	return contestant{name: label, run: func() (float64, error) {
+		return callSeconds("cholesky", nil, b.flowrun, b.program("cholesky.flow"), "--threads=2",
+			fmt.Sprintf("--set=n=%d", n), "--set=elem="+elem, fmt.Sprintf("--set=nb=%d", nb))
+	}}
+}
+
+func choleskyWork(n int) float64 { return float64(n) * float64(n) * float64(n) / 3 }
+
+func cholesky(b *bench) error {
+	for _, n := range b.sizes {
+		for _, elem := range []string{"f64", "f32"} {
+			var omp, starpu []contestant
+			for _, t := range peerTiles {
+				label := fmt.Sprintf("tile %d", t)
+				omp = append(omp, b.peers.peer(label, "omp_chol_"+elem, peerEnv(), fmt.Sprint(n), fmt.Sprint(t)))
+				starpu = append(starpu, b.peers.peer(label, "starpu_chol_"+elem, peerEnv(), fmt.Sprint(n), fmt.Sprint(t)))
+			}
+			b.table(fmt.Sprintf("n = %d, %s, two threads", n, elem), choleskyWork(n), contest(b.reps, []contestant{
+				b.flowCholesky("Flow, no C library, default tile", n, elem, 0),
+				b.peers.script("OpenBLAS potrf", "a_cholesky/lapack.py", peerEnv("OPENBLAS_NUM_THREADS=2"), fmt.Sprint(n), elem),
+				best("OpenMP tasks on OpenBLAS", omp),
+				best("StarPU on OpenBLAS", starpu),
+			}))
+		}
+	}
+	return nil
+}
+
+func tile(b *bench) error {
+	for _, n := range b.sizes {
+		for _, elem := range []string{"f64", "f32"} {
+			field := []contestant{b.flowCholesky("default", n, elem, 0)}
+			for _, t := range peerTiles {
+				field = append(field, b.flowCholesky(fmt.Sprintf("tile %d", t), n, elem, t))
+			}
+			b.table(fmt.Sprintf("n = %d, %s, two threads", n, elem), choleskyWork(n), contest(b.reps, field))
+		}
+	}
+	return nil
+}
+
+func ranks(b *bench) error {
+	if b.mpi == "" {
+		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")
+		return nil
+	}
+	for _, n := range b.sizes {
+		for _, elem := range []string{"f64", "f32"} {
+			b.table(fmt.Sprintf("n = %d, %s, two ranks", n, elem), choleskyWork(n), contest(b.reps, []contestant{
+				{name: "Flow, MPI, one thread a rank", run: func() (float64, error) {
+					return callSeconds("cholesky", peerEnv(), b.mpi, b.program("cholesky.flow"), "--distributed", "--backend=mpi",
+						"--ranks=2", "--threads=1", fmt.Sprintf("--set=n=%d", n), "--set=elem="+elem)
+				}},
+				best("ScaLAPACK", []contestant{
+					b.peers.onRanks("block 64", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "64", "1"),
+					b.peers.onRanks("block 128", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "128", "1"),
+					b.peers.onRanks("block 256", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "256", "1"),
+				}),
+				best("Dask distributed", []contestant{
+					b.peers.script("chunk 512", "a_cholesky/dask_chol.py", peerEnv(), fmt.Sprint(n), elem, "512", "distributed"),
+					b.peers.script("chunk 1024", "a_cholesky/dask_chol.py", peerEnv(), fmt.Sprint(n), elem, "1024", "distributed"),
+				}),
+			}))
+		}
+	}
+	return nil
+}

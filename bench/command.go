@@ -1,0 +1,180 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// This file defines the sections that measure the command from outside: gemm, ping-pong, planning, start-up, idle ranks.
+
+// benchLine is a line of `go test -bench` of kernels/blas: name and the metrics behind it.
+var benchLine = regexp.MustCompile(`(?m)^BenchmarkKernels/(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
+
+// gemm runs the kernel benchmark, which lets the sets take turns itself, with OpenBLAS among them where it is installed.
+func gemm(b *bench) error {
+	args := []string{"test", "-run", "^$", "-bench", "Kernels/(f64|f32)/(gemm|syrk|trsm|potrf)/256$", "-benchtime", fmt.Sprintf("%dx", 2*b.reps), "./kernels/blas"}
+	cmd := exec.Command("go", append([]string{"test", "-tags", "openblas"}, args[1:]...)...)
+	cmd.Dir = b.root
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.skip("OpenBLAS, because the build with -tags openblas failed (libopenblas-dev)")
+		cmd = exec.Command("go", args...)
+		cmd.Dir = b.root
+		if out, err = cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	lines := benchLine.FindAllStringSubmatch(string(out), -1)
+	if len(lines) == 0 {
+		return fmt.Errorf("the kernel benchmark printed no figures:\n%s", out)
+	}
+	fmt.Fprintf(b.out, "| kernel, tile 256, one core | GFLOP/s by kernel set |\n|---|---|\n")
+	for _, l := range lines {
+		fmt.Fprintf(b.out, "| %s | %s |\n", l[1], strings.Join(strings.Fields(l[2]), " "))
+	}
+	fmt.Fprintln(b.out)
+	return nil
+}
+
+// pingpong uses the transport's own program, which starts both sides under mpirun in turn.
+func pingpong(b *bench) error {
+	bin := filepath.Join(b.dir, "pingpong")
+	cmd := exec.Command("go", "build", "-tags", "mpi", "-o", bin, "./runtime/dist/transport/transporttest/pingpong")
+	cmd.Dir = b.root
+	if _, err := cmd.CombinedOutput(); err != nil {
+		b.skip("a build with MPI failed; `.ci/setup` installs what it needs")
+		return nil
+	}
+	args := []string{"-runs", fmt.Sprint(b.reps)}
+	if c, err := b.peers.binary("pingpong"); err == nil {
+		args = append(args, "-c", c)
+	} else {
+		b.skip("the C side: %v", err)
+		return nil
+	}
+	o, err := launch(peerEnv(), bin, args...)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "%s\n", o.stdout)
+	return nil
+}
+
+// elaborate plans 192 x 192 tiles: 1 198 144 tasks.
+func elaborate(b *bench) error {
+	field := func() (timing, output, error) {
+		var t timing
+		o, err := launch(nil, b.flowrun, "check", "--timing", b.program("cholesky.flow"), "--set=n=24576", "--set=nb=128")
+		if err != nil {
+			return t, o, err
+		}
+		return t, o, lastJSON(o.stderr, &t)
+	}
+	var compile, rss []float64
+	for range b.reps {
+		t, o, err := field()
+		if err != nil {
+			return err
+		}
+		compile = append(compile, t.Compilation)
+		rss = append(rss, float64(o.maxRSS)/(1<<20))
+	}
+	slices.Sort(compile)
+	slices.Sort(rss)
+	fmt.Fprintf(b.out, "| 192 x 192 tiles | median | target |\n|---|---|---|\n| compilation | %.2f s | 3 s |\n| memory of the process | %.0f MiB | 600 MB |\n\n",
+		compile[len(compile)/2], rss[len(rss)/2])
+	return nil
+}
+
+func startup(b *bench) error {
+	var begin, total []float64
+	for range 2 * b.reps {
+		o, err := launch(nil, b.flowrun, b.program("twenty.flow"), "--timing")
+		if err != nil {
+			return err
+		}
+		var t timing
+		if err := lastJSON(o.stderr, &t); err != nil {
+			return err
+		}
+		begin = append(begin, 1e3*(t.Startup+t.Parsing+t.Compilation))
+		total = append(total, 1e3*o.wall)
+	}
+	slices.Sort(begin)
+	slices.Sort(total)
+	fmt.Fprintf(b.out, "| 20-line program | median ms | worst ms | target ms |\n|---|---|---|---|\n| until it computes | %.1f | %.1f | 100 |\n| whole process, seen from outside | %.1f | %.1f | |\n\n",
+		begin[len(begin)/2], begin[len(begin)-1], total[len(total)/2], total[len(total)-1])
+	return nil
+}
+
+// idle runs one long task on one of four ranks and asks the system what the other three use meanwhile.
+func idle(b *bench) error {
+	if b.mpi == "" {
+		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")
+		return nil
+	}
+	cmd := exec.Command(b.mpi, b.program("single.flow"), "--distributed", "--backend=mpi", "--ranks=4", "--threads=1", "--set=n=8192")
+	cmd.Env = append(os.Environ(), peerEnv()...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	const settle, window = 2500 * time.Millisecond, 2 * time.Second
+	select {
+	case err := <-done:
+		return errors.Join(errors.New("the program ended before it could be watched"), err)
+	case <-time.After(settle):
+	}
+	before := cpuTimes(cmd.Process.Pid)
+	time.Sleep(window)
+	after := cpuTimes(cmd.Process.Pid)
+	err := <-done
+	if err != nil {
+		return err
+	}
+	var shares []float64
+	for pid, t := range after {
+		if t0, ok := before[pid]; ok {
+			shares = append(shares, 100*(t-t0)/window.Seconds())
+		}
+	}
+	slices.Sort(shares)
+	if len(shares) < 4 {
+		return fmt.Errorf("found %d ranks of 4", len(shares))
+	}
+	fmt.Fprintf(b.out, "Four ranks, one task: the ranks used %.1f %% of a core each (the largest is the one that computes; target for the others: 2 %%).\n\n", shares[len(shares)-4:])
+	return nil
+}
+
+// cpuTimes is the processor seconds of all flowrun processes but pid, which started the ranks.
+func cpuTimes(pid int) map[int]float64 {
+	used := map[int]float64{}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		// pid (name) state ppid ...; the name may hold anything, so count from its end.
+		s := string(text)
+		f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
+		id, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err != nil || len(f) < 13 || !strings.Contains(s, "flowrun") {
+			continue
+		}
+		user, _ := strconv.ParseFloat(f[11], 64)
+		system, _ := strconv.ParseFloat(f[12], 64)
+		used[id] = (user + system) / 100 // clock ticks: USER_HZ is 100 for every program
+	}
+	delete(used, pid)
+	return used
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// This file defines how contestants take turns, and the two ways to get a figure out of a program.
+
+// contestant is a way to do the work. run does it once and returns the seconds that count.
+type contestant struct {
+	name   string
+	run    func() (float64, error)
+	chosen func() string // what a scan settled on, for the table; nil: nothing was scanned
+}
+
+// result is a contestant's median; missing when it failed.
+type result struct {
+	name    string
+	chosen  func() string
+	seconds []float64
+	err     error
+}
+
+func (r *result) median() float64 {
+	s := slices.Clone(r.seconds)
+	slices.Sort(s)
+	if len(s) == 0 {
+		return 0
+	}
+	if len(s)%2 == 1 {
+		return s[len(s)/2]
+	}
+	return (s[len(s)/2-1] + s[len(s)/2]) / 2
+}
+
+// contest runs all in turn, reps times after one round that does not count. One that fails is out.
+func contest(reps int, list []contestant) []*result {
+	out := make([]*result, len(list))
+	for i, c := range list {
+		out[i] = &result{name: c.name, chosen: c.chosen}
+	}
+	for round := range reps + 1 {
+		for i, c := range list {
+			if out[i].err != nil {
+				continue
+			}
+			sec, err := c.run()
+			if err != nil {
+				out[i].err = err
+			} else if round > 0 {
+				out[i].seconds = append(out[i].seconds, sec)
+			}
+		}
+	}
+	return out
+}
+
+// table prints results of one piece of work; the first is Flow, to which the ratios refer. work is the
+// arithmetic operations in it, 0 for none.
+func (b *bench) table(title string, work float64, results []*result) {
+	fmt.Fprintf(b.out, "| %s | median s | min..max | %stimes Flow's |\n|---|---|---|%s---|\n", title, ifWork(work, "GFLOP/s | "), ifWork(work, "---|"))
+	base := results[0].median()
+	for _, r := range results {
+		if r.err != nil {
+			fmt.Fprintf(b.out, "| %s | left out: %s | | |%s\n", r.name, firstLine(r.err), ifWork(work, " |"))
+			continue
+		}
+		m, rate, name := r.median(), "", r.name
+		if r.chosen != nil {
+			name += ", " + r.chosen()
+		}
+		if work > 0 {
+			rate = fmt.Sprintf("%.1f | ", work/m/1e9)
+		}
+		fmt.Fprintf(b.out, "| %s | %.4g | %.4g..%.4g | %s%.2f |\n", name, m, slices.Min(r.seconds), slices.Max(r.seconds), rate, m/base)
+	}
+	fmt.Fprintln(b.out)
+}
+
+func ifWork(work float64, s string) string {
+	if work > 0 {
+		return s
+	}
+	return ""
+}
+
+func firstLine(err error) string {
+	s, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.ReplaceAll(s, "|", "/")
+}
+
+// limit is the longest that one program may take.
+const limit = 10 * time.Minute
+
+// output is what a finished program left.
+type output struct {
+	stdout, stderr []byte
+	wall           float64 // seconds
+	cpu            float64 // seconds, of it and the children it waited for
+	maxRSS         int64   // bytes
+}
+
+// launch runs a program to its end. env is added to the environment.
+func launch(env []string, name string, args ...string) (output, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	start := time.Now()
+	err := cmd.Run()
+	o := output{stdout: stdout.Bytes(), stderr: stderr.Bytes(), wall: time.Since(start).Seconds()}
+	if err != nil {
+		last := strings.TrimSpace(string(o.stderr))
+		if i := strings.LastIndexByte(last, '\n'); i >= 0 {
+			last = last[i+1:]
+		}
+		return o, fmt.Errorf("%s: %w: %s", name, err, last)
+	}
+	o.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		o.maxRSS = u.Maxrss * 1024
+	}
+	return o, nil
+}
+
+// lastJSON decodes the last line of text that is a JSON object.
+func lastJSON(text []byte, into any) error {
+	lines := bytes.Split(text, []byte("\n"))
+	for i := len(lines) - 1; i >= 0; i-- {
+		if bytes.HasPrefix(lines[i], []byte("{")) {
+			return json.Unmarshal(lines[i], into)
+		}
+	}
+	return errors.New("it printed no JSON line")
+}
+
+// stats is what `flowrun --stats=json` says.
+type stats struct {
+	Execution float64 `json:"execution_seconds"`
+	Calls     []struct {
+		Name    string  `json:"name"`
+		Line    int     `json:"line"`
+		Seconds float64 `json:"seconds"`
+	} `json:"calls"`
+}
+
+// callSeconds runs flowrun and returns the seconds of the named call.
+func callSeconds(call string, env []string, name string, args ...string) (float64, error) {
+	o, err := launch(env, name, append(args, "--stats=json")...)
+	if err != nil {
+		return 0, err
+	}
+	var s stats
+	if err := lastJSON(o.stderr, &s); err != nil {
+		return 0, err
+	}
+	for _, c := range s.Calls {
+		if c.Name == call {
+			return c.Seconds, nil
+		}
+	}
+	return 0, fmt.Errorf("the statistics have no call %s", call)
+}
+
+// timing is what `flowrun --timing` says.
+type timing struct {
+	Startup     float64 `json:"startup_seconds"`
+	Parsing     float64 `json:"parsing_seconds"`
+	Compilation float64 `json:"compilation_seconds"`
+	Execution   float64 `json:"execution_seconds"`
+	Total       float64 `json:"total_seconds"`
+}

@@ -1,0 +1,153 @@
+// Command bench measures flowrun beside other systems on the same work and prints Markdown
+// tables of medians and ratios. `make bench` runs all of it; a section alone is
+//
+//	go run ./bench -only cholesky -reps 7
+//
+// Contestants take turns (A B A B ...), so that a machine that drifts drifts under all alike. Peers
+// are the programs of FLOW_PEERS (default ../shared/peers), built with their own Makefile;
+// what is missing is left out with a sentence. The accepted figures are in RESULTS.md.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// section is one group of tables.
+type section struct {
+	name, about string
+	run         func(*bench) error
+}
+
+// sections is every section in the order of the report.
+var sections = [...]section{
+	{"cholesky", "Cholesky on two threads beside OpenBLAS, OpenMP tasks and StarPU", cholesky},
+	{"ranks", "Cholesky on two MPI ranks beside ScaLAPACK and Dask distributed", ranks},
+	{"tile", "the default tile beside 128, 256, 512 and 1024", tile},
+	{"gemm", "one core: tile kernels beside OpenBLAS", gemm},
+	{"tasks", "a million empty tasks beside OpenMP and StarPU", tasks},
+	{"pingpong", "messages between two ranks beside the same in C", pingpong},
+	{"elaborate", "the time and memory of planning 1.2 million tasks", elaborate},
+	{"startup", "the time until a 20-line program computes", startup},
+	{"idle", "what an idle rank costs", idle},
+}
+
+// bench is one run of the benchmarks.
+type bench struct {
+	out     io.Writer
+	root    string // the project
+	dir     string // what is built for this run; removed at the end
+	flowrun string // built without C
+	mpi     string // built with MPI; "" where that fails
+	peers   peers
+	reps    int
+	sizes   []int
+}
+
+func main() {
+	only := flag.String("only", "", "sections to run, separated by commas (default: all)")
+	reps := flag.Int("reps", 5, "repetitions of each contestant")
+	sizes := flag.String("n", "4096,8192", "matrix orders of the Cholesky sections")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags]")
+		flag.PrintDefaults()
+		for _, s := range sections {
+			fmt.Fprintf(flag.CommandLine.Output(), "  %-10s %s\n", s.name, s.about)
+		}
+	}
+	flag.Parse()
+	if err := run(*only, *reps, *sizes); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(only string, reps int, sizes string) error {
+	chosen, err := choose(only)
+	if err != nil {
+		return err
+	}
+	b := &bench{out: os.Stdout, reps: reps}
+	for _, s := range strings.Split(sizes, ",") {
+		var n int
+		if _, err := fmt.Sscan(s, &n); err != nil {
+			return fmt.Errorf("-n %s: %w", sizes, err)
+		}
+		b.sizes = append(b.sizes, n)
+	}
+	if b.root, err = projectRoot(); err != nil {
+		return err
+	}
+	if b.dir, err = os.MkdirTemp("", "flow-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	if err := b.build(); err != nil {
+		return err
+	}
+	b.peers = findPeers(b.root)
+	fmt.Fprintf(b.out, "# Side by side\n\nMedians of %d runs in turn, %s, %d processors, %s. Command: `go run ./bench %s`.\n",
+		reps, time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), runtime.Version(), strings.Join(os.Args[1:], " "))
+	for _, s := range chosen {
+		fmt.Fprintf(b.out, "\n## %s: %s\n\n", s.name, s.about)
+		if err := s.run(b); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// choose is the sections of a comma-separated list; all for an empty one.
+func choose(only string) ([]section, error) {
+	if only == "" {
+		return sections[:], nil
+	}
+	var out []section
+	for _, name := range strings.Split(only, ",") {
+		i := slices.IndexFunc(sections[:], func(s section) bool { return s.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no section %q", name)
+		}
+		out = append(out, sections[i])
+	}
+	return out, nil
+}
+
+// projectRoot is the directory of go.mod.
+func projectRoot() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(strings.TrimSpace(string(out))), nil
+}
+
+// build makes the flowrun that all ratios are about, which has no C in it, and one with MPI for the sections over ranks.
+func (b *bench) build() error {
+	b.flowrun = filepath.Join(b.dir, "flowrun")
+	cmd := exec.Command("go", "build", "-o", b.flowrun, "./cmd/flowrun")
+	cmd.Dir, cmd.Env = b.root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building flowrun: %w\n%s", err, out)
+	}
+	b.mpi = filepath.Join(b.dir, "flowrun-mpi")
+	cmd = exec.Command("go", "build", "-tags", "mpi", "-o", b.mpi, "./cmd/flowrun")
+	cmd.Dir = b.root
+	if _, err := cmd.CombinedOutput(); err != nil {
+		b.mpi = ""
+	}
+	return nil
+}
+
+// skip says that something is left out and why.
+func (b *bench) skip(format string, args ...any) {
+	fmt.Fprintf(b.out, "Left out: %s.\n\n", fmt.Sprintf(format, args...))
+}

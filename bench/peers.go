@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// This file defines where the peers come from.
+
+// peers is the folder of the peers' sources and of their binaries.
+type peers struct {
+	source, build string
+}
+
+// peerEnv is the environment that the peers' figures need: two threads in all, priorities on, no threads inside of BLAS.
+func peerEnv(extra ...string) []string {
+	return append([]string{"PEER_REPS=1", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=2", "OMP_PROC_BIND=true",
+		"OMP_MAX_TASK_PRIORITY=3", "STARPU_NCPU=2", "STARPU_SILENT=1", "STARPU_SCHED=lws",
+		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, extra...)
+}
+
+// findPeers looks for the sources (FLOW_PEERS) and builds what can be built. Everything may be missing.
+func findPeers(root string) peers {
+	p := peers{source: os.Getenv("FLOW_PEERS")}
+	if p.source == "" {
+		p.source = filepath.Join(root, "..", "shared", "peers")
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	p.build = filepath.Join(cache, "flow-peers", "build")
+	if _, err := os.Stat(filepath.Join(p.source, "Makefile")); err == nil {
+		// Keep going: one peer whose library is missing must not cost the others.
+		cmd := exec.Command("make", "-k", "B="+p.build)
+		cmd.Dir = p.source
+		_ = cmd.Run() // what is not built is noticed when it is asked for
+	}
+	return p
+}
+
+// binary is the path of a built peer.
+func (p peers) binary(name string) (string, error) {
+	path := filepath.Join(p.build, name)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("peer %s is not built: install its libraries (%s)", name, filepath.Join(p.source, "install.sh"))
+	}
+	return path, nil
+}
+
+// figure is the part of a peer's JSON line that counts.
+type figure struct {
+	Seconds   float64 `json:"seconds"`
+	MicroTask float64 `json:"us_per_task"`
+}
+
+// peer is a contestant that runs a built peer.
+func (p peers) peer(label, binary string, env []string, args ...string) contestant {
+	return contestant{name: label, run: func() (float64, error) {
+		path, err := p.binary(binary)
+		if err != nil {
+			return 0, err
+		}
+		return peerSeconds(env, path, args...)
+	}}
+}
+
+// script is a contestant that runs a peer in Python, with Debian's interpreter, which is the one that has the packages.
+func (p peers) script(label, file string, env []string, args ...string) contestant {
+	return contestant{name: label, run: func() (float64, error) {
+		return peerSeconds(env, "/usr/bin/python3", append([]string{filepath.Join(p.source, file)}, args...)...)
+	}}
+}
+
+// onRanks is a contestant that runs a built peer on MPI ranks.
+func (p peers) onRanks(label, binary string, ranks int, args ...string) contestant {
+	return contestant{name: label, run: func() (float64, error) {
+		path, err := p.binary(binary)
+		if err != nil {
+			return 0, err
+		}
+		return peerSeconds(peerEnv(), "mpirun", append([]string{"-n", fmt.Sprint(ranks), "--oversubscribe", path}, args...)...)
+	}}
+}
+
+func peerSeconds(env []string, name string, args ...string) (float64, error) {
+	o, err := launch(env, name, args...)
+	if err != nil {
+		return 0, err
+	}
+	var f figure
+	if err := lastJSON(o.stdout, &f); err != nil {
+		return 0, err
+	}
+	return f.Seconds, nil
+}
+
+// best runs the variants once each and keeps the fastest. The scan happens when the contestant is first run, in the
+// round that does not count.
+func best(label string, variants []contestant) contestant {
+	var won contestant
+	var failed error
+	scanned := false
+	return contestant{
+		name: label,
+		run: func() (float64, error) {
+			if !scanned {
+				scanned = true
+				least := 0.0
+				for _, v := range variants {
+					sec, err := v.run()
+					if err != nil {
+						failed = err
+					} else if won.run == nil || sec < least {
+						won, least = v, sec
+					}
+				}
+			}
+			if won.run == nil {
+				return 0, failed
+			}
+			return won.run()
+		},
+		chosen: func() string { return won.name },
+	}
+}
