@@ -46,6 +46,10 @@ func (p *parser) mistake(toks []lexer.Token, stop int, err error) {
 	if sc.i > sc.from {
 		sc.prev = toks[sc.i-1]
 	}
+	if len(toks) == 0 {
+		p.diags = append(p.diags, source.Errorf("E100", sc.at(sc.found), "there is no expression here"))
+		return
+	}
 	for _, explain := range explainers {
 		if d, ok := explain(sc); ok {
 			p.diags = append(p.diags, d)
@@ -175,6 +179,7 @@ func explainReserved(s scene) (source.Diagnostic, bool) {
 	switch names := s.want == "Ident" || s.want == "<ident>" || s.want == "Par" || s.want == "Carry"; {
 	case s.found.Type == tokKeyword && (names || isOp(s.prev, ".")):
 	case s.found.Type == tokKeyword && isOp(s.next(), "=", ":", "<-") && !isOp(s.found, "true", "false", "inf", "nan"):
+	case s.usedAsName():
 	case s.prev.Type == tokKeyword && isOp(s.found, "=", ":", "<-", ",") && (names || s.i-1 == s.from && !isOp(s.prev, "true", "false", "inf", "nan")):
 		word = s.prev
 	default:
@@ -187,12 +192,22 @@ func explainReserved(s scene) (source.Diagnostic, bool) {
 		WithHelp("choose another name, such as `%s_`", word.Value), true
 }
 
+// usedAsName reports whether the token that does not fit is a word in the place of an operand.
+func (s scene) usedAsName() bool {
+	if s.found.Type != tokKeyword || s.lineBreak(s.i-1) ||
+		isOp(s.found, "true", "false", "inf", "nan", "fn", "if", "for", "parfor", "not", "and", "or", "else", "with") {
+		return false
+	}
+	n := s.next()
+	return n.EOF() || n.Type == tokOp && !isOp(n, "(", "[", "{", ".")
+}
+
 func explainEquals(s scene) (source.Diagnostic, bool) {
 	if !isOp(s.found, "=") || s.i == s.from || !endsStatement(s.prev) {
 		return source.Diagnostic{}, false
 	}
 	d := source.Errorf("E103", s.at(s.found), "`=` binds a name, and what is left of it is no name")
-	first := s.toks[s.from]
+	first := s.first()
 	switch {
 	case isOp(first, "fn") && isOp(s.toks[s.from+1], "("):
 		d.Message = "a function that is declared has a name"
@@ -207,6 +222,14 @@ func explainEquals(s scene) (source.Diagnostic, bool) {
 		d.Help = "equality is `==`; a binding is a statement of its own"
 	}
 	return d, true
+}
+
+// first is the token that the statement starts with.
+func (s scene) first() lexer.Token {
+	if s.from < len(s.toks) {
+		return s.toks[s.from]
+	}
+	return lexer.EOFToken(lexer.Position{Offset: len(s.src)})
 }
 
 // depth is the number of brackets open between the statement's start and the found token.
@@ -256,7 +279,7 @@ func explainSend(s scene) (source.Diagnostic, bool) {
 
 // A statement that needs `{` met something else.
 func explainBody(s scene) (source.Diagnostic, bool) {
-	decl := isOp(s.toks[s.from], "fn") && s.want == `"="`
+	decl := isOp(s.first(), "fn") && s.want == `"="`
 	if !decl && s.want != "Block" && s.want != `"{"` && !isOp(s.prev, "else") {
 		return source.Diagnostic{}, false
 	}

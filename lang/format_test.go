@@ -30,7 +30,7 @@ func checkRound(t *testing.T, name, text string) {
 		t.Fatalf("%s: printing is not stable:\n%s\nthen\n%s", name, printed, again)
 	}
 	if got := string(Format(h, printed)); got != printed {
-		t.Fatalf("%s: the printed text is not in canonical form:\n%s\nwant\n%s", name, printed, got)
+		t.Fatalf("%s: the printed text is not in canonical form:\n%s\nit formats to\n%s", name, printed, got)
 	}
 }
 

@@ -2,6 +2,8 @@ package lang
 
 import (
 	"testing"
+
+	"flow/lang/source"
 )
 
 // seeds are the corpus of both fuzz targets: all programs, and texts that once broke something.
@@ -32,6 +34,10 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		_ = rendered(fs, ds)
+		set := source.NewFileSet()
+		if e, ds := ParseExpr(set.Add("e", text)); e == nil && len(ds) == 0 {
+			t.Fatalf("%q: neither an expression nor a mistake", text)
+		}
 		if len(ds) > 0 {
 			return
 		}

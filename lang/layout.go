@@ -1,8 +1,6 @@
 package lang
 
 import (
-	"strings"
-
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"flow/lang/source"
@@ -63,7 +61,10 @@ func continues(t lexer.Token) bool {
 // layout returns the tokens of s with statement ends put in and without repeated
 // ones; false means the text nests too deeply to be parsed at all.
 func (s *scanner) layout() ([]lexer.Token, bool) {
-	unclosed, stray := s.match()
+	unclosed, stray, ok := s.match()
+	if !ok {
+		return nil, false
+	}
 	out := make([]lexer.Token, 0, len(s.toks)+len(s.toks)/4)
 	var stack []open
 	top := open{}
@@ -73,6 +74,9 @@ func (s *scanner) layout() ([]lexer.Token, bool) {
 			return
 		}
 		out = append(out, t)
+		if t.Type == tokOp && t.Value == ";" {
+			deep, top.deep = deep-top.deep, 0
+		}
 	}
 	after := 0 // where the text of the last token taken ends
 	// closeMissing puts in the closers of unclosed brackets on top of the stack.
@@ -90,7 +94,7 @@ func (s *scanner) layout() ([]lexer.Token, bool) {
 			continue
 		}
 		if t.first && i > 0 {
-			if len(stack) > 0 && unclosed[top.tok.Pos.Offset] && top.tok.Value != "{" && s.startsStatement(t, top.column) {
+			if len(stack) > 0 && unclosed[top.tok.Pos.Offset] && top.tok.Value != "{" && startsStatement(t, top.column) {
 				closeMissing(false)
 			}
 			if (len(stack) == 0 || top.tok.Value == "{") && len(out) > 0 && endsStatement(out[len(out)-1]) && !continues(t.Token) {
@@ -98,7 +102,7 @@ func (s *scanner) layout() ([]lexer.Token, bool) {
 			}
 		}
 		if n := len(out); n == 0 || out[n-1].Type == tokOp && (out[n-1].Value == ";" || out[n-1].Value == "{") {
-			top.column = s.column(t.Pos.Offset)
+			top.column = t.col
 		}
 		if t.Type == tokOp || t.Type == tokKeyword || t.Type == tokIdent {
 			switch t.Value {
@@ -113,35 +117,25 @@ func (s *scanner) layout() ([]lexer.Token, bool) {
 					deep -= top.deep
 					top, stack = stack[len(stack)-1], stack[:len(stack)-1]
 				}
-			case ";":
-				deep, top.deep = deep-top.deep, 0
 			case "^", "=>", "else", "chan", "sparse", "of", "->":
 				deep, top.deep = deep+1, top.deep+1
 			}
 		}
 		if len(stack)+deep > maxNesting {
-			s.report("E113", t.Pos.Offset, end(t.Token), "this is nested more than %d deep", maxNesting).Help = "bind parts of it to names"
+			s.tooDeep(t)
 			return nil, false
 		}
 		put(t.Token)
 		after = t.stop
-		if n := len(out); n > 0 && out[n-1].Value == ";" && out[n-1].Type == tokOp {
-			deep, top.deep = deep-top.deep, 0
-		}
 	}
 	closeMissing(true)
 	return out, true
 }
 
-// column is the distance of offset from the start of its line, in bytes.
-func (s *scanner) column(offset int) int {
-	return offset - strings.LastIndexByte(s.src[:offset], '\n') - 1
-}
-
 // startsStatement guesses whether the token at a line's start begins a new
 // statement although a bracket is open. It is asked only for brackets that are known
 // to be unclosed, so a wrong guess makes a message worse and never a program.
-func (s *scanner) startsStatement(t raw, column int) bool {
+func startsStatement(t raw, column int) bool {
 	if t.Type == tokKeyword && neverInside(t.Value) {
 		return true
 	}
@@ -149,7 +143,11 @@ func (s *scanner) startsStatement(t raw, column int) bool {
 	case ")", "]", "}", "|>", ",":
 		return false
 	}
-	return s.column(t.Pos.Offset) <= column
+	return t.col <= column
+}
+
+func (s *scanner) tooDeep(t raw) {
+	s.report("E113", t.Pos.Offset, t.stop, "this is nested more than %d deep", maxNesting).Help = "bind parts of it to names"
 }
 
 // neverInside reports whether a word cannot be directly inside ( or [ in any program.
@@ -163,7 +161,8 @@ func neverInside(word string) bool {
 
 // match pairs the brackets and reports those without a partner: the offsets of
 // open ones that are never closed, and of closing ones that nothing opened.
-func (s *scanner) match() (unclosed, stray map[int]bool) {
+// It gives up where they nest too deeply.
+func (s *scanner) match() (unclosed, stray map[int]bool, ok bool) {
 	unclosed, stray = map[int]bool{}, map[int]bool{}
 	var stack []raw
 	lose := func(o raw, found *raw) {
@@ -187,6 +186,10 @@ func (s *scanner) match() (unclosed, stray map[int]bool) {
 		switch t.Value {
 		case "(", "[", "{":
 			stack = append(stack, t)
+			if len(stack) > maxNesting {
+				s.tooDeep(t)
+				return nil, nil, false
+			}
 		case ")", "]", "}":
 			at := len(stack) - 1
 			for at >= 0 && closer(stack[at].Value) != t.Value {
@@ -208,5 +211,5 @@ func (s *scanner) match() (unclosed, stray map[int]bool) {
 		lose(stack[len(stack)-1], nil)
 		stack = stack[:len(stack)-1]
 	}
-	return unclosed, stray
+	return unclosed, stray, true
 }

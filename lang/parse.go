@@ -46,10 +46,7 @@ func Parse(f *source.File) (*ast.File, source.Diagnostics) {
 			}
 		}
 		if i > from {
-			stop := len(f.Text)
-			if i < len(toks) {
-				stop = toks[i].Pos.Offset
-			}
+			stop := min(end(toks[i-1]), len(f.Text)) // a mistake at the end is shown there, not lines further down
 			out.Stmts = append(out.Stmts, p.statement(toks[from:i], stop)...)
 		}
 		from = i + 1
@@ -221,7 +218,7 @@ func (p *parser) poisoned(toks []lexer.Token) bool {
 	}
 	from, to := toks[0].Pos.Offset, end(toks[len(toks)-1])
 	k := sort.SearchInts(p.reported, from)
-	return k < len(p.reported) && p.reported[k] <= to
+	return k < len(p.reported) && p.reported[k] < to
 }
 
 func hasBad(toks []lexer.Token) bool {

@@ -55,7 +55,9 @@ type parsers struct {
 
 // grammar is the parser. Its construction fails only if the tags are wrong, which
 // every test would show, so Must is no panic that a user can meet.
-var grammar = sync.OnceValue(func() parsers {
+var grammar = sync.OnceValue(build)
+
+func build() parsers {
 	file := participle.MustBuild[gFile](
 		participle.Lexer(definition{}),
 		participle.UseLookahead(1),
@@ -67,7 +69,7 @@ var grammar = sync.OnceValue(func() parsers {
 		panic(err)
 	}
 	return parsers{file, expr}
-})
+}
 
 // Grammar is the grammar in EBNF as the running parser has it; its ";" come from layout.
 func Grammar() string {

@@ -128,7 +128,7 @@ func (p *printer) block(b *ast.Block) {
 	for _, t := range p.out[at+1:] {
 		lines = lines || t.brk > 0
 	}
-	p.out = append(p.out, item{text: "}", kind: closeBlock, space: true})
+	p.out = append(p.out, item{text: "}", kind: closeBlock, space: len(b.Stmts) > 0})
 	p.space = false
 	if lines {
 		p.out[at+1].brk, p.out[len(p.out)-1].brk = 1, 1

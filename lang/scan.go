@@ -51,6 +51,7 @@ type raw struct {
 	lexer.Token
 	first bool
 	stop  int
+	col   int // from the start of the line, in bytes
 }
 
 func end(t lexer.Token) int { return t.Pos.Offset + len(t.Value) }
@@ -59,6 +60,7 @@ type scanner struct {
 	file     *source.File
 	src      string
 	at       int
+	line     int // where the current line starts
 	first    bool
 	toks     []raw
 	comments []ast.Comment
@@ -84,7 +86,7 @@ func (s *scanner) report(code source.Code, from, to int, format string, args ...
 }
 
 func (s *scanner) emit(typ lexer.TokenType, from int, value string) {
-	s.toks = append(s.toks, raw{lexer.Token{Type: typ, Value: value, Pos: lexer.Position{Offset: from, Line: 1, Column: 1}}, s.first, s.at})
+	s.toks = append(s.toks, raw{lexer.Token{Type: typ, Value: value, Pos: lexer.Position{Offset: from, Line: 1, Column: 1}}, s.first, s.at, from - s.line})
 	s.first = false
 }
 
@@ -105,6 +107,7 @@ func (s *scanner) next() {
 	case c == '\n':
 		s.first = true
 		s.at++
+		s.line = s.at
 	case c == ' ' || c == '\t' || c == '\r':
 		s.at++
 	case c == '#':
