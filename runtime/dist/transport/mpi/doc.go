@@ -12,5 +12,12 @@
 //
 // Threads: MPI is asked for MPI_THREAD_SERIALIZED and one mutex lies round all
 // calls, so any goroutine may call and none is tied to a thread. A locked thread
-// would cost a futex hand-over, 5-124 us, per message.
+// would cost a futex hand-over, 5-124 us, per message. Testsome and TryRecv return
+// at once, with nothing, when another goroutine is inside MPI.
+//
+// What the launcher and the environment decide, and what suits this transport with
+// Open MPI: --bind-to none (the default binds each rank to one core, and its workers
+// with it); OMPI_MCA_btl_vader_single_copy_mechanism=none may win or lose for
+// payloads of tens of megabytes within a node, so measure; the eager limits must not
+// go below 4096 bytes (see pieces.go).
 package mpi

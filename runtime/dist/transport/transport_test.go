@@ -1,0 +1,59 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestErrorText holds the wording that users see when a transfer fails.
+func TestErrorText(t *testing.T) {
+	size := &SizeError{Want: 8, Got: 16}
+	for _, k := range []struct {
+		err  *Error
+		want string
+	}{
+		{&Error{Op: "receive", Rank: 1, Peer: 0, Tag: 7, Err: size}, "rank 1: receive from rank 0 (data, tag 7): expected a message of 8 bytes, got one of 16 bytes"},
+		{&Error{Op: "send", Rank: 0, Peer: 3, Tag: 0, Channel: Control, Err: ErrTooLong}, "rank 0: send to rank 3 (control, tag 0): the control message is too long"},
+		{&Error{Op: "barrier", Rank: 2, Peer: -1, Tag: -1, Err: &DeadError{4}}, "rank 2: barrier: rank 4 is dead"},
+		{&Error{Op: "counter", Rank: 2, Peer: 0, Tag: -1, Err: ErrAborted}, "rank 2: counter with rank 0: the job was aborted"},
+	} {
+		if got := k.err.Error(); got != k.want {
+			t.Errorf("got  %q\nwant %q", got, k.want)
+		}
+	}
+}
+
+// TestFailures finds every failure however the errors were joined and wrapped.
+func TestFailures(t *testing.T) {
+	a, b, c := &Error{Index: 1, Err: ErrLost}, &Error{Index: 2, Err: ErrLost}, &Error{Index: 3, Err: ErrLost}
+	got := Failures(errors.Join(errors.Join(a, b), errors.New("another"), fmt.Errorf("wrapped: %w", c)))
+	if len(got) != 3 || got[0] != a || got[1] != b || got[2] != c {
+		t.Errorf("got %v", got)
+	}
+	if Failures(nil) != nil || Failures(ErrLost) != nil {
+		t.Error("failures found where there are none")
+	}
+}
+
+// TestBackoff checks that waiting begins without a sleep and ends in long ones.
+func TestBackoff(t *testing.T) {
+	b := Backoff{Max: 2 * time.Millisecond}
+	for range spinPolls + yieldPolls {
+		b.Pause()
+	}
+	if b.sleep != 0 {
+		t.Errorf("sleeps %v while it should spin", b.sleep)
+	}
+	for range 10 {
+		b.Pause()
+	}
+	if b.sleep != b.Max {
+		t.Errorf("the sleep has grown to %v, want %v", b.sleep, b.Max)
+	}
+	b.Reset()
+	if b.Pause(); b.sleep != 0 {
+		t.Errorf("sleeps %v after a reset", b.sleep)
+	}
+}
