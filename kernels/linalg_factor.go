@@ -101,11 +101,10 @@ func potrfInto[T precision](k solver[T], s *scratch, a grid[T], e types.Elem) er
 	// The set says which minor failed and no more. Row minor-1 of the factor is complete before its pivot in
 	// every order of elimination, so the pivot's chain can be run again for the message.
 	i := minor - 1
-	pivot := diagonal[i]
-	for _, x := range a.row(i)[:i] {
-		pivot = k.fma(-x, x, pivot)
+	for p, x := range a.row(i)[:i] {
+		k.axpy(-x, a.row(i)[p:p+1], diagonal[i:i+1])
 	}
-	return notDefinite(minor, value.Scalar{Elem: e, F: float64(pivot)})
+	return notDefinite(minor, value.Scalar{Elem: e, F: float64(diagonal[i])})
 }
 
 func (l *linear) getrf(c *op.Call) error {
@@ -124,9 +123,9 @@ func (l *linear) getrf(c *op.Call) error {
 }
 
 // getrfBlock is the edge of the diagonal blocks that getrf eliminates element by element; all else is trsm and
-// gemm. Smaller leaves less to the slow loop and gives gemm thinner panels: 32 was the best of 16, 24, 32, 48
-// and 64 at n = 256.
-const getrfBlock = 32
+// gemm. Smaller leaves less to the slow loop and gives gemm thinner panels: at n = 256 and 512, 16 and 24 were
+// equal (28 and 31 GFLOP/s where potrf had 36 and 41), 32 and 48 slower.
+const getrfBlock = 24
 
 // getrfInto factors a in place and returns 0, or the 1-based number of the zero pivot it met. Right-looking: the
 // trailing matrix always holds chains that are as long as the columns done, so the order is that of getrfRef.
@@ -172,10 +171,7 @@ func eliminate[T precision](k solver[T], a grid[T]) (zero int) {
 		for i := p + 1; i < a.rows; i++ {
 			to := a.row(i)
 			to[p] /= from[p]
-			f := -to[p]
-			for j := p + 1; j < a.cols; j++ {
-				to[j] = k.fma(f, from[j], to[j])
-			}
+			k.axpy(-to[p], from[p+1:], to[p+1:])
 		}
 	}
 	return 0

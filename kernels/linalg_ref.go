@@ -11,8 +11,6 @@ import (
 	"flow/ir/value"
 )
 
-func fma64(x, y, z float64) float64 { return math.FMA(x, y, z) }
-
 // fma32 is x*y + z rounded once to float32. The product is exact in float64; the sum is rounded to odd there, which
 // makes the second rounding harmless (Boldo and Melquiond 2008).
 func fma32(x, y, z float32) float32 {
