@@ -93,14 +93,17 @@ func (e *Engine) Deliver(id ir.ID, v value.Value) error {
 		if e.Failure() == nil {
 			return fmt.Errorf("BUG: rank %d received %%%d twice", e.o.Rank, id)
 		}
-		e.discard(v)
+		if e.o.Remote.Sends(id) > 0 { // given up here, but others may need it; Close frees it
+			e.slot[id] = v
+			e.o.Remote.Produced(id, v)
+		} else {
+			e.discard(v)
+		}
 		return nil
 	}
 	if e.uses[id] == 0 {
 		e.discard(v)
-		if e.o.Remote != nil {
-			e.o.Remote.Freed(id)
-		}
+		e.o.Remote.Freed(id)
 		return nil
 	}
 	e.slot[id] = v
@@ -119,10 +122,11 @@ func (e *Engine) satisfy(i int) {
 	}
 }
 
-// giveUp ends the wait for values from after node: whoever reads them is passed over.
+// giveUp ends the wait for values that only tasks after node read: those are passed over.
 func (e *Engine) giveUp(node ir.ID) {
-	for i := sort.Search(len(e.external), func(i int) bool { return e.external[i] > node }); i < len(e.external); i++ {
-		if e.extState[i].CompareAndSwap(0, 1) {
+	for i := range e.external {
+		from, to := e.extOff[i], e.extOff[i+1]
+		if from < to && e.task[e.extTask[from]] > node && e.extState[i].CompareAndSwap(0, 1) {
 			e.satisfy(i)
 		}
 	}
@@ -152,7 +156,7 @@ func (e *Engine) FirstUnfinished() ir.ID {
 // after f, whose results nobody will see (readers of skipped tasks come after them, so they are skipped as well), while
 // tasks before f run on. One of them may fail and take f's place. When the graph has drained, every task
 // before the failure that is left has succeeded: it is the first in program order, on every engine. Values from other
-// ranks that come after f are given up, those before it still arrive, since the other ranks do the same.
+// ranks that only tasks after f read are given up; the others still arrive, since the other ranks do the same.
 //
 // The price is that a failure waits for tasks before it, which EngineOptions.Grace bounds; past it the
 // smallest failure seen is reported.

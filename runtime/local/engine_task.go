@@ -219,14 +219,14 @@ func (e *Engine) take(s *workerState, x ir.ID, d *value.Dense) *value.Dense {
 func (e *Engine) fresh(s *workerState, t types.Type) (*value.Dense, error) {
 	b, err := e.buffers.Get(t.Bytes())
 	if err != nil {
-		return nil, tooLarge(err)
+		return nil, NoMemory(err)
 	}
 	s.lent += int64(len(b))
 	return value.Over(b, t.Elem, t.Rows, t.Cols), nil
 }
 
-// tooLarge is a failure to get memory, in the user's words.
-func tooLarge(err error) error {
+// NoMemory is the failure of a buffer pool to lend, in the user's words: a code E605.
+func NoMemory(err error) error {
 	return &op.Failure{Code: "E605", Msg: "no memory for the result: " + err.Error(),
 		Help: "raise the memory limit, or use smaller tiles or more ranks"}
 }

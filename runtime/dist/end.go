@@ -1,0 +1,450 @@
+package dist
+
+// This file ends a run on all ranks together, in success and in failure.
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"flow/ir"
+	"flow/runtime/dist/transport"
+	"flow/runtime/trace"
+)
+
+// ending is how far a rank is with its end. It belongs to Run's goroutine, but for frozen.
+type ending struct {
+	idle     bool        // the engine runs no task any more
+	frozen   atomic.Bool // no message starts, no receive is posted
+	failure  *failure    // to be reported, as far as is known
+	since    time.Time   // of the first failure
+	limit    time.Time   // when this rank ends alone; zero: never
+	cause    error       // of this rank's own interruption
+	drains   []*drain    // by rank
+	filled   bool        // what the others posted is being sent, what they sent is being received
+	reported int         // what rank 0 was told: a state
+	dones    []*done     // on rank 0
+	end      *end
+	last     time.Time // of the last look at what is still needed
+}
+
+// States of a rank that has nothing left to do.
+const (
+	busy    = iota
+	ended   // all tasks ended and nothing is under way
+	drained // after a failure: nothing is under way
+)
+
+func (e *ending) init(n int) {
+	e.drains = make([]*drain, n)
+	e.dones = make([]*done, n)
+}
+
+// drain says, after a failure, what has been started with another rank on Data.
+type drain struct {
+	From    int
+	Posted  int32      // receives posted from you: numbers below
+	Started [][2]int32 // sends started to you: ranges of numbers, the end exclusive
+}
+
+// done says that a rank has nothing left to do, and what it did.
+type done struct {
+	From      int
+	State     int
+	Failure   *failure
+	Report    *RankReport
+	Recording []byte
+}
+
+// end is rank 0's last word.
+type end struct{ Failure *failure }
+
+// tell lets all ranks know of a failure of this one. It is called by workers, too.
+func (r *rank) tell(f *failure) {
+	r.failMu.Lock()
+	r.toTell = append(r.toTell, f)
+	r.failMu.Unlock()
+	r.rouse()
+}
+
+// others calls f for every other rank.
+func (r *rank) others(f func(to int)) {
+	for to := range r.n {
+		if to != r.me {
+			f(to)
+		}
+	}
+}
+
+// note takes in a failure, of this rank or another.
+func (r *rank) note(f *failure) {
+	if !f.before(r.ending.failure) {
+		return
+	}
+	if r.ending.failure == nil {
+		r.ending.since = time.Now()
+	}
+	r.ending.failure = f
+	switch f.Severity {
+	case taskFailed:
+		r.eng.Fail(f.task())
+	case interrupted:
+		r.ending.limit = time.Now().Add(r.o.patience)
+		r.eng.Cancel(&InterruptError{Rank: f.Rank})
+	default:
+		r.eng.Cancel(f.public())
+	}
+}
+
+// interrupted is called when this rank's context has ended. A launcher tells the ranks to stop also because one of them has
+// died: then that is what to report.
+func (r *rank) interrupted(cause error) {
+	for range 6 {
+		if r.look(); r.ending.failure != nil {
+			return
+		}
+		if !r.hasNeighbours() {
+			break
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	r.ending.cause = cause
+	r.tell(&failure{Severity: interrupted, Rank: r.me})
+}
+
+// listen handles the control messages that the poller has taken.
+func (r *rank) listen() bool {
+	r.pollMu.Lock()
+	in := r.inbox
+	r.inbox = nil
+	bad := r.bad
+	r.pollMu.Unlock()
+	for _, m := range in {
+		switch {
+		case m.Failure != nil:
+			r.note(m.Failure)
+		case m.Beat != nil:
+			m.Beat.heard = time.Now()
+			r.beats[m.Beat.From] = *m.Beat
+		case m.Drain != nil:
+			r.ending.drains[m.Drain.From] = m.Drain
+		case m.Done != nil:
+			r.ending.dones[m.Done.From] = m.Done
+			if f := m.Done.Failure; f != nil {
+				r.note(f)
+			}
+		case m.End != nil:
+			r.ending.end = m.End
+		}
+	}
+	if bad != nil && r.ending.end == nil && (r.ending.failure == nil || r.ending.failure.Severity < transportFailed) {
+		f := failureOfTransport(bad)
+		if f.Severity == rankDied {
+			r.describe(f)
+		}
+		r.tell(f)
+	}
+	for _, rank := range r.comm.Dead() {
+		if rank != r.me && r.ending.end == nil && (r.ending.failure == nil || r.ending.failure.Severity < rankDied) {
+			f := &failure{Severity: rankDied, Rank: rank}
+			r.describe(f)
+			r.tell(f)
+		}
+	}
+	return len(in) > 0
+}
+
+// step moves the end on. over is true when the run has ended on this rank. See Note [Ending together].
+func (r *rank) step(now time.Time) (f *Failure, over bool) {
+	e := &r.ending
+	r.failMu.Lock()
+	news := r.toTell
+	r.toTell = nil
+	r.failMu.Unlock()
+	for _, n := range news {
+		if n.before(e.failure) {
+			r.note(n)
+			r.others(func(to int) { r.say(to, &message{Failure: n}) })
+		}
+	}
+	if e.end != nil {
+		return r.over(e.end.Failure)
+	}
+	switch {
+	case e.failure == nil:
+		if e.idle && e.reported == busy && r.quiet() && r.complete() {
+			r.reportDone(ended)
+		}
+	case e.failure.Severity >= transportFailed:
+		r.flush(100 * time.Millisecond)
+		return e.failure.public(), true
+	default:
+		r.windDown(now)
+	}
+	if !e.limit.IsZero() && time.Now().After(e.limit) {
+		f := e.failure.public()
+		f.Clean = false
+		return f, true
+	}
+	if r.me == 0 {
+		if state, all := r.agreed(); all && (state == ended) == (e.failure == nil) {
+			e.end = &end{Failure: e.failure}
+			r.others(func(to int) { r.say(to, &message{End: e.end}) })
+			return r.over(e.failure)
+		}
+	}
+	return nil, false
+}
+
+// windDown is the part of step after a failure that leaves all ranks alive.
+func (r *rank) windDown(now time.Time) {
+	e := &r.ending
+	if !e.frozen.Load() {
+		late := now.Sub(e.since) > r.o.Grace+50*time.Millisecond
+		if late && !e.idle {
+			r.eng.Cancel(context.DeadlineExceeded)
+		}
+		if late || e.failure.Severity == interrupted || e.idle && !r.needed(now) {
+			r.freeze()
+		}
+		return
+	}
+	if !e.filled {
+		for from, d := range e.drains {
+			if d == nil && from != r.me {
+				return
+			}
+		}
+		r.fill()
+		e.filled = true
+	}
+	if e.reported != drained && r.quiet() {
+		r.reportDone(drained)
+	}
+}
+
+// quiet reports whether no transfer is under way or held.
+func (r *rank) quiet() bool {
+	r.pollMu.Lock()
+	defer r.pollMu.Unlock()
+	r.adopt()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.reqs) == 0 && len(r.fresh) == 0 && (len(r.held) == 0 || r.frozen)
+}
+
+// complete reports whether every value has arrived.
+func (r *rank) complete() bool {
+	r.pollMu.Lock()
+	defer r.pollMu.Unlock()
+	return r.missing == 0
+}
+
+// needed reports whether a value is still to come that some task before the failed one reads: this rank may have to pass it
+// on though its own tasks are through. Looked up once a millisecond, since it goes through all receives.
+func (r *rank) needed(now time.Time) bool {
+	e := &r.ending
+	if e.failure.Severity != taskFailed {
+		return false
+	}
+	if now.Sub(e.last) < time.Millisecond {
+		return true
+	}
+	e.last = now
+	r.pollMu.Lock()
+	defer r.pollMu.Unlock()
+	for i := range r.routes.receives {
+		if !r.arrived[i] && r.routes.receives[i].pos <= ir.ID(e.failure.Node) {
+			return true
+		}
+	}
+	return false
+}
+
+// freeze stops the flow of values and tells the others how far it came.
+func (r *rank) freeze() {
+	r.pollMu.Lock()
+	r.mu.Lock()
+	r.frozen = true
+	r.ending.frozen.Store(true)
+	clear(r.held)
+	drains := make([]*drain, r.n)
+	for to := range drains {
+		drains[to] = &drain{From: r.me, Posted: r.posted[to], Started: ranges(r.begun[to], r.routes.toCount[to])}
+	}
+	r.mu.Unlock()
+	r.pollMu.Unlock()
+	r.others(func(to int) { r.say(to, &message{Drain: drains[to]}) })
+}
+
+// ranges lists the runs of ones among the first n bits.
+func ranges(bits []uint64, n int32) (out [][2]int32) {
+	for i := int32(0); i < n; i++ {
+		if bits[i/64]&(1<<(i%64)) == 0 {
+			continue
+		}
+		if k := len(out) - 1; k >= 0 && out[k][1] == i {
+			out[k][1]++
+		} else {
+			out = append(out, [2]int32{i, i + 1})
+		}
+	}
+	return out
+}
+
+// fill gives every receive that another rank has posted a message, and every message that another rank has started a receive,
+// so that all requests finish. Within each tag the numbers ascend, as they always do.
+func (r *rank) fill() {
+	r.pollMu.Lock()
+	defer r.pollMu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	to, from := r.sizes()
+	var zeros []byte
+	for peer, d := range r.ending.drains {
+		if d == nil {
+			continue
+		}
+		for num := int32(0); num < d.Posted; num++ {
+			if r.hasBegun(int32(peer), num) {
+				continue
+			}
+			size := to[peer][num]
+			if size > len(zeros) {
+				zeros = make([]byte, size)
+			}
+			r.track(r.comm.Isend(transport.Data, peer, int(num%r.window), zeros[:size]), flight{kind: filler, buf: zeros})
+		}
+		for _, s := range d.Started {
+			for num := max(s[0], r.posted[peer]); num < s[1]; num++ {
+				b := make([]byte, from[peer][num])
+				r.track(r.comm.Irecv(transport.Data, peer, int(num%r.window), b), flight{kind: filler, buf: b})
+			}
+		}
+	}
+}
+
+// sizes is how long each message on Data is, by rank and number.
+func (r *rank) sizes() (to, from [][]int) {
+	to, from = make([][]int, r.n), make([][]int, r.n)
+	for i := range to {
+		to[i] = make([]int, r.routes.toCount[i])
+	}
+	for _, s := range r.routes.sends {
+		if s.num >= 0 {
+			_, to[s.dst][s.num] = formOf(r.p.Graph.Type(s.exchange))
+		}
+	}
+	for _, x := range r.routes.receives {
+		if x.num >= 0 { // in the order of numbers
+			from[x.src] = append(from[x.src], x.bytes)
+		}
+	}
+	return to, from
+}
+
+// reportDone tells rank 0 that this rank has nothing left to do.
+func (r *rank) reportDone(state int) {
+	e := &r.ending
+	e.reported = state
+	d := &done{From: r.me, State: state, Failure: e.failure}
+	if e.idle {
+		report, _ := r.eng.Wait()
+		r.pollMu.Lock()
+		own := r.stats
+		r.pollMu.Unlock()
+		own.Report = report
+		d.Report = &own
+		if rec := r.o.Trace.Recording(); rec != nil {
+			if b, err := rec.MarshalBinary(); err == nil {
+				d.Recording = b
+			}
+		}
+	}
+	if r.me == 0 {
+		e.dones[0] = d
+	} else {
+		r.say(0, &message{Done: d})
+	}
+}
+
+// agreed reports whether all ranks have nothing left to do, in the same state.
+func (r *rank) agreed() (state int, all bool) {
+	for i, d := range r.ending.dones {
+		if d == nil || i > 0 && d.State != state {
+			return busy, false
+		}
+		state = d.State
+	}
+	return state, true
+}
+
+// over ends the run on this rank, which rank 0 has said or is saying.
+func (r *rank) over(w *failure) (*Failure, bool) {
+	clean := r.flush(time.Second)
+	if w == nil {
+		if !clean {
+			return &Failure{Code: "E705", Err: errUnfinished}, true
+		}
+		return nil, true
+	}
+	f := w.public()
+	f.Clean = clean
+	if i, ok := f.Err.(*InterruptError); ok {
+		i.Cause = r.ending.cause
+	}
+	return f, true
+}
+
+// flush polls until nothing is under way.
+func (r *rank) flush(limit time.Duration) bool {
+	for start := time.Now(); !r.quiet(); {
+		if time.Since(start) > limit {
+			return false
+		}
+		if !r.poll() {
+			yield()
+		}
+	}
+	return true
+}
+
+// gathered is what this rank knows of all.
+func (r *rank) gathered() *Report {
+	out := &Report{}
+	for _, d := range r.ending.dones {
+		if d == nil {
+			continue
+		}
+		if d.Report != nil && d.Report.Report != nil {
+			out.Ranks = append(out.Ranks, *d.Report)
+		}
+		if len(d.Recording) > 0 {
+			rec := new(trace.Recording)
+			if rec.UnmarshalBinary(d.Recording) == nil {
+				out.Recordings = append(out.Recordings, rec)
+			}
+		}
+	}
+	if r.me != 0 && r.stats.Report != nil {
+		out.Ranks = append(out.Ranks, r.stats)
+	}
+	return out
+}
+
+// Note [Ending together]
+//
+// Success: a rank whose tasks have ended and that has nothing under way tells rank 0 (done); when all have, rank 0
+// says end. A failed rank never says so, so nobody leaves while a failure is on its way.
+//
+// Failure of a task: the rank tells every other rank, once. Each goes on with the tasks before the failed one, for a bounded
+// time (local, Note [The first failure]), then freezes: it starts no message and posts no receive. Requests cannot be
+// taken back, and buffers belong to the transport until theirs are finished; so each rank tells each other what it has
+// posted and started (drain), and both sides supply what is missing: fillers for receives, scratch receives for
+// sends. How much that is, is bounded by the budget of receives, and by what was under way. Then all requests
+// finish, everyone says done, rank 0 says end with the failure that comes first, and the Comm is as new.
+//
+// Interruption goes the same way, without the tasks before; if it takes longer than `goodbye` each rank leaves alone.
+//
+// A death: nobody can supply the dead rank's part. The one who notices tells the others, and all leave with
+// Clean false.

@@ -1,0 +1,136 @@
+package dist
+
+// This file knows who is alive. A rank is dead when its process is gone: never because it is slow, silent or stopped.
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"flow/ir"
+)
+
+// process identifies a rank's process.
+type process struct {
+	Host  string
+	Space string // what process numbers are relative to; ranks of one space can look at each other
+	Pid   int
+	Start string // so that a number that is used again is no sign of life
+}
+
+func (p process) String() string { return fmt.Sprintf("process %d on %s", p.Pid, p.Host) }
+
+func thisProcess() process {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unknown host"
+	}
+	start, _ := processStart(os.Getpid())
+	return process{Host: host, Space: processSpace(), Pid: os.Getpid(), Start: start}
+}
+
+// gone reports whether p, of this machine, no longer runs. A stopped process runs.
+func (p process) gone() bool {
+	start, alive := processStart(p.Pid)
+	return !alive || start != p.Start
+}
+
+// beat is a heartbeat: what a rank is doing.
+type beat struct {
+	From     int
+	Finished int
+	Tasks    int
+	Nodes    []int32 // being executed
+	heard    time.Time
+}
+
+// sendBeat tells the next ranks, all if they are few, what this one is doing.
+func (r *rank) sendBeat() {
+	b := &beat{From: r.me, Finished: r.eng.Finished(), Tasks: r.eng.Tasks()}
+	for _, id := range r.eng.Current() {
+		b.Nodes = append(b.Nodes, int32(id))
+	}
+	for i := 1; i < min(r.n, beatPeers+1); i++ {
+		r.say((r.me+i)%r.n, &message{Beat: b})
+	}
+}
+
+// hasNeighbours reports whether another rank's process can be looked at from here.
+func (r *rank) hasNeighbours() bool {
+	me := r.peers[r.me]
+	for _, p := range r.peers {
+		if p.Space == me.Space && p.Space != "" && p.Pid != me.Pid {
+			return true
+		}
+	}
+	return false
+}
+
+// look looks for processes that are gone. A rank may leave once the end has been said, and its word may still be on the way to
+// us: so a process must be found gone twice, some time apart.
+func (r *rank) look() {
+	me := r.peers[r.me]
+	for i, p := range r.peers {
+		if i == r.me || p.Space != me.Space || p.Space == "" || p.Pid == me.Pid || !p.gone() {
+			continue
+		}
+		if r.suspect == nil {
+			r.suspect = map[int]time.Time{}
+		}
+		first, again := r.suspect[i]
+		if !again {
+			r.suspect[i] = time.Now()
+			r.poll()
+			continue
+		}
+		if time.Since(first) < 20*time.Millisecond {
+			continue
+		}
+		r.poll()
+		r.listen()
+		if r.ending.end != nil || r.ending.failure != nil && r.ending.failure.Severity == rankDied {
+			return
+		}
+		f := &failure{Severity: rankDied, Rank: i}
+		r.describe(f)
+		r.note(f)
+		r.others(func(to int) {
+			if to != i {
+				r.say(to, &message{Failure: f})
+			}
+		})
+		return
+	}
+}
+
+// describe adds to a death what is known of the dead.
+func (r *rank) describe(f *failure) {
+	if f.Rank < len(r.peers) {
+		f.Where = r.peers[f.Rank].String()
+	}
+	b := r.beats[f.Rank]
+	if b.Tasks == 0 {
+		return
+	}
+	f.Last = fmt.Sprintf("when last heard of, %.1f s ago, it had finished %d of %d tasks", time.Since(b.heard).Seconds(), b.Finished, b.Tasks)
+	var in []string
+	for _, id := range b.Nodes {
+		in = append(in, r.nameOf(id))
+	}
+	if len(in) > 0 {
+		f.Last += " and was in " + strings.Join(in, ", ")
+	}
+}
+
+// nameOf says what a task is: `gemm L[3,2] version 1 (k = 1)`.
+func (r *rank) nameOf(id int32) string {
+	if int(id) >= r.p.Graph.Len() || id < 0 {
+		return fmt.Sprintf("task %d", id)
+	}
+	s := r.p.Graph.Nodes[id].Op.Source()
+	if w := r.p.Where(ir.ID(id)); w != "" {
+		s += " " + w
+	}
+	return s
+}

@@ -1,0 +1,353 @@
+package dist
+
+// This file moves values: sends start in the worker that made the value, receives are posted ahead, and whoever has
+// time polls.
+
+import (
+	"errors"
+	"runtime"
+
+	"flow/ir"
+	"flow/ir/value"
+	"flow/runtime/dist/transport"
+	"flow/runtime/local"
+	"flow/runtime/trace"
+)
+
+func yield() { runtime.Gosched() }
+
+// produced starts the messages that carry value id. It is called by workers, and by the poller for received values.
+func (r *rank) produced(id ir.ID, v value.Value) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.routes.of(id) {
+		r.start(s, id, v)
+	}
+	r.rouse()
+}
+
+// start starts one message, or holds it. mu is held.
+func (r *rank) start(s send, id ir.ID, v value.Value) {
+	if r.frozen {
+		return
+	}
+	f := flight{kind: sending, peer: s.dst, num: s.num, id: s.exchange, source: id}
+	switch form, _ := formOf(r.p.Graph.Type(s.exchange)); form {
+	case variable:
+		b, err := putValue(r.epoch, s.exchange, v)
+		if err != nil {
+			r.eng.Fail(&local.TaskFailure{Node: s.exchange, Rank: r.me, Err: err})
+			return
+		}
+		f.kind, f.buf = sendingCopy, b
+	case fixed:
+		f.kind, f.buf = sendingCopy, putScalar(v.(value.Scalar))
+	case inPlace:
+		f.dense = v.(*value.Dense)
+		f.buf = f.dense.Bytes()
+	}
+	if s.num >= r.window && !r.hasBegun(s.dst, s.num-r.window) {
+		r.held[heldKey{s.dst, s.num}] = f
+		return
+	}
+	r.launch(f)
+}
+
+// launch starts f, and what was held for it: messages of one tag must start in the order of their numbers. mu is held.
+func (r *rank) launch(f flight) {
+	for {
+		f.started = r.now()
+		if f.num < 0 {
+			r.track(r.comm.Isend(transport.Control, int(f.peer), tagValue, f.buf), f)
+			return
+		}
+		r.begun[f.peer][f.num/64] |= 1 << (f.num % 64)
+		r.track(r.comm.Isend(transport.Data, int(f.peer), int(f.num%r.window), f.buf), f)
+		if len(r.held) == 0 {
+			return
+		}
+		next, ok := r.held[heldKey{f.peer, f.num + r.window}]
+		if !ok {
+			return
+		}
+		delete(r.held, heldKey{f.peer, f.num + r.window})
+		f = next
+	}
+}
+
+// track hands a request to the poller. mu is held.
+func (r *rank) track(q transport.Request, f flight) {
+	f.req = q
+	r.fresh = append(r.fresh, f)
+	r.newFresh.Store(int32(len(r.fresh)))
+}
+
+func (r *rank) hasBegun(dst, num int32) bool { return r.begun[dst][num/64]&(1<<(num%64)) != 0 }
+
+// say sends a control message to one rank.
+func (r *rank) say(to int, m *message) {
+	m.Epoch = r.epoch
+	b, err := encode(m)
+	if err != nil {
+		panic("BUG: a control message cannot be encoded: " + err.Error()) // our own types
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.track(r.comm.Isend(transport.Control, to, tagMessage, b), flight{kind: control, peer: int32(to), buf: b})
+}
+
+// now is the clock of the trace, or none: times of messages are for it alone.
+func (r *rank) now() int64 { return r.o.Trace.Communication().Now() }
+
+// between polls after a task, when the last poll is a while ago.
+func (r *rank) between(now int64) {
+	if r.pending.Load()+r.newFresh.Load() == 0 {
+		return
+	}
+	if last := r.lastPoll.Load(); now-last > int64(pollEvery) && r.lastPoll.CompareAndSwap(last, now) {
+		r.poll()
+	}
+}
+
+// idle polls for a worker without a task.
+func (r *rank) idle() bool {
+	return r.pending.Load()+r.newFresh.Load() > 0 && r.poll()
+}
+
+// poll drives everything that is under way, unless somebody else does. True if something happened.
+func (r *rank) poll() bool {
+	if !r.pollMu.TryLock() {
+		return false
+	}
+	defer r.pollMu.Unlock()
+	r.stats.Polls++
+	r.adopt()
+	worked := r.post()
+	if r.hear() {
+		worked = true
+	}
+	r.adopt()
+	if len(r.reqs) > 0 {
+		var err error
+		if r.done, err = r.comm.Testsome(r.reqs, r.done[:0]); err != nil {
+			r.broken(err)
+		}
+		if len(r.done) > 0 {
+			worked = true
+			r.settle(err)
+		}
+	}
+	r.pending.Store(int32(len(r.reqs)))
+	return worked
+}
+
+// adopt takes over the requests that were started since. pollMu is held, as in all that follows.
+func (r *rank) adopt() {
+	if r.newFresh.Load() == 0 {
+		return
+	}
+	r.mu.Lock()
+	for _, f := range r.fresh {
+		r.reqs = append(r.reqs, f.req)
+		r.flights = append(r.flights, f)
+	}
+	clear(r.fresh)
+	r.fresh = r.fresh[:0]
+	r.newFresh.Store(0)
+	r.mu.Unlock()
+}
+
+// settle handles the transfers that Testsome has finished, and closes the gaps they leave. Those that failed are
+// handled as well, but bring no value: broken has seen to the end of the run.
+func (r *rank) settle(err error) {
+	failed := map[int]bool{}
+	for _, f := range transport.Failures(err) {
+		failed[f.Index] = true
+	}
+	for _, i := range r.done {
+		f := r.flights[i]
+		r.flights[i].kind = finished
+		if failed[i] {
+			continue
+		}
+		r.land(&f)
+	}
+	kept := 0
+	for i := range r.flights {
+		if r.flights[i].kind != finished {
+			r.flights[kept], r.reqs[kept] = r.flights[i], r.reqs[i]
+			kept++
+		}
+	}
+	clear(r.flights[kept:])
+	r.flights, r.reqs = r.flights[:kept], r.reqs[:kept]
+}
+
+// land handles one transfer that has succeeded.
+func (r *rank) land(f *flight) {
+	switch f.kind {
+	case sending, sendingCopy:
+		r.stats.MessagesSent++
+		r.stats.BytesSent += int64(len(f.buf))
+		r.record(trace.Send, f)
+		r.eng.Release(f.source)
+	case receiving:
+		r.awaited--
+		x := &r.routes.receives[f.at]
+		var v value.Value
+		switch x.form {
+		case inPlace:
+			v = f.dense
+		case fixed:
+			v = getScalar(f.buf, r.p.Graph.Type(x.exchange).Elem)
+		}
+		r.record(trace.Receive, f)
+		r.received(int(f.at), v, int64(len(f.buf)))
+	}
+}
+
+// received hands a value to the engine, which passes it on and starts its readers.
+func (r *rank) received(at int, v value.Value, bytes int64) {
+	id := r.routes.receives[at].exchange
+	r.arrived[at] = true
+	r.missing--
+	r.stats.MessagesReceived++
+	r.stats.BytesReceived += bytes
+	r.stats.Forwarded += int64(len(r.routes.of(id)))
+	if err := r.eng.Deliver(id, v); err != nil {
+		r.eng.Fail(&local.TaskFailure{Node: id, Rank: r.me, Err: err})
+	}
+}
+
+func (r *rank) record(k trace.Kind, f *flight) {
+	if t := r.o.Trace.Communication(); t != nil {
+		t.Add(trace.Event{Kind: k, ID: int32(f.id), Peer: f.peer, Bytes: int64(len(f.buf)), Start: f.started, End: t.Now()})
+	}
+}
+
+// post starts receives ahead of their time. See Note [Receives cannot deadlock].
+func (r *rank) post() (worked bool) {
+	if !r.started.Load() || r.ending.frozen.Load() {
+		return false
+	}
+	for r.next < len(r.routes.receives) {
+		x := &r.routes.receives[r.next]
+		if x.form == variable { // comes over Control by itself
+			r.next++
+			continue
+		}
+		over := r.awaited >= r.o.MaxPosted || r.awaited+int(r.used.Load()) > 0 && r.used.Load()+int64(x.bytes) > r.o.Budget
+		if over && x.pos > r.eng.FirstUnfinished() {
+			return worked
+		}
+		f := flight{kind: receiving, at: int32(r.next), peer: x.src, num: x.num, id: x.exchange, started: r.now()}
+		switch x.form {
+		case inPlace:
+			b, err := r.eng.Buffers().Get(x.bytes)
+			if err != nil {
+				if r.awaited == 0 || x.pos <= r.eng.FirstUnfinished() {
+					r.eng.Fail(&local.TaskFailure{Node: x.exchange, Rank: r.me, Err: local.NoMemory(err)})
+				}
+				return worked // memory will come back
+			}
+			t := r.p.Graph.Type(x.exchange)
+			f.dense, f.buf = value.Over(b, t.Elem, t.Rows, t.Cols), b
+			r.used.Add(int64(x.bytes))
+		case fixed:
+			f.buf = make([]byte, scalarBytes)
+		}
+		r.reqs = append(r.reqs, r.comm.Irecv(transport.Data, int(x.src), int(x.num%r.window), f.buf))
+		r.flights = append(r.flights, f)
+		r.posted[x.src] = x.num + 1
+		r.awaited++
+		r.next++
+		worked = true
+	}
+	return worked
+}
+
+// freed gives a received value's share of the budget back.
+func (r *rank) freed(id ir.ID) {
+	if f, bytes := formOf(r.p.Graph.Type(id)); f == inPlace {
+		r.used.Add(-int64(bytes))
+		r.rouse()
+	}
+}
+
+// hear takes what came over Control: values go to the engine, messages to Run's goroutine.
+func (r *rank) hear() (worked bool) {
+	if !r.started.Load() {
+		return false
+	}
+	for len(r.early) > 0 {
+		m := r.early[0]
+		r.early = r.early[1:]
+		r.hearOne(m)
+	}
+	for {
+		m, ok, err := r.comm.TryRecv(transport.Control)
+		if err != nil {
+			r.broken(err)
+			return worked
+		}
+		if !ok {
+			return worked
+		}
+		worked = true
+		r.hearOne(m)
+	}
+}
+
+func (r *rank) hearOne(m transport.Message) {
+	if m.Tag != tagValue {
+		c, err := decode(m.Payload)
+		if err != nil {
+			r.broken(err)
+			return
+		}
+		if c.Epoch == r.epoch { // else of an earlier run on this Comm
+			r.inbox = append(r.inbox, c)
+			r.rouse()
+		}
+		return
+	}
+	epoch, id, v, err := getValue(m.Payload)
+	if err != nil {
+		r.broken(err)
+		return
+	}
+	if epoch != r.epoch || r.ending.frozen.Load() {
+		return
+	}
+	at, ok := r.variables[id]
+	if !ok || r.arrived[at] {
+		r.broken(errors.New("BUG: a value arrived that this rank does not expect"))
+		return
+	}
+	r.received(at, v, int64(len(m.Payload)))
+}
+
+// broken notes that the transport has failed.
+func (r *rank) broken(err error) {
+	if r.bad == nil {
+		r.bad = err
+	}
+}
+
+// Note [Receives cannot deadlock]
+//
+// Receives are posted in the order of pos, the first task on any rank that reads the exchange, and per pair of ranks
+// messages are numbered in that order. The budget may stop posting, except for what comes before the rank's own first
+// unfinished task.
+//
+// Claim: while tasks are unfinished, something moves. Let T be the unfinished task that comes first in the program, over
+// all ranks. What T reads was produced by tasks before T, so it has been produced, and so has everything with pos <= T,
+// for an exchange is produced before its first reader. Let e have pos <= T, and let rank r be next on e's way down
+// the tree. All tasks of r before T are finished, so r's first unfinished task is not before T, so the budget does not stop r
+// from posting e and everything before e in its order. Everything before e has pos <= T as well. Its sends have
+// started at their owners: the window may hold message m for message m - window, which comes earlier in the order and
+// has been produced too. Hence by induction over the order and over the depth in the tree, e arrives, T's inputs are complete, and
+// T runs: executors do not wait for anything else.
+//
+// When it would be wrong: if posting were in the order of arrival, or if a value that was received early could hold
+// the budget against what T needs. That is why the exception exists and is not bounded.

@@ -1,0 +1,343 @@
+package dist
+
+// This file defines Run: its options, what it reports, and the loop of a rank from the handshake to the end.
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/value"
+	"flow/runtime/dist/transport"
+	"flow/runtime/local"
+	"flow/runtime/trace"
+)
+
+// Options says how a plan is run. The zero value is the common case.
+type Options struct {
+	// Env is the world outside, for the tasks that this rank owns.
+	Env op.Env
+	// Fingerprint is compared between ranks before anything runs: the program's version, the operator table, parameters,
+	// headers of inputs. The same names in the same order on every rank. The plan's hash need not be listed.
+	Fingerprint []Item
+	// Budget bounds the bytes of receives that are posted or read later, 0 means 256 MiB. What the next task needs is
+	// received even beyond it.
+	Budget int64
+	// MaxPosted bounds the number of posted receives, 0 means 256: every poll looks at each.
+	MaxPosted int
+
+	// These are those of local.EngineOptions.
+	Buffers    *local.BufferPool
+	Stats      bool
+	Trace      *trace.Recorder
+	OnProgress func(done, total int)
+	Observe    func(id ir.ID, v value.Value)
+	Grace      time.Duration
+
+	// patience replaces the times of the end, in tests.
+	patience time.Duration
+}
+
+// Item is one thing that must be the same on every rank.
+type Item struct {
+	Name string // as a message says it: "the operator table", "param n"
+	Hash [32]byte
+}
+
+const (
+	defaultBudget    = 256 << 20
+	defaultMaxPosted = 256
+	// beatEvery is the period of heartbeats, which carry what a rank is doing, for the message about its death.
+	beatEvery = time.Second
+	// lookEvery is the period of looking whether the other processes of this machine exist.
+	lookEvery = 250 * time.Millisecond
+	// goodbye is how long the ranks may take to end together after an interruption; then each ends alone.
+	goodbye = 1500 * time.Millisecond
+	// pollEvery is the least time between two polls by workers that have tasks.
+	pollEvery = 20 * time.Microsecond
+	// beatPeers bounds how many ranks a heartbeat goes to.
+	beatPeers = 32
+)
+
+// Report is what a run did. On rank 0 it has all ranks, elsewhere this one alone. A rank that has nothing to
+// report is left out.
+type Report struct {
+	Ranks      []RankReport
+	Recordings []*trace.Recording // of the ranks that traced
+}
+
+// RankReport is what one rank did.
+type RankReport struct {
+	*local.Report
+	MessagesSent, MessagesReceived int64
+	BytesSent, BytesReceived       int64
+	Forwarded                      int64 // messages that were passed on to others
+	Polls                          int64
+}
+
+// rank is one rank in one run.
+type rank struct {
+	comm    transport.Comm
+	me, n   int
+	p       *plan.Plan
+	o       Options
+	routes  *routes
+	epoch   uint64
+	peers   []process // all ranks, after the handshake
+	window  int32     // MaxTag + 1
+	eng     *local.Engine
+	started atomic.Bool // eng is
+
+	// Sending. mu is held over Isend: it keeps messages of one tag in order.
+	mu       sync.Mutex
+	frozen   bool               // no message starts any more
+	begun    [][]uint64         // by rank, a bit a number: the send has started
+	held     map[heldKey]flight // sends that wait for the one a window before them
+	fresh    []flight           // started, not yet known to the poller
+	newFresh atomic.Int32       // len(fresh)
+	pending  atomic.Int32       // requests that the poller tests; a hint for workers
+
+	// Polling.
+	pollMu    sync.Mutex
+	reqs      []transport.Request
+	flights   []flight // of reqs
+	done      []int
+	next      int                 // receives posted, and those over Control passed over
+	posted    []int32             // by rank: numbers posted
+	awaited   int                 // posted, not arrived
+	arrived   []bool              // by receive
+	missing   int                 // receives not arrived
+	variables map[ir.ID]int       // exchange -> receive, of variable form
+	early     []transport.Message // came before this rank knew that the run has begun
+	inbox     []*message          // for Run's goroutine
+	used      atomic.Int64
+	lastPoll  atomic.Int64
+
+	// Of Run's goroutine.
+	wake    chan struct{}
+	napping atomic.Bool
+	backoff int
+	nap     time.Duration
+	failMu  sync.Mutex
+	toTell  []*failure // failures of this rank that the others do not know yet
+	ending  ending
+	beats   []beat            // last heard, by rank
+	suspect map[int]time.Time // ranks whose process was not found
+	stats   RankReport
+	bad     error // of the transport; set under pollMu
+}
+
+type heldKey struct{ dst, num int32 }
+
+// flight is a transfer that has a request, or will have.
+type flight struct {
+	kind    flightKind
+	at      int32 // index into receives
+	peer    int32
+	num     int32
+	id      ir.ID // exchange
+	source  ir.ID // node whose value is sent
+	dense   *value.Dense
+	buf     []byte
+	req     transport.Request
+	started int64
+}
+
+type flightKind uint8
+
+const (
+	sending flightKind = iota
+	sendingCopy
+	receiving
+	control
+	filler   // of the end: nobody wants the bytes
+	finished // about to be forgotten
+)
+
+// Run executes the tasks of p that belong to comm's rank, together with the other ranks, who must call it as well with the
+// same plan. It blocks until the run has ended on all of them. The error is a *Failure, the same on every rank
+// that is alive.
+func Run(ctx context.Context, comm transport.Comm, pool *local.Pool, p *plan.Plan, o Options) (*Report, error) {
+	r := newRank(comm, p, o)
+	if f := r.handshake(ctx); f != nil {
+		return nil, f
+	}
+	f := r.prepare()
+	if f == nil {
+		f = r.loop(ctx, pool)
+	}
+	report := r.finish(f)
+	if f != nil {
+		return report, f
+	}
+	return report, nil
+}
+
+func newRank(comm transport.Comm, p *plan.Plan, o Options) *rank {
+	if o.Budget <= 0 {
+		o.Budget = defaultBudget
+	}
+	if o.MaxPosted <= 0 {
+		o.MaxPosted = defaultMaxPosted
+	}
+	if o.Grace == 0 {
+		// The ranks have one second to stop, and need some of it to agree.
+		o.Grace = 700 * time.Millisecond
+	}
+	if o.patience == 0 {
+		o.patience = goodbye
+	}
+	n := comm.Size()
+	return &rank{comm: comm, me: comm.Rank(), n: n, p: p, o: o, window: int32(min(comm.MaxTag(), 1<<30)) + 1,
+		held: map[heldKey]flight{}, begun: make([][]uint64, n), posted: make([]int32, n), wake: make(chan struct{}, 1),
+		beats: make([]beat, n)}
+}
+
+// prepare makes the routes and the engine.
+func (r *rank) prepare() *Failure {
+	r.routes = newRoutes(r.p, r.me)
+	for dst, c := range r.routes.toCount {
+		r.begun[dst] = make([]uint64, (c+63)/64)
+	}
+	r.arrived = make([]bool, len(r.routes.receives))
+	r.missing = len(r.routes.receives)
+	r.variables = map[ir.ID]int{}
+	for i, x := range r.routes.receives {
+		if x.form == variable {
+			r.variables[x.exchange] = i
+		}
+	}
+	r.ending.init(r.n)
+	eng, err := local.NewEngine(r.p, local.EngineOptions{
+		Env: r.o.Env, Buffers: r.o.Buffers, Stats: r.o.Stats, Trace: r.o.Trace, Rank: r.me, OnProgress: r.o.OnProgress,
+		Observe: r.o.Observe, Grace: r.o.Grace,
+		Remote: &local.Remote{
+			Sends:    func(id ir.ID) int { return len(r.routes.of(id)) },
+			Produced: r.produced,
+			Freed:    r.freed,
+			Between:  r.between,
+			Idle:     r.idle,
+			Failed:   func(f *local.TaskFailure) { r.tell(failureOf(f)) },
+		},
+	})
+	if err != nil {
+		return &Failure{Code: "E606", Err: err}
+	}
+	r.eng = eng
+	return nil
+}
+
+// loop is the progress engine: it polls, listens, and naps when nothing happens.
+func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
+	// Cancellation is ours to handle, so that all ranks end together: the engine's context is another.
+	r.eng.Start(context.WithoutCancel(ctx), pool)
+	r.started.Store(true)
+	engineDone := r.eng.Done()
+	now := time.Now()
+	beat, look := now.Add(beatEvery), now.Add(lookEvery)
+	quit := ctx.Done()
+	for {
+		worked := r.poll()
+		if r.listen() {
+			worked = true
+		}
+		if r.backoff%16 == 0 || r.nap > 0 {
+			now = time.Now()
+			if now.After(beat) {
+				beat = now.Add(beatEvery)
+				r.sendBeat()
+			}
+			if now.After(look) {
+				look = now.Add(lookEvery)
+				r.look()
+			}
+			select {
+			case <-quit:
+				quit = nil
+				r.interrupted(context.Cause(ctx))
+			default:
+			}
+		}
+		select {
+		case <-engineDone:
+			engineDone = nil
+			r.ending.idle = true
+			worked = true
+		default:
+		}
+		if f, over := r.step(now); over {
+			return f
+		}
+		if worked {
+			r.backoff, r.nap = 0, 0
+		} else {
+			r.pause(engineDone, quit)
+		}
+	}
+}
+
+// Phases of pause: how many fruitless polls in a row are made at full speed, and how many with a yield between.
+const (
+	busyPolls  = 200
+	yieldPolls = 50
+	firstNap   = 20 * time.Microsecond
+	longestNap = time.Millisecond
+)
+
+// pause lets time pass between fruitless polls: none at first, since an answer within microseconds is likely, at last a
+// millisecond, so that an idle rank costs about a hundredth of a core. A worker that starts a message ends it.
+func (r *rank) pause(engineDone, quit <-chan struct{}) {
+	r.backoff++
+	switch {
+	case r.backoff <= busyPolls:
+		if r.backoff%16 == 0 {
+			yield()
+		}
+		return
+	case r.backoff <= busyPolls+yieldPolls:
+		yield()
+		return
+	}
+	r.nap = min(max(2*r.nap, firstNap), longestNap)
+	t := time.NewTimer(r.nap)
+	defer t.Stop()
+	r.napping.Store(true)
+	select {
+	case <-t.C:
+	case <-r.wake:
+	case <-engineDone:
+	case <-quit:
+	}
+	r.napping.Store(false)
+}
+
+// rouse ends a nap.
+func (r *rank) rouse() {
+	if r.napping.Load() {
+		select {
+		case r.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// finish takes the engine down and gathers the reports.
+func (r *rank) finish(f *Failure) *Report {
+	if r.eng == nil {
+		return nil
+	}
+	if r.started.Load() && (f == nil || f.Clean) && r.ending.idle {
+		report, _ := r.eng.Wait()
+		r.stats.Report = report
+		if err := r.eng.Close(); err != nil && f == nil {
+			// Memory that nobody gave back: wrong, though the results are right.
+			panic(fmt.Sprintf("BUG: after a run: %v", err))
+		}
+	}
+	return r.gathered()
+}

@@ -1,0 +1,330 @@
+package dist
+
+// These tests run plans on ranks in one process and compare every value with the reference evaluator.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/runtime/dist/transport"
+	"flow/runtime/dist/transport/mem"
+	"flow/runtime/local"
+	"flow/runtime/local/enginetest"
+	"flow/runtime/trace"
+)
+
+func parse(t *testing.T, text string) *plan.Plan {
+	t.Helper()
+	p, err := plan.Parse(text, enginetest.Table())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func closeAll(t *testing.T, comms []transport.Comm) {
+	t.Helper()
+	for i, c := range comms {
+		if err := c.Close(); err != nil {
+			t.Errorf("rank %d: %v", i, err)
+		}
+	}
+}
+
+// within fails the test if f does not end in time: a test that hangs has failed.
+func within(t *testing.T, d time.Duration, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(d):
+		t.Fatalf("not over within %v", d)
+	}
+}
+
+func TestRandomPlansEqualTheEvaluator(t *testing.T) {
+	faults := []struct {
+		name   string
+		comm   mem.Options
+		budget int64
+		posted int
+	}{
+		{"plain", mem.Options{}, 0, 0},
+		{"no buffering", mem.Options{EagerLimit: -1}, 0, 0},
+		{"delays", mem.Options{Faults: mem.Faults{Seed: 3, MaxDelay: 300 * time.Microsecond}}, 0, 0},
+		{"three tags", mem.Options{MaxTag: 2, Faults: mem.Faults{Seed: 5, MaxDelay: 100 * time.Microsecond}}, 0, 0},
+		{"two tags, no buffering", mem.Options{MaxTag: 1, EagerLimit: -1}, 0, 0},
+		{"tiny budget", mem.Options{EagerLimit: -1}, 1, 1},
+		{"tiny budget, three tags, delays", mem.Options{MaxTag: 2, EagerLimit: -1, Faults: mem.Faults{MaxDelay: 100 * time.Microsecond}}, 1000, 2},
+	}
+	for _, c := range faults {
+		t.Run(c.name, func(t *testing.T) {
+			for ranks := 1; ranks <= 8; ranks++ {
+				p := enginetest.Random(uint64(ranks)*100, 250, ranks)
+				o, err := enginetest.NewOracle(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				within(t, 20*time.Second, func() {
+					comms := mem.New(ranks, c.comm)
+					buffers := make([]*local.BufferPool, ranks)
+					report, err := RunGroup(context.Background(), comms, p, 1+ranks%2, func(rank int) Options {
+						buffers[rank] = local.NewBufferPool(0)
+						return Options{Env: &enginetest.Env{}, Observe: o.Observe, Budget: c.budget, MaxPosted: c.posted, Stats: true,
+							Trace: trace.New(rank, 1+ranks%2), Buffers: buffers[rank]}
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := o.Err(); err != nil {
+						t.Fatalf("%d ranks: %v", ranks, err)
+					}
+					checkReport(t, p, report)
+					for i, b := range buffers {
+						if live := b.Stats().Live; live != 0 {
+							t.Errorf("rank %d: %d bytes are still lent", i, live)
+						}
+					}
+					closeAll(t, comms)
+				})
+			}
+		})
+	}
+}
+
+func checkReport(t *testing.T, p *plan.Plan, report *Report) {
+	t.Helper()
+	tasks, exchanges, sent, received := 0, 0, int64(0), int64(0)
+	for _, r := range report.Ranks {
+		tasks += r.Tasks
+		sent += r.MessagesSent
+		received += r.MessagesReceived
+	}
+	want := int64(0)
+	for i := range p.Graph.Nodes {
+		if p.Graph.Nodes[i].Op.Name == "exchange" {
+			exchanges++
+			for _, to := range p.Graph.Nodes[i].Attrs.Ints("to") {
+				if int(to) != p.Rank(nodeID(i)) {
+					want++
+				}
+			}
+		}
+	}
+	if len(report.Ranks) != p.Ranks || len(report.Recordings) != p.Ranks || tasks != p.Graph.Len()-exchanges || sent != want || received != want {
+		t.Errorf("%d ranks: report of %d ranks, %d recordings, %d tasks of %d, %d messages sent and %d received of %d", p.Ranks,
+			len(report.Ranks), len(report.Recordings), tasks, p.Graph.Len()-exchanges, sent, received, want)
+	}
+}
+
+// A Comm serves one run after another, also after a run that failed.
+func TestRunsOneAfterAnother(t *testing.T) {
+	const ranks = 4
+	comms := mem.New(ranks, mem.Options{MaxTag: 3, EagerLimit: -1, Faults: mem.Faults{MaxDelay: 200 * time.Microsecond}})
+	for round := range 12 {
+		p := enginetest.Random(uint64(round), 200, ranks)
+		bad := -1
+		if round%2 == 0 {
+			bad = spoil(p, 40+5*round)
+		}
+		within(t, 20*time.Second, func() {
+			errs := runAll(context.Background(), comms, p, func(int) Options { return Options{Env: &enginetest.Env{}, Budget: 5000} })
+			for rank, err := range errs {
+				var f *local.TaskFailure
+				switch {
+				case bad < 0 && err != nil:
+					t.Fatalf("round %d, rank %d: %v", round, rank, err)
+				case bad >= 0 && (!errors.As(err, &f) || int(f.Node) != bad || !err.(*Failure).Clean || err.Error() != errs[0].Error()):
+					t.Fatalf("round %d, rank %d: %v, want the clean failure of task %d", round, rank, err, bad)
+				}
+			}
+		})
+	}
+	closeAll(t, comms)
+}
+
+// spoil makes the first task from some node on that is a check fail, and a few after it, and returns the first.
+func spoil(p *plan.Plan, from int) int {
+	first := -1
+	t := enginetest.Table()
+	for i := from; i < p.Graph.Len(); i++ {
+		n := &p.Graph.Nodes[i]
+		if in := p.Graph.In(nodeID(i)); n.Op.Name == "neg" && n.Region == nil && p.Graph.Type(in[0]).Rows > 0 {
+			n.Op = t.Must("check")
+			n.Attrs = failing()
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	return first
+}
+
+func runAll(ctx context.Context, comms []transport.Comm, p *plan.Plan, o func(rank int) Options) []error {
+	errs := make([]error, len(comms))
+	var all sync.WaitGroup
+	for i, c := range comms {
+		all.Go(func() {
+			pool := local.NewPool(1)
+			defer pool.Close()
+			_, errs[i] = Run(ctx, c, pool, p, o(i))
+			if f, ok := errs[i].(*Failure); ok && !f.Clean {
+				var d *DeathError
+				if !errors.As(f, &d) {
+					c.Abort(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return errs
+}
+
+func TestFailureIsTheSameEverywhere(t *testing.T) {
+	for seed := range uint64(10) {
+		for _, ranks := range []int{1, 2, 3, 5} {
+			p := enginetest.Random(seed, 200, ranks)
+			bad := spoil(p, 30)
+			comms := mem.New(ranks, mem.Options{Faults: mem.Faults{Seed: seed, MaxDelay: 200 * time.Microsecond}})
+			start := time.Now()
+			within(t, 10*time.Second, func() {
+				for rank, err := range runAll(context.Background(), comms, p, func(int) Options { return Options{Env: &enginetest.Env{}} }) {
+					var f *local.TaskFailure
+					if !errors.As(err, &f) || int(f.Node) != bad || f.Rank != p.Rank(f.Node) || err.(*Failure).Code != "E603" || !err.(*Failure).Clean {
+						t.Fatalf("seed %d, rank %d of %d: %v (%+v), want the failure of task %d", seed, rank, ranks, err, err, bad)
+					}
+				}
+			})
+			if d := time.Since(start); d > time.Second {
+				t.Errorf("seed %d: %d ranks took %v to stop", seed, ranks, d)
+			}
+			closeAll(t, comms)
+		}
+	}
+}
+
+func TestMismatchIsNamed(t *testing.T) {
+	comms := mem.New(3, mem.Options{})
+	good, other := enginetest.Random(1, 50, 3), enginetest.Random(2, 50, 3)
+	run := func(f func(rank int) (*plan.Plan, []Item)) string {
+		errs := make([]error, 3)
+		within(t, 5*time.Second, func() {
+			var all sync.WaitGroup
+			for i, c := range comms {
+				all.Go(func() {
+					pool := local.NewPool(1)
+					defer pool.Close()
+					p, items := f(i)
+					_, errs[i] = Run(context.Background(), c, pool, p, Options{Fingerprint: items, Env: &enginetest.Env{},
+						Observe: nil})
+				})
+			}
+			all.Wait()
+		})
+		for _, err := range errs {
+			if err == nil || err.Error() != errs[0].Error() || err.(*Failure).Code != "E701" {
+				t.Fatalf("errors %v", errs)
+			}
+		}
+		return errs[0].Error()
+	}
+	for _, c := range []struct {
+		want string
+		f    func(rank int) (*plan.Plan, []Item)
+	}{
+		{"rank 2 has another plan", func(rank int) (*plan.Plan, []Item) {
+			if rank == 2 {
+				return other, nil
+			}
+			return good, nil
+		}},
+		{"ranks 1, 2 have another value of param n", func(rank int) (*plan.Plan, []Item) {
+			return good, []Item{{"operator table", [32]byte{1}}, {"value of param n", [32]byte{byte(min(rank, 1))}}}
+		}},
+		{"the plan is for 2 ranks, the job has 3", func(int) (*plan.Plan, []Item) { return enginetest.Random(1, 50, 2), nil }},
+	} {
+		if got := run(c.f); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	closeAll(t, comms)
+}
+
+// slow is a plan of which every rank does something for about a second.
+func slow(ranks int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "plan ranks %d\nown", ranks)
+	for i := range 100 * ranks {
+		fmt.Fprintf(&b, " %d", i%ranks)
+	}
+	b.WriteString("\n")
+	for i := range 100 * ranks {
+		fmt.Fprintf(&b, "%%%d = sleep() {us=10000} : i64\n", i)
+	}
+	return b.String()
+}
+
+func TestInterruptionEndsAllRanks(t *testing.T) {
+	comms := mem.New(4, mem.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	start := time.Now()
+	for rank, err := range runAll(ctx, comms, parse(t, slow(4)), func(int) Options { return Options{} }) {
+		if !errors.Is(err, context.Canceled) || !err.(*Failure).Clean {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+	if d := time.Since(start); d > time.Second {
+		t.Errorf("took %v", d)
+	}
+	closeAll(t, comms)
+}
+
+func TestDeathIsNamed(t *testing.T) {
+	for _, dead := range []int{0, 2} {
+		g := mem.NewGroup(4, mem.Options{Faults: mem.Faults{Notice: 5 * time.Millisecond}})
+		comms := make([]transport.Comm, 4)
+		for i := range comms {
+			comms[i] = g.Comm(i)
+		}
+		time.AfterFunc(50*time.Millisecond, func() { g.Kill(dead) })
+		start := time.Now()
+		for rank, err := range runAll(context.Background(), comms, parse(t, slow(4)), func(int) Options { return Options{} }) {
+			var d *DeathError
+			if !errors.As(err, &d) || d.Rank != dead || err.(*Failure).Clean || err.(*Failure).Code != "E702" {
+				t.Errorf("rank %d: %v, want the death of rank %d", rank, err, dead)
+			}
+		}
+		if d := time.Since(start); d > time.Second {
+			t.Errorf("took %v", d)
+		}
+	}
+}
+
+func TestLostMessageEndsTheRun(t *testing.T) {
+	comms := mem.New(3, mem.Options{Faults: mem.Faults{Seed: 1, Loss: 0.2}})
+	within(t, 10*time.Second, func() {
+		failed := false
+		for _, err := range runAll(context.Background(), comms, enginetest.Random(9, 300, 3), func(int) Options {
+			return Options{Env: &enginetest.Env{}}
+		}) {
+			failed = failed || err != nil
+		}
+		if !failed {
+			t.Error("no rank noticed")
+		}
+	})
+}
+
+func nodeID(i int) ir.ID { return ir.ID(i) }
+
+func failing() *op.Attrs { return op.MakeAttrs(op.Attr{Name: "bad", Val: op.Bool(true)}) }

@@ -1,0 +1,109 @@
+package dist
+
+// This file encodes what does not travel in place: scalars, values of unknown size, and control messages.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/gob"
+	"fmt"
+	"math"
+
+	"flow/ir"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Tags on Control.
+const (
+	tagMessage = 0 // a message, by gob
+	tagValue   = 1 // a value of variable form
+)
+
+// putScalar encodes a scalar of fixed size.
+func putScalar(s value.Scalar) []byte {
+	b := make([]byte, 0, scalarBytes)
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.F))
+	return binary.LittleEndian.AppendUint64(b, uint64(s.I))
+}
+
+func getScalar(b []byte, e types.Elem) value.Scalar {
+	return value.Scalar{Elem: e, F: math.Float64frombits(binary.LittleEndian.Uint64(b)), I: int64(binary.LittleEndian.Uint64(b[8:]))}
+}
+
+// The header of a value over Control: epoch, exchange, kind, element, rows, columns; then the data.
+const valueHeader = 8 + 4 + 1 + 1 + 8 + 8
+
+// putValue encodes a value of variable form. Kinds of values that it does not know are a limit of this version.
+func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
+	head := func(n int, kind types.Kind, e types.Elem, rows, cols int) []byte {
+		b := make([]byte, 0, valueHeader+n)
+		b = binary.LittleEndian.AppendUint64(b, epoch)
+		b = binary.LittleEndian.AppendUint32(b, uint32(id))
+		b = append(b, byte(kind), byte(e))
+		b = binary.LittleEndian.AppendUint64(b, uint64(rows))
+		return binary.LittleEndian.AppendUint64(b, uint64(cols))
+	}
+	switch x := v.(type) {
+	case value.Scalar:
+		b := head(scalarBytes+len(x.S), types.Scalar, x.Elem, 0, 0)
+		return append(append(b, putScalar(x)...), x.S...), nil
+	case *value.Dense:
+		if x.Elem.Size() == 0 {
+			break
+		}
+		b := head(x.Rows*x.Cols*x.Elem.Size(), types.Matrix, x.Elem, x.Rows, x.Cols)
+		for i := range x.Rows {
+			b = append(b, x.View(i, 0, 1, x.Cols).Bytes()...)
+		}
+		return b, nil
+	}
+	return nil, fmt.Errorf("not supported yet: a value of type %v cannot be sent to another rank", v.Type())
+}
+
+// getValue decodes what putValue made. The value lies on the heap.
+func getValue(b []byte) (epoch uint64, id ir.ID, v value.Value, err error) {
+	damaged := fmt.Errorf("BUG: a value of %d bytes arrived that cannot be decoded", len(b))
+	if len(b) < valueHeader {
+		return 0, 0, nil, damaged
+	}
+	epoch = binary.LittleEndian.Uint64(b)
+	id = ir.ID(binary.LittleEndian.Uint32(b[8:]))
+	kind, e := types.Kind(b[12]), types.Elem(b[13])
+	rows, cols := int(binary.LittleEndian.Uint64(b[14:])), int(binary.LittleEndian.Uint64(b[22:]))
+	data := b[valueHeader:]
+	switch {
+	case kind == types.Scalar && len(data) >= scalarBytes:
+		s := getScalar(data, e)
+		s.S = string(data[scalarBytes:])
+		return epoch, id, s, nil
+	case kind == types.Matrix && rows >= 0 && cols >= 0 && rows*cols*e.Size() == len(data):
+		d := value.New(e, rows, cols)
+		copy(d.Bytes(), data)
+		return epoch, id, d, nil
+	}
+	return 0, 0, nil, damaged
+}
+
+// message is anything said on Control but values. One of the pointers is set. Epoch tells runs on one Comm apart.
+type message struct {
+	Epoch   uint64
+	Hello   *hello
+	Verdict *verdict
+	Beat    *beat
+	Failure *failure
+	Drain   *drain
+	Done    *done
+	End     *end
+}
+
+func encode(m *message) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(m)
+	return b.Bytes(), err
+}
+
+func decode(b []byte) (*message, error) {
+	m := new(message)
+	return m, gob.NewDecoder(bytes.NewReader(b)).Decode(m)
+}
