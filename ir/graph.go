@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"flow/ir/op"
@@ -29,10 +30,9 @@ type Node struct {
 	Call   int32  // index into Graph.Calls; 0: the program itself
 }
 
-// Edge is what a node's output carries.
-type Edge struct {
-	Type types.Type
-}
+// Edge is what a node's output carries: its type, as an index into the graph's types,
+// of which even a program of a million tasks has a handful.
+type Edge struct{ typ uint32 }
 
 // Region is a body: a graph of its own. It reads nothing but Args, which are nodes
 // of the row `arg`; Yields are its results.
@@ -55,6 +55,8 @@ type Graph struct {
 	Grids  []Grid  // channel arrays that nodes send to
 	Calls  []Call  // function calls that nodes come from; entry 0 is the program
 
+	types   []types.Type
+	typeOf  map[types.Type]uint32
 	ins     []ID
 	scratch []ID    // of Sweep
 	ctx     []int32 // loop contexts and destinations; entry 0 is unused so that 0 means none
@@ -79,7 +81,7 @@ type Call struct {
 
 // New is an empty graph.
 func New() *Graph {
-	return &Graph{ctx: make([]int32, 1), Calls: []Call{{Name: "program"}}}
+	return &Graph{ctx: make([]int32, 1), Calls: []Call{{Name: "program"}}, typeOf: map[types.Type]uint32{}}
 }
 
 // Len is the number of nodes.
@@ -101,18 +103,43 @@ func (g *Graph) In(id ID) []ID {
 }
 
 // Type is the type of an edge.
-func (g *Graph) Type(id ID) types.Type { return g.Edges[id].Type }
+func (g *Graph) Type(id ID) types.Type { return g.types[g.Edges[id].typ] }
+
+// edge is an edge of type t. Types with an Ext are compared by content, so each such
+// edge gets an entry of its own.
+func (g *Graph) edge(t types.Type) Edge {
+	if n := len(g.Edges); n > 0 && t.Ext == nil && g.types[g.Edges[n-1].typ] == t {
+		return g.Edges[n-1]
+	}
+	i, ok := g.typeOf[t]
+	if !ok {
+		i = uint32(len(g.types))
+		g.types = append(g.types, t)
+		g.typeOf[t] = i
+	}
+	return Edge{i}
+}
 
 // Add appends a node; its inputs must exist. at carries span, call, loop and
 // destination, copied from another node or made by the setters.
 func (g *Graph) Add(d *op.Def, attrs *op.Attrs, t types.Type, at Origin, in ...ID) ID {
 	id := ID(len(g.Nodes))
 	off := uint32(len(g.ins))
+	if len(g.Nodes) == cap(g.Nodes) {
+		g.Grow(max(64, len(g.Nodes)/2)) // append grows large slices by a quarter, which copies a big graph more often
+	}
 	g.ins = append(g.ins, in...)
 	g.Nodes = append(g.Nodes, Node{Op: d, Attrs: attrs, in: off, nin: int32(len(in)),
 		Span: at.Span, loop: at.loop, dest: at.dest, Call: at.Call})
-	g.Edges = append(g.Edges, Edge{Type: t})
+	g.Edges = append(g.Edges, g.edge(t))
 	return id
+}
+
+// Grow makes room for n more nodes.
+func (g *Graph) Grow(n int) {
+	g.Nodes = slices.Grow(g.Nodes, n)
+	g.Edges = slices.Grow(g.Edges, n)
+	g.ins = slices.Grow(g.ins, 2*n)
 }
 
 // Origin is where a node came from.
@@ -255,7 +282,7 @@ func (g *Graph) CopyTables(old *Graph) {
 // CopyNode appends node id of old with inputs in; tables must have been copied.
 func (g *Graph) CopyNode(old *Graph, id ID, in ...ID) ID {
 	n := &old.Nodes[id]
-	out := g.Add(n.Op, n.Attrs, old.Edges[id].Type, old.Origin(id), in...)
+	out := g.Add(n.Op, n.Attrs, old.Type(id), old.Origin(id), in...)
 	g.Nodes[out].Region = n.Region
 	return out
 }
@@ -267,6 +294,10 @@ func (g *Graph) Clone() *Graph {
 	out.Nodes = append([]Node(nil), g.Nodes...)
 	out.Edges = append([]Edge(nil), g.Edges...)
 	out.ins = append([]ID(nil), g.ins...)
+	out.types = append([]types.Type(nil), g.types...)
+	for i, t := range out.types {
+		out.typeOf[t] = uint32(i)
+	}
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 //	t(b) read by @                 ->  matmul{tb}           (and ta)
 //	c - a @ b,  c + a @ b          ->  gemm(c, a, b){sub}   if nothing else reads a @ b
 //	c - (a0@b0 + a1@b1 + ..)       ->  gemm(gemm(c, a0, b0){sub}, a1, b1){sub} ..
+//	a @ b over k > Panel           ->  (a0@b0 + a1@b1) + (a2@b2 + a3@b3) ..
 //
 // This form is the *meaning* of those expressions (every element one chain of fused
 // multiply-adds from c in ascending k), not an optimisation of it: the pass is
@@ -20,7 +21,7 @@ import (
 // (its other reader would see other bits than if the product had been written twice),
 // one that another statement named, and where c broadcasts.
 type Contraction struct {
-	gemm, mm *op.Def
+	gemm, mm, plus, slice *op.Def
 
 	// flags are the attributes of products that have no others, by bits: shared, because there are a
 	// million such nodes.
@@ -55,7 +56,7 @@ func (c *Contraction) flip(attrs *op.Attrs, bits int) *op.Attrs {
 // memory from one expression to the next.
 func NewContraction(table *op.Table) *Contraction {
 	mm := table.Infix("@")
-	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum)}
+	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), plus: table.Infix("+"), slice: table.Must("slice")}
 	for bits := range c.flags {
 		var list []op.Attr
 		for i, name := range []string{"ta", "tb", "sub"} {
@@ -127,6 +128,9 @@ func (c *Contraction) rewrite(id ir.ID) ir.ID {
 		if x, ok := c.transposed(b); ok {
 			b, attrs = x, c.flip(attrs, tb)
 		}
+		if to, ok := c.panels(id, attrs, a, b); ok {
+			return to
+		}
 		if !moved {
 			g.Replace(id, d, attrs, a, b)
 			return id
@@ -150,6 +154,60 @@ func (c *Contraction) again(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) i
 	c.g.Nodes[to].Region = c.g.Nodes[id].Region
 	c.uses = append(c.uses, c.uses[id-c.from])
 	return to
+}
+
+// Panel is the longest summed dimension that is one chain. A longer one, as in
+// t(X) @ X of a tall X, would leave nothing to do in parallel, and its rounding error
+// would grow with its length; it is cut into panels whose products are added in a
+// balanced tree. The cut is a function of the shape alone.
+const Panel = 1 << 15
+
+// panels rewrites a product over a long k.
+func (c *Contraction) panels(id ir.ID, attrs *op.Attrs, a, b ir.ID) (ir.ID, bool) {
+	g, t := c.g, c.g.Type(id)
+	ta, tb := attrs.Bool("ta"), attrs.Bool("tb")
+	at, bt := g.Type(a), g.Type(b)
+	k := at.Cols
+	if ta {
+		k = at.Rows
+	}
+	if k <= Panel || !at.IsDense() || !bt.IsDense() {
+		return 0, false
+	}
+	add := func(d *op.Def, attrs *op.Attrs, t types.Type, in ...ir.ID) ir.ID {
+		x := g.Add(d, attrs, t, g.Origin(id), in...)
+		c.uses = append(c.uses, 1)
+		return x
+	}
+	window := func(x ir.ID, t types.Type, rows bool, lo, hi int) ir.ID {
+		r0, r1, c0, c1 := 0, t.Rows, lo, hi
+		if rows {
+			r0, r1, c0, c1 = lo, hi, 0, t.Cols
+		}
+		return add(c.slice, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, r1-r0, c1-c0)}), types.DenseOf(t.Elem, r1-r0, c1-c0), x)
+	}
+	var sums []ir.ID
+	for lo := 0; lo < k; lo += Panel {
+		hi := min(lo+Panel, k)
+		x := window(a, at, ta, lo, hi)
+		y := x
+		if a != b || ta == tb {
+			y = window(b, bt, !tb, lo, hi)
+		}
+		sums = append(sums, add(c.mm, attrs, t, x, y))
+	}
+	for len(sums) > 1 {
+		next := sums[:0:0]
+		for i := 0; i+1 < len(sums); i += 2 {
+			next = append(next, add(c.plus, nil, t, sums[i], sums[i+1]))
+		}
+		if len(sums)%2 == 1 {
+			next = append(next, sums[len(sums)-1])
+		}
+		sums = next
+	}
+	c.uses[sums[0]-c.from] = c.uses[id-c.from]
+	return sums[0], true
 }
 
 // transposed is what a view t(x) views.

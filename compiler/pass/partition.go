@@ -36,6 +36,8 @@ type Block struct{ Row, Col, Rows, Cols int32 }
 func Partition(g *ir.Graph, table *op.Table) (*Partitioned, error) {
 	p := &partitioner{old: g, g: ir.New(), table: table, one: make([]ir.ID, g.Len()), parts: map[ir.ID]*parts{}}
 	p.g.CopyTables(g)
+	p.g.Grow(g.Len() + g.Len()/8)
+	p.block = make([]Block, 0, g.Len()+g.Len()/8)
 	p.cuts = chooseCuts(g, table)
 	for i := range g.Nodes {
 		if err := p.node(ir.ID(i)); err != nil {
@@ -265,10 +267,21 @@ func first(cuts []int, x int) int {
 
 // move lays pieces of the inputs into the result's blocks.
 func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []ir.ID) error {
+	// Which boxes touch which block: an untile has as many boxes as blocks.
+	cols := len(c.cc) - 1
+	touch := make([][]int32, (len(c.rc)-1)*cols)
+	for k, x := range boxes {
+		for i := first(c.rc, x.dr); i < len(c.rc)-1 && c.rc[i] < x.dr+x.rows; i++ {
+			for j := first(c.cc, x.dc); j < cols && c.cc[j] < x.dc+x.cols; j++ {
+				touch[i*cols+j] = append(touch[i*cols+j], int32(k))
+			}
+		}
+	}
 	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
 		r0, r1, c0, c1 := c.rc[i], c.rc[i+1], c.cc[j], c.cc[j+1]
 		var src []piece
-		for k, x := range boxes {
+		for _, k := range touch[i*cols+j] {
+			x := boxes[k]
 			a0, a1 := max(x.dr, r0), min(x.dr+x.rows, r1)
 			b0, b1 := max(x.dc, c0), min(x.dc+x.cols, c1)
 			if a0 >= a1 || b0 >= b1 {
