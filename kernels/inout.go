@@ -61,7 +61,8 @@ func assertRow() *op.Def {
 		Name: "assert",
 		Doc: "assert ends the run with a failure when its condition is false; an assert above an emit guards it: nothing below is printed. " +
 			"Written as a statement: `assert x > 0, \"text\"`.",
-		Args: []op.Arg{{Name: "cond", Doc: "bool"}, {Name: "after", Rest: true, Doc: "effects that come first; the compiler writes them"},
+		Args: []op.Arg{{Name: "cond", Doc: "bool"},
+			{Name: "after", Rest: true, Doc: "the text of the failure when it is computed, and effects that come first; the compiler writes them"},
 			{Name: "message", Attr: true, Kind: op.StrVal, Optional: true, Doc: "text of the failure"}},
 		Eg:   []op.Example{{Program: "assert 1 + 1 == 2, \"arithmetic\"\nemit \"ok\"", Output: "ok\n"}},
 		Type: assertType,
@@ -72,8 +73,14 @@ func assertRow() *op.Def {
 		if c.Scalar(0).I != 0 {
 			return nil, nil
 		}
-		if m := c.Attrs.Str("message"); m != "" {
-			return nil, op.Failf(codeAssert, "assertion failed: %s", m)
+		message := c.Attrs.Str("message")
+		if len(c.In) > 1 {
+			if m, ok := c.In[1].(value.Scalar); ok {
+				message = m.S
+			}
+		}
+		if message != "" {
+			return nil, op.Failf(codeAssert, "assertion failed: %s", message)
 		}
 		return nil, op.Failf(codeAssert, "assertion failed")
 	}
@@ -92,14 +99,17 @@ func assertType(s *op.Sig) (types.Type, error) {
 		}
 		return types.Type{}, f
 	}
-	return effectType(s)
+	if len(s.In) > 1 && s.In[1] == types.ScalarOf(types.Str) {
+		return effectType(s, 2)
+	}
+	return effectType(s, 1)
 }
 
-// effectType is the type of an effect that waits for others: all inputs but the first.
-func effectType(s *op.Sig) (types.Type, error) {
-	for i, t := range s.In[1:] {
-		if t.Kind != types.Effect {
-			return types.Type{}, op.Faultf(i+1, codeKind, "%s takes one value; argument %d is %s", s.Def.Source(), i+2, t)
+// effectType is the type of an effect that waits for others: all inputs from first on.
+func effectType(s *op.Sig, first int) (types.Type, error) {
+	for i := first; i < len(s.In); i++ {
+		if t := s.In[i]; t.Kind != types.Effect {
+			return types.Type{}, op.Faultf(i, codeKind, "argument %d of %s must be an effect; this is %s", i+1, s.Def.Source(), t)
 		}
 	}
 	return types.EffectType(), nil

@@ -6,6 +6,7 @@ package kernels
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,11 @@ func emitType(s *op.Sig) (types.Type, error) {
 	}
 	// Attributes come after the value and its effects.
 	toArg := len(s.In) + 1
+	for _, a := range s.Attrs.List() {
+		if !slices.Contains([]string{"label", "to", "sep", "form"}, a.Name) {
+			return types.Type{}, op.Faultf(toArg, "E204", "a sink has no argument `%s`", a.Name).WithHelp("write csv(\"f\", sep = \";\")")
+		}
+	}
 	if to := s.Attrs.Str("to"); to != "" {
 		o, err := readOptions(s.Attrs)
 		if err != nil {
@@ -54,7 +60,7 @@ func emitType(s *op.Sig) (types.Type, error) {
 			return types.Type{}, op.Faultf(0, codeKind, "a %s cannot be written to a file of numbers", t)
 		}
 	}
-	return effectType(s)
+	return effectType(s, 1)
 }
 
 func emitKernel(c *op.Call) error {

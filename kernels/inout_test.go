@@ -196,6 +196,7 @@ func TestInOutFaults(t *testing.T) {
 		{"read", op.MakeAttrs(put("b.csv", "1,2\n"), attr("sep", op.Str("ab"))), nil, "E203", 3, "sep", ""},
 		{"emit", op.MakeAttrs(attr("to", op.Str("x.cvs"))), []types.Type{f64}, "E502", 2, `unknown format ".cvs"`, "did you mean .csv?"},
 		{"emit", op.MakeAttrs(attr("to", op.Str("x.csv"))), []types.Type{types.ScalarOf(types.Str)}, "E202", 0, "", ""},
+		{"emit", op.MakeAttrs(attr("to", op.Str("x.csv")), attr("separator", op.Str(";"))), []types.Type{f64}, "E204", 2, "a sink has no argument `separator`", "sep"},
 		{"emit", nil, []types.Type{types.EffectType()}, "E202", 0, "", ""},
 		{"emit", nil, []types.Type{f64, f64}, "E202", 1, "", ""},
 		{"assert", nil, []types.Type{f64}, "E202", 0, "assert takes one bool; this is f64", "compare"},
@@ -220,12 +221,15 @@ func TestEmitFailsWhereItCannotWrite(t *testing.T) {
 
 func TestAssert(t *testing.T) {
 	d := rowNamed(t, inout(), "assert")
-	if _, err := d.Type(&op.Sig{Def: d, In: []types.Type{types.ScalarOf(types.Bool), types.EffectType()}}); err != nil {
-		t.Error(err)
+	for _, rest := range [][]types.Type{{types.EffectType()}, {types.ScalarOf(types.Str), types.EffectType()}} {
+		if _, err := d.Type(&op.Sig{Def: d, In: append([]types.Type{types.ScalarOf(types.Bool)}, rest...)}); err != nil {
+			t.Error(err)
+		}
 	}
 	for want, c := range map[string]*op.Call{
 		"<nil>":                      {In: []value.Value{value.Bool(true)}},
 		"assertion failed":           {In: []value.Value{value.Bool(false)}},
+		"assertion failed: n is 3":   {In: []value.Value{value.Bool(false), value.Str("n is 3"), nil}},
 		"assertion failed: X is odd": {In: []value.Value{value.Bool(false)}, Attrs: op.MakeAttrs(attr("message", op.Str("X is odd")))},
 	} {
 		err := d.Kernel(c)

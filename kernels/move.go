@@ -218,7 +218,7 @@ func tilings() []*op.Def {
 			Name: "tiles",
 			Doc: "tiles is the static array of the nb x nb tiles of a matrix; the last row and column of tiles take what is left. " +
 				"`chan T = tiles(a, nb)` declares them with a send end. part = \"lower\" or \"upper\" has no tiles beyond the diagonal ones.",
-			Args: []op.Arg{{Name: "a", Doc: "the matrix"},
+			Args: []op.Arg{{Name: "x", Doc: "the matrix"},
 				{Name: "nb", Attr: true, Kind: op.IntVal, Default: &size, Doc: "tile edge, positive; 0 or absent takes auto_tile of the matrix"},
 				{Name: "part", Attr: true, Kind: op.StrVal, Default: &all, Doc: `"all", "lower" or "upper"`}},
 			Eg: []op.Example{{Program: "T = tiles(eye(3), 2)\nemit T[0,0]", Output: "1 0\n0 1\n"}},
