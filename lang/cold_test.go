@@ -1,0 +1,23 @@
+package lang
+
+import (
+	"testing"
+	"time"
+)
+
+// A process that parses one program pays for building the parser too. Together they
+// take about 4 ms (one core, 2026); the bound is the tenth part of a second that start-up
+// may take, halved, so that only a change of kind fails here and not a busy machine.
+func TestColdStart(t *testing.T) {
+	text := programs(t)["cholesky.flow"]
+	best := time.Hour
+	for range 3 {
+		start := time.Now()
+		build()
+		parse(text)
+		best = min(best, time.Since(start))
+	}
+	if best > 50*time.Millisecond {
+		t.Errorf("building the parser and parsing 20 lines took %v", best)
+	}
+}
