@@ -91,7 +91,7 @@ func Compile(ctx context.Context, name string, text []byte, o Options) (*Result,
 
 func checkOptions(o Options) (ds source.Diagnostics) {
 	if o.Ranks < 1 {
-		ds = append(ds, source.Errorf("E705", source.Span{}, "%d ranks", o.Ranks))
+		ds = append(ds, source.Errorf("E706", source.Span{}, "%d ranks", o.Ranks))
 	}
 	var names []string
 	for _, p := range Passes() {
@@ -103,7 +103,7 @@ func checkOptions(o Options) (ds source.Diagnostics) {
 		if slices.Contains(names, d) {
 			continue
 		}
-		diag := source.Errorf("E221", source.Span{}, "no pass `%s` can be switched off", d)
+		diag := source.Errorf("E203", source.Span{}, "no pass `%s` can be switched off", d)
 		if s, ok := source.Suggest(d, names); ok {
 			diag = diag.WithHelp("did you mean `%s`?", s)
 		} else {

@@ -345,7 +345,7 @@ func (l *lowerer) foldList(e *ast.Call, d *op.Def, word string, xs []val, at sou
 		case "any", "all":
 			return konstVal(value.Bool(word == "all"))
 		}
-		l.failf("E221", at, "%s of nothing has no value", word)
+		l.failf("E203", at, "%s of nothing has no value", word)
 	}
 	acc := xs[0]
 	for _, x := range xs[1:] {

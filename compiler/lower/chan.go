@@ -149,7 +149,7 @@ func (l *lowerer) checkWith(w *ast.With) {
 			l.fail(source.Errorf("E128", a.Span(), "no such hint").WithHelp("hints are place, schedule and grain"))
 		}
 		if n, ok := a.Value.(*ast.Name); a.Name.Name == "place" && (!ok || n.Name != "cyclic2d") {
-			l.fail(source.Errorf("E221", a.Value.Span(), "no such placement").WithHelp("place = cyclic2d"))
+			l.fail(source.Errorf("E203", a.Value.Span(), "no such placement").WithHelp("place = cyclic2d"))
 		}
 	}
 }
@@ -514,13 +514,13 @@ func (l *lowerer) tiles(e *ast.Call) val {
 	nb := 0
 	if a[1] != nil {
 		if nb = l.intArg(a[1], "the tile edge"); nb < 0 {
-			l.failf("E221", a[1].Span(), "the tile edge is %d, it must be positive (or 0 for the default)", nb)
+			l.failf("E203", a[1].Span(), "the tile edge is %d, it must be positive (or 0 for the default)", nb)
 		}
 	}
 	if nb == 0 {
 		v, err := l.table.Must("auto_tile").Shape([]types.Type{t})
 		if err != nil {
-			l.failf("E221", e.Span(), "%v", err)
+			l.failf("E203", e.Span(), "%v", err)
 		}
 		nb = max(1, int(v.(value.Scalar).I))
 	} else if nb > max(t.Rows, t.Cols, 1) {
@@ -529,7 +529,7 @@ func (l *lowerer) tiles(e *ast.Call) val {
 	part := "all"
 	if a[2] != nil {
 		if part = l.strArg(a[2], "part"); part != "all" && part != "lower" && part != "upper" {
-			l.fail(source.Errorf("E221", a[2].Span(), "part is %q", part).WithHelp(`part is "all", "lower" or "upper"`))
+			l.fail(source.Errorf("E203", a[2].Span(), "part is %q", part).WithHelp(`part is "all", "lower" or "upper"`))
 		}
 	}
 	p, q := (t.Rows+nb-1)/nb, (t.Cols+nb-1)/nb

@@ -231,7 +231,7 @@ func (l *lowerer) fault(d *op.Def, err error, at source.Span, spans []source.Spa
 			diag.Help = x.Help
 			l.fail(diag)
 		}
-		l.failf("E221", at, "%s: %v", d.Source(), err)
+		l.failf("E203", at, "%s: %v", d.Source(), err)
 	}
 	where := at
 	if f.Arg >= 0 && f.Arg < len(spans) && spans[f.Arg].IsValid() {

@@ -430,7 +430,7 @@ func (l *lowerer) sink(e ast.Expr) []op.Attr {
 			}
 			return out
 		}
-		l.failf("E507", e.Span(), "a sink is a path, or csv(..), mtx(..), npy(..)")
+		l.failf("E502", e.Span(), "a sink is a path, or csv(..), mtx(..), npy(..)")
 	}
 	return []op.Attr{{Name: "to", Val: op.Str(l.strArg(e, "the path"))}}
 }
