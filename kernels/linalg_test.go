@@ -302,7 +302,7 @@ func TestTypeFaults(t *testing.T) {
 		{"reshape", op.MakeAttrs(attr("n", op.Int(2)), attr("m", op.Int(4))), []types.Type{d(types.F64, 3, 3)}, "E211", 0, "3 x 3 has 9 elements, 2 x 4 has 8"},
 		{"cbind", nil, []types.Type{d(types.F64, 3, 3), d(types.F64, 4, 3)}, "E211", 1, "cbind: 3 and 4 rows"},
 		{"rbind", nil, []types.Type{d(types.F64, 3, 3), d(types.F32, 3, 3)}, "E215", 1, "rbind of f64 and f32"},
-		{"reverse", op.MakeAttrs(attr("by", op.Str("row"))), []types.Type{d(types.F64, 3, 3)}, "E203", 1, `by = "row"`},
+		{"reverse", op.MakeAttrs(attr("by", op.Str("row"))), []types.Type{d(types.F64, 3, 3)}, "E203", 1, `by is "row"`},
 		{"lay", op.MakeAttrs(attr("rows", op.Int(3)), attr("cols", op.Int(3)), attr("boxes", op.Ints(0, 0, 2, 2, 2, 0))), []types.Type{d(types.F64, 3, 3)}, "E212", 0, ""},
 		{"diag", nil, []types.Type{types.ScalarOf(types.I64)}, "E202", 0, "diag takes a dense matrix; this is i64"},
 	} {

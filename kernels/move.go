@@ -239,5 +239,5 @@ func oneOf(arg int, name, word string, words ...string) error {
 			return nil
 		}
 	}
-	return op.Faultf(arg, codeAttr, "%s = %q", name, word).WithHelp("%s is one of %s", name, strings.Join(words, ", "))
+	return op.Faultf(arg, codeAttr, "%s is %q", name, word).WithHelp("%s is one of %s", name, strings.Join(words, ", "))
 }
