@@ -33,12 +33,14 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // session is one invocation of the command.
 type session struct {
-	began  time.Time
-	in     io.Reader
-	out    io.Writer
-	err    io.Writer
-	color  bool // on err
-	signal *interruption
+	began     time.Time     // when main began
+	loaded    time.Duration // how long the process took to come to main
+	compiling time.Time     // when the compiler began
+	in        io.Reader
+	out       io.Writer
+	err       io.Writer
+	color     bool // on err
+	signal    *interruption
 }
 
 func main() {
@@ -47,7 +49,7 @@ func main() {
 
 // invoke runs one command line and returns its exit code.
 func invoke(args []string, began time.Time) (code int) {
-	s := &session{began: began, in: os.Stdin, out: os.Stdout, err: os.Stderr, color: wantsColor(os.Stderr)}
+	s := &session{began: began, loaded: beforeMain(), compiling: began, in: os.Stdin, out: os.Stdout, err: os.Stderr, color: wantsColor(os.Stderr)}
 	defer func() {
 		if v := recover(); v != nil {
 			code = s.bug(fmt.Errorf("%v", v), debug.Stack())
@@ -61,6 +63,8 @@ func invoke(args []string, began time.Time) (code int) {
 	ctx, stop := s.watchSignals()
 	defer stop()
 	switch {
+	case l.help && len(l.files) > 0 && (l.command == "" || l.command == "run"):
+		err = s.describe(l.files[0])
 	case l.help && l.command != "":
 		err = app.RunContext(ctx, []string{args[0], l.command, "--help"})
 	case l.help:
@@ -141,7 +145,13 @@ func (s *session) app() *cli.App {
 // commands is the table of commands, in the order of the manual.
 func (s *session) commands() []*cli.Command {
 	list := []*cli.Command{
+		s.runCommand(),
+		s.checkCommand(),
+		s.planCommand(),
 		s.explainCommand(),
+		s.evalCommand(),
+		s.fmtCommand(),
+		s.docCommand(),
 		s.versionCommand(),
 	}
 	for _, c := range list {

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// This file defines `flowrun check` and `flowrun eval`.
+
+func (s *session) checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "check",
+		Usage:     "report all mistakes of a program without running it",
+		ArgsUsage: "FILE",
+		Flags:     append(programFlags(), ranksFlag(), timingFlag()),
+		Action: func(c *cli.Context) error {
+			o, err := s.compileOptions(c)
+			if err != nil {
+				return err
+			}
+			if o.Ranks, err = ranks(c, 1); err != nil {
+				return err
+			}
+			p, err := s.compile(c.Context, c, o)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.out, "%s: ok, %s\n", c.Args().First(), count(p.Plan.Graph.Len(), "task"))
+			if c.Bool("timing") {
+				s.timing(p, 0)
+			}
+			return nil
+		},
+	}
+}
+
+// ranks reads --ranks; absent means otherwise.
+func ranks(c *cli.Context, otherwise int) (int, error) {
+	if !c.IsSet("ranks") {
+		return otherwise, nil
+	}
+	n := c.Int("ranks")
+	if n < 1 {
+		return 0, usagef("--ranks is at least 1, not %d", n)
+	}
+	return n, nil
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func (s *session) evalCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "eval",
+		Usage:     "run a program by the definitions of its operators: slow, what all engines are compared with",
+		ArgsUsage: "FILE",
+		Flags:     append(programFlags(), timingFlag()),
+		Action: func(c *cli.Context) error {
+			o, err := s.compileOptions(c)
+			if err != nil {
+				return err
+			}
+			p, err := s.compile(c.Context, c, o)
+			if err != nil {
+				return err
+			}
+			start := time.Now()
+			err = p.Evaluate(s.out)
+			if c.Bool("timing") {
+				s.timing(p, time.Since(start).Seconds())
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"flow"
+	"flow/compiler"
+	"flow/kernels/blas"
+	"flow/lang/source"
+)
+
+// This file defines what all commands about a program share: its params, passes and kernels.
+
+// programFlags are the flags that change what a program is compiled to.
+func programFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "set", Usage: "give a param its value: `name=value`; repeatable"},
+		&cli.StringFlag{Name: "set-file", Usage: "take params from a JSON object in `FILE`; --set goes before it"},
+		&cli.StringFlag{Name: "kernels", Usage: "use the kernel set `NAME` (flowrun version lists them)"},
+		&cli.StringSliceFlag{Name: "disable", Usage: "leave out the `PASS`; repeatable, the output stays the same"},
+		&cli.BoolFlag{Name: "no-fuse", DisableDefaultText: true, Usage: "same as --disable=fuse"},
+		&cli.IntFlag{Name: "max-tasks", Usage: "refuse programs that unroll to more than `N` tasks", Value: 2_000_000},
+	}
+}
+
+// ranksFlag is the number of ranks a plan is for.
+func ranksFlag() cli.Flag {
+	return &cli.IntFlag{Name: "ranks", Usage: "plan for `N` ranks"}
+}
+
+// compileOptions reads the flags of programFlags.
+func (s *session) compileOptions(c *cli.Context) (flow.CompileOptions, error) {
+	o := flow.CompileOptions{Kernels: c.String("kernels"), MaxTasks: c.Int("max-tasks"), Disable: c.StringSlice("disable"),
+		Verify: os.Getenv("FLOW_DEBUG") != ""}
+	if o.MaxTasks < 1 {
+		return o, usagef("--max-tasks is at least 1")
+	}
+	if _, err := blas.Select(o.Kernels); err != nil {
+		return o, kernelError(o.Kernels)
+	}
+	if c.Bool("no-fuse") {
+		o.Disable = append(o.Disable, "fuse")
+	}
+	if err := checkPasses(o.Disable); err != nil {
+		return o, err
+	}
+	for _, text := range c.StringSlice("set") {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			e := usagef("--set %s is not name=value", text)
+			e.help = "write --set " + strings.TrimSuffix(text, "=") + "=VALUE"
+			return o, e
+		}
+		o.Set = append(o.Set, flow.Setting{Name: name, Text: value})
+	}
+	if path := c.String("set-file"); path != "" {
+		more, err := settingsOf(path, o.Set)
+		if err != nil {
+			return o, err
+		}
+		o.Set = append(more, o.Set...)
+	}
+	if r := flow.LoadRates(o.Kernels); r != nil { // a nil *Rates in the interface would not be nil
+		o.Rates = r
+	}
+	return o, nil
+}
+
+func kernelError(name string) error {
+	e := usagef("there is no kernel set %q here; there are %s", name, strings.Join(blas.Names(), ", "))
+	if near, ok := source.Suggest(name, blas.Names()); ok {
+		e.help = "did you mean --kernels=" + near + "?"
+	} else if name == "openblas" {
+		e.help = "build with -tags openblas"
+	}
+	return e
+}
+
+// checkPasses refuses to leave out what does not exist or must be there.
+func checkPasses(names []string) error {
+	var known []string
+	required := map[string]bool{}
+	for _, p := range compiler.Passes() {
+		known = append(known, p.Name)
+		required[p.Name] = p.Required
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return unknownPass(n, known)
+		}
+		if required[n] {
+			return usagef("pass %s cannot be left out: without it there is no plan", n)
+		}
+	}
+	return nil
+}
+
+func unknownPass(name string, known []string) error {
+	e := usagef("there is no pass %q; there are %s", name, strings.Join(known, ", "))
+	if near, ok := source.Suggest(name, known); ok {
+		e.help = "did you mean " + near + "?"
+	}
+	return e
+}
+
+// settingsOf reads a JSON object of params, leaving out those that are given already.
+func settingsOf(path string, given []flow.Setting) ([]flow.Setting, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usagef("--set-file: %v", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber() // 4096 stays an integer, 1e-7 stays what was written
+	var object map[string]any
+	if err := d.Decode(&object); err != nil {
+		return nil, usagef("--set-file %s: not a JSON object: %v", path, err)
+	}
+	if d.More() {
+		return nil, usagef("--set-file %s: there is more after the JSON object", path)
+	}
+	var out []flow.Setting
+	for name, v := range object {
+		if slices.ContainsFunc(given, func(s flow.Setting) bool { return s.Name == name }) {
+			continue
+		}
+		switch v := v.(type) {
+		case string, bool, json.Number:
+			out = append(out, flow.Setting{Name: name, Text: fmt.Sprint(v)})
+		default:
+			return nil, usagef("--set-file %s: %s is neither a number, a string, nor true or false", path, name)
+		}
+	}
+	slices.SortFunc(out, func(a, b flow.Setting) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// compile reads and compiles the program that the line names, and prints its warnings.
+func (s *session) compile(ctx context.Context, c *cli.Context, o flow.CompileOptions) (*flow.Program, error) {
+	name, err := s.file(c)
+	if err != nil {
+		return nil, err
+	}
+	text, err := s.read(name)
+	if err != nil {
+		return nil, err
+	}
+	s.compiling = time.Now()
+	p, err := flow.Compile(ctx, name, text, o)
+	if err != nil {
+		return nil, err
+	}
+	source.RenderAll(s.err, p.Files, p.Result.Warnings, s.color)
+	return p, nil
+}
+
+// describe lists the params of a program: `flowrun FILE --help`.
+func (s *session) describe(name string) error {
+	text, err := s.read(name)
+	if err != nil {
+		return err
+	}
+	params, err := flow.Params(name, text, flow.CompileOptions{})
+	if err != nil {
+		return err
+	}
+	if head := headComment(string(text)); head != "" {
+		fmt.Fprintf(s.out, "%s\n\n", head)
+	}
+	fmt.Fprintf(s.out, "usage: flowrun %s [--set name=value ...]\n", name)
+	if len(params) == 0 {
+		fmt.Fprintln(s.out, "\nIt has no params.")
+		return nil
+	}
+	rows := [][]string{}
+	for _, p := range params {
+		value := "= " + p.Default
+		if p.Required {
+			value = "required"
+		}
+		if p.In != "" {
+			value += " in " + p.In
+		}
+		rows = append(rows, []string{p.Name, p.Type, value, p.Doc})
+	}
+	fmt.Fprintf(s.out, "\nparams:\n")
+	s.columns(rows)
+	return nil
+}
+
+// headComment is the comment that a text begins with, without its marks.
+func headComment(text string) string {
+	var lines []string
+	for _, l := range strings.Split(text, "\n") {
+		after, ok := strings.CutPrefix(l, "#")
+		if !ok {
+			break
+		}
+		lines = append(lines, strings.TrimPrefix(after, " "))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// columns prints rows on standard output, indented and aligned.
+func (s *session) columns(rows [][]string) {
+	var width []int
+	for _, r := range rows {
+		for i, cell := range r {
+			if i == len(width) {
+				width = append(width, 0)
+			}
+			width[i] = max(width[i], len([]rune(cell)))
+		}
+	}
+	for _, r := range rows {
+		line := "  "
+		for i, cell := range r {
+			line += cell + strings.Repeat(" ", width[i]-len([]rune(cell))+2)
+		}
+		fmt.Fprintln(s.out, strings.TrimRight(line, " "))
+	}
+}

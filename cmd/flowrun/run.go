@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"flow"
+)
+
+// This file defines `flowrun run`, which is also meant when no command is named.
+
+func (s *session) runCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "run a program (also meant when no command is named)",
+		ArgsUsage: "FILE",
+		Flags: append(programFlags(),
+			&cli.IntFlag{Name: "threads", Usage: "run on `N` threads, in each rank (default: one a processor)"},
+			&cli.BoolFlag{Name: "distributed", DisableDefaultText: true, Usage: "run on several ranks"},
+			&cli.StringFlag{Name: "backend", Usage: "how ranks talk: mpi, or mem (all ranks in this process)", Value: "mpi"},
+			&cli.IntFlag{Name: "ranks", Usage: "start `N` ranks (default: one a processor socket, at least 2); inside mpirun or srun theirs count"},
+			timingFlag(),
+			&cli.StringFlag{Name: "stats", Usage: "print what the run did, on stderr; --stats=json as one JSON line"},
+			&cli.StringFlag{Name: "trace", Usage: "write when each task ran to `FILE`, for Perfetto or chrome://tracing"},
+			&cli.BoolFlag{Name: "tune", DisableDefaultText: true, Usage: "measure the kernels at several tile sizes first, print the best, keep the costs"}),
+		Action: func(c *cli.Context) error { return s.run(c) },
+	}
+}
+
+// runRequest is what the flags of run ask for beside the program.
+type runRequest struct {
+	threads     int
+	stats       string // "", "text" or "json"
+	timing      bool
+	trace       string
+	distributed bool
+	backend     string
+	ranks       int // 0: not said
+}
+
+func (s *session) runRequest(c *cli.Context) (runRequest, error) {
+	r := runRequest{stats: c.String("stats"), timing: c.Bool("timing"), trace: c.String("trace"),
+		distributed: c.Bool("distributed"), backend: c.String("backend")}
+	var err error
+	if r.threads, err = threads(c); err != nil {
+		return r, err
+	}
+	if !c.IsSet("threads") {
+		r.threads = 0
+	}
+	if r.ranks, err = ranks(c, 0); err != nil {
+		return r, err
+	}
+	switch {
+	case r.stats != "" && r.stats != "text" && r.stats != "json":
+		return r, usagef("--stats=%s: there are --stats and --stats=json", r.stats)
+	case r.backend != "mpi" && r.backend != "mem":
+		return r, usagef("--backend=%s: there are mpi and mem", r.backend)
+	case !r.distributed && (c.IsSet("ranks") || c.IsSet("backend")):
+		e := usagef("--ranks and --backend are about distributed runs")
+		e.help = "add --distributed"
+		return r, e
+	}
+	return r, nil
+}
+
+func (s *session) run(c *cli.Context) error {
+	req, err := s.runRequest(c)
+	if err != nil {
+		return err
+	}
+	o, err := s.compileOptions(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("tune") {
+		r, err := s.tune(o.Kernels)
+		if err != nil {
+			return err
+		}
+		o.Rates = r
+	}
+	if req.distributed {
+		return s.runDistributed(c, req, o)
+	}
+	p, err := s.compile(c.Context, c, o)
+	if err != nil {
+		return err
+	}
+	return s.execute(c.Context, p, o, req, p.Run)
+}
+
+// execute runs a compiled program by run and reports on it as asked. Files appear when all has succeeded.
+func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOptions, req runRequest, run func(context.Context, flow.RunOptions) (*flow.Report, error)) error {
+	out := flow.NewOutput(s.out)
+	defer out.Discard()
+	s.signal.onExit(out.Discard)
+	show, hide := s.progress()
+	start := time.Now()
+	report, err := run(ctx, flow.RunOptions{Threads: req.threads, Output: out, Stats: req.stats != "", Trace: req.trace != "", Progress: show})
+	seconds := time.Since(start).Seconds()
+	hide()
+	if err == nil {
+		err = p.Explain(out.Commit())
+	}
+	if report == nil { // a rank that does not report
+		return err
+	}
+	if seconds > longRun && err == nil {
+		s.measureForNextTime(o)
+	}
+	if req.trace != "" {
+		if terr := s.writeTrace(req.trace, p, report); err == nil {
+			err = terr
+		}
+	}
+	if req.stats != "" && len(report.Ranks) > 0 {
+		if serr := s.stats(p, o, report, seconds, req.stats == "json"); err == nil {
+			err = serr
+		}
+	}
+	if req.timing {
+		s.timing(p, seconds)
+	}
+	return err
+}
+
+// longRun is from how many seconds on a run may be followed by a measurement of the kernels, which takes up to 50 ms.
+const longRun = 3
+
+// measureForNextTime leaves kernel costs in the cache if there are none, so that the next run is planned by them. It is never on the
+// way to a result, and nobody needs to know when it fails: the next run guesses again.
+func (s *session) measureForNextTime(o flow.CompileOptions) {
+	if o.Rates != nil {
+		return
+	}
+	if r, err := flow.MeasureRates(o.Kernels); err == nil {
+		_ = r.Save()
+	}
+}
+
+// writeTrace writes the recordings to a file, also those of a failed run.
+func (s *session) writeTrace(path string, p *flow.Program, report *flow.Report) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("--trace: %w", err)
+	}
+	err = report.WriteTrace(f, p)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("--trace %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"flow/runtime/dist/transport/mpi"
+)
+
+// This file runs the scripts of testdata/script: whole command lines with what they print and how they exit.
+//
+//	go test ./cmd/flowrun -run Script/bad_syntax -update      rewrites the goldens of one script
+
+var update = flag.Bool("update", false, "rewrite the goldens in testdata")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"flowrun": main})
+}
+
+func TestScript(t *testing.T) {
+	testscript.Run(t, params(filepath.Join("testdata", "script")))
+}
+
+// params are the settings of all script tests.
+func params(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:           dir,
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("FLOW_CACHE", filepath.Join(env.WorkDir, ".cache")) // nothing measured before counts
+			env.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+			env.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+			for _, name := range []string{"examples", "bench"} {
+				path, err := filepath.Abs(filepath.Join("..", "..", name))
+				if err != nil {
+					return err
+				}
+				env.Setenv(map[string]string{"examples": "EXAMPLES", "bench": "BENCH"}[name], path)
+			}
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "mpi" {
+				return mpi.Available(), nil
+			}
+			return false, errors.New("unknown condition " + cond)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":     exits,
+			"unchanged": unchanged,
+		},
+	}
+}
+
+// exits CODE COMMAND ARGS... runs a command and demands its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	code := 0
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if code != want {
+		ts.Fatalf("%v exits with %d, want %d", args[1:], code, want)
+	}
+}
+
+// unchanged DIR NAMES... demands that DIR holds exactly these files: nothing half-written, nothing left behind.
+func unchanged(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: unchanged DIR NAMES...")
+	}
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	want := map[string]bool{}
+	for _, n := range args[1:] {
+		want[n] = true
+	}
+	for _, e := range entries {
+		if !want[e.Name()] {
+			ts.Fatalf("%s holds %s", args[0], e.Name())
+		}
+		delete(want, e.Name())
+	}
+	for n := range want {
+		ts.Fatalf("%s lacks %s", args[0], n)
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"flow"
+	"flow/ir/plan"
+)
+
+// This file defines --stats: what a run did, as text or as one line of JSON on standard error.
+
+// runStats is the JSON form. Shares are of workers x wall time.
+type runStats struct {
+	Execution     float64       `json:"execution_seconds"`
+	Ranks         int           `json:"ranks"`
+	Workers       int           `json:"workers"` // of all ranks
+	Tasks         int           `json:"tasks"`
+	Busy          float64       `json:"busy_share"`
+	Communication float64       `json:"communication_share"`
+	Idle          float64       `json:"idle_share"`
+	Hidden        float64       `json:"communication_hidden_share,omitempty"`
+	Gflops        float64       `json:"gflops"`
+	Bound         float64       `json:"plan_bound_seconds"`
+	OfBound       float64       `json:"plan_bound_share"` // bound / execution
+	BytesLent     int64         `json:"bytes_lent"`
+	BytesReused   int64         `json:"bytes_reused"`
+	BytesPeak     int64         `json:"bytes_peak"`
+	BytesSent     int64         `json:"bytes_between_ranks"`
+	Messages      int64         `json:"messages"`
+	Kernels       []kernelStats `json:"kernels"`
+	Calls         []callStats   `json:"calls"`
+}
+
+type kernelStats struct {
+	Name   string  `json:"name"`
+	Tasks  int64   `json:"tasks"`
+	Busy   float64 `json:"busy_seconds"`
+	Gflops float64 `json:"gflops"` // of one worker
+}
+
+type callStats struct {
+	Name    string  `json:"name"`
+	Line    int     `json:"line"`
+	File    string  `json:"file"`
+	Tasks   int64   `json:"tasks"`
+	Seconds float64 `json:"seconds"` // wall, from the start of the first task to the end of the last
+	Busy    float64 `json:"busy_seconds"`
+	Gflops  float64 `json:"gflops"`
+}
+
+// stats prints what the run did. The bound is the plan's: no schedule on these workers is faster than the
+// critical path, nor than all work spread evenly, at the measured cost of the kernels.
+func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Report, seconds float64, asJSON bool) error {
+	if o.Rates == nil {
+		r, err := flow.MeasureRates(o.Kernels)
+		if err != nil {
+			return err
+		}
+		_ = r.Save() // only the next run would gain from it
+		o.Rates = r
+	}
+	st := gather(p, report)
+	// The time of the run is that of the slowest rank, without starting threads and reading reports.
+	for _, r := range report.Ranks {
+		st.Execution = max(st.Execution, r.Seconds)
+	}
+	if st.Execution == 0 {
+		st.Execution = seconds
+	}
+	workers := max(st.Workers/max(st.Ranks, 1), 1)
+	st.Bound = plan.Summarise(p.Plan, o.Rates, workers).Bound
+	if st.Execution > 0 {
+		all := st.Execution * float64(max(st.Workers, 1))
+		st.Busy /= all
+		st.Communication = min(st.Communication/all, 1-st.Busy)
+		st.Idle = max(0, 1-st.Busy-st.Communication)
+		st.Gflops /= st.Execution
+		st.OfBound = st.Bound / st.Execution
+	}
+	if asJSON {
+		line, err := json.Marshal(st)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.err, "%s\n", line)
+		return nil
+	}
+	fmt.Fprint(s.err, st.text())
+	return nil
+}
+
+// gather adds up the ranks. Busy and Communication are seconds and Gflops is work until stats divides them.
+func gather(p *flow.Program, report *flow.Report) *runStats {
+	st := &runStats{Ranks: len(report.Ranks)}
+	kernel := map[string]int{}
+	call := map[int32]int{}
+	var first, last []float64
+	for _, r := range report.Ranks {
+		st.Workers += r.Workers
+		st.Tasks += r.Tasks
+		st.Busy += r.Busy
+		st.Gflops += r.Flops / 1e9
+		st.BytesLent += r.BytesLent
+		st.BytesReused += r.BytesReused
+		st.BytesPeak += r.BytesPeak
+		for _, k := range r.Kernels {
+			i, ok := kernel[k.Name]
+			if !ok {
+				i = len(st.Kernels)
+				kernel[k.Name] = i
+				st.Kernels = append(st.Kernels, kernelStats{Name: k.Name})
+			}
+			st.Kernels[i].Tasks += k.Tasks
+			st.Kernels[i].Busy += k.Busy
+			st.Kernels[i].Gflops += k.Flops / 1e9
+		}
+		for _, c := range r.Calls {
+			i, ok := call[c.Call]
+			if !ok {
+				i = len(st.Calls)
+				call[c.Call] = i
+				file, line, _ := p.Files.Position(c.Span.From)
+				st.Calls = append(st.Calls, callStats{Name: c.Name, Line: line, File: file})
+				first, last = append(first, c.First), append(last, c.Last)
+			}
+			st.Calls[i].Tasks += c.Tasks
+			st.Calls[i].Busy += c.Busy
+			st.Calls[i].Gflops += c.Flops / 1e9
+			first[i], last[i] = min(first[i], c.First), max(last[i], c.Last)
+		}
+	}
+	for i := range st.Kernels {
+		if k := &st.Kernels[i]; k.Busy > 0 {
+			k.Gflops /= k.Busy
+		}
+	}
+	for i := range st.Calls {
+		c := &st.Calls[i]
+		if c.Seconds = last[i] - first[i]; c.Seconds > 0 {
+			c.Gflops /= c.Seconds
+		}
+	}
+	st.Messages, st.BytesSent = report.Traffic()
+	st.Communication, st.Hidden = report.Waiting()
+	return st
+}
+
+// text is the statistics for people.
+func (st *runStats) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %s", count(st.Tasks, "task"), count(st.Workers, "worker"))
+	if st.Ranks > 1 {
+		fmt.Fprintf(&b, " of %s", count(st.Ranks, "rank"))
+	}
+	fmt.Fprintf(&b, " in %.4g s: %.1f GFLOP/s, %.0f %% of the plan's bound (%.4g s)\n", st.Execution, st.Gflops, 100*st.OfBound, st.Bound)
+	fmt.Fprintf(&b, "workers: busy %.1f %%, idle %.1f %%, communication %.1f %%\n", 100*st.Busy, 100*st.Idle, 100*st.Communication)
+	fmt.Fprintf(&b, "memory: %s at most, %s lent, %s reused in place\n", size(st.BytesPeak), size(st.BytesLent), size(st.BytesReused))
+	if st.Ranks > 1 {
+		fmt.Fprintf(&b, "messages: %d, %s, %.0f %% of the time hidden behind tasks\n", st.Messages, size(st.BytesSent), 100*st.Hidden)
+	}
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "kernel\ttasks\tbusy s\tGFLOP/s\t")
+	for _, k := range st.Kernels {
+		fmt.Fprintf(w, "%s\t%d\t%.4g\t%.1f\t\n", k.Name, k.Tasks, k.Busy, k.Gflops)
+	}
+	_ = w.Flush() // into a strings.Builder
+	if len(st.Calls) > 0 {
+		w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(w, "call\tline\ttasks\twall s\tbusy s\tGFLOP/s\t")
+		for _, c := range st.Calls {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%.4g\t%.4g\t%.1f\t\n", c.Name, c.Line, c.Tasks, c.Seconds, c.Busy, c.Gflops)
+		}
+		_ = w.Flush()
+	}
+	return b.String()
+}
+
+// size is a number of bytes for people.
+func size(n int64) string {
+	const units = "KMGT"
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	x, i := float64(n)/1024, 0
+	for x >= 1024 && i < len(units)-1 {
+		x, i = x/1024, i+1
+	}
+	return fmt.Sprintf("%.1f %ciB", x, units[i])
+}

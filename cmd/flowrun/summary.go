@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"flow"
+	"flow/ir/plan"
+)
+
+// This file defines the text that `flowrun plan` prints.
+
+func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int) {
+	fmt.Fprintf(s.out, "%s, %s", count(sum.Tasks, "task"), count(sum.Edges, "edge"))
+	if sum.Ranks > 1 {
+		fmt.Fprintf(s.out, ", on %s of %s\n", count(sum.Ranks, "rank"), count(threads, "thread"))
+	} else {
+		fmt.Fprintf(s.out, ", on %s\n", count(threads, "thread"))
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "kernel\ttasks\tseconds\t")
+	for _, k := range sum.Kernels {
+		fmt.Fprintf(w, "%s\t%d\t%.4g\t\n", k.Name, k.Tasks, k.Seconds)
+	}
+	_ = w.Flush() // an error here is one of standard output, which the next line meets as well
+	fmt.Fprintf(s.out, "critical path      %.4g s, %s\n", sum.CriticalPath, count(sum.CriticalLen, "task"))
+	fmt.Fprintf(s.out, "mean parallelism   %.1f\n", sum.Parallelism)
+	fmt.Fprintf(s.out, "predicted makespan %.4g s (bound %.4g s)\n", sum.Makespan, sum.Bound)
+	if sum.Ranks > 1 {
+		fmt.Fprintf(s.out, "between ranks      %d bytes in %s\n", sum.Bytes, count(sum.Messages, "message"))
+		fmt.Fprintf(s.out, "load max/mean      %.3f, %d of %s with work\n", sum.LoadRatio, sum.BusyRanks, count(sum.Ranks, "rank"))
+	}
+	if len(p.Passes) == 0 {
+		return
+	}
+	w = tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "pass\tbefore\tafter\tms\t")
+	for _, ps := range p.Passes {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t\n", ps.Name, ps.Before, ps.After, 1e3*ps.Seconds)
+	}
+	_ = w.Flush()
+}

@@ -1,0 +1,76 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"flow/ir"
+	"flow/ir/eval"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/lang/source"
+	"flow/runtime/dist"
+	"flow/runtime/local"
+)
+
+// This file defines how the failure of a task becomes a diagnostic: code, line, loop indices, rank.
+
+// explain puts err into the user's terms.
+func explain(p *Program, err error) error {
+	var refusal *Refusal
+	var bug *Bug
+	if errors.As(err, &refusal) || errors.As(err, &bug) {
+		return err
+	}
+	g, node, rank := p.Plan.Graph, ir.None, -1
+	var task *local.TaskFailure
+	var defined *eval.Error
+	switch {
+	case errors.As(err, &task):
+		node, rank = task.Node, task.Rank
+	case errors.As(err, &defined):
+		g, node = p.Program, defined.Node
+	}
+	var failure *op.Failure
+	if errors.As(err, &failure) {
+		d := source.Diagnostic{Code: source.Code(failure.Code), Message: failure.Msg, Help: failure.Help}
+		if node != ir.None && int(node) < g.Len() {
+			d = place(d, p, g, node, rank)
+		}
+		return &Refusal{Files: p.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
+	}
+	var failed *dist.Failure
+	if errors.As(err, &failed) && node == ir.None && failed.Code != "" {
+		var differ *dist.MismatchError
+		d := source.Errorf(source.Code(failed.Code), source.Span{}, "%v", failed.Err)
+		return &Refusal{Files: p.Files, Diagnostics: source.Diagnostics{d}, Ran: !errors.As(err, &differ)}
+	}
+	if node == ir.None || errors.Is(err, context.Canceled) {
+		return err
+	}
+	b := &Bug{Text: fmt.Sprintf("task %s: %v", g.Line(node), errors.Unwrap(err))}
+	var panicked *local.PanicError
+	if errors.As(err, &panicked) {
+		b.Text = fmt.Sprintf("task %s: panic: %v", g.Line(node), panicked.Value)
+		b.Stack = panicked.Stack
+	}
+	return b
+}
+
+// place adds to d where node came from.
+func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, rank int) source.Diagnostic {
+	n := &g.Nodes[node]
+	d.Span = n.Span
+	d.Message = fmt.Sprintf("%s: %s", n.Op.Source(), d.Message)
+	if where := (&plan.Plan{Graph: g}).Where(node); where != "" {
+		d.Message += ", in " + where
+	}
+	if p.Plan.Ranks > 1 && rank >= 0 {
+		d = d.WithNote(source.Span{}, "on rank %d", rank)
+	}
+	for call := n.Call; call > 0; call = g.Calls[call].Parent {
+		d = d.WithNote(g.Calls[call].Span, "in this call of %s", g.Calls[call].Name)
+	}
+	return d
+}

@@ -1,0 +1,166 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"flow/compiler"
+	"flow/ir"
+	"flow/ir/eval"
+	"flow/ir/plan"
+	"flow/kernels"
+	"flow/lang/source"
+	"flow/stdlib"
+)
+
+// This file defines what a Go program calls: Compile, then Run or Evaluate. It is wiring; the work is done by the
+// packages it imports.
+
+// Setting is one `--set name=value`.
+type Setting = compiler.Setting
+
+// CompileOptions says what else a program depends on. The zero value is the common case.
+type CompileOptions struct {
+	Set      []Setting
+	Kernels  string   // a kernel set; "": the best for this CPU
+	Ranks    int      // how many ranks the plan is for; 0: 1
+	Disable  []string // passes to leave out
+	MaxTasks int      // 0: two million
+	Verify   bool     // check every invariant after every pass
+	Dump     func(pass string, g *ir.Graph)
+	Rates    plan.Rates // measured costs; nil: guesses
+	// Load reads an imported file; nil: os.ReadFile.
+	Load func(path string) ([]byte, error)
+}
+
+// options is o for the compiler.
+func (o CompileOptions) options() (compiler.Options, error) {
+	table, err := kernels.Table(o.Kernels)
+	if err != nil {
+		return compiler.Options{}, err
+	}
+	return compiler.Options{
+		Table: table, Ranks: max(o.Ranks, 1), Sets: o.Set, Disable: o.Disable, Verify: o.Verify, Dump: o.Dump,
+		Rates: o.Rates, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load,
+	}, nil
+}
+
+// Program is a compiled program. It is read-only and may be run any number of times.
+type Program struct{ *compiler.Result }
+
+// Compile makes a plan of a program; name is for messages, text is read once. The error is a *Refusal for a
+// program that is wrong, a *Bug for one that Flow is wrong about. Params that --set gives are plan-time constants,
+// so another value needs another Compile; headers of input files are read here.
+func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p *Program, err error) {
+	co, err := o.options()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			p, err = nil, &Bug{Text: fmt.Sprintf("compiling %s: %v", name, v), Stack: debug.Stack()}
+		}
+	}()
+	r, ds := compiler.Compile(ctx, name, text, co)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if ds.HasErrors() {
+		return nil, &Refusal{Files: r.Files, Diagnostics: ds}
+	}
+	return &Program{r}, nil
+}
+
+// Params lists a program's params without running or planning it.
+func Params(name string, text []byte, o CompileOptions) ([]compiler.Param, error) {
+	co, err := o.options()
+	if err != nil {
+		return nil, err
+	}
+	list, files, ds := compiler.Params(name, text, co)
+	if ds.HasErrors() {
+		return nil, &Refusal{Files: files, Diagnostics: ds}
+	}
+	return list, nil
+}
+
+// RunOptions says how a program is run. The zero value runs it on all processors and throws its output away.
+type RunOptions struct {
+	Stdout  io.Writer
+	Threads int // 0: one a processor
+	// Output is where files go; nil: an Output over Stdout that the run commits. A caller that gives one commits it
+	// itself, or discards it when the run fails.
+	Output *Output
+	// Stats asks for busy times and arithmetic, by kernel and by call.
+	Stats bool
+	// Trace asks for a recording of every task.
+	Trace bool
+	// Progress is called a few times a second.
+	Progress func(done, total int)
+}
+
+// Run executes the plan in this process, a plan for several ranks as goroutines that exchange messages. Files appear when all of it has succeeded. The error is a *Refusal
+// when the run failed for a reason that is the user's, a *Bug otherwise, or the context's. The report is there
+// also after a failure of a task.
+func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
+	out, own := o.output()
+	var report *Report
+	var err error
+	if p.Plan.Ranks > 1 {
+		report, err = p.runMem(ctx, out, o)
+	} else {
+		report, err = p.runLocal(ctx, out, o)
+	}
+	return report, finish(out, own, p, err)
+}
+
+// output is where a run writes, and whether the run has to commit it.
+func (o RunOptions) output() (out *Output, own bool) {
+	if o.Output != nil {
+		return o.Output, false
+	}
+	w := o.Stdout
+	if w == nil {
+		w = io.Discard
+	}
+	return NewOutput(w), true
+}
+
+// finish commits or discards what is the run's own, and puts err into the user's terms.
+func finish(out *Output, own bool, p *Program, err error) error {
+	if own {
+		if err == nil {
+			err = out.Commit()
+		} else {
+			out.Discard()
+		}
+	}
+	return p.Explain(err)
+}
+
+// Evaluate runs the program by the definitions of its operators, one node at a time: slow, and what every engine is
+// compared with. It prints what Run prints.
+func (p *Program) Evaluate(stdout io.Writer) error {
+	out := NewOutput(stdout)
+	_, err := eval.Run(p.Program, out)
+	return finish(out, true, p, err)
+}
+
+// Explain puts the error of a run into the user's terms: *Refusal, *Bug, or err itself when it is neither's
+// (a cancelled context, a transport).
+func (p *Program) Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return explain(p, err)
+}
+
+// Warnings renders the compiler's warnings, "" when there are none.
+func (p *Program) Warnings() string {
+	var b strings.Builder
+	source.RenderAll(&b, p.Files, p.Result.Warnings, false)
+	return b.String()
+}

@@ -1,0 +1,237 @@
+package flow
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels"
+	"flow/kernels/blas"
+)
+
+// This file defines what kernels cost on this machine: measured in a few milliseconds, kept in the user's cache
+// directory. Costs steer the order of tasks and predictions, never a bit of a result.
+
+// ratesVersion is part of the file name: a file of another version is as good as none.
+const ratesVersion = 1
+
+// measureBudget bounds the time of one rate class, so that all together stay below 50 ms on a fast set.
+const measureBudget = 6 * time.Millisecond
+
+// Rates are measured kernel costs of one kernel set. It implements plan.Rates. It is immutable once made and safe
+// for concurrent use.
+type Rates struct {
+	Set     string             `json:"set"`
+	CPU     string             `json:"cpu"`
+	PerFlop map[string]float64 `json:"seconds_per_flop"` // by rate class
+	PerByte float64            `json:"seconds_per_byte"` // of everything that only streams
+}
+
+// overhead is what any task costs beside its work: queue, counters, buffers.
+const overhead = 0.5e-6
+
+// Seconds is the predicted time of one task of a rate class with this work. The f64 rates stand for all element
+// types, so f32 kernels come out at half their speed; the order of tasks does not mind.
+func (r *Rates) Seconds(class string, w op.Work) float64 {
+	if per, ok := r.PerFlop[class]; ok && w.Flops > 0 {
+		return overhead + per*w.Flops
+	}
+	return overhead + r.PerByte*w.Bytes
+}
+
+// LoadRates returns the costs that an earlier measurement of this kernel set on this kind of CPU has left in the cache, nil
+// when there are none that can be used. It takes well under a millisecond and never measures.
+func LoadRates(set string) *Rates {
+	path, cpu, err := ratesPath(set)
+	if err != nil {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	r := &Rates{}
+	if json.Unmarshal(text, r) != nil || r.CPU != cpu || r.PerByte <= 0 || len(r.PerFlop) != len(measured) {
+		return nil
+	}
+	for _, per := range r.PerFlop {
+		if per <= 0 {
+			return nil
+		}
+	}
+	return r
+}
+
+// Save keeps the costs for later runs. The file appears whole or not at all.
+func (r *Rates) Save() error {
+	path, _, err := ratesPath(r.Set)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	o := NewOutput(nil)
+	defer o.Discard()
+	w, err := o.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	return o.Commit()
+}
+
+// ratesPath is the cache file of a kernel set, and the description of the CPU that it must name. FLOW_CACHE overrides the directory.
+func ratesPath(set string) (path, cpu string, err error) {
+	s, err := blas.Select(set)
+	if err != nil {
+		return "", "", err
+	}
+	dir := os.Getenv("FLOW_CACHE")
+	if dir == "" {
+		if dir, err = os.UserCacheDir(); err != nil {
+			return "", "", err
+		}
+		dir = filepath.Join(dir, "flow")
+	}
+	cpu = fmt.Sprintf("%s %s", runtime.GOARCH, blas.Names())
+	return filepath.Join(dir, fmt.Sprintf("rates-%s-v%d.json", s.Name(), ratesVersion)), cpu, nil
+}
+
+// measured lists the rate classes that have a kernel of their own, as calls on tiles of one order. Everything else streams.
+var measured = [...]struct {
+	class string
+	in    int // inputs, all of the same shape
+	attrs *op.Attrs
+}{
+	{"gemm", 3, op.MakeAttrs(op.Attr{Name: "tb", Val: op.Bool(true)}, op.Attr{Name: "sub", Val: op.Bool(true)}, op.Attr{Name: "ta", Val: op.Bool(false)})},
+	{"syrk", 2, op.MakeAttrs(op.Attr{Name: "sub", Val: op.Bool(true)}, op.Attr{Name: "ta", Val: op.Bool(false)})},
+	{"trsm", 2, nil},
+	{"potrf", 1, nil},
+}
+
+// MeasureRates times the kernels of a set on this machine, one core, tiles in cache.
+func MeasureRates(set string) (*Rates, error) {
+	table, err := kernels.Table(set)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := blas.Select(set)
+	if err != nil {
+		return nil, err
+	}
+	_, cpu, err := ratesPath(set)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rates{Set: chosen.Name(), CPU: cpu, PerFlop: map[string]float64{}}
+	const order = 192 // a tile that all sets reach their speed with
+	for _, m := range measured {
+		best, work, err := timeKernel(table, m.class, m.in, m.attrs, types.F64, order)
+		if err != nil {
+			return nil, err
+		}
+		r.PerFlop[m.class] = best.Seconds() / work.Flops
+	}
+	best, work, err := timeKernel(table, "add", 2, nil, types.F64, 512) // 6 MiB in all: outside of the second cache
+	if err != nil {
+		return nil, err
+	}
+	r.PerByte = best.Seconds() / work.Bytes
+	return r, nil
+}
+
+// timeKernel is the least time of a few calls of a row on square tiles.
+func timeKernel(table *op.Table, row string, inputs int, attrs *op.Attrs, elem types.Elem, order int) (time.Duration, op.Work, error) {
+	d := table.Named(row)
+	if d == nil || d.Kernel == nil || d.Cost == nil {
+		return 0, op.Work{}, fmt.Errorf("BUG: the operator table has no kernel %s to measure", row)
+	}
+	t := types.DenseOf(elem, order, order)
+	sig := &op.Sig{Def: d, Attrs: attrs}
+	c := &op.Call{Def: d, Attrs: attrs, Type: t}
+	for i := range inputs {
+		sig.In = append(sig.In, t)
+		c.In = append(c.In, tame(elem, order, i))
+	}
+	work := d.Cost(sig, t)
+	least := time.Duration(0)
+	begin := time.Now()
+	for n := 0; n < 20 && (n < 2 || time.Since(begin) < measureBudget); n++ {
+		out := value.New(elem, order, order)
+		if d.Accum > 0 {
+			out.CopyFrom(c.In[d.Accum-1].(*value.Dense))
+		}
+		c.Out = out
+		start := time.Now()
+		if err := d.Kernel(c); err != nil {
+			return 0, work, fmt.Errorf("BUG: measuring %s: %w", row, err)
+		}
+		if took := max(time.Since(start), 1); least == 0 || took < least {
+			least = took
+		}
+	}
+	return least, work, nil
+}
+
+// tame is a matrix that no kernel can object to: diagonally dominant, positive definite, a usable triangle.
+func tame(elem types.Elem, order, salt int) *value.Dense {
+	d := value.New(elem, order, order)
+	for i := range order {
+		for j := range order {
+			x := 1 / float64(1+(i-j)*(i-j)+salt)
+			if i == j {
+				x += float64(order)
+			}
+			d.Set(i, j, value.F64(x).Convert(elem))
+		}
+	}
+	return d
+}
+
+// TileSpeed is how fast a kernel is with tiles of several orders.
+type TileSpeed struct {
+	Kernel string
+	Elem   types.Elem
+	Tiles  []int
+	Gflops []float64 // one a tile
+}
+
+// tuneTiles are the orders that TuneTiles tries: the micro-kernels like multiples of 24 and 48, users powers of two.
+var tuneTiles = [...]int{96, 128, 192, 256, 384, 512, 768, 1024}
+
+// TuneTiles times every tile kernel of a set over tile orders, f64 and f32, on one core. It takes seconds.
+func TuneTiles(set string) ([]TileSpeed, error) {
+	table, err := kernels.Table(set)
+	if err != nil {
+		return nil, err
+	}
+	var out []TileSpeed
+	for _, elem := range []types.Elem{types.F64, types.F32} {
+		for _, m := range measured {
+			s := TileSpeed{Kernel: m.class, Elem: elem}
+			for _, order := range tuneTiles {
+				best, work, err := timeKernel(table, m.class, m.in, m.attrs, elem, order)
+				if err != nil {
+					return nil, err
+				}
+				s.Tiles = append(s.Tiles, order)
+				s.Gflops = append(s.Gflops, work.Flops/best.Seconds()/1e9)
+			}
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}

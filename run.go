@@ -1,0 +1,142 @@
+package flow
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"runtime"
+
+	"flow/ir"
+	"flow/runtime/dist"
+	"flow/runtime/dist/transport"
+	"flow/runtime/local"
+	"flow/runtime/trace"
+)
+
+// This file defines how a plan meets its engine: on this machine, on ranks in this process, or as one rank of
+// a group.
+
+// Report is what a run did.
+type Report struct {
+	Ranks      []dist.RankReport
+	Recordings []*trace.Recording // of the ranks that recorded
+}
+
+// runLocal runs a plan of one rank.
+func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Report, error) {
+	pool := local.NewPool(o.Threads)
+	defer pool.Close()
+	eo := local.EngineOptions{Env: out, Stats: o.Stats, OnProgress: o.Progress}
+	if o.Trace {
+		eo.Trace = trace.New(0, pool.Workers())
+	}
+	r, err := local.RunPlan(ctx, pool, p.Plan, eo)
+	report := &Report{}
+	if r != nil {
+		report.Ranks = []dist.RankReport{{Report: r}}
+	}
+	if o.Trace {
+		report.Recordings = []*trace.Recording{eo.Trace.Recording()}
+	}
+	return report, err
+}
+
+// runMem runs all ranks of a plan as goroutines. Threads are those of each rank; 0 shares the processors among them.
+func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Report, error) {
+	if o.Threads < 1 {
+		o.Threads = max(1, runtime.GOMAXPROCS(0)/p.Plan.Ranks)
+	}
+	r, err := dist.RunInProcess(ctx, p.Plan, o.Threads, func(rank int) dist.Options {
+		ro := o
+		if rank > 0 {
+			ro.Progress = nil // one bar is enough
+		}
+		return p.rankOptions(rank, o.Threads, out, ro)
+	})
+	return reportOf(r), err
+}
+
+// rankOptions is what the engine of one rank is told.
+func (p *Program) rankOptions(rank, threads int, out *Output, o RunOptions) dist.Options {
+	do := dist.Options{Env: out, Stats: o.Stats, OnProgress: o.Progress, Fingerprint: p.fingerprint()}
+	if o.Trace || o.Stats { // how much communication was hidden takes the events
+		do.Trace = trace.New(rank, threads)
+	}
+	return do
+}
+
+func reportOf(r *dist.Report) *Report {
+	if r == nil {
+		return nil
+	}
+	return &Report{Ranks: r.Ranks, Recordings: r.Recordings}
+}
+
+// RunRank executes one rank's part of the plan, together with the other ranks of comm, which must run the same
+// program: what differs is named before anything runs. The plan must be for comm.Size() ranks. Output is as in Run; ranks other than 0
+// print nothing. On rank 0 the report has all ranks.
+func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions) (*Report, error) {
+	if p.Plan.Ranks != comm.Size() {
+		return nil, fmt.Errorf("the plan is for %d ranks, and there are %d", p.Plan.Ranks, comm.Size())
+	}
+	out, own := o.output()
+	pool := local.NewPool(o.Threads)
+	defer pool.Close()
+	r, err := dist.Run(ctx, comm, pool, p.Plan, p.rankOptions(comm.Rank(), pool.Workers(), out, o))
+	return reportOf(r), finish(out, own, p, err)
+}
+
+// fingerprint is what ranks compare beside the plan: a param that only changes an input's contents changes no task.
+func (p *Program) fingerprint() []dist.Item {
+	var items []dist.Item
+	for _, f := range p.Files.Files() {
+		items = append(items, dist.Item{Name: "the text of " + f.Name, Hash: sha256.Sum256([]byte(f.Text))})
+	}
+	for _, prm := range p.Params {
+		items = append(items, dist.Item{Name: "param " + prm.Name, Hash: sha256.Sum256([]byte(prm.Value))})
+	}
+	return items
+}
+
+// WriteTrace writes the recordings in the format of Chrome's tracing, which Perfetto opens: a process a rank, a track a worker.
+func (r *Report) WriteTrace(w io.Writer, p *Program) error {
+	describe := func(_ int, e *trace.Event) []trace.Arg {
+		if int(e.ID) >= p.Plan.Graph.Len() || e.ID < 0 {
+			return nil
+		}
+		var args []trace.Arg
+		if where := p.Plan.Where(ir.ID(e.ID)); where != "" {
+			args = append(args, trace.Arg{Key: "where", Text: where})
+		}
+		if file, line, _ := p.Files.Position(p.Plan.Graph.Nodes[e.ID].Span.From); line > 0 {
+			args = append(args, trace.Arg{Key: "source", Text: fmt.Sprintf("%s:%d", file, line)})
+		}
+		return args
+	}
+	return trace.WriteChrome(w, describe, r.Recordings...)
+}
+
+// Traffic is what the ranks sent each other.
+func (r *Report) Traffic() (messages, bytes int64) {
+	for _, k := range r.Ranks {
+		messages += k.MessagesSent
+		bytes += k.BytesSent
+	}
+	return messages, bytes
+}
+
+// Waiting is the seconds that workers without a task spent while messages of their rank were under way, and the share of
+// all communication that was hidden behind tasks. Both are 0 for a run that recorded nothing.
+func (r *Report) Waiting() (seconds, hidden float64) {
+	if len(r.Recordings) == 0 || len(r.Ranks) < 2 {
+		return 0, 0
+	}
+	s := trace.Summarise(r.Recordings...)
+	for _, t := range s.Tracks {
+		if t.Worker {
+			seconds += float64(t.Communication) / 1e9
+		}
+	}
+	return seconds, s.HiddenShare()
+}
