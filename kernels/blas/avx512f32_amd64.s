@@ -111,6 +111,8 @@ TEXT ·gemmAVX512F32Add1(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPS      (R12), Z8
 	VBROADCASTSS (SI), Z9
 	VFMADD231PS  Z9, Z8, Z0
@@ -128,8 +130,6 @@ loop:
 	VFMADD231PS  Z9, Z8, Z6
 	VBROADCASTSS (R9)(R8*1), Z9
 	VFMADD231PS  Z9, Z8, Z7
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12
@@ -324,6 +324,8 @@ TEXT ·gemmAVX512F32Sub1(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPS      (R12), Z8
 	VBROADCASTSS (SI), Z9
 	VFNMADD231PS Z9, Z8, Z0
@@ -341,8 +343,6 @@ loop:
 	VFNMADD231PS Z9, Z8, Z6
 	VBROADCASTSS (R9)(R8*1), Z9
 	VFNMADD231PS Z9, Z8, Z7
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12
@@ -553,6 +553,8 @@ TEXT ·gemmAVX512F32Add2(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPS      (R12), Z16
 	VMOVUPS      64(R12), Z17
 	VBROADCASTSS (SI), Z18
@@ -579,8 +581,6 @@ loop:
 	VBROADCASTSS (R9)(R8*1), Z18
 	VFMADD231PS  Z18, Z16, Z14
 	VFMADD231PS  Z18, Z17, Z15
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12
@@ -840,6 +840,8 @@ TEXT ·gemmAVX512F32Sub2(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPS      (R12), Z16
 	VMOVUPS      64(R12), Z17
 	VBROADCASTSS (SI), Z18
@@ -866,8 +868,6 @@ loop:
 	VBROADCASTSS (R9)(R8*1), Z18
 	VFNMADD231PS Z18, Z16, Z14
 	VFNMADD231PS Z18, Z17, Z15
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12
@@ -1143,6 +1143,8 @@ TEXT ·gemmAVX512F32Add3(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPS      (R12), Z24
 	VMOVUPS      64(R12), Z25
 	VMOVUPS      128(R12), Z26
@@ -1178,8 +1180,6 @@ loop:
 	VFMADD231PS  Z27, Z24, Z21
 	VFMADD231PS  Z27, Z25, Z22
 	VFMADD231PS  Z27, Z26, Z23
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12
@@ -1504,6 +1504,8 @@ TEXT ·gemmAVX512F32Sub3(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPS      (R12), Z24
 	VMOVUPS      64(R12), Z25
 	VMOVUPS      128(R12), Z26
@@ -1539,8 +1541,6 @@ loop:
 	VFNMADD231PS Z27, Z24, Z21
 	VFNMADD231PS Z27, Z25, Z22
 	VFNMADD231PS Z27, Z26, Z23
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12

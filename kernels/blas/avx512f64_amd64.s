@@ -87,6 +87,8 @@ TEXT ·gemmAVX512F64Add1(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPD      (R12), Z8
 	VBROADCASTSD (SI), Z9
 	VFMADD231PD  Z9, Z8, Z0
@@ -104,8 +106,6 @@ loop:
 	VFMADD231PD  Z9, Z8, Z6
 	VBROADCASTSD (R9)(R8*1), Z9
 	VFMADD231PD  Z9, Z8, Z7
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12
@@ -300,6 +300,8 @@ TEXT ·gemmAVX512F64Sub1(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPD      (R12), Z8
 	VBROADCASTSD (SI), Z9
 	VFNMADD231PD Z9, Z8, Z0
@@ -317,8 +319,6 @@ loop:
 	VFNMADD231PD Z9, Z8, Z6
 	VBROADCASTSD (R9)(R8*1), Z9
 	VFNMADD231PD Z9, Z8, Z7
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12
@@ -529,6 +529,8 @@ TEXT ·gemmAVX512F64Add2(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPD      (R12), Z16
 	VMOVUPD      64(R12), Z17
 	VBROADCASTSD (SI), Z18
@@ -555,8 +557,6 @@ loop:
 	VBROADCASTSD (R9)(R8*1), Z18
 	VFMADD231PD  Z18, Z16, Z14
 	VFMADD231PD  Z18, Z17, Z15
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12
@@ -816,6 +816,8 @@ TEXT ·gemmAVX512F64Sub2(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPD      (R12), Z16
 	VMOVUPD      64(R12), Z17
 	VBROADCASTSD (SI), Z18
@@ -842,8 +844,6 @@ loop:
 	VBROADCASTSD (R9)(R8*1), Z18
 	VFNMADD231PD Z18, Z16, Z14
 	VFNMADD231PD Z18, Z17, Z15
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12
@@ -1119,6 +1119,8 @@ TEXT ·gemmAVX512F64Add3(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPD      (R12), Z24
 	VMOVUPD      64(R12), Z25
 	VMOVUPD      128(R12), Z26
@@ -1154,8 +1156,6 @@ loop:
 	VFMADD231PD  Z27, Z24, Z21
 	VFMADD231PD  Z27, Z25, Z22
 	VFMADD231PD  Z27, Z26, Z23
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12
@@ -1480,6 +1480,8 @@ TEXT ·gemmAVX512F64Sub3(SB), NOSPLIT, $0-80
 	JZ         done
 
 loop:
+	PREFETCHT1   (DX)
+	ADDQ         BX, DX
 	VMOVUPD      (R12), Z24
 	VMOVUPD      64(R12), Z25
 	VMOVUPD      128(R12), Z26
@@ -1515,8 +1517,6 @@ loop:
 	VFNMADD231PD Z27, Z24, Z21
 	VFNMADD231PD Z27, Z25, Z22
 	VFNMADD231PD Z27, Z26, Z23
-	PREFETCHT1   (DX)
-	ADDQ         BX, DX
 	ADDQ         R11, SI
 	ADDQ         R11, R9
 	ADDQ         R13, R12

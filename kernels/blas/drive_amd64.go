@@ -3,7 +3,7 @@ package blas
 // This file defines the drivers of gemm and syrk: they cut the operands into blocks for the caches, pack b and hand
 // micro-tiles to the assembly. Cuts change no bit (see the package comment), so they are free to follow the cache.
 //
-//	for a block of columns of c (maxCols) and a block of k (maxDepth):
+//	for a block of columns of c and a block of k (maxDepth, maxArea):
 //	    for each panel of b, NR columns wide:
 //	        pack it: row p at p*NR; micro-tiles of the first rows of a     the next panel comes from memory meanwhile
 //	    for MR rows of a, the rest:                                        they stay in L1; the next ones come meanwhile
@@ -24,6 +24,8 @@ type solveKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int)
 type driver[T element] struct {
 	mr, lanes int // rows of a micro-tile; elements of a vector
 	nr        int // columns of the widest micro-tile: three vectors
+	round     int // steps of k for each line asked for ahead
+	lead      int // groups of MR rows that go through the panels while b is being packed, at most maxLead
 
 	gemm  [2][3]gemmKernel[T] // by sub, by number of vectors less one
 	edge  [2][3]edgeKernel[T]
@@ -35,8 +37,8 @@ type driver[T element] struct {
 	group    int
 	copyRows func(k int, src *byte, ss int, dst *byte) // rows of nr elements
 
-	maxDepth int // k of a block: MR rows of a then take half of L1
-	maxCols  int // columns of a packed block, a multiple of nr and mr: it then takes half of L2
+	maxDepth int // k of a block: MR rows of a and a row of c's tiles then stay in L1
+	maxArea  int // elements of a packed block of b: it then takes half of an L2 of 1 MiB
 	maxOrder int // trsm and potrf beyond this order go by halves
 }
 
@@ -49,20 +51,19 @@ type operand[T element] struct {
 	rs, ks int
 }
 
-// lead is how many groups of MR rows go through the panels while b is being packed: enough work to read the next panel
-// of b from memory behind it.
-const lead = 4
+// maxLead bounds driver.lead, which must be enough work to read the next panel of b from memory behind it.
+const maxLead = 8
 
 // gemmAll computes c = c ± a@op(b), or its lower triangle (lower; m == n). b is n x k where tb is true.
 func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a operand[T], b []T, ldb int, c []T, ldc int) {
 	if m == 0 || n == 0 || k == 0 {
 		return
 	}
-	depth, cols := min(k, d.maxDepth), min(roundUp(n, d.nr), d.maxCols)
-	buf := scratch[T](ws, depth*(lead*d.mr+cols))
-	packed := buf[depth*lead*d.mr:]
+	depth, cols := d.block(n, k)
+	buf := scratch[T](ws, depth*(d.lead*d.mr+cols))
+	packed := buf[depth*d.lead*d.mr:]
 	rows := func(g int) []T { return buf[g*depth*d.mr:][:depth*d.mr] }
-	var group [lead]operand[T]
+	var group [maxLead]operand[T]
 	for j := 0; j < n; j += cols {
 		w := min(cols, n-j)
 		for p := 0; p < k; p += depth {
@@ -71,7 +72,7 @@ func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a o
 			if lower {
 				i = j // rows above see only columns right of the diagonal
 			}
-			for ; groups < lead && i+groups*d.mr < m; groups++ {
+			for ; groups < d.lead && i+groups*d.mr < m; groups++ {
 				at := i + groups*d.mr
 				group[groups] = d.rowsOf(a, at, min(d.mr, m-at), p, kp, rows(groups))
 			}
@@ -97,19 +98,41 @@ func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a o
 					ahead = d.rowsAhead(a.v, (i+d.mr)*a.rs+p, a.rs, kp)
 				}
 				for q := 0; q < w; q += d.nr {
+					if q == d.asking()*d.nr {
+						ahead.step = 0 // the next MR rows are on their way
+					}
 					d.tile(ws, sub, lower, i, min(d.mr, m-i), j, q, w, kp, ap, packed, c, ldc, ahead)
-					ahead = stream{next: ahead.next} // MR rows are no more lines than one tile asks for
+					ahead.next += ahead.skip
 				}
 			}
 		}
 	}
 }
 
-// stream is what a micro-tile asks memory for meanwhile: k lines from next on, step bytes apart; the tile after it goes
-// on skip bytes further. Addresses are numbers here, as they may lie beyond the matrix: asking there does no harm.
+// block returns the depth and the columns of the packed blocks of b: cuts of even size within the bounds.
+func (d *driver[T]) block(n, k int) (depth, cols int) {
+	depth = evenly(k, d.maxDepth)
+	most := max(d.maxArea/depth/d.nr, 1) * d.nr
+	return depth, roundUp(evenly(n, most), d.nr)
+}
+
+// evenly cuts n into as few parts of at most limit as there can be and returns the size of all but the last.
+func evenly(n, limit int) int {
+	parts := (n + limit - 1) / limit
+	return (n + parts - 1) / parts
+}
+
+// stream is what a micro-tile asks memory for meanwhile: k/round lines from next on, step bytes apart; the tile after it
+// goes on skip bytes further. Addresses are numbers here, as they may lie beyond the matrix: asking there does no harm.
 type stream struct {
 	next       uintptr
 	step, skip uintptr
+}
+
+// asking is the number of micro-tiles that it takes to ask for MR rows as long as their k.
+func (d *driver[T]) asking() int {
+	var zero T
+	return max(1, d.mr*int(unsafe.Sizeof(zero))*d.round/cacheLine)
 }
 
 // rowsAhead is the stream of whole rows that lie one behind the other from v[at] on; rows with gaps are left to the hardware.
@@ -118,7 +141,7 @@ func (d *driver[T]) rowsAhead(v []T, at, ld, k int) stream {
 	if ld != k {
 		return stream{next: base}
 	}
-	return stream{base + uintptr(at)*unsafe.Sizeof(v[0]), cacheLine, uintptr(k) * cacheLine}
+	return stream{base + uintptr(at)*unsafe.Sizeof(v[0]), cacheLine, uintptr(k/d.round) * cacheLine}
 }
 
 // columnsAhead is the stream of a panel of columns from v[at] on: a line of each row, then the line right of it.

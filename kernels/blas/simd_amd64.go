@@ -14,7 +14,7 @@ func newAVX512() *simd {
 	return &simd{
 		name: "avx512",
 		d: driver[float64]{
-			mr: 8, lanes: 8, nr: 24,
+			mr: 8, lanes: 8, nr: 24, round: 1, lead: 4,
 			gemm: [2][3]gemmKernel[float64]{
 				{gemmAVX512F64Add1, gemmAVX512F64Add2, gemmAVX512F64Add3},
 				{gemmAVX512F64Sub1, gemmAVX512F64Sub2, gemmAVX512F64Sub3},
@@ -26,10 +26,10 @@ func newAVX512() *simd {
 			solve: [3]solveKernel[float64]{solveAVX512F64By1, solveAVX512F64By2, solveAVX512F64By3},
 			potf:  potfAVX512F64,
 			in:    transposeF64In, out: transposeF64Out, group: 4, copyRows: copyRows192,
-			maxDepth: 256, maxCols: 264, maxOrder: 264,
+			maxDepth: 384, maxArea: 200 * 256, maxOrder: 384,
 		},
 		s: driver[float32]{
-			mr: 8, lanes: 16, nr: 48,
+			mr: 8, lanes: 16, nr: 48, round: 1, lead: 4,
 			gemm: [2][3]gemmKernel[float32]{
 				{gemmAVX512F32Add1, gemmAVX512F32Add2, gemmAVX512F32Add3},
 				{gemmAVX512F32Sub1, gemmAVX512F32Sub2, gemmAVX512F32Sub3},
@@ -41,7 +41,7 @@ func newAVX512() *simd {
 			solve: [3]solveKernel[float32]{solveAVX512F32By1, solveAVX512F32By2, solveAVX512F32By3},
 			potf:  potfAVX512F32,
 			in:    transposeF32In, out: transposeF32Out, group: 8, copyRows: copyRows192,
-			maxDepth: 512, maxCols: 288, maxOrder: 288,
+			maxDepth: 768, maxArea: 400 * 256, maxOrder: 384,
 		},
 	}
 }
@@ -51,7 +51,7 @@ func newAVX2() *simd {
 	return &simd{
 		name: "avx2",
 		d: driver[float64]{
-			mr: 4, lanes: 4, nr: 12,
+			mr: 4, lanes: 4, nr: 12, round: 4, lead: 8,
 			gemm: [2][3]gemmKernel[float64]{
 				{gemmAVX2F64Add1, gemmAVX2F64Add2, gemmAVX2F64Add3},
 				{gemmAVX2F64Sub1, gemmAVX2F64Sub2, gemmAVX2F64Sub3},
@@ -63,10 +63,10 @@ func newAVX2() *simd {
 			solve: [3]solveKernel[float64]{solveAVX2F64By1, solveAVX2F64By2, solveAVX2F64By3},
 			potf:  potfAVX2F64,
 			in:    transposeF64In, out: transposeF64Out, group: 4, copyRows: copyRows96,
-			maxDepth: 256, maxCols: 264, maxOrder: 264,
+			maxDepth: 384, maxArea: 200 * 256, maxOrder: 384,
 		},
 		s: driver[float32]{
-			mr: 4, lanes: 8, nr: 24,
+			mr: 4, lanes: 8, nr: 24, round: 4, lead: 8,
 			gemm: [2][3]gemmKernel[float32]{
 				{gemmAVX2F32Add1, gemmAVX2F32Add2, gemmAVX2F32Add3},
 				{gemmAVX2F32Sub1, gemmAVX2F32Sub2, gemmAVX2F32Sub3},
@@ -78,7 +78,7 @@ func newAVX2() *simd {
 			solve: [3]solveKernel[float32]{solveAVX2F32By1, solveAVX2F32By2, solveAVX2F32By3},
 			potf:  potfAVX2F32,
 			in:    transposeF32In, out: transposeF32Out, group: 8, copyRows: copyRows96,
-			maxDepth: 512, maxCols: 288, maxOrder: 288,
+			maxDepth: 768, maxArea: 400 * 256, maxOrder: 384,
 		},
 	}
 }

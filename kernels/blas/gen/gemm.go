@@ -96,31 +96,47 @@ func (e *emitter) store(t tile, c, cs reg.GPVirtual) {
 	})
 }
 
-// contract is the loop over k; each (if any) is emitted once a round.
-func (e *emitter) contract(t tile, sub bool, k reg.GPVirtual, a rows, ks, b, bs reg.GPVirtual, each func()) {
+// contract is the loop over k. Its rounds are steps of k long; each (if any) is emitted once a round.
+func (e *emitter) contract(t tile, sub bool, k reg.GPVirtual, a rows, ks, b, bs reg.GPVirtual, steps int, each func()) {
 	nv := len(t[0])
 	bv := make([]reg.VecVirtual, nv)
 	for v := range bv {
 		bv[v] = e.vector(e.vec)
 	}
 	x := e.vector(e.vec)
+	step := func() {
+		for v := range bv {
+			e.move(operand.Mem{Base: b, Disp: v * e.vec}, bv[v])
+		}
+		for i := range t {
+			e.broadcast(a.at(i), x)
+			for v := range bv {
+				e.fused(sub, x, bv[v], t[i][v])
+			}
+		}
+		e.advance(a, ks)
+		e.ADDQ(bs, b)
+	}
+	if steps > 1 {
+		e.SUBQ(operand.U8(steps), k)
+		e.JLT(operand.LabelRef("rest"))
+		e.Label("round")
+		each()
+		for range steps {
+			step()
+		}
+		e.SUBQ(operand.U8(steps), k)
+		e.JGE(operand.LabelRef("round"))
+		e.Label("rest")
+		e.ADDQ(operand.U8(steps), k)
+	}
 	e.TESTQ(k, k)
 	e.JZ(operand.LabelRef("done"))
 	e.Label("loop")
-	for v := range bv {
-		e.move(operand.Mem{Base: b, Disp: v * e.vec}, bv[v])
-	}
-	for i := range t {
-		e.broadcast(a.at(i), x)
-		for v := range bv {
-			e.fused(sub, x, bv[v], t[i][v])
-		}
-	}
-	if each != nil {
+	if steps == 1 && each != nil {
 		each()
 	}
-	e.advance(a, ks)
-	e.ADDQ(bs, b)
+	step()
 	e.DECQ(k)
 	e.JNZ(operand.LabelRef("loop"))
 	e.Label("done")
@@ -154,7 +170,7 @@ func (e *emitter) gemm(nv int, sub, edge bool) {
 	if edge {
 		name, sig, doc = name+"Edge", sig+", width *int64", doc+", touching width[i] columns of row i of c"
 	} else {
-		sig, doc = sig+", next uintptr, step int", doc+"; meanwhile it asks for k cache lines from next on, step bytes apart"
+		sig, doc = sig+", next uintptr, step int", doc+"; meanwhile it asks for a cache line every "+fmt.Sprintf("%d steps of k, from next on, step bytes apart", e.round)
 	}
 	e.begin(name, "func("+sig+")", name+" "+doc+".")
 	c, cs := e.arg("c"), e.stride("cs")
@@ -167,7 +183,9 @@ func (e *emitter) gemm(nv int, sub, edge bool) {
 		e.load(t, c, cs)
 	}
 	var fetch func()
+	round := 1
 	if !edge {
+		round = e.round
 		e.fetchBelow(nv, c, cs)
 		next, step := e.arg("next"), e.arg("step")
 		fetch = func() {
@@ -176,7 +194,7 @@ func (e *emitter) gemm(nv int, sub, edge bool) {
 		}
 	}
 	a := e.rowsOf(e.arg("a"), e.stride("rs"))
-	e.contract(t, sub, e.arg("k"), a, e.stride("ks"), e.arg("b"), e.stride("bs"), fetch)
+	e.contract(t, sub, e.arg("k"), a, e.stride("ks"), e.arg("b"), e.stride("bs"), round, fetch)
 	if edge {
 		e.storeEdge(t, c, cs, width)
 	} else {
