@@ -523,7 +523,7 @@ func (l *lowerer) tiles(e *ast.Call) val {
 			l.failf("E203", e.Span(), "%v", err)
 		}
 		nb = max(1, int(v.(value.Scalar).I))
-	} else if nb > max(t.Rows, t.Cols, 1) {
+	} else if nb > max(t.Rows, t.Cols, 1) && len(l.calls) == 0 {
 		l.diags = append(l.diags, source.Errorf("W003", a[1].Span(), "a tile edge of %d is larger than the %d x %d matrix: one tile", nb, t.Rows, t.Cols))
 	}
 	part := "all"
