@@ -286,7 +286,7 @@ func addExact(acc, a *value.Dense) {
 	x := sumOf(acc)
 	eachRun(a, func(s slab, _ int) {
 		x.AddSlice(s.f64)
-		addWidened(&x, s.f32, false)
+		x.AddSlice32(s.f32)
 		for _, v := range s.i64 {
 			x.AddInt(v)
 		}
@@ -302,7 +302,7 @@ func addSquares(acc, a *value.Dense) {
 	x := sumOf(acc)
 	eachRun(a, func(s slab, _ int) {
 		x.AddSquares(s.f64)
-		addWidened(&x, s.f32, true)
+		x.AddSquares32(s.f32)
 		for _, v := range s.i64 { // as floats, as the language widens them
 			h, l := exact.Square(float64(v))
 			x.Add(h)
@@ -311,21 +311,6 @@ func addSquares(acc, a *value.Dense) {
 		x.AddInt(vec.CountNonZero(s.b))
 	})
 	x.PutWords(acc.I64[:exact.Words])
-}
-
-// addWidened adds float32 elements by way of a buffer of float64; their squares are exact there.
-func addWidened(x *exact.Sum, a []float32, squares bool) {
-	var buf [2048]float64
-	for len(a) > 0 {
-		n := min(len(a), len(buf))
-		w := buf[:n]
-		vec.Convert(w, a[:n])
-		if squares {
-			vec.Mul(w, w, w)
-		}
-		x.AddSlice(w)
-		a = a[n:]
-	}
 }
 
 func joinSum(acc, b *value.Dense) {

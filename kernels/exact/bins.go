@@ -1,6 +1,8 @@
 package exact
 
-// This file adds long slices: one integer bin an exponent, emptied into the limbs every few thousand elements.
+// This file adds long slices. Where the CPU has vectors, error-free cascades (short.go, in assembly in package vec)
+// sum a chunk to a few terms and notice when they cannot; then, and elsewhere, the elements go to bins: one integer
+// an exponent, emptied into the limbs every few thousand elements.
 //
 // An element costs a shift, a mask, a signed integer add to its bin: no rounding, no branch. Four tables take turns,
 // because neighbours mostly have the same exponent and a bin would wait for its own last store.
@@ -8,6 +10,8 @@ package exact
 import (
 	"math"
 	"math/bits"
+
+	"flow/kernels/vec"
 )
 
 const (
@@ -16,6 +20,11 @@ const (
 	batch = lanes << 10
 	// short slices are added one at a time: emptying the bins would cost more. Measured with BenchmarkAddSlice.
 	short = 192
+	// chunk is how many elements a cascade takes at a time: few enough that its error terms fit into 53 bits for
+	// ordinary data, enough to spread the cost of its 64 terms.
+	chunk = 8192
+	// patience is how many chunks go to the bins after a cascade has failed, before it is tried again.
+	patience = 16
 )
 
 // bins holds signed sums of mantissas by biased exponent, lane by lane.
@@ -23,12 +32,68 @@ type bins [lanes][expMask + 1]int64
 
 // AddSlice adds every element of x.
 func (s *Sum) AddSlice(x []float64) {
-	if len(x) < short {
-		for _, v := range x {
-			s.Add(v)
+	var terms vec.Terms
+	for bad := 0; len(x) >= short; {
+		part := x[:min(len(x), chunk)]
+		if bad == 0 {
+			n, done, ok := vec.CascadeF64(part, false, &terms)
+			if ok {
+				s.addAll(terms[:n])
+				x = x[done:]
+				continue
+			}
+			bad = patience // wide data will be wide for a while
 		}
-		return
+		bad--
+		s.addBins(part)
+		x = x[len(part):]
 	}
+	s.addAll(x)
+}
+
+// AddSlice32 adds every element of x.
+func (s *Sum) AddSlice32(x []float32) { s.add32(x, false) }
+
+// AddSquares32 adds the square of every element of x, exactly.
+func (s *Sum) AddSquares32(x []float32) { s.add32(x, true) }
+
+func (s *Sum) add32(x []float32, squares bool) {
+	var terms vec.Terms
+	var buf [256]float64
+	for len(x) >= short {
+		part := x[:min(len(x), chunk)]
+		n, done, ok := vec.CascadeF32(part, squares, &terms)
+		if ok {
+			s.addAll(terms[:n])
+			x = x[done:]
+			continue
+		}
+		for ; len(part) > 0; part = part[min(len(part), len(buf)):] {
+			s.addBins(widened(buf[:min(len(part), len(buf))], part, squares))
+		}
+		x = x[min(len(x), chunk):]
+	}
+	s.addAll(widened(buf[:len(x)], x, squares))
+}
+
+// widened is the first elements of x, or their squares, in buf.
+func widened(buf []float64, x []float32, squares bool) []float64 {
+	vec.Convert(buf, x[:len(buf)])
+	if squares {
+		vec.MulF64(buf, buf, buf)
+	}
+	return buf
+}
+
+// addAll adds a few numbers one at a time.
+func (s *Sum) addAll(x []float64) {
+	for _, v := range x {
+		s.Add(v)
+	}
+}
+
+// addBins adds x by way of the bins.
+func (s *Sum) addBins(x []float64) {
 	var t bins
 	for len(x) > 0 {
 		n := min(len(x), batch)
@@ -49,15 +114,30 @@ func (s *Sum) AddSlice(x []float64) {
 // exact unless the square leaves the range of normal numbers: an overflow counts as an infinity, and what lies below
 // 2^-1074 is rounded off element by element. Order and grouping cannot change the result even then.
 func (s *Sum) AddSquares(x []float64) {
+	var terms vec.Terms
 	var buf [2 * 256]float64
 	for len(x) > 0 {
-		n := min(len(x), len(buf)/2)
-		for i, v := range x[:n] {
-			h, l := Square(v)
-			buf[2*i], buf[2*i+1] = h, l
+		part := x[:min(len(x), chunk)]
+		if len(x) >= short {
+			if n, done, ok := vec.CascadeF64(part, true, &terms); ok {
+				s.addAll(terms[:n])
+				x = x[done:]
+				continue
+			}
 		}
-		s.AddSlice(buf[:2*n])
-		x = x[n:]
+		x = x[len(part):]
+		for len(part) > 0 {
+			n := min(len(part), len(buf)/2)
+			for i, v := range part[:n] {
+				buf[2*i], buf[2*i+1] = Square(v)
+			}
+			if n < len(buf)/2 {
+				s.addAll(buf[:2*n])
+			} else {
+				s.addBins(buf[:])
+			}
+			part = part[n:]
+		}
 	}
 }
 

@@ -9,10 +9,13 @@ package exact
 
 import (
 	"math"
+
+	"flow/kernels/vec"
 )
 
-// shortest row that goes to the bins: above it t is likely to overflow its 53 bits and the bins are as fast.
-const cascade = 1024
+// cascade is the longest slice that is summed here, and columns the most rows: longer ones go to vector cascades or
+// to the bins, at the price of some 200 ns for the accumulator.
+const cascade = 256
 
 // twoSum is a + b as the rounded sum and its exact error.
 func twoSum(a, b float64) (s, e float64) {
@@ -33,22 +36,37 @@ func pair(x []float64) (s, t float64, ok bool) {
 		t, f = twoSum(t, e)
 		bad |= inexact(f)
 	}
-	return s, t, bad == 0 && !math.IsInf(s, 0) && s == s
+	return s, t, bad == 0 && s-s == 0
 }
 
-// pairSquares sums the squares of x as s + t, exactly (in the sense of Square) if ok.
-func pairSquares(x []float64) (s, t float64, ok bool) {
-	var e, f float64
+// triple sums the squares of x as s + t + u, exactly (in the sense of Square) if ok: the low halves of squares are
+// as long as the high ones, so that two levels would hardly ever do.
+func triple(x []float64) (s, t, u float64, ok bool) {
+	var e, f, g float64
 	var bad uint64
 	for _, v := range x {
 		h, l := Square(v)
 		s, e = twoSum(s, h)
 		t, f = twoSum(t, e)
-		bad |= inexact(f)
+		u, g = twoSum(u, f)
+		bad |= inexact(g)
 		t, f = twoSum(t, l)
-		bad |= inexact(f)
+		u, g = twoSum(u, f)
+		bad |= inexact(g)
 	}
-	return s, t, bad == 0 && !math.IsInf(s, 0) && s == s
+	return s, t, u, bad == 0 && s-s == 0
+}
+
+// round3 is the float64 nearest to s + t + u, if ok. With the three made to follow on one another, s is the sum's
+// rounding unless t is just half a unit in its last place, when u decides; such a t is a power of two.
+func round3(s, t, u float64) (sum float64, ok bool) {
+	t, u = twoSum(t, u)
+	s, t = twoSum(s, t)
+	t, u = twoSum(t, u)
+	if s+t != s {
+		return 0, false
+	}
+	return s, u == 0 || math.Float64bits(t)&fracMask != 0
 }
 
 // Of is the float64 nearest to the exact sum of x.
@@ -77,9 +95,11 @@ func Of32(x []float64) float32 {
 
 // OfSquares is the float64 nearest to the sum of the squares of x.
 func OfSquares(x []float64) float64 {
-	if len(x) <= cascade {
-		if s, t, ok := pairSquares(x); ok {
-			return s + t
+	if len(x) <= cascade/2 {
+		if s, t, u, ok := triple(x); ok {
+			if sum, ok := round3(s, t, u); ok {
+				return sum
+			}
 		}
 	}
 	var a Sum
@@ -99,44 +119,67 @@ func AddColumns(sums []Sum, x []float64, ld, rows int, squares bool) {
 	if rows > BlockRows || len(sums) > BlockCols {
 		panic("BUG: block of columns too large")
 	}
-	var s, t [BlockCols]float64
+	for len(sums) > 0 && rows > 0 {
+		var terms vec.Terms
+		n, levels, ok := vec.CascadeColumns(x, ld, rows, len(sums), squares, &terms)
+		switch {
+		case ok:
+			for i, v := range terms[:n*levels] {
+				sums[i%n].Add(v)
+			}
+		case n > 0:
+			addColumns(sums[:n], x, ld, rows, squares)
+		default:
+			n = len(sums)
+			addColumns(sums, x, ld, rows, squares)
+		}
+		sums = sums[n:]
+		if len(sums) > 0 {
+			x = x[n:]
+		}
+	}
+}
+
+// addColumns is AddColumns without vectors: a cascade of three levels for each column, in memory.
+func addColumns(sums []Sum, x []float64, ld, rows int, squares bool) {
+	var s, t, u [BlockCols]float64
 	var bad [BlockCols]uint64
 	n := len(sums)
 	for i := range rows {
 		row := x[i*ld : i*ld+n]
-		if squares {
-			for j, v := range row {
-				h, l := Square(v)
-				var e, f float64
-				s[j], e = twoSum(s[j], h)
-				t[j], f = twoSum(t[j], e)
-				bad[j] |= inexact(f)
-				t[j], f = twoSum(t[j], l)
-				bad[j] |= inexact(f)
+		for j, h := range row {
+			var l, e, f, g float64
+			if squares {
+				h, l = Square(h)
 			}
-			continue
-		}
-		for j, v := range row {
-			var e, f float64
-			s[j], e = twoSum(s[j], v)
+			s[j], e = twoSum(s[j], h)
 			t[j], f = twoSum(t[j], e)
-			bad[j] |= inexact(f)
+			u[j], g = twoSum(u[j], f)
+			bad[j] |= inexact(g)
+			if squares {
+				t[j], f = twoSum(t[j], l)
+				u[j], g = twoSum(u[j], f)
+				bad[j] |= inexact(g)
+			}
 		}
 	}
 	for j := range sums {
-		if a := &sums[j]; bad[j] == 0 && s[j]-s[j] == 0 {
+		a := &sums[j]
+		if bad[j] == 0 && s[j]-s[j] == 0 {
 			a.Add(s[j])
 			a.Add(t[j])
+			a.Add(u[j])
 			continue
 		}
 		for i := range rows {
-			if v := x[i*ld+j]; squares {
-				h, l := Square(v)
-				sums[j].Add(h)
-				sums[j].Add(l)
-			} else {
-				sums[j].Add(v)
+			v := x[i*ld+j]
+			if !squares {
+				a.Add(v)
+				continue
 			}
+			h, l := Square(v)
+			a.Add(h)
+			a.Add(l)
 		}
 	}
 }

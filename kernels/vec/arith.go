@@ -177,16 +177,16 @@ func AbsF32(dst, a []float32) {
 	}
 }
 
-// SqrtF64 is the correctly rounded square root.
-func SqrtF64(dst, a []float64) {
+// rootF64 is the plain loop behind SqrtF64.
+func rootF64(dst, a []float64) {
 	a = a[:len(dst)]
 	for i, v := range a {
 		dst[i] = math.Sqrt(v)
 	}
 }
 
-// SqrtF32 is the correctly rounded square root.
-func SqrtF32(dst, a []float32) {
+// rootF32 is the plain loop behind SqrtF32.
+func rootF32(dst, a []float32) {
 	a = a[:len(dst)]
 	for i, v := range a {
 		dst[i] = float32(math.Sqrt(float64(v)))

@@ -1,0 +1,191 @@
+// Command gen writes the assembly of package vec: for AVX2 and AVX-512 one _amd64.s file and the Go declarations
+// beside it. Run it with `go generate flow/kernels/vec`; a test of that package fails when what is committed is not
+// what it writes.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	// avo has flags of its own in the default set.
+	flags := flag.NewFlagSet("gen", flag.ExitOnError)
+	out := flags.String("out", ".", "directory to write to")
+	if err := flags.Parse(os.Args[1:]); err != nil {
+		os.Exit(2)
+	}
+	for _, t := range []target{{"AVX2", 32}, {"AVX512", 64}} {
+		e := &emitter{build.NewContext(), t}
+		e.ConstraintExpr("amd64")
+		e.arithmetic()
+		e.cascades()
+		if err := write(*out, t.stem(), e.Context); err != nil {
+			fmt.Fprintln(os.Stderr, "gen:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// target is one instruction set.
+type target struct {
+	name  string
+	bytes int // of a vector register
+}
+
+func (t target) stem() string { return map[int]string{32: "avx2", 64: "avx512"}[t.bytes] }
+
+// emitter writes the functions of one target.
+type emitter struct {
+	*build.Context
+	target
+}
+
+// vector is a fresh vector register.
+func (e *emitter) vector() reg.VecVirtual {
+	if e.bytes == 64 {
+		return e.ZMM()
+	}
+	return e.YMM()
+}
+
+// vectors is n of them.
+func (e *emitter) vectors(n int) []reg.VecVirtual {
+	v := make([]reg.VecVirtual, n)
+	for i := range v {
+		v[i] = e.vector()
+	}
+	return v
+}
+
+// param loads a parameter into a register.
+func (e *emitter) param(name string) reg.Register { return e.Load(e.Param(name), e.GP64()) }
+
+// at is byte offset off from base + index.
+func at(base, index reg.Register, off int) operand.Mem {
+	return operand.Mem{Base: base, Index: index, Scale: 1, Disp: off}
+}
+
+// finish ends a function; wide registers left dirty would slow scalar code down a hundredfold.
+func (e *emitter) finish() {
+	e.VZEROUPPER()
+	e.RET()
+}
+
+// binary is one of the instructions with two sources.
+type binary func(e *emitter, src2 operand.Op, src1, dst operand.Op)
+
+// arithmetic writes dst = a op b and dst = op a, over whole vectors: four at a time, then one at a time. The bytes
+// to do are a multiple of the vector's.
+func (e *emitter) arithmetic() {
+	for _, f := range []struct {
+		name string
+		f64  binary
+		f32  binary
+	}{
+		{"add", func(e *emitter, b, a, d operand.Op) { e.VADDPD(b, a, d) }, func(e *emitter, b, a, d operand.Op) { e.VADDPS(b, a, d) }},
+		{"sub", func(e *emitter, b, a, d operand.Op) { e.VSUBPD(b, a, d) }, func(e *emitter, b, a, d operand.Op) { e.VSUBPS(b, a, d) }},
+		{"mul", func(e *emitter, b, a, d operand.Op) { e.VMULPD(b, a, d) }, func(e *emitter, b, a, d operand.Op) { e.VMULPS(b, a, d) }},
+		{"div", func(e *emitter, b, a, d operand.Op) { e.VDIVPD(b, a, d) }, func(e *emitter, b, a, d operand.Op) { e.VDIVPS(b, a, d) }},
+	} {
+		for _, t := range []struct {
+			suffix, elem string
+			f            binary
+		}{{"F64", "float64", f.f64}, {"F32", "float32", f.f32}} {
+			e.loop2(f.name+t.suffix+e.name, t.elem, t.f)
+		}
+	}
+	e.loop1("sqrtF64"+e.name, "float64", func(src, dst operand.Op) { e.VSQRTPD(src, dst) })
+	e.loop1("sqrtF32"+e.name, "float32", func(src, dst operand.Op) { e.VSQRTPS(src, dst) })
+}
+
+func (e *emitter) loop2(name, elem string, f binary) {
+	e.Function(name)
+	e.SignatureExpr(fmt.Sprintf("func(dst, a, b *%s, bytes int)", elem))
+	e.Doc(name + " works on that many bytes, a multiple of the vector size.")
+	e.Pragma("noescape")
+	dst, a, b, n := e.param("dst"), e.param("a"), e.param("b"), e.param("bytes")
+	e.over(n, func(i reg.Register, unroll int) {
+		v := e.vectors(unroll)
+		for k, r := range v {
+			e.VMOVUPD(at(a, i, k*e.bytes), r)
+		}
+		for k, r := range v {
+			f(e, at(b, i, k*e.bytes), r, r)
+		}
+		for k, r := range v {
+			e.VMOVUPD(r, at(dst, i, k*e.bytes))
+		}
+	})
+	e.finish()
+}
+
+func (e *emitter) loop1(name, elem string, f func(src, dst operand.Op)) {
+	e.Function(name)
+	e.SignatureExpr(fmt.Sprintf("func(dst, a *%s, bytes int)", elem))
+	e.Doc(name + " works on that many bytes, a multiple of the vector size.")
+	e.Pragma("noescape")
+	dst, a, n := e.param("dst"), e.param("a"), e.param("bytes")
+	e.over(n, func(i reg.Register, unroll int) {
+		v := e.vectors(unroll)
+		for k, r := range v {
+			f(at(a, i, k*e.bytes), r)
+		}
+		for k, r := range v {
+			e.VMOVUPD(r, at(dst, i, k*e.bytes))
+		}
+	})
+	e.finish()
+}
+
+// over runs body for offsets 0 .. n in steps of four vectors, then of one. n is left.
+func (e *emitter) over(n reg.Register, body func(i reg.Register, unroll int)) {
+	i, end := e.GP64(), e.GP64()
+	e.XORQ(i, i)
+	e.MOVQ(n, end)
+	e.ANDQ(operand.I32(-4*e.bytes), end)
+	for _, unroll := range []int{4, 1} {
+		label := fmt.Sprintf("by%d", unroll)
+		e.JMP(operand.LabelRef(label + "test"))
+		e.Label(label)
+		body(i, unroll)
+		e.ADDQ(operand.I32(unroll*e.bytes), i)
+		e.Label(label + "test")
+		e.CMPQ(i, end)
+		e.JLT(operand.LabelRef(label))
+		e.MOVQ(n, end)
+	}
+}
+
+// write compiles what ctx holds and writes <stem>_amd64.s and <stem>_amd64.go.
+func write(dir, stem string, ctx *build.Context) error {
+	file, err := ctx.Result()
+	if err != nil {
+		return err
+	}
+	if err := pass.Compile.Execute(file); err != nil {
+		return err
+	}
+	cfg := printer.Config{Name: "flow/kernels/vec/gen", Pkg: "vec"}
+	for name, p := range map[string]printer.Printer{
+		stem + "_amd64.s":  printer.NewGoAsm(cfg),
+		stem + "_amd64.go": printer.NewStubs(cfg),
+	} {
+		text, err := p.Print(file)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

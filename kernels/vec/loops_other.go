@@ -1,0 +1,46 @@
+//go:build !amd64
+
+package vec
+
+// This file stands in for loops_amd64.go where there is no assembly.
+
+// AddF64 is dst = a + b.
+func AddF64(dst, a, b []float64) { Add(dst, a, b) }
+
+// SubF64 is dst = a - b.
+func SubF64(dst, a, b []float64) { Sub(dst, a, b) }
+
+// MulF64 is dst = a * b.
+func MulF64(dst, a, b []float64) { Mul(dst, a, b) }
+
+// DivF64 is dst = a / b.
+func DivF64(dst, a, b []float64) { Div(dst, a, b) }
+
+// AddF32 is dst = a + b.
+func AddF32(dst, a, b []float32) { Add(dst, a, b) }
+
+// SubF32 is dst = a - b.
+func SubF32(dst, a, b []float32) { Sub(dst, a, b) }
+
+// MulF32 is dst = a * b.
+func MulF32(dst, a, b []float32) { Mul(dst, a, b) }
+
+// DivF32 is dst = a / b.
+func DivF32(dst, a, b []float32) { Div(dst, a, b) }
+
+// SqrtF64 is the correctly rounded square root.
+func SqrtF64(dst, a []float64) { rootF64(dst, a) }
+
+// SqrtF32 is the correctly rounded square root.
+func SqrtF32(dst, a []float32) { rootF32(dst, a) }
+
+// CascadeF64 sums nothing here: done is 0.
+func CascadeF64(x []float64, squares bool, terms *Terms) (n, done int, ok bool) { return 0, 0, false }
+
+// CascadeF32 sums nothing here: done is 0.
+func CascadeF32(x []float32, squares bool, terms *Terms) (n, done int, ok bool) { return 0, 0, false }
+
+// CascadeColumns sums nothing here: cols is 0.
+func CascadeColumns(x []float64, ld, rows, width int, squares bool, terms *Terms) (cols, levels int, ok bool) {
+	return 0, 0, false
+}
