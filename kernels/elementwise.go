@@ -95,7 +95,7 @@ func elementFault(s *op.Sig, in []types.Elem) *op.Fault {
 		}
 		list += e.String()
 	}
-	f := op.Faultf(-1, "E215", "`%s` is not defined on %s", sourceName(s.Def), list)
+	f := op.Faultf(-1, "E201", "`%s` is not defined on %s", sourceName(s.Def), list)
 	for _, e := range in {
 		if e == types.F32 {
 			return f.WithHelp("f32 meets no other type by itself: write f32(x) or f64(x)")

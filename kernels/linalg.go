@@ -19,7 +19,7 @@ const (
 	codeShape    = "E211" // shapes do not agree
 	codeRange    = "E212" // index or slice out of range
 	codeSquare   = "E213" // matrix is not square
-	codeElem     = "E215" // element types do not meet
+	codeElem     = "E201" // element types do not meet
 	codeDefinite = "E601" // not positive definite
 	codePivot    = "E602" // zero pivot
 	codeAssert   = "E603" // assertion failed

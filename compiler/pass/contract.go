@@ -12,7 +12,7 @@ import (
 //	t(b) read by @                 ->  matmul{tb}           (and ta)
 //	c - a @ b,  c + a @ b          ->  gemm(c, a, b){sub}   if nothing else reads a @ b
 //	c - (a0@b0 + a1@b1 + ..)       ->  gemm(gemm(c, a0, b0){sub}, a1, b1){sub} ..
-//	a @ b over k > Panel           ->  (a0@b0 + a1@b1) + (a2@b2 + a3@b3) ..
+//	a @ b over k > Sizes.Panel           ->  (a0@b0 + a1@b1) + (a2@b2 + a3@b3) ..
 //
 // This form is the *meaning* of those expressions (every element one chain of fused
 // multiply-adds from c in ascending k), not an optimisation of it: the pass is
@@ -22,6 +22,7 @@ import (
 // one that another statement named, and where c broadcasts.
 type Contraction struct {
 	gemm, mm, plus, slice *op.Def
+	panel                 int
 
 	// flags are the attributes of products that have no others, by bits: shared, because there are a
 	// million such nodes.
@@ -54,9 +55,9 @@ func (c *Contraction) flip(attrs *op.Attrs, bits int) *op.Attrs {
 
 // NewContraction is a contraction for the operators of a table. It keeps scratch
 // memory from one expression to the next.
-func NewContraction(table *op.Table) *Contraction {
+func NewContraction(table *op.Table, sizes Sizes) *Contraction {
 	mm := table.Infix("@")
-	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), plus: table.Infix("+"), slice: table.Must("slice")}
+	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), plus: table.Infix("+"), slice: table.Must("slice"), panel: sizes.filled().Panel}
 	for bits := range c.flags {
 		var list []op.Attr
 		for i, name := range []string{"ta", "tb", "sub"} {
@@ -156,13 +157,8 @@ func (c *Contraction) again(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) i
 	return to
 }
 
-// Panel is the longest summed dimension that is one chain. A longer one, as in
-// t(X) @ X of a tall X, would leave nothing to do in parallel, and its rounding error
-// would grow with its length; it is cut into panels whose products are added in a
-// balanced tree. The cut is a function of the shape alone.
-const Panel = 1 << 15
-
-// panels rewrites a product over a long k.
+// panels rewrites a product over a long k (Sizes.Panel). The cut is a function of the
+// shape alone.
 func (c *Contraction) panels(id ir.ID, attrs *op.Attrs, a, b ir.ID) (ir.ID, bool) {
 	g, t := c.g, c.g.Type(id)
 	ta, tb := attrs.Bool("ta"), attrs.Bool("tb")
@@ -171,7 +167,7 @@ func (c *Contraction) panels(id ir.ID, attrs *op.Attrs, a, b ir.ID) (ir.ID, bool
 	if ta {
 		k = at.Rows
 	}
-	if k <= Panel || !at.IsDense() || !bt.IsDense() {
+	if k <= c.panel || !at.IsDense() || !bt.IsDense() {
 		return 0, false
 	}
 	add := func(d *op.Def, attrs *op.Attrs, t types.Type, in ...ir.ID) ir.ID {
@@ -187,8 +183,8 @@ func (c *Contraction) panels(id ir.ID, attrs *op.Attrs, a, b ir.ID) (ir.ID, bool
 		return add(c.slice, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, r1-r0, c1-c0)}), types.DenseOf(t.Elem, r1-r0, c1-c0), x)
 	}
 	var sums []ir.ID
-	for lo := 0; lo < k; lo += Panel {
-		hi := min(lo+Panel, k)
+	for lo := 0; lo < k; lo += c.panel {
+		hi := min(lo+c.panel, k)
 		x := window(a, at, ta, lo, hi)
 		y := x
 		if a != b || ta == tb {

@@ -17,9 +17,10 @@ type cutting struct{ rc, cc []int }
 func (c cutting) single() bool { return len(c.rc) <= 2 && len(c.cc) <= 2 }
 
 type cuts struct {
-	by   map[ir.ID]cutting
-	g    *ir.Graph
-	done map[recutKey]*parts
+	by    map[ir.ID]cutting
+	g     *ir.Graph
+	sizes Sizes
+	done  map[recutKey]*parts
 }
 
 type recutKey struct {
@@ -48,8 +49,8 @@ func (c *cuts) of(id ir.ID) cutting {
 // chooseCuts decides for every large matrix: first by those who read it in tiles
 // (backwards, through operators that keep the place of elements), else by what it is
 // made of (forwards), else by its shape.
-func chooseCuts(g *ir.Graph, table *op.Table) *cuts {
-	c := &cuts{by: map[ir.ID]cutting{}, g: g, done: map[recutKey]*parts{}}
+func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes) *cuts {
+	c := &cuts{sizes: sizes.filled(), by: map[ir.ID]cutting{}, g: g, done: map[recutKey]*parts{}}
 	wish := map[ir.ID]cutting{}
 	windows := map[ir.ID][]box{}
 	for i := range g.Nodes {
@@ -150,7 +151,7 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 				return w, true
 			}
 		}
-		d := byShape(t, table)
+		d := c.byShape(t, table)
 		a, b := c.of(in[len(in)-2]), c.of(in[len(in)-1])
 		rows, cols := a.rc, b.cc
 		if n.Attrs.Bool("ta") {
@@ -177,29 +178,49 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 		}
 		return cutting{}, false
 	}
-	return byShape(t, table), true
+	return c.byShape(t, table), true
 }
 
-// blockElems is about how many elements a block of a matrix that is not square in
-// shape gets: 512 KiB of f64, half of a core's second-level cache.
-const blockElems = 1 << 16
+// Sizes are what the shapes of blocks follow from; 0 is the default. They are part of
+// what a program means (a long product is summed panel by panel), so only tests, which
+// want many blocks of small matrices, set them.
+type Sizes struct {
+	// Block is about how many elements a block of a matrix that is not square in shape gets:
+	// 512 KiB of f64, half of a core's second-level cache.
+	Block int
+	// Panel is the longest summed dimension that is one chain. A longer one, as in t(X) @ X of a tall
+	// X, would leave nothing to do in parallel, and its rounding error would grow with its length; it
+	// is cut into panels whose products are added in a balanced tree.
+	Panel int
+}
+
+// filled is s with the sizes of every program where it says nothing.
+func (s Sizes) filled() Sizes {
+	if s.Block == 0 {
+		s.Block = 1 << 16
+	}
+	if s.Panel == 0 {
+		s.Panel = 1 << 15
+	}
+	return s
+}
 
 // byShape is the default: square tiles of the default edge; a narrow matrix gets
 // blocks of whole rows, a power of two of them, so that long summed dimensions are cut
 // where panels are.
-func byShape(t types.Type, table *op.Table) cutting {
+func (c *cuts) byShape(t types.Type, table *op.Table) cutting {
 	e := autoTile(table, t)
-	if t.Rows <= 2*e && t.Cols <= 2*e && t.Count() <= 2*blockElems {
+	if t.Rows <= 2*e && t.Cols <= 2*e && t.Count() <= 2*c.sizes.Block {
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
 	}
 	h, w := e, e
 	if t.Cols < e {
 		w = t.Cols
-		for h = 1; h*2*max(w, 1) <= blockElems; h *= 2 {
+		for h = 1; h*2*max(w, 1) <= c.sizes.Block; h *= 2 {
 		}
 	} else if t.Rows < e {
 		h = t.Rows
-		for w = 1; w*2*max(h, 1) <= blockElems; w *= 2 {
+		for w = 1; w*2*max(h, 1) <= c.sizes.Block; w *= 2 {
 		}
 	}
 	return cutting{every(t.Rows, h), every(t.Cols, w)}

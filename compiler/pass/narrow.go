@@ -21,12 +21,10 @@ func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 		id := ir.ID(i)
 		node := &g.Nodes[i]
 		if !full[i] && node.Op.Narrow != "" {
-			if in := g.In(id); len(in) == 3 && in[1] == in[2] && node.Attrs.Bool("tb") && !node.Attrs.Bool("ta") && g.Type(id).Rows == g.Type(id).Cols {
-				attrs := op.MakeAttrs()
-				if node.Attrs.Bool("sub") {
-					attrs = subOnly
-				}
-				g.Replace(id, table.Must(node.Op.Narrow), attrs, in[0], in[1])
+			// x t(x) or t(x) x: the product of a matrix with its own transpose.
+			ta, tb := node.Attrs.Bool("ta"), node.Attrs.Bool("tb")
+			if in := g.In(id); len(in) == 3 && in[1] == in[2] && ta != tb {
+				g.Replace(id, table.Must(node.Op.Narrow), narrowed(node.Attrs.Bool("sub"), ta), in[0], in[1])
 				node = &g.Nodes[i]
 			}
 		}
@@ -39,7 +37,24 @@ func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 	return g
 }
 
-var subOnly = op.MakeAttrs(op.Attr{Name: "sub", Val: op.Bool(true)})
+// narrowed is the attributes of the narrow row; there are four, shared by all nodes.
+func narrowed(sub, ta bool) *op.Attrs {
+	switch {
+	case sub && ta:
+		return narrowSubTa
+	case sub:
+		return narrowSub
+	case ta:
+		return narrowTa
+	}
+	return nil
+}
+
+var (
+	narrowSub   = op.MakeAttrs(op.Attr{Name: "sub", Val: op.Bool(true)})
+	narrowTa    = op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)})
+	narrowSubTa = op.MakeAttrs(op.Attr{Name: "sub", Val: op.Bool(true)}, op.Attr{Name: "ta", Val: op.Bool(true)})
+)
 
 func readsLower(d *op.Def, input int) bool {
 	for _, l := range d.Lower {

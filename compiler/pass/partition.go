@@ -33,12 +33,12 @@ type Block struct{ Row, Col, Rows, Cols int32 }
 // chains over ascending k whichever way k is cut, sums are exact. A node that sends to
 // a channel is one task whatever its size (one `<-` is one task), and so is an
 // operator whose row says ShardWhole.
-func Partition(g *ir.Graph, table *op.Table) (*Partitioned, error) {
+func Partition(g *ir.Graph, table *op.Table, sizes Sizes) (*Partitioned, error) {
 	p := &partitioner{old: g, g: ir.New(), table: table, one: make([]ir.ID, g.Len()), parts: map[ir.ID]*parts{}}
 	p.g.CopyTables(g)
 	p.g.Grow(g.Len() + g.Len()/8)
 	p.block = make([]Block, 0, g.Len()+g.Len()/8)
-	p.cuts = chooseCuts(g, table)
+	p.cuts = chooseCuts(g, table, sizes)
 	for i := range g.Nodes {
 		if err := p.node(ir.ID(i)); err != nil {
 			return nil, err

@@ -121,6 +121,9 @@ func (d *Dense) CopyFrom(s *Dense) {
 	if d.Elem != s.Elem || d.Rows != s.Rows || d.Cols != s.Cols {
 		panic(fmt.Sprintf("BUG: copy of a %v into a %v", s.Type(), d.Type()))
 	}
+	if d.Cols == 0 {
+		return // a view without columns has no memory to slice
+	}
 	for i := range d.Rows {
 		a, b := i*d.Stride, i*s.Stride
 		switch d.Elem {
