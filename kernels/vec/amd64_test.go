@@ -1,0 +1,180 @@
+//go:build amd64
+
+package vec
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestGeneratedFilesAreCurrent(t *testing.T) {
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go command to run the generator with")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command(tool, "run", "./gen", "-out", dir).CombinedOutput(); err != nil {
+		t.Fatalf("the generator fails: %v\n%s", err, out)
+	}
+	fresh, _ := os.ReadDir(dir)
+	for _, f := range fresh {
+		want, _ := os.ReadFile(filepath.Join(dir, f.Name()))
+		if got, err := os.ReadFile(f.Name()); err != nil || string(got) != string(want) {
+			t.Errorf("%s is not what the generator writes: run go generate ./kernels/vec", f.Name())
+		}
+	}
+	if len(fresh) != 4 {
+		t.Errorf("the generator writes %d files", len(fresh))
+	}
+}
+
+// Both instruction sets give the bits of the plain loops, in place too.
+func TestAssemblyEqualsLoops(t *testing.T) {
+	if !haveAVX2 {
+		t.Skip("no AVX2")
+	}
+	type two = func(dst, a, b *float64, bytes int)
+	type two32 = func(dst, a, b *float32, bytes int)
+	cases := []struct {
+		wide, narrow     two
+		plain            func(dst, a, b []float64)
+		wide32, narrow32 two32
+		plain32          func(dst, a, b []float32)
+	}{
+		{addF64AVX512, addF64AVX2, Add[float64], addF32AVX512, addF32AVX2, Add[float32]},
+		{subF64AVX512, subF64AVX2, Sub[float64], subF32AVX512, subF32AVX2, Sub[float32]},
+		{mulF64AVX512, mulF64AVX2, Mul[float64], mulF32AVX512, mulF32AVX2, Mul[float32]},
+		{divF64AVX512, divF64AVX2, Div[float64], divF32AVX512, divF32AVX2, Div[float32]},
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for k, c := range cases {
+		for n := 16; n <= 256; n += 16 {
+			a, b, want, got := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+			a32, b32, want32, got32 := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+			for i := range a {
+				a[i], b[i] = math.Ldexp(r.NormFloat64(), r.IntN(2000)-1000), math.Ldexp(r.NormFloat64(), r.IntN(2000)-1000)
+				a32[i], b32[i] = math.Float32frombits(r.Uint32()&^(1<<30)), float32(r.NormFloat64())
+			}
+			c.plain(want, a, b)
+			c.plain32(want32, a32, b32)
+			sets, sets32 := []two{c.narrow}, []two32{c.narrow32}
+			if haveAVX512 {
+				sets, sets32 = append(sets, c.wide), append(sets32, c.wide32)
+			}
+			for s := range sets {
+				copy(got, a) // in place
+				copy(got32, a32)
+				sets[s](&got[0], &got[0], &b[0], 8*n)
+				sets32[s](&got32[0], &got32[0], &b32[0], 4*n)
+				for i := range got {
+					if math.Float64bits(got[i]) != math.Float64bits(want[i]) || math.Float32bits(got32[i]) != math.Float32bits(want32[i]) {
+						t.Fatalf("operation %d, set %d, element %d of %d: %v %v, want %v %v", k, s, i, n, got[i], got32[i], want[i], want32[i])
+					}
+				}
+			}
+		}
+	}
+	a := []float64{0, 1, 2, 3, 1e-310, 1e300, math.Inf(1), math.Copysign(0, -1)}
+	got, want := make([]float64, 8), make([]float64, 8)
+	sqrtF64AVX2(&got[0], &a[0], 64)
+	rootF64(want, a)
+	for i := range got {
+		if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+			t.Errorf("square root of %v: %v", a[i], got[i])
+		}
+	}
+}
+
+// A cascade that says ok is exact, and one that loses an error says so.
+func TestCascades(t *testing.T) {
+	if !haveAVX2 {
+		t.Skip("no AVX2")
+	}
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, set := range []struct {
+		have          bool
+		sums, squares cascade[float64]
+	}{
+		{haveAVX2, cascade[float64]{sumF64AVX2, 4, 4, 2}, cascade[float64]{squaresF64AVX2, 4, 2, 3}},
+		{haveAVX512, cascade[float64]{sumF64AVX512, 8, 4, 2}, cascade[float64]{squaresF64AVX512, 8, 2, 3}},
+	} {
+		if !set.have {
+			continue
+		}
+		for _, spread := range []int{1, 30, 900} {
+			x := make([]float64, 4096)
+			for i := range x {
+				x[i] = math.Ldexp(r.NormFloat64(), r.IntN(spread)-spread/2)
+			}
+			for k, c := range []cascade[float64]{set.sums, set.squares} {
+				var terms Terms
+				n, done, ok := c.slice(x, 8, &terms)
+				if ok != exactSum(terms[:n], x[:done], k == 1) && ok {
+					t.Errorf("lanes %d, spread %d, squares %v: the cascade claims to be exact and is not", c.lanes, spread, k == 1)
+				}
+				if ok != (spread < 900) && k == 0 {
+					t.Errorf("lanes %d, spread %d: ok is %v", c.lanes, spread, ok)
+				}
+			}
+			x[77] = math.Inf(1)
+			var terms Terms
+			if _, _, ok := set.sums.slice(x, 8, &terms); ok {
+				t.Error("an infinity went unnoticed")
+			}
+		}
+	}
+}
+
+func exactSum(terms, x []float64, squares bool) bool {
+	sum := new(big.Float).SetPrec(4000)
+	for _, v := range x {
+		b := new(big.Float).SetPrec(200).SetFloat64(v)
+		if squares {
+			b.Mul(b, b)
+		}
+		sum.Add(sum, b)
+	}
+	for _, v := range terms {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+		sum.Sub(sum, new(big.Float).SetFloat64(v))
+	}
+	return sum.Sign() == 0
+}
+
+// Scalar code after assembly runs at full speed: no register is left dirty. The factor is a hundred where it is.
+func TestNoDirtyRegisters(t *testing.T) {
+	if !haveAVX2 {
+		t.Skip("no AVX2")
+	}
+	x := make([]float64, 512)
+	spend := func(with bool) time.Duration {
+		best := time.Hour
+		for range 20 {
+			if with {
+				AddF64(x, x, x)
+				SqrtF64(x, x)
+				var terms Terms
+				CascadeF64(x, true, &terms)
+			}
+			start, s := time.Now(), 0.0
+			for i := range 2000 {
+				s += math.Exp(float64(i) * 1e-3)
+			}
+			if d := time.Since(start); s > 0 && d < best {
+				best = d
+			}
+		}
+		return best
+	}
+	if clean, after := spend(false), spend(true); after > 8*clean {
+		t.Errorf("scalar code takes %v after assembly, %v before", after, clean)
+	}
+}
