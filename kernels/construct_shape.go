@@ -1,6 +1,6 @@
 package kernels
 
-// This file defines the rows that look at shapes alone: nrow, ncol, auto_tile. The compiler folds every call of them.
+// This file defines the rows that look at types alone: nrow, ncol, auto_tile, eps. The compiler folds every call of them.
 
 import (
 	"flow/ir/op"
@@ -44,6 +44,28 @@ func ncol() *op.Def {
 func autoTile() *op.Def {
 	return shapeRow("auto_tile", "auto_tile is the tile edge that suits x: a function of its shape and element type alone.",
 		"auto_tile(ones(4096, 4096))", "256", func(t types.Type) int { return AutoTile(t.Elem, t.Rows, t.Cols) })
+}
+
+// eps is how a fn that takes any element type learns of it: tolerances, and conversions of what it makes itself.
+func eps() *op.Def {
+	d := shapeRow("eps", "eps is the distance from 1 to the next number of the element type of x, a constant of that type.",
+		"eps(ones(2, 2))", "2.220446049250313e-16", nil)
+	constant := func(in []types.Type) (value.Value, error) {
+		switch in[0].Elem {
+		case types.F64:
+			return value.F64(0x1p-52), nil
+		case types.F32:
+			return value.F64(0x1p-23).Convert(types.F32), nil
+		}
+		return nil, op.Faultf(0, "E202", "`eps` needs f64 or f32, not %v", in[0])
+	}
+	d.Type = func(s *op.Sig) (types.Type, error) {
+		_, err := constant(s.In)
+		return types.ScalarOf(s.In[0].Elem), err
+	}
+	d.Ref = func(c *op.Call) (value.Value, error) { return constant([]types.Type{c.In[0].Type()}) }
+	d.Shape = constant
+	return d
 }
 
 // tileEdges is the table behind AutoTile: for matrices whose longer side is at most upTo (0: any), the edge. It is

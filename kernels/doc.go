@@ -3,7 +3,7 @@
 //	elementwise*.go  arithmetic, functions, comparison, selection, conversion, fmt
 //	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row
 //	reduce*.go       sum, mean, norm ... of a matrix, of its rows, of its columns; partial results that merge exactly
-//	construct*.go    zeros, rand, seq ...: every block from its place alone; nrow, ncol, auto_tile
+//	construct*.go    zeros, rand, seq ...: every block from its place alone; nrow, ncol, auto_tile, eps
 //	linalg*.go       @, potrf, trsm ... on a kernel set of package blas
 //	move*.go         t, slice, cbind ...
 //	inout*.go        read, emit, assert
