@@ -106,6 +106,9 @@ func (p *partitioner) node(id ir.ID) error {
 			if boxes, in, ok := boxesOf(p.old, id); ok {
 				return p.move(id, t, cut, boxes, in)
 			}
+			if x := p.parts[p.old.In(id)[0]]; x != nil && n.Op.Name == "item" {
+				return p.item(id, n, x)
+			}
 		case op.ShardContract:
 			return p.contract(id, n, t, cut)
 		case op.ShardGenerate:
@@ -291,6 +294,15 @@ func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []
 		}
 		return p.lay(t, src, r1-r0, c1-c0, b), nil
 	})
+}
+
+// item takes an element from the block that it lies in.
+func (p *partitioner) item(id ir.ID, n *ir.Node, x *parts) error {
+	at := n.Attrs.Ints("at")
+	i, j := first(x.rc, int(at[0])), first(x.cc, int(at[1]))
+	attrs := n.Attrs.With("at", op.Ints(int(at[0])-x.rc[i], int(at[1])-x.cc[j]))
+	p.one[id] = p.add(n.Op, attrs, p.old.Type(id), Block{}, x.at(i, j))
+	return nil
 }
 
 // aligned cuts an elementwise operator or a fused map.
