@@ -116,6 +116,9 @@ func (c *Contraction) rewrite(id ir.ID) ir.ID {
 	moved := false
 	for k, x := range in {
 		if x >= c.from && c.to[x-c.from] != x {
+			if !moved { // a copy: the old node may stay, and must not read what comes after it
+				in = append([]ir.ID(nil), in...)
+			}
 			moved = true
 			in[k] = c.to[x-c.from]
 		}
@@ -139,7 +142,7 @@ func (c *Contraction) rewrite(id ir.ID) ir.ID {
 		return c.again(id, d, attrs, a, b)
 	}
 	if (d.Infix == "+" || d.Infix == "-") && len(in) == 2 {
-		if to, ok := c.accumulate(id, d.Infix == "-"); ok {
+		if to, ok := c.accumulate(id, in, d.Infix == "-"); ok {
 			return to
 		}
 	}
@@ -217,9 +220,8 @@ func (c *Contraction) transposed(id ir.ID) (ir.ID, bool) {
 // accumulate rewrites acc +/- chain, where chain is a product or a sum of products.
 // For + the chain may stand on either side; the left one is the accumulator when both
 // could be.
-func (c *Contraction) accumulate(id ir.ID, minus bool) (ir.ID, bool) {
+func (c *Contraction) accumulate(id ir.ID, in []ir.ID, minus bool) (ir.ID, bool) {
 	g, typ := c.g, c.g.Type(id)
-	in := g.In(id)
 	acc, ch := in[0], in[1]
 	terms, ok := c.chain(ch, typ)
 	if !ok && !minus {
