@@ -151,15 +151,17 @@ func (d *driver[T]) columnsAhead(v []T, at, ld int) stream {
 }
 
 // rowsOf returns h rows of a from row i on and kp columns from p on: in place if all MR are there and lie well in the cache,
-// else copied to buf with zeros for the missing ones.
+// else copied to buf, with what it held before for the missing ones: their results are dropped.
 func (d *driver[T]) rowsOf(a operand[T], i, h, p, kp int, buf []T) operand[T] {
 	size := int(unsafe.Sizeof(a.v[0]))
 	v := a.v[i*a.rs+p*a.ks:]
+	if h == 1 {
+		return operand[T]{v, 0, a.ks} // the same row MR times: nothing to copy
+	}
 	if a.ks != 1 {
 		if h == d.mr {
 			return operand[T]{v, a.rs, a.ks}
 		}
-		clear(buf)
 		for q := range kp {
 			for r := range h {
 				buf[q*d.mr+r] = v[r*a.rs+q*a.ks]
@@ -173,7 +175,6 @@ func (d *driver[T]) rowsOf(a operand[T], i, h, p, kp int, buf []T) operand[T] {
 	for r := range h {
 		copy(buf[r*kp:][:kp], v[r*a.rs:])
 	}
-	clear(buf[h*kp : d.mr*kp])
 	return operand[T]{buf, kp, 1}
 }
 
@@ -221,16 +222,12 @@ func (d *driver[T]) packN(w, kp int, b []T, ldb int, dst []T) {
 		d.copyRows(kp, (*byte)(unsafe.Pointer(&b[0])), ldb*int(unsafe.Sizeof(b[0])), (*byte)(unsafe.Pointer(&dst[0])))
 		return
 	}
-	padded := roundUp(w, d.lanes)
 	for p := range kp {
-		row := dst[p*d.nr:]
-		copy(row[:w], b[p*ldb:])
-		clear(row[w:padded])
+		copy(dst[p*d.nr:][:w], b[p*ldb:])
 	}
 }
 
-// transposeIn sets panel[p*ps+i] = b[i*ldb+p] for i < w and p < k. The lanes from w on that share a vector with
-// others become zero: they are computed with and dropped, and a number left there by chance could be subnormal and slow.
+// transposeIn sets panel[p*ps+i] = b[i*ldb+p] for i < w and p < k. Lanes from w on keep what they held.
 func (d *driver[T]) transposeIn(w, k int, b []T, ldb int, panel []T, ps int) {
 	i := 0
 	for ; i+d.group <= w; i += d.group {
@@ -239,11 +236,6 @@ func (d *driver[T]) transposeIn(w, k int, b []T, ldb int, panel []T, ps int) {
 	for ; i < w; i++ {
 		for p, v := range b[i*ldb:][:k] {
 			panel[p*ps+i] = v
-		}
-	}
-	for ; i%d.lanes != 0; i++ {
-		for p := range k {
-			panel[p*ps+i] = 0
 		}
 	}
 }

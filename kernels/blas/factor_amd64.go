@@ -24,12 +24,24 @@ func (d *driver[T]) trsmAll(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb 
 	for i := 0; i < m; i += d.nr {
 		w := min(d.nr, m-i)
 		d.transposeIn(w, n, b[i*ldb:], ldb, panel, d.nr)
+		d.clearLanes(panel, n, w, roundUp(w, d.lanes))
 		clear(panel[n*d.nr : order*d.nr])
 		nv := (w + d.lanes - 1) / d.lanes
 		for j := 0; j < order; j += d.mr {
 			d.solve[nv-1](j, &buf[d.blockStart(j)], j+d.mr, 1, &panel[0], d.nr)
 		}
 		d.transposeOut(w, n, panel, d.nr, b[i*ldb:], ldb)
+	}
+}
+
+// clearLanes sets lanes from up to to of k rows of a panel to zero. They are solved along with the others and dropped;
+// what was there by chance could grow subnormal, and slow.
+func (d *driver[T]) clearLanes(panel []T, k, from, to int) {
+	if from == to {
+		return
+	}
+	for p := range k {
+		clear(panel[p*d.nr+from : p*d.nr+to])
 	}
 }
 
@@ -115,11 +127,7 @@ func (d *driver[T]) potrfBlock(ws *Workspace, n int, a []T, lda int) (minor int)
 		panel := buf[start(q):]
 		d.transposeIn(width(q), min(n, depth(q)), a[q*d.nr*lda:], lda, panel, d.nr)
 		if q == panels-1 { // rows beyond n are those of the identity
-			if lanes := roundUp(width(q), d.mr); lanes > width(q) {
-				for p := range n {
-					clear(panel[p*d.nr+width(q) : p*d.nr+lanes])
-				}
-			}
+			d.clearLanes(panel, n, width(q), d.nr)
 			clear(panel[n*d.nr : order*d.nr])
 			for j := n; j < order; j++ {
 				panel[j*d.nr+j-q*d.nr] = 1

@@ -12,7 +12,7 @@ func fma[T element](x, y, z T) T {
 	if unsafe.Sizeof(x) == 8 {
 		return T(math.FMA(float64(x), float64(y), float64(z)))
 	}
-	return T(fma32(float32(x), float32(y), float32(z)))
+	return fma32(x, y, z)
 }
 
 // fma32 returns x*y + z, rounded once to float32.
@@ -22,24 +22,26 @@ func fma[T element](x, y, z T) T {
 // the sum is rounded to odd: where it is inexact and its last bit is even, it moves one step towards the exact
 // value. An odd last bit is never a middle, and 53 >= 24+2 bits are enough for the second rounding to be the right
 // one, subnormal results included (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
-func fma32(x, y, z float32) float32 {
+//
+// T is float32.
+func fma32[T element](x, y, z T) T {
 	p := float64(x) * float64(y)
 	c := float64(z)
 	s := p + c
 	bits := math.Float64bits(s)
 	if bits&1 != 0 {
-		return float32(s) // already odd, or NaN
+		return T(s) // already odd, or NaN
 	}
 	// The error of the sum, exactly (Knuth's TwoSum). Infinities give NaN here and are kept as they are.
 	t := s - p
 	e := (p - (s - t)) + (c - t)
 	switch {
 	case e == 0 || e != e:
-		return float32(s)
+		return T(s)
 	case (e > 0) == (s > 0):
 		bits++ // the exact value lies further from zero
 	default:
 		bits--
 	}
-	return float32(math.Float64frombits(bits))
+	return T(math.Float64frombits(bits))
 }

@@ -3,7 +3,10 @@ package blas
 // This file defines the set in plain Go: the chain as written in the package comment, blocked only as far as
 // registers go. It is what the assembly is compared with, and what runs on CPUs without it.
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // portable is the set in plain Go.
 type portable struct{}
@@ -66,8 +69,17 @@ func dots[T element](sub bool, n, k int, x []T, y []T, ldy int, c []T) {
 		c0, c1, c2, c3 := c[j], c[j+1], c[j+2], c[j+3]
 		for p, v := range x {
 			v *= sign
-			c0, c1 = fma(v, y0[p], c0), fma(v, y1[p], c1)
-			c2, c3 = fma(v, y2[p], c2), fma(v, y3[p], c3)
+			if unsafe.Sizeof(v) == 4 {
+				c0, c1 = fma32(v, y0[p], c0), fma32(v, y1[p], c1)
+				c2, c3 = fma32(v, y2[p], c2), fma32(v, y3[p], c3)
+				continue
+			}
+			// fma is one node too large to be inlined, and a call costs three times the instruction.
+			x := float64(v)
+			c0 = T(math.FMA(x, float64(y0[p]), float64(c0)))
+			c1 = T(math.FMA(x, float64(y1[p]), float64(c1)))
+			c2 = T(math.FMA(x, float64(y2[p]), float64(c2)))
+			c3 = T(math.FMA(x, float64(y3[p]), float64(c3)))
 		}
 		c[j], c[j+1], c[j+2], c[j+3] = c0, c1, c2, c3
 	}
@@ -83,8 +95,14 @@ func dots[T element](sub bool, n, k int, x []T, y []T, ldy int, c []T) {
 // axpy continues the chains of c with one step: c = fma(x, y, c).
 func axpy[T element](x T, y, c []T) {
 	c = c[:len(y)]
+	if unsafe.Sizeof(x) == 4 {
+		for j, v := range y {
+			c[j] = fma32(x, v, c[j])
+		}
+		return
+	}
 	for j, v := range y {
-		c[j] = fma(x, v, c[j])
+		c[j] = T(math.FMA(float64(x), float64(v), float64(c[j])))
 	}
 }
 
@@ -131,32 +149,40 @@ func plainSyrk[T element](sub bool, n, k int, a []T, lda int, c []T, ldc int) {
 	}
 }
 
-func plainTrsm[T element](m, n int, l []T, ldl int, b []T, ldb int) {
-	if n == 0 {
-		return
-	}
-	for i := range m {
-		row := b[i*ldb:]
-		for j := range n {
-			dots(true, 1, j, row, l[j*ldl:], ldl, row[j:])
-			row[j] /= l[j*ldl+j]
+// column replaces element j of rows 0..m-1 of b by (b[i][j] - b[i]·row) / pivot, with j steps in each chain. Four
+// rows at a time give dots four chains.
+func column[T element](m, j int, row []T, pivot T, b []T, ldb int) {
+	var s [4]T
+	for i := 0; i < m; i += len(s) {
+		h := min(len(s), m-i)
+		for r := range h {
+			s[r] = b[(i+r)*ldb+j]
+		}
+		dots(true, h, j, row, b[i*ldb:], ldb, s[:])
+		for r := range h {
+			b[(i+r)*ldb+j] = s[r] / pivot
 		}
 	}
 }
 
+func plainTrsm[T element](m, n int, l []T, ldl int, b []T, ldb int) {
+	for j := range n {
+		column(m, j, l[j*ldl:], l[j*ldl+j], b, ldb)
+	}
+}
+
 func plainPotrf[T element](n int, a []T, lda int) (minor int) {
-	for i := range n {
-		row := a[i*lda:]
-		for j := range i {
-			dots(true, 1, j, row, a[j*lda:], lda, row[j:])
-			row[j] /= a[j*lda+j]
+	for j := range n {
+		row := a[j*lda:]
+		dots(true, 1, j, row, row, lda, row[j:])
+		if !(row[j] > 0) {
+			return j + 1
 		}
-		dots(true, 1, i, row, row, lda, row[i:])
-		if !(row[i] > 0) {
-			return i + 1
+		row[j] = T(math.Sqrt(float64(row[j]))) // rounds once in f32 too: 53 >= 2*24+2
+		clear(row[j+1 : n])
+		if j+1 < n {
+			column(n-j-1, j, row, row[j], a[(j+1)*lda:], lda)
 		}
-		row[i] = T(math.Sqrt(float64(row[i]))) // exact double rounding: 53 >= 2*24+2
-		clear(row[i+1 : n])
 	}
 	return 0
 }
