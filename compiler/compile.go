@@ -39,6 +39,8 @@ type Options struct {
 	Rates plan.Rates
 	// MaxTasks bounds the unrolled program; 0 is two million.
 	MaxTasks int
+	// Sizes make blocks tiny, for tests; the zero value is the one for programs.
+	Sizes pass.Sizes
 	// Std is the embedded library.
 	Std fs.FS
 	// Load reads imported files; nil is os.ReadFile.
@@ -119,7 +121,7 @@ func inputOf(files *source.FileSet, o Options) lower.Input {
 	if in.Load == nil {
 		in.Load = os.ReadFile
 	}
-	in.Contract = pass.NewContraction(o.Table).Run
+	in.Contract = pass.NewContraction(o.Table, o.Sizes).Run
 	return in
 }
 

@@ -54,7 +54,7 @@ var pipeline = []step{
 		Doc:   "cuts large matrices into blocks and operators on them into tasks",
 		After: []After{{"fuse", "a fused chain is cut once instead of operator by operator"}}},
 		func(s *state) error {
-			p, err := pass.Partition(s.g, s.o.Table)
+			p, err := pass.Partition(s.g, s.o.Table, s.o.Sizes)
 			if err != nil {
 				return err
 			}
