@@ -145,12 +145,20 @@ func seq() generator {
 			return types.I64
 		},
 		at: at,
-		fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
-			if out.Cols == 0 {
+		fill: func(a *op.Attrs, out *value.Dense, r0, _ int) {
+			if out.Elem == types.I64 {
+				first, d := int64(a.Int("a")), step(a).I
+				for i := range out.Rows {
+					out.I64[i*out.Stride] = first + int64(r0+i)*d
+				}
 				return
 			}
+			first, d := a.Float("a"), step(a).F
+			if step(a).Kind == op.IntVal {
+				d = float64(step(a).I)
+			}
 			for i := range out.Rows {
-				out.Set(i, 0, at(a, r0+i, c0))
+				out.F64[i*out.Stride] = first + float64(float64(r0+i)*d)
 			}
 		},
 	}

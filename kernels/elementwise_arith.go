@@ -86,7 +86,7 @@ func arithmetic() []row {
 				}
 				return p
 			}),
-			loops: op.Loops{F64x2: vec.Map2F64(vec.Pow), F32x2: vec.Map2F32(vec.Pow), I64x2: vec.PowI64},
+			loops: op.Loops{F64x2: vec.PowF64, F32x2: vec.Map2F32(vec.Pow), I64x2: vec.PowI64},
 		},
 		{
 			name: "neg", infix: "neg", args: []string{"x"}, rule: numeric, flops: 1, laws: op.Involution,

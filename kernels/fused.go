@@ -26,7 +26,9 @@ func fused() []*op.Def {
 		Flow:  op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardAligned},
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 4) },
-		// Alias stays false: a transposed operand is read after the elements at its place are written.
+		// Only a Full operand may lend its memory: a transposed one is read after the elements at its place are
+		// written. The engine looks at the node's modes.
+		Alias: true,
 		Kernel: func(c *op.Call) error {
 			if c.Body == nil {
 				return op.Failf("E606", "map without a body")

@@ -89,9 +89,30 @@ func TestMapEqualsDefinition(t *testing.T) {
 		if msg := differ(c.Out, want); msg != "" {
 			t.Fatalf("round %d, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
 		}
+		inPlace(t, c, want)
 		step := oneByOne(t, p, in, rows, cols)
 		if msg := differ(c.Out, step); msg != "" {
 			t.Fatalf("round %d: fused and one by one differ, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
+		}
+	}
+}
+
+// inPlace runs the chain over the memory of every operand that may lend it.
+func inPlace(t *testing.T, c *op.Call, want value.Value) {
+	for k, o := range c.Body.In {
+		d, ok := c.In[k].(*value.Dense)
+		if !ok || o.Mode != op.Full || d.Elem != c.Type.Elem {
+			continue
+		}
+		own := *c
+		out := d.Clone()
+		own.In = append([]value.Value(nil), c.In...)
+		own.In[k], own.Out = out, out
+		if err := own.Def.Kernel(&own); err != nil {
+			t.Fatal(err)
+		}
+		if msg := differ(out, want); msg != "" {
+			t.Fatalf("in place of operand %d, %s: %s", k, describe(c.Body), msg)
 		}
 	}
 }

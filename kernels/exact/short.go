@@ -121,17 +121,23 @@ func AddColumns(sums []Sum, x []float64, ld, rows int, squares bool) {
 	}
 	for len(sums) > 0 && rows > 0 {
 		var terms vec.Terms
-		n, levels, ok := vec.CascadeColumns(x, ld, rows, len(sums), squares, &terms)
-		switch {
-		case ok:
-			for i, v := range terms[:n*levels] {
-				sums[i%n].Add(v)
-			}
-		case n > 0:
-			addColumns(sums[:n], x, ld, rows, squares)
-		default:
+		cols, levels, done, ok := vec.CascadeColumns(x, ld, rows, len(sums), squares, &terms)
+		if !ok {
+			done = 0
+		}
+		n := cols
+		if n == 0 || n > len(sums) {
 			n = len(sums)
-			addColumns(sums, x, ld, rows, squares)
+		}
+		if done > 0 {
+			for l := range levels {
+				for j := range n {
+					sums[j].Add(terms[l*cols+j])
+				}
+			}
+		}
+		if done < rows {
+			addColumns(sums[:n], x[done*ld:], ld, rows-done, squares)
 		}
 		sums = sums[n:]
 		if len(sums) > 0 {

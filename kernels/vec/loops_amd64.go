@@ -174,19 +174,23 @@ func CascadeF32(x []float32, squares bool, terms *Terms) (n, done int, ok bool) 
 	return pick(sumF32AVX512, sumF32AVX2, 4, 2).slice(x, 4, terms)
 }
 
-// CascadeColumns sums the first cols columns of rows whose distance is ld elements, or their squares: if ok, the
-// exact sum of column j is that of terms[l*cols+j], l < levels. cols is 0 if there are too few of them or no vector
-// hardware.
-func CascadeColumns(x []float64, ld, rows, width int, squares bool, terms *Terms) (cols, levels int, ok bool) {
+// CascadeColumns sums the first columns of rows whose distance is ld elements, or their squares: if ok, the exact sum
+// of column j over the first done rows is that of terms[l*cols+j], l < levels. Only the first width columns mean
+// anything: with fewer than cols, what stands behind them in x is read and summed along, for as long as there is
+// something. cols is 0 without vector hardware.
+func CascadeColumns(x []float64, ld, rows, width int, squares bool, terms *Terms) (cols, levels, done int, ok bool) {
 	c := pick(sumF64AVX512, sumF64AVX2, 4, 2)
 	if squares {
 		c = pick(squaresF64AVX512, squaresF64AVX2, 2, 3)
 	}
 	cols = c.lanes * c.chains
-	if c.run == nil || rows == 0 || cols > width {
-		return 0, 0, false
+	if c.run == nil || len(x) < cols || ld == 0 {
+		return 0, 0, 0, false
 	}
-	_ = x[:(rows-1)*ld+cols]
-	c.run(&x[0], rows, 8*ld, &terms[0])
-	return cols, c.levels, terms.exact(cols*c.levels, c.lanes)
+	done = min(rows, (len(x)-cols)/ld+1)
+	if done <= 0 {
+		return 0, 0, 0, false
+	}
+	c.run(&x[0], done, 8*ld, &terms[0])
+	return cols, c.levels, done, terms.exact(cols*c.levels, c.lanes)
 }

@@ -63,6 +63,27 @@ func Pow(x, y float64) float64 {
 	return math.Pow(x, y)
 }
 
+// PowF64 is dst = a to the power b. One exponent for all is the usual case, and 2 the usual exponent.
+func PowF64(dst, a, b []float64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	if len(b) > 0 && b[0] == 2 && uniform(b) {
+		MulF64(dst, a, a)
+		return
+	}
+	for i, v := range a {
+		dst[i] = Pow(v, b[i])
+	}
+}
+
+func uniform(b []float64) bool {
+	for _, v := range b {
+		if v != b[0] {
+			return false
+		}
+	}
+	return true
+}
+
 // Mod is the remainder of x by y with the sign of y, as integers have it; exact like math.Mod.
 func Mod(x, y float64) float64 {
 	r := math.Mod(x, y)
