@@ -628,6 +628,7 @@ func (l *lowerer) untile(e *ast.Call) val {
 	}
 	boxes := make([]int, 0, 6*len(g.cur))
 	var in []ir.ID
+	yes := ir.None
 	for off, id := range g.cur {
 		if id == ir.None {
 			continue
@@ -635,17 +636,31 @@ func (l *lowerer) untile(e *ast.Call) val {
 		i, j := off/q, off%q
 		t := l.g.Type(id)
 		if t.IsScalar() {
-			t.Rows, t.Cols = 1, 1
+			if yes == ir.None {
+				yes = l.yes(e.Span())
+			}
+			id = l.add(l.table.Must("ifelse"), nil, e.Span(), nil, yes, id, id)
+			t = l.g.Type(id)
 		}
 		in = append(in, id)
 		boxes = append(boxes, 0, 0, t.Rows, t.Cols, r0[i], c0[j])
 	}
 	if len(in) == 0 {
 		attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(cols)})
-		return edgeVal(l.add(l.table.Must("zeros"), attrs, e.Span(), nil))
+		none := edgeVal(l.add(l.table.Must("zeros"), attrs, e.Span(), nil))
+		if elem != types.F64 {
+			none = l.apply(l.table.Must(elem.String()), nil, e.Span(), []val{none}, []source.Span{e.Span()})
+		}
+		return none
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
 	return edgeVal(l.add(l.table.Must("lay"), attrs, e.Span(), nil, in...))
+}
+
+// yes is the 1 x 1 matrix of true: ifelse(yes, x, x) is the scalar x as a matrix, in every bit.
+func (l *lowerer) yes(at source.Span) ir.ID {
+	one := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(1)}, op.Attr{Name: "m", Val: op.Int(1)})
+	return l.add(l.table.Must("bool"), nil, at, nil, l.add(l.table.Must("ones"), one, at, nil))
 }
 
 // unbuilt says, for words of the language that no row answers to yet, what they are.

@@ -251,7 +251,7 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 		}
 	}
 	if d.Shape != nil {
-		return l.shape(d, at, in)
+		return l.shape(d, at, in, spans)
 	}
 	if constant && len(in) > 0 {
 		if v, ok := l.fold(d, attrs, at, in, spans); ok {
@@ -324,14 +324,17 @@ func (l *lowerer) fold(d *op.Def, attrs *op.Attrs, at source.Span, in []val, spa
 }
 
 // shape is a function of the argument types alone.
-func (l *lowerer) shape(d *op.Def, at source.Span, in []val) val {
+func (l *lowerer) shape(d *op.Def, at source.Span, in []val, spans []source.Span) val {
 	l.types = l.types[:0]
 	for _, v := range in {
 		l.types = append(l.types, l.typeOf(v))
 	}
+	if _, err := d.Type(&op.Sig{Def: d, In: l.types}); err != nil {
+		l.fault(d, err, at, spans)
+	}
 	out, err := d.Shape(l.types)
 	if err != nil {
-		l.fault(d, err, at, nil)
+		l.fault(d, err, at, spans)
 	}
 	return konstVal(out.(value.Scalar))
 }

@@ -1,0 +1,236 @@
+package compiler_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"flow/compiler"
+	"flow/compiler/pass"
+	"flow/ir"
+	"flow/ir/eval"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels"
+	"flow/lang/source"
+	"flow/runtime/dist"
+	"flow/runtime/local"
+	"flow/stdlib"
+)
+
+// This file defines the oracle: random programs print the same bytes by the reference
+// evaluator on the program's meaning, by the evaluator on its plan, by the local
+// engine, and on ranks, whatever passes are switched off.
+
+var (
+	oracleTime = flag.Duration("oracle.time", 20*time.Second, "how long random programs are drawn")
+	oracleSeed = flag.Uint64("oracle.seed", 0, "draw the program of this seed alone; 0: from 1 on")
+)
+
+// tinyTable is the operator table with a default tile edge of 4, so that matrices of a
+// few elements are cut.
+func tinyTable(t testing.TB) *op.Table {
+	t.Helper()
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := slices.Clone(table.Rows())
+	for i, d := range rows {
+		if d.Name == "auto_tile" {
+			tiny := *d
+			tiny.Shape = func([]types.Type) (value.Value, error) { return value.I64(4), nil }
+			rows[i] = &tiny
+		}
+	}
+	table, err = op.NewTable(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+var tinySizes = pass.Sizes{Block: 16, Panel: 8}
+
+// printer is an op.Env that keeps what is printed and has no files.
+type printer struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (p *printer) Stdout() io.Writer { return p }
+func (p *printer) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Write(b)
+}
+func (p *printer) Create(path string) (io.WriteCloser, error) {
+	return nil, fmt.Errorf("no files here: %s", path)
+}
+func (p *printer) Path(path string) string { return path }
+
+// compileTiny compiles with tiny blocks, verifying after every pass.
+func compileTiny(table *op.Table, text string, ranks int, disable []string, sets ...compiler.Setting) (*compiler.Result, error) {
+	r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{
+		Table: table, Ranks: ranks, Disable: disable, Verify: true, Sizes: tinySizes, Std: stdlib.Files, Sets: sets})
+	if ds.HasErrors() {
+		var b strings.Builder
+		source.RenderAll(&b, r.Files, ds, false)
+		return r, fmt.Errorf("%d ranks, without %v:\n%s", ranks, disable, b.String())
+	}
+	return r, nil
+}
+
+// outcome is what an engine printed, and whether it failed.
+type outcome struct {
+	how    string
+	out    string
+	failed bool
+	err    error
+}
+
+func evaluated(how string, g *ir.Graph) outcome {
+	p := &printer{}
+	_, err := eval.Run(g, p)
+	return outcome{how, p.out.String(), err != nil, err}
+}
+
+func ran(r *compiler.Result, workers int) outcome {
+	p := &printer{}
+	how := fmt.Sprintf("%d ranks of %d workers", r.Plan.Ranks, workers)
+	if r.Plan.Ranks > 1 {
+		_, err := dist.RunInProcess(context.Background(), r.Plan, workers, func(int) dist.Options { return dist.Options{Env: p} })
+		return outcome{how, p.out.String(), err != nil, err}
+	}
+	pool := local.NewPool(workers)
+	defer pool.Close()
+	_, err := local.RunPlan(context.Background(), pool, r.Plan, local.EngineOptions{Env: p})
+	return outcome{how, p.out.String(), err != nil, err}
+}
+
+// runs says how a program is run: ranks, workers, and passes left out.
+type runs []struct {
+	ranks, workers int
+	disable        []string
+}
+
+func drawRuns(rng *rand.Rand) runs {
+	var optional []string
+	for _, p := range compiler.Passes() {
+		if !p.Required {
+			optional = append(optional, p.Name)
+		}
+	}
+	out := runs{{1, 1, nil}, {1, 3, nil}, {2, 1, nil}, {3, 1, nil}, {5, 1, nil}, {6, 1, nil}}
+	for i := range out {
+		for _, p := range optional {
+			if rng.IntN(3) == 0 {
+				out[i].disable = append(out[i].disable, p)
+			}
+		}
+	}
+	return out
+}
+
+// differ runs a program in all ways; the error says which two differ. meant is what it prints.
+func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
+	for i, r := range rs {
+		c, err := compileTiny(table, text, r.ranks, r.disable)
+		if err != nil {
+			return meant, err
+		}
+		if m := evaluated("the meaning", c.Program); i == 0 {
+			meant = m
+		} else if m.out != meant.out {
+			return meant, fmt.Errorf("the meaning differs without %v:\n%s", r.disable, difference(meant.out, m.out))
+		}
+		for _, o := range []outcome{evaluated("the plan", c.Plan.Graph), ran(c, r.workers)} {
+			switch {
+			case o.failed != meant.failed:
+				return meant, fmt.Errorf("%d ranks, without %v: %s gives error %v, the meaning %v", r.ranks, r.disable, o.how, o.err, meant.err)
+			case !o.failed && o.out != meant.out:
+				return meant, fmt.Errorf("%d ranks, without %v: %s prints something else:\n%s", r.ranks, r.disable, o.how, difference(meant.out, o.out))
+			}
+		}
+	}
+	return meant, nil
+}
+
+// difference is the first line that differs.
+func difference(want, got string) string {
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range w {
+		if i >= len(g) || w[i] != g[i] {
+			have := "(nothing)"
+			if i < len(g) {
+				have = g[i]
+			}
+			return fmt.Sprintf("line %d\n want %s\n have %s", i+1, w[i], have)
+		}
+	}
+	return "more lines than wanted"
+}
+
+// TestOracle draws programs until its time is over; every seed's program is the same
+// on every machine.
+func TestOracle(t *testing.T) {
+	table := tinyTable(t)
+	limit := *oracleTime
+	if testing.Short() {
+		limit = min(limit, 3*time.Second)
+	}
+	end := time.Now().Add(limit)
+	programs, failed, printed := 0, 0, 0
+	for seed := max(*oracleSeed, 1); programs < 30 || time.Now().Before(end); seed++ {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		p := newProgram(rng, table, 6+rng.IntN(20))
+		rs := drawRuns(rng)
+		o, err := rs.differ(table, p.text())
+		if err != nil {
+			p = smaller(p, func(q generated) bool { _, err := rs.differ(table, q.text()); return err != nil && !unbound(err) })
+			_, err = rs.differ(table, p.text())
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, p.text())
+			if failed++; failed > 3 {
+				break
+			}
+		}
+		programs++
+		if o.failed {
+			printed--
+		}
+		printed++
+		if *oracleSeed != 0 {
+			t.Log(p.text(), o.out, o.err)
+			break
+		}
+	}
+	t.Logf("%d programs, %d ran to their end", programs, printed)
+	if *oracleSeed == 0 && printed < programs*2/3 {
+		t.Errorf("only %d of %d programs ran to their end: the generator draws too many that fail", printed, programs)
+	}
+}
+
+// unbound is the error of a program from which a line too many was taken.
+func unbound(err error) bool {
+	return strings.Contains(err.Error(), "E116") || strings.Contains(err.Error(), "E401")
+}
+
+// smaller leaves out lines while the program still fails.
+func smaller(p generated, fails func(generated) bool) generated {
+	for i := len(p.lines) - 1; i >= 0; i-- {
+		q := generated{slices.Delete(slices.Clone(p.lines), i, i+1)}
+		if fails(q) {
+			p = q
+		}
+	}
+	return p
+}
