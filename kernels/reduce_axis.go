@@ -77,9 +77,11 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 		if w.nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
 			return op.Failf("E606", "%s of an empty matrix", d.Name)
 		}
-		if byRow {
+		switch {
+		case out.Rows*out.Cols == 0 || w.lines(out, a, byRow):
+		case byRow:
 			w.rows(out, a)
-		} else {
+		default:
 			w.cols(out, a)
 		}
 		return nil
@@ -301,41 +303,4 @@ func argRow(word string, byRow, least bool) *op.Def {
 		return nil
 	}
 	return d
-}
-
-// argLines writes the index of the extreme element of every line of d, whose elements are x, to out.
-func argLines[T vec.Element](out []int64, x []T, d *value.Dense, byRow, least bool) {
-	if byRow {
-		for i := range d.Rows {
-			row := x[i*d.Stride : i*d.Stride+d.Cols]
-			best, at := row[0], 0
-			for j, v := range row {
-				if beats(v, best, least) {
-					best, at = v, j
-				}
-			}
-			out[i] = int64(at)
-		}
-		return
-	}
-	best := make([]T, d.Cols)
-	for i := range d.Rows {
-		row := x[i*d.Stride : i*d.Stride+d.Cols]
-		for j, v := range row {
-			if i == 0 || beats(v, best[j], least) {
-				best[j], out[j] = v, int64(i)
-			}
-		}
-	}
-}
-
-// beats reports that v replaces best: strictly beyond it, or the first NaN.
-func beats[T vec.Element](v, best T, least bool) bool {
-	if v != v {
-		return best == best
-	}
-	if least {
-		return v < best
-	}
-	return v > best
 }

@@ -1,0 +1,168 @@
+package kernels
+
+// This file defines the loops of row and column reductions that need no exact sum: counts, sums of integers, minima,
+// maxima and their places. All of them go over memory by rows.
+
+import (
+	"math"
+
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+// lines reduces every row or column of a where a loop of this file can; false leaves it to the accumulator.
+func (w whole) lines(out, a *value.Dense, byRow bool) bool {
+	switch w.name {
+	case "min", "max":
+		switch least := w.name == "min"; a.Elem {
+		case types.F64:
+			extremeLines(out.F64, a.F64, a, byRow, least)
+		case types.F32:
+			extremeLines(out.F32, a.F32, a, byRow, least)
+		case types.Bool:
+			extremeLines(out.Bool, a.Bool, a, byRow, least)
+		default:
+			extremeLines(out.I64, a.I64, a, byRow, least)
+		}
+		return true
+	case "count":
+		countLines(out.I64, a, byRow)
+		return true
+	case "any", "all":
+		counts := make([]int64, out.Rows*out.Cols)
+		countLines(counts, a, byRow)
+		whole := int64(a.Rows)
+		if byRow {
+			whole = int64(a.Cols)
+		}
+		for i, n := range counts {
+			out.Bool[i] = truthBit(w.name == "any" && n > 0 || w.name == "all" && n == whole)
+		}
+		return true
+	case "sum":
+		switch a.Elem {
+		case types.Bool:
+			countLines(out.I64, a, byRow)
+			return true
+		case types.I64:
+			foldLines(out.I64, a.I64, a, byRow, func(s, v int64) int64 { return s + v })
+			return true
+		}
+	}
+	return false
+}
+
+// countLines writes the number of elements that are not 0 of every line.
+func countLines(out []int64, a *value.Dense, byRow bool) {
+	switch a.Elem {
+	case types.F64:
+		countIn(out, a.F64, a, byRow)
+	case types.F32:
+		countIn(out, a.F32, a, byRow)
+	case types.Bool:
+		countIn(out, a.Bool, a, byRow)
+	default:
+		countIn(out, a.I64, a, byRow)
+	}
+}
+
+func countIn[T vec.Element](out []int64, x []T, d *value.Dense, byRow bool) {
+	foldLines(out, x, d, byRow, func(n int64, v T) int64 {
+		if v != 0 {
+			n++
+		}
+		return n
+	})
+}
+
+// foldLines starts every line at 0 and folds its elements in ascending order.
+func foldLines[A, T vec.Element](out []A, x []T, d *value.Dense, byRow bool, f func(a A, v T) A) {
+	clear(out)
+	for i := range d.Rows {
+		if d.Cols == 0 {
+			return
+		}
+		row := x[i*d.Stride : i*d.Stride+d.Cols]
+		if byRow {
+			var a A
+			for _, v := range row {
+				a = f(a, v)
+			}
+			out[i] = a
+			continue
+		}
+		o := out[:len(row)]
+		for j, v := range row {
+			o[j] = f(o[j], v)
+		}
+	}
+}
+
+// extremeLines writes the least or greatest element of every line; lines are not empty. Every NaN becomes the same
+// one, as in the whole reduction.
+func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow, least bool) {
+	for i := range d.Rows {
+		if d.Cols == 0 {
+			return
+		}
+		row := x[i*d.Stride : i*d.Stride+d.Cols]
+		switch o := out[:min(len(out), len(row))]; {
+		case byRow:
+			out[i] = extremeOf(row, least)
+		case i == 0:
+			copy(o, row)
+		case least:
+			for j, v := range row {
+				o[j] = min(o[j], v)
+			}
+		default:
+			for j, v := range row {
+				o[j] = max(o[j], v)
+			}
+		}
+	}
+	for i, v := range out {
+		if v != v {
+			nan := math.NaN()
+			out[i] = T(nan)
+		}
+	}
+}
+
+// argLines writes the index of the extreme element of every line of d, whose elements are x, to out.
+func argLines[T vec.Element](out []int64, x []T, d *value.Dense, byRow, least bool) {
+	if byRow {
+		for i := range d.Rows {
+			row := x[i*d.Stride : i*d.Stride+d.Cols]
+			best, at := row[0], 0
+			for j, v := range row {
+				if beats(v, best, least) {
+					best, at = v, j
+				}
+			}
+			out[i] = int64(at)
+		}
+		return
+	}
+	best := make([]T, d.Cols)
+	for i := range d.Rows {
+		row := x[i*d.Stride : i*d.Stride+d.Cols]
+		for j, v := range row {
+			if i == 0 || beats(v, best[j], least) {
+				best[j], out[j] = v, int64(i)
+			}
+		}
+	}
+}
+
+// beats reports that v replaces best: strictly beyond it, or the first NaN.
+func beats[T vec.Element](v, best T, least bool) bool {
+	if v != v {
+		return best == best
+	}
+	if least {
+		return v < best
+	}
+	return v > best
+}
