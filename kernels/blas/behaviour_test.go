@@ -5,6 +5,7 @@ package blas
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -110,6 +111,18 @@ func TestSelect(t *testing.T) {
 	}
 	if _, err := Select("mkl"); err == nil || !strings.Contains(err.Error(), strings.Join(names, ", ")) {
 		t.Errorf("Select of an unknown name: %v, want an error that lists %v", err, names)
+	}
+}
+
+func TestFeaturesNameWhatTheSetsNeed(t *testing.T) {
+	need := map[string]string{"avx512": "avx512f", "avx2": "avx2"}
+	for _, name := range Names() {
+		if f := need[name]; f != "" && !slices.Contains(Features(), f) {
+			t.Errorf("%s is offered, %s is not among the features %v", name, f, Features())
+		}
+	}
+	if offered := slices.Contains(Names(), "openblas"); offered && len(Libraries()) == 0 {
+		t.Error("openblas is offered by a build that names no library")
 	}
 }
 

@@ -2,14 +2,16 @@ package blas
 
 // This file measures every kernel of every set in GFLOP/s on one core:
 //
-//	go test -run '^$' -bench Kernels -benchtime 5x ./kernels/blas              (add -tags openblas to see it beside)
+//	go test -run '^$' -bench 'Kernels|Cold' -benchtime 15x ./kernels/blas       (add -tags openblas to see it beside)
 //
-// The sets take turns within one benchmark, round by round, so that a drifting clock hits all alike; the figure of
-// each is its best round out of many, and the operands are fresh copies in cache, as a task finds them.
+// The sets take turns within one benchmark, round by round, so that a drifting clock hits all alike. The figure of each is
+// its median round after a first one to warm up; what a call overwrites is copied anew before it, outside the time.
+// testdata/bench keeps accepted figures.
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -57,34 +59,48 @@ func tileRun[T element](k ops[T], op string, b int) (before, call func()) {
 	return func() { copy(work, x) }, func() { k.potrf(ws, b, work, b) }
 }
 
+// contender is one set in a benchmark: what to do before a round, the round itself, and what the rounds took.
+type contender struct {
+	name         string
+	before, call func()
+	took         []time.Duration
+}
+
+// race lets the field take turns and reports work (floating-point operations a round) by the median time of each.
+func race(b *testing.B, field []*contender, work float64) {
+	for round := range b.N + 1 {
+		for _, c := range field {
+			c.before()
+			start := time.Now()
+			c.call()
+			if took := time.Since(start); round > 0 {
+				c.took = append(c.took, took)
+			}
+		}
+	}
+	for _, c := range field {
+		slices.Sort(c.took)
+		b.ReportMetric(work/c.took[len(c.took)/2].Seconds()/1e9, c.name+"-GFLOP/s")
+	}
+	b.ReportMetric(0, "ns/op") // of all sets together: no figure of interest
+}
+
+// slow reports the sets that larger orders leave out.
+func slow(s Set) bool { return s.Name() == "portable" || s.Name() == "gonum" }
+
 func benchElem[T element](b *testing.B, elem string, get func(Set) ops[T]) {
 	for _, op := range benchOps {
 		for _, order := range []int{128, 192, 256, 384, 512} {
 			b.Run(fmt.Sprintf("%s/%s/%d", elem, op, order), func(b *testing.B) {
-				type contender struct {
-					name         string
-					before, call func()
-					best         time.Duration
-				}
 				var field []*contender
 				for _, s := range sets() {
-					if (s.Name() == "portable" || s.Name() == "gonum") && order > 128 {
-						continue // slow, and seen well enough below
+					if slow(s) && order > 128 {
+						continue
 					}
 					before, call := tileRun(get(s), op, order)
-					field = append(field, &contender{s.Name(), before, call, time.Hour})
+					field = append(field, &contender{name: s.Name(), before: before, call: call})
 				}
-				for range b.N {
-					for _, c := range field {
-						c.before()
-						start := time.Now()
-						c.call()
-						c.best = min(c.best, time.Since(start))
-					}
-				}
-				for _, c := range field {
-					b.ReportMetric(flops(op, order)/c.best.Seconds()/1e9, c.name+"-GFLOP/s")
-				}
+				race(b, field, flops(op, order))
 			})
 		}
 	}
@@ -108,31 +124,22 @@ func BenchmarkColdGemm(b *testing.B) {
 				}
 			}
 			const calls = 12
-			ws := new(Workspace)
-			best := map[string]time.Duration{}
-			var names []string
-			for range b.N {
-				at := r.IntN(len(tiles))
-				next := func() []float64 { at = (at + 7) % len(tiles); return tiles[at] }
-				for _, s := range sets() {
-					if s.Name() == "portable" || s.Name() == "gonum" {
-						continue
-					}
-					if best[s.Name()] == 0 {
-						best[s.Name()] = time.Hour
-						names = append(names, s.Name())
-					}
-					start := time.Now()
+			at := 0
+			next := func() []float64 { at = (at + 7) % len(tiles); return tiles[at] }
+			var field []*contender
+			for _, s := range sets() {
+				if slow(s) {
+					continue
+				}
+				ws := new(Workspace)
+				field = append(field, &contender{name: s.Name(), before: func() {}, call: func() {
 					x := next()
 					for range calls {
 						s.GemmF64(ws, true, true, order, order, order, x, order, next(), order, next(), order)
 					}
-					best[s.Name()] = min(best[s.Name()], time.Since(start))
-				}
+				}})
 			}
-			for _, name := range names {
-				b.ReportMetric(calls*flops("gemm", order)/best[name].Seconds()/1e9, name+"-GFLOP/s")
-			}
+			race(b, field, calls*flops("gemm", order))
 		})
 	}
 }

@@ -18,3 +18,19 @@ func assembly() []Set {
 	}
 	return list
 }
+
+// Features lists the features of this CPU, among those that decide about sets, for a program to report.
+func Features() []string {
+	var list []string
+	for _, f := range []struct {
+		has  bool
+		name string
+	}{
+		{cpu.X86.HasFMA, "fma"}, {cpu.X86.HasAVX2, "avx2"}, {cpu.X86.HasAVX512F, "avx512f"}, {cpu.X86.HasAVX512DQ, "avx512dq"},
+	} {
+		if f.has {
+			list = append(list, f.name)
+		}
+	}
+	return list
+}

@@ -17,6 +17,14 @@ func optional() []Set {
 	return []Set{openblasSet{}}
 }
 
+// Libraries describes the C libraries that kernels of this build call, whether or not the set is offered.
+func Libraries() []string {
+	if !openblas.Ready() {
+		return []string{openblas.Config() + " (not the pthread variant: not used)"}
+	}
+	return []string{openblas.Config() + " (one thread)"}
+}
+
 func (openblasSet) Name() string { return "openblas" }
 func (openblasSet) Chain() bool  { return false }
 
