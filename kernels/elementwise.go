@@ -49,11 +49,20 @@ func (r row) def(run *engine) *op.Def {
 
 // streamCost is the work of reading every input and writing the output once, with flops operations per element.
 func streamCost(s *op.Sig, out types.Type, flops float64) op.Work {
-	w := op.Work{Flops: flops * float64(out.Count()), Bytes: float64(out.Bytes())}
+	n := elementCount(out)
+	w := op.Work{Flops: flops * n, Bytes: n * float64(out.Elem.Size())}
 	for _, t := range s.In {
-		w.Bytes += float64(t.Bytes())
+		w.Bytes += elementCount(t) * float64(t.Elem.Size())
 	}
 	return w
+}
+
+// elementCount is the number of elements, 0 where only the run will tell.
+func elementCount(t types.Type) float64 {
+	if t.Kind == types.Matrix && !t.Known() {
+		return 0
+	}
+	return float64(t.Count())
 }
 
 // elementwiseType is the type rule of every elementwise row: element types by rule, shapes by broadcasting.

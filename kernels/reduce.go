@@ -222,8 +222,8 @@ func accumulatorsType(s *op.Sig) (types.Type, error) {
 func readCost(s *op.Sig, flops float64) op.Work {
 	var w op.Work
 	for _, t := range s.In {
-		w.Flops += flops * float64(t.Count())
-		w.Bytes += float64(t.Bytes())
+		w.Flops += flops * elementCount(t)
+		w.Bytes += elementCount(t) * float64(t.Elem.Size())
 	}
 	return w
 }

@@ -243,3 +243,54 @@ func TestKnownValues(t *testing.T) {
 		t.Errorf("1 // a matrix with a zero: %v", f)
 	}
 }
+
+// Normal numbers have the moments that they should have, and synthetic data the fit that made them.
+func TestRandomMoments(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 200_000
+	d := table.Must("randn")
+	attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(n)}, op.Attr{Name: "m", Val: op.Int(1)}, op.Attr{Name: "seed", Val: op.Int(4)})
+	c := &op.Call{Def: d, Attrs: attrs, Type: types.DenseOf(types.F64, n, 1), Out: value.New(types.F64, n, 1)}
+	if err := d.Kernel(c); err != nil {
+		t.Fatal(err)
+	}
+	var m [5]float64
+	for _, x := range c.Result().F64 {
+		for k, p := 1, x; k < len(m); k, p = k+1, p*x {
+			m[k] += p / n
+		}
+	}
+	// Standard errors for n = 200000: 0.0022, 0.0032, 0.0087, 0.022.
+	for k, want := range [5]float64{0, 0, 1, 0, 3} {
+		if k > 0 && (m[k]-want > 0.1 || want-m[k] > 0.1) {
+			t.Errorf("moment %d of randn is %v, want about %v", k, m[k], want)
+		}
+	}
+}
+
+func TestFmt(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := table.Must("fmt")
+	for _, c := range []struct {
+		format string
+		args   []value.Value
+		want   string // "" for a failure
+	}{
+		{"{} of {}", []value.Value{value.I64(3), value.F64(0.5)}, "3 of 0.5"},
+		{"{{{}}}", []value.Value{value.Bool(true)}, "{true}"},
+		{"{} {}", []value.Value{value.I64(3)}, ""},
+		{"{", []value.Value{value.I64(3)}, ""},
+		{"{}", []value.Value{value.Str("{}")}, "{}"},
+	} {
+		v, ok := check(t, d, nil, append([]value.Value{value.Str(c.format)}, c.args...))
+		if ok != (c.want != "") || ok && v.(value.Scalar).S != c.want {
+			t.Errorf("fmt(%q): %v, want %q", c.format, v, c.want)
+		}
+	}
+}

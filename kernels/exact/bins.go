@@ -18,7 +18,7 @@ const (
 	lanes = 4
 	// batch is how many elements go between two emptyings: a bin takes 2^10 mantissas of 53 bits in 63.
 	batch = lanes << 10
-	// short slices are added one at a time: emptying the bins would cost more. Measured with BenchmarkAddSlice.
+	// short slices are added by a scalar cascade: the terms of a vector cascade would cost more.
 	short = 192
 	// chunk is how many elements a cascade takes at a time: few enough that its error terms fit into 53 bits for
 	// ordinary data, enough to spread the cost of its 64 terms.
@@ -48,7 +48,7 @@ func (s *Sum) AddSlice(x []float64) {
 		s.addBins(part)
 		x = x[len(part):]
 	}
-	s.addAll(x)
+	s.addFew(x)
 }
 
 // AddSlice32 adds every element of x.
@@ -59,7 +59,6 @@ func (s *Sum) AddSquares32(x []float32) { s.add32(x, true) }
 
 func (s *Sum) add32(x []float32, squares bool) {
 	var terms vec.Terms
-	var buf [256]float64
 	for len(x) >= short {
 		part := x[:min(len(x), chunk)]
 		n, done, ok := vec.CascadeF32(part, squares, &terms)
@@ -68,12 +67,22 @@ func (s *Sum) add32(x []float32, squares bool) {
 			x = x[done:]
 			continue
 		}
-		for ; len(part) > 0; part = part[min(len(part), len(buf)):] {
-			s.addBins(widened(buf[:min(len(part), len(buf))], part, squares))
-		}
-		x = x[min(len(x), chunk):]
+		s.add32Bins(part, squares)
+		x = x[len(part):]
 	}
-	s.addAll(widened(buf[:len(x)], x, squares))
+	var buf [short]float64
+	s.addFew(widened(buf[:len(x)], x, squares))
+}
+
+// add32Bins is the way of a part whose cascade was not exact.
+func (s *Sum) add32Bins(part []float32, squares bool) {
+	var t bins
+	var buf [256]float64
+	for len(part) > 0 {
+		n := min(len(part), len(buf))
+		t.add(s, widened(buf[:n], part, squares))
+		part = part[n:]
+	}
 }
 
 // widened is the first elements of x, or their squares, in buf.
@@ -85,16 +94,71 @@ func widened(buf []float64, x []float32, squares bool) []float64 {
 	return buf
 }
 
-// addAll adds a few numbers one at a time.
+// AddSquares adds the square of every element of x, each as the two float64 h = x*x (rounded) and l = x*x-h. That is
+// exact unless the square leaves the range of normal numbers: an overflow counts as an infinity, and what lies below
+// 2^-1074 is rounded off element by element. Order and grouping cannot change the result even then.
+func (s *Sum) AddSquares(x []float64) {
+	var terms vec.Terms
+	for len(x) >= short {
+		part := x[:min(len(x), chunk)]
+		if n, done, ok := vec.CascadeF64(part, true, &terms); ok {
+			s.addAll(terms[:n])
+			x = x[done:]
+			continue
+		}
+		s.addSquaresBins(part)
+		x = x[len(part):]
+	}
+	if a, b, c, ok := triple(x); ok {
+		s.addAll([]float64{a, b, c})
+		return
+	}
+	for _, v := range x {
+		h, l := Square(v)
+		s.Add(h)
+		s.Add(l)
+	}
+}
+
+// addSquaresBins is the way of a part whose cascade was not exact.
+func (s *Sum) addSquaresBins(part []float64) {
+	var t bins
+	var buf [2 * 256]float64
+	for len(part) > 0 {
+		n := min(len(part), len(buf)/2)
+		for i, v := range part[:n] {
+			buf[2*i], buf[2*i+1] = Square(v)
+		}
+		t.add(s, buf[:2*n])
+		part = part[n:]
+	}
+}
+
+// addBins adds x by way of the bins.
+func (s *Sum) addBins(x []float64) {
+	var t bins // on the stack: clearing it costs as much as a hundred elements
+	t.add(s, x)
+}
+
+// addFew adds a short slice.
+func (s *Sum) addFew(x []float64) {
+	if a, b, ok := pair(x); ok {
+		s.Add(a)
+		s.Add(b)
+		return
+	}
+	s.addAll(x)
+}
+
+// addAll adds numbers one at a time.
 func (s *Sum) addAll(x []float64) {
 	for _, v := range x {
 		s.Add(v)
 	}
 }
 
-// addBins adds x by way of the bins.
-func (s *Sum) addBins(x []float64) {
-	var t bins
+// add adds x to s by way of the bins, which it leaves zero.
+func (t *bins) add(s *Sum, x []float64) {
 	for len(x) > 0 {
 		n := min(len(x), batch)
 		used := t.fill(x[:n])
@@ -105,39 +169,8 @@ func (s *Sum) addBins(x []float64) {
 				}
 			}
 		}
-		s.drain(&t, used)
+		s.drain(t, used)
 		x = x[n:]
-	}
-}
-
-// AddSquares adds the square of every element of x, each as the two float64 h = x*x (rounded) and l = x*x-h. That is
-// exact unless the square leaves the range of normal numbers: an overflow counts as an infinity, and what lies below
-// 2^-1074 is rounded off element by element. Order and grouping cannot change the result even then.
-func (s *Sum) AddSquares(x []float64) {
-	var terms vec.Terms
-	var buf [2 * 256]float64
-	for len(x) > 0 {
-		part := x[:min(len(x), chunk)]
-		if len(x) >= short {
-			if n, done, ok := vec.CascadeF64(part, true, &terms); ok {
-				s.addAll(terms[:n])
-				x = x[done:]
-				continue
-			}
-		}
-		x = x[len(part):]
-		for len(part) > 0 {
-			n := min(len(part), len(buf)/2)
-			for i, v := range part[:n] {
-				buf[2*i], buf[2*i+1] = Square(v)
-			}
-			if n < len(buf)/2 {
-				s.addAll(buf[:2*n])
-			} else {
-				s.addBins(buf[:])
-			}
-			part = part[n:]
-		}
 	}
 }
 

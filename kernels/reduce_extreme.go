@@ -1,0 +1,188 @@
+package kernels
+
+// This file defines the reductions min and max, which have accumulators of one element, and prod and identical, which
+// have none.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+// extremum is the row min or max of one argument.
+func extremum(name, which, output string, least bool) whole {
+	better := func(a, b value.Scalar) value.Scalar { // the definition: NaN wins, -0 is less than 0
+		switch {
+		case a.Elem.IsFloat() && least:
+			return value.Scalar{Elem: a.Elem, F: lesser(a.F, b.F)}
+		case a.Elem.IsFloat():
+			return value.Scalar{Elem: a.Elem, F: greater(a.F, b.F)}
+		case a.I < b.I == least:
+			return a
+		}
+		return b
+	}
+	join := func(acc, b *value.Dense) { acc.Set(0, 0, canonical(better(acc.At(0, 0), b.At(0, 0)))) }
+	return whole{
+		name: name, flops: 1, elem: itself, acc: oneSame, nonempty: true,
+		doc: name + " of one argument is the " + which + " element; nan if there is one. Of two it is elementwise.",
+		eg:  eg(name+`(ones(2, 2))`, output),
+		part: func(acc, a *value.Dense) {
+			eachRun(a, func(s slab, n int) {
+				one := value.New(a.Elem, 1, 1)
+				switch a.Elem {
+				case types.F64:
+					one.F64[0] = extremeOf(s.f64, least)
+				case types.F32:
+					one.F32[0] = extremeOf(s.f32, least)
+				case types.Bool:
+					one.Bool[0] = extremeOf(s.b, least)
+				default:
+					one.I64[0] = extremeOf(s.i64, least)
+				}
+				join(acc, one)
+			})
+		},
+		join: join,
+		empty: func(acc *value.Dense) {
+			worst := value.F64(math.Inf(1))
+			switch {
+			case acc.Elem.IsFloat():
+			case acc.Elem == types.Bool:
+				worst = value.Bool(true)
+			default:
+				worst = value.Scalar{Elem: acc.Elem, I: math.MaxInt64}
+			}
+			if !least {
+				worst.F, worst.I = -worst.F, ^worst.I
+				if acc.Elem == types.Bool {
+					worst.I = 0
+				}
+			}
+			acc.Set(0, 0, worst)
+		},
+		done: func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
+		ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
+			m := x[0]
+			for _, v := range x[1:] {
+				m = better(m, v)
+			}
+			return m
+		},
+	}
+}
+
+// canonical makes every NaN the same one, so that which of several NaNs came first cannot show.
+func canonical(s value.Scalar) value.Scalar {
+	if s.Elem.IsFloat() && math.IsNaN(s.F) {
+		s.F = math.NaN()
+	}
+	return s
+}
+
+// extremeOf is the least or greatest element of s, which is not empty. Four chains hide the latency of a minimum.
+func extremeOf[T vec.Element](s []T, least bool) T {
+	m := [4]T{s[0], s[0], s[0], s[0]}
+	if least {
+		for ; len(s) >= 4; s = s[4:] {
+			m[0], m[1], m[2], m[3] = min(m[0], s[0]), min(m[1], s[1]), min(m[2], s[2]), min(m[3], s[3])
+		}
+		for _, v := range s {
+			m[0] = min(m[0], v)
+		}
+		return min(m[0], m[1], m[2], m[3])
+	}
+	for ; len(s) >= 4; s = s[4:] {
+		m[0], m[1], m[2], m[3] = max(m[0], s[0]), max(m[1], s[1]), max(m[2], s[2]), max(m[3], s[3])
+	}
+	for _, v := range s {
+		m[0] = max(m[0], v)
+	}
+	return max(m[0], m[1], m[2], m[3])
+}
+
+func prod() *op.Def {
+	elem := func(s *op.Sig) (types.Type, error) { return whole{elem: summed}.typ(s, 0) }
+	return &op.Def{
+		Name: "prod",
+		Doc: "prod is the product of all elements, multiplied in row-major order; 1 for none. Integers wrap. Float products round at " +
+			"each step, so it runs in one piece.",
+		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
+		Eg:   eg(`prod(seq(1, 6))`, "120"),
+		Type: elem,
+		Ref: func(c *op.Call) (value.Value, error) {
+			p := value.I64(1).Convert(c.Type.Elem)
+			for _, v := range elements(c.In[0]) {
+				if p.Elem.IsFloat() {
+					p = number(p.Elem, p.F*v.F)
+				} else {
+					p.I *= v.I
+				}
+			}
+			return canonical(p), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Kernel: func(c *op.Call) error {
+			f64, f32, i64 := 1.0, float32(1), int64(1)
+			eachRun(asDense(c.In[0]), func(s slab, _ int) {
+				for _, v := range s.f64 {
+					f64 *= v
+				}
+				for _, v := range s.f32 {
+					f32 *= v
+				}
+				for _, v := range s.i64 {
+					i64 *= v
+				}
+				for _, v := range s.b {
+					i64 *= int64(v)
+				}
+			})
+			out := value.Scalar{Elem: c.Type.Elem, F: f64}
+			switch c.Type.Elem {
+			case types.F32:
+				out.F = float64(f32)
+			case types.I64:
+				out.F, out.I = 0, i64
+			}
+			c.Out = canonical(out)
+			return nil
+		},
+	}
+}
+
+func identical() *op.Def {
+	same := func(c *op.Call) value.Scalar { return value.Bool(value.Same(c.In[0], c.In[1])) }
+	return &op.Def{
+		Name: "identical",
+		Doc: "identical is true if a and b have the same type, the same shape and the same bits: nan equals the same nan, -0 " +
+			"differs from 0.",
+		Args: []op.Arg{{Name: "a"}, {Name: "b"}},
+		Eg:   eg(`identical(ones(2, 2), ones(2, 2))`, "true"),
+		Type: func(s *op.Sig) (types.Type, error) { return types.ScalarOf(types.Bool), nil },
+		Ref: func(c *op.Call) (value.Value, error) {
+			a, b := c.In[0], c.In[1]
+			if !a.Type().Equal(b.Type()) {
+				return value.Bool(false), nil
+			}
+			x, y := elements(a), elements(b)
+			for i := range x {
+				if !x[i].Same(y[i]) {
+					return value.Bool(false), nil
+				}
+			}
+			return value.Bool(true), nil
+		},
+		Laws: op.Pure | op.Commutes, Flow: op.Flow{Rate: op.Once},
+		Shard: op.Shard{Kind: op.ShardReduce, Partial: "identical", Combine: "all.join"},
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Kernel: func(c *op.Call) error {
+			c.Out = same(c)
+			return nil
+		},
+	}
+}
