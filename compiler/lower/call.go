@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"flow/compiler/check"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -29,8 +30,8 @@ func (l *lowerer) callExpr(e *ast.Call) val {
 		if v, ok := l.library(n.Name); ok {
 			return l.callVal(e, v)
 		}
-		if why, ok := unbuilt[n.Name]; ok {
-			l.failf(why.code, n.Span(), "%s", why.text)
+		if code, why, ok := notBuilt(n.Name); ok {
+			l.failf(code, n.Span(), "%s", why)
 		}
 		d := source.Errorf("E116", n.Span(), "no function or operator is called `%s`", n.Name)
 		names := append(append(l.scope.visible(), l.table.Words()...), formNames...)
@@ -62,7 +63,10 @@ const maxDepth = 64
 // callFn instantiates a function: its body is elaborated anew for these arguments.
 func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 	if len(l.calls) >= maxDepth {
-		l.failf("E130", e.Span(), "%s calls itself, directly or through others", f.name)
+		trail := l.calls
+		l.calls = nil // 64 notes of one call say nothing
+		defer func() { l.calls = trail }()
+		l.fail(check.Recursion(f.name, e.Span()))
 	}
 	inner := &scope{parent: f.env, fn: true}
 	args := make([]*ast.Arg, len(f.params))
@@ -111,6 +115,7 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 		l.call = int32(len(l.g.Calls) - 1)
 	}
 	l.scope = inner
+	inner.signature = true
 	for i, p := range f.params {
 		if args[i] == nil {
 			if p.Default == nil {
@@ -123,6 +128,7 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 		}
 		inner.bind(p.Name.Name, vals[i], p.Name.At)
 	}
+	inner.signature = false
 	var v val
 	if f.expr != nil {
 		v = l.expr(f.expr)
@@ -130,6 +136,7 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 		v = l.stmts(f.body, true)
 	}
 	if f.result != nil {
+		inner.signature = true
 		v = l.ascribe(v, f.result, e.Span())
 	}
 	l.scope, l.call = outer, outerCall
@@ -454,7 +461,11 @@ func (l *lowerer) unify(have types.Type, t *ast.NamedType, at source.Span) {
 			if n.Name == "_" {
 				continue
 			}
-			if _, bound := l.scope.lookup(n.Name); !bound {
+			sizes := l.scope
+			if sizes.signature { // its sizes bind at each call, whatever the program calls by these names
+				sizes = &scope{names: sizes.names, vals: sizes.vals, index: sizes.index}
+			}
+			if _, bound := sizes.lookup(n.Name); !bound {
 				l.scope.bind(n.Name, intVal(dims[i]), at)
 				continue
 			}

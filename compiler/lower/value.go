@@ -82,6 +82,8 @@ type scope struct {
 	spans  []source.Span
 	index  map[string]int // only in large scopes
 	fn     bool           // the body of a fn: its parameters may shadow, its parent is the defining scope
+	// signature: the types of a fn's parameters or result are being checked against its arguments.
+	signature bool
 }
 
 func (s *scope) lookup(name string) (*val, bool) {
