@@ -53,7 +53,9 @@ type Output struct {
 // graph is nil.
 func Run(ctx context.Context, in Input) (Output, source.Diagnostics) {
 	l := newLowerer(ctx, in)
+	l.noteFile(in.File)
 	l.program(in.File)
+	l.checkNames()
 	ds := l.diags.Sort()
 	out := Output{Params: l.params, Graph: l.g}
 	if ds.HasErrors() {
@@ -96,6 +98,7 @@ type lowerer struct {
 	broken     bool // a loop ended early: do not report what it failed to send
 	onlyParams bool
 	imports    []string
+	checked    []*ast.File // the program and what it imports
 
 	sig   op.Sig // scratch of apply
 	types []types.Type

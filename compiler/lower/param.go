@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"flow/compiler/check"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/lang"
@@ -170,11 +171,7 @@ func (l *lowerer) prefix() string {
 
 // importFile reads a file of functions and params and binds it as a module.
 func (l *lowerer) importFile(s *ast.Import) {
-	as := strings.TrimSuffix(path.Base(s.Path.Value), ".flow")
-	id := ast.Ident{Src: ast.Src{At: s.Path.Span()}, Name: as}
-	if s.As != nil {
-		id = *s.As
-	}
+	id := check.ImportName(s)
 	text, name, err := l.load(s.Path.Value, s.Span())
 	if err != nil {
 		l.fail(source.Errorf("E124", s.Path.Span(), "cannot import %q: %v", s.Path.Value, err))
@@ -211,6 +208,7 @@ func (l *lowerer) file(name string, text []byte, at source.Span, as string) *sco
 		panic(bail{})
 	}
 	outer := l.scope
+	l.noteFile(tree)
 	m := &scope{}
 	l.scope = m
 	l.imports = append(l.imports, as)

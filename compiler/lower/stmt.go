@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"flow/compiler/check"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -46,10 +47,12 @@ func (l *lowerer) poisonNames(s ast.Stmt) {
 	case *ast.Param:
 		bind(s.Name)
 	case *ast.Import:
-		if s.As != nil {
-			bind(*s.As)
-		}
+		bind(check.ImportName(s))
 	case *ast.FnDecl:
+		bind(s.Name)
+	case *ast.TypeDef:
+		bind(s.Name)
+	case *ast.Stage:
 		bind(s.Name)
 	case *ast.Iterate:
 		for _, c := range s.Carry {

@@ -1,0 +1,442 @@
+package check
+
+import (
+	"slices"
+
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// World is the names that a program need not bind.
+type World interface {
+	// Value reports a name that may stand for itself, such as a function of the library.
+	Value(name string) bool
+	// Callable reports a name that may be called: an operator, a form of the language, a function of the
+	// library, or a word that is not built yet and gets its own diagnostic.
+	Callable(name string) bool
+	// Words is every name of the world, for did-you-mean.
+	Words() []string
+}
+
+// Names reports wrong uses of names in a file, sorted. It knows no types: what depends
+// on a value is elaboration's.
+func Names(f *ast.File, w World) source.Diagnostics {
+	c := &names{world: w}
+	c.push()
+	c.stmts(f.Stmts)
+	return c.diags.Sort()
+}
+
+// names is the walk. Scopes are few and small: a list of them, innermost last.
+type names struct {
+	world  World
+	scopes []scope
+	diags  source.Diagnostics
+	fns    []string // the functions whose bodies are being read, innermost last
+	stage  bool     // inside a stage, whose outputs have names of their own
+}
+
+type scope struct {
+	at    map[string]source.Span
+	later map[string]source.Span // bound by a statement further down
+	fn    bool                   // the parameters of a function: names outside may be bound again
+}
+
+func (c *names) push() *scope {
+	c.scopes = append(c.scopes, scope{at: map[string]source.Span{}})
+	return &c.scopes[len(c.scopes)-1]
+}
+
+func (c *names) pop() { c.scopes = c.scopes[:len(c.scopes)-1] }
+
+// bind declares a name that must be new in every scope in sight, up to a function's.
+func (c *names) bind(id ast.Ident) {
+	for i := len(c.scopes) - 1; i >= 0; i-- {
+		if at, ok := c.scopes[i].at[id.Name]; ok {
+			c.diags = append(c.diags, twiceBound(id, at))
+			return
+		}
+		if c.scopes[i].fn {
+			break
+		}
+	}
+	c.here(id)
+}
+
+func twiceBound(id ast.Ident, first source.Span) source.Diagnostic {
+	return source.Errorf("E115", id.At, "%s is bound twice", id.Name).WithNote(first, "bound here first").WithHelp("choose another name")
+}
+
+// here declares a name whatever is in sight: parameters may reuse outer names.
+func (c *names) here(id ast.Ident) {
+	s := &c.scopes[len(c.scopes)-1]
+	s.at[id.Name] = id.At
+	delete(s.later, id.Name)
+}
+
+func (c *names) visible(name string) bool {
+	for i := range c.scopes {
+		if _, ok := c.scopes[i].at[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// bound is the names that a statement binds for those after it.
+func bound(st ast.Stmt) []ast.Ident {
+	switch st := st.(type) {
+	case *ast.Bind:
+		return st.Names
+	case *ast.Chan:
+		return []ast.Ident{st.Name}
+	case *ast.Param:
+		return []ast.Ident{st.Name}
+	case *ast.FnDecl:
+		return []ast.Ident{st.Name}
+	case *ast.Stage:
+		return []ast.Ident{st.Name}
+	case *ast.TypeDef:
+		return []ast.Ident{st.Name}
+	case *ast.State:
+		return []ast.Ident{st.Name}
+	case *ast.Iterate:
+		var out []ast.Ident
+		for _, k := range st.Carry {
+			out = append(out, k.Name)
+		}
+		return out
+	}
+	return nil
+}
+
+func (c *names) stmts(list []ast.Stmt) {
+	later := map[string]source.Span{}
+	for i := len(list) - 1; i >= 0; i-- {
+		for _, id := range bound(list[i]) {
+			later[id.Name] = id.At
+		}
+	}
+	c.scopes[len(c.scopes)-1].later = later
+	for _, st := range list {
+		c.stmt(st)
+	}
+}
+
+func (c *names) block(b *ast.Block) {
+	if b != nil {
+		c.push()
+		c.stmts(b.Stmts)
+		c.pop()
+	}
+}
+
+func (c *names) stmt(st ast.Stmt) {
+	switch st := st.(type) {
+	case *ast.Import:
+		c.here(ImportName(st))
+	case *ast.Param:
+		c.typ(st.Type)
+		c.expr(st.Default)
+		c.expr(st.In)
+		c.bind(st.Name)
+	case *ast.FnDecl:
+		c.bind(st.Name)
+		c.fns = append(c.fns, st.Name.Name)
+		c.function(st.Params, st.Result, st.Expr, st.Body)
+		c.fns = c.fns[:len(c.fns)-1]
+	case *ast.Stage:
+		c.bind(st.Name)
+		c.stage = true
+		c.function(st.Params, nil, nil, st.Body)
+		c.stage = false
+	case *ast.TypeDef:
+		c.bind(st.Name)
+	case *ast.State:
+		c.expr(st.Init)
+		c.bind(st.Name)
+	case *ast.On:
+		c.expr(st.In)
+		c.push().fn = true
+		for _, id := range st.Names {
+			c.here(id)
+		}
+		c.block(st.Body)
+		c.pop()
+	case *ast.Next:
+		c.expr(st.Expr)
+	case *ast.Chan:
+		c.typ(st.Type)
+		c.push()
+		c.ranges(st.Ranges)
+		if len(st.Ranges) > 0 {
+			c.here(st.Name) // the equations of an array may read it
+		}
+		c.expr(st.Expr)
+		c.pop()
+		c.with(st.With)
+		c.bind(st.Name)
+	case *ast.For:
+		c.push()
+		c.ranges(st.Ranges)
+		c.block(st.Body)
+		c.pop()
+	case *ast.Iterate:
+		for _, k := range st.Carry {
+			c.typ(k.Type)
+			c.expr(k.Init)
+		}
+		c.expr(st.Times)
+		for _, id := range bound(st) {
+			c.bind(id)
+		}
+		c.expr(st.Until)
+		c.block(st.Body)
+	case *ast.Emit:
+		c.expr(st.Expr)
+		c.sink(st.To)
+	case *ast.Assert:
+		c.expr(st.Expr)
+		c.expr(st.Message)
+	case *ast.Bind:
+		c.typ(st.Type)
+		c.expr(st.Expr)
+		for _, id := range st.Names {
+			c.bind(id)
+		}
+	case *ast.Send:
+		c.expr(st.Target)
+		c.expr(st.Expr)
+	case *ast.ExprStmt:
+		c.expr(st.Expr)
+	}
+}
+
+// ImportName is the name that an import binds: that after `as`, or the file's.
+func ImportName(s *ast.Import) ast.Ident {
+	if s.As != nil {
+		return *s.As
+	}
+	name := s.Path.Value
+	for i := len(name) - 1; i >= 0; i-- {
+		if name[i] == '/' {
+			name = name[i+1:]
+			break
+		}
+	}
+	if n := len(name) - len(".flow"); n > 0 && name[n:] == ".flow" {
+		name = name[:n]
+	}
+	return ast.Ident{Src: ast.Src{At: s.Path.Span()}, Name: name}
+}
+
+// function reads a body with its parameters, and the sizes that their types name.
+func (c *names) function(params []ast.Par, result ast.Type, e ast.Expr, body *ast.Block) {
+	c.push().fn = true
+	for _, p := range params {
+		c.sizes(p.Type)
+		c.expr(p.Default)
+		if at, twice := c.scopes[len(c.scopes)-1].at[p.Name.Name]; twice {
+			c.diags = append(c.diags, twiceBound(p.Name, at))
+		}
+		c.here(p.Name)
+	}
+	c.sizes(result)
+	c.expr(e)
+	if body != nil {
+		c.stmts(body.Stmts)
+	}
+	c.pop()
+}
+
+// sizes binds the names of dimensions, which a signature gives: f64[n,m].
+func (c *names) sizes(t ast.Type) {
+	each(t, func(d ast.Expr) {
+		if n, ok := d.(*ast.Name); ok && (n.Name == "_" || !c.visible(n.Name)) {
+			c.here(ast.Ident{Src: n.Src, Name: n.Name})
+			return
+		}
+		c.expr(d)
+	})
+}
+
+// typ reads a written type. A size that is named for the first time is bound by it.
+func (c *names) typ(t ast.Type) { c.sizes(t) }
+
+// each calls f for every dimension in a type.
+func each(t ast.Type, f func(ast.Expr)) {
+	switch t := t.(type) {
+	case *ast.NamedType:
+		for _, d := range t.Dims {
+			f(d)
+		}
+	case *ast.ChanType:
+		each(t.Elem, f)
+	case *ast.SparseType:
+		each(t.Elem, f)
+	case *ast.GridType:
+		for _, d := range t.Dims {
+			f(d)
+		}
+		each(t.Elem, f)
+	case *ast.TupleType:
+		for _, x := range t.Fields {
+			each(x.Type, f)
+		}
+	case *ast.RecordType:
+		for _, x := range t.Fields {
+			each(x.Type, f)
+		}
+	case *ast.FnType:
+		for _, p := range t.Params {
+			each(p, f)
+		}
+		each(t.Result, f)
+	}
+}
+
+// ranges binds loop indices; a bound may use the indices before it.
+func (c *names) ranges(rs []ast.Range) {
+	for _, r := range rs {
+		c.expr(r.Lo)
+		c.expr(r.Hi)
+		c.expr(r.By)
+		if r.Name != nil {
+			c.bind(*r.Name)
+		}
+	}
+}
+
+// with reads hints, whose values are words of their own: place = cyclic2d.
+func (c *names) with(w *ast.With) {
+	if w == nil {
+		return
+	}
+	for _, a := range w.Args {
+		if _, word := a.Value.(*ast.Name); !word {
+			c.expr(a.Value)
+		}
+	}
+}
+
+// sink reads `to csv("f", sep = ";")`, whose function is a word of its own.
+func (c *names) sink(e ast.Expr) {
+	if call, ok := e.(*ast.Call); ok {
+		c.args(call)
+		return
+	}
+	if _, ok := e.(*ast.Name); !ok || !c.stage {
+		c.expr(e)
+	}
+}
+
+func (c *names) args(e *ast.Call) {
+	for _, a := range e.Args {
+		c.expr(a.Value)
+	}
+}
+
+func (c *names) expr(e ast.Expr) {
+	if e == nil {
+		return
+	}
+	ast.Walk(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Name:
+			c.use(n, c.world.Value)
+			return false
+		case *ast.Call:
+			if f, ok := n.Fun.(*ast.Name); ok {
+				c.called(f, n.Span())
+			} else {
+				c.expr(n.Fun)
+			}
+			c.args(n)
+			return false
+		case *ast.Binary:
+			if f, ok := n.Y.(*ast.Name); ok && n.Op == "|>" {
+				c.expr(n.X)
+				c.called(f, n.Span())
+				return false
+			}
+		case *ast.If:
+			for i := n; i != nil; i = i.ElseIf {
+				c.expr(i.Cond)
+				c.block(i.Then)
+				c.block(i.Else)
+			}
+			return false
+		case *ast.Lambda:
+			c.function(n.Params, nil, n.Expr, n.Body)
+			return false
+		case *ast.Comp:
+			c.push()
+			c.ranges(n.Ranges)
+			c.expr(n.Expr)
+			c.pop()
+			return false
+		case *ast.Parfor:
+			c.push()
+			c.ranges(n.Ranges)
+			c.with(n.With)
+			c.block(n.Body)
+			c.pop()
+			return false
+		}
+		return true
+	})
+}
+
+// called is the use of a name as a function.
+func (c *names) called(n *ast.Name, call source.Span) {
+	for _, f := range c.fns {
+		if f == n.Name && c.outermost(n.Name) {
+			c.diags = append(c.diags, Recursion(n.Name, call))
+			return
+		}
+	}
+	c.use(n, c.world.Callable)
+}
+
+// outermost reports whether a name means what the file binds, not a parameter.
+func (c *names) outermost(name string) bool {
+	for i := len(c.scopes) - 1; i > 0; i-- {
+		if _, ok := c.scopes[i].at[name]; ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Recursion is the diagnostic of a function that calls itself.
+func Recursion(name string, at source.Span) source.Diagnostic {
+	return source.Errorf("E130", at, "%s calls itself", name).
+		WithHelp("a function is instantiated where it is called, before the run: loop with `for` or `iterate`")
+}
+
+func (c *names) use(n *ast.Name, known func(string) bool) {
+	if c.visible(n.Name) || known(n.Name) {
+		return
+	}
+	for i := range c.scopes {
+		if at, ok := c.scopes[i].later[n.Name]; ok {
+			c.diags = append(c.diags, source.Errorf("E117", n.Span(), "`%s` is used above its binding", n.Name).WithNote(at, "bound here"))
+			return
+		}
+	}
+	if c.world.Callable(n.Name) {
+		return // an operator where a value should be: elaboration knows whether it may be one
+	}
+	d := source.Errorf("E116", n.Span(), "nothing is called `%s` here", n.Name)
+	list := c.world.Words()
+	for _, s := range c.scopes {
+		for name := range s.at {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list) // the first of the nearest is suggested, every time the same
+	if s, ok := source.Suggest(n.Name, list); ok {
+		d = d.WithHelp("did you mean `%s`?", s)
+	}
+	c.diags = append(c.diags, d)
+}

@@ -1,0 +1,117 @@
+package lower
+
+import (
+	"strings"
+
+	"flow/ir"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file defines the equation form of channel arrays, chan L[i in 0..n] = e:
+// demand-driven, memoised, with cycles detected.
+
+// equation is the equation form: one expression per element, evaluated on demand.
+type equation struct {
+	decl  *ast.Chan
+	env   *scope
+	call  int32
+	calls []*ast.Call
+	state []uint8 // per element: 0 not asked for, 1 being evaluated, 2 done, 3 outside the domain
+	path  []int   // elements being evaluated, outermost first
+}
+
+// equations declares an array by one equation per element. Nothing is evaluated
+// until it is asked for.
+func (l *lowerer) equations(s *ast.Chan) {
+	if s.Expr == nil {
+		l.failf("E401", s.Span(), "the equation form needs `= e`")
+	}
+	// The array spans the box of all indices; elements outside the domain stay empty.
+	var points [][]int
+	head := &scope{parent: l.scope}
+	outer := l.scope
+	l.scope = head
+	at := make([]int, len(s.Ranges))
+	dims := make([]int, len(s.Ranges))
+	for _, r := range s.Ranges {
+		if r.Name == nil || r.Hi == nil {
+			l.failf("E416", r.Span(), "an equation's range is `i in a..b`")
+		}
+	}
+	l.ranges(s.Ranges, head, func(d, x int) {
+		at[d] = x
+	}, func() {
+		for d, x := range at {
+			if x < 0 {
+				l.failf("E212", s.Ranges[d].Span(), "subscript %d is negative", x)
+			}
+			dims[d] = max(dims[d], x+1)
+		}
+		points = append(points, append([]int(nil), at...))
+	})
+	l.scope = outer
+	g := newGrid(s.Name.Name, s.Name.At, dims...)
+	g.eq = &equation{decl: s, env: l.scope, call: l.call, calls: append([]*ast.Call(nil), l.calls...), state: make([]uint8, g.size())}
+	for i := range g.eq.state {
+		g.eq.state[i] = 3
+	}
+	for _, p := range points {
+		g.eq.state[g.offset(p)] = 0
+	}
+	l.openGrid(g)
+	l.declare(s.Name, val{kind: array, grid: g})
+	g.eq.env = l.scope
+	// All elements, in order of their indices; each asks for what it needs.
+	for _, p := range points {
+		if off := g.offset(p); g.eq.state[off] == 0 {
+			l.solve(g, off, s.Name.At)
+		}
+	}
+}
+
+// solve evaluates the equation of one element.
+func (l *lowerer) solve(g *grid, off int, at source.Span) {
+	q := g.eq
+	switch q.state[off] {
+	case 3:
+		return // outside the domain: the reader reports it
+	case 1:
+		cycle := ""
+		for i := len(q.path) - 1; i >= 0; i-- {
+			cycle = " needs " + g.elemName(q.path[i]) + cycle
+			if q.path[i] == off {
+				break
+			}
+		}
+		l.fail(source.Errorf("E404", at, "the equations of %s form a cycle: %s", g.name, strings.TrimPrefix(cycle, " needs ")+" needs "+g.elemName(off)).
+			WithNote(g.span, "declared here"))
+	}
+	q.state[off] = 1
+	q.path = append(q.path, off)
+	outerScope, outerLoop, outerNest, outerAt, outerCall, outerCalls := l.scope, l.loop, l.nest, l.loopAt, l.call, l.calls
+	head := &scope{parent: q.env}
+	idx := g.at(off)
+	key := nestKey{-2 - g.num, nil}
+	nest, ok := l.nests[key]
+	if !ok {
+		var names []string
+		for _, r := range q.decl.Ranges {
+			names = append(names, r.Name.Name)
+		}
+		nest = len(l.g.Scopes)
+		l.g.Scopes = append(l.g.Scopes, ir.Scope{Names: names})
+		l.nests[key] = nest
+	}
+	for i, r := range q.decl.Ranges {
+		head.bind(r.Name.Name, intVal(idx[i]), r.Name.At)
+	}
+	l.scope, l.nest, l.loopAt, l.call, l.calls = head, nest, idx, q.call, q.calls
+	l.loop = l.g.Loop(nest, idx)
+	id := l.sent(g, off, q.decl.Expr)
+	l.scope, l.loop, l.nest, l.loopAt, l.call, l.calls = outerScope, outerLoop, outerNest, outerAt, outerCall, outerCalls
+	q.path = q.path[:len(q.path)-1]
+	q.state[off] = 2
+	g.cur[off], g.typ[off] = id, l.g.Type(id)
+	l.sends++
+}

@@ -1,0 +1,219 @@
+package lower
+
+import (
+	"strings"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file defines the forms that make channel arrays of matrices and matrices of
+// channel arrays: tiles and untile.
+
+// formNames are the words that mean something to elaboration itself.
+var formNames = []string{"tiles", "untile"}
+
+// form elaborates a call of one of them.
+func (l *lowerer) form(name string, e *ast.Call) (v val, ok bool) {
+	switch name {
+	case "tiles":
+		return l.tiles(e), true
+	case "untile":
+		return l.untile(e), true
+	}
+	return val{}, false
+}
+
+// args matches a form's arguments to names, positional first.
+func (l *lowerer) args(e *ast.Call, names ...string) []ast.Expr {
+	out := make([]ast.Expr, len(names))
+	for i, a := range e.Args {
+		j := i
+		if a.Name != nil {
+			for j = 0; j < len(names) && names[j] != a.Name.Name; j++ {
+			}
+			if j == len(names) {
+				l.fail(source.Errorf("E128", a.Name.At, "no argument is called `%s`", a.Name.Name).WithHelp("arguments are %s", strings.Join(names, ", ")))
+			}
+		}
+		if j >= len(names) {
+			l.failf("E127", a.Span(), "at most %d arguments", len(names))
+		}
+		if out[j] != nil {
+			l.failf("E129", a.Span(), "`%s` is given twice", names[j])
+		}
+		out[j] = a.Value
+	}
+	return out
+}
+
+// tiles cuts a matrix into an array of tiles of edge nb; the last row and column of
+// tiles may be smaller.
+func (l *lowerer) tiles(e *ast.Call) val {
+	a := l.args(e, "x", "nb", "part")
+	if a[0] == nil {
+		l.fail(source.Errorf("E127", e.Span(), "tiles needs a matrix").WithHelp("tiles(A, nb, part = \"all\")"))
+	}
+	x := l.expr(a[0])
+	if x.kind == poison {
+		panic(bail{})
+	}
+	if x.kind != edge || !l.g.Type(x.id).IsMatrix() {
+		l.failf("E200", a[0].Span(), "tiles cuts a matrix, this is %s", l.what(x))
+	}
+	t := l.g.Type(x.id)
+	nb := 0
+	if a[1] != nil {
+		if nb = l.intArg(a[1], "the tile edge"); nb < 0 {
+			l.failf("E203", a[1].Span(), "the tile edge is %d, it must be positive (or 0 for the default)", nb)
+		}
+	}
+	if nb == 0 {
+		v, err := l.table.Must("auto_tile").Shape([]types.Type{t})
+		if err != nil {
+			l.failf("E203", e.Span(), "%v", err)
+		}
+		nb = max(1, int(v.(value.Scalar).I))
+	} else if nb > max(t.Rows, t.Cols, 1) && len(l.calls) == 0 {
+		l.diags = append(l.diags, source.Errorf("W003", a[1].Span(), "a tile edge of %d is larger than the %d x %d matrix: one tile", nb, t.Rows, t.Cols))
+	}
+	part := "all"
+	if a[2] != nil {
+		if part = l.strArg(a[2], "part"); part != "all" && part != "lower" && part != "upper" {
+			l.fail(source.Errorf("E203", a[2].Span(), "part is %q", part).WithHelp(`part is "all", "lower" or "upper"`))
+		}
+	}
+	p, q := (t.Rows+nb-1)/nb, (t.Cols+nb-1)/nb
+	g := newGrid("tiles", e.Span(), p, q)
+	g.tiled, g.elem, g.rows, g.cols, g.nb, g.part = true, t.Elem, t.Rows, t.Cols, nb, part
+	spans := []source.Span{a[0].Span()}
+	for i := range p {
+		for j := range q {
+			r, c := min(nb, t.Rows-i*nb), min(nb, t.Cols-j*nb)
+			g.typ[i*q+j] = types.DenseOf(t.Elem, r, c)
+			if part == "lower" && j > i || part == "upper" && j < i {
+				continue
+			}
+			if p == 1 && q == 1 {
+				g.cur[0] = x.id
+				continue
+			}
+			g.cur[i*q+j] = l.add(l.table.Must("slice"), sliceAttrs(i*nb, j*nb, r, c), e.Span(), spans, x.id)
+		}
+	}
+	l.sends++
+	return val{kind: array, grid: g}
+}
+
+// untile lays the latest tokens of an array of tiles into one matrix; elements that
+// were left out (part = "lower", the domain of an equation) are zero.
+func (l *lowerer) untile(e *ast.Call) val {
+	a := l.args(e, "c")
+	if a[0] == nil {
+		l.failf("E127", e.Span(), "untile needs a channel array")
+	}
+	v := l.expr(a[0])
+	if v.kind == poison {
+		panic(bail{})
+	}
+	if v.kind != array || len(v.grid.dims) > 2 {
+		l.failf("E200", a[0].Span(), "untile takes a one- or two-dimensional channel array, this is %s", l.what(v))
+	}
+	g := v.grid
+	p, q := 1, g.dims[0]
+	if len(g.dims) == 2 {
+		p, q = g.dims[0], g.dims[1]
+	} else {
+		p, q = q, 1
+	}
+	height, width := make([]int, p), make([]int, q)
+	for i := range height {
+		height[i] = -1
+	}
+	for j := range width {
+		width[j] = -1
+	}
+	elem := g.elem
+	for off := range g.cur {
+		if g.eq != nil && g.cur[off] == ir.None {
+			l.solve(g, off, e.Span())
+		}
+		id, i, j := g.cur[off], off/q, off%q
+		if id == ir.None {
+			hole := g.eq != nil || g.tiled && (g.part == "lower" && j > i || g.part == "upper" && j < i)
+			if !hole && !l.broken {
+				l.fail(source.Errorf("E409", a[0].Span(), "nothing was sent to %s", g.elemName(off)).WithNote(g.span, "declared here"))
+			}
+			continue
+		}
+		t := l.g.Type(id)
+		if t.IsScalar() {
+			t.Kind, t.Rows, t.Cols = types.Matrix, 1, 1
+		}
+		if elem == types.NoElem {
+			elem = t.Elem
+		}
+		if height[i] >= 0 && height[i] != t.Rows || width[j] >= 0 && width[j] != t.Cols || elem != t.Elem {
+			l.failf("E411", a[0].Span(), "%s is %v and does not fit with its neighbours", g.elemName(off), t)
+		}
+		height[i], width[j] = t.Rows, t.Cols
+	}
+	rows, cols := 0, 0
+	r0, c0 := make([]int, p), make([]int, q)
+	for i, h := range height {
+		if h < 0 && g.tiled {
+			h = min(g.nb, g.rows-i*g.nb)
+		}
+		r0[i] = rows
+		rows += max(h, 0)
+	}
+	for j, w := range width {
+		if w < 0 && g.tiled {
+			w = min(g.nb, g.cols-j*g.nb)
+		}
+		c0[j] = cols
+		cols += max(w, 0)
+	}
+	if elem == types.NoElem {
+		elem = types.F64
+	}
+	boxes := make([]int, 0, 6*len(g.cur))
+	var in []ir.ID
+	yes := ir.None
+	for off, id := range g.cur {
+		if id == ir.None {
+			continue
+		}
+		i, j := off/q, off%q
+		t := l.g.Type(id)
+		if t.IsScalar() {
+			if yes == ir.None {
+				yes = l.yes(e.Span())
+			}
+			id = l.add(l.table.Must("ifelse"), nil, e.Span(), nil, yes, id, id)
+			t = l.g.Type(id)
+		}
+		in = append(in, id)
+		boxes = append(boxes, 0, 0, t.Rows, t.Cols, r0[i], c0[j])
+	}
+	if len(in) == 0 {
+		attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(cols)})
+		none := edgeVal(l.add(l.table.Must("zeros"), attrs, e.Span(), nil))
+		if elem != types.F64 {
+			none = l.apply(l.table.Must(elem.String()), nil, e.Span(), []val{none}, []source.Span{e.Span()})
+		}
+		return none
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
+	return edgeVal(l.add(l.table.Must("lay"), attrs, e.Span(), nil, in...))
+}
+
+// yes is the 1 x 1 matrix of true: ifelse(yes, x, x) is the scalar x as a matrix, in every bit.
+func (l *lowerer) yes(at source.Span) ir.ID {
+	one := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(1)}, op.Attr{Name: "m", Val: op.Int(1)})
+	return l.add(l.table.Must("bool"), nil, at, nil, l.add(l.table.Must("ones"), one, at, nil))
+}
