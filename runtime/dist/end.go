@@ -113,13 +113,14 @@ func (r *rank) interrupted(cause error) {
 }
 
 // listen handles the control messages that the poller has taken.
-func (r *rank) listen() bool {
+func (r *rank) listen() (worked bool) {
 	r.pollMu.Lock()
 	in := r.inbox
 	r.inbox = nil
 	bad := r.bad
 	r.pollMu.Unlock()
 	for _, m := range in {
+		worked = worked || m.Beat == nil
 		switch {
 		case m.Failure != nil:
 			r.note(m.Failure)
@@ -151,7 +152,7 @@ func (r *rank) listen() bool {
 			r.tell(f)
 		}
 	}
-	return len(in) > 0
+	return worked
 }
 
 // step moves the end on. over is true when the run has ended on this rank. See Note [Ending together].

@@ -67,6 +67,16 @@ func (r *rank) hasNeighbours() bool {
 	return false
 }
 
+// localRanks is how many ranks share this machine, this one included.
+func (r *rank) localRanks() (n int) {
+	for _, p := range r.peers {
+		if p.Host == r.peers[r.me].Host {
+			n++
+		}
+	}
+	return n
+}
+
 // look looks for processes that are gone. A rank may leave once the end has been said, and its word may still be on the way to
 // us: so a process must be found gone twice, some time apart.
 func (r *rank) look() {

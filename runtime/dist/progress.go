@@ -6,6 +6,7 @@ package dist
 import (
 	"errors"
 	"runtime"
+	"time"
 
 	"flow/ir"
 	"flow/ir/value"
@@ -109,9 +110,17 @@ func (r *rank) between(now int64) {
 	}
 }
 
-// idle polls for a worker without a task.
+// idle polls for a worker without a task. It keeps the worker awake for a while after each message: the next is likely to come soon,
+// and waking a thread costs more than a message.
 func (r *rank) idle() bool {
-	return r.pending.Load()+r.newFresh.Load() > 0 && r.poll()
+	if r.pending.Load()+r.newFresh.Load() == 0 {
+		return false
+	}
+	if r.poll() {
+		return true
+	}
+	idle := time.Since(r.epochOfClock) - time.Duration(r.lastWork.Load())
+	return idle < r.keen || idle < 4*r.keen && r.sends.Load() > 0
 }
 
 // poll drives everything that is under way, unless somebody else does. True if something happened.
@@ -132,12 +141,14 @@ func (r *rank) poll() bool {
 		if r.done, err = r.comm.Testsome(r.reqs, r.done[:0]); err != nil {
 			r.broken(err)
 		}
-		if len(r.done) > 0 {
+		if len(r.done) > 0 && r.settle(err) {
 			worked = true
-			r.settle(err)
 		}
 	}
 	r.pending.Store(int32(len(r.reqs)))
+	if worked {
+		r.lastWork.Store(int64(time.Since(r.epochOfClock)))
+	}
 	return worked
 }
 
@@ -148,6 +159,9 @@ func (r *rank) adopt() {
 	}
 	r.mu.Lock()
 	for _, f := range r.fresh {
+		if f.kind == sending {
+			r.sends.Add(1)
+		}
 		r.reqs = append(r.reqs, f.req)
 		r.flights = append(r.flights, f)
 	}
@@ -158,8 +172,9 @@ func (r *rank) adopt() {
 }
 
 // settle handles the transfers that Testsome has finished, and closes the gaps they leave. Those that failed are
-// handled as well, but bring no value: broken has seen to the end of the run.
-func (r *rank) settle(err error) {
+// handled as well, but bring no value: broken has seen to the end of the run. True if one was of a value: heartbeats must not
+// keep an idle rank awake.
+func (r *rank) settle(err error) (worked bool) {
 	failed := map[int]bool{}
 	for _, f := range transport.Failures(err) {
 		failed[f.Index] = true
@@ -167,6 +182,10 @@ func (r *rank) settle(err error) {
 	for _, i := range r.done {
 		f := r.flights[i]
 		r.flights[i].kind = finished
+		if f.kind == sending {
+			r.sends.Add(-1)
+		}
+		worked = worked || f.kind != control
 		if failed[i] {
 			continue
 		}
@@ -181,6 +200,7 @@ func (r *rank) settle(err error) {
 	}
 	clear(r.flights[kept:])
 	r.flights, r.reqs = r.flights[:kept], r.reqs[:kept]
+	return worked
 }
 
 // land handles one transfer that has succeeded.
@@ -293,38 +313,39 @@ func (r *rank) hear() (worked bool) {
 		if !ok {
 			return worked
 		}
-		worked = true
-		r.hearOne(m)
+		worked = r.hearOne(m) || worked
 	}
 }
 
-func (r *rank) hearOne(m transport.Message) {
+// hearOne takes one message. True unless it was a heartbeat, which must not keep an idle rank awake.
+func (r *rank) hearOne(m transport.Message) bool {
 	if m.Tag != tagValue {
 		c, err := decode(m.Payload)
 		if err != nil {
 			r.broken(err)
-			return
+			return true
 		}
 		if c.Epoch == r.epoch { // else of an earlier run on this Comm
 			r.inbox = append(r.inbox, c)
 			r.rouse()
 		}
-		return
+		return c.Beat == nil
 	}
 	epoch, id, v, err := getValue(m.Payload)
 	if err != nil {
 		r.broken(err)
-		return
+		return true
 	}
 	if epoch != r.epoch || r.ending.frozen.Load() {
-		return
+		return true
 	}
 	at, ok := r.variables[id]
 	if !ok || r.arrived[at] {
 		r.broken(errors.New("BUG: a value arrived that this rank does not expect"))
-		return
+		return true
 	}
 	r.received(at, v, int64(len(m.Payload)))
+	return true
 }
 
 // broken notes that the transport has failed.

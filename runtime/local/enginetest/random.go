@@ -180,14 +180,17 @@ func (o *Oracle) Observe(id ir.ID, v value.Value) {
 }
 
 // Err is the first difference, or a task that did not run.
-func (o *Oracle) Err() error {
+func (o *Oracle) Err() error { return o.ErrOf(func(int) bool { return true }) }
+
+// ErrOf is Err for the tasks that mine says ran here.
+func (o *Oracle) ErrOf(mine func(id int) bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.errs) > 0 {
 		return fmt.Errorf("%d differences, the first: %w", len(o.errs), o.errs[0])
 	}
 	for i, s := range o.seen {
-		if !s && o.p.Graph.Nodes[i].Op.Name != "exchange" {
+		if !s && mine(i) && o.p.Graph.Nodes[i].Op.Name != "exchange" {
 			return fmt.Errorf("%s did not run", o.p.Graph.Line(ir.ID(i)))
 		}
 	}

@@ -1,0 +1,71 @@
+package dist
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// apart starts the launcher in a process group of its own, so that the terminal's Ctrl-C reaches it through us alone, and ends it
+// if we are killed.
+func apart() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}
+
+// guardian is the adoption of processes whose parents have ended.
+type guardian struct{ before map[int]bool }
+
+// becomeGuardian makes ranks that outlive their launcher children of this process.
+func becomeGuardian() *guardian {
+	g := &guardian{before: map[int]bool{}}
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // without it orphans are found by nobody, as elsewhere
+	for _, pid := range childrenOf(os.Getpid()) {
+		g.before[pid] = true
+	}
+	return g
+}
+
+// killRest ends every child that came after becomeGuardian, and theirs. The launcher must have ended, and the process must not have
+// started others meanwhile.
+func (g *guardian) killRest() {
+	for range 100 { // a killed process may leave children of its own to us
+		found := false
+		for _, pid := range childrenOf(os.Getpid()) {
+			if g.before[pid] {
+				continue
+			}
+			found = true
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			var status syscall.WaitStatus
+			_, _ = syscall.Wait4(pid, &status, 0, nil)
+		}
+		if !found {
+			return
+		}
+	}
+}
+
+// childrenOf lists the children of a process.
+func childrenOf(parent int) (pids []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
+	for _, path := range stats {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+		if len(f) < 2 {
+			continue
+		}
+		if ppid, err := strconv.Atoi(string(f[1])); err == nil && ppid == parent {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}

@@ -1,0 +1,114 @@
+package dist
+
+// This file keeps what the launcher says about the end of a job out of the user's sight: the ranks have said it better.
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+)
+
+// noiseFilter passes bytes on, but for boxes between two lines of dashes that hold one of the noises, and for noisy lines.
+// Everything else is passed on at once, unfinished lines too, unless they begin like a box.
+type noiseFilter struct {
+	to   io.Writer
+	mu   sync.Mutex
+	line []byte   // unfinished and not yet passed on
+	mid  bool     // the unfinished line has been passed on in part
+	box  []string // lines of an open box, its first dashes included
+}
+
+// noises are what Open MPI says when a rank has ended with an error, was killed, or has called MPI_Abort.
+var noises = []string{
+	"Primary job  terminated normally",
+	"mpirun has exited due to process rank",
+	"mpirun noticed that process rank",
+	"mpirun detected that one or more processes exited with non-zero status",
+	"MPI_ABORT was invoked on rank",
+	"processes are still running",
+	"CMA support is not available due to restrictive ptrace settings", // it copies otherwise
+}
+
+// noisyLines are lines outside of boxes.
+var noisyLines = []string{
+	"more processes have sent help message", "more process has sent help message",
+	"Set MCA parameter \"orte_base_help_aggregate\"", "mpirun: abort is already in progress", "mpirun: killing job",
+}
+
+// boxLines bounds how much is held back in the hope that a box closes.
+const boxLines = 40
+
+func (n *noiseFilter) Write(b []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	size := len(b)
+	for len(b) > 0 {
+		end := bytes.IndexByte(b, '\n')
+		if end < 0 {
+			n.line = append(n.line, b...)
+			break
+		}
+		n.line = append(n.line, b[:end+1]...)
+		b = b[end+1:]
+		n.whole()
+	}
+	if len(n.line) > 0 && n.box == nil && (n.mid || n.line[0] != '-' && n.line[0] != '[' && n.line[0] != 'm') {
+		n.pass(string(n.line))
+		n.line, n.mid = n.line[:0], true
+	}
+	return size, nil
+}
+
+// whole handles the finished line in n.line.
+func (n *noiseFilter) whole() {
+	line, mid := string(n.line), n.mid
+	n.line, n.mid = n.line[:0], false
+	dashes := len(line) > 60 && strings.Trim(line, "-\r\n") == ""
+	switch {
+	case mid:
+		n.pass(line)
+	case n.box == nil && dashes:
+		n.box = []string{line}
+	case n.box == nil:
+		if !contains(line, noisyLines) {
+			n.pass(line)
+		}
+	default:
+		n.box = append(n.box, line)
+		if dashes || len(n.box) > boxLines {
+			n.closeBox()
+		}
+	}
+}
+
+func (n *noiseFilter) closeBox() {
+	if text := strings.Join(n.box, ""); !contains(text, noises) {
+		n.pass(text)
+	}
+	n.box = nil
+}
+
+// flush passes on what is held back.
+func (n *noiseFilter) flush() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.box != nil {
+		n.closeBox()
+	}
+	n.pass(string(n.line))
+	n.line = nil
+}
+
+func (n *noiseFilter) pass(s string) {
+	_, _ = io.WriteString(n.to, s) // nobody is left to tell
+}
+
+func contains(s string, parts []string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}

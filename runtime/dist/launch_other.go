@@ -1,0 +1,17 @@
+//go:build !linux
+
+package dist
+
+import "syscall"
+
+// Without /proc the launcher's own clean-up has to do, and signals go to it.
+
+func apart() *syscall.SysProcAttr { return nil }
+
+type guardian struct{}
+
+func becomeGuardian() *guardian { return &guardian{} }
+
+func (*guardian) killRest() {}
+
+func childrenOf(launcher int) []int { return []int{launcher} }

@@ -1,0 +1,337 @@
+//go:build mpi
+
+package dist
+
+// These tests start ranks of this test binary under mpirun; TestMain plays a rank when it finds itself in one.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"flow/ir/plan"
+	"flow/runtime/dist/transport"
+	"flow/runtime/dist/transport/mpi"
+	"flow/runtime/local"
+	"flow/runtime/local/enginetest"
+)
+
+func TestMain(m *testing.M) {
+	if scene := os.Getenv("FLOW_TEST_SCENE"); scene != "" && mpi.Launched() {
+		os.Exit(Leave(playRank(scene)))
+	}
+	os.Exit(m.Run())
+}
+
+// playRank is one rank of a scene; the result is its exit code. It ends as flowrun does.
+func playRank(scene string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	c, err := mpi.Init()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 3
+	}
+	pool := local.NewPool(1)
+	defer pool.Close()
+	say := func(format string, args ...any) {
+		fmt.Fprintf(os.Stderr, "rank %d: %s\n", c.Rank(), fmt.Sprintf(format, args...))
+	}
+	run := func(p *plan.Plan, o Options) (*Report, int) {
+		o.Env = &enginetest.Env{}
+		r, err := Run(ctx, c, pool, p, o)
+		var f *Failure
+		if err == nil {
+			return r, 0
+		}
+		if !errors.As(err, &f) {
+			say("%v", err)
+			return nil, 3
+		}
+		say("code %s: %s", f.Code, f.Message(p))
+		if !f.Clean {
+			if f.Speaker != c.Rank() {
+				time.Sleep(300 * time.Millisecond)
+			}
+			c.Abort(1)
+		}
+		if ctx.Err() != nil {
+			return nil, 130
+		}
+		return nil, 1
+	}
+	say("pid %d", os.Getpid())
+	code := 0
+	switch scene {
+	case "random":
+		for seed := range uint64(10) {
+			p := enginetest.Random(seed, 400, c.Size())
+			o, err := enginetest.NewOracle(p)
+			if err != nil {
+				say("%v", err)
+				return 3
+			}
+			_, code := run(p, Options{Observe: o.Observe, Budget: 1 << (10 + seed)})
+			if code != 0 {
+				return code
+			}
+			if err := o.ErrOf(func(id int) bool { return p.Rank(nodeID(id)) == c.Rank() }); err != nil {
+				say("seed %d: %v", seed, err)
+				return 4
+			}
+		}
+	case "fail": // and the Comm lives on
+		p := enginetest.Random(1, 300, c.Size())
+		spoil(p, 60)
+		_, code = run(p, Options{})
+		if _, again := run(enginetest.Random(2, 300, c.Size()), Options{}); again != 0 {
+			return again
+		}
+	case "slow":
+		p, err := plan.Parse(slow(c.Size()), enginetest.Table())
+		if err != nil {
+			say("%v", err)
+			return 3
+		}
+		_, code = run(p, Options{})
+	case "idle":
+		p, err := plan.Parse("plan ranks 2\nown 0\n%0 = sleep() {us=2000000} : i64\n", enginetest.Table())
+		if err != nil {
+			say("%v", err)
+			return 3
+		}
+		if _, code := run(enginetest.Random(1, 50, 2), Options{}); code != 0 { // the first run loads code
+			return code
+		}
+		before := cpuTime()
+		var report *Report
+		report, code = run(p, Options{})
+		say("cpu %.4f", (cpuTime()-before).Seconds()/2)
+		for _, x := range report.Ranks {
+			say("polls of rank %d: %d", x.Rank, x.Polls)
+		}
+	case "latency":
+		code = pingPong(c, pool, say)
+	}
+	if err := c.Close(); err != nil {
+		say("%v", err)
+		return 5
+	}
+	return code
+}
+
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// pingPong passes a tile from rank to rank, which is all that its tasks do.
+// Large tiles are few: what matters is what a message costs beside its bytes.
+func pingPong(c transport.Comm, pool *local.Pool, say func(string, ...any)) int {
+	for _, side := range []int{1, 32, 256} {
+		hops := 4000
+		if side > 100 {
+			hops = 400
+		}
+		var own, text strings.Builder
+		own.WriteString("own 0")
+		fmt.Fprintf(&text, "%%0 = fill() {v=1.0} : f64[%d,%d]\n", side, side)
+		for i := 1; i < hops; i++ {
+			fmt.Fprintf(&own, " %d %d", (i-1)%2, i%2)
+			fmt.Fprintf(&text, "%%%d = exchange(%%%d) {to=[%d]} : f64[%d,%d]\n", 2*i-1, 2*i-2, i%2, side, side)
+			fmt.Fprintf(&text, "%%%d = add(%%%d, %%%d) : f64[%d,%d]\n", 2*i, 2*i-1, 2*i-1, side, side)
+		}
+		p, err := plan.Parse("plan ranks 2\n"+own.String()+"\n"+text.String(), enginetest.Table())
+		if err != nil {
+			say("%v", err)
+			return 3
+		}
+		start := time.Now()
+		if _, err := Run(context.Background(), c, pool, p, Options{}); err != nil {
+			say("%v", err)
+			return 1
+		}
+		if c.Rank() == 0 {
+			say("%d bytes: %.2f us a hop", 8*side*side, time.Since(start).Seconds()/float64(hops)*1e6)
+		}
+	}
+	return 0
+}
+
+// stage launches a scene by Launch, and calls meanwhile beside it.
+func stage(t *testing.T, ctx context.Context, scene string, ranks int, meanwhile func(out *lines)) (out string, exit int) {
+	t.Helper()
+	if _, err := exec.LookPath("mpirun"); err != nil {
+		t.Skip("no mpirun")
+	}
+	var stderr lines
+	if meanwhile != nil {
+		var beside sync.WaitGroup
+		beside.Go(func() { meanwhile(&stderr) })
+		defer beside.Wait()
+	}
+	exit, err := Launch(ctx, LaunchOptions{Ranks: ranks, Args: []string{}, Env: []string{"FLOW_TEST_SCENE=" + scene}, Stderr: &stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := ranksLeft(stderr.String()); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+	return stderr.String(), exit
+}
+
+var pidLine = regexp.MustCompile(`rank (\d+): pid (\d+)`)
+
+func ranksLeft(out string) (pids []int) {
+	for _, m := range pidLine.FindAllStringSubmatch(out, -1) {
+		pid, _ := strconv.Atoi(m[2])
+		if _, alive := processStart(pid); alive {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// during calls f with the process of a rank once all have begun to run.
+func during(t *testing.T, out *lines, ranks, rank int, f func(pid int)) {
+	for range 500 {
+		time.Sleep(10 * time.Millisecond)
+		m := pidLine.FindAllStringSubmatch(out.String(), -1)
+		if len(m) < ranks {
+			continue
+		}
+		time.Sleep(200 * time.Millisecond)
+		for _, x := range m {
+			if x[1] == strconv.Itoa(rank) {
+				pid, _ := strconv.Atoi(x[2])
+				f(pid)
+				return
+			}
+		}
+	}
+	t.Error("the ranks did not begin")
+}
+
+// lines collects output; safe for concurrent use.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func TestMPIRandomPlans(t *testing.T) {
+	for _, ranks := range []int{1, 2, 4, 5} {
+		if out, exit := stage(t, t.Context(), "random", ranks, nil); exit != 0 {
+			t.Errorf("%d ranks: exit %d\n%s", ranks, exit, out)
+		}
+	}
+}
+
+func TestMPIFailureIsTheSameEverywhere(t *testing.T) {
+	const ranks = 4
+	p := enginetest.Random(1, 300, ranks)
+	bad := spoil(p, 60)
+	out, exit := stage(t, t.Context(), "fail", ranks, nil)
+	message := regexp.MustCompile(`code E603: check: check of .* failed, on rank (\d+)`)
+	m := message.FindAllStringSubmatch(out, -1)
+	if exit != 1 || len(m) != ranks || m[0][1] != strconv.Itoa(p.Rank(nodeID(bad))) || strings.Contains(out, "----") {
+		t.Errorf("exit %d\n%s", exit, out)
+	}
+	for _, x := range m {
+		if x[0] != m[0][0] {
+			t.Errorf("%q and %q", x[0], m[0][0])
+		}
+	}
+}
+
+func TestMPIKilledRankIsNamed(t *testing.T) {
+	var killed time.Time
+	out, exit := stage(t, t.Context(), "slow", 3, func(out *lines) {
+		during(t, out, 3, 2, func(pid int) {
+			killed = time.Now()
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	if d := time.Since(killed); exit == 0 || d > 5*time.Second || !strings.Contains(out, "code E702: rank 2 died (process ") {
+		t.Errorf("exit %d after %v\n%s", exit, d, out)
+	}
+}
+
+func TestMPIStoppedRankIsNotDead(t *testing.T) {
+	out, exit := stage(t, t.Context(), "slow", 3, func(out *lines) {
+		during(t, out, 3, 1, func(pid int) {
+			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(3 * time.Second)
+			if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	if exit != 0 {
+		t.Errorf("exit %d\n%s", exit, out)
+	}
+}
+
+func TestMPIInterruption(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var told time.Time
+	out, exit := stage(t, ctx, "slow", 3, func(out *lines) {
+		during(t, out, 3, 0, func(int) { told = time.Now(); cancel() })
+	})
+	if d := time.Since(told); exit != 128+int(syscall.SIGTERM) || d > 2*time.Second || strings.Count(out, "interrupted") != 3 {
+		t.Errorf("exit %d after %v\n%s", exit, d, out)
+	}
+}
+
+func TestMPIIdleRankUsesNoCore(t *testing.T) {
+	out, exit := stage(t, t.Context(), "idle", 2, nil)
+	m := regexp.MustCompile(`rank (\d): cpu (0\.\d+)`).FindAllStringSubmatch(out, -1)
+	if exit != 0 || len(m) != 2 {
+		t.Fatalf("exit %d\n%s", exit, out)
+	}
+	for _, x := range m {
+		share, err := strconv.ParseFloat(x[2], 64)
+		if err != nil || share > 0.02 {
+			t.Errorf("rank %s: share of a core %v, %v", x[1], share, err)
+		}
+	}
+}
+
+// Not a test of speed: it prints what a hop costs.
+func TestMPILatency(t *testing.T) {
+	out, exit := stage(t, t.Context(), "latency", 2, nil)
+	if exit != 0 {
+		t.Errorf("exit %d\n%s", exit, out)
+	}
+	t.Log("\n" + out)
+}
