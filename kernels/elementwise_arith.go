@@ -86,7 +86,7 @@ func arithmetic() []row {
 				}
 				return p
 			}),
-			loops: op.Loops{F64x2: vec.PowF64, F32x2: vec.Map2F32(vec.Pow), I64x2: vec.PowI64},
+			loops: op.Loops{F64x2: vec.PowF64, F32x2: vec.PowF32, I64x2: vec.PowI64},
 		},
 		{
 			name: "neg", infix: "neg", args: []string{"x"}, rule: numeric, flops: 1, laws: op.Involution,
@@ -105,7 +105,7 @@ func arithmetic() []row {
 				}
 				return a
 			}),
-			loops: op.Loops{F64x2: vec.Min[float64], F32x2: vec.Min[float32], I64x2: vec.Min[int64], Boolx2: vec.And},
+			loops: op.Loops{F64x2: vec.MinF64, F32x2: vec.MinF32, I64x2: vec.Min[int64], Boolx2: vec.And},
 		},
 		{
 			name: "ew.max", word: "max", args: two, rule: ordered, flops: 1, laws: op.Commutes | op.Associates | op.Idempotent,
@@ -117,7 +117,7 @@ func arithmetic() []row {
 				}
 				return a
 			}),
-			loops: op.Loops{F64x2: vec.Max[float64], F32x2: vec.Max[float32], I64x2: vec.Max[int64], Boolx2: vec.Or},
+			loops: op.Loops{F64x2: vec.MaxF64, F32x2: vec.MaxF32, I64x2: vec.Max[int64], Boolx2: vec.Or},
 		},
 		{
 			name: "ceildiv", args: two, rule: integral, flops: 8,

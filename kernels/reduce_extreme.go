@@ -32,16 +32,16 @@ func extremum(name, which, output string, least bool) whole {
 		eg:  eg(name+`(ones(2, 2))`, output),
 		part: func(acc, a *value.Dense) {
 			eachRun(a, func(s slab, n int) {
-				one := value.New(a.Elem, 1, 1)
+				one, pick := value.New(a.Elem, 1, 1), choose(least)
 				switch a.Elem {
 				case types.F64:
-					one.F64[0] = extremeOf(s.f64, least)
+					one.F64[0] = extremeOf(s.f64, pick.f64)
 				case types.F32:
-					one.F32[0] = extremeOf(s.f32, least)
+					one.F32[0] = extremeOf(s.f32, pick.f32)
 				case types.Bool:
-					one.Bool[0] = extremeOf(s.b, least)
+					one.Bool[0] = extremeOf(s.b, pick.b)
 				default:
-					one.I64[0] = extremeOf(s.i64, least)
+					one.I64[0] = extremeOf(s.i64, pick.i64)
 				}
 				join(acc, one)
 			})
@@ -83,25 +83,38 @@ func canonical(s value.Scalar) value.Scalar {
 	return s
 }
 
-// extremeOf is the least or greatest element of s, which is not empty. Four chains hide the latency of a minimum.
-func extremeOf[T vec.Element](s []T, least bool) T {
-	m := [4]T{s[0], s[0], s[0], s[0]}
+// choice is the vector loops of minimum or maximum.
+type choice struct {
+	f64 func(dst, a, b []float64)
+	f32 func(dst, a, b []float32)
+	i64 func(dst, a, b []int64)
+	b   func(dst, a, b []uint8)
+}
+
+func choose(least bool) choice {
 	if least {
-		for ; len(s) >= 4; s = s[4:] {
-			m[0], m[1], m[2], m[3] = min(m[0], s[0]), min(m[1], s[1]), min(m[2], s[2]), min(m[3], s[3])
-		}
-		for _, v := range s {
-			m[0] = min(m[0], v)
-		}
-		return min(m[0], m[1], m[2], m[3])
+		return choice{vec.MinF64, vec.MinF32, vec.Min[int64], vec.And}
 	}
-	for ; len(s) >= 4; s = s[4:] {
-		m[0], m[1], m[2], m[3] = max(m[0], s[0]), max(m[1], s[1]), max(m[2], s[2]), max(m[3], s[3])
+	return choice{vec.MaxF64, vec.MaxF32, vec.Max[int64], vec.Or}
+}
+
+// extremeOf is the least or greatest element of s, which is not empty: a window of running extremes, folded at the
+// end. pick is the loop of two slices.
+func extremeOf[T vec.Element](s []T, pick func(dst, a, b []T)) T {
+	var buf [128]T
+	w := buf[:min(len(s), len(buf))]
+	copy(w, s)
+	for s = s[len(w):]; len(s) > 0; {
+		n := min(len(s), len(w))
+		pick(w[:n], w[:n], s[:n])
+		s = s[n:]
 	}
-	for _, v := range s {
-		m[0] = max(m[0], v)
+	for len(w) > 1 {
+		h := len(w) / 2
+		pick(w[:h], w[:h], w[len(w)-h:])
+		w = w[:len(w)-h]
 	}
-	return max(m[0], m[1], m[2], m[3])
+	return w[0]
 }
 
 func prod() *op.Def {

@@ -15,15 +15,15 @@ import (
 func (w whole) lines(out, a *value.Dense, byRow bool) bool {
 	switch w.name {
 	case "min", "max":
-		switch least := w.name == "min"; a.Elem {
+		switch pick := choose(w.name == "min"); a.Elem {
 		case types.F64:
-			extremeLines(out.F64, a.F64, a, byRow, least)
+			extremeLines(out.F64, a.F64, a, byRow, pick.f64)
 		case types.F32:
-			extremeLines(out.F32, a.F32, a, byRow, least)
+			extremeLines(out.F32, a.F32, a, byRow, pick.f32)
 		case types.Bool:
-			extremeLines(out.Bool, a.Bool, a, byRow, least)
+			extremeLines(out.Bool, a.Bool, a, byRow, pick.b)
 		default:
-			extremeLines(out.I64, a.I64, a, byRow, least)
+			extremeLines(out.I64, a.I64, a, byRow, pick.i64)
 		}
 		return true
 	case "count":
@@ -101,7 +101,7 @@ func foldLines[A, T vec.Element](out []A, x []T, d *value.Dense, byRow bool, f f
 
 // extremeLines writes the least or greatest element of every line; lines are not empty. Every NaN becomes the same
 // one, as in the whole reduction.
-func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow, least bool) {
+func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow bool, pick func(dst, a, b []T)) {
 	for i := range d.Rows {
 		if d.Cols == 0 {
 			return
@@ -109,17 +109,11 @@ func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow, least bool) 
 		row := x[i*d.Stride : i*d.Stride+d.Cols]
 		switch o := out[:min(len(out), len(row))]; {
 		case byRow:
-			out[i] = extremeOf(row, least)
+			out[i] = extremeOf(row, pick)
 		case i == 0:
 			copy(o, row)
-		case least:
-			for j, v := range row {
-				o[j] = min(o[j], v)
-			}
 		default:
-			for j, v := range row {
-				o[j] = max(o[j], v)
-			}
+			pick(o, o, row)
 		}
 	}
 	for i, v := range out {

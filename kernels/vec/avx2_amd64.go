@@ -44,6 +44,26 @@ func divF64AVX2(dst *float64, a *float64, b *float64, bytes int)
 //go:noescape
 func divF32AVX2(dst *float32, a *float32, b *float32, bytes int)
 
+// minF64AVX2 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func minF64AVX2(dst *float64, a *float64, b *float64, bytes int)
+
+// maxF64AVX2 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func maxF64AVX2(dst *float64, a *float64, b *float64, bytes int)
+
+// minF32AVX2 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func minF32AVX2(dst *float32, a *float32, b *float32, bytes int)
+
+// maxF32AVX2 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func maxF32AVX2(dst *float32, a *float32, b *float32, bytes int)
+
 // sqrtF64AVX2 works on that many bytes, a multiple of the vector size.
 //
 //go:noescape

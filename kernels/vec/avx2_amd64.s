@@ -370,6 +370,288 @@ by1test:
 	VZEROUPPER
 	RET
 
+// func minF64AVX2(dst *float64, a *float64, b *float64, bytes int)
+// Requires: AVX, AVX2
+TEXT ·minF64AVX2(SB), $0-32
+	MOVQ     dst+0(FP), AX
+	MOVQ     a+8(FP), CX
+	MOVQ     b+16(FP), DX
+	MOVQ     bytes+24(FP), BX
+	VPCMPEQD Y0, Y0, Y0
+	VPSLLQ   $0x3f, Y0, Y0
+	XORQ     SI, SI
+	MOVQ     BX, DI
+	ANDQ     $-128, DI
+	JMP      by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Y0
+	VMOVUPD (DX)(SI*1), Y1
+	VMINPD  Y1, Y0, Y2
+	VMINPD  Y0, Y1, Y0
+	VORPD   Y2, Y0, Y0
+	VMOVUPD Y0, (AX)(SI*1)
+	VMOVUPD 32(CX)(SI*1), Y0
+	VMOVUPD 32(DX)(SI*1), Y1
+	VMINPD  Y1, Y0, Y2
+	VMINPD  Y0, Y1, Y0
+	VORPD   Y2, Y0, Y0
+	VMOVUPD Y0, 32(AX)(SI*1)
+	VMOVUPD 64(CX)(SI*1), Y0
+	VMOVUPD 64(DX)(SI*1), Y1
+	VMINPD  Y1, Y0, Y2
+	VMINPD  Y0, Y1, Y0
+	VORPD   Y2, Y0, Y0
+	VMOVUPD Y0, 64(AX)(SI*1)
+	VMOVUPD 96(CX)(SI*1), Y0
+	VMOVUPD 96(DX)(SI*1), Y1
+	VMINPD  Y1, Y0, Y2
+	VMINPD  Y0, Y1, Y0
+	VORPD   Y2, Y0, Y0
+	VMOVUPD Y0, 96(AX)(SI*1)
+	ADDQ    $+128, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Y0
+	VMOVUPD (DX)(SI*1), Y1
+	VMINPD  Y1, Y0, Y2
+	VMINPD  Y0, Y1, Y0
+	VORPD   Y2, Y0, Y0
+	VMOVUPD Y0, (AX)(SI*1)
+	ADDQ    $+32, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func maxF64AVX2(dst *float64, a *float64, b *float64, bytes int)
+// Requires: AVX, AVX2
+TEXT ·maxF64AVX2(SB), $0-32
+	MOVQ     dst+0(FP), AX
+	MOVQ     a+8(FP), CX
+	MOVQ     b+16(FP), DX
+	MOVQ     bytes+24(FP), BX
+	VPCMPEQD Y0, Y0, Y0
+	VPSLLQ   $0x3f, Y0, Y0
+	XORQ     SI, SI
+	MOVQ     BX, DI
+	ANDQ     $-128, DI
+	JMP      by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Y1
+	VMOVUPD (DX)(SI*1), Y2
+	VXORPD  Y0, Y1, Y1
+	VXORPD  Y0, Y2, Y2
+	VMINPD  Y2, Y1, Y3
+	VMINPD  Y1, Y2, Y1
+	VORPD   Y3, Y1, Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)(SI*1)
+	VMOVUPD 32(CX)(SI*1), Y1
+	VMOVUPD 32(DX)(SI*1), Y2
+	VXORPD  Y0, Y1, Y1
+	VXORPD  Y0, Y2, Y2
+	VMINPD  Y2, Y1, Y3
+	VMINPD  Y1, Y2, Y1
+	VORPD   Y3, Y1, Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(AX)(SI*1)
+	VMOVUPD 64(CX)(SI*1), Y1
+	VMOVUPD 64(DX)(SI*1), Y2
+	VXORPD  Y0, Y1, Y1
+	VXORPD  Y0, Y2, Y2
+	VMINPD  Y2, Y1, Y3
+	VMINPD  Y1, Y2, Y1
+	VORPD   Y3, Y1, Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 64(AX)(SI*1)
+	VMOVUPD 96(CX)(SI*1), Y1
+	VMOVUPD 96(DX)(SI*1), Y2
+	VXORPD  Y0, Y1, Y1
+	VXORPD  Y0, Y2, Y2
+	VMINPD  Y2, Y1, Y3
+	VMINPD  Y1, Y2, Y1
+	VORPD   Y3, Y1, Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 96(AX)(SI*1)
+	ADDQ    $+128, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Y1
+	VMOVUPD (DX)(SI*1), Y2
+	VXORPD  Y0, Y1, Y1
+	VXORPD  Y0, Y2, Y2
+	VMINPD  Y2, Y1, Y3
+	VMINPD  Y1, Y2, Y1
+	VORPD   Y3, Y1, Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)(SI*1)
+	ADDQ    $+32, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func minF32AVX2(dst *float32, a *float32, b *float32, bytes int)
+// Requires: AVX, AVX2
+TEXT ·minF32AVX2(SB), $0-32
+	MOVQ     dst+0(FP), AX
+	MOVQ     a+8(FP), CX
+	MOVQ     b+16(FP), DX
+	MOVQ     bytes+24(FP), BX
+	VPCMPEQD Y0, Y0, Y0
+	VPSLLD   $0x1f, Y0, Y0
+	XORQ     SI, SI
+	MOVQ     BX, DI
+	ANDQ     $-128, DI
+	JMP      by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Y0
+	VMOVUPD (DX)(SI*1), Y1
+	VMINPS  Y1, Y0, Y2
+	VMINPS  Y0, Y1, Y0
+	VORPD   Y2, Y0, Y0
+	VMOVUPD Y0, (AX)(SI*1)
+	VMOVUPD 32(CX)(SI*1), Y0
+	VMOVUPD 32(DX)(SI*1), Y1
+	VMINPS  Y1, Y0, Y2
+	VMINPS  Y0, Y1, Y0
+	VORPD   Y2, Y0, Y0
+	VMOVUPD Y0, 32(AX)(SI*1)
+	VMOVUPD 64(CX)(SI*1), Y0
+	VMOVUPD 64(DX)(SI*1), Y1
+	VMINPS  Y1, Y0, Y2
+	VMINPS  Y0, Y1, Y0
+	VORPD   Y2, Y0, Y0
+	VMOVUPD Y0, 64(AX)(SI*1)
+	VMOVUPD 96(CX)(SI*1), Y0
+	VMOVUPD 96(DX)(SI*1), Y1
+	VMINPS  Y1, Y0, Y2
+	VMINPS  Y0, Y1, Y0
+	VORPD   Y2, Y0, Y0
+	VMOVUPD Y0, 96(AX)(SI*1)
+	ADDQ    $+128, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Y0
+	VMOVUPD (DX)(SI*1), Y1
+	VMINPS  Y1, Y0, Y2
+	VMINPS  Y0, Y1, Y0
+	VORPD   Y2, Y0, Y0
+	VMOVUPD Y0, (AX)(SI*1)
+	ADDQ    $+32, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func maxF32AVX2(dst *float32, a *float32, b *float32, bytes int)
+// Requires: AVX, AVX2
+TEXT ·maxF32AVX2(SB), $0-32
+	MOVQ     dst+0(FP), AX
+	MOVQ     a+8(FP), CX
+	MOVQ     b+16(FP), DX
+	MOVQ     bytes+24(FP), BX
+	VPCMPEQD Y0, Y0, Y0
+	VPSLLD   $0x1f, Y0, Y0
+	XORQ     SI, SI
+	MOVQ     BX, DI
+	ANDQ     $-128, DI
+	JMP      by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Y1
+	VMOVUPD (DX)(SI*1), Y2
+	VXORPD  Y0, Y1, Y1
+	VXORPD  Y0, Y2, Y2
+	VMINPS  Y2, Y1, Y3
+	VMINPS  Y1, Y2, Y1
+	VORPD   Y3, Y1, Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)(SI*1)
+	VMOVUPD 32(CX)(SI*1), Y1
+	VMOVUPD 32(DX)(SI*1), Y2
+	VXORPD  Y0, Y1, Y1
+	VXORPD  Y0, Y2, Y2
+	VMINPS  Y2, Y1, Y3
+	VMINPS  Y1, Y2, Y1
+	VORPD   Y3, Y1, Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(AX)(SI*1)
+	VMOVUPD 64(CX)(SI*1), Y1
+	VMOVUPD 64(DX)(SI*1), Y2
+	VXORPD  Y0, Y1, Y1
+	VXORPD  Y0, Y2, Y2
+	VMINPS  Y2, Y1, Y3
+	VMINPS  Y1, Y2, Y1
+	VORPD   Y3, Y1, Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 64(AX)(SI*1)
+	VMOVUPD 96(CX)(SI*1), Y1
+	VMOVUPD 96(DX)(SI*1), Y2
+	VXORPD  Y0, Y1, Y1
+	VXORPD  Y0, Y2, Y2
+	VMINPS  Y2, Y1, Y3
+	VMINPS  Y1, Y2, Y1
+	VORPD   Y3, Y1, Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 96(AX)(SI*1)
+	ADDQ    $+128, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Y1
+	VMOVUPD (DX)(SI*1), Y2
+	VXORPD  Y0, Y1, Y1
+	VXORPD  Y0, Y2, Y2
+	VMINPS  Y2, Y1, Y3
+	VMINPS  Y1, Y2, Y1
+	VORPD   Y3, Y1, Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)(SI*1)
+	ADDQ    $+32, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
 // func sqrtF64AVX2(dst *float64, a *float64, bytes int)
 // Requires: AVX
 TEXT ·sqrtF64AVX2(SB), $0-24

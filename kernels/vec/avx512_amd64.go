@@ -44,6 +44,26 @@ func divF64AVX512(dst *float64, a *float64, b *float64, bytes int)
 //go:noescape
 func divF32AVX512(dst *float32, a *float32, b *float32, bytes int)
 
+// minF64AVX512 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func minF64AVX512(dst *float64, a *float64, b *float64, bytes int)
+
+// maxF64AVX512 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func maxF64AVX512(dst *float64, a *float64, b *float64, bytes int)
+
+// minF32AVX512 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func minF32AVX512(dst *float32, a *float32, b *float32, bytes int)
+
+// maxF32AVX512 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func maxF32AVX512(dst *float32, a *float32, b *float32, bytes int)
+
 // sqrtF64AVX512 works on that many bytes, a multiple of the vector size.
 //
 //go:noescape

@@ -370,6 +370,288 @@ by1test:
 	VZEROUPPER
 	RET
 
+// func minF64AVX512(dst *float64, a *float64, b *float64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·minF64AVX512(SB), $0-32
+	MOVQ       dst+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       bytes+24(FP), BX
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VPSLLQ     $0x3f, Z0, Z0
+	XORQ       SI, SI
+	MOVQ       BX, DI
+	ANDQ       $-256, DI
+	JMP        by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD (DX)(SI*1), Z1
+	VMINPD  Z1, Z0, Z2
+	VMINPD  Z0, Z1, Z0
+	VORPD   Z2, Z0, Z0
+	VMOVUPD Z0, (AX)(SI*1)
+	VMOVUPD 64(CX)(SI*1), Z0
+	VMOVUPD 64(DX)(SI*1), Z1
+	VMINPD  Z1, Z0, Z2
+	VMINPD  Z0, Z1, Z0
+	VORPD   Z2, Z0, Z0
+	VMOVUPD Z0, 64(AX)(SI*1)
+	VMOVUPD 128(CX)(SI*1), Z0
+	VMOVUPD 128(DX)(SI*1), Z1
+	VMINPD  Z1, Z0, Z2
+	VMINPD  Z0, Z1, Z0
+	VORPD   Z2, Z0, Z0
+	VMOVUPD Z0, 128(AX)(SI*1)
+	VMOVUPD 192(CX)(SI*1), Z0
+	VMOVUPD 192(DX)(SI*1), Z1
+	VMINPD  Z1, Z0, Z2
+	VMINPD  Z0, Z1, Z0
+	VORPD   Z2, Z0, Z0
+	VMOVUPD Z0, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD (DX)(SI*1), Z1
+	VMINPD  Z1, Z0, Z2
+	VMINPD  Z0, Z1, Z0
+	VORPD   Z2, Z0, Z0
+	VMOVUPD Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func maxF64AVX512(dst *float64, a *float64, b *float64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·maxF64AVX512(SB), $0-32
+	MOVQ       dst+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       bytes+24(FP), BX
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VPSLLQ     $0x3f, Z0, Z0
+	XORQ       SI, SI
+	MOVQ       BX, DI
+	ANDQ       $-256, DI
+	JMP        by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Z1
+	VMOVUPD (DX)(SI*1), Z2
+	VXORPD  Z0, Z1, Z1
+	VXORPD  Z0, Z2, Z2
+	VMINPD  Z2, Z1, Z3
+	VMINPD  Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)(SI*1)
+	VMOVUPD 64(CX)(SI*1), Z1
+	VMOVUPD 64(DX)(SI*1), Z2
+	VXORPD  Z0, Z1, Z1
+	VXORPD  Z0, Z2, Z2
+	VMINPD  Z2, Z1, Z3
+	VMINPD  Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, 64(AX)(SI*1)
+	VMOVUPD 128(CX)(SI*1), Z1
+	VMOVUPD 128(DX)(SI*1), Z2
+	VXORPD  Z0, Z1, Z1
+	VXORPD  Z0, Z2, Z2
+	VMINPD  Z2, Z1, Z3
+	VMINPD  Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, 128(AX)(SI*1)
+	VMOVUPD 192(CX)(SI*1), Z1
+	VMOVUPD 192(DX)(SI*1), Z2
+	VXORPD  Z0, Z1, Z1
+	VXORPD  Z0, Z2, Z2
+	VMINPD  Z2, Z1, Z3
+	VMINPD  Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Z1
+	VMOVUPD (DX)(SI*1), Z2
+	VXORPD  Z0, Z1, Z1
+	VXORPD  Z0, Z2, Z2
+	VMINPD  Z2, Z1, Z3
+	VMINPD  Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)(SI*1)
+	ADDQ    $+64, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func minF32AVX512(dst *float32, a *float32, b *float32, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·minF32AVX512(SB), $0-32
+	MOVQ       dst+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       bytes+24(FP), BX
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VPSLLD     $0x1f, Z0, Z0
+	XORQ       SI, SI
+	MOVQ       BX, DI
+	ANDQ       $-256, DI
+	JMP        by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD (DX)(SI*1), Z1
+	VMINPS  Z1, Z0, Z2
+	VMINPS  Z0, Z1, Z0
+	VORPD   Z2, Z0, Z0
+	VMOVUPD Z0, (AX)(SI*1)
+	VMOVUPD 64(CX)(SI*1), Z0
+	VMOVUPD 64(DX)(SI*1), Z1
+	VMINPS  Z1, Z0, Z2
+	VMINPS  Z0, Z1, Z0
+	VORPD   Z2, Z0, Z0
+	VMOVUPD Z0, 64(AX)(SI*1)
+	VMOVUPD 128(CX)(SI*1), Z0
+	VMOVUPD 128(DX)(SI*1), Z1
+	VMINPS  Z1, Z0, Z2
+	VMINPS  Z0, Z1, Z0
+	VORPD   Z2, Z0, Z0
+	VMOVUPD Z0, 128(AX)(SI*1)
+	VMOVUPD 192(CX)(SI*1), Z0
+	VMOVUPD 192(DX)(SI*1), Z1
+	VMINPS  Z1, Z0, Z2
+	VMINPS  Z0, Z1, Z0
+	VORPD   Z2, Z0, Z0
+	VMOVUPD Z0, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD (DX)(SI*1), Z1
+	VMINPS  Z1, Z0, Z2
+	VMINPS  Z0, Z1, Z0
+	VORPD   Z2, Z0, Z0
+	VMOVUPD Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func maxF32AVX512(dst *float32, a *float32, b *float32, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·maxF32AVX512(SB), $0-32
+	MOVQ       dst+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       bytes+24(FP), BX
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VPSLLD     $0x1f, Z0, Z0
+	XORQ       SI, SI
+	MOVQ       BX, DI
+	ANDQ       $-256, DI
+	JMP        by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Z1
+	VMOVUPD (DX)(SI*1), Z2
+	VXORPD  Z0, Z1, Z1
+	VXORPD  Z0, Z2, Z2
+	VMINPS  Z2, Z1, Z3
+	VMINPS  Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)(SI*1)
+	VMOVUPD 64(CX)(SI*1), Z1
+	VMOVUPD 64(DX)(SI*1), Z2
+	VXORPD  Z0, Z1, Z1
+	VXORPD  Z0, Z2, Z2
+	VMINPS  Z2, Z1, Z3
+	VMINPS  Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, 64(AX)(SI*1)
+	VMOVUPD 128(CX)(SI*1), Z1
+	VMOVUPD 128(DX)(SI*1), Z2
+	VXORPD  Z0, Z1, Z1
+	VXORPD  Z0, Z2, Z2
+	VMINPS  Z2, Z1, Z3
+	VMINPS  Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, 128(AX)(SI*1)
+	VMOVUPD 192(CX)(SI*1), Z1
+	VMOVUPD 192(DX)(SI*1), Z2
+	VXORPD  Z0, Z1, Z1
+	VXORPD  Z0, Z2, Z2
+	VMINPS  Z2, Z1, Z3
+	VMINPS  Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Z1
+	VMOVUPD (DX)(SI*1), Z2
+	VXORPD  Z0, Z1, Z1
+	VXORPD  Z0, Z2, Z2
+	VMINPS  Z2, Z1, Z3
+	VMINPS  Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
+	VXORPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)(SI*1)
+	ADDQ    $+64, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
 // func sqrtF64AVX512(dst *float64, a *float64, bytes int)
 // Requires: AVX, AVX512F
 TEXT ·sqrtF64AVX512(SB), $0-24

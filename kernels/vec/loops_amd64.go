@@ -94,6 +94,30 @@ func DivF32(dst, a, b []float32) {
 	Div(dst[n:], a[n:], b[n:])
 }
 
+// MinF64 is the elementwise minimum; NaN wins, and -0 is less than 0.
+func MinF64(dst, a, b []float64) {
+	n := f64x2(dst, a, b, minF64AVX512, minF64AVX2)
+	Min(dst[n:], a[n:], b[n:])
+}
+
+// MaxF64 is the elementwise maximum; NaN wins, and 0 is greater than -0.
+func MaxF64(dst, a, b []float64) {
+	n := f64x2(dst, a, b, maxF64AVX512, maxF64AVX2)
+	Max(dst[n:], a[n:], b[n:])
+}
+
+// MinF32 is the elementwise minimum; NaN wins, and -0 is less than 0.
+func MinF32(dst, a, b []float32) {
+	n := f32x2(dst, a, b, minF32AVX512, minF32AVX2)
+	Min(dst[n:], a[n:], b[n:])
+}
+
+// MaxF32 is the elementwise maximum; NaN wins, and 0 is greater than -0.
+func MaxF32(dst, a, b []float32) {
+	n := f32x2(dst, a, b, maxF32AVX512, maxF32AVX2)
+	Max(dst[n:], a[n:], b[n:])
+}
+
 // SqrtF64 is the correctly rounded square root.
 func SqrtF64(dst, a []float64) {
 	a = a[:len(dst)]

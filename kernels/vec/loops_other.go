@@ -28,6 +28,18 @@ func MulF32(dst, a, b []float32) { Mul(dst, a, b) }
 // DivF32 is dst = a / b.
 func DivF32(dst, a, b []float32) { Div(dst, a, b) }
 
+// MinF64 is the elementwise minimum; NaN wins, and -0 is less than 0.
+func MinF64(dst, a, b []float64) { Min(dst, a, b) }
+
+// MaxF64 is the elementwise maximum; NaN wins, and 0 is greater than -0.
+func MaxF64(dst, a, b []float64) { Max(dst, a, b) }
+
+// MinF32 is the elementwise minimum; NaN wins, and -0 is less than 0.
+func MinF32(dst, a, b []float32) { Min(dst, a, b) }
+
+// MaxF32 is the elementwise maximum; NaN wins, and 0 is greater than -0.
+func MaxF32(dst, a, b []float32) { Max(dst, a, b) }
+
 // SqrtF64 is the correctly rounded square root.
 func SqrtF64(dst, a []float64) { rootF64(dst, a) }
 

@@ -63,19 +63,66 @@ func Pow(x, y float64) float64 {
 	return math.Pow(x, y)
 }
 
-// PowF64 is dst = a to the power b. One exponent for all is the usual case, and 2 the usual exponent.
+// PowF64 is dst = a to the power b. One exponent for all is the usual case; 2, 3 and 1.5 are products and roots then.
 func PowF64(dst, a, b []float64) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	if len(b) > 0 && b[0] == 2 && uniform(b) {
-		MulF64(dst, a, a)
+	if len(b) == 0 {
 		return
 	}
+	y := b[0]
+	if y != 2 && y != 3 && y != 1.5 || !uniform(b) {
+		powers(dst, a, b)
+		return
+	}
+	var buf [256]float64
+	for len(dst) > 0 {
+		n := min(len(dst), len(buf))
+		d, x, t := dst[:n], a[:n], buf[:n]
+		switch {
+		case y == 2:
+			MulF64(d, x, x)
+		case y == 3:
+			MulF64(t, x, x)
+			MulF64(d, t, x)
+		case negative(x):
+			powers(d, x, b[:n])
+		default:
+			SqrtF64(t, x)
+			MulF64(d, x, t)
+		}
+		dst, a, b = dst[n:], a[n:], b[n:]
+	}
+}
+
+// PowF32 is the same in float32, rounded once from float64; a square is just the float32 product.
+func PowF32(dst, a, b []float32) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	if len(b) > 0 && b[0] == 2 && uniform(b) {
+		MulF32(dst, a, a)
+		return
+	}
+	for i, v := range a {
+		dst[i] = float32(Pow(float64(v), float64(b[i])))
+	}
+}
+
+func powers(dst, a, b []float64) {
 	for i, v := range a {
 		dst[i] = Pow(v, b[i])
 	}
 }
 
-func uniform(b []float64) bool {
+// negative reports an element below 0, for which a power of 1.5 is no product.
+func negative(a []float64) bool {
+	for _, v := range a {
+		if v < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func uniform[T Float](b []T) bool {
 	for _, v := range b {
 		if v != b[0] {
 			return false

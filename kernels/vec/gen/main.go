@@ -103,6 +103,30 @@ func (e *emitter) arithmetic() {
 			e.loop2(f.name+t.suffix+e.name, t.elem, t.f)
 		}
 	}
+	for _, t := range []struct {
+		suffix, elem string
+		min          func(b, a, d operand.Op)
+		bits         uint64 // of the sign shift
+	}{
+		{"F64", "float64", func(b, a, d operand.Op) { e.VMINPD(b, a, d) }, 63},
+		{"F32", "float32", func(b, a, d operand.Op) { e.VMINPS(b, a, d) }, 31},
+	} {
+		// VMINPD gives its second source when the two compare equal or unordered. So the two orders of operands
+		// agree but for zeros, where the or keeps a minus, and NaNs, where it keeps the NaN.
+		least := func(b, a, d reg.VecVirtual) {
+			other := e.vector()
+			t.min(b, a, other)
+			t.min(a, b, d)
+			e.VORPD(other, d, d)
+		}
+		e.loopSign("min"+t.suffix+e.name, t.elem, t.bits, func(_, b, a, d reg.VecVirtual) { least(b, a, d) })
+		e.loopSign("max"+t.suffix+e.name, t.elem, t.bits, func(sign, b, a, d reg.VecVirtual) { // -min(-a, -b)
+			e.VXORPD(sign, a, a)
+			e.VXORPD(sign, b, b)
+			least(b, a, d)
+			e.VXORPD(sign, d, d)
+		})
+	}
 	e.loop1("sqrtF64"+e.name, "float64", func(src, dst operand.Op) { e.VSQRTPD(src, dst) })
 	e.loop1("sqrtF32"+e.name, "float32", func(src, dst operand.Op) { e.VSQRTPS(src, dst) })
 }
@@ -123,6 +147,36 @@ func (e *emitter) loop2(name, elem string, f binary) {
 		}
 		for k, r := range v {
 			e.VMOVUPD(r, at(dst, i, k*e.bytes))
+		}
+	})
+	e.finish()
+}
+
+// loopSign is loop2 for bodies on registers, which may change a and b; sign holds the sign bits.
+func (e *emitter) loopSign(name, elem string, shift uint64, f func(sign, b, a, d reg.VecVirtual)) {
+	e.Function(name)
+	e.SignatureExpr(fmt.Sprintf("func(dst, a, b *%s, bytes int)", elem))
+	e.Doc(name + " works on that many bytes, a multiple of the vector size.")
+	e.Pragma("noescape")
+	dst, a, b, n := e.param("dst"), e.param("a"), e.param("b"), e.param("bytes")
+	sign := e.vector()
+	if e.bytes == 64 {
+		e.VPTERNLOGD(operand.Imm(0xff), sign, sign, sign)
+	} else {
+		e.VPCMPEQD(sign, sign, sign)
+	}
+	if shift == 63 {
+		e.VPSLLQ(operand.Imm(shift), sign, sign)
+	} else {
+		e.VPSLLD(operand.Imm(shift), sign, sign)
+	}
+	e.over(n, func(i reg.Register, unroll int) {
+		for k := range unroll {
+			x, y, d := e.vector(), e.vector(), e.vector()
+			e.VMOVUPD(at(a, i, k*e.bytes), x)
+			e.VMOVUPD(at(b, i, k*e.bytes), y)
+			f(sign, y, x, d)
+			e.VMOVUPD(d, at(dst, i, k*e.bytes))
 		}
 	})
 	e.finish()
