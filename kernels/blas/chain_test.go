@@ -196,12 +196,12 @@ func TestSetsAgreeWithReference(t *testing.T) {
 	for _, s := range sets() {
 		t.Run(s.Name()+"/f64", func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
-			check(t, opsF64(s), s.Chain(), r, 150, 90)
+			check(t, opsF64(s), s.Chain(), r, 100, 80)
 			check(t, opsF64(s), s.Chain(), r, 2, 420)
 		})
 		t.Run(s.Name()+"/f32", func(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, 4))
-			check(t, opsF32(s), s.Chain(), r, 40, 60)
+			check(t, opsF32(s), s.Chain(), r, 28, 50)
 		})
 	}
 }

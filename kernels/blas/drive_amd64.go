@@ -227,13 +227,20 @@ func (d *driver[T]) packN(w, kp int, b []T, ldb int, dst []T) {
 	}
 }
 
+// chunk is the columns of a matrix that go into a panel at a time: the lines of the panel that they fill, each from
+// several groups of rows, then stay in L1.
+const chunk = 64
+
 // transposeIn sets panel[p*ps+i] = b[i*ldb+p] for i < w and p < k. Lanes from w on keep what they held.
 func (d *driver[T]) transposeIn(w, k int, b []T, ldb int, panel []T, ps int) {
-	i := 0
-	for ; i+d.group <= w; i += d.group {
-		d.in(k, &b[i*ldb], ldb, &panel[i], ps)
+	whole := w / d.group * d.group
+	for p := 0; p < k; p += chunk {
+		kp := min(chunk, k-p)
+		for i := 0; i < whole; i += d.group {
+			d.in(kp, &b[i*ldb+p], ldb, &panel[p*ps+i], ps)
+		}
 	}
-	for ; i < w; i++ {
+	for i := whole; i < w; i++ {
 		for p, v := range b[i*ldb:][:k] {
 			panel[p*ps+i] = v
 		}
