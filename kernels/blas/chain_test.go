@@ -193,15 +193,19 @@ func check[T element](t *testing.T, k ops[T], chain bool, r *rand.Rand, rounds, 
 }
 
 func TestSetsAgreeWithReference(t *testing.T) {
+	rounds := 100
+	if raced {
+		rounds = 12
+	}
 	for _, s := range sets() {
 		t.Run(s.Name()+"/f64", func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
-			check(t, opsF64(s), s.Chain(), r, 100, 80)
-			check(t, opsF64(s), s.Chain(), r, 2, 420)
+			check(t, opsF64(s), s.Chain(), r, rounds, 80)
+			check(t, opsF64(s), s.Chain(), r, rounds/50, 420)
 		})
 		t.Run(s.Name()+"/f32", func(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, 4))
-			check(t, opsF32(s), s.Chain(), r, 28, 50)
+			check(t, opsF32(s), s.Chain(), r, rounds/4, 50)
 		})
 	}
 }
@@ -209,6 +213,9 @@ func TestSetsAgreeWithReference(t *testing.T) {
 // TestBlocksAgreeWithPortable takes shapes beyond one cache block, where drivers cut k, n and the order, to the
 // portable set instead of the reference, which would take too long in single precision.
 func TestBlocksAgreeWithPortable(t *testing.T) {
+	if raced {
+		t.Skip("one goroutine, long loops: nothing for the race detector")
+	}
 	for _, s := range sets() {
 		if s.Chain() && s != Set(portable{}) {
 			t.Run(s.Name()+"/f64", func(t *testing.T) { blocksAgree(t, opsF64(s), opsF64(portable{})) })

@@ -1,0 +1,6 @@
+//go:build race
+
+package blas
+
+// raced reports a build with the race detector: it watches no assembly and slows the loops that check it 20 times.
+const raced = true
