@@ -475,8 +475,9 @@ func (l *lowerer) unify(have types.Type, t *ast.NamedType, at source.Span) {
 			if i == 1 {
 				what = "columns"
 			}
-			diag := source.Errorf("E213", at, "%v has %d %s where the type says %d", have, dims[i], what, want)
+			diag := source.Errorf("E214", at, "%v has %d %s where the type says %d", have, dims[i], what, want)
 			if n, ok := d.(*ast.Name); ok {
+				diag.Code = "E213"
 				diag.Message = fmt.Sprintf("%v has %d %s, but %s is %d", have, dims[i], what, n.Name, want)
 				l.boundNote(&diag, n.Name)
 			}

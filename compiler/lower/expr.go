@@ -207,17 +207,19 @@ func (l *lowerer) pipe(e *ast.Binary) val {
 }
 
 func (l *lowerer) ifExpr(e *ast.If) val {
-	if l.planTime(e.Cond) {
-		return l.block(e.Then, true)
+	last := e
+	for last.ElseIf != nil {
+		last = last.ElseIf
 	}
-	switch {
-	case e.ElseIf != nil:
-		return l.ifExpr(e.ElseIf)
-	case e.Else != nil:
-		return l.block(e.Else, true)
+	if last.Else == nil { // whichever branch is taken: another --set would take another
+		l.failf("E204", e.Span(), "an `if` used as a value needs an else")
 	}
-	l.failf("E204", e.Span(), "an `if` used as a value needs an else")
-	return val{}
+	for i := e; i != nil; i = i.ElseIf {
+		if l.planTime(i.Cond) {
+			return l.block(i.Then, true)
+		}
+	}
+	return l.block(last.Else, true)
 }
 
 // comprehension is the list of its values.

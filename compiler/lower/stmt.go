@@ -33,8 +33,10 @@ func (l *lowerer) program(f *ast.File) {
 // poisonNames binds the names of a failed statement, so that their uses stay quiet.
 func (l *lowerer) poisonNames(s ast.Stmt) {
 	bind := func(id ast.Ident) {
-		if _, ok := l.scope.lookup(id.Name); !ok {
+		if v, ok := l.scope.lookup(id.Name); !ok {
 			l.scope.bind(id.Name, val{}, id.At)
+		} else if v.kind == array && v.grid.eq != nil && v.grid.span == id.At {
+			*v = val{} // equations that failed after the array had its name
 		}
 	}
 	switch s := s.(type) {

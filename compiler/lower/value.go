@@ -39,7 +39,6 @@ func intVal(n int) val            { return val{kind: konst, s: value.I64(int64(n
 func konstVal(s value.Scalar) val { return val{kind: konst, s: s} }
 func (v val) isInt() bool         { return v.kind == konst && v.s.Elem == types.I64 }
 func (v val) isStr() bool         { return v.kind == konst && v.s.Elem == types.Str }
-func (v val) isNumber() bool      { return v.kind == konst && v.s.Elem.IsNumeric() }
 
 // what names a value's kind for messages.
 func (l *lowerer) what(v val) string {
