@@ -35,13 +35,13 @@ func extremum(name, which, output string, least bool) whole {
 				one, pick := value.New(a.Elem, 1, 1), choose(least)
 				switch a.Elem {
 				case types.F64:
-					one.F64[0] = extremeOf(s.f64, pick.f64)
+					one.F64[0] = extremeOf(s.f64, make([]float64, extremeWindow), pick.f64)
 				case types.F32:
-					one.F32[0] = extremeOf(s.f32, pick.f32)
+					one.F32[0] = extremeOf(s.f32, make([]float32, extremeWindow), pick.f32)
 				case types.Bool:
-					one.Bool[0] = extremeOf(s.b, pick.b)
+					one.Bool[0] = extremeOf(s.b, make([]uint8, extremeWindow), pick.b)
 				default:
-					one.I64[0] = extremeOf(s.i64, pick.i64)
+					one.I64[0] = extremeOf(s.i64, make([]int64, extremeWindow), pick.i64)
 				}
 				join(acc, one)
 			})
@@ -98,10 +98,12 @@ func choose(least bool) choice {
 	return choice{vec.MaxF64, vec.MaxF32, vec.Max[int64], vec.Or}
 }
 
+// extremeWindow is how many running extremes there are.
+const extremeWindow = 128
+
 // extremeOf is the least or greatest element of s, which is not empty: a window of running extremes, folded at the
-// end. pick is the loop of two slices.
-func extremeOf[T vec.Element](s []T, pick func(dst, a, b []T)) T {
-	var buf [128]T
+// end. pick is the loop of two slices, buf room for the window.
+func extremeOf[T vec.Element](s, buf []T, pick func(dst, a, b []T)) T {
 	w := buf[:min(len(s), len(buf))]
 	copy(w, s)
 	for s = s[len(w):]; len(s) > 0; {

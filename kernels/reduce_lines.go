@@ -102,6 +102,7 @@ func foldLines[A, T vec.Element](out []A, x []T, d *value.Dense, byRow bool, f f
 // extremeLines writes the least or greatest element of every line; lines are not empty. Every NaN becomes the same
 // one, as in the whole reduction.
 func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow bool, pick func(dst, a, b []T)) {
+	buf := make([]T, extremeWindow)
 	for i := range d.Rows {
 		if d.Cols == 0 {
 			return
@@ -109,7 +110,7 @@ func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow bool, pick fu
 		row := x[i*d.Stride : i*d.Stride+d.Cols]
 		switch o := out[:min(len(out), len(row))]; {
 		case byRow:
-			out[i] = extremeOf(row, pick)
+			out[i] = extremeOf(row, buf, pick)
 		case i == 0:
 			copy(o, row)
 		default:

@@ -121,7 +121,7 @@ func AddColumns(sums []Sum, x []float64, ld, rows int, squares bool) {
 	}
 	for len(sums) > 0 && rows > 0 {
 		var terms vec.Terms
-		cols, levels, done, ok := vec.CascadeColumns(x, ld, rows, len(sums), squares, &terms)
+		cols, levels, done, ok := vec.CascadeColumns(x, ld, rows, squares, &terms)
 		if !ok {
 			done = 0
 		}

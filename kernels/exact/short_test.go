@@ -38,3 +38,22 @@ func TestShortAndColumns(t *testing.T) {
 		}
 	}
 }
+
+// Sums need no heap: their buffers stay on the stack of the caller.
+func TestSumsDoNotAllocate(t *testing.T) {
+	x, f := make([]float64, 5000), make([]float32, 5000)
+	for i := range x {
+		x[i], f[i] = float64(i)/3, float32(i)/3
+	}
+	var s Sum
+	var cols [BlockCols]Sum
+	if n := testing.AllocsPerRun(10, func() {
+		s.AddSlice(x)
+		s.AddSquares(x)
+		s.AddSlice32(f)
+		AddColumns(cols[:], x, BlockCols, 70, false)
+		_ = Of(x[:100]) + OfSquares(x[:100])
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

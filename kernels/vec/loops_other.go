@@ -53,6 +53,6 @@ func CascadeF64(x []float64, squares bool, terms *Terms) (n, done int, ok bool) 
 func CascadeF32(x []float32, squares bool, terms *Terms) (n, done int, ok bool) { return 0, 0, false }
 
 // CascadeColumns sums nothing here: cols is 0.
-func CascadeColumns(x []float64, ld, rows, width int, squares bool, terms *Terms) (cols, levels, done int, ok bool) {
+func CascadeColumns(x []float64, ld, rows int, squares bool, terms *Terms) (cols, levels, done int, ok bool) {
 	return 0, 0, 0, false
 }
