@@ -144,6 +144,9 @@ func (l *lowerer) binary(e *ast.Binary) val {
 			return v
 		}
 	}
+	if e.Op == "-" && x.kind == edge && y.isInt() && y.untyped && y.s.I == 0 && l.typeOf(x).Elem.IsNumeric() && l.typeOf(x).Elem != types.Bool {
+		return x // bit for bit, -0 and nan included: so an empty sum costs no task (x + 0 would lose the sign of -0)
+	}
 	d := l.table.Infix(e.Op)
 	if d == nil {
 		l.failf("L011", e.OpAt, "the operator `%s` is not built yet", e.Op)
