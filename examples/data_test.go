@@ -1,0 +1,96 @@
+package examples_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// This file runs the examples on real inputs, whose properties were computed independently (README.md beside them).
+
+// input is the path of a real input: in FLOW_DATA, or in ../shared/data beside the project.
+func input(t *testing.T, name string) string {
+	t.Helper()
+	dir := os.Getenv("FLOW_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "data")
+	}
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("%s is not here; FLOW_DATA names the folder of the real inputs", path)
+	}
+	return path
+}
+
+// number is what a program printed under a label.
+func number(t *testing.T, out, label string) float64 {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		if rest, ok := strings.CutPrefix(line, label+": "); ok {
+			var x float64
+			if _, err := fmt.Sscan(rest, &x); err == nil {
+				return x
+			}
+		}
+	}
+	t.Fatalf("no number %q in\n%s", label, out)
+	return 0
+}
+
+// on runs an example on an input with several thread counts and tile sizes, which must print the same.
+func on(t *testing.T, name string, sets ...string) string {
+	t.Helper()
+	text, want := read(t, name), ""
+	for i, set := range sets {
+		got, err := run(text, set, way{threads: 1 + i%3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			want = got
+		} else if got != want {
+			t.Errorf("%s: %s prints\n%swant, as with %s\n%s", name, set, got, sets[0], want)
+		}
+	}
+	return want
+}
+
+func TestStiffnessMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("factorisations of order 2003")
+	}
+	file := "file=" + input(t, "bcsstk13.mtx.gz")
+	out := on(t, "cholesky.flow", file, file+" nb=192", file+" nb=512")
+	if r := number(t, out, "residual"); !(r < 5e-16) {
+		t.Errorf("the residual is %g, want below 5e-16", r)
+	}
+	if d := number(t, out, "log det"); !(math.Abs(d-38330.0446) < 1e-4) {
+		t.Errorf("the log-determinant is %v, want 38330.0446", d)
+	}
+	if eq := on(t, "cholesky_eq.flow", file); eq != out {
+		t.Errorf("the equations print\n%swant, as the loops\n%s", eq, out)
+	}
+}
+
+func TestWineQuality(t *testing.T) {
+	data := "data=" + input(t, "winequality.csv")
+	out := on(t, "normal.flow", data, data, data)
+	if r := number(t, out, "R2"); !(math.Abs(r-0.29213688504020) < 1e-13) {
+		t.Errorf("R2 is %.15f, want 0.29213688504020", r)
+	}
+	if w := number(t, out, "intercept"); !(math.Abs(w-55.7627496) < 1e-7) {
+		t.Errorf("the intercept is %v, want 55.7627496", w)
+	}
+	// The library's least squares, which never squares the table, agrees.
+	lm := fmt.Sprintf("T = read(%q)\nemit lm(cbind(ones(T.rows, 1), T[:, 0..11]), T[:, 11])[0, 0] as \"intercept\"", strings.TrimPrefix(data, "data="))
+	got, err := run(lm, "", way{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := number(t, got, "intercept"), number(t, out, "intercept"); !(math.Abs(a-b) < 1e-8) {
+		t.Errorf("lm finds the intercept %v, normal.flow %v", a, b)
+	}
+}
