@@ -231,7 +231,7 @@ func (r *rank) quiet() bool {
 	r.adopt()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.reqs) == 0 && len(r.fresh) == 0 && (len(r.held) == 0 || r.frozen)
+	return len(r.reqs) == r.holes && len(r.fresh) == 0 && (len(r.held) == 0 || r.frozen)
 }
 
 // complete reports whether every value has arrived.
@@ -357,6 +357,7 @@ func (r *rank) reportDone(state int) {
 		own.Report = report
 		d.Report = &own
 		if rec := r.o.Trace.Recording(); rec != nil {
+			rec.Offset = r.offset
 			if b, err := rec.MarshalBinary(); err == nil {
 				d.Recording = b
 			}

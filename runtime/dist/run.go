@@ -89,6 +89,7 @@ type rank struct {
 	o       Options
 	routes  *routes
 	epoch   uint64
+	offset  int64     // of rank 0's clock to this one's
 	peers   []process // all ranks, after the handshake
 	window  int32     // MaxTag + 1
 	eng     *local.Engine
@@ -108,6 +109,9 @@ type rank struct {
 	reqs         []transport.Request
 	flights      []flight // of reqs
 	done         []int
+	holes        int                 // finished ones among reqs
+	oldest       int                 // all before it are finished
+	turn         int                 // where the next look at the younger ones begins
 	next         int                 // receives posted, and those over Control passed over
 	posted       []int32             // by rank: numbers posted
 	awaited      int                 // posted, not arrived

@@ -77,7 +77,7 @@ func getValue(b []byte) (epoch uint64, id ir.ID, v value.Value, err error) {
 		s := getScalar(data, e)
 		s.S = string(data[scalarBytes:])
 		return epoch, id, s, nil
-	case kind == types.Matrix && rows >= 0 && cols >= 0 && rows*cols*e.Size() == len(data):
+	case kind == types.Matrix && e <= types.Dur && rows >= 0 && cols >= 0 && rows*cols*e.Size() == len(data):
 		d := value.New(e, rows, cols)
 		copy(d.Bytes(), data)
 		return epoch, id, d, nil

@@ -1,0 +1,48 @@
+package dist
+
+import (
+	"math"
+	"testing"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+func TestValuesSurviveTheWire(t *testing.T) {
+	d := value.New(types.F64, 3, 4)
+	for i := range d.F64 {
+		d.F64[i] = math.Float64frombits(0x7ff8000000000001 + uint64(i)) // NaNs with payloads
+	}
+	b := value.New(types.Bool, 2, 2)
+	b.Bool[3] = 1
+	for _, v := range []value.Value{
+		value.Str(""), value.Str("grüß\x00\xff"), value.I64(math.MinInt64), value.F64(math.Copysign(0, -1)),
+		d, b, d.View(1, 1, 2, 2), value.New(types.I64, 0, 5), value.New(types.F32, 7, 1),
+	} {
+		enc, err := putValue(77, 5, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		epoch, id, got, err := getValue(enc)
+		if err != nil || epoch != 77 || id != 5 || !value.Same(got, v) {
+			t.Errorf("%v: got %v (epoch %d, exchange %d), %v", v, got, epoch, id, err)
+		}
+		for n := range enc {
+			if _, _, got, err := getValue(enc[:n]); err == nil && value.Same(got, v) {
+				t.Errorf("%v: %d of %d bytes were taken for the whole", v, n, len(enc))
+			}
+		}
+		if s, ok := v.(value.Scalar); ok && s.Elem != types.Str {
+			if back := getScalar(putScalar(s), s.Elem); !back.Same(s) {
+				t.Errorf("scalar %v became %v", s, back)
+			}
+		}
+	}
+	if _, err := putValue(0, 0, effects{}); err == nil {
+		t.Error("a value of an unknown kind was encoded")
+	}
+}
+
+type effects struct{}
+
+func (effects) Type() types.Type { return types.EffectType() }
