@@ -93,3 +93,8 @@ func sumF32AVX512(x *float32, rounds int, step int, acc *float64)
 //
 //go:noescape
 func squaresF32AVX512(x *float32, rounds int, step int, acc *float64)
+
+// uniformAVX512 makes 32 numbers a round from the states, and adds step to them.
+//
+//go:noescape
+func uniformAVX512(dst *float64, rounds int, state *uint64, step uint64)

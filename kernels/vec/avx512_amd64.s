@@ -1153,3 +1153,85 @@ test:
 	VMOVUPD Z8, 512(BX)
 	VZEROUPPER
 	RET
+
+// func uniformAVX512(dst *float64, rounds int, state *uint64, step uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·uniformAVX512(SB), $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         rounds+8(FP), CX
+	MOVQ         state+16(FP), DX
+	MOVQ         step+24(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         $0xbf58476d1ce4e5b9, BX
+	VPBROADCASTQ BX, Z1
+	MOVQ         $0x94d049bb133111eb, BX
+	VPBROADCASTQ BX, Z2
+	MOVQ         $0x3ca0000000000000, BX
+	VPBROADCASTQ BX, Z3
+	VMOVDQU64    (DX), Z4
+	VMOVDQU64    64(DX), Z5
+	VMOVDQU64    128(DX), Z6
+	VMOVDQU64    192(DX), Z7
+	JMP          test
+
+loop:
+	VPSRLQ     $0x1e, Z4, Z12
+	VPSRLQ     $0x1e, Z5, Z13
+	VPSRLQ     $0x1e, Z6, Z14
+	VPSRLQ     $0x1e, Z7, Z15
+	VPXORQ     Z12, Z4, Z8
+	VPXORQ     Z13, Z5, Z9
+	VPXORQ     Z14, Z6, Z10
+	VPXORQ     Z15, Z7, Z11
+	VPMULLQ    Z1, Z8, Z8
+	VPMULLQ    Z1, Z9, Z9
+	VPMULLQ    Z1, Z10, Z10
+	VPMULLQ    Z1, Z11, Z11
+	VPSRLQ     $0x1b, Z8, Z12
+	VPSRLQ     $0x1b, Z9, Z13
+	VPSRLQ     $0x1b, Z10, Z14
+	VPSRLQ     $0x1b, Z11, Z15
+	VPXORQ     Z12, Z8, Z8
+	VPXORQ     Z13, Z9, Z9
+	VPXORQ     Z14, Z10, Z10
+	VPXORQ     Z15, Z11, Z11
+	VPMULLQ    Z2, Z8, Z8
+	VPMULLQ    Z2, Z9, Z9
+	VPMULLQ    Z2, Z10, Z10
+	VPMULLQ    Z2, Z11, Z11
+	VPSRLQ     $0x1f, Z8, Z12
+	VPSRLQ     $0x1f, Z9, Z13
+	VPSRLQ     $0x1f, Z10, Z14
+	VPSRLQ     $0x1f, Z11, Z15
+	VPXORQ     Z12, Z8, Z8
+	VPXORQ     Z13, Z9, Z9
+	VPXORQ     Z14, Z10, Z10
+	VPXORQ     Z15, Z11, Z11
+	VPSRLQ     $0x0b, Z8, Z8
+	VPSRLQ     $0x0b, Z9, Z9
+	VPSRLQ     $0x0b, Z10, Z10
+	VPSRLQ     $0x0b, Z11, Z11
+	VCVTUQQ2PD Z8, Z8
+	VCVTUQQ2PD Z9, Z9
+	VCVTUQQ2PD Z10, Z10
+	VCVTUQQ2PD Z11, Z11
+	VMULPD     Z3, Z8, Z8
+	VMULPD     Z3, Z9, Z9
+	VMULPD     Z3, Z10, Z10
+	VMULPD     Z3, Z11, Z11
+	VMOVUPD    Z8, (AX)
+	VMOVUPD    Z9, 64(AX)
+	VMOVUPD    Z10, 128(AX)
+	VMOVUPD    Z11, 192(AX)
+	VPADDQ     Z0, Z4, Z4
+	VPADDQ     Z0, Z5, Z5
+	VPADDQ     Z0, Z6, Z6
+	VPADDQ     Z0, Z7, Z7
+	ADDQ       $+256, AX
+	DECQ       CX
+
+test:
+	CMPQ CX, $+0
+	JGT  loop
+	VZEROUPPER
+	RET

@@ -333,3 +333,17 @@ func CascadeColumns(x []float64, ld, rows int, squares bool, terms *Terms) (cols
 	runF64(c.lanes, squares, &x[0], done, 8*ld, terms)
 	return cols, c.levels, done, terms.exact(cols*c.levels, c.lanes)
 }
+
+// uniformWhole makes the numbers of states z, z+d, ... as far as whole rounds go, and returns how many they are.
+func uniformWhole(dst []float64, z, d uint64) int {
+	n := len(dst) &^ 31
+	if !haveAVX512 || n == 0 {
+		return 0
+	}
+	var state [32]uint64
+	for i := range state {
+		state[i] = z + uint64(i)*d
+	}
+	uniformAVX512(&dst[0], n/32, &state[0], 32*d)
+	return n
+}

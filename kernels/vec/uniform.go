@@ -22,7 +22,8 @@ func Uniform(dst []float64, seed, k uint64) { UniformStep(dst, seed, k, 1) }
 func UniformStep(dst []float64, seed, k, step uint64) {
 	z := seed + (k+1)*golden
 	d := step * golden
-	i := 0
+	i := uniformWhole(dst, z, d)
+	z += uint64(i) * d
 	for ; i+4 <= len(dst); i += 4 {
 		o := (*[4]float64)(dst[i:])
 		o[0], o[1], o[2], o[3] = U01(z), U01(z+d), U01(z+2*d), U01(z+3*d)

@@ -28,6 +28,9 @@ func main() {
 		e.ConstraintExpr("amd64")
 		e.arithmetic()
 		e.cascades()
+		if t.bytes == 64 {
+			e.uniform()
+		}
 		if err := write(*out, t.stem(), e.Context); err != nil {
 			fmt.Fprintln(os.Stderr, "gen:", err)
 			os.Exit(1)
