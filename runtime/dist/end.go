@@ -120,13 +120,13 @@ func (r *rank) listen() (worked bool) {
 	bad := r.bad
 	r.pollMu.Unlock()
 	for _, m := range in {
-		worked = worked || m.Beat == nil
+		worked = worked || m.beat == nil
 		switch {
 		case m.Failure != nil:
 			r.note(m.Failure)
-		case m.Beat != nil:
-			m.Beat.heard = time.Now()
-			r.beats[m.Beat.From] = *m.Beat
+		case m.beat != nil:
+			m.beat.heard = time.Now()
+			r.beats[m.beat.From] = *m.beat
 		case m.Drain != nil:
 			r.ending.drains[m.Drain.From] = m.Drain
 		case m.Done != nil:

@@ -52,7 +52,7 @@ func (r *rank) sendBeat() {
 		b.Nodes = append(b.Nodes, int32(id))
 	}
 	for i := 1; i < min(r.n, beatPeers+1); i++ {
-		r.say((r.me+i)%r.n, &message{Beat: b})
+		r.say((r.me+i)%r.n, &message{beat: b})
 	}
 }
 

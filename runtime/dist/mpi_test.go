@@ -106,7 +106,7 @@ func playRank(scene string) int {
 		}
 		_, code = run(p, Options{})
 	case "idle":
-		p, err := plan.Parse("plan ranks 2\nown 0\n%0 = sleep() {us=2000000} : i64\n", enginetest.Table())
+		p, err := plan.Parse("plan ranks 2\nown 0\n%0 = sleep() {us=4000000} : i64\n", enginetest.Table())
 		if err != nil {
 			say("%v", err)
 			return 3
@@ -117,7 +117,7 @@ func playRank(scene string) int {
 		before := cpuTime()
 		var report *Report
 		report, code = run(p, Options{})
-		say("cpu %.4f", (cpuTime()-before).Seconds()/2)
+		say("cpu %.4f", (cpuTime()-before).Seconds()/4)
 		for _, x := range report.Ranks {
 			say("polls of rank %d: %d", x.Rank, x.Polls)
 		}

@@ -359,7 +359,7 @@ func (r *rank) hearOne(m transport.Message) bool {
 			r.inbox = append(r.inbox, c)
 			r.rouse()
 		}
-		return c.Beat == nil
+		return c.beat == nil
 	}
 	epoch, id, v, err := getValue(m.Payload)
 	if err != nil {

@@ -2,6 +2,7 @@ package dist
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"flow/ir/types"
@@ -46,3 +47,25 @@ func TestValuesSurviveTheWire(t *testing.T) {
 type effects struct{}
 
 func (effects) Type() types.Type { return types.EffectType() }
+
+func TestMessagesSurviveTheWire(t *testing.T) {
+	for _, m := range []*message{
+		{Epoch: 9, beat: &beat{From: 3, Finished: 1 << 20, Tasks: 1 << 30, Nodes: []int32{7, -1}}},
+		{Epoch: 8, beat: &beat{From: 1, Nodes: []int32{}}},
+		{Epoch: 7, Failure: &failure{Severity: taskFailed, Node: 4, Rank: 2, Code: "E601", Msg: "leading minor\xff", Help: "h"}},
+		{Epoch: 6, Drain: &drain{From: 2, Posted: 5, Started: [][2]int32{{0, 2}, {3, 4}}}},
+		{Epoch: 5, End: &end{}},
+	} {
+		b, err := encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decode(b)
+		if err != nil || !reflect.DeepEqual(got, m) {
+			t.Errorf("%+v became %+v, %v", m, got, err)
+		}
+	}
+	if _, err := decode(nil); err == nil {
+		t.Error("nothing was decoded")
+	}
+}
