@@ -34,6 +34,9 @@ type LaunchOptions struct {
 	// input is not handed on, because the ranks are not in its foreground.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Leaves says that every rank ends by os.Exit(Leave(code)), whatever the reason. A job that fails then ends at once
+	// instead of 2 s later; see Note [Exit codes].
+	Leaves bool
 	// Mpirun is the launcher; "" looks for mpirun and mpiexec in PATH.
 	Mpirun string
 }
@@ -51,19 +54,21 @@ func DefaultRanks() int {
 	return max(len(nodes), 2)
 }
 
-// Launch runs the job to its end and returns the exit code: the largest that a rank gave to Leave, which every rank must call, or 128 and the number of the signal
+// Launch runs the job to its end and returns the exit code: that of a rank that failed, or 128 and the number of the signal
 // that ended it. It forwards SIGINT, SIGTERM and SIGHUP to the ranks; ctx's end counts as SIGTERM. An *op.Failure with code E704 says
 // that there is no launcher. Do not call it in a process that a launcher has started (mpi.Launched).
 func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	if o.Ranks <= 0 {
 		o.Ranks = DefaultRanks()
 	}
-	status, err := os.MkdirTemp("", "flowrun-")
-	if err != nil {
-		return 1, err
+	status := ""
+	if o.Leaves {
+		if status, err = os.MkdirTemp("", "flowrun-"); err != nil {
+			return 1, err
+		}
+		defer os.RemoveAll(status)
+		o.Env = append([]string{"OMPI_MCA_orte_abort_on_non_zero_status=0"}, append(o.Env, statusVariable+"="+status)...)
 	}
-	defer os.RemoveAll(status)
-	o.Env = append(append([]string(nil), o.Env...), statusVariable+"="+status)
 	cmd, filter, err := launchCommand(o)
 	if err != nil {
 		return 1, err
@@ -108,15 +113,13 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 		case err := <-ended:
 			filter.flush()
 			adopt.killRest()
-			return exitCode(err, first, collect(status, o.Ranks))
+			left := 0
+			if o.Leaves {
+				left = collect(status, o.Ranks)
+			}
+			return exitCode(err, first, left)
 		}
 	}
-}
-
-// openMPISettings are set unless the user has.
-var openMPISettings = [...]struct{ name, value string }{
-	// See Note [Exit codes].
-	{"OMPI_MCA_orte_abort_on_non_zero_status", "0"},
 }
 
 // launchCommand finds the launcher and words the command.
@@ -157,11 +160,6 @@ func launchCommand(o LaunchOptions) (*exec.Cmd, *noiseFilter, error) {
 	}
 	cmd := exec.Command(path, append(append(args, o.Program), o.Args...)...)
 	cmd.Env = append(os.Environ(), o.Env...)
-	for _, s := range openMPISettings {
-		if os.Getenv(s.name) == "" {
-			cmd.Env = append(cmd.Env, s.name+"="+s.value)
-		}
-	}
 	if cmd.Stdin = o.Stdin; o.Stdin == nil && !isTerminal(os.Stdin) {
 		cmd.Stdin = os.Stdin
 	}
@@ -195,7 +193,7 @@ func exitCode(err error, first syscall.Signal, left int) (int, error) {
 	switch {
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay) && !errors.As(err, &e):
 		return 1, err
-	case first != 0 && left != 0:
+	case first != 0 && (left != 0 || e != nil):
 		return 128 + int(first), nil
 	case e == nil:
 		return left, nil

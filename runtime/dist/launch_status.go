@@ -11,8 +11,8 @@ import (
 // statusVariable names the directory in which ranks leave their exit codes.
 const statusVariable = "FLOWRUN_STATUS_DIR"
 
-// Leave notes the exit code of a rank that Launch has started, and returns it: a program that Launch starts ends every rank by
-// os.Exit(dist.Leave(code)), whatever the reason. Elsewhere it does nothing.
+// Leave notes the exit code of a rank that Launch has started, and returns it: with LaunchOptions.Leaves a program
+// ends every rank by os.Exit(dist.Leave(code)), whatever the reason. Elsewhere it does nothing.
 func Leave(code int) int {
 	if dir := os.Getenv(statusVariable); dir != "" {
 		// If it cannot be written Launch takes the rank for one that failed, which is the safe side.

@@ -184,7 +184,7 @@ func stage(t *testing.T, ctx context.Context, scene string, ranks int, meanwhile
 		beside.Go(func() { meanwhile(&stderr) })
 		defer beside.Wait()
 	}
-	exit, err := Launch(ctx, LaunchOptions{Ranks: ranks, Args: []string{}, Env: []string{"FLOW_TEST_SCENE=" + scene}, Stderr: &stderr})
+	exit, err := Launch(ctx, LaunchOptions{Ranks: ranks, Leaves: true, Args: []string{}, Env: []string{"FLOW_TEST_SCENE=" + scene}, Stderr: &stderr})
 	if err != nil {
 		t.Fatal(err)
 	}
