@@ -96,7 +96,7 @@ func logic() []row {
 				}
 				return x[2]
 			},
-			loops: op.Loops{SelF64: vec.Select[float64], SelF32: vec.Select[float32], SelI64: vec.Select[int64]},
+			loops: op.Loops{SelF64: vec.SelectF64, SelF32: vec.SelectF32, SelI64: vec.SelectI64},
 		},
 	}
 }

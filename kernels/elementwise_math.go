@@ -21,12 +21,12 @@ func unary(name, doc string, f func(float64) float64, flops float64, example, ou
 }
 
 // rounding is a row that makes floats integral and leaves integers alone.
-func rounding(name, doc string, f func(float64) float64, example, output string) row {
+func rounding(name, doc string, f func(float64) float64, loop func(dst, a []float64), example, output string) row {
 	return row{
 		name: name, args: []string{"x"}, rule: numeric, flops: 2,
 		doc: name + " is " + doc, eg: eg(example, output),
 		elt: on1(f, func(x int64) int64 { return x }),
-		loops: op.Loops{F64x1: vec.Map1F64(f), F32x1: vec.Map1F32(f),
+		loops: op.Loops{F64x1: loop, F32x1: vec.Map1F32(f),
 			I64x1: func(dst, a []int64) { copy(dst, a) }},
 	}
 }
@@ -75,9 +75,9 @@ func functions() []row {
 			loops: op.Loops{F64x2: vec.Map2F64(math.Atan2),
 				F32x2: vec.Map2F32(math.Atan2)},
 		},
-		rounding("round", "the nearest integral number, halves to the even one.", math.RoundToEven, `round(2.5)`, "2"),
-		rounding("floor", "the greatest integral number that is not above x.", math.Floor, `floor(-2.5)`, "-3"),
-		rounding("ceil", "the least integral number that is not below x.", math.Ceil, `ceil(2.5)`, "3"),
+		rounding("round", "the nearest integral number, halves to the even one.", math.RoundToEven, vec.RoundF64, `round(2.5)`, "2"),
+		rounding("floor", "the greatest integral number that is not above x.", math.Floor, vec.FloorF64, `floor(-2.5)`, "-3"),
+		rounding("ceil", "the least integral number that is not below x.", math.Ceil, vec.CeilF64, `ceil(2.5)`, "3"),
 	}
 	for _, f := range []struct {
 		name, doc       string

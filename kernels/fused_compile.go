@@ -96,7 +96,7 @@ type instr struct {
 	n     int // arguments
 }
 
-// isF64 and so on hide that time and dur are int64 in memory.
+// storage is how e lies in memory: time and dur are int64.
 func storage(e types.Elem) types.Elem {
 	if e == types.Time || e == types.Dur {
 		return types.I64

@@ -230,3 +230,34 @@ func BenchmarkMap(b *testing.B) {
 		})
 	}
 }
+
+// One table serves all workers.
+func TestMapIsConcurrent(t *testing.T) {
+	d := fused()[0]
+	base := sqrtChain(70, 90)
+	want, err := d.Ref(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := make(chan string, 8)
+	for range cap(bad) {
+		go func() {
+			c := *base
+			c.Out = value.New(types.F64, 70, 90)
+			msg := ""
+			for range 50 {
+				if err := d.Kernel(&c); err != nil {
+					msg = err.Error()
+				} else if m := differ(c.Out, want); m != "" {
+					msg = m
+				}
+			}
+			bad <- msg
+		}()
+	}
+	for range cap(bad) {
+		if msg := <-bad; msg != "" {
+			t.Error(msg)
+		}
+	}
+}

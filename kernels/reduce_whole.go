@@ -167,7 +167,7 @@ func truthBit(b bool) uint8 {
 func nonZeros(a *value.Dense) int64 {
 	n := int64(0)
 	eachRun(a, func(s slab, _ int) {
-		n += vec.CountNonZero(s.f64) + vec.CountNonZero(s.f32) + vec.CountNonZero(s.i64) + vec.CountNonZero(s.b)
+		n += vec.CountNonZero(s.f64) + vec.CountNonZero(s.f32) + vec.CountNonZero(s.i64) + vec.CountTrue(s.b)
 	})
 	return n
 }
@@ -197,7 +197,7 @@ func addExact(acc, a *value.Dense) {
 		for _, v := range s.i64 {
 			x.AddInt(v)
 		}
-		if n := vec.CountNonZero(s.b); n > 0 {
+		if n := vec.CountTrue(s.b); n > 0 {
 			x.AddInt(n)
 		}
 	})
@@ -215,7 +215,7 @@ func addSquares(acc, a *value.Dense) {
 			x.Add(h)
 			x.Add(l)
 		}
-		x.AddInt(vec.CountNonZero(s.b))
+		x.AddInt(vec.CountTrue(s.b))
 	})
 	x.PutWords(acc.I64[:exact.Words])
 }

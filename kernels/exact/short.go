@@ -13,8 +13,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// cascade is the longest slice that is summed here, and columns the most rows: longer ones go to vector cascades or
-// to the bins, at the price of some 200 ns for the accumulator.
+// cascade is the longest slice that is summed here (of squares: half of it): longer ones go to vector cascades or to
+// the bins, at the price of some 200 ns for the accumulator.
 const cascade = 256
 
 // twoSum is a + b as the rounded sum and its exact error.

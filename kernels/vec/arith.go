@@ -162,18 +162,44 @@ func SignI64(dst, a []int64) {
 }
 
 // AbsF64 clears the sign bit, of NaNs too.
-func AbsF64(dst, a []float64) {
+func AbsF64(dst, a []float64) { mask(bits64(dst), bits64(a), 1<<63-1) }
+
+// AbsF32 clears the sign bit, of NaNs too.
+func AbsF32(dst, a []float32) { mask(bits32(dst), bits32(a), 1<<31-1) }
+
+func mask[T uint32 | uint64](dst, a []T, m T) {
 	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = math.Abs(v)
+	i := 0
+	for ; i+4 <= len(dst); i += 4 {
+		d, x := (*[4]T)(dst[i:]), (*[4]T)(a[i:])
+		d[0], d[1], d[2], d[3] = x[0]&m, x[1]&m, x[2]&m, x[3]&m
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = a[i] & m
 	}
 }
 
-// AbsF32 clears the sign bit, of NaNs too.
-func AbsF32(dst, a []float32) {
+// FloorF64 is the greatest integral number that is not above a.
+func FloorF64(dst, a []float64) {
 	a = a[:len(dst)]
 	for i, v := range a {
-		dst[i] = math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
+		dst[i] = math.Floor(v)
+	}
+}
+
+// CeilF64 is the least integral number that is not below a.
+func CeilF64(dst, a []float64) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = math.Ceil(v)
+	}
+}
+
+// RoundF64 is the nearest integral number, halves to the even one.
+func RoundF64(dst, a []float64) {
+	a = a[:len(dst)]
+	for i, v := range a {
+		dst[i] = math.RoundToEven(v)
 	}
 }
 

@@ -2,6 +2,12 @@ package vec
 
 // This file defines comparisons, logic, selection and conversion between element types.
 
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+)
+
 // Eq is dst = a == b.
 func Eq[T Element](dst []uint8, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
@@ -48,9 +54,12 @@ func bit(c bool) uint8 {
 	return 0
 }
 
-// And is dst = a and b; of bools it is also the minimum.
+// And is dst = a and b; of bools it is also the minimum. Eight at a time: bools are whole bytes.
 func And(dst, a, b []uint8) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	for ; len(dst) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
+		binary.LittleEndian.PutUint64(dst, binary.LittleEndian.Uint64(a)&binary.LittleEndian.Uint64(b))
+	}
 	for i := range dst {
 		dst[i] = a[i] & b[i]
 	}
@@ -59,6 +68,9 @@ func And(dst, a, b []uint8) {
 // Or is dst = a or b; of bools it is also the maximum.
 func Or(dst, a, b []uint8) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	for ; len(dst) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
+		binary.LittleEndian.PutUint64(dst, binary.LittleEndian.Uint64(a)|binary.LittleEndian.Uint64(b))
+	}
 	for i := range dst {
 		dst[i] = a[i] | b[i]
 	}
@@ -72,16 +84,36 @@ func Not(dst, a []uint8) {
 	}
 }
 
-// Select is dst = a where c, b elsewhere.
-func Select[T Element](dst []T, c []uint8, a, b []T) {
+// SelectF64 is dst = a where c, b elsewhere.
+func SelectF64(dst []float64, c []uint8, a, b []float64) {
+	choose(bits64(dst), c, bits64(a), bits64(b))
+}
+
+// SelectF32 is dst = a where c, b elsewhere.
+func SelectF32(dst []float32, c []uint8, a, b []float32) {
+	choose(bits32(dst), c, bits32(a), bits32(b))
+}
+
+// SelectI64 is dst = a where c, b elsewhere.
+func SelectI64(dst []int64, c []uint8, a, b []int64) {
+	choose(dst, c, a, b)
+}
+
+// choose has no branch: conditions of data are hard to predict, and a wrong guess costs ten elements.
+func choose[T uint32 | uint64 | int64](dst []T, c []uint8, a, b []T) {
 	c, a, b = c[:len(dst)], a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		v := b[i]
-		if c[i] != 0 {
-			v = a[i]
-		}
-		dst[i] = v
+		dst[i] = b[i] ^ (a[i]^b[i])&-T(c[i])
 	}
+}
+
+// bits64 and bits32 are floats as the integers they are in memory.
+func bits64(x []float64) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
+
+func bits32(x []float32) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
 // Convert is dst = a as numbers of another type: floats truncate towards zero to integers, bools count as 0 and 1.
@@ -108,6 +140,18 @@ func CountNonZero[S Element](a []S) int64 {
 		n += int64(bit(v != 0))
 	}
 	return n
+}
+
+// CountTrue is the number of bools that are true: eight at a time, their bytes being 0 or 1.
+func CountTrue(a []uint8) int64 {
+	n := 0
+	for ; len(a) >= 8; a = a[8:] {
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(a))
+	}
+	for _, v := range a {
+		n += int(v)
+	}
+	return int64(n)
 }
 
 // Fill sets every element of dst to v.
