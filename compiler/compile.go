@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -117,7 +118,7 @@ func checkOptions(o Options) (ds source.Diagnostics) {
 }
 
 func inputOf(files *source.FileSet, o Options) lower.Input {
-	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.MaxTasks, Std: o.Std, Load: o.Load}
+	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.maxTasks(), Std: o.Std, Load: o.Load}
 	if in.Load == nil {
 		in.Load = os.ReadFile
 	}
@@ -142,9 +143,9 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options, set fun
 		return ds
 	}
 	if err := ctx.Err(); err != nil {
-		return append(ds, source.Errorf("E608", source.Span{}, "interrupted while compiling"))
+		return append(ds, interrupted())
 	}
-	s := &state{g: out.Graph, o: &o}
+	s := &state{g: out.Graph, o: &o, ctx: ctx}
 	r.note(at, t, 0, s.g, o)
 	for _, p := range pipeline {
 		at = p.Name
@@ -152,7 +153,15 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options, set fun
 			continue
 		}
 		t, before := time.Now(), s.g.Len()
+		g := s.g
 		if err := p.run(s); err != nil {
+			var many *pass.TooMany
+			switch {
+			case errors.As(err, &many):
+				return append(ds, source.Errorf("E410", g.Nodes[many.Node].Span, "cut into blocks, the program has more than %d tasks", o.maxTasks()))
+			case ctx.Err() != nil:
+				return append(ds, interrupted())
+			}
 			return append(ds, Bug(fmt.Sprintf("pass %s: %v", at, err), nil))
 		}
 		r.note(at, t, before, s.g, o)
@@ -172,6 +181,17 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options, set fun
 		}
 	}
 	return ds
+}
+
+func interrupted() source.Diagnostic {
+	return source.Errorf("E608", source.Span{}, "interrupted while compiling")
+}
+
+func (o *Options) maxTasks() int {
+	if o.MaxTasks == 0 {
+		return 2_000_000
+	}
+	return o.MaxTasks
 }
 
 func (r *Result) note(name string, since time.Time, before int, g *ir.Graph, o Options) {

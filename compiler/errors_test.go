@@ -214,21 +214,28 @@ func TestOptionErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "chan L = tiles(rand_spd(40, seed = 1), 2)\nfor k in 0..20 { for i in k..20 { L[i,k] <- L[i,k] * 2 } }\nemit untile(L)"
+	big := "A = rand(1_000_000, 1_000_000)\nemit sum(A @ A)"
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, c := range []struct {
 		ctx  context.Context
+		text string
 		o    compiler.Options
 		want string
 	}{
-		{context.Background(), compiler.Options{MaxTasks: 100}, `^E410: the program unrolls to more than 100 tasks`},
-		{context.Background(), compiler.Options{Ranks: -1}, `^E706: -1 ranks`},
-		{context.Background(), compiler.Options{Disable: []string{"fus"}}, "^E203: no pass `fus` can be switched off.*did you mean `fuse`"},
-		{context.Background(), compiler.Options{Disable: []string{"place"}}, "^E203: no pass `place` can be switched off"},
-		{cancelled, compiler.Options{}, `^E608: interrupted while compiling`},
+		{context.Background(), text, compiler.Options{MaxTasks: 100}, `^E410: the program unrolls to more than 100 tasks`},
+		{context.Background(), big, compiler.Options{MaxTasks: 100_000}, `^E410: cut into blocks, the program has more than 100000 tasks`},
+		{context.Background(), "chan c: grid[1_000_000, 10_000_000_000_000] of f64", compiler.Options{}, `^E410: the array has more than`},
+		{context.Background(), "chan c = tiles(eye(1_000_000), 1)", compiler.Options{}, `^E410: the array has more than`},
+		{context.Background(), "chan c[i in 0..1_000_000_000] = 1.0", compiler.Options{MaxTasks: 1000}, `^E410: the array has more than`},
+		{context.Background(), "a = sum(for i in 0..1_000_000_000 => i)", compiler.Options{MaxTasks: 1000}, `^E410: the list has more than`},
+		{context.Background(), text, compiler.Options{Ranks: -1}, `^E706: -1 ranks`},
+		{context.Background(), text, compiler.Options{Disable: []string{"fus"}}, "^E203: no pass `fus` can be switched off.*did you mean `fuse`"},
+		{context.Background(), text, compiler.Options{Disable: []string{"place"}}, "^E203: no pass `place` can be switched off"},
+		{cancelled, text, compiler.Options{}, `^E608: interrupted while compiling`},
 	} {
 		c.o.Table = table
-		r, ds := compiler.Compile(c.ctx, "x.flow", []byte(text), c.o)
+		r, ds := compiler.Compile(c.ctx, "x.flow", []byte(c.text), c.o)
 		if len(ds) != 1 || !regexp.MustCompile(c.want).MatchString(told(r.Files, ds[0])) {
 			t.Errorf("want %s, got %v", c.want, ds)
 		}

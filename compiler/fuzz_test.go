@@ -61,4 +61,4 @@ func FuzzCompile(f *testing.F) {
 }
 
 // small makes the sizes of the examples' programs such that they compile at once.
-var small = strings.NewReplacer("4096", "40", "256", "8", "8192", "40", "100_000", "100", "200_000", "200", "1_000_000", "100")
+var small = strings.NewReplacer("4096", "40", "256", "8", "8192", "40", "4_000", "40", "200 \"columns", "20 \"columns", "100_000", "100", "200_000", "200", "1_000_000", "100")

@@ -1,6 +1,8 @@
 package compiler
 
 import (
+	"context"
+
 	"flow/compiler/pass"
 	"flow/ir"
 )
@@ -29,6 +31,7 @@ type state struct {
 	owner   []int32
 	prio    []int32
 	o       *Options
+	ctx     context.Context
 }
 
 type step struct {
@@ -54,7 +57,7 @@ var pipeline = []step{
 		Doc:   "cuts large matrices into blocks and operators on them into tasks",
 		After: []After{{"fuse", "a fused chain is cut once instead of operator by operator"}}},
 		func(s *state) error {
-			p, err := pass.Partition(s.g, s.o.Table, s.o.Sizes)
+			p, err := pass.Partition(s.ctx, s.g, s.o.Table, s.o.Sizes, 2*s.o.maxTasks())
 			if err != nil {
 				return err
 			}

@@ -185,6 +185,9 @@ func (g *Graph) Loop(scope int, at []int) uint32 {
 	return off
 }
 
+// DropLoop takes back what Loop gave last. No node may have been made since.
+func (g *Graph) DropLoop(loop uint32) { g.ctx = g.ctx[:loop] }
+
 // InLoop is o in the loop context that Loop gave.
 func (o Origin) InLoop(loop uint32) Origin { o.loop = loop; return o }
 

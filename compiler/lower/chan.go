@@ -34,14 +34,6 @@ type grid struct {
 	eq *equation
 }
 
-func (g *grid) size() int {
-	n := 1
-	for _, d := range g.dims {
-		n *= d
-	}
-	return n
-}
-
 // offset is the place of an element, or -1 outside the array.
 func (g *grid) offset(at []int) int {
 	o := 0
@@ -71,9 +63,15 @@ func (g *grid) elemName(off int) string {
 	return g.name + "[" + strings.Join(p, ",") + "]"
 }
 
-func newGrid(name string, at source.Span, dims ...int) *grid {
+func (l *lowerer) newGrid(name string, at source.Span, dims ...int) *grid {
+	n := 1
+	for _, d := range dims {
+		if d > 0 && n > l.limit()/d {
+			l.failf("E410", at, "the array has more than %d elements", l.limit())
+		}
+		n *= d
+	}
 	g := &grid{name: name, span: at, num: -1, dims: dims}
-	n := g.size()
 	g.cur, g.ver, g.typ = make([]ir.ID, n), make([]int32, n), make([]types.Type, n)
 	for i := range g.cur {
 		g.cur[i] = ir.None
@@ -115,7 +113,7 @@ func (l *lowerer) channel(s *ast.Chan) {
 			dims = append(dims, n)
 		}
 		elem := l.writtenType(t.Elem)
-		g := newGrid(s.Name.Name, s.Name.At, dims...)
+		g := l.newGrid(s.Name.Name, s.Name.At, dims...)
 		for i := range g.typ {
 			g.typ[i] = elem
 		}

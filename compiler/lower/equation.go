@@ -48,11 +48,14 @@ func (l *lowerer) equations(s *ast.Chan) {
 			}
 			dims[d] = max(dims[d], x+1)
 		}
+		if len(points) >= l.limit() {
+			l.failf("E410", s.Name.At, "the array has more than %d elements", l.limit())
+		}
 		points = append(points, append([]int(nil), at...))
 	})
 	l.scope = outer
-	g := newGrid(s.Name.Name, s.Name.At, dims...)
-	g.eq = &equation{decl: s, env: l.scope, call: l.call, calls: append([]*ast.Call(nil), l.calls...), state: make([]uint8, g.size())}
+	g := l.newGrid(s.Name.Name, s.Name.At, dims...)
+	g.eq = &equation{decl: s, env: l.scope, call: l.call, calls: append([]*ast.Call(nil), l.calls...), state: make([]uint8, len(g.cur))}
 	for i := range g.eq.state {
 		g.eq.state[i] = 3
 	}

@@ -236,7 +236,12 @@ func (l *lowerer) comprehension(e *ast.Comp) []val {
 		}
 	}
 	l.scope = head
-	l.ranges(e.Ranges, head, func(int, int) {}, func() { out = append(out, l.expr(e.Expr)) })
+	l.ranges(e.Ranges, head, func(int, int) {}, func() {
+		if len(out) >= l.limit() {
+			l.failf("E410", e.Span(), "the list has more than %d elements", l.limit())
+		}
+		out = append(out, l.expr(e.Expr))
+	})
 	l.scope = outer
 	return out
 }

@@ -115,9 +115,6 @@ func newLowerer(ctx context.Context, in Input) *lowerer {
 		nests: map[nestKey]int{}, effect: map[string]ir.ID{}, assert: ir.None}
 	l.top = &scope{}
 	l.scope = l.top
-	if l.in.MaxTasks == 0 {
-		l.in.MaxTasks = 2_000_000
-	}
 	return l
 }
 
@@ -206,10 +203,14 @@ func (l *lowerer) konst(s value.Scalar, at source.Span) ir.ID {
 	return l.g.Add(l.table.Must("const"), op.MakeAttrs(a...), types.ScalarOf(s.Elem), l.origin(at))
 }
 
+// limit bounds the nodes of the graph, and lists and arrays: of the nodes of a task's
+// expression about one is left when the passes are done.
+func (l *lowerer) limit() int { return 4 * l.in.MaxTasks }
+
 // add makes a node after asking the operator's type rule. spans are those of the
 // arguments, for the diagnostic.
 func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source.Span, in ...ir.ID) ir.ID {
-	if l.g.Len() >= 4*l.in.MaxTasks {
+	if l.g.Len() >= l.limit() {
 		l.failf("E410", at, "the program unrolls to more than %d tasks", l.in.MaxTasks)
 	}
 	l.types = l.types[:0]

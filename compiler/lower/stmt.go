@@ -226,14 +226,15 @@ func (l *lowerer) unroll(s *ast.For) {
 	l.scope = head
 	body := &scope{parent: head}
 	l.ranges(s.Ranges, head, func(depth, x int) { l.loopAt[base+depth] = x }, func() {
-		if l.ctx.Err() != nil {
-			panic(bail{})
-		}
 		l.nest = nest
+		nodes := l.g.Len()
 		l.loop = l.g.Loop(nest, l.loopAt)
 		body.names, body.vals, body.spans, body.index = body.names[:0], body.vals[:0], body.spans[:0], nil
 		l.scope = body
 		l.stmts(s.Body, false)
+		if l.g.Len() == nodes {
+			l.g.DropLoop(l.loop) // a round that does nothing takes no memory
+		}
 		l.scope = head
 		l.nest = outerNest
 	})
@@ -244,6 +245,9 @@ func (l *lowerer) unroll(s *ast.For) {
 // set is told each index as it changes.
 func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int), body func()) {
 	if len(rs) == 0 {
+		if l.ctx.Err() != nil {
+			panic(bail{})
+		}
 		body()
 		return
 	}

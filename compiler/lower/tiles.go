@@ -88,7 +88,7 @@ func (l *lowerer) tiles(e *ast.Call) val {
 		}
 	}
 	p, q := (t.Rows+nb-1)/nb, (t.Cols+nb-1)/nb
-	g := newGrid("tiles", e.Span(), p, q)
+	g := l.newGrid("tiles", e.Span(), p, q)
 	g.tiled, g.elem, g.rows, g.cols, g.nb, g.part = true, t.Elem, t.Rows, t.Cols, nb, part
 	spans := []source.Span{a[0].Span()}
 	for i := range p {

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"flow/ir"
@@ -33,14 +35,14 @@ type Block struct{ Row, Col, Rows, Cols int32 }
 // chains over ascending k whichever way k is cut, sums are exact. A node that sends to
 // a channel is one task whatever its size (one `<-` is one task), and so is an
 // operator whose row says ShardWhole.
-func Partition(g *ir.Graph, table *op.Table, sizes Sizes) (*Partitioned, error) {
-	p := &partitioner{old: g, g: ir.New(), table: table, one: make([]ir.ID, g.Len()), parts: map[ir.ID]*parts{}}
+func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, limit int) (*Partitioned, error) {
+	p := &partitioner{limit: limit, old: g, g: ir.New(), table: table, one: make([]ir.ID, g.Len()), parts: map[ir.ID]*parts{}}
 	p.g.CopyTables(g)
 	p.g.Grow(g.Len() + g.Len()/8)
 	p.block = make([]Block, 0, g.Len()+g.Len()/8)
 	p.cuts = chooseCuts(g, table, sizes)
 	for i := range g.Nodes {
-		if err := p.node(ir.ID(i)); err != nil {
+		if err := p.cut(ctx, ir.ID(i)); err != nil {
 			return nil, err
 		}
 	}
@@ -65,10 +67,42 @@ type partitioner struct {
 	parts map[ir.ID]*parts // of old nodes in several
 	block []Block
 	from  ir.ID // the old node being cut
+	limit int
+}
+
+// TooMany is the error of a program whose matrices have more blocks than tasks are allowed.
+type TooMany struct {
+	Node  ir.ID // of the graph that was to be cut
+	Limit int
+}
+
+func (e *TooMany) Error() string { return fmt.Sprintf("more than %d tasks", e.Limit) }
+
+// stop unwinds from deep in a product of 10^9 block products.
+type stop struct{ err error }
+
+// cut is node, or an error when it makes too many or the compilation was given up.
+func (p *partitioner) cut(ctx context.Context, id ir.ID) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s, ok := r.(stop)
+			if !ok {
+				panic(r)
+			}
+			err = s.err
+		}
+	}()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return p.node(id)
 }
 
 // add makes a node with the origin of the old one.
 func (p *partitioner) add(d *op.Def, attrs *op.Attrs, t types.Type, b Block, in ...ir.ID) ir.ID {
+	if p.g.Len() >= p.limit {
+		panic(stop{&TooMany{p.from, p.limit}})
+	}
 	o := p.old.Origin(p.from)
 	id := p.g.Add(d, attrs, t, o, in...)
 	p.block = append(p.block, b)
