@@ -52,6 +52,7 @@ var allowed = map[string]string{
 
 	// The runtimes get plans: no compiler, no kernels, and of the language only the positions that nodes carry.
 	"runtime/trace":            "",
+	"runtime/schedule":         "lang lang/ast lang/source",
 	"runtime/local/enginetest": "ir ir/types ir/value ir/op ir/plan ir/eval",
 	"runtime/local":            "lang/source ir ir/types ir/value ir/op ir/plan runtime/trace golang.org/x/sys/unix",
 	"runtime/dist": "ir ir/types ir/value ir/op ir/plan runtime/local runtime/trace " +
@@ -68,7 +69,7 @@ var allowed = map[string]string{
 		"runtime/trace runtime/local runtime/dist runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi",
 	"cmd/flowrun": " lang lang/ast lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/dist runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi " +
-		"github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/schollz/progressbar/v3 golang.org/x/term golang.org/x/sys/cpu . ",
+		"runtime/schedule gonum.org/v1/plot/... github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/schollz/progressbar/v3 golang.org/x/term golang.org/x/sys/cpu . ",
 	"bench": "ir ir/op ir/plan runtime/local runtime/dist/transport",
 }
 
@@ -178,6 +179,8 @@ func TestImportTable(t *testing.T) {
 		{"runtime/local", "compiler", "compiler and runtime meet in ir/plan"},
 		{"runtime/dist", "compiler", "compiler and runtime meet in ir/plan"},
 		{"runtime/local", "runtime/dist", "local does not know that dist exists"},
+		{"runtime/schedule", "runtime/local", "calculators serve every runtime"},
+		{"runtime/schedule", "ir/plan", "a loop is a number of iterations, whatever they do"},
 		{"runtime/local", "kernels", "kernels arrive in the rows of the plan"},
 		{"ir/eval", "kernels", "the definition shares no code with the kernels"},
 		{"ir", "kernels", "the graph knows no operator"},

@@ -1,0 +1,23 @@
+package schedule
+
+import (
+	"math"
+	"math/bits"
+)
+
+// This file defines AUTO_CHUNK, the expert's fixed size: between N/P and 1 at the golden ratio of the exponents.
+
+func newAutoChunk(p Params) (Calculator, error) { return newFixed(p, autoChunk(p.N, p.P)), nil }
+
+// autoChunk is N div (2^(m+1) P) with m = int(0.618 log2(N div P)); 1 where N < P, whose logarithm would be that of 0.
+func autoChunk(n, p int) int {
+	q := n / p
+	if q == 0 {
+		return 1
+	}
+	log := math.Log2(float64(q))
+	if q&(q-1) == 0 {
+		log = float64(bits.TrailingZeros(uint(q))) // exact for powers of two whatever the library does
+	}
+	return max(1, n/(p<<(int(0.618*log)+1)))
+}

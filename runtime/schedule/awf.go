@@ -1,0 +1,93 @@
+package schedule
+
+import "sync"
+
+// This file defines the five AWF techniques, adaptive weighted factoring: one rule for weights (rates.go) and five settings.
+
+// awf is the part of R that factoring hands out, R/2P, times the weight of the worker that asks.
+//
+// R is what is really left when a batch begins. Halving N/2P batch by batch instead ends before the loop does once weights fluctuate, and the
+// rest goes out one by one: 22776 chunks against 248 in a simulation.
+type awf struct {
+	loop
+	rates
+	awfSetting
+
+	mu    sync.Mutex // guards the batch
+	batch int        // -1 before the first
+	base  float64
+	now   []float64 // weights of the batch
+
+	did []timeStep // AWF: what each worker did in this execution
+}
+
+// awfSetting tells the five apart.
+type awfSetting struct {
+	perRequest bool // C, E: base and weights anew for each request; otherwise per batch of P requests
+	overhead   bool // D, E: a record includes the time of claiming
+	timeStep   bool // AWF: a record is a whole execution, weights are those of the executions before
+}
+
+// timeStep is written by its worker alone.
+type timeStep struct {
+	n int
+	t float64
+	_ [112]byte
+}
+
+func newAWF(p Params) (Calculator, error)  { return makeAWF(p, awfSetting{timeStep: true}) }
+func newAWFB(p Params) (Calculator, error) { return makeAWF(p, awfSetting{}) }
+func newAWFC(p Params) (Calculator, error) { return makeAWF(p, awfSetting{perRequest: true}) }
+func newAWFD(p Params) (Calculator, error) { return makeAWF(p, awfSetting{overhead: true}) }
+func newAWFE(p Params) (Calculator, error) {
+	return makeAWF(p, awfSetting{perRequest: true, overhead: true})
+}
+
+func makeAWF(p Params, setting awfSetting) (Calculator, error) {
+	c := &awf{loop: loop{p}, rates: newRates(p), awfSetting: setting, batch: -1, now: make([]float64, p.P)}
+	if setting.timeStep {
+		c.did = make([]timeStep, p.P)
+	}
+	return c, nil
+}
+
+func (c *awf) Next(worker, step, remaining int) int {
+	if c.perRequest {
+		sum, unknown := c.scale()
+		return c.clip(ceil(c.weight(worker, sum, unknown)*float64(ceilDiv(remaining, 2*c.P))), remaining)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if b := step / c.P; b > c.batch {
+		c.batch = b
+		c.base = float64(ceilDiv(remaining, 2*c.P))
+		c.weights(c.now)
+	}
+	return c.clip(ceil(c.now[worker]*c.base), remaining)
+}
+
+// Report adds a record, or for AWF a part of one.
+func (c *awf) Report(worker, _, n int, seconds, overhead float64) {
+	if c.overhead {
+		seconds += overhead
+	}
+	if c.timeStep {
+		c.did[worker].n += n
+		c.did[worker].t += seconds
+		return
+	}
+	c.record(worker, n, seconds)
+}
+
+// Restart closes the record of an execution. The other techniques begin with what the last execution
+// measured as their first record: most of what they lose, they lose in the first batch.
+func (c *awf) Restart() {
+	c.batch = -1
+	for i := range c.did {
+		c.record(i, c.did[i].n, c.did[i].t)
+		c.did[i].n, c.did[i].t = 0, 0
+	}
+	if !c.timeStep {
+		c.condense()
+	}
+}

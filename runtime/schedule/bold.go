@@ -1,0 +1,99 @@
+package schedule
+
+import (
+	"math"
+	"sync"
+)
+
+// This file defines BOLD: the size that minimises expected wasted time, bolder than factoring while much is left. It follows the two algorithms of Hagerup's
+// paper: constants computed once, and the work at a request.
+
+// bold keeps two estimates of the iterations that are not done: m counts down when chunks are reported, nb all the time, at the speed
+// that the chunks on their way should have.
+type bold struct {
+	loop
+	a, lnb, b, c1, c2, c3 float64
+
+	mu    sync.Mutex
+	m, nb float64
+	last  float64   // when nb was brought up to date
+	speed []float64 // iterations a second that each worker's chunk should have, its overhead included
+	total float64
+}
+
+func newBOLD(p Params) (Calculator, error) {
+	c := &bold{loop: loop{p}, speed: make([]float64, p.P)}
+	cv := p.Sigma / p.Mu
+	c.a = 2 * cv * cv
+	if c.a > 0 { // a ln a goes to 0
+		c.b = 8 * c.a * math.Log(8*c.a)
+	}
+	if c.b > 0 {
+		c.lnb = math.Log(c.b)
+	}
+	c.c1 = p.H / (p.Mu * math.Ln2)
+	c.c2 = math.Sqrt(2*math.Pi) * c.c1
+	c.c3 = math.Log(c.c2)
+	c.Restart()
+	return c, nil
+}
+
+func (c *bold) Next(worker, _, remaining int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.Now()
+	c.nb -= max(0, now-c.last) * c.total
+	c.last = now
+	k := c.clip(ceil(c.size(float64(remaining))), remaining)
+	c.total -= c.speed[worker]
+	c.speed[worker] = 0
+	if t := float64(k)*c.Mu + c.H; t > 0 {
+		c.speed[worker] = float64(k) / t
+	}
+	c.total += c.speed[worker]
+	return k
+}
+
+// size has two limits beside the formula: without overhead single iterations are best, and where it is not a number, the share is taken.
+func (c *bold) size(left float64) float64 {
+	p := float64(c.P)
+	q := left / p
+	if q <= 1 || c.c2 == 0 {
+		return 1
+	}
+	r := max(left, c.nb)
+	t := r / p
+	lnq := math.Log(q)
+	v := q / (c.b + q)
+	d := left / (1 + 1/lnq - v)
+	if d <= c.c2 {
+		return t
+	}
+	s := c.a * (math.Log(d) - c.c3) * (1 + c.m/(r*p))
+	w := math.Log(lnq)
+	if c.b > 0 {
+		w = math.Log(v*lnq) + c.lnb
+	}
+	k := min(t, t+max(0, c.c1*w)+s/2-math.Sqrt(s*(t+s/4)))
+	if math.IsNaN(k) {
+		return t
+	}
+	return k
+}
+
+// Report takes finished iterations off.
+func (c *bold) Report(_, _, n int, _, _ float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.m -= float64(n)
+}
+
+// Restart begins with all iterations undone and no worker under way.
+func (c *bold) Restart() {
+	c.m, c.nb, c.total = float64(c.N), float64(c.N), 0
+	clear(c.speed)
+	c.last = c.Now()
+}
+
+// Expected is equal speeds.
+func (c *bold) Expected() []float64 { return c.Weights }

@@ -1,0 +1,227 @@
+package schedule
+
+import (
+	"slices"
+	"sort"
+	"sync"
+)
+
+// This file defines COST: factoring in cost space. Where the published techniques take half of the remaining iterations in a batch, it takes half of the
+// remaining time, as the previous execution of the same loop measured it, in shares by the speeds that were measured with it. Blocks are
+// executed in pieces, and what is predicted wrong is stolen.
+
+// cost is a calculator that fills blocks by factoring (Adaptive) and serves and robs them in pieces (Stealing).
+//
+// It is wrong where an execution says nothing about the next one: costs that move at random. Then it is weighted factoring with stealing.
+type cost struct {
+	loop
+	unit    int
+	profile *profile // nil before the first execution
+	weights []float64
+	did     []costLog
+
+	mu    sync.Mutex // guards the batch
+	batch int        // -1 before the first
+	base  float64    // cost of a chunk of this batch for weight 1
+}
+
+// costLog is what one worker did in this execution; only it writes here.
+type costLog struct {
+	chunks []costRecord
+	_      [104]byte
+}
+
+type costRecord struct {
+	start, n int
+	t        float64
+}
+
+// piecesPerShare is how many pieces a worker's share of the loop has at least: what is claimed cannot be stolen, so a wrong prediction costs at
+// most about one part in so many.
+const piecesPerShare = 16
+
+// maxBins is how finely a profile is kept.
+const maxBins = 1 << 14
+
+func newCost(p Params) (Calculator, error) {
+	c := &cost{loop: loop{p}, unit: max(1, ceilDiv(p.N, maxUnits)), weights: slices.Clone(p.Weights), did: make([]costLog, p.P), batch: -1}
+	if len(p.Profile) > 0 {
+		c.profile = newProfile(p.N, slices.Clone(p.Profile))
+	}
+	return c, nil
+}
+
+// Next is the weighted share of half the cost that was left when the batch began. Without a profile chunks are those of AUTO_CHUNK: small enough for
+// any order of costs, and to learn the profile from.
+func (c *cost) Next(worker, step, remaining int) int {
+	if c.profile == nil {
+		return c.clip(autoChunk(c.N, c.P), remaining)
+	}
+	start := c.N - remaining
+	before := c.profile.until(start)
+	left := c.profile.total() - before
+	if !(left > 0) {
+		return c.clip(ceilDiv(remaining, c.P), remaining)
+	}
+	c.mu.Lock()
+	if b := step / c.P; b > c.batch {
+		c.batch = b
+		c.base = left / float64(2*c.P)
+	}
+	share := c.base * c.weights[worker]
+	c.mu.Unlock()
+	return c.clip(c.profile.find(before+share)-start, remaining)
+}
+
+// Unit is 1 for all loops of less than 2^31 iterations.
+func (c *cost) Unit() int { return c.unit }
+
+// Initial is empty: blocks come from Next.
+func (c *cost) Initial(int) (lo, hi int) { return 0, 0 }
+
+// Piece is what costs 1/16 of the worker's share of the loop; a block that was cut without a profile is one piece.
+func (c *cost) Piece(worker, lo, hi int) int {
+	if c.profile == nil {
+		return hi - lo
+	}
+	share := c.profile.total() / float64(piecesPerShare*c.P) * c.weights[worker]
+	end := c.profile.find(c.profile.until(min(lo*c.unit, c.N)) + share)
+	return min(max(ceilDiv(end, c.unit)-lo, ceilDiv(c.MinChunk, c.unit), 1), hi-lo)
+}
+
+// Loot is half.
+func (c *cost) Loot(lo, hi int) int { return max(1, (hi-lo)>>1) }
+
+// Report remembers a piece.
+func (c *cost) Report(worker, start, n int, seconds, _ float64) {
+	if n > 0 && seconds >= 0 {
+		c.did[worker].chunks = append(c.did[worker].chunks, costRecord{start, n, seconds})
+	}
+}
+
+// Restart learns from what was reported: first the speeds, as predicted over measured time, then the costs at speed 1.
+//
+// Without a profile a worker's speed is iterations over time, which is fair since chunks were small and the workers' interleaved. With one,
+// errors of a worker's speed and of the costs that it measured are mixed up; they part as other workers get the same iterations.
+func (c *cost) Restart() {
+	c.batch = -1
+	speed := make([]float64, c.P)
+	known, sum := 0.0, 0.0
+	for i := range c.did {
+		predicted, measured := 0.0, 0.0
+		for _, r := range c.did[i].chunks {
+			predicted += c.predicted(r)
+			measured += r.t
+		}
+		if predicted > 0 && measured > 0 {
+			speed[i] = predicted / measured
+			sum += speed[i]
+			known += c.weights[i]
+		}
+	}
+	if known == 0 {
+		return
+	}
+	for i := range speed {
+		if speed[i] > 0 { // the others keep theirs
+			c.weights[i] = speed[i] / sum * known
+		}
+	}
+	next, covered := make([]float64, min(c.N, maxBins)), make([]float64, min(c.N, maxBins))
+	for i := range c.did {
+		for _, r := range c.did[i].chunks {
+			c.spread(r, r.t*c.weights[i], next, covered)
+		}
+		c.did[i].chunks = c.did[i].chunks[:0]
+	}
+	mean, seen := 0.0, 0.0
+	for b := range next {
+		mean += next[b]
+		seen += covered[b]
+	}
+	for b := range next { // bins that nobody reported are taken for average
+		if missing := 1 - covered[b]; missing > 1e-9 {
+			next[b] += missing * mean / seen
+		}
+	}
+	c.profile = newProfile(c.N, next)
+}
+
+// predicted is what a piece was expected to cost; without a profile its iterations.
+func (c *cost) predicted(r costRecord) float64 {
+	if c.profile == nil {
+		return float64(r.n)
+	}
+	return c.profile.until(r.start+r.n) - c.profile.until(r.start)
+}
+
+// spread adds the cost of a piece to the bins it lies in. Within it costs keep the proportions of the old profile, so
+// that what was learned from small pieces is not lost by measuring larger ones.
+func (c *cost) spread(r costRecord, t float64, bins, covered []float64) {
+	whole := c.predicted(r)
+	m, n := float64(len(bins)), float64(c.N)
+	from, to := float64(r.start)*m/n, float64(r.start+r.n)*m/n
+	for b := int(from); b < len(bins) && float64(b) < to; b++ {
+		lo, hi := max(from, float64(b)), min(to, float64(b+1))
+		part := (hi - lo) / (to - from)
+		if whole > 0 && c.profile != nil {
+			part = (c.profile.at(hi*n/m) - c.profile.at(lo*n/m)) / whole
+		}
+		bins[b] += t * part
+		covered[b] += hi - lo
+	}
+}
+
+// Expected is the measured speeds.
+func (c *cost) Expected() []float64 { return slices.Clone(c.weights) }
+
+// Profile is what COST has learned: the expected time of each of equally many iterations, in order, at speed 1. It is nil before
+// the first Restart. Another loop of the same operator can begin with it (Params.Profile).
+func (c *cost) Profile() []float64 {
+	if c.profile == nil {
+		return nil
+	}
+	return slices.Clone(c.profile.cost)
+}
+
+// profile is a piecewise constant cost over the iterations, with prefix sums.
+type profile struct {
+	n    int
+	cost []float64
+	pre  []float64 // len(cost)+1
+}
+
+func newProfile(n int, cost []float64) *profile {
+	p := &profile{n: n, cost: cost, pre: make([]float64, len(cost)+1)}
+	for i, c := range cost {
+		p.pre[i+1] = p.pre[i] + c
+	}
+	return p
+}
+
+func (p *profile) total() float64 { return p.pre[len(p.cost)] }
+
+// until is the cost of the first i iterations.
+func (p *profile) until(i int) float64 { return p.at(float64(i)) }
+
+func (p *profile) at(x float64) float64 {
+	if p.n == 0 || len(p.cost) == 0 {
+		return 0
+	}
+	x *= float64(len(p.cost)) / float64(p.n)
+	b := min(int(x), len(p.cost)-1)
+	return p.pre[b] + (x-float64(b))*p.cost[b]
+}
+
+// find is the smallest number of iterations that cost at least c, at most n.
+func (p *profile) find(c float64) int {
+	b := sort.SearchFloat64s(p.pre, c)
+	if b == 0 {
+		return 0
+	}
+	if b > len(p.cost) {
+		return p.n
+	}
+	x := (float64(b-1) + (c-p.pre[b-1])/p.cost[b-1]) * float64(p.n) / float64(len(p.cost))
+	return min(ceil(x), p.n)
+}

@@ -1,0 +1,110 @@
+package schedule
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// This file defines rates, how fast each worker has been. It is the shared part of the adaptive techniques.
+
+// rate is what one worker reported. Only its worker writes it, others read numbers that may belong to different reports: that changes
+// sizes, never coverage. Padding keeps the lines of two workers apart, and their neighbours that the processor fetches along.
+type rate struct {
+	a, b    number // sum s*t and sum s*n over records s = 1, 2, ...: later records weigh more
+	n, t, q number // sum n, sum t, sum t^2/n
+	s       int64  // records so far; only its worker reads it
+	pending int    // iterations whose time was too short to be seen
+	_       [128 - 7*8]byte
+}
+
+// number is a float64 that is read while it is written.
+type number struct{ bits atomic.Uint64 }
+
+func (x *number) get() float64  { return math.Float64frombits(x.bits.Load()) }
+func (x *number) set(v float64) { x.bits.Store(math.Float64bits(v)) }
+
+// rates are the workers of a loop.
+type rates struct {
+	prior []float64 // weights before anything is known
+	of    []rate
+}
+
+func newRates(p Params) rates { return rates{prior: p.Weights, of: make([]rate, p.P)} }
+
+// record adds a record of n iterations in t seconds. A clock that has not moved would make a worker infinitely fast, so such iterations
+// wait for the next record.
+func (r *rates) record(worker, n int, t float64) {
+	w := &r.of[worker]
+	if n += w.pending; n <= 0 || !(t > 0) || math.IsInf(t, 0) {
+		w.pending = max(n, 0)
+		return
+	}
+	w.pending = 0
+	w.s++
+	s, f := float64(w.s), float64(n)
+	w.a.set(w.a.get() + s*t)
+	w.b.set(w.b.get() + s*f)
+	w.n.set(w.n.get() + f)
+	w.t.set(w.t.get() + t)
+	w.q.set(w.q.get() + t*t/f)
+}
+
+// condense makes one first record of all that a worker did, for the next execution to begin with.
+func (r *rates) condense() {
+	for i := range r.of {
+		w := &r.of[i]
+		if w.s > 0 {
+			w.s = 1
+			w.a.set(w.t.get())
+			w.b.set(w.n.get())
+		}
+	}
+}
+
+// speed is iterations a second, B/A of the weighted sums; 0 if unknown.
+func (r *rates) speed(worker int) float64 {
+	if a := r.of[worker].a.get(); a > 0 {
+		return r.of[worker].b.get() / a
+	}
+	return 0
+}
+
+// scale returns what is needed to make speeds weights: the sum of all speeds, and the speed of a worker of prior weight 1 of which nothing is known.
+// Such workers have the mean speed of the known ones.
+func (r *rates) scale() (sum, unknown float64) {
+	known, missing := 0.0, 0.0
+	for i := range r.of {
+		if v := r.speed(i); v > 0 {
+			sum += v
+			known += r.prior[i]
+		} else {
+			missing += r.prior[i]
+		}
+	}
+	if known == 0 {
+		return missing, 1
+	}
+	unknown = sum / known
+	return sum + missing*unknown, unknown
+}
+
+// weight is P * speed / sum of speeds, for a scale.
+func (r *rates) weight(worker int, sum, unknown float64) float64 {
+	v := r.speed(worker)
+	if v == 0 {
+		v = r.prior[worker] * unknown
+	}
+	return float64(len(r.of)) * v / sum
+}
+
+// weights fills dst, which has room for all workers.
+func (r *rates) weights(dst []float64) []float64 {
+	sum, unknown := r.scale()
+	for i := range dst {
+		dst[i] = r.weight(i, sum, unknown)
+	}
+	return dst
+}
+
+// Expected is the relative speed of every worker as known now.
+func (r *rates) Expected() []float64 { return r.weights(make([]float64, len(r.of))) }

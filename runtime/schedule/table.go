@@ -1,0 +1,104 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"flow/lang/source"
+)
+
+// This file defines the table of techniques, one row each, and how a name is looked up. The formula's code is in the file of the row's name.
+
+// Technique is a way to cut a loop into chunks. Rows are read-only.
+type Technique struct {
+	Name    string
+	Aliases []string // other names in use; all names are compared without case, "-" and "_"
+	Class   string   // static, fixed, decreasing, increasing, random, weighted, adaptive, stealing, cost, expression
+	Needs   string   // the fields of Params that it reads
+	Doc     string   // the size of a chunk
+	Source  string   // who published it, where and when
+	build   func(Params) (Calculator, error)
+}
+
+// In Doc, R is what is left, j = i div P the batch (stage) of step i, R_j what was left when it began, w the weight of the worker that asks.
+func techniques() []Technique {
+	return []Technique{
+		{"STATIC", nil, "static", "N, P", "q+1 for the first r workers, q for the others; q, r = divmod(N, P)", "folklore", newStatic},
+		{"MSTATIC", nil, "fixed", "N, P", "ceil(N/(4P))", "DAPHNE", newMStatic},
+		{"SS", []string{"DYNAMIC"}, "fixed", "N", "1", "Tang, Yew, ICPP 1986", newSS},
+		{"FSC", nil, "fixed", "N, P, h, sigma", "ceil((sqrt(2) N h / (sigma P sqrt(ln P)))^(2/3)); ceil(N/P) if P = 1 or sigma = 0", "Kruskal, Weiss, IEEE TSE 11(10), 1985", newFSC},
+		{"MFSC", nil, "fixed", "N, P", "floor(0.55 + T ln 2/ln T), T = ceil(N/P); 1 if T <= 1", "Carino, Banicescu, DLB tool, 2007", newMFSC},
+		{"AUTO_CHUNK", nil, "fixed", "N, P", "N div (2^(m+1) P), m = int(0.618 log2(N div P)); 1 if N < P", "Mohammed et al., Auto4OMP, IEEE TPDS 2022", newAutoChunk},
+		{"GSS", []string{"GUIDED"}, "decreasing", "N, P", "ceil(R/P)", "Polychronopoulos, Kuck, IEEE TC 36(12), 1987", newGSS},
+		{"TAP", nil, "decreasing", "N, P, mu, sigma, alpha", "ceil(T + v^2/2 - v sqrt(2T + v^2/4)), T = R/P, v = alpha sigma/mu", "Lucco, PLDI 1992", newTAP},
+		{"TSS", nil, "decreasing", "N, P, first, last", "max(f - i d, l), f = ceil(N/2P), l = 1, d = floor((f-l)/(S-1)), S = ceil(2N/(f+l))", "Tzen, Ni, IEEE TPDS 4(1), 1993", newTSS},
+		{"FAC", nil, "decreasing", "N, P, mu, sigma", "ceil(R_j/(x P)), x = 2 + b^2 + b sqrt(b^2+4), first batch 1 + b^2 + b sqrt(b^2+2), b = P sigma/(2 mu sqrt(R_j))", "Flynn Hummel, Schonberg, Flynn, CACM 35(8), 1992", newFAC},
+		{"FAC2", []string{"FSS", "FACTORING"}, "decreasing", "N, P", "ceil(N/(P 2^(j+1)))", "Flynn Hummel, Schonberg, Flynn, CACM 35(8), 1992", newFAC2},
+		{"WF2", []string{"WF"}, "weighted", "N, P, weights", "ceil(w N/(P 2^(j+1)))", "Flynn Hummel, Schmidt, Uma, Wein, SPAA 1996", newWF2},
+		{"TFSS", nil, "decreasing", "N, P, first, last", "floor of the mean of the next P sizes of TSS", "Chronopoulos, Andonie, Benche, Grosu, CLUSTER 2001", newTFSS},
+		{"FISS", nil, "increasing", "N, P, stages", "C + j d, C = floor(N/(X P)), d = floor(4N/(X P B(B-1))), X = B+2, B = 3 stages; last stage ceil(R_j/P)", "Philip, Das, PDCS 1997", newFISS},
+		{"VISS", nil, "increasing", "N, P, divisor", "floor(C (2 - 2^-j)), C = floor(N/(4P))", "Philip, Das, PDCS 1997", newVISS},
+		{"PLS", nil, "decreasing", "N, P, swr", "ceil(SWR N/P) for P steps, then ceil(R/P); SWR = 0.5", "Shih, Yang, Tseng, J. Supercomputing 41(3), 2007", newPLS},
+		{"PSS", nil, "decreasing", "N, P, idle", "ceil(R/(1.5 E)), E = P workers that ask", "Girkar, Kejariwal et al., Euro-Par 2006", newPSS},
+		{"PSS_SEEDED", nil, "decreasing", "N, P, seed", "ceil(R/(1.5 E)), E the mean of 1 + Binomial(P-1, 1/2), drawn", "Girkar, Kejariwal et al., Euro-Par 2006", newPSSSeeded},
+		{"PSS_MEASURED", nil, "adaptive", "N, P", "ceil(R/(1.5 E)), E the mean number of idle workers at a request, counted", "Girkar, Kejariwal et al., Euro-Par 2006", newPSSMeasured},
+		{"RAND", []string{"RND"}, "random", "N, P, seed", "uniform from N div 100P to N div 2P", "Ciorba, Iwainsky, Buder, IWOMP 2018", newRAND},
+		{"BOLD", nil, "adaptive", "N, P, mu, sigma, h", "minimises expected idle time and overhead, from what is left and what is under way", "Hagerup, JPDC 47(2), 1997", newBOLD},
+		{"StaticSteal", []string{"STEAL"}, "stealing", "N, P, min chunk", "one unit of an own STATIC block; then a quarter of another's rest", "LLVM libomp", newStaticSteal},
+		{"AWF", nil, "adaptive", "N, P, weights", "ceil(w ceil(R_j/2P)), w from the executions before", "Banicescu, Velusamy, Devaprasad, Cluster Computing 6(3), 2003", newAWF},
+		{"AWF-B", nil, "adaptive", "N, P, weights", "ceil(w ceil(R_j/2P)), w anew for each batch", "Carino, Banicescu, J. Supercomputing 44(1), 2008", newAWFB},
+		{"AWF-C", nil, "adaptive", "N, P, weights", "ceil(w ceil(R/2P)), w anew for each chunk", "Carino, Banicescu, J. Supercomputing 44(1), 2008", newAWFC},
+		{"AWF-D", nil, "adaptive", "N, P, weights", "as AWF-B, with the time of claiming", "Carino, Banicescu, J. Supercomputing 44(1), 2008", newAWFD},
+		{"AWF-E", nil, "adaptive", "N, P, weights", "as AWF-C, with the time of claiming", "Carino, Banicescu, J. Supercomputing 44(1), 2008", newAWFE},
+		{"AF", nil, "adaptive", "N, P", "ceil((D + 2TR - sqrt(D^2 + 4DTR))/(2 mu)), D = sum sigma^2/mu, T = 1/sum(1/mu), measured", "Banicescu, Liu, HPC 2000", newAF},
+		{"AF_CAP", nil, "adaptive", "N, P", "AF, at most w R/2P", "this project", newAFCap},
+		{"COST", nil, "cost", "N, P, weights, profile", "w C_j/2P of the cost left, as the execution before measured it; in pieces that can be stolen", "this project", newCost},
+	}
+}
+
+// Techniques lists all techniques, as a table of their own to keep.
+func Techniques() []Technique { return techniques() }
+
+// New makes the calculator for a loop. It refuses impossible params with an error that names the field and its value.
+func (t *Technique) New(p Params) (Calculator, error) {
+	p, err := p.checked()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return t.build(p)
+}
+
+// UnknownError is a name that no technique has.
+type UnknownError struct {
+	Name    string
+	Suggest string // the nearest name, or ""
+}
+
+func (e *UnknownError) Error() string { return "no technique " + e.Name }
+
+// Lookup finds a technique by one of its names, or makes one of an expression that begins with "expr:". The
+// error is an *UnknownError or says what is wrong with the expression.
+func Lookup(name string) (*Technique, error) {
+	if name = strings.TrimSpace(name); len(name) >= len(exprPrefix) && strings.EqualFold(name[:len(exprPrefix)], exprPrefix) {
+		return exprTechnique(name)
+	}
+	all := techniques()
+	var known []string
+	for i := range all {
+		t := &all[i]
+		names := append([]string{t.Name}, t.Aliases...)
+		if slices.ContainsFunc(names, func(n string) bool { return plain(n) == plain(name) }) {
+			return t, nil
+		}
+		known = append(known, names...)
+	}
+	e := &UnknownError{Name: name}
+	e.Suggest, _ = source.Suggest(strings.ToUpper(name), known)
+	return nil, e
+}
+
+// plain is a name as names are compared.
+func plain(name string) string {
+	return strings.ToUpper(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name))
+}
