@@ -61,9 +61,6 @@ func playRank(scene string) int {
 		}
 		say("code %s: %s", f.Code, f.Message(p))
 		if !f.Clean {
-			if f.Speaker != c.Rank() {
-				time.Sleep(300 * time.Millisecond)
-			}
 			c.Abort(1)
 		}
 		if ctx.Err() != nil {

@@ -61,6 +61,9 @@ const (
 	goodbye = 1500 * time.Millisecond
 	// pollEvery is the least time between two polls by workers that have tasks.
 	pollEvery = 20 * time.Microsecond
+	// sayFirst is how much later the others return from a run after which the job is aborted: who speaks for all must have
+	// spoken before the launcher kills it.
+	sayFirst = 300 * time.Millisecond
 	// beatPeers bounds how many ranks a heartbeat goes to.
 	beatPeers = 32
 )
@@ -177,6 +180,9 @@ func Run(ctx context.Context, comm transport.Comm, pool *local.Pool, p *plan.Pla
 	f := r.prepare()
 	if f == nil {
 		f = r.loop(ctx, pool)
+	}
+	if f != nil && !f.Clean && f.Speaker != r.me {
+		time.Sleep(sayFirst)
 	}
 	report := r.finish(f)
 	if f != nil {

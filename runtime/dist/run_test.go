@@ -137,7 +137,7 @@ func TestRunsOneAfterAnother(t *testing.T) {
 			bad = spoil(p, 40+5*round)
 		}
 		within(t, 20*time.Second, func() {
-			errs := runAll(context.Background(), comms, p, func(int) Options { return Options{Env: &enginetest.Env{}, Budget: 5000} })
+			errs := runAll(context.Background(), comms, p, func(int) Options { return Options{Env: &enginetest.Env{}, Budget: 5000, Grace: time.Minute} })
 			for rank, err := range errs {
 				var f *local.TaskFailure
 				switch {
