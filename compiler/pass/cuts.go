@@ -145,6 +145,18 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 		if w, ok := c.by[in[0]]; ok {
 			return cutting{w.cc, w.rc}, true
 		}
+	case op.ShardDiagonal:
+		w, ok := c.by[in[0]]
+		if x := g.Type(in[0]); !ok || x.Rows != x.Cols {
+			return cutting{}, false
+		}
+		return cutting{w.rc, []int{0, 1}}, true
+	case op.ShardTriangle:
+		w, ok := c.by[in[0]]
+		if !ok || t.Rows != t.Cols {
+			return cutting{}, false
+		}
+		return cutting{w.rc, w.rc}, true
 	case op.ShardContract:
 		if len(in) == 3 {
 			if w, ok := c.by[in[0]]; ok {

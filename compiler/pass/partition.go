@@ -156,6 +156,17 @@ func (p *partitioner) node(id ir.ID) error {
 			if !cut.single() {
 				return p.aligned(id, n, t, cut)
 			}
+		case op.ShardDiagonal:
+			if !cut.single() {
+				x := p.recut(p.old.In(id)[0], cut.rc, cut.rc)
+				return p.blocks(id, t, cut, func(i, j int, b Block) (ir.ID, error) {
+					return p.typed(n.Op, n.Attrs, b, x.at(i, i))
+				})
+			}
+		case op.ShardTriangle:
+			if !cut.single() {
+				return p.triangle(id, n, t, cut)
+			}
 		case op.ShardTranspose:
 			if !cut.single() {
 				x := p.recut(p.old.In(id)[0], cut.cc, cut.rc)
@@ -327,6 +338,20 @@ func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []
 			src = append(src, piece{p.get(in[k]), a0 - r0, b0 - c0, x.sr + a0 - x.dr, x.sc + b0 - x.dc, a1 - a0, b1 - b0})
 		}
 		return p.lay(t, src, r1-r0, c1-c0, b), nil
+	})
+}
+
+// triangle cuts an operator that keeps a triangle of a square matrix, on square cuts.
+func (p *partitioner) triangle(id ir.ID, n *ir.Node, t types.Type, c cutting) error {
+	x := p.recut(p.old.In(id)[0], c.rc, c.cc)
+	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
+		switch {
+		case i == j:
+			return p.typed(n.Op, n.Attrs, b, x.at(i, i))
+		case (j > i) == n.Op.Shard.Upper:
+			return x.at(i, j), nil
+		}
+		return p.zeros(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j], b), nil
 	})
 }
 

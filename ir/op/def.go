@@ -142,6 +142,8 @@ const (
 	ShardGenerate            // a constructor: every block is computed from its place alone (attributes full, at)
 	ShardAligned             // elementwise: block (i,j) from blocks (i,j), broadcast along missing axes
 	ShardTranspose           // block (i,j) from block (j,i)
+	ShardDiagonal            // of a square matrix: block i of the result from diagonal block (i,i)
+	ShardTriangle            // of a square matrix: diagonal blocks by the operator, others kept or zero (attribute of the row: Shard.Upper)
 	ShardContract            // a @ b: blocks (i,k) and (k,j), accumulated over ascending k
 	ShardReduce              // blocks to partials (Partial), partials to one (Combine), then Finish
 	ShardRows                // like ShardReduce, a result per row: partial results over a row of blocks
@@ -158,6 +160,8 @@ type Shard struct {
 	Partial, Combine, Finish string
 	// Accum names the accumulating form of a contraction (gemm): acc + a@b.
 	Accum string
+	// Upper says which blocks a ShardTriangle keeps: those above the diagonal, else those below.
+	Upper bool
 }
 
 // Loops are the vector loops of an elementwise operator over contiguous slices of
