@@ -126,17 +126,16 @@ func (r *Report) Traffic() (messages, bytes int64) {
 	return messages, bytes
 }
 
-// Waiting is the seconds that workers without a task spent while messages of their rank were under way, and the share of
-// all communication that was hidden behind tasks. Both are 0 for a run that recorded nothing.
+// Waiting is the seconds, summed over workers, in which no worker of a rank had a task while a message of that rank was under way,
+// and the share of all communication time in which some worker had one. Both are 0 for a run that recorded nothing.
 func (r *Report) Waiting() (seconds, hidden float64) {
 	if len(r.Recordings) == 0 || len(r.Ranks) < 2 {
 		return 0, 0
 	}
 	s := trace.Summarise(r.Recordings...)
-	for _, t := range s.Tracks {
-		if t.Worker {
-			seconds += float64(t.Communication) / 1e9
-		}
+	workers := 0
+	for _, k := range r.Ranks {
+		workers += k.Workers
 	}
-	return seconds, s.HiddenShare()
+	return float64(s.Communication-s.Hidden) / 1e9 * float64(workers) / float64(len(r.Ranks)), s.HiddenShare()
 }

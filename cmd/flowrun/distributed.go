@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"runtime"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"flow"
+	"flow/ir/op"
 	"flow/lang/source"
 	"flow/runtime/dist"
 	"flow/runtime/dist/transport/mpi"
@@ -50,9 +54,15 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		return err
 	}
 	o.Ranks = comm.Size()
+	if req.threads == 0 {
+		req.threads = shareOf()
+	}
+	// Beside the workers there is the engine that moves messages, which must not wait for one of them to be preempted.
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), req.threads+1))
 	stderr := s.err
 	if comm.Rank() > 0 {
 		s.out, s.err = io.Discard, io.Discard
+		s.signal.silence()
 	}
 	p, err := s.compile(c.Context, c, o)
 	if err != nil {
@@ -76,9 +86,44 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	return errors.Join(err, comm.Close())
 }
 
-// launch refuses for now to start ranks by itself.
-func (s *session) launch(*cli.Context, runRequest, flow.CompileOptions) error {
-	e := usagef("--backend=mpi runs under a launcher")
-	e.help = "mpirun -n 4 flowrun FILE --distributed --backend=mpi"
-	return e
+// launch starts ranks on this machine that run this very command. The program is compiled here first, so that its
+// mistakes are told once and without starting anything.
+func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) error {
+	if c.Args().First() == "-" {
+		e := usagef("ranks cannot read a program from standard input")
+		e.help = "write it to a file"
+		return e
+	}
+	o.Ranks = req.ranks
+	if o.Ranks == 0 {
+		o.Ranks = dist.DefaultRanks()
+	}
+	if _, err := s.compile(c.Context, c, o); err != nil {
+		return err
+	}
+	s.signal.leave() // the ranks end by themselves, and Launch sees to it
+	code, err := dist.Launch(c.Context, dist.LaunchOptions{Ranks: o.Ranks})
+	if err != nil {
+		var f *op.Failure
+		if errors.As(err, &f) {
+			d := source.Errorf(source.Code(f.Code), source.Span{}, "%s", f.Msg).WithHelp("%s", f.Help)
+			return &flow.Refusal{Files: source.NewFileSet(), Diagnostics: source.Diagnostics{d}, Ran: true}
+		}
+		return err
+	}
+	if code != 0 {
+		return exit(code)
+	}
+	return nil
+}
+
+// shareOf is how many threads a rank runs without --threads: its part of the processors that it may use, which are
+// those of the whole machine unless the launcher has bound it.
+func shareOf() int {
+	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+			return max(1, runtime.GOMAXPROCS(0)/n)
+		}
+	}
+	return runtime.GOMAXPROCS(0)
 }

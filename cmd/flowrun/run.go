@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"flow"
+	"flow/runtime/dist/transport/mpi"
 )
 
 // This file defines `flowrun run`, which is also meant when no command is named.
@@ -77,7 +78,7 @@ func (s *session) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("tune") {
+	if c.Bool("tune") && !(req.distributed && mpi.Launched()) { // who started the ranks has measured
 		r, err := s.tune(o.Kernels)
 		if err != nil {
 			return err

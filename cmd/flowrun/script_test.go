@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,6 +38,8 @@ func params(dir string) testscript.Params {
 			env.Setenv("FLOW_CACHE", filepath.Join(env.WorkDir, ".cache")) // nothing measured before counts
 			env.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 			env.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+			first, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
+			env.Setenv("FLOWRUN", filepath.Join(first, "flowrun")) // for scripts that change PATH
 			for _, name := range []string{"examples", "bench"} {
 				path, err := filepath.Abs(filepath.Join("..", "..", name))
 				if err != nil {
@@ -53,8 +56,10 @@ func params(dir string) testscript.Params {
 			return false, errors.New("unknown condition " + cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":     exits,
-			"unchanged": unchanged,
+			"exits":       exits,
+			"unchanged":   unchanged,
+			"interrupted": interrupted,
+			"survivors":   survivors,
 		},
 	}
 }

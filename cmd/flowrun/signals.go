@@ -21,12 +21,14 @@ const grace = 1500 * time.Millisecond
 type interruption struct {
 	number  atomic.Int32
 	discard atomic.Pointer[func()] // removes files in progress, should the run not come to it
+	silent  atomic.Bool            // somebody else says it
+	left    chan struct{}          // closed by leave
 }
 
 // watchSignals returns a context that the first SIGINT or SIGTERM cancels. A second signal, or a run that does not
 // end within the grace, ends the process at once. Stop gives signals back to the system.
 func (s *session) watchSignals() (ctx context.Context, stop func()) {
-	s.signal = &interruption{}
+	s.signal = &interruption{left: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	caught := make(chan os.Signal, 2)
 	done := make(chan struct{})
@@ -36,6 +38,9 @@ func (s *session) watchSignals() (ctx context.Context, stop func()) {
 		case sig := <-caught:
 			s.signal.number.Store(int32(sig.(syscall.Signal)))
 			cancel()
+		case <-s.signal.left:
+			signal.Stop(caught)
+			return
 		case <-done:
 			return
 		}
@@ -48,7 +53,7 @@ func (s *session) watchSignals() (ctx context.Context, stop func()) {
 		if f := s.signal.discard.Load(); f != nil {
 			(*f)()
 		}
-		os.Exit(s.signal.report(s.err))
+		os.Exit(s.signal.report(os.Stderr))
 	}()
 	return ctx, func() {
 		signal.Stop(caught)
@@ -67,9 +72,17 @@ func (i *interruption) onExit(discard func()) {
 	}
 }
 
+// silence makes report say nothing, for ranks beside rank 0.
+func (i *interruption) silence() { i.silent.Store(true) }
+
+// leave gives signals up: whoever asks for them next decides what they mean. At most once.
+func (i *interruption) leave() { close(i.left) }
+
 // report says which signal ended the run and returns the exit code for it.
 func (i *interruption) report(w io.Writer) int {
 	sig := syscall.Signal(i.number.Load())
-	fmt.Fprintf(w, "flowrun: stopped by %v\n", sig)
+	if !i.silent.Load() {
+		fmt.Fprintf(w, "flowrun: stopped by %v\n", sig)
+	}
 	return 128 + int(sig)
 }

@@ -1,0 +1,219 @@
+package flow
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"flow/compiler"
+	"flow/kernels"
+)
+
+// This file defines the oracle of the project: a program prints the same bytes on every engine. Everything that is a program
+// goes through it: the examples of the operator rows, the blocks of the reference, examples/*.flow.
+
+var update = flag.Bool("update", false, "rewrite the goldens in testdata")
+
+// engine is one way to run a program.
+type engine struct {
+	name    string
+	ranks   int
+	threads int
+	disable []string
+	eval    bool // the reference evaluator
+}
+
+// engines is every way that must agree, the definition first. The seed draws which passes are left out.
+func engines(seed uint64) []engine {
+	list := []engine{{name: "eval", ranks: 1, eval: true}}
+	for threads := 1; threads <= 3; threads++ {
+		list = append(list, engine{name: fmt.Sprintf("local/%d", threads), ranks: 1, threads: threads})
+	}
+	for _, ranks := range []int{1, 2, 3, 4, 5, 8} {
+		list = append(list, engine{name: fmt.Sprintf("mem/%d", ranks), ranks: ranks, threads: 1})
+	}
+	list = append(list, engine{name: "unfused", ranks: 1, threads: 2, disable: []string{"fuse"}})
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for range 3 {
+		var off []string
+		for _, p := range compiler.Passes() {
+			if !p.Required && rng.IntN(2) == 0 {
+				off = append(off, p.Name)
+			}
+		}
+		ranks := 1 + rng.IntN(4)
+		list = append(list, engine{name: fmt.Sprintf("ranks %d without %v", ranks, off), ranks: ranks, threads: 2, disable: off})
+	}
+	return list
+}
+
+// output is what a program prints on an engine; an error is part of it, because a failure must be the same as well, but for the
+// rank that it happened on.
+func (e engine) output(name string, text []byte, sets []Setting) string {
+	ctx := context.Background()
+	p, err := Compile(ctx, name, text, CompileOptions{Set: sets, Ranks: e.ranks, Disable: e.disable, Verify: true})
+	var out bytes.Buffer
+	if err == nil {
+		if e.eval {
+			err = p.Evaluate(&out)
+		} else {
+			_, err = p.Run(ctx, RunOptions{Stdout: &out, Threads: e.threads})
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(&out, "FAILED: %s\n", onRank.ReplaceAllString(err.Error(), ""))
+	}
+	return out.String()
+}
+
+var onRank = regexp.MustCompile(`\n *= note: on rank \d+`)
+
+// everywhere runs a program on every engine and returns what the definition prints.
+func everywhere(t *testing.T, name string, text []byte, sets []Setting, list []engine) string {
+	t.Helper()
+	want := list[0].output(name, text, sets)
+	for _, e := range list[1:] {
+		if got := e.output(name, text, sets); got != want {
+			t.Errorf("%s on %s:\n%swant, as on %s:\n%s", name, e.name, clip(got), list[0].name, clip(want))
+		}
+	}
+	return want
+}
+
+func clip(s string) string {
+	if len(s) > 2000 {
+		return s[:2000] + "...\n"
+	}
+	return s
+}
+
+// Every example of every operator row prints what the row says, on every engine.
+func TestOperatorExamples(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, d := range table.Rows() {
+		for i, eg := range d.Eg {
+			got := everywhere(t, d.Name, []byte(eg.Program), nil, engines(uint64(i)))
+			if strings.TrimRight(got, "\n") != strings.TrimRight(eg.Output, "\n") {
+				t.Errorf("example of %s\n%s\nprints\n%swant\n%s", d.Name, eg.Program, got, eg.Output)
+			}
+			ran++
+		}
+	}
+	if ran < len(table.Rows())/2 {
+		t.Errorf("only %d examples for %d rows", ran, len(table.Rows()))
+	}
+}
+
+var specBlock = regexp.MustCompile("(?s)```flow run\n(.*?)```\n(?:```output\n(.*?)```)?")
+
+// Every block of the reference that is marked to run prints what follows it.
+func TestReferenceBlocks(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("lang", "spec.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := specBlock.FindAllStringSubmatchIndex(string(text), -1)
+	if len(blocks) < 10 {
+		t.Fatalf("found %d blocks: the pattern is out of date", len(blocks))
+	}
+	for i, b := range blocks {
+		name := fmt.Sprintf("spec.md:%d", 1+strings.Count(string(text[:b[2]]), "\n"))
+		got := everywhere(t, name, text[b[2]:b[3]], nil, engines(uint64(i)))
+		want := ""
+		if b[4] >= 0 {
+			want = string(text[b[4]:b[5]])
+		}
+		if got != want {
+			t.Errorf("%s prints\n%swant\n%s", name, got, want)
+		}
+	}
+}
+
+// The program in the README prints what it promises.
+func TestReadmeProgram(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := specBlock.FindSubmatch(text)
+	if m == nil {
+		t.Fatal("README.md has no program")
+	}
+	if got := everywhere(t, "first.flow", m[1], nil, engines(1)); got != "recovered: true\n" {
+		t.Errorf("prints\n%s", got)
+	}
+}
+
+// exampleSets are the params under which an example is small enough for the definition, by file name; every
+// example has a row.
+var exampleSets = map[string][][]Setting{
+	"cholesky.flow": {
+		{{Name: "n", Text: "100"}, {Name: "nb", Text: "16"}},
+		{{Name: "n", Text: "70"}, {Name: "nb", Text: "16"}, {Name: "single", Text: "true"}},
+		{{Name: "n", Text: "10"}, {Name: "nb", Text: "64"}},
+	},
+	"cholesky_eq.flow": {{{Name: "n", Text: "100"}, {Name: "nb", Text: "16"}}},
+	"xplusxt.flow":     {{{Name: "n", Text: "150"}}},
+	"normal.flow":      {nil},
+}
+
+// Every example prints its golden on every engine.
+func TestExamples(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("examples", "*.flow"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		t.Run(name, func(t *testing.T) {
+			sets, ok := exampleSets[name]
+			if !ok {
+				t.Fatalf("exampleSets has no row for %s", name)
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all strings.Builder
+			for i, s := range sets {
+				fmt.Fprintf(&all, "$ flowrun %s", file)
+				for _, set := range s {
+					fmt.Fprintf(&all, " --set %s=%s", set.Name, set.Text)
+				}
+				fmt.Fprintf(&all, "\n%s", everywhere(t, name, text, s, engines(uint64(i))))
+			}
+			golden(t, filepath.Join("testdata", "examples", strings.TrimSuffix(name, ".flow")+".txt"), all.String())
+		})
+	}
+}
+
+// golden compares with a file, or rewrites it under -update.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test . -update writes it)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is\n%swant\n%s", path, got, want)
+	}
+}
