@@ -165,7 +165,10 @@ var exampleSets = map[string][][]Setting{
 	},
 	"cholesky_eq.flow": {{{Name: "n", Text: "100"}, {Name: "nb", Text: "16"}}},
 	"xplusxt.flow":     {{{Name: "n", Text: "150"}}},
-	"normal.flow":      {nil},
+	"lu.flow":          {{{Name: "n", Text: "100"}, {Name: "nb", Text: "16"}}},
+	"qr.flow":          {{{Name: "n", Text: "300"}, {Name: "m", Text: "20"}}},
+	"solve.flow":       {{{Name: "n", Text: "60"}}},
+	"normal.flow":      {{{Name: "n", Text: "2000"}}},
 }
 
 // Every example prints its golden on every engine.

@@ -70,7 +70,7 @@ func TestWineQuality(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := everywhere(t, "normal.flow", text, []Setting{{Name: "file", Text: path}}, fastEngines())
+	out := everywhere(t, "normal.flow", text, []Setting{{Name: "data", Text: path}}, fastEngines())
 	if r := labelled(t, out, "R2"); math.Abs(r-0.29213688504020) > 1e-10 {
 		t.Errorf("R2 %.14f, want 0.29213688504020", r)
 	}

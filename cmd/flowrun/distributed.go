@@ -81,7 +81,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		s.err = stderr
 	}
 	if failure != nil && !failure.Clean {
-		comm.Abort(s.tell(err)) // requests are left that nobody will answer: the job ends here
+		comm.Abort(dist.Leave(s.tell(err))) // requests are left that nobody will answer: the job ends here
 	}
 	return errors.Join(err, comm.Close())
 }
@@ -102,7 +102,7 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 		return err
 	}
 	s.signal.leave() // the ranks end by themselves, and Launch sees to it
-	code, err := dist.Launch(c.Context, dist.LaunchOptions{Ranks: o.Ranks})
+	code, err := dist.Launch(c.Context, dist.LaunchOptions{Ranks: o.Ranks, Leaves: true})
 	if err != nil {
 		var f *op.Failure
 		if errors.As(err, &f) {

@@ -17,6 +17,7 @@ import (
 
 	"flow"
 	"flow/lang/source"
+	"flow/runtime/dist"
 )
 
 // The exit codes of the command; 128 + signal for a run that a signal ended.
@@ -44,7 +45,7 @@ type session struct {
 }
 
 func main() {
-	os.Exit(invoke(os.Args, time.Now()))
+	os.Exit(dist.Leave(invoke(os.Args, time.Now())))
 }
 
 // invoke runs one command line and returns its exit code.

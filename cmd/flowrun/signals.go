@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"flow/runtime/dist"
 )
 
 // This file defines what Ctrl-C and SIGTERM do: the run is cancelled, files in progress are
@@ -53,7 +55,7 @@ func (s *session) watchSignals() (ctx context.Context, stop func()) {
 		if f := s.signal.discard.Load(); f != nil {
 			(*f)()
 		}
-		os.Exit(s.signal.report(os.Stderr))
+		os.Exit(dist.Leave(s.signal.report(os.Stderr)))
 	}()
 	return ctx, func() {
 		signal.Stop(caught)
