@@ -325,11 +325,13 @@ func (g *generator) comprehension() {
 	if !ok {
 		return
 	}
+	k := fmt.Sprintf("k%d", g.names)
+	g.names++
 	if g.rng.IntN(2) == 0 {
-		g.bind(fmt.Sprintf("sum(for k in 0..%d => %s[k, :] * 2)", a.typ.Rows, a.text), types.DenseOf(a.typ.Elem, 1, a.typ.Cols))
+		g.bind(fmt.Sprintf("sum(for %[1]s in 0..%[2]d => %[3]s[%[1]s, :] * 2)", k, a.typ.Rows, a.text), types.DenseOf(a.typ.Elem, 1, a.typ.Cols))
 		return
 	}
-	g.bind(fmt.Sprintf("sum(for k in 0..%d => t(%s[k, :]) @ %s[k, :])", a.typ.Rows, a.text, a.text), types.DenseOf(a.typ.Elem, a.typ.Cols, a.typ.Cols))
+	g.bind(fmt.Sprintf("sum(for %[1]s in 0..%[2]d => t(%[3]s[%[1]s, :]) @ %[3]s[%[1]s, :])", k, a.typ.Rows, a.text), types.DenseOf(a.typ.Elem, a.typ.Cols, a.typ.Cols))
 }
 
 // factorisation binds a factor of a positive definite matrix, or what it solves.

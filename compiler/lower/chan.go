@@ -233,8 +233,8 @@ func (l *lowerer) sent(g *grid, off int, e ast.Expr) ir.ID {
 	if _, _, _, taken := l.g.Dest(id); !taken {
 		g.ver[off]++
 		l.g.SetOrigin(id, l.g.Sends(l.g.Origin(id), g.num, int(g.ver[off]), g.at(off)))
-		for x := from; x < id; x++ { // what could not become one node is still this send's work
-			if _, _, _, taken := l.g.Dest(x); !taken && l.g.Nodes[x].Op.Shard.Kind != op.ShardMove {
+		for x := from; x < id; x++ { // what could not become one node is still this send's work; constants are anybody's
+			if _, _, _, taken := l.g.Dest(x); !taken && l.g.Nodes[x].Op.Shard.Kind != op.ShardMove && l.g.Nodes[x].Op != l.constant {
 				l.g.SetOrigin(x, l.g.Sends(l.g.Origin(x), g.num, int(g.ver[off]), g.at(off)))
 			}
 		}

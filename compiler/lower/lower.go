@@ -74,13 +74,14 @@ func Params(in Input) ([]Param, source.Diagnostics) {
 
 // lowerer is one elaboration.
 type lowerer struct {
-	ctx    context.Context
-	in     Input
-	table  *op.Table
-	g      *ir.Graph
-	diags  source.Diagnostics
-	params []Param
-	used   map[string]bool // settings that named a param
+	ctx      context.Context
+	in       Input
+	table    *op.Table
+	g        *ir.Graph
+	constant *op.Def // the row const
+	diags    source.Diagnostics
+	params   []Param
+	used     map[string]bool // settings that named a param
 
 	top    *scope // the program's own names
 	scope  *scope
@@ -111,7 +112,7 @@ type nestKey struct {
 }
 
 func newLowerer(ctx context.Context, in Input) *lowerer {
-	l := &lowerer{ctx: ctx, in: in, table: in.Table, g: ir.New(), used: map[string]bool{}, nest: -1,
+	l := &lowerer{ctx: ctx, in: in, table: in.Table, constant: in.Table.Must("const"), g: ir.New(), used: map[string]bool{}, nest: -1,
 		nests: map[nestKey]int{}, effect: map[string]ir.ID{}, assert: ir.None}
 	l.top = &scope{}
 	l.scope = l.top
@@ -200,7 +201,7 @@ func (l *lowerer) konst(s value.Scalar, at source.Span) ir.ID {
 	default:
 		l.failf("L009", at, "a constant of type %v is not built yet", s.Elem)
 	}
-	return l.g.Add(l.table.Must("const"), op.MakeAttrs(a...), types.ScalarOf(s.Elem), l.origin(at))
+	return l.g.Add(l.constant, op.MakeAttrs(a...), types.ScalarOf(s.Elem), l.origin(at))
 }
 
 // limit bounds the nodes of the graph, and lists and arrays: of the nodes of a task's

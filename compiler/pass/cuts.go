@@ -110,14 +110,15 @@ func wishFor(wish map[ir.ID]cutting, id ir.ID, w cutting) {
 func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.Table) (cutting, bool) {
 	g := c.g
 	n := &g.Nodes[id]
-	if n.Op.Shard.Kind == op.ShardWhole || n.Op.Shard.Kind == op.ShardReduce || n.Op.Shard.Kind == op.ShardSink {
+	kind := shardOf(n.Op)
+	if kind == op.ShardWhole || kind == op.ShardReduce || kind == op.ShardSink {
 		return cutting{}, false
 	}
 	if w, ok := wish[id]; ok {
 		return w, true
 	}
 	in := g.In(id)
-	switch n.Op.Shard.Kind {
+	switch kind {
 	case op.ShardMove:
 		boxes, _, ok := boxesOf(g, id)
 		if !ok {
@@ -248,6 +249,15 @@ func every(n, step int) []int {
 
 // box is a window (sr, sc, rows, cols) of an input that lies at (dr, dc) of a result.
 type box struct{ sr, sc, rows, cols, dr, dc int }
+
+// shardOf is how an operator is cut: as its row says, but that cbind and rbind, which
+// are defined on whole values, lay boxes side by side.
+func shardOf(d *op.Def) op.ShardKind {
+	if d.Name == "cbind" || d.Name == "rbind" {
+		return op.ShardMove
+	}
+	return d.Shard.Kind
+}
 
 // boxesOf is a moving operator as boxes: slice, lay, cbind and rbind all are. Others
 // (reverse, reshape) move elements one by one and are done in one piece.

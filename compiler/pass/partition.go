@@ -129,7 +129,7 @@ func (p *partitioner) node(id ir.ID) error {
 	_, _, _, sent := p.old.Dest(id)
 	cut := p.cuts.of(id)
 	if !sent {
-		switch n.Op.Shard.Kind {
+		switch shardOf(n.Op) {
 		case op.ShardReduce:
 			return p.reduce(id, n)
 		case op.ShardRows, op.ShardCols:

@@ -1,0 +1,148 @@
+package compiler_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"flow/compiler"
+	"flow/kernels"
+	"flow/lang/source"
+	"flow/stdlib"
+)
+
+// This file defines the test of programs that are nearly right: words of real ones
+// exchanged, dropped and doubled. Unlike random bytes most of them parse.
+
+var word = regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*|[0-9][0-9_.e]*|"[^"\n]*"|\|>|<-|\.\.=?|[=!<>]=|=>|->|//|#[^\n]*|\n|[ \t]+|.`)
+
+// corpus is the programs to mutate, as words; the first ones are without mistakes.
+func corpus(tb testing.TB) (out [][]string, sound int) {
+	tb.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
+	table, err := kernels.Table("")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for range 30 {
+		out = append(out, word.FindAllString(newProgram(rng, table, 8).text(), -1))
+	}
+	for _, pattern := range []string{"../examples/*.flow", "../lang/testdata/programs/*.flow", "testdata/errors/*.flow", "../stdlib/*.flow"} {
+		if pattern == "../lang/testdata/programs/*.flow" {
+			sound = len(out)
+		}
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			for _, chunk := range strings.Split(string(text), "\n---\n") {
+				out = append(out, word.FindAllString(small.Replace(chunk), -1))
+			}
+		}
+	}
+	for _, r := range source.Codes() {
+		if r.Program != "" && len(r.Program) < 1000 {
+			out = append(out, word.FindAllString(r.Program, -1))
+		}
+	}
+	return out, sound
+}
+
+// odd are words that mistakes like.
+var odd = []string{"0", "-1", "1", "9_223_372_036_854_775_807", "0.5", `""`, "true", "eye(3)", "zeros(0, 2)", "ones(1, 1)", "nan", "f32(ones(2, 2))", "t", "sum", "L", "k", "@", "fn(x) => x", "[1, 2]", "(1, 2)", "1..2", "i64", ".rows"}
+
+func mutate(rng *rand.Rand, all [][]string, sound int) string {
+	w := all[rng.IntN(len(all))]
+	if rng.IntN(3) > 0 {
+		w = all[rng.IntN(sound)]
+	}
+	w = append([]string(nil), w...)
+	for range 1 + rng.IntN(1+rng.IntN(4)) {
+		if len(w) == 0 {
+			break
+		}
+		i, j := rng.IntN(len(w)), rng.IntN(len(w))
+		switch rng.IntN(6) {
+		case 0:
+			w[i], w[j] = w[j], w[i]
+		case 1:
+			w = append(w[:i:i], w[i+1:]...)
+		case 2:
+			w[i] = w[j]
+		case 3:
+			w[i] = odd[rng.IntN(len(odd))]
+		case 4: // a piece of another program
+			o := all[rng.IntN(len(all))]
+			if len(o) == 0 {
+				continue
+			}
+			a := rng.IntN(len(o))
+			w = append(w[:i:i], append(append([]string(nil), o[a:min(len(o), a+1+rng.IntN(20))]...), w[i:]...)...)
+		default:
+			w = append(w[:i:i], append([]string{w[j]}, w[i:]...)...)
+		}
+	}
+	return strings.Join(w, "")
+}
+
+// TestMutants compiles programs that are nearly right: each gives a plan or diagnostics,
+// in little time, and Flow never finds a bug in itself.
+func TestMutants(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, sound := corpus(t)
+	limit := *oracleTime / 5
+	if testing.Short() {
+		limit = min(limit, 2*time.Second)
+	}
+	end := time.Now().Add(limit)
+	programs, planned := 0, 0
+	for seed := max(*oracleSeed, 1); time.Now().Before(end); seed++ {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		text := mutate(rng, all, sound)
+		programs++
+		start := time.Now()
+		watch := time.AfterFunc(30*time.Second, func() { panic(fmt.Sprintf("seed %d does not end:\n%s", seed, text)) })
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		r, ds := compiler.Compile(ctx, "x.flow", []byte(text), compiler.Options{Table: table, Verify: true, Std: stdlib.Files,
+			Ranks: 1 + rng.IntN(4), Sizes: tinySizes, MaxTasks: 2000, Load: load})
+		cancel()
+		watch.Stop()
+		var b strings.Builder
+		source.RenderAll(&b, r.Files, ds, false) // every span must be one that can be shown
+		for _, d := range ds {
+			if d.Code == "B001" {
+				t.Errorf("seed %d: %s\nin\n%s", seed, d.Message, text)
+			}
+			if _, ok := source.Lookup(d.Code); !ok && d.Code != "B001" {
+				t.Errorf("seed %d: code %s is not in the table", seed, d.Code)
+			}
+		}
+		switch {
+		case !ds.HasErrors() && r.Plan == nil:
+			t.Errorf("seed %d: neither a plan nor a diagnostic for\n%s", seed, text)
+		case !ds.HasErrors():
+			planned++
+		}
+		if s := time.Since(start); s > 3*time.Second {
+			t.Errorf("seed %d: %v for\n%s", seed, s, text)
+		}
+		if t.Failed() && *oracleSeed == 0 {
+			break
+		}
+	}
+	t.Logf("%d programs, %d with a plan", programs, planned)
+}
