@@ -45,8 +45,12 @@ type beat struct {
 	heard    time.Time
 }
 
-// sendBeat tells the next ranks, all if they are few, what this one is doing.
+// sendBeat tells the next ranks, all if they are few, what this one is doing. Not after it has said that it has nothing under
+// way: whoever ends first would leave the message waiting, if the transport does not buffer it.
 func (r *rank) sendBeat() {
+	if r.ending.reported != busy {
+		return
+	}
 	b := &beat{From: r.me, Finished: r.eng.Finished(), Tasks: r.eng.Tasks()}
 	for _, id := range r.eng.Current() {
 		b.Nodes = append(b.Nodes, int32(id))

@@ -27,7 +27,7 @@ func TestManyRanks(t *testing.T) {
 		within(t, 60*time.Second, func() {
 			comms := mem.New(ranks, mem.Options{MaxTag: 1 + int(seed)%4*7, EagerLimit: int(seed%2)*5000 - 1})
 			_, err := RunGroup(context.Background(), comms, p, 1, func(int) Options {
-				op := Options{Env: &enginetest.Env{}, Budget: 1 << (seed % 16), Grace: time.Minute}
+				op := Options{Env: &enginetest.Env{}, Budget: 1 << (seed % 16), Grace: time.Minute, beats: 2 * time.Millisecond}
 				if bad < 0 {
 					op.Observe = o.Observe
 				}

@@ -40,8 +40,8 @@ type Options struct {
 	Observe    func(id ir.ID, v value.Value)
 	Grace      time.Duration
 
-	// patience replaces the times of the end, in tests.
-	patience time.Duration
+	// patience and beats replace goodbye and beatEvery, in tests.
+	patience, beats time.Duration
 }
 
 // Item is one thing that must be the same on every rank.
@@ -205,6 +205,9 @@ func newRank(comm transport.Comm, p *plan.Plan, o Options) *rank {
 	if o.patience == 0 {
 		o.patience = goodbye
 	}
+	if o.beats == 0 {
+		o.beats = beatEvery
+	}
 	n := comm.Size()
 	return &rank{comm: comm, me: comm.Rank(), n: n, p: p, o: o, window: int32(min(comm.MaxTag(), 1<<30)) + 1,
 		held: map[heldKey]flight{}, begun: make([][]uint64, n), posted: make([]int32, n), wake: make(chan struct{}, 1),
@@ -256,7 +259,7 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	r.started.Store(true)
 	engineDone := r.eng.Done()
 	now := time.Now()
-	beat, look := now.Add(beatEvery), now.Add(lookEvery)
+	beat, look := now.Add(r.o.beats), now.Add(lookEvery)
 	quit := ctx.Done()
 	for {
 		worked := r.poll()
@@ -265,7 +268,7 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 		}
 		now = time.Now()
 		if now.After(beat) {
-			beat = now.Add(beatEvery)
+			beat = now.Add(r.o.beats)
 			r.sendBeat()
 		}
 		if now.After(look) {
