@@ -32,6 +32,10 @@ type Contraction struct {
 	from ir.ID
 	uses []int32
 	to   []ir.ID
+
+	// settled is pairs of IDs: ranges of nodes whose statements are done. A call is elaborated within the
+	// expression that it stands in, so that expression's range has nodes that statements of the function named.
+	settled []ir.ID
 }
 
 // The bits of flags.
@@ -74,9 +78,31 @@ func NewContraction(table *op.Table, sizes Sizes) *Contraction {
 // expression does not need any more are dropped and later ones move up, so nobody may
 // hold IDs of the range but root, whose new ID is the result.
 func (c *Contraction) Run(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
-	if root < from {
-		return root
+	if c.g != g {
+		c.g, c.settled = g, c.settled[:0]
 	}
+	if root >= from {
+		root = c.contract(g, from, root, compact)
+	}
+	c.settle(from)
+	return root
+}
+
+// settle notes that the statement that the nodes from `from` on belong to is done.
+func (c *Contraction) settle(from ir.ID) {
+	s := c.settled
+	for len(s) > 0 && s[len(s)-2] >= from {
+		s = s[:len(s)-2]
+	}
+	if end := ir.ID(c.g.Len()); len(s) > 0 && s[len(s)-1] >= from {
+		s[len(s)-1] = end // neighbours become one range: a million sends must not be a million ranges
+	} else if end > from {
+		s = append(s, from, end)
+	}
+	c.settled = s
+}
+
+func (c *Contraction) contract(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
 	product := false
 	for i := from; int(i) < g.Len() && !product; i++ {
 		product = g.Nodes[i].Op == c.mm
@@ -84,7 +110,7 @@ func (c *Contraction) Run(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
 	if !product {
 		return root
 	}
-	c.g, c.from = g, from
+	c.from = from
 	n := g.Len() - int(from)
 	c.uses, c.to = c.uses[:0], c.to[:0]
 	for range n {
@@ -98,6 +124,11 @@ func (c *Contraction) Run(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
 		}
 	}
 	c.uses[root-from]++
+	for i := len(c.settled); i > 0 && c.settled[i-1] > from; i -= 2 {
+		for id := max(c.settled[i-2], from); id < c.settled[i-1]; id++ {
+			c.uses[id-from]++ // a name reads it
+		}
+	}
 	for i := range n {
 		c.to = append(c.to, c.rewrite(from+ir.ID(i)))
 	}
