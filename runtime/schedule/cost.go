@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -39,6 +40,9 @@ type costRecord struct {
 // piecesPerShare is how many pieces a worker's share of the loop has at least: what is claimed cannot be stolen, so a wrong prediction costs at
 // most about one part in so many.
 const piecesPerShare = 16
+
+// maxMove is how far a weight moves in one execution, as a logarithm: a factor of 4.
+const maxMove = 1.3863
 
 // maxBins is how finely a profile is kept.
 const maxBins = 1 << 14
@@ -79,13 +83,15 @@ func (c *cost) Unit() int { return c.unit }
 // Initial is empty: blocks come from Next.
 func (c *cost) Initial(int) (lo, hi int) { return 0, 0 }
 
-// Piece is what costs 1/16 of the worker's share of the loop; a block that was cut without a profile is one piece.
+// Piece is what costs 1/16 of the worker's share of the loop, and no more than 1/8 of an even share of the iterations: where the profile says that
+// thousands cost nothing, it may be out of date. A block that was cut without a profile is one piece.
 func (c *cost) Piece(worker, lo, hi int) int {
 	if c.profile == nil {
 		return hi - lo
 	}
 	share := c.profile.total() / float64(piecesPerShare*c.P) * c.weights[worker]
 	end := c.profile.find(c.profile.until(min(lo*c.unit, c.N)) + share)
+	end = min(end, lo*c.unit+ceilDiv(c.N, piecesPerShare/2*c.P))
 	return min(max(ceilDiv(end, c.unit)-lo, ceilDiv(c.MinChunk, c.unit), 1), hi-lo)
 }
 
@@ -99,33 +105,11 @@ func (c *cost) Report(worker, start, n int, seconds, _ float64) {
 	}
 }
 
-// Restart learns from what was reported: first the speeds, as predicted over measured time, then the costs at speed 1.
-//
-// Without a profile a worker's speed is iterations over time, which is fair since chunks were small and the workers' interleaved. With one,
-// errors of a worker's speed and of the costs that it measured are mixed up; they part as other workers get the same iterations.
+// Restart learns from what was reported: first the speeds, then the costs at speed 1.
 func (c *cost) Restart() {
 	c.batch = -1
-	speed := make([]float64, c.P)
-	known, sum := 0.0, 0.0
-	for i := range c.did {
-		predicted, measured := 0.0, 0.0
-		for _, r := range c.did[i].chunks {
-			predicted += c.predicted(r)
-			measured += r.t
-		}
-		if predicted > 0 && measured > 0 {
-			speed[i] = predicted / measured
-			sum += speed[i]
-			known += c.weights[i]
-		}
-	}
-	if known == 0 {
+	if !c.learnSpeeds() {
 		return
-	}
-	for i := range speed {
-		if speed[i] > 0 { // the others keep theirs
-			c.weights[i] = speed[i] / sum * known
-		}
 	}
 	next, covered := make([]float64, min(c.N, maxBins)), make([]float64, min(c.N, maxBins))
 	for i := range c.did {
@@ -145,6 +129,70 @@ func (c *cost) Restart() {
 		}
 	}
 	c.profile = newProfile(c.N, next)
+}
+
+// learnSpeeds moves each weight towards predicted over measured time; it reports false if there is nothing to learn from. Without a profile the iterations are
+// the prediction, which is fair since chunks were small and the workers' interleaved.
+//
+// A worker is slow, or its iterations cost more than before: both look alike. They differ in that a slow worker is slow everywhere. So a weight moves the less
+// the more the ratio varies between the places that the worker has been at: by d^2/(d^2 + 4e^2) of the way d (in logarithms), where e is the standard error of the
+// ratio over places, the worker's own or the mean of all, and consecutive pieces are one place. Without that, costs that move leave weights that are wrong by factors.
+func (c *cost) learnSpeeds() bool {
+	ratio, unsure := make([]float64, c.P), make([]float64, c.P)
+	known, sum, pooled, workers := 0.0, 0.0, 0.0, 0.0
+	for i := range c.did {
+		if ratio[i], unsure[i] = c.speed(c.did[i].chunks); ratio[i] > 0 {
+			sum += ratio[i]
+			known += c.weights[i]
+			pooled += unsure[i]
+			workers++
+		}
+	}
+	if known == 0 {
+		return false
+	}
+	total := 0.0
+	for i, r := range ratio {
+		if r > 0 { // the others keep theirs
+			d := math.Log(r / sum * known / c.weights[i])
+			if d != 0 {
+				move := d * d * d / (d*d + 4*max(unsure[i], pooled/workers))
+				c.weights[i] *= math.Exp(min(max(move, -maxMove), maxMove))
+			}
+		}
+		total += c.weights[i]
+	}
+	for i := range c.weights {
+		c.weights[i] *= float64(c.P) / total
+	}
+	return true
+}
+
+// speed is predicted over measured time of a worker's pieces, and the square of its relative standard error. The ratio is 0 if there is none.
+func (c *cost) speed(chunks []costRecord) (ratio, variance float64) {
+	predicted, measured := 0.0, 0.0
+	for _, r := range chunks {
+		predicted += c.predicted(r)
+		measured += r.t
+	}
+	if !(predicted > 0 && measured > 0) {
+		return 0, 0
+	}
+	ratio = predicted / measured
+	places, off, squares, end := 0.0, 0.0, 0.0, -1
+	for _, r := range chunks {
+		if r.start != end {
+			squares += float64(off * off)
+			places, off = places+1, 0
+		}
+		off += c.predicted(r) - float64(ratio*r.t)
+		end = r.start + r.n
+	}
+	squares += float64(off * off)
+	if places < 2 {
+		return ratio, 1
+	}
+	return ratio, squares / (predicted * predicted) * places / (places - 1)
 }
 
 // predicted is what a piece was expected to cost; without a profile its iterations.

@@ -74,10 +74,10 @@ func (c *pssMeasured) Report(worker, _, _ int, _, _ float64) {
 	}
 }
 
-// Restart keeps the mean and makes all workers idle.
+// Restart forgets the mean: at the start all workers are idle, which the rest of an execution would hide from the next one.
 func (c *pssMeasured) Restart() {
 	clear(c.running)
-	c.busy = 0
+	c.busy, c.idle, c.requests = 0, 0, 0
 }
 
 // Expected is equal speeds: nothing is known of them.

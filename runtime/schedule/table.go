@@ -85,16 +85,21 @@ func Lookup(name string) (*Technique, error) {
 	}
 	all := techniques()
 	var known []string
+	row := map[string]string{}
 	for i := range all {
 		t := &all[i]
 		names := append([]string{t.Name}, t.Aliases...)
 		if slices.ContainsFunc(names, func(n string) bool { return plain(n) == plain(name) }) {
 			return t, nil
 		}
-		known = append(known, names...)
+		for _, n := range names {
+			known = append(known, strings.ToUpper(n))
+			row[strings.ToUpper(n)] = n
+		}
 	}
 	e := &UnknownError{Name: name}
-	e.Suggest, _ = source.Suggest(strings.ToUpper(name), known)
+	near, _ := source.Suggest(strings.ToUpper(name), known)
+	e.Suggest = row[near]
 	return nil, e
 }
 

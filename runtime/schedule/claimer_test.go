@@ -1,0 +1,163 @@
+package schedule
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// This file checks that each iteration is handed out exactly once whatever the workers do, and what a claim costs.
+
+func claimer(tb testing.TB, name string, p Params) *Claimer {
+	tb.Helper()
+	tech, err := Lookup(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	calc, err := tech.New(p)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return NewClaimer(calc)
+}
+
+// TestExactlyOnce lets all workers claim as fast as they can, execution after execution.
+func TestExactlyOnce(t *testing.T) {
+	names := []string{"expr: max(1, R/(2*P) - i % 3)"}
+	for _, row := range techniques() {
+		names = append(names, row.Name)
+	}
+	for _, name := range names {
+		for _, p := range []Params{{N: 20011, P: 8}, {N: 3, P: 8}, {N: 4099, P: 3, MinChunk: 7, Weights: []float64{1, 5, 2}}} {
+			c := claimer(t, name, p)
+			did := make([]atomic.Int32, p.N)
+			for execution := range 4 {
+				var wg sync.WaitGroup
+				for w := range p.P {
+					wg.Go(func() {
+						for {
+							start, size, ok := c.Claim(w)
+							if !ok {
+								return
+							}
+							for i := start; i < start+size; i++ {
+								did[i].Add(1)
+							}
+							if size%5 == 0 {
+								runtime.Gosched() // let thieves in
+							}
+							c.Report(w, start, size, float64(size)*float64(1+w), 0.1)
+						}
+					})
+				}
+				wg.Wait()
+				if err := c.Err(); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				for i := range did {
+					if got := int(did[i].Load()); got != execution+1 {
+						t.Fatalf("%s N=%d P=%d execution %d: iteration %d was done %d times", name, p.N, p.P, execution, i, got)
+					}
+				}
+				c.Reset()
+			}
+		}
+	}
+}
+
+// TestSharedCalculator: one stepped calculator serves many processes' claims at once; all see the same ranges.
+func TestSharedCalculator(t *testing.T) {
+	for _, name := range []string{"GSS", "PSS_SEEDED", "RAND", "FAC"} {
+		tech, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Params{N: 1_000_000, P: 64}
+		calc, err := tech.New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := tech.New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for g := range 4 {
+			wg.Go(func() {
+				for i := range 3000 {
+					step := (i*7 + g*501) % 3000
+					start, size, ok := calc.(Stepped).Chunk(step)
+					if ok && (start < 0 || size <= 0 || start+size > p.N) || !ok && size != 0 {
+						t.Errorf("%s step %d: %d %d %v", name, step, start, size, ok)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for i, at := 0, 0; ; i++ {
+			start, size, ok := calc.(Stepped).Chunk(i)
+			if s, k, o := alone.(Stepped).Chunk(i); s != start || k != size || o != ok {
+				t.Fatalf("%s step %d: %d %d %v computed by many, %d %d %v by one", name, i, start, size, ok, s, k, o)
+			}
+			if start != at {
+				t.Fatalf("%s step %d begins at %d, want %d", name, i, start, at)
+			}
+			if at += size; !ok {
+				break
+			}
+		}
+	}
+}
+
+// TestClaimAllocates demands that claiming from a known table does not.
+func TestClaimAllocates(t *testing.T) {
+	for _, name := range []string{"STATIC", "SS", "GSS", "FAC2", "WF2", "AWF-B", "AWF-C", "AF_CAP", "StaticSteal"} {
+		c := claimer(t, name, Params{N: 100000, P: 4})
+		for c.drained(0) {
+		}
+		if got := testing.AllocsPerRun(100, func() { c.Reset(); c.Claim(0); c.Claim(1) }); got != 0 {
+			t.Errorf("%s: %g allocations a claim", name, got)
+		}
+	}
+}
+
+// drained claims once and says whether there was something.
+func (c *Claimer) drained(worker int) bool {
+	_, _, ok := c.Claim(worker)
+	return ok
+}
+
+// BenchmarkClaim is one uncontended claim; a loop of 2^20 iterations is claimed again and again by one worker of 8.
+func BenchmarkClaim(b *testing.B) {
+	for _, name := range []string{"STATIC", "SS", "MFSC", "GSS", "FAC2", "TSS", "RAND", "WF2", "AWF-B", "AWF-C", "AF_CAP", "StaticSteal", "COST", "expr: R/(1.5*P)"} {
+		b.Run(name, func(b *testing.B) {
+			c := claimer(b, name, Params{N: 1 << 20, P: 8})
+			for b.Loop() {
+				if !c.drained(0) {
+					c.step.Store(0)
+					c.next.Store(0)
+					if c.blocks != nil {
+						c.blocks.reset()
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkContended is a claim while all processors claim from the same loop.
+func BenchmarkContended(b *testing.B) {
+	for _, name := range []string{"SS", "GSS", "AWF-C", "StaticSteal"} {
+		b.Run(name, func(b *testing.B) {
+			c := claimer(b, name, Params{N: 1 << 50, P: 64, MinChunk: 1})
+			var workers atomic.Int32
+			b.RunParallel(func(pb *testing.PB) {
+				w := int(workers.Add(1)-1) % 64
+				for pb.Next() {
+					c.Claim(w)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+)
+
+// This file defines Simulate and Replay: a loop whose costs are known, executed in virtual time by the same claimers that
+// real loops use.
+
+// Outcome is a simulated execution. P * Makespan = Busy + Sched + Idle.
+type Outcome struct {
+	Makespan          float64
+	Busy, Sched, Idle float64 // sums over workers: iterating, claiming or waiting to, neither
+	Chunks            int
+	Finish            []float64 // when each worker ended its last chunk; its arrival if it had none
+}
+
+// Simulate executes a loop with the costs of tr once, from nothing known. N and P of p are those of trace and machine; mu, sigma and h
+// are measured from them unless p has any. Time starts when the first worker could.
+func Simulate(tr *Trace, t *Technique, p Params, m Machine) (Outcome, error) {
+	s, err := NewSimulation(tr, t, p, m)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return s.Run()
+}
+
+// Simulation is a loop that is executed again and again, by a technique that may learn.
+type Simulation struct {
+	claimer *Claimer
+	trace   *Trace
+	machine Machine
+	now     float64
+	ran     bool
+}
+
+// NewSimulation sets a simulation up, as Simulate does.
+func NewSimulation(tr *Trace, t *Technique, p Params, m Machine) (*Simulation, error) {
+	if len(m.Speeds) > 0 && len(m.Speeds) != m.P || len(m.Arrivals) > 0 && len(m.Arrivals) != m.P {
+		return nil, fmt.Errorf("%d speeds and %d arrival times for %d workers", len(m.Speeds), len(m.Arrivals), m.P)
+	}
+	s := &Simulation{trace: tr, machine: m}
+	p.N, p.P = len(tr.costs), m.P
+	if p.Mu == 0 && p.Sigma == 0 && p.H == 0 && p.N > 0 {
+		p.Mu, p.Sigma = moments(tr.costs)
+		p.H = m.H
+	}
+	if p.Now == nil {
+		p.Now = func() float64 { return s.now }
+	}
+	calc, err := t.New(p)
+	if err != nil {
+		return nil, err
+	}
+	s.claimer = NewClaimer(calc)
+	return s, nil
+}
+
+// SetTrace changes the costs of the executions to come; the number of iterations stays.
+func (s *Simulation) SetTrace(tr *Trace) { s.trace = tr }
+
+// Run executes the loop once more. Each worker in turn of its coming free claims a chunk: it waits for those before it during Serial, takes H, and
+// is busy for cost/speed.
+func (s *Simulation) Run() (Outcome, error) {
+	m := s.machine
+	s.now = 0
+	if s.ran {
+		s.claimer.Reset()
+	}
+	s.ran = true
+	all := make([]int, m.P)
+	for i := range all {
+		all[i] = i
+	}
+	out := Outcome{Finish: make([]float64, m.P)}
+	type running struct {
+		start, n      int
+		seconds, over float64
+	}
+	last := make([]running, m.P)
+	free := math.Inf(-1) // when the claiming before is over
+	for q := m.arrivals(all); len(q) > 0; {
+		w, t := q[0].worker, q[0].time
+		s.now = t
+		if r := &last[w]; r.n > 0 {
+			s.claimer.Report(w, r.start, r.n, r.seconds, r.over)
+			r.n = 0
+		}
+		start, n, ok := s.claimer.Claim(w)
+		if !ok {
+			out.Finish[w] = t
+			out.Makespan = max(out.Makespan, t)
+			q = q.drop()
+			continue
+		}
+		free = max(free, t) + m.Serial
+		claimed := free + m.H
+		seconds := s.trace.of(start, n) / m.speed(w)
+		last[w] = running{start, n, seconds, claimed - t}
+		out.Busy += seconds
+		out.Sched += claimed - t
+		out.Chunks++
+		q[0].time = claimed + seconds
+		q.sink()
+	}
+	out.Idle = max(0, float64(m.P)*out.Makespan-out.Busy-out.Sched)
+	return out, s.claimer.Err()
+}
+
+// moments are mean and standard deviation of the population.
+func moments(x []float64) (mean, deviation float64) {
+	if len(x) == 0 {
+		return 0, 0
+	}
+	for _, v := range x {
+		mean += v
+	}
+	mean /= float64(len(x))
+	sum := 0.0
+	for _, v := range x {
+		sum += float64((v - mean) * (v - mean))
+	}
+	return mean, math.Sqrt(sum / float64(len(x)))
+}
+
+// Imbalance is the percent imbalance of finish times, (1 - mean/max) P/(P-1) 100 (DeRose, Homer, Johnson 2007): 0 if all end together, 100 if one
+// worker did everything. One worker is never out of balance.
+func Imbalance(finish []float64) float64 {
+	latest, sum := 0.0, 0.0
+	for _, f := range finish {
+		latest = max(latest, f)
+		sum += f
+	}
+	p := float64(len(finish))
+	if len(finish) < 2 || latest <= 0 {
+		return 0
+	}
+	return (1 - sum/p/latest) * p / (p - 1) * 100
+}
+
+// COV is the coefficient of variation of finish times, with the deviation of the population.
+func COV(finish []float64) float64 {
+	mean, deviation := moments(finish)
+	if mean == 0 {
+		return 0
+	}
+	return deviation / mean
+}
