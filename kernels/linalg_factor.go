@@ -73,7 +73,7 @@ func notDefinite(minor int, pivot value.Scalar) error {
 // zeroPivot is getrf's failure.
 func zeroPivot(k int) error {
 	f := op.Failf(codePivot, "pivot %d of LU without pivoting is zero", k)
-	f.Help = "the matrix is singular, or its rows need another order; qr solves such systems too"
+	f.Help = "the matrix is singular, or its rows need another order, which solve, inv and det do not mind"
 	return f
 }
 
