@@ -86,7 +86,8 @@ func (s *session) tell(err error) int {
 	var refused *flow.Refusal
 	var bug *flow.Bug
 	switch {
-	case s.signal.caught() && err != nil:
+	// A failure that has a reason of its own goes before the signal: a launcher sends one to all when a rank is lost.
+	case s.signal.caught() && err != nil && !(errors.As(err, &refused) && refused.Ran):
 		return s.signal.report(s.err)
 	case err == nil:
 		return exitOK

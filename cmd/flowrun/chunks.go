@@ -1,0 +1,239 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"flow"
+	"flow/runtime/schedule"
+)
+
+// This file defines `flowrun chunks`: the sequence of chunks that a self-scheduling technique hands out, and the list of techniques.
+
+func (s *session) chunksCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "chunks",
+		Usage:     "print the chunks that a self-scheduling technique hands out; without TECHNIQUE, list the techniques",
+		ArgsUsage: "[TECHNIQUE | 'expr: EXPRESSION']",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "n", Value: "1000", Usage: "`COUNT` of iterations"},
+			&cli.StringFlag{Name: "p", Value: "4", Usage: "`COUNT` of workers"},
+			&cli.StringFlag{Name: "min-chunk", Value: "1", Usage: "smallest chunk, in `ITERATIONS`"},
+			&cli.StringFlag{Name: "h", Value: "0.5", Usage: "`TIME` of one scheduling operation"},
+			&cli.StringFlag{Name: "mu", Value: "1", Usage: "mean `TIME` of an iteration"},
+			&cli.StringFlag{Name: "sigma", Value: "0.5", Usage: "standard deviation of the `TIME` of an iteration"},
+			&cli.StringFlag{Name: "seed", Value: "42", Usage: "`SEED` of RAND and PSS_SEEDED"},
+			&cli.StringFlag{Name: "swr", Value: "0.5", Usage: "static workload `RATIO` of PLS"},
+			&cli.StringFlag{Name: "weights", Usage: "relative speeds of the workers, `W,W,...`"},
+			&cli.BoolFlag{Name: "json", DisableDefaultText: true, Usage: "print JSON: pairs of size and repeat"},
+			&cli.StringFlag{Name: "plot", Usage: "draw chunk size over step into `FILE`, .svg or .png"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				for _, name := range []string{"plot", "n", "p"} {
+					if c.IsSet(name) {
+						return usagef("flowrun chunks --%s needs a TECHNIQUE", name)
+					}
+				}
+				return s.listTechniques(c.Bool("json"))
+			}
+			if c.NArg() > 1 {
+				e := usagef("flowrun chunks takes one TECHNIQUE, got %q as well", c.Args().Get(1))
+				e.help = "an expression is one argument: 'expr: ceil(R/(1.5*P))'"
+				return e
+			}
+			t, err := technique(c.Args().First())
+			if err != nil {
+				return err
+			}
+			return s.chunks(c, t)
+		},
+	}
+}
+
+// technique looks a name up; a wrong one is a mistake on the command line.
+func technique(name string) (*schedule.Technique, error) {
+	t, err := schedule.Lookup(name)
+	if err == nil {
+		return t, nil
+	}
+	e := usagef("%v", err)
+	if unknown := (*schedule.UnknownError)(nil); errors.As(err, &unknown) {
+		e.help = "flowrun chunks lists the techniques"
+		if unknown.Suggest != "" {
+			e.help = "did you mean " + unknown.Suggest + "?"
+		}
+	}
+	return nil, e
+}
+
+// chunks prints and draws the sequence.
+func (s *session) chunks(c *cli.Context, t *schedule.Technique) error {
+	p, err := chunkParams(c)
+	if err != nil {
+		return err
+	}
+	if file := c.String("plot"); c.IsSet("plot") {
+		switch ext := strings.ToLower(filepath.Ext(file)); ext {
+		case ".svg", ".png":
+		default:
+			return usagef("--plot %s: the figure is an .svg or a .png", file)
+		}
+	}
+	runs, err := schedule.Sequence(t, p)
+	if err != nil {
+		return usagef("%v", err)
+	}
+	count := 0
+	for _, r := range runs {
+		count += r.Repeat
+	}
+	if c.IsSet("plot") {
+		if err := drawChunks(c.String("plot"), t.Name, p, runs); err != nil {
+			return err
+		}
+	}
+	if c.Bool("json") {
+		if runs == nil {
+			runs = []schedule.Run{}
+		}
+		return json.NewEncoder(s.out).Encode(struct {
+			Technique string         `json:"technique"`
+			N         int            `json:"n"`
+			P         int            `json:"p"`
+			Count     int            `json:"count"`
+			Chunks    []schedule.Run `json:"chunks"`
+		}{t.Name, p.N, p.P, count, runs})
+	}
+	line := make([]string, 0, len(runs)+1)
+	for _, r := range runs {
+		word := strconv.Itoa(r.Size)
+		if r.Repeat > 1 {
+			word += "x" + strconv.Itoa(r.Repeat)
+		}
+		line = append(line, word)
+	}
+	noun := "chunks"
+	if count == 1 {
+		noun = "chunk"
+	}
+	_, err = fmt.Fprintf(s.out, "%s  n = %d, p = %d: %d %s\n%s\n", t.Name, p.N, p.P, count, noun, strings.Join(line, " "))
+	return err
+}
+
+// chunkParams reads the flags.
+func chunkParams(c *cli.Context) (p schedule.Params, err error) {
+	for _, f := range []struct {
+		name string
+		to   *int
+	}{{"n", &p.N}, {"p", &p.P}, {"min-chunk", &p.MinChunk}} {
+		if *f.to, err = strconv.Atoi(c.String(f.name)); err != nil {
+			return p, usagef("--%s %s is not a count", f.name, c.String(f.name))
+		}
+	}
+	if p.MinChunk < 1 {
+		return p, usagef("--min-chunk %d: a chunk has at least 1 iteration", p.MinChunk)
+	}
+	if p.Seed, err = strconv.ParseUint(c.String("seed"), 0, 64); err != nil {
+		return p, usagef("--seed %s is not a number from 0 to 2^64-1", c.String("seed"))
+	}
+	for _, f := range []struct {
+		name string
+		to   *float64
+	}{{"h", &p.H}, {"mu", &p.Mu}, {"sigma", &p.Sigma}, {"swr", &p.SWR}} {
+		if *f.to, err = strconv.ParseFloat(c.String(f.name), 64); err != nil {
+			return p, usagef("--%s %s is not a number", f.name, c.String(f.name))
+		}
+	}
+	if !(p.Mu > 0) {
+		return p, usagef("--mu %s: the mean time of an iteration must be positive", c.String("mu"))
+	}
+	if c.IsSet("weights") {
+		for _, word := range strings.Split(c.String("weights"), ",") {
+			w, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+			if err != nil {
+				return p, usagef("--weights: %q is not a number", word)
+			}
+			p.Weights = append(p.Weights, w)
+		}
+	}
+	return p, nil
+}
+
+// listTechniques prints the table.
+func (s *session) listTechniques(asJSON bool) error {
+	if asJSON {
+		type row struct {
+			Name    string   `json:"name"`
+			Aliases []string `json:"aliases,omitempty"`
+			Class   string   `json:"class"`
+			Needs   string   `json:"needs"`
+			Doc     string   `json:"size"`
+			Source  string   `json:"source"`
+		}
+		var rows []row
+		for _, t := range schedule.Techniques() {
+			rows = append(rows, row{t.Name, t.Aliases, t.Class, t.Needs, t.Doc, t.Source})
+		}
+		enc := json.NewEncoder(s.out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rows)
+	}
+	for _, t := range schedule.Techniques() {
+		name := t.Name
+		if len(t.Aliases) > 0 {
+			name += " (" + strings.Join(t.Aliases, ", ") + ")"
+		}
+		fmt.Fprintf(s.out, "%-16s %-10s  %s\n%-16s %-10s  needs %s; %s\n", name, t.Class, t.Doc, "", "", t.Needs, t.Source)
+	}
+	fmt.Fprint(s.out, "\nR: iterations left, i: step, j = i div P: batch, R_j: iterations left when it began, w: weight of the worker that asks.\n"+
+		"Your own: 'expr: ceil(R/(1.5*P))' over N, P, R, i, h, mu, sigma.\n")
+	return nil
+}
+
+// drawChunks draws a step for every chunk. The file appears when it is complete.
+func drawChunks(file, title string, p schedule.Params, runs []schedule.Run) error {
+	figure := plot.New()
+	figure.Title.Text = fmt.Sprintf("%s, N = %d, P = %d", title, p.N, p.P)
+	figure.X.Label.Text = "scheduling step"
+	figure.Y.Label.Text = "chunk size (iterations)"
+	figure.Y.Min = 0
+	var line plotter.XYs // both ends of every run: a horizontal stroke, a vertical one to the next
+	step := 0
+	for _, r := range runs {
+		line = append(line, plotter.XY{X: float64(step), Y: float64(r.Size)}, plotter.XY{X: float64(step + r.Repeat), Y: float64(r.Size)})
+		step += r.Repeat
+	}
+	if len(line) > 0 {
+		stroke, err := plotter.NewLine(line)
+		if err != nil {
+			return fmt.Errorf("drawing %s: %w", file, err)
+		}
+		figure.Add(plotter.NewGrid(), stroke)
+		figure.Y.Min = 0
+	}
+	w, err := figure.WriterTo(16*vg.Centimeter, 9*vg.Centimeter, strings.ToLower(filepath.Ext(file)[1:]))
+	if err != nil {
+		return fmt.Errorf("drawing %s: %w", file, err)
+	}
+	o := flow.NewOutput(nil)
+	defer o.Discard()
+	out, err := o.Create(file)
+	if err != nil {
+		return fmt.Errorf("drawing: %w", err)
+	}
+	if _, err := w.WriteTo(out); err != nil {
+		return fmt.Errorf("drawing %s: %w", file, err)
+	}
+	return o.Commit()
+}
