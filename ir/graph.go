@@ -362,7 +362,7 @@ func (r *Region) Program(args []op.Operand) (*op.Program, error) {
 			reg[id] = len(r.Args) + len(p.Steps)
 			p.Steps = append(p.Steps, step)
 		}
-		if len(r.Yields) != 1 || reg[r.Yields[0]] != len(r.Args)+len(p.Steps)-1 {
+		if len(r.Yields) != 1 || len(p.Steps) == 0 || reg[r.Yields[0]] != len(r.Args)+len(p.Steps)-1 {
 			r.err = fmt.Errorf("a fused region must yield its last step")
 			return
 		}

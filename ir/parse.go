@@ -177,7 +177,7 @@ func (p *parser) node(g *Graph, l string) error {
 			i++
 			var s, at []int
 			if s, at, err = indexed(f[i]); err == nil {
-				if s[0] >= len(g.Scopes) || len(g.Scopes[s[0]].Names) != len(at) {
+				if s[0] < 0 || s[0] >= len(g.Scopes) || len(g.Scopes[s[0]].Names) != len(at) {
 					return p.errorf("no scope for loop %s", f[i])
 				}
 				o.loop = g.Loop(s[0], at)
@@ -186,7 +186,7 @@ func (p *parser) node(g *Graph, l string) error {
 			i++
 			var s, at []int
 			if s, at, err = indexed(f[i]); err == nil {
-				if s[0] >= len(g.Grids) || len(g.Grids[s[0]].Dims) != len(at) || len(s) != 2 {
+				if s[0] < 0 || s[0] >= len(g.Grids) || len(s) != 2 || len(g.Grids[s[0]].Dims) != len(at) {
 					return p.errorf("no grid for dest %s", f[i])
 				}
 				o = g.Sends(o, s[0], s[1], at)
@@ -214,8 +214,8 @@ func indexed(s string) (head, at []int, err error) {
 	if !ok || !ok2 {
 		return nil, nil, fmt.Errorf("want N(i,j), found %q", s)
 	}
-	if head, err = splitInts(h); err != nil {
-		return nil, nil, err
+	if head, err = splitInts(h); err != nil || len(head) != 1 {
+		return nil, nil, fmt.Errorf("want N(i,j), found %q", s)
 	}
 	if v, found := strings.CutPrefix(rest, "v"); found {
 		n, err := strconv.Atoi(v)

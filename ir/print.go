@@ -83,8 +83,7 @@ func (g *Graph) printNode(b *bufio.Writer, indent string, id ID) {
 		fmt.Fprintf(b, " @%d:%d", n.Span.From, n.Span.To)
 	}
 	if n.loop != 0 {
-		names, at := g.Indices(id)
-		_ = names
+		_, at := g.Indices(id)
 		fmt.Fprintf(b, " loop %d(%s)", g.ctx[n.loop], ints32(at))
 	}
 	if grid, version, at, ok := g.Dest(id); ok {

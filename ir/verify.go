@@ -25,8 +25,11 @@ func (g *Graph) Verify() error {
 		if n.Op == nil {
 			return fmt.Errorf("BUG: node %%%d has no operator", i)
 		}
-		if int(n.Call) >= len(g.Calls) {
+		if n.Call < 0 || int(n.Call) >= len(g.Calls) {
 			return bad("call %d of %d", n.Call, len(g.Calls))
+		}
+		if msg := arity(n.Op, len(g.In(id))); msg != "" {
+			return bad("%s", msg)
 		}
 		in = in[:0]
 		for _, x := range g.In(id) {
@@ -57,6 +60,28 @@ func (g *Graph) Verify() error {
 	return nil
 }
 
+// arity says what is wrong with a node of n inputs; rows without arguments, as tests
+// make them, take any number.
+func arity(d *op.Def, n int) string {
+	least, most := 0, 0
+	for _, a := range d.Args {
+		switch {
+		case a.Attr:
+		case a.Rest:
+			most = n
+		case a.Optional || a.Default != nil:
+			most++
+		default:
+			least++
+			most++
+		}
+	}
+	if len(d.Args) > 0 && (n < least || n > max(most, least)) {
+		return fmt.Sprintf("%d inputs, %s takes %d", n, d.Name, least)
+	}
+	return ""
+}
+
 // compatible is equality where both are known; an unknown size fits any.
 func compatible(a, b types.Type) bool {
 	if a.Kind == types.Matrix && b.Kind == types.Matrix {
@@ -73,7 +98,7 @@ func compatible(a, b types.Type) bool {
 func (r *Region) verify() error {
 	arg := make(map[ID]bool, len(r.Args))
 	for _, a := range r.Args {
-		if int(a) >= r.Graph.Len() || r.Graph.Nodes[a].Op.Name != "arg" {
+		if a < 0 || int(a) >= r.Graph.Len() || r.Graph.Nodes[a].Op.Name != "arg" {
 			return fmt.Errorf("argument %%%d is no arg node", a)
 		}
 		arg[a] = true
