@@ -28,7 +28,7 @@ func (s *session) chunksCommand() *cli.Command {
 			&cli.StringFlag{Name: "n", Value: "1000", Usage: "`COUNT` of iterations"},
 			&cli.StringFlag{Name: "p", Value: "4", Usage: "`COUNT` of workers"},
 			&cli.StringFlag{Name: "min-chunk", Value: "1", Usage: "smallest chunk, in `ITERATIONS`"},
-			&cli.StringFlag{Name: "h", Value: "0.5", Usage: "`TIME` of one scheduling operation"},
+			&cli.StringFlag{Name: "overhead", Value: "0.5", Usage: "`TIME` of one scheduling operation"},
 			&cli.StringFlag{Name: "mu", Value: "1", Usage: "mean `TIME` of an iteration"},
 			&cli.StringFlag{Name: "sigma", Value: "0.5", Usage: "standard deviation of the `TIME` of an iteration"},
 			&cli.StringFlag{Name: "seed", Value: "42", Usage: "`SEED` of RAND and PSS_SEEDED"},
@@ -149,7 +149,7 @@ func chunkParams(c *cli.Context) (p schedule.Params, err error) {
 	for _, f := range []struct {
 		name string
 		to   *float64
-	}{{"h", &p.H}, {"mu", &p.Mu}, {"sigma", &p.Sigma}, {"swr", &p.SWR}} {
+	}{{"overhead", &p.H}, {"mu", &p.Mu}, {"sigma", &p.Sigma}, {"swr", &p.SWR}} {
 		if *f.to, err = strconv.ParseFloat(c.String(f.name), 64); err != nil {
 			return p, usagef("--%s %s is not a number", f.name, c.String(f.name))
 		}
@@ -207,7 +207,6 @@ func drawChunks(file, title string, p schedule.Params, runs []schedule.Run) erro
 	figure.Title.Text = fmt.Sprintf("%s, N = %d, P = %d", title, p.N, p.P)
 	figure.X.Label.Text = "scheduling step"
 	figure.Y.Label.Text = "chunk size (iterations)"
-	figure.Y.Min = 0
 	var line plotter.XYs // both ends of every run: a horizontal stroke, a vertical one to the next
 	step := 0
 	for _, r := range runs {
@@ -221,6 +220,7 @@ func drawChunks(file, title string, p schedule.Params, runs []schedule.Run) erro
 		}
 		figure.Add(plotter.NewGrid(), stroke)
 		figure.Y.Min = 0
+		figure.Y.Max *= 1.05 // the first stroke is not the frame
 	}
 	w, err := figure.WriterTo(16*vg.Centimeter, 9*vg.Centimeter, strings.ToLower(filepath.Ext(file)[1:]))
 	if err != nil {
@@ -230,7 +230,7 @@ func drawChunks(file, title string, p schedule.Params, runs []schedule.Run) erro
 	defer o.Discard()
 	out, err := o.Create(file)
 	if err != nil {
-		return fmt.Errorf("drawing: %w", err)
+		return fmt.Errorf("drawing %s: %w", file, err)
 	}
 	if _, err := w.WriteTo(out); err != nil {
 		return fmt.Errorf("drawing %s: %w", file, err)

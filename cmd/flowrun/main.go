@@ -154,6 +154,7 @@ func (s *session) commands() []*cli.Command {
 		s.evalCommand(),
 		s.fmtCommand(),
 		s.docCommand(),
+		s.chunksCommand(),
 		s.versionCommand(),
 	}
 	for _, c := range list {

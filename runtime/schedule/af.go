@@ -28,7 +28,7 @@ func newAFCap(p Params) (Calculator, error) {
 }
 
 func (c *af) Next(worker, _, remaining int) int {
-	if c.of[worker].s < 2 {
+	if c.of[worker].s.get() < 2 {
 		return c.clip(c.probe, remaining)
 	}
 	k := c.share(worker, remaining)
@@ -67,7 +67,7 @@ func (c *af) moments(worker int) (mu, variance float64) {
 		return 0, 0
 	}
 	mu = t / n
-	if m := float64(w.s); m > 1 {
+	if m := w.s.get(); m > 1 {
 		variance = max(0, (w.q.get()-t*mu)/(m-1))
 	}
 	return mu, variance

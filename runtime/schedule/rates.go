@@ -12,7 +12,7 @@ import (
 type rate struct {
 	a, b    number // sum s*t and sum s*n over records s = 1, 2, ...: later records weigh more
 	n, t, q number // sum n, sum t, sum t^2/n
-	s       int64  // records so far; only its worker reads it
+	s       number // records so far
 	pending int    // iterations whose time was too short to be seen
 	_       [128 - 7*8]byte
 }
@@ -40,8 +40,8 @@ func (r *rates) record(worker, n int, t float64) {
 		return
 	}
 	w.pending = 0
-	w.s++
-	s, f := float64(w.s), float64(n)
+	s, f := w.s.get()+1, float64(n)
+	w.s.set(s)
 	w.a.set(w.a.get() + s*t)
 	w.b.set(w.b.get() + s*f)
 	w.n.set(w.n.get() + f)
@@ -53,8 +53,8 @@ func (r *rates) record(worker, n int, t float64) {
 func (r *rates) condense() {
 	for i := range r.of {
 		w := &r.of[i]
-		if w.s > 0 {
-			w.s = 1
+		if w.s.get() > 0 {
+			w.s.set(1)
 			w.a.set(w.t.get())
 			w.b.set(w.n.get())
 		}
