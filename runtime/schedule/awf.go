@@ -1,6 +1,9 @@
 package schedule
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // This file defines the five AWF techniques, adaptive weighted factoring: one rule for weights (rates.go) and five settings.
 
@@ -13,12 +16,16 @@ type awf struct {
 	rates
 	awfSetting
 
-	mu    sync.Mutex // guards the batch
-	batch int        // -1 before the first
-	base  float64
-	now   []float64 // weights of the batch
+	turn  sync.Mutex                // taken to begin a batch
+	batch atomic.Pointer[weighting] // read without a lock; nil before the first batch
 
 	did []timeStep // AWF: what each worker did in this execution
+}
+
+// weighting is the sizes of one batch. It does not change.
+type weighting struct {
+	batch int
+	size  []float64 // w * base of each worker
 }
 
 // awfSetting tells the five apart.
@@ -44,7 +51,7 @@ func newAWFE(p Params) (Calculator, error) {
 }
 
 func makeAWF(p Params, setting awfSetting) (Calculator, error) {
-	c := &awf{loop: loop{p}, rates: newRates(p), awfSetting: setting, batch: -1, now: make([]float64, p.P)}
+	c := &awf{loop: loop{p}, rates: newRates(p), awfSetting: setting}
 	if setting.timeStep {
 		c.did = make([]timeStep, p.P)
 	}
@@ -56,14 +63,26 @@ func (c *awf) Next(worker, step, remaining int) int {
 		sum, unknown := c.scale()
 		return c.clip(ceil(c.weight(worker, sum, unknown)*float64(ceilDiv(remaining, 2*c.P))), remaining)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if b := step / c.P; b > c.batch {
-		c.batch = b
-		c.base = float64(ceilDiv(remaining, 2*c.P))
-		c.weights(c.now)
+	now := c.batch.Load()
+	if b := step / c.P; now == nil || b > now.batch {
+		now = c.begin(b, remaining)
 	}
-	return c.clip(ceil(c.now[worker]*c.base), remaining)
+	return c.clip(ceil(now.size[worker]), remaining)
+}
+
+// begin computes the sizes of a batch, unless another worker has just done so. It allocates, once in P chunks.
+func (c *awf) begin(batch, remaining int) *weighting {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	now := c.batch.Load()
+	if now == nil || batch > now.batch {
+		now = &weighting{batch, c.weights(make([]float64, c.P))}
+		for i := range now.size {
+			now.size[i] *= float64(ceilDiv(remaining, 2*c.P))
+		}
+		c.batch.Store(now)
+	}
+	return now
 }
 
 // Report adds a record, or for AWF a part of one.
@@ -82,7 +101,7 @@ func (c *awf) Report(worker, _, n int, seconds, overhead float64) {
 // Restart closes the record of an execution. The other techniques begin with what the last execution
 // measured as their first record: most of what they lose, they lose in the first batch.
 func (c *awf) Restart() {
-	c.batch = -1
+	c.batch.Store(nil)
 	for i := range c.did {
 		c.record(i, c.did[i].n, c.did[i].t)
 		c.did[i].n, c.did[i].t = 0, 0

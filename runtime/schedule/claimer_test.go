@@ -112,7 +112,7 @@ func TestSharedCalculator(t *testing.T) {
 
 // TestClaimAllocates demands that claiming from a known table does not.
 func TestClaimAllocates(t *testing.T) {
-	for _, name := range []string{"STATIC", "SS", "GSS", "FAC2", "WF2", "AWF-B", "AWF-C", "AF_CAP", "StaticSteal"} {
+	for _, name := range []string{"STATIC", "SS", "GSS", "FAC2", "WF2", "AWF-C", "AF_CAP", "StaticSteal"} {
 		c := claimer(t, name, Params{N: 100000, P: 4})
 		for c.drained(0) {
 		}
@@ -143,6 +143,31 @@ func BenchmarkClaim(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkClaimCost is a claim from a loop whose costs are known in as many parts as COST keeps.
+func BenchmarkClaimCost(b *testing.B) {
+	tech, err := Lookup("COST")
+	if err != nil {
+		b.Fatal(err)
+	}
+	profile := make([]float64, maxBins)
+	for i := range profile {
+		profile[i] = float64(1 + i%7)
+	}
+	calc, err := tech.New(Params{N: 1 << 20, P: 8, Profile: profile})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := NewClaimer(calc)
+	for i := 0; b.Loop(); i++ {
+		if !c.drained(i % 8) {
+			c.step.Store(0)
+			c.next.Store(0)
+			calc.(*cost).batch.Store(nil)
+			c.blocks.reset()
+		}
 	}
 }
 

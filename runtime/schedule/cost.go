@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 )
 
 // This file defines COST: factoring in cost space. Where the published techniques take half of the remaining iterations in a batch, it takes half of the
@@ -17,13 +18,19 @@ import (
 type cost struct {
 	loop
 	unit    int
+	first   int      // size of the chunks of an execution without a profile
 	profile *profile // nil before the first execution
 	weights []float64
 	did     []costLog
 
-	mu    sync.Mutex // guards the batch
-	batch int        // -1 before the first
-	base  float64    // cost of a chunk of this batch for weight 1
+	turn  sync.Mutex                // taken to begin a batch
+	batch atomic.Pointer[costBatch] // read without a lock; nil before the first batch
+}
+
+// costBatch does not change.
+type costBatch struct {
+	batch int
+	base  float64 // cost of a chunk of this batch for weight 1
 }
 
 // costLog is what one worker did in this execution; only it writes here.
@@ -48,7 +55,7 @@ const maxMove = 1.3863
 const maxBins = 1 << 14
 
 func newCost(p Params) (Calculator, error) {
-	c := &cost{loop: loop{p}, unit: max(1, ceilDiv(p.N, maxUnits)), weights: slices.Clone(p.Weights), did: make([]costLog, p.P), batch: -1}
+	c := &cost{loop: loop{p}, unit: max(1, ceilDiv(p.N, maxUnits)), first: autoChunk(p.N, p.P), weights: slices.Clone(p.Weights), did: make([]costLog, p.P)}
 	if len(p.Profile) > 0 {
 		c.profile = newProfile(p.N, slices.Clone(p.Profile))
 	}
@@ -59,7 +66,7 @@ func newCost(p Params) (Calculator, error) {
 // any order of costs, and to learn the profile from.
 func (c *cost) Next(worker, step, remaining int) int {
 	if c.profile == nil {
-		return c.clip(autoChunk(c.N, c.P), remaining)
+		return c.clip(c.first, remaining)
 	}
 	start := c.N - remaining
 	before := c.profile.until(start)
@@ -67,14 +74,23 @@ func (c *cost) Next(worker, step, remaining int) int {
 	if !(left > 0) {
 		return c.clip(ceilDiv(remaining, c.P), remaining)
 	}
-	c.mu.Lock()
-	if b := step / c.P; b > c.batch {
-		c.batch = b
-		c.base = left / float64(2*c.P)
+	now := c.batch.Load()
+	if b := step / c.P; now == nil || b > now.batch {
+		now = c.begin(b, left)
 	}
-	share := c.base * c.weights[worker]
-	c.mu.Unlock()
-	return c.clip(c.profile.find(before+share)-start, remaining)
+	return c.clip(c.profile.find(before+now.base*c.weights[worker])-start, remaining)
+}
+
+// begin begins a batch with what is left, unless another worker has just done so.
+func (c *cost) begin(batch int, left float64) *costBatch {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	now := c.batch.Load()
+	if now == nil || batch > now.batch {
+		now = &costBatch{batch, left / float64(2*c.P)}
+		c.batch.Store(now)
+	}
+	return now
 }
 
 // Unit is 1 for all loops of less than 2^31 iterations.
@@ -107,7 +123,7 @@ func (c *cost) Report(worker, start, n int, seconds, _ float64) {
 
 // Restart learns from what was reported: first the speeds, then the costs at speed 1.
 func (c *cost) Restart() {
-	c.batch = -1
+	c.batch.Store(nil)
 	if !c.learnSpeeds() {
 		return
 	}
