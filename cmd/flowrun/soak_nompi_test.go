@@ -1,0 +1,11 @@
+//go:build !mpi
+
+package main
+
+import "github.com/rogpeppe/go-internal/testscript"
+
+// soakScripts are the scripts that a soak repeats.
+func soakScripts() []string { return []string{"script/signals.txtar", "script/mem.txtar"} }
+
+// mpiCommands are the script commands that need ranks: none in this build.
+func mpiCommands() map[string]func(*testscript.TestScript, bool, []string) { return nil }
