@@ -177,12 +177,20 @@ func (g *Graph) Replace(id ID, d *op.Def, attrs *op.Attrs, in ...ID) {
 
 // Loop is a loop context: indices of a scope. The result can be given to many origins.
 func (g *Graph) Loop(scope int, at []int) uint32 {
+	g.growCtx()
 	off := uint32(len(g.ctx))
 	g.ctx = append(g.ctx, int32(scope))
 	for _, v := range at {
 		g.ctx = append(g.ctx, int32(v))
 	}
 	return off
+}
+
+// growCtx makes room by half, where append makes room by a quarter and so copies more.
+func (g *Graph) growCtx() {
+	if n := len(g.ctx); cap(g.ctx)-n < 8 {
+		g.ctx = slices.Grow(g.ctx, max(64, n/2))
+	}
 }
 
 // DropLoop takes back what Loop gave last. No node may have been made since.
@@ -193,6 +201,7 @@ func (o Origin) InLoop(loop uint32) Origin { o.loop = loop; return o }
 
 // Sends is o as a send to element at of a grid, becoming its given version.
 func (g *Graph) Sends(o Origin, grid, version int, at []int) Origin {
+	g.growCtx()
 	o.dest = uint32(len(g.ctx))
 	g.ctx = append(g.ctx, int32(grid), int32(version))
 	for _, v := range at {
@@ -272,6 +281,9 @@ func (g *Graph) Sweep(from ID, live []int32, to []ID) {
 	}
 	g.scratch = scratch
 	g.ins = append(g.ins[:base], scratch...)
+	if cap(scratch) > 1<<16 {
+		g.scratch = nil // of a whole graph, once
+	}
 	g.Nodes, g.Edges = g.Nodes[:at], g.Edges[:at]
 }
 

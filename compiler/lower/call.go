@@ -168,10 +168,11 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			break
 		}
 	}
-	var in []val
-	var spans []source.Span
+	in := make([]val, 0, len(e.Args))
+	spans := make([]source.Span, 0, len(e.Args))
 	var attrs []op.Attr
-	given := make([]bool, len(d.Args))
+	var buf [8]bool
+	given := append(buf[:0], make([]bool, len(d.Args))...)
 	next := 0
 	for _, a := range e.Args {
 		i := -1

@@ -33,6 +33,8 @@ type Contraction struct {
 	uses []int32
 	to   []ir.ID
 
+	terms []term // scratch of chain
+
 	// settled is pairs of IDs: ranges of nodes whose statements are done. A call is elaborated within the
 	// expression that it stands in, so that expression's range has nodes that statements of the function named.
 	settled []ir.ID
@@ -285,9 +287,11 @@ type term struct {
 }
 
 // chain is the terms of a product, or of a sum of products that starts with one, in
-// order, if each is read once and made for this expression.
+// order, if each is read once and made for this expression. They are good until the
+// next call.
 func (c *Contraction) chain(id ir.ID, want types.Type) (terms []term, ok bool) {
 	g := c.g
+	terms = c.terms[:0]
 	for id >= c.from && c.uses[id-c.from] == 1 && g.Type(id) == want {
 		if _, _, _, sent := g.Dest(id); sent {
 			return nil, false
@@ -308,6 +312,7 @@ func (c *Contraction) chain(id ir.ID, want types.Type) (terms []term, ok bool) {
 			return nil, false
 		}
 		terms = append(terms, t)
+		c.terms = terms
 		if last {
 			for i, j := 0, len(terms)-1; i < j; i, j = i+1, j-1 {
 				terms[i], terms[j] = terms[j], terms[i]

@@ -127,8 +127,8 @@ func (p *partitioner) node(id ir.ID) error {
 	n := &p.old.Nodes[id]
 	t := p.old.Type(id)
 	_, _, _, sent := p.old.Dest(id)
-	cut := p.cuts.of(id)
 	if !sent {
+		cut := p.cuts.of(id)
 		switch shardOf(n.Op) {
 		case op.ShardReduce:
 			return p.reduce(id, n)

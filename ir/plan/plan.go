@@ -186,6 +186,9 @@ func Parse(text string, table *op.Table) (*Plan, error) {
 			if err != nil {
 				return nil, err
 			}
+			if g.Len() == 0 {
+				return nil, fmt.Errorf("plan text: no nodes")
+			}
 			p.Graph, p.Uses = g, g.Uses()
 			return p, p.Verify()
 		}
