@@ -186,7 +186,7 @@ func timeKernel(table *op.Table, row string, inputs int, attrs *op.Attrs, elem t
 	return least, work, nil
 }
 
-// tame is a matrix that no kernel can object to: diagonally dominant, positive definite, a usable triangle.
+// tame is a matrix of f64 or f32 that no kernel can object to: diagonally dominant, positive definite, a usable triangle.
 func tame(elem types.Elem, order, salt int) *value.Dense {
 	d := value.New(elem, order, order)
 	for i := range order {
@@ -195,7 +195,11 @@ func tame(elem types.Elem, order, salt int) *value.Dense {
 			if i == j {
 				x += float64(order)
 			}
-			d.Set(i, j, value.F64(x).Convert(elem))
+			if elem == types.F32 {
+				d.F32[i*order+j] = float32(x)
+			} else {
+				d.F64[i*order+j] = x
+			}
 		}
 	}
 	return d

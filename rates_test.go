@@ -1,0 +1,62 @@
+package flow
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"flow/ir/op"
+	"flow/ir/plan"
+)
+
+var _ plan.Rates = (*Rates)(nil)
+
+func TestRatesAreKept(t *testing.T) {
+	t.Setenv("FLOW_CACHE", t.TempDir())
+	if r := LoadRates(""); r != nil {
+		t.Fatalf("an empty cache gives %v", r)
+	}
+	start := time.Now()
+	r, err := MeasureRates("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("measured in %v: %v", time.Since(start), r.PerFlop)
+	for class, per := range r.PerFlop {
+		// Between a tenth of a GFLOP/s and a TFLOP/s lies every core there is.
+		if per < 1e-12 || per > 1e-8 {
+			t.Errorf("%s: %g seconds per operation", class, per)
+		}
+	}
+	if s := r.Seconds("gemm", op.Work{Flops: 2e9}); s < 1e-3 || s > 20 {
+		t.Errorf("2 GFLOP take %g s", s)
+	}
+	if s := r.Seconds("anything else", op.Work{Flops: 1, Bytes: 1e9}); s < 1e-3 || s > 100 {
+		t.Errorf("a gigabyte takes %g s", s)
+	}
+	if err := r.Save(); err != nil {
+		t.Fatal(err)
+	}
+	kept := LoadRates("")
+	if kept == nil || kept.PerFlop["gemm"] != r.PerFlop["gemm"] || kept.PerByte != r.PerByte {
+		t.Fatalf("kept %v of %v", kept, r)
+	}
+
+	// What cannot be used is as good as nothing.
+	path, _, err := ratesPath("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "{", `{"set":"avx512"}`, `{"cpu":"another","seconds_per_byte":1,"seconds_per_flop":{}}`} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if r := LoadRates(""); r != nil {
+			t.Errorf("%q gives %v", text, r)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
+		t.Errorf("the cache holds %d files, %v", len(entries), err)
+	}
+}
