@@ -114,10 +114,13 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 	if kind == op.ShardWhole || kind == op.ShardReduce || kind == op.ShardSink {
 		return cutting{}, false
 	}
+	in := g.In(id)
+	if kind == op.ShardTriangle || kind == op.ShardDiagonal {
+		return c.square(id, t, wish)
+	}
 	if w, ok := wish[id]; ok {
 		return w, true
 	}
-	in := g.In(id)
 	switch kind {
 	case op.ShardMove:
 		boxes, _, ok := boxesOf(g, id)
@@ -146,18 +149,6 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 		if w, ok := c.by[in[0]]; ok {
 			return cutting{w.cc, w.rc}, true
 		}
-	case op.ShardDiagonal:
-		w, ok := c.by[in[0]]
-		if x := g.Type(in[0]); !ok || x.Rows != x.Cols {
-			return cutting{}, false
-		}
-		return cutting{w.rc, []int{0, 1}}, true
-	case op.ShardTriangle:
-		w, ok := c.by[in[0]]
-		if !ok || t.Rows != t.Cols {
-			return cutting{}, false
-		}
-		return cutting{w.rc, w.rc}, true
 	case op.ShardContract:
 		if len(in) == 3 {
 			if w, ok := c.by[in[0]]; ok {
@@ -216,6 +207,24 @@ func (s Sizes) filled() Sizes {
 		s.Panel = 1 << 15
 	}
 	return s
+}
+
+// square cuts what is defined along the diagonal of a square matrix: rows as columns, or
+// blocks off the diagonal would hold pieces of it. Of other matrices (diag of a column,
+// which makes a matrix) it is done in one piece.
+func (c *cuts) square(id ir.ID, t types.Type, wish map[ir.ID]cutting) (cutting, bool) {
+	in := c.g.In(id)[0]
+	if x := c.g.Type(in); x.Rows != x.Cols {
+		return cutting{}, false
+	}
+	w, ok := wish[id]
+	if !ok {
+		w, ok = c.by[in]
+	}
+	if t.Cols == 1 {
+		return cutting{w.rc, []int{0, 1}}, ok
+	}
+	return cutting{w.rc, w.rc}, ok
 }
 
 // byShape is the default: square tiles of the default edge; a narrow matrix gets
