@@ -25,7 +25,7 @@ func (s *session) planCommand() *cli.Command {
 		Usage:     "say what a run would do: tasks, critical path, parallelism, bytes between ranks",
 		ArgsUsage: "FILE",
 		Flags: append(programFlags(), ranksFlag(), timingFlag(),
-			&cli.IntFlag{Name: "threads", Usage: "predict for `N` threads a rank (default: one a processor)"},
+			&cli.IntFlag{Name: "threads", Usage: "predict for `N` threads a rank", DefaultText: "one a processor"},
 			&cli.BoolFlag{Name: "json", DisableDefaultText: true, Usage: "print the summary as JSON"},
 			&cli.BoolFlag{Name: "dot", DisableDefaultText: true, Usage: "print the tasks as a graph for Graphviz"}),
 		Action: func(c *cli.Context) error {

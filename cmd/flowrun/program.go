@@ -34,7 +34,7 @@ func programFlags() []cli.Flag {
 
 // ranksFlag is the number of ranks a plan is for.
 func ranksFlag() cli.Flag {
-	return &cli.IntFlag{Name: "ranks", Usage: "plan for `N` ranks"}
+	return &cli.IntFlag{Name: "ranks", Usage: "plan for `N` ranks", DefaultText: "1"}
 }
 
 // compileOptions reads the flags of programFlags.
