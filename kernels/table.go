@@ -15,5 +15,6 @@ func Table(set string) (*op.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return op.NewTable(elementwise(), reduce(), construct(), fused(), linalg(kernels), move(), inout(), control())
+	return op.NewTable(elementwise(), reduce(), construct(), fused(), linalg(kernels), move(), inout(), control(),
+		stats())
 }

@@ -1,0 +1,329 @@
+package kernels
+
+// This file defines the statistics of a list in one piece: of all elements, of each row and of each column. There are
+// no partial results: the whole form runs on one worker, the others on whole rows or columns.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// statistic is the part of such a row that differs.
+type statistic struct {
+	name, doc string
+	args      []op.Arg // attributes after x
+	elem      func(types.Elem) types.Elem
+	nonempty  bool
+	flops     float64
+	// check says what is wrong with the attributes.
+	check func(a *op.Attrs) error
+	ref   func(a *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar
+	// run is the kernel on a line, a contiguous matrix of one row; keys is room for the keys of its elements.
+	run func(a *op.Attrs, line *value.Dense, e types.Elem, keys *[]uint64) value.Scalar
+	// call is the argument list of the example after the matrix; whole, row, col what the example prints.
+	call            string
+	whole, row, col string
+}
+
+// defs is the forms that have an example: of all elements, by row and by column.
+func (s statistic) defs() []*op.Def {
+	var out []*op.Def
+	if s.whole != "" {
+		out = append(out, s.wholeRow())
+	}
+	if s.row != "" {
+		out = append(out, s.lineRow(true), s.lineRow(false))
+	}
+	return out
+}
+
+// base is what the forms share.
+func (s statistic) base(name, doc, output string) *op.Def {
+	return &op.Def{
+		Name: name, Doc: doc,
+		Args: append([]op.Arg{{Name: "x", Doc: "n x m"}}, s.args...),
+		Eg:   eg(name+"(reshape(seq(1, 7), 2, 3)"+s.call+")", output),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Cost: func(sig *op.Sig, _ types.Type) op.Work { return readCost(sig, s.flops) },
+	}
+}
+
+func (s statistic) attributes(sig *op.Sig) error {
+	if s.check == nil {
+		return nil
+	}
+	return s.check(sig.Attrs)
+}
+
+func (s statistic) wholeRow() *op.Def {
+	d := s.base(s.name, s.doc, s.whole)
+	w := whole{elem: s.elem, nonempty: s.nonempty}
+	d.Type = func(sig *op.Sig) (types.Type, error) {
+		if err := s.attributes(sig); err != nil {
+			return types.Type{}, err
+		}
+		return w.typ(sig, 0)
+	}
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		x := elements(c.In[0])
+		if len(x) == 0 && s.nonempty {
+			return nil, ofNothing(s.name)
+		}
+		return s.ref(c.Attrs, x, c.Type.Elem), nil
+	}
+	d.Kernel = func(c *op.Call) error {
+		a := asDense(c.In[0])
+		if a.Rows*a.Cols == 0 && s.nonempty {
+			return ofNothing(s.name)
+		}
+		var keys []uint64
+		c.Out = s.run(c.Attrs, oneLine(a), c.Type.Elem, &keys)
+		return nil
+	}
+	return d
+}
+
+func ofNothing(name string) error { return op.Failf("E606", "%s of an empty matrix", name) }
+
+// oneLine is a as one row, over the same memory where it has no gaps.
+func oneLine(a *value.Dense) *value.Dense {
+	n := a.Rows * a.Cols
+	if a.Stride != a.Cols && a.Rows > 1 {
+		a = a.Clone()
+	}
+	line := *a
+	line.Rows, line.Cols, line.Stride = 1, n, n
+	return &line
+}
+
+func (s statistic) lineRow(byRow bool) *op.Def {
+	prefix, each, shape := axisNames(byRow)
+	output := map[bool]string{true: s.row, false: s.col}[byRow]
+	d := s.base(prefix+s.name, prefix+s.name+" is "+s.name+" of each "+each+", "+shape+".", output)
+	d.Rate, d.Shard.Kind = "reduce."+prefix, op.ShardCols
+	if byRow {
+		d.Shard.Kind = op.ShardRows
+	}
+	d.Type = func(sig *op.Sig) (types.Type, error) {
+		if err := s.attributes(sig); err != nil {
+			return types.Type{}, err
+		}
+		return axisType(sig, byRow, s.nonempty, s.elem)
+	}
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		return eachLine(c, byRow, s.nonempty, func(x []value.Scalar) value.Scalar { return s.ref(c.Attrs, x, c.Type.Elem) })
+	}
+	d.Kernel = func(c *op.Call) error {
+		a, out := c.Dense(0), c.Result()
+		if s.nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
+			return ofNothing(d.Name)
+		}
+		var keys []uint64
+		if byRow {
+			for i := range a.Rows {
+				out.Set(i, 0, s.run(c.Attrs, a.View(i, 0, 1, a.Cols), out.Elem, &keys))
+			}
+			return nil
+		}
+		// Columns are turned a few at a time, so that memory is read in whole lines.
+		const group = 16
+		for j0 := 0; j0 < a.Cols; j0 += group {
+			n := min(group, a.Cols-j0)
+			turned := value.New(a.Elem, n, a.Rows)
+			turnInto(turned, a.View(0, j0, a.Rows, n))
+			for j := range n {
+				out.Set(0, j0+j, s.run(c.Attrs, turned.View(j, 0, 1, a.Rows), out.Elem, &keys))
+			}
+		}
+		return nil
+	}
+	return d
+}
+
+// sortedKeys is the keys of a line in order; they live in room.
+func sortedKeys(line *value.Dense, room *[]uint64) []uint64 {
+	*room = appendKeys((*room)[:0], line)
+	sortKeys(*room)
+	return *room
+}
+
+// countRuns is the number of different keys in a sorted list.
+func countRuns(keys []uint64) int64 {
+	n := int64(0)
+	for i, k := range keys {
+		if i == 0 || k != keys[i-1] {
+			n++
+		}
+	}
+	return n
+}
+
+// between is the quantile q of n sorted elements: element h = q (n - 1), and between two elements linearly (type 7
+// of R. Hyndman, Y. Fan, "Sample quantiles in statistical packages", 1996).
+func between(n int, q float64, at func(i int) float64) float64 {
+	h := q * float64(n-1)
+	i := min(int(h), n-1)
+	a, rest := at(i), h-float64(i)
+	if rest == 0 || i == n-1 {
+		return a
+	}
+	b := at(i + 1)
+	if a == b { // infinities too
+		return a
+	}
+	return a + float64(rest*(b-a))
+}
+
+func listStatistics() []statistic {
+	quantile := func(q float64, x []value.Scalar, e types.Elem) value.Scalar {
+		s := insertSorted(x, false)
+		if last := s[len(s)-1]; last.Elem.IsFloat() && math.IsNaN(last.F) {
+			return number(e, math.NaN())
+		}
+		return number(e, between(len(s), q, func(i int) float64 { return s[i].Float() + 0 }))
+	}
+	quantileOf := func(q float64, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
+		keys := sortedKeys(line, room)
+		if line.Elem.IsFloat() && keys[len(keys)-1] == nanKey {
+			return number(e, math.NaN())
+		}
+		return number(e, between(len(keys), q, func(i int) float64 { return keyed(line.Elem, keys[i]).Float() }))
+	}
+	arg := func(name, which, output string, least bool) statistic {
+		return statistic{
+			name: name, elem: counted, nonempty: true, flops: 1, whole: output,
+			doc: name + " is the place of the " + which + " element in row-major order (i * m + j): the first of equals; a nan wins. " +
+				"row" + name + " and col" + name + " give one place a row and a column.",
+			ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar { return firstExtreme(x, least) },
+			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, _ *[]uint64) value.Scalar {
+				var at [1]int64
+				switch line.Elem {
+				case types.F64:
+					argLines(at[:], line.F64, line, true, least)
+				case types.F32:
+					argLines(at[:], line.F32, line, true, least)
+				case types.Bool:
+					argLines(at[:], line.Bool, line, true, least)
+				default:
+					argLines(at[:], line.I64, line, true, least)
+				}
+				return value.I64(at[0])
+			},
+		}
+	}
+	return []statistic{
+		{
+			name: "nunique", elem: counted, flops: 20,
+			doc:   "nunique is the number of different elements; -0 and 0 are one, and so are all nan.",
+			whole: "6", row: "3\n3\n", col: "2 2 2\n",
+			ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar {
+				n := int64(0)
+				for i, v := range x {
+					if !contains(x[:i], v) {
+						n++
+					}
+				}
+				return value.I64(n)
+			},
+			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, room *[]uint64) value.Scalar {
+				return value.I64(countRuns(sortedKeys(line, room)))
+			},
+		},
+		{
+			name: "quantile", elem: averaged, nonempty: true, flops: 20,
+			doc: "quantile is the value that the fraction q of all elements does not exceed, 0 <= q <= 1: of the sorted elements the one at " +
+				"q * (n - 1), between two of them linearly (type 7). nan if there is one.",
+			args: []op.Arg{{Name: "q", Attr: true, Kind: op.FloatVal, Doc: "0 to 1"}},
+			check: func(a *op.Attrs) error {
+				if v, ok := a.Get("q"); !ok || v.Kind != op.FloatVal && v.Kind != op.IntVal || !(a.Float("q") >= 0 && a.Float("q") <= 1) {
+					return op.Faultf(1, codeAttr, "q of `quantile` is a number from 0 to 1, not %v", v)
+				}
+				return nil
+			},
+			call: ", 0.25", whole: "2.25", row: "1.5\n4.5\n", col: "1.75 2.75 3.75\n",
+			ref: func(a *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return quantile(a.Float("q"), x, e) },
+			run: func(a *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
+				return quantileOf(a.Float("q"), line, e, room)
+			},
+		},
+		{
+			name: "median", elem: averaged, nonempty: true, flops: 20,
+			doc:   "median is the middle of the sorted elements, or the mean of the two in the middle: the quantile 0.5. nan if there is one.",
+			whole: "3.5", row: "2\n5\n", col: "2.5 3.5 4.5\n",
+			ref: func(_ *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return quantile(0.5, x, e) },
+			run: func(_ *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
+				return quantileOf(0.5, line, e, room)
+			},
+		},
+		{
+			name: "prod", elem: summed, flops: 1, row: "6\n120\n", col: "4 10 18\n",
+			ref: func(_ *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar {
+				p := value.I64(1).Convert(e)
+				for _, v := range x {
+					p.F, p.I = number(e, p.F*v.F).F, p.I*v.I
+				}
+				return canonical(p)
+			},
+			run: func(_ *op.Attrs, line *value.Dense, e types.Elem, _ *[]uint64) value.Scalar {
+				return productOf(line, e)
+			},
+		},
+		arg("argmin", "least", "0", true),
+		arg("argmax", "greatest", "5", false),
+	}
+}
+
+// contains reports an element that equals v, nan counting as equal to itself.
+func contains(x []value.Scalar, v value.Scalar) bool {
+	for _, u := range x {
+		if u.F == v.F && u.I == v.I || math.IsNaN(u.F) && math.IsNaN(v.F) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstExtreme is the definition of argmin and argmax on a list.
+func firstExtreme(x []value.Scalar, least bool) value.Scalar {
+	for i, v := range x {
+		if math.IsNaN(v.F) {
+			return value.I64(int64(i))
+		}
+	}
+	best := 0
+	for i, v := range x {
+		if precedes(v, x[best], !least) {
+			best = i
+		}
+	}
+	return value.I64(int64(best))
+}
+
+// productOf is the product of a line, element after element.
+func productOf(line *value.Dense, e types.Elem) value.Scalar {
+	f64, f32, i64 := 1.0, float32(1), int64(1)
+	eachRun(line, func(s slab, _ int) {
+		for _, v := range s.f64 {
+			f64 *= v
+		}
+		for _, v := range s.f32 {
+			f32 *= v
+		}
+		for _, v := range s.i64 {
+			i64 *= v
+		}
+		for _, v := range s.b {
+			i64 *= int64(v)
+		}
+	})
+	switch e {
+	case types.F32:
+		return canonical(value.Scalar{Elem: e, F: float64(f32)})
+	case types.I64:
+		return value.I64(i64)
+	}
+	return canonical(value.F64(f64))
+}
