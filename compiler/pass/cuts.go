@@ -6,6 +6,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/ir/value"
 )
 
 // This file decides where matrices are cut. The cuts are a function of the program and
@@ -346,4 +347,13 @@ func cells(ws []box, rc, cc []int, at func(box) (int, int)) (cutting, bool) {
 		}
 	}
 	return cutting{rc, cc}, true
+}
+
+// autoTile is the default tile edge for a shape: the table's own function.
+func autoTile(table *op.Table, t types.Type) int {
+	v, err := table.Must("auto_tile").Shape([]types.Type{t})
+	if err != nil {
+		return 256
+	}
+	return max(1, int(v.(value.Scalar).I))
 }

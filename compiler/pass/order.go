@@ -27,24 +27,3 @@ func Priorities(g *ir.Graph, rates plan.Rates) []int32 {
 	}
 	return out
 }
-
-// DropDead drops blocks that no effect needs, in place, keeping the table of places in
-// step.
-func (p *Partitioned) DropDead() *Partitioned {
-	keep := alive(p.Graph)
-	if keep == nil {
-		return p
-	}
-	// In place: the graph is the partitioner's own, and may be most of the memory there is.
-	live, to := make([]int32, len(keep)), make([]ir.ID, len(keep))
-	blocks := p.Block[:0]
-	for i, k := range keep {
-		if k {
-			live[i] = 1
-			blocks = append(blocks, p.Block[i])
-		}
-	}
-	p.Graph.Sweep(0, live, to)
-	p.Block = blocks
-	return p
-}

@@ -3,12 +3,10 @@ package pass
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
-	"flow/ir/value"
 )
 
 // This file defines Partition, which turns nodes on large matrices into nodes on
@@ -47,6 +45,27 @@ func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, l
 		}
 	}
 	return &Partitioned{p.g, p.block}, nil
+}
+
+// DropDead drops blocks that no effect needs, in place, keeping the table of places in
+// step.
+func (p *Partitioned) DropDead() *Partitioned {
+	keep := alive(p.Graph)
+	if keep == nil {
+		return p
+	}
+	// In place: the graph is the partitioner's own, and may be most of the memory there is.
+	live, to := make([]int32, len(keep)), make([]ir.ID, len(keep))
+	blocks := p.Block[:0]
+	for i, k := range keep {
+		if k {
+			live[i] = 1
+			blocks = append(blocks, p.Block[i])
+		}
+	}
+	p.Graph.Sweep(0, live, to)
+	p.Block = blocks
+	return p
 }
 
 // parts is a value cut in blocks: block (i, j) has rows rc[i]..rc[i+1] and columns cc[j]..cc[j+1].
@@ -231,116 +250,6 @@ func (p *partitioner) whole(id ir.ID) ir.ID {
 	return p.recut(id, []int{0, t.Rows}, []int{0, t.Cols}).ids[0]
 }
 
-// recut is an old value with other cuts: blocks whose cuts agree are taken as they
-// are, the others are laid out of those that they overlap. The new cuts are remembered
-// under the value when they are the finer thing to have (not for wholes).
-func (p *partitioner) recut(id ir.ID, rc, cc []int) *parts {
-	x := p.get(id)
-	if slices.Equal(x.rc, rc) && slices.Equal(x.cc, cc) {
-		return x
-	}
-	key := recutKey{id, hashInts(rc), hashInts(cc)}
-	if y := p.cuts.done[key]; y != nil {
-		return y
-	}
-	out := &parts{rc, cc, make([]ir.ID, 0, (len(rc)-1)*(len(cc)-1))}
-	t := p.old.Type(id)
-	for i := range len(rc) - 1 {
-		for j := range len(cc) - 1 {
-			b := Block{int32(i), int32(j), int32(len(rc) - 1), int32(len(cc) - 1)}
-			src := []piece{{x, 0, 0, rc[i], cc[j], rc[i+1] - rc[i], cc[j+1] - cc[j]}}
-			out.ids = append(out.ids, p.lay(t, src, rc[i+1]-rc[i], cc[j+1]-cc[j], b))
-		}
-	}
-	p.cuts.done[key] = out
-	return out
-}
-
-// piece is a window of a value that lies in a result: window (sr, sc, rows, cols) of x at (r, c).
-type piece struct {
-	x          *parts
-	r, c       int
-	sr, sc     int
-	rows, cols int
-}
-
-// lay makes one block of rows x cols from windows of values in parts.
-func (p *partitioner) lay(t types.Type, src []piece, rows, cols int, b Block) ir.ID {
-	var in []ir.ID
-	var boxes []int
-	for _, s := range src {
-		for i := first(s.x.rc, s.sr); i < len(s.x.rc)-1 && s.x.rc[i] < s.sr+s.rows; i++ {
-			for j := first(s.x.cc, s.sc); j < len(s.x.cc)-1 && s.x.cc[j] < s.sc+s.cols; j++ {
-				r0, r1 := max(s.x.rc[i], s.sr), min(s.x.rc[i+1], s.sr+s.rows)
-				c0, c1 := max(s.x.cc[j], s.sc), min(s.x.cc[j+1], s.sc+s.cols)
-				if r0 >= r1 || c0 >= c1 {
-					continue
-				}
-				in = append(in, s.x.at(i, j))
-				boxes = append(boxes, r0-s.x.rc[i], c0-s.x.cc[j], r1-r0, c1-c0, s.r+r0-s.sr, s.c+c0-s.sc)
-			}
-		}
-	}
-	out := types.DenseOf(t.Elem, rows, cols)
-	if len(in) == 1 && boxes[4] == 0 && boxes[5] == 0 && boxes[2] == rows && boxes[3] == cols {
-		if p.g.Type(in[0]) == out {
-			return in[0]
-		}
-		return p.add(p.table.Must("slice"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(boxes[0], boxes[1], rows, cols)}), out, b, in[0])
-	}
-	if len(in) == 0 {
-		return p.zeros(t.Elem, rows, cols, b)
-	}
-	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
-	return p.add(p.table.Must("lay"), attrs, out, b, in...)
-}
-
-// zeros is a block of zeros of any element type.
-func (p *partitioner) zeros(e types.Elem, rows, cols int, b Block) ir.ID {
-	x := p.add(p.table.Must("zeros"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(cols)}), types.DenseOf(types.F64, rows, cols), b)
-	if e == types.F64 {
-		return x
-	}
-	return p.add(p.table.Must(e.String()), nil, types.DenseOf(e, rows, cols), b, x)
-}
-
-// first is the block that position x lies in.
-func first(cuts []int, x int) int {
-	i, ok := slices.BinarySearch(cuts, x)
-	if ok {
-		return i
-	}
-	return max(i-1, 0)
-}
-
-// move lays pieces of the inputs into the result's blocks.
-func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []ir.ID) error {
-	// Which boxes touch which block: an untile has as many boxes as blocks.
-	cols := len(c.cc) - 1
-	touch := make([][]int32, (len(c.rc)-1)*cols)
-	for k, x := range boxes {
-		for i := first(c.rc, x.dr); i < len(c.rc)-1 && c.rc[i] < x.dr+x.rows; i++ {
-			for j := first(c.cc, x.dc); j < cols && c.cc[j] < x.dc+x.cols; j++ {
-				touch[i*cols+j] = append(touch[i*cols+j], int32(k))
-			}
-		}
-	}
-	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
-		r0, r1, c0, c1 := c.rc[i], c.rc[i+1], c.cc[j], c.cc[j+1]
-		var src []piece
-		for _, k := range touch[i*cols+j] {
-			x := boxes[k]
-			a0, a1 := max(x.dr, r0), min(x.dr+x.rows, r1)
-			b0, b1 := max(x.dc, c0), min(x.dc+x.cols, c1)
-			if a0 >= a1 || b0 >= b1 {
-				continue
-			}
-			src = append(src, piece{p.get(in[k]), a0 - r0, b0 - c0, x.sr + a0 - x.dr, x.sc + b0 - x.dc, a1 - a0, b1 - b0})
-		}
-		return p.lay(t, src, r1-r0, c1-c0, b), nil
-	})
-}
-
 // triangle cuts an operator that keeps a triangle of a square matrix, on square cuts.
 func (p *partitioner) triangle(id ir.ID, n *ir.Node, t types.Type, c cutting) error {
 	x := p.recut(p.old.In(id)[0], c.rc, c.cc)
@@ -423,173 +332,4 @@ func modeOf(x, t types.Type) op.Mode {
 		return op.RowVec
 	}
 	return op.ColVec
-}
-
-// contract cuts a product into one chain of block products per block of the result.
-func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) error {
-	in := p.old.In(id)
-	a, b := in[len(in)-2], in[len(in)-1]
-	ta, tb := n.Attrs.Bool("ta"), n.Attrs.Bool("tb")
-	kc := p.kCuts(a, b, ta, tb)
-	if c.single() && len(kc) == 2 {
-		ins := make([]ir.ID, 0, 3)
-		for _, x := range in {
-			ins = append(ins, p.whole(x))
-		}
-		p.one[id] = p.g.CopyNode(p.old, id, ins...)
-		p.block = append(p.block, Block{})
-		return nil
-	}
-	arc, acc := c.rc, kc
-	if ta {
-		arc, acc = kc, c.rc
-	}
-	brc, bcc := kc, c.cc
-	if tb {
-		brc, bcc = c.cc, kc
-	}
-	x, y := p.recut(a, arc, acc), p.recut(b, brc, bcc)
-	var z *parts
-	if len(in) == 3 {
-		z = p.recut(in[0], c.rc, c.cc)
-	}
-	gemm := p.table.Must(n.Op.Shard.Accum)
-	return p.blocks(id, t, c, func(i, j int, bl Block) (ir.ID, error) {
-		bt := types.DenseOf(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j])
-		sum := ir.None
-		if z != nil {
-			sum = z.at(i, j)
-		}
-		for k := range len(kc) - 1 {
-			u, v := x, y
-			ui, uj, vi, vj := i, k, k, j
-			if ta {
-				ui, uj = k, i
-			}
-			if tb {
-				vi, vj = j, k
-			}
-			if sum == ir.None {
-				sum = p.add(n.Op, n.Attrs, bt, bl, u.at(ui, uj), v.at(vi, vj))
-			} else {
-				sum = p.add(gemm, n.Attrs, bt, bl, sum, u.at(ui, uj), v.at(vi, vj))
-			}
-		}
-		return sum, nil
-	})
-}
-
-// kCuts is where the summed dimension is cut: where the larger operand already is.
-func (p *partitioner) kCuts(a, b ir.ID, ta, tb bool) []int {
-	x, y := p.get(a), p.get(b)
-	kx, ky := x.cc, y.rc
-	if ta {
-		kx = x.rc
-	}
-	if tb {
-		ky = y.cc
-	}
-	if len(kx) >= len(ky) {
-		return kx
-	}
-	return ky
-}
-
-// reduce cuts a reduction of a whole matrix: partials of blocks, combined over each
-// row of blocks, then over all, then finished.
-func (p *partitioner) reduce(id ir.ID, n *ir.Node) error {
-	in := p.old.In(id)
-	x := p.get(in[0])
-	for _, other := range in[1:] {
-		if y := p.get(other); len(y.ids) > len(x.ids) {
-			x = y
-		}
-	}
-	if x.single() {
-		ins := make([]ir.ID, 0, 2)
-		for _, y := range in {
-			ins = append(ins, p.whole(y))
-		}
-		p.one[id] = p.g.CopyNode(p.old, id, ins...)
-		p.block = append(p.block, Block{})
-		return nil
-	}
-	args := make([]*parts, len(in))
-	for k, y := range in {
-		args[k] = p.recut(y, x.rc, x.cc)
-	}
-	sh := n.Op.Shard
-	partial, combine := p.table.Must(sh.Partial), p.table.Must(sh.Combine)
-	rows, cols := len(x.rc)-1, len(x.cc)-1
-	var perRow []ir.ID
-	for i := range rows {
-		var row []ir.ID
-		for j := range cols {
-			b := Block{int32(i), int32(j), int32(rows), int32(cols)}
-			ins := make([]ir.ID, len(args))
-			for k := range args {
-				ins[k] = args[k].at(i, j)
-			}
-			part, err := p.typed(partial, n.Attrs, b, ins...)
-			if err != nil {
-				return err
-			}
-			row = append(row, part)
-		}
-		sum := row[0]
-		if len(row) > 1 {
-			var err error
-			if sum, err = p.typed(combine, nil, Block{int32(i), 0, int32(rows), int32(cols)}, row...); err != nil {
-				return err
-			}
-		}
-		perRow = append(perRow, sum)
-	}
-	sum := perRow[0]
-	var err error
-	if len(perRow) > 1 {
-		if sum, err = p.typed(combine, nil, Block{}, perRow...); err != nil {
-			return err
-		}
-	}
-	if sh.Finish != "" {
-		// What a mean divides by is no matter of the accumulator: it is an attribute.
-		t := p.old.Type(in[0])
-		attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(t.Count())}, op.Attr{Name: "elem", Val: op.Str(t.Elem.String())})
-		if sum, err = p.typed(p.table.Must(sh.Finish), attrs, Block{}, sum); err != nil {
-			return err
-		}
-	}
-	p.one[id] = sum
-	return nil
-}
-
-// along cuts a reduction of each row (or column): its blocks hold whole rows.
-func (p *partitioner) along(id ir.ID, n *ir.Node, c cutting) error {
-	in := p.old.In(id)
-	xt := p.old.Type(in[0])
-	rc, cc := c.rc, []int{0, xt.Cols}
-	if n.Op.Shard.Kind == op.ShardCols {
-		rc, cc = []int{0, xt.Rows}, c.cc
-	}
-	args := make([]*parts, len(in))
-	for k, y := range in {
-		args[k] = p.recut(y, rc, cc)
-	}
-	return p.blocks(id, p.old.Type(id), c, func(i, j int, b Block) (ir.ID, error) {
-		ins := make([]ir.ID, len(args))
-		for k := range args {
-			ins[k] = args[k].ids[i+j]
-		}
-		return p.typed(n.Op, n.Attrs, b, ins...)
-	})
-}
-
-// autoTile is the default tile edge for a shape: the table's own function.
-func autoTile(table *op.Table, t types.Type) int {
-	v, err := table.Must("auto_tile").Shape([]types.Type{t})
-	if err != nil {
-		return 256
-	}
-	return max(1, int(v.(value.Scalar).I))
 }

@@ -1,0 +1,121 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// This file is the part of Partition that moves elements: values cut anew, slices and
+// assemblies, as windows of blocks that lie in blocks.
+
+// recut is an old value with other cuts: blocks whose cuts agree are taken as they
+// are, the others are laid out of those that they overlap, once for all that ask.
+func (p *partitioner) recut(id ir.ID, rc, cc []int) *parts {
+	x := p.get(id)
+	if slices.Equal(x.rc, rc) && slices.Equal(x.cc, cc) {
+		return x
+	}
+	key := recutKey{id, hashInts(rc), hashInts(cc)}
+	if y := p.cuts.done[key]; y != nil && slices.Equal(y.rc, rc) && slices.Equal(y.cc, cc) {
+		return y
+	}
+	out := &parts{rc, cc, make([]ir.ID, 0, (len(rc)-1)*(len(cc)-1))}
+	t := p.old.Type(id)
+	for i := range len(rc) - 1 {
+		for j := range len(cc) - 1 {
+			b := Block{int32(i), int32(j), int32(len(rc) - 1), int32(len(cc) - 1)}
+			src := []piece{{x, 0, 0, rc[i], cc[j], rc[i+1] - rc[i], cc[j+1] - cc[j]}}
+			out.ids = append(out.ids, p.lay(t, src, rc[i+1]-rc[i], cc[j+1]-cc[j], b))
+		}
+	}
+	p.cuts.done[key] = out
+	return out
+}
+
+// piece is a window of a value that lies in a result: window (sr, sc, rows, cols) of x at (r, c).
+type piece struct {
+	x          *parts
+	r, c       int
+	sr, sc     int
+	rows, cols int
+}
+
+// lay makes one block of rows x cols from windows of values in parts.
+func (p *partitioner) lay(t types.Type, src []piece, rows, cols int, b Block) ir.ID {
+	var in []ir.ID
+	var boxes []int
+	for _, s := range src {
+		for i := first(s.x.rc, s.sr); i < len(s.x.rc)-1 && s.x.rc[i] < s.sr+s.rows; i++ {
+			for j := first(s.x.cc, s.sc); j < len(s.x.cc)-1 && s.x.cc[j] < s.sc+s.cols; j++ {
+				r0, r1 := max(s.x.rc[i], s.sr), min(s.x.rc[i+1], s.sr+s.rows)
+				c0, c1 := max(s.x.cc[j], s.sc), min(s.x.cc[j+1], s.sc+s.cols)
+				if r0 >= r1 || c0 >= c1 {
+					continue
+				}
+				in = append(in, s.x.at(i, j))
+				boxes = append(boxes, r0-s.x.rc[i], c0-s.x.cc[j], r1-r0, c1-c0, s.r+r0-s.sr, s.c+c0-s.sc)
+			}
+		}
+	}
+	out := types.DenseOf(t.Elem, rows, cols)
+	if len(in) == 1 && boxes[4] == 0 && boxes[5] == 0 && boxes[2] == rows && boxes[3] == cols {
+		if p.g.Type(in[0]) == out {
+			return in[0]
+		}
+		return p.add(p.table.Must("slice"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(boxes[0], boxes[1], rows, cols)}), out, b, in[0])
+	}
+	if len(in) == 0 {
+		return p.zeros(t.Elem, rows, cols, b)
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
+	return p.add(p.table.Must("lay"), attrs, out, b, in...)
+}
+
+// zeros is a block of zeros of any element type.
+func (p *partitioner) zeros(e types.Elem, rows, cols int, b Block) ir.ID {
+	x := p.add(p.table.Must("zeros"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(cols)}), types.DenseOf(types.F64, rows, cols), b)
+	if e == types.F64 {
+		return x
+	}
+	return p.add(p.table.Must(e.String()), nil, types.DenseOf(e, rows, cols), b, x)
+}
+
+// first is the block that position x lies in.
+func first(cuts []int, x int) int {
+	i, ok := slices.BinarySearch(cuts, x)
+	if ok {
+		return i
+	}
+	return max(i-1, 0)
+}
+
+// move lays pieces of the inputs into the result's blocks.
+func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []ir.ID) error {
+	// Which boxes touch which block: an untile has as many boxes as blocks.
+	cols := len(c.cc) - 1
+	touch := make([][]int32, (len(c.rc)-1)*cols)
+	for k, x := range boxes {
+		for i := first(c.rc, x.dr); i < len(c.rc)-1 && c.rc[i] < x.dr+x.rows; i++ {
+			for j := first(c.cc, x.dc); j < cols && c.cc[j] < x.dc+x.cols; j++ {
+				touch[i*cols+j] = append(touch[i*cols+j], int32(k))
+			}
+		}
+	}
+	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
+		r0, r1, c0, c1 := c.rc[i], c.rc[i+1], c.cc[j], c.cc[j+1]
+		var src []piece
+		for _, k := range touch[i*cols+j] {
+			x := boxes[k]
+			a0, a1 := max(x.dr, r0), min(x.dr+x.rows, r1)
+			b0, b1 := max(x.dc, c0), min(x.dc+x.cols, c1)
+			if a0 >= a1 || b0 >= b1 {
+				continue
+			}
+			src = append(src, piece{p.get(in[k]), a0 - r0, b0 - c0, x.sr + a0 - x.dr, x.sc + b0 - x.dc, a1 - a0, b1 - b0})
+		}
+		return p.lay(t, src, r1-r0, c1-c0, b), nil
+	})
+}

@@ -1,0 +1,98 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+)
+
+// This file is the part of Partition that cuts reductions.
+
+// reduce cuts a reduction of a whole matrix: partials of blocks, combined over each
+// row of blocks, then over all, then finished.
+func (p *partitioner) reduce(id ir.ID, n *ir.Node) error {
+	in := p.old.In(id)
+	x := p.get(in[0])
+	for _, other := range in[1:] {
+		if y := p.get(other); len(y.ids) > len(x.ids) {
+			x = y
+		}
+	}
+	if x.single() {
+		ins := make([]ir.ID, 0, 2)
+		for _, y := range in {
+			ins = append(ins, p.whole(y))
+		}
+		p.one[id] = p.g.CopyNode(p.old, id, ins...)
+		p.block = append(p.block, Block{})
+		return nil
+	}
+	args := make([]*parts, len(in))
+	for k, y := range in {
+		args[k] = p.recut(y, x.rc, x.cc)
+	}
+	sh := n.Op.Shard
+	partial, combine := p.table.Must(sh.Partial), p.table.Must(sh.Combine)
+	rows, cols := len(x.rc)-1, len(x.cc)-1
+	var perRow []ir.ID
+	for i := range rows {
+		var row []ir.ID
+		for j := range cols {
+			b := Block{int32(i), int32(j), int32(rows), int32(cols)}
+			ins := make([]ir.ID, len(args))
+			for k := range args {
+				ins[k] = args[k].at(i, j)
+			}
+			part, err := p.typed(partial, n.Attrs, b, ins...)
+			if err != nil {
+				return err
+			}
+			row = append(row, part)
+		}
+		sum := row[0]
+		if len(row) > 1 {
+			var err error
+			if sum, err = p.typed(combine, nil, Block{int32(i), 0, int32(rows), int32(cols)}, row...); err != nil {
+				return err
+			}
+		}
+		perRow = append(perRow, sum)
+	}
+	sum := perRow[0]
+	var err error
+	if len(perRow) > 1 {
+		if sum, err = p.typed(combine, nil, Block{}, perRow...); err != nil {
+			return err
+		}
+	}
+	if sh.Finish != "" {
+		// What a mean divides by is no matter of the accumulator: it is an attribute.
+		t := p.old.Type(in[0])
+		attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(t.Count())}, op.Attr{Name: "elem", Val: op.Str(t.Elem.String())})
+		if sum, err = p.typed(p.table.Must(sh.Finish), attrs, Block{}, sum); err != nil {
+			return err
+		}
+	}
+	p.one[id] = sum
+	return nil
+}
+
+// along cuts a reduction of each row (or column): its blocks hold whole rows.
+func (p *partitioner) along(id ir.ID, n *ir.Node, c cutting) error {
+	in := p.old.In(id)
+	xt := p.old.Type(in[0])
+	rc, cc := c.rc, []int{0, xt.Cols}
+	if n.Op.Shard.Kind == op.ShardCols {
+		rc, cc = []int{0, xt.Rows}, c.cc
+	}
+	args := make([]*parts, len(in))
+	for k, y := range in {
+		args[k] = p.recut(y, rc, cc)
+	}
+	return p.blocks(id, p.old.Type(id), c, func(i, j int, b Block) (ir.ID, error) {
+		ins := make([]ir.ID, len(args))
+		for k := range args {
+			ins[k] = args[k].ids[i+j]
+		}
+		return p.typed(n.Op, n.Attrs, b, ins...)
+	})
+}
