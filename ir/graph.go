@@ -105,6 +105,10 @@ func (g *Graph) In(id ID) []ID {
 // Type is the type of an edge.
 func (g *Graph) Type(id ID) types.Type { return g.types[g.Edges[id].typ] }
 
+// TypeIndex is a number that edges of the same type share: two types with an Ext may be
+// equal and have two.
+func (g *Graph) TypeIndex(id ID) uint32 { return g.Edges[id].typ }
+
 // edge is an edge of type t. Types with an Ext are compared by content, so each such
 // edge gets an entry of its own.
 func (g *Graph) edge(t types.Type) Edge {

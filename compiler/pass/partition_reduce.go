@@ -12,12 +12,14 @@ import (
 func (p *partitioner) reduce(id ir.ID, n *ir.Node) error {
 	in := p.old.In(id)
 	x := p.get(in[0])
+	alike := true // of inputs of two shapes (identical: false) blocks correspond to nothing
 	for _, other := range in[1:] {
+		alike = alike && sameShape(p.old.Type(other), p.old.Type(in[0]))
 		if y := p.get(other); len(y.ids) > len(x.ids) {
 			x = y
 		}
 	}
-	if x.single() {
+	if x.single() || !alike {
 		ins := make([]ir.ID, 0, 2)
 		for _, y := range in {
 			ins = append(ins, p.whole(y))

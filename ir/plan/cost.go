@@ -3,7 +3,6 @@ package plan
 import (
 	"flow/ir"
 	"flow/ir/op"
-	"flow/ir/types"
 )
 
 // Rates turns work into seconds on this machine: measured once per kernel set, or
@@ -40,8 +39,9 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 	type key struct {
 		d     *op.Def
 		attrs *op.Attrs
-		t     types.Type
-		in    [3]types.Type
+		t     uint32 // of types; a type itself is five times the size to hash
+		n     int
+		in    [3]uint32
 	}
 	known := map[key]float64{}
 	out := make([]float64, g.Len())
@@ -52,18 +52,21 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		if n.Op.Cost == nil {
 			continue
 		}
-		sig.Def, sig.Attrs, sig.In = n.Op, n.Attrs, sig.In[:0]
-		for _, in := range g.In(id) {
-			sig.In = append(sig.In, g.Type(in))
-		}
-		k := key{d: n.Op, attrs: n.Attrs, t: g.Type(id)}
-		short := len(sig.In) <= len(k.in)
+		in := g.In(id)
+		k := key{d: n.Op, attrs: n.Attrs, t: g.TypeIndex(id), n: len(in)}
+		short := len(in) <= len(k.in)
 		if short {
-			copy(k.in[:], sig.In)
+			for j, x := range in {
+				k.in[j] = g.TypeIndex(x)
+			}
 			if s, ok := known[k]; ok {
 				out[i] = s
 				continue
 			}
+		}
+		sig.Def, sig.Attrs, sig.In = n.Op, n.Attrs, sig.In[:0]
+		for _, x := range in {
+			sig.In = append(sig.In, g.Type(x))
 		}
 		rate := n.Op.Rate
 		if rate == "" {
