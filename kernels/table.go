@@ -15,6 +15,6 @@ func Table(set string) (*op.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return op.NewTable(elementwise(), reduce(), construct(), fused(), linalg(kernels), move(), inout(), control(),
-		stats())
+	return op.NewTable(resolved(elementwise()), resolved(reduce()), construct(), fused(), resolved(linalg(kernels)), resolved(move()), inout(),
+		control(), resolved(stats()), resolved(cumulative()), resolved(reorder()))
 }

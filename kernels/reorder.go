@@ -1,0 +1,264 @@
+package kernels
+
+// This file defines the rows that put rows of a matrix in another order or choose among them: sort, argsort, take,
+// unique.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// codeIndex is an index in data that lies outside the matrix.
+const codeIndex = "E607"
+
+// reorder is the rows of this file.
+func reorder() []*op.Def {
+	first := op.Int(0)
+	by := op.Arg{Name: "by", Attr: true, Kind: op.IntVal, Default: &first, Doc: "the column to compare; a negative one counts from the end"}
+	desc := flag("desc", "greatest first")
+	once := op.Flow{Rate: op.Once}
+	return []*op.Def{
+		{
+			Name: "sort",
+			Doc: "sort is the rows of a matrix ordered by one column, the least first; desc = true puts the greatest first. Rows that are " +
+				"equal there keep their order, -0 equals 0, and nan stands last in both directions. To sort by several columns sort by " +
+				"the last of them first.",
+			Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
+			Eg: []op.Example{{Program: "emit sort(reverse(seq(1, 4)))", Output: "1\n2\n3\n"},
+				{Program: "emit sort(reshape(seq(1, 7), 3, 2), by = 1, desc = true)", Output: "5 6\n3 4\n1 2\n"}},
+			Type: sortType,
+			Ref: func(c *op.Call) (value.Value, error) {
+				x := c.Dense(0)
+				return rowsRef(x, orderRef(x, c.Attrs)), nil
+			},
+			Laws: op.Pure, Flow: once, Cost: sortWork,
+			Kernel: func(c *op.Call) error {
+				gatherRows(c.Result(), c.Dense(0), orderOf(c.Dense(0), c.Attrs))
+				return nil
+			},
+		},
+		{
+			Name: "argsort",
+			Doc:  "argsort is the row numbers in the order in which sort puts the rows, as a column: sort(x) is take(x, argsort(x)).",
+			Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
+			Eg:   eg("argsort(reverse(seq(1, 4)))", "2\n1\n0\n"),
+			Type: func(s *op.Sig) (types.Type, error) {
+				t, err := sortType(s)
+				return types.DenseOf(types.I64, t.Rows, 1), err
+			},
+			Ref: func(c *op.Call) (value.Value, error) {
+				at := orderRef(c.Dense(0), c.Attrs)
+				out := value.New(types.I64, len(at), 1)
+				for i, p := range at {
+					out.Set(i, 0, value.I64(int64(p)))
+				}
+				return out, nil
+			},
+			Laws: op.Pure, Flow: once, Cost: sortWork,
+			Kernel: func(c *op.Call) error {
+				out := gridOf[int64](c.Result())
+				for i, p := range orderOf(c.Dense(0), c.Attrs) {
+					out.row(i)[0] = p.at
+				}
+				return nil
+			},
+		},
+		{
+			Name: "take",
+			Doc: "take is the rows of x whose numbers, from 0 on, stand in the column rows: in that order, repeated as they are. " +
+				"A number outside x fails the run.",
+			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "rows", Doc: "k x 1 of i64"}},
+			Eg:   eg("take(eye(3), argsort(seq(0, 3), desc = true))", "0 0 1\n0 1 0\n1 0 0\n"),
+			Type: takeType, Ref: takeRef, Laws: op.Pure, Flow: once, Rate: "copy", Cost: copyWork, Kernel: takeKernel,
+		},
+		{
+			Name: "unique",
+			Doc:  "unique is the different elements of a matrix as a column, the least first; -0 becomes 0, and nan stands last, once.",
+			Args: []op.Arg{{Name: "x", Doc: "n x m"}},
+			Eg:   eg("unique(seq(0, 6) % 3)", "0\n1\n2\n"),
+			Type: func(s *op.Sig) (types.Type, error) {
+				t, err := numberMatrix(s, 0)
+				return types.DenseOf(t.Elem, types.Unknown, 1), err
+			},
+			Ref: func(c *op.Call) (value.Value, error) {
+				var seen []value.Scalar
+				for _, v := range elements(c.In[0]) {
+					if v = plain(v); !contains(seen, v) {
+						seen = append(seen, v)
+					}
+				}
+				out := value.New(c.Type.Elem, len(seen), 1)
+				for i, v := range insertSorted(seen, false) {
+					out.Set(i, 0, v)
+				}
+				return out, nil
+			},
+			Laws: op.Pure, Flow: once, Cost: sortWork,
+			Kernel: func(c *op.Call) error {
+				keys := appendKeys(nil, c.Dense(0))
+				sortKeys(keys)
+				out := value.New(c.Type.Elem, int(countRuns(keys)), 1)
+				n := 0
+				for i, k := range keys {
+					if i == 0 || k != keys[i-1] {
+						out.Set(n, 0, keyed(out.Elem, k))
+						n++
+					}
+				}
+				c.Out = out
+				return nil
+			},
+		},
+	}
+}
+
+// numberMatrix is the type of argument i, which must be a dense matrix of numbers or bools.
+func numberMatrix(s *op.Sig, i int) (types.Type, error) {
+	t := s.In[i]
+	if !t.IsDense() || !t.Elem.IsNumeric() {
+		return types.Type{}, op.Faultf(i, codeKind, "`%s` takes a dense matrix of numbers; this is %s", s.Def.Source(), t)
+	}
+	return t, nil
+}
+
+// sortWork is the cost of eight passes over keys and places, and of the move.
+func sortWork(s *op.Sig, out types.Type) op.Work {
+	n := elementCount(s.In[0])
+	return op.Work{Flops: 20 * n, Bytes: 40*n + copyBytes(out)}
+}
+
+func copyBytes(t types.Type) float64 { return elementCount(t) * float64(t.Elem.Size()) }
+
+func sortType(s *op.Sig) (types.Type, error) {
+	t, err := numberMatrix(s, 0)
+	if err != nil {
+		return t, err
+	}
+	if by := s.Attrs.Int("by"); t.Cols != types.Unknown && t.Rows != 0 && (by >= t.Cols || by < -t.Cols) {
+		return t, op.Faultf(1, codeRange, "`%s` by column %d of a %s", s.Def.Source(), by, t)
+	}
+	return t, nil
+}
+
+// sortColumn is the column that the attributes name.
+func sortColumn(x *value.Dense, a *op.Attrs) *value.Dense {
+	if x.Rows == 0 {
+		return value.New(x.Elem, 0, 1)
+	}
+	by := a.Int("by")
+	if by < 0 {
+		by += x.Cols
+	}
+	return x.View(0, by, x.Rows, 1)
+}
+
+// orderOf is the rows' places in order.
+func orderOf(x *value.Dense, a *op.Attrs) []place {
+	keys := appendKeys(nil, sortColumn(x, a))
+	at := make([]place, len(keys))
+	for i, k := range keys {
+		if a.Bool("desc") && !(x.Elem.IsFloat() && k == nanKey) {
+			k = ^k
+		}
+		at[i] = place{k, int64(i)}
+	}
+	sortPlaces(at)
+	return at
+}
+
+// orderRef is orderOf by the definition of the order.
+func orderRef(x *value.Dense, a *op.Attrs) []int {
+	col := sortColumn(x, a)
+	var at []int
+	for i := range col.Rows {
+		k := len(at)
+		for k > 0 && precedes(col.At(i, 0), col.At(at[k-1], 0), a.Bool("desc")) {
+			k--
+		}
+		at = append(at[:k], append([]int{i}, at[k:]...)...)
+	}
+	return at
+}
+
+func rowsRef(x *value.Dense, at []int) *value.Dense {
+	out := value.New(x.Elem, len(at), x.Cols)
+	for i, p := range at {
+		for j := range x.Cols {
+			out.Set(i, j, x.At(p, j))
+		}
+	}
+	return out
+}
+
+// gatherRows writes the rows of x at the places to out.
+func gatherRows(out, x *value.Dense, at []place) {
+	switch x.Elem {
+	case types.F64:
+		gather(gridOf[float64](out), gridOf[float64](x), at)
+	case types.F32:
+		gather(gridOf[float32](out), gridOf[float32](x), at)
+	case types.Bool:
+		gather(gridOf[uint8](out), gridOf[uint8](x), at)
+	default:
+		gather(gridOf[int64](out), gridOf[int64](x), at)
+	}
+}
+
+func gather[T cell](out, x grid[T], at []place) {
+	for i, p := range at {
+		copy(out.row(i), x.row(int(p.at)))
+	}
+}
+
+func takeType(s *op.Sig) (types.Type, error) {
+	t, err := numberMatrix(s, 0)
+	if err != nil {
+		return t, err
+	}
+	rows := s.In[1]
+	switch {
+	case !rows.IsDense() || rows.Elem != types.I64:
+		f := op.Faultf(1, codeKind, "`take` takes row numbers as a column of i64; this is %s", rows)
+		if rows.IsDense() && rows.Elem.IsNumeric() {
+			f.WithHelp("i64(x) converts")
+		}
+		return t, f
+	case !agree(rows.Cols, 1):
+		return t, op.Faultf(1, codeShape, "`take` takes row numbers as a column; this is %s", rows)
+	}
+	return types.DenseOf(t.Elem, rows.Rows, t.Cols), nil
+}
+
+func checkPlace(p int64, n int) error {
+	if p < 0 || p >= int64(n) {
+		return op.Failf(codeIndex, "take: row %d of a matrix of %d rows", p, n)
+	}
+	return nil
+}
+
+func takeRef(c *op.Call) (value.Value, error) {
+	x, rows := c.Dense(0), c.Dense(1)
+	var at []int
+	for i := range rows.Rows {
+		p := rows.At(i, 0).I
+		if err := checkPlace(p, x.Rows); err != nil {
+			return nil, err
+		}
+		at = append(at, int(p))
+	}
+	return rowsRef(x, at), nil
+}
+
+func takeKernel(c *op.Call) error {
+	x, rows := c.Dense(0), gridOf[int64](c.Dense(1))
+	at := make([]place, rows.rows)
+	for i := range at {
+		at[i].at = rows.row(i)[0]
+		if err := checkPlace(at[i].at, x.Rows); err != nil {
+			return err
+		}
+	}
+	gatherRows(c.Result(), x, at)
+	return nil
+}

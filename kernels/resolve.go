@@ -1,0 +1,76 @@
+package kernels
+
+// This file makes every row work on matrices whose size only the run tells (the result of unique, and all that is
+// computed from it): the type rule that left a dimension open before the run is asked again with the values at hand.
+
+import (
+	"errors"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// resolved is a family of rows whose kernels and definitions settle open dimensions before they start. A kernel finds
+// memory of the settled shape in c.Out, except where the shape follows from the data alone: then it sets c.Out.
+func resolved(rows []*op.Def) []*op.Def {
+	for _, d := range rows {
+		if d.Type == nil || d.Shape != nil {
+			continue
+		}
+		if kernel := d.Kernel; kernel != nil {
+			d.Kernel = func(c *op.Call) error {
+				if open(c.Type) {
+					if err := settle(d, c); err != nil {
+						return err
+					}
+					if c.Type.Known() {
+						lendOwn(d, c)
+					}
+				}
+				return kernel(c)
+			}
+		}
+		if ref := d.Ref; ref != nil {
+			d.Ref = func(c *op.Call) (value.Value, error) {
+				if open(c.Type) {
+					if err := settle(d, c); err != nil {
+						return nil, err
+					}
+				}
+				return ref(c)
+			}
+		}
+	}
+	return rows
+}
+
+// open reports a dense matrix of which a dimension is not known.
+func open(t types.Type) bool { return t.Kind == types.Matrix && t.Repr == types.Dense && !t.Known() }
+
+// settle asks the type rule again. Shapes that turn out not to fit fail as they would have before the run.
+func settle(d *op.Def, c *op.Call) error {
+	s := &op.Sig{Def: d, Attrs: c.Attrs}
+	for _, v := range c.In {
+		s.In = append(s.In, v.Type())
+	}
+	t, err := d.Type(s)
+	var f *op.Fault
+	switch {
+	case errors.As(err, &f):
+		return &op.Failure{Code: f.Code, Msg: f.Msg, Help: f.Help}
+	case err != nil:
+		return err
+	}
+	c.Type = t.With(c.Type.Elem) // element types may follow from constants, which are not at hand here
+	return nil
+}
+
+// lendOwn does what a runtime does for results of known shape.
+func lendOwn(d *op.Def, c *op.Call) {
+	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	if d.Accum > 0 {
+		copyInto(out, c.Dense(d.Accum-1))
+	}
+	c.Out = out
+}
