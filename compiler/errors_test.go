@@ -228,6 +228,7 @@ func TestOptionErrors(t *testing.T) {
 		{context.Background(), "chan c: grid[1_000_000, 10_000_000_000_000] of f64", compiler.Options{}, `^E410: the array has more than`},
 		{context.Background(), "chan c = tiles(eye(1_000_000), 1)", compiler.Options{}, `^E410: the array has more than`},
 		{context.Background(), "chan c[i in 0..1_000_000_000] = 1.0", compiler.Options{MaxTasks: 1000}, `^E410: the array has more than`},
+		{context.Background(), "iterate c = 0 times 37_777_777 { next c = c + 1 }", compiler.Options{}, `^E410: the loop has more than`},
 		{context.Background(), "a = sum(for i in 0..1_000_000_000 => i)", compiler.Options{MaxTasks: 1000}, `^E410: the list has more than`},
 		{context.Background(), text, compiler.Options{Ranks: -1}, `^E706: -1 ranks`},
 		{context.Background(), text, compiler.Options{Disable: []string{"fus"}}, "^E203: no pass `fus` can be switched off.*did you mean `fuse`"},

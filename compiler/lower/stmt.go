@@ -310,6 +310,9 @@ func (l *lowerer) iterate(s *ast.Iterate) {
 		l.failf("L007", s.Span(), "`iterate .. until` is not built yet; `times n` with a number known before the run is")
 	}
 	n := l.intArg(s.Times, "the number of rounds")
+	if n > l.limit() {
+		l.failf("E410", s.Times.Span(), "the loop has more than %d rounds", l.limit())
+	}
 	carried := make([]val, len(s.Carry))
 	for i, c := range s.Carry {
 		carried[i] = l.expr(c.Init)
@@ -347,6 +350,9 @@ func (l *lowerer) iterate(s *ast.Iterate) {
 	}
 	outer := l.scope
 	for round := 0; round < n; round++ {
+		if l.ctx.Err() != nil {
+			panic(bail{})
+		}
 		l.scope = &scope{parent: outer}
 		for i, c := range s.Carry {
 			l.scope.bind(c.Name.Name, carried[i], c.Name.At)
