@@ -109,8 +109,8 @@ func (g *Graph) Type(id ID) types.Type { return g.types[g.Edges[id].typ] }
 // equal and have two.
 func (g *Graph) TypeIndex(id ID) uint32 { return g.Edges[id].typ }
 
-// edge is an edge of type t. Types with an Ext are compared by content, so each such
-// edge gets an entry of its own.
+// edge is an edge of type t. Types with an Ext, of which there are few, share an entry
+// only where they share the Ext.
 func (g *Graph) edge(t types.Type) Edge {
 	if n := len(g.Edges); n > 0 && t.Ext == nil && g.types[g.Edges[n-1].typ] == t {
 		return g.Edges[n-1]
@@ -352,14 +352,22 @@ func (g *Graph) Compact(keep []bool) *Graph {
 	return out
 }
 
-// Program is the region as a fused program: its nodes must all be elementwise.
-// args are the operands' modes, in the order of Args. It is made once.
-func (r *Region) Program(args []op.Operand) (*op.Program, error) {
+// Program is the body of a fused node as a program: the nodes of its region, which must
+// all be elementwise, read as the attribute modes says. It is made once for a region,
+// whichever of the nodes that share it asks first, and is safe for concurrent use.
+func (n *Node) Program() (*op.Program, error) {
+	r := n.Region
 	r.once.Do(func() {
+		modes := n.Attrs.Ints("modes")
+		if len(modes) != len(r.Args) {
+			r.err = fmt.Errorf("%d modes for %d arguments", len(modes), len(r.Args))
+			return
+		}
 		reg := make(map[ID]int, r.Graph.Len())
-		p := &op.Program{In: args}
+		p := &op.Program{In: make([]op.Operand, len(modes))}
 		for i, a := range r.Args {
 			reg[a] = i
+			p.In[i] = op.Operand{Elem: r.Graph.Type(a).Elem, Mode: op.Mode(modes[i])}
 		}
 		for i := range r.Graph.Nodes {
 			id := ID(i)

@@ -49,6 +49,12 @@ func (g *Graph) print(b *bufio.Writer, indent string) {
 	}
 	for i := range g.Nodes {
 		g.printNode(b, indent, ID(i))
+		if r := g.Nodes[i].Region; r != nil {
+			in := indent + "    "
+			fmt.Fprintf(b, "%s  region {\n", indent)
+			r.Graph.print(b, in)
+			fmt.Fprintf(b, "%sargs %s\n%syield %s\n%s  }\n", in, ids(r.Args), in, ids(r.Yields), indent)
+		}
 	}
 }
 
@@ -56,15 +62,12 @@ func (g *Graph) print(b *bufio.Writer, indent string) {
 func (g *Graph) Line(id ID) string {
 	var s strings.Builder
 	b := bufio.NewWriter(&s)
-	n := &g.Nodes[id]
-	r := n.Region
-	n.Region = nil
 	g.printNode(b, "", id)
-	n.Region = r
-	b.Flush()
+	b.Flush() // a strings.Builder never fails
 	return strings.TrimSuffix(s.String(), "\n")
 }
 
+// printNode writes the line of a node, without its region.
 func (g *Graph) printNode(b *bufio.Writer, indent string, id ID) {
 	n := &g.Nodes[id]
 	b.WriteString(indent + "%" + strconv.Itoa(int(id)) + " = " + n.Op.Name + "(")
@@ -84,32 +87,18 @@ func (g *Graph) printNode(b *bufio.Writer, indent string, id ID) {
 	}
 	if n.loop != 0 {
 		_, at := g.Indices(id)
-		fmt.Fprintf(b, " loop %d(%s)", g.ctx[n.loop], ints32(at))
+		fmt.Fprintf(b, " loop %d(%s)", g.ctx[n.loop], ints(at))
 	}
 	if grid, version, at, ok := g.Dest(id); ok {
-		fmt.Fprintf(b, " dest %d(%s)v%d", grid, ints32(at), version)
+		fmt.Fprintf(b, " dest %d(%s)v%d", grid, ints(at), version)
 	}
 	if n.Call != 0 {
 		fmt.Fprintf(b, " call %d", n.Call)
 	}
 	b.WriteString("\n")
-	if n.Region != nil {
-		in := indent + "    "
-		fmt.Fprintf(b, "%s  region {\n", indent)
-		n.Region.Graph.print(b, in)
-		fmt.Fprintf(b, "%sargs %s\n%syield %s\n%s  }\n", in, ids(n.Region.Args), in, ids(n.Region.Yields), indent)
-	}
 }
 
-func ints(l []int) string {
-	p := make([]string, len(l))
-	for i, x := range l {
-		p[i] = strconv.Itoa(x)
-	}
-	return strings.Join(p, ",")
-}
-
-func ints32(l []int32) string {
+func ints[T int | int32](l []T) string {
 	p := make([]string, len(l))
 	for i, x := range l {
 		p[i] = strconv.Itoa(int(x))

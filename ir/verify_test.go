@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"flow/ir"
+	"flow/ir/op"
 	"flow/ir/types"
 )
 
@@ -102,9 +103,8 @@ func TestReplaceAndClone(t *testing.T) {
 }
 
 func TestRegionProgram(t *testing.T) {
-	r := parse(everything).Nodes[2].Region
-	p, err := r.Program(nil)
-	if err != nil || len(p.Steps) != 1 || p.Steps[0].Args[1] != 1 {
+	p, err := parse(everything).Nodes[2].Program()
+	if err != nil || len(p.Steps) != 1 || p.Steps[0].Args[1] != 1 || len(p.In) != 2 || p.In[0].Mode != op.Single {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for _, text := range []string{
@@ -113,7 +113,7 @@ func TestRegionProgram(t *testing.T) {
 		"%0 = arg() : f64\n    args %0\n    yield %0",                             // no step
 	} {
 		g := parse("%0 = fill() : f64\n%1 = map(%0) {modes=[4]} : f64\n  region {\n    " + text + "\n  }\n")
-		if p, err := g.Nodes[1].Region.Program(nil); err == nil {
+		if p, err := g.Nodes[1].Program(); err == nil {
 			t.Errorf("%s gives %+v", text, p)
 		}
 	}

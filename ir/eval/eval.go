@@ -28,9 +28,6 @@ func Run(g *ir.Graph, env op.Env) ([]value.Value, error) {
 
 func run(g *ir.Graph, vals []value.Value, env op.Env) error {
 	for i := range g.Nodes {
-		if vals[i] != nil {
-			continue // an argument of a region
-		}
 		id := ir.ID(i)
 		n := &g.Nodes[i]
 		c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), Env: env}
@@ -48,12 +45,7 @@ func run(g *ir.Graph, vals []value.Value, env op.Env) error {
 
 func call(n *ir.Node, c *op.Call) (value.Value, error) {
 	if n.Region != nil {
-		modes := n.Attrs.Ints("modes")
-		args := make([]op.Operand, len(n.Region.Args))
-		for i, a := range n.Region.Args {
-			args[i] = op.Operand{Elem: n.Region.Graph.Type(a).Elem, Mode: op.Mode(modes[i])}
-		}
-		p, err := n.Region.Program(args)
+		p, err := n.Program()
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ type Val struct {
 	L    []int64
 }
 
-// Int, Float, Bool, Str and Ints make attribute values.
+// Int is an i64 attribute.
 func Int(x int) Val { return Val{Kind: IntVal, I: int64(x)} }
 
 // Float is an f64 attribute.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,7 +74,7 @@ func (p *Plan) Verify() error {
 		}
 		for _, in := range p.Graph.In(id) {
 			if to, ok := p.Exchange(in); ok {
-				if p.Rank(id) != p.Rank(in) && !contains(to, p.Rank(id)) {
+				if p.Rank(id) != p.Rank(in) && !slices.Contains(to, int64(p.Rank(id))) {
 					return fmt.Errorf("BUG: %s on rank %d reads an exchange that does not reach it", p.Graph.Line(id), p.Rank(id))
 				}
 			} else if p.Rank(in) != p.Rank(id) {
@@ -82,15 +83,6 @@ func (p *Plan) Verify() error {
 		}
 	}
 	return nil
-}
-
-func contains(l []int64, r int) bool {
-	for _, x := range l {
-		if int(x) == r {
-			return true
-		}
-	}
-	return false
 }
 
 // Hash identifies the plan: operators, attributes, edges, shapes, owners. Ranks
@@ -105,35 +97,41 @@ func (p *Plan) Hash() [32]byte {
 		w.Write(num)
 		w.WriteByte(' ')
 	}
-	put(p.Ranks)
-	g := p.Graph
 	attrs := map[*op.Attrs]string{}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n := &g.Nodes[i]
-		w.WriteString(n.Op.Name)
-		if n.Attrs != nil {
-			s, ok := attrs[n.Attrs]
-			if !ok {
-				s = n.Attrs.String()
-				attrs[n.Attrs] = s
+	var graph func(g *ir.Graph, rank func(ir.ID) int)
+	graph = func(g *ir.Graph, rank func(ir.ID) int) {
+		for i := range g.Nodes {
+			id := ir.ID(i)
+			n := &g.Nodes[i]
+			w.WriteString(n.Op.Name)
+			w.WriteByte(' ')
+			if n.Attrs != nil {
+				s, ok := attrs[n.Attrs]
+				if !ok {
+					s = n.Attrs.String()
+					attrs[n.Attrs] = s
+				}
+				w.WriteString(s)
 			}
-			w.WriteString(s)
+			t := g.Type(id)
+			put(int(t.Kind)<<16 | int(t.Elem)<<8 | int(t.Repr))
+			put(t.Rows)
+			put(t.Cols)
+			for _, in := range g.In(id) {
+				put(int(in))
+			}
+			put(rank(id))
+			if n.Region != nil { // its nodes run where n does
+				w.WriteString("{\n")
+				graph(n.Region.Graph, func(ir.ID) int { return 0 })
+				w.WriteString("}")
+			}
+			w.WriteByte('\n')
 		}
-		t := g.Type(id)
-		put(int(t.Kind)<<16 | int(t.Elem)<<8 | int(t.Repr))
-		put(t.Rows)
-		put(t.Cols)
-		for _, in := range g.In(id) {
-			put(int(in))
-		}
-		put(p.Rank(id))
-		if n.Region != nil {
-			n.Region.Graph.Print(w)
-		}
-		w.WriteByte('\n')
 	}
-	w.Flush()
+	put(p.Ranks)
+	graph(p.Graph, p.Rank)
+	w.Flush() // a hash never fails
 	return [32]byte(h.Sum(nil))
 }
 

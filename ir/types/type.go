@@ -16,7 +16,7 @@ const (
 	Record
 	Frame
 	Tuple
-	Stream // 0..inf tokens of Ext.Elem, then close
+	Stream // 0..inf tokens of Ext.Token, then close
 	Effect // nothing but order: the edge between an assert and the emit that it guards
 )
 
@@ -73,6 +73,9 @@ func (t Type) IsMatrix() bool { return t.Kind == Matrix }
 
 // IsDense reports a dense matrix.
 func (t Type) IsDense() bool { return t.Kind == Matrix && t.Repr == Dense }
+
+// Sized reports a dense matrix that has a number of bytes: what memory is lent for, and what travels as it lies.
+func (t Type) Sized() bool { return t.IsDense() && t.Known() && t.Elem.Size() > 0 }
 
 // With is t with another element type.
 func (t Type) With(e Elem) Type { t.Elem = e; return t }

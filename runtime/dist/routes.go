@@ -27,7 +27,7 @@ func formOf(t types.Type) (form, int) {
 	switch {
 	case t.Kind == types.Effect:
 		return nothing, 0
-	case t.IsDense() && t.Known() && t.Elem.Size() > 0:
+	case t.Sized():
 		return inPlace, t.Bytes()
 	case t.IsScalar() && t.Elem.Size() > 0:
 		return fixed, scalarBytes

@@ -1,7 +1,7 @@
-// Package local runs directed acyclic graphs of tasks on the cores of one machine.
+// Package local runs plans on the cores of one machine.
 //
-// It knows tasks by number and nothing of what they do: a Body function gives a number its
-// meaning. The picture of one run:
+// It has two layers. The executor (Pool, DAG, Run) knows tasks by number and nothing of what they do: a
+// Body function gives a number its meaning. The picture of one run:
 //
 //	DAG (counters, successors, priorities)   Body            inputs from elsewhere
 //	        |                                  |                     |
@@ -10,6 +10,11 @@
 //	                   queue of worker 1 --> task --> ...                        |
 //	                        ^   stealing, best class first   ^-------------------+
 //
+// Engine, on top of it, gives the numbers the meaning of one rank's part of a plan: a task is a node, its Body
+// calls the kernel of the node's row, results live in memory of a BufferPool that is lent for as long as readers
+// are left and taken over in place by the last one. What other ranks have to do with it comes and goes through
+// Remote, functions that package dist supplies.
+//
 // Invariants:
 //
 //   - A task runs exactly once, after every predecessor and every external input, or the run has failed.
@@ -17,10 +22,11 @@
 //   - A pool runs one graph at a time. A run keeps eight bytes a task (a counter and a list link), which the
 //     pool owns and the next run uses again.
 //   - Between runs, and inside a run while nothing can be done, workers sleep after a short spin.
+//   - Of several tasks that fail, the first in program order is reported, whatever the threads did.
 //
-// Start reading at DAG, then Worker.work; Note [Ending a run] in run.go and Note [Sleeping] in pool.go
-// carry the two arguments that are not local to a function.
+// Start reading at DAG, then Worker.work, then Engine. Note [Ending a run] in run.go, Note [Sleeping] in pool.go
+// and Note [The first failure] in engine_fail.go carry the arguments that are not local to a function.
 //
-// BufferPool lends pointer-free, aligned memory to whoever computes. The package refuses to know
-// operators, plans, and that other machines exist.
+// The package refuses to know operators by name (but for exchange, which no task runs), how plans are made, and
+// transports.
 package local

@@ -6,6 +6,7 @@ package local
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 // Flags of a task.
 const (
 	sent   = 1 << iota // messages carry its result
-	lent               // the result is a dense matrix of known shape: memory is lent
+	lent               // the result is Sized: memory of the pool is lent before the kernel runs
 	fused              // it has a body
 	effect             // the result may be nil
 )
@@ -123,7 +124,7 @@ func (e *Engine) number() error {
 		}
 		var f uint8
 		t := g.Type(id)
-		if isLent(t) {
+		if t.Sized() {
 			f |= lent
 		}
 		if t.Kind == types.Effect {
@@ -133,7 +134,7 @@ func (e *Engine) number() error {
 			f |= fused
 			if !programs[node.Region] {
 				programs[node.Region] = true
-				if err := makeProgram(node); err != nil {
+				if _, err := node.Program(); err != nil { // made here, so that tasks only fetch it
 					return fmt.Errorf("BUG: %w\n  in %s", err, g.Line(id))
 				}
 			}
@@ -144,23 +145,6 @@ func (e *Engine) number() error {
 		e.kind = append(e.kind, lastKind)
 	}
 	return nil
-}
-
-// isLent reports whether a result of type t gets memory from the pool before its kernel runs.
-func isLent(t types.Type) bool { return t.IsDense() && t.Known() && t.Elem.Size() > 0 }
-
-// makeProgram makes the fused program of a node once, so that tasks only fetch it.
-func makeProgram(n *ir.Node) error {
-	modes := n.Attrs.Ints("modes")
-	if len(modes) != len(n.Region.Args) {
-		return fmt.Errorf("%d modes for %d arguments", len(modes), len(n.Region.Args))
-	}
-	args := make([]op.Operand, len(modes))
-	for i, a := range n.Region.Args {
-		args[i] = op.Operand{Elem: n.Region.Graph.Type(a).Elem, Mode: op.Mode(modes[i])}
-	}
-	_, err := n.Region.Program(args)
-	return err
 }
 
 // at is the node whose slot holds the value of id on this rank.
@@ -203,7 +187,7 @@ func (e *Engine) connect() {
 			continue
 		}
 		to, ok := e.p.Exchange(id)
-		if !ok || e.p.Rank(id) == e.o.Rank || e.uses[id] == 0 && !contains(to, e.o.Rank) {
+		if !ok || e.p.Rank(id) == e.o.Rank || e.uses[id] == 0 && !slices.Contains(to, int64(e.o.Rank)) {
 			continue
 		}
 		ext[id] = int32(len(e.external))
@@ -231,15 +215,6 @@ func (e *Engine) connect() {
 	}
 }
 
-func contains(ranks []int64, r int) bool {
-	for _, x := range ranks {
-		if int(x) == r {
-			return true
-		}
-	}
-	return false
-}
-
 // prioritise copies the plan's priorities, or makes earlier tasks more urgent.
 func (e *Engine) prioritise() {
 	e.dag.Prio = make([]int32, e.dag.N)
@@ -251,6 +226,3 @@ func (e *Engine) prioritise() {
 		}
 	}
 }
-
-// Externals lists the exchanges whose values this rank receives, ascending. The caller must not change it.
-func (e *Engine) Externals() []ir.ID { return e.external }

@@ -76,16 +76,16 @@ func (e *Engine) Failure() *TaskFailure {
 // Cancel ends the run with err, which Wait then returns unless a task has failed.
 func (e *Engine) Cancel(err error) { e.running().Cancel(err) }
 
-// External is the position of id in Externals; ok is false if this rank does not receive it.
-func (e *Engine) External(id ir.ID) (i int, ok bool) {
+// externalAt is the position of exchange id among those whose values this rank receives; ok is false for all others.
+func (e *Engine) externalAt(id ir.ID) (i int, ok bool) {
 	i = sort.Search(len(e.external), func(i int) bool { return e.external[i] >= id })
 	return i, i < len(e.external) && e.external[i] == id
 }
 
 // Deliver says that the value of exchange id arrived. The engine owns it from now on, and its memory if the engine's Buffers
-// lent it. It is an error to deliver twice, or what is not in Externals.
+// lent it. It is an error to deliver twice, or what this rank does not receive.
 func (e *Engine) Deliver(id ir.ID, v value.Value) error {
-	i, ok := e.External(id)
+	i, ok := e.externalAt(id)
 	if !ok {
 		return fmt.Errorf("BUG: rank %d received %%%d, which it does not need", e.o.Rank, id)
 	}

@@ -107,7 +107,7 @@ func (e *Engine) execute(s *workerState, t int32, id ir.ID) (v value.Value, err 
 	c.In = s.in
 	f := e.flags[t]
 	if f&fused != 0 {
-		if c.Body, err = n.Region.Program(nil); err != nil { // made by NewEngine
+		if c.Body, err = n.Program(); err != nil { // made by NewEngine
 			return nil, fmt.Errorf("BUG: %w", err)
 		}
 	}

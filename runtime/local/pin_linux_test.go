@@ -21,7 +21,7 @@ func TestPin(t *testing.T) {
 	err := p.Start(context.Background(), graph(2, nil, nil), func(w *Worker, _ int32) error {
 		both.Done()
 		both.Wait() // both workers are here at once
-		return unix.SchedGetaffinity(0, &where[w.Index()])
+		return unix.SchedGetaffinity(0, &where[w.index])
 	}).Wait()
 	p.Close()
 	if err != nil {

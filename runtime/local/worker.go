@@ -27,9 +27,6 @@ type Worker struct {
 	queue queue
 }
 
-// Index numbers the workers of a pool from 0.
-func (w *Worker) Index() int { return w.index }
-
 // reportEvery bounds how many finished tasks a worker keeps to itself. Only progress displays need it at all: a worker reports
 // before it looks for work elsewhere, so the last one always does.
 const reportEvery = 1024

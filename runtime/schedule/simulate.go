@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// This file defines Simulate and Replay: a loop whose costs are known, executed in virtual time by the same claimers that
+// This file defines Simulate and Simulation: a loop whose costs are known, executed in virtual time by the same claimers that
 // real loops use.
 
 // Outcome is a simulated execution. P * Makespan = Busy + Sched + Idle.

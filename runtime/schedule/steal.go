@@ -22,12 +22,6 @@ func MakeBlock(lo, hi int) Block {
 // Bounds are lo and hi.
 func (b Block) Bounds() (lo, hi int) { return int(b >> 32), int(b & (1<<32 - 1)) }
 
-// Empty says that nothing is left.
-func (b Block) Empty() bool {
-	lo, hi := b.Bounds()
-	return lo >= hi
-}
-
 // Front takes k units off the front.
 func (b Block) Front(k int) (taken, rest Block) {
 	lo, hi := b.Bounds()
