@@ -350,6 +350,7 @@ var constructors = map[string][]op.Attr{
 	"rand":         {{Name: "n", Val: op.Int(13)}, {Name: "m", Val: op.Int(9)}, {Name: "seed", Val: op.Int(3)}},
 	"randn":        {{Name: "n", Val: op.Int(13)}, {Name: "m", Val: op.Int(9)}, {Name: "seed", Val: op.Int(3)}},
 	"rand_spd":     {{Name: "n", Val: op.Int(14)}, {Name: "seed", Val: op.Int(7)}},
+	"sample":       {{Name: "n", Val: op.Int(40)}, {Name: "k", Val: op.Int(17)}, {Name: "seed", Val: op.Int(3)}},
 	"synth_linear": {{Name: "n", Val: op.Int(12)}, {Name: "d", Val: op.Int(5)}, {Name: "noise", Val: op.Float(.1)}, {Name: "seed", Val: op.Int(5)}},
 }
 

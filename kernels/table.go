@@ -15,6 +15,7 @@ func Table(set string) (*op.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return op.NewTable(resolved(elementwise()), resolved(reduce()), construct(), fused(), resolved(linalg(kernels)), resolved(move()), inout(),
-		control(), resolved(stats()), resolved(cumulative()), resolved(reorder()))
+	maps := append(elementwise(), shorthands()...)
+	return op.NewTable(resolved(maps), resolved(reduce()), construct(), fused(), resolved(linalg(kernels)), resolved(move()), inout(),
+		control(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()})
 }

@@ -1,0 +1,464 @@
+package kernels
+
+// This file defines the rows that make codes of data and tables of codes: bin, recode, onehot, ctable.
+
+import (
+	"math"
+	"sort"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// encode is the rows of this file.
+func encode() []*op.Def {
+	return append(bins(), recode(), onehot(), ctable())
+}
+
+// code is the place that s names, in 0..n-1, or any from 0 on when n is Unknown.
+func code(word string, s value.Scalar, n int) (int, error) {
+	x := s.Float()
+	if !(x >= 0) || x != math.Trunc(x) || x >= 1<<53 {
+		return 0, op.Failf("E606", "%s: %v is no code; codes are 0, 1, 2, ...", word, s)
+	}
+	if n != types.Unknown && x >= float64(n) {
+		return 0, op.Failf("E606", "%s: code %v, and there are only %d", word, s, n)
+	}
+	return int(x), nil
+}
+
+// codesOf is the codes in d, in row-major order.
+func codesOf(word string, d *value.Dense, n int) ([]int, error) {
+	out := make([]int, 0, d.Rows*d.Cols)
+	for i := range d.Rows {
+		for j := range d.Cols {
+			p, err := code(word, d.At(i, j), n)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// columnOfNumbers is the type of argument i, which must be a column.
+func columnOfNumbers(s *op.Sig, i int) (types.Type, error) {
+	t, err := numberMatrix(s, i)
+	if err == nil && !agree(t.Cols, 1) {
+		err = op.Faultf(i, codeShape, "`%s` takes a column; this is %s", s.Def.Source(), t)
+	}
+	return t, err
+}
+
+// sizeAttr reads an attribute that counts something: Unknown when absent.
+func sizeAttr(s *op.Sig, name string, arg int) (int, error) {
+	v, ok := s.Attrs.Get(name)
+	switch {
+	case !ok:
+		return types.Unknown, nil
+	case v.Kind != op.IntVal || v.I < 0 || v.I > math.MaxInt32:
+		return 0, op.Faultf(arg, codeAttr, "%s of `%s` is a number of codes, not %v", name, s.Def.Source(), v)
+	}
+	return int(v.I), nil
+}
+
+// sizeOf is sizeAttr where the type rule has passed.
+func sizeOf(a *op.Attrs, name string) int {
+	if _, ok := a.Get(name); !ok {
+		return types.Unknown
+	}
+	return a.Int(name)
+}
+
+func onehot() *op.Def {
+	return &op.Def{
+		Name: "onehot",
+		Doc: "onehot is the n x k matrix with 1 in row i at the column that row i of a names, and 0 elsewhere; t(onehot(a, k)) @ x adds " +
+			"the rows of x by group. A code that is not in 0..k-1 fails the run.",
+		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of codes"}},
+		Eg:   eg("onehot(seq(2, 0, -1), 3)", "0 0 1\n0 1 0\n"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, err := columnOfNumbers(s, 0)
+			if err != nil {
+				return t, err
+			}
+			k, err := sizeAttr(s, "k", 1)
+			if err == nil && k == types.Unknown {
+				err = op.Faultf(1, codeAttr, "`onehot` needs k, the number of codes")
+			}
+			return types.DenseOf(types.F64, t.Rows, k), err
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			a := c.Dense(0)
+			out := value.New(types.F64, a.Rows, c.Attrs.Int("k"))
+			for i := range a.Rows {
+				p, err := code("onehot", a.At(i, 0), out.Cols)
+				if err != nil {
+					return nil, err
+				}
+				out.Set(i, p, value.F64(1))
+			}
+			return out, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: copyWork,
+		Kernel: func(c *op.Call) error {
+			at, err := codesOf("onehot", c.Dense(0), c.Attrs.Int("k"))
+			if err != nil {
+				return err
+			}
+			out := gridOf[float64](c.Result())
+			for i, p := range at {
+				row := out.row(i)
+				clear(row)
+				row[p] = 1
+			}
+			return nil
+		},
+	}
+}
+
+func ctable() *op.Def {
+	return &op.Def{
+		Name: "ctable",
+		Doc: "ctable is the contingency table of two columns of codes: how often row i of a is p and row i of b is q stands at (p, q), as " +
+			"i64. It is n x m; without n and m as large as the codes ask for. A code outside it fails the run.",
+		Args: []op.Arg{{Name: "a", Doc: "codes, a column"}, {Name: "b", Doc: "codes, a column as long"},
+			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
+			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}},
+		Eg: eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			a, err := columnOfNumbers(s, 0)
+			if err != nil {
+				return a, err
+			}
+			b, err := columnOfNumbers(s, 1)
+			if err != nil {
+				return b, err
+			}
+			if !agree(a.Rows, b.Rows) {
+				return a, op.Faultf(1, codeShape, "`ctable` of columns of %d and %d codes", a.Rows, b.Rows)
+			}
+			n, err := sizeAttr(s, "n", 2)
+			if err != nil {
+				return a, err
+			}
+			m, err := sizeAttr(s, "m", 3)
+			return types.DenseOf(types.I64, n, m), err
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			a, b := c.Dense(0), c.Dense(1)
+			n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
+			type pair struct{ p, q int }
+			counts := map[pair]int64{}
+			rows, cols := max(n, 0), max(m, 0)
+			for i := range a.Rows {
+				if _, err := code("ctable", a.At(i, 0), n); err != nil {
+					return nil, err
+				}
+			}
+			for i := range a.Rows {
+				p, _ := code("ctable", a.At(i, 0), n)
+				q, err := code("ctable", b.At(i, 0), m)
+				if err != nil {
+					return nil, err
+				}
+				counts[pair{p, q}]++
+				rows, cols = max(rows, p+1), max(cols, q+1)
+			}
+			out := value.New(types.I64, rows, cols)
+			for at, k := range counts {
+				out.Set(at.p, at.q, value.I64(k))
+			}
+			return out, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Cost: func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 4) },
+		Kernel: func(c *op.Call) error {
+			n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
+			p, err := codesOf("ctable", c.Dense(0), n)
+			if err != nil {
+				return err
+			}
+			q, err := codesOf("ctable", c.Dense(1), m)
+			if err != nil {
+				return err
+			}
+			if n == types.Unknown || m == types.Unknown {
+				c.Out, err = emptyTable(p, q, n, m)
+				if err != nil {
+					return err
+				}
+			}
+			clearDense(c.Result())
+			out := gridOf[int64](c.Result())
+			for i := range p {
+				out.x[p[i]*out.ld+q[i]]++
+			}
+			return nil
+		},
+	}
+}
+
+// emptyTable is as large as the codes ask for where n or m is Unknown.
+func emptyTable(p, q []int, n, m int) (*value.Dense, error) {
+	size := func(n int, codes []int) int {
+		if n == types.Unknown {
+			n = 0
+			for _, c := range codes {
+				n = max(n, c+1)
+			}
+		}
+		return n
+	}
+	n, m = size(n, p), size(m, q)
+	if m > 0 && n > math.MaxInt32/m {
+		return nil, op.Failf("E605", "ctable: the codes ask for a table of %d x %d", n, m)
+	}
+	return value.New(types.I64, n, m), nil
+}
+
+func recode() *op.Def {
+	return &op.Def{
+		Name: "recode",
+		Doc: "recode is x with every element that equals from[k] replaced by to[k], the first such k; others stay. nan equals nan here, and " +
+			"-0 equals 0. recode(x, unique(x), codes) numbers the values of x.",
+		Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "from", Doc: "k elements"}, {Name: "to", Doc: "k elements"}},
+		Eg:   eg("recode(seq(0, 3), seq(1, 3), seq(10, 12))", "0\n10\n11\n"),
+		Type: recodeType,
+		Ref: func(c *op.Call) (value.Value, error) {
+			x, from, to := c.Dense(0), elements(c.In[1]), elements(c.In[2])
+			if len(from) != len(to) {
+				return nil, recodeLengths(len(from), len(to))
+			}
+			e, _ := types.Widen(x.Elem, c.Dense(1).Elem)
+			out := value.New(c.Type.Elem, x.Rows, x.Cols)
+			for i := range x.Rows {
+				for j := range x.Cols {
+					v := x.At(i, j)
+					y := v
+					for k := len(from) - 1; k >= 0; k-- {
+						if contains([]value.Scalar{from[k].Convert(e)}, v.Convert(e)) {
+							y = to[k]
+						}
+					}
+					out.Set(i, j, y.Convert(out.Elem))
+				}
+			}
+			return out, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Cost: func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 30) },
+		Kernel: func(c *op.Call) error {
+			x, from, to := c.Dense(0), elements(c.In[1]), elements(c.In[2])
+			if len(from) != len(to) {
+				return recodeLengths(len(from), len(to))
+			}
+			out := c.Result()
+			e, _ := types.Widen(x.Elem, c.Dense(1).Elem)
+			table := make(map[uint64]value.Scalar, len(from))
+			for k, f := range from {
+				key := orderKey(f.Convert(e))
+				if _, ok := table[key]; !ok {
+					table[key] = to[k].Convert(out.Elem)
+				}
+			}
+			for i := range x.Rows {
+				for j := range x.Cols {
+					v := x.At(i, j)
+					y, ok := table[orderKey(v.Convert(e))]
+					if !ok {
+						y = v.Convert(out.Elem)
+					}
+					out.Set(i, j, y)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func recodeLengths(n, m int) error {
+	return op.Failf("E606", "recode: %d elements to replace, %d to replace them by", n, m)
+}
+
+func recodeType(s *op.Sig) (types.Type, error) {
+	var t [3]types.Type
+	for i := range t {
+		var err error
+		if t[i], err = numberMatrix(s, i); err != nil {
+			return t[i], err
+		}
+	}
+	if t[1].Known() && t[2].Known() && t[1].Count() != t[2].Count() {
+		return t[0], op.Faultf(2, codeShape, "`recode`: %d elements to replace, %d to replace them by", t[1].Count(), t[2].Count())
+	}
+	for i := 1; i < 3; i++ {
+		if _, ok := types.Widen(t[0].Elem, t[i].Elem); !ok {
+			return t[0], op.Faultf(i, codeElem, "`recode` of %s and %s", t[0].Elem, t[i].Elem).WithHelp("convert one side: f64(x) or f32(x)")
+		}
+	}
+	e, _ := types.Widen(t[0].Elem, t[2].Elem)
+	return t[0].With(e), nil
+}
+
+// bins is bin with a list of edges and bin with a number of equal intervals.
+func bins() []*op.Def {
+	binned := func(s *op.Sig) (types.Type, error) {
+		t := s.In[0]
+		if !t.IsDense() && t.Kind != types.Scalar || !t.Elem.IsNumeric() {
+			return t, op.Faultf(0, codeKind, "`bin` takes numbers; this is %s", t)
+		}
+		return t.With(types.I64), nil
+	}
+	cost := func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 10) }
+	return []*op.Def{
+		{
+			Name: "bin",
+			Doc: "bin is the interval in which each element lies, as i64: the number of edges that are not above it, from 0 (below all edges) " +
+				"to k; -1 for nan. The edges ascend. bin of four arguments has intervals of equal width.",
+			Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "edges", Doc: "k elements, ascending"}},
+			Eg:   eg("bin(seq(0, 5), 1.5 * seq(1, 3))", "0\n0\n1\n2\n2\n"),
+			Type: func(s *op.Sig) (types.Type, error) {
+				if _, err := numberMatrix(s, 1); err != nil {
+					return types.Type{}, err
+				}
+				return binned(s)
+			},
+			Ref: func(c *op.Call) (value.Value, error) {
+				edges, err := edgesOf(c)
+				return eachElement(c, func(x float64) int64 {
+					n := int64(0)
+					for _, e := range edges {
+						if e <= x {
+							n++
+						}
+					}
+					return n
+				}), err
+			},
+			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: cost,
+			Kernel: func(c *op.Call) error {
+				edges, err := edgesOf(c)
+				if err != nil {
+					return err
+				}
+				return binKernel(c, func(x float64) int64 {
+					return int64(sort.Search(len(edges), func(i int) bool { return edges[i] > x }))
+				})
+			},
+		},
+		{
+			Name: "bin.even", Word: "bin",
+			Doc: "bin of four arguments is the interval in which each element lies, as i64, of k of equal width from lo to hi: " +
+				"floor((x - lo) / (hi - lo) * k), not below 0, not above k - 1; -1 for nan.",
+			Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "lo", Doc: "where the first interval begins"},
+				{Name: "hi", Doc: "where the last one ends, above lo"}, {Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of intervals"}},
+			Eg: eg("bin(seq(0, 5), 0, 4, 2)", "0\n0\n1\n1\n1\n"),
+			Type: func(s *op.Sig) (types.Type, error) {
+				for i := 1; i < 3; i++ {
+					if t := s.In[i]; t.Kind != types.Scalar || !t.Elem.IsNumeric() {
+						return t, op.Faultf(i, codeKind, "`bin` takes scalars for the ends; this is %s", t)
+					}
+				}
+				if v, ok := s.Attrs.Get("k"); !ok || v.Kind != op.IntVal || v.I < 1 || v.I > 1<<53 {
+					return types.Type{}, op.Faultf(3, codeAttr, "k of `bin` is a number of intervals, at least 1, not %v", v)
+				}
+				return binned(s)
+			},
+			Ref: func(c *op.Call) (value.Value, error) {
+				lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
+				if err := checkEnds(lo, hi); err != nil {
+					return nil, err
+				}
+				k := float64(c.Attrs.Int("k"))
+				return eachElement(c, func(x float64) int64 {
+					return int64(math.Floor(math.Max(0, math.Min((x-lo)/(hi-lo)*k, k-1))))
+				}), nil
+			},
+			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Shard: op.Shard{Kind: op.ShardAligned}, Cost: cost,
+			Kernel: func(c *op.Call) error {
+				lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
+				if err := checkEnds(lo, hi); err != nil {
+					return err
+				}
+				k, width := float64(c.Attrs.Int("k")), hi-lo
+				return binKernel(c, func(x float64) int64 {
+					switch p := float64((x - lo) / width * k); {
+					case p < 0:
+						return 0
+					case p < k:
+						return int64(p)
+					}
+					return int64(k) - 1
+				})
+			},
+		},
+	}
+}
+
+func checkEnds(lo, hi float64) error {
+	if !(lo < hi) || math.IsInf(hi-lo, 0) {
+		return op.Failf("E606", "bin: from %v to %v there is no interval", value.F64(lo), value.F64(hi))
+	}
+	return nil
+}
+
+func edgesOf(c *op.Call) ([]float64, error) {
+	var out []float64
+	for i, s := range elements(c.In[1]) {
+		x := s.Float()
+		if math.IsNaN(x) || i > 0 && x < out[i-1] {
+			return nil, op.Failf("E606", "bin: the edges do not ascend at %d: %v", i, s)
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// eachElement applies f to all elements that are numbers; others become -1.
+func eachElement(c *op.Call, f func(x float64) int64) value.Value {
+	g := func(s value.Scalar) value.Scalar {
+		if math.IsNaN(s.Float()) {
+			return value.I64(-1)
+		}
+		return value.I64(f(s.Float()))
+	}
+	if s, ok := c.In[0].(value.Scalar); ok {
+		return g(s)
+	}
+	x := c.Dense(0)
+	out := value.New(types.I64, x.Rows, x.Cols)
+	for i := range x.Rows {
+		for j := range x.Cols {
+			out.Set(i, j, g(x.At(i, j)))
+		}
+	}
+	return out
+}
+
+// binKernel is eachElement on the rows of a matrix as f64.
+func binKernel(c *op.Call, f func(x float64) int64) error {
+	if c.Type.Kind == types.Scalar {
+		c.Out = eachElement(c, f)
+		return nil
+	}
+	x := c.Dense(0)
+	if x.Elem == types.F32 {
+		copyInto(c.Result(), eachElement(c, f).(*value.Dense))
+		return nil
+	}
+	in, out := gridOf[float64](widened(x, types.F64)), gridOf[int64](c.Result())
+	for i := range in.rows {
+		to := out.row(i)
+		for j, v := range in.row(i) {
+			if v != v {
+				to[j] = -1
+				continue
+			}
+			to[j] = f(v)
+		}
+	}
+	return nil
+}

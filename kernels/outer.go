@@ -1,0 +1,189 @@
+package kernels
+
+// This file defines the products that pair every element of one matrix with every element of another: outer, of any
+// elementwise operator, and kron.
+
+import (
+	"sort"
+	"strings"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// pairings is the rows of this file. binary lists the elementwise rows; outer can use those of two numbers.
+func pairings(binary []*op.Def) []*op.Def {
+	o := &outerProduct{run: &engine{}, by: map[string]*op.Def{}}
+	for _, d := range binary {
+		if len(d.Args) == 2 && d.Elt != nil {
+			o.by[d.Source()] = d
+			if d.Infix != "" {
+				o.by[d.Infix] = d
+			}
+			if d.Infix == "" || !strings.ContainsAny(d.Infix, "abcdefghijklmnopqrstuvwxyz") {
+				o.names = append(o.names, d.Source())
+			}
+		}
+	}
+	sort.Strings(o.names)
+	return []*op.Def{o.def(), kron()}
+}
+
+// outerProduct is the row outer with the operators that it knows, by word and by sign.
+type outerProduct struct {
+	run   *engine
+	by    map[string]*op.Def
+	names []string
+}
+
+func (o *outerProduct) def() *op.Def {
+	mul := op.Str("mul")
+	d := &op.Def{
+		Name: "outer",
+		Doc: "outer is the matrix of f(a[i], b[j]) for two vectors and any elementwise operator f of two arguments, named by its word or " +
+			"its sign: outer(a, b), outer(a, b, \"max\"), outer(a, b, \"<=\").",
+		Args: []op.Arg{{Name: "a", Doc: "vector of n elements"}, {Name: "b", Doc: "vector of m elements"},
+			{Name: "op", Attr: true, Kind: op.StrVal, Default: &mul, Doc: "an elementwise operator"}},
+		Eg: []op.Example{{Program: "emit outer(seq(1, 3), seq(1, 4))", Output: "1 2 3\n2 4 6\n"},
+			{Program: `emit outer(seq(1, 3), seq(1, 4), "<=")`, Output: "true true true\nfalse true true\n"}},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
+	}
+	d.Type = func(s *op.Sig) (types.Type, error) {
+		f := o.by[s.Attrs.Str("op")]
+		if f == nil {
+			return types.Type{}, op.Faultf(2, codeAttr, "%q is no elementwise operator of two arguments", s.Attrs.Str("op")).
+				WithHelp("op is one of %s, or a sign like \"+\"", strings.Join(o.names, ", "))
+		}
+		scalars := &op.Sig{Def: f}
+		n := [2]int{}
+		for i, t := range s.In {
+			if _, err := numberMatrix(s, i); err != nil {
+				return types.Type{}, err
+			}
+			switch {
+			case t.Rows == 1:
+				n[i] = t.Cols
+			case t.Cols == 1 || t.Cols == types.Unknown:
+				n[i] = t.Rows
+			case t.Rows == types.Unknown:
+				n[i] = types.Unknown
+			default:
+				return types.Type{}, op.Faultf(i, codeShape, "`outer` takes vectors; this is %s", t)
+			}
+			scalars.In = append(scalars.In, types.ScalarOf(t.Elem))
+		}
+		e, err := f.Type(scalars)
+		return types.DenseOf(e.Elem, n[0], n[1]), err
+	}
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		f, a, b := o.by[c.Attrs.Str("op")], elements(c.In[0]), elements(c.In[1])
+		out := value.New(c.Type.Elem, len(a), len(b))
+		for i := range a {
+			for j := range b {
+				y, err := applyElt(f, out.Elem, []value.Scalar{a[i], b[j]})
+				if err != nil {
+					return nil, err
+				}
+				out.Set(i, j, y)
+			}
+		}
+		return out, nil
+	}
+	d.Cost = func(s *op.Sig, out types.Type) op.Work {
+		w := streamCost(s, out, 1)
+		if f := o.by[s.Attrs.Str("op")]; f != nil && f.Cost != nil {
+			w.Flops = f.Cost(&op.Sig{Def: f}, out).Flops
+		}
+		return w
+	}
+	d.Kernel = func(c *op.Call) error {
+		a, b := c.Dense(0), c.Dense(1)
+		if a.Cols != 1 {
+			a = turnedVector(a)
+		}
+		if b.Rows != 1 {
+			b = turnedVector(b)
+		}
+		p := &op.Program{
+			In:    []op.Operand{{Elem: a.Elem, Mode: op.ColVec}, {Elem: b.Elem, Mode: op.RowVec}},
+			Steps: []op.Step{{Def: o.by[c.Attrs.Str("op")], Args: []int{0, 1}, Elem: c.Type.Elem}},
+		}
+		return o.run.execute(p, []value.Value{a, b}, c.Result())
+	}
+	return d
+}
+
+func kron() *op.Def {
+	return &op.Def{
+		Name: "kron",
+		Doc:  "kron is the Kronecker product: the matrix a with every element replaced by that element times b.",
+		Args: []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "b", Doc: "p x q"}},
+		Eg:   eg("kron(eye(2), ones(1, 2))", "1 1 0 0\n0 0 1 1\n"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			a, err := numberMatrix(s, 0)
+			if err != nil {
+				return a, err
+			}
+			b, err := numberMatrix(s, 1)
+			if err != nil {
+				return b, err
+			}
+			e, ok := numeric([]types.Elem{a.Elem, b.Elem}, nil)
+			if !ok {
+				return a, op.Faultf(1, codeElem, "`kron` of %s and %s", a.Elem, b.Elem).WithHelp("convert one side: f64(x) or f32(x)")
+			}
+			return types.DenseOf(e, dimTimes(a.Rows, b.Rows), dimTimes(a.Cols, b.Cols)), nil
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			a, b := c.Dense(0), c.Dense(1)
+			times := on2(func(x, y float64) float64 { return x * y }, func(x, y int64) int64 { return x * y })
+			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			for i := range out.Rows {
+				for j := range out.Cols {
+					x, y := a.At(i/b.Rows, j/b.Cols), b.At(i%b.Rows, j%b.Cols)
+					out.Set(i, j, times([]value.Scalar{x.Convert(out.Elem), y.Convert(out.Elem)}))
+				}
+			}
+			return out, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
+		Cost: func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 1) },
+		Kernel: func(c *op.Call) error {
+			out := c.Result()
+			a, b := widened(c.Dense(0), out.Elem), widened(c.Dense(1), out.Elem)
+			switch out.Elem {
+			case types.F64:
+				kronInto(gridOf[float64](out), gridOf[float64](a), gridOf[float64](b))
+			case types.F32:
+				kronInto(gridOf[float32](out), gridOf[float32](a), gridOf[float32](b))
+			default:
+				kronInto(gridOf[int64](out), gridOf[int64](a), gridOf[int64](b))
+			}
+			return nil
+		},
+	}
+}
+
+// dimTimes is the product of two dimensions, Unknown when one is.
+func dimTimes(n, m int) int {
+	if n == types.Unknown || m == types.Unknown {
+		return types.Unknown
+	}
+	return n * m
+}
+
+func kronInto[T cell](out, a, b grid[T]) {
+	for i := range a.rows {
+		x := a.row(i)
+		for k := range b.rows {
+			y, to := b.row(k), out.row(i*b.rows+k)
+			for _, u := range x {
+				for l, v := range y {
+					to[l] = u * v
+				}
+				to = to[len(y):]
+			}
+		}
+	}
+}
