@@ -89,7 +89,9 @@ func Compile(ctx context.Context, name string, text []byte, o Options) (*Result,
 	}
 	start = time.Now()
 	defer func() { r.CompileSeconds = time.Since(start).Seconds() }()
-	return r, r.compile(ctx, inputOf(r.Files, o), o, func(in *lower.Input) { in.File = tree })
+	in := inputOf(r.Files, o)
+	in.File = tree
+	return r, r.compile(ctx, in, o)
 }
 
 func checkOptions(o Options) (ds source.Diagnostics) {
@@ -127,14 +129,13 @@ func inputOf(files *source.FileSet, o Options) lower.Input {
 }
 
 // compile elaborates and runs the passes; a panic is a bug and says in which pass.
-func (r *Result) compile(ctx context.Context, in lower.Input, o Options, set func(*lower.Input)) (ds source.Diagnostics) {
+func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds source.Diagnostics) {
 	at := "elaborate"
 	defer func() {
 		if p := recover(); p != nil {
 			ds = append(ds, Bug(fmt.Sprintf("pass %s: %v", at, p), debug.Stack()))
 		}
 	}()
-	set(&in)
 	t := time.Now()
 	out, ds := lower.Run(ctx, in)
 	r.Params = out.Params
@@ -180,7 +181,31 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options, set fun
 			return append(ds, Bug(err.Error(), nil))
 		}
 	}
+	if d, ok := idleRanks(r.Plan); ok {
+		r.Warnings, ds = append(r.Warnings, d), append(ds, d)
+	}
 	return ds
+}
+
+// idleRanks warns of ranks that have nothing to do.
+func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
+	if p.Ranks == 1 {
+		return d, false
+	}
+	busy := make([]bool, p.Ranks)
+	for i, r := range p.Owner {
+		if p.Graph.Nodes[i].Op.Name != "exchange" {
+			busy[r] = true
+		}
+	}
+	idle := 0
+	for _, b := range busy {
+		if !b {
+			idle++
+		}
+	}
+	d = source.Errorf("W002", source.Span{}, "%d of %d ranks have nothing to do", idle, p.Ranks)
+	return d.WithHelp("fewer ranks, or a smaller tile edge"), idle > 0
 }
 
 func interrupted() source.Diagnostic {

@@ -86,7 +86,7 @@ func TestErrors(t *testing.T) {
 }
 
 // elsewhere are codes with tests of their own, and those that only a bug or a signal gives.
-var elsewhere = map[source.Code]bool{"E410": true, "E608": true, "E706": true, "B001": true,
+var elsewhere = map[source.Code]bool{"E410": true, "E608": true, "E706": true, "B001": true, "W002": true,
 	"E114": true, // the parser finds every case first
 	"L011": true, // every operator of the grammar has a row
 }
@@ -229,6 +229,8 @@ func TestOptionErrors(t *testing.T) {
 		{context.Background(), "chan c = tiles(eye(1_000_000), 1)", compiler.Options{}, `^E410: the array has more than`},
 		{context.Background(), "chan c[i in 0..1_000_000_000] = 1.0", compiler.Options{MaxTasks: 1000}, `^E410: the array has more than`},
 		{context.Background(), "iterate c = 0 times 37_777_777 { next c = c + 1 }", compiler.Options{}, `^E410: the loop has more than`},
+		{context.Background(), "chan F[i in 0..1_000_000] = if i == 999_999 { 1.0 } else { F[i + 1] }\nemit F[0]", compiler.Options{}, `^E410: the equations of F need each other more than`},
+		{context.Background(), "emit sum(ones(2, 2))", compiler.Options{Ranks: 2}, `^W002: 1 of 2 ranks have nothing to do`},
 		{context.Background(), "a = sum(for i in 0..1_000_000_000 => i)", compiler.Options{MaxTasks: 1000}, `^E410: the list has more than`},
 		{context.Background(), text, compiler.Options{Ranks: -1}, `^E706: -1 ranks`},
 		{context.Background(), text, compiler.Options{Disable: []string{"fus"}}, "^E203: no pass `fus` can be switched off.*did you mean `fuse`"},

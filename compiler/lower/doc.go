@@ -7,5 +7,5 @@
 //
 // It knows operators only through the table it is given. The few words that are
 // not operators but forms of the language on channel arrays and graphs (tiles,
-// untile, sum of a comprehension) are in forms.go.
+// untile) are in tiles.go; unbuilt.go has the words that no row answers to yet.
 package lower

@@ -73,6 +73,10 @@ func (l *lowerer) equations(s *ast.Chan) {
 	}
 }
 
+// maxChain bounds how deep elements may ask for elements that are not solved yet: each
+// takes a few kilobytes of stack.
+const maxChain = 10_000
+
 // solve evaluates the equation of one element.
 func (l *lowerer) solve(g *grid, off int, at source.Span) {
 	q := g.eq
@@ -89,6 +93,10 @@ func (l *lowerer) solve(g *grid, off int, at source.Span) {
 		}
 		l.fail(source.Errorf("E404", at, "the equations of %s form a cycle: %s", g.name, strings.TrimPrefix(cycle, " needs ")+" needs "+g.elemName(off)).
 			WithNote(g.span, "declared here"))
+	}
+	if len(q.path) >= maxChain {
+		l.fail(source.Errorf("E410", at, "the equations of %s need each other more than %d deep", g.name, maxChain).
+			WithNote(g.span, "declared here").WithHelp("equations are solved in order of their indices: let an element need those before it"))
 	}
 	q.state[off] = 1
 	q.path = append(q.path, off)

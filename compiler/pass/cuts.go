@@ -307,7 +307,7 @@ func boxesOf(g *ir.Graph, id ir.ID) ([]box, []ir.ID, bool) {
 	return nil, nil, false
 }
 
-// gridOf is the grid that windows of a value make, if they are tiles of one: four or
+// gridOf is the grid that windows of a value make, if they are tiles of one: three or
 // more of them, each exactly one cell.
 func gridOf(ws []box, t types.Type) (cutting, bool) {
 	if len(ws) < 3 || !t.IsDense() || !t.Known() {
