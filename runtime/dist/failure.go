@@ -99,18 +99,20 @@ type failure struct {
 	Severity severity
 	Node     int32
 	Rank     int // where the task failed, who was interrupted, or who died
+	Bug      bool // of a task: Flow is to blame, and there was no *op.Failure to take Code and Help from
 	Code     string
 	Msg      string
 	Help     string
+	Bug      bool   // of a failed task: its error was no *op.Failure, so Flow is to blame
 	Where    string // of a death
 	Last     string
 }
 
 func failureOf(f *local.TaskFailure) *failure {
-	w := &failure{Severity: taskFailed, Node: int32(f.Node), Rank: f.Rank, Code: "E606", Msg: f.Err.Error()}
+	w := &failure{Severity: taskFailed, Node: int32(f.Node), Rank: f.Rank, Bug: true, Code: "B001", Msg: f.Err.Error()}
 	var u *op.Failure
 	if errors.As(f.Err, &u) {
-		w.Code, w.Msg, w.Help = u.Code, u.Msg, u.Help
+		w.Bug, w.Code, w.Msg, w.Help = false, u.Code, u.Msg, u.Help
 	}
 	return w
 }
@@ -141,7 +143,7 @@ func (w *failure) before(o *failure) bool {
 // task is w as a failure of a task.
 func (w *failure) task() *local.TaskFailure {
 	var err error = &op.Failure{Code: w.Code, Msg: w.Msg, Help: w.Help}
-	if w.Code == "E606" {
+	if w.Bug {
 		err = errors.New(w.Msg)
 	}
 	return &local.TaskFailure{Node: ir.ID(w.Node), Rank: w.Rank, Err: err}
