@@ -61,13 +61,14 @@ lint: generated
 	$(GO) vet ./...
 	@if $(HAVE_MPI); then echo "$(GO) vet -tags mpi ./..."; $(GO) vet -tags mpi ./...; fi
 	$(GO) tool staticcheck ./...
+	$(GO) run ./cmd/flowrun fmt -d $$(git ls-files 'examples/*.flow' 'stdlib/*.flow' 'bench/*.flow')
 
 generated:
 	@.ci/generated
 
 fmt:
 	gofmt -w $$(git ls-files '*.go')
-	@for f in $$(git ls-files 'examples/*.flow' 'stdlib/*.flow'); do $(GO) run ./cmd/flowrun fmt -w $$f; done
+	$(GO) run ./cmd/flowrun fmt -w $$(git ls-files 'examples/*.flow' 'stdlib/*.flow' 'bench/*.flow')
 
 bench: setup
 	$(GO) run ./bench

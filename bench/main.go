@@ -94,8 +94,8 @@ func run(only string, reps int, sizes string) error {
 		return err
 	}
 	b.peers = findPeers(b.root)
-	fmt.Fprintf(b.out, "# Side by side\n\nMedians of %d runs in turn, %s, %d processors, %s. Command: `go run ./bench %s`.\n",
-		reps, time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), runtime.Version(), strings.Join(os.Args[1:], " "))
+	fmt.Fprintf(b.out, "# Side by side\n\nMedians of %d runs in turn, %s, %d processors (%s), %s. Command: `go run ./bench %s`.\n",
+		reps, time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), processor(), runtime.Version(), strings.Join(os.Args[1:], " "))
 	for _, s := range chosen {
 		fmt.Fprintf(b.out, "\n## %s: %s\n\n", s.name, s.about)
 		if err := s.run(b); err != nil {
@@ -103,6 +103,20 @@ func run(only string, reps int, sizes string) error {
 		}
 	}
 	return nil
+}
+
+// processor is the model name of the first processor, as Linux tells it.
+func processor() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for _, l := range strings.Split(string(text), "\n") {
+		if name, ok := strings.CutPrefix(l, "model name"); ok {
+			return strings.TrimLeft(name, "\t :")
+		}
+	}
+	return runtime.GOARCH
 }
 
 // choose is the sections of a comma-separated list; all for an empty one.
