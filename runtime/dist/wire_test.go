@@ -1,12 +1,15 @@
 package dist
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"testing"
 
+	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/runtime/local"
 )
 
 func TestValuesSurviveTheWire(t *testing.T) {
@@ -67,5 +70,27 @@ func TestMessagesSurviveTheWire(t *testing.T) {
 	}
 	if _, err := decode(nil); err == nil {
 		t.Error("nothing was decoded")
+	}
+}
+
+// A failure that is the user's stays his whatever its code, and one of Flow's stays Flow's.
+func TestBlameTravels(t *testing.T) {
+	for _, err := range []error{
+		&op.Failure{Code: "E606", Msg: "integer division by zero", Help: "look at b"},
+		&op.Failure{Code: "E601", Msg: "not positive definite"},
+		errors.New("BUG: no result"),
+	} {
+		m, derr := encode(&message{Failure: failureOf(&local.TaskFailure{Node: 3, Rank: 1, Err: err})})
+		if derr != nil {
+			t.Fatal(derr)
+		}
+		back, derr := decode(m)
+		if derr != nil {
+			t.Fatal(derr)
+		}
+		got := back.Failure.task()
+		if got.Node != 3 || got.Rank != 1 || !reflect.DeepEqual(got.Err, err) {
+			t.Errorf("%#v became %#v", err, got.Err)
+		}
 	}
 }
