@@ -98,12 +98,11 @@ const (
 type failure struct {
 	Severity severity
 	Node     int32
-	Rank     int // where the task failed, who was interrupted, or who died
+	Rank     int  // where the task failed, who was interrupted, or who died
 	Bug      bool // of a task: Flow is to blame, and there was no *op.Failure to take Code and Help from
 	Code     string
 	Msg      string
 	Help     string
-	Bug      bool   // of a failed task: its error was no *op.Failure, so Flow is to blame
 	Where    string // of a death
 	Last     string
 }
