@@ -148,6 +148,12 @@ func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
 		if err != nil {
 			return meant, err
 		}
+		if r.ranks == 3 { // every rank compiles for itself and must come to the same plan
+			again, err := compileTiny(table, text, r.ranks, r.disable)
+			if err != nil || again.Plan.Hash() != c.Plan.Hash() {
+				return meant, fmt.Errorf("compiled twice for %d ranks without %v, the plans differ (%v)", r.ranks, r.disable, err)
+			}
+		}
 		if m := evaluated("the meaning", c.Program); i == 0 {
 			meant = m
 		} else if m.out != meant.out {
