@@ -243,26 +243,26 @@ func (g generator) typ(s *op.Sig) (types.Type, error) {
 		v, ok := s.Attrs.Get(arg.Name)
 		switch {
 		case !ok && arg.Default == nil:
-			return types.Type{}, op.Faultf(k, "E201", "`%s` needs %s", g.name, arg.Name)
+			return types.Type{}, op.Faultf(k, codeElem, "`%s` needs %s", g.name, arg.Name)
 		case ok && arg.Kind == op.IntVal && v.Kind != op.IntVal:
-			return types.Type{}, op.Faultf(k, "E203", "%s of `%s` is an i64, not %v", arg.Name, g.name, v.Kind)
+			return types.Type{}, op.Faultf(k, codeAttr, "%s of `%s` is an i64, not %v", arg.Name, g.name, v.Kind)
 		case ok && (arg.Name == "n" || arg.Name == "m" || arg.Name == "d") && v.I < 0:
-			return types.Type{}, op.Faultf(k, "E203", "%s of `%s` is negative: %d", arg.Name, g.name, v.I)
+			return types.Type{}, op.Faultf(k, codeAttr, "%s of `%s` is negative: %d", arg.Name, g.name, v.I)
 		case ok && (v.Kind == op.StrVal || v.Kind == op.IntsVal || v.Kind == op.NoVal):
-			return types.Type{}, op.Faultf(k, "E203", "%s of `%s` is a number, not %v", arg.Name, g.name, v.Kind)
+			return types.Type{}, op.Faultf(k, codeAttr, "%s of `%s` is a number, not %v", arg.Name, g.name, v.Kind)
 		}
 	}
 	rows, cols, bad := g.shape(s.Attrs)
 	if bad != "" {
-		return types.Type{}, op.Faultf(-1, "E203", "`%s`: %s", g.name, bad)
+		return types.Type{}, op.Faultf(-1, codeAttr, "`%s`: %s", g.name, bad)
 	}
 	if cols > 0 && rows > math.MaxInt/8/cols {
-		return types.Type{}, op.Faultf(-1, "E605", "`%s`: %d x %d elements are too many", g.name, rows, cols)
+		return types.Type{}, op.Faultf(-1, codeMemory, "`%s`: %d x %d elements are too many", g.name, rows, cols)
 	}
 	if v, ok := s.Attrs.Get("at"); ok {
 		at := v.L
 		if len(at) != 4 || at[0] < 0 || at[1] < 0 || at[2] < 0 || at[3] < 0 || at[0]+at[2] > int64(rows) || at[1]+at[3] > int64(cols) {
-			return types.Type{}, op.Faultf(-1, "E212", "block %v is not inside %d x %d", v, rows, cols)
+			return types.Type{}, op.Faultf(-1, codeRange, "block %v is not inside %d x %d", v, rows, cols)
 		}
 		rows, cols = int(at[2]), int(at[3])
 	}

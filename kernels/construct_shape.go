@@ -12,7 +12,7 @@ import (
 func shapeRow(name, doc, example, output string, f func(t types.Type) int) *op.Def {
 	constant := func(in []types.Type) (value.Value, error) {
 		if !in[0].Known() {
-			return nil, op.Faultf(0, "E203", "`%s` needs a shape that is known before the run", name)
+			return nil, op.Faultf(0, codeAttr, "`%s` needs a shape that is known before the run", name)
 		}
 		return value.I64(int64(f(in[0]))), nil
 	}
@@ -21,7 +21,7 @@ func shapeRow(name, doc, example, output string, f func(t types.Type) int) *op.D
 		Args: []op.Arg{{Name: "x", Doc: "matrix"}},
 		Type: func(s *op.Sig) (types.Type, error) {
 			if !s.In[0].IsMatrix() {
-				return types.Type{}, op.Faultf(0, "E202", "`%s` needs a matrix, not %v", name, s.In[0])
+				return types.Type{}, op.Faultf(0, codeKind, "`%s` needs a matrix, not %v", name, s.In[0])
 			}
 			return types.ScalarOf(types.I64), nil
 		},
@@ -57,7 +57,7 @@ func eps() *op.Def {
 		case types.F32:
 			return value.F64(0x1p-23).Convert(types.F32), nil
 		}
-		return nil, op.Faultf(0, "E202", "`eps` needs f64 or f32, not %v", in[0])
+		return nil, op.Faultf(0, codeKind, "`eps` needs f64 or f32, not %v", in[0])
 	}
 	d.Type = func(s *op.Sig) (types.Type, error) {
 		_, err := constant(s.In)

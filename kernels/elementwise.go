@@ -71,9 +71,9 @@ func elementwiseType(s *op.Sig, rule elementRule) (types.Type, error) {
 	for i, t := range s.In {
 		switch {
 		case t.Kind != types.Scalar && t.Kind != types.Matrix:
-			return types.Type{}, op.Faultf(i, "E202", "`%s` needs numbers or matrices, not %v", sourceName(s.Def), t)
+			return types.Type{}, op.Faultf(i, codeKind, "`%s` needs numbers or matrices, not %v", sourceName(s.Def), t)
 		case t.Kind == types.Matrix && t.Repr != types.Dense:
-			return types.Type{}, op.Faultf(i, "E202", "`%s` does not take a sparse matrix", sourceName(s.Def)).
+			return types.Type{}, op.Faultf(i, codeKind, "`%s` does not take a sparse matrix", sourceName(s.Def)).
 				WithHelp("dense(x) makes it dense")
 		}
 		elems[i] = t.Elem
@@ -84,18 +84,18 @@ func elementwiseType(s *op.Sig, rule elementRule) (types.Type, error) {
 	}
 	out, bad := broadcast(s.In)
 	if bad >= 0 {
-		return types.Type{}, op.Faultf(bad, "E211", "shapes of `%s` do not agree: %s", sourceName(s.Def), shapes(s.In)).
+		return types.Type{}, op.Faultf(bad, codeShape, "shapes of `%s` do not agree: %s", sourceName(s.Def), shapes(s.In)).
 			WithHelp("a scalar goes with anything; 1 x m and n x 1 go with n x m; nothing else is stretched")
 	}
 	if out.Kind == types.Matrix && e == types.Str {
-		return types.Type{}, op.Faultf(bad, "E202", "`%s` of str takes scalars only", sourceName(s.Def))
+		return types.Type{}, op.Faultf(bad, codeKind, "`%s` of str takes scalars only", sourceName(s.Def))
 	}
 	return out.With(e), nil
 }
 
 func elementFault(s *op.Sig, in []types.Elem) *op.Fault {
 	if len(in) == 1 {
-		return op.Faultf(0, "E202", "`%s` is not defined on %v", sourceName(s.Def), in[0])
+		return op.Faultf(0, codeKind, "`%s` is not defined on %v", sourceName(s.Def), in[0])
 	}
 	list := ""
 	for i, e := range in {
@@ -104,7 +104,7 @@ func elementFault(s *op.Sig, in []types.Elem) *op.Fault {
 		}
 		list += e.String()
 	}
-	f := op.Faultf(-1, "E201", "`%s` is not defined on %s", sourceName(s.Def), list)
+	f := op.Faultf(-1, codeElem, "`%s` is not defined on %s", sourceName(s.Def), list)
 	for _, e := range in {
 		if e == types.F32 {
 			return f.WithHelp("f32 meets no other type by itself: write f32(x) or f64(x)")
@@ -215,7 +215,7 @@ func widest(in []types.Elem) types.Elem {
 func divides(d *op.Def) bool { return d.Name == "idiv" || d.Name == "mod" || d.Name == "ceildiv" }
 
 func divisionByZero(d *op.Def) error {
-	return op.Failf("E606", "%s: integer division by zero", sourceName(d))
+	return op.Failf(codeData, "%s: integer division by zero", sourceName(d))
 }
 
 // applyElt is d on scalars: converted to the types in which d computes, then Elt.

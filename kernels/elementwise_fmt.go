@@ -34,16 +34,16 @@ func formatting() *op.Def {
 func fmtType(s *op.Sig) (types.Type, error) {
 	for i, t := range s.In {
 		if t.Kind != types.Scalar {
-			return types.Type{}, op.Faultf(i, "E202", "`fmt` takes scalars, not %v", t)
+			return types.Type{}, op.Faultf(i, codeKind, "`fmt` takes scalars, not %v", t)
 		}
 	}
 	if s.In[0].Elem != types.Str {
-		return types.Type{}, op.Faultf(0, "E202", "the first argument of `fmt` is a str, not %v", s.In[0])
+		return types.Type{}, op.Faultf(0, codeKind, "the first argument of `fmt` is a str, not %v", s.In[0])
 	}
 	if len(s.Consts) > 0 {
 		if f, ok := s.Consts[0].(value.Scalar); ok {
 			if err := checkFormat(f.S, len(s.In)-1); err != nil {
-				return types.Type{}, op.Faultf(0, "E201", "%s", err.Msg)
+				return types.Type{}, op.Faultf(0, codeElem, "%s", err.Msg)
 			}
 		}
 	}
@@ -76,9 +76,9 @@ func checkFormat(format string, args int) *op.Failure {
 	pieces, ok := holes(format)
 	switch {
 	case !ok:
-		return op.Failf("E606", "fmt: a single brace in %q; write {{ or }} for a brace", format)
+		return op.Failf(codeData, "fmt: a single brace in %q; write {{ or }} for a brace", format)
 	case len(pieces)-1 != args:
-		return op.Failf("E606", "fmt: %d of {} in the format, %d arguments", len(pieces)-1, args)
+		return op.Failf(codeData, "fmt: %d of {} in the format, %d arguments", len(pieces)-1, args)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func fused() []*op.Def {
 		Args:   []op.Arg{{Name: "x", Rest: true}},
 		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
 		Type: func(s *op.Sig) (types.Type, error) {
-			return types.Type{}, op.Faultf(-1, "E202", "`map` has the type that its node says")
+			return types.Type{}, op.Faultf(-1, codeKind, "`map` has the type that its node says")
 		},
 		Ref:   mapRef,
 		Laws:  op.Pure,
@@ -31,7 +31,7 @@ func fused() []*op.Def {
 		Alias: true,
 		Kernel: func(c *op.Call) error {
 			if c.Body == nil {
-				return op.Failf("E606", "map without a body")
+				return op.Failf(codeData, "map without a body")
 			}
 			if c.Type.Kind == types.Scalar {
 				v, err := mapRef(c)

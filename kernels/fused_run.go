@@ -69,7 +69,7 @@ func (e *engine) single(d *op.Def, c *op.Call) error {
 	for i, v := range c.In {
 		mode, ok := modeOf(v, out)
 		if !ok {
-			return op.Failf("E211", "shapes of `%s` do not agree: %v and %v", sourceName(d), v.Type(), out.Type())
+			return op.Failf(codeShape, "shapes of `%s` do not agree: %v and %v", sourceName(d), v.Type(), out.Type())
 		}
 		p.In = append(p.In, op.Operand{Elem: v.Type().Elem, Mode: mode})
 		s.Args = append(s.Args, i)

@@ -31,18 +31,18 @@ func codeOf(c format.Cause) string {
 	case format.Gzip:
 		return "E506"
 	case format.Unwritable:
-		return "E507"
+		return codeUnwritten
 	case format.TooLarge:
-		return "E605"
+		return codeMemory
 	}
-	return "E501" // unreadable
+	return codeUnread // unreadable
 }
 
 // fileFault is the error of a file as a refusal of argument arg.
 func fileFault(arg int, err error) error {
 	var e *format.Error
 	if !errors.As(err, &e) {
-		return op.Faultf(arg, "E501", "%v", err)
+		return op.Faultf(arg, codeUnread, "%v", err)
 	}
 	return &op.Fault{Arg: arg, Code: codeOf(e.Cause), Msg: e.Error(), Help: e.Help}
 }
@@ -51,7 +51,7 @@ func fileFault(arg int, err error) error {
 func fileFailure(err error) error {
 	var e *format.Error
 	if !errors.As(err, &e) {
-		return op.Failf("E501", "%v", err)
+		return op.Failf(codeUnread, "%v", err)
 	}
 	return &op.Failure{Code: codeOf(e.Cause), Msg: e.Error(), Help: e.Help}
 }

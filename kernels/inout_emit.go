@@ -44,7 +44,7 @@ func emitType(s *op.Sig) (types.Type, error) {
 	toArg := len(s.In) + 1
 	for _, a := range s.Attrs.List() {
 		if !slices.Contains([]string{"label", "to", "sep", "form"}, a.Name) {
-			return types.Type{}, op.Faultf(toArg, "E204", "a sink has no argument `%s`", a.Name).WithHelp("write csv(\"f\", sep = \";\")")
+			return types.Type{}, op.Faultf(toArg, codeArgument, "a sink has no argument `%s`", a.Name).WithHelp("write csv(\"f\", sep = \";\")")
 		}
 	}
 	if to := s.Attrs.Str("to"); to != "" {
@@ -90,7 +90,7 @@ func stdoutFailure(err error) error {
 	if err == nil {
 		return nil
 	}
-	return op.Failf("E507", "standard output cannot be written: %v", err)
+	return op.Failf(codeUnwritten, "standard output cannot be written: %v", err)
 }
 
 // emitFile writes to a sink of the environment, which keeps half files from being seen.
@@ -101,7 +101,7 @@ func emitFile(c *op.Call, to string) error {
 	}
 	w, err := c.Env.Create(to)
 	if err != nil {
-		return op.Failf("E507", "%s: cannot be written: %v", to, err)
+		return op.Failf(codeUnwritten, "%s: cannot be written: %v", to, err)
 	}
 	err = format.Write(w, to, c.In[0], o)
 	if cerr := w.Close(); err == nil && cerr != nil {

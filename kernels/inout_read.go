@@ -111,7 +111,7 @@ func readRef(c *op.Call) (value.Value, error) {
 
 // changed is the failure of a file that is not what it was when the program was checked.
 func changed(path string) error {
-	return op.Failf("E606", "%s changed while the program ran", path)
+	return op.Failf(codeData, "%s changed while the program ran", path)
 }
 
 func (f *fileCache) readKernel(c *op.Call) error {

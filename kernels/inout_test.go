@@ -196,7 +196,7 @@ func TestInOutFaults(t *testing.T) {
 		{"read", op.MakeAttrs(put("b.csv", "1,2\n"), attr("sep", op.Str("ab"))), nil, "E203", 3, "sep", ""},
 		{"emit", op.MakeAttrs(attr("to", op.Str("x.cvs"))), []types.Type{f64}, "E502", 2, `unknown format ".cvs"`, "did you mean .csv?"},
 		{"emit", op.MakeAttrs(attr("to", op.Str("x.csv"))), []types.Type{types.ScalarOf(types.Str)}, "E202", 0, "", ""},
-		{"emit", op.MakeAttrs(attr("to", op.Str("x.csv")), attr("separator", op.Str(";"))), []types.Type{f64}, "E204", 2, "a sink has no argument `separator`", "sep"},
+		{"emit", op.MakeAttrs(attr("to", op.Str("x.csv")), attr("separator", op.Str(";"))), []types.Type{f64}, "E128", 2, "a sink has no argument `separator`", "sep"},
 		{"emit", nil, []types.Type{types.EffectType()}, "E202", 0, "", ""},
 		{"emit", nil, []types.Type{f64, f64}, "E202", 1, "", ""},
 		{"assert", nil, []types.Type{f64}, "E202", 0, "assert takes one bool; this is f64", "compare"},

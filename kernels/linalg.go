@@ -11,20 +11,6 @@ import (
 	"flow/kernels/blas"
 )
 
-// Diagnostic codes of this family (the table of codes is lang/source/codes.go).
-const (
-	codeKind     = "E202" // wrong kind or type of argument
-	codeAttr     = "E203" // an attribute has a bad value
-	codeInner    = "E210" // inner sizes of @ differ
-	codeShape    = "E211" // shapes do not agree
-	codeRange    = "E212" // index or slice out of range
-	codeSquare   = "E213" // matrix is not square
-	codeElem     = "E201" // element types do not meet
-	codeDefinite = "E601" // not positive definite
-	codePivot    = "E602" // zero pivot
-	codeAssert   = "E603" // assertion failed
-)
-
 // linear is the kernels of one blas set with their scratch memory. It is safe for concurrent use.
 type linear struct {
 	pool *scratchPool

@@ -37,7 +37,6 @@ func identities() []*op.Def {
 			Name: "exchange", Hidden: true,
 			Doc: "exchange is its input, brought from one set of ranks to another. Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Doc: "any value"},
-				{Name: "from", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "ranks that have it"},
 				{Name: "to", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "ranks that need it"}},
 			Eg:   []op.Example{{Program: "emit 1 + 1", Output: "2\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return s.In[0], nil },

@@ -25,8 +25,8 @@ func reduce() []*op.Def {
 
 // whole is a reduction that is made of an accumulator.
 type whole struct {
-	name, word, doc string
-	eg              []op.Example
+	name, doc string
+	eg        []op.Example
 	// elem is the result's element type for an argument of e; NoElem if it has none.
 	elem func(e types.Elem) types.Elem
 	// acc is the type of the accumulator for an argument of e.
@@ -54,13 +54,13 @@ func (w whole) defs() []*op.Def {
 		family = w.name
 	}
 	out := []*op.Def{{
-		Name: w.name, Word: w.word, Doc: w.doc, Eg: w.eg,
+		Name: w.name, Doc: w.doc, Eg: w.eg,
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
 		Type: func(s *op.Sig) (types.Type, error) { return w.typ(s, 0) },
 		Ref: func(c *op.Call) (value.Value, error) {
 			x := elements(c.In[0])
 			if len(x) == 0 && w.nonempty {
-				return nil, op.Failf("E606", "%s of an empty matrix", c.Def.Source())
+				return nil, op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
 			}
 			return w.ref(x, c.Type.Elem), nil
 		},
@@ -71,7 +71,7 @@ func (w whole) defs() []*op.Def {
 		Kernel: func(c *op.Call) error {
 			e, n := c.In[0].Type().Elem, c.In[0].Type().Count()
 			if n == 0 && w.nonempty {
-				return op.Failf("E606", "%s of an empty matrix", c.Def.Source())
+				return op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
 			}
 			t := w.acc(e)
 			acc := value.New(t.Elem, t.Rows, t.Cols)
@@ -90,17 +90,17 @@ func (w whole) defs() []*op.Def {
 func (w whole) typ(s *op.Sig, i int) (types.Type, error) {
 	t := s.In[i]
 	if t.Kind != types.Scalar && !t.IsDense() {
-		return types.Type{}, op.Faultf(i, "E202", "`%s` needs a dense matrix or a scalar, not %v", s.Def.Source(), t)
+		return types.Type{}, op.Faultf(i, codeKind, "`%s` needs a dense matrix or a scalar, not %v", s.Def.Source(), t)
 	}
 	e := types.NoElem
 	if t.Elem.IsNumeric() {
 		e = w.elem(t.Elem)
 	}
 	if e == types.NoElem {
-		return types.Type{}, op.Faultf(i, "E202", "`%s` is not defined on %v", s.Def.Source(), t.Elem)
+		return types.Type{}, op.Faultf(i, codeKind, "`%s` is not defined on %v", s.Def.Source(), t.Elem)
 	}
 	if w.nonempty && t.Kind == types.Matrix && t.Known() && t.Count() == 0 {
-		return types.Type{}, op.Faultf(i, "E211", "`%s` of an empty matrix, %v", s.Def.Source(), t)
+		return types.Type{}, op.Faultf(i, codeShape, "`%s` of an empty matrix, %v", s.Def.Source(), t)
 	}
 	return types.ScalarOf(e), nil
 }
@@ -111,7 +111,7 @@ func (w whole) partRow() *op.Def {
 		Args: []op.Arg{{Name: "x"}},
 		Type: func(s *op.Sig) (types.Type, error) {
 			if !s.In[0].IsDense() || !s.In[0].Elem.IsNumeric() {
-				return types.Type{}, op.Faultf(0, "E202", "`%s` needs a dense matrix, not %v", s.Def.Name, s.In[0])
+				return types.Type{}, op.Faultf(0, codeKind, "`%s` needs a dense matrix, not %v", s.Def.Name, s.In[0])
 			}
 			return w.acc(s.In[0].Elem), nil
 		},
@@ -195,10 +195,10 @@ func (w whole) doneRow() *op.Def {
 		Type: func(s *op.Sig) (types.Type, error) {
 			e, ok := types.ElemNamed(s.Attrs.Str("elem"))
 			if !ok {
-				return types.Type{}, op.Faultf(1, "E203", "`%s` needs the attribute elem", s.Def.Name)
+				return types.Type{}, op.Faultf(1, codeAttr, "`%s` needs the attribute elem", s.Def.Name)
 			}
 			if !s.In[0].Equal(w.acc(e)) {
-				return types.Type{}, op.Faultf(0, "E202", "`%s` takes an accumulator, not %v", s.Def.Name, s.In[0])
+				return types.Type{}, op.Faultf(0, codeKind, "`%s` takes an accumulator, not %v", s.Def.Name, s.In[0])
 			}
 			return types.ScalarOf(w.elem(e)), nil
 		},
@@ -212,7 +212,7 @@ func (w whole) doneRow() *op.Def {
 func accumulatorsType(s *op.Sig) (types.Type, error) {
 	for i, t := range s.In {
 		if !t.IsDense() && !t.IsScalar() || !t.Equal(s.In[0]) {
-			return types.Type{}, op.Faultf(i, "E202", "`%s` joins accumulators of one type, not %v", s.Def.Name, t)
+			return types.Type{}, op.Faultf(i, codeKind, "`%s` joins accumulators of one type, not %v", s.Def.Name, t)
 		}
 	}
 	return s.In[0], nil

@@ -17,11 +17,7 @@ import (
 func axisRows() []*op.Def {
 	var out []*op.Def
 	for _, w := range wholes() {
-		word := w.word
-		if word == "" {
-			word = w.name
-		}
-		out = append(out, axisRow(w, word, true), axisRow(w, word, false))
+		out = append(out, axisRow(w, w.name, true), axisRow(w, w.name, false))
 	}
 	for _, byRow := range []bool{true, false} {
 		out = append(out, argRow("argmin", byRow, true), argRow("argmax", byRow, false))
@@ -40,17 +36,17 @@ func axisNames(byRow bool) (prefix, each, of string) {
 func axisType(s *op.Sig, byRow, nonempty bool, elem func(types.Elem) types.Elem) (types.Type, error) {
 	t := s.In[0]
 	if !t.IsDense() {
-		return types.Type{}, op.Faultf(0, "E202", "`%s` needs a dense matrix, not %v", s.Def.Source(), t)
+		return types.Type{}, op.Faultf(0, codeKind, "`%s` needs a dense matrix, not %v", s.Def.Source(), t)
 	}
 	if !t.Elem.IsNumeric() {
-		return types.Type{}, op.Faultf(0, "E202", "`%s` is not defined on %v", s.Def.Source(), t.Elem)
+		return types.Type{}, op.Faultf(0, codeKind, "`%s` is not defined on %v", s.Def.Source(), t.Elem)
 	}
 	along, out := t.Cols, types.DenseOf(elem(t.Elem), t.Rows, 1)
 	if !byRow {
 		along, out = t.Rows, types.DenseOf(elem(t.Elem), 1, t.Cols)
 	}
 	if nonempty && along == 0 {
-		return types.Type{}, op.Faultf(0, "E211", "`%s` of %v: there is nothing to choose from", s.Def.Source(), t)
+		return types.Type{}, op.Faultf(0, codeShape, "`%s` of %v: there is nothing to choose from", s.Def.Source(), t)
 	}
 	return out, nil
 }
@@ -75,7 +71,7 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 	d.Kernel = func(c *op.Call) error {
 		a, out := c.Dense(0), c.Result()
 		if w.nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
-			return op.Failf("E606", "%s of an empty matrix", d.Name)
+			return op.Failf(codeData, "%s of an empty matrix", d.Name)
 		}
 		switch {
 		case out.Rows*out.Cols == 0 || w.lines(out, a, byRow):
@@ -116,7 +112,7 @@ func eachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.S
 			line = elements(a.View(0, k, a.Rows, 1))
 		}
 		if len(line) == 0 && nonempty {
-			return nil, op.Failf("E606", "%s of an empty matrix", c.Def.Source())
+			return nil, op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
 		}
 		if byRow {
 			out.Set(k, 0, f(line))
@@ -288,7 +284,7 @@ func argRow(word string, byRow, least bool) *op.Def {
 	d.Kernel = func(c *op.Call) error {
 		a, out := c.Dense(0), c.Result()
 		if out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
-			return op.Failf("E606", "%s of an empty matrix", name)
+			return op.Failf(codeData, "%s of an empty matrix", name)
 		}
 		switch a.Elem {
 		case types.F64:

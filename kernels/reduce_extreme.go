@@ -142,36 +142,13 @@ func prod() *op.Def {
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
 		Kernel: func(c *op.Call) error {
-			f64, f32, i64 := 1.0, float32(1), int64(1)
-			eachRun(asDense(c.In[0]), func(s slab, _ int) {
-				for _, v := range s.f64 {
-					f64 *= v
-				}
-				for _, v := range s.f32 {
-					f32 *= v
-				}
-				for _, v := range s.i64 {
-					i64 *= v
-				}
-				for _, v := range s.b {
-					i64 *= int64(v)
-				}
-			})
-			out := value.Scalar{Elem: c.Type.Elem, F: f64}
-			switch c.Type.Elem {
-			case types.F32:
-				out.F = float64(f32)
-			case types.I64:
-				out.F, out.I = 0, i64
-			}
-			c.Out = canonical(out)
+			c.Out = productOf(asDense(c.In[0]), c.Type.Elem)
 			return nil
 		},
 	}
 }
 
 func identical() *op.Def {
-	same := func(c *op.Call) value.Scalar { return value.Bool(value.Same(c.In[0], c.In[1])) }
 	return &op.Def{
 		Name: "identical",
 		Doc: "identical is true if a and b have the same type, the same shape and the same bits: nan equals the same nan, -0 " +
@@ -196,7 +173,7 @@ func identical() *op.Def {
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: "identical", Combine: "all.join"},
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
 		Kernel: func(c *op.Call) error {
-			c.Out = same(c)
+			c.Out = value.Bool(value.Same(c.In[0], c.In[1]))
 			return nil
 		},
 	}

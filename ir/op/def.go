@@ -166,21 +166,20 @@ type Shard struct {
 
 // Loops are the vector loops of an elementwise operator over contiguous slices of
 // equal length; dst may be the same slice as an input, never overlap it otherwise.
-// The suffix is the number of inputs.
+// The suffix is the number of inputs; Cmp loops of one input get it twice. Conversions need none.
 type Loops struct {
-	F64x1          func(dst, a []float64)
-	F64x2          func(dst, a, b []float64)
-	F32x1          func(dst, a []float32)
-	F32x2          func(dst, a, b []float32)
-	I64x1          func(dst, a []int64)
-	I64x2          func(dst, a, b []int64)
-	Boolx1         func(dst, a []uint8)
-	Boolx2         func(dst, a, b []uint8)
-	CmpF64         func(dst []uint8, a, b []float64)
-	CmpF32         func(dst []uint8, a, b []float32)
-	CmpI64         func(dst []uint8, a, b []int64)
-	SelF64         func(dst []float64, c []uint8, a, b []float64)
-	SelF32         func(dst []float32, c []uint8, a, b []float32)
-	SelI64         func(dst []int64, c []uint8, a, b []int64)
-	FromI64, ToI64 func(dst *value.Dense, a *value.Dense) // conversions, whole contiguous rows
+	F64x1  func(dst, a []float64)
+	F64x2  func(dst, a, b []float64)
+	F32x1  func(dst, a []float32)
+	F32x2  func(dst, a, b []float32)
+	I64x1  func(dst, a []int64)
+	I64x2  func(dst, a, b []int64)
+	Boolx1 func(dst, a []uint8)
+	Boolx2 func(dst, a, b []uint8)
+	CmpF64 func(dst []uint8, a, b []float64)
+	CmpF32 func(dst []uint8, a, b []float32)
+	CmpI64 func(dst []uint8, a, b []int64)
+	SelF64 func(dst []float64, c []uint8, a, b []float64)
+	SelF32 func(dst []float32, c []uint8, a, b []float32)
+	SelI64 func(dst []int64, c []uint8, a, b []int64)
 }

@@ -12,7 +12,7 @@ import (
 	"flow/ir/value"
 )
 
-// Table is the rows: fill, add, mac, total, scale, evens, label, less, check, print, map, neg, arg, exchange, crash, sleep.
+// Table is the operator table of the tests: rows.
 func Table() *op.Table {
 	t, err := op.NewTable(rows())
 	if err != nil {
