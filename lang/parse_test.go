@@ -91,3 +91,23 @@ func TestProgramsParse(t *testing.T) {
 		}
 	}
 }
+
+// Bytes that are no text have one message, wherever they stand; characters that a terminal does not show are named.
+func TestNoText(t *testing.T) {
+	for text, want := range map[string]string{
+		"emit 1\nemit \"\xff\xfe\"\n":            "E110: this is not UTF-8 text",
+		"# gr\xf6\xdfe\nemit 1 2\n":              "E110: this is not UTF-8 text",
+		"\xff\xfee\x00m\x00i\x00t\x00 \x001\x00": "E110: this is not UTF-8 text",
+		"emit 1\x00\n":                           "E110: unexpected character U+0000",
+		"emit \x1b 1\n":                          "E110: unexpected character U+001B",
+		"emit \u200b1\n":                         "E110: unexpected character U+200B",
+	} {
+		_, ds, _ := parse(text)
+		if len(ds) != 1 || string(ds[0].Code)+": "+ds[0].Message != want {
+			t.Errorf("%q: %v, want %s alone", text, ds, want)
+		}
+	}
+	if _, ds, _ := parse("emit \"\ufffd\" # \ufffd"); len(ds) != 0 {
+		t.Errorf("the replacement character is a character: %v", ds)
+	}
+}

@@ -3,6 +3,7 @@ package lang
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -54,6 +55,19 @@ type raw struct {
 	col   int // from the start of the line, in bytes
 }
 
+// invalidUTF8 is the offset of the first byte that belongs to no character, -1 if there is none.
+func invalidUTF8(s string) int {
+	if utf8.ValidString(s) {
+		return -1
+	}
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
+			return i
+		}
+	}
+	return -1
+}
+
 func end(t lexer.Token) int { return t.Pos.Offset + len(t.Value) }
 
 type scanner struct {
@@ -71,6 +85,12 @@ type scanner struct {
 func scan(f *source.File) *scanner {
 	s := &scanner{file: f, src: f.Text, first: true, poison: map[int]bool{}}
 	s.at = len(s.src) - len(strings.TrimPrefix(s.src, "\ufeff")) // a byte order mark at the start is no text
+	if bad := invalidUTF8(s.src); bad >= 0 {
+		// Strings and comments count, too, or the output would not be text either. Nothing else is said of such a
+		// file: it is a binary one, or in another encoding, and every line would have its message.
+		s.report("E110", bad, bad+1, "this is not UTF-8 text").Help = "save the file as UTF-8"
+		s.at = len(s.src)
+	}
 	s.toks = make([]raw, 0, len(s.src)/4)
 	for s.at < len(s.src) {
 		s.next()
@@ -253,6 +273,13 @@ func (s *scanner) str() {
 				continue
 			}
 			_, size := utf8.DecodeRuneInString(s.src[s.at+1:])
+			if strings.HasPrefix(s.src[s.at:], `\u{`) {
+				if i := strings.IndexAny(s.src[s.at:], "}\"\n"); i > 0 && s.src[s.at+i] == '}' {
+					s.report("E109", s.at, s.at+i+1, "`%s` is no character", s.src[s.at:s.at+i+1]).Help = `a character is its code in hexadecimal, such as \u{1F600}; the last is \u{10FFFF}`
+					s.at += i
+					continue
+				}
+			}
 			if s.peek(1) == '\n' || s.at+1 >= len(s.src) {
 				continue // the string is not closed either, which is the better message
 			}
@@ -377,6 +404,15 @@ var foreign = [...]struct{ text, meant, help string }{
 	{"\u00a0", "", "this is a no-break space"},
 }
 
+// afterValue reports whether a value may end right before here, so that a dot would take a field of it.
+func (s *scanner) afterValue() bool {
+	if len(s.toks) == 0 {
+		return false
+	}
+	last := s.toks[len(s.toks)-1]
+	return last.Type != tokKeyword && (last.Type != tokOp || last.Value == ")" || last.Value == "]" || last.Value == "}")
+}
+
 func (s *scanner) operator() {
 	from, rest := s.at, s.src[s.at:]
 	// `a ==-b` and the like are well formed: a foreign spelling counts only where no own one fits,
@@ -419,6 +455,13 @@ func (s *scanner) operator() {
 		s.emit(tokOp, from, rest[:2])
 		return
 	}
+	if rest[0] == '.' && len(rest) > 1 && isDigit(rest[1]) && !s.afterValue() {
+		s.at++
+		s.digits()
+		s.report("E107", from, s.at, "`%s` is not a number: a digit is missing before the dot", s.src[from:s.at]).Help = "write 0" + s.src[from:s.at]
+		s.emit(tokFloat, from, s.src[from:s.at])
+		return
+	}
 	if strings.IndexByte(operators1, rest[0]) >= 0 {
 		s.at++
 		s.emit(tokOp, from, rest[:1])
@@ -444,6 +487,11 @@ func (s *scanner) unexpected(from int, rest string) {
 			}
 		}
 	}
+	if !unicode.IsGraphic(r) {
+		s.at += size // a terminal would show nothing, or act on it
+		s.report("E110", from, s.at, "unexpected character %U", r).Help = "it does not show, and came with a copied text or from an editor: remove it"
+		return
+	}
 	n := size
 	for r >= utf8.RuneSelf && n < len(rest) {
 		q, sz := utf8.DecodeRuneInString(rest[n:])
@@ -453,10 +501,6 @@ func (s *scanner) unexpected(from int, rest string) {
 		n += sz
 	}
 	s.at += n
-	if r == utf8.RuneError && size == 1 {
-		s.report("E110", from, s.at, "this is not UTF-8 text").Help = "save the file as UTF-8"
-		return
-	}
 	d := s.report("E110", from, s.at, "unexpected `%s`", rest[:n])
 	switch {
 	case r >= utf8.RuneSelf:

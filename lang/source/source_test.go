@@ -3,6 +3,7 @@ package source
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestPosition(t *testing.T) {
@@ -114,6 +115,20 @@ func TestSortDropsRepetitions(t *testing.T) {
 	}
 	if (Diagnostics{{Severity: Warning}}).Err() != nil || got.Err() == nil {
 		t.Error("Err")
+	}
+}
+
+// A name that nobody typed is not compared letter by letter: two of 100 kB took minutes.
+func TestSuggestIsQuickForLongNames(t *testing.T) {
+	long := strings.Repeat("a", 1_000_000)
+	start := time.Now()
+	for _, name := range []string{long, "sum"} {
+		if got, ok := Suggest(name, []string{long + "a", "summ"}); ok && got != "summ" {
+			t.Errorf("suggested a name of %d letters", len(got))
+		}
+	}
+	if d := time.Since(start); d > time.Second {
+		t.Errorf("took %v", d)
 	}
 }
 

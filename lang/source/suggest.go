@@ -8,11 +8,16 @@ import "strings"
 // neighbours counts as one edit), if it is near enough to be a likely slip: a
 // third of the name's length, and one edit for names of up to three letters.
 // Of equally near ones it takes the first, so the caller's order decides.
+//
+// Names of more than 100 letters have none: the distance takes their product, and nobody types them.
 func Suggest(name string, candidates []string) (string, bool) {
+	if len(name) > 100 {
+		return "", false
+	}
 	best, at := "", max(1, len(name)/3)+1
 	for _, c := range candidates {
-		if c == name || c == "" {
-			continue
+		if c == name || c == "" || max(len(name)-len(c), len(c)-len(name)) >= at {
+			continue // lengths that differ by more than the edits allowed: the rest is quadratic
 		}
 		d := distance(name, c)
 		if strings.EqualFold(name, c) {
