@@ -92,7 +92,7 @@ func check(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (out valu
 		}
 		return nil, false
 	}
-	if !c.Out.Type().Equal(typ) {
+	if got := c.Out.Type(); !got.Equal(typ) && !(open(typ) && got.Elem == typ.Elem) {
 		t.Fatalf("%s of %v: the result is %v, the type rule says %v", d.Name, sig.In, c.Out.Type(), typ)
 	}
 	if msg := differ(c.Out, want); msg != "" {
@@ -108,7 +108,7 @@ func check(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (out valu
 
 // lend gives the call an output matrix full of rubbish, so that a kernel that leaves elements out shows.
 func lend(c *op.Call) {
-	if c.Type.Kind != types.Matrix {
+	if c.Type.Kind != types.Matrix || !c.Type.Known() {
 		return
 	}
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)

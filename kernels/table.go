@@ -17,5 +17,6 @@ func Table(set string) (*op.Table, error) {
 	}
 	maps := append(elementwise(), shorthands()...)
 	return op.NewTable(resolved(maps), resolved(reduce()), construct(), fused(), resolved(linalg(kernels)), resolved(move()), inout(),
-		control(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()})
+		control(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()}, resolved(decompositions()),
+		resolved(covariances(kernels)))
 }
