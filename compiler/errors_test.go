@@ -172,11 +172,9 @@ func codesOf(t *testing.T) []source.Code {
 
 // unprovoked says why a program of the table does not give its code yet.
 var unprovoked = map[source.Code]string{
-	"E216": "zeros refuses a negative size as E203",
 	"E221": "an `if` before the run may have branches of two types; one in the run is not built",
 	"E406": "an `if` in the run is not built (L008)",
 	"E415": "a literal takes the type of its `next`",
-	"L007": "`times` with a number known before the run is built",
 	"L010": "a record is L002",
 }
 

@@ -98,8 +98,13 @@ type outcome struct {
 	err    error
 }
 
-func evaluated(how string, g *ir.Graph) outcome {
+func evaluated(how string, g *ir.Graph) (o outcome) {
 	p := &printer{}
+	defer func() {
+		if r := recover(); r != nil {
+			o = outcome{how, p.out.String(), true, fmt.Errorf("panic: %v", r)}
+		}
+	}()
 	_, err := eval.Run(g, p)
 	return outcome{how, p.out.String(), err != nil, err}
 }
@@ -154,7 +159,11 @@ func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
 				return meant, fmt.Errorf("compiled twice for %d ranks without %v, the plans differ (%v)", r.ranks, r.disable, err)
 			}
 		}
-		if m := evaluated("the meaning", c.Program); i == 0 {
+		m := evaluated("the meaning", c.Program)
+		if m.err != nil && strings.HasPrefix(m.err.Error(), "panic") {
+			return m, m.err
+		}
+		if i == 0 {
 			meant = m
 		} else if m.out != meant.out {
 			return meant, fmt.Errorf("the meaning differs without %v:\n%s", r.disable, difference(meant.out, m.out))
