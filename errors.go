@@ -31,3 +31,15 @@ type Bug struct {
 }
 
 func (b *Bug) Error() string { return b.Text }
+
+// codeBug is the diagnostic by which the compiler blames one of its passes.
+const codeBug = "B001"
+
+// bugOf is the Bug that the compiler's diagnostic is about; the stack is in its note where FLOW_DEBUG asked for one.
+func bugOf(d source.Diagnostic) *Bug {
+	b := &Bug{Text: strings.TrimPrefix(d.Message, "this is a bug in Flow: ")}
+	for _, n := range d.Notes {
+		b.Stack = append(b.Stack, n.Text...)
+	}
+	return b
+}

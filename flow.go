@@ -68,6 +68,11 @@ func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	for _, d := range ds {
+		if d.Code == codeBug {
+			return nil, bugOf(d)
+		}
+	}
 	if ds.HasErrors() {
 		return nil, &Refusal{Files: r.Files, Diagnostics: ds}
 	}

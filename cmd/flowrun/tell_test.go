@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"flow"
+	"flow/lang/source"
+)
+
+// Every kind of error has its exit code and its words; a bug never shows a stack unless FLOW_DEBUG asks for it.
+func TestTell(t *testing.T) {
+	wrong := source.Diagnostics{source.Errorf("E116", source.Span{}, "nothing is called x")}
+	for _, tt := range []struct {
+		err   error
+		debug string
+		code  int
+		want  string
+		never string
+	}{
+		{nil, "", exitOK, "", "flowrun"},
+		{exit(7), "", 7, "", "flowrun"},
+		{usagef("no such thing"), "", exitProgram, "flowrun: no such thing", ""},
+		{&flow.Refusal{Diagnostics: wrong}, "", exitProgram, "error[E116]: nothing is called x", ""},
+		{&flow.Refusal{Diagnostics: wrong, Ran: true}, "", exitFailed, "error[E116]", ""},
+		{&flow.Bug{Text: "pass fuse: index out of range", Stack: []byte("goroutine 1")}, "", exitFailed, "this is a bug in Flow: pass fuse: index", "goroutine"},
+		{&flow.Bug{Text: "pass fuse", Stack: []byte("goroutine 1")}, "1", exitFailed, "goroutine 1", ""},
+		{fmt.Errorf("wrapped: %w", context.Canceled), "", exitFailed, "", "flowrun"},
+		{errors.New("the disk is full"), "", exitFailed, "flowrun: the disk is full", ""},
+	} {
+		t.Setenv("FLOW_DEBUG", tt.debug)
+		var out bytes.Buffer
+		s := &session{err: &out}
+		if code := s.tell(tt.err); code != tt.code {
+			t.Errorf("%v: exit code %d, want %d", tt.err, code, tt.code)
+		}
+		if !strings.Contains(out.String(), tt.want) || tt.never != "" && strings.Contains(out.String(), tt.never) {
+			t.Errorf("%v is told as\n%s", tt.err, out.String())
+		}
+	}
+}
+
+// Nobody gets a progress bar who is not at a terminal.
+func TestNoBarElsewhere(t *testing.T) {
+	s := &session{err: &bytes.Buffer{}}
+	report, end := s.progress()
+	if report != nil {
+		t.Error("a buffer gets a bar")
+	}
+	end()
+}
