@@ -170,42 +170,6 @@ func codesOf(t *testing.T) []source.Code {
 	return out
 }
 
-// unprovoked says why a program of the table does not give its code yet.
-var unprovoked = map[source.Code]string{
-	"E221": "an `if` before the run may have branches of two types; one in the run is not built",
-	"E406": "an `if` in the run is not built (L008)",
-	"E415": "a literal takes the type of its `next`",
-	"L010": "a record is L002",
-}
-
-// TestCodePrograms keeps the promise of the table of codes: its programs provoke them.
-func TestCodePrograms(t *testing.T) {
-	for _, r := range source.Codes() {
-		c := string(r.Code)
-		mine := c >= "E115" && c < "E300" || c >= "E400" && c < "E500" || c[0] == 'L' || c == "W003"
-		if r.Program == "" || !mine || unprovoked[r.Code] != "" {
-			continue
-		}
-		var sets []compiler.Setting
-		if s, ok := strings.CutPrefix(r.Command, "--set "); ok {
-			name, val, _ := strings.Cut(s, "=")
-			sets = append(sets, compiler.Setting{Name: name, Text: val})
-		} else if r.Command != "" {
-			continue
-		}
-		files, ds := diagnose(t, r.Program, sets...)
-		found := false
-		var all []string
-		for _, d := range ds {
-			found = found || d.Code == r.Code
-			all = append(all, told(files, d))
-		}
-		if !found || len(ds) > 1 {
-			t.Errorf("%s: its program\n%s\ngives\n%s", c, r.Program, strings.Join(all, "\n"))
-		}
-	}
-}
-
 func TestOptionErrors(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
