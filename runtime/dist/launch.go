@@ -56,7 +56,7 @@ func DefaultRanks() int {
 
 // Launch runs the job to its end and returns the exit code: that of a rank that failed, or 128 and the number of the signal
 // that ended it. It forwards SIGINT, SIGTERM and SIGHUP to the ranks; ctx's end counts as SIGTERM. An *op.Failure with code E704 says
-// that there is no launcher. Do not call it in a process that a launcher has started (mpi.Launched).
+// that there is no launcher, one with code E507 that standard output could not be written. Do not call it in a process that a launcher has started (mpi.Launched).
 func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	if o.Ranks <= 0 {
 		o.Ranks = DefaultRanks()
@@ -73,17 +73,30 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	if err != nil {
 		return 1, err
 	}
+	out, err := newOutlet(o.Stdout)
+	if err != nil {
+		return 1, err
+	}
+	cmd.Stdout = out.launcher
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // or nohup would be in vain
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(signals)
 
 	adopt := becomeGuardian()
 	// The kernel tells the launcher when the thread that started it ends, not the process: so this thread stays.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
+	err = cmd.Start()
+	out.launcher.Close()
+	if err != nil {
+		out.close()
 		return 1, noLauncher(err.Error())
 	}
+	go out.run()
+	var broken error
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	var kill <-chan time.Time
@@ -106,6 +119,9 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 		case <-done:
 			done = nil
 			stop(syscall.SIGTERM)
+		case broken = <-out.broken:
+			filter.silence() // the ranks would tell of a signal that nobody has sent
+			stop(syscall.SIGTERM)
 		case <-kill:
 			for _, pid := range append(childrenOf(cmd.Process.Pid), cmd.Process.Pid) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -113,9 +129,17 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 		case err := <-ended:
 			filter.flush()
 			adopt.killRest()
+			out.finish(first != 0)
 			left := 0
 			if o.Leaves {
 				left = collect(status, o.Ranks)
+			}
+			select {
+			case broken = <-out.broken: // what came last
+			default:
+			}
+			if broken != nil {
+				return outputFailure(broken)
 			}
 			return exitCode(err, first, left)
 		}
@@ -162,9 +186,6 @@ func launchCommand(o LaunchOptions) (*exec.Cmd, *noiseFilter, error) {
 	cmd.Env = append(os.Environ(), o.Env...)
 	if cmd.Stdin = o.Stdin; o.Stdin == nil && !isTerminal(os.Stdin) {
 		cmd.Stdin = os.Stdin
-	}
-	if cmd.Stdout = o.Stdout; o.Stdout == nil {
-		cmd.Stdout = os.Stdout
 	}
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr

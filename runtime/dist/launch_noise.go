@@ -89,6 +89,13 @@ func (n *noiseFilter) closeBox() {
 	n.box = nil
 }
 
+// silence drops what comes from now on.
+func (n *noiseFilter) silence() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.to, n.box, n.line = io.Discard, nil, nil
+}
+
 // flush passes on what is held back.
 func (n *noiseFilter) flush() {
 	n.mu.Lock()

@@ -1,0 +1,101 @@
+package dist
+
+// This file carries the ranks' standard output from the launcher to this process's own. The launcher could have it
+// directly, but Open MPI's mpirun crashes when the reader of a pipe has gone, and says nothing when a disk is full.
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"flow/ir/op"
+)
+
+// outlet copies what the launcher prints. It reads to the end whatever happens to the other side, because it is the
+// launcher that would suffer; after a failed write it reads and forgets.
+type outlet struct {
+	launcher *os.File // the launcher's end, to close when it has started
+	from     *os.File
+	to       io.Writer
+	own      *os.File    // to, if it is ours to close
+	ended    atomic.Bool // the launcher has ended: a read that waits long waits for nobody
+	broken   chan error  // gets the error of the first failed write
+	done     chan struct{}
+}
+
+// newOutlet makes one to w, nil meaning this process's standard output.
+func newOutlet(w io.Writer) (*outlet, error) {
+	o := &outlet{to: w, broken: make(chan error, 1), done: make(chan struct{})}
+	if w == nil {
+		// Under another number than 1, or a reader that has gone would be a signal that kills us, and not an error.
+		fd, err := syscall.Dup(int(os.Stdout.Fd()))
+		if err != nil {
+			return nil, err
+		}
+		syscall.CloseOnExec(fd)
+		o.own = os.NewFile(uintptr(fd), os.Stdout.Name())
+		o.to = o.own
+	}
+	var err error
+	if o.from, o.launcher, err = os.Pipe(); err != nil {
+		if o.own != nil {
+			o.own.Close()
+		}
+		return nil, err
+	}
+	return o, nil
+}
+
+// run copies until the launcher and all that it started have closed their ends.
+func (o *outlet) run() {
+	defer close(o.done)
+	buf := make([]byte, 64<<10)
+	for failed := false; ; {
+		if o.ended.Load() {
+			_ = o.from.SetReadDeadline(time.Now().Add(outputAfter)) // pipes have deadlines
+		}
+		n, err := o.from.Read(buf)
+		if n > 0 && !failed {
+			if _, werr := o.to.Write(buf[:n]); werr != nil {
+				failed = true
+				o.broken <- werr
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// finish waits for the rest of the output after the launcher's end. A slow reader is waited for, unless the user has asked to stop.
+func (o *outlet) finish(stopped bool) {
+	o.ended.Store(true)
+	_ = o.from.SetReadDeadline(time.Now().Add(outputAfter))
+	var enough <-chan time.Time
+	if stopped {
+		enough = time.After(outputAfter)
+	}
+	select {
+	case <-o.done:
+		o.close()
+	case <-enough: // the descriptors stay open: a write is under way
+	}
+}
+
+func (o *outlet) close() {
+	o.from.Close()
+	if o.own != nil {
+		o.own.Close()
+	}
+}
+
+// outputFailure is the end of a job whose output could not be written: quiet if nobody reads it any more, as with other programs.
+func outputFailure(err error) (exit int, failure error) {
+	if errors.Is(err, syscall.EPIPE) {
+		return 128 + int(syscall.SIGPIPE), nil
+	}
+	return 1, &op.Failure{Code: "E507", Msg: "standard output cannot be written: " + err.Error()}
+}
