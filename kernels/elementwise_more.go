@@ -12,9 +12,14 @@ import (
 	"flow/kernels/vec"
 )
 
-// shorthands is the rows of this file.
-func shorthands() []*op.Def {
+// shorthands is the rows of this file; base is the rows that they are made of. clamp and replace have no loop of their
+// own: alone they run as the chain of base rows that they stand for, inside other chains as their definition.
+func shorthands(base []*op.Def) []*op.Def {
 	run := &engine{}
+	named := map[string]*op.Def{}
+	for _, d := range base {
+		named[d.Name] = d
+	}
 	log := func(x, b float64) float64 { return math.Log(x) / math.Log(b) }
 	var out []*op.Def
 	for _, r := range []row{
@@ -38,13 +43,15 @@ func shorthands() []*op.Def {
 			doc: "clamp is x brought into lo to hi: min(max(x, lo), hi), element by element; nan stays nan.",
 			eg:  eg("clamp(seq(0, 4), 1, 2)", "1\n1\n2\n2\n"),
 			elt: func(x []value.Scalar) value.Scalar {
-				y := on2(greater, func(a, b int64) int64 { return max(a, b) })(x[:2])
-				return on2(lesser, func(a, b int64) int64 { return min(a, b) })([]value.Scalar{y, x[2]})
+				if x[0].Elem.IsFloat() {
+					return number(x[0].Elem, lesser(greater(x[0].F, x[1].F), x[2].F))
+				}
+				return value.Scalar{Elem: x[0].Elem, I: min(max(x[0].I, x[1].I), x[2].I)}
 			},
 		},
 		{
 			name: "replace", args: []string{"x", "old", "new"}, flops: 2,
-			rule: func(in []types.Elem, s *op.Sig) (types.Elem, bool) { return ordered(in, s) },
+			rule: ordered,
 			doc:  "replace is new where x equals old, and x elsewhere, element by element; nan equals nan here: replace(x, nan, 0).",
 			eg:   eg("replace(seq(0, 3), 1, 7)", "0\n7\n2\n"),
 			elt: func(x []value.Scalar) value.Scalar {
@@ -57,7 +64,54 @@ func shorthands() []*op.Def {
 	} {
 		out = append(out, r.def(run))
 	}
+	for _, d := range out {
+		switch d.Name {
+		case "clamp":
+			d.Kernel = expanded(run, d, []expansion{{named["ew.max"], []int{0, 1}}, {named["ew.min"], []int{3, 2}}})
+		case "replace":
+			d.Kernel = expanded(run, d, []expansion{{named["eq"], []int{0, 1}}, {named["isnan"], []int{0}}, {named["isnan"], []int{1}},
+				{named["and"], []int{4, 5}}, {named["or"], []int{3, 6}}, {named["ifelse"], []int{7, 2, 0}}})
+		}
+	}
 	return out
+}
+
+// expansion is a step of a chain: a row on registers, of which the first are the arguments.
+type expansion struct {
+	def  *op.Def
+	args []int
+}
+
+// expanded is a kernel that runs d as the given steps. The element type of a predicate is bool, of all else the result's.
+func expanded(run *engine, d *op.Def, steps []expansion) func(c *op.Call) error {
+	return func(c *op.Call) error {
+		for _, v := range c.In { // of other types each base row would compute in a type of its own
+			if t := v.Type(); c.Type.Kind == types.Scalar || t.IsDense() && t.Elem != c.Type.Elem {
+				return run.single(d, c)
+			}
+		}
+		p := &op.Program{}
+		in := make([]value.Value, len(c.In))
+		for i, v := range c.In {
+			mode, ok := modeOf(v, c.Result())
+			if !ok {
+				return op.Failf("E211", "shapes of `%s` do not agree: %v and %v", sourceName(d), v.Type(), c.Type)
+			}
+			in[i] = v
+			if s, ok := v.(value.Scalar); ok {
+				in[i] = s.Convert(c.Type.Elem)
+			}
+			p.In = append(p.In, op.Operand{Elem: in[i].Type().Elem, Mode: mode})
+		}
+		for _, s := range steps {
+			e := c.Type.Elem
+			if s.def.Loops.CmpF64 != nil || s.def.Name == "and" || s.def.Name == "or" {
+				e = types.Bool
+			}
+			p.Steps = append(p.Steps, op.Step{Def: s.def, Args: s.args, Elem: e})
+		}
+		return run.execute(p, in, c.Result())
+	}
 }
 
 // rectify is the loop of relu.

@@ -264,14 +264,14 @@ func recode() *op.Def {
 					table[key] = to[k].Convert(out.Elem)
 				}
 			}
+			copyInto(out, widened(x, out.Elem))
+			wide, keys := widened(x, e), []uint64(nil)
 			for i := range x.Rows {
-				for j := range x.Cols {
-					v := x.At(i, j)
-					y, ok := table[orderKey(v.Convert(e))]
-					if !ok {
-						y = v.Convert(out.Elem)
+				keys = appendKeys(keys[:0], wide.View(i, 0, 1, x.Cols))
+				for j, k := range keys {
+					if y, ok := table[k]; ok {
+						out.Set(i, j, y)
 					}
-					out.Set(i, j, y)
 				}
 			}
 			return nil

@@ -206,6 +206,12 @@ func gatherRows(out, x *value.Dense, at []place) {
 }
 
 func gather[T cell](out, x grid[T], at []place) {
+	if x.cols == 1 {
+		for i, p := range at {
+			out.x[i*out.ld] = x.x[int(p.at)*x.ld]
+		}
+		return
+	}
 	for i, p := range at {
 		copy(out.row(i), x.row(int(p.at)))
 	}

@@ -47,9 +47,7 @@ func variances() []whole {
 		joinExact(half(acc, 0), half(b, 0))
 		joinExact(half(acc, 1), half(b, 1))
 	}
-	variance := func(acc *value.Dense, n int) *big.Rat {
-		return varianceOf(bigWords(half(acc, 0)), bigWords(half(acc, 1)), n)
-	}
+	variance := func(acc *value.Dense, n int) *big.Float { return varianceOf(half(acc, 0), half(acc, 1), n) }
 	return []whole{
 		{
 			name: "var", flops: 8, elem: averaged, acc: acc, part: part, join: join, empty: zero,
@@ -61,14 +59,14 @@ func variances() []whole {
 				if x, ok := noVariance(half(acc, 0).I64[exact.Words-1], half(acc, 1).I64[exact.Words-1], n); ok {
 					return number(e, x)
 				}
-				return ratScalar(variance(acc, n), e)
+				return rounds(variance(acc, n), e)
 			},
 			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				v, special, ok := varianceRef(x)
 				if !ok {
 					return number(e, special)
 				}
-				return ratScalar(v, e)
+				return ratRounds(v, e)
 			},
 		},
 		{
@@ -79,14 +77,14 @@ func variances() []whole {
 				if x, ok := noVariance(half(acc, 0).I64[exact.Words-1], half(acc, 1).I64[exact.Words-1], n); ok {
 					return number(e, x)
 				}
-				return number(e, math.Sqrt(ratScalar(variance(acc, n), types.F64).F))
+				return number(e, math.Sqrt(rounds(variance(acc, n), types.F64).F))
 			},
 			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				v, special, ok := varianceRef(x)
 				if !ok {
 					return number(e, special)
 				}
-				return number(e, math.Sqrt(ratScalar(v, types.F64).F))
+				return number(e, math.Sqrt(ratRounds(v, types.F64).F))
 			},
 		},
 	}
@@ -103,75 +101,90 @@ func noVariance(sum, squares int64, n int) (float64, bool) {
 	return 0, false
 }
 
-// ratScalar is r rounded once to e.
-func ratScalar(r *big.Rat, e types.Elem) value.Scalar {
+// rounds is x rounded once to e.
+func rounds(x *big.Float, e types.Elem) value.Scalar {
 	if e == types.F32 {
-		f, _ := r.Float32()
+		f, _ := x.Float32()
 		return number(e, float64(f))
 	}
-	f, _ := r.Float64()
+	f, _ := x.Float64()
 	return number(e, f)
 }
 
-// varianceOf is q/n - (s/n)^2, not below 0: squares too small for f64 are missing in q.
-func varianceOf(s, q *big.Rat, n int) *big.Rat {
-	count := new(big.Rat).SetInt64(int64(n))
-	mean := new(big.Rat).Quo(s, count)
-	v := new(big.Rat).Quo(q, count)
-	v.Sub(v, mean.Mul(mean, mean))
-	if v.Sign() < 0 {
-		v.SetInt64(0)
+// ratRounds is rounds of a fraction, for the definition.
+func ratRounds(x *big.Rat, e types.Elem) value.Scalar {
+	if e == types.F32 {
+		f, _ := x.Float32()
+		return number(e, float64(f))
 	}
-	return v
+	f, _ := x.Float64()
+	return number(e, f)
 }
 
-// bigWords is the exact sum in acc, one row of exact.Words words, as a fraction. Only the words from the lowest to the
-// highest that matter are made a number, so that fractions of ordinary sums are short.
-func bigWords(acc *value.Dense) *big.Rat {
+// varianceOf is (n q - s^2) / n^2 for the exact sums s and q, not below 0: squares too small for f64 are missing in q.
+// It has some 70 bits, the lowest of which stands for all that follow, so that rounding it is rounding the fraction.
+func varianceOf(sum, squares *value.Dense, n int) *big.Float {
+	s, es := bigWords(sum)
+	q, eq := bigWords(squares)
+	q.Mul(q, big.NewInt(int64(n)))
+	s.Mul(s, s)
+	e := min(eq, 2*es)
+	q.Lsh(q, uint(eq-e))
+	if q.Sub(q, s.Lsh(s, uint(2*es-e))).Sign() <= 0 {
+		return new(big.Float)
+	}
+	den := big.NewInt(int64(n))
+	den.Mul(den, den)
+	shift := max(0, 70+den.BitLen()-q.BitLen())
+	if _, rest := q.QuoRem(q.Lsh(q, uint(shift)), den, s); rest.Sign() != 0 {
+		q.SetBit(q, 0, 1)
+	}
+	f := new(big.Float).SetInt(q)
+	return f.SetMantExp(f, e-shift)
+}
+
+// bigWords is the exact sum in acc, one row of exact.Words words, as x * 2^e with x odd or 0.
+func bigWords(acc *value.Dense) (x *big.Int, e int) {
 	const least = -1074 // the exponent of the lowest bit, as in package exact
-	limb := append([]int64(nil), acc.I64[:exact.Words-1]...)
-	negative := limb[len(limb)-1] < 0
+	var limb [exact.Words - 1]int64
+	copy(limb[:], acc.I64)
+	top := len(limb) - 1
+	negative := limb[top] < 0
 	if negative {
 		c := int64(0)
-		for i := range len(limb) - 1 {
+		for i := range top {
 			v := c - limb[i]
 			limb[i], c = v&math.MaxUint32, v>>32
 		}
-		limb[len(limb)-1] = c - limb[len(limb)-1]
+		limb[top] = c - limb[top]
 	}
-	low, high := 0, len(limb)-1
+	low, high := 0, top
 	for low < high && limb[low] == 0 {
 		low++
 	}
 	for high > low && limb[high] == 0 {
 		high--
 	}
-	x := new(big.Int)
+	x = new(big.Int)
+	var l big.Int
 	for i := high; i >= low; i-- {
 		x.Lsh(x, 32)
-		x.Add(x, big.NewInt(limb[i]))
+		x.Add(x, l.SetInt64(limb[i]))
 	}
 	if x.Sign() == 0 {
-		return new(big.Rat)
+		return x, 0
 	}
 	if negative {
 		x.Neg(x)
 	}
-	shift := 32*low + least
-	if z := int(x.TrailingZeroBits()); z > 0 {
-		x.Rsh(x, uint(z))
-		shift += z
-	}
-	if shift >= 0 {
-		return new(big.Rat).SetInt(x.Lsh(x, uint(shift)))
-	}
-	return new(big.Rat).SetFrac(x, new(big.Int).Lsh(big.NewInt(1), uint(-shift)))
+	z := x.TrailingZeroBits()
+	return x.Rsh(x, z), 32*low + least + int(z)
 }
 
 // varianceRef is the definition on a list: fractions all the way; squares are as norm takes them.
 func varianceRef(x []value.Scalar) (v *big.Rat, special float64, ok bool) {
 	sum, squares := new(big.Float).SetPrec(4400), new(big.Float).SetPrec(4400)
-	odd, big1 := len(x) == 0, false
+	odd, huge := len(x) == 0, false
 	for _, s := range x {
 		f := s.Float()
 		h, l := exact.Square(f)
@@ -179,7 +192,7 @@ func varianceRef(x []value.Scalar) (v *big.Rat, special float64, ok bool) {
 		case math.IsNaN(f) || math.IsInf(f, 0):
 			odd = true
 		case math.IsInf(h, 0):
-			big1 = true
+			huge = true
 		default:
 			sum.Add(sum, new(big.Float).SetFloat64(f))
 			squares.Add(squares, new(big.Float).SetFloat64(h))
@@ -189,10 +202,16 @@ func varianceRef(x []value.Scalar) (v *big.Rat, special float64, ok bool) {
 	switch {
 	case odd:
 		return nil, math.NaN(), false
-	case big1:
+	case huge:
 		return nil, math.Inf(1), false
 	}
-	s, _ := sum.Rat(nil)
-	q, _ := squares.Rat(nil)
-	return varianceOf(s, q, len(x)), 0, true
+	count := new(big.Rat).SetInt64(int64(len(x)))
+	mean, _ := sum.Rat(nil)
+	v, _ = squares.Rat(nil)
+	mean.Quo(mean, count)
+	v.Quo(v, count).Sub(v, mean.Mul(mean, mean))
+	if v.Sign() < 0 {
+		v.SetInt64(0)
+	}
+	return v, 0, true
 }

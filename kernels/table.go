@@ -15,7 +15,8 @@ func Table(set string) (*op.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	maps := append(elementwise(), shorthands()...)
+	maps := elementwise()
+	maps = append(maps, shorthands(maps)...)
 	return op.NewTable(resolved(maps), resolved(reduce()), construct(), fused(), resolved(linalg(kernels)), resolved(move()), inout(),
 		control(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()}, resolved(decompositions()),
 		resolved(covariances(kernels)))
