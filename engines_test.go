@@ -100,6 +100,7 @@ func TestOperatorExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Chdir(t.TempDir()) // the example of read writes a file
 	ran := 0
 	for _, d := range table.Rows() {
 		for i, eg := range d.Eg {

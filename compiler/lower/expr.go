@@ -268,7 +268,6 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 			return v
 		}
 	}
-	l.ids = l.ids[:0]
 	meet := l.meet(in)
 	var ids [8]ir.ID
 	list := ids[:0]
@@ -387,7 +386,7 @@ func (l *lowerer) field(e *ast.Field) val {
 	return val{}
 }
 
-// intArg and strArg are plan-time arguments.
+// intArg is an integer known before the run.
 func (l *lowerer) intArg(e ast.Expr, what string) int {
 	v := l.expr(e)
 	if v.kind == poison {
@@ -402,6 +401,7 @@ func (l *lowerer) intArg(e ast.Expr, what string) int {
 	return int(v.s.I)
 }
 
+// strArg is a text known before the run.
 func (l *lowerer) strArg(e ast.Expr, what string) string {
 	v := l.expr(e)
 	if v.kind == poison {

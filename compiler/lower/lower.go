@@ -44,9 +44,8 @@ type Param struct {
 
 // Output is the elaborated program.
 type Output struct {
-	Graph    *ir.Graph
-	Params   []Param
-	Warnings source.Diagnostics
+	Graph  *ir.Graph
+	Params []Param
 }
 
 // Run elaborates a program. Diagnostics are sorted; with an error among them the
@@ -103,7 +102,6 @@ type lowerer struct {
 
 	sig   op.Sig // scratch of apply
 	types []types.Type
-	ids   []ir.ID
 }
 
 type nestKey struct {

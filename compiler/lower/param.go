@@ -3,6 +3,7 @@ package lower
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -136,7 +137,7 @@ func (l *lowerer) unusedSets() {
 		names = append(names, p.Name)
 	}
 	for _, s := range l.in.Sets {
-		if l.used[s.Name] || l.broken && contains(names, s.Name) {
+		if l.used[s.Name] || l.broken && slices.Contains(names, s.Name) {
 			continue
 		}
 		l.used[s.Name] = true
@@ -150,15 +151,6 @@ func (l *lowerer) unusedSets() {
 		}
 		l.diags = append(l.diags, d)
 	}
-}
-
-func contains(l []string, s string) bool {
-	for _, x := range l {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // prefix is what params of an imported file are called by on the command line.

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"flow/compiler/check"
 	"flow/lang/ast"
 	"flow/lang/source"
@@ -22,10 +24,8 @@ func (w world) Callable(name string) bool {
 	if len(w.l.table.Word(name)) > 0 {
 		return true
 	}
-	for _, f := range formNames {
-		if f == name {
-			return true
-		}
+	if slices.Contains(formNames, name) {
+		return true
 	}
 	if _, _, ok := notBuilt(name); ok {
 		return true

@@ -12,7 +12,7 @@ import (
 //	t(b) read by @                 ->  matmul{tb}           (and ta)
 //	c - a @ b,  c + a @ b          ->  gemm(c, a, b){sub}   if nothing else reads a @ b
 //	c - (a0@b0 + a1@b1 + ..)       ->  gemm(gemm(c, a0, b0){sub}, a1, b1){sub} ..
-//	a @ b over k > Sizes.Panel           ->  (a0@b0 + a1@b1) + (a2@b2 + a3@b3) ..
+//	a @ b over k > Sizes.Panel     ->  (a0@b0 + a1@b1) + (a2@b2 + a3@b3) ..
 //
 // This form is the *meaning* of those expressions (every element one chain of fused
 // multiply-adds from c in ascending k), not an optimisation of it: the pass is

@@ -32,7 +32,7 @@ type recutKey struct {
 func hashInts(l []int) uint64 {
 	h := uint64(len(l))
 	for _, x := range l {
-		h = (h ^ uint64(x)) * 1099511628211
+		h = (h ^ uint64(x)) * 1099511628211 // the prime of FNV-1a
 		h ^= h >> 29
 	}
 	return h
@@ -65,7 +65,7 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes) *cuts {
 	for i := g.Len() - 1; i >= 0; i-- {
 		id := ir.ID(i)
 		t := g.Type(id)
-		if w, ok := gridOf(windows[id], t); ok {
+		if w, ok := windowGrid(windows[id], t); ok {
 			wish[id] = w
 		}
 		w, ok := wish[id]
@@ -128,7 +128,7 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 		if !ok {
 			return cutting{}, false
 		}
-		if w, ok := gridOf2(boxes, t); ok && n.Op.Name == "lay" {
+		if w, ok := laidGrid(boxes, t); ok && n.Op.Name == "lay" {
 			return w, true
 		}
 	case op.ShardAligned:
@@ -307,9 +307,9 @@ func boxesOf(g *ir.Graph, id ir.ID) ([]box, []ir.ID, bool) {
 	return nil, nil, false
 }
 
-// gridOf is the grid that windows of a value make, if they are tiles of one: three or
+// windowGrid is the grid that windows of a value make, if they are tiles of one: three or
 // more of them, each exactly one cell.
-func gridOf(ws []box, t types.Type) (cutting, bool) {
+func windowGrid(ws []box, t types.Type) (cutting, bool) {
 	if len(ws) < 3 || !t.IsDense() || !t.Known() {
 		return cutting{}, false
 	}
@@ -321,8 +321,8 @@ func gridOf(ws []box, t types.Type) (cutting, bool) {
 	return cells(ws, rc, cc, func(w box) (int, int) { return w.sr, w.sc })
 }
 
-// gridOf2 is the grid that the inputs of a lay make in its result.
-func gridOf2(ws []box, t types.Type) (cutting, bool) {
+// laidGrid is the grid that the inputs of a lay make in its result.
+func laidGrid(ws []box, t types.Type) (cutting, bool) {
 	rc, cc := []int{0, t.Rows}, []int{0, t.Cols}
 	for _, w := range ws {
 		rc = append(rc, w.dr, w.dr+w.rows)

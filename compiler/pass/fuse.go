@@ -146,7 +146,6 @@ func (f *fusion) emit(out *ir.Graph, table *op.Table, to []ir.ID, m []ir.ID) ir.
 		inGroup[x] = true
 	}
 	arg := table.Must("arg")
-	span := g.Nodes[last].Span
 	for _, x := range m { // arguments first, so that they are the first nodes of the body
 		for _, y := range g.In(x) {
 			if _, ok := inner[y]; ok || inGroup[y] {
@@ -168,11 +167,9 @@ func (f *fusion) emit(out *ir.Graph, table *op.Table, to []ir.ID, m []ir.ID) ir.
 			args = append(args, inner[y])
 		}
 		inner[x] = body.Add(g.Nodes[x].Op, nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{Span: g.Nodes[x].Span}, args...)
-		span = span.Join(g.Nodes[x].Span)
 	}
 	r.Yields = []ir.ID{inner[last]}
-	o := g.Origin(last)
-	id := out.Add(table.Must("map"), op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(modes...)}), t, o, in...)
+	id := out.Add(table.Must("map"), op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(modes...)}), t, g.Origin(last), in...)
 	out.Nodes[id].Region = r
 	return id
 }

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 )
@@ -56,11 +58,4 @@ var (
 	narrowSubTa = op.MakeAttrs(op.Attr{Name: "sub", Val: op.Bool(true)}, op.Attr{Name: "ta", Val: op.Bool(true)})
 )
 
-func readsLower(d *op.Def, input int) bool {
-	for _, l := range d.Lower {
-		if l == input {
-			return true
-		}
-	}
-	return false
-}
+func readsLower(d *op.Def, input int) bool { return slices.Contains(d.Lower, input) }

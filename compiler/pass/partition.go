@@ -15,12 +15,11 @@ import (
 // Partitioned is a graph of tasks and where each lies in its matrix.
 type Partitioned struct {
 	Graph *ir.Graph
-	// Row and Col are the block coordinates of a task's result, and Rows and Cols the number of blocks
-	// along each side, all 0 for what has no place (scalars, whole matrices). Placement reads them.
-	Block []Block
+	Block []Block // of every node; placement reads them
 }
 
-// Block is a task's place in the block grid of its matrix.
+// Block is a task's place in the block grid of its matrix: the coordinates of its result and the number of blocks
+// along each side, all 0 for what has no place (scalars, whole matrices).
 type Block struct{ Row, Col, Rows, Cols int32 }
 
 // Partition cuts large matrices into blocks and every operator on them into
