@@ -79,7 +79,7 @@ func construct() []*op.Def {
 		seq().def(),
 	}
 	rows = append(rows, random()...)
-	return append(rows, nrow(), ncol(), autoTile(), eps())
+	return append(rows, nrow(), ncol(), ncell(), autoTile(), eps())
 }
 
 // seq is a, a+step, ... below b as a column.

@@ -1,6 +1,6 @@
 package kernels
 
-// This file defines the rows that look at types alone: nrow, ncol, auto_tile, eps. The compiler folds every call of them.
+// This file defines the rows that look at types alone: nrow, ncol, ncell, auto_tile, eps. The compiler folds every call of them.
 
 import (
 	"flow/ir/op"
@@ -39,6 +39,10 @@ func nrow() *op.Def {
 
 func ncol() *op.Def {
 	return shapeRow("ncol", "ncol is the number of columns of x.", "ncol(ones(3, 2))", "2", func(t types.Type) int { return t.Cols })
+}
+
+func ncell() *op.Def {
+	return shapeRow("ncell", "ncell is the number of elements of x.", "ncell(ones(3, 2))", "6", func(t types.Type) int { return t.Rows * t.Cols })
 }
 
 func autoTile() *op.Def {

@@ -7,6 +7,13 @@
 //	linalg*.go       @, potrf, trsm ... on a kernel set of package blas
 //	move*.go         t, slice, cbind ...
 //	inout*.go        read, emit, assert
+//	stats*.go        var, stddev, cut like sum; quantile, nunique, argmin ... of a whole list (order.go: keys and the sort)
+//	cumulative.go    cumsum ... down columns and along rows
+//	reorder.go       sort, argsort, take, unique
+//	encode.go        bin, recode, onehot, ctable
+//	outer.go         outer of any elementwise operator, kron; sample.go: sample
+//	covariance.go    cov, cor, trace; decompose.go: eigenvalues and singular values, by LAPACK
+//	resolve.go       how every row takes matrices whose size only the run tells
 //
 // A row says all that the rest of the system wants to know of its operator (package op). Its Ref is the definition,
 // slow and obvious; its Kernel must give the same bits, and so must every way of cutting the operator into blocks

@@ -4,7 +4,6 @@ package kernels
 // blas set by element type, and scratch memory that is lent to one call at a time.
 
 import (
-	"math"
 	"sync"
 
 	"flow/ir/types"
@@ -100,25 +99,11 @@ type solver[T precision] struct {
 }
 
 func solverF64(s blas.Set) solver[float64] {
-	return solver[float64]{s.GemmF64, s.GemmTNF64, s.SyrkF64, s.TrsmF64, s.PotrfF64, axpyF64}
+	return solver[float64]{s.GemmF64, s.GemmTNF64, s.SyrkF64, s.TrsmF64, s.PotrfF64, blas.Axpy[float64]}
 }
 
 func solverF32(s blas.Set) solver[float32] {
-	return solver[float32]{s.GemmF32, s.GemmTNF32, s.SyrkF32, s.TrsmF32, s.PotrfF32, axpyF32}
-}
-
-func axpyF64(f float64, x, y []float64) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = math.FMA(f, v, y[i])
-	}
-}
-
-func axpyF32(f float32, x, y []float32) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = fma32(f, v, y[i])
-	}
+	return solver[float32]{s.GemmF32, s.GemmTNF32, s.SyrkF32, s.TrsmF32, s.PotrfF32, blas.Axpy[float32]}
 }
 
 // scratch is the memory of one running call: what the set packs into, and room for turned and saved operands.

@@ -2,7 +2,7 @@
 //
 //	Select("auto") -> Set -> GemmF64(ws, ...)      ws: one Workspace a worker
 //	                   |
-//	  avx512, avx2     |  drive.go and its neighbours: packing, cache blocks, edges; the inner loops are
+//	  avx512, avx2     |  drive_amd64.go, factor_amd64.go: packing, cache blocks, edges; the inner loops are
 //	                   |  assembly written by the program in gen/
 //	  portable         |  plain Go, math.FMA
 //	  gonum, openblas  |  other people's kernels (no chain, see below)
@@ -23,7 +23,7 @@
 // Sizes are positive or zero and arbitrary. A kernel runs on the calling goroutine, starts nothing and allocates
 // only when the workspace grows. A slice that is too short for its shape is a caller's bug and panics.
 //
-// Start reading at set.go, then drive.go. The package knows neither tiles of a matrix nor tasks nor channels.
+// Start reading at set.go, then portable.go for what is meant and drive_amd64.go for what is fast. The package knows neither tiles of a matrix nor tasks nor channels.
 package blas
 
 //go:generate go run flow/kernels/blas/gen -out .

@@ -92,8 +92,8 @@ func dots[T element](sub bool, n, k int, x []T, y []T, ldy int, c []T) {
 	}
 }
 
-// axpy continues the chains of c with one step: c = fma(x, y, c).
-func axpy[T element](x T, y, c []T) {
+// Axpy continues the chains of c, at least as long as y, with one step: c = fma(x, y, c), element by element.
+func Axpy[T float32 | float64](x T, y, c []T) {
 	c = c[:len(y)]
 	if unsafe.Sizeof(x) == 4 {
 		for j, v := range y {
@@ -120,7 +120,7 @@ func plainGemm[T element](tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb 
 			if sub {
 				v = -v
 			}
-			axpy(v, b[p*ldb:][:n], c[i*ldc:])
+			Axpy(v, b[p*ldb:][:n], c[i*ldc:])
 		}
 	}
 }
@@ -135,7 +135,7 @@ func plainGemmTN[T element](sub bool, m, n, k int, a []T, lda int, b []T, ldb in
 			if sub {
 				v = -v
 			}
-			axpy(v, b[p*ldb:][:n], c[i*ldc:])
+			Axpy(v, b[p*ldb:][:n], c[i*ldc:])
 		}
 	}
 }
