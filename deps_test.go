@@ -67,9 +67,9 @@ var allowed = map[string]string{
 	// The root is wiring over everything; the command adds what concerns a terminal.
 	"": "lang lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/dist runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi",
-	"cmd/flowrun": " lang lang/ast lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
+	"cmd/flowrun": "lang lang/ast lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/dist runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi " +
-		"runtime/schedule gonum.org/v1/plot/... github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/schollz/progressbar/v3 golang.org/x/term golang.org/x/sys/cpu . ",
+		"runtime/schedule gonum.org/v1/plot/... github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/schollz/progressbar/v3 golang.org/x/term .",
 	"bench": "ir ir/op ir/plan runtime/local runtime/dist/transport",
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sys/cpu"
 
 	"flow/kernels/blas"
 	"flow/runtime/dist/transport/mpi"
@@ -31,18 +30,18 @@ func (s *session) version() error {
 	names := blas.Names()
 	openblas := "no OpenBLAS in this build (build with -tags openblas)"
 	for i, n := range names {
-		if n == "openblas" {
-			openblas = "in this build, one thread; chosen with --kernels=openblas"
-		}
 		if n == selected.Name() {
 			names[i] += " (selected)"
 		}
+	}
+	if libraries := blas.Libraries(); len(libraries) > 0 {
+		openblas = strings.Join(libraries, ", ") + "; chosen with --kernels=openblas"
 	}
 	lib := "no MPI in this build (build with -tags mpi)"
 	if mpi.Available() {
 		lib = mpi.Version()
 	}
-	features := cpuFeatures()
+	features := strings.Join(blas.Features(), " ")
 	if features == "" {
 		features = "no vector features that the kernels use"
 	}
@@ -71,21 +70,4 @@ func buildVersion() string {
 		}
 	}
 	return version
-}
-
-// cpuFeatures lists the features that the choice of kernels looks at.
-func cpuFeatures() string {
-	var have []string
-	for _, f := range []struct {
-		name string
-		has  bool
-	}{
-		{"fma", cpu.X86.HasFMA}, {"avx2", cpu.X86.HasAVX2}, {"avx512f", cpu.X86.HasAVX512F}, {"avx512dq", cpu.X86.HasAVX512DQ},
-		{"avx512vl", cpu.X86.HasAVX512VL}, {"avx512bw", cpu.X86.HasAVX512BW}, {"asimd", cpu.ARM64.HasASIMD},
-	} {
-		if f.has {
-			have = append(have, f.name)
-		}
-	}
-	return strings.Join(have, " ")
 }
