@@ -8,5 +8,5 @@
 // *Error that says where, what was found, what was wanted and what to do. Files are read as they are written: no
 // number is rounded twice, -0, nan and inf survive, entries that occur twice are added in the order of the file.
 //
-// The package knows matrices and files; operators, programs and diagnostics are other people's.
+// The package knows matrices and files; operators, programs and the codes of diagnostics are other people's.
 package format

@@ -11,7 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"flow/lang/source"
 )
 
 // Cause is the kind of thing that is wrong with a file.
@@ -80,7 +81,7 @@ func openError(path string, err error) *Error {
 	for _, d := range entries {
 		names = append(names, d.Name())
 	}
-	if best := nearest(filepath.Base(path), names); best != "" {
+	if best, ok := source.Suggest(filepath.Base(path), names); ok {
 		e.help("did you mean %s?", filepath.Join(dir, best))
 	}
 	return e
@@ -105,40 +106,4 @@ func reason(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-// nearest is the candidate within a third of its length in edits of word, or "".
-func nearest(word string, candidates []string) string {
-	best, least := "", len(word)/3+1
-	for _, c := range candidates {
-		if d := edits(strings.ToLower(word), strings.ToLower(c)); d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// edits is the number of insertions, deletions, replacements and swaps of neighbours from a to b (Damerau 1964).
-func edits(a, b string) int {
-	d := make([][]int, len(a)+1)
-	for i := range d {
-		d[i] = make([]int, len(b)+1)
-		d[i][0] = i
-	}
-	for j := range d[0] {
-		d[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			d[i][j] = min(d[i-1][j-1]+cost, d[i-1][j]+1, d[i][j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
-			}
-		}
-	}
-	return d[len(a)][len(b)]
 }

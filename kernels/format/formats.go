@@ -17,6 +17,7 @@ import (
 
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/lang/source"
 )
 
 // Choice is yes, no, or whatever the file suggests.
@@ -104,7 +105,7 @@ func choose(path string, o Options) (f form, compressed bool, err error) {
 		e = failf(UnknownFormat, path, "the name has no extension that tells the format")
 	}
 	e.help("known are %s, each also with .gz", known)
-	if best := nearest("."+word, Extensions()); best != "" && word != "" {
+	if best, ok := source.Suggest("."+word, Extensions()); ok && word != "" {
 		e.help("did you mean %s? known are %s, each also with .gz", best, known)
 	}
 	return form{}, compressed, e
