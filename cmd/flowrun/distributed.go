@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -66,6 +67,9 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	}
 	p, err := s.compile(c.Context, c, o)
 	if err != nil {
+		if dist.Refuse(c.Context, comm, reason(err)) != nil {
+			comm.Abort(dist.Leave(s.tell(err)))
+		}
 		return errors.Join(err, comm.Close())
 	}
 	var failure *dist.Failure
@@ -86,6 +90,26 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	return errors.Join(err, comm.Close())
 }
 
+// reason is a mistake of a program in one line, for those who cannot see the program.
+func reason(err error) string {
+	var refused *flow.Refusal
+	if !errors.As(err, &refused) || len(refused.Diagnostics) == 0 {
+		return err.Error()
+	}
+	d := refused.Diagnostics[0]
+	for _, other := range refused.Diagnostics {
+		if d.Severity == source.Warning {
+			d = other
+		}
+	}
+	text := fmt.Sprintf("%s[%s]: %s", d.Severity, d.Code, d.Message)
+	if d.Span.IsValid() {
+		name, line, col := refused.Files.Position(d.Span.From)
+		text = fmt.Sprintf("%s:%d:%d: %s", name, line, col, text)
+	}
+	return text
+}
+
 // launch starts ranks on this machine that run this very command. The program is compiled here first, so that its
 // mistakes are told once and without starting anything.
 func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) error {
@@ -98,7 +122,10 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 	if o.Ranks == 0 {
 		o.Ranks = dist.DefaultRanks()
 	}
-	if _, err := s.compile(c.Context, c, o); err != nil {
+	stderr := s.err
+	s.err = io.Discard // warnings are told by rank 0
+	_, err := s.compile(c.Context, c, o)
+	if s.err = stderr; err != nil {
 		return err
 	}
 	s.signal.leave() // the ranks end by themselves, and Launch sees to it

@@ -20,6 +20,7 @@ type hello struct {
 	Ranks   int // of its plan
 	Items   []Item
 	Process process
+	Refusal string // why the rank has no plan; "" if it has one
 }
 
 // verdict is rank 0's answer to all.
@@ -44,8 +45,27 @@ func TableHash(t *op.Table) [32]byte {
 
 // handshake exchanges hellos. It waits for ranks that are late as long as ctx allows.
 func (r *rank) handshake(ctx context.Context) *Failure {
-	mine := hello{From: r.me, Ranks: r.p.Ranks, Process: thisProcess(),
-		Items: append(append([]Item(nil), r.o.Fingerprint...), Item{"plan", r.p.Hash()})}
+	return r.greet(ctx, hello{From: r.me, Ranks: r.p.Ranks, Process: thisProcess(),
+		Items: append(append([]Item(nil), r.o.Fingerprint...), Item{"plan", r.p.Hash()})})
+}
+
+// Refuse is what a rank calls instead of Run when it has nothing to run, because its program has mistakes: the other ranks
+// would wait for it for ever, and learn why instead. It blocks until all ranks have called it or Run. nil means that all of them
+// know, and that comm can be closed; after a *Failure the job is to be aborted.
+func Refuse(ctx context.Context, comm transport.Comm, why string) error {
+	r := newRank(comm, nil, Options{})
+	if why == "" {
+		why = "it has no program"
+	}
+	f := r.greet(ctx, hello{From: r.me, Process: thisProcess(), Refusal: why})
+	if f == nil || f.Code == "E701" && f.Clean {
+		return nil
+	}
+	return f
+}
+
+// greet exchanges mine for the verdict.
+func (r *rank) greet(ctx context.Context, mine hello) *Failure {
 	var v *verdict
 	var f *Failure
 	if r.me == 0 {
@@ -146,6 +166,11 @@ func (r *rank) hearing(ctx context.Context) (*message, *Failure) {
 // compare says what differs from rank 0, "" if nothing. The first item that differs anywhere is named, with all ranks
 // that have another one.
 func compare(all []*hello) string {
+	for _, h := range all {
+		if h.Refusal != "" {
+			return fmt.Sprintf("rank %d cannot run its program: %s", h.From, h.Refusal)
+		}
+	}
 	first := all[0]
 	who := func(differs func(h *hello) bool) string {
 		var ranks []string

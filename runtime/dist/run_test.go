@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"strings"
 	"sync"
 	"testing"
@@ -257,6 +258,42 @@ func TestMismatchIsNamed(t *testing.T) {
 		}
 	}
 	closeAll(t, comms)
+}
+
+// A rank without a plan keeps nobody waiting, whichever it is and however many there are.
+func TestRefusalIsNamed(t *testing.T) {
+	p := enginetest.Random(1, 50, 3)
+	for refusing := 1; refusing < 8; refusing++ { // a set of ranks
+		comms := mem.New(3, mem.Options{})
+		errs := make([]error, 3)
+		within(t, 5*time.Second, func() {
+			var all sync.WaitGroup
+			for i, c := range comms {
+				all.Go(func() {
+					if refusing>>i&1 == 1 {
+						errs[i] = Refuse(context.Background(), c, fmt.Sprint("mistake ", i))
+						return
+					}
+					pool := local.NewPool(1)
+					defer pool.Close()
+					_, errs[i] = Run(context.Background(), c, pool, p, Options{Env: &enginetest.Env{}})
+				})
+			}
+			all.Wait()
+		})
+		first := bits.TrailingZeros(uint(refusing))
+		want := fmt.Sprintf("rank %d cannot run its program: mistake %d", first, first)
+		for i, err := range errs {
+			if refusing>>i&1 == 1 {
+				if err != nil {
+					t.Errorf("%03b: Refuse on rank %d: %v", refusing, i, err)
+				}
+			} else if f, ok := err.(*Failure); !ok || f.Code != "E701" || !f.Clean || f.Error() != want {
+				t.Errorf("%03b: Run on rank %d: %v, want %s", refusing, i, err, want)
+			}
+		}
+		closeAll(t, comms)
+	}
 }
 
 // slow is a plan of which every rank does something for about a second.
