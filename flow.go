@@ -10,6 +10,7 @@ import (
 	"flow/compiler"
 	"flow/ir"
 	"flow/ir/eval"
+	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/kernels"
 	"flow/lang/source"
@@ -49,7 +50,11 @@ func (o CompileOptions) options() (compiler.Options, error) {
 }
 
 // Program is a compiled program. It is read-only and may be run any number of times.
-type Program struct{ *compiler.Result }
+type Program struct {
+	*compiler.Result
+	table   *op.Table
+	kernels string // the set in table
+}
 
 // Compile makes a plan of a program; name is for messages, text is read once. The error is a *Refusal for a
 // program that is wrong, a *Bug for one that Flow is wrong about. Params that --set gives are plan-time constants,
@@ -76,7 +81,7 @@ func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p
 	if ds.HasErrors() {
 		return nil, &Refusal{Files: r.Files, Diagnostics: ds}
 	}
-	return &Program{r}, nil
+	return &Program{r, co.Table, o.Kernels}, nil
 }
 
 // Params lists a program's params without running or planning it.

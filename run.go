@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"flow/ir"
+	"flow/kernels/blas"
 	"flow/runtime/dist"
 	"flow/runtime/dist/transport"
 	"flow/runtime/local"
@@ -87,9 +88,17 @@ func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions
 	return reportOf(r), finish(out, own, p, err)
 }
 
-// fingerprint is what ranks compare beside the plan: a param that only changes an input's contents changes no task.
+// fingerprint is what ranks compare beside the plan: a param that only changes an input's contents changes no task, and
+// neither does a kernel set. Sets that keep the order of every sum (blas.Set.Chain) may be mixed.
 func (p *Program) fingerprint() []dist.Item {
-	var items []dist.Item
+	order := "chain"
+	if set, err := blas.Select(p.kernels); err == nil && !set.Chain() {
+		order = set.Name()
+	}
+	items := []dist.Item{
+		{Name: "operator table", Hash: dist.TableHash(p.table)},
+		{Name: "kernel set", Hash: sha256.Sum256([]byte(order))},
+	}
 	for _, f := range p.Files.Files() {
 		items = append(items, dist.Item{Name: "the text of " + f.Name, Hash: sha256.Sum256([]byte(f.Text))})
 	}
