@@ -76,6 +76,7 @@ var allowed = map[string]string{
 var allowedInTests = map[string]string{
 	"ir":                         "ir/value",
 	"compiler":                   "kernels stdlib runtime/local runtime/dist", // the oracle runs what it compiles
+	"compiler/lower":             "kernels",
 	"runtime/local":              "lang/source runtime/local/enginetest",
 	"runtime/dist":               "runtime/local/enginetest",
 	"runtime/dist/transport/mem": "runtime/dist/transport/transporttest",
