@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"context"
 	"fmt"
 
@@ -140,12 +142,19 @@ func (p *partitioner) typed(d *op.Def, attrs *op.Attrs, b Block, in ...ir.ID) (i
 	return p.add(d, attrs, t, b, in...), nil
 }
 
+// known reports that a node's result and inputs have sizes: what only the run will
+// tell stays in one piece, for cuts are numbers.
+func (p *partitioner) known(id ir.ID) bool {
+	unknown := func(x ir.ID) bool { t := p.old.Type(x); return t.IsMatrix() && !t.Known() }
+	return !unknown(id) && !slices.ContainsFunc(p.old.In(id), unknown)
+}
+
 func (p *partitioner) node(id ir.ID) error {
 	p.from = id
 	n := &p.old.Nodes[id]
 	t := p.old.Type(id)
 	_, _, _, sent := p.old.Dest(id)
-	if !sent {
+	if !sent && p.known(id) {
 		cut := p.cuts.of(id)
 		switch shardOf(n.Op) {
 		case op.ShardReduce:
