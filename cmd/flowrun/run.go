@@ -97,14 +97,14 @@ func (s *session) run(c *cli.Context) error {
 
 // execute runs a compiled program by run and reports on it as asked. Files appear when all has succeeded.
 func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOptions, req runRequest, run func(context.Context, flow.RunOptions) (*flow.Report, error)) error {
-	out := flow.NewOutput(s.out)
+	line := s.progress()
+	out := flow.NewOutput(line.above(s.out))
 	defer out.Discard()
 	s.signal.onExit(out.Discard)
-	show, hide := s.progress()
 	start := time.Now()
-	report, err := run(ctx, flow.RunOptions{Threads: req.threads, Output: out, Stats: req.stats != "", Trace: req.trace != "", Progress: show})
+	report, err := run(ctx, flow.RunOptions{Threads: req.threads, Output: out, Stats: req.stats != "", Trace: req.trace != "", Progress: line.report()})
 	seconds := time.Since(start).Seconds()
-	hide()
+	line.hide()
 	if err == nil {
 		err = p.Explain(out.Commit())
 	}

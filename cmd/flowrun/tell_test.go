@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"flow"
 	"flow/lang/source"
@@ -47,9 +48,34 @@ func TestTell(t *testing.T) {
 // Nobody gets a progress bar who is not at a terminal.
 func TestNoBarElsewhere(t *testing.T) {
 	s := &session{err: &bytes.Buffer{}}
-	report, end := s.progress()
-	if report != nil {
+	l := s.progress()
+	if l.report() != nil {
 		t.Error("a buffer gets a bar")
 	}
-	end()
+	if w := l.above(s.err); w != s.err {
+		t.Error("output takes a detour where there is no bar")
+	}
+	l.hide()
+}
+
+// A value that is printed while the bar stands there begins at the left of a clean line, and a line that is printed in
+// two pieces stays whole.
+func TestOutputStandsAboveTheBar(t *testing.T) {
+	var screen bytes.Buffer
+	l := &progressLine{to: &screen, start: time.Now().Add(-time.Hour)}
+	report, out := l.report(), l.above(&screen)
+	report(1, 10)
+	if !strings.Contains(screen.String(), "1/10") {
+		t.Fatalf("no bar: %q", screen.String())
+	}
+	for _, piece := range []string{"no", "rm: 6\n"} {
+		if _, err := out.Write([]byte(piece)); err != nil {
+			t.Fatal(err)
+		}
+		report(2, 10)
+	}
+	if text := screen.String(); !strings.Contains(text, " \rnorm: 6\n") {
+		t.Errorf("%q", text)
+	}
+	l.hide()
 }
