@@ -77,15 +77,9 @@ func arithmetic() []row {
 		},
 		{
 			name: "pow", infix: "^", args: two, rule: power, flops: 30,
-			doc: "pow is a to the power b; i64 when both are integers and b is a constant that is not negative, else float.",
-			eg:  eg(`2 ^ 10`, "1024"),
-			elt: on2(vec.Pow, func(a, b int64) int64 {
-				p := int64(1)
-				for range b {
-					p *= a
-				}
-				return p
-			}),
+			doc:   "pow is a to the power b; i64 when both are integers and b is a constant that is not negative, else float.",
+			eg:    eg(`2 ^ 10`, "1024"),
+			elt:   on2(vec.Pow, vec.PowerI64),
 			loops: op.Loops{F64x2: vec.PowF64, F32x2: vec.PowF32, I64x2: vec.PowI64},
 		},
 		{

@@ -81,6 +81,7 @@ func invoke(args []string, began time.Time) (code int) {
 
 // tell prints an error and returns the exit code it means.
 func (s *session) tell(err error) int {
+	s.signal.wait()
 	var code exit
 	var usage *usageError
 	var refused *flow.Refusal

@@ -24,6 +24,7 @@ type interruption struct {
 	number  atomic.Int32
 	discard atomic.Pointer[func()] // removes files in progress, should the run not come to it
 	silent  atomic.Bool            // somebody else says it
+	ending  atomic.Bool            // the watcher is ending the process
 	left    chan struct{}          // closed by leave
 }
 
@@ -52,6 +53,7 @@ func (s *session) watchSignals() (ctx context.Context, stop func()) {
 		case <-done:
 			return
 		}
+		s.signal.ending.Store(true)
 		if f := s.signal.discard.Load(); f != nil {
 			(*f)()
 		}
@@ -66,6 +68,14 @@ func (s *session) watchSignals() (ctx context.Context, stop func()) {
 
 // caught reports whether a signal came; a nil interruption never was.
 func (i *interruption) caught() bool { return i != nil && i.number.Load() != 0 }
+
+// wait does not return when the watcher is ending the process: what fails from then on fails because its files were
+// closed, and has nothing to tell.
+func (i *interruption) wait() {
+	if i != nil && i.ending.Load() {
+		select {}
+	}
+}
 
 // onExit gives the function that removes files in progress; it must be safe to call at any time and more than once.
 func (i *interruption) onExit(discard func()) {

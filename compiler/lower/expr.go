@@ -177,6 +177,10 @@ func (l *lowerer) ints(e *ast.Binary, a, b int64) (val, bool) {
 			l.failf("E220", e.Span(), "%d * %d leaves the range of i64", a, b)
 		}
 		return konstVal(value.I64(s)), true
+	case "^":
+		if b >= 0 && !powerFits(a, b) {
+			l.failf("E220", e.Span(), "%d ^ %d leaves the range of i64", a, b)
+		}
 	case "==":
 		return konstVal(value.Bool(a == b)), true
 	case "!=":
@@ -193,8 +197,27 @@ func (l *lowerer) ints(e *ast.Binary, a, b int64) (val, bool) {
 		if b == 0 {
 			l.failf("E219", e.Span(), "division by zero: %d %s 0", a, e.Op)
 		}
+		if e.Op == "//" && a == math.MinInt64 && b == -1 {
+			l.failf("E220", e.Span(), "%d // -1 leaves the range of i64", a)
+		}
 	}
 	return val{}, false
+}
+
+// powerFits reports whether a to the power b, which is not negative, is an i64.
+func powerFits(a, b int64) bool {
+	if a >= -1 && a <= 1 {
+		return true
+	}
+	p := int64(1)
+	for ; b > 0; b-- { // 63 rounds at most: |a| is at least 2
+		q := p * a
+		if q/a != p {
+			return false
+		}
+		p = q
+	}
+	return true
 }
 
 // pipe is x |> f(a) = f(x, a).

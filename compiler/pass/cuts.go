@@ -21,6 +21,8 @@ type cuts struct {
 	by    map[ir.ID]cutting
 	g     *ir.Graph
 	sizes Sizes
+	limit int   // of tasks
+	at    ir.ID // the node whose cuts are being chosen
 	done  map[recutKey]*parts
 }
 
@@ -50,8 +52,8 @@ func (c *cuts) of(id ir.ID) cutting {
 // chooseCuts decides for every large matrix: first by those who read it in tiles
 // (backwards, through operators that keep the place of elements), else by what it is
 // made of (forwards), else by its shape.
-func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes) *cuts {
-	c := &cuts{sizes: sizes.filled(), by: map[ir.ID]cutting{}, g: g, done: map[recutKey]*parts{}}
+func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
+	c := &cuts{sizes: sizes.filled(), limit: max(limit, leastLimit), by: map[ir.ID]cutting{}, g: g, done: map[recutKey]*parts{}}
 	wish := map[ir.ID]cutting{}
 	windows := map[ir.ID][]box{}
 	for i := range g.Nodes {
@@ -95,6 +97,7 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes) *cuts {
 		if _, _, _, sent := g.Dest(id); sent {
 			continue
 		}
+		c.at = id
 		if x, ok := c.choose(id, t, wish, table); ok {
 			c.by[id] = x
 		}
@@ -230,7 +233,7 @@ func (c *cuts) square(id ir.ID, t types.Type, wish map[ir.ID]cutting) (cutting, 
 
 // byShape is the default: square tiles of the default edge; a narrow matrix gets
 // blocks of whole rows, a power of two of them, so that long summed dimensions are cut
-// where panels are.
+// where panels are. More cuts than there may be tasks stop the pass: even a list of them may be more memory than there is.
 func (c *cuts) byShape(t types.Type, table *op.Table) cutting {
 	e := autoTile(table, t)
 	if t.Rows <= 2*e && t.Cols <= 2*e && t.Count() <= 2*c.sizes.Block {
@@ -246,8 +249,14 @@ func (c *cuts) byShape(t types.Type, table *op.Table) cutting {
 		for w = 1; w*2*max(h, 1) <= c.sizes.Block; w *= 2 {
 		}
 	}
+	if rows, cols := t.Rows/h, t.Cols/w; rows > c.limit || cols > c.limit || rows*cols > c.limit {
+		panic(stop{&TooMany{c.at, c.limit}})
+	}
 	return cutting{every(t.Rows, h), every(t.Cols, w)}
 }
+
+// leastLimit is how many cuts a matrix may have whatever the limit of tasks: one that stays in one piece has cuts, too.
+const leastLimit = 1 << 21
 
 func every(n, step int) []int {
 	out := []int{0}

@@ -39,7 +39,9 @@ func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, l
 	p.g.CopyTables(g)
 	p.g.Grow(g.Len() + g.Len()/8)
 	p.block = make([]Block, 0, g.Len()+g.Len()/8)
-	p.cuts = chooseCuts(g, table, sizes)
+	if err := caught(func() error { p.cuts = chooseCuts(g, table, sizes, limit); return nil }); err != nil {
+		return nil, err
+	}
 	for i := range g.Nodes {
 		if err := p.cut(ctx, ir.ID(i)); err != nil {
 			return nil, err
@@ -101,8 +103,8 @@ func (e *TooMany) Error() string { return fmt.Sprintf("more than %d tasks", e.Li
 // stop unwinds from deep in a product of 10^9 block products.
 type stop struct{ err error }
 
-// cut is node, or an error when it makes too many or the compilation was given up.
-func (p *partitioner) cut(ctx context.Context, id ir.ID) (err error) {
+// caught is f's error, or that of a stop in it.
+func caught(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s, ok := r.(stop)
@@ -112,10 +114,24 @@ func (p *partitioner) cut(ctx context.Context, id ir.ID) (err error) {
 			err = s.err
 		}
 	}()
+	return f()
+}
+
+// cut is node, or an error when it makes too many or the compilation was given up.
+func (p *partitioner) cut(ctx context.Context, id ir.ID) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return p.node(id)
+	return caught(func() error { return p.node(id) })
+}
+
+// grid is room for the blocks of a matrix. Each will be a task, so it is known beforehand that there are too many: a list
+// of 10^11 would be more memory than there is.
+func (p *partitioner) grid(rows, cols int) []ir.ID {
+	if rows*cols > p.limit-p.g.Len() {
+		panic(stop{&TooMany{p.from, p.limit}})
+	}
+	return make([]ir.ID, 0, rows*cols)
 }
 
 // add makes a node with the origin of the old one.
@@ -217,7 +233,7 @@ func (p *partitioner) node(id ir.ID) error {
 // blocks fills a result block by block.
 func (p *partitioner) blocks(id ir.ID, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
 	rows, cols := len(c.rc)-1, len(c.cc)-1
-	out := &parts{c.rc, c.cc, make([]ir.ID, 0, rows*cols)}
+	out := &parts{c.rc, c.cc, p.grid(rows, cols)}
 	for i := range rows {
 		for j := range cols {
 			x, err := f(i, j, Block{int32(i), int32(j), int32(rows), int32(cols)})

@@ -22,7 +22,7 @@ func (p *partitioner) recut(id ir.ID, rc, cc []int) *parts {
 	if y := p.cuts.done[key]; y != nil && slices.Equal(y.rc, rc) && slices.Equal(y.cc, cc) {
 		return y
 	}
-	out := &parts{rc, cc, make([]ir.ID, 0, (len(rc)-1)*(len(cc)-1))}
+	out := &parts{rc, cc, p.grid(len(rc)-1, len(cc)-1)}
 	t := p.old.Type(id)
 	for i := range len(rc) - 1 {
 		for j := range len(cc) - 1 {

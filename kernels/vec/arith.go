@@ -133,15 +133,20 @@ func HasZero(a []int64) bool {
 func PowI64(dst, a, b []int64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i, n := range b {
-		x, p := a[i], int64(1)
-		for ; n > 0; n >>= 1 {
-			if n&1 != 0 {
-				p *= x
-			}
-			x *= x
-		}
-		dst[i] = p
+		dst[i] = PowerI64(a[i], n)
 	}
+}
+
+// PowerI64 is x to the power n, which is not negative, modulo 2^64, by squaring.
+func PowerI64(x, n int64) int64 {
+	p := int64(1)
+	for ; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			p *= x
+		}
+		x *= x
+	}
+	return p
 }
 
 // AbsI64 is the absolute value; that of the least integer is itself.
