@@ -61,6 +61,8 @@ type Def struct {
 	// Kernel fills c.Out (dense results), or sets it (scalars and all else). nil if the operator is
 	// always rewritten away before a plan.
 	Kernel func(c *Call) error
+	// Loop runs the kernel's work in chunks on several workers; nil if one worker does it all.
+	Loop *Loop
 }
 
 // Source is the word that a program uses.

@@ -1,0 +1,24 @@
+package op
+
+// Loop says how a kernel is run by several workers at once: as a loop over an index space of which the workers
+// take chunks, claimed under whatever self-scheduling technique the run asks for.
+//
+// The result may not depend, in any bit, on the chunks, their order or who ran them. So an iteration writes what belongs
+// to it alone, or adds to an accumulator for which order does not matter (an exact sum, a maximum, a count).
+type Loop struct {
+	// Space is the index space of a call: n iterations, and how many of them are a leaf. A chunk begins at a multiple of
+	// leaf and ends at one or at n; both are functions of the types and attributes alone. n is 0 for a call that is no
+	// loop: Kernel runs it.
+	Space func(c *Call) (n, leaf int)
+	// Begin prepares one execution; dense results are lent already. Chunks are numbered by workers 0..workers-1.
+	Begin func(c *Call, workers int) (LoopBody, error)
+}
+
+// LoopBody is one execution of a loop.
+type LoopBody interface {
+	// Chunk runs iterations lo..hi-1. Several workers are in it at once, each under its own number; each iteration is
+	// run once. It must not allocate.
+	Chunk(worker, lo, hi int) error
+	// End is called once, after the last chunk of all workers, and completes the result in the call.
+	End() error
+}
