@@ -170,6 +170,7 @@ var exampleSets = map[string][][]Setting{
 	"qr.flow":          {{{Name: "n", Text: "300"}, {Name: "m", Text: "20"}}},
 	"solve.flow":       {{{Name: "n", Text: "60"}}},
 	"normal.flow":      {{{Name: "n", Text: "2000"}}},
+	"pca.flow":         {{{Name: "n", Text: "700"}, {Name: "k", Text: "3"}}},
 }
 
 // Every example prints its golden on every engine.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -92,5 +93,21 @@ func TestWineQuality(t *testing.T) {
 	}
 	if a, b := number(t, got, "intercept"), number(t, out, "intercept"); !(math.Abs(a-b) < 1e-8) {
 		t.Errorf("lm finds the intercept %v, normal.flow %v", a, b)
+	}
+}
+
+// The eigenvalues are those of numpy.linalg.eigh of the standardised columns.
+func TestWineComponents(t *testing.T) {
+	data := "data=" + input(t, "winequality.csv")
+	out := on(t, "pca.flow", data+" k=3", data+" k=3")
+	if s := number(t, out, "share of the variance"); !(math.Abs(s-0.6436401480763) < 1e-12) {
+		t.Errorf("three components have %.15f of the variance, want 0.6436401480763", s)
+	}
+	_, variances, _ := strings.Cut(out, "variances:\n")
+	for i, want := range []float64{3.03033507, 2.49420993, 1.55658654} {
+		got, err := strconv.ParseFloat(strings.SplitN(variances, "\n", 4)[i], 64)
+		if err != nil || !(math.Abs(got-want) < 1e-8) {
+			t.Errorf("variance %d is %v (%v), want %v", i, got, err, want)
+		}
 	}
 }

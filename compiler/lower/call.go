@@ -38,7 +38,9 @@ func (l *lowerer) callExpr(e *ast.Call) val {
 		if l.std != nil {
 			names = append(names, l.std.names...)
 		}
-		if s, ok := source.Suggest(n.Name, names); ok {
+		if l.later(n.Name) {
+			d = source.Errorf("E117", n.Span(), "`%s` is used above its binding", n.Name)
+		} else if s, ok := source.Suggest(n.Name, names); ok {
 			d = d.WithHelp("did you mean `%s`?", s)
 		}
 		l.fail(d)
