@@ -76,6 +76,7 @@ func (c *chromeWriter) recording(r *Recording) {
 			for e := range t.Events() {
 				c.event(r, tid, e, name(e))
 			}
+			c.chunks(r, tid)
 			tid++
 			continue
 		}
@@ -150,6 +151,34 @@ func (c *chromeWriter) event(r *Recording, tid int, e *Event, name []byte) {
 	c.end(append(b, "}}"...))
 	if message {
 		c.arrow(r, tid, e, start)
+	}
+}
+
+// chunks writes those that the worker of a thread executed. A viewer draws them inside the worker's share of the loop.
+func (c *chromeWriter) chunks(r *Recording, tid int) {
+	for i := range r.Loops {
+		l := &r.Loops[i]
+		for k := range l.Chunks {
+			x := &l.Chunks[k]
+			if int(x.Worker) != tid {
+				continue
+			}
+			c.begin()
+			b := append(c.line, `{"ph":"X","name":"chunk","cat":"chunk","ts":`...)
+			b = appendMicros(b, r.origin()-c.base+x.Start)
+			b = append(b, `,"dur":`...)
+			b = appendMicros(b, x.End-x.Start)
+			b = appendPlace(b, r.Rank, tid)
+			b = append(b, `,"args":{"id":`...)
+			b = strconv.AppendInt(b, int64(l.Node), 10)
+			b = append(b, `,"lo":`...)
+			b = strconv.AppendInt(b, x.Lo, 10)
+			b = append(b, `,"hi":`...)
+			b = strconv.AppendInt(b, x.Hi, 10)
+			b = append(b, `,"technique":`...)
+			b = append(b, quote(l.Technique)...)
+			c.end(append(b, "}}"...))
+		}
 	}
 }
 

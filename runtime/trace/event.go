@@ -12,6 +12,7 @@ const (
 	Send                // a message was under way to Peer, from the request's start to its completion
 	Receive             // a message from Peer was awaited, likewise
 	Wait                // a worker waited for something that has a name
+	Share               // a worker took part in a loop that another worker ends; its Task event is there
 	kinds
 )
 
@@ -25,6 +26,8 @@ func (k Kind) String() string {
 		return "receive"
 	case Wait:
 		return "wait"
+	case Share:
+		return "share"
 	}
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
@@ -42,7 +45,7 @@ type Event struct {
 // Counters sums up a track. Durations are in nanoseconds and are sums: messages under way at the same time count each.
 type Counters struct {
 	Tasks         int64
-	Busy          int64 // in tasks
+	Busy          int64 // in tasks and shares of them
 	Waiting       int64 // in waits
 	Communicating int64 // in sends and receives
 	Sent          int64 // messages
@@ -73,11 +76,13 @@ func (c *Counters) add(e *Event) {
 		c.Communicating += d
 	case Wait:
 		c.Waiting += d
+	case Share:
+		c.Busy += d
 	}
 }
 
 // events tells whether anything has been counted. A wait of no length at time 0 is nothing.
-func (c *Counters) events() int64 { return c.Tasks + c.Sent + c.Received + c.Waiting }
+func (c *Counters) events() int64 { return c.Tasks + c.Busy + c.Sent + c.Received + c.Waiting }
 
 // Plus is the sum of two tracks' counters.
 func (c Counters) Plus(o Counters) Counters {

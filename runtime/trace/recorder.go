@@ -17,6 +17,7 @@ type Recorder struct {
 
 	mu    sync.Mutex
 	names []string
+	loops []LoopRecord
 	ids   map[string]int32
 }
 
@@ -114,6 +115,17 @@ func (t *Track) Task(id, name int32, start int64) int64 {
 	return end
 }
 
+// Share records that the worker took part in loop id from start until this moment, which it returns. The worker that ends the
+// loop records its own part as the loop's Task.
+func (t *Track) Share(id, name int32, start int64) int64 {
+	if t == nil {
+		return 0
+	}
+	end := t.Now()
+	t.Add(Event{Kind: Share, ID: id, Name: name, Start: start, End: end})
+	return end
+}
+
 // Add records an event that has ended.
 func (t *Track) Add(e Event) {
 	if t == nil {
@@ -148,7 +160,7 @@ func (r *Recorder) Recording() *Recording {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rec := &Recording{Rank: r.rank, Epoch: r.epoch.UnixNano(), Names: append([]string(nil), r.names...)}
+	rec := &Recording{Rank: r.rank, Epoch: r.epoch.UnixNano(), Names: append([]string(nil), r.names...), Loops: r.loops}
 	for _, t := range r.tracks {
 		if t.shared {
 			t.mu.Lock()

@@ -16,6 +16,7 @@ type Recording struct {
 	Offset int64 // add to this rank's clock to get that of rank 0; 0 until somebody has measured it
 	Names  []string
 	Tracks []TrackRecording
+	Loops  []LoopRecord // in the order of their ends
 }
 
 // TrackRecording is one line of a recording.
@@ -60,7 +61,7 @@ func (r *Recording) name(id int32) string {
 func (r *Recording) origin() int64 { return r.Epoch + r.Offset }
 
 // magic begins a recording as bytes; its digit is the version of the format.
-const magic = "flowtrace1"
+const magic = "flowtrace2"
 
 // AppendBinary appends r as bytes: varints, times as differences to the event before, about ten bytes an event.
 func (r *Recording) AppendBinary(b []byte) ([]byte, error) {
@@ -99,7 +100,7 @@ func (r *Recording) AppendBinary(b []byte) ([]byte, error) {
 			last = e.End
 		}
 	}
-	return b, nil
+	return appendLoops(b, r.Loops), nil
 }
 
 // MarshalBinary returns r as bytes.
@@ -152,6 +153,7 @@ func (r *Recording) UnmarshalBinary(b []byte) error {
 		}
 		r.Tracks = append(r.Tracks, t)
 	}
+	r.Loops = d.loops()
 	if d.bad || len(d.rest) != 0 {
 		return errFormat
 	}

@@ -86,7 +86,7 @@ func (s *Summary) rank(r *Recording) {
 		from := len(edges)
 		for e := range t.Events() {
 			switch e.Kind {
-			case Task:
+			case Task, Share:
 				edges = append(edges, edge{e.Start, 1, 0}, edge{e.End, -1, 0})
 			case Send, Receive:
 				edges = append(edges, edge{e.Start, 0, 1}, edge{e.End, 0, -1})
