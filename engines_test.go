@@ -170,6 +170,7 @@ var exampleSets = map[string][][]Setting{
 	"qr.flow":          {{{Name: "n", Text: "300"}, {Name: "m", Text: "20"}}},
 	"solve.flow":       {{{Name: "n", Text: "60"}}},
 	"normal.flow":      {{{Name: "n", Text: "2000"}}},
+	"gnmf.flow":        {{{Name: "n", Text: "200"}, {Name: "m", Text: "60"}, {Name: "k", Text: "4"}, {Name: "rounds", Text: "6"}}},
 	"pca.flow":         {{{Name: "n", Text: "700"}, {Name: "k", Text: "3"}}},
 }
 
