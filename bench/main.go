@@ -96,6 +96,14 @@ func run(only string, reps int, sizes string) error {
 	b.peers = findPeers(b.root)
 	fmt.Fprintf(b.out, "# Side by side\n\nMedians of %d runs in turn, %s, %d processors (%s), %s. Command: `go run ./bench %s`.\n",
 		reps, time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), processor(), runtime.Version(), strings.Join(os.Args[1:], " "))
+	switch kernels, err := b.peers.bestBLAS(); {
+	case err != nil:
+		b.skip("a choice of kernels for OpenBLAS: %v", err)
+	case kernels == "":
+		fmt.Fprintln(b.out, "OpenBLAS uses the kernels that it chooses itself.")
+	default:
+		fmt.Fprintf(b.out, "OpenBLAS runs with OPENBLAS_CORETYPE=%s, which is faster here than its own choice.\n", kernels)
+	}
 	for _, s := range chosen {
 		fmt.Fprintf(b.out, "\n## %s: %s\n\n", s.name, s.about)
 		if err := s.run(b); err != nil {

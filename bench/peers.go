@@ -21,6 +21,35 @@ func peerEnv(extra ...string) []string {
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, extra...)
 }
 
+// bestBLAS sets OpenBLAS up for all that call it: what the environment says of it is dropped, and of its own choice of kernels and the
+// two that come into question the fastest is kept. Debian 12's takes processors newer than itself for others, and then runs at
+// half its speed; a peer is measured at its best.
+func (p peers) bestBLAS() (chosen string, err error) {
+	const kernels = "OPENBLAS_CORETYPE"
+	for _, name := range []string{kernels, "OPENBLAS_L2_SIZE"} {
+		if err := os.Unsetenv(name); err != nil {
+			return "", err
+		}
+	}
+	trial := func(set ...string) (float64, error) {
+		env := peerEnv(append(set, "OPENBLAS_NUM_THREADS=1", "PEER_REPS=3")...)
+		return peerSeconds(env, "/usr/bin/python3", filepath.Join(p.source, "a_cholesky", "lapack.py"), "3072", "f64")
+	}
+	least, err := trial()
+	if err != nil {
+		return "", err
+	}
+	for _, name := range []string{"SKYLAKEX", "HASWELL"} {
+		if sec, err := trial(kernels + "=" + name); err == nil && sec < 0.95*least {
+			chosen, least = name, sec
+		}
+	}
+	if chosen != "" {
+		err = os.Setenv(kernels, chosen)
+	}
+	return chosen, err
+}
+
 // findPeers looks for the sources (FLOW_PEERS) and builds what can be built. Everything may be missing.
 func findPeers(root string) peers {
 	p := peers{source: os.Getenv("FLOW_PEERS")}
