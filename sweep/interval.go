@@ -1,0 +1,53 @@
+package sweep
+
+import (
+	"math"
+	"slices"
+)
+
+// This file defines Estimate: the median of a sample and how far it can be trusted.
+
+// Estimate is a median with an interval that covers the median of the distribution with probability Coverage, whatever the
+// distribution is. An empty sample has all fields 0; one value is an interval of no width, with Coverage 0.
+type Estimate struct {
+	Median   float64 `json:"median"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Coverage float64 `json:"coverage"`
+}
+
+// Estimated is the estimate from a sample of independent values. The interval lies between two order statistics, the k-th smallest and
+// the k-th largest value; it misses the median with probability 2 P(B < k), B binomial with n tries of probability 1/2
+// (Hahn, Meeker, Statistical Intervals, 1991, section 5.2). It is the narrowest with at least the level asked for, or the whole
+// range where the sample is too small for that: 5 values cover 93.75 %, 6 values 96.9 %.
+//
+// Wrong by a little where values tie, and then on the safe side; wrong where values depend on each other, which random order is there to prevent.
+func Estimated(sample []float64, level float64) Estimate {
+	n := len(sample)
+	if n == 0 {
+		return Estimate{}
+	}
+	x := slices.Sorted(slices.Values(sample))
+	e := Estimate{Median: (x[(n-1)/2] + x[n/2]) / 2}
+	k := 1
+	for 2*(k+1) <= n && coverage(n, k+1) >= level {
+		k++
+	}
+	e.Low, e.High, e.Coverage = x[k-1], x[n-k], coverage(n, k)
+	return e
+}
+
+// coverage is 1 - 2 P(B < k), in a form without cancellation: P(k <= B <= n-k).
+func coverage(n, k int) float64 {
+	logs := func(i int) float64 { // log of C(n, i)/2^n
+		a, _ := math.Lgamma(float64(n + 1))
+		b, _ := math.Lgamma(float64(i + 1))
+		c, _ := math.Lgamma(float64(n - i + 1))
+		return a - b - c - float64(n)*math.Ln2
+	}
+	sum := 0.0
+	for i := k; i <= n-k; i++ {
+		sum += math.Exp(logs(i))
+	}
+	return min(sum, 1)
+}
