@@ -46,7 +46,18 @@ func WriteChrome(w io.Writer, describe Describe, recordings ...*Recording) error
 			c.base, first = r.origin(), false
 		}
 	}
-	c.out.WriteString(`{"displayTimeUnit":"ns","traceEvents":[`)
+	c.out.WriteString(`{"displayTimeUnit":"ns",`)
+	if slices.ContainsFunc(recordings, func(r *Recording) bool { return r != nil && len(r.Loops) > 0 }) {
+		c.out.WriteString(`"` + loopsKey + `":[`)
+		for _, r := range recordings {
+			if r != nil {
+				c.loops(r)
+			}
+		}
+		c.out.WriteString("\n],")
+		c.any = false
+	}
+	c.out.WriteString(`"traceEvents":[`)
 	for _, r := range recordings {
 		if r != nil {
 			c.recording(r)
