@@ -18,12 +18,18 @@ type Ideal struct {
 	BestBlock float64 // the best schedule with one block of consecutive iterations a worker, in their order
 }
 
+// The names of the bounds.
+const (
+	areaBound  = "area"
+	largestJob = "largest job"
+)
+
 // Bound is the larger lower bound and which of them it is, "area" or "largest job".
 func (i Ideal) Bound() (float64, string) {
 	if i.Largest > i.Area {
-		return i.Largest, "largest job"
+		return i.Largest, largestJob
 	}
-	return i.Area, "area"
+	return i.Area, areaBound
 }
 
 // Percent is 100 * bound / makespan, "percent of ideal".

@@ -1,33 +1,91 @@
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// This file defines the two lines that are said of a finished loop.
+// This file defines Account, what is said of a finished loop: where its time went, and how near to the ideal it came.
 
-// Report compares an execution, simulated or real, with the ideal; times are seconds. The oracle is left out if its name is "".
+// Account is one execution of a loop, or several that followed each other, real or simulated. Times are seconds.
 //
-// Idle is what the execution says it is. In a real one time also goes elsewhere (waking up, other processes), so busy, scheduling and idle time may not add up to
-// P times the makespan; the rest is shown as other.
-func (i Ideal) Report(o Outcome, oracle string, oracleTime float64) string {
-	bound, which := i.Bound()
-	line := fmt.Sprintf("T %s | ideal %s (%s) -> %.1f %% of ideal | LPT %s | best block %s",
-		seconds(o.Makespan), seconds(bound), which, i.Percent(o.Makespan), seconds(i.LPT), seconds(i.BestBlock))
-	if oracle != "" {
-		line += fmt.Sprintf(" | oracle %s %s", oracle, seconds(oracleTime))
-	}
-	part := func(t float64) float64 {
-		if all := float64(len(o.Finish)) * o.Makespan; all > 0 {
-			return 100 * t / all
-		}
-		return 0
-	}
-	other := float64(len(o.Finish))*o.Makespan - o.Busy - o.Sched - o.Idle
-	return line + fmt.Sprintf("\nidle %.1f %%  scheduling %.1f %%  other %.1f %% | p.i. %.1f %%  c.o.v. %.3f | %d chunks\n",
-		part(o.Idle), part(o.Sched), max(0, part(other)), Imbalance(o.Finish), COV(o.Finish), o.Chunks)
+// P * Time = Busy + Sched + Idle + Other, P the workers. Other is what a real execution has beside: workers that came late or were at
+// other work, and what they did between two chunks.
+type Account struct {
+	Executions                 int
+	Workers                    int // the most of any execution
+	Time                       float64
+	Busy, Sched, Idle, Other   float64
+	Chunks                     int
+	Imbalance, COV             float64 // of finish times; the mean over executions, weighted by their time
+	Area, Largest              float64
+	Bound, LPT, BestBlock      float64 // Bound is the sum of the larger bound of each execution
+	boundByArea, workerSeconds float64
 }
 
-// seconds is a time with four digits in its unit.
-func seconds(t float64) string {
+// Account compares one execution with the ideal of the same costs. Idle is what the execution says it is; what is missing to P * T is Other.
+func (i Ideal) Account(o Outcome) Account {
+	bound, which := i.Bound()
+	p := float64(len(o.Finish))
+	a := Account{Executions: 1, Workers: len(o.Finish), Time: o.Makespan, Busy: o.Busy, Sched: o.Sched, Idle: o.Idle, Chunks: o.Chunks,
+		Imbalance: Imbalance(o.Finish), COV: COV(o.Finish), Area: i.Area, Largest: i.Largest, Bound: bound, LPT: i.LPT, BestBlock: i.BestBlock,
+		workerSeconds: p * o.Makespan}
+	a.Other = max(0, a.workerSeconds-o.Busy-o.Sched-o.Idle)
+	if which == areaBound {
+		a.boundByArea = bound
+	}
+	return a
+}
+
+// Plus is both accounts, one after the other with a barrier between. The bounds are sums then: the ideal with barriers.
+func (a Account) Plus(b Account) Account {
+	mean := func(x, y float64) float64 {
+		if a.Time+b.Time <= 0 {
+			return max(x, y)
+		}
+		return (x*a.Time + y*b.Time) / (a.Time + b.Time)
+	}
+	return Account{Executions: a.Executions + b.Executions, Workers: max(a.Workers, b.Workers), Time: a.Time + b.Time,
+		Busy: a.Busy + b.Busy, Sched: a.Sched + b.Sched, Idle: a.Idle + b.Idle, Other: a.Other + b.Other, Chunks: a.Chunks + b.Chunks,
+		Imbalance: mean(a.Imbalance, b.Imbalance), COV: mean(a.COV, b.COV),
+		Area: a.Area + b.Area, Largest: a.Largest + b.Largest, Bound: a.Bound + b.Bound, LPT: a.LPT + b.LPT, BestBlock: a.BestBlock + b.BestBlock,
+		boundByArea: a.boundByArea + b.boundByArea, workerSeconds: a.workerSeconds + b.workerSeconds}
+}
+
+// Binds names the bound that is the larger one for most of the time.
+func (a Account) Binds() string {
+	if a.boundByArea*2 >= a.Bound {
+		return areaBound
+	}
+	return largestJob
+}
+
+// Percent is the percent of ideal, 100 Bound/Time.
+func (a Account) Percent() float64 {
+	if a.Time <= 0 {
+		return 100
+	}
+	return 100 * a.Bound / a.Time
+}
+
+// Share is the percentage that t is of all workers' time.
+func (a Account) Share(t float64) float64 {
+	if a.workerSeconds <= 0 {
+		return 0
+	}
+	return 100 * t / a.workerSeconds
+}
+
+// Text is two lines on the account. More is what else the first line is to say, such as the oracle.
+func (a Account) Text(more ...string) string {
+	parts := append([]string{fmt.Sprintf("T %s | ideal %s (%s) -> %.1f %% of ideal | LPT %s | best block %s",
+		Seconds(a.Time), Seconds(a.Bound), a.Binds(), a.Percent(), Seconds(a.LPT), Seconds(a.BestBlock))}, more...)
+	return strings.Join(parts, " | ") + fmt.Sprintf("\nbusy %.1f %%  scheduling %.1f %%  idle %.1f %%  other %.1f %% | p.i. %.1f %%  c.o.v. %.3f | %d chunks\n",
+		a.Share(a.Busy), a.Share(a.Sched), a.Share(a.Idle), a.Share(a.Other), a.Imbalance, a.COV, a.Chunks)
+}
+
+// Seconds is a time with four digits in its unit.
+func Seconds(t float64) string {
 	switch {
 	case t >= 1 || t <= 0:
 		return fmt.Sprintf("%.4g s", t)

@@ -1,0 +1,137 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"flow/runtime/schedule"
+	"flow/runtime/trace"
+)
+
+// This file makes loops with costs out of recorded chunks.
+
+// Loop is one execution of a loop. It remembers bounds that were asked for, so it may not be used by two goroutines at once.
+type Loop struct {
+	Costs    *schedule.Trace // seconds of each unit, as if all workers had speed 1
+	MinChunk int             // units
+	Workers  int
+	Start    int64 // nanoseconds on the clock of the recording
+	Record   *trace.LoopRecord
+	executed schedule.Outcome
+	known    struct { // see ideal
+		p     int
+		ideal schedule.Ideal
+	}
+}
+
+// Operator is the executions of one operator, in their order.
+type Operator struct {
+	Name      string // of the row
+	Where     string // file:line:column, "" if unknown
+	Rank      int
+	Technique string // of the last execution
+	Loops     []Loop
+}
+
+// maxUnits is how finely a loop is kept. More units than that are taken together: a bound moves by less than a millionth of the loop.
+const maxUnits = 1 << 20
+
+// FromRecords groups the loops of a rank by their operator. Executions that failed, or that have no iterations, are left out.
+// Records are read and kept.
+func FromRecords(rank int, records []trace.LoopRecord) []Operator {
+	type key struct{ op, where string }
+	at := map[key]int{}
+	var out []Operator
+	for i := range records {
+		r := &records[i]
+		if r.Failed || r.N == 0 || len(r.Chunks) == 0 {
+			continue
+		}
+		k := key{r.Op, r.Where}
+		o, ok := at[k]
+		if !ok {
+			o = len(out)
+			at[k] = o
+			out = append(out, Operator{Name: r.Op, Where: r.Where, Rank: rank})
+		}
+		out[o].Loops = append(out[o].Loops, loopOf(r))
+		out[o].Technique = r.Technique
+	}
+	for i := range out {
+		slices.SortStableFunc(out[i].Loops, func(a, b Loop) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	slices.SortStableFunc(out, func(a, b Operator) int { return cmp.Compare(a.Loops[0].Start, b.Loops[0].Start) })
+	return out
+}
+
+// loopOf spreads the chunks over units and adds up what was executed.
+func loopOf(r *trace.LoopRecord) Loop {
+	leaf := r.Leaf
+	if units := r.Units(); units > maxUnits {
+		leaf *= (units + maxUnits - 1) / maxUnits
+	}
+	l := Loop{MinChunk: max(1, int(r.MinChunk*r.Leaf/leaf)), Workers: int(r.Workers), Start: r.Start, Record: r}
+	costs := make([]float64, (r.N+leaf-1)/leaf)
+	o := schedule.Outcome{Makespan: seconds(r.End - r.Start), Chunks: len(r.Chunks), Finish: make([]float64, r.Workers)}
+	for i := range r.Chunks {
+		c := &r.Chunks[i]
+		t := seconds(c.End - c.Start)
+		o.Busy += t
+		o.Sched += seconds(c.Start - c.Asked)
+		o.Finish[c.Worker] = max(o.Finish[c.Worker], seconds(c.End-r.Start))
+		each := t / float64(c.Hi-c.Lo)
+		for lo := c.Lo; lo < c.Hi; {
+			hi := min(c.Hi, (lo/leaf+1)*leaf)
+			costs[lo/leaf] += each * float64(hi-lo)
+			lo = hi
+		}
+	}
+	for _, f := range o.Finish {
+		if f > 0 { // a worker that never came was elsewhere
+			o.Idle += max(0, o.Makespan-f)
+		}
+	}
+	l.executed = o
+	l.Costs = schedule.NewTrace(costs)
+	return l
+}
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }
+
+// Account is where the time of one execution went, against the ideal on its workers.
+func (l *Loop) Account() schedule.Account {
+	return l.ideal(schedule.Machine{P: l.Workers}).Account(l.executed)
+}
+
+// Account is the sum over the executions.
+func (o *Operator) Account() schedule.Account {
+	var a schedule.Account
+	for i := range o.Loops {
+		a = a.Plus(o.Loops[i].Account())
+	}
+	return a
+}
+
+// Claiming is the mean seconds that a chunk took to be claimed; 0 if there was none.
+func Claiming(operators []Operator) float64 {
+	sum, chunks := 0.0, 0
+	for i := range operators {
+		for k := range operators[i].Loops {
+			o := &operators[i].Loops[k].executed
+			sum += o.Sched
+			chunks += o.Chunks
+		}
+	}
+	return sum / float64(max(chunks, 1))
+}
+
+// Longest is the execution that took most time.
+func (o *Operator) Longest() *Loop {
+	best := &o.Loops[0]
+	for i := range o.Loops {
+		if o.Loops[i].executed.Makespan > best.executed.Makespan {
+			best = &o.Loops[i]
+		}
+	}
+	return best
+}
