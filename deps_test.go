@@ -53,6 +53,7 @@ var allowed = map[string]string{
 	// The runtimes get plans: no compiler, no kernels, and of the language only the positions that nodes carry.
 	"runtime/trace":            "",
 	"runtime/schedule":         "lang lang/ast lang/source",
+	"runtime/replay":           "runtime/trace runtime/schedule",
 	"runtime/local/enginetest": "ir ir/types ir/value ir/op ir/plan ir/eval",
 	"runtime/local":            "lang/source ir ir/types ir/value ir/op ir/plan runtime/trace golang.org/x/sys/unix",
 	"runtime/dist": "ir ir/types ir/value ir/op ir/plan runtime/local runtime/trace " +
@@ -68,8 +69,12 @@ var allowed = map[string]string{
 		"runtime/trace runtime/local runtime/dist runtime/dist/transport",
 	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas stdlib compiler " +
 		"runtime/dist runtime/dist/transport/mpi " +
-		"runtime/schedule gonum.org/v1/plot/... github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/schollz/progressbar/v3 golang.org/x/term .",
+		"runtime/schedule runtime/replay runtime/trace figure github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/schollz/progressbar/v3 golang.org/x/term .",
 	"bench": "runtime/local",
+
+	// Comparing schedules and drawing them: plain numbers in, text and figures out.
+	"sweep":  "runtime/schedule",
+	"figure": "gonum.org/v1/plot/...",
 }
 
 // allowedInTests lists what the tests of a package may import besides; tests of the root may import all.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"flow/runtime/schedule"
 )
 
 // This file writes a Table: as text, and as CSV with a line for each run.
@@ -27,7 +29,7 @@ func (t *Table) WriteText(w io.Writer) error {
 			mark = "slower"
 		}
 		fmt.Fprintf(tab, "%s\t%s\t%d\t%s\t%s .. %s\t%s\t%s\t%s\t\n", r.Technique, r.Group(), r.Threads,
-			Seconds(r.Time.Median), Seconds(r.Time.Low), Seconds(r.Time.High), change, of, mark)
+			schedule.Seconds(r.Time.Median), schedule.Seconds(r.Time.Low), schedule.Seconds(r.Time.High), change, of, mark)
 	}
 	if err := tab.Flush(); err != nil {
 		return err
@@ -67,17 +69,6 @@ func (t *Table) WriteCSV(w io.Writer) error {
 	}
 	c.Flush()
 	return c.Error()
-}
-
-// Seconds is a time with three or four digits in its unit.
-func Seconds(t float64) string {
-	switch {
-	case t >= 1 || t <= 0:
-		return fmt.Sprintf("%.4g s", t)
-	case t >= 1e-3:
-		return fmt.Sprintf("%.4g ms", t*1e3)
-	}
-	return fmt.Sprintf("%.4g us", t*1e6)
 }
 
 // Percent is a change with its sign.

@@ -4,16 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 
-	"flow"
+	"flow/figure"
 	"flow/runtime/schedule"
 )
 
@@ -82,12 +78,8 @@ func (s *session) chunks(c *cli.Context, t *schedule.Technique) error {
 	if err != nil {
 		return err
 	}
-	if file := c.String("plot"); c.IsSet("plot") {
-		switch ext := strings.ToLower(filepath.Ext(file)); ext {
-		case ".svg", ".png":
-		default:
-			return usagef("--plot %s: the figure is an .svg or a .png", file)
-		}
+	if err := figureFlag(c, "plot"); err != nil {
+		return err
 	}
 	runs, err := schedule.Sequence(t, p)
 	if err != nil {
@@ -201,39 +193,11 @@ func (s *session) listTechniques(asJSON bool) error {
 	return nil
 }
 
-// drawChunks draws a step for every chunk. The file appears when it is complete.
+// drawChunks draws the sequence.
 func drawChunks(file, title string, p schedule.Params, runs []schedule.Run) error {
-	figure := plot.New()
-	figure.Title.Text = fmt.Sprintf("%s, N = %d, P = %d", title, p.N, p.P)
-	figure.X.Label.Text = "scheduling step"
-	figure.Y.Label.Text = "chunk size (iterations)"
-	var line plotter.XYs // both ends of every run: a horizontal stroke, a vertical one to the next
-	step := 0
+	c := figure.Chunks{Title: title}
 	for _, r := range runs {
-		line = append(line, plotter.XY{X: float64(step), Y: float64(r.Size)}, plotter.XY{X: float64(step + r.Repeat), Y: float64(r.Size)})
-		step += r.Repeat
+		c.Runs = append(c.Runs, figure.Run(r))
 	}
-	if len(line) > 0 {
-		stroke, err := plotter.NewLine(line)
-		if err != nil {
-			return fmt.Errorf("drawing %s: %w", file, err)
-		}
-		figure.Add(plotter.NewGrid(), stroke)
-		figure.Y.Min = 0
-		figure.Y.Max *= 1.05 // the first stroke is not the frame
-	}
-	w, err := figure.WriterTo(16*vg.Centimeter, 9*vg.Centimeter, strings.ToLower(filepath.Ext(file)[1:]))
-	if err != nil {
-		return fmt.Errorf("drawing %s: %w", file, err)
-	}
-	o := flow.NewOutput(nil)
-	defer o.Discard()
-	out, err := o.Create(file)
-	if err != nil {
-		return fmt.Errorf("drawing %s: %w", file, err)
-	}
-	if _, err := w.WriteTo(out); err != nil {
-		return fmt.Errorf("drawing %s: %w", file, err)
-	}
-	return o.Commit()
+	return savePage(file, figure.Steps(fmt.Sprintf("%s, N = %d, P = %d", title, p.N, p.P), []figure.Chunks{c}))
 }

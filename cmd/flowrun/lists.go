@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"flow"
+	"flow/figure"
+	"flow/runtime/schedule"
+)
+
+// This file reads the lists that sweep and simulate take, and writes their files.
+
+// techniqueList is "all", or names and expressions with commas between. A comma within parentheses belongs to an expression.
+func techniqueList(text string) ([]*schedule.Technique, error) {
+	var out []*schedule.Technique
+	if strings.EqualFold(text, "all") {
+		all := schedule.Techniques()
+		for i := range all {
+			out = append(out, &all[i])
+		}
+		return out, nil
+	}
+	for _, name := range splitList(text) {
+		t, err := technique(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(out, func(o *schedule.Technique) bool { return o.Name == t.Name }) {
+			out = append(out, t)
+		}
+	}
+	if len(out) == 0 {
+		return nil, usagef("--partitioning needs the name of a technique")
+	}
+	return out, nil
+}
+
+// splitList splits at commas outside of parentheses.
+func splitList(text string) []string {
+	var out []string
+	depth, from := 0, 0
+	for i, r := range text + "," {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth <= 0:
+			if word := strings.TrimSpace(text[from:i]); word != "" {
+				out = append(out, word)
+			}
+			from = i + 1
+		}
+	}
+	return out
+}
+
+// numbers reads a list of counts. ".." between two goes on as those before it do: by a factor if they have one, else by a difference.
+func numbers(flag, text string, most int) ([]int, error) {
+	var out []int
+	words := splitList(text)
+	for i := 0; i < len(words); i++ {
+		if words[i] == ".." {
+			if i+1 == len(words) || len(out) == 0 {
+				return nil, usagef("--%s %s: \"..\" stands between two numbers", flag, text)
+			}
+			last, err := number(flag, words[i+1], most)
+			if err != nil {
+				return nil, err
+			}
+			var more []int
+			if more, err = goOn(out, last); err != nil {
+				return nil, usagef("--%s %s: %v", flag, text, err)
+			}
+			out = append(out, more...)
+			i++
+			continue
+		}
+		n, err := number(flag, words[i], most)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	if len(out) == 0 {
+		return nil, usagef("--%s needs a number", flag)
+	}
+	var once []int
+	for _, n := range out {
+		if !slices.Contains(once, n) {
+			once = append(once, n)
+		}
+	}
+	return once, nil
+}
+
+func number(flag, word string, most int) (int, error) {
+	n, err := strconv.Atoi(word)
+	if err != nil || n < 1 || n > most {
+		return 0, usagef("--%s: %s is not a number from 1 to %d", flag, word, most)
+	}
+	return n, nil
+}
+
+// maxNumbers is how long a list may grow.
+const maxNumbers = 1000
+
+// goOn is what follows the numbers up to last, which is among it.
+func goOn(before []int, last int) ([]int, error) {
+	a := before[len(before)-1]
+	next := func(x int) int { return x + 1 }
+	if n := len(before); n > 1 {
+		switch b := before[n-2]; {
+		case a <= b:
+			return nil, fmt.Errorf("%d, %d do not grow", b, a)
+		case a%b == 0 && (b != 1 || a == 2):
+			next = func(x int) int { return x * (a / b) }
+		default:
+			next = func(x int) int { return x + a - b }
+		}
+	}
+	if last <= a {
+		return nil, fmt.Errorf("%d is not above %d", last, a)
+	}
+	var out []int
+	for x := next(a); x < last; x = next(x) {
+		if out = append(out, x); len(out) > maxNumbers {
+			return nil, fmt.Errorf("there are more than %d numbers up to %d", maxNumbers, last)
+		}
+	}
+	return append(out, last), nil
+}
+
+// figureFlag refuses files whose ending is no format of figures.
+func figureFlag(c *cli.Context, flag string) error {
+	if !c.IsSet(flag) {
+		return nil
+	}
+	if _, ok := figure.Format(c.String(flag)); !ok {
+		return usagef("--%s %s: the figure is an .svg or a .png", flag, c.String(flag))
+	}
+	return nil
+}
+
+// savePage writes a figure; its file has a right ending.
+func savePage(file string, p *figure.Page) error {
+	format, _ := figure.Format(file)
+	return writeFile(file, func(w io.Writer) error { return p.Write(w, format) })
+}
+
+// writeFile writes a file that appears when it is complete.
+func writeFile(file string, write func(io.Writer) error) error {
+	o := flow.NewOutput(nil)
+	defer o.Discard()
+	w, err := o.Create(file)
+	if err != nil {
+		return fmt.Errorf("%s: cannot be written: %w", file, err)
+	}
+	if err := write(w); err != nil {
+		return fmt.Errorf("%s: cannot be written: %w", file, err)
+	}
+	return o.Commit()
+}
