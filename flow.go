@@ -14,6 +14,7 @@ import (
 	"flow/ir/plan"
 	"flow/kernels"
 	"flow/lang/source"
+	"flow/runtime/schedule"
 	"flow/stdlib"
 )
 
@@ -101,6 +102,8 @@ func Params(name string, text []byte, o CompileOptions) ([]compiler.Param, error
 type RunOptions struct {
 	Stdout  io.Writer
 	Threads int // 0: one a processor
+	// Schedule says how loops are handed out to the threads.
+	Schedule Scheduling
 	// Output is where files go; nil: an Output over Stdout that the run commits. A caller that gives one commits it
 	// itself, or discards it when the run fails.
 	Output *Output
@@ -110,6 +113,13 @@ type RunOptions struct {
 	Trace bool
 	// Progress is called a few times a second.
 	Progress func(done, total int)
+}
+
+// Scheduling says how the loops of a run are handed out to its threads. The result is the same, to the bit, whatever it says. The zero value
+// is the default technique and one queue.
+type Scheduling struct {
+	Plan schedule.Plan // Groups are those of the machine
+	Pin  bool          // bind each thread to a processor
 }
 
 // Run executes the plan in this process, a plan for several ranks as goroutines that exchange messages. Files appear when all of it has succeeded. The error is a *Refusal

@@ -26,9 +26,9 @@ type Report struct {
 
 // runLocal runs a plan of one rank.
 func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Report, error) {
-	pool := local.NewPool(o.Threads)
+	pool := local.NewPool(o.Threads, o.Schedule.pool())
 	defer pool.Close()
-	eo := local.EngineOptions{Env: out, Stats: o.Stats, OnProgress: o.Progress}
+	eo := local.EngineOptions{Env: out, Stats: o.Stats, OnProgress: o.Progress, Schedule: o.Schedule.Plan}
 	if o.Trace {
 		eo.Trace = trace.New(0, pool.Workers())
 	}
@@ -42,6 +42,9 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 	}
 	return report, err
 }
+
+// pool is how the pool of a run is made.
+func (s Scheduling) pool() local.PoolOptions { return local.PoolOptions{Pin: s.Pin} }
 
 // runMem runs all ranks of a plan as goroutines. Threads are those of each rank; 0 shares the processors among them.
 func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Report, error) {
@@ -60,7 +63,7 @@ func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Repor
 
 // rankOptions is what the engine of one rank is told.
 func (p *Program) rankOptions(rank, threads int, out *Output, o RunOptions) dist.Options {
-	do := dist.Options{Env: out, Stats: o.Stats, OnProgress: o.Progress, Fingerprint: p.fingerprint()}
+	do := dist.Options{Env: out, Stats: o.Stats, OnProgress: o.Progress, Schedule: o.Schedule.Plan, Fingerprint: p.fingerprint()}
 	if o.Trace || o.Stats { // how much communication was hidden takes the events
 		do.Trace = trace.New(rank, threads)
 	}
@@ -82,7 +85,7 @@ func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions
 		return nil, fmt.Errorf("the plan is for %d ranks, and there are %d", p.Plan.Ranks, comm.Size())
 	}
 	out, own := o.output()
-	pool := local.NewPool(o.Threads)
+	pool := local.NewPool(o.Threads, o.Schedule.pool())
 	defer pool.Close()
 	r, err := dist.Run(ctx, comm, pool, p.Plan, p.rankOptions(comm.Rank(), pool.Workers(), out, o))
 	return reportOf(r), finish(out, own, p, err)

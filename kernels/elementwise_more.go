@@ -66,6 +66,10 @@ func shorthands(base []*op.Def) []*op.Def {
 	}
 	for _, d := range out {
 		switch d.Name {
+		case "clamp", "replace":
+			d.Loop = nil // it would run the definition, not the steps
+		}
+		switch d.Name {
 		case "clamp":
 			d.Kernel = expanded(run, d, []expansion{{named["ew.max"], []int{0, 1}}, {named["ew.min"], []int{3, 2}}})
 		case "replace":

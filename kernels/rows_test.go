@@ -98,6 +98,7 @@ func check(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (out valu
 	if msg := differ(c.Out, want); msg != "" {
 		t.Fatalf("%s of %v: %s (kernel, definition)", d.Name, sig.In, msg)
 	}
+	checkLoop(t, c, want)
 	if d.Cost != nil {
 		if w := d.Cost(sig, typ); w.Flops < 0 || w.Bytes < 0 {
 			t.Fatalf("%s costs %v", d.Name, w)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -62,14 +61,7 @@ func technique(name string) (*schedule.Technique, error) {
 	if err == nil {
 		return t, nil
 	}
-	e := usagef("%v", err)
-	if unknown := (*schedule.UnknownError)(nil); errors.As(err, &unknown) {
-		e.help = "flowrun chunks lists the techniques"
-		if unknown.Suggest != "" {
-			e.help = "did you mean " + unknown.Suggest + "?"
-		}
-	}
-	return nil, e
+	return nil, unknownName(err)
 }
 
 // chunks prints and draws the sequence.

@@ -19,8 +19,8 @@ func (s *session) runCommand() *cli.Command {
 		Name:      "run",
 		Usage:     "run a program (also meant when no command is named)",
 		ArgsUsage: "FILE",
-		Flags: append(programFlags(),
-			&cli.IntFlag{Name: "threads", Usage: "run on `N` threads, in each rank", DefaultText: "one a processor"},
+		Flags: append(append(programFlags(), scheduleFlags()...),
+			&cli.IntFlag{Name: "threads", Aliases: []string{"num-threads"}, Usage: "run on `N` threads, in each rank", DefaultText: "one a processor"},
 			&cli.BoolFlag{Name: "distributed", DisableDefaultText: true, Usage: "run on several ranks"},
 			&cli.StringFlag{Name: "backend", Usage: "how ranks talk: mpi, or mem (all ranks in this process)", Value: "mpi"},
 			&cli.IntFlag{Name: "ranks", Usage: "start `N` ranks; inside mpirun or srun theirs count", DefaultText: "one a memory domain, at least 2"},
@@ -35,6 +35,7 @@ func (s *session) runCommand() *cli.Command {
 // runRequest is what the flags of run ask for beside the program.
 type runRequest struct {
 	threads     int
+	schedule    flow.Scheduling
 	stats       string // "", "text" or "json"
 	timing      bool
 	trace       string
@@ -52,6 +53,9 @@ func (s *session) runRequest(c *cli.Context) (runRequest, error) {
 	}
 	if !c.IsSet("threads") {
 		r.threads = 0
+	}
+	if r.schedule, err = s.schedule(c); err != nil {
+		return r, err
 	}
 	if r.ranks, err = ranks(c, 0); err != nil {
 		return r, err
@@ -102,7 +106,7 @@ func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOp
 	defer out.Discard()
 	s.signal.onExit(out.Discard)
 	start := time.Now()
-	report, err := run(ctx, flow.RunOptions{Threads: req.threads, Output: out, Stats: req.stats != "", Trace: req.trace != "", Progress: line.report()})
+	report, err := run(ctx, flow.RunOptions{Threads: req.threads, Schedule: req.schedule, Output: out, Stats: req.stats != "", Trace: req.trace != "", Progress: line.report()})
 	seconds := time.Since(start).Seconds()
 	line.hide()
 	if err == nil {

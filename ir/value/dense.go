@@ -94,12 +94,19 @@ func (d *Dense) Bytes() []byte {
 
 // View is the window of rows x cols at (r0, c0), sharing memory.
 func (d *Dense) View(r0, c0, rows, cols int) *Dense {
+	v := new(Dense)
+	d.Window(v, r0, c0, rows, cols)
+	return v
+}
+
+// Window makes v the window of rows x cols at (r0, c0), sharing memory.
+func (d *Dense) Window(v *Dense, r0, c0, rows, cols int) {
 	if r0 < 0 || c0 < 0 || r0+rows > d.Rows || c0+cols > d.Cols {
 		panic(fmt.Sprintf("BUG: view %d+%d, %d+%d of a %v", r0, rows, c0, cols, d.Type()))
 	}
-	v := &Dense{Elem: d.Elem, Rows: rows, Cols: cols, Stride: d.Stride}
+	*v = Dense{Elem: d.Elem, Rows: rows, Cols: cols, Stride: d.Stride}
 	if rows == 0 || cols == 0 {
-		return v
+		return
 	}
 	at := r0*d.Stride + c0
 	end := at + (rows-1)*d.Stride + cols
@@ -113,7 +120,6 @@ func (d *Dense) View(r0, c0, rows, cols int) *Dense {
 	default:
 		v.I64 = d.I64[at:end]
 	}
-	return v
 }
 
 // CopyFrom copies s, of the same element type and shape, into d.

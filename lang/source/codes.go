@@ -150,6 +150,7 @@ var codes = [...]CodeRow{
 	{"E605", "out of memory", "The value or the run needs more memory than there is. Smaller sizes, more ranks, or --mem.", "", ""},
 	{"E606", "operator failed in the run", "An operator met data that it cannot work on, such as an integer divided by zero or the maximum of nothing.", "", ""},
 	{"E607", "index is out of range in the run", "An index that depends on data is outside the matrix.", "", ""},
+	{"E609", "technique hands out no chunk", "The expression of `--partitioning`, or of `schedule`, is not a positive number for a loop of the program.", "", ""},
 	{"E608", "interrupted", "The run was stopped by a signal before it was done.", "", ""},
 
 	// Distributed runs.

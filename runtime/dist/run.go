@@ -16,6 +16,7 @@ import (
 	"flow/ir/value"
 	"flow/runtime/dist/transport"
 	"flow/runtime/local"
+	"flow/runtime/schedule"
 	"flow/runtime/trace"
 )
 
@@ -39,6 +40,7 @@ type Options struct {
 	OnProgress func(done, total int)
 	Observe    func(id ir.ID, v value.Value)
 	Grace      time.Duration
+	Schedule   schedule.Plan
 
 	// patience and beats replace goodbye and beatEvery, in tests.
 	patience, beats time.Duration
@@ -231,7 +233,7 @@ func (r *rank) prepare() *Failure {
 	r.ending.init(r.n)
 	eng, err := local.NewEngine(r.p, local.EngineOptions{
 		Env: r.o.Env, Buffers: r.o.Buffers, Stats: r.o.Stats, Trace: r.o.Trace, Rank: r.me, OnProgress: r.o.OnProgress,
-		Observe: r.o.Observe, Grace: r.o.Grace,
+		Observe: r.o.Observe, Grace: r.o.Grace, Schedule: r.o.Schedule,
 		Remote: &local.Remote{
 			Sends:    func(id ir.ID) int { return len(r.routes.of(id)) },
 			Produced: r.produced,

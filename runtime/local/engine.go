@@ -15,6 +15,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/ir/value"
+	"flow/runtime/schedule"
 	"flow/runtime/trace"
 )
 
@@ -37,6 +38,8 @@ type EngineOptions struct {
 	// Grace is for how long after a failure the tasks before it may still run, so that the first failure in program
 	// order is the one reported; 0 means 1 s.
 	Grace time.Duration
+	// Schedule says how the loops of tasks are handed out in chunks; its Groups are those of the pool.
+	Schedule schedule.Plan
 	// Remote connects the engine to other ranks; nil for a plan of one rank.
 	Remote *Remote
 }
@@ -85,6 +88,12 @@ type Engine struct {
 	uses []int32         // readers left, by node; atomic while running
 	done []atomic.Uint32 // a bit a task: has ended; nil without Remote
 	low  int             // tasks below have ended; of FirstUnfinished
+
+	loopMu  sync.Mutex
+	loops   map[int32]*nodeLoop // by task; of those that have been loops
+	records []trace.LoopRecord
+	kept    int // chunks in records
+	unkept  int // loops whose chunks would have been too many
 
 	scratch []workerState
 	names   []int32 // of kinds, in the trace

@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/lang/source"
+	"flow/runtime/trace"
 )
 
 // Report is what one rank did in one run. It holds no pointer into the plan, so that it can be sent.
@@ -23,6 +24,7 @@ type Report struct {
 	Flops   float64 // by Def.Cost; 0 unless EngineOptions.Stats
 	Kernels []KernelReport
 	Calls   []CallReport
+	Loops   []trace.LoopRecord // with EngineOptions.Stats or Trace, in the order of their ends
 
 	BytesLent   int64 // memory lent for results, sum over all
 	BytesReused int64 // results that took over the memory of an input
@@ -53,24 +55,32 @@ type CallReport struct {
 type kindCount struct{ tasks, busy int64 }
 
 // callCount sums up the tasks of one call on one worker.
-type callCount struct{ tasks, first, last, busy int64 }
+type callCount struct {
+	tasks, first, last, busy int64
+	any                      bool // first and last are times
+}
 
 func (c *callCount) add(start, end int64) {
-	if c.tasks == 0 {
-		c.first = start
-	}
+	c.share(start, end)
 	c.tasks++
+}
+
+// share adds a part of a task that is counted elsewhere.
+func (c *callCount) share(start, end int64) {
+	if !c.any {
+		c.first, c.any = start, true
+	}
 	c.last = end
 	c.busy += end - start
 }
 
 // plus widens c by o, which covers other tasks.
 func (c *callCount) plus(o callCount) {
-	if o.tasks == 0 {
+	if !o.any {
 		return
 	}
-	if c.tasks == 0 || o.first < c.first {
-		c.first = o.first
+	if !c.any || o.first < c.first {
+		c.first, c.any = o.first, true
 	}
 	c.last = max(c.last, o.last)
 	c.tasks += o.tasks
@@ -118,6 +128,7 @@ func (e *Engine) makeReport(wall time.Duration) *Report {
 		return a.Name < b.Name
 	})
 	e.reportCalls(r, calls, callFlops)
+	r.Loops = e.records
 	return r
 }
 

@@ -51,12 +51,21 @@ func (e *Engine) body(w *Worker, t int32) error {
 	if e.clock {
 		start = e.now(s)
 	}
-	v, err := e.execute(s, t, id)
+	v, opened, err := e.execute(w, s, t, id, start)
 	if err != nil {
 		s.current.Store(0)
 		e.Fail(&TaskFailure{Node: id, Rank: e.o.Rank, Err: err})
 		return nil
 	}
+	if opened {
+		return nil
+	}
+	e.finish(s, t, id, v, start)
+	return nil
+}
+
+// finish accounts for a task that began at start, and hands its result on.
+func (e *Engine) finish(s *workerState, t int32, id ir.ID, v value.Value, start int64) {
 	end := start
 	if e.clock {
 		if s.track != nil {
@@ -83,7 +92,6 @@ func (e *Engine) body(w *Worker, t int32) error {
 	if e.o.Remote != nil {
 		e.o.Remote.Between(end)
 	}
-	return nil
 }
 
 // now reads the trace's clock if there is one, so that a task is timed once.
@@ -94,8 +102,8 @@ func (e *Engine) now(s *workerState) int64 {
 	return e.Now()
 }
 
-// execute makes the result of node id. A panic in a kernel becomes an error that says so.
-func (e *Engine) execute(s *workerState, t int32, id ir.ID) (v value.Value, err error) {
+// execute makes the result of node id, or opens a loop that will. A panic in a kernel becomes an error that says so.
+func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int64) (v value.Value, opened bool, err error) {
 	g := e.p.Graph
 	n := &g.Nodes[id]
 	c := &s.call
@@ -108,13 +116,13 @@ func (e *Engine) execute(s *workerState, t int32, id ir.ID) (v value.Value, err 
 	f := e.flags[t]
 	if f&fused != 0 {
 		if c.Body, err = n.Program(); err != nil { // made by NewEngine
-			return nil, fmt.Errorf("BUG: %w", err)
+			return nil, false, fmt.Errorf("BUG: %w", err)
 		}
 	}
 	var out *value.Dense
 	if f&lent != 0 {
 		if out, err = e.lend(s, n, id, c.Type); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		c.Out = out
 	}
@@ -129,6 +137,12 @@ func (e *Engine) execute(s *workerState, t int32, id ir.ID) (v value.Value, err 
 		*c = op.Call{} // keeps no value alive
 		clear(s.in)
 	}()
+	if n.Op.Loop != nil {
+		if opened, err = e.open(w, s, t, id, start, out); opened || err != nil {
+			completed = true
+			return nil, opened, err
+		}
+	}
 	switch {
 	case n.Op.Kernel != nil:
 		if err = n.Op.Kernel(c); err == nil {
@@ -148,16 +162,23 @@ func (e *Engine) execute(s *workerState, t int32, id ir.ID) (v value.Value, err 
 		err = fmt.Errorf("BUG: %s has neither kernel nor definition", n.Op.Name)
 	}
 	completed = true
-	switch {
-	case err != nil:
-	case v == nil && f&effect == 0:
-		err = fmt.Errorf("BUG: %s has set no result", n.Op.Name)
-	case out != nil && v != value.Value(out):
-		err = fmt.Errorf("BUG: %s has replaced the memory lent for its result", n.Op.Name)
-	case out == nil:
-		v = unshare(v, c.In)
+	if err == nil {
+		v, err = e.checked(c, t, out, v)
 	}
-	return v, err
+	return v, false, err
+}
+
+// checked is the result v of a call as it may be kept; out is the memory that was lent for it.
+func (e *Engine) checked(c *op.Call, t int32, out *value.Dense, v value.Value) (value.Value, error) {
+	switch {
+	case v == nil && e.flags[t]&effect == 0:
+		return nil, fmt.Errorf("BUG: %s has set no result", c.Def.Name)
+	case out != nil && v != value.Value(out):
+		return nil, fmt.Errorf("BUG: %s has replaced the memory lent for its result", c.Def.Name)
+	case out == nil:
+		return unshare(v, c.In), nil
+	}
+	return v, nil
 }
 
 // lend gives the result of n its memory: that of an input whose last reader n is, where the row allows it, or

@@ -16,6 +16,7 @@ type Pool struct {
 	workers []*Worker
 	options PoolOptions
 	cpus    []int         // to pin workers to; empty: do not
+	groups  []int         // of each worker
 	slot    chan struct{} // holds an element while a run is in flight
 	closed  chan struct{} // closed by Close
 	once    sync.Once
@@ -71,6 +72,9 @@ func NewPool(workers int, options ...PoolOptions) *Pool {
 	}
 	return p
 }
+
+// Groups is the number of the group, from 0 on, of each worker: workers of one group share memory that is nearer to them than to others.
+func (p *Pool) Groups() []int { return p.groups }
 
 // Workers is the number of workers.
 func (p *Pool) Workers() int { return len(p.workers) }
@@ -182,10 +186,10 @@ func (p *Pool) spinTime() int64 {
 	return int64(p.options.Spin)
 }
 
-// ready reports whether some queue holds a task.
+// ready reports whether some queue holds a task, or a shared task is open.
 func (p *Pool) ready() bool {
 	for _, w := range p.workers {
-		if w.queue.best.Load() != 0 {
+		if w.queue.best.Load() != 0 || w.offered.Load() != nil {
 			return true
 		}
 	}

@@ -3,7 +3,6 @@ package local
 // This file defines Worker and its loop: run a task, release its successors, take the next.
 
 import (
-	"context"
 	"errors"
 	"runtime"
 	"runtime/debug"
@@ -13,18 +12,23 @@ import (
 
 // Worker is one thread of a pool. A Body may use the one it is given until it returns.
 type Worker struct {
-	pool   *Pool
-	index  int
-	wake   chan struct{}
-	victim int   // where the last look at another queue was
-	task   int32 // the task in its Body, -1 outside: whom to blame for a panic
-	done   int32 // tasks finished and not yet reported to the run
-	seeks  bool  // counted in Pool.searching
-	clean  bool  // work returned by itself, neither by a panic nor by Goexit
-	steals int64
-	batch  [256]int32 // enabled successors on their way to the queue
+	pool    *Pool
+	index   int
+	wake    chan struct{}
+	victim  int   // where the last look at another queue was
+	task    int32 // the task in its Body, -1 outside: whom to blame for a panic
+	done    int32 // tasks finished and not yet reported to the run
+	seeks   bool  // counted in Pool.searching
+	clean   bool  // work returned by itself, neither by a panic nor by Goexit
+	steals  int64
+	run     *Run       // while in serve
+	sharing *Shared    // set by Share
+	batch   [256]int32 // enabled successors on their way to the queue
 
 	queue queue
+
+	offered atomic.Pointer[Shared] // the open shared task that this worker began
+	_       [cacheLine - 8]byte
 }
 
 // reportEvery bounds how many finished tasks a worker keeps to itself. Only progress displays need it at all: a worker reports
@@ -91,7 +95,7 @@ func (w *Worker) await() bool {
 
 // serve works on r, which w has joined, until it finds nothing for a while or r ends. Panics end here.
 func (w *Worker) serve(r *Run) {
-	w.task, w.done, w.clean = -1, 0, false
+	w.task, w.done, w.clean, w.run, w.sharing = -1, 0, false, r, nil
 	defer func() {
 		if w.clean {
 			return
@@ -111,33 +115,37 @@ func (w *Worker) serve(r *Run) {
 
 // work runs tasks. One call of body is one ordinary Go frame a task, where the garbage collector can stop the worker.
 func (w *Worker) work(r *Run) {
-	t := w.take(r)
+	t, s := w.take(r)
 	if w.pool.ready() {
 		w.pool.wakeForWork() // each who comes in and sees more brings the next
 	}
-	for ; ; t = w.release(r, t) {
-		if t < 0 {
-			if t = w.take(r); t < 0 {
+	for {
+		if t < 0 && s == nil {
+			if t, s = w.take(r); t < 0 && s == nil {
 				return
 			}
 		}
-		if r.ended() {
-			return
-		}
-		if r.quit != nil {
-			select {
-			case <-r.quit: // the goroutine that will tell so may still wait for a processor
-				r.fail(-1, context.Cause(r.ctx))
+		if s == nil {
+			if w.halted() {
 				return
-			default:
+			}
+			w.task = t
+			err := r.body(w, t)
+			w.task = -1
+			if err != nil {
+				r.fail(t, err)
+				return
+			}
+			if s = w.sharing; s != nil {
+				w.sharing = nil
+				w.offer(r, s, t)
 			}
 		}
-		w.task = t
-		err := r.body(w, t)
-		w.task = -1
-		if err != nil {
-			r.fail(t, err)
-			return
+		if s != nil {
+			t, s = w.takePart(r, s), nil
+		}
+		if t >= 0 {
+			t = w.release(r, t)
 		}
 	}
 }
@@ -201,26 +209,30 @@ func (w *Worker) push(r *Run, n int) {
 	w.pool.wakeForWork()
 }
 
-// take finds the next task: from the own queue unless another has a better one, else from any. -1 when the run ended or
-// nothing came up while spinning.
-func (w *Worker) take(r *Run) int32 {
+// take finds the next task: from the own queue unless another has a better one, else from any, or a shared one that w
+// has entered. -1 and nil when the run ended or nothing came up while spinning.
+func (w *Worker) take(r *Run) (int32, *Shared) {
 	if own := w.queue.best.Load(); own != 0 {
 		if r.class != nil && len(w.pool.workers) > 1 {
-			// One queue in turn is looked at: its line may be in another cache, all of them would be
+			// One worker in turn is looked at: its line may be in another cache, all of them would be
 			// dear with many workers.
-			if v := w.next(); v.queue.best.Load() > own {
+			v := w.next()
+			if s := v.offered.Load(); s != nil && s.class.Load() > own && s.enter() {
+				return -1, s
+			}
+			if v.queue.best.Load() > own {
 				if t := w.rob(v, 1); t >= 0 {
-					return t
+					return t, nil
 				}
 			}
 		}
 		if t := w.queue.pop(); t >= 0 {
-			return t
+			return t, nil
 		}
 	}
 	w.report(r)
-	if t := w.steal(); t >= 0 {
-		return t
+	if t, s := w.steal(); t >= 0 || s != nil {
+		return t, s
 	}
 	return w.search(r)
 }
@@ -239,8 +251,9 @@ func (w *Worker) next() *Worker {
 	return all[w.victim]
 }
 
-// steal takes from the worker, itself included, whose best task is best.
-func (w *Worker) steal() int32 {
+// steal takes from the worker, itself included, whose best task is best. A shared task that is as good goes before: to help finishes
+// something, to begin more takes memory.
+func (w *Worker) steal() (int32, *Shared) {
 	var victim *Worker
 	best := w.queue.best.Load()
 	if best > 0 {
@@ -251,13 +264,16 @@ func (w *Worker) steal() int32 {
 			best, victim = v.queue.best.Load(), v
 		}
 	}
+	if s := w.join(best); s != nil {
+		return -1, s
+	}
 	switch victim {
 	case nil:
-		return -1
+		return -1, nil
 	case w:
-		return w.queue.pop()
+		return w.queue.pop(), nil
 	}
-	return w.rob(victim, stealWindow)
+	return w.rob(victim, stealWindow), nil
 }
 
 // rob takes up to limit tasks from v, returns the first and queues the rest.
@@ -277,22 +293,22 @@ func (w *Worker) rob(v *Worker, limit int) int32 {
 }
 
 // search looks for work until the spin time is over, calling the run's Idle as it goes.
-func (w *Worker) search(r *Run) int32 {
+func (w *Worker) search(r *Run) (int32, *Shared) {
 	p := w.pool
 	w.seeks = true
 	p.searching.Add(1)
 	defer w.found()
 	spin := time.Duration(p.spin.Load())
 	if spin == 0 && r.idle == nil {
-		return -1
+		return -1, nil
 	}
 	start := time.Now()
 	for i := 1; !r.ended(); i++ {
-		if t := w.steal(); t >= 0 {
+		if t, s := w.steal(); t >= 0 || s != nil {
 			if w.found() && p.asleep.Load() > 0 && p.ready() {
 				p.wakeOne()
 			}
-			return t
+			return t, s
 		}
 		if r.idle != nil && r.idle() {
 			start = time.Now()
@@ -303,7 +319,7 @@ func (w *Worker) search(r *Run) int32 {
 		}
 		pause()
 	}
-	return -1
+	return -1, nil
 }
 
 // found ends a search, and reports whether it was the last one in the pool.

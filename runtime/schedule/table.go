@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"flow/lang/source"
 )
@@ -69,13 +70,35 @@ func (t *Technique) New(p Params) (Calculator, error) {
 	return t.build(p)
 }
 
-// UnknownError is a name that no technique has.
+// UnknownError is a name that nothing has.
 type UnknownError struct {
+	What    string // "technique", "queue layout" or "victim selection"
 	Name    string
-	Suggest string // the nearest name, or ""
+	Suggest string   // the nearest name, or ""
+	Known   []string // all names, if they are few
 }
 
-func (e *UnknownError) Error() string { return "no technique " + e.Name }
+func (e *UnknownError) Error() string { return "no " + e.What + " " + e.Name }
+
+// Help says what to write instead.
+func (e *UnknownError) Help() string {
+	switch {
+	case e.Suggest != "":
+		return "did you mean " + e.Suggest + "?"
+	case len(e.Known) > 0:
+		return "there are " + strings.Join(e.Known, ", ")
+	}
+	return "flowrun chunks lists the techniques"
+}
+
+// Default is the technique of loops for which nobody asks for another.
+var Default = sync.OnceValue(func() *Technique {
+	t, err := Lookup("STATIC")
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return t
+})
 
 // Lookup finds a technique by one of its names, or makes one of an expression that begins with "expr:". The
 // error is an *UnknownError or says what is wrong with the expression.
@@ -97,7 +120,7 @@ func Lookup(name string) (*Technique, error) {
 			row[strings.ToUpper(n)] = n
 		}
 	}
-	e := &UnknownError{Name: name}
+	e := &UnknownError{What: "technique", Name: name}
 	near, _ := source.Suggest(strings.ToUpper(name), known)
 	e.Suggest = row[near]
 	return nil, e

@@ -51,7 +51,13 @@ func rows() []*op.Def {
 				out[i] = a[i] + b[i]
 			}
 			return nil
-		}, Elt: add, Ref: elt(add)},
+		}, Elt: add, Ref: elt(add), Loop: elements(func(c *op.Call, lo, hi int) error {
+			out, a, b := c.Result().F64, c.Dense(0).F64, c.Dense(1).F64
+			for i := lo; i < hi; i++ {
+				out[i] = a[i] + b[i]
+			}
+			return nil
+		})},
 		{Name: "neg", Laws: op.Pure | op.Elementwise, Elt: neg, Ref: elt(neg)}, // no kernel: engines use the definition
 		{Name: "mac", Accum: 1, Kernel: func(c *op.Call) error {
 			out, a, b := c.Result().F64, c.Dense(1).F64, c.Dense(2).F64
@@ -59,14 +65,20 @@ func rows() []*op.Def {
 				out[i] = math.FMA(a[i], b[len(b)-1-i], out[i])
 			}
 			return nil
-		}, Ref: func(c *op.Call) (value.Value, error) {
+		}, Loop: elements(func(c *op.Call, lo, hi int) error {
+			out, a, b := c.Result().F64, c.Dense(1).F64, c.Dense(2).F64
+			for i := lo; i < hi; i++ {
+				out[i] = math.FMA(a[i], b[len(b)-1-i], out[i])
+			}
+			return nil
+		}), Ref: func(c *op.Call) (value.Value, error) {
 			out, a, b := c.Dense(0).Clone(), c.Dense(1), c.Dense(2)
 			for i := range out.F64 {
 				out.F64[i] = math.FMA(a.F64[i], b.F64[len(b.F64)-1-i], out.F64[i])
 			}
 			return out, nil
 		}},
-		{Name: "total", Kernel: set(total), Ref: total},
+		{Name: "total", Kernel: set(total), Ref: total, Loop: summing()},
 		{Name: "scale", Alias: true, Kernel: func(c *op.Call) error {
 			out, a, s := c.Result().F64, c.Dense(0).F64, c.Scalar(1).F
 			for i := range out {
@@ -95,6 +107,8 @@ func rows() []*op.Def {
 			c.Result().CopyFrom(c.Dense(0))
 			return nil
 		}, Ref: func(c *op.Call) (value.Value, error) { return c.In[0], fail(c) }},
+		{Name: "picky", Alias: true, Loop: elements(picky), Kernel: func(c *op.Call) error { return picky(c, 0, c.Type.Count()) },
+			Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }},
 		{Name: "print", Laws: op.Effectful, Kernel: set(print), Ref: print},
 		{Name: "map", Alias: true, Kernel: mapKernel, Ref: func(c *op.Call) (value.Value, error) {
 			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)

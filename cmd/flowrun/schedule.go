@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"flow"
+	"flow/runtime/schedule"
+)
+
+// This file defines the flags that say how loops are handed out to threads. They are those of DAPHNE, and its spelling of them is accepted too.
+
+func scheduleFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "partitioning", Usage: "hand loops out by `TECHNIQUE` (flowrun chunks lists them), or 'expr: EXPRESSION'", DefaultText: schedule.Default().Name},
+		&cli.StringFlag{Name: "queue-layout", Aliases: []string{"queue_layout"}, Usage: "keep chunks in queues of `LAYOUT`: " + strings.Join(schedule.Layouts(), ", "), DefaultText: "CENTRALIZED"},
+		&cli.StringFlag{Name: "victim", Aliases: []string{"victim-selection", "victim_selection"}, Usage: "look into other queues in `ORDER`: " + strings.Join(schedule.Victims(), ", "), DefaultText: "SEQ"},
+		&cli.IntFlag{Name: "grain-size", Aliases: []string{"grain_size"}, Usage: "hand out at least `N` leaves at a time, the units in which loops are cut", DefaultText: "1"},
+		&cli.BoolFlag{Name: "pre-partition", Aliases: []string{"pre_partition"}, DisableDefaultText: true, Usage: "give each queue an equal part of a loop before it is cut into chunks"},
+		&cli.BoolFlag{Name: "pin-workers", Aliases: []string{"pin_workers"}, DisableDefaultText: true, Usage: "bind each thread to a processor"},
+	}
+}
+
+// schedule reads scheduleFlags.
+func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
+	o.Pin, o.Plan.PrePartition = c.Bool("pin-workers"), c.Bool("pre-partition")
+	if c.IsSet("grain-size") {
+		if o.Plan.Grain = c.Int("grain-size"); o.Plan.Grain < 1 {
+			return o, usagef("--grain-size is at least 1, not %d", o.Plan.Grain)
+		}
+	}
+	if name := c.String("partitioning"); c.IsSet("partitioning") {
+		if o.Plan.Technique, err = technique(name); err != nil {
+			return o, err
+		}
+		if _, err := o.Plan.Technique.New(schedule.Params{N: 1000, P: 4}); err != nil { // a mistake better told before the run
+			e := usagef("--partitioning: %v", err)
+			e.help = "R is what is left, i the step; ceil(R/(2*P)) is a chunk for every R > 0"
+			return o, e
+		}
+	}
+	if name := c.String("queue-layout"); name != "" {
+		if o.Plan.Layout, err = schedule.ParseLayout(name); err != nil {
+			return o, unknownName(err)
+		}
+	}
+	if name := c.String("victim"); name != "" {
+		if o.Plan.Victim, err = schedule.ParseVictim(name); err != nil {
+			return o, unknownName(err)
+		}
+	}
+	return o, nil
+}
+
+// unknownName is a mistake on the command line that schedule can help with.
+func unknownName(err error) error {
+	e := usagef("%v", err)
+	if unknown := (*schedule.UnknownError)(nil); errors.As(err, &unknown) {
+		e.help = unknown.Help()
+	}
+	return e
+}

@@ -1,0 +1,317 @@
+package local
+
+// This file runs a task whose row has a Loop: its iterations are claimed in chunks by all workers that have nothing
+// better to do, under the technique of the run or of the node.
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/value"
+	"flow/runtime/schedule"
+	"flow/runtime/trace"
+)
+
+// nodeLoop is what the engine keeps of a node that was run as a loop, for its next execution: what its technique has
+// learned, and the memory of an execution.
+type nodeLoop struct {
+	loopRun
+	queues *schedule.Queues
+	plan   schedule.Plan
+	round  int32
+	units  int
+}
+
+// loopRun is one execution of a loop.
+type loopRun struct {
+	Shared
+	e     *Engine
+	t     int32
+	id    ir.ID
+	call  op.Call
+	in    []value.Value
+	out   *value.Dense
+	steps op.LoopBody
+	n     int // iterations
+	leaf  int
+	begun int64 // when the opener's task began
+	owner int   // worker that opened the loop; its share begins with the task
+	timed bool  // chunks are timed
+
+	failed atomic.Int64 // first iteration of the chunk that failed, the least of them; maxNode: none
+	mu     sync.Mutex
+	err    error // of that chunk
+
+	chunks [][]trace.Chunk // of each worker, if records are kept
+	log    *nodeLoop
+}
+
+// loopOf finds or makes the state of the loop of task t, which has units; nil if the loop of this node is in use, or the plan cannot be
+// made for it, with the error.
+func (e *Engine) loopOf(t int32, n *ir.Node, units int) (*nodeLoop, error) {
+	e.loopMu.Lock()
+	l := e.loops[t]
+	e.loopMu.Unlock()
+	if l != nil && l.units == units {
+		if l.round++; l.queues != nil {
+			l.queues.Reset()
+		}
+		return l, nil
+	}
+	l = &nodeLoop{units: units}
+	l.log = l
+	var err error
+	if l.plan, err = e.planOf(n); err != nil {
+		return nil, err
+	}
+	l.queues, err = schedule.NewQueues(&l.plan, schedule.Params{N: units, P: len(e.scratch)})
+	if err != nil {
+		return nil, &op.Failure{Code: "E609", Msg: err.Error(), Help: "choose another technique with --partitioning"}
+	}
+	e.loopMu.Lock()
+	if e.loops == nil {
+		e.loops = map[int32]*nodeLoop{}
+	}
+	e.loops[t] = l
+	e.loopMu.Unlock()
+	return l, nil
+}
+
+// planOf is how the loops of a node are handed out: as the run says, unless the node says otherwise by its attributes
+// schedule and grain.
+func (e *Engine) planOf(n *ir.Node) (schedule.Plan, error) {
+	p := e.o.Schedule
+	p.Groups = e.pool.Groups()
+	if g := n.Attrs.Int("grain"); g > 0 {
+		p.Grain = g
+	}
+	if name := n.Attrs.Str("schedule"); name != "" {
+		t, err := schedule.Lookup(name)
+		if err != nil {
+			return p, &op.Failure{Code: "E609", Msg: err.Error()}
+		}
+		p.Technique = t
+	}
+	return p, nil
+}
+
+// open makes task t a loop if it is one; false if its kernel should run. It takes over the call of s.
+func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64, out *value.Dense) (opened bool, err error) {
+	c := &s.call
+	n, leaf := c.Def.Loop.Space(c)
+	if n <= leaf || leaf <= 0 {
+		return false, nil
+	}
+	l, err := e.loopOf(t, &e.p.Graph.Nodes[id], (n+leaf-1)/leaf)
+	if err != nil {
+		return false, err
+	}
+	l.call, l.in, l.out = *c, append(l.in[:0], c.In...), out
+	l.call.In = l.in
+	if l.steps, err = c.Def.Loop.Begin(&l.call, len(e.scratch)); err != nil {
+		l.forget()
+		return false, err
+	}
+	l.e, l.t, l.id, l.n, l.leaf, l.begun, l.owner = e, t, id, n, leaf, start, w.index
+	l.failed.Store(maxNode)
+	l.err = nil
+	l.timed = e.clock || l.queues.Learns()
+	if e.o.Stats || e.o.Trace != nil {
+		if l.chunks == nil {
+			l.chunks = make([][]trace.Chunk, len(e.scratch))
+		}
+		for i := range l.chunks {
+			l.chunks[i] = nil
+		}
+	}
+	w.Share(&l.Shared, l)
+	return true, nil
+}
+
+// forget lets go of the values of an execution.
+func (l *loopRun) forget() {
+	l.call, l.out, l.steps = op.Call{}, nil, nil
+	clear(l.in)
+}
+
+// Work claims chunks and runs them.
+func (l *loopRun) Work(w *Worker) {
+	e := l.e
+	s := &e.scratch[w.index]
+	s.current.Store(int64(l.id) + 1)
+	start := l.begun
+	if w.index != l.owner && e.clock {
+		start = e.now(s)
+	}
+	l.claim(w, s)
+	if e.clock {
+		e.timeShare(s, l.t, l.id, start)
+	}
+	s.current.Store(0)
+}
+
+// timeShare accounts for a worker's part of a loop that began at start.
+func (e *Engine) timeShare(s *workerState, t int32, id ir.ID, start int64) {
+	var end int64
+	if s.track != nil {
+		end = s.track.Share(int32(id), e.names[e.kind[t]], start)
+	} else {
+		end = e.Now()
+	}
+	s.kinds[e.kind[t]].busy += end - start
+	if s.calls != nil {
+		s.calls[e.p.Graph.Nodes[id].Call].share(start, end)
+	}
+}
+
+// claim runs chunks until none is left. A panic in one is a failure of that chunk.
+func (l *loopRun) claim(w *Worker, s *workerState) {
+	at := int64(0)
+	defer func() {
+		if v := recover(); v != nil {
+			l.fail(at, &PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
+	q, e := l.log.queues, l.e
+	ordered := q.Ordered()
+	var asked, began, ended int64
+	if l.timed {
+		asked = e.now(s)
+	}
+	for !w.Stopping() {
+		unit, size, stolen, ok := q.Claim(w.index)
+		if !ok {
+			return
+		}
+		lo := unit * l.leaf
+		hi := min((unit+size)*l.leaf, l.n)
+		at = int64(lo)
+		if at > l.failed.Load() {
+			if ordered {
+				return
+			}
+			continue
+		}
+		if l.timed {
+			began = e.now(s)
+		}
+		if err := l.steps.Chunk(w.index, lo, hi); err != nil {
+			l.fail(at, err)
+		}
+		if l.timed {
+			ended = e.now(s)
+			q.Report(w.index, unit, size, float64(ended-began)/1e9, float64(began-asked)/1e9)
+			if l.chunks != nil {
+				l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: at, Hi: int64(hi), Worker: int32(w.index), Stolen: stolen,
+					Asked: asked, Start: began, End: ended})
+			}
+			asked = ended
+		}
+		if e.o.Remote != nil {
+			e.o.Remote.Between(ended)
+		}
+	}
+}
+
+// fail records the failure of the chunk that begins at iteration at. Of several the first in the order of iterations counts; chunks after it
+// are passed over, those before it run, so which one is reported does not depend on the workers.
+func (l *loopRun) fail(at int64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at < l.failed.Load() {
+		l.failed.Store(at)
+		l.err = err
+	}
+}
+
+// Done completes the result and settles the task.
+func (l *loopRun) Done(w *Worker) error {
+	e := l.e
+	s := &e.scratch[w.index]
+	s.current.Store(int64(l.id) + 1)
+	start := int64(0)
+	if e.clock {
+		start = e.now(s)
+	}
+	v, err := l.result(w)
+	end := start
+	if e.clock {
+		end = e.now(s)
+	}
+	if l.chunks != nil {
+		e.addLoop(l, end, err != nil)
+	}
+	out, t, id := l.out, l.t, l.id
+	l.forget() // the loop may be begun again as soon as the task is settled
+	if err != nil {
+		if out != nil {
+			e.discard(out)
+		}
+		s.current.Store(0)
+		if err != errStopped {
+			e.Fail(&TaskFailure{Node: id, Rank: e.o.Rank, Err: err})
+		}
+		return nil
+	}
+	e.finish(s, t, id, v, start)
+	return nil
+}
+
+// result is what the loop made.
+func (l *loopRun) result(w *Worker) (v value.Value, err error) {
+	switch {
+	case l.err != nil:
+		return nil, l.err
+	case w.Stopping():
+		return nil, errStopped
+	}
+	if err := l.log.queues.Err(); err != nil { // an expression that has stopped making sense
+		return nil, &op.Failure{Code: "E609", Msg: err.Error()}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = &PanicError{Value: p, Stack: debug.Stack()}
+		}
+	}()
+	if err := l.steps.End(); err != nil {
+		return nil, err
+	}
+	return l.e.checked(&l.call, l.t, l.out, l.call.Out)
+}
+
+var errStopped = fmt.Errorf("local: the run has ended")
+
+// addLoop keeps the record of a loop.
+func (e *Engine) addLoop(l *loopRun, end int64, failed bool) {
+	n := 0
+	for _, c := range l.chunks {
+		n += len(c)
+	}
+	p := &l.log.plan
+	t := p.Technique
+	if t == nil {
+		t = schedule.Default()
+	}
+	r := trace.LoopRecord{Node: int32(l.id), Round: l.log.round, Op: l.call.Def.Name, N: int64(l.n), Leaf: int64(l.leaf), MinChunk: int64(max(p.Grain, 1)),
+		Technique: t.Name, Layout: p.Layout.String(), Victim: p.Victim.String(), Workers: int32(len(e.scratch)),
+		Start: l.begun, End: end, Failed: failed, Chunks: make([]trace.Chunk, 0, n)}
+	for _, c := range l.chunks {
+		r.Chunks = append(r.Chunks, c...)
+	}
+	e.o.Trace.AddLoop(r)
+	e.loopMu.Lock()
+	defer e.loopMu.Unlock()
+	if e.kept += n; e.kept <= maxChunks {
+		e.records = append(e.records, r)
+	} else {
+		e.unkept++
+	}
+}
+
+// maxChunks bounds the chunks that an engine keeps for its report: 48 bytes each.
+const maxChunks = math.MaxInt32 / 256

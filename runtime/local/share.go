@@ -1,0 +1,147 @@
+package local
+
+// This file defines Shared, a task that several workers run at once: how it is offered, joined, left and completed.
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Sharer is what a shared task does.
+type Sharer interface {
+	// Work takes part until nothing is left for w to begin. Several workers are in it at once. It should look at
+	// Worker.Stopping now and then. It must not panic.
+	Work(w *Worker)
+	// Done is called once, by the last worker that came out of Work, also when the run is ending. An error cancels the run.
+	Done(w *Worker) error
+}
+
+// Shared is the state of a shared task. The zero value is ready for Worker.Share; after Done it may be shared again.
+type Shared struct {
+	body  Sharer
+	task  int32
+	owner *Worker
+	class atomic.Int32 // 1 + class of the task
+	_     [cacheLine]byte
+	state atomic.Int64 // see Note [Leaving a shared task]
+	_     [cacheLine - 8]byte
+}
+
+const open = 1 << 62 // state: workers may enter; the rest counts those inside
+
+// Share makes the task that w is running a shared one: after its Body has returned nil, w and others that have nothing better to do call b.Work,
+// and the task has finished when b.Done has. Only in a Body, once.
+func (w *Worker) Share(s *Shared, b Sharer) {
+	s.body = b
+	w.sharing = s
+}
+
+// Index is the number of the worker in its pool.
+func (w *Worker) Index() int { return w.index }
+
+// Stopping reports that the run is ending: a shared task should begin nothing more. It costs some nanoseconds.
+func (w *Worker) Stopping() bool {
+	r := w.run
+	if r.ended() {
+		return true
+	}
+	if r.quit != nil {
+		select {
+		case <-r.quit: // the goroutine that will tell so may still wait for a processor
+			return true
+		default:
+		}
+	}
+	return false
+}
+
+// halted is Stopping for the worker itself, which ends a run whose context is the reason.
+func (w *Worker) halted() bool {
+	if !w.Stopping() {
+		return false
+	}
+	if r := w.run; !r.ended() {
+		r.fail(-1, context.Cause(r.ctx))
+	}
+	return true
+}
+
+// offer publishes the shared task t, which w is inside of, and wakes somebody for it.
+func (w *Worker) offer(r *Run, s *Shared, t int32) {
+	s.task, s.owner = t, w
+	s.class.Store(int32(r.classOf(t)) + 1)
+	s.state.Store(open | 1)
+	if len(w.pool.workers) == 1 {
+		return
+	}
+	w.offered.Store(s)
+	w.pool.wakeForWork() // who comes and sees it brings the next
+}
+
+// enter goes into s if it is still open.
+func (s *Shared) enter() bool {
+	for {
+		n := s.state.Load()
+		if n&open == 0 {
+			return false
+		}
+		if s.state.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// takePart works on s, inside of which w is. If w is the last to leave it completes the task, which is returned; else -1.
+func (w *Worker) takePart(r *Run, s *Shared) int32 {
+	w.task = s.task
+	s.body.Work(w)
+	// The offer is taken back before s closes, while s cannot be shared again: it may be the next offer of the same worker.
+	s.owner.offered.CompareAndSwap(s, nil)
+	s.state.And(^open)
+	if s.state.Add(-1) != 0 {
+		w.task = -1
+		return -1
+	}
+	t := s.task
+	err := s.body.Done(w)
+	w.task = -1
+	switch {
+	case err != nil:
+		r.fail(t, err)
+		return -1
+	case w.halted():
+		return -1
+	}
+	return t
+}
+
+// join enters the most important shared task that is open, if it is of at least class best (1 + class; 0: any).
+func (w *Worker) join(best int32) *Shared {
+	all := w.pool.workers
+	var found *Shared
+	for i := 1; i < len(all); i++ {
+		v := w.index + i
+		if v >= len(all) {
+			v -= len(all)
+		}
+		if s := all[v].offered.Load(); s != nil {
+			if c := s.class.Load(); c >= best && (found == nil || c > found.class.Load()) {
+				found = s
+			}
+		}
+	}
+	if found != nil && found.enter() {
+		return found
+	}
+	return nil
+}
+
+// Note [Leaving a shared task]
+//
+// The state counts the workers inside, with a bit that says whether more may enter. Who comes out of Work has seen that nothing is left to
+// begin, so it closes the task and leaves. Nobody enters a closed task, so the count falls to zero once, and whoever
+// makes it zero knows that all chunks have been executed: a chunk that was claimed is executed by a worker inside. That worker
+// completes the task, the others have long gone on to something else; nobody waits.
+//
+// A Shared is used again, so a worker that looked at an offer may find another task under it when it enters. That is as good: it is
+// one of the same run, since the run cannot end while the worker is inside of the run.

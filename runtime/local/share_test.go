@@ -1,0 +1,180 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// counted is a shared task of n chunks, which may be shared again and again.
+type counted struct {
+	Shared
+	n     int64
+	next  atomic.Int64
+	ran   atomic.Int64
+	dones atomic.Int32
+	chunk func(w *Worker, i int64)
+	err   error
+}
+
+func (c *counted) Work(w *Worker) {
+	for !w.Stopping() {
+		i := c.next.Add(1) - 1
+		if i >= c.n {
+			return
+		}
+		if c.chunk != nil {
+			c.chunk(w, i)
+		}
+		c.ran.Add(1)
+	}
+}
+
+func (c *counted) Done(w *Worker) error {
+	c.dones.Add(1)
+	return c.err
+}
+
+// TestSharedTasks checks that every chunk of every shared task runs once, before any successor, over random graphs in which
+// some tasks are shared, some not, and some fail to find help.
+func TestSharedTasks(t *testing.T) {
+	for workers := 1; workers <= 8; workers++ {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			p := NewPool(workers)
+			defer p.Close()
+			for seed := range uint64(6) {
+				d := random(400, 3, 60, seed%2 == 0, seed)
+				finished := make([]atomic.Bool, d.N)
+				loops := make([]counted, d.N)
+				before := make([][]int32, d.N)
+				for t := range d.N {
+					for _, s := range d.Succ[d.SuccOff[t]:d.SuccOff[t+1]] {
+						before[s] = append(before[s], int32(t))
+					}
+				}
+				body := func(w *Worker, k int32) error {
+					for _, b := range before[k] {
+						if l := &loops[b]; l.dones.Load() != 1 || l.ran.Load() != l.n {
+							return fmt.Errorf("task %d ran after %d of %d chunks of %d", k, l.ran.Load(), l.n, b)
+						}
+					}
+					l := &loops[k]
+					l.n = int64(k) % 7 * int64(k%5)
+					if k%3 == 0 { // not shared
+						for l.n > l.ran.Load() {
+							l.ran.Add(1)
+						}
+						l.dones.Add(1)
+						return nil
+					}
+					l.chunk = func(*Worker, int64) { finished[k].Store(true) }
+					w.Share(&l.Shared, l)
+					return nil
+				}
+				if err := p.Start(context.Background(), d, body).Wait(); err != nil {
+					t.Fatal(err)
+				}
+				for k := range loops {
+					if l := &loops[k]; l.dones.Load() != 1 || l.ran.Load() != l.n {
+						t.Fatalf("task %d: %d of %d chunks, completed %d times", k, l.ran.Load(), l.n, l.dones.Load())
+					}
+				}
+			}
+		})
+	}
+}
+
+// All workers come to a shared task, also those that sleep: each chunk waits for all of them.
+func TestSharedTaskGetsAllWorkers(t *testing.T) {
+	const workers = 4
+	p := NewPool(workers, PoolOptions{Spin: -1})
+	defer p.Close()
+	for round := range 20 {
+		if round%4 == 0 {
+			time.Sleep(2 * time.Millisecond) // all asleep
+		}
+		var inside atomic.Int32
+		l := &counted{n: workers}
+		l.chunk = func(*Worker, int64) {
+			inside.Add(1)
+			for end := time.Now().Add(5 * time.Second); inside.Load() < workers && time.Now().Before(end); {
+				time.Sleep(10 * time.Microsecond)
+			}
+		}
+		err := p.Start(context.Background(), graph(1, nil, nil), func(w *Worker, _ int32) error {
+			w.Share(&l.Shared, l)
+			return nil
+		}).Wait()
+		if err != nil || inside.Load() != workers {
+			t.Fatalf("round %d: %v, %d of %d workers came", round, err, inside.Load(), workers)
+		}
+	}
+}
+
+func TestSharedTaskIsCancelled(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &counted{n: 1 << 40}
+	l.chunk = func(_ *Worker, i int64) {
+		if i == 100 {
+			cancel()
+		}
+	}
+	next := false
+	err := p.Start(ctx, chain(2), func(w *Worker, t int32) error {
+		if t == 1 {
+			next = true
+		} else {
+			w.Share(&l.Shared, l)
+		}
+		return nil
+	}).Wait()
+	if !errors.Is(err, context.Canceled) || l.dones.Load() != 1 || next {
+		t.Errorf("%v, completed %d times, successor ran: %v", err, l.dones.Load(), next)
+	}
+	l = &counted{n: 10, err: errors.New("no")}
+	err = p.Start(context.Background(), chain(2), func(w *Worker, t int32) error {
+		if t == 1 {
+			next = true
+		}
+		w.Share(&l.Shared, l)
+		return nil
+	}).Wait()
+	var failed *TaskError
+	if !errors.As(err, &failed) || failed.Task != 0 || next {
+		t.Errorf("%v, successor ran: %v", err, next)
+	}
+}
+
+// BenchmarkSharedTask measures what a shared task costs beside its chunks, and a chunk with one atomic operation.
+func BenchmarkSharedTask(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		for _, chunks := range []int64{2, 1000} {
+			b.Run(fmt.Sprintf("workers=%d/chunks=%d", workers, chunks), func(b *testing.B) {
+				p := NewPool(workers)
+				defer p.Close()
+				const tasks = 1000
+				d := chain(tasks)
+				l := &counted{n: chunks}
+				body := func(w *Worker, _ int32) error {
+					l.next.Store(0)
+					w.Share(&l.Shared, l)
+					return nil
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := p.Start(context.Background(), d, body).Wait(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				per := float64(b.Elapsed().Nanoseconds()) / float64(b.N) / tasks
+				b.ReportMetric(per, "ns/task")
+				b.ReportMetric(per/float64(chunks), "ns/chunk")
+			})
+		}
+	}
+}

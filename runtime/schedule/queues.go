@@ -1,0 +1,279 @@
+package schedule
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+)
+
+// This file defines Queues, which hand the chunks of one loop to the workers of one process under a queue layout. With one
+// queue it is a Claimer and costs what that costs.
+//
+// Nothing is listed: a queue is a counter and a rule that says which chunks are its own. There are two rules.
+//
+//   - Dealt: the technique cuts the whole loop, and queue q of Q has its chunks q, q+Q, q+2Q, ... A claim is one atomic add, in the own queue
+//     or in another's. It takes a technique whose chunks are a function of the step.
+//   - Shares: queue q has the q-th of Q equal parts of the loop, and the technique cuts each part by itself, for all P workers, so that it is cut
+//     finely enough to be robbed. That is DAPHNE's pre-partitioning; adaptive and stealing techniques always go this way.
+//
+// With one queue, pre-partitioning makes P shares which are emptied one after the other.
+
+// Queues gives each iteration of a loop to exactly one call of Claim. Who may call what is as for a Claimer.
+type Queues struct {
+	one    *Claimer // set: all there is
+	n, p   int
+	layout *Plan
+	queues []chunkQueue
+	shares []share
+	dealt  Stepped // nil: queues have shares
+	thiefs []thief
+}
+
+// chunkQueue is one queue. Its counter is the next step of a dealt technique, or the first share that may not be empty.
+type chunkQueue struct {
+	next     atomic.Int64
+	from, to int // its shares
+	_        [104]byte
+}
+
+// share is a part of the loop that is cut by itself.
+type share struct {
+	claimer *Claimer
+	base    int
+}
+
+// thief is what a worker knows of the other queues in one execution.
+type thief struct {
+	rng     rand.PCG
+	victims []int32 // queues not known to be empty; the first pri are of the worker's group
+	pri     int
+	home    int
+	begun   bool // victims is of this execution
+	_       [64]byte
+}
+
+// NewQueues makes the queues of a loop of p.N units for p.P workers. The error is that of Technique.New, which
+// is also made for an expression that fails within its first steps.
+func NewQueues(plan *Plan, p Params) (*Queues, error) {
+	if err := plan.check(); err != nil {
+		return nil, err
+	}
+	t := plan.Technique
+	if t == nil {
+		t = Default()
+	}
+	if plan.Grain > 0 {
+		p.MinChunk = plan.Grain
+	}
+	count := plan.queues(p.P)
+	calc, err := t.New(p)
+	if err != nil {
+		return nil, err
+	}
+	q := &Queues{n: p.N, p: p.P, layout: plan}
+	stepped, isStepped := calc.(Stepped)
+	switch {
+	case count == 1 && (!plan.PrePartition || p.P == 1):
+		q.one = NewClaimer(calc)
+		return q, nil
+	case isStepped && !plan.PrePartition:
+		q.dealt = stepped
+	default:
+		parts := count
+		if count == 1 {
+			parts = p.P
+		}
+		if err := q.share(t, p, parts); err != nil {
+			return nil, err
+		}
+	}
+	q.queues = make([]chunkQueue, count)
+	q.thiefs = make([]thief, p.P)
+	for w := range q.thiefs {
+		q.thiefs[w].home = plan.home(w)
+		q.thiefs[w].rng.Seed(plan.Seed, uint64(w))
+	}
+	for i := range q.queues {
+		q.queues[i].from, q.queues[i].to = i*len(q.shares)/count, (i+1)*len(q.shares)/count
+	}
+	q.Reset()
+	return q, nil
+}
+
+// share cuts the loop into parts, the first ones a unit larger if it must be.
+func (q *Queues) share(t *Technique, p Params, parts int) error {
+	at, profile := 0, p.Profile
+	for i := range parts {
+		n := q.n / parts
+		if i < q.n%parts {
+			n++
+		}
+		p.N = n
+		if len(profile) > 0 { // the bins that the part covers
+			lo, hi := at*len(profile)/max(q.n, 1), ceilDiv((at+n)*len(profile), max(q.n, 1))
+			p.Profile = profile[lo:hi]
+		}
+		calc, err := t.New(p)
+		if err != nil {
+			return err
+		}
+		q.shares = append(q.shares, share{NewClaimer(calc), at})
+		at += n
+	}
+	return nil
+}
+
+// Claim hands the next chunk to a worker. It never waits; ok is false when nothing is left for this worker to begin. Stolen chunks are
+// from another queue than the worker's own.
+func (q *Queues) Claim(worker int) (start, size int, stolen, ok bool) {
+	if q.one != nil {
+		start, size, ok = q.one.Claim(worker)
+		return start, size, false, ok
+	}
+	t := &q.thiefs[worker]
+	if !t.begun {
+		if start, size, ok = q.from(t.home, worker); ok {
+			return start, size, false, true
+		}
+		q.prepare(t, worker)
+	}
+	for len(t.victims) > 0 {
+		i := q.pick(t)
+		if start, size, ok = q.from(int(t.victims[i]), worker); ok {
+			return start, size, true, true
+		}
+		t.drop(i)
+	}
+	return q.n, 0, false, false
+}
+
+// from claims from one queue.
+func (q *Queues) from(queue, worker int) (start, size int, ok bool) {
+	c := &q.queues[queue]
+	if q.dealt != nil {
+		// The first claim of queue k is step k: the counter begins there.
+		step := c.next.Add(int64(len(q.queues))) - int64(len(q.queues))
+		return q.dealt.Chunk(int(step))
+	}
+	for i := c.next.Load(); i < int64(c.to); i++ {
+		s := &q.shares[i]
+		if start, size, ok = s.claimer.Claim(worker); ok {
+			return s.base + start, size, true
+		}
+		c.next.CompareAndSwap(i, i+1)
+	}
+	return 0, 0, false
+}
+
+// prepare lists the other queues for a worker whose own is empty.
+func (q *Queues) prepare(t *thief, worker int) {
+	t.begun = true
+	t.victims, t.pri = t.victims[:0], 0
+	n := len(q.queues)
+	first := q.layout.Victim == SeqPri || q.layout.Victim == RandomPri
+	for _, near := range []bool{true, false} {
+		for i := 1; i < n; i++ {
+			v := (t.home + i) % n
+			if !first && !near || first && (q.group(v) == q.layout.group(worker)) == near {
+				t.victims = append(t.victims, int32(v))
+			}
+		}
+		if near {
+			t.pri = len(t.victims)
+		}
+	}
+}
+
+// group is the group whose workers a queue belongs to.
+func (q *Queues) group(queue int) int {
+	if q.layout.Layout == PerGroup {
+		return queue
+	}
+	return q.layout.group(queue)
+}
+
+// pick chooses the next victim.
+func (q *Queues) pick(t *thief) int {
+	among := t.pri
+	if among == 0 {
+		among = len(t.victims)
+	}
+	if v := q.layout.Victim; v == Seq || v == SeqPri || among == 1 {
+		return 0
+	}
+	return int(t.rng.Uint64() % uint64(among)) // the bias is below 2^-40
+}
+
+// drop takes an empty queue from the list, keeping the order.
+func (t *thief) drop(i int) {
+	if i < t.pri {
+		t.pri--
+	}
+	t.victims = append(t.victims[:i], t.victims[i+1:]...)
+}
+
+// Report passes on how long a chunk took, as Claimer.Report.
+func (q *Queues) Report(worker, start, n int, seconds, overhead float64) {
+	if q.one != nil {
+		q.one.Report(worker, start, n, seconds, overhead)
+		return
+	}
+	if len(q.shares) == 0 {
+		return
+	}
+	small, large := q.n/len(q.shares), q.n%len(q.shares) // the first shares are one larger
+	i := 0
+	if start < large*(small+1) {
+		i = start / (small + 1)
+	} else {
+		i = large + (start-large*(small+1))/small
+	}
+	q.shares[i].claimer.Report(worker, start-q.shares[i].base, n, seconds, overhead)
+}
+
+// Learns says whether Report does anything.
+func (q *Queues) Learns() bool {
+	if q.one != nil {
+		return q.one.Learns()
+	}
+	return len(q.shares) > 0 && q.shares[0].claimer.Learns()
+}
+
+// Ordered says that chunks are claimed in the order of the iterations: after one, none before it is left to claim.
+func (q *Queues) Ordered() bool { return q.one != nil && q.one.blocks == nil }
+
+// Reset begins the next execution of the same loop. Adaptive techniques keep what they learned.
+func (q *Queues) Reset() {
+	if q.one != nil {
+		q.one.Reset()
+		return
+	}
+	for i := range q.queues {
+		c := &q.queues[i]
+		c.next.Store(int64(c.from))
+		if q.dealt != nil {
+			c.next.Store(int64(i))
+		}
+	}
+	for i := range q.shares {
+		q.shares[i].claimer.Reset()
+	}
+	for i := range q.thiefs {
+		q.thiefs[i].begun = false
+	}
+}
+
+// Err is why a loop ended before all iterations were handed out.
+func (q *Queues) Err() error {
+	if q.one != nil {
+		return q.one.Err()
+	}
+	if q.dealt != nil {
+		return q.dealt.Err()
+	}
+	for i := range q.shares {
+		if err := q.shares[i].claimer.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
