@@ -29,7 +29,7 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 	pool := local.NewPool(o.Threads, o.Schedule.pool())
 	defer pool.Close()
 	eo := local.EngineOptions{Env: out, Stats: o.Stats, OnProgress: o.Progress, Schedule: o.Schedule.Plan}
-	if o.Trace {
+	if o.Trace || o.Stats { // a critical path takes the events
 		eo.Trace = trace.New(0, pool.Workers())
 	}
 	r, err := local.RunPlan(ctx, pool, p.Plan, eo)
@@ -37,7 +37,7 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 	if r != nil {
 		report.Ranks = []dist.RankReport{{Report: r}}
 	}
-	if o.Trace {
+	if eo.Trace != nil {
 		report.Recordings = []*trace.Recording{eo.Trace.Recording()}
 	}
 	return report, err
@@ -113,6 +113,11 @@ func (p *Program) fingerprint() []dist.Item {
 
 // WriteTrace writes the recordings in the format of Chrome's tracing, which Perfetto opens: a process a rank, a track a worker.
 func (r *Report) WriteTrace(w io.Writer, p *Program) error {
+	for _, rec := range r.Recordings {
+		if rec != nil {
+			p.locate(rec.Loops)
+		}
+	}
 	describe := func(_ int, e *trace.Event) []trace.Arg {
 		if int(e.ID) >= p.Plan.Graph.Len() || e.ID < 0 {
 			return nil

@@ -155,7 +155,7 @@ func (m *simulation) load(only string) error {
 		return e
 	}
 	for _, r := range ranks {
-		m.operators = append(m.operators, replay.FromRecords(r.Rank, r.Loops)...)
+		m.operators = append(m.operators, replay.FromRecords(r.Rank, r.Loops, replay.Fine)...)
 	}
 	if len(m.operators) == 0 {
 		return usagef("%s has no loop that was executed to its end", m.file)

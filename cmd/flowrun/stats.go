@@ -32,6 +32,11 @@ type runStats struct {
 	Messages      int64         `json:"messages"`
 	Kernels       []kernelStats `json:"kernels"`
 	Calls         []callStats   `json:"calls"`
+	Run           boundStats    `json:"run"`
+	Loops         []loopStats   `json:"loops"` // by operator
+	LoopSum       *loopStats    `json:"loops_total,omitempty"`
+
+	account *flow.Account
 }
 
 type kernelStats struct {
@@ -63,6 +68,11 @@ func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Rep
 		o.Rates = r
 	}
 	st := gather(p, report)
+	var err error
+	if st.account, err = p.Account(report, true); err != nil {
+		return err
+	}
+	st.addLoops()
 	// The time of the run is that of the slowest rank, without starting threads and reading reports.
 	for _, r := range report.Ranks {
 		st.Execution = max(st.Execution, r.Seconds)
@@ -175,6 +185,7 @@ func (st *runStats) text() string {
 		}
 		_ = w.Flush()
 	}
+	st.loopText(&b)
 	return b.String()
 }
 

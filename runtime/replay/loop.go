@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"flow/runtime/schedule"
@@ -33,12 +34,22 @@ type Operator struct {
 	Loops     []Loop
 }
 
-// maxUnits is how finely a loop is kept. More units than that are taken together: a bound moves by less than a millionth of the loop.
-const maxUnits = 1 << 20
+// How finely loops are kept: units beyond these numbers are taken together. A bound moves by at most one part in minUnits of the loop for it.
+const (
+	maxUnits = 1 << 20 // of a loop
+	minUnits = 1 << 10
+)
+
+// Fine and Quick are budgets for FromRecords: a few seconds for everything that can be asked of the loops, or some tenths of one.
+const (
+	Fine  = 1 << 24
+	Quick = 1 << 19
+)
 
 // FromRecords groups the loops of a rank by their operator. Executions that failed, or that have no iterations, are left out.
-// Records are read and kept.
-func FromRecords(rank int, records []trace.LoopRecord) []Operator {
+// Records are read and kept. All loops together get about budget units, and each at least minUnits if it has as many.
+func FromRecords(rank int, records []trace.LoopRecord, budget int) []Operator {
+	most := int64(min(max(budget/max(len(records), 1), minUnits), maxUnits))
 	type key struct{ op, where string }
 	at := map[key]int{}
 	var out []Operator
@@ -54,7 +65,7 @@ func FromRecords(rank int, records []trace.LoopRecord) []Operator {
 			at[k] = o
 			out = append(out, Operator{Name: r.Op, Where: r.Where, Rank: rank})
 		}
-		out[o].Loops = append(out[o].Loops, loopOf(r))
+		out[o].Loops = append(out[o].Loops, loopOf(r, most))
 		out[o].Technique = r.Technique
 	}
 	for i := range out {
@@ -65,10 +76,10 @@ func FromRecords(rank int, records []trace.LoopRecord) []Operator {
 }
 
 // loopOf spreads the chunks over units and adds up what was executed.
-func loopOf(r *trace.LoopRecord) Loop {
+func loopOf(r *trace.LoopRecord, most int64) Loop {
 	leaf := r.Leaf
-	if units := r.Units(); units > maxUnits {
-		leaf *= (units + maxUnits - 1) / maxUnits
+	if units := r.Units(); units > most {
+		leaf *= (units + most - 1) / most
 	}
 	l := Loop{MinChunk: max(1, int(r.MinChunk*r.Leaf/leaf)), Workers: int(r.Workers), Start: r.Start, Record: r}
 	costs := make([]float64, (r.N+leaf-1)/leaf)
@@ -125,6 +136,20 @@ func Claiming(operators []Operator) float64 {
 	return sum / float64(max(chunks, 1))
 }
 
+// Overlap tells whether executions ran at the same time: the sum of their times is then more than what a clock shows.
+func (o *Operator) Overlap() bool {
+	end := int64(math.MinInt64)
+	for i := range o.Loops {
+		if r := o.Loops[i].Record; r != nil {
+			if r.Start < end {
+				return true
+			}
+			end = r.End
+		}
+	}
+	return false
+}
+
 // Longest is the execution that took most time.
 func (o *Operator) Longest() *Loop {
 	best := &o.Loops[0]
@@ -135,3 +160,15 @@ func (o *Operator) Longest() *Loop {
 	}
 	return best
 }
+
+// Units is the number of units of all executions.
+func (o *Operator) Units() int {
+	n := 0
+	for i := range o.Loops {
+		n += len(o.Loops[i].Costs.Costs())
+	}
+	return n
+}
+
+// Largest is the cost of the largest unit in seconds.
+func (l *Loop) Largest() float64 { return slices.Max(l.Costs.Costs()) }

@@ -27,7 +27,7 @@ func record(op string, round int32, start int64) trace.LoopRecord {
 func TestAccount(t *testing.T) {
 	failed := record("map", 1, 50)
 	failed.Failed = true
-	ops := FromRecords(0, []trace.LoopRecord{record("map", 1, 100), record("sum", 0, 30), record("map", 0, 0), failed})
+	ops := FromRecords(0, []trace.LoopRecord{record("map", 1, 100), record("sum", 0, 30), record("map", 0, 0), failed}, Fine)
 	if len(ops) != 2 || ops[0].Name != "map" || len(ops[0].Loops) != 2 || ops[0].Loops[0].Start != 0 || ops[1].Name != "sum" {
 		t.Fatalf("%+v", ops)
 	}
@@ -43,6 +43,9 @@ func TestAccount(t *testing.T) {
 	if a.Bound != 8 || a.Binds() != "largest job" || a.LPT != 8 || a.BestBlock != 8 || !near(a.Area, 13./3) {
 		t.Errorf("%+v", a)
 	}
+	if ops[0].Overlap() || !FromRecords(0, []trace.LoopRecord{record("map", 0, 0), record("map", 1, 5)}, Fine)[0].Overlap() {
+		t.Error("the executions at 0 and 100 overlap, or those at 0 and 5 do not")
+	}
 	both := ops[0].Account()
 	if both.Executions != 2 || both.Bound != 16 || !near(both.Busy+both.Sched+both.Idle+both.Other, 60) {
 		t.Errorf("%+v", both)
@@ -57,7 +60,7 @@ func TestCoarse(t *testing.T) {
 	const n = 3*maxUnits + 7
 	r := trace.LoopRecord{Op: "map", N: n, Leaf: 1, MinChunk: 1, Workers: 1, End: 2e9,
 		Chunks: []trace.Chunk{{Lo: 0, Hi: 1000, End: 1e9}, {Lo: 1000, Hi: n, Asked: 1e9, Start: 1e9, End: 2e9}}}
-	l := loopOf(&r)
+	l := loopOf(&r, maxUnits)
 	if k := len(l.Costs.Costs()); k > maxUnits || k < maxUnits/2 || !near(l.Costs.Total(), 2) {
 		t.Errorf("%d units of %g s", k, l.Costs.Total())
 	}

@@ -1,0 +1,157 @@
+package flow
+
+import (
+	"fmt"
+
+	"flow/ir"
+	"flow/runtime/replay"
+	"flow/runtime/schedule"
+	"flow/runtime/trace"
+)
+
+// This file defines Account: what a run that was observed says of its loops and of itself, against the ideal.
+
+// Account says where the time of a run went, and how fast it could have been. Times are seconds.
+type Account struct {
+	Loops []LoopAccount // by operator, in the order of their first executions; of all ranks
+	Sum   schedule.Account
+	Run   RunAccount
+}
+
+// LoopAccount is one operator whose rows were run as loops.
+type LoopAccount struct {
+	*replay.Operator
+	schedule.Account
+	// Oracle is the technique that would have been fastest, and how long it would have taken; "" if finding it would take too long. It
+	// is about all executions, or about the longest one alone.
+	Oracle     string
+	OracleTime float64
+	OracleAll  bool
+}
+
+// RunAccount is a whole run. Workers * Time = Busy + Sched + Idle.
+type RunAccount struct {
+	Workers           int // of all ranks
+	Time              float64
+	Busy, Sched, Idle float64
+	// Area is Busy spread evenly. CriticalPath is the longest chain of tasks that depend on each other, each as long as it took; of a task that was
+	// a loop only its largest leaf. No schedule of the same tasks is faster than either.
+	Area, CriticalPath float64
+}
+
+// Bound is the larger lower bound, and which it is.
+func (r *RunAccount) Bound() (float64, string) {
+	if r.CriticalPath > r.Area {
+		return r.CriticalPath, "critical path"
+	}
+	return r.Area, "area"
+}
+
+// oracleBudget is how many units of loops an Account replays to find oracles, over all operators.
+const oracleBudget = 1 << 20
+
+// Account accounts for a run with RunOptions.Stats or Trace; oracles asks for those too, which can take some seconds.
+func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
+	a := &Account{}
+	replayed := 0
+	for k := range r.Ranks {
+		rank := &r.Ranks[k]
+		a.Run.Workers += rank.Workers
+		a.Run.Time = max(a.Run.Time, rank.Seconds)
+		a.Run.Busy += rank.Busy
+		p.locate(rank.Loops)
+		operators := replay.FromRecords(rank.Rank, rank.Loops, replay.Quick)
+		for i := range operators {
+			o := &operators[i]
+			l := LoopAccount{Operator: o, Account: o.Account()}
+			if oracles && replayed <= oracleBudget {
+				var err error
+				if l.Oracle, l.OracleTime, l.OracleAll, err = replay.Oracle(o); err != nil {
+					return nil, fmt.Errorf("BUG: replaying the loops of %s: %w", o.Name, err)
+				}
+				replayed += o.Units()
+			}
+			a.Loops = append(a.Loops, l)
+			a.Sum = a.Sum.Plus(l.Account)
+		}
+	}
+	run := &a.Run
+	for _, rec := range r.Recordings {
+		if rec != nil {
+			p.locate(rec.Loops)
+		}
+	}
+	run.Sched = min(a.Sum.Sched, run.Busy) // claims are made within a worker's share of a task
+	run.Busy -= run.Sched
+	run.Idle = max(0, float64(run.Workers)*run.Time-run.Busy-run.Sched)
+	run.Area = run.Busy / float64(max(run.Workers, 1))
+	run.CriticalPath = p.criticalPath(r, a.Loops)
+	return a, nil
+}
+
+// locate says where the operators of loops stand.
+func (p *Program) locate(loops []trace.LoopRecord) {
+	g := p.Plan.Graph
+	for i := range loops {
+		l := &loops[i]
+		if l.Where == "" && l.Node >= 0 && int(l.Node) < g.Len() {
+			if file, line, column := p.Files.Position(g.Nodes[l.Node].Span.From); line > 0 {
+				l.Where = fmt.Sprintf("%s:%d:%d", file, line, column)
+			}
+		}
+	}
+}
+
+// criticalPath is the longest path through the graph with the measured length of every task. Executions of a node follow
+// each other, so their lengths add up. It is 0 if no events were recorded, or not all.
+func (p *Program) criticalPath(r *Report, loops []LoopAccount) float64 {
+	g := p.Plan.Graph
+	length := make([]float64, g.Len())
+	any := false
+	for _, rec := range r.Recordings {
+		if rec == nil {
+			continue
+		}
+		for i := range rec.Tracks {
+			if rec.Tracks[i].Counters.Dropped > 0 {
+				return 0
+			}
+			for e := range rec.Tracks[i].Events() {
+				if e.Kind == trace.Task && e.ID >= 0 && int(e.ID) < len(length) {
+					length[e.ID] += float64(e.End-e.Start) / 1e9
+					any = true
+				}
+			}
+		}
+	}
+	if !any {
+		return 0
+	}
+	for i := range loops {
+		for k := range loops[i].Operator.Loops {
+			l := &loops[i].Operator.Loops[k]
+			if id := l.Record.Node; id >= 0 && int(id) < len(length) {
+				// The task's event is the opener's share, and so is not how long the result took at least.
+				length[id] = 0
+			}
+		}
+	}
+	for i := range loops {
+		for k := range loops[i].Operator.Loops {
+			l := &loops[i].Operator.Loops[k]
+			if id := l.Record.Node; id >= 0 && int(id) < len(length) {
+				length[id] += l.Largest()
+			}
+		}
+	}
+	longest := 0.0
+	for id := range length { // what a node reads stands before it
+		before := 0.0
+		for _, x := range g.In(ir.ID(id)) {
+			before = max(before, length[x])
+		}
+		length[id] += before
+		longest = max(longest, length[id])
+	}
+	return longest
+}

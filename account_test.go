@@ -1,0 +1,104 @@
+package flow
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"flow/runtime/replay"
+	"flow/runtime/schedule"
+	"flow/runtime/trace"
+)
+
+const loopProgram = `x = rand(4000, 100, seed = 1)
+y = sqrt(2.5 * x + 0.5) * 1.5 - 3.0
+emit sum(y)
+emit sum(t(y) + 1.0)
+`
+
+// TestAccount holds the identities of an account on real runs: parts add up, no bound is above what was measured.
+func TestAccount(t *testing.T) {
+	for _, name := range []string{"STATIC", "SS", "GSS", "AWF-C", "COST"} {
+		technique, err := schedule.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Compile(t.Context(), "loop.flow", []byte(loopProgram), CompileOptions{Disable: []string{"partition"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := p.Run(t.Context(), RunOptions{Threads: 3, Stats: true, Schedule: Scheduling{Plan: schedule.Plan{Technique: technique}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := p.Account(report, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Loops) == 0 {
+			t.Fatal("the program has no loops any more: the test needs another one")
+		}
+		for i := range a.Loops {
+			l := &a.Loops[i]
+			parts := l.Busy + l.Sched + l.Idle + l.Other
+			if want := 3 * l.Time; math.Abs(parts-want) > 1e-6*want || l.Busy <= 0 || l.Chunks == 0 || l.Technique != name {
+				t.Errorf("%s: busy, scheduling, idle and other of %s are %g of %g: %+v", name, l.Name, parts, want, l.Account)
+			}
+			if l.Bound > l.Time || l.Bound > l.LPT*(1+1e-9) || l.LPT > 2*l.Bound || l.Bound > l.BestBlock*(1+1e-9) {
+				t.Errorf("%s: bounds of %s are out of order: %+v", name, l.Name, l.Account)
+			}
+			if l.Oracle == "" || !l.OracleAll || l.OracleTime < l.Bound*(1-1e-9) {
+				t.Errorf("%s: oracle %s %g, bound %g", name, l.Oracle, l.OracleTime, l.Bound)
+			}
+			if !strings.HasPrefix(l.Where, "loop.flow:") {
+				t.Errorf("%s stands at %q", l.Name, l.Where)
+			}
+		}
+		r := &a.Run
+		if parts, want := r.Busy+r.Sched+r.Idle, 3*r.Time; math.Abs(parts-want) > 1e-6*want || r.Workers != 3 {
+			t.Errorf("%s: the parts of the run are %g of %g", name, parts, want)
+		}
+		if r.CriticalPath <= 0 || r.CriticalPath > r.Time || r.Area > r.Time {
+			t.Errorf("%s: the run took %g, area %g, critical path %g", name, r.Time, r.Area, r.CriticalPath)
+		}
+
+		// The trace file has the same loops.
+		var file bytes.Buffer
+		if err := report.WriteTrace(&file, p); err != nil {
+			t.Fatal(err)
+		}
+		ranks, err := trace.ReadLoops(&file)
+		if err != nil || len(ranks) != 1 {
+			t.Fatal(err)
+		}
+		back := replay.FromRecords(0, ranks[0].Loops, replay.Quick)
+		if len(back) != len(a.Loops) || back[0].Where != a.Loops[0].Where {
+			t.Fatalf("%s: %d operators in the trace, %d in the account", name, len(back), len(a.Loops))
+		}
+		for i := range back {
+			if got := back[i].Account(); got != a.Loops[i].Account {
+				t.Errorf("%s: from the trace %+v, from the run %+v", name, got, a.Loops[i].Account)
+			}
+		}
+	}
+}
+
+// TestAccountWithoutLoops: a run of tasks alone has an account too.
+func TestAccountWithoutLoops(t *testing.T) {
+	p, err := Compile(t.Context(), "tasks.flow", []byte("A = rand_spd(40, seed = 7)\nemit sum(cholesky(A, tile = 8))\n"), CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := p.Run(t.Context(), RunOptions{Threads: 2, Stats: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := p.Account(report, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bound, which := a.Run.Bound(); a.Run.CriticalPath <= 0 || bound > a.Run.Time || which == "" {
+		t.Errorf("%+v", a.Run)
+	}
+}

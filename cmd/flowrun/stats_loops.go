@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"flow"
+	"flow/runtime/schedule"
+)
+
+// This file defines what --stats says of loops, and of the whole run against the ideal.
+
+// boundStats is the whole run. Workers * execution = busy + scheduling + idle.
+type boundStats struct {
+	Busy         float64 `json:"busy_seconds"`
+	Scheduling   float64 `json:"scheduling_seconds"`
+	Idle         float64 `json:"idle_seconds"`
+	Area         float64 `json:"area_seconds"`
+	CriticalPath float64 `json:"critical_path_seconds"`
+	BoundBy      string  `json:"bound_by"`
+	Percent      float64 `json:"percent_of_ideal"`
+}
+
+// loopStats is one operator, or the sum over all. Workers * seconds = busy + scheduling + idle + other, of each execution.
+type loopStats struct {
+	Name       string  `json:"name"`
+	Where      string  `json:"where,omitempty"`
+	Rank       int     `json:"rank"`
+	Technique  string  `json:"technique,omitempty"`
+	Layout     string  `json:"queue_layout,omitempty"`
+	Victim     string  `json:"victim,omitempty"`
+	Executions int     `json:"executions"`
+	Overlap    bool    `json:"overlapping"` // executions ran at the same time
+	Workers    int     `json:"workers"`
+	Chunks     int     `json:"chunks"`
+	Seconds    float64 `json:"seconds"`
+	Busy       float64 `json:"busy_seconds"`
+	Scheduling float64 `json:"scheduling_seconds"`
+	Idle       float64 `json:"idle_seconds"`
+	Other      float64 `json:"other_seconds"`
+	Imbalance  float64 `json:"imbalance_percent"`
+	COV        float64 `json:"cov"`
+	Ideal      float64 `json:"ideal_seconds"`
+	BoundBy    string  `json:"bound_by"`
+	Percent    float64 `json:"percent_of_ideal"`
+	Area       float64 `json:"area_seconds"`
+	Largest    float64 `json:"largest_job_seconds"`
+	LPT        float64 `json:"lpt_seconds"`
+	BestBlock  float64 `json:"best_block_seconds"`
+	Oracle     string  `json:"oracle,omitempty"`
+	OracleTime float64 `json:"oracle_seconds,omitempty"`
+	OracleOf   string  `json:"oracle_of,omitempty"` // "all", or "longest" execution
+}
+
+// newLoopStats is what an account says.
+func newLoopStats(name string, a schedule.Account) loopStats {
+	return loopStats{Name: name, Executions: a.Executions, Workers: a.Workers, Chunks: a.Chunks, Seconds: a.Time, Busy: a.Busy, Scheduling: a.Sched,
+		Idle: a.Idle, Other: a.Other, Imbalance: a.Imbalance, COV: a.COV, Ideal: a.Bound, BoundBy: a.Binds(), Percent: a.Percent(),
+		Area: a.Area, Largest: a.Largest, LPT: a.LPT, BestBlock: a.BestBlock}
+}
+
+// addLoops puts the account into the form of JSON.
+func (st *runStats) addLoops() {
+	a := st.account
+	bound, which := a.Run.Bound()
+	st.Run = boundStats{Busy: a.Run.Busy, Scheduling: a.Run.Sched, Idle: a.Run.Idle, Area: a.Run.Area, CriticalPath: a.Run.CriticalPath, BoundBy: which}
+	if a.Run.Time > 0 {
+		st.Run.Percent = 100 * bound / a.Run.Time
+	}
+	st.Loops = []loopStats{}
+	for i := range a.Loops {
+		o := &a.Loops[i]
+		l := newLoopStats(o.Name, o.Account)
+		l.Where, l.Rank, l.Technique, l.Overlap = o.Where, o.Rank, o.Technique, o.Overlap()
+		if r := o.Operator.Loops[0].Record; r != nil {
+			l.Layout, l.Victim = r.Layout, r.Victim
+		}
+		if l.Oracle, l.OracleTime = o.Oracle, o.OracleTime; l.Oracle != "" {
+			l.OracleOf = map[bool]string{true: "all", false: "longest"}[o.OracleAll]
+		}
+		st.Loops = append(st.Loops, l)
+	}
+	if len(st.Loops) > 0 {
+		sum := newLoopStats("total", a.Sum)
+		st.LoopSum = &sum
+	}
+}
+
+// loopText writes the account for people: each operator, all of them, the run.
+func (st *runStats) loopText(b *strings.Builder) {
+	a := st.account
+	for i := range a.Loops {
+		o := &a.Loops[i]
+		l := &st.Loops[i]
+		fmt.Fprintf(b, "loop %s", strings.TrimSpace(o.Name+" "+o.Where))
+		if st.Ranks > 1 {
+			fmt.Fprintf(b, ", rank %d", o.Rank)
+		}
+		fmt.Fprintf(b, ": %s, %s", l.Technique, l.Layout)
+		if l.Layout != schedule.Centralized.String() {
+			fmt.Fprintf(b, " %s", l.Victim)
+		}
+		if l.Executions > 1 {
+			fmt.Fprintf(b, ", %d executions", l.Executions)
+			if l.Overlap {
+				fmt.Fprint(b, ", some at the same time: T is their sum, and p.i. counts workers that were in others")
+			}
+		}
+		fmt.Fprintf(b, "\n%s", indent(o.Text(oracleText(o)...)))
+	}
+	if len(a.Loops) > 1 {
+		fmt.Fprintf(b, "all loops, %d executions\n%s", a.Sum.Executions, indent(a.Sum.Text()))
+	}
+	if a.Run.Time <= 0 {
+		return
+	}
+	bound, which := a.Run.Bound()
+	all := a.Run.Time * float64(max(a.Run.Workers, 1))
+	fmt.Fprintf(b, "run: T %s | ideal %s (%s) -> %.1f %% of ideal | area %s | critical path %s\n", schedule.Seconds(a.Run.Time), schedule.Seconds(bound), which,
+		st.Run.Percent, schedule.Seconds(a.Run.Area), schedule.Seconds(a.Run.CriticalPath))
+	fmt.Fprintf(b, "  busy %.1f %%  scheduling %.1f %%  idle %.1f %%\n", 100*a.Run.Busy/all, 100*a.Run.Sched/all, 100*a.Run.Idle/all)
+}
+
+// oracleText says which technique would have been fastest, as far as that is known.
+func oracleText(o *flow.LoopAccount) []string {
+	switch {
+	case o.Oracle == "":
+		return nil
+	case o.OracleAll:
+		return []string{fmt.Sprintf("oracle %s %s", o.Oracle, schedule.Seconds(o.OracleTime))}
+	}
+	longest := o.Longest().Account()
+	return []string{fmt.Sprintf("oracle %s %s (longest execution: %s)", o.Oracle, schedule.Seconds(o.OracleTime), schedule.Seconds(longest.Time))}
+}
+
+// indent puts two blanks before each line.
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
