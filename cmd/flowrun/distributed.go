@@ -129,7 +129,7 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 		return err
 	}
 	s.signal.leave() // the ranks end by themselves, and Launch sees to it
-	code, err := dist.Launch(c.Context, dist.LaunchOptions{Ranks: o.Ranks})
+	code, err := dist.Launch(c.Context, dist.LaunchOptions{Ranks: o.Ranks, Leaves: true})
 	if err != nil {
 		var f *op.Failure
 		if errors.As(err, &f) {

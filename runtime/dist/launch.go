@@ -35,7 +35,7 @@ type LaunchOptions struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	// Leaves says that every rank ends by os.Exit(Leave(code)), whatever the reason. A job that fails then ends at once
-	// instead of 2 s later; see Note [Exit codes].
+	// instead of 2 s later, and one that hangs because a rank was killed is ended; see Note [Exit codes].
 	Leaves bool
 	// Mpirun is the launcher; "" looks for mpirun and mpiexec in PATH.
 	Mpirun string
@@ -56,28 +56,27 @@ func DefaultRanks() int {
 
 // Launch runs the job to its end and returns the exit code: that of a rank that failed, or 128 and the number of the signal
 // that ended it. It forwards SIGINT, SIGTERM and SIGHUP to the ranks; ctx's end counts as SIGTERM. An *op.Failure with code E704 says
-// that there is no launcher, one with code E507 that standard output could not be written. Do not call it in a process that a launcher has started (mpi.Launched).
+// that there is no launcher, one with code E507 that standard output could not be written, one with code E702 that a rank has died and
+// none has said so. Do not call it in a process that a launcher has started (mpi.Launched).
 func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	if o.Ranks <= 0 {
 		o.Ranks = DefaultRanks()
 	}
-	status := ""
+	j := &job{o: o}
 	if o.Leaves {
-		if status, err = os.MkdirTemp("", "flowrun-"); err != nil {
+		if j.status, err = os.MkdirTemp("", "flowrun-"); err != nil {
 			return 1, err
 		}
-		defer os.RemoveAll(status)
-		o.Env = append([]string{"OMPI_MCA_orte_abort_on_non_zero_status=0"}, append(o.Env, statusVariable+"="+status)...)
+		defer os.RemoveAll(j.status)
+		j.o.Env = append([]string{"OMPI_MCA_orte_abort_on_non_zero_status=0"}, append(o.Env, statusVariable+"="+j.status)...)
 	}
-	cmd, filter, err := launchCommand(o)
-	if err != nil {
+	if j.cmd, j.filter, err = launchCommand(j.o); err != nil {
 		return 1, err
 	}
-	out, err := newOutlet(o.Stdout)
-	if err != nil {
+	if j.out, err = newOutlet(o.Stdout); err != nil {
 		return 1, err
 	}
-	cmd.Stdout = out.launcher
+	j.cmd.Stdout = j.out.launcher
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // or nohup would be in vain
@@ -89,61 +88,111 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	// The kernel tells the launcher when the thread that started it ends, not the process: so this thread stays.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err = cmd.Start()
-	out.launcher.Close()
+	err = j.cmd.Start()
+	j.out.launcher.Close()
 	if err != nil {
-		out.close()
+		j.out.close()
 		return 1, noLauncher(err.Error())
 	}
-	go out.run()
-	var broken error
+	go j.out.run()
+	err = j.loop(ctx, signals)
+	j.filter.flush()
+	adopt.killRest()
+	j.out.finish(j.first != 0)
+	return j.outcome(err)
+}
+
+// job is a job that runs.
+type job struct {
+	o      LaunchOptions
+	status string // where ranks leave their exit codes; "" if they do not
+	cmd    *exec.Cmd
+	filter *noiseFilter
+	out    *outlet
+
+	watch  *watch           // with Leaves
+	first  syscall.Signal   // that was forwarded; 0: none
+	kill   <-chan time.Time // when whoever still runs is killed
+	broken error            // standard output's
+}
+
+// loop is what happens until the launcher's end, which it returns.
+func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	var kill <-chan time.Time
-	first := syscall.Signal(0)
-	stop := func(s syscall.Signal) {
-		if first == 0 {
-			first = s
-			kill = time.After(killAfter)
-		}
-		// To the ranks and not to mpirun, which would kill them a second later, in the middle of their clean-up.
-		for _, pid := range childrenOf(cmd.Process.Pid) {
-			_ = syscall.Kill(pid, s) // it may have ended by itself
-		}
+	go func() { ended <- j.cmd.Wait() }()
+	var looks <-chan time.Time
+	if j.o.Leaves {
+		j.watch = newWatch(j.cmd.Process.Pid, j.o.Ranks, j.status)
+		looks = time.After(j.watch.period())
 	}
 	done := ctx.Done()
 	for {
 		select {
 		case s := <-signals:
-			stop(s.(syscall.Signal))
+			j.forward(s.(syscall.Signal))
 		case <-done:
 			done = nil
-			stop(syscall.SIGTERM)
-		case broken = <-out.broken:
-			filter.silence() // the ranks would tell of a signal that nobody has sent
-			stop(syscall.SIGTERM)
-		case <-kill:
-			for _, pid := range append(childrenOf(cmd.Process.Pid), cmd.Process.Pid) {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
+			j.forward(syscall.SIGTERM)
+		case j.broken = <-j.out.broken:
+			j.filter.silence() // the ranks would tell of a signal that nobody has sent
+			j.forward(syscall.SIGTERM)
+		case <-j.kill:
+			j.signalRanks(syscall.SIGKILL)
+			_ = j.cmd.Process.Kill() // it may have ended by itself
+		case now := <-looks:
+			looks = time.After(j.watch.period())
+			switch j.watch.look(now, j.first != 0, j.out.idle(launcherStays) && j.filter.idle(launcherStays)) {
+			case stopTheOthers:
+				j.filter.silence()
+				j.signalRanks(syscall.SIGTERM)
+				j.killAfter(othersStay)
+			case endLauncher:
+				_ = j.cmd.Process.Signal(syscall.SIGTERM)
+				j.killAfter(launcherStays)
 			}
 		case err := <-ended:
-			filter.flush()
-			adopt.killRest()
-			out.finish(first != 0)
-			left := 0
-			if o.Leaves {
-				left = collect(status, o.Ranks)
-			}
-			select {
-			case broken = <-out.broken: // what came last
-			default:
-			}
-			if broken != nil {
-				return outputFailure(broken)
-			}
-			return exitCode(err, first, left)
+			return err
 		}
 	}
+}
+
+// forward hands a signal to the ranks, and not to mpirun, which would kill them a second later, in the middle of their clean-up.
+func (j *job) forward(s syscall.Signal) {
+	if j.first == 0 {
+		j.first = s
+		j.killAfter(killAfter)
+	}
+	j.signalRanks(s)
+}
+
+func (j *job) signalRanks(s syscall.Signal) {
+	for _, pid := range childrenOf(j.cmd.Process.Pid) {
+		_ = syscall.Kill(pid, s) // it may have ended by itself
+	}
+}
+
+func (j *job) killAfter(d time.Duration) { j.kill = time.After(d) }
+
+// outcome is what Launch returns after the launcher's end.
+func (j *job) outcome(err error) (exit int, failure error) {
+	select {
+	case j.broken = <-j.out.broken: // what came last
+	default:
+	}
+	if j.broken != nil {
+		return outputFailure(j.broken)
+	}
+	if !j.o.Leaves {
+		return exitCode(err, j.first, 0)
+	}
+	left := collect(j.status, j.o.Ranks)
+	if j.first == 0 && left != 0 { // the launcher knows less, above all if it was ended
+		if lost := j.watch.atEnd(); lost != nil && !j.filter.hasTold() {
+			return 1, lost.failure()
+		}
+		return left, nil
+	}
+	return exitCode(err, j.first, left)
 }
 
 // launchCommand finds the launcher and words the command.

@@ -69,3 +69,34 @@ func childrenOf(parent int) (pids []int) {
 	}
 	return pids
 }
+
+// ranksOf lists the processes that a launcher has started on this machine, and which ranks they are: -1 for one that has not begun its
+// program yet, or whose number Open MPI has not given.
+func ranksOf(launcher int) map[int]int {
+	ranks := map[int]int{}
+	for _, pid := range childrenOf(launcher) {
+		ranks[pid] = -1
+		env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+		if err != nil {
+			continue // it has ended
+		}
+		for _, v := range bytes.Split(env, []byte{0}) {
+			if rank, ok := bytes.CutPrefix(v, []byte("OMPI_COMM_WORLD_RANK=")); ok {
+				if n, err := strconv.Atoi(string(rank)); err == nil {
+					ranks[pid] = n
+				}
+			}
+		}
+	}
+	return ranks
+}
+
+// asleep reports that a process waits for something to happen: it has nothing to do, nor would it run if it got a processor.
+func asleep(pid int) bool {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return false
+	}
+	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	return len(f) > 0 && f[0][0] == 'S'
+}

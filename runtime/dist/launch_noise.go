@@ -17,6 +17,8 @@ type noiseFilter struct {
 	line []byte   // unfinished and not yet passed on
 	mid  bool     // the unfinished line has been passed on in part
 	box  []string // lines of an open box, its first dashes included
+	told bool     // an error was passed on
+	activity
 }
 
 // noises are what Open MPI says when a rank has ended with an error, was killed, or has called MPI_Abort.
@@ -33,13 +35,20 @@ var noises = []string{
 // noisyLines are lines outside of boxes.
 var noisyLines = []string{
 	"more processes have sent help message", "more process has sent help message",
-	"Set MCA parameter \"orte_base_help_aggregate\"", "mpirun: abort is already in progress", "mpirun: killing job",
+	"Set MCA parameter \"orte_base_help_aggregate\"", "mpirun: abort is already in progress", "mpirun: killing job", "mpirun: Forwarding signal",
+}
+
+// readsTheDead recognises what a rank says when it copies from the memory of a rank that has died (3 is ESRCH).
+func readsTheDead(line string) bool {
+	return strings.Contains(line, "Read -1, expected ") && strings.HasSuffix(strings.TrimRight(line, "\r\n"), ", errno = 3")
 }
 
 // boxLines bounds how much is held back in the hope that a box closes.
 const boxLines = 40
 
 func (n *noiseFilter) Write(b []byte) (int, error) {
+	n.begin()
+	defer n.end()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	size := len(b)
@@ -71,7 +80,7 @@ func (n *noiseFilter) whole() {
 	case n.box == nil && dashes:
 		n.box = []string{line}
 	case n.box == nil:
-		if !contains(line, noisyLines) {
+		if !contains(line, noisyLines) && !readsTheDead(line) {
 			n.pass(line)
 		}
 	default:
@@ -107,7 +116,15 @@ func (n *noiseFilter) flush() {
 	n.line = nil
 }
 
+// hasTold reports whether the ranks have told an error, as all of Flow's diagnostics begin.
+func (n *noiseFilter) hasTold() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.told
+}
+
 func (n *noiseFilter) pass(s string) {
+	n.told = n.told || strings.Contains(s, "error[E") && n.to != io.Discard
 	_, _ = io.WriteString(n.to, s) // nobody is left to tell
 }
 

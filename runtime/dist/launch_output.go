@@ -24,6 +24,7 @@ type outlet struct {
 	ended    atomic.Bool // the launcher has ended: a read that waits long waits for nobody
 	broken   chan error  // gets the error of the first failed write
 	done     chan struct{}
+	activity
 }
 
 // newOutlet makes one to w, nil meaning this process's standard output.
@@ -59,10 +60,12 @@ func (o *outlet) run() {
 		}
 		n, err := o.from.Read(buf)
 		if n > 0 && !failed {
+			o.begin()
 			if _, werr := o.to.Write(buf[:n]); werr != nil {
 				failed = true
 				o.broken <- werr
 			}
+			o.end()
 		}
 		if err != nil {
 			return
@@ -98,4 +101,22 @@ func outputFailure(err error) (exit int, failure error) {
 		return 128 + int(syscall.SIGPIPE), nil
 	}
 	return 1, &op.Failure{Code: "E507", Msg: "standard output cannot be written: " + err.Error()}
+}
+
+// activity tells whether output is being passed on. Safe for concurrent use.
+type activity struct {
+	writing atomic.Int32
+	last    atomic.Int64 // when the last write ended: nanoseconds since 1970
+}
+
+func (a *activity) begin() { a.writing.Add(1) }
+
+func (a *activity) end() {
+	a.last.Store(time.Now().UnixNano())
+	a.writing.Add(-1)
+}
+
+// idle reports that nothing was passed on for so long.
+func (a *activity) idle(d time.Duration) bool {
+	return a.writing.Load() == 0 && time.Now().UnixNano()-a.last.Load() > int64(d)
 }

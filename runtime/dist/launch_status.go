@@ -21,6 +21,12 @@ func Leave(code int) int {
 	return code
 }
 
+// hasLeft reports whether a process has noted its exit code.
+func hasLeft(dir string, pid int) bool {
+	_, err := os.Stat(filepath.Join(dir, strconv.Itoa(pid)))
+	return err == nil
+}
+
 // collect is the exit code of a job of so many ranks: the largest that a rank left, at least 1 if some left none.
 func collect(dir string, ranks int) int {
 	files, err := os.ReadDir(dir)
@@ -43,5 +49,8 @@ func collect(dir string, ranks int) int {
 //
 // Open MPI's mpirun ends a job when the first rank ends with another code than 0: it kills the rest, and takes 2 s over it. Our
 // ranks end together by themselves, so that is switched off, which took a failed job from 2.1 to 0.07 s; but then mpirun
-// reports 0 for any exit code. A rank that is killed, or ends between MPI_Init and MPI_Finalize, fails the job all the
-// same. So ranks leave their codes in files, and a rank that leaves none has failed.
+// reports 0 for any exit code. So ranks leave their codes in files, and a rank that leaves none has failed.
+//
+// After a rank that was killed such an mpirun (4.1.4) kills nobody, and may stay for ever when all ranks have gone. The other
+// ranks notice a death by themselves once the run has begun, but not in MPI_Init and before the handshake. So Launch watches the
+// ranks (watch): it stops those that stay too long after a death, and ends an mpirun that stays without ranks.

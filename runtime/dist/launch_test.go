@@ -20,6 +20,7 @@ func TestNoiseFilter(t *testing.T) {
 		{"[h:1] 2 more processes have sent help message help-mpi-api.txt / mpi-abort\n[h:1] other\n", "[h:1] other\n"},
 		{"progress 10%\rprogress 20%", "progress 10%\rprogress 20%"},
 		{dashes + "a table\n", dashes + "a table\n"},
+		{"[h:1] Read -1, expected 524288, errno = 3\n[h:1] Read -1, expected 524288, errno = 14\n", "[h:1] Read -1, expected 524288, errno = 14\n"},
 		{"- a list\n-- b\n", "- a list\n-- b\n"},
 	} {
 		for step := 1; step < 80; step += 7 { // however it is cut

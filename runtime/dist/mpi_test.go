@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/runtime/dist/transport"
 	"flow/runtime/dist/transport/mpi"
@@ -38,6 +39,12 @@ func TestMain(m *testing.M) {
 func playRank(scene string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	if rank := os.Getenv("OMPI_COMM_WORLD_RANK"); scene == "late" {
+		fmt.Fprintf(os.Stderr, "rank %s: pid %d\n", rank, os.Getpid())
+		if rank == "1" {
+			time.Sleep(time.Minute)
+		}
+	}
 	c, err := mpi.Init()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -59,7 +66,7 @@ func playRank(scene string) int {
 			say("%v", err)
 			return nil, 3
 		}
-		say("code %s: %s", f.Code, f.Message(p))
+		say("error[%s]: %s", f.Code, f.Message(p))
 		if !f.Clean {
 			c.Abort(1)
 		}
@@ -182,7 +189,10 @@ func stage(t *testing.T, ctx context.Context, scene string, ranks int, meanwhile
 		defer beside.Wait()
 	}
 	exit, err := Launch(ctx, LaunchOptions{Ranks: ranks, Leaves: true, Args: []string{}, Env: []string{"FLOW_TEST_SCENE=" + scene}, Stderr: &stderr})
-	if err != nil {
+	var f *op.Failure
+	if errors.As(err, &f) {
+		fmt.Fprintf(&stderr, "launch: error[%s]: %s", f.Code, f.Msg)
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	if left := ranksLeft(stderr.String()); len(left) > 0 {
@@ -254,7 +264,7 @@ func TestMPIFailureIsTheSameEverywhere(t *testing.T) {
 	p := enginetest.Random(1, 300, ranks)
 	bad := spoil(p, 60)
 	out, exit := stage(t, t.Context(), "fail", ranks, nil)
-	message := regexp.MustCompile(`code E603: check: check of .* failed, on rank (\d+)`)
+	message := regexp.MustCompile(`error\[E603\]: check: check of .* failed, on rank (\d+)`)
 	m := message.FindAllStringSubmatch(out, -1)
 	if exit != 1 || len(m) != ranks || m[0][1] != strconv.Itoa(p.Rank(nodeID(bad))) || strings.Contains(out, "----") {
 		t.Errorf("exit %d\n%s", exit, out)
@@ -277,9 +287,25 @@ func TestMPIKilledRankIsNamed(t *testing.T) {
 				}
 			})
 		})
-		if d := time.Since(killed); exit == 0 || d > 5*time.Second || !strings.Contains(out, fmt.Sprintf("code E702: rank %d died (process ", dead)) {
+		if d := time.Since(killed); exit == 0 || d > 5*time.Second || !strings.Contains(out, fmt.Sprintf("error[E702]: rank %d died (process ", dead)) {
 			t.Errorf("exit %d after %v\n%s", exit, d, out)
 		}
+	}
+}
+
+// The others wait in MPI_Init, where they do not look for anybody.
+func TestMPIRankKilledBeforeItJoins(t *testing.T) {
+	var killed time.Time
+	out, exit := stage(t, t.Context(), "late", 3, func(out *lines) {
+		during(t, out, 3, 1, func(pid int) {
+			killed = time.Now()
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	if d := time.Since(killed); exit != 1 || d > 5*time.Second || !strings.Contains(out, "error[E702]: rank 1 died (process ") {
+		t.Errorf("exit %d after %v\n%s", exit, d, out)
 	}
 }
 

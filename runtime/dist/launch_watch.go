@@ -1,0 +1,184 @@
+package dist
+
+// This file watches the ranks of a job that this process has launched: see Note [Exit codes].
+
+import (
+	"fmt"
+	"time"
+
+	"flow/ir/op"
+)
+
+const (
+	// lookAtRanks is the period of looking at the processes of the ranks, searchRanks while they are not known yet: a look costs
+	// 0.1 ms, a search 2 ms.
+	lookAtRanks = 100 * time.Millisecond
+	searchRanks = 25 * time.Millisecond
+	// othersNotice is how long after a death the other ranks may take to end by themselves: they look for each other every
+	// lookEvery, twice, and then have things to tell and to remove. All in all they have 5 s by contract.
+	othersNotice = 2500 * time.Millisecond
+	// othersStay is how much longer they may take when they have been told.
+	othersStay = 1700 * time.Millisecond
+	// launcherStays is how long a launcher may do nothing after the last rank, when the job has failed.
+	launcherStays = 300 * time.Millisecond
+	// launcherStaysAfterSuccess is the same when all ranks have left their codes. This is not known to happen.
+	launcherStaysAfterSuccess = 5 * time.Second
+)
+
+// watch knows which ranks run. All are children of the launcher, as with Open MPI's: elsewhere LaunchOptions.Leaves is of no use.
+type watch struct {
+	launcher, ranks int
+	status          string
+	seen            map[int]watched // by process
+	known           bool            // all of them, with their numbers
+	newest          time.Time       // when one was last seen for the first time
+	lost            *lostRank       // the first that was found gone without an exit code
+	told            bool            // the others, of it
+	alone           time.Time       // since when the launcher has no ranks and does nothing; zero: it has
+	ended           bool            // the launcher, by advice
+}
+
+type watched struct {
+	rank  int
+	start string // of the process, see processStart
+	gone  bool
+}
+
+// lostRank is a rank that died: -1 if its number is not known, of process 0 if it was never seen.
+type lostRank struct {
+	rank, pid int
+	found     time.Time
+}
+
+func (l *lostRank) failure() *op.Failure {
+	who, process := "a rank", "at its start"
+	if l.rank >= 0 {
+		who = fmt.Sprintf("rank %d", l.rank)
+	}
+	if l.pid > 0 {
+		process = fmt.Sprintf("(process %d)", l.pid)
+	}
+	return &op.Failure{Code: "E702", Msg: who + " died " + process}
+}
+
+// advice is what a look says is to be done.
+type advice int
+
+const (
+	carryOn advice = iota
+	stopTheOthers
+	endLauncher
+)
+
+// period is how long to wait until the next look.
+func (w *watch) period() time.Duration {
+	if w.known {
+		return lookAtRanks
+	}
+	return searchRanks
+}
+
+func newWatch(launcher, ranks int, status string) *watch {
+	return &watch{launcher: launcher, ranks: ranks, status: status, seen: map[int]watched{}}
+}
+
+// look looks at the ranks once. stopped says that the job is being stopped, silent that no output is under way.
+func (w *watch) look(now time.Time, stopped, silent bool) advice {
+	if !w.known {
+		w.meet(now)
+	}
+	alive := w.count(now)
+	switch {
+	case len(w.seen) == 0:
+		return carryOn
+	case alive > 0:
+		if w.lost != nil && !w.told && !stopped && now.Sub(w.lost.found) > othersNotice {
+			w.told = true
+			return stopTheOthers
+		}
+		return carryOn
+	}
+	return w.withoutRanks(now, stopped, silent)
+}
+
+// meet looks for the ranks' processes until all are known with their numbers.
+func (w *watch) meet(now time.Time) {
+	for pid, rank := range ranksOf(w.launcher) {
+		x, again := w.seen[pid]
+		if !again {
+			x.start, _ = processStart(pid)
+			w.newest = now
+		}
+		x.rank = rank
+		w.seen[pid] = x
+	}
+	w.known = len(w.seen) == w.ranks
+	for _, x := range w.seen {
+		w.known = w.known && x.rank >= 0
+	}
+	// The launcher starts them one right after the other.
+	if len(w.seen) > 0 && len(w.seen) < w.ranks && w.lost == nil && now.Sub(w.newest) > othersNotice-time.Second {
+		w.lost = &lostRank{w.missing(), 0, w.newest}
+	}
+}
+
+// missing is the only rank that was never seen, -1 if there are several.
+func (w *watch) missing() int {
+	rest := w.ranks * (w.ranks - 1) / 2
+	for _, x := range w.seen {
+		rest -= x.rank
+	}
+	if len(w.seen) < w.ranks-1 || rest < 0 || rest >= w.ranks {
+		return -1
+	}
+	return rest
+}
+
+// count counts the ranks that run, and notes who is lost: the lowest, if several are found at once.
+func (w *watch) count(now time.Time) (alive int) {
+	var lost *lostRank
+	for pid, x := range w.seen {
+		if x.gone {
+			continue
+		}
+		if start, runs := processStart(pid); runs && start == x.start {
+			alive++
+			continue
+		}
+		x.gone = true
+		w.seen[pid] = x
+		if !hasLeft(w.status, pid) && (lost == nil || x.rank < lost.rank) {
+			lost = &lostRank{x.rank, pid, now}
+		}
+	}
+	if w.lost == nil {
+		w.lost = lost
+	}
+	return alive
+}
+
+// atEnd is the rank that was lost first, once the launcher has ended. nil if all have left their codes, or were not seen.
+func (w *watch) atEnd() *lostRank {
+	w.count(time.Now())
+	return w.lost
+}
+
+// withoutRanks is the part of look when all ranks that were seen are gone.
+func (w *watch) withoutRanks(now time.Time, stopped, silent bool) advice {
+	if !silent || !asleep(w.launcher) { // it passes on what the ranks have said
+		w.alone = time.Time{}
+		return carryOn
+	}
+	if w.alone.IsZero() {
+		w.alone = now
+	}
+	limit := launcherStaysAfterSuccess
+	if stopped || w.lost != nil {
+		limit = launcherStays
+	}
+	if w.ended || now.Sub(w.alone) < limit {
+		return carryOn
+	}
+	w.ended = true
+	return endLauncher
+}

@@ -1,0 +1,79 @@
+package dist
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"flow/ir/op"
+)
+
+// Jobs that a launcher would never end, and one that it would. The launchers are shell scripts, and what they start stands for ranks.
+func TestLaunchEndsWhatHangs(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are watched on Linux")
+	}
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	for _, c := range []struct {
+		name, script string
+		exit         int
+		err          string
+		most         time.Duration
+	}{
+		{"the launcher stays without ranks", "sleep 0.2; mkfifo " + fifo + "; read x < " + fifo, 1, "a rank died (process ", 2 * time.Second},
+		{"a rank stays without another", "sleep 60 & sleep 0.2 & wait; wait", 1, "a rank died (process ", othersNotice + othersStay + time.Second},
+		{"a rank was never started", "sleep 60 & wait", 1, "a rank died at its start", othersNotice + othersStay + time.Second},
+		{"it does not listen either", "sh -c 'trap : TERM; while :; do sleep 1; done' & sleep 0.2 & wait; wait; wait", 1, "a rank died (process ", othersNotice + othersStay + 2*time.Second},
+		{"ranks leave codes", "for i in 1 2; do sh -c 'sleep 0.5; printf 3 > $" + statusVariable + "/$$'; done; exit 7", 3, "", 3 * time.Second},
+	} {
+		if testing.Short() && c.most > 3*time.Second {
+			continue
+		}
+		start := time.Now()
+		exit, err := Launch(context.Background(), LaunchOptions{Ranks: 2, Leaves: true, Mpirun: fakeLauncher(t, c.script), Stderr: t.Output()})
+		var f *op.Failure
+		if exit != c.exit || errors.As(err, &f) != (c.err != "") || f != nil && (f.Code != "E702" || !strings.Contains(f.Msg, c.err)) {
+			t.Errorf("%s: exit code %d, %v", c.name, exit, err)
+		}
+		if d := time.Since(start); d > c.most {
+			t.Errorf("%s: ended after %v", c.name, d)
+		}
+	}
+}
+
+// A launcher that still passes on what dead ranks have said is not ended, however slow the reader.
+func TestLaunchWaitsForOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes two seconds")
+	}
+	var got strings.Builder
+	_, err := Launch(context.Background(), LaunchOptions{Ranks: 1, Leaves: true, Mpirun: fakeLauncher(t, "sleep 0.2; for i in $(seq 20000); do echo abcdefg; done"),
+		Stdout: writerFunc(func(b []byte) (int, error) {
+			if got.Len() == 0 {
+				time.Sleep(5 * launcherStays)
+			}
+			return got.Write(b)
+		})})
+	var f *op.Failure
+	if !errors.As(err, &f) || got.Len() != 160000 {
+		t.Errorf("%d bytes, %v", got.Len(), err)
+	}
+}
+
+func TestWatchNamesTheRankThatNeverCame(t *testing.T) {
+	for _, c := range []struct{ seen, ranks, want int }{{0b101, 3, 1}, {0b011, 3, 2}, {0b110, 3, 0}, {0b001, 3, -1}, {0b001, 2, 1}} {
+		w := newWatch(0, c.ranks, "")
+		for rank := range c.ranks {
+			if c.seen>>rank&1 == 1 {
+				w.seen[rank+100] = watched{rank: rank}
+			}
+		}
+		if got := w.missing(); got != c.want {
+			t.Errorf("of %b in %d: %d, want %d", c.seen, c.ranks, got, c.want)
+		}
+	}
+}
