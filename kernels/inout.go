@@ -13,8 +13,8 @@ import (
 
 // inout is the rows of input and output. The files that a table's read has parsed are cached in that table.
 func inout() []*op.Def {
-	files := &fileCache{heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}}
-	return []*op.Def{readRow(files), emitRow(), assertRow()}
+	files := &fileCache{heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}}
+	return []*op.Def{readRow(files), readGraphRow(files), emitRow(), assertRow()}
 }
 
 // codeOf is the diagnostic code of what is wrong with a file.
@@ -32,6 +32,10 @@ func codeOf(c format.Cause) string {
 		return "E506"
 	case format.Unwritable:
 		return codeUnwritten
+	case format.Edges:
+		return "E513"
+	case format.CSR:
+		return "E514"
 	case format.TooLarge:
 		return codeMemory
 	}

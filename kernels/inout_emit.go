@@ -22,7 +22,7 @@ func emitRow() *op.Def {
 		Doc: "emit prints a value, or writes it to a file: `emit x`, `emit x as \"label\"`, `emit x to \"x.csv\"`. The extension tells the format as for read. " +
 			"Emits to the same place happen in the order of the program; a file appears only when the whole run has succeeded.",
 		Args: []op.Arg{
-			{Name: "x", Doc: "scalar or dense matrix"},
+			{Name: "x", Doc: "scalar or matrix"},
 			{Name: "after", Rest: true, Doc: "effects that come first; the compiler writes them"},
 			{Name: "label", Attr: true, Kind: op.StrVal, Optional: true, Doc: "printed before the value"},
 			{Name: "to", Attr: true, Kind: op.StrVal, Optional: true, Doc: "file name; standard output unless given"},
@@ -37,8 +37,8 @@ func emitRow() *op.Def {
 
 func emitType(s *op.Sig) (types.Type, error) {
 	t := s.In[0]
-	if !t.IsScalar() && !t.IsDense() {
-		return types.Type{}, op.Faultf(0, codeKind, "emit takes a scalar or a dense matrix; this is %s", t)
+	if !t.IsScalar() && !t.IsMatrix() {
+		return types.Type{}, op.Faultf(0, codeKind, "emit takes a scalar or a matrix; this is %s", t)
 	}
 	// Attributes come after the value and its effects.
 	toArg := len(s.In) + 1
@@ -53,7 +53,11 @@ func emitType(s *op.Sig) (types.Type, error) {
 			err.(*op.Fault).Arg = toArg + 1
 			return types.Type{}, err
 		}
-		if err := format.Check(to, o); err != nil {
+		check := format.Check
+		if t.IsSparse() {
+			check = format.CheckSparse
+		}
+		if err := check(to, o); err != nil {
 			return types.Type{}, fileFault(toArg, err)
 		}
 		if !t.Elem.IsNumeric() {
@@ -75,6 +79,11 @@ func emitKernel(c *op.Call) error {
 			b.text = append(append(b.text, label...), ":\n"...)
 		}
 		b.matrix(x)
+	case *value.CSR:
+		if label != "" {
+			b.text = append(append(b.text, label...), ":\n"...)
+		}
+		b.sparse(x)
 	default:
 		if label != "" {
 			b.text = append(append(b.text, label...), ": "...)
@@ -154,6 +163,37 @@ func (b *textWriter) matrix(d *value.Dense) {
 	}
 }
 
+// sparse prints what is stored, a line an element: row, column and, but for bool, the value; both count from 0.
+func (b *textWriter) sparse(m *value.CSR) {
+	b.text = append(b.text, sparseTitle(m)...)
+	for i := range m.Rows {
+		cols, at := m.Row(i)
+		for k, j := range cols {
+			b.text = strconv.AppendInt(b.text, int64(i), 10)
+			b.text = append(b.text, ' ')
+			b.text = strconv.AppendInt(b.text, int64(j), 10)
+			if m.Elem != types.Bool {
+				b.text = append(b.text, ' ')
+			}
+			switch m.Elem {
+			case types.F64:
+				b.float(m.F64[at+k], 64)
+			case types.F32:
+				b.float(float64(m.F32[at+k]), 32)
+			case types.I64:
+				b.text = strconv.AppendInt(b.text, m.I64[at+k], 10)
+			}
+			b.text = append(b.text, '\n')
+			if len(b.text) > textPiece {
+				b.flush()
+			}
+		}
+	}
+}
+
+// sparseTitle is the first line of a printed sparse matrix.
+func sparseTitle(m *value.CSR) string { return fmt.Sprintf("%v, %d stored\n", m.Type(), m.NNZ()) }
+
 func (b *textWriter) float(x float64, bits int) {
 	if x-x != 0 { // nan or infinite: the language has its own words
 		b.text = append(b.text, value.FormatFloat(x, bits)...)
@@ -167,6 +207,23 @@ func emitRef(c *op.Call) (value.Value, error) {
 		return nil, emitFile(c, to)
 	}
 	label := c.Attrs.Str("label")
+	if m, ok := c.In[0].(*value.CSR); ok {
+		text := sparseTitle(m)
+		if label != "" {
+			text = label + ":\n" + text
+		}
+		for i := range m.Rows {
+			for j := range m.Cols {
+				if x := m.At(i, j); m.Elem == types.Bool && x.True() {
+					text += fmt.Sprintf("%d %d\n", i, j)
+				} else if x.True() {
+					text += fmt.Sprintf("%d %d %v\n", i, j, x)
+				}
+			}
+		}
+		_, err := io.WriteString(c.Env.Stdout(), text)
+		return nil, stdoutFailure(err)
+	}
 	d, ok := c.In[0].(*value.Dense)
 	if !ok {
 		if label != "" {

@@ -21,13 +21,15 @@ func readRow(files *fileCache) *op.Def {
 		Name: "read",
 		Doc: "read is the matrix in a file; the extension tells the format: .mtx (Matrix Market), .npy (NumPy), .csv and .tsv, each also compressed (.gz). " +
 			"Matrix Market real is f64, integer i64, pattern bool, and entries that occur twice are added; a CSV is f64, whatever its numbers. " +
+			"sparse = true makes a sparse matrix of a Matrix Market file of coordinates, and of a .csr, which is Flow's own form for large graphs. " +
 			"Only the head of the file is read before the run.",
 		Args: []op.Arg{
 			{Name: "path", Attr: true, Kind: op.StrVal, Doc: "file name, relative to the working directory"},
 			{Name: "missing", Attr: true, Kind: op.FloatVal, Optional: true, Doc: "what an empty field or NA of a CSV becomes; nan unless given"},
 			{Name: "header", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether a CSV begins with names; unless given it does when its first line has text in it"},
 			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
-			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\" or \"tsv\", where the extension does not tell"},
+			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\", \"tsv\" or \"csr\", where the extension does not tell"},
+			{Name: "sparse", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether the matrix is sparse"},
 		},
 		Eg:     []op.Example{{Program: "emit eye(2) to \"eye.mtx\"   # in another program: A = read(\"eye.mtx\")"}},
 		Type:   files.readType,
@@ -65,11 +67,14 @@ func (f *fileCache) readType(s *op.Sig) (types.Type, error) {
 	if err != nil {
 		return types.Type{}, err
 	}
-	h, err := f.stat(s.Attrs.Str("path"), o)
+	h, err := f.stat(s.Attrs.Str("path"), o, s.Attrs.Bool("sparse"))
 	if err != nil {
 		return types.Type{}, fileFault(0, err)
 	}
 	t := h.Type()
+	if t.IsSparse() {
+		return t, nil
+	}
 	if w, ok := windowOf(s.Attrs, "at"); ok {
 		if !w.within(t.Rows, t.Cols) {
 			return t, op.Faultf(0, codeRange, "block %v of a %s", w, t)
@@ -93,6 +98,9 @@ func readRef(c *op.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Type.IsSparse() {
+		return readSparse(c, o)
+	}
 	d, err := format.Read(pathOf(c), o)
 	if err != nil {
 		return nil, fileFailure(err)
@@ -109,6 +117,18 @@ func readRef(c *op.Call) (value.Value, error) {
 	return d, nil
 }
 
+// readSparse reads a sparse matrix, which is never read in blocks.
+func readSparse(c *op.Call, o format.Options) (value.Value, error) {
+	m, err := format.ReadSparse(pathOf(c), o)
+	if err != nil {
+		return nil, fileFailure(err)
+	}
+	if m.Type() != c.Type {
+		return nil, changed(pathOf(c))
+	}
+	return m, nil
+}
+
 // changed is the failure of a file that is not what it was when the program was checked.
 func changed(path string) error {
 	return op.Failf(codeData, "%s changed while the program ran", path)
@@ -117,6 +137,10 @@ func changed(path string) error {
 func (f *fileCache) readKernel(c *op.Call) error {
 	o, err := readOptions(c.Attrs)
 	if err != nil {
+		return err
+	}
+	if c.Type.IsSparse() {
+		c.Out, err = readSparse(c, o)
 		return err
 	}
 	path := pathOf(c)
@@ -143,7 +167,17 @@ type fileKey struct {
 	sep         byte
 	header      format.Choice
 	missing     uint64
+	kind        fileKind
 }
+
+// fileKind is what a file is read as.
+type fileKind uint8
+
+const (
+	denseFile fileKind = iota
+	sparseFile
+	graphFile
+)
 
 // keyOf is the key of the file as it is now. A file that cannot be looked at has the key of its name: the formats
 // say what is wrong with it.
@@ -161,11 +195,12 @@ func keyOf(path string, o format.Options) fileKey {
 	return k
 }
 
-// fileCache remembers headers, and matrices while blocks of them are still wanted. Safe for concurrent use.
+// fileCache remembers headers, matrices while blocks of them are still wanted, and graphs until they are. Safe for concurrent use.
 type fileCache struct {
 	mu     sync.Mutex
 	heads  map[fileKey]headResult
 	parsed map[fileKey]*parsedFile
+	graphs map[fileKey]*value.CSR // read before the run, which wanted their sizes; let go when the run has taken them
 }
 
 type headResult struct {
@@ -182,13 +217,16 @@ type parsedFile struct {
 }
 
 // stat is format.Stat, remembered: type rules run after every pass and for every block.
-func (f *fileCache) stat(path string, o format.Options) (format.Header, error) {
-	k := keyOf(path, o)
+func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Header, error) {
+	k, stat := keyOf(path, o), format.Stat
+	if sparse {
+		k.kind, stat = sparseFile, format.StatSparse
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r, ok := f.heads[k]
 	if !ok {
-		r.head, r.err = format.Stat(path, o)
+		r.head, r.err = stat(path, o)
 		f.heads[k] = r
 	}
 	return r.head, r.err

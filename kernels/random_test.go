@@ -56,6 +56,13 @@ func differ(a, b value.Value) string {
 		}
 		return ""
 	}
+	if x, ok := a.(*value.CSR); ok {
+		y := b.(*value.CSR)
+		if x.NNZ() != y.NNZ() {
+			return fmt.Sprintf("%d entries against %d", x.NNZ(), y.NNZ())
+		}
+		a, b = everyElement(x), everyElement(y)
+	}
 	x, y := a.(*value.Dense), b.(*value.Dense)
 	for i := range x.Rows {
 		for j := range x.Cols {

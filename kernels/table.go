@@ -19,5 +19,5 @@ func Table(set string) (*op.Table, error) {
 	maps = append(maps, shorthands(maps)...)
 	return op.NewTable(resolved(maps), resolved(reduce()), construct(), fused(), resolved(linalg(kernels)), resolved(move()), inout(),
 		control(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()}, resolved(decompositions()),
-		resolved(covariances(kernels)))
+		resolved(covariances(kernels)), resolved(sparseRows(maps)))
 }

@@ -372,9 +372,12 @@ func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
 	}
 	switch t := t.(type) {
 	case *ast.NamedType:
+		if len(t.Dims) > 0 && v.kind == edge && l.g.Type(v.id).IsSparse() {
+			l.fail(source.Errorf("E200", at, "a dense matrix is wanted, this is %s", l.what(v)).WithHelp("dense(x) makes one, or write sparse before the type"))
+		}
 		return l.ascribeNamed(v, t, at)
 	case *ast.SparseType:
-		l.failf("L003", t.Span(), "sparse matrices are not built yet")
+		return l.ascribeSparse(v, t, at)
 	case *ast.ChanType:
 		l.failf("L001", t.Span(), "streams are not built yet")
 	case *ast.RecordType:
@@ -400,6 +403,18 @@ func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
 		return v
 	}
 	return v
+}
+
+// ascribeSparse checks that v is sparse, and the rest as of a dense matrix. A representation is never converted unasked.
+func (l *lowerer) ascribeSparse(v val, t *ast.SparseType, at source.Span) val {
+	named, ok := t.Elem.(*ast.NamedType)
+	if !ok || len(named.Dims) == 0 {
+		l.failf("E200", t.Span(), "a sparse matrix has an element type and two sizes: sparse f64[n,m]")
+	}
+	if v.kind != edge || !l.g.Type(v.id).IsSparse() {
+		l.fail(source.Errorf("E200", at, "a sparse matrix is wanted, this is %s", l.what(v)).WithHelp("sparse(x) makes one of a dense matrix"))
+	}
+	return l.ascribeNamed(v, named, at)
 }
 
 func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {

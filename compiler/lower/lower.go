@@ -216,12 +216,26 @@ func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source
 	for _, x := range in {
 		l.types = append(l.types, l.g.Type(x))
 	}
+	d = l.sparseRow(d)
 	l.sig = op.Sig{Def: d, In: l.types, Attrs: attrs}
 	t, err := d.Type(&l.sig)
 	if err != nil {
 		l.fault(d, err, at, spans)
 	}
 	return l.g.Add(d, attrs, t, l.origin(at), in...)
+}
+
+// sparseRow is the row that takes a call of d with arguments of l.types.
+func (l *lowerer) sparseRow(d *op.Def) *op.Def {
+	for _, t := range l.types {
+		if t.IsSparse() {
+			if s := l.table.Sparse(d); s != nil {
+				return s
+			}
+			return d
+		}
+	}
+	return d
 }
 
 // fault reports a type rule's refusal, with the types of the arguments as labels.

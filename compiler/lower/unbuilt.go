@@ -18,7 +18,6 @@ var unbuilt = [...]struct {
 	{"L001", "streams are", "lines tail files each batches ticks now generate map scan enumerate tap filter distinct flat_map parse window " +
 		"fold collect first last zip concat merge latest deal partition buffer pmap"},
 	{"L002", "frames are", "where select derive join group head to_matrix from_matrix"},
-	{"L003", "sparse matrices are", "sparse read_graph rand_graph"},
 	{"L005", "the parameter server is", "paramserver"},
 	{"L010", "operators on text are", "split len"},
 	{"L010", "this is", "materialize"},

@@ -14,6 +14,9 @@ type Def struct {
 	Word string
 	// Infix is the operator sign that means this row ("+", "@", "not", unary minus is "neg"); mostly "".
 	Infix string
+	// For is the name of the row of dense matrices whose calls with a sparse argument this row takes: the compiler
+	// goes from `sum` of a sparse matrix to the row that says For: "sum". "" for all others.
+	For string
 	// Hidden rows come from the compiler alone (gemm, exchange); a program cannot name them.
 	Hidden bool
 	// Doc is the manual entry; its first sentence begins with the word.

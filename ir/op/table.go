@@ -11,11 +11,12 @@ type Table struct {
 	names map[string]*Def
 	words map[string][]*Def
 	infix map[string]*Def
+	forms map[string]*Def // by Def.For
 }
 
 // NewTable makes a table of families of rows; it refuses two rows of one name or sign.
 func NewTable(families ...[]*Def) (*Table, error) {
-	t := &Table{names: map[string]*Def{}, words: map[string][]*Def{}, infix: map[string]*Def{}}
+	t := &Table{names: map[string]*Def{}, words: map[string][]*Def{}, infix: map[string]*Def{}, forms: map[string]*Def{}}
 	for _, rows := range families {
 		for _, d := range rows {
 			if t.names[d.Name] != nil {
@@ -26,6 +27,12 @@ func NewTable(families ...[]*Def) (*Table, error) {
 					return nil, fmt.Errorf("two rows mean %q", d.Infix)
 				}
 				t.infix[d.Infix] = d
+			}
+			if d.For != "" {
+				if t.forms[d.For] != nil {
+					return nil, fmt.Errorf("two rows take %q of sparse matrices", d.For)
+				}
+				t.forms[d.For] = d
 			}
 			t.rows = append(t.rows, d)
 			t.names[d.Name] = d
@@ -42,6 +49,9 @@ func (t *Table) Rows() []*Def { return t.rows }
 
 // Named is the row of that IR name, or nil.
 func (t *Table) Named(name string) *Def { return t.names[name] }
+
+// Sparse is the row that takes a call of d with sparse arguments, or nil: then d itself accepts or refuses them.
+func (t *Table) Sparse(d *Def) *Def { return t.forms[d.Name] }
 
 // Must is the row of that IR name; a missing one is a bug in the table.
 func (t *Table) Must(name string) *Def {

@@ -62,6 +62,11 @@ func DenseOf(e Elem, rows, cols int) Type {
 	return Type{Kind: Matrix, Elem: e, Repr: Dense, Rows: rows, Cols: cols}
 }
 
+// SparseOf is the type of a sparse rows x cols matrix of e.
+func SparseOf(e Elem, rows, cols int) Type {
+	return Type{Kind: Matrix, Elem: e, Repr: CSR, Rows: rows, Cols: cols}
+}
+
 // EffectType is the type of an edge that carries only order.
 func EffectType() Type { return Type{Kind: Effect} }
 
@@ -73,6 +78,9 @@ func (t Type) IsMatrix() bool { return t.Kind == Matrix }
 
 // IsDense reports a dense matrix.
 func (t Type) IsDense() bool { return t.Kind == Matrix && t.Repr == Dense }
+
+// IsSparse reports a sparse matrix.
+func (t Type) IsSparse() bool { return t.Kind == Matrix && t.Repr == CSR }
 
 // Sized reports a dense matrix that has a number of bytes: what memory is lent for, and what travels as it lies.
 func (t Type) Sized() bool { return t.IsDense() && t.Known() && t.Elem.Size() > 0 }

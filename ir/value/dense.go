@@ -204,6 +204,9 @@ func Same(a, b Value) bool {
 			}
 		}
 		return true
+	case *CSR:
+		y, ok := b.(*CSR)
+		return ok && sameCSR(x, y)
 	}
 	return false
 }

@@ -45,3 +45,6 @@ func fma32[T element](x, y, z T) T {
 	}
 	return T(math.Float64frombits(bits))
 }
+
+// FMA returns x*y + z, rounded once: a step of the chains that every product is made of.
+func FMA[T float32 | float64](x, y, z T) T { return fma(x, y, z) }

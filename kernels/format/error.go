@@ -28,6 +28,8 @@ const (
 	Gzip     // damaged or cut off
 	TooLarge // for the memory of this machine
 	Unwritable
+	Edges // a list of edges
+	CSR   // a .csr file
 )
 
 // Error is what is wrong with a file, for its user.

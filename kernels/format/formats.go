@@ -46,10 +46,16 @@ type Options struct {
 type Header struct {
 	Elem       types.Elem
 	Rows, Cols int
+	Sparse     bool // it is read as a sparse matrix
 }
 
 // Type is the type of the matrix in the file.
-func (h Header) Type() types.Type { return types.DenseOf(h.Elem, h.Rows, h.Cols) }
+func (h Header) Type() types.Type {
+	if h.Sparse {
+		return types.SparseOf(h.Elem, h.Rows, h.Cols)
+	}
+	return types.DenseOf(h.Elem, h.Rows, h.Cols)
+}
 
 // form is one format. read returns after the header when headOnly is set, with a nil matrix.
 type form struct {
@@ -58,15 +64,19 @@ type form struct {
 	sep   byte
 	read  func(in *input, o Options, headOnly bool) (Header, *value.Dense, error)
 	write func(w *bufio.Writer, d *value.Dense, o Options) error
+	// The sparse forms; nil where the format has none. A format without read has only these.
+	readSparse  func(in *input, headOnly bool) (Header, *value.CSR, error)
+	writeSparse func(w *bufio.Writer, m *value.CSR) error
 }
 
 // forms is the list of formats. It is a function because package variables that hold functions can be changed.
 func forms() []form {
 	return []form{
-		{"mtx", MatrixMarket, 0, readMatrixMarket, writeMatrixMarket},
-		{"npy", NPY, 0, readNPY, writeNPY},
-		{"csv", CSV, ',', readCSV, writeCSV},
-		{"tsv", CSV, '\t', readCSV, writeCSV},
+		{"mtx", MatrixMarket, 0, readMatrixMarket, writeMatrixMarket, readMarketSparse, writeMarketSparse},
+		{"npy", NPY, 0, readNPY, writeNPY, nil, nil},
+		{"csv", CSV, ',', readCSV, writeCSV, nil, nil},
+		{"tsv", CSV, '\t', readCSV, writeCSV, nil, nil},
+		{"csr", CSR, 0, nil, nil, readCSR, writeCSR},
 	}
 }
 
@@ -81,7 +91,10 @@ func Extensions() []string {
 
 // Check reports, without touching the file system, whether the name and the options name a format.
 func Check(path string, o Options) error {
-	_, _, err := choose(path, o)
+	f, _, err := choose(path, o)
+	if err == nil && f.write == nil {
+		err = failf(UnknownFormat, path, "a dense matrix cannot be written to .%s", f.name).help("write .mtx, .npy, .csv or .tsv, or sparse(x)")
+	}
 	return err
 }
 
@@ -124,21 +137,28 @@ func Read(path string, o Options) (*value.Dense, error) {
 	return d, err
 }
 
-func readFile(path string, o Options, headOnly bool) (Header, *value.Dense, error) {
+func readFile(path string, o Options, headOnly bool) (h Header, d *value.Dense, err error) {
 	f, _, err := choose(path, o)
 	if err != nil {
-		return Header{}, nil, err
+		return h, nil, err
 	}
+	if f.read == nil {
+		return h, nil, failf(UnknownFormat, path, "a .%s file holds a sparse matrix", f.name).help("read it with sparse = true")
+	}
+	err = open(path, f.cause, func(in *input) error {
+		h, d, err = in.decode(f, o, headOnly)
+		return err
+	})
+	return h, d, err
+}
+
+// openFile opens a file for reading.
+func openFile(path string) (*os.File, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return Header{}, nil, openError(path, err)
+		return nil, openError(path, err)
 	}
-	defer file.Close()
-	in := &input{file: path, size: math.MaxInt64, memory: memory()}
-	if st, err := file.Stat(); err == nil && st.Mode().IsRegular() {
-		in.size = st.Size()
-	}
-	return in.decode(file, f, o, headOnly)
+	return file, nil
 }
 
 // input is a file being read.
@@ -155,18 +175,24 @@ const (
 	deflateRatio = 1032
 )
 
-// decode reads r, compressed or not: the first bytes tell, so that a wrong name does no harm.
-func (in *input) decode(r io.Reader, f form, o Options, headOnly bool) (Header, *value.Dense, error) {
+// decode reads the file as f.
+func (in *input) decode(f form, o Options, headOnly bool) (Header, *value.Dense, error) {
 	if o.Sep == 0 {
 		o.Sep = f.sep
 	}
+	return f.read(in, o, headOnly)
+}
+
+// unpack makes r what is read, compressed or not: the first bytes tell, so that a wrong name does no harm. cause is what an
+// empty file breaks the rules of.
+func (in *input) unpack(r io.Reader, cause Cause) error {
 	in.Reader = bufio.NewReaderSize(r, bufferSize)
 	magic, err := in.Peek(2)
 	if len(magic) == 0 {
 		if err != nil && err != io.EOF {
-			return Header{}, nil, readError(in.file, 0, err)
+			return readError(in.file, 0, err)
 		}
-		return Header{}, nil, failf(f.cause, in.file, "the file is empty")
+		return failf(cause, in.file, "the file is empty")
 	}
 	if bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(in.Reader)
@@ -174,19 +200,19 @@ func (in *input) decode(r io.Reader, f form, o Options, headOnly bool) (Header, 
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return Header{}, nil, readError(in.file, 0, err)
+			return readError(in.file, 0, err)
 		}
 		if in.size < math.MaxInt64/deflateRatio {
 			in.size *= deflateRatio
 		}
 		in.Reader = bufio.NewReaderSize(z, bufferSize)
 		if _, err := in.Peek(1); err == io.EOF {
-			return Header{}, nil, failf(f.cause, in.file, "the file is empty")
+			return failf(cause, in.file, "the file is empty")
 		}
 	} else if strings.HasSuffix(strings.ToLower(in.file), ".gz") {
-		return Header{}, nil, failf(Gzip, in.file, "the file is not compressed").help("rename it without .gz")
+		return failf(Gzip, in.file, "the file is not compressed").help("rename it without .gz")
 	}
-	return f.read(in, o, headOnly)
+	return nil
 }
 
 // matrix allocates what a header announces, if it can be held at all.
@@ -200,13 +226,13 @@ func (in *input) matrix(h Header) (*value.Dense, error) {
 // fits refuses a matrix beyond the memory of the machine; without it the system would end the process.
 func (in *input) fits(h Header) error {
 	if need := float64(h.Rows) * float64(h.Cols) * float64(h.Elem.Size()); need > float64(in.memory) {
-		return failf(TooLarge, in.file, "a dense %d x %d matrix takes %s, more than there is (%s)", h.Rows, h.Cols, inBytes(need), inBytes(float64(in.memory)))
+		return failf(TooLarge, in.file, "a dense %d x %d matrix takes %s, more than there is (%s)", h.Rows, h.Cols, InBytes(need), InBytes(float64(in.memory)))
 	}
 	return nil
 }
 
-// inBytes is a number of bytes for people.
-func inBytes(n float64) string {
+// InBytes is a number of bytes for people.
+func InBytes(n float64) string {
 	unit := 0
 	for n >= 1024 && unit < 5 {
 		n /= 1024
@@ -218,8 +244,8 @@ func inBytes(n float64) string {
 // unknownMemory is what a matrix may take on a system that does not tell its memory: any 48-bit address.
 const unknownMemory = 1 << 48
 
-// memory is the machine's main memory in bytes, where /proc tells it.
-func memory() int64 {
+// Memory is the machine's main memory in bytes, where /proc tells it.
+func Memory() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return unknownMemory
@@ -235,7 +261,7 @@ func memory() int64 {
 	return kib << 10
 }
 
-// Write writes v, a dense matrix or a scalar (as a 1 x 1 matrix), in the format that the name and the options say,
+// Write writes v, a matrix or a scalar (as a 1 x 1 matrix), in the format that the name and the options say,
 // compressed if the name says so.
 func Write(w io.Writer, path string, v value.Value, o Options) error {
 	f, compressed, err := choose(path, o)
@@ -245,12 +271,13 @@ func Write(w io.Writer, path string, v value.Value, o Options) error {
 	if o.Sep == 0 {
 		o.Sep = f.sep
 	}
+	m, isSparse := v.(*value.CSR)
 	d, ok := v.(*value.Dense)
 	if s, isScalar := v.(value.Scalar); isScalar && s.Elem.IsNumeric() {
 		d, ok = value.New(s.Elem, 1, 1), true
 		d.Set(0, 0, s)
 	}
-	if !ok {
+	if ok && f.write == nil || isSparse && f.writeSparse == nil || !ok && !isSparse {
 		return failf(Unwritable, path, "a %s cannot be written to .%s", v.Type(), f.name)
 	}
 	out := w
@@ -260,7 +287,12 @@ func Write(w io.Writer, path string, v value.Value, o Options) error {
 		out = z
 	}
 	b := bufio.NewWriterSize(out, bufferSize)
-	if err := f.write(b, d, o); err != nil {
+	if isSparse {
+		err = f.writeSparse(b, m)
+	} else {
+		err = f.write(b, d, o)
+	}
+	if err != nil {
 		return writeError(path, err)
 	}
 	if err := b.Flush(); err != nil {

@@ -28,7 +28,16 @@ func FuzzRead(f *testing.F) {
 		chosen := list[(k%len(list)+len(list))%len(list)]
 		read := func(form form, data []byte, headOnly bool) (Header, *value.Dense, error) {
 			in := &input{file: "fuzz", size: int64(len(data)), memory: 1 << 22}
-			return in.decode(bytes.NewReader(data), form, Options{}, headOnly)
+			if err := in.unpack(bytes.NewReader(data), form.cause); err != nil {
+				return Header{}, nil, err
+			}
+			return in.decode(form, Options{}, headOnly)
+		}
+		if chosen.readSparse != nil {
+			fuzzSparse(t, chosen, data)
+		}
+		if chosen.read == nil {
+			return
 		}
 		head, _, herr := read(chosen, data, true)
 		_, d, err := read(chosen, data, false)
@@ -58,4 +67,34 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("written and read back differently: %s and %s", rows(d), rows(back))
 		}
 	})
+}
+
+// fuzzSparse is the same of the sparse form: a matrix or an error of ours, and what is written is read back.
+func fuzzSparse(t *testing.T, chosen form, data []byte) {
+	read := func(data []byte) (*value.CSR, error) {
+		in := &input{file: "fuzz", size: int64(len(data)), memory: 1 << 22}
+		if err := in.unpack(bytes.NewReader(data), chosen.cause); err != nil {
+			return nil, err
+		}
+		_, m, err := chosen.readSparse(in, false)
+		return m, err
+	}
+	m, err := read(data)
+	if e := (*Error)(nil); err != nil && !errors.As(err, &e) {
+		t.Fatalf("an error of another type: %v", err)
+	}
+	if err != nil {
+		return
+	}
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Write(&b, "fuzz."+chosen.name, m, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	back, err := read(b.Bytes())
+	if err != nil || m.Elem == back.Elem && !value.Same(m, back) {
+		t.Fatalf("what was written is not read back: %v\n%s", err, b.Bytes())
+	}
 }

@@ -61,7 +61,8 @@ func readMatrixMarket(in *input, _ Options, headOnly bool) (Header, *value.Dense
 type marketReader struct {
 	lineReader
 	banner
-	out *value.Dense
+	out    *value.Dense
+	sparse *triples // when it is read as a sparse matrix
 }
 
 func (r *marketReader) fail(col int, format string, args ...any) *Error {
@@ -153,8 +154,10 @@ func (r *marketReader) size() error {
 	if r.sym != general && r.Rows != r.Cols {
 		return r.fail(0, "a symmetric matrix is square; this has %d rows and %d columns", r.Rows, r.Cols)
 	}
-	if err := r.in.fits(r.Header); err != nil {
-		return err
+	if r.sparse == nil {
+		if err := r.in.fits(r.Header); err != nil {
+			return err
+		}
 	}
 	shortest := int64(4) // "1 1\n", the last line end may be missing
 	if r.coordinate {
@@ -297,6 +300,16 @@ func (r *marketReader) noNumber(line []byte, at int, wanted string) error {
 
 // add adds an entry and its mirror image.
 func (r *marketReader) add(i, j int, x float64, n int64) {
+	if r.sparse != nil {
+		r.sparse.add(i, j, x, n)
+		switch {
+		case r.sym == symmetric && i != j:
+			r.sparse.add(j, i, x, n)
+		case r.sym == skew:
+			r.sparse.add(j, i, -x, -n)
+		}
+		return
+	}
 	d := r.out
 	at, mirror := i*d.Stride+j, j*d.Stride+i
 	switch r.Elem {

@@ -142,6 +142,8 @@ var codes = [...]CodeRow{
 	{"E508", "not a finite number", "The data contains nan or inf where the computation cannot use it.", "", ""},
 	{"E509", "unsupported contents", "The file is well formed and holds something Flow does not read, such as complex numbers.", "", ""},
 	{"E512", "no such column", "The table has no column of that name.", "", ""},
+	{"E513", "malformed list of edges", "A line is two vertices, integers from 0 on, separated by blanks, a tab or a comma. The message names line and column.", "", ""},
+	{"E514", "malformed .csr file", "The magic bytes, the sizes or the arrays are not what the format demands.", "", ""},
 
 	// Run time.
 	{"E601", "matrix is not positive definite", "Cholesky met a diagonal element that is not positive. The message names the tile and the minor.", "emit potrf(-eye(2))", ""},
@@ -164,7 +166,7 @@ var codes = [...]CodeRow{
 	// Limits: right programs that Flow cannot run yet.
 	{"L001", "streams", "Stream sources and operators are not built yet. Read a finite file with `read`.", `emit lines("-")`, ""},
 	{"L002", "frames and records", "Tables with named columns are not built yet. Read numeric files as matrices.", "type T = {a: i64}\na = read(\"x.csv\", T)", ""},
-	{"L003", "sparse matrices", "Sparse values are not built yet. Use dense ones.", "a: sparse f64[2,2] = eye(2)", ""},
+	{"L003", "too many columns for a sparse matrix", "Column indices have 31 bits. Transpose the problem, or number the columns anew.", "emit nnz(rand_graph(3_000_000_000, 1))", ""},
 	{"L004", "stages", "User stream operators are not built yet.", "stage s(xs: chan f64) -> chan f64 { on x in xs { emit x } }", ""},
 	{"L005", "parameter server", "`paramserver` is not built yet.", "w = paramserver(init = zeros(2, 1))", ""},
 	{"L006", "parfor", "`parfor` is not built yet. Use matrix operators.", "a = parfor i in 0..3 { i }", ""},

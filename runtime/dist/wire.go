@@ -32,8 +32,12 @@ func getScalar(b []byte, e types.Elem) value.Scalar {
 	return value.Scalar{Elem: e, F: math.Float64frombits(binary.LittleEndian.Uint64(b)), I: int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
-// The header of a value over Control: epoch, exchange, kind, element, rows, columns; then the data.
-const valueHeader = 8 + 4 + 1 + 1 + 8 + 8
+// The header of a value over Control: epoch, exchange, kind, element, rows, columns; then the data. A sparse matrix has
+// sparseKind for its kind, and its data are row pointers, columns and values.
+const (
+	valueHeader = 8 + 4 + 1 + 1 + 8 + 8
+	sparseKind  = types.Kind(255)
+)
 
 // putValue encodes a value of variable form. Kinds of values that it does not know are a limit of this version.
 func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
@@ -58,6 +62,10 @@ func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
 			b = append(b, x.View(i, 0, 1, x.Cols).Bytes()...)
 		}
 		return b, nil
+	case *value.CSR:
+		b := head(x.Bytes(), sparseKind, x.Elem, x.Rows, x.Cols)
+		ptr, col, val := x.Parts()
+		return append(append(append(b, ptr...), col...), val...), nil
 	}
 	return nil, fmt.Errorf("not supported yet: a value of type %v cannot be sent to another rank", v.Type())
 }
@@ -78,6 +86,12 @@ func getValue(b []byte) (epoch uint64, id ir.ID, v value.Value, err error) {
 		s := getScalar(data, e)
 		s.S = string(data[scalarBytes:])
 		return epoch, id, s, nil
+	case kind == sparseKind && e <= types.Dur:
+		m, err := value.CSRFromParts(e, rows, cols, data)
+		if err != nil {
+			return 0, 0, nil, fmt.Errorf("BUG: a value arrived damaged: %w", err)
+		}
+		return epoch, id, m, nil
 	case kind == types.Matrix && e <= types.Dur && rows >= 0 && cols >= 0 && rows*cols*e.Size() == len(data):
 		d := value.New(e, rows, cols)
 		copy(d.Bytes(), data)

@@ -19,7 +19,15 @@ func TestValuesSurviveTheWire(t *testing.T) {
 	}
 	b := value.New(types.Bool, 2, 2)
 	b.Bool[3] = 1
+	sp := value.NewCSR(types.F64, 4, 9, 3)
+	copy(sp.Ptr, []int64{0, 1, 1, 3, 3})
+	copy(sp.Col, []int32{8, 0, 5})
+	copy(sp.F64, []float64{1, math.Inf(-1), math.Float64frombits(0x7ff8000000000009)})
+	graph := value.NewCSR(types.Bool, 2, 3, 4)
+	copy(graph.Ptr, []int64{0, 3, 4})
+	copy(graph.Col, []int32{0, 1, 2, 1})
 	for _, v := range []value.Value{
+		sp, graph, sp.View(1, 2), graph.View(1, 1), value.NewCSR(types.I64, 0, 0, 0), value.NewCSR(types.F32, 3, 1, 0),
 		value.Str(""), value.Str("grüß\x00\xff"), value.I64(math.MinInt64), value.F64(math.Copysign(0, -1)),
 		d, b, d.View(1, 1, 2, 2), value.New(types.I64, 0, 5), value.New(types.F32, 7, 1),
 	} {

@@ -1,0 +1,224 @@
+package value
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"unsafe"
+
+	"flow/ir/types"
+)
+
+// CSR is a sparse matrix in compressed sparse rows: the elements of row i that are stored are entries
+// Ptr[i]..Ptr[i+1]-1 of Col (columns, ascending) and of the one slice of values that its element type names. Bool has no
+// values: what is stored is true. Everything else is zero.
+//
+// No stored element is zero (of either sign), so that a matrix has one form: equal matrices have equal arrays, and the
+// number of entries is the number of elements that are not zero. Ptr need not begin at 0: a range of rows shares Col
+// and the values with the matrix that it was cut from.
+type CSR struct {
+	Elem       types.Elem
+	Rows, Cols int
+	Ptr        []int64 // Rows+1
+	Col        []int32
+	F64        []float64
+	F32        []float32
+	I64        []int64
+}
+
+// MaxSparseCols is the greatest number of columns: a column index is an int32.
+const MaxSparseCols = math.MaxInt32
+
+// Type is the matrix's type.
+func (m *CSR) Type() types.Type { return types.SparseOf(m.Elem, m.Rows, m.Cols) }
+
+// NewCSR is a matrix with room for n entries and a zero row pointer. It panics for an element type that is not numeric.
+func NewCSR(e types.Elem, rows, cols, n int) *CSR {
+	m := &CSR{Elem: e, Rows: rows, Cols: cols, Ptr: make([]int64, rows+1), Col: make([]int32, n)}
+	switch e {
+	case types.F64:
+		m.F64 = make([]float64, n)
+	case types.F32:
+		m.F32 = make([]float32, n)
+	case types.I64:
+		m.I64 = make([]int64, n)
+	case types.Bool:
+	default:
+		panic("BUG: sparse matrix of " + e.String())
+	}
+	return m
+}
+
+// NNZ is the number of stored elements.
+func (m *CSR) NNZ() int { return int(m.Ptr[m.Rows] - m.Ptr[0]) }
+
+// Bytes is the memory that the matrix takes: what a message of it moves.
+func (m *CSR) Bytes() int { return 8*(m.Rows+1) + m.NNZ()*(4+valueBytes(m.Elem)) }
+
+// valueBytes is the size of one stored value.
+func valueBytes(e types.Elem) int {
+	if e == types.Bool {
+		return 0
+	}
+	return e.Size()
+}
+
+// View is rows r0..r0+rows-1, sharing memory.
+func (m *CSR) View(r0, rows int) *CSR {
+	if r0 < 0 || rows < 0 || r0+rows > m.Rows {
+		panic(fmt.Sprintf("BUG: rows %d+%d of a %v", r0, rows, m.Type()))
+	}
+	v := *m
+	v.Rows, v.Ptr = rows, m.Ptr[r0:r0+rows+1]
+	return &v
+}
+
+// Row is the columns of the entries of row i and the place of the first.
+func (m *CSR) Row(i int) (cols []int32, at int) {
+	return m.Col[m.Ptr[i]:m.Ptr[i+1]], int(m.Ptr[i])
+}
+
+// Entry is the value at a place of the arrays: for printing, tests and reference code.
+func (m *CSR) Entry(at int) Scalar {
+	switch m.Elem {
+	case types.F64:
+		return F64(m.F64[at])
+	case types.F32:
+		return Scalar{Elem: types.F32, F: float64(m.F32[at])}
+	case types.Bool:
+		return Bool(true)
+	}
+	return Scalar{Elem: m.Elem, I: m.I64[at]}
+}
+
+// SetEntry stores s, converted to the element type, at a place of the arrays.
+func (m *CSR) SetEntry(at int, s Scalar) {
+	s = s.Convert(m.Elem)
+	switch m.Elem {
+	case types.F64:
+		m.F64[at] = s.F
+	case types.F32:
+		m.F32[at] = float32(s.F)
+	case types.I64:
+		m.I64[at] = s.I
+	}
+}
+
+// At is element (i, j).
+func (m *CSR) At(i, j int) Scalar {
+	cols, at := m.Row(i)
+	k := sort.Search(len(cols), func(k int) bool { return int(cols[k]) >= j })
+	if k < len(cols) && int(cols[k]) == j {
+		return m.Entry(at + k)
+	}
+	return Scalar{Elem: m.Elem}
+}
+
+// Values is the stored values in the order of their places, as a 1 x NNZ dense matrix over the same memory; nil for
+// bool, which has none.
+func (m *CSR) Values() *Dense {
+	lo, hi := m.Ptr[0], m.Ptr[m.Rows]
+	d := &Dense{Elem: m.Elem, Rows: 1, Cols: int(hi - lo), Stride: int(hi - lo)}
+	switch m.Elem {
+	case types.F64:
+		d.F64 = m.F64[lo:hi]
+	case types.F32:
+		d.F32 = m.F32[lo:hi]
+	case types.I64:
+		d.I64 = m.I64[lo:hi]
+	default:
+		return nil
+	}
+	return d
+}
+
+// Check says what breaks the form of a matrix, nil if nothing does. A matrix that came from outside passes through it.
+func (m *CSR) Check() error {
+	if m.Rows < 0 || m.Cols < 0 || m.Cols > MaxSparseCols || len(m.Ptr) != m.Rows+1 {
+		return fmt.Errorf("%d row pointers in a %v", len(m.Ptr), m.Type())
+	}
+	n := len(m.Col)
+	if m.Elem != types.Bool {
+		n = min(n, len(m.F64)+len(m.F32)+len(m.I64))
+	}
+	if m.Ptr[0] < 0 || m.Ptr[m.Rows] > int64(n) {
+		return fmt.Errorf("row pointers %d..%d of %d entries", m.Ptr[0], m.Ptr[m.Rows], n)
+	}
+	for i := range m.Rows {
+		lo, hi := m.Ptr[i], m.Ptr[i+1]
+		if lo > hi || hi > int64(n) {
+			return fmt.Errorf("row %d lies at %d..%d", i, lo, hi)
+		}
+		last := int32(-1)
+		for k, j := range m.Col[lo:hi] {
+			if j <= last || int(j) >= m.Cols {
+				return fmt.Errorf("row %d: column %d after %d, of %d columns", i, j, last, m.Cols)
+			}
+			last = j
+			if !m.Entry(int(lo) + k).True() {
+				return fmt.Errorf("row %d: a zero is stored in column %d", i, j)
+			}
+		}
+	}
+	return nil
+}
+
+// sameCSR compares two matrices of one type by bits.
+func sameCSR(a, b *CSR) bool {
+	if a.Type() != b.Type() || a.NNZ() != b.NNZ() {
+		return false
+	}
+	off := b.Ptr[0] - a.Ptr[0]
+	for i := range a.Ptr {
+		if b.Ptr[i]-a.Ptr[i] != off {
+			return false
+		}
+	}
+	lo, n := a.Ptr[0], int64(a.NNZ())
+	if !slices.Equal(a.Col[lo:lo+n], b.Col[lo+off:lo+off+n]) {
+		return false
+	}
+	return a.Elem == types.Bool || string(a.Values().Bytes()) == string(b.Values().Bytes())
+}
+
+// Parts is the arrays of a matrix as bytes for a message, without a copy: row lengths are told by pointers that begin at
+// any number, so the receiver takes them relative to the first.
+func (m *CSR) Parts() (ptr, col, val []byte) {
+	bytesOf := func(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
+	ptr = bytesOf(unsafe.Pointer(&m.Ptr[0]), 8*len(m.Ptr))
+	if n := m.NNZ(); n > 0 {
+		col = bytesOf(unsafe.Pointer(&m.Col[m.Ptr[0]]), 4*n)
+		if m.Elem != types.Bool {
+			val = m.Values().Bytes()
+		}
+	}
+	return ptr, col, val
+}
+
+// CSRFromParts is the matrix that Parts took apart, on the heap. The error says why the bytes are no such matrix.
+func CSRFromParts(e types.Elem, rows, cols int, data []byte) (*CSR, error) {
+	size := int64(len(data)) - 8*(int64(rows)+1)
+	per := int64(4 + valueBytes(e))
+	if !e.IsNumeric() || rows < 0 || int64(rows) > int64(len(data))/8 || size < 0 || size%per != 0 {
+		return nil, fmt.Errorf("%d bytes are no sparse %v[%d,%d]", len(data), e, rows, cols)
+	}
+	n := int(size / per)
+	m := NewCSR(e, rows, cols, n)
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&m.Ptr[0])), 8*len(m.Ptr)), data)
+	first := m.Ptr[0]
+	for i := range m.Ptr {
+		m.Ptr[i] -= first
+	}
+	if n > 0 && m.Ptr[rows] == int64(n) {
+		data = data[8*len(m.Ptr):]
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&m.Col[0])), 4*n), data)
+		if e != types.Bool {
+			copy(m.Values().Bytes(), data[4*n:])
+		}
+	}
+	if m.Ptr[rows] != int64(n) {
+		return nil, fmt.Errorf("%d entries where the row pointers say %d", n, m.Ptr[rows])
+	}
+	return m, m.Check()
+}

@@ -1,0 +1,107 @@
+package format
+
+// This file defines .csr, Flow's own binary form of a sparse matrix, for graphs that take longer to read as text than to
+// work on. All numbers are little-endian:
+//
+//	8 bytes  "FLOWCSR1"
+//	4 x i64  element type (0 bool, 1 i64, 2 f32, 3 f64), rows, columns, entries
+//	i64      row pointers, rows + 1, the first 0
+//	i32      columns of the entries, ascending in a row; none twice
+//	         values of the entries, none zero; of bool nothing
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"math"
+	"unsafe"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+const csrMagic = "FLOWCSR1"
+
+var csrElems = [...]types.Elem{types.Bool, types.I64, types.F32, types.F64}
+
+func readCSR(in *input, headOnly bool) (Header, *value.CSR, error) {
+	var head [40]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil || string(head[:8]) != csrMagic {
+		if err != nil && err != io.EOF && !(err == io.ErrUnexpectedEOF && in.plainEnd()) {
+			return Header{}, nil, readError(in.file, 0, err)
+		}
+		return Header{}, nil, failf(CSR, in.file, "not a .csr file: it does not begin with %s and four numbers", csrMagic)
+	}
+	var n [4]uint64
+	for k := range n {
+		n[k] = binary.LittleEndian.Uint64(head[8+8*k:])
+	}
+	if n[0] >= uint64(len(csrElems)) || n[1] >= math.MaxInt64/16 || n[2] > value.MaxSparseCols || n[3] >= math.MaxInt64/16 {
+		return Header{}, nil, failf(CSR, in.file, "element type %d, %d x %d, %d entries: there is no such matrix", n[0], n[1], n[2], n[3])
+	}
+	h := Header{Elem: csrElems[n[0]], Rows: int(n[1]), Cols: int(n[2]), Sparse: true}
+	per := int64(4)
+	if h.Elem != types.Bool {
+		per += int64(h.Elem.Size())
+	}
+	size := 8*int64(n[1]+1) + per*int64(n[3])
+	if size > in.size {
+		return h, nil, failf(CSR, in.file, "%d rows and %d entries are announced, and the file has no room for so many", n[1], n[3])
+	}
+	if headOnly {
+		return h, nil, nil
+	}
+	if size > in.memory {
+		return h, nil, failf(TooLarge, in.file, "the matrix takes %s, more than there is (%s)", InBytes(float64(size)), InBytes(float64(in.memory)))
+	}
+	m := value.NewCSR(h.Elem, h.Rows, h.Cols, int(n[3]))
+	parts := [][]byte{bytesOf(m.Ptr), bytesOf(m.Col), bytesOf(m.F64), bytesOf(m.F32), bytesOf(m.I64)}
+	for _, p := range parts {
+		if _, err := io.ReadFull(in, p); err != nil {
+			if err == io.EOF || err == io.ErrUnexpectedEOF && in.plainEnd() {
+				return h, nil, failf(CSR, in.file, "the file ends before its %d entries", n[3])
+			}
+			return h, nil, readError(in.file, 0, err)
+		}
+	}
+	if _, err := in.ReadByte(); err == nil {
+		return h, nil, failf(CSR, in.file, "bytes follow the %d entries", n[3])
+	} else if err != io.EOF {
+		return h, nil, readError(in.file, 0, err)
+	}
+	if m.Ptr[0] != 0 || m.Ptr[h.Rows] != int64(n[3]) {
+		return h, nil, failf(CSR, in.file, "row pointers run from %d to %d for %d entries", m.Ptr[0], m.Ptr[h.Rows], n[3])
+	}
+	if err := m.Check(); err != nil {
+		return h, nil, failf(CSR, in.file, "%v", err)
+	}
+	return h, m, nil
+}
+
+// bytesOf is the memory of x.
+func bytesOf[T int32 | int64 | float32 | float64](x []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(T))))
+}
+
+func writeCSR(w *bufio.Writer, m *value.CSR) error {
+	var elem int
+	for k, e := range csrElems {
+		if e == m.Elem {
+			elem = k
+		}
+	}
+	head := []byte(csrMagic)
+	for _, n := range []int{elem, m.Rows, m.Cols, m.NNZ()} {
+		head = binary.LittleEndian.AppendUint64(head, uint64(n))
+	}
+	w.Write(head) // a bufio.Writer keeps its first error
+	first := m.Ptr[0]
+	for _, p := range m.Ptr {
+		head = binary.LittleEndian.AppendUint64(head[:0], uint64(p-first))
+		w.Write(head)
+	}
+	_, col, val := m.Parts()
+	w.Write(col)
+	_, err := w.Write(val)
+	return err
+}

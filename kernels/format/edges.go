@@ -1,0 +1,165 @@
+package format
+
+// This file defines reading graphs: lists of edges as SNAP and others publish them, a line an edge, `from to`, separated
+// by blanks, a tab or a comma; lines that begin with # or % are comments. Vertices are integers from 0 on. The matrix
+// is square, of one vertex more than the greatest that occurs, and says who is joined to whom: an edge that occurs
+// twice is one.
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// ReadGraph is the graph in a file: a list of edges, or a square sparse matrix (.mtx, .csr) of which every entry is an edge.
+func ReadGraph(path string, o Options) (*value.CSR, error) {
+	base := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz")
+	ext := filepath.Ext(base)
+	if o.Form != "" {
+		ext = "." + o.Form
+	}
+	if ext == ".mtx" || ext == ".csr" {
+		m, err := ReadSparse(path, o)
+		switch {
+		case err != nil:
+			return nil, err
+		case m.Rows != m.Cols:
+			return nil, failf(Edges, path, "%d x %d: the matrix of a graph is square", m.Rows, m.Cols)
+		}
+		return &value.CSR{Elem: types.Bool, Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Col: m.Col}, nil
+	}
+	var m *value.CSR
+	err := open(path, Edges, func(in *input) (err error) {
+		r := edgeReader{file: path, most: -1, header: ext == ".csv" || ext == ".tsv", sep: ','}
+		if o.Sep != 0 {
+			r.sep = o.Sep
+		}
+		if err = in.blocks(r.block); err != nil {
+			if _, ours := err.(*Error); !ours {
+				err = readError(path, r.line+1, err)
+			}
+			return err
+		}
+		if r.most < 0 {
+			return failf(Edges, path, "the file has no edge")
+		}
+		r.list.header = Header{Elem: types.Bool, Rows: int(r.most) + 1, Cols: int(r.most) + 1}
+		m, err = r.list.build(in)
+		return err
+	})
+	return m, err
+}
+
+// edgeReader reads the lines of a list of edges.
+type edgeReader struct {
+	file   string
+	list   triples
+	most   int32 // greatest vertex, -1: none yet
+	line   int   // lines read
+	header bool  // the first line may be names
+	sep    byte
+}
+
+func (r *edgeReader) block(b []byte) error {
+	for len(b) > 0 {
+		if n := r.fast(b); n > 0 {
+			b = b[n:]
+			continue
+		}
+		line, rest, _ := bytes.Cut(b, []byte("\n"))
+		if err := r.slow(bytes.TrimSuffix(line, []byte("\r"))); err != nil {
+			return err
+		}
+		b = rest
+	}
+	return nil
+}
+
+// fast reads lines as they nearly all are, digits, one separator, digits, and says how many bytes they took.
+func (r *edgeReader) fast(b []byte) int {
+	done, i := 0, 0
+	for {
+		from, start := uint64(0), i
+		for ; i < len(b) && b[i]-'0' < 10; i++ {
+			from = from*10 + uint64(b[i]-'0')
+		}
+		if i == start || i-start > 10 || i == len(b) || b[i] != '\t' && b[i] != ' ' && b[i] != r.sep {
+			return done
+		}
+		i++
+		to, second := uint64(0), i
+		for ; i < len(b) && b[i]-'0' < 10; i++ {
+			to = to*10 + uint64(b[i]-'0')
+		}
+		if i < len(b) && b[i] == '\r' {
+			i++
+		}
+		if i == second || i-second > 11 || i == len(b) || b[i] != '\n' || from >= value.MaxSparseCols || to >= value.MaxSparseCols {
+			return done
+		}
+		i++
+		r.line++
+		r.edge(int32(from), int32(to))
+		done = i
+	}
+}
+
+func (r *edgeReader) edge(from, to int32) {
+	r.most = max(r.most, from, to)
+	r.list.row, r.list.col = append(r.list.row, from), append(r.list.col, to)
+}
+
+// slow reads any line, and says what is wrong with it.
+func (r *edgeReader) slow(line []byte) error {
+	r.line++
+	at := skipSpace(line, 0)
+	if at == len(line) || line[at] == '#' || line[at] == '%' {
+		return nil
+	}
+	if r.header && len(r.list.row) == 0 && (line[at] > '9' || line[at] == '"') {
+		r.header = false
+		return nil
+	}
+	from, at, err := r.vertex(line, at)
+	if err != nil {
+		return err
+	}
+	if at < len(line) && line[at] == r.sep {
+		at++
+	}
+	to, at, err := r.vertex(line, skipSpace(line, at))
+	if err != nil {
+		return err
+	}
+	if at = skipSpace(line, at); at < len(line) {
+		return failf(Edges, r.file, "%s follows the edge %d %d", quoted(line[at:]), from, to).at(r.line, at+1).
+			help("a line is two vertices; weighted graphs are read from .mtx files")
+	}
+	r.edge(from, to)
+	return nil
+}
+
+func (r *edgeReader) vertex(line []byte, at int) (v int32, next int, err error) {
+	x, next, ok := scanInt(line, at)
+	fail := func(format string, args ...any) (int32, int, error) {
+		return 0, 0, failf(Edges, r.file, format, args...).at(r.line, at+1).help("a line is two vertices, integers from 0 on: 17 4")
+	}
+	switch {
+	case at == len(line):
+		return fail("the line ends where a vertex is wanted")
+	case !ok || next < len(line) && !isSpace(line[next]) && line[next] != r.sep:
+		end := at
+		for end < len(line) && !isSpace(line[end]) && line[end] != r.sep {
+			end++
+		}
+		return fail("a vertex is wanted, found %s", quoted(line[at:end]))
+	case x < 0:
+		return fail("vertex %d is negative", x)
+	case x >= value.MaxSparseCols:
+		return fail("vertex %d is beyond %d, the greatest there can be", x, value.MaxSparseCols-1)
+	}
+	return int32(x), next, nil
+}

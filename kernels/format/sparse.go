@@ -1,0 +1,319 @@
+package format
+
+// This file defines reading and writing sparse matrices: which formats have a sparse form, and Matrix Market's.
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"math"
+	"strconv"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// StatSparse is Stat for a matrix that is to be read sparse: nothing of its size need fit memory but its entries.
+func StatSparse(path string, o Options) (Header, error) {
+	h, _, err := readSparse(path, o, true)
+	return h, err
+}
+
+// ReadSparse is the matrix in a file as a sparse one: a Matrix Market file of coordinates, or .csr.
+func ReadSparse(path string, o Options) (*value.CSR, error) {
+	_, m, err := readSparse(path, o, false)
+	return m, err
+}
+
+// CheckSparse is Check for writing a sparse matrix.
+func CheckSparse(path string, o Options) error {
+	f, _, err := choose(path, o)
+	if err == nil && f.writeSparse == nil {
+		err = failf(UnknownFormat, path, "a sparse matrix cannot be written to .%s", f.name).help("write .mtx or .csr, or dense(x)")
+	}
+	return err
+}
+
+func readSparse(path string, o Options, headOnly bool) (h Header, m *value.CSR, err error) {
+	f, _, err := choose(path, o)
+	if err != nil {
+		return h, nil, err
+	}
+	if f.readSparse == nil {
+		return h, nil, failf(UnknownFormat, path, "a .%s file holds no sparse matrix", f.name).
+			help("read a .mtx file of coordinates, or a .csr; sparse(read(..)) makes a dense matrix sparse")
+	}
+	err = open(path, f.cause, func(in *input) error {
+		h, m, err = f.readSparse(in, headOnly)
+		return err
+	})
+	return h, m, err
+}
+
+// readMarketSparse reads a Matrix Market file of coordinates.
+func readMarketSparse(in *input, headOnly bool) (Header, *value.CSR, error) {
+	r := &marketReader{lineReader: lineReader{in: in}, sparse: &triples{}}
+	if err := r.head(); err != nil {
+		return Header{}, nil, err
+	}
+	r.Sparse = true
+	switch {
+	case !r.coordinate:
+		return r.Header, nil, r.fail(0, "an array file holds a dense matrix").help("sparse(read(..)) makes it sparse")
+	case r.Cols > value.MaxSparseCols || r.Rows > value.MaxSparseCols:
+		return r.Header, nil, r.fail(0, "%d x %d: a sparse matrix in a file has at most %d rows and columns", r.Rows, r.Cols, value.MaxSparseCols)
+	case headOnly:
+		return r.Header, nil, nil
+	}
+	r.sparse.header = r.Header
+	if err := r.triples(); err != nil {
+		return r.Header, nil, err
+	}
+	m, err := r.sparse.build(in)
+	return r.Header, m, err
+}
+
+func writeMarketSparse(w *bufio.Writer, m *value.CSR) error {
+	field := "integer"
+	switch {
+	case m.Elem == types.Bool:
+		field = "pattern"
+	case m.Elem.IsFloat():
+		field = "real"
+	}
+	text := []byte("%%MatrixMarket matrix coordinate " + field + " general\n")
+	for k, n := range []int{m.Rows, m.Cols, m.NNZ()} {
+		text = append(strconv.AppendInt(text, int64(n), 10), " \n"[k/2])
+	}
+	for i := range m.Rows {
+		cols, at := m.Row(i)
+		for k, j := range cols {
+			text = strconv.AppendInt(text, int64(i)+1, 10)
+			text = append(text, ' ')
+			text = strconv.AppendInt(text, int64(j)+1, 10)
+			if m.Elem != types.Bool {
+				text = append(text, ' ')
+			}
+			switch m.Elem {
+			case types.F64:
+				text = appendFloat(text, m.F64[at+k], 64)
+			case types.F32:
+				text = appendFloat(text, float64(m.F32[at+k]), 32)
+			case types.I64:
+				text = strconv.AppendInt(text, m.I64[at+k], 10)
+			}
+			text = append(text, '\n')
+			if len(text) > 1<<15 {
+				if _, err := w.Write(text); err != nil {
+					return err
+				}
+				text = text[:0]
+			}
+		}
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+// triples is a matrix as the list of its entries in any order.
+type triples struct {
+	header   Header
+	row, col []int32
+	f64      []float64 // of f64
+	i64      []int64   // of i64
+}
+
+func (t *triples) add(i, j int, x float64, n int64) {
+	t.row, t.col = append(t.row, int32(i)), append(t.col, int32(j))
+	switch t.header.Elem {
+	case types.F64:
+		t.f64 = append(t.f64, x)
+	case types.I64:
+		t.i64 = append(t.i64, n)
+	}
+}
+
+// build sorts the entries by row and column, adds those that occur twice in the order of the list, and leaves out what
+// comes to zero. Two passes of counting, each stable: by column, then by row.
+func (t *triples) build(in *input) (*value.CSR, error) {
+	n := len(t.row)
+	if n > math.MaxInt32 {
+		return nil, failf(TooLarge, in.file, "%d entries are more than Flow reads from a file (%d)", n, math.MaxInt32)
+	}
+	// The matrix, the counts of both passes, the order of each, and the list itself.
+	need := 8*float64(t.header.Rows) + 4*float64(t.header.Rows) + 4*float64(t.header.Cols) + float64(n)*(16+3*float64(t.header.Elem.Size()))
+	if need > float64(in.memory) {
+		return nil, failf(TooLarge, in.file, "reading a sparse %d x %d matrix of %d entries takes %s, more than there is (%s)", t.header.Rows, t.header.Cols, n,
+			InBytes(need), InBytes(float64(in.memory)))
+	}
+	byCol := counted(t.col, t.header.Cols, nil)
+	order := counted(t.row, t.header.Rows, byCol)
+	m := value.NewCSR(t.header.Elem, t.header.Rows, t.header.Cols, n)
+	to := -1
+	lastRow, lastCol := int32(-1), int32(-1)
+	for _, k := range order {
+		i, j := t.row[k], t.col[k]
+		fresh := i != lastRow || j != lastCol
+		if fresh {
+			to++
+			lastRow, lastCol = i, j
+			m.Col[to] = j
+			m.Ptr[i+1]++
+		}
+		switch m.Elem {
+		case types.F64:
+			if fresh {
+				m.F64[to] = t.f64[k]
+			} else {
+				m.F64[to] = sum(m.F64[to], t.f64[k])
+			}
+		case types.I64:
+			m.I64[to] += t.i64[k]
+		}
+	}
+	for i := range m.Rows {
+		m.Ptr[i+1] += m.Ptr[i]
+	}
+	dropZeros(m, to+1)
+	return m, nil
+}
+
+// counted is the places of keys (below n) in ascending order of key, those of equal keys in the order of from (nil: as
+// they lie).
+func counted(keys []int32, n int, from []int32) []int32 {
+	at := make([]int32, n+1)
+	for _, k := range keys {
+		at[k+1]++
+	}
+	for k := range n {
+		at[k+1] += at[k]
+	}
+	out := make([]int32, len(keys))
+	if from == nil {
+		for p, k := range keys {
+			out[at[k]] = int32(p)
+			at[k]++
+		}
+		return out
+	}
+	for _, p := range from {
+		k := keys[p]
+		out[at[k]] = p
+		at[k]++
+	}
+	return out
+}
+
+// dropZeros leaves the entries that are not zero of the first n.
+func dropZeros(m *value.CSR, n int) {
+	to, from := 0, 0
+	for i := range m.Rows {
+		for end := int(m.Ptr[i+1]); from < end; from++ {
+			switch {
+			case m.Elem == types.F64:
+				if m.F64[from] == 0 {
+					continue
+				}
+				m.F64[to] = m.F64[from]
+			case m.Elem == types.I64:
+				if m.I64[from] == 0 {
+					continue
+				}
+				m.I64[to] = m.I64[from]
+			}
+			m.Col[to] = m.Col[from]
+			to++
+		}
+		m.Ptr[i+1] = int64(to)
+	}
+	m.Col = m.Col[:to]
+	switch m.Elem {
+	case types.F64:
+		m.F64 = m.F64[:to]
+	case types.I64:
+		m.I64 = m.I64[:to]
+	}
+}
+
+// open runs f on a file, decompressed if it is compressed.
+func open(path string, cause Cause, f func(in *input) error) error {
+	file, err := openFile(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	in := &input{file: path, size: math.MaxInt64, memory: Memory()}
+	if st, err := file.Stat(); err == nil && st.Mode().IsRegular() {
+		in.size = st.Size()
+	}
+	if err := in.unpack(file, cause); err != nil {
+		return err
+	}
+	return f(in)
+}
+
+// blocks gives pieces of whole lines of about a MiB; the last may lack its line end. Decompression goes on in another
+// goroutine while a piece is worked on.
+func (in *input) blocks(f func(block []byte) error) error {
+	const size = 1 << 20
+	type piece struct {
+		text []byte
+		err  error
+	}
+	full, empty, stop := make(chan piece, 2), make(chan []byte, 4), make(chan struct{})
+	defer func() {
+		close(stop)
+		for range full { // the reader ends before the file is closed
+		}
+	}()
+	go func() {
+		defer close(full)
+		send := func(p piece) bool {
+			select {
+			case full <- p:
+				return true
+			case <-stop:
+				return false
+			}
+		}
+		var rest []byte
+		for {
+			var buf []byte
+			select {
+			case buf = <-empty:
+			default:
+			}
+			if cap(buf) < size+len(rest) {
+				buf = make([]byte, size+len(rest))
+			}
+			buf = buf[:cap(buf)]
+			n := copy(buf, rest)
+			got, err := io.ReadFull(in.Reader, buf[n:])
+			n += got
+			if err == io.EOF || err == io.ErrUnexpectedEOF && in.plainEnd() {
+				if n > 0 {
+					send(piece{text: buf[:n]})
+				}
+				return
+			}
+			end := bytes.LastIndexByte(buf[:n], '\n') + 1
+			rest = append(rest[:0], buf[end:n]...)
+			if !send(piece{buf[:end], err}) || err != nil {
+				return
+			}
+		}
+	}()
+	for p := range full {
+		if err := f(p.text); err != nil {
+			return err
+		}
+		if p.err != nil {
+			return p.err
+		}
+		select {
+		case empty <- p.text:
+		default:
+		}
+	}
+	return nil
+}

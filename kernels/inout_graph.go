@@ -1,0 +1,89 @@
+package kernels
+
+// This file defines read_graph. How many vertices a list of edges has only the whole list tells, and a program wants to
+// know it before the run (`seq(1, G.rows + 1)`), so the file is read when the program is checked and kept for the run.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/format"
+)
+
+func readGraphRow(files *fileCache) *op.Def {
+	return &op.Def{
+		Name: "read_graph",
+		Doc: "read_graph is the graph in a file as a sparse bool matrix: element (i, j) is true where an edge goes from i to j. The file is a list " +
+			"of edges, a line `from to` each, separated by blanks, a tab or a comma, with comments after # (.txt, .csv, .tsv and any other name, " +
+			"each also .gz), or a square sparse matrix (.mtx of coordinates, .csr). Vertices count from 0; there is one more than the greatest that occurs. " +
+			"The whole file is read before the run, because it tells the size.",
+		Args: []op.Arg{
+			{Name: "path", Attr: true, Kind: op.StrVal, Doc: "file name, relative to the working directory"},
+			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"csr\" or \"txt\", where the extension does not tell"},
+		},
+		Eg: []op.Example{{Program: "emit sparse(eye(2)) to \"g.mtx\"   # in another program: G = read_graph(\"g.mtx\")"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, err := files.graph(s.Attrs.Str("path"), s.Attrs.Str("form"))
+			if err != nil {
+				return types.Type{}, fileFault(0, err)
+			}
+			return t, nil
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			m, err := format.ReadGraph(pathOf(c), format.Options{Form: c.Attrs.Str("form")})
+			if err != nil {
+				return nil, fileFailure(err)
+			}
+			if m.Type() != c.Type {
+				return nil, changed(pathOf(c))
+			}
+			return m, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: sparseCost(0),
+		Kernel: func(c *op.Call) error {
+			m, err := files.takeGraph(pathOf(c), c.Attrs.Str("form"))
+			if err != nil {
+				return fileFailure(err)
+			}
+			if m.Type() != c.Type {
+				return changed(pathOf(c))
+			}
+			c.Out = m
+			return nil
+		},
+	}
+}
+
+// graph is the type of the graph in a file, which is kept for takeGraph.
+func (f *fileCache) graph(path, form string) (types.Type, error) {
+	o := format.Options{Form: form}
+	k := keyOf(path, o)
+	k.kind = graphFile
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, ok := f.heads[k]
+	if !ok {
+		m, err := format.ReadGraph(path, o)
+		if r.err = err; err == nil {
+			r.head = format.Header{Elem: m.Elem, Rows: m.Rows, Cols: m.Cols, Sparse: true}
+			f.graphs[k] = m
+		}
+		f.heads[k] = r
+	}
+	return r.head.Type(), r.err
+}
+
+// takeGraph is the graph in a file. The first call takes what was kept, later ones read the file again.
+func (f *fileCache) takeGraph(path, form string) (*value.CSR, error) {
+	o := format.Options{Form: form}
+	k := keyOf(path, o)
+	k.kind = graphFile
+	f.mu.Lock()
+	m := f.graphs[k]
+	delete(f.graphs, k)
+	f.mu.Unlock()
+	if m != nil {
+		return m, nil
+	}
+	return format.ReadGraph(path, o)
+}

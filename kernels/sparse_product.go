@@ -1,0 +1,242 @@
+package kernels
+
+// This file defines products with sparse factors. An element of a product is one chain of fused multiply-adds over
+// ascending k from 0, as of dense ones, over the k at which every sparse factor has an entry: leaving out a zero is
+// what sparse means, so zero times inf adds nothing. The chain is not cut into panels: it is as long as a row has entries.
+//
+// Sparse @ dense and dense @ sparse are dense; sparse @ sparse is sparse.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/blas"
+	"flow/kernels/vec"
+)
+
+func sparseProducts() []*op.Def {
+	return append([]*op.Def{{
+		Name: "sp.matmul", For: "matmul", Word: "@", Hidden: true,
+		Doc:  "sp.matmul is the product of two matrices of which one or both are sparse.",
+		Args: []op.Arg{{Name: "a"}, {Name: "b"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, err := productType(denseSig(s), 0)
+			if err != nil {
+				return t, err
+			}
+			if s.In[0].IsSparse() && s.In[1].IsSparse() {
+				return sparseOf(1, t)
+			}
+			return denseResult(s, t)
+		},
+		Ref: sparseProductRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			w := sparseCost(0)(s, out)
+			w.Flops = 2 * guess(s.In[0]) * max(1, float64(out.Cols))
+			if !s.In[0].IsSparse() {
+				w.Flops = 2 * guess(s.In[1]) * max(1, float64(out.Rows))
+			}
+			return w
+		},
+		Kernel: func(c *op.Call) error {
+			a, ok := c.In[0].(*value.CSR)
+			if !ok {
+				denseTimesSparse(c.Result(), widened(c.Dense(0), c.Type.Elem), c.In[1].(*value.CSR))
+				return nil
+			}
+			if b, ok := c.In[1].(*value.CSR); ok {
+				c.Out = gustavson(a, b, c.Type.Elem)
+				return nil
+			}
+			return sparseTimesDense(c.Result(), a, c.Dense(1)).Chunk(0, 0, a.Rows)
+		},
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) {
+				if !c.In[0].Type().IsSparse() || c.In[1].Type().IsSparse() {
+					return 0, 0
+				}
+				return rowSpace(c.In[0].Type())
+			},
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				return sparseTimesDense(c.Result(), c.In[0].(*value.CSR), c.Dense(1)), nil
+			},
+		},
+	}}, ringRows()...)
+}
+
+func sparseProductRef(c *op.Call) (value.Value, error) {
+	a, b := everyElement(c.In[0]), everyElement(c.In[1])
+	_, sa := c.In[0].(*value.CSR)
+	_, sb := c.In[1].(*value.CSR)
+	out := value.New(c.Type.Elem, a.Rows, b.Cols)
+	for i := range a.Rows {
+		for j := range b.Cols {
+			z := value.Scalar{Elem: out.Elem}
+			for k := range a.Cols {
+				x, y := a.At(i, k), b.At(k, j)
+				if sa && !x.True() || sb && !y.True() {
+					continue
+				}
+				z = stepRef(out.Elem, false, x, y, z)
+			}
+			out.Set(i, j, z)
+		}
+	}
+	if sa && sb {
+		return keptRef(out), nil
+	}
+	return out, nil
+}
+
+// numbersOf is the values of m in element type T = e; nil for a pattern.
+func numbersOf[T vec.Element](m *value.CSR, e types.Elem) []T {
+	if m.Elem == types.Bool {
+		return nil
+	}
+	if m.Elem == types.I64 && e == types.F64 {
+		x := make([]float64, len(m.I64))
+		for k, v := range m.I64 {
+			x[k] = float64(v)
+		}
+		return any(x).([]T)
+	}
+	var x any
+	switch m.Elem {
+	case types.F64:
+		x = m.F64
+	case types.F32:
+		x = m.F32
+	default:
+		x = m.I64
+	}
+	return x.([]T)
+}
+
+// rowLoop runs rows of a product.
+type rowLoop func(lo, hi int)
+
+func (r rowLoop) Chunk(_, lo, hi int) error { r(lo, hi); return nil }
+func (r rowLoop) End() error                { return nil }
+
+// sparseTimesDense is out = a @ b by rows.
+func sparseTimesDense(out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
+	b = widened(b, out.Elem)
+	vector := b.Cols == 1 && b.Stride == 1 && out.Stride == 1
+	switch out.Elem {
+	case types.F64:
+		val := numbersOf[float64](a, types.F64)
+		if vector {
+			return spmvF64(out.F64, a, val, b.F64)
+		}
+		return spmm(gridOf[float64](out), a, val, gridOf[float64](b), blas.Axpy[float64])
+	case types.F32:
+		return spmm(gridOf[float32](out), a, numbersOf[float32](a, types.F32), gridOf[float32](b), blas.Axpy[float32])
+	}
+	val := numbersOf[int64](a, types.I64)
+	if vector {
+		return spmvI64(out.I64, a, val, b.I64)
+	}
+	return spmm(gridOf[int64](out), a, val, gridOf[int64](b), axpyI64)
+}
+
+func axpyI64(x int64, y, c []int64) {
+	for k, v := range y {
+		c[k] += x * v
+	}
+}
+
+// spmvF64 is out = a @ x for one column. Chains of different rows do not wait for each other: the processor runs the loads
+// of following rows ahead.
+func spmvF64(out []float64, a *value.CSR, val, x []float64) rowLoop {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at, end := a.Ptr[i], a.Ptr[i+1]
+			s := 0.0
+			if val == nil {
+				for _, j := range a.Col[at:end] {
+					s += x[j]
+				}
+			} else {
+				v := val[at:end]
+				for k, j := range a.Col[at:end] {
+					s = math.FMA(v[k], x[j], s)
+				}
+			}
+			out[i] = s
+		}
+	}
+}
+
+func spmvI64(out []int64, a *value.CSR, val, x []int64) rowLoop {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at, end := a.Ptr[i], a.Ptr[i+1]
+			s := int64(0)
+			if val == nil {
+				for _, j := range a.Col[at:end] {
+					s += x[j]
+				}
+			} else {
+				v := val[at:end]
+				for k, j := range a.Col[at:end] {
+					s += v[k] * x[j]
+				}
+			}
+			out[i] = s
+		}
+	}
+}
+
+// spmm is out = a @ b: row i of out continues its chains with one row of b for every entry of row i of a.
+func spmm[T cell](out grid[T], a *value.CSR, val []T, b grid[T], axpy func(x T, y, c []T)) rowLoop {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := out.row(i)
+			clear(row)
+			if len(row) == 0 {
+				continue
+			}
+			cols, at := a.Row(i)
+			for k, j := range cols {
+				v := T(1)
+				if val != nil {
+					v = val[at+k]
+				}
+				axpy(v, b.row(int(j)), row)
+			}
+		}
+	}
+}
+
+// denseTimesSparse is out = a @ b: the rows of b that a row of a names are added in ascending order.
+func denseTimesSparse(out, a *value.Dense, b *value.CSR) {
+	switch out.Elem {
+	case types.F64:
+		scatterRows(gridOf[float64](out), gridOf[float64](a), b, numbersOf[float64](b, types.F64), blas.FMA[float64])
+	case types.F32:
+		scatterRows(gridOf[float32](out), gridOf[float32](a), b, numbersOf[float32](b, types.F32), blas.FMA[float32])
+	default:
+		scatterRows(gridOf[int64](out), gridOf[int64](a), b, numbersOf[int64](b, types.I64), stepI64)
+	}
+}
+
+func stepI64(x, y, z int64) int64 { return x*y + z }
+
+func scatterRows[T cell](out, a grid[T], b *value.CSR, val []T, step func(x, y, z T) T) {
+	for i := range out.rows {
+		row := out.row(i)
+		clear(row)
+		for k, x := range a.row(i) {
+			cols, at := b.Row(k)
+			for p, j := range cols {
+				v := T(1)
+				if val != nil {
+					v = val[at+p]
+				}
+				row[j] = step(x, v, row[j])
+			}
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package kernels
+
+// This file derives from the reductions those of sparse matrices. A sparse matrix is a matrix with zeros: what is not
+// stored counts as the zero that it is. So the minimum of a row of positive numbers that is not full is 0, and a mean
+// divides by the number of all elements. One zero stands for all that are not stored: a second one changes no sum,
+// count, minimum or truth.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/exact"
+	"flow/kernels/vec"
+)
+
+func sparseReductions() []*op.Def {
+	var out []*op.Def
+	for _, w := range wholes() {
+		out = append(out, sparseWhole(w), sparseLines(w, true), sparseLines(w, false))
+	}
+	return out
+}
+
+// denseSig is s with its arguments taken as dense, for the type rules of dense rows.
+func denseSig(s *op.Sig) *op.Sig {
+	d := *s
+	d.In = make([]types.Type, len(s.In))
+	for i, t := range s.In {
+		t.Repr = types.Dense
+		d.In[i] = t
+	}
+	return &d
+}
+
+func sparseWhole(w whole) *op.Def {
+	return &op.Def{
+		Name: "sp." + w.name, For: w.name, Word: w.name, Hidden: true,
+		Doc:  "sp." + w.name + " is " + w.name + " of a sparse matrix, its zeros included.",
+		Args: []op.Arg{{Name: "x"}},
+		Type: func(s *op.Sig) (types.Type, error) { return w.typ(denseSig(s), 0) },
+		Ref: func(c *op.Call) (value.Value, error) {
+			x := elements(everyElement(c.In[0]))
+			if len(x) == 0 && w.nonempty {
+				return nil, op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+			}
+			return w.ref(x, c.Type.Elem), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.name, Cost: sparseCost(w.flops),
+		Kernel: func(c *op.Call) error {
+			m := c.In[0].(*value.CSR)
+			n := m.Rows * m.Cols
+			if n == 0 && w.nonempty {
+				return op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+			}
+			acc := w.accumulator(m.Elem)
+			w.partOf(acc, m)
+			c.Out = w.done(acc, c.Type.Elem, n)
+			return nil
+		},
+	}
+}
+
+// accumulator is an empty one for elements of e.
+func (w whole) accumulator(e types.Elem) *value.Dense {
+	t := w.acc(e)
+	acc := value.New(t.Elem, t.Rows, t.Cols)
+	w.empty(acc)
+	return acc
+}
+
+// partOf adds all elements of m to acc.
+func (w whole) partOf(acc *value.Dense, m *value.CSR) {
+	n := m.NNZ()
+	if n < m.Rows*m.Cols {
+		w.part(acc, value.New(m.Elem, 1, 1))
+	}
+	if n == 0 {
+		return
+	}
+	if vals := m.Values(); vals != nil {
+		w.part(acc, vals)
+		return
+	}
+	const piece = 4096
+	ones := value.New(types.Bool, 1, min(piece, n))
+	for i := range ones.Bool {
+		ones.Bool[i] = 1
+	}
+	for ; n > 0; n -= piece {
+		w.part(acc, ones.View(0, 0, 1, min(piece, n)))
+	}
+}
+
+// sparseLines is the reduction of every row or column.
+func sparseLines(w whole, byRow bool) *op.Def {
+	prefix, each, _ := axisNames(byRow)
+	name := prefix + w.name
+	d := &op.Def{
+		Name: "sp." + name, For: name, Word: name, Hidden: true,
+		Doc:  "sp." + name + " is " + w.name + " of each " + each + " of a sparse matrix, its zeros included; the result is dense.",
+		Args: []op.Arg{{Name: "x"}},
+		Type: func(s *op.Sig) (types.Type, error) { return axisType(denseSig(s), byRow, w.nonempty, w.elem) },
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix, Cost: sparseCost(w.flops),
+	}
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		wide := *c
+		wide.In = []value.Value{everyElement(c.In[0])}
+		return eachLine(&wide, byRow, w.nonempty, func(x []value.Scalar) value.Scalar { return w.ref(x, c.Type.Elem) })
+	}
+	begin := func(c *op.Call) (*lineLoop, error) {
+		m, out := c.In[0].(*value.CSR), c.Result()
+		if w.nonempty && out.Rows*out.Cols > 0 && m.Rows*m.Cols == 0 {
+			return nil, op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+		}
+		if !byRow {
+			m = transposed(m)
+			column := *out // a row is a column in the same memory
+			column.Rows, column.Cols, column.Stride = out.Cols, 1, 1
+			out = &column
+		}
+		return &lineLoop{m: m, run: w.lineRun(m, out)}, nil
+	}
+	d.Kernel = func(c *op.Call) error {
+		l, err := begin(c)
+		if err == nil {
+			err = l.Chunk(0, 0, l.m.Rows)
+		}
+		return err
+	}
+	if byRow {
+		d.Loop = &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c) },
+		}
+	}
+	return d
+}
+
+// rowSpace is the index space of loops over the rows of a sparse matrix. Rows differ in length by orders of magnitude, so
+// leaves are small: what evens out is the technique's affair.
+func rowSpace(t types.Type) (n, leaf int) {
+	if t.Rows < 256 {
+		return 0, 0
+	}
+	return t.Rows, 64
+}
+
+// lineLoop reduces rows of m.
+type lineLoop struct {
+	m   *value.CSR
+	run func(lo, hi int)
+}
+
+func (l *lineLoop) Chunk(_, lo, hi int) error { l.run(lo, hi); return nil }
+func (l *lineLoop) End() error                { return nil }
+
+// lineRun is what reduces rows lo..hi-1 of m into out, which is contiguous.
+func (w whole) lineRun(m *value.CSR, out *value.Dense) func(lo, hi int) {
+	full := int64(m.Cols)
+	length := func(i int) int64 { return m.Ptr[i+1] - m.Ptr[i] }
+	switch {
+	case w.name == "count" || w.name == "sum" && m.Elem == types.Bool:
+		return func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				out.I64[i] = length(i)
+			}
+		}
+	case w.name == "any" || w.name == "all":
+		return func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				out.Bool[i] = truthBit(w.name == "any" && length(i) > 0 || w.name == "all" && length(i) == full)
+			}
+		}
+	case (w.name == "min" || w.name == "max") && m.Elem == types.Bool:
+		return func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				out.Bool[i] = truthBit(w.name == "max" && length(i) > 0 || w.name == "min" && length(i) == full)
+			}
+		}
+	case w.name == "sum" && m.Elem == types.I64:
+		return func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				s := int64(0)
+				for _, v := range m.I64[m.Ptr[i]:m.Ptr[i+1]] {
+					s += v
+				}
+				out.I64[i] = s
+			}
+		}
+	case w.name == "min" || w.name == "max":
+		switch m.Elem {
+		case types.F64:
+			return extremeRows(m, m.F64, out.F64, w.name == "min")
+		case types.F32:
+			return extremeRows(m, m.F32, out.F32, w.name == "min")
+		}
+		return extremeRows(m, m.I64, out.I64, w.name == "min")
+	case w.name == "sum" && m.Elem == types.F64:
+		return func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				out.F64[i] = exact.Of(m.F64[m.Ptr[i]:m.Ptr[i+1]])
+			}
+		}
+	}
+	return func(lo, hi int) { // means, norms, sums of f32: an accumulator a row
+		acc := w.accumulator(m.Elem)
+		for i := lo; i < hi; i++ {
+			w.empty(acc)
+			w.partOf(acc, m.View(i, 1))
+			out.Set(i, 0, w.done(acc, out.Elem, m.Cols))
+		}
+	}
+}
+
+// extremeRows writes the least or greatest element of every row; a NaN wins.
+func extremeRows[T vec.Element](m *value.CSR, x, out []T, least bool) func(lo, hi int) {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := x[m.Ptr[i]:m.Ptr[i+1]]
+			var best T
+			if len(row) == m.Cols {
+				best = row[0]
+			}
+			for _, v := range row {
+				if beats(v, best, least) {
+					best = v
+				}
+			}
+			if best != best {
+				nan := math.NaN() // one for all, as of dense rows
+				best = T(nan)
+			}
+			out[i] = best
+		}
+	}
+}

@@ -1,0 +1,433 @@
+package kernels
+
+// This file defines products of a sparse matrix and a vector over other semirings than (+, *), in two rows:
+//
+// semiring is a word of the language: the sum over the *stored* entries, with the neutral element of the ring where a
+// row has none, as shortest paths and reachability want it.
+//
+// sp.rowfold is what the compiler makes of rowmax(G * t(c)) and its like: the reduction of each row of a product that is
+// never built. It means, to the bit, what the two rows mean one after the other: elements that are not stored are zeros
+// and take part.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/exact"
+	"flow/kernels/vec"
+)
+
+// rings are the names that semiring takes.
+var rings = []string{"max *", "min *", "min +", "max +", "or and"}
+
+func ringRows() []*op.Def {
+	return []*op.Def{
+		{
+			Name: "semiring",
+			Doc: "semiring is the product of a sparse matrix and a column over another semiring: element i is the ring's sum of a[i,k] * x[k] " +
+				"over the entries that row i stores. Rings are \"max *\", \"min *\", \"min +\", \"max +\" and, for bools, \"or and\". A row without " +
+				"entries gives the ring's zero: inf (-inf for max), the greatest (least) i64, false.",
+			Args: []op.Arg{{Name: "a", Doc: "sparse n x m"}, {Name: "x", Doc: "dense m x 1"},
+				{Name: "ring", Attr: true, Kind: op.StrVal, Doc: `"max *", "min *", "min +", "max +" or "or and"`}},
+			Eg:   eg(`semiring(sparse(2 * eye(2)), ones(2, 1), "min +")`, "3\n3\n"),
+			Type: semiringType, Ref: semiringRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(2),
+			Kernel: wholeLoop(beginSemiring), Loop: ringLoop(beginSemiring),
+		},
+		{
+			Name: "sp.rowfold", Hidden: true,
+			Doc: "sp.rowfold is a reduction (of = \"max\", \"min\", \"sum\", \"any\") of each row of a * t(x), or of a and t(x) for any, which is " +
+				"not built; the compiler writes it.",
+			Args: []op.Arg{{Name: "a", Doc: "sparse n x m"}, {Name: "x", Doc: "m elements, a row or a column"},
+				{Name: "of", Attr: true, Kind: op.StrVal, Doc: "the reduction"}},
+			Eg:   eg("rowmax(sparse(2 * eye(2)) * t(seq(3, 5)))", "6\n8\n"),
+			Type: rowfoldType, Ref: rowfoldRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(2),
+			Kernel: wholeLoop(beginRowfold), Loop: ringLoop(beginRowfold),
+		},
+	}
+}
+
+func wholeLoop(begin func(c *op.Call) rowLoop) func(c *op.Call) error {
+	return func(c *op.Call) error {
+		begin(c)(0, c.In[0].(*value.CSR).Rows)
+		return nil
+	}
+}
+
+func ringLoop(begin func(c *op.Call) rowLoop) *op.Loop {
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },
+		Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return begin(c), nil },
+	}
+}
+
+func semiringType(s *op.Sig) (types.Type, error) {
+	a, x := s.In[0], s.In[1]
+	switch ring := s.Attrs.Str("ring"); {
+	case !a.IsSparse():
+		return a, op.Faultf(0, codeKind, "`semiring` needs a sparse matrix, not %v", a).WithHelp("sparse(x) makes one")
+	case !x.IsDense() || x.Cols != 1:
+		return x, op.Faultf(1, codeShape, "`semiring` needs a dense column, not %v", x)
+	case !agree(a.Cols, x.Rows):
+		return x, op.Faultf(1, codeInner, "`semiring` of %d columns and %d elements", a.Cols, x.Rows)
+	default:
+		if err := oneOf(2, "ring", ring, rings...); err != nil {
+			return x, err
+		}
+		rule := numeric
+		if ring == "or and" {
+			rule = logical
+		}
+		e, ok := rule([]types.Elem{a.Elem, x.Elem}, s)
+		if !ok {
+			return x, op.Faultf(-1, codeElem, "`semiring` %q of %v and %v", ring, a.Elem, x.Elem)
+		}
+		return types.DenseOf(e, a.Rows, 1), nil
+	}
+}
+
+func semiringRef(c *op.Call) (value.Value, error) {
+	a, x := c.In[0].(*value.CSR), c.Dense(1)
+	ring, e := c.Attrs.Str("ring"), c.Type.Elem
+	out := value.New(e, a.Rows, 1)
+	for i := range a.Rows {
+		var acc value.Scalar
+		first := true
+		for k := range a.Cols {
+			u := a.At(i, k)
+			if !u.True() {
+				continue
+			}
+			p := ringStep(ring, u.Convert(e), x.At(k, 0).Convert(e))
+			if first {
+				acc, first = p, false
+			} else if ring == "or and" {
+				acc = value.Bool(acc.True() || p.True())
+			} else if acc.Elem.IsFloat() && ring[:3] == "min" {
+				acc.F = lesser(acc.F, p.F)
+			} else if acc.Elem.IsFloat() {
+				acc.F = greater(acc.F, p.F)
+			} else if p.I < acc.I == (ring[:3] == "min") {
+				acc = p
+			}
+		}
+		if first {
+			acc = ringZero(ring, e)
+		}
+		out.Set(i, 0, acc)
+	}
+	return out, nil
+}
+
+// ringStep is the ring's product of two elements of one type, for the definition.
+func ringStep(ring string, u, v value.Scalar) value.Scalar {
+	switch {
+	case ring == "or and":
+		return value.Bool(u.True() && v.True())
+	case ring[4] == '+' && u.Elem.IsFloat():
+		return number(u.Elem, u.F+v.F)
+	case ring[4] == '+':
+		return value.I64(u.I + v.I)
+	case u.Elem.IsFloat():
+		return number(u.Elem, u.F*v.F)
+	}
+	return value.I64(u.I * v.I)
+}
+
+// ringZero is the neutral element of the ring's sum.
+func ringZero(ring string, e types.Elem) value.Scalar {
+	least := ring[:3] == "min"
+	switch {
+	case ring == "or and":
+		return value.Bool(false)
+	case e.IsFloat() && least:
+		return value.Scalar{Elem: e, F: math.Inf(1)}
+	case e.IsFloat():
+		return value.Scalar{Elem: e, F: math.Inf(-1)}
+	case least:
+		return value.I64(math.MaxInt64)
+	}
+	return value.I64(math.MinInt64)
+}
+
+func rowfoldType(s *op.Sig) (types.Type, error) {
+	a, x := s.In[0], s.In[1]
+	if !a.IsSparse() || !x.IsDense() || x.Rows != 1 && x.Cols != 1 || a.Known() && x.Known() && x.Rows*x.Cols != a.Cols {
+		return x, op.Faultf(1, codeShape, "sp.rowfold of %v and %v", a, x)
+	}
+	rule, elem := numeric, itself
+	switch of := s.Attrs.Str("of"); of {
+	case "any":
+		rule = logical
+	case "max", "min":
+	case "sum":
+		elem = summed
+	default:
+		return x, op.Faultf(2, codeAttr, "sp.rowfold of %q", of)
+	}
+	e, ok := rule([]types.Elem{a.Elem, x.Elem}, s)
+	if !ok || a.Cols == 0 {
+		return x, op.Faultf(0, codeElem, "sp.rowfold of %v and %v", a, x)
+	}
+	return types.DenseOf(elem(e), a.Rows, 1), nil
+}
+
+// rowfoldRef builds the product, zeros and all, and reduces its rows.
+func rowfoldRef(c *op.Call) (value.Value, error) {
+	a, x := everyElement(c.In[0]), c.Dense(1)
+	of, e := c.Attrs.Str("of"), c.Type.Elem
+	out := value.New(e, a.Rows, 1)
+	var ref func([]value.Scalar, types.Elem) value.Scalar
+	for _, w := range wholes() {
+		if w.name == of {
+			ref = w.ref
+		}
+	}
+	for i := range a.Rows {
+		line := make([]value.Scalar, a.Cols)
+		for j := range line {
+			line[j] = value.Scalar{Elem: e}
+			y := x.At(min(j, x.Rows-1), min(j, x.Cols-1))
+			if u := a.At(i, j); u.True() {
+				ring := "max *"
+				if of == "any" {
+					ring = "or and"
+				}
+				if p := ringStep(ring, u.Convert(e), y.Convert(e)); p.True() {
+					line[j] = p
+				}
+			}
+		}
+		out.Set(i, 0, ref(line, e))
+	}
+	return out, nil
+}
+
+func beginRowfold(c *op.Call) rowLoop {
+	a, out := c.In[0].(*value.CSR), c.Result()
+	x := flatVector(c.Dense(1))
+	of := c.Attrs.Str("of")
+	if of == "any" {
+		return anyRows(out.Bool, a, x.Bool)
+	}
+	if of == "sum" {
+		switch out.Elem {
+		case types.F64:
+			return sumRowsF64(out.F64, a, numbersOf[float64](a, types.F64), widened(x, types.F64).F64)
+		case types.F32:
+			return sumRowsF32(out.F32, a, numbersOf[float32](a, types.F32), x.F32)
+		}
+		return spmvI64(out.I64, a, numbersOf[int64](a, types.I64), widened(x, types.I64).I64)
+	}
+	fold := ringFold{least: of == "min", zeros: true}
+	return fold.begin(out, a, widened(x, out.Elem))
+}
+
+func beginSemiring(c *op.Call) rowLoop {
+	a, out := c.In[0].(*value.CSR), c.Result()
+	x := flatVector(c.Dense(1))
+	ring := c.Attrs.Str("ring")
+	if ring == "or and" {
+		return anyRows(out.Bool, a, x.Bool)
+	}
+	fold := ringFold{least: ring[:3] == "min", adds: ring[4] == '+', empty: ringZero(ring, out.Elem)}
+	return fold.begin(out, a, widened(x, out.Elem))
+}
+
+// flatVector is a vector whose elements lie one after the other.
+func flatVector(x *value.Dense) *value.Dense {
+	if x.Rows > 1 && x.Stride != 1 {
+		return x.Clone()
+	}
+	return x
+}
+
+func anyRows(out []uint8, a *value.CSR, x []uint8) rowLoop {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			found := uint8(0)
+			for _, j := range a.Col[a.Ptr[i]:a.Ptr[i+1]] {
+				if x[j] != 0 {
+					found = 1
+					break
+				}
+			}
+			out[i] = found
+		}
+	}
+}
+
+// sumRowsF64 is the exact sum, rounded once, of the rounded products of every row.
+func sumRowsF64(out []float64, a *value.CSR, val, x []float64) rowLoop {
+	return func(lo, hi int) {
+		var buf [256]float64
+		for i := lo; i < hi; i++ {
+			cols, at := a.Row(i)
+			if len(cols) <= len(buf) {
+				products(buf[:len(cols)], cols, at, val, x)
+				out[i] = exact.Of(buf[:len(cols)])
+				continue
+			}
+			var s exact.Sum
+			for len(cols) > 0 {
+				n := min(len(cols), len(buf))
+				products(buf[:n], cols[:n], at, val, x)
+				s.AddSlice(buf[:n])
+				cols, at = cols[n:], at+n
+			}
+			out[i] = s.Round()
+		}
+	}
+}
+
+func products[T vec.Element](dst []T, cols []int32, at int, val, x []T) {
+	for k, j := range cols {
+		if dst[k] = x[j]; val != nil {
+			dst[k] *= val[at+k]
+		}
+	}
+}
+
+func sumRowsF32(out []float32, a *value.CSR, val, x []float32) rowLoop {
+	return func(lo, hi int) {
+		var buf [256]float32
+		for i := lo; i < hi; i++ {
+			cols, at := a.Row(i)
+			var s exact.Sum
+			for len(cols) > 0 {
+				n := min(len(cols), len(buf))
+				products(buf[:n], cols[:n], at, val, x)
+				s.AddSlice32(buf[:n])
+				cols, at = cols[n:], at+n
+			}
+			out[i] = s.Round32()
+		}
+	}
+}
+
+// ringFold is a least or greatest of products or sums over the entries of a row.
+type ringFold struct {
+	least bool
+	adds  bool         // a[i,k] + x[k] instead of a[i,k] * x[k]
+	zeros bool         // elements that are not stored are zeros
+	empty value.Scalar // without zeros: of a row without entries
+}
+
+func (f ringFold) begin(out *value.Dense, a *value.CSR, x *value.Dense) rowLoop {
+	switch out.Elem {
+	case types.F64:
+		return foldRows(f, out.F64, a, numbersOf[float64](a, types.F64), x.F64, f.empty.F, math.NaN())
+	case types.F32:
+		return foldRows(f, out.F32, a, numbersOf[float32](a, types.F32), x.F32, float32(f.empty.F), float32(math.NaN()))
+	}
+	return foldRows(f, out.I64, a, numbersOf[int64](a, types.I64), x.I64, f.empty.I, 0)
+}
+
+// foldRows is the fold of every row; where a NaN wins it becomes nan, which is the one NaN of the element type.
+func foldRows[T float32 | float64 | int64](f ringFold, out []T, a *value.CSR, val, x []T, empty, nan T) rowLoop {
+	row := maxOf[T]
+	if f.least {
+		row = minOf[T]
+	}
+	mode := byPattern
+	switch {
+	case f.adds && val == nil:
+		mode = onePlus
+	case f.adds:
+		mode = valuePlus
+	case val != nil:
+		mode = valueTimes
+	}
+	full := int64(a.Cols)
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at, end := a.Ptr[i], a.Ptr[i+1]
+			cols := a.Col[at:end]
+			var best T
+			switch {
+			case f.zeros && end-at < full:
+			case len(cols) == 0:
+				out[i] = empty
+				continue
+			default:
+				best = first(mode, cols[0], at, val, x)
+			}
+			switch mode {
+			case byPattern:
+				best = row(best, cols, nil, x)
+			case valueTimes:
+				best = row(best, cols, val[at:end], x)
+			default:
+				for k, j := range cols {
+					p := x[j] + 1
+					if mode == valuePlus {
+						p = x[j] + val[at+int64(k)]
+					}
+					if f.least {
+						best = min(best, p)
+					} else {
+						best = max(best, p)
+					}
+				}
+			}
+			if best != best {
+				best = nan
+			}
+			if f.zeros {
+				best += 0 // a product that is -0 is not stored, and what is not stored is 0
+			}
+			out[i] = best
+		}
+	}
+}
+
+// How a product of an entry and an element of the vector is made.
+const (
+	byPattern  = iota // true * x
+	valueTimes        // v * x
+	onePlus           // true + x
+	valuePlus         // v + x
+)
+
+// first is the product of the first entry of a row.
+func first[T float32 | float64 | int64](mode int, j int32, at int64, val, x []T) T {
+	switch mode {
+	case valueTimes:
+		return val[at] * x[j]
+	case onePlus:
+		return 1 + x[j]
+	case valuePlus:
+		return val[at] + x[j]
+	}
+	return x[j]
+}
+
+// maxOf is the greatest of best and the products of a row: of the elements themselves without values.
+func maxOf[T float32 | float64 | int64](best T, cols []int32, val, x []T) T {
+	if val == nil {
+		for _, j := range cols {
+			best = max(best, x[j])
+		}
+		return best
+	}
+	val = val[:len(cols)]
+	for k, j := range cols {
+		best = max(best, val[k]*x[j])
+	}
+	return best
+}
+
+func minOf[T float32 | float64 | int64](best T, cols []int32, val, x []T) T {
+	if val == nil {
+		for _, j := range cols {
+			best = min(best, x[j])
+		}
+		return best
+	}
+	val = val[:len(cols)]
+	for k, j := range cols {
+		best = min(best, val[k]*x[j])
+	}
+	return best
+}

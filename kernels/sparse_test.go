@@ -1,0 +1,276 @@
+package kernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// anySparse is a sparse matrix of random density, half of the time a range of rows of another: rows without entries, full
+// rows and numbers that are no numbers all occur.
+func anySparse(r *rand.Rand, e types.Elem, rows, cols int) *value.CSR {
+	d := anyDense(r, e, rows+2, cols)
+	keep := r.Float64()
+	for i := range d.Rows {
+		share := keep
+		switch r.IntN(6) {
+		case 0:
+			share = 0
+		case 1:
+			share = 1
+		}
+		for j := range d.Cols {
+			if r.Float64() >= share {
+				d.Set(i, j, value.Scalar{Elem: e})
+			}
+		}
+	}
+	if r.IntN(2) == 0 {
+		return keptRef(d).View(1, rows)
+	}
+	return keptRef(d.View(0, 0, rows, cols))
+}
+
+// checkSparse is check, and a look at the form of a sparse result.
+func checkSparse(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (value.Value, bool) {
+	t.Helper()
+	v, ok := check(t, d, attrs, in)
+	if m, is := v.(*value.CSR); ok && is {
+		if err := m.Check(); err != nil {
+			t.Fatalf("%s: %v", d.Name, err)
+		}
+	}
+	return v, ok
+}
+
+// Every row of the family equals its definition: all elementwise rows with sparse, dense, vector and scalar arguments in
+// every place, reductions, moves and products.
+func TestSparseRowsEqualTheirDefinitions(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for _, d := range rows(t) {
+		if d.For == "" {
+			continue
+		}
+		accepted, sparse := 0, 0
+		for trial := range 160 {
+			n, m := r.IntN(7), r.IntN(9)
+			if trial%40 == 0 {
+				n, m = 300, 5
+			}
+			in, attrs := sparseCall(r, d, n, m)
+			if v, ok := checkSparse(t, d, attrs, in); ok {
+				accepted++
+				if _, is := v.(*value.CSR); is {
+					sparse++
+				}
+			}
+		}
+		if accepted < 10 {
+			t.Errorf("%s: only %d random calls were accepted", d.Name, accepted)
+		}
+		if name := strings.TrimPrefix(d.Name, "sp."); (name == "mul" || name == "add" || name == "t" || name == "or" || name == "sqrt") && sparse < 5 {
+			t.Errorf("%s: only %d results were sparse", d.Name, sparse)
+		}
+	}
+}
+
+// sparseCall is arguments for a row of the family, at least one of them sparse.
+func sparseCall(r *rand.Rand, d *op.Def, n, m int) ([]value.Value, *op.Attrs) {
+	e := elemsUnderTest[r.IntN(4)]
+	switch d.For {
+	case "slice":
+		r0, c0 := r.IntN(n+1), r.IntN(m+1)
+		return []value.Value{anySparse(r, e, n, m)}, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, r.IntN(n-r0+1), r.IntN(m-c0+1))})
+	case "item":
+		return []value.Value{anySparse(r, e, n+1, m+1)}, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r.IntN(n+1), r.IntN(m+1))})
+	case "matmul":
+		k := r.IntN(8)
+		other := e
+		if r.IntN(3) == 0 {
+			other = elemsUnderTest[r.IntN(4)]
+		}
+		if r.IntN(3) == 0 {
+			m = 1
+		}
+		in := []value.Value{anySparse(r, e, n, k), anySparse(r, other, k, m)}
+		if p := r.IntN(4); p < 2 {
+			in[p] = everyElement(in[p])
+		}
+		return in, nil
+	}
+	logic := d.For == "and" || d.For == "or" || d.For == "not" || d.For == "xor"
+	must := r.IntN(len(d.Args))
+	var in []value.Value
+	for k := range d.Args {
+		f := e
+		if r.IntN(3) == 0 {
+			f = elemsUnderTest[r.IntN(4)]
+		}
+		if logic || d.For == "ifelse" && k == 0 {
+			f = types.Bool
+		}
+		switch {
+		case k == must || r.IntN(2) == 0:
+			in = append(in, anySparse(r, f, n, m))
+		case r.IntN(8) == 0:
+			in = append(in, anySparse(r, f, 1, m))
+		default:
+			in = append(in, operands(r, f, n, m))
+		}
+	}
+	return in, nil
+}
+
+// The rows that are not derived from dense ones.
+func TestSparseWords(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(43, 44))
+	accepted := map[string]int{}
+	try := func(name string, attrs []op.Attr, in ...value.Value) {
+		t.Helper()
+		if _, ok := checkSparse(t, table.Must(name), op.MakeAttrs(attrs...), in); ok {
+			accepted[name]++
+		}
+	}
+	for trial := range 200 {
+		n, m := r.IntN(8), r.IntN(8)
+		if trial%20 == 0 {
+			n = 400
+		}
+		e, f := elemsUnderTest[r.IntN(4)], elemsUnderTest[r.IntN(4)]
+		a := anySparse(r, e, n, m)
+		try("sparse", nil, a)
+		try("sparse", nil, everyElement(a))
+		try("nnz", nil, a)
+		try("nnz", nil, everyElement(a))
+		for _, ring := range rings {
+			try("semiring", []op.Attr{attr("ring", op.Str(ring))}, a, anyDense(r, f, m, 1))
+		}
+		for _, of := range []string{"max", "min", "sum", "any"} {
+			x := anyDense(r, f, m, 1)
+			if r.IntN(2) == 0 {
+				x = anyDense(r, f, 1, m)
+			}
+			try("sp.rowfold", []op.Attr{attr("of", op.Str(of))}, a, x)
+		}
+		seed := attr("seed", op.Int(trial))
+		if n < 100 {
+			try("rand_graph", []op.Attr{attr("n", op.Int(n+1)), attr("e", op.Int(r.IntN(30))), seed})
+			try("rand_sparse", []op.Attr{attr("n", op.Int(n)), attr("m", op.Int(m)), attr("density", op.Float(r.Float64())), seed})
+			try("eye_sparse", []op.Attr{attr("n", op.Int(n))})
+		}
+	}
+	for _, name := range []string{"sparse", "nnz", "semiring", "sp.rowfold", "rand_graph", "rand_sparse", "eye_sparse"} {
+		if accepted[name] < 50 {
+			t.Errorf("%s: only %d calls were accepted", name, accepted[name])
+		}
+	}
+}
+
+// A reduction of the rows of a product that is not built has the bits of one that is.
+func TestRowfoldIsTheReductionOfTheProduct(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(45, 46))
+	tried := 0
+	for range 300 {
+		n, m := 1+r.IntN(6), 1+r.IntN(6)
+		a := anySparse(r, elemsUnderTest[r.IntN(4)], n, m)
+		x := anyDense(r, elemsUnderTest[r.IntN(4)], 1, m)
+		for of, by := range map[string]string{"max": "mul", "min": "mul", "sum": "mul", "any": "and"} {
+			product, ok := check(t, table.Must("sp."+by), nil, []value.Value{a, x})
+			if !ok {
+				continue
+			}
+			want, ok := check(t, table.Must("sp.row"+of), nil, []value.Value{product})
+			got, ok2 := check(t, table.Must("sp.rowfold"), op.MakeAttrs(attr("of", op.Str(of))), []value.Value{a, x})
+			if !ok || !ok2 {
+				t.Fatalf("%s of %v and %v: refused (%v, %v)", of, a.Type(), x.Type(), ok, ok2)
+			}
+			tried++
+			if !value.Same(got, want) && !holdsNaN(got) {
+				t.Fatalf("%s of %v and %v: %s", of, a.Type(), x.Type(), differ(got, want))
+			}
+			if msg := differ(got, want); msg != "" {
+				t.Fatalf("%s of %v and %v: %s", of, a.Type(), x.Type(), msg)
+			}
+		}
+	}
+	if tried < 400 {
+		t.Errorf("only %d calls", tried)
+	}
+}
+
+func holdsNaN(v value.Value) bool {
+	for _, x := range elements(v) {
+		if math.IsNaN(x.F) {
+			return true
+		}
+	}
+	return false
+}
+
+// What the type rules of sparse arguments accept and refuse.
+func TestSparseTypeRules(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := func(e types.Elem, n, m int) types.Type { return types.SparseOf(e, n, m) }
+	d := func(e types.Elem, n, m int) types.Type { return types.DenseOf(e, n, m) }
+	const big = 10_000_000
+	for _, c := range []struct {
+		row  string
+		in   []types.Type
+		want string // a type, or a code
+		msg  string
+	}{
+		{"sp.add", []types.Type{s(types.Bool, 3, 4), s(types.F64, 3, 4)}, "sparse f64[3,4]", ""},
+		{"sp.or", []types.Type{s(types.Bool, 3, 4), s(types.Bool, 3, 4)}, "sparse bool[3,4]", ""},
+		{"sp.add", []types.Type{s(types.F64, 3, 4), d(types.F64, 1, 4)}, "f64[3,4]", ""},
+		{"sp.mul", []types.Type{s(types.Bool, 3, 4), d(types.I64, 1, 4)}, "sparse i64[3,4]", ""},
+		{"sp.mul", []types.Type{s(types.F64, big, big), d(types.F64, big, 1)}, "sparse f64[10000000,10000000]", ""},
+		{"sp.mul", []types.Type{types.ScalarOf(types.I64), s(types.F64, 3, 4)}, "sparse f64[3,4]", ""},
+		{"sp.mul", []types.Type{s(types.F64, 1, 4), d(types.F64, 3, 4)}, "f64[3,4]", ""},
+		{"sp.mul", []types.Type{s(types.F64, 3, 4), s(types.F64, 4, 3)}, "E211", "shapes of `*` do not agree"},
+		{"sp.div", []types.Type{s(types.I64, 3, 4), types.ScalarOf(types.I64)}, "sparse f64[3,4]", ""},
+		{"sp.div", []types.Type{types.ScalarOf(types.I64), s(types.I64, 3, 4)}, "f64[3,4]", ""},
+		{"sp.eq", []types.Type{s(types.I64, 3, 4), s(types.I64, 3, 4)}, "bool[3,4]", ""},
+		{"sp.ne", []types.Type{s(types.I64, 3, 4), s(types.I64, 3, 4)}, "sparse bool[3,4]", ""},
+		{"sp.sqrt", []types.Type{s(types.I64, 3, 4)}, "sparse f64[3,4]", ""},
+		{"sp.exp", []types.Type{s(types.F64, 3, 4)}, "f64[3,4]", ""},
+		{"sp.exp", []types.Type{s(types.F64, big, big)}, "E605", "a f64[10000000,10000000] takes 728 TiB, more than there is"},
+		{"sp.add", []types.Type{s(types.F64, big, big), types.ScalarOf(types.F64)}, "E605", "the result of `+` is dense"},
+		{"sp.dense", []types.Type{s(types.Bool, big, big)}, "E605", "takes 90.9 TiB"},
+		{"sp.matmul", []types.Type{s(types.F64, 3, 4), d(types.F64, 4, 2)}, "f64[3,2]", ""},
+		{"sp.matmul", []types.Type{s(types.Bool, 3, 4), s(types.Bool, 4, 2)}, "sparse i64[3,2]", ""},
+		{"sp.matmul", []types.Type{d(types.F64, 3, 4), s(types.F64, 4, 2)}, "f64[3,2]", ""},
+		{"sp.matmul", []types.Type{s(types.F64, 3, 4), d(types.F64, 3, 2)}, "E210", "inner sizes"},
+		{"sp.t", []types.Type{s(types.F64, 1<<33, 4)}, "L003", "at most 2147483647 columns"},
+		{"sparse", []types.Type{d(types.F64, 1, 1<<31)}, "L003", "at most 2147483647 columns"},
+		{"sparse", []types.Type{types.ScalarOf(types.F64)}, "E202", ""},
+		{"sp.rowmax", []types.Type{s(types.F64, 3, 0)}, "E211", ""},
+	} {
+		row := table.Must(c.row)
+		got, err := row.Type(&op.Sig{Def: row, In: c.in})
+		text, msg := got.String(), ""
+		if f, ok := err.(*op.Fault); ok {
+			text, msg = f.Code, f.Msg
+		} else if err != nil {
+			t.Fatalf("%s: %v", c.row, err)
+		}
+		if text != c.want || !strings.Contains(msg, c.msg) {
+			t.Errorf("%s of %v: %s %q, want %s %q", c.row, c.in, text, msg, c.want, c.msg)
+		}
+	}
+}
