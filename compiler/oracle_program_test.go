@@ -29,6 +29,7 @@ type variable struct {
 type generator struct {
 	rng   *rand.Rand
 	rows  []*op.Def
+	table *op.Table
 	names int
 	vars  []variable
 	out   generated
@@ -39,7 +40,7 @@ var oracleSizes = []int{0, 1, 1, 2, 3, 4, 5, 7, 8, 8, 9, 12, 13}
 
 // newProgram makes a program of about n statements.
 func newProgram(rng *rand.Rand, table *op.Table, n int) generated {
-	g := &generator{rng: rng}
+	g := &generator{rng: rng, table: table}
 	for _, d := range table.Rows() {
 		if !d.Hidden && d.Type != nil && !notDrawn[d.Name] {
 			g.rows = append(g.rows, d)
@@ -64,6 +65,8 @@ func newProgram(rng *rand.Rand, table *op.Table, n int) generated {
 			g.factorisation()
 		case k < 17:
 			g.equation()
+		case k < 18:
+			g.sparse()
 		default:
 			g.channels()
 		}
@@ -187,7 +190,8 @@ func (g *generator) operator() {
 				sig.Attrs = sig.Attrs.With(a.Name, *a.Default)
 			}
 		}
-		t, err := d.Type(&sig)
+		sig.Def = g.rowFor(d, sig.In)
+		t, err := sig.Def.Type(&sig)
 		if err != nil || t.Kind != types.Scalar && t.Kind != types.Matrix || !t.Known() || t.Count() > 400 { // unknown sizes may not fit in the run
 			continue
 		}

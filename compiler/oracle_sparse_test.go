@@ -1,0 +1,82 @@
+package compiler_test
+
+import (
+	"fmt"
+
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// This file draws sparse matrices for random programs, and the expressions that passes know of.
+
+// rowFor is the row that takes a call of d with arguments of these types.
+func (g *generator) rowFor(d *op.Def, in []types.Type) *op.Def {
+	for _, t := range in {
+		if s := g.table.Sparse(d); t.IsSparse() && s != nil {
+			return s
+		}
+	}
+	return d
+}
+
+// sparse binds a sparse matrix, or a reduction of the rows of a product with one.
+func (g *generator) sparse() {
+	n, m, seed := g.size(), g.size(), g.rng.IntN(100)
+	t := types.SparseOf(types.F64, n, m)
+	switch g.rng.IntN(6) {
+	case 0:
+		g.name(fmt.Sprintf("rand_sparse(%d, %d, density = 0.3, seed = %d)", n, m, seed), variable{typ: t})
+	case 1:
+		g.name(fmt.Sprintf("sparse(i64(9 * rand(%d, %d, seed = %d)) - 4)", n, m, seed), variable{typ: t.With(types.I64)})
+	case 2:
+		if n > 0 {
+			g.name(fmt.Sprintf("rand_graph(%d, %d, seed = %d)", n, 3*n, seed), variable{typ: types.SparseOf(types.Bool, n, n)})
+		}
+	default:
+		g.fold(seed)
+	}
+}
+
+// fold is what fold-rows makes one operator of, and what it must leave alone: a product that is read again, a matrix for a row.
+func (g *generator) fold(seed int) {
+	var found []variable
+	for _, v := range g.vars {
+		if v.typ.IsSparse() && v.typ.Count() > 0 {
+			found = append(found, v)
+		}
+	}
+	if len(found) == 0 {
+		g.name(fmt.Sprintf("rand_sparse(7, 9, density = 0.3, seed = %d)", seed), variable{typ: types.SparseOf(types.F64, 7, 9)})
+		return
+	}
+	s := found[g.rng.IntN(len(found))]
+	m := s.typ.Cols
+	x := fmt.Sprintf("t(seq(%d, %d))", seed%7-3, seed%7-3+m)
+	if g.rng.IntN(3) == 0 {
+		x = fmt.Sprintf("(rand(1, %d, seed = %d) - 0.5)", m, seed)
+	}
+	of := []string{"max", "min", "sum"}[g.rng.IntN(3)]
+	elem := types.F64
+	if x[0] == 't' && s.typ.Elem != types.F64 {
+		elem = types.I64
+	}
+	if s.typ.Elem == types.F32 {
+		return
+	}
+	out := types.DenseOf(elem, s.typ.Rows, 1)
+	switch g.rng.IntN(6) {
+	case 0:
+		g.bind(fmt.Sprintf("semiring(%s, t(%s), %q)", s.text, x, []string{"max *", "min *", "min +", "max +"}[g.rng.IntN(4)]), out)
+	case 1:
+		if s.typ.Elem == types.Bool {
+			g.bind(fmt.Sprintf("rowany(%s and rand(1, %d, seed = %d) < 0.5)", s.text, m, seed), types.DenseOf(types.Bool, s.typ.Rows, 1))
+		}
+	case 2:
+		p := variable{typ: s.typ.With(elem)}
+		g.name(s.text+" * "+x, p)
+		p = g.vars[len(g.vars)-1]
+		g.bind(fmt.Sprintf("row%s(%s) + rowmax(%s)", of, p.text, p.text), out)
+	default:
+		g.bind(fmt.Sprintf("row%s(%s * %s)", of, s.text, x), out)
+	}
+}

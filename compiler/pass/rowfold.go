@@ -1,0 +1,72 @@
+package pass
+
+import (
+	"strings"
+
+	"flow/ir"
+	"flow/ir/op"
+)
+
+// FoldRows makes one operator of a reduction of each row of a product that nobody else reads:
+//
+//	%3 = t(%1);  %4 = sp.mul(%0, %3);  %5 = sp.rowmax(%4)   ->   %5 = sp.rowfold(%0, %1) {of="max"}
+//
+// for a sparse matrix and a row of numbers, so that the product, as large as the matrix, is never built. The row sp.rowfold means
+// the two operators one after the other, to the bit. It would be wrong for a product whose other factor is a matrix or a column:
+// then the factor of an element depends on its row too.
+func FoldRows(g *ir.Graph, table *op.Table) *ir.Graph {
+	var out *ir.Graph
+	uses := g.Uses()
+	fold := table.Must("sp.rowfold")
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		of, by := foldOf(g.Nodes[i].Op.Name)
+		if of == "" {
+			continue
+		}
+		p := g.In(id)[0]
+		if g.Nodes[p].Op.Name != by || uses[p] != 1 || !sameSend(g, p, id) {
+			continue
+		}
+		a, x, ok := rowFactor(g, p)
+		if !ok {
+			continue
+		}
+		if out == nil {
+			out = g.Clone() // the definition of the program keeps what it had
+		}
+		out.Replace(id, fold, op.MakeAttrs(op.Attr{Name: "of", Val: op.Str(of)}), a, x)
+	}
+	if out == nil {
+		return g
+	}
+	return DropDead(out)
+}
+
+// foldOf is the reduction that a row computes of each row of a sparse matrix, and the product that it may be of.
+func foldOf(name string) (of, by string) {
+	switch of, _ = strings.CutPrefix(name, "sp.row"); of {
+	case "max", "min", "sum":
+		return of, "sp.mul"
+	case "any":
+		return of, "sp.and"
+	}
+	return "", ""
+}
+
+// rowFactor is the sparse matrix and the row of numbers of a product; of a transposed column the column.
+func rowFactor(g *ir.Graph, p ir.ID) (a, x ir.ID, ok bool) {
+	in := g.In(p)
+	a, x = in[0], in[1]
+	if !g.Type(a).IsSparse() {
+		a, x = x, a
+	}
+	at, xt := g.Type(a), g.Type(x)
+	if !at.IsSparse() || !xt.IsDense() || !at.Known() || !xt.Known() || xt.Rows != 1 || xt.Cols != at.Cols || at.Cols == 0 || g.Type(p).Rows != at.Rows {
+		return 0, 0, false
+	}
+	if g.Nodes[x].Op.Shard.Kind == op.ShardTranspose && sameSend(g, x, p) {
+		x = g.In(x)[0]
+	}
+	return a, x, true
+}
