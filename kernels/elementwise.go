@@ -44,7 +44,7 @@ func (r row) def(run *engine) *op.Def {
 	d.Ref = func(c *op.Call) (value.Value, error) { return broadcastRef(d, c) }
 	d.Cost = func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, r.flops) }
 	d.Kernel = func(c *op.Call) error { return run.single(d, c) }
-	d.Loop = elementLoop(run)
+	d.Loop = elementLoop(run, programOf)
 	return d
 }
 

@@ -66,14 +66,10 @@ func shorthands(base []*op.Def) []*op.Def {
 	}
 	for _, d := range out {
 		switch d.Name {
-		case "clamp", "replace":
-			d.Loop = nil // it would run the definition, not the steps
-		}
-		switch d.Name {
 		case "clamp":
-			d.Kernel = expanded(run, d, []expansion{{named["ew.max"], []int{0, 1}}, {named["ew.min"], []int{3, 2}}})
+			expand(run, d, []expansion{{named["ew.max"], []int{0, 1}}, {named["ew.min"], []int{3, 2}}})
 		case "replace":
-			d.Kernel = expanded(run, d, []expansion{{named["eq"], []int{0, 1}}, {named["isnan"], []int{0}}, {named["isnan"], []int{1}},
+			expand(run, d, []expansion{{named["eq"], []int{0, 1}}, {named["isnan"], []int{0}}, {named["isnan"], []int{1}},
 				{named["and"], []int{4, 5}}, {named["or"], []int{3, 6}}, {named["ifelse"], []int{7, 2, 0}}})
 		}
 	}
@@ -86,12 +82,12 @@ type expansion struct {
 	args []int
 }
 
-// expanded is a kernel that runs d as the given steps. The element type of a predicate is bool, of all else the result's.
-func expanded(run *engine, d *op.Def, steps []expansion) func(c *op.Call) error {
-	return func(c *op.Call) error {
+// expand makes d run as the given steps. The element type of a predicate is bool, of all else the result's.
+func expand(run *engine, d *op.Def, steps []expansion) {
+	program := func(c *op.Call, one *op.Program) (*op.Program, []value.Value, error) {
 		for _, v := range c.In { // of other types each base row would compute in a type of its own
-			if t := v.Type(); c.Type.Kind == types.Scalar || t.IsDense() && t.Elem != c.Type.Elem {
-				return run.single(d, c)
+			if t := v.Type(); t.IsDense() && t.Elem != c.Type.Elem {
+				return programOf(c, one)
 			}
 		}
 		p := &op.Program{}
@@ -99,7 +95,7 @@ func expanded(run *engine, d *op.Def, steps []expansion) func(c *op.Call) error 
 		for i, v := range c.In {
 			mode, ok := modeOf(v, c.Result())
 			if !ok {
-				return op.Failf("E211", "shapes of `%s` do not agree: %v and %v", sourceName(d), v.Type(), c.Type)
+				return nil, nil, op.Failf("E211", "shapes of `%s` do not agree: %v and %v", sourceName(d), v.Type(), c.Type)
 			}
 			in[i] = v
 			if s, ok := v.(value.Scalar); ok {
@@ -114,8 +110,19 @@ func expanded(run *engine, d *op.Def, steps []expansion) func(c *op.Call) error 
 			}
 			p.Steps = append(p.Steps, op.Step{Def: s.def, Args: s.args, Elem: e})
 		}
+		return p, in, nil
+	}
+	d.Kernel = func(c *op.Call) error {
+		if c.Type.Kind == types.Scalar {
+			return run.single(d, c)
+		}
+		p, in, err := program(c, &op.Program{})
+		if err != nil {
+			return err
+		}
 		return run.execute(p, in, c.Result())
 	}
+	d.Loop = elementLoop(run, program)
 }
 
 // rectify is the loop of relu.

@@ -378,24 +378,27 @@ func bins() []*op.Def {
 				}), nil
 			},
 			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Shard: op.Shard{Kind: op.ShardAligned}, Cost: cost,
-			Kernel: func(c *op.Call) error {
-				lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
-				if err := checkEnds(lo, hi); err != nil {
-					return err
-				}
-				k, width := float64(c.Attrs.Int("k")), hi-lo
-				return binKernel(c, func(x float64) int64 {
-					switch p := float64((x - lo) / width * k); {
-					case p < 0:
-						return 0
-					case p < k:
-						return int64(p)
-					}
-					return int64(k) - 1
-				})
-			},
+			Kernel: evenBins, Loop: windowLoop(evenBins, partSame),
 		},
 	}
+}
+
+// evenBins is the kernel of bin for intervals of one width.
+func evenBins(c *op.Call) error {
+	lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
+	if err := checkEnds(lo, hi); err != nil {
+		return err
+	}
+	k, width := float64(c.Attrs.Int("k")), hi-lo
+	return binKernel(c, func(x float64) int64 {
+		switch p := float64((x - lo) / width * k); {
+		case p < 0:
+			return 0
+		case p < k:
+			return int64(p)
+		}
+		return int64(k) - 1
+	})
 }
 
 func checkEnds(lo, hi float64) error {

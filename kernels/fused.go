@@ -40,7 +40,7 @@ func fused() []*op.Def {
 			}
 			return run.execute(c.Body, c.In, c.Result())
 		},
-		Loop: elementLoop(run),
+		Loop: elementLoop(run, programOf),
 	}}
 }
 

@@ -41,8 +41,8 @@ func windowsOf(t types.Type, trans bool) windows {
 	return w
 }
 
-// elementLoop is the Loop of rows that run executes.
-func elementLoop(run *engine) *op.Loop {
+// elementLoop is the Loop of rows that run executes by a program.
+func elementLoop(run *engine, program programmer) *op.Loop {
 	idle := &sync.Pool{}
 	return &op.Loop{
 		Space: func(c *op.Call) (n, leaf int) {
@@ -52,11 +52,22 @@ func elementLoop(run *engine) *op.Loop {
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			l, ok := idle.Get().(*elementBody)
 			if !ok {
-				l = &elementBody{idle: idle, run: run}
+				l = &elementBody{idle: idle, run: run, program: program}
 			}
 			return l, l.begin(c, workers)
 		},
 	}
+}
+
+// programmer makes the program of a call, in one if there is none yet, and its operands.
+type programmer func(c *op.Call, one *op.Program) (*op.Program, []value.Value, error)
+
+// programOf is the call's own program, of a fused chain, or that of its operator alone.
+func programOf(c *op.Call, one *op.Program) (*op.Program, []value.Value, error) {
+	if c.Body != nil {
+		return c.Body, c.In, nil
+	}
+	return one, c.In, single(one, c)
 }
 
 // transposes reports that a fused chain reads an operand transposed.
@@ -75,13 +86,14 @@ func transposes(c *op.Call) bool {
 // elementBody is one execution.
 type elementBody struct {
 	windows
-	idle *sync.Pool
-	run  *engine
-	c    *op.Call
-	out  *value.Dense
-	p    *op.Program
-	one  op.Program // of a single operator
-	by   []elementWorker
+	idle    *sync.Pool
+	run     *engine
+	program programmer
+	out     *value.Dense
+	p       *op.Program
+	in      []value.Value
+	one     op.Program // of a single operator
+	by      []elementWorker
 }
 
 // elementWorker is what one worker needs for it: a machine bound to the whole operands, and a view of each for the window in hand.
@@ -93,19 +105,14 @@ type elementWorker struct {
 	_    [128]byte
 }
 
-func (l *elementBody) begin(c *op.Call, workers int) error {
-	l.c, l.out, l.p = c, c.Result(), c.Body
+func (l *elementBody) begin(c *op.Call, workers int) (err error) {
+	l.out = c.Result()
 	l.windows = windowsOf(c.Type, transposes(c))
-	if l.p == nil {
-		if err := single(&l.one, c); err != nil {
-			return err
-		}
-		l.p = &l.one
-	}
 	for len(l.by) < workers {
 		l.by = append(l.by, elementWorker{})
 	}
-	return nil
+	l.p, l.in, err = l.program(c, &l.one)
+	return err
 }
 
 // single makes p the program of c's operator alone.
@@ -151,7 +158,7 @@ func (w *elementWorker) bind(l *elementBody) {
 	m := l.run.machine()
 	m.compile(l.p)
 	m.assign(len(l.p.In))
-	m.bind(l.p, l.c.In, l.out)
+	m.bind(l.p, l.in, l.out)
 	w.m = m
 	w.base = w.base[:0]
 	for k := range m.in {
@@ -205,7 +212,7 @@ func (l *elementBody) End() error {
 		clear(w.view)
 		w.out = value.Dense{}
 	}
-	l.c, l.out, l.p = nil, nil, nil
+	l.out, l.p, l.in = nil, nil, nil
 	l.idle.Put(l)
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // checkLoop runs a call as a loop, in random chunks on a random number of workers, and compares. Every table-driven test comes here.
 func checkLoop(t *testing.T, c *op.Call, want value.Value) {
 	t.Helper()
-	if c.Def.Loop == nil {
+	if c.Def.Loop == nil || c.Def.Accum > 0 {
 		return
 	}
 	n, leaf := c.Def.Loop.Space(c)
@@ -100,6 +100,104 @@ func TestElementwiseLoops(t *testing.T) {
 	}
 	if ran < 40 {
 		t.Errorf("only %d rows ran", ran)
+	}
+}
+
+// largeCalls are calls of a row that is no elementwise one, on operands larger than a leaf; nil if the test knows none.
+func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.Attrs, in []value.Value) {
+	n, m := shape[0], shape[1]
+	rows, cols := op.Attr{Name: "n", Val: op.Int(n)}, op.Attr{Name: "m", Val: op.Int(m)}
+	big := func() *value.Dense {
+		a := anyDense(r, e, n, m)
+		if r.IntN(3) > 0 {
+			calm(a)
+		}
+		return a
+	}
+	switch d.Name {
+	case "identical":
+		a := big()
+		b := a.Clone()
+		if r.IntN(2) == 0 {
+			i, j := r.IntN(n), r.IntN(m)
+			b.Set(i, j, value.F64(77).Convert(e))
+		}
+		return nil, []value.Value{a, b}
+	case "slice":
+		return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(n/9, m/7, n-n/9, m-m/7)}), []value.Value{big()}
+	case "cbind":
+		return nil, []value.Value{big(), anyDense(r, types.F64, n, 3), big()}
+	case "rbind":
+		return nil, []value.Value{big(), anyDense(r, types.I64, 2, m), big()}
+	case "sample":
+		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(90000)}, op.Attr{Name: "k", Val: op.Int(40000)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
+	case "bin.even":
+		return op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(9)}), []value.Value{big(), value.F64(-2), value.F64(5)}
+	case "zeros", "ones", "rand", "randn":
+		return op.MakeAttrs(rows, cols, op.Attr{Name: "seed", Val: op.Int(5)}), nil
+	case "fill":
+		return op.MakeAttrs(rows, cols, op.Attr{Name: "x", Val: op.Int(5)}), nil
+	case "eye", "rand_spd":
+		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(300)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
+	case "seq":
+		return op.MakeAttrs(op.Attr{Name: "a", Val: op.Float(.5)}, op.Attr{Name: "b", Val: op.Int(60000)}, op.Attr{Name: "step", Val: op.Int(1)}), nil
+	case "synth_linear":
+		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(9000)}, op.Attr{Name: "d", Val: op.Int(5)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
+	case "t", "dense":
+		return nil, []value.Value{big()}
+	}
+	switch d.Shard.Kind {
+	case op.ShardReduce, op.ShardRows, op.ShardCols:
+		return nil, []value.Value{big()}
+	}
+	return nil, nil
+}
+
+// Every row with a loop, on operands of every shape that loops are cut by, gives the bits of its kernel.
+func TestLargeLoops(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for _, d := range rows(t) {
+		if d.Loop == nil || d.Elt != nil || d.Name == "map" {
+			continue
+		}
+		ran, several := 0, 0
+		shapes := append(loopShapes, [2]int{60, 700}, [2]int{700, 600})
+		for i, k := range r.Perm(len(shapes)) {
+			if i >= 4 && several > 0 {
+				break
+			}
+			shape := shapes[k]
+			e := elemsUnderTest[r.IntN(4)]
+			attrs, in := largeCalls(r, d, e, shape)
+			if attrs == nil && in == nil {
+				break
+			}
+			c := &op.Call{Def: d, Attrs: attrs, In: in}
+			sig := &op.Sig{Def: d, Attrs: attrs}
+			for _, v := range in {
+				sig.In = append(sig.In, v.Type())
+			}
+			var err error
+			if c.Type, err = d.Type(sig); err != nil {
+				continue
+			}
+			lend(c)
+			if d.Accum > 0 {
+				c.Result().CopyFrom(c.Dense(d.Accum - 1))
+				continue
+			}
+			if err := d.Kernel(c); err != nil {
+				t.Fatalf("%s: %v", d.Name, err)
+			}
+			if n, leaf := d.Loop.Space(c); n > leaf {
+				several++
+			}
+			checkLoop(t, c, c.Out)
+			ran++
+		}
+		if d.Accum == 0 && (ran == 0 || several == 0) {
+			t.Errorf("%s: %d calls, %d in several chunks", d.Name, ran, several)
+		}
 	}
 }
 

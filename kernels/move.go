@@ -27,6 +27,7 @@ func move() []*op.Def {
 			},
 			Ref: transposeRef, Laws: op.Pure | op.View | op.Involution,
 			Shard: op.Shard{Kind: op.ShardTranspose}, Rate: "transpose", Cost: copyWork, Kernel: transposeKernel,
+			Loop: windowLoop(transposeKernel, partTurn),
 		},
 		{
 			Name: "slice", Hidden: true,
@@ -35,7 +36,7 @@ func move() []*op.Def {
 				{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
 			Eg:   []op.Example{{Program: "emit (ones(3, 3) + eye(3))[1..3, 0..2]", Output: "1 2\n1 1\n"}},
 			Type: sliceType, Ref: sliceRef, Laws: op.Pure | op.View,
-			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: copyWork, Kernel: sliceKernel,
+			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: copyWork, Kernel: sliceKernel, Loop: rectLoop(sliceRect),
 		},
 		{
 			Name: "lay", Hidden: true,
@@ -132,6 +133,12 @@ func sliceKernel(c *op.Call) error {
 	w, _ := windowOf(c.Attrs, "at")
 	copyInto(c.Result(), w.of(c.Dense(0)))
 	return nil
+}
+
+// sliceRect makes window w of the result.
+func sliceRect(c *op.Call, w window) {
+	at, _ := windowOf(c.Attrs, "at")
+	copyRect(c.Result(), w, c.Dense(0), at.r0+w.r0, at.c0+w.c0)
 }
 
 // boxOf is where block k of a lay is cut from and where it is laid.

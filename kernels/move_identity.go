@@ -31,7 +31,7 @@ func identities() []*op.Def {
 			Eg:   []op.Example{{Program: "emit dense(eye(2))", Output: "1 0\n0 1\n"}},
 			Type: denseType, Ref: identityRef, Laws: op.Pure | op.View, Accum: 1,
 			Shard: op.Shard{Kind: op.ShardAligned}, Rate: "copy", Cost: copyWork,
-			Kernel: identityKernel,
+			Kernel: identityKernel, Loop: windowLoop(identityKernel, partSame),
 		},
 		{
 			Name: "exchange", Hidden: true,

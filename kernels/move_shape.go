@@ -28,6 +28,7 @@ func rearrangements() []*op.Def {
 			Ref:  func(c *op.Call) (value.Value, error) { return bindRef(c, false), nil },
 			Laws: op.Pure, Rate: "copy", Cost: copyWork,
 			Kernel: func(c *op.Call) error { return bindKernel(c, false) },
+			Loop:   rectLoop(func(c *op.Call, w window) { bindRect(c, w, false) }),
 		},
 		{
 			Name: "rbind",
@@ -38,6 +39,7 @@ func rearrangements() []*op.Def {
 			Ref:  func(c *op.Call) (value.Value, error) { return bindRef(c, true), nil },
 			Laws: op.Pure, Rate: "copy", Cost: copyWork,
 			Kernel: func(c *op.Call) error { return bindKernel(c, true) },
+			Loop:   rectLoop(func(c *op.Call, w window) { bindRect(c, w, true) }),
 		},
 		{
 			Name: "reverse",
@@ -164,6 +166,32 @@ func bindKernel(c *op.Call, down bool) error {
 		}
 	}
 	return nil
+}
+
+// bindRect makes window w of the result: of every operand the part that lies in it.
+func bindRect(c *op.Call, w window, down bool) {
+	at := 0
+	for k := range c.In {
+		a := c.Dense(k)
+		part := w
+		if down {
+			part = window{max(w.r0, at), w.c0, min(w.r0+w.rows, at+a.Rows), w.cols}
+			part.rows -= part.r0
+		} else {
+			part = window{w.r0, max(w.c0, at), w.rows, min(w.c0+w.cols, at+a.Cols)}
+			part.cols -= part.c0
+		}
+		if part.rows > 0 && part.cols > 0 {
+			if down {
+				copyRect(c.Result(), part, a, part.r0-at, part.c0)
+			} else {
+				copyRect(c.Result(), part, a, part.r0, part.c0-at)
+			}
+		}
+		if at += a.Cols; down {
+			at += a.Rows - a.Cols
+		}
+	}
 }
 
 // reverseBy is reverse's attribute; absent means rows.

@@ -80,6 +80,7 @@ func (w whole) defs() []*op.Def {
 			c.Out = w.done(acc, c.Type.Elem, n)
 			return nil
 		},
+		Loop: w.loop(),
 	}}
 	if w.shared == "" {
 		out = append(out, w.partRow(), w.joinRow())

@@ -82,6 +82,9 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 		}
 		return nil
 	}
+	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {
+		d.Loop = w.colLoop(d.Kernel)
+	}
 	return d
 }
 
@@ -174,17 +177,30 @@ func (w whole) floatRows(out, a *value.Dense) {
 
 // cols reduces each column. Memory is read by rows.
 func (w whole) cols(out, a *value.Dense) {
-	if a.Elem.IsFloat() && (w.name == "sum" || w.name == "mean" || w.name == "norm") {
+	if w.exactFloats(a) {
 		w.floatCols(out, a)
 		return
 	}
-	// One accumulator a column; the part of one element is cheap for all but exact sums of integers.
+	accs := w.emptyColumns(a)
+	w.addColumns(accs, a)
+	for j, acc := range accs {
+		out.Set(0, j, w.done(acc, out.Elem, a.Rows))
+	}
+}
+
+// emptyColumns is one accumulator a column; the part of one element is cheap for all but exact sums of integers.
+func (w whole) emptyColumns(a *value.Dense) []*value.Dense {
 	t := w.acc(a.Elem)
 	accs := make([]*value.Dense, a.Cols)
 	for j := range accs {
 		accs[j] = value.New(t.Elem, t.Rows, t.Cols)
 		w.empty(accs[j])
 	}
+	return accs
+}
+
+// addColumns adds the columns of a to their accumulators.
+func (w whole) addColumns(accs []*value.Dense, a *value.Dense) {
 	for j0 := 0; j0 < a.Cols; j0 += exact.BlockCols {
 		n := min(exact.BlockCols, a.Cols-j0)
 		for i0 := 0; i0 < a.Rows; i0 += exact.BlockRows {
@@ -195,9 +211,6 @@ func (w whole) cols(out, a *value.Dense) {
 			}
 		}
 	}
-	for j, acc := range accs {
-		out.Set(0, j, w.done(acc, out.Elem, a.Rows))
-	}
 }
 
 // turnInto makes dst, contiguous, the transpose of src.
@@ -206,44 +219,34 @@ func turnInto(dst, src *value.Dense) {
 }
 
 func (w whole) floatCols(out, a *value.Dense) {
-	var buf []float64
-	if a.Elem == types.F32 {
-		buf = make([]float64, exact.BlockRows*exact.BlockCols)
-	}
+	c := newColumns(a)
 	var sums [exact.BlockCols]exact.Sum
 	for j0 := 0; j0 < a.Cols; j0 += exact.BlockCols {
 		n := min(exact.BlockCols, a.Cols-j0)
 		for j := range n {
 			sums[j].Reset()
 		}
-		for i0 := 0; i0 < a.Rows; i0 += exact.BlockRows {
-			rows := min(exact.BlockRows, a.Rows-i0)
-			x, ld := buf, n
-			if buf == nil {
-				x, ld = a.F64[i0*a.Stride+j0:], a.Stride
-			} else {
-				for i := range rows {
-					at := (i0+i)*a.Stride + j0
-					vec.Convert(buf[i*n:i*n+n], a.F32[at:at+n])
-				}
-			}
-			exact.AddColumns(sums[:n], x, ld, rows, w.name == "norm")
-		}
+		c.add(sums[:n], a.View(0, j0, a.Rows, n), w.name == "norm")
 		for j := range n {
-			x := value.Scalar{Elem: out.Elem}
-			switch {
-			case w.name == "norm":
-				x = number(out.Elem, math.Sqrt(sums[j].Round()))
-			case w.name == "mean":
-				x = number(out.Elem, sums[j].Round()/float64(a.Rows))
-			case out.Elem == types.F32:
-				x.F = float64(sums[j].Round32())
-			default:
-				x.F = sums[j].Round()
-			}
-			out.Set(0, j0+j, x)
+			w.putColumn(out, j0+j, &sums[j], a.Rows)
 		}
 	}
+}
+
+// putColumn writes the result of a column of so many rows.
+func (w whole) putColumn(out *value.Dense, j int, sum *exact.Sum, rows int) {
+	x := value.Scalar{Elem: out.Elem}
+	switch {
+	case w.name == "norm":
+		x = number(out.Elem, math.Sqrt(sum.Round()))
+	case w.name == "mean":
+		x = number(out.Elem, sum.Round()/float64(rows))
+	case out.Elem == types.F32:
+		x.F = float64(sum.Round32())
+	default:
+		x.F = sum.Round()
+	}
+	out.Set(0, j, x)
 }
 
 // argRow is the place of the least or greatest element of every row or column.
@@ -297,6 +300,9 @@ func argRow(word string, byRow, least bool) *op.Def {
 			argLines(out.I64, a.I64, a, byRow, least)
 		}
 		return nil
+	}
+	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {
+		d.Loop = windowLoop(d.Kernel, partCols)
 	}
 	return d
 }

@@ -176,5 +176,6 @@ func identical() *op.Def {
 			c.Out = value.Bool(value.Same(c.In[0], c.In[1]))
 			return nil
 		},
+		Loop: sameLoop(),
 	}
 }

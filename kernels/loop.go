@@ -1,0 +1,227 @@
+package kernels
+
+// This file runs rows as loops whose kernels take windows: a chunk is the kernel itself on a part of the result and on the parts of the
+// operands that it needs. What part of an operand that is, the row says.
+
+import (
+	"sync"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// part says which window of an operand a window of the result needs.
+type part uint8
+
+const (
+	partSame  part = iota // the same window
+	partRows              // the same rows, all columns
+	partCols              // the same columns, all rows
+	partTurn              // rows and columns exchanged
+	partWhole             // all of it
+)
+
+// windowLoop is the Loop of a kernel with a dense result that computes a window of it from parts of its operands; of places beyond the end
+// of the list all of the operand. A constructor has no operands: its window is in the attribute at.
+func windowLoop(kernel func(c *op.Call) error, parts ...part) *op.Loop {
+	idle := &sync.Pool{}
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) {
+			w := windowsFor(c, parts)
+			return w.n, w.leaf
+		},
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			l, ok := idle.Get().(*windowBody)
+			if !ok {
+				l = &windowBody{idle: idle, kernel: kernel, parts: parts}
+			}
+			l.begin(c, workers)
+			return l, nil
+		},
+	}
+}
+
+// windowsFor cuts the result of a call. A reduction of rows or columns does the work of its operand.
+func windowsFor(c *op.Call, parts []part) windows {
+	for _, v := range c.In {
+		if v.Type().Kind == types.Matrix && !v.Type().IsDense() {
+			return windows{}
+		}
+	}
+	w := windowsOf(c.Type, len(parts) > 0 && parts[0] == partTurn)
+	if w.n == 0 || len(parts) == 0 || len(c.In) == 0 || c.In[0].Type().Kind != types.Matrix {
+		return w
+	}
+	switch in := c.In[0].Type(); parts[0] {
+	case partRows:
+		w = windows{n: c.Type.Rows, segs: 1, width: c.Type.Cols, leaf: max(1, leafElements/max(in.Cols, 1))}
+	case partCols: // of columns no fewer than fill the lines of memory that they are read by
+		w = windows{n: c.Type.Cols, segs: c.Type.Cols, width: 1, leaf: max(leastCols, leafElements/max(in.Rows, 1))}
+	}
+	return w
+}
+
+// leastCols is a cache line of f64, twice.
+const leastCols = 16
+
+type windowBody struct {
+	windows
+	idle   *sync.Pool
+	kernel func(c *op.Call) error
+	parts  []part
+	c      *op.Call
+	cols   bool // an iteration is a column
+	by     []windowWorker
+}
+
+// windowWorker is a worker's call of the kernel, and the memory behind it.
+type windowWorker struct {
+	call op.Call
+	in   []value.Value
+	view []value.Dense
+	out  value.Dense
+	at   []int64 // the attribute, of constructors
+	from window
+	_    [128]byte
+}
+
+func (l *windowBody) begin(c *op.Call, workers int) {
+	l.c = c
+	l.windows = windowsFor(c, l.parts)
+	l.cols = len(l.parts) > 0 && l.parts[0] == partCols
+	for len(l.by) < workers {
+		l.by = append(l.by, windowWorker{})
+	}
+}
+
+// bind makes the worker's call.
+func (w *windowWorker) bind(l *windowBody) {
+	c := l.c
+	w.call = *c
+	for len(w.view) < len(c.In) {
+		w.view = append(w.view, value.Dense{})
+		w.in = append(w.in, nil)
+	}
+	w.call.In = w.in[:len(c.In)]
+	for k, v := range c.In {
+		w.call.In[k] = v
+		if _, dense := v.(*value.Dense); dense && k < len(l.parts) && l.parts[k] != partWhole {
+			w.call.In[k] = &w.view[k]
+		}
+	}
+	w.call.Out = &w.out
+	if len(c.In) == 0 {
+		r0, c0 := origin(c.Attrs)
+		w.from = window{r0, c0, c.Type.Rows, c.Type.Cols}
+		w.call.Attrs = c.Attrs.With("at", op.Ints(0, 0, 0, 0))
+		w.at = w.call.Attrs.Ints("at")
+	}
+}
+
+// Chunk runs the kernel on windows lo..hi-1.
+func (l *windowBody) Chunk(worker, lo, hi int) error {
+	w := &l.by[worker]
+	if w.call.Def == nil {
+		w.bind(l)
+	}
+	switch {
+	case l.cols:
+		return w.window(l, 0, lo, l.c.Type.Rows, hi-lo)
+	case l.segs == 1:
+		return w.window(l, lo, 0, hi-lo, l.width)
+	}
+	for ; lo < hi; lo++ {
+		j := lo % l.segs * l.width
+		if err := w.window(l, lo/l.segs, j, 1, min(l.width, l.c.Type.Cols-j)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// window runs the kernel on rows x cols elements of the result from (i, j) on.
+func (w *windowWorker) window(l *windowBody, i, j, rows, cols int) error {
+	l.c.Result().Window(&w.out, i, j, rows, cols)
+	w.call.Type = w.out.Type()
+	for k := range w.call.In {
+		d, dense := l.c.In[k].(*value.Dense)
+		if !dense || k >= len(l.parts) {
+			continue
+		}
+		v := &w.view[k]
+		switch l.parts[k] {
+		case partSame:
+			d.Window(v, i, j, rows, cols)
+		case partRows:
+			d.Window(v, i, 0, rows, d.Cols)
+		case partCols:
+			d.Window(v, 0, j, d.Rows, cols)
+		case partTurn:
+			d.Window(v, j, i, cols, rows)
+		}
+	}
+	if w.at != nil {
+		w.at[0], w.at[1], w.at[2], w.at[3] = int64(w.from.r0+i), int64(w.from.c0+j), int64(rows), int64(cols)
+	}
+	return l.kernel(&w.call)
+}
+
+// rectLoop is the Loop of a kernel that makes any window of its result by itself.
+func rectLoop(f func(c *op.Call, w window)) *op.Loop {
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) {
+			w := windowsOf(c.Type, false)
+			return w.n, w.leaf
+		},
+		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+			return &rectBody{windowsOf(c.Type, false), c, f}, nil
+		},
+	}
+}
+
+type rectBody struct {
+	windows
+	c *op.Call
+	f func(c *op.Call, w window)
+}
+
+// Chunk makes windows lo..hi-1.
+func (l *rectBody) Chunk(_, lo, hi int) error {
+	if l.segs == 1 {
+		l.f(l.c, window{lo, 0, hi - lo, l.width})
+		return nil
+	}
+	for ; lo < hi; lo++ {
+		j := lo % l.segs * l.width
+		l.f(l.c, window{lo / l.segs, j, 1, min(l.width, l.c.Type.Cols-j)})
+	}
+	return nil
+}
+
+func (l *rectBody) End() error { return nil }
+
+// copyRect makes window w of dst a copy of src from (i, j) on, of dst's element type.
+func copyRect(dst *value.Dense, w window, src *value.Dense, i, j int) {
+	var to, from value.Dense
+	dst.Window(&to, w.r0, w.c0, w.rows, w.cols)
+	src.Window(&from, i, j, w.rows, w.cols)
+	if src.Elem == dst.Elem {
+		to.CopyFrom(&from)
+	} else {
+		to.CopyFrom(widened(&from, dst.Elem))
+	}
+}
+
+// End keeps nothing of the call.
+func (l *windowBody) End() error {
+	for i := range l.by {
+		w := &l.by[i]
+		w.call, w.out, w.at = op.Call{}, value.Dense{}, nil
+		clear(w.in)
+		clear(w.view)
+	}
+	l.c = nil
+	l.idle.Put(l)
+	return nil
+}
