@@ -219,7 +219,7 @@ func turnInto(dst, src *value.Dense) {
 }
 
 func (w whole) floatCols(out, a *value.Dense) {
-	c := newColumns(a)
+	c := newColumnSums(a)
 	var sums [exact.BlockCols]exact.Sum
 	for j0 := 0; j0 < a.Cols; j0 += exact.BlockCols {
 		n := min(exact.BlockCols, a.Cols-j0)

@@ -124,7 +124,7 @@ type colBody struct {
 type colWorker struct {
 	sums []exact.Sum
 	accs []*value.Dense
-	cols *columns
+	cols *columnSums
 	_    [128]byte
 }
 
@@ -134,7 +134,7 @@ func (l *colBody) Chunk(worker, lo, hi int) error {
 	rows := l.in.View(lo, 0, hi-lo, l.in.Cols)
 	if l.w.exactFloats(l.in) {
 		if w.sums == nil {
-			w.sums, w.cols = make([]exact.Sum, l.in.Cols), newColumns(l.in)
+			w.sums, w.cols = make([]exact.Sum, l.in.Cols), newColumnSums(l.in)
 		}
 		w.cols.add(w.sums, rows, l.w.name == "norm")
 		return nil
@@ -179,11 +179,11 @@ func (w whole) exactFloats(a *value.Dense) bool {
 	return a.Elem.IsFloat() && (w.name == "sum" || w.name == "mean" || w.name == "norm")
 }
 
-// columns adds the columns of blocks of a matrix to sums. buf holds a block of f32 as f64.
-type columns struct{ buf []float64 }
+// columnSums adds the columns of blocks of a matrix to sums. buf holds a block of f32 as f64.
+type columnSums struct{ buf []float64 }
 
-func newColumns(a *value.Dense) *columns {
-	c := &columns{}
+func newColumnSums(a *value.Dense) *columnSums {
+	c := &columnSums{}
 	if a.Elem == types.F32 {
 		c.buf = make([]float64, exact.BlockRows*exact.BlockCols)
 	}
@@ -191,7 +191,7 @@ func newColumns(a *value.Dense) *columns {
 }
 
 // add adds column j of a, or its squares, to sums[j].
-func (c *columns) add(sums []exact.Sum, a *value.Dense, squares bool) {
+func (c *columnSums) add(sums []exact.Sum, a *value.Dense, squares bool) {
 	for j0 := 0; j0 < a.Cols; j0 += exact.BlockCols {
 		n := min(exact.BlockCols, a.Cols-j0)
 		for i0 := 0; i0 < a.Rows; i0 += exact.BlockRows {
