@@ -3,11 +3,14 @@ package flow
 import (
 	"errors"
 	"fmt"
+
 	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"flow/ir/op"
@@ -153,6 +156,31 @@ func (o *Output) Commit() error {
 		s.temp = ""
 	}
 	o.over = true
+	return nil
+}
+
+// Sum hashes the files in progress: their paths, in order, and what was written so far. What is written directly, to a device or a pipe,
+// counts by its path alone. Nobody may be writing.
+func (o *Output) Sum(h io.Writer) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	files := slices.SortedFunc(slices.Values(o.files), func(a, b *sink) int { return strings.Compare(a.path, b.path) })
+	for _, s := range files {
+		fmt.Fprintf(h, "%q", s.path) // a hash takes everything
+		if s.temp == "" {
+			continue
+		}
+		f, err := os.Open(s.temp)
+		if err != nil {
+			return plainly(err)
+		}
+		n, err := io.Copy(h, f)
+		_ = f.Close() // it was only read
+		if err != nil {
+			return plainly(err)
+		}
+		fmt.Fprintf(h, "%d", n)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
@@ -119,5 +120,37 @@ func TestOutputRefusals(t *testing.T) {
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Errorf("%s was replaced", os.DevNull)
+	}
+}
+
+// TestOutputSum: equal outputs have equal sums, others have not, whatever the order of creation.
+func TestOutputSum(t *testing.T) {
+	dir := t.TempDir()
+	sum := func(files ...string) string {
+		o := NewOutput(io.Discard)
+		defer o.Discard()
+		for i := 0; i < len(files); i += 2 {
+			w, err := o.Create(filepath.Join(dir, files[i]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(w, files[i+1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h := sha256.New()
+		if err := o.Sum(h); err != nil {
+			t.Fatal(err)
+		}
+		return string(h.Sum(nil))
+	}
+	first := sum("a", "1", "b", "2")
+	if first != sum("b", "2", "a", "1") {
+		t.Error("the order of creation changes the sum")
+	}
+	for _, other := range [][]string{{"a", "1"}, {"a", "1", "b", "3"}, {"a", "1", "c", "2"}, {"a", "12", "b", ""}, {}} {
+		if sum(other...) == first {
+			t.Errorf("%v has the sum of another output", other)
+		}
 	}
 }

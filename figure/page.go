@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -40,8 +41,16 @@ func Format(file string) (format string, ok bool) {
 // dotsPerInch of a PNG.
 const dotsPerInch = 120
 
+// titleStyle is how the title is written.
+func titleStyle() text.Style {
+	s := plot.New().Title.TextStyle
+	s.Font, s.XAlign = sans(titleSize), draw.XLeft
+	return s
+}
+
 // Write writes the page in one of Formats.
 func (p *Page) Write(w io.Writer, format string) error {
+	p.width = max(p.width, titleStyle().Width(p.title)+2*margin)
 	if format == "svg" {
 		c := vgsvg.New(p.width, p.height)
 		p.draw(draw.New(c))
@@ -77,10 +86,7 @@ func (p *Page) draw(c draw.Canvas) {
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	if p.title != "" {
-		style := plot.New().Title.TextStyle
-		style.Font = sans(titleSize)
-		style.XAlign = draw.XLeft
-		c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y}, p.title)
+		c.FillText(titleStyle(), vg.Point{X: c.Min.X, Y: c.Max.Y}, p.title)
 		c = draw.Crop(c, 0, 0, 0, -2*titleSize)
 	}
 	if p.legend != nil {

@@ -37,17 +37,22 @@ func Estimated(sample []float64, level float64) Estimate {
 	return e
 }
 
-// coverage is 1 - 2 P(B < k), in a form without cancellation: P(k <= B <= n-k).
+// coverage is 1 - 2 P(B < k), in a form without cancellation: P(k <= B <= n-k). Exact to the last digits for the sizes that occur; where
+// 2^-n would be no normal number, by logarithms.
 func coverage(n, k int) float64 {
-	logs := func(i int) float64 { // log of C(n, i)/2^n
-		a, _ := math.Lgamma(float64(n + 1))
-		b, _ := math.Lgamma(float64(i + 1))
-		c, _ := math.Lgamma(float64(n - i + 1))
-		return a - b - c - float64(n)*math.Ln2
-	}
-	sum := 0.0
-	for i := k; i <= n-k; i++ {
-		sum += math.Exp(logs(i))
+	const exact = 1000
+	sum, p := 0.0, math.Ldexp(1, -min(n, exact)) // p is P(B = i)
+	for i := 0; i <= n-k; i++ {
+		if n > exact {
+			a, _ := math.Lgamma(float64(n + 1))
+			b, _ := math.Lgamma(float64(i + 1))
+			c, _ := math.Lgamma(float64(n - i + 1))
+			p = math.Exp(a - b - c - float64(n)*math.Ln2)
+		}
+		if i >= k {
+			sum += p
+		}
+		p *= float64(n-i) / float64(i+1)
 	}
 	return min(sum, 1)
 }

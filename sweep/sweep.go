@@ -13,7 +13,7 @@ import (
 // Config is one way to schedule a program. Layout and Victim are "" where they do not matter.
 type Config struct {
 	Technique string `json:"technique"`
-	Layout    string `json:"layout"`
+	Layout    string `json:"queue_layout"`
 	Victim    string `json:"victim,omitempty"`
 	Threads   int    `json:"threads"`
 }
@@ -73,6 +73,18 @@ type Row struct {
 	Change  Estimate  `json:"change"` // of time against the baseline of the same round, as a ratio minus 1
 	Base    bool      `json:"baseline"`
 	Seconds []float64 `json:"samples"` // by round
+	Seen    *Seen     `json:"observed,omitempty"`
+}
+
+// Seen is what a run that was observed says of its loops; it is not one of those that were timed.
+type Seen struct {
+	Chunks     int     `json:"chunks"`
+	Percent    float64 `json:"percent_of_ideal"`
+	Scheduling float64 `json:"scheduling_percent"` // of the workers' time in loops
+	Idle       float64 `json:"idle_percent"`
+	Imbalance  float64 `json:"imbalance_percent"`
+	COV        float64 `json:"cov"`
+	BoundBy    string  `json:"bound_by"`
 }
 
 // Faster and Slower say whether the whole interval of change lies on one side of 0.

@@ -16,7 +16,7 @@ import (
 // WriteText writes the table for people, rows by time, and below it what the columns mean.
 func (t *Table) WriteText(w io.Writer) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tab, "technique\tlayout\tthreads\tmedian\tinterval\tagainst baseline\tinterval\t\t\n")
+	fmt.Fprint(tab, "technique\tlayout\tthreads\tmedian\tinterval\tchange\tinterval\t\t% ideal\tp.i. %\tchunks\t\n")
 	for _, r := range t.Sorted() {
 		change, of, mark := "baseline", "", ""
 		if !r.Base {
@@ -28,8 +28,12 @@ func (t *Table) WriteText(w io.Writer) error {
 		case r.Slower():
 			mark = "slower"
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%d\t%s\t%s .. %s\t%s\t%s\t%s\t\n", r.Technique, r.Group(), r.Threads,
-			schedule.Seconds(r.Time.Median), schedule.Seconds(r.Time.Low), schedule.Seconds(r.Time.High), change, of, mark)
+		ideal, imbalance, chunks := "", "", ""
+		if r.Seen != nil {
+			ideal, imbalance, chunks = fmt.Sprintf("%.1f", r.Seen.Percent), fmt.Sprintf("%.1f", r.Seen.Imbalance), strconv.Itoa(r.Seen.Chunks)
+		}
+		fmt.Fprintf(tab, "%s\t%s\t%d\t%s\t%s .. %s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", r.Technique, r.Group(), r.Threads,
+			schedule.Seconds(r.Time.Median), schedule.Seconds(r.Time.Low), schedule.Seconds(r.Time.High), change, of, mark, ideal, imbalance, chunks)
 	}
 	if err := tab.Flush(); err != nil {
 		return err
@@ -51,6 +55,9 @@ func (t *Table) Legend() string {
 	if others := len(t.Rows) - 1; others > 0 && e.Coverage > 0 {
 		fmt.Fprintf(&b, "changes are of runs in the same round; if nothing differed, about %.1f of %d would still be marked\n",
 			float64(others)*(1-e.Coverage), others)
+	}
+	if t.Rows[0].Seen != nil {
+		fmt.Fprint(&b, "% ideal, p.i. and chunks are of all loops of the fastest of three more runs each, which were observed\n")
 	}
 	if !t.Ended {
 		fmt.Fprint(&b, "the sweep was ended early\n")

@@ -156,6 +156,7 @@ func (s *session) commands() []*cli.Command {
 		s.fmtCommand(),
 		s.docCommand(),
 		s.chunksCommand(),
+		s.sweepCommand(),
 		s.simulateCommand(),
 		s.versionCommand(),
 	}

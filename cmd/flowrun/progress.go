@@ -17,6 +17,7 @@ const patience = time.Second
 // progressLine is the bar of one run. It may be used from several goroutines.
 type progressLine struct {
 	to    io.Writer // nil where there is no terminal, and then no bar
+	what  string    // what is counted
 	start time.Time
 	mu    sync.Mutex
 	bar   *progressbar.ProgressBar
@@ -25,7 +26,7 @@ type progressLine struct {
 
 // progress starts the clock of a run.
 func (s *session) progress() *progressLine {
-	l := &progressLine{start: time.Now()}
+	l := &progressLine{start: time.Now(), what: "tasks"}
 	if f, ok := s.err.(*os.File); ok && isTerminal(f) {
 		l.to = f
 	}
@@ -44,7 +45,7 @@ func (l *progressLine) report() func(done, total int) {
 			return
 		}
 		if l.bar == nil {
-			l.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(l.to), progressbar.OptionSetDescription("tasks"),
+			l.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(l.to), progressbar.OptionSetDescription(l.what),
 				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
 				progressbar.OptionThrottle(100*time.Millisecond))
 		}

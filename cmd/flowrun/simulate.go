@@ -87,7 +87,9 @@ func (s *session) simulate(c *cli.Context) error {
 	if err := secondsFlag(c, "serial", &m.machine.Serial); err != nil {
 		return err
 	}
-	results, err := m.run(c.Context, s.progress())
+	line := s.progress()
+	line.what = "simulations"
+	results, err := m.run(c.Context, line)
 	if err != nil {
 		return err
 	}
