@@ -24,19 +24,20 @@ func explain(p *Program, err error) error {
 		return err
 	}
 	g, node, rank := p.Plan.Graph, ir.None, -1
+	var within []ir.Step
 	var task *local.TaskFailure
 	var defined *eval.Error
 	switch {
 	case errors.As(err, &task):
-		node, rank = task.Node, task.Rank
+		node, rank, within = task.Node, task.Rank, task.Within
 	case errors.As(err, &defined):
-		g, node = p.Program, defined.Node
+		g, node, within = p.Program, defined.Node, defined.Within
 	}
 	var failure *op.Failure
 	if errors.As(err, &failure) {
 		d := source.Diagnostic{Code: source.Code(failure.Code), Message: failure.Msg, Help: failure.Help}
 		if node != ir.None && int(node) < g.Len() {
-			d = place(d, p, g, node, rank)
+			d = place(d, p, g, node, within, rank)
 		}
 		return &Refusal{Files: p.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
 	}
@@ -58,19 +59,31 @@ func explain(p *Program, err error) error {
 	return b
 }
 
-// place adds to d where node came from.
-func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, rank int) source.Diagnostic {
-	n := &g.Nodes[node]
+// place adds to d where node came from, or the node in its regions that within leads to.
+func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir.Step, rank int) source.Diagnostic {
+	outer := &plan.Plan{Graph: g}
+	in, at, ok := g.Follow(node, within)
+	if !ok {
+		return d
+	}
+	n := &in.Nodes[at]
 	d.Span = n.Span
 	d.Message = fmt.Sprintf("%s: %s", n.Op.Source(), d.Message)
-	if where := (&plan.Plan{Graph: g}).Where(node); where != "" {
+	if where := outer.WhereWithin(node, within); where != "" {
 		d.Message += ", in " + where
 	}
 	if p.Plan.Ranks > 1 && rank >= 0 {
 		d = d.WithNote(source.Span{}, "on rank %d", rank)
 	}
-	for call := n.Call; call > 0; call = g.Calls[call].Parent {
-		d = d.WithNote(g.Calls[call].Span, "in this call of %s", g.Calls[call].Name)
+	for k := len(within); k >= 0; k-- { // the calls in which the node lies, then those in which its loop does
+		in, at, _ := g.Follow(node, within[:k])
+		n := &in.Nodes[at]
+		if k < len(within) && n.Op.Control == op.Iterate {
+			d = d.WithNote(n.Span, "in round %d of this loop", within[k].Round+1)
+		}
+		for call := n.Call; call > 0; call = in.Calls[call].Parent {
+			d = d.WithNote(in.Calls[call].Span, "in this call of %s", in.Calls[call].Name)
+		}
 	}
 	return d
 }

@@ -154,12 +154,11 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds sou
 			continue
 		}
 		t, before := time.Now(), s.g.Len()
-		g := s.g
 		if err := p.run(s); err != nil {
 			var many *pass.TooMany
 			switch {
 			case errors.As(err, &many):
-				return append(ds, source.Errorf("E410", g.Nodes[many.Node].Span, "cut into blocks, the program has more than %d tasks", o.maxTasks()))
+				return append(ds, source.Errorf("E410", many.At.Span, "cut into blocks, the program has more than %d tasks", o.maxTasks()))
 			case ctx.Err() != nil:
 				return append(ds, interrupted())
 			}

@@ -50,7 +50,11 @@ func newProgram(rng *rand.Rand, table *op.Table, n int) generated {
 		g.source()
 	}
 	for len(g.out.lines) < n {
-		switch k := rng.IntN(20); {
+		switch k := rng.IntN(24); {
+		case k >= 22:
+			g.branch()
+		case k >= 20:
+			g.loop(1)
 		case k < 9:
 			g.operator()
 		case k < 10:

@@ -44,24 +44,37 @@ type step struct {
 var pipeline = []step{
 	{PassInfo{Name: "drop-dead", Canonical: true, Required: true,
 		Doc: "drops what no emit or assert needs"},
-		func(s *state) error { s.g = pass.DropDead(s.g); return nil }},
+		deep(func(_ *state, g *ir.Graph) *ir.Graph { return pass.DropDead(g) })},
 	{PassInfo{Name: "merge-equal",
 		Doc:   "computes equal pure expressions once; never merges sends",
 		After: []After{{"drop-dead", "dead copies would be merged for nothing"}}},
-		func(s *state) error { s.g = pass.MergeEqual(s.g); return nil }},
+		deep(func(_ *state, g *ir.Graph) *ir.Graph { return pass.MergeEqual(g) })},
 	{PassInfo{Name: "fold-rows",
 		Doc:   "never builds a sparse product of which only the rows' maxima, minima or sums are wanted",
 		After: []After{{"merge-equal", "a product that is read twice is built; merging shows which are"}}},
-		func(s *state) error { s.g = pass.FoldRows(s.g, s.o.Table); return nil }},
+		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.FoldRows(g, s.o.Table) })},
 	{PassInfo{Name: "fuse",
 		Doc:   "makes one map of a chain of elementwise operators",
 		After: []After{{"merge-equal", "an expression read twice is stored, not computed twice; merging shows which are"}}},
-		func(s *state) error { s.g = pass.DropDead(pass.Fuse(s.g, s.o.Table)); return nil }},
+		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.Fuse(g, s.o.Table)) })},
 	{PassInfo{Name: "partition",
 		Doc:   "cuts large matrices into blocks and operators on them into tasks",
 		After: []After{{"fuse", "a fused chain is cut once instead of operator by operator"}}},
 		func(s *state) error {
-			p, err := pass.Partition(s.ctx, s.g, s.o.Table, s.o.Sizes, 2*s.o.maxTasks())
+			cut := func(g *ir.Graph) (*pass.Partitioned, error) {
+				return pass.Partition(s.ctx, g, s.o.Table, s.o.Sizes, 2*s.o.maxTasks())
+			}
+			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
+				p, err := cut(g)
+				if err != nil {
+					return nil, err
+				}
+				return p.DropDead().Graph, nil
+			})
+			if err != nil {
+				return err
+			}
+			p, err := cut(g)
 			if err != nil {
 				return err
 			}
@@ -75,6 +88,14 @@ var pipeline = []step{
 		func(s *state) error {
 			if s.g == s.program { // nothing was cut or fused: Narrow changes nodes in place
 				s.g = s.g.Clone()
+			}
+			narrow := func(g *ir.Graph) (*ir.Graph, error) { return pass.Narrow(g, s.o.Table), nil }
+			g, err := pass.Bodies(s.g, narrow)
+			if err != nil {
+				return err
+			}
+			if g != s.g { // a copy, whose places are the same
+				s.g = g
 			}
 			s.g = pass.Narrow(s.g, s.o.Table)
 			if s.parts != nil {
@@ -100,6 +121,14 @@ var pipeline = []step{
 			s.prio = pass.Priorities(s.g, s.o.Rates)
 			return nil
 		}},
+}
+
+// deep is a pass that is run on every region, too.
+func deep(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
+	return func(s *state) (err error) {
+		s.g, err = pass.Deep(s.g, func(g *ir.Graph) (*ir.Graph, error) { return f(s, g), nil })
+		return err
+	}
 }
 
 // Passes is the pipeline, for help and tests.

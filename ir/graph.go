@@ -3,7 +3,6 @@ package ir
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -33,18 +32,6 @@ type Node struct {
 // Edge is what a node's output carries: its type, as an index into the graph's types,
 // of which even a program of a million tasks has a handful.
 type Edge struct{ typ uint32 }
-
-// Region is a body: a graph of its own. It reads nothing but Args, which are nodes
-// of the row `arg`; Yields are its results.
-type Region struct {
-	Graph  *Graph
-	Args   []ID
-	Yields []ID
-
-	once sync.Once
-	prog *op.Program
-	err  error
-}
 
 // Graph is a list of nodes in topological order: inputs have smaller IDs.
 type Graph struct {
@@ -350,47 +337,4 @@ func (g *Graph) Compact(keep []bool) *Graph {
 		to[i] = out.CopyNode(g, ID(i), in...)
 	}
 	return out
-}
-
-// Program is the body of a fused node as a program: the nodes of its region, which must
-// all be elementwise, read as the attribute modes says. It is made once for a region,
-// whichever of the nodes that share it asks first, and is safe for concurrent use.
-func (n *Node) Program() (*op.Program, error) {
-	r := n.Region
-	r.once.Do(func() {
-		modes := n.Attrs.Ints("modes")
-		if len(modes) != len(r.Args) {
-			r.err = fmt.Errorf("%d modes for %d arguments", len(modes), len(r.Args))
-			return
-		}
-		reg := make(map[ID]int, r.Graph.Len())
-		p := &op.Program{In: make([]op.Operand, len(modes))}
-		for i, a := range r.Args {
-			reg[a] = i
-			p.In[i] = op.Operand{Elem: r.Graph.Type(a).Elem, Mode: op.Mode(modes[i])}
-		}
-		for i := range r.Graph.Nodes {
-			id := ID(i)
-			if _, isArg := reg[id]; isArg {
-				continue
-			}
-			n := &r.Graph.Nodes[i]
-			if !n.Op.Laws.Has(op.Elementwise) {
-				r.err = fmt.Errorf("%s in a fused region is not elementwise", n.Op.Name)
-				return
-			}
-			step := op.Step{Def: n.Op, Elem: r.Graph.Type(id).Elem}
-			for _, in := range r.Graph.In(id) {
-				step.Args = append(step.Args, reg[in])
-			}
-			reg[id] = len(r.Args) + len(p.Steps)
-			p.Steps = append(p.Steps, step)
-		}
-		if len(r.Yields) != 1 || len(p.Steps) == 0 || reg[r.Yields[0]] != len(r.Args)+len(p.Steps)-1 {
-			r.err = fmt.Errorf("a fused region must yield its last step")
-			return
-		}
-		r.prog = p
-	})
-	return r.prog, r.err
 }

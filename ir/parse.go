@@ -82,7 +82,11 @@ func (p *parser) graph(region bool) (*Graph, *Region, error) {
 			}
 			var body *Region
 			if _, body, err = p.graph(true); err == nil {
-				g.Nodes[g.Len()-1].Region = body
+				at := &g.Nodes[g.Len()-1].Region
+				for *at != nil {
+					at = &(*at).Next
+				}
+				*at = body
 			}
 		default:
 			err = p.node(g, l)

@@ -29,6 +29,8 @@ func (g *Graph) String() string {
 //	    args %0
 //	    yield %1
 //	  }
+//
+// A node with several regions has them one after the other.
 func (g *Graph) Print(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	g.print(b, "")
@@ -49,7 +51,7 @@ func (g *Graph) print(b *bufio.Writer, indent string) {
 	}
 	for i := range g.Nodes {
 		g.printNode(b, indent, ID(i))
-		if r := g.Nodes[i].Region; r != nil {
+		for r := g.Nodes[i].Region; r != nil; r = r.Next {
 			in := indent + "    "
 			fmt.Fprintf(b, "%s  region {\n", indent)
 			r.Graph.print(b, in)

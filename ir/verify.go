@@ -37,7 +37,7 @@ func (g *Graph) Verify() error {
 				return bad("reads %%%d, which is not above it", x)
 			}
 			t := g.Type(x)
-			if t.Kind == types.Effect && !n.Op.Laws.Has(op.Effectful) {
+			if t.Kind == types.Effect && !n.Op.Laws.Has(op.Effectful) && n.Op.Control == op.NoControl {
 				return bad("reads the effect %%%d but is pure", x)
 			}
 			in = append(in, t)
@@ -51,10 +51,13 @@ func (g *Graph) Verify() error {
 				return bad("its type rule says %v", t)
 			}
 		}
-		if n.Region != nil {
-			if err := n.Region.verify(); err != nil {
+		for r := n.Region; r != nil; r = r.Next {
+			if err := r.verify(); err != nil {
 				return bad("region: %v", err)
 			}
+		}
+		if err := g.verifyControl(id); err != nil {
+			return bad("%v", err)
 		}
 	}
 	return nil
@@ -93,25 +96,4 @@ func compatible(a, b types.Type) bool {
 		}
 	}
 	return a.Equal(b)
-}
-
-func (r *Region) verify() error {
-	arg := make(map[ID]bool, len(r.Args))
-	for _, a := range r.Args {
-		if a < 0 || int(a) >= r.Graph.Len() || r.Graph.Nodes[a].Op.Name != "arg" {
-			return fmt.Errorf("argument %%%d is no arg node", a)
-		}
-		arg[a] = true
-	}
-	for i := range r.Graph.Nodes {
-		if r.Graph.Nodes[i].Op.Name == "arg" && !arg[ID(i)] {
-			return fmt.Errorf("arg node %%%d is not listed", i)
-		}
-	}
-	for _, y := range r.Yields {
-		if y < 0 || int(y) >= r.Graph.Len() {
-			return fmt.Errorf("yields %%%d, which does not exist", y)
-		}
-	}
-	return r.Graph.Verify()
 }

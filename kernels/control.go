@@ -1,8 +1,12 @@
 package kernels
 
-// This file defines the rows that hold programs together and compute nothing: arg, the parameter of a region.
+// This file defines the rows that hold programs together and compute nothing: arg, the parameter of a region, and those whose
+// meaning is the engines' own (op.Control).
 
-import "flow/ir/op"
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+)
 
 // control is the rows of the graph itself.
 func control() []*op.Def {
@@ -11,5 +15,43 @@ func control() []*op.Def {
 		Hidden: true,
 		Doc:    "arg is a parameter of a region (the body of a map, a loop or a branch): the region's node gives its value.",
 		Laws:   op.Pure,
+	}, {
+		Name:    "iterate",
+		Hidden:  true,
+		Doc:     "iterate runs its region round by round on carried values; the statement `iterate` makes it.",
+		Type:    ownType,
+		Laws:    op.Pure,
+		Control: op.Iterate,
+	}, {
+		Name:    "select",
+		Hidden:  true,
+		Doc:     "select runs one of two regions; an `if` on a value of the run makes it.",
+		Type:    ownType,
+		Laws:    op.Pure,
+		Control: op.Select,
+	}, {
+		Name:    "part",
+		Hidden:  true,
+		Doc:     "part is one of the results of an iterate or a select.",
+		Args:    []op.Arg{{Name: "x"}, {Name: "at", Attr: true, Kind: op.IntVal}},
+		Type:    partType,
+		Laws:    op.Pure | op.View,
+		Control: op.Part,
 	}}
+}
+
+// ownType is the type rule of rows whose nodes have the type that their regions give.
+func ownType(s *op.Sig) (types.Type, error) {
+	return types.Type{}, op.Faultf(-1, codeKind, "`%s` has the type that its node says", s.Def.Name)
+}
+
+func partType(s *op.Sig) (types.Type, error) {
+	if len(s.In) != 1 || s.In[0].Kind != types.Tuple {
+		return types.Type{}, op.Faultf(0, codeKind, "part takes a tuple")
+	}
+	f, at := s.In[0].Ext.Fields, s.Attrs.Int("at")
+	if at < 0 || at >= len(f) {
+		return types.Type{}, op.Faultf(-1, codeKind, "part %d of a tuple of %d", at, len(f))
+	}
+	return f[at].Type, nil
 }

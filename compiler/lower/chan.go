@@ -32,6 +32,9 @@ type grid struct {
 	part       string
 
 	eq *equation
+
+	level int32 // how many regions the graph of its tokens lies in
+	outer bool  // it is of a graph outside and is seen from a region: it can be read alone
 }
 
 // offset is the place of an element, or -1 outside the array.
@@ -71,7 +74,7 @@ func (l *lowerer) newGrid(name string, at source.Span, dims ...int) *grid {
 		}
 		n *= d
 	}
-	g := &grid{name: name, span: at, num: -1, dims: dims}
+	g := &grid{name: name, span: at, num: -1, dims: dims, level: l.level()}
 	g.cur, g.ver, g.typ = make([]ir.ID, n), make([]int32, n), make([]types.Type, n)
 	for i := range g.cur {
 		g.cur[i] = ir.None
@@ -95,7 +98,7 @@ func (l *lowerer) channel(s *ast.Chan) {
 		}
 		// A copy: the array that it is made from keeps its own tokens.
 		g := *v.grid
-		g.name, g.span = s.Name.Name, s.Name.At
+		g.name, g.span, g.outer = s.Name.Name, s.Name.At, false
 		g.cur, g.ver, g.typ = append([]ir.ID(nil), g.cur...), make([]int32, len(g.cur)), append([]types.Type(nil), g.typ...)
 		l.openGrid(&g)
 		l.declare(s.Name, val{kind: array, grid: &g})
@@ -204,6 +207,10 @@ func (l *lowerer) send(s *ast.Send) {
 		l.fail(source.Errorf("E401", target.X.Span(), "this is no channel, it is %s", l.what(v)).WithHelp("declare an array of channels: chan L = tiles(..)"))
 	}
 	g := v.grid
+	if g.outer {
+		l.fail(source.Errorf("E406", s.Span(), "%s is sent to from inside a loop or branch of the run, where the order is not known before the run", g.name).
+			WithNote(g.span, "declared here, outside").WithHelp("carry the value out (`next`, or the value of the `if`) and send it after"))
+	}
 	if g.num < 0 || g.eq != nil {
 		l.fail(source.Errorf("E407", target.X.Span(), "%s has no send end", g.name).WithNote(g.span, "declared here").WithHelp("chan L = %s gives an array that can be sent to", g.name))
 	}
@@ -255,7 +262,7 @@ func (l *lowerer) whole(e ast.Expr) val {
 
 // read is the latest token of an element.
 func (l *lowerer) read(g *grid, off int, at source.Span) ir.ID {
-	if g.cur[off] == ir.None && g.eq != nil {
+	if g.cur[off] == ir.None && g.eq != nil && !g.outer {
 		l.solve(g, off, at)
 	}
 	if id := g.cur[off]; id != ir.None {

@@ -69,7 +69,7 @@ func (l *lowerer) exprs(es []ast.Expr) []val {
 
 func (l *lowerer) name(e *ast.Name) val {
 	if v, ok := l.scope.lookup(e.Name); ok {
-		return *v
+		return l.here(*v)
 	}
 	if v, ok := l.library(e.Name); ok {
 		return v
@@ -240,12 +240,7 @@ func (l *lowerer) ifExpr(e *ast.If) val {
 	if last.Else == nil { // whichever branch is taken: another --set would take another
 		l.failf("E204", e.Span(), "an `if` used as a value needs an else")
 	}
-	for i := e; i != nil; i = i.ElseIf {
-		if l.planTime(i.Cond) {
-			return l.block(i.Then, true)
-		}
-	}
-	return l.block(last.Else, true)
+	return l.branch(e, true)
 }
 
 // comprehension is the list of its values.
@@ -297,7 +292,7 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 	for i, v := range in {
 		list = append(list, l.toEdge(l.adapt(v, meet), spans[i]))
 	}
-	return edgeVal(l.add(d, attrs, at, spans, list...))
+	return l.edgeVal(l.add(d, attrs, at, spans, list...))
 }
 
 // meet is the floating type that literals among the inputs should take: f32 when a

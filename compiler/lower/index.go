@@ -15,7 +15,7 @@ func (l *lowerer) index(e *ast.Index) val {
 	case poison:
 		panic(bail{})
 	case array:
-		return edgeVal(l.read(x.grid, l.element(e, x.grid), e.Span()))
+		return l.edgeVal(l.read(x.grid, l.element(e, x.grid), e.Span()))
 	case list:
 		if len(e.Subs) != 1 || e.Subs[0].All || e.Subs[0].IsRange {
 			l.failf("E218", e.Span(), "a list has one subscript")
@@ -44,9 +44,9 @@ func (l *lowerer) index(e *ast.Index) val {
 	c0, c1, oneCol := l.sub(subs[1], t.Cols, "column")
 	spans := []source.Span{e.X.Span()}
 	if oneRow && oneCol {
-		return edgeVal(l.add(l.table.Must("item"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0)}), e.Span(), spans, x.id))
+		return l.edgeVal(l.add(l.table.Must("item"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0)}), e.Span(), spans, x.id))
 	}
-	return edgeVal(l.add(l.table.Must("slice"), sliceAttrs(r0, c0, r1-r0, c1-c0), e.Span(), spans, x.id))
+	return l.edgeVal(l.add(l.table.Must("slice"), sliceAttrs(r0, c0, r1-r0, c1-c0), e.Span(), spans, x.id))
 }
 
 func sliceAttrs(r0, c0, rows, cols int) *op.Attrs {

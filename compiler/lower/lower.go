@@ -93,6 +93,7 @@ type lowerer struct {
 	calls  []*ast.Call // the instantiation trail
 	effect map[string]ir.ID
 	assert ir.ID
+	region *region // the loop or branch of the run that is being elaborated; nil: the program
 
 	sends      int  // sends and channel arrays so far: nodes that others may name
 	broken     bool // a loop ended early: do not report what it failed to send
@@ -154,6 +155,7 @@ func (l *lowerer) try(f func()) (ok bool) {
 			}
 			l.scope, l.loop, l.loopAt, l.nest = saved.scope, saved.loop, saved.loopAt, saved.nest
 			l.call, l.calls, l.imports = saved.call, saved.calls, saved.imports
+			l.g, l.nests, l.effect, l.assert, l.region = saved.g, saved.nests, saved.effect, saved.assert, saved.region
 			ok = false
 		}
 	}()

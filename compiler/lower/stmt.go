@@ -87,7 +87,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 		l.assertion(s)
 	case *ast.ExprStmt:
 		if iff, ok := s.Expr.(*ast.If); ok {
-			l.ifStmt(iff)
+			l.branch(iff, false)
 			return
 		}
 		l.expr(s.Expr) // checked; a value that nothing reads costs nothing
@@ -166,38 +166,6 @@ func (l *lowerer) stmts(b *ast.Block, wantValue bool) val {
 		l.failf("E133", b.Span(), "the block has no value: its last statement must be an expression")
 	}
 	return val{}
-}
-
-func (l *lowerer) ifStmt(s *ast.If) {
-	for {
-		if l.planTime(s.Cond) {
-			l.block(s.Then, false)
-			return
-		}
-		if s.ElseIf == nil {
-			break
-		}
-		s = s.ElseIf
-	}
-	if s.Else != nil {
-		l.block(s.Else, false)
-	}
-}
-
-// planTime is the value of a condition, which must be known before the run.
-func (l *lowerer) planTime(e ast.Expr) bool {
-	v := l.expr(e)
-	switch {
-	case v.kind == konst && v.s.Elem == types.Bool:
-		return v.s.I != 0
-	case v.kind == edge && l.g.Type(v.id).Elem == types.Bool:
-		l.fail(source.Errorf("L008", e.Span(), "an `if` on a value known only in the run is not built yet").
-			WithHelp("ifelse(c, a, b) selects element by element"))
-	case v.kind == poison:
-		panic(bail{})
-	}
-	l.failf("E202", e.Span(), "the condition is %s, not a bool", l.what(v))
-	return false
 }
 
 // unroll elaborates a `for`.
@@ -301,95 +269,6 @@ func (l *lowerer) bounds(r ast.Range) (lo, hi, by int) {
 		}
 	}
 	return lo, hi, by
-}
-
-// iterate unrolls a loop of a number of rounds known before the run; others are
-// region nodes, which are not built yet.
-func (l *lowerer) iterate(s *ast.Iterate) {
-	if s.Times == nil {
-		l.failf("L007", s.Span(), "`iterate .. until` is not built yet; `times n` with a number known before the run is")
-	}
-	n := l.intArg(s.Times, "the number of rounds")
-	if n > l.limit() {
-		l.failf("E410", s.Times.Span(), "the loop has more than %d rounds", l.limit())
-	}
-	carried := make([]val, len(s.Carry))
-	for i, c := range s.Carry {
-		carried[i] = l.expr(c.Init)
-		if c.Type != nil {
-			carried[i] = l.ascribe(carried[i], c.Type, c.Init.Span())
-		}
-	}
-	at := func(name string) int {
-		for i, c := range s.Carry {
-			if c.Name.Name == name {
-				return i
-			}
-		}
-		return -1
-	}
-	given := make([]bool, len(s.Carry))
-	for _, st := range s.Body.Stmts {
-		nx, ok := st.(*ast.Next)
-		if !ok {
-			continue
-		}
-		i := at(nx.Name.Name)
-		if i < 0 {
-			l.failf("E414", nx.Name.At, "%s is not carried by this iterate", nx.Name.Name)
-		}
-		if given[i] {
-			l.failf("E413", nx.Span(), "%s has two `next`", nx.Name.Name)
-		}
-		given[i] = true
-	}
-	for i, c := range s.Carry {
-		if !given[i] {
-			l.failf("E412", c.Name.At, "%s has no `next`", c.Name.Name)
-		}
-	}
-	outer := l.scope
-	for round := 0; round < n; round++ {
-		if l.ctx.Err() != nil {
-			panic(bail{})
-		}
-		l.scope = &scope{parent: outer}
-		for i, c := range s.Carry {
-			l.scope.bind(c.Name.Name, carried[i], c.Name.At)
-		}
-		l.scope = &scope{parent: l.scope}
-		next := make([]val, len(s.Carry))
-		for _, st := range s.Body.Stmts {
-			nx, ok := st.(*ast.Next)
-			if !ok {
-				l.stmt(st)
-				continue
-			}
-			i := at(nx.Name.Name)
-			next[i] = l.carry(carried[i], l.expr(nx.Expr), s.Carry[i], nx)
-		}
-		carried = next
-	}
-	l.scope = outer
-	for i, c := range s.Carry {
-		l.declare(c.Name, carried[i])
-	}
-}
-
-// carry checks that a carried name keeps its type; a literal takes the type of its first `next`.
-func (l *lowerer) carry(old, v val, c ast.Carry, nx *ast.Next) val {
-	if old.kind == konst && old.untyped || v.kind == poison {
-		return v
-	}
-	a, b := l.typeOf(old), l.typeOf(v)
-	if v.kind == konst && v.untyped {
-		return v
-	}
-	if !a.Equal(b) {
-		l.fail(source.Errorf("E415", nx.Expr.Span(), "carried `%s` starts as %v but `next %s` is %v", c.Name.Name, a, c.Name.Name, b).
-			WithNote(c.Init.Span(), "%v", a))
-	}
-	return v
 }
 
 // typeOf is the type of a constant or edge.

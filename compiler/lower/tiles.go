@@ -139,7 +139,7 @@ func (l *lowerer) untile(e *ast.Call) val {
 	}
 	elem := g.elem
 	for off := range g.cur {
-		if g.eq != nil && g.cur[off] == ir.None {
+		if g.eq != nil && g.cur[off] == ir.None && !g.outer {
 			l.solve(g, off, e.Span())
 		}
 		id, i, j := g.cur[off], off/q, off%q
@@ -202,14 +202,14 @@ func (l *lowerer) untile(e *ast.Call) val {
 	}
 	if len(in) == 0 {
 		attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(cols)})
-		none := edgeVal(l.add(l.table.Must("zeros"), attrs, e.Span(), nil))
+		none := l.edgeVal(l.add(l.table.Must("zeros"), attrs, e.Span(), nil))
 		if elem != types.F64 {
 			none = l.apply(l.table.Must(elem.String()), nil, e.Span(), []val{none}, []source.Span{e.Span()})
 		}
 		return none
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
-	return edgeVal(l.add(l.table.Must("lay"), attrs, e.Span(), nil, in...))
+	return l.edgeVal(l.add(l.table.Must("lay"), attrs, e.Span(), nil, in...))
 }
 
 // yes is the 1 x 1 matrix of true: ifelse(yes, x, x) is the scalar x as a matrix, in every bit.

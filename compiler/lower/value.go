@@ -27,6 +27,7 @@ type val struct {
 	kind    kind
 	untyped bool         // of konst: a literal, which takes the type its context wants
 	id      ir.ID        // of edge
+	level   int32        // of edge: how many regions the graph of id lies in
 	s       value.Scalar // of konst
 	grid    *grid        // of array
 	fn      *fun         // of function
@@ -34,7 +35,8 @@ type val struct {
 	mod     *scope       // of module
 }
 
-func edgeVal(id ir.ID) val        { return val{kind: edge, id: id} }
+func (l *lowerer) edgeVal(id ir.ID) val { return val{kind: edge, id: id, level: l.level()} }
+
 func intVal(n int) val            { return val{kind: konst, s: value.I64(int64(n))} }
 func konstVal(s value.Scalar) val { return val{kind: konst, s: s} }
 func (v val) isInt() bool         { return v.kind == konst && v.s.Elem == types.I64 }

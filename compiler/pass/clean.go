@@ -8,6 +8,7 @@ import (
 // DropDead drops the nodes that no effect needs: a binding that nothing emits or
 // asserts costs nothing.
 func DropDead(g *ir.Graph) *ir.Graph {
+	g = dropUnused(g)
 	if keep := alive(g); keep != nil {
 		return g.Compact(keep)
 	}
@@ -20,7 +21,7 @@ func alive(g *ir.Graph) []bool {
 	all := true
 	for i := g.Len() - 1; i >= 0; i-- {
 		id := ir.ID(i)
-		if g.Nodes[i].Op.Laws.Has(op.Effectful) {
+		if g.Effects(id) {
 			keep[i] = true
 		}
 		if !keep[i] {
@@ -52,7 +53,7 @@ func MergeEqual(g *ir.Graph) *ir.Graph {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		m.to[i], keep[i] = id, true
-		if _, _, _, sent := g.Dest(id); sent || g.Nodes[i].Region != nil || g.Nodes[i].Op.Laws.Has(op.Effectful) {
+		if _, _, _, sent := g.Dest(id); sent || g.Nodes[i].Region != nil || g.Nodes[i].Op.Laws.Has(op.Effectful) || g.Nodes[i].Op.Name == "arg" {
 			continue
 		}
 		h := m.hash(id)

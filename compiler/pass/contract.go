@@ -38,6 +38,8 @@ type Contraction struct {
 	// settled is pairs of IDs: ranges of nodes whose statements are done. A call is elaborated within the
 	// expression that it stands in, so that expression's range has nodes that statements of the function named.
 	settled []ir.ID
+	// away holds the ranges of graphs that are left for the regions in them.
+	away map[*ir.Graph][]ir.ID
 }
 
 // The bits of flags.
@@ -81,7 +83,11 @@ func NewContraction(table *op.Table, sizes Sizes) *Contraction {
 // hold IDs of the range but root, whose new ID is the result.
 func (c *Contraction) Run(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
 	if c.g != g {
-		c.g, c.settled = g, c.settled[:0]
+		if c.away == nil {
+			c.away = map[*ir.Graph][]ir.ID{}
+		}
+		c.away[c.g] = c.settled
+		c.g, c.settled = g, c.away[g]
 	}
 	if root >= from {
 		root = c.contract(g, from, root, compact)

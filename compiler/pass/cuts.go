@@ -250,7 +250,7 @@ func (c *cuts) byShape(t types.Type, table *op.Table) cutting {
 		}
 	}
 	if rows, cols := t.Rows/h, t.Cols/w; rows > c.limit || cols > c.limit || rows*cols > c.limit {
-		panic(stop{&TooMany{c.at, c.limit}})
+		panic(stop{&TooMany{c.g.Origin(c.at), c.limit}})
 	}
 	return cutting{every(t.Rows, h), every(t.Cols, w)}
 }

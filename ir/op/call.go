@@ -55,6 +55,12 @@ func Failf(code, format string, args ...any) *Failure {
 	return &Failure{Code: code, Msg: fmt.Sprintf(format, args...)}
 }
 
+// WithHelp adds a help line.
+func (f *Failure) WithHelp(help string) *Failure {
+	f.Help = help
+	return f
+}
+
 // Call is one execution of an operator.
 type Call struct {
 	Def   *Def

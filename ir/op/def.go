@@ -64,6 +64,8 @@ type Def struct {
 	// Kernel fills c.Out (dense results), or sets it (scalars and all else). nil if the operator is
 	// always rewritten away before a plan.
 	Kernel func(c *Call) error
+	// Control is the meaning of the rows that are no operators (iterate, select, part).
+	Control Control
 	// Loop runs the kernel's work in chunks on several workers; nil if one worker does it all.
 	Loop *Loop
 }

@@ -121,9 +121,12 @@ func (p *Plan) Hash() [32]byte {
 				put(int(in))
 			}
 			put(rank(id))
-			if n.Region != nil { // its nodes run where n does
+			for r := n.Region; r != nil; r = r.Next { // its nodes run where n does
 				w.WriteString("{\n")
-				graph(n.Region.Graph, func(ir.ID) int { return 0 })
+				graph(r.Graph, func(ir.ID) int { return 0 })
+				for _, y := range r.Yields {
+					put(int(y))
+				}
 				w.WriteString("}")
 			}
 			w.WriteByte('\n')
@@ -208,6 +211,25 @@ func int32s(f []string) ([]int32, error) {
 		out[i] = int32(x)
 	}
 	return out, nil
+}
+
+// WhereWithin says where the node that steps lead to from node id came from, and in which rounds of loops it was.
+func (p *Plan) WhereWithin(id ir.ID, steps []ir.Step) string {
+	g, at, ok := p.Graph.Follow(id, steps)
+	if !ok {
+		return ""
+	}
+	s := (&Plan{Graph: g}).Where(at)
+	for _, x := range slices.Backward(steps) {
+		if g, at, _ := p.Graph.Follow(id, steps[:len(steps)-1]); g.Nodes[at].Op.Control == op.Iterate {
+			if s != "" {
+				s += ", "
+			}
+			s += fmt.Sprintf("round %d", x.Round+1)
+		}
+		steps = steps[:len(steps)-1]
+	}
+	return s
 }
 
 // Where says where a node came from, for messages: `L[3,3] version 3 (k = 3)`.

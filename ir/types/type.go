@@ -70,6 +70,15 @@ func SparseOf(e Elem, rows, cols int) Type {
 // EffectType is the type of an edge that carries only order.
 func EffectType() Type { return Type{Kind: Effect} }
 
+// TupleOf is the type of several values in one.
+func TupleOf(parts ...Type) Type {
+	ext := &Ext{}
+	for _, t := range parts {
+		ext.Fields = append(ext.Fields, Field{Type: t})
+	}
+	return Type{Kind: Tuple, Ext: ext}
+}
+
 // IsScalar reports a single element.
 func (t Type) IsScalar() bool { return t.Kind == Scalar }
 

@@ -105,3 +105,19 @@ func FormatFloat(x float64, bits int) string {
 	}
 	return strconv.FormatFloat(x, 'g', -1, bits)
 }
+
+// Tuple is the results of a loop or a branch.
+type Tuple []Value
+
+// Type is the tuple of the types of its parts; a part that is nil is an effect.
+func (t Tuple) Type() types.Type {
+	ext := &types.Ext{}
+	for _, v := range t {
+		f := types.Field{Type: types.EffectType()}
+		if v != nil {
+			f.Type = v.Type()
+		}
+		ext.Fields = append(ext.Fields, f)
+	}
+	return types.Type{Kind: types.Tuple, Ext: ext}
+}

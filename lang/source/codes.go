@@ -103,7 +103,7 @@ var codes = [...]CodeRow{
 	{"E218", "wrong number of subscripts", "Matrices take two subscripts, channel arrays as many as they have dimensions.", "emit ones(2, 2)[0, 0, 0]", ""},
 	{"E219", "division by zero", "An integer division by zero in an expression that is computed before the run.", "emit 1 // 0", ""},
 	{"E220", "integer overflow", "An integer expression computed before the run leaves the range of 64 bits.", "emit 9_223_372_036_854_775_807 + 1", ""},
-	{"E221", "branches differ in type", "Both branches of an `if` used as a value have one type and one shape.", `emit if true { 1 } else { "a" }`, ""},
+	{"E221", "branches differ in type", "Both branches of an `if` on a value of the run have one type and one shape. Where the condition is known before the run, the other branch is not looked at.", `emit if sum(eye(2)) > 1 { 1 } else { "a" }`, ""},
 
 	// Streams.
 	{"E310", "pipe does not map", "`xs |> f` calls f with the whole stream. To apply f to every token write `xs |> map(f)`.", `emit lines("-") |> upper`, ""},
@@ -118,7 +118,7 @@ var codes = [...]CodeRow{
 	{"E403", "no such channel", "The subscript is outside the channel array.", "chan L = tiles(eye(4), 2)\nemit L[2,0]", ""},
 	{"E404", "equations form a cycle", "Elements of an equation need each other in a circle, so none can be first. The message lists the circle.", "chan L[i in 0..2] = L[1 - i]\nemit L[0]", ""},
 	{"E405", "loop bound depends on data", "`for` is unrolled before the run, so its bounds are known then. Use `parfor` for many independent results and `iterate` for rounds.", "n = i64(sum(ones(2, 2)))\nfor i in 0..n { emit i }", ""},
-	{"E406", "send where the order is not static", "Sends stand at top level or in fn, under `for` and under `if` with a condition known before the run.", "chan L = tiles(eye(4), 2)\nif sum(eye(4)) > 1 { L[0,0] <- eye(2) }", ""},
+	{"E406", "send where the order is not static", "Sends stand at top level or in fn, under `for` and under `if` with a condition known before the run; not in an `iterate`, and not under an `if` on a value of the run, unless the array is declared in there, too.", "chan L = tiles(eye(4), 2)\nif sum(eye(4)) > 1 { L[0,0] <- eye(2) }", ""},
 	{"E407", "channel has no send end", "`tiles` without `chan`, and arrays given by equations, can only be read. Declare `chan L = ..`.", "T = tiles(eye(4), 2)\nT[0,0] <- eye(2)", ""},
 	{"E408", "stream channel is connected twice", "An element of type `chan T` is connected once.", "", ""},
 	{"E409", "element was never sent", "The whole array is read and one of its elements has no token.", "chan c: grid[2] of f64[2,2]\nc[0] <- eye(2)\nemit untile(c)", ""},
@@ -127,7 +127,7 @@ var codes = [...]CodeRow{
 	{"E412", "next is missing", "Every carried name of an `iterate` has exactly one `next`.", "iterate c = 0 times 3 { d = c }\nemit c", ""},
 	{"E413", "next is given twice or under a condition", "Every carried name of an `iterate` has exactly one `next`, not under `if` or `for`.", "iterate c = 0 times 3 { next c = 1; next c = 2 }\nemit c", ""},
 	{"E414", "next of something that is not carried", "`next` names a carried name of the enclosing `iterate` or a `state` of the stage.", "iterate c = 0 times 3 { next d = 1 }\nemit c", ""},
-	{"E415", "carried type changes", "A carried name keeps its type and shape from round to round.", "iterate c = ones(1, 1) times 3 { next c = ones(2, 2) }\nemit c", ""},
+	{"E415", "carried type changes", "A carried name keeps its type and shape from round to round. A literal that it starts as takes the type of its `next`.", "iterate c = ones(1, 1) times 3 { next c = ones(2, 2) }\nemit c", ""},
 	{"E416", "range is missing", "`for i in xs` needs a range `a..b`, or a list or channel array.", "for i in 3 { emit i }", ""},
 	{"E417", "step is not positive", "`by` takes a positive integer.", "for i in 0..4 by 0 { emit i }", ""},
 
@@ -170,8 +170,6 @@ var codes = [...]CodeRow{
 	{"L004", "stages", "User stream operators are not built yet.", "stage s(xs: chan f64) -> chan f64 { on x in xs { emit x } }", ""},
 	{"L005", "parameter server", "`paramserver` is not built yet.", "w = paramserver(init = zeros(2, 1))", ""},
 	{"L006", "parfor", "`parfor` is not built yet. Use matrix operators.", "a = parfor i in 0..3 { i }", ""},
-	{"L007", "iterate", "`iterate .. until` is not built yet; `times n` with an n that is known before the run is.", "iterate c = 1.0 until c > 3 { next c = c + 1 }\nemit c", ""},
-	{"L008", "condition on run-time data", "An `if` on a value known only in the run is not built yet. Use ifelse(c, a, b).", "emit if sum(eye(2)) > 1 { 1 } else { 2 }", ""},
 	{"L009", "type", "Values of this type are not built yet.", "a: time = 1", ""},
 	{"L010", "construct", "This construct parses and is not built yet.", `emit len("a")`, ""},
 	{"L011", "operator", "This operator is not built yet for these types.", "", ""},

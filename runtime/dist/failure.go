@@ -98,6 +98,7 @@ const (
 type failure struct {
 	Severity severity
 	Node     int32
+	Within   []ir.Step
 	Rank     int  // where the task failed, who was interrupted, or who died
 	Bug      bool // of a task: Flow is to blame, and there was no *op.Failure to take Code and Help from
 	Code     string
@@ -108,7 +109,7 @@ type failure struct {
 }
 
 func failureOf(f *local.TaskFailure) *failure {
-	w := &failure{Severity: taskFailed, Node: int32(f.Node), Rank: f.Rank, Bug: true, Code: "B001", Msg: f.Err.Error()}
+	w := &failure{Severity: taskFailed, Node: int32(f.Node), Within: f.Within, Rank: f.Rank, Bug: true, Code: "B001", Msg: f.Err.Error()}
 	var u *op.Failure
 	if errors.As(f.Err, &u) {
 		w.Bug, w.Code, w.Msg, w.Help = false, u.Code, u.Msg, u.Help
@@ -145,7 +146,7 @@ func (w *failure) task() *local.TaskFailure {
 	if w.Bug {
 		err = errors.New(w.Msg)
 	}
-	return &local.TaskFailure{Node: ir.ID(w.Node), Rank: w.Rank, Err: err}
+	return &local.TaskFailure{Node: ir.ID(w.Node), Rank: w.Rank, Err: err, Within: w.Within}
 }
 
 // public is w for the caller.

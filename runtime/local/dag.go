@@ -18,6 +18,9 @@ type DAG struct {
 	SuccOff []int32 // length N+1; successors of t are Succ[SuccOff[t]:SuccOff[t+1]]
 	Succ    []int32 // a successor that needs two inputs of t is listed twice
 	Prio    []int32 // larger runs first; nil: all equal
+	// Counted is how many tasks, the first ones, run exactly once: the run is over when they have. Those after them run when a
+	// list of theirs is fired (Worker.Fire), any number of times. 0: all are counted.
+	Counted int
 
 	once     sync.Once
 	prepared prepared
@@ -38,6 +41,14 @@ const classes = 64 * 64
 // prioBins is the resolution at which priorities are told apart before they are ranked.
 const prioBins = 1 << 16
 
+// counted is the number of tasks that run exactly once.
+func (d *DAG) counted() int {
+	if d.Counted == 0 {
+		return d.N
+	}
+	return d.Counted
+}
+
 // prepare checks the shape of d and derives its cached data. Safe for concurrent use.
 func (d *DAG) prepare() *prepared {
 	d.once.Do(func() {
@@ -45,8 +56,8 @@ func (d *DAG) prepare() *prepared {
 		if d.prepared.err != nil {
 			return
 		}
-		for _, n := range d.Waits {
-			if n == 0 {
+		for t, n := range d.Waits {
+			if n == 0 && t < d.counted() {
 				d.prepared.roots++
 			}
 			d.prepared.external += int64(n)
@@ -71,6 +82,8 @@ func (d *DAG) check() error {
 		return fmt.Errorf("local: graph of %d tasks has %d counters and %d offsets", d.N, len(d.Waits), len(d.SuccOff))
 	case d.Prio != nil && len(d.Prio) != d.N:
 		return fmt.Errorf("local: graph of %d tasks has %d priorities", d.N, len(d.Prio))
+	case d.Counted < 0 || d.Counted > d.N:
+		return fmt.Errorf("local: graph of %d tasks counts %d", d.N, d.Counted)
 	case d.SuccOff[0] != 0 || int(d.SuccOff[d.N]) != len(d.Succ):
 		return fmt.Errorf("local: successor offsets cover %d..%d of %d edges", d.SuccOff[0], d.SuccOff[d.N], len(d.Succ))
 	}

@@ -71,6 +71,13 @@ type Engine struct {
 	epoch   time.Time
 	clock   bool // tasks read it
 
+	g        *ir.Graph  // the plan's, and after its nodes those of its loops and branches
+	controls []*control // loops and branches, outer ones first; see engine_control.go
+	home     []home     // of g's nodes that are not the plan's
+	order    []int64    // node -> its place in program order; nil: the node's number
+	steer    map[int32]steer
+	turns    atomic.Int64 // rounds of all loops
+
 	dag   DAG
 	task  []ir.ID // task -> node
 	index []int32 // node -> task, -1: not ours
@@ -185,8 +192,11 @@ func (e *Engine) Now() int64 { return int64(time.Since(e.epoch)) }
 // Buffers is the pool that the engine takes memory from.
 func (e *Engine) Buffers() *BufferPool { return e.buffers }
 
-// Tasks is the number of tasks of this rank.
-func (e *Engine) Tasks() int { return e.dag.N }
+// Tasks is the number of tasks of this rank; a loop or branch is one, whatever runs in it.
+func (e *Engine) Tasks() int { return e.dag.counted() }
+
+// Rounds is how many rounds of loops have ended, of all loops together.
+func (e *Engine) Rounds() int { return int(e.turns.Load()) }
 
 // Finished is how many of them have ended.
 func (e *Engine) Finished() int {
@@ -202,7 +212,7 @@ func (e *Engine) Current() []ir.ID {
 	var out []ir.ID
 	for i := range e.scratch {
 		if id := e.scratch[i].current.Load(); id > 0 {
-			out = append(out, ir.ID(id-1))
+			out = append(out, e.planned(ir.ID(id-1)))
 		}
 	}
 	return out

@@ -23,6 +23,7 @@ const (
 	lent               // the result is Sized: memory of the pool is lent before the kernel runs
 	fused              // it has a body
 	effect             // the result may be nil
+	steers             // of a loop or branch: it decides what runs next
 )
 
 // maxNode is above every node.
@@ -30,7 +31,6 @@ const maxNode = math.MaxInt64
 
 // NewEngine prepares the tasks of o.Rank. It costs some tens of nanoseconds a node, with or without work in it.
 func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
-	n := p.Graph.Len()
 	if o.Rank < 0 || o.Rank >= p.Ranks {
 		return nil, fmt.Errorf("BUG: rank %d of a plan for %d", o.Rank, p.Ranks)
 	}
@@ -43,8 +43,9 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	}
 	e.clock = o.Stats || o.Trace != nil || o.Remote != nil
 	e.failedAt.Store(maxNode)
-	e.slot = make([]value.Value, n)
-	e.uses = make([]int32, n)
+	e.flatten()
+	e.slot = make([]value.Value, e.g.Len())
+	e.uses = make([]int32, e.g.Len())
 	if err := e.number(); err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 		return nil, fmt.Errorf("BUG: rank %d reads %%%d of another rank, and nothing moves values", o.Rank, e.external[0])
 	}
 	if o.Remote != nil {
-		for t, id := range e.task {
+		for t, id := range e.task[:e.dag.counted()] {
 			if k := o.Remote.Sends(id); k > 0 {
 				e.uses[id] += int32(k)
 				e.flags[t] |= sent
@@ -63,9 +64,11 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 			e.uses[id] += int32(o.Remote.Sends(id))
 		}
 	}
+	e.sendParts()
 	e.prioritise()
+	e.keepUses()
 	if o.Remote != nil {
-		e.done = make([]atomic.Uint32, (e.dag.N+31)/32)
+		e.done = make([]atomic.Uint32, (e.dag.counted()+31)/32)
 	}
 	e.extState = make([]atomic.Uint32, len(e.external))
 	for _, d := range e.kinds {
@@ -74,16 +77,16 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	return e, nil
 }
 
-// number finds the tasks and gives each its kind and flags, and every exchange its root.
+// number finds the tasks and gives each its kind and flags, and every exchange its root. Tasks of the plan's nodes come first.
 func (e *Engine) number() error {
-	g, p := e.p.Graph, e.p
-	n := g.Len()
-	e.index = make([]int32, n)
+	p := e.p
+	n := p.Graph.Len()
+	e.index = make([]int32, e.g.Len())
+	for i := range e.index {
+		e.index[i] = -1
+	}
 	var exchange *op.Def
-	kindOf := map[*op.Def]uint16{}
-	var lastDef *op.Def
-	var lastKind uint16
-	programs := map[*ir.Region]bool{}
+	b := &numbering{e: e, kindOf: map[*op.Def]uint16{}, programs: map[*ir.Region]bool{}}
 	size := n
 	if p.Ranks > 1 {
 		size = n/p.Ranks + n/8
@@ -93,57 +96,79 @@ func (e *Engine) number() error {
 	e.kind = make([]uint16, 0, size)
 	for i := range n {
 		id := ir.ID(i)
-		node := &g.Nodes[i]
-		e.index[i] = -1
+		node := &e.g.Nodes[i]
 		if exchange == nil && node.Op.Name == "exchange" {
 			exchange = node.Op
-			e.root = make([]ir.ID, n)
+			e.root = make([]ir.ID, e.g.Len())
 			for j := range e.root {
 				e.root[j] = ir.ID(j)
 			}
 		}
 		if node.Op == exchange && exchange != nil {
 			if p.Rank(id) == e.o.Rank {
-				e.root[i] = e.root[g.In(id)[0]]
+				e.root[i] = e.root[e.g.In(id)[0]]
 			}
 			continue
 		}
 		if p.Rank(id) != e.o.Rank {
 			continue
 		}
-		if node.Op != lastDef {
-			k, ok := kindOf[node.Op]
-			if !ok {
-				if k = uint16(len(e.kinds)); len(e.kinds) > math.MaxUint16 {
-					return fmt.Errorf("BUG: more than %d operators in a plan", math.MaxUint16)
-				}
-				kindOf[node.Op] = k
-				e.kinds = append(e.kinds, node.Op)
-			}
-			lastDef, lastKind = node.Op, k
+		if err := b.add(id); err != nil {
+			return err
 		}
-		var f uint8
-		t := g.Type(id)
-		if t.Sized() {
-			f |= lent
-		}
-		if t.Kind == types.Effect {
-			f |= effect
-		}
-		if node.Region != nil {
-			f |= fused
-			if !programs[node.Region] {
-				programs[node.Region] = true
-				if _, err := node.Program(); err != nil { // made here, so that tasks only fetch it
-					return fmt.Errorf("BUG: %w\n  in %s", err, g.Line(id))
-				}
-			}
-		}
-		e.index[i] = int32(len(e.task))
-		e.task = append(e.task, id)
-		e.flags = append(e.flags, f)
-		e.kind = append(e.kind, lastKind)
 	}
+	return b.controls()
+}
+
+// numbering gives tasks their numbers.
+type numbering struct {
+	e        *Engine
+	kindOf   map[*op.Def]uint16
+	lastDef  *op.Def
+	lastKind uint16
+	programs map[*ir.Region]bool
+}
+
+// add makes a task of node id. A part of a loop's results is none: the end of the loop puts it into its slot.
+func (b *numbering) add(id ir.ID) error {
+	e, g := b.e, b.e.g
+	node := &g.Nodes[id]
+	if node.Op.Control == op.Part {
+		e.index[id] = e.index[g.In(id)[0]]
+		return nil
+	}
+	if node.Op != b.lastDef {
+		k, ok := b.kindOf[node.Op]
+		if !ok {
+			if k = uint16(len(e.kinds)); len(e.kinds) > math.MaxUint16 {
+				return fmt.Errorf("BUG: more than %d operators in a plan", math.MaxUint16)
+			}
+			b.kindOf[node.Op] = k
+			e.kinds = append(e.kinds, node.Op)
+		}
+		b.lastDef, b.lastKind = node.Op, k
+	}
+	var f uint8
+	t := g.Type(id)
+	if t.Sized() {
+		f |= lent
+	}
+	if t.Kind == types.Effect {
+		f |= effect
+	}
+	if node.Region != nil && node.Op.Control == op.NoControl {
+		f |= fused
+		if !b.programs[node.Region] {
+			b.programs[node.Region] = true
+			if _, err := node.Program(); err != nil { // made here, so that tasks only fetch it
+				return fmt.Errorf("BUG: %w\n  in %s", err, g.Line(id))
+			}
+		}
+	}
+	e.index[id] = int32(len(e.task))
+	e.task = append(e.task, id)
+	e.flags = append(e.flags, f)
+	e.kind = append(e.kind, b.lastKind)
 	return nil
 }
 
@@ -158,30 +183,60 @@ func (e *Engine) at(id ir.ID) ir.ID {
 // connect makes the edges of the task graph, the list of external inputs and the use counts, in two
 // passes over the inputs: count, then fill.
 func (e *Engine) connect() {
-	g, d := e.p.Graph, &e.dag
+	d := &e.dag
 	d.N = len(e.task)
 	d.Waits = make([]int32, d.N)
 	d.SuccOff = make([]int32, d.N+1)
 	edges := 0
-	for t, id := range e.task {
-		in := g.In(id)
-		d.Waits[t] = int32(len(in))
-		for _, x := range in {
+	for t := range e.task {
+		for _, x := range e.reads(int32(t)) {
 			x = e.at(x)
 			e.uses[x]++
+			if e.handed(x) {
+				continue
+			}
+			d.Waits[t]++
 			if p := e.index[x]; p >= 0 {
 				d.SuccOff[p+1]++
 				edges++
 			}
 		}
 	}
+	extra := e.connectControls()
+	edges += len(extra)
 	for t := range d.N {
 		d.SuccOff[t+1] += d.SuccOff[t]
 	}
-	// Received values: those with uses but no task here, and those that only pass through.
-	ext := make(map[ir.ID]int32)
+	ext := e.receive()
+	d.Succ = make([]int32, edges)
+	fill := append([]int32(nil), d.SuccOff[:d.N]...)
+	fillExt := append([]int32(nil), e.extOff...)
+	for t := range e.task {
+		for _, x := range e.reads(int32(t)) {
+			if x = e.at(x); e.handed(x) {
+				continue
+			}
+			if p := e.index[x]; p >= 0 {
+				d.Succ[fill[p]] = int32(t)
+				fill[p]++
+			} else {
+				k := ext[x]
+				e.extTask[fillExt[k]] = int32(t)
+				fillExt[k]++
+			}
+		}
+	}
+	for _, x := range extra {
+		d.Succ[fill[x.from]] = x.to
+		fill[x.from]++
+	}
+}
+
+// receive lists the received values: those with uses but no task here, and those that only pass through.
+func (e *Engine) receive() (ext map[ir.ID]int32) {
+	ext = make(map[ir.ID]int32)
 	total := 0
-	for i := range e.index {
+	for i := range e.p.Graph.Len() {
 		id := ir.ID(i)
 		if e.index[i] >= 0 || e.at(id) != id {
 			continue
@@ -197,32 +252,18 @@ func (e *Engine) connect() {
 	}
 	e.extOff = append(e.extOff, int32(total))
 	e.extTask = make([]int32, total)
-	d.Succ = make([]int32, edges)
-	fill := append([]int32(nil), d.SuccOff[:d.N]...)
-	fillExt := append([]int32(nil), e.extOff...)
-	for t, id := range e.task {
-		for _, x := range g.In(id) {
-			x = e.at(x)
-			if p := e.index[x]; p >= 0 {
-				d.Succ[fill[p]] = int32(t)
-				fill[p]++
-			} else {
-				k := ext[x]
-				e.extTask[fillExt[k]] = int32(t)
-				fillExt[k]++
-			}
-		}
-	}
+	return ext
 }
 
 // prioritise copies the plan's priorities, or makes earlier tasks more urgent.
 func (e *Engine) prioritise() {
 	e.dag.Prio = make([]int32, e.dag.N)
-	for t, id := range e.task {
+	for t, id := range e.task[:e.dag.counted()] {
 		if e.p.Prio != nil {
 			e.dag.Prio[t] = e.p.Prio[id]
 		} else {
 			e.dag.Prio[t] = -int32(t)
 		}
 	}
+	e.prioritiseControls()
 }

@@ -19,6 +19,10 @@ type TaskFailure struct {
 	Node ir.ID
 	Rank int
 	Err  error
+	// Within leads from Node, a loop or branch, to the node in its regions that failed.
+	Within []ir.Step
+
+	place int64 // 1 + the engine's place of it in program order; 0: that of Node
 }
 
 func (f *TaskFailure) Error() string {
@@ -31,12 +35,13 @@ func (f *TaskFailure) Unwrap() error { return f.Err }
 // Message is the failure as a user reads it: `potrf: leading minor 17 is not positive definite, in L[3,3] version 3
 // (k = 3), cholesky.flow:11:13`. Parts that p does not know are left out.
 func (f *TaskFailure) Message(p *plan.Plan) string {
-	if int(f.Node) >= p.Graph.Len() || f.Node < 0 {
+	g, id, ok := p.Graph.Follow(f.Node, f.Within)
+	if !ok {
 		return f.Err.Error()
 	}
-	n := &p.Graph.Nodes[f.Node]
+	n := &g.Nodes[id]
 	s := fmt.Sprintf("%s: %v", n.Op.Source(), f.Err)
-	if where := p.Where(f.Node); where != "" {
+	if where := p.WhereWithin(f.Node, f.Within); where != "" {
 		s += ", in " + where
 	}
 	if p.Files != nil && n.Span.IsValid() {
@@ -50,12 +55,15 @@ func (f *TaskFailure) Message(p *plan.Plan) string {
 // Note [The first failure].
 func (e *Engine) Fail(f *TaskFailure) {
 	e.failMu.Lock()
-	if e.failure != nil && e.failure.Node <= f.Node {
+	if f.place == 0 {
+		f.place = 1 + e.place(f.Node)
+	}
+	if e.failure != nil && e.failure.place <= f.place {
 		e.failMu.Unlock()
 		return
 	}
 	e.failure = f
-	e.failedAt.Store(int64(f.Node))
+	e.failedAt.Store(f.place - 1)
 	if e.grace == nil {
 		e.grace = time.AfterFunc(e.o.Grace, func() { e.running().Cancel(errGrace) })
 	}
@@ -63,7 +71,7 @@ func (e *Engine) Fail(f *TaskFailure) {
 	if e.o.Remote != nil && f.Rank == e.o.Rank {
 		e.o.Remote.Failed(f)
 	}
-	e.giveUp(f.Node)
+	e.giveUp(f.place - 1)
 }
 
 // Failure is the failure so far, nil if there is none.
@@ -122,11 +130,11 @@ func (e *Engine) satisfy(i int) {
 	}
 }
 
-// giveUp ends the wait for values that only tasks after node read: those are passed over.
-func (e *Engine) giveUp(node ir.ID) {
+// giveUp ends the wait for values that only tasks after a place in program order read: those are passed over.
+func (e *Engine) giveUp(place int64) {
 	for i := range e.external {
 		from, to := e.extOff[i], e.extOff[i+1]
-		if from < to && e.task[e.extTask[from]] > node && e.extState[i].CompareAndSwap(0, 1) {
+		if from < to && e.place(e.task[e.extTask[from]]) > place && e.extState[i].CompareAndSwap(0, 1) {
 			e.satisfy(i)
 		}
 	}
@@ -135,7 +143,7 @@ func (e *Engine) giveUp(node ir.ID) {
 // FirstUnfinished is a node before which all of this rank's tasks have ended, and which grows as they end; the number of
 // nodes when all have. One goroutine at a time. Only with Remote.
 func (e *Engine) FirstUnfinished() ir.ID {
-	for e.low < e.dag.N {
+	for e.low < e.dag.counted() {
 		w := e.done[e.low/32].Load() >> (e.low % 32)
 		ended := bits.TrailingZeros32(^w)
 		e.low += min(ended, 32-e.low%32)
@@ -143,7 +151,7 @@ func (e *Engine) FirstUnfinished() ir.ID {
 			break
 		}
 	}
-	if e.low >= e.dag.N {
+	if e.low >= e.dag.counted() {
 		return ir.ID(e.p.Graph.Len())
 	}
 	return e.task[e.low]

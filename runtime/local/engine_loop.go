@@ -107,7 +107,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	if n <= leaf || leaf <= 0 {
 		return false, nil
 	}
-	l, err := e.loopOf(t, &e.p.Graph.Nodes[id], (n+leaf-1)/leaf)
+	l, err := e.loopOf(t, &e.g.Nodes[id], (n+leaf-1)/leaf)
 	if err != nil {
 		return false, err
 	}
@@ -159,13 +159,13 @@ func (l *loopRun) Work(w *Worker) {
 func (e *Engine) timeShare(s *workerState, t int32, id ir.ID, start int64) {
 	var end int64
 	if s.track != nil {
-		end = s.track.Share(int32(id), e.names[e.kind[t]], start)
+		end = s.track.Share(int32(e.planned(id)), e.names[e.kind[t]], start)
 	} else {
 		end = e.Now()
 	}
 	s.kinds[e.kind[t]].busy += end - start
 	if s.calls != nil {
-		s.calls[e.p.Graph.Nodes[id].Call].share(start, end)
+		s.calls[e.g.Nodes[id].Call].share(start, end)
 	}
 }
 
@@ -254,7 +254,7 @@ func (l *loopRun) Done(w *Worker) error {
 		}
 		s.current.Store(0)
 		if err != errStopped {
-			e.Fail(&TaskFailure{Node: id, Rank: e.o.Rank, Err: err})
+			e.fail(id, err)
 		}
 		return nil
 	}
@@ -297,7 +297,7 @@ func (e *Engine) addLoop(l *loopRun, end int64, failed bool) {
 	if t == nil {
 		t = schedule.Default()
 	}
-	r := trace.LoopRecord{Node: int32(l.id), Round: l.log.round, Op: l.call.Def.Name, N: int64(l.n), Leaf: int64(l.leaf), MinChunk: int64(max(p.Grain, 1)),
+	r := trace.LoopRecord{Node: int32(e.planned(l.id)), Round: l.log.round, Op: l.call.Def.Name, N: int64(l.n), Leaf: int64(l.leaf), MinChunk: int64(max(p.Grain, 1)),
 		Technique: t.Name, Layout: p.Layout.String(), Victim: p.Victim.String(), Workers: int32(len(e.scratch)),
 		Start: l.begun, End: end, Failed: failed, Chunks: make([]trace.Chunk, 0, n)}
 	for _, c := range l.chunks {

@@ -17,7 +17,8 @@ import (
 type Report struct {
 	Rank    int
 	Workers int
-	Tasks   int // run to their end
+	Tasks   int // run to their end, in every round of a loop
+	Rounds  int // of all loops
 	Edges   int // between tasks of this rank
 	Seconds float64
 	Busy    float64 // seconds in kernels, over all workers; 0 without a clock
@@ -88,9 +89,9 @@ func (c *callCount) plus(o callCount) {
 }
 
 func (e *Engine) makeReport(wall time.Duration) *Report {
-	r := &Report{Rank: e.o.Rank, Workers: len(e.scratch), Edges: len(e.dag.Succ), Seconds: wall.Seconds(), BytesPeak: e.buffers.Stats().Peak}
+	r := &Report{Rank: e.o.Rank, Workers: len(e.scratch), Rounds: e.Rounds(), Edges: len(e.dag.Succ), Seconds: wall.Seconds(), BytesPeak: e.buffers.Stats().Peak}
 	kinds := make([]kindCount, len(e.kinds))
-	calls := make([]callCount, len(e.p.Graph.Calls))
+	calls := make([]callCount, len(e.g.Calls))
 	for i := range e.scratch {
 		s := &e.scratch[i]
 		r.BytesLent += s.lent
@@ -134,7 +135,7 @@ func (e *Engine) makeReport(wall time.Duration) *Report {
 
 // reportCalls adds every call to its caller, then lists those that ran anything. A call comes after its caller.
 func (e *Engine) reportCalls(r *Report, calls []callCount, flops []float64) {
-	list := e.p.Graph.Calls
+	list := e.g.Calls
 	begin := e.started.Sub(e.epoch).Nanoseconds()
 	if t := e.o.Trace; t != nil {
 		// Times were read from the trace's clock: what it shows now, less what has passed since.
@@ -165,7 +166,7 @@ func (e *Engine) reportCalls(r *Report, calls []callCount, flops []float64) {
 // flops sums the work of all tasks by kind and by call. Neighbouring tasks are mostly alike, so the last answer of
 // each kind is kept.
 func (e *Engine) flops() (byKind, byCall []float64) {
-	g := e.p.Graph
+	g := e.g
 	byKind = make([]float64, len(e.kinds))
 	byCall = make([]float64, len(g.Calls))
 	type answer struct {
@@ -177,11 +178,14 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 	last := make([]answer, len(e.kinds))
 	var in []types.Type
 	for t, id := range e.task {
+		if e.flags[t]&steers != 0 {
+			continue
+		}
 		k := e.kind[t]
 		d := e.kinds[k]
 		if d.Cost == nil || e.flags[t]&fused != 0 {
 			if e.flags[t]&fused != 0 {
-				f := e.fusedFlops(id)
+				f := e.fusedFlops(id) * e.runs(id)
 				byKind[k] += f
 				byCall[g.Nodes[id].Call] += f
 			}
@@ -199,16 +203,17 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 				a.in = []types.Type{}
 			}
 		}
-		byKind[k] += a.flops
-		byCall[g.Nodes[id].Call] += a.flops
+		f := a.flops * e.runs(id)
+		byKind[k] += f
+		byCall[g.Nodes[id].Call] += f
 	}
 	return byKind, byCall
 }
 
 // fusedFlops is the work of a map: one operation an element and a step.
 func (e *Engine) fusedFlops(id ir.ID) float64 {
-	r := e.p.Graph.Nodes[id].Region
-	t := e.p.Graph.Type(id)
+	r := e.g.Nodes[id].Region
+	t := e.g.Type(id)
 	if t.Kind == types.Matrix && !t.Known() {
 		return 0
 	}

@@ -33,16 +33,19 @@ type workerState struct {
 func (s *workerState) init(e *Engine, i int) {
 	s.track = e.o.Trace.Worker(i)
 	s.kinds = make([]kindCount, len(e.kinds))
-	if e.clock && len(e.p.Graph.Calls) > 1 {
-		s.calls = make([]callCount, len(e.p.Graph.Calls))
+	if e.clock && len(e.g.Calls) > 1 {
+		s.calls = make([]callCount, len(e.g.Calls))
 	}
 }
 
 // body is the Body of the run. It never returns an error: a failed task fails the engine, whose later tasks are
 // then passed over, so that the run ends by itself once the tasks before the failed one are through.
 func (e *Engine) body(w *Worker, t int32) error {
+	if e.flags[t]&steers != 0 {
+		return e.steerTask(w, t)
+	}
 	id := e.task[t]
-	if int64(id) > e.failedAt.Load() {
+	if e.place(id) > e.failedAt.Load() {
 		return nil
 	}
 	s := &e.scratch[w.index]
@@ -54,7 +57,7 @@ func (e *Engine) body(w *Worker, t int32) error {
 	v, opened, err := e.execute(w, s, t, id, start)
 	if err != nil {
 		s.current.Store(0)
-		e.Fail(&TaskFailure{Node: id, Rank: e.o.Rank, Err: err})
+		e.fail(id, err)
 		return nil
 	}
 	if opened {
@@ -69,21 +72,34 @@ func (e *Engine) finish(s *workerState, t int32, id ir.ID, v value.Value, start 
 	end := start
 	if e.clock {
 		if s.track != nil {
-			end = s.track.Task(int32(id), e.names[e.kind[t]], start)
+			end = s.track.Task(int32(e.planned(id)), e.names[e.kind[t]], start)
 		} else {
 			end = e.Now()
 		}
 		k := &s.kinds[e.kind[t]]
 		k.busy += end - start
 		if s.calls != nil {
-			s.calls[e.p.Graph.Nodes[id].Call].add(start, end)
+			s.calls[e.g.Nodes[id].Call].add(start, end)
 		}
 	}
 	s.kinds[e.kind[t]].tasks++
+	if int(id) >= e.p.Graph.Len() { // of a loop's or branch's body: neither counted nor seen
+		e.settle(s, t, id, v)
+		s.current.Store(0)
+		if e.o.Remote != nil {
+			e.o.Remote.Between(end)
+		}
+		return
+	}
 	if e.o.Observe != nil {
 		e.o.Observe(id, v)
 	}
 	e.settle(s, t, id, v)
+	e.ended(s, t, end)
+}
+
+// ended counts task t, which ended at a time of Engine.Now.
+func (e *Engine) ended(s *workerState, t int32, end int64) {
 	if e.done != nil {
 		e.done[t/32].Or(1 << (t % 32))
 	}
@@ -104,7 +120,7 @@ func (e *Engine) now(s *workerState) int64 {
 
 // execute makes the result of node id, or opens a loop that will. A panic in a kernel becomes an error that says so.
 func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int64) (v value.Value, opened bool, err error) {
-	g := e.p.Graph
+	g := e.g
 	n := &g.Nodes[id]
 	c := &s.call
 	*c = op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), Env: e.o.Env}
@@ -187,7 +203,7 @@ func (e *Engine) checked(c *op.Call, t int32, out *value.Dense, v value.Value) (
 // An input is taken when one use is left, and that one is ours: nobody can add uses, and all other readers have
 // ended, counted down after their last read. An input that n reads twice counts twice, so it is never taken.
 func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *value.Dense, err error) {
-	in := e.p.Graph.In(id)
+	in := e.g.In(id)
 	if a := n.Op.Accum; a > 0 {
 		x := e.at(in[a-1])
 		from, ok := s.in[a-1].(*value.Dense)
@@ -230,7 +246,7 @@ func (e *Engine) takeable(x ir.ID, d *value.Dense) bool {
 func (e *Engine) take(s *workerState, x ir.ID, d *value.Dense) *value.Dense {
 	e.slot[x] = nil
 	s.reused += int64(len(d.Buf))
-	if e.index[x] < 0 && e.o.Remote != nil {
+	if e.received(x) {
 		e.o.Remote.Freed(x)
 	}
 	return d
@@ -262,7 +278,7 @@ func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 			e.o.Remote.Produced(id, v)
 		}
 	}
-	for _, x := range e.p.Graph.In(id) {
+	for _, x := range e.g.In(id) {
 		e.Release(e.at(x))
 	}
 }
@@ -275,10 +291,15 @@ func (e *Engine) Release(id ir.ID) {
 	if v := e.slot[id]; v != nil { // nil: taken over, or an effect
 		e.slot[id] = nil
 		e.discard(v)
-		if e.index[id] < 0 && e.o.Remote != nil {
+		if e.received(id) {
 			e.o.Remote.Freed(id)
 		}
 	}
+}
+
+// received reports whether x came from another rank.
+func (e *Engine) received(x ir.ID) bool {
+	return e.o.Remote != nil && int(x) < e.p.Graph.Len() && e.index[x] < 0
 }
 
 // discard gives the memory of a value back.

@@ -113,7 +113,7 @@ func (p *Pool) Start(ctx context.Context, d *DAG, body Body, options ...Options)
 	}
 	r.join() // keeps the run from ending while it is set up
 	p.spin.Store(p.spinTime())
-	r.left.Store(int64(d.N))
+	r.left.Store(int64(d.counted()))
 	r.away.Store(d.prepared.external)
 	r.class = d.prepared.class
 	if cap(p.count) < d.N {
@@ -164,7 +164,7 @@ func (p *Pool) deal(r *Run) {
 	block := min(max(r.dag.prepared.roots/(8*len(p.workers)), 1), 1024)
 	// From the back, so that stacks give them out from the front.
 	n := r.dag.prepared.roots
-	for t := r.dag.N - 1; n > 0; t-- {
+	for t := r.dag.counted() - 1; n > 0; t-- {
 		if r.dag.Waits[t] != 0 {
 			continue
 		}

@@ -205,7 +205,7 @@ func (r *Run) Cancel(err error) { r.fail(-1, err) }
 
 // Finished is the number of tasks that have finished, for showing progress: it lags by up to a
 // thousand tasks a worker.
-func (r *Run) Finished() int { return r.dag.N - int(r.left.Load()) }
+func (r *Run) Finished() int { return r.dag.counted() - int(r.left.Load()) }
 
 // Steals is how often a worker took tasks from another's queue. Final after Wait.
 func (r *Run) Steals() int { return int(r.steals.Load()) }

@@ -16,6 +16,7 @@ type Worker struct {
 	index   int
 	wake    chan struct{}
 	victim  int   // where the last look at another queue was
+	fires   int32 // the list that the task in its Body fires; -1: its own successors are enabled
 	task    int32 // the task in its Body, -1 outside: whom to blame for a panic
 	done    int32 // tasks finished and not yet reported to the run
 	seeks   bool  // counted in Pool.searching
@@ -95,7 +96,7 @@ func (w *Worker) await() bool {
 
 // serve works on r, which w has joined, until it finds nothing for a while or r ends. Panics end here.
 func (w *Worker) serve(r *Run) {
-	w.task, w.done, w.clean, w.run, w.sharing = -1, 0, false, r, nil
+	w.task, w.fires, w.done, w.clean, w.run, w.sharing = -1, -1, 0, false, r, nil
 	defer func() {
 		if w.clean {
 			return
@@ -154,6 +155,10 @@ func (w *Worker) work(r *Run) {
 // input is warm in the cache, and a chain never touches a queue. -1 if none, or if the queue holds a better one.
 func (w *Worker) release(r *Run, t int32) int32 {
 	d := r.dag
+	counted := int(t) < d.counted()
+	if w.fires >= 0 {
+		t, w.fires = w.fires, -1
+	}
 	best, n := int32(-1), 0
 	for _, s := range d.Succ[d.SuccOff[t]:d.SuccOff[t+1]] {
 		// Whoever reads 1 brings the last input, nobody else can write any more: no locked operation.
@@ -179,8 +184,10 @@ func (w *Worker) release(r *Run, t int32) int32 {
 		w.batch[n] = s
 		n++
 	}
-	if w.done++; w.done >= reportEvery {
-		w.report(r)
+	if counted {
+		if w.done++; w.done >= reportEvery {
+			w.report(r)
+		}
 	}
 	if best >= 0 && r.class != nil && int32(r.class[best])+1 < w.queue.best.Load() {
 		if n == len(w.batch) {

@@ -1,0 +1,148 @@
+package lower
+
+import (
+	"flow/ir"
+	"flow/ir/types"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file elaborates `if`: one branch of it when the condition is known before the run, else a node with both as regions.
+
+// branch elaborates an `if`, as a value or as a statement.
+func (l *lowerer) branch(e *ast.If, wantValue bool) val {
+	for {
+		c := l.whole(e.Cond)
+		switch {
+		case c.kind == poison:
+			panic(bail{})
+		case c.kind == edge && l.typeOf(c) == types.ScalarOf(types.Bool):
+			return l.choose(e, c.id, wantValue)
+		case c.kind != konst || c.s.Elem != types.Bool:
+			d := source.Errorf("E202", e.Cond.Span(), "the condition is %s, not a bool", l.what(c))
+			if c.kind == edge && l.typeOf(c).Elem == types.Bool {
+				d = d.WithHelp("any(..) and all(..) make one bool of a matrix; ifelse(c, a, b) selects element by element")
+			}
+			l.fail(d)
+		case c.s.I != 0:
+			return l.block(e.Then, wantValue)
+		}
+		if e.ElseIf == nil {
+			break
+		}
+		e = e.ElseIf
+	}
+	if e.Else == nil {
+		return val{}
+	}
+	return l.block(e.Else, wantValue)
+}
+
+// choose makes the node of an `if` whose condition only the run knows.
+func (l *lowerer) choose(e *ast.If, cond ir.ID, wantValue bool) val {
+	then, other := l.newRegion(), l.newRegion()
+	var a, b val
+	l.within(then, func() { a = l.blockWhole(e.Then, wantValue) })
+	at := e.Span()
+	l.within(other, func() {
+		switch {
+		case e.ElseIf != nil:
+			at = e.ElseIf.Span()
+			b = l.branch(e.ElseIf, wantValue)
+		case e.Else != nil:
+			at = e.Else.Span()
+			b = l.blockWhole(e.Else, wantValue)
+		}
+	})
+	u := &union{l: l, then: then, other: other, e: e, at: at}
+	var v val
+	if wantValue {
+		v = u.meet(a, b)
+	} else if len(then.effect) == 0 && len(other.effect) == 0 && then.assert == ir.None && other.assert == ir.None {
+		return val{} // it was checked, and does nothing
+	}
+	parts := l.close(l.table.Must("select"), nil, e.Span(), []ir.ID{cond}, u.typ, [][]ir.ID{u.a, u.b}, then, other)
+	return u.fill(v, parts)
+}
+
+// blockWhole is block, with the value brought into canonical form inside of the region.
+func (l *lowerer) blockWhole(b *ast.Block, wantValue bool) val {
+	from, before := ir.ID(l.g.Len()), l.sends
+	v := l.block(b, wantValue)
+	if v.kind == edge {
+		v.id = l.in.Contract(l.g, from, v.id, l.sends == before)
+	}
+	return v
+}
+
+// union is the values that two branches give, part by part.
+type union struct {
+	l           *lowerer
+	then, other *region
+	e           *ast.If
+	at          source.Span // of the second branch
+	typ         []types.Type
+	a, b        []ir.ID
+}
+
+// meet pairs what the branches give. The result has the shape of both, with the number of a part for each edge.
+func (u *union) meet(a, b val) val {
+	l := u.l
+	if a.kind == poison || b.kind == poison {
+		panic(bail{})
+	}
+	if a.kind == tuple && b.kind == tuple && len(a.elems) == len(b.elems) {
+		out := val{kind: tuple, elems: make([]val, len(a.elems))}
+		for i := range a.elems {
+			out.elems[i] = u.meet(a.elems[i], b.elems[i])
+		}
+		return out
+	}
+	for _, v := range []val{a, b} {
+		if v.kind != konst && v.kind != edge && v.kind != tuple {
+			l.failf("E200", u.e.Span(), "the branches of an `if` on a value of the run give matrices, scalars or tuples of them, this is %s", l.what(v))
+		}
+	}
+	ta, tb := u.typeOf(u.then, a), u.typeOf(u.other, b)
+	if a.kind == konst && a.untyped && tb.IsScalar() && becomes(a.s.Elem, tb.Elem) {
+		a, ta = konstVal(a.s.Convert(tb.Elem)), tb
+	}
+	if b.kind == konst && b.untyped && ta.IsScalar() && becomes(b.s.Elem, ta.Elem) {
+		b, tb = konstVal(b.s.Convert(ta.Elem)), ta
+	}
+	if a.kind == tuple || b.kind == tuple || !ta.Equal(tb) {
+		first := u.e.Then.Span()
+		d := source.Errorf("E221", u.at, "one branch of the `if` gives %s, the other %s", u.name(a, ta), u.name(b, tb)).WithNote(first, "%s", u.name(a, ta))
+		d.Label = u.name(b, tb)
+		l.fail(d)
+	}
+	l.within(u.then, func() { u.a = append(u.a, l.toEdge(a, u.e.Then.Span())) })
+	l.within(u.other, func() { u.b = append(u.b, l.toEdge(b, u.at)) })
+	u.typ = append(u.typ, ta)
+	return val{kind: edge, id: ir.ID(len(u.typ) - 1)}
+}
+
+func (u *union) typeOf(r *region, v val) (t types.Type) {
+	u.l.within(r, func() { t = u.l.typeOf(v) })
+	return t
+}
+
+func (u *union) name(v val, t types.Type) string {
+	if v.kind == tuple {
+		return "a tuple"
+	}
+	return t.String()
+}
+
+// fill puts the parts of the node where meet left their numbers.
+func (u *union) fill(v val, parts []ir.ID) val {
+	switch v.kind {
+	case edge:
+		return u.l.edgeVal(parts[v.id])
+	case tuple:
+		for i := range v.elems {
+			v.elems[i] = u.fill(v.elems[i], parts)
+		}
+	}
+	return v
+}

@@ -1,0 +1,316 @@
+package lower
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file elaborates `iterate`: one node with a region for the body and one for the condition. Carried names are values of
+// the run, whatever they start as, so that a program does not depend on how its loop is run.
+
+// unrolled is the greatest number of rounds, known before the run, that become so many copies of the body instead of a loop:
+// a few rounds of tiled work then overlap, and spread over ranks. `with (unroll = n)` says otherwise.
+const unrolled = 4
+
+// carried is an iterate being elaborated.
+type carried struct {
+	s       *ast.Iterate
+	init    []val
+	typ     []types.Type
+	literal []bool // the type is the `next`'s to choose
+}
+
+func (l *lowerer) iterate(s *ast.Iterate) {
+	c := &carried{s: s}
+	l.nexts(s)
+	for _, k := range s.Carry {
+		c.add(l, k)
+	}
+	most := l.unrollHint(s)
+	times, counted := int64(0), false
+	var count val
+	if s.Times != nil {
+		count = l.whole(s.Times)
+		switch {
+		case count.kind == poison:
+			panic(bail{})
+		case count.isInt():
+			times, counted = count.s.I, true
+		case count.kind != edge || l.typeOf(count) != types.ScalarOf(types.I64):
+			l.failf("E200", s.Times.Span(), "the number of rounds is an integer, this is %s", l.what(count))
+		}
+	}
+	warnings := len(l.diags)
+	body, next := l.settled(c)
+	var results []ir.ID
+	switch {
+	case counted && times <= int64(most):
+		results = l.unrolledRounds(c, times, warnings)
+	case counted:
+		attrs := op.MakeAttrs(op.Attr{Name: "carry", Val: op.Int(len(c.init))}, op.Attr{Name: "times", Val: op.Int(int(times))})
+		results = l.close(l.table.Must("iterate"), attrs, s.Span(), c.edges(l), c.typ, [][]ir.ID{next}, body)
+	default:
+		results = l.untilNode(c, body, next, count)
+	}
+	for i, k := range s.Carry {
+		l.declare(k.Name, l.edgeVal(results[i]))
+	}
+}
+
+// add elaborates what a carried name starts as.
+func (c *carried) add(l *lowerer, k ast.Carry) {
+	v := l.whole(k.Init)
+	if v.kind == poison {
+		panic(bail{})
+	}
+	if v.kind != konst && v.kind != edge {
+		l.failf("E200", k.Init.Span(), "a carried value is a matrix or scalar, this is %s", l.what(v))
+	}
+	if k.Type != nil {
+		v = l.ascribe(v, k.Type, k.Init.Span())
+	}
+	c.init = append(c.init, v)
+	c.typ = append(c.typ, l.typeOf(v))
+	c.literal = append(c.literal, v.kind == konst && v.untyped)
+}
+
+// edges is the initial values as edges of their types.
+func (c *carried) edges(l *lowerer) []ir.ID {
+	out := make([]ir.ID, len(c.init))
+	for i, v := range c.init {
+		if v.kind == konst {
+			v.s = v.s.Convert(c.typ[i].Elem)
+		}
+		out[i] = l.toEdge(v, c.s.Carry[i].Init.Span())
+	}
+	return out
+}
+
+// nexts checks that each carried name has one `next`, and that none stands under a condition.
+func (l *lowerer) nexts(s *ast.Iterate) {
+	given := make([]source.Span, len(s.Carry))
+	for _, st := range s.Body.Stmts {
+		nx, ok := st.(*ast.Next)
+		if !ok {
+			l.nestedNext(st)
+			continue
+		}
+		i := carriedAt(s, nx.Name.Name)
+		if i < 0 {
+			l.fail(source.Errorf("E414", nx.Name.At, "%s is not carried by this iterate", nx.Name.Name).WithNote(s.Carry[0].Name.At, "what it carries begins here"))
+		}
+		if given[i].IsValid() {
+			l.fail(source.Errorf("E413", nx.Span(), "%s has two `next`", nx.Name.Name).WithNote(given[i], "the first"))
+		}
+		given[i] = nx.Span()
+	}
+	for i, k := range s.Carry {
+		if !given[i].IsValid() {
+			l.fail(source.Errorf("E412", k.Name.At, "%s has no `next`", k.Name.Name).
+				WithHelp("a value that stays the same in all rounds is bound above the loop: %s = ..", k.Name.Name))
+		}
+	}
+}
+
+func carriedAt(s *ast.Iterate, name string) int {
+	for i, k := range s.Carry {
+		if k.Name.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// nestedNext reports a `next` in a block of the body that is not a loop of its own.
+func (l *lowerer) nestedNext(st ast.Stmt) {
+	ast.Walk(st, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Iterate, *ast.Lambda:
+			return false
+		case *ast.Next:
+			l.fail(source.Errorf("E413", n.Span(), "the `next` of %s stands under a condition or in a loop", n.Name.Name).
+				WithHelp("give it always, and choose the value: next %s = if .. { .. } else { .. }", n.Name.Name))
+		}
+		return true
+	})
+}
+
+// unrollHint is the number of rounds up to which the loop is unrolled.
+func (l *lowerer) unrollHint(s *ast.Iterate) int {
+	if s.With == nil {
+		return unrolled
+	}
+	most := unrolled
+	for _, a := range s.With.Args {
+		if a.Name == nil || a.Name.Name != "unroll" {
+			l.fail(source.Errorf("E128", a.Span(), "no such hint").WithHelp("the hint of an iterate is unroll: up to how many rounds, known before the run, it is unrolled"))
+		}
+		if most = l.intArg(a.Value, "unroll"); most < 0 || most > l.limit() {
+			l.failf("E203", a.Value.Span(), "unroll is %d", most)
+		}
+	}
+	return most
+}
+
+// settled elaborates the body as a region. Literals among the initial values take the type of their `next`, which may
+// depend on theirs: the body is elaborated again until they agree.
+func (l *lowerer) settled(c *carried) (*region, []ir.ID) {
+	warnings := len(l.diags)
+	for {
+		l.diags = l.diags[:warnings]
+		r := l.newRegion()
+		args := make([]ir.ID, len(c.typ))
+		for i, t := range c.typ {
+			args[i] = l.carry(r, t)
+		}
+		changed := false
+		next := make([]ir.ID, len(c.typ))
+		l.within(r, func() {
+			vals := l.round(c, args)
+			for i := range vals {
+				var again bool
+				next[i], again = l.keeps(c, i, vals[i])
+				changed = changed || again
+			}
+		})
+		if !changed {
+			return r, next
+		}
+	}
+}
+
+// round elaborates the body once on carried values; what it gives are their next ones.
+func (l *lowerer) round(c *carried, args []ir.ID) []val {
+	outer := l.scope
+	l.scope = &scope{parent: outer}
+	for i, k := range c.s.Carry {
+		l.scope.bind(k.Name.Name, l.edgeVal(args[i]), k.Name.At)
+	}
+	l.scope = &scope{parent: l.scope}
+	vals := make([]val, len(args))
+	for _, st := range c.s.Body.Stmts {
+		if nx, ok := st.(*ast.Next); ok {
+			vals[carriedAt(c.s, nx.Name.Name)] = l.whole(nx.Expr)
+			continue
+		}
+		l.stmt(st)
+	}
+	l.scope = outer
+	return vals
+}
+
+// keeps is the next value of carried name i as an edge of its type. A literal start takes another type if it can: again is then
+// true.
+func (l *lowerer) keeps(c *carried, i int, v val) (id ir.ID, again bool) {
+	k := c.s.Carry[i]
+	var nx *ast.Next
+	for _, st := range c.s.Body.Stmts {
+		if n, ok := st.(*ast.Next); ok && n.Name.Name == k.Name.Name {
+			nx = n
+		}
+	}
+	at := nx.Expr.Span()
+	if v.kind == poison {
+		panic(bail{})
+	}
+	if v.kind != konst && v.kind != edge {
+		l.failf("E200", at, "a carried value is a matrix or scalar, this is %s", l.what(v))
+	}
+	want := c.typ[i]
+	if v.kind == konst && v.untyped && want.IsScalar() && becomes(v.s.Elem, want.Elem) {
+		v = konstVal(v.s.Convert(want.Elem))
+	}
+	have := l.typeOf(v)
+	if have.Equal(want) || have.IsMatrix() && want.IsMatrix() && have.Elem == want.Elem && have.Repr == want.Repr && fits(have, want) {
+		return l.toEdge(v, at), false
+	}
+	if c.literal[i] && have.IsScalar() && becomes(want.Elem, have.Elem) {
+		c.typ[i] = have
+		return ir.None, true
+	}
+	d := source.Errorf("E415", at, "carried `%s` starts as %v but `next %s` is %v", k.Name.Name, want, k.Name.Name, have).WithNote(k.Init.Span(), "%v", want)
+	d.Label = have.String()
+	if have.IsScalar() && want.IsScalar() && have.Elem.IsNumeric() && want.Elem.IsNumeric() {
+		d = d.WithHelp("convert one of them: %v(..)", want)
+	}
+	l.fail(d)
+	return ir.None, false
+}
+
+// fits reports sizes that may be the same in the run.
+func fits(a, b types.Type) bool {
+	return (a.Rows == b.Rows || a.Rows == types.Unknown || b.Rows == types.Unknown) &&
+		(a.Cols == b.Cols || a.Cols == types.Unknown || b.Cols == types.Unknown)
+}
+
+// becomes reports that a literal of one type may be one of another.
+func becomes(a, b types.Elem) bool {
+	return a == b || a == types.I64 && b.IsFloat() || a.IsFloat() && b.IsFloat()
+}
+
+// unrolledRounds elaborates the body as often as it is run. It has been elaborated as a region before, so the same programs
+// are right, whatever the number of rounds.
+func (l *lowerer) unrolledRounds(c *carried, times int64, warnings int) []ir.ID {
+	at := c.edges(l)
+	seen := len(l.diags)
+	for range times {
+		if l.ctx.Err() != nil {
+			panic(bail{})
+		}
+		vals := l.round(c, at)
+		next := make([]ir.ID, len(at))
+		for i := range vals {
+			next[i], _ = l.keeps(c, i, vals[i])
+		}
+		at = next
+	}
+	l.diags = l.diags[:max(seen, warnings)] // the region's elaboration has warned
+	return at
+}
+
+// untilNode makes the node of a loop that stops when its condition holds, or after a count that the run knows: a carried
+// number of rounds that nobody else sees.
+func (l *lowerer) untilNode(c *carried, body *region, next []ir.ID, count val) []ir.ID {
+	init, ts := c.edges(l), append([]types.Type(nil), c.typ...)
+	cond := l.newRegion()
+	args := make([]ir.ID, len(ts))
+	for i, t := range ts {
+		args[i] = l.carry(cond, t)
+	}
+	var stop ir.ID
+	if c.s.Until != nil {
+		l.within(cond, func() {
+			for i, k := range c.s.Carry {
+				l.scope.bind(k.Name.Name, l.edgeVal(args[i]), k.Name.At)
+			}
+			v := l.whole(c.s.Until)
+			if v.kind == poison {
+				panic(bail{})
+			}
+			if l.typeOf(v) != types.ScalarOf(types.Bool) {
+				l.failf("E202", c.s.Until.Span(), "`until` takes a bool, this is %s", l.what(v))
+			}
+			stop = l.toEdge(v, c.s.Until.Span())
+			if l.assert != ir.None || len(l.effect) > 0 {
+				l.failf("E114", c.s.Until.Span(), "the condition of a loop cannot assert")
+			}
+		})
+	} else {
+		at := c.s.Times.Span()
+		i64 := types.ScalarOf(types.I64)
+		init, ts = append(init, l.konst(value.I64(0), at)), append(ts, i64)
+		round, done := l.carry(body, i64), l.carry(cond, i64)
+		l.within(body, func() {
+			next = append(next, l.add(l.table.Infix("+"), nil, at, nil, round, l.konst(value.I64(1), at)))
+		})
+		l.within(cond, func() {
+			stop = l.add(l.table.Infix(">="), nil, at, nil, done, l.here(count).id)
+		})
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "carry", Val: op.Int(len(ts))})
+	return l.close(l.table.Must("iterate"), attrs, c.s.Span(), init, ts, [][]ir.ID{next, {stop}}, body, cond)
+}

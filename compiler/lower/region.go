@@ -1,0 +1,198 @@
+package lower
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/lang/source"
+)
+
+// This file elaborates regions: the bodies of loops and the branches that only the run chooses. A region is a graph of its
+// own, which sees what is outside through arguments: a name that is bound outside becomes one where it is first read.
+
+// region is a region being elaborated, and after that, what it captured.
+type region struct {
+	g     *ir.Graph
+	level int32
+	up    *region // the region that it lies in; nil: the program
+	above *ir.Graph
+	arg   map[ir.ID]ir.ID // edges of the graph above -> arguments
+	caps  []ir.ID         // the captured edges, in order of their arguments
+	own   []ir.ID         // arguments that capture nothing: the carried values
+	grids map[*grid]*grid
+
+	effect map[string]ir.ID
+	assert ir.ID
+	loop   uint32
+	nest   int
+	nests  map[nestKey]int
+}
+
+// level is how many regions the graph being made lies in.
+func (l *lowerer) level() int32 {
+	if l.region == nil {
+		return 0
+	}
+	return l.region.level
+}
+
+// newRegion is an empty region of the graph being made. Its nodes lie under the same loop indices as the node will.
+func (l *lowerer) newRegion() *region {
+	r := &region{g: ir.New(), level: l.level() + 1, up: l.region, above: l.g, arg: map[ir.ID]ir.ID{}, grids: map[*grid]*grid{},
+		effect: map[string]ir.ID{}, assert: ir.None, nest: -1, nests: map[nestKey]int{}}
+	if l.nest >= 0 {
+		r.g.Scopes = append(r.g.Scopes, l.g.Scopes[l.nest])
+		r.nest, r.loop = 0, r.g.Loop(0, l.loopAt)
+	}
+	return r
+}
+
+// within elaborates in r what f does, in a scope of its own.
+func (l *lowerer) within(r *region, f func()) {
+	g, in, nests, nest, loop, call, effect, assert, sc := l.g, l.region, l.nests, l.nest, l.loop, l.call, l.effect, l.assert, l.scope
+	l.g, l.region, l.nests, l.nest, l.loop, l.call, l.effect, l.assert = r.g, r, r.nests, r.nest, r.loop, 0, r.effect, r.assert
+	l.scope = &scope{parent: sc}
+	f()
+	r.effect, r.assert = l.effect, l.assert
+	l.g, l.region, l.nests, l.nest, l.loop, l.call, l.effect, l.assert, l.scope = g, in, nests, nest, loop, call, effect, assert, sc
+}
+
+// carry gives r an argument that captures nothing.
+func (l *lowerer) carry(r *region, t types.Type) ir.ID {
+	a := r.g.Add(l.table.Must("arg"), nil, t, ir.Origin{})
+	r.own = append(r.own, a)
+	return a
+}
+
+// here is v as a value of the graph being made: what lies outside of the region is captured.
+func (l *lowerer) here(v val) val {
+	if l.region == nil {
+		return v
+	}
+	switch v.kind {
+	case edge:
+		if v.level < l.region.level {
+			v.id, v.level = l.capture(l.region, v.id, v.level), l.region.level
+		}
+	case array:
+		v.grid = l.seen(l.region, v.grid)
+	case tuple, list:
+		elems := make([]val, len(v.elems))
+		for i, x := range v.elems {
+			elems[i] = l.here(x)
+		}
+		v.elems = elems
+	}
+	return v
+}
+
+// capture is the argument of r for an edge of a graph outside, which lies in so many regions.
+func (l *lowerer) capture(r *region, id ir.ID, level int32) ir.ID {
+	if level < r.level-1 {
+		id = l.capture(r.up, id, level)
+	}
+	a, ok := r.arg[id]
+	if !ok {
+		a = r.g.Add(l.table.Must("arg"), nil, r.above.Type(id), ir.Origin{})
+		r.arg[id] = a
+		r.caps = append(r.caps, id)
+		l.sends++ // r holds the ID: no statement may move it
+	}
+	return a
+}
+
+// seen is a channel array as a region sees it: its latest tokens, without a send end.
+func (l *lowerer) seen(r *region, g *grid) *grid {
+	if g.level == r.level {
+		return g
+	}
+	if x := r.grids[g]; x != nil {
+		return x
+	}
+	from := g
+	if g.level < r.level-1 {
+		from = l.seen(r.up, g)
+	}
+	x := *from
+	x.level, x.outer = r.level, true
+	x.cur = make([]ir.ID, len(from.cur))
+	for i, id := range from.cur {
+		if x.cur[i] = id; id != ir.None {
+			x.cur[i] = l.capture(r, id, r.level-1)
+		}
+	}
+	r.grids[g] = &x
+	return &x
+}
+
+// close makes a node of regions, which read the inputs in and what they captured, and gives its parts, one for each of ts. at is
+// its place. What was emitted or asserted inside has happened when the node is done.
+func (l *lowerer) close(d *op.Def, attrs *op.Attrs, at source.Span, in []ir.ID, ts []types.Type, yields [][]ir.ID, rs ...*region) []ir.ID {
+	effects, sinks := l.effects(rs)
+	if effects {
+		ts = append(ts, types.EffectType())
+	}
+	var caps []ir.ID
+	known := map[ir.ID]bool{}
+	for _, r := range rs {
+		for _, id := range r.caps {
+			if !known[id] {
+				known[id] = true
+				caps = append(caps, id)
+			}
+		}
+	}
+	in = append(in, caps...)
+	var first *ir.Region
+	next := &first
+	for k, r := range rs {
+		b := &ir.Region{Graph: r.g, Args: r.own, Yields: yields[k]}
+		for _, id := range caps {
+			a, ok := r.arg[id]
+			if !ok {
+				a = r.g.Add(l.table.Must("arg"), nil, l.g.Type(id), ir.Origin{})
+			}
+			b.Args = append(b.Args, a)
+		}
+		*next = b
+		next = &(*next).Next
+	}
+	node := l.g.Add(d, attrs, types.TupleOf(ts...), l.origin(at), in...)
+	l.g.Nodes[node].Region = first
+	parts := make([]ir.ID, len(ts))
+	part := l.table.Must("part")
+	for i := range ts {
+		parts[i] = l.add(part, op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(i)}), at, nil, node)
+	}
+	if effects {
+		done := parts[len(parts)-1]
+		for s := range sinks {
+			l.effect[s] = done
+		}
+		for _, r := range rs {
+			if r.assert != ir.None {
+				l.assert = done
+			}
+		}
+	}
+	return parts
+}
+
+// effects reports whether regions emit or assert, and to which sinks. They then come after what was emitted to these sinks and
+// asserted before.
+func (l *lowerer) effects(rs []*region) (any bool, sinks map[string]bool) {
+	sinks = map[string]bool{}
+	for _, r := range rs {
+		any = any || r.assert != ir.None || len(r.effect) > 0
+		for s := range r.effect {
+			sinks[s] = true
+			if last, ok := l.effect[s]; ok {
+				l.capture(rs[0], last, l.level())
+			}
+		}
+	}
+	if any && l.assert != ir.None {
+		l.capture(rs[0], l.assert, l.level())
+	}
+	return any, sinks
+}

@@ -1,0 +1,174 @@
+package pass
+
+import (
+	"fmt"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// This file runs passes on regions.
+
+// Deep runs a pass on the bodies of g's loops and branches, innermost first, and then on g itself. f gets graphs of its own to
+// change where it is given a region's; g it must copy before it changes it.
+//
+// A region's graph is closed while f has it: a last node reads all arguments and yields, so that f sees them as read and where
+// they went can be told.
+func Deep(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
+	g, err := Bodies(g, f)
+	if err != nil {
+		return nil, err
+	}
+	return f(g)
+}
+
+// Bodies is Deep without g itself.
+func Bodies(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
+	if !g.Controls() {
+		return g, nil
+	}
+	g = g.Clone()
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Op.Control != op.Iterate && n.Op.Control != op.Select {
+			continue
+		}
+		var first *ir.Region
+		next := &first
+		for r := n.Region; r != nil; r = r.Next {
+			x, err := body(r, f)
+			if err != nil {
+				return nil, err
+			}
+			*next = x
+			next = &x.Next
+		}
+		n.Region = first
+	}
+	return g, nil
+}
+
+// closing is the row of the node that closes a region's graph. No table has it, and no graph keeps it.
+var closing = &op.Def{Name: "close", Laws: op.Effectful, Control: op.NoControl}
+
+func body(r *ir.Region, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Region, error) {
+	g := r.Graph.Clone()
+	held := append(append([]ir.ID(nil), r.Args...), r.Yields...)
+	g.Add(closing, nil, types.EffectType(), ir.Origin{}, held...)
+	g, err := Deep(g, f)
+	if err != nil {
+		return nil, err
+	}
+	last := ir.ID(g.Len() - 1)
+	if g.Nodes[last].Op != closing {
+		return nil, fmt.Errorf("BUG: the last node of a region is no longer the last: %s", g.Line(last))
+	}
+	held = append([]ir.ID(nil), g.In(last)...)
+	keep := make([]bool, g.Len())
+	for i := range keep {
+		keep[i] = ir.ID(i) != last
+	}
+	k := len(r.Args)
+	return &ir.Region{Graph: g.Compact(keep), Args: held[:k:k], Yields: held[k:]}, nil
+}
+
+// dropUnused drops the inputs of loops and branches that none of their regions reads, the carried values that come to
+// nothing, and the results that nobody takes.
+func dropUnused(g *ir.Graph) *ir.Graph {
+	if !g.Controls() {
+		return g
+	}
+	g = g.Clone()
+	for i := range g.Nodes {
+		switch g.Nodes[i].Op.Control {
+		case op.Iterate, op.Select:
+			dropInputs(g, ir.ID(i))
+		}
+	}
+	return g
+}
+
+// dropInputs drops what node id captures for nothing. An effect stays: it orders.
+func dropInputs(g *ir.Graph, id ir.ID) {
+	n := &g.Nodes[id]
+	in := g.In(id)
+	fixed := 1 // the condition, or the carried values
+	if n.Op.Control == op.Iterate {
+		fixed = n.Carried()
+	}
+	offset := len(in) - len(n.Region.Args) // 1 for a select, whose condition is no argument
+	keep := make([]bool, len(in))
+	all := true
+	for k := range in {
+		keep[k] = k < fixed || g.Type(in[k]).Kind == types.Effect
+		for r := n.Region; r != nil && !keep[k]; r = r.Next {
+			keep[k] = reads(r, r.Args[k-offset])
+		}
+		all = all && keep[k]
+	}
+	if all {
+		return
+	}
+	var left []ir.ID
+	for k, x := range in {
+		if keep[k] {
+			left = append(left, x)
+		}
+	}
+	var first *ir.Region
+	next := &first
+	for r := n.Region; r != nil; r = r.Next {
+		x := without(r, keep[offset:])
+		*next = x
+		next = &x.Next
+	}
+	g.Replace(id, n.Op, n.Attrs, left...)
+	g.Nodes[id].Region = first
+}
+
+// reads reports whether something in r needs argument a.
+func reads(r *ir.Region, a ir.ID) bool {
+	for _, y := range r.Yields {
+		if y == a {
+			return true
+		}
+	}
+	for i := range r.Graph.Nodes {
+		for _, x := range r.Graph.In(ir.ID(i)) {
+			if x == a {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// without is r without the arguments for which keep is false, which nothing reads.
+func without(r *ir.Region, keep []bool) *ir.Region {
+	stays := make([]bool, r.Graph.Len())
+	for i := range stays {
+		stays[i] = true
+	}
+	out := &ir.Region{}
+	for k, a := range r.Args {
+		stays[a] = keep[k]
+	}
+	to := make([]ir.ID, len(stays))
+	at := ir.ID(0)
+	for i, k := range stays {
+		if to[i] = at; k {
+			at++
+		}
+	}
+	for k, a := range r.Args {
+		if keep[k] {
+			out.Args = append(out.Args, to[a])
+		}
+	}
+	for _, y := range r.Yields {
+		out.Yields = append(out.Yields, to[y])
+	}
+	out.Graph = r.Graph.Compact(stays)
+	return out
+}

@@ -1,0 +1,205 @@
+package ir
+
+import (
+	"fmt"
+	"sync"
+
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// Region is a body: a graph of its own. It reads nothing but Args, which are nodes
+// of the row `arg`; Yields are its results. It is read-only once a node has it: passes make new ones.
+//
+// What a node's regions mean its row says (op.Def.Control):
+//
+//	none      a fused map: one region, run for every element
+//	iterate   the body of a loop, then, if the count is not an attribute, its condition
+//	select    what is done when the condition holds, then what is done when not
+//
+// Those of an iterate have an argument for each input of the node, of the same type; those of a select for each but the first,
+// which is the condition.
+type Region struct {
+	Graph  *Graph
+	Args   []ID
+	Yields []ID
+	// Next is the node's next region, nil after the last.
+	Next *Region
+
+	once sync.Once
+	prog *op.Program
+	err  error
+}
+
+// Carried is how many of an iterate's inputs change from round to round: the first ones. The others are captured.
+func (n *Node) Carried() int { return n.Attrs.Int("carry") }
+
+// Times is the number of rounds of an iterate for which it is known before the run.
+func (n *Node) Times() (rounds int64, known bool) {
+	v, ok := n.Attrs.Get("times")
+	return v.I, ok
+}
+
+// Results is the types of the parts of an iterate or select: the carried values, or what the branches give, and an effect at
+// the end if there is one inside, which is there when all of the region is done.
+func (g *Graph) Results(id ID) []types.Field { return g.Type(id).Ext.Fields }
+
+// Effects reports whether node id must be kept though nothing reads it: it is an effect, or one is inside.
+func (g *Graph) Effects(id ID) bool {
+	n := &g.Nodes[id]
+	if n.Op.Laws.Has(op.Effectful) {
+		return true
+	}
+	if n.Op.Control != op.Iterate && n.Op.Control != op.Select {
+		return false
+	}
+	f := g.Results(id)
+	return len(f) > 0 && f[len(f)-1].Type.Kind == types.Effect
+}
+
+// Controls reports whether some node of g is an iterate or a select.
+func (g *Graph) Controls() bool {
+	for i := range g.Nodes {
+		if c := g.Nodes[i].Op.Control; c == op.Iterate || c == op.Select {
+			return true
+		}
+	}
+	return false
+}
+
+// Splice appends the nodes of a region to g, with args in place of its arguments, and returns the nodes that its nodes
+// became. Loop indices, channel arrays and calls come along; calls of the program itself become those of call.
+func (g *Graph) Splice(r *Region, args []ID, call int32) []ID {
+	old := r.Graph
+	to := make([]ID, old.Len())
+	for i := range to {
+		to[i] = None
+	}
+	for i, a := range r.Args {
+		to[a] = args[i]
+	}
+	scopes, grids, calls := len(g.Scopes), len(g.Grids), int32(len(g.Calls))
+	g.Scopes = append(g.Scopes[:scopes:scopes], old.Scopes...)
+	g.Grids = append(g.Grids[:grids:grids], old.Grids...)
+	g.Calls = g.Calls[:calls:calls]
+	callOf := func(c int32) int32 {
+		if c == 0 {
+			return call
+		}
+		return calls + c - 1
+	}
+	for _, c := range old.Calls[1:] {
+		c.Parent = callOf(c.Parent)
+		g.Calls = append(g.Calls, c)
+	}
+	var in []ID
+	var at []int
+	widen := func(l []int32) []int {
+		at = at[:0]
+		for _, x := range l {
+			at = append(at, int(x))
+		}
+		return at
+	}
+	for i := range old.Nodes {
+		if to[i] != None {
+			continue
+		}
+		id := ID(i)
+		n := &old.Nodes[i]
+		o := Origin{Span: n.Span, Call: callOf(n.Call)}
+		if _, idx := old.Indices(id); idx != nil {
+			o = o.InLoop(g.Loop(scopes+int(old.ctx[n.loop]), widen(idx)))
+		}
+		if grid, version, idx, ok := old.Dest(id); ok {
+			o = g.Sends(o, grids+grid, version, widen(idx))
+		}
+		in = in[:0]
+		for _, x := range old.In(id) {
+			in = append(in, to[x])
+		}
+		to[i] = g.Add(n.Op, n.Attrs, old.Type(id), o, in...)
+		g.Nodes[to[i]].Region = n.Region
+	}
+	return to
+}
+
+// Step leads from a node to one in its regions.
+type Step struct {
+	Region int   // 0 is the first
+	Node   ID    // of the region's graph
+	Round  int64 // of an iterate: rounds that were complete
+}
+
+// Follow is the graph and node that steps lead to from node id of g; ok is false if they lead nowhere.
+func (g *Graph) Follow(id ID, steps []Step) (in *Graph, at ID, ok bool) {
+	for _, s := range steps {
+		if id < 0 || int(id) >= g.Len() {
+			return nil, None, false
+		}
+		r := g.Nodes[id].Region
+		for range s.Region {
+			if r != nil {
+				r = r.Next
+			}
+		}
+		if r == nil {
+			return nil, None, false
+		}
+		g, id = r.Graph, s.Node
+	}
+	return g, id, id >= 0 && int(id) < g.Len()
+}
+
+// KeepsShape is the check of a round's end for values whose sizes only the run tells: a carried value has one shape in all
+// rounds. The error is an *op.Failure.
+func KeepsShape(was, now types.Type) error {
+	if now != was && was.Kind == types.Matrix {
+		return op.Failf("E415", "a carried value was %v and would become %v", was, now).
+			WithHelp("a carried value has the same shape in every round")
+	}
+	return nil
+}
+
+// Program is the body of a fused node as a program: the nodes of its region, which must
+// all be elementwise, read as the attribute modes says. It is made once for a region,
+// whichever of the nodes that share it asks first, and is safe for concurrent use.
+func (n *Node) Program() (*op.Program, error) {
+	r := n.Region
+	r.once.Do(func() {
+		modes := n.Attrs.Ints("modes")
+		if len(modes) != len(r.Args) {
+			r.err = fmt.Errorf("%d modes for %d arguments", len(modes), len(r.Args))
+			return
+		}
+		reg := make(map[ID]int, r.Graph.Len())
+		p := &op.Program{In: make([]op.Operand, len(modes))}
+		for i, a := range r.Args {
+			reg[a] = i
+			p.In[i] = op.Operand{Elem: r.Graph.Type(a).Elem, Mode: op.Mode(modes[i])}
+		}
+		for i := range r.Graph.Nodes {
+			id := ID(i)
+			if _, isArg := reg[id]; isArg {
+				continue
+			}
+			n := &r.Graph.Nodes[i]
+			if !n.Op.Laws.Has(op.Elementwise) {
+				r.err = fmt.Errorf("%s in a fused region is not elementwise", n.Op.Name)
+				return
+			}
+			step := op.Step{Def: n.Op, Elem: r.Graph.Type(id).Elem}
+			for _, in := range r.Graph.In(id) {
+				step.Args = append(step.Args, reg[in])
+			}
+			reg[id] = len(r.Args) + len(p.Steps)
+			p.Steps = append(p.Steps, step)
+		}
+		if len(r.Yields) != 1 || len(p.Steps) == 0 || reg[r.Yields[0]] != len(r.Args)+len(p.Steps)-1 {
+			r.err = fmt.Errorf("a fused region must yield its last step")
+			return
+		}
+		r.prog = p
+	})
+	return r.prog, r.err
+}

@@ -1,0 +1,422 @@
+package local
+
+// This file makes tasks of loops (iterate) and branches (select) out of their regions, so that one pool runs all levels: workers
+// go on stealing, and tasks outside of a loop overlap with those in it.
+//
+// A loop with a condition becomes
+//
+//	enter --> [condition] --> join --stop--> leave --> readers of the results
+//	              ^             |
+//	              |             +--go on--> [body] --> join
+//	              +--------------------------------------+
+//
+// The brackets are the nodes of the regions. Their tasks have their counters set anew for each round (Worker.Arm), and those that
+// wait for nothing but the round are enabled by a list (Worker.Fire). A join waits for all tasks of its region and decides what
+// comes next: it hands the carried values over and begins another region, or fires the exit, a list with leave alone. A counted
+// loop has no condition, and a branch two regions of which one is run. leave is the task of the node itself; it alone is counted.
+//
+// A region's values live in slots of their own. Arguments are nodes with a slot: that of a captured value refers to the
+// value outside, for which enter holds one use until leave; that of a carried value owns it for one round.
+
+import (
+	"math"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// control is an iterate or select whose node is this rank's.
+type control struct {
+	node    ir.ID // of Engine.g
+	regions []*region
+	args    []ir.ID // the nodes of the arguments, the same for all regions
+	carry   int     // how many of them are carried
+	branch  bool
+	times   int64 // rounds; -1: the condition says
+	parts   []part
+	enter   int32 // task
+	exit    int32 // list
+	place   int64 // of enter in program order
+
+	round int64        // rounds that have ended
+	shape []types.Type // of the carried values
+	vals  []value.Value
+}
+
+// region is a region of a loop as tasks.
+type region struct {
+	body   *ir.Region
+	lo, hi ir.ID // its nodes in Engine.g
+	yields []ir.ID
+	// Tasks from..to-1 are those of its nodes and, last, its join.
+	from, to int32
+	begin    int32   // list
+	place    int64   // of the join in program order
+	reads    []int32 // how often each argument is read in it
+	uses     []int32 // Engine.uses of its nodes when it begins
+	runs     int64
+}
+
+// part is a node that stands for one of the results.
+type part struct {
+	id ir.ID
+	at int
+}
+
+// home says where a node that is not the plan's comes from.
+type home struct {
+	loop   *control
+	region int
+	id     ir.ID // in the region's graph
+}
+
+// steer is a task that decides what runs next.
+type steer struct {
+	role   role
+	loop   *control
+	region int
+}
+
+type role uint8
+
+const (
+	enters role = iota
+	joins
+	leaves
+)
+
+// pinned is the use count of an argument that nobody may free or take over.
+const pinned = math.MaxInt32 / 2
+
+// flatten makes Engine.g: the plan's graph, followed by what lies in regions of this rank's loops and branches.
+func (e *Engine) flatten() {
+	e.g = e.p.Graph
+	var mine []ir.ID
+	for i := range e.g.Nodes {
+		if c := e.g.Nodes[i].Op.Control; (c == op.Iterate || c == op.Select) && e.p.Rank(ir.ID(i)) == e.o.Rank {
+			mine = append(mine, ir.ID(i))
+		}
+	}
+	if len(mine) == 0 {
+		return
+	}
+	e.g = e.p.Graph.Clone()
+	for _, id := range mine {
+		e.unfold(id)
+	}
+	for k := 0; k < len(e.controls); k++ { // those inside of others come after them
+		for _, r := range e.controls[k].regions {
+			for id := r.lo; id < r.hi; id++ {
+				if c := e.g.Nodes[id].Op.Control; c == op.Iterate || c == op.Select {
+					e.unfold(id)
+				}
+			}
+		}
+	}
+	at := make(map[ir.ID]*control, len(e.controls))
+	for _, lp := range e.controls {
+		at[lp.node] = lp
+	}
+	for i := range e.g.Nodes {
+		if id := ir.ID(i); e.g.Nodes[i].Op.Control == op.Part {
+			if lp := at[e.g.In(id)[0]]; lp != nil {
+				lp.parts = append(lp.parts, part{id, e.g.Nodes[i].Attrs.Int("at")})
+			}
+		}
+	}
+	e.orderNodes(at)
+}
+
+// unfold appends the nodes of a loop's or branch's regions.
+func (e *Engine) unfold(id ir.ID) {
+	n := e.g.Nodes[id]
+	lp := &control{node: id, times: -1, branch: n.Op.Control == op.Select}
+	if !lp.branch {
+		lp.carry = n.Carried()
+		if times, ok := n.Times(); ok {
+			lp.times = max(times, 0)
+		}
+	}
+	e.controls = append(e.controls, lp)
+	first := n.Region
+	for i, a := range first.Args {
+		x := first.Graph.Nodes[a]
+		lp.args = append(lp.args, e.g.Add(x.Op, nil, first.Graph.Type(a), ir.Origin{Span: n.Span, Call: n.Call}))
+		e.home = append(e.home, home{lp, 0, first.Args[i]})
+	}
+	for r := first; r != nil; r = r.Next {
+		out := &region{body: r, lo: ir.ID(e.g.Len()), reads: make([]int32, len(lp.args))}
+		to := e.g.Splice(r, lp.args, n.Call)
+		out.hi = ir.ID(e.g.Len())
+		for i, x := range to {
+			if x >= out.lo {
+				e.home = append(e.home, home{lp, len(lp.regions), ir.ID(i)})
+			}
+		}
+		for _, y := range r.Yields {
+			out.yields = append(out.yields, to[y])
+		}
+		lp.regions = append(lp.regions, out)
+	}
+	lp.vals = make([]value.Value, len(first.Yields))
+	lp.shape = make([]types.Type, lp.carry)
+}
+
+// orderNodes gives nodes their place in program order: those of a region come before the node that they lie in.
+func (e *Engine) orderNodes(at map[ir.ID]*control) {
+	e.order = make([]int64, e.g.Len())
+	next := int64(0)
+	var visit func(lo, hi ir.ID)
+	visit = func(lo, hi ir.ID) {
+		for id := lo; id < hi; id++ {
+			if lp := at[id]; lp != nil {
+				lp.place = next
+				next++
+				for k := len(lp.regions) - 1; k >= 0; k-- { // the condition is tested before the body is run
+					r := lp.regions[k]
+					visit(r.lo, r.hi)
+					r.place = next
+					next++
+				}
+			}
+			e.order[id] = next
+			next++
+		}
+	}
+	visit(0, ir.ID(e.p.Graph.Len()))
+}
+
+// controls numbers the tasks of regions, after those of the plan's nodes.
+func (b *numbering) controls() error {
+	e := b.e
+	if len(e.controls) == 0 {
+		return nil
+	}
+	e.dag.Counted = len(e.task)
+	e.steer = map[int32]steer{}
+	enter := map[ir.ID]*control{}
+	for _, lp := range e.controls {
+		enter[lp.node] = lp
+		if int(lp.node) < e.p.Graph.Len() {
+			b.entry(lp)
+		}
+	}
+	for _, lp := range e.controls {
+		e.flags[e.index[lp.node]] |= steers
+		e.steer[e.index[lp.node]] = steer{leaves, lp, 0}
+		for k, r := range lp.regions {
+			r.from = int32(len(e.task))
+			for id := r.lo; id < r.hi; id++ {
+				if err := b.add(id); err != nil {
+					return err
+				}
+				if in := enter[id]; in != nil {
+					b.entry(in)
+				}
+			}
+			b.steers(steer{joins, lp, k}, lp.node)
+			r.to = int32(len(e.task))
+		}
+	}
+	for _, lp := range e.controls {
+		lp.exit = b.list()
+		for _, r := range lp.regions {
+			r.begin = b.list()
+		}
+	}
+	return nil
+}
+
+func (b *numbering) entry(lp *control) { lp.enter = b.steers(steer{enters, lp, 0}, lp.node) }
+
+// steers adds a task that has no node of its own.
+func (b *numbering) steers(s steer, of ir.ID) int32 {
+	e := b.e
+	t := int32(len(e.task))
+	e.steer[t] = s
+	e.task = append(e.task, of)
+	e.flags = append(e.flags, steers)
+	e.kind = append(e.kind, 0)
+	return t
+}
+
+// list adds a number that only stands for its successors.
+func (b *numbering) list() int32 {
+	e := b.e
+	t := int32(len(e.task))
+	e.task = append(e.task, ir.None)
+	e.flags = append(e.flags, steers)
+	e.kind = append(e.kind, 0)
+	return t
+}
+
+// reads is what task t waits for: the inputs of its node, or of the loop that it enters.
+func (e *Engine) reads(t int32) []ir.ID {
+	if e.flags[t]&steers != 0 {
+		if s, ok := e.steer[t]; !ok || s.role != enters {
+			return nil
+		}
+	}
+	return e.g.In(e.task[t])
+}
+
+// handed reports whether x is an argument, which is there when its region begins.
+func (e *Engine) handed(x ir.ID) bool {
+	if int(x) < e.p.Graph.Len() {
+		return false
+	}
+	h := e.home[int(x)-e.p.Graph.Len()]
+	return x < h.loop.regions[0].lo
+}
+
+// extraEdge is an edge that no input makes.
+type extraEdge struct{ from, to int32 }
+
+// connectControls adds the edges between a region's tasks and what begins and ends it. Counts of successors lie in SuccOff[t+1].
+func (e *Engine) connectControls() (extra []extraEdge) {
+	d := &e.dag
+	edge := func(from, to int32) {
+		extra = append(extra, extraEdge{from, to})
+		d.SuccOff[from+1]++
+		d.Waits[to]++
+	}
+	for _, lp := range e.controls {
+		edge(lp.exit, e.index[lp.node])
+	}
+	for _, lp := range e.controls {
+		for _, r := range lp.regions {
+			join := r.to - 1
+			for t := r.from; t < join; t++ {
+				enters := e.flags[t]&steers != 0 && e.steer[t].role == enters
+				if d.Waits[t] == 0 {
+					edge(r.begin, t)
+				}
+				if !enters && d.SuccOff[t+1] == 0 {
+					edge(t, join)
+				}
+			}
+			if d.Waits[join] == 0 {
+				edge(r.begin, join)
+			}
+			for _, y := range r.yields {
+				e.uses[e.at(y)]++
+			}
+			e.countReads(lp, r)
+		}
+	}
+	return extra
+}
+
+// countReads counts how often a region reads each argument.
+func (e *Engine) countReads(lp *control, r *region) {
+	if len(lp.args) == 0 {
+		return
+	}
+	first := lp.args[0] // they follow each other
+	count := func(x ir.ID) {
+		if x >= first && int(x-first) < len(r.reads) {
+			r.reads[x-first]++
+		}
+	}
+	for id := r.lo; id < r.hi; id++ {
+		if e.g.Nodes[id].Op.Control == op.Part {
+			continue
+		}
+		for _, x := range e.g.In(id) {
+			count(x)
+		}
+	}
+	for _, y := range r.yields {
+		count(y)
+	}
+}
+
+// sendParts notes which results of loops other ranks wait for.
+func (e *Engine) sendParts() {
+	if e.o.Remote == nil {
+		return
+	}
+	for _, lp := range e.controls {
+		for _, p := range lp.parts {
+			if int(p.id) < e.p.Graph.Len() {
+				e.uses[p.id] += int32(e.o.Remote.Sends(p.id))
+			}
+		}
+	}
+}
+
+// keepUses remembers the use counts that a region begins with.
+func (e *Engine) keepUses() {
+	for _, lp := range e.controls {
+		for _, r := range lp.regions {
+			r.uses = append([]int32(nil), e.uses[r.lo:r.hi]...)
+		}
+	}
+}
+
+// prioritiseControls makes the tasks of a region as urgent as its node, and among them those with the longest way to the region's
+// end most.
+func (e *Engine) prioritiseControls() {
+	for _, lp := range e.controls {
+		base := e.dag.Prio[e.index[lp.node]]
+		e.dag.Prio[lp.enter] = base
+		for _, r := range lp.regions {
+			tail := plan.Critical(r.body.Graph, plan.Costs(r.body.Graph, nil))
+			longest := 0.0
+			for _, t := range tail {
+				longest = max(longest, t)
+			}
+			// A sixteenth of the distance to the program's end is told apart when priorities are ranked.
+			spread := float64(max(base/16, 1000))
+			for t := r.from; t < r.to; t++ {
+				p := float64(base)
+				if h := int(e.task[t]) - e.p.Graph.Len(); longest > 0 && h >= 0 && t < r.to-1 {
+					p += spread * tail[e.home[h].id] / longest
+				}
+				e.dag.Prio[t] = int32(min(p, math.MaxInt32))
+			}
+		}
+	}
+}
+
+// place is where node id comes in program order.
+func (e *Engine) place(id ir.ID) int64 {
+	if e.order == nil {
+		return int64(id)
+	}
+	return e.order[id]
+}
+
+// planned is the plan's node that id is or lies in.
+func (e *Engine) planned(id ir.ID) ir.ID {
+	n := e.p.Graph.Len()
+	for int(id) >= n {
+		id = e.home[int(id)-n].loop.node
+	}
+	return id
+}
+
+// path leads from planned(id) to id.
+func (e *Engine) path(id ir.ID) []ir.Step {
+	n := e.p.Graph.Len()
+	var out []ir.Step
+	for int(id) >= n {
+		h := e.home[int(id)-n]
+		out = append([]ir.Step{{Region: h.region, Node: h.id, Round: h.loop.round}}, out...)
+		id = h.loop.node
+	}
+	return out
+}
+
+// runs is how often the task of node id was run.
+func (e *Engine) runs(id ir.ID) float64 {
+	n := e.p.Graph.Len()
+	if int(id) < n {
+		return 1
+	}
+	h := e.home[int(id)-n]
+	return float64(h.loop.regions[h.region].runs)
+}

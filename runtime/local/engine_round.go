@@ -1,0 +1,296 @@
+package local
+
+// This file runs the tasks that steer loops and branches; see engine_control.go.
+
+import (
+	"sync/atomic"
+
+	"flow/ir"
+	"flow/ir/value"
+)
+
+// steerTask runs a task that decides what comes next. After a failure before it in program order it ends the loop.
+func (e *Engine) steerTask(w *Worker, t int32) error {
+	st := e.steer[t]
+	lp, s := st.loop, &e.scratch[w.index]
+	switch st.role {
+	case leaves:
+		e.leave(s, lp, t)
+		return nil
+	case enters:
+		if lp.place > e.failedAt.Load() {
+			w.Fire(lp.exit)
+			return nil
+		}
+	case joins:
+		if lp.regions[st.region].place > e.failedAt.Load() {
+			w.Fire(lp.exit)
+			return nil
+		}
+	}
+	var err error
+	switch {
+	case st.role == enters && lp.branch:
+		e.choose(w, lp)
+	case st.role == enters:
+		err = e.enterLoop(w, s, lp)
+	case lp.branch:
+		err = e.give(s, lp, lp.regions[st.region])
+		w.Fire(lp.exit)
+	case st.region == 1:
+		e.test(w, lp)
+	default:
+		err = e.endRound(w, s, lp)
+	}
+	if err != nil {
+		e.fail(lp.node, err)
+		w.Fire(lp.exit)
+	}
+	if e.o.Remote != nil {
+		e.o.Remote.Between(e.Now())
+	}
+	return nil
+}
+
+// capture lets the arguments that are not carried refer to the values outside. skip is how many inputs come before the first
+// argument.
+func (e *Engine) capture(lp *control, skip int) {
+	in := e.g.In(lp.node)[skip:]
+	for i := lp.carry; i < len(lp.args); i++ {
+		e.slot[lp.args[i]] = e.slot[e.at(in[i])]
+	}
+}
+
+// choose begins the branch that the condition says.
+func (e *Engine) choose(w *Worker, lp *control) {
+	c := e.at(e.g.In(lp.node)[0])
+	k := 1
+	if e.slot[c].(value.Scalar).True() {
+		k = 0
+	}
+	e.Release(c)
+	e.capture(lp, 1)
+	lp.round = 0
+	e.begin(w, lp, k)
+}
+
+// enterLoop takes the initial values over and begins the first round.
+func (e *Engine) enterLoop(w *Worker, s *workerState, lp *control) error {
+	e.capture(lp, 0)
+	for i, x := range e.g.In(lp.node)[:lp.carry] {
+		v, err := e.keep(s, e.at(x))
+		if err != nil {
+			return err
+		}
+		e.slot[lp.args[i]] = v
+		lp.shape[i] = v.Type()
+	}
+	lp.round = 0
+	e.nextRound(w, lp)
+	return nil
+}
+
+// nextRound tests the condition, or begins a round, or ends the loop.
+func (e *Engine) nextRound(w *Worker, lp *control) {
+	switch {
+	case lp.times < 0:
+		e.begin(w, lp, 1)
+	case lp.round < lp.times:
+		e.begin(w, lp, 0)
+	default:
+		w.Fire(lp.exit)
+	}
+}
+
+// begin makes the tasks of a region wait again and enables the first of them.
+func (e *Engine) begin(w *Worker, lp *control, k int) {
+	r := lp.regions[k]
+	w.Arm(r.from, r.to)
+	copy(e.uses[r.lo:r.hi], r.uses)
+	for i, a := range lp.args {
+		if i >= lp.carry || k > 0 {
+			e.uses[a] = pinned
+			continue
+		}
+		if e.uses[a] = r.reads[i]; r.reads[i] == 0 {
+			v := e.slot[a]
+			e.slot[a] = nil
+			e.discard(v)
+		}
+	}
+	r.runs++
+	w.Fire(r.begin)
+}
+
+// test goes on or stops, as the condition says.
+func (e *Engine) test(w *Worker, lp *control) {
+	y := e.at(lp.regions[1].yields[0])
+	stop := e.slot[y].(value.Scalar).True()
+	e.Release(y)
+	if stop {
+		w.Fire(lp.exit)
+		return
+	}
+	e.begin(w, lp, 0)
+}
+
+// endRound hands what the body made over to the next round.
+func (e *Engine) endRound(w *Worker, s *workerState, lp *control) error {
+	if err := e.yields(s, lp, lp.regions[0]); err != nil {
+		return err
+	}
+	for i, v := range lp.vals {
+		if err := ir.KeepsShape(lp.shape[i], v.Type()); err != nil {
+			e.drop(lp)
+			return err
+		}
+	}
+	for i, v := range lp.vals {
+		e.slot[lp.args[i]] = v
+		lp.vals[i] = nil
+	}
+	lp.round++
+	e.turns.Add(1)
+	e.nextRound(w, lp)
+	return nil
+}
+
+// yields takes a region's results over, into lp.vals.
+func (e *Engine) yields(s *workerState, lp *control, r *region) (err error) {
+	for i, y := range r.yields {
+		if lp.vals[i], err = e.keep(s, e.at(y)); err != nil {
+			lp.vals[i] = nil
+			e.drop(lp)
+			return err
+		}
+	}
+	return nil
+}
+
+// drop gives up results that were taken over.
+func (e *Engine) drop(lp *control) {
+	for i, v := range lp.vals {
+		if v != nil {
+			e.discard(v)
+		}
+		lp.vals[i] = nil
+	}
+}
+
+// give makes a branch's results those of the node.
+func (e *Engine) give(s *workerState, lp *control, r *region) error {
+	if err := e.yields(s, lp, r); err != nil {
+		return err
+	}
+	for i, v := range lp.vals {
+		lp.vals[i] = nil
+		if err := e.deliver(s, lp, i, v); err != nil {
+			e.drop(lp)
+			return err
+		}
+	}
+	return nil
+}
+
+// leave ends a loop or branch: its results are those of the last round, and what it captured is freed.
+func (e *Engine) leave(s *workerState, lp *control, t int32) {
+	if e.place(lp.node) > e.failedAt.Load() {
+		return
+	}
+	skip := 0
+	if lp.branch {
+		skip = 1
+	}
+	for i, a := range lp.args {
+		v := e.slot[a]
+		e.slot[a] = nil
+		if i >= lp.carry {
+			e.Release(e.at(e.g.In(lp.node)[skip+i]))
+		} else if err := e.deliver(s, lp, i, v); err != nil {
+			e.fail(lp.node, err)
+			return
+		}
+	}
+	if int(lp.node) < e.p.Graph.Len() {
+		s.kinds[e.kind[t]].tasks++
+		end := int64(0)
+		if e.clock {
+			end = e.Now()
+		}
+		e.ended(s, t, end)
+	}
+}
+
+// deliver puts a result into the slots of the nodes that stand for it.
+func (e *Engine) deliver(s *workerState, lp *control, at int, v value.Value) error {
+	given := false
+	for _, p := range lp.parts {
+		if p.at != at {
+			continue
+		}
+		if int(p.id) < e.p.Graph.Len() && e.o.Observe != nil {
+			e.o.Observe(p.id, v)
+		}
+		if e.uses[p.id] == 0 {
+			continue
+		}
+		x := v
+		if given {
+			var err error
+			if x, err = e.copied(s, v); err != nil {
+				return err
+			}
+		}
+		given = true
+		e.slot[p.id] = x
+	}
+	if !given {
+		e.discard(v)
+	}
+	if e.o.Remote != nil {
+		for _, p := range lp.parts {
+			if p.at == at && int(p.id) < e.p.Graph.Len() && e.o.Remote.Sends(p.id) > 0 {
+				e.o.Remote.Produced(p.id, e.slot[p.id])
+			}
+		}
+	}
+	return nil
+}
+
+// keep ends a use of x, the caller's, and gives its value for the caller to keep: the value itself if nobody else reads it, else
+// a copy.
+func (e *Engine) keep(s *workerState, x ir.ID) (value.Value, error) {
+	v := e.slot[x]
+	if d, ok := v.(*value.Dense); ok && e.takeable(x, d) {
+		e.slot[x] = nil
+		atomic.StoreInt32(&e.uses[x], 0)
+		if e.received(x) {
+			e.o.Remote.Freed(x)
+		}
+		return v, nil
+	}
+	v, err := e.copied(s, v)
+	if err == nil {
+		e.Release(x)
+	}
+	return v, err
+}
+
+// copied is a copy of what lies in memory of the pool, and v itself for all that nobody writes to.
+func (e *Engine) copied(s *workerState, v value.Value) (value.Value, error) {
+	d, ok := v.(*value.Dense)
+	if !ok || len(d.Buf) == 0 {
+		return v, nil
+	}
+	out, err := e.fresh(s, d.Type())
+	if err != nil {
+		return nil, err
+	}
+	out.CopyFrom(d)
+	return out, nil
+}
+
+// fail reports the failure of a task of node id.
+func (e *Engine) fail(id ir.ID, err error) {
+	e.Fail(&TaskFailure{Node: e.planned(id), Rank: e.o.Rank, Err: err, Within: e.path(id), place: 1 + e.place(id)})
+}
