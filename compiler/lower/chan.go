@@ -146,6 +146,12 @@ func (l *lowerer) checkWith(w *ast.With) {
 
 // writtenType is a type whose sizes are all written as numbers.
 func (l *lowerer) writtenType(t ast.Type) types.Type {
+	if s, ok := t.(*ast.SparseType); ok {
+		if out := l.writtenType(s.Elem); out.IsDense() {
+			return types.SparseOf(out.Elem, out.Rows, out.Cols)
+		}
+		l.failf("E200", t.Span(), "a sparse matrix has an element type and two sizes: sparse f64[n,m]")
+	}
 	n, ok := t.(*ast.NamedType)
 	if !ok {
 		l.failf("L009", t.Span(), "channel arrays of this type are not built yet")

@@ -94,7 +94,9 @@ func (l *lowerer) tiles(e *ast.Call) val {
 	for i := range p {
 		for j := range q {
 			r, c := min(nb, t.Rows-i*nb), min(nb, t.Cols-j*nb)
-			g.typ[i*q+j] = types.DenseOf(t.Elem, r, c)
+			tile := t
+			tile.Rows, tile.Cols = r, c
+			g.typ[i*q+j] = tile
 			if part == "lower" && j > i || part == "upper" && j < i {
 				continue
 			}
