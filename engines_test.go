@@ -164,6 +164,8 @@ var exampleSets = map[string][][]Setting{
 		{{Name: "n", Text: "70"}, {Name: "nb", Text: "16"}, {Name: "single", Text: "true"}},
 		{{Name: "n", Text: "10"}, {Name: "nb", Text: "64"}},
 	},
+	"cc.flow":          {{{Name: "n", Text: "60"}, {Name: "e", Text: "70"}}, {{Name: "n", Text: "1"}, {Name: "e", Text: "0"}}},
+	"pagerank.flow":    {{{Name: "n", Text: "40"}, {Name: "e", Text: "150"}}},
 	"cholesky_eq.flow": {{{Name: "n", Text: "100"}, {Name: "nb", Text: "16"}}},
 	"xplusxt.flow":     {{{Name: "n", Text: "150"}}},
 	"lu.flow":          {{{Name: "n", Text: "100"}, {Name: "nb", Text: "16"}}},
