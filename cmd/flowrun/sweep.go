@@ -30,7 +30,7 @@ func (s *session) sweepCommand() *cli.Command {
 		ArgsUsage: "FILE",
 		Description: "Runs are in one process, each behind a garbage collection; a round runs every schedule once, in an order of its own.\n" +
 			"Files that the program writes are compared and thrown away.",
-		Flags: append(append(programFlags(), scheduleFlags()...),
+		Flags: append(append(programFlags(), manySchedules()...),
 			&cli.StringFlag{Name: "threads", Aliases: []string{"num-threads"}, Usage: "numbers of threads, `N,N,...`", DefaultText: "one a processor"},
 			&cli.StringFlag{Name: "repeat", Usage: "rounds that count, `N`; six and more give intervals of 95 %", Value: "5"},
 			&cli.StringFlag{Name: "warmup", Usage: "rounds before them that do not count, `N`", Value: "1"},
@@ -42,6 +42,24 @@ func (s *session) sweepCommand() *cli.Command {
 			&cli.StringFlag{Name: "html", Usage: "write a report with all of it to `FILE`"}),
 		Action: func(c *cli.Context) error { return s.sweep(c) },
 	}
+}
+
+// manySchedules is scheduleFlags for lists.
+func manySchedules() []cli.Flag {
+	list := scheduleFlags()
+	for _, f := range list {
+		if f, ok := f.(*cli.StringFlag); ok {
+			switch f.Name {
+			case "partitioning":
+				f.Usage, f.DefaultText = "`TECHNIQUES`: all, or a list; flowrun chunks lists them", "all"
+			case "queue-layout":
+				f.Usage = "`LAYOUTS`: all, or a list of " + strings.Join(schedule.Layouts(), ", ")
+			case "victim":
+				f.Usage = "`ORDERS`: all, or a list of " + strings.Join(schedule.Victims(), ", ")
+			}
+		}
+	}
+	return list
 }
 
 // sweeping is what the flags ask for.
