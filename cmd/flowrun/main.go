@@ -70,6 +70,8 @@ func invoke(args []string, began time.Time) (code int) {
 		err = app.RunContext(ctx, []string{args[0], l.command, "--help"})
 	case l.help:
 		err = app.RunContext(ctx, []string{args[0], "--help"})
+	case l.command == "" && isTerminal(os.Stdin) && isTerminal(os.Stdout):
+		err = app.RunContext(ctx, []string{args[0], "repl"})
 	case l.command == "":
 		_ = app.RunContext(ctx, []string{args[0], "--help"}) // printing help does not fail
 		err = exit(exitProgram)
@@ -131,7 +133,7 @@ func (s *session) app() *cli.App {
 	return &cli.App{
 		Name:                      "flowrun",
 		Usage:                     "run programs in the dataflow language Flow",
-		UsageText:                 "flowrun FILE [--set name=value ...] [flags]      same as: flowrun run FILE\nflowrun COMMAND [arguments]\nflowrun FILE --help                               the params of a program",
+		UsageText:                 "flowrun FILE [--set name=value ...] [flags]      same as: flowrun run FILE\nflowrun COMMAND [arguments]\nflowrun                                           the same line by line: flowrun repl\nflowrun FILE --help                               the params of a program",
 		Writer:                    s.out,
 		ErrWriter:                 s.err,
 		HideVersion:               true,
@@ -158,6 +160,7 @@ func (s *session) commands() []*cli.Command {
 		s.chunksCommand(),
 		s.sweepCommand(),
 		s.simulateCommand(),
+		s.replCommand(),
 		s.versionCommand(),
 	}
 	for _, c := range list {
