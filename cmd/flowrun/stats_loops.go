@@ -111,6 +111,9 @@ func (st *runStats) loopText(b *strings.Builder) {
 	if len(a.Loops) > 1 {
 		fmt.Fprintf(b, "all loops, %d executions\n%s", a.Sum.Executions, indent(a.Sum.Text()))
 	}
+	if len(a.Loops) > 0 {
+		fmt.Fprint(b, "  (a chunk's time counts as spread evenly over its iterations; --partitioning=SS, with the smallest chunks, tells most about other schedules)\n")
+	}
 	if a.Run.Time <= 0 {
 		return
 	}
