@@ -172,6 +172,8 @@ var exampleSets = map[string][][]Setting{
 	"qr.flow":          {{{Name: "n", Text: "300"}, {Name: "m", Text: "20"}}},
 	"solve.flow":       {{{Name: "n", Text: "60"}}},
 	"normal.flow":      {{{Name: "n", Text: "2000"}}},
+	"kmeans.flow":      {{{Name: "n", Text: "300"}, {Name: "d", Text: "5"}, {Name: "k", Text: "4"}, {Name: "cap", Text: "6"}}},
+	"multilogreg.flow": {{{Name: "n", Text: "120"}, {Name: "d", Text: "3"}, {Name: "cap", Text: "2"}}},
 	"gnmf.flow":        {{{Name: "n", Text: "200"}, {Name: "m", Text: "60"}, {Name: "k", Text: "4"}, {Name: "rounds", Text: "6"}}},
 	"pca.flow":         {{{Name: "n", Text: "700"}, {Name: "k", Text: "3"}}},
 }

@@ -111,3 +111,30 @@ func TestWineComponents(t *testing.T) {
 		}
 	}
 }
+
+// NumPy finds the same clusters in as many rounds.
+func TestWineClusters(t *testing.T) {
+	data := "data=" + input(t, "winequality.csv") + " d=11 k=4"
+	out := on(t, "kmeans.flow", data, data, data)
+	if r := number(t, out, "rounds"); r != 38 {
+		t.Errorf("%v rounds, want 38", r)
+	}
+	if x := number(t, out, "inertia"); !(math.Abs(x/3038739.8682697676-1) < 1e-12) {
+		t.Errorf("inertia %v, want 3038739.8682697676", x)
+	}
+	if !strings.Contains(out, "sizes:\n1372\n1101\n2033\n1991\n") {
+		t.Errorf("the clusters have other sizes than 1372, 1101, 2033 and 1991:\n%s", out)
+	}
+}
+
+// Newton's method with the whole Hessian, in NumPy, ends at the same loss and weights: red wines against white ones.
+func TestWineClasses(t *testing.T) {
+	data := "data=" + input(t, "winequality.csv") + " first=1 k=2"
+	out := on(t, "multilogreg.flow", data, data)
+	if x := number(t, out, "mean loss"); !(math.Abs(x-0.03300850033638) < 1e-12) {
+		t.Errorf("mean loss %v, want 0.03300850033638", x)
+	}
+	if x := number(t, out, "norm of the weights"); !(math.Abs(x-6.53565934954) < 1e-7) {
+		t.Errorf("norm of the weights %v, want 6.53565934954", x)
+	}
+}
