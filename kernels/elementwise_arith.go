@@ -26,21 +26,21 @@ func arithmetic() []row {
 				}
 				return on2(func(a, b float64) float64 { return a + b }, func(a, b int64) int64 { return a + b })(x)
 			},
-			loops: op.Loops{F64x2: vec.AddF64, F32x2: vec.AddF32, I64x2: vec.Add[int64]},
+			loops: op.Loops{F64x2: vec.AddF64, F32x2: vec.AddF32, I64x2: vec.AddI64},
 		},
 		{
 			name: "sub", infix: "-", args: two, rule: numeric, flops: 1,
 			doc:   "sub is a - b, element by element.",
 			eg:    eg(`2 - 3.5`, "-1.5"),
 			elt:   on2(func(a, b float64) float64 { return a - b }, func(a, b int64) int64 { return a - b }),
-			loops: op.Loops{F64x2: vec.SubF64, F32x2: vec.SubF32, I64x2: vec.Sub[int64]},
+			loops: op.Loops{F64x2: vec.SubF64, F32x2: vec.SubF32, I64x2: vec.SubI64},
 		},
 		{
 			name: "mul", infix: "*", args: two, rule: numeric, flops: 1, laws: op.Commutes,
 			doc:   "mul is a * b, element by element; the matrix product is @.",
 			eg:    eg(`sum(3 * ones(2, 2))`, "12"),
 			elt:   on2(func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b }),
-			loops: op.Loops{F64x2: vec.MulF64, F32x2: vec.MulF32, I64x2: vec.Mul[int64]},
+			loops: op.Loops{F64x2: vec.MulF64, F32x2: vec.MulF32, I64x2: vec.MulI64},
 		},
 		{
 			name: "div", infix: "/", args: two, rule: asFloat, flops: 4,

@@ -138,7 +138,11 @@ func convert(d *slab, to types.Elem, a *slab, from types.Elem, n int) {
 		convertFrom(d, to, a.f32[:n])
 	case types.Bool:
 		convertFrom(d, to, a.b[:n])
-	default:
+	case types.I64:
+		if to == types.F64 {
+			vec.F64OfI64(d.f64[:n], a.i64[:n])
+			return
+		}
 		convertFrom(d, to, a.i64[:n])
 	}
 }

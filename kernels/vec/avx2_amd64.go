@@ -93,3 +93,58 @@ func sumF32AVX2(x *float32, rounds int, step int, acc *float64)
 //
 //go:noescape
 func squaresF32AVX2(x *float32, rounds int, step int, acc *float64)
+
+// eqF64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func eqF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
+
+// eqI64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func eqI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
+
+// neF64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func neF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
+
+// neI64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func neI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
+
+// ltF64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func ltF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
+
+// ltI64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func ltI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
+
+// leF64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func leF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
+
+// leI64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func leI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
+
+// addI64AVX2 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func addI64AVX2(dst *int64, a *int64, b *int64, bytes int)
+
+// subI64AVX2 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func subI64AVX2(dst *int64, a *int64, b *int64, bytes int)
+
+// select64AVX2 works on that many bytes of dst, a and b, a multiple of the vector size.
+//
+//go:noescape
+func select64AVX2(dst *uint64, c *uint8, a *uint64, b *uint64, bytes int)

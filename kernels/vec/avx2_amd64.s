@@ -1153,3 +1153,332 @@ test:
 	VMOVUPD Y8, 256(BX)
 	VZEROUPPER
 	RET
+
+// func eqF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
+// Requires: AVX, BMI2
+TEXT ·eqF64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVUPD   (CX)(DI*1), Y0
+	VCMPPD    $0x00, (DX)(DI*1), Y0, Y0
+	VMOVMSKPD Y0, R8
+	PDEPQ     SI, R8, R8
+	MOVL      R8, (AX)
+	ADDQ      $0x04, AX
+	ADDQ      $0x20, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func eqI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX2, BMI2
+TEXT ·eqI64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVDQU   (CX)(DI*1), Y0
+	VPCMPEQQ  (DX)(DI*1), Y0, Y0
+	VMOVMSKPD Y0, R8
+	PDEPQ     SI, R8, R8
+	MOVL      R8, (AX)
+	ADDQ      $0x04, AX
+	ADDQ      $0x20, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func neF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
+// Requires: AVX, BMI2
+TEXT ·neF64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVUPD   (CX)(DI*1), Y0
+	VCMPPD    $0x04, (DX)(DI*1), Y0, Y0
+	VMOVMSKPD Y0, R8
+	PDEPQ     SI, R8, R8
+	MOVL      R8, (AX)
+	ADDQ      $0x04, AX
+	ADDQ      $0x20, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func neI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX2, BMI2
+TEXT ·neI64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVDQU   (CX)(DI*1), Y0
+	VPCMPEQQ  (DX)(DI*1), Y0, Y0
+	VMOVMSKPD Y0, R8
+	XORL      $0x0f, R8
+	PDEPQ     SI, R8, R8
+	MOVL      R8, (AX)
+	ADDQ      $0x04, AX
+	ADDQ      $0x20, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func ltF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
+// Requires: AVX, BMI2
+TEXT ·ltF64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVUPD   (CX)(DI*1), Y0
+	VCMPPD    $0x11, (DX)(DI*1), Y0, Y0
+	VMOVMSKPD Y0, R8
+	PDEPQ     SI, R8, R8
+	MOVL      R8, (AX)
+	ADDQ      $0x04, AX
+	ADDQ      $0x20, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func ltI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX2, BMI2
+TEXT ·ltI64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVDQU   (DX)(DI*1), Y0
+	VPCMPGTQ  (CX)(DI*1), Y0, Y0
+	VMOVMSKPD Y0, R8
+	PDEPQ     SI, R8, R8
+	MOVL      R8, (AX)
+	ADDQ      $0x04, AX
+	ADDQ      $0x20, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func leF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
+// Requires: AVX, BMI2
+TEXT ·leF64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVUPD   (CX)(DI*1), Y0
+	VCMPPD    $0x12, (DX)(DI*1), Y0, Y0
+	VMOVMSKPD Y0, R8
+	PDEPQ     SI, R8, R8
+	MOVL      R8, (AX)
+	ADDQ      $0x04, AX
+	ADDQ      $0x20, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func leI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX2, BMI2
+TEXT ·leI64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVDQU   (CX)(DI*1), Y0
+	VPCMPGTQ  (DX)(DI*1), Y0, Y0
+	VMOVMSKPD Y0, R8
+	XORL      $0x0f, R8
+	PDEPQ     SI, R8, R8
+	MOVL      R8, (AX)
+	ADDQ      $0x04, AX
+	ADDQ      $0x20, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func addI64AVX2(dst *int64, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX2
+TEXT ·addI64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	XORQ SI, SI
+	MOVQ BX, DI
+	ANDQ $-128, DI
+	JMP  by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Y0
+	VMOVUPD 32(CX)(SI*1), Y1
+	VMOVUPD 64(CX)(SI*1), Y2
+	VMOVUPD 96(CX)(SI*1), Y3
+	VPADDQ  (DX)(SI*1), Y0, Y0
+	VPADDQ  32(DX)(SI*1), Y1, Y1
+	VPADDQ  64(DX)(SI*1), Y2, Y2
+	VPADDQ  96(DX)(SI*1), Y3, Y3
+	VMOVUPD Y0, (AX)(SI*1)
+	VMOVUPD Y1, 32(AX)(SI*1)
+	VMOVUPD Y2, 64(AX)(SI*1)
+	VMOVUPD Y3, 96(AX)(SI*1)
+	ADDQ    $+128, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Y0
+	VPADDQ  (DX)(SI*1), Y0, Y0
+	VMOVUPD Y0, (AX)(SI*1)
+	ADDQ    $+32, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func subI64AVX2(dst *int64, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX2
+TEXT ·subI64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	XORQ SI, SI
+	MOVQ BX, DI
+	ANDQ $-128, DI
+	JMP  by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Y0
+	VMOVUPD 32(CX)(SI*1), Y1
+	VMOVUPD 64(CX)(SI*1), Y2
+	VMOVUPD 96(CX)(SI*1), Y3
+	VPSUBQ  (DX)(SI*1), Y0, Y0
+	VPSUBQ  32(DX)(SI*1), Y1, Y1
+	VPSUBQ  64(DX)(SI*1), Y2, Y2
+	VPSUBQ  96(DX)(SI*1), Y3, Y3
+	VMOVUPD Y0, (AX)(SI*1)
+	VMOVUPD Y1, 32(AX)(SI*1)
+	VMOVUPD Y2, 64(AX)(SI*1)
+	VMOVUPD Y3, 96(AX)(SI*1)
+	ADDQ    $+128, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Y0
+	VPSUBQ  (DX)(SI*1), Y0, Y0
+	VMOVUPD Y0, (AX)(SI*1)
+	ADDQ    $+32, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func select64AVX2(dst *uint64, c *uint8, a *uint64, b *uint64, bytes int)
+// Requires: AVX, AVX2
+TEXT ·select64AVX2(SB), $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ bytes+32(FP), SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VPMOVZXBQ (CX), Y0
+	VPSLLQ    $0x3f, Y0, Y0
+	VMOVUPD   (DX)(DI*1), Y2
+	VMOVUPD   (BX)(DI*1), Y1
+	VBLENDVPD Y0, Y2, Y1, Y1
+	VMOVUPD   Y1, (AX)(DI*1)
+	ADDQ      $0x04, CX
+	ADDQ      $0x20, DI
+
+test:
+	CMPQ DI, SI
+	JLT  loop
+	VZEROUPPER
+	RET

@@ -94,7 +94,72 @@ func sumF32AVX512(x *float32, rounds int, step int, acc *float64)
 //go:noescape
 func squaresF32AVX512(x *float32, rounds int, step int, acc *float64)
 
+// eqF64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func eqF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
+
+// eqI64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func eqI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
+
+// neF64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func neF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
+
+// neI64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func neI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
+
+// ltF64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func ltF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
+
+// ltI64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func ltI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
+
+// leF64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func leF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
+
+// leI64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
+//
+//go:noescape
+func leI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
+
+// addI64AVX512 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func addI64AVX512(dst *int64, a *int64, b *int64, bytes int)
+
+// subI64AVX512 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func subI64AVX512(dst *int64, a *int64, b *int64, bytes int)
+
+// mulI64AVX512 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func mulI64AVX512(dst *int64, a *int64, b *int64, bytes int)
+
+// select64AVX512 works on that many bytes of dst, a and b, a multiple of the vector size.
+//
+//go:noescape
+func select64AVX512(dst *uint64, c *uint8, a *uint64, b *uint64, bytes int)
+
 // uniformAVX512 makes 32 numbers a round from the states, and adds step to them.
 //
 //go:noescape
 func uniformAVX512(dst *float64, rounds int, state *uint64, step uint64)
+
+// f64ofI64AVX512 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func f64ofI64AVX512(dst *float64, a *int64, bytes int)

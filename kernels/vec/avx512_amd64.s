@@ -1154,6 +1154,378 @@ test:
 	VZEROUPPER
 	RET
 
+// func eqF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·eqF64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVUPD (CX)(DI*1), Z0
+	VCMPPD  $0x00, (DX)(DI*1), Z0, K1
+	KMOVB   K1, R8
+	PDEPQ   SI, R8, R8
+	MOVQ    R8, (AX)
+	ADDQ    $0x08, AX
+	ADDQ    $0x40, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func eqI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·eqI64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVDQU64 (CX)(DI*1), Z0
+	VPCMPQ    $0x00, (DX)(DI*1), Z0, K1
+	KMOVB     K1, R8
+	PDEPQ     SI, R8, R8
+	MOVQ      R8, (AX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x40, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func neF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·neF64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVUPD (CX)(DI*1), Z0
+	VCMPPD  $0x04, (DX)(DI*1), Z0, K1
+	KMOVB   K1, R8
+	PDEPQ   SI, R8, R8
+	MOVQ    R8, (AX)
+	ADDQ    $0x08, AX
+	ADDQ    $0x40, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func neI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·neI64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVDQU64 (CX)(DI*1), Z0
+	VPCMPQ    $0x04, (DX)(DI*1), Z0, K1
+	KMOVB     K1, R8
+	PDEPQ     SI, R8, R8
+	MOVQ      R8, (AX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x40, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func ltF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·ltF64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVUPD (CX)(DI*1), Z0
+	VCMPPD  $0x11, (DX)(DI*1), Z0, K1
+	KMOVB   K1, R8
+	PDEPQ   SI, R8, R8
+	MOVQ    R8, (AX)
+	ADDQ    $0x08, AX
+	ADDQ    $0x40, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func ltI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·ltI64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVDQU64 (CX)(DI*1), Z0
+	VPCMPQ    $0x01, (DX)(DI*1), Z0, K1
+	KMOVB     K1, R8
+	PDEPQ     SI, R8, R8
+	MOVQ      R8, (AX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x40, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func leF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·leF64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVUPD (CX)(DI*1), Z0
+	VCMPPD  $0x12, (DX)(DI*1), Z0, K1
+	KMOVB   K1, R8
+	PDEPQ   SI, R8, R8
+	MOVQ    R8, (AX)
+	ADDQ    $0x08, AX
+	ADDQ    $0x40, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func leI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·leI64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VMOVDQU64 (CX)(DI*1), Z0
+	VPCMPQ    $0x02, (DX)(DI*1), Z0, K1
+	KMOVB     K1, R8
+	PDEPQ     SI, R8, R8
+	MOVQ      R8, (AX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x40, DI
+
+test:
+	CMPQ DI, BX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func addI64AVX512(dst *int64, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX512F
+TEXT ·addI64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	XORQ SI, SI
+	MOVQ BX, DI
+	ANDQ $-256, DI
+	JMP  by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD 64(CX)(SI*1), Z1
+	VMOVUPD 128(CX)(SI*1), Z2
+	VMOVUPD 192(CX)(SI*1), Z3
+	VPADDQ  (DX)(SI*1), Z0, Z0
+	VPADDQ  64(DX)(SI*1), Z1, Z1
+	VPADDQ  128(DX)(SI*1), Z2, Z2
+	VPADDQ  192(DX)(SI*1), Z3, Z3
+	VMOVUPD Z0, (AX)(SI*1)
+	VMOVUPD Z1, 64(AX)(SI*1)
+	VMOVUPD Z2, 128(AX)(SI*1)
+	VMOVUPD Z3, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Z0
+	VPADDQ  (DX)(SI*1), Z0, Z0
+	VMOVUPD Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func subI64AVX512(dst *int64, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX512F
+TEXT ·subI64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	XORQ SI, SI
+	MOVQ BX, DI
+	ANDQ $-256, DI
+	JMP  by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD 64(CX)(SI*1), Z1
+	VMOVUPD 128(CX)(SI*1), Z2
+	VMOVUPD 192(CX)(SI*1), Z3
+	VPSUBQ  (DX)(SI*1), Z0, Z0
+	VPSUBQ  64(DX)(SI*1), Z1, Z1
+	VPSUBQ  128(DX)(SI*1), Z2, Z2
+	VPSUBQ  192(DX)(SI*1), Z3, Z3
+	VMOVUPD Z0, (AX)(SI*1)
+	VMOVUPD Z1, 64(AX)(SI*1)
+	VMOVUPD Z2, 128(AX)(SI*1)
+	VMOVUPD Z3, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Z0
+	VPSUBQ  (DX)(SI*1), Z0, Z0
+	VMOVUPD Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func mulI64AVX512(dst *int64, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·mulI64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	XORQ SI, SI
+	MOVQ BX, DI
+	ANDQ $-256, DI
+	JMP  by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD 64(CX)(SI*1), Z1
+	VMOVUPD 128(CX)(SI*1), Z2
+	VMOVUPD 192(CX)(SI*1), Z3
+	VPMULLQ (DX)(SI*1), Z0, Z0
+	VPMULLQ 64(DX)(SI*1), Z1, Z1
+	VPMULLQ 128(DX)(SI*1), Z2, Z2
+	VPMULLQ 192(DX)(SI*1), Z3, Z3
+	VMOVUPD Z0, (AX)(SI*1)
+	VMOVUPD Z1, 64(AX)(SI*1)
+	VMOVUPD Z2, 128(AX)(SI*1)
+	VMOVUPD Z3, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Z0
+	VPMULLQ (DX)(SI*1), Z0, Z0
+	VMOVUPD Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func select64AVX512(dst *uint64, c *uint8, a *uint64, b *uint64, bytes int)
+// Requires: AVX, AVX512F
+TEXT ·select64AVX512(SB), $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ c+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ bytes+32(FP), SI
+	XORQ DI, DI
+	JMP  test
+
+loop:
+	VPMOVZXBQ (CX), Z0
+	VPTESTMQ  Z0, Z0, K1
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (DX)(DI*1), K1, Z0
+	VMOVDQU64 Z0, (AX)(DI*1)
+	ADDQ      $0x08, CX
+	ADDQ      $0x40, DI
+
+test:
+	CMPQ DI, SI
+	JLT  loop
+	VZEROUPPER
+	RET
+
 // func uniformAVX512(dst *float64, rounds int, state *uint64, step uint64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·uniformAVX512(SB), $0-32
@@ -1233,5 +1605,45 @@ loop:
 test:
 	CMPQ CX, $+0
 	JGT  loop
+	VZEROUPPER
+	RET
+
+// func f64ofI64AVX512(dst *float64, a *int64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·f64ofI64AVX512(SB), $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ bytes+16(FP), DX
+	XORQ BX, BX
+	MOVQ DX, SI
+	ANDQ $-256, SI
+	JMP  by4test
+
+by4:
+	VCVTQQ2PD (CX)(BX*1), Z0
+	VCVTQQ2PD 64(CX)(BX*1), Z1
+	VCVTQQ2PD 128(CX)(BX*1), Z2
+	VCVTQQ2PD 192(CX)(BX*1), Z3
+	VMOVUPD   Z0, (AX)(BX*1)
+	VMOVUPD   Z1, 64(AX)(BX*1)
+	VMOVUPD   Z2, 128(AX)(BX*1)
+	VMOVUPD   Z3, 192(AX)(BX*1)
+	ADDQ      $+256, BX
+
+by4test:
+	CMPQ BX, SI
+	JLT  by4
+	MOVQ DX, SI
+	JMP  by1test
+
+by1:
+	VCVTQQ2PD (CX)(BX*1), Z0
+	VMOVUPD   Z0, (AX)(BX*1)
+	ADDQ      $+64, BX
+
+by1test:
+	CMPQ BX, SI
+	JLT  by1
+	MOVQ DX, SI
 	VZEROUPPER
 	RET

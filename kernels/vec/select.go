@@ -86,7 +86,7 @@ func Not(dst, a []uint8) {
 
 // SelectF64 is dst = a where c, b elsewhere.
 func SelectF64(dst []float64, c []uint8, a, b []float64) {
-	choose(bits64(dst), c, bits64(a), bits64(b))
+	chooseWide(bits64(dst), c, bits64(a), bits64(b))
 }
 
 // SelectF32 is dst = a where c, b elsewhere.
@@ -96,15 +96,24 @@ func SelectF32(dst []float32, c []uint8, a, b []float32) {
 
 // SelectI64 is dst = a where c, b elsewhere.
 func SelectI64(dst []int64, c []uint8, a, b []int64) {
-	choose(dst, c, a, b)
+	chooseWide(unsigned(dst), c, unsigned(a), unsigned(b))
+}
+
+func chooseWide(dst []uint64, c []uint8, a, b []uint64) {
+	n := select64(dst, c, a, b)
+	choose(dst[n:], c[n:], a[n:], b[n:])
 }
 
 // choose has no branch: conditions of data are hard to predict, and a wrong guess costs ten elements.
-func choose[T uint32 | uint64 | int64](dst []T, c []uint8, a, b []T) {
+func choose[T uint32 | uint64](dst []T, c []uint8, a, b []T) {
 	c, a, b = c[:len(dst)], a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		dst[i] = b[i] ^ (a[i]^b[i])&-T(c[i])
 	}
+}
+
+func unsigned(x []int64) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
 // bits64 and bits32 are floats as the integers they are in memory.
@@ -180,3 +189,15 @@ func Transpose[T Element](dst []T, ld int, src []T, lds, rows, cols int) {
 		}
 	}
 }
+
+// GtF64 is dst = a > b.
+func GtF64(dst []uint8, a, b []float64) { LtF64(dst, b, a) }
+
+// GeF64 is dst = a >= b.
+func GeF64(dst []uint8, a, b []float64) { LeF64(dst, b, a) }
+
+// GtI64 is dst = a > b.
+func GtI64(dst []uint8, a, b []int64) { LtI64(dst, b, a) }
+
+// GeI64 is dst = a >= b.
+func GeI64(dst []uint8, a, b []int64) { LeI64(dst, b, a) }

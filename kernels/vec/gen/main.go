@@ -28,8 +28,12 @@ func main() {
 		e.ConstraintExpr("amd64")
 		e.arithmetic()
 		e.cascades()
+		e.compares()
+		e.integers()
+		e.selects()
 		if t.bytes == 64 {
 			e.uniform()
+			e.widens()
 		}
 		if err := write(*out, t.stem(), e.Context); err != nil {
 			fmt.Fprintln(os.Stderr, "gen:", err)
