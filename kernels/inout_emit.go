@@ -27,7 +27,8 @@ func emitRow() *op.Def {
 			{Name: "label", Attr: true, Kind: op.StrVal, Optional: true, Doc: "printed before the value"},
 			{Name: "to", Attr: true, Kind: op.StrVal, Optional: true, Doc: "file name; standard output unless given"},
 			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
-			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\" or \"tsv\", where the extension does not tell"},
+			{Name: "max", Attr: true, Optional: true, Doc: "the number that is white in an image; the greatest unless given"},
+			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\", \"tsv\" or \"pgm\", where the extension does not tell"},
 		},
 		Eg:   []op.Example{{Program: "emit 0.5 as \"half\"\nemit eye(2) as \"I\"", Output: "half: 0.5\nI:\n1 0\n0 1\n"}},
 		Type: emitType, Ref: emitRef, Laws: op.Effectful, Shard: op.Shard{Kind: op.ShardSink}, Cost: copyWork,
@@ -43,7 +44,7 @@ func emitType(s *op.Sig) (types.Type, error) {
 	// Attributes come after the value and its effects.
 	toArg := len(s.In) + 1
 	for _, a := range s.Attrs.List() {
-		if !slices.Contains([]string{"label", "to", "sep", "form"}, a.Name) {
+		if !slices.Contains([]string{"label", "to", "sep", "max", "form"}, a.Name) {
 			return types.Type{}, op.Faultf(toArg, codeArgument, "a sink has no argument `%s`", a.Name).WithHelp("write csv(\"f\", sep = \";\")")
 		}
 	}

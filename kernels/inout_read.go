@@ -53,6 +53,13 @@ func readOptions(a *op.Attrs) (o format.Options, err error) {
 			o.Header = format.Yes
 		}
 	}
+	if v, ok := a.Get("max"); ok && v.Kind != op.NoVal {
+		x := a.Float("max")
+		if v.Kind != op.IntVal && v.Kind != op.FloatVal || !(x > 0) {
+			return o, op.Faultf(3, codeAttr, "max = %v", v).WithHelp("max is the positive number that is white in an image")
+		}
+		o.Max = &x
+	}
 	o.Form = a.Str("form")
 	if sep := a.Str("sep"); len(sep) == 1 && sep[0] != '"' && sep[0] != '\n' && sep[0] < 0x80 {
 		o.Sep = sep[0]

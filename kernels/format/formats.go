@@ -40,6 +40,8 @@ type Options struct {
 	Header Choice
 	// Missing is what an empty field or NA of a CSV becomes; nil: nan.
 	Missing *float64
+	// Max is the number that is white in an image; nil: the greatest.
+	Max *float64
 }
 
 // Header is what is known of a file before its numbers are read.
@@ -77,6 +79,7 @@ func forms() []form {
 		{"csv", CSV, ',', readCSV, writeCSV, nil, nil},
 		{"tsv", CSV, '\t', readCSV, writeCSV, nil, nil},
 		{"csr", CSR, 0, nil, nil, readCSR, writeCSR},
+		{"pgm", Unwritable, 0, readPGM, writePGM, nil, nil},
 	}
 }
 
