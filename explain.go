@@ -37,7 +37,7 @@ func explain(p *Program, err error) error {
 	if errors.As(err, &failure) {
 		d := source.Diagnostic{Code: source.Code(failure.Code), Message: failure.Msg, Help: failure.Help}
 		if node != ir.None && int(node) < g.Len() {
-			d = place(d, p, g, node, within, rank)
+			d = place(d, p, g, node, within, failure.At, rank)
 		}
 		return &Refusal{Files: p.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
 	}
@@ -59,8 +59,8 @@ func explain(p *Program, err error) error {
 	return b
 }
 
-// place adds to d where node came from, or the node in its regions that within leads to.
-func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir.Step, rank int) source.Diagnostic {
+// place adds to d where node came from, or the node in its regions that within leads to; place is where in its body, if anywhere.
+func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir.Step, place op.Place, rank int) source.Diagnostic {
 	outer := &plan.Plan{Graph: g}
 	in, at, ok := g.Follow(node, within)
 	if !ok {
@@ -68,6 +68,9 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 	}
 	n := &in.Nodes[at]
 	d.Span = n.Span
+	if place != (op.Place{}) {
+		d.Span = source.Span{From: source.Pos(place.From), To: source.Pos(place.To)}
+	}
 	d.Message = fmt.Sprintf("%s: %s", n.Op.Source(), d.Message)
 	if where := outer.WhereWithin(node, within); where != "" {
 		d.Message += ", in " + where

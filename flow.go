@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -46,8 +47,18 @@ func (o CompileOptions) options() (compiler.Options, error) {
 	}
 	return compiler.Options{
 		Table: table, Ranks: max(o.Ranks, 1), Sets: o.Set, Disable: o.Disable, Verify: o.Verify, Dump: o.Dump,
-		Rates: o.Rates, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load,
+		Rates: o.Rates, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Schedule: knownSchedule,
 	}, nil
+}
+
+// knownSchedule says what is wrong with the name of a technique.
+func knownSchedule(name string) error {
+	_, err := schedule.Lookup(name)
+	var unknown *schedule.UnknownError
+	if errors.As(err, &unknown) && unknown.Suggest != "" {
+		return fmt.Errorf("%w; did you mean %s?", err, unknown.Suggest)
+	}
+	return err
 }
 
 // Program is a compiled program. It is read-only and may be run any number of times.

@@ -46,6 +46,8 @@ type Options struct {
 	Std fs.FS
 	// Load reads imported files; nil is os.ReadFile.
 	Load func(path string) ([]byte, error)
+	// Schedule says what is wrong with the name of a self-scheduling technique in a program's hints; nil takes all names.
+	Schedule func(name string) error
 }
 
 // Result is a compiled program.
@@ -120,7 +122,7 @@ func checkOptions(o Options) (ds source.Diagnostics) {
 }
 
 func inputOf(files *source.FileSet, o Options) lower.Input {
-	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.maxTasks(), Std: o.Std, Load: o.Load}
+	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.maxTasks(), Std: o.Std, Load: o.Load, Schedule: o.Schedule}
 	if in.Load == nil {
 		in.Load = os.ReadFile
 	}

@@ -28,6 +28,7 @@ type Region struct {
 
 	once sync.Once
 	prog *op.Program
+	body *op.Body
 	err  error
 }
 

@@ -8,8 +8,8 @@ import (
 	"flow/ir/types"
 )
 
-// control is the rows of the graph itself.
-func control() []*op.Def {
+// controls is the rows of the graph itself.
+func controls() []*op.Def {
 	return []*op.Def{{
 		Name:   "arg",
 		Hidden: true,

@@ -52,6 +52,7 @@ func move() []*op.Def {
 	}
 	rows = append(rows, rearrangements()...)
 	rows = append(rows, identities()...)
+	rows = append(rows, indexings()...)
 	return append(rows, tilings()...)
 }
 

@@ -49,7 +49,7 @@ func (l *lowerer) expr(e ast.Expr) val {
 	case *ast.Duration:
 		l.failf("L009", e.Span(), "durations are not built yet")
 	case *ast.Parfor:
-		l.fail(source.Errorf("L006", e.Span(), "parfor is not built yet").WithHelp("use matrix operators"))
+		return l.parfor(e)
 	case *ast.Record:
 		l.failf("L002", e.Span(), "records are not built yet")
 	case *ast.Column:

@@ -1,7 +1,10 @@
 package lower
 
 import (
+	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
 	"flow/lang/ast"
 	"flow/lang/source"
 )
@@ -40,49 +43,168 @@ func (l *lowerer) index(e *ast.Index) val {
 	if len(subs) != 2 {
 		l.failf("E218", e.Span(), "matrices take two subscripts")
 	}
-	r0, r1, oneRow := l.sub(subs[0], t.Rows, "row")
-	c0, c1, oneCol := l.sub(subs[1], t.Cols, "column")
+	row, col := l.sub(subs[0], t.Rows, "row"), l.sub(subs[1], t.Cols, "column")
 	spans := []source.Span{e.X.Span()}
-	if oneRow && oneCol {
-		return l.edgeVal(l.add(l.table.Must("item"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0)}), e.Span(), spans, x.id))
+	one := row.one && col.one
+	if row.dynamic() || col.dynamic() {
+		at := []ir.ID{x.id, l.start(row, subs[0].Span()), l.start(col, subs[1].Span())}
+		spans = append(spans, subs[0].Span(), subs[1].Span())
+		if one {
+			return l.edgeVal(l.add(l.table.Must("element"), nil, e.Span(), spans, at...))
+		}
+		size := op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(row.size, col.size)})
+		return l.edgeVal(l.add(l.table.Must("window"), size, e.Span(), spans, at...))
 	}
-	return l.edgeVal(l.add(l.table.Must("slice"), sliceAttrs(r0, c0, r1-r0, c1-c0), e.Span(), spans, x.id))
+	if one {
+		return l.edgeVal(l.add(l.table.Must("item"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(row.lo, col.lo)}), e.Span(), spans, x.id))
+	}
+	return l.edgeVal(l.add(l.table.Must("slice"), sliceAttrs(row.lo, col.lo, row.size, col.size), e.Span(), spans, x.id))
 }
 
 func sliceAttrs(r0, c0, rows, cols int) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, rows, cols)})
 }
 
-// sub is one subscript as a half-open interval; a negative index counts from the end.
-func (l *lowerer) sub(s ast.Sub, n int, what string) (lo, hi int, one bool) {
-	if s.All {
-		return 0, n, false
+// subscript is one subscript: size indices from lo on, or, when only the run knows, from the value of edge from on.
+type subscript struct {
+	lo   int
+	from ir.ID // ir.None: lo
+	size int
+	one  bool // a single index, not a range of one
+}
+
+func (s subscript) dynamic() bool { return s.from != ir.None }
+
+// start is the first index as an edge.
+func (l *lowerer) start(s subscript, at source.Span) ir.ID {
+	if s.dynamic() {
+		return s.from
 	}
-	end := func(e ast.Expr) int {
-		x := l.intArg(e, "a subscript")
+	return l.konst(value.I64(int64(s.lo)), at)
+}
+
+// sub elaborates one subscript of n; a negative index counts from the end.
+func (l *lowerer) sub(s ast.Sub, n int, what string) subscript {
+	if s.All {
+		if n == types.Unknown {
+			l.failf("L010", s.Span(), "a slice whose size only the run knows is not built yet")
+		}
+		return subscript{from: ir.None, size: n}
+	}
+	lo := l.index1(s.Lo)
+	one := !s.IsRange
+	var hi val
+	switch {
+	case one:
+	case s.Hi == nil:
+		hi = intVal(n)
+	default:
+		hi = l.index1(s.Hi)
+	}
+	if lo.kind == edge || hi.kind == edge || n == types.Unknown {
+		return l.dynamicSub(s, lo, hi)
+	}
+	end := func(v val) int {
+		x := int(v.s.I)
 		if x < 0 {
 			x += n
 		}
 		return x
 	}
-	lo = end(s.Lo)
-	switch {
-	case !s.IsRange:
-		hi, one = lo+1, true
-	case s.Hi == nil:
-		hi = n
-	default:
-		hi = end(s.Hi)
+	a := end(lo)
+	b := a + 1
+	if !one {
+		b = end(hi)
 		if s.Inclusive {
-			hi++
+			b++
 		}
 	}
-	if lo < 0 || hi > n || lo > hi {
+	if a < 0 || b > n || a > b {
 		at := s.Span()
 		if one {
-			l.failf("E212", at, "%s %s of a matrix with %d %ss", what, l.expr(s.Lo).s, n, what)
+			l.failf("E212", at, "%s %d of a matrix with %d %ss", what, lo.s.I, n, what)
 		}
-		l.failf("E212", at, "%ss %d to %d of a matrix with %d", what, lo, hi, n)
+		l.failf("E212", at, "%ss %d to %d of a matrix with %d", what, a, b, n)
 	}
-	return lo, hi, one
+	return subscript{lo: a, from: ir.None, size: b - a, one: one}
+}
+
+// index1 is an index: an integer, known before the run or not.
+func (l *lowerer) index1(e ast.Expr) val {
+	v := l.expr(e)
+	switch {
+	case v.kind == poison:
+		panic(bail{})
+	case v.isInt() || v.kind == edge && l.g.Type(v.id) == types.ScalarOf(types.I64):
+		return v
+	}
+	l.failf("E200", e.Span(), "a subscript is an integer, this is %s", l.what(v))
+	return val{}
+}
+
+// dynamicSub is a subscript that only the run knows. A range has a size that is known before: its bounds differ by a
+// constant, as in i..i+3.
+func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
+	out := subscript{from: l.toEdge(lo, s.Lo.Span()), size: 1, one: !s.IsRange}
+	if out.one {
+		return out
+	}
+	a, da := l.offset(lo)
+	b, db := l.offset(hi)
+	if s.Hi == nil || !l.sameValue(a, b) {
+		l.fail(source.Errorf("L010", s.Span(), "a slice whose size only the run knows is not built yet").
+			WithHelp("the bounds may depend on the run when they differ by a constant: X[i..i+3, :]"))
+	}
+	out.size = int(db - da)
+	if s.Inclusive {
+		out.size++
+	}
+	if out.size < 0 {
+		l.failf("E212", s.Span(), "the range ends %d before it begins", -out.size)
+	}
+	return out
+}
+
+// offset is v as an edge plus a constant; the edge is ir.None for a constant alone.
+func (l *lowerer) offset(v val) (base ir.ID, c int64) {
+	if v.kind == konst {
+		return ir.None, v.s.I
+	}
+	base = v.id
+	for {
+		n := &l.g.Nodes[base]
+		if n.Op.Infix != "+" && n.Op.Infix != "-" || len(l.g.In(base)) != 2 {
+			return base, c
+		}
+		x, y := l.g.In(base)[0], l.g.In(base)[1]
+		if n.Op.Infix == "+" && l.g.Nodes[x].Op == l.constant {
+			x, y = y, x
+		}
+		if l.g.Nodes[y].Op != l.constant {
+			return base, c
+		}
+		k := int64(l.g.Nodes[y].Attrs.Int("value"))
+		if n.Op.Infix == "-" {
+			k = -k
+		}
+		base, c = x, c+k
+	}
+}
+
+// sameValue reports that two edges carry the same value because they are the same expression.
+func (l *lowerer) sameValue(a, b ir.ID) bool {
+	if a == b || a == ir.None || b == ir.None {
+		return a == b
+	}
+	x, y := &l.g.Nodes[a], &l.g.Nodes[b]
+	p, q := l.g.In(a), l.g.In(b)
+	if x.Op != y.Op || !x.Op.Laws.Has(op.Pure) || x.Region != nil || y.Region != nil || x.Op.Name == "arg" || len(p) != len(q) || !x.Attrs.Equal(y.Attrs) {
+		return false
+	}
+	for i := range p {
+		if !l.sameValue(p[i], q[i]) {
+			return false
+		}
+	}
+	return true
 }

@@ -30,6 +30,8 @@ type Input struct {
 	// pass.Contraction; it runs statement by statement, so that a sent expression is one node when the
 	// next is elaborated and a million sends need the memory of a million nodes.
 	Contract func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID
+	// Schedule says what is wrong with the name of a self-scheduling technique; nil takes all names.
+	Schedule func(name string) error
 }
 
 // Setting is one `--set name=value`.
@@ -95,6 +97,7 @@ type lowerer struct {
 	assert ir.ID
 	region *region // the loop or branch of the run that is being elaborated; nil: the program
 
+	pure       bool // in the body of a parfor
 	sends      int  // sends and channel arrays so far: nodes that others may name
 	broken     bool // a loop ended early: do not report what it failed to send
 	onlyParams bool
@@ -155,6 +158,7 @@ func (l *lowerer) try(f func()) (ok bool) {
 			}
 			l.scope, l.loop, l.loopAt, l.nest = saved.scope, saved.loop, saved.loopAt, saved.nest
 			l.call, l.calls, l.imports = saved.call, saved.calls, saved.imports
+			l.pure = saved.pure
 			l.g, l.nests, l.effect, l.assert, l.region = saved.g, saved.nests, saved.effect, saved.assert, saved.region
 			ok = false
 		}

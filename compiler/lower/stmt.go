@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"flow/compiler/check"
 	"flow/ir"
 	"flow/ir/op"
@@ -76,14 +78,18 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	case *ast.Import:
 		l.importFile(s)
 	case *ast.Chan:
+		l.outside(s, "a channel array cannot be declared")
 		l.channel(s)
 	case *ast.For:
 		l.unroll(s)
 	case *ast.Send:
+		l.outside(s, "a send cannot stand")
 		l.send(s)
 	case *ast.Emit:
+		l.outside(s, "an emit cannot stand")
 		l.emit(s)
 	case *ast.Assert:
+		l.outside(s, "an assert cannot stand")
 		l.assertion(s)
 	case *ast.ExprStmt:
 		if iff, ok := s.Expr.(*ast.If); ok {
@@ -314,7 +320,7 @@ func (l *lowerer) emit(s *ast.Emit) {
 // sink is the attributes of `to`: a path, or a call such as csv("f", sep = ";").
 func (l *lowerer) sink(e ast.Expr) []op.Attr {
 	if c, ok := e.(*ast.Call); ok {
-		if n, ok := c.Fun.(*ast.Name); ok && len(c.Args) > 0 && (n.Name == "csv" || n.Name == "mtx" || n.Name == "npy") {
+		if n, ok := c.Fun.(*ast.Name); ok && len(c.Args) > 0 && slices.Contains([]string{"csv", "mtx", "npy", "pgm"}, n.Name) {
 			out := []op.Attr{{Name: "to", Val: op.Str(l.strArg(c.Args[0].Value, "the path"))}, {Name: "form", Val: op.Str(n.Name)}}
 			for _, a := range c.Args[1:] {
 				if a.Name == nil {
@@ -324,7 +330,7 @@ func (l *lowerer) sink(e ast.Expr) []op.Attr {
 			}
 			return out
 		}
-		l.failf("E502", e.Span(), "a sink is a path, or csv(..), mtx(..), npy(..)")
+		l.failf("E502", e.Span(), "a sink is a path, or csv(..), mtx(..), npy(..), pgm(..)")
 	}
 	return []op.Attr{{Name: "to", Val: op.Str(l.strArg(e, "the path"))}}
 }

@@ -139,12 +139,8 @@ func results(g *ir.Graph, id ir.ID, v []value.Value) value.Tuple {
 }
 
 func call(n *ir.Node, c *op.Call) (value.Value, error) {
-	if n.Region != nil {
-		p, err := n.Program()
-		if err != nil {
-			return nil, err
-		}
-		c.Body = p
+	if err := n.Enter(c); err != nil {
+		return nil, err
 	}
 	if n.Op.Ref == nil {
 		return nil, fmt.Errorf("BUG: %s has no definition", n.Op.Name)

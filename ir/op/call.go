@@ -46,6 +46,8 @@ type Failure struct {
 	Code string
 	Msg  string
 	Help string
+	// At is where in the text, when that is not where the node comes from: an action in the body of a loop.
+	At Place
 }
 
 func (f *Failure) Error() string { return f.Msg }
@@ -73,6 +75,8 @@ type Call struct {
 	Out value.Value
 	// Body is the fused program of a map node; nil for all others.
 	Body *Program
+	// Bodies are the regions of a loop or a branch; nil for all others.
+	Bodies []*Body
 	// Env is the world outside, for effectful operators and read.
 	Env Env
 }

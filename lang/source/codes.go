@@ -130,10 +130,12 @@ var codes = [...]CodeRow{
 	{"E415", "carried type changes", "A carried name keeps its type and shape from round to round. A literal that it starts as takes the type of its `next`.", "iterate c = ones(1, 1) times 3 { next c = ones(2, 2) }\nemit c", ""},
 	{"E416", "range is missing", "`for i in xs` needs a range `a..b`, or a list or channel array.", "for i in 3 { emit i }", ""},
 	{"E417", "step is not positive", "`by` takes a positive integer.", "for i in 0..4 by 0 { emit i }", ""},
+	{"E418", "effect in the body of a loop", "The body of a loop that runs as one node reads what is above and writes nothing: no send, no `emit`, no `assert`, no `chan`. Collect values and send or check them after the loop.", "a = parfor i in 0..3 { assert i < 3; i }", ""},
+	{"E419", "shape of a parfor", "A parfor has one index, with a scalar or a row 1 x m as the value of its body, or two indices, with a scalar.", "a = parfor i in 0..3 { ones(2, 2) }", ""},
 
 	// Files and data.
 	{"E501", "file cannot be read", "The file does not exist, seen from the directory where flowrun runs, or the operating system refused.", `emit read("nosuch.npy")`, ""},
-	{"E502", "unknown format", "The extension (.mtx .mtx.gz .npy .csv .tsv) chooses reader and writer.", `emit 1 to "a.xyz"`, ""},
+	{"E502", "unknown format", "The extension (.mtx .mtx.gz .npy .csv .tsv; .pgm to write) chooses reader and writer.", `emit 1 to "a.xyz"`, ""},
 	{"E503", "malformed Matrix Market file", "The banner, the size line, the number of entries, an index or a number is not what the format demands. The message names the line.", "", ""},
 	{"E504", "malformed table", "A field is not a number or missing, or lines differ in their number of fields. The message names line and column.", "", ""},
 	{"E505", "malformed .npy file", "The magic bytes, the header or the size of the data is not what the format demands.", "", ""},
@@ -151,7 +153,7 @@ var codes = [...]CodeRow{
 	{"E603", "assertion failed", "The condition of an `assert` is false; the run stops.", `assert 1 == 2, "numbers changed"`, ""},
 	{"E605", "out of memory", "The value or the run needs more memory than there is. Smaller sizes, more ranks, or --mem.", "", ""},
 	{"E606", "operator failed in the run", "An operator met data that it cannot work on, such as an integer divided by zero or the maximum of nothing.", "", ""},
-	{"E607", "index is out of range in the run", "An index that depends on data is outside the matrix.", "", ""},
+	{"E607", "index is out of range in the run", "An index that depends on data is outside the matrix.", "X = eye(2)\nemit X[i64(sum(X)), 0]", ""},
 	{"E609", "technique hands out no chunk", "The expression of `--partitioning`, or of `schedule`, is not a positive number for a loop of the program.", "", ""},
 	{"E608", "interrupted", "The run was stopped by a signal before it was done.", "", ""},
 
@@ -169,7 +171,6 @@ var codes = [...]CodeRow{
 	{"L003", "too many columns for a sparse matrix", "Column indices have 31 bits. Transpose the problem, or number the columns anew.", "emit nnz(rand_graph(3_000_000_000, 1))", ""},
 	{"L004", "stages", "User stream operators are not built yet.", "stage s(xs: chan f64) -> chan f64 { on x in xs { emit x } }", ""},
 	{"L005", "parameter server", "`paramserver` is not built yet.", "w = paramserver(init = zeros(2, 1))", ""},
-	{"L006", "parfor", "`parfor` is not built yet. Use matrix operators.", "a = parfor i in 0..3 { i }", ""},
 	{"L009", "type", "Values of this type are not built yet.", "a: time = 1", ""},
 	{"L010", "construct", "This construct parses and is not built yet.", `emit len("a")`, ""},
 	{"L011", "operator", "This operator is not built yet for these types.", "", ""},

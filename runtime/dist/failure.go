@@ -104,6 +104,7 @@ type failure struct {
 	Code     string
 	Msg      string
 	Help     string
+	At       op.Place
 	Where    string // of a death
 	Last     string
 }
@@ -112,7 +113,7 @@ func failureOf(f *local.TaskFailure) *failure {
 	w := &failure{Severity: taskFailed, Node: int32(f.Node), Within: f.Within, Rank: f.Rank, Bug: true, Code: "B001", Msg: f.Err.Error()}
 	var u *op.Failure
 	if errors.As(f.Err, &u) {
-		w.Bug, w.Code, w.Msg, w.Help = false, u.Code, u.Msg, u.Help
+		w.Bug, w.Code, w.Msg, w.Help, w.At = false, u.Code, u.Msg, u.Help, u.At
 	}
 	return w
 }
@@ -142,7 +143,7 @@ func (w *failure) before(o *failure) bool {
 
 // task is w as a failure of a task.
 func (w *failure) task() *local.TaskFailure {
-	var err error = &op.Failure{Code: w.Code, Msg: w.Msg, Help: w.Help}
+	var err error = &op.Failure{Code: w.Code, Msg: w.Msg, Help: w.Help, At: w.At}
 	if w.Bug {
 		err = errors.New(w.Msg)
 	}

@@ -160,7 +160,7 @@ func (b *numbering) add(id ir.ID) error {
 		f |= fused
 		if !b.programs[node.Region] {
 			b.programs[node.Region] = true
-			if _, err := node.Program(); err != nil { // made here, so that tasks only fetch it
+			if err := node.Enter(&op.Call{}); err != nil { // made here, so that tasks only fetch it
 				return fmt.Errorf("BUG: %w\n  in %s", err, g.Line(id))
 			}
 		}

@@ -3,14 +3,17 @@ package local
 // This file decides which failure is reported, and takes in what other ranks send.
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"sort"
 	"time"
 
 	"flow/ir"
+	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/ir/value"
+	"flow/lang/source"
 )
 
 // TaskFailure says which task of a plan failed, and where. Err is an *op.Failure where the user is to blame, a
@@ -44,11 +47,20 @@ func (f *TaskFailure) Message(p *plan.Plan) string {
 	if where := p.WhereWithin(f.Node, f.Within); where != "" {
 		s += ", in " + where
 	}
-	if p.Files != nil && n.Span.IsValid() {
-		file, line, col := p.Files.Position(n.Span.From)
+	if at := f.Span(p); p.Files != nil && at.IsValid() {
+		file, line, col := p.Files.Position(at.From)
 		s += fmt.Sprintf(", %s:%d:%d", file, line, col)
 	}
 	return s
+}
+
+// Span is where in the text the failure happened: at the node, or at an action in its body.
+func (f *TaskFailure) Span(p *plan.Plan) source.Span {
+	var x *op.Failure
+	if errors.As(f.Err, &x) && x.At != (op.Place{}) {
+		return source.Span{From: source.Pos(x.At.From), To: source.Pos(x.At.To)}
+	}
+	return p.Graph.Nodes[f.Node].Span
 }
 
 // Fail makes f the engine's failure unless a task before f.Node has failed already. f may be another rank's. See

@@ -131,7 +131,7 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 	c.In = s.in
 	f := e.flags[t]
 	if f&fused != 0 {
-		if c.Body, err = n.Program(); err != nil { // made by NewEngine
+		if err = n.Enter(c); err != nil { // made by NewEngine
 			return nil, false, fmt.Errorf("BUG: %w", err)
 		}
 	}

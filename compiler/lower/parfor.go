@@ -1,0 +1,228 @@
+package lower
+
+import (
+	"strings"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file elaborates `parfor i in a..b { e }`: one node, whose body is elaborated once, for an index that only the run
+// knows. The arguments of the body are the indices and then what it captures; the inputs of the node are the bounds that
+// only the run knows (a lower and an upper one for each index, if any is such) and then what is captured.
+
+// extent is the range of one index: first + k step for k = 0 .. count-1.
+type extent struct {
+	lo, hi    val
+	step      int
+	count     int // types.Unknown when a bound is known only in the run
+	inclusive bool
+}
+
+func (l *lowerer) parfor(e *ast.Parfor) val {
+	if len(e.Ranges) > 2 {
+		l.fail(source.Errorf("E419", e.Ranges[2].Span(), "parfor has one or two indices, this has %d", len(e.Ranges)).
+			WithHelp("its value is a column or a matrix; join indices: k in 0..p * q"))
+	}
+	hints := l.hints(e.With)
+	space := make([]extent, len(e.Ranges))
+	for i, r := range e.Ranges {
+		if r.Name == nil || r.Hi == nil {
+			l.failf("E416", r.Span(), "the range of a parfor is `i in a..b`")
+		}
+		space[i] = l.extent(r)
+	}
+	r := l.newRegion()
+	v := l.body(e, r)
+	t := l.collected(e, space, r.g.Type(v))
+	body, captured := trimmed(r, v)
+
+	var lo, by, n []int
+	var names []string
+	var in []ir.ID
+	dynamic := false
+	for i, x := range space {
+		lo, by, n, names = append(lo, 0), append(by, x.step), append(n, x.count), append(names, e.Ranges[i].Name.Name)
+		if x.lo.kind == konst {
+			lo[i] = int(x.lo.s.I)
+		}
+		dynamic = dynamic || x.count == types.Unknown
+	}
+	attrs := append(hints, op.Attr{Name: "by", Val: op.Ints(by...)}, op.Attr{Name: "names", Val: op.Str(strings.Join(names, " "))})
+	if dynamic {
+		for i, x := range space {
+			in = append(in, l.toEdge(x.lo, e.Ranges[i].Span()), l.past(x, e.Ranges[i].Span()))
+		}
+	} else {
+		attrs = append(attrs, op.Attr{Name: "lo", Val: op.Ints(lo...)}, op.Attr{Name: "n", Val: op.Ints(n...)})
+	}
+	id := l.g.Add(l.table.Must("parfor"), op.MakeAttrs(attrs...), t, l.origin(e.Span()), append(in, captured...)...)
+	l.g.Nodes[id].Region = body
+	return l.edgeVal(id)
+}
+
+// past is the upper bound of a range as an edge that the range leaves out.
+func (l *lowerer) past(x extent, at source.Span) ir.ID {
+	if x.inclusive {
+		x.hi = l.apply(l.table.Infix("+"), nil, at, []val{x.hi, intVal(1)}, []source.Span{at, at})
+	}
+	return l.toEdge(x.hi, at)
+}
+
+// extent elaborates a range's bounds.
+func (l *lowerer) extent(r ast.Range) extent {
+	x := extent{lo: l.bound(r.Lo), hi: l.bound(r.Hi), step: 1, inclusive: r.Inclusive}
+	if r.By != nil {
+		if x.step = l.intArg(r.By, "the step"); x.step <= 0 {
+			l.failf("E417", r.By.Span(), "the step is %d, it must be positive", x.step)
+		}
+	}
+	if x.lo.kind != konst || x.hi.kind != konst {
+		x.count = types.Unknown
+		return x
+	}
+	lo, hi := x.lo.s.I, x.hi.s.I
+	if hi < lo {
+		return x
+	}
+	if hi-lo < 0 || hi-lo >= 1<<62 {
+		l.failf("E216", r.Span(), "the range has too many values")
+	}
+	span := int(hi - lo)
+	if r.Inclusive {
+		span++
+	}
+	x.count = span / x.step
+	if span%x.step > 0 {
+		x.count++
+	}
+	return x
+}
+
+// bound is an integer, known before the run or not.
+func (l *lowerer) bound(e ast.Expr) val {
+	v := l.expr(e)
+	switch {
+	case v.kind == poison:
+		panic(bail{})
+	case v.isInt() || v.kind == edge && l.g.Type(v.id) == types.ScalarOf(types.I64):
+		return v
+	}
+	l.failf("E215", e.Span(), "a loop bound is an integer, this is %s", l.what(v))
+	return val{}
+}
+
+// body elaborates the block with its indices and gives the edge of its value in r.
+func (l *lowerer) body(e *ast.Parfor, r *region) (value ir.ID) {
+	outer := l.pure
+	l.pure = true
+	l.within(r, func() {
+		for _, x := range e.Ranges {
+			l.declare(*x.Name, l.edgeVal(l.carry(r, types.ScalarOf(types.I64))))
+		}
+		value = l.toEdge(l.blockWhole(e.Body, true), e.Body.Span())
+	})
+	l.pure = outer
+	return value
+}
+
+// outside refuses a statement that has an effect on the program around the body of a parfor.
+func (l *lowerer) outside(s ast.Stmt, what string) {
+	if l.pure {
+		l.fail(source.Errorf("E418", s.Span(), "%s in the body of a parfor", what).WithHelp("collect values, and send or check them after the loop"))
+	}
+}
+
+// collected is the type of a parfor whose body has type t.
+func (l *lowerer) collected(e *ast.Parfor, space []extent, t types.Type) types.Type {
+	at := e.Body.Stmts[len(e.Body.Stmts)-1].Span()
+	if t.Elem == types.Str {
+		l.failf("E202", at, "the value of a parfor's body is a number, a bool or a row of them, this is %v", t)
+	}
+	switch {
+	case len(space) == 2 && t.IsScalar():
+		return types.DenseOf(t.Elem, space[0].count, space[1].count)
+	case len(space) == 2:
+		l.fail(source.Errorf("E419", at, "a parfor of two indices collects scalars, this is %v", t).
+			WithHelp("a parfor of one index collects rows"))
+	case t.IsScalar():
+		return types.DenseOf(t.Elem, space[0].count, 1)
+	case t.IsDense() && t.Rows == 1 && t.Cols >= 0:
+		return types.DenseOf(t.Elem, space[0].count, t.Cols)
+	case t.IsDense() && t.Cols == 1:
+		l.fail(source.Errorf("E419", at, "the value of a parfor's body is a scalar or a row 1 x m, this is %v", t).WithHelp("t(..) makes a row of it"))
+	}
+	l.fail(source.Errorf("E419", at, "the value of a parfor's body is a scalar or a row 1 x m, this is %v", t))
+	return t
+}
+
+// hints are the attributes of `with (schedule = .., grain = ..)`.
+func (l *lowerer) hints(w *ast.With) (out []op.Attr) {
+	if w == nil {
+		return nil
+	}
+	for _, a := range w.Args {
+		if a.Name == nil || a.Name.Name != "schedule" && a.Name.Name != "grain" {
+			l.fail(source.Errorf("E128", a.Span(), "no such hint").WithHelp("hints of a parfor are schedule and grain"))
+		}
+		for _, o := range out {
+			if o.Name == a.Name.Name {
+				l.failf("E129", a.Span(), "`%s` is given twice", o.Name)
+			}
+		}
+		if a.Name.Name == "grain" {
+			n := l.intArg(a.Value, "the grain")
+			if n < 1 {
+				l.failf("E203", a.Value.Span(), "the grain is %d, it must be positive", n)
+			}
+			out = append(out, op.Attr{Name: "grain", Val: op.Int(n)})
+			continue
+		}
+		s := l.strArg(a.Value, "the name of a technique")
+		if l.in.Schedule != nil {
+			if err := l.in.Schedule(s); err != nil {
+				l.fail(source.Errorf("E203", a.Value.Span(), "%v", err).WithHelp("flowrun chunks --help lists the techniques"))
+			}
+		}
+		out = append(out, op.Attr{Name: "schedule", Val: op.Str(s)})
+	}
+	return out
+}
+
+// trimmed is the body of r, with value as its yield, without what the value does not need: nodes, and captured edges with
+// their arguments. It gives the captured edges that are left.
+func trimmed(r *region, value ir.ID) (*ir.Region, []ir.ID) {
+	g := r.g
+	keep := make([]bool, g.Len())
+	keep[value] = true
+	for i := g.Len() - 1; i >= 0; i-- {
+		if keep[i] {
+			for _, x := range g.In(ir.ID(i)) {
+				keep[x] = true
+			}
+		}
+	}
+	args, captured := append([]ir.ID(nil), r.own...), []ir.ID(nil)
+	for _, a := range args {
+		keep[a] = true
+	}
+	for _, id := range r.caps {
+		if a := r.arg[id]; keep[a] {
+			args, captured = append(args, a), append(captured, id)
+		}
+	}
+	to := make([]ir.ID, g.Len())
+	n := ir.ID(0)
+	for i, k := range keep {
+		if to[i] = n; k {
+			n++
+		}
+	}
+	for k, a := range args {
+		args[k] = to[a]
+	}
+	return &ir.Region{Graph: g.Compact(keep), Args: args, Yields: []ir.ID{to[value]}}, captured
+}

@@ -1,0 +1,229 @@
+package compiler_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// This file tests parfor by random bodies: what a program prints by definition is what it prints by lanes, and in chunks on
+// several workers.
+
+var parforTime = flag.Duration("parfor.time", 5*time.Second, "how long random bodies of parfor are drawn")
+
+// bodies draws bodies of scalars. Names are new everywhere, for a block may not bind a name that is visible around it.
+type bodies struct {
+	rng   *rand.Rand
+	names int
+	f64   []string // names and constants in sight, by type
+	i64   []string
+	cond  []string
+	mats  []matrixName
+	fail  bool // indices and divisors may be bad
+}
+
+type matrixName struct {
+	name       string
+	rows, cols int
+}
+
+func (b *bodies) name() string { b.names++; return fmt.Sprintf("n%d", b.names) }
+
+// of draws from a list, what was bound last more often.
+func (b *bodies) of(list []string) string {
+	if b.rng.IntN(3) == 0 {
+		return list[len(list)-1]
+	}
+	return list[b.rng.IntN(len(list))]
+}
+
+// float is an expression of type f64.
+func (b *bodies) float(depth int) string {
+	if depth == 0 {
+		return b.of(b.f64)
+	}
+	switch b.rng.IntN(13) {
+	case 0, 1, 2:
+		return fmt.Sprintf("(%s %s %s)", b.float(depth-1), b.of([]string{"+", "-", "*", "/"}), b.float(depth-1))
+	case 3:
+		return fmt.Sprintf("%s(%s)", b.of([]string{"sqrt", "abs", "floor", "exp", "sin", "-"}), b.float(depth-1))
+	case 4:
+		return fmt.Sprintf("(%s * %s + 0.5)", b.int(depth-1), b.float(depth-1))
+	case 5, 6:
+		return b.element(depth)
+	case 7:
+		return fmt.Sprintf("ifelse(%s, %s, %s)", b.bool(depth-1), b.float(depth-1), b.float(depth-1))
+	case 8:
+		return fmt.Sprintf("%s(%s, %s)", b.of([]string{"min", "max"}), b.float(depth-1), b.float(depth-1))
+	case 9:
+		return fmt.Sprintf("(%s ^ %s)", b.float(depth-1), b.of([]string{"2", "1.5", "3", "0.5"}))
+	case 10, 11:
+		return "if " + b.bool(depth-1) + " { " + b.block(depth-1, (*bodies).float) + " } else { " + b.block(depth-1, (*bodies).float) + " }"
+	}
+	return b.of(b.f64)
+}
+
+func (b *bodies) int(depth int) string {
+	if depth == 0 {
+		return b.of(b.i64)
+	}
+	switch b.rng.IntN(9) {
+	case 0, 1:
+		return fmt.Sprintf("(%s %s %s)", b.int(depth-1), b.of([]string{"+", "-", "*"}), b.int(depth-1))
+	case 2:
+		return fmt.Sprintf("(%s %s %s)", b.int(depth-1), b.of([]string{"//", "%"}), b.of([]string{"2", "3", "7"}))
+	case 3:
+		if b.fail {
+			return fmt.Sprintf("(%s %s (i + %s))", b.int(depth-1), b.of([]string{"//", "%"}), b.int(depth-1))
+		}
+		return fmt.Sprintf("min(%s, %s)", b.int(depth-1), b.int(depth-1))
+	case 4:
+		return fmt.Sprintf("i64(clamp(%s, -9.0, 9.0))", b.float(depth-1))
+	case 5:
+		return fmt.Sprintf("ifelse(%s, %s, %s)", b.bool(depth-1), b.int(depth-1), b.int(depth-1))
+	case 6:
+		return "if " + b.bool(depth-1) + " { " + b.block(depth-1, (*bodies).int) + " } else { " + b.block(depth-1, (*bodies).int) + " }"
+	}
+	return b.of(b.i64)
+}
+
+func (b *bodies) bool(depth int) string {
+	depth = max(depth, 1)
+	switch b.rng.IntN(6) {
+	case 0:
+		return fmt.Sprintf("(%s and %s)", b.bool(depth-1), b.bool(depth-1))
+	case 1:
+		return fmt.Sprintf("(not %s)", b.bool(depth-1))
+	case 2:
+		return fmt.Sprintf("(%s %s %s)", b.int(depth-1), b.of([]string{"<", "==", ">=", "!="}), b.int(depth-1))
+	case 3:
+		return fmt.Sprintf("(%s %% 2 == 0)", b.int(depth-1))
+	}
+	return fmt.Sprintf("(%s %s %s)", b.float(depth-1), b.of([]string{"<", "<=", ">", "!="}), b.float(depth-1))
+}
+
+// element reads a matrix, from the front or counted from the end.
+func (b *bodies) element(depth int) string {
+	m := b.mats[b.rng.IntN(len(b.mats))]
+	at := func(n int) string {
+		x := b.int(depth - 1)
+		switch {
+		case b.fail && b.rng.IntN(6) == 0:
+			return "i - " + x
+		case b.rng.IntN(4) == 0:
+			return fmt.Sprintf("-1 - %s %% %d", x, n)
+		}
+		return fmt.Sprintf("%s %% %d", x, n)
+	}
+	return fmt.Sprintf("%s[%s, %s]", m.name, at(m.rows), at(m.cols))
+}
+
+// block is statements and a value.
+func (b *bodies) block(depth int, value func(*bodies, int) string) string {
+	f, i, c := len(b.f64), len(b.i64), len(b.cond)
+	var out []string
+	for range b.rng.IntN(4) {
+		switch b.rng.IntN(5) {
+		case 0:
+			text := b.float(depth)
+			out = append(out, b.let(&b.f64, text))
+		case 1:
+			text := b.int(depth)
+			out = append(out, b.let(&b.i64, text))
+		default:
+			if depth > 0 {
+				out = append(out, b.iterate(depth-1))
+			}
+		}
+	}
+	out = append(out, value(b, depth))
+	b.f64, b.i64, b.cond = b.f64[:f], b.i64[:i], b.cond[:c]
+	return strings.Join(out, "; ")
+}
+
+func (b *bodies) let(list *[]string, text string) string {
+	n := b.name()
+	*list = append(*list, n)
+	return n + " = " + text
+}
+
+// iterate is a loop of few rounds, of which there are more in some lanes than in others. Its names are in sight after it.
+func (b *bodies) iterate(depth int) string {
+	x, k := b.name(), b.name()
+	head := fmt.Sprintf("iterate %s = 1.0 * %s, %s = 0", x, b.of(b.f64), k)
+	f, i := len(b.f64), len(b.i64)
+	b.f64, b.i64 = append(b.f64, x), append(b.i64, k)
+	stop := fmt.Sprintf("until %s >= %s or %s", k, b.of([]string{"1", "5", "i % 23"}), b.bool(depth))
+	if b.rng.IntN(4) == 0 {
+		stop = fmt.Sprintf("times %d", b.rng.IntN(8))
+	}
+	var body []string
+	if b.rng.IntN(2) == 0 {
+		text := b.float(depth)
+		body = append(body, b.let(&b.f64, text))
+	}
+	if depth > 0 && b.rng.IntN(3) == 0 {
+		body = append(body, b.iterate(depth-1))
+	}
+	body = append(body, fmt.Sprintf("next %s = %s", x, b.float(depth)), fmt.Sprintf("next %s = %s + 1", k, k))
+	b.f64, b.i64 = append(b.f64[:f], x), append(b.i64[:i], k)
+	return head + " " + stop + " { " + strings.Join(body, "; ") + " }"
+}
+
+// parfor draws a loop over what m names.
+func drawParfor(rng *rand.Rand, mats []matrixName, scalars []string, fail bool) (text string, t types.Type) {
+	b := &bodies{rng: rng, mats: mats, fail: fail, f64: append([]string{"0.5", "2.0"}, scalars...), i64: []string{"i", "i", "3"}}
+	n := []int{0, 1, 7, 40, 300, 700}[rng.IntN(6)]
+	lo, by := rng.IntN(9)-4, 1+rng.IntN(3)
+	head := fmt.Sprintf("i in %d..%d by %d", lo, lo+n, by)
+	rows, cols := (n+by-1)/by, 1
+	if rng.IntN(2) == 0 {
+		b.i64 = append(b.i64, "j")
+		cols = []int{1, 3, 17}[rng.IntN(3)]
+		head += fmt.Sprintf(", j in 0..%d", cols)
+	}
+	elem, value := types.F64, (*bodies).float
+	switch rng.IntN(4) {
+	case 0:
+		elem, value = types.I64, (*bodies).int
+	case 1:
+		elem, value = types.Bool, (*bodies).bool
+	}
+	return "parfor " + head + " { " + b.block(2, value) + " }", types.DenseOf(elem, rows, cols)
+}
+
+func TestParfor(t *testing.T) {
+	table := tinyTable(t)
+	limit := *parforTime
+	if testing.Short() {
+		limit = min(limit, 2*time.Second)
+	}
+	end := time.Now().Add(limit)
+	drawn, failed := 0, 0
+	for seed := uint64(1); seed <= 30 || time.Now().Before(end); seed++ {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		loop, _ := drawParfor(rng, []matrixName{{"X", 5, 3}, {"Y", 1, 4}, {"Z", 6, 1}}, []string{"s", "u"}, seed%3 == 0)
+		text := "X = randn(5, 3, seed = 1)\nY = 10 * rand(1, 4, seed = 2)\nZ = seq(0, 6) - 2.5\ns = sum(X)\nu = 1.5\nv = " + loop + "\nemit v\nemit v[0..0, :]\n"
+		o, err := runs{{1, 1, nil}, {1, 3, nil}, {2, 1, nil}}.differ(table, text)
+		if err != nil {
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		if c, _ := compileTiny(table, text, 1, nil); o.failed { // the same iteration, for the same reason
+			var want, have *op.Failure
+			if got := ran(c, 3); !errors.As(o.err, &want) || !errors.As(got.err, &have) || *want != *have {
+				t.Fatalf("seed %d: by definition it fails so:\n%+v\nand in a run\n%+v\nin\n%s", seed, want, have, text)
+			}
+		}
+		if drawn++; o.failed {
+			failed++
+		}
+	}
+	t.Logf("%d programs, %d failed in the run", drawn, failed)
+}

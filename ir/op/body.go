@@ -1,0 +1,138 @@
+package op
+
+import (
+	"fmt"
+	"sync"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Body is a region as definitions and kernels see it: a list of actions over registers. Registers 0..len(Args)-1 are
+// the arguments, action k writes register len(Args)+k. It is immutable and safe for concurrent use.
+type Body struct {
+	Args   []types.Type
+	Acts   []Action
+	Yields []int
+
+	once sync.Once
+	code any
+}
+
+// Action applies one operator to registers.
+type Action struct {
+	Def   *Def
+	Attrs *Attrs
+	Type  types.Type
+	Args  []int
+	// Chain is the program of a map, Bodies are the regions of loops and branches.
+	Chain  *Program
+	Bodies []*Body
+	At     Place
+}
+
+// Place is a range of the source text, as positions of lang/source; zero if there is none.
+type Place struct{ From, To int32 }
+
+// Compiled is what make gives for the body, made once: a kernel's own form of it.
+func (b *Body) Compiled(make func(*Body) any) any {
+	b.once.Do(func() { b.code = make(b) })
+	return b.code
+}
+
+// Eval is the meaning of a body: its yields for these arguments, every action by its definition, in order. A failure
+// says where in the text the action stands.
+func (b *Body) Eval(args []value.Value, env Env) ([]value.Value, error) {
+	reg := make([]value.Value, len(b.Args)+len(b.Acts))
+	if copy(reg, args) != len(b.Args) {
+		return nil, fmt.Errorf("BUG: %d arguments for a body of %d", len(args), len(b.Args))
+	}
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		var in []value.Value
+		for _, r := range a.Args {
+			in = append(in, reg[r])
+		}
+		v, err := a.eval(in, env)
+		if err != nil {
+			return nil, a.failed(err)
+		}
+		reg[len(b.Args)+k] = v
+	}
+	out := make([]value.Value, len(b.Yields))
+	for i, r := range b.Yields {
+		out[i] = reg[r]
+	}
+	return out, nil
+}
+
+// eval is the action by its definition.
+func (a *Action) eval(in []value.Value, env Env) (value.Value, error) {
+	switch a.Def.Control {
+	case Part:
+		return in[0].(value.Tuple)[a.Attrs.Int("at")], nil
+	case Select:
+		k := 0
+		if !in[0].(value.Scalar).True() {
+			k = 1
+		}
+		out, err := a.Bodies[k].Eval(in[1:], env)
+		return value.Tuple(out), err
+	case Iterate:
+		return a.iterate(in, env)
+	}
+	if a.Def.Ref == nil {
+		return nil, fmt.Errorf("BUG: %s has no definition", a.Def.Name)
+	}
+	return a.Def.Ref(&Call{Def: a.Def, Attrs: a.Attrs, In: in, Type: a.Type, Env: env, Body: a.Chain, Bodies: a.Bodies})
+}
+
+func (a *Action) iterate(in []value.Value, env Env) (value.Value, error) {
+	args, carry := append([]value.Value(nil), in...), a.Attrs.Int("carry")
+	times, counted := a.Attrs.Get("times")
+	for round := int64(0); !counted || round < times.I; round++ {
+		if !counted {
+			stop, err := a.Bodies[1].Eval(args, env)
+			if err != nil {
+				return nil, err
+			}
+			if stop[0].(value.Scalar).True() {
+				break
+			}
+		}
+		next, err := a.Bodies[0].Eval(args, env)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range next {
+			if was, is := args[i].Type(), v.Type(); was != is {
+				return nil, &Failure{Code: "E415", Msg: fmt.Sprintf("a carried value was %v and would become %v", was, is), At: a.At,
+					Help: "a carried value has the same shape in every round"}
+			}
+		}
+		copy(args, next)
+	}
+	return value.Tuple(args[:carry:carry]), nil
+}
+
+// failed is err with the place of the action, unless an action further in has said its own.
+func (a *Action) failed(err error) error {
+	f, ok := err.(*Failure)
+	if !ok || f.At != (Place{}) {
+		return err
+	}
+	g := *f
+	g.At = a.At
+	return &g
+}
+
+// Register is the type of register r.
+func (b *Body) Register(r int) types.Type {
+	if r < len(b.Args) {
+		return b.Args[r]
+	}
+	return b.Acts[r-len(b.Args)].Type
+}
+
+// Type is the type of the first yield.
+func (b *Body) Type() types.Type { return b.Register(b.Yields[0]) }

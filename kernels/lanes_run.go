@@ -1,0 +1,353 @@
+package kernels
+
+// This file runs steps over lanes.
+
+import (
+	"encoding/binary"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+// laneWorker is one worker's registers.
+type laneWorker struct {
+	machine
+	code  *laneCode
+	r     *parforRun
+	mat   []*value.Dense // of the body's registers that are matrices
+	lists []laneList
+}
+
+// laneList is what a loop or a branch knows of its lanes.
+type laneList struct {
+	at    [laneCount]int32 // the lane of the block around that each lane is
+	move  [laneCount]int32
+	alive [laneCount]uint8
+}
+
+func (c *laneCode) worker(r *parforRun) iterations {
+	w := &laneWorker{code: c, r: r, mat: make([]*value.Dense, c.matrix), lists: make([]laneList, c.loops)}
+	w.elems = c.elems
+	w.words = make([]uint64, c.slots*laneCount)
+	w.regs = make([]slab, len(c.elems))
+	for i, e := range c.elems {
+		if c.slot[i] >= 0 {
+			w.regs[i] = slabOver(w.words[c.slot[i]*laneCount:], e, laneCount)
+		}
+	}
+	for _, f := range c.fills {
+		v, ok := value.Scalar{}, true
+		if f.konst == nil {
+			v, ok = r.values[f.body].(value.Scalar)
+		} else if x, err := f.konst.Def.Ref(&op.Call{Def: f.konst.Def, Attrs: f.konst.Attrs, Type: f.konst.Type}); err == nil {
+			v, ok = x.(value.Scalar)
+		}
+		if !ok {
+			panic("BUG: a number of a loop's body is none")
+		}
+		fill(&w.regs[f.reg], c.elems[f.reg], v, 0, laneCount)
+	}
+	for i := range c.matrix {
+		w.mat[i], _ = r.values[i].(*value.Dense)
+	}
+	return w
+}
+
+// errLane says that some lane fails; parforRun.first finds out which and how.
+var errLane = op.Failf(codeData, "an iteration fails")
+
+func (w *laneWorker) run(from, to int, out *value.Dense) error {
+	y := w.code.yield
+	for from < to {
+		n := min(laneCount, to-from)
+		w.index(from, n)
+		if !w.exec(w.code.block, n) {
+			return errLane
+		}
+		if out != nil {
+			dst := slabOf(out, from, n)
+			copySlab(&dst, w.elems[y], 0, cut(w.regs[y], 0, n))
+		}
+		from += n
+	}
+	return nil
+}
+
+// index sets the registers of the indices for the points from, from+1, ..
+func (w *laneWorker) index(from, n int) {
+	s := &w.r.space
+	first := w.regs[w.code.index[0]].i64
+	if s.dims == 1 {
+		x, by := s.at(0, from), int64(s.by[0])
+		for k := range first[:n] {
+			first[k] = x
+			x += by
+		}
+		return
+	}
+	second := w.regs[w.code.index[1]].i64
+	width := s.n[1]
+	i, j := from/width, from%width
+	for k := 0; k < n; {
+		m := min(width-j, n-k)
+		a, y, by := s.at(0, i), s.at(1, j), int64(s.by[1])
+		row, col := first[k:k+m], second[k:k+m]
+		for e := range row {
+			row[e] = a
+			col[e] = y
+			y += by
+		}
+		i, j, k = i+1, 0, k+m
+	}
+}
+
+// exec runs a block on n lanes; false if one of them fails.
+func (w *laneWorker) exec(block []laneStep, n int) bool {
+	for k := range block {
+		s := &block[k]
+		ok := true
+		switch s.kind {
+		case stepInstr:
+			ok = w.step(&s.instr, n)
+		case stepPick:
+			ok = w.pick(s, n)
+		case stepBlend:
+			c, a, b := w.regs[s.arg[0]].b[:n], w.regs[s.arg[1]].b[:n], w.regs[s.arg[2]].b[:n]
+			dst := w.regs[s.dst].b[:n]
+			for e := range dst {
+				dst[e] = b[e] ^ (a[e]^b[e])&-c[e]
+			}
+		case stepCopy:
+			copySlab(&w.regs[s.dst], s.out, 0, cut(w.regs[s.arg[0]], 0, n))
+		case stepLoop:
+			ok = w.iterate(s.loop, n)
+		case stepBranch:
+			ok = w.choose(s.branch, n)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// pick reads elements of a matrix; false if a subscript is out of range.
+func (w *laneWorker) pick(s *laneStep, n int) bool {
+	m := w.mat[s.pick.from]
+	row, col := w.regs[s.pick.row].i64[:n], w.regs[s.pick.col].i64[:n]
+	dst := &w.regs[s.dst]
+	switch storage(m.Elem) {
+	case types.F64:
+		return take(dst.f64[:n], m.F64, m, row, col)
+	case types.F32:
+		return take(dst.f32[:n], m.F32, m, row, col)
+	case types.Bool:
+		return take(dst.b[:n], m.Bool, m, row, col)
+	}
+	return take(dst.i64[:n], m.I64, m, row, col)
+}
+
+func take[T any](dst, from []T, m *value.Dense, row, col []int64) bool {
+	rows, cols, stride := uint64(m.Rows), uint64(m.Cols), m.Stride
+	col = col[:len(row)]
+	dst = dst[:len(row)]
+	for k, i := range row {
+		j := col[k]
+		if i < 0 {
+			i += int64(rows)
+		}
+		if j < 0 {
+			j += int64(cols)
+		}
+		if uint64(i) >= rows || uint64(j) >= cols {
+			return false
+		}
+		dst[k] = from[int(i)*stride+int(j)]
+	}
+	return true
+}
+
+// iterate runs a loop on n lanes.
+//
+// A round writes nothing but registers of the round until its end, when carried and next values change places. So a round that
+// fails while dead lanes are among the others is run again without them: it may have been one of them that failed.
+func (w *laneWorker) iterate(l *laneLoop, n int) bool {
+	for j, r := range l.init {
+		copySlab(&w.regs[l.carry[j]], w.elems[r], 0, cut(w.regs[r], 0, n))
+	}
+	for _, m := range l.local {
+		copySlab(&w.regs[m.to], w.elems[m.to], 0, cut(w.regs[m.from], 0, n))
+	}
+	if l.counted {
+		for range l.times {
+			if !w.exec(l.body, n) {
+				return false
+			}
+			w.swap(l)
+		}
+		for j, r := range l.result {
+			if r >= 0 {
+				copySlab(&w.regs[r], w.elems[r], 0, cut(w.regs[l.carry[j]], 0, n))
+			}
+		}
+		return true
+	}
+	list := &w.lists[l.id]
+	for k := range n {
+		list.at[k], list.alive[k] = int32(k), 1
+	}
+	for all, live := n, n; ; {
+		if all-live > all/4 {
+			all = w.compact(l, list, all)
+		}
+		ok := w.exec(l.cond, all)
+		if ok {
+			if live -= w.retire(l, list, all); live == 0 {
+				return true
+			}
+			ok = w.exec(l.body, all)
+		}
+		switch {
+		case ok:
+			w.swap(l)
+		case all == live:
+			return false
+		default:
+			all = w.compact(l, list, all)
+		}
+	}
+}
+
+// swap makes the next values the carried ones.
+func (w *laneWorker) swap(l *laneLoop) {
+	for j, r := range l.carry {
+		w.regs[r], w.regs[l.next[j]] = w.regs[l.next[j]], w.regs[r]
+	}
+}
+
+// retire takes the values of the lanes that stop, of n, and says how many there were.
+func (w *laneWorker) retire(l *laneLoop, list *laneList, n int) (count int) {
+	stop := w.regs[l.stop].b
+	k := 0
+	for ; k+8 <= n; k += 8 {
+		if binary.LittleEndian.Uint64(stop[k:])&binary.LittleEndian.Uint64(list.alive[k:]) == 0 {
+			continue
+		}
+		for e := k; e < k+8; e++ {
+			count += w.retireOne(l, list, stop, e)
+		}
+	}
+	for ; k < n; k++ {
+		count += w.retireOne(l, list, stop, k)
+	}
+	return count
+}
+
+func (w *laneWorker) retireOne(l *laneLoop, list *laneList, stop []uint8, k int) int {
+	if stop[k]&list.alive[k] == 0 {
+		return 0
+	}
+	list.alive[k] = 0
+	for j, r := range l.result {
+		if r >= 0 {
+			put(&w.regs[r], int(list.at[k]), &w.regs[l.carry[j]], k)
+		}
+	}
+	return 1
+}
+
+// put copies element k of src to element at of dst.
+func put(dst *slab, at int, src *slab, k int) {
+	switch {
+	case src.f64 != nil:
+		dst.f64[at] = src.f64[k]
+	case src.i64 != nil:
+		dst.i64[at] = src.i64[k]
+	case src.f32 != nil:
+		dst.f32[at] = src.f32[k]
+	default:
+		dst.b[at] = src.b[k]
+	}
+}
+
+// compact moves the living of n lanes together and says how many there are.
+func (w *laneWorker) compact(l *laneLoop, list *laneList, n int) int {
+	m := 0
+	for k := range n {
+		if list.alive[k] != 0 {
+			list.move[m] = int32(k)
+			m++
+		}
+	}
+	move := list.move[:m]
+	for _, r := range l.carry {
+		collect(&w.regs[r], &w.regs[r], move)
+	}
+	for _, x := range l.local {
+		collect(&w.regs[x.to], &w.regs[x.to], move)
+	}
+	for to, k := range move {
+		list.at[to], list.alive[to] = list.at[k], 1
+	}
+	return m
+}
+
+// collect is dst[k] = src[at[k]]; at ascends, so the two may be the same.
+func collect(dst, src *slab, at []int32) {
+	switch {
+	case src.f64 != nil:
+		collectFrom(dst.f64, src.f64, at)
+	case src.i64 != nil:
+		collectFrom(dst.i64, src.i64, at)
+	case src.f32 != nil:
+		collectFrom(dst.f32, src.f32, at)
+	default:
+		collectFrom(dst.b, src.b, at)
+	}
+}
+
+func collectFrom[T vec.Element](dst, src []T, at []int32) {
+	dst = dst[:len(at)]
+	for k, i := range at {
+		dst[k] = src[i]
+	}
+}
+
+// scatterTo is dst[at[k]] = src[k].
+func scatterTo(dst, src *slab, at []int32) {
+	for k, i := range at {
+		put(dst, int(i), src, k)
+	}
+}
+
+// choose runs each side of a branch on the lanes that take it.
+func (w *laneWorker) choose(s *laneBranch, n int) bool {
+	list := &w.lists[s.id]
+	cond := w.regs[s.cond].b
+	for k := range s.sides {
+		side, m := &s.sides[k], 0
+		for e, c := range cond[:n] {
+			if (c == 0) == (k == 1) {
+				list.at[m] = int32(e)
+				m++
+			}
+		}
+		if m == 0 {
+			continue
+		}
+		for _, x := range side.local {
+			collect(&w.regs[x.to], &w.regs[x.from], list.at[:m])
+		}
+		if !w.exec(side.block, m) {
+			return false
+		}
+		for j, r := range s.result {
+			if r >= 0 {
+				scatterTo(&w.regs[r], &w.regs[side.yield[j]], list.at[:m])
+			}
+		}
+	}
+	return true
+}

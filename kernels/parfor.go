@@ -1,0 +1,360 @@
+package kernels
+
+// This file defines the row `parfor`: its index space, its definition, and how its kernel is run in chunks. A body that
+// computes scalars is run on batches of iterations (lanes.go), any other one iteration after the other (parfor_each.go).
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// loops is the rows of loops that are one node.
+func loops() []*op.Def {
+	return []*op.Def{{
+		Name:   "parfor",
+		Hidden: true,
+		Doc:    "parfor evaluates a body for every point of an index space of one or two dimensions and collects the values; the compiler writes it for `parfor i in a..b { .. }`.",
+		Args: []op.Arg{
+			{Name: "x", Rest: true, Doc: "bounds that only the run knows, a lower and an upper one for each index, if there are any; then what the body reads"},
+			{Name: "lo", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the first index of each dimension; absent if bounds are inputs"},
+			{Name: "n", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the number of indices of each dimension; absent if bounds are inputs"},
+			{Name: "by", Attr: true, Kind: op.IntsVal, Doc: "the step of each dimension"},
+			{Name: "names", Attr: true, Kind: op.StrVal, Doc: "the names of the indices, for failures"},
+			{Name: "schedule", Attr: true, Optional: true, Kind: op.StrVal, Doc: "the self-scheduling technique"},
+			{Name: "grain", Attr: true, Optional: true, Kind: op.IntVal, Doc: "the least number of iterations a chunk"},
+		},
+		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
+		Type: func(s *op.Sig) (types.Type, error) {
+			return types.Type{}, op.Faultf(-1, codeKind, "`parfor` has the type that its node says")
+		},
+		Ref:  parforRef,
+		Laws: op.Pure,
+		Flow: op.Flow{Rate: op.Once},
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			n := elementCount(out)
+			return op.Work{Flops: 100 * n, Bytes: 8 * n}
+		},
+		Kernel: func(c *op.Call) error {
+			n, _ := parforSpace(c)
+			r, err := beginParfor(c, 1)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				if err := r.Chunk(0, 0, n); err != nil {
+					return err
+				}
+			}
+			return r.End()
+		},
+		Loop: &op.Loop{Space: parforSpace, Begin: beginParfor},
+	}}
+}
+
+// indexSpace is the points of a parfor: index d goes lo, lo + by, .. for n values. The first lead inputs are bounds.
+type indexSpace struct {
+	dims      int
+	lo, by, n [2]int
+	lead      int
+}
+
+func spaceOf(c *op.Call) (s indexSpace) {
+	by := c.Attrs.Ints("by")
+	s.dims = len(by)
+	lo, n := c.Attrs.Ints("lo"), c.Attrs.Ints("n")
+	for d := range by {
+		s.by[d] = int(by[d])
+		if lo != nil {
+			s.lo[d], s.n[d] = int(lo[d]), int(n[d])
+			continue
+		}
+		s.lead = 2 * s.dims
+		a, b := c.Scalar(2*d).I, c.Scalar(2*d+1).I
+		s.lo[d] = int(a)
+		if b > a {
+			s.n[d] = int((uint64(b-a)-1)/uint64(by[d]) + 1)
+		}
+	}
+	return s
+}
+
+// at is the index of dimension d at position k.
+func (s *indexSpace) at(d, k int) int64 { return int64(s.lo[d] + k*s.by[d]) }
+
+// width is how many points lie under one value of the first index.
+func (s *indexSpace) width() int {
+	if s.dims == 2 {
+		return s.n[1]
+	}
+	return 1
+}
+
+// result is the type of the result; known is false for one that does not fit any memory.
+func (s *indexSpace) result(c *op.Call) (t types.Type, ok bool) {
+	t = c.Type
+	if t.Known() {
+		return t, true
+	}
+	t.Rows = s.n[0]
+	if s.dims == 2 {
+		t.Cols = s.n[1]
+	}
+	const most = 1 << 40
+	return t, t.Rows <= most && t.Cols <= most && t.Rows*t.Cols <= most
+}
+
+// failed is err, which an iteration gave, with the values of the indices.
+func (s *indexSpace) failed(c *op.Call, err error, at ...int64) error {
+	var f *op.Failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	var p []string
+	for d, name := range strings.Fields(c.Attrs.Str("names")) {
+		p = append(p, fmt.Sprintf("%s = %d", name, at[d]))
+	}
+	g := *f
+	g.Msg += " (at " + strings.Join(p, ", ") + ")"
+	return &g
+}
+
+// point evaluates the body at one point by definition.
+func (s *indexSpace) point(c *op.Call, i, j int) (value.Value, error) {
+	at := []int64{s.at(0, i)}
+	if s.dims == 2 {
+		at = append(at, s.at(1, j))
+	}
+	var args []value.Value
+	for _, x := range at {
+		args = append(args, value.I64(x))
+	}
+	out, err := c.Bodies[0].Eval(append(args, c.In[s.lead:]...), c.Env)
+	if err != nil {
+		return nil, s.failed(c, err, at...)
+	}
+	return out[0], nil
+}
+
+// tooLarge is the failure of a result that fits no memory.
+func tooLarge(t types.Type) error {
+	return op.Failf(codeMemory, "the result has %d rows and %d columns", t.Rows, t.Cols)
+}
+
+// parforRef evaluates the body at every point, in order.
+func parforRef(c *op.Call) (value.Value, error) {
+	s := spaceOf(c)
+	t, ok := s.result(c)
+	if !ok {
+		return nil, tooLarge(t)
+	}
+	out := value.New(t.Elem, t.Rows, t.Cols)
+	for i := range s.n[0] {
+		for j := range s.width() {
+			v, err := s.point(c, i, j)
+			if err != nil {
+				return nil, err
+			}
+			if row, is := v.(*value.Dense); is {
+				for k := range row.Cols {
+					out.Set(i, k, row.At(0, k))
+				}
+			} else {
+				out.Set(i, j, v.(value.Scalar))
+			}
+		}
+	}
+	return out, nil
+}
+
+// parforSpace is the space of the first index. Rows of a matrix of scalars are worth a chunk each; single scalars are
+// taken 256 at a time where there are many, for a batch is what the lanes are fast on.
+func parforSpace(c *op.Call) (n, leaf int) {
+	s := spaceOf(c)
+	if s.dims == 2 || c.Bodies[0].Type().Kind != types.Scalar {
+		return s.n[0], 1
+	}
+	return s.n[0], min(max(1, s.n[0]/64), 256)
+}
+
+// parforRun is one execution.
+type parforRun struct {
+	c      *op.Call
+	space  indexSpace
+	out    *value.Dense
+	values []value.Value // of the registers that are the same in every iteration; nil for the others
+	work   []iterations
+}
+
+// iterations is the state of one worker.
+type iterations interface {
+	// run computes the points from..to-1, counted row after row, into out, or only finds out whether one of them fails
+	// when out is nil. The failure may be any; which point is the first to fail, run does not know.
+	run(from, to int, out *value.Dense) error
+}
+
+func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
+	r := &parforRun{c: c, space: spaceOf(c)}
+	t, ok := r.space.result(c)
+	if !ok {
+		return nil, tooLarge(t)
+	}
+	if c.Out == nil {
+		c.Out = value.New(t.Elem, t.Rows, t.Cols)
+	}
+	r.out = c.Result()
+	if r.space.n[0] == 0 || r.space.width() == 0 {
+		return r, nil
+	}
+	code := c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, r.space.dims) }).(*bodyCode)
+	if err := r.uniform(code); err != nil {
+		if _, is := err.(*op.Failure); is {
+			return nil, r.first(0, 1, err)
+		}
+		return nil, err
+	}
+	for range workers {
+		r.work = append(r.work, code.worker(r))
+	}
+	return r, nil
+}
+
+// uniform computes what is the same in every iteration.
+func (r *parforRun) uniform(code *bodyCode) error {
+	b := r.c.Bodies[0]
+	r.values = make([]value.Value, len(b.Args)+len(b.Acts))
+	copy(r.values[r.space.dims:], r.c.In[r.space.lead:])
+	for _, k := range code.uniform {
+		v, err := perform(&b.Acts[k], r.values, nil, r.c.Env)
+		if err != nil {
+			return err
+		}
+		r.values[len(b.Args)+k] = v
+	}
+	return nil
+}
+
+// perform runs one action by its kernel; out is memory for a dense result, nil for none.
+func perform(a *op.Action, reg []value.Value, out *value.Dense, env op.Env) (value.Value, error) {
+	if a.Def.Control != op.NoControl {
+		return control(a, reg, env)
+	}
+	c := &op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Env: env, Body: a.Chain, Bodies: a.Bodies}
+	for _, x := range a.Args {
+		c.In = append(c.In, reg[x])
+	}
+	if a.Def.Kernel == nil {
+		return a.Def.Ref(c)
+	}
+	if a.Type.Sized() {
+		if out == nil {
+			out = value.New(a.Type.Elem, a.Type.Rows, a.Type.Cols)
+		}
+		if k := a.Def.Accum; k > 0 {
+			out.CopyFrom(c.Dense(k - 1))
+		}
+		c.Out = out
+	}
+	err := a.Def.Kernel(c)
+	return c.Out, err
+}
+
+// control runs a loop or a branch in a body, or takes a part of what one gives.
+func control(a *op.Action, reg []value.Value, env op.Env) (value.Value, error) {
+	var in []value.Value
+	for _, x := range a.Args {
+		in = append(in, reg[x])
+	}
+	switch a.Def.Control {
+	case op.Part:
+		return in[0].(value.Tuple)[a.Attrs.Int("at")], nil
+	case op.Select:
+		if in[0].(value.Scalar).True() {
+			return performAll(a.Bodies[0], in[1:], env)
+		}
+		return performAll(a.Bodies[1], in[1:], env)
+	}
+	carry := a.Attrs.Int("carry")
+	times, counted := a.Attrs.Get("times")
+	for round := int64(0); !counted || round < times.I; round++ {
+		if !counted {
+			stop, err := performAll(a.Bodies[1], in, env)
+			if err != nil {
+				return nil, err
+			}
+			if stop[0].(value.Scalar).True() {
+				break
+			}
+		}
+		next, err := performAll(a.Bodies[0], in, env)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range next {
+			if v.Type() != in[i].Type() {
+				return nil, op.Failf("E415", "a carried value was %v and would become %v", in[i].Type(), v.Type())
+			}
+		}
+		copy(in, next)
+	}
+	return value.Tuple(in[:carry:carry]), nil
+}
+
+// performAll runs a body by kernels and gives its yields.
+func performAll(b *op.Body, args []value.Value, env op.Env) (value.Tuple, error) {
+	reg := make([]value.Value, len(args)+len(b.Acts))
+	copy(reg, args)
+	for k := range b.Acts {
+		v, err := perform(&b.Acts[k], reg, nil, env)
+		if err != nil {
+			return nil, err
+		}
+		reg[len(args)+k] = v
+	}
+	out := make(value.Tuple, len(b.Yields))
+	for i, y := range b.Yields {
+		out[i] = reg[y]
+	}
+	return out, nil
+}
+
+// Chunk runs the iterations lo..hi-1 of the first index.
+func (r *parforRun) Chunk(worker, lo, hi int) error {
+	w := r.space.width()
+	if w == 0 {
+		return nil
+	}
+	err := r.work[worker].run(lo*w, hi*w, r.out)
+	if err == nil {
+		return nil
+	}
+	return r.first(worker, hi*w, err)
+}
+
+// End ends the execution.
+func (r *parforRun) End() error { return nil }
+
+// probe is how many points are tried at a time when the first that fails is looked for.
+const probe = 256
+
+// first is the failure of the first point that fails, whichever chunk met one first: what fails is looked for from the
+// start, by batches, and in the batch that fails by definition.
+func (r *parforRun) first(worker, end int, err error) error {
+	w := r.space.width()
+	for at := 0; at < end; at += probe {
+		to := min(at+probe, end)
+		if len(r.work) > worker && r.work[worker].run(at, to, nil) == nil {
+			continue
+		}
+		for p := at; p < to; p++ {
+			if _, e := r.space.point(r.c, p/w, p%w); e != nil {
+				return e
+			}
+		}
+	}
+	return fmt.Errorf("BUG: no iteration fails by definition, and a kernel says: %w", err)
+}

@@ -1,0 +1,48 @@
+package kernels
+
+// This file sorts the actions of a loop's body: what is the same in every iteration is computed once, the rest by lanes
+// where it is all scalars, or else one iteration after the other.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// bodyCode is a compiled body of a parfor. It is read-only.
+type bodyCode struct {
+	uniform []int // actions whose values are the same in every iteration, in order
+	lanes   *laneCode
+	each    *eachCode // if lanes is nil
+}
+
+func (c *bodyCode) worker(r *parforRun) iterations {
+	if c.lanes != nil {
+		return c.lanes.worker(r)
+	}
+	return c.each.worker(r)
+}
+
+// compileBody compiles a body whose first dims arguments are the indices.
+func compileBody(b *op.Body, dims int) *bodyCode {
+	c := &bodyCode{}
+	varies := make([]bool, len(b.Args)+len(b.Acts))
+	for d := range dims {
+		varies[d] = true
+	}
+	for k := range b.Acts {
+		v := false
+		for _, x := range b.Acts[k].Args {
+			v = v || varies[x]
+		}
+		if varies[len(b.Args)+k] = v; !v {
+			c.uniform = append(c.uniform, k)
+		}
+	}
+	if c.lanes = compileLanes(b, varies, dims); c.lanes == nil {
+		c.each = compileEach(b, varies)
+	}
+	return c
+}
+
+// isNumber reports a scalar that a lane can hold.
+func isNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }
