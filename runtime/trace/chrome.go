@@ -46,24 +46,25 @@ func WriteChrome(w io.Writer, describe Describe, recordings ...*Recording) error
 			c.base, first = r.origin(), false
 		}
 	}
-	c.out.WriteString(`{"displayTimeUnit":"ns",`)
-	if slices.ContainsFunc(recordings, func(r *Recording) bool { return r != nil && len(r.Loops) > 0 }) {
-		c.out.WriteString(`"` + loopsKey + `":[`)
-		for _, r := range recordings {
-			if r != nil {
-				c.loops(r)
-			}
-		}
-		c.out.WriteString("\n],")
-		c.any = false
-	}
-	c.out.WriteString(`"traceEvents":[`)
+	// The events come first: Perfetto reads nothing behind a key that it does not know.
+	c.out.WriteString(`{"traceEvents":[`)
 	for _, r := range recordings {
 		if r != nil {
 			c.recording(r)
 		}
 	}
-	c.out.WriteString("\n]}\n")
+	c.out.WriteString("\n],\n" + `"displayTimeUnit":"ns"`)
+	if slices.ContainsFunc(recordings, func(r *Recording) bool { return r != nil && len(r.Loops) > 0 }) {
+		c.out.WriteString(`,"` + loopsKey + `":[`)
+		c.any = false
+		for _, r := range recordings {
+			if r != nil {
+				c.loops(r)
+			}
+		}
+		c.out.WriteString("\n]")
+	}
+	c.out.WriteString("}\n")
 	return c.out.Flush() // a bufio.Writer keeps its first error
 }
 

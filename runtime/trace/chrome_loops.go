@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// loopsKey is that key. It stands before the events, so a reader need not come by millions of them.
+// loopsKey is that key. It stands behind the events, see WriteChrome.
 const loopsKey = "flowLoops"
 
 // loopHead is a LoopRecord in the file, less its chunks. Times are nanoseconds on the clock of the file.
@@ -72,8 +72,8 @@ func (c *chromeWriter) loops(r *Recording) {
 // ErrNoLoops is the error of a trace that holds no loops, or of a JSON file that is no trace of this program.
 var ErrNoLoops = errors.New("it has no loops")
 
-// ReadLoops reads the loops of a file that WriteChrome wrote, by rank; all else in the recordings is missing. It stops behind the
-// loops: what stands after them may be cut off. The error says in words for people what is wrong with the file.
+// ReadLoops reads the loops of a file that WriteChrome wrote, by rank; all else in the recordings is missing. Events are
+// passed over one by one. It stops behind the loops. The error says in words for people what is wrong with the file.
 func ReadLoops(r io.Reader) ([]*Recording, error) {
 	d := json.NewDecoder(r)
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -88,14 +88,35 @@ func ReadLoops(r io.Reader) ([]*Recording, error) {
 		case loopsKey:
 			return readLoops(d)
 		case "traceEvents":
-			return nil, ErrNoLoops
+			if err := skipArray(d); err != nil {
+				return nil, damage(err)
+			}
+			continue
 		}
 		var other json.RawMessage
 		if err := d.Decode(&other); err != nil {
 			return nil, damage(err)
 		}
 	}
+	if _, err := d.Token(); err != nil {
+		return nil, damage(err)
+	}
 	return nil, ErrNoLoops
+}
+
+// skipArray passes over an array without ever holding it.
+func skipArray(d *json.Decoder) error {
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return err // nil: a value of another kind has been passed over, unless it is an object, and then the next key is none
+	}
+	var element json.RawMessage
+	for d.More() {
+		if err := d.Decode(&element); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
 }
 
 // readLoops reads the array.
