@@ -234,7 +234,10 @@ func (m *simulation) head(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s: %s of %s, %s, %s of work; a claim takes %s\n", m.file, count(loops, "loop"), count(len(m.operators), "operator"),
 		count(units, "iteration"), schedule.Seconds(seconds), schedule.Seconds(m.machine.H+m.machine.Serial))
-	if m.recorded {
+	switch {
+	case m.recorded && units == chunks:
+		fmt.Fprintf(w, "costs are those of %s, of one iteration each\n", count(chunks, "recorded chunk"))
+	case m.recorded:
 		fmt.Fprintf(w, "costs are those of %s, each spread evenly over its %.4g iterations: what varies inside of a chunk is not known\n",
 			count(chunks, "recorded chunk"), float64(units)/float64(max(chunks, 1)))
 	}
