@@ -59,7 +59,8 @@
 // use. runtime/dist runs the plan on many ranks: every rank compiles the same program,
 // compares the hash of the plan, runs the tasks it owns, and moves tiles by messages whose tag is
 // the edge; runtime/dist/transport holds the interface and its backends. runtime/trace
-// keeps what happened when.
+// keeps what happened when, and runtime/replay says of the loops in it how near to the ideal they came, and
+// runs them again in virtual time. sweep compares schedules of one program, figure draws what is found.
 //
 // # 6. Command: cmd/flowrun
 //
