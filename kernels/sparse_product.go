@@ -7,8 +7,6 @@ package kernels
 // Sparse @ dense and dense @ sparse are dense; sparse @ sparse is sparse.
 
 import (
-	"math"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -147,24 +145,13 @@ func axpyI64(x int64, y, c []int64) {
 	}
 }
 
-// spmvF64 is out = a @ x for one column. Chains of different rows do not wait for each other: the processor runs the loads
-// of following rows ahead.
+// spmvF64 is out = a @ x for one column.
 func spmvF64(out []float64, a *value.CSR, val, x []float64) rowLoop {
 	return func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			at, end := a.Ptr[i], a.Ptr[i+1]
-			s := 0.0
-			if val == nil {
-				for _, j := range a.Col[at:end] {
-					s += x[j]
-				}
-			} else {
-				v := val[at:end]
-				for k, j := range a.Col[at:end] {
-					s = math.FMA(v[k], x[j], s)
-				}
-			}
-			out[i] = s
+		if val == nil {
+			vec.SumRowsF64(out[lo:hi], a.Ptr[lo:hi+1], a.Col, x)
+		} else {
+			vec.DotRowsF64(out[lo:hi], a.Ptr[lo:hi+1], a.Col, val, x)
 		}
 	}
 }

@@ -321,7 +321,21 @@ func (f ringFold) begin(out *value.Dense, a *value.CSR, x *value.Dense) rowLoop 
 	case types.F32:
 		return foldRows(f, out.F32, a, numbersOf[float32](a, types.F32), x.F32, float32(f.empty.F), float32(math.NaN()))
 	}
-	return foldRows(f, out.I64, a, numbersOf[int64](a, types.I64), x.I64, f.empty.I, 0)
+	all := foldRows(f, out.I64, a, numbersOf[int64](a, types.I64), x.I64, f.empty.I, 0)
+	if a.Elem != types.Bool || f.adds {
+		return all
+	}
+	// Of a pattern a row is the extreme of what it names and of the zero beside it; a full row, which has none, is done again.
+	return func(lo, hi int) {
+		rows := vec.MaxRowsI64
+		if f.least {
+			rows = vec.MinRowsI64
+		}
+		longest := rows(out.I64[lo:hi], a.Ptr[lo:hi+1], a.Col, x.I64, f.empty.I)
+		if f.zeros && longest == int64(a.Cols) {
+			all(lo, hi)
+		}
+	}
 }
 
 // foldRows is the fold of every row; where a NaN wins it becomes nan, which is the one NaN of the element type.

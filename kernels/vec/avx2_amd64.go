@@ -148,3 +148,13 @@ func subI64AVX2(dst *int64, a *int64, b *int64, bytes int)
 //
 //go:noescape
 func select64AVX2(dst *uint64, c *uint8, a *uint64, b *uint64, bytes int)
+
+// sumRowsF64AVX2 is the sum, in order, of x[col[k]] for ptr[i] <= k < ptr[i+1], of each row. It reads up to 65 columns beyond a row.
+//
+//go:noescape
+func sumRowsF64AVX2(out *float64, ptr *int64, col *int32, x *float64, rows int)
+
+// dotRowsF64AVX2 is the chain of fused multiply-adds of val[k] and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row. It reads up to 65 columns beyond a row.
+//
+//go:noescape
+func dotRowsF64AVX2(out *float64, ptr *int64, col *int32, val *float64, x *float64, rows int)

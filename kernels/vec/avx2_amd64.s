@@ -1482,3 +1482,79 @@ test:
 	JLT  loop
 	VZEROUPPER
 	RET
+
+// func sumRowsF64AVX2(out *float64, ptr *int64, col *int32, x *float64, rows int)
+// Requires: AVX, MMX+
+TEXT ·sumRowsF64AVX2(SB), $0-40
+	MOVQ  ptr+8(FP), AX
+	MOVQ  col+16(FP), CX
+	MOVQ  x+24(FP), DX
+	MOVQ  out+0(FP), BX
+	MOVQ  rows+32(FP), SI
+	MOVQ  (AX), DI
+	TESTQ SI, SI
+	JZ    done
+
+row:
+	MOVQ   8(AX), R8
+	VXORPD X0, X0, X0
+	JMP    test
+
+entry:
+	MOVLQSX    (CX)(DI*4), R9
+	VADDSD     (DX)(R9*8), X0, X0
+	MOVLQSX    256(CX)(DI*4), R9
+	PREFETCHT0 (DX)(R9*8)
+	INCQ       DI
+
+test:
+	CMPQ   DI, R8
+	JLT    entry
+	VMOVSD X0, (BX)
+	ADDQ   $+8, AX
+	ADDQ   $+8, BX
+	DECQ   SI
+	JNZ    row
+
+done:
+	VZEROUPPER
+	RET
+
+// func dotRowsF64AVX2(out *float64, ptr *int64, col *int32, val *float64, x *float64, rows int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·dotRowsF64AVX2(SB), $0-48
+	MOVQ  ptr+8(FP), AX
+	MOVQ  col+16(FP), CX
+	MOVQ  x+32(FP), DX
+	MOVQ  out+0(FP), BX
+	MOVQ  rows+40(FP), SI
+	MOVQ  val+24(FP), R9
+	MOVQ  (AX), DI
+	TESTQ SI, SI
+	JZ    done
+
+row:
+	MOVQ   8(AX), R8
+	VXORPD X0, X0, X0
+	JMP    test
+
+entry:
+	MOVLQSX     (CX)(DI*4), R10
+	VMOVSD      (R9)(DI*8), X1
+	VFMADD231SD (DX)(R10*8), X1, X0
+	MOVLQSX     256(CX)(DI*4), R10
+	PREFETCHT0  (DX)(R10*8)
+	INCQ        DI
+
+test:
+	CMPQ   DI, R8
+	JLT    entry
+	VMOVSD X0, (BX)
+	ADDQ   $+8, AX
+	ADDQ   $+8, BX
+	DECQ   SI
+	JNZ    row
+
+done:
+	VZEROUPPER
+	RET

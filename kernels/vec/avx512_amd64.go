@@ -163,3 +163,13 @@ func uniformAVX512(dst *float64, rounds int, state *uint64, step uint64)
 //
 //go:noescape
 func f64ofI64AVX512(dst *float64, a *int64, bytes int)
+
+// maxRowsI64AVX512 is the extreme of start and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, and the length of the longest. It reads up to 72 entries beyond a row.
+//
+//go:noescape
+func maxRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)
+
+// minRowsI64AVX512 is the extreme of start and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, and the length of the longest. It reads up to 72 entries beyond a row.
+//
+//go:noescape
+func minRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)

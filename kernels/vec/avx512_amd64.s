@@ -1647,3 +1647,155 @@ by1test:
 	MOVQ DX, SI
 	VZEROUPPER
 	RET
+
+// func maxRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·maxRowsI64AVX512(SB), $0-56
+	MOVQ         ptr+8(FP), AX
+	MOVQ         col+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         out+0(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         start+40(FP), R10
+	VPBROADCASTQ R10, Z0
+	XORQ         R9, R9
+	MOVQ         $0x0000000000000001, R12
+	MOVQ         (AX), DI
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ      8(AX), R8
+	VMOVDQA64 Z0, Z1
+	MOVQ      R8, R10
+	SUBQ      DI, R10
+	CMPQ      R10, R9
+	CMOVQGT   R10, R9
+	JMP       test
+
+entries:
+	MOVQ        $0x0000000000000008, R11
+	CMPQ        R10, R11
+	CMOVQLT     R10, R11
+	SHLXQ       R11, R12, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	VMOVDQU32.Z (CX)(DI*4), K1, Y3
+	VMOVDQA64   Z1, Z2
+	VPGATHERDQ  (DX)(Y3*8), K1, Z2
+	MOVLQSX     256(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     260(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     264(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     268(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     272(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     276(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     280(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     284(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	VPMAXSQ     Z2, Z1, Z1
+	ADDQ        $+8, DI
+	SUBQ        $+8, R10
+
+test:
+	TESTQ         R10, R10
+	JG            entries
+	VEXTRACTI64X4 $0x01, Z1, Y2
+	VPMAXSQ       Y2, Y1, Y2
+	VEXTRACTI128  $0x01, Y2, X1
+	VPMAXSQ       X1, X2, X1
+	VPSHUFD       $0x4e, X1, X2
+	VPMAXSQ       X2, X1, X1
+	VMOVQ         X1, (BX)
+	MOVQ          R8, DI
+	ADDQ          $+8, AX
+	ADDQ          $+8, BX
+	DECQ          SI
+	JNZ           row
+
+done:
+	MOVQ R9, longest+48(FP)
+	VZEROUPPER
+	RET
+
+// func minRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·minRowsI64AVX512(SB), $0-56
+	MOVQ         ptr+8(FP), AX
+	MOVQ         col+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         out+0(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         start+40(FP), R10
+	VPBROADCASTQ R10, Z0
+	XORQ         R9, R9
+	MOVQ         $0x0000000000000001, R12
+	MOVQ         (AX), DI
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ      8(AX), R8
+	VMOVDQA64 Z0, Z1
+	MOVQ      R8, R10
+	SUBQ      DI, R10
+	CMPQ      R10, R9
+	CMOVQGT   R10, R9
+	JMP       test
+
+entries:
+	MOVQ        $0x0000000000000008, R11
+	CMPQ        R10, R11
+	CMOVQLT     R10, R11
+	SHLXQ       R11, R12, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	VMOVDQU32.Z (CX)(DI*4), K1, Y3
+	VMOVDQA64   Z1, Z2
+	VPGATHERDQ  (DX)(Y3*8), K1, Z2
+	MOVLQSX     256(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     260(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     264(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     268(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     272(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     276(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     280(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     284(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	VPMINSQ     Z2, Z1, Z1
+	ADDQ        $+8, DI
+	SUBQ        $+8, R10
+
+test:
+	TESTQ         R10, R10
+	JG            entries
+	VEXTRACTI64X4 $0x01, Z1, Y2
+	VPMINSQ       Y2, Y1, Y2
+	VEXTRACTI128  $0x01, Y2, X1
+	VPMINSQ       X1, X2, X1
+	VPSHUFD       $0x4e, X1, X2
+	VPMINSQ       X2, X1, X1
+	VMOVQ         X1, (BX)
+	MOVQ          R8, DI
+	ADDQ          $+8, AX
+	ADDQ          $+8, BX
+	DECQ          SI
+	JNZ           row
+
+done:
+	MOVQ R9, longest+48(FP)
+	VZEROUPPER
+	RET

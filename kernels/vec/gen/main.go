@@ -34,6 +34,9 @@ func main() {
 		if t.bytes == 64 {
 			e.uniform()
 			e.widens()
+			e.extremeRows()
+		} else {
+			e.chainRows()
 		}
 		if err := write(*out, t.stem(), e.Context); err != nil {
 			fmt.Fprintln(os.Stderr, "gen:", err)

@@ -1,0 +1,10 @@
+//go:build !amd64
+
+package vec
+
+// This file stands in for rows_amd64.go where there is no assembly.
+
+func maxRows(_, _ []int64, _ []int32, _ []int64, _ int64) (n int, longest int64) { return 0, 0 }
+func minRows(_, _ []int64, _ []int32, _ []int64, _ int64) (n int, longest int64) { return 0, 0 }
+func sumRows(_ []float64, _ []int64, _ []int32, _ []float64) (n int)             { return 0 }
+func dotRows(_ []float64, _ []int64, _ []int32, _, _ []float64) (n int)          { return 0 }
