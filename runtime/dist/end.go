@@ -3,6 +3,7 @@ package dist
 // This file ends a run on all ranks together, in success and in failure.
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -243,7 +244,12 @@ func (r *rank) agreed() (state int, all bool) {
 
 // over ends the run on this rank, which rank 0 has said or is saying.
 func (r *rank) over(w *failure) (*Failure, bool) {
-	clean := r.flush(time.Second)
+	clean := false
+	if w != nil && w.Severity == interrupted {
+		clean = r.flush(time.Second) // all in all there are two
+	} else {
+		clean = r.settle()
+	}
 	if w == nil {
 		if !clean {
 			return &Failure{Code: "E705", Err: errUnfinished}, true
@@ -269,6 +275,42 @@ func (r *rank) flush(limit time.Duration) bool {
 		}
 	}
 	return true
+}
+
+// settle polls until nothing is under way, however long the others take over it: they may have to wait for a processor. False if one of
+// them is gone.
+func (r *rank) settle() bool {
+	for range settleFor {
+		if r.flush(time.Second) {
+			return true
+		}
+		if r.awaitsTheGone() {
+			break
+		}
+	}
+	return false
+}
+
+// settleFor bounds settle, in seconds, for deaths that nobody here can see.
+const settleFor = 30
+
+// awaitsTheGone reports whether a transfer is under way with a rank that no longer runs.
+func (r *rank) awaitsTheGone() bool {
+	r.pollMu.Lock()
+	defer r.pollMu.Unlock()
+	me := r.peers[r.me]
+	dead := r.comm.Dead()
+	for i := range r.flights {
+		f := &r.flights[i]
+		if f.kind == finished {
+			continue
+		}
+		p := r.peers[f.peer]
+		if slices.Contains(dead, int(f.peer)) || p.Space == me.Space && p.Space != "" && p.gone() {
+			return true
+		}
+	}
+	return false
 }
 
 // gathered is what this rank knows of all.

@@ -83,7 +83,7 @@ func (r *rank) greet(ctx context.Context, mine hello) *Failure {
 		r.offset = v.Wall - time.Now().UnixNano()
 	}
 	if v.Mismatch != "" {
-		return &Failure{Code: "E701", Err: &MismatchError{v.Mismatch}, Clean: r.flush(time.Second)}
+		return &Failure{Code: "E701", Err: &MismatchError{v.Mismatch}, Clean: r.settle()}
 	}
 	return nil
 }

@@ -24,13 +24,13 @@ func TestLaunchEndsWhatHangs(t *testing.T) {
 		err          string
 		most         time.Duration
 	}{
-		{"the launcher stays without ranks", "sleep 0.2; mkfifo " + fifo + "; read x < " + fifo, 1, "a rank died (process ", 2 * time.Second},
+		{"the launcher stays without ranks", "sleep 0.2; mkfifo " + fifo + "; read x < " + fifo, 1, "a rank died (process ", 4 * time.Second},
 		{"a rank stays without another", "sleep 60 & sleep 0.2 & wait; wait", 1, "a rank died (process ", othersNotice + othersStay + time.Second},
 		{"a rank was never started", "sleep 60 & wait", 1, "a rank died at its start", othersNotice + othersStay + time.Second},
 		{"it does not listen either", "sh -c 'trap : TERM; while :; do sleep 1; done' & sleep 0.2 & wait; wait; wait", 1, "a rank died (process ", othersNotice + othersStay + 2*time.Second},
-		{"ranks leave codes", "for i in 1 2; do sh -c 'sleep 0.5; printf 3 > $" + statusVariable + "/$$'; done; exit 7", 3, "", 3 * time.Second},
+		{"ranks leave codes", "for i in 1 2; do sh -c 'sleep 0.5; printf 3 > $" + statusVariable + "/$$'; done; exit 7", 3, "", 4 * time.Second},
 	} {
-		if testing.Short() && c.most > 3*time.Second {
+		if testing.Short() && c.most > 4*time.Second {
 			continue
 		}
 		start := time.Now()

@@ -45,10 +45,11 @@ type beat struct {
 	heard    time.Time
 }
 
-// sendBeat tells the next ranks, all if they are few, what this one is doing. Not after it has said that it has nothing under
-// way: whoever ends first would leave the message waiting, if the transport does not buffer it.
+// sendBeat tells the next ranks, all if they are few, what this one is doing. Not when its tasks have ended: there is nothing to tell, and
+// the end waits until nothing is under way, which heartbeats would put off for ever where a round of the loop takes longer than their
+// period. Nor to a rank that has not taken the last one yet: it could not keep up.
 func (r *rank) sendBeat() {
-	if r.ending.reported != busy {
+	if r.ending.idle {
 		return
 	}
 	b := &beat{From: r.me, Finished: r.eng.Finished(), Tasks: r.eng.Tasks()}
@@ -56,7 +57,10 @@ func (r *rank) sendBeat() {
 		b.Nodes = append(b.Nodes, int32(id))
 	}
 	for i := 1; i < min(r.n, beatPeers+1); i++ {
-		r.say((r.me+i)%r.n, &message{beat: b})
+		if to := (r.me + i) % r.n; !r.beating[to].Load() {
+			r.beating[to].Store(true)
+			r.say(to, &message{beat: b})
+		}
 	}
 }
 

@@ -3,9 +3,12 @@ package dist
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"flow/runtime/dist/transport"
 	"flow/runtime/dist/transport/mem"
 	"flow/runtime/local"
 	"flow/runtime/local/enginetest"
@@ -48,4 +51,63 @@ func TestManyRanks(t *testing.T) {
 func isTask(f *Failure, node int) bool {
 	var t *local.TaskFailure
 	return errors.As(f, &t) && int(t.Node) == node
+}
+
+// Heartbeats in every round of the loop, whose messages wait to be taken: the run must end nevertheless, because a rank that has
+// nothing left to do says nothing more.
+func TestHeartbeatsDoNotPutOffTheEnd(t *testing.T) {
+	for seed := range uint64(4) {
+		p := enginetest.Random(seed, 300, 6)
+		bad := -1
+		if seed%2 == 1 {
+			bad = spoil(p, 150)
+		}
+		within(t, 20*time.Second, func() {
+			comms := mem.New(6, mem.Options{EagerLimit: -1})
+			_, err := RunGroup(context.Background(), comms, p, 1, func(int) Options {
+				return Options{Env: &enginetest.Env{}, Grace: time.Minute, beats: time.Nanosecond}
+			})
+			if f, ok := err.(*Failure); bad < 0 && err != nil || bad >= 0 && (!ok || !isTask(f, bad) || !f.Clean) {
+				t.Fatal(seed, err)
+			}
+			closeAll(t, comms)
+		})
+	}
+}
+
+// late is a rank that gets no processor for a while after it has said that it is done.
+type late struct {
+	transport.Comm
+	until atomic.Int64
+}
+
+func (l *late) Isend(ch transport.Channel, dst, tag int, buf []byte) transport.Request {
+	if m, err := decode(buf); ch == transport.Control && tag == tagMessage && err == nil && m.Done != nil {
+		l.until.Store(time.Now().Add(1500 * time.Millisecond).UnixNano())
+	}
+	return l.Comm.Isend(ch, dst, tag, buf)
+}
+
+func (l *late) TryRecv(ch transport.Channel) (transport.Message, bool, error) {
+	if time.Now().UnixNano() < l.until.Load() {
+		return transport.Message{}, false, nil
+	}
+	return l.Comm.TryRecv(ch)
+}
+
+// The last word waits for a rank that is slow to take it.
+func TestEndWaitsForTheSlow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second and a half")
+	}
+	p := enginetest.Random(1, 100, 3)
+	within(t, 20*time.Second, func() {
+		comms := mem.New(3, mem.Options{EagerLimit: -1})
+		ranks := slices.Clone(comms)
+		ranks[1] = &late{Comm: comms[1]}
+		if _, err := RunGroup(context.Background(), ranks, p, 1, func(int) Options { return Options{Env: &enginetest.Env{}} }); err != nil {
+			t.Fatal(err)
+		}
+		closeAll(t, comms)
+	})
 }

@@ -120,10 +120,13 @@ func (r *rank) test(lo, hi int) (worked bool) {
 	}
 	for _, i := range r.done {
 		f := &r.flights[lo+i]
-		if f.kind == sending {
+		switch f.kind {
+		case sending:
 			r.sends.Add(-1)
+		case heartbeat:
+			r.beating[f.peer].Store(false)
 		}
-		worked = worked || f.kind != control
+		worked = worked || f.kind != control && f.kind != heartbeat
 		if !failed[i] {
 			r.land(f)
 		}

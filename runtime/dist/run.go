@@ -139,6 +139,7 @@ type rank struct {
 	toTell  []*failure // failures of this rank that the others do not know yet
 	ending  ending
 	beats   []beat            // last heard, by rank
+	beating []atomic.Bool     // a heartbeat to the rank is under way
 	suspect map[int]time.Time // ranks whose process was not found
 	stats   RankReport
 	bad     error // of the transport; set under pollMu
@@ -167,6 +168,7 @@ const (
 	sendingCopy
 	receiving
 	control
+	heartbeat
 	filler   // of the end: nobody wants the bytes
 	finished // about to be forgotten
 )
@@ -213,7 +215,7 @@ func newRank(comm transport.Comm, p *plan.Plan, o Options) *rank {
 	n := comm.Size()
 	return &rank{comm: comm, me: comm.Rank(), n: n, p: p, o: o, window: int32(min(comm.MaxTag(), 1<<30)) + 1,
 		held: map[heldKey]flight{}, begun: make([][]uint64, n), posted: make([]int32, n), wake: make(chan struct{}, 1),
-		beats: make([]beat, n), epochOfClock: time.Now()}
+		beats: make([]beat, n), beating: make([]atomic.Bool, n), epochOfClock: time.Now()}
 }
 
 // prepare makes the routes and the engine.

@@ -86,5 +86,9 @@ func (r *rank) say(to int, m *message) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.track(r.comm.Isend(transport.Control, to, tagMessage, b), flight{kind: control, peer: int32(to), buf: b})
+	kind := control
+	if m.beat != nil {
+		kind = heartbeat
+	}
+	r.track(r.comm.Isend(transport.Control, to, tagMessage, b), flight{kind: kind, peer: int32(to), buf: b})
 }
