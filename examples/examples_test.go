@@ -69,6 +69,9 @@ var small = map[string]struct {
 }{
 	"cholesky.flow":    {"n=90 nb=16", []string{"n=90 nb=1000", "n=90 nb=90", "n=90 nb=31", "n=90 nb=7"}},
 	"cholesky_eq.flow": {"n=90 nb=16", []string{"n=90 nb=1000", "n=90 nb=31", "n=90 nb=7"}},
+	"mandelbrot.flow":  {"w=60 h=34 cap=60", nil},
+	"nbody.flow":       {"n=20 steps=6", nil},
+	"pi.flow":          {"n=3000", nil},
 	"lu.flow":          {"n=60 nb=16", []string{"n=60 nb=1000", "n=60 nb=31", "n=60 nb=7"}},
 	"normal.flow":      {"n=500", nil},
 	"qr.flow":          {"n=120 m=30", nil},
