@@ -69,6 +69,12 @@ var small = map[string]struct {
 }{
 	"cholesky.flow":    {"n=90 nb=16", []string{"n=90 nb=1000", "n=90 nb=90", "n=90 nb=31", "n=90 nb=7"}},
 	"cholesky_eq.flow": {"n=90 nb=16", []string{"n=90 nb=1000", "n=90 nb=31", "n=90 nb=7"}},
+	"cc.flow":          {"n=60 e=70", nil},
+	"gnmf.flow":        {"n=100 m=40 k=3 rounds=4", nil},
+	"kmeans.flow":      {"n=200 d=5 k=4 cap=6", nil},
+	"multilogreg.flow": {"n=120 d=3 cap=2", nil},
+	"pagerank.flow":    {"n=40 e=150", nil},
+	"pca.flow":         {"n=300 k=3", nil},
 	"mandelbrot.flow":  {"w=60 h=34 cap=60", nil},
 	"nbody.flow":       {"n=20 steps=6", nil},
 	"pi.flow":          {"n=3000", nil},
