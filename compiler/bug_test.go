@@ -44,7 +44,7 @@ func TestBugsAreBlamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, ds := compiler.Compile(context.Background(), "x.flow", []byte("emit sum(sqrt(rand(12, 12, seed = 1)))"),
-			compiler.Options{Table: table, Sizes: tinySizes, Verify: true})
+			compiler.Options{Table: table, Sizes: tinySizes, Blocks: true, Verify: true})
 		if len(ds) != 1 || ds[0].Code != "B001" || !strings.HasPrefix(ds[0].Message, c.want) || !strings.Contains(ds[0].Help, "report") {
 			t.Errorf("%s gives %v, want %q", c.name, ds, c.want)
 		}

@@ -42,6 +42,8 @@ type Options struct {
 	MaxTasks int
 	// Sizes make blocks tiny, for tests; the zero value is the one for programs.
 	Sizes pass.Sizes
+	// Blocks cuts every large matrix, as for several ranks, also what loops would share out: for tests, and to compare.
+	Blocks bool
 	// Std is the embedded library.
 	Std fs.FS
 	// Load reads imported files; nil is os.ReadFile.

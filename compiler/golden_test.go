@@ -30,7 +30,7 @@ import (
 //	expect: fuse        the pass changes the graph of this case
 //	forbid: fuse        it does not
 //	count: map=1        nodes of the plan
-//	with: tile=4 block=16 panel=8 ranks=3 n=12
+//	with: tile=4 block=16 panel=8 ranks=3 whole=1 n=12
 //
 // (the last sets what blocks follow from, and params of the program). Sections are
 // compared where present; -update fills them. in.flow is a program, in.ir a graph that
@@ -164,6 +164,7 @@ type goldenCase struct {
 	pass    string
 	table   *op.Table
 	sizes   pass.Sizes
+	whole   bool // what only loops make and read is not cut; else everything is, as for several ranks
 	ranks   int
 	sets    []compiler.Setting
 	changed map[string]bool
@@ -200,6 +201,8 @@ func (c *goldenCase) setUp() {
 			c.sizes.Panel = n
 		case "ranks":
 			c.ranks = n
+		case "whole":
+			c.whole = n > 0
 		default:
 			c.sets = append(c.sets, compiler.Setting{Name: name, Text: val})
 		}
@@ -225,7 +228,7 @@ func (c *goldenCase) shown(g *ir.Graph) string {
 
 // program compiles in.flow, compares what all engines print, and counts.
 func (c *goldenCase) program(text string) {
-	o := compiler.Options{Table: c.table, Ranks: c.ranks, Verify: true, Sizes: c.sizes, Sets: c.sets, Std: stdlib.Files}
+	o := compiler.Options{Table: c.table, Ranks: c.ranks, Verify: true, Sizes: c.sizes, Blocks: !c.whole, Sets: c.sets, Std: stdlib.Files}
 	before := ""
 	o.Dump = func(p string, g *ir.Graph) {
 		after := c.shown(g)
@@ -294,7 +297,7 @@ func (c *goldenCase) everywhere(text string, o compiler.Options, m outcome) {
 	for seed := range 3 {
 		for _, r := range drawRuns(rng) {
 			o := o
-			o.Ranks, o.Dump, o.Disable = r.ranks, nil, r.disable
+			o.Ranks, o.Dump, o.Disable, o.Blocks = r.ranks, nil, r.disable, r.blocks
 			if seed == 0 {
 				o.Disable = nil
 			}

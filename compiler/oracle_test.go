@@ -79,9 +79,9 @@ func (p *printer) Create(path string) (io.WriteCloser, error) {
 func (p *printer) Path(path string) string { return path }
 
 // compileTiny compiles with tiny blocks, verifying after every pass.
-func compileTiny(table *op.Table, text string, ranks int, disable []string, sets ...compiler.Setting) (*compiler.Result, error) {
+func compileTiny(table *op.Table, text string, ranks int, blocks bool, disable []string, sets ...compiler.Setting) (*compiler.Result, error) {
 	r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{
-		Table: table, Ranks: ranks, Disable: disable, Verify: true, Sizes: tinySizes, Std: stdlib.Files, Sets: sets})
+		Table: table, Ranks: ranks, Disable: disable, Verify: true, Sizes: tinySizes, Blocks: blocks, Std: stdlib.Files, Sets: sets})
 	if ds.HasErrors() {
 		var b strings.Builder
 		source.RenderAll(&b, r.Files, ds, false)
@@ -122,10 +122,11 @@ func ran(r *compiler.Result, workers int) outcome {
 	return outcome{how, p.out.String(), err != nil, err}
 }
 
-// runs says how a program is run: ranks, workers, and passes left out.
+// runs says how a program is run: ranks, workers, passes left out, and whether one rank's plan is cut into blocks too.
 type runs []struct {
 	ranks, workers int
 	disable        []string
+	blocks         bool
 }
 
 func drawRuns(rng *rand.Rand) runs {
@@ -135,7 +136,7 @@ func drawRuns(rng *rand.Rand) runs {
 			optional = append(optional, p.Name)
 		}
 	}
-	out := runs{{1, 1, nil}, {1, 3, nil}, {2, 1, nil}, {3, 1, nil}, {5, 1, nil}, {6, 1, nil}}
+	out := runs{{1, 1, nil, false}, {1, 3, nil, true}, {2, 1, nil, false}, {3, 1, nil, false}, {5, 1, nil, false}, {6, 1, nil, false}}
 	for i := range out {
 		for _, p := range optional {
 			if rng.IntN(3) == 0 {
@@ -149,12 +150,12 @@ func drawRuns(rng *rand.Rand) runs {
 // differ runs a program in all ways; the error says which two differ. meant is what it prints.
 func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
 	for i, r := range rs {
-		c, err := compileTiny(table, text, r.ranks, r.disable)
+		c, err := compileTiny(table, text, r.ranks, r.blocks, r.disable)
 		if err != nil {
 			return meant, err
 		}
 		if r.ranks == 3 { // every rank compiles for itself and must come to the same plan
-			again, err := compileTiny(table, text, r.ranks, r.disable)
+			again, err := compileTiny(table, text, r.ranks, r.blocks, r.disable)
 			if err != nil || again.Plan.Hash() != c.Plan.Hash() {
 				return meant, fmt.Errorf("compiled twice for %d ranks without %v, the plans differ (%v)", r.ranks, r.disable, err)
 			}

@@ -61,8 +61,10 @@ var pipeline = []step{
 		Doc:   "cuts large matrices into blocks and operators on them into tasks",
 		After: []After{{"fuse", "a fused chain is cut once instead of operator by operator"}}},
 		func(s *state) error {
+			sizes := s.o.Sizes
+			sizes.Whole = s.o.Ranks == 1 && !s.o.Blocks
 			cut := func(g *ir.Graph) (*pass.Partitioned, error) {
-				return pass.Partition(s.ctx, g, s.o.Table, s.o.Sizes, 2*s.o.maxTasks())
+				return pass.Partition(s.ctx, g, s.o.Table, sizes, 2*s.o.maxTasks())
 			}
 			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
 				p, err := cut(g)

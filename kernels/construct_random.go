@@ -33,6 +33,7 @@ func random() []*op.Def {
 			},
 			fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
 				_, cols, _ := nByM(a)
+				out = oneRun(out, cols)
 				for i := range out.Rows {
 					vec.Uniform(out.F64[i*out.Stride:i*out.Stride+out.Cols], uint64(a.Int("seed")), uint64((r0+i)*cols+c0))
 				}
@@ -50,6 +51,7 @@ func random() []*op.Def {
 			fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
 				_, cols, _ := nByM(a)
 				s := uint64(a.Int("seed"))
+				out = oneRun(out, cols)
 				for i := range out.Rows {
 					row := out.F64[i*out.Stride : i*out.Stride+out.Cols]
 					for j := range row {
@@ -87,6 +89,17 @@ func random() []*op.Def {
 		}.def(),
 		synthetic(n, seed, f64).def(),
 	}
+}
+
+// oneRun is a block of whole rows of a matrix of cols columns as one row, if it lies so in memory: its numbers are consecutive, and a
+// column of millions must not be millions of calls.
+func oneRun(out *value.Dense, cols int) *value.Dense {
+	if out.Cols != cols || out.Stride != cols {
+		return out
+	}
+	run := *out
+	run.Rows, run.Cols, run.Stride = 1, out.Rows*cols, out.Rows*cols
+	return &run
 }
 
 // u01 and gauss are the definitions; vec.Uniform has its own copy of the formula, for speed and as a check.

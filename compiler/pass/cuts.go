@@ -88,10 +88,14 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 			wishFor(wish, g.In(id)[0], cutting{w.cc, w.rc})
 		}
 	}
+	var whole []bool
+	if sizes.Whole {
+		whole = wholes(g, c.sizes.Block, wish)
+	}
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		t := g.Type(id)
-		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 {
+		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 || whole != nil && whole[i] {
 			continue
 		}
 		if _, _, _, sent := g.Dest(id); sent {
@@ -200,6 +204,8 @@ type Sizes struct {
 	// X, would leave nothing to do in parallel, and its rounding error would grow with its length; it
 	// is cut into panels whose products are added in a balanced tree.
 	Panel int
+	// Whole leaves matrices in one piece that only loops make and read: for plans of one rank. It changes no result.
+	Whole bool
 }
 
 // filled is s with the sizes of every program where it says nothing.

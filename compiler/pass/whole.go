@@ -1,0 +1,115 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+)
+
+// This file decides which large matrices are not cut: those that only loops make and read. A loop shares the whole out
+// among the workers when it runs, under whatever technique the run asks for, so tasks on blocks would gain nothing.
+
+// wholes are the nodes whose results stay in one piece, as a set; nil for none. Matrices that keep the place of each other's elements (the operands
+// and results of elementwise operators and transposes) are one family, since blocks of one are made of blocks of the others. A family is cut if
+// one of it is
+//
+//   - the operand or result of a product, a factorisation or another operator that works by tiles,
+//   - read in tiles (slices that make a grid), or laid out of tiles,
+//   - the operand or result of an operator that can be cut and has no loop: blocks are all the parallelism there is,
+//   - larger than mostWhole: of blocks only those that somebody still needs are in memory.
+//
+// wish is where readers in tiles want cuts.
+func wholes(g *ir.Graph, least int, wish map[ir.ID]cutting) []bool {
+	w := &families{g: g, parent: make([]int32, g.Len()), cut: make([]bool, g.Len())}
+	any := false
+	var large []ir.ID
+	for i := range g.Nodes {
+		w.parent[i] = int32(i)
+		t := g.Type(ir.ID(i))
+		any = any || t.IsDense() && t.Known() && t.Count() > least
+		if t.IsDense() && t.Known() && t.Rows > 0 && t.Cols > mostWhole/8/t.Rows {
+			large = append(large, ir.ID(i))
+		}
+	}
+	if !any {
+		return nil
+	}
+	for id := range wish {
+		w.mark(id)
+	}
+	for _, id := range large {
+		w.mark(id)
+	}
+	for i := range g.Nodes {
+		w.node(ir.ID(i))
+	}
+	whole := make([]bool, g.Len())
+	for i := range whole {
+		t := g.Type(ir.ID(i))
+		whole[i] = t.IsDense() && !w.cut[w.find(int32(i))]
+	}
+	return whole
+}
+
+// mostWhole is the size in bytes of f64 from which on a matrix is cut although loops could do. It is a number of its own, and not a part of the
+// machine's memory, so that a program has one plan everywhere.
+const mostWhole = 2 << 30
+
+// families are sets of nodes, as trees.
+type families struct {
+	g      *ir.Graph
+	parent []int32
+	cut    []bool // of the roots
+}
+
+func (w *families) find(i int32) int32 {
+	for w.parent[i] != i {
+		w.parent[i] = w.parent[w.parent[i]]
+		i = w.parent[i]
+	}
+	return i
+}
+
+func (w *families) join(a, b ir.ID) {
+	x, y := w.find(int32(a)), w.find(int32(b))
+	if x != y {
+		w.parent[y] = x
+		w.cut[x] = w.cut[x] || w.cut[y]
+	}
+}
+
+func (w *families) mark(id ir.ID) { w.cut[w.find(int32(id))] = true }
+
+// node joins and marks what one operator says of its operands and its result.
+func (w *families) node(id ir.ID) {
+	n, in := &w.g.Nodes[id], w.g.In(id)
+	t := w.g.Type(id)
+	loop := n.Op.Loop != nil
+	switch shardOf(n.Op) {
+	case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
+		w.mark(id)
+		for _, x := range in {
+			w.mark(x)
+		}
+	case op.ShardMove:
+		if boxes, _, ok := boxesOf(w.g, id); ok && n.Op.Name == "lay" {
+			if grid, ok := laidGrid(boxes, t); ok && !grid.single() {
+				w.mark(id)
+			}
+		}
+	case op.ShardAligned, op.ShardTranspose:
+		for _, x := range in {
+			if xt := w.g.Type(x); sameShape(xt, t) || xt.Rows == t.Cols && xt.Cols == t.Rows && t.Count() > 1 {
+				w.join(id, x)
+			}
+		}
+		if !loop {
+			w.mark(id)
+		}
+	case op.ShardReduce, op.ShardRows, op.ShardCols:
+		if !loop {
+			for _, x := range in {
+				w.mark(x)
+			}
+		}
+	}
+}
