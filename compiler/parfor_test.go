@@ -211,11 +211,11 @@ func TestParfor(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		loop, _ := drawParfor(rng, []matrixName{{"X", 5, 3}, {"Y", 1, 4}, {"Z", 6, 1}}, []string{"s", "u"}, seed%3 == 0)
 		text := "X = randn(5, 3, seed = 1)\nY = 10 * rand(1, 4, seed = 2)\nZ = seq(0, 6) - 2.5\ns = sum(X)\nu = 1.5\nv = " + loop + "\nemit v\nemit v[0..0, :]\n"
-		o, err := runs{{1, 1, nil}, {1, 3, nil}, {2, 1, nil}}.differ(table, text)
+		o, err := runs{{1, 1, nil, true}, {1, 3, nil, false}, {2, 1, nil, false}}.differ(table, text)
 		if err != nil {
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
-		if c, _ := compileTiny(table, text, 1, nil); o.failed { // the same iteration, for the same reason
+		if c, _ := compileTiny(table, text, 1, false, nil); o.failed { // the same iteration, for the same reason
 			var want, have *op.Failure
 			if got := ran(c, 3); !errors.As(o.err, &want) || !errors.As(got.err, &have) || *want != *have {
 				t.Fatalf("seed %d: by definition it fails so:\n%+v\nand in a run\n%+v\nin\n%s", seed, want, have, text)
