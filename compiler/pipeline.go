@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"context"
+	"slices"
 
 	"flow/compiler/pass"
 	"flow/ir"
@@ -45,9 +46,13 @@ var pipeline = []step{
 	{PassInfo{Name: "drop-dead", Canonical: true, Required: true,
 		Doc: "drops what no emit or assert needs"},
 		deep(func(_ *state, g *ir.Graph) *ir.Graph { return pass.DropDead(g) })},
+	{PassInfo{Name: "hoist",
+		Doc:   "computes before a loop what is the same in all its rounds",
+		After: []After{{"drop-dead", "what nothing needs is not moved"}}},
+		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Hoist(g, s.o.Table) })},
 	{PassInfo{Name: "merge-equal",
 		Doc:   "computes equal pure expressions once; never merges sends",
-		After: []After{{"drop-dead", "dead copies would be merged for nothing"}}},
+		After: []After{{"drop-dead", "dead copies would be merged for nothing"}, {"hoist", "what two loops have in common is then in one place"}}},
 		deep(func(_ *state, g *ir.Graph) *ir.Graph { return pass.MergeEqual(g) })},
 	{PassInfo{Name: "fold-rows",
 		Doc:   "never builds a sparse product of which only the rows' maxima, minima or sums are wanted",
@@ -66,8 +71,16 @@ var pipeline = []step{
 			cut := func(g *ir.Graph) (*pass.Partitioned, error) {
 				return pass.Partition(s.ctx, g, s.o.Table, sizes, 2*s.o.maxTasks())
 			}
+			// A body that has been cut changes what its loop takes and gives.
+			around := func(g *ir.Graph) *ir.Graph {
+				g = pass.CarryBlocks(g, s.o.Table)
+				if !slices.Contains(s.o.Disable, "hoist") {
+					g = pass.Hoist(g, s.o.Table)
+				}
+				return g
+			}
 			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
-				p, err := cut(g)
+				p, err := cut(around(g))
 				if err != nil {
 					return nil, err
 				}
@@ -76,7 +89,7 @@ var pipeline = []step{
 			if err != nil {
 				return err
 			}
-			p, err := cut(g)
+			p, err := cut(around(g))
 			if err != nil {
 				return err
 			}

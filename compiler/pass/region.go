@@ -107,6 +107,16 @@ func dropInputs(g *ir.Graph, id ir.ID) {
 		}
 		all = all && keep[k]
 	}
+	same := map[ir.ID]int{} // a value that is captured twice is one argument
+	var twice [][2]int
+	for k := fixed; k < len(in); k++ {
+		if first, ok := same[in[k]]; ok && keep[k] {
+			keep[k], all = false, false
+			twice = append(twice, [2]int{first - offset, k - offset})
+		} else if keep[k] {
+			same[in[k]] = k
+		}
+	}
 	if all {
 		return
 	}
@@ -119,12 +129,48 @@ func dropInputs(g *ir.Graph, id ir.ID) {
 	var first *ir.Region
 	next := &first
 	for r := n.Region; r != nil; r = r.Next {
-		x := without(r, keep[offset:])
+		x := without(unified(r, twice), keep[offset:])
 		*next = x
 		next = &x.Next
 	}
 	g.Replace(id, n.Op, n.Attrs, left...)
 	g.Nodes[id].Region = first
+}
+
+// unified is r with the second argument of each pair replaced by the first, or the first by the second where that comes earlier.
+func unified(r *ir.Region, twice [][2]int) *ir.Region {
+	if len(twice) == 0 {
+		return r
+	}
+	out := &ir.Region{Graph: r.Graph.Clone(), Args: append([]ir.ID(nil), r.Args...), Yields: append([]ir.ID(nil), r.Yields...)}
+	to := map[ir.ID]ir.ID{}
+	for _, t := range twice {
+		a, b := out.Args[t[0]], out.Args[t[1]]
+		if b < a {
+			a, b = b, a
+		}
+		out.Args[t[0]], out.Args[t[1]] = a, b
+		to[b] = a
+	}
+	final := func(x ir.ID) ir.ID {
+		for {
+			y, ok := to[x]
+			if !ok {
+				return x
+			}
+			x = y
+		}
+	}
+	for i := range out.Graph.Nodes {
+		in := out.Graph.In(ir.ID(i))
+		for k, x := range in {
+			in[k] = final(x)
+		}
+	}
+	for k, y := range out.Yields {
+		out.Yields[k] = final(y)
+	}
+	return out
 }
 
 // reads reports whether something in r needs argument a.

@@ -35,11 +35,11 @@ type control struct {
 	args    []ir.ID // the nodes of the arguments, the same for all regions
 	carry   int     // how many of them are carried
 	branch  bool
-	times   int64 // rounds; -1: the condition says
-	parts   []part
-	enter   int32 // task
-	exit    int32 // list
-	place   int64 // of enter in program order
+	times   int64     // rounds; -1: the condition says
+	parts   [][]ir.ID // the nodes that stand for each result
+	enter   int32     // task
+	exit    int32     // list
+	place   int64     // of enter in program order
 
 	round int64        // rounds that have ended
 	shape []types.Type // of the carried values
@@ -58,12 +58,6 @@ type region struct {
 	reads    []int32 // how often each argument is read in it
 	uses     []int32 // Engine.uses of its nodes when it begins
 	runs     int64
-}
-
-// part is a node that stands for one of the results.
-type part struct {
-	id ir.ID
-	at int
 }
 
 // home says where a node that is not the plan's comes from.
@@ -123,7 +117,8 @@ func (e *Engine) flatten() {
 	for i := range e.g.Nodes {
 		if id := ir.ID(i); e.g.Nodes[i].Op.Control == op.Part {
 			if lp := at[e.g.In(id)[0]]; lp != nil {
-				lp.parts = append(lp.parts, part{id, e.g.Nodes[i].Attrs.Int("at")})
+				at := e.g.Nodes[i].Attrs.Int("at")
+				lp.parts[at] = append(lp.parts[at], id)
 			}
 		}
 	}
@@ -161,6 +156,7 @@ func (e *Engine) unfold(id ir.ID) {
 		}
 		lp.regions = append(lp.regions, out)
 	}
+	lp.parts = make([][]ir.ID, len(e.g.Results(id)))
 	lp.vals = make([]value.Value, len(first.Yields))
 	lp.shape = make([]types.Type, lp.carry)
 }
@@ -340,9 +336,11 @@ func (e *Engine) sendParts() {
 		return
 	}
 	for _, lp := range e.controls {
-		for _, p := range lp.parts {
-			if int(p.id) < e.p.Graph.Len() {
-				e.uses[p.id] += int32(e.o.Remote.Sends(p.id))
+		for _, ids := range lp.parts {
+			for _, id := range ids {
+				if int(id) < e.p.Graph.Len() {
+					e.uses[id] += int32(e.o.Remote.Sends(id))
+				}
 			}
 		}
 	}

@@ -224,14 +224,11 @@ func (e *Engine) leave(s *workerState, lp *control, t int32) {
 // deliver puts a result into the slots of the nodes that stand for it.
 func (e *Engine) deliver(s *workerState, lp *control, at int, v value.Value) error {
 	given := false
-	for _, p := range lp.parts {
-		if p.at != at {
-			continue
+	for _, id := range lp.parts[at] {
+		if int(id) < e.p.Graph.Len() && e.o.Observe != nil {
+			e.o.Observe(id, v)
 		}
-		if int(p.id) < e.p.Graph.Len() && e.o.Observe != nil {
-			e.o.Observe(p.id, v)
-		}
-		if e.uses[p.id] == 0 {
+		if e.uses[id] == 0 {
 			continue
 		}
 		x := v
@@ -242,15 +239,15 @@ func (e *Engine) deliver(s *workerState, lp *control, at int, v value.Value) err
 			}
 		}
 		given = true
-		e.slot[p.id] = x
+		e.slot[id] = x
 	}
 	if !given {
 		e.discard(v)
 	}
 	if e.o.Remote != nil {
-		for _, p := range lp.parts {
-			if p.at == at && int(p.id) < e.p.Graph.Len() && e.o.Remote.Sends(p.id) > 0 {
-				e.o.Remote.Produced(p.id, e.slot[p.id])
+		for _, id := range lp.parts[at] {
+			if int(id) < e.p.Graph.Len() && e.o.Remote.Sends(id) > 0 {
+				e.o.Remote.Produced(id, e.slot[id])
 			}
 		}
 	}

@@ -1,0 +1,283 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// CarryBlocks lets a loop whose body has been cut into blocks carry the blocks:
+//
+//	iterate(%c) { %1 = slice(%0); %2 = slice(%0); ..; %9 = lay(%7, %8) }   ->   iterate(%c1, %c2) { ..; yield %7 %8 }
+//
+// Otherwise each round would lay the blocks into a whole and cut that again, two copies of the value. The cuts are those of what
+// the body yields; a window that lies across them is laid together from its pieces. It does so only for values that all
+// regions read by windows: a reader of the whole would have it laid together each time.
+func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
+	if !g.Controls() {
+		return g
+	}
+	c := &carrying{old: g, g: ir.New(), slice: table.Must("slice"), lay: table.Must("lay"), arg: table.Must("arg"), part: table.Must("part")}
+	c.g.CopyTables(g)
+	c.to = make([]ir.ID, g.Len())
+	c.shift = map[ir.ID][]int{}
+	c.whole = map[ir.ID]map[int]ir.ID{}
+	changed := false
+	var in []ir.ID
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n := &g.Nodes[i]
+		if n.Op.Control == op.Iterate {
+			if split := c.splits(n); split != nil {
+				c.loop(id, split)
+				changed = true
+				continue
+			}
+		}
+		if n.Op.Control == op.Part {
+			if shift := c.shift[g.In(id)[0]]; shift != nil {
+				at := n.Attrs.Int("at")
+				if w, ok := c.whole[g.In(id)[0]][at]; ok {
+					c.to[i] = w
+					continue
+				}
+				c.to[i] = c.g.Add(n.Op, n.Attrs.With("at", op.Int(shift[at])), g.Type(id), g.Origin(id), c.to[g.In(id)[0]])
+				continue
+			}
+		}
+		in = in[:0]
+		for _, x := range g.In(id) {
+			in = append(in, c.to[x])
+		}
+		c.to[i] = c.g.CopyNode(g, id, in...)
+	}
+	if !changed {
+		return g
+	}
+	g, err := Bodies(c.g, func(g *ir.Graph) (*ir.Graph, error) { return DropDead(g), nil }) // what laid the wholes together
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+type carrying struct {
+	old, g                *ir.Graph
+	slice, lay, arg, part *op.Def
+	to                    []ir.ID
+	shift                 map[ir.ID][]int         // of a loop: the new number of each result
+	whole                 map[ir.ID]map[int]ir.ID // of a loop: the results laid together again, by old number
+}
+
+// splits is where each carried value of a loop is cut, the zero value where it is not; nil if none is.
+func (c *carrying) splits(n *ir.Node) []cutting {
+	k := n.Carried()
+	out := make([]cutting, k)
+	any := false
+	for i := range k {
+		if w, ok := c.splitOf(n, i); ok {
+			out[i], any = w, true
+		}
+	}
+	if !any {
+		return nil
+	}
+	return out
+}
+
+func (c *carrying) splitOf(n *ir.Node, i int) (cutting, bool) {
+	body := n.Region
+	y := body.Yields[i]
+	t := body.Graph.Type(y)
+	if body.Graph.Nodes[y].Op != c.lay || !t.IsDense() || !t.Known() {
+		return cutting{}, false
+	}
+	boxes, in, ok := boxesOf(body.Graph, y)
+	if !ok {
+		return cutting{}, false
+	}
+	w, ok := laidGrid(boxes, t)
+	if !ok || w.single() || (len(w.rc)-1)*(len(w.cc)-1) != len(boxes) {
+		return cutting{}, false
+	}
+	for j, b := range boxes {
+		if x := body.Graph.Type(in[j]); b.sr != 0 || b.sc != 0 || b.rows != x.Rows || b.cols != x.Cols {
+			return cutting{}, false
+		}
+	}
+	for r := body; r != nil; r = r.Next {
+		for _, y := range r.Yields {
+			if y == r.Args[i] {
+				return cutting{}, false
+			}
+		}
+		for j := range r.Graph.Nodes {
+			for _, x := range r.Graph.In(ir.ID(j)) {
+				if x == r.Args[i] && r.Graph.Nodes[j].Op != c.slice {
+					return cutting{}, false
+				}
+			}
+		}
+	}
+	return w, true
+}
+
+// loop copies the loop id with the values that split cuts carried as blocks.
+func (c *carrying) loop(id ir.ID, split []cutting) {
+	n := &c.old.Nodes[id]
+	o := c.old.Origin(id)
+	var in []ir.ID
+	var ts []types.Type
+	shift := make([]int, len(c.old.Results(id)))
+	for i, x := range c.old.In(id) {
+		if i >= len(split) {
+			in = append(in, c.to[x])
+			continue
+		}
+		shift[i] = len(ts)
+		if split[i].rc == nil {
+			in, ts = append(in, c.to[x]), append(ts, c.old.Results(id)[i].Type)
+			continue
+		}
+		for _, b := range split[i].boxes() {
+			t := types.DenseOf(c.old.Type(x).Elem, b.rows, b.cols)
+			in = append(in, c.g.Add(c.slice, b.attrs(), t, o.NoDest(), c.to[x]))
+			ts = append(ts, t)
+		}
+	}
+	carry := len(ts)
+	for i, f := range c.old.Results(id)[len(split):] { // an effect
+		shift[len(split)+i] = len(ts)
+		ts = append(ts, f.Type)
+	}
+	node := c.g.Add(n.Op, n.Attrs.With("carry", op.Int(carry)), types.TupleOf(ts...), o, in...)
+	var first *ir.Region
+	next := &first
+	for r := n.Region; r != nil; r = r.Next {
+		*next = c.region(r, split, r == n.Region)
+		next = &(*next).Next
+	}
+	c.g.Nodes[node].Region = first
+	c.to[id], c.shift[id] = node, shift
+	c.whole[id] = map[int]ir.ID{}
+	for i, w := range split {
+		if w.rc == nil {
+			continue
+		}
+		var parts []ir.ID
+		boxes := w.boxes()
+		for j := range boxes {
+			boxes[j].sr, boxes[j].sc = 0, 0 // whole blocks
+			at := shift[i] + j
+			parts = append(parts, c.g.Add(c.part, op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(at)}), ts[at], o.NoDest(), node))
+		}
+		t := c.old.Results(id)[i].Type
+		c.whole[id][i] = c.g.Add(c.lay, layAttrs(t, boxes), t, o.NoDest(), parts...)
+	}
+}
+
+// region is r on blocks. Of a body the yields are blocks, too.
+func (c *carrying) region(r *ir.Region, split []cutting, body bool) *ir.Region {
+	old := r.Graph
+	out := &ir.Region{Graph: ir.New()}
+	g := out.Graph
+	g.CopyTables(old)
+	to := make([]ir.ID, old.Len())
+	blocks := map[ir.ID][]ir.ID{} // of the arguments that are cut
+	cut := map[ir.ID]cutting{}
+	for i, a := range r.Args {
+		if i >= len(split) || split[i].rc == nil {
+			to[a] = g.CopyNode(old, a)
+			out.Args = append(out.Args, to[a])
+			continue
+		}
+		to[a] = ir.None
+		cut[a] = split[i]
+		for _, b := range split[i].boxes() {
+			x := g.Add(c.arg, nil, types.DenseOf(old.Type(a).Elem, b.rows, b.cols), old.Origin(a))
+			blocks[a] = append(blocks[a], x)
+			out.Args = append(out.Args, x)
+		}
+	}
+	var in []ir.ID
+	for i := range old.Nodes {
+		id := ir.ID(i)
+		if old.Nodes[i].Op == c.arg {
+			continue
+		}
+		if src := old.In(id); old.Nodes[i].Op == c.slice && blocks[src[0]] != nil {
+			to[i] = c.window(g, old, id, cut[src[0]], blocks[src[0]])
+			continue
+		}
+		in = in[:0]
+		for _, x := range old.In(id) {
+			in = append(in, to[x])
+		}
+		to[i] = g.CopyNode(old, id, in...)
+	}
+	for i, y := range r.Yields {
+		if !body || i >= len(split) || split[i].rc == nil {
+			out.Yields = append(out.Yields, to[y])
+			continue
+		}
+		boxes, src, _ := boxesOf(old, y)
+		at := map[[2]int]ir.ID{}
+		for j, b := range boxes {
+			at[[2]int{b.dr, b.dc}] = to[src[j]]
+		}
+		for _, b := range split[i].boxes() {
+			out.Yields = append(out.Yields, at[[2]int{b.sr, b.sc}])
+		}
+	}
+	return out
+}
+
+// window is the slice id of a value in blocks: a block, a part of one, or pieces laid together.
+func (c *carrying) window(g, old *ir.Graph, id ir.ID, w cutting, blocks []ir.ID) ir.ID {
+	at := old.Nodes[id].Attrs.Ints("at")
+	r0, c0, rows, cols := int(at[0]), int(at[1]), int(at[2]), int(at[3])
+	t, o := old.Type(id), old.Origin(id)
+	var pieces []ir.ID
+	var boxes []box
+	for j, b := range w.boxes() {
+		top, left := max(b.sr, r0), max(b.sc, c0)
+		h, v := min(b.sr+b.rows, r0+rows)-top, min(b.sc+b.cols, c0+cols)-left
+		if h <= 0 || v <= 0 {
+			continue
+		}
+		if h == rows && v == cols && rows == b.rows && cols == b.cols {
+			return blocks[j]
+		}
+		if h == rows && v == cols {
+			return g.Add(c.slice, box{sr: top - b.sr, sc: left - b.sc, rows: h, cols: v}.attrs(), t, o, blocks[j])
+		}
+		pieces = append(pieces, blocks[j])
+		boxes = append(boxes, box{top - b.sr, left - b.sc, h, v, top - r0, left - c0})
+	}
+	return g.Add(c.lay, layAttrs(t, boxes), t, o, pieces...)
+}
+
+// boxes is the cells of a cutting, row by row, as windows of the whole that lie where they are.
+func (w cutting) boxes() []box {
+	var out []box
+	for i := range len(w.rc) - 1 {
+		for j := range len(w.cc) - 1 {
+			out = append(out, box{w.rc[i], w.cc[j], w.rc[i+1] - w.rc[i], w.cc[j+1] - w.cc[j], w.rc[i], w.cc[j]})
+		}
+	}
+	return out
+}
+
+// attrs is the window of a box, for slice.
+func (b box) attrs() *op.Attrs {
+	return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(b.sr, b.sc, b.rows, b.cols)})
+}
+
+// layAttrs is the attributes of a lay that makes a t of boxes.
+func layAttrs(t types.Type, boxes []box) *op.Attrs {
+	l := make([]int, 0, 6*len(boxes))
+	for _, b := range boxes {
+		l = append(l, b.sr, b.sc, b.rows, b.cols, b.dr, b.dc)
+	}
+	return op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)}, op.Attr{Name: "cols", Val: op.Int(t.Cols)}, op.Attr{Name: "boxes", Val: op.Ints(l...)})
+}

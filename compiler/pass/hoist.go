@@ -1,0 +1,210 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// Hoist computes before a loop what is the same in all of its rounds:
+//
+//	iterate(%c, %G) { %2 = t(%G); %3 = mul(%2, %c); .. }   ->   %5 = t(%G);  iterate(%c, %5) { %3 = mul(%5', %c); .. }
+//
+// It would be wrong for what may fail: the loop may have no round, and then the program does not fail. It would be dear for what
+// a branch may not need, so nothing leaves a branch; and pointless for a matrix that the body hands to the next round as it is,
+// which would be copied every time.
+func Hoist(g *ir.Graph, table *op.Table) *ir.Graph {
+	if !g.Controls() {
+		return g
+	}
+	h := &hoisting{old: g, g: ir.New(), arg: table.Must("arg")}
+	h.g.CopyTables(g)
+	to := make([]ir.ID, g.Len())
+	var in []ir.ID
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		in = in[:0]
+		for _, x := range g.In(id) {
+			in = append(in, to[x])
+		}
+		if g.Nodes[i].Op.Control == op.Iterate {
+			to[i] = h.loop(id, append([]ir.ID(nil), in...))
+			continue
+		}
+		to[i] = h.g.CopyNode(g, id, in...)
+	}
+	if h.moved == 0 {
+		return g
+	}
+	return dropUnused(h.g)
+}
+
+type hoisting struct {
+	old, g *ir.Graph
+	arg    *op.Def
+	moved  int
+}
+
+// loop copies the loop id with what is invariant in its regions before it.
+func (h *hoisting) loop(id ir.ID, in []ir.ID) ir.ID {
+	n := &h.old.Nodes[id]
+	origin := h.old.Origin(id).NoDest()
+	var regions []*ir.Region
+	inputs := in
+	var more []outside
+	for r := n.Region; r != nil; r = r.Next {
+		out := h.invariants(r, in, n.Carried(), origin)
+		more = append(more, out)
+		inputs = append(inputs, out.at...)
+		regions = append(regions, r)
+	}
+	if len(inputs) == len(in) {
+		return h.g.CopyNode(h.old, id, in...)
+	}
+	to := h.g.CopyNode(h.old, id, inputs...)
+	var first *ir.Region
+	next := &first
+	for k, r := range regions {
+		body := h.rewritten(r, more, k)
+		*next = body
+		next = &body.Next
+	}
+	h.g.Nodes[to].Region = first
+	return to
+}
+
+// outside is nodes of a region that are computed before the loop, as far as the region still reads them, and where they are there.
+type outside struct{ ids, at []ir.ID }
+
+// invariants moves what is invariant in r to the graph outside.
+func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.Origin) (out outside) {
+	g := r.Graph
+	at := make([]ir.ID, g.Len())
+	for i := range at {
+		at[i] = ir.None
+	}
+	captured := map[ir.ID]bool{}
+	for k, a := range r.Args {
+		if k >= carried {
+			at[a] = in[k]
+			captured[a] = true
+		}
+	}
+	yielded := map[ir.ID]bool{}
+	for _, y := range r.Yields {
+		yielded[y] = true
+	}
+	moved := make([]bool, g.Len())
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if g.Nodes[i].Op == h.arg || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) {
+			continue
+		}
+		var from []ir.ID
+		ok := true
+		for _, x := range g.In(id) {
+			ok = ok && at[x] != ir.None
+			from = append(from, at[x])
+		}
+		if !ok {
+			continue
+		}
+		o := origin
+		o.Span = g.Nodes[i].Span
+		at[i] = h.g.Add(g.Nodes[i].Op, g.Nodes[i].Attrs, g.Type(id), o, from...)
+		h.g.Nodes[at[i]].Region = g.Nodes[i].Region
+		moved[i] = true
+		h.moved++
+	}
+	needed := make([]bool, g.Len())
+	for i := range g.Nodes {
+		for _, x := range g.In(ir.ID(i)) {
+			needed[x] = needed[x] || !moved[i]
+		}
+	}
+	for i := range g.Nodes {
+		if id := ir.ID(i); moved[i] && (needed[i] || yielded[id]) {
+			out.ids, out.at = append(out.ids, id), append(out.at, at[i])
+		}
+	}
+	return out
+}
+
+// rewritten is region k with arguments in place of what was moved out of it, and one for each thing moved out of another.
+func (h *hoisting) rewritten(r *ir.Region, more []outside, k int) *ir.Region {
+	out := &ir.Region{Graph: ir.New()}
+	g := out.Graph
+	g.CopyTables(r.Graph)
+	to := make([]ir.ID, r.Graph.Len())
+	isArg := map[ir.ID]bool{}
+	for _, id := range more[k].ids {
+		isArg[id] = true
+	}
+	var in []ir.ID
+	for i := range r.Graph.Nodes {
+		id := ir.ID(i)
+		if isArg[id] {
+			to[i] = g.Add(h.arg, nil, r.Graph.Type(id), ir.Origin{Span: r.Graph.Nodes[i].Span})
+			continue
+		}
+		in = in[:0]
+		for _, x := range r.Graph.In(id) {
+			in = append(in, to[x])
+		}
+		to[i] = g.CopyNode(r.Graph, id, in...)
+	}
+	for _, a := range r.Args {
+		out.Args = append(out.Args, to[a])
+	}
+	for j, o := range more {
+		for i, id := range o.ids {
+			if j == k {
+				out.Args = append(out.Args, to[id])
+				continue
+			}
+			out.Args = append(out.Args, g.Add(h.arg, nil, h.g.Type(o.at[i]), ir.Origin{}))
+		}
+	}
+	for _, y := range r.Yields {
+		out.Yields = append(out.Yields, to[y])
+	}
+	return out
+}
+
+// harmless reports an operator that cannot fail on these inputs, whatever they hold.
+func harmless(g *ir.Graph, id ir.ID) bool {
+	n := &g.Nodes[id]
+	d := n.Op
+	if _, _, _, sent := g.Dest(id); sent || !d.Laws.Has(op.Pure) || d.Control != op.NoControl || d.Name == "read" {
+		return false
+	}
+	if d.Name == "const" || n.Region != nil {
+		return true
+	}
+	t := g.Type(id)
+	if t.Elem == types.Str || t.Kind != types.Scalar && !(t.IsDense() && t.Known()) {
+		return false
+	}
+	empty, whole := false, false
+	for _, x := range g.In(id) {
+		xt := g.Type(x)
+		if xt.IsMatrix() && (!xt.IsDense() || !xt.Known()) {
+			return false
+		}
+		empty = empty || xt.IsMatrix() && xt.Count() == 0
+		whole = whole || xt.Elem == types.I64
+	}
+	switch {
+	case d.Laws.Has(op.Elementwise):
+		return t.Elem != types.I64 || !whole // integer division and powers may fail
+	case d.Laws.Has(op.View):
+		return true
+	}
+	switch d.Shard.Kind {
+	case op.ShardGenerate, op.ShardContract, op.ShardTranspose, op.ShardMove, op.ShardTriangle, op.ShardDiagonal:
+		return true
+	case op.ShardReduce, op.ShardRows, op.ShardCols:
+		return !empty
+	}
+	return false
+}
