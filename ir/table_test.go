@@ -51,6 +51,9 @@ var table = func() *op.Table {
 				return x, nil
 			}},
 		{Name: "arg"},
+		{Name: "iterate", Control: op.Iterate},
+		{Name: "select", Control: op.Select},
+		{Name: "part", Control: op.Part},
 		{Name: "unbound", Args: values("a"), Type: first},
 	})
 	if err != nil {

@@ -23,6 +23,16 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int) {
 		fmt.Fprintf(w, "%s\t%d\t%.4g\t\n", k.Name, k.Tasks, k.Seconds)
 	}
 	_ = w.Flush() // an error here is one of standard output, which the next line meets as well
+	for _, l := range sum.Loops {
+		file, line, col := p.Files.Position(p.Plan.Graph.Nodes[l.Node].Span.From)
+		fmt.Fprintf(s.out, "loop %s:%d:%d", file, line, col)
+		if l.Assumed {
+			fmt.Fprintf(s.out, ": until the run says so, %d rounds are assumed", l.Rounds)
+		} else {
+			fmt.Fprintf(s.out, ": %s", count(int(l.Rounds), "round"))
+		}
+		fmt.Fprintf(s.out, " of %s, %.4g s each\n", count(l.Tasks, "task"), l.Seconds)
+	}
 	fmt.Fprintf(s.out, "critical path      %.4g s, %s\n", sum.CriticalPath, count(sum.CriticalLen, "task"))
 	fmt.Fprintf(s.out, "mean parallelism   %.1f\n", sum.Parallelism)
 	fmt.Fprintf(s.out, "predicted makespan %.4g s (bound %.4g s)\n", sum.Makespan, sum.Bound)

@@ -74,7 +74,10 @@ func (h *hoisting) loop(id ir.ID, in []ir.ID) ir.ID {
 }
 
 // outside is nodes of a region that are computed before the loop, as far as the region still reads them, and where they are there.
-type outside struct{ ids, at []ir.ID }
+type outside struct {
+	ids, at []ir.ID
+	moved   []bool // of the region's nodes: computed outside
+}
 
 // invariants moves what is invariant in r to the graph outside.
 func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.Origin) (out outside) {
@@ -116,6 +119,7 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 		moved[i] = true
 		h.moved++
 	}
+	out.moved = moved
 	needed := make([]bool, g.Len())
 	for i := range g.Nodes {
 		for _, x := range g.In(ir.ID(i)) {
@@ -145,6 +149,10 @@ func (h *hoisting) rewritten(r *ir.Region, more []outside, k int) *ir.Region {
 		id := ir.ID(i)
 		if isArg[id] {
 			to[i] = g.Add(h.arg, nil, r.Graph.Type(id), ir.Origin{Span: r.Graph.Nodes[i].Span})
+			continue
+		}
+		if more[k].moved[i] {
+			to[i] = ir.None
 			continue
 		}
 		in = in[:0]

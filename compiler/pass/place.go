@@ -119,11 +119,11 @@ func owners(p *Partitioned, ranks int) []int32 {
 		owner[i] = int32(ownerOf(b, gp, gq, ranks))
 	}
 	// A result of one piece lives with its largest input rather than with rank 0, unless it is an
-	// effect: a scalar made of a tile stays by the tile.
+	// effect, or a loop or branch with one inside: a scalar made of a tile stays by the tile.
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		_, _, _, sent := g.Dest(id)
-		if sent || p.Block[i].Rows > 0 || g.Nodes[i].Op.Laws.Has(op.Effectful) {
+		if sent || p.Block[i].Rows > 0 || g.Effects(id) {
 			continue
 		}
 		best, bytes := int32(0), -1

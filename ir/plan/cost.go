@@ -30,7 +30,8 @@ func (Guess) Seconds(rate string, w op.Work) float64 {
 	return max(1e-6, w.Flops/flops, w.Bytes/5e9)
 }
 
-// Costs is the predicted seconds of every task.
+// Costs is the predicted seconds of every task. A loop takes the longest path of a round as often as it has rounds, as if there
+// were workers enough.
 func Costs(g *ir.Graph, r Rates) []float64 {
 	if r == nil {
 		r = Guess{}
@@ -49,6 +50,10 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
+		if controls(n) {
+			rounds, _ := Rounds(n)
+			out[i] = float64(rounds) * RoundOf(n, r).Critical
+		}
 		if n.Op.Cost == nil {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"flow/ir"
+	"flow/ir/op"
 )
 
 // Summary is what a plan will do, predicted before it runs.
@@ -25,6 +26,7 @@ type Summary struct {
 	Load         []float64     `json:"load_seconds_by_rank"`
 	LoadRatio    float64       `json:"load_max_over_mean"`
 	BusyRanks    int           `json:"ranks_with_work"`
+	Loops        []LoopCount   `json:"loops,omitempty"`
 }
 
 // KernelCount is the tasks of one kernel.
@@ -33,6 +35,15 @@ type KernelCount struct {
 	Tasks   int     `json:"tasks"`
 	Seconds float64 `json:"seconds"`
 	Flops   float64 `json:"-"`
+}
+
+// LoopCount is what a loop at the top of a program does. Its tasks are not among the Summary's: it is one of them.
+type LoopCount struct {
+	Node    ir.ID   `json:"node"`
+	Rounds  int64   `json:"rounds"`
+	Assumed bool    `json:"rounds_assumed"` // the run decides; Rounds is AssumedRounds
+	Tasks   int     `json:"tasks_per_round"`
+	Seconds float64 `json:"seconds_per_round"` // of all its tasks
 }
 
 // latency and bandwidth of a message between ranks of one machine, for the prediction.
@@ -57,16 +68,20 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 			cost[i] = 0
 			continue
 		}
+		if g.Nodes[i].Op.Control == op.Part {
+			continue
+		}
 		s.Tasks++
-		s.TotalSeconds += cost[i]
-		s.Load[p.Rank(id)] += cost[i]
+		work := s.loop(p, id, r, workers, cost)
+		s.TotalSeconds += work
+		s.Load[p.Rank(id)] += work
 		k := byName[g.Nodes[i].Op.Name]
 		if k == nil {
 			k = &KernelCount{Name: g.Nodes[i].Op.Name}
 			byName[k.Name] = k
 		}
 		k.Tasks++
-		k.Seconds += cost[i]
+		k.Seconds += work
 		s.CriticalPath = max(s.CriticalPath, tail[i])
 	}
 	for _, k := range byName {
@@ -94,6 +109,22 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	}
 	s.Makespan = simulate(p, cost, tail, workers)
 	return s
+}
+
+// loop is the work of a node; of a loop or branch it adds to the list of loops, and makes the node as long as the workers need for it.
+func (s *Summary) loop(p *Plan, id ir.ID, r Rates, workers int, cost []float64) float64 {
+	n := &p.Graph.Nodes[id]
+	if !controls(n) {
+		return cost[id]
+	}
+	rounds, known := Rounds(n)
+	x := RoundOf(n, r)
+	if n.Op.Control == op.Iterate {
+		s.Loops = append(s.Loops, LoopCount{id, rounds, !known, x.Tasks, x.Total})
+	}
+	work := float64(rounds) * x.Total
+	cost[id] = max(cost[id], work/float64(workers))
+	return work
 }
 
 // pathLength is the number of tasks on the critical path.

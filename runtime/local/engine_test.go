@@ -16,7 +16,7 @@ import (
 	"flow/runtime/trace"
 )
 
-func parse(t *testing.T, text string) *plan.Plan {
+func parse(t testing.TB, text string) *plan.Plan {
 	t.Helper()
 	p, err := plan.Parse(text, enginetest.Table())
 	if err != nil {

@@ -116,6 +116,13 @@ func rows() []*op.Def {
 			return out, nil
 		}},
 		{Name: "arg"},
+		{Name: "iterate", Control: op.Iterate},
+		{Name: "select", Control: op.Select},
+		{Name: "part", Control: op.Part},
+		{Name: "one", Kernel: set(one), Ref: one},
+		{Name: "next", Kernel: set(next), Ref: next},
+		{Name: "atleast", Kernel: set(atLeast), Ref: atLeast},
+		{Name: "first", Kernel: set(first), Ref: first},
 		{Name: "exchange", Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }},
 		{Name: "crash", Kernel: func(c *op.Call) error { var none *value.Dense; none.Rows++; return nil },
 			Ref: func(c *op.Call) (value.Value, error) { return nil, fmt.Errorf("crash") }},
@@ -171,6 +178,28 @@ func label(c *op.Call) (value.Value, error) {
 		s += fmt.Sprint(x)
 	}
 	return value.Str(s[max(0, len(s)-40):] + ">"), nil
+}
+
+func one(*op.Call) (value.Value, error) { return value.I64(1), nil }
+
+func next(c *op.Call) (value.Value, error) { return value.I64(c.Scalar(0).I + 1), nil }
+
+// atLeast compares with attribute v; past attribute `until` it fails.
+func atLeast(c *op.Call) (value.Value, error) {
+	x := c.Scalar(0).Float()
+	if end, ok := c.Attrs.Get("until"); ok && x >= float64(end.I) {
+		return nil, op.Failf("E603", "%v is too much", x)
+	}
+	return value.Bool(x >= c.Attrs.Float("v")), nil
+}
+
+// first is an element as a scalar, or the failure that attribute `until` asks for at that value.
+func first(c *op.Call) (value.Value, error) {
+	x := c.Dense(0).At(0, 0)
+	if end, ok := c.Attrs.Get("until"); ok && x.F >= float64(end.I) {
+		return nil, op.Failf("E603", "%v is too much", x)
+	}
+	return x, nil
 }
 
 // fail fails if attribute `bad` is set, after sleeping `ms` milliseconds.
