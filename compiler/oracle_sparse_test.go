@@ -76,6 +76,14 @@ func (g *generator) fold(seed int) {
 		g.name(s.text+" * "+x, p)
 		p = g.vars[len(g.vars)-1]
 		g.bind(fmt.Sprintf("row%s(%s) + rowmax(%s)", of, p.text, p.text), out)
+	case 3:
+		if of != "sum" {
+			base := "1"
+			if s.typ.Rows == m && elem == types.F64 == (x[0] != 't') {
+				base = "t(" + x + ")"
+			}
+			g.bind(fmt.Sprintf("%[1]s(row%[1]s(%[2]s * %[3]s), %[4]s)", of, s.text, x, base), out)
+		}
 	default:
 		g.bind(fmt.Sprintf("row%s(%s * %s)", of, s.text, x), out)
 	}

@@ -38,8 +38,9 @@ func ringRows() []*op.Def {
 		{
 			Name: "sp.rowfold", Hidden: true,
 			Doc: "sp.rowfold is a reduction (of = \"max\", \"min\", \"sum\", \"any\") of each row of a * t(x), or of a and t(x) for any, which is " +
-				"not built; the compiler writes it.",
+				"not built; with base, the greater (lesser) of that and of base. The compiler writes it.",
 			Args: []op.Arg{{Name: "a", Doc: "sparse n x m"}, {Name: "x", Doc: "m elements, a row or a column"},
+				{Name: "base", Optional: true, Doc: "n x 1 of the type of the result, of max and min"},
 				{Name: "of", Attr: true, Kind: op.StrVal, Doc: "the reduction"}},
 			Eg:   eg("rowmax(sparse(2 * eye(2)) * t(seq(3, 5)))", "6\n8\n"),
 			Type: rowfoldType, Ref: rowfoldRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(2),
@@ -170,7 +171,11 @@ func rowfoldType(s *op.Sig) (types.Type, error) {
 	if !ok || a.Cols == 0 {
 		return x, op.Faultf(0, codeElem, "sp.rowfold of %v and %v", a, x)
 	}
-	return types.DenseOf(elem(e), a.Rows, 1), nil
+	out := types.DenseOf(elem(e), a.Rows, 1)
+	if len(s.In) > 2 && (!s.In[2].Equal(out) || s.Attrs.Str("of") != "max" && s.Attrs.Str("of") != "min") {
+		return x, op.Faultf(2, codeShape, "sp.rowfold onto a %v", s.In[2])
+	}
+	return out, nil
 }
 
 // rowfoldRef builds the product, zeros and all, and reduces its rows.
@@ -200,8 +205,24 @@ func rowfoldRef(c *op.Call) (value.Value, error) {
 			}
 		}
 		out.Set(i, 0, ref(line, e))
+		if len(c.In) > 2 {
+			out.Set(i, 0, chosen(of == "min", out.At(i, 0), c.Dense(2).At(i, 0)))
+		}
 	}
 	return out, nil
+}
+
+// chosen is the lesser or greater of two elements, for the definition.
+func chosen(least bool, a, b value.Scalar) value.Scalar {
+	switch {
+	case a.Elem.IsFloat() && least:
+		return number(a.Elem, lesser(a.F, b.F))
+	case a.Elem.IsFloat():
+		return number(a.Elem, greater(a.F, b.F))
+	case a.I < b.I == least:
+		return a
+	}
+	return b
 }
 
 func beginRowfold(c *op.Call) rowLoop {
@@ -221,7 +242,30 @@ func beginRowfold(c *op.Call) rowLoop {
 		return spmvI64(out.I64, a, numbersOf[int64](a, types.I64), widened(x, types.I64).I64)
 	}
 	fold := ringFold{least: of == "min", zeros: true}
-	return fold.begin(out, a, widened(x, out.Elem))
+	rows := fold.begin(out, a, widened(x, out.Elem))
+	if len(c.In) < 3 {
+		return rows
+	}
+	return onto(rows, out, flatVector(c.Dense(2)), choose(fold.least))
+}
+
+// onto is rows and then the greater or lesser of what they made and base, while it is in the cache.
+func onto(rows rowLoop, out, base *value.Dense, pick choice) rowLoop {
+	const piece = 1024
+	return func(lo, hi int) {
+		for ; lo < hi; lo += piece {
+			end := min(lo+piece, hi)
+			rows(lo, end)
+			switch out.Elem {
+			case types.F64:
+				pick.f64(out.F64[lo:end], out.F64[lo:end], base.F64[lo:end])
+			case types.F32:
+				pick.f32(out.F32[lo:end], out.F32[lo:end], base.F32[lo:end])
+			default:
+				pick.i64(out.I64[lo:end], out.I64[lo:end], base.I64[lo:end])
+			}
+		}
+	}
 }
 
 func beginSemiring(c *op.Call) rowLoop {

@@ -160,6 +160,9 @@ func TestSparseWords(t *testing.T) {
 				x = anyDense(r, f, 1, m)
 			}
 			try("sp.rowfold", []op.Attr{attr("of", op.Str(of))}, a, x)
+			if e == f && e != types.Bool {
+				try("sp.rowfold", []op.Attr{attr("of", op.Str(of))}, a, x, anyDense(r, e, n, 1))
+			}
 		}
 		seed := attr("seed", op.Int(trial))
 		if n < 100 {

@@ -7,7 +7,7 @@ import (
 	"flow/ir/op"
 )
 
-// FoldRows makes one operator of a reduction of each row of a product that nobody else reads:
+// FoldRows makes one operator of a reduction of each row of a product that nobody else reads, and of the maximum with it:
 //
 //	%3 = t(%1);  %4 = sp.mul(%0, %3);  %5 = sp.rowmax(%4)   ->   %5 = sp.rowfold(%0, %1) {of="max"}
 //
@@ -40,7 +40,32 @@ func FoldRows(g *ir.Graph, table *op.Table) *ir.Graph {
 	if out == nil {
 		return g
 	}
+	ontoBases(out, fold)
 	return DropDead(out)
+}
+
+// ontoBases takes the maximum with a column into the fold that is read by it alone, in place:
+//
+//	%5 = sp.rowfold(%0, %1) {of="max"};  %6 = ew.max(%1, %5)   ->   %6 = sp.rowfold(%0, %1, %1) {of="max"}
+//
+// It would be wrong where a scalar or a single element is stretched, or an element type widened.
+func ontoBases(g *ir.Graph, fold *op.Def) {
+	uses := g.Uses()
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		name, is := strings.CutPrefix(g.Nodes[i].Op.Name, "ew.")
+		if !is {
+			continue
+		}
+		in := g.In(id)
+		for k, f := range in {
+			if n := &g.Nodes[f]; n.Op == fold && n.Attrs.Str("of") == name && uses[f] == 1 && sameSend(g, f, id) && len(in) == 2 && len(g.In(f)) == 2 &&
+				g.Type(f).Equal(g.Type(id)) && g.Type(in[1-k]).Equal(g.Type(id)) {
+				g.Replace(id, fold, n.Attrs, g.In(f)[0], g.In(f)[1], in[1-k])
+				break
+			}
+		}
+	}
 }
 
 // foldOf is the reduction that a row computes of each row of a sparse matrix, and the product that it may be of.
