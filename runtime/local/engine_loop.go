@@ -51,22 +51,21 @@ type loopRun struct {
 	log    *nodeLoop
 }
 
-// loopOf finds or makes the state of the loop of task t, which has units; nil if the loop of this node is in use, or the plan cannot be
-// made for it, with the error.
-func (e *Engine) loopOf(t int32, n *ir.Node, units int) (*nodeLoop, error) {
+// loopOf finds or makes the state of the loop of task t, which has so many units of leaf iterations. What its technique has learned is kept for as long as the
+// number of units stays.
+func (e *Engine) loopOf(t int32, n *ir.Node, units, leaf int) (*nodeLoop, error) {
 	e.loopMu.Lock()
 	l := e.loops[t]
 	e.loopMu.Unlock()
 	if l != nil && l.units == units {
-		if l.round++; l.queues != nil {
-			l.queues.Reset()
-		}
+		l.round++
+		l.queues.Reset()
 		return l, nil
 	}
 	l = &nodeLoop{units: units}
 	l.log = l
 	var err error
-	if l.plan, err = e.planOf(n); err != nil {
+	if l.plan, err = e.planOf(n, leaf); err != nil {
 		return nil, err
 	}
 	l.queues, err = schedule.NewQueues(&l.plan, schedule.Params{N: units, P: len(e.scratch)})
@@ -83,12 +82,12 @@ func (e *Engine) loopOf(t int32, n *ir.Node, units int) (*nodeLoop, error) {
 }
 
 // planOf is how the loops of a node are handed out: as the run says, unless the node says otherwise by its attributes
-// schedule and grain.
-func (e *Engine) planOf(n *ir.Node) (schedule.Plan, error) {
+// schedule and grain, the least number of iterations a chunk.
+func (e *Engine) planOf(n *ir.Node, leaf int) (schedule.Plan, error) {
 	p := e.o.Schedule
 	p.Groups = e.pool.Groups()
 	if g := n.Attrs.Int("grain"); g > 0 {
-		p.Grain = g
+		p.Grain = (g + leaf - 1) / leaf
 	}
 	if name := n.Attrs.Str("schedule"); name != "" {
 		t, err := schedule.Lookup(name)
@@ -107,7 +106,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	if n <= leaf || leaf <= 0 {
 		return false, nil
 	}
-	l, err := e.loopOf(t, &e.g.Nodes[id], (n+leaf-1)/leaf)
+	l, err := e.loopOf(t, &e.g.Nodes[id], (n+leaf-1)/leaf, leaf)
 	if err != nil {
 		return false, err
 	}

@@ -145,7 +145,7 @@ func TestExpressionThatEnds(t *testing.T) {
 func TestScheduleOfANode(t *testing.T) {
 	pool := local.NewPool(2)
 	defer pool.Close()
-	p := parse(t, big+"%1 = add(%0, %0) : f64[1000,70]\n%2 = add(%0, %0) {grain=3, schedule=\"ss\"} : f64[1000,70]\n%3 = total(%1) : f64\n%4 = total(%2) : f64\n")
+	p := parse(t, big+"%1 = add(%0, %0) : f64[1000,70]\n%2 = add(%0, %0) {grain=15, schedule=\"ss\"} : f64[1000,70]\n%3 = total(%1) : f64\n%4 = total(%2) : f64\n")
 	rec := trace.New(0, 2)
 	r, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Schedule: schedule.Plan{Technique: lookup(t, "GSS")}, Trace: rec, Stats: true})
 	if err != nil {
