@@ -45,9 +45,10 @@ var allowed = map[string]string{
 	"examples": "", // programs, and their tests
 
 	// The compiler gets the operator table as an argument: no kernels, no runtime.
-	"compiler":       "lang lang/source ir ir/types ir/value ir/op ir/plan ir/eval compiler/lower compiler/pass",
+	"compiler":       "lang lang/source ir ir/types ir/value ir/op ir/plan ir/eval compiler/lower compiler/pass compiler/rule",
 	"compiler/check": "lang/ast lang/source",
-	"compiler/lower": "lang lang/ast lang/source ir ir/types ir/value ir/op compiler/check",
+	"compiler/lower": "lang lang/ast lang/source ir ir/types ir/value ir/op compiler/check compiler/rule",
+	"compiler/rule":  "ir ir/types ir/value ir/op",
 	"compiler/pass":  "ir ir/types ir/value ir/op ir/plan",
 
 	// The runtimes get plans: no compiler, no kernels, and of the language only the positions that nodes carry.
@@ -82,6 +83,7 @@ var allowedInTests = map[string]string{
 	"ir":                         "ir/value",
 	"compiler":                   "kernels stdlib runtime/local runtime/dist", // the oracle runs what it compiles
 	"compiler/lower":             "kernels",
+	"compiler/rule":              "kernels ir/eval",
 	"runtime/local":              "lang/source runtime/local/enginetest",
 	"runtime/dist":               "runtime/local/enginetest",
 	"runtime/dist/transport/mem": "runtime/dist/transport/transporttest",

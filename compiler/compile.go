@@ -12,6 +12,7 @@ import (
 
 	"flow/compiler/lower"
 	"flow/compiler/pass"
+	"flow/compiler/rule"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -30,7 +31,7 @@ type Options struct {
 	Table *op.Table
 	Ranks int // at least 1; 0 means 1
 	Sets  []Setting
-	// Disable lists passes to leave out; naming a required or unknown one is an error.
+	// Disable lists passes and exact rules to leave out; naming a required, canonical or unknown one is an error.
 	Disable []string
 	// Verify checks every invariant after every pass. It costs about as much as the passes.
 	Verify bool
@@ -102,21 +103,32 @@ func checkOptions(o Options) (ds source.Diagnostics) {
 	if o.Ranks < 1 {
 		ds = append(ds, source.Errorf("E706", source.Span{}, "%d ranks", o.Ranks))
 	}
-	var names []string
+	var passes, names []string
 	for _, p := range Passes() {
 		if !p.Required {
-			names = append(names, p.Name)
+			passes = append(passes, p.Name)
+		}
+	}
+	names, defined := passes, map[string]bool{}
+	for _, r := range Rules() {
+		if r.Class == rule.Exact {
+			names = append(names, r.Name)
+		} else {
+			defined[r.Name] = true
 		}
 	}
 	for _, d := range o.Disable {
 		if slices.Contains(names, d) {
 			continue
 		}
-		diag := source.Errorf("E203", source.Span{}, "no pass `%s` can be switched off", d)
-		if s, ok := source.Suggest(d, names); ok {
+		diag := source.Errorf("E203", source.Span{}, "no pass or rule `%s` can be switched off", d)
+		if s, ok := source.Suggest(d, names); defined[d] {
+			diag = source.Errorf("E203", source.Span{}, "the rule `%s` defines what a program means and cannot be switched off", d).
+				WithHelp("flowrun explain %s says what it does", d)
+		} else if ok {
 			diag = diag.WithHelp("did you mean `%s`?", s)
 		} else {
-			diag = diag.WithHelp("passes that can: %v", names)
+			diag = diag.WithHelp("passes that can: %v; the rules are listed by flowrun explain --rules", passes)
 		}
 		ds = append(ds, diag)
 	}
@@ -129,6 +141,7 @@ func inputOf(files *source.FileSet, o Options) lower.Input {
 		in.Load = os.ReadFile
 	}
 	in.Contract = pass.NewContraction(o.Table, o.Sizes).Run
+	in.Rules = rule.New(o.Table, rule.Canonical, nil)
 	return in
 }
 

@@ -176,7 +176,7 @@ func TestOptionErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "chan L = tiles(rand_spd(40, seed = 1), 2)\nfor k in 0..20 { for i in k..20 { L[i,k] <- L[i,k] * 2 } }\nemit untile(L)"
-	big := "A = rand(1_000_000, 1_000_000)\nemit sum(A @ A)"
+	big := "A = rand(1_000_000, 1_000_000)\nemit max(A @ A)"
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, c := range []struct {
@@ -200,8 +200,10 @@ func TestOptionErrors(t *testing.T) {
 		{context.Background(), "emit sum(ones(2, 2))", compiler.Options{Ranks: 2}, `^W002: 1 of 2 ranks have nothing to do`},
 		{context.Background(), "a = sum(for i in 0..1_000_000_000 => i)", compiler.Options{MaxTasks: 1000}, `^E410: the list has more than`},
 		{context.Background(), text, compiler.Options{Ranks: -1}, `^E706: -1 ranks`},
-		{context.Background(), text, compiler.Options{Disable: []string{"fus"}}, "^E203: no pass `fus` can be switched off.*did you mean `fuse`"},
-		{context.Background(), text, compiler.Options{Disable: []string{"place"}}, "^E203: no pass `place` can be switched off"},
+		{context.Background(), text, compiler.Options{Disable: []string{"fus"}}, "^E203: no pass or rule `fus` can be switched off.*did you mean `fuse`"},
+		{context.Background(), text, compiler.Options{Disable: []string{"place"}}, "^E203: no pass or rule `place` can be switched off"},
+		{context.Background(), text, compiler.Options{Disable: []string{"undo-twic"}}, "^E203: no pass or rule .*did you mean `undo-twice`"},
+		{context.Background(), text, compiler.Options{Disable: []string{"order-chain"}}, "^E203: the rule `order-chain` defines what a program means and cannot be switched off"},
 		{cancelled, text, compiler.Options{}, `^E608: interrupted while compiling`},
 	} {
 		c.o.Table = table

@@ -15,6 +15,7 @@ import (
 
 	"flow/compiler"
 	"flow/compiler/pass"
+	"flow/compiler/rule"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -349,6 +350,9 @@ func (c *goldenCase) graph(text string) {
 		g = pass.DropDead(g)
 	case "merge-equal":
 		g = pass.MergeEqual(g)
+	case "simplify":
+		out, _ := rule.New(c.table, rule.Exact, nil).Simplify(g)
+		g = pass.DropDead(out)
 	case "fuse":
 		g = pass.DropDead(pass.Fuse(g, c.table))
 	case "narrow":

@@ -122,7 +122,7 @@ func ran(r *compiler.Result, workers int) outcome {
 	return outcome{how, p.out.String(), err != nil, err}
 }
 
-// runs says how a program is run: ranks, workers, passes left out, and whether one rank's plan is cut into blocks too.
+// runs says how a program is run: ranks, workers, passes and exact rules left out, and whether one rank's plan is cut into blocks too.
 type runs []struct {
 	ranks, workers int
 	disable        []string
@@ -134,6 +134,11 @@ func drawRuns(rng *rand.Rand) runs {
 	for _, p := range compiler.Passes() {
 		if !p.Required {
 			optional = append(optional, p.Name)
+		}
+	}
+	for _, r := range compiler.Rules() {
+		if r.Class.String() == "exact" {
+			optional = append(optional, r.Name)
 		}
 	}
 	out := runs{{1, 1, nil, false}, {1, 3, nil, true}, {2, 1, nil, false}, {3, 1, nil, false}, {5, 1, nil, false}, {6, 1, nil, false}}

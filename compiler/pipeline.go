@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"flow/compiler/pass"
+	"flow/compiler/rule"
 	"flow/ir"
 )
 
@@ -54,13 +55,17 @@ var pipeline = []step{
 		Doc:   "computes equal pure expressions once; never merges sends",
 		After: []After{{"drop-dead", "dead copies would be merged for nothing"}, {"hoist", "what two loops have in common is then in one place"}}},
 		deep(func(_ *state, g *ir.Graph) *ir.Graph { return pass.MergeEqual(g) })},
+	{PassInfo{Name: "simplify",
+		Doc:   "applies the exact rewrite rules (flowrun explain --rules), each of which can be switched off by its name",
+		After: []After{{"merge-equal", "rules ask whether two inputs are the same node"}}},
+		deep(func(s *state, g *ir.Graph) *ir.Graph { return simplify(g, s.o) })},
 	{PassInfo{Name: "fold-rows",
 		Doc:   "never builds a sparse product of which only the rows' maxima, minima or sums are wanted",
-		After: []After{{"merge-equal", "a product that is read twice is built; merging shows which are"}}},
+		After: []After{{"merge-equal", "a product that is read twice is built; merging shows which are"}, {"simplify", "rules know operators, not what is folded of them"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.FoldRows(g, s.o.Table) })},
 	{PassInfo{Name: "fuse",
 		Doc:   "makes one map of a chain of elementwise operators",
-		After: []After{{"merge-equal", "an expression read twice is stored, not computed twice; merging shows which are"}}},
+		After: []After{{"simplify", "rules know operators, not the maps made of them"}, {"merge-equal", "an expression read twice is stored, not computed twice; merging shows which are"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.Fuse(g, s.o.Table)) })},
 	{PassInfo{Name: "partition",
 		Doc:   "cuts large matrices into blocks and operators on them into tasks",
@@ -145,6 +150,32 @@ func deep(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 		return err
 	}
 }
+
+// simplifyRounds bounds how often the rules go over a graph: a second time finds what has one reader only since the
+// first dropped the others.
+const simplifyRounds = 3
+
+// simplify applies the exact rules that are on, and merges the equal expressions that they leave.
+func simplify(g *ir.Graph, o *Options) *ir.Graph {
+	rules := rule.New(o.Table, rule.Exact, o.Disable)
+	for range simplifyRounds {
+		out, _ := rules.Simplify(g)
+		if out == g {
+			break
+		}
+		g = pass.DropDead(out)
+		if !slices.Contains(o.Disable, "merge-equal") {
+			g = pass.MergeEqual(g)
+		}
+	}
+	return g
+}
+
+// Rule is a row of the table of rewrite rules.
+type Rule = rule.Rule
+
+// Rules is the table, for help and tests that switch rules off.
+func Rules() []Rule { return rule.Rules() }
 
 // Passes is the pipeline, for help and tests.
 func Passes() []PassInfo {

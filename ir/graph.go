@@ -217,7 +217,12 @@ func (g *Graph) Indices(id ID) (names []string, at []int32) {
 
 // Dest is the channel element that a node sends to; ok is false if it sends to none.
 func (g *Graph) Dest(id ID) (grid int, version int, at []int32, ok bool) {
-	off := g.Nodes[id].dest
+	return g.OriginDest(Origin{dest: g.Nodes[id].dest})
+}
+
+// OriginDest is the channel element that a node of this origin sends to.
+func (g *Graph) OriginDest(o Origin) (grid int, version int, at []int32, ok bool) {
+	off := o.dest
 	if off == 0 {
 		return 0, 0, nil, false
 	}

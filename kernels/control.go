@@ -14,7 +14,7 @@ func controls() []*op.Def {
 		Name:   "arg",
 		Hidden: true,
 		Doc:    "arg is a parameter of a region (the body of a map, a loop or a branch): the region's node gives its value.",
-		Laws:   op.Pure,
+		Laws:   op.Pure | op.Total, // it is there before the region runs
 	}, {
 		Name:    "iterate",
 		Hidden:  true,

@@ -158,7 +158,7 @@ func trace() *op.Def {
 			}
 			return bigSum(x, c.Type.Elem, false), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, _ types.Type) op.Work {
 			n := math.Sqrt(elementCount(s.In[0]))
 			return op.Work{Flops: 4 * n, Bytes: 64 * n}

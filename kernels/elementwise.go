@@ -37,6 +37,9 @@ func (r row) def(run *engine) *op.Def {
 		Shard: op.Shard{Kind: op.ShardAligned},
 		Alias: true,
 	}
+	if !divides(d) {
+		d.Laws |= op.Total
+	}
 	for _, a := range r.args {
 		d.Args = append(d.Args, op.Arg{Name: a})
 	}

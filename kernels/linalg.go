@@ -46,7 +46,7 @@ func (l *linear) contractions() []*op.Def {
 			Eg:     []op.Example{{Program: "emit ones(2, 3) @ ones(3, 1)", Output: "3\n3\n"}, {Program: "emit (2 * eye(2)) @ ones(2, 2)", Output: "2 2\n2 2\n"}},
 			Type:   matmulType,
 			Ref:    matmulRef,
-			Laws:   op.Pure,
+			Laws:   op.Pure | op.Total,
 			Shard:  op.Shard{Kind: op.ShardContract, Accum: "gemm"},
 			Rate:   "gemm",
 			Cost:   func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
@@ -61,7 +61,7 @@ func (l *linear) contractions() []*op.Def {
 			},
 			Type:   gemmType,
 			Ref:    gemmRef,
-			Laws:   op.Pure,
+			Laws:   op.Pure | op.Total,
 			Shard:  op.Shard{Kind: op.ShardContract, Accum: "gemm"},
 			Accum:  1,
 			Narrow: "syrk",
@@ -77,7 +77,7 @@ func (l *linear) contractions() []*op.Def {
 			Eg:    []op.Example{{Program: "a = ones(2, 2)\nemit lower(3 * eye(2) - a @ t(a))", Output: "1 0\n-2 1\n"}},
 			Type:  syrkType,
 			Ref:   syrkRef,
-			Laws:  op.Pure,
+			Laws:  op.Pure | op.Total,
 			Accum: 1, Lower: []int{0},
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				w := productWork(s, s.In[1], out)

@@ -15,14 +15,14 @@ func triangles() []*op.Def {
 			Doc:  "lower is the lower triangle of a matrix, the diagonal included, with zeros above. With unit = true the diagonal becomes ones: `lower(getrf(a), unit = true)`.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m"}, flag("unit", "ones on the diagonal")},
 			Eg:   []op.Example{{Program: "emit lower(ones(2, 3))", Output: "1 0 0\n1 1 0\n"}},
-			Type: denseType, Ref: lowerRef, Laws: op.Pure, Shard: op.Shard{Kind: op.ShardTriangle}, Rate: "copy", Cost: copyWork, Kernel: lowerKernel,
+			Type: denseType, Ref: lowerRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle}, Rate: "copy", Cost: copyWork, Kernel: lowerKernel,
 		},
 		{
 			Name: "upper",
 			Doc:  "upper is the upper triangle of a matrix, the diagonal included, with zeros below.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m"}},
 			Eg:   []op.Example{{Program: "emit upper(ones(2, 3))", Output: "1 1 1\n0 1 1\n"}},
-			Type: denseType, Ref: upperRef, Laws: op.Pure, Shard: op.Shard{Kind: op.ShardTriangle, Upper: true}, Rate: "copy", Cost: copyWork, Kernel: upperKernel,
+			Type: denseType, Ref: upperRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle, Upper: true}, Rate: "copy", Cost: copyWork, Kernel: upperKernel,
 		},
 		{
 			Name: "diag",
@@ -30,7 +30,7 @@ func triangles() []*op.Def {
 				"and zeros elsewhere.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m, or n x 1"}},
 			Eg:   []op.Example{{Program: "emit diag(3 * eye(2))", Output: "3\n3\n"}, {Program: "emit diag(ones(2, 1))", Output: "1 0\n0 1\n"}},
-			Type: diagType, Ref: diagRef, Laws: op.Pure, Shard: op.Shard{Kind: op.ShardDiagonal}, Rate: "copy", Cost: copyWork, Kernel: diagKernel,
+			Type: diagType, Ref: diagRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardDiagonal}, Rate: "copy", Cost: copyWork, Kernel: diagKernel,
 		},
 	}
 }

@@ -25,7 +25,7 @@ func move() []*op.Def {
 				t.Rows, t.Cols = t.Cols, t.Rows
 				return t, err
 			},
-			Ref: transposeRef, Laws: op.Pure | op.View | op.Involution,
+			Ref: transposeRef, Laws: op.Pure | op.Total | op.View | op.Involution,
 			Shard: op.Shard{Kind: op.ShardTranspose}, Rate: "transpose", Cost: copyWork, Kernel: transposeKernel,
 			Loop: windowLoop(transposeKernel, partTurn),
 		},
@@ -35,7 +35,7 @@ func move() []*op.Def {
 			Args: []op.Arg{{Name: "a", Doc: "n x m"},
 				{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
 			Eg:   []op.Example{{Program: "emit (ones(3, 3) + eye(3))[1..3, 0..2]", Output: "1 2\n1 1\n"}},
-			Type: sliceType, Ref: sliceRef, Laws: op.Pure | op.View,
+			Type: sliceType, Ref: sliceRef, Laws: op.Pure | op.Total | op.View,
 			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: copyWork, Kernel: sliceKernel, Loop: rectLoop(sliceRect),
 		},
 		{
@@ -46,7 +46,7 @@ func move() []*op.Def {
 				{Name: "cols", Attr: true, Kind: op.IntVal, Doc: "columns of the result"},
 				{Name: "boxes", Attr: true, Kind: op.IntsVal, Doc: "six numbers a block: row and column in the block, height and width, row and column in the result"}},
 			Eg:   []op.Example{{Program: "chan L = tiles(eye(3), 2, part = \"lower\")\nemit untile(L)", Output: "1 0 0\n0 1 0\n0 0 1\n"}},
-			Type: layType, Ref: layRef, Laws: op.Pure | op.View,
+			Type: layType, Ref: layRef, Laws: op.Pure | op.Total | op.View,
 			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: copyWork, Kernel: layKernel,
 		},
 	}

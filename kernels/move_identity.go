@@ -19,7 +19,7 @@ func identities() []*op.Def {
 			Eg:    []op.Example{{Program: "emit (2 * eye(2))[1, 1]", Output: "2\n"}},
 			Type:  itemType,
 			Ref:   itemRef,
-			Laws:  op.Pure,
+			Laws:  op.Pure | op.Total,
 			Shard: op.Shard{Kind: op.ShardMove},
 			Rate:  "copy", Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 8} },
 			Kernel: func(c *op.Call) (err error) { c.Out, err = itemRef(c); return err },
@@ -29,7 +29,7 @@ func identities() []*op.Def {
 			Doc:  "dense is a matrix in dense representation; a dense one is returned as it is.",
 			Args: []op.Arg{{Name: "x", Doc: "matrix"}},
 			Eg:   []op.Example{{Program: "emit dense(eye(2))", Output: "1 0\n0 1\n"}},
-			Type: denseType, Ref: identityRef, Laws: op.Pure | op.View, Accum: 1,
+			Type: denseType, Ref: identityRef, Laws: op.Pure | op.Total | op.View, Accum: 1,
 			Shard: op.Shard{Kind: op.ShardAligned}, Rate: "copy", Cost: copyWork,
 			Kernel: identityKernel, Loop: windowLoop(identityKernel, partSame),
 		},
@@ -40,7 +40,7 @@ func identities() []*op.Def {
 				{Name: "to", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "ranks that need it"}},
 			Eg:   []op.Example{{Program: "emit 1 + 1", Output: "2\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return s.In[0], nil },
-			Ref:  identityRef, Laws: op.Pure, Accum: 1,
+			Ref:  identityRef, Laws: op.Pure | op.Total, Accum: 1,
 			Rate: "copy", Cost: copyWork,
 			Kernel: identityKernel,
 		},
@@ -55,7 +55,7 @@ func identities() []*op.Def {
 				s, _, err := constOf(c.Attrs)
 				return s, err
 			},
-			Laws: op.Pure,
+			Laws: op.Pure | op.Total,
 			Cost: func(*op.Sig, types.Type) op.Work { return op.Work{} },
 			Kernel: func(c *op.Call) error {
 				s, _, err := constOf(c.Attrs)

@@ -17,7 +17,7 @@ func rearrangements() []*op.Def {
 			Args: []op.Arg{{Name: "a", Doc: "matrix of n * m elements"},
 				{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}, {Name: "m", Attr: true, Kind: op.IntVal, Doc: "columns"}},
 			Eg:   []op.Example{{Program: "emit reshape(eye(2), 1, 4)", Output: "1 0 0 1\n"}},
-			Type: reshapeType, Ref: reshapeRef, Laws: op.Pure | op.View, Rate: "copy", Cost: copyWork, Kernel: reshapeKernel,
+			Type: reshapeType, Ref: reshapeRef, Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: copyWork, Kernel: reshapeKernel,
 		},
 		{
 			Name: "cbind",
@@ -26,7 +26,7 @@ func rearrangements() []*op.Def {
 			Eg:   []op.Example{{Program: "emit cbind(eye(2), ones(2, 1))", Output: "1 0 1\n0 1 1\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return bindType(s, false) },
 			Ref:  func(c *op.Call) (value.Value, error) { return bindRef(c, false), nil },
-			Laws: op.Pure, Rate: "copy", Cost: copyWork,
+			Laws: op.Pure | op.Total, Rate: "copy", Cost: copyWork,
 			Kernel: func(c *op.Call) error { return bindKernel(c, false) },
 			Loop:   rectLoop(func(c *op.Call, w window) { bindRect(c, w, false) }),
 		},
@@ -37,7 +37,7 @@ func rearrangements() []*op.Def {
 			Eg:   []op.Example{{Program: "emit rbind(eye(2), ones(1, 2))", Output: "1 0\n0 1\n1 1\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return bindType(s, true) },
 			Ref:  func(c *op.Call) (value.Value, error) { return bindRef(c, true), nil },
-			Laws: op.Pure, Rate: "copy", Cost: copyWork,
+			Laws: op.Pure | op.Total, Rate: "copy", Cost: copyWork,
 			Kernel: func(c *op.Call) error { return bindKernel(c, true) },
 			Loop:   rectLoop(func(c *op.Call, w window) { bindRect(c, w, true) }),
 		},
@@ -54,7 +54,7 @@ func rearrangements() []*op.Def {
 				}
 				return t, oneOf(1, "by", reverseBy(s.Attrs), "rows", "cols", "both")
 			},
-			Ref: reverseRef, Laws: op.Pure | op.View | op.Involution, Rate: "copy", Cost: copyWork, Kernel: reverseKernel,
+			Ref: reverseRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: copyWork, Kernel: reverseKernel,
 		},
 	}
 }

@@ -64,7 +64,7 @@ func (w whole) defs() []*op.Def {
 			}
 			return w.ref(x, c.Type.Elem), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws: w.laws(), Flow: op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: family + ".part", Combine: family + ".join", Finish: w.name + ".done"},
 		Rate:  "reduce." + family,
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },
@@ -86,6 +86,14 @@ func (w whole) defs() []*op.Def {
 		out = append(out, w.partRow(), w.joinRow())
 	}
 	return append(out, w.doneRow())
+}
+
+// laws: only a reduction that needs an element can fail.
+func (w whole) laws() op.Laws {
+	if w.nonempty {
+		return op.Pure
+	}
+	return op.Pure | op.Total
 }
 
 func (w whole) typ(s *op.Sig, i int) (types.Type, error) {

@@ -58,7 +58,7 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 		Doc:  prefix + word + " is " + word + " of each " + each + ", " + shape + ".",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
 		Type: func(s *op.Sig) (types.Type, error) { return axisType(s, byRow, w.nonempty, w.elem) },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix,
+		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },
 	}
 	d.Shard.Kind, d.Eg = op.ShardCols, axisExample(word, byRow)

@@ -139,7 +139,7 @@ func prod() *op.Def {
 			}
 			return canonical(p), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
 		Kernel: func(c *op.Call) error {
 			c.Out = productOf(asDense(c.In[0]), c.Type.Elem)
@@ -151,7 +151,7 @@ func prod() *op.Def {
 func identical() *op.Def {
 	return &op.Def{
 		Name: "identical",
-		Doc: "identical is true if a and b have the same type, the same shape and the same bits: nan equals the same nan, -0 " +
+		Doc: "identical is true if a and b have the same type, the same shape and the same bits: all nans are one, -0 " +
 			"differs from 0.",
 		Args: []op.Arg{{Name: "a"}, {Name: "b"}},
 		Eg:   eg(`identical(ones(2, 2), ones(2, 2))`, "true"),
@@ -169,7 +169,7 @@ func identical() *op.Def {
 			}
 			return value.Bool(true), nil
 		},
-		Laws: op.Pure | op.Commutes, Flow: op.Flow{Rate: op.Once},
+		Laws: op.Pure | op.Total | op.Commutes, Flow: op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: "identical", Combine: "all.join"},
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
 		Kernel: func(c *op.Call) error {

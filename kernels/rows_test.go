@@ -87,6 +87,9 @@ func check(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (out valu
 		t.Fatalf("%s of %v: kernel says %v, definition %v", d.Name, sig.In, err, refErr)
 	}
 	if err != nil {
+		if d.Laws.Has(op.Total) && typ.Known() {
+			t.Fatalf("%s of %v claims never to fail: %v", d.Name, sig.In, err)
+		}
 		if err.Error() != refErr.Error() {
 			t.Fatalf("%s: kernel says %v, definition %v", d.Name, err, refErr)
 		}

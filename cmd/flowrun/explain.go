@@ -11,21 +11,28 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines `flowrun explain`: what a diagnostic code means, or what a program is after a pass.
+// This file defines `flowrun explain`: what a diagnostic code or a rewrite rule means, or what a program is after a pass.
 
 func (s *session) explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "say what a diagnostic code means, or print a program after a compiler pass",
-		ArgsUsage: "CODE | FILE --pass=NAME",
+		Usage:     "say what a diagnostic code or a rewrite rule means, or print a program after a compiler pass",
+		ArgsUsage: "CODE | RULE | --rules | FILE --pass=NAME",
 		Flags: append(programFlags(), ranksFlag(),
-			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf()}),
+			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf()},
+			&cli.BoolFlag{Name: "rules", DisableDefaultText: true, Usage: "list the rewrite rules"}),
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				e := usagef("flowrun explain needs one CODE, such as E402, or a FILE and --pass=NAME")
-				return e
+			if c.Bool("rules") && c.NArg() == 0 && !c.IsSet("pass") {
+				s.listRules()
+				return nil
+			}
+			if c.NArg() != 1 || c.Bool("rules") {
+				return usagef("flowrun explain needs one CODE, such as E402, one RULE, such as undo-twice, --rules alone, or a FILE and --pass=NAME")
 			}
 			if !c.IsSet("pass") {
+				if s.explainRule(c.Args().First()) {
+					return nil
+				}
 				return s.explainCode(c.Args().First())
 			}
 			return s.explainPass(c, c.String("pass"))
@@ -75,8 +82,15 @@ func (s *session) explainCode(name string) error {
 		for _, r := range source.Codes() {
 			known = append(known, string(r.Code))
 		}
-		e := usagef("there is no diagnostic %s", name)
-		if near, ok := source.Suggest(strings.ToUpper(name), known); ok {
+		for _, r := range compiler.Rules() {
+			known = append(known, r.Name)
+		}
+		e := usagef("there is no diagnostic or rule %s", name)
+		near, ok := source.Suggest(strings.ToUpper(name), known)
+		if !ok {
+			near, ok = source.Suggest(name, known)
+		}
+		if ok {
 			e.help = "did you mean " + near + "?"
 		} else if strings.HasSuffix(name, ".flow") {
 			e.help = "flowrun explain " + name + " --pass=NAME prints the program after a pass: " + passesOf()
@@ -94,4 +108,43 @@ func (s *session) explainCode(name string) error {
 		fmt.Fprintf(s.out, "\nrun with %s\n", row.Command)
 	}
 	return nil
+}
+
+// listRules prints a line for each rewrite rule, in the order in which they are tried.
+func (s *session) listRules() {
+	for _, r := range compiler.Rules() {
+		fmt.Fprintf(s.out, "%-24s %-9s  %s\n", r.Name, r.Class, r.Rewrites[0])
+		for i, w := range r.Rewrites[1:] {
+			if i == 2 && len(r.Rewrites) > 4 {
+				fmt.Fprintf(s.out, "%36s.. and %d more\n", "", len(r.Rewrites)-3)
+				break
+			}
+			fmt.Fprintf(s.out, "%36s%s\n", "", w)
+		}
+	}
+	fmt.Fprintln(s.out, "\nexact rules keep every bit and can be left out by --disable=RULE; canonical ones define what a program means.")
+}
+
+// explainRule prints a rule; false when there is none of that name.
+func (s *session) explainRule(name string) bool {
+	for _, r := range compiler.Rules() {
+		if r.Name != name {
+			continue
+		}
+		fmt.Fprintf(s.out, "%s  %s rule\n\n%s\n\n", r.Name, r.Class, r.Doc)
+		for _, w := range r.Rewrites {
+			fmt.Fprintf(s.out, "    %s\n", w)
+		}
+		for _, w := range r.Where {
+			fmt.Fprintf(s.out, "    where %s\n", w)
+		}
+		if len(r.Wrong) > 0 {
+			fmt.Fprintf(s.out, "\nwhat is no rule, and why:\n\n")
+		}
+		for _, w := range r.Wrong {
+			fmt.Fprintf(s.out, "    %s\n        %s\n", w.Rewrite, w.Why)
+		}
+		return true
+	}
+	return false
 }

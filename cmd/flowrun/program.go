@@ -26,7 +26,7 @@ func programFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "set", Usage: "give a param its value: `name=value`; repeatable"},
 		&cli.StringFlag{Name: "set-file", Usage: "take params from a JSON object in `FILE`; --set goes before it"},
 		&cli.StringFlag{Name: "kernels", Usage: "use the kernel set `NAME` (flowrun version lists them)"},
-		&cli.StringSliceFlag{Name: "disable", Usage: "leave out the `PASS`; repeatable, the output stays the same"},
+		&cli.StringSliceFlag{Name: "disable", Usage: "leave out the `PASS` or rewrite rule; repeatable, the output stays the same"},
 		&cli.BoolFlag{Name: "no-fuse", DisableDefaultText: true, Usage: "same as --disable=fuse"},
 		&cli.IntFlag{Name: "max-tasks", Usage: "refuse programs that unroll to more than `N` tasks", Value: 2_000_000},
 	}
@@ -85,26 +85,41 @@ func kernelError(name string) error {
 	return e
 }
 
-// checkPasses refuses to leave out what does not exist or must be there.
+// checkPasses refuses to leave out passes and rules that do not exist or must be there.
 func checkPasses(names []string) error {
-	var known []string
-	required := map[string]bool{}
+	var known, rules []string
+	required, canonical := map[string]bool{}, map[string]bool{}
 	for _, p := range compiler.Passes() {
 		known = append(known, p.Name)
 		required[p.Name] = p.Required
 	}
+	for _, r := range compiler.Rules() {
+		rules = append(rules, r.Name)
+		canonical[r.Name] = r.Class.String() == "canonical"
+	}
 	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return unknownPass(n, known)
-		}
-		if required[n] {
+		switch {
+		case required[n]:
 			return usagef("pass %s cannot be left out: without it there is no plan", n)
+		case canonical[n]:
+			e := usagef("rule %s cannot be left out: it defines what a program means", n)
+			e.help = "flowrun explain " + n + " says what it does"
+			return e
+		case slices.Contains(rules, n) || slices.Contains(known, n):
+			continue
 		}
+		e := unknownPass(n, known)
+		if near, ok := source.Suggest(n, append(rules, known...)); ok {
+			e.help = "did you mean " + near + "?"
+		} else {
+			e.help = "or a rewrite rule: flowrun explain --rules"
+		}
+		return e
 	}
 	return nil
 }
 
-func unknownPass(name string, known []string) error {
+func unknownPass(name string, known []string) *usageError {
 	e := usagef("there is no pass %q; there are %s", name, strings.Join(known, ", "))
 	if near, ok := source.Suggest(name, known); ok {
 		e.help = "did you mean " + near + "?"

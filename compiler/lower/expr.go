@@ -43,7 +43,11 @@ func (l *lowerer) expr(e ast.Expr) val {
 	case *ast.List:
 		return val{kind: list, elems: l.exprs(e.Elems)}
 	case *ast.Tuple:
-		return val{kind: tuple, elems: l.exprs(e.Elems)}
+		out := val{kind: tuple}
+		for _, x := range e.Elems { // each is contracted for itself, as if it stood alone
+			out.elems = append(out.elems, l.whole(x))
+		}
+		return out
 	case *ast.Comp:
 		return val{kind: list, elems: l.comprehension(e)}
 	case *ast.Duration:
@@ -131,6 +135,9 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	if e.Op == "|>" {
 		return l.pipe(e)
 	}
+	if e.Op == "@" {
+		return l.product(e)
+	}
 	x := l.expr(e.X)
 	if x.kind == konst && x.s.Elem == types.Bool && (e.Op == "and" || e.Op == "or") {
 		if (x.s.I != 0) == (e.Op == "or") {
@@ -151,11 +158,7 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	if d == nil {
 		l.failf("L011", e.OpAt, "the operator `%s` is not built yet", e.Op)
 	}
-	at := e.Span()
-	if d.Shard.Kind == op.ShardContract {
-		at = e.OpAt
-	}
-	return l.apply(d, nil, at, []val{x, y}, []source.Span{e.X.Span(), e.Y.Span()})
+	return l.apply(d, nil, e.Span(), []val{x, y}, []source.Span{e.X.Span(), e.Y.Span()})
 }
 
 // ints is the fast path for index arithmetic: what elaboration does most.
@@ -289,8 +292,23 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 	meet := l.meet(in)
 	var ids [8]ir.ID
 	list := ids[:0]
+	looked := false
 	for i, v := range in {
 		list = append(list, l.toEdge(l.adapt(v, meet), spans[i]))
+		looked = looked || v.product
+	}
+	if looked && l.in.Rules != nil {
+		written := func(id ir.ID) bool {
+			for _, v := range in {
+				if v.product && v.id == id {
+					return true
+				}
+			}
+			return false
+		}
+		if id, ok := l.in.Rules.Rewrite(l.g, d, attrs, list, l.origin(at), written); ok {
+			return l.edgeVal(id)
+		}
 	}
 	return l.edgeVal(l.add(d, attrs, at, spans, list...))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"flow/compiler/rule"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -32,6 +33,9 @@ type Input struct {
 	Contract func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID
 	// Schedule says what is wrong with the name of a self-scheduling technique; nil takes all names.
 	Schedule func(name string) error
+	// Rules are the canonical rewrite rules, which are applied where a product is written as an operand; nil for none.
+	// Without them chains of products are computed from left to right.
+	Rules *rule.Set
 }
 
 // Setting is one `--set name=value`.

@@ -28,6 +28,7 @@ type val struct {
 	untyped bool         // of konst: a literal, which takes the type its context wants
 	id      ir.ID        // of edge
 	level   int32        // of edge: how many regions the graph of id lies in
+	product bool         // of edge: a product that has no name, which canonical rules may look into
 	s       value.Scalar // of konst
 	grid    *grid        // of array
 	fn      *fun         // of function
@@ -105,6 +106,7 @@ func (s *scope) lookup(name string) (*val, bool) {
 }
 
 func (s *scope) bind(name string, v val, at source.Span) {
+	v.product = false
 	s.names = append(s.names, name)
 	s.vals = append(s.vals, v)
 	s.spans = append(s.spans, at)

@@ -115,6 +115,7 @@ const (
 	Involution                   // f(f(x)) has the bits of x
 	Effectful                    // emit, assert: kept, ordered by effect edges
 	View                         // the result is a rearrangement of input elements
+	Total                        // never fails in the run, whatever the data, on types that the type rule takes
 )
 
 // Has reports whether all laws in m are claimed.

@@ -182,9 +182,9 @@ func (d *Dense) Set(i, j int, s Scalar) {
 	}
 }
 
-// Same reports that two values have the same type and the same bits: NaNs with
-// equal payloads are equal, -0 and 0 are not. It is the oracle's comparison and
-// what the language calls identical.
+// Same reports that two values have the same type and the same bits: all NaNs are
+// one value, -0 and 0 are two. It is the oracle's comparison and what the language
+// calls identical.
 func Same(a, b Value) bool {
 	switch x := a.(type) {
 	case Scalar:
@@ -199,8 +199,13 @@ func Same(a, b Value) bool {
 			return true
 		}
 		for i := range x.Rows {
-			if string(x.View(i, 0, 1, x.Cols).Bytes()) != string(y.View(i, 0, 1, y.Cols).Bytes()) {
-				return false
+			if string(x.View(i, 0, 1, x.Cols).Bytes()) == string(y.View(i, 0, 1, y.Cols).Bytes()) {
+				continue
+			}
+			for j := range x.Cols { // a row with another NaN
+				if !x.At(i, j).Same(y.At(i, j)) {
+					return false
+				}
 			}
 		}
 		return true

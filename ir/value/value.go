@@ -70,9 +70,11 @@ func (s Scalar) Convert(e types.Elem) Scalar {
 	return Scalar{Elem: e, I: s.I}
 }
 
-// Same reports the same bits: NaN equals NaN, -0 differs from 0.
+// Same reports the same bits, where all NaNs are one: which of two NaNs an addition hands on, and the sign of one that
+// it makes, are the processor's business. -0 differs from 0.
 func (s Scalar) Same(o Scalar) bool {
-	return s.Elem == o.Elem && s.I == o.I && s.S == o.S && math.Float64bits(s.F) == math.Float64bits(o.F)
+	same := math.Float64bits(s.F) == math.Float64bits(o.F) || s.F != s.F && o.F != o.F
+	return s.Elem == o.Elem && s.I == o.I && s.S == o.S && same
 }
 
 // String is the shortest text that reads back as the same scalar.

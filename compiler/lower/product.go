@@ -1,0 +1,109 @@
+package lower
+
+import (
+	"slices"
+
+	"flow/compiler/rule"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file defines products: `A @ B @ C @ v` written without parentheses is a chain, whose order is the cheapest one
+// (rule order-chain). Parentheses, names and calls end a chain: `(A @ B) @ v` is computed as it stands.
+
+// product elaborates a chain of two factors or more.
+func (l *lowerer) product(e *ast.Binary) val {
+	var factors []ast.Expr
+	var signs []source.Span // signs[k] stands between factors k and k + 1
+	left := e
+	for {
+		factors, signs = append(factors, left.Y), append(signs, left.OpAt)
+		x, ok := left.X.(*ast.Binary)
+		if !ok || x.Op != "@" {
+			break
+		}
+		left = x
+	}
+	factors = append(factors, left.X)
+	slices.Reverse(factors)
+	slices.Reverse(signs)
+	c := chain{l: l, signs: signs, vals: l.exprs(factors)}
+	for _, f := range factors {
+		c.spans = append(c.spans, f.Span())
+	}
+	out, _ := c.build(c.order())
+	out.product = out.kind == edge
+	return out
+}
+
+// chain is a product of several factors.
+type chain struct {
+	l     *lowerer
+	vals  []val
+	spans []source.Span
+	signs []source.Span
+}
+
+// order is the cheapest order where rules are on, all shapes are known and agree, and all factors have one element
+// type, so that no order converts what another does not; else left to right, which says best what is wrong.
+func (c *chain) order() *rule.Split {
+	plain := &rule.Split{}
+	for k := range c.vals[1:] {
+		plain = &rule.Split{Left: plain, Right: &rule.Split{Factor: k + 1}}
+	}
+	if len(c.vals) < 3 || c.l.in.Rules == nil {
+		return plain
+	}
+	ts := make([]types.Type, len(c.vals))
+	for k, v := range c.vals {
+		if v.kind != edge {
+			return plain
+		}
+		t := c.l.typeOf(v)
+		if !t.IsMatrix() || !t.Known() || t.Elem != c.l.typeOf(c.vals[0]).Elem || k > 0 && t.Rows != ts[k-1].Cols {
+			return plain
+		}
+		ts[k] = t
+	}
+	return rule.Chain(ts, c.density)
+}
+
+// unknownDensity is what a sparse matrix is taken for of which nothing is known before the run: every part of a
+// hundred. It is part of what a program means, like the counts of operations.
+const unknownDensity = 0.01
+
+// density is the share of factor k that is stored: what its constructor was asked for, of a transpose what the matrix has.
+func (c *chain) density(k int) float64 {
+	v := c.vals[k]
+	if !c.l.typeOf(v).IsSparse() {
+		return 1
+	}
+	if v.level != c.l.level() {
+		return unknownDensity
+	}
+	id := v.id
+	for c.l.g.Nodes[id].Op.Shard.Kind == op.ShardTranspose {
+		id = c.l.g.In(id)[0]
+	}
+	if d := c.l.g.Nodes[id].Attrs.Float("density"); d > 0 {
+		return d
+	}
+	return unknownDensity
+}
+
+// build makes the products of an order; last is the index of its last factor.
+func (c *chain) build(s *rule.Split) (v val, last int) {
+	if s.Left == nil {
+		return c.vals[s.Factor], s.Factor
+	}
+	x, k := c.build(s.Left)
+	y, last := c.build(s.Right)
+	first := s
+	for first.Left != nil {
+		first = first.Left
+	}
+	spans := []source.Span{c.spans[first.Factor].Join(c.spans[k]), c.spans[k+1].Join(c.spans[last])}
+	return c.l.apply(c.l.table.Infix("@"), nil, c.signs[k], []val{x, y}, spans), last
+}

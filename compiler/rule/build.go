@@ -1,0 +1,224 @@
+package rule
+
+import (
+	"math"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// This file makes a replacement: first as a plan, whose types are asked of the rows, so
+// that a rewrite that does not fit leaves no trace in the graph; then as nodes.
+
+// ref is a node of the graph (at least 0) or of the plan (^index).
+type ref int32
+
+// planned is a node to be made.
+type planned struct {
+	def   *op.Def
+	attrs *op.Attrs
+	in    []ref
+	typ   types.Type
+}
+
+// plan is a replacement: its last node, or a node of the graph, is the result.
+type plan struct {
+	m     *match
+	nodes []planned
+	root  ref
+}
+
+// plan makes the replacement of a match; nil if it does not fit.
+func (m *match) plan() *plan {
+	p := &plan{m: m}
+	var ok bool
+	if p.root, ok = p.add(m.f.to, ir.None); !ok || !p.typeOf(p.root).Equal(m.s.typ) {
+		return nil
+	}
+	if _, _, _, sends := m.s.dest(); sends && p.root >= 0 {
+		return nil // one `<-` is one task: a token cannot become another name for one
+	}
+	return p
+}
+
+func (s *site) dest() (grid, version int, at []int32, ok bool) { return s.g.OriginDest(s.origin) }
+
+func (p *plan) typeOf(r ref) types.Type {
+	if r >= 0 {
+		return p.m.s.g.Type(ir.ID(r))
+	}
+	return p.nodes[^r].typ
+}
+
+// add plans a pattern; current is the input that `..` stands for.
+func (p *plan) add(pat *pattern, current ir.ID) (ref, bool) {
+	m := p.m
+	switch pat.shape {
+	case variable:
+		return ref(m.vars[pat.name]), true
+	case rest:
+		return ref(current), current != ir.None
+	case literal:
+		return p.constant(pat)
+	}
+	if f, ok := constantWords[pat.name]; ok {
+		v, ok := constantOf(m.s.g, m.vars[pat.args[0].name])
+		if ok {
+			v, ok = f(v)
+		}
+		if !ok {
+			return 0, false
+		}
+		return p.scalar(v), true
+	}
+	d := pat.def
+	if pat.class {
+		d = m.class[pat.name]
+	}
+	var in []ref
+	if len(pat.args) == 1 && listing(pat.args[0]) && current == ir.None {
+		for _, x := range m.rest {
+			r := ref(x)
+			if ok := true; !m.s.g.Type(x).IsScalar() {
+				if r, ok = p.add(pat.args[0], x); !ok {
+					return 0, false
+				}
+			}
+			in = append(in, r)
+		}
+	} else {
+		for _, a := range pat.args {
+			r, ok := p.add(a, current)
+			if !ok {
+				return 0, false
+			}
+			in = append(in, r)
+		}
+	}
+	attrs, ok := p.attributes(pat, current)
+	if !ok {
+		return 0, false
+	}
+	return p.node(d, attrs, in)
+}
+
+// node plans an operator, or finds it among the nodes that were matched.
+func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
+	g := p.m.s.g
+	for _, id := range p.m.inner {
+		n := &g.Nodes[id]
+		same := n.Op == d && n.Attrs.Equal(attrs) && len(g.In(id)) == len(in)
+		for k := 0; same && k < len(in); k++ {
+			same = ref(g.In(id)[k]) == in[k]
+		}
+		if same {
+			return ref(id), true
+		}
+	}
+	sig := &op.Sig{Def: d, Attrs: attrs}
+	for _, r := range in {
+		sig.In = append(sig.In, p.typeOf(r))
+	}
+	t, err := d.Type(sig)
+	if err != nil {
+		return 0, false
+	}
+	p.nodes = append(p.nodes, planned{d, attrs, in, t})
+	return ^ref(len(p.nodes) - 1), true
+}
+
+func (p *plan) attributes(pat *pattern, current ir.ID) (*op.Attrs, bool) {
+	if pat.all != "" {
+		return p.m.alls[pat.all], true
+	}
+	var list []op.Attr
+	for _, a := range pat.attrs {
+		v := a.lit
+		switch {
+		case a.word != "":
+			f := attributeWords[a.word]
+			args := make([]operand, len(a.args))
+			for i, name := range a.args {
+				args[i] = p.m.operand(name, current)
+			}
+			var ok bool
+			if v, ok = f(args); !ok {
+				return nil, false
+			}
+		case len(a.args) > 0:
+			v = p.m.vals[a.args[0]]
+		}
+		if v.Kind != op.NoVal && (v.Kind != op.BoolVal || v.I != 0) { // a flag that is off is absent
+			list = append(list, op.Attr{Name: a.name, Val: v})
+		}
+	}
+	return op.MakeAttrs(list...), true
+}
+
+// constant plans a literal, of f32 where that is what is computed in.
+func (p *plan) constant(pat *pattern) (ref, bool) {
+	switch x := pat.val; {
+	case pat.truth:
+		return p.scalar(value.Bool(x != 0)), true
+	case p.m.s.typ.Elem == types.F32:
+		return p.scalar(value.F64(x).Convert(types.F32)), true
+	case x == math.Trunc(x) && !math.Signbit(x) || x < 0 && x == math.Trunc(x):
+		return p.scalar(value.I64(int64(x))), true
+	default:
+		return p.scalar(value.F64(x)), true
+	}
+}
+
+// scalar plans a const node.
+func (p *plan) scalar(s value.Scalar) ref {
+	p.nodes = append(p.nodes, planned{p.m.set.constant, constantAttrs(s), nil, s.Type()})
+	return ^ref(len(p.nodes) - 1)
+}
+
+// constantAttrs are the attributes of the const row for a number or bool, as elaboration writes them.
+func constantAttrs(s value.Scalar) *op.Attrs {
+	switch s.Elem {
+	case types.F64:
+		return op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(s.F)})
+	case types.F32:
+		return op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(s.F)}, op.Attr{Name: "elem", Val: op.Str("f32")})
+	case types.Bool:
+		return op.MakeAttrs(op.Attr{Name: "value", Val: op.Bool(s.I != 0)})
+	case types.Str:
+		return op.MakeAttrs(op.Attr{Name: "value", Val: op.Str(s.S)})
+	}
+	return op.MakeAttrs(op.Attr{Name: "value", Val: op.Val{Kind: op.IntVal, I: s.I}})
+}
+
+// make adds the planned nodes through emit and gives the result. A node whose operator was matched keeps the span of
+// the matched one, so that a failure names the expression that fails; loop and channel are those of the root.
+func (p *plan) make(emit func(n planned, o ir.Origin, in []ir.ID) ir.ID) ir.ID {
+	if p.root >= 0 {
+		return ir.ID(p.root)
+	}
+	g := p.m.s.g
+	ids := make([]ir.ID, len(p.nodes))
+	for i, n := range p.nodes {
+		o := p.m.s.origin
+		if ^p.root != ref(i) && (n.def.Shard.Kind == op.ShardMove || n.def == p.m.set.constant) {
+			o = o.NoDest() // as elaboration has it: constants and windows are anybody's
+		}
+		for _, id := range p.m.inner {
+			if g.Nodes[id].Op == n.def {
+				o.Span, o.Call = g.Nodes[id].Span, g.Nodes[id].Call
+				break
+			}
+		}
+		in := make([]ir.ID, len(n.in))
+		for k, r := range n.in {
+			in[k] = ir.ID(r)
+			if r < 0 {
+				in[k] = ids[^r]
+			}
+		}
+		ids[i] = emit(n, o, in)
+	}
+	return ids[^p.root]
+}

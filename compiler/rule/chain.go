@@ -1,0 +1,134 @@
+package rule
+
+import "flow/ir/types"
+
+// This file defines the order in which a product of several matrices is computed, and
+// the counts of operations that canonical rules compare. Both are part of what a
+// program means: they look at shapes and element types, at nothing that depends on a
+// machine, and must not follow measurements.
+
+// Density is the share of a factor's elements that are not zero, by what is known before the run; 1 of a dense one.
+type Density func(factor int) float64
+
+// Dense takes every matrix for full.
+func Dense(int) float64 { return 1 }
+
+// Split is a product of a chain: of the products (or single factors) Left and Right, which are both below it.
+type Split struct {
+	Factor      int // the index of the factor, where Left and Right are nil
+	Left, Right *Split
+}
+
+// Chain is the cheapest order of a @ b @ c @ .. by multiplications, for factors whose shapes are known and agree
+// (dynamic programming over all ways to place parentheses; Cormen, Leiserson, Rivest and Stein, 15.2). Of orders that
+// cost the same it takes the one that is nearest to left to right, which is how the language reads the signs.
+//
+// With densities, the product of two sparse factors has 1 - (1 - da db)^k of its elements filled, as if they were
+// spread evenly.
+func Chain(ts []types.Type, density Density) *Split {
+	n := len(ts)
+	type cell struct {
+		cost, dense float64
+		cut         int
+	}
+	table := make([]cell, n*n)
+	at := func(i, j int) *cell { return &table[i*n+j] }
+	for i := range ts {
+		at(i, i).dense = density(i)
+	}
+	for length := 2; length <= n; length++ {
+		for i := 0; i+length <= n; i++ {
+			j := i + length - 1
+			best := at(i, j)
+			for cut := j - 1; cut >= i; cut-- { // the last cut is left to right
+				l, r := at(i, cut), at(cut+1, j)
+				k := ts[cut].Cols
+				work := float64(ts[i].Rows) * float64(k) * float64(ts[j].Cols) * l.dense * r.dense
+				if cost := l.cost + r.cost + work; cut == j-1 || cost < best.cost {
+					*best = cell{cost, filled(l.dense*r.dense, k), cut}
+				}
+			}
+		}
+	}
+	var split func(i, j int) *Split
+	split = func(i, j int) *Split {
+		if i == j {
+			return &Split{Factor: i}
+		}
+		cut := at(i, j).cut
+		return &Split{Left: split(i, cut), Right: split(cut+1, j)}
+	}
+	return split(0, n-1)
+}
+
+// filled is the share of elements that are not zero when k products are added, each of which is not with probability p.
+func filled(p float64, k int) float64 {
+	if p >= 1 {
+		return 1
+	}
+	zero := 1.0
+	for base := 1 - p; k > 0; k >>= 1 { // math.Pow is not the same on all machines
+		if k&1 == 1 {
+			zero *= base
+		}
+		base *= base
+	}
+	return 1 - zero
+}
+
+// operations counts what a row computes, for the rows that canonical rules name.
+func operations(name string, in []types.Type, out types.Type, ta bool) float64 {
+	count := func(t types.Type) float64 {
+		if t.IsMatrix() {
+			return float64(t.Rows) * float64(t.Cols)
+		}
+		return 1
+	}
+	switch name {
+	case "matmul":
+		k := in[0].Cols
+		if ta {
+			k = in[0].Rows
+		}
+		return 2 * count(out) * float64(k)
+	case "sum", "rowsum", "colsum":
+		return 4 * count(in[0])
+	case "mul":
+		return count(out)
+	case "trace":
+		return 4 * float64(in[0].Rows)
+	case "t":
+		return 0
+	}
+	panic("BUG: canonical rules do not count " + name)
+}
+
+// cheaper reports that the replacement of a match has fewer operations than what was matched.
+func (m *match) cheaper() bool {
+	p := m.plan()
+	if p == nil {
+		return false
+	}
+	g := m.s.g
+	var in []types.Type
+	for _, x := range m.s.in {
+		in = append(in, g.Type(x))
+	}
+	before := operations(m.s.def.Name, in, m.s.typ, m.s.attrs.Bool("ta"))
+	for _, id := range m.inner {
+		in = in[:0]
+		for _, x := range g.In(id) {
+			in = append(in, g.Type(x))
+		}
+		before += operations(g.Nodes[id].Op.Name, in, g.Type(id), g.Nodes[id].Attrs.Bool("ta"))
+	}
+	after := 0.0
+	for _, n := range p.nodes {
+		in = in[:0]
+		for _, r := range n.in {
+			in = append(in, p.typeOf(r))
+		}
+		after += operations(n.def.Name, in, n.typ, n.attrs.Bool("ta"))
+	}
+	return after < before
+}

@@ -1,0 +1,261 @@
+package rule
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// This file defines the words that rules use beside rows: classes of rows, conditions,
+// and functions of attributes and constants.
+
+// classes are sets of rows, told by what the rows themselves say.
+var classes = map[string]func(d *op.Def) bool{
+	"Elementwise": func(d *op.Def) bool { return d.Laws.Has(op.Elementwise|op.Pure) && d.Elt != nil },
+	"Involution":  func(d *op.Def) bool { return d.Laws.Has(op.Involution | op.Pure) },
+	"Idempotent":  func(d *op.Def) bool { return d.Laws.Has(op.Idempotent | op.Pure) },
+	"Conversion": func(d *op.Def) bool {
+		_, is := types.ElemNamed(d.Name)
+		return is && d.Laws.Has(op.Pure)
+	},
+	// A reduction of a whole matrix that is cut into blocks knows no order of elements: its partial results may be
+	// joined in any (op.Shard). var is cut so too, but its row asks for two passes; its sums are exact.
+	"Reduction": func(d *op.Def) bool { return d.Shard.Kind == op.ShardReduce && len(d.Args) == 1 && !d.Hidden },
+	"Rowwise":   func(d *op.Def) bool { return d.Shard.Kind == op.ShardRows },
+	"Colwise":   func(d *op.Def) bool { return d.Shard.Kind == op.ShardCols },
+}
+
+// operand is a letter of a rule as a word gets it: a node, or an attribute.
+type operand struct {
+	val op.Val
+	id  ir.ID
+	typ types.Type
+	m   *match
+}
+
+// operand is the node or attribute that a letter is bound to; ".." is the current input.
+func (m *match) operand(name string, current ir.ID) operand {
+	switch {
+	case name == "..":
+		return operand{id: current, typ: m.s.g.Type(current), m: m}
+	case name == "root":
+		return operand{id: ir.None, typ: m.s.typ, m: m}
+	}
+	if id, ok := m.vars[name]; ok {
+		return operand{id: id, typ: m.s.g.Type(id), m: m}
+	}
+	return operand{val: m.vals[name], id: ir.None, m: m}
+}
+
+// condition is a compiled condition.
+type condition struct {
+	word string
+	args []string
+}
+
+func (c condition) holds(m *match) bool {
+	args := make([]operand, len(c.args))
+	for i, name := range c.args {
+		if isClass(name) {
+			args[i] = operand{m: m, id: ir.None, val: op.Str(name)}
+			continue
+		}
+		args[i] = m.operand(name, ir.None)
+	}
+	return conditionWords[c.word](args)
+}
+
+func isClass(name string) bool { _, ok := classes[name]; return ok }
+
+// conditionWords are what Where may say.
+var conditionWords = map[string]func(x []operand) bool{
+	// total(x): neither x nor what it is computed from can fail. Without it a rewrite that leaves x out would make a
+	// failing program succeed. total(Class): the matched rows cannot.
+	"total": func(x []operand) bool {
+		if x[0].val.S != "" {
+			for _, d := range x[0].m.class {
+				if !d.Laws.Has(op.Total) {
+					return false
+				}
+			}
+			return true
+		}
+		return x[0].m.s.total(x[0].id)
+	},
+	"integers": func(x []operand) bool {
+		for _, o := range x {
+			if o.typ.Elem != types.I64 && o.typ.Elem != types.Bool {
+				return false
+			}
+		}
+		return true
+	},
+	"floats": func(x []operand) bool { return x[0].typ.Elem.IsFloat() },
+	"bools":  func(x []operand) bool { return x[0].typ.Elem == types.Bool },
+	"doubles": func(x []operand) bool {
+		return x[0].typ.Elem == types.F64
+	},
+	// alike(a, b): the same element type, so that no conversion comes between.
+	"alike": func(x []operand) bool {
+		for _, o := range x {
+			if o.typ.Elem != x[0].typ.Elem {
+				return false
+			}
+		}
+		return true
+	},
+	"either": func(x []operand) bool { return x[0].val.I != 0 || x[1].val.I != 0 },
+	// power(c): a constant that is a power of two whose reciprocal is one too, both far from what underflows.
+	"power": func(x []operand) bool {
+		v, ok := constantOf(x[0].m.s.g, x[0].id)
+		f, e := math.Frexp(v.Float())
+		return ok && math.Abs(f) == 0.5 && e > -120 && e < 120
+	},
+	// cancels(Class): transposing the inputs instead of the result leaves fewer transposes, as far as one can see through
+	// elementwise operators that nothing else reads.
+	"cancels": func(x []operand) bool {
+		gone, made := x[0].m.turns(x[0].m.rest, 8)
+		return gone > 0 && made < 1+gone
+	},
+	// cheaper(root): the replacement has fewer operations, by the fixed counts of chain.go.
+	"cheaper": func(x []operand) bool { return x[0].m.cheaper() },
+}
+
+// constantWords make a constant of a constant.
+var constantWords = map[string]func(v value.Scalar) (value.Scalar, bool){
+	"inverse": func(v value.Scalar) (value.Scalar, bool) {
+		e := v.Elem
+		if !e.IsFloat() {
+			e = types.F64
+		}
+		return value.F64(1 / v.Float()).Convert(e), v.Float() != 0
+	},
+}
+
+// attributeWords compute attributes of a replacement; false gives the rewrite up.
+var attributeWords = map[string]func(x []operand) (op.Val, bool){
+	"not": func(x []operand) (op.Val, bool) { return op.Bool(x[0].val.I == 0), true },
+	// within(p, q): window q of window p.
+	"within": func(x []operand) (op.Val, bool) {
+		p, q := window(x[0]), window(x[1])
+		return op.Ints(p[0]+q[0], p[1]+q[1], q[2], q[3]), true
+	},
+	// spot(p, q): element q of window p.
+	"spot": func(x []operand) (op.Val, bool) {
+		p, q := window(x[0]), window(x[1])
+		return op.Ints(p[0]+q[0], p[1]+q[1]), true
+	},
+	// turned(p): the window in the transpose; of an element [i, j] it is [j, i].
+	"turned": func(x []operand) (op.Val, bool) {
+		p := window(x[0])
+		if len(x[0].val.L) == 2 {
+			return op.Ints(p[1], p[0]), true
+		}
+		return op.Ints(p[1], p[0], p[3], p[2]), true
+	},
+	// cut(p, ..): what window p of the result sees of an input that may be stretched along an axis.
+	"cut": func(x []operand) (op.Val, bool) {
+		p, t, whole := window(x[0]), x[1].typ, x[1].m.shapeCut()
+		if t.Rows == 1 && whole.Rows != 1 {
+			p[0], p[2] = 0, 1
+		}
+		if t.Cols == 1 && whole.Cols != 1 {
+			p[1], p[3] = 0, 1
+		}
+		if len(x[0].val.L) == 2 {
+			return op.Ints(p[0], p[1]), true
+		}
+		return op.Ints(p[0], p[1], p[2], p[3]), true
+	},
+	// rows(p, a, f): the rows of window p of a product whose left factor is a, transposed if f; cols the same of the right.
+	"rows": func(x []operand) (op.Val, bool) { return band(x, true) },
+	"cols": func(x []operand) (op.Val, bool) { return band(x, false) },
+	// lines(p, x): whole rows of x, those of window p of a column; columns(p, x) the same of a row.
+	"lines": func(x []operand) (op.Val, bool) {
+		p := window(x[0])
+		return op.Ints(p[0], 0, p[2], x[1].typ.Cols), p[3] == 1
+	},
+	"columns": func(x []operand) (op.Val, bool) {
+		p := window(x[0])
+		return op.Ints(0, p[1], x[1].typ.Rows, p[3]), p[2] == 1
+	},
+	"height": func(x []operand) (op.Val, bool) { return op.Int(window(x[0])[2]), true },
+	"width":  func(x []operand) (op.Val, bool) { return op.Int(window(x[0])[3]), true },
+}
+
+// window is an attribute [first row, first column, rows, columns], or [row, column] of one element.
+func window(o operand) [4]int {
+	w := [4]int{0, 0, 1, 1}
+	for i, v := range o.val.L {
+		w[i] = int(v)
+	}
+	return w
+}
+
+// band is the rows (or columns) of a factor that a window of the product needs.
+func band(x []operand, left bool) (op.Val, bool) {
+	p, t, turned := window(x[0]), x[1].typ, x[2].val.I != 0
+	first, n := p[0], p[2]
+	if !left {
+		first, n = p[1], p[3]
+	}
+	if left != turned { // the window lies along the rows of what is stored
+		return op.Ints(first, 0, n, t.Cols), true
+	}
+	return op.Ints(0, first, t.Rows, n), true
+}
+
+// turns counts the transposes that vanish and that arise when inputs are transposed, seen through depth operators.
+// Scalars and vectors count nothing.
+func (m *match) turns(in []ir.ID, depth int) (gone, made int) {
+	g := m.s.g
+	for _, id := range in {
+		n, t := &g.Nodes[id], g.Type(id)
+		switch {
+		case n.Op.Shard.Kind == op.ShardTranspose && m.s.inside(id):
+			gone++
+		case !t.IsMatrix() || t.Rows == 1 || t.Cols == 1:
+		case classes["Elementwise"](n.Op) && n.Region == nil && m.s.inside(id) && m.s.single(id) && depth > 0:
+			a, b := m.turns(g.In(id), depth-1)
+			gone, made = gone+a, made+b
+		default:
+			made++
+		}
+	}
+	return gone, made
+}
+
+// shapeCut is the type of the node that a slice or item at the root cuts from.
+func (m *match) shapeCut() types.Type { return m.s.g.Type(m.s.in[0]) }
+
+// checkWords reports a word that this file does not define.
+func checkWords(p *pattern) error {
+	for _, a := range p.attrs {
+		if a.word != "" && attributeWords[a.word] == nil {
+			return fmt.Errorf("no word %q makes an attribute", a.word)
+		}
+	}
+	if p.class && classes[p.name] == nil {
+		return fmt.Errorf("no class %q", p.name)
+	}
+	for _, a := range p.args {
+		if err := checkWords(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compileCondition reads one condition.
+func compileCondition(text string) (condition, error) {
+	word, args, err := parseCondition(text)
+	if err == nil && conditionWords[word] == nil {
+		err = fmt.Errorf("no condition %q; there are %s", word, strings.Join(sortedWords(), ", "))
+	}
+	return condition{word, args}, err
+}

@@ -1,0 +1,76 @@
+package rule
+
+// This file defines the exact rules of operators that move elements: what is moved
+// later or not at all costs nothing, and what is cut away first is not computed.
+
+func moves() []Rule {
+	return []Rule{
+		{
+			Name:     "drop-move",
+			Doc:      "A window of the whole matrix, a reshape to the same shape, a conversion to dense, and one matrix bound alone are that matrix.",
+			Rewrites: []string{"slice(x){at=p} -> x", "reshape(x){n=p, m=q} -> x", "dense(x) -> x", "cbind(x) -> x", "rbind(x) -> x"},
+			Wrong:    []Wrong{{Rewrite: "reverse(x){by=p} -> x", Why: "the same shape, not the same places"}},
+		},
+		{
+			Name:     "move-once",
+			Doc:      "A window of a window is a window, a reshape of a reshape is a reshape.",
+			Rewrites: []string{"slice(slice(x){at=p}){at=q} -> slice(x){at=within(p, q)}", "item(slice(x){at=p}){at=q} -> item(x){at=spot(p, q)}", "reshape(reshape(x){n=p, m=q}){n=r, m=s} -> reshape(x){n=r, m=s}"},
+			Wrong:    []Wrong{{Rewrite: "reshape(t(x)){n=p, m=q} -> reshape(x){n=p, m=q}", Why: "t changes the order of elements"}},
+		},
+		{
+			Name:     "slice-below-transpose",
+			Doc:      "A window of a transpose is the transpose of a window: less is turned.",
+			Rewrites: []string{"slice(t(x)){at=p} -> t(slice(x){at=turned(p)})", "item(t(x)){at=p} -> item(x){at=turned(p)}"},
+			Wrong:    []Wrong{{Rewrite: "item(t(x)){at=p} -> item(x){at=p}", Why: "rows are columns there"}},
+		},
+		{
+			Name: "slice-below-elementwise",
+			Doc: "A window of an elementwise result is computed from windows, an element from elements, if nothing else reads the rest and the " +
+				"operator cannot fail on what is left out. Inputs that are stretched are cut along their long axis alone.",
+			Rewrites: []string{"slice(Elementwise(..)!){at=p} -> Elementwise(slice(..){at=cut(p, ..)})", "item(Elementwise(..)!){at=p} -> Elementwise(item(..){at=cut(p, ..)})"},
+			Where:    []string{"total(Elementwise)"},
+			Wrong:    []Wrong{{Rewrite: "item(cumsum(x)){at=p} -> item(x){at=p}", Why: "a running sum is not elementwise"}},
+		},
+		{
+			Name: "slice-below-product",
+			Doc: "A window of a product needs those rows of the left factor and those columns of the right one. Each element is a chain of its own, " +
+				"so it has the same bits.",
+			Rewrites: []string{
+				"slice(matmul(a, b)!{ta=s, tb=u}){at=p} -> matmul(slice(a){at=rows(p, a, s)}, slice(b){at=cols(p, b, u)}){ta=s, tb=u}",
+				"slice(gemm(c, a, b)!{ta=s, tb=u, sub=v}){at=p} -> gemm(slice(c){at=p}, slice(a){at=rows(p, a, s)}, slice(b){at=cols(p, b, u)}){ta=s, tb=u, sub=v}"},
+			Wrong: []Wrong{{Rewrite: "item(matmul(a, b)){at=p} -> sum(mul(t(slice(a){at=lines(p, a)}), slice(b){at=columns(p, b)}))",
+				Why: "a chain of fused multiply-adds rounds once a step, an exact sum of products once a product"}},
+		},
+		{
+			Name: "slice-below-lines",
+			Doc:  "A window of row sums, row minima and so on needs those rows alone, if nothing else reads the rest and the reduction cannot fail.",
+			Rewrites: []string{"slice(Rowwise(x)!{A}){at=p} -> Rowwise(slice(x){at=lines(p, x)}){A}",
+				"slice(Colwise(x)!{A}){at=p} -> Colwise(slice(x){at=columns(p, x)}){A}"},
+			Where: []string{"total(Rowwise)"},
+			Wrong: []Wrong{{Rewrite: "slice(cumsum(x)){at=p} -> cumsum(slice(x){at=p})", Why: "rows above count too"}},
+		},
+		{
+			Name: "make-window",
+			Doc:  "A window or the transpose of a matrix of one number is made as such.",
+			Rewrites: []string{"slice(zeros(){n=r, m=s}){at=p} -> zeros(){n=height(p), m=width(p)}", "slice(ones(){n=r, m=s}){at=p} -> ones(){n=height(p), m=width(p)}",
+				"slice(fill(){x=v, n=r, m=s}){at=p} -> fill(){x=v, n=height(p), m=width(p)}",
+				"t(zeros(){n=r, m=s}) -> zeros(){n=s, m=r}", "t(ones(){n=r, m=s}) -> ones(){n=s, m=r}", "t(fill(){x=v, n=r, m=s}) -> fill(){x=v, n=s, m=r}",
+				"t(eye(){n=r}) -> eye(){n=r}"},
+			Wrong: []Wrong{{Rewrite: "t(rand(){n=r, m=s, seed=v}) -> rand(){n=s, m=r, seed=v}", Why: "the numbers are drawn row by row"}},
+		},
+		{
+			Name: "sink-transpose",
+			Doc: "A transpose of an elementwise result is a result of transposes, where that leaves fewer of them: t(f(t(a), t(b))) is f(a, b). " +
+				"Nothing else may read the result.",
+			Rewrites: []string{"t(Elementwise(..)!) -> Elementwise(t(..))"},
+			Where:    []string{"cancels(Elementwise)"},
+			Wrong:    []Wrong{{Rewrite: "t(cumsum(t(x))) -> cumsum(x)", Why: "cumsum goes down the rows"}},
+		},
+		{
+			Name:     "drop-transpose",
+			Doc:      "The diagonal and the trace of a transpose are those of the matrix; the triangle of a transpose, turned back, is the other triangle.",
+			Rewrites: []string{"trace(t(x)) -> trace(x)", "t(upper(t(x))) -> lower(x)", "t(lower(t(x))) -> upper(x)"},
+			Wrong:    []Wrong{{Rewrite: "lower(t(x)) -> lower(x)", Why: "the lower triangle of t(x) is the upper one of x"}},
+		},
+	}
+}

@@ -1,0 +1,48 @@
+package rule
+
+// This file defines the exact rules of products. Every element is one chain of fused
+// multiply-adds in ascending k, and fma(a, b, c) is fma(b, a, c): a transposed product
+// is the product the other way round, bit for bit. (The kernel sets gonum and openblas,
+// which add in orders of their own, give up these bits together with those of tiles.)
+
+func products() []Rule {
+	return []Rule{
+		{
+			Name: "absorb-transpose",
+			Doc:  "A product reads its factors either way round: nothing is turned.",
+			Rewrites: []string{
+				"matmul(t(a), b){ta=p, tb=q} -> matmul(a, b){ta=not(p), tb=q}",
+				"matmul(a, t(b)){ta=p, tb=q} -> matmul(a, b){ta=p, tb=not(q)}",
+				"gemm(c, t(a), b){ta=p, tb=q, sub=s} -> gemm(c, a, b){ta=not(p), tb=q, sub=s}",
+				"gemm(c, a, t(b)){ta=p, tb=q, sub=s} -> gemm(c, a, b){ta=p, tb=not(q), sub=s}"},
+			Wrong: []Wrong{{Rewrite: "matmul(t(a), t(b)) -> matmul(b, a)", Why: "that is its transpose"}},
+		},
+		{
+			Name: "turn-product",
+			Doc: "t(t(a) @ b) is t(b) @ a: the product is made the way round in which it is wanted. Of a @ b both factors would be turned " +
+				"instead of the result, which wins nothing, so one must be read transposed already.",
+			Rewrites: []string{"t(matmul(a, b)!{ta=p, tb=q}) -> matmul(b, a){ta=not(q), tb=not(p)}"},
+			Where:    []string{"either(p, q)"},
+			Wrong:    []Wrong{{Rewrite: "t(matmul(a, b)) -> matmul(t(a), t(b))", Why: "the factors change places"}},
+		},
+		{
+			Name: "absorb-factor-sign",
+			Doc: "c + -a @ b is c - a @ b, because fma(-a, b, c) is how a product is subtracted; two signs in a product cancel. " +
+				"Only where no conversion comes between the sign and the product.",
+			Rewrites: []string{
+				"gemm(c, neg(a), b){ta=p, tb=q, sub=s} -> gemm(c, a, b){ta=p, tb=q, sub=not(s)}",
+				"gemm(c, b, neg(a)){ta=p, tb=q, sub=s} -> gemm(c, b, a){ta=p, tb=q, sub=not(s)}",
+				"matmul(neg(a), neg(b)){ta=p, tb=q} -> matmul(a, b){ta=p, tb=q}"},
+			Where: []string{"alike(a, b, root)"},
+			Wrong: []Wrong{{Rewrite: "matmul(neg(a), b) -> neg(matmul(a, b))", Why: "0 where the terms cancel becomes -0"}},
+		},
+		{
+			Name:     "start-from-zero",
+			Doc:      "A chain that starts from a matrix of zeros is the plain product, which starts from +0.",
+			Rewrites: []string{"gemm(zeros(){n=r, m=s}, a, b){ta=p, tb=q} -> matmul(a, b){ta=p, tb=q}"},
+			Wrong: []Wrong{{Rewrite: "add(zeros(){n=r, m=s}, x) -> x", Why: "0 + -0 is 0"},
+				{Rewrite: "matmul(eye(){n=r}, x) -> x", Why: "0 * inf is nan, and 0 + -0 is 0"},
+				{Rewrite: "mul(zeros(){n=r, m=s}, x) -> zeros(){n=r, m=s}", Why: "0 * -1 is -0, 0 * inf is nan"}},
+		},
+	}
+}

@@ -1,0 +1,82 @@
+package rule
+
+// This file defines the exact rules of reductions. Float sums are exact sums rounded
+// once, so the order of elements never matters; but a sum of rounded sums is rounded
+// twice, and an exact sum of nothing but -0 is 0.
+
+// linewise are the words that have a form by rows and one by columns, which mirror each other.
+var linewise = []string{"sum", "mean", "norm", "count", "any", "all", "min", "max", "argmin", "argmax", "var", "stddev", "nunique", "median", "prod"}
+
+func reductions() []Rule {
+	var mirrored []string
+	for _, w := range linewise {
+		mirrored = append(mirrored, "row"+w+"(t(x)) -> t(col"+w+"(x))", "col"+w+"(t(x)) -> t(row"+w+"(x))")
+	}
+	return []Rule{
+		{
+			Name:   "reduce-unmoved",
+			Sparse: true,
+			Doc:    "A reduction that may be joined from blocks in any order does not see where elements lie: sum(t(x)) is sum(x).",
+			Rewrites: []string{"Reduction(t(x)) -> Reduction(x)", "Reduction(reverse(x){by=p}) -> Reduction(x)",
+				"Reduction(reshape(x){n=p, m=q}) -> Reduction(x)"},
+			Wrong: []Wrong{{Rewrite: "prod(t(x)) -> prod(x)", Why: "a product rounds at each step, in row-major order"},
+				{Rewrite: "argmax(t(x)) -> argmax(x)", Why: "it is a place"}},
+		},
+		{
+			Name:     "reduce-other-lines",
+			Sparse:   true,
+			Doc:      "Row sums of a transpose are the column sums, turned: the vector is turned and not the matrix.",
+			Rewrites: mirrored,
+			Wrong:    []Wrong{{Rewrite: "colsum(x) -> t(rowsum(x))", Why: "of a square matrix: its columns are not its rows"}},
+		},
+		{
+			Name: "reduce-once",
+			Doc:  "The least of the least is the least, and so on: what rounds nothing may be reduced in one go.",
+			Rewrites: []string{"min(rowmin(x)) -> min(x)", "min(colmin(x)) -> min(x)", "max(rowmax(x)) -> max(x)", "max(colmax(x)) -> max(x)",
+				"any(rowany(x)) -> any(x)", "any(colany(x)) -> any(x)", "all(rowall(x)) -> all(x)", "all(colall(x)) -> all(x)",
+				"sum(rowcount(x)) -> count(x)", "sum(colcount(x)) -> count(x)"},
+			Wrong: []Wrong{{Rewrite: "sum(rowsum(x)) -> sum(x)", Why: "each row sum is rounded: 1e16 + 1, and -1e16, is 0"},
+				{Rewrite: "mean(rowmean(x)) -> mean(x)", Why: "rounded twice"},
+				{Rewrite: "rowsum(x) -> x", Why: "of one column: the sum of -0 is 0"}},
+		},
+		{
+			Name:     "sum-once",
+			Doc:      "Sums of integers wrap and round nothing: the sum of row sums is the sum.",
+			Rewrites: []string{"sum(rowsum(x)) -> sum(x)", "sum(colsum(x)) -> sum(x)"},
+			Where:    []string{"integers(x)"},
+			Wrong:    []Wrong{{Rewrite: "sum(rowsum(x)) -> sum(x)", Why: "of floats each row sum is rounded"}},
+		},
+		{
+			Name:     "drop-sign",
+			Doc:      "Norms, and counts of what is not zero, do not see signs.",
+			Rewrites: []string{"norm(neg(x)) -> norm(x)", "norm(abs(x)) -> norm(x)", "rownorm(neg(x)) -> rownorm(x)", "colnorm(neg(x)) -> colnorm(x)"},
+			Wrong:    []Wrong{{Rewrite: "sum(neg(x)) -> neg(sum(x))", Why: "the sum of zeros is 0, whatever their signs: -(0) is -0"}},
+		},
+		{
+			Name:     "count-unsigned",
+			Doc:      "Zeros stay zeros under a change of sign, and nothing else becomes one.",
+			Rewrites: []string{"count(neg(x)) -> count(x)", "count(abs(x)) -> count(x)", "any(neg(x)) -> any(x)", "any(abs(x)) -> any(x)", "all(neg(x)) -> all(x)", "all(abs(x)) -> all(x)"},
+			Wrong:    []Wrong{{Rewrite: "count(floor(x)) -> count(x)", Why: "0.5 becomes 0"}},
+		},
+		{
+			Name:     "swap-extreme",
+			Doc:      "The greatest of -x is the least of x, negated: one element is negated and not all. -0 is less than 0, and a nan wins in both.",
+			Rewrites: []string{"max(neg(x)) -> neg(min(x))", "min(neg(x)) -> neg(max(x))"},
+			Where:    []string{"floats(x)"},
+			Wrong:    []Wrong{{Rewrite: "max(neg(x)) -> neg(min(x))", Why: "of i64, where -2^63 is its own negative"}},
+		},
+		{
+			Name:     "swap-quantifier",
+			Doc:      "Some element is not true if not all are: one bool is negated and not all.",
+			Rewrites: []string{"any(not(x)) -> not(all(x))", "all(not(x)) -> not(any(x))"},
+			Wrong:    []Wrong{{Rewrite: "any(not(x)) -> not(any(x))", Why: "true and false"}},
+		},
+		{
+			Name:     "count-bools",
+			Doc:      "The sum of bools as f64 is their count: below 2^53 it is exact.",
+			Rewrites: []string{"sum(f64(x)) -> f64(sum(x))"},
+			Where:    []string{"bools(x)"},
+			Wrong:    []Wrong{{Rewrite: "sum(f64(x)) -> f64(sum(x))", Why: "of i64, whose sum wraps"}},
+		},
+	}
+}

@@ -1,0 +1,251 @@
+package rule
+
+import (
+	"math"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// form is one rewrite of a rule, compiled for a table.
+type form struct {
+	rule  *Rule
+	from  *pattern
+	to    *pattern
+	where []condition
+}
+
+// site is where a rewrite is tried: a node that stands in the graph or is about to.
+type site struct {
+	g      *ir.Graph
+	def    *op.Def
+	attrs  *op.Attrs
+	in     []ir.ID
+	typ    types.Type
+	origin ir.Origin
+	// single reports that nothing but the matched node above reads a node.
+	single func(ir.ID) bool
+	// inside reports that a node belongs to the same task: it sends nowhere, or to where the site sends.
+	inside func(ir.ID) bool
+	// total reports that neither a node nor what it is computed from can fail.
+	total func(ir.ID) bool
+}
+
+// match is a pattern bound to a site.
+type match struct {
+	set *Set
+	s   *site
+	f   *form
+
+	vars  map[string]ir.ID
+	vals  map[string]op.Val
+	alls  map[string]*op.Attrs
+	class map[string]*op.Def
+	rest  []ir.ID
+	inner []ir.ID // the nodes that the pattern names, without the root
+}
+
+// try matches form f at the site; nil if it does not.
+func (set *Set) try(f *form, s *site) *match {
+	if !quick(f.from, s) { // most nodes fail here, before anything is allocated
+		return nil
+	}
+	m := &match{set: set, s: s, f: f, vars: map[string]ir.ID{}}
+	if !m.node(f.from, s.def, s.attrs, s.in) || !m.known() {
+		return nil
+	}
+	for _, c := range f.where {
+		if !c.holds(m) {
+			return nil
+		}
+	}
+	return m
+}
+
+// quick looks at the operators of the root's inputs alone.
+func quick(p *pattern, s *site) bool {
+	if len(p.args) != len(s.in) {
+		return len(p.args) == 1 && listing(p.args[0])
+	}
+	for k, a := range p.args {
+		switch {
+		case a.shape == literal && s.g.Nodes[s.in[k]].Op.Name != "const",
+			a.shape == node && a.def != nil && !listing(a) && s.g.Nodes[s.in[k]].Op != a.def:
+			return false
+		}
+	}
+	return true
+}
+
+// listing reports a pattern that stands for all inputs: `..`, `t(..)`.
+func listing(p *pattern) bool {
+	return p.shape == rest || p.shape == node && !p.class && len(p.args) == 1 && listing(p.args[0])
+}
+
+// known reports that all shapes are (of a dimension that only the run will tell, equal types say nothing), and that the
+// rule is for these representations.
+func (m *match) known() bool {
+	fits := func(t types.Type) bool {
+		return !t.IsMatrix() || t.Known() && (t.IsDense() || m.f.rule.Sparse)
+	}
+	ok := fits(m.s.typ)
+	for _, id := range m.vars {
+		ok = ok && fits(m.s.g.Type(id))
+	}
+	for _, id := range m.rest {
+		ok = ok && fits(m.s.g.Type(id))
+	}
+	return ok
+}
+
+// node matches a node pattern against an operator on inputs.
+func (m *match) node(p *pattern, d *op.Def, attrs *op.Attrs, in []ir.ID) bool {
+	if p.class {
+		if c, ok := m.class[p.name]; ok && c != d || !ok && !classes[p.name](d) {
+			return false
+		}
+		if m.class == nil {
+			m.class = map[string]*op.Def{}
+		}
+		m.class[p.name] = d
+	} else if p.def != d {
+		return false
+	}
+	if !m.attributes(p, d, attrs) {
+		return false
+	}
+	if len(p.args) == 1 && listing(p.args[0]) {
+		for _, x := range in {
+			if !m.one(p.args[0], x) {
+				return false
+			}
+		}
+		return true
+	}
+	if len(p.args) != len(in) {
+		return false
+	}
+	for k, a := range p.args {
+		if !m.edge(a, in[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+// edge matches a pattern against a node of the graph.
+func (m *match) edge(p *pattern, id ir.ID) bool {
+	g := m.s.g
+	switch p.shape {
+	case variable:
+		if old, ok := m.vars[p.name]; ok {
+			return old == id
+		}
+		m.vars[p.name] = id
+		return true
+	case literal:
+		v, ok := constantOf(g, id)
+		return ok && (v.Elem == types.Bool) == p.truth && math.Float64bits(v.Float()) == math.Float64bits(p.val)
+	}
+	return m.take(p, id) && m.node(p, g.Nodes[id].Op, g.Nodes[id].Attrs, g.In(id))
+}
+
+// take reports that an inner node may be looked through.
+func (m *match) take(p *pattern, id ir.ID) bool {
+	if m.s.g.Nodes[id].Region != nil || !m.s.inside(id) || p.single && !m.s.single(id) {
+		return false
+	}
+	m.inner = append(m.inner, id)
+	return true
+}
+
+// one matches one of all inputs against `..` or `t(..)`.
+func (m *match) one(p *pattern, id ir.ID) bool {
+	g := m.s.g
+	if p.shape == node && !g.Type(id).IsScalar() {
+		n := &g.Nodes[id]
+		if n.Op != p.def || !m.take(p, id) || !m.attributes(p, n.Op, n.Attrs) {
+			return false
+		}
+		return m.one(p.args[0], g.In(id)[0])
+	}
+	m.rest = append(m.rest, id)
+	return true
+}
+
+// attributes matches a node's attributes: those that the pattern does not name must be what absence means.
+func (m *match) attributes(p *pattern, d *op.Def, attrs *op.Attrs) bool {
+	if p.all != "" {
+		if old, ok := m.alls[p.all]; ok {
+			return old.Equal(attrs)
+		}
+		if m.alls == nil {
+			m.alls = map[string]*op.Attrs{}
+		}
+		m.alls[p.all] = attrs
+		return true
+	}
+	for _, a := range attrs.List() {
+		if !names(p, a.Name) && !a.Val.Equal(absent(d, a.Name)) {
+			return false
+		}
+	}
+	for _, a := range p.attrs {
+		v, ok := attrs.Get(a.name)
+		if !ok {
+			v = absent(d, a.name)
+		}
+		if len(a.args) == 0 {
+			if !v.Equal(a.lit) {
+				return false
+			}
+			continue
+		}
+		if old, ok := m.vals[a.args[0]]; ok && !old.Equal(v) {
+			return false
+		}
+		if m.vals == nil {
+			m.vals = map[string]op.Val{}
+		}
+		m.vals[a.args[0]] = v
+	}
+	return true
+}
+
+func names(p *pattern, attr string) bool {
+	for _, a := range p.attrs {
+		if a.name == attr {
+			return true
+		}
+	}
+	return false
+}
+
+// absent is what the absence of an attribute means.
+func absent(d *op.Def, name string) op.Val {
+	for _, a := range d.Args {
+		if a.Name == name && a.Default != nil {
+			return *a.Default
+		}
+		if a.Name == name {
+			return op.Val{Kind: a.Kind}
+		}
+	}
+	return op.Val{}
+}
+
+// constantOf is the value of a const node.
+func constantOf(g *ir.Graph, id ir.ID) (value.Scalar, bool) {
+	n := &g.Nodes[id]
+	if n.Op.Name != "const" || n.Op.Ref == nil {
+		return value.Scalar{}, false
+	}
+	v, err := n.Op.Ref(&op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id)})
+	if err != nil {
+		return value.Scalar{}, false
+	}
+	s, ok := v.(value.Scalar)
+	return s, ok
+}

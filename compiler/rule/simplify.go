@@ -1,0 +1,199 @@
+package rule
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// Simplify rewrites a graph until no rule of the set applies, and gives the graph and where each old node went. Nodes
+// that nothing reads any more stay, for the pass that drops them. g itself is not changed, and is the result when no
+// rule applies to it.
+//
+// Nodes are visited in order, so that the inputs of a node are final when it is tried; what replaces it is tried
+// again, node by node. A rule must therefore make the expression smaller by some measure (the tests look at Deepest).
+func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
+	if !set.applies(g) {
+		to := make([]ir.ID, g.Len())
+		for i := range to {
+			to[i] = ir.ID(i)
+		}
+		return g, to
+	}
+	b := &builder{set: set, out: ir.New(), old: g.Uses()}
+	b.out.CopyTables(g)
+	b.out.Grow(g.Len())
+	b.totals = newTotals(b.out)
+	to := make([]ir.ID, g.Len())
+	var in []ir.ID
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		in = in[:0]
+		for _, x := range g.In(id) {
+			in = append(in, to[x])
+			b.waiting[to[x]]--
+		}
+		n := &g.Nodes[i]
+		if n.Region != nil {
+			to[i] = b.copy(g, id, in)
+		} else {
+			to[i] = b.emit(planned{def: n.Op, attrs: n.Attrs, typ: g.Type(id)}, g.Origin(id), append([]ir.ID(nil), in...))
+		}
+		b.waiting[to[i]] += b.old[i]
+	}
+	return b.out, to
+}
+
+// applies reports whether any rule does. It is all that most graphs cost, and they are large.
+func (set *Set) applies(g *ir.Graph) bool {
+	var uses []int32
+	s := &site{g: g}
+	s.single = func(id ir.ID) bool {
+		if uses == nil {
+			uses = g.Uses()
+		}
+		return uses[id] == 1
+	}
+	s.inside = insider(g, s)
+	s.total = newTotals(g).of
+	var last *op.Def
+	var b *bucket
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Op != last {
+			last, b = n.Op, set.buckets[n.Op]
+		}
+		if b == nil && !set.fold || n.Region != nil {
+			continue
+		}
+		id := ir.ID(i)
+		s.def, s.attrs, s.in = n.Op, n.Attrs, g.In(id)
+		if b == nil && (len(s.in) == 0 || g.Nodes[s.in[0]].Op != set.constant) {
+			continue
+		}
+		s.typ, s.origin = g.Type(id), g.Origin(id)
+		if _, ok := set.folded(s); ok || b.find(set, s) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// insider reports nodes of the site's task: of no channel element, or of the same.
+func insider(g *ir.Graph, s *site) func(ir.ID) bool {
+	return func(id ir.ID) bool {
+		grid, version, at, ok := g.Dest(id)
+		if !ok {
+			return true
+		}
+		grid2, version2, at2, ok := s.dest()
+		if !ok || grid != grid2 || version != version2 {
+			return false
+		}
+		for k := range at {
+			if at[k] != at2[k] {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// builder makes the rewritten graph.
+type builder struct {
+	set    *Set
+	out    *ir.Graph
+	old    []int32 // readers of the old nodes
+	totals *totals
+	depth  int
+
+	// By new node: readers that it has, and old readers that are still to come.
+	readers, waiting []int32
+}
+
+// maxDepth bounds how often a replacement is replaced: a slice sinks through an expression as deep as this, no deeper.
+const maxDepth = 1000
+
+func (b *builder) emit(n planned, o ir.Origin, in []ir.ID) ir.ID {
+	s := &site{g: b.out, def: n.def, attrs: n.attrs, in: in, typ: n.typ, origin: o}
+	s.single = func(id ir.ID) bool { return b.readers[id] == 0 && b.waiting[id] == 0 }
+	s.inside = insider(b.out, s)
+	s.total = b.totals.of
+	if v, ok := b.set.folded(s); ok {
+		if _, _, _, sends := s.dest(); !sends {
+			b.set.Fired[foldConstants]++
+			n, in = planned{def: b.set.constant, attrs: constantAttrs(v), typ: types.ScalarOf(v.Elem)}, nil
+			return b.add(n, o, in)
+		}
+	}
+	if b.depth == maxDepth {
+		return b.add(n, o, in)
+	}
+	if p := b.set.find(s); p != nil {
+		b.depth++
+		b.set.Deepest = max(b.set.Deepest, b.depth)
+		b.set.Fired[p.m.f.rule.Name]++
+		id := b.replace(p)
+		b.depth--
+		return id
+	}
+	return b.add(n, o, in)
+}
+
+// replace gives up what was matched and emits the replacement. Nodes that it will read wait for that, as the inputs of
+// old nodes do.
+func (b *builder) replace(p *plan) ir.ID {
+	hold := func(r ref, by int32) {
+		if r >= 0 {
+			b.waiting[r] += by
+		}
+	}
+	hold(p.root, 1)
+	for _, n := range p.nodes {
+		for _, r := range n.in {
+			hold(r, 1)
+		}
+	}
+	for _, x := range p.m.inner {
+		b.release(x)
+	}
+	hold(p.root, -1)
+	return p.make(func(n planned, o ir.Origin, in []ir.ID) ir.ID {
+		for _, r := range n.in {
+			hold(r, -1)
+		}
+		return b.emit(n, o, in)
+	})
+}
+
+func (b *builder) add(n planned, o ir.Origin, in []ir.ID) ir.ID {
+	id := b.out.Add(n.def, n.attrs, n.typ, o, in...)
+	b.grew(in)
+	return id
+}
+
+func (b *builder) copy(g *ir.Graph, id ir.ID, in []ir.ID) ir.ID {
+	out := b.out.CopyNode(g, id, in...)
+	b.grew(in)
+	return out
+}
+
+// grew counts the readers of a node's inputs.
+func (b *builder) grew(in []ir.ID) {
+	for _, x := range in {
+		b.readers[x]++
+	}
+	b.readers, b.waiting = append(b.readers, 0), append(b.waiting, 0)
+}
+
+// release gives up a matched node that nothing reads any more, so that its inputs do not count it.
+func (b *builder) release(id ir.ID) {
+	if b.readers[id] != 0 || b.waiting[id] != 0 {
+		return
+	}
+	b.readers[id] = -1 << 30 // once
+	for _, x := range b.out.In(id) {
+		b.readers[x]--
+		b.release(x)
+	}
+}
