@@ -131,6 +131,8 @@ type RunOptions struct {
 type Scheduling struct {
 	Plan schedule.Plan // Groups are those of the machine
 	Pin  bool          // bind each thread to a processor
+	// OneThreadPerCore counts cores, not processors, where RunOptions.Threads is 0.
+	OneThreadPerCore bool
 }
 
 // Run executes the plan in this process, a plan for several ranks as goroutines that exchange messages. Files appear when all of it has succeeded. The error is a *Refusal

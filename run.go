@@ -44,7 +44,9 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 }
 
 // pool is how the pool of a run is made.
-func (s Scheduling) pool() local.PoolOptions { return local.PoolOptions{Pin: s.Pin} }
+func (s Scheduling) pool() local.PoolOptions {
+	return local.PoolOptions{Pin: s.Pin, OneThreadPerCore: s.OneThreadPerCore}
+}
 
 // runMem runs all ranks of a plan as goroutines. Threads are those of each rank; 0 shares the processors among them.
 func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Report, error) {

@@ -85,7 +85,9 @@ func (e *Engine) loopOf(t int32, n *ir.Node, units, leaf int) (*nodeLoop, error)
 // schedule and grain, the least number of iterations a chunk.
 func (e *Engine) planOf(n *ir.Node, leaf int) (schedule.Plan, error) {
 	p := e.o.Schedule
-	p.Groups = e.pool.Groups()
+	if p.Groups = nil; p.Layout != schedule.Centralized {
+		p.Groups = e.pool.Groups()
+	}
 	if g := n.Attrs.Int("grain"); g > 0 {
 		p.Grain = (g + leaf - 1) / leaf
 	}

@@ -16,7 +16,7 @@ type Pool struct {
 	workers []*Worker
 	options PoolOptions
 	cpus    []int         // to pin workers to; empty: do not
-	groups  []int         // of each worker
+	groups  func() []int  // of each worker
 	slot    chan struct{} // holds an element while a run is in flight
 	closed  chan struct{} // closed by Close
 	once    sync.Once
@@ -36,13 +36,16 @@ type Pool struct {
 
 // PoolOptions changes how a pool is made. The zero value is the common case.
 type PoolOptions struct {
-	// Pin binds worker i to the i-th processor, in turn, that the caller of NewPool may use, where the system can.
+	// Pin binds worker i to the i-th processor, in turn, that the caller of NewPool may use, where the system can: first one of
+	// every core, then the second ones.
 	// Against: two processes that pin take the same processors.
 	Pin bool
 	// Spin is how long a worker looks for work before it sleeps; 0 means 50 us, negative never. Waking a
 	// thread costs about 10 us, so the default loses a few times that once. Workers never
 	// spin when they are more than GOMAXPROCS.
 	Spin time.Duration
+	// OneThreadPerCore makes a pool without a number of workers have as many as there are cores, not processors.
+	OneThreadPerCore bool
 }
 
 const defaultSpin = 50 * time.Microsecond
@@ -52,16 +55,24 @@ const defaultSpin = 50 * time.Microsecond
 // With workers = GOMAXPROCS every other goroutine (timers, cancellation, a network) waits until a worker sleeps
 // or the scheduler preempts it, up to 10 ms. Programs that need those promptly set GOMAXPROCS above the number of workers.
 func NewPool(workers int, options ...PoolOptions) *Pool {
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	workers = min(workers, insides/2)
 	p := &Pool{slot: make(chan struct{}, 1), closed: make(chan struct{})}
 	if len(options) > 0 {
 		p.options = options[0]
 	}
+	mask := processors()
+	machine := sync.OnceValue(func() []processor { return topology(sysfs, mask) }) // hundreds of files on large machines
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0) // heeds the affinity mask and the quota of the control group
+		if p.options.OneThreadPerCore {
+			workers = min(workers, max(1, cores(machine())))
+		}
+	}
+	workers = min(workers, insides/2)
+	p.groups = sync.OnceValue(func() []int { return groupsOf(machine(), workers) })
 	if p.options.Pin {
-		p.cpus = processors()
+		for _, c := range machine() {
+			p.cpus = append(p.cpus, c.id)
+		}
 	}
 	p.alive.Add(workers)
 	for i := range workers {
@@ -74,7 +85,7 @@ func NewPool(workers int, options ...PoolOptions) *Pool {
 }
 
 // Groups is the number of the group, from 0 on, of each worker: workers of one group share memory that is nearer to them than to others.
-func (p *Pool) Groups() []int { return p.groups }
+func (p *Pool) Groups() []int { return p.groups() }
 
 // Workers is the number of workers.
 func (p *Pool) Workers() int { return len(p.workers) }
