@@ -227,3 +227,54 @@ func TestParfor(t *testing.T) {
 	}
 	t.Logf("%d programs, %d failed in the run", drawn, failed)
 }
+
+// rowBody draws a body over tall matrices, whose value is a row or a scalar.
+func rowBody(rng *rand.Rand, n int) string {
+	b := &bodies{rng: rng}
+	tall := []string{"P", "P", "Q"}
+	column := []string{"m"}
+	row := []string{"P[i, :]", "P[-1 - i % 3, :]", "w", "P[-1, :]"}
+	scalar := []string{"0.5", "i", "P[i, 1]", "u"}
+	var out []string
+	for range 1 + rng.IntN(5) {
+		x := b.name()
+		switch rng.IntN(8) {
+		case 0, 1:
+			out = append(out, fmt.Sprintf("%s = %s %s %s", x, b.of(tall), b.of([]string{"+", "-", "*"}), b.of(append(append(tall[:len(tall):len(tall)], row...), column...))))
+			tall = append(tall, x)
+		case 2, 3:
+			out = append(out, fmt.Sprintf("%s = rowsum(%s)", x, b.of(append(tall[:len(tall):len(tall)], column...))))
+			column = append(column, x)
+		case 4:
+			out = append(out, fmt.Sprintf("%s = %s ^ %s", x, b.of(column), b.of([]string{"2", "1.5", "3", "0.5"})))
+			column = append(column, x)
+		case 5:
+			out = append(out, fmt.Sprintf("%s = ifelse(%s < %s, %s, %s)", x, b.of(column), b.of(scalar), b.of(column), b.of(scalar)))
+			column = append(column, x)
+		case 6:
+			out = append(out, fmt.Sprintf("%s = sum(%s) / %d", x, b.of(append(tall[:len(tall):len(tall)], column...)), n))
+			scalar = append(scalar, x)
+		default:
+			out = append(out, fmt.Sprintf("%s = %s * %s + %s", x, b.of(row), b.of(scalar), b.of(row)))
+			row = append(row, x)
+		}
+	}
+	value := fmt.Sprintf("colsum(%s * %s) + %s", b.of(tall), b.of(column), b.of(row))
+	if rng.IntN(3) == 0 {
+		value = fmt.Sprintf("sum(%s) * %s", b.of(tall), b.of(scalar))
+	}
+	return strings.Join(append(out, value), "; ")
+}
+
+func TestParforRows(t *testing.T) {
+	table := tinyTable(t)
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		n := []int{16, 20, 513, 700}[rng.IntN(4)]
+		text := fmt.Sprintf("P = randn(%d, 3, seed = 1)\nQ = 10 * rand(%d, 3, seed = 2) - 5\nm = randn(%d, 1, seed = 3)\nw = randn(1, 3, seed = 4)\nu = sum(w)\n"+
+			"emit parfor i in 0..9 { %s }\n", n, n, n, rowBody(rng, n))
+		if _, err := (runs{{1, 1, nil}, {1, 3, nil}, {2, 1, nil}}).differ(table, text); err != nil {
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+	}
+}

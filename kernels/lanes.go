@@ -14,6 +14,7 @@ import (
 
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/ir/value"
 )
 
 // laneCount is the lanes of a batch: a register of f64 is 2 KiB, so that a dozen of them stay in the first-level cache.
@@ -34,9 +35,10 @@ type laneCode struct {
 
 // laneFill is a register that is set once: to a value of the body's register, or to a constant of a body further in.
 type laneFill struct {
-	reg   int
-	body  int
-	konst *op.Action
+	reg    int
+	body   int        // -1: number
+	konst  *op.Action // if not nil
+	number value.Scalar
 }
 
 // stepKind is the sort of a step.
@@ -49,6 +51,8 @@ const (
 	stepCopy
 	stepLoop
 	stepBranch
+	stepSum3
+	stepRoot3
 )
 
 // laneStep is one step of a block: a loop over lanes, or one of the forms that are more than that.

@@ -27,19 +27,24 @@ type laneList struct {
 	alive [laneCount]uint8
 }
 
-func (c *laneCode) worker(r *parforRun) iterations {
+func (c *laneCode) worker(r *parforRun) iterations { return c.registers(r, laneCount) }
+
+// registers are those of one worker, of that many lanes, with what never changes in them.
+func (c *laneCode) registers(r *parforRun, lanes int) *laneWorker {
 	w := &laneWorker{code: c, r: r, mat: make([]*value.Dense, c.matrix), lists: make([]laneList, c.loops)}
 	w.elems = c.elems
-	w.words = make([]uint64, c.slots*laneCount)
+	w.words = make([]uint64, c.slots*lanes)
 	w.regs = make([]slab, len(c.elems))
 	for i, e := range c.elems {
 		if c.slot[i] >= 0 {
-			w.regs[i] = slabOver(w.words[c.slot[i]*laneCount:], e, laneCount)
+			w.regs[i] = slabOver(w.words[c.slot[i]*lanes:], e, lanes)
 		}
 	}
 	for _, f := range c.fills {
 		v, ok := value.Scalar{}, true
-		if f.konst == nil {
+		if f.konst == nil && f.body < 0 {
+			v = f.number
+		} else if f.konst == nil {
 			v, ok = r.values[f.body].(value.Scalar)
 		} else if x, err := f.konst.Def.Ref(&op.Call{Def: f.konst.Def, Attrs: f.konst.Attrs, Type: f.konst.Type}); err == nil {
 			v, ok = x.(value.Scalar)
@@ -47,7 +52,7 @@ func (c *laneCode) worker(r *parforRun) iterations {
 		if !ok {
 			panic("BUG: a number of a loop's body is none")
 		}
-		fill(&w.regs[f.reg], c.elems[f.reg], v, 0, laneCount)
+		fill(&w.regs[f.reg], c.elems[f.reg], v, 0, lanes)
 	}
 	for i := range c.matrix {
 		w.mat[i], _ = r.values[i].(*value.Dense)
@@ -121,6 +126,10 @@ func (w *laneWorker) exec(block []laneStep, n int) bool {
 			}
 		case stepCopy:
 			copySlab(&w.regs[s.dst], s.out, 0, cut(w.regs[s.arg[0]], 0, n))
+		case stepSum3:
+			w.sum3(s, n)
+		case stepRoot3:
+			w.root3(s, n)
 		case stepLoop:
 			ok = w.iterate(s.loop, n)
 		case stepBranch:

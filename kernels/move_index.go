@@ -116,7 +116,7 @@ func windowRef(c *op.Call) (value.Value, error) {
 		if at[k] = lo; lo < 0 {
 			at[k] += int64(n)
 		}
-		if hi < 0 {
+		if hi < 0 || size == 1 && lo == -1 {
 			hi += int64(n)
 		}
 		if at[k] < 0 || at[k] > int64(n) || hi > int64(n) || hi-at[k] != int64(size) {
@@ -141,10 +141,10 @@ func position(i int64, n int) (at int, ok bool) {
 }
 
 // stretch is the first of size indices from i on, of n; a range that crosses from negative indices to others does not
-// exist, as it does not when its ends are known before the run.
+// exist, as it does not when its ends are known before the run. The one index -1 is the last.
 func stretch(i int64, size, n int) (at int, ok bool) {
 	if i < 0 {
-		if i+int64(size) >= 0 && size > 0 {
+		if i+int64(size) >= 0 && size > 0 && i != -1 {
 			return 0, false
 		}
 		i += int64(n)

@@ -188,6 +188,8 @@ type parforRun struct {
 	out    *value.Dense
 	values []value.Value // of the registers that are the same in every iteration; nil for the others
 	work   []iterations
+	// columns are those of an innerCode, shared by all workers.
+	columns []slab
 }
 
 // iterations is the state of one worker.

@@ -12,12 +12,16 @@ import (
 type bodyCode struct {
 	uniform []int // actions whose values are the same in every iteration, in order
 	lanes   *laneCode
-	each    *eachCode // if lanes is nil
+	inner   *innerCode // if lanes is nil
+	each    *eachCode  // if inner is nil, too
 }
 
 func (c *bodyCode) worker(r *parforRun) iterations {
 	if c.lanes != nil {
 		return c.lanes.worker(r)
+	}
+	if c.inner != nil {
+		return c.inner.worker(r)
 	}
 	return c.each.worker(r)
 }
@@ -38,7 +42,10 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 			c.uniform = append(c.uniform, k)
 		}
 	}
-	if c.lanes = compileLanes(b, varies, dims); c.lanes == nil {
+	if c.lanes = compileLanes(b, varies, dims); c.lanes == nil && dims == 1 {
+		c.inner = compileInner(b, varies)
+	}
+	if c.lanes == nil && c.inner == nil {
 		c.each = compileEach(b, varies)
 	}
 	return c

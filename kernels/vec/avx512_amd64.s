@@ -1648,6 +1648,70 @@ by1test:
 	VZEROUPPER
 	RET
 
+// func sum3F64AVX512(dst *float64, a *float64, b *float64, c *float64, bytes int, bad *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·sum3F64AVX512(SB), $0-48
+	MOVQ       dst+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       bytes+32(FP), SI
+	MOVQ       bad+40(FP), DI
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z2, Z2, Z2
+	VPTERNLOGD $0xff, Z1, Z1, Z1
+	VPSRLQ     $0x3f, Z1, Z1
+	XORQ       R8, R8
+	JMP        test
+
+loop:
+	VMOVUPD   (DX)(R8*1), Z3
+	VMOVUPD   (BX)(R8*1), Z5
+	VADDPD    Z5, Z3, Z4
+	VSUBPD    Z3, Z4, Z6
+	VSUBPD    Z6, Z4, Z7
+	VSUBPD    Z7, Z3, Z7
+	VSUBPD    Z6, Z5, Z6
+	VADDPD    Z6, Z7, Z7
+	VMOVAPD   Z4, Z3
+	VMOVAPD   Z7, Z5
+	VMOVUPD   (CX)(R8*1), Z4
+	VADDPD    Z3, Z4, Z6
+	VSUBPD    Z4, Z6, Z7
+	VSUBPD    Z7, Z6, Z8
+	VSUBPD    Z8, Z4, Z8
+	VSUBPD    Z7, Z3, Z7
+	VADDPD    Z7, Z8, Z8
+	VMOVAPD   Z6, Z4
+	VMOVAPD   Z8, Z3
+	VADDPD    Z5, Z3, Z6
+	VSUBPD    Z3, Z6, Z7
+	VSUBPD    Z7, Z6, Z8
+	VSUBPD    Z8, Z3, Z8
+	VSUBPD    Z7, Z5, Z7
+	VADDPD    Z7, Z8, Z8
+	VMOVAPD   Z6, Z3
+	VCMPPD    $0x04, Z2, Z8, K1
+	VPTESTNMQ Z1, Z3, K1, K1
+	VPADDQ    Z1, Z3, Z5
+	VPSUBQ    Z1, Z3, Z6
+	VXORPD    Z8, Z3, Z7
+	VPMOVQ2M  Z7, K2
+	VMOVDQU64 Z6, K2, Z5
+	VMOVDQU64 Z5, K1, Z3
+	VSUBPD    Z4, Z4, Z5
+	VORPD     Z5, Z0, Z0
+	VADDPD    Z3, Z4, Z4
+	VMOVUPD   Z4, (AX)(R8*1)
+	ADDQ      $0x40, R8
+
+test:
+	CMPQ    R8, SI
+	JLT     loop
+	VMOVUPD Z0, (DI)
+	VZEROUPPER
+	RET
+
 // func maxRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·maxRowsI64AVX512(SB), $0-56

@@ -34,6 +34,7 @@ func main() {
 		if t.bytes == 64 {
 			e.uniform()
 			e.widens()
+			e.triples()
 			e.extremeRows()
 		} else {
 			e.chainRows()

@@ -1,0 +1,126 @@
+package kernels
+
+// This file runs bodies that are a pass over the rows of tall matrices.
+
+import (
+	"flow/ir/value"
+	"flow/kernels/exact"
+	"flow/kernels/vec"
+)
+
+// innerWorker is one worker's registers.
+type innerWorker struct {
+	laneWorker
+	in      *innerCode
+	columns []slab      // of the matrices that are the same in every iteration, whole
+	terms   [][]float64 // columns to be summed, whole, one for each register of sums
+	summed  []int
+	sum     exact.Sum
+	one     []float64
+}
+
+func (c *innerCode) worker(r *parforRun) iterations {
+	w := &innerWorker{in: c, one: make([]float64, innerLanes)}
+	w.laneWorker = *c.laneCode.registers(r, innerLanes)
+	for _, x := range c.items {
+		fill(&w.regs[x.reg], w.elems[x.reg], r.values[x.from].(*value.Dense).At(0, x.col), 0, innerLanes)
+	}
+	if r.columns == nil {
+		for _, x := range c.columns {
+			r.columns = append(r.columns, columnOf(r.values[x.from].(*value.Dense), x.col))
+		}
+	}
+	w.columns = r.columns
+	for _, s := range c.sums {
+		for _, x := range s.of {
+			w.summed = append(w.summed, x)
+			w.terms = append(w.terms, make([]float64, c.rows))
+		}
+	}
+	return w
+}
+
+// columnOf is a copy of column j of m.
+func columnOf(m *value.Dense, j int) slab {
+	s := slabOver(make([]uint64, m.Rows), m.Elem, m.Rows)
+	for i := range m.Rows {
+		s.set(m.Elem, i, m.At(i, j))
+	}
+	return s
+}
+
+func (w *innerWorker) run(from, to int, out *value.Dense) error {
+	for p := from; p < to; p++ {
+		w.regs[w.in.index[0]].i64[0] = w.r.space.at(0, p)
+		if !w.exec(w.in.before, 1) || !w.pass() || !w.exec(w.in.after, 1) {
+			return errLane
+		}
+		if out == nil {
+			continue
+		}
+		for j, r := range w.in.out {
+			put(&slab{f64: out.F64, f32: out.F32, i64: out.I64, b: out.Bool}, p*out.Stride+j, &w.regs[r], 0)
+		}
+	}
+	return nil
+}
+
+// pass goes over the rows and makes the sums.
+func (w *innerWorker) pass() bool {
+	for _, m := range w.in.spread {
+		fill(&w.regs[m.to], w.elems[m.to], w.regs[m.from].at(w.elems[m.from], 0), 0, innerLanes)
+	}
+	rows := w.in.rows
+	for k := 0; k < rows; k += innerLanes {
+		n := min(innerLanes, rows-k)
+		for i, x := range w.in.columns {
+			w.regs[x.reg] = cut(w.columns[i], k, n)
+		}
+		for i, r := range w.summed {
+			w.regs[r] = slab{f64: w.terms[i][k : k+n]}
+		}
+		if !w.exec(w.in.block, n) {
+			return false
+		}
+	}
+	i := 0
+	for _, s := range w.in.sums {
+		w.sum.Reset()
+		for range s.of {
+			w.sum.AddSlice(w.terms[i])
+			i++
+		}
+		w.regs[s.to].f64[0] = w.sum.Round()
+	}
+	return true
+}
+
+// sum3 is the sum of each row of three columns, rounded once.
+func (w *laneWorker) sum3(s *laneStep, n int) {
+	dst := w.regs[s.dst].f64[:n]
+	a, b, c := w.regs[s.arg[0]].f64[:n], w.regs[s.arg[1]].f64[:n], w.regs[s.arg[2]].f64[:n]
+	done, ok := vec.Sum3F64(dst, a, b, c)
+	if !ok {
+		done = 0
+	}
+	for k := done; k < n; k++ {
+		x := [3]float64{a[k], b[k], c[k]}
+		dst[k] = exact.Of(x[:])
+	}
+}
+
+// root3 is x ^ 1.5 as the row pow has it.
+func (w *laneWorker) root3(s *laneStep, n int) {
+	dst, x := w.regs[s.dst].f64[:n], w.regs[s.arg[0]].f64[:n]
+	for k, v := range x {
+		if v < 0 {
+			for ; k < n; k++ {
+				dst[k] = vec.Pow(x[k], 1.5)
+			}
+			return
+		}
+		dst[k] = v
+	}
+	vec.SqrtF64(dst, x)
+	vec.MulF64(dst, dst, x)
+}
