@@ -3,6 +3,8 @@ package kernels
 // This file runs bodies that are a pass over the rows of tall matrices.
 
 import (
+	"math"
+
 	"flow/ir/value"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
@@ -16,11 +18,10 @@ type innerWorker struct {
 	terms   [][]float64 // columns to be summed, whole, one for each register of sums
 	summed  []int
 	sum     exact.Sum
-	one     []float64
 }
 
 func (c *innerCode) worker(r *parforRun) iterations {
-	w := &innerWorker{in: c, one: make([]float64, innerLanes)}
+	w := &innerWorker{in: c}
 	w.laneWorker = *c.laneCode.registers(r, innerLanes)
 	for _, x := range c.items {
 		fill(&w.regs[x.reg], w.elems[x.reg], r.values[x.from].(*value.Dense).At(0, x.col), 0, innerLanes)
@@ -112,14 +113,15 @@ func (w *laneWorker) sum3(s *laneStep, n int) {
 // root3 is x ^ 1.5 as the row pow has it.
 func (w *laneWorker) root3(s *laneStep, n int) {
 	dst, x := w.regs[s.dst].f64[:n], w.regs[s.arg[0]].f64[:n]
-	for k, v := range x {
-		if v < 0 {
-			for ; k < n; k++ {
-				dst[k] = vec.Pow(x[k], 1.5)
-			}
-			return
+	var signs uint64
+	for _, v := range x {
+		signs |= math.Float64bits(v)
+	}
+	if signs>>63 != 0 { // something below 0, or -0, or a NaN with a sign
+		for k, v := range x {
+			dst[k] = vec.Pow(v, 1.5)
 		}
-		dst[k] = v
+		return
 	}
 	vec.SqrtF64(dst, x)
 	vec.MulF64(dst, dst, x)
