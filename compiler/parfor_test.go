@@ -273,7 +273,7 @@ func TestParforRows(t *testing.T) {
 		n := []int{16, 20, 513, 700}[rng.IntN(4)]
 		text := fmt.Sprintf("P = randn(%d, 3, seed = 1)\nQ = 10 * rand(%d, 3, seed = 2) - 5\nm = randn(%d, 1, seed = 3)\nw = randn(1, 3, seed = 4)\nu = sum(w)\n"+
 			"emit parfor i in 0..9 { %s }\n", n, n, n, rowBody(rng, n))
-		if _, err := (runs{{1, 1, nil}, {1, 3, nil}, {2, 1, nil}}).differ(table, text); err != nil {
+		if _, err := (runs{{1, 1, nil, false}, {1, 3, nil, true}, {2, 1, nil, false}}).differ(table, text); err != nil {
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
 	}
