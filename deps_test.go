@@ -63,7 +63,7 @@ var allowed = map[string]string{
 	"runtime/dist/transport/mem":                    "runtime/dist/transport",
 	"runtime/dist/transport/mpi":                    "runtime/dist/transport",
 	"runtime/dist/transport/transporttest":          "runtime/dist/transport",
-	"runtime/dist/transport/transporttest/pingpong": "runtime/dist/transport runtime/dist/transport/mpi",
+	"runtime/dist/transport/transporttest/pingpong": "runtime/dist/transport runtime/dist/transport/mpi runtime/local",
 
 	// The root is wiring over everything; the command adds what concerns a terminal.
 	"": "lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +

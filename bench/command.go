@@ -80,11 +80,16 @@ func pingpong(b *bench) error {
 		b.skip("the C side: %v", err)
 		return nil
 	}
-	o, err := launch(peerEnv(), bin, args...)
-	if err != nil {
-		return err
+	for _, pages := range []struct{ text, tunables string }{
+		{"Flow sends from the memory of tiles, in huge pages; C from what calloc gives, in pages of 4 KiB:", ""},
+		{"C in huge pages as well (GLIBC_TUNABLES=glibc.malloc.hugetlb=1):", "glibc.malloc.hugetlb=1"},
+	} {
+		o, err := launch(append(peerEnv(), "GLIBC_TUNABLES="+pages.tunables), bin, args...)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(b.out, "%s\n\n```\n%s```\n\n", pages.text, o.stdout)
 	}
-	fmt.Fprintf(b.out, "%s\n", o.stdout)
 	return nil
 }
 

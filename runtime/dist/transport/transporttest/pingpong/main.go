@@ -10,6 +10,10 @@
 // The table's figures are medians over the runs of the half round trip; the ratio
 // is this program's over C's, the median of the runs' own ratios, because runs that
 // follow each other share the machine's state.
+//
+// The memory is that of tiles, local.BufferPool's, in huge pages. The kernel looks up and pins every page that it copies
+// from another process, which takes longer than the copy itself where pages are small, as the C program's are unless
+// GLIBC_TUNABLES=glibc.malloc.hugetlb=1 is in the environment of both.
 package main
 
 import (
@@ -27,6 +31,7 @@ import (
 
 	"flow/runtime/dist/transport"
 	"flow/runtime/dist/transport/mpi"
+	"flow/runtime/local"
 )
 
 var sizes = []int{1, 64, 1024, 8192, 65536, 1 << 20, 16 << 20, 64 << 20}
@@ -60,7 +65,10 @@ func measure(reps, polls int) error {
 	if tc.Size() != 2 {
 		return fmt.Errorf("needs 2 ranks, has %d", tc.Size())
 	}
-	b := make([]byte, 64<<20)
+	b, err := local.NewBufferPool(0).GetZeroed(64 << 20)
+	if err != nil {
+		return err
+	}
 	points := map[string][2]float64{}
 	for _, n := range sizes {
 		rounds := 20
