@@ -176,6 +176,11 @@ var exampleSets = map[string][][]Setting{
 	"solve.flow":       {{{Name: "n", Text: "60"}}},
 	"normal.flow":      {{{Name: "n", Text: "2000"}}},
 	"kmeans.flow":      {{{Name: "n", Text: "300"}, {Name: "d", Text: "5"}, {Name: "k", Text: "4"}, {Name: "cap", Text: "6"}}},
+	"linreg.flow": {
+		{{Name: "n", Text: "300"}, {Name: "m", Text: "6"}},
+		{{Name: "n", Text: "300"}, {Name: "m", Text: "6"}, {Name: "method", Text: "cg"}},
+	},
+	"heat2d.flow":      {{{Name: "n", Text: "20"}, {Name: "steps", Text: "50"}}, {{Name: "n", Text: "9"}, {Name: "tol", Text: "0.1"}}},
 	"multilogreg.flow": {{{Name: "n", Text: "120"}, {Name: "d", Text: "3"}, {Name: "cap", Text: "2"}}},
 	"gnmf.flow":        {{{Name: "n", Text: "200"}, {Name: "m", Text: "60"}, {Name: "k", Text: "4"}, {Name: "rounds", Text: "6"}}},
 	"pca.flow":         {{{Name: "n", Text: "700"}, {Name: "k", Text: "3"}}},

@@ -71,6 +71,8 @@ var small = map[string]struct {
 	"cholesky_eq.flow": {"n=90 nb=16", []string{"n=90 nb=1000", "n=90 nb=31", "n=90 nb=7"}},
 	"cc.flow":          {"n=60 e=70", nil},
 	"gnmf.flow":        {"n=100 m=40 k=3 rounds=4", nil},
+	"linreg.flow":      {"n=200 m=5 method=cg", nil},
+	"heat2d.flow":      {"n=16 steps=40", nil},
 	"kmeans.flow":      {"n=200 d=5 k=4 cap=6", nil},
 	"multilogreg.flow": {"n=120 d=3 cap=2", nil},
 	"pagerank.flow":    {"n=40 e=150", nil},
@@ -94,7 +96,7 @@ func TestExamples(t *testing.T) {
 	}
 	ways := []way{{threads: 1}, {threads: 2}, {threads: 3}, {threads: 1, ranks: 3},
 		{threads: 2, disable: []string{"fuse"}}, {threads: 2, disable: []string{"partition"}},
-		{threads: 2, disable: []string{"merge-equal", "narrow", "order"}}}
+		{threads: 2, disable: []string{"merge-equal", "narrow", "order"}}, {threads: 2, disable: []string{"hoist"}}}
 	for _, name := range files {
 		t.Run(name, func(t *testing.T) {
 			row, ok := small[name]

@@ -186,8 +186,11 @@ func harmless(g *ir.Graph, id ir.ID) bool {
 	if _, _, _, sent := g.Dest(id); sent || !d.Laws.Has(op.Pure) || d.Control != op.NoControl || d.Name == "read" {
 		return false
 	}
-	if d.Name == "const" || n.Region != nil {
+	if d.Name == "const" {
 		return true
+	}
+	if n.Region != nil { // a parfor may fail; chains are made later
+		return false
 	}
 	t := g.Type(id)
 	if t.Elem == types.Str || t.Kind != types.Scalar && !(t.IsDense() && t.Known()) {
