@@ -186,6 +186,21 @@ func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
 	return meant, nil
 }
 
+// FuzzOracle draws a program by one number, and by another what is left out of which run.
+func FuzzOracle(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed, seed+1)
+	}
+	table := tinyTable(f)
+	f.Fuzz(func(t *testing.T, program, left uint64) {
+		rng := rand.New(rand.NewPCG(program, 1))
+		p := newProgram(rng, table, 6+rng.IntN(14))
+		if _, err := drawRuns(rand.New(rand.NewPCG(left, 2)))[:4].differ(table, p.text()); err != nil {
+			t.Fatalf("%v\nin\n%s", err, p.text())
+		}
+	})
+}
+
 // difference is the first line that differs.
 func difference(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")

@@ -145,6 +145,13 @@ func (l *lowerer) binary(e *ast.Binary) val {
 		}
 	}
 	y := l.expr(e.Y)
+	switch e.Op {
+	case "==", "!=", "<", "<=", ">", ">=":
+		if x.isNaN() || y.isNaN() {
+			l.diags = append(l.diags, source.Errorf("W004", e.Span(), "comparison with nan: always %v", e.Op == "!=").
+				WithHelp("isnan(x) is true where x is nan"))
+		}
+	}
 	if x.isInt() && y.isInt() {
 		if v, ok := l.ints(e, x.s.I, y.s.I); ok {
 			v.untyped = x.untyped && y.untyped && v.s.Elem != types.Bool

@@ -41,6 +41,7 @@ func (l *lowerer) edgeVal(id ir.ID) val { return val{kind: edge, id: id, level: 
 func intVal(n int) val            { return val{kind: konst, s: value.I64(int64(n))} }
 func konstVal(s value.Scalar) val { return val{kind: konst, s: s} }
 func (v val) isInt() bool         { return v.kind == konst && v.s.Elem == types.I64 }
+func (v val) isNaN() bool         { return v.kind == konst && v.s.F != v.s.F }
 func (v val) isStr() bool         { return v.kind == konst && v.s.Elem == types.Str }
 
 // what names a value's kind for messages.
