@@ -51,6 +51,28 @@ H = G or t(G)
 c = seq(1, 3001)
 emit sum(max(c, rowmax(H * t(c))))
 `,
+	"escape times": `
+img = parfor y in 0..60, x in 0..90 {
+  cr = -2.5 + 3.5 * x / 90
+  ci = -1.0 + 2.0 * y / 60
+  iterate zr = 0.0, zi = 0.0, it = 0
+  until zr * zr + zi * zi > 4.0 or it == 40 {
+    next zr = zr * zr - zi * zi + cr
+    next zi = 2.0 * zr * zi + ci
+    next it = it + 1
+  }
+  it
+}
+emit colsum(img)
+`,
+	"rows": `
+P = rand(150, 3, seed = 2)
+emit parfor i in 0..150 {
+  D = P - P[i, :]
+  colsum(D / (rowsum(D ^ 2) + 0.01) ^ 1.5)
+}
+emit parfor i in 0..150 with (schedule = "tss", grain = 2) { sort(t(P[i, :]))[1, 0] }
+`,
 	"lanes": `
 v = parfor i in 0..20_000 {
   if i % 3 == 0 { sqrt(f64(i)) } else { f64(i) / 2.0 }
