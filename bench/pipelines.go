@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// This file defines the sections about loops under self-scheduling: fused pipelines, sparse and irregular work, small programs
+// of data analysis. In each of the programs the call `work` is what counts; data are in memory before it starts.
+
+// flowWork is Flow's run of one of the programs beside this file on two threads.
+func (b *bench) flowWork(label, program string, args ...string) contestant {
+	return contestant{name: label, run: func() (float64, error) {
+		return callSeconds("work", nil, b.flowrun, append([]string{b.program(program), "--threads=2"}, args...)...)
+	}}
+}
+
+// scan is a peer's program over the variants of its last arguments.
+func (b *bench) scan(label, binary string, args []string, variants ...[]string) contestant {
+	var list []contestant
+	for _, v := range variants {
+		list = append(list, b.peers.peer(strings.Join(v, " "), binary, peerEnv(), append(append([]string{}, args...), v...)...))
+	}
+	return best(label, list)
+}
+
+// threaded lets the BLAS of a Python peer have both threads; its own kernels get them anyway.
+func threaded() []string { return peerEnv("OPENBLAS_NUM_THREADS=2") }
+
+func fused(b *bench) error {
+	const n = "1e8"
+	for _, mode := range []string{"sum", "y"} {
+		kept := fmt.Sprintf("--set=kept=%t", mode == "y")
+		python := func(label, what string, more ...string) contestant {
+			return b.peers.script(label, "c_fused/fused_py.py", peerEnv(), append([]string{what, n, mode}, more...)...)
+		}
+		b.table("sqrt(a*x+b)*c-d over 1e8 f64, "+map[string]string{"sum": "summed", "y": "stored"}[mode]+", two threads", 0, contest(b.reps, []contestant{
+			b.flowWork("Flow", "fused.flow", kept),
+			b.peers.peer("C, OpenMP, one loop", "fused_omp", peerEnv(), n, mode),
+			python("numba", "numba", "2"),
+			python("numexpr", "numexpr", "2"),
+			python("NumPy", "numpy"),
+		}))
+	}
+	return nil
+}
+
+func transpose(b *bench) error {
+	b.table("x + t(x), 8192 x 8192 f64, two threads", 0, contest(b.reps, []contestant{
+		b.flowWork("Flow", "transpose.flow"),
+		b.scan("C, OpenMP, blocked, streaming stores", "tadd_omp", []string{"8192"}, []string{"32", "stream"}, []string{"64", "stream"}, []string{"128", "stream"}),
+		b.peers.script("NumPy", "b_transpose_add/numpy_tadd.py", peerEnv(), "8192"),
+	}))
+	return nil
+}
+
+// components runs on RMAT graphs of scale 20, made once; Flow gets the peers' file with its own header.
+func components(b *bench) error {
+	dir := filepath.Join(filepath.Dir(b.peers.build), "data")
+	bin := filepath.Join(dir, "rmat20.bin")
+	if _, err := os.Stat(bin); err != nil {
+		generate, err := b.peers.binary("gen_rmat")
+		if err != nil {
+			b.skip("%v", err)
+			return nil
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		if _, err := launch(nil, generate, "20", "16", bin); err != nil {
+			b.skip("%v", err)
+			return nil
+		}
+	}
+	graph := filepath.Join(b.dir, "rmat20.csr")
+	if err := asCSR(bin, graph); err != nil {
+		return err
+	}
+	b.table("maximum labels to a fixpoint, RMAT scale 20, edge factor 16, f64 labels, two threads", 0, contest(b.reps, []contestant{
+		b.flowWork("Flow", "components.flow", "--set=graph="+graph),
+		b.scan("C, OpenMP", "cc_omp_f64", []string{bin}, []string{"static", "0"}, []string{"dynamic", "64"}, []string{"dynamic", "1024"}, []string{"guided", "1"}),
+		b.peers.peer("SuiteSparse:GraphBLAS", "cc_graphblas_f64", peerEnv(), bin, "2"),
+		b.peers.script("SciPy, connected_components", "d_components/cc_scipy.py", peerEnv(), bin, "csgraph"),
+	}))
+	return nil
+}
+
+// asCSR copies a graph of the peers (order, number of entries, row pointers, columns) to a .csr file, which differs in its head:
+// magic, element type 0 (bool), rows, columns, entries.
+func asCSR(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var head [16]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	order, entries := head[:8], head[8:]
+	for _, part := range [][]byte{[]byte("FLOWCSR1"), make([]byte, 8), order, order, entries} {
+		if _, err := out.Write(part); err != nil {
+			return err
+		}
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+func nbody(b *bench) error {
+	b.table("n-body, 2000 bodies, 100 steps, two threads", 0, contest(b.reps, []contestant{
+		b.flowWork("Flow", "nbody.flow"),
+		b.peers.peer("C, OpenMP", "nbody_omp", peerEnv(), "2000", "100"),
+		b.peers.script("numba", "e_nbody/nbody_py.py", peerEnv(), "numba", "2000", "100", "2"),
+	}))
+	return nil
+}
+
+func learning(b *bench) error {
+	b.table("k-means, 1e6 x 20, k = 10, 20 rounds, two threads", 0, contest(b.reps, []contestant{
+		b.flowWork("Flow", "kmeans.flow"),
+		b.peers.peer("C, OpenMP", "kmeans_omp", peerEnv()),
+		b.peers.script("NumPy", "f_ml/numpy_ml.py", threaded(), "kmeans"),
+		b.peers.script("Dask, threads", "f_ml/dask_ml.py", peerEnv(), "kmeans", "threads", "delayed"),
+	}))
+	b.table("least squares by normal equations, 2e6 x 50, two threads", 0, contest(b.reps, []contestant{
+		b.flowWork("Flow", "regression.flow"),
+		b.peers.script("NumPy", "f_ml/numpy_ml.py", threaded(), "linreg"),
+		b.peers.script("Dask, threads", "f_ml/dask_ml.py", peerEnv(), "linreg", "threads", "array"),
+	}))
+	return nil
+}
+
+func irregular(b *bench) error {
+	list := []contestant{b.scan("C, OpenMP", "mandel_omp", []string{"2048", "1000"}, []string{"static", "1"}, []string{"dynamic", "1"}, []string{"guided", "1"})}
+	for _, technique := range []string{"STATIC", "GSS", "FAC2", "COST", "AUTO"} {
+		list = append(list, b.flowWork("Flow, "+technique, "irregular.flow", "--partitioning="+technique))
+	}
+	b.table("escape times, 2048 x 2048, at most 1000 rounds, two threads", 0, contest(b.reps, append(list[1:], list[0])))
+	return nil
+}
