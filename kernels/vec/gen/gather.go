@@ -40,7 +40,7 @@ func (e *emitter) ask(r sparseRow, n int) {
 }
 
 // extremeRows writes maxRowsI64 and minRowsI64: 8 entries a step, the last of a row under a mask. VPGATHERDQ leaves the lanes
-// that the mask leaves out, which hold the result so far.
+// that the mask leaves out, which hold start.
 func (e *emitter) extremeRows() {
 	for _, f := range []struct {
 		name string
@@ -80,7 +80,7 @@ func (e *emitter) extremeRows() {
 		e.DECQ(some)
 		e.KMOVW(some.As32(), mask)
 		e.VMOVDQU32_Z(operand.Mem{Base: r.col, Index: r.k, Scale: 4}, mask, idx)
-		e.VMOVDQA64(acc, got)
+		e.VMOVDQA64(start, got) // not acc: gathers of one row must not wait for each other
 		e.VPGATHERDQ(operand.Mem{Base: r.x, Index: idx, Scale: 8}, mask, got)
 		e.ask(r, gatherStep)
 		f.pick(got, acc, acc)
