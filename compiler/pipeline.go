@@ -73,7 +73,7 @@ var pipeline = []step{
 		func(s *state) error {
 			sizes := s.o.Sizes
 			sizes.Whole = s.o.Ranks == 1 && !s.o.Blocks
-			cut := func(g *ir.Graph) (*pass.Partitioned, error) {
+			cut := func(g *ir.Graph, sizes pass.Sizes) (*pass.Partitioned, error) {
 				return pass.Partition(s.ctx, g, s.o.Table, sizes, 2*s.o.maxTasks())
 			}
 			// A body that has been cut changes what its loop takes and gives.
@@ -84,8 +84,10 @@ var pipeline = []step{
 				}
 				return g
 			}
+			inside := sizes // one rank runs a loop, whatever their number
+			inside.Whole = !s.o.Blocks
 			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
-				p, err := cut(around(g))
+				p, err := cut(around(g), inside)
 				if err != nil {
 					return nil, err
 				}
@@ -94,7 +96,7 @@ var pipeline = []step{
 			if err != nil {
 				return err
 			}
-			p, err := cut(around(g))
+			p, err := cut(around(g), sizes)
 			if err != nil {
 				return err
 			}
