@@ -92,6 +92,9 @@ func (g *Graph) In(id ID) []ID {
 // Type is the type of an edge.
 func (g *Graph) Type(id ID) types.Type { return g.types[g.Edges[id].typ] }
 
+// SetType gives an edge another type.
+func (g *Graph) SetType(id ID, t types.Type) { g.Edges[id] = g.edge(t) }
+
 // TypeIndex is a number that edges of the same type share: two types with an Ext may be
 // equal and have two.
 func (g *Graph) TypeIndex(id ID) uint32 { return g.Edges[id].typ }

@@ -8,7 +8,14 @@ import (
 // DropDead drops the nodes that no effect needs: a binding that nothing emits or
 // asserts costs nothing.
 func DropDead(g *ir.Graph) *ir.Graph {
-	g = dropUnused(g)
+	if g.Controls() {
+		for again := true; again; { // a loop that is gone may have been the only reader of another's result
+			if keep := alive(g); keep != nil {
+				g = g.Compact(keep)
+			}
+			g, again = dropUnused(g)
+		}
+	}
 	if keep := alive(g); keep != nil {
 		return g.Compact(keep)
 	}

@@ -36,7 +36,13 @@ func Hoist(g *ir.Graph, table *op.Table) *ir.Graph {
 	if h.moved == 0 {
 		return g
 	}
-	return dropUnused(h.g)
+	for i := range h.g.Nodes {
+		switch h.g.Nodes[i].Op.Control {
+		case op.Iterate, op.Select:
+			dropInputs(h.g, ir.ID(i))
+		}
+	}
+	return h.g
 }
 
 type hoisting struct {

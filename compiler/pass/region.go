@@ -73,20 +73,32 @@ func body(r *ir.Region, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Region, err
 	return &ir.Region{Graph: g.Compact(keep), Args: held[:k:k], Yields: held[k:]}, nil
 }
 
-// dropUnused drops the inputs of loops and branches that none of their regions reads, the carried values that come to
-// nothing, and the results that nobody takes.
-func dropUnused(g *ir.Graph) *ir.Graph {
+// dropUnused drops the inputs of loops and branches that none of their regions reads, and the carried values that come to
+// nothing. It reports whether results of a loop were dropped, whose nodes are dead then.
+func dropUnused(g *ir.Graph) (out *ir.Graph, results bool) {
 	if !g.Controls() {
-		return g
+		return g, false
 	}
 	g = g.Clone()
+	parts := map[ir.ID][]ir.ID{}
 	for i := range g.Nodes {
-		switch g.Nodes[i].Op.Control {
-		case op.Iterate, op.Select:
-			dropInputs(g, ir.ID(i))
+		if g.Nodes[i].Op.Control == op.Part {
+			from := g.In(ir.ID(i))[0]
+			parts[from] = append(parts[from], ir.ID(i))
 		}
 	}
-	return g
+	uses := g.Uses()
+	for i := g.Len() - 1; i >= 0; i-- {
+		id := ir.ID(i)
+		switch g.Nodes[i].Op.Control {
+		case op.Iterate:
+			results = dropCarried(g, id, parts[id], uses) || results
+			dropInputs(g, id)
+		case op.Select:
+			dropInputs(g, id)
+		}
+	}
+	return g, results
 }
 
 // dropInputs drops what node id captures for nothing. An effect stays: it orders.

@@ -1,0 +1,164 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// dropCarried drops the carried values of loop id that come to nothing: no part of the loop's results that somebody reads, no
+// condition and no effect depends on them, through any number of rounds. uses counts the readers of g's nodes; parts lists the
+// parts of the loop. It reports whether it dropped any.
+func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
+	n := &g.Nodes[id]
+	k := n.Carried()
+	needed := neededCarried(g, id, parts, uses)
+	keep := make([]bool, len(g.In(id)))
+	left := 0
+	for i := range keep {
+		if keep[i] = i >= k || needed[i]; keep[i] && i < k {
+			left++
+		}
+	}
+	if left == 0 { // a loop that only asserts keeps one
+		keep[0], needed[0], left = true, true, 1
+	}
+	if left == k {
+		return false
+	}
+	var in []ir.ID
+	for i, x := range g.In(id) {
+		if keep[i] {
+			in = append(in, x)
+		}
+	}
+	var ts []types.Type
+	at := make([]int, len(g.Results(id)))
+	for i, f := range g.Results(id) {
+		if at[i] = len(ts); i >= k || needed[i] {
+			ts = append(ts, f.Type)
+		}
+	}
+	var first *ir.Region
+	next := &first
+	for r := n.Region; r != nil; r = r.Next {
+		x := &ir.Region{Graph: r.Graph, Args: r.Args, Yields: r.Yields}
+		if r == n.Region {
+			x.Yields = nil
+			for i, y := range r.Yields {
+				if needed[i] {
+					x.Yields = append(x.Yields, y)
+				}
+			}
+		}
+		*next = without(swept(x), keep)
+		next = &(*next).Next
+	}
+	attrs := n.Attrs.With("carry", op.Int(left))
+	g.Replace(id, n.Op, attrs, in...)
+	g.Nodes[id].Region = first
+	g.SetType(id, types.TupleOf(ts...))
+	for _, p := range parts {
+		if old := g.Nodes[p].Attrs.Int("at"); old < k && !needed[old] {
+			continue // nobody reads it; the caller drops it
+		}
+		g.Nodes[p].Attrs = g.Nodes[p].Attrs.With("at", op.Int(at[g.Nodes[p].Attrs.Int("at")]))
+	}
+	return true
+}
+
+// neededCarried is which carried values a loop needs.
+func neededCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) []bool {
+	n := &g.Nodes[id]
+	needed := make([]bool, n.Carried())
+	for _, p := range parts {
+		if at := g.Nodes[p].Attrs.Int("at"); at < len(needed) && uses[p] > 0 {
+			needed[at] = true
+		}
+	}
+	body := n.Region
+	if body.Next != nil {
+		markArgs(body.Next, body.Next.Yields, needed)
+	}
+	for r := body; r != nil; r = r.Next {
+		var effects []ir.ID
+		for i := range r.Graph.Nodes {
+			if r.Graph.Effects(ir.ID(i)) {
+				effects = append(effects, ir.ID(i))
+			}
+		}
+		markArgs(r, effects, needed)
+	}
+	for again := true; again; {
+		var from []ir.ID
+		before := 0
+		for i, y := range body.Yields {
+			if needed[i] {
+				from = append(from, y)
+				before++
+			}
+		}
+		markArgs(body, from, needed)
+		after := 0
+		for _, x := range needed {
+			if x {
+				after++
+			}
+		}
+		again = after > before
+	}
+	return needed
+}
+
+// markArgs marks the carried arguments that nodes of r depend on.
+func markArgs(r *ir.Region, from []ir.ID, needed []bool) {
+	reach := reached(r.Graph, from)
+	for i := range needed {
+		needed[i] = needed[i] || reach[r.Args[i]]
+	}
+}
+
+// reached is the nodes that those of from depend on, themselves included.
+func reached(g *ir.Graph, from []ir.ID) []bool {
+	out := make([]bool, g.Len())
+	for _, x := range from {
+		out[x] = true
+	}
+	for i := g.Len() - 1; i >= 0; i-- {
+		if out[i] {
+			for _, x := range g.In(ir.ID(i)) {
+				out[x] = true
+			}
+		}
+	}
+	return out
+}
+
+// swept is r without the nodes that neither its yields nor an effect needs. Arguments stay.
+func swept(r *ir.Region) *ir.Region {
+	from := append([]ir.ID(nil), r.Yields...)
+	for i := range r.Graph.Nodes {
+		if r.Graph.Effects(ir.ID(i)) {
+			from = append(from, ir.ID(i))
+		}
+	}
+	stays := reached(r.Graph, from)
+	for _, a := range r.Args {
+		stays[a] = true
+	}
+	to := make([]ir.ID, len(stays))
+	at := ir.ID(0)
+	for i, s := range stays {
+		if to[i] = at; s {
+			at++
+		}
+	}
+	out := &ir.Region{Graph: r.Graph.Compact(stays)}
+	for _, a := range r.Args {
+		out.Args = append(out.Args, to[a])
+	}
+	for _, y := range r.Yields {
+		out.Yields = append(out.Yields, to[y])
+	}
+	return out
+}
