@@ -131,6 +131,8 @@ type RunOptions struct {
 type Scheduling struct {
 	Plan schedule.Plan // Groups are those of the machine
 	Pin  bool          // bind each thread to a processor
+	// Forget keeps what AUTO learns out of the file that later runs read, and does not read it.
+	Forget bool
 	// OneThreadPerCore counts cores, not processors, where RunOptions.Threads is 0.
 	OneThreadPerCore bool
 }
@@ -141,12 +143,15 @@ type Scheduling struct {
 func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	out, own := o.output()
 	var report *Report
-	var err error
-	if p.Plan.Ranks > 1 {
-		report, err = p.runMem(ctx, out, o)
-	} else {
-		report, err = p.runLocal(ctx, out, o)
-	}
+	err := o.Schedule.withChoices(func(s Scheduling) (err error) {
+		o := o
+		if o.Schedule = s; p.Plan.Ranks > 1 {
+			report, err = p.runMem(ctx, out, o)
+		} else {
+			report, err = p.runLocal(ctx, out, o)
+		}
+		return err
+	})
 	return report, finish(out, own, p, err)
 }
 

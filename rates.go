@@ -78,6 +78,11 @@ func (r *Rates) Save() error {
 	if err != nil {
 		return err
 	}
+	return saveCache(path, text)
+}
+
+// saveCache writes a file of the cache, whole or not at all.
+func saveCache(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
@@ -99,15 +104,21 @@ func ratesPath(set string) (path, cpu string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	dir := os.Getenv("FLOW_CACHE")
-	if dir == "" {
-		if dir, err = os.UserCacheDir(); err != nil {
-			return "", "", err
-		}
-		dir = filepath.Join(dir, "flow")
+	dir, err := cacheDir()
+	if err != nil {
+		return "", "", err
 	}
 	cpu = fmt.Sprintf("%s %s", runtime.GOARCH, blas.Names())
 	return filepath.Join(dir, fmt.Sprintf("rates-%s-v%d.json", s.Name(), ratesVersion)), cpu, nil
+}
+
+// cacheDir is $FLOW_CACHE, or flow in the user's cache directory.
+func cacheDir() (string, error) {
+	if dir := os.Getenv("FLOW_CACHE"); dir != "" {
+		return dir, nil
+	}
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "flow"), err
 }
 
 // measured lists the rate classes that have a kernel of their own, as calls on tiles of one order. Everything else streams.

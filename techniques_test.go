@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"flow/runtime/schedule"
@@ -135,5 +137,121 @@ func TestSchedulesChangeNoByte(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// AUTO tries techniques over the executions of a loop, chooses one, and the next run begins with it.
+func TestAutoChoosesAndRemembers(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("FLOW_CACHE", dir)
+	const text = `
+X = rand(3000, 400, seed = 3)
+iterate v = 0.5, k = 0 times 30 {
+  next v = sum(exp(sqrt(X + v) * 0.01)) / 2000000.0
+  next k = k + 1
+}
+emit v
+`
+	p, err := Compile(context.Background(), "x.flow", []byte(text), CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(s Scheduling) (tried map[string]int, first string) {
+		t.Helper()
+		var out bytes.Buffer
+		r, err := p.Run(context.Background(), RunOptions{Stdout: &out, Threads: 2, Schedule: s, Stats: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tried = map[string]int{}
+		longest := int64(0)
+		for _, l := range r.Ranks[0].Loops {
+			longest = max(longest, l.N)
+			if l.Round == 0 && l.Op != "rand" && first == "" {
+				first = l.Technique
+			}
+			if l.Op == "rand" {
+				continue
+			}
+			tried[l.Technique]++
+			if !l.Chosen {
+				t.Errorf("%s under %s was not chosen", l.Op, l.Technique)
+			}
+		}
+		return tried, first
+	}
+	auto := Scheduling{Plan: schedule.Plan{Technique: schedule.Auto}}
+	tried, first := run(auto)
+	if len(tried) < 3 || first != "AUTO_CHUNK" {
+		t.Errorf("the first run tried %v, first %s", tried, first)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "auto-v1.json")); err != nil {
+		t.Error(err)
+	}
+	// What is chosen in the end depends on how busy the machine is, so the file is told.
+	chosen := schedule.NewSelector()
+	if err := chosen.UnmarshalJSON([]byte(`[{"op":"x","bucket":5,"p":2,"technique":"GSS","seconds_per_unit":0.001}]`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := saveChoices(chosen); err != nil {
+		t.Fatal(err)
+	}
+	if got, record := loadChoices().Choose(schedule.KeyOf("x", 32, 2)); record || got.Name != "GSS" {
+		t.Errorf("%s was kept", got.Name)
+	}
+	auto.Forget = true
+	if _, first := run(auto); first != "AUTO_CHUNK" {
+		t.Errorf("a run that is to forget began with %s", first)
+	}
+}
+
+// COST cuts later rounds of a loop by what the first one cost: most of a loop whose first iterations are dear goes to one worker.
+func TestCostLearnsOverRounds(t *testing.T) {
+	const text = `
+iterate s = 0.0, k = 0 times 5 {
+  w = parfor i in 0..512 {
+    iterate z = s * 0.0 + 0.3, j = 0 until j >= max(3, 6000 - i * 60) {
+      next z = z * z - 0.7
+      next j = j + 1
+    }
+    z
+  }
+  next s = sum(w)
+  next k = k + 1
+}
+emit s
+`
+	p, err := Compile(context.Background(), "x.flow", []byte(text), CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost, err := schedule.Lookup("COST")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Run(context.Background(), RunOptions{Threads: 2, Schedule: Scheduling{Plan: schedule.Plan{Technique: cost}}, Stats: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rounds := 0
+	for _, l := range r.Ranks[0].Loops {
+		if l.Op != "parfor" {
+			continue
+		}
+		rounds++
+		if l.Round == 0 {
+			continue
+		}
+		// The last chunk by position covers iterations that cost next to nothing; under factoring of iterations it would be one unit.
+		least, most := l.N, int64(0)
+		for _, c := range l.Chunks {
+			least, most = min(least, c.Hi-c.Lo), max(most, c.Hi-c.Lo)
+		}
+		if len(l.Chunks) < 4 || most < 4*least {
+			t.Errorf("round %d: chunks of %d to %d iterations, %d of them", l.Round, least, most, len(l.Chunks))
+		}
+	}
+	if rounds != 5 {
+		t.Errorf("%d rounds were recorded", rounds)
 	}
 }

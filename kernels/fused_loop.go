@@ -45,6 +45,7 @@ func windowsOf(t types.Type, trans bool) windows {
 func elementLoop(run *engine, program programmer) *op.Loop {
 	idle := &sync.Pool{}
 	return &op.Loop{
+		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
 			w := windowsOf(c.Type, transposes(c))
 			return w.n, w.leaf

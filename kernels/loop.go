@@ -27,6 +27,7 @@ const (
 func windowLoop(kernel func(c *op.Call) error, parts ...part) *op.Loop {
 	idle := &sync.Pool{}
 	return &op.Loop{
+		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
 			w := windowsFor(c, parts)
 			return w.n, w.leaf
@@ -170,6 +171,7 @@ func (w *windowWorker) window(l *windowBody, i, j, rows, cols int) error {
 // rectLoop is the Loop of a kernel that makes any window of its result by itself.
 func rectLoop(f func(c *op.Call, w window)) *op.Loop {
 	return &op.Loop{
+		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
 			w := windowsOf(c.Type, false)
 			return w.n, w.leaf

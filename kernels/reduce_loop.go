@@ -23,6 +23,7 @@ func inputSpace(c *op.Call) windows {
 // loop is the Loop of a whole reduction.
 func (w whole) loop() *op.Loop {
 	return &op.Loop{
+		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
 			s := inputSpace(c)
 			return s.n, s.leaf
@@ -93,6 +94,7 @@ func (w whole) colLoop(kernel func(c *op.Call) error) *op.Loop {
 		return t.IsDense() && t.Known() && t.Cols > 0 && t.Cols < manyCols && t.Rows > manyCols
 	}
 	return &op.Loop{
+		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
 			if !long(c) {
 				return byColumn.Space(c)
@@ -213,6 +215,7 @@ func (c *columnSums) add(sums []exact.Sum, a *value.Dense, squares bool) {
 // sameLoop is the Loop of identical: a worker's verdict each.
 func sameLoop() *op.Loop {
 	return &op.Loop{
+		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
 			if c.In[0].Type() != c.In[1].Type() {
 				return 0, 0

@@ -96,11 +96,12 @@ type Engine struct {
 	done []atomic.Uint32 // a bit a task: has ended; nil without Remote
 	low  int             // tasks below have ended; of FirstUnfinished
 
-	loopMu  sync.Mutex
-	loops   map[int32]*nodeLoop // by task; of those that have been loops
-	records []trace.LoopRecord
-	kept    int // chunks in records
-	unkept  int // loops whose chunks would have been too many
+	loopMu   sync.Mutex
+	loops    map[int32]*nodeLoop // by task; of those that have been loops
+	selector *schedule.Selector  // of nodes that ask for a choice where the run does not
+	records  []trace.LoopRecord
+	kept     int // chunks in records
+	unkept   int // loops whose chunks would have been too many
 
 	scratch []workerState
 	names   []int32 // of kinds, in the trace

@@ -15,6 +15,7 @@ import (
 	"flow/ir/plan"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/runtime/schedule"
 )
 
 // Flags of a task.
@@ -37,7 +38,7 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	if o.Grace == 0 {
 		o.Grace = time.Second
 	}
-	e := &Engine{p: p, o: o, buffers: o.Buffers, epoch: time.Now()}
+	e := &Engine{p: p, o: o, buffers: o.Buffers, epoch: time.Now(), selector: schedule.NewSelector()}
 	if e.buffers == nil {
 		e.buffers, e.own = NewBufferPool(0), true
 	}

@@ -17,16 +17,6 @@ import (
 	"flow/runtime/trace"
 )
 
-// nodeLoop is what the engine keeps of a node that was run as a loop, for its next execution: what its technique has
-// learned, and the memory of an execution.
-type nodeLoop struct {
-	loopRun
-	queues *schedule.Queues
-	plan   schedule.Plan
-	round  int32
-	units  int
-}
-
 // loopRun is one execution of a loop.
 type loopRun struct {
 	Shared
@@ -47,58 +37,9 @@ type loopRun struct {
 	mu     sync.Mutex
 	err    error // of that chunk
 
-	chunks [][]trace.Chunk // of each worker, if records are kept
+	keeps  bool
+	chunks [][]trace.Chunk // of each worker, if keeps
 	log    *nodeLoop
-}
-
-// loopOf finds or makes the state of the loop of task t, which has so many units of leaf iterations. What its technique has learned is kept for as long as the
-// number of units stays.
-func (e *Engine) loopOf(t int32, n *ir.Node, units, leaf int) (*nodeLoop, error) {
-	e.loopMu.Lock()
-	l := e.loops[t]
-	e.loopMu.Unlock()
-	if l != nil && l.units == units {
-		l.round++
-		l.queues.Reset()
-		return l, nil
-	}
-	l = &nodeLoop{units: units}
-	l.log = l
-	var err error
-	if l.plan, err = e.planOf(n, leaf); err != nil {
-		return nil, err
-	}
-	l.queues, err = schedule.NewQueues(&l.plan, schedule.Params{N: units, P: len(e.scratch)})
-	if err != nil {
-		return nil, &op.Failure{Code: "E609", Msg: err.Error(), Help: "choose another technique with --partitioning"}
-	}
-	e.loopMu.Lock()
-	if e.loops == nil {
-		e.loops = map[int32]*nodeLoop{}
-	}
-	e.loops[t] = l
-	e.loopMu.Unlock()
-	return l, nil
-}
-
-// planOf is how the loops of a node are handed out: as the run says, unless the node says otherwise by its attributes
-// schedule and grain, the least number of iterations a chunk.
-func (e *Engine) planOf(n *ir.Node, leaf int) (schedule.Plan, error) {
-	p := e.o.Schedule
-	if p.Groups = nil; p.Layout != schedule.Centralized {
-		p.Groups = e.pool.Groups()
-	}
-	if g := n.Attrs.Int("grain"); g > 0 {
-		p.Grain = (g + leaf - 1) / leaf
-	}
-	if name := n.Attrs.Str("schedule"); name != "" {
-		t, err := schedule.Lookup(name)
-		if err != nil {
-			return p, &op.Failure{Code: "E609", Msg: err.Error()}
-		}
-		p.Technique = t
-	}
-	return p, nil
 }
 
 // open makes task t a loop if it is one; false if its kernel should run. It takes over the call of s.
@@ -107,6 +48,9 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	n, leaf := c.Def.Loop.Space(c)
 	if n <= leaf || leaf <= 0 {
 		return false, nil
+	}
+	if c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil && !w.pool.idle() {
+		return false, nil // every worker has a task of its own
 	}
 	l, err := e.loopOf(t, &e.g.Nodes[id], (n+leaf-1)/leaf, leaf)
 	if err != nil {
@@ -118,11 +62,14 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		l.forget()
 		return false, err
 	}
+	if !e.clock {
+		start = e.now(s)
+	}
 	l.e, l.t, l.id, l.n, l.leaf, l.begun, l.owner = e, t, id, n, leaf, start, w.index
 	l.failed.Store(maxNode)
 	l.err = nil
-	l.timed = e.clock || l.queues.Learns()
-	if e.o.Stats || e.o.Trace != nil {
+	l.timed = e.clock || l.queues.Learns() || l.did != nil
+	if l.keeps = e.o.Stats || e.o.Trace != nil || l.record; l.keeps {
 		if l.chunks == nil {
 			l.chunks = make([][]trace.Chunk, len(e.scratch))
 		}
@@ -133,6 +80,10 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	w.Share(&l.Shared, l)
 	return true, nil
 }
+
+// lightLeaves is from how many leaves on a light loop is shared whatever the others do: some hundred microseconds, after which somebody
+// may be idle.
+const lightLeaves = 32
 
 // forget lets go of the values of an execution.
 func (l *loopRun) forget() {
@@ -207,7 +158,10 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 		if l.timed {
 			ended = e.now(s)
 			q.Report(w.index, unit, size, float64(ended-began)/1e9, float64(began-asked)/1e9)
-			if l.chunks != nil {
+			if l.log.did != nil {
+				l.log.did[w.index].add(size, float64(ended-began)/1e9, float64(began-asked)/1e9)
+			}
+			if l.keeps {
 				l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: at, Hi: int64(hi), Worker: int32(w.index), Stolen: stolen,
 					Asked: asked, Start: began, End: ended})
 			}
@@ -236,15 +190,18 @@ func (l *loopRun) Done(w *Worker) error {
 	s := &e.scratch[w.index]
 	s.current.Store(int64(l.id) + 1)
 	start := int64(0)
-	if e.clock {
+	if e.clock || l.timed {
 		start = e.now(s)
 	}
 	v, err := l.result(w)
 	end := start
-	if e.clock {
+	if e.clock || l.timed {
 		end = e.now(s)
 	}
-	if l.chunks != nil {
+	if err == nil {
+		l.log.learn(l.begun, end)
+	}
+	if e.o.Stats || e.o.Trace != nil {
 		e.addLoop(l, end, err != nil)
 	}
 	out, t, id := l.out, l.t, l.id
@@ -300,7 +257,7 @@ func (e *Engine) addLoop(l *loopRun, end int64, failed bool) {
 	}
 	r := trace.LoopRecord{Node: int32(e.planned(l.id)), Round: l.log.round, Op: l.call.Def.Name, N: int64(l.n), Leaf: int64(l.leaf), MinChunk: int64(max(p.Grain, 1)),
 		Technique: t.Name, Layout: p.Layout.String(), Victim: p.Victim.String(), Workers: int32(len(e.scratch)),
-		Start: l.begun, End: end, Failed: failed, Chunks: make([]trace.Chunk, 0, n)}
+		Chosen: l.log.auto != nil, Start: l.begun, End: end, Failed: failed, Chunks: make([]trace.Chunk, 0, n)}
 	for _, c := range l.chunks {
 		r.Chunks = append(r.Chunks, c...)
 	}

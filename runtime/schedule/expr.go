@@ -40,8 +40,12 @@ func exprTechnique(name string) (*Technique, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
+	needs := "N, P"
+	if c.measured {
+		needs += ", mu, sigma, h"
+	}
 	return &Technique{
-		Name: exprPrefix + " " + text, Class: "expression", Needs: "N, P",
+		Name: exprPrefix + " " + text, Class: "expression", Needs: needs,
 		Doc: "the size of a chunk is " + text, Source: "given by the user",
 		build: func(p Params) (Calculator, error) { return c.calculator(p, f) },
 	}, nil
@@ -76,9 +80,10 @@ func (c *exprCompiler) calculator(p Params, f formula) (Calculator, error) {
 
 // exprCompiler turns a tree into closures.
 type exprCompiler struct {
-	text  string
-	moves bool // R or i occurs
-	err   error
+	text     string
+	moves    bool // R or i occurs
+	measured bool // h, mu or sigma occurs
+	err      error
 }
 
 // exprFunctions have one argument.
@@ -146,6 +151,10 @@ func (c *exprCompiler) name(name string) formula {
 	case "i":
 		c.moves = true
 		return func(v *variables) float64 { return v.i }
+	case "h", "mu", "sigma":
+		c.measured = true
+	}
+	switch name {
 	case "h":
 		return func(v *variables) float64 { return v.h }
 	case "mu":

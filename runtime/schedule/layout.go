@@ -70,6 +70,7 @@ func named(what string, names []string, name string) (int, error) {
 // Plan is everything that says how the loops of a run are handed out.
 type Plan struct {
 	Technique    *Technique // nil: the default, Default()
+	Selector     *Selector  // chooses for each loop, if the technique is Auto; nil: whoever runs it has one of its own
 	Layout       Layout
 	Victim       Victim
 	Grain        int    // the smallest chunk, in units; 0: 1

@@ -91,6 +91,9 @@ func (e *UnknownError) Help() string {
 	return "flowrun chunks lists the techniques"
 }
 
+// Measured says that the technique's chunks follow from the times of iterations and of claiming, Params.Mu, Sigma and H.
+func (t *Technique) Measured() bool { return strings.Contains(t.Needs, "sigma") }
+
 // Default is the technique of loops for which nobody asks for another.
 var Default = sync.OnceValue(func() *Technique {
 	t, err := Lookup("STATIC")
@@ -105,6 +108,9 @@ var Default = sync.OnceValue(func() *Technique {
 func Lookup(name string) (*Technique, error) {
 	if name = strings.TrimSpace(name); len(name) >= len(exprPrefix) && strings.EqualFold(name[:len(exprPrefix)], exprPrefix) {
 		return exprTechnique(name)
+	}
+	if plain(name) == Auto.Name {
+		return Auto, nil
 	}
 	all := techniques()
 	var known []string

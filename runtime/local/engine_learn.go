@@ -1,0 +1,173 @@
+package local
+
+// This file defines what an execution of a loop leaves to the next one of the same node: the queues, whose techniques learn; the moments of its iterations, for
+// techniques that are given them; and the choice of the technique, if that is asked for.
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/runtime/schedule"
+)
+
+// nodeLoop is what the engine keeps of a node that was run as a loop, and the memory of an execution.
+type nodeLoop struct {
+	loopRun
+	queues *schedule.Queues
+	plan   schedule.Plan
+	round  int32
+	units  int
+
+	by     map[*schedule.Technique]*schedule.Queues // that have been chosen
+	auto   *schedule.Selector                       // nil: the technique is given
+	key    schedule.Key
+	record bool // this execution is recorded for the choice
+
+	did []moments // of each worker, if the technique or the choice wants them
+}
+
+// moments sums up the chunks of one worker: n units in t seconds, q the sum of t^2/n.
+type moments struct {
+	n, t, q, claiming float64
+	chunks            float64
+	_                 [88]byte
+}
+
+func (m *moments) add(units int, seconds, claiming float64) {
+	m.n += float64(units)
+	m.t += seconds
+	m.q += seconds * seconds / float64(units)
+	m.claiming += claiming
+	m.chunks++
+}
+
+// params are N and P, and mean and deviation of the time of a unit and the mean time of claiming, as the execution before measured them; the deviation
+// is estimated from chunk totals, as AF does.
+func (l *nodeLoop) params(workers int) schedule.Params {
+	p := schedule.Params{N: l.units, P: workers}
+	var sum moments
+	for i := range l.did {
+		m := &l.did[i]
+		sum.n += m.n
+		sum.t += m.t
+		sum.q += m.q
+		sum.claiming += m.claiming
+		sum.chunks += m.chunks
+		*m = moments{}
+	}
+	if sum.t > 0 {
+		p.Mu, p.H = sum.t/sum.n, sum.claiming/sum.chunks
+		if sum.chunks > 1 {
+			p.Sigma = math.Sqrt(max(0, sum.q-sum.t*p.Mu) / (sum.chunks - 1))
+		}
+	}
+	return p
+}
+
+// loopOf finds or makes the state of the loop of task t, which has so many units of leaf iterations. What its technique has learned is kept for as long as the
+// number of units stays.
+func (e *Engine) loopOf(t int32, n *ir.Node, units, leaf int) (*nodeLoop, error) {
+	e.loopMu.Lock()
+	l := e.loops[t]
+	e.loopMu.Unlock()
+	if l == nil || l.units != units {
+		l = &nodeLoop{units: units, round: -1}
+		l.log = l
+		if err := e.planOf(l, n, leaf); err != nil {
+			return nil, err
+		}
+		e.loopMu.Lock()
+		if e.loops == nil {
+			e.loops = map[int32]*nodeLoop{}
+		}
+		e.loops[t] = l
+		e.loopMu.Unlock()
+	}
+	l.round++
+	if err := l.prepare(len(e.scratch)); err != nil {
+		return nil, &op.Failure{Code: "E609", Msg: err.Error(), Help: "choose another technique with --partitioning"}
+	}
+	return l, nil
+}
+
+// prepare makes the queues ready for an execution.
+func (l *nodeLoop) prepare(workers int) (err error) {
+	if l.auto != nil {
+		l.plan.Technique, l.record = l.auto.Choose(l.key)
+		l.queues = l.by[l.plan.Technique]
+	}
+	measured := l.plan.Technique != nil && l.plan.Technique.Measured()
+	if l.did == nil && (measured || l.auto != nil) {
+		l.did = make([]moments, workers)
+	}
+	if l.queues != nil && !measured {
+		l.queues.Reset()
+		return nil
+	}
+	if l.queues, err = schedule.NewQueues(&l.plan, l.params(workers)); err == nil && l.auto != nil {
+		if l.by == nil {
+			l.by = map[*schedule.Technique]*schedule.Queues{}
+		}
+		l.by[l.plan.Technique] = l.queues
+	}
+	return err
+}
+
+// planOf is how the loops of a node are handed out: as the run says, unless the node says otherwise by its attributes
+// schedule and grain, the least number of iterations a chunk.
+func (e *Engine) planOf(l *nodeLoop, n *ir.Node, leaf int) error {
+	l.plan = e.o.Schedule
+	if l.plan.Groups = nil; l.plan.Layout != schedule.Centralized {
+		l.plan.Groups = e.pool.Groups()
+	}
+	if g := n.Attrs.Int("grain"); g > 0 {
+		l.plan.Grain = (g + leaf - 1) / leaf
+	}
+	if name := n.Attrs.Str("schedule"); name != "" {
+		t, err := schedule.Lookup(name)
+		if err != nil {
+			return &op.Failure{Code: "E609", Msg: err.Error()}
+		}
+		l.plan.Technique = t
+	}
+	if l.plan.Technique == schedule.Auto {
+		if l.auto = l.plan.Selector; l.auto == nil {
+			l.auto = e.selector
+		}
+		l.key = schedule.KeyOf(nameOf(n), l.units, len(e.scratch))
+	}
+	return nil
+}
+
+// nameOf tells operators apart whose loops are not alike: those with a body by a hash of it.
+func nameOf(n *ir.Node) string {
+	if n.Region == nil {
+		return n.Op.Name
+	}
+	h := fnv.New32a()
+	for r := n.Region; r != nil; r = r.Next {
+		_, _ = h.Write([]byte(r.Graph.String())) // never fails
+	}
+	return fmt.Sprintf("%s-%08x", n.Op.Name, h.Sum32())
+}
+
+// learn tells who chooses techniques how long the loop took, from start to end in nanoseconds.
+func (l *nodeLoop) learn(start, end int64) {
+	if l.auto == nil {
+		return
+	}
+	var chunks []schedule.Executed
+	if l.record {
+		chunks = []schedule.Executed{}
+		for _, list := range l.chunks {
+			for _, c := range list {
+				lo, hi := int(c.Lo)/l.leaf, (int(c.Hi)+l.leaf-1)/l.leaf
+				chunks = append(chunks, schedule.Executed{Start: lo, N: hi - lo, Worker: int(c.Worker), Seconds: float64(c.End-c.Start) / 1e9})
+			}
+		}
+	}
+	l.auto.Done(l.key, l.plan.Technique, l.units, float64(end-start)/1e9, chunks, l.params(len(l.did)).H)
+}

@@ -1,0 +1,249 @@
+package schedule
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+)
+
+// This file defines Selector, which finds the technique for each operator by trying: AUTO. To choose is a noisy best-arm problem without state, so there is no
+// learning from states here:
+//
+//  1. The first execution runs in small chunks of one size, which no order of costs can hurt much, and is recorded.
+//  2. The portfolio is replayed on the recorded costs in virtual time; the best few are kept (pruning by model).
+//  3. These are tried in turn; after each round the slower half by median time is dropped (successive halving: Karnin, Koren, Somekh, ICML 2013).
+//  4. The winner stays until the loop gets slower than it was, for long enough (a one-sided CUSUM, Page 1954, of the logarithm of the time of a unit).
+//     Then it begins anew.
+//
+// Wrong where executions of one key differ at random by more than techniques do; then any choice is as good.
+
+// Auto is the technique that is none: it asks for a Selector's choice. Lookup knows it, Techniques does not list it, and New fails.
+var Auto = &Technique{Name: "AUTO", Class: "choice", Doc: "a technique for each loop, found by trying", Source: "this project",
+	build: func(Params) (Calculator, error) {
+		return nil, errors.New("AUTO has no chunks of its own: it chooses a technique for each loop as it runs")
+	}}
+
+// Key says which executions are alike: the operator and what is fused into it, the size as a power of two, the workers.
+type Key struct {
+	Op     string `json:"op"`
+	Bucket int    `json:"bucket"`
+	P      int    `json:"p"`
+}
+
+// KeyOf is the key of a loop of so many units.
+func KeyOf(op string, units, workers int) Key {
+	return Key{op, int(math.Round(math.Log2(float64(max(units, 1))))), workers}
+}
+
+const (
+	survivors = 4    // of the pruning
+	tries     = 3    // of each technique in a round
+	maxCosts  = 2048 // units that are told apart in a replay
+	worthTime = 5e-4 // seconds of an execution below which replaying costs more than it can gain
+	slack     = 0.05 // slowdown that CUSUM forgives, as a logarithm
+	alarm     = 1.0  // where it ends: 20 executions at 10 %, five however slow they are
+)
+
+// Selector chooses techniques. It is safe for concurrent use.
+type Selector struct {
+	mu   sync.Mutex
+	arms map[Key]*trial
+}
+
+// trial is what is known of one key.
+type trial struct {
+	candidates []*Technique
+	times      [][]float64 // of a unit, by candidate, in this round
+	next       int
+	reference  float64 // seconds of a unit under the chosen technique; 0: not chosen
+	cusum      float64
+}
+
+// NewSelector knows nothing yet.
+func NewSelector() *Selector { return &Selector{arms: map[Key]*trial{}} }
+
+// recorder is the technique of executions that are recorded.
+var recorder = sync.OnceValue(func() *Technique { return mustLookup("AUTO_CHUNK") })
+
+func mustLookup(name string) *Technique {
+	t, err := Lookup(name)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return t
+}
+
+// Choose is the technique for the next execution of a loop; record asks for its chunks (see Done).
+func (s *Selector) Choose(k Key) (t *Technique, record bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.arms[k]
+	switch {
+	case a == nil || len(a.candidates) == 0:
+		return recorder(), true
+	case a.reference > 0:
+		return a.candidates[0], false
+	}
+	return a.candidates[a.next%len(a.candidates)], false
+}
+
+// Done says that a loop of so many units took so many seconds under t. The chunks are those of a recorded execution, nil for others; overhead is the mean
+// time of claiming one.
+func (s *Selector) Done(k Key, t *Technique, units int, seconds float64, chunks []Executed, overhead float64) {
+	if units <= 0 || !(seconds > 0) {
+		return
+	}
+	if chunks != nil && seconds < worthTime {
+		return // recorded again and again, until it takes long enough to care
+	}
+	per := seconds / float64(units)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.arms[k]
+	switch {
+	case chunks != nil && (a == nil || len(a.candidates) == 0):
+		list := prune(chunks, units, k.P, overhead)
+		s.arms[k] = &trial{candidates: list, times: make([][]float64, len(list))}
+	case a == nil:
+	case a.reference > 0:
+		a.watch(s, k, per)
+	default:
+		a.tried(t, per)
+	}
+}
+
+// tried notes a time, and ends the round when all candidates have theirs.
+func (a *trial) tried(t *Technique, per float64) {
+	i := slices.IndexFunc(a.candidates, func(c *Technique) bool { return c.Name == t.Name })
+	if i < 0 {
+		return // chosen before the round ended
+	}
+	a.times[i] = append(a.times[i], per)
+	a.next++
+	for _, x := range a.times {
+		if len(x) < tries {
+			return
+		}
+	}
+	order := make([]int, len(a.candidates))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(median(a.times[x]), median(a.times[y])) })
+	var list []*Technique
+	for _, i := range order[:(len(order)+1)/2] {
+		list = append(list, a.candidates[i])
+	}
+	best := median(a.times[order[0]])
+	a.candidates, a.times, a.next = list, make([][]float64, len(list)), 0
+	if len(list) == 1 {
+		a.reference = best
+	}
+}
+
+// watch looks out for a loop that has become slower.
+func (a *trial) watch(s *Selector, k Key, per float64) {
+	x := math.Log(per / a.reference)
+	if x < -slack { // it was slow when it was measured: the reference follows down
+		a.reference *= math.Exp(x / 8)
+	}
+	if a.cusum = max(0, a.cusum+min(x, alarm/4)-slack); a.cusum > alarm {
+		delete(s.arms, k)
+	}
+}
+
+func median(x []float64) float64 {
+	x = slices.Clone(x)
+	slices.Sort(x)
+	return x[len(x)/2]
+}
+
+// prune replays the portfolio on recorded chunks and returns the best, best first. Techniques that learn get a second execution.
+func prune(chunks []Executed, units, workers int, overhead float64) []*Technique {
+	tr := NewTrace(coarse(chunks, units, min(units, maxCosts)))
+	type result struct {
+		t *Technique
+		T float64
+	}
+	var results []result
+	all := techniques()
+	for i := range all {
+		if t := &all[i]; t.Class != "random" && t.Name != "BOLD" {
+			sim, err := NewSimulation(tr, t, Params{}, Machine{P: workers, H: overhead})
+			if err != nil {
+				continue
+			}
+			out, err := sim.Run()
+			if t.Class == "adaptive" || t.Class == "cost" {
+				out, err = sim.Run()
+			}
+			if err == nil {
+				results = append(results, result{t, out.Makespan})
+			}
+		}
+	}
+	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(a.T, b.T) })
+	var list []*Technique
+	for _, r := range results[:min(survivors, len(results))] {
+		list = append(list, r.t)
+	}
+	return list
+}
+
+// coarse spreads the time of chunks of a loop of so many units over n bins of equally many units.
+func coarse(chunks []Executed, units, n int) []float64 {
+	costs := make([]float64, n)
+	scale := float64(n) / float64(units)
+	for _, c := range chunks {
+		from, to := float64(c.Start)*scale, float64(c.Start+c.N)*scale
+		for b := int(from); b < n && float64(b) < to; b++ {
+			costs[b] += c.Seconds * (min(to, float64(b+1)) - max(from, float64(b))) / (to - from)
+		}
+	}
+	return costs
+}
+
+// saved is a choice as files keep it.
+type saved struct {
+	Key
+	Technique string  `json:"technique"`
+	PerUnit   float64 `json:"seconds_per_unit"`
+}
+
+// MarshalJSON writes the choices that have been made, not what is still being tried.
+func (s *Selector) MarshalJSON() ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []saved{}
+	for k, a := range s.arms {
+		if a.reference > 0 {
+			list = append(list, saved{k, a.candidates[0].Name, a.reference})
+		}
+	}
+	slices.SortFunc(list, func(a, b saved) int {
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.P, b.P))
+	})
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON adds choices that were written; what is no technique any more is left out.
+func (s *Selector) UnmarshalJSON(text []byte) error {
+	var list []saved
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.arms == nil {
+		s.arms = map[Key]*trial{}
+	}
+	for _, x := range list {
+		if t, err := Lookup(x.Technique); err == nil && x.PerUnit > 0 && !math.IsInf(x.PerUnit, 0) {
+			s.arms[x.Key] = &trial{candidates: []*Technique{t}, times: make([][]float64, 1), reference: x.PerUnit}
+		}
+	}
+	return nil
+}
