@@ -165,7 +165,7 @@ func simplify(g *ir.Graph, o *Options) *ir.Graph {
 		if out == g {
 			break
 		}
-		g = pass.DropDead(out)
+		g = pass.SweepDead(out) // which is the rules' own
 		if !slices.Contains(o.Disable, "merge-equal") {
 			g = pass.MergeEqual(g)
 		}

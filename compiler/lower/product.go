@@ -13,8 +13,13 @@ import (
 // This file defines products: `A @ B @ C @ v` written without parentheses is a chain, whose order is the cheapest one
 // (rule order-chain). Parentheses, names and calls end a chain: `(A @ B) @ v` is computed as it stands.
 
-// product elaborates a chain of two factors or more.
+// product elaborates a product of two factors, or a chain.
 func (l *lowerer) product(e *ast.Binary) val {
+	if x, ok := e.X.(*ast.Binary); !ok || x.Op != "@" { // of two factors, as in a million tasks: without lists
+		v := l.apply(l.table.Infix("@"), nil, e.OpAt, []val{l.expr(e.X), l.expr(e.Y)}, []source.Span{e.X.Span(), e.Y.Span()})
+		v.product = v.kind == edge
+		return v
+	}
 	var factors []ast.Expr
 	var signs []source.Span // signs[k] stands between factors k and k + 1
 	left := e

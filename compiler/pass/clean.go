@@ -22,6 +22,25 @@ func DropDead(g *ir.Graph) *ir.Graph {
 	return g
 }
 
+// SweepDead is DropDead in the memory of g, which nobody else may hold.
+func SweepDead(g *ir.Graph) *ir.Graph {
+	if g.Controls() {
+		return DropDead(g)
+	}
+	keep := alive(g)
+	if keep == nil {
+		return g
+	}
+	live := make([]int32, len(keep))
+	for i, k := range keep {
+		if k {
+			live[i] = 1
+		}
+	}
+	g.Sweep(0, live, make([]ir.ID, len(keep)))
+	return g
+}
+
 // alive says which nodes some effect needs; nil when all are.
 func alive(g *ir.Graph) []bool {
 	keep := make([]bool, g.Len())

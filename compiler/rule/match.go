@@ -27,10 +27,26 @@ type site struct {
 	origin ir.Origin
 	// single reports that nothing but the matched node above reads a node.
 	single func(ir.ID) bool
-	// inside reports that a node belongs to the same task: it sends nowhere, or to where the site sends.
-	inside func(ir.ID) bool
 	// total reports that neither a node nor what it is computed from can fail.
 	total func(ir.ID) bool
+}
+
+// inside reports that a node belongs to the site's task: it sends to no channel element, or to the same.
+func (s *site) inside(id ir.ID) bool {
+	grid, version, at, ok := s.g.Dest(id)
+	if !ok {
+		return true
+	}
+	grid2, version2, at2, ok := s.dest()
+	if !ok || grid != grid2 || version != version2 {
+		return false
+	}
+	for k := range at {
+		if at[k] != at2[k] {
+			return false
+		}
+	}
+	return true
 }
 
 // match is a pattern bound to a site.

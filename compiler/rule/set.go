@@ -251,7 +251,6 @@ func (set *Set) Rewrite(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, at 
 		return ir.None, false // elaboration says what is wrong
 	}
 	s := &site{g: g, def: d, attrs: attrs, in: in, typ: t, origin: at, single: single}
-	s.inside = func(ir.ID) bool { return true }
 	s.total = newTotals(g).of
 	p := set.find(s)
 	if p == nil {

@@ -37,7 +37,7 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 		if n.Region != nil {
 			to[i] = b.copy(g, id, in)
 		} else {
-			to[i] = b.emit(planned{def: n.Op, attrs: n.Attrs, typ: g.Type(id)}, g.Origin(id), append([]ir.ID(nil), in...))
+			to[i] = b.emit(planned{def: n.Op, attrs: n.Attrs, typ: g.Type(id)}, g.Origin(id), in)
 		}
 		b.waiting[to[i]] += b.old[i]
 	}
@@ -54,7 +54,6 @@ func (set *Set) applies(g *ir.Graph) bool {
 		}
 		return uses[id] == 1
 	}
-	s.inside = insider(g, s)
 	s.total = newTotals(g).of
 	var last *op.Def
 	var b *bucket
@@ -79,26 +78,6 @@ func (set *Set) applies(g *ir.Graph) bool {
 	return false
 }
 
-// insider reports nodes of the site's task: of no channel element, or of the same.
-func insider(g *ir.Graph, s *site) func(ir.ID) bool {
-	return func(id ir.ID) bool {
-		grid, version, at, ok := g.Dest(id)
-		if !ok {
-			return true
-		}
-		grid2, version2, at2, ok := s.dest()
-		if !ok || grid != grid2 || version != version2 {
-			return false
-		}
-		for k := range at {
-			if at[k] != at2[k] {
-				return false
-			}
-		}
-		return true
-	}
-}
-
 // builder makes the rewritten graph.
 type builder struct {
 	set    *Set
@@ -106,6 +85,7 @@ type builder struct {
 	old    []int32 // readers of the old nodes
 	totals *totals
 	depth  int
+	sites  []*site // one a depth, used again and again: there are a million nodes
 
 	// By new node: readers that it has, and old readers that are still to come.
 	readers, waiting []int32
@@ -114,11 +94,15 @@ type builder struct {
 // maxDepth bounds how often a replacement is replaced: a slice sinks through an expression as deep as this, no deeper.
 const maxDepth = 1000
 
+// single reports a node whose only reader is the one that is being emitted.
+func (b *builder) single(id ir.ID) bool { return b.readers[id] == 0 && b.waiting[id] == 0 }
+
 func (b *builder) emit(n planned, o ir.Origin, in []ir.ID) ir.ID {
-	s := &site{g: b.out, def: n.def, attrs: n.attrs, in: in, typ: n.typ, origin: o}
-	s.single = func(id ir.ID) bool { return b.readers[id] == 0 && b.waiting[id] == 0 }
-	s.inside = insider(b.out, s)
-	s.total = b.totals.of
+	if b.depth == len(b.sites) {
+		b.sites = append(b.sites, &site{g: b.out, single: b.single, total: b.totals.of})
+	}
+	s := b.sites[b.depth]
+	s.def, s.attrs, s.in, s.typ, s.origin = n.def, n.attrs, in, n.typ, o
 	if v, ok := b.set.folded(s); ok {
 		if _, _, _, sends := s.dest(); !sends {
 			b.set.Fired[foldConstants]++
