@@ -154,7 +154,7 @@ func selectLoop(d *op.Def, n int, in, out types.Elem) opcode {
 
 // compile fills m.code and m.elems from the program; registers of conversions come after the program's own.
 func (m *machine) compile(p *op.Program) {
-	m.elems, m.code = m.elems[:0], m.code[:0]
+	m.elems, m.code, m.constants = m.elems[:0], m.code[:0], m.constants[:0]
 	for _, o := range p.In {
 		m.elems = append(m.elems, o.Elem)
 	}
@@ -170,7 +170,7 @@ func (m *machine) compile(p *op.Program) {
 		i := instr{def: s.Def, loops: &s.Def.Loops, n: len(s.Args), out: s.Elem, dst: len(p.In) + k}
 		for a, r := range s.Args {
 			want := operandElem(s.Def, a, in[a], wide, s.Elem)
-			i.arg[a] = m.converted(r, want)
+			i.arg[a] = m.converted(p, r, want)
 			i.elem = want // the last argument's: the first of a selection is its condition
 		}
 		i.code = selectLoop(s.Def, i.n, i.elem, i.out)
@@ -183,9 +183,12 @@ func (m *machine) compile(p *op.Program) {
 }
 
 // converted is the register that holds r as elements of e, which a conversion before makes if need be.
-func (m *machine) converted(r int, e types.Elem) int {
+func (m *machine) converted(p *op.Program, r int, e types.Elem) int {
 	if m.elems[r] == e {
 		return r
+	}
+	if c := m.constantOf(p, r, e); c >= 0 {
+		return c
 	}
 	d := m.register(e)
 	m.code = append(m.code, instr{code: opConvert, elem: m.elems[r], out: e, dst: d, arg: [3]int{r}, n: 1})
@@ -223,10 +226,13 @@ func (m *machine) assign(inputs int) {
 	for r := range inputs { // inputs keep theirs: constants are filled once a call
 		take(r)
 	}
+	for _, c := range m.constants {
+		take(c.reg)
+	}
 	for k, i := range m.code[:len(m.code)-1] {
 		take(i.dst) // before the arguments are given back: loops of mixed types must not overlap
 		for a, r := range i.arg[:i.n] {
-			if r >= inputs && m.last[r] == k && !repeats(i.arg[:a], r) {
+			if r >= inputs && m.last[r] == k && !repeats(i.arg[:a], r) && !m.constant(r) {
 				m.spare = append(m.spare, m.slot[r])
 			}
 		}
@@ -234,6 +240,15 @@ func (m *machine) assign(inputs int) {
 			m.spare = append(m.spare, m.slot[i.dst])
 		}
 	}
+}
+
+func (m *machine) constant(r int) bool {
+	for _, c := range m.constants {
+		if c.reg == r {
+			return true
+		}
+	}
+	return false
 }
 
 func repeats(list []int, r int) bool {

@@ -18,14 +18,14 @@ func (m *machine) load(k, i, j0, n, row int) {
 	case op.RowVec:
 		m.regs[k] = slabOf(x.d, j0, n)
 	case op.ColVec:
-		fill(&m.regs[k], m.elems[k], x.d.At(i, 0), 0, n)
+		fill(&m.regs[k], m.elems[k], x.d.At(i, 0), 0, min(n, batch))
 	case op.Trans:
 		m.regs[k] = cut(x.strip, row*panelStride, n)
 	}
 }
 
-// pack brings n whole rows from row i0 on into register k.
-func (m *machine) pack(k, i0, n, cols int) {
+// pack brings n rows from row i0 on, and their columns from j0 on, into register k.
+func (m *machine) pack(k, i0, n, j0, cols int) {
 	x := &m.in[k]
 	switch x.mode {
 	case op.Full:
@@ -33,16 +33,23 @@ func (m *machine) pack(k, i0, n, cols int) {
 			m.regs[k] = slabOf(x.d, i0*cols, n*cols)
 			return
 		}
+		m.regs[k] = m.ownSlab(k)
 		for r := range n {
-			copySlab(&m.regs[k], m.elems[k], r*cols, slabOf(x.d, (i0+r)*x.d.Stride, cols))
+			copySlab(&m.regs[k], m.elems[k], r*cols, slabOf(x.d, (i0+r)*x.d.Stride+j0, cols))
 		}
 	case op.ColVec:
 		for r := range n {
 			fill(&m.regs[k], m.elems[k], x.d.At(i0+r, 0), r*cols, cols)
 		}
 	case op.Trans:
-		turnBlock(m.regs[k], cols, x.d, 0, i0, n, cols)
+		m.regs[k] = m.ownSlab(k)
+		turnBlock(m.regs[k], cols, x.d, j0, i0, n, cols)
 	}
+}
+
+// ownSlab is the slab of register k, which may have been pointed to memory.
+func (m *machine) ownSlab(k int) slab {
+	return slabOver(m.words[m.slot[k]*batch:], m.elems[k], batch)
 }
 
 // strips lends every transposed operand a strip of 64 padded rows.
@@ -78,7 +85,7 @@ func turnBlock(dst slab, ld int, d *value.Dense, j0, i0, rows, cols int) {
 	at := j0*d.Stride + i0
 	switch d.Elem {
 	case types.F64:
-		vec.Transpose(dst.f64, ld, d.F64[at:], d.Stride, rows, cols)
+		vec.TransposeF64(dst.f64, ld, d.F64[at:], d.Stride, rows, cols)
 	case types.F32:
 		vec.Transpose(dst.f32, ld, d.F32[at:], d.Stride, rows, cols)
 	case types.Bool:

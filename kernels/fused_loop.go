@@ -1,14 +1,23 @@
 package kernels
 
-// This file runs elementwise operators and fused chains as loops: the index space is cut into windows of rows, or of rows and
-// columns where rows are long, and each worker executes the chain on the windows that it is given.
+// This file runs maps, pipelines and elementwise operators as loops: the index space is cut into rows, or into pieces of
+// rows where these are long, or into groups of columns, and each worker executes the chain on those that it is given.
 
 import (
-	"sync"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+const (
+	// loopUnit is about how many elements are the least that a worker is given of what is reduced: a cascade of sums ends with
+	// some hundred nanoseconds.
+	loopUnit = longRow
+	// columnGroup is how many columns an iteration takes that reduces along them.
+	columnGroup = 512
+	// streamFrom is the size of results that are written past the caches: they would not stay there.
+	streamFrom = 32 << 20
 )
 
 const (
@@ -43,19 +52,26 @@ func windowsOf(t types.Type, trans bool) windows {
 
 // elementLoop is the Loop of rows that run executes by a program.
 func elementLoop(run *engine, program programmer) *op.Loop {
-	idle := &sync.Pool{}
 	return &op.Loop{
 		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
-			w := windowsOf(c.Type, transposes(c))
-			return w.n, w.leaf
+			if !c.Type.IsDense() || !c.Type.Known() {
+				return 0, 1
+			}
+			j := job{p: c.Body, rows: c.Type.Rows, cols: c.Type.Cols}
+			return j.space()
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			l, ok := idle.Get().(*elementBody)
-			if !ok {
-				l = &elementBody{idle: idle, run: run, program: program}
+			x := run.execution()
+			p, in, err := program(c, &x.one)
+			if err != nil {
+				run.bodies.Put(x)
+				return nil, err
 			}
-			return l, l.begin(c, workers)
+			j := job{p: p, in: in, rows: c.Type.Rows, cols: c.Type.Cols, elem: c.Type.Elem, out: c.Result()}
+			j.alias = lendsMemory(c)
+			x.begin(c, j, workers)
+			return x, nil
 		},
 	}
 }
@@ -71,49 +87,20 @@ func programOf(c *op.Call, one *op.Program) (*op.Program, []value.Value, error) 
 	return one, c.In, single(one, c)
 }
 
-// transposes reports that a fused chain reads an operand transposed.
-func transposes(c *op.Call) bool {
-	if c.Body == nil {
+// lendsMemory reports that the result lies in the memory of an operand.
+func lendsMemory(c *op.Call) bool {
+	if c.Type.Count() == 0 {
 		return false
 	}
-	for _, o := range c.Body.In {
-		if o.Mode == op.Trans {
-			return true
+	at := slabOf(c.Result(), 0, 1)
+	for _, v := range c.In {
+		if d, ok := v.(*value.Dense); ok && d.Rows*d.Cols > 0 && d.Elem == c.Type.Elem {
+			if s := slabOf(d, 0, 1); s.pointer() == at.pointer() {
+				return true
+			}
 		}
 	}
 	return false
-}
-
-// elementBody is one execution.
-type elementBody struct {
-	windows
-	idle    *sync.Pool
-	run     *engine
-	program programmer
-	out     *value.Dense
-	p       *op.Program
-	in      []value.Value
-	one     op.Program // of a single operator
-	by      []elementWorker
-}
-
-// elementWorker is what one worker needs for it: a machine bound to the whole operands, and a view of each for the window in hand.
-type elementWorker struct {
-	m    *machine
-	base []*value.Dense // of every operand, nil for a scalar
-	view []value.Dense
-	out  value.Dense
-	_    [128]byte
-}
-
-func (l *elementBody) begin(c *op.Call, workers int) (err error) {
-	l.out = c.Result()
-	l.windows = windowsOf(c.Type, transposes(c))
-	for len(l.by) < workers {
-		l.by = append(l.by, elementWorker{})
-	}
-	l.p, l.in, err = l.program(c, &l.one)
-	return err
 }
 
 // single makes p the program of c's operator alone.
@@ -136,84 +123,198 @@ func single(p *op.Program, c *op.Call) error {
 	return nil
 }
 
-// Chunk runs the chain on windows lo..hi-1.
-func (l *elementBody) Chunk(worker, lo, hi int) error {
-	w := &l.by[worker]
-	if w.m == nil {
-		w.bind(l)
+// space cuts the index space into iterations: a function of the shape, and of whether an operand is read transposed.
+func (j *job) space() (n, leaf int) {
+	if j.rows == 0 || j.cols == 0 {
+		return 0, 1
 	}
-	if l.segs == 1 {
-		return w.window(l.out, lo, 0, hi-lo, l.width)
+	if j.byColumns() {
+		return j.groups(), 1
 	}
-	for ; lo < hi; lo++ {
-		j := lo % l.segs * l.width
-		if err := w.window(l.out, lo/l.segs, j, 1, min(l.width, l.out.Cols-j)); err != nil {
+	if j.mirrored() {
+		return j.pairs(), 1
+	}
+	if p := j.pieces(); p > 1 {
+		return j.rows * p, 1
+	}
+	least := leafElements
+	if j.fold != nil {
+		least = loopUnit
+	}
+	leaf = max(1, least/j.cols)
+	if j.transposes() { // strips of transposed operands are read in full
+		leaf = (leaf + panel - 1) / panel * panel
+	}
+	return j.rows, leaf
+}
+
+// transposes reports that the program reads an operand transposed.
+func (j *job) transposes() bool {
+	if j.p == nil {
+		return false
+	}
+	for _, o := range j.p.In {
+		if o.Mode == op.Trans {
+			return true
+		}
+	}
+	return false
+}
+
+// pieces is how many iterations a row makes.
+func (j *job) pieces() int {
+	if j.fold != nil && j.fold.axis != overAll || j.cols < 2*loopUnit {
+		return 1
+	}
+	return (j.cols + loopUnit - 1) / loopUnit
+}
+
+func (j *job) groups() int { return (j.cols + columnGroup - 1) / columnGroup }
+
+// byColumns reports that the iterations are groups of columns: where each worker's state of all columns would be large.
+func (j *job) byColumns() bool {
+	return j.fold != nil && j.fold.axis == overCols && j.cols >= 8*columnGroup
+}
+
+// execution is one run of a job on some workers.
+type execution struct {
+	job
+	e       *engine
+	c       *op.Call
+	workers []*machine // nil: that one has not had a chunk yet
+	stream  bool
+	one     op.Program // of a single operator
+}
+
+// execution is one that is idle, or a new one.
+func (e *engine) execution() *execution {
+	if x, ok := e.bodies.Get().(*execution); ok {
+		return x
+	}
+	return &execution{e: e}
+}
+
+func (e *engine) begin(c *op.Call, j job, workers int) *execution {
+	x := e.execution()
+	x.begin(c, j, workers)
+	return x
+}
+
+func (x *execution) begin(c *op.Call, j job, workers int) {
+	x.c, x.job = c, j
+	x.workers = resized(x.workers, workers)
+	clear(x.workers)
+	x.stream = false
+	if j.out != nil && j.fold == nil && vec.HaveChain && !j.alias && j.elem.IsFloat() {
+		x.stream = c.Type.Bytes() >= streamFrom && wholeLines(j.out)
+	}
+}
+
+// wholeLines reports that d, and every row of it, begins with a cache line.
+func wholeLines(d *value.Dense) bool {
+	first := slabOf(d, 0, 1)
+	return uintptr(first.pointer())%64 == 0 && (d.Rows == 1 || d.Stride*d.Elem.Size()%64 == 0)
+}
+
+// worker is the machine of worker k.
+func (x *execution) worker(k int) *machine {
+	m := x.workers[k]
+	if m == nil {
+		m = x.e.machine()
+		m.prepare(x.p, x.in, x.rows, x.cols)
+		m.end = terminal{store: vec.LinkStore}
+		if x.stream {
+			m.end.store = vec.LinkStream
+		}
+		if x.fold != nil {
+			m.f.start(&x.job)
+		}
+		x.workers[k] = m
+	}
+	return m
+}
+
+// Chunk runs iterations lo..hi-1.
+func (x *execution) Chunk(worker, lo, hi int) error {
+	m := x.worker(worker)
+	if x.stream {
+		defer vec.Fence()
+	}
+	p := x.pieces()
+	switch {
+	case x.mirrored():
+		for ; lo < hi; lo++ {
+			if err := m.pair(x, lo); err != nil {
+				return err
+			}
+		}
+		return nil
+	case x.byColumns():
+		for g := lo; g < hi; g++ {
+			if err := m.columns(x, area{0, x.rows, g * columnGroup, min((g+1)*columnGroup, x.cols)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	case p == 1:
+		return m.work(x, area{lo, hi, 0, x.cols})
+	}
+	for lo < hi { // whole rows of pieces, and what is before and behind them
+		i, k := lo/p, lo%p
+		n := min(p-k, hi-lo)
+		if err := m.work(x, area{i, i + 1, k * loopUnit, min((k+n)*loopUnit, x.cols)}); err != nil {
 			return err
 		}
+		lo += n
 	}
 	return nil
 }
 
-// bind takes a machine and compiles the chain for the worker.
-func (w *elementWorker) bind(l *elementBody) {
-	m := l.run.machine()
-	m.compile(l.p)
-	m.assign(len(l.p.In))
-	m.bind(l.p, l.in, l.out)
-	w.m = m
-	w.base = w.base[:0]
-	for k := range m.in {
-		w.base = append(w.base, m.in[k].d)
+// work runs an area of the index space.
+func (m *machine) work(x *execution, a area) error {
+	switch {
+	case a.i0 >= a.i1 || a.j0 >= a.j1:
+		return nil
+	case x.fold == nil:
+		return m.area(a, target{d: x.out})
+	case x.fold.axis == overAll:
+		return m.reduceAll(x, a)
+	case x.fold.axis == overRows:
+		return m.reduceRows(x, a)
 	}
-	for len(w.view) < len(w.base) {
-		w.view = append(w.view, value.Dense{})
-	}
+	return m.reduceColumns(a)
 }
 
-// window runs the chain on rows x cols elements from (i, j) on.
-func (w *elementWorker) window(out *value.Dense, i, j, rows, cols int) error {
-	m := w.m
-	for k, d := range w.base {
-		if d == nil {
-			continue
-		}
-		v := &w.view[k]
-		switch m.in[k].mode {
-		case op.Full:
-			d.Window(v, i, j, rows, cols)
-		case op.Trans:
-			d.Window(v, j, i, cols, rows)
-		case op.RowVec:
-			d.Window(v, 0, j, 1, cols)
-		case op.ColVec:
-			d.Window(v, i, 0, rows, 1)
-		default:
-			continue
-		}
-		m.in[k].d = v
+// End puts the workers' parts together.
+func (x *execution) End() error {
+	if x.fold != nil {
+		x.combine()
 	}
-	out.Window(&w.out, i, j, rows, cols)
-	return m.loop(&w.out)
-}
-
-// End gives the machines back; they must not keep the call's memory alive.
-func (l *elementBody) End() error {
-	for i := range l.by {
-		w := &l.by[i]
-		if w.m == nil {
-			continue
+	for k, m := range x.workers {
+		if m != nil {
+			m.release()
+			x.e.idle.Put(m)
+			x.workers[k] = nil
 		}
-		for k := range w.m.in {
-			w.m.in[k] = operand{}
-		}
-		clear(w.m.regs)
-		l.run.idle.Put(w.m)
-		w.m = nil
-		clear(w.base)
-		clear(w.view)
-		w.out = value.Dense{}
 	}
-	l.out, l.p, l.in = nil, nil, nil
-	l.idle.Put(l)
+	x.c, x.job = nil, job{} // keep no value alive
+	x.e.bodies.Put(x)
 	return nil
+}
+
+func (x *execution) combine() {
+	var first *machine
+	for _, m := range x.workers {
+		switch {
+		case m == nil:
+		case first == nil:
+			first = m
+		case !x.byColumns(): // there each has written its results
+			first.f.merge(&m.f)
+		}
+	}
+	if first == nil {
+		first = x.worker(0)
+	}
+	first.f.finish(x)
 }

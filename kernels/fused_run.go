@@ -15,14 +15,16 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
 )
 
 // engine executes chains. It keeps machines for reuse, so that a call allocates nothing once it is warm. It is safe
 // for concurrent use.
-type engine struct{ idle sync.Pool }
+type engine struct{ idle, bodies sync.Pool }
 
-// machine is the state of one execution.
+// machine is the state of one worker in one execution.
 type machine struct {
+	prog  *op.Program  // what is compiled
 	elems []types.Elem // of every register
 	code  []instr
 	slot  []int // of every register
@@ -30,11 +32,31 @@ type machine struct {
 	spare []int
 	slots int
 	regs  []slab
+	walk  []bool   // of every register: element k of a batch lies at k; false: one value serves all
 	words []uint64 // the slabs' memory
 	strip []uint64 // the transposed strips' memory
 	in    []operand
 	one   op.Program // of a single operator
 	x     [3]value.Scalar
+
+	// The chain machine: see fused_chain.go.
+	constants []constant
+	segs      []segment
+	segAt     []int // of every instruction: the segment that starts there, or -1
+	pure      bool  // the program is one segment
+	links     []vec.Link
+	temps     []uint64
+	shifted   []slab
+	end       terminal
+	state     vec.Terms // of sums
+	tails     []float64 // elements of sums that filled no group: tails[:tail]
+	tail      int
+
+	rows, cols int  // of the index space
+	dense      bool // every operand is a constant or lies in memory like the index space, without gaps
+
+	f     folder // of pipelines that reduce
+	tiles tileBuffers
 }
 
 // operand is an input of one call.
@@ -59,22 +81,10 @@ func (e *engine) single(d *op.Def, c *op.Call) error {
 	out := c.Result()
 	m := e.machine()
 	defer e.idle.Put(m)
-	p := &m.one
-	p.In = p.In[:0]
-	if p.Steps == nil {
-		p.Steps = []op.Step{{Args: make([]int, 0, 3)}}
+	if err := single(&m.one, c); err != nil {
+		return err
 	}
-	s := &p.Steps[0]
-	s.Def, s.Elem, s.Args = d, c.Type.Elem, s.Args[:0]
-	for i, v := range c.In {
-		mode, ok := modeOf(v, out)
-		if !ok {
-			return op.Failf(codeShape, "shapes of `%s` do not agree: %v and %v", sourceName(d), v.Type(), out.Type())
-		}
-		p.In = append(p.In, op.Operand{Elem: v.Type().Elem, Mode: mode})
-		s.Args = append(s.Args, i)
-	}
-	return m.execute(p, c.In, out)
+	return m.execute(&m.one, c.In, out)
 }
 
 // modeOf is how v lies in the index space of out.
@@ -113,33 +123,54 @@ func (m *machine) execute(p *op.Program, in []value.Value, out *value.Dense) err
 	if out.Rows == 0 || out.Cols == 0 {
 		return nil
 	}
-	m.compile(p)
-	m.assign(len(p.In))
-	m.bind(p, in, out)
-	err := m.loop(out)
-	for k := range m.in { // the machine must not keep the call's memory alive
-		m.in[k] = operand{}
+	m.prepare(p, in, out.Rows, out.Cols)
+	defer m.release()
+	m.end = terminal{store: vec.LinkStore}
+	return m.area(area{0, out.Rows, 0, out.Cols}, target{d: out})
+}
+
+// prepare compiles p, if it was another before, and binds the operands of an index space that is not empty.
+func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
+	if m.prog != p {
+		m.compile(p)
+		m.assign(len(p.In))
+		m.link()
+		if m.prog = p; len(p.Steps) < 2 { // perhaps one of single, whose contents change
+			m.prog = nil
+		}
 	}
-	clear(m.regs)
-	return err
+	m.rows, m.cols = rows, cols
+	m.bind(p, in)
+}
+
+// release lets go of the call's memory.
+func (m *machine) release() {
+	clear(m.in[:cap(m.in)])
+	clear(m.regs[:cap(m.regs)])
+	clear(m.shifted[:cap(m.shifted)])
+	clear(m.links[:cap(m.links)])
 }
 
 // bind lays the registers over slabs and looks at the operands.
-func (m *machine) bind(p *op.Program, in []value.Value, out *value.Dense) {
-	if need := m.slots * batch; len(m.words) < need {
-		m.words = make([]uint64, need)
+func (m *machine) bind(p *op.Program, in []value.Value) {
+	if need := m.slots*batch + 8; len(m.words) < need {
+		m.words = aligned(make([]uint64, need+8))
 	}
 	n := len(m.elems)
 	if cap(m.regs) < n {
 		m.regs = make([]slab, n)
 	}
-	m.regs = m.regs[:n]
+	m.regs, m.walk = m.regs[:n], resizeBools(m.walk, n)
 	for r, s := range m.slot {
+		m.walk[r] = true
 		if s >= 0 {
 			m.regs[r] = slabOver(m.words[s*batch:], m.elems[r], batch)
 		}
 	}
-	m.in = m.in[:0]
+	for _, c := range m.constants {
+		m.walk[c.reg] = false
+	}
+	m.in, m.dense = m.in[:0], true
 	for k, o := range p.In {
 		x := operand{mode: o.Mode}
 		switch v := in[k].(type) {
@@ -152,15 +183,31 @@ func (m *machine) bind(p *op.Program, in []value.Value, out *value.Dense) {
 				x.mode, x.scalar = op.Single, v.At(0, 0)
 			case x.mode == op.Trans && (v.Rows == 1 || v.Cols == 1):
 				x.mode, x.d = op.Full, turnedVector(v)
-			case x.mode == op.RowVec && out.Rows == 1 || x.mode == op.ColVec && out.Cols == 1:
+			case x.mode == op.RowVec && m.rows == 1 || x.mode == op.ColVec && m.cols == 1:
 				x.mode = op.Full
 			}
 		}
-		if x.mode == op.Single {
-			fill(&m.regs[k], m.elems[k], x.scalar, 0, batch)
+		switch x.mode {
+		case op.Single:
+			m.walk[k] = false
+			m.setConstants(k, x.scalar, batch)
+		case op.ColVec:
+			m.walk[k] = false
+			m.dense = false
+		case op.Full:
+			m.dense = m.dense && (x.d.Stride == m.cols || m.rows == 1)
+		default:
+			m.dense = false
 		}
 		m.in = append(m.in, x)
 	}
+}
+
+func resizeBools(s []bool, n int) []bool {
+	if cap(s) < n {
+		return make([]bool, n)
+	}
+	return s[:n]
 }
 
 // turnedVector is a vector seen the other way round, in the same memory.
@@ -173,11 +220,40 @@ func turnedVector(v *value.Dense) *value.Dense {
 	return &t
 }
 
-// loop visits the index space.
-func (m *machine) loop(out *value.Dense) error {
-	rows, cols := out.Rows, out.Cols
-	if out.Stride == cols && m.flat(rows, cols) { // one long row
-		rows, cols = 1, rows*cols
+// area is rows i0..i1-1 and columns j0..j1-1 of the index space.
+type area struct{ i0, i1, j0, j1 int }
+
+func (a area) rows() int { return a.i1 - a.i0 }
+func (a area) cols() int { return a.j1 - a.j0 }
+
+// target is where results go: element (i, j) of the index space to element (i-i0, j-j0) of d. Without d nothing is stored.
+type target struct {
+	d      *value.Dense
+	i0, j0 int
+}
+
+// at is room for n elements from (i, j) on.
+func (t *target) at(i, j, n int) slab {
+	if t.d == nil {
+		return slab{}
+	}
+	return slabOf(t.d, (i-t.i0)*t.d.Stride+j-t.j0, n)
+}
+
+// contiguous reports that rows of that many elements follow on one another.
+func (t *target) contiguous(cols int) bool { return t.d == nil || t.d.Stride == cols }
+
+// longPiece is how many elements a program that is one segment handles at a time: it has no slabs that must stay in a cache.
+const longPiece = 1 << 16
+
+// area runs the program there.
+func (m *machine) area(a area, t target) error {
+	width := batch
+	if m.pure {
+		width = longPiece
+	}
+	if m.dense && (a.rows() == 1 || a.cols() == m.cols && t.contiguous(m.cols)) {
+		return m.line(a, t, width)
 	}
 	trans := 0
 	for k := range m.in {
@@ -185,26 +261,26 @@ func (m *machine) loop(out *value.Dense) error {
 			trans++
 		}
 	}
-	width, group := batch, 1
 	if trans > 0 {
 		width = panelCols
 	}
-	if cols <= width/2 && out.Stride == out.Cols {
-		return m.packed(out, rows, cols, width/cols)
+	if a.cols() <= min(width, batch)/2 && t.contiguous(a.cols()) {
+		return m.packed(a, t, min(width, batch)/a.cols())
 	}
+	group := 1
 	if trans > 0 {
 		group = panel
 		m.strips(trans)
 	}
-	for i0 := 0; i0 < rows; i0 += group {
-		for j0 := 0; j0 < cols; j0 += width {
-			n := min(width, cols-j0)
-			m.turn(i0, min(group, rows-i0), j0, n)
-			for i := i0; i < min(i0+group, rows); i++ {
+	for i0 := a.i0; i0 < a.i1; i0 += group {
+		for j0 := a.j0; j0 < a.j1; j0 += width {
+			n := min(width, a.j1-j0)
+			m.turn(i0, min(group, a.i1-i0), j0, n)
+			for i := i0; i < min(i0+group, a.i1); i++ {
 				for k := range m.in {
 					m.load(k, i, j0, n, i-i0)
 				}
-				if err := m.run(slabOf(out, i*out.Stride+j0, n), n); err != nil {
+				if err := m.run(t.at(i, j0, n), n); err != nil {
 					return err
 				}
 			}
@@ -213,31 +289,52 @@ func (m *machine) loop(out *value.Dense) error {
 	return nil
 }
 
-// flat reports that every operand is a constant or lies contiguously like the index space.
-func (m *machine) flat(rows, cols int) bool {
-	for _, x := range m.in {
-		if x.mode != op.Single && (x.mode != op.Full || x.d.Stride != cols && rows > 1) {
-			return false
-		}
+// line runs an area whose elements follow on one another, in every operand and in the target.
+func (m *machine) line(a area, t target, width int) error {
+	at, end := a.i0*m.cols+a.j0, (a.i1-1)*m.cols+a.j1
+	to := (a.i0-t.i0)*m.cols + a.j0 - t.j0
+	if a.rows() == 1 && t.d != nil {
+		to = (a.i0-t.i0)*t.d.Stride + a.j0 - t.j0
 	}
-	return true
-}
-
-// packed runs batches of several whole rows.
-func (m *machine) packed(out *value.Dense, rows, cols, per int) error {
-	for k := range m.in {
-		if x := &m.in[k]; x.mode == op.RowVec {
-			for r := range min(per, rows) {
-				copySlab(&m.regs[k], m.elems[k], r*cols, slabOf(x.d, 0, cols))
+	for ; at < end; at, to = at+width, to+width {
+		n := min(width, end-at)
+		for k := range m.in {
+			if m.in[k].mode == op.Full {
+				m.regs[k] = slabOf(m.in[k].d, at, n)
 			}
 		}
-	}
-	for i0 := 0; i0 < rows; i0 += per {
-		n := min(per, rows-i0)
-		for k := range m.in {
-			m.pack(k, i0, n, cols)
+		dst := slab{}
+		if t.d != nil {
+			dst = slabOf(t.d, to, n)
 		}
-		if err := m.run(slabOf(out, i0*out.Stride, n*cols), n*cols); err != nil {
+		if err := m.run(dst, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packed runs batches of several whole rows of the area.
+func (m *machine) packed(a area, t target, per int) error {
+	cols := a.cols()
+	for k := range m.in {
+		switch x := &m.in[k]; x.mode {
+		case op.RowVec:
+			m.regs[k] = m.ownSlab(k)
+			for r := range min(per, a.rows()) {
+				copySlab(&m.regs[k], m.elems[k], r*cols, slabOf(x.d, a.j0, cols))
+			}
+		case op.ColVec: // a batch has several of its elements
+			m.walk[k] = true
+			defer func() { m.walk[k] = false }()
+		}
+	}
+	for i0 := a.i0; i0 < a.i1; i0 += per {
+		n := min(per, a.i1-i0)
+		for k := range m.in {
+			m.pack(k, i0, n, a.j0, cols)
+		}
+		if err := m.run(t.at(i0, a.j0, n*cols), n*cols); err != nil {
 			return err
 		}
 	}
@@ -248,7 +345,12 @@ func (m *machine) packed(out *value.Dense, rows, cols, per int) error {
 func (m *machine) run(dst slab, n int) error {
 	end := len(m.code) - 1
 	m.regs[m.code[end].dst] = dst
-	for k := range m.code {
+	for k := 0; k <= end; k++ {
+		if s := m.segAt[k]; s >= 0 {
+			m.chain(&m.segs[s], n, &dst)
+			k = m.segs[s].last
+			continue
+		}
 		if !m.step(&m.code[k], n) {
 			return divisionByZero(m.code[k].def)
 		}

@@ -34,6 +34,16 @@ func identities() []*op.Def {
 			Kernel: identityKernel, Loop: windowLoop(identityKernel, partSame),
 		},
 		{
+			Name: "materialize",
+			Doc: "materialize is x, stored: nothing is fused across it. It never changes a result; it is for expressions that many readers " +
+				"would otherwise compute again.",
+			Args: []op.Arg{{Name: "x", Doc: "matrix"}},
+			Eg:   []op.Example{{Program: "Y = materialize(eye(2) + 1)\nemit sum(Y) + max(Y)", Output: "8\n"}},
+			Type: denseType, Ref: identityRef, Laws: op.Pure | op.View, Accum: 1,
+			Shard: op.Shard{Kind: op.ShardAligned}, Rate: "copy", Cost: copyWork,
+			Kernel: identityKernel, Loop: windowLoop(identityKernel, partSame),
+		},
+		{
 			Name: "exchange", Hidden: true,
 			Doc: "exchange is its input, brought from one set of ranks to another. Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Doc: "any value"},

@@ -64,7 +64,7 @@ func (w whole) defs() []*op.Def {
 			}
 			return w.ref(x, c.Type.Elem), nil
 		},
-		Laws: w.laws(), Flow: op.Flow{Rate: op.Once},
+		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll,
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: family + ".part", Combine: family + ".join", Finish: w.name + ".done"},
 		Rate:  "reduce." + family,
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },
@@ -135,7 +135,7 @@ func (w whole) partRow() *op.Def {
 			}
 			return acc, nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.name,
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Rate: "reduce." + w.name,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },
 		Kernel: func(c *op.Call) error {
 			w.empty(c.Result())

@@ -5,6 +5,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -61,9 +62,9 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },
 	}
-	d.Shard.Kind, d.Eg = op.ShardCols, axisExample(word, byRow)
+	d.Shard.Kind, d.Fold, d.Eg = op.ShardCols, op.FoldCols, axisExample(word, byRow)
 	if byRow {
-		d.Shard.Kind = op.ShardRows
+		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		return eachLine(c, byRow, w.nonempty, func(x []value.Scalar) value.Scalar { return w.ref(x, c.Type.Elem) })
@@ -73,10 +74,11 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 		if w.nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
 			return op.Failf(codeData, "%s of an empty matrix", d.Name)
 		}
+		room := &lineRoom{}
 		switch {
-		case out.Rows*out.Cols == 0 || w.lines(out, a, byRow):
+		case out.Rows*out.Cols == 0 || w.lines(out, a, byRow, room):
 		case byRow:
-			w.rows(out, a)
+			w.rows(out, a, room)
 		default:
 			w.cols(out, a)
 		}
@@ -127,13 +129,16 @@ func eachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.S
 }
 
 // rows reduces each row: float sums by way of short exact sums, everything else through the accumulator.
-func (w whole) rows(out, a *value.Dense) {
+func (w whole) rows(out, a *value.Dense, r *lineRoom) {
 	if a.Elem.IsFloat() && (w.name == "sum" || w.name == "mean" || w.name == "norm") {
-		w.floatRows(out, a)
+		w.floatRows(out, a, r)
 		return
 	}
 	t := w.acc(a.Elem)
-	acc := value.New(t.Elem, t.Rows, t.Cols)
+	if r.acc == nil || !r.acc.Type().Equal(t) {
+		r.acc = value.New(t.Elem, t.Rows, t.Cols)
+	}
+	acc := r.acc
 	for i := range a.Rows {
 		w.empty(acc)
 		w.part(acc, a.View(i, 0, 1, a.Cols))
@@ -141,10 +146,11 @@ func (w whole) rows(out, a *value.Dense) {
 	}
 }
 
-func (w whole) floatRows(out, a *value.Dense) {
+func (w whole) floatRows(out, a *value.Dense, r *lineRoom) {
 	var buf []float64
 	if a.Elem == types.F32 {
-		buf = make([]float64, a.Cols)
+		r.wide = slices.Grow(r.wide[:0], a.Cols)
+		buf = r.wide[:a.Cols]
 	}
 	for i := range a.Rows {
 		var row []float64
@@ -263,11 +269,11 @@ func argRow(word string, byRow, least bool) *op.Def {
 		Eg:   eg("sum("+name+"(eye(3)))", map[bool]string{true: "1", false: "3"}[least]),
 		Type: func(s *op.Sig) (types.Type, error) { return axisType(s, byRow, true, counted) },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix,
-		Shard: op.Shard{Kind: op.ShardCols},
-		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Shard: op.Shard{Kind: op.ShardCols}, Fold: op.FoldCols,
+		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
 	}
 	if byRow {
-		d.Shard.Kind = op.ShardRows
+		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		return eachLine(c, byRow, true, func(x []value.Scalar) value.Scalar {
@@ -289,16 +295,7 @@ func argRow(word string, byRow, least bool) *op.Def {
 		if out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
 			return op.Failf(codeData, "%s of an empty matrix", name)
 		}
-		switch a.Elem {
-		case types.F64:
-			argLines(out.I64, a.F64, a, byRow, least)
-		case types.F32:
-			argLines(out.I64, a.F32, a, byRow, least)
-		case types.Bool:
-			argLines(out.I64, a.Bool, a, byRow, least)
-		default:
-			argLines(out.I64, a.I64, a, byRow, least)
-		}
+		argsOf(out.I64, a, byRow, least)
 		return nil
 	}
 	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {

@@ -5,32 +5,60 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/vec"
 )
 
+// lineRoom is memory that the loops of this file use again and again.
+type lineRoom struct {
+	f64    [extremeWindow]float64
+	f32    [extremeWindow]float32
+	i64    [extremeWindow]int64
+	b      [extremeWindow]uint8
+	counts []int64
+	wide   []float64
+	acc    *value.Dense
+}
+
+// extreme sets one, 1 x 1, to the least or greatest element of b, which is contiguous and not empty.
+func (r *lineRoom) extreme(one, b *value.Dense, least bool) {
+	pick, s := choose(least), slabOf(b, 0, b.Rows*b.Cols)
+	switch b.Elem {
+	case types.F64:
+		one.F64[0] = extremeOf(s.f64, r.f64[:], pick.f64)
+	case types.F32:
+		one.F32[0] = extremeOf(s.f32, r.f32[:], pick.f32)
+	case types.Bool:
+		one.Bool[0] = extremeOf(s.b, r.b[:], pick.b)
+	default:
+		one.I64[0] = extremeOf(s.i64, r.i64[:], pick.i64)
+	}
+}
+
 // lines reduces every row or column of a where a loop of this file can; false leaves it to the accumulator.
-func (w whole) lines(out, a *value.Dense, byRow bool) bool {
+func (w whole) lines(out, a *value.Dense, byRow bool, r *lineRoom) bool {
 	switch w.name {
 	case "min", "max":
 		switch pick := choose(w.name == "min"); a.Elem {
 		case types.F64:
-			extremeLines(out.F64, a.F64, a, byRow, pick.f64)
+			extremeLines(out.F64, a.F64, a, byRow, pick.f64, r.f64[:])
 		case types.F32:
-			extremeLines(out.F32, a.F32, a, byRow, pick.f32)
+			extremeLines(out.F32, a.F32, a, byRow, pick.f32, r.f32[:])
 		case types.Bool:
-			extremeLines(out.Bool, a.Bool, a, byRow, pick.b)
+			extremeLines(out.Bool, a.Bool, a, byRow, pick.b, r.b[:])
 		default:
-			extremeLines(out.I64, a.I64, a, byRow, pick.i64)
+			extremeLines(out.I64, a.I64, a, byRow, pick.i64, r.i64[:])
 		}
 		return true
 	case "count":
 		countLines(out.I64, a, byRow)
 		return true
 	case "any", "all":
-		counts := make([]int64, out.Rows*out.Cols)
+		r.counts = slices.Grow(r.counts[:0], out.Rows*out.Cols)
+		counts := r.counts[:out.Rows*out.Cols]
 		countLines(counts, a, byRow)
 		whole := int64(a.Rows)
 		if byRow {
@@ -101,8 +129,7 @@ func foldLines[A, T vec.Element](out []A, x []T, d *value.Dense, byRow bool, f f
 
 // extremeLines writes the least or greatest element of every line; lines are not empty. Every NaN becomes the same
 // one, as in the whole reduction.
-func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow bool, pick func(dst, a, b []T)) {
-	buf := make([]T, extremeWindow)
+func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow bool, pick func(dst, a, b []T), buf []T) {
 	for i := range d.Rows {
 		if d.Cols == 0 {
 			return

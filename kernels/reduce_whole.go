@@ -191,6 +191,12 @@ func addSum(acc, a *value.Dense) {
 // addExact adds a block of any numeric type to an exact sum.
 func addExact(acc, a *value.Dense) {
 	x := sumOf(acc)
+	exactTo(&x, a)
+	x.PutWords(acc.I64[:exact.Words])
+}
+
+// exactTo adds a block of any numeric type to x.
+func exactTo(x *exact.Sum, a *value.Dense) {
 	eachRun(a, func(s slab, _ int) {
 		x.AddSlice(s.f64)
 		x.AddSlice32(s.f32)
@@ -201,12 +207,17 @@ func addExact(acc, a *value.Dense) {
 			x.AddInt(n)
 		}
 	})
-	x.PutWords(acc.I64[:exact.Words])
 }
 
 // addSquares adds the squares of a block to an exact sum.
 func addSquares(acc, a *value.Dense) {
 	x := sumOf(acc)
+	squaresTo(&x, a)
+	x.PutWords(acc.I64[:exact.Words])
+}
+
+// squaresTo adds the squares of a block to x.
+func squaresTo(x *exact.Sum, a *value.Dense) {
 	eachRun(a, func(s slab, _ int) {
 		x.AddSquares(s.f64)
 		x.AddSquares32(s.f32)
@@ -217,7 +228,6 @@ func addSquares(acc, a *value.Dense) {
 		}
 		x.AddInt(vec.CountTrue(s.b))
 	})
-	x.PutWords(acc.I64[:exact.Words])
 }
 
 func joinSum(acc, b *value.Dense) {

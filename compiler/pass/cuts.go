@@ -119,6 +119,17 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 	g := c.g
 	n := &g.Nodes[id]
 	kind := shardOf(n.Op)
+	if n.Op.Name == "pipe" {
+		// A result along an axis is cut where its blocks are; one scalar is not.
+		w, ok := c.pipe(id, table), false
+		switch table.Must(n.Attrs.Str("fold")).Fold {
+		case op.FoldRows:
+			w.cc, ok = []int{0, t.Cols}, len(w.rc) > 2
+		case op.FoldCols:
+			w.rc, ok = []int{0, t.Rows}, len(w.cc) > 2
+		}
+		return w, ok
+	}
 	if kind == op.ShardWhole || kind == op.ShardReduce || kind == op.ShardSink {
 		return cutting{}, false
 	}

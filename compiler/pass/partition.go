@@ -172,6 +172,9 @@ func (p *partitioner) node(id ir.ID) error {
 	_, _, _, sent := p.old.Dest(id)
 	if !sent && p.known(id) {
 		cut := p.cuts.of(id)
+		if n.Op.Name == "pipe" {
+			return p.pipe(id, n, t)
+		}
 		switch shardOf(n.Op) {
 		case op.ShardReduce:
 			return p.reduce(id, n)
@@ -299,6 +302,17 @@ func (p *partitioner) item(id ir.ID, n *ir.Node, x *parts) error {
 
 // aligned cuts an elementwise operator or a fused map.
 func (p *partitioner) aligned(id ir.ID, n *ir.Node, t types.Type, c cutting) error {
+	at := p.operands(id, n, t, c)
+	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
+		out := p.add(n.Op, n.Attrs, types.DenseOf(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j]), b, at(i, j)...)
+		p.g.Nodes[out].Region = n.Region
+		return out, nil
+	})
+}
+
+// operands cuts the operands of an elementwise operator or of a fused chain over an index
+// space of type t, which is cut in c, and returns those of a block.
+func (p *partitioner) operands(id ir.ID, n *ir.Node, t types.Type, c cutting) func(i, j int) []ir.ID {
 	in := p.old.In(id)
 	modes := n.Attrs.Ints("modes")
 	arg := make([]*parts, len(in))
@@ -323,7 +337,7 @@ func (p *partitioner) aligned(id ir.ID, n *ir.Node, t types.Type, c cutting) err
 			arg[k] = &parts{[]int{0, 1}, []int{0, 1}, []ir.ID{p.whole(x)}}
 		}
 	}
-	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
+	return func(i, j int) []ir.ID {
 		ins := make([]ir.ID, len(in))
 		for k := range in {
 			switch mode[k] {
@@ -339,10 +353,8 @@ func (p *partitioner) aligned(id ir.ID, n *ir.Node, t types.Type, c cutting) err
 				ins[k] = arg[k].ids[0]
 			}
 		}
-		out := p.add(n.Op, n.Attrs, types.DenseOf(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j]), b, ins...)
-		p.g.Nodes[out].Region = n.Region
-		return out, nil
-	})
+		return ins
+	}
 }
 
 // modeOf is how an operand of type x lies in a result of type t.

@@ -3,6 +3,7 @@ package pass
 import (
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/types"
 )
 
 // This file is the part of Partition that cuts reductions.
@@ -32,19 +33,27 @@ func (p *partitioner) reduce(id ir.ID, n *ir.Node) error {
 	for k, y := range in {
 		args[k] = p.recut(y, x.rc, x.cc)
 	}
-	sh := n.Op.Shard
-	partial, combine := p.table.Must(sh.Partial), p.table.Must(sh.Combine)
-	rows, cols := len(x.rc)-1, len(x.cc)-1
+	partial := p.table.Must(n.Op.Shard.Partial)
+	return p.partials(id, n.Op, p.old.Type(in[0]), cutting{x.rc, x.cc}, func(i, j int, b Block) (ir.ID, error) {
+		ins := make([]ir.ID, len(args))
+		for k := range args {
+			ins[k] = args[k].at(i, j)
+		}
+		return p.typed(partial, n.Attrs, b, ins...)
+	})
+}
+
+// partials is the result of a reduction d, of a value of type t that is cut in c, from the
+// partial results of its blocks: combined over each row of blocks, then over all, then
+// finished.
+func (p *partitioner) partials(id ir.ID, d *op.Def, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
+	combine := p.table.Must(d.Shard.Combine)
+	rows, cols := len(c.rc)-1, len(c.cc)-1
 	var perRow []ir.ID
 	for i := range rows {
 		var row []ir.ID
 		for j := range cols {
-			b := Block{int32(i), int32(j), int32(rows), int32(cols)}
-			ins := make([]ir.ID, len(args))
-			for k := range args {
-				ins[k] = args[k].at(i, j)
-			}
-			part, err := p.typed(partial, n.Attrs, b, ins...)
+			part, err := f(i, j, Block{int32(i), int32(j), int32(rows), int32(cols)})
 			if err != nil {
 				return err
 			}
@@ -66,11 +75,10 @@ func (p *partitioner) reduce(id ir.ID, n *ir.Node) error {
 			return err
 		}
 	}
-	if sh.Finish != "" {
+	if d.Shard.Finish != "" {
 		// What a mean divides by is no matter of the accumulator: it is an attribute.
-		t := p.old.Type(in[0])
 		attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(t.Count())}, op.Attr{Name: "elem", Val: op.Str(t.Elem.String())})
-		if sum, err = p.typed(p.table.Must(sh.Finish), attrs, Block{}, sum); err != nil {
+		if sum, err = p.typed(p.table.Must(d.Shard.Finish), attrs, Block{}, sum); err != nil {
 			return err
 		}
 	}

@@ -109,6 +109,14 @@ type Program struct {
 	Steps []Step
 }
 
+// Elem is the element type of the result.
+func (p *Program) Elem() types.Elem {
+	if n := len(p.Steps); n > 0 {
+		return p.Steps[n-1].Elem
+	}
+	return p.In[0].Elem // a copy
+}
+
 // Operand says how an input is read at element (i, j) of the index space.
 type Operand struct {
 	Elem types.Elem

@@ -46,6 +46,8 @@ type Def struct {
 	Flow Flow
 	// Shard says how the operator is cut into blocks.
 	Shard Shard
+	// Fold says that a pipeline may end with this reduction, and over what it goes.
+	Fold Fold
 	// Accum is 1 + the index of the input that the result starts as (gemm's c, trsm's b): the runtime
 	// puts that input's contents into Out, in place when nobody else reads it. 0: Out is uninitialised.
 	Accum int
@@ -158,6 +160,17 @@ const (
 	ShardCols                // a result per column
 	ShardMove                // slice, assemble: blocks are cut from and laid into blocks
 	ShardSink                // emit: blocks are gathered in one place
+)
+
+// Fold is what a reduction that ends a pipeline goes over.
+type Fold uint8
+
+// The folds. The result of one does not depend on the order in which it sees the elements.
+const (
+	NoFold   Fold = iota // no reduction, or one that runs by itself
+	FoldAll              // all elements
+	FoldRows             // each row: n x 1
+	FoldCols             // each column: 1 x m
 )
 
 // Shard says how an operator is cut.

@@ -149,6 +149,16 @@ func subI64AVX2(dst *int64, a *int64, b *int64, bytes int)
 //go:noescape
 func select64AVX2(dst *uint64, c *uint8, a *uint64, b *uint64, bytes int)
 
+// chainF64AVX2 runs the links on that many bytes of the index space, 256 a round; see gen/chain.go.
+//
+//go:noescape
+func chainF64AVX2(code *uint64, bytes int, state *float64)
+
+// chainF32AVX2 runs the links on that many bytes of the index space, 256 a round; see gen/chain.go.
+//
+//go:noescape
+func chainF32AVX2(code *uint64, bytes int, state *float64)
+
 // sumRowsF64AVX2 is the sum, in order, of x[col[k]] for ptr[i] <= k < ptr[i+1], of each row. It reads up to 65 columns beyond a row.
 //
 //go:noescape
@@ -158,3 +168,6 @@ func sumRowsF64AVX2(out *float64, ptr *int64, col *int32, x *float64, rows int)
 //
 //go:noescape
 func dotRowsF64AVX2(out *float64, ptr *int64, col *int32, val *float64, x *float64, rows int)
+
+// fenceAVX2 is SFENCE.
+func fenceAVX2()

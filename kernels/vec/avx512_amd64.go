@@ -154,6 +154,16 @@ func mulI64AVX512(dst *int64, a *int64, b *int64, bytes int)
 //go:noescape
 func select64AVX512(dst *uint64, c *uint8, a *uint64, b *uint64, bytes int)
 
+// chainF64AVX512 runs the links on that many bytes of the index space, 512 a round; see gen/chain.go.
+//
+//go:noescape
+func chainF64AVX512(code *uint64, bytes int, state *float64)
+
+// chainF32AVX512 runs the links on that many bytes of the index space, 512 a round; see gen/chain.go.
+//
+//go:noescape
+func chainF32AVX512(code *uint64, bytes int, state *float64)
+
 // uniformAVX512 makes 32 numbers a round from the states, and adds step to them.
 //
 //go:noescape
@@ -178,3 +188,18 @@ func maxRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, st
 //
 //go:noescape
 func minRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)
+
+// transposeF64AVX512 turns eight rows of src into eight columns of dst, eight elements of each a round.
+//
+//go:noescape
+func transposeF64AVX512(dst *float64, dstStep int, src *float64, srcStep int, rounds int)
+
+// copyTileAVX512 copies rows of 256 bytes that are so many bytes apart.
+//
+//go:noescape
+func copyTileAVX512(dst *float64, dstStep int, src *float64, srcStep int, rows int)
+
+// streamTileAVX512 copies rows of 256 bytes that are so many bytes apart.
+//
+//go:noescape
+func streamTileAVX512(dst *float64, dstStep int, src *float64, srcStep int, rows int)

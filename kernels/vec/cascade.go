@@ -4,8 +4,8 @@ package vec
 
 import "math"
 
-// Terms is room for the terms of a cascade and its vector of lost errors.
-type Terms [72]float64
+// Terms is room for the terms of a cascade, its vector of lost errors, and what the chain machine has still to add.
+type Terms [72 + 64]float64
 
 // exact reports that the w lost errors after n terms are all zero; a NaN anywhere in a cascade ends up there.
 func (t *Terms) exact(n, w int) bool {

@@ -59,3 +59,37 @@ func CascadeColumns(x []float64, ld, rows int, squares bool, terms *Terms) (cols
 
 // uniformWhole makes nothing here.
 func uniformWhole(dst []float64, z, d uint64) int { return 0 }
+
+// HaveChain reports that this CPU runs chains: there is no machine here.
+const HaveChain = false
+
+// ChainF64 cannot run.
+func ChainF64(code []Link, n int, state *Terms) { panic("BUG: no chain machine on this CPU") }
+
+// ChainF32 cannot run.
+func ChainF32(code []Link, n int) { panic("BUG: no chain machine on this CPU") }
+
+// ChainSum cannot run.
+func ChainSum(state *Terms, squares bool) (n int, ok bool) {
+	panic("BUG: no chain machine on this CPU")
+}
+
+// Fence has nothing to order.
+func Fence() {}
+
+// Tile is the edge of a tile.
+const Tile = 32
+
+// HaveTiles reports that this CPU has loops for tiles: not here.
+const HaveTiles = false
+
+// TransposeF64 is Transpose.
+func TransposeF64(dst []float64, ld int, src []float64, lds, rows, cols int) {
+	Transpose(dst, ld, src, lds, rows, cols)
+}
+
+// CopyTile cannot run.
+func CopyTile(dst []float64, ld int, src []float64, lds int) { panic("BUG: no tiles on this CPU") }
+
+// StreamTile cannot run.
+func StreamTile(dst []float64, ld int, src []float64, lds int) { panic("BUG: no tiles on this CPU") }

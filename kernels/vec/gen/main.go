@@ -31,13 +31,17 @@ func main() {
 		e.compares()
 		e.integers()
 		e.selects()
+		e.chains()
 		if t.bytes == 64 {
 			e.uniform()
 			e.widens()
 			e.triples()
 			e.extremeRows()
+			e.transpose()
+			e.tiles()
 		} else {
 			e.chainRows()
+			e.fence()
 		}
 		if err := write(*out, t.stem(), e.Context); err != nil {
 			fmt.Fprintln(os.Stderr, "gen:", err)

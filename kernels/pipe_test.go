@@ -1,0 +1,222 @@
+package kernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// foldNames are the reductions that a pipeline may end with.
+func foldNames() []string {
+	var out []string
+	for name := range folds() {
+		out = append(out, name)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// pipeCall is a call of pipe with a random program that ends with the fold; ok is false where the fold refuses.
+func pipeCall(r *rand.Rand, d *op.Def, defs []*op.Def, f string, rows, cols int) (c *op.Call, ok bool) {
+	p, in, e := randomProgram(r, defs, rows, cols)
+	if r.IntN(3) == 0 { // floats of one type all the way: the chain machine's
+		p, in, e = floatProgram(r, defs, rows, cols)
+	}
+	fd := foldNamed(f).def
+	t, err := fd.Type(&op.Sig{Def: fd, In: []types.Type{types.DenseOf(e, rows, cols)}})
+	if err != nil {
+		return nil, false
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str(f)}, op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)})
+	return &op.Call{Def: d, In: in, Body: p, Type: t, Attrs: attrs}, true
+}
+
+// floatProgram is a chain of what the chain machine knows, on operands of one float type.
+func floatProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, []value.Value, types.Elem) {
+	var known []*op.Def
+	for _, d := range defs {
+		switch d.Name {
+		case "add", "sub", "mul", "div", "sqrt", "abs", "neg", "ew.min", "ew.max":
+			known = append(known, d)
+		}
+	}
+	e := []types.Elem{types.F64, types.F64, types.F32}[r.IntN(3)]
+	modes := []op.Mode{op.Full, op.Full, op.Single, op.ColVec, op.RowVec, op.Trans}
+	if r.IntN(2) == 0 { // nothing but what lies like the index space
+		modes = []op.Mode{op.Full, op.Full, op.Single}
+	}
+	p := &op.Program{}
+	var in []value.Value
+	for range 1 + r.IntN(3) {
+		o := op.Operand{Elem: e, Mode: modes[r.IntN(len(modes))]}
+		n, m := rows, cols
+		switch o.Mode {
+		case op.Trans:
+			n, m = cols, rows
+		case op.RowVec:
+			n = 1
+		case op.ColVec:
+			m = 1
+		case op.Single:
+			n, m = 1, 1
+		}
+		d := value.New(e, n, m)
+		wild := r.IntN(3) == 0
+		for i := range n {
+			for j := range m {
+				x := r.NormFloat64()
+				if wild {
+					x = math.Ldexp(x, r.IntN(60)-30)
+				}
+				d.Set(i, j, value.F64(x).Convert(e))
+			}
+		}
+		if wild && n*m > 0 && r.IntN(2) == 0 {
+			d = anyDense(r, e, n, m)
+		}
+		if n > 1 && m > 1 && r.IntN(4) == 0 { // with gaps between its rows
+			big := value.New(e, n, m+3)
+			big.View(0, 1, n, m).CopyFrom(d)
+			d = big.View(0, 1, n, m)
+		}
+		p.In, in = append(p.In, o), append(in, d)
+	}
+	for k := range 1 + r.IntN(9) {
+		d := known[r.IntN(len(known))]
+		s := op.Step{Def: d, Elem: e}
+		for range d.Args {
+			s.Args = append(s.Args, max(r.IntN(len(p.In)+k), r.IntN(len(p.In)+k)))
+		}
+		p.Steps = append(p.Steps, s)
+	}
+	return p, in, e
+}
+
+// Every fold of every chain has the bits of the chain stored and then reduced.
+func TestPipeEqualsDefinition(t *testing.T) {
+	defs := elementwise()
+	mapRow, pipe := fused()[0], fused()[1]
+	r := rand.New(rand.NewPCG(21, 22))
+	names := foldNames()
+	if len(names) < 30 {
+		t.Fatalf("only %d folds: %v", len(names), names)
+	}
+	for round := range 8 * len(names) {
+		name := names[round%len(names)]
+		rows, cols := r.IntN(80), r.IntN(80)
+		switch round / len(names) % 8 {
+		case 0:
+			rows, cols = 1, 600+r.IntN(4000)
+		case 1:
+			rows, cols = 600+r.IntN(700), 1+r.IntN(3)
+		case 2:
+			rows, cols = 70, 270
+		case 3:
+			rows, cols = 140+r.IntN(40), 130+r.IntN(200)
+		}
+		c, ok := pipeCall(r, pipe, defs, name, rows, cols)
+		if !ok {
+			continue
+		}
+		want, refErr := pipe.Ref(c)
+		lend(c)
+		err := pipe.Kernel(c)
+		if (err == nil) != (refErr == nil) {
+			t.Fatalf("%s of %dx%d: %v, the definition says %v", name, rows, cols, err, refErr)
+		}
+		if err != nil {
+			continue
+		}
+		if msg := differ(c.Out, want); msg != "" {
+			t.Fatalf("round %d, %s of %dx%d, %s: %s", round, name, rows, cols, describe(c.Body), msg)
+		}
+		if y := (&op.Call{Def: mapRow, In: c.In, Body: c.Body, Type: types.DenseOf(c.Body.Elem(), rows, cols)}); true {
+			lend(y)
+			if err := mapRow.Kernel(y); err != nil {
+				t.Fatal(err)
+			}
+			z := &op.Call{Def: foldNamed(name).def, In: []value.Value{y.Out}, Type: c.Type}
+			lend(z)
+			if err := z.Def.Kernel(z); err != nil {
+				t.Fatal(err)
+			}
+			if msg := differ(z.Out, want); msg != "" {
+				t.Fatalf("round %d, stored and then %s of %dx%d, %s: %s", round, name, rows, cols, describe(c.Body), msg)
+			}
+		}
+	}
+}
+
+// Loops of any chunks on any number of workers have the bits of the kernel.
+func TestPipeInChunks(t *testing.T) {
+	defs := elementwise()
+	pipe := fused()[1]
+	r := rand.New(rand.NewPCG(31, 32))
+	shapes := [][2]int{{1, 300_000}, {150_000, 1}, {700, 200}, {40, 5000}, {3, 60_000}, {1100, 129}, {17, 8192}}
+	for round, name := range append(foldNames(), "sum", "sum", "sum", "norm", "colsum") {
+		s := shapes[round%len(shapes)]
+		c, ok := pipeCall(r, pipe, defs, name, s[0], s[1])
+		if !ok {
+			continue
+		}
+		lend(c)
+		if err := pipe.Kernel(c); err != nil {
+			t.Fatal(err)
+		}
+		want := c.Out
+		for _, workers := range []int{1, 3} {
+			own := *c
+			own.Out = nil
+			lend(&own)
+			n, leaf := own.Def.Loop.Space(&own)
+			got, err := chunked(r, &own, n, leaf, workers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if msg := differ(got, want); msg != "" {
+				t.Fatalf("%s of %v on %d workers, %s: %s", name, s, workers, describe(c.Body), msg)
+			}
+		}
+	}
+}
+
+// Maps of square matrices that read an operand transposed go in pairs of blocks, by tiles where they can.
+func TestMirroredMaps(t *testing.T) {
+	defs := elementwise()
+	mapRow := fused()[0]
+	r := rand.New(rand.NewPCG(41, 42))
+	ran := 0
+	for round := 0; ran < 12; round++ {
+		n := []int{512, 530, 600, 777}[r.IntN(4)]
+		p, in, e := floatProgram(r, defs, n, n)
+		if round%3 == 0 {
+			p, in, e = randomProgram(r, defs, n, n)
+		}
+		c := &op.Call{Def: mapRow, In: in, Body: p, Type: types.DenseOf(e, n, n)}
+		if !(&job{p: p, rows: n, cols: n}).mirrored() {
+			continue
+		}
+		ran++
+		for k, o := range p.In { // the same matrix both ways
+			for l, other := range p.In {
+				if o.Mode == op.Trans && other.Mode == op.Full && o.Elem == other.Elem {
+					in[l] = in[k]
+				}
+			}
+		}
+		lend(c)
+		if err := mapRow.Kernel(c); err != nil {
+			t.Fatal(err)
+		}
+		checkLoop(t, c, c.Out)
+		want := oneByOne(t, p, in, n, n)
+		if msg := differ(c.Out, want); msg != "" {
+			t.Fatalf("%d, %s: %s", n, describe(p), msg)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package vec
+
+// This file defines the chain machine's programs. The machine itself is assembly (gen/chain.go): it keeps eight vectors,
+// the accumulator, in registers from link to link, so that a chain of operators costs one visit of memory.
+
+import "unsafe"
+
+// ChainBytes is what a constant or an intermediate result takes, and what the bytes of a chain are a multiple of:
+// 64 elements of float64, 128 of float32.
+const ChainBytes = 512
+
+// The operations of a link: of the accumulator and the operand. Order and number are those of gen/chain.go.
+const (
+	LinkEnd     = iota // the last link of every chain
+	LinkLoad           // acc = operand
+	LinkStore          // operand = acc
+	LinkStream         // the same past the caches: 64-byte aligned, and Fence after the last
+	LinkAdd            // acc + operand
+	LinkSub            // acc - operand
+	LinkSubFrom        // operand - acc
+	LinkMul            // acc * operand
+	LinkDiv            // acc / operand
+	LinkDivInto        // operand / acc
+	LinkSqrt           // correctly rounded
+	LinkAbs            // the sign bit cleared
+	LinkNeg            // the sign bit turned
+	LinkMin            // as MinF64
+	LinkMax            // as MaxF64
+	LinkSum            // adds acc to the state without rounding; float64 alone
+	LinkSquares        // adds the squares of acc
+)
+
+// Link is one step of a chain.
+type Link struct {
+	Op   uint64
+	Base unsafe.Pointer // the operand of the first element
+	// Walk is all ones for an operand that lies in memory like the index space, 0 for one of ChainBytes that serves every
+	// group of elements.
+	Walk uint64
+}

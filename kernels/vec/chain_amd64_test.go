@@ -1,0 +1,191 @@
+package vec
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+// chainOf is the links of a random chain over whole operands x and constants c, and the same one by plain loops.
+func chainOf(r *rand.Rand, n int, x [][]float64, c, temp, dst []float64) (code []Link, want []float64) {
+	all := ^uint64(0)
+	p := func(v []float64) unsafe.Pointer { return unsafe.Pointer(&v[0]) }
+	want = make([]float64, n)
+	copy(want, x[0])
+	code = append(code, Link{LinkLoad, p(x[0]), all})
+	var kept []float64
+	for range 1 + r.IntN(8) {
+		o := uint64(LinkAdd + r.IntN(LinkMax-LinkAdd+1))
+		y, l := x[r.IntN(len(x))], Link{Op: o, Walk: all}
+		switch l.Base = p(y); {
+		case r.IntN(3) == 0:
+			y, l.Base, l.Walk = make([]float64, n), p(c), 0
+			for i := range y {
+				y[i] = c[0]
+			}
+		case kept != nil && r.IntN(2) == 0:
+			y, l.Base, l.Walk = kept, p(temp), 0
+		}
+		switch o {
+		case LinkAdd:
+			Add(want, want, y)
+		case LinkSub:
+			Sub(want, want, y)
+		case LinkSubFrom:
+			Sub(want, y, want)
+		case LinkMul:
+			Mul(want, want, y)
+		case LinkDiv:
+			Div(want, want, y)
+		case LinkDivInto:
+			Div(want, y, want)
+		case LinkSqrt:
+			rootF64(want, want)
+		case LinkAbs:
+			AbsF64(want, want)
+		case LinkNeg:
+			Neg(want, want)
+		case LinkMin:
+			Min(want, want, y)
+		case LinkMax:
+			Max(want, want, y)
+		}
+		code = append(code, l)
+		if kept == nil && r.IntN(4) == 0 {
+			kept = append([]float64(nil), want...)
+			code = append(code, Link{LinkStore, p(temp), 0})
+		}
+	}
+	return append(code, Link{[]uint64{LinkStore, LinkStream}[r.IntN(2)], p(dst), all}), want
+}
+
+// Both machines compute what the loops compute, and sum it exactly if they say so.
+func TestChains(t *testing.T) {
+	if !haveAVX2 {
+		t.Skip("no AVX2")
+	}
+	r := rand.New(rand.NewPCG(5, 5))
+	wide := haveAVX512
+	defer func() { haveAVX512 = wide }()
+	exacts := 0
+	for round := range 400 {
+		n := 64 * (1 + r.IntN(5))
+		spread := []int{1, 1, 40, 600}[r.IntN(4)]
+		x := make([][]float64, 2)
+		for k := range x {
+			x[k] = make([]float64, n)
+			for i := range x[k] {
+				x[k][i] = math.Ldexp(r.NormFloat64(), r.IntN(spread)-spread/2)
+			}
+		}
+		if round%4 == 0 {
+			special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), 5e-324}
+			for range 9 {
+				x[r.IntN(2)][r.IntN(n)] = special[r.IntN(len(special))]
+			}
+		}
+		c := make([]float64, 64)
+		Fill(c, r.NormFloat64())
+		temp, dst := make([]float64, 64), make([]float64, n+8)
+		for uintptr(unsafe.Pointer(&dst[0]))%64 != 0 {
+			dst = dst[1:]
+		}
+		dst = dst[:n]
+		for _, lanes := range []int{4, 8} {
+			if haveAVX512 = lanes == 8; haveAVX512 && !wide {
+				continue
+			}
+			code, want := chainOf(rand.New(rand.NewPCG(6, uint64(round))), n, x, c, temp, dst)
+			squares := round%2 == 0
+			sum := uint64(LinkSum)
+			if squares {
+				sum = LinkSquares
+			}
+			var state Terms
+			ChainF64(append(code, Link{Op: sum}, Link{Op: LinkEnd}), n, &state)
+			for i := range dst {
+				if !same(dst[i], want[i]) {
+					t.Fatalf("round %d, %d lanes: element %d is %v, want %v; %v", round, lanes, i, dst[i], want[i], code)
+				}
+			}
+			m, ok := ChainSum(&state, squares)
+			if !ok {
+				continue
+			}
+			exacts++
+			parts := dst
+			if squares { // each as the rounded square and its error, which is what they are defined to be
+				parts = nil
+				for _, v := range dst {
+					parts = append(parts, v*v, math.FMA(v, v, -(v*v)))
+				}
+			}
+			if !exactSum(state[:m], parts, false) {
+				t.Errorf("round %d, %d lanes, squares %v: the sum claims to be exact and is not", round, lanes, squares)
+			}
+		}
+	}
+	if exacts < 100 {
+		t.Errorf("only %d sums were exact", exacts)
+	}
+}
+
+// The float32 machine computes what the loops compute.
+func TestChainsF32(t *testing.T) {
+	if !haveAVX2 {
+		t.Skip("no AVX2")
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	wide := haveAVX512
+	defer func() { haveAVX512 = wide }()
+	for _, lanes := range []int{8, 16} {
+		if haveAVX512 = lanes == 16; haveAVX512 && !wide {
+			continue
+		}
+		const n = 384
+		x, c, got, want := make([]float32, n), make([]float32, 128), make([]float32, n), make([]float32, n)
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+		x[5], x[6], x[7] = float32(math.NaN()), float32(math.Inf(-1)), float32(math.Copysign(0, -1))
+		Fill(c, 1.25)
+		code := []Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}}
+		copy(want, x)
+		y := make([]float32, n)
+		Fill(y, 1.25)
+		for o := uint64(LinkAdd); o <= LinkMax; o++ {
+			code = append(code, Link{Op: o, Base: unsafe.Pointer(&c[0])})
+			switch o {
+			case LinkAdd:
+				Add(want, want, y)
+			case LinkSub:
+				Sub(want, want, y)
+			case LinkSubFrom:
+				Sub(want, y, want)
+			case LinkMul:
+				Mul(want, want, y)
+			case LinkDiv:
+				Div(want, want, y)
+			case LinkDivInto:
+				Div(want, y, want)
+			case LinkSqrt:
+				rootF32(want, want)
+			case LinkAbs:
+				AbsF32(want, want)
+			case LinkNeg:
+				Neg(want, want)
+			case LinkMin:
+				Min(want, want, y)
+			case LinkMax:
+				Max(want, want, y)
+			}
+			ChainF32(append(code[:len(code):len(code)], Link{LinkStore, unsafe.Pointer(&got[0]), ^uint64(0)}, Link{Op: LinkEnd}), n)
+			for i := range got {
+				if !same(float64(got[i]), float64(want[i])) {
+					t.Fatalf("%d lanes, after operation %d: element %d is %v, want %v", lanes, o, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}

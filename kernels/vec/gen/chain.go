@@ -1,0 +1,261 @@
+package main
+
+// This file writes the chain machine: an interpreter of short programs of arithmetic that keeps its accumulator, eight
+// vectors, in registers from link to link. A chain of operators costs its arithmetic and one visit of memory, and no
+// loads and stores of what is between two operators.
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// The accumulator is this many vectors.
+const chainVectors = 8
+
+// link is one operation of the machine: what it does with the accumulator and the operand in memory.
+type link struct {
+	name string
+	emit func(c *chain)
+}
+
+// links are the operations by opcode; opcode 0 ends a round. Package vec lists the same ones in the same order.
+var links = []link{
+	// A prefetch beside the load, at any distance from 0.75 to 16 KiB, halved the speed: the hardware's is enough.
+	{"load", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VMOVUPD(m, v) }) }},
+	{"store", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VMOVUPD(v, m) }) }},
+	{"stream", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VMOVNTPD(v, m) }) }},
+	{"add", func(c *chain) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.two(c.VADDPD, c.VADDPS)(m, v, v) })
+	}},
+	{"sub", func(c *chain) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.two(c.VSUBPD, c.VSUBPS)(m, v, v) })
+	}},
+	{"subFrom", func(c *chain) { c.reversed(c.two(c.VSUBPD, c.VSUBPS)) }},
+	{"mul", func(c *chain) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.two(c.VMULPD, c.VMULPS)(m, v, v) })
+	}},
+	{"div", func(c *chain) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.two(c.VDIVPD, c.VDIVPS)(m, v, v) })
+	}},
+	{"divInto", func(c *chain) { c.reversed(c.two(c.VDIVPD, c.VDIVPS)) }},
+	{"sqrt", func(c *chain) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+			if c.wide {
+				c.VSQRTPD(v, v)
+			} else {
+				c.VSQRTPS(v, v)
+			}
+		})
+	}},
+	{"abs", func(c *chain) {
+		sign := c.sign()
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VANDNPD(v, sign, v) })
+	}},
+	{"neg", func(c *chain) {
+		sign := c.sign()
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VXORPD(sign, v, v) })
+	}},
+	{"min", func(c *chain) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.least(m, v) })
+	}},
+	{"max", func(c *chain) { // -min(-a, -b)
+		sign := c.sign()
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+			y := c.vector()
+			c.VXORPD(m, sign, y)
+			c.VXORPD(sign, v, v)
+			c.leastOf(y, v)
+			c.VXORPD(sign, v, v)
+		})
+	}},
+	{"sum", func(c *chain) { c.sum(false) }},
+	{"squares", func(c *chain) { c.sum(true) }},
+}
+
+// chain is the machine being written.
+type chain struct {
+	*emitter
+	wide  bool // float64
+	acc   []reg.VecVirtual
+	at    reg.Register // the operand
+	state reg.Register // of the sums: see sum
+}
+
+type instruction func(src2, src1, dst operand.Op)
+
+func (c *chain) two(f64, f32 func(ops ...operand.Op)) instruction {
+	f := f32
+	if c.wide {
+		f = f64
+	}
+	return func(src2, src1, dst operand.Op) { f(src2, src1, dst) }
+}
+
+// each emits body for every vector of the accumulator and its part of the operand.
+func (c *chain) each(body func(k int, v reg.VecVirtual, m operand.Mem)) {
+	for k, v := range c.acc {
+		body(k, v, operand.Mem{Base: c.at, Disp: k * c.bytes})
+	}
+}
+
+// reversed is acc = operand op acc.
+func (c *chain) reversed(f instruction) {
+	c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+		x := c.vector()
+		c.VMOVUPD(m, x)
+		f(v, x, v)
+	})
+}
+
+// sign is a vector of sign bits.
+func (c *chain) sign() reg.VecVirtual {
+	s := c.vector()
+	if c.bytes == 64 {
+		c.VPTERNLOGD(operand.Imm(0xff), s, s, s)
+	} else {
+		c.VPCMPEQD(s, s, s)
+	}
+	if c.wide {
+		c.VPSLLQ(operand.Imm(63), s, s)
+	} else {
+		c.VPSLLD(operand.Imm(31), s, s)
+	}
+	return s
+}
+
+// least is v = min(v, m) as in arithmetic.
+func (c *chain) least(m operand.Mem, v reg.VecVirtual) {
+	y := c.vector()
+	c.VMOVUPD(m, y)
+	c.leastOf(y, v)
+}
+
+func (c *chain) leastOf(y, v reg.VecVirtual) {
+	other := c.vector()
+	minimum := c.two(c.VMINPD, c.VMINPS)
+	minimum(y, v, other)
+	minimum(v, y, v)
+	c.VORPD(other, v, v)
+}
+
+// sum adds the accumulator, or its squares, to the cascades at state, which lie there as cascade leaves them at acc:
+// four chains of two levels, of squares two chains of three, and the errors that were lost. Behind them lies the
+// accumulator of the round before: it is what is added, and this round's takes its place. So the additions wait for
+// nothing and run beside this round's square roots, which is worth 40 % of a chain that has one.
+func (c *chain) sum(squares bool) {
+	chains, levels := 4, 2
+	if squares {
+		chains, levels = 2, 3
+	}
+	mem := func(k int) operand.Mem { return operand.Mem{Base: c.state, Disp: k * c.bytes} }
+	bad := c.vector()
+	c.VMOVUPD(mem(chains*levels), bad)
+	for k := range chains {
+		sums := c.vectors(levels)
+		for l, s := range sums {
+			c.VMOVUPD(mem(l*chains+k), s)
+		}
+		down := func(v reg.VecVirtual, level int) {
+			for l := level; l < levels; l++ {
+				v = c.twoSum(sums[l], v)
+			}
+			c.VORPD(v, bad, bad)
+		}
+		for j := k; j < chainVectors; j += chains {
+			v := c.vector()
+			c.VMOVUPD(mem(chains*levels+1+j), v)
+			c.VMOVUPD(c.acc[j], mem(chains*levels+1+j))
+			if !squares {
+				down(v, 0)
+				continue
+			}
+			h, low := c.vector(), c.vector()
+			c.VMULPD(v, v, h)
+			c.VMOVAPD(h, low)
+			c.VFMSUB231PD(v, v, low)
+			down(h, 0)
+			down(low, 1)
+		}
+		for l, s := range sums {
+			c.VMOVUPD(s, mem(l*chains+k))
+		}
+	}
+	c.VMOVUPD(bad, mem(chains*levels))
+}
+
+// chains writes the machine for float64 and float32. A link is three words: the opcode, the address of its operand, and
+// a mask of the offset in the index space that is added to it: all ones for what lies in memory like the index space, 0
+// for a constant or an intermediate result, which are one accumulator long.
+func (e *emitter) chains() {
+	for _, wide := range []bool{true, false} {
+		suffix := "F32"
+		if wide {
+			suffix = "F64"
+		}
+		name := "chain" + suffix + e.name
+		e.Function(name)
+		e.SignatureExpr("func(code *uint64, bytes int, state *float64)")
+		e.Doc(fmt.Sprintf("%s runs the links on that many bytes of the index space, %d a round; see gen/chain.go.", name, chainVectors*e.bytes))
+		e.Pragma("noescape")
+		c := &chain{emitter: e, wide: wide}
+		code, end := e.param("code"), e.param("bytes")
+		c.state = e.param("state")
+		c.acc = e.vectors(chainVectors)
+		for _, v := range c.acc {
+			e.VXORPD(v, v, v)
+		}
+		offset, pc, opcode := e.GP64(), e.GP64(), e.GP64()
+		c.at = e.GP64()
+		e.XORQ(offset, offset)
+		e.JMP(operand.LabelRef("test"))
+		e.Label("round")
+		e.MOVQ(code, pc)
+		e.Label("next")
+		e.MOVQ(operand.Mem{Base: pc, Disp: 16}, c.at)
+		e.ANDQ(offset, c.at)
+		e.ADDQ(operand.Mem{Base: pc, Disp: 8}, c.at)
+		e.MOVQ(operand.Mem{Base: pc}, opcode)
+		e.ADDQ(operand.Imm(24), pc)
+		e.dispatch(opcode, 0, len(links), wide)
+		for k, l := range links {
+			e.Label(fmt.Sprintf("op%d", k+1))
+			if wide || k < len(links)-2 { // sums are of float64
+				e.Commentf("%s", l.name)
+				l.emit(c)
+			}
+			e.JMP(operand.LabelRef("next"))
+		}
+		e.Label("op0")
+		e.ADDQ(operand.I32(int32(chainVectors*e.bytes)), offset)
+		e.Label("test")
+		e.CMPQ(offset, end)
+		e.JLT(operand.LabelRef("round"))
+		e.finish()
+	}
+}
+
+// fence writes the store fence that must follow streaming stores.
+func (e *emitter) fence() {
+	e.Function("fence" + e.name)
+	e.SignatureExpr("func()")
+	e.Doc("fence" + e.name + " is SFENCE.")
+	e.SFENCE()
+	e.RET()
+}
+
+// dispatch jumps to the opcode's label by halving the range lo..hi.
+func (e *emitter) dispatch(opcode reg.Register, lo, hi int, wide bool) {
+	if lo == hi {
+		e.JMP(operand.LabelRef(fmt.Sprintf("op%d", lo)))
+		return
+	}
+	mid := (lo + hi + 1) / 2
+	label := fmt.Sprintf("from%d", mid)
+	e.CMPQ(opcode, operand.Imm(uint64(mid)))
+	e.JGE(operand.LabelRef(label))
+	e.dispatch(opcode, lo, mid-1, wide)
+	e.Label(label)
+	e.dispatch(opcode, mid, hi, wide)
+}

@@ -1,0 +1,27 @@
+package vec
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// Transposition in registers is that of the plain loop, whatever the shape, and writes nothing else.
+func TestTransposeF64(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for range 200 {
+		rows, cols := 1+r.IntN(40), 1+r.IntN(40)
+		ld, lds := cols+r.IntN(9), rows+r.IntN(9)
+		src := make([]float64, cols*lds)
+		for i := range src {
+			src[i] = r.Float64()
+		}
+		want, got := make([]float64, rows*ld), make([]float64, rows*ld)
+		Transpose(want, ld, src, lds, rows, cols)
+		TransposeF64(got, ld, src, lds, rows, cols)
+		for i := range got {
+			if got[i] != want[i] {
+				t.Fatalf("%d x %d, rows %d and %d apart: element %d", rows, cols, ld, lds, i)
+			}
+		}
+	}
+}
