@@ -15,6 +15,9 @@
 // are left and taken over in place by the last one. What other ranks have to do with it comes and goes through
 // Remote, functions that package dist supplies.
 //
+// A task may be shared (share.go): the worker that runs it opens it, others join, the last to leave completes it. That is how the engine
+// runs the loops of operators in chunks (engine_loop.go), handed out by package schedule; what a loop leaves to its next execution is in engine_learn.go.
+//
 // Invariants:
 //
 //   - A task runs exactly once, after every predecessor and every external input, or the run has failed.

@@ -96,11 +96,7 @@ func (t *Technique) Measured() bool { return strings.Contains(t.Needs, "sigma") 
 
 // Default is the technique of loops for which nobody asks for another.
 var Default = sync.OnceValue(func() *Technique {
-	t, err := Lookup("STATIC")
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return t
+	return mustLookup("AUTO_CHUNK")
 })
 
 // Lookup finds a technique by one of its names, or makes one of an expression that begins with "expr:". The
