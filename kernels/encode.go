@@ -214,7 +214,7 @@ func emptyTable(p, q []int, n, m int) (*value.Dense, error) {
 	}
 	n, m = size(n, p), size(m, q)
 	if m > 0 && n > math.MaxInt32/m {
-		return nil, op.Failf("E605", "ctable: the codes ask for a table of %d x %d", n, m)
+		return nil, op.Failf(codeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
 	}
 	return value.New(types.I64, n, m), nil
 }

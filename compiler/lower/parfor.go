@@ -184,7 +184,7 @@ func (l *lowerer) hints(w *ast.With) (out []op.Attr) {
 		s := l.strArg(a.Value, "the name of a technique")
 		if l.in.Schedule != nil {
 			if err := l.in.Schedule(s); err != nil {
-				l.fail(source.Errorf("E203", a.Value.Span(), "%v", err).WithHelp("flowrun chunks --help lists the techniques"))
+				l.fail(source.Errorf("E203", a.Value.Span(), "%v", err).WithHelp("flowrun chunks lists the techniques"))
 			}
 		}
 		out = append(out, op.Attr{Name: "schedule", Val: op.Str(s)})

@@ -151,11 +151,11 @@ var codes = [...]CodeRow{
 	{"E601", "matrix is not positive definite", "Cholesky met a diagonal element that is not positive. The message names the tile and the minor.", "emit potrf(-eye(2))", ""},
 	{"E602", "zero pivot", "A pivot is zero: the matrix is singular, or needs an elimination with row exchanges.", "emit solve(zeros(2, 2), ones(2, 1))", ""},
 	{"E603", "assertion failed", "The condition of an `assert` is false; the run stops.", `assert 1 == 2, "numbers changed"`, ""},
-	{"E605", "out of memory", "The value or the run needs more memory than there is. Smaller sizes, more ranks, or --mem.", "", ""},
+	{"E605", "out of memory", "The value or the run needs more memory than there is. Choose smaller sizes or more ranks.", "emit sum(rand(2, 1_000_000_000_000_000_000))", ""},
 	{"E606", "operator failed in the run", "An operator met data that it cannot work on, such as an integer divided by zero or the maximum of nothing.", "", ""},
 	{"E607", "index is out of range in the run", "An index that depends on data is outside the matrix.", "X = eye(2)\nemit X[i64(sum(X)), 0]", ""},
-	{"E609", "technique hands out no chunk", "The expression of `--partitioning`, or of `schedule`, is not a positive number for a loop of the program.", "", ""},
 	{"E608", "interrupted", "The run was stopped by a signal before it was done.", "", ""},
+	{"E609", "technique hands out no chunk", "The expression of `--partitioning`, or of `schedule`, is not a positive number for a loop of the program.", `emit parfor i in 0..4 with (schedule = "expr: -1") { i }`, ""},
 
 	// Distributed runs.
 	{"E701", "ranks run different programs", "All ranks must be given the same program, params and input. The plan hashes differ.", "", ""},

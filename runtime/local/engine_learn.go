@@ -88,10 +88,22 @@ func (e *Engine) loopOf(t int32, n *ir.Node, units, leaf int) (*nodeLoop, error)
 	}
 	l.round++
 	if err := l.prepare(len(e.scratch)); err != nil {
-		return nil, &op.Failure{Code: "E609", Msg: err.Error(), Help: "choose another technique with --partitioning"}
+		return nil, noChunk(n, err)
 	}
 	return l, nil
 }
+
+// noChunk is the failure of a technique that cannot cut the loop of n; the advice is to change what chose the technique.
+func noChunk(n *ir.Node, err error) *op.Failure {
+	f := &op.Failure{Code: codeNoChunk, Msg: err.Error(), Help: "choose another technique with --partitioning"}
+	if n.Attrs.Str("schedule") != "" {
+		f.Help = "choose another technique with (schedule = ..) of the parfor"
+	}
+	return f
+}
+
+// codeNoChunk is a technique that hands out no chunk.
+const codeNoChunk = "E609"
 
 // prepare makes the queues ready for an execution.
 func (l *nodeLoop) prepare(workers int) (err error) {
@@ -129,7 +141,7 @@ func (e *Engine) planOf(l *nodeLoop, n *ir.Node, leaf int) error {
 	if name := n.Attrs.Str("schedule"); name != "" {
 		t, err := schedule.Lookup(name)
 		if err != nil {
-			return &op.Failure{Code: "E609", Msg: err.Error()}
+			return noChunk(n, err)
 		}
 		l.plan.Technique = t
 	}

@@ -229,7 +229,7 @@ func (l *loopRun) result(w *Worker) (v value.Value, err error) {
 		return nil, errStopped
 	}
 	if err := l.log.queues.Err(); err != nil { // an expression that has stopped making sense
-		return nil, &op.Failure{Code: "E609", Msg: err.Error()}
+		return nil, noChunk(&l.e.g.Nodes[l.id], err)
 	}
 	defer func() {
 		if p := recover(); p != nil {
