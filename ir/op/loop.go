@@ -10,7 +10,7 @@ type Loop struct {
 	// leaf and ends at one or at n; both are functions of the types and attributes alone. n is 0 for a call that is no
 	// loop: Kernel runs it.
 	Space func(c *Call) (n, leaf int)
-	// Light says that a leaf takes some microseconds: a loop of few leaves is not worth sharing while nobody is idle.
+	// Light says that a leaf takes some microseconds: a loop of few leaves is not worth sharing.
 	Light bool
 	// Begin prepares one execution; dense results are lent already. Chunks are numbered by workers 0..workers-1.
 	Begin func(c *Call, workers int) (LoopBody, error)

@@ -49,8 +49,8 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	if n <= leaf || leaf <= 0 {
 		return false, nil
 	}
-	if c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil && !w.pool.idle() {
-		return false, nil // every worker has a task of its own
+	if c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil {
+		return false, nil
 	}
 	l, err := e.loopOf(t, &e.g.Nodes[id], (n+leaf-1)/leaf, leaf)
 	if err != nil {
@@ -81,9 +81,9 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	return true, nil
 }
 
-// lightLeaves is from how many leaves on a light loop is shared whatever the others do: some hundred microseconds, after which somebody
-// may be idle.
-const lightLeaves = 32
+// lightLeaves is from how many leaves on a light loop is shared when nobody has asked for a technique: some fifty microseconds of work. Blocks of a matrix that is
+// cut are smaller, and each is a task already.
+const lightLeaves = 10
 
 // forget lets go of the values of an execution.
 func (l *loopRun) forget() {

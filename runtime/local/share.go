@@ -66,9 +66,6 @@ func (w *Worker) halted() bool {
 	return true
 }
 
-// idle reports that some worker sleeps or looks for work.
-func (p *Pool) idle() bool { return p.asleep.Load() > 0 || p.searching.Load() > 0 }
-
 // offer publishes the shared task t, which w is inside of, and wakes somebody for it.
 func (w *Worker) offer(r *Run, s *Shared, t int32) {
 	s.task, s.owner = t, w
