@@ -41,11 +41,7 @@ func ranks(c *cli.Context, otherwise int) (int, error) {
 	if !c.IsSet("ranks") {
 		return otherwise, nil
 	}
-	n := c.Int("ranks")
-	if n < 1 {
-		return 0, usagef("--ranks is at least 1, not %d", n)
-	}
-	return n, nil
+	return between("ranks", c.Int("ranks"), mostRanks)
 }
 
 // count is a number with its noun.

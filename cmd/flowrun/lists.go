@@ -108,6 +108,24 @@ func number(flag, word string, most int) (int, error) {
 	return n, nil
 }
 
+// mostThreads is how many workers one process has at most: each is bound to a thread of the operating system, and the
+// Go runtime ends a process that has 10000 of them. mostRanks is how many ranks are planned for.
+const (
+	mostThreads = 4096
+	mostRanks   = 1 << 20
+)
+
+// between is n, the value of a flag that goes from 1 to most.
+func between(flag string, n, most int) (int, error) {
+	switch {
+	case n < 1:
+		return 0, usagef("--%s is at least 1, not %d", flag, n)
+	case n > most:
+		return 0, usagef("--%s is at most %d, not %d", flag, most, n)
+	}
+	return n, nil
+}
+
 // maxNumbers is how long a list may grow.
 const maxNumbers = 1000
 

@@ -75,11 +75,7 @@ func threads(c *cli.Context) (int, error) {
 	if !c.IsSet("threads") {
 		return runtime.GOMAXPROCS(0), nil
 	}
-	n := c.Int("threads")
-	if n < 1 {
-		return 0, usagef("--threads is at least 1, not %d", n)
-	}
-	return n, nil
+	return between("threads", c.Int("threads"), mostThreads)
 }
 
 // dotLimit is the largest graph that Graphviz lays out in reasonable time.

@@ -69,6 +69,8 @@ func (s *session) runRequest(c *cli.Context) (runRequest, error) {
 		e := usagef("--ranks and --backend are about distributed runs")
 		e.help = "add --distributed"
 		return r, e
+	case r.distributed && r.backend == "mem" && max(r.threads, 1)*max(r.ranks, 1) > mostThreads:
+		return r, usagef("--ranks %d of %s: one process has at most %d in all", r.ranks, count(max(r.threads, 1), "thread"), mostThreads)
 	}
 	return r, nil
 }

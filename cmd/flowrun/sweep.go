@@ -154,7 +154,7 @@ func (s *session) sweeping(c *cli.Context) (*sweeping, error) {
 	}
 	threads := []int{runtime.GOMAXPROCS(0)}
 	if c.IsSet("threads") {
-		if threads, err = numbers("threads", c.String("threads"), 1<<16); err != nil {
+		if threads, err = numbers("threads", c.String("threads"), mostThreads); err != nil {
 			return nil, err
 		}
 	}
