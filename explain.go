@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"flow/ir"
 	"flow/ir/eval"
@@ -71,7 +72,7 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 	if place != (op.Place{}) {
 		d.Span = source.Span{From: source.Pos(place.From), To: source.Pos(place.To)}
 	}
-	d.Message = fmt.Sprintf("%s: %s", n.Op.Source(), d.Message)
+	d.Message = told(n.Op, d.Message)
 	if where := outer.WhereWithin(node, within); where != "" {
 		d.Message += ", in " + where
 	}
@@ -89,4 +90,17 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 		}
 	}
 	return d
+}
+
+// told is a message of an operator with the operator's name or sign before it, unless it names that itself, or the
+// name is none that a program uses.
+func told(d *op.Def, message string) string {
+	name := d.Source()
+	if d.Infix != "" {
+		name = d.Infix
+	}
+	if d.Hidden || strings.HasPrefix(message, name+": ") || strings.Contains(message, "`"+name+"`") {
+		return message
+	}
+	return name + ": " + message
 }

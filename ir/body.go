@@ -53,7 +53,7 @@ func (r *Region) actions() (*op.Body, error) {
 			continue
 		}
 		n := &g.Nodes[i]
-		a := op.Action{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), At: op.Place{From: int32(n.Span.From), To: int32(n.Span.To)}}
+		a := op.Action{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), At: op.Place{From: int32(n.Span.From), To: int32(n.Span.To)}, Asks: g.Asks(id)}
 		for _, in := range g.In(id) {
 			k, ok := reg[in]
 			if !ok {

@@ -95,6 +95,21 @@ func (g *Graph) Type(id ID) types.Type { return g.types[g.Edges[id].typ] }
 // SetType gives an edge another type.
 func (g *Graph) SetType(id ID, t types.Type) { g.Edges[id] = g.edge(t) }
 
+// Asks reports a node whose arguments only the run can tell to fit together: sizes of them are open, and that of the result
+// is not. Its call is settled before it runs. (Where the result is open too, rows settle themselves; an effect takes any size.)
+func (g *Graph) Asks(id ID) bool {
+	n := &g.Nodes[id]
+	if t := g.Type(id); n.Region != nil || n.Op.Control != op.NoControl || t.Kind == types.Effect || t.IsMatrix() && !t.Known() {
+		return false
+	}
+	for _, in := range g.In(id) {
+		if t := g.Type(in); t.IsMatrix() && !t.Known() {
+			return true
+		}
+	}
+	return false
+}
+
 // TypeIndex is a number that edges of the same type share: two types with an Ext may be
 // equal and have two.
 func (g *Graph) TypeIndex(id ID) uint32 { return g.Edges[id].typ }

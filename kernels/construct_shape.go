@@ -1,6 +1,7 @@
 package kernels
 
-// This file defines the rows that look at types alone: nrow, ncol, ncell, auto_tile, eps. The compiler folds every call of them.
+// This file defines the rows that look at types alone: nrow, ncol, ncell, auto_tile, eps. The compiler folds every call of
+// them, but for the sizes of matrices that only the run knows.
 
 import (
 	"flow/ir/op"
@@ -33,16 +34,37 @@ func shapeRow(name, doc, example, output string, f func(t types.Type) int) *op.D
 	}
 }
 
+// sizeRow is a shapeRow that is a value of the run where f of the type is not known before: f is negative then.
+func sizeRow(name, doc, example, output string, f func(t types.Type) int) *op.Def {
+	d := shapeRow(name, doc, example, output, f)
+	d.Shape = func(in []types.Type) (value.Value, error) {
+		if n := f(in[0]); n >= 0 {
+			return value.I64(int64(n)), nil
+		}
+		return nil, nil
+	}
+	d.Kernel = func(c *op.Call) error {
+		c.Out = value.I64(int64(f(c.In[0].Type())))
+		return nil
+	}
+	return d
+}
+
 func nrow() *op.Def {
-	return shapeRow("nrow", "nrow is the number of rows of x.", "nrow(ones(3, 2))", "3", func(t types.Type) int { return t.Rows })
+	return sizeRow("nrow", "nrow is the number of rows of x; x.rows is the same.", "nrow(ones(3, 2))", "3", func(t types.Type) int { return t.Rows })
 }
 
 func ncol() *op.Def {
-	return shapeRow("ncol", "ncol is the number of columns of x.", "ncol(ones(3, 2))", "2", func(t types.Type) int { return t.Cols })
+	return sizeRow("ncol", "ncol is the number of columns of x; x.cols is the same.", "ncol(ones(3, 2))", "2", func(t types.Type) int { return t.Cols })
 }
 
 func ncell() *op.Def {
-	return shapeRow("ncell", "ncell is the number of elements of x.", "ncell(ones(3, 2))", "6", func(t types.Type) int { return t.Rows * t.Cols })
+	return sizeRow("ncell", "ncell is the number of elements of x.", "ncell(ones(3, 2))", "6", func(t types.Type) int {
+		if !t.Known() {
+			return types.Unknown
+		}
+		return t.Rows * t.Cols
+	})
 }
 
 func autoTile() *op.Def {

@@ -47,6 +47,16 @@ func indexings() []*op.Def {
 	}
 }
 
+// subscripted is the type of the matrix.
+func subscripted(s *op.Sig) (types.Type, error) {
+	t := s.In[0]
+	if !t.IsDense() {
+		return t, op.Faultf(0, codeKind, "subscripts that only the run knows are of dense matrices; this is %s", t).
+			WithHelp("dense(x) makes one")
+	}
+	return t, nil
+}
+
 func subscriptTypes(s *op.Sig) error {
 	for k, t := range s.In[1:] {
 		if t != types.ScalarOf(types.I64) {
@@ -57,7 +67,7 @@ func subscriptTypes(s *op.Sig) error {
 }
 
 func elementType(s *op.Sig) (types.Type, error) {
-	t, err := denseType(s)
+	t, err := subscripted(s)
 	if err != nil {
 		return t, err
 	}
@@ -65,7 +75,7 @@ func elementType(s *op.Sig) (types.Type, error) {
 }
 
 func windowType(s *op.Sig) (types.Type, error) {
-	t, err := denseType(s)
+	t, err := subscripted(s)
 	if err != nil {
 		return t, err
 	}

@@ -249,6 +249,11 @@ func perform(a *op.Action, reg []value.Value, out *value.Dense, env op.Env) (val
 	for _, x := range a.Args {
 		c.In = append(c.In, reg[x])
 	}
+	if a.Asks {
+		if err := c.Settle(); err != nil {
+			return nil, err
+		}
+	}
 	if a.Def.Kernel == nil {
 		return a.Def.Ref(c)
 	}

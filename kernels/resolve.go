@@ -4,8 +4,6 @@ package kernels
 // computed from it): the type rule that left a dimension open before the run is asked again with the values at hand.
 
 import (
-	"errors"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -21,7 +19,7 @@ func resolved(rows []*op.Def) []*op.Def {
 		if kernel := d.Kernel; kernel != nil {
 			d.Kernel = func(c *op.Call) error {
 				if open(c.Type) {
-					if err := settle(d, c); err != nil {
+					if err := c.Settle(); err != nil {
 						return err
 					}
 					if c.Type.Known() {
@@ -34,7 +32,7 @@ func resolved(rows []*op.Def) []*op.Def {
 		if ref := d.Ref; ref != nil {
 			d.Ref = func(c *op.Call) (value.Value, error) {
 				if open(c.Type) {
-					if err := settle(d, c); err != nil {
+					if err := c.Settle(); err != nil {
 						return nil, err
 					}
 				}
@@ -47,24 +45,6 @@ func resolved(rows []*op.Def) []*op.Def {
 
 // open reports a dense matrix of which a dimension is not known.
 func open(t types.Type) bool { return t.Kind == types.Matrix && t.Repr == types.Dense && !t.Known() }
-
-// settle asks the type rule again. Shapes that turn out not to fit fail as they would have before the run.
-func settle(d *op.Def, c *op.Call) error {
-	s := &op.Sig{Def: d, Attrs: c.Attrs}
-	for _, v := range c.In {
-		s.In = append(s.In, v.Type())
-	}
-	t, err := d.Type(s)
-	var f *op.Fault
-	switch {
-	case errors.As(err, &f):
-		return &op.Failure{Code: f.Code, Msg: f.Msg, Help: f.Help}
-	case err != nil:
-		return err
-	}
-	c.Type = t.With(c.Type.Elem) // element types may follow from constants, which are not at hand here
-	return nil
-}
 
 // lendOwn does what a runtime does for results of known shape.
 func lendOwn(d *op.Def, c *op.Call) {

@@ -447,7 +447,7 @@ func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
 	} else if !have.IsMatrix() {
 		l.failf("E200", at, "a matrix of %v is wanted, this is %s", e, l.what(v))
 	} else {
-		l.unify(have, t, at)
+		l.unify(v, t, at)
 	}
 	if have.Elem == e {
 		v.untyped = false
@@ -465,9 +465,10 @@ func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
 }
 
 // unify compares a matrix's sizes with those written; a name that is not bound yet
-// becomes a plan-time integer of that size.
-func (l *lowerer) unify(have types.Type, t *ast.NamedType, at source.Span) {
-	dims := []int{have.Rows, have.Cols}
+// becomes a plan-time integer of that size, or a value of the run where only that knows it.
+func (l *lowerer) unify(v val, t *ast.NamedType, at source.Span) {
+	have := l.typeOf(v)
+	dims, rows := []int{have.Rows, have.Cols}, []string{"nrow", "ncol"}
 	if len(t.Dims) > 2 {
 		l.failf("E218", t.Span(), "matrices have two dimensions")
 	}
@@ -484,9 +485,12 @@ func (l *lowerer) unify(have types.Type, t *ast.NamedType, at source.Span) {
 				sizes = &scope{names: sizes.names, vals: sizes.vals, index: sizes.index}
 			}
 			if _, bound := sizes.lookup(n.Name); !bound {
-				l.scope.bind(n.Name, intVal(dims[i]), at)
+				l.scope.bind(n.Name, l.size(dims[i], rows[i], v, at), at)
 				continue
 			}
+		}
+		if dims[i] == types.Unknown {
+			l.failf("E215", at, "the sizes of this %v must be known before the run: the type says what they are", have)
 		}
 		if want := l.intArg(d, "a size"); want != dims[i] {
 			what := "rows"

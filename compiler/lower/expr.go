@@ -289,7 +289,9 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 		}
 	}
 	if d.Shape != nil {
-		return l.shape(d, at, in, spans)
+		if v, ok := l.shape(d, at, in, spans); ok {
+			return v
+		}
 	}
 	if constant && len(in) > 0 {
 		if v, ok := l.fold(d, attrs, at, in, spans); ok {
@@ -375,8 +377,8 @@ func (l *lowerer) fold(d *op.Def, attrs *op.Attrs, at source.Span, in []val, spa
 	return val{kind: konst, s: s, untyped: untyped && s.Elem.IsNumeric() && s.Elem != types.Bool}, ok
 }
 
-// shape is a function of the argument types alone.
-func (l *lowerer) shape(d *op.Def, at source.Span, in []val, spans []source.Span) val {
+// shape is a function of the argument types alone; not ok: of sizes that only the run knows.
+func (l *lowerer) shape(d *op.Def, at source.Span, in []val, spans []source.Span) (v val, ok bool) {
 	l.types = l.types[:0]
 	for _, v := range in {
 		l.types = append(l.types, l.typeOf(v))
@@ -388,7 +390,18 @@ func (l *lowerer) shape(d *op.Def, at source.Span, in []val, spans []source.Span
 	if err != nil {
 		l.fault(d, err, at, spans)
 	}
-	return konstVal(out.(value.Scalar))
+	if out == nil {
+		return val{}, false
+	}
+	return konstVal(out.(value.Scalar)), true
+}
+
+// size is a size of a matrix: n, or the value of row d of it where n is types.Unknown.
+func (l *lowerer) size(n int, d string, x val, at source.Span) val {
+	if n == types.Unknown {
+		return l.edgeVal(l.add(l.table.Must(d), nil, at, []source.Span{at}, x.id))
+	}
+	return intVal(n)
 }
 
 // field is .rows and .cols of matrices and channel arrays, and names of an import.
@@ -419,9 +432,9 @@ func (l *lowerer) field(e *ast.Field) val {
 		if t := l.g.Type(x.id); t.IsMatrix() {
 			switch e.Name.Name {
 			case "rows":
-				return intVal(t.Rows)
+				return l.size(t.Rows, "nrow", x, e.Span())
 			case "cols":
-				return intVal(t.Cols)
+				return l.size(t.Cols, "ncol", x, e.Span())
 			}
 		}
 	}

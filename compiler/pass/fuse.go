@@ -74,7 +74,7 @@ func (f *fusion) fusable(id ir.ID) bool {
 	if !n.Op.Laws.Has(op.Elementwise) || !t.IsDense() || !t.Known() || n.Region != nil || n.Attrs != nil || t.Elem == types.Str {
 		return false
 	}
-	return n.Op.Elt != nil
+	return n.Op.Elt != nil && !f.g.Asks(id) // how a chain reads an argument follows from its shape
 }
 
 // folds is a reduction that a pipe may end with. Its own head it stays: nothing joins a

@@ -50,7 +50,12 @@ func run(g *ir.Graph, vals []value.Value, env op.Env) error {
 		case op.Part:
 			v = c.In[0].(value.Tuple)[n.Attrs.Int("at")]
 		default:
-			v, err = call(n, c)
+			if g.Asks(id) {
+				err = c.Settle()
+			}
+			if err == nil {
+				v, err = call(n, c)
+			}
 		}
 		if err != nil {
 			var in *Error

@@ -29,6 +29,8 @@ type Action struct {
 	Chain  *Program
 	Bodies []*Body
 	At     Place
+	// Asks says that the call is settled before it runs: see Call.Settle.
+	Asks bool
 }
 
 // Place is a range of the source text, as positions of lang/source; zero if there is none.
@@ -84,7 +86,13 @@ func (a *Action) eval(in []value.Value, env Env) (value.Value, error) {
 	if a.Def.Ref == nil {
 		return nil, fmt.Errorf("BUG: %s has no definition", a.Def.Name)
 	}
-	return a.Def.Ref(&Call{Def: a.Def, Attrs: a.Attrs, In: in, Type: a.Type, Env: env, Body: a.Chain, Bodies: a.Bodies})
+	c := &Call{Def: a.Def, Attrs: a.Attrs, In: in, Type: a.Type, Env: env, Body: a.Chain, Bodies: a.Bodies}
+	if a.Asks {
+		if err := c.Settle(); err != nil {
+			return nil, err
+		}
+	}
+	return a.Def.Ref(c)
 }
 
 func (a *Action) iterate(in []value.Value, env Env) (value.Value, error) {

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -86,6 +87,31 @@ func (c *Call) Dense(i int) *value.Dense { return c.In[i].(*value.Dense) }
 
 // Scalar is input i as a scalar.
 func (c *Call) Scalar(i int) value.Scalar { return c.In[i].(value.Scalar) }
+
+// Settle asks the type rule again, with the arguments at hand, for a call of which the sizes of arguments were not known
+// before the run. It puts the result's type into c.Type where that was open. Arguments that turn out not to fit are a
+// *Failure, with what the rule would have said before the run.
+func (c *Call) Settle() error {
+	if c.Def.Type == nil {
+		return nil
+	}
+	s := &Sig{Def: c.Def, Attrs: c.Attrs}
+	for _, v := range c.In {
+		s.In = append(s.In, v.Type())
+	}
+	t, err := c.Def.Type(s)
+	var f *Fault
+	switch {
+	case errors.As(err, &f):
+		return &Failure{Code: f.Code, Msg: f.Msg, Help: f.Help}
+	case err != nil:
+		return err
+	}
+	if c.Type.IsMatrix() && !c.Type.Known() {
+		c.Type = t.With(c.Type.Elem) // element types may follow from constants, which are not at hand here
+	}
+	return nil
+}
 
 // Result is the lent output matrix.
 func (c *Call) Result() *value.Dense { return c.Out.(*value.Dense) }

@@ -24,6 +24,7 @@ const (
 	lent               // the result is Sized: memory of the pool is lent before the kernel runs
 	fused              // it has a body
 	effect             // the result may be nil
+	asks               // only the run can tell whether its arguments fit together
 	steers             // of a loop or branch: it decides what runs next
 )
 
@@ -156,6 +157,9 @@ func (b *numbering) add(id ir.ID) error {
 	}
 	if t.Kind == types.Effect {
 		f |= effect
+	}
+	if g.Asks(id) {
+		f |= asks
 	}
 	if node.Region != nil && node.Op.Control == op.NoControl {
 		f |= fused

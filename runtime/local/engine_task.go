@@ -153,6 +153,12 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 		*c = op.Call{} // keeps no value alive
 		clear(s.in)
 	}()
+	if f&asks != 0 {
+		if err = c.Settle(); err != nil {
+			completed = true
+			return nil, false, err
+		}
+	}
 	if n.Op.Loop != nil {
 		if opened, err = e.open(w, s, t, id, start, out); opened || err != nil {
 			completed = true
