@@ -26,6 +26,7 @@ const (
 	effect             // the result may be nil
 	asks               // only the run can tell whether its arguments fit together
 	steers             // of a loop or branch: it decides what runs next
+	constant           // a scalar of no inputs: there from the start, whatever call it stands in
 )
 
 // maxNode is above every node.
@@ -160,6 +161,9 @@ func (b *numbering) add(id ir.ID) error {
 	}
 	if g.Asks(id) {
 		f |= asks
+	}
+	if t.IsScalar() && len(g.In(id)) == 0 && node.Op.Laws.Has(op.Pure|op.Total) {
+		f |= constant
 	}
 	if node.Region != nil && node.Op.Control == op.NoControl {
 		f |= fused

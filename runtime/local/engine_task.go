@@ -78,7 +78,7 @@ func (e *Engine) finish(s *workerState, t int32, id ir.ID, v value.Value, start 
 		}
 		k := &s.kinds[e.kind[t]]
 		k.busy += end - start
-		if s.calls != nil {
+		if s.calls != nil && e.flags[t]&constant == 0 {
 			s.calls[e.g.Nodes[id].Call].add(start, end)
 		}
 	}
