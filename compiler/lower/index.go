@@ -91,7 +91,7 @@ func (l *lowerer) sub(s ast.Sub, n int, what string) subscript {
 		}
 		return subscript{from: ir.None, size: n}
 	}
-	lo := l.index1(s.Lo)
+	lo := l.integer(s.Lo, "E200", "a subscript")
 	one := !s.IsRange
 	var hi val
 	switch {
@@ -99,7 +99,7 @@ func (l *lowerer) sub(s ast.Sub, n int, what string) subscript {
 	case s.Hi == nil:
 		hi = intVal(n)
 	default:
-		hi = l.index1(s.Hi)
+		hi = l.integer(s.Hi, "E200", "a subscript")
 	}
 	if lo.kind == edge || hi.kind == edge || n == types.Unknown {
 		return l.dynamicSub(s, lo, hi)
@@ -129,8 +129,8 @@ func (l *lowerer) sub(s ast.Sub, n int, what string) subscript {
 	return subscript{lo: a, from: ir.None, size: b - a, one: one}
 }
 
-// index1 is an index: an integer, known before the run or not.
-func (l *lowerer) index1(e ast.Expr) val {
+// integer is the value of e, an integer that is known before the run or not; anything else is told code, where what names its place.
+func (l *lowerer) integer(e ast.Expr, code source.Code, what string) val {
 	v := l.expr(e)
 	switch {
 	case v.kind == poison:
@@ -138,7 +138,7 @@ func (l *lowerer) index1(e ast.Expr) val {
 	case v.isInt() || v.kind == edge && l.g.Type(v.id) == types.ScalarOf(types.I64):
 		return v
 	}
-	l.failf("E200", e.Span(), "a subscript is an integer, this is %s", l.what(v))
+	l.failf(code, e.Span(), "%s is an integer, this is %s", what, l.what(v))
 	return val{}
 }
 

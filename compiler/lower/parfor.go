@@ -74,7 +74,7 @@ func (l *lowerer) past(x extent, at source.Span) ir.ID {
 
 // extent elaborates a range's bounds.
 func (l *lowerer) extent(r ast.Range) extent {
-	x := extent{lo: l.bound(r.Lo), hi: l.bound(r.Hi), step: 1, inclusive: r.Inclusive}
+	x := extent{lo: l.integer(r.Lo, "E215", "a loop bound"), hi: l.integer(r.Hi, "E215", "a loop bound"), step: 1, inclusive: r.Inclusive}
 	if r.By != nil {
 		if x.step = l.intArg(r.By, "the step"); x.step <= 0 {
 			l.failf("E417", r.By.Span(), "the step is %d, it must be positive", x.step)
@@ -100,19 +100,6 @@ func (l *lowerer) extent(r ast.Range) extent {
 		x.count++
 	}
 	return x
-}
-
-// bound is an integer, known before the run or not.
-func (l *lowerer) bound(e ast.Expr) val {
-	v := l.expr(e)
-	switch {
-	case v.kind == poison:
-		panic(bail{})
-	case v.isInt() || v.kind == edge && l.g.Type(v.id) == types.ScalarOf(types.I64):
-		return v
-	}
-	l.failf("E215", e.Span(), "a loop bound is an integer, this is %s", l.what(v))
-	return val{}
 }
 
 // body elaborates the block with its indices and gives the edge of its value in r.

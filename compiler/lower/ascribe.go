@@ -1,0 +1,166 @@
+package lower
+
+// This file defines how a value gets the type that the program writes for it: parameters, results, bindings.
+
+import (
+	"fmt"
+
+	"flow/ir/types"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// ascribe checks a value against a written type and gives it that type: literals
+// take it, bool and i64 widen. Dimension names are bound or compared.
+func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
+	if v.kind == poison {
+		panic(bail{})
+	}
+	switch t := t.(type) {
+	case *ast.NamedType:
+		if len(t.Dims) > 0 && v.kind == edge && l.g.Type(v.id).IsSparse() {
+			l.fail(source.Errorf("E200", at, "a dense matrix is wanted, this is %s", l.what(v)).WithHelp("dense(x) makes one, or write sparse before the type"))
+		}
+		return l.ascribeNamed(v, t, at)
+	case *ast.SparseType:
+		return l.ascribeSparse(v, t, at)
+	case *ast.ChanType:
+		l.failf("L001", t.Span(), "streams are not built yet")
+	case *ast.RecordType:
+		l.failf("L002", t.Span(), "records and frames are not built yet")
+	case *ast.FnType:
+		if v.kind != function {
+			l.failf("E200", at, "a function is wanted, this is %s", l.what(v))
+		}
+		return v
+	case *ast.TupleType:
+		if v.kind != tuple || len(v.elems) != len(t.Fields) {
+			l.failf("E200", at, "a tuple of %d parts is wanted, this is %s", len(t.Fields), l.what(v))
+		}
+		out := val{kind: tuple}
+		for i, f := range t.Fields {
+			out.elems = append(out.elems, l.ascribe(v.elems[i], f.Type, at))
+		}
+		return out
+	case *ast.GridType:
+		if v.kind != array {
+			l.failf("E200", at, "a channel array is wanted, this is %s", l.what(v))
+		}
+		return v
+	}
+	return v
+}
+
+// ascribeSparse checks that v is sparse, and the rest as of a dense matrix. A representation is never converted unasked.
+func (l *lowerer) ascribeSparse(v val, t *ast.SparseType, at source.Span) val {
+	named, ok := t.Elem.(*ast.NamedType)
+	if !ok || len(named.Dims) == 0 {
+		l.failf("E200", t.Span(), "a sparse matrix has an element type and two sizes: sparse f64[n,m]")
+	}
+	if v.kind != edge || !l.g.Type(v.id).IsSparse() {
+		l.fail(source.Errorf("E200", at, "a sparse matrix is wanted, this is %s", l.what(v)).WithHelp("sparse(x) makes one of a dense matrix"))
+	}
+	return l.ascribeNamed(v, named, at)
+}
+
+func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
+	e, ok := types.ElemNamed(t.Name.Name)
+	if t.Name.Name == "_" && (v.kind == konst || v.kind == edge) { // any element type
+		e, ok = l.typeOf(v).Elem, true
+	}
+	if !ok {
+		var names []string
+		for x := types.Bool; x <= types.Dur; x++ {
+			names = append(names, x.String())
+		}
+		d := source.Errorf("E134", t.Name.At, "no type is called `%s`", t.Name.Name)
+		if s, ok := source.Suggest(t.Name.Name, names); ok {
+			d = d.WithHelp("did you mean `%s`?", s)
+		}
+		l.fail(d)
+	}
+	if e == types.Time || e == types.Dur {
+		l.failf("L009", t.Span(), "values of type %v are not built yet", e)
+	}
+	if v.kind != konst && v.kind != edge {
+		l.failf("E200", at, "%v is wanted, this is %s", e, l.what(v))
+	}
+	have := l.typeOf(v)
+	if len(t.Dims) == 0 {
+		if !have.IsScalar() {
+			l.failf("E200", at, "a scalar %v is wanted, this is %s", e, l.what(v))
+		}
+	} else if !have.IsMatrix() {
+		l.failf("E200", at, "a matrix of %v is wanted, this is %s", e, l.what(v))
+	} else {
+		l.unify(v, t, at)
+	}
+	if have.Elem == e {
+		v.untyped = false
+		return v
+	}
+	if v.kind == konst {
+		if w, ok := types.Widen(have.Elem, e); ok && w == e || v.untyped && have.Elem == types.F64 && e == types.F32 || v.untyped && have.Elem == types.I64 && e.IsFloat() {
+			return konstVal(v.s.Convert(e))
+		}
+	} else if w, ok := types.Widen(have.Elem, e); ok && w == e {
+		return l.apply(l.table.Must(e.String()), nil, at, []val{v}, []source.Span{at})
+	}
+	l.fail(source.Errorf("E200", at, "%v is wanted, this is %s", e, l.what(v)).WithHelp("convert it: %v(..)", e))
+	return val{}
+}
+
+// unify compares a matrix's sizes with those written; a name that is not bound yet
+// becomes a plan-time integer of that size, or a value of the run where only that knows it.
+func (l *lowerer) unify(v val, t *ast.NamedType, at source.Span) {
+	have := l.typeOf(v)
+	dims, rows := []int{have.Rows, have.Cols}, []string{"nrow", "ncol"}
+	if len(t.Dims) > 2 {
+		l.failf("E218", t.Span(), "matrices have two dimensions")
+	}
+	if len(t.Dims) == 1 && have.Cols != 1 {
+		l.failf("E213", at, "a column is wanted (%s[n] is short for %s[n,1]), this is %v", t.Name.Name, t.Name.Name, have)
+	}
+	for i, d := range t.Dims {
+		if n, ok := d.(*ast.Name); ok {
+			if n.Name == "_" {
+				continue
+			}
+			sizes := l.scope
+			if sizes.signature { // its sizes bind at each call, whatever the program calls by these names
+				sizes = &scope{names: sizes.names, vals: sizes.vals, index: sizes.index}
+			}
+			if _, bound := sizes.lookup(n.Name); !bound {
+				l.scope.bind(n.Name, l.size(dims[i], rows[i], v, at), at)
+				continue
+			}
+		}
+		if dims[i] == types.Unknown {
+			l.failf("E215", at, "the sizes of this %v must be known before the run: the type says what they are", have)
+		}
+		if want := l.intArg(d, "a size"); want != dims[i] {
+			what := "rows"
+			if i == 1 {
+				what = "columns"
+			}
+			diag := source.Errorf("E214", at, "%v has %d %s where the type says %d", have, dims[i], what, want)
+			if n, ok := d.(*ast.Name); ok {
+				diag.Code = "E213"
+				diag.Message = fmt.Sprintf("%v has %d %s, but %s is %d", have, dims[i], what, n.Name, want)
+				l.boundNote(&diag, n.Name)
+			}
+			l.fail(diag)
+		}
+	}
+}
+
+func (l *lowerer) boundNote(d *source.Diagnostic, name string) {
+	for s := l.scope; s != nil; s = s.parent {
+		for i, n := range s.names {
+			if n == name {
+				*d = d.WithNote(s.spans[i], "%s = %s", name, s.vals[i].s.String())
+				return
+			}
+		}
+	}
+}
