@@ -35,7 +35,8 @@ type LaunchOptions struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	// Leaves says that every rank ends by os.Exit(Leave(code)), whatever the reason. A job that fails then ends at once
-	// instead of 2 s later, and one that hangs because a rank was killed is ended; see Note [Exit codes].
+	// instead of 2 s later, and one that hangs because a rank was killed is ended; see Note [Exit codes]. It has no effect where the
+	// launcher may start ranks on other machines.
 	Leaves bool
 	// Mpirun is the launcher; "" looks for mpirun and mpiexec in PATH.
 	Mpirun string
@@ -62,6 +63,7 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	if o.Ranks <= 0 {
 		o.Ranks = DefaultRanks()
 	}
+	o.Leaves = o.Leaves && onThisMachine()
 	j := &job{o: o}
 	if o.Leaves {
 		if j.status, err = os.MkdirTemp("", "flowrun-"); err != nil {

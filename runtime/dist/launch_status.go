@@ -21,6 +21,17 @@ func Leave(code int) int {
 	return code
 }
 
+// onThisMachine reports whether nothing in the environment tells an Open MPI launcher of other machines: ranks there could not leave
+// anything here, nor be seen.
+func onThisMachine() bool {
+	for _, name := range []string{"SLURM_JOB_ID", "SLURM_JOBID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile"} {
+		if os.Getenv(name) != "" {
+			return false
+		}
+	}
+	return true
+}
+
 // hasLeft reports whether a process has noted its exit code.
 func hasLeft(dir string, pid int) bool {
 	_, err := os.Stat(filepath.Join(dir, strconv.Itoa(pid)))

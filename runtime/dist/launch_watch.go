@@ -23,6 +23,8 @@ const (
 	launcherStays = 300 * time.Millisecond
 	// launcherStaysAfterSuccess is the same when all ranks have left their codes. This is not known to happen.
 	launcherStaysAfterSuccess = 5 * time.Second
+	// launcherStaysFromStart is the same when no rank was ever seen: either all died between two looks, or it has not started any yet.
+	launcherStaysFromStart = 10 * time.Second
 )
 
 // watch knows which ranks run. All are children of the launcher, as with Open MPI's: elsewhere LaunchOptions.Leaves is of no use.
@@ -87,11 +89,7 @@ func (w *watch) look(now time.Time, stopped, silent bool) advice {
 	if !w.known {
 		w.meet(now)
 	}
-	alive := w.count(now)
-	switch {
-	case len(w.seen) == 0:
-		return carryOn
-	case alive > 0:
+	if w.count(now) > 0 {
 		if w.lost != nil && !w.told && !stopped && now.Sub(w.lost.found) > othersNotice {
 			w.told = true
 			return stopTheOthers
@@ -157,13 +155,17 @@ func (w *watch) count(now time.Time) (alive int) {
 	return alive
 }
 
-// atEnd is the rank that was lost first, once the launcher has ended. nil if all have left their codes, or were not seen.
+// atEnd is the rank that was lost first, once the launcher has ended. nil if all have left their codes, or the launcher ended
+// by itself before one was seen.
 func (w *watch) atEnd() *lostRank {
 	w.count(time.Now())
+	if w.ended && w.lost == nil && len(w.seen) == 0 {
+		return &lostRank{rank: -1}
+	}
 	return w.lost
 }
 
-// withoutRanks is the part of look when all ranks that were seen are gone.
+// withoutRanks is the part of look when all ranks that were seen are gone, or none was.
 func (w *watch) withoutRanks(now time.Time, stopped, silent bool) advice {
 	if !silent || !asleep(w.launcher) { // it passes on what the ranks have said
 		w.alone = time.Time{}
@@ -173,8 +175,11 @@ func (w *watch) withoutRanks(now time.Time, stopped, silent bool) advice {
 		w.alone = now
 	}
 	limit := launcherStaysAfterSuccess
-	if stopped || w.lost != nil {
+	switch {
+	case stopped || w.lost != nil:
 		limit = launcherStays
+	case len(w.seen) == 0:
+		limit = launcherStaysFromStart
 	}
 	if w.ended || now.Sub(w.alone) < limit {
 		return carryOn

@@ -3,6 +3,7 @@ package dist
 import (
 	"context"
 	"errors"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -24,13 +25,13 @@ func TestLaunchEndsWhatHangs(t *testing.T) {
 		err          string
 		most         time.Duration
 	}{
-		{"the launcher stays without ranks", "sleep 0.2; mkfifo " + fifo + "; read x < " + fifo, 1, "a rank died (process ", 4 * time.Second},
-		{"a rank stays without another", "sleep 60 & sleep 0.2 & wait; wait", 1, "a rank died (process ", othersNotice + othersStay + time.Second},
-		{"a rank was never started", "sleep 60 & wait", 1, "a rank died at its start", othersNotice + othersStay + time.Second},
-		{"it does not listen either", "sh -c 'trap : TERM; while :; do sleep 1; done' & sleep 0.2 & wait; wait; wait", 1, "a rank died (process ", othersNotice + othersStay + 2*time.Second},
+		{"the launcher stays without ranks", "sleep 1; mkfifo " + fifo + "; read x < " + fifo, 1, "a rank died", 5 * time.Second},
+		{"a rank stays without another", "sleep 60 & sleep 1 & wait; wait", 1, "a rank died", othersNotice + othersStay + 3*time.Second},
+		{"a rank was never started", "sleep 60 & wait", 1, "a rank died at its start", othersNotice + othersStay + 3*time.Second},
+		{"it does not listen either", "sh -c 'trap : TERM; while :; do sleep 1; done' & sleep 1 & wait; wait; wait", 1, "a rank died", othersNotice + othersStay + 4*time.Second},
 		{"ranks leave codes", "for i in 1 2; do sh -c 'sleep 0.5; printf 3 > $" + statusVariable + "/$$'; done; exit 7", 3, "", 4 * time.Second},
 	} {
-		if testing.Short() && c.most > 4*time.Second {
+		if testing.Short() && c.most > 5*time.Second {
 			continue
 		}
 		start := time.Now()
@@ -51,7 +52,7 @@ func TestLaunchWaitsForOutput(t *testing.T) {
 		t.Skip("takes two seconds")
 	}
 	var got strings.Builder
-	_, err := Launch(context.Background(), LaunchOptions{Ranks: 1, Leaves: true, Mpirun: fakeLauncher(t, "sleep 0.2; for i in $(seq 20000); do echo abcdefg; done"),
+	_, err := Launch(context.Background(), LaunchOptions{Ranks: 1, Leaves: true, Mpirun: fakeLauncher(t, "sleep 1; for i in $(seq 20000); do echo abcdefg; done"),
 		Stdout: writerFunc(func(b []byte) (int, error) {
 			if got.Len() == 0 {
 				time.Sleep(5 * launcherStays)
@@ -61,6 +62,55 @@ func TestLaunchWaitsForOutput(t *testing.T) {
 	var f *op.Failure
 	if !errors.As(err, &f) || got.Len() != 160000 {
 		t.Errorf("%d bytes, %v", got.Len(), err)
+	}
+}
+
+// The clock is the test's.
+func TestWatchEndsALauncherThatHasNoRanks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are watched on Linux")
+	}
+	launcher := exec.Command("sleep", "60")
+	if err := launcher.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = launcher.Process.Kill()
+		_ = launcher.Wait() // its exit code tells of the kill
+	}()
+	for !asleep(launcher.Process.Pid) {
+		time.Sleep(time.Millisecond)
+	}
+	w := newWatch(launcher.Process.Pid, 2, t.TempDir())
+	start := time.Now()
+	for _, c := range []struct {
+		after  time.Duration
+		silent bool
+		want   advice
+	}{
+		{0, true, carryOn},
+		{launcherStaysFromStart / 2, false, carryOn}, // it has said something: the time begins anew
+		{launcherStaysFromStart + time.Second, true, carryOn},
+		{launcherStaysFromStart * 2, true, carryOn},
+		{launcherStaysFromStart*2 + 2*time.Second, true, endLauncher},
+		{launcherStaysFromStart * 3, true, carryOn}, // once is enough
+	} {
+		if got := w.look(start.Add(c.after), false, c.silent); got != c.want {
+			t.Errorf("after %v: %v, want %v", c.after, got, c.want)
+		}
+	}
+	if lost := w.atEnd(); lost == nil || lost.rank != -1 {
+		t.Errorf("lost: %v", lost)
+	}
+}
+
+// Ranks on other machines cannot be watched, and nothing changes for them.
+func TestLaunchOverMachinesIsNotWatched(t *testing.T) {
+	t.Setenv("PBS_NODEFILE", "/dev/null")
+	exit, err := Launch(context.Background(), LaunchOptions{Ranks: 2, Leaves: true, Stderr: t.Output(),
+		Mpirun: fakeLauncher(t, "[ -z \"$"+statusVariable+"\" ] && sleep 1 && sleep 1")})
+	if exit != 0 || err != nil {
+		t.Errorf("exit code %d, %v", exit, err)
 	}
 }
 
