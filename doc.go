@@ -40,7 +40,8 @@
 // of each channel, which gives a graph (ir, graph.go): node 17 is a potrf, edge 17 is its
 // factor. Stages of the list in compiler's pipeline rewrite the graph; after each one
 // the verifier looks at it, and `flowrun explain --pass=NAME` prints it. The standard
-// library (stdlib) is text in the language itself and takes the same way.
+// library (stdlib) is text in the language itself and takes the same way. Algebra is a table of rewrite rules in the
+// graph's own text (compiler/rule). A loop whose rounds or data only the run knows is one node with a region, a graph in the graph.
 //
 // At this point the program has its whole meaning: ir/eval runs any graph slowly, one
 // node at a time by the definitions in the rows. Every engine below is compared with it, byte
@@ -56,7 +57,8 @@
 //
 // runtime/local runs a plan on this machine: workers bound to threads, a counter a task,
 // queues by priority with stealing, buffers from a pool that are reused in place on their last
-// use. runtime/dist runs the plan on many ranks: every rank compiles the same program,
+// use. A node with an index space is a loop that free workers join; runtime/schedule says how large a chunk the next of them
+// takes. runtime/dist runs the plan on many ranks: every rank compiles the same program,
 // compares the hash of the plan, runs the tasks it owns, and moves tiles by messages whose tag is
 // the edge; runtime/dist/transport holds the interface and its backends. runtime/trace
 // keeps what happened when, and runtime/replay says of the loops in it how near to the ideal they came, and

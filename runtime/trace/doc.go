@@ -5,6 +5,8 @@
 //	      v  after the run
 //	Recording --bytes--> rank 0 --> WriteChrome (Perfetto), Summarise
 //
+// A loop that workers share leaves a LoopRecord with the chunks of each worker. The file that WriteChrome writes has these too, and can be read again.
+//
 // Invariants:
 //
 //   - A nil *Recorder and a nil *Track are the recorder that is off: every method works and does nothing, one branch.
