@@ -149,6 +149,10 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 		if w, ok := laidGrid(boxes, t); ok && n.Op.Name == "lay" {
 			return w, true
 		}
+		// A panel of a tall matrix that is a block already: cut again it would be copied piece by piece.
+		if n.Op.Name == "slice" && t.Cols <= autoTile(table, t) && c.isBlock(in[0], boxes[0]) {
+			return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}, true
+		}
 	case op.ShardAligned:
 		for k, x := range in {
 			xt := g.Type(x)
@@ -345,6 +349,17 @@ func windowGrid(ws []box, t types.Type) (cutting, bool) {
 		cc = append(cc, w.sc, w.sc+w.cols)
 	}
 	return cells(ws, rc, cc, func(w box) (int, int) { return w.sr, w.sc })
+}
+
+// isBlock reports that a window of node id's result is one of the blocks that it is cut into.
+func (c *cuts) isBlock(id ir.ID, w box) bool {
+	x, ok := c.by[id]
+	if !ok || x.single() {
+		return false
+	}
+	i, okR := slices.BinarySearch(x.rc, w.sr)
+	j, okC := slices.BinarySearch(x.cc, w.sc)
+	return okR && okC && i+1 < len(x.rc) && j+1 < len(x.cc) && x.rc[i+1] == w.sr+w.rows && x.cc[j+1] == w.sc+w.cols
 }
 
 // laidGrid is the grid that the inputs of a lay make in its result.
