@@ -94,18 +94,17 @@ func (s *indexSpace) width() int {
 	return 1
 }
 
-// result is the type of the result; known is false for one that does not fit any memory.
-func (s *indexSpace) result(c *op.Call) (t types.Type, ok bool) {
-	t = c.Type
+// result is the type of the result. One that only the run knows and that no memory holds is a failure.
+func (s *indexSpace) result(c *op.Call) (types.Type, error) {
+	t := c.Type
 	if t.Known() {
-		return t, true
+		return t, nil
 	}
 	t.Rows = s.n[0]
 	if s.dims == 2 {
 		t.Cols = s.n[1]
 	}
-	const most = 1 << 40
-	return t, t.Rows <= most && t.Cols <= most && t.Rows*t.Cols <= most
+	return t, fits(t)
 }
 
 // failed is err, which an iteration gave, with the values of the indices.
@@ -140,17 +139,12 @@ func (s *indexSpace) point(c *op.Call, i, j int) (value.Value, error) {
 	return out[0], nil
 }
 
-// tooLarge is the failure of a result that fits no memory.
-func tooLarge(t types.Type) error {
-	return op.Failf(codeMemory, "the result has %d rows and %d columns", t.Rows, t.Cols)
-}
-
 // parforRef evaluates the body at every point, in order.
 func parforRef(c *op.Call) (value.Value, error) {
 	s := spaceOf(c)
-	t, ok := s.result(c)
-	if !ok {
-		return nil, tooLarge(t)
+	t, err := s.result(c)
+	if err != nil {
+		return nil, err
 	}
 	out := value.New(t.Elem, t.Rows, t.Cols)
 	for i := range s.n[0] {
@@ -201,9 +195,9 @@ type iterations interface {
 
 func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 	r := &parforRun{c: c, space: spaceOf(c)}
-	t, ok := r.space.result(c)
-	if !ok {
-		return nil, tooLarge(t)
+	t, err := r.space.result(c)
+	if err != nil {
+		return nil, err
 	}
 	if c.Out == nil {
 		c.Out = value.New(t.Elem, t.Rows, t.Cols)

@@ -4,9 +4,12 @@ package kernels
 // computed from it): the type rule that left a dimension open before the run is asked again with the values at hand.
 
 import (
+	"sync"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/format"
 )
 
 // resolved is a family of rows whose kernels and definitions settle open dimensions before they start. A kernel finds
@@ -23,6 +26,9 @@ func resolved(rows []*op.Def) []*op.Def {
 						return err
 					}
 					if c.Type.Known() {
+						if err := fits(c.Type); err != nil {
+							return err
+						}
 						lendOwn(d, c)
 					}
 				}
@@ -33,6 +39,9 @@ func resolved(rows []*op.Def) []*op.Def {
 			d.Ref = func(c *op.Call) (value.Value, error) {
 				if open(c.Type) {
 					if err := c.Settle(); err != nil {
+						return nil, err
+					}
+					if err := fits(c.Type); err != nil {
 						return nil, err
 					}
 				}
@@ -53,4 +62,36 @@ func lendOwn(d *op.Def, c *op.Call) {
 		copyInto(out, c.Dense(d.Accum-1))
 	}
 	c.Out = out
+}
+
+var machineMemory = sync.OnceValue(format.Memory)
+
+// fits refuses a result that is larger than the memory of the machine. It is asked wherever the Go heap is to hold one:
+// the Go runtime ends a process that asks it for too much. (Memory that an engine lends is mapped, and mapping may fail.)
+func fits(t types.Type) error {
+	if !t.Sized() {
+		return nil
+	}
+	need, have := float64(t.Rows)*float64(t.Cols)*float64(t.Elem.Size()), float64(machineMemory())
+	if need > have {
+		return op.Failf(codeMemory, "the result, %v, takes %s, more than there is (%s)", t, format.InBytes(need), format.InBytes(have))
+	}
+	return nil
+}
+
+// bounded is rows whose definitions fail where their result fits no memory.
+func bounded(families ...[]*op.Def) [][]*op.Def {
+	for _, rows := range families {
+		for _, d := range rows {
+			if ref := d.Ref; ref != nil {
+				d.Ref = func(c *op.Call) (value.Value, error) {
+					if err := fits(c.Type); err != nil {
+						return nil, err
+					}
+					return ref(c)
+				}
+			}
+		}
+	}
+	return families
 }

@@ -17,7 +17,7 @@ func Table(set string) (*op.Table, error) {
 	}
 	maps := elementwise()
 	maps = append(maps, shorthands(maps)...)
-	return op.NewTable(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(),
+	return op.NewTable(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(),
 		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()}, resolved(decompositions()),
-		resolved(covariances(kernels)), resolved(sparseRows(maps)))
+		resolved(covariances(kernels)), resolved(sparseRows(maps)))...)
 }

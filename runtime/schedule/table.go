@@ -78,7 +78,12 @@ type UnknownError struct {
 	Known   []string // all names, if they are few
 }
 
-func (e *UnknownError) Error() string { return "no " + e.What + " " + e.Name }
+func (e *UnknownError) Error() string {
+	if e.Name == "" {
+		return "the name of a " + e.What + " is missing"
+	}
+	return "no " + e.What + " " + e.Name
+}
 
 // Help says what to write instead.
 func (e *UnknownError) Help() string {
