@@ -34,7 +34,7 @@ func sparseForms() []*op.Def {
 		{
 			Name: "sparse",
 			Doc: "sparse is a matrix stored by its elements that are not zero; a sparse one is returned as it is. A negative zero becomes zero. " +
-				"Every operator has one representation of its result: flowrun doc and the language reference tell which.",
+				"Every operator has one representation of its result: see the table in the language reference.",
 			Args: []op.Arg{{Name: "x", Doc: "matrix of at most 2147483647 columns"}},
 			Eg:   eg("sparse(eye(2) * 3)", "sparse f64[2,2], 2 stored\n0 0 3\n1 1 3\n"),
 			Type: func(s *op.Sig) (types.Type, error) {
@@ -67,9 +67,9 @@ func sparseForms() []*op.Def {
 		},
 		{
 			Name: "nnz",
-			Doc:  "nnz is the number of elements that are stored: of a sparse matrix those that are not zero, of a dense one all.",
+			Doc:  "nnz is the number of elements that are not zero, stored or not; nan counts. Of a sparse matrix it is known without looking at the elements.",
 			Args: []op.Arg{{Name: "x", Doc: "matrix"}},
-			Eg:   eg("nnz(sparse(eye(5)))", "5"),
+			Eg:   append(eg("nnz(sparse(eye(5)))", "5"), eg("nnz(eye(5))", "5")...),
 			Type: func(s *op.Sig) (types.Type, error) {
 				if !s.In[0].IsMatrix() {
 					return s.In[0], op.Faultf(0, codeKind, "`nnz` needs a matrix, not %v", s.In[0])
@@ -79,19 +79,24 @@ func sparseForms() []*op.Def {
 			Ref: func(c *op.Call) (value.Value, error) {
 				n := int64(0)
 				for _, x := range elements(everyElement(c.In[0])) {
-					if _, dense := c.In[0].(*value.Dense); dense || x.True() {
+					if x.True() {
 						n++
 					}
 				}
 				return value.I64(n), nil
 			},
 			Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
-			Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 16} },
+			Cost: func(s *op.Sig, _ types.Type) op.Work {
+				if s.In[0].IsSparse() {
+					return op.Work{Bytes: 16}
+				}
+				return op.Work{Bytes: float64(s.In[0].Rows) * float64(s.In[0].Cols) * float64(s.In[0].Elem.Size())}
+			},
 			Kernel: func(c *op.Call) error {
 				if m, ok := c.In[0].(*value.CSR); ok {
 					c.Out = value.I64(int64(m.NNZ()))
 				} else {
-					c.Out = value.I64(int64(c.Dense(0).Rows * c.Dense(0).Cols))
+					c.Out = value.I64(nonZeros(c.Dense(0)))
 				}
 				return nil
 			},

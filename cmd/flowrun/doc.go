@@ -185,6 +185,9 @@ func (s *session) docRow(d *op.Def, more bool) {
 		for _, l := range strings.Split(strings.TrimRight(eg.Program, "\n"), "\n") {
 			fmt.Fprintf(s.out, "    %s\n", l)
 		}
+		if eg.Output == "" { // it prints nothing
+			continue
+		}
 		for _, l := range strings.Split(strings.TrimRight(eg.Output, "\n"), "\n") {
 			fmt.Fprintf(s.out, "    # %s\n", l)
 		}
