@@ -54,6 +54,9 @@ func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 			}
 		}
 	}
+	for i := range g.Nodes {
+		groups = groups || f.stored(ir.ID(i))
+	}
 	if !groups && !trans {
 		return g
 	}
@@ -134,6 +137,10 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 				continue
 			}
 		}
+		if f.stored(id) {
+			to[i] = to[g.In(id)[0]]
+			continue
+		}
 		in = in[:0]
 		for _, x := range g.In(id) {
 			in = append(in, to[x])
@@ -141,6 +148,13 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 		to[i] = out.CopyNode(g, id, in...)
 	}
 	return out
+}
+
+// stored is a `materialize`, which has done its work once nothing was fused across it: left in, it would copy what has
+// other readers. The token of a send keeps it.
+func (f *fusion) stored(id ir.ID) bool {
+	_, _, _, sent := f.g.Dest(id)
+	return f.g.Nodes[id].Op.Name == "materialize" && !sent
 }
 
 func (f *fusion) readsTransposed(id ir.ID) bool {
