@@ -79,10 +79,11 @@ func components(b *bench) error {
 	if err := asCSR(bin, graph); err != nil {
 		return err
 	}
-	b.table("maximum labels to a fixpoint, RMAT scale 20, edge factor 16, f64 labels, two threads", 0, contest(b.reps, []contestant{
-		b.flowWork("Flow", "components.flow", "--set=graph="+graph),
-		b.scan("C, OpenMP", "cc_omp_f64", []string{bin}, []string{"static", "0"}, []string{"dynamic", "64"}, []string{"dynamic", "1024"}, []string{"guided", "1"}),
-		b.peers.peer("SuiteSparse:GraphBLAS", "cc_graphblas_f64", peerEnv(), bin, "2"),
+	b.table("maximum labels to a fixpoint, RMAT scale 20, edge factor 16, two threads", 0, contest(b.reps, []contestant{
+		b.flowWork("Flow, i64 labels", "components.flow", "--set=graph="+graph),
+		b.scan("C, OpenMP, f64 labels", "cc_omp_f64", []string{bin}, []string{"static", "0"}, []string{"dynamic", "64"}, []string{"dynamic", "1024"}, []string{"guided", "1"}),
+		b.scan("C, OpenMP, i32 labels", "cc_omp_i32", []string{bin}, []string{"dynamic", "64"}, []string{"dynamic", "1024"}),
+		b.peers.peer("SuiteSparse:GraphBLAS, f64 labels", "cc_graphblas_f64", peerEnv(), bin, "2"),
 		b.peers.script("SciPy, connected_components", "d_components/cc_scipy.py", peerEnv(), bin, "csgraph"),
 	}))
 	return nil
