@@ -20,13 +20,13 @@ import (
 
 // Flags of a task.
 const (
-	sent   = 1 << iota // messages carry its result
-	lent               // the result is Sized: memory of the pool is lent before the kernel runs
-	fused              // it has a body
-	effect             // the result may be nil
-	asks               // only the run can tell whether its arguments fit together
-	steers             // of a loop or branch: it decides what runs next
-	constant           // a scalar of no inputs: there from the start, whatever call it stands in
+	sent     = 1 << iota // messages carry its result
+	lent                 // the result is Sized: memory of the pool is lent before the kernel runs
+	fused                // it has a body
+	effect               // the result may be nil
+	asks                 // only the run can tell whether its arguments fit together
+	steers               // of a loop or branch: it decides what runs next
+	constant             // a scalar of no inputs: there from the start, whatever call it stands in
 )
 
 // maxNode is above every node.
