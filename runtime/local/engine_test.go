@@ -202,6 +202,25 @@ call 2 inner @2:3 in 1
 	}
 }
 
+// A constant is there from the start: it does not make the call that it stands in begin.
+func TestConstantsDoNotBeginCalls(t *testing.T) {
+	p := parse(t, `
+call 1 work @1:5 in 0
+%0 = known() : i64 call 1
+%1 = sleep() {us=2000} : i64
+%2 = sleep() {us=2000} : i64 call 1
+`)
+	pool := local.NewPool(1)
+	defer pool.Close()
+	r, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Stats: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Calls) != 1 || r.Calls[0].First < 0.002 {
+		t.Errorf("the call begins before its work: %+v", r.Calls)
+	}
+}
+
 // A million tasks must not cost much more than the executor itself.
 func BenchmarkEngine(b *testing.B) {
 	var s strings.Builder

@@ -126,6 +126,7 @@ func rows() []*op.Def {
 		{Name: "exchange", Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }},
 		{Name: "crash", Kernel: func(c *op.Call) error { var none *value.Dense; none.Rows++; return nil },
 			Ref: func(c *op.Call) (value.Value, error) { return nil, fmt.Errorf("crash") }},
+		{Name: "known", Laws: op.Pure | op.Total, Kernel: set(known), Ref: known},
 		{Name: "sleep", Kernel: set(sleep), Ref: sleep, Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Flops: 10} }},
 	}
 }
@@ -254,3 +255,6 @@ func runBody(c *op.Call, out *value.Dense, at func(in, i, j int) value.Scalar) {
 		}
 	}
 }
+
+// known is a constant.
+func known(*op.Call) (value.Value, error) { return value.I64(1), nil }
