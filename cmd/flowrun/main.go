@@ -90,7 +90,7 @@ func (s *session) tell(err error) int {
 	var bug *flow.Bug
 	switch {
 	// A failure that has a reason of its own goes before the signal: a launcher sends one to all when a rank is lost.
-	case s.signal.caught() && err != nil && !(errors.As(err, &refused) && refused.Ran):
+	case s.signal.caught() && err != nil && !errors.As(err, &refused):
 		return s.signal.report(s.err)
 	case err == nil:
 		return exitOK
