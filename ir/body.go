@@ -12,7 +12,7 @@ func (n *Node) Enter(c *op.Call) error {
 	if n.Region == nil {
 		return nil
 	}
-	if n.isChain() {
+	if n.IsChain() {
 		p, err := n.Program()
 		c.Body = p
 		return err
@@ -27,8 +27,8 @@ func (n *Node) Enter(c *op.Call) error {
 	return nil
 }
 
-// isChain reports a fused chain of elementwise operators: its attribute modes says how it reads its arguments.
-func (n *Node) isChain() bool {
+// IsChain reports a fused chain of elementwise operators: its attribute modes says how it reads its arguments.
+func (n *Node) IsChain() bool {
 	_, is := n.Attrs.Get("modes")
 	return is
 }

@@ -55,6 +55,15 @@ func identities() []*op.Def {
 			Kernel: identityKernel,
 		},
 		{
+			Name: "list", Hidden: true,
+			Doc: "list is a matrix of scalars, row after row; the compiler writes it for a list that stands where a matrix is wanted. Element types meet as in arithmetic.",
+			Args: []op.Arg{{Name: "x", Rest: true, Doc: "scalars"},
+				{Name: "size", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns]"}},
+			Eg:   []op.Example{{Program: "emit [[1, 2], [3, 4]] @ [1, 0.5]", Output: "2\n5\n"}},
+			Type: listType, Ref: listRef, Laws: op.Pure | op.Total, Rate: "copy", Cost: copyWork,
+			Kernel: listKernel,
+		},
+		{
 			Name: "const", Hidden: true,
 			Doc: "const is a plan-time constant as a scalar.",
 			Args: []op.Arg{{Name: "value", Attr: true, Doc: "an i64, f64, bool or str"},
@@ -140,4 +149,42 @@ func constOf(a *op.Attrs) (value.Scalar, types.Type, error) {
 		s = s.Convert(e)
 	}
 	return s, s.Type(), nil
+}
+
+func listType(s *op.Sig) (types.Type, error) {
+	size := s.Attrs.Ints("size")
+	if len(size) != 2 || size[0]*size[1] != int64(len(s.In)) || len(s.In) == 0 {
+		return types.Type{}, op.Faultf(-1, codeAttr, "a list of %d elements as a matrix %v", len(s.In), size)
+	}
+	elem := s.In[0].Elem
+	for i, t := range s.In {
+		e, ok := types.Widen(elem, t.Elem)
+		if !t.IsScalar() || !ok || e == types.Str {
+			return types.Type{}, op.Faultf(i, codeElem, "a matrix of %s and %s", elem, t).WithHelp("convert one side: f64(x) or f32(x)")
+		}
+		elem = e
+	}
+	return types.DenseOf(elem, int(size[0]), int(size[1])), nil
+}
+
+func listRef(c *op.Call) (value.Value, error) {
+	d := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	for i := range d.Rows {
+		for j := range d.Cols {
+			d.Set(i, j, c.In[i*d.Cols+j].(value.Scalar).Convert(d.Elem))
+		}
+	}
+	return d, nil
+}
+
+func listKernel(c *op.Call) error {
+	at := 0
+	eachRun(c.Result(), func(s slab, n int) {
+		for k := range n {
+			x := c.In[at].(value.Scalar).Convert(c.Result().Elem)
+			fill(&s, c.Result().Elem, x, k, 1)
+			at++
+		}
+	})
+	return nil
 }

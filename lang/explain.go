@@ -31,7 +31,7 @@ type scene struct {
 // The order is from the particular to the general.
 var explainers = [...]func(scene) (source.Diagnostic, bool){
 	explainElse, explainLineEnd, explainReserved, explainEquals, explainChain, explainSend,
-	explainBody, explainOperand, explainNeighbours, explainAnything,
+	explainBody, explainSlice, explainOperand, explainNeighbours, explainAnything,
 }
 
 // mistake reports err, which the grammar gave for toks.
@@ -298,6 +298,26 @@ func explainBody(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
+// A slice as other languages write it: x[a:b], x[a:], x[:b].
+func explainSlice(s scene) (source.Diagnostic, bool) {
+	colon := s.found
+	if isOp(s.prev, ":") {
+		colon = s.prev
+	}
+	if !isOp(colon, ":") || s.depth() == 0 {
+		return source.Diagnostic{}, false
+	}
+	for k := s.i - 1; k >= s.from; k-- { // only in a subscript: a record has colons, too
+		if isOp(s.toks[k], "{", "(") {
+			return source.Diagnostic{}, false
+		} else if isOp(s.toks[k], "[") {
+			return source.Errorf("E100", s.at(colon), "`:` alone means all rows or columns").
+				WithHelp("rows a to b, b left out, are `a..b`, as in x[0..3, :]"), true
+		}
+	}
+	return source.Diagnostic{}, false
+}
+
 func explainOperand(s scene) (source.Diagnostic, bool) {
 	atStart := s.prev.EOF() || isOp(s.prev, ";", "{")
 	wantsValue := words(s.want) == "an operand" || isInfix(s.prev) || isOp(s.prev, "(", ",", "[", "in", "emit", "assert", "if", "until", "times", "to")
@@ -343,7 +363,7 @@ func explainNeighbours(s scene) (source.Diagnostic, bool) {
 	if !starts || s.prev.EOF() || !endsStatement(s.prev) || words(s.want) != "" && words(s.want) != "an operand" && s.want != `";"` && s.want != `","` && s.want != `")"` && s.want != `"]"` {
 		return source.Diagnostic{}, false
 	}
-	d := source.Errorf("E100", s.at(s.found), "unexpected %s after %s", s.say(s.found), s.say(s.prev))
+	d := source.Errorf("E100", s.at(s.found), "unexpected %s after %s", strings.TrimPrefix(s.say(s.found), "the "), s.say(s.prev))
 	d.Help = "an operator, a comma or a line end is missing between the two"
 	if s.prev.Type == tokIdent && s.from == s.i-1 {
 		if near, ok := source.Suggest(s.prev.Value, statementWords()); ok {
@@ -351,6 +371,9 @@ func explainNeighbours(s scene) (source.Diagnostic, bool) {
 		} else if h := elsewhere(s.prev.Value); h != "" {
 			d.Help = h
 		}
+	}
+	if isOp(s.found, "if") {
+		d.Help = "a choice is written `if c { a } else { b }`"
 	}
 	if s.found.Type == tokIdent && s.found.Value == "by" {
 		d.Help = "`by` gives the step of a range a..b"
@@ -381,7 +404,7 @@ func elsewhere(word string) string {
 }
 
 func explainAnything(s scene) (source.Diagnostic, bool) {
-	d := source.Errorf("E100", s.at(s.found), "unexpected %s", s.say(s.found))
+	d := source.Errorf("E100", s.at(s.found), "unexpected %s", strings.TrimPrefix(s.say(s.found), "the "))
 	if !s.prev.EOF() {
 		d.Message += fmt.Sprintf(" after %s", s.say(s.prev))
 	}

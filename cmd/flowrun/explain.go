@@ -19,7 +19,7 @@ func (s *session) explainCommand() *cli.Command {
 		Usage:     "say what a diagnostic code or a rewrite rule means, or print a program after a compiler pass",
 		ArgsUsage: "CODE | RULE | --rules | FILE --pass=NAME",
 		Flags: append(programFlags(), ranksFlag(),
-			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf()},
+			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: what fuse put together, with its places"},
 			&cli.BoolFlag{Name: "rules", DisableDefaultText: true, Usage: "list the rewrite rules"}),
 		Action: func(c *cli.Context) error {
 			if c.Bool("rules") && c.NArg() == 0 && !c.IsSet("pass") {
@@ -53,13 +53,19 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 	if o.Ranks, err = ranks(c, 1); err != nil {
 		return err
 	}
+	inGroups := pass == fusedPass
+	if inGroups {
+		pass = "fuse"
+	}
 	text := ""
+	var groups []fusedGroup
 	o.Dump = func(name string, g *ir.Graph) {
 		if name == pass {
-			text = g.String() // now: the next pass may work in place
+			text, groups = g.String(), fusedGroups(g) // now: the next pass may work in place
 		}
 	}
-	if _, err := s.compile(c.Context, c, o); err != nil {
+	p, err := s.compile(c.Context, c, o)
+	if err != nil {
 		return err
 	}
 	if text == "" {
@@ -69,6 +75,10 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 			}
 		}
 		return unknownPass(pass, known)
+	}
+	if inGroups {
+		printFused(s.out, groups, p.Files)
+		return nil
 	}
 	_, err = fmt.Fprint(s.out, text)
 	return err

@@ -435,7 +435,9 @@ func (c *names) use(n *ast.Name, known func(string) bool) {
 		}
 	}
 	slices.Sort(list) // the first of the nearest is suggested, every time the same
-	if s, ok := source.Suggest(n.Name, list); ok {
+	if h := Foreign(n.Name); h != "" {
+		d = d.WithHelp("%s", h)
+	} else if s, ok := source.Suggest(n.Name, list); ok {
 		d = d.WithHelp("did you mean `%s`?", s)
 	}
 	c.diags = append(c.diags, d)

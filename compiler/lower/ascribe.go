@@ -65,6 +65,9 @@ func (l *lowerer) ascribeSparse(v val, t *ast.SparseType, at source.Span) val {
 
 func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
 	e, ok := types.ElemNamed(t.Name.Name)
+	if v.kind == list && len(t.Dims) > 0 {
+		v = l.matrixOf(v, e, at)
+	}
 	if t.Name.Name == "_" && (v.kind == konst || v.kind == edge) { // any element type
 		e, ok = l.typeOf(v).Elem, true
 	}

@@ -40,6 +40,8 @@ func (l *lowerer) callExpr(e *ast.Call) val {
 		}
 		if l.later(n.Name) {
 			d = source.Errorf("E117", n.Span(), "`%s` is used above its binding", n.Name)
+		} else if h := check.Foreign(n.Name); h != "" {
+			d = d.WithHelp("%s", h)
 		} else if s, ok := source.Suggest(n.Name, names); ok {
 			d = d.WithHelp("did you mean `%s`?", s)
 		}
@@ -211,11 +213,10 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			panic(bail{})
 		}
 		if !d.Args[i].Attr {
-			if v.kind == list {
-				if len(e.Args) != 1 {
-					l.failf("E200", a.Value.Span(), "%s takes no list here", word)
+			if v.kind == list && len(e.Args) == 1 && !v.isRows() {
+				if step := l.foldStep(word); step != nil {
+					return l.foldList(e, step, word, v.elems, a.Value.Span())
 				}
-				return l.foldList(e, d, word, v.elems, a.Value.Span())
 			}
 			in, spans = append(in, v), append(spans, a.Value.Span())
 			continue
@@ -245,6 +246,8 @@ func (l *lowerer) noArgument(d *op.Def, a ast.Arg) {
 	diag := source.Errorf("E128", a.Name.At, "%s has no argument `%s`", d.Source(), a.Name.Name).WithHelp("%s", usage(d))
 	if s, ok := source.Suggest(a.Name.Name, names); ok {
 		diag = diag.WithHelp("did you mean `%s`? %s", s, usage(d))
+	} else if word := d.Source(); a.Name.Name == "axis" && len(l.table.Word("row"+word)) > 0 {
+		diag = diag.WithHelp("by rows it is row%s(x), by columns col%s(x)", word, word)
 	}
 	l.fail(diag)
 }
@@ -328,30 +331,31 @@ func scalarOf(v op.Val) value.Scalar {
 	return value.I64(v.I)
 }
 
-// foldList is an operator over a list of plan time: sum(for k in a..b => e) adds in
-// index order, one after the other, and is the untyped constant 0 when empty; min,
-// max, any and all fold alike.
-func (l *lowerer) foldList(e *ast.Call, d *op.Def, word string, xs []val, at source.Span) val {
-	var step *op.Def
+// foldStep is the operator of two arguments with which a reduction goes over a list of plan time; nil if it has none.
+func (l *lowerer) foldStep(word string) *op.Def {
 	switch word {
 	case "sum":
-		step = l.table.Infix("+")
+		return l.table.Infix("+")
 	case "prod":
-		step = l.table.Infix("*")
+		return l.table.Infix("*")
 	case "any":
-		step = l.table.Infix("or")
+		return l.table.Infix("or")
 	case "all":
-		step = l.table.Infix("and")
+		return l.table.Infix("and")
 	case "min", "max":
 		for _, r := range l.table.Word(word) {
 			if r.Laws.Has(op.Elementwise) {
-				step = r
+				return r
 			}
 		}
 	}
-	if step == nil {
-		l.failf("E200", at, "%s takes no comprehension", word)
-	}
+	return nil
+}
+
+// foldList is an operator over a list of plan time: sum(for k in a..b => e) adds in
+// index order, one after the other, and is the untyped constant 0 when empty; min,
+// max, any and all fold alike.
+func (l *lowerer) foldList(e *ast.Call, step *op.Def, word string, xs []val, at source.Span) val {
 	if len(xs) == 0 {
 		switch word {
 		case "sum":

@@ -3,6 +3,7 @@ package lower
 import (
 	"math"
 
+	"flow/compiler/check"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -41,6 +42,11 @@ func (l *lowerer) expr(e ast.Expr) val {
 	case *ast.Lambda:
 		return val{kind: function, fn: &fun{name: "fn", params: e.Params, expr: e.Expr, body: e.Body, env: l.scope, span: e.Span()}}
 	case *ast.List:
+		if len(e.Elems) == 1 {
+			if c, is := e.Elems[0].(*ast.Comp); is { // [for ..] is the list of the values, not a list with a list in it
+				return val{kind: list, elems: l.comprehension(c)}
+			}
+		}
 		return val{kind: list, elems: l.exprs(e.Elems)}
 	case *ast.Tuple:
 		out := val{kind: tuple}
@@ -84,6 +90,8 @@ func (l *lowerer) name(e *ast.Name) val {
 		d.Help = "call it: " + e.Name + "(..)"
 	} else if l.later(e.Name) {
 		d = source.Errorf("E117", e.Span(), "`%s` is used above its binding", e.Name)
+	} else if h := check.Foreign(e.Name); h != "" {
+		d.Help = h
 	} else if s, ok := source.Suggest(e.Name, append(l.scope.visible(), l.table.Words()...)); ok {
 		d.Help = "did you mean `" + s + "`?"
 	}
@@ -276,7 +284,7 @@ func (l *lowerer) comprehension(e *ast.Comp) []val {
 
 // apply makes a node of an operator, or folds it when all its inputs are constants.
 func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, spans []source.Span) val {
-	constant := d.Laws.Has(op.Pure)
+	constant, lists := d.Laws.Has(op.Pure), false
 	for i, v := range in {
 		switch v.kind {
 		case poison:
@@ -284,9 +292,15 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 		case konst:
 		case edge:
 			constant = false
+		case list:
+			constant = false
+			lists = true
 		default:
 			l.failf("E200", spans[i], "%s takes matrices and scalars, this is %s", d.Source(), l.what(v))
 		}
+	}
+	if lists {
+		in = l.matrices(in, spans)
 	}
 	if d.Shape != nil {
 		if v, ok := l.shape(d, at, in, spans); ok {
@@ -326,7 +340,7 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 // typed input is f32, as in `2 * X`; otherwise none.
 func (l *lowerer) meet(in []val) types.Elem {
 	for _, v := range in {
-		if v.kind == konst && v.untyped {
+		if v.kind == konst && v.untyped || v.kind == list {
 			continue
 		}
 		if l.typeOf(v).Elem == types.F32 {
@@ -438,8 +452,16 @@ func (l *lowerer) field(e *ast.Field) val {
 			}
 		}
 	}
-	l.fail(source.Errorf("E132", e.Name.At, "%s has no field `%s`", l.what(x), e.Name.Name).WithHelp("matrices have .rows and .cols"))
+	l.fail(source.Errorf("E132", e.Name.At, "%s has no field `%s`", l.what(x), e.Name.Name).WithHelp("%s", fieldHelp(e.Name.Name)))
 	return val{}
+}
+
+// fieldHelp is help for a field that no value has.
+func fieldHelp(name string) string {
+	if name == "T" {
+		return "the transpose of x is t(x)"
+	}
+	return "matrices have .rows and .cols"
 }
 
 // intArg is an integer known before the run.

@@ -21,7 +21,8 @@ func (l *lowerer) index(e *ast.Index) val {
 		return l.edgeVal(l.read(x.grid, l.element(e, x.grid), e.Span()))
 	case list:
 		if len(e.Subs) != 1 || e.Subs[0].All || e.Subs[0].IsRange {
-			l.failf("E218", e.Span(), "a list has one subscript")
+			x = l.matrixOf(x, types.NoElem, e.X.Span())
+			break
 		}
 		i := l.intArg(e.Subs[0].Lo, "a subscript")
 		if i < 0 || i >= len(x.elems) {

@@ -67,6 +67,9 @@ func (c *carried) add(l *lowerer, k ast.Carry) {
 	if v.kind == poison {
 		panic(bail{})
 	}
+	if v.kind == list {
+		v = l.matrixOf(v, types.NoElem, k.Init.Span())
+	}
 	if v.kind != konst && v.kind != edge {
 		l.failf("E200", k.Init.Span(), "a carried value is a matrix or scalar, this is %s", l.what(v))
 	}
@@ -216,6 +219,9 @@ func (l *lowerer) keeps(c *carried, i int, v val) (id ir.ID, again bool) {
 	at := nx.Expr.Span()
 	if v.kind == poison {
 		panic(bail{})
+	}
+	if v.kind == list {
+		v = l.matrixOf(v, types.NoElem, at)
 	}
 	if v.kind != konst && v.kind != edge {
 		l.failf("E200", at, "a carried value is a matrix or scalar, this is %s", l.what(v))

@@ -185,6 +185,8 @@ func (l *lowerer) toEdge(v val, at source.Span) ir.ID {
 		return l.konst(v.s, at)
 	case poison:
 		panic(bail{})
+	case list:
+		return l.matrixOf(v, types.NoElem, at).id
 	case function:
 		l.failf("E119", at, "%s is no value", l.what(v))
 	}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"flow/ir"
+	"flow/lang/source"
+)
+
+// This file defines `flowrun explain FILE --pass=fused`: which operators the pass fuse put together, and where they stand in the
+// program.
+
+// fusedPass is no pass: it is what fuse left, by groups and with the text of the program, where fuse prints the whole graph.
+const fusedPass = "fused"
+
+// A fusedGroup is a node that computes several operators in one pass over memory.
+type fusedGroup struct {
+	node      string
+	reads     []string
+	operators []fusedOperator
+}
+
+type fusedOperator struct {
+	name string
+	at   source.Span
+}
+
+// fusedGroups are the groups of g and of the bodies of its loops.
+func fusedGroups(g *ir.Graph) (all []fusedGroup) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Region != nil && n.IsChain() {
+			all = append(all, groupOf(g, ir.ID(i)))
+			continue
+		}
+		for r := n.Region; r != nil; r = r.Next {
+			all = append(all, fusedGroups(r.Graph)...)
+		}
+	}
+	return all
+}
+
+func groupOf(g *ir.Graph, id ir.ID) fusedGroup {
+	n := &g.Nodes[id]
+	f := fusedGroup{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id))}
+	for _, in := range g.In(id) {
+		f.reads = append(f.reads, fmt.Sprintf("%%%d : %s", in, g.Type(in)))
+	}
+	body := n.Region.Graph
+	for i := range body.Nodes {
+		if len(body.In(ir.ID(i))) > 0 {
+			f.operators = append(f.operators, fusedOperator{body.Nodes[i].Op.Name, body.Nodes[i].Span})
+		}
+	}
+	if v, ok := n.Attrs.Get("fold"); ok {
+		f.operators = append(f.operators, fusedOperator{v.S, n.Span})
+	}
+	return f
+}
+
+// printFused writes a paragraph a group: the node, what it reads, an operator a line.
+func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
+	operators := 0
+	for _, f := range groups {
+		fmt.Fprintln(w, f.node)
+		for _, in := range f.reads {
+			fmt.Fprintf(w, "  reads     %s\n", in)
+		}
+		for _, o := range f.operators {
+			place, text := placeAndText(o.at, files)
+			fmt.Fprintf(w, "  %-9s %-20s  %s\n", o.name, place, text)
+		}
+		fmt.Fprintln(w)
+		operators += len(f.operators)
+	}
+	if len(groups) == 0 {
+		fmt.Fprintln(w, "nothing is fused")
+		return
+	}
+	fmt.Fprintf(w, "%s in %s\n", count(operators, "operator"), count(len(groups), "group"))
+}
+
+// placeAndText is where an operator stands, and its text cut to what a line of a terminal has room for.
+func placeAndText(at source.Span, files *source.FileSet) (place, text string) {
+	const most = 60
+	if at.IsValid() {
+		file, line, column := files.Position(at.From)
+		place = fmt.Sprintf("%s:%d:%d", file, line, column)
+	}
+	text = strings.Join(strings.Fields(files.Text(at)), " ")
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most-2]) + ".."
+	}
+	return place, text
+}

@@ -1,0 +1,79 @@
+package lower
+
+import (
+	"slices"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/lang/source"
+)
+
+// This file defines what a list is where a matrix is wanted: [1, 2, 3] is a column, [[1, 2], [3, 4]] a matrix of two rows. Everywhere
+// else a list stays one of plan time, over which loops go and from which elements are taken.
+
+// isRows reports a list of lists.
+func (v val) isRows() bool { return v.kind == list && len(v.elems) > 0 && v.elems[0].kind == list }
+
+// matrixOf makes a matrix of a list. Numbers that are written in it take the type meet, if it is one, unless others have types.
+func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
+	rows := v.elems
+	if !v.isRows() {
+		rows = make([]val, len(v.elems))
+		for i, x := range v.elems {
+			rows[i] = val{kind: list, elems: []val{x}}
+		}
+	}
+	if len(rows) == 0 || len(rows[0].elems) == 0 {
+		l.fail(source.Errorf("E203", at, "a list of nothing has no element type").WithHelp("an empty matrix is zeros(0, 1)"))
+	}
+	var in []val
+	for i, r := range rows {
+		if r.kind != list {
+			l.failf("E200", at, "element %d of this list of rows is %s", i, l.what(r))
+		}
+		if len(r.elems) != len(rows[0].elems) {
+			l.failf("E211", at, "row %d of the list has %d of the %d elements of row 0", i, len(r.elems), len(rows[0].elems))
+		}
+		for _, x := range r.elems {
+			in = append(in, l.listElement(x, at))
+		}
+	}
+	if m := l.meet(in); m != types.NoElem {
+		meet = m
+	}
+	spans := make([]source.Span, len(in))
+	for i := range in {
+		in[i], spans[i] = l.adapt(in[i], meet), at
+	}
+	size := op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(len(rows), len(rows[0].elems))})
+	return l.apply(l.table.Must("list"), size, at, in, spans)
+}
+
+// matrices is the arguments of an operator with a matrix in the place of every list.
+func (l *lowerer) matrices(in []val, spans []source.Span) []val {
+	out, meet := slices.Clone(in), l.meet(in)
+	for i, v := range in {
+		if v.kind == list {
+			out[i] = l.matrixOf(v, meet, spans[i])
+		}
+	}
+	return out
+}
+
+// listElement is x, if a matrix can have it as an element.
+func (l *lowerer) listElement(x val, at source.Span) val {
+	if x.kind == poison {
+		panic(bail{})
+	}
+	if x.kind == konst || x.kind == edge {
+		if t := l.typeOf(x); t.IsScalar() && t.Elem != types.Str {
+			return x
+		}
+	}
+	d := source.Errorf("E200", at, "a list that stands for a matrix has numbers or bools in it, this has %s", l.what(x))
+	if x.kind == edge {
+		d = d.WithHelp("rbind and cbind put matrices together")
+	}
+	l.fail(d)
+	return val{}
+}
