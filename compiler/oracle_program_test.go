@@ -315,7 +315,11 @@ func (g *generator) window() {
 	n, m := a.typ.Rows, a.typ.Cols
 	r0, c0 := g.rng.IntN(n), g.rng.IntN(m)
 	r1, c1 := r0+g.rng.IntN(n-r0+1), c0+g.rng.IntN(m-c0+1)
-	switch g.rng.IntN(6) {
+	switch g.rng.IntN(7) {
+	case 6: // of a size that only the run knows
+		if a.typ.Elem.IsFloat() {
+			g.bind(fmt.Sprintf("colsum(%s[%d..count(%s) * 0 + %d, :])", a.text, r0, a.text, r1), types.DenseOf(a.typ.Elem, 1, m))
+		}
 	case 0:
 		g.bind(fmt.Sprintf("%s[%d, :]", a.text, r0), types.DenseOf(a.typ.Elem, 1, m))
 	case 1:

@@ -44,6 +44,24 @@ func indexings() []*op.Def {
 				return err
 			},
 		},
+		{
+			Name: "cut", Hidden: true,
+			Doc: "cut is a part of a matrix of a size that the run knows; the compiler writes it for `x[0..k, :]` where only the run knows k.",
+			Args: []op.Arg{at[0], {Name: "i", Doc: "first row, i64; negative ones count from the end"}, {Name: "k", Doc: "end of the rows, i64"},
+				{Name: "j", Doc: "first column"}, {Name: "l", Doc: "end of the columns"},
+				{Name: "size", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], negative where the end says it"},
+				{Name: "through", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], 1 where the end is included"}},
+			Eg:   []op.Example{{Program: "x = seq(0, 5)\nk = i64(sum(x)) - 8\nemit x[0..k, :]\nemit x[k.., 0]", Output: "0\n1\n2\n3\n4\n"}},
+			Type: cutType, Ref: cutRef, Laws: op.Pure | op.View, Rate: "copy", Cost: cutWork,
+			Kernel: func(c *op.Call) error {
+				a := c.Dense(0)
+				w, err := cutWindow(c, a)
+				if err == nil {
+					c.Out = a.View(w.r0, w.c0, w.rows, w.cols).Clone()
+				}
+				return err
+			},
+		},
 	}
 }
 

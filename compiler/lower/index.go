@@ -44,9 +44,12 @@ func (l *lowerer) index(e *ast.Index) val {
 	if len(subs) != 2 {
 		l.failf("E218", e.Span(), "matrices take two subscripts")
 	}
-	row, col := l.sub(subs[0], t.Rows, "row"), l.sub(subs[1], t.Cols, "column")
+	row, col := l.sub(subs[0], x, 0), l.sub(subs[1], x, 1)
 	spans := []source.Span{e.X.Span()}
 	one := row.one && col.one
+	if row.open || col.open {
+		return l.cut(e, x, row, col)
+	}
 	if row.dynamic() || col.dynamic() {
 		at := []ir.ID{x.id, l.start(row, subs[0].Span()), l.start(col, subs[1].Span())}
 		spans = append(spans, subs[0].Span(), subs[1].Span())
@@ -62,16 +65,40 @@ func (l *lowerer) index(e *ast.Index) val {
 	return l.edgeVal(l.add(l.table.Must("slice"), sliceAttrs(row.lo, col.lo, row.size, col.size), e.Span(), spans, x.id))
 }
 
+// cut is a slice of which the run knows how large it is.
+func (l *lowerer) cut(e *ast.Index, x val, row, col subscript) val {
+	in, spans := []ir.ID{x.id}, []source.Span{e.X.Span()}
+	var size, through []int
+	for k, s := range []subscript{row, col} {
+		at := e.Subs[min(k, len(e.Subs)-1)].Span()
+		from, to, n := l.start(s, at), s.to, s.size
+		if s.open {
+			n = types.Unknown
+		} else {
+			to = from // the size says where it ends
+		}
+		in, spans = append(in, from, to), append(spans, at, at)
+		size = append(size, n)
+		through = append(through, s.through)
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(size...)}, op.Attr{Name: "through", Val: op.Ints(through...)})
+	return l.edgeVal(l.add(l.table.Must("cut"), attrs, e.Span(), spans, in...))
+}
+
 func sliceAttrs(r0, c0, rows, cols int) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, rows, cols)})
 }
 
-// subscript is one subscript: size indices from lo on, or, when only the run knows, from the value of edge from on.
+// subscript is one subscript: size indices from lo on, or, when only the run knows, from the value of edge from on. An open
+// one has a size that only the run knows: it ends before the value of edge to, or with it where through is 1.
 type subscript struct {
-	lo   int
-	from ir.ID // ir.None: lo
-	size int
-	one  bool // a single index, not a range of one
+	lo      int
+	from    ir.ID // ir.None: lo
+	size    int
+	one     bool // a single index, not a range of one
+	open    bool
+	to      ir.ID
+	through int
 }
 
 func (s subscript) dynamic() bool { return s.from != ir.None }
@@ -84,11 +111,16 @@ func (l *lowerer) start(s subscript, at source.Span) ir.ID {
 	return l.konst(value.I64(int64(s.lo)), at)
 }
 
-// sub elaborates one subscript of n; a negative index counts from the end.
-func (l *lowerer) sub(s ast.Sub, n int, what string) subscript {
+// sub elaborates subscript k of x, 0 for rows; a negative index counts from the end.
+func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
+	t := l.g.Type(x.id)
+	n, what, count := t.Rows, "row", "nrow"
+	if k == 1 {
+		n, what, count = t.Cols, "column", "ncol"
+	}
 	if s.All {
 		if n == types.Unknown {
-			l.failf("L010", s.Span(), "a slice whose size only the run knows is not built yet")
+			return l.openSub(s, intVal(0), l.size(n, count, x, s.Span()))
 		}
 		return subscript{from: ir.None, size: n}
 	}
@@ -98,7 +130,7 @@ func (l *lowerer) sub(s ast.Sub, n int, what string) subscript {
 	switch {
 	case one:
 	case s.Hi == nil:
-		hi = intVal(n)
+		hi = l.size(n, count, x, s.Span())
 	default:
 		hi = l.integer(s.Hi, "E200", "a subscript")
 	}
@@ -143,7 +175,7 @@ func (l *lowerer) integer(e ast.Expr, code source.Code, what string) val {
 	return val{}
 }
 
-// dynamicSub is a subscript that only the run knows. A range has a size that is known before: its bounds differ by a
+// dynamicSub is a subscript that only the run knows. A range has a size that is known before if its bounds differ by a
 // constant, as in i..i+3.
 func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 	out := subscript{from: l.toEdge(lo, s.Lo.Span()), size: 1, one: !s.IsRange}
@@ -152,9 +184,8 @@ func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 	}
 	a, da := l.offset(lo)
 	b, db := l.offset(hi)
-	if s.Hi == nil || !l.sameValue(a, b) {
-		l.fail(source.Errorf("L010", s.Span(), "a slice whose size only the run knows is not built yet").
-			WithHelp("the bounds may depend on the run when they differ by a constant: X[i..i+3, :]"))
+	if !l.sameValue(a, b) || a == ir.None && (da < 0) != (db < 0) { // 1..-1 of a matrix of n rows ends with n
+		return l.openSub(s, lo, hi)
 	}
 	out.size = int(db - da)
 	if s.Inclusive {
@@ -162,6 +193,15 @@ func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 	}
 	if out.size < 0 {
 		l.failf("E212", s.Span(), "the range ends %d before it begins", -out.size)
+	}
+	return out
+}
+
+// openSub is a range of a size that only the run knows.
+func (l *lowerer) openSub(s ast.Sub, lo, hi val) subscript {
+	out := subscript{from: l.toEdge(lo, s.Span()), to: l.toEdge(hi, s.Span()), size: types.Unknown, open: true}
+	if s.Inclusive {
+		out.through = 1
 	}
 	return out
 }
