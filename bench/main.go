@@ -39,6 +39,7 @@ var sections = [...]section{
 	{"nbody", "n-body beside C and numba", nbody},
 	{"learning", "k-means and linear regression beside C, NumPy and Dask", learning},
 	{"irregular", "an irregular loop under self-scheduling techniques beside C", irregular},
+	{"claims", "what a claim, a chunk and a launch cost under every self-scheduling technique", claims},
 	{"tasks", "a million empty tasks beside OpenMP and StarPU", tasks},
 	{"pingpong", "messages between two ranks beside the same in C", pingpong},
 	{"elaborate", "the time and memory of planning 1.2 million tasks", elaborate},

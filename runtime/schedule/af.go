@@ -14,6 +14,11 @@ type af struct {
 	rates
 	capped bool
 	probe  int // size of a worker's first two chunks: there is no variance before
+
+	// D, T and the sum of speeds as of the last report. Reports that overtake each other may leave numbers without one of them, until the next.
+	_                       [128]byte
+	noise, together, speeds number
+	_                       [128 - 3*8]byte
 }
 
 // newAF probes with 0.1 N/P twice.
@@ -28,53 +33,63 @@ func newAFCap(p Params) (Calculator, error) {
 }
 
 func (c *af) Next(worker, _, remaining int) int {
-	if c.of[worker].s.get() < 2 {
+	if c.of[worker].s < 2 {
 		return c.clip(c.probe, remaining)
 	}
 	k := c.share(worker, remaining)
 	if c.capped {
-		sum, unknown := c.scale()
-		k = min(k, c.weight(worker, sum, unknown)*float64(remaining)/float64(2*c.P))
+		k = min(k, c.weight(worker, c.speeds.get(), 0)*float64(remaining)/float64(2*c.P)) // two records: its speed is known
 	}
 	return c.clip(ceil(k), remaining)
 }
 
-// share is (D + 2TR - sqrt(D^2 + 4DTR))/(2 mu) with D = sum sigma^2/mu and T = 1/sum(1/mu). Workers that have reported nothing are
-// taken to be like the mean of the others.
+// share is (D + 2TR - sqrt(D^2 + 4DTR))/(2 mu) with D = sum sigma^2/mu and T = 1/sum(1/mu), mu of the worker; 0 if it has reported nothing. It
+// divides by nothing: what could be computed before was.
 func (c *af) share(worker, remaining int) float64 {
-	d, inverse, known := 0.0, 0.0, 0.0
-	for i := range c.of {
-		if mu, variance := c.moments(i); mu > 0 {
-			d += variance / mu
-			inverse += 1 / mu
-			known++
-		}
-	}
-	mu, _ := c.moments(worker)
-	if known == 0 || mu == 0 {
-		return 0
-	}
-	d *= float64(c.P) / known
-	tr := float64(remaining) / (inverse * float64(c.P) / known)
-	return (d + 2*tr - math.Sqrt(d*d+4*d*tr)) / (2 * mu)
+	d, tr := c.noise.get(), c.together.get()*float64(remaining)
+	return (d + 2*tr - math.Sqrt(d*d+4*d*tr)) * (c.of[worker].inverse.get() / 2)
 }
 
 // moments are mean and variance of the time of a worker's iterations; 0 if nothing is known.
 func (c *af) moments(worker int) (mu, variance float64) {
 	w := &c.of[worker]
-	n, t := w.n.get(), w.t.get()
-	if n == 0 {
+	if w.n == 0 {
 		return 0, 0
 	}
-	mu = t / n
-	if m := w.s.get(); m > 1 {
-		variance = max(0, (w.q.get()-t*mu)/(m-1))
+	mu = w.t / w.n
+	if w.s > 1 {
+		variance = max(0, (w.q-w.t*mu)/(w.s-1))
 	}
 	return mu, variance
 }
 
-// Report adds a record.
-func (c *af) Report(worker, _, n int, seconds, _ float64) { c.record(worker, n, seconds) }
+// Report adds a record and sums up anew. Workers that have reported nothing are taken to be like the mean of the others.
+func (c *af) Report(worker, _, n int, seconds, _ float64) {
+	c.record(worker, n, seconds)
+	mu, variance := c.moments(worker)
+	if mu == 0 {
+		return
+	}
+	c.of[worker].spread.set(variance / mu)
+	c.of[worker].inverse.set(1 / mu)
+	d, inverse, known := 0.0, 0.0, 0.0
+	for i := range c.of {
+		if x := c.of[i].inverse.get(); x > 0 {
+			d += c.of[i].spread.get()
+			inverse += x
+			known++
+		}
+	}
+	c.noise.set(d * (float64(c.P) / known))
+	c.together.set(1 / (inverse * float64(c.P) / known))
+	if c.capped {
+		sum, _ := c.scale()
+		c.speeds.set(sum)
+	}
+}
+
+// stepless: sizes do not depend on the step.
+func (c *af) stepless() bool { return true }
 
 // Restart keeps all estimates: sizes are right from the first chunk on.
 func (c *af) Restart() {}

@@ -25,7 +25,8 @@ type awf struct {
 // weighting is the sizes of one batch. It does not change.
 type weighting struct {
 	batch int
-	size  []float64 // w * base of each worker
+	end   int   // step at which the next begins
+	size  []int // ceil(w * base) of each worker
 }
 
 // awfSetting tells the five apart.
@@ -64,10 +65,10 @@ func (c *awf) Next(worker, step, remaining int) int {
 		return c.clip(ceil(c.weight(worker, sum, unknown)*float64(ceilDiv(remaining, 2*c.P))), remaining)
 	}
 	now := c.batch.Load()
-	if b := step / c.P; now == nil || b > now.batch {
-		now = c.begin(b, remaining)
+	if now == nil || step >= now.end {
+		now = c.begin(step/c.P, remaining)
 	}
-	return c.clip(ceil(now.size[worker]), remaining)
+	return c.clip(now.size[worker], remaining)
 }
 
 // begin computes the sizes of a batch, unless another worker has just done so. It allocates, once in P chunks.
@@ -76,9 +77,11 @@ func (c *awf) begin(batch, remaining int) *weighting {
 	defer c.turn.Unlock()
 	now := c.batch.Load()
 	if now == nil || batch > now.batch {
-		now = &weighting{batch, c.weights(make([]float64, c.P))}
+		now = &weighting{batch, (batch + 1) * c.P, make([]int, c.P)}
+		base := float64(ceilDiv(remaining, 2*c.P))
+		sum, unknown := c.scale()
 		for i := range now.size {
-			now.size[i] *= float64(ceilDiv(remaining, 2*c.P))
+			now.size[i] = ceil(c.weight(i, sum, unknown) * base)
 		}
 		c.batch.Store(now)
 	}
@@ -97,6 +100,9 @@ func (c *awf) Report(worker, _, n int, seconds, overhead float64) {
 	}
 	c.record(worker, n, seconds)
 }
+
+// stepless: techniques that reckon anew for each request do not ask for the step.
+func (c *awf) stepless() bool { return c.perRequest }
 
 // Restart closes the record of an execution. The other techniques begin with what the last execution
 // measured as their first record: most of what they lose, they lose in the first batch.

@@ -16,13 +16,15 @@ type bold struct {
 
 	mu    sync.Mutex
 	m, nb float64
+	spent []float64 // seconds that each worker has reported, overhead included
+	clock float64   // the most of them: what has passed since the loop began, without reading a clock
 	last  float64   // when nb was brought up to date
 	speed []float64 // iterations a second that each worker's chunk should have, its overhead included
 	total float64
 }
 
 func newBOLD(p Params) (Calculator, error) {
-	c := &bold{loop: loop{p}, speed: make([]float64, p.P)}
+	c := &bold{loop: loop{p}, spent: make([]float64, p.P), speed: make([]float64, p.P)}
 	cv := p.Sigma / p.Mu
 	c.a = 2 * cv * cv
 	if c.a > 0 { // a ln a goes to 0
@@ -41,7 +43,7 @@ func newBOLD(p Params) (Calculator, error) {
 func (c *bold) Next(worker, _, remaining int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.Now()
+	now := c.now()
 	c.nb -= max(0, now-c.last) * c.total
 	c.last = now
 	k := c.clip(ceil(c.size(float64(remaining))), remaining)
@@ -52,6 +54,15 @@ func (c *bold) Next(worker, _, remaining int) int {
 	}
 	c.total += c.speed[worker]
 	return k
+}
+
+// now is the clock that the params have, or the reported one. A worker reports what it has done before it asks, so the reported one is late only
+// while all are in long chunks.
+func (c *bold) now() float64 {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return c.clock
 }
 
 // size has two limits beside the formula: without overhead single iterations are best, and where it is not a number, the share is taken.
@@ -70,9 +81,11 @@ func (c *bold) size(left float64) float64 {
 		return t
 	}
 	s := c.a * (math.Log(d) - c.c3) * (1 + c.m/(r*p))
-	w := math.Log(lnq)
+	w := 0.0
 	if c.b > 0 {
 		w = math.Log(v*lnq) + c.lnb
+	} else {
+		w = math.Log(lnq)
 	}
 	k := min(t, t+max(0, c.c1*w)+s/2-math.Sqrt(s*(t+s/4)))
 	if math.IsNaN(k) {
@@ -81,18 +94,27 @@ func (c *bold) size(left float64) float64 {
 	return k
 }
 
-// Report takes finished iterations off.
-func (c *bold) Report(_, _, n int, _, _ float64) {
+// Report takes finished iterations off and moves the clock.
+func (c *bold) Report(worker, _, n int, seconds, overhead float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.m -= float64(n)
+	if seconds > 0 && overhead >= 0 {
+		c.spent[worker] += seconds + overhead
+		c.clock = max(c.clock, c.spent[worker])
+	}
 }
+
+// stepless: sizes do not depend on the step.
+func (c *bold) stepless() bool { return true }
 
 // Restart begins with all iterations undone and no worker under way.
 func (c *bold) Restart() {
 	c.m, c.nb, c.total = float64(c.N), float64(c.N), 0
 	clear(c.speed)
-	c.last = c.Now()
+	clear(c.spent)
+	c.clock = 0
+	c.last = c.now()
 }
 
 // Expected is equal speeds.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 )
 
 // This file defines what a technique is given, Params, and the kinds of calculators it can make.
@@ -38,7 +37,7 @@ type Params struct {
 	// speed 1. Default: unknown.
 	Profile []float64
 
-	// Now is the clock of BOLD, in the unit of Mu; default the seconds of the wall clock. It is called under a lock.
+	// Now is the clock of BOLD, in the unit of Mu; default the time that the worker furthest on has reported. It is called under a lock.
 	Now func() float64
 }
 
@@ -94,10 +93,6 @@ func (p Params) checked() (Params, error) {
 	}
 	if p.Mu == 0 && p.Sigma == 0 && p.H == 0 {
 		p.Sigma, p.H = 0.5, 0.5
-	}
-	if p.Now == nil {
-		began := time.Now()
-		p.Now = func() float64 { return time.Since(began).Seconds() }
 	}
 	p.MinChunk = max(p.MinChunk, 1)
 	orElse(&p.Mu, 1)

@@ -3,7 +3,6 @@ package schedule
 import (
 	"math"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 )
@@ -19,8 +18,11 @@ type cost struct {
 	loop
 	unit    int
 	first   int      // size of the chunks of an execution without a profile
+	least   int      // units of the smallest piece
+	most    int      // iterations of the largest piece
 	profile *profile // nil before the first execution
 	weights []float64
+	share   []float64 // cost of each worker's pieces
 	did     []costLog
 
 	turn  sync.Mutex                // taken to begin a batch
@@ -30,6 +32,7 @@ type cost struct {
 // costBatch does not change.
 type costBatch struct {
 	batch int
+	end   int     // step at which the next begins
 	base  float64 // cost of a chunk of this batch for weight 1
 }
 
@@ -56,29 +59,53 @@ const maxBins = 1 << 14
 
 func newCost(p Params) (Calculator, error) {
 	c := &cost{loop: loop{p}, unit: max(1, ceilDiv(p.N, maxUnits)), first: autoChunk(p.N, p.P), weights: slices.Clone(p.Weights), did: make([]costLog, p.P)}
+	c.least = max(ceilDiv(p.MinChunk, c.unit), 1)
+	c.most = ceilDiv(p.N, piecesPerShare/2*p.P)
+	c.share = make([]float64, p.P)
 	if len(p.Profile) > 0 {
-		c.profile = newProfile(p.N, slices.Clone(p.Profile))
+		c.expect(newProfile(p.N, p.Profile))
 	}
 	return c, nil
+}
+
+// expect makes p the profile of the execution to come.
+func (c *cost) expect(p *profile) {
+	c.profile = p
+	for i := range c.share {
+		c.share[i] = p.total() / float64(piecesPerShare*c.P) * c.weights[i]
+	}
 }
 
 // Next is the weighted share of half the cost that was left when the batch began. Without a profile chunks are those of AUTO_CHUNK: small enough for
 // any order of costs, and to learn the profile from.
 func (c *cost) Next(worker, step, remaining int) int {
+	block, _ := c.fill(worker, step, remaining)
+	return block
+}
+
+// fill is Next and the first piece of the block, as Piece would have it: late blocks are no larger than a piece, which spares a search.
+func (c *cost) fill(worker, step, remaining int) (block, piece int) {
 	if c.profile == nil {
-		return c.clip(c.first, remaining)
+		block = c.clip(c.first, remaining)
+		return block, block
 	}
 	start := c.N - remaining
 	before := c.profile.until(start)
 	left := c.profile.total() - before
 	if !(left > 0) {
-		return c.clip(ceilDiv(remaining, c.P), remaining)
+		block = c.clip(ceilDiv(remaining, c.P), remaining)
+		return block, min(block, c.most)
 	}
 	now := c.batch.Load()
-	if b := step / c.P; now == nil || b > now.batch {
-		now = c.begin(b, left)
+	if now == nil || step >= now.end {
+		now = c.begin(step/c.P, left)
 	}
-	return c.clip(c.profile.find(before+now.base*c.weights[worker])-start, remaining)
+	share := now.base * c.weights[worker]
+	block = c.clip(c.profile.find(before+share)-start, remaining)
+	if piece = block; share > c.share[worker] {
+		piece = c.profile.find(before+c.share[worker]) - start
+	}
+	return block, min(max(min(piece, c.most), c.MinChunk), block)
 }
 
 // begin begins a batch with what is left, unless another worker has just done so.
@@ -87,7 +114,7 @@ func (c *cost) begin(batch int, left float64) *costBatch {
 	defer c.turn.Unlock()
 	now := c.batch.Load()
 	if now == nil || batch > now.batch {
-		now = &costBatch{batch, left / float64(2*c.P)}
+		now = &costBatch{batch, (batch + 1) * c.P, left / float64(2*c.P)}
 		c.batch.Store(now)
 	}
 	return now
@@ -105,10 +132,12 @@ func (c *cost) Piece(worker, lo, hi int) int {
 	if c.profile == nil {
 		return hi - lo
 	}
-	share := c.profile.total() / float64(piecesPerShare*c.P) * c.weights[worker]
-	end := c.profile.find(c.profile.until(min(lo*c.unit, c.N)) + share)
-	end = min(end, lo*c.unit+ceilDiv(c.N, piecesPerShare/2*c.P))
-	return min(max(ceilDiv(end, c.unit)-lo, ceilDiv(c.MinChunk, c.unit), 1), hi-lo)
+	from := min(lo*c.unit, c.N)
+	end := min(c.profile.find(c.profile.until(from)+c.share[worker]), lo*c.unit+c.most)
+	if c.unit > 1 {
+		end = ceilDiv(end, c.unit)
+	}
+	return min(max(end-lo, c.least), hi-lo)
 }
 
 // Loot is half.
@@ -144,7 +173,7 @@ func (c *cost) Restart() {
 			next[b] += missing * mean / seen
 		}
 	}
-	c.profile = newProfile(c.N, next)
+	c.expect(newProfile(c.N, next))
 }
 
 // learnSpeeds moves each weight towards predicted over measured time; it reports false if there is nothing to learn from. Without a profile the iterations are
@@ -245,47 +274,5 @@ func (c *cost) Profile() []float64 {
 	if c.profile == nil {
 		return nil
 	}
-	return slices.Clone(c.profile.cost)
-}
-
-// profile is a piecewise constant cost over the iterations, with prefix sums.
-type profile struct {
-	n    int
-	cost []float64
-	pre  []float64 // len(cost)+1
-}
-
-func newProfile(n int, cost []float64) *profile {
-	p := &profile{n: n, cost: cost, pre: make([]float64, len(cost)+1)}
-	for i, c := range cost {
-		p.pre[i+1] = p.pre[i] + c
-	}
-	return p
-}
-
-func (p *profile) total() float64 { return p.pre[len(p.cost)] }
-
-// until is the cost of the first i iterations.
-func (p *profile) until(i int) float64 { return p.at(float64(i)) }
-
-func (p *profile) at(x float64) float64 {
-	if p.n == 0 || len(p.cost) == 0 {
-		return 0
-	}
-	x *= float64(len(p.cost)) / float64(p.n)
-	b := min(int(x), len(p.cost)-1)
-	return p.pre[b] + (x-float64(b))*p.cost[b]
-}
-
-// find is the smallest number of iterations that cost at least c, at most n.
-func (p *profile) find(c float64) int {
-	b := sort.SearchFloat64s(p.pre, c)
-	if b == 0 {
-		return 0
-	}
-	if b > len(p.cost) {
-		return p.n
-	}
-	x := (float64(b-1) + (c-p.pre[b-1])/p.cost[b-1]) * float64(p.n) / float64(len(p.cost))
-	return min(ceil(x), p.n)
+	return c.profile.costs()
 }

@@ -74,6 +74,9 @@ func (c *pssMeasured) Report(worker, _, _ int, _, _ float64) {
 	}
 }
 
+// stepless: sizes do not depend on the step.
+func (c *pssMeasured) stepless() bool { return true }
+
 // Restart forgets the mean: at the start all workers are idle, which the rest of an execution would hide from the next one.
 func (c *pssMeasured) Restart() {
 	clear(c.running)

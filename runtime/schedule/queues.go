@@ -25,6 +25,7 @@ type Queues struct {
 	queues []chunkQueue
 	shares []share
 	dealt  Stepped // nil: queues have shares
+	steals bool    // shares are cut by a technique that steals
 	thiefs []thief
 }
 
@@ -48,7 +49,8 @@ type thief struct {
 	pri     int
 	home    int
 	begun   bool // victims is of this execution
-	_       [64]byte
+	past    int  // of one queue of several shares, under a technique that steals: these have nothing left for this worker
+	_       [56]byte
 }
 
 // NewQueues makes the queues of a loop of p.N units for p.P workers. The error is that of Technique.New, which
@@ -116,6 +118,7 @@ func (q *Queues) share(t *Technique, p Params, parts int) error {
 		if err != nil {
 			return err
 		}
+		_, q.steals = calc.(Stealing)
 		q.shares = append(q.shares, share{NewClaimer(calc), at})
 		at += n
 	}
@@ -154,12 +157,33 @@ func (q *Queues) from(queue, worker int) (start, size int, ok bool) {
 		step := c.next.Add(int64(len(q.queues))) - int64(len(q.queues))
 		return q.dealt.Chunk(int(step))
 	}
-	for i := c.next.Load(); i < int64(c.to); i++ {
+	if q.steals {
+		return q.fromStolen(c, worker)
+	}
+	for i := int(c.next.Load()); i < c.to; i++ {
 		s := &q.shares[i]
 		if start, size, ok = s.claimer.Claim(worker); ok {
 			return s.base + start, size, true
 		}
-		c.next.CompareAndSwap(i, i+1)
+		c.next.CompareAndSwap(int64(i), int64(i+1))
+	}
+	return 0, 0, false
+}
+
+// fromStolen claims under a technique that steals. That a worker finds nothing in a share says nothing about the others: one of them may have stolen
+// units in hand that it is about to put into its block there. So each has its own opinion of which shares are empty.
+func (q *Queues) fromStolen(c *chunkQueue, worker int) (start, size int, ok bool) {
+	t := &q.thiefs[worker]
+	i := c.from
+	if len(q.queues) == 1 { // else each has one share
+		i = max(i, t.past)
+	}
+	for ; i < c.to; i++ {
+		s := &q.shares[i]
+		if start, size, ok = s.claimer.Claim(worker); ok {
+			return s.base + start, size, true
+		}
+		t.past = i + 1
 	}
 	return 0, 0, false
 }
@@ -258,7 +282,7 @@ func (q *Queues) Reset() {
 		q.shares[i].claimer.Reset()
 	}
 	for i := range q.thiefs {
-		q.thiefs[i].begun = false
+		q.thiefs[i].begun, q.thiefs[i].past = false, 0
 	}
 }
 

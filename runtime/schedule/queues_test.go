@@ -185,6 +185,48 @@ func TestNamesOfLayouts(t *testing.T) {
 	}
 }
 
+// TestStolenInHand: while a thief has units in hand, between taking them from a block and putting them into its own, others see all blocks empty. The thief
+// must find its units again whatever the others concluded from that.
+func TestStolenInHand(t *testing.T) {
+	for _, plan := range []Plan{{Layout: PerCPU}, {PrePartition: true}, {Layout: PerCPU, Victim: RandomPri}} {
+		plan.Technique = mustLookup("StaticSteal")
+		const n, workers = 64, 2
+		q, err := NewQueues(&plan, Params{N: n, P: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := q.shares[0].claimer.blocks
+		taken := Block(blocks.own[0].word.Swap(0)) // worker 1 has just robbed worker 0 of everything, and its own block is done
+		blocks.own[1].word.Store(0)
+		done := map[int]bool{}
+		for { // worker 0 finds its queue empty, and does what else there is
+			start, size, _, ok := q.Claim(0)
+			if !ok {
+				break
+			}
+			for i := range size {
+				done[start+i] = true
+			}
+		}
+		blocks.give(1, taken)
+		lo, hi := taken.Bounds()
+		for {
+			start, size, _, ok := q.Claim(1)
+			if !ok {
+				break
+			}
+			for i := range size {
+				done[start+i] = true
+			}
+		}
+		for i := lo; i < hi; i++ {
+			if !done[i] {
+				t.Fatalf("%v %v: iteration %d, which the thief had in hand, is lost", plan.Layout, plan.Victim, i)
+			}
+		}
+	}
+}
+
 func BenchmarkQueues(b *testing.B) {
 	for _, layout := range []Layout{Centralized, PerCPU} {
 		for _, name := range []string{"SS", "GSS"} {

@@ -7,14 +7,17 @@ import (
 
 // This file defines rates, how fast each worker has been. It is the shared part of the adaptive techniques.
 
-// rate is what one worker reported. Only its worker writes it, others read numbers that may belong to different reports: that changes
-// sizes, never coverage. Padding keeps the lines of two workers apart, and their neighbours that the processor fetches along.
+// rate is what one worker reported. The first part is published: others read numbers that may belong to different reports, which changes sizes, never
+// coverage. They are what sizes are computed from, so that a claim divides as little as can be. The rest is the worker's alone. Padding keeps
+// the lines of two workers apart, and their neighbours that the processor fetches along.
 type rate struct {
-	a, b    number // sum s*t and sum s*n over records s = 1, 2, ...: later records weigh more
-	n, t, q number // sum n, sum t, sum t^2/n
-	s       number // records so far
-	pending int    // iterations whose time was too short to be seen
-	_       [128 - 7*8]byte
+	speed           number // iterations a second, b/a; 0: unknown
+	inverse, spread number // 1/mu and sigma^2/mu, kept for AF alone; 0: unknown
+
+	a, b, n, t, q float64 // sum s*t and sum s*n over records s = 1, 2, ...: later records weigh more; sum n, sum t, sum t^2/n
+	s             float64 // records so far
+	pending       int     // iterations whose time was too short to be seen
+	_             [128 - 10*8]byte
 }
 
 // number is a float64 that is read while it is written.
@@ -40,41 +43,49 @@ func (r *rates) record(worker, n int, t float64) {
 		return
 	}
 	w.pending = 0
-	s, f := w.s.get()+1, float64(n)
-	w.s.set(s)
-	w.a.set(w.a.get() + s*t)
-	w.b.set(w.b.get() + s*f)
-	w.n.set(w.n.get() + f)
-	w.t.set(w.t.get() + t)
-	w.q.set(w.q.get() + t*t/f)
+	f := float64(n)
+	w.s++
+	w.a += w.s * t
+	w.b += w.s * f
+	w.n += f
+	w.t += t
+	w.q += t * t / f
+	w.speed.set(w.b / w.a)
 }
 
 // condense makes one first record of all that a worker did, for the next execution to begin with.
 func (r *rates) condense() {
 	for i := range r.of {
 		w := &r.of[i]
-		if w.s.get() > 0 {
-			w.s.set(1)
-			w.a.set(w.t.get())
-			w.b.set(w.n.get())
+		if w.s > 0 {
+			w.s, w.a, w.b = 1, w.t, w.n
+			w.speed.set(w.b / w.a)
 		}
 	}
 }
 
-// speed is iterations a second, B/A of the weighted sums; 0 if unknown.
-func (r *rates) speed(worker int) float64 {
-	if a := r.of[worker].a.get(); a > 0 {
-		return r.of[worker].b.get() / a
+// total is the sum of all speeds; 0 if one is unknown.
+func (r *rates) total() float64 {
+	sum := 0.0
+	for i := range r.of {
+		v := r.of[i].speed.get()
+		if v == 0 {
+			return 0
+		}
+		sum += v
 	}
-	return 0
+	return sum
 }
 
 // scale returns what is needed to make speeds weights: the sum of all speeds, and the speed of a worker of prior weight 1 of which nothing is known.
-// Such workers have the mean speed of the known ones.
+// Such workers have the mean speed of the known ones; unknown is 0 if there are none.
 func (r *rates) scale() (sum, unknown float64) {
+	if sum = r.total(); sum > 0 {
+		return sum, 0
+	}
 	known, missing := 0.0, 0.0
 	for i := range r.of {
-		if v := r.speed(i); v > 0 {
+		if v := r.of[i].speed.get(); v > 0 {
 			sum += v
 			known += r.prior[i]
 		} else {
@@ -90,7 +101,7 @@ func (r *rates) scale() (sum, unknown float64) {
 
 // weight is P * speed / sum of speeds, for a scale.
 func (r *rates) weight(worker int, sum, unknown float64) float64 {
-	v := r.speed(worker)
+	v := r.of[worker].speed.get()
 	if v == 0 {
 		v = r.prior[worker] * unknown
 	}

@@ -2,12 +2,22 @@ package schedule
 
 // This file defines WF2, weighted factoring: the chunks of FAC2 times the weight of the worker that asks.
 
-type wf2 struct{ loop }
+type wf2 struct {
+	loop
+	base []float64 // chunk of FAC2 in each batch, down to 1
+}
 
-func newWF2(p Params) (Calculator, error) { return &wf2{loop{p}}, nil }
+func newWF2(p Params) (Calculator, error) {
+	c := &wf2{loop: loop{p}}
+	for k := 0; k == 0 || c.base[k-1] > 1; k++ {
+		c.base = append(c.base, float64(fac2(p.N, p.P, k)))
+	}
+	return c, nil
+}
 
 func (c *wf2) Next(worker, step, remaining int) int {
-	return c.clip(ceil(c.Weights[worker]*float64(fac2(c.N, c.P, step/c.P))), remaining)
+	base := c.base[min(step/c.P, len(c.base)-1)]
+	return c.clip(ceil(c.Weights[worker]*base), remaining)
 }
 
 // Report is not needed: the weights are given.
