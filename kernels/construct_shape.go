@@ -74,7 +74,7 @@ func autoTile() *op.Def {
 
 // eps is how a fn that takes any element type learns of it: tolerances, and conversions of what it makes itself.
 func eps() *op.Def {
-	d := shapeRow("eps", "eps is the distance from 1 to the next number of the element type of x, a constant of that type.",
+	d := shapeRow("eps", "eps is the distance from 1 to the next number of the element type of x, a constant of that type; 1 for i64 and bool.",
 		"eps(ones(2, 2))", "2.220446049250313e-16", nil)
 	constant := func(in []types.Type) (value.Value, error) {
 		switch in[0].Elem {
@@ -82,12 +82,17 @@ func eps() *op.Def {
 			return value.F64(0x1p-52), nil
 		case types.F32:
 			return value.F64(0x1p-23).Convert(types.F32), nil
+		case types.I64, types.Bool:
+			return value.I64(1), nil
 		}
-		return nil, op.Faultf(0, codeKind, "`eps` needs f64 or f32, not %v", in[0])
+		return nil, op.Faultf(0, codeKind, "`eps` needs numbers, not %v", in[0])
 	}
 	d.Type = func(s *op.Sig) (types.Type, error) {
-		_, err := constant(s.In)
-		return types.ScalarOf(s.In[0].Elem), err
+		v, err := constant(s.In)
+		if err != nil {
+			return types.Type{}, err
+		}
+		return v.Type(), nil
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) { return constant([]types.Type{c.In[0].Type()}) }
 	d.Shape = constant

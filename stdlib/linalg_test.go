@@ -297,7 +297,7 @@ emit norm(t(Q) @ Q - eye(21)) as "orthogonality"`
 		{"zero pivot", "L, U = lu(reverse(eye(9)), tile = 4)\nemit U", "", "E602", "pivot 1 of LU without pivoting is zero"},
 		{"not square", "emit solve(ones(3, 2), ones(3, 1))", "", "E213", "but n is 3"},
 		{"right side", "emit solve(ones(3, 3), ones(2, 1))", "", "E213", "but n is 3"},
-		{"integers", "emit cholesky(i64(eye(3)))", "", "E202", "f64(x) converts"},
+		{"integers", "emit eigvals(i64(eye(3)))", "", "E202", "f64(x) converts"},
 	} {
 		for _, w := range []way{{threads: 1}, {threads: 3}, {eval: true}} {
 			_, err := run(c.program, c.set, w)
@@ -348,6 +348,22 @@ emit det(O) as "det"`
 			if got, err := run(program, set, w); err != nil || got != want {
 				t.Errorf("%s: %v\n%swant\n%s", set, err, got, want)
 			}
+		}
+	}
+}
+
+// TestLinalgIntegers gives every function matrices of i64: the bits are those of the same in f64.
+func TestLinalgIntegers(t *testing.T) {
+	for _, call := range []string{"cholesky(A)", "lu_packed(A)", "solve_lower(A, B)", "solve_upper(A, B)", "solve(A, B)", "lm(A, B)", "solve_spd(A, B)",
+		"solve_cholesky(A, B)", "inv(A)", "det(A)", "logdet(A)", "times_lower(A, A)"} {
+		program := "fn f(A: _[n,n], B: _[n,m]) = " + call + `
+M = [[9, 1, 2], [1, 8, 3], [2, 3, 7]]
+B = [1, 0, 2]
+assert identical(f64(f(M, B)), f(f64(M), f64(B)))
+assert identical(f64(f(M, B == 1)), f(f64(M), f64(B == 1)))
+`
+		if _, err := run(program, "", way{threads: 2}); err != nil {
+			t.Errorf("%s: %v", call, err)
 		}
 	}
 }
