@@ -184,7 +184,7 @@ func (m *machine) chain(s *segment, n int, dst *slab) {
 	if whole > 0 {
 		m.fillLinks(s, dst)
 		if s.elem == types.F64 {
-			vec.ChainF64(m.links, whole, &m.state)
+			vec.ChainF64(m.links, whole, m.state)
 		} else {
 			vec.ChainF32(m.links, whole)
 		}

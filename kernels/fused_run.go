@@ -48,8 +48,8 @@ type machine struct {
 	temps     []uint64
 	shifted   []slab
 	end       terminal
-	state     vec.Terms // of sums
-	tails     []float64 // elements of sums that filled no group: tails[:tail]
+	state     *vec.Terms // of sums
+	tails     []float64  // elements of sums that filled no group: tails[:tail]
 	tail      int
 
 	rows, cols int  // of the index space
@@ -109,7 +109,7 @@ func (e *engine) machine() *machine {
 	if m, ok := e.idle.Get().(*machine); ok {
 		return m
 	}
-	return &machine{}
+	return &machine{state: vec.NewTerms()}
 }
 
 // execute runs p over the index space of out.

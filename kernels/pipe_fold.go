@@ -102,13 +102,14 @@ type folder struct {
 	view  value.Dense // of the result
 	room  lineRoom
 	wait  int // blocks to sum without the chain machine after it has failed
+	near  near
 }
 
 // patience is how many blocks are summed from a buffer after a cascade has lost something.
 const patience = 16
 
 func (f *folder) start(j *job) {
-	f.fold, f.elem, f.wait = j.fold, j.elem, 0
+	f.fold, f.elem, f.wait, f.near = j.fold, j.elem, 0, near{}
 	if need := max(blockElems, columnRows*columnCols) + 8; len(f.words) < need {
 		f.words = aligned(make([]uint64, need+8))
 	}
@@ -240,25 +241,23 @@ func (m *machine) sumArea(a area) error {
 	if m.tails == nil {
 		m.tails = make([]float64, maxTailRows*(vec.ChainBytes/8))
 	}
-	m.state, m.tail = vec.Terms{}, 0
-	m.end = terminal{sum: vec.LinkSum}
+	if done, err := m.sumNear(a); done || err != nil {
+		return err
+	}
+	*m.state = vec.Terms{}
+	m.end.sum = vec.LinkSum
 	if f.squares() {
 		m.end.sum = vec.LinkSquares
 	}
-	if err := m.area(a, target{}); err != nil {
+	if err := m.cascade(a); err != nil {
 		return err
 	}
-	n, ok := vec.ChainSum(&m.state, f.squares())
+	n, ok := vec.ChainSum(m.state, f.squares())
 	if !ok {
 		f.wait = patience
 		return a.split(blockElems, blockElems, m.addArea)
 	}
-	f.sum.AddTerms(m.state[:n])
-	if f.squares() {
-		f.sum.AddSquares(m.tails[:m.tail])
-	} else {
-		f.sum.AddSlice(m.tails[:m.tail])
-	}
+	m.addTerms(n)
 	return nil
 }
 

@@ -1552,8 +1552,8 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x08
-	JGE  from8
+	CMPQ DI, $0x09
+	JGE  from9
 	CMPQ DI, $0x04
 	JGE  from4
 	CMPQ DI, $0x02
@@ -1589,42 +1589,42 @@ from6:
 	JMP  op6
 
 from7:
-	JMP op7
+	CMPQ DI, $0x08
+	JGE  from8
+	JMP  op7
 
 from8:
-	CMPQ DI, $0x0c
-	JGE  from12
-	CMPQ DI, $0x0a
-	JGE  from10
-	CMPQ DI, $0x09
-	JGE  from9
-	JMP  op8
+	JMP op8
 
 from9:
-	JMP op9
-
-from10:
-	CMPQ DI, $0x0b
-	JGE  from11
-	JMP  op10
-
-from11:
-	JMP op11
-
-from12:
-	CMPQ DI, $0x0e
-	JGE  from14
 	CMPQ DI, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ DI, $0x0b
+	JGE  from11
+	CMPQ DI, $0x0a
+	JGE  from10
+	JMP  op9
+
+from10:
+	JMP op10
+
+from11:
+	CMPQ DI, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
-
-from14:
 	CMPQ DI, $0x0f
 	JGE  from15
-	JMP  op14
+	CMPQ DI, $0x0e
+	JGE  from14
+	JMP  op13
+
+from14:
+	JMP op14
 
 from15:
 	CMPQ DI, $0x10
@@ -1632,7 +1632,12 @@ from15:
 	JMP  op15
 
 from16:
-	JMP op16
+	CMPQ DI, $0x11
+	JGE  from17
+	JMP  op16
+
+from17:
+	JMP op17
 
 op1:
 	// load
@@ -2400,6 +2405,126 @@ op16:
 	VMOVUPD     Z8, 384(DX)
 	JMP         next
 
+op17:
+	// nearSum
+	VMOVUPD    512(DX), Z8
+	VMOVUPD    1088(DX), Z12
+	VMOVUPD    (DX), Z13
+	VMOVUPD    256(DX), Z14
+	VMOVUPD    576(DX), Z15
+	VMOVUPD    Z0, 576(DX)
+	VADDPD     Z15, Z13, Z16
+	VSUBPD     Z13, Z16, Z13
+	VSUBPD     Z13, Z15, Z15
+	VMOVAPD    Z16, Z13
+	VPTERNLOGQ $0xf6, 1152(DX), Z13, Z12
+	VADDPD     Z15, Z14, Z16
+	VSUBPD     Z14, Z16, Z14
+	VSUBPD     Z14, Z15, Z15
+	VMOVAPD    Z16, Z14
+	VORPD      Z15, Z8, Z8
+	VMOVUPD    832(DX), Z15
+	VMOVUPD    Z4, 832(DX)
+	VADDPD     Z15, Z13, Z16
+	VSUBPD     Z13, Z16, Z13
+	VSUBPD     Z13, Z15, Z15
+	VMOVAPD    Z16, Z13
+	VPTERNLOGQ $0xf6, 1152(DX), Z13, Z12
+	VADDPD     Z15, Z14, Z16
+	VSUBPD     Z14, Z16, Z14
+	VSUBPD     Z14, Z15, Z15
+	VMOVAPD    Z16, Z14
+	VORPD      Z15, Z8, Z8
+	VMOVUPD    Z13, (DX)
+	VMOVUPD    Z14, 256(DX)
+	VMOVUPD    64(DX), Z13
+	VMOVUPD    320(DX), Z14
+	VMOVUPD    640(DX), Z15
+	VMOVUPD    Z1, 640(DX)
+	VADDPD     Z15, Z13, Z16
+	VSUBPD     Z13, Z16, Z13
+	VSUBPD     Z13, Z15, Z15
+	VMOVAPD    Z16, Z13
+	VPTERNLOGQ $0xf6, 1152(DX), Z13, Z12
+	VADDPD     Z15, Z14, Z16
+	VSUBPD     Z14, Z16, Z14
+	VSUBPD     Z14, Z15, Z15
+	VMOVAPD    Z16, Z14
+	VORPD      Z15, Z8, Z8
+	VMOVUPD    896(DX), Z15
+	VMOVUPD    Z5, 896(DX)
+	VADDPD     Z15, Z13, Z16
+	VSUBPD     Z13, Z16, Z13
+	VSUBPD     Z13, Z15, Z15
+	VMOVAPD    Z16, Z13
+	VPTERNLOGQ $0xf6, 1152(DX), Z13, Z12
+	VADDPD     Z15, Z14, Z16
+	VSUBPD     Z14, Z16, Z14
+	VSUBPD     Z14, Z15, Z15
+	VMOVAPD    Z16, Z14
+	VORPD      Z15, Z8, Z8
+	VMOVUPD    Z13, 64(DX)
+	VMOVUPD    Z14, 320(DX)
+	VMOVUPD    128(DX), Z13
+	VMOVUPD    384(DX), Z14
+	VMOVUPD    704(DX), Z15
+	VMOVUPD    Z2, 704(DX)
+	VADDPD     Z15, Z13, Z16
+	VSUBPD     Z13, Z16, Z13
+	VSUBPD     Z13, Z15, Z15
+	VMOVAPD    Z16, Z13
+	VPTERNLOGQ $0xf6, 1152(DX), Z13, Z12
+	VADDPD     Z15, Z14, Z16
+	VSUBPD     Z14, Z16, Z14
+	VSUBPD     Z14, Z15, Z15
+	VMOVAPD    Z16, Z14
+	VORPD      Z15, Z8, Z8
+	VMOVUPD    960(DX), Z15
+	VMOVUPD    Z6, 960(DX)
+	VADDPD     Z15, Z13, Z16
+	VSUBPD     Z13, Z16, Z13
+	VSUBPD     Z13, Z15, Z15
+	VMOVAPD    Z16, Z13
+	VPTERNLOGQ $0xf6, 1152(DX), Z13, Z12
+	VADDPD     Z15, Z14, Z16
+	VSUBPD     Z14, Z16, Z14
+	VSUBPD     Z14, Z15, Z15
+	VMOVAPD    Z16, Z14
+	VORPD      Z15, Z8, Z8
+	VMOVUPD    Z13, 128(DX)
+	VMOVUPD    Z14, 384(DX)
+	VMOVUPD    192(DX), Z13
+	VMOVUPD    448(DX), Z14
+	VMOVUPD    768(DX), Z15
+	VMOVUPD    Z3, 768(DX)
+	VADDPD     Z15, Z13, Z16
+	VSUBPD     Z13, Z16, Z13
+	VSUBPD     Z13, Z15, Z15
+	VMOVAPD    Z16, Z13
+	VPTERNLOGQ $0xf6, 1152(DX), Z13, Z12
+	VADDPD     Z15, Z14, Z16
+	VSUBPD     Z14, Z16, Z14
+	VSUBPD     Z14, Z15, Z15
+	VMOVAPD    Z16, Z14
+	VORPD      Z15, Z8, Z8
+	VMOVUPD    1024(DX), Z15
+	VMOVUPD    Z7, 1024(DX)
+	VADDPD     Z15, Z13, Z16
+	VSUBPD     Z13, Z16, Z13
+	VSUBPD     Z13, Z15, Z15
+	VMOVAPD    Z16, Z13
+	VPTERNLOGQ $0xf6, 1152(DX), Z13, Z12
+	VADDPD     Z15, Z14, Z16
+	VSUBPD     Z14, Z16, Z14
+	VSUBPD     Z14, Z15, Z15
+	VMOVAPD    Z16, Z14
+	VORPD      Z15, Z8, Z8
+	VMOVUPD    Z13, 192(DX)
+	VMOVUPD    Z14, 448(DX)
+	VMOVUPD    Z8, 512(DX)
+	VMOVUPD    Z12, 1088(DX)
+	JMP        next
+
 op0:
 	ADDQ $+512, BX
 
@@ -2435,8 +2560,8 @@ next:
 	ADDQ 8(BX), DI
 	MOVQ (BX), SI
 	ADDQ $0x18, BX
-	CMPQ SI, $0x08
-	JGE  from8
+	CMPQ SI, $0x09
+	JGE  from9
 	CMPQ SI, $0x04
 	JGE  from4
 	CMPQ SI, $0x02
@@ -2472,42 +2597,42 @@ from6:
 	JMP  op6
 
 from7:
-	JMP op7
+	CMPQ SI, $0x08
+	JGE  from8
+	JMP  op7
 
 from8:
-	CMPQ SI, $0x0c
-	JGE  from12
-	CMPQ SI, $0x0a
-	JGE  from10
-	CMPQ SI, $0x09
-	JGE  from9
-	JMP  op8
+	JMP op8
 
 from9:
-	JMP op9
-
-from10:
-	CMPQ SI, $0x0b
-	JGE  from11
-	JMP  op10
-
-from11:
-	JMP op11
-
-from12:
-	CMPQ SI, $0x0e
-	JGE  from14
 	CMPQ SI, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ SI, $0x0b
+	JGE  from11
+	CMPQ SI, $0x0a
+	JGE  from10
+	JMP  op9
+
+from10:
+	JMP op10
+
+from11:
+	CMPQ SI, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
-
-from14:
 	CMPQ SI, $0x0f
 	JGE  from15
-	JMP  op14
+	CMPQ SI, $0x0e
+	JGE  from14
+	JMP  op13
+
+from14:
+	JMP op14
 
 from15:
 	CMPQ SI, $0x10
@@ -2515,7 +2640,12 @@ from15:
 	JMP  op15
 
 from16:
-	JMP op16
+	CMPQ SI, $0x11
+	JGE  from17
+	JMP  op16
+
+from17:
+	JMP op17
 
 op1:
 	// load
@@ -2775,6 +2905,9 @@ op15:
 	JMP next
 
 op16:
+	JMP next
+
+op17:
 	JMP next
 
 op0:

@@ -28,6 +28,7 @@ const (
 	LinkMax            // as MaxF64
 	LinkSum            // adds acc to the state without rounding; float64 alone
 	LinkSquares        // adds the squares of acc
+	LinkNearSum        // LinkSum of elements near one another in size, at half the cost: see Terms.Near
 )
 
 // Link is one step of a chain.

@@ -2,7 +2,10 @@ package vec
 
 // This file chooses the machine for this CPU.
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // HaveChain reports that this CPU runs chains.
 var HaveChain = haveAVX2
@@ -50,6 +53,58 @@ func ChainSum(state *Terms, squares bool) (n int, ok bool) {
 	c := plan(squares)
 	n = c.lanes * c.chains * c.levels
 	return n, state.exact(n, c.lanes)
+}
+
+// A near cascade expects elements of magnitude 2^e and less. Its sums begin with 1.5 * 2^(e+nearRoom). That they stay in
+// that binade is seen to; that sums of errors stay in theirs follows: an error is at most half of the last bit of a sum,
+// and a lane takes at most NearCount/16 of them, of vectors of AVX2.
+const (
+	nearRoom = 14
+	nearDrop = 53 - nearRoom // from the exponent of a sum to that of the sum of its errors
+	// The sums must be finite and normal.
+	nearLow, nearHigh = -900, 900
+)
+
+// NearCount is the most elements that a near cascade takes.
+const NearCount = 1 << 16
+
+// Near prepares t for LinkNearSum on at most NearCount elements whose magnitude is about 2^e, or less.
+func (t *Terms) Near(e int) {
+	*t = Terms{}
+	c := plan(false)
+	n := c.lanes * c.chains
+	for l := range c.levels {
+		Fill(t[l*n:][:n], nearBase(e, l))
+	}
+	Fill(t[t.strays(c)+c.lanes:][:c.lanes], nearBase(e, 0))
+}
+
+func nearBase(e, level int) float64 {
+	return math.Ldexp(1.5, min(max(e, nearLow), nearHigh)+nearRoom-level*nearDrop)
+}
+
+// strays is where the bits are in which sums have differed from their beginning: see gen/near.go.
+func (t *Terms) strays(c cascade) int { return c.lanes * (c.chains*c.levels + 1 + ChainBytes/64) }
+
+var flushNear = []Link{{Op: LinkNearSum}, {Op: LinkEnd}}
+
+// ChainNearSum ends the sum that LinkNearSum has in state, which was prepared by Near(e): it is that of state[:n], if ok. Else elements
+// were too large for e, or had bits too small for it, or were not finite.
+func ChainNearSum(state *Terms, e int) (n int, ok bool) {
+	ChainF64(flushNear, ChainBytes/8, state)
+	c := plan(false)
+	n = c.lanes * c.chains * c.levels
+	if !state.exact(n, c.lanes) {
+		return n, false
+	}
+	var stray uint64
+	for _, v := range state[state.strays(c):][:c.lanes] {
+		stray |= math.Float64bits(v)
+	}
+	for k := range state[:n] { // exact: both are of one binade
+		state[k] -= nearBase(e, k/(n/c.levels))
+	}
+	return n, stray>>52 == 0
 }
 
 // Fence orders streaming stores before what follows.

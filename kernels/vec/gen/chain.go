@@ -72,7 +72,11 @@ var links = []link{
 	}},
 	{"sum", func(c *chain) { c.sum(false) }},
 	{"squares", func(c *chain) { c.sum(true) }},
+	{"nearSum", func(c *chain) { c.nearSum() }},
 }
+
+// sums is how many of the links, the last ones, are sums: of float64 alone.
+const sums = 3
 
 // chain is the machine being written.
 type chain struct {
@@ -221,7 +225,7 @@ func (e *emitter) chains() {
 		e.dispatch(opcode, 0, len(links), wide)
 		for k, l := range links {
 			e.Label(fmt.Sprintf("op%d", k+1))
-			if wide || k < len(links)-2 { // sums are of float64
+			if wide || k < len(links)-sums {
 				e.Commentf("%s", l.name)
 				l.emit(c)
 			}
