@@ -52,22 +52,30 @@ func chunked(r *rand.Rand, c *op.Call, n, leaf, workers int) (value.Value, error
 		chunks = append(chunks, [2]int{lo * leaf, min(hi*leaf, n)})
 		lo = hi
 	}
-	r.Shuffle(len(chunks), func(i, j int) { chunks[i], chunks[j] = chunks[j], chunks[i] })
-	var all sync.WaitGroup
-	errs := make([]error, workers)
-	for w := range workers {
-		all.Go(func() {
-			for k := w; k < len(chunks); k += workers {
-				if err := body.Chunk(w, chunks[k][0], chunks[k][1]); err != nil {
-					errs[w] = err
+	for again := true; again; {
+		r.Shuffle(len(chunks), func(i, j int) { chunks[i], chunks[j] = chunks[j], chunks[i] })
+		var all sync.WaitGroup
+		errs := make([]error, workers)
+		for w := range workers {
+			all.Go(func() {
+				for k := w; k < len(chunks); k += workers {
+					if err := body.Chunk(w, chunks[k][0], chunks[k][1]); err != nil {
+						errs[w] = err
+					}
 				}
+			})
+		}
+		all.Wait()
+		for _, err := range errs {
+			if err != nil {
+				return nil, err
 			}
-		})
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
+		}
+		again = false
+		if p, has := body.(op.Passes); has {
+			if again, err = p.Next(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	err = body.End() // it may set the result
@@ -145,7 +153,9 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return op.MakeAttrs(op.Attr{Name: "a", Val: op.Float(.5)}, op.Attr{Name: "b", Val: op.Int(60000)}, op.Attr{Name: "step", Val: op.Int(1)}), nil
 	case "synth_linear":
 		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(9000)}, op.Attr{Name: "d", Val: op.Int(5)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
-	case "t", "dense":
+	case "rand_sparse":
+		return op.MakeAttrs(rows, cols, op.Attr{Name: "density", Val: op.Float(.01)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
+	case "t", "dense", "sparse":
 		return nil, []value.Value{big()}
 	}
 	switch d.Shard.Kind {

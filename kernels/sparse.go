@@ -49,9 +49,21 @@ func sparseForms() []*op.Def {
 			Kernel: func(c *op.Call) error {
 				c.Out = c.In[0]
 				if d, ok := c.In[0].(*value.Dense); ok {
-					c.Out = compressed(d)
+					return allOf(beginCompress(c, d, 1), 1)
 				}
 				return nil
+			},
+			Loop: &op.Loop{
+				Space: func(c *op.Call) (n, leaf int) {
+					if c.In[0].Type().IsSparse() {
+						return 0, 0
+					}
+					return unitSpace(c.In[0].Type())
+				},
+				Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+					n, _ := unitSpace(c.In[0].Type())
+					return beginCompress(c, c.Dense(0), n), nil
+				},
 			},
 		},
 		{
@@ -64,6 +76,13 @@ func sparseForms() []*op.Def {
 			Ref:  func(c *op.Call) (value.Value, error) { return everyElement(c.In[0]), nil },
 			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
 			Kernel: func(c *op.Call) error { spread(c.Result(), c.In[0].(*value.CSR)); return nil },
+			Loop: &op.Loop{
+				Space: func(c *op.Call) (n, leaf int) { return wideSpace(c.Type) },
+				Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+					out, m := c.Result(), c.In[0].(*value.CSR)
+					return rowLoop(func(lo, hi int) { spread(out.View(lo, 0, hi-lo, out.Cols), m.View(lo, hi-lo)) }), nil
+				},
+			},
 		},
 		{
 			Name: "nnz",
@@ -189,44 +208,69 @@ func keptRef(d *value.Dense) *value.CSR {
 	return m
 }
 
-// compressed is the sparse form of d.
-func compressed(d *value.Dense) *value.CSR {
+// beginCompress makes the sparse form of d in two passes: count what is not zero, and copy it.
+func beginCompress(c *op.Call, d *value.Dense, units int) *passLoop {
 	switch d.Elem {
 	case types.F64:
-		return compressDense(d, d.F64, func(m *value.CSR) []float64 { return m.F64 })
+		return compress(c, d, units, d.F64)
 	case types.F32:
-		return compressDense(d, d.F32, func(m *value.CSR) []float32 { return m.F32 })
+		return compress(c, d, units, d.F32)
 	case types.Bool:
-		return compressDense(d, d.Bool, func(*value.CSR) []uint8 { return nil })
+		return compress(c, d, units, d.Bool)
 	}
-	return compressDense(d, d.I64, func(m *value.CSR) []int64 { return m.I64 })
+	return compress(c, d, units, d.I64)
 }
 
-func compressDense[T vec.Element](d *value.Dense, x []T, values func(*value.CSR) []T) *value.CSR {
-	n := 0
-	for i := range d.Rows {
-		for _, v := range x[i*d.Stride:][:d.Cols] {
-			if v != 0 {
-				n++
+func compress[T vec.Element](c *op.Call, d *value.Dense, units int, x []T) *passLoop {
+	m := value.NewCSR(d.Elem, d.Rows, d.Cols, 0)
+	var val []T
+	row := func(i int) []T {
+		if d.Cols == 0 {
+			return nil
+		}
+		return x[i*d.Stride:][:d.Cols]
+	}
+	count := func(_, lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			n := int64(0)
+			for _, v := range row(i) {
+				if v != 0 {
+					n++
+				}
+			}
+			m.Ptr[i+1] = n
+		}
+		return nil
+	}
+	fill := func(_, lo, hi int) error {
+		k := m.Ptr[lo]
+		for i := lo; i < hi; i++ {
+			for j, v := range row(i) {
+				if v == 0 {
+					continue
+				}
+				if m.Col[k] = int32(j); val != nil {
+					val[k] = v
+				}
+				k++
 			}
 		}
+		return nil
 	}
-	m := value.NewCSR(d.Elem, d.Rows, d.Cols, n)
-	val, k := values(m), 0
-	for i := range d.Rows {
-		for j, v := range x[i*d.Stride:][:d.Cols] {
-			if v == 0 {
-				continue
-			}
-			m.Col[k] = int32(j)
-			if val != nil {
-				val[k] = v
-			}
-			k++
-		}
-		m.Ptr[i+1] = int64(k)
+	return &passLoop{
+		rowCut: rowCut{d.Rows, units, func(i int) int64 { return int64(i) }},
+		run:    []func(worker, lo, hi int) error{count, fill},
+		next: []func() (bool, error){
+			func() (last bool, err error) {
+				for i := range m.Rows {
+					m.Ptr[i+1] += m.Ptr[i]
+				}
+				val, err = entries[T](m, m.Ptr[m.Rows])
+				return false, err
+			},
+			func() (bool, error) { c.Out = m; return true, nil },
+		},
 	}
-	return m
 }
 
 // spread fills out, of m's shape and element type, with the elements of m.
@@ -256,24 +300,31 @@ func spread(out *value.Dense, m *value.CSR) {
 	}
 }
 
-// pruned is the sparse matrix of m's shape whose entries are those of the pattern (ptr, col) with the values of vals
-// (1 x len(col)) that are not zero. It may take over the arrays, which must begin at 0.
-func pruned(rows, cols int, ptr []int64, col []int32, vals *value.Dense) *value.CSR {
-	m := &value.CSR{Elem: vals.Elem, Rows: rows, Cols: cols, Ptr: ptr, Col: col}
-	switch vals.Elem {
-	case types.F64:
-		m.F64 = vals.F64
-		m.Col, m.F64 = prune(m, m.F64)
-	case types.F32:
-		m.F32 = vals.F32
-		m.Col, m.F32 = prune(m, m.F32)
-	case types.Bool:
-		m.Col, _ = prune(m, vals.Bool)
-	default:
-		m.I64 = vals.I64
-		m.Col, m.I64 = prune(m, m.I64)
+// entries gives m the arrays for n entries, and its values as numbers of its element type; nil for bool.
+func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
+	need, have := float64(n)*float64(4+m.Elem.Size()), float64(format.Memory())
+	if need > have {
+		return nil, op.Failf(codeMemory, "a %v with %d entries takes %s, more than there is (%s)", m.Type(), n, format.InBytes(need), format.InBytes(have))
 	}
-	return m
+	m.Col = make([]int32, n)
+	if m.Elem == types.Bool {
+		return nil, nil
+	}
+	val := make([]T, n)
+	setValues(m, val)
+	return val, nil
+}
+
+// setValues makes val the values of m, which is of that element type.
+func setValues[T vec.Element](m *value.CSR, val []T) {
+	switch v := any(val).(type) {
+	case []float64:
+		m.F64 = v
+	case []float32:
+		m.F32 = v
+	case []int64:
+		m.I64 = v
+	}
 }
 
 // prune drops the entries of m whose value in x is zero, in place.

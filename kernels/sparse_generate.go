@@ -99,9 +99,13 @@ func sparseGenerators() []*op.Def {
 				n := float64(s.Attrs.Int("n")) * float64(perRow(s.Attrs))
 				return op.Work{Flops: 40 * n, Bytes: 12 * n}
 			},
-			Kernel: func(c *op.Call) error {
-				c.Out = randomRows(c.Attrs.Int("n"), c.Attrs.Int("m"), perRow(c.Attrs), uint64(c.Attrs.Int("seed")))
-				return nil
+			Kernel: func(c *op.Call) error { return allOf(beginRandomRows(c, 1, 1), 1) },
+			Loop: &op.Loop{
+				Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
+				Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+					n, _ := unitSpace(c.Type)
+					return beginRandomRows(c, n, workers), nil
+				},
 			},
 		},
 		{
@@ -223,35 +227,56 @@ func positive(u float64) float64 {
 	return u
 }
 
-// randomRows draws the columns of a row without replacement: place k of a shuffle from the front (Fisher and Yates), of
+// randomRow draws the columns of a row without replacement: place k of a shuffle from the front (Fisher and Yates), of
 // which only the elements that were moved are remembered.
-func randomRows(n, m, per int, seed uint64) *value.CSR {
+type randomRow struct {
+	moved map[int]int
+	row   []randomEntry
+}
+
+type randomEntry struct {
+	col int
+	x   float64
+}
+
+func beginRandomRows(c *op.Call, units, workers int) op.LoopBody {
+	n, m, per, seed := c.Attrs.Int("n"), c.Attrs.Int("m"), perRow(c.Attrs), uint64(c.Attrs.Int("seed"))
 	out := value.NewCSR(types.F64, n, m, n*per)
-	moved := map[int]int{}
-	type entry struct {
-		col int
-		x   float64
-	}
-	row := make([]entry, per)
-	for i := range n {
-		clear(moved)
-		at := func(k int) int {
-			if j, ok := moved[k]; ok {
-				return j
+	by := make([]randomRow, workers)
+	return &unitLoop{
+		rowCut: rowCut{n, units, func(i int) int64 { return int64(i) }},
+		run: func(worker, lo, hi int) error {
+			r := &by[worker]
+			if r.moved == nil {
+				r.moved, r.row = map[int]int{}, make([]randomEntry, per)
 			}
-			return k
-		}
-		for k := range per {
-			c := uint64(2 * (i*per + k))
-			p := k + int(float64(m-k)*u01(seed, c))
-			row[k] = entry{at(p), positive(u01(seed, c+1))}
-			moved[p] = at(k)
-		}
-		slices.SortFunc(row, func(a, b entry) int { return a.col - b.col })
-		for k, x := range row {
-			out.Col[i*per+k], out.F64[i*per+k] = int32(x.col), x.x
-		}
-		out.Ptr[i+1] = int64((i + 1) * per)
+			for i := lo; i < hi; i++ {
+				r.draw(i, m, seed)
+				for k, x := range r.row {
+					out.Col[i*per+k], out.F64[i*per+k] = int32(x.col), x.x
+				}
+				out.Ptr[i+1] = int64((i + 1) * per)
+			}
+			return nil
+		},
+		end: func() error { c.Out = out; return nil },
 	}
-	return out
+}
+
+// draw makes row i of m columns.
+func (r *randomRow) draw(i, m int, seed uint64) {
+	clear(r.moved)
+	at := func(k int) int {
+		if j, ok := r.moved[k]; ok {
+			return j
+		}
+		return k
+	}
+	for k := range r.row {
+		c := uint64(2 * (i*len(r.row) + k))
+		p := k + int(float64(m-k)*u01(seed, c))
+		r.row[k] = randomEntry{at(p), positive(u01(seed, c+1))}
+		r.moved[p] = at(k)
+	}
+	slices.SortFunc(r.row, func(a, b randomEntry) int { return a.col - b.col })
 }

@@ -1,70 +1,241 @@
 package kernels
 
 // This file defines the product of two sparse matrices, row by row (F. Gustavson, Two fast algorithms for sparse
-// matrices, ACM TOMS 4(3), 1978): row i of the product is the sum of the rows of b that row i of a names, gathered in a
-// dense row of which only the columns that were touched are looked at again.
+// matrices, ACM TOMS 4(3), 1978): row i of the product is the sum of the rows of b that row i of a names.
+//
+// It goes over the rows of a twice: the first pass counts the columns that a row touches, which says where each row of the result goes; the
+// second computes it there (symbolic and numeric phase; S. Deveci, C. Trott, S. Rajamanickam, Multithreaded sparse matrix-matrix
+// multiplication for many-core and GPU architectures, Parallel Computing 78, 2018). Units of both are cut by multiplications.
 
 import (
-	"slices"
+	"math"
+	"math/bits"
+	"sync/atomic"
 
+	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
 )
 
-func gustavson(a, b *value.CSR, e types.Elem) *value.CSR {
-	switch e {
+// beginGustavson prepares the product of the two sparse arguments of a call, in so many units of rows.
+func beginGustavson(c *op.Call, units, workers int) *passLoop {
+	a, b := c.In[0].(*value.CSR), c.In[1].(*value.CSR)
+	switch e := c.Type.Elem; e {
 	case types.F64:
-		return spgemm(a, b, e, numbersOf[float64](a, e), numbersOf[float64](b, e), blas.FMA[float64])
+		return newGustavson(c, units, workers, numbersOf[float64](a, e), numbersOf[float64](b, e), addF64)
 	case types.F32:
-		return spgemm(a, b, e, numbersOf[float32](a, e), numbersOf[float32](b, e), blas.FMA[float32])
+		return newGustavson(c, units, workers, numbersOf[float32](a, e), numbersOf[float32](b, e), addF32)
+	default:
+		return newGustavson(c, units, workers, numbersOf[int64](a, e), numbersOf[int64](b, e), addI64)
 	}
-	return spgemm(a, b, e, numbersOf[int64](a, e), numbersOf[int64](b, e), stepI64)
 }
 
-func spgemm[T cell](a, b *value.CSR, e types.Elem, x, y []T, step func(x, y, z T) T) *value.CSR {
-	out := value.NewCSR(e, a.Rows, b.Cols, 0)
-	var vals []T
-	sum := make([]T, b.Cols)
-	seen := make([]int, b.Cols) // 1 + the last row that touched the column
-	var touched []int32
-	for i := range a.Rows {
-		touched = touched[:0]
-		rows, at := a.Row(i)
+// gustavson is a product in the making.
+type gustavson[T cell] struct {
+	c    *op.Call
+	a, b *value.CSR
+	x, y []T                                     // the values of a and b; nil: all are one
+	add  func(sum []T, u T, cols []int32, v []T) // sum[cols[k]] += u * v[k], fused; v = nil: ones
+	out  *value.CSR
+	val  []T
+	by   []scatterRow[T] // of each worker
+	zero atomic.Bool     // a sum came out as zero
+}
+
+func newGustavson[T cell](c *op.Call, units, workers int, x, y []T, add func(sum []T, u T, cols []int32, v []T)) *passLoop {
+	g := &gustavson[T]{c: c, a: c.In[0].(*value.CSR), b: c.In[1].(*value.CSR), x: x, y: y, add: add, by: make([]scatterRow[T], workers)}
+	work := make([]int64, g.a.Rows+1)
+	for i := range g.a.Rows {
+		cols, _ := g.a.Row(i)
+		n := int64(1)
+		for _, k := range cols {
+			n += 1 + g.b.Ptr[k+1] - g.b.Ptr[k]
+		}
+		work[i+1] = work[i] + n
+	}
+	g.out = value.NewCSR(c.Type.Elem, g.a.Rows, g.b.Cols, 0)
+	return &passLoop{
+		rowCut: rowCut{g.a.Rows, units, func(i int) int64 { return work[i] }},
+		run:    []func(worker, lo, hi int) error{g.count, g.fill},
+		next:   []func() (bool, error){g.layOut, g.finish},
+	}
+}
+
+// worker is the scratch row of a worker.
+func (g *gustavson[T]) worker(w int) *scatterRow[T] {
+	s := &g.by[w]
+	if s.bits == nil {
+		words := g.b.Cols/64 + 1
+		s.bits, s.top = make([]uint64, words), make([]uint64, words/64+1)
+	}
+	return s
+}
+
+// count writes the lengths of rows lo..hi-1 to the row pointers behind them.
+func (g *gustavson[T]) count(worker, lo, hi int) error {
+	s := g.worker(worker)
+	for i := lo; i < hi; i++ {
+		rows, _ := g.a.Row(i)
+		if len(rows) == 1 {
+			k := rows[0]
+			g.out.Ptr[i+1] = g.b.Ptr[k+1] - g.b.Ptr[k]
+			continue
+		}
+		s.begin()
+		for _, k := range rows {
+			cols, _ := g.b.Row(int(k))
+			s.mark(cols)
+		}
+		g.out.Ptr[i+1] = s.count()
+	}
+	return nil
+}
+
+// layOut sums up the lengths and makes room.
+func (g *gustavson[T]) layOut() (last bool, err error) {
+	out := g.out
+	for i := range out.Rows {
+		out.Ptr[i+1] += out.Ptr[i]
+	}
+	g.val, err = entries[T](out, out.Ptr[out.Rows])
+	return false, err
+}
+
+// fill computes rows lo..hi-1.
+func (g *gustavson[T]) fill(worker, lo, hi int) error {
+	s := g.worker(worker)
+	if s.sum == nil {
+		s.sum = make([]T, g.b.Cols)
+	}
+	for i := lo; i < hi; i++ {
+		rows, at := g.a.Row(i)
+		s.begin()
 		for p, k := range rows {
 			u := T(1)
-			if x != nil {
-				u = x[at+p]
+			if g.x != nil {
+				u = g.x[at+p]
 			}
-			cols, from := b.Row(int(k))
-			for q, j := range cols {
-				if seen[j] != i+1 {
-					seen[j], sum[j] = i+1, 0
-					touched = append(touched, j)
-				}
-				v := T(1)
-				if y != nil {
-					v = y[from+q]
-				}
-				sum[j] = step(u, v, sum[j])
+			cols, from := g.b.Row(int(k))
+			s.mark(cols)
+			if g.y == nil {
+				g.add(s.sum, u, cols, nil)
+			} else {
+				g.add(s.sum, u, cols, g.y[from:from+len(cols)])
 			}
 		}
-		slices.Sort(touched)
-		for _, j := range touched {
-			if sum[j] != 0 {
-				out.Col = append(out.Col, j)
-				vals = append(vals, sum[j])
-			}
+		p, q := g.out.Ptr[i], g.out.Ptr[i+1]
+		if s.take(g.out.Col[p:q], g.val[p:q]) {
+			g.zero.Store(true)
 		}
-		out.Ptr[i+1] = int64(len(out.Col))
 	}
-	switch v := any(vals).(type) {
-	case []float64:
-		out.F64 = v
-	case []float32:
-		out.F32 = v
-	case []int64:
-		out.I64 = v
+	return nil
+}
+
+// finish leaves out the sums that are zero.
+func (g *gustavson[T]) finish() (last bool, err error) {
+	if g.zero.Load() {
+		g.out.Col, g.val = prune(g.out, g.val)
+		setValues(g.out, g.val)
 	}
-	return out
+	g.c.Out = g.out
+	return true, nil
+}
+
+// scatterRow is a row in the making: its sums lie where their columns are. Two levels of bits say which columns have been touched, so that they
+// come out in order without being sorted: top has a bit for each word of bits. Between rows all of it is zero.
+type scatterRow[T cell] struct {
+	sum       []T
+	bits, top []uint64
+	lo, hi    int32 // words of top with bits
+	_         [64]byte
+}
+
+func (s *scatterRow[T]) begin() { s.lo, s.hi = math.MaxInt32, -1 }
+
+// mark notes ascending columns.
+func (s *scatterRow[T]) mark(cols []int32) {
+	if len(cols) == 0 {
+		return
+	}
+	s.lo, s.hi = min(s.lo, cols[0]>>12), max(s.hi, cols[len(cols)-1]>>12)
+	bits, top := s.bits, s.top
+	for _, j := range cols {
+		bits[j>>6] |= 1 << (j & 63)
+		top[j>>12] |= 1 << (j >> 6 & 63)
+	}
+}
+
+// count is how many columns have been marked; it forgets them.
+func (s *scatterRow[T]) count() int64 {
+	n := 0
+	for t := s.lo; t <= s.hi; t++ {
+		for m := s.top[t]; m != 0; m &= m - 1 {
+			w := int(t)<<6 + bits.TrailingZeros64(m)
+			n += bits.OnesCount64(s.bits[w])
+			s.bits[w] = 0
+		}
+		s.top[t] = 0
+	}
+	return int64(n)
+}
+
+// take writes the columns that have been marked and their sums, which it sets to zero again, and reports whether one was zero.
+func (s *scatterRow[T]) take(col []int32, val []T) (zero bool) {
+	n := 0
+	for t := s.lo; t <= s.hi; t++ {
+		for m := s.top[t]; m != 0; m &= m - 1 {
+			w := int(t)<<6 + bits.TrailingZeros64(m)
+			for b := s.bits[w]; b != 0; b &= b - 1 {
+				j := w<<6 + bits.TrailingZeros64(b)
+				v := s.sum[j]
+				col[n], val[n] = int32(j), v
+				s.sum[j] = 0
+				zero = zero || v == 0
+				n++
+			}
+			s.bits[w] = 0
+		}
+		s.top[t] = 0
+	}
+	return zero
+}
+
+func addF64(sum []float64, u float64, cols []int32, v []float64) {
+	if v == nil {
+		for _, j := range cols {
+			sum[j] += u
+		}
+		return
+	}
+	v = v[:len(cols)]
+	for k, j := range cols {
+		sum[j] = math.FMA(u, v[k], sum[j])
+	}
+}
+
+func addF32(sum []float32, u float32, cols []int32, v []float32) {
+	if v == nil {
+		for _, j := range cols {
+			sum[j] += u
+		}
+		return
+	}
+	v = v[:len(cols)]
+	for k, j := range cols {
+		sum[j] = blas.FMA(u, v[k], sum[j])
+	}
+}
+
+func addI64(sum []int64, u int64, cols []int32, v []int64) {
+	if v == nil {
+		for _, j := range cols {
+			sum[j] += u
+		}
+		return
+	}
+	v = v[:len(cols)]
+	for k, j := range cols {
+		sum[j] += u * v[k]
+	}
 }

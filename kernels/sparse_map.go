@@ -15,6 +15,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
 )
 
 // pattern says where the result of an elementwise row on sparse arguments can be other than zero.
@@ -47,6 +48,7 @@ func sparseMap(d *op.Def, run *engine) *op.Def {
 	s.Type = func(sig *op.Sig) (types.Type, error) { return sparseMapType(d, sig) }
 	s.Ref = func(c *op.Call) (value.Value, error) { return sparseMapRef(d, c) }
 	s.Kernel = func(c *op.Call) error { return sparseMapKernel(d, c, run) }
+	s.Loop = sparseMapLoop(d, run)
 	return s
 }
 
@@ -136,95 +138,90 @@ func sparseMapRef(d *op.Def, c *op.Call) (value.Value, error) {
 	return keptRef(out), nil
 }
 
-func sparseMapKernel(d *op.Def, c *op.Call, run *engine) error {
+// sparseMapOf says what a call makes.
+func sparseMapOf(d *op.Def, c *op.Call) (p pattern, full [3]bool, err error) {
 	in := make([]types.Type, len(c.In))
 	for k, v := range c.In {
 		in[k] = v.Type()
 	}
-	p, full := patternOf(d, in, c.Type)
+	p, full = patternOf(d, in, c.Type)
 	if c.Type.IsDense() != (p == patternAll) {
-		return op.Failf(codeShape, "shapes of `%s` do not agree: %s", sourceName(d), shapes(in))
+		err = op.Failf(codeShape, "shapes of `%s` do not agree: %s", sourceName(d), shapes(in))
 	}
-	args := make([]value.Value, len(c.In))
-	if p == patternAll {
-		for k, v := range c.In {
-			args[k] = v
-			if m, ok := v.(*value.CSR); ok {
-				x := value.New(m.Elem, m.Rows, m.Cols)
-				spread(x, m)
-				args[k] = x
-			}
-		}
-		return run.single(d, &op.Call{Def: d, In: args, Type: c.Type, Out: c.Out})
-	}
-	at := placesOf(c, p, full)
-	n := len(at.col)
-	for k, v := range c.In {
-		switch {
-		case full[k]:
-			args[k] = at.listOf(v.(*value.CSR))
-		case !in[k].IsMatrix():
-			args[k] = v
-		default:
-			x := v
-			if m, ok := v.(*value.CSR); ok { // a vector
-				x = value.New(m.Elem, m.Rows, m.Cols)
-				spread(x.(*value.Dense), m)
-			}
-			args[k] = at.gather(x.(*value.Dense))
-		}
-	}
-	out := value.New(c.Type.Elem, 1, n)
-	if n > 0 {
-		if err := run.single(d, &op.Call{Def: d, In: args, Type: out.Type(), Out: out}); err != nil {
-			return err
-		}
-	}
-	c.Out = pruned(at.rows, at.cols, at.ptr, at.col, out)
-	return nil
+	return p, full, err
 }
 
-// places is a list of elements of a matrix, row by row, columns ascending.
+func sparseMapKernel(d *op.Def, c *op.Call, run *engine) error {
+	p, full, err := sparseMapOf(d, c)
+	switch {
+	case err != nil:
+		return err
+	case p != patternAll:
+		return allOf(beginSparseMap(d, c, run, p, full, 1, 1), 1)
+	}
+	l := beginWideMap(d, c, run, [3]bool{}, 1) // whole, of any shape that the run finds
+	return run.single(d, &op.Call{Def: d, In: l.in, Type: c.Type, Out: c.Out})
+}
+
+func sparseMapLoop(d *op.Def, run *engine) *op.Loop {
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) {
+			if c.Type.IsDense() {
+				return wideSpace(c.Type)
+			}
+			return unitSpace(c.Type)
+		},
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			p, full, err := sparseMapOf(d, c)
+			switch {
+			case err != nil:
+				return nil, err
+			case p == patternAll:
+				return beginWideMap(d, c, run, full, workers), nil
+			}
+			n, _ := unitSpace(c.Type)
+			return beginSparseMap(d, c, run, p, full, n, workers), nil
+		},
+	}
+}
+
+// places is a list of elements of some rows of a matrix, row by row, columns ascending: those of row i are
+// ptr[i]-ptr[0]..ptr[i+1]-ptr[0]-1 of col.
 type places struct {
 	rows, cols int
 	ptr        []int64
 	col        []int32
 }
 
-// placesOf is where the result of a call can be other than zero.
-func placesOf(c *op.Call, p pattern, full [3]bool) *places {
-	var of []*value.CSR
-	for k, v := range c.In {
-		if full[k] && (p != patternFirst || k == 0) {
-			of = append(of, v.(*value.CSR))
-		}
-	}
-	at := &places{rows: of[0].Rows, cols: of[0].Cols, ptr: make([]int64, of[0].Rows+1)}
-	most := 0
-	for _, m := range of {
-		if n := m.NNZ(); p == patternJoin {
-			most += n
-		} else if most == 0 || n < most {
-			most = n
-		}
-	}
-	at.col = make([]int32, 0, most)
-	var line [3][]int32
-	for i := range at.rows {
-		for k, m := range of {
-			line[k], _ = m.Row(i)
-		}
+// countMet is how many elements ascending lists have in common.
+func countMet(a, b []int32) (n int) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
-		case len(of) == 1:
-			at.col = append(at.col, line[0]...)
-		case p == patternJoin:
-			at.col = joined(at.col, line[:len(of)])
-		default: // mul and and have two arguments
-			at.col = met(at.col, line[0], line[1])
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			n, i, j = n+1, i+1, j+1
 		}
-		at.ptr[i+1] = int64(len(at.col))
 	}
-	return at
+	return n
+}
+
+// countJoined is how many elements the union of ascending lists has, of which there are at most three.
+func countJoined(lists [][]int32) (n int) {
+	if len(lists) == 2 {
+		return len(lists[0]) + len(lists[1]) - countMet(lists[0], lists[1])
+	}
+	var at [3]int
+	for {
+		least, some := leastOf(lists, &at)
+		if !some {
+			return n
+		}
+		n++
+		passBy(lists, &at, least)
+	}
 }
 
 // met appends what a and b have in common.
@@ -245,34 +242,77 @@ func met(dst, a, b []int32) []int32 {
 
 // joined appends the union of ascending lists, at most three.
 func joined(dst []int32, lists [][]int32) []int32 {
+	if len(lists) == 2 {
+		return joinedTwo(dst, lists[0], lists[1])
+	}
 	var at [3]int
 	for {
-		least, some := int32(0), false
-		for k, l := range lists {
-			if at[k] < len(l) && (!some || l[at[k]] < least) {
-				least, some = l[at[k]], true
-			}
-		}
+		least, some := leastOf(lists, &at)
 		if !some {
 			return dst
 		}
 		dst = append(dst, least)
-		for k, l := range lists {
-			if at[k] < len(l) && l[at[k]] == least {
-				at[k]++
-			}
+		passBy(lists, &at, least)
+	}
+}
+
+// leastOf is the least element of the lists from at on.
+func leastOf(lists [][]int32, at *[3]int) (least int32, some bool) {
+	for k, l := range lists {
+		if at[k] < len(l) && (!some || l[at[k]] < least) {
+			least, some = l[at[k]], true
+		}
+	}
+	return least, some
+}
+
+// passBy moves at beyond x.
+func passBy(lists [][]int32, at *[3]int, x int32) {
+	for k, l := range lists {
+		if at[k] < len(l) && l[at[k]] == x {
+			at[k]++
 		}
 	}
 }
 
-// listOf is the elements of m at the places, zero where it has no entry.
-func (p *places) listOf(m *value.CSR) *value.Dense {
-	d := value.New(m.Elem, 1, len(p.col))
+func joinedTwo(dst, a, b []int32) []int32 {
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		x, y := a[i], b[j]
+		dst = append(dst, min(x, y))
+		if x <= y {
+			i++
+		}
+		if y <= x {
+			j++
+		}
+	}
+	return append(append(dst, a[i:]...), b[j:]...)
+}
+
+// listOf makes d the elements of m at the places, of which the first row is row r0, zero where it has no entry.
+func (p *places) listOf(m *value.CSR, r0 int, d *value.Dense) {
+	relist(d, m.Elem, len(p.col))
+	switch m.Elem {
+	case types.F64:
+		listed(p, m, r0, m.F64, d.F64)
+	case types.F32:
+		listed(p, m, r0, m.F32, d.F32)
+	case types.Bool:
+		listed(p, m, r0, nil, d.Bool)
+	default:
+		listed(p, m, r0, m.I64, d.I64)
+	}
+}
+
+// listed writes x, the values of m, at the places; x = nil: ones.
+func listed[T vec.Element](p *places, m *value.CSR, r0 int, x, dst []T) {
+	clear(dst)
 	k := 0
 	for i := range p.rows {
-		cols, at := m.Row(i)
+		cols, at := m.Row(r0 + i)
 		q := 0
-		for end := int(p.ptr[i+1]); k < end; k++ {
+		for end := int(p.ptr[i+1] - p.ptr[0]); k < end; k++ {
 			j := p.col[k]
 			for q < len(cols) && cols[q] < j {
 				q++
@@ -280,46 +320,45 @@ func (p *places) listOf(m *value.CSR) *value.Dense {
 			if q == len(cols) || cols[q] != j {
 				continue
 			}
-			switch m.Elem {
-			case types.F64:
-				d.F64[k] = m.F64[at+q]
-			case types.F32:
-				d.F32[k] = m.F32[at+q]
-			case types.Bool:
-				d.Bool[k] = 1
-			default:
-				d.I64[k] = m.I64[at+q]
+			if dst[k] = 1; x != nil {
+				dst[k] = x[at+q]
 			}
 		}
 	}
-	return d
 }
 
-// gather is the elements of x, stretched to the shape, at the places.
-func (p *places) gather(x *value.Dense) *value.Dense {
-	d := value.New(x.Elem, 1, len(p.col))
-	step, across := x.Stride, 1
+// gather makes d the elements of x, stretched to the shape, at the places, of which the first row is row r0.
+func (p *places) gather(x *value.Dense, r0 int, d *value.Dense) {
+	relist(d, x.Elem, len(p.col))
+	switch x.Elem {
+	case types.F64:
+		gathered(p, x, r0, x.F64, d.F64)
+	case types.F32:
+		gathered(p, x, r0, x.F32, d.F32)
+	case types.Bool:
+		gathered(p, x, r0, x.Bool, d.Bool)
+	default:
+		gathered(p, x, r0, x.I64, d.I64)
+	}
+}
+
+func gathered[T vec.Element](p *places, x *value.Dense, r0 int, from, dst []T) {
+	step := x.Stride
 	if x.Rows == 1 {
 		step = 0
 	}
-	if x.Cols == 1 {
-		across = 0
-	}
 	k := 0
 	for i := range p.rows {
-		for end := int(p.ptr[i+1]); k < end; k++ {
-			at := i*step + int(p.col[k])*across
-			switch x.Elem {
-			case types.F64:
-				d.F64[k] = x.F64[at]
-			case types.F32:
-				d.F32[k] = x.F32[at]
-			case types.Bool:
-				d.Bool[k] = x.Bool[at]
-			default:
-				d.I64[k] = x.I64[at]
+		end := int(p.ptr[i+1] - p.ptr[0])
+		row := (r0 + i) * step
+		if x.Cols == 1 {
+			for ; k < end; k++ {
+				dst[k] = from[row]
 			}
+			continue
+		}
+		for ; k < end; k++ {
+			dst[k] = from[row+int(p.col[k])]
 		}
 	}
-	return d
 }

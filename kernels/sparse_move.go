@@ -3,6 +3,8 @@ package kernels
 // This file defines the rows that move elements of sparse matrices: t, slices, elements, rbind, diag.
 
 import (
+	"sort"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -31,6 +33,12 @@ func sparseMoves() []*op.Def {
 			},
 			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "transpose", Cost: sparseCost(4),
 			Kernel: func(c *op.Call) error { c.Out = transposed(c.In[0].(*value.CSR)); return nil },
+			Loop: &op.Loop{
+				Space: func(c *op.Call) (n, leaf int) { return transposeSpace(c.In[0].Type()) },
+				Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+					return beginTranspose(c.In[0].(*value.CSR), workers, func(t *value.CSR) error { c.Out = t; return nil }), nil
+				},
+			},
 		},
 		{
 			Name: "sp.slice", For: "slice", Word: "slice", Hidden: true,
@@ -59,10 +67,23 @@ func sparseMoves() []*op.Def {
 				w, _ := windowOf(c.Attrs, "at")
 				m := c.In[0].(*value.CSR).View(w.r0, w.rows)
 				if w.c0 > 0 || w.cols < m.Cols {
-					m = columns(m, w.c0, w.cols)
+					return allOf(beginColumnsOf(c, m, w, 1), 1)
 				}
 				c.Out = m
 				return nil
+			},
+			Loop: &op.Loop{
+				Space: func(c *op.Call) (n, leaf int) {
+					if w, _ := windowOf(c.Attrs, "at"); w.c0 == 0 && w.cols == c.In[0].Type().Cols {
+						return 0, 0
+					}
+					return unitSpace(c.Type)
+				},
+				Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+					w, _ := windowOf(c.Attrs, "at")
+					n, _ := unitSpace(c.Type)
+					return beginColumnsOf(c, c.In[0].(*value.CSR).View(w.r0, w.rows), w, n), nil
+				},
 			},
 		},
 		{
@@ -131,26 +152,51 @@ func transposed(m *value.CSR) *value.CSR {
 	return t
 }
 
-// columns is columns c0..c0+n-1 of m.
-func columns(m *value.CSR, c0, n int) *value.CSR {
-	out := value.NewCSR(m.Elem, m.Rows, n, 0)
-	for i := range m.Rows {
-		cols, at := m.Row(i)
-		for k, j := range cols {
-			if int(j) < c0 || int(j) >= c0+n {
-				continue
+// beginColumnsOf makes the columns of window w of m in two passes: find where they begin and end in each row, and copy.
+func beginColumnsOf(c *op.Call, m *value.CSR, w window, units int) *passLoop {
+	out := value.NewCSR(m.Elem, m.Rows, w.cols, 0)
+	first := make([]int64, m.Rows) // of each row: the first entry in the window
+	count := func(_, lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			cols, at := m.Row(i)
+			p := sort.Search(len(cols), func(k int) bool { return int(cols[k]) >= w.c0 })
+			q := sort.Search(len(cols), func(k int) bool { return int(cols[k]) >= w.c0+w.cols })
+			first[i], out.Ptr[i+1] = int64(at+p), int64(q-p)
+		}
+		return nil
+	}
+	copyRows := func(_, lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			p, to := first[i], out.Ptr[i]
+			q := p + out.Ptr[i+1] - to
+			for k, j := range m.Col[p:q] {
+				out.Col[to+int64(k)] = j - int32(w.c0)
 			}
-			out.Col = append(out.Col, j-int32(c0))
 			switch m.Elem {
 			case types.F64:
-				out.F64 = append(out.F64, m.F64[at+k])
+				copy(out.F64[to:], m.F64[p:q])
 			case types.F32:
-				out.F32 = append(out.F32, m.F32[at+k])
+				copy(out.F32[to:], m.F32[p:q])
 			case types.I64:
-				out.I64 = append(out.I64, m.I64[at+k])
+				copy(out.I64[to:], m.I64[p:q])
 			}
 		}
-		out.Ptr[i+1] = int64(len(out.Col))
+		return nil
 	}
-	return out
+	return &passLoop{
+		rowCut: cutByEntries(units, m),
+		run:    []func(worker, lo, hi int) error{count, copyRows},
+		next: []func() (bool, error){
+			func() (bool, error) {
+				for i := range out.Rows {
+					out.Ptr[i+1] += out.Ptr[i]
+				}
+				ptr := out.Ptr
+				out = value.NewCSR(m.Elem, m.Rows, w.cols, int(ptr[m.Rows]))
+				out.Ptr = ptr
+				return false, nil
+			},
+			func() (bool, error) { c.Out = out; return true, nil },
+		},
+	}
 }

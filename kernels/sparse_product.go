@@ -39,29 +39,44 @@ func sparseProducts() []*op.Def {
 			return w
 		},
 		Kernel: func(c *op.Call) error {
-			a, ok := c.In[0].(*value.CSR)
-			if !ok {
-				denseTimesSparse(c.Result(), widened(c.Dense(0), c.Type.Elem), c.In[1].(*value.CSR))
-				return nil
+			if spspProduct(c) {
+				return allOf(beginGustavson(c, 1, 1), 1)
 			}
-			if b, ok := c.In[1].(*value.CSR); ok {
-				c.Out = gustavson(a, b, c.Type.Elem)
-				return nil
-			}
-			return sparseTimesDense(c.Result(), a, c.Dense(1)).Chunk(0, 0, a.Rows)
+			l := beginSparseProduct(c)
+			return l.Chunk(0, 0, c.Type.Rows)
 		},
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {
-				if !c.In[0].Type().IsSparse() || c.In[1].Type().IsSparse() {
+				switch {
+				case spspProduct(c):
+					return unitSpace(c.Type)
+				case c.In[0].Type().IsSparse():
+					return rowSpace(c.Type)
+				case c.Type.Rows < 2:
 					return 0, 0
 				}
-				return rowSpace(c.In[0].Type())
+				return c.Type.Rows, 1
 			},
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				return sparseTimesDense(c.Result(), c.In[0].(*value.CSR), c.Dense(1)), nil
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				if spspProduct(c) {
+					n, _ := unitSpace(c.Type)
+					return beginGustavson(c, n, workers), nil
+				}
+				return beginSparseProduct(c), nil
 			},
 		},
 	}}, ringRows()...)
+}
+
+// spspProduct reports a product of two sparse matrices.
+func spspProduct(c *op.Call) bool { return c.In[0].Type().IsSparse() && c.In[1].Type().IsSparse() }
+
+// beginSparseProduct is a product of which one factor is sparse, by rows.
+func beginSparseProduct(c *op.Call) rowLoop {
+	if a, ok := c.In[0].(*value.CSR); ok {
+		return sparseTimesDense(c.Result(), a, c.Dense(1))
+	}
+	return denseTimesSparse(c.Result(), widened(c.Dense(0), c.Type.Elem), c.In[1].(*value.CSR))
 }
 
 func sparseProductRef(c *op.Call) (value.Value, error) {
@@ -197,32 +212,29 @@ func spmm[T cell](out grid[T], a *value.CSR, val []T, b grid[T], axpy func(x T, 
 	}
 }
 
-// denseTimesSparse is out = a @ b: the rows of b that a row of a names are added in ascending order.
-func denseTimesSparse(out, a *value.Dense, b *value.CSR) {
+// denseTimesSparse is out = a @ b by rows: the rows of b that a row of a names are added in ascending order.
+func denseTimesSparse(out, a *value.Dense, b *value.CSR) rowLoop {
 	switch out.Elem {
 	case types.F64:
-		scatterRows(gridOf[float64](out), gridOf[float64](a), b, numbersOf[float64](b, types.F64), blas.FMA[float64])
+		return scatterRows(gridOf[float64](out), gridOf[float64](a), b, numbersOf[float64](b, types.F64), addF64)
 	case types.F32:
-		scatterRows(gridOf[float32](out), gridOf[float32](a), b, numbersOf[float32](b, types.F32), blas.FMA[float32])
-	default:
-		scatterRows(gridOf[int64](out), gridOf[int64](a), b, numbersOf[int64](b, types.I64), stepI64)
+		return scatterRows(gridOf[float32](out), gridOf[float32](a), b, numbersOf[float32](b, types.F32), addF32)
 	}
+	return scatterRows(gridOf[int64](out), gridOf[int64](a), b, numbersOf[int64](b, types.I64), addI64)
 }
 
-func stepI64(x, y, z int64) int64 { return x*y + z }
-
-func scatterRows[T cell](out, a grid[T], b *value.CSR, val []T, step func(x, y, z T) T) {
-	for i := range out.rows {
-		row := out.row(i)
-		clear(row)
-		for k, x := range a.row(i) {
-			cols, at := b.Row(k)
-			for p, j := range cols {
-				v := T(1)
-				if val != nil {
-					v = val[at+p]
+func scatterRows[T cell](out, a grid[T], b *value.CSR, val []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := out.row(i)
+			clear(row)
+			for k, x := range a.row(i) {
+				cols, at := b.Row(k)
+				if val == nil {
+					add(row, x, cols, nil)
+				} else {
+					add(row, x, cols, val[at:at+len(cols)])
 				}
-				row[j] = step(x, v, row[j])
 			}
 		}
 	}

@@ -59,6 +59,7 @@ func sparseWhole(w whole) *op.Def {
 			c.Out = w.done(acc, c.Type.Elem, n)
 			return nil
 		},
+		Loop: w.entryLoop(),
 	}
 }
 
@@ -76,11 +77,16 @@ func (w whole) partOf(acc *value.Dense, m *value.CSR) {
 	if n < m.Rows*m.Cols {
 		w.part(acc, value.New(m.Elem, 1, 1))
 	}
+	w.entriesOf(acc, m, 0, n)
+}
+
+// entriesOf adds n entries of m to acc, of all in order those from the given one on.
+func (w whole) entriesOf(acc *value.Dense, m *value.CSR, from, n int) {
 	if n == 0 {
 		return
 	}
 	if vals := m.Values(); vals != nil {
-		w.part(acc, vals)
+		w.part(acc, vals.View(0, from, 1, n))
 		return
 	}
 	const piece = 4096
@@ -109,31 +115,45 @@ func sparseLines(w whole, byRow bool) *op.Def {
 		wide.In = []value.Value{everyElement(c.In[0])}
 		return eachLine(&wide, byRow, w.nonempty, func(x []value.Scalar) value.Scalar { return w.ref(x, c.Type.Elem) })
 	}
-	begin := func(c *op.Call) (*lineLoop, error) {
+	empty := func(c *op.Call) error {
 		m, out := c.In[0].(*value.CSR), c.Result()
 		if w.nonempty && out.Rows*out.Cols > 0 && m.Rows*m.Cols == 0 {
-			return nil, op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+			return op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+		}
+		return nil
+	}
+	lines := func(c *op.Call, m *value.CSR) *lineLoop { // m has a row for each element of the result
+		out := *c.Result() // a row is a column in the same memory
+		out.Rows, out.Cols, out.Stride = m.Rows, 1, 1
+		return &lineLoop{m: m, run: w.lineRun(m, &out)}
+	}
+	d.Kernel = func(c *op.Call) error {
+		m := c.In[0].(*value.CSR)
+		if err := empty(c); err != nil {
+			return err
 		}
 		if !byRow {
 			m = transposed(m)
-			column := *out // a row is a column in the same memory
-			column.Rows, column.Cols, column.Stride = out.Cols, 1, 1
-			out = &column
 		}
-		return &lineLoop{m: m, run: w.lineRun(m, out)}, nil
+		return lines(c, m).Chunk(0, 0, m.Rows)
 	}
-	d.Kernel = func(c *op.Call) error {
-		l, err := begin(c)
-		if err == nil {
-			err = l.Chunk(0, 0, l.m.Rows)
-		}
-		return err
-	}
-	if byRow {
-		d.Loop = &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },
-			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c) },
-		}
+	d.Loop = &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) {
+			if byRow {
+				return rowSpace(c.In[0].Type())
+			}
+			return transposeSpace(c.In[0].Type())
+		},
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			m := c.In[0].(*value.CSR)
+			if err := empty(c); err != nil {
+				return nil, err
+			}
+			if byRow {
+				return lines(c, m), nil
+			}
+			return beginColumns(m, workers, func(t *value.CSR) *lineLoop { return lines(c, t) }), nil
+		},
 	}
 	return d
 }

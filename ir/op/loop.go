@@ -24,3 +24,11 @@ type LoopBody interface {
 	// End is called once, after the last chunk of all workers, and completes the result in the call.
 	End() error
 }
+
+// Passes is a LoopBody that goes over its index space several times: to count before it fills, or to sum up what has been counted. All
+// iterations of a pass have been run before one of the next begins.
+type Passes interface {
+	LoopBody
+	// Next is called by one worker after every pass, and says whether another follows.
+	Next() (again bool, err error)
+}

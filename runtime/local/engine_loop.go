@@ -68,17 +68,68 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	l.e, l.t, l.id, l.n, l.leaf, l.begun, l.owner = e, t, id, n, leaf, start, w.index
 	l.failed.Store(maxNode)
 	l.err = nil
-	l.timed = e.clock || l.queues.Learns() || l.did != nil
-	if l.keeps = e.o.Stats || e.o.Trace != nil || l.record; l.keeps {
-		if l.chunks == nil {
-			l.chunks = make([][]trace.Chunk, len(e.scratch))
-		}
-		for i := range l.chunks {
-			l.chunks[i] = nil
-		}
-	}
+	l.observe()
 	w.Share(&l.Shared, l)
 	return true, nil
+}
+
+// observe says what is noted of the chunks of a pass.
+func (l *loopRun) observe() {
+	e := l.e
+	l.timed = e.clock || l.log.queues.Learns() || l.log.did != nil
+	if l.keeps = e.o.Stats || e.o.Trace != nil || l.log.record; !l.keeps {
+		return
+	}
+	if l.chunks == nil {
+		l.chunks = make([][]trace.Chunk, len(e.scratch))
+	}
+	for i := range l.chunks {
+		l.chunks[i] = nil
+	}
+}
+
+// Again begins the next pass of a body that has one. A pass counts as an execution of the loop, in reports and for techniques that learn.
+func (l *loopRun) Again(w *Worker) bool {
+	p, ok := l.steps.(op.Passes)
+	if !ok || l.err != nil || w.Stopping() || l.log.queues.Err() != nil {
+		return false
+	}
+	e := l.e
+	s := &e.scratch[w.index]
+	end := int64(0)
+	if e.clock || l.timed {
+		end = e.now(s)
+	}
+	if !l.next(p) {
+		return false
+	}
+	l.log.learn(l.begun, end)
+	if e.o.Stats || e.o.Trace != nil {
+		e.addLoop(l, end, false)
+	}
+	l.log.round++
+	if err := l.log.prepare(len(e.scratch)); err != nil {
+		l.fail(0, noChunk(&e.g.Nodes[l.id], err))
+		return false
+	}
+	l.begun, l.owner = end, w.index
+	l.observe()
+	return true
+}
+
+// next asks for another pass. A panic or an error is a failure of the loop.
+func (l *loopRun) next(p op.Passes) (again bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			again = false
+			l.fail(0, &PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
+	again, err := p.Next()
+	if err != nil {
+		l.fail(0, err)
+	}
+	return again && err == nil
 }
 
 // lightLeaves is from how many leaves on a light loop is shared when nobody has asked for a technique: some fifty microseconds of work. Blocks of a matrix that is

@@ -16,6 +16,12 @@ type Sharer interface {
 	Done(w *Worker) error
 }
 
+// Repeater is a Sharer that may have more to share out when all that it had is done: Again is asked before Done, by the worker that
+// would call that. If it says true the task is offered once more and Work begins anew.
+type Repeater interface {
+	Again(w *Worker) bool
+}
+
 // Shared is the state of a shared task. The zero value is ready for Worker.Share; after Done it may be shared again.
 type Shared struct {
 	body  Sharer
@@ -94,13 +100,20 @@ func (s *Shared) enter() bool {
 // takePart works on s, inside of which w is. If w is the last to leave it completes the task, which is returned; else -1.
 func (w *Worker) takePart(r *Run, s *Shared) int32 {
 	w.task = s.task
-	s.body.Work(w)
-	// The offer is taken back before s closes, while s cannot be shared again: it may be the next offer of the same worker.
-	s.owner.offered.CompareAndSwap(s, nil)
-	s.state.And(^open)
-	if s.state.Add(-1) != 0 {
-		w.task = -1
-		return -1
+	for {
+		s.body.Work(w)
+		// The offer is taken back before s closes, while s cannot be shared again: it may be the next offer of the same worker.
+		s.owner.offered.CompareAndSwap(s, nil)
+		s.state.And(^open)
+		if s.state.Add(-1) != 0 {
+			w.task = -1
+			return -1
+		}
+		// Nobody else is inside, and nobody enters what is closed.
+		if b, repeats := s.body.(Repeater); !repeats || !b.Again(w) {
+			break
+		}
+		w.offer(r, s, s.task)
 	}
 	t := s.task
 	err := s.body.Done(w)

@@ -178,3 +178,54 @@ func BenchmarkSharedTask(b *testing.B) {
 		}
 	}
 }
+
+// repeated is a shared task of several passes.
+type repeated struct {
+	counted
+	passes, again int64
+	early         atomic.Int64 // chunks of a pass that ran before the pass before had ended
+}
+
+func (r *repeated) Work(w *Worker) {
+	for !w.Stopping() {
+		i := r.next.Add(1) - 1
+		if i >= r.n {
+			return
+		}
+		if r.ran.Load() < r.again*r.n {
+			r.early.Add(1)
+		}
+		r.ran.Add(1)
+	}
+}
+
+func (r *repeated) Again(*Worker) bool {
+	if r.again++; r.again == r.passes {
+		return false
+	}
+	r.next.Store(0)
+	return true
+}
+
+// Passes of a shared task follow each other: none begins before all chunks of the one before are done, and the task ends after the last.
+func TestSharedTaskOfSeveralPasses(t *testing.T) {
+	for workers := 1; workers <= 8; workers++ {
+		p := NewPool(workers)
+		tasks := make([]repeated, 200)
+		err := p.Start(context.Background(), chain(len(tasks)), func(w *Worker, k int32) error {
+			r := &tasks[k]
+			r.n, r.passes = int64(k)%50, 1+int64(k)%4
+			w.Share(&r.Shared, r)
+			return nil
+		}).Wait()
+		p.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range tasks {
+			if r := &tasks[k]; r.ran.Load() != r.n*r.passes || r.early.Load() != 0 || r.dones.Load() != 1 {
+				t.Fatalf("%d workers, task %d: %d chunks of %d in %d passes, %d early, completed %d times", workers, k, r.ran.Load(), r.n, r.passes, r.early.Load(), r.dones.Load())
+			}
+		}
+	}
+}

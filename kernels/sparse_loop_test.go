@@ -1,0 +1,129 @@
+package kernels
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// unevenSparse is a matrix whose rows differ in length as those of graphs do: some are empty, few are nearly full. Of integers some are so that
+// sums cancel.
+func unevenSparse(r *rand.Rand, e types.Elem, rows, cols int) *value.CSR {
+	m := value.NewCSR(e, rows, cols, 0)
+	for i := range rows {
+		share := 0.004
+		switch r.IntN(40) {
+		case 0:
+			share = 0.9
+		case 1, 2, 3, 4:
+			share = 0
+		}
+		for j := range cols {
+			if r.Float64() >= share {
+				continue
+			}
+			m.Col = append(m.Col, int32(j))
+			switch e {
+			case types.F64:
+				m.F64 = append(m.F64, r.NormFloat64())
+			case types.F32:
+				m.F32 = append(m.F32, float32(r.IntN(7)-9)/2)
+			case types.I64:
+				m.I64 = append(m.I64, []int64{-1, 1, 2}[r.IntN(3)])
+			}
+		}
+		m.Ptr[i+1] = int64(len(m.Col))
+	}
+	return m
+}
+
+// Every row of the family that has a loop gives the bits of its kernel on matrices that the loop cuts, whatever the cut; and those of the
+// definition where columns need several words of the bits that say which are touched.
+func TestSparseLoopsOnUnevenRows(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(47, 48))
+	cut := map[string]int{}
+	run := func(d *op.Def, attrs *op.Attrs, in ...value.Value) {
+		t.Helper()
+		sig := &op.Sig{Def: d, Attrs: attrs}
+		for _, v := range in {
+			sig.In = append(sig.In, v.Type())
+		}
+		typ, err := d.Type(sig)
+		if err != nil {
+			return
+		}
+		c := &op.Call{Def: d, Attrs: attrs, In: in, Type: typ}
+		lend(c)
+		if err := d.Kernel(c); err != nil {
+			return
+		}
+		if m, ok := c.Out.(*value.CSR); ok {
+			if err := m.Check(); err != nil {
+				t.Fatalf("%s: %v", d.Name, err)
+			}
+		}
+		if n, leaf := d.Loop.Space(c); n > leaf {
+			cut[d.Name]++
+		}
+		checkLoop(t, c, c.Out)
+	}
+	loops := 0
+	for _, d := range table.Rows() {
+		if d.Loop == nil || d.For == "" && d.Name != "sparse" {
+			continue
+		}
+		loops++
+		for trial := range 2 {
+			e := elemsUnderTest[(trial+r.IntN(2))%4]
+			a := unevenSparse(r, e, 400+r.IntN(200), 200+r.IntN(200))
+			switch d.For {
+			case "":
+				run(d, nil, everyElement(a))
+			case "dense", "t":
+				run(d, nil, a)
+			case "slice":
+				run(d, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(3, 40, a.Rows-5, 200)}), a)
+			case "matmul":
+				b := unevenSparse(r, elemsUnderTest[r.IntN(4)], a.Cols, 200)
+				run(d, nil, a, b)
+				run(d, nil, a, everyElement(b.View(0, b.Rows)))
+				run(d, nil, everyElement(a), b)
+			default:
+				in := []value.Value{a}
+				for range len(d.Args) - 1 {
+					switch r.IntN(3) {
+					case 0:
+						in = append(in, anyDense(r, e, 1, a.Cols))
+					case 1:
+						in = append(in, anyDense(r, e, a.Rows, a.Cols))
+					default:
+						in = append(in, unevenSparse(r, e, a.Rows, a.Cols))
+					}
+				}
+				if d.For == "ifelse" || d.For == "and" || d.For == "or" || d.For == "not" || d.For == "xor" {
+					in[0] = unevenSparse(r, types.Bool, a.Rows, a.Cols)
+				}
+				if d.For == "and" || d.For == "or" || d.For == "xor" {
+					in[1] = unevenSparse(r, types.Bool, a.Rows, a.Cols)
+				}
+				run(d, nil, in...)
+			}
+		}
+	}
+	if loops < 60 || len(cut) < loops-5 {
+		t.Errorf("%d rows have loops, %d were cut", loops, len(cut))
+	}
+	product, transpose := table.Must("sp.matmul"), table.Must("sp.t")
+	for _, e := range elemsUnderTest {
+		a, b := unevenSparse(r, e, 12, 30), unevenSparse(r, e, 30, 9000)
+		check(t, product, nil, []value.Value{a, b})
+		check(t, transpose, nil, []value.Value{unevenSparse(r, e, 300, 700)})
+	}
+}

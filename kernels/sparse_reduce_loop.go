@@ -1,0 +1,96 @@
+package kernels
+
+// This file runs reductions of sparse matrices as loops: of all elements by ranges of entries, of columns by transposing first.
+
+import (
+	"flow/ir/op"
+	"flow/ir/value"
+)
+
+// entryLoop is the Loop of a reduction of all elements of a sparse matrix. An iteration is as good a share of the entries as any other.
+func (w whole) entryLoop() *op.Loop {
+	return &op.Loop{
+		Light: true,
+		Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.In[0].Type()) },
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			m := c.In[0].(*value.CSR)
+			if m.Cols == 0 && w.nonempty {
+				return nil, op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+			}
+			n, _ := unitSpace(m.Type())
+			return &entryBody{w: w, c: c, m: m, units: n, by: make([]entryWorker, workers)}, nil
+		},
+	}
+}
+
+type entryBody struct {
+	w     whole
+	c     *op.Call
+	m     *value.CSR
+	units int
+	by    []entryWorker
+}
+
+type entryWorker struct {
+	acc *value.Dense // nil until the worker's first chunk
+	_   [128]byte
+}
+
+// Chunk adds the entries of units lo..hi-1 to the worker's accumulator.
+func (l *entryBody) Chunk(worker, lo, hi int) error {
+	acc := &l.by[worker].acc
+	if *acc == nil {
+		*acc = l.w.accumulator(l.m.Elem)
+	}
+	n := l.m.NNZ()
+	from, to := n/l.units*lo+n%l.units*lo/l.units, n/l.units*hi+n%l.units*hi/l.units
+	l.w.entriesOf(*acc, l.m, from, to-from)
+	return nil
+}
+
+// End joins the accumulators, and adds one zero for all that are not stored.
+func (l *entryBody) End() error {
+	all := l.w.accumulator(l.m.Elem)
+	if l.m.NNZ() < l.m.Rows*l.m.Cols {
+		l.w.part(all, value.New(l.m.Elem, 1, 1))
+	}
+	for i := range l.by {
+		if acc := l.by[i].acc; acc != nil {
+			l.w.join(all, acc)
+		}
+	}
+	l.c.Out = l.w.done(all, l.c.Type.Elem, l.m.Rows*l.m.Cols)
+	return nil
+}
+
+// columnLoop reduces the columns of a matrix as the rows of its transpose, which its first passes make.
+type columnLoop struct {
+	op.Passes
+	cut   rowCut
+	lines *lineLoop // nil while the transpose is in the making
+}
+
+// beginColumns prepares the loop; lines makes the last pass for the transpose.
+func beginColumns(m *value.CSR, workers int, lines func(t *value.CSR) *lineLoop) *columnLoop {
+	l := &columnLoop{}
+	l.Passes = beginTranspose(m, workers, func(t *value.CSR) error {
+		l.lines, l.cut = lines(t), cutByEntries(transposeUnits, t)
+		return nil
+	})
+	return l
+}
+
+func (l *columnLoop) Chunk(worker, lo, hi int) error {
+	if l.lines == nil {
+		return l.Passes.Chunk(worker, lo, hi)
+	}
+	return l.lines.Chunk(worker, l.cut.begin(lo), l.cut.begin(hi))
+}
+
+func (l *columnLoop) Next() (again bool, err error) {
+	if l.lines != nil {
+		return false, nil
+	}
+	again, err = l.Passes.Next()
+	return again || l.lines != nil, err
+}
