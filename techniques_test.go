@@ -53,6 +53,20 @@ H = G or t(G)
 c = seq(1, 3001)
 emit sum(max(c, rowmax(H * t(c))))
 `,
+	"sparse passes": `
+G = rand_graph(300, 1200, seed = 4)
+S = rand_sparse(300, 260, density = 0.03, seed = 5) - rand_sparse(300, 260, density = 0.03, seed = 5) * (rand(300, 1, seed = 6) > 0.3)
+P = t(S) @ (G or t(G)) @ S
+emit P[:, 3..9]
+emit colsum(S)
+emit colmax(P)
+emit count(colsum(i64(G)) > 4)
+emit sum(S[:, 100..200] > 0.5)
+emit norm(sqrt(abs(S)) + 1.0)
+emit mean(max(S, S * 2.0))
+emit sum(ones(30, 300) @ S)
+emit nnz(sparse(dense(S) * rand(1, 260, seed = 7)) * t(seq(1, 261)))
+`,
 	"escape times": `
 img = parfor y in 0..60, x in 0..90 {
   cr = -2.5 + 3.5 * x / 90
