@@ -140,7 +140,8 @@ func inputOf(files *source.FileSet, o Options) lower.Input {
 	if in.Load == nil {
 		in.Load = os.ReadFile
 	}
-	in.Contract = pass.NewContraction(o.Table, o.Sizes).Run
+	contraction := pass.NewContraction(o.Table, o.Sizes)
+	in.Contract, in.Argument = contraction.Run, contraction.Argument
 	in.Rules = rule.New(o.Table, rule.Canonical, nil)
 	return in
 }

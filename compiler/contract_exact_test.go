@@ -106,12 +106,13 @@ func TestContractionIsExact(t *testing.T) {
 	for seed := max(*oracleSeed, 1); programs < 50 || time.Now().Before(end); seed++ {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		text := (&integers{rng: rng}).program()
-		meaning := func(contract func(*ir.Graph, ir.ID, ir.ID, bool) ir.ID) (*ir.Graph, string) {
+		type form = func(*ir.Graph, ir.ID, ir.ID, bool) ir.ID
+		meaning := func(contract, argument form) (*ir.Graph, string) {
 			files := source.NewFileSet()
 			tree, ds := lang.Parse(files.Add("x.flow", text))
 			out := lower.Output{}
 			if !ds.HasErrors() {
-				out, ds = lower.Run(context.Background(), lower.Input{File: tree, Files: files, Table: table, MaxTasks: 1e6, Contract: contract})
+				out, ds = lower.Run(context.Background(), lower.Input{File: tree, Files: files, Table: table, MaxTasks: 1e6, Contract: contract, Argument: argument})
 			}
 			if ds.HasErrors() {
 				t.Fatalf("seed %d: %v\n%s", seed, ds, text)
@@ -121,13 +122,15 @@ func TestContractionIsExact(t *testing.T) {
 			}
 			return out.Graph, evaluated("", out.Graph).out
 		}
-		_, plain := meaning(func(_ *ir.Graph, _, root ir.ID, _ bool) ir.ID { return root })
+		asWritten := func(_ *ir.Graph, _, root ir.ID, _ bool) ir.ID { return root }
+		_, plain := meaning(asWritten, asWritten)
 		if strings.Contains(plain, "e+") || strings.Contains(plain, "nan") {
 			continue // beyond what is exact
 		}
 		programs++
 		panel := pass.Sizes{Panel: 1 + rng.IntN(4)}
-		g, contracted := meaning(pass.NewContraction(table, panel).Run)
+		contraction := pass.NewContraction(table, panel)
+		g, contracted := meaning(contraction.Run, contraction.Argument)
 		if strings.Contains(g.String(), "= gemm(") {
 			fired++
 		}

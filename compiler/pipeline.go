@@ -47,9 +47,24 @@ var pipeline = []step{
 	{PassInfo{Name: "drop-dead", Canonical: true, Required: true,
 		Doc: "drops what no emit or assert needs"},
 		deep(func(_ *state, g *ir.Graph) *ir.Graph { return pass.DropDead(g) })},
+	{PassInfo{Name: "fold-panels",
+		Doc:   "makes one loop of a product over a long inner size and the sum of its panels, where its operands are not cut",
+		After: []After{{"drop-dead", "a panel that only dead nodes read else would seem to have two readers"}}},
+		func(s *state) error {
+			fold := func(g *ir.Graph) (*ir.Graph, error) { return pass.FoldPanels(g, s.o.Table, s.o.Sizes), nil }
+			if s.o.Blocks {
+				return nil
+			}
+			g, err := pass.Bodies(s.g, fold) // one rank runs a loop, whatever their number
+			if err == nil && s.o.Ranks == 1 {
+				g, err = fold(g)
+			}
+			s.g = g
+			return err
+		}},
 	{PassInfo{Name: "hoist",
 		Doc:   "computes before a loop what is the same in all its rounds",
-		After: []After{{"drop-dead", "what nothing needs is not moved"}}},
+		After: []After{{"drop-dead", "what nothing needs is not moved"}, {"fold-panels", "a panel that is moved away is no part of its product any more"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Hoist(g, s.o.Table) })},
 	{PassInfo{Name: "merge-equal",
 		Doc:   "computes equal pure expressions once; never merges sends",

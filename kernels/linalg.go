@@ -21,7 +21,7 @@ type linear struct {
 // linalg is the rows of dense linear algebra on the given kernel set.
 func linalg(set blas.Set) []*op.Def {
 	l := &linear{pool: &scratchPool{}, f64: solverF64(set), f32: solverF32(set)}
-	rows := l.contractions()
+	rows := append(l.contractions(), l.panels())
 	rows = append(rows, l.factorizations()...)
 	rows = append(rows, l.triangularSolves()...)
 	return append(rows, triangles()...)
@@ -51,6 +51,7 @@ func (l *linear) contractions() []*op.Def {
 			Rate:   "gemm",
 			Cost:   func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
 			Kernel: l.matmul,
+			Loop:   l.tallLoop(0, l.matmul),
 		},
 		{
 			Name: "gemm", Hidden: true,
@@ -68,6 +69,7 @@ func (l *linear) contractions() []*op.Def {
 			Rate:   "gemm",
 			Cost:   func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[1], out) },
 			Kernel: l.gemm,
+			Loop:   l.tallLoop(1, l.gemm),
 		},
 		{
 			Name: "syrk", Hidden: true,

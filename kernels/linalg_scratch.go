@@ -95,15 +95,31 @@ type solver[T precision] struct {
 	syrk   func(ws *blas.Workspace, sub bool, n, k int, a []T, lda int, c []T, ldc int)
 	trsm   func(ws *blas.Workspace, m, n int, l []T, ldl int, b []T, ldb int)
 	potrf  func(ws *blas.Workspace, n int, a []T, lda int) int
+	tall   func(ws *blas.Workspace, lower bool, i0, i1, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
 	axpy   func(f T, x, y []T) // y = fma(f, x, y), element by element
 }
 
 func solverF64(s blas.Set) solver[float64] {
-	return solver[float64]{s.GemmF64, s.GemmTNF64, s.SyrkF64, s.TrsmF64, s.PotrfF64, blas.Axpy[float64]}
+	k := solver[float64]{s.GemmF64, s.GemmTNF64, s.SyrkF64, s.TrsmF64, s.PotrfF64, nil, blas.Axpy[float64]}
+	k.tall = k.stripTN
+	if t, ok := s.(blas.Tall); ok {
+		k.tall = t.TallF64
+	}
+	return k
 }
 
 func solverF32(s blas.Set) solver[float32] {
-	return solver[float32]{s.GemmF32, s.GemmTNF32, s.SyrkF32, s.TrsmF32, s.PotrfF32, blas.Axpy[float32]}
+	k := solver[float32]{s.GemmF32, s.GemmTNF32, s.SyrkF32, s.TrsmF32, s.PotrfF32, nil, blas.Axpy[float32]}
+	k.tall = k.stripTN
+	if t, ok := s.(blas.Tall); ok {
+		k.tall = t.TallF32
+	}
+	return k
+}
+
+// stripTN is blas.Tall of a set that has no kernel for it.
+func (s solver[T]) stripTN(ws *blas.Workspace, _ bool, i0, i1, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+	s.gemmTN(ws, false, i1-i0, n, k, a[i0:], lda, b, ldb, c[i0*ldc:], ldc)
 }
 
 // scratch is the memory of one running call: what the set packs into, and room for turned and saved operands.

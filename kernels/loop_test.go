@@ -155,6 +155,11 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(9000)}, op.Attr{Name: "d", Val: op.Int(5)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
 	case "rand_sparse":
 		return op.MakeAttrs(rows, cols, op.Attr{Name: "density", Val: op.Float(.01)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
+	case "matmul":
+		return nil, []value.Value{anyDense(r, e, 5000, 1+m%70), anyDense(r, e, 1+m%70, 9)}
+	case "matmul.panels":
+		a := anyDense(r, e, 3000, 1+m%70)
+		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}), []value.Value{a, anyDense(r, e, 3000, 7)}
 	case "t", "dense", "sparse":
 		return nil, []value.Value{big()}
 	}

@@ -78,7 +78,7 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 	spans := make([]source.Span, len(f.params))
 	for i, a := range args {
 		if a != nil {
-			vals[i], spans[i] = l.expr(a.Value), a.Value.Span()
+			vals[i], spans[i] = l.argument(a.Value), a.Value.Span()
 			if vals[i].kind == poison {
 				panic(bail{})
 			}
@@ -117,6 +117,16 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 	}
 	l.scope, l.call = outer, outerCall
 	l.calls = l.calls[:len(l.calls)-1]
+	return v
+}
+
+// argument elaborates an argument and brings it into canonical form, as a function may send what it computes with it.
+func (l *lowerer) argument(e ast.Expr) val {
+	from, before := ir.ID(l.g.Len()), l.sends
+	v := l.expr(e)
+	if v.kind == edge {
+		v.id = l.in.Argument(l.g, from, v.id, l.sends == before)
+	}
 	return v
 }
 

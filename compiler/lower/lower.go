@@ -31,6 +31,8 @@ type Input struct {
 	// pass.Contraction; it runs statement by statement, so that a sent expression is one node when the
 	// next is elaborated and a million sends need the memory of a million nodes.
 	Contract func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID
+	// Argument is Contract of an argument, which the expression around the call may still take up: pass.Contraction.Argument.
+	Argument func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID
 	// Schedule says what is wrong with the name of a self-scheduling technique; nil takes all names.
 	Schedule func(name string) error
 	// Rules are the canonical rewrite rules, which are applied where a product is written as an operand; nil for none.

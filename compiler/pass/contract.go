@@ -35,6 +35,8 @@ type Contraction struct {
 
 	terms []term // scratch of chain
 
+	paneled bool // the expression has a product that was cut into panels
+
 	// settled is pairs of IDs: ranges of nodes whose statements are done. A call is elaborated within the
 	// expression that it stands in, so that expression's range has nodes that statements of the function named.
 	settled []ir.ID
@@ -82,6 +84,14 @@ func NewContraction(table *op.Table, sizes Sizes) *Contraction {
 // expression does not need any more are dropped and later ones move up, so nobody may
 // hold IDs of the range but root, whose new ID is the result.
 func (c *Contraction) Run(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
+	root = c.Argument(g, from, root, compact)
+	c.settle(from)
+	return root
+}
+
+// Argument is Run of an argument of a call, which the expression that the call stands in may still take up: in f(a @ b) with
+// fn f(p) = c - p the product accumulates. It comes before the body is elaborated, whose sends fix the nodes that they read.
+func (c *Contraction) Argument(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
 	if c.g != g {
 		if c.away == nil {
 			c.away = map[*ir.Graph][]ir.ID{}
@@ -89,10 +99,13 @@ func (c *Contraction) Run(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
 		c.away[c.g] = c.settled
 		c.g, c.settled = g, c.away[g]
 	}
+	c.paneled = false
 	if root >= from {
 		root = c.contract(g, from, root, compact)
 	}
-	c.settle(from)
+	if c.paneled { // the sums of its panels are no sums of products that the program wrote
+		c.settle(from)
+	}
 	return root
 }
 
@@ -224,6 +237,7 @@ func (c *Contraction) panels(id ir.ID, attrs *op.Attrs, a, b ir.ID) (ir.ID, bool
 		}
 		return add(c.slice, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, r1-r0, c1-c0)}), types.DenseOf(t.Elem, r1-r0, c1-c0), x)
 	}
+	c.paneled = true
 	var sums []ir.ID
 	for lo := 0; lo < k; lo += c.panel {
 		hi := min(lo+c.panel, k)

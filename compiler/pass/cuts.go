@@ -54,6 +54,30 @@ func (c *cuts) of(id ir.ID) cutting {
 // made of (forwards), else by its shape.
 func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 	c := &cuts{sizes: sizes.filled(), limit: max(limit, leastLimit), by: map[ir.ID]cutting{}, g: g, done: map[recutKey]*parts{}}
+	wish := wishes(g)
+	var whole []bool
+	if sizes.Whole {
+		whole = wholes(g, c.sizes.Block, wish)
+	}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		t := g.Type(id)
+		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 || whole != nil && whole[i] {
+			continue
+		}
+		if _, _, _, sent := g.Dest(id); sent {
+			continue
+		}
+		c.at = id
+		if x, ok := c.choose(id, t, wish, table); ok {
+			c.by[id] = x
+		}
+	}
+	return c
+}
+
+// wishes is where those who read matrices in tiles want them cut.
+func wishes(g *ir.Graph) map[ir.ID]cutting {
 	wish := map[ir.ID]cutting{}
 	windows := map[ir.ID][]box{}
 	for i := range g.Nodes {
@@ -88,25 +112,7 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 			wishFor(wish, g.In(id)[0], cutting{w.cc, w.rc})
 		}
 	}
-	var whole []bool
-	if sizes.Whole {
-		whole = wholes(g, c.sizes.Block, wish)
-	}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		t := g.Type(id)
-		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 || whole != nil && whole[i] {
-			continue
-		}
-		if _, _, _, sent := g.Dest(id); sent {
-			continue
-		}
-		c.at = id
-		if x, ok := c.choose(id, t, wish, table); ok {
-			c.by[id] = x
-		}
-	}
-	return c
+	return wish
 }
 
 func wishFor(wish map[ir.ID]cutting, id ir.ID, w cutting) {

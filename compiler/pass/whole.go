@@ -12,7 +12,7 @@ import (
 // and results of elementwise operators and transposes) are one family, since blocks of one are made of blocks of the others. A family is cut if
 // one of it is
 //
-//   - the operand or result of a product, a factorisation or another operator that works by tiles,
+//   - the operand or result of a product that is no loop, of a factorisation or another operator that works by tiles,
 //   - read in tiles (slices that make a grid), or laid out of tiles,
 //   - the operand or result of an operator that can be cut and has no loop: blocks are all the parallelism there is,
 //   - larger than mostWhole: of blocks only those that somebody still needs are in memory.
@@ -86,6 +86,12 @@ func (w *families) node(id ir.ID) {
 	loop := n.Op.Loop != nil
 	switch shardOf(n.Op) {
 	case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
+		if loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(w.sig(id), t) {
+			if in := w.g.In(id); len(in) == 3 { // accumulates into a matrix that lies like the result
+				w.join(id, in[0])
+			}
+			return
+		}
 		w.mark(id)
 		for _, x := range in {
 			w.mark(x)
@@ -112,4 +118,14 @@ func (w *families) node(id ir.ID) {
 			}
 		}
 	}
+}
+
+// sig is what the row of node id is asked about.
+func (w *families) sig(id ir.ID) *op.Sig {
+	n := &w.g.Nodes[id]
+	s := &op.Sig{Def: n.Op, Attrs: n.Attrs}
+	for _, x := range w.g.In(id) {
+		s.In = append(s.In, w.g.Type(x))
+	}
+	return s
 }

@@ -1,5 +1,7 @@
 package op
 
+import "flow/ir/types"
+
 // Loop says how a kernel is run by several workers at once: as a loop over an index space of which the workers
 // take chunks, claimed under whatever self-scheduling technique the run asks for.
 //
@@ -10,6 +12,9 @@ type Loop struct {
 	// leaf and ends at one or at n; both are functions of the types and attributes alone. n is 0 for a call that is no
 	// loop: Kernel runs it.
 	Space func(c *Call) (n, leaf int)
+	// Takes says of which calls, whose shapes are known, Space is not empty, for a row whose other calls are cut into blocks;
+	// nil: where its operands are dense, of all.
+	Takes func(s *Sig, out types.Type) bool
 	// Light says that a leaf takes some microseconds: a loop of few leaves is not worth sharing.
 	Light bool
 	// Begin prepares one execution; dense results are lent already. Chunks are numbered by workers 0..workers-1.

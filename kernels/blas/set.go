@@ -43,6 +43,22 @@ type Set interface {
 	PotrfF32(ws *Workspace, n int, a []float32, lda int) (minor int)
 }
 
+// Tall is what a set may offer beside the contract: t(a)@b of matrices with many rows and few columns, without packing.
+type Tall interface {
+	// TallF64 computes rows i0..i1-1 of c = c + t(a)@b, a being k x i1 or wider and b k x n; lower: no more than the elements on and below the
+	// diagonal need be there. c is padded: i1 rounded up to TallRows rows and n to TallCols columns of it are memory that is written, with
+	// rubbish outside c itself.
+	TallF64(ws *Workspace, lower bool, i0, i1, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int)
+	// TallF32 is TallF64 in single precision.
+	TallF32(ws *Workspace, lower bool, i0, i1, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int)
+}
+
+// The padding of a Tall's result: multiples of every micro-tile's rows and vectors.
+const (
+	TallRows = 8
+	TallCols = 16
+)
+
 // sets lists what this machine and this build offer, best first. The optional set stands last, so that building
 // with it changes no bit of a program that does not ask for it by name.
 func sets() []Set {

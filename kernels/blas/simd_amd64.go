@@ -125,3 +125,11 @@ func (s *simd) PotrfF64(ws *Workspace, n int, a []float64, lda int) int {
 func (s *simd) PotrfF32(ws *Workspace, n int, a []float32, lda int) int {
 	return s.s.potrfAll(ws, n, a, lda)
 }
+
+func (s *simd) TallF64(ws *Workspace, lower bool, i0, i1, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	s.d.tallAll(ws, lower, i0, i1, n, k, a, lda, b, ldb, c, ldc)
+}
+
+func (s *simd) TallF32(ws *Workspace, lower bool, i0, i1, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
+	s.s.tallAll(ws, lower, i0, i1, n, k, a, lda, b, ldb, c, ldc)
+}

@@ -1,0 +1,126 @@
+package blas
+
+// This file tests the products of tall matrices against the reference, on operands that end where memory ends.
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// fenced is n elements, all that the slice may reach, and behind them a page that nobody may touch.
+func fenced[T element](t *testing.T, n int) []T {
+	t.Helper()
+	var zero T
+	page := syscall.Getpagesize()
+	size := roundUp(n*int(unsafe.Sizeof(zero)), page)
+	mem, err := syscall.Mmap(-1, 0, size+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = syscall.Munmap(mem) })
+	if err := syscall.Mprotect(mem[size:], syscall.PROT_NONE); err != nil {
+		t.Skip(err)
+	}
+	first := size/int(unsafe.Sizeof(zero)) - n
+	return unsafe.Slice((*T)(unsafe.Pointer(&mem[first*int(unsafe.Sizeof(zero))])), n)
+}
+
+type tall[T element] func(ws *Workspace, lower bool, i0, i1, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
+
+func TestTallProducts(t *testing.T) {
+	for _, s := range sets() {
+		k, ok := s.(Tall)
+		if !ok {
+			continue
+		}
+		r := rand.New(rand.NewPCG(21, 22))
+		t.Run(s.Name(), func(t *testing.T) {
+			for range 40 {
+				tallAgrees(t, k.TallF64, r)
+				tallAgrees(t, k.TallF32, r)
+			}
+		})
+	}
+}
+
+func tallAgrees[T element](t *testing.T, f tall[T], r *rand.Rand) {
+	t.Helper()
+	m, n, k := 1+r.IntN(60), 1+r.IntN(60), r.IntN(200)
+	a, b := fencedRandom[T](t, r, k, m), fencedRandom[T](t, r, k, n)
+	lower := r.IntN(3) == 0
+	if lower {
+		b, n = a, m
+	}
+	ldc := roundUp(n, TallCols) + r.IntN(3)
+	c := make([]T, roundUp(m, TallRows)*ldc)
+	want := make([]T, m*n)
+	for i := range m {
+		for j := range n {
+			want[i*n+j] = value[T](r, true)
+			c[i*ldc+j] = want[i*n+j]
+		}
+	}
+	refGemm(true, false, false, m, n, k, a.v, a.ld, b.v, b.ld, want, n)
+	var ws Workspace
+	cut := r.IntN(m/TallRows+1) * TallRows // strips begin where a micro-tile does
+	f(&ws, lower, 0, cut, n, k, a.v, a.ld, b.v, b.ld, c, ldc)
+	f(&ws, lower, cut, m, n, k, a.v, a.ld, b.v, b.ld, c, ldc)
+	for i := range m {
+		for j := range n {
+			if lower && j > i {
+				continue
+			}
+			if got := c[i*ldc+j]; !sameBits(got, want[i*n+j]) {
+				t.Fatalf("%d x %d over %d, rows apart %d and %d, lower %t: element %d %d is %v, want %v", m, n, k, a.ld, b.ld, lower, i, j, got, want[i*n+j])
+			}
+		}
+	}
+}
+
+// fencedRandom is k x n numbers of which the last is the last in its memory.
+func fencedRandom[T element](t *testing.T, r *rand.Rand, k, n int) matrix[T] {
+	a := matrix[T]{k, n, n + r.IntN(3)*r.IntN(20), nil}
+	if k == 0 {
+		return a
+	}
+	a.v = fenced[T](t, (k-1)*a.ld+n)
+	for i := range a.v {
+		a.v[i] = value[T](r, true)
+	}
+	return a
+}
+
+func sameBits[T element](x, y T) bool {
+	return fmt.Sprint(x) == fmt.Sprint(y) // shortest decimal forms tell all floats apart, and the signs of zeros
+}
+
+// Many rows and few columns: what the loop over panels does.
+func BenchmarkTall(b *testing.B) {
+	for _, shape := range [][3]int{{50, 50, 32768}, {50, 1, 32768}, {10, 20, 32768}} {
+		m, n, k := shape[0], shape[1], shape[2]
+		r := rand.New(rand.NewPCG(1, 1))
+		x, y := random[float64](r, k, m, false), random[float64](r, k, n, false)
+		if m == n {
+			y = x
+		}
+		c := make([]float64, roundUp(m, TallRows)*roundUp(n, TallCols))
+		var ws Workspace
+		for _, s := range sets() {
+			run := func(name string, f func()) {
+				b.Run(fmt.Sprintf("%dx%d/%s", m, n, name), func(b *testing.B) {
+					for b.Loop() {
+						f()
+					}
+					b.ReportMetric(2*float64(m*n*k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+				})
+			}
+			run(s.Name()+"/packed", func() { s.GemmTNF64(&ws, false, m, n, k, x.v, x.ld, y.v, y.ld, c, roundUp(n, TallCols)) })
+			if k2, ok := s.(Tall); ok {
+				run(s.Name()+"/tall", func() { k2.TallF64(&ws, m == n, 0, m, n, k, x.v, x.ld, y.v, y.ld, c, roundUp(n, TallCols)) })
+			}
+		}
+	}
+}

@@ -1,0 +1,316 @@
+package kernels
+
+// This file defines matmul.panels, the product over a long inner size, and which products run as loops.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/blas"
+)
+
+// panels is the row of products over more than a panel.
+func (l *linear) panels() *op.Def {
+	return &op.Def{
+		Name: "matmul.panels", Hidden: true,
+		Doc: "matmul.panels is a matrix product over a long inner size: products of panels of that many terms, added in a balanced tree. " +
+			"The compiler makes it of such a product where its operands are in one piece.",
+		Args: []op.Arg{{Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, flag("ta", "a is used transposed"), flag("tb", "b is used transposed"),
+			{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
+		Type:   matmulType,
+		Ref:    panelsRef,
+		Laws:   op.Pure | op.Total,
+		Rate:   "gemm",
+		Cost:   func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
+		Kernel: l.panelsKernel,
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return l.beginPanels(c, workers), nil },
+		},
+	}
+}
+
+// panelGrid is how a product is shared out: panels of its inner size and, where those are few, strips of rows of the result.
+type panelGrid struct {
+	k, panel, panels int
+	strip, strips    int // rows of a strip; their number
+}
+
+func (p panelGrid) count() int { return p.panels * p.strips }
+
+// fewPanels is how many panels there must be for a strip to be the whole result.
+const fewPanels = 16
+
+func panelGridOf(c *op.Call) panelGrid {
+	_, k := turned(c.In[0].Type(), c.Attrs.Bool("ta"))
+	p := panelGrid{k: k, panel: c.Attrs.Int("panel"), strip: c.Type.Rows, strips: 1}
+	if c.Type.Count() == 0 || k == 0 || p.panel < 1 {
+		return panelGrid{}
+	}
+	p.panels = (k + p.panel - 1) / p.panel
+	if p.panels < fewPanels {
+		p.strip = (c.Type.Rows*p.panels/fewPanels + blas.TallRows) / blas.TallRows * blas.TallRows
+		p.strips = (c.Type.Rows + p.strip - 1) / p.strip
+	}
+	return p
+}
+
+func (l *linear) panelsKernel(c *op.Call) error {
+	n := panelGridOf(c).count()
+	if n == 0 {
+		clearDense(c.Result())
+		return nil
+	}
+	b := l.beginPanels(c, 1)
+	if err := b.Chunk(0, 0, n); err != nil {
+		return err
+	}
+	return b.End()
+}
+
+func (l *linear) beginPanels(c *op.Call, workers int) op.LoopBody {
+	switch c.Type.Elem {
+	case types.F64:
+		return beginPanels(l, l.f64, c, workers)
+	case types.F32:
+		return beginPanels(l, l.f32, c, workers)
+	}
+	b := &panelBodyI64{panelGrid: panelGridOf(c), c: c, sums: make([]*value.Dense, workers)}
+	return b
+}
+
+// panelBody is the product of floats. Every panel has a result of its own, and End adds them up.
+type panelBody[T precision] struct {
+	panelGrid
+	l     *linear
+	by    solver[T]
+	c     *op.Call
+	lower bool // t(a) @ a is symmetric to the bit, as fma(x, y, z) is fma(y, x, z)
+	ta    bool
+	tb    bool
+	sums  []grid[T]
+}
+
+func beginPanels[T precision](l *linear, by solver[T], c *op.Call, _ int) *panelBody[T] {
+	b := &panelBody[T]{panelGrid: panelGridOf(c), l: l, by: by, c: c, ta: c.Attrs.Bool("ta"), tb: c.Attrs.Bool("tb")}
+	b.lower = c.In[0] == c.In[1] && b.ta && !b.tb
+	rows, cols := roundUp(c.Type.Rows, blas.TallRows), roundUp(c.Type.Cols, blas.TallCols)
+	room := make([]T, b.panels*rows*cols)
+	for p := range b.panels {
+		b.sums = append(b.sums, grid[T]{rows: c.Type.Rows, cols: c.Type.Cols, ld: cols, x: room[p*rows*cols:][:rows*cols]})
+	}
+	return b
+}
+
+// roundUp is the least multiple of m that is not below n.
+func roundUp(n, m int) int { return (n + m - 1) / m * m }
+
+// Chunk computes strips lo..hi-1; those of one panel follow each other.
+func (b *panelBody[T]) Chunk(_, lo, hi int) error {
+	s := b.l.pool.get()
+	defer b.l.pool.put(s)
+	for ; lo < hi; lo++ {
+		p, i := lo/b.strips, lo%b.strips*b.strip
+		from, to := p*b.panel, min((p+1)*b.panel, b.k)
+		b.strip1(s, b.sums[p], i, min(i+b.strip, b.c.Type.Rows), from, to-from)
+		s.f64, s.f32 = s.f64[:0], s.f32[:0]
+	}
+	return nil
+}
+
+// strip1 computes rows i0..i1-1 of the product of k terms from the one at from on.
+func (b *panelBody[T]) strip1(s *scratch, sum grid[T], i0, i1, from, k int) {
+	x, y := inner[T](b.c.Dense(0), b.ta, from, k), inner[T](b.c.Dense(1), !b.tb, from, k)
+	if b.ta && !b.tb {
+		b.by.tall(&s.ws, b.lower, i0, i1, sum.cols, k, x.x, x.ld, y.x, y.ld, sum.x, sum.ld)
+		return
+	}
+	if b.ta {
+		x = x.part(0, i0, k, i1-i0)
+	} else {
+		x = x.part(i0, 0, i1-i0, k)
+	}
+	gemmInto(b.by, s, sum.part(i0, 0, i1-i0, sum.cols), x, y, b.ta, b.tb, false)
+}
+
+// inner is the part of d with k terms of the inner size, which is that of its rows or of its columns.
+func inner[T precision](d *value.Dense, rows bool, from, k int) grid[T] {
+	var v value.Dense
+	if rows {
+		d.Window(&v, from, 0, k, d.Cols)
+	} else {
+		d.Window(&v, 0, from, d.Rows, k)
+	}
+	var zero T
+	e := types.F64
+	if _, single := any(zero).(float32); single {
+		e = types.F32
+	}
+	return gridOf[T](widened(&v, e))
+}
+
+// End adds the panels: pairs, then pairs of pairs.
+func (b *panelBody[T]) End() error {
+	sums := b.sums
+	for len(sums) > 1 {
+		next := sums[:0]
+		for i := 0; i < len(sums); i += 2 {
+			if i+1 < len(sums) {
+				for r := range sums[i].rows {
+					x, y := sums[i].row(r), sums[i+1].row(r)
+					for j := range x {
+						x[j] += y[j]
+					}
+				}
+			}
+			next = append(next, sums[i])
+		}
+		sums = next
+	}
+	out := gridOf[T](b.c.Result())
+	for i := range out.rows {
+		row := out.row(i)
+		copy(row, sums[0].row(i))
+		if b.lower {
+			for j := i + 1; j < out.cols; j++ {
+				row[j] = sums[0].row(j)[i]
+			}
+		}
+	}
+	b.sums = nil
+	return nil
+}
+
+// panelBodyI64 is the product of integers, whose sums need no order: a worker has one.
+type panelBodyI64 struct {
+	panelGrid
+	c    *op.Call
+	sums []*value.Dense
+}
+
+// Chunk adds strips lo..hi-1 to the worker's sum.
+func (b *panelBodyI64) Chunk(worker, lo, hi int) error {
+	if b.sums[worker] == nil {
+		b.sums[worker] = value.New(types.I64, b.c.Type.Rows, b.c.Type.Cols)
+	}
+	ta, tb := b.c.Attrs.Bool("ta"), b.c.Attrs.Bool("tb")
+	for ; lo < hi; lo++ {
+		p, i := lo/b.strips, lo%b.strips*b.strip
+		from := p * b.panel
+		k, rows := min(b.panel, b.k-from), min(b.strip, b.c.Type.Rows-i)
+		x := innerI64(b.c.Dense(0), ta, from, k)
+		if ta {
+			x = x.part(0, i, k, rows)
+		} else {
+			x = x.part(i, 0, rows, k)
+		}
+		gemmI64(gridOf[int64](b.sums[worker]).part(i, 0, rows, b.c.Type.Cols), x, innerI64(b.c.Dense(1), !tb, from, k), ta, tb, false)
+	}
+	return nil
+}
+
+func innerI64(d *value.Dense, rows bool, from, k int) grid[int64] {
+	if rows {
+		return gridOf[int64](widened(d.View(from, 0, k, d.Cols), types.I64))
+	}
+	return gridOf[int64](widened(d.View(0, from, d.Rows, k), types.I64))
+}
+
+// End adds the workers' sums.
+func (b *panelBodyI64) End() error {
+	out := gridOf[int64](b.c.Result())
+	clearDense(b.c.Result())
+	for _, s := range b.sums {
+		if s == nil {
+			continue
+		}
+		for i := range out.rows {
+			for j, v := range gridOf[int64](s).row(i) {
+				out.row(i)[j] += v
+			}
+		}
+	}
+	return nil
+}
+
+// The bounds of a product that runs as a loop over the rows of its result: a tall left factor, and a right one that stays in a second-level cache.
+const (
+	tallRatio = 8       // rows to columns of the result and to the inner size, at least
+	mostRight = 1 << 15 // elements of the right factor
+)
+
+// leastTall is the least number of rows of a leaf: the right factor is packed anew for each.
+const leastTall = 512
+
+// tallProduct reports that a product of a, the input at first, and the next one is such a product. Its operands need not be cut.
+func tallProduct(s *op.Sig, first int, out types.Type) bool {
+	a, b := s.In[first], s.In[first+1]
+	if !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() || s.Attrs.Bool("ta") {
+		return false
+	}
+	return out.Rows >= tallRatio*max(a.Cols, out.Cols) && b.Count() > 0 && b.Count() <= mostRight
+}
+
+// tallLoop is the Loop of matmul and gemm, whose left factor is input first: each chunk is the product of its rows.
+func (l *linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
+	parts := []part{partSame, partRows, partWhole}
+	if first == 0 {
+		parts = parts[1:]
+	}
+	rows := windowLoop(kernel, parts...)
+	takes := func(s *op.Sig, out types.Type) bool { return tallProduct(s, first, out) }
+	return &op.Loop{
+		Light: true,
+		Takes: takes,
+		Space: func(c *op.Call) (n, leaf int) {
+			s := &op.Sig{Def: c.Def, Attrs: c.Attrs}
+			for _, v := range c.In {
+				s.In = append(s.In, v.Type())
+			}
+			if !takes(s, c.Type) {
+				return 0, 0
+			}
+			return c.Type.Rows, max(leastTall, leafElements/max(1, s.In[first].Cols))
+		},
+		Begin: rows.Begin,
+	}
+}
+
+// panelsRef is the definition: a chain for every panel, and the tree.
+func panelsRef(c *op.Call) (value.Value, error) {
+	a, b := c.Dense(0), c.Dense(1)
+	ta, tb := c.Attrs.Bool("ta"), c.Attrs.Bool("tb")
+	_, k := turned(a.Type(), ta)
+	panel := c.Attrs.Int("panel")
+	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	for i := range out.Rows {
+		for j := range out.Cols {
+			var sums []value.Scalar
+			for p := 0; p < k; p++ {
+				if p%panel == 0 {
+					sums = append(sums, value.Scalar{Elem: out.Elem})
+				}
+				at := len(sums) - 1
+				sums[at] = stepRef(out.Elem, false, atRef(a, ta, i, p), atRef(b, tb, p, j), sums[at])
+			}
+			out.Set(i, j, treeRef(out.Elem, sums))
+		}
+	}
+	return out, nil
+}
+
+// treeRef adds neighbours until one sum is left; a last one without a neighbour waits.
+func treeRef(e types.Elem, sums []value.Scalar) value.Scalar {
+	if len(sums) == 0 {
+		return value.Scalar{Elem: e}
+	}
+	for len(sums) > 1 {
+		var next []value.Scalar
+		for ; len(sums) > 1; sums = sums[2:] {
+			one := value.I64(1)
+			next = append(next, stepRef(e, false, sums[1], one.Convert(e), sums[0])) // x + 1*y, rounded once
+		}
+		sums = append(next, sums...)
+	}
+	return sums[0]
+}

@@ -1,0 +1,92 @@
+package kernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Products in panels equal their definition in every set, and so do their loops.
+func TestPanelsEqualTheirDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(61, 62))
+	for _, set := range chainSets(t) {
+		d := rowNamed(t, linalg(set), "matmul.panels")
+		for range 60 {
+			e := elemsUnderTest[r.IntN(4)]
+			m, n, k := someSize(r), someSize(r), r.IntN(300)
+			ta, tb := r.IntN(4) > 0, r.IntN(4) == 0
+			attrs := op.MakeAttrs(attr("ta", op.Bool(ta)), attr("tb", op.Bool(tb)), attr("panel", op.Int(1+r.IntN(120))))
+			a, b := randomDense(r, e, m, k), randomDense(r, e, k, n)
+			if ta {
+				a = randomDense(r, e, k, m)
+			}
+			if tb {
+				b = randomDense(r, e, n, k)
+			}
+			if a.Elem == types.F64 && k > 0 && m > 0 && r.IntN(5) == 0 {
+				a.Set(r.IntN(a.Rows), r.IntN(a.Cols), value.F64([]float64{math.Inf(1), math.NaN(), math.Copysign(0, -1)}[r.IntN(3)]))
+			}
+			if _, ok := check(t, d, attrs, []value.Value{a, b}); !ok {
+				t.Fatalf("refused: %v @ %v", a.Type(), b.Type())
+			}
+			if ta && !tb {
+				check(t, d, attrs, []value.Value{a, a}) // symmetric
+			}
+		}
+	}
+}
+
+// Products of tall matrices as loops give the bits of their kernels, from any start.
+func TestTallProductsAsLoops(t *testing.T) {
+	r := rand.New(rand.NewPCG(63, 64))
+	for _, set := range chainSets(t) {
+		rows := linalg(set)
+		for _, name := range []string{"matmul", "gemm"} {
+			d := rowNamed(t, rows, name)
+			for range 6 {
+				e := []types.Elem{types.F64, types.F32, types.I64}[r.IntN(3)]
+				n, k := 1+r.IntN(30), 1+r.IntN(30)
+				m := 20000 + r.IntN(2000)
+				tb := r.IntN(2) == 0
+				a, b := randomDense(r, e, m, k), randomDense(r, e, k, n)
+				if tb {
+					b = randomDense(r, e, n, k)
+				}
+				in := []value.Value{a, b}
+				if name == "gemm" {
+					in = []value.Value{randomDense(r, e, m, n), a, b}
+				}
+				c := &op.Call{Def: d, In: in, Attrs: op.MakeAttrs(attr("tb", op.Bool(tb))), Type: types.DenseOf(e, m, n)}
+				space, leaf := d.Loop.Space(c)
+				if space != m || leaf >= m {
+					t.Fatalf("%s of %d x %d by %d x %d is no loop: %d by %d", name, m, k, k, n, space, leaf)
+				}
+				started := func() value.Value {
+					own := *c
+					lend(&own)
+					if d.Accum > 0 {
+						own.Result().CopyFrom(c.Dense(d.Accum - 1))
+					}
+					return own.Out
+				}
+				c.Out = started()
+				if err := d.Kernel(c); err != nil {
+					t.Fatal(err)
+				}
+				want := c.Out
+				c.Out = started()
+				got, err := chunked(r, c, space, leaf, 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if msg := differ(got, want); msg != "" {
+					t.Fatalf("%s as a loop: %s", name, msg)
+				}
+			}
+		}
+	}
+}
