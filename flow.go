@@ -32,6 +32,7 @@ type CompileOptions struct {
 	Ranks    int      // how many ranks the plan is for; 0: 1
 	Disable  []string // passes to leave out
 	MaxTasks int      // 0: two million
+	PlanOnly bool     // the program will not be evaluated by its definition, which then takes no memory
 	Verify   bool     // check every invariant after every pass
 	Dump     func(pass string, g *ir.Graph)
 	Rates    plan.Rates // measured costs; nil: guesses
@@ -47,7 +48,7 @@ func (o CompileOptions) options() (compiler.Options, error) {
 	}
 	return compiler.Options{
 		Table: table, Ranks: max(o.Ranks, 1), Sets: o.Set, Disable: o.Disable, Verify: o.Verify, Dump: o.Dump,
-		Rates: o.Rates, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Schedule: knownSchedule,
+		Rates: o.Rates, PlanOnly: o.PlanOnly, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Schedule: knownSchedule,
 	}, nil
 }
 
@@ -182,6 +183,9 @@ func finish(out *Output, own bool, p *Program, err error) error {
 // Evaluate runs the program by the definitions of its operators, one node at a time: slow, and what every engine is
 // compared with. It prints what Run prints.
 func (p *Program) Evaluate(stdout io.Writer) error {
+	if p.Program == nil {
+		return &Bug{Text: "a program that was compiled with PlanOnly is evaluated by its definition"}
+	}
 	out := NewOutput(stdout)
 	_, err := eval.Run(p.Program, out)
 	return finish(out, true, p, err)

@@ -39,7 +39,7 @@ func compileTiles(tb testing.TB, nt, nb, ranks int, dump func(string, *ir.Graph)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, ds := compiler.Compile(context.Background(), "x.flow", []byte(tiledCholesky), compiler.Options{Table: table, Ranks: ranks, Std: stdlib.Files, Dump: dump,
+	r, ds := compiler.Compile(context.Background(), "x.flow", []byte(tiledCholesky), compiler.Options{Table: table, Ranks: ranks, Std: stdlib.Files, Dump: dump, PlanOnly: true,
 		Sets: []compiler.Setting{{Name: "nt", Text: fmt.Sprint(nt)}, {Name: "nb", Text: fmt.Sprint(nb)}}})
 	if ds.HasErrors() {
 		tb.Fatal(ds)

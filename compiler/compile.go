@@ -39,6 +39,8 @@ type Options struct {
 	Dump func(pass string, g *ir.Graph)
 	// Rates are measured kernel costs; nil takes guesses.
 	Rates plan.Rates
+	// PlanOnly leaves Result.Program nil: nobody will evaluate the definition, and the memory of a large one serves its plan.
+	PlanOnly bool
 	// MaxTasks bounds the unrolled program; 0 is two million.
 	MaxTasks int
 	// Sizes make blocks tiny, for tests; the zero value is the one for programs.
@@ -58,7 +60,7 @@ type Result struct {
 	Files  *source.FileSet
 	Params []Param
 	// Program is the graph after the canonical passes: what the program means, and what the
-	// reference evaluator evaluates.
+	// reference evaluator evaluates. Options.PlanOnly leaves it out.
 	Program  *ir.Graph
 	Plan     *plan.Plan
 	Passes   []PassStat
@@ -183,7 +185,7 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds sou
 			return append(ds, Bug(fmt.Sprintf("pass %s: %v", at, err), nil))
 		}
 		r.note(at, t, before, s.g, o)
-		if p.Canonical {
+		if p.Canonical && !o.PlanOnly {
 			r.Program, s.program = s.g, s.g
 		}
 		if o.Verify {

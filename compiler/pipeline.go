@@ -28,7 +28,7 @@ type After struct{ Pass, Why string }
 // state is what passes hand on.
 type state struct {
 	g       *ir.Graph
-	program *ir.Graph // after the canonical passes: nobody may change it any more
+	program *ir.Graph // after the canonical passes: nobody may change it any more; nil where it is not kept
 	parts   *pass.Partitioned
 	owner   []int32
 	prio    []int32
@@ -182,7 +182,7 @@ func simplify(g *ir.Graph, o *Options) *ir.Graph {
 		}
 		g = pass.SweepDead(out) // which is the rules' own
 		if !slices.Contains(o.Disable, "merge-equal") {
-			g = pass.MergeEqual(g)
+			g = pass.SweepEqual(g)
 		}
 	}
 	return g

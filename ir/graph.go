@@ -24,8 +24,8 @@ type Node struct {
 	Span   source.Span
 	in     uint32 // offset of the inputs in Graph.ins
 	nin    int32
-	loop   uint32 // offset of the loop context in Graph.ctx; 0: none
-	dest   uint32 // offset of the channel element that the node sends to; 0: none
+	loop   uint32 // the loop context in Graph.ctx; 0: none
+	dest   uint32 // the channel element that the node sends to, in Graph.ctx; 0: none
 	Call   int32  // index into Graph.Calls; 0: the program itself
 }
 
@@ -45,8 +45,8 @@ type Graph struct {
 	types   []types.Type
 	typeOf  map[types.Type]uint32
 	ins     []ID
-	scratch []ID    // of Sweep
-	ctx     []int32 // loop contexts and destinations; entry 0 is unused so that 0 means none
+	scratch []ID     // of Sweep
+	ctx     contexts // loop contexts (scope, indices) and destinations (grid, version, subscripts)
 }
 
 // Scope is a loop nest: the names of its indices, outermost first.
@@ -68,7 +68,7 @@ type Call struct {
 
 // New is an empty graph.
 func New() *Graph {
-	return &Graph{ctx: make([]int32, 1), Calls: []Call{{Name: "program"}}, typeOf: map[types.Type]uint32{}}
+	return &Graph{Calls: []Call{{Name: "program"}}, typeOf: map[types.Type]uint32{}}
 }
 
 // Len is the number of nodes.
@@ -151,6 +151,13 @@ func (g *Graph) Grow(n int) {
 	g.ins = slices.Grow(g.ins, 2*n)
 }
 
+// Clip gives back the room for more nodes where there is much of it, as when a graph has grown node by node.
+func (g *Graph) Clip() {
+	if cap(g.Nodes)-len(g.Nodes) > len(g.Nodes)/8 {
+		g.Nodes, g.Edges, g.ins = slices.Clone(g.Nodes), slices.Clone(g.Edges), slices.Clone(g.ins)
+	}
+}
+
 // Origin is where a node came from.
 type Origin struct {
 	Span source.Span
@@ -185,37 +192,17 @@ func (g *Graph) Replace(id ID, d *op.Def, attrs *op.Attrs, in ...ID) {
 }
 
 // Loop is a loop context: indices of a scope. The result can be given to many origins.
-func (g *Graph) Loop(scope int, at []int) uint32 {
-	g.growCtx()
-	off := uint32(len(g.ctx))
-	g.ctx = append(g.ctx, int32(scope))
-	for _, v := range at {
-		g.ctx = append(g.ctx, int32(v))
-	}
-	return off
-}
-
-// growCtx makes room by half, where append makes room by a quarter and so copies more.
-func (g *Graph) growCtx() {
-	if n := len(g.ctx); cap(g.ctx)-n < 8 {
-		g.ctx = slices.Grow(g.ctx, max(64, n/2))
-	}
-}
+func (g *Graph) Loop(scope int, at []int) uint32 { return g.ctx.add([]int32{int32(scope)}, at) }
 
 // DropLoop takes back what Loop gave last. No node may have been made since.
-func (g *Graph) DropLoop(loop uint32) { g.ctx = g.ctx[:loop] }
+func (g *Graph) DropLoop(loop uint32) { g.ctx.drop(loop) }
 
 // InLoop is o in the loop context that Loop gave.
 func (o Origin) InLoop(loop uint32) Origin { o.loop = loop; return o }
 
 // Sends is o as a send to element at of a grid, becoming its given version.
 func (g *Graph) Sends(o Origin, grid, version int, at []int) Origin {
-	g.growCtx()
-	o.dest = uint32(len(g.ctx))
-	g.ctx = append(g.ctx, int32(grid), int32(version))
-	for _, v := range at {
-		g.ctx = append(g.ctx, int32(v))
-	}
+	o.dest = g.ctx.add([]int32{int32(grid), int32(version)}, at)
 	return o
 }
 
@@ -229,8 +216,9 @@ func (g *Graph) Indices(id ID) (names []string, at []int32) {
 	if off == 0 {
 		return nil, nil
 	}
-	names = g.Scopes[g.ctx[off]].Names
-	return names, g.ctx[off+1 : int(off)+1+len(names)]
+	l := g.ctx.from(off)
+	names = g.Scopes[l[0]].Names
+	return names, l[1 : 1+len(names)]
 }
 
 // Dest is the channel element that a node sends to; ok is false if it sends to none.
@@ -244,9 +232,9 @@ func (g *Graph) OriginDest(o Origin) (grid int, version int, at []int32, ok bool
 	if off == 0 {
 		return 0, 0, nil, false
 	}
-	grid, version = int(g.ctx[off]), int(g.ctx[off+1])
-	n := len(g.Grids[grid].Dims)
-	return grid, version, g.ctx[off+2 : int(off)+2+n], true
+	l := g.ctx.from(off)
+	grid, version = int(l[0]), int(l[1])
+	return grid, version, l[2 : 2+len(g.Grids[grid].Dims)], true
 }
 
 // Uses counts the readers of every edge.
@@ -269,11 +257,12 @@ func (g *Graph) Sweep(from ID, live []int32, to []ID) {
 	if n == 0 {
 		return
 	}
-	base := g.Nodes[from].in
-	for i := int(from); i < len(g.Nodes); i++ {
-		base = min(base, g.Nodes[i].in)
+	base, inOrder := g.inputsFrom(from)
+	// Where no node's inputs lie before those of an earlier one, they move up in place; else by way of a copy.
+	ins := g.ins[base:base]
+	if !inOrder {
+		ins = slices.Grow(g.scratch[:0], len(g.ins)-int(base))
 	}
-	scratch := g.scratch[:0]
 	at := from
 	for i := range n {
 		if live[i] == 0 {
@@ -281,31 +270,47 @@ func (g *Graph) Sweep(from ID, live []int32, to []ID) {
 			continue
 		}
 		node := g.Nodes[int(from)+i]
-		off := uint32(len(scratch))
+		off := uint32(len(ins))
 		for _, x := range g.ins[node.in : node.in+uint32(node.nin)] {
 			if x >= from {
 				x = to[x-from]
 			}
-			scratch = append(scratch, x)
+			ins = append(ins, x)
 		}
 		node.in = base + off
 		g.Nodes[at], g.Edges[at] = node, g.Edges[int(from)+i]
 		to[i] = at
 		at++
 	}
-	g.scratch = scratch
-	g.ins = append(g.ins[:base], scratch...)
-	if cap(scratch) > 1<<16 {
-		g.scratch = nil // of a whole graph, once
+	if inOrder {
+		g.ins = g.ins[:int(base)+len(ins)]
+	} else {
+		g.ins = append(g.ins[:base], ins...)
+		if g.scratch = ins; cap(ins) > 1<<16 {
+			g.scratch = nil // of a whole graph, once
+		}
 	}
 	g.Nodes, g.Edges = g.Nodes[:at], g.Edges[:at]
+}
+
+// inputsFrom is where the inputs of the nodes from `from` on begin, and whether they lie in the order of the nodes.
+func (g *Graph) inputsFrom(from ID) (base uint32, inOrder bool) {
+	base, inOrder = g.Nodes[from].in, true
+	end := base
+	for i := int(from); i < len(g.Nodes); i++ {
+		n := &g.Nodes[i]
+		base = min(base, n.in)
+		inOrder = inOrder && n.in >= end
+		end = n.in + uint32(n.nin)
+	}
+	return base, inOrder
 }
 
 // CopyTables shares the tables that nodes refer to, so that nodes of old can be
 // added to g with their origins.
 func (g *Graph) CopyTables(old *Graph) {
 	g.Scopes, g.Grids, g.Calls = old.Scopes, old.Grids, old.Calls
-	g.ctx = old.ctx[:len(old.ctx):len(old.ctx)]
+	g.ctx = old.ctx.shared()
 }
 
 // CopyNode appends node id of old with inputs in; tables must have been copied.

@@ -89,7 +89,7 @@ func (g *Graph) printNode(b *bufio.Writer, indent string, id ID) {
 	}
 	if n.loop != 0 {
 		_, at := g.Indices(id)
-		fmt.Fprintf(b, " loop %d(%s)", g.ctx[n.loop], ints(at))
+		fmt.Fprintf(b, " loop %d(%s)", g.ctx.from(n.loop)[0], ints(at))
 	}
 	if grid, version, at, ok := g.Dest(id); ok {
 		fmt.Fprintf(b, " dest %d(%s)v%d", grid, ints(at), version)

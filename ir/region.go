@@ -110,7 +110,7 @@ func (g *Graph) Splice(r *Region, args []ID, call int32) []ID {
 		n := &old.Nodes[i]
 		o := Origin{Span: n.Span, Call: callOf(n.Call)}
 		if _, idx := old.Indices(id); idx != nil {
-			o = o.InLoop(g.Loop(scopes+int(old.ctx[n.loop]), widen(idx)))
+			o = o.InLoop(g.Loop(scopes+int(old.ctx.from(n.loop)[0]), widen(idx)))
 		}
 		if grid, version, idx, ok := old.Dest(id); ok {
 			o = g.Sends(o, grids+grid, version, widen(idx))

@@ -63,6 +63,7 @@ func (s *session) evalCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			o.PlanOnly = false
 			p, err := s.compile(c.Context, c, o)
 			if err != nil {
 				return err

@@ -39,7 +39,7 @@ func ranksFlag() cli.Flag {
 
 // compileOptions reads the flags of programFlags.
 func (s *session) compileOptions(c *cli.Context) (flow.CompileOptions, error) {
-	o := flow.CompileOptions{Kernels: c.String("kernels"), MaxTasks: c.Int("max-tasks"), Disable: c.StringSlice("disable"),
+	o := flow.CompileOptions{Kernels: c.String("kernels"), MaxTasks: c.Int("max-tasks"), Disable: c.StringSlice("disable"), PlanOnly: true,
 		Verify: os.Getenv("FLOW_DEBUG") != ""}
 	if o.MaxTasks < 1 {
 		return o, usagef("--max-tasks is at least 1")

@@ -37,11 +37,11 @@ func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
 		if v.kind != tuple || len(v.elems) != len(t.Fields) {
 			l.failf("E200", at, "a tuple of %d parts is wanted, this is %s", len(t.Fields), l.what(v))
 		}
-		out := val{kind: tuple}
+		parts := make([]val, len(t.Fields))
 		for i, f := range t.Fields {
-			out.elems = append(out.elems, l.ascribe(v.elems[i], f.Type, at))
+			parts[i] = l.ascribe(v.elems[i], f.Type, at)
 		}
-		return out
+		return seqVal(tuple, parts)
 	case *ast.GridType:
 		if v.kind != array {
 			l.failf("E200", at, "a channel array is wanted, this is %s", l.what(v))

@@ -92,11 +92,11 @@ func (u *union) meet(a, b val) val {
 		panic(bail{})
 	}
 	if a.kind == tuple && b.kind == tuple && len(a.elems) == len(b.elems) {
-		out := val{kind: tuple, elems: make([]val, len(a.elems))}
-		for i := range a.elems {
-			out.elems[i] = u.meet(a.elems[i], b.elems[i])
+		parts := make([]val, len(a.elems))
+		for i := range parts {
+			parts[i] = u.meet(a.elems[i], b.elems[i])
 		}
-		return out
+		return seqVal(tuple, parts)
 	}
 	for _, v := range []val{a, b} {
 		if v.kind != konst && v.kind != edge && v.kind != tuple {
@@ -140,9 +140,11 @@ func (u *union) fill(v val, parts []ir.ID) val {
 	case edge:
 		return u.l.edgeVal(parts[v.id])
 	case tuple:
-		for i := range v.elems {
-			v.elems[i] = u.fill(v.elems[i], parts)
+		elems := make([]val, len(v.elems))
+		for i, x := range v.elems {
+			elems[i] = u.fill(x, parts)
 		}
+		return seqVal(tuple, elems)
 	}
 	return v
 }

@@ -188,10 +188,11 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			break
 		}
 	}
-	in := make([]val, 0, len(e.Args))
-	spans := make([]source.Span, 0, len(e.Args))
-	var attrs []op.Attr
+	var few [4]val
+	var where [4]source.Span
 	var buf [8]bool
+	in, spans := few[:0], where[:0]
+	var attrs []op.Attr
 	given := append(buf[:0], make([]bool, len(d.Args))...)
 	next := 0
 	for _, a := range e.Args {

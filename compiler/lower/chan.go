@@ -49,8 +49,11 @@ func (g *grid) offset(at []int) int {
 	return o
 }
 
-func (g *grid) at(off int) []int {
-	at := make([]int, len(g.dims))
+func (g *grid) at(off int) []int { return g.subscripts(off, nil) }
+
+// subscripts is at in the memory of buf.
+func (g *grid) subscripts(off int, buf []int) []int {
+	at := append(buf[:0], g.dims...)
 	for i := len(g.dims) - 1; i >= 0; i-- {
 		at[i] = off % g.dims[i]
 		off /= g.dims[i]
@@ -101,7 +104,7 @@ func (l *lowerer) channel(s *ast.Chan) {
 		g.name, g.span, g.outer = s.Name.Name, s.Name.At, false
 		g.cur, g.ver, g.typ = append([]ir.ID(nil), g.cur...), make([]int32, len(g.cur)), append([]types.Type(nil), g.typ...)
 		l.openGrid(&g)
-		l.declare(s.Name, val{kind: array, grid: &g})
+		l.declare(s.Name, arrayVal(&g))
 	case s.Type != nil:
 		t, ok := s.Type.(*ast.GridType)
 		if !ok {
@@ -121,7 +124,7 @@ func (l *lowerer) channel(s *ast.Chan) {
 			g.typ[i] = elem
 		}
 		l.openGrid(g)
-		l.declare(s.Name, val{kind: array, grid: g})
+		l.declare(s.Name, arrayVal(g))
 	default:
 		l.failf("E401", s.Span(), "`chan %s` needs `= tiles(..)` or `: grid[n] of T`", s.Name.Name)
 	}
@@ -245,10 +248,12 @@ func (l *lowerer) sent(g *grid, off int, e ast.Expr) ir.ID {
 	}
 	if _, _, _, taken := l.g.Dest(id); !taken {
 		g.ver[off]++
-		l.g.SetOrigin(id, l.g.Sends(l.g.Origin(id), g.num, int(g.ver[off]), g.at(off)))
+		var buf [4]int
+		at := g.subscripts(off, buf[:])
+		l.g.SetOrigin(id, l.g.Sends(l.g.Origin(id), g.num, int(g.ver[off]), at))
 		for x := from; x < id; x++ { // what could not become one node is still this send's work; constants are anybody's
 			if _, _, _, taken := l.g.Dest(x); !taken && l.g.Nodes[x].Op.Shard.Kind != op.ShardMove && l.g.Nodes[x].Op != l.constant {
-				l.g.SetOrigin(x, l.g.Sends(l.g.Origin(x), g.num, int(g.ver[off]), g.at(off)))
+				l.g.SetOrigin(x, l.g.Sends(l.g.Origin(x), g.num, int(g.ver[off]), at))
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func (l *lowerer) equations(s *ast.Chan) {
 		g.eq.state[g.offset(p)] = 0
 	}
 	l.openGrid(g)
-	l.declare(s.Name, val{kind: array, grid: g})
+	l.declare(s.Name, arrayVal(g))
 	g.eq.env = l.scope
 	// All elements, in order of their indices; each asks for what it needs.
 	for _, p := range points {

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"math"
+	"slices"
 
 	"flow/compiler/check"
 	"flow/ir"
@@ -40,22 +41,22 @@ func (l *lowerer) expr(e ast.Expr) val {
 	case *ast.If:
 		return l.ifExpr(e)
 	case *ast.Lambda:
-		return val{kind: function, fn: &fun{name: "fn", params: e.Params, expr: e.Expr, body: e.Body, env: l.scope, span: e.Span()}}
+		return funVal(&fun{name: "fn", params: e.Params, expr: e.Expr, body: e.Body, env: l.scope, span: e.Span()})
 	case *ast.List:
 		if len(e.Elems) == 1 {
 			if c, is := e.Elems[0].(*ast.Comp); is { // [for ..] is the list of the values, not a list with a list in it
-				return val{kind: list, elems: l.comprehension(c)}
+				return seqVal(list, l.comprehension(c))
 			}
 		}
-		return val{kind: list, elems: l.exprs(e.Elems)}
+		return seqVal(list, l.exprs(e.Elems))
 	case *ast.Tuple:
-		out := val{kind: tuple}
-		for _, x := range e.Elems { // each is contracted for itself, as if it stood alone
-			out.elems = append(out.elems, l.whole(x))
+		parts := make([]val, len(e.Elems))
+		for i, x := range e.Elems { // each is contracted for itself, as if it stood alone
+			parts[i] = l.whole(x)
 		}
-		return out
+		return seqVal(tuple, parts)
 	case *ast.Comp:
-		return val{kind: list, elems: l.comprehension(e)}
+		return seqVal(list, l.comprehension(e))
 	case *ast.Duration:
 		l.failf("L009", e.Span(), "durations are not built yet")
 	case *ast.Parfor:
@@ -320,16 +321,15 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 		list = append(list, l.toEdge(l.adapt(v, meet), spans[i]))
 		looked = looked || v.product
 	}
-	if looked && l.in.Rules != nil {
-		written := func(id ir.ID) bool {
-			for _, v := range in {
-				if v.product && v.id == id {
-					return true
-				}
+	if looked && l.in.Rules != nil && l.in.Rules.Concerns(d) {
+		var written []ir.ID // of its own, like the list below: else the arguments of every call would be on the heap
+		for _, v := range in {
+			if v.product {
+				written = append(written, v.id)
 			}
-			return false
 		}
-		if id, ok := l.in.Rules.Rewrite(l.g, d, attrs, list, l.origin(at), written); ok {
+		single := func(id ir.ID) bool { return slices.Contains(written, id) }
+		if id, ok := l.in.Rules.Rewrite(l.g, d, attrs, slices.Clone(list), l.origin(at), single); ok {
 			return l.edgeVal(id)
 		}
 	}
@@ -466,6 +466,11 @@ func fieldHelp(name string) string {
 
 // intArg is an integer known before the run.
 func (l *lowerer) intArg(e ast.Expr, what string) int {
+	if n, ok := e.(*ast.Name); ok { // the subscripts of a million tasks: without copies of the value
+		if v, ok := l.scope.lookup(n.Name); ok && v.isInt() {
+			return int(v.s.I)
+		}
+	}
 	v := l.expr(e)
 	if v.kind == poison {
 		panic(bail{})

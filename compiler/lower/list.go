@@ -20,7 +20,7 @@ func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
 	if !v.isRows() {
 		rows = make([]val, len(v.elems))
 		for i, x := range v.elems {
-			rows[i] = val{kind: list, elems: []val{x}}
+			rows[i] = seqVal(list, []val{x})
 		}
 	}
 	if len(rows) == 0 || len(rows[0].elems) == 0 {

@@ -67,7 +67,9 @@ func Run(ctx context.Context, in Input) (Output, source.Diagnostics) {
 	out := Output{Params: l.params, Graph: l.g}
 	if ds.HasErrors() {
 		out.Graph = nil
+		return out, ds
 	}
+	l.g.Clip()
 	return out, ds
 }
 

@@ -174,7 +174,7 @@ func (l *lowerer) importFile(s *ast.Import) {
 		}
 	}
 	m := l.file(name, text, s.Path.Span(), id.Name)
-	l.declare(id, val{kind: module, mod: m})
+	l.declare(id, moduleVal(m))
 }
 
 // load finds an imported file beside the importing one, then in the library.
@@ -251,8 +251,8 @@ func (l *lowerer) loadStd() {
 		}
 		for _, s := range tree.Stmts {
 			if fn, ok := s.(*ast.FnDecl); ok {
-				std.bind(fn.Name.Name, val{kind: function, fn: &fun{name: fn.Name.Name, params: fn.Params, result: fn.Result,
-					expr: fn.Expr, body: fn.Body, env: std, span: fn.Name.At}}, fn.Name.At)
+				std.bind(fn.Name.Name, funVal(&fun{name: fn.Name.Name, params: fn.Params, result: fn.Result,
+					expr: fn.Expr, body: fn.Body, env: std, span: fn.Name.At}), fn.Name.At)
 			}
 		}
 	}

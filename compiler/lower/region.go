@@ -75,13 +75,15 @@ func (l *lowerer) here(v val) val {
 			v.id, v.level = l.capture(l.region, v.id, v.level), l.region.level
 		}
 	case array:
-		v.grid = l.seen(l.region, v.grid)
+		if g := l.seen(l.region, v.grid); g != v.grid {
+			return arrayVal(g)
+		}
 	case tuple, list:
 		elems := make([]val, len(v.elems))
 		for i, x := range v.elems {
 			elems[i] = l.here(x)
 		}
-		v.elems = elems
+		return seqVal(v.kind, elems)
 	}
 	return v
 }

@@ -73,8 +73,8 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	case *ast.Param:
 		l.param(s)
 	case *ast.FnDecl:
-		l.declare(s.Name, val{kind: function, fn: &fun{name: s.Name.Name, params: s.Params, result: s.Result,
-			expr: s.Expr, body: s.Body, env: l.scope, span: s.Name.At}})
+		l.declare(s.Name, funVal(&fun{name: s.Name.Name, params: s.Params, result: s.Result,
+			expr: s.Expr, body: s.Body, env: l.scope, span: s.Name.At}))
 	case *ast.Import:
 		l.importFile(s)
 	case *ast.Chan:

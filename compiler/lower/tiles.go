@@ -108,7 +108,7 @@ func (l *lowerer) tiles(e *ast.Call) val {
 		}
 	}
 	l.sends++
-	return val{kind: array, grid: g}
+	return arrayVal(g)
 }
 
 // untile lays the latest tokens of an array of tiles into one matrix; elements that

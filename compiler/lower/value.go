@@ -22,25 +22,35 @@ const (
 	module
 )
 
-// val is an elaboration-time value.
+// val is an elaboration-time value. It is passed by value, a dozen times for every task of a program, and so it is small.
 type val struct {
-	kind    kind
-	untyped bool         // of konst: a literal, which takes the type its context wants
-	id      ir.ID        // of edge
-	level   int32        // of edge: how many regions the graph of id lies in
-	product bool         // of edge: a product that has no name, which canonical rules may look into
-	s       value.Scalar // of konst
-	grid    *grid        // of array
-	fn      *fun         // of function
-	elems   []val        // of list and tuple
-	mod     *scope       // of module
+	kind      kind
+	untyped   bool         // of konst: a literal, which takes the type its context wants
+	product   bool         // of edge: a product that has no name, which canonical rules may look into
+	id        ir.ID        // of edge
+	level     int32        // of edge: how many regions the graph of id lies in
+	s         value.Scalar // of konst
+	*compound              // of all other kinds; nil of these
 }
+
+// compound is what a value holds that is neither one constant nor one edge. It is not changed once a value has it.
+type compound struct {
+	grid  *grid  // of array
+	fn    *fun   // of function
+	elems []val  // of list and tuple
+	mod   *scope // of module
+}
+
+func arrayVal(g *grid) val           { return val{kind: array, compound: &compound{grid: g}} }
+func funVal(f *fun) val              { return val{kind: function, compound: &compound{fn: f}} }
+func seqVal(k kind, elems []val) val { return val{kind: k, compound: &compound{elems: elems}} }
+func moduleVal(m *scope) val         { return val{kind: module, compound: &compound{mod: m}} }
 
 func (l *lowerer) edgeVal(id ir.ID) val { return val{kind: edge, id: id, level: l.level()} }
 
 func intVal(n int) val            { return val{kind: konst, s: value.I64(int64(n))} }
 func konstVal(s value.Scalar) val { return val{kind: konst, s: s} }
-func (v val) isInt() bool         { return v.kind == konst && v.s.Elem == types.I64 }
+func (v *val) isInt() bool        { return v.kind == konst && v.s.Elem == types.I64 }
 func (v val) isNaN() bool         { return v.kind == konst && v.s.F != v.s.F }
 func (v val) isStr() bool         { return v.kind == konst && v.s.Elem == types.Str }
 

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"math/bits"
+
 	"flow/ir"
 	"flow/ir/op"
 )
@@ -73,35 +75,17 @@ func alive(g *ir.Graph) []bool {
 // computes the same thing by two task graphs to compare them wants both computed.
 // Nodes with a region stay too; fusion comes later and makes few.
 func MergeEqual(g *ir.Graph) *ir.Graph {
-	m := merging{g: g, to: make([]ir.ID, g.Len()), seen: map[uint64][]ir.ID{}}
-	keep := make([]bool, g.Len())
-	merged := false
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		m.to[i], keep[i] = id, true
-		if _, _, _, sent := g.Dest(id); sent || g.Nodes[i].Region != nil || g.Nodes[i].Op.Laws.Has(op.Effectful) || g.Nodes[i].Op.Name == "arg" {
-			continue
-		}
-		h := m.hash(id)
-		for _, other := range m.seen[h] {
-			if m.same(id, other) {
-				m.to[i], keep[i], merged = other, false, true
-				break
-			}
-		}
-		if keep[i] {
-			m.seen[h] = append(m.seen[h], id)
-		}
-	}
-	if !merged {
+	m := equals(g)
+	if m.merged == 0 {
 		return g
 	}
 	out := ir.New()
 	out.CopyTables(g)
+	out.Grow(g.Len() - m.merged)
 	at := make([]ir.ID, g.Len())
 	var in []ir.ID
 	for i := range g.Nodes {
-		if !keep[i] {
+		if m.to[i] != ir.ID(i) {
 			continue
 		}
 		in = in[:0]
@@ -113,11 +97,82 @@ func MergeEqual(g *ir.Graph) *ir.Graph {
 	return out
 }
 
-// merging is the state of MergeEqual: to[i] is the node that computes what node i does.
+// SweepEqual is MergeEqual in the memory of g, which nobody else may hold.
+func SweepEqual(g *ir.Graph) *ir.Graph {
+	m := equals(g)
+	if m.merged == 0 {
+		return g
+	}
+	live := make([]int32, g.Len())
+	for i := range g.Nodes {
+		if m.to[i] != ir.ID(i) {
+			continue
+		}
+		live[i] = 1
+		in := g.In(ir.ID(i))
+		for k, x := range in {
+			in[k] = m.to[x]
+		}
+	}
+	g.Sweep(0, live, m.to)
+	return g
+}
+
+// merging is the nodes of a graph that compute the same: to[i] is the first that computes what node i does.
 type merging struct {
-	g    *ir.Graph
-	to   []ir.ID
-	seen map[uint64][]ir.ID
+	g      *ir.Graph
+	to     []ir.ID
+	merged int // nodes that are not the first
+
+	// The first nodes by hash: the last of each chain, and of each the one before it. Arrays, for there may be a million.
+	last []ir.ID
+	prev []ir.ID
+}
+
+// equals finds the nodes of g that compute the same.
+func equals(g *ir.Graph) *merging {
+	m := &merging{g: g, to: make([]ir.ID, g.Len())}
+	n := 0
+	for i := range g.Nodes {
+		if m.to[i] = ir.ID(i); m.single(ir.ID(i)) {
+			n++
+		}
+	}
+	if n < 2 {
+		return m
+	}
+	m.last, m.prev = make([]ir.ID, 1<<bits.Len(uint(n))), make([]ir.ID, g.Len())
+	for i := range m.last {
+		m.last[i] = ir.None
+	}
+	for i := range g.Nodes {
+		if id := ir.ID(i); m.single(id) {
+			if m.to[i] = m.first(id); m.to[i] != id {
+				m.merged++
+			}
+		}
+	}
+	return m
+}
+
+// single reports a node that may be the same as another.
+func (m *merging) single(id ir.ID) bool {
+	n := &m.g.Nodes[id]
+	_, _, _, sent := m.g.Dest(id)
+	return !sent && n.Region == nil && !n.Op.Laws.Has(op.Effectful) && n.Op.Name != "arg"
+}
+
+// first is the first node that computes what id does, which is noted if it is id itself.
+func (m *merging) first(id ir.ID) ir.ID {
+	h := m.hash(id)
+	chain := &m.last[(h^h>>32)&uint64(len(m.last)-1)]
+	for x := *chain; x != ir.None; x = m.prev[x] {
+		if m.same(id, x) {
+			return x
+		}
+	}
+	m.prev[id], *chain = *chain, id
+	return id
 }
 
 func (m *merging) hash(id ir.ID) uint64 {

@@ -194,7 +194,7 @@ func (c *Contraction) rewrite(id ir.ID) ir.ID {
 		return c.again(id, d, attrs, a, b)
 	}
 	if (d.Infix == "+" || d.Infix == "-") && len(in) == 2 {
-		if to, ok := c.accumulate(id, in, d.Infix == "-"); ok {
+		if to, ok := c.accumulate(id, in, d.Infix == "-", moved); ok {
 			return to
 		}
 	}
@@ -273,7 +273,7 @@ func (c *Contraction) transposed(id ir.ID) (ir.ID, bool) {
 // accumulate rewrites acc +/- chain, where chain is a product or a sum of products.
 // For + the chain may stand on either side; the left one is the accumulator when both
 // could be.
-func (c *Contraction) accumulate(id ir.ID, in []ir.ID, minus bool) (ir.ID, bool) {
+func (c *Contraction) accumulate(id ir.ID, in []ir.ID, minus, moved bool) (ir.ID, bool) {
 	g, typ := c.g, c.g.Type(id)
 	acc, ch := in[0], in[1]
 	terms, ok := c.chain(ch, typ)
@@ -288,6 +288,10 @@ func (c *Contraction) accumulate(id ir.ID, in []ir.ID, minus bool) (ir.ID, bool)
 		attrs := c.flip(t.attrs, 0)
 		if minus {
 			attrs = c.flip(t.attrs, sub)
+		}
+		if len(terms) == 1 && !moved { // what a million sends are: in place
+			g.Replace(id, c.gemm, attrs, acc, t.a, t.b)
+			return id, true
 		}
 		o := t.origin
 		if len(terms) == 1 {

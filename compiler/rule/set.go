@@ -235,6 +235,9 @@ func (set *Set) folded(s *site) (value.Scalar, bool) {
 	return out, err == nil && ok && out.Type() == s.typ
 }
 
+// Concerns reports that a rule of the set may apply to an operator.
+func (set *Set) Concerns(d *op.Def) bool { return set.buckets[d] != nil }
+
 // Rewrite applies the first rule that matches an operator which is about to be added to g, and gives the node that
 // stands in its place; the replacement's nodes are added and are not rewritten again. single reports nodes that nothing
 // else reads nor will.

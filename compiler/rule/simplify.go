@@ -22,7 +22,9 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 	}
 	b := &builder{set: set, out: ir.New(), old: g.Uses()}
 	b.out.CopyTables(g)
-	b.out.Grow(g.Len())
+	room := g.Len() + g.Len()/64 // replacements are few; where they are not, room grows
+	b.out.Grow(room)
+	b.readers, b.waiting = make([]int32, 0, room), make([]int32, 0, room)
 	b.totals = newTotals(b.out)
 	to := make([]ir.ID, g.Len())
 	var in []ir.ID
