@@ -37,6 +37,10 @@ func move() []*op.Def {
 			Eg:   []op.Example{{Program: "emit (ones(3, 3) + eye(3))[1..3, 0..2]", Output: "1 2\n1 1\n"}},
 			Type: sliceType, Ref: sliceRef, Laws: op.Pure | op.Total | op.View,
 			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: copyWork, Kernel: sliceKernel, Loop: rectLoop(sliceRect),
+			Look: func(c *op.Call) (*value.Dense, error) {
+				w, _ := windowOf(c.Attrs, "at")
+				return w.of(c.Dense(0)), nil
+			},
 		},
 		{
 			Name: "lay", Hidden: true,

@@ -18,6 +18,15 @@ func rearrangements() []*op.Def {
 				{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}, {Name: "m", Attr: true, Kind: op.IntVal, Doc: "columns"}},
 			Eg:   []op.Example{{Program: "emit reshape(eye(2), 1, 4)", Output: "1 0 0 1\n"}},
 			Type: reshapeType, Ref: reshapeRef, Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: copyWork, Kernel: reshapeKernel,
+			Look: func(c *op.Call) (*value.Dense, error) {
+				a := c.Dense(0)
+				if a.Stride != a.Cols || a.Rows == 0 {
+					return nil, nil
+				}
+				d := *a
+				d.Buf, d.Rows, d.Cols, d.Stride = nil, c.Type.Rows, c.Type.Cols, c.Type.Cols
+				return &d, nil
+			},
 		},
 		{
 			Name: "cbind",

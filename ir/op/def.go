@@ -66,6 +66,9 @@ type Def struct {
 	// Kernel fills c.Out (dense results), or sets it (scalars and all else). nil if the operator is
 	// always rewritten away before a plan.
 	Kernel func(c *Call) error
+	// Look gives the result as a part of the memory of input 0, for engines that keep the input for as long as the result is read:
+	// what Kernel would copy. nil, without an error, where the part is not one rectangle of rows. nil if the row always copies.
+	Look func(c *Call) (*value.Dense, error)
 	// Control is the meaning of the rows that are no operators (iterate, select, part).
 	Control Control
 	// Loop runs the kernel's work in chunks on several workers; nil if one worker does it all.

@@ -195,6 +195,10 @@ func TestFailureIsTheSameEverywhere(t *testing.T) {
 		for _, ranks := range []int{1, 2, 3, 5} {
 			p := enginetest.Random(seed, 200, ranks)
 			bad := spoil(p, 30)
+			for n := 300; bad < 0; n += 100 {
+				p = enginetest.Random(seed, n, ranks)
+				bad = spoil(p, 30)
+			}
 			comms := mem.New(ranks, mem.Options{Faults: mem.Faults{Seed: seed, MaxDelay: 200 * time.Microsecond}})
 			start := time.Now()
 			within(t, 10*time.Second, func() {

@@ -27,6 +27,7 @@ const (
 	asks                 // only the run can tell whether its arguments fit together
 	steers               // of a loop or branch: it decides what runs next
 	constant             // a scalar of no inputs: there from the start, whatever call it stands in
+	looks                // the result may lie in the memory of the first input
 )
 
 // maxNode is above every node.
@@ -60,7 +61,7 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 		for t, id := range e.task[:e.dag.counted()] {
 			if k := o.Remote.Sends(id); k > 0 {
 				e.uses[id] += int32(k)
-				e.flags[t] |= sent
+				e.flags[t] = e.flags[t]&^looks | sent // a message carries memory of its own
 			}
 		}
 		for _, id := range e.external {
@@ -162,6 +163,9 @@ func (b *numbering) add(id ir.ID) error {
 	if g.Asks(id) {
 		f |= asks
 	}
+	if mayLook(g, id) {
+		f |= looks
+	}
 	if t.IsScalar() && len(g.In(id)) == 0 && node.Op.Laws.Has(op.Pure|op.Total) {
 		f |= constant
 	}
@@ -179,6 +183,18 @@ func (b *numbering) add(id ir.ID) error {
 	e.flags = append(e.flags, f)
 	e.kind = append(e.kind, b.lastKind)
 	return nil
+}
+
+// mayLook reports that the result of id should be a view of its first input rather than a copy of a part of it. A view keeps all of the
+// input alive, so it is to be a good part of it; and no view of a view, of which the parts would shrink.
+func mayLook(g *ir.Graph, id ir.ID) bool {
+	n, t := &g.Nodes[id], g.Type(id)
+	if n.Op.Look == nil || !t.Sized() || g.Asks(id) {
+		return false
+	}
+	x := g.In(id)[0]
+	from := g.Type(x)
+	return from.Sized() && t.Bytes() > 0 && 4*t.Bytes() >= from.Bytes() && g.Nodes[x].Op.Look == nil
 }
 
 // at is the node whose slot holds the value of id on this rank.

@@ -136,6 +136,11 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 		}
 	}
 	var out *value.Dense
+	if f&looks != 0 {
+		if d, err := n.Op.Look(c); d != nil || err != nil {
+			return d, false, err
+		}
+	}
 	if f&lent != 0 {
 		if out, err = e.lend(s, n, id, c.Type); err != nil {
 			return nil, false, err
@@ -284,9 +289,28 @@ func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 			e.o.Remote.Produced(id, v)
 		}
 	}
+	kept := ir.None
+	if e.uses[id] != 0 && e.isView(id, v) {
+		kept = e.g.In(id)[0] // until the view has had its last reader
+	}
 	for _, x := range e.g.In(id) {
+		if x == kept {
+			kept = ir.None // one use
+			continue
+		}
 		e.Release(e.at(x))
 	}
+}
+
+// isView reports whether v, the result of id, lies in the memory of id's first input. All other results of tasks that may look are in
+// memory of the pool.
+func (e *Engine) isView(id ir.ID, v value.Value) bool {
+	t := e.index[id]
+	if t < 0 || e.flags[t]&looks == 0 || e.task[t] != id {
+		return false
+	}
+	d, ok := v.(*value.Dense)
+	return ok && len(d.Buf) == 0
 }
 
 // Release ends one use of the value of node id: a task that read it, or a message that carried it.
@@ -296,6 +320,10 @@ func (e *Engine) Release(id ir.ID) {
 	}
 	if v := e.slot[id]; v != nil { // nil: taken over, or an effect
 		e.slot[id] = nil
+		if e.isView(id, v) {
+			e.Release(e.at(e.g.In(id)[0]))
+			return
+		}
 		e.discard(v)
 		if e.received(id) {
 			e.o.Remote.Freed(id)
@@ -326,11 +354,16 @@ func unshare(v value.Value, in []value.Value) value.Value {
 	}
 	at := memory(d)
 	for _, x := range in {
-		if i, ok := x.(*value.Dense); ok && len(i.Buf) > 0 {
-			from := uintptr(unsafe.Pointer(unsafe.SliceData(i.Buf)))
-			if d == i || at >= from && at < from+uintptr(cap(i.Buf)) {
-				return d.Clone()
-			}
+		i, ok := x.(*value.Dense)
+		if !ok {
+			continue
+		}
+		from, size := memory(i), span(i) // of a view, or of memory of the heap, for which a copy is not needed and does no harm
+		if len(i.Buf) > 0 {
+			from, size = uintptr(unsafe.Pointer(unsafe.SliceData(i.Buf))), uintptr(cap(i.Buf))
+		}
+		if d == i || size > 0 && at >= from && at < from+size {
+			return d.Clone()
 		}
 	}
 	if len(d.Buf) > 0 { // not memory of our pool
@@ -339,6 +372,11 @@ func unshare(v value.Value, in []value.Value) value.Value {
 		return &own
 	}
 	return v
+}
+
+// span is the bytes from the first element to the end of the last.
+func span(d *value.Dense) uintptr {
+	return uintptr(len(d.F64)*8 + len(d.F32)*4 + len(d.I64)*8 + len(d.Bool))
 }
 
 // memory is the address of the first element, 0 if there is none.

@@ -84,6 +84,41 @@ func TestAccumulationInPlace(t *testing.T) {
 	}
 }
 
+// A view has no memory of its own, and what it is a view of is neither given back nor written before the view has had its last reader.
+func TestViews(t *testing.T) {
+	const text = `
+%0 = fill() {v=1.0} : f64[8,8]
+%1 = look(%0) : f64[8,8]
+%2 = mac(%0, %0, %0) : f64[8,8]
+%3 = look(%2) : f64[8,8]
+%4 = mac(%2, %1, %1) : f64[8,8]
+%5 = add(%1, %3) : f64[8,8]
+%6 = look(%5) : f64[8,8]
+%7 = total(%4) : f64
+`
+	for _, workers := range []int{1, 3} {
+		pool := local.NewPool(workers)
+		defer pool.Close()
+		p := parse(t, text)
+		o, err := enginetest.NewOracle(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		buffers := local.NewBufferPool(0)
+		r, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Observe: o.Observe, Buffers: buffers})
+		if err != nil || o.Err() != nil {
+			t.Fatal(err, o.Err())
+		}
+		// %0, %2 (of which a view lives), %4 (likewise, unless %5 has ended) and %5 take memory; the views take none.
+		if r.BytesLent > 4*512 || r.BytesLent < 3*512 {
+			t.Errorf("%d bytes lent", r.BytesLent)
+		}
+		if live := buffers.Stats().Live; live != 0 {
+			t.Errorf("%d bytes are still lent", live)
+		}
+	}
+}
+
 func TestFirstFailureInProgramOrderIsReported(t *testing.T) {
 	// The task that fails first on the clock is the last in the program; %1 fails after it, and %2 fails
 	// only because it sleeps longest. %8 would fail too, but reads a failed task's neighbour late.

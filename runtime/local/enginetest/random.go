@@ -105,7 +105,7 @@ func (r *random) task() {
 		}
 		return r.nums[max(0, len(r.nums)-1-r.rng.IntN(5))]
 	}
-	switch k := r.rng.IntN(13); k {
+	switch k := r.rng.IntN(15); k {
 	case 0, 1:
 		r.mats = append(r.mats, r.node("add", nil, t, r.mat(t), r.mat(t)))
 	case 2, 3, 4:
@@ -136,6 +136,8 @@ func (r *random) task() {
 		r.mats = append(r.mats, x)
 	case 12:
 		r.mats = append(r.mats, r.node("check", nil, t, r.mat(t)))
+	case 13, 14:
+		r.mats = append(r.mats, r.node("look", nil, t, r.mat(t)))
 	}
 }
 

@@ -109,6 +109,13 @@ func rows() []*op.Def {
 		}, Ref: func(c *op.Call) (value.Value, error) { return c.In[0], fail(c) }},
 		{Name: "picky", Alias: true, Loop: elements(picky), Kernel: func(c *op.Call) error { return picky(c, 0, c.Type.Count()) },
 			Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }},
+		{Name: "look", Kernel: func(c *op.Call) error {
+			c.Result().CopyFrom(c.Dense(0))
+			return nil
+		}, Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }, Look: func(c *op.Call) (*value.Dense, error) {
+			a := c.Dense(0)
+			return a.View(0, 0, a.Rows, a.Cols), nil
+		}},
 		{Name: "print", Laws: op.Effectful, Kernel: set(print), Ref: print},
 		{Name: "map", Alias: true, Kernel: mapKernel, Ref: func(c *op.Call) (value.Value, error) {
 			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
