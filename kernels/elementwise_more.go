@@ -4,8 +4,6 @@ package kernels
 // replace, and the logarithm to any base.
 
 import (
-	"math"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -20,11 +18,10 @@ func shorthands(base []*op.Def) []*op.Def {
 	for _, d := range base {
 		named[d.Name] = d
 	}
-	log := func(x, b float64) float64 { return math.Log(x) / math.Log(b) }
+	log := func(x, b float64) float64 { return vec.Log(x) / vec.Log(b) }
 	var out []*op.Def
 	for _, r := range []row{
-		unary("sigmoid", "1 / (1 + exp(-x)), the logistic function.", func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, 20,
-			"sigmoid(0)", "0.5"),
+		function("sigmoid", "1 / (1 + exp(-x)), the logistic function.", 20, "sigmoid(0)", "0.5"),
 		{
 			name: "relu", args: []string{"x"}, rule: numeric, flops: 1,
 			doc:   "relu is x where it is above 0, else 0; nan stays nan.",

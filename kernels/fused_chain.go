@@ -74,6 +74,9 @@ func linksOf(i *instr) (first, second uint64, ok bool) {
 	case "neg":
 		return vec.LinkNeg, vec.LinkNeg, true
 	}
+	if f, ok := vec.FunctionNamed(i.def.Name); ok && i.n == 1 {
+		return f.Link, f.Link, true
+	}
 	return 0, 0, false
 }
 

@@ -2,6 +2,8 @@
 
 //go:build amd64
 
+#include "textflag.h"
+
 // func addF64AVX512(dst *float64, a *float64, b *float64, bytes int)
 // Requires: AVX, AVX512F
 TEXT ·addF64AVX512(SB), $0-32
@@ -1528,7 +1530,7 @@ test:
 
 // func chainF64AVX512(code *uint64, bytes int, state *float64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·chainF64AVX512(SB), $0-24
+TEXT ·chainF64AVX512(SB), $576-24
 	MOVQ   code+0(FP), AX
 	MOVQ   bytes+8(FP), CX
 	MOVQ   state+16(FP), DX
@@ -1540,56 +1542,62 @@ TEXT ·chainF64AVX512(SB), $0-24
 	VXORPD Z5, Z5, Z5
 	VXORPD Z6, Z6, Z6
 	VXORPD Z7, Z7, Z7
-	XORQ   BX, BX
+	LEAQ   63(SP), BX
+	ANDQ   $-64, BX
+	XORQ   SI, SI
 	JMP    test
 
 round:
-	MOVQ AX, SI
+	MOVQ AX, DI
 
 next:
-	MOVQ 16(SI), R8
-	ANDQ BX, R8
-	ADDQ 8(SI), R8
-	MOVQ (SI), DI
-	ADDQ $0x18, SI
-	CMPQ DI, $0x09
-	JGE  from9
-	CMPQ DI, $0x04
-	JGE  from4
-	CMPQ DI, $0x02
-	JGE  from2
-	CMPQ DI, $0x01
+	MOVQ 16(DI), R9
+	ANDQ SI, R9
+	ADDQ 8(DI), R9
+	MOVQ (DI), R8
+	ADDQ $0x18, DI
+	CMPQ R8, $0x0f
+	JGE  from15
+	CMPQ R8, $0x07
+	JGE  from7
+	CMPQ R8, $0x03
+	JGE  from3
+	CMPQ R8, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R8, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ DI, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
+	CMPQ R8, $0x05
+	JGE  from5
+	CMPQ R8, $0x04
+	JGE  from4
+	JMP  op3
 
 from4:
-	CMPQ DI, $0x06
-	JGE  from6
-	CMPQ DI, $0x05
-	JGE  from5
-	JMP  op4
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R8, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ DI, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
-	CMPQ DI, $0x08
+	CMPQ R8, $0x0b
+	JGE  from11
+	CMPQ R8, $0x09
+	JGE  from9
+	CMPQ R8, $0x08
 	JGE  from8
 	JMP  op7
 
@@ -1597,11 +1605,7 @@ from8:
 	JMP op8
 
 from9:
-	CMPQ DI, $0x0d
-	JGE  from13
-	CMPQ DI, $0x0b
-	JGE  from11
-	CMPQ DI, $0x0a
+	CMPQ R8, $0x0a
 	JGE  from10
 	JMP  op9
 
@@ -1609,7 +1613,9 @@ from10:
 	JMP op10
 
 from11:
-	CMPQ DI, $0x0c
+	CMPQ R8, $0x0d
+	JGE  from13
+	CMPQ R8, $0x0c
 	JGE  from12
 	JMP  op11
 
@@ -1617,9 +1623,7 @@ from12:
 	JMP op12
 
 from13:
-	CMPQ DI, $0x0f
-	JGE  from15
-	CMPQ DI, $0x0e
+	CMPQ R8, $0x0e
 	JGE  from14
 	JMP  op13
 
@@ -1627,139 +1631,204 @@ from14:
 	JMP op14
 
 from15:
-	CMPQ DI, $0x10
+	CMPQ R8, $0x17
+	JGE  from23
+	CMPQ R8, $0x13
+	JGE  from19
+	CMPQ R8, $0x11
+	JGE  from17
+	CMPQ R8, $0x10
 	JGE  from16
 	JMP  op15
 
 from16:
-	CMPQ DI, $0x11
-	JGE  from17
-	JMP  op16
+	JMP op16
 
 from17:
-	JMP op17
+	CMPQ R8, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ R8, $0x15
+	JGE  from21
+	CMPQ R8, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ R8, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	JMP op22
+
+from23:
+	CMPQ R8, $0x1b
+	JGE  from27
+	CMPQ R8, $0x19
+	JGE  from25
+	CMPQ R8, $0x18
+	JGE  from24
+	JMP  op23
+
+from24:
+	JMP op24
+
+from25:
+	CMPQ R8, $0x1a
+	JGE  from26
+	JMP  op25
+
+from26:
+	JMP op26
+
+from27:
+	CMPQ R8, $0x1d
+	JGE  from29
+	CMPQ R8, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
+
+from29:
+	CMPQ R8, $0x1e
+	JGE  from30
+	JMP  op29
+
+from30:
+	JMP op30
 
 op1:
 	// load
-	VMOVUPD (R8), Z0
-	VMOVUPD 64(R8), Z1
-	VMOVUPD 128(R8), Z2
-	VMOVUPD 192(R8), Z3
-	VMOVUPD 256(R8), Z4
-	VMOVUPD 320(R8), Z5
-	VMOVUPD 384(R8), Z6
-	VMOVUPD 448(R8), Z7
+	VMOVUPD (R9), Z0
+	VMOVUPD 64(R9), Z1
+	VMOVUPD 128(R9), Z2
+	VMOVUPD 192(R9), Z3
+	VMOVUPD 256(R9), Z4
+	VMOVUPD 320(R9), Z5
+	VMOVUPD 384(R9), Z6
+	VMOVUPD 448(R9), Z7
 	JMP     next
 
 op2:
 	// store
-	VMOVUPD Z0, (R8)
-	VMOVUPD Z1, 64(R8)
-	VMOVUPD Z2, 128(R8)
-	VMOVUPD Z3, 192(R8)
-	VMOVUPD Z4, 256(R8)
-	VMOVUPD Z5, 320(R8)
-	VMOVUPD Z6, 384(R8)
-	VMOVUPD Z7, 448(R8)
+	VMOVUPD Z0, (R9)
+	VMOVUPD Z1, 64(R9)
+	VMOVUPD Z2, 128(R9)
+	VMOVUPD Z3, 192(R9)
+	VMOVUPD Z4, 256(R9)
+	VMOVUPD Z5, 320(R9)
+	VMOVUPD Z6, 384(R9)
+	VMOVUPD Z7, 448(R9)
 	JMP     next
 
 op3:
 	// stream
-	VMOVNTPD Z0, (R8)
-	VMOVNTPD Z1, 64(R8)
-	VMOVNTPD Z2, 128(R8)
-	VMOVNTPD Z3, 192(R8)
-	VMOVNTPD Z4, 256(R8)
-	VMOVNTPD Z5, 320(R8)
-	VMOVNTPD Z6, 384(R8)
-	VMOVNTPD Z7, 448(R8)
+	VMOVNTPD Z0, (R9)
+	VMOVNTPD Z1, 64(R9)
+	VMOVNTPD Z2, 128(R9)
+	VMOVNTPD Z3, 192(R9)
+	VMOVNTPD Z4, 256(R9)
+	VMOVNTPD Z5, 320(R9)
+	VMOVNTPD Z6, 384(R9)
+	VMOVNTPD Z7, 448(R9)
 	JMP      next
 
 op4:
 	// add
-	VADDPD (R8), Z0, Z0
-	VADDPD 64(R8), Z1, Z1
-	VADDPD 128(R8), Z2, Z2
-	VADDPD 192(R8), Z3, Z3
-	VADDPD 256(R8), Z4, Z4
-	VADDPD 320(R8), Z5, Z5
-	VADDPD 384(R8), Z6, Z6
-	VADDPD 448(R8), Z7, Z7
+	VADDPD (R9), Z0, Z0
+	VADDPD 64(R9), Z1, Z1
+	VADDPD 128(R9), Z2, Z2
+	VADDPD 192(R9), Z3, Z3
+	VADDPD 256(R9), Z4, Z4
+	VADDPD 320(R9), Z5, Z5
+	VADDPD 384(R9), Z6, Z6
+	VADDPD 448(R9), Z7, Z7
 	JMP    next
 
 op5:
 	// sub
-	VSUBPD (R8), Z0, Z0
-	VSUBPD 64(R8), Z1, Z1
-	VSUBPD 128(R8), Z2, Z2
-	VSUBPD 192(R8), Z3, Z3
-	VSUBPD 256(R8), Z4, Z4
-	VSUBPD 320(R8), Z5, Z5
-	VSUBPD 384(R8), Z6, Z6
-	VSUBPD 448(R8), Z7, Z7
+	VSUBPD (R9), Z0, Z0
+	VSUBPD 64(R9), Z1, Z1
+	VSUBPD 128(R9), Z2, Z2
+	VSUBPD 192(R9), Z3, Z3
+	VSUBPD 256(R9), Z4, Z4
+	VSUBPD 320(R9), Z5, Z5
+	VSUBPD 384(R9), Z6, Z6
+	VSUBPD 448(R9), Z7, Z7
 	JMP    next
 
 op6:
 	// subFrom
-	VMOVUPD (R8), Z8
+	VMOVUPD (R9), Z8
 	VSUBPD  Z0, Z8, Z0
-	VMOVUPD 64(R8), Z8
+	VMOVUPD 64(R9), Z8
 	VSUBPD  Z1, Z8, Z1
-	VMOVUPD 128(R8), Z8
+	VMOVUPD 128(R9), Z8
 	VSUBPD  Z2, Z8, Z2
-	VMOVUPD 192(R8), Z8
+	VMOVUPD 192(R9), Z8
 	VSUBPD  Z3, Z8, Z3
-	VMOVUPD 256(R8), Z8
+	VMOVUPD 256(R9), Z8
 	VSUBPD  Z4, Z8, Z4
-	VMOVUPD 320(R8), Z8
+	VMOVUPD 320(R9), Z8
 	VSUBPD  Z5, Z8, Z5
-	VMOVUPD 384(R8), Z8
+	VMOVUPD 384(R9), Z8
 	VSUBPD  Z6, Z8, Z6
-	VMOVUPD 448(R8), Z8
+	VMOVUPD 448(R9), Z8
 	VSUBPD  Z7, Z8, Z7
 	JMP     next
 
 op7:
 	// mul
-	VMULPD (R8), Z0, Z0
-	VMULPD 64(R8), Z1, Z1
-	VMULPD 128(R8), Z2, Z2
-	VMULPD 192(R8), Z3, Z3
-	VMULPD 256(R8), Z4, Z4
-	VMULPD 320(R8), Z5, Z5
-	VMULPD 384(R8), Z6, Z6
-	VMULPD 448(R8), Z7, Z7
+	VMULPD (R9), Z0, Z0
+	VMULPD 64(R9), Z1, Z1
+	VMULPD 128(R9), Z2, Z2
+	VMULPD 192(R9), Z3, Z3
+	VMULPD 256(R9), Z4, Z4
+	VMULPD 320(R9), Z5, Z5
+	VMULPD 384(R9), Z6, Z6
+	VMULPD 448(R9), Z7, Z7
 	JMP    next
 
 op8:
 	// div
-	VDIVPD (R8), Z0, Z0
-	VDIVPD 64(R8), Z1, Z1
-	VDIVPD 128(R8), Z2, Z2
-	VDIVPD 192(R8), Z3, Z3
-	VDIVPD 256(R8), Z4, Z4
-	VDIVPD 320(R8), Z5, Z5
-	VDIVPD 384(R8), Z6, Z6
-	VDIVPD 448(R8), Z7, Z7
+	VDIVPD (R9), Z0, Z0
+	VDIVPD 64(R9), Z1, Z1
+	VDIVPD 128(R9), Z2, Z2
+	VDIVPD 192(R9), Z3, Z3
+	VDIVPD 256(R9), Z4, Z4
+	VDIVPD 320(R9), Z5, Z5
+	VDIVPD 384(R9), Z6, Z6
+	VDIVPD 448(R9), Z7, Z7
 	JMP    next
 
 op9:
 	// divInto
-	VMOVUPD (R8), Z8
+	VMOVUPD (R9), Z8
 	VDIVPD  Z0, Z8, Z0
-	VMOVUPD 64(R8), Z8
+	VMOVUPD 64(R9), Z8
 	VDIVPD  Z1, Z8, Z1
-	VMOVUPD 128(R8), Z8
+	VMOVUPD 128(R9), Z8
 	VDIVPD  Z2, Z8, Z2
-	VMOVUPD 192(R8), Z8
+	VMOVUPD 192(R9), Z8
 	VDIVPD  Z3, Z8, Z3
-	VMOVUPD 256(R8), Z8
+	VMOVUPD 256(R9), Z8
 	VDIVPD  Z4, Z8, Z4
-	VMOVUPD 320(R8), Z8
+	VMOVUPD 320(R9), Z8
 	VDIVPD  Z5, Z8, Z5
-	VMOVUPD 384(R8), Z8
+	VMOVUPD 384(R9), Z8
 	VDIVPD  Z6, Z8, Z6
-	VMOVUPD 448(R8), Z8
+	VMOVUPD 448(R9), Z8
 	VDIVPD  Z7, Z8, Z7
 	JMP     next
 
@@ -1805,35 +1874,35 @@ op12:
 
 op13:
 	// min
-	VMOVUPD (R8), Z8
+	VMOVUPD (R9), Z8
 	VMINPD  Z8, Z0, Z12
 	VMINPD  Z0, Z8, Z0
 	VORPD   Z12, Z0, Z0
-	VMOVUPD 64(R8), Z8
+	VMOVUPD 64(R9), Z8
 	VMINPD  Z8, Z1, Z12
 	VMINPD  Z1, Z8, Z1
 	VORPD   Z12, Z1, Z1
-	VMOVUPD 128(R8), Z8
+	VMOVUPD 128(R9), Z8
 	VMINPD  Z8, Z2, Z12
 	VMINPD  Z2, Z8, Z2
 	VORPD   Z12, Z2, Z2
-	VMOVUPD 192(R8), Z8
+	VMOVUPD 192(R9), Z8
 	VMINPD  Z8, Z3, Z12
 	VMINPD  Z3, Z8, Z3
 	VORPD   Z12, Z3, Z3
-	VMOVUPD 256(R8), Z8
+	VMOVUPD 256(R9), Z8
 	VMINPD  Z8, Z4, Z12
 	VMINPD  Z4, Z8, Z4
 	VORPD   Z12, Z4, Z4
-	VMOVUPD 320(R8), Z8
+	VMOVUPD 320(R9), Z8
 	VMINPD  Z8, Z5, Z12
 	VMINPD  Z5, Z8, Z5
 	VORPD   Z12, Z5, Z5
-	VMOVUPD 384(R8), Z8
+	VMOVUPD 384(R9), Z8
 	VMINPD  Z8, Z6, Z12
 	VMINPD  Z6, Z8, Z6
 	VORPD   Z12, Z6, Z6
-	VMOVUPD 448(R8), Z8
+	VMOVUPD 448(R9), Z8
 	VMINPD  Z8, Z7, Z12
 	VMINPD  Z7, Z8, Z7
 	VORPD   Z12, Z7, Z7
@@ -1843,49 +1912,49 @@ op14:
 	// max
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	VPSLLQ     $0x3f, Z11, Z11
-	VXORPD     (R8), Z11, Z8
+	VXORPD     (R9), Z11, Z8
 	VXORPD     Z11, Z0, Z0
 	VMINPD     Z8, Z0, Z12
 	VMINPD     Z0, Z8, Z0
 	VORPD      Z12, Z0, Z0
 	VXORPD     Z11, Z0, Z0
-	VXORPD     64(R8), Z11, Z8
+	VXORPD     64(R9), Z11, Z8
 	VXORPD     Z11, Z1, Z1
 	VMINPD     Z8, Z1, Z12
 	VMINPD     Z1, Z8, Z1
 	VORPD      Z12, Z1, Z1
 	VXORPD     Z11, Z1, Z1
-	VXORPD     128(R8), Z11, Z8
+	VXORPD     128(R9), Z11, Z8
 	VXORPD     Z11, Z2, Z2
 	VMINPD     Z8, Z2, Z12
 	VMINPD     Z2, Z8, Z2
 	VORPD      Z12, Z2, Z2
 	VXORPD     Z11, Z2, Z2
-	VXORPD     192(R8), Z11, Z8
+	VXORPD     192(R9), Z11, Z8
 	VXORPD     Z11, Z3, Z3
 	VMINPD     Z8, Z3, Z12
 	VMINPD     Z3, Z8, Z3
 	VORPD      Z12, Z3, Z3
 	VXORPD     Z11, Z3, Z3
-	VXORPD     256(R8), Z11, Z8
+	VXORPD     256(R9), Z11, Z8
 	VXORPD     Z11, Z4, Z4
 	VMINPD     Z8, Z4, Z12
 	VMINPD     Z4, Z8, Z4
 	VORPD      Z12, Z4, Z4
 	VXORPD     Z11, Z4, Z4
-	VXORPD     320(R8), Z11, Z8
+	VXORPD     320(R9), Z11, Z8
 	VXORPD     Z11, Z5, Z5
 	VMINPD     Z8, Z5, Z12
 	VMINPD     Z5, Z8, Z5
 	VORPD      Z12, Z5, Z5
 	VXORPD     Z11, Z5, Z5
-	VXORPD     384(R8), Z11, Z8
+	VXORPD     384(R9), Z11, Z8
 	VXORPD     Z11, Z6, Z6
 	VMINPD     Z8, Z6, Z12
 	VMINPD     Z6, Z8, Z6
 	VORPD      Z12, Z6, Z6
 	VXORPD     Z11, Z6, Z6
-	VXORPD     448(R8), Z11, Z8
+	VXORPD     448(R9), Z11, Z8
 	VXORPD     Z11, Z7, Z7
 	VMINPD     Z8, Z7, Z12
 	VMINPD     Z7, Z8, Z7
@@ -2525,18 +2594,1689 @@ op17:
 	VMOVUPD    Z12, 1088(DX)
 	JMP        next
 
+op18:
+	// exp
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes1:
+	VMOVUPD           (R8), Z0
+	VBROADCASTSD      numbersAVX512<>+0(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+8(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z1, Z0
+	VMOVAPD           Z0, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z1, Z2
+	VSUBPD            Z2, Z0, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z1, Z0
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z2, Z3
+	VMULPD            Z2, Z2, Z4
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z5, Z7
+	VFMADD231PD       Z2, Z6, Z7
+	VMULPD            Z7, Z4, Z4
+	VFMADD231PD       Z3, Z0, Z4
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z0
+	VSUBPD            Z3, Z0, Z0
+	VADDPD            Z2, Z0, Z0
+	VADDPD            Z4, Z0, Z0
+	VADDPD            Z0, Z3, Z0
+	VSCALEFPD         Z1, Z0, Z0
+	VMOVUPD           Z0, (R8)
+	ADDQ              $0x40, R8
+	DECQ              R9
+	JNE               lanes1
+	VMOVUPD           (BX), Z0
+	VMOVUPD           64(BX), Z1
+	VMOVUPD           128(BX), Z2
+	VMOVUPD           192(BX), Z3
+	VMOVUPD           256(BX), Z4
+	VMOVUPD           320(BX), Z5
+	VMOVUPD           384(BX), Z6
+	VMOVUPD           448(BX), Z7
+	JMP               next
+
+op19:
+	// expm1
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes2:
+	VMOVUPD           (R8), Z0
+	VBROADCASTSD      numbersAVX512<>+144(SB), Z1
+	VMINPD            Z0, Z1, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+152(SB), Z1, K1
+	VBROADCASTSD      numbersAVX512<>+152(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z3, Z1
+	VMOVAPD           Z1, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z3, Z4
+	VSUBPD            Z4, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z4, Z3
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
+	VFMADD231PD       Z4, Z7, Z8
+	VMULPD            Z8, Z5, Z5
+	VFMADD231PD       Z3, Z1, Z5
+	VADDPD            Z5, Z4, Z1
+	VSUBPD            Z1, Z4, Z3
+	VADDPD            Z5, Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+160(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       numbersAVX512<>+136(SB), Z2, Z4
+	VSUBPD            Z4, Z2, Z5
+	VSUBPD.BCST       numbersAVX512<>+136(SB), Z5, Z5
+	VMULPD            Z1, Z2, Z1
+	VADDPD            Z1, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z1, Z1
+	VADDPD            Z1, Z4, Z1
+	VADDPD            Z5, Z1, Z1
+	VFMADD231PD       Z3, Z2, Z1
+	VADDPD            Z1, Z6, Z1
+	VADDPD            Z1, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+176(SB), Z2, K1
+	VMOVAPD           Z0, K1, Z1
+	VMOVUPD           Z1, (R8)
+	ADDQ              $0x40, R8
+	DECQ              R9
+	JNE               lanes2
+	VMOVUPD           (BX), Z0
+	VMOVUPD           64(BX), Z1
+	VMOVUPD           128(BX), Z2
+	VMOVUPD           192(BX), Z3
+	VMOVUPD           256(BX), Z4
+	VMOVUPD           320(BX), Z5
+	VMOVUPD           384(BX), Z6
+	VMOVUPD           448(BX), Z7
+	JMP               next
+
+op20:
+	// tanh
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes3:
+	VMOVUPD           (R8), Z0
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VADDPD            Z1, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+184(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z3, Z1
+	VMOVAPD           Z1, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z3, Z4
+	VSUBPD            Z4, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z4, Z3
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
+	VFMADD231PD       Z4, Z7, Z8
+	VMULPD            Z8, Z5, Z5
+	VFMADD231PD       Z3, Z1, Z5
+	VADDPD            Z5, Z4, Z1
+	VSUBPD            Z1, Z4, Z3
+	VADDPD            Z5, Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+160(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       numbersAVX512<>+136(SB), Z2, Z4
+	VSUBPD            Z4, Z2, Z5
+	VSUBPD.BCST       numbersAVX512<>+136(SB), Z5, Z5
+	VMULPD            Z1, Z2, Z1
+	VADDPD            Z1, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z1, Z1
+	VADDPD            Z1, Z4, Z1
+	VADDPD            Z5, Z1, Z1
+	VFMADD231PD       Z3, Z2, Z1
+	VADDPD            Z1, Z6, Z2
+	VSUBPD            Z2, Z6, Z3
+	VADDPD            Z1, Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+48(SB), Z3, Z4
+	VSUBPD            Z4, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z6
+	VSUBPD            Z5, Z6, Z5
+	VSUBPD            Z4, Z2, Z4
+	VADDPD            Z4, Z5, Z4
+	VADDPD            Z1, Z4, Z4
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z5
+	VDIVPD            Z3, Z5, Z5
+	VMULPD            Z5, Z2, Z6
+	VFNMADD231PD      Z6, Z3, Z2
+	VFNMADD231PD      Z6, Z4, Z1
+	VADDPD            Z1, Z2, Z1
+	VFMADD231PD       Z5, Z1, Z6
+	VANDPD.BCST       numbersAVX512<>+168(SB), Z0, Z1
+	VORPD             Z1, Z6, Z1
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+192(SB), Z2, K1
+	VMOVAPD           Z0, K1, Z1
+	VMOVUPD           Z1, (R8)
+	ADDQ              $0x40, R8
+	DECQ              R9
+	JNE               lanes3
+	VMOVUPD           (BX), Z0
+	VMOVUPD           64(BX), Z1
+	VMOVUPD           128(BX), Z2
+	VMOVUPD           192(BX), Z3
+	VMOVUPD           256(BX), Z4
+	VMOVUPD           320(BX), Z5
+	VMOVUPD           384(BX), Z6
+	VMOVUPD           448(BX), Z7
+	JMP               next
+
+op21:
+	// sinh
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes4:
+	VMOVUPD           (R8), Z0
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VMINPD            Z1, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z4, Z2
+	VMOVAPD           Z2, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z4, Z5
+	VSUBPD            Z5, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z4, Z2
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z5, Z4
+	VMULPD            Z5, Z5, Z6
+	VMULPD            Z5, Z5, Z7
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z7, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z7, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z7, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z7, Z8
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z7, Z12
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z7, Z12
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z7, Z12
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z7, Z12
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z7, Z12
+	VFMADD231PD       Z5, Z8, Z12
+	VMULPD            Z12, Z6, Z6
+	VFMADD231PD       Z4, Z2, Z6
+	VADDPD            Z6, Z5, Z2
+	VSUBPD            Z2, Z5, Z4
+	VADDPD            Z6, Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+208(SB), Z3, Z3
+	VPSLLQ            $0x34, Z3, Z3
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z2, Z5
+	VSUBPD.BCST       numbersAVX512<>+48(SB), Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z8
+	VSUBPD            Z7, Z8, Z7
+	VSUBPD            Z6, Z2, Z2
+	VADDPD            Z2, Z7, Z2
+	VMULPD            Z5, Z3, Z5
+	VADDPD            Z4, Z2, Z2
+	VMULPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z3
+	VDIVPD            Z5, Z3, Z3
+	VMOVAPD           Z3, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+216(SB), Z5, Z4
+	VFNMADD231PD      Z2, Z3, Z4
+	VMULPD            Z3, Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+224(SB), Z4, Z4
+	VXORPD.BCST       numbersAVX512<>+168(SB), Z3, Z3
+	VADDPD            Z3, Z5, Z6
+	VSUBPD            Z5, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z5, Z5
+	VSUBPD            Z7, Z3, Z3
+	VADDPD            Z3, Z5, Z3
+	VSUBPD            Z4, Z2, Z2
+	VADDPD            Z2, Z3, Z2
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z2, Z2
+	VMULPD            Z1, Z1, Z3
+	VMULPD            Z1, Z3, Z4
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+232(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+240(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+248(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+256(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+264(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+272(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+280(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+288(SB), Z5, Z7
+	VFMADD231PD       Z3, Z6, Z7
+	VFMADD213PD       Z1, Z7, Z4
+	VCMPPD.BCST       $0x11, numbersAVX512<>+48(SB), Z1, K1
+	VMOVAPD           Z4, K1, Z2
+	VANDPD.BCST       numbersAVX512<>+168(SB), Z0, Z0
+	VORPD             Z0, Z2, Z0
+	VMOVUPD           Z0, (R8)
+	ADDQ              $0x40, R8
+	DECQ              R9
+	JNE               lanes4
+	VMOVUPD           (BX), Z0
+	VMOVUPD           64(BX), Z1
+	VMOVUPD           128(BX), Z2
+	VMOVUPD           192(BX), Z3
+	VMOVUPD           256(BX), Z4
+	VMOVUPD           320(BX), Z5
+	VMOVUPD           384(BX), Z6
+	VMOVUPD           448(BX), Z7
+	JMP               next
+
+op22:
+	// cosh
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes5:
+	VMOVUPD           (R8), Z0
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
+	VANDNPD           Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z1, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z2, Z0
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z2, Z3
+	VSUBPD            Z3, Z0, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z2, Z0
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z3, Z2
+	VMULPD            Z3, Z3, Z4
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z5, Z7
+	VFMADD231PD       Z3, Z6, Z7
+	VMULPD            Z7, Z4, Z4
+	VFMADD231PD       Z2, Z0, Z4
+	VADDPD            Z4, Z3, Z0
+	VSUBPD            Z0, Z3, Z2
+	VADDPD            Z4, Z2, Z2
+	VPADDQ.BCST       numbersAVX512<>+208(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z0, Z3
+	VSUBPD.BCST       numbersAVX512<>+48(SB), Z3, Z4
+	VSUBPD            Z4, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z6
+	VSUBPD            Z5, Z6, Z5
+	VSUBPD            Z4, Z0, Z0
+	VADDPD            Z0, Z5, Z0
+	VMULPD            Z3, Z1, Z3
+	VADDPD            Z2, Z0, Z0
+	VMULPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
+	VDIVPD            Z3, Z1, Z1
+	VMOVAPD           Z1, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+216(SB), Z3, Z2
+	VFNMADD231PD      Z0, Z1, Z2
+	VMULPD            Z1, Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+224(SB), Z2, Z2
+	VADDPD            Z1, Z3, Z4
+	VSUBPD            Z3, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z3, Z3
+	VSUBPD            Z5, Z1, Z1
+	VADDPD            Z1, Z3, Z1
+	VADDPD            Z2, Z0, Z0
+	VADDPD            Z0, Z1, Z0
+	VADDPD            Z0, Z4, Z0
+	VADDPD            Z0, Z0, Z0
+	VMOVUPD           Z0, (R8)
+	ADDQ              $0x40, R8
+	DECQ              R9
+	JNE               lanes5
+	VMOVUPD           (BX), Z0
+	VMOVUPD           64(BX), Z1
+	VMOVUPD           128(BX), Z2
+	VMOVUPD           192(BX), Z3
+	VMOVUPD           256(BX), Z4
+	VMOVUPD           320(BX), Z5
+	VMOVUPD           384(BX), Z6
+	VMOVUPD           448(BX), Z7
+	JMP               next
+
+op23:
+	// sigmoid
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes6:
+	VMOVUPD           (R8), Z0
+	VORPD.BCST        numbersAVX512<>+168(SB), Z0, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VBROADCASTSD      numbersAVX512<>+8(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z2, Z1
+	VMOVAPD           Z1, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z2, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z3, Z4
+	VMULPD            Z3, Z3, Z5
+	VMULPD            Z3, Z3, Z6
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
+	VFMADD231PD       Z3, Z7, Z8
+	VMULPD            Z8, Z5, Z5
+	VFMADD231PD       Z4, Z1, Z5
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VSUBPD            Z4, Z1, Z1
+	VADDPD            Z3, Z1, Z1
+	VADDPD            Z5, Z1, Z1
+	VADDPD            Z1, Z4, Z3
+	VSUBPD            Z3, Z4, Z4
+	VADDPD            Z1, Z4, Z1
+	VSCALEFPD         Z2, Z3, Z3
+	VSCALEFPD         Z2, Z1, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z4
+	VSUBPD            Z2, Z4, Z4
+	VADDPD            Z3, Z4, Z4
+	VADDPD            Z1, Z4, Z4
+	VCMPPD.BCST       $0x11, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z0
+	VMOVAPD           Z3, K1, Z0
+	VBROADCASTSD      numbersAVX512<>+296(SB), Z3
+	VMOVAPD           Z1, K1, Z3
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VDIVPD            Z2, Z1, Z1
+	VMULPD            Z1, Z0, Z5
+	VFNMADD231PD      Z5, Z2, Z0
+	VFNMADD231PD      Z5, Z4, Z3
+	VADDPD            Z3, Z0, Z0
+	VFMADD231PD       Z1, Z0, Z5
+	VMOVUPD           Z5, (R8)
+	ADDQ              $0x40, R8
+	DECQ              R9
+	JNE               lanes6
+	VMOVUPD           (BX), Z0
+	VMOVUPD           64(BX), Z1
+	VMOVUPD           128(BX), Z2
+	VMOVUPD           192(BX), Z3
+	VMOVUPD           256(BX), Z4
+	VMOVUPD           320(BX), Z5
+	VMOVUPD           384(BX), Z6
+	VMOVUPD           448(BX), Z7
+	JMP               next
+
+op24:
+	// log
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes7:
+	VMOVUPD          (R8), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+304(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+312(SB), Z0, Z1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VPADDQ.BCST      numbersAVX512<>+320(SB), Z2, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z3
+	VPSUBQ           Z3, Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+328(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+336(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+344(SB), K1, Z3
+	VSUBPD           Z3, Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VADDPD.BCST      numbersAVX512<>+352(SB), Z2, Z3
+	VDIVPD           Z3, Z2, Z3
+	VMULPD           Z3, Z3, Z4
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z5
+	VMULPD           Z2, Z5, Z6
+	VSUBPD           Z6, Z2, Z7
+	VSUBPD           Z7, Z2, Z8
+	VSUBPD           Z6, Z8, Z8
+	VFMSUB213PD      Z6, Z2, Z5
+	VSUBPD           Z5, Z8, Z2
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+368(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+376(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z12
+	VFMADD231PD      Z4, Z8, Z12
+	VFMADD231PD      Z12, Z4, Z6
+	VFMADD231PD      Z6, Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+32(SB), Z1, Z3
+	VADDPD           Z7, Z3, Z4
+	VSUBPD           Z4, Z3, Z3
+	VADDPD           Z7, Z3, Z3
+	VFMADD231PD.BCST numbersAVX512<>+40(SB), Z1, Z2
+	VADDPD           Z2, Z3, Z1
+	VADDPD           Z1, Z4, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+424(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VMOVUPD          Z2, (R8)
+	ADDQ             $0x40, R8
+	DECQ             R9
+	JNE              lanes7
+	VMOVUPD          (BX), Z0
+	VMOVUPD          64(BX), Z1
+	VMOVUPD          128(BX), Z2
+	VMOVUPD          192(BX), Z3
+	VMOVUPD          256(BX), Z4
+	VMOVUPD          320(BX), Z5
+	VMOVUPD          384(BX), Z6
+	VMOVUPD          448(BX), Z7
+	JMP              next
+
+op25:
+	// log2
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes8:
+	VMOVUPD          (R8), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+304(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+312(SB), Z0, Z1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VPADDQ.BCST      numbersAVX512<>+320(SB), Z2, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z3
+	VPSUBQ           Z3, Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+328(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+336(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+344(SB), K1, Z3
+	VSUBPD           Z3, Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VADDPD.BCST      numbersAVX512<>+352(SB), Z2, Z3
+	VDIVPD           Z3, Z2, Z3
+	VMULPD           Z3, Z3, Z4
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z5
+	VMULPD           Z2, Z5, Z6
+	VSUBPD           Z6, Z2, Z7
+	VSUBPD           Z7, Z2, Z8
+	VSUBPD           Z6, Z8, Z8
+	VFMSUB213PD      Z6, Z2, Z5
+	VSUBPD           Z5, Z8, Z2
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+368(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+376(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z12
+	VFMADD231PD      Z4, Z8, Z12
+	VFMADD231PD      Z12, Z4, Z6
+	VFMADD231PD      Z6, Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+16(SB), Z7, Z3
+	VMOVAPD          Z3, Z4
+	VFMSUB231PD.BCST numbersAVX512<>+16(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+16(SB), Z2, Z4
+	VFMADD231PD.BCST numbersAVX512<>+448(SB), Z7, Z4
+	VADDPD           Z3, Z1, Z2
+	VSUBPD           Z2, Z1, Z1
+	VADDPD           Z3, Z1, Z1
+	VADDPD           Z4, Z1, Z1
+	VADDPD           Z1, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+424(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VMOVUPD          Z2, (R8)
+	ADDQ             $0x40, R8
+	DECQ             R9
+	JNE              lanes8
+	VMOVUPD          (BX), Z0
+	VMOVUPD          64(BX), Z1
+	VMOVUPD          128(BX), Z2
+	VMOVUPD          192(BX), Z3
+	VMOVUPD          256(BX), Z4
+	VMOVUPD          320(BX), Z5
+	VMOVUPD          384(BX), Z6
+	VMOVUPD          448(BX), Z7
+	JMP              next
+
+op26:
+	// log10
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes9:
+	VMOVUPD          (R8), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+304(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+312(SB), Z0, Z1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VPADDQ.BCST      numbersAVX512<>+320(SB), Z2, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z3
+	VPSUBQ           Z3, Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+328(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+336(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+344(SB), K1, Z3
+	VSUBPD           Z3, Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VADDPD.BCST      numbersAVX512<>+352(SB), Z2, Z3
+	VDIVPD           Z3, Z2, Z3
+	VMULPD           Z3, Z3, Z4
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z5
+	VMULPD           Z2, Z5, Z6
+	VSUBPD           Z6, Z2, Z7
+	VSUBPD           Z7, Z2, Z8
+	VSUBPD           Z6, Z8, Z8
+	VFMSUB213PD      Z6, Z2, Z5
+	VSUBPD           Z5, Z8, Z2
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+368(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+376(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z12
+	VFMADD231PD      Z4, Z8, Z12
+	VFMADD231PD      Z12, Z4, Z6
+	VFMADD231PD      Z6, Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+456(SB), Z7, Z3
+	VMOVAPD          Z3, Z4
+	VFMSUB231PD.BCST numbersAVX512<>+456(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+456(SB), Z2, Z4
+	VFMADD231PD.BCST numbersAVX512<>+464(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+472(SB), Z1, Z4
+	VMULPD.BCST      numbersAVX512<>+480(SB), Z1, Z1
+	VADDPD           Z3, Z1, Z2
+	VSUBPD           Z2, Z1, Z1
+	VADDPD           Z3, Z1, Z1
+	VADDPD           Z4, Z1, Z1
+	VADDPD           Z1, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+424(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VMOVUPD          Z2, (R8)
+	ADDQ             $0x40, R8
+	DECQ             R9
+	JNE              lanes9
+	VMOVUPD          (BX), Z0
+	VMOVUPD          64(BX), Z1
+	VMOVUPD          128(BX), Z2
+	VMOVUPD          192(BX), Z3
+	VMOVUPD          256(BX), Z4
+	VMOVUPD          320(BX), Z5
+	VMOVUPD          384(BX), Z6
+	VMOVUPD          448(BX), Z7
+	JMP              next
+
+op27:
+	// log1p
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes10:
+	VMOVUPD          (R8), Z0
+	VADDPD.BCST      numbersAVX512<>+48(SB), Z0, Z1
+	VSUBPD.BCST      numbersAVX512<>+48(SB), Z1, Z2
+	VSUBPD           Z2, Z1, Z3
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z4
+	VSUBPD           Z3, Z4, Z3
+	VSUBPD           Z2, Z0, Z2
+	VADDPD           Z2, Z3, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+304(SB), Z1, K1
+	VMULPD.BCST      numbersAVX512<>+312(SB), Z1, Z3
+	VMOVAPD          Z1, Z4
+	VMOVAPD          Z3, K1, Z4
+	VPADDQ.BCST      numbersAVX512<>+320(SB), Z4, Z3
+	VPSRLQ           $0x34, Z3, Z3
+	VPSLLQ           $0x34, Z3, Z5
+	VPSUBQ           Z5, Z4, Z4
+	VPADDQ.BCST      numbersAVX512<>+48(SB), Z4, Z4
+	VORPD.BCST       numbersAVX512<>+328(SB), Z3, Z3
+	VBROADCASTSD     numbersAVX512<>+336(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+344(SB), K1, Z5
+	VSUBPD           Z5, Z3, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z3, K1
+	VSUBPD.BCST      numbersAVX512<>+48(SB), Z4, Z4
+	VMOVAPD          Z0, K1, Z4
+	VADDPD.BCST      numbersAVX512<>+352(SB), Z4, Z5
+	VDIVPD           Z5, Z4, Z5
+	VMULPD           Z5, Z5, Z6
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z4, Z7
+	VMULPD           Z4, Z7, Z8
+	VSUBPD           Z8, Z4, Z12
+	VSUBPD           Z12, Z4, Z13
+	VSUBPD           Z8, Z13, Z13
+	VFMSUB213PD      Z8, Z4, Z7
+	VSUBPD           Z7, Z13, Z4
+	VMULPD           Z6, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+368(SB), Z7, Z13
+	VFMADD213PD.BCST numbersAVX512<>+376(SB), Z7, Z13
+	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z7, Z13
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z14
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z7, Z14
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z7, Z14
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z7, Z14
+	VFMADD231PD      Z6, Z13, Z14
+	VFMADD231PD      Z14, Z6, Z8
+	VFMADD231PD      Z8, Z5, Z4
+	VDIVPD           Z1, Z2, Z2
+	VBROADCASTSD     numbersAVX512<>+296(SB), K1, Z2
+	VADDPD           Z2, Z4, Z2
+	VMULPD.BCST      numbersAVX512<>+32(SB), Z3, Z4
+	VADDPD           Z12, Z4, Z5
+	VSUBPD           Z5, Z4, Z4
+	VADDPD           Z12, Z4, Z4
+	VFMADD231PD.BCST numbersAVX512<>+40(SB), Z3, Z2
+	VADDPD           Z2, Z4, Z2
+	VADDPD           Z2, Z5, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+424(SB), Z1, K1
+	VMOVAPD          Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VCMPPD.BCST      $0x11, numbersAVX512<>+296(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z0, K1
+	VMOVAPD          Z0, K1, Z3
+	VMOVUPD          Z3, (R8)
+	ADDQ             $0x40, R8
+	DECQ             R9
+	JNE              lanes10
+	VMOVUPD          (BX), Z0
+	VMOVUPD          64(BX), Z1
+	VMOVUPD          128(BX), Z2
+	VMOVUPD          192(BX), Z3
+	VMOVUPD          256(BX), Z4
+	VMOVUPD          320(BX), Z5
+	VMOVUPD          384(BX), Z6
+	VMOVUPD          448(BX), Z7
+	JMP              next
+
+op28:
+	// sin
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes11:
+	VMOVUPD           (R8), Z0
+	VBROADCASTSD      numbersAVX512<>+488(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+496(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z5
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VSUBPD            Z7, Z3, Z3
+	VSUBPD            Z6, Z4, Z6
+	VADDPD            Z6, Z3, Z3
+	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end12
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z2
+	VMOVAPD           Z0, K2, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+536(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+328(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z7
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z8
+	VPSLLVQ           Z6, Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z7
+	VPSUBQ            Z6, Z7, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z8, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+328(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z7
+	VFMSUB213PD       Z7, Z2, Z6
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z7, Z8
+	VRNDSCALEPD       $0x08, Z8, Z8
+	VFNMADD231PD.BCST numbersAVX512<>+600(SB), Z8, Z7
+	VADDPD            Z6, Z7, Z8
+	VSUBPD            Z7, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z6, Z6
+	VADDPD            Z6, Z7, Z6
+	VPADDQ.BCST       numbersAVX512<>+608(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z12
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z12*8), K7, Z13
+	VPSLLVQ           Z7, Z13, Z13
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z12, Z12
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z12*8), K7, Z14
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z12
+	VPSUBQ            Z7, Z12, Z7
+	VPSRLVQ           Z7, Z14, Z7
+	VORPD             Z7, Z13, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z12
+	VFMSUB213PD       Z12, Z2, Z7
+	VADDPD            Z12, Z8, Z13
+	VSUBPD            Z8, Z13, Z14
+	VSUBPD            Z14, Z13, Z15
+	VSUBPD            Z15, Z8, Z8
+	VSUBPD            Z14, Z12, Z12
+	VADDPD            Z12, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z13, Z12
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z12, Z14
+	VSUBPD            Z14, Z13, Z13
+	VADDPD            Z8, Z6, Z14
+	VSUBPD            Z6, Z14, Z15
+	VSUBPD            Z15, Z14, Z16
+	VSUBPD            Z16, Z6, Z6
+	VSUBPD            Z15, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VADDPD            Z7, Z14, Z8
+	VSUBPD            Z14, Z8, Z15
+	VSUBPD            Z15, Z8, Z16
+	VSUBPD            Z16, Z14, Z14
+	VSUBPD            Z15, Z7, Z7
+	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z14
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z15, Z15, Z15
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z14*8), K7, Z15
+	VPSLLVQ           Z7, Z15, Z15
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z14, Z14
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z14*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z14
+	VPSUBQ            Z7, Z14, Z7
+	VPSRLVQ           Z7, Z16, Z7
+	VORPD             Z7, Z15, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z14
+	VFMSUB213PD       Z14, Z2, Z7
+	VADDPD            Z14, Z8, Z15
+	VSUBPD            Z8, Z15, Z16
+	VSUBPD            Z16, Z15, Z17
+	VSUBPD            Z17, Z8, Z8
+	VSUBPD            Z16, Z14, Z14
+	VADDPD            Z14, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z8
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z14
+	VPSLLVQ           Z4, Z14, Z14
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z8
+	VPSUBQ            Z4, Z8, Z4
+	VPSRLVQ           Z4, Z16, Z4
+	VORPD             Z4, Z14, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+328(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z7
+	VADDPD            Z7, Z6, Z2
+	VADDPD            Z15, Z13, Z4
+	VSUBPD            Z13, Z4, Z6
+	VSUBPD            Z6, Z4, Z7
+	VSUBPD            Z7, Z13, Z7
+	VSUBPD            Z6, Z15, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+496(SB), Z6, Z4
+	VMOVAPD           Z4, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+496(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+656(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+496(SB), Z2, Z7
+	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z4, K1, Z5
+	VMOVAPD           Z7, K1, Z3
+
+end12:
+	VMULPD           Z5, Z5, Z2
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z4
+	VMULPD           Z5, Z2, Z6
+	VMULPD           Z2, Z2, Z7
+	VBROADCASTSD     numbersAVX512<>+664(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+672(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+688(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
+	VFMADD231PD      Z2, Z8, Z12
+	VMOVAPD          Z3, Z7
+	VFNMADD231PD     Z3, Z4, Z7
+	VFMADD231PD      Z12, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z6
+	VSUBPD           Z4, Z6, Z6
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z8
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z4, Z8, Z4
+	VMOVAPD          Z2, Z8
+	VFMSUB231PD      Z5, Z5, Z8
+	VFMADD231PD.BCST numbersAVX512<>+720(SB), Z8, Z4
+	VFNMADD231PD     Z5, Z3, Z4
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z2, Z2, Z8
+	VBROADCASTSD     numbersAVX512<>+728(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+736(SB), Z8, Z12
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+752(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
+	VFMADD231PD      Z2, Z12, Z13
+	VFMADD231PD      Z13, Z3, Z4
+	VPSLLQ           $0x3f, Z1, Z2
+	VPMOVQ2M         Z2, K1
+	VADDPD           Z4, Z6, Z2
+	VADDPD           Z7, Z5, Z3
+	VMOVAPD          Z2, K1, Z3
+	VANDPD.BCST      numbersAVX512<>+784(SB), Z1, Z1
+	VPSLLQ           $0x3e, Z1, Z1
+	VXORPD           Z1, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+168(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+424(SB), Z2, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+168(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+792(SB), Z2, K1
+	VMOVAPD          Z0, K1, Z1
+	VMOVUPD          Z1, (R8)
+	ADDQ             $0x40, R8
+	DECQ             R9
+	JNE              lanes11
+	VMOVUPD          (BX), Z0
+	VMOVUPD          64(BX), Z1
+	VMOVUPD          128(BX), Z2
+	VMOVUPD          192(BX), Z3
+	VMOVUPD          256(BX), Z4
+	VMOVUPD          320(BX), Z5
+	VMOVUPD          384(BX), Z6
+	VMOVUPD          448(BX), Z7
+	JMP              next
+
+op29:
+	// cos
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes13:
+	VMOVUPD           (R8), Z0
+	VBROADCASTSD      numbersAVX512<>+488(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+496(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z5
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VSUBPD            Z7, Z3, Z3
+	VSUBPD            Z6, Z4, Z6
+	VADDPD            Z6, Z3, Z3
+	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end14
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z2
+	VMOVAPD           Z0, K2, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+536(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+328(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z7
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z8
+	VPSLLVQ           Z6, Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z7
+	VPSUBQ            Z6, Z7, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z8, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+328(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z7
+	VFMSUB213PD       Z7, Z2, Z6
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z7, Z8
+	VRNDSCALEPD       $0x08, Z8, Z8
+	VFNMADD231PD.BCST numbersAVX512<>+600(SB), Z8, Z7
+	VADDPD            Z6, Z7, Z8
+	VSUBPD            Z7, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z6, Z6
+	VADDPD            Z6, Z7, Z6
+	VPADDQ.BCST       numbersAVX512<>+608(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z12
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z12*8), K7, Z13
+	VPSLLVQ           Z7, Z13, Z13
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z12, Z12
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z12*8), K7, Z14
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z12
+	VPSUBQ            Z7, Z12, Z7
+	VPSRLVQ           Z7, Z14, Z7
+	VORPD             Z7, Z13, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z12
+	VFMSUB213PD       Z12, Z2, Z7
+	VADDPD            Z12, Z8, Z13
+	VSUBPD            Z8, Z13, Z14
+	VSUBPD            Z14, Z13, Z15
+	VSUBPD            Z15, Z8, Z8
+	VSUBPD            Z14, Z12, Z12
+	VADDPD            Z12, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z13, Z12
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z12, Z14
+	VSUBPD            Z14, Z13, Z13
+	VADDPD            Z8, Z6, Z14
+	VSUBPD            Z6, Z14, Z15
+	VSUBPD            Z15, Z14, Z16
+	VSUBPD            Z16, Z6, Z6
+	VSUBPD            Z15, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VADDPD            Z7, Z14, Z8
+	VSUBPD            Z14, Z8, Z15
+	VSUBPD            Z15, Z8, Z16
+	VSUBPD            Z16, Z14, Z14
+	VSUBPD            Z15, Z7, Z7
+	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z14
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z15, Z15, Z15
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z14*8), K7, Z15
+	VPSLLVQ           Z7, Z15, Z15
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z14, Z14
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z14*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z14
+	VPSUBQ            Z7, Z14, Z7
+	VPSRLVQ           Z7, Z16, Z7
+	VORPD             Z7, Z15, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z14
+	VFMSUB213PD       Z14, Z2, Z7
+	VADDPD            Z14, Z8, Z15
+	VSUBPD            Z8, Z15, Z16
+	VSUBPD            Z16, Z15, Z17
+	VSUBPD            Z17, Z8, Z8
+	VSUBPD            Z16, Z14, Z14
+	VADDPD            Z14, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z8
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z14
+	VPSLLVQ           Z4, Z14, Z14
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z8
+	VPSUBQ            Z4, Z8, Z4
+	VPSRLVQ           Z4, Z16, Z4
+	VORPD             Z4, Z14, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+328(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z7
+	VADDPD            Z7, Z6, Z2
+	VADDPD            Z15, Z13, Z4
+	VSUBPD            Z13, Z4, Z6
+	VSUBPD            Z6, Z4, Z7
+	VSUBPD            Z7, Z13, Z7
+	VSUBPD            Z6, Z15, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+496(SB), Z6, Z4
+	VMOVAPD           Z4, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+496(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+656(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+496(SB), Z2, Z7
+	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z4, K1, Z5
+	VMOVAPD           Z7, K1, Z3
+
+end14:
+	VPADDQ.BCST      numbersAVX512<>+568(SB), Z1, Z1
+	VMULPD           Z5, Z5, Z2
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z4
+	VMULPD           Z5, Z2, Z6
+	VMULPD           Z2, Z2, Z7
+	VBROADCASTSD     numbersAVX512<>+664(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+672(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+688(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
+	VFMADD231PD      Z2, Z8, Z12
+	VMOVAPD          Z3, Z7
+	VFNMADD231PD     Z3, Z4, Z7
+	VFMADD231PD      Z12, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z6
+	VSUBPD           Z4, Z6, Z6
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z8
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z4, Z8, Z4
+	VMOVAPD          Z2, Z8
+	VFMSUB231PD      Z5, Z5, Z8
+	VFMADD231PD.BCST numbersAVX512<>+720(SB), Z8, Z4
+	VFNMADD231PD     Z5, Z3, Z4
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z2, Z2, Z8
+	VBROADCASTSD     numbersAVX512<>+728(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+736(SB), Z8, Z12
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+752(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
+	VFMADD231PD      Z2, Z12, Z13
+	VFMADD231PD      Z13, Z3, Z4
+	VPSLLQ           $0x3f, Z1, Z2
+	VPMOVQ2M         Z2, K1
+	VADDPD           Z4, Z6, Z2
+	VADDPD           Z7, Z5, Z3
+	VMOVAPD          Z2, K1, Z3
+	VANDPD.BCST      numbersAVX512<>+784(SB), Z1, Z1
+	VPSLLQ           $0x3e, Z1, Z1
+	VXORPD           Z1, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+168(SB), Z2
+	VANDNPD          Z0, Z2, Z0
+	VCMPPD.BCST      $0x00, numbersAVX512<>+424(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z1
+	VMOVUPD          Z1, (R8)
+	ADDQ             $0x40, R8
+	DECQ             R9
+	JNE              lanes13
+	VMOVUPD          (BX), Z0
+	VMOVUPD          64(BX), Z1
+	VMOVUPD          128(BX), Z2
+	VMOVUPD          192(BX), Z3
+	VMOVUPD          256(BX), Z4
+	VMOVUPD          320(BX), Z5
+	VMOVUPD          384(BX), Z6
+	VMOVUPD          448(BX), Z7
+	JMP              next
+
+op30:
+	// tan
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VMOVUPD Z6, 384(BX)
+	VMOVUPD Z7, 448(BX)
+	MOVQ    BX, R8
+	MOVQ    $0x00000008, R9
+
+lanes15:
+	VMOVUPD           (R8), Z0
+	VBROADCASTSD      numbersAVX512<>+488(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+496(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z5
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VSUBPD            Z7, Z3, Z3
+	VSUBPD            Z6, Z4, Z6
+	VADDPD            Z6, Z3, Z3
+	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end16
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z2
+	VMOVAPD           Z0, K2, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+536(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+328(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z7
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z8
+	VPSLLVQ           Z6, Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z7
+	VPSUBQ            Z6, Z7, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z8, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+328(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z7
+	VFMSUB213PD       Z7, Z2, Z6
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z7, Z8
+	VRNDSCALEPD       $0x08, Z8, Z8
+	VFNMADD231PD.BCST numbersAVX512<>+600(SB), Z8, Z7
+	VADDPD            Z6, Z7, Z8
+	VSUBPD            Z7, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z6, Z6
+	VADDPD            Z6, Z7, Z6
+	VPADDQ.BCST       numbersAVX512<>+608(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z12
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z12*8), K7, Z13
+	VPSLLVQ           Z7, Z13, Z13
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z12, Z12
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z12*8), K7, Z14
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z12
+	VPSUBQ            Z7, Z12, Z7
+	VPSRLVQ           Z7, Z14, Z7
+	VORPD             Z7, Z13, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z12
+	VFMSUB213PD       Z12, Z2, Z7
+	VADDPD            Z12, Z8, Z13
+	VSUBPD            Z8, Z13, Z14
+	VSUBPD            Z14, Z13, Z15
+	VSUBPD            Z15, Z8, Z8
+	VSUBPD            Z14, Z12, Z12
+	VADDPD            Z12, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z13, Z12
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z12, Z14
+	VSUBPD            Z14, Z13, Z13
+	VADDPD            Z8, Z6, Z14
+	VSUBPD            Z6, Z14, Z15
+	VSUBPD            Z15, Z14, Z16
+	VSUBPD            Z16, Z6, Z6
+	VSUBPD            Z15, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VADDPD            Z7, Z14, Z8
+	VSUBPD            Z14, Z8, Z15
+	VSUBPD            Z15, Z8, Z16
+	VSUBPD            Z16, Z14, Z14
+	VSUBPD            Z15, Z7, Z7
+	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z14
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z15, Z15, Z15
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z14*8), K7, Z15
+	VPSLLVQ           Z7, Z15, Z15
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z14, Z14
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z14*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z14
+	VPSUBQ            Z7, Z14, Z7
+	VPSRLVQ           Z7, Z16, Z7
+	VORPD             Z7, Z15, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z14
+	VFMSUB213PD       Z14, Z2, Z7
+	VADDPD            Z14, Z8, Z15
+	VSUBPD            Z8, Z15, Z16
+	VSUBPD            Z16, Z15, Z17
+	VSUBPD            Z17, Z8, Z8
+	VSUBPD            Z16, Z14, Z14
+	VADDPD            Z14, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z8
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z14
+	VPSLLVQ           Z4, Z14, Z14
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z8
+	VPSUBQ            Z4, Z8, Z4
+	VPSRLVQ           Z4, Z16, Z4
+	VORPD             Z4, Z14, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+328(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z7
+	VADDPD            Z7, Z6, Z2
+	VADDPD            Z15, Z13, Z4
+	VSUBPD            Z13, Z4, Z6
+	VSUBPD            Z6, Z4, Z7
+	VSUBPD            Z7, Z13, Z7
+	VSUBPD            Z6, Z15, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+496(SB), Z6, Z4
+	VMOVAPD           Z4, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+496(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+656(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+496(SB), Z2, Z7
+	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z4, K1, Z5
+	VMOVAPD           Z7, K1, Z3
+
+end16:
+	VMULPD           Z5, Z5, Z2
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z4
+	VMULPD           Z5, Z2, Z6
+	VMULPD           Z2, Z2, Z7
+	VBROADCASTSD     numbersAVX512<>+664(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+672(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+688(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
+	VFMADD231PD      Z2, Z8, Z12
+	VMOVAPD          Z3, Z7
+	VFNMADD231PD     Z3, Z4, Z7
+	VFMADD231PD      Z12, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z6
+	VSUBPD           Z4, Z6, Z6
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z8
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z4, Z8, Z4
+	VMOVAPD          Z2, Z8
+	VFMSUB231PD      Z5, Z5, Z8
+	VFMADD231PD.BCST numbersAVX512<>+720(SB), Z8, Z4
+	VFNMADD231PD     Z5, Z3, Z4
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z2, Z2, Z8
+	VBROADCASTSD     numbersAVX512<>+728(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+736(SB), Z8, Z12
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+752(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
+	VFMADD231PD      Z2, Z12, Z13
+	VFMADD231PD      Z13, Z3, Z4
+	VPSLLQ           $0x3f, Z1, Z2
+	VPMOVQ2M         Z2, K1
+	VADDPD           Z7, Z5, Z2
+	VSUBPD           Z2, Z5, Z3
+	VADDPD           Z7, Z3, Z3
+	VADDPD           Z4, Z6, Z5
+	VSUBPD           Z5, Z6, Z6
+	VADDPD           Z4, Z6, Z4
+	VMOVAPD          Z2, Z6
+	VMOVAPD          Z5, K1, Z6
+	VMOVAPD          Z3, Z7
+	VMOVAPD          Z4, K1, Z7
+	VMOVAPD          Z2, K1, Z5
+	VMOVAPD          Z3, K1, Z4
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z2
+	VDIVPD           Z5, Z2, Z2
+	VMULPD           Z2, Z6, Z3
+	VFNMADD231PD     Z3, Z5, Z6
+	VFNMADD231PD     Z3, Z4, Z7
+	VADDPD           Z7, Z6, Z4
+	VFMADD231PD      Z2, Z4, Z3
+	VPSLLQ           $0x3f, Z1, Z1
+	VXORPD           Z1, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+168(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+424(SB), Z2, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+168(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+792(SB), Z2, K1
+	VMOVAPD          Z0, K1, Z1
+	VMOVUPD          Z1, (R8)
+	ADDQ             $0x40, R8
+	DECQ             R9
+	JNE              lanes15
+	VMOVUPD          (BX), Z0
+	VMOVUPD          64(BX), Z1
+	VMOVUPD          128(BX), Z2
+	VMOVUPD          192(BX), Z3
+	VMOVUPD          256(BX), Z4
+	VMOVUPD          320(BX), Z5
+	VMOVUPD          384(BX), Z6
+	VMOVUPD          448(BX), Z7
+	JMP              next
+
 op0:
-	ADDQ $+512, BX
+	ADDQ $+512, SI
 
 test:
-	CMPQ BX, CX
+	CMPQ SI, CX
 	JLT  round
 	VZEROUPPER
 	RET
 
 // func chainF32AVX512(code *uint64, bytes int, state *float64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·chainF32AVX512(SB), $0-24
+TEXT ·chainF32AVX512(SB), $576-24
 	MOVQ   code+0(FP), AX
 	MOVQ   bytes+8(FP), CX
 	MOVQ   state+16(FP), DX
@@ -2548,56 +4288,62 @@ TEXT ·chainF32AVX512(SB), $0-24
 	VXORPD Z5, Z5, Z5
 	VXORPD Z6, Z6, Z6
 	VXORPD Z7, Z7, Z7
-	XORQ   DX, DX
+	LEAQ   63(SP), DX
+	ANDQ   $-64, DX
+	XORQ   BX, BX
 	JMP    test
 
 round:
-	MOVQ AX, BX
+	MOVQ AX, SI
 
 next:
-	MOVQ 16(BX), DI
-	ANDQ DX, DI
-	ADDQ 8(BX), DI
-	MOVQ (BX), SI
-	ADDQ $0x18, BX
-	CMPQ SI, $0x09
-	JGE  from9
-	CMPQ SI, $0x04
-	JGE  from4
-	CMPQ SI, $0x02
-	JGE  from2
-	CMPQ SI, $0x01
+	MOVQ 16(SI), R8
+	ANDQ BX, R8
+	ADDQ 8(SI), R8
+	MOVQ (SI), DI
+	ADDQ $0x18, SI
+	CMPQ DI, $0x0f
+	JGE  from15
+	CMPQ DI, $0x07
+	JGE  from7
+	CMPQ DI, $0x03
+	JGE  from3
+	CMPQ DI, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ DI, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ SI, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
+	CMPQ DI, $0x05
+	JGE  from5
+	CMPQ DI, $0x04
+	JGE  from4
+	JMP  op3
 
 from4:
-	CMPQ SI, $0x06
-	JGE  from6
-	CMPQ SI, $0x05
-	JGE  from5
-	JMP  op4
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ DI, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ SI, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
-	CMPQ SI, $0x08
+	CMPQ DI, $0x0b
+	JGE  from11
+	CMPQ DI, $0x09
+	JGE  from9
+	CMPQ DI, $0x08
 	JGE  from8
 	JMP  op7
 
@@ -2605,11 +4351,7 @@ from8:
 	JMP op8
 
 from9:
-	CMPQ SI, $0x0d
-	JGE  from13
-	CMPQ SI, $0x0b
-	JGE  from11
-	CMPQ SI, $0x0a
+	CMPQ DI, $0x0a
 	JGE  from10
 	JMP  op9
 
@@ -2617,7 +4359,9 @@ from10:
 	JMP op10
 
 from11:
-	CMPQ SI, $0x0c
+	CMPQ DI, $0x0d
+	JGE  from13
+	CMPQ DI, $0x0c
 	JGE  from12
 	JMP  op11
 
@@ -2625,9 +4369,7 @@ from12:
 	JMP op12
 
 from13:
-	CMPQ SI, $0x0f
-	JGE  from15
-	CMPQ SI, $0x0e
+	CMPQ DI, $0x0e
 	JGE  from14
 	JMP  op13
 
@@ -2635,139 +4377,204 @@ from14:
 	JMP op14
 
 from15:
-	CMPQ SI, $0x10
+	CMPQ DI, $0x17
+	JGE  from23
+	CMPQ DI, $0x13
+	JGE  from19
+	CMPQ DI, $0x11
+	JGE  from17
+	CMPQ DI, $0x10
 	JGE  from16
 	JMP  op15
 
 from16:
-	CMPQ SI, $0x11
-	JGE  from17
-	JMP  op16
+	JMP op16
 
 from17:
-	JMP op17
+	CMPQ DI, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ DI, $0x15
+	JGE  from21
+	CMPQ DI, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ DI, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	JMP op22
+
+from23:
+	CMPQ DI, $0x1b
+	JGE  from27
+	CMPQ DI, $0x19
+	JGE  from25
+	CMPQ DI, $0x18
+	JGE  from24
+	JMP  op23
+
+from24:
+	JMP op24
+
+from25:
+	CMPQ DI, $0x1a
+	JGE  from26
+	JMP  op25
+
+from26:
+	JMP op26
+
+from27:
+	CMPQ DI, $0x1d
+	JGE  from29
+	CMPQ DI, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
+
+from29:
+	CMPQ DI, $0x1e
+	JGE  from30
+	JMP  op29
+
+from30:
+	JMP op30
 
 op1:
 	// load
-	VMOVUPD (DI), Z0
-	VMOVUPD 64(DI), Z1
-	VMOVUPD 128(DI), Z2
-	VMOVUPD 192(DI), Z3
-	VMOVUPD 256(DI), Z4
-	VMOVUPD 320(DI), Z5
-	VMOVUPD 384(DI), Z6
-	VMOVUPD 448(DI), Z7
+	VMOVUPD (R8), Z0
+	VMOVUPD 64(R8), Z1
+	VMOVUPD 128(R8), Z2
+	VMOVUPD 192(R8), Z3
+	VMOVUPD 256(R8), Z4
+	VMOVUPD 320(R8), Z5
+	VMOVUPD 384(R8), Z6
+	VMOVUPD 448(R8), Z7
 	JMP     next
 
 op2:
 	// store
-	VMOVUPD Z0, (DI)
-	VMOVUPD Z1, 64(DI)
-	VMOVUPD Z2, 128(DI)
-	VMOVUPD Z3, 192(DI)
-	VMOVUPD Z4, 256(DI)
-	VMOVUPD Z5, 320(DI)
-	VMOVUPD Z6, 384(DI)
-	VMOVUPD Z7, 448(DI)
+	VMOVUPD Z0, (R8)
+	VMOVUPD Z1, 64(R8)
+	VMOVUPD Z2, 128(R8)
+	VMOVUPD Z3, 192(R8)
+	VMOVUPD Z4, 256(R8)
+	VMOVUPD Z5, 320(R8)
+	VMOVUPD Z6, 384(R8)
+	VMOVUPD Z7, 448(R8)
 	JMP     next
 
 op3:
 	// stream
-	VMOVNTPD Z0, (DI)
-	VMOVNTPD Z1, 64(DI)
-	VMOVNTPD Z2, 128(DI)
-	VMOVNTPD Z3, 192(DI)
-	VMOVNTPD Z4, 256(DI)
-	VMOVNTPD Z5, 320(DI)
-	VMOVNTPD Z6, 384(DI)
-	VMOVNTPD Z7, 448(DI)
+	VMOVNTPD Z0, (R8)
+	VMOVNTPD Z1, 64(R8)
+	VMOVNTPD Z2, 128(R8)
+	VMOVNTPD Z3, 192(R8)
+	VMOVNTPD Z4, 256(R8)
+	VMOVNTPD Z5, 320(R8)
+	VMOVNTPD Z6, 384(R8)
+	VMOVNTPD Z7, 448(R8)
 	JMP      next
 
 op4:
 	// add
-	VADDPS (DI), Z0, Z0
-	VADDPS 64(DI), Z1, Z1
-	VADDPS 128(DI), Z2, Z2
-	VADDPS 192(DI), Z3, Z3
-	VADDPS 256(DI), Z4, Z4
-	VADDPS 320(DI), Z5, Z5
-	VADDPS 384(DI), Z6, Z6
-	VADDPS 448(DI), Z7, Z7
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	VADDPS 128(R8), Z2, Z2
+	VADDPS 192(R8), Z3, Z3
+	VADDPS 256(R8), Z4, Z4
+	VADDPS 320(R8), Z5, Z5
+	VADDPS 384(R8), Z6, Z6
+	VADDPS 448(R8), Z7, Z7
 	JMP    next
 
 op5:
 	// sub
-	VSUBPS (DI), Z0, Z0
-	VSUBPS 64(DI), Z1, Z1
-	VSUBPS 128(DI), Z2, Z2
-	VSUBPS 192(DI), Z3, Z3
-	VSUBPS 256(DI), Z4, Z4
-	VSUBPS 320(DI), Z5, Z5
-	VSUBPS 384(DI), Z6, Z6
-	VSUBPS 448(DI), Z7, Z7
+	VSUBPS (R8), Z0, Z0
+	VSUBPS 64(R8), Z1, Z1
+	VSUBPS 128(R8), Z2, Z2
+	VSUBPS 192(R8), Z3, Z3
+	VSUBPS 256(R8), Z4, Z4
+	VSUBPS 320(R8), Z5, Z5
+	VSUBPS 384(R8), Z6, Z6
+	VSUBPS 448(R8), Z7, Z7
 	JMP    next
 
 op6:
 	// subFrom
-	VMOVUPD (DI), Z8
+	VMOVUPD (R8), Z8
 	VSUBPS  Z0, Z8, Z0
-	VMOVUPD 64(DI), Z8
+	VMOVUPD 64(R8), Z8
 	VSUBPS  Z1, Z8, Z1
-	VMOVUPD 128(DI), Z8
+	VMOVUPD 128(R8), Z8
 	VSUBPS  Z2, Z8, Z2
-	VMOVUPD 192(DI), Z8
+	VMOVUPD 192(R8), Z8
 	VSUBPS  Z3, Z8, Z3
-	VMOVUPD 256(DI), Z8
+	VMOVUPD 256(R8), Z8
 	VSUBPS  Z4, Z8, Z4
-	VMOVUPD 320(DI), Z8
+	VMOVUPD 320(R8), Z8
 	VSUBPS  Z5, Z8, Z5
-	VMOVUPD 384(DI), Z8
+	VMOVUPD 384(R8), Z8
 	VSUBPS  Z6, Z8, Z6
-	VMOVUPD 448(DI), Z8
+	VMOVUPD 448(R8), Z8
 	VSUBPS  Z7, Z8, Z7
 	JMP     next
 
 op7:
 	// mul
-	VMULPS (DI), Z0, Z0
-	VMULPS 64(DI), Z1, Z1
-	VMULPS 128(DI), Z2, Z2
-	VMULPS 192(DI), Z3, Z3
-	VMULPS 256(DI), Z4, Z4
-	VMULPS 320(DI), Z5, Z5
-	VMULPS 384(DI), Z6, Z6
-	VMULPS 448(DI), Z7, Z7
+	VMULPS (R8), Z0, Z0
+	VMULPS 64(R8), Z1, Z1
+	VMULPS 128(R8), Z2, Z2
+	VMULPS 192(R8), Z3, Z3
+	VMULPS 256(R8), Z4, Z4
+	VMULPS 320(R8), Z5, Z5
+	VMULPS 384(R8), Z6, Z6
+	VMULPS 448(R8), Z7, Z7
 	JMP    next
 
 op8:
 	// div
-	VDIVPS (DI), Z0, Z0
-	VDIVPS 64(DI), Z1, Z1
-	VDIVPS 128(DI), Z2, Z2
-	VDIVPS 192(DI), Z3, Z3
-	VDIVPS 256(DI), Z4, Z4
-	VDIVPS 320(DI), Z5, Z5
-	VDIVPS 384(DI), Z6, Z6
-	VDIVPS 448(DI), Z7, Z7
+	VDIVPS (R8), Z0, Z0
+	VDIVPS 64(R8), Z1, Z1
+	VDIVPS 128(R8), Z2, Z2
+	VDIVPS 192(R8), Z3, Z3
+	VDIVPS 256(R8), Z4, Z4
+	VDIVPS 320(R8), Z5, Z5
+	VDIVPS 384(R8), Z6, Z6
+	VDIVPS 448(R8), Z7, Z7
 	JMP    next
 
 op9:
 	// divInto
-	VMOVUPD (DI), Z8
+	VMOVUPD (R8), Z8
 	VDIVPS  Z0, Z8, Z0
-	VMOVUPD 64(DI), Z8
+	VMOVUPD 64(R8), Z8
 	VDIVPS  Z1, Z8, Z1
-	VMOVUPD 128(DI), Z8
+	VMOVUPD 128(R8), Z8
 	VDIVPS  Z2, Z8, Z2
-	VMOVUPD 192(DI), Z8
+	VMOVUPD 192(R8), Z8
 	VDIVPS  Z3, Z8, Z3
-	VMOVUPD 256(DI), Z8
+	VMOVUPD 256(R8), Z8
 	VDIVPS  Z4, Z8, Z4
-	VMOVUPD 320(DI), Z8
+	VMOVUPD 320(R8), Z8
 	VDIVPS  Z5, Z8, Z5
-	VMOVUPD 384(DI), Z8
+	VMOVUPD 384(R8), Z8
 	VDIVPS  Z6, Z8, Z6
-	VMOVUPD 448(DI), Z8
+	VMOVUPD 448(R8), Z8
 	VDIVPS  Z7, Z8, Z7
 	JMP     next
 
@@ -2813,35 +4620,35 @@ op12:
 
 op13:
 	// min
-	VMOVUPD (DI), Z8
+	VMOVUPD (R8), Z8
 	VMINPS  Z8, Z0, Z12
 	VMINPS  Z0, Z8, Z0
 	VORPD   Z12, Z0, Z0
-	VMOVUPD 64(DI), Z8
+	VMOVUPD 64(R8), Z8
 	VMINPS  Z8, Z1, Z12
 	VMINPS  Z1, Z8, Z1
 	VORPD   Z12, Z1, Z1
-	VMOVUPD 128(DI), Z8
+	VMOVUPD 128(R8), Z8
 	VMINPS  Z8, Z2, Z12
 	VMINPS  Z2, Z8, Z2
 	VORPD   Z12, Z2, Z2
-	VMOVUPD 192(DI), Z8
+	VMOVUPD 192(R8), Z8
 	VMINPS  Z8, Z3, Z12
 	VMINPS  Z3, Z8, Z3
 	VORPD   Z12, Z3, Z3
-	VMOVUPD 256(DI), Z8
+	VMOVUPD 256(R8), Z8
 	VMINPS  Z8, Z4, Z12
 	VMINPS  Z4, Z8, Z4
 	VORPD   Z12, Z4, Z4
-	VMOVUPD 320(DI), Z8
+	VMOVUPD 320(R8), Z8
 	VMINPS  Z8, Z5, Z12
 	VMINPS  Z5, Z8, Z5
 	VORPD   Z12, Z5, Z5
-	VMOVUPD 384(DI), Z8
+	VMOVUPD 384(R8), Z8
 	VMINPS  Z8, Z6, Z12
 	VMINPS  Z6, Z8, Z6
 	VORPD   Z12, Z6, Z6
-	VMOVUPD 448(DI), Z8
+	VMOVUPD 448(R8), Z8
 	VMINPS  Z8, Z7, Z12
 	VMINPS  Z7, Z8, Z7
 	VORPD   Z12, Z7, Z7
@@ -2851,49 +4658,49 @@ op14:
 	// max
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	VPSLLD     $0x1f, Z11, Z11
-	VXORPD     (DI), Z11, Z8
+	VXORPD     (R8), Z11, Z8
 	VXORPD     Z11, Z0, Z0
 	VMINPS     Z8, Z0, Z12
 	VMINPS     Z0, Z8, Z0
 	VORPD      Z12, Z0, Z0
 	VXORPD     Z11, Z0, Z0
-	VXORPD     64(DI), Z11, Z8
+	VXORPD     64(R8), Z11, Z8
 	VXORPD     Z11, Z1, Z1
 	VMINPS     Z8, Z1, Z12
 	VMINPS     Z1, Z8, Z1
 	VORPD      Z12, Z1, Z1
 	VXORPD     Z11, Z1, Z1
-	VXORPD     128(DI), Z11, Z8
+	VXORPD     128(R8), Z11, Z8
 	VXORPD     Z11, Z2, Z2
 	VMINPS     Z8, Z2, Z12
 	VMINPS     Z2, Z8, Z2
 	VORPD      Z12, Z2, Z2
 	VXORPD     Z11, Z2, Z2
-	VXORPD     192(DI), Z11, Z8
+	VXORPD     192(R8), Z11, Z8
 	VXORPD     Z11, Z3, Z3
 	VMINPS     Z8, Z3, Z12
 	VMINPS     Z3, Z8, Z3
 	VORPD      Z12, Z3, Z3
 	VXORPD     Z11, Z3, Z3
-	VXORPD     256(DI), Z11, Z8
+	VXORPD     256(R8), Z11, Z8
 	VXORPD     Z11, Z4, Z4
 	VMINPS     Z8, Z4, Z12
 	VMINPS     Z4, Z8, Z4
 	VORPD      Z12, Z4, Z4
 	VXORPD     Z11, Z4, Z4
-	VXORPD     320(DI), Z11, Z8
+	VXORPD     320(R8), Z11, Z8
 	VXORPD     Z11, Z5, Z5
 	VMINPS     Z8, Z5, Z12
 	VMINPS     Z5, Z8, Z5
 	VORPD      Z12, Z5, Z5
 	VXORPD     Z11, Z5, Z5
-	VXORPD     384(DI), Z11, Z8
+	VXORPD     384(R8), Z11, Z8
 	VXORPD     Z11, Z6, Z6
 	VMINPS     Z8, Z6, Z12
 	VMINPS     Z6, Z8, Z6
 	VORPD      Z12, Z6, Z6
 	VXORPD     Z11, Z6, Z6
-	VXORPD     448(DI), Z11, Z8
+	VXORPD     448(R8), Z11, Z8
 	VXORPD     Z11, Z7, Z7
 	VMINPS     Z8, Z7, Z12
 	VMINPS     Z7, Z8, Z7
@@ -2910,11 +4717,1695 @@ op16:
 op17:
 	JMP next
 
+op18:
+	// exp
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes17:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+0(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+8(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z1, Z0
+	VMOVAPD           Z0, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z1, Z2
+	VSUBPD            Z2, Z0, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z1, Z0
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z2, Z3
+	VMULPD            Z2, Z2, Z4
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z5, Z7
+	VFMADD231PD       Z2, Z6, Z7
+	VMULPD            Z7, Z4, Z4
+	VFMADD231PD       Z3, Z0, Z4
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z0
+	VSUBPD            Z3, Z0, Z0
+	VADDPD            Z2, Z0, Z0
+	VADDPD            Z4, Z0, Z0
+	VADDPD            Z0, Z3, Z0
+	VSCALEFPD         Z1, Z0, Z0
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R8
+	JNE               lanes17
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op19:
+	// expm1
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes18:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+144(SB), Z1
+	VMINPD            Z0, Z1, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+152(SB), Z1, K1
+	VBROADCASTSD      numbersAVX512<>+152(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z3, Z1
+	VMOVAPD           Z1, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z3, Z4
+	VSUBPD            Z4, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z4, Z3
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
+	VFMADD231PD       Z4, Z7, Z8
+	VMULPD            Z8, Z5, Z5
+	VFMADD231PD       Z3, Z1, Z5
+	VADDPD            Z5, Z4, Z1
+	VSUBPD            Z1, Z4, Z3
+	VADDPD            Z5, Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+160(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       numbersAVX512<>+136(SB), Z2, Z4
+	VSUBPD            Z4, Z2, Z5
+	VSUBPD.BCST       numbersAVX512<>+136(SB), Z5, Z5
+	VMULPD            Z1, Z2, Z1
+	VADDPD            Z1, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z1, Z1
+	VADDPD            Z1, Z4, Z1
+	VADDPD            Z5, Z1, Z1
+	VFMADD231PD       Z3, Z2, Z1
+	VADDPD            Z1, Z6, Z1
+	VADDPD            Z1, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+176(SB), Z2, K1
+	VMOVAPD           Z0, K1, Z1
+	VCVTPD2PS         Z1, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R8
+	JNE               lanes18
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op20:
+	// tanh
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes19:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VADDPD            Z1, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+184(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z3, Z1
+	VMOVAPD           Z1, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z3, Z4
+	VSUBPD            Z4, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z4, Z3
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
+	VFMADD231PD       Z4, Z7, Z8
+	VMULPD            Z8, Z5, Z5
+	VFMADD231PD       Z3, Z1, Z5
+	VADDPD            Z5, Z4, Z1
+	VSUBPD            Z1, Z4, Z3
+	VADDPD            Z5, Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+160(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       numbersAVX512<>+136(SB), Z2, Z4
+	VSUBPD            Z4, Z2, Z5
+	VSUBPD.BCST       numbersAVX512<>+136(SB), Z5, Z5
+	VMULPD            Z1, Z2, Z1
+	VADDPD            Z1, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z1, Z1
+	VADDPD            Z1, Z4, Z1
+	VADDPD            Z5, Z1, Z1
+	VFMADD231PD       Z3, Z2, Z1
+	VADDPD            Z1, Z6, Z2
+	VSUBPD            Z2, Z6, Z3
+	VADDPD            Z1, Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+48(SB), Z3, Z4
+	VSUBPD            Z4, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z6
+	VSUBPD            Z5, Z6, Z5
+	VSUBPD            Z4, Z2, Z4
+	VADDPD            Z4, Z5, Z4
+	VADDPD            Z1, Z4, Z4
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z5
+	VDIVPD            Z3, Z5, Z5
+	VMULPD            Z5, Z2, Z6
+	VFNMADD231PD      Z6, Z3, Z2
+	VFNMADD231PD      Z6, Z4, Z1
+	VADDPD            Z1, Z2, Z1
+	VFMADD231PD       Z5, Z1, Z6
+	VANDPD.BCST       numbersAVX512<>+168(SB), Z0, Z1
+	VORPD             Z1, Z6, Z1
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+192(SB), Z2, K1
+	VMOVAPD           Z0, K1, Z1
+	VCVTPD2PS         Z1, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R8
+	JNE               lanes19
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op21:
+	// sinh
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes20:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VMINPD            Z1, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z4, Z2
+	VMOVAPD           Z2, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z4, Z5
+	VSUBPD            Z5, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z4, Z2
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z5, Z4
+	VMULPD            Z5, Z5, Z6
+	VMULPD            Z5, Z5, Z7
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z7, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z7, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z7, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z7, Z8
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z7, Z12
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z7, Z12
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z7, Z12
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z7, Z12
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z7, Z12
+	VFMADD231PD       Z5, Z8, Z12
+	VMULPD            Z12, Z6, Z6
+	VFMADD231PD       Z4, Z2, Z6
+	VADDPD            Z6, Z5, Z2
+	VSUBPD            Z2, Z5, Z4
+	VADDPD            Z6, Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+208(SB), Z3, Z3
+	VPSLLQ            $0x34, Z3, Z3
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z2, Z5
+	VSUBPD.BCST       numbersAVX512<>+48(SB), Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z8
+	VSUBPD            Z7, Z8, Z7
+	VSUBPD            Z6, Z2, Z2
+	VADDPD            Z2, Z7, Z2
+	VMULPD            Z5, Z3, Z5
+	VADDPD            Z4, Z2, Z2
+	VMULPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z3
+	VDIVPD            Z5, Z3, Z3
+	VMOVAPD           Z3, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+216(SB), Z5, Z4
+	VFNMADD231PD      Z2, Z3, Z4
+	VMULPD            Z3, Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+224(SB), Z4, Z4
+	VXORPD.BCST       numbersAVX512<>+168(SB), Z3, Z3
+	VADDPD            Z3, Z5, Z6
+	VSUBPD            Z5, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z5, Z5
+	VSUBPD            Z7, Z3, Z3
+	VADDPD            Z3, Z5, Z3
+	VSUBPD            Z4, Z2, Z2
+	VADDPD            Z2, Z3, Z2
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z2, Z2
+	VMULPD            Z1, Z1, Z3
+	VMULPD            Z1, Z3, Z4
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+232(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+240(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+248(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+256(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+264(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+272(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+280(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+288(SB), Z5, Z7
+	VFMADD231PD       Z3, Z6, Z7
+	VFMADD213PD       Z1, Z7, Z4
+	VCMPPD.BCST       $0x11, numbersAVX512<>+48(SB), Z1, K1
+	VMOVAPD           Z4, K1, Z2
+	VANDPD.BCST       numbersAVX512<>+168(SB), Z0, Z0
+	VORPD             Z0, Z2, Z0
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R8
+	JNE               lanes20
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op22:
+	// cosh
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes21:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
+	VANDNPD           Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z1, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z2, Z0
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z2, Z3
+	VSUBPD            Z3, Z0, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z2, Z0
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z3, Z2
+	VMULPD            Z3, Z3, Z4
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z5, Z7
+	VFMADD231PD       Z3, Z6, Z7
+	VMULPD            Z7, Z4, Z4
+	VFMADD231PD       Z2, Z0, Z4
+	VADDPD            Z4, Z3, Z0
+	VSUBPD            Z0, Z3, Z2
+	VADDPD            Z4, Z2, Z2
+	VPADDQ.BCST       numbersAVX512<>+208(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z0, Z3
+	VSUBPD.BCST       numbersAVX512<>+48(SB), Z3, Z4
+	VSUBPD            Z4, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z6
+	VSUBPD            Z5, Z6, Z5
+	VSUBPD            Z4, Z0, Z0
+	VADDPD            Z0, Z5, Z0
+	VMULPD            Z3, Z1, Z3
+	VADDPD            Z2, Z0, Z0
+	VMULPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
+	VDIVPD            Z3, Z1, Z1
+	VMOVAPD           Z1, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+216(SB), Z3, Z2
+	VFNMADD231PD      Z0, Z1, Z2
+	VMULPD            Z1, Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+224(SB), Z2, Z2
+	VADDPD            Z1, Z3, Z4
+	VSUBPD            Z3, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z3, Z3
+	VSUBPD            Z5, Z1, Z1
+	VADDPD            Z1, Z3, Z1
+	VADDPD            Z2, Z0, Z0
+	VADDPD            Z0, Z1, Z0
+	VADDPD            Z0, Z4, Z0
+	VADDPD            Z0, Z0, Z0
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R8
+	JNE               lanes21
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op23:
+	// sigmoid
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes22:
+	VCVTPS2PD         (DI), Z0
+	VORPD.BCST        numbersAVX512<>+168(SB), Z0, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VBROADCASTSD      numbersAVX512<>+8(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+32(SB), Z2, Z1
+	VMOVAPD           Z1, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+40(SB), Z2, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z3, Z4
+	VMULPD            Z3, Z3, Z5
+	VMULPD            Z3, Z3, Z6
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+64(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+80(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
+	VFMADD231PD       Z3, Z7, Z8
+	VMULPD            Z8, Z5, Z5
+	VFMADD231PD       Z4, Z1, Z5
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VSUBPD            Z4, Z1, Z1
+	VADDPD            Z3, Z1, Z1
+	VADDPD            Z5, Z1, Z1
+	VADDPD            Z1, Z4, Z3
+	VSUBPD            Z3, Z4, Z4
+	VADDPD            Z1, Z4, Z1
+	VSCALEFPD         Z2, Z3, Z3
+	VSCALEFPD         Z2, Z1, Z1
+	VADDPD.BCST       numbersAVX512<>+48(SB), Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z4
+	VSUBPD            Z2, Z4, Z4
+	VADDPD            Z3, Z4, Z4
+	VADDPD            Z1, Z4, Z4
+	VCMPPD.BCST       $0x11, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z0
+	VMOVAPD           Z3, K1, Z0
+	VBROADCASTSD      numbersAVX512<>+296(SB), Z3
+	VMOVAPD           Z1, K1, Z3
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VDIVPD            Z2, Z1, Z1
+	VMULPD            Z1, Z0, Z5
+	VFNMADD231PD      Z5, Z2, Z0
+	VFNMADD231PD      Z5, Z4, Z3
+	VADDPD            Z3, Z0, Z0
+	VFMADD231PD       Z1, Z0, Z5
+	VCVTPD2PS         Z5, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R8
+	JNE               lanes22
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op24:
+	// log
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes23:
+	VCVTPS2PD        (DI), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+304(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+312(SB), Z0, Z1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VPADDQ.BCST      numbersAVX512<>+320(SB), Z2, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z3
+	VPSUBQ           Z3, Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+328(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+336(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+344(SB), K1, Z3
+	VSUBPD           Z3, Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VADDPD.BCST      numbersAVX512<>+352(SB), Z2, Z3
+	VDIVPD           Z3, Z2, Z3
+	VMULPD           Z3, Z3, Z4
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z5
+	VMULPD           Z2, Z5, Z6
+	VSUBPD           Z6, Z2, Z7
+	VSUBPD           Z7, Z2, Z8
+	VSUBPD           Z6, Z8, Z8
+	VFMSUB213PD      Z6, Z2, Z5
+	VSUBPD           Z5, Z8, Z2
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+368(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+376(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z12
+	VFMADD231PD      Z4, Z8, Z12
+	VFMADD231PD      Z12, Z4, Z6
+	VFMADD231PD      Z6, Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+32(SB), Z1, Z3
+	VADDPD           Z7, Z3, Z4
+	VSUBPD           Z4, Z3, Z3
+	VADDPD           Z7, Z3, Z3
+	VFMADD231PD.BCST numbersAVX512<>+40(SB), Z1, Z2
+	VADDPD           Z2, Z3, Z1
+	VADDPD           Z1, Z4, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+424(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VCVTPD2PS        Z2, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes23
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op25:
+	// log2
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes24:
+	VCVTPS2PD        (DI), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+304(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+312(SB), Z0, Z1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VPADDQ.BCST      numbersAVX512<>+320(SB), Z2, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z3
+	VPSUBQ           Z3, Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+328(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+336(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+344(SB), K1, Z3
+	VSUBPD           Z3, Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VADDPD.BCST      numbersAVX512<>+352(SB), Z2, Z3
+	VDIVPD           Z3, Z2, Z3
+	VMULPD           Z3, Z3, Z4
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z5
+	VMULPD           Z2, Z5, Z6
+	VSUBPD           Z6, Z2, Z7
+	VSUBPD           Z7, Z2, Z8
+	VSUBPD           Z6, Z8, Z8
+	VFMSUB213PD      Z6, Z2, Z5
+	VSUBPD           Z5, Z8, Z2
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+368(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+376(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z12
+	VFMADD231PD      Z4, Z8, Z12
+	VFMADD231PD      Z12, Z4, Z6
+	VFMADD231PD      Z6, Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+16(SB), Z7, Z3
+	VMOVAPD          Z3, Z4
+	VFMSUB231PD.BCST numbersAVX512<>+16(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+16(SB), Z2, Z4
+	VFMADD231PD.BCST numbersAVX512<>+448(SB), Z7, Z4
+	VADDPD           Z3, Z1, Z2
+	VSUBPD           Z2, Z1, Z1
+	VADDPD           Z3, Z1, Z1
+	VADDPD           Z4, Z1, Z1
+	VADDPD           Z1, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+424(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VCVTPD2PS        Z2, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes24
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op26:
+	// log10
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes25:
+	VCVTPS2PD        (DI), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+304(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+312(SB), Z0, Z1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VPADDQ.BCST      numbersAVX512<>+320(SB), Z2, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z3
+	VPSUBQ           Z3, Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+328(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+336(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+344(SB), K1, Z3
+	VSUBPD           Z3, Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+48(SB), Z2, Z2
+	VADDPD.BCST      numbersAVX512<>+352(SB), Z2, Z3
+	VDIVPD           Z3, Z2, Z3
+	VMULPD           Z3, Z3, Z4
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z5
+	VMULPD           Z2, Z5, Z6
+	VSUBPD           Z6, Z2, Z7
+	VSUBPD           Z7, Z2, Z8
+	VSUBPD           Z6, Z8, Z8
+	VFMSUB213PD      Z6, Z2, Z5
+	VSUBPD           Z5, Z8, Z2
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+368(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+376(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z12
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z12
+	VFMADD231PD      Z4, Z8, Z12
+	VFMADD231PD      Z12, Z4, Z6
+	VFMADD231PD      Z6, Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+456(SB), Z7, Z3
+	VMOVAPD          Z3, Z4
+	VFMSUB231PD.BCST numbersAVX512<>+456(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+456(SB), Z2, Z4
+	VFMADD231PD.BCST numbersAVX512<>+464(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+472(SB), Z1, Z4
+	VMULPD.BCST      numbersAVX512<>+480(SB), Z1, Z1
+	VADDPD           Z3, Z1, Z2
+	VSUBPD           Z2, Z1, Z1
+	VADDPD           Z3, Z1, Z1
+	VADDPD           Z4, Z1, Z1
+	VADDPD           Z1, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+424(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VCVTPD2PS        Z2, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes25
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op27:
+	// log1p
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes26:
+	VCVTPS2PD        (DI), Z0
+	VADDPD.BCST      numbersAVX512<>+48(SB), Z0, Z1
+	VSUBPD.BCST      numbersAVX512<>+48(SB), Z1, Z2
+	VSUBPD           Z2, Z1, Z3
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z4
+	VSUBPD           Z3, Z4, Z3
+	VSUBPD           Z2, Z0, Z2
+	VADDPD           Z2, Z3, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+304(SB), Z1, K1
+	VMULPD.BCST      numbersAVX512<>+312(SB), Z1, Z3
+	VMOVAPD          Z1, Z4
+	VMOVAPD          Z3, K1, Z4
+	VPADDQ.BCST      numbersAVX512<>+320(SB), Z4, Z3
+	VPSRLQ           $0x34, Z3, Z3
+	VPSLLQ           $0x34, Z3, Z5
+	VPSUBQ           Z5, Z4, Z4
+	VPADDQ.BCST      numbersAVX512<>+48(SB), Z4, Z4
+	VORPD.BCST       numbersAVX512<>+328(SB), Z3, Z3
+	VBROADCASTSD     numbersAVX512<>+336(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+344(SB), K1, Z5
+	VSUBPD           Z5, Z3, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z3, K1
+	VSUBPD.BCST      numbersAVX512<>+48(SB), Z4, Z4
+	VMOVAPD          Z0, K1, Z4
+	VADDPD.BCST      numbersAVX512<>+352(SB), Z4, Z5
+	VDIVPD           Z5, Z4, Z5
+	VMULPD           Z5, Z5, Z6
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z4, Z7
+	VMULPD           Z4, Z7, Z8
+	VSUBPD           Z8, Z4, Z12
+	VSUBPD           Z12, Z4, Z13
+	VSUBPD           Z8, Z13, Z13
+	VFMSUB213PD      Z8, Z4, Z7
+	VSUBPD           Z7, Z13, Z4
+	VMULPD           Z6, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+368(SB), Z7, Z13
+	VFMADD213PD.BCST numbersAVX512<>+376(SB), Z7, Z13
+	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z7, Z13
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z14
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z7, Z14
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z7, Z14
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z7, Z14
+	VFMADD231PD      Z6, Z13, Z14
+	VFMADD231PD      Z14, Z6, Z8
+	VFMADD231PD      Z8, Z5, Z4
+	VDIVPD           Z1, Z2, Z2
+	VBROADCASTSD     numbersAVX512<>+296(SB), K1, Z2
+	VADDPD           Z2, Z4, Z2
+	VMULPD.BCST      numbersAVX512<>+32(SB), Z3, Z4
+	VADDPD           Z12, Z4, Z5
+	VSUBPD           Z5, Z4, Z4
+	VADDPD           Z12, Z4, Z4
+	VFMADD231PD.BCST numbersAVX512<>+40(SB), Z3, Z2
+	VADDPD           Z2, Z4, Z2
+	VADDPD           Z2, Z5, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+424(SB), Z1, K1
+	VMOVAPD          Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VCMPPD.BCST      $0x11, numbersAVX512<>+296(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+296(SB), Z0, K1
+	VMOVAPD          Z0, K1, Z3
+	VCVTPD2PS        Z3, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes26
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op28:
+	// sin
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes27:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+488(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+496(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z5
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VSUBPD            Z7, Z3, Z3
+	VSUBPD            Z6, Z4, Z6
+	VADDPD            Z6, Z3, Z3
+	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end28
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z2
+	VMOVAPD           Z0, K2, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+536(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+328(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z7
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z8
+	VPSLLVQ           Z6, Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z7
+	VPSUBQ            Z6, Z7, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z8, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+328(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z7
+	VFMSUB213PD       Z7, Z2, Z6
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z7, Z8
+	VRNDSCALEPD       $0x08, Z8, Z8
+	VFNMADD231PD.BCST numbersAVX512<>+600(SB), Z8, Z7
+	VADDPD            Z6, Z7, Z8
+	VSUBPD            Z7, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z6, Z6
+	VADDPD            Z6, Z7, Z6
+	VPADDQ.BCST       numbersAVX512<>+608(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z12
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z13
+	VPSLLVQ           Z7, Z13, Z13
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z12, Z12
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z14
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z12
+	VPSUBQ            Z7, Z12, Z7
+	VPSRLVQ           Z7, Z14, Z7
+	VORPD             Z7, Z13, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z12
+	VFMSUB213PD       Z12, Z2, Z7
+	VADDPD            Z12, Z8, Z13
+	VSUBPD            Z8, Z13, Z14
+	VSUBPD            Z14, Z13, Z15
+	VSUBPD            Z15, Z8, Z8
+	VSUBPD            Z14, Z12, Z12
+	VADDPD            Z12, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z13, Z12
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z12, Z14
+	VSUBPD            Z14, Z13, Z13
+	VADDPD            Z8, Z6, Z14
+	VSUBPD            Z6, Z14, Z15
+	VSUBPD            Z15, Z14, Z16
+	VSUBPD            Z16, Z6, Z6
+	VSUBPD            Z15, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VADDPD            Z7, Z14, Z8
+	VSUBPD            Z14, Z8, Z15
+	VSUBPD            Z15, Z8, Z16
+	VSUBPD            Z16, Z14, Z14
+	VSUBPD            Z15, Z7, Z7
+	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z14
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z15, Z15, Z15
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z15
+	VPSLLVQ           Z7, Z15, Z15
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z14, Z14
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z14
+	VPSUBQ            Z7, Z14, Z7
+	VPSRLVQ           Z7, Z16, Z7
+	VORPD             Z7, Z15, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z14
+	VFMSUB213PD       Z14, Z2, Z7
+	VADDPD            Z14, Z8, Z15
+	VSUBPD            Z8, Z15, Z16
+	VSUBPD            Z16, Z15, Z17
+	VSUBPD            Z17, Z8, Z8
+	VSUBPD            Z16, Z14, Z14
+	VADDPD            Z14, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z8
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z14
+	VPSLLVQ           Z4, Z14, Z14
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z8
+	VPSUBQ            Z4, Z8, Z4
+	VPSRLVQ           Z4, Z16, Z4
+	VORPD             Z4, Z14, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+328(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z7
+	VADDPD            Z7, Z6, Z2
+	VADDPD            Z15, Z13, Z4
+	VSUBPD            Z13, Z4, Z6
+	VSUBPD            Z6, Z4, Z7
+	VSUBPD            Z7, Z13, Z7
+	VSUBPD            Z6, Z15, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+496(SB), Z6, Z4
+	VMOVAPD           Z4, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+496(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+656(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+496(SB), Z2, Z7
+	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z4, K1, Z5
+	VMOVAPD           Z7, K1, Z3
+
+end28:
+	VMULPD           Z5, Z5, Z2
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z4
+	VMULPD           Z5, Z2, Z6
+	VMULPD           Z2, Z2, Z7
+	VBROADCASTSD     numbersAVX512<>+664(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+672(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+688(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
+	VFMADD231PD      Z2, Z8, Z12
+	VMOVAPD          Z3, Z7
+	VFNMADD231PD     Z3, Z4, Z7
+	VFMADD231PD      Z12, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z6
+	VSUBPD           Z4, Z6, Z6
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z8
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z4, Z8, Z4
+	VMOVAPD          Z2, Z8
+	VFMSUB231PD      Z5, Z5, Z8
+	VFMADD231PD.BCST numbersAVX512<>+720(SB), Z8, Z4
+	VFNMADD231PD     Z5, Z3, Z4
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z2, Z2, Z8
+	VBROADCASTSD     numbersAVX512<>+728(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+736(SB), Z8, Z12
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+752(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
+	VFMADD231PD      Z2, Z12, Z13
+	VFMADD231PD      Z13, Z3, Z4
+	VPSLLQ           $0x3f, Z1, Z2
+	VPMOVQ2M         Z2, K1
+	VADDPD           Z4, Z6, Z2
+	VADDPD           Z7, Z5, Z3
+	VMOVAPD          Z2, K1, Z3
+	VANDPD.BCST      numbersAVX512<>+784(SB), Z1, Z1
+	VPSLLQ           $0x3e, Z1, Z1
+	VXORPD           Z1, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+168(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+424(SB), Z2, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+168(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+792(SB), Z2, K1
+	VMOVAPD          Z0, K1, Z1
+	VCVTPD2PS        Z1, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes27
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op29:
+	// cos
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes29:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+488(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+496(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z5
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VSUBPD            Z7, Z3, Z3
+	VSUBPD            Z6, Z4, Z6
+	VADDPD            Z6, Z3, Z3
+	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end30
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z2
+	VMOVAPD           Z0, K2, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+536(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+328(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z7
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z8
+	VPSLLVQ           Z6, Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z7
+	VPSUBQ            Z6, Z7, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z8, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+328(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z7
+	VFMSUB213PD       Z7, Z2, Z6
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z7, Z8
+	VRNDSCALEPD       $0x08, Z8, Z8
+	VFNMADD231PD.BCST numbersAVX512<>+600(SB), Z8, Z7
+	VADDPD            Z6, Z7, Z8
+	VSUBPD            Z7, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z6, Z6
+	VADDPD            Z6, Z7, Z6
+	VPADDQ.BCST       numbersAVX512<>+608(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z12
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z13
+	VPSLLVQ           Z7, Z13, Z13
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z12, Z12
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z14
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z12
+	VPSUBQ            Z7, Z12, Z7
+	VPSRLVQ           Z7, Z14, Z7
+	VORPD             Z7, Z13, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z12
+	VFMSUB213PD       Z12, Z2, Z7
+	VADDPD            Z12, Z8, Z13
+	VSUBPD            Z8, Z13, Z14
+	VSUBPD            Z14, Z13, Z15
+	VSUBPD            Z15, Z8, Z8
+	VSUBPD            Z14, Z12, Z12
+	VADDPD            Z12, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z13, Z12
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z12, Z14
+	VSUBPD            Z14, Z13, Z13
+	VADDPD            Z8, Z6, Z14
+	VSUBPD            Z6, Z14, Z15
+	VSUBPD            Z15, Z14, Z16
+	VSUBPD            Z16, Z6, Z6
+	VSUBPD            Z15, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VADDPD            Z7, Z14, Z8
+	VSUBPD            Z14, Z8, Z15
+	VSUBPD            Z15, Z8, Z16
+	VSUBPD            Z16, Z14, Z14
+	VSUBPD            Z15, Z7, Z7
+	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z14
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z15, Z15, Z15
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z15
+	VPSLLVQ           Z7, Z15, Z15
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z14, Z14
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z14
+	VPSUBQ            Z7, Z14, Z7
+	VPSRLVQ           Z7, Z16, Z7
+	VORPD             Z7, Z15, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z14
+	VFMSUB213PD       Z14, Z2, Z7
+	VADDPD            Z14, Z8, Z15
+	VSUBPD            Z8, Z15, Z16
+	VSUBPD            Z16, Z15, Z17
+	VSUBPD            Z17, Z8, Z8
+	VSUBPD            Z16, Z14, Z14
+	VADDPD            Z14, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z8
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z14
+	VPSLLVQ           Z4, Z14, Z14
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z8
+	VPSUBQ            Z4, Z8, Z4
+	VPSRLVQ           Z4, Z16, Z4
+	VORPD             Z4, Z14, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+328(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z7
+	VADDPD            Z7, Z6, Z2
+	VADDPD            Z15, Z13, Z4
+	VSUBPD            Z13, Z4, Z6
+	VSUBPD            Z6, Z4, Z7
+	VSUBPD            Z7, Z13, Z7
+	VSUBPD            Z6, Z15, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+496(SB), Z6, Z4
+	VMOVAPD           Z4, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+496(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+656(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+496(SB), Z2, Z7
+	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z4, K1, Z5
+	VMOVAPD           Z7, K1, Z3
+
+end30:
+	VPADDQ.BCST      numbersAVX512<>+568(SB), Z1, Z1
+	VMULPD           Z5, Z5, Z2
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z4
+	VMULPD           Z5, Z2, Z6
+	VMULPD           Z2, Z2, Z7
+	VBROADCASTSD     numbersAVX512<>+664(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+672(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+688(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
+	VFMADD231PD      Z2, Z8, Z12
+	VMOVAPD          Z3, Z7
+	VFNMADD231PD     Z3, Z4, Z7
+	VFMADD231PD      Z12, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z6
+	VSUBPD           Z4, Z6, Z6
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z8
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z4, Z8, Z4
+	VMOVAPD          Z2, Z8
+	VFMSUB231PD      Z5, Z5, Z8
+	VFMADD231PD.BCST numbersAVX512<>+720(SB), Z8, Z4
+	VFNMADD231PD     Z5, Z3, Z4
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z2, Z2, Z8
+	VBROADCASTSD     numbersAVX512<>+728(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+736(SB), Z8, Z12
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+752(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
+	VFMADD231PD      Z2, Z12, Z13
+	VFMADD231PD      Z13, Z3, Z4
+	VPSLLQ           $0x3f, Z1, Z2
+	VPMOVQ2M         Z2, K1
+	VADDPD           Z4, Z6, Z2
+	VADDPD           Z7, Z5, Z3
+	VMOVAPD          Z2, K1, Z3
+	VANDPD.BCST      numbersAVX512<>+784(SB), Z1, Z1
+	VPSLLQ           $0x3e, Z1, Z1
+	VXORPD           Z1, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+168(SB), Z2
+	VANDNPD          Z0, Z2, Z0
+	VCMPPD.BCST      $0x00, numbersAVX512<>+424(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z1
+	VCVTPD2PS        Z1, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes29
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op30:
+	// tan
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes31:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+488(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+496(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z5
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VSUBPD            Z7, Z3, Z3
+	VSUBPD            Z6, Z4, Z6
+	VADDPD            Z6, Z3, Z3
+	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+168(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end32
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z2
+	VMOVAPD           Z0, K2, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+536(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+328(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+296(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z7
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z8
+	VPSLLVQ           Z6, Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z7
+	VPSUBQ            Z6, Z7, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z8, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+328(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z7
+	VFMSUB213PD       Z7, Z2, Z6
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z7, Z8
+	VRNDSCALEPD       $0x08, Z8, Z8
+	VFNMADD231PD.BCST numbersAVX512<>+600(SB), Z8, Z7
+	VADDPD            Z6, Z7, Z8
+	VSUBPD            Z7, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z6, Z6
+	VADDPD            Z6, Z7, Z6
+	VPADDQ.BCST       numbersAVX512<>+608(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z12
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z13
+	VPSLLVQ           Z7, Z13, Z13
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z12, Z12
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z14
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z12
+	VPSUBQ            Z7, Z12, Z7
+	VPSRLVQ           Z7, Z14, Z7
+	VORPD             Z7, Z13, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z12
+	VFMSUB213PD       Z12, Z2, Z7
+	VADDPD            Z12, Z8, Z13
+	VSUBPD            Z8, Z13, Z14
+	VSUBPD            Z14, Z13, Z15
+	VSUBPD            Z15, Z8, Z8
+	VSUBPD            Z14, Z12, Z12
+	VADDPD            Z12, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+24(SB), Z13, Z12
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z12, Z14
+	VSUBPD            Z14, Z13, Z13
+	VADDPD            Z8, Z6, Z14
+	VSUBPD            Z6, Z14, Z15
+	VSUBPD            Z15, Z14, Z16
+	VSUBPD            Z16, Z6, Z6
+	VSUBPD            Z15, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VADDPD            Z7, Z14, Z8
+	VSUBPD            Z14, Z8, Z15
+	VSUBPD            Z15, Z8, Z16
+	VSUBPD            Z16, Z14, Z14
+	VSUBPD            Z15, Z7, Z7
+	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z14
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z15, Z15, Z15
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z15
+	VPSLLVQ           Z7, Z15, Z15
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z14, Z14
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z14
+	VPSUBQ            Z7, Z14, Z7
+	VPSRLVQ           Z7, Z16, Z7
+	VORPD             Z7, Z15, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+328(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z14
+	VFMSUB213PD       Z14, Z2, Z7
+	VADDPD            Z14, Z8, Z15
+	VSUBPD            Z8, Z15, Z16
+	VSUBPD            Z16, Z15, Z17
+	VSUBPD            Z17, Z8, Z8
+	VSUBPD            Z16, Z14, Z14
+	VADDPD            Z14, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z8
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z14
+	VPSLLVQ           Z4, Z14, Z14
+	VPADDQ.BCST       numbersAVX512<>+568(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+576(SB), Z8
+	VPSUBQ            Z4, Z8, Z4
+	VPSRLVQ           Z4, Z16, Z4
+	VORPD             Z4, Z14, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+328(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+328(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z7
+	VADDPD            Z7, Z6, Z2
+	VADDPD            Z15, Z13, Z4
+	VSUBPD            Z13, Z4, Z6
+	VSUBPD            Z6, Z4, Z7
+	VSUBPD            Z7, Z13, Z7
+	VSUBPD            Z6, Z15, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+496(SB), Z6, Z4
+	VMOVAPD           Z4, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+496(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+656(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+496(SB), Z2, Z7
+	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z4, K1, Z5
+	VMOVAPD           Z7, K1, Z3
+
+end32:
+	VMULPD           Z5, Z5, Z2
+	VMULPD.BCST      numbersAVX512<>+136(SB), Z2, Z4
+	VMULPD           Z5, Z2, Z6
+	VMULPD           Z2, Z2, Z7
+	VBROADCASTSD     numbersAVX512<>+664(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+672(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+688(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
+	VFMADD231PD      Z2, Z8, Z12
+	VMOVAPD          Z3, Z7
+	VFNMADD231PD     Z3, Z4, Z7
+	VFMADD231PD      Z12, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z6
+	VSUBPD           Z4, Z6, Z6
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z8
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z4, Z8, Z4
+	VMOVAPD          Z2, Z8
+	VFMSUB231PD      Z5, Z5, Z8
+	VFMADD231PD.BCST numbersAVX512<>+720(SB), Z8, Z4
+	VFNMADD231PD     Z5, Z3, Z4
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z2, Z2, Z8
+	VBROADCASTSD     numbersAVX512<>+728(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+736(SB), Z8, Z12
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+752(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
+	VFMADD231PD      Z2, Z12, Z13
+	VFMADD231PD      Z13, Z3, Z4
+	VPSLLQ           $0x3f, Z1, Z2
+	VPMOVQ2M         Z2, K1
+	VADDPD           Z7, Z5, Z2
+	VSUBPD           Z2, Z5, Z3
+	VADDPD           Z7, Z3, Z3
+	VADDPD           Z4, Z6, Z5
+	VSUBPD           Z5, Z6, Z6
+	VADDPD           Z4, Z6, Z4
+	VMOVAPD          Z2, Z6
+	VMOVAPD          Z5, K1, Z6
+	VMOVAPD          Z3, Z7
+	VMOVAPD          Z4, K1, Z7
+	VMOVAPD          Z2, K1, Z5
+	VMOVAPD          Z3, K1, Z4
+	VBROADCASTSD     numbersAVX512<>+48(SB), Z2
+	VDIVPD           Z5, Z2, Z2
+	VMULPD           Z2, Z6, Z3
+	VFNMADD231PD     Z3, Z5, Z6
+	VFNMADD231PD     Z3, Z4, Z7
+	VADDPD           Z7, Z6, Z4
+	VFMADD231PD      Z2, Z4, Z3
+	VPSLLQ           $0x3f, Z1, Z1
+	VXORPD           Z1, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+168(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+424(SB), Z2, K1
+	VBROADCASTSD     numbersAVX512<>+432(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+168(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+792(SB), Z2, K1
+	VMOVAPD          Z0, K1, Z1
+	VCVTPD2PS        Z1, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes31
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
 op0:
-	ADDQ $+512, DX
+	ADDQ $+512, BX
 
 test:
-	CMPQ DX, CX
+	CMPQ BX, CX
 	JLT  round
 	VZEROUPPER
 	RET
@@ -3367,3 +6858,105 @@ loop:
 	JNZ      loop
 	VZEROUPPER
 	RET
+
+DATA numbersAVX512<>+0(SB)/8, $0x408f400000000000
+DATA numbersAVX512<>+8(SB)/8, $0xc08f400000000000
+DATA numbersAVX512<>+16(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX512<>+24(SB)/8, $0x4338000000000000
+DATA numbersAVX512<>+32(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX512<>+40(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX512<>+48(SB)/8, $0x3ff0000000000000
+DATA numbersAVX512<>+56(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX512<>+64(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX512<>+72(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX512<>+80(SB)/8, $0x3f811111111100d3
+DATA numbersAVX512<>+88(SB)/8, $0x3fc5555555555557
+DATA numbersAVX512<>+96(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX512<>+104(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX512<>+112(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX512<>+120(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX512<>+128(SB)/8, $0x3fa5555555555556
+DATA numbersAVX512<>+136(SB)/8, $0x3fe0000000000000
+DATA numbersAVX512<>+144(SB)/8, $0x4086300000000000
+DATA numbersAVX512<>+152(SB)/8, $0xc04e000000000000
+DATA numbersAVX512<>+160(SB)/8, $0x00000000000003fe
+DATA numbersAVX512<>+168(SB)/8, $0x8000000000000000
+DATA numbersAVX512<>+176(SB)/8, $0x3c90000000000000
+DATA numbersAVX512<>+184(SB)/8, $0x404e000000000000
+DATA numbersAVX512<>+192(SB)/8, $0x3e30000000000000
+DATA numbersAVX512<>+200(SB)/8, $0x408634cccccccccd
+DATA numbersAVX512<>+208(SB)/8, $0x00000000000003fd
+DATA numbersAVX512<>+216(SB)/8, $0x3fb0000000000000
+DATA numbersAVX512<>+224(SB)/8, $0x4030000000000000
+DATA numbersAVX512<>+232(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX512<>+240(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX512<>+248(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX512<>+256(SB)/8, $0x3f81111111111111
+DATA numbersAVX512<>+264(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX512<>+272(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX512<>+280(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX512<>+288(SB)/8, $0x3fc5555555555555
+DATA numbersAVX512<>+296(SB)/8, $0x0000000000000000
+DATA numbersAVX512<>+304(SB)/8, $0x0010000000000000
+DATA numbersAVX512<>+312(SB)/8, $0x4350000000000000
+DATA numbersAVX512<>+320(SB)/8, $0x00095f619980c433
+DATA numbersAVX512<>+328(SB)/8, $0x4330000000000000
+DATA numbersAVX512<>+336(SB)/8, $0x43300000000003ff
+DATA numbersAVX512<>+344(SB)/8, $0x4330000000000435
+DATA numbersAVX512<>+352(SB)/8, $0x4000000000000000
+DATA numbersAVX512<>+360(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX512<>+368(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX512<>+376(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX512<>+384(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX512<>+392(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX512<>+400(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX512<>+408(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX512<>+416(SB)/8, $0x3fe5555555555555
+DATA numbersAVX512<>+424(SB)/8, $0x7ff0000000000000
+DATA numbersAVX512<>+432(SB)/8, $0x7ff8000000000001
+DATA numbersAVX512<>+440(SB)/8, $0xfff0000000000000
+DATA numbersAVX512<>+448(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX512<>+456(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX512<>+464(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX512<>+472(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX512<>+480(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX512<>+488(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX512<>+496(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX512<>+504(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX512<>+512(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX512<>+520(SB)/8, $0x41d0000000000000
+DATA numbersAVX512<>+528(SB)/8, $0x41e0000000000000
+DATA numbersAVX512<>+536(SB)/8, $0x00000000000007ff
+DATA numbersAVX512<>+544(SB)/8, $0x800fffffffffffff
+DATA numbersAVX512<>+552(SB)/8, $0x00000000000003f5
+DATA numbersAVX512<>+560(SB)/8, $0x000000000000003f
+DATA numbersAVX512<>+568(SB)/8, $0x0000000000000001
+DATA numbersAVX512<>+576(SB)/8, $0x0000000000000040
+DATA numbersAVX512<>+584(SB)/8, $0x3cd0000000000000
+DATA numbersAVX512<>+592(SB)/8, $0x3fd0000000000000
+DATA numbersAVX512<>+600(SB)/8, $0x4010000000000000
+DATA numbersAVX512<>+608(SB)/8, $0x0000000000000034
+DATA numbersAVX512<>+616(SB)/8, $0x3990000000000000
+DATA numbersAVX512<>+624(SB)/8, $0x0000000000000068
+DATA numbersAVX512<>+632(SB)/8, $0x3650000000000000
+DATA numbersAVX512<>+640(SB)/8, $0x000000000000009c
+DATA numbersAVX512<>+648(SB)/8, $0x3310000000000000
+DATA numbersAVX512<>+656(SB)/8, $0x3c91a62633145c07
+DATA numbersAVX512<>+664(SB)/8, $0x3de61217781a8ccd
+DATA numbersAVX512<>+672(SB)/8, $0x3ec71de3a545b148
+DATA numbersAVX512<>+680(SB)/8, $0x3f81111111111110
+DATA numbersAVX512<>+688(SB)/8, $0xbd6ab13654fd392a
+DATA numbersAVX512<>+696(SB)/8, $0xbe5ae6454093c147
+DATA numbersAVX512<>+704(SB)/8, $0xbf2a01a01a01990a
+DATA numbersAVX512<>+712(SB)/8, $0xbfc5555555555555
+DATA numbersAVX512<>+720(SB)/8, $0xbfe0000000000000
+DATA numbersAVX512<>+728(SB)/8, $0xbda9394b3581cec8
+DATA numbersAVX512<>+736(SB)/8, $0xbe927e4fb7710638
+DATA numbersAVX512<>+744(SB)/8, $0xbf56c16c16c16c16
+DATA numbersAVX512<>+752(SB)/8, $0x3d2ab746999271a1
+DATA numbersAVX512<>+760(SB)/8, $0x3e21eed8de759d0d
+DATA numbersAVX512<>+768(SB)/8, $0x3efa01a01a019cf6
+DATA numbersAVX512<>+776(SB)/8, $0x3fa5555555555555
+DATA numbersAVX512<>+784(SB)/8, $0x0000000000000002
+DATA numbersAVX512<>+792(SB)/8, $0x3e40000000000000
+GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $800

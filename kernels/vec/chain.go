@@ -29,6 +29,21 @@ const (
 	LinkSum            // adds acc to the state without rounding; float64 alone
 	LinkSquares        // adds the squares of acc
 	LinkNearSum        // LinkSum of elements near one another in size, at half the cost: see Terms.Near
+
+	// The functions of functions_gen.go of acc, in its order.
+	LinkExp
+	LinkExpm1
+	LinkTanh
+	LinkSinh
+	LinkCosh
+	LinkSigmoid
+	LinkLog
+	LinkLog2
+	LinkLog10
+	LinkLog1p
+	LinkSin
+	LinkCos
+	LinkTan
 )
 
 // Link is one step of a chain.

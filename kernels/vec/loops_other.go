@@ -66,6 +66,9 @@ const HaveChain = false
 // ChainF64 cannot run.
 func ChainF64(code []Link, n int, state *Terms) { panic("BUG: no chain machine on this CPU") }
 
+// ChainF64Plain cannot run.
+func ChainF64Plain(code []Link, n int) { panic("BUG: no chain machine on this CPU") }
+
 // ChainF32 cannot run.
 func ChainF32(code []Link, n int) { panic("BUG: no chain machine on this CPU") }
 

@@ -85,6 +85,8 @@ type chain struct {
 	acc   []reg.VecVirtual
 	at    reg.Register // the operand
 	state reg.Register // of the sums: see sum
+	// scratch is room for the accumulator, on a cache line.
+	scratch reg.Register
 }
 
 type instruction func(src2, src1, dst operand.Op)
@@ -111,6 +113,53 @@ func (c *chain) reversed(f instruction) {
 		c.VMOVUPD(m, x)
 		f(v, x, v)
 	})
+}
+
+// apply is acc = f(acc), by way of memory: the function has all registers, and its code is there once. Of float32 it is
+// the function of float64, rounded once.
+func (c *chain) apply(f *function) {
+	for k, v := range c.acc {
+		c.VMOVUPD(v, operand.Mem{Base: c.scratch, Disp: k * c.bytes})
+	}
+	c.labels++
+	label := fmt.Sprintf("lanes%d", c.labels)
+	at, left, x := c.GP64(), c.GP64(), c.vector()
+	step := c.bytes
+	c.MOVQ(c.scratch, at)
+	if c.wide {
+		c.MOVQ(operand.U32(chainVectors), left)
+	} else {
+		step /= 2
+		c.MOVQ(operand.U32(2*chainVectors), left)
+	}
+	m := operand.Mem{Base: at}
+	c.Label(label)
+	if c.wide {
+		c.VMOVUPD(m, x)
+		c.VMOVUPD(c.emit(f, x), m)
+	} else {
+		c.VCVTPS2PD(m, x)
+		c.narrow(c.emit(f, x), m)
+	}
+	c.ADDQ(operand.Imm(uint64(step)), at)
+	c.DECQ(left)
+	c.JNE(operand.LabelRef(label))
+	for k, v := range c.acc {
+		c.VMOVUPD(operand.Mem{Base: c.scratch, Disp: k * c.bytes}, v)
+	}
+}
+
+// narrow stores v as float32.
+func (c *chain) narrow(v reg.VecVirtual, m operand.Mem) {
+	if c.bytes == 64 {
+		y := c.YMM()
+		c.VCVTPD2PS(v, y)
+		c.VMOVUPS(y, m)
+		return
+	}
+	y := c.XMM()
+	c.VCVTPD2PSY(v, y)
+	c.VMOVUPS(y, m)
 }
 
 // sign is a vector of sign bits.
@@ -187,6 +236,11 @@ func (c *chain) sum(squares bool) {
 		}
 	}
 	c.VMOVUPD(bad, mem(chains*levels))
+	if c.bytes == 32 { // its registers are needed: the accumulator is 0 from here on
+		for _, v := range c.acc {
+			c.VXORPD(v, v, v)
+		}
+	}
 }
 
 // chains writes the machine for float64 and float32. A link is three words: the opcode, the address of its operand, and
@@ -210,6 +264,10 @@ func (e *emitter) chains() {
 		for _, v := range c.acc {
 			e.VXORPD(v, v, v)
 		}
+		scratch := e.AllocLocal(chainVectors*e.bytes + 64)
+		c.scratch = e.GP64()
+		e.LEAQ(scratch.Offset(63), c.scratch)
+		e.ANDQ(operand.I32(-64), c.scratch)
 		offset, pc, opcode := e.GP64(), e.GP64(), e.GP64()
 		c.at = e.GP64()
 		e.XORQ(offset, offset)
@@ -222,13 +280,19 @@ func (e *emitter) chains() {
 		e.ADDQ(operand.Mem{Base: pc, Disp: 8}, c.at)
 		e.MOVQ(operand.Mem{Base: pc}, opcode)
 		e.ADDQ(operand.Imm(24), pc)
-		e.dispatch(opcode, 0, len(links), wide)
+		e.dispatch(opcode, 0, len(links)+len(functions), wide)
 		for k, l := range links {
 			e.Label(fmt.Sprintf("op%d", k+1))
 			if wide || k < len(links)-sums {
 				e.Commentf("%s", l.name)
 				l.emit(c)
 			}
+			e.JMP(operand.LabelRef("next"))
+		}
+		for k, f := range functions {
+			e.Label(fmt.Sprintf("op%d", len(links)+k+1))
+			e.Commentf("%s", f.name)
+			c.apply(f)
 			e.JMP(operand.LabelRef("next"))
 		}
 		e.Label("op0")

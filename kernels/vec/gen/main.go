@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -24,7 +25,7 @@ func main() {
 		os.Exit(2)
 	}
 	for _, t := range []target{{"AVX2", 32}, {"AVX512", 64}} {
-		e := &emitter{build.NewContext(), t}
+		e := &emitter{Context: build.NewContext(), target: t}
 		e.ConstraintExpr("amd64")
 		e.arithmetic()
 		e.cascades()
@@ -43,10 +44,15 @@ func main() {
 			e.chainRows()
 			e.fence()
 		}
+		e.numbers()
 		if err := write(*out, t.stem(), e.Context); err != nil {
 			fmt.Fprintln(os.Stderr, "gen:", err)
 			os.Exit(1)
 		}
+	}
+	if err := writeGo(*out, functions); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
 	}
 }
 
@@ -62,6 +68,8 @@ func (t target) stem() string { return map[int]string{32: "avx2", 64: "avx512"}[
 type emitter struct {
 	*build.Context
 	target
+	konst  constants
+	labels int // made so far
 }
 
 // vector is a fresh vector register.
@@ -234,6 +242,9 @@ func (e *emitter) over(n reg.Register, body func(i reg.Register, unroll int)) {
 	}
 }
 
+// highRegister is a vector register that needs AVX-512: avo gives them out all the same.
+var highRegister = regexp.MustCompile(`\b[XY](1[6-9]|2[0-9]|3[01])\b`)
+
 // write compiles what ctx holds and writes <stem>_amd64.s and <stem>_amd64.go.
 func write(dir, stem string, ctx *build.Context) error {
 	file, err := ctx.Result()
@@ -251,6 +262,9 @@ func write(dir, stem string, ctx *build.Context) error {
 		text, err := p.Print(file)
 		if err != nil {
 			return err
+		}
+		if high := highRegister.Find(text); stem == "avx2" && high != nil {
+			return fmt.Errorf("%s uses %s, which AVX2 has not: too much is live at a time", name, high)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 			return err

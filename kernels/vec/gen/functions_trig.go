@@ -1,0 +1,149 @@
+package main
+
+// This file defines sine, cosine and tangent.
+//
+// x = n pi/2 + r, |r| <= pi/4. Up to 2^30, pi/2 is three numbers, the first product and difference of which are exact
+// with a fused multiply-add (W. Cody & W. Waite; S. Boldo, M. Daumas & R.-C. Li, "Formally verified argument reduction
+// with a fused multiply-add", 2009). Beyond, only those bits of 2/pi are used that say something of n modulo 4 and of
+// the fraction (M. Payne & R. Hanek, "Radian reduction for trigonometric functions", 1983): four pieces of 52 bits,
+// whose products with the significand are taken exactly. r is a sum of two numbers in both.
+
+import (
+	"math"
+	"math/big"
+)
+
+const (
+	nearRadians = 0x1p30
+	piecePad    = 64 // zero bits before those of 2/pi: of the exponents just above nearRadians
+)
+
+// piBits is 2/pi in binary: bit i after the point is bit piecePad + i - 1 of the table, counted from the top.
+var piBits = func() *table {
+	x := inverse(pi())
+	x.Mul(x, big.NewFloat(2))
+	const count = 21
+	t := &table{name: "piBits", doc: "is 64 zero bits and the first 1280 of 2/pi.", words: []uint64{0}}
+	x.SetMantExp(x, 64*(count-1))
+	n, _ := x.Int(nil)
+	for i := count - 2; i >= 0; i-- {
+		t.words = append(t.words, new(big.Int).Rsh(n, uint(64*i)).Uint64())
+	}
+	return t
+}()
+
+// radians is x = n pi/2 + r + rl; quadrant has n modulo 4 in its low bits.
+func (f *function) radians(x *value) (quadrant, r, rl *value) {
+	half := pi()
+	half.Quo(half, big.NewFloat(2))
+	p := parts(half, 53, 53, 53)
+	inv, _ := inverse(half).Float64()
+	n, quadrant := f.integral(x, k(inv))
+	far := f.fnma(n, k(p[0]), x)
+	next := f.mul(n, k(-p[1]))
+	r, e := f.twoSum(far, next)
+	rl = f.fma(n, k(-p[2]), f.add(e, f.fms(n, k(-p[1]), next)))
+	quadrant = f.plus(quadrant, w(0)) // a value of its own, to assign to
+	a := f.abs(x)
+	f.when(f.less(k(nearRadians), a), func(assign func(dst, v *value)) {
+		q, h, l := f.farRadians(f.pick(f.less(k(nearRadians), a), x, k(2*nearRadians)), p)
+		assign(quadrant, q)
+		assign(r, h)
+		assign(rl, l)
+	})
+	return quadrant, r, rl
+}
+
+// farRadians is the same for 2^30 < |x|. With x = M 2^E, M of 53 bits, the bits of 2^E 2/pi from weight 2 down are K, and
+// M K is x 2/pi but for multiples of 4.
+func (f *function) farRadians(x *value, p []float64) (quadrant, r, rl *value) {
+	bits := f.bitsOf(x)
+	exponent := f.and(f.shiftRight(bits, 52), w(0x7ff)) // E + 1075
+	m := f.numberOf(f.or(f.and(bits, w(0x800fffffffffffff)), w(1075<<52)))
+	first := f.minus(exponent, w(1075+2-piecePad)) // the bit of weight 2 is number E-1 after the point
+	piece := func(j int) *value {
+		at := f.plus(first, w(uint64(52*j)))
+		index, off := f.shiftRight(at, 6), f.and(at, w(63))
+		upper := f.shiftLeftBy(f.lookup(piBits, index), off)
+		lower := f.shiftRightBy(f.lookup(piBits, f.plus(index, w(1))), f.minus(w(64), off))
+		bits := f.shiftRight(f.or(upper, lower), 12)
+		c := f.sub(f.numberOf(f.or(bits, w(0x4330000000000000))), k(0x1p52))
+		return f.mul(c, k(math.Ldexp(1, -50-52*j)))
+	}
+	product := func(j int) (h, l *value) {
+		c := piece(j)
+		h = f.mul(m, c)
+		return h, f.fms(m, c, h)
+	}
+	h, l := product(0)
+	h = f.fnma(f.do(opRound, number, f.mul(h, k(.25))), k(4), h) // modulo 4
+	s, e := f.twoSum(h, l)
+	h, l = product(1)
+	s, e1 := f.twoSum(s, h)
+	n, quadrant := f.integral(s, k(1))
+	g := f.sub(s, n)
+	// g and all that is left, which is below 2^-47, in descending order
+	e, low := f.twoSum(e, e1)
+	e, t := f.twoSum(e, l)
+	low = f.add(low, t)
+	h, l = product(2)
+	e, t = f.twoSum(e, h)
+	low = f.add(f.add(low, t), f.fma(m, piece(3), l))
+	g, t = f.twoSum(g, e)
+	g, gl := f.twoSum(g, f.add(t, low))
+	r = f.mul(g, k(p[0]))
+	return quadrant, r, f.fma(gl, k(p[0]), f.fma(g, k(p[1]), f.fms(g, k(p[0]), r)))
+}
+
+// sinCos is sin(r + rl) = r + s and cos(r + rl) = c + d.
+func (f *function) sinCos(r, rl *value) (s, c, d *value) {
+	sign := func(k int64) int64 { return 1 - 2*(k&1) }
+	// (sin(r)/r - 1)/r^2 and (cos(r) - 1 + r^2/2)/r^4
+	ps := series(func(k int64) *big.Rat { return over(-sign(k), factorial(2*k+3)) }).polynomial(6, 0, .62)
+	pc := series(func(k int64) *big.Rat { return over(sign(k), factorial(2*k+4)) }).polynomial(6, 0, .62)
+	z := f.mul(r, r)
+	half := f.mul(z, k(.5))
+	s = f.fma(f.mul(z, r), f.polynomial(z, ps), f.fnma(half, rl, rl))
+	c = f.sub(k(1), half)
+	low := f.sub(f.sub(k(1), c), half)
+	low = f.fnma(r, rl, f.fma(f.fms(r, r, z), k(-.5), low))
+	return s, c, f.fma(f.mul(z, z), f.polynomial(z, pc), low)
+}
+
+// circular is sin(x + turns pi/2).
+func (f *function) circular(x *value, turns uint64) *value {
+	quadrant, r, rl := f.radians(x)
+	if turns > 0 {
+		quadrant = f.plus(quadrant, w(turns))
+	}
+	s, c, d := f.sinCos(r, rl)
+	odd := f.negative(f.shiftLeft(quadrant, 63))
+	y := f.pick(odd, f.add(c, d), f.add(r, s))
+	y = f.xor(y, f.numberOf(f.shiftLeft(f.and(quadrant, w(2)), 62)))
+	return f.pick(f.equal(f.abs(x), k(math.Inf(1))), nan, y)
+}
+
+var trigFunctions = []*function{
+	define("sin", "is the sine of x radians.", func(f *function, x *value) *value {
+		return f.tiny(x, 0x1p-27, f.circular(x, 0))
+	}),
+	define("cos", "is the cosine of x radians.", func(f *function, x *value) *value {
+		return f.circular(x, 1)
+	}),
+	define("tan", "is the tangent of x radians.", func(f *function, x *value) *value {
+		quadrant, r, rl := f.radians(x)
+		s, c, d := f.sinCos(r, rl)
+		odd := f.negative(f.shiftLeft(quadrant, 63))
+		s, sl := f.fastTwoSum(r, s)
+		c, cl := f.fastTwoSum(c, d)
+		top, topl := f.pick(odd, c, s), f.pick(odd, cl, sl)
+		below, belowl := f.pick(odd, s, c), f.pick(odd, sl, cl)
+		inv := f.div(k(1), below)
+		q := f.mul(top, inv)
+		rest := f.add(f.fnma(q, below, top), f.fnma(q, belowl, topl))
+		y := f.fma(rest, inv, q)
+		y = f.xor(y, f.numberOf(f.shiftLeft(quadrant, 63))) // -1/tan in odd quadrants
+		y = f.pick(f.equal(f.abs(x), k(math.Inf(1))), nan, y)
+		return f.tiny(x, 0x1p-27, y)
+	}),
+}
