@@ -28,18 +28,18 @@ type Function struct {
 // Functions are all of them.
 var Functions = []Function{
 	{"exp", Exp, LinkExp, 0.65},
-	{"expm1", Expm1, LinkExpm1, 0.8},
-	{"tanh", Tanh, LinkTanh, 0.7},
-	{"sinh", Sinh, LinkSinh, 0.7},
+	{"expm1", Expm1, LinkExpm1, 1},
+	{"tanh", Tanh, LinkTanh, 0.85},
+	{"sinh", Sinh, LinkSinh, 0.85},
 	{"cosh", Cosh, LinkCosh, 0.65},
-	{"sigmoid", Sigmoid, LinkSigmoid, 0.7},
-	{"log", Log, LinkLog, 0.55},
-	{"log2", Log2, LinkLog2, 0.6},
-	{"log10", Log10, LinkLog10, 0.6},
+	{"sigmoid", Sigmoid, LinkSigmoid, 0.75},
+	{"log", Log, LinkLog, 0.6},
+	{"log2", Log2, LinkLog2, 0.65},
+	{"log10", Log10, LinkLog10, 0.65},
 	{"log1p", Log1p, LinkLog1p, 0.6},
-	{"sin", Sin, LinkSin, 0.7},
-	{"cos", Cos, LinkCos, 0.7},
-	{"tan", Tan, LinkTan, 0.8},
+	{"sin", Sin, LinkSin, 0.8},
+	{"cos", Cos, LinkCos, 0.8},
+	{"tan", Tan, LinkTan, 0.9},
 }
 
 // FunctionNamed is that one.
