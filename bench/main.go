@@ -39,6 +39,8 @@ var sections = [...]section{
 	{"nbody", "n-body beside C and numba", nbody},
 	{"learning", "k-means and linear regression beside C, NumPy and Dask", learning},
 	{"irregular", "an irregular loop under self-scheduling techniques beside C", irregular},
+	{"techniques", "self-scheduling techniques against the ideal, in virtual time on up to 1024 workers", techniques},
+	{"oversubscribed", "self-scheduling techniques on more threads than processors", oversubscribed},
 	{"claims", "what a claim, a chunk and a launch cost under every self-scheduling technique", claims},
 	{"tasks", "a million empty tasks beside OpenMP and StarPU", tasks},
 	{"pingpong", "messages between two ranks beside the same in C", pingpong},

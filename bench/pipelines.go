@@ -57,26 +57,51 @@ func transpose(b *bench) error {
 	return nil
 }
 
-// components runs on RMAT graphs of scale 20, made once; Flow gets the peers' file with its own header.
-func components(b *bench) error {
+// rmat is the peers' RMAT graph of scale 20, which is made once.
+func (b *bench) rmat() (string, error) {
 	dir := filepath.Join(filepath.Dir(b.peers.build), "data")
 	bin := filepath.Join(dir, "rmat20.bin")
-	if _, err := os.Stat(bin); err != nil {
-		generate, err := b.peers.binary("gen_rmat")
-		if err != nil {
-			b.skip("%v", err)
-			return nil
-		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
-		if _, err := launch(nil, generate, "20", "16", bin); err != nil {
-			b.skip("%v", err)
-			return nil
-		}
+	if exists(bin) {
+		return bin, nil
 	}
-	graph := filepath.Join(b.dir, "rmat20.csr")
-	if err := asCSR(bin, graph); err != nil {
+	generate, err := b.peers.binary("gen_rmat")
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	_, err = launch(nil, generate, "20", "16", bin)
+	return bin, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// graph is the same graph with the head that Flow reads.
+func (b *bench) graph() (string, error) {
+	file := filepath.Join(b.dir, "rmat20.csr")
+	if exists(file) {
+		return file, nil
+	}
+	bin, err := b.rmat()
+	if err != nil {
+		return "", err
+	}
+	return file, asCSR(bin, file)
+}
+
+// components runs on RMAT graphs of scale 20.
+func components(b *bench) error {
+	graph, err := b.graph()
+	if err != nil {
+		b.skip("%v", err)
+		return nil
+	}
+	bin, err := b.rmat()
+	if err != nil {
 		return err
 	}
 	b.table("maximum labels to a fixpoint, RMAT scale 20, edge factor 16, two threads", 0, contest(b.reps, []contestant{

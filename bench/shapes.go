@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"flow/runtime/replay"
+	"flow/runtime/trace"
+)
+
+// This file defines the loops that techniques are compared on: costs of iterations that are drawn, and costs that were recorded from programs.
+
+// workload is a loop whose executions have alike costs.
+type workload struct {
+	name  string
+	class string // independent, ordered, clustered
+	// costs are the seconds of the iterations in execution i, from 0 on.
+	costs func(i int) []float64
+}
+
+const (
+	shapeN    = 1 << 15
+	shapeMean = 5e-6 // seconds: about a leaf of a loop
+	noisy     = 0.2  // relative range of what differs between executions of recorded and ordered costs
+)
+
+// drawn is a shape of independent costs: each execution draws anew.
+func drawn(name string, draw func(r *rand.Rand) float64) workload {
+	return workload{name, "independent", func(i int) []float64 {
+		r := rand.New(rand.NewPCG(uint64(i), 7))
+		c := make([]float64, shapeN)
+		for k := range c {
+			c[k] = draw(r)
+		}
+		return scaled(c, shapeMean)
+	}}
+}
+
+// fixedShape is a shape whose costs lie alike in each execution, but for noise.
+func fixedShape(name, class string, base []float64) workload {
+	return workload{name, class, func(i int) []float64 {
+		r := rand.New(rand.NewPCG(uint64(i), 11))
+		c := slices.Clone(base)
+		for k := range c {
+			c[k] *= 1 - noisy + 2*noisy*r.Float64()
+		}
+		return c
+	}}
+}
+
+// scaled makes the mean of c mean.
+func scaled(c []float64, mean float64) []float64 {
+	sum := 0.0
+	for _, x := range c {
+		sum += x
+	}
+	for k := range c {
+		c[k] *= mean * float64(len(c)) / sum
+	}
+	return c
+}
+
+// along is the costs f(x) at x from 0 to 1.
+func along(f func(x float64) float64) []float64 {
+	c := make([]float64, shapeN)
+	for k := range c {
+		c[k] = f((float64(k) + .5) / shapeN)
+	}
+	return scaled(c, shapeMean)
+}
+
+// syntheticShapes are those that need nothing but arithmetic.
+func syntheticShapes() []workload {
+	clusters := along(func(x float64) float64 { // four narrow bells of up to forty times the rest
+		sum := 1.0
+		for _, at := range []float64{.1, .35, .4, .8} {
+			sum += 40 * math.Exp(-(x-at)*(x-at)/(2*.01*.01))
+		}
+		return sum
+	})
+	return []workload{
+		drawn("constant", func(*rand.Rand) float64 { return 1 }),
+		drawn("uniform", func(r *rand.Rand) float64 { return .5 + r.Float64() }),
+		drawn("exponential", func(r *rand.Rand) float64 { return r.ExpFloat64() }),
+		drawn("bimodal", func(r *rand.Rand) float64 {
+			if r.Float64() < .1 {
+				return 10
+			}
+			return 1
+		}),
+		fixedShape("increasing", "ordered", along(func(x float64) float64 { return x })),
+		fixedShape("decreasing", "ordered", along(func(x float64) float64 { return 1 - x })),
+		fixedShape("clustered", "clustered", clusters),
+	}
+}
+
+// recordedShapes run the real programs in the smallest chunks and keep the least time of each unit: what disturbs a unit in one execution misses it in another.
+func recordedShapes(b *bench) []workload {
+	data := filepath.Join(b.root, "..", "shared", "data")
+	if d := os.Getenv("FLOW_DATA"); d != "" {
+		data = d
+	}
+	rmat, err := b.graph()
+	if err != nil {
+		b.skip("RMAT: %v", err)
+	}
+	var list []workload
+	for _, r := range []struct {
+		name string
+		runs int
+		args []string
+	}{
+		{"Mandelbrot rows", 5, []string{b.program("irregular.flow")}},
+		{"soc-Epinions1", 3, []string{filepath.Join(b.root, "examples", "cc.flow"), "--set=graph=" + filepath.Join(data, "soc-Epinions1.txt.gz")}},
+		{"web-NotreDame", 3, []string{filepath.Join(b.root, "examples", "cc.flow"), "--set=graph=" + filepath.Join(data, "web-NotreDame.txt.gz")}},
+		{"RMAT scale 20", 3, []string{b.program("components.flow"), "--set=graph=" + rmat}},
+	} {
+		costs, err := b.record(r.runs, r.args)
+		if err != nil {
+			b.skip("%s: %s", r.name, firstLine(err))
+			continue
+		}
+		list = append(list, fixedShape(r.name, "clustered", costs))
+	}
+	return list
+}
+
+// record runs a program some times and returns the least seconds of each unit of its longest loop.
+func (b *bench) record(runs int, args []string) ([]float64, error) {
+	file := filepath.Join(b.dir, "loops.trace")
+	var least []float64
+	for range runs {
+		if _, err := launch(nil, b.flowrun, append(slices.Clone(args), "--threads=1", "--partitioning=SS", "--trace="+file)...); err != nil {
+			return nil, err
+		}
+		loops, err := longest(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range loops {
+			c := l.Costs.Costs()
+			if least == nil {
+				least = slices.Clone(c)
+			}
+			if len(c) != len(least) {
+				continue // a loop of another size
+			}
+			for k := range c {
+				least[k] = min(least[k], c[k])
+			}
+		}
+	}
+	return least, nil
+}
+
+// longest reads the loops of the operator that took most time.
+func longest(file string) ([]replay.Loop, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	ranks, err := trace.ReadLoops(f)
+	if err != nil {
+		return nil, err
+	}
+	var best []replay.Loop
+	most := 0.0
+	for _, r := range ranks {
+		for _, o := range replay.FromRecords(r.Rank, r.Loops, replay.Fine) {
+			if t := o.Account().Busy; t > most {
+				best, most = o.Loops, t
+			}
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("%s has no loop", file)
+	}
+	return best, nil
+}

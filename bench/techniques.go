@@ -1,0 +1,341 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"flow/runtime/schedule"
+)
+
+// This file defines the section that compares the self-scheduling techniques: in virtual time on up to a thousand workers, by the same
+// claimers that run programs, and for real on two cores with more threads than that.
+
+// The virtual machine: what claiming takes as `claims` measures it, and the part of it during which the counter is nobody else's.
+const (
+	virtualClaim  = 100e-9
+	virtualSerial = 20e-9
+)
+
+const (
+	executions = 6  // of each technique; the first ones teach those that learn
+	taught     = 2  // executions that do not count
+	autoRuns   = 36 // executions under AUTO
+	autoTaught = 24 // of which these are its exploration: at most 1 + 4*3 + 2*3, and a margin
+	wallNoise  = 0.02
+)
+
+var virtualWorkers = []int{2, 4, 8, 16, 64, 256, 1024}
+
+// outcome is a technique on a shape: mean seconds, and shares of the ideal's bound.
+type outcome struct {
+	name             string
+	seconds, percent float64
+	first            float64 // percent of the very first execution
+	sched, idle      float64 // percent
+}
+
+// contestOf is all techniques on one shape and number of workers.
+type contestOf struct {
+	shape   workload
+	p       int
+	list    []outcome // best first
+	binds   string
+	lpt     float64 // percent of the bound that LPT reaches
+	largest float64 // largest job over area
+	auto    float64 // seconds of AUTO after exploration, and of the best one in the same executions
+	oracle  float64
+	chosen  string
+}
+
+func techniques(b *bench) error {
+	shapes := append(syntheticShapes(), recordedShapes(b)...)
+	for _, s := range shapes {
+		c := s.costs(0)
+		fmt.Fprintf(b.out, "%s: %d units of %s on average, the largest %.1f times that (%s).\n", s.name, len(c), schedule.Seconds(total(c)/float64(len(c))),
+			slices.Max(c)/(total(c)/float64(len(c))), s.class)
+	}
+	fmt.Fprintf(b.out, "\nVirtual time: %g ns a claim, %g ns of it alone at the counter; %d executions, of which the first %d do not count; ordered, clustered and recorded\n"+
+		"costs differ by up to %.0f %% from one execution to the next, independent ones are drawn anew.\n\n", virtualClaim*1e9, virtualSerial*1e9, executions, taught, 100*noisy)
+	var all []contestOf
+	for _, s := range shapes {
+		for _, p := range virtualWorkers {
+			c, err := compare(s, p)
+			if err != nil {
+				return err
+			}
+			all = append(all, c)
+		}
+	}
+	b.bestTable(all)
+	b.costTable(all)
+	b.autoTable(all)
+	b.missed(all)
+	b.lossTable(all)
+	return nil
+}
+
+func total(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum
+}
+
+// compare runs every technique, and AUTO, on a shape.
+func compare(s workload, p int) (contestOf, error) {
+	m := schedule.Machine{P: p, H: virtualClaim, Serial: virtualSerial}
+	out := contestOf{shape: s, p: p}
+	traces := make([]*schedule.Trace, executions)
+	ideals := make([]schedule.Ideal, executions)
+	for i := range traces {
+		traces[i] = schedule.NewTrace(s.costs(i))
+		ideals[i] = schedule.NewIdeal(traces[i], m)
+	}
+	for i := taught; i < executions; i++ {
+		bound, binds := ideals[i].Bound()
+		out.binds = binds
+		out.lpt += 100 * bound / ideals[i].LPT / (executions - taught)
+		out.largest += ideals[i].Largest / ideals[i].Area / (executions - taught)
+	}
+	list := schedule.Techniques()
+	for k := range list {
+		o := outcome{name: list[k].Name}
+		sim, err := schedule.NewSimulation(traces[0], &list[k], schedule.Params{}, m)
+		if err != nil {
+			return out, err
+		}
+		for i := range executions {
+			sim.SetTrace(traces[i])
+			got, err := sim.Run()
+			if err != nil {
+				return out, err
+			}
+			share := ideals[i].Percent(got.Makespan)
+			if i == 0 {
+				o.first = share
+			}
+			if i >= taught {
+				o.seconds += got.Makespan / (executions - taught)
+				o.percent += share / (executions - taught)
+				o.sched += 100 * got.Sched / (float64(p) * got.Makespan) / (executions - taught)
+				o.idle += 100 * got.Idle / (float64(p) * got.Makespan) / (executions - taught)
+			}
+		}
+		out.list = append(out.list, o)
+	}
+	slices.SortStableFunc(out.list, func(a, b outcome) int {
+		switch {
+		case a.percent > b.percent:
+			return -1
+		case a.percent < b.percent:
+			return 1
+		}
+		return 0
+	})
+	return out, out.choose(m)
+}
+
+// choose lets AUTO choose over many executions, with clocks that are off by some percent, and compares it with the technique that was best in those after its exploration.
+func (c *contestOf) choose(m schedule.Machine) error {
+	selector := schedule.NewSelector()
+	r := rand.New(rand.NewPCG(3, uint64(c.p)))
+	sims := map[string]*schedule.Simulation{}
+	n := len(c.shape.costs(0))
+	key := schedule.KeyOf(c.shape.name, n, c.p)
+	rivals := c.list[:min(4, len(c.list))] // the best on average; the oracle of some executions is one of them
+	rival := make([]float64, len(rivals))
+	simOf := func(name string, tr *schedule.Trace) (*schedule.Simulation, error) {
+		if s := sims[name]; s != nil {
+			s.SetTrace(tr)
+			return s, nil
+		}
+		t, err := schedule.Lookup(strings.TrimPrefix(name, "rival "))
+		if err != nil {
+			return nil, err
+		}
+		s, err := schedule.NewSimulation(tr, t, schedule.Params{}, m)
+		sims[name] = s
+		return s, err
+	}
+	for i := range autoRuns {
+		tr := schedule.NewTrace(c.shape.costs(i % executions))
+		t, record := selector.Choose(key)
+		s, err := simOf(t.Name, tr)
+		if err != nil {
+			return err
+		}
+		got, err := s.Run()
+		if err != nil {
+			return err
+		}
+		var chunks []schedule.Executed
+		if record {
+			if chunks, err = recorded(t, tr, c.p); err != nil {
+				return err
+			}
+		}
+		selector.Done(key, t, n, got.Makespan*math.Exp(wallNoise*r.NormFloat64()), chunks, virtualClaim)
+		if i < autoTaught-taught {
+			continue
+		}
+		for k := range rivals {
+			s, err := simOf("rival "+rivals[k].name, tr)
+			if err != nil {
+				return err
+			}
+			o, err := s.Run()
+			if err != nil {
+				return err
+			}
+			if i >= autoTaught {
+				rival[k] += o.Makespan
+			}
+		}
+		if i >= autoTaught {
+			c.auto += got.Makespan
+			c.chosen = t.Name
+		}
+	}
+	c.oracle = slices.Min(rival)
+	return nil
+}
+
+// recorded is the chunks of an execution under a technique that is not adaptive.
+func recorded(t *schedule.Technique, tr *schedule.Trace, p int) ([]schedule.Executed, error) {
+	costs := tr.Costs()
+	runs, err := schedule.Sequence(t, schedule.Params{N: len(costs), P: p})
+	if err != nil {
+		return nil, err
+	}
+	chunks, at := []schedule.Executed{}, 0
+	for _, r := range runs {
+		for range r.Repeat {
+			chunks = append(chunks, schedule.Executed{Start: at, N: r.Size, Worker: len(chunks) % p, Seconds: total(costs[at : at+r.Size])})
+			at += r.Size
+		}
+	}
+	return chunks, nil
+}
+
+// published says that a technique is in the literature.
+func published(name string) bool {
+	t, err := schedule.Lookup(name)
+	return err == nil && t.Source != "this project"
+}
+
+// find is a technique's outcome; bestPublished is the best of those in the literature.
+func (c *contestOf) find(name string) *outcome {
+	return &c.list[slices.IndexFunc(c.list, func(o outcome) bool { return o.name == name })]
+}
+
+func (c *contestOf) bestPublished() *outcome {
+	return &c.list[slices.IndexFunc(c.list, func(o outcome) bool { return published(o.name) })]
+}
+
+// target is what the best technique should reach, in percent of the ideal; 0: nothing is asked.
+func (c *contestOf) target() float64 {
+	return map[string]float64{"independent": 99, "ordered": 99, "clustered": 95}[c.shape.class]
+}
+
+// grid prints a table with a row for each shape and a column for each number of workers.
+func (b *bench) grid(all []contestOf, keep func(*contestOf) bool, cell func(*contestOf) string) {
+	fmt.Fprint(b.out, "| workers |")
+	for _, p := range virtualWorkers {
+		fmt.Fprintf(b.out, " %d |", p)
+	}
+	fmt.Fprintf(b.out, "\n|---|%s\n", strings.Repeat("---|", len(virtualWorkers)))
+	for i := range all {
+		c := &all[i]
+		if !keep(c) {
+			continue
+		}
+		if c.p == virtualWorkers[0] {
+			fmt.Fprintf(b.out, "| %s |", c.shape.name)
+		}
+		fmt.Fprintf(b.out, " %s |", cell(c))
+		if c.p == virtualWorkers[len(virtualWorkers)-1] {
+			fmt.Fprintln(b.out)
+		}
+	}
+	fmt.Fprintln(b.out)
+}
+
+func every(*contestOf) bool { return true }
+
+func (b *bench) bestTable(all []contestOf) {
+	fmt.Fprint(b.out, "The best technique and its percent of the ideal (targets: 99 on independent and ordered costs, 95 on clustered ones; * below it):\n\n")
+	b.grid(all, every, func(c *contestOf) string {
+		star := ""
+		if c.list[0].percent < c.target() {
+			star = "*"
+		}
+		return fmt.Sprintf("%s %.1f%s", c.list[0].name, c.list[0].percent, star)
+	})
+}
+
+func (b *bench) costTable(all []contestOf) {
+	fmt.Fprint(b.out, "COST, in its first execution and then, against the best published technique, in percent of the ideal (* behind):\n\n")
+	b.grid(all, func(c *contestOf) bool { return c.shape.class == "clustered" }, func(c *contestOf) string {
+		cost, best, star := c.find("COST"), c.bestPublished(), ""
+		if cost.percent < best.percent {
+			star = "*"
+		}
+		return fmt.Sprintf("%.1f, %.1f%s; %s %.1f", cost.first, cost.percent, star, best.name, best.percent)
+	})
+}
+
+func (b *bench) autoTable(all []contestOf) {
+	fmt.Fprintf(b.out, "AUTO after its exploration (executions %d to %d): its choice at the end, and how much longer it took than the best technique (target 3 %%; * above it):\n\n", autoTaught, autoRuns)
+	b.grid(all, every, func(c *contestOf) string {
+		more, star := 100*(c.auto/c.oracle-1), ""
+		if more > 3 {
+			star = "*"
+		}
+		return fmt.Sprintf("%s %+.1f %%%s", c.chosen, more, star)
+	})
+}
+
+// missed says of each cell below its target what is in the way.
+func (b *bench) missed(all []contestOf) {
+	fmt.Fprint(b.out, "Where the best is below its target:\n\n| shape, workers | best | the bound that binds | largest job / area | LPT reaches | scheduling, idle of the best |\n|---|---|---|---|---|---|\n")
+	for i := range all {
+		c := &all[i]
+		if o := &c.list[0]; o.percent < c.target() {
+			fmt.Fprintf(b.out, "| %s, %d | %s %.1f %% | %s | %.2f | %.1f %% | %.1f %%, %.1f %% |\n", c.shape.name, c.p, o.name, o.percent, c.binds, c.largest, c.lpt, o.sched, o.idle)
+		}
+	}
+	fmt.Fprintln(b.out)
+}
+
+// lossTable compares techniques over all shapes: what they lose against the best of each, without memory (first execution) and with.
+func (b *bench) lossTable(all []contestOf) {
+	type loss struct {
+		name                   string
+		mean, worst, firstMean float64
+		where                  string
+	}
+	var list []loss
+	for _, t := range schedule.Techniques() {
+		l := loss{name: t.Name}
+		for i := range all {
+			c := &all[i]
+			o := c.find(t.Name)
+			l.mean += (100 - o.percent) / float64(len(all))
+			l.firstMean += (100 - o.first) / float64(len(all))
+			if 100-o.percent > l.worst {
+				l.worst, l.where = 100-o.percent, fmt.Sprintf("%s, %d", c.shape.name, c.p)
+			}
+		}
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(a, b loss) int { return int(math.Copysign(1, a.firstMean-b.firstMean)) })
+	fmt.Fprint(b.out, "What each technique loses against the ideal, over all shapes and numbers of workers, in percent:\n\n| technique | mean, first executions | mean, then | worst, then | where |\n|---|---|---|---|---|\n")
+	for _, l := range list {
+		fmt.Fprintf(b.out, "| %s | %.1f | %.1f | %.1f | %s |\n", l.name, l.firstMean, l.mean, l.worst, l.where)
+	}
+	fmt.Fprintln(b.out)
+}
