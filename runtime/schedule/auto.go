@@ -41,8 +41,10 @@ func KeyOf(op string, units, workers int) Key {
 const (
 	survivors = 4    // of the pruning
 	tries     = 3    // of each technique in a round
-	maxCosts  = 2048 // units that are told apart in a replay
-	worthTime = 5e-4 // seconds of an execution below which replaying costs more than it can gain
+	maxCosts  = 2048 // units that are told apart in a replay on few workers
+	perWorker = 64   // and of each of many workers
+	worthTime = 5e-4 // seconds of an execution from which on replaying is worth its time at once
+	worthSum  = 2e-2 // seconds of all executions from which on it is: about what it takes. What has run so long will, as far as anyone knows, run as long again
 	slack     = 0.05 // slowdown that CUSUM forgives, as a logarithm
 	alarm     = 1.0  // where it ends: 20 executions at 10 %, five however slow they are
 )
@@ -58,6 +60,7 @@ type trial struct {
 	candidates []*Technique
 	times      [][]float64 // of a unit, by candidate, in this round
 	next       int
+	spent      float64 // seconds of short executions before the first candidate
 	reference  float64 // seconds of a unit under the chosen technique; 0: not chosen
 	cusum      float64
 }
@@ -96,23 +99,32 @@ func (s *Selector) Done(k Key, t *Technique, units int, seconds float64, chunks 
 	if units <= 0 || !(seconds > 0) {
 		return
 	}
-	if chunks != nil && seconds < worthTime {
-		return // recorded again and again, until it takes long enough to care
-	}
 	per := seconds / float64(units)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.arms[k]
 	switch {
+	case chunks != nil && seconds < worthTime && s.wait(k, seconds): // recorded again
 	case chunks != nil && (a == nil || len(a.candidates) == 0):
 		list := prune(chunks, units, k.P, overhead)
 		s.arms[k] = &trial{candidates: list, times: make([][]float64, len(list))}
-	case a == nil:
+	case a == nil || len(a.candidates) == 0:
 	case a.reference > 0:
 		a.watch(s, k, per)
 	default:
 		a.tried(t, per)
 	}
+}
+
+// wait adds up the time of short executions, and says whether it is too little to care. (The rule of those who rent skis: buy when the rent has come to the price.)
+func (s *Selector) wait(k Key, seconds float64) bool {
+	a := s.arms[k]
+	if a == nil {
+		a = &trial{}
+		s.arms[k] = a
+	}
+	a.spent += seconds
+	return a.spent < worthSum
 }
 
 // tried notes a time, and ends the round when all candidates have theirs.
@@ -161,9 +173,9 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// prune replays the portfolio on recorded chunks and returns the best, best first. Techniques that learn get a second execution.
+// prune replays the portfolio on recorded chunks and returns the best, best first, and COST. Techniques that learn get a second execution.
 func prune(chunks []Executed, units, workers int, overhead float64) []*Technique {
-	tr := NewTrace(coarse(chunks, units, min(units, maxCosts)))
+	tr := NewTrace(coarse(chunks, units, min(units, max(maxCosts, perWorker*workers))))
 	type result struct {
 		t *Technique
 		T float64
@@ -187,8 +199,11 @@ func prune(chunks []Executed, units, workers int, overhead float64) []*Technique
 	}
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(a.T, b.T) })
 	var list []*Technique
-	for _, r := range results[:min(survivors, len(results))] {
-		list = append(list, r.t)
+	for i, r := range results {
+		// COST stays in any case: chunks hide how costs lie inside of them, which only it will learn.
+		if i < survivors || r.t.Class == "cost" {
+			list = append(list, r.t)
+		}
 	}
 	return list
 }

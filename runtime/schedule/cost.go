@@ -20,6 +20,8 @@ type cost struct {
 	first   int      // size of the chunks of an execution without a profile
 	least   int      // units of the smallest piece
 	most    int      // iterations of the largest piece
+	claim   float64  // seconds that claiming took, as measured; 0: unknown
+	parts   int      // a batch is 1/parts of what is left: 2, or 1 where claims are too dear for more than one batch
 	profile *profile // nil before the first execution
 	weights []float64
 	share   []float64 // cost of each worker's pieces
@@ -38,8 +40,9 @@ type costBatch struct {
 
 // costLog is what one worker did in this execution; only it writes here.
 type costLog struct {
-	chunks []costRecord
-	_      [104]byte
+	chunks   []costRecord
+	claiming float64 // seconds
+	_        [96]byte
 }
 
 type costRecord struct {
@@ -47,8 +50,8 @@ type costRecord struct {
 	t        float64
 }
 
-// piecesPerShare is how many pieces a worker's share of the loop has at least: what is claimed cannot be stolen, so a wrong prediction costs at
-// most about one part in so many.
+// piecesPerShare is how many pieces a worker's share of the loop has where claims cost next to nothing: what is claimed cannot be stolen, so a wrong
+// prediction costs at most about one part in so many.
 const piecesPerShare = 16
 
 // maxMove is how far a weight moves in one execution, as a logarithm: a factor of 4.
@@ -60,7 +63,6 @@ const maxBins = 1 << 14
 func newCost(p Params) (Calculator, error) {
 	c := &cost{loop: loop{p}, unit: max(1, ceilDiv(p.N, maxUnits)), first: autoChunk(p.N, p.P), weights: slices.Clone(p.Weights), did: make([]costLog, p.P)}
 	c.least = max(ceilDiv(p.MinChunk, c.unit), 1)
-	c.most = ceilDiv(p.N, piecesPerShare/2*p.P)
 	c.share = make([]float64, p.P)
 	if len(p.Profile) > 0 {
 		c.expect(newProfile(p.N, p.Profile))
@@ -68,13 +70,28 @@ func newCost(p Params) (Calculator, error) {
 	return c, nil
 }
 
-// expect makes p the profile of the execution to come.
+// expect makes p the profile of the execution to come, and settles how finely it is cut. With m pieces a share, claims take m times the time of a claim, and
+// what cannot be stolen is one part in m: the sum is least at a square root. No piece has more than 2/m of an even share of the iterations: where the
+// profile says that thousands cost nothing, it may be out of date.
 func (c *cost) expect(p *profile) {
 	c.profile = p
+	even := p.total() / float64(c.P)
+	m := float64(piecesPerShare)
+	c.parts = 2
+	if c.claim > 0 {
+		m = min(max(math.Sqrt(even/c.claim)/8, 1), m)
+		if even < dear*c.claim {
+			c.parts = 1
+		}
+	}
+	c.most = ceil(2 * float64(c.N) / (m * float64(c.P)))
 	for i := range c.share {
-		c.share[i] = p.total() / float64(piecesPerShare*c.P) * c.weights[i]
+		c.share[i] = even / m * c.weights[i]
 	}
 }
+
+// dear is how many claims make up a worker's share where halving it again and again does not pay: each has its part at once, and the rest is stealing.
+const dear = 16
 
 // Next is the weighted share of half the cost that was left when the batch began. Without a profile chunks are those of AUTO_CHUNK: small enough for
 // any order of costs, and to learn the profile from.
@@ -114,7 +131,7 @@ func (c *cost) begin(batch int, left float64) *costBatch {
 	defer c.turn.Unlock()
 	now := c.batch.Load()
 	if now == nil || batch > now.batch {
-		now = &costBatch{batch, (batch + 1) * c.P, left / float64(2*c.P)}
+		now = &costBatch{batch, (batch + 1) * c.P, left / float64(c.parts*c.P)}
 		c.batch.Store(now)
 	}
 	return now
@@ -126,8 +143,7 @@ func (c *cost) Unit() int { return c.unit }
 // Initial is empty: blocks come from Next.
 func (c *cost) Initial(int) (lo, hi int) { return 0, 0 }
 
-// Piece is what costs 1/16 of the worker's share of the loop, and no more than 1/8 of an even share of the iterations: where the profile says that
-// thousands cost nothing, it may be out of date. A block that was cut without a profile is one piece.
+// Piece is a part of the worker's share of the loop, see expect. A block that was cut without a profile is one piece.
 func (c *cost) Piece(worker, lo, hi int) int {
 	if c.profile == nil {
 		return hi - lo
@@ -144,8 +160,11 @@ func (c *cost) Piece(worker, lo, hi int) int {
 func (c *cost) Loot(lo, hi int) int { return max(1, (hi-lo)>>1) }
 
 // Report remembers a piece.
-func (c *cost) Report(worker, start, n int, seconds, _ float64) {
+func (c *cost) Report(worker, start, n int, seconds, overhead float64) {
 	if n > 0 && seconds >= 0 {
+		if overhead > 0 {
+			c.did[worker].claiming += min(overhead, longestClaim)
+		}
 		c.did[worker].chunks = append(c.did[worker].chunks, costRecord{start, n, seconds})
 	}
 }
@@ -156,6 +175,7 @@ func (c *cost) Restart() {
 	if !c.learnSpeeds() {
 		return
 	}
+	c.learnClaims()
 	next, covered := make([]float64, min(c.N, maxBins)), make([]float64, min(c.N, maxBins))
 	for i := range c.did {
 		for _, r := range c.did[i].chunks {
@@ -176,12 +196,32 @@ func (c *cost) Restart() {
 	c.expect(newProfile(c.N, next))
 }
 
+// learnClaims is the mean time of a claim.
+func (c *cost) learnClaims() {
+	sum, claims := 0.0, 0
+	for i := range c.did {
+		sum += c.did[i].claiming
+		claims += len(c.did[i].chunks)
+		c.did[i].claiming = 0
+	}
+	if claims > 0 {
+		c.claim = sum / float64(claims)
+	}
+}
+
+// misfit is the variance of a worker's ratio from which on a profile does not fit.
+const misfit = 0.1
+
+// longestClaim is more than a claim takes: what is longer was something else, such as a thread that had lost its processor.
+const longestClaim = 1e-4
+
 // learnSpeeds moves each weight towards predicted over measured time; it reports false if there is nothing to learn from. Without a profile the iterations are
 // the prediction, which is fair since chunks were small and the workers' interleaved.
 //
 // A worker is slow, or its iterations cost more than before: both look alike. They differ in that a slow worker is slow everywhere. So a weight moves the less
 // the more the ratio varies between the places that the worker has been at: by d^2/(d^2 + 4e^2) of the way d (in logarithms), where e is the standard error of the
 // ratio over places, the worker's own or the mean of all, and consecutive pieces are one place. Without that, costs that move leave weights that are wrong by factors.
+// Where the ratios of all workers are that uncertain the profile does not fit: then the costs are learned, and the speeds from the next execution.
 func (c *cost) learnSpeeds() bool {
 	ratio, unsure := make([]float64, c.P), make([]float64, c.P)
 	known, sum, pooled, workers := 0.0, 0.0, 0.0, 0.0
@@ -195,6 +235,9 @@ func (c *cost) learnSpeeds() bool {
 	}
 	if known == 0 {
 		return false
+	}
+	if c.profile != nil && pooled/workers > misfit {
+		return true
 	}
 	total := 0.0
 	for i, r := range ratio {

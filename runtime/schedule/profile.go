@@ -61,7 +61,7 @@ func (p *profile) at(x float64) float64 {
 	return p.bins[b].before + (x-float64(b))*p.bins[b].cost
 }
 
-// find is the smallest number of iterations that cost at least c, at most n.
+// find is the number of iterations that cost c, to the nearest one, at most n.
 func (p *profile) find(c float64) int {
 	i := p.search(c)
 	if i == 0 {
@@ -71,7 +71,7 @@ func (p *profile) find(c float64) int {
 		return p.n
 	}
 	b := &p.bins[i-1]
-	return min(ceil((float64(i-1)+(c-b.before)/b.cost)*p.per), p.n)
+	return min(int((float64(i-1)+(c-b.before)/b.cost)*p.per+0.5), p.n)
 }
 
 // search is the first bin before which lies at least c; len(bins) if there is none.
