@@ -26,10 +26,13 @@ var allowed = map[string]string{
 
 	"ir/types": "",
 	"ir/value": "ir/types",
-	"ir/op":    "ir/types ir/value",
-	"ir":       "ir/types ir/op lang/source",
-	"ir/plan":  "ir ir/types ir/op lang/source",
-	"ir/eval":  "ir ir/value ir/op",
+
+	"ir/sparsity": "",
+
+	"ir/op":   "ir/types ir/value ir/sparsity",
+	"ir":      "ir/types ir/op ir/sparsity lang/source",
+	"ir/plan": "ir ir/types ir/op lang/source",
+	"ir/eval": "ir ir/value ir/op",
 
 	"kernels/exact":    "kernels/vec",
 	"kernels/vec":      "golang.org/x/sys/cpu",
@@ -39,7 +42,7 @@ var allowed = map[string]string{
 
 	"kernels/blas/openblas": "",
 	"kernels/format":        "ir/types ir/value lang/source",
-	"kernels":               "ir/types ir/value ir/op kernels/exact kernels/vec kernels/blas kernels/format",
+	"kernels":               "ir/types ir/value ir/op ir/sparsity kernels/exact kernels/vec kernels/blas kernels/format",
 
 	"stdlib":   "",
 	"examples": "", // programs, and their tests
@@ -47,9 +50,9 @@ var allowed = map[string]string{
 	// The compiler gets the operator table as an argument: no kernels, no runtime.
 	"compiler":       "lang lang/source ir ir/types ir/value ir/op ir/plan ir/eval compiler/lower compiler/pass compiler/rule",
 	"compiler/check": "lang/ast lang/source",
-	"compiler/lower": "lang lang/ast lang/source ir ir/types ir/value ir/op compiler/check compiler/rule",
-	"compiler/rule":  "ir ir/types ir/value ir/op",
-	"compiler/pass":  "ir ir/types ir/value ir/op ir/plan",
+	"compiler/lower": "lang lang/ast lang/source ir ir/types ir/value ir/op ir/sparsity compiler/check compiler/rule",
+	"compiler/rule":  "ir ir/types ir/value ir/op ir/sparsity",
+	"compiler/pass":  "ir ir/types ir/value ir/op ir/plan ir/sparsity",
 
 	// The runtimes get plans: no compiler, no kernels, and of the language only the positions that nodes carry.
 	"runtime/trace":            "",

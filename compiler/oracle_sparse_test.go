@@ -23,7 +23,11 @@ func (g *generator) rowFor(d *op.Def, in []types.Type) *op.Def {
 func (g *generator) sparse() {
 	n, m, seed := g.size(), g.size(), g.rng.IntN(100)
 	t := types.SparseOf(types.F64, n, m)
-	switch g.rng.IntN(6) {
+	switch g.rng.IntN(8) {
+	case 6:
+		g.sparseProduct(n, m, seed)
+	case 7:
+		g.sparseMove(seed)
 	case 0:
 		g.name(fmt.Sprintf("rand_sparse(%d, %d, density = 0.3, seed = %d)", n, m, seed), variable{typ: t})
 	case 1:
@@ -34,6 +38,72 @@ func (g *generator) sparse() {
 		}
 	default:
 		g.fold(seed)
+	}
+}
+
+// sparseProduct is a product or a chain of them, and readers of it of which some let it be dense and some do not.
+func (g *generator) sparseProduct(n, m, seed int) {
+	k := g.size()
+	density := []float64{0.2, 0.9}[g.rng.IntN(2)]
+	a := fmt.Sprintf("rand_sparse(%d, %d, density = %v, seed = %d)", n, k, density, seed)
+	b := fmt.Sprintf("(sparse(i64(5 * rand(%d, %d, seed = %d)) - 2) * 0.5)", k, m, seed+1)
+	if g.rng.IntN(2) == 0 {
+		b = fmt.Sprintf("rand_sparse(%d, %d, density = %v, seed = %d)", k, m, density, seed+1)
+	}
+	t := types.SparseOf(types.F64, n, m)
+	text := a + " @ " + b
+	switch g.rng.IntN(4) {
+	case 0:
+		text = fmt.Sprintf("eye_sparse(%d) @ %s @ %s", n, a, b)
+	case 1:
+		text = fmt.Sprintf("%s @ %s @ rand(%d, 2, seed = %d)", a, b, m, seed)
+		t = types.DenseOf(types.F64, n, 2)
+	}
+	g.name(text, variable{typ: t})
+	if !t.IsSparse() || n*m == 0 {
+		return
+	}
+	p := g.vars[len(g.vars)-1].text
+	for _, of := range []string{"colmax(%s)", "rowsum(%s)", "dense(%s)"} {
+		if g.rng.IntN(3) > 0 {
+			out := map[byte]types.Type{'c': types.DenseOf(types.F64, 1, m), 'r': types.DenseOf(types.F64, n, 1), 'd': types.DenseOf(types.F64, n, m)}[of[0]]
+			g.bind(fmt.Sprintf(of, p), out)
+		}
+	}
+	if g.rng.IntN(3) == 0 {
+		g.bind(fmt.Sprintf("nnz(%s) + i64(max(%s))", p, p), types.ScalarOf(types.I64))
+	}
+}
+
+// sparseMove is a transpose, a window, a join or a comparison of a sparse matrix that is there.
+func (g *generator) sparseMove(seed int) {
+	var found []variable
+	for _, v := range g.vars {
+		if v.typ.IsSparse() && v.typ.Count() > 0 {
+			found = append(found, v)
+		}
+	}
+	if len(found) == 0 {
+		g.name(fmt.Sprintf("rand_sparse(9, 6, density = 0.4, seed = %d)", seed), variable{typ: types.SparseOf(types.F64, 9, 6)})
+		return
+	}
+	v := found[g.rng.IntN(len(found))]
+	t := v.typ
+	switch g.rng.IntN(4) {
+	case 0:
+		t.Rows, t.Cols = t.Cols, t.Rows
+		g.name(fmt.Sprintf("t(%s)", v.text), variable{typ: t})
+	case 1:
+		r, c := g.rng.IntN(t.Rows), g.rng.IntN(t.Cols)
+		text := fmt.Sprintf("%s[%d..%d, %d..%d]", v.text, r, t.Rows, c, t.Cols)
+		t.Rows, t.Cols = t.Rows-r, t.Cols-c
+		g.name(text, variable{typ: t})
+	case 2:
+		g.name(fmt.Sprintf("sparse(dense(%s))", v.text), variable{typ: t})
+	default:
+		if t.Elem == types.F64 {
+			g.name(fmt.Sprintf("max(%s, rand_sparse(%d, %d, density = 0.5, seed = %d) - 0.5 * %s)", v.text, t.Rows, t.Cols, seed, v.text), variable{typ: t})
+		}
 	}
 }
 

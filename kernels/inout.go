@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"flow/ir/op"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/format"
@@ -13,7 +14,7 @@ import (
 
 // inout is the rows of input and output. The files that a table's read has parsed are cached in that table.
 func inout() []*op.Def {
-	files := &fileCache{heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}}
+	files := &fileCache{heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}, counts: map[fileKey]sparsity.Estimate{}}
 	return []*op.Def{readRow(files), readGraphRow(files), emitRow(), assertRow()}
 }
 

@@ -5,6 +5,7 @@ package kernels
 
 import (
 	"flow/ir/op"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/format"
@@ -39,7 +40,7 @@ func readGraphRow(files *fileCache) *op.Def {
 			}
 			return m, nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: sparseCost(0),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: files.storedGraph, Cost: sparseCost(0),
 		Kernel: func(c *op.Call) error {
 			m, err := files.takeGraph(pathOf(c), c.Attrs.Str("form"))
 			if err != nil {
@@ -86,4 +87,31 @@ func (f *fileCache) takeGraph(path, form string) (*value.CSR, error) {
 		return m, nil
 	}
 	return format.ReadGraph(path, o)
+}
+
+// sketch counts the elements of the rows and columns of the graph in a file. A graph that the run has taken is read again: what a program means
+// must not depend on whether another has run.
+func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
+	if _, err := f.graph(path, form); err != nil {
+		return sparsity.Estimate{}, err
+	}
+	o := format.Options{Form: form}
+	k := keyOf(path, o)
+	k.kind = graphFile
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if e, ok := f.counts[k]; ok {
+		return e, nil
+	}
+	m := f.graphs[k]
+	if m == nil {
+		var err error
+		if m, err = format.ReadGraph(path, o); err != nil {
+			return sparsity.Estimate{}, err
+		}
+		f.graphs[k] = m
+	}
+	e := sketchOf(m)
+	f.counts[k] = e
+	return e, nil
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"flow/ir/op"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/format"
@@ -36,7 +37,8 @@ func readRow(files *fileCache) *op.Def {
 		Ref:    readRef,
 		Laws:   op.Pure,
 		Shard:  op.Shard{Kind: op.ShardGenerate},
-		Cost:   func(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: float64(out.Bytes())} },
+		Stored: files.storedFile,
+		Cost:   func(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: guess(out) * float64(out.Elem.Size())} },
 		Kernel: files.readKernel,
 	}
 }
@@ -208,6 +210,7 @@ type fileCache struct {
 	heads  map[fileKey]headResult
 	parsed map[fileKey]*parsedFile
 	graphs map[fileKey]*value.CSR // read before the run, which wanted their sizes; let go when the run has taken them
+	counts map[fileKey]sparsity.Estimate
 }
 
 type headResult struct {

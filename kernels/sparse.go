@@ -26,7 +26,7 @@ func sparseRows(maps []*op.Def) []*op.Def {
 	rows = append(rows, sparseReductions()...)
 	rows = append(rows, sparseMoves()...)
 	rows = append(rows, sparseProducts()...)
-	return append(rows, sparseGenerators()...)
+	return withEstimates(append(rows, sparseGenerators()...))
 }
 
 func sparseForms() []*op.Def {

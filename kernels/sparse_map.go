@@ -49,6 +49,7 @@ func sparseMap(d *op.Def, run *engine) *op.Def {
 	s.Ref = func(c *op.Call) (value.Value, error) { return sparseMapRef(d, c) }
 	s.Kernel = func(c *op.Call) error { return sparseMapKernel(d, c, run) }
 	s.Loop = sparseMapLoop(d, run)
+	s.Stored = storedMap(d)
 	return s
 }
 

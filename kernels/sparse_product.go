@@ -65,7 +65,85 @@ func sparseProducts() []*op.Def {
 				return beginSparseProduct(c), nil
 			},
 		},
+	}, {
+		Name: "sp.product", Hidden: true,
+		Doc:  "sp.product is the product of two sparse matrices as a dense one. The compiler writes it where only reductions read a product that is nearly full.",
+		Args: []op.Arg{{Name: "a", Doc: "sparse n x k"}, {Name: "b", Doc: "sparse k x m"}},
+		Eg:   eg("sum(sparse(2 * eye(2)) @ sparse(ones(2, 2)))", "8"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			if !s.In[0].IsSparse() || !s.In[1].IsSparse() {
+				return s.In[0], op.Faultf(0, codeKind, "sp.product of %v and %v", s.In[0], s.In[1])
+			}
+			t, err := productType(denseSig(s), 0)
+			if err != nil {
+				return t, err
+			}
+			return denseResult(s, t)
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			sparse := *c
+			sparse.Type.Repr = types.CSR
+			v, err := sparseProductRef(&sparse)
+			if err != nil {
+				return nil, err
+			}
+			return everyElement(v), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			return op.Work{Flops: 2 * guess(s.In[0]) * min(8, float64(max(out.Cols, 0))), Bytes: elementCount(out) * float64(out.Elem.Size())}
+		},
+		Kernel: func(c *op.Call) error { return beginDenseProduct(c, 1).Chunk(0, 0, 1) },
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				n, _ := unitSpace(c.Type)
+				return beginDenseProduct(c, n), nil
+			},
+		},
 	}}, ringRows()...)
+}
+
+// beginDenseProduct is the product of two sparse matrices in a dense one.
+func beginDenseProduct(c *op.Call, units int) *unitLoop {
+	a, b, out := c.In[0].(*value.CSR), c.In[1].(*value.CSR), c.Result()
+	var rows rowLoop
+	switch e := out.Elem; e {
+	case types.F64:
+		rows = productRows(gridOf[float64](out), a, b, numbersOf[float64](a, e), numbersOf[float64](b, e), addF64)
+	case types.F32:
+		rows = productRows(gridOf[float32](out), a, b, numbersOf[float32](a, e), numbersOf[float32](b, e), addF32)
+	default:
+		rows = productRows(gridOf[int64](out), a, b, numbersOf[int64](a, e), numbersOf[int64](b, e), addI64)
+	}
+	return &unitLoop{rowCut: cutByEntries(units, a), run: func(_, lo, hi int) error { rows(lo, hi); return nil }}
+}
+
+func productRows[T float32 | float64 | int64](out grid[T], a, b *value.CSR, x, y []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := out.row(i)
+			clear(row)
+			rows, at := a.Row(i)
+			for p, k := range rows {
+				u := T(1)
+				if x != nil {
+					u = x[at+p]
+				}
+				cols, from := b.Row(int(k))
+				if y == nil {
+					add(row, u, cols, nil)
+				} else {
+					add(row, u, cols, y[from:from+len(cols)])
+				}
+			}
+			for j, v := range row {
+				if v == 0 {
+					row[j] = 0 // a sum that came out as -0: a sparse product does not store it
+				}
+			}
+		}
+	}
 }
 
 // spspProduct reports a product of two sparse matrices.

@@ -164,6 +164,9 @@ func TestSparseWords(t *testing.T) {
 				try("sp.rowfold", []op.Attr{attr("of", op.Str(of))}, a, x, anyDense(r, e, n, 1))
 			}
 		}
+		if n < 100 {
+			try("sp.product", nil, a, anySparse(r, f, m, 1+r.IntN(6)))
+		}
 		seed := attr("seed", op.Int(trial))
 		if n < 100 {
 			try("rand_graph", []op.Attr{attr("n", op.Int(n+1)), attr("e", op.Int(r.IntN(30))), seed})
@@ -171,7 +174,7 @@ func TestSparseWords(t *testing.T) {
 			try("eye_sparse", []op.Attr{attr("n", op.Int(n))})
 		}
 	}
-	for _, name := range []string{"sparse", "nnz", "semiring", "sp.rowfold", "rand_graph", "rand_sparse", "eye_sparse"} {
+	for _, name := range []string{"sparse", "nnz", "semiring", "sp.rowfold", "rand_graph", "rand_sparse", "eye_sparse", "sp.product"} {
 		if accepted[name] < 50 {
 			t.Errorf("%s: only %d calls were accepted", name, accepted[name])
 		}

@@ -8,6 +8,7 @@ import (
 
 	"flow/compiler"
 	"flow/ir"
+	"flow/ir/plan"
 	"flow/lang/source"
 )
 
@@ -58,10 +59,14 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 		pass = "fuse"
 	}
 	text := ""
+	var sparse []plan.SparseEdge
 	var groups []fusedGroup
 	o.Dump = func(name string, g *ir.Graph) {
 		if name == pass {
 			text, groups = g.String(), fusedGroups(g) // now: the next pass may work in place
+			if pass == "represent" {
+				sparse = plan.SparseEdges(g)
+			}
 		}
 	}
 	p, err := s.compile(c.Context, c, o)
@@ -81,6 +86,7 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 		return nil
 	}
 	_, err = fmt.Fprint(s.out, text)
+	printSparse(s.out, sparse, func(id ir.ID) string { return fmt.Sprintf("%%%d", id) })
 	return err
 }
 

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"flow"
+	"flow/ir"
 	"flow/ir/plan"
 )
 
@@ -24,8 +26,7 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int) {
 	}
 	_ = w.Flush() // an error here is one of standard output, which the next line meets as well
 	for _, l := range sum.Loops {
-		file, line, col := p.Files.Position(p.Plan.Graph.Nodes[l.Node].Span.From)
-		fmt.Fprintf(s.out, "loop %s:%d:%d", file, line, col)
+		fmt.Fprintf(s.out, "loop %s", whereIs(p, l.Node))
 		if l.Assumed {
 			fmt.Fprintf(s.out, ": until the run says so, %d rounds are assumed", l.Rounds)
 		} else {
@@ -33,6 +34,7 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int) {
 		}
 		fmt.Fprintf(s.out, " of %s, %.4g s each\n", count(l.Tasks, "task"), l.Seconds)
 	}
+	printSparse(s.out, sum.Sparse, func(id ir.ID) string { return whereIs(p, id) })
 	fmt.Fprintf(s.out, "critical path      %.4g s, %s\n", sum.CriticalPath, count(sum.CriticalLen, "task"))
 	fmt.Fprintf(s.out, "mean parallelism   %.1f\n", sum.Parallelism)
 	fmt.Fprintf(s.out, "predicted makespan %.4g s (bound %.4g s)\n", sum.Makespan, sum.Bound)
@@ -49,4 +51,27 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int) {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t\n", ps.Name, ps.Before, ps.After, 1e3*ps.Seconds)
 	}
 	_ = w.Flush()
+}
+
+// whereIs is where a node of a plan comes from.
+func whereIs(p *flow.Program, id ir.ID) string {
+	file, line, col := p.Files.Position(p.Plan.Graph.Nodes[id].Span.From)
+	return fmt.Sprintf("%s:%d:%d", file, line, col)
+}
+
+// printSparse prints what is known of sparse matrices before the run: how many elements they have, on what that rests, what they take, and what they
+// would take in the other form. A matrix without an S in its form is a product of sparse ones that pass represent made dense.
+func printSparse(out io.Writer, edges []plan.SparseEdge, where func(ir.ID) string) {
+	if len(edges) == 0 {
+		return
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "sparse matrix\toperator\ttype\tnonzeros\t\tbytes\tin the other form")
+	total := 0.0
+	for _, e := range edges {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.4g\t%s\t%s\t%s\n", where(e.Node), e.Op, e.Type, e.NNZ, e.Basis, size(int64(e.Bytes)), size(int64(e.Other)))
+		total += e.Bytes
+	}
+	_ = w.Flush()
+	fmt.Fprintf(out, "all sparse matrices: %s\n", size(int64(total)))
 }

@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"flow/compiler/rule"
-	"flow/ir/op"
+	"flow/ir"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/lang/ast"
 	"flow/lang/source"
@@ -61,41 +62,33 @@ func (c *chain) order() *rule.Split {
 	if len(c.vals) < 3 || c.l.in.Rules == nil {
 		return plain
 	}
-	ts := make([]types.Type, len(c.vals))
+	es := make([]sparsity.Estimate, len(c.vals))
+	last := types.Type{}
 	for k, v := range c.vals {
 		if v.kind != edge {
 			return plain
 		}
 		t := c.l.typeOf(v)
-		if !t.IsMatrix() || !t.Known() || t.Elem != c.l.typeOf(c.vals[0]).Elem || k > 0 && t.Rows != ts[k-1].Cols {
+		if !t.IsMatrix() || !t.Known() || t.Elem != c.l.typeOf(c.vals[0]).Elem || k > 0 && t.Rows != last.Cols {
 			return plain
 		}
-		ts[k] = t
+		es[k], last = c.estimate(k), t
 	}
-	return rule.Chain(ts, c.density)
+	return rule.Chain(es)
 }
 
-// unknownDensity is what a sparse matrix is taken for of which nothing is known before the run: every part of a
-// hundred. It is part of what a program means, like the counts of operations.
-const unknownDensity = 0.01
-
-// density is the share of factor k that is stored: what its constructor was asked for, of a transpose what the matrix has.
-func (c *chain) density(k int) float64 {
-	v := c.vals[k]
-	if !c.l.typeOf(v).IsSparse() {
-		return 1
+// estimate is where factor k is not zero, by what is known before the run: counts from the head of a file or of the graph in it, what a
+// generator was asked for, and what operators make of those.
+func (c *chain) estimate(k int) sparsity.Estimate {
+	v, t := c.vals[k], c.l.typeOf(c.vals[k])
+	if !t.IsSparse() {
+		return sparsity.Dense(t.Rows, t.Cols)
 	}
-	if v.level != c.l.level() {
-		return unknownDensity
+	g, r := c.l.g, c.l.region
+	for r != nil && r.level > v.level { // a value from outside, which will be captured
+		g, r = r.above, r.up
 	}
-	id := v.id
-	for c.l.g.Nodes[id].Op.Shard.Kind == op.ShardTranspose {
-		id = c.l.g.In(id)[0]
-	}
-	if d := c.l.g.Nodes[id].Attrs.Float("density"); d > 0 {
-		return d
-	}
-	return unknownDensity
+	return ir.NewEstimator(g).Of(v.id)
 }
 
 // build makes the products of an order; last is the index of its last factor.

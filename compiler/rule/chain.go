@@ -1,17 +1,14 @@
 package rule
 
-import "flow/ir/types"
+import (
+	"flow/ir/sparsity"
+	"flow/ir/types"
+)
 
 // This file defines the order in which a product of several matrices is computed, and
 // the counts of operations that canonical rules compare. Both are part of what a
 // program means: they look at shapes and element types, at nothing that depends on a
 // machine, and must not follow measurements.
-
-// Density is the share of a factor's elements that are not zero, by what is known before the run; 1 of a dense one.
-type Density func(factor int) float64
-
-// Dense takes every matrix for full.
-func Dense(int) float64 { return 1 }
 
 // Split is a product of a chain: of the products (or single factors) Left and Right, which are both below it.
 type Split struct {
@@ -23,18 +20,18 @@ type Split struct {
 // (dynamic programming over all ways to place parentheses; Cormen, Leiserson, Rivest and Stein, 15.2). Of orders that
 // cost the same it takes the one that is nearest to left to right, which is how the language reads the signs.
 //
-// With densities, the product of two sparse factors has 1 - (1 - da db)^k of its elements filled, as if they were
-// spread evenly.
-func Chain(ts []types.Type, density Density) *Split {
-	n := len(ts)
+// What products of sparse factors take follows from the estimates (ir/sparsity); a product with a dense factor is dense.
+func Chain(factors []sparsity.Estimate) *Split {
+	n := len(factors)
 	type cell struct {
-		cost, dense float64
-		cut         int
+		cost float64
+		of   sparsity.Estimate
+		cut  int
 	}
 	table := make([]cell, n*n)
 	at := func(i, j int) *cell { return &table[i*n+j] }
-	for i := range ts {
-		at(i, i).dense = density(i)
+	for i, e := range factors {
+		at(i, i).of = e
 	}
 	for length := 2; length <= n; length++ {
 		for i := 0; i+length <= n; i++ {
@@ -42,12 +39,11 @@ func Chain(ts []types.Type, density Density) *Split {
 			best := at(i, j)
 			for cut := j - 1; cut >= i; cut-- { // the last cut is left to right
 				l, r := at(i, cut), at(cut+1, j)
-				k := ts[cut].Cols
-				work := float64(ts[i].Rows) * float64(k) * float64(ts[j].Cols) * l.dense * r.dense
-				if cost := l.cost + r.cost + work; cut == j-1 || cost < best.cost {
-					*best = cell{cost, filled(l.dense*r.dense, k), cut}
+				if cost := l.cost + r.cost + sparsity.Work(&l.of, &r.of); cut == j-1 || cost < best.cost {
+					best.cost, best.cut = cost, cut
 				}
 			}
+			best.of = sparsity.Product(at(i, best.cut).of, at(best.cut+1, j).of)
 		}
 	}
 	var split func(i, j int) *Split
@@ -59,21 +55,6 @@ func Chain(ts []types.Type, density Density) *Split {
 		return &Split{Left: split(i, cut), Right: split(cut+1, j)}
 	}
 	return split(0, n-1)
-}
-
-// filled is the share of elements that are not zero when k products are added, each of which is not with probability p.
-func filled(p float64, k int) float64 {
-	if p >= 1 {
-		return 1
-	}
-	zero := 1.0
-	for base := 1 - p; k > 0; k >>= 1 { // math.Pow is not the same on all machines
-		if k&1 == 1 {
-			zero *= base
-		}
-		base *= base
-	}
-	return 1 - zero
 }
 
 // operations counts what a row computes, for the rows that canonical rules name.

@@ -6,6 +6,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 )
 
@@ -46,7 +47,7 @@ func TestChain(t *testing.T) {
 			ts[i] = types.DenseOf(types.F64, rows, cols)
 			rows = cols
 		}
-		got, _, _ := cost(Chain(ts, Dense), ts)
+		got, _, _ := cost(Chain(full(ts)), ts)
 		for _, s := range all(0, n-1) {
 			if w, _, _ := cost(s, ts); w < got {
 				t.Fatalf("%v: %v multiplications, %v are enough", ts, got, w)
@@ -54,7 +55,7 @@ func TestChain(t *testing.T) {
 		}
 	}
 	square := types.DenseOf(types.F64, 7, 7)
-	s := Chain([]types.Type{square, square, square, square}, Dense)
+	s := Chain(full([]types.Type{square, square, square, square}))
 	for ; s.Left != nil; s = s.Left {
 		if s.Right.Left != nil {
 			t.Error("equal costs are not taken from left to right")
@@ -69,22 +70,38 @@ func TestChainBySparsity(t *testing.T) {
 		x.Repr = types.CSR
 		return x
 	}
-	density := func(k int) float64 {
-		if k < 2 {
-			return 0.001
-		}
-		return 1
-	}
 	ts := []types.Type{sparse(1000, 1000), sparse(1000, 1000), types.DenseOf(types.F64, 1000, 900)}
-	if s := Chain(ts, Dense); s.Right.Left == nil {
+	if s := Chain(full(ts)); s.Right.Left == nil {
 		t.Error("full: A @ (B @ C) is cheaper")
 	}
-	if s := Chain(ts, density); s.Right.Left != nil {
+	es := []sparsity.Estimate{sparsity.Uniform(1000, 1000, 1000, sparsity.Estimated), sparsity.Uniform(1000, 1000, 1000, sparsity.Estimated), sparsity.Dense(1000, 900)}
+	if s := Chain(es); s.Right.Left != nil {
 		t.Error("sparse: (A @ B) @ C is cheaper")
 	}
-	if f := filled(0.5, 3); f != 0.875 {
-		t.Errorf("3 products, each there half of the time: %v of the elements are filled", f)
+	// A hub, all of whose edges come in and go out: the square is full, whatever the density says, so the vector goes first.
+	hub, one := make([]float64, 1000), make([]float64, 1000)
+	for k := range hub {
+		hub[k], one[k] = 0, 1
 	}
+	hub[7] = 1000
+	star := []sparsity.Estimate{sparsity.Counts(one, hub), sparsity.Counts(hub, one), sparsity.Dense(1000, 20)}
+	if s := Chain(star); s.Right.Left == nil {
+		t.Error("a hub: A @ (B @ C) is cheaper")
+	}
+	for k := range star[:2] {
+		star[k] = sparsity.Uniform(1000, 1000, 1000, sparsity.Estimated)
+	}
+	if s := Chain(star); s.Right.Left != nil {
+		t.Error("no hub: (A @ B) @ C is cheaper")
+	}
+}
+
+// full is dense factors.
+func full(ts []types.Type) (out []sparsity.Estimate) {
+	for _, t := range ts {
+		out = append(out, sparsity.Dense(t.Rows, t.Cols))
+	}
+	return out
 }
 
 // A graph to which no rule applies costs little: see the goal in the package's benchmark.

@@ -375,6 +375,6 @@ func chained(t *testing.T, g *ir.Graph) *ir.Graph {
 		}
 		return out.Add(d, nil, typ, ir.Origin{}, l, r)
 	}
-	build(Chain(ts, Dense))
+	build(Chain(full(ts)))
 	return out
 }

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 )
@@ -61,6 +62,9 @@ type Def struct {
 	// Rate is the kernel's rate class for cost: its measured seconds for Work are looked up by it;
 	// "" means Name.
 	Rate string
+	// Stored estimates where a result is not zero; of a sparse result without it nothing is known. in has an estimate for each input, of
+	// scalars an empty one.
+	Stored func(s *Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate
 	// Cost is the work for given shapes.
 	Cost func(s *Sig, out types.Type) Work
 	// Kernel fills c.Out (dense results), or sets it (scalars and all else). nil if the operator is

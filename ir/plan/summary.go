@@ -27,6 +27,7 @@ type Summary struct {
 	LoadRatio    float64       `json:"load_max_over_mean"`
 	BusyRanks    int           `json:"ranks_with_work"`
 	Loops        []LoopCount   `json:"loops,omitempty"`
+	Sparse       []SparseEdge  `json:"sparse,omitempty"`
 }
 
 // KernelCount is the tasks of one kernel.
@@ -58,7 +59,7 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	g := p.Graph
 	cost := Costs(g, r)
 	tail := Critical(g, cost)
-	s := Summary{Ranks: p.Ranks, Workers: workers, Edges: g.NumEdges(), Load: make([]float64, p.Ranks)}
+	s := Summary{Ranks: p.Ranks, Workers: workers, Edges: g.NumEdges(), Load: make([]float64, p.Ranks), Sparse: SparseEdges(g)}
 	byName := map[string]*KernelCount{}
 	for i := range g.Nodes {
 		id := ir.ID(i)

@@ -49,6 +49,7 @@ type Header struct {
 	Elem       types.Elem
 	Rows, Cols int
 	Sparse     bool // it is read as a sparse matrix
+	Entries    int  // of a sparse matrix: how many elements the head announces, those that a symmetric file leaves out included
 }
 
 // Type is the type of the matrix in the file.

@@ -17,7 +17,7 @@ func TestRealMatrixMarket(t *testing.T) {
 		t.Skip("the real inputs are not here")
 	}
 	h, err := Stat(path, Options{})
-	if err != nil || h != (Header{types.F64, 2003, 2003, false}) {
+	if err != nil || h != (Header{Elem: types.F64, Rows: 2003, Cols: 2003}) {
 		t.Fatal(h, err)
 	}
 	d, err := Read(path, Options{})

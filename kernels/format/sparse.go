@@ -56,7 +56,10 @@ func readMarketSparse(in *input, headOnly bool) (Header, *value.CSR, error) {
 	if err := r.head(); err != nil {
 		return Header{}, nil, err
 	}
-	r.Sparse = true
+	r.Sparse, r.Entries = true, r.entries
+	if r.sym != general {
+		r.Entries *= 2
+	}
 	switch {
 	case !r.coordinate:
 		return r.Header, nil, r.fail(0, "an array file holds a dense matrix").help("sparse(read(..)) makes it sparse")

@@ -1,0 +1,103 @@
+package pass
+
+import (
+	"strings"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/sparsity"
+	"flow/ir/types"
+)
+
+// Represent makes a product of sparse matrices dense that is estimated to be nearly full and that only reductions and conversions read:
+//
+//	%2 = sp.matmul(%0, %1) : sparse f64[n,m];  %3 = sp.rowmax(%2)   ->   %2 = sp.product(%0, %1) : f64[n,m];  %3 = rowmax(%2)
+//
+// A program cannot tell: what it names as sparse stays sparse, and both forms of a reduction mean the same, to the bit. Elements of a dense
+// product go where they belong without columns beside them, and need no pass that counts them. It would be wrong for readers that want a sparse
+// argument, and to go by a guess.
+func Represent(g *ir.Graph, table *op.Table) *ir.Graph {
+	var out *ir.Graph
+	var readers [][]ir.ID
+	estimates := ir.NewEstimator(g)
+	for i := range g.Nodes {
+		p := ir.ID(i)
+		if t := g.Type(p); g.Nodes[p].Op.Name != "sp.matmul" || !t.IsSparse() || !t.Known() || float64(t.Rows)*float64(t.Cols) > mostDense {
+			continue
+		}
+		if readers == nil {
+			readers = readersOf(g)
+		}
+		if !allOf(readers[p], func(r ir.ID) bool { return sameSend(g, p, r) && readsEither(g, table, r) }) || !worthDense(estimates.Of(p), g.Type(p)) {
+			continue
+		}
+		if out == nil {
+			out = g.Clone() // the definition of the program keeps what it had
+		}
+		out.Replace(p, table.Must("sp.product"), nil, g.In(p)...)
+		t := g.Type(p)
+		out.SetType(p, types.DenseOf(t.Elem, t.Rows, t.Cols))
+		for _, r := range readers[p] {
+			if d := g.Nodes[r].Op; d.For != "" {
+				out.Replace(r, table.Must(d.For), g.Nodes[r].Attrs, p)
+			}
+		}
+	}
+	if out == nil {
+		return g
+	}
+	return out
+}
+
+// mostDense is the most elements of a product that is made dense: estimating costs time too, and graphs of millions are never that full.
+const mostDense = 1 << 30
+
+// worthDense reports that a matrix takes no more memory dense than sparse, by an estimate that is more than a guess.
+func worthDense(e sparsity.Estimate, t types.Type) bool {
+	sparse, dense := e, e
+	sparse.Full, dense.Full = false, true
+	stored := t.Elem.Size()
+	if t.Elem == types.Bool {
+		stored = 0
+	}
+	return e.Basis < sparsity.Guessed && dense.Bytes(t.Elem.Size(), stored) <= sparse.Bytes(t.Elem.Size(), stored)
+}
+
+// readsEither reports a reader that has a row of the same meaning for dense matrices: reductions, dense(x), single elements and counts.
+func readsEither(g *ir.Graph, table *op.Table, r ir.ID) bool {
+	d := g.Nodes[r].Op
+	if d.Name == "nnz" {
+		return true
+	}
+	if !strings.HasPrefix(d.Name, "sp.") || len(g.In(r)) != 1 {
+		return false
+	}
+	switch d.For {
+	case "dense", "item":
+		return true
+	case "":
+		return false
+	}
+	dense := table.Named(d.For)
+	return dense != nil && (dense.Shard.Kind == op.ShardReduce || dense.Shard.Kind == op.ShardRows || dense.Shard.Kind == op.ShardCols)
+}
+
+// readersOf lists the readers of every node.
+func readersOf(g *ir.Graph) [][]ir.ID {
+	out := make([][]ir.ID, g.Len())
+	for i := range g.Nodes {
+		for _, x := range g.In(ir.ID(i)) {
+			out[x] = append(out[x], ir.ID(i))
+		}
+	}
+	return out
+}
+
+func allOf(ids []ir.ID, f func(ir.ID) bool) bool {
+	for _, id := range ids {
+		if !f(id) {
+			return false
+		}
+	}
+	return len(ids) > 0
+}

@@ -1,0 +1,40 @@
+package plan
+
+import (
+	"flow/ir"
+	"flow/ir/types"
+)
+
+// SparseEdge is a sparse matrix of a plan, or a product of sparse ones that was made dense, by what is known before the run.
+type SparseEdge struct {
+	Node  ir.ID   `json:"node"`
+	Op    string  `json:"op"`
+	Type  string  `json:"type"`
+	NNZ   float64 `json:"nonzeros"`
+	Basis string  `json:"basis"`          // counted, estimated or guessed
+	Bytes float64 `json:"bytes"`          // in the form that it has
+	Other float64 `json:"bytes_as_other"` // in the other form: dense or sparse
+}
+
+// SparseEdges estimates the sparse matrices of a graph, those of regions left out.
+func SparseEdges(g *ir.Graph) (out []SparseEdge) {
+	estimates := ir.NewEstimator(g)
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		t, d := g.Type(id), g.Nodes[i].Op
+		if !t.IsMatrix() || !t.Known() || !t.IsSparse() && d.Name != "sp.product" {
+			continue
+		}
+		e := estimates.Of(id)
+		x := SparseEdge{Node: id, Op: d.Source(), Type: t.String(), NNZ: e.NNZ, Basis: e.Basis.String()}
+		stored := t.Elem.Size()
+		if t.Elem == types.Bool {
+			stored = 0
+		}
+		other := e
+		other.Full = !e.Full
+		x.Bytes, x.Other = e.Bytes(t.Elem.Size(), stored), other.Bytes(t.Elem.Size(), stored)
+		out = append(out, x)
+	}
+	return out
+}

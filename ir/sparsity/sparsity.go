@@ -1,0 +1,287 @@
+// Package sparsity estimates how many elements of a matrix are not zero before it is computed. The order of chains of products, the form of
+// intermediate results and the predicted memory rest on it; no result does.
+//
+// An Estimate is a count and, where the matrix itself was there to be looked at, how the count is spread over rows and columns: the sketch of
+// J. Sommer, M. Boehm, A. Evfimievski, B. Reinwald, P. Haas, "MNC: Structure-exploiting sparsity estimation for matrix expressions", SIGMOD 2019.
+// Without it elements are taken to lie anywhere with equal probability, which for graphs whose degrees differ by orders of magnitude is far too
+// little: squares of such graphs are filled by their hubs.
+//
+// All is computed by additions, multiplications and divisions in one order, never fused, so that every machine comes to the same numbers: the
+// order of a chain is part of what a program means.
+package sparsity
+
+import "math"
+
+// Basis says what an estimate rests on.
+type Basis uint8
+
+// The bases, the worst last: an estimate made of two has the worse.
+const (
+	Counted   Basis = iota // the number itself
+	Estimated              // computed from counts or from what a generator was asked for
+	Guessed                // nothing is known before the run
+)
+
+func (b Basis) String() string { return [...]string{"counted", "estimated", "guessed"}[b] }
+
+// Estimate is what is known of where a matrix is not zero.
+type Estimate struct {
+	Rows, Cols int
+	NNZ        float64 // elements that are not zero
+	Full       bool    // stored as a dense matrix: every element takes part in what is computed with it
+	Basis      Basis
+	// MostRow and MostCol are the most elements in a row and a column; 0 if not known.
+	MostRow, MostCol float64
+
+	row, col *counts // nil: spread evenly. They are of another matrix with the same proportions: see share
+}
+
+// counts is how many elements each row or column has.
+type counts struct {
+	n    []float64
+	sum  float64
+	some float64 // how many have any
+}
+
+// guess is the density of a matrix of which nothing is known: one element of a hundred. It is part of what chains of products mean.
+const guess = 0.01
+
+// Unknown is a sparse matrix of which nothing is known.
+func Unknown(rows, cols int) Estimate {
+	return Estimate{Rows: rows, Cols: cols, NNZ: guess * cells(rows, cols), Basis: Guessed}
+}
+
+// Dense is a dense matrix of which nothing is known.
+func Dense(rows, cols int) Estimate {
+	return Estimate{Rows: rows, Cols: cols, NNZ: cells(rows, cols), Full: true, Basis: Guessed}
+}
+
+// Uniform is nnz elements anywhere.
+func Uniform(rows, cols int, nnz float64, b Basis) Estimate {
+	return Estimate{Rows: rows, Cols: cols, NNZ: min(nnz, cells(rows, cols)), Basis: b}
+}
+
+// Counts is a matrix with so many elements in each row and column.
+func Counts(byRow, byCol []float64) Estimate {
+	e := Estimate{Rows: len(byRow), Cols: len(byCol), row: count(byRow), col: count(byCol)}
+	e.NNZ = e.row.sum
+	for _, n := range byRow {
+		e.MostRow = max(e.MostRow, n)
+	}
+	for _, n := range byCol {
+		e.MostCol = max(e.MostCol, n)
+	}
+	return e
+}
+
+func count(n []float64) *counts {
+	c := &counts{n: n}
+	for _, x := range n {
+		c.sum += x
+		if x > 0 {
+			c.some++
+		}
+	}
+	return c
+}
+
+func cells(rows, cols int) float64 { return float64(max(rows, 0)) * float64(max(cols, 0)) }
+
+// Density is the share of the elements that are not zero.
+func (e *Estimate) Density() float64 {
+	if n := cells(e.Rows, e.Cols); n > 0 {
+		return e.NNZ / n
+	}
+	return 0
+}
+
+// share is element k of c, of n rows or columns, for a matrix with nnz elements in all.
+func (c *counts) share(k, n int, nnz float64) float64 {
+	switch {
+	case c == nil:
+		return nnz / float64(n)
+	case c.sum == 0:
+		return 0
+	}
+	return float64(c.n[k]*nnz) / c.sum
+}
+
+// filled is how many of n rows or columns have elements, of nnz.
+func (c *counts) filled(n int, nnz float64) float64 {
+	if c == nil {
+		return min(float64(n), nnz)
+	}
+	return c.some
+}
+
+// T is the transpose.
+func (e Estimate) T() Estimate {
+	e.Rows, e.Cols, e.row, e.col, e.MostRow, e.MostCol = e.Cols, e.Rows, e.col, e.row, e.MostCol, e.MostRow
+	return e
+}
+
+// Window is rows x cols elements from (r0, c0) on.
+func (e Estimate) Window(r0, c0, rows, cols int) Estimate {
+	if r0 == 0 && c0 == 0 && rows == e.Rows && cols == e.Cols {
+		return e
+	}
+	w := Estimate{Rows: rows, Cols: cols, Basis: max(e.Basis, Estimated), MostRow: e.MostRow, MostCol: e.MostCol}
+	in := func(c *counts, from, n, all int) (part *counts, share float64) {
+		if all == 0 || c == nil && n == all {
+			return c, 1
+		}
+		if c == nil {
+			return nil, float64(n) / float64(all)
+		}
+		part = count(c.n[from : from+n])
+		if c.sum > 0 {
+			share = part.sum / c.sum
+		}
+		return part, share
+	}
+	var byRow, byCol float64
+	w.row, byRow = in(e.row, r0, rows, e.Rows)
+	w.col, byCol = in(e.col, c0, cols, e.Cols)
+	w.NNZ = min(float64(float64(e.NNZ*byRow)*byCol), cells(rows, cols))
+	if e.row != nil && cols == e.Cols && e.Basis == Counted {
+		w.Basis = Counted // whole rows, each of which was counted
+	}
+	return w
+}
+
+// meets is the probability that an element of a row of a meets one of b in the same column, as MNC estimates it: sum of the products of column
+// counts over the product of their sums.
+func meets(a, b *Estimate) float64 {
+	if a.col == nil || b.col == nil {
+		return 1 / float64(max(a.Cols, 1))
+	}
+	if a.col.sum == 0 || b.col.sum == 0 {
+		return 0
+	}
+	s := 0.0
+	for j, x := range a.col.n {
+		s += float64(x * b.col.n[j])
+	}
+	return s / a.col.sum / b.col.sum
+}
+
+// Meet is an elementwise product of two matrices of one shape.
+func Meet(a, b Estimate) Estimate {
+	switch {
+	case b.Full:
+		return a
+	case a.Full:
+		return b
+	}
+	p := meets(&a, &b)
+	e := a
+	e.Basis = max(a.Basis, b.Basis, Estimated)
+	e.NNZ = 0
+	if a.row == nil && b.row == nil {
+		e.NNZ = float64(a.NNZ*b.NNZ) / max(cells(a.Rows, a.Cols), 1)
+	} else {
+		for i := range a.Rows {
+			x, y := a.row.share(i, a.Rows, a.NNZ), b.row.share(i, b.Rows, b.NNZ)
+			e.NNZ += min(x, y, float64(float64(x*y)*p))
+		}
+	}
+	e.NNZ = min(e.NNZ, a.NNZ, b.NNZ)
+	return e
+}
+
+// Join is where one of two matrices of one shape is not zero.
+func Join(a, b Estimate) Estimate {
+	p := meets(&a, &b)
+	e := Estimate{Rows: a.Rows, Cols: a.Cols, Basis: max(a.Basis, b.Basis, Estimated)}
+	if a.row == nil && b.row == nil {
+		e.NNZ = a.NNZ + b.NNZ - float64(a.NNZ*b.NNZ)/max(cells(a.Rows, a.Cols), 1)
+	} else {
+		rows := make([]float64, a.Rows)
+		for i := range rows {
+			x, y := a.row.share(i, a.Rows, a.NNZ), b.row.share(i, b.Rows, b.NNZ)
+			rows[i] = min(float64(a.Cols), max(x, y, x+y-float64(float64(x*y)*p)))
+		}
+		e.row = count(rows)
+		e.NNZ = e.row.sum
+	}
+	if a.col != nil || b.col != nil {
+		cols := make([]float64, a.Cols)
+		for j := range cols {
+			cols[j] = min(float64(a.Rows), a.col.share(j, a.Cols, a.NNZ)+b.col.share(j, b.Cols, b.NNZ))
+		}
+		e.col = count(cols)
+	}
+	e.NNZ = min(max(e.NNZ, a.NNZ, b.NNZ), cells(e.Rows, e.Cols))
+	return e
+}
+
+// Work is the multiplications of a @ b: of each k the elements in column k of a times those in row k of b.
+func Work(a, b *Estimate) float64 {
+	switch {
+	case a.Full && b.Full:
+		return float64(float64(a.Rows)*float64(a.Cols)) * float64(b.Cols)
+	case b.Full:
+		return a.NNZ * float64(b.Cols)
+	case a.Full:
+		return float64(a.Rows) * b.NNZ
+	case a.col == nil && b.row == nil:
+		return float64(a.NNZ*b.NNZ) / float64(max(a.Cols, 1))
+	}
+	s := 0.0
+	for k := range a.Cols {
+		s += float64(a.col.share(k, a.Cols, a.NNZ) * b.row.share(k, b.Rows, b.NNZ))
+	}
+	return s
+}
+
+// Product is a @ b. With p rows of a and columns of b that have elements at all, k makes an element (i, j) not zero with probability
+// (elements of column k of a) (elements of row k of b) / p, each k for itself. If rows of a or columns of b have one element
+// at most no two k make the same, and the number of multiplications is exact (MNC, theorem 3.1).
+func Product(a, b Estimate) Estimate {
+	if a.Full || b.Full {
+		return Estimate{Rows: a.Rows, Cols: b.Cols, NNZ: cells(a.Rows, b.Cols), Full: true, Basis: Guessed}
+	}
+	e := Estimate{Rows: a.Rows, Cols: b.Cols, row: a.row, col: b.col, Basis: max(a.Basis, b.Basis, Estimated)}
+	work := Work(&a, &b)
+	if a.MostRow == 1 || b.MostCol == 1 {
+		e.NNZ = work
+		if a.col != nil && b.row != nil && e.Basis < Guessed {
+			e.Basis = max(a.Basis, b.Basis)
+		}
+		return e
+	}
+	p := a.row.filled(a.Rows, a.NNZ) * b.col.filled(b.Cols, b.NNZ)
+	if p == 0 {
+		return e
+	}
+	zero := 1.0
+	if a.col == nil && b.row == nil {
+		zero = power(1-min(1, float64(a.NNZ/float64(a.Cols)*float64(b.NNZ/float64(a.Cols)))/p), a.Cols)
+	} else {
+		for k := range a.Cols {
+			zero *= 1 - min(1, float64(a.col.share(k, a.Cols, a.NNZ)*b.row.share(k, b.Rows, b.NNZ))/p)
+		}
+	}
+	e.NNZ = min(float64(p*(1-zero)), work)
+	return e
+}
+
+// power is x to the k by squaring; math.Pow is not the same on all machines.
+func power(x float64, k int) float64 {
+	y := 1.0
+	for ; k > 0; k >>= 1 {
+		if k&1 == 1 {
+			y *= x
+		}
+		x *= x
+	}
+	return y
+}
+
+// Bytes is the memory of the matrix in its form, with elements of so many bytes in a dense one and stored ones in a sparse one.
+func (e *Estimate) Bytes(element, stored int) float64 {
+	if e.Full {
+		return cells(e.Rows, e.Cols) * float64(element)
+	}
+	return 8*float64(e.Rows+1) + math.Ceil(e.NNZ)*float64(4+stored)
+}

@@ -1,0 +1,173 @@
+package sparsity
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// matrix is a pattern, element by element.
+type matrix [][]bool
+
+func random(r *rand.Rand, rows, cols int, density func(i, j int) float64) matrix {
+	m := make(matrix, rows)
+	for i := range m {
+		m[i] = make([]bool, cols)
+		for j := range m[i] {
+			m[i][j] = r.Float64() < density(i, j)
+		}
+	}
+	return m
+}
+
+// sketch counts m.
+func (m matrix) sketch() Estimate {
+	rows, cols := make([]float64, len(m)), make([]float64, len(m[0]))
+	for i := range m {
+		for j, x := range m[i] {
+			if x {
+				rows[i]++
+				cols[j]++
+			}
+		}
+	}
+	return Counts(rows, cols)
+}
+
+func (m matrix) nnz() (n float64) {
+	for i := range m {
+		for _, x := range m[i] {
+			if x {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func combine(a, b matrix, f func(x, y bool) bool) matrix {
+	return random(rand.New(rand.NewPCG(0, 0)), len(a), len(a[0]), func(i, j int) float64 {
+		if f(a[i][j], b[i][j]) {
+			return 2
+		}
+		return 0
+	})
+}
+
+func (a matrix) times(b matrix) (out matrix, work float64) {
+	out = random(rand.New(rand.NewPCG(0, 0)), len(a), len(b[0]), func(int, int) float64 { return 0 })
+	for i := range a {
+		for k, x := range a[i] {
+			for j, y := range b[k] {
+				if x && y {
+					out[i][j] = true
+					work++
+				}
+			}
+		}
+	}
+	return out, work
+}
+
+// shapes of density: even, hubs, steps as in a power law.
+var shapes = []func(i, j int) float64{
+	func(int, int) float64 { return 0.03 },
+	func(i, j int) float64 { return 0.5 / float64(1+i%50) },
+	func(i, j int) float64 { return 3 / float64(3+j) },
+	func(i, j int) float64 { return 20 / float64((1+i)*(1+j)) },
+	func(int, int) float64 { return 0 },
+}
+
+// Multiplications are counted, and estimates of random matrices whose rows and columns differ in length are near what they estimate. Of
+// products of such they are too large, since all elements are taken to be filled alike.
+func TestEstimatesOfRandomMatrices(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	near := func(what string, a, b int, got Estimate, want float64) {
+		t.Helper()
+		above := 1.25
+		if what == "product" {
+			above = 2
+		}
+		if got.NNZ < want/1.25-20 || got.NNZ > want*above+20 {
+			t.Errorf("%s of shapes %d and %d: %v elements, %v are estimated", what, a, b, want, got.NNZ)
+		}
+		if got.NNZ < 0 || got.NNZ > cells(got.Rows, got.Cols) {
+			t.Errorf("%s of shapes %d and %d: %v elements in %d x %d", what, a, b, got.NNZ, got.Rows, got.Cols)
+		}
+	}
+	for x, f := range shapes {
+		for y, g := range shapes {
+			a, b := random(r, 120, 150, f), random(r, 150, 90, g)
+			product, work := a.times(b)
+			ea, eb := a.sketch(), b.sketch()
+			if got := Work(&ea, &eb); got != work {
+				t.Errorf("shapes %d and %d: %v multiplications, not %v", x, y, work, got)
+			}
+			near("product", x, y, Product(ea, eb), product.nnz())
+			c := random(r, 120, 150, g)
+			ec := c.sketch()
+			near("meet", x, y, Meet(ea, ec), combine(a, c, func(x, y bool) bool { return x && y }).nnz())
+			near("join", x, y, Join(ea, ec), combine(a, c, func(x, y bool) bool { return x || y }).nnz())
+			w := ea.Window(10, 0, 50, 150)
+			if w.NNZ != a[10:60].nnz() || w.Basis != Counted {
+				t.Errorf("rows 10..59 of shape %d: %v elements %v, not %v", x, w.NNZ, w.Basis, a[10:60].nnz())
+			}
+			near("window", x, y, ea.Window(5, 20, 100, 100), func() (n float64) {
+				for _, row := range a[5:105] {
+					n += matrix{row[20:120]}.nnz()
+				}
+				return n
+			}())
+		}
+	}
+}
+
+// A product with a permutation or with rows of one element is counted, not estimated: MNC, theorem 3.1.
+func TestProductsWithOneElementARow(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	at := make([]int, 80)
+	for i := range at {
+		at[i] = r.IntN(60)
+	}
+	h := random(r, 80, 60, func(i, j int) float64 {
+		if at[i] == j {
+			return 2
+		}
+		return 0
+	})
+	b := random(r, 60, 70, shapes[3])
+	product, _ := h.times(b)
+	if e := Product(h.sketch(), b.sketch()); e.NNZ != product.nnz() || e.Basis != Counted {
+		t.Errorf("%v elements %v, not %v", e.NNZ, e.Basis, product.nnz())
+	}
+}
+
+// Without counts elements lie anywhere, and what is guessed stays guessed.
+func TestUniform(t *testing.T) {
+	half := Uniform(1, 3, 1.5, Estimated)
+	column := Uniform(3, 1, 3, Estimated)
+	if e := Product(Uniform(3, 3, 4.5, Estimated), Uniform(3, 3, 9, Estimated)); math.Abs(e.NNZ-9*0.875) > 1e-12 {
+		t.Errorf("3 products, each there half of the time, in 9 places: %v", e.NNZ)
+	}
+	if e := Product(half, column); e.NNZ > 1 || e.NNZ <= 0 {
+		t.Errorf("one element: %v", e.NNZ)
+	}
+	if e := Meet(Unknown(10, 10), Uniform(10, 10, 50, Counted)); e.Basis != Guessed || e.NNZ != 0.5 {
+		t.Errorf("meets: %v %v", e.NNZ, e.Basis)
+	}
+	if e := Product(Dense(4, 5), Unknown(5, 6)); !e.Full || e.NNZ != 24 {
+		t.Errorf("a product with a dense factor: %+v", e)
+	}
+	for _, e := range []Estimate{Uniform(0, 5, 3, Counted), Unknown(5, 0), Product(Unknown(0, 4), Unknown(4, 3)), Join(Unknown(0, 3), Unknown(0, 3)), Unknown(3, 0).Window(1, 0, 2, 0)} {
+		if e.NNZ != 0 {
+			t.Errorf("%d x %d: %v elements", e.Rows, e.Cols, e.NNZ)
+		}
+	}
+	a := Uniform(1000, 500, 700, Estimated)
+	if a.Bytes(8, 8) != 8*1001+700*12 {
+		t.Errorf("%v bytes", a.Bytes(8, 8))
+	}
+	if a.Full = true; a.Bytes(8, 8) != 4e6 {
+		t.Errorf("%v bytes dense", a.Bytes(8, 8))
+	}
+}

@@ -1,0 +1,133 @@
+package kernels
+
+// This file says where results of the family's rows are not zero, as far as that follows from their arguments (op.Def.Stored).
+
+import (
+	"flow/ir/op"
+	"flow/ir/sparsity"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// stored is a rule of op.Def.Stored.
+type stored func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate
+
+// storedSame is the first argument's: conversions, and functions that keep zero, of which most keep everything else.
+func storedSame(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate { return in[0] }
+
+// storedSparse is sparse(x): of a dense x of which nothing is known, nothing is known.
+func storedSparse(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
+	if in[0].Basis == sparsity.Guessed && in[0].Full {
+		return sparsity.Unknown(out.Rows, out.Cols)
+	}
+	return in[0]
+}
+
+func storedWindow(s *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate {
+	w, _ := windowOf(s.Attrs, "at")
+	return in[0].Window(w.r0, w.c0, w.rows, w.cols)
+}
+
+func storedProduct(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate {
+	return sparsity.Product(in[0], in[1])
+}
+
+// storedMap is that of the elementwise row d, by its pattern.
+func storedMap(d *op.Def) stored {
+	return func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
+		p, full := patternOf(d, s.In, out)
+		var of []sparsity.Estimate
+		for k := range in {
+			if full[k] && (p != patternFirst || k == 0) {
+				of = append(of, in[k])
+			}
+		}
+		if p == patternAll {
+			return sparsity.Dense(out.Rows, out.Cols)
+		}
+		e := of[0]
+		for _, x := range of[1:] {
+			if p == patternMeet {
+				e = sparsity.Meet(e, x)
+			} else {
+				e = sparsity.Join(e, x)
+			}
+		}
+		if e.Basis == sparsity.Counted && (len(in) > 1 || !keepsNonzeros[d.Name]) {
+			e.Basis = sparsity.Estimated // zeros may come up
+		}
+		return e
+	}
+}
+
+// keepsNonzeros are the functions of one argument that are zero at zero alone, conversions to wider types included.
+var keepsNonzeros = map[string]bool{"neg": true, "abs": true, "f64": true, "bool": true, "sign": true}
+
+// withEstimates adds the rules to the rows of the family.
+func withEstimates(rows []*op.Def) []*op.Def {
+	rules := map[string]stored{
+		"sparse": storedSparse, "sp.dense": storedSame, "sp.slice": storedWindow, "sp.matmul": storedProduct, "sp.product": storedProduct,
+		"sp.t": func(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate { return in[0].T() },
+		"eye_sparse": func(_ *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
+			e := sparsity.Uniform(out.Rows, out.Cols, float64(out.Rows), sparsity.Counted)
+			e.MostRow, e.MostCol = 1, 1
+			return e
+		},
+		"rand_sparse": func(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
+			per := float64(perRow(s.Attrs))
+			e := sparsity.Uniform(out.Rows, out.Cols, per*float64(out.Rows), sparsity.Counted)
+			e.MostRow = per
+			return e
+		},
+		"rand_graph": func(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
+			// Edges that come up twice are merged: in n^2 places e balls leave about n^2 (1 - exp(-e / n^2)), here to second order from below.
+			n, e := float64(out.Rows)*float64(out.Cols), float64(s.Attrs.Int("e"))
+			if n == 0 {
+				return sparsity.Uniform(out.Rows, out.Cols, 0, sparsity.Counted)
+			}
+			return sparsity.Uniform(out.Rows, out.Cols, e/(1+e/(2*n)), sparsity.Estimated)
+		},
+	}
+	for _, d := range rows {
+		if r := rules[d.Name]; r != nil {
+			d.Stored = r
+		}
+	}
+	return rows
+}
+
+// sketchOf counts the elements of every row and column of m.
+func sketchOf(m *value.CSR) sparsity.Estimate {
+	rows, cols := make([]float64, m.Rows), make([]float64, m.Cols)
+	for i := range rows {
+		rows[i] = float64(m.Ptr[i+1] - m.Ptr[i])
+	}
+	for _, j := range m.Col[m.Ptr[0]:m.Ptr[m.Rows]] {
+		cols[j]++
+	}
+	return sparsity.Counts(rows, cols)
+}
+
+// storedGraph is the sketch of the graph in a file, which is read if it is not there any more.
+func (f *fileCache) storedGraph(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
+	e, err := f.sketch(s.Attrs.Str("path"), s.Attrs.Str("form"))
+	if err != nil || e.Rows != out.Rows || e.Cols != out.Cols {
+		return sparsity.Unknown(out.Rows, out.Cols)
+	}
+	return e
+}
+
+// storedFile is what the head of a sparse file says.
+func (f *fileCache) storedFile(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
+	if out.IsDense() {
+		return sparsity.Dense(out.Rows, out.Cols)
+	}
+	o, err := readOptions(s.Attrs)
+	if err == nil {
+		h, err := f.stat(s.Attrs.Str("path"), o, true)
+		if err == nil && h.Rows == out.Rows && h.Cols == out.Cols {
+			return sparsity.Uniform(out.Rows, out.Cols, float64(h.Entries), sparsity.Estimated)
+		}
+	}
+	return sparsity.Unknown(out.Rows, out.Cols)
+}
