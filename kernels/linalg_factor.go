@@ -29,9 +29,10 @@ func (l *linear) factorizations() []*op.Def {
 		{
 			Name: "getrf",
 			Doc: "getrf is the LU factorisation without pivoting, a = L @ U, packed in one matrix: U on and above the diagonal, L below it with " +
-				"ones on its diagonal that are not stored. `lower(x, unit = true)` and `upper(x)` unpack it. A zero pivot fails the run; " +
+				"ones on its diagonal that are not stored. `lower(x, unit = true)` and `upper(x)` unpack it. A zero pivot fails the run, or " +
+				"with singular = true makes the whole result zero; " +
 				"for matrices that are not diagonally dominant or positive definite large errors are possible.",
-			Args: []op.Arg{{Name: "a", Doc: "n x n, f64 or f32"}},
+			Args: []op.Arg{{Name: "a", Doc: "n x n, f64 or f32"}, {Name: "singular", Doc: "a matrix with a zero pivot is no failure", Attr: true, Kind: op.BoolVal, Optional: true}},
 			Eg:   []op.Example{{Program: "emit getrf(ones(2, 2) + eye(2))", Output: "2 1\n0.5 1.5\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) },
 			Ref:  getrfRef, Laws: op.Pure, Accum: 1,
@@ -116,7 +117,11 @@ func (l *linear) getrf(c *op.Call) error {
 	} else {
 		k = getrfInto(l.f64, s, gridOf[float64](out))
 	}
-	if k > 0 {
+	switch {
+	case k == 0:
+	case c.Attrs.Bool("singular"):
+		clearDense(c.Result())
+	default:
 		return zeroPivot(k)
 	}
 	return nil

@@ -132,6 +132,9 @@ func getrfRef(c *op.Call) (value.Value, error) {
 				s = divideRef(a.Elem, s, a.At(j, j))
 			}
 			a.Set(i, j, s)
+			if i == j && s.F == 0 && c.Attrs.Bool("singular") {
+				return value.New(a.Elem, a.Rows, a.Cols), nil
+			}
 			if i == j && s.F == 0 {
 				return nil, zeroPivot(i + 1)
 			}

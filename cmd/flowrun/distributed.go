@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"sync"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,6 +18,7 @@ import (
 	"flow/ir/op"
 	"flow/lang/source"
 	"flow/runtime/dist"
+	"flow/runtime/dist/transport"
 	"flow/runtime/dist/transport/mpi"
 )
 
@@ -70,7 +74,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		if dist.Refuse(c.Context, comm, reason(err)) != nil {
 			comm.Abort(dist.Leave(s.tell(err)))
 		}
-		return errors.Join(err, comm.Close())
+		return s.tellAndClose(err, comm)
 	}
 	var failure *dist.Failure
 	err = s.execute(c.Context, p, o, req, func(ctx context.Context, ro flow.RunOptions) (*flow.Report, error) {
@@ -87,7 +91,19 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	if failure != nil && !failure.Clean {
 		comm.Abort(dist.Leave(s.tell(err))) // requests are left that nobody will answer: the job ends here
 	}
-	return errors.Join(err, comm.Close())
+	return s.tellAndClose(err, comm)
+}
+
+// tellAndClose ends a rank's part in order: it tells what is wrong first. Close waits for the other ranks, so none of them has ended
+// by then; the first that ends with a code other than 0 makes a launcher stop those that are left, who must have nothing to tell any more.
+func (s *session) tellAndClose(err error, comm transport.Comm) error {
+	if err == nil {
+		return comm.Close()
+	}
+	code := s.tell(err)
+	s.signal.told(code)
+	_ = comm.Close() // it has nothing to add
+	return exit(code)
 }
 
 // reason is a mistake of a program in one line, for those who cannot see the program.
@@ -128,8 +144,9 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 	if s.err = stderr; err != nil {
 		return err
 	}
-	s.signal.leave() // the ranks end by themselves, and Launch sees to it
-	code, err := dist.Launch(c.Context, dist.LaunchOptions{Ranks: o.Ranks, Leaves: true})
+	told := &lookout{to: stderr, text: stoppedBy}
+	// From Listening on the ranks end by themselves, and Launch sees to it.
+	code, err := dist.Launch(c.Context, dist.LaunchOptions{Ranks: o.Ranks, Leaves: true, Stderr: told, Listening: s.signal.leave})
 	if err != nil {
 		var f *op.Failure
 		if errors.As(err, &f) {
@@ -138,10 +155,38 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 		}
 		return err
 	}
+	if code > 128 && !told.seen() { // no rank came to it: none had begun, or the launcher lost it
+		fmt.Fprintf(stderr, "%s%v\n", stoppedBy, syscall.Signal(code-128))
+	}
 	if code != 0 {
 		return exit(code)
 	}
 	return nil
+}
+
+// lookout passes bytes on and looks out for a text among them.
+type lookout struct {
+	to   io.Writer
+	text string
+
+	mu    sync.Mutex
+	tail  []byte // the last bytes, as many as may begin the text
+	found bool
+}
+
+func (l *lookout) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	l.tail = append(l.tail, b...)
+	l.found = l.found || bytes.Contains(l.tail, []byte(l.text))
+	l.tail = l.tail[max(0, len(l.tail)-len(l.text)):]
+	l.mu.Unlock()
+	return l.to.Write(b)
+}
+
+func (l *lookout) seen() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.found
 }
 
 // shareOf is how many threads a rank runs without --threads: its part of the processors that it may use, which are

@@ -89,13 +89,13 @@ func (s *session) tell(err error) int {
 	var refused *flow.Refusal
 	var bug *flow.Bug
 	switch {
-	// A failure that has a reason of its own goes before the signal: a launcher sends one to all when a rank is lost.
-	case s.signal.caught() && err != nil && !errors.As(err, &refused):
-		return s.signal.report(s.err)
 	case err == nil:
 		return exitOK
 	case errors.As(err, &code):
 		return int(code)
+	// A failure that has a reason of its own goes before the signal: a launcher sends one to all when a rank is lost.
+	case s.signal.caught() && !errors.As(err, &refused):
+		return s.signal.report(s.err)
 	case errors.As(err, &usage):
 		fmt.Fprintf(s.err, "flowrun: %s\n", usage.text)
 		if usage.help != "" {

@@ -16,6 +16,9 @@ import (
 // This file defines what Ctrl-C and SIGTERM do: the run is cancelled, files in progress are
 // removed, and the command ends within two seconds with 128 + the signal.
 
+// stoppedBy and the name of a signal is what the command says when one has ended it.
+const stoppedBy = "flowrun: stopped by "
+
 // grace is how long a cancelled run may take to end by itself; the contract is two seconds in all.
 const grace = 1500 * time.Millisecond
 
@@ -23,7 +26,8 @@ const grace = 1500 * time.Millisecond
 type interruption struct {
 	number  atomic.Int32
 	discard atomic.Pointer[func()] // removes files in progress, should the run not come to it
-	silent  atomic.Bool            // somebody else says it
+	silent  atomic.Bool            // somebody else says it, or it has been said
+	code    atomic.Int32           // what the command ends with, once it has told why; 0: it has not
 	ending  atomic.Bool            // the watcher is ending the process
 	left    chan struct{}          // closed by leave
 }
@@ -90,11 +94,20 @@ func (i *interruption) silence() { i.silent.Store(true) }
 // leave gives signals up: whoever asks for them next decides what they mean. At most once.
 func (i *interruption) leave() { close(i.left) }
 
-// report says which signal ended the run and returns the exit code for it.
+// told notes that the command has said why it ends, and with which code: a signal that comes now changes neither.
+func (i *interruption) told(code int) {
+	i.code.Store(int32(code))
+	i.silence()
+}
+
+// report says which signal ended the run, once, and returns the exit code.
 func (i *interruption) report(w io.Writer) int {
 	sig := syscall.Signal(i.number.Load())
-	if !i.silent.Load() {
-		fmt.Fprintf(w, "flowrun: stopped by %v\n", sig)
+	if !i.silent.Swap(true) {
+		fmt.Fprintf(w, "%s%v\n", stoppedBy, sig)
+	}
+	if code := int(i.code.Load()); code != 0 {
+		return code
 	}
 	return 128 + int(sig)
 }

@@ -70,6 +70,8 @@ func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
 	}
 	if t.Name.Name == "_" && (v.kind == konst || v.kind == edge) { // any element type
 		e, ok = l.typeOf(v).Elem, true
+	} else if t.Name.Name == "_" {
+		l.failf("E200", at, "a matrix or scalar is wanted, this is %s", l.what(v))
 	}
 	if !ok {
 		var names []string

@@ -149,7 +149,7 @@ var codes = [...]CodeRow{
 
 	// Run time.
 	{"E601", "matrix is not positive definite", "Cholesky met a diagonal element that is not positive. The message names the tile and the minor.", "emit potrf(-eye(2))", ""},
-	{"E602", "zero pivot", "A pivot is zero: the matrix is singular, or needs an elimination with row exchanges.", "emit solve(zeros(2, 2), ones(2, 1))", ""},
+	{"E602", "zero pivot", "A pivot is zero: the matrix is singular, or needs an elimination with row exchanges.", "L, U = lu(zeros(2, 2))\nemit U", ""},
 	{"E603", "assertion failed", "The condition of an `assert` is false; the run stops.", `assert 1 == 2, "numbers changed"`, ""},
 	{"E605", "out of memory", "The value or the run needs more memory than there is. Choose smaller sizes or more ranks.", "emit sum(rand(2, 1_000_000_000_000_000_000))", ""},
 	{"E606", "operator failed in the run", "An operator met data that it cannot work on, such as an integer divided by zero or the maximum of nothing.", "", ""},

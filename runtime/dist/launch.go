@@ -38,6 +38,8 @@ type LaunchOptions struct {
 	// instead of 2 s later, and one that hangs because a rank was killed is ended; see Note [Exit codes]. It has no effect where the
 	// launcher may start ranks on other machines.
 	Leaves bool
+	// Listening is called when Launch receives the signals that it forwards: until then they are the caller's. nil is nobody.
+	Listening func()
 	// Mpirun is the launcher; "" looks for mpirun and mpiexec in PATH.
 	Mpirun string
 }
@@ -45,6 +47,8 @@ type LaunchOptions struct {
 const (
 	// killAfter is how long the ranks may take to end after a signal before they are killed: they have 2 s by contract.
 	killAfter = 3 * time.Second
+	// lateRank is the period of looking for ranks that had not been started when a signal came.
+	lateRank = 100 * time.Millisecond
 	// outputAfter is how long output may still come after the launcher's end.
 	outputAfter = time.Second
 )
@@ -63,8 +67,17 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	if o.Ranks <= 0 {
 		o.Ranks = DefaultRanks()
 	}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // or nohup would be in vain
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	defer signal.Stop(signals)
+	if o.Listening != nil {
+		o.Listening()
+	}
 	o.Leaves = o.Leaves && onThisMachine()
-	j := &job{o: o}
+	j := &job{o: o, heard: map[int]bool{}}
 	if o.Leaves {
 		if j.status, err = os.MkdirTemp("", "flowrun-"); err != nil {
 			return 1, err
@@ -72,19 +85,19 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 		defer os.RemoveAll(j.status)
 		j.o.Env = append([]string{"OMPI_MCA_orte_abort_on_non_zero_status=0"}, append(o.Env, statusVariable+"="+j.status)...)
 	}
-	if j.cmd, j.filter, err = launchCommand(j.o); err != nil {
+	j.cmd, j.filter, err = launchCommand(j.o)
+	select {
+	case s := <-signals: // before there is a job; it may have ended what launchCommand asks
+		return 128 + int(s.(syscall.Signal)), nil
+	default:
+	}
+	if err != nil {
 		return 1, err
 	}
 	if j.out, err = newOutlet(o.Stdout); err != nil {
 		return 1, err
 	}
 	j.cmd.Stdout = j.out.launcher
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // or nohup would be in vain
-		signal.Notify(signals, syscall.SIGHUP)
-	}
-	defer signal.Stop(signals)
 
 	adopt := becomeGuardian()
 	// The kernel tells the launcher when the thread that started it ends, not the process: so this thread stays.
@@ -114,6 +127,7 @@ type job struct {
 
 	watch  *watch           // with Leaves
 	first  syscall.Signal   // that was forwarded; 0: none
+	heard  map[int]bool     // the processes that it was forwarded to
 	kill   <-chan time.Time // when whoever still runs is killed
 	broken error            // standard output's
 }
@@ -129,7 +143,13 @@ func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 	}
 	done := ctx.Done()
 	for {
+		var late <-chan time.Time
+		if j.first != 0 && len(j.heard) < j.o.Ranks {
+			late = time.After(lateRank)
+		}
 		select {
+		case <-late:
+			j.signalRanks(j.first, j.heard)
 		case s := <-signals:
 			j.forward(s.(syscall.Signal))
 		case <-done:
@@ -139,14 +159,14 @@ func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 			j.filter.silence() // the ranks would tell of a signal that nobody has sent
 			j.forward(syscall.SIGTERM)
 		case <-j.kill:
-			j.signalRanks(syscall.SIGKILL)
+			j.signalRanks(syscall.SIGKILL, nil)
 			_ = j.cmd.Process.Kill() // it may have ended by itself
 		case now := <-looks:
 			looks = time.After(j.watch.period())
 			switch j.watch.look(now, j.first != 0, j.out.idle(launcherStays) && j.filter.idle(launcherStays)) {
 			case stopTheOthers:
 				j.filter.silence()
-				j.signalRanks(syscall.SIGTERM)
+				j.signalRanks(syscall.SIGTERM, nil)
 				j.killAfter(othersStay)
 			case endLauncher:
 				_ = j.cmd.Process.Signal(syscall.SIGTERM)
@@ -164,12 +184,16 @@ func (j *job) forward(s syscall.Signal) {
 		j.first = s
 		j.killAfter(killAfter)
 	}
-	j.signalRanks(s)
+	j.signalRanks(s, nil)
 }
 
-func (j *job) signalRanks(s syscall.Signal) {
+// signalRanks sends a signal to all ranks that there are but those in except.
+func (j *job) signalRanks(s syscall.Signal, except map[int]bool) {
 	for _, pid := range childrenOf(j.cmd.Process.Pid) {
-		_ = syscall.Kill(pid, s) // it may have ended by itself
+		if !except[pid] {
+			_ = syscall.Kill(pid, s) // it may have ended by itself
+			j.heard[pid] = true
+		}
 	}
 }
 
