@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"flow/ir"
+	"flow/lang/source"
 	"flow/runtime/replay"
 	"flow/runtime/schedule"
 	"flow/runtime/trace"
@@ -37,6 +38,8 @@ type RunAccount struct {
 	// Area is Busy spread evenly. CriticalPath is the longest chain of tasks that depend on each other, each as long as it took; of a task that was
 	// a loop only its largest leaf. No schedule of the same tasks is faster than either.
 	Area, CriticalPath float64
+	// Inflation is Busy over the busy time of the program's last observed run on one worker; 0: there was none.
+	Inflation float64
 }
 
 // Bound is the larger lower bound, and which it is.
@@ -50,7 +53,8 @@ func (r *RunAccount) Bound() (float64, string) {
 // oracleBudget is how many units of loops an Account replays to find oracles, over all operators.
 const oracleBudget = 1 << 20
 
-// Account accounts for a run with RunOptions.Stats or Trace; oracles asks for those too, which can take some seconds.
+// Account accounts for a run with RunOptions.Stats or Trace; oracles asks for those too, which can take some seconds, and for work inflation, for which a
+// run on one worker is remembered in the cache.
 func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 	a := &Account{}
 	replayed := 0
@@ -86,16 +90,23 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 	run.Idle = max(0, float64(run.Workers)*run.Time-run.Busy-run.Sched)
 	run.Area = run.Busy / float64(max(run.Workers, 1))
 	run.CriticalPath = p.criticalPath(r, a.Loops)
+	if oracles && run.Busy > 0 {
+		run.Inflation = p.inflation(run.Workers, run.Busy)
+	}
 	return a, nil
 }
 
-// locate says where the operators of loops stand.
+// locate says where the operators of loops stand: one in the body of an iterate where it is written, not at the iterate.
 func (p *Program) locate(loops []trace.LoopRecord) {
 	g := p.Plan.Graph
 	for i := range loops {
 		l := &loops[i]
-		if l.Where == "" && l.Node >= 0 && int(l.Node) < g.Len() {
-			if file, line, column := p.Files.Position(g.Nodes[l.Node].Span.From); line > 0 {
+		at := source.Pos(l.At)
+		if at == 0 && l.Node >= 0 && int(l.Node) < g.Len() {
+			at = g.Nodes[l.Node].Span.From
+		}
+		if l.Where == "" && at > 0 {
+			if file, line, column := p.Files.Position(at); line > 0 {
 				l.Where = fmt.Sprintf("%s:%d:%d", file, line, column)
 			}
 		}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -59,6 +61,9 @@ func (s *session) runRequest(c *cli.Context) (runRequest, error) {
 	}
 	if r.ranks, err = ranks(c, 0); err != nil {
 		return r, err
+	}
+	if err := canWrite(r.trace); err != nil {
+		return r, usagef("--trace: %v", err)
 	}
 	switch {
 	case r.stats != "" && r.stats != "text" && r.stats != "json":
@@ -148,6 +153,25 @@ func (s *session) measureForNextTime(o flow.CompileOptions) {
 	if r, err := flow.MeasureRates(o.Kernels); err == nil {
 		_ = r.Save()
 	}
+}
+
+// canWrite says before a run that a file could not be written after it. It makes nothing and changes nothing; "" is no file.
+func canWrite(path string) error {
+	if path == "" {
+		return nil
+	}
+	if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+		return f.Close()
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".flow-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %s into %s: %w", filepath.Base(path), dir, errors.Unwrap(err))
+	}
+	_ = os.Remove(f.Name()) // what is left would be empty
+	return f.Close()
 }
 
 // writeTrace writes the recordings to a file, also those of a failed run.

@@ -146,7 +146,7 @@ func (m *simulation) load(only string) error {
 			return e
 		}
 		m.operators = []replay.Operator{o}
-		return nil
+		return m.choose(only)
 	}
 	ranks, err := trace.ReadLoops(in)
 	if err != nil {

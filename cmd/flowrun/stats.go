@@ -18,6 +18,7 @@ type runStats struct {
 	Ranks         int           `json:"ranks"`
 	Workers       int           `json:"workers"` // of all ranks
 	Tasks         int           `json:"tasks"`
+	Rounds        int           `json:"rounds"` // of all iterate loops
 	Busy          float64       `json:"busy_share"`
 	Communication float64       `json:"communication_share"`
 	Idle          float64       `json:"idle_share"`
@@ -111,6 +112,7 @@ func gather(p *flow.Program, report *flow.Report) *runStats {
 	for _, r := range report.Ranks {
 		st.Workers += r.Workers
 		st.Tasks += r.Tasks
+		st.Rounds += r.Rounds
 		st.Busy += r.Busy
 		st.Gflops += r.Flops / 1e9
 		st.BytesLent += r.BytesLent
@@ -161,7 +163,11 @@ func gather(p *flow.Program, report *flow.Report) *runStats {
 // text is the statistics for people.
 func (st *runStats) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s", count(st.Tasks, "task"), count(st.Workers, "worker"))
+	fmt.Fprint(&b, count(st.Tasks, "task"))
+	if st.Rounds > 0 {
+		fmt.Fprintf(&b, " in %s of iterate", count(st.Rounds, "round"))
+	}
+	fmt.Fprintf(&b, " on %s", count(st.Workers, "worker"))
 	if st.Ranks > 1 {
 		fmt.Fprintf(&b, " of %s", count(st.Ranks, "rank"))
 	}

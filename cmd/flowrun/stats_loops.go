@@ -19,6 +19,7 @@ type boundStats struct {
 	CriticalPath float64 `json:"critical_path_seconds"`
 	BoundBy      string  `json:"bound_by"`
 	Percent      float64 `json:"percent_of_ideal"`
+	Inflation    float64 `json:"work_inflation,omitempty"` // busy time over that of the last run on one worker; left out if there was none
 }
 
 // loopStats is one operator, or the sum over all. Workers * seconds = busy + scheduling + idle + other, of each execution.
@@ -63,7 +64,7 @@ func newLoopStats(name string, a schedule.Account) loopStats {
 func (st *runStats) addLoops() {
 	a := st.account
 	bound, which := a.Run.Bound()
-	st.Run = boundStats{Busy: a.Run.Busy, Scheduling: a.Run.Sched, Idle: a.Run.Idle, Area: a.Run.Area, CriticalPath: a.Run.CriticalPath, BoundBy: which}
+	st.Run = boundStats{Busy: a.Run.Busy, Scheduling: a.Run.Sched, Idle: a.Run.Idle, Area: a.Run.Area, CriticalPath: a.Run.CriticalPath, BoundBy: which, Inflation: a.Run.Inflation}
 	if a.Run.Time > 0 {
 		st.Run.Percent = 100 * bound / a.Run.Time
 	}
@@ -121,7 +122,12 @@ func (st *runStats) loopText(b *strings.Builder) {
 	all := a.Run.Time * float64(max(a.Run.Workers, 1))
 	fmt.Fprintf(b, "run: T %s | ideal %s (%s) -> %.1f %% of ideal | area %s | critical path %s\n", schedule.Seconds(a.Run.Time), schedule.Seconds(bound), which,
 		st.Run.Percent, schedule.Seconds(a.Run.Area), schedule.Seconds(a.Run.CriticalPath))
-	fmt.Fprintf(b, "  busy %.1f %%  scheduling %.1f %%  idle %.1f %%\n", 100*a.Run.Busy/all, 100*a.Run.Sched/all, 100*a.Run.Idle/all)
+	fmt.Fprintf(b, "  busy %.1f %%  scheduling %.1f %%  idle %.1f %% | ", 100*a.Run.Busy/all, 100*a.Run.Sched/all, 100*a.Run.Idle/all)
+	if a.Run.Inflation > 0 {
+		fmt.Fprintf(b, "work inflation %.2f: busy time over that of one worker\n", a.Run.Inflation)
+	} else {
+		fmt.Fprint(b, "work inflation: unknown until a run with --threads=1 --stats\n")
+	}
 }
 
 // oracleText says which technique would have been fastest, as far as that is known.

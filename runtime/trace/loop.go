@@ -13,6 +13,7 @@ type LoopRecord struct {
 	Node      int32  // task number, as Event.ID
 	Round     int32  // executions of the same node before this one, in this run
 	Op        string // name of the row
+	At        int32  // place in the source, as the plan has it; 0: unknown
 	Where     string // file:line:column of the operator, "" if nobody has filled it in
 	N, Leaf   int64  // iterations of the index space, and iterations of a leaf (the last may be smaller)
 	MinChunk  int64  // leaves in the smallest chunk that was allowed
@@ -71,7 +72,7 @@ func appendLoops(b []byte, loops []LoopRecord) []byte {
 	b = binary.AppendVarint(b, int64(len(loops)))
 	for i := range loops {
 		l := &loops[i]
-		for _, v := range []int64{int64(l.Node), int64(l.Round), l.N, l.Leaf, l.MinChunk, int64(l.Workers), l.Start, l.End - l.Start, bit(l.Chosen), bit(l.Failed)} {
+		for _, v := range []int64{int64(l.Node), int64(l.Round), l.N, l.Leaf, l.MinChunk, int64(l.Workers), l.Start, l.End - l.Start, bit(l.Chosen), bit(l.Failed), int64(l.At)} {
 			b = binary.AppendVarint(b, v)
 		}
 		for _, s := range []string{l.Op, l.Where, l.Technique, l.Layout, l.Victim} {
@@ -92,11 +93,11 @@ func appendLoops(b []byte, loops []LoopRecord) []byte {
 // loops reads what appendLoops wrote.
 func (d *decoder) loops() []LoopRecord {
 	var out []LoopRecord
-	for range d.count(16) {
+	for range d.count(17) {
 		l := LoopRecord{Node: int32(d.int()), Round: int32(d.int()), N: d.int(), Leaf: d.int(), MinChunk: d.int(), Workers: int32(d.int())}
 		l.Start = d.int()
 		l.End = l.Start + d.int()
-		l.Chosen, l.Failed = d.int() != 0, d.int() != 0
+		l.Chosen, l.Failed, l.At = d.int() != 0, d.int() != 0, int32(d.int())
 		for _, s := range []*string{&l.Op, &l.Where, &l.Technique, &l.Layout, &l.Victim} {
 			*s = d.string()
 		}
