@@ -13,6 +13,8 @@
 //	encode.go        bin, recode, onehot, ctable
 //	outer.go         outer of any elementwise operator, kron; sample.go: sample
 //	covariance.go    cov, cor, trace; decompose.go: eigenvalues and singular values, by LAPACK
+//	sparse*.go       what takes or makes sparse matrices: forms, maps, moves, products, reductions, generators, semirings; sparse_cut.go: how their
+//	                 loops are cut; sparse_estimate.go: where results are not zero
 //	resolve.go       how every row takes matrices whose size only the run tells
 //
 // A row says all that the rest of the system wants to know of its operator (package op). Its Ref is the definition,

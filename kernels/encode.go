@@ -76,8 +76,8 @@ func onehot() *op.Def {
 	return &op.Def{
 		Name: "onehot",
 		Doc: "onehot is the n x k matrix with 1 in row i at the column that row i of a names, and 0 elsewhere; t(onehot(a, k)) @ x adds " +
-			"the rows of x by group. A code that is not in 0..k-1 fails the run.",
-		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of codes"}},
+			"the rows of x by group. A code that is not in 0..k-1 fails the run. sparse = true makes it sparse: n elements are stored instead of n k.",
+		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of codes"}, sparseAttr},
 		Eg:   eg("onehot(seq(2, 0, -1), 3)", "0 0 1\n0 1 0\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			t, err := columnOfNumbers(s, 0)
@@ -88,9 +88,9 @@ func onehot() *op.Def {
 			if err == nil && k == types.Unknown {
 				err = op.Faultf(1, codeAttr, "`onehot` needs k, the number of codes")
 			}
-			return types.DenseOf(types.F64, t.Rows, k), err
+			return inForm(s, types.DenseOf(types.F64, t.Rows, k), err)
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
+		Ref: refInForm(func(c *op.Call) (value.Value, error) {
 			a := c.Dense(0)
 			out := value.New(types.F64, a.Rows, c.Attrs.Int("k"))
 			for i := range a.Rows {
@@ -101,9 +101,30 @@ func onehot() *op.Def {
 				out.Set(i, p, value.F64(1))
 			}
 			return out, nil
+		}),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Stored: storedOnehot,
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			if out.IsSparse() {
+				return op.Work{Bytes: 28 * float64(max(out.Rows, 0))}
+			}
+			return copyWork(s, out)
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: copyWork,
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) {
+				if c.Type.IsSparse() {
+					return unitSpace(c.In[0].Type())
+				}
+				return 0, 0
+			},
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				n, _ := unitSpace(c.In[0].Type())
+				return beginOnehot(c, n), nil
+			},
+		},
 		Kernel: func(c *op.Call) error {
+			if c.Type.IsSparse() {
+				return allOf(beginOnehot(c, 1), 1)
+			}
 			at, err := codesOf("onehot", c.Dense(0), c.Attrs.Int("k"))
 			if err != nil {
 				return err
@@ -123,10 +144,11 @@ func ctable() *op.Def {
 	return &op.Def{
 		Name: "ctable",
 		Doc: "ctable is the contingency table of two columns of codes: how often row i of a is p and row i of b is q stands at (p, q), as " +
-			"i64. It is n x m; without n and m as large as the codes ask for. A code outside it fails the run.",
+			"i64. It is n x m; without n and m as large as the codes ask for. A code outside it fails the run. sparse = true makes it sparse, for " +
+			"codes of which few pairs occur; then n and m are needed.",
 		Args: []op.Arg{{Name: "a", Doc: "codes, a column"}, {Name: "b", Doc: "codes, a column as long"},
 			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
-			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}},
+			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}, sparseAttr},
 		Eg: eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			a, err := columnOfNumbers(s, 0)
@@ -145,9 +167,12 @@ func ctable() *op.Def {
 				return a, err
 			}
 			m, err := sizeAttr(s, "m", 3)
-			return types.DenseOf(types.I64, n, m), err
+			if err == nil && s.Attrs.Bool("sparse") && (n == types.Unknown || m == types.Unknown) {
+				err = op.Faultf(4, codeAttr, "a sparse `ctable` needs n and m, its numbers of rows and columns")
+			}
+			return inForm(s, types.DenseOf(types.I64, n, m), err)
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
+		Ref: refInForm(func(c *op.Call) (value.Value, error) {
 			a, b := c.Dense(0), c.Dense(1)
 			n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
 			type pair struct{ p, q int }
@@ -172,9 +197,14 @@ func ctable() *op.Def {
 				out.Set(at.p, at.q, value.I64(k))
 			}
 			return out, nil
+		}),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: storedTable,
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			if out.IsSparse() {
+				return op.Work{Flops: 20 * elementCount(s.In[0]), Bytes: 40 * elementCount(s.In[0])}
+			}
+			return streamCost(s, out, 4)
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
-		Cost: func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 4) },
 		Kernel: func(c *op.Call) error {
 			n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
 			p, err := codesOf("ctable", c.Dense(0), n)
@@ -184,6 +214,10 @@ func ctable() *op.Def {
 			q, err := codesOf("ctable", c.Dense(1), m)
 			if err != nil {
 				return err
+			}
+			if c.Type.IsSparse() {
+				c.Out = sparseTable(p, q, n, m)
+				return nil
 			}
 			if n == types.Unknown || m == types.Unknown {
 				c.Out, err = emptyTable(p, q, n, m)
@@ -201,18 +235,20 @@ func ctable() *op.Def {
 	}
 }
 
+// tableSize is as many codes as there are where n is Unknown.
+func tableSize(n int, codes []int) int {
+	if n == types.Unknown {
+		n = 0
+		for _, c := range codes {
+			n = max(n, c+1)
+		}
+	}
+	return n
+}
+
 // emptyTable is as large as the codes ask for where n or m is Unknown.
 func emptyTable(p, q []int, n, m int) (*value.Dense, error) {
-	size := func(n int, codes []int) int {
-		if n == types.Unknown {
-			n = 0
-			for _, c := range codes {
-				n = max(n, c+1)
-			}
-		}
-		return n
-	}
-	n, m = size(n, p), size(m, q)
+	n, m = tableSize(n, p), tableSize(m, q)
 	if m > 0 && n > math.MaxInt32/m {
 		return nil, op.Failf(codeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
 	}

@@ -160,6 +160,12 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "matmul.panels":
 		a := anyDense(r, e, 3000, 1+m%70)
 		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}), []value.Value{a, anyDense(r, e, 3000, 7)}
+	case "onehot":
+		codes := value.New(types.I64, n, 1)
+		for i := range n {
+			codes.I64[i] = r.Int64N(7)
+		}
+		return op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(7)}, op.Attr{Name: "sparse", Val: op.Bool(true)}), []value.Value{codes}
 	case "t", "dense", "sparse":
 		return nil, []value.Value{big()}
 	}

@@ -12,6 +12,7 @@ import (
 
 func sparseMoves() []*op.Def {
 	return []*op.Def{
+		sparseDiag(),
 		{
 			Name: "sp.t", For: "t", Word: "t", Hidden: true,
 			Doc:  "sp.t is the transpose of a sparse matrix, sparse: entries are counted by column and laid out in one pass.",

@@ -1,0 +1,164 @@
+package kernels
+
+// This file defines the sparse forms of onehot, ctable and diag.
+
+import (
+	"slices"
+
+	"flow/ir/op"
+	"flow/ir/sparsity"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/format"
+)
+
+// sparseAttr asks for a sparse result of a row that makes a dense one otherwise.
+var sparseAttr = op.Arg{Name: "sparse", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether the result is sparse"}
+
+// inForm is the type t in the form that the call asks for.
+func inForm(s *op.Sig, t types.Type, err error) (types.Type, error) {
+	if err != nil || !s.Attrs.Bool("sparse") {
+		return t, err
+	}
+	if need, have := 8*float64(t.Rows), float64(format.Memory()); need > have {
+		return t, op.Faultf(-1, codeMemory, "`%s`: the pointers of %d rows take %s, more than there is (%s)", s.Def.Source(), t.Rows, format.InBytes(need), format.InBytes(have))
+	}
+	return sparseOf(-1, t)
+}
+
+// refInForm is a definition that makes a dense matrix, in the form that the call asks for.
+func refInForm(ref func(c *op.Call) (value.Value, error)) func(c *op.Call) (value.Value, error) {
+	return func(c *op.Call) (value.Value, error) {
+		v, err := ref(c)
+		if err != nil || !c.Type.IsSparse() {
+			return v, err
+		}
+		return keptRef(v.(*value.Dense)), nil
+	}
+}
+
+// beginOnehot makes a sparse onehot: one element a row.
+func beginOnehot(c *op.Call, units int) op.LoopBody {
+	a, k := c.Dense(0), c.Attrs.Int("k")
+	out := value.NewCSR(types.F64, a.Rows, k, a.Rows)
+	return &unitLoop{
+		rowCut: rowCut{a.Rows, units, func(i int) int64 { return int64(i) }},
+		run: func(_, lo, hi int) error {
+			for i := lo; i < hi; i++ {
+				p, err := code("onehot", a.At(i, 0), k)
+				if err != nil {
+					return err
+				}
+				out.Col[i], out.F64[i], out.Ptr[i+1] = int32(p), 1, int64(i)+1
+			}
+			return nil
+		},
+		end: func() error { c.Out = out; return nil },
+	}
+}
+
+func storedOnehot(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
+	e := sparsity.Uniform(out.Rows, out.Cols, float64(out.Rows), sparsity.Counted)
+	e.MostRow = 1
+	return e
+}
+
+// storedTable is that all pairs differ.
+func storedTable(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
+	return sparsity.Uniform(out.Rows, out.Cols, float64(s.In[0].Rows), sparsity.Estimated)
+}
+
+// sparseTable counts the pairs (p[i], q[i]): they are laid out by p, each row is sorted, and what is equal counted.
+func sparseTable(p, q []int, n, m int) *value.CSR {
+	out := value.NewCSR(types.I64, n, m, 0)
+	for _, i := range p {
+		out.Ptr[i+1]++
+	}
+	for i := range n {
+		out.Ptr[i+1] += out.Ptr[i]
+	}
+	at := slices.Clone(out.Ptr[:n])
+	col := make([]int32, len(q))
+	for k, i := range p {
+		col[at[i]] = int32(q[k])
+		at[i]++
+	}
+	from := int64(0)
+	for i := range n {
+		row := col[from:out.Ptr[i+1]]
+		from = out.Ptr[i+1]
+		slices.Sort(row)
+		for k, j := range row {
+			if k > 0 && j == row[k-1] {
+				out.I64[len(out.I64)-1]++
+			} else {
+				out.Col, out.I64 = append(out.Col, j), append(out.I64, 1)
+			}
+		}
+		out.Ptr[i+1] = int64(len(out.Col))
+	}
+	return out
+}
+
+// sparseDiag is diag of a sparse matrix: of a column a sparse matrix, else a dense column.
+func sparseDiag() *op.Def {
+	return &op.Def{
+		Name: "sp.diag", For: "diag", Word: "diag", Hidden: true,
+		Doc:  "sp.diag is the diagonal of a sparse matrix as a dense column; of a sparse column it is the sparse matrix with that diagonal.",
+		Args: []op.Arg{{Name: "a"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, err := diagType(denseSig(s))
+			if err != nil || t.Cols == 1 {
+				return t, err
+			}
+			return sparseOf(0, t)
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			wide := *c
+			wide.In = []value.Value{everyElement(c.In[0])}
+			wide.Type.Repr = types.Dense
+			return refDiagInForm(c, &wide)
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Stored: func(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
+			e := sparsity.Uniform(out.Rows, out.Cols, in[0].NNZ, in[0].Basis)
+			e.MostRow, e.MostCol = 1, 1
+			return e
+		},
+		Kernel: func(c *op.Call) error {
+			m := c.In[0].(*value.CSR)
+			if !c.Type.IsSparse() {
+				out := c.Result()
+				for i := range out.Rows {
+					out.Set(i, 0, m.At(i, i))
+				}
+				return nil
+			}
+			lo, hi := m.Ptr[0], m.Ptr[m.Rows]
+			out := &value.CSR{Elem: m.Elem, Rows: m.Rows, Cols: m.Rows, Ptr: make([]int64, m.Rows+1), Col: make([]int32, 0, hi-lo)}
+			for i := range m.Rows {
+				if out.Ptr[i+1] = m.Ptr[i+1] - lo; m.Ptr[i+1] > m.Ptr[i] {
+					out.Col = append(out.Col, int32(i))
+				}
+			}
+			switch m.Elem { // the values are the column's own
+			case types.F64:
+				out.F64 = m.F64[lo:hi]
+			case types.F32:
+				out.F32 = m.F32[lo:hi]
+			case types.I64:
+				out.I64 = m.I64[lo:hi]
+			}
+			c.Out = out
+			return nil
+		},
+	}
+}
+
+func refDiagInForm(c, wide *op.Call) (value.Value, error) {
+	v, err := diagRef(wide)
+	if err != nil || !c.Type.IsSparse() {
+		return v, err
+	}
+	return keptRef(v.(*value.Dense)), nil
+}
