@@ -50,7 +50,9 @@ func newProgram(rng *rand.Rand, table *op.Table, n int) generated {
 		g.source()
 	}
 	for len(g.out.lines) < n {
-		switch k := rng.IntN(24); {
+		switch k := rng.IntN(26); {
+		case k >= 25:
+			g.reduced()
 		case k >= 22:
 			g.branch()
 		case k >= 20:
@@ -347,6 +349,40 @@ func (g *generator) comprehension() {
 		return
 	}
 	g.bind(fmt.Sprintf("sum(for %[1]s in 0..%[2]d => t(%[3]s[%[1]s, :]) @ %[3]s[%[1]s, :])", k, a.typ.Rows, a.text), types.DenseOf(a.typ.Elem, a.typ.Cols, a.typ.Cols))
+}
+
+// reduced binds a chain and several reductions of it, or of a matrix as it is.
+func (g *generator) reduced() {
+	a, ok := g.matrix(func(v variable) bool { return v.typ.Elem.IsFloat() && v.typ.Count() > 0 })
+	if !ok {
+		return
+	}
+	switch g.rng.IntN(4) {
+	case 0:
+		g.name(fmt.Sprintf("sqrt(abs(%s)) * 3 - 0.5", a.text), variable{typ: a.typ})
+	case 1:
+		g.name(fmt.Sprintf("%s * %s + 2", a.text, a.text), variable{typ: a.typ})
+	case 2:
+		g.name(fmt.Sprintf("%s > 0.3", a.text), variable{typ: a.typ.With(types.Bool)})
+	default:
+		g.name(a.text, variable{typ: a.typ})
+	}
+	x := g.vars[len(g.vars)-1]
+	if g.rng.IntN(2) == 0 { // nobody else will read it
+		g.vars = g.vars[:len(g.vars)-1]
+	}
+	for _, k := range g.rng.Perm(len(g.rows)) {
+		d := g.rows[k]
+		if d.Fold == op.NoFold {
+			continue
+		}
+		if t, err := d.Type(&op.Sig{Def: d, In: []types.Type{x.typ}}); err == nil {
+			g.name(d.Source()+"("+x.text+")", variable{typ: t})
+		}
+		if g.rng.IntN(4) == 0 {
+			return
+		}
+	}
 }
 
 // factorisation binds a factor of a positive definite matrix, or what it solves.

@@ -196,7 +196,8 @@ func (n *Node) Program() (*op.Program, error) {
 			reg[id] = len(r.Args) + len(p.Steps)
 			p.Steps = append(p.Steps, step)
 		}
-		if len(r.Yields) != 1 || len(p.Steps) == 0 || reg[r.Yields[0]] != len(r.Args)+len(p.Steps)-1 {
+		copies := len(p.Steps) == 0 && len(r.Args) == 1 // of what several reductions read
+		if len(r.Yields) != 1 || len(p.Steps) == 0 && !copies || reg[r.Yields[0]] != len(r.Args)+len(p.Steps)-1 {
 			r.err = fmt.Errorf("a fused region must yield its last step")
 			return
 		}

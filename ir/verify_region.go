@@ -40,7 +40,7 @@ func (g *Graph) verifyControl(id ID) error {
 		return g.verifySelect(id)
 	case op.Part:
 		from := g.In(id)[0]
-		if c := g.Nodes[from].Op.Control; c != op.Iterate && c != op.Select {
+		if g.Type(from).Kind != types.Tuple {
 			return fmt.Errorf("part of %%%d, which has no parts", from)
 		}
 	}

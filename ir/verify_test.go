@@ -110,11 +110,17 @@ func TestRegionProgram(t *testing.T) {
 	for _, text := range []string{
 		"%0 = arg() : f64\n    %1 = unbound(%0) : f64\n    args %0\n    yield %1", // not elementwise
 		"%0 = arg() : f64\n    %1 = add(%0, %0) : f64\n    args %0\n    yield %0", // not the last
-		"%0 = arg() : f64\n    args %0\n    yield %0",                             // no step
+		"%0 = arg() : f64\n    %1 = arg() : f64\n    args %0 %1\n    yield %1",    // no step, and another argument
 	} {
-		g := parse("%0 = fill() : f64\n%1 = map(%0) {modes=[4]} : f64\n  region {\n    " + text + "\n  }\n")
+		n := strings.Count(text, "arg()")
+		in, modes := strings.Repeat(", %0", n)[2:], strings.Repeat(",4", n)[1:]
+		g := parse("%0 = fill() : f64\n%1 = map(" + in + ") {modes=[" + modes + "]} : f64\n  region {\n    " + text + "\n  }\n")
 		if p, err := g.Nodes[1].Program(); err == nil {
 			t.Errorf("%s gives %+v", text, p)
 		}
+	}
+	g := parse("%0 = fill() : f64\n%1 = map(%0) {modes=[4]} : f64\n  region {\n    %0 = arg() : f64\n    args %0\n    yield %0\n  }\n")
+	if p, err := g.Nodes[1].Program(); err != nil || len(p.In) != 1 || len(p.Steps) != 0 {
+		t.Errorf("a region that only reads: %+v, %v", p, err)
 	}
 }

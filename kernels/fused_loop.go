@@ -69,7 +69,7 @@ func elementLoop(run *engine, program programmer) *op.Loop {
 				return nil, err
 			}
 			j := job{p: p, in: in, rows: c.Type.Rows, cols: c.Type.Cols, elem: c.Type.Elem, out: c.Result()}
-			j.alias = lendsMemory(c)
+			j.alias = c.Type.Count() > 0 && lendsMemory(c.In, j.out)
 			x.begin(c, j, workers)
 			return x, nil
 		},
@@ -87,14 +87,11 @@ func programOf(c *op.Call, one *op.Program) (*op.Program, []value.Value, error) 
 	return one, c.In, single(one, c)
 }
 
-// lendsMemory reports that the result lies in the memory of an operand.
-func lendsMemory(c *op.Call) bool {
-	if c.Type.Count() == 0 {
-		return false
-	}
-	at := slabOf(c.Result(), 0, 1)
-	for _, v := range c.In {
-		if d, ok := v.(*value.Dense); ok && d.Rows*d.Cols > 0 && d.Elem == c.Type.Elem {
+// lendsMemory reports that out, which is not empty, lies in the memory of an operand.
+func lendsMemory(in []value.Value, out *value.Dense) bool {
+	at := slabOf(out, 0, 1)
+	for _, v := range in {
+		if d, ok := v.(*value.Dense); ok && d.Rows*d.Cols > 0 && d.Elem == out.Elem {
 			if s := slabOf(d, 0, 1); s.pointer() == at.pointer() {
 				return true
 			}
@@ -138,7 +135,7 @@ func (j *job) space() (n, leaf int) {
 		return j.rows * p, 1
 	}
 	least := leafElements
-	if j.fold != nil {
+	if len(j.ends) > 0 {
 		least = loopUnit
 	}
 	leaf = max(1, least/j.cols)
@@ -163,7 +160,7 @@ func (j *job) transposes() bool {
 
 // pieces is how many iterations a row makes.
 func (j *job) pieces() int {
-	if j.fold != nil && j.fold.axis != overAll || j.cols < 2*loopUnit {
+	if j.axis() != overAll || j.cols < 2*loopUnit {
 		return 1
 	}
 	return (j.cols + loopUnit - 1) / loopUnit
@@ -173,7 +170,7 @@ func (j *job) groups() int { return (j.cols + columnGroup - 1) / columnGroup }
 
 // byColumns reports that the iterations are groups of columns: where each worker's state of all columns would be large.
 func (j *job) byColumns() bool {
-	return j.fold != nil && j.fold.axis == overCols && j.cols >= 8*columnGroup
+	return j.axis() == overCols && j.cols >= 8*columnGroup
 }
 
 // execution is one run of a job on some workers.
@@ -205,8 +202,8 @@ func (x *execution) begin(c *op.Call, j job, workers int) {
 	x.workers = resized(x.workers, workers)
 	clear(x.workers)
 	x.stream = false
-	if j.out != nil && j.fold == nil && vec.HaveChain && !j.alias && j.elem.IsFloat() {
-		x.stream = c.Type.Bytes() >= streamFrom && wholeLines(j.out)
+	if j.out != nil && vec.HaveChain && !j.alias && j.elem.IsFloat() {
+		x.stream = j.out.Type().Bytes() >= streamFrom && wholeLines(j.out)
 	}
 }
 
@@ -222,16 +219,19 @@ func (x *execution) worker(k int) *machine {
 	if m == nil {
 		m = x.e.machine()
 		m.prepare(x.p, x.in, x.rows, x.cols)
-		m.end = terminal{store: vec.LinkStore}
-		if x.stream {
-			m.end.store = vec.LinkStream
-		}
-		if x.fold != nil {
-			m.f.start(&x.job)
-		}
+		m.end = terminal{store: x.storing()}
+		m.start(&x.job)
 		x.workers[k] = m
 	}
 	return m
+}
+
+// storing is the link that writes elements to memory.
+func (x *execution) storing() uint64 {
+	if x.stream {
+		return vec.LinkStream
+	}
+	return vec.LinkStore
 }
 
 // Chunk runs iterations lo..hi-1.
@@ -275,19 +275,21 @@ func (m *machine) work(x *execution, a area) error {
 	switch {
 	case a.i0 >= a.i1 || a.j0 >= a.j1:
 		return nil
-	case x.fold == nil:
+	case len(x.ends) == 0:
 		return m.area(a, target{d: x.out})
-	case x.fold.axis == overAll:
+	}
+	switch x.axis() {
+	case overAll:
 		return m.reduceAll(x, a)
-	case x.fold.axis == overRows:
+	case overRows:
 		return m.reduceRows(x, a)
 	}
-	return m.reduceColumns(a)
+	return m.reduceColumns(x, a)
 }
 
 // End puts the workers' parts together.
 func (x *execution) End() error {
-	if x.fold != nil {
+	if len(x.ends) > 0 {
 		x.combine()
 	}
 	for k, m := range x.workers {
@@ -309,12 +311,16 @@ func (x *execution) combine() {
 		case m == nil:
 		case first == nil:
 			first = m
-		case !x.byColumns(): // there each has written its results
-			first.f.merge(&m.f)
+		default:
+			for k := range x.ends {
+				first.f[k].merge(x, &m.f[k])
+			}
 		}
 	}
 	if first == nil {
 		first = x.worker(0)
 	}
-	first.f.finish(x)
+	for k := range x.ends {
+		first.f[k].finish(x)
+	}
 }

@@ -55,7 +55,8 @@ type machine struct {
 	rows, cols int  // of the index space
 	dense      bool // every operand is a constant or lies in memory like the index space, without gaps
 
-	f     folder // of pipelines that reduce
+	f     []folder // of the reductions of a pipeline, which share:
+	made  blockRoom
 	tiles tileBuffers
 }
 

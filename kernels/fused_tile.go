@@ -17,7 +17,7 @@ const pairEdge = 256
 
 // mirrored reports that the iterations are pairs of blocks.
 func (j *job) mirrored() bool {
-	return j.fold == nil && j.rows == j.cols && j.rows >= 2*pairEdge && j.transposes()
+	return len(j.ends) == 0 && j.rows == j.cols && j.rows >= 2*pairEdge && j.transposes()
 }
 
 // pairs is how many pairs there are, blocks on the diagonal included.

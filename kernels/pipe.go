@@ -1,21 +1,29 @@
 package kernels
 
-// This file defines the row `pipe`: a fused chain of elementwise operators and the reduction that reads it, in one pass
-// over memory and without storing what is between them; and how pipelines, maps and reductions run as loops. The
-// reductions are in pipe_fold.go, the chain's execution in fused_run.go.
+// This file defines the row `pipe`: a fused chain of elementwise operators and the reductions that read it, in one pass
+// over memory and without storing what is between them. The reductions are in pipe_fold.go, the chain's execution in
+// fused_run.go, how pipelines and maps run as loops in fused_loop.go.
 
 import (
+	"strings"
+	"sync"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 )
 
-// pipeRow is the row. Its attributes are those of map, the shape of the index space and the name of the reduction.
+// stores is what the attribute fold says of a result that is the chain's elements themselves.
+const stores = "store"
+
+// pipeRow is the row. Its attributes are those of map, the shape of the index space and, in fold, the names of the
+// reductions. With one name the result is that reduction's, with several it is a tuple of theirs; the first of several
+// may be `store`, the elements themselves. Reductions of rows and of columns do not mix.
 func pipeRow(run *engine) *op.Def {
 	return &op.Def{
 		Name:   "pipe",
 		Hidden: true,
-		Doc:    "pipe reduces a chain of elementwise operators over one index space without storing it; fusion makes it.",
+		Doc:    "pipe reduces a chain of elementwise operators over one index space in one pass over memory; fusion makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
 		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
 		Type: func(s *op.Sig) (types.Type, error) {
@@ -26,7 +34,10 @@ func pipeRow(run *engine) *op.Def {
 		Flow:  op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardWhole}, // Partition cuts it as its reduction is cut
 		Cost:  pipeCost,
+		// As in map. Results of reductions are written when the elements that they are of have been made.
+		Alias: true,
 		Kernel: func(c *op.Call) error {
+			lendResults(c)
 			j, err := pipeJob(c)
 			if err != nil {
 				return err
@@ -42,6 +53,7 @@ func pipeRow(run *engine) *op.Def {
 				return j.space()
 			},
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				lendResults(c)
 				j, err := pipeJob(c)
 				if err != nil {
 					return nil, err
@@ -56,6 +68,12 @@ func pipeCost(s *op.Sig, out types.Type) op.Work {
 	n := float64(s.Attrs.Int("rows")) * float64(s.Attrs.Int("cols"))
 	w := readCost(s, 0)
 	w.Flops = 8 * n
+	if out.Kind == types.Tuple {
+		for _, f := range out.Ext.Fields {
+			w.Bytes += float64(f.Type.Bytes())
+			w.Flops += 4 * n
+		}
+	}
 	return w
 }
 
@@ -64,28 +82,110 @@ type job struct {
 	p          *op.Program
 	in         []value.Value
 	rows, cols int
-	fold       *fold // nil: they are stored
 	elem       types.Elem
-	out        *value.Dense // of a map, and of reductions along an axis
-	result     types.Type
+	out        *value.Dense // where the elements are stored; nil: they are not
+	ends       []ending
 	alias      bool // out may be the memory of an operand
+}
+
+// ending is a reduction of the elements of a job.
+type ending struct {
+	*fold
+	at     int          // of several results
+	out    *value.Dense // of reductions along an axis, and of accumulators
+	result types.Type
+}
+
+// axis is what the reductions go over; those over all elements go along with any.
+func (j *job) axis() foldAxis {
+	for k := range j.ends {
+		if a := j.ends[k].axis; a != overAll {
+			return a
+		}
+	}
+	return overAll
+}
+
+// foldLists keeps what the attribute fold means, by its text.
+var foldLists sync.Map
+
+// foldsNamed is the reductions of an attribute; nil stands for what is stored. ok is false where it names none.
+func foldsNamed(names string) (folds []*fold, ok bool) {
+	if l, ok := foldLists.Load(names); ok {
+		return l.([]*fold), true
+	}
+	axes := map[foldAxis]bool{}
+	for k, name := range strings.Fields(names) {
+		f := foldNamed(name)
+		if f == nil && (name != stores || k > 0) {
+			return nil, false
+		}
+		if f != nil {
+			axes[f.axis] = true
+		}
+		folds = append(folds, f)
+	}
+	if len(axes) == 0 || axes[overRows] && axes[overCols] {
+		return nil, false
+	}
+	foldLists.Store(names, folds)
+	return folds, true
 }
 
 func pipeJob(c *op.Call) (job, error) {
 	if c.Body == nil {
 		return job{}, op.Failf(codeData, "pipe without a body")
 	}
-	f := foldNamed(c.Attrs.Str("fold"))
-	if f == nil {
+	folds, ok := foldsNamed(c.Attrs.Str("fold"))
+	if !ok {
 		return job{}, op.Failf(codeData, "BUG: no pipeline ends with %q", c.Attrs.Str("fold"))
 	}
-	j := job{p: c.Body, in: c.In, rows: c.Attrs.Int("rows"), cols: c.Attrs.Int("cols"), fold: f,
-		elem: c.Body.Elem(), result: c.Type}
-	j.out, _ = c.Out.(*value.Dense)
+	j := job{p: c.Body, in: c.In, rows: c.Attrs.Int("rows"), cols: c.Attrs.Int("cols"), elem: c.Body.Elem(),
+		ends: make([]ending, 0, len(folds))}
+	if c.Type.Kind != types.Tuple {
+		out, _ := c.Out.(*value.Dense)
+		j.ends = append(j.ends, ending{fold: folds[0], result: c.Type, out: out})
+		return j, nil
+	}
+	lent, _ := c.Out.(value.Tuple)
+	for k, f := range folds {
+		e := ending{fold: f, at: k, result: c.Type.Ext.Fields[k].Type}
+		if lent != nil {
+			e.out, _ = lent[k].(*value.Dense)
+		}
+		if f != nil {
+			j.ends = append(j.ends, e)
+		} else if j.out = e.out; j.out != nil && j.rows > 0 && j.cols > 0 {
+			j.alias = lendsMemory(c.In, j.out)
+		}
+	}
 	return j, nil
 }
 
-// pipeRef is the chain stored, then the definition of the reduction.
+// lendResults makes the memory of several results where nobody has lent it: in calls outside of an engine.
+func lendResults(c *op.Call) {
+	if c.Type.Kind != types.Tuple || c.Out != nil {
+		return
+	}
+	out := make(value.Tuple, len(c.Type.Ext.Fields))
+	for k, f := range c.Type.Ext.Fields {
+		if f.Type.Sized() {
+			out[k] = value.New(f.Type.Elem, f.Type.Rows, f.Type.Cols)
+		}
+	}
+	c.Out = out
+}
+
+// give sets the result of an ending that is no lent matrix.
+func (x *ending) give(c *op.Call, v value.Value) {
+	if t, ok := c.Out.(value.Tuple); ok {
+		t[x.at] = v
+		return
+	}
+	c.Out = v
+}
+
+// pipeRef is the chain stored, then the definitions of the reductions.
 func pipeRef(c *op.Call) (value.Value, error) {
 	j, err := pipeJob(c)
 	if err != nil {
@@ -95,20 +195,27 @@ func pipeRef(c *op.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j.fold.def.Ref(&op.Call{Def: j.fold.def, In: []value.Value{y}, Type: c.Type})
+	if c.Type.Kind != types.Tuple {
+		return j.ends[0].ref(y)
+	}
+	out := make(value.Tuple, len(c.Type.Ext.Fields))
+	out[0] = y // if it is a result
+	for k := range j.ends {
+		if out[j.ends[k].at], err = j.ends[k].ref(y); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (x *ending) ref(y value.Value) (value.Value, error) {
+	return x.def.Ref(&op.Call{Def: x.def, In: []value.Value{y}, Type: x.result})
 }
 
 // whole runs a job on the calling worker.
 func (e *engine) whole(c *op.Call, j job) error {
 	if j.rows == 0 || j.cols == 0 {
-		if j.fold == nil {
-			return nil
-		}
-		empty := *c
-		empty.Def, empty.In, empty.Attrs = j.fold.def, []value.Value{value.New(j.elem, j.rows, j.cols)}, nil
-		err := j.fold.def.Kernel(&empty)
-		c.Out = empty.Out
-		return err
+		return j.empty(c)
 	}
 	x := e.begin(c, j, 1)
 	var err error
@@ -121,4 +228,21 @@ func (e *engine) whole(c *op.Call, j job) error {
 		err = end
 	}
 	return err
+}
+
+// empty reduces an index space without elements: each reduction says what it is of nothing.
+func (j *job) empty(c *op.Call) error {
+	nothing := []value.Value{value.New(j.elem, j.rows, j.cols)}
+	for k := range j.ends {
+		x := &j.ends[k]
+		call := op.Call{Def: x.def, In: nothing, Type: x.result}
+		if x.out != nil {
+			call.Out = x.out
+		}
+		if err := x.def.Kernel(&call); err != nil {
+			return err
+		}
+		x.give(c, call.Out)
+	}
+	return nil
 }

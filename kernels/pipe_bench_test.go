@@ -3,6 +3,7 @@
 package kernels
 
 import (
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -105,4 +106,56 @@ func BenchmarkTransposeAdd(b *testing.B) {
 	for b.Loop() {
 		runLoop(b, c, 2)
 	}
+}
+
+// BenchmarkSeveral is a chain over 3e7 elements with several results, in one pass and as a map and reductions apart.
+func BenchmarkSeveral(b *testing.B) {
+	const n = 30_000_000
+	x, out := huge(b, n, 1), huge(b, n, 1)
+	for i := range x.F64 {
+		x.F64[i] = u01(1, uint64(i))
+	}
+	chain := sqrtChain(1, 1)
+	chain.Def, chain.In[0], chain.Type, chain.Out = fused()[0], x, x.Type(), out
+	timed := func(name string, calls ...*op.Call) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(8 * n)
+			from := cpuSeconds()
+			for b.Loop() {
+				for _, c := range calls {
+					runLoop(b, c, 2)
+				}
+			}
+			b.ReportMetric(1e9*(cpuSeconds()-from)/float64(b.N)/n, "cpu-ns/elem")
+		})
+	}
+	for _, names := range [][]string{{stores, "sum"}, {stores, "max"}, {stores, "sum", "max", "norm"}, {"sum", "max"}, {"var", "max"}} {
+		c := *chain
+		c.Def = fused()[1]
+		c.Attrs = op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str("sum")}, op.Attr{Name: "rows", Val: op.Int(n)}, op.Attr{Name: "cols", Val: op.Int(1)})
+		one, _ := severalCall(&c, names, n, 1)
+		lent := make(value.Tuple, len(names))
+		if names[0] == stores {
+			lent[0] = out
+		}
+		one.Out = lent
+		timed(strings.Join(names, "+"), one)
+		apart := []*op.Call{chain}
+		for _, name := range names {
+			if name != stores {
+				d := foldNamed(name).def
+				apart = append(apart, &op.Call{Def: d, In: []value.Value{out}, Type: types.ScalarOf(types.F64)})
+			}
+		}
+		timed(strings.Join(names, "+")+"/apart", apart...)
+	}
+}
+
+// cpuSeconds is the time that the process has had, which tells kernels apart on a busy machine, too.
+func cpuSeconds() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }

@@ -250,14 +250,20 @@ func (s *columnState) finish(f *folder, out *value.Dense, rows int) {
 }
 
 // reduceColumns adds an area of whole columns' pieces to the state of the columns in work.
-func (m *machine) reduceColumns(a area) error {
+func (m *machine) reduceColumns(x *execution, a area) error {
 	for i := a.i0; i < a.i1; i += columnRows {
 		for j := a.j0; j < a.j1; j += columnCols {
-			b, err := m.make(area{i, min(i+columnRows, a.i1), j, min(j+columnCols, a.j1)})
+			b, err := m.make(x, area{i, min(i+columnRows, a.i1), j, min(j+columnCols, a.j1)}, vec.LinkEnd)
 			if err != nil {
 				return err
 			}
-			m.f.cols.add(&m.f, b, i, j)
+			for k := range m.f {
+				if f := &m.f[k]; f.axis == overCols {
+					f.cols.add(f, b, i, j)
+				} else {
+					f.add(b)
+				}
+			}
 		}
 	}
 	return nil
@@ -265,10 +271,16 @@ func (m *machine) reduceColumns(a area) error {
 
 // columns reduces all rows of a group of columns and writes the results.
 func (m *machine) columns(x *execution, a area) error {
-	m.f.cols.begin(&m.f, a.j0, a.j1)
-	err := m.reduceColumns(a)
-	if err == nil {
-		m.f.cols.finish(&m.f, x.out, x.rows)
+	for k := range m.f {
+		if f := &m.f[k]; f.axis == overCols {
+			f.cols.begin(f, a.j0, a.j1)
+		}
+	}
+	err := m.reduceColumns(x, a)
+	for k := range m.f {
+		if f := &m.f[k]; f.axis == overCols && err == nil {
+			f.cols.finish(f, f.out, x.rows)
+		}
 	}
 	return err
 }

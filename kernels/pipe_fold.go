@@ -87,7 +87,7 @@ const blockElems = 3 << 10
 
 // folder is one worker's part of a reduction.
 type folder struct {
-	*fold
+	*ending
 	elem types.Elem
 	acc  *value.Dense // one result, or that of the row in work, where it is no exact sum
 	sum  exact.Sum    // where it is
@@ -96,23 +96,41 @@ type folder struct {
 		v  value.Scalar
 		at int64
 	}
-	cols  columnState
-	words []uint64
-	block value.Dense // over words
-	view  value.Dense // of the result
-	room  lineRoom
-	wait  int // blocks to sum without the chain machine after it has failed
-	near  near
+	cols columnState
+	view value.Dense // of the result
+	room lineRoom
+	wait int // areas to sum without the chain machine after it has failed
+	near near
 }
 
-// patience is how many blocks are summed from a buffer after a cascade has lost something.
+// patience is how many areas are summed from a buffer after a cascade has lost something.
 const patience = 16
 
-func (f *folder) start(j *job) {
-	f.fold, f.elem, f.wait, f.near = j.fold, j.elem, 0, near{}
-	if need := max(blockElems, columnRows*columnCols) + 8; len(f.words) < need {
-		f.words = aligned(make([]uint64, need+8))
+// blockRoom is where a block is made before it is reduced.
+type blockRoom struct {
+	words []uint64
+	block value.Dense // over words, or where its elements are stored
+}
+
+// start prepares a worker for the reductions of a job.
+func (m *machine) start(j *job) {
+	for len(m.f) < len(j.ends) && cap(m.f) > len(m.f) {
+		m.f = m.f[:len(m.f)+1] // with the memory of earlier jobs
 	}
+	for len(m.f) < len(j.ends) {
+		m.f = append(m.f, folder{})
+	}
+	m.f = m.f[:len(j.ends)]
+	if need := max(blockElems, columnRows*columnCols) + 8; len(m.f) > 0 && len(m.made.words) < need {
+		m.made.words = aligned(make([]uint64, need+8))
+	}
+	for k := range m.f {
+		m.f[k].start(j, &j.ends[k])
+	}
+}
+
+func (f *folder) start(j *job, x *ending) {
+	f.ending, f.elem, f.wait, f.near = x, j.elem, 0, near{}
 	if f.one == nil || f.one.Elem != f.elem {
 		f.one = value.New(f.elem, 1, 1)
 	}
@@ -130,11 +148,10 @@ func (f *folder) start(j *job) {
 	f.w.empty(f.acc)
 }
 
-// room makes f.block a block of rows x cols.
-func (f *folder) lay(rows, cols int) *value.Dense {
-	s := slabOver(f.words, f.elem, rows*cols)
-	f.block = value.Dense{Elem: f.elem, Rows: rows, Cols: cols, Stride: cols, F64: s.f64, F32: s.f32, I64: s.i64, Bool: s.b}
-	return &f.block
+// over makes block the elements of an area, which lie in s one after the other.
+func (r *blockRoom) over(e types.Elem, s slab, a area) *value.Dense {
+	r.block = value.Dense{Elem: e, Rows: a.rows(), Cols: a.cols(), Stride: a.cols(), F64: s.f64, F32: s.f32, I64: s.i64, Bool: s.b}
+	return &r.block
 }
 
 // add takes elements into the accumulator of one result.
@@ -153,9 +170,10 @@ func (f *folder) add(b *value.Dense) {
 }
 
 // merge takes another worker's part in.
-func (f *folder) merge(o *folder) {
+func (f *folder) merge(x *execution, o *folder) {
 	switch {
 	case f.axis == overRows:
+	case f.axis == overCols && x.byColumns(): // each has written its results
 	case f.axis == overCols:
 		f.cols.merge(f.fold, f.elem, &o.cols)
 	case f.exactly(f.elem):
@@ -170,31 +188,45 @@ func (f *folder) finish(x *execution) {
 	switch f.axis {
 	case overCols:
 		if !x.byColumns() {
-			f.cols.finish(f, x.out, x.rows)
+			f.cols.finish(f, f.out, x.rows)
 		}
 	case overAll:
 		if f.exactly(f.elem) {
 			f.sum.PutWords(f.acc.I64)
 		}
 		if f.part {
-			x.c.Result().CopyFrom(f.acc)
+			f.out.CopyFrom(f.acc)
 		} else {
-			x.c.Out = f.w.done(f.acc, x.result.Elem, x.rows*x.cols)
+			f.give(x.c, f.w.done(f.acc, f.result.Elem, x.rows*x.cols))
 		}
 	}
 }
 
-// reduceAll adds an area to the one result: by the chain machine alone if the program is one segment of float64 that is
-// summed, else block by block.
+// reduceAll adds an area to the results over all elements, block by block. If the program is one segment of float64, the chain
+// machine has one of the sums in registers.
 func (m *machine) reduceAll(x *execution, a area) error {
-	if m.dense { // one long row
+	if m.dense && (x.out == nil || x.out.Stride == x.cols) { // one long row
 		a = area{0, 1, a.i0*x.cols + a.j0, (a.i1-1)*x.cols + a.j1}
 		m.rows, m.cols = 1, x.rows*x.cols
 	}
-	if m.pure && m.f.elem == types.F64 && m.f.exactly(types.F64) {
-		return a.split(loopUnit, maxTailRows, m.sumArea)
+	if lead := m.lead(x); lead >= 0 {
+		return a.split(loopUnit, maxTailRows, func(a area) error { return m.sumArea(x, a, lead) })
 	}
-	return a.split(blockElems, blockElems, m.addArea)
+	return m.addBlocks(x, a, -1, vec.LinkEnd)
+}
+
+// lead is the exact sum that the chain machine takes: one of squares, which cost most, before one of elements; -1 if there is none.
+func (m *machine) lead(x *execution) int {
+	if !m.pure || x.elem != types.F64 {
+		return -1
+	}
+	lead := -1
+	for k := range m.f {
+		if f := &m.f[k]; f.exactly(types.F64) && (lead < 0 || f.squares() && !m.f[lead].squares()) {
+			lead = k
+		}
+	}
+	return lead
 }
 
 // maxTailRows bounds the rows of an area that the chain machine sums: each may leave elements that fill no group.
@@ -214,140 +246,124 @@ func (a area) split(n, rows int, f func(area) error) error {
 	return nil
 }
 
-// make runs the program on an area and returns what it made.
-func (m *machine) make(a area) (*value.Dense, error) {
-	m.end = terminal{store: vec.LinkStore}
-	b := m.f.lay(a.rows(), a.cols())
-	return b, m.area(a, target{b, a.i0, a.j0})
-}
-
-// addArea adds an area of at most blockElems elements to the one result.
-func (m *machine) addArea(a area) error {
-	b, err := m.make(a)
-	if err == nil {
-		m.f.add(b)
+// make runs the program on an area of at most a block, stores what it made if that is wanted, and returns it. sum is the link
+// that sums on the way, or LinkEnd.
+func (m *machine) make(x *execution, a area, sum uint64) (*value.Dense, error) {
+	m.end = terminal{store: vec.LinkStore, sum: sum}
+	if x.out != nil && !x.stream && (a.rows() == 1 || x.out.Stride == a.cols()) { // made where it belongs
+		b := m.made.over(x.elem, slabOf(x.out, a.i0*x.out.Stride+a.j0, a.rows()*a.cols()), a)
+		return b, m.area(a, target{d: x.out})
 	}
-	return err
+	b := m.made.over(x.elem, slabOver(m.made.words, x.elem, a.rows()*a.cols()), a)
+	err := m.area(a, target{b, a.i0, a.j0})
+	if err == nil && x.out != nil {
+		m.store(x, b, a)
+	}
+	return b, err
 }
 
-// sumArea adds an area of at most loopUnit elements to the exact sum. The chain machine cascades them in registers; if that
-// was not exact, they are made again.
-func (m *machine) sumArea(a area) error {
-	f := &m.f
+// store writes a block to its place among the elements. Its row is that of the index space, or of all of it as one row.
+func (m *machine) store(x *execution, b *value.Dense, a area) {
+	n := a.cols()
+	for i := range a.rows() {
+		to, from := slabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, n), slabOf(b, i*n, n)
+		if x.stream {
+			streamSlab(&to, &from, x.elem, n, m.state)
+		} else {
+			copySlab(&to, x.elem, 0, from)
+		}
+	}
+}
+
+// streamSlab copies n floats past the caches; to begins with a cache line. The chain machine leaves state as it is.
+func streamSlab(to, from *slab, e types.Elem, n int, state *vec.Terms) {
+	whole := n - n%(vec.ChainBytes/e.Size())
+	if whole > 0 {
+		walk := ^uint64(0)
+		links := [...]vec.Link{{Op: vec.LinkLoad, Base: from.pointer(), Walk: walk}, {Op: vec.LinkStream, Base: to.pointer(), Walk: walk}, {Op: vec.LinkEnd}}
+		if e == types.F64 {
+			vec.ChainF64(links[:], whole, state)
+		} else {
+			vec.ChainF32(links[:], whole)
+		}
+	}
+	rest := cut(*to, whole, n-whole)
+	copySlab(&rest, e, 0, cut(*from, whole, n-whole))
+}
+
+// addArea adds an area of at most blockElems elements to the results over all elements, but for that of lead: it goes the way of
+// link.
+func (m *machine) addArea(x *execution, a area, lead int, link uint64) error {
+	b, err := m.make(x, a, link)
+	if err != nil {
+		return err
+	}
+	for k := range m.f {
+		if k != lead {
+			m.f[k].add(b)
+		}
+	}
+	return nil
+}
+
+// addBlocks is addArea of an area of any size.
+func (m *machine) addBlocks(x *execution, a area, lead int, link uint64) error {
+	return a.split(blockElems, blockElems, func(a area) error { return m.addArea(x, a, lead, link) })
+}
+
+// sumArea adds an area of at most loopUnit elements to the results over all elements. The chain machine cascades the elements of
+// lead in registers, on their way to where they are stored; if that was not exact, they are added again.
+func (m *machine) sumArea(x *execution, a area, lead int) error {
+	f := &m.f[lead]
 	if f.wait > 0 {
 		f.wait--
-		return a.split(blockElems, blockElems, m.addArea)
+		return m.addBlocks(x, a, -1, vec.LinkEnd)
 	}
 	if m.tails == nil {
 		m.tails = make([]float64, maxTailRows*(vec.ChainBytes/8))
 	}
-	if done, err := m.sumNear(a); done || err != nil {
+	if done, err := m.sumNear(x, a, lead); done || err != nil {
 		return err
 	}
 	*m.state = vec.Terms{}
-	m.end.sum = vec.LinkSum
+	link := uint64(vec.LinkSum)
 	if f.squares() {
-		m.end.sum = vec.LinkSquares
+		link = vec.LinkSquares
 	}
-	if err := m.cascade(a); err != nil {
+	if err := m.cascade(x, a, lead, link); err != nil {
 		return err
 	}
 	n, ok := vec.ChainSum(m.state, f.squares())
 	if !ok {
 		f.wait = patience
-		return a.split(blockElems, blockElems, m.addArea)
+		return m.addAgain(x, a, f)
 	}
-	m.addTerms(n)
+	m.addTerms(f, n)
 	return nil
 }
 
-// reduceRows writes the results of whole rows.
-func (m *machine) reduceRows(x *execution, a area) error {
-	f := &m.f
-	if a.cols() > blockElems {
-		for i := a.i0; i < a.i1; i++ {
-			if err := m.longRow(x, i); err != nil {
-				return err
-			}
+// addAgain adds an area to one exact sum: as it was stored, where it was, for an operand may have been overwritten.
+func (m *machine) addAgain(x *execution, a area, f *folder) error {
+	if x.out != nil {
+		for i := range a.rows() {
+			f.addSlice(slabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, a.cols()).f64)
 		}
 		return nil
 	}
-	rows := max(1, blockElems/a.cols())
-	for i := a.i0; i < a.i1; i += rows {
-		b, err := m.make(area{i, min(i+rows, a.i1), a.j0, a.j1})
-		if err != nil {
-			return err
-		}
-		out := f.rowsOf(x.out, i, b.Rows)
-		switch {
-		case f.arg:
-			argsOf(out.I64, b, true, f.least)
-		case f.w.lines(out, b, true, &f.room):
-		default:
-			f.w.rows(out, b, &f.room)
-		}
-	}
-	return nil
-}
-
-// rowsOf is n elements of a column from i on.
-func (f *folder) rowsOf(d *value.Dense, i, n int) *value.Dense {
-	s := slabOf(d, i, n)
-	f.view = value.Dense{Elem: d.Elem, Rows: n, Cols: 1, Stride: 1, F64: s.f64, F32: s.f32, I64: s.i64, Bool: s.b}
-	return &f.view
-}
-
-// longRow reduces row i piece by piece.
-func (m *machine) longRow(x *execution, i int) error {
-	f := &m.f
-	f.sum.Reset()
-	f.best.at = -1
-	if !f.arg {
-		f.w.empty(f.acc)
-	}
-	for j := 0; j < x.cols; j += blockElems {
-		b, err := m.make(area{i, i + 1, j, min(j+blockElems, x.cols)})
-		if err != nil {
-			return err
-		}
-		if !f.arg {
+	return a.split(blockElems, blockElems, func(a area) error {
+		b, err := m.make(x, a, vec.LinkEnd)
+		if err == nil {
 			f.add(b)
-			continue
 		}
-		var at [1]int64
-		argsOf(at[:], b, true, f.least)
-		if v := b.At(0, int(at[0])); f.best.at < 0 || beatsScalar(v, f.best.v, f.least) {
-			f.best.v, f.best.at = v, int64(j)+at[0]
-		}
-	}
-	switch {
-	case f.arg:
-		x.out.I64[i] = f.best.at
-		return nil
-	case f.exactly(f.elem):
-		f.sum.PutWords(f.acc.I64)
-	}
-	x.out.Set(i, 0, f.w.done(f.acc, x.out.Elem, x.cols))
-	return nil
+		return err
+	})
 }
 
-func beatsScalar(v, best value.Scalar, least bool) bool {
-	if v.Elem.IsFloat() {
-		return beats(v.F, best.F, least)
-	}
-	return beats(v.I, best.I, least)
-}
-
-// argsOf writes the place of the extreme element of every line of d.
-func argsOf(out []int64, d *value.Dense, byRow, least bool) {
-	switch d.Elem {
-	case types.F64:
-		argLines(out, d.F64, d, byRow, least)
-	case types.F32:
-		argLines(out, d.F32, d, byRow, least)
-	case types.Bool:
-		argLines(out, d.Bool, d, byRow, least)
-	default:
-		argLines(out, d.I64, d, byRow, least)
+// addSlice adds elements to the exact sum.
+func (f *folder) addSlice(x []float64) {
+	if f.squares() {
+		f.sum.AddSquares(x)
+	} else {
+		f.sum.AddSlice(x)
 	}
 }

@@ -18,10 +18,10 @@ type near struct {
 // sampleElems is how many elements the expectation is taken from.
 const sampleElems = vec.ChainBytes / 8
 
-// sumNear adds an area of at most vec.NearCount elements to the exact sum by the cascade for elements that are near one
-// another in size; false if they are not, or if it is not for this reduction.
-func (m *machine) sumNear(a area) (done bool, err error) {
-	f := &m.f
+// sumNear adds an area of at most vec.NearCount elements to the exact sum lead, and to the other results over all elements, by the
+// cascade for elements that are near one another in size; false if they are not, or if it is not for this reduction.
+func (m *machine) sumNear(x *execution, a area, lead int) (done bool, err error) {
+	f := &m.f[lead]
 	switch {
 	case f.squares() || loopUnit > vec.NearCount:
 		return false, nil
@@ -29,28 +29,33 @@ func (m *machine) sumNear(a area) (done bool, err error) {
 		f.near.wait--
 		return false, nil
 	case !f.near.known:
-		if err := m.sample(a); err != nil {
+		if err := m.sample(x, a, f); err != nil {
 			return false, err
 		}
 	}
 	m.state.Near(f.near.exp)
-	m.end.sum = vec.LinkNearSum
-	if err := m.cascade(a); err != nil {
+	if err := m.cascade(x, a, lead, vec.LinkNearSum); err != nil {
 		return false, err
 	}
 	n, ok := vec.ChainNearSum(m.state, f.near.exp)
-	if !ok {
+	switch {
+	case ok:
+		m.addTerms(f, n)
+		return true, nil
+	case x.out != nil || len(m.f) > 1: // the rest is done, and would not be right a second time
 		f.near = near{wait: patience}
-		return false, nil
+		return true, m.addAgain(x, a, f)
 	}
-	m.addTerms(n)
-	return true, nil
+	f.near = near{wait: patience}
+	return false, nil
 }
 
 // sample sets the expectation from the first elements of an area.
-func (m *machine) sample(a area) error {
-	b, err := m.make(area{a.i0, a.i0 + 1, a.j0, min(a.j1, a.j0+sampleElems)})
-	if err != nil {
+func (m *machine) sample(x *execution, a area, f *folder) error {
+	m.end = terminal{store: vec.LinkStore}
+	a.i1, a.j1 = a.i0+1, min(a.j1, a.j0+sampleElems)
+	b := m.made.over(x.elem, slabOver(m.made.words, x.elem, a.cols()), a)
+	if err := m.area(a, target{b, a.i0, a.j0}); err != nil {
 		return err
 	}
 	top := 0.0
@@ -59,25 +64,26 @@ func (m *machine) sample(a area) error {
 			top = v
 		}
 	}
-	_, m.f.near.exp = math.Frexp(top)
-	m.f.near.known = true
+	_, f.near.exp = math.Frexp(top)
+	f.near.known = true
 	return nil
 }
 
-// cascade runs the program on an area; its sum goes to the state, and to the tails what fills no group.
-func (m *machine) cascade(a area) error {
+// cascade runs the program on an area. The sum of what it makes goes to the state by way of link, and to the tails what fills no
+// group; lead is the reduction that it is for.
+func (m *machine) cascade(x *execution, a area, lead int, link uint64) error {
 	m.tail = 0
-	m.end.store = vec.LinkEnd
-	return m.area(a, target{})
+	if len(m.f) > 1 {
+		return m.addBlocks(x, a, lead, link)
+	}
+	if m.end = (terminal{sum: link}); x.out != nil {
+		m.end.store = x.storing()
+	}
+	return m.area(a, target{d: x.out})
 }
 
-// addTerms adds n terms of the state, and the tails, to the exact sum.
-func (m *machine) addTerms(n int) {
-	f := &m.f
+// addTerms adds n terms of the state, and the tails, to an exact sum.
+func (m *machine) addTerms(f *folder, n int) {
 	f.sum.AddTerms(m.state[:n])
-	if f.squares() {
-		f.sum.AddSquares(m.tails[:m.tail])
-	} else {
-		f.sum.AddSlice(m.tails[:m.tail])
-	}
+	f.addSlice(m.tails[:m.tail])
 }

@@ -19,6 +19,8 @@ func (c cutting) single() bool { return len(c.rc) <= 2 && len(c.cc) <= 2 }
 
 type cuts struct {
 	by    map[ir.ID]cutting
+	wish  map[ir.ID]cutting // of readers in tiles
+	tiled map[ir.ID]bool    // pipes that store what others need in blocks
 	g     *ir.Graph
 	sizes Sizes
 	limit int   // of tasks
@@ -53,11 +55,16 @@ func (c *cuts) of(id ir.ID) cutting {
 // (backwards, through operators that keep the place of elements), else by what it is
 // made of (forwards), else by its shape.
 func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
-	c := &cuts{sizes: sizes.filled(), limit: max(limit, leastLimit), by: map[ir.ID]cutting{}, g: g, done: map[recutKey]*parts{}}
 	wish := wishes(g)
+	c := &cuts{sizes: sizes.filled(), limit: max(limit, leastLimit), by: map[ir.ID]cutting{}, wish: wish, tiled: map[ir.ID]bool{}, g: g, done: map[recutKey]*parts{}}
 	var whole []bool
 	if sizes.Whole {
 		whole = wholes(g, c.sizes.Block, wish)
+	}
+	for i := range g.Nodes {
+		if pipe, ok := storedPart(g, ir.ID(i)); ok && whole != nil && !whole[i] {
+			c.tiled[pipe] = true
+		}
 	}
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -98,6 +105,10 @@ func wishes(g *ir.Graph) map[ir.ID]cutting {
 		if !ok {
 			continue
 		}
+		if x, stored := storedPart(g, id); stored {
+			wishFor(wish, x, w)
+			continue
+		}
 		switch g.Nodes[i].Op.Shard.Kind {
 		case op.ShardAligned:
 			if g.Nodes[i].Region != nil {
@@ -126,15 +137,10 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 	n := &g.Nodes[id]
 	kind := shardOf(n.Op)
 	if n.Op.Name == "pipe" {
-		// A result along an axis is cut where its blocks are; one scalar is not.
-		w, ok := c.pipe(id, table), false
-		switch table.Must(n.Attrs.Str("fold")).Fold {
-		case op.FoldRows:
-			w.cc, ok = []int{0, t.Cols}, len(w.rc) > 2
-		case op.FoldCols:
-			w.rc, ok = []int{0, t.Rows}, len(w.cc) > 2
-		}
-		return w, ok
+		return resultCut(c.pipe(id, table), table.Must(n.Attrs.Str("fold")), t)
+	}
+	if from := g.In(id); n.Op.Control == op.Part && g.Nodes[from[0]].Op.Name == "pipe" {
+		return resultCut(c.pipe(from[0], table), pipeFolds(table, &g.Nodes[from[0]])[n.Attrs.Int("at")], t)
 	}
 	if kind == op.ShardWhole || kind == op.ShardReduce || kind == op.ShardSink {
 		return cutting{}, false

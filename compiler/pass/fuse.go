@@ -7,7 +7,7 @@ import (
 )
 
 // Fuse makes one map of a chain of elementwise operators on matrices of one shape, and
-// one pipe of a chain and the reduction that reads it:
+// one pipe of a chain and the reductions that read it:
 //
 //	%3 = add(%1, %2);  %4 = sqrt(%3);  %5 = mul(%4, %0)
 //	->  %5 = map(%1, %2, %0) { sqrt(a + b) * c }
@@ -19,10 +19,14 @@ import (
 // the same bits in any order. A transpose read by the chain becomes a way of reading
 // (mode Trans). It would be wrong to fuse across a send: one `<-` is one task.
 //
-// An operator joins its reader if that is its one reader. A chain that several reductions
-// read, and nobody else, is computed once for each of them where that moves fewer bytes
-// than storing it and costs little arithmetic (recomputed). Everything else is stored,
-// which is never wrong; `materialize` asks for it.
+// An operator joins its reader if that is its one reader. What several read is made and
+// stored once; the reductions among its readers take their elements in the same pass
+// (fuse_several.go):
+//
+//	%6 = sum(%5);  %7 = emit(%5)
+//	->  %6 = pipe(%1, %2, %0) {fold="store sum"} { .. };  %7 = part(%6) {at=0};  %8 = part(%6) {at=1}
+//
+// `materialize` asks for storing.
 func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 	f := &fusion{g: g, uses: g.Uses(), head: make([]ir.ID, g.Len())}
 	reader := make([]ir.ID, g.Len())
@@ -44,8 +48,8 @@ func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 			groups = true
 		}
 	}
-	f.again = f.recomputed()
-	groups = groups || len(f.again) > 0
+	f.several()
+	groups = groups || len(f.shared) > 0
 	trans := false
 	for i := range g.Nodes {
 		if f.fusable(ir.ID(i)) {
@@ -67,8 +71,9 @@ type fusion struct {
 	g    *ir.Graph
 	uses []int32
 	head []ir.ID // the last node of the group that a node is in
-	// again holds the reductions of chains that are computed for each of them.
-	again map[ir.ID]bool
+	// shared is the pipes of what several read, by the node at whose place they come.
+	shared map[ir.ID][]sharing
+	tiled  []bool // products or factorisations read it
 }
 
 // fusable is an elementwise operator with a dense result of known shape.
@@ -114,23 +119,21 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 	out := ir.New()
 	out.CopyTables(g)
 	to := make([]ir.ID, g.Len())
-	members := map[ir.ID][]ir.ID{}
-	for i := range g.Nodes {
-		if f.fusable(ir.ID(i)) || f.folds(ir.ID(i)) {
-			h := f.head[i]
-			members[h] = append(members[h], ir.ID(i))
-		}
-	}
+	members := f.members()
 	var in []ir.ID
+	given := make([]bool, g.Len()) // by a pipe of several
 	for i := range g.Nodes {
 		id := ir.ID(i)
+		for _, s := range f.shared[id] {
+			f.share(out, table, to, given, members[s.of], s)
+		}
+		if given[id] {
+			continue
+		}
 		if m := members[f.head[i]]; len(m) > 0 {
 			if f.head[i] != id {
 				to[i] = ir.None
 				continue
-			}
-			if f.again[id] { // its own computation of the chain that it reads
-				m = append(append([]ir.ID(nil), members[g.In(id)[0]]...), id)
 			}
 			if len(m) > 1 || f.fusable(id) && f.readsTransposed(id) {
 				to[i] = f.emit(out, table, to, m)
@@ -166,40 +169,77 @@ func (f *fusion) readsTransposed(id ir.ID) bool {
 	return false
 }
 
+// members lists what each group is made of.
+func (f *fusion) members() map[ir.ID][]ir.ID {
+	out := map[ir.ID][]ir.ID{}
+	for i := range f.g.Nodes {
+		if id := ir.ID(i); f.fusable(id) || f.folds(id) {
+			h := f.head[i]
+			out[h] = append(out[h], id)
+		}
+	}
+	return out
+}
+
 // emit adds the map of a group, whose last member is its result, or the pipe of one
 // whose last member reduces the one before.
 func (f *fusion) emit(out *ir.Graph, table *op.Table, to []ir.ID, m []ir.ID) ir.ID {
 	g := f.g
 	last := m[len(m)-1]
-	name, value := "map", last
-	if f.folds(last) {
-		name, m = "pipe", m[:len(m)-1]
-		value = g.In(last)[0]
+	if !f.folds(last) {
+		r, modes, in := f.chain(table, to, m, last)
+		attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: modes})
+		id := out.Add(table.Must("map"), attrs, g.Type(last), g.Origin(last), in...)
+		out.Nodes[id].Region = r
+		return id
 	}
+	return f.pipe(out, table, to, m[:len(m)-1], g.In(last)[0], g.Nodes[last].Op.Name, g.Type(last), g.Origin(last))
+}
+
+// pipe adds a pipe of the chain m with the result x, with a result of type t.
+func (f *fusion) pipe(out *ir.Graph, table *op.Table, to, m []ir.ID, x ir.ID, fold string, t types.Type, o ir.Origin) ir.ID {
+	r, modes, in := f.chain(table, to, m, x)
+	space := f.g.Type(x)
+	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: modes}, op.Attr{Name: "fold", Val: op.Str(fold)},
+		op.Attr{Name: "rows", Val: op.Int(space.Rows)}, op.Attr{Name: "cols", Val: op.Int(space.Cols)})
+	id := out.Add(table.Must("pipe"), attrs, t, o, in...)
+	out.Nodes[id].Region = r
+	return id
+}
+
+// chain is the members of a group, of which value is the result, as a region, what it reads and how. Without members it is a
+// region that yields its one argument, value.
+func (f *fusion) chain(table *op.Table, to, m []ir.ID, value ir.ID) (r *ir.Region, how op.Val, in []ir.ID) {
+	g := f.g
 	t := g.Type(value)
 	b := making{g: ir.New(), inner: map[ir.ID]ir.ID{}}
-	r := &ir.Region{Graph: b.g}
-	var in []ir.ID
+	r = &ir.Region{Graph: b.g}
 	var modes []int
 	inGroup := map[ir.ID]bool{}
 	for _, x := range m {
 		inGroup[x] = true
 	}
 	arg := table.Must("arg")
+	read := func(y ir.ID) {
+		if _, ok := b.inner[y]; ok || inGroup[y] {
+			return
+		}
+		b.inner[y] = b.g.Add(arg, nil, types.ScalarOf(g.Type(y).Elem), ir.Origin{})
+		r.Args = append(r.Args, b.inner[y])
+		mode, src := modeOf(g.Type(y), t), y
+		if g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != value {
+			mode, src = op.Trans, g.In(y)[0]
+		}
+		modes = append(modes, int(mode))
+		in = append(in, to[src])
+	}
 	for _, x := range m { // arguments first, so that they are the first nodes of the body
 		for _, y := range f.reads(x) {
-			if _, ok := b.inner[y]; ok || inGroup[y] {
-				continue
-			}
-			b.inner[y] = b.g.Add(arg, nil, types.ScalarOf(g.Type(y).Elem), ir.Origin{})
-			r.Args = append(r.Args, b.inner[y])
-			mode, src := modeOf(g.Type(y), t), y
-			if g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full {
-				mode, src = op.Trans, g.In(y)[0]
-			}
-			modes = append(modes, int(mode))
-			in = append(in, to[src])
+			read(y)
 		}
+	}
+	if len(m) == 0 {
+		read(value)
 	}
 	for _, x := range m {
 		var args []ir.ID
@@ -213,13 +253,7 @@ func (f *fusion) emit(out *ir.Graph, table *op.Table, to []ir.ID, m []ir.ID) ir.
 		b.inner[x] = b.g.Add(d, nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{Span: g.Nodes[x].Span}, args...)
 	}
 	r.Yields = []ir.ID{b.inner[value]}
-	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(modes...)})
-	if name == "pipe" {
-		attrs = attrs.With("fold", op.Str(g.Nodes[last].Op.Name)).With("rows", op.Int(t.Rows)).With("cols", op.Int(t.Cols))
-	}
-	id := out.Add(table.Must(name), attrs, g.Type(last), g.Origin(last), in...)
-	out.Nodes[id].Region = r
-	return id
+	return r, op.Ints(modes...), in
 }
 
 // making is the region of a group in the making.

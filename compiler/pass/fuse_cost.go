@@ -13,56 +13,11 @@ import (
 // memory takes for the 16 bytes of storing it and reading it once.
 const againFlops = 24
 
-// recomputed is the reductions that each compute the chain they read: those of chains that
-// nobody but reductions reads.
-func (f *fusion) recomputed() map[ir.ID]bool {
+// cheaper reports that a chain of members with the head x had better be computed in each of two passes over its
+// operands than stored in one and read in the other.
+func (f *fusion) cheaper(x ir.ID, members []ir.ID) bool {
 	g := f.g
-	readers := map[ir.ID][]ir.ID{}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		for k, x := range g.In(id) {
-			if f.uses[x] > 1 && f.fusable(x) && f.head[x] == x && (k == 0 || g.In(id)[k-1] != x) {
-				readers[x] = append(readers[x], id)
-			}
-		}
-	}
-	if len(readers) == 0 {
-		return nil
-	}
-	members := map[ir.ID][]ir.ID{}
-	for i, x := range f.head {
-		if f.fusable(ir.ID(i)) && len(readers[x]) > 0 {
-			members[x] = append(members[x], ir.ID(i))
-		}
-	}
-	var out map[ir.ID]bool
-	for x, list := range readers {
-		if !f.cheaper(x, members[x], list) {
-			continue
-		}
-		if out == nil {
-			out = map[ir.ID]bool{}
-		}
-		for _, r := range list {
-			out[r] = true
-		}
-	}
-	return out
-}
-
-// cheaper reports that the readers of the chain of members with the head x, all of them
-// reductions, had better each compute it.
-func (f *fusion) cheaper(x ir.ID, members, readers []ir.ID) bool {
-	g := f.g
-	for _, r := range readers {
-		if !f.folds(r) || !sameSend(g, x, r) {
-			return false
-		}
-	}
 	n := float64(g.Type(x).Count())
-	if n <= 1 || len(readers) != int(f.uses[x]) {
-		return false
-	}
 	var flops, read float64
 	seen := map[ir.ID]bool{}
 	for _, id := range members {
@@ -80,9 +35,8 @@ func (f *fusion) cheaper(x ir.ID, members, readers []ir.ID) bool {
 			flops += c(sig, g.Type(id)).Flops
 		}
 	}
-	times := float64(len(readers))
 	store := 2 * float64(g.Type(x).Bytes()) // a store reads the line first
-	return flops*(times-1) <= againFlops*n && times*read <= read+store+times*float64(g.Type(x).Bytes())
+	return flops <= againFlops*n && read <= store+float64(g.Type(x).Bytes())
 }
 
 // square reports x ^ 2 of floats, which is x * x in every bit by the definition of `^`.

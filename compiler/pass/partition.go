@@ -35,7 +35,7 @@ type Block struct{ Row, Col, Rows, Cols int32 }
 // a channel is one task whatever its size (one `<-` is one task), and so is an
 // operator whose row says ShardWhole.
 func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, limit int) (*Partitioned, error) {
-	p := &partitioner{limit: limit, old: g, g: ir.New(), table: table, one: make([]ir.ID, g.Len()), parts: map[ir.ID]*parts{}}
+	p := &partitioner{limit: limit, old: g, g: ir.New(), table: table, one: make([]ir.ID, g.Len()), parts: map[ir.ID]*parts{}, several: map[ir.ID]*parts{}}
 	p.g.CopyTables(g)
 	p.g.Grow(g.Len() + g.Len()/8)
 	p.block = make([]Block, 0, g.Len()+g.Len()/8)
@@ -87,9 +87,11 @@ type partitioner struct {
 	cuts  *cuts
 	one   []ir.ID          // of old nodes in one piece: the new node; ir.None for those in parts
 	parts map[ir.ID]*parts // of old nodes in several
-	block []Block
-	from  ir.ID // the old node being cut
-	limit int
+	// several is the blocks of old pipes with several results, which nodes of the row part stand for.
+	several map[ir.ID]*parts
+	block   []Block
+	from    ir.ID // the old node being cut
+	limit   int
 }
 
 // TooMany is the error of a program whose matrices have more blocks than tasks are allowed.
@@ -174,6 +176,9 @@ func (p *partitioner) node(id ir.ID) error {
 		cut := p.cuts.of(id)
 		if n.Op.Name == "pipe" {
 			return p.pipe(id, n, t)
+		}
+		if n.Op.Control == op.Part && p.several[p.old.In(id)[0]] != nil {
+			return p.part(id, n, t)
 		}
 		switch shardOf(n.Op) {
 		case op.ShardReduce:

@@ -5,6 +5,8 @@ package pass
 // makes is a partial result.
 
 import (
+	"strings"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -16,15 +18,64 @@ func pipeSpace(n *ir.Node) types.Type {
 	return types.DenseOf(y.Elem, n.Attrs.Int("rows"), n.Attrs.Int("cols"))
 }
 
-// pipe is where the index space of a pipe is cut: as an operand that lies like it, else by
-// its shape; blocks of a reduction along an axis hold whole lines.
+// pipeFolds is the reductions of a pipe; nil stands for its elements.
+func pipeFolds(table *op.Table, n *ir.Node) []*op.Def {
+	var out []*op.Def
+	for _, name := range strings.Fields(n.Attrs.Str("fold")) {
+		if name == stores {
+			out = append(out, nil)
+		} else {
+			out = append(out, table.Must(name))
+		}
+	}
+	return out
+}
+
+// axisOf is what folds go over: an axis if one of them does.
+func axisOf(folds []*op.Def) op.Fold {
+	for _, d := range folds {
+		if d != nil && d.Fold != op.FoldAll {
+			return d.Fold
+		}
+	}
+	return op.FoldAll
+}
+
+// storedPart is the pipe of which node id is the elements.
+func storedPart(g *ir.Graph, id ir.ID) (pipe ir.ID, ok bool) {
+	n := &g.Nodes[id]
+	if n.Op.Control != op.Part || n.Attrs.Int("at") != 0 {
+		return 0, false
+	}
+	pipe = g.In(id)[0]
+	p := &g.Nodes[pipe]
+	return pipe, p.Op.Name == "pipe" && strings.HasPrefix(p.Attrs.Str("fold"), stores+" ")
+}
+
+// resultCut is where a result of type t of a pipe is cut whose index space is cut in w: one along an axis where its blocks
+// are, one scalar nowhere. d is nil for the elements.
+func resultCut(w cutting, d *op.Def, t types.Type) (cutting, bool) {
+	if d == nil {
+		return w, !w.single()
+	}
+	switch d.Fold {
+	case op.FoldRows:
+		return cutting{w.rc, []int{0, t.Cols}}, len(w.rc) > 2
+	case op.FoldCols:
+		return cutting{[]int{0, t.Rows}, w.cc}, len(w.cc) > 2
+	}
+	return cutting{}, false
+}
+
+// pipe is where the index space of a pipe is cut: as who reads its elements in tiles wants it, as an operand that lies like
+// it, else by its shape; blocks of a reduction along an axis hold whole lines.
 func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 	n := &c.g.Nodes[id]
 	t := pipeSpace(n)
 	if t.Rows == 0 || t.Cols == 0 {
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
 	}
-	out, found := cutting{}, false
+	out, found := c.wish[id]
 	for k, x := range c.g.In(id) {
 		w, ok := c.by[x]
 		switch op.Mode(n.Attrs.Ints("modes")[k]) {
@@ -38,8 +89,8 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 			out, found = w, true
 		}
 	}
-	fold := table.Must(n.Attrs.Str("fold")).Fold
-	if !found && c.sizes.Whole { // its loop shares it out
+	axis := axisOf(pipeFolds(table, n))
+	if !found && c.sizes.Whole && !c.tiled[id] { // its loop shares it out
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
 	}
 	if !found {
@@ -48,13 +99,13 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 		// Whole lines: as many as make a block, however long they are.
 		switch {
 		case out.single():
-		case fold == op.FoldRows:
+		case axis == op.FoldRows:
 			out.rc = every(t.Rows, max(1, c.sizes.Block/t.Cols))
-		case fold == op.FoldCols:
+		case axis == op.FoldCols:
 			out.cc = every(t.Cols, max(1, c.sizes.Block/t.Rows))
 		}
 	}
-	switch fold {
+	switch axis {
 	case op.FoldRows:
 		out.cc = []int{0, t.Cols}
 	case op.FoldCols:
@@ -75,33 +126,84 @@ func (p *partitioner) pipe(id ir.ID, n *ir.Node, t types.Type) error {
 		p.block = append(p.block, Block{})
 		return nil
 	}
+	folds := pipeFolds(p.table, n)
+	made, err := p.pipeBlocks(id, n, folds, c)
+	if err != nil {
+		return err
+	}
+	if t.Kind != types.Tuple {
+		return p.result(id, folds[0], pipeSpace(n), t, c, func(i, j int, b Block) (ir.ID, error) { return made.at(i, j), nil })
+	}
+	p.several[id] = made
+	return nil
+}
+
+// pipeBlocks makes the pipes of the blocks of an index space that is cut in c. What they give of reductions of all elements is
+// partial results.
+func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cutting) (*parts, error) {
 	space := pipeSpace(n)
 	at := p.operands(id, n, space, c)
-	fold := p.table.Must(n.Attrs.Str("fold"))
-	name := fold.Name
-	if fold.Fold == op.FoldAll {
-		name = fold.Shard.Partial
-	}
-	part := p.table.Must(name)
-	block := func(i, j int, b Block) (ir.ID, error) {
-		s := types.DenseOf(space.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j])
-		out, err := part.Type(&op.Sig{Def: part, In: []types.Type{s}})
-		if err != nil {
-			return 0, err
+	ofBlock := make([]*op.Def, len(folds))
+	names := make([]string, len(folds))
+	for k, d := range folds {
+		names[k] = stores
+		if d != nil {
+			if ofBlock[k] = d; d.Fold == op.FoldAll {
+				ofBlock[k] = p.table.Must(d.Shard.Partial)
+			}
+			names[k] = ofBlock[k].Name
 		}
-		attrs := n.Attrs.With("fold", op.Str(name)).With("rows", op.Int(s.Rows)).With("cols", op.Int(s.Cols))
-		x := p.add(n.Op, attrs, out, b, at(i, j)...)
-		p.g.Nodes[x].Region = n.Region
-		return x, nil
 	}
-	if fold.Fold == op.FoldAll {
-		return p.partials(id, fold, space, c, block)
+	attrs := n.Attrs.With("fold", op.Str(strings.Join(names, " ")))
+	rows, cols := len(c.rc)-1, len(c.cc)-1
+	made := &parts{c.rc, c.cc, p.grid(rows, cols)}
+	for i := range rows {
+		for j := range cols {
+			s := types.DenseOf(space.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j])
+			ts := make([]types.Type, len(folds))
+			for k, d := range ofBlock {
+				ts[k] = s
+				if d != nil {
+					var err error
+					if ts[k], err = d.Type(&op.Sig{Def: d, In: []types.Type{s}}); err != nil {
+						return nil, err
+					}
+				}
+			}
+			t := ts[0]
+			if len(ts) > 1 {
+				t = types.TupleOf(ts...)
+			}
+			a := attrs.With("rows", op.Int(s.Rows)).With("cols", op.Int(s.Cols))
+			x := p.add(n.Op, a, t, Block{int32(i), int32(j), int32(rows), int32(cols)}, at(i, j)...)
+			p.g.Nodes[x].Region = n.Region
+			made.ids = append(made.ids, x)
+		}
 	}
-	rc, cc := []int{0, t.Rows}, []int{0, t.Cols}
-	if fold.Fold == op.FoldRows {
-		rc = c.rc
-	} else {
-		cc = c.cc
+	return made, nil
+}
+
+// result puts together a result of type t of a pipe: that of the reduction d, or, where d is nil, its elements, of type
+// space. f gives what a block made of it.
+func (p *partitioner) result(id ir.ID, d *op.Def, space, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
+	switch {
+	case d == nil:
+		return p.blocks(id, t, c, f)
+	case d.Fold == op.FoldAll:
+		return p.partials(id, d, space, c, f)
+	case d.Fold == op.FoldRows:
+		return p.blocks(id, t, cutting{c.rc, []int{0, t.Cols}}, f)
 	}
-	return p.blocks(id, t, cutting{rc, cc}, block)
+	return p.blocks(id, t, cutting{[]int{0, t.Rows}, c.cc}, f)
+}
+
+// part is a result of a pipe with several.
+func (p *partitioner) part(id ir.ID, n *ir.Node, t types.Type) error {
+	from := p.old.In(id)[0]
+	made := p.several[from]
+	pipe := &p.old.Nodes[from]
+	d := pipeFolds(p.table, pipe)[n.Attrs.Int("at")]
+	return p.result(id, d, pipeSpace(pipe), t, cutting{made.rc, made.cc}, func(i, j int, b Block) (ir.ID, error) {
+		return p.typed(n.Op, n.Attrs, b, made.at(i, j))
+	})
 }

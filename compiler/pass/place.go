@@ -122,6 +122,10 @@ func owners(p *Partitioned, ranks int) []int32 {
 	// effect, or a loop or branch with one inside: a scalar made of a tile stays by the tile.
 	for i := range g.Nodes {
 		id := ir.ID(i)
+		if g.Nodes[i].Op.Control == op.Part { // several results lie where they are made
+			owner[i] = owner[g.In(id)[0]]
+			continue
+		}
 		_, _, _, sent := g.Dest(id)
 		if sent || p.Block[i].Rows > 0 || g.Effects(id) {
 			continue

@@ -84,6 +84,15 @@ func (w *families) node(id ir.ID) {
 	n, in := &w.g.Nodes[id], w.g.In(id)
 	t := w.g.Type(id)
 	loop := n.Op.Loop != nil
+	if pipe, ok := storedPart(w.g, id); ok { // aligned, as a map is
+		modes := w.g.Nodes[pipe].Attrs.Ints("modes")
+		for k, x := range w.g.In(pipe) {
+			if m := op.Mode(modes[k]); m == op.Full || m == op.Trans {
+				w.join(id, x)
+			}
+		}
+		return
+	}
 	switch shardOf(n.Op) {
 	case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
 		if loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(w.sig(id), t) {

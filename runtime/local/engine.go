@@ -76,13 +76,14 @@ type Engine struct {
 	home     []home     // of g's nodes that are not the plan's
 	order    []int64    // node -> its place in program order; nil: the node's number
 	steer    map[int32]steer
-	turns    atomic.Int64 // rounds of all loops
+	turns    atomic.Int64      // rounds of all loops
+	several  map[ir.ID][]ir.ID // of tasks with several results: the node that stands for each, ir.None: nobody reads it
 
 	dag   DAG
-	task  []ir.ID // task -> node
-	index []int32 // node -> task, -1: not ours
-	root  []ir.ID // node -> node whose slot holds its value; nil: each its own (no exchanges)
-	flags []uint8 // by task
+	task  []ir.ID  // task -> node
+	index []int32  // node -> task, -1: not ours
+	root  []ir.ID  // node -> node whose slot holds its value; nil: each its own (no exchanges)
+	flags []uint16 // by task
 	kind  []uint16
 	kinds []*op.Def
 

@@ -28,6 +28,7 @@ const (
 	steers               // of a loop or branch: it decides what runs next
 	constant             // a scalar of no inputs: there from the start, whatever call it stands in
 	looks                // the result may lie in the memory of the first input
+	several              // it has several results, for which nodes of the row part stand
 )
 
 // maxNode is above every node.
@@ -96,7 +97,7 @@ func (e *Engine) number() error {
 		size = n/p.Ranks + n/8
 	}
 	e.task = make([]ir.ID, 0, size)
-	e.flags = make([]uint8, 0, size)
+	e.flags = make([]uint16, 0, size)
 	e.kind = make([]uint16, 0, size)
 	for i := range n {
 		id := ir.ID(i)
@@ -133,12 +134,20 @@ type numbering struct {
 	programs map[*ir.Region]bool
 }
 
-// add makes a task of node id. A part of a loop's results is none: the end of the loop puts it into its slot.
+// add makes a task of node id. A part of several results is none: the end of what makes them puts it into its slot.
 func (b *numbering) add(id ir.ID) error {
 	e, g := b.e, b.e.g
 	node := &g.Nodes[id]
 	if node.Op.Control == op.Part {
-		e.index[id] = e.index[g.In(id)[0]]
+		from := g.In(id)[0]
+		e.index[id] = e.index[from]
+		if parts := e.several[from]; parts != nil {
+			at := node.Attrs.Int("at")
+			if parts[at] != ir.None {
+				return fmt.Errorf("BUG: two nodes stand for result %d of %%%d", at, from)
+			}
+			parts[at] = id
+		}
 		return nil
 	}
 	if node.Op != b.lastDef {
@@ -152,13 +161,20 @@ func (b *numbering) add(id ir.ID) error {
 		}
 		b.lastDef, b.lastKind = node.Op, k
 	}
-	var f uint8
+	var f uint16
 	t := g.Type(id)
 	if t.Sized() {
 		f |= lent
 	}
 	if t.Kind == types.Effect {
 		f |= effect
+	}
+	if t.Kind == types.Tuple && node.Op.Control == op.NoControl {
+		f |= several
+		if e.several == nil {
+			e.several = map[ir.ID][]ir.ID{}
+		}
+		e.several[id] = slices.Repeat([]ir.ID{ir.None}, len(g.Results(id)))
 	}
 	if g.Asks(id) {
 		f |= asks

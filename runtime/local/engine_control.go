@@ -330,19 +330,25 @@ func (e *Engine) countReads(lp *control, r *region) {
 	}
 }
 
-// sendParts notes which results of loops other ranks wait for.
+// sendParts notes which of several results of a node other ranks wait for.
 func (e *Engine) sendParts() {
 	if e.o.Remote == nil {
 		return
 	}
-	for _, lp := range e.controls {
-		for _, ids := range lp.parts {
-			for _, id := range ids {
-				if int(id) < e.p.Graph.Len() {
-					e.uses[id] += int32(e.o.Remote.Sends(id))
-				}
+	send := func(parts []ir.ID) {
+		for _, id := range parts {
+			if id != ir.None && int(id) < e.p.Graph.Len() {
+				e.uses[id] += int32(e.o.Remote.Sends(id))
 			}
 		}
+	}
+	for _, lp := range e.controls {
+		for _, ids := range lp.parts {
+			send(ids)
+		}
+	}
+	for _, parts := range e.several {
+		send(parts)
 	}
 }
 

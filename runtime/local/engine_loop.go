@@ -25,7 +25,7 @@ type loopRun struct {
 	id    ir.ID
 	call  op.Call
 	in    []value.Value
-	out   *value.Dense
+	out   value.Value // what was lent
 	steps op.LoopBody
 	n     int // iterations
 	leaf  int
@@ -43,7 +43,7 @@ type loopRun struct {
 }
 
 // open makes task t a loop if it is one; false if its kernel should run. It takes over the call of s.
-func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64, out *value.Dense) (opened bool, err error) {
+func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64, out value.Value) (opened bool, err error) {
 	c := &s.call
 	n, leaf := c.Def.Loop.Space(c)
 	if n <= leaf || leaf <= 0 {

@@ -5,6 +5,7 @@ package local
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -135,17 +136,19 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 			return nil, false, fmt.Errorf("BUG: %w", err)
 		}
 	}
-	var out *value.Dense
+	var out value.Value
 	if f&looks != 0 {
 		if d, err := n.Op.Look(c); d != nil || err != nil {
 			return d, false, err
 		}
 	}
-	if f&lent != 0 {
-		if out, err = e.lend(s, n, id, c.Type); err != nil {
+	if f&(lent|several) != 0 {
+		if out, err = e.lendAll(s, n, id, c.Type); err != nil {
 			return nil, false, err
 		}
-		c.Out = out
+		if c.Out = out; f&several != 0 {
+			c.Out = slices.Clone(out.(value.Tuple)) // to be compared with what was lent
+		}
 	}
 	completed := false
 	defer func() {
@@ -176,13 +179,13 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 			v = c.Out
 		}
 	case n.Op.Ref != nil: // a row without a kernel is slow, not wrong
-		if v, err = n.Op.Ref(c); err == nil && out != nil {
+		if v, err = n.Op.Ref(c); err == nil && f&lent != 0 {
 			d, ok := v.(*value.Dense)
 			if !ok {
 				err = fmt.Errorf("BUG: %s defined %T, not a dense matrix", n.Op.Name, v)
 				break
 			}
-			out.CopyFrom(d)
+			out.(*value.Dense).CopyFrom(d)
 			v = out
 		}
 	default:
@@ -196,11 +199,13 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 }
 
 // checked is the result v of a call as it may be kept; out is the memory that was lent for it.
-func (e *Engine) checked(c *op.Call, t int32, out *value.Dense, v value.Value) (value.Value, error) {
+func (e *Engine) checked(c *op.Call, t int32, out, v value.Value) (value.Value, error) {
 	switch {
+	case e.flags[t]&several != 0:
+		return v, e.checkedAll(c, out.(value.Tuple), v)
 	case v == nil && e.flags[t]&effect == 0:
 		return nil, fmt.Errorf("BUG: %s has set no result", c.Def.Name)
-	case out != nil && v != value.Value(out):
+	case out != nil && v != out:
 		return nil, fmt.Errorf("BUG: %s has replaced the memory lent for its result", c.Def.Name)
 	case out == nil:
 		return unshare(v, c.In), nil
@@ -208,7 +213,52 @@ func (e *Engine) checked(c *op.Call, t int32, out *value.Dense, v value.Value) (
 	return v, nil
 }
 
-// lend gives the result of n its memory: that of an input whose last reader n is, where the row allows it, or
+// checkedAll says what is wrong with several results; out is what was lent for them.
+func (e *Engine) checkedAll(c *op.Call, out value.Tuple, v value.Value) error {
+	made, ok := v.(value.Tuple)
+	if !ok || len(made) != len(out) {
+		return fmt.Errorf("BUG: %s has not set its %d results", c.Def.Name, len(out))
+	}
+	for k, x := range made {
+		switch {
+		case x == nil:
+			return fmt.Errorf("BUG: %s has not set result %d", c.Def.Name, k)
+		case out[k] != nil && x != out[k]:
+			return fmt.Errorf("BUG: %s has replaced the memory lent for result %d", c.Def.Name, k)
+		}
+	}
+	return nil
+}
+
+// lendAll gives what is to be made of type t its memory: a dense matrix, or each of several results that is one.
+func (e *Engine) lendAll(s *workerState, n *ir.Node, id ir.ID, t types.Type) (value.Value, error) {
+	if t.Kind != types.Tuple {
+		return nilIfFailed(e.lend(s, n, id, t))
+	}
+	out := make(value.Tuple, len(t.Ext.Fields))
+	for k, f := range t.Ext.Fields {
+		if !f.Type.Sized() {
+			continue
+		}
+		d, err := e.lend(s, n, id, f.Type)
+		if err != nil {
+			e.discard(out)
+			return nil, err
+		}
+		out[k] = d
+	}
+	return out, nil
+}
+
+// nilIfFailed keeps a nil matrix from becoming a value.
+func nilIfFailed(d *value.Dense, err error) (value.Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// lend gives a result of n its memory: that of an input whose last reader n is, where the row allows it, or
 // fresh memory, with the contents of the accumulated-into input.
 //
 // An input is taken when one use is left, and that one is ours: nobody can add uses, and all other readers have
@@ -239,7 +289,7 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 				continue // a transposed operand of a square map is read elsewhere than it is written
 			}
 			if d, ok := s.in[j].(*value.Dense); ok && d.Elem == t.Elem && d.Rows == t.Rows && d.Cols == t.Cols {
-				if x = e.at(x); e.takeable(x, d) {
+				if x = e.at(x); e.slot[x] != nil && e.takeable(x, d) { // nil: another result of n has it
 					return e.take(s, x, d), nil
 				}
 			}
@@ -281,7 +331,9 @@ func NoMemory(err error) error {
 
 // settle stores the result, starts what waits for it elsewhere, and frees inputs that were read for the last time.
 func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
-	if e.uses[id] == 0 { // nobody else writes it before the value is there
+	if e.flags[t]&several != 0 {
+		e.spread(id, v.(value.Tuple))
+	} else if e.uses[id] == 0 { // nobody else writes it before the value is there
 		e.discard(v)
 	} else {
 		e.slot[id] = v
@@ -313,6 +365,25 @@ func (e *Engine) isView(id ir.ID, v value.Value) bool {
 	return ok && len(d.Buf) == 0
 }
 
+// spread stores the results of node id, each in the slot of the node that stands for it.
+func (e *Engine) spread(id ir.ID, results value.Tuple) {
+	for k, part := range e.several[id] {
+		v := results[k]
+		if part == ir.None || e.uses[part] == 0 {
+			e.discard(v)
+			continue
+		}
+		own := int(part) < e.p.Graph.Len()
+		if own && e.o.Observe != nil {
+			e.o.Observe(part, v)
+		}
+		e.slot[part] = v
+		if own && e.o.Remote != nil && e.o.Remote.Sends(part) > 0 {
+			e.o.Remote.Produced(part, v)
+		}
+	}
+}
+
 // Release ends one use of the value of node id: a task that read it, or a message that carried it.
 func (e *Engine) Release(id ir.ID) {
 	if atomic.AddInt32(&e.uses[id], -1) != 0 {
@@ -338,6 +409,12 @@ func (e *Engine) received(x ir.ID) bool {
 
 // discard gives the memory of a value back.
 func (e *Engine) discard(v value.Value) {
+	if t, ok := v.(value.Tuple); ok {
+		for _, x := range t {
+			e.discard(x)
+		}
+		return
+	}
 	if d, ok := v.(*value.Dense); ok && len(d.Buf) > 0 {
 		b := d.Buf
 		*d = value.Dense{} // a late reader finds nothing rather than another's data

@@ -1,0 +1,170 @@
+package pass
+
+import (
+	"slices"
+	"strings"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// This file is the part of Fuse that makes one pass of several readers of a value.
+//
+// Reductions of all elements go along with those of rows or with those of columns, not with both: a pass hands out whole
+// rows or groups of columns. Which two of the three make a pass the larger number says.
+
+// stores is what the attribute fold of a pipe calls the elements themselves.
+const stores = "store"
+
+// sharing is a pipe with several results, or one of several pipes that compute the same chain.
+type sharing struct {
+	of    ir.ID   // what is reduced: the head of a chain or, of stored ones, any matrix
+	chain bool    // the chain is part of the pipe
+	store bool    // its elements are a result, the first
+	folds []ir.ID // the reductions
+}
+
+// several finds what several read.
+func (f *fusion) several() {
+	g := f.g
+	readers := make(map[ir.ID][]ir.ID)
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if !f.folds(id) || f.sent(id) {
+			continue
+		}
+		x := g.In(id)[0]
+		if t := g.Type(x); f.uses[x] > 1 && t.IsDense() && t.Known() && t.Count() > 1 && t.Elem.IsNumeric() {
+			readers[x] = append(readers[x], id)
+		}
+	}
+	if len(readers) == 0 {
+		return
+	}
+	f.shared = map[ir.ID][]sharing{}
+	f.tiled = make([]bool, g.Len())
+	for i := range g.Nodes {
+		switch g.Nodes[i].Op.Shard.Kind {
+		case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
+			for _, x := range g.In(ir.ID(i)) {
+				f.tiled[x] = true
+			}
+		}
+	}
+	members := f.members()
+	for i := range g.Nodes {
+		if x := ir.ID(i); len(readers[x]) > 0 {
+			f.sharings(x, readers[x], members[x])
+		}
+	}
+}
+
+func (f *fusion) sent(id ir.ID) bool {
+	_, _, _, sent := f.g.Dest(id)
+	return sent
+}
+
+// sharings decides for the reductions of x, of which members are the chain if it is the head of one.
+func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
+	first, second := f.passes(reductions)
+	chain := f.fusable(x) && f.head[x] == x && !f.sent(x)
+	alone := chain && len(reductions) == int(f.uses[x]) // nobody else reads it
+	switch {
+	case alone && len(second) == 0:
+		f.addSharing(sharing{x, true, false, first})
+	case alone && f.cheaper(x, members):
+		f.addSharing(sharing{x, true, false, first})
+		f.addSharing(sharing{x, true, false, second})
+	case chain && !f.mirrored(x, members):
+		if f.tiled[x] { // stored by whole rows it would have to be cut again
+			first, second = f.overAll(reductions)
+		}
+		f.addSharing(sharing{x, true, true, first})
+		f.addSharing(sharing{x, false, false, second})
+	default:
+		f.addSharing(sharing{x, false, false, first})
+		f.addSharing(sharing{x, false, false, second})
+	}
+}
+
+// addSharing notes a pipe at the place where all that it reads has been made.
+func (f *fusion) addSharing(s sharing) {
+	if !s.chain && len(s.folds) < 2 || len(s.folds) == 0 {
+		return // a reduction of what is stored is an operator already
+	}
+	at := s.of
+	if !s.chain {
+		at = s.folds[0]
+	}
+	f.shared[at] = append(f.shared[at], s)
+}
+
+// passes divides reductions into those of one pass and those of another.
+func (f *fusion) passes(reductions []ir.ID) (first, second []ir.ID) {
+	over := map[op.Fold]int{}
+	for _, r := range reductions {
+		over[f.g.Nodes[r].Op.Fold]++
+	}
+	with := op.FoldRows
+	if over[op.FoldCols] > over[op.FoldRows] {
+		with = op.FoldCols
+	}
+	for _, r := range reductions {
+		if o := f.g.Nodes[r].Op.Fold; o == op.FoldAll || o == with {
+			first = append(first, r)
+		} else {
+			second = append(second, r)
+		}
+	}
+	return first, second
+}
+
+// overAll divides reductions into those of all elements and the others. Of the others those of rows come in one pass, if there
+// are any.
+func (f *fusion) overAll(reductions []ir.ID) (all, others []ir.ID) {
+	for _, r := range reductions {
+		if f.g.Nodes[r].Op.Fold == op.FoldAll {
+			all = append(all, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	others, _ = f.passes(others)
+	return all, others
+}
+
+// mirrored reports a chain on square matrices that reads one transposed: as a map it visits pairs of blocks, which reads
+// each from memory once, and no reduction goes that way.
+func (f *fusion) mirrored(x ir.ID, members []ir.ID) bool {
+	t := f.g.Type(x)
+	return t.Rows == t.Cols && slices.ContainsFunc(members, f.readsTransposed)
+}
+
+// share adds the pipe s to out; the nodes that it gives are those of its results from then on.
+func (f *fusion) share(out *ir.Graph, table *op.Table, to []ir.ID, given []bool, members []ir.ID, s sharing) {
+	g := f.g
+	var results []ir.ID
+	var names []string
+	var ts []types.Type
+	if given[s.of] = given[s.of] || s.chain; s.store {
+		results, names, ts = append(results, s.of), append(names, stores), append(ts, g.Type(s.of))
+	}
+	for _, r := range s.folds {
+		results, names, ts = append(results, r), append(names, g.Nodes[r].Op.Name), append(ts, g.Type(r))
+		given[r] = true
+	}
+	origin := g.Origin(s.of)
+	if !s.chain {
+		members, origin = nil, g.Origin(s.folds[0])
+	}
+	if len(results) == 1 {
+		to[results[0]] = f.pipe(out, table, to, members, s.of, names[0], ts[0], g.Origin(results[0]))
+		return
+	}
+	id := f.pipe(out, table, to, members, s.of, strings.Join(names, " "), types.TupleOf(ts...), origin)
+	part := table.Must("part")
+	for k, r := range results {
+		to[r] = out.Add(part, op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)}), ts[k], g.Origin(r), id)
+	}
+}

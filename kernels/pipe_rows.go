@@ -1,0 +1,136 @@
+package kernels
+
+// This file reduces rows: several to a block where they are short, piece by piece where they are long.
+
+import (
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+// reduceRows reduces an area of whole rows.
+func (m *machine) reduceRows(x *execution, a area) error {
+	if a.cols() > blockElems {
+		for i := a.i0; i < a.i1; i++ {
+			if err := m.longRow(x, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	rows := max(1, blockElems/a.cols())
+	for i := a.i0; i < a.i1; i += rows {
+		b, err := m.make(x, area{i, min(i+rows, a.i1), a.j0, a.j1}, vec.LinkEnd)
+		if err != nil {
+			return err
+		}
+		for k := range m.f {
+			if f := &m.f[k]; f.axis == overRows {
+				f.reduceRows(b, i)
+			} else {
+				f.add(b)
+			}
+		}
+	}
+	return nil
+}
+
+// reduceRows writes the results of the rows of a block, of which the first is row i.
+func (f *folder) reduceRows(b *value.Dense, i int) {
+	out := f.rowsOf(f.out, i, b.Rows)
+	switch {
+	case f.arg:
+		argsOf(out.I64, b, true, f.least)
+	case f.w.lines(out, b, true, &f.room):
+	default:
+		f.w.rows(out, b, &f.room)
+	}
+}
+
+// rowsOf is n elements of a column from i on.
+func (f *folder) rowsOf(d *value.Dense, i, n int) *value.Dense {
+	s := slabOf(d, i, n)
+	f.view = value.Dense{Elem: d.Elem, Rows: n, Cols: 1, Stride: 1, F64: s.f64, F32: s.f32, I64: s.i64, Bool: s.b}
+	return &f.view
+}
+
+// longRow reduces row i piece by piece.
+func (m *machine) longRow(x *execution, i int) error {
+	for k := range m.f {
+		m.f[k].beginRow()
+	}
+	for j := 0; j < x.cols; j += blockElems {
+		b, err := m.make(x, area{i, i + 1, j, min(j+blockElems, x.cols)}, vec.LinkEnd)
+		if err != nil {
+			return err
+		}
+		for k := range m.f {
+			if f := &m.f[k]; f.arg {
+				f.place(b, j)
+			} else {
+				f.add(b)
+			}
+		}
+	}
+	for k := range m.f {
+		m.f[k].endRow(i, x.cols)
+	}
+	return nil
+}
+
+// beginRow starts a row that is reduced piece by piece.
+func (f *folder) beginRow() {
+	if f.axis != overRows {
+		return
+	}
+	f.sum.Reset()
+	f.best.at = -1
+	if !f.arg {
+		f.w.empty(f.acc)
+	}
+}
+
+// place looks for the extreme element in a piece of a row from column j on.
+func (f *folder) place(b *value.Dense, j int) {
+	var at [1]int64
+	argsOf(at[:], b, true, f.least)
+	if v := b.At(0, int(at[0])); f.best.at < 0 || beatsScalar(v, f.best.v, f.least) {
+		f.best.v, f.best.at = v, int64(j)+at[0]
+	}
+}
+
+// endRow writes the result of row i, of n elements.
+func (f *folder) endRow(i, n int) {
+	if f.axis != overRows {
+		return
+	}
+	switch {
+	case f.arg:
+		f.out.I64[i] = f.best.at
+		return
+	case f.exactly(f.elem):
+		f.sum.PutWords(f.acc.I64)
+	}
+	f.out.Set(i, 0, f.w.done(f.acc, f.out.Elem, n))
+}
+
+func beatsScalar(v, best value.Scalar, least bool) bool {
+	if v.Elem.IsFloat() {
+		return beats(v.F, best.F, least)
+	}
+	return beats(v.I, best.I, least)
+}
+
+// argsOf writes the place of the extreme element of every line of d.
+func argsOf(out []int64, d *value.Dense, byRow, least bool) {
+	switch d.Elem {
+	case types.F64:
+		argLines(out, d.F64, d, byRow, least)
+	case types.F32:
+		argLines(out, d.F32, d, byRow, least)
+	case types.Bool:
+		argLines(out, d.Bool, d, byRow, least)
+	default:
+		argLines(out, d.I64, d, byRow, least)
+	}
+}
