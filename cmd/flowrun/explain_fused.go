@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"flow/ir"
+	"flow/ir/op"
 	"flow/lang/source"
 )
 
@@ -55,10 +56,25 @@ func groupOf(g *ir.Graph, id ir.ID) fusedGroup {
 			f.operators = append(f.operators, fusedOperator{body.Nodes[i].Op.Name, body.Nodes[i].Span})
 		}
 	}
-	if v, ok := n.Attrs.Get("fold"); ok {
-		f.operators = append(f.operators, fusedOperator{v.S, n.Span})
+	ends := strings.Fields(n.Attrs.Str("fold"))
+	if len(ends) == 1 {
+		f.operators = append(f.operators, fusedOperator{ends[0], n.Span})
+		return f
+	}
+	for k, name := range ends {
+		f.operators = append(f.operators, fusedOperator{name, resultOf(g, id, k)})
 	}
 	return f
+}
+
+// resultOf is where result k of node id is wanted.
+func resultOf(g *ir.Graph, id ir.ID, k int) source.Span {
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; n.Op.Control == op.Part && g.In(ir.ID(i))[0] == id && n.Attrs.Int("at") == k {
+			return n.Span
+		}
+	}
+	return g.Nodes[id].Span
 }
 
 // printFused writes a paragraph a group: the node, what it reads, an operator a line.
@@ -72,9 +88,11 @@ func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
 		for _, o := range f.operators {
 			place, text := placeAndText(o.at, files)
 			fmt.Fprintf(w, "  %-9s %-20s  %s\n", o.name, place, text)
+			if o.name != "store" { // of what the pass writes to memory besides
+				operators++
+			}
 		}
 		fmt.Fprintln(w)
-		operators += len(f.operators)
 	}
 	if len(groups) == 0 {
 		fmt.Fprintln(w, "nothing is fused")

@@ -1,0 +1,68 @@
+package compiler_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"flow/compiler"
+	"flow/kernels"
+	"flow/runtime/local"
+	"flow/stdlib"
+)
+
+// Fusion saves the memory that it says it does: how many matrices of n x n are lent in all, fused and not. The bytes printed are
+// the same, on any number of workers.
+func TestFusionLendsLess(t *testing.T) {
+	const n = 300 // large enough that scalars and lines do not count
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, text     string
+		fused, unfused int
+	}{
+		{"several reductions of a chain", `
+Y = sqrt(X * 2 + 1) - 0.5
+emit sum(Y)
+emit max(Y)
+emit norm(Y)
+emit sum(rowmean(Y))`, 1, 5},
+		{"stored and reduced", `
+Y = sqrt(X * 2 + 1)
+emit sum(Y)
+emit Y[3, 4]`, 2, 4},
+		{"rows and columns of a cheap chain", `
+D = X * 2 - 1
+emit sum(colsum(D))
+emit sum(rowmax(D))`, 1, 3},
+	} {
+		text := fmt.Sprintf("n = %d\nX = rand(n, n, seed = 1)%s\n", n, c.text)
+		var printed string
+		for k, disable := range [][]string{nil, {"fuse"}} {
+			r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Disable: disable, Verify: true, Std: stdlib.Files})
+			if ds.HasErrors() {
+				t.Fatal(c.name, ds)
+			}
+			for workers := 1; workers <= 8; workers++ {
+				p := &printer{}
+				pool := local.NewPool(workers)
+				rep, err := local.RunPlan(context.Background(), pool, r.Plan, local.EngineOptions{Env: p})
+				pool.Close()
+				if err != nil {
+					t.Fatal(c.name, err)
+				}
+				if printed == "" {
+					printed = p.out.String()
+				} else if printed != p.out.String() {
+					t.Errorf("%s, without %v on %d workers: %s, and before %s", c.name, disable, workers, p.out.String(), printed)
+				}
+				whole := int(rep.BytesLent+rep.BytesReused) / (8 * n * n)
+				if want := []int{c.fused, c.unfused}[k]; k == 0 && whole != want || k == 1 && whole < want {
+					t.Errorf("%s, without %v: %d matrices, want %d", c.name, disable, whole, want)
+				}
+			}
+		}
+	}
+}
