@@ -361,7 +361,20 @@ type ringFold struct {
 func (f ringFold) begin(out *value.Dense, a *value.CSR, x *value.Dense) rowLoop {
 	switch out.Elem {
 	case types.F64:
-		return foldRows(f, out.F64, a, numbersOf[float64](a, types.F64), x.F64, f.empty.F, math.NaN())
+		val := numbersOf[float64](a, types.F64)
+		all := foldRows(f, out.F64, a, val, x.F64, f.empty.F, math.NaN())
+		if f.adds || !f.zeros {
+			return all
+		}
+		return func(lo, hi int) { // as for integers below
+			rows := vec.MaxRowsF64
+			if f.least {
+				rows = vec.MinRowsF64
+			}
+			if rows(out.F64[lo:hi], a.Ptr[lo:hi+1], a.Col, val, x.F64) == int64(a.Cols) {
+				all(lo, hi)
+			}
+		}
 	case types.F32:
 		return foldRows(f, out.F32, a, numbersOf[float32](a, types.F32), x.F32, float32(f.empty.F), float32(math.NaN()))
 	}

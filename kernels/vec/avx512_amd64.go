@@ -189,6 +189,26 @@ func maxRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, st
 //go:noescape
 func minRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)
 
+// maxRowsF64AVX512 is the extreme of 0 and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, nan if one is NaN, and the length of the longest. It reads up to 72 entries beyond a row.
+//
+//go:noescape
+func maxRowsF64AVX512(out *float64, ptr *int64, col *int32, x *float64, rows int, nan float64) (longest int64)
+
+// minRowsF64AVX512 is the extreme of 0 and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, nan if one is NaN, and the length of the longest. It reads up to 72 entries beyond a row.
+//
+//go:noescape
+func minRowsF64AVX512(out *float64, ptr *int64, col *int32, x *float64, rows int, nan float64) (longest int64)
+
+// maxDotsF64AVX512 is the extreme of 0 and val[k] * x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, nan if one is NaN, and the length of the longest. It reads up to 72 entries beyond a row.
+//
+//go:noescape
+func maxDotsF64AVX512(out *float64, ptr *int64, col *int32, val *float64, x *float64, rows int, nan float64) (longest int64)
+
+// minDotsF64AVX512 is the extreme of 0 and val[k] * x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, nan if one is NaN, and the length of the longest. It reads up to 72 entries beyond a row.
+//
+//go:noescape
+func minDotsF64AVX512(out *float64, ptr *int64, col *int32, val *float64, x *float64, rows int, nan float64) (longest int64)
+
 // transposeF64AVX512 turns eight rows of src into eight columns of dst, eight elements of each a round.
 //
 //go:noescape

@@ -6748,6 +6748,352 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxRowsF64AVX512(out *float64, ptr *int64, col *int32, x *float64, rows int, nan float64) (longest int64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+, SSE2
+TEXT ·maxRowsF64AVX512(SB), $0-56
+	MOVQ   ptr+8(FP), AX
+	MOVQ   col+16(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   out+0(FP), BX
+	MOVQ   rows+32(FP), SI
+	MOVSD  nan+40(FP), X0
+	VXORPD Z1, Z1, Z1
+	XORQ   R9, R9
+	MOVQ   $0x0000000000000001, R12
+	MOVQ   (AX), DI
+	TESTQ  SI, SI
+	JZ     done
+
+row:
+	MOVQ    8(AX), R8
+	VMOVAPD Z1, Z2
+	KXORW   K2, K2, K2
+	MOVQ    R8, R10
+	SUBQ    DI, R10
+	CMPQ    R10, R9
+	CMOVQGT R10, R9
+	JMP     test
+
+entries:
+	MOVQ        $0x0000000000000008, R11
+	CMPQ        R10, R11
+	CMOVQLT     R10, R11
+	SHLXQ       R11, R12, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	VMOVDQU32.Z (CX)(DI*4), K1, Y4
+	VMOVAPD     Z1, Z3
+	VGATHERDPD  (DX)(Y4*8), K1, Z3
+	MOVLQSX     256(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     260(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     264(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     268(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     272(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     276(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     280(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     284(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	VCMPPD      $0x03, Z3, Z3, K1
+	KORW        K1, K2, K2
+	VMAXPD      Z3, Z2, Z2
+	ADDQ        $+8, DI
+	SUBQ        $+8, R10
+
+test:
+	TESTQ         R10, R10
+	JG            entries
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMAXPD        Y3, Y2, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VMAXPD        X2, X3, X2
+	VPSHUFD       $0x4e, X2, X3
+	VMAXPD        X3, X2, X2
+	VADDSD        X1, X2, X2
+	KORTESTW      K2, K2
+	JZ            store
+	VMOVAPD       X0, X2
+
+store:
+	VMOVSD X2, (BX)
+	MOVQ   R8, DI
+	ADDQ   $+8, AX
+	ADDQ   $+8, BX
+	DECQ   SI
+	JNZ    row
+
+done:
+	MOVQ R9, longest+48(FP)
+	VZEROUPPER
+	RET
+
+// func minRowsF64AVX512(out *float64, ptr *int64, col *int32, x *float64, rows int, nan float64) (longest int64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+, SSE2
+TEXT ·minRowsF64AVX512(SB), $0-56
+	MOVQ   ptr+8(FP), AX
+	MOVQ   col+16(FP), CX
+	MOVQ   x+24(FP), DX
+	MOVQ   out+0(FP), BX
+	MOVQ   rows+32(FP), SI
+	MOVSD  nan+40(FP), X0
+	VXORPD Z1, Z1, Z1
+	XORQ   R9, R9
+	MOVQ   $0x0000000000000001, R12
+	MOVQ   (AX), DI
+	TESTQ  SI, SI
+	JZ     done
+
+row:
+	MOVQ    8(AX), R8
+	VMOVAPD Z1, Z2
+	KXORW   K2, K2, K2
+	MOVQ    R8, R10
+	SUBQ    DI, R10
+	CMPQ    R10, R9
+	CMOVQGT R10, R9
+	JMP     test
+
+entries:
+	MOVQ        $0x0000000000000008, R11
+	CMPQ        R10, R11
+	CMOVQLT     R10, R11
+	SHLXQ       R11, R12, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	VMOVDQU32.Z (CX)(DI*4), K1, Y4
+	VMOVAPD     Z1, Z3
+	VGATHERDPD  (DX)(Y4*8), K1, Z3
+	MOVLQSX     256(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     260(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     264(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     268(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     272(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     276(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     280(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	MOVLQSX     284(CX)(DI*4), R11
+	PREFETCHT0  (DX)(R11*8)
+	VCMPPD      $0x03, Z3, Z3, K1
+	KORW        K1, K2, K2
+	VMINPD      Z3, Z2, Z2
+	ADDQ        $+8, DI
+	SUBQ        $+8, R10
+
+test:
+	TESTQ         R10, R10
+	JG            entries
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMINPD        Y3, Y2, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VMINPD        X2, X3, X2
+	VPSHUFD       $0x4e, X2, X3
+	VMINPD        X3, X2, X2
+	VADDSD        X1, X2, X2
+	KORTESTW      K2, K2
+	JZ            store
+	VMOVAPD       X0, X2
+
+store:
+	VMOVSD X2, (BX)
+	MOVQ   R8, DI
+	ADDQ   $+8, AX
+	ADDQ   $+8, BX
+	DECQ   SI
+	JNZ    row
+
+done:
+	MOVQ R9, longest+48(FP)
+	VZEROUPPER
+	RET
+
+// func maxDotsF64AVX512(out *float64, ptr *int64, col *int32, val *float64, x *float64, rows int, nan float64) (longest int64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+, SSE2
+TEXT ·maxDotsF64AVX512(SB), $0-64
+	MOVQ   ptr+8(FP), AX
+	MOVQ   col+16(FP), CX
+	MOVQ   x+32(FP), DX
+	MOVQ   out+0(FP), BX
+	MOVQ   rows+40(FP), SI
+	MOVQ   val+24(FP), R9
+	MOVSD  nan+48(FP), X0
+	VXORPD Z1, Z1, Z1
+	XORQ   R10, R10
+	MOVQ   $0x0000000000000001, R13
+	MOVQ   (AX), DI
+	TESTQ  SI, SI
+	JZ     done
+
+row:
+	MOVQ    8(AX), R8
+	VMOVAPD Z1, Z2
+	KXORW   K2, K2, K2
+	MOVQ    R8, R11
+	SUBQ    DI, R11
+	CMPQ    R11, R10
+	CMOVQGT R11, R10
+	JMP     test
+
+entries:
+	MOVQ        $0x0000000000000008, R12
+	CMPQ        R11, R12
+	CMOVQLT     R11, R12
+	SHLXQ       R12, R13, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVDQU32.Z (CX)(DI*4), K1, Y4
+	VMOVUPD.Z   (R9)(DI*8), K1, Z5
+	VMOVAPD     Z1, Z3
+	VGATHERDPD  (DX)(Y4*8), K1, Z3
+	MOVLQSX     256(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     260(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     264(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     268(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     272(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     276(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     280(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     284(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	VMULPD      Z5, Z3, Z3
+	VCMPPD      $0x03, Z3, Z3, K1
+	KORW        K1, K2, K2
+	VMAXPD      Z3, Z2, Z2
+	ADDQ        $+8, DI
+	SUBQ        $+8, R11
+
+test:
+	TESTQ         R11, R11
+	JG            entries
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMAXPD        Y3, Y2, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VMAXPD        X2, X3, X2
+	VPSHUFD       $0x4e, X2, X3
+	VMAXPD        X3, X2, X2
+	VADDSD        X1, X2, X2
+	KORTESTW      K2, K2
+	JZ            store
+	VMOVAPD       X0, X2
+
+store:
+	VMOVSD X2, (BX)
+	MOVQ   R8, DI
+	ADDQ   $+8, AX
+	ADDQ   $+8, BX
+	DECQ   SI
+	JNZ    row
+
+done:
+	MOVQ R10, longest+56(FP)
+	VZEROUPPER
+	RET
+
+// func minDotsF64AVX512(out *float64, ptr *int64, col *int32, val *float64, x *float64, rows int, nan float64) (longest int64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+, SSE2
+TEXT ·minDotsF64AVX512(SB), $0-64
+	MOVQ   ptr+8(FP), AX
+	MOVQ   col+16(FP), CX
+	MOVQ   x+32(FP), DX
+	MOVQ   out+0(FP), BX
+	MOVQ   rows+40(FP), SI
+	MOVQ   val+24(FP), R9
+	MOVSD  nan+48(FP), X0
+	VXORPD Z1, Z1, Z1
+	XORQ   R10, R10
+	MOVQ   $0x0000000000000001, R13
+	MOVQ   (AX), DI
+	TESTQ  SI, SI
+	JZ     done
+
+row:
+	MOVQ    8(AX), R8
+	VMOVAPD Z1, Z2
+	KXORW   K2, K2, K2
+	MOVQ    R8, R11
+	SUBQ    DI, R11
+	CMPQ    R11, R10
+	CMOVQGT R11, R10
+	JMP     test
+
+entries:
+	MOVQ        $0x0000000000000008, R12
+	CMPQ        R11, R12
+	CMOVQLT     R11, R12
+	SHLXQ       R12, R13, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVDQU32.Z (CX)(DI*4), K1, Y4
+	VMOVUPD.Z   (R9)(DI*8), K1, Z5
+	VMOVAPD     Z1, Z3
+	VGATHERDPD  (DX)(Y4*8), K1, Z3
+	MOVLQSX     256(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     260(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     264(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     268(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     272(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     276(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     280(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     284(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	VMULPD      Z5, Z3, Z3
+	VCMPPD      $0x03, Z3, Z3, K1
+	KORW        K1, K2, K2
+	VMINPD      Z3, Z2, Z2
+	ADDQ        $+8, DI
+	SUBQ        $+8, R11
+
+test:
+	TESTQ         R11, R11
+	JG            entries
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMINPD        Y3, Y2, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VMINPD        X2, X3, X2
+	VPSHUFD       $0x4e, X2, X3
+	VMINPD        X3, X2, X2
+	VADDSD        X1, X2, X2
+	KORTESTW      K2, K2
+	JZ            store
+	VMOVAPD       X0, X2
+
+store:
+	VMOVSD X2, (BX)
+	MOVQ   R8, DI
+	ADDQ   $+8, AX
+	ADDQ   $+8, BX
+	DECQ   SI
+	JNZ    row
+
+done:
+	MOVQ R10, longest+56(FP)
+	VZEROUPPER
+	RET
+
 // func transposeF64AVX512(dst *float64, dstStep int, src *float64, srcStep int, rounds int)
 // Requires: AVX, AVX512F
 TEXT ·transposeF64AVX512(SB), $0-40

@@ -8,3 +8,9 @@ func maxRows(_, _ []int64, _ []int32, _ []int64, _ int64) (n int, longest int64)
 func minRows(_, _ []int64, _ []int32, _ []int64, _ int64) (n int, longest int64) { return 0, 0 }
 func sumRows(_ []float64, _ []int64, _ []int32, _ []float64) (n int)             { return 0 }
 func dotRows(_ []float64, _ []int64, _ []int32, _, _ []float64) (n int)          { return 0 }
+func maxRowsF64(_ []float64, _ []int64, _ []int32, _, _ []float64) (n int, longest int64) {
+	return 0, 0
+}
+func minRowsF64(_ []float64, _ []int64, _ []int32, _, _ []float64) (n int, longest int64) {
+	return 0, 0
+}

@@ -43,6 +43,34 @@ func TestSparseRows(t *testing.T) {
 		}
 		SumRowsF64(sum, ptr, col, xf)
 		DotRowsF64(dot, ptr, col, val, xf)
+		odd := make([]float64, n) // numbers that an instruction treats otherwise than max and min do
+		for k := range odd {
+			odd[k] = []float64{xf[k], -xf[k], 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), -xf[k]}[r.IntN(7)]
+			if trial%3 == 0 && r.IntN(40) == 0 {
+				odd[k] = math.Float64frombits(0xfff8000000000000 | uint64(r.IntN(9)))
+			}
+		}
+		for _, v := range [][]float64{nil, val} {
+			got := [2][]float64{make([]float64, rows), make([]float64, rows)}
+			if a, b := MaxRowsF64(got[0], ptr, col, v, odd), MinRowsF64(got[1], ptr, col, v, odd); a != longest || b != longest {
+				t.Fatalf("longest rows %d, %d and %d", longest, a, b)
+			}
+			for i := range rows {
+				want := [2]float64{}
+				for k := ptr[i]; k < ptr[i+1]; k++ {
+					p := odd[col[k]]
+					if v != nil {
+						p *= v[k]
+					}
+					want[0], want[1] = max(want[0], p), min(want[1], p)
+				}
+				for q, w := range want {
+					if w += 0; math.Float64bits(w) != math.Float64bits(got[q][i]) && !(w != w && math.Float64bits(got[q][i]) == math.Float64bits(math.NaN())) {
+						t.Fatalf("row %d of %d entries: %v, not %v", i, ptr[i+1]-ptr[i], got[q][i], w)
+					}
+				}
+			}
+		}
 		want := int64(0)
 		for i := range rows {
 			a, b, s, d := start, start, 0.0, 0.0

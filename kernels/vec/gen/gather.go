@@ -108,6 +108,102 @@ func (e *emitter) extremeRows() {
 	}
 }
 
+// extremeRowsF64 writes maxRowsF64 and its like: the extreme of zero and what the entries of a row give, x[col[k]] or val[k] x[col[k]]. Lanes that the
+// mask leaves out hold zero, which takes part anyway. VMAXPD forgets a NaN in its first source, so NaNs are looked for beside it; the sum with zero at the
+// end makes -0 zero.
+func (e *emitter) extremeRowsF64() {
+	for _, f := range []struct {
+		name   string
+		least  bool
+		valued bool
+	}{{"maxRowsF64", false, false}, {"minRowsF64", true, false}, {"maxDotsF64", false, true}, {"minDotsF64", true, true}} {
+		pick := func(a, b, d operand.Op) {
+			if f.least {
+				e.VMINPD(a, b, d)
+			} else {
+				e.VMAXPD(a, b, d)
+			}
+		}
+		params, what := "func(out *float64, ptr *int64, col *int32, x *float64, rows int, nan float64) (longest int64)", "x[col[k]]"
+		if f.valued {
+			params, what = "func(out *float64, ptr *int64, col *int32, val, x *float64, rows int, nan float64) (longest int64)", "val[k] * x[col[k]]"
+		}
+		r := e.sparseRows(f.name+e.name, params, fmt.Sprintf("is the extreme of 0 and %s for ptr[i] <= k < ptr[i+1], of each row, nan if one is NaN, and the "+
+			"length of the longest. It reads up to %d entries beyond a row.", what, gatherAhead+gatherStep))
+		var val reg.Register
+		if f.valued {
+			val = e.param("val")
+		}
+		longest, n, some, one := e.GP64(), e.GP64(), e.GP64(), e.GP64()
+		nan, zero := e.XMM(), e.vector()
+		e.Load(e.Param("nan"), nan)
+		e.VXORPD(zero, zero, zero)
+		e.XORQ(longest, longest)
+		e.MOVQ(operand.U64(1), one)
+		e.MOVQ(operand.Mem{Base: r.ptr}, r.k)
+		e.TESTQ(r.rows, r.rows)
+		e.JZ(operand.LabelRef("done"))
+		e.Label("row")
+		acc, got, idx, mask, bad, found := e.vector(), e.vector(), e.YMM(), e.K(), e.K(), e.K()
+		e.MOVQ(operand.Mem{Base: r.ptr, Disp: 8}, r.end)
+		e.VMOVAPD(zero, acc)
+		e.KXORW(found, found, found)
+		e.MOVQ(r.end, n)
+		e.SUBQ(r.k, n)
+		e.CMPQ(n, longest)
+		e.CMOVQGT(n, longest)
+		e.JMP(operand.LabelRef("test"))
+		e.Label("entries")
+		eight := e.GP64()
+		e.MOVQ(operand.U64(gatherStep), eight)
+		e.CMPQ(n, eight)
+		e.CMOVQLT(n, eight)
+		e.SHLXQ(eight, one, some)
+		e.DECQ(some)
+		e.KMOVW(some.As32(), mask)
+		e.VMOVDQU32_Z(operand.Mem{Base: r.col, Index: r.k, Scale: 4}, mask, idx)
+		v := e.vector()
+		if f.valued {
+			e.VMOVUPD_Z(operand.Mem{Base: val, Index: r.k, Scale: 8}, mask, v)
+		}
+		e.VMOVAPD(zero, got)
+		e.VGATHERDPD(operand.Mem{Base: r.x, Index: idx, Scale: 8}, mask, got)
+		e.ask(r, gatherStep)
+		if f.valued {
+			e.VMULPD(v, got, got)
+		}
+		e.VCMPPD(operand.U8(3), got, got, bad) // unordered
+		e.KORW(bad, found, found)
+		pick(got, acc, acc)
+		e.ADDQ(operand.I8(gatherStep), r.k)
+		e.SUBQ(operand.I8(gatherStep), n)
+		e.Label("test")
+		e.TESTQ(n, n)
+		e.JG(operand.LabelRef("entries"))
+		half, quarter, other := e.YMM(), e.XMM(), e.XMM()
+		e.VEXTRACTF64X4(operand.Imm(1), acc, half)
+		pick(half, acc.AsY(), half)
+		e.VEXTRACTF128(operand.Imm(1), half, quarter)
+		pick(quarter, half.AsX(), quarter)
+		e.VPSHUFD(operand.Imm(0x4e), quarter, other)
+		pick(other, quarter, quarter)
+		e.VADDSD(zero.AsX(), quarter, quarter)
+		e.KORTESTW(found, found)
+		e.JZ(operand.LabelRef("store"))
+		e.VMOVAPD(nan, quarter)
+		e.Label("store")
+		e.VMOVSD(quarter, operand.Mem{Base: r.out})
+		e.MOVQ(r.end, r.k)
+		e.ADDQ(operand.I8(8), r.ptr)
+		e.ADDQ(operand.I8(8), r.out)
+		e.DECQ(r.rows)
+		e.JNZ(operand.LabelRef("row"))
+		e.Label("done")
+		e.Store(longest, e.ReturnIndex(0))
+		e.finish()
+	}
+}
+
 // chainRows writes the chains of a sparse matrix and a column, of which the order is the meaning: one element after the other.
 // Without values an entry is 1, and the step of the chain an addition.
 func (e *emitter) chainRows() {

@@ -38,6 +38,7 @@ func main() {
 			e.widens()
 			e.triples()
 			e.extremeRows()
+			e.extremeRowsF64()
 			e.transpose()
 			e.tiles()
 		} else {
