@@ -55,9 +55,9 @@ type machine struct {
 	rows, cols int  // of the index space
 	dense      bool // every operand is a constant or lies in memory like the index space, without gaps
 
-	f     []folder // of the reductions of a pipeline, which share:
-	made  blockRoom
-	tiles tileBuffers
+	f      []folder // of the reductions of a pipeline, which share:
+	made   blockRoom
+	blocks blockCode
 }
 
 // operand is an input of one call.
@@ -150,6 +150,7 @@ func (m *machine) release() {
 	clear(m.regs[:cap(m.regs)])
 	clear(m.shifted[:cap(m.shifted)])
 	clear(m.links[:cap(m.links)])
+	m.blocks.release()
 }
 
 // bind lays the registers over slabs and looks at the operands.

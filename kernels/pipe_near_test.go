@@ -11,8 +11,7 @@ import (
 	"flow/kernels/exact"
 )
 
-// A sum over elements whose sizes change on the way is that of the exact accumulator, and the cascade for elements near one
-// another takes what is near, again after it has met what is not.
+// A sum over elements whose sizes change on the way, which the cascades take in turn, is that of the exact accumulator.
 func TestSumOfChangingSizes(t *testing.T) {
 	const block, blocks = loopUnit, 24
 	r := rand.New(rand.NewPCG(51, 52))
@@ -31,7 +30,7 @@ func TestSumOfChangingSizes(t *testing.T) {
 	}
 	d := fused()[1]
 	c := &op.Call{Def: d, In: []value.Value{x}, Type: types.ScalarOf(types.F64),
-		Body:  &op.Program{In: []op.Operand{{Elem: types.F64}}, Steps: []op.Step{{Def: resolveRow("abs"), Args: []int{0}, Elem: types.F64}}},
+		Body:  &op.Program{In: []op.Operand{{Elem: types.F64}}, Steps: []op.Step{{Def: elementwiseRow("abs"), Args: []int{0}, Elem: types.F64}}},
 		Attrs: op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str("sum")}, op.Attr{Name: "rows", Val: op.Int(1)}, op.Attr{Name: "cols", Val: op.Int(x.Cols)})}
 	if err := d.Kernel(c); err != nil {
 		t.Fatal(err)
@@ -45,7 +44,7 @@ func TestSumOfChangingSizes(t *testing.T) {
 	}
 }
 
-func resolveRow(name string) *op.Def {
+func elementwiseRow(name string) *op.Def {
 	for _, d := range elementwise() {
 		if d.Name == name {
 			return d

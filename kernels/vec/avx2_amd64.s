@@ -1513,157 +1513,162 @@ next:
 	ADDQ 8(DI), R9
 	MOVQ (DI), R8
 	ADDQ $0x18, DI
-	CMPQ R8, $0x0f
-	JGE  from15
-	CMPQ R8, $0x07
-	JGE  from7
-	CMPQ R8, $0x03
-	JGE  from3
+	CMPQ R8, $0x10
+	JGE  from16
+	CMPQ R8, $0x08
+	JGE  from8
+	CMPQ R8, $0x04
+	JGE  from4
+	CMPQ R8, $0x02
+	JGE  from2
 	CMPQ R8, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ R8, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ R8, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ R8, $0x05
-	JGE  from5
-	CMPQ R8, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ R8, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ R8, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ R8, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ R8, $0x0b
-	JGE  from11
-	CMPQ R8, $0x09
-	JGE  from9
-	CMPQ R8, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ R8, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ R8, $0x0d
-	JGE  from13
 	CMPQ R8, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ R8, $0x0a
+	JGE  from10
+	CMPQ R8, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ R8, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ R8, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ R8, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ R8, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ R8, $0x17
-	JGE  from23
-	CMPQ R8, $0x13
-	JGE  from19
-	CMPQ R8, $0x11
-	JGE  from17
-	CMPQ R8, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
-	JMP op16
-
-from17:
-	CMPQ R8, $0x12
-	JGE  from18
-	JMP  op17
-
-from18:
-	JMP op18
-
-from19:
-	CMPQ R8, $0x15
-	JGE  from21
-	CMPQ R8, $0x14
-	JGE  from20
-	JMP  op19
-
-from20:
-	JMP op20
-
-from21:
-	CMPQ R8, $0x16
-	JGE  from22
-	JMP  op21
-
-from22:
-	JMP op22
-
-from23:
-	CMPQ R8, $0x1b
-	JGE  from27
-	CMPQ R8, $0x19
-	JGE  from25
 	CMPQ R8, $0x18
 	JGE  from24
-	JMP  op23
+	CMPQ R8, $0x14
+	JGE  from20
+	CMPQ R8, $0x12
+	JGE  from18
+	CMPQ R8, $0x11
+	JGE  from17
+	JMP  op16
+
+from17:
+	JMP op17
+
+from18:
+	CMPQ R8, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
+
+from20:
+	CMPQ R8, $0x16
+	JGE  from22
+	CMPQ R8, $0x15
+	JGE  from21
+	JMP  op20
+
+from21:
+	JMP op21
+
+from22:
+	CMPQ R8, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
 
 from24:
-	JMP op24
-
-from25:
-	CMPQ R8, $0x1a
-	JGE  from26
-	JMP  op25
-
-from26:
-	JMP op26
-
-from27:
-	CMPQ R8, $0x1d
-	JGE  from29
 	CMPQ R8, $0x1c
 	JGE  from28
-	JMP  op27
+	CMPQ R8, $0x1a
+	JGE  from26
+	CMPQ R8, $0x19
+	JGE  from25
+	JMP  op24
+
+from25:
+	JMP op25
+
+from26:
+	CMPQ R8, $0x1b
+	JGE  from27
+	JMP  op26
+
+from27:
+	JMP op27
 
 from28:
-	JMP op28
-
-from29:
 	CMPQ R8, $0x1e
 	JGE  from30
-	JMP  op29
+	CMPQ R8, $0x1d
+	JGE  from29
+	JMP  op28
+
+from29:
+	JMP op29
 
 from30:
-	JMP op30
+	CMPQ R8, $0x1f
+	JGE  from31
+	JMP  op30
+
+from31:
+	JMP op31
 
 op1:
 	// load
@@ -1920,6 +1925,10 @@ op14:
 	JMP      next
 
 op15:
+	// turn
+	JMP next
+
+op16:
 	// sum
 	VMOVUPD 256(DX), Y8
 	VMOVUPD (DX), Y9
@@ -2085,7 +2094,7 @@ op15:
 	VXORPD  Y7, Y7, Y7
 	JMP     next
 
-op16:
+op17:
 	// squares
 	VMOVUPD     192(DX), Y8
 	VMOVUPD     (DX), Y9
@@ -2447,7 +2456,7 @@ op16:
 	VXORPD      Y7, Y7, Y7
 	JMP         next
 
-op17:
+op18:
 	// nearSum
 	VMOVUPD 256(DX), Y8
 	VMOVUPD 544(DX), Y9
@@ -2575,7 +2584,7 @@ op17:
 	VMOVUPD Y9, 544(DX)
 	JMP     next
 
-op18:
+op19:
 	// exp
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -2645,7 +2654,7 @@ lanes1:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op19:
+op20:
 	// expm1
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -2726,7 +2735,7 @@ lanes2:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op20:
+op21:
 	// tanh
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -2826,7 +2835,7 @@ lanes3:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op21:
+op22:
 	// sinh
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -2934,7 +2943,7 @@ lanes4:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op22:
+op23:
 	// cosh
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3024,7 +3033,7 @@ lanes5:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op23:
+op24:
 	// sigmoid
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3119,7 +3128,7 @@ lanes6:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op24:
+op25:
 	// log
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3196,7 +3205,7 @@ lanes7:
 	VMOVUPD     224(BX), Y7
 	JMP         next
 
-op25:
+op26:
 	// log2
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3276,7 +3285,7 @@ lanes8:
 	VMOVUPD     224(BX), Y7
 	JMP         next
 
-op26:
+op27:
 	// log10
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3358,7 +3367,7 @@ lanes9:
 	VMOVUPD     224(BX), Y7
 	JMP         next
 
-op27:
+op28:
 	// log1p
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3449,7 +3458,7 @@ lanes10:
 	VMOVUPD     224(BX), Y7
 	JMP         next
 
-op28:
+op29:
 	// sin
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3714,7 +3723,7 @@ end12:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op29:
+op30:
 	// cos
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3976,7 +3985,7 @@ end14:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op30:
+op31:
 	// tan
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -4291,157 +4300,162 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x0f
-	JGE  from15
-	CMPQ DI, $0x07
-	JGE  from7
-	CMPQ DI, $0x03
-	JGE  from3
+	CMPQ DI, $0x10
+	JGE  from16
+	CMPQ DI, $0x08
+	JGE  from8
+	CMPQ DI, $0x04
+	JGE  from4
+	CMPQ DI, $0x02
+	JGE  from2
 	CMPQ DI, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ DI, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ DI, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ DI, $0x05
-	JGE  from5
-	CMPQ DI, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ DI, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ DI, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ DI, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ DI, $0x0b
-	JGE  from11
-	CMPQ DI, $0x09
-	JGE  from9
-	CMPQ DI, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ DI, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ DI, $0x0d
-	JGE  from13
 	CMPQ DI, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ DI, $0x0a
+	JGE  from10
+	CMPQ DI, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ DI, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ DI, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ DI, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ DI, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ DI, $0x17
-	JGE  from23
-	CMPQ DI, $0x13
-	JGE  from19
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
-	JMP op16
-
-from17:
-	CMPQ DI, $0x12
-	JGE  from18
-	JMP  op17
-
-from18:
-	JMP op18
-
-from19:
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x14
-	JGE  from20
-	JMP  op19
-
-from20:
-	JMP op20
-
-from21:
-	CMPQ DI, $0x16
-	JGE  from22
-	JMP  op21
-
-from22:
-	JMP op22
-
-from23:
-	CMPQ DI, $0x1b
-	JGE  from27
-	CMPQ DI, $0x19
-	JGE  from25
 	CMPQ DI, $0x18
 	JGE  from24
-	JMP  op23
+	CMPQ DI, $0x14
+	JGE  from20
+	CMPQ DI, $0x12
+	JGE  from18
+	CMPQ DI, $0x11
+	JGE  from17
+	JMP  op16
+
+from17:
+	JMP op17
+
+from18:
+	CMPQ DI, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
+
+from20:
+	CMPQ DI, $0x16
+	JGE  from22
+	CMPQ DI, $0x15
+	JGE  from21
+	JMP  op20
+
+from21:
+	JMP op21
+
+from22:
+	CMPQ DI, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
 
 from24:
-	JMP op24
-
-from25:
-	CMPQ DI, $0x1a
-	JGE  from26
-	JMP  op25
-
-from26:
-	JMP op26
-
-from27:
-	CMPQ DI, $0x1d
-	JGE  from29
 	CMPQ DI, $0x1c
 	JGE  from28
-	JMP  op27
+	CMPQ DI, $0x1a
+	JGE  from26
+	CMPQ DI, $0x19
+	JGE  from25
+	JMP  op24
+
+from25:
+	JMP op25
+
+from26:
+	CMPQ DI, $0x1b
+	JGE  from27
+	JMP  op26
+
+from27:
+	JMP op27
 
 from28:
-	JMP op28
-
-from29:
 	CMPQ DI, $0x1e
 	JGE  from30
-	JMP  op29
+	CMPQ DI, $0x1d
+	JGE  from29
+	JMP  op28
+
+from29:
+	JMP op29
 
 from30:
-	JMP op30
+	CMPQ DI, $0x1f
+	JGE  from31
+	JMP  op30
+
+from31:
+	JMP op31
 
 op1:
 	// load
@@ -4698,6 +4712,7 @@ op14:
 	JMP      next
 
 op15:
+	// turn
 	JMP next
 
 op16:
@@ -4707,6 +4722,9 @@ op17:
 	JMP next
 
 op18:
+	JMP next
+
+op19:
 	// exp
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4777,7 +4795,7 @@ lanes17:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op19:
+op20:
 	// expm1
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4859,7 +4877,7 @@ lanes18:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op20:
+op21:
 	// tanh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4960,7 +4978,7 @@ lanes19:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op21:
+op22:
 	// sinh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5069,7 +5087,7 @@ lanes20:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op22:
+op23:
 	// cosh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5160,7 +5178,7 @@ lanes21:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op23:
+op24:
 	// sigmoid
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5256,7 +5274,7 @@ lanes22:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op24:
+op25:
 	// log
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5334,7 +5352,7 @@ lanes23:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op25:
+op26:
 	// log2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5415,7 +5433,7 @@ lanes24:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op26:
+op27:
 	// log10
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5498,7 +5516,7 @@ lanes25:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op27:
+op28:
 	// log1p
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5590,7 +5608,7 @@ lanes26:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op28:
+op29:
 	// sin
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5856,7 +5874,7 @@ end28:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op29:
+op30:
 	// cos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6119,7 +6137,7 @@ end30:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op30:
+op31:
 	// tan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)

@@ -214,12 +214,7 @@ func minDotsF64AVX512(out *float64, ptr *int64, col *int32, val *float64, x *flo
 //go:noescape
 func transposeF64AVX512(dst *float64, dstStep int, src *float64, srcStep int, rounds int)
 
-// copyTileAVX512 copies rows of 256 bytes that are so many bytes apart.
+// blocksF64AVX512 runs the links on n blocks of 8 x 8; see gen/blocks.go.
 //
 //go:noescape
-func copyTileAVX512(dst *float64, dstStep int, src *float64, srcStep int, rows int)
-
-// streamTileAVX512 copies rows of 256 bytes that are so many bytes apart.
-//
-//go:noescape
-func streamTileAVX512(dst *float64, dstStep int, src *float64, srcStep int, rows int)
+func blocksF64AVX512(code *uint64, n int)

@@ -1556,157 +1556,162 @@ next:
 	ADDQ 8(DI), R9
 	MOVQ (DI), R8
 	ADDQ $0x18, DI
-	CMPQ R8, $0x0f
-	JGE  from15
-	CMPQ R8, $0x07
-	JGE  from7
-	CMPQ R8, $0x03
-	JGE  from3
+	CMPQ R8, $0x10
+	JGE  from16
+	CMPQ R8, $0x08
+	JGE  from8
+	CMPQ R8, $0x04
+	JGE  from4
+	CMPQ R8, $0x02
+	JGE  from2
 	CMPQ R8, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ R8, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ R8, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ R8, $0x05
-	JGE  from5
-	CMPQ R8, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ R8, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ R8, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ R8, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ R8, $0x0b
-	JGE  from11
-	CMPQ R8, $0x09
-	JGE  from9
-	CMPQ R8, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ R8, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ R8, $0x0d
-	JGE  from13
 	CMPQ R8, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ R8, $0x0a
+	JGE  from10
+	CMPQ R8, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ R8, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ R8, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ R8, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ R8, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ R8, $0x17
-	JGE  from23
-	CMPQ R8, $0x13
-	JGE  from19
-	CMPQ R8, $0x11
-	JGE  from17
-	CMPQ R8, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
-	JMP op16
-
-from17:
-	CMPQ R8, $0x12
-	JGE  from18
-	JMP  op17
-
-from18:
-	JMP op18
-
-from19:
-	CMPQ R8, $0x15
-	JGE  from21
-	CMPQ R8, $0x14
-	JGE  from20
-	JMP  op19
-
-from20:
-	JMP op20
-
-from21:
-	CMPQ R8, $0x16
-	JGE  from22
-	JMP  op21
-
-from22:
-	JMP op22
-
-from23:
-	CMPQ R8, $0x1b
-	JGE  from27
-	CMPQ R8, $0x19
-	JGE  from25
 	CMPQ R8, $0x18
 	JGE  from24
-	JMP  op23
+	CMPQ R8, $0x14
+	JGE  from20
+	CMPQ R8, $0x12
+	JGE  from18
+	CMPQ R8, $0x11
+	JGE  from17
+	JMP  op16
+
+from17:
+	JMP op17
+
+from18:
+	CMPQ R8, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
+
+from20:
+	CMPQ R8, $0x16
+	JGE  from22
+	CMPQ R8, $0x15
+	JGE  from21
+	JMP  op20
+
+from21:
+	JMP op21
+
+from22:
+	CMPQ R8, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
 
 from24:
-	JMP op24
-
-from25:
-	CMPQ R8, $0x1a
-	JGE  from26
-	JMP  op25
-
-from26:
-	JMP op26
-
-from27:
-	CMPQ R8, $0x1d
-	JGE  from29
 	CMPQ R8, $0x1c
 	JGE  from28
-	JMP  op27
+	CMPQ R8, $0x1a
+	JGE  from26
+	CMPQ R8, $0x19
+	JGE  from25
+	JMP  op24
+
+from25:
+	JMP op25
+
+from26:
+	CMPQ R8, $0x1b
+	JGE  from27
+	JMP  op26
+
+from27:
+	JMP op27
 
 from28:
-	JMP op28
-
-from29:
 	CMPQ R8, $0x1e
 	JGE  from30
-	JMP  op29
+	CMPQ R8, $0x1d
+	JGE  from29
+	JMP  op28
+
+from29:
+	JMP op29
 
 from30:
-	JMP op30
+	CMPQ R8, $0x1f
+	JGE  from31
+	JMP  op30
+
+from31:
+	JMP op31
 
 op1:
 	// load
@@ -1963,6 +1968,10 @@ op14:
 	JMP        next
 
 op15:
+	// turn
+	JMP next
+
+op16:
 	// sum
 	VMOVUPD 512(DX), Z8
 	VMOVUPD (DX), Z12
@@ -2120,7 +2129,7 @@ op15:
 	VMOVUPD Z8, 512(DX)
 	JMP     next
 
-op16:
+op17:
 	// squares
 	VMOVUPD     384(DX), Z8
 	VMOVUPD     (DX), Z12
@@ -2474,7 +2483,7 @@ op16:
 	VMOVUPD     Z8, 384(DX)
 	JMP         next
 
-op17:
+op18:
 	// nearSum
 	VMOVUPD    512(DX), Z8
 	VMOVUPD    1088(DX), Z12
@@ -2594,7 +2603,7 @@ op17:
 	VMOVUPD    Z12, 1088(DX)
 	JMP        next
 
-op18:
+op19:
 	// exp
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -2658,7 +2667,7 @@ lanes1:
 	VMOVUPD           448(BX), Z7
 	JMP               next
 
-op19:
+op20:
 	// expm1
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -2739,7 +2748,7 @@ lanes2:
 	VMOVUPD           448(BX), Z7
 	JMP               next
 
-op20:
+op21:
 	// tanh
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -2839,7 +2848,7 @@ lanes3:
 	VMOVUPD           448(BX), Z7
 	JMP               next
 
-op21:
+op22:
 	// sinh
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -2947,7 +2956,7 @@ lanes4:
 	VMOVUPD           448(BX), Z7
 	JMP               next
 
-op22:
+op23:
 	// cosh
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -3037,7 +3046,7 @@ lanes5:
 	VMOVUPD           448(BX), Z7
 	JMP               next
 
-op23:
+op24:
 	// sigmoid
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -3120,7 +3129,7 @@ lanes6:
 	VMOVUPD           448(BX), Z7
 	JMP               next
 
-op24:
+op25:
 	// log
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -3199,7 +3208,7 @@ lanes7:
 	VMOVUPD          448(BX), Z7
 	JMP              next
 
-op25:
+op26:
 	// log2
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -3281,7 +3290,7 @@ lanes8:
 	VMOVUPD          448(BX), Z7
 	JMP              next
 
-op26:
+op27:
 	// log10
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -3365,7 +3374,7 @@ lanes9:
 	VMOVUPD          448(BX), Z7
 	JMP              next
 
-op27:
+op28:
 	// log1p
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -3458,7 +3467,7 @@ lanes10:
 	VMOVUPD          448(BX), Z7
 	JMP              next
 
-op28:
+op29:
 	// sin
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -3723,7 +3732,7 @@ end12:
 	VMOVUPD          448(BX), Z7
 	JMP              next
 
-op29:
+op30:
 	// cos
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -3985,7 +3994,7 @@ end14:
 	VMOVUPD          448(BX), Z7
 	JMP              next
 
-op30:
+op31:
 	// tan
 	VMOVUPD Z0, (BX)
 	VMOVUPD Z1, 64(BX)
@@ -4302,157 +4311,162 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x0f
-	JGE  from15
-	CMPQ DI, $0x07
-	JGE  from7
-	CMPQ DI, $0x03
-	JGE  from3
+	CMPQ DI, $0x10
+	JGE  from16
+	CMPQ DI, $0x08
+	JGE  from8
+	CMPQ DI, $0x04
+	JGE  from4
+	CMPQ DI, $0x02
+	JGE  from2
 	CMPQ DI, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ DI, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ DI, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ DI, $0x05
-	JGE  from5
-	CMPQ DI, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ DI, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ DI, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ DI, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ DI, $0x0b
-	JGE  from11
-	CMPQ DI, $0x09
-	JGE  from9
-	CMPQ DI, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ DI, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ DI, $0x0d
-	JGE  from13
 	CMPQ DI, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ DI, $0x0a
+	JGE  from10
+	CMPQ DI, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ DI, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ DI, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ DI, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ DI, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ DI, $0x17
-	JGE  from23
-	CMPQ DI, $0x13
-	JGE  from19
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
-	JMP op16
-
-from17:
-	CMPQ DI, $0x12
-	JGE  from18
-	JMP  op17
-
-from18:
-	JMP op18
-
-from19:
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x14
-	JGE  from20
-	JMP  op19
-
-from20:
-	JMP op20
-
-from21:
-	CMPQ DI, $0x16
-	JGE  from22
-	JMP  op21
-
-from22:
-	JMP op22
-
-from23:
-	CMPQ DI, $0x1b
-	JGE  from27
-	CMPQ DI, $0x19
-	JGE  from25
 	CMPQ DI, $0x18
 	JGE  from24
-	JMP  op23
+	CMPQ DI, $0x14
+	JGE  from20
+	CMPQ DI, $0x12
+	JGE  from18
+	CMPQ DI, $0x11
+	JGE  from17
+	JMP  op16
+
+from17:
+	JMP op17
+
+from18:
+	CMPQ DI, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
+
+from20:
+	CMPQ DI, $0x16
+	JGE  from22
+	CMPQ DI, $0x15
+	JGE  from21
+	JMP  op20
+
+from21:
+	JMP op21
+
+from22:
+	CMPQ DI, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
 
 from24:
-	JMP op24
-
-from25:
-	CMPQ DI, $0x1a
-	JGE  from26
-	JMP  op25
-
-from26:
-	JMP op26
-
-from27:
-	CMPQ DI, $0x1d
-	JGE  from29
 	CMPQ DI, $0x1c
 	JGE  from28
-	JMP  op27
+	CMPQ DI, $0x1a
+	JGE  from26
+	CMPQ DI, $0x19
+	JGE  from25
+	JMP  op24
+
+from25:
+	JMP op25
+
+from26:
+	CMPQ DI, $0x1b
+	JGE  from27
+	JMP  op26
+
+from27:
+	JMP op27
 
 from28:
-	JMP op28
-
-from29:
 	CMPQ DI, $0x1e
 	JGE  from30
-	JMP  op29
+	CMPQ DI, $0x1d
+	JGE  from29
+	JMP  op28
+
+from29:
+	JMP op29
 
 from30:
-	JMP op30
+	CMPQ DI, $0x1f
+	JGE  from31
+	JMP  op30
+
+from31:
+	JMP op31
 
 op1:
 	// load
@@ -4709,6 +4723,7 @@ op14:
 	JMP        next
 
 op15:
+	// turn
 	JMP next
 
 op16:
@@ -4718,6 +4733,9 @@ op17:
 	JMP next
 
 op18:
+	JMP next
+
+op19:
 	// exp
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4782,7 +4800,7 @@ lanes17:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op19:
+op20:
 	// expm1
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4864,7 +4882,7 @@ lanes18:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op20:
+op21:
 	// tanh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4965,7 +4983,7 @@ lanes19:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op21:
+op22:
 	// sinh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5074,7 +5092,7 @@ lanes20:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op22:
+op23:
 	// cosh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5165,7 +5183,7 @@ lanes21:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op23:
+op24:
 	// sigmoid
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5249,7 +5267,7 @@ lanes22:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op24:
+op25:
 	// log
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5329,7 +5347,7 @@ lanes23:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op25:
+op26:
 	// log2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5412,7 +5430,7 @@ lanes24:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op26:
+op27:
 	// log10
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5497,7 +5515,7 @@ lanes25:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op27:
+op28:
 	// log1p
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5591,7 +5609,7 @@ lanes26:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op28:
+op29:
 	// sin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5857,7 +5875,7 @@ end28:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op29:
+op30:
 	// cos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6120,7 +6138,7 @@ end30:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op30:
+op31:
 	// tan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -7155,53 +7173,426 @@ loop:
 	VZEROUPPER
 	RET
 
-// func copyTileAVX512(dst *float64, dstStep int, src *float64, srcStep int, rows int)
-// Requires: AVX, AVX512F
-TEXT ·copyTileAVX512(SB), $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ dstStep+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ srcStep+24(FP), BX
-	MOVQ rows+32(FP), SI
+// func blocksF64AVX512(code *uint64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·blocksF64AVX512(SB), $0-16
+	MOVQ   code+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	VXORPD Z4, Z4, Z4
+	VXORPD Z5, Z5, Z5
+	VXORPD Z6, Z6, Z6
+	VXORPD Z7, Z7, Z7
+	XORQ   DI, DI
+	JMP    test
 
-loop:
+block:
+	MOVQ AX, R8
+
+next:
+	MOVQ  16(R8), DX
+	IMULQ DI, DX
+	ADDQ  8(R8), DX
+	MOVQ  24(R8), BX
+	LEAQ  (BX)(BX*2), SI
+	LEAQ  (DX)(BX*4), R10
+	MOVQ  (R8), R9
+	ADDQ  $0x20, R8
+	CMPQ  R9, $0x08
+	JGE   from8
+	CMPQ  R9, $0x04
+	JGE   from4
+	CMPQ  R9, $0x02
+	JGE   from2
+	CMPQ  R9, $0x01
+	JGE   from1
+	JMP   op0
+
+from1:
+	JMP op1
+
+from2:
+	CMPQ R9, $0x03
+	JGE  from3
+	JMP  op2
+
+from3:
+	JMP op3
+
+from4:
+	CMPQ R9, $0x06
+	JGE  from6
+	CMPQ R9, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
+
+from6:
+	CMPQ R9, $0x07
+	JGE  from7
+	JMP  op6
+
+from7:
+	JMP op7
+
+from8:
+	CMPQ R9, $0x0c
+	JGE  from12
+	CMPQ R9, $0x0a
+	JGE  from10
+	CMPQ R9, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ R9, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
+
+from12:
+	CMPQ R9, $0x0e
+	JGE  from14
+	CMPQ R9, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
+
+from14:
+	CMPQ R9, $0x0f
+	JGE  from15
+	JMP  op14
+
+from15:
+	JMP op15
+
+op1:
+	// load
 	VMOVUPD (DX), Z0
-	VMOVUPD 64(DX), Z1
-	VMOVUPD 128(DX), Z2
-	VMOVUPD 192(DX), Z3
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, 128(AX)
-	VMOVUPD Z3, 192(AX)
-	ADDQ    BX, DX
-	ADDQ    CX, AX
-	DECQ    SI
-	JNZ     loop
-	VZEROUPPER
-	RET
+	VMOVUPD (DX)(BX*1), Z1
+	VMOVUPD (DX)(BX*2), Z2
+	VMOVUPD (DX)(SI*1), Z3
+	VMOVUPD (R10), Z4
+	VMOVUPD (R10)(BX*1), Z5
+	VMOVUPD (R10)(BX*2), Z6
+	VMOVUPD (R10)(SI*1), Z7
+	JMP     next
 
-// func streamTileAVX512(dst *float64, dstStep int, src *float64, srcStep int, rows int)
-// Requires: AVX, AVX512F
-TEXT ·streamTileAVX512(SB), $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ dstStep+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ srcStep+24(FP), BX
-	MOVQ rows+32(FP), SI
+op2:
+	// store
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, (DX)(BX*1)
+	VMOVUPD Z2, (DX)(BX*2)
+	VMOVUPD Z3, (DX)(SI*1)
+	VMOVUPD Z4, (R10)
+	VMOVUPD Z5, (R10)(BX*1)
+	VMOVUPD Z6, (R10)(BX*2)
+	VMOVUPD Z7, (R10)(SI*1)
+	JMP     next
 
-loop:
-	VMOVUPD  (DX), Z0
-	VMOVUPD  64(DX), Z1
-	VMOVUPD  128(DX), Z2
-	VMOVUPD  192(DX), Z3
-	VMOVNTPD Z0, (AX)
-	VMOVNTPD Z1, 64(AX)
-	VMOVNTPD Z2, 128(AX)
-	VMOVNTPD Z3, 192(AX)
-	ADDQ     BX, DX
-	ADDQ     CX, AX
-	DECQ     SI
-	JNZ      loop
+op3:
+	// stream
+	VMOVNTPD Z0, (DX)
+	VMOVNTPD Z1, (DX)(BX*1)
+	VMOVNTPD Z2, (DX)(BX*2)
+	VMOVNTPD Z3, (DX)(SI*1)
+	VMOVNTPD Z4, (R10)
+	VMOVNTPD Z5, (R10)(BX*1)
+	VMOVNTPD Z6, (R10)(BX*2)
+	VMOVNTPD Z7, (R10)(SI*1)
+	JMP      next
+
+op4:
+	// add
+	VADDPD (DX), Z0, Z0
+	VADDPD (DX)(BX*1), Z1, Z1
+	VADDPD (DX)(BX*2), Z2, Z2
+	VADDPD (DX)(SI*1), Z3, Z3
+	VADDPD (R10), Z4, Z4
+	VADDPD (R10)(BX*1), Z5, Z5
+	VADDPD (R10)(BX*2), Z6, Z6
+	VADDPD (R10)(SI*1), Z7, Z7
+	JMP    next
+
+op5:
+	// sub
+	VSUBPD (DX), Z0, Z0
+	VSUBPD (DX)(BX*1), Z1, Z1
+	VSUBPD (DX)(BX*2), Z2, Z2
+	VSUBPD (DX)(SI*1), Z3, Z3
+	VSUBPD (R10), Z4, Z4
+	VSUBPD (R10)(BX*1), Z5, Z5
+	VSUBPD (R10)(BX*2), Z6, Z6
+	VSUBPD (R10)(SI*1), Z7, Z7
+	JMP    next
+
+op6:
+	// subFrom
+	VMOVUPD (DX), Z8
+	VSUBPD  Z0, Z8, Z0
+	VMOVUPD (DX)(BX*1), Z8
+	VSUBPD  Z1, Z8, Z1
+	VMOVUPD (DX)(BX*2), Z8
+	VSUBPD  Z2, Z8, Z2
+	VMOVUPD (DX)(SI*1), Z8
+	VSUBPD  Z3, Z8, Z3
+	VMOVUPD (R10), Z8
+	VSUBPD  Z4, Z8, Z4
+	VMOVUPD (R10)(BX*1), Z8
+	VSUBPD  Z5, Z8, Z5
+	VMOVUPD (R10)(BX*2), Z8
+	VSUBPD  Z6, Z8, Z6
+	VMOVUPD (R10)(SI*1), Z8
+	VSUBPD  Z7, Z8, Z7
+	JMP     next
+
+op7:
+	// mul
+	VMULPD (DX), Z0, Z0
+	VMULPD (DX)(BX*1), Z1, Z1
+	VMULPD (DX)(BX*2), Z2, Z2
+	VMULPD (DX)(SI*1), Z3, Z3
+	VMULPD (R10), Z4, Z4
+	VMULPD (R10)(BX*1), Z5, Z5
+	VMULPD (R10)(BX*2), Z6, Z6
+	VMULPD (R10)(SI*1), Z7, Z7
+	JMP    next
+
+op8:
+	// div
+	VDIVPD (DX), Z0, Z0
+	VDIVPD (DX)(BX*1), Z1, Z1
+	VDIVPD (DX)(BX*2), Z2, Z2
+	VDIVPD (DX)(SI*1), Z3, Z3
+	VDIVPD (R10), Z4, Z4
+	VDIVPD (R10)(BX*1), Z5, Z5
+	VDIVPD (R10)(BX*2), Z6, Z6
+	VDIVPD (R10)(SI*1), Z7, Z7
+	JMP    next
+
+op9:
+	// divInto
+	VMOVUPD (DX), Z8
+	VDIVPD  Z0, Z8, Z0
+	VMOVUPD (DX)(BX*1), Z8
+	VDIVPD  Z1, Z8, Z1
+	VMOVUPD (DX)(BX*2), Z8
+	VDIVPD  Z2, Z8, Z2
+	VMOVUPD (DX)(SI*1), Z8
+	VDIVPD  Z3, Z8, Z3
+	VMOVUPD (R10), Z8
+	VDIVPD  Z4, Z8, Z4
+	VMOVUPD (R10)(BX*1), Z8
+	VDIVPD  Z5, Z8, Z5
+	VMOVUPD (R10)(BX*2), Z8
+	VDIVPD  Z6, Z8, Z6
+	VMOVUPD (R10)(SI*1), Z8
+	VDIVPD  Z7, Z8, Z7
+	JMP     next
+
+op10:
+	// sqrt
+	VSQRTPD Z0, Z0
+	VSQRTPD Z1, Z1
+	VSQRTPD Z2, Z2
+	VSQRTPD Z3, Z3
+	VSQRTPD Z4, Z4
+	VSQRTPD Z5, Z5
+	VSQRTPD Z6, Z6
+	VSQRTPD Z7, Z7
+	JMP     next
+
+op11:
+	// abs
+	VPTERNLOGD $0xff, Z9, Z9, Z9
+	VPSLLQ     $0x3f, Z9, Z9
+	VANDNPD    Z0, Z9, Z0
+	VANDNPD    Z1, Z9, Z1
+	VANDNPD    Z2, Z9, Z2
+	VANDNPD    Z3, Z9, Z3
+	VANDNPD    Z4, Z9, Z4
+	VANDNPD    Z5, Z9, Z5
+	VANDNPD    Z6, Z9, Z6
+	VANDNPD    Z7, Z9, Z7
+	JMP        next
+
+op12:
+	// neg
+	VPTERNLOGD $0xff, Z10, Z10, Z10
+	VPSLLQ     $0x3f, Z10, Z10
+	VXORPD     Z10, Z0, Z0
+	VXORPD     Z10, Z1, Z1
+	VXORPD     Z10, Z2, Z2
+	VXORPD     Z10, Z3, Z3
+	VXORPD     Z10, Z4, Z4
+	VXORPD     Z10, Z5, Z5
+	VXORPD     Z10, Z6, Z6
+	VXORPD     Z10, Z7, Z7
+	JMP        next
+
+op13:
+	// min
+	VMOVUPD (DX), Z8
+	VMINPD  Z8, Z0, Z12
+	VMINPD  Z0, Z8, Z0
+	VORPD   Z12, Z0, Z0
+	VMOVUPD (DX)(BX*1), Z8
+	VMINPD  Z8, Z1, Z12
+	VMINPD  Z1, Z8, Z1
+	VORPD   Z12, Z1, Z1
+	VMOVUPD (DX)(BX*2), Z8
+	VMINPD  Z8, Z2, Z12
+	VMINPD  Z2, Z8, Z2
+	VORPD   Z12, Z2, Z2
+	VMOVUPD (DX)(SI*1), Z8
+	VMINPD  Z8, Z3, Z12
+	VMINPD  Z3, Z8, Z3
+	VORPD   Z12, Z3, Z3
+	VMOVUPD (R10), Z8
+	VMINPD  Z8, Z4, Z12
+	VMINPD  Z4, Z8, Z4
+	VORPD   Z12, Z4, Z4
+	VMOVUPD (R10)(BX*1), Z8
+	VMINPD  Z8, Z5, Z12
+	VMINPD  Z5, Z8, Z5
+	VORPD   Z12, Z5, Z5
+	VMOVUPD (R10)(BX*2), Z8
+	VMINPD  Z8, Z6, Z12
+	VMINPD  Z6, Z8, Z6
+	VORPD   Z12, Z6, Z6
+	VMOVUPD (R10)(SI*1), Z8
+	VMINPD  Z8, Z7, Z12
+	VMINPD  Z7, Z8, Z7
+	VORPD   Z12, Z7, Z7
+	JMP     next
+
+op14:
+	// max
+	VPTERNLOGD $0xff, Z11, Z11, Z11
+	VPSLLQ     $0x3f, Z11, Z11
+	VXORPD     (DX), Z11, Z8
+	VXORPD     Z11, Z0, Z0
+	VMINPD     Z8, Z0, Z12
+	VMINPD     Z0, Z8, Z0
+	VORPD      Z12, Z0, Z0
+	VXORPD     Z11, Z0, Z0
+	VXORPD     (DX)(BX*1), Z11, Z8
+	VXORPD     Z11, Z1, Z1
+	VMINPD     Z8, Z1, Z12
+	VMINPD     Z1, Z8, Z1
+	VORPD      Z12, Z1, Z1
+	VXORPD     Z11, Z1, Z1
+	VXORPD     (DX)(BX*2), Z11, Z8
+	VXORPD     Z11, Z2, Z2
+	VMINPD     Z8, Z2, Z12
+	VMINPD     Z2, Z8, Z2
+	VORPD      Z12, Z2, Z2
+	VXORPD     Z11, Z2, Z2
+	VXORPD     (DX)(SI*1), Z11, Z8
+	VXORPD     Z11, Z3, Z3
+	VMINPD     Z8, Z3, Z12
+	VMINPD     Z3, Z8, Z3
+	VORPD      Z12, Z3, Z3
+	VXORPD     Z11, Z3, Z3
+	VXORPD     (R10), Z11, Z8
+	VXORPD     Z11, Z4, Z4
+	VMINPD     Z8, Z4, Z12
+	VMINPD     Z4, Z8, Z4
+	VORPD      Z12, Z4, Z4
+	VXORPD     Z11, Z4, Z4
+	VXORPD     (R10)(BX*1), Z11, Z8
+	VXORPD     Z11, Z5, Z5
+	VMINPD     Z8, Z5, Z12
+	VMINPD     Z5, Z8, Z5
+	VORPD      Z12, Z5, Z5
+	VXORPD     Z11, Z5, Z5
+	VXORPD     (R10)(BX*2), Z11, Z8
+	VXORPD     Z11, Z6, Z6
+	VMINPD     Z8, Z6, Z12
+	VMINPD     Z6, Z8, Z6
+	VORPD      Z12, Z6, Z6
+	VXORPD     Z11, Z6, Z6
+	VXORPD     (R10)(SI*1), Z11, Z8
+	VXORPD     Z11, Z7, Z7
+	VMINPD     Z8, Z7, Z12
+	VMINPD     Z7, Z8, Z7
+	VORPD      Z12, Z7, Z7
+	VXORPD     Z11, Z7, Z7
+	JMP        next
+
+op15:
+	// turn
+	VMOVUPD    (DX), Z0
+	VMOVUPD    (DX)(BX*1), Z1
+	VMOVUPD    (DX)(BX*2), Z2
+	VMOVUPD    (DX)(SI*1), Z3
+	VMOVUPD    (R10), Z4
+	VMOVUPD    (R10)(BX*1), Z5
+	VMOVUPD    (R10)(BX*2), Z6
+	VMOVUPD    (R10)(SI*1), Z7
+	MOVQ       -16(R8), R9
+	LEAQ       (DX)(R9*2), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(BX*1)
+	PREFETCHT0 (R9)(BX*2)
+	PREFETCHT0 (R9)(SI*1)
+	LEAQ       (R9)(BX*4), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(BX*1)
+	PREFETCHT0 (R9)(BX*2)
+	PREFETCHT0 (R9)(SI*1)
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z12
+	VUNPCKLPD  Z3, Z2, Z13
+	VUNPCKHPD  Z3, Z2, Z14
+	VUNPCKLPD  Z5, Z4, Z15
+	VUNPCKHPD  Z5, Z4, Z16
+	VUNPCKLPD  Z7, Z6, Z17
+	VUNPCKHPD  Z7, Z6, Z7
+	VSHUFF64X2 $0x88, Z13, Z8, Z0
+	VSHUFF64X2 $0xdd, Z13, Z8, Z2
+	VSHUFF64X2 $0x88, Z17, Z15, Z4
+	VSHUFF64X2 $0xdd, Z17, Z15, Z6
+	VSHUFF64X2 $0x88, Z14, Z12, Z1
+	VSHUFF64X2 $0xdd, Z14, Z12, Z3
+	VSHUFF64X2 $0x88, Z7, Z16, Z5
+	VSHUFF64X2 $0xdd, Z7, Z16, Z7
+	VSHUFF64X2 $0x88, Z4, Z0, Z8
+	VSHUFF64X2 $0xdd, Z4, Z0, Z15
+	VSHUFF64X2 $0x88, Z5, Z1, Z12
+	VSHUFF64X2 $0xdd, Z5, Z1, Z16
+	VSHUFF64X2 $0x88, Z6, Z2, Z13
+	VSHUFF64X2 $0xdd, Z6, Z2, Z17
+	VSHUFF64X2 $0x88, Z7, Z3, Z14
+	VSHUFF64X2 $0xdd, Z7, Z3, Z7
+	VMOVAPD    Z8, Z0
+	VMOVAPD    Z12, Z1
+	VMOVAPD    Z13, Z2
+	VMOVAPD    Z14, Z3
+	VMOVAPD    Z15, Z4
+	VMOVAPD    Z16, Z5
+	VMOVAPD    Z17, Z6
+	VMOVAPD    Z7, Z7
+	JMP        next
+
+op0:
+	INCQ DI
+
+test:
+	CMPQ DI, CX
+	JLT  block
 	VZEROUPPER
 	RET
 

@@ -26,6 +26,7 @@ const (
 	LinkNeg            // the sign bit turned
 	LinkMin            // as MinF64
 	LinkMax            // as MaxF64
+	LinkTurn           // acc = operand transposed; of blocks alone
 	LinkSum            // adds acc to the state without rounding; float64 alone
 	LinkSquares        // adds the squares of acc
 	LinkNearSum        // LinkSum of elements near one another in size, at half the cost: see Terms.Near
@@ -53,4 +54,15 @@ type Link struct {
 	// Walk is all ones for an operand that lies in memory like the index space, 0 for one of ChainBytes that serves every
 	// group of elements.
 	Walk uint64
+}
+
+// Block is the edge of a block of a matrix.
+const Block = 8
+
+// BlockLink is one step of a chain on blocks of 8 x 8 float64; the sums are not among them.
+type BlockLink struct {
+	Op   uint64
+	Base unsafe.Pointer // the operand's first element in the first block
+	// Step is how many bytes it is from there to the next block's, Stride from row to row of a block.
+	Step, Stride uintptr
 }

@@ -91,19 +91,13 @@ func ChainSum(state *Terms, squares bool) (n int, ok bool) {
 // Fence has nothing to order.
 func Fence() {}
 
-// Tile is the edge of a tile.
-const Tile = 32
-
-// HaveTiles reports that this CPU has loops for tiles: not here.
-const HaveTiles = false
+// HaveBlocks reports that this CPU runs chains on blocks: not here.
+const HaveBlocks = false
 
 // TransposeF64 is Transpose.
 func TransposeF64(dst []float64, ld int, src []float64, lds, rows, cols int) {
 	Transpose(dst, ld, src, lds, rows, cols)
 }
 
-// CopyTile cannot run.
-func CopyTile(dst []float64, ld int, src []float64, lds int) { panic("BUG: no tiles on this CPU") }
-
-// StreamTile cannot run.
-func StreamTile(dst []float64, ld int, src []float64, lds int) { panic("BUG: no tiles on this CPU") }
+// Blocks cannot run.
+func Blocks(code []BlockLink, n int) { panic("BUG: no chain machine on this CPU") }

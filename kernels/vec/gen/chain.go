@@ -70,6 +70,7 @@ var links = []link{
 			c.VXORPD(sign, v, v)
 		})
 	}},
+	{"turn", func(c *chain) { c.turn() }},
 	{"sum", func(c *chain) { c.sum(false) }},
 	{"squares", func(c *chain) { c.sum(true) }},
 	{"nearSum", func(c *chain) { c.nearSum() }},
@@ -83,8 +84,10 @@ type chain struct {
 	*emitter
 	wide  bool // float64
 	acc   []reg.VecVirtual
-	at    reg.Register // the operand
-	state reg.Register // of the sums: see sum
+	at    reg.Register  // the operand
+	pc    reg.Register  // of blocks: behind the link
+	rows  []operand.Mem // of blocks: where the operand's rows are
+	state reg.Register  // of the sums: see sum
 	// scratch is room for the accumulator, on a cache line.
 	scratch reg.Register
 }
@@ -102,7 +105,11 @@ func (c *chain) two(f64, f32 func(ops ...operand.Op)) instruction {
 // each emits body for every vector of the accumulator and its part of the operand.
 func (c *chain) each(body func(k int, v reg.VecVirtual, m operand.Mem)) {
 	for k, v := range c.acc {
-		body(k, v, operand.Mem{Base: c.at, Disp: k * c.bytes})
+		m := operand.Mem{Base: c.at, Disp: k * c.bytes}
+		if c.rows != nil {
+			m = c.rows[k]
+		}
+		body(k, v, m)
 	}
 }
 

@@ -40,7 +40,7 @@ func main() {
 			e.extremeRows()
 			e.extremeRowsF64()
 			e.transpose()
-			e.tiles()
+			e.blocks()
 		} else {
 			e.chainRows()
 			e.fence()

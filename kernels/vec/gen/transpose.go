@@ -1,6 +1,6 @@
 package main
 
-// This file writes transposition in registers, and copies of tiles, for AVX-512.
+// This file writes transposition in registers, for AVX-512.
 
 import (
 	"github.com/mmcloughlin/avo/operand"
@@ -18,10 +18,24 @@ func (e *emitter) transpose() {
 	in, out := e.three(srcStep), e.three(dstStep)
 	e.Label("loop")
 	from, to := e.rows(src, srcStep, in), e.rows(dst, dstStep, out)
-	v, w := e.vectors(8), e.vectors(8)
+	v := e.vectors(8)
 	for k := range 8 {
 		e.VMOVUPD(from[k], v[k])
 	}
+	w := e.turned(v)
+	for k := range 8 {
+		e.VMOVUPD(w[k], to[k])
+	}
+	e.ADDQ(operand.Imm(64), src)
+	e.LEAQ(operand.Mem{Base: dst, Index: dstStep, Scale: 8}, dst)
+	e.DECQ(n)
+	e.JNZ(operand.LabelRef("loop"))
+	e.finish()
+}
+
+// turned is the transpose of v, whose contents are lost.
+func (e *emitter) turned(v []reg.VecVirtual) []reg.VecVirtual {
+	w := e.vectors(8)
 	for k := 0; k < 8; k += 2 { // pairs of elements
 		e.VUNPCKLPD(v[k+1], v[k], w[k])
 		e.VUNPCKHPD(v[k+1], v[k], w[k+1])
@@ -37,14 +51,7 @@ func (e *emitter) transpose() {
 		e.VSHUFF64X2(operand.Imm(0x88), v[k+4], v[k], w[k])
 		e.VSHUFF64X2(operand.Imm(0xdd), v[k+4], v[k], w[k+4])
 	}
-	for k := range 8 {
-		e.VMOVUPD(w[k], to[k])
-	}
-	e.ADDQ(operand.Imm(64), src)
-	e.LEAQ(operand.Mem{Base: dst, Index: dstStep, Scale: 8}, dst)
-	e.DECQ(n)
-	e.JNZ(operand.LabelRef("loop"))
-	e.finish()
+	return w
 }
 
 // three is three times step.
@@ -63,36 +70,4 @@ func (e *emitter) rows(base, step, three reg.Register) []operand.Mem {
 		out = append(out, operand.Mem{Base: b}, operand.Mem{Base: b, Index: step, Scale: 1}, operand.Mem{Base: b, Index: step, Scale: 2}, operand.Mem{Base: b, Index: three, Scale: 1})
 	}
 	return out
-}
-
-// tiles writes copies of rows of 256 bytes, with ordinary and with streaming stores, which need aligned rows.
-func (e *emitter) tiles() {
-	for _, stream := range []bool{false, true} {
-		name := "copyTile" + e.name
-		if stream {
-			name = "streamTile" + e.name
-		}
-		e.Function(name)
-		e.SignatureExpr("func(dst *float64, dstStep int, src *float64, srcStep int, rows int)")
-		e.Doc(name + " copies rows of 256 bytes that are so many bytes apart.")
-		e.Pragma("noescape")
-		dst, dstStep, src, srcStep, n := e.param("dst"), e.param("dstStep"), e.param("src"), e.param("srcStep"), e.param("rows")
-		e.Label("loop")
-		v := e.vectors(4)
-		for k, r := range v {
-			e.VMOVUPD(operand.Mem{Base: src, Disp: k * 64}, r)
-		}
-		for k, r := range v {
-			if stream {
-				e.VMOVNTPD(r, operand.Mem{Base: dst, Disp: k * 64})
-			} else {
-				e.VMOVUPD(r, operand.Mem{Base: dst, Disp: k * 64})
-			}
-		}
-		e.ADDQ(srcStep, src)
-		e.ADDQ(dstStep, dst)
-		e.DECQ(n)
-		e.JNZ(operand.LabelRef("loop"))
-		e.finish()
-	}
 }
