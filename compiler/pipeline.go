@@ -7,6 +7,7 @@ import (
 	"flow/compiler/pass"
 	"flow/compiler/rule"
 	"flow/ir"
+	"flow/ir/op"
 )
 
 // PassInfo describes a pass for help and for tests that switch passes off.
@@ -50,18 +51,7 @@ var pipeline = []step{
 	{PassInfo{Name: "fold-panels",
 		Doc:   "makes one loop of a product over a long inner size and the sum of its panels, where its operands are not cut",
 		After: []After{{"drop-dead", "a panel that only dead nodes read else would seem to have two readers"}}},
-		func(s *state) error {
-			fold := func(g *ir.Graph) (*ir.Graph, error) { return pass.FoldPanels(g, s.o.Table, s.o.Sizes), nil }
-			if s.o.Blocks {
-				return nil
-			}
-			g, err := pass.Bodies(s.g, fold) // one rank runs a loop, whatever their number
-			if err == nil && s.o.Ranks == 1 {
-				g, err = fold(g)
-			}
-			s.g = g
-			return err
-		}},
+		whole(pass.FoldPanels)},
 	{PassInfo{Name: "hoist",
 		Doc:   "computes before a loop what is the same in all its rounds",
 		After: []After{{"drop-dead", "what nothing needs is not moved"}, {"fold-panels", "a panel that is moved away is no part of its product any more"}}},
@@ -82,10 +72,18 @@ var pipeline = []step{
 		Doc:   "makes products of sparse matrices dense that are estimated to be nearly full and of which a program cannot tell",
 		After: []After{{"merge-equal", "all readers of a product are asked"}, {"fold-rows", "a product that is not built has no form"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Represent(g, s.o.Table) })},
+	{PassInfo{Name: "fold-groups",
+		Doc:   "adds rows by code without building the matrix of codes that they are multiplied by",
+		After: []After{{"fold-panels", "the sum of panels is one product then"}, {"merge-equal", "a product computed twice would be folded twice"}}},
+		whole(pass.FoldGroups)},
 	{PassInfo{Name: "fuse",
 		Doc:   "makes one map of a chain of elementwise operators",
 		After: []After{{"simplify", "rules know operators, not the maps made of them"}, {"merge-equal", "an expression read twice is stored, not computed twice; merging shows which are"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.Fuse(g, s.o.Table)) })},
+	{PassInfo{Name: "fuse-products",
+		Doc:   "lets a pipe that reduces rows make the product of a tall matrix that it reads",
+		After: []After{{"fuse", "there are pipes then"}}},
+		whole(pass.FuseProducts)},
 	{PassInfo{Name: "partition",
 		Doc:   "cuts large matrices into blocks and operators on them into tasks",
 		After: []After{{"fuse", "a fused chain is cut once instead of operator by operator"}}},
@@ -168,6 +166,22 @@ var pipeline = []step{
 func deep(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 	return func(s *state) (err error) {
 		s.g, err = pass.Deep(s.g, func(g *ir.Graph) (*ir.Graph, error) { return f(s, g), nil })
+		return err
+	}
+}
+
+// whole is a pass on what is not cut into blocks: bodies of loops, which one rank runs, and the program if there is one rank.
+func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) func(s *state) error {
+	return func(s *state) error {
+		if s.o.Blocks {
+			return nil
+		}
+		fold := func(g *ir.Graph) (*ir.Graph, error) { return f(g, s.o.Table, s.o.Sizes), nil }
+		g, err := pass.Bodies(s.g, fold)
+		if err == nil && s.o.Ranks == 1 {
+			g, err = fold(g)
+		}
+		s.g = g
 		return err
 	}
 }

@@ -1,6 +1,6 @@
 package kernels
 
-// This file defines the rows that make codes of data and tables of codes: bin, recode, onehot, ctable.
+// This file defines the rows that make codes of data and tables of codes: bin, recode, ctable; onehot is in onehot.go.
 
 import (
 	"math"
@@ -13,7 +13,7 @@ import (
 
 // encode is the rows of this file.
 func encode() []*op.Def {
-	return append(bins(), recode(), onehot(), ctable())
+	return append(append(bins(), recode(), ctable()), onehots()...)
 }
 
 // code is the place that s names, in 0..n-1, or any from 0 on when n is Unknown.
@@ -70,74 +70,6 @@ func sizeOf(a *op.Attrs, name string) int {
 		return types.Unknown
 	}
 	return a.Int(name)
-}
-
-func onehot() *op.Def {
-	return &op.Def{
-		Name: "onehot",
-		Doc: "onehot is the n x k matrix with 1 in row i at the column that row i of a names, and 0 elsewhere; t(onehot(a, k)) @ x adds " +
-			"the rows of x by group. A code that is not in 0..k-1 fails the run. sparse = true makes it sparse: n elements are stored instead of n k.",
-		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of codes"}, sparseAttr},
-		Eg:   eg("onehot(seq(2, 0, -1), 3)", "0 0 1\n0 1 0\n"),
-		Type: func(s *op.Sig) (types.Type, error) {
-			t, err := columnOfNumbers(s, 0)
-			if err != nil {
-				return t, err
-			}
-			k, err := sizeAttr(s, "k", 1)
-			if err == nil && k == types.Unknown {
-				err = op.Faultf(1, codeAttr, "`onehot` needs k, the number of codes")
-			}
-			return inForm(s, types.DenseOf(types.F64, t.Rows, k), err)
-		},
-		Ref: refInForm(func(c *op.Call) (value.Value, error) {
-			a := c.Dense(0)
-			out := value.New(types.F64, a.Rows, c.Attrs.Int("k"))
-			for i := range a.Rows {
-				p, err := code("onehot", a.At(i, 0), out.Cols)
-				if err != nil {
-					return nil, err
-				}
-				out.Set(i, p, value.F64(1))
-			}
-			return out, nil
-		}),
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Stored: storedOnehot,
-		Cost: func(s *op.Sig, out types.Type) op.Work {
-			if out.IsSparse() {
-				return op.Work{Bytes: 28 * float64(max(out.Rows, 0))}
-			}
-			return copyWork(s, out)
-		},
-		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) {
-				if c.Type.IsSparse() {
-					return unitSpace(c.In[0].Type())
-				}
-				return 0, 0
-			},
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				n, _ := unitSpace(c.In[0].Type())
-				return beginOnehot(c, n), nil
-			},
-		},
-		Kernel: func(c *op.Call) error {
-			if c.Type.IsSparse() {
-				return allOf(beginOnehot(c, 1), 1)
-			}
-			at, err := codesOf("onehot", c.Dense(0), c.Attrs.Int("k"))
-			if err != nil {
-				return err
-			}
-			out := gridOf[float64](c.Result())
-			for i, p := range at {
-				row := out.row(i)
-				clear(row)
-				row[p] = 1
-			}
-			return nil
-		},
-	}
 }
 
 func ctable() *op.Def {

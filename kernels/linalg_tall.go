@@ -149,9 +149,8 @@ func inner[T precision](d *value.Dense, rows bool, from, k int) grid[T] {
 	return gridOf[T](widened(&v, e))
 }
 
-// End adds the panels: pairs, then pairs of pairs.
-func (b *panelBody[T]) End() error {
-	sums := b.sums
+// addPanels adds the results of panels into the first: pairs, then pairs of pairs.
+func addPanels[T precision](sums []grid[T]) grid[T] {
 	for len(sums) > 1 {
 		next := sums[:0]
 		for i := 0; i < len(sums); i += 2 {
@@ -167,13 +166,19 @@ func (b *panelBody[T]) End() error {
 		}
 		sums = next
 	}
+	return sums[0]
+}
+
+// End adds the panels and mirrors what is symmetric.
+func (b *panelBody[T]) End() error {
+	sum := addPanels(b.sums)
 	out := gridOf[T](b.c.Result())
 	for i := range out.rows {
 		row := out.row(i)
-		copy(row, sums[0].row(i))
+		copy(row, sum.row(i))
 		if b.lower {
 			for j := i + 1; j < out.cols; j++ {
-				row[j] = sums[0].row(j)[i]
+				row[j] = sum.row(j)[i]
 			}
 		}
 	}

@@ -154,6 +154,12 @@ func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow bool, pick fu
 
 // argLines writes the index of the extreme element of every line of d, whose elements are x, to out.
 func argLines[T vec.Element](out []int64, x []T, d *value.Dense, byRow, least bool) {
+	if f, ok := any(x).([]float64); ok && byRow {
+		for i := range d.Rows {
+			out[i] = argOf(f[i*d.Stride:i*d.Stride+d.Cols], least)
+		}
+		return
+	}
 	if byRow {
 		for i := range d.Rows {
 			row := x[i*d.Stride : i*d.Stride+d.Cols]
@@ -188,3 +194,34 @@ func beats[T vec.Element](v, best T, least bool) bool {
 	}
 	return v > best
 }
+
+// argOf is the index of the extreme element of a row of floats: the first of equal ones, or the first NaN. Which element is the
+// extreme one is chance, so the loop has no branch to mispredict: it compares integers of the same order, in which -0 and +0 are one.
+func argOf(row []float64, least bool) int64 {
+	var turn int64 // of the order
+	if !least {
+		turn = -1
+	}
+	best, at, nan := int64(math.MaxInt64), 0, int64(0)
+	for j, v := range row {
+		b := int64(math.Float64bits(v + 0)) // -0 + 0 is +0
+		b ^= int64(uint64(b>>63) >> 1)      // ascends with v
+		nan |= beyond - (b ^ b>>63)         // negative if |v| is beyond infinity
+		b ^= turn
+		if b < best {
+			at = j
+		}
+		best = min(best, b)
+	}
+	if nan < 0 {
+		for j, v := range row {
+			if v != v {
+				return int64(j)
+			}
+		}
+	}
+	return int64(at)
+}
+
+// beyond is the pattern of infinity; those of NaN are greater, without the sign.
+const beyond = int64(0x7ff) << 52

@@ -95,7 +95,7 @@ func (w *families) node(id ir.ID) {
 	}
 	switch shardOf(n.Op) {
 	case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
-		if loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(w.sig(id), t) {
+		if loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(sigOf(w.g, id), t) {
 			if in := w.g.In(id); len(in) == 3 { // accumulates into a matrix that lies like the result
 				w.join(id, in[0])
 			}
@@ -129,12 +129,12 @@ func (w *families) node(id ir.ID) {
 	}
 }
 
-// sig is what the row of node id is asked about.
-func (w *families) sig(id ir.ID) *op.Sig {
-	n := &w.g.Nodes[id]
+// sigOf is what the row of node id is asked about.
+func sigOf(g *ir.Graph, id ir.ID) *op.Sig {
+	n := &g.Nodes[id]
 	s := &op.Sig{Def: n.Op, Attrs: n.Attrs}
-	for _, x := range w.g.In(id) {
-		s.In = append(s.In, w.g.Type(x))
+	for _, x := range g.In(id) {
+		s.In = append(s.In, g.Type(x))
 	}
 	return s
 }

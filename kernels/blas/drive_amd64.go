@@ -60,6 +60,8 @@ func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a o
 		return
 	}
 	depth, cols := d.block(n, k)
+	under := 0 // elements of c under the tile: see tile
+	compact := !lower && ldc == n && n < d.nr
 	buf := scratch[T](ws, depth*(d.lead*d.mr+cols))
 	packed := buf[depth*d.lead*d.mr:]
 	rows := func(g int) []T { return buf[g*depth*d.mr:][:depth*d.mr] }
@@ -87,7 +89,10 @@ func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a o
 				}
 				for g := range groups {
 					at := i + g*d.mr
-					d.tile(ws, sub, lower, at, min(d.mr, m-at), j, q, w, kp, group[g], packed, c, ldc, ahead)
+					if compact {
+						under = (m - at - d.mr) * ldc
+					}
+					d.tile(ws, sub, lower, at, min(d.mr, m-at), j, q, w, kp, group[g], packed, c, ldc, under, ahead)
 					ahead.next += ahead.skip
 				}
 			}
@@ -101,7 +106,10 @@ func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a o
 					if q == d.asking()*d.nr {
 						ahead.step = 0 // the next MR rows are on their way
 					}
-					d.tile(ws, sub, lower, i, min(d.mr, m-i), j, q, w, kp, ap, packed, c, ldc, ahead)
+					if compact {
+						under = (m - i - d.mr) * ldc
+					}
+					d.tile(ws, sub, lower, i, min(d.mr, m-i), j, q, w, kp, ap, packed, c, ldc, under, ahead)
 					ahead.next += ahead.skip
 				}
 			}
@@ -179,7 +187,11 @@ func (d *driver[T]) rowsOf(a operand[T], i, h, p, kp int, buf []T) operand[T] {
 }
 
 // tile runs the micro-tile of h rows from row i on and of the panel packed from column j+q on; w columns of c are packed in all.
-func (d *driver[T]) tile(ws *Workspace, sub, lower bool, i, h, j, q, w, kp int, a operand[T], packed []T, c []T, ldc int, ahead stream) {
+//
+// The rows of a narrow c may lie one behind the other, with at least under elements below the tile. Then whole vectors are stored: what a row
+// writes beyond its end the next one, stored after it, puts right, and what the last row writes there is put back. Masked loads and stores
+// of 8 short rows take as long as 20 steps of k.
+func (d *driver[T]) tile(ws *Workspace, sub, lower bool, i, h, j, q, w, kp int, a operand[T], packed []T, c []T, ldc, under int, ahead stream) {
 	which := 0
 	if sub {
 		which = 1
@@ -196,6 +208,14 @@ func (d *driver[T]) tile(ws *Workspace, sub, lower bool, i, h, j, q, w, kp int, 
 	b, ct := &packed[q*kp], &c[i*ldc+j+q]
 	if h == d.mr && cols == nv*d.lanes && (!lower || below+1 >= cols) {
 		d.gemm[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc, ahead.next, int(ahead.step))
+		return
+	}
+	if beyond := nv*d.lanes - cols; h == d.mr && beyond > 0 && under >= beyond {
+		var keep [cacheLine / 4]T
+		behind := c[(i+h)*ldc:][:beyond]
+		copy(keep[:], behind)
+		d.gemm[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc, ahead.next, int(ahead.step))
+		copy(behind, keep[:])
 		return
 	}
 	for r := range d.mr {

@@ -1,0 +1,56 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// FoldGroups computes products with a matrix of codes, and its column sums, of the codes:
+//
+//	%2 = onehot(%0) {k=10};  %3 = matmul.panels(%2, %1) {ta, panel=32768};  %4 = colsum(%2)
+//	->  %3 = onehot.sums(%0, %1) {k=10, panel=32768};  %4 = onehot.counts(%0) {k=10}
+//
+// The rows mean the two operators one after the other, to the bit: a product adds each row to one sum instead of multiplying most of them
+// by 0. Where the matrix has other readers it is made for them alone. What fails is a code, so the new nodes stand where `onehot` stood.
+// It would be wrong for a product that is sent (one `<-` is one task), and pointless for one whose operands are cut, so panel bounds the rows
+// of a product that is none of panels.
+func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+	sizes = sizes.filled()
+	var out *ir.Graph
+	sums, counts := table.Must("onehot.sums"), table.Must("onehot.counts")
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n, in := &g.Nodes[i], g.In(id)
+		if len(in) == 0 || g.Nodes[in[0]].Op.Name != "onehot" || !sameSend(g, in[0], id) || !g.Type(in[0]).Known() || !g.Type(in[0]).IsDense() {
+			continue
+		}
+		h := in[0]
+		row, attrs, x := counts, op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(g.Nodes[h].Attrs.Int("k"))}), []ir.ID{g.In(h)[0]}
+		switch n.Op.Name {
+		case "colsum":
+		case "matmul", "matmul.panels":
+			t, panel := g.Type(in[1]), sizes.Panel
+			if n.Op.Name == "matmul.panels" {
+				panel = n.Attrs.Int("panel")
+			} else if t.Rows > panel || t.Count() > sizes.Block {
+				continue
+			}
+			if !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || in[1] == h || !t.IsDense() || t.Elem != types.F64 || !t.Known() {
+				continue
+			}
+			row, attrs, x = sums, attrs.With("panel", op.Int(panel)), append(x, in[1])
+		default:
+			continue
+		}
+		if out == nil {
+			out = g.Clone() // the definition of the program keeps what it had
+		}
+		out.Replace(id, row, attrs, x...)
+		out.SetOrigin(id, g.Origin(h))
+	}
+	if out == nil {
+		return g
+	}
+	return DropDead(out)
+}

@@ -1,0 +1,127 @@
+package kernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// productCall is fold(r - s * a @ op(b)) of an n x k matrix a with m columns of products, r a row (or a column, or a matrix).
+func productCall(r *rand.Rand, d *op.Def, e types.Elem, fold string, mode op.Mode, n, k, m int, tb bool) *op.Call {
+	a, b := randomDense(r, e, n, k), randomDense(r, e, k, m)
+	if tb {
+		b = randomDense(r, e, m, k)
+	}
+	shape := map[op.Mode][2]int{op.Full: {n, m}, op.RowVec: {1, m}, op.ColVec: {n, 1}}[mode]
+	row := randomDense(r, e, shape[0], shape[1])
+	defs := map[string]*op.Def{}
+	for _, d := range elementwise() {
+		defs[d.Name] = d
+	}
+	p := &op.Program{
+		In:    []op.Operand{{Elem: types.F64, Mode: op.Single}, {Elem: e, Mode: op.Full}, {Elem: e, Mode: mode}},
+		Steps: []op.Step{{Def: defs["mul"], Args: []int{0, 1}, Elem: e}, {Def: defs["sub"], Args: []int{2, 3}, Elem: e}},
+	}
+	if e == types.F32 {
+		p.In[0].Elem = types.F32
+	}
+	attrs := op.MakeAttrs(attr("modes", op.Ints(int(op.Single), int(op.Full), int(mode))), attr("fold", op.Str(fold)), attr("rows", op.Int(n)),
+		attr("cols", op.Int(m)), attr("place", op.Int(1)), attr("tb", op.Bool(tb)))
+	out := types.DenseOf(e, n, 1)
+	if fold == "rowargmin" {
+		out = types.DenseOf(types.I64, n, 1)
+	}
+	return &op.Call{Def: d, Attrs: attrs, Body: p, Type: out, In: []value.Value{value.Scalar{Elem: p.In[0].Elem, F: 2}, a, row, b}}
+}
+
+// A pipe that makes its product equals the product and the pipe one after the other, as a kernel and as a loop.
+func TestPipesOfProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(71, 72))
+	for _, set := range chainSets(t) {
+		d := rowNamed(t, linalg(set), "pipe.product")
+		for round := range 30 {
+			e := []types.Elem{types.F64, types.F32}[r.IntN(2)]
+			fold := []string{"rowargmin", "rowmin", "rowsum", "rowmax", "rownorm"}[round%5]
+			mode := []op.Mode{op.RowVec, op.Full, op.ColVec}[r.IntN(3)]
+			m := 1 + r.IntN(30)
+			c := productCall(r, d, e, fold, mode, 1+r.IntN(2000), 1+r.IntN(30), m, r.IntN(2) == 0)
+			if r.IntN(4) == 0 {
+				c.Dense(1).Set(r.IntN(c.Dense(1).Rows), 0, value.F64(math.NaN()))
+			}
+			want, err := d.Ref(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lend(c)
+			if err := d.Kernel(c); err != nil {
+				t.Fatal(err)
+			}
+			if msg := differ(c.Out, want); msg != "" {
+				t.Fatalf("%s of %d columns (mode %d): %s", fold, m, mode, msg)
+			}
+			checkLoop(t, c, want)
+		}
+	}
+}
+
+// What a round of k-means does with 1e5 rows of 20 columns and 10 centroids.
+func BenchmarkKmeansSteps(b *testing.B) {
+	table, err := Table("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	const n = 100_000
+	run := func(c *op.Call) {
+		b.Run(c.Def.Name, func(b *testing.B) {
+			lend(c)
+			for b.Loop() {
+				if err := c.Def.Kernel(c); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/n, "ns/row")
+		})
+	}
+	near := productCall(r, table.Must("pipe.product"), types.F64, "rowargmin", op.RowVec, n, 20, 10, true)
+	run(near)
+	run(&op.Call{Def: table.Must("matmul"), Attrs: op.MakeAttrs(attr("tb", op.Bool(true))), In: []value.Value{near.In[1], near.In[3]}, Type: types.DenseOf(types.F64, n, 10)})
+	codes := op.MakeAttrs(attr("k", op.Int(10)), attr("panel", op.Int(1<<15)))
+	run(&op.Call{Def: table.Must("onehot.sums"), Attrs: codes, In: []value.Value{near.Out, near.In[1]}, Type: types.DenseOf(types.F64, 10, 20)})
+	run(&op.Call{Def: table.Must("onehot.counts"), Attrs: codes, In: []value.Value{near.Out}, Type: types.DenseOf(types.F64, 1, 10)})
+}
+
+// Rows of every kind of float, against a search as it is defined.
+func TestArgOf(t *testing.T) {
+	r := rand.New(rand.NewPCG(81, 82))
+	kinds := []float64{0, math.Copysign(0, -1), 1, -1, 1.5, -1.5, math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64, -math.MaxFloat64}
+	for range 20000 {
+		row := make([]float64, 1+r.IntN(12))
+		for j := range row {
+			row[j] = kinds[r.IntN(len(kinds))]
+			switch r.IntN(30) {
+			case 0:
+				row[j] = math.NaN()
+			case 1:
+				row[j] = math.Copysign(math.NaN(), -1)
+			case 2:
+				row[j] = math.Float64frombits(0xfff0000000000001)
+			}
+		}
+		for _, least := range []bool{true, false} {
+			want := 0
+			for j, v := range row {
+				if beats(v, row[want], least) && j > 0 {
+					want = j
+				}
+			}
+			if got := argOf(row, least); got != int64(want) {
+				t.Fatalf("%v, least %t: %d, want %d", row, least, got, want)
+			}
+		}
+	}
+}

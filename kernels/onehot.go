@@ -1,0 +1,352 @@
+package kernels
+
+// This file defines onehot, the matrix of codes, and what is computed of it without building it: the sums of rows by code, which are a
+// product with it, and how often each code stands in a column.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// onehots is the rows of this file.
+func onehots() []*op.Def { return []*op.Def{onehot(), onehotSums(), onehotCounts()} }
+
+// manyCodes is the attribute k.
+var manyCodes = op.Arg{Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of codes"}
+
+func onehotType(s *op.Sig) (types.Type, error) {
+	t, err := columnOfNumbers(s, 0)
+	if err != nil {
+		return t, err
+	}
+	k, err := sizeAttr(s, "k", 1)
+	if err == nil && k == types.Unknown {
+		err = op.Faultf(1, codeAttr, "`onehot` needs k, the number of codes")
+	}
+	return types.DenseOf(types.F64, t.Rows, k), err
+}
+
+func onehot() *op.Def {
+	dense := windowLoop(onehotKernel, partRows)
+	return &op.Def{
+		Name: "onehot",
+		Doc: "onehot is the n x k matrix with 1 in row i at the column that row i of a names, and 0 elsewhere; t(onehot(a, k)) @ x adds " +
+			"the rows of x by group. A code that is not in 0..k-1 fails the run. sparse = true makes it sparse: n elements are stored instead of n k.",
+		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, manyCodes, sparseAttr},
+		Eg:   eg("onehot(seq(2, 0, -1), 3)", "0 0 1\n0 1 0\n"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, err := onehotType(s)
+			return inForm(s, t, err)
+		},
+		Ref:  refInForm(onehotRef),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Stored: storedOnehot,
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			if out.IsSparse() {
+				return op.Work{Bytes: 28 * float64(max(out.Rows, 0))}
+			}
+			return copyWork(s, out)
+		},
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) {
+				if c.Type.IsSparse() {
+					return unitSpace(c.In[0].Type())
+				}
+				return dense.Space(c)
+			},
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				if !c.Type.IsSparse() {
+					return dense.Begin(c, workers)
+				}
+				n, _ := unitSpace(c.In[0].Type())
+				return beginOnehot(c, n), nil
+			},
+		},
+		Kernel: func(c *op.Call) error {
+			if c.Type.IsSparse() {
+				return allOf(beginOnehot(c, 1), 1)
+			}
+			return onehotKernel(c)
+		},
+	}
+}
+
+func onehotRef(c *op.Call) (value.Value, error) {
+	a := c.Dense(0)
+	out := value.New(types.F64, a.Rows, c.Attrs.Int("k"))
+	for i := range a.Rows {
+		p, err := code("onehot", a.At(i, 0), out.Cols)
+		if err != nil {
+			return nil, err
+		}
+		out.Set(i, p, value.F64(1))
+	}
+	return out, nil
+}
+
+func onehotKernel(c *op.Call) error {
+	codes := codeColumn{c.Dense(0), c.Attrs.Int("k")}
+	out := gridOf[float64](c.Result())
+	for i := range out.rows {
+		p, err := codes.at(i)
+		if err != nil {
+			return err
+		}
+		row := out.row(i)
+		clear(row)
+		row[p] = 1
+	}
+	return nil
+}
+
+// codeColumn is a column of codes 0..k-1.
+type codeColumn struct {
+	*value.Dense
+	k int
+}
+
+// at is the code in row i; the failure is that of onehot.
+func (c codeColumn) at(i int) (int, error) {
+	if c.Elem == types.I64 {
+		if p := c.I64[i*c.Stride]; uint64(p) < uint64(c.k) {
+			return int(p), nil
+		}
+	}
+	return code("onehot", c.At(i, 0), c.k)
+}
+
+// onehotSums is the row of products with a matrix of codes.
+func onehotSums() *op.Def {
+	return &op.Def{
+		Name: "onehot.sums", Hidden: true,
+		Doc: "onehot.sums is t(onehot(a, k)) @ x, in panels as the product is. The compiler makes it where nothing else needs the matrix of codes.",
+		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "x", Doc: "n x m"}, manyCodes,
+			{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			h, err := onehotType(s)
+			if err != nil {
+				return h, err
+			}
+			x := s.In[1]
+			if !x.IsDense() || x.Elem != types.F64 || !agree(x.Rows, h.Rows) {
+				return h, op.Faultf(1, codeShape, "onehot.sums of %s by %s", x, s.In[0])
+			}
+			return types.DenseOf(types.F64, h.Cols, x.Cols), nil
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			h, err := onehotRef(c)
+			if err != nil {
+				return nil, err
+			}
+			attrs := op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}, op.Attr{Name: "panel", Val: op.Int(c.Attrs.Int("panel"))})
+			return panelsRef(&op.Call{In: []value.Value{h, c.In[1]}, Attrs: attrs, Type: c.Type})
+		},
+		Laws: op.Pure,
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			return op.Work{Flops: float64(s.In[1].Count()), Bytes: traffic(s, out)}
+		},
+		Kernel: func(c *op.Call) error {
+			b := beginSums(c)
+			for p := range b.panels {
+				if err := b.Chunk(0, p, p+1); err != nil {
+					return err
+				}
+			}
+			return b.End()
+		},
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return beginCut(c).panels, 1 },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginSums(c), nil },
+		},
+	}
+}
+
+// beginCut is the panels of a call; strips of a panel would read the codes again.
+func beginCut(c *op.Call) panelGrid {
+	n := c.In[1].Type().Rows
+	p := panelGrid{k: n, panel: c.Attrs.Int("panel"), strips: 1, strip: c.Type.Rows}
+	if p.panel > 0 {
+		p.panels = (n + p.panel - 1) / p.panel
+	}
+	return p
+}
+
+// sumsBody adds the rows of a matrix by code: an element of the product with the matrix of codes is the chain
+//
+//	s = fma(h, x, s) from +0, h = 1 in the rows of its code and 0 elsewhere
+//
+// Of a finite x, fma(1, x, s) is s + x, and fma(0, x, s) is s: s is never -0, as no sum of +0 and anything is. Of an infinite one or NaN,
+// fma(0, x, s) is NaN. Such an x leaves its own chain, and so its column, infinite or NaN at the end of the panel: then the column is
+// computed as it is defined.
+type sumsBody struct {
+	panelGrid
+	c     *op.Call
+	codes codeColumn
+	x     grid[float64]
+	sums  []grid[float64]
+}
+
+func beginSums(c *op.Call) *sumsBody {
+	b := &sumsBody{panelGrid: beginCut(c), c: c, codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: gridOf[float64](c.Dense(1))}
+	rows, cols := c.Type.Rows, c.Type.Cols
+	ld := roundUp(cols, 8) // panels of two workers share no line of memory
+	room := make([]float64, b.panels*(rows*ld+8))
+	for p := range b.panels {
+		b.sums = append(b.sums, grid[float64]{rows: rows, cols: cols, ld: ld, x: room[p*(rows*ld+8):][:rows*ld]})
+	}
+	return b
+}
+
+// Chunk sums panels lo..hi-1.
+func (b *sumsBody) Chunk(_, lo, hi int) error {
+	for ; lo < hi; lo++ {
+		from, to := lo*b.panel, min((lo+1)*b.panel, b.k)
+		if err := b.add(b.sums[lo], from, to); err != nil {
+			return err
+		}
+		for j := range b.x.cols {
+			for p := range b.sums[lo].rows {
+				if s := b.sums[lo].x[p*b.sums[lo].ld+j]; s-s != 0 { // infinite or NaN
+					if err := b.column(b.sums[lo], j, from, to); err != nil {
+						return err
+					}
+					break
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// add adds rows from..to-1 to the sums of their codes.
+func (b *sumsBody) add(sums grid[float64], from, to int) error {
+	for i := from; i < to; i++ {
+		p, err := b.codes.at(i)
+		if err != nil {
+			return err
+		}
+		x := b.x.row(i)
+		s := sums.x[p*sums.ld:][:len(x)]
+		for j, v := range x {
+			s[j] += v
+		}
+	}
+	return nil
+}
+
+// column is the definition of column j.
+func (b *sumsBody) column(sums grid[float64], j, from, to int) error {
+	for p := range sums.rows {
+		s := 0.0
+		for i := from; i < to; i++ {
+			at, err := b.codes.at(i)
+			if err != nil {
+				return err
+			}
+			h := 0.0
+			if at == p {
+				h = 1
+			}
+			s = math.FMA(h, b.x.row(i)[j], s)
+		}
+		sums.x[p*sums.ld+j] = s
+	}
+	return nil
+}
+
+// End adds the panels.
+func (b *sumsBody) End() error {
+	out := gridOf[float64](b.c.Result())
+	if b.panels == 0 || out.rows == 0 || out.cols == 0 {
+		clearDense(b.c.Result())
+		return nil
+	}
+	sum := addPanels(b.sums)
+	for i := range out.rows {
+		copy(out.row(i), sum.row(i))
+	}
+	return nil
+}
+
+// onehotCounts is the row of the column sums of a matrix of codes.
+func onehotCounts() *op.Def {
+	return &op.Def{
+		Name: "onehot.counts", Hidden: true,
+		Doc:  "onehot.counts is colsum(onehot(a, k)): how often each code stands in a. The compiler makes it where nothing else needs the matrix of codes.",
+		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, manyCodes},
+		Type: func(s *op.Sig) (types.Type, error) {
+			h, err := onehotType(s)
+			return types.DenseOf(types.F64, 1, h.Cols), err
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			h, err := onehotRef(c)
+			if err != nil {
+				return nil, err
+			}
+			out := value.New(types.F64, 1, c.Type.Cols)
+			for j := range out.Cols {
+				n := 0.0
+				for i := range h.(*value.Dense).Rows {
+					n += h.(*value.Dense).At(i, j).F // whole numbers, far below 2^53
+				}
+				out.Set(0, j, value.F64(n))
+			}
+			return out, nil
+		},
+		Laws: op.Pure, Cost: copyWork,
+		Kernel: func(c *op.Call) error {
+			b := beginCounts(c, 1)
+			if err := b.Chunk(0, 0, b.codes.Rows); err != nil {
+				return err
+			}
+			return b.End()
+		},
+		Loop: &op.Loop{
+			Light: true,
+			Space: func(c *op.Call) (n, leaf int) { return c.In[0].Type().Rows, leafElements },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginCounts(c, workers), nil },
+		},
+	}
+}
+
+// countsBody counts codes; every worker has counts of its own.
+type countsBody struct {
+	c     *op.Call
+	codes codeColumn
+	ns    [][]int64
+}
+
+func beginCounts(c *op.Call, workers int) *countsBody {
+	b := &countsBody{c: c, codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, ns: make([][]int64, workers)}
+	for w := range b.ns {
+		b.ns[w] = make([]int64, b.codes.k, b.codes.k+16)
+	}
+	return b
+}
+
+// Chunk counts rows lo..hi-1.
+func (b *countsBody) Chunk(worker, lo, hi int) error {
+	n := b.ns[worker]
+	for ; lo < hi; lo++ {
+		p, err := b.codes.at(lo)
+		if err != nil {
+			return err
+		}
+		n[p]++
+	}
+	return nil
+}
+
+// End adds the counts.
+func (b *countsBody) End() error {
+	out := gridOf[float64](b.c.Result()).row(0)
+	clear(out)
+	for _, ns := range b.ns {
+		for p, n := range ns {
+			out[p] += float64(n)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package kernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// codesIn is a column of codes 0..k-1 of element type e, sometimes with one that is none.
+func codesIn(r *rand.Rand, e types.Elem, n, k int) *value.Dense {
+	a := randomDense(r, e, n, 1)
+	for i := range n {
+		a.Set(i, 0, value.I64(r.Int64N(int64(k))).Convert(e))
+	}
+	if n > 0 && r.IntN(8) == 0 {
+		a.Set(r.IntN(n), 0, value.I64([]int64{-1, int64(k), int64(k) + 5}[r.IntN(3)]).Convert(e))
+	}
+	return a
+}
+
+// What is computed of codes equals the definition by their matrix, as a kernel and as a loop, and fails as it does.
+func TestSumsByCode(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(91, 92))
+	odd := []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, -math.MaxFloat64, math.Copysign(0, -1)}
+	done := 0
+	for range 150 {
+		n, m, k := r.IntN(200), r.IntN(12), 1+r.IntN(9)
+		x := randomDense(r, types.F64, n, m)
+		for range r.IntN(6) * min(n, 1) * min(m, 1) {
+			x.Set(r.IntN(n), r.IntN(m), value.F64(odd[r.IntN(len(odd))]))
+		}
+		a := codesIn(r, []types.Elem{types.I64, types.I64, types.F64}[r.IntN(3)], n, k)
+		attrs := op.MakeAttrs(attr("k", op.Int(k)), attr("panel", op.Int(1+r.IntN(100))))
+		if _, ok := check(t, table.Must("onehot.sums"), attrs, []value.Value{a, x}); ok {
+			done++
+		}
+		attrs = op.MakeAttrs(attr("k", op.Int(k)))
+		check(t, table.Must("onehot.counts"), attrs, []value.Value{a})
+		check(t, table.Must("onehot"), attrs, []value.Value{a})
+	}
+	if done < 100 {
+		t.Errorf("only %d calls succeeded", done)
+	}
+}
