@@ -4,13 +4,13 @@
 //	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row
 //	reduce*.go       sum, mean, norm ... of a matrix, of its rows, of its columns; partial results that merge exactly
 //	construct*.go    zeros, rand, seq ...: every block from its place alone; nrow, ncol, auto_tile, eps
-//	linalg*.go       @, potrf, trsm ... on a kernel set of package blas
+//	linalg*.go       @, potrf, trsm ... on a kernel set of package blas; linalg_tall.go: products as loops, linalg_pipe.go: inside a pipe
 //	move*.go         t, slice, cbind ...
 //	inout*.go        read, emit, assert
 //	stats*.go        var, stddev, cut like sum; quantile, nunique, argmin ... of a whole list (order.go: keys and the sort)
 //	cumulative.go    cumsum ... down columns and along rows
 //	reorder.go       sort, argsort, take, unique
-//	encode.go        bin, recode, onehot, ctable
+//	encode.go        bin, recode, ctable; onehot.go: onehot, and sums and counts by code without it
 //	outer.go         outer of any elementwise operator, kron; sample.go: sample
 //	covariance.go    cov, cor, trace; decompose.go: eigenvalues and singular values, by LAPACK
 //	sparse*.go       what takes or makes sparse matrices: forms, maps, moves, products, reductions, generators, semirings; sparse_cut.go: how their
