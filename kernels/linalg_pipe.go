@@ -113,7 +113,8 @@ func (b *productBody) worker(k int) *productWorker {
 		w := &productWorker{x: execution{job: b.job, e: b.f.run}, m: b.f.run.machine(), in: append([]value.Value(nil), b.job.in...)}
 		w.view = make([]value.Dense, len(w.in))
 		w.product = value.New(b.job.p.In[b.place].Elem, b.block(), b.job.cols)
-		w.m.f.start(&b.job)
+		w.x.ends = []ending{b.job.ends[0]}
+		w.m.start(&w.x.job)
 		b.by[k] = w
 	}
 	return b.by[k]
@@ -152,8 +153,8 @@ func (w *productWorker) rows(b *productBody, i, n int) error {
 			w.in[k] = &w.view[k]
 		}
 	}
-	b.job.out.Window(&w.out, i, 0, n, 1)
-	w.x.rows, w.x.out = n, &w.out
+	b.job.ends[0].out.Window(&w.out, i, 0, n, 1)
+	w.x.rows, w.x.ends[0].out = n, &w.out
 	w.m.prepare(b.job.p, w.in, n, b.job.cols)
 	return w.m.work(&w.x, area{0, n, 0, b.job.cols})
 }

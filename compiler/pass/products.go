@@ -19,7 +19,10 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	row := table.Must("pipe.product")
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if g.Nodes[i].Op.Name != "pipe" || table.Must(g.Nodes[i].Attrs.Str("fold")).Fold != op.FoldRows {
+		if g.Nodes[i].Op.Name != "pipe" {
+			continue
+		}
+		if fold := table.Named(g.Nodes[i].Attrs.Str("fold")); fold == nil || fold.Fold != op.FoldRows { // nil: of several results
 			continue
 		}
 		place, ok := productIn(g, id, uses)
