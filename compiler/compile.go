@@ -16,6 +16,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/types"
 	"flow/lang"
 	"flow/lang/source"
 )
@@ -178,7 +179,7 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds sou
 			var many *pass.TooMany
 			switch {
 			case errors.As(err, &many):
-				return append(ds, source.Errorf("E410", many.At.Span, "cut into blocks, the program has more than %d tasks", o.maxTasks()))
+				return append(ds, tooMany(many, o.maxTasks()))
 			case ctx.Err() != nil:
 				return append(ds, interrupted())
 			}
@@ -225,6 +226,15 @@ func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 	}
 	d = source.Errorf("W002", source.Span{}, "%d of %d ranks have nothing to do", idle, p.Ranks)
 	return d.WithHelp("fewer ranks, or a smaller tile edge"), idle > 0
+}
+
+// tooMany tells of a program that has too many tasks when its matrices are cut, and how large the one is that was to be cut then.
+func tooMany(e *pass.TooMany, limit int) source.Diagnostic {
+	d := source.Errorf("E410", e.At.Span, "cut into blocks, the program has more than %d tasks", limit)
+	if t := e.Of; t.IsMatrix() && t.Known() {
+		d.Label = fmt.Sprintf("%v: %s", t, types.InBytes(float64(t.Rows)*float64(t.Cols)*float64(t.Elem.Size())))
+	}
+	return d
 }
 
 func interrupted() source.Diagnostic {

@@ -74,7 +74,7 @@ func fits(t types.Type) error {
 	}
 	need, have := float64(t.Rows)*float64(t.Cols)*float64(t.Elem.Size()), float64(machineMemory())
 	if need > have {
-		return op.Failf(codeMemory, "the result, %v, takes %s, more than there is (%s)", t, format.InBytes(need), format.InBytes(have))
+		return op.Failf(codeMemory, "the result, %v, takes %s, more than there is (%s)", t, types.InBytes(need), types.InBytes(have))
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/format"
 	"flow/kernels/vec"
 )
 
@@ -137,10 +136,10 @@ func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 	if !t.Known() {
 		return t, nil
 	}
-	need, have := float64(t.Rows)*float64(t.Cols)*float64(t.Elem.Size()), float64(format.Memory())
+	need, have := float64(t.Rows)*float64(t.Cols)*float64(t.Elem.Size()), float64(machineMemory())
 	if need > have {
 		return t, op.Faultf(-1, codeMemory, "the result of `%s` is dense: a %v takes %s, more than there is (%s)", sourceName(s.Def), t,
-			format.InBytes(need), format.InBytes(have)).
+			types.InBytes(need), types.InBytes(have)).
 			WithHelp("`*`, `and` and functions that keep zero give sparse results; see the table of representations in the language reference")
 	}
 	return t, nil
@@ -302,9 +301,9 @@ func spread(out *value.Dense, m *value.CSR) {
 
 // entries gives m the arrays for n entries, and its values as numbers of its element type; nil for bool.
 func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
-	need, have := float64(n)*float64(4+m.Elem.Size()), float64(format.Memory())
+	need, have := float64(n)*float64(4+m.Elem.Size()), float64(machineMemory())
 	if need > have {
-		return nil, op.Failf(codeMemory, "a %v with %d entries takes %s, more than there is (%s)", m.Type(), n, format.InBytes(need), format.InBytes(have))
+		return nil, op.Failf(codeMemory, "a %v with %d entries takes %s, more than there is (%s)", m.Type(), n, types.InBytes(need), types.InBytes(have))
 	}
 	m.Col = make([]int32, n)
 	if m.Elem == types.Bool {

@@ -9,7 +9,6 @@ import (
 	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/format"
 )
 
 // sparseAttr asks for a sparse result of a row that makes a dense one otherwise.
@@ -20,8 +19,8 @@ func inForm(s *op.Sig, t types.Type, err error) (types.Type, error) {
 	if err != nil || !s.Attrs.Bool("sparse") {
 		return t, err
 	}
-	if need, have := 8*float64(t.Rows), float64(format.Memory()); need > have {
-		return t, op.Faultf(-1, codeMemory, "`%s`: the pointers of %d rows take %s, more than there is (%s)", s.Def.Source(), t.Rows, format.InBytes(need), format.InBytes(have))
+	if need, have := 8*float64(t.Rows), float64(machineMemory()); need > have {
+		return t, op.Faultf(-1, codeMemory, "`%s`: the pointers of %d rows take %s, more than there is (%s)", s.Def.Source(), t.Rows, types.InBytes(need), types.InBytes(have))
 	}
 	return sparseOf(-1, t)
 }

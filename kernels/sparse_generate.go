@@ -10,7 +10,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/format"
 )
 
 func sparseGenerators() []*op.Def {
@@ -167,10 +166,10 @@ func sizedSparse(s *op.Sig, e types.Elem, rows, cols, entries, each int) (types.
 	if err != nil {
 		return t, err
 	}
-	need, have := 8*float64(rows)+float64(each)*float64(entries), float64(format.Memory())
+	need, have := 8*float64(rows)+float64(each)*float64(entries), float64(machineMemory())
 	if need > have || entries > math.MaxInt32 {
 		return t, op.Faultf(-1, codeMemory, "`%s`: %d rows and %d entries take %s, more than there is (%s)", s.Def.Source(), rows, entries,
-			format.InBytes(need), format.InBytes(have))
+			types.InBytes(need), types.InBytes(have))
 	}
 	return t, nil
 }

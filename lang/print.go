@@ -236,6 +236,52 @@ func (p *printer) args(as []ast.Arg) {
 
 func (p *printer) stmt(st ast.Stmt) {
 	switch st := st.(type) {
+	case *ast.On:
+		p.on(st)
+	case *ast.Next:
+		p.w("next")
+		p.s()
+		p.ident(st.Name)
+		p.clause("=", st.Expr)
+	case *ast.For:
+		p.w("for")
+		p.s()
+		p.ranges(st.Ranges)
+		p.body(st.Body)
+	case *ast.Iterate:
+		p.iterate(st)
+	case *ast.Emit:
+		p.w("emit")
+		p.s()
+		p.expr(st.Expr, 0)
+		p.clause("to", st.To)
+		p.str("as", st.As)
+	case *ast.Assert:
+		p.w("assert")
+		p.s()
+		p.expr(st.Expr, 0)
+		if st.Message != nil {
+			p.w(",")
+			p.s()
+			p.expr(st.Message, 0)
+		}
+	case *ast.Bind:
+		p.names(st.Names)
+		p.typed(st.Type)
+		p.clause("=", st.Expr)
+	case *ast.Send:
+		p.expr(st.Target, 0)
+		p.clause("<-", st.Expr)
+	case *ast.ExprStmt:
+		p.expr(st.Expr, 0)
+	default:
+		p.declaration(st)
+	}
+}
+
+// declaration prints what begins with a word and declares a name.
+func (p *printer) declaration(st ast.Stmt) {
+	switch st := st.(type) {
 	case *ast.Import:
 		p.w("import")
 		p.str("", st.Path)
@@ -280,13 +326,6 @@ func (p *printer) stmt(st ast.Stmt) {
 		p.ident(st.Name)
 		p.typed(st.Type)
 		p.clause("=", st.Init)
-	case *ast.On:
-		p.on(st)
-	case *ast.Next:
-		p.w("next")
-		p.s()
-		p.ident(st.Name)
-		p.clause("=", st.Expr)
 	case *ast.Chan:
 		p.w("chan")
 		p.s()
@@ -299,37 +338,6 @@ func (p *printer) stmt(st ast.Stmt) {
 		p.typed(st.Type)
 		p.clause("=", st.Expr)
 		p.with(st.With)
-	case *ast.For:
-		p.w("for")
-		p.s()
-		p.ranges(st.Ranges)
-		p.body(st.Body)
-	case *ast.Iterate:
-		p.iterate(st)
-	case *ast.Emit:
-		p.w("emit")
-		p.s()
-		p.expr(st.Expr, 0)
-		p.clause("to", st.To)
-		p.str("as", st.As)
-	case *ast.Assert:
-		p.w("assert")
-		p.s()
-		p.expr(st.Expr, 0)
-		if st.Message != nil {
-			p.w(",")
-			p.s()
-			p.expr(st.Message, 0)
-		}
-	case *ast.Bind:
-		p.names(st.Names)
-		p.typed(st.Type)
-		p.clause("=", st.Expr)
-	case *ast.Send:
-		p.expr(st.Target, 0)
-		p.clause("<-", st.Expr)
-	case *ast.ExprStmt:
-		p.expr(st.Expr, 0)
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"flow/ir/op"
 	"flow/lang/source"
 	"flow/runtime/dist"
-	"flow/runtime/dist/transport"
 	"flow/runtime/dist/transport/mpi"
 )
 
@@ -96,7 +95,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 
 // tellAndClose ends a rank's part in order: it tells what is wrong first. Close waits for the other ranks, so none of them has ended
 // by then; the first that ends with a code other than 0 makes a launcher stop those that are left, who must have nothing to tell any more.
-func (s *session) tellAndClose(err error, comm transport.Comm) error {
+func (s *session) tellAndClose(err error, comm io.Closer) error {
 	if err == nil {
 		return comm.Close()
 	}

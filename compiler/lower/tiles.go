@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"slices"
 	"strings"
 
 	"flow/ir"
@@ -125,30 +126,38 @@ func (l *lowerer) untile(e *ast.Call) val {
 	if v.kind != array || len(v.grid.dims) > 2 {
 		l.failf("E200", a[0].Span(), "untile takes a one- or two-dimensional channel array, this is %s", l.what(v))
 	}
-	g := v.grid
-	p, q := 1, g.dims[0]
+	m := &mosaic{l: l, g: v.grid, at: e.Span(), arg: a[0].Span(), elem: v.grid.elem}
+	m.measure()
+	return m.lay()
+}
+
+// mosaic is the tiles of a channel array on their way into one matrix.
+type mosaic struct {
+	l       *lowerer
+	g       *grid
+	at, arg source.Span // of the untile and of its argument
+	elem    types.Elem
+	// The rows of tiles by their number, the columns of tiles by theirs: elements along the side, -1 where there is no tile.
+	height, width []int
+}
+
+// measure finds the sizes of the tiles, which must agree.
+func (m *mosaic) measure() {
+	l, g := m.l, m.g
+	p, q := g.dims[0], 1
 	if len(g.dims) == 2 {
-		p, q = g.dims[0], g.dims[1]
-	} else {
-		p, q = q, 1
+		q = g.dims[1]
 	}
-	height, width := make([]int, p), make([]int, q)
-	for i := range height {
-		height[i] = -1
-	}
-	for j := range width {
-		width[j] = -1
-	}
-	elem := g.elem
+	m.height, m.width = slices.Repeat([]int{-1}, p), slices.Repeat([]int{-1}, q)
 	for off := range g.cur {
 		if g.eq != nil && g.cur[off] == ir.None && !g.outer {
-			l.solve(g, off, e.Span())
+			l.solve(g, off, m.at)
 		}
 		id, i, j := g.cur[off], off/q, off%q
 		if id == ir.None {
 			hole := g.eq != nil || g.tiled && (g.part == "lower" && j > i || g.part == "upper" && j < i)
 			if !hole && !l.broken {
-				l.fail(source.Errorf("E409", a[0].Span(), "nothing was sent to %s", g.elemName(off)).WithNote(g.span, "declared here"))
+				l.fail(source.Errorf("E409", m.arg, "nothing was sent to %s", g.elemName(off)).WithNote(g.span, "declared here"))
 			}
 			continue
 		}
@@ -156,33 +165,38 @@ func (l *lowerer) untile(e *ast.Call) val {
 		if t.IsScalar() {
 			t.Kind, t.Rows, t.Cols = types.Matrix, 1, 1
 		}
-		if elem == types.NoElem {
-			elem = t.Elem
+		if m.elem == types.NoElem {
+			m.elem = t.Elem
 		}
-		if height[i] >= 0 && height[i] != t.Rows || width[j] >= 0 && width[j] != t.Cols || elem != t.Elem {
-			l.failf("E411", a[0].Span(), "%s is %v and does not fit with its neighbours", g.elemName(off), t)
+		if m.height[i] >= 0 && m.height[i] != t.Rows || m.width[j] >= 0 && m.width[j] != t.Cols || m.elem != t.Elem {
+			l.failf("E411", m.arg, "%s is %v and does not fit with its neighbours", g.elemName(off), t)
 		}
-		height[i], width[j] = t.Rows, t.Cols
+		m.height[i], m.width[j] = t.Rows, t.Cols
 	}
-	rows, cols := 0, 0
-	r0, c0 := make([]int, p), make([]int, q)
-	for i, h := range height {
-		if h < 0 && g.tiled {
-			h = min(g.nb, g.rows-i*g.nb)
+	if m.elem == types.NoElem {
+		m.elem = types.F64
+	}
+}
+
+// offsets is where the tiles along one side of the matrix begin, and where the last ends. Where there is no tile, what tiles() cut a side
+// of n elements into counts.
+func (m *mosaic) offsets(sizes []int, n int) (at []int, end int) {
+	at = make([]int, len(sizes))
+	for i, s := range sizes {
+		if s < 0 && m.g.tiled {
+			s = min(m.g.nb, n-i*m.g.nb)
 		}
-		r0[i] = rows
-		rows += max(h, 0)
+		at[i] = end
+		end += max(s, 0)
 	}
-	for j, w := range width {
-		if w < 0 && g.tiled {
-			w = min(g.nb, g.cols-j*g.nb)
-		}
-		c0[j] = cols
-		cols += max(w, 0)
-	}
-	if elem == types.NoElem {
-		elem = types.F64
-	}
+	return at, end
+}
+
+// lay makes the matrix.
+func (m *mosaic) lay() val {
+	l, g := m.l, m.g
+	r0, rows := m.offsets(m.height, g.rows)
+	c0, cols := m.offsets(m.width, g.cols)
 	boxes := make([]int, 0, 6*len(g.cur))
 	var in []ir.ID
 	yes := ir.None
@@ -190,13 +204,13 @@ func (l *lowerer) untile(e *ast.Call) val {
 		if id == ir.None {
 			continue
 		}
-		i, j := off/q, off%q
+		i, j := off/len(m.width), off%len(m.width)
 		t := l.g.Type(id)
 		if t.IsScalar() {
 			if yes == ir.None {
-				yes = l.yes(e.Span())
+				yes = l.yes(m.at)
 			}
-			id = l.add(l.table.Must("ifelse"), nil, e.Span(), nil, yes, id, id)
+			id = l.add(l.table.Must("ifelse"), nil, m.at, nil, yes, id, id)
 			t = l.g.Type(id)
 		}
 		in = append(in, id)
@@ -204,14 +218,14 @@ func (l *lowerer) untile(e *ast.Call) val {
 	}
 	if len(in) == 0 {
 		attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(cols)})
-		none := l.edgeVal(l.add(l.table.Must("zeros"), attrs, e.Span(), nil))
-		if elem != types.F64 {
-			none = l.apply(l.table.Must(elem.String()), nil, e.Span(), []val{none}, []source.Span{e.Span()})
+		none := l.edgeVal(l.add(l.table.Must("zeros"), attrs, m.at, nil))
+		if m.elem != types.F64 {
+			none = l.apply(l.table.Must(m.elem.String()), nil, m.at, []val{none}, []source.Span{m.at})
 		}
 		return none
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
-	return l.edgeVal(l.add(l.table.Must("lay"), attrs, e.Span(), nil, in...))
+	return l.edgeVal(l.add(l.table.Must("lay"), attrs, m.at, nil, in...))
 }
 
 // yes is the 1 x 1 matrix of true: ifelse(yes, x, x) is the scalar x as a matrix, in every bit.

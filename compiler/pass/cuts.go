@@ -154,58 +154,19 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 	}
 	switch kind {
 	case op.ShardMove:
-		boxes, _, ok := boxesOf(g, id)
-		if !ok {
-			return cutting{}, false
-		}
-		if w, ok := laidGrid(boxes, t); ok && n.Op.Name == "lay" {
-			return w, true
-		}
-		// A panel of a tall matrix that is a block already: cut again it would be copied piece by piece.
-		if n.Op.Name == "slice" && t.Cols <= autoTile(table, t) && c.isBlock(in[0], boxes[0]) {
-			return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}, true
+		if w, ok, decided := c.moved(id, t, table); decided {
+			return w, ok
 		}
 	case op.ShardAligned:
-		for k, x := range in {
-			xt := g.Type(x)
-			w, ok := c.by[x]
-			if !ok {
-				continue
-			}
-			trans := n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) == op.Trans
-			if trans {
-				return cutting{w.cc, w.rc}, true
-			}
-			if xt.Rows == t.Rows && xt.Cols == t.Cols {
-				return w, true
-			}
+		if w, ok := c.aligned(id, t); ok {
+			return w, true
 		}
 	case op.ShardTranspose:
 		if w, ok := c.by[in[0]]; ok {
 			return cutting{w.cc, w.rc}, true
 		}
 	case op.ShardContract:
-		if len(in) == 3 {
-			if w, ok := c.by[in[0]]; ok {
-				return w, true
-			}
-		}
-		d := c.byShape(t, table)
-		a, b := c.of(in[len(in)-2]), c.of(in[len(in)-1])
-		rows, cols := a.rc, b.cc
-		if n.Attrs.Bool("ta") {
-			rows = a.cc
-		}
-		if n.Attrs.Bool("tb") {
-			cols = b.rc
-		}
-		if len(rows) > 2 || t.Rows <= d.rc[1] {
-			d.rc = rows
-		}
-		if len(cols) > 2 || t.Cols <= d.cc[1] {
-			d.cc = cols
-		}
-		return d, true
+		return c.product(id, t, table), true
 	case op.ShardRows:
 		if w, ok := c.by[in[0]]; ok {
 			return cutting{w.rc, []int{0, t.Cols}}, true
@@ -218,6 +179,67 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 		return cutting{}, false
 	}
 	return c.byShape(t, table), true
+}
+
+// moved is the cuts of what moves elements, where they follow from where it takes them.
+func (c *cuts) moved(id ir.ID, t types.Type, table *op.Table) (w cutting, ok, decided bool) {
+	boxes, _, ok := boxesOf(c.g, id)
+	if !ok {
+		return cutting{}, false, true
+	}
+	name := c.g.Nodes[id].Op.Name
+	if w, ok := laidGrid(boxes, t); ok && name == "lay" {
+		return w, true, true
+	}
+	// A panel of a tall matrix that is a block already: cut again it would be copied piece by piece.
+	if name == "slice" && t.Cols <= autoTile(table, t) && c.isBlock(c.g.In(id)[0], boxes[0]) {
+		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}, true, true
+	}
+	return cutting{}, false, false
+}
+
+// aligned is the cuts of the first operand of an elementwise operator that is cut and has the result's shape, as it is read.
+func (c *cuts) aligned(id ir.ID, t types.Type) (cutting, bool) {
+	n := &c.g.Nodes[id]
+	for k, x := range c.g.In(id) {
+		w, ok := c.by[x]
+		if !ok {
+			continue
+		}
+		if n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) == op.Trans {
+			return cutting{w.cc, w.rc}, true
+		}
+		if sameShape(c.g.Type(x), t) {
+			return w, true
+		}
+	}
+	return cutting{}, false
+}
+
+// product is the cuts of a product: those of what it is added to, else of its factors, else by its shape.
+func (c *cuts) product(id ir.ID, t types.Type, table *op.Table) cutting {
+	n, in := &c.g.Nodes[id], c.g.In(id)
+	if len(in) == 3 {
+		if w, ok := c.by[in[0]]; ok {
+			return w
+		}
+	}
+	d := c.byShape(t, table)
+	a, b := c.of(in[len(in)-2]), c.of(in[len(in)-1])
+	rows, cols := a.rc, b.cc
+	if n.Attrs.Bool("ta") {
+		rows = a.cc
+	}
+	if n.Attrs.Bool("tb") {
+		cols = b.rc
+	}
+	if len(rows) > 2 || t.Rows <= d.rc[1] {
+		d.rc = rows
+	}
+	if len(cols) > 2 || t.Cols <= d.cc[1] {
+		d.cc = cols
+	}
+	return d
 }
 
 // Sizes are what the shapes of blocks follow from; 0 is the default. They are part of
@@ -283,7 +305,7 @@ func (c *cuts) byShape(t types.Type, table *op.Table) cutting {
 		}
 	}
 	if rows, cols := t.Rows/h, t.Cols/w; rows > c.limit || cols > c.limit || rows*cols > c.limit {
-		panic(stop{&TooMany{c.g.Origin(c.at), c.limit}})
+		panic(stop{&TooMany{c.g.Origin(c.at), t, c.limit}})
 	}
 	return cutting{every(t.Rows, h), every(t.Cols, w)}
 }

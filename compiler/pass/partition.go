@@ -97,6 +97,7 @@ type partitioner struct {
 // TooMany is the error of a program whose matrices have more blocks than tasks are allowed.
 type TooMany struct {
 	At    ir.Origin // of what was to be cut
+	Of    types.Type
 	Limit int
 }
 
@@ -131,7 +132,7 @@ func (p *partitioner) cut(ctx context.Context, id ir.ID) error {
 // of 10^11 would be more memory than there is.
 func (p *partitioner) grid(rows, cols int) []ir.ID {
 	if rows*cols > p.limit-p.g.Len() {
-		panic(stop{&TooMany{p.old.Origin(p.from), p.limit}})
+		panic(stop{&TooMany{p.old.Origin(p.from), p.old.Type(p.from), p.limit}})
 	}
 	return make([]ir.ID, 0, rows*cols)
 }
@@ -139,7 +140,7 @@ func (p *partitioner) grid(rows, cols int) []ir.ID {
 // add makes a node with the origin of the old one.
 func (p *partitioner) add(d *op.Def, attrs *op.Attrs, t types.Type, b Block, in ...ir.ID) ir.ID {
 	if p.g.Len() >= p.limit {
-		panic(stop{&TooMany{p.old.Origin(p.from), p.limit}})
+		panic(stop{&TooMany{p.old.Origin(p.from), p.old.Type(p.from), p.limit}})
 	}
 	o := p.old.Origin(p.from)
 	id := p.g.Add(d, attrs, t, o, in...)

@@ -52,7 +52,7 @@ func readCSR(in *input, headOnly bool) (Header, *value.CSR, error) {
 		return h, nil, nil
 	}
 	if size > in.memory {
-		return h, nil, failf(TooLarge, in.file, "the matrix takes %s, more than there is (%s)", InBytes(float64(size)), InBytes(float64(in.memory)))
+		return h, nil, failf(TooLarge, in.file, "the matrix takes %s, more than there is (%s)", types.InBytes(float64(size)), types.InBytes(float64(in.memory)))
 	}
 	m := value.NewCSR(h.Elem, h.Rows, h.Cols, int(n[3]))
 	parts := [][]byte{bytesOf(m.Ptr), bytesOf(m.Col), bytesOf(m.F64), bytesOf(m.F32), bytesOf(m.I64)}

@@ -7,12 +7,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"flow/ir/types"
@@ -230,39 +228,9 @@ func (in *input) matrix(h Header) (*value.Dense, error) {
 // fits refuses a matrix beyond the memory of the machine; without it the system would end the process.
 func (in *input) fits(h Header) error {
 	if need := float64(h.Rows) * float64(h.Cols) * float64(h.Elem.Size()); need > float64(in.memory) {
-		return failf(TooLarge, in.file, "a dense %d x %d matrix takes %s, more than there is (%s)", h.Rows, h.Cols, InBytes(need), InBytes(float64(in.memory)))
+		return failf(TooLarge, in.file, "a dense %d x %d matrix takes %s, more than there is (%s)", h.Rows, h.Cols, types.InBytes(need), types.InBytes(float64(in.memory)))
 	}
 	return nil
-}
-
-// InBytes is a number of bytes for people.
-func InBytes(n float64) string {
-	unit := 0
-	for n >= 1024 && unit < 5 {
-		n /= 1024
-		unit++
-	}
-	return fmt.Sprintf("%.3g %s", n, [...]string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}[unit])
-}
-
-// unknownMemory is what a matrix may take on a system that does not tell its memory: any 48-bit address.
-const unknownMemory = 1 << 48
-
-// Memory is the machine's main memory in bytes, where /proc tells it.
-func Memory() int64 {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return unknownMemory
-	}
-	fields := strings.Fields(string(text)) // "MemTotal:  24567890 kB ..."
-	if len(fields) < 2 || fields[0] != "MemTotal:" {
-		return unknownMemory
-	}
-	kib, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return unknownMemory
-	}
-	return kib << 10
 }
 
 // Write writes v, a matrix or a scalar (as a 1 x 1 matrix), in the format that the name and the options say,

@@ -147,7 +147,7 @@ func (t *triples) build(in *input) (*value.CSR, error) {
 	need := 8*float64(t.header.Rows) + 4*float64(t.header.Rows) + 4*float64(t.header.Cols) + float64(n)*(16+3*float64(t.header.Elem.Size()))
 	if need > float64(in.memory) {
 		return nil, failf(TooLarge, in.file, "reading a sparse %d x %d matrix of %d entries takes %s, more than there is (%s)", t.header.Rows, t.header.Cols, n,
-			InBytes(need), InBytes(float64(in.memory)))
+			types.InBytes(need), types.InBytes(float64(in.memory)))
 	}
 	byCol := counted(t.col, t.header.Cols, nil)
 	order := counted(t.row, t.header.Rows, byCol)
