@@ -15,7 +15,7 @@ func oversubscribed(b *bench) error {
 	cores := runtime.NumCPU()
 	fmt.Fprintf(b.out, "For real, on %d processors; percent of the ideal, which is the time of one thread over min(threads, processors). Least of %d runs in turn; loops are executed again and again:\n\n", cores, b.reps)
 	fmt.Fprint(b.out, "| program, threads |")
-	list := []string{"STATIC", "GSS", "FAC2", "TSS", "AWF-B", "AF", "StaticSteal", "AUTO_CHUNK", "COST", "AUTO"}
+	list := []string{"STATIC", "GSS", "FAC2", "AWF-C", "StaticSteal", "AUTO_CHUNK", "COST", "AUTO"}
 	for _, t := range list {
 		fmt.Fprintf(b.out, " %s |", t)
 	}

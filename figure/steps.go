@@ -60,10 +60,18 @@ func Steps(title string, sequences []Chunks) *Page {
 	}
 	for _, p := range panels {
 		p.Y.Min, p.Y.Max, p.Y.Scale = .8, 1.4*float64(largest), plot.LogScale{}
-		p.Y.Tick.Marker = counts{10}
+		p.Y.Tick.Marker = counts{tickBase(largest)}
 	}
 	g := grid(panels, columns)
 	return &Page{title: title, panels: g, width: vg.Length(columns)*5*vg.Centimeter + 1*vg.Centimeter, height: vg.Length(len(g))*4*vg.Centimeter + 1.5*vg.Centimeter}
+}
+
+// tickBase is the base of the ticks of an axis from 1 to largest: powers of ten would leave small ranges with the 1 alone.
+func tickBase(largest int) float64 {
+	if largest < 50 {
+		return 2
+	}
+	return 10
 }
 
 // addSteps draws both ends of every run: a horizontal stroke, a vertical one to the next.
