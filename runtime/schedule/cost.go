@@ -57,8 +57,13 @@ const piecesPerShare = 16
 // maxMove is how far a weight moves in one execution, as a logarithm: a factor of 4.
 const maxMove = 1.3863
 
-// maxBins is how finely a profile is kept.
-const maxBins = 1 << 14
+// How finely a profile is kept. To learn one takes some nanoseconds a bin between two executions, during which nobody works, so there are no more than
+// what a worker's share needs to be cut well.
+const (
+	leastBins    = 1 << 11
+	binsPerShare = 1 << 8
+	maxBins      = 1 << 14
+)
 
 func newCost(p Params) (Calculator, error) {
 	c := &cost{loop: loop{p}, unit: max(1, ceilDiv(p.N, maxUnits)), first: autoChunk(p.N, p.P), weights: slices.Clone(p.Weights), did: make([]costLog, p.P)}
@@ -176,7 +181,8 @@ func (c *cost) Restart() {
 		return
 	}
 	c.learnClaims()
-	next, covered := make([]float64, min(c.N, maxBins)), make([]float64, min(c.N, maxBins))
+	n := min(c.N, min(max(leastBins, binsPerShare*c.P), maxBins))
+	next, covered := make([]float64, n), make([]float64, n)
 	for i := range c.did {
 		for _, r := range c.did[i].chunks {
 			c.spread(r, r.t*c.weights[i], next, covered)
@@ -297,14 +303,19 @@ func (c *cost) spread(r costRecord, t float64, bins, covered []float64) {
 	whole := c.predicted(r)
 	m, n := float64(len(bins)), float64(c.N)
 	from, to := float64(r.start)*m/n, float64(r.start+r.n)*m/n
+	known := whole > 0 && c.profile != nil
+	aligned := known && len(c.profile.bins) == len(bins)+1 // as always but for a profile that was given
 	for b := int(from); b < len(bins) && float64(b) < to; b++ {
 		lo, hi := max(from, float64(b)), min(to, float64(b+1))
-		part := (hi - lo) / (to - from)
-		if whole > 0 && c.profile != nil {
-			part = (c.profile.at(hi*n/m) - c.profile.at(lo*n/m)) / whole
-		}
-		bins[b] += t * part
 		covered[b] += hi - lo
+		switch {
+		case aligned:
+			bins[b] += t / whole * c.profile.bins[b].cost * (hi - lo)
+		case known:
+			bins[b] += t / whole * (c.profile.at(hi*n/m) - c.profile.at(lo*n/m))
+		default:
+			bins[b] += t * (hi - lo) / (to - from)
+		}
 	}
 }
 
