@@ -202,12 +202,9 @@ func chunkSeconds(b *bench, t *schedule.Technique) (float64, error) {
 	units := []int{2, chunkUnits}
 	var chunks [2]int
 	for i, n := range units {
-		runs, err := schedule.Sequence(t, schedule.Params{N: n, P: 1})
-		if err != nil {
+		var err error
+		if chunks[i], err = countChunks(t, n); err != nil {
 			return 0, err
-		}
-		for _, r := range runs {
-			chunks[i] += r.Repeat
 		}
 	}
 	if chunks[1]-chunks[0] < fewChunks {
@@ -218,6 +215,29 @@ func chunkSeconds(b *bench, t *schedule.Technique) (float64, error) {
 		return 0, err
 	}
 	return max(1e-10, r[1].least()-r[0].least()) / float64(chunks[1]-chunks[0]), nil
+}
+
+// countChunks runs a chain of empty loops on one worker and returns the chunks of one of them.
+func countChunks(t *schedule.Technique, units int) (int, error) {
+	table, err := emptyTable()
+	if err != nil {
+		return 0, err
+	}
+	p, err := plan.Parse(chain("%0 = start()", "empty(%P)", 1, units), table)
+	if err != nil {
+		return 0, err
+	}
+	pool := local.NewPool(1)
+	defer pool.Close()
+	r, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Stats: true, Schedule: schedule.Plan{Technique: t}})
+	if err != nil {
+		return 0, err
+	}
+	chunks := 0
+	for i := range r.Loops {
+		chunks += len(r.Loops[i].Chunks)
+	}
+	return chunks / chunkLoops, nil
 }
 
 // launches prints what it takes to open and complete a loop: an empty one, and a pipeline of one element more than its kernel does as a task, less that task.
