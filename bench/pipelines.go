@@ -30,30 +30,59 @@ func (b *bench) scan(label, binary string, args []string, variants ...[]string) 
 // threaded lets the BLAS of a Python peer have both threads; its own kernels get them anyway.
 func threaded() []string { return peerEnv("OPENBLAS_NUM_THREADS=2") }
 
+// warmEnv is the environment of peers of programs that call `work` four times: the first does not count on either side.
+func warmEnv(extra ...string) []string { return peerEnv(append(extra, "PEER_REPS=3")...) }
+
 func fused(b *bench) error {
 	const n = "1e8"
+	read, copied, err := bandwidth(2)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "The memory gives %.1f GB/s to two threads that read, and %.1f that copy past the caches (what is read and what is written).\n\n", read/1e9, copied/1e9)
 	for _, mode := range []string{"sum", "y"} {
 		kept := fmt.Sprintf("--set=kept=%t", mode == "y")
 		python := func(label, what string, more ...string) contestant {
-			return b.peers.script(label, "c_fused/fused_py.py", peerEnv(), append([]string{what, n, mode}, more...)...)
+			return b.peers.script(label, "c_fused/fused_py.py", warmEnv(), append([]string{what, n, mode}, more...)...)
 		}
-		b.table("sqrt(a*x+b)*c-d over 1e8 f64, "+map[string]string{"sum": "summed", "y": "stored"}[mode]+", two threads", 0, contest(b.reps, []contestant{
+		results := contest(b.reps, []contestant{
 			b.flowWork("Flow", "fused.flow", kept),
-			b.peers.peer("C, OpenMP, one loop", "fused_omp", peerEnv(), n, mode),
+			b.peers.peer("C, OpenMP, one loop", "fused_omp", warmEnv(), n, mode),
+			b.peers.peer("the same in huge pages", "fused_omp", warmEnv("GLIBC_TUNABLES=glibc.malloc.hugetlb=1"), n, mode),
 			python("numba", "numba", "2"),
 			python("numexpr", "numexpr", "2"),
 			python("NumPy", "numpy"),
-		}))
+		})
+		b.table("sqrt(a*x+b)*c-d over 1e8 f64, "+map[string]string{"sum": "summed", "y": "stored"}[mode]+", two threads", 0, results)
+		bytes, most := 8e8, read
+		if mode == "y" {
+			bytes, most = 16e8, copied
+		}
+		b.shares(bytes, most, results)
 	}
 	return nil
 }
 
 func transpose(b *bench) error {
-	b.table("x + t(x), 8192 x 8192 f64, two threads", 0, contest(b.reps, []contestant{
+	_, copied, err := bandwidth(2)
+	if err != nil {
+		return err
+	}
+	blocked := func(label string, env []string) contestant {
+		var list []contestant
+		for _, block := range []string{"32", "64", "128"} {
+			list = append(list, b.peers.peer(block, "tadd_omp", env, "8192", block, "stream"))
+		}
+		return best(label, list)
+	}
+	results := contest(b.reps, []contestant{
 		b.flowWork("Flow", "transpose.flow"),
-		b.scan("C, OpenMP, blocked, streaming stores", "tadd_omp", []string{"8192"}, []string{"32", "stream"}, []string{"64", "stream"}, []string{"128", "stream"}),
-		b.peers.script("NumPy", "b_transpose_add/numpy_tadd.py", peerEnv(), "8192"),
-	}))
+		blocked("C, OpenMP, streaming stores, block", warmEnv()),
+		blocked("the same in huge pages, block", warmEnv("GLIBC_TUNABLES=glibc.malloc.hugetlb=1")),
+		b.peers.script("NumPy", "b_transpose_add/numpy_tadd.py", warmEnv(), "8192"),
+	})
+	b.table("x + t(x), 8192 x 8192 f64, two threads", 0, results)
+	b.shares(16*8192*8192, copied, results)
 	return nil
 }
 
