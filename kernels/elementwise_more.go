@@ -4,20 +4,18 @@ package kernels
 // replace, and the logarithm to any base.
 
 import (
+	"sync"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/vec"
 )
 
-// shorthands is the rows of this file; base is the rows that they are made of. clamp and replace have no loop of their
-// own: alone they run as the chain of base rows that they stand for, inside other chains as their definition.
-func shorthands(base []*op.Def) []*op.Def {
+// shorthands is the rows of this file. clamp and replace have no loop of their own: they run as the chain of rows that they
+// stand for.
+func shorthands() []*op.Def {
 	run := &engine{}
-	named := map[string]*op.Def{}
-	for _, d := range base {
-		named[d.Name] = d
-	}
 	log := func(x, b float64) float64 { return vec.Log(x) / vec.Log(b) }
 	var out []*op.Def
 	for _, r := range []row{
@@ -62,12 +60,8 @@ func shorthands(base []*op.Def) []*op.Def {
 		out = append(out, r.def(run))
 	}
 	for _, d := range out {
-		switch d.Name {
-		case "clamp":
-			expand(run, d, []expansion{{named["ew.max"], []int{0, 1}}, {named["ew.min"], []int{3, 2}}})
-		case "replace":
-			expand(run, d, []expansion{{named["eq"], []int{0, 1}}, {named["isnan"], []int{0}}, {named["isnan"], []int{1}},
-				{named["and"], []int{4, 5}}, {named["or"], []int{3, 6}}, {named["ifelse"], []int{7, 2, 0}}})
+		if steps := expansionOf(d.Name); steps != nil {
+			expand(run, d, steps)
 		}
 	}
 	return out
@@ -77,6 +71,36 @@ func shorthands(base []*op.Def) []*op.Def {
 type expansion struct {
 	def  *op.Def
 	args []int
+}
+
+// expansions are the rows that run as others, made once. It has no initial value: rows and what runs them refer to it.
+var expansions struct {
+	once sync.Once
+	of   map[string][]expansion
+}
+
+// expansionOf is the steps that the row of that name stands for, or none.
+func expansionOf(name string) []expansion {
+	expansions.once.Do(func() {
+		row := map[string]*op.Def{}
+		for _, d := range elementwise() {
+			row[d.Name] = d
+		}
+		expansions.of = map[string][]expansion{
+			"clamp": {{row["ew.max"], []int{0, 1}}, {row["ew.min"], []int{3, 2}}},
+			"replace": {{row["eq"], []int{0, 1}}, {row["isnan"], []int{0}}, {row["isnan"], []int{1}},
+				{row["and"], []int{4, 5}}, {row["or"], []int{3, 6}}, {row["ifelse"], []int{7, 2, 0}}},
+		}
+	})
+	return expansions.of[name]
+}
+
+// elem is the element type that the step makes of arguments of e.
+func (s expansion) elem(e types.Elem) types.Elem {
+	if s.def.Loops.CmpF64 != nil || s.def.Name == "and" || s.def.Name == "or" {
+		return types.Bool
+	}
+	return e
 }
 
 // expand makes d run as the given steps. The element type of a predicate is bool, of all else the result's.
@@ -101,11 +125,7 @@ func expand(run *engine, d *op.Def, steps []expansion) {
 			p.In = append(p.In, op.Operand{Elem: in[i].Type().Elem, Mode: mode})
 		}
 		for _, s := range steps {
-			e := c.Type.Elem
-			if s.def.Loops.CmpF64 != nil || s.def.Name == "and" || s.def.Name == "or" {
-				e = types.Bool
-			}
-			p.Steps = append(p.Steps, op.Step{Def: s.def, Args: s.args, Elem: e})
+			p.Steps = append(p.Steps, op.Step{Def: s.def, Args: s.args, Elem: s.elem(c.Type.Elem)})
 		}
 		return p, in, nil
 	}

@@ -1,6 +1,6 @@
 package kernels
 
-// This file turns runs of float arithmetic among the instructions into programs of the chain machine (package vec),
+// This file turns runs of float arithmetic, comparisons and selections among the instructions into programs of the chain machine (package vec),
 // which keeps what is between two operators in registers. A run that it covers costs no slab traffic; a program that is
 // one such run needs no batches either and goes over memory in one piece.
 
@@ -45,39 +45,61 @@ type terminal struct {
 	sum   uint64 // LinkSum, LinkSquares or LinkEnd
 }
 
-// linksOf is the link of an instruction: with the accumulator as first argument, and as second one.
-func linksOf(i *instr) (first, second uint64, ok bool) {
+// linkNames are the links of rows on float64 and float32: with the accumulator as first argument, and as second one.
+var linkNames = map[string][2]uint64{
+	"add": {vec.LinkAdd, vec.LinkAdd}, "sub": {vec.LinkSub, vec.LinkSubFrom},
+	"mul": {vec.LinkMul, vec.LinkMul}, "div": {vec.LinkDiv, vec.LinkDivInto},
+	"ew.min": {vec.LinkMin, vec.LinkMin}, "ew.max": {vec.LinkMax, vec.LinkMax},
+	"sqrt": {vec.LinkSqrt}, "abs": {vec.LinkAbs}, "neg": {vec.LinkNeg},
+	"round": {vec.LinkRound}, "floor": {vec.LinkFloor}, "ceil": {vec.LinkCeil},
+}
+
+// wideNames are those on float64 alone, predicateNames those that compare float64, truthNames those on truths.
+var (
+	wideNames      = map[string]uint64{"sign": vec.LinkSign, "relu": vec.LinkRectify}
+	predicateNames = map[string][2]uint64{
+		"eq": {vec.LinkEqual, vec.LinkEqual}, "ne": {vec.LinkNotEqual, vec.LinkNotEqual},
+		"lt": {vec.LinkLess, vec.LinkGreater}, "gt": {vec.LinkGreater, vec.LinkLess},
+		"le": {vec.LinkLessEqual, vec.LinkGreaterEqual}, "ge": {vec.LinkGreaterEqual, vec.LinkLessEqual},
+		"isnan": {vec.LinkIsNaN}, "isinf": {vec.LinkIsInf},
+	}
+	truthNames = map[string]uint64{"and": vec.LinkAnd, "or": vec.LinkOr, "ew.min": vec.LinkAnd, "ew.max": vec.LinkOr, "not": vec.LinkNot}
+)
+
+// linksOf is the link of an instruction, with the accumulator as first argument and as second one, and the type of the
+// lanes that it needs. That of a selection is the one with the accumulator as condition.
+func linksOf(i *instr) (first, second uint64, lanes types.Elem, ok bool) {
 	switch i.code {
 	case opConvert:
-		return vec.LinkLoad, vec.LinkLoad, i.def == nil && i.elem == i.out && i.out.IsFloat() // a copy
+		switch from, to := i.elem, i.out; {
+		case from == to && to.IsFloat():
+			return vec.LinkLoad, vec.LinkLoad, to, true // a copy
+		case from == types.Bool && to == types.F64:
+			return vec.LinkOfTruth, vec.LinkOfTruth, types.F64, true
+		case from == types.F64 && to == types.Bool:
+			return vec.LinkNonZero, vec.LinkNonZero, types.F64, true
+		}
+		return 0, 0, types.NoElem, false
+	case opSelF64:
+		return vec.LinkChoose, vec.LinkChoose, types.F64, i.def.Name == "ifelse"
+	case opCmpF64:
+		l, ok := predicateNames[i.def.Name]
+		return l[0], l[1], types.F64, ok
+	case opBoolx1, opBoolx2:
+		l, ok := truthNames[i.def.Name]
+		return l, l, types.F64, ok
 	case opF64x1, opF32x1, opF64x2, opF32x2:
 	default:
-		return 0, 0, false
+		return 0, 0, types.NoElem, false
 	}
-	switch i.def.Name {
-	case "add":
-		return vec.LinkAdd, vec.LinkAdd, true
-	case "sub":
-		return vec.LinkSub, vec.LinkSubFrom, true
-	case "mul":
-		return vec.LinkMul, vec.LinkMul, true
-	case "div":
-		return vec.LinkDiv, vec.LinkDivInto, true
-	case "ew.min":
-		return vec.LinkMin, vec.LinkMin, true
-	case "ew.max":
-		return vec.LinkMax, vec.LinkMax, true
-	case "sqrt":
-		return vec.LinkSqrt, vec.LinkSqrt, true
-	case "abs":
-		return vec.LinkAbs, vec.LinkAbs, true
-	case "neg":
-		return vec.LinkNeg, vec.LinkNeg, true
+	if l, ok := linkNames[i.def.Name]; ok {
+		return l[0], l[1], i.out, true
 	}
 	if f, ok := vec.FunctionNamed(i.def.Name); ok && i.n == 1 {
-		return f.Link, f.Link, true
+		return f.Link, f.Link, i.out, true
 	}
-	return 0, 0, false
+	l, ok := wideNames[i.def.Name]
+	return l, l, i.out, ok && i.out == types.F64
 }
 
 // link finds the segments. One alone among other instructions is left to its loop, which does as well.
@@ -95,11 +117,12 @@ func (m *machine) link() {
 		for l < len(m.code) && m.joins(k, l) {
 			l++
 		}
-		if l-k < 2 && (l == k || len(m.code) > 1) {
+		if !m.worthwhile(k, l) {
 			continue
 		}
+		_, _, lanes, _ := linksOf(&m.code[k])
 		m.segAt[k] = len(m.segs)
-		m.segs = append(m.segs, segment{first: k, last: l - 1, elem: storage(m.code[k].out), protos: m.protos(k, l-1)})
+		m.segs = append(m.segs, segment{first: k, last: l - 1, elem: lanes, protos: m.protos(k, l-1)})
 		k = l - 1
 	}
 	m.pure = len(m.segs) == 1 && m.segs[0].last-m.segs[0].first == len(m.code)-1
@@ -122,61 +145,144 @@ func aligned(s []uint64) []uint64 {
 
 // joins reports that instruction l can be in a segment that starts with k.
 func (m *machine) joins(k, l int) bool {
-	i := &m.code[l]
-	_, _, ok := linksOf(i)
-	return ok && i.out == m.code[k].out && i.elem == i.out
+	_, _, lanes, ok := linksOf(&m.code[l])
+	_, _, first, _ := linksOf(&m.code[k])
+	return ok && lanes == first
 }
 
-// protos is the links of instructions first..last. The accumulator holds the result of the instruction before; it is
+// worthwhile reports that instructions k..l-1 go better as a segment than one by one: more than one of several, and not
+// truths alone, which are bytes elsewhere.
+func (m *machine) worthwhile(k, l int) bool {
+	if l-k < 2 {
+		return l > k && len(m.code) == 1 && m.code[k].out.IsFloat() && m.code[k].n < 3
+	}
+	for _, i := range m.code[k:l] {
+		if i.out.IsFloat() || i.code == opCmpF64 {
+			return true
+		}
+	}
+	return false
+}
+
+// linker writes the links of instructions first..last. The accumulator holds the result of the instruction before; it is
 // written out where somebody else reads it too.
-func (m *machine) protos(first, last int) (out []proto) {
-	acc := -1
-	home := func(r int) proto {
-		for k := first; k <= last; k++ {
-			if m.code[k].dst == r && m.last[r] <= last {
-				return proto{kind: inTemp, reg: r}
-			}
-		}
-		return proto{kind: inSlab, reg: r}
-	}
-	add := func(op uint64, p proto) {
-		p.op = op
-		out = append(out, p)
-	}
+type linker struct {
+	*machine
+	first, last int
+	acc         int
+	out         []proto
+}
+
+func (m *machine) protos(first, last int) []proto {
+	w := &linker{machine: m, first: first, last: last, acc: -1}
+	w.truths()
 	for k := first; k <= last; k++ {
-		i := &m.code[k]
-		one, two, _ := linksOf(i)
-		a := i.arg[0]
-		switch {
-		case i.n == 1 && one == vec.LinkLoad:
-			add(vec.LinkLoad, home(a))
-		case i.n == 1:
-			if a != acc {
-				add(vec.LinkLoad, home(a))
-			}
-			add(one, proto{})
-		case a == acc:
-			add(one, home(i.arg[1]))
-		case i.arg[1] == acc:
-			add(two, home(a))
-		default:
-			add(vec.LinkLoad, home(a))
-			add(one, home(i.arg[1]))
-		}
-		acc = i.dst
-		readNext := 0
-		if k < last {
-			for _, r := range m.code[k+1].arg[:m.code[k+1].n] {
-				if r == acc {
-					readNext++
-				}
-			}
-		}
-		if m.last[acc] > k+1 || readNext > 1 || k == last && m.last[acc] > k {
-			add(vec.LinkStore, home(acc))
+		w.operation(&m.code[k])
+		w.acc = m.code[k].dst
+		w.keep(k)
+	}
+	return w.out
+}
+
+func (w *linker) add(op uint64, p proto) {
+	p.op = op
+	w.out = append(w.out, p)
+}
+
+// makes reports that the segment computes register r.
+func (w *linker) makes(r int) bool {
+	for k := w.first; k <= w.last; k++ {
+		if w.code[k].dst == r {
+			return true
 		}
 	}
-	return out
+	return false
+}
+
+// home is where the machine finds register r: truths as lanes, which are its own.
+func (w *linker) home(r int) proto {
+	if w.elems[r] == types.Bool || w.makes(r) && w.machine.last[r] <= w.last {
+		return proto{kind: inTemp, reg: r}
+	}
+	return proto{kind: inSlab, reg: r}
+}
+
+// truths turns those that come from elsewhere into lanes.
+func (w *linker) truths() {
+	var seen map[int]bool
+	for k := w.first; k <= w.last; k++ {
+		for _, r := range w.code[k].arg[:w.code[k].n] {
+			if w.elems[r] == types.Bool && !seen[r] && !w.makes(r) {
+				if seen == nil {
+					seen = map[int]bool{}
+				}
+				seen[r] = true
+				w.add(vec.LinkLoadTruths, proto{kind: inSlab, reg: r})
+				w.add(vec.LinkStore, w.home(r))
+			}
+		}
+	}
+}
+
+// operation writes the links of one instruction.
+func (w *linker) operation(i *instr) {
+	one, two, _, _ := linksOf(i)
+	a, b := i.arg[0], i.arg[1]
+	switch {
+	case i.n == 3:
+		w.selection(a, b, i.arg[2])
+	case i.n == 1:
+		if a != w.acc {
+			w.add(vec.LinkLoad, w.home(a))
+		}
+		if one != vec.LinkLoad { // of a copy, which that is
+			w.add(one, proto{})
+		}
+	case a == w.acc:
+		w.add(one, w.home(b))
+	case b == w.acc:
+		w.add(two, w.home(a))
+	default:
+		w.add(vec.LinkLoad, w.home(a))
+		w.add(one, w.home(b))
+	}
+}
+
+// selection is a where c holds, b elsewhere.
+func (w *linker) selection(c, a, b int) {
+	switch {
+	case a == w.acc && b != w.acc:
+		w.add(vec.LinkOther, w.home(c))
+		w.add(vec.LinkThen, w.home(b))
+	case b == w.acc && a != w.acc:
+		w.add(vec.LinkOther, w.home(c))
+		w.add(vec.LinkElse, w.home(a))
+	default:
+		if c != w.acc {
+			w.add(vec.LinkLoad, w.home(c))
+		}
+		w.add(vec.LinkOther, w.home(a))
+		w.add(vec.LinkChoose, w.home(b))
+	}
+}
+
+// keep writes the result of instruction k out if more than the next instruction's one operand reads it.
+func (w *linker) keep(k int) {
+	readNext := 0
+	if k < w.last {
+		for _, r := range w.code[k+1].arg[:w.code[k+1].n] {
+			if r == w.acc {
+				readNext++
+			}
+		}
+	}
+	last := w.machine.last[w.acc]
+	if last > k+1 || readNext > 1 || k == w.last && last > k {
+		w.add(vec.LinkStore, w.home(w.acc))
+	}
+	if w.elems[w.acc] == types.Bool && last > w.last {
+		w.add(vec.LinkStoreTruths, proto{kind: inSlab, reg: w.acc})
+	}
 }
 
 // chain runs a segment on n elements: whole groups by the machine, the rest instruction by instruction. end is for the
@@ -213,8 +319,11 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 		m.links = append(m.links, l)
 	}
 	if s.last == len(m.code)-1 {
-		if m.end.store != vec.LinkEnd {
-			m.links = append(m.links, vec.Link{Op: m.end.store, Base: dst.pointer(), Walk: ^uint64(0)})
+		if store := m.end.store; store != vec.LinkEnd {
+			if m.code[s.last].out == types.Bool {
+				store = vec.LinkStoreTruths
+			}
+			m.links = append(m.links, vec.Link{Op: store, Base: dst.pointer(), Walk: ^uint64(0)})
 		}
 		if m.end.sum != vec.LinkEnd {
 			m.links = append(m.links, vec.Link{Op: m.end.sum})

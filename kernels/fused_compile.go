@@ -166,6 +166,10 @@ func (m *machine) compile(p *op.Program) {
 		for a, r := range s.Args {
 			in[a] = m.elems[r]
 		}
+		if steps := expansionOf(s.Def.Name); steps != nil {
+			m.expanded(p, s, steps, len(p.In)+k)
+			continue
+		}
 		wide := widest(in[:len(s.Args)])
 		i := instr{def: s.Def, loops: &s.Def.Loops, n: len(s.Args), out: s.Elem, dst: len(p.In) + k}
 		for a, r := range s.Args {
@@ -179,6 +183,27 @@ func (m *machine) compile(p *op.Program) {
 	}
 	if len(p.Steps) == 0 { // a copy
 		m.code = append(m.code, instr{code: opConvert, elem: m.elems[0], out: m.elems[0], dst: m.register(m.elems[0]), n: 1})
+	}
+}
+
+// expanded is the instructions of a step that stands for others, on arguments of its result's type. The last writes to dst.
+func (m *machine) expanded(p *op.Program, s op.Step, steps []expansion, dst int) {
+	var regs [9]int
+	for a, r := range s.Args {
+		regs[a] = m.converted(p, r, s.Elem)
+	}
+	for k, x := range steps {
+		i := instr{def: x.def, loops: &x.def.Loops, n: len(x.args), out: x.elem(s.Elem), dst: dst}
+		if k < len(steps)-1 {
+			i.dst = m.register(i.out)
+		}
+		for a, r := range x.args {
+			i.arg[a] = regs[r]
+			i.elem = m.elems[regs[r]]
+		}
+		i.code = selectLoop(x.def, i.n, i.elem, i.out)
+		regs[len(s.Args)+k] = i.dst
+		m.code = append(m.code, i)
 	}
 }
 
@@ -213,15 +238,21 @@ func (m *machine) assign(inputs int) {
 			m.last[r] = k
 		}
 	}
-	m.spare = m.spare[:0]
+	m.spare, m.bytes = m.spare[:0], m.bytes[:0]
 	m.slots = 0
+	// A slab of bools is never used again for words, nor the other way round: segments go through all their instructions
+	// group by group, and a group of words lies over more than a group of bytes.
 	take := func(r int) {
-		if k := len(m.spare); k > 0 {
-			m.slot[r], m.spare = m.spare[k-1], m.spare[:k-1]
-			return
+		bytes := m.elems[r] == types.Bool
+		for k := len(m.spare) - 1; k >= 0; k-- {
+			if s := m.spare[k]; m.bytes[s] == bytes {
+				m.slot[r], m.spare = s, append(m.spare[:k], m.spare[k+1:]...)
+				return
+			}
 		}
 		m.slot[r] = m.slots
 		m.slots++
+		m.bytes = append(m.bytes, bytes)
 	}
 	for r := range inputs { // inputs keep theirs: constants are filled once a call
 		take(r)

@@ -30,6 +30,7 @@ type machine struct {
 	slot  []int // of every register
 	last  []int // the last instruction that reads it
 	spare []int
+	bytes []bool // of every slot: it is one of bools
 	slots int
 	regs  []slab
 	walk  []bool   // of every register: element k of a batch lies at k; false: one value serves all

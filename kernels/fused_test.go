@@ -63,7 +63,7 @@ func randomProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, [
 
 // The chain in batches gives the bits of the chain element by element, and of its rows one after the other.
 func TestMapEqualsDefinition(t *testing.T) {
-	defs := elementwise()
+	defs := append(elementwise(), shorthands()...)
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(11, 12))
 	for round := range 120 {

@@ -16,7 +16,7 @@ func Table(set string) (*op.Table, error) {
 		return nil, err
 	}
 	maps := elementwise()
-	maps = append(maps, shorthands(maps)...)
+	maps = append(maps, shorthands()...)
 	return op.NewTable(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(),
 		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()}, resolved(decompositions()),
 		resolved(covariances(kernels)), resolved(sparseRows(maps)))...)

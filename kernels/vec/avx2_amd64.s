@@ -1486,7 +1486,7 @@ test:
 	RET
 
 // func chainF64AVX2(code *uint64, bytes int, state *float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, BMI2, FMA3
 TEXT ·chainF64AVX2(SB), $320-24
 	MOVQ   code+0(FP), AX
 	MOVQ   bytes+8(FP), CX
@@ -1501,6 +1501,7 @@ TEXT ·chainF64AVX2(SB), $320-24
 	VXORPD Y7, Y7, Y7
 	LEAQ   63(SP), BX
 	ANDQ   $-64, BX
+	XORQ   R10, R10
 	XORQ   SI, SI
 	JMP    test
 
@@ -1513,52 +1514,52 @@ next:
 	ADDQ 8(DI), R9
 	MOVQ (DI), R8
 	ADDQ $0x18, DI
-	CMPQ R8, $0x10
-	JGE  from16
-	CMPQ R8, $0x08
-	JGE  from8
-	CMPQ R8, $0x04
-	JGE  from4
-	CMPQ R8, $0x02
-	JGE  from2
+	CMPQ R8, $0x1c
+	JGE  from28
+	CMPQ R8, $0x0e
+	JGE  from14
+	CMPQ R8, $0x07
+	JGE  from7
+	CMPQ R8, $0x03
+	JGE  from3
 	CMPQ R8, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R8, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ R8, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
-
-from4:
-	CMPQ R8, $0x06
-	JGE  from6
 	CMPQ R8, $0x05
 	JGE  from5
-	JMP  op4
+	CMPQ R8, $0x04
+	JGE  from4
+	JMP  op3
+
+from4:
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R8, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ R8, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
-	JMP op7
-
-from8:
-	CMPQ R8, $0x0c
-	JGE  from12
 	CMPQ R8, $0x0a
 	JGE  from10
+	CMPQ R8, $0x08
+	JGE  from8
+	JMP  op7
+
+from8:
 	CMPQ R8, $0x09
 	JGE  from9
 	JMP  op8
@@ -1567,6 +1568,8 @@ from9:
 	JMP op9
 
 from10:
+	CMPQ R8, $0x0c
+	JGE  from12
 	CMPQ R8, $0x0b
 	JGE  from11
 	JMP  op10
@@ -1575,8 +1578,6 @@ from11:
 	JMP op11
 
 from12:
-	CMPQ R8, $0x0e
-	JGE  from14
 	CMPQ R8, $0x0d
 	JGE  from13
 	JMP  op12
@@ -1585,44 +1586,46 @@ from13:
 	JMP op13
 
 from14:
+	CMPQ R8, $0x15
+	JGE  from21
+	CMPQ R8, $0x11
+	JGE  from17
 	CMPQ R8, $0x0f
 	JGE  from15
 	JMP  op14
 
 from15:
-	JMP op15
+	CMPQ R8, $0x10
+	JGE  from16
+	JMP  op15
 
 from16:
-	CMPQ R8, $0x18
-	JGE  from24
-	CMPQ R8, $0x14
-	JGE  from20
-	CMPQ R8, $0x12
-	JGE  from18
-	CMPQ R8, $0x11
-	JGE  from17
-	JMP  op16
+	JMP op16
 
 from17:
-	JMP op17
-
-from18:
 	CMPQ R8, $0x13
 	JGE  from19
-	JMP  op18
+	CMPQ R8, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
 
 from19:
-	JMP op19
+	CMPQ R8, $0x14
+	JGE  from20
+	JMP  op19
 
 from20:
-	CMPQ R8, $0x16
-	JGE  from22
-	CMPQ R8, $0x15
-	JGE  from21
-	JMP  op20
+	JMP op20
 
 from21:
-	JMP op21
+	CMPQ R8, $0x18
+	JGE  from24
+	CMPQ R8, $0x16
+	JGE  from22
+	JMP  op21
 
 from22:
 	CMPQ R8, $0x17
@@ -1633,8 +1636,6 @@ from23:
 	JMP op23
 
 from24:
-	CMPQ R8, $0x1c
-	JGE  from28
 	CMPQ R8, $0x1a
 	JGE  from26
 	CMPQ R8, $0x19
@@ -1653,22 +1654,142 @@ from27:
 	JMP op27
 
 from28:
-	CMPQ R8, $0x1e
-	JGE  from30
+	CMPQ R8, $0x2a
+	JGE  from42
+	CMPQ R8, $0x23
+	JGE  from35
+	CMPQ R8, $0x1f
+	JGE  from31
 	CMPQ R8, $0x1d
 	JGE  from29
 	JMP  op28
 
 from29:
-	JMP op29
+	CMPQ R8, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
-	CMPQ R8, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
+	CMPQ R8, $0x21
+	JGE  from33
+	CMPQ R8, $0x20
+	JGE  from32
+	JMP  op31
+
+from32:
+	JMP op32
+
+from33:
+	CMPQ R8, $0x22
+	JGE  from34
+	JMP  op33
+
+from34:
+	JMP op34
+
+from35:
+	CMPQ R8, $0x26
+	JGE  from38
+	CMPQ R8, $0x24
+	JGE  from36
+	JMP  op35
+
+from36:
+	CMPQ R8, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ R8, $0x28
+	JGE  from40
+	CMPQ R8, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ R8, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ R8, $0x31
+	JGE  from49
+	CMPQ R8, $0x2d
+	JGE  from45
+	CMPQ R8, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	CMPQ R8, $0x2c
+	JGE  from44
+	JMP  op43
+
+from44:
+	JMP op44
+
+from45:
+	CMPQ R8, $0x2f
+	JGE  from47
+	CMPQ R8, $0x2e
+	JGE  from46
+	JMP  op45
+
+from46:
+	JMP op46
+
+from47:
+	CMPQ R8, $0x30
+	JGE  from48
+	JMP  op47
+
+from48:
+	JMP op48
+
+from49:
+	CMPQ R8, $0x34
+	JGE  from52
+	CMPQ R8, $0x32
+	JGE  from50
+	JMP  op49
+
+from50:
+	CMPQ R8, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ R8, $0x36
+	JGE  from54
+	CMPQ R8, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ R8, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
 
 op1:
 	// load
@@ -1925,10 +2046,408 @@ op14:
 	JMP      next
 
 op15:
+	// round
+	VROUNDPD $0x08, Y0, Y0
+	VROUNDPD $0x08, Y1, Y1
+	VROUNDPD $0x08, Y2, Y2
+	VROUNDPD $0x08, Y3, Y3
+	VROUNDPD $0x08, Y4, Y4
+	VROUNDPD $0x08, Y5, Y5
+	VROUNDPD $0x08, Y6, Y6
+	VROUNDPD $0x08, Y7, Y7
+	JMP      next
+
+op16:
+	// floor
+	VROUNDPD $0x09, Y0, Y0
+	VROUNDPD $0x09, Y1, Y1
+	VROUNDPD $0x09, Y2, Y2
+	VROUNDPD $0x09, Y3, Y3
+	VROUNDPD $0x09, Y4, Y4
+	VROUNDPD $0x09, Y5, Y5
+	VROUNDPD $0x09, Y6, Y6
+	VROUNDPD $0x09, Y7, Y7
+	JMP      next
+
+op17:
+	// ceil
+	VROUNDPD $0x0a, Y0, Y0
+	VROUNDPD $0x0a, Y1, Y1
+	VROUNDPD $0x0a, Y2, Y2
+	VROUNDPD $0x0a, Y3, Y3
+	VROUNDPD $0x0a, Y4, Y4
+	VROUNDPD $0x0a, Y5, Y5
+	VROUNDPD $0x0a, Y6, Y6
+	VROUNDPD $0x0a, Y7, Y7
+	JMP      next
+
+op18:
 	// turn
 	JMP next
 
-op16:
+op19:
+	// other
+	MOVQ R9, R10
+	JMP  next
+
+op20:
+	// loadTruths
+	MOVQ      -8(DI), R9
+	ANDQ      SI, R9
+	SHRQ      $0x03, R9
+	ADDQ      -16(DI), R9
+	VXORPD    Y8, Y8, Y8
+	VPMOVZXBQ (R9), Y0
+	VPSUBQ    Y0, Y8, Y0
+	VPMOVZXBQ 4(R9), Y1
+	VPSUBQ    Y1, Y8, Y1
+	VPMOVZXBQ 8(R9), Y2
+	VPSUBQ    Y2, Y8, Y2
+	VPMOVZXBQ 12(R9), Y3
+	VPSUBQ    Y3, Y8, Y3
+	VPMOVZXBQ 16(R9), Y4
+	VPSUBQ    Y4, Y8, Y4
+	VPMOVZXBQ 20(R9), Y5
+	VPSUBQ    Y5, Y8, Y5
+	VPMOVZXBQ 24(R9), Y6
+	VPSUBQ    Y6, Y8, Y6
+	VPMOVZXBQ 28(R9), Y7
+	VPSUBQ    Y7, Y8, Y7
+	JMP       next
+
+op21:
+	// storeTruths
+	MOVQ      -8(DI), R9
+	ANDQ      SI, R9
+	SHRQ      $0x03, R9
+	ADDQ      -16(DI), R9
+	MOVQ      $0x0101010101010101, R8
+	VMOVMSKPD Y0, R11
+	PDEPQ     R8, R11, R11
+	MOVL      R11, (R9)
+	VMOVMSKPD Y1, R11
+	PDEPQ     R8, R11, R11
+	MOVL      R11, 4(R9)
+	VMOVMSKPD Y2, R11
+	PDEPQ     R8, R11, R11
+	MOVL      R11, 8(R9)
+	VMOVMSKPD Y3, R11
+	PDEPQ     R8, R11, R11
+	MOVL      R11, 12(R9)
+	VMOVMSKPD Y4, R11
+	PDEPQ     R8, R11, R11
+	MOVL      R11, 16(R9)
+	VMOVMSKPD Y5, R11
+	PDEPQ     R8, R11, R11
+	MOVL      R11, 20(R9)
+	VMOVMSKPD Y6, R11
+	PDEPQ     R8, R11, R11
+	MOVL      R11, 24(R9)
+	VMOVMSKPD Y7, R11
+	PDEPQ     R8, R11, R11
+	MOVL      R11, 28(R9)
+	JMP       next
+
+op22:
+	// equal
+	VCMPPD $0x00, (R9), Y0, Y0
+	VCMPPD $0x00, 32(R9), Y1, Y1
+	VCMPPD $0x00, 64(R9), Y2, Y2
+	VCMPPD $0x00, 96(R9), Y3, Y3
+	VCMPPD $0x00, 128(R9), Y4, Y4
+	VCMPPD $0x00, 160(R9), Y5, Y5
+	VCMPPD $0x00, 192(R9), Y6, Y6
+	VCMPPD $0x00, 224(R9), Y7, Y7
+	JMP    next
+
+op23:
+	// notEqual
+	VCMPPD $0x04, (R9), Y0, Y0
+	VCMPPD $0x04, 32(R9), Y1, Y1
+	VCMPPD $0x04, 64(R9), Y2, Y2
+	VCMPPD $0x04, 96(R9), Y3, Y3
+	VCMPPD $0x04, 128(R9), Y4, Y4
+	VCMPPD $0x04, 160(R9), Y5, Y5
+	VCMPPD $0x04, 192(R9), Y6, Y6
+	VCMPPD $0x04, 224(R9), Y7, Y7
+	JMP    next
+
+op24:
+	// less
+	VCMPPD $0x11, (R9), Y0, Y0
+	VCMPPD $0x11, 32(R9), Y1, Y1
+	VCMPPD $0x11, 64(R9), Y2, Y2
+	VCMPPD $0x11, 96(R9), Y3, Y3
+	VCMPPD $0x11, 128(R9), Y4, Y4
+	VCMPPD $0x11, 160(R9), Y5, Y5
+	VCMPPD $0x11, 192(R9), Y6, Y6
+	VCMPPD $0x11, 224(R9), Y7, Y7
+	JMP    next
+
+op25:
+	// lessEqual
+	VCMPPD $0x12, (R9), Y0, Y0
+	VCMPPD $0x12, 32(R9), Y1, Y1
+	VCMPPD $0x12, 64(R9), Y2, Y2
+	VCMPPD $0x12, 96(R9), Y3, Y3
+	VCMPPD $0x12, 128(R9), Y4, Y4
+	VCMPPD $0x12, 160(R9), Y5, Y5
+	VCMPPD $0x12, 192(R9), Y6, Y6
+	VCMPPD $0x12, 224(R9), Y7, Y7
+	JMP    next
+
+op26:
+	// greater
+	VCMPPD $0x1e, (R9), Y0, Y0
+	VCMPPD $0x1e, 32(R9), Y1, Y1
+	VCMPPD $0x1e, 64(R9), Y2, Y2
+	VCMPPD $0x1e, 96(R9), Y3, Y3
+	VCMPPD $0x1e, 128(R9), Y4, Y4
+	VCMPPD $0x1e, 160(R9), Y5, Y5
+	VCMPPD $0x1e, 192(R9), Y6, Y6
+	VCMPPD $0x1e, 224(R9), Y7, Y7
+	JMP    next
+
+op27:
+	// greaterEqual
+	VCMPPD $0x1d, (R9), Y0, Y0
+	VCMPPD $0x1d, 32(R9), Y1, Y1
+	VCMPPD $0x1d, 64(R9), Y2, Y2
+	VCMPPD $0x1d, 96(R9), Y3, Y3
+	VCMPPD $0x1d, 128(R9), Y4, Y4
+	VCMPPD $0x1d, 160(R9), Y5, Y5
+	VCMPPD $0x1d, 192(R9), Y6, Y6
+	VCMPPD $0x1d, 224(R9), Y7, Y7
+	JMP    next
+
+op28:
+	// and
+	VANDPD (R9), Y0, Y0
+	VANDPD 32(R9), Y1, Y1
+	VANDPD 64(R9), Y2, Y2
+	VANDPD 96(R9), Y3, Y3
+	VANDPD 128(R9), Y4, Y4
+	VANDPD 160(R9), Y5, Y5
+	VANDPD 192(R9), Y6, Y6
+	VANDPD 224(R9), Y7, Y7
+	JMP    next
+
+op29:
+	// or
+	VORPD (R9), Y0, Y0
+	VORPD 32(R9), Y1, Y1
+	VORPD 64(R9), Y2, Y2
+	VORPD 96(R9), Y3, Y3
+	VORPD 128(R9), Y4, Y4
+	VORPD 160(R9), Y5, Y5
+	VORPD 192(R9), Y6, Y6
+	VORPD 224(R9), Y7, Y7
+	JMP   next
+
+op30:
+	// not
+	VMOVUPD numbersAVX2<>+0(SB), Y8
+	VXORPD  Y8, Y0, Y0
+	VXORPD  Y8, Y1, Y1
+	VXORPD  Y8, Y2, Y2
+	VXORPD  Y8, Y3, Y3
+	VXORPD  Y8, Y4, Y4
+	VXORPD  Y8, Y5, Y5
+	VXORPD  Y8, Y6, Y6
+	VXORPD  Y8, Y7, Y7
+	JMP     next
+
+op31:
+	// choose
+	VMOVUPD   (R9), Y8
+	VBLENDVPD Y0, (R10), Y8, Y0
+	VMOVUPD   32(R9), Y8
+	VBLENDVPD Y1, 32(R10), Y8, Y1
+	VMOVUPD   64(R9), Y8
+	VBLENDVPD Y2, 64(R10), Y8, Y2
+	VMOVUPD   96(R9), Y8
+	VBLENDVPD Y3, 96(R10), Y8, Y3
+	VMOVUPD   128(R9), Y8
+	VBLENDVPD Y4, 128(R10), Y8, Y4
+	VMOVUPD   160(R9), Y8
+	VBLENDVPD Y5, 160(R10), Y8, Y5
+	VMOVUPD   192(R9), Y8
+	VBLENDVPD Y6, 192(R10), Y8, Y6
+	VMOVUPD   224(R9), Y8
+	VBLENDVPD Y7, 224(R10), Y8, Y7
+	JMP       next
+
+op32:
+	// then
+	VMOVUPD   (R10), Y8
+	VMOVUPD   (R9), Y9
+	VBLENDVPD Y8, Y0, Y9, Y0
+	VMOVUPD   32(R10), Y8
+	VMOVUPD   32(R9), Y9
+	VBLENDVPD Y8, Y1, Y9, Y1
+	VMOVUPD   64(R10), Y8
+	VMOVUPD   64(R9), Y9
+	VBLENDVPD Y8, Y2, Y9, Y2
+	VMOVUPD   96(R10), Y8
+	VMOVUPD   96(R9), Y9
+	VBLENDVPD Y8, Y3, Y9, Y3
+	VMOVUPD   128(R10), Y8
+	VMOVUPD   128(R9), Y9
+	VBLENDVPD Y8, Y4, Y9, Y4
+	VMOVUPD   160(R10), Y8
+	VMOVUPD   160(R9), Y9
+	VBLENDVPD Y8, Y5, Y9, Y5
+	VMOVUPD   192(R10), Y8
+	VMOVUPD   192(R9), Y9
+	VBLENDVPD Y8, Y6, Y9, Y6
+	VMOVUPD   224(R10), Y8
+	VMOVUPD   224(R9), Y9
+	VBLENDVPD Y8, Y7, Y9, Y7
+	JMP       next
+
+op33:
+	// else
+	VMOVUPD   (R10), Y8
+	VBLENDVPD Y8, (R9), Y0, Y0
+	VMOVUPD   32(R10), Y8
+	VBLENDVPD Y8, 32(R9), Y1, Y1
+	VMOVUPD   64(R10), Y8
+	VBLENDVPD Y8, 64(R9), Y2, Y2
+	VMOVUPD   96(R10), Y8
+	VBLENDVPD Y8, 96(R9), Y3, Y3
+	VMOVUPD   128(R10), Y8
+	VBLENDVPD Y8, 128(R9), Y4, Y4
+	VMOVUPD   160(R10), Y8
+	VBLENDVPD Y8, 160(R9), Y5, Y5
+	VMOVUPD   192(R10), Y8
+	VBLENDVPD Y8, 192(R9), Y6, Y6
+	VMOVUPD   224(R10), Y8
+	VBLENDVPD Y8, 224(R9), Y7, Y7
+	JMP       next
+
+op34:
+	// isNaN
+	VCMPPD $0x03, Y0, Y0, Y0
+	VCMPPD $0x03, Y1, Y1, Y1
+	VCMPPD $0x03, Y2, Y2, Y2
+	VCMPPD $0x03, Y3, Y3, Y3
+	VCMPPD $0x03, Y4, Y4, Y4
+	VCMPPD $0x03, Y5, Y5, Y5
+	VCMPPD $0x03, Y6, Y6, Y6
+	VCMPPD $0x03, Y7, Y7, Y7
+	JMP    next
+
+op35:
+	// isInf
+	VMOVUPD  numbersAVX2<>+32(SB), Y8
+	VPCMPEQD Y9, Y9, Y9
+	VPSLLQ   $0x3f, Y9, Y9
+	VANDNPD  Y0, Y9, Y0
+	VCMPPD   $0x00, Y8, Y0, Y0
+	VANDNPD  Y1, Y9, Y1
+	VCMPPD   $0x00, Y8, Y1, Y1
+	VANDNPD  Y2, Y9, Y2
+	VCMPPD   $0x00, Y8, Y2, Y2
+	VANDNPD  Y3, Y9, Y3
+	VCMPPD   $0x00, Y8, Y3, Y3
+	VANDNPD  Y4, Y9, Y4
+	VCMPPD   $0x00, Y8, Y4, Y4
+	VANDNPD  Y5, Y9, Y5
+	VCMPPD   $0x00, Y8, Y5, Y5
+	VANDNPD  Y6, Y9, Y6
+	VCMPPD   $0x00, Y8, Y6, Y6
+	VANDNPD  Y7, Y9, Y7
+	VCMPPD   $0x00, Y8, Y7, Y7
+	JMP      next
+
+op36:
+	// nonZero
+	VMOVUPD numbersAVX2<>+64(SB), Y8
+	VCMPPD  $0x04, Y8, Y0, Y0
+	VCMPPD  $0x04, Y8, Y1, Y1
+	VCMPPD  $0x04, Y8, Y2, Y2
+	VCMPPD  $0x04, Y8, Y3, Y3
+	VCMPPD  $0x04, Y8, Y4, Y4
+	VCMPPD  $0x04, Y8, Y5, Y5
+	VCMPPD  $0x04, Y8, Y6, Y6
+	VCMPPD  $0x04, Y8, Y7, Y7
+	JMP     next
+
+op37:
+	// ofTruth
+	VMOVUPD numbersAVX2<>+96(SB), Y8
+	VANDPD  Y8, Y0, Y0
+	VANDPD  Y8, Y1, Y1
+	VANDPD  Y8, Y2, Y2
+	VANDPD  Y8, Y3, Y3
+	VANDPD  Y8, Y4, Y4
+	VANDPD  Y8, Y5, Y5
+	VANDPD  Y8, Y6, Y6
+	VANDPD  Y8, Y7, Y7
+	JMP     next
+
+op38:
+	// sign
+	VMOVUPD   numbersAVX2<>+64(SB), Y8
+	VMOVUPD   numbersAVX2<>+96(SB), Y9
+	VPCMPEQD  Y10, Y10, Y10
+	VPSLLQ    $0x3f, Y10, Y10
+	VANDPD    Y0, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPD    $0x0c, Y8, Y0, Y12
+	VBLENDVPD Y12, Y11, Y0, Y0
+	VANDPD    Y1, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPD    $0x0c, Y8, Y1, Y12
+	VBLENDVPD Y12, Y11, Y1, Y1
+	VANDPD    Y2, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPD    $0x0c, Y8, Y2, Y12
+	VBLENDVPD Y12, Y11, Y2, Y2
+	VANDPD    Y3, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPD    $0x0c, Y8, Y3, Y12
+	VBLENDVPD Y12, Y11, Y3, Y3
+	VANDPD    Y4, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPD    $0x0c, Y8, Y4, Y12
+	VBLENDVPD Y12, Y11, Y4, Y4
+	VANDPD    Y5, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPD    $0x0c, Y8, Y5, Y12
+	VBLENDVPD Y12, Y11, Y5, Y5
+	VANDPD    Y6, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPD    $0x0c, Y8, Y6, Y12
+	VBLENDVPD Y12, Y11, Y6, Y6
+	VANDPD    Y7, Y10, Y10
+	VORPD     Y10, Y9, Y10
+	VCMPPD    $0x0c, Y8, Y7, Y8
+	VBLENDVPD Y8, Y10, Y7, Y7
+	JMP       next
+
+op39:
+	// rectify
+	VMOVUPD numbersAVX2<>+64(SB), Y8
+	VCMPPD  $0x16, Y8, Y0, Y9
+	VANDPD  Y9, Y0, Y0
+	VCMPPD  $0x16, Y8, Y1, Y9
+	VANDPD  Y9, Y1, Y1
+	VCMPPD  $0x16, Y8, Y2, Y9
+	VANDPD  Y9, Y2, Y2
+	VCMPPD  $0x16, Y8, Y3, Y9
+	VANDPD  Y9, Y3, Y3
+	VCMPPD  $0x16, Y8, Y4, Y9
+	VANDPD  Y9, Y4, Y4
+	VCMPPD  $0x16, Y8, Y5, Y9
+	VANDPD  Y9, Y5, Y5
+	VCMPPD  $0x16, Y8, Y6, Y9
+	VANDPD  Y9, Y6, Y6
+	VCMPPD  $0x16, Y8, Y7, Y8
+	VANDPD  Y8, Y7, Y7
+	JMP     next
+
+op40:
 	// sum
 	VMOVUPD 256(DX), Y8
 	VMOVUPD (DX), Y9
@@ -2094,7 +2613,7 @@ op16:
 	VXORPD  Y7, Y7, Y7
 	JMP     next
 
-op17:
+op41:
 	// squares
 	VMOVUPD     192(DX), Y8
 	VMOVUPD     (DX), Y9
@@ -2456,7 +2975,7 @@ op17:
 	VXORPD      Y7, Y7, Y7
 	JMP         next
 
-op18:
+op42:
 	// nearSum
 	VMOVUPD 256(DX), Y8
 	VMOVUPD 544(DX), Y9
@@ -2584,7 +3103,7 @@ op18:
 	VMOVUPD Y9, 544(DX)
 	JMP     next
 
-op19:
+op43:
 	// exp
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -2599,41 +3118,41 @@ op19:
 
 lanes1:
 	VMOVUPD      (R8), Y0
-	VMOVUPD      numbersAVX2<>+0(SB), Y1
+	VMOVUPD      numbersAVX2<>+128(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+32(SB), Y0, Y0
-	VMOVUPD      numbersAVX2<>+64(SB), Y1
-	VFMADD213PD  numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+128(SB), Y2, Y0
+	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+160(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+192(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VFNMADD231PD numbersAVX2<>+256(SB), Y2, Y0
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+160(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y3
 	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+160(SB), Y2, Y0
-	VADDPD       numbersAVX2<>+192(SB), Y3, Y2
+	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y0
+	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+224(SB), Y6
-	VFMADD213PD  numbersAVX2<>+256(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+288(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+320(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+320(SB), Y6
 	VFMADD213PD  numbersAVX2<>+352(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+384(SB), Y7
-	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+480(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+384(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+480(SB), Y7
 	VFMADD213PD  numbersAVX2<>+512(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+544(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+576(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+608(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+640(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VMULPD       Y7, Y4, Y4
 	VFMADD231PD  Y2, Y0, Y4
-	VMOVUPD      numbersAVX2<>+192(SB), Y0
+	VMOVUPD      numbersAVX2<>+96(SB), Y0
 	VSUBPD       Y2, Y0, Y0
 	VADDPD       Y3, Y0, Y0
 	VADDPD       Y4, Y0, Y0
 	VADDPD       Y0, Y2, Y0
-	VPSUBQ       numbersAVX2<>+576(SB), Y1, Y1
+	VPSUBQ       numbersAVX2<>+672(SB), Y1, Y1
 	VPSRLQ       $0x01, Y1, Y2
 	VPSUBQ       Y2, Y1, Y1
 	VPSLLQ       $0x34, Y2, Y2
@@ -2654,7 +3173,7 @@ lanes1:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op20:
+op44:
 	// expm1
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -2669,43 +3188,43 @@ op20:
 
 lanes2:
 	VMOVUPD      (R8), Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VMOVUPD      numbersAVX2<>+704(SB), Y1
 	VMINPD       Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+640(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+640(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y2
-	VFMADD213PD  numbersAVX2<>+96(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+128(SB), Y3, Y1
+	VCMPPD       $0x11, numbersAVX2<>+736(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+736(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+192(SB), Y2
+	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y4, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+224(SB), Y7
-	VFMADD213PD  numbersAVX2<>+256(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+288(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+320(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+320(SB), Y7
 	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+384(SB), Y8
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+480(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+480(SB), Y8
 	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
 	VADDPD       Y5, Y4, Y1
 	VSUBPD       Y1, Y4, Y3
 	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+672(SB), Y2, Y2
+	VPADDQ       numbersAVX2<>+768(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+544(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+640(SB), Y2, Y4
 	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+544(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+640(SB), Y5, Y5
 	VMULPD       Y1, Y2, Y1
 	VADDPD       Y1, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
@@ -2717,9 +3236,9 @@ lanes2:
 	VFMADD231PD  Y3, Y2, Y1
 	VADDPD       Y1, Y6, Y1
 	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+736(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+832(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      Y0, (R8)
 	ADDQ         $0x20, R8
@@ -2735,7 +3254,7 @@ lanes2:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op21:
+op45:
 	// tanh
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -2750,44 +3269,44 @@ op21:
 
 lanes3:
 	VMOVUPD      (R8), Y0
-	VMOVUPD      numbersAVX2<>+704(SB), Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+768(SB), Y2
+	VMOVUPD      numbersAVX2<>+864(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y2
-	VFMADD213PD  numbersAVX2<>+96(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+128(SB), Y3, Y1
+	VMOVUPD      numbersAVX2<>+192(SB), Y2
+	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y4, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+224(SB), Y7
-	VFMADD213PD  numbersAVX2<>+256(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+288(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+320(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+320(SB), Y7
 	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+384(SB), Y8
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+480(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+480(SB), Y8
 	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
 	VADDPD       Y5, Y4, Y1
 	VSUBPD       Y1, Y4, Y3
 	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+672(SB), Y2, Y2
+	VPADDQ       numbersAVX2<>+768(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+544(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+640(SB), Y2, Y4
 	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+544(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+640(SB), Y5, Y5
 	VMULPD       Y1, Y2, Y1
 	VADDPD       Y1, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
@@ -2800,26 +3319,26 @@ lanes3:
 	VADDPD       Y1, Y6, Y2
 	VSUBPD       Y2, Y6, Y3
 	VADDPD       Y1, Y3, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y2, Y3
-	VSUBPD       numbersAVX2<>+192(SB), Y3, Y4
+	VADDPD       numbersAVX2<>+96(SB), Y2, Y3
+	VSUBPD       numbersAVX2<>+96(SB), Y3, Y4
 	VSUBPD       Y4, Y3, Y5
-	VMOVUPD      numbersAVX2<>+192(SB), Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
 	VSUBPD       Y5, Y6, Y5
 	VSUBPD       Y4, Y2, Y4
 	VADDPD       Y4, Y5, Y4
 	VADDPD       Y1, Y4, Y4
-	VMOVUPD      numbersAVX2<>+192(SB), Y5
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
 	VDIVPD       Y3, Y5, Y5
 	VMULPD       Y5, Y2, Y6
 	VFNMADD231PD Y6, Y3, Y2
 	VFNMADD231PD Y6, Y4, Y1
 	VADDPD       Y1, Y2, Y1
 	VFMADD231PD  Y5, Y1, Y6
-	VANDPD       numbersAVX2<>+704(SB), Y0, Y1
+	VANDPD       numbersAVX2<>+800(SB), Y0, Y1
 	VORPD        Y1, Y6, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+800(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+896(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      Y0, (R8)
 	ADDQ         $0x20, R8
@@ -2835,7 +3354,7 @@ lanes3:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op22:
+op46:
 	// sinh
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -2850,58 +3369,58 @@ op22:
 
 lanes4:
 	VMOVUPD      (R8), Y0
-	VMOVUPD      numbersAVX2<>+704(SB), Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+832(SB), Y2
+	VMOVUPD      numbersAVX2<>+928(SB), Y2
 	VMINPD       Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+64(SB), Y3
-	VFMADD213PD  numbersAVX2<>+96(SB), Y2, Y3
-	VSUBPD       numbersAVX2<>+96(SB), Y3, Y4
-	VFNMADD231PD numbersAVX2<>+128(SB), Y4, Y2
+	VMOVUPD      numbersAVX2<>+192(SB), Y3
+	VFMADD213PD  numbersAVX2<>+224(SB), Y2, Y3
+	VSUBPD       numbersAVX2<>+224(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+256(SB), Y4, Y2
 	VMOVAPD      Y2, Y5
-	VFNMADD231PD numbersAVX2<>+160(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+288(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD numbersAVX2<>+160(SB), Y4, Y2
-	VADDPD       numbersAVX2<>+192(SB), Y5, Y4
+	VFNMADD231PD numbersAVX2<>+288(SB), Y4, Y2
+	VADDPD       numbersAVX2<>+96(SB), Y5, Y4
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y5, Y5, Y7
-	VMOVUPD      numbersAVX2<>+224(SB), Y8
-	VFMADD213PD  numbersAVX2<>+256(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+288(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+320(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+320(SB), Y8
 	VFMADD213PD  numbersAVX2<>+352(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+384(SB), Y9
-	VFMADD213PD  numbersAVX2<>+416(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+448(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+480(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+384(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+416(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+448(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+480(SB), Y9
 	VFMADD213PD  numbersAVX2<>+512(SB), Y7, Y9
 	VFMADD213PD  numbersAVX2<>+544(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+576(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+608(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y9
 	VFMADD231PD  Y5, Y8, Y9
 	VMULPD       Y9, Y6, Y6
 	VFMADD231PD  Y4, Y2, Y6
 	VADDPD       Y6, Y5, Y2
 	VSUBPD       Y2, Y5, Y4
 	VADDPD       Y6, Y4, Y4
-	VPADDQ       numbersAVX2<>+864(SB), Y3, Y3
+	VPADDQ       numbersAVX2<>+960(SB), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
-	VADDPD       numbersAVX2<>+192(SB), Y2, Y5
-	VSUBPD       numbersAVX2<>+192(SB), Y5, Y6
+	VADDPD       numbersAVX2<>+96(SB), Y2, Y5
+	VSUBPD       numbersAVX2<>+96(SB), Y5, Y6
 	VSUBPD       Y6, Y5, Y7
-	VMOVUPD      numbersAVX2<>+192(SB), Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
 	VSUBPD       Y7, Y8, Y7
 	VSUBPD       Y6, Y2, Y2
 	VADDPD       Y2, Y7, Y2
 	VMULPD       Y5, Y3, Y5
 	VADDPD       Y4, Y2, Y2
 	VMULPD       Y2, Y3, Y2
-	VMOVUPD      numbersAVX2<>+896(SB), Y3
+	VMOVUPD      numbersAVX2<>+992(SB), Y3
 	VDIVPD       Y5, Y3, Y3
 	VMOVAPD      Y3, Y4
-	VFNMADD213PD numbersAVX2<>+896(SB), Y5, Y4
+	VFNMADD213PD numbersAVX2<>+992(SB), Y5, Y4
 	VFNMADD231PD Y2, Y3, Y4
 	VMULPD       Y3, Y4, Y4
-	VMULPD       numbersAVX2<>+928(SB), Y4, Y4
-	VXORPD       numbersAVX2<>+704(SB), Y3, Y3
+	VMULPD       numbersAVX2<>+1024(SB), Y4, Y4
+	VXORPD       numbersAVX2<>+800(SB), Y3, Y3
 	VADDPD       Y3, Y5, Y6
 	VSUBPD       Y5, Y6, Y7
 	VSUBPD       Y7, Y6, Y8
@@ -2915,19 +3434,19 @@ lanes4:
 	VMULPD       Y1, Y1, Y3
 	VMULPD       Y1, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+960(SB), Y6
-	VFMADD213PD  numbersAVX2<>+992(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+1056(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+1088(SB), Y7
-	VFMADD213PD  numbersAVX2<>+1120(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1152(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1184(SB), Y5, Y7
+	VMOVUPD      numbersAVX2<>+1056(SB), Y6
+	VFMADD213PD  numbersAVX2<>+1088(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+1120(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+1152(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+1184(SB), Y7
+	VFMADD213PD  numbersAVX2<>+1216(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1248(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1280(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VFMADD213PD  Y1, Y7, Y4
-	VCMPPD       $0x11, numbersAVX2<>+192(SB), Y1, Y1
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y1, Y1
 	VBLENDVPD    Y1, Y4, Y2, Y1
-	VANDPD       numbersAVX2<>+704(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VMOVUPD      Y0, (R8)
 	ADDQ         $0x20, R8
@@ -2943,7 +3462,7 @@ lanes4:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op23:
+op47:
 	// cosh
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -2958,57 +3477,57 @@ op23:
 
 lanes5:
 	VMOVUPD      (R8), Y0
-	VMOVUPD      numbersAVX2<>+704(SB), Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+832(SB), Y1
+	VMOVUPD      numbersAVX2<>+928(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+64(SB), Y1
-	VFMADD213PD  numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+128(SB), Y2, Y0
+	VMOVUPD      numbersAVX2<>+192(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VFNMADD231PD numbersAVX2<>+256(SB), Y2, Y0
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+160(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y3
 	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+160(SB), Y2, Y0
-	VADDPD       numbersAVX2<>+192(SB), Y3, Y2
+	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y0
+	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+224(SB), Y6
-	VFMADD213PD  numbersAVX2<>+256(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+288(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+320(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+320(SB), Y6
 	VFMADD213PD  numbersAVX2<>+352(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+384(SB), Y7
-	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+480(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+384(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+480(SB), Y7
 	VFMADD213PD  numbersAVX2<>+512(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+544(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+576(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+608(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+640(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VMULPD       Y7, Y4, Y4
 	VFMADD231PD  Y2, Y0, Y4
 	VADDPD       Y4, Y3, Y0
 	VSUBPD       Y0, Y3, Y2
 	VADDPD       Y4, Y2, Y2
-	VPADDQ       numbersAVX2<>+864(SB), Y1, Y1
+	VPADDQ       numbersAVX2<>+960(SB), Y1, Y1
 	VPSLLQ       $0x34, Y1, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y0, Y3
-	VSUBPD       numbersAVX2<>+192(SB), Y3, Y4
+	VADDPD       numbersAVX2<>+96(SB), Y0, Y3
+	VSUBPD       numbersAVX2<>+96(SB), Y3, Y4
 	VSUBPD       Y4, Y3, Y5
-	VMOVUPD      numbersAVX2<>+192(SB), Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
 	VSUBPD       Y5, Y6, Y5
 	VSUBPD       Y4, Y0, Y0
 	VADDPD       Y0, Y5, Y0
 	VMULPD       Y3, Y1, Y3
 	VADDPD       Y2, Y0, Y0
 	VMULPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+896(SB), Y1
+	VMOVUPD      numbersAVX2<>+992(SB), Y1
 	VDIVPD       Y3, Y1, Y1
 	VMOVAPD      Y1, Y2
-	VFNMADD213PD numbersAVX2<>+896(SB), Y3, Y2
+	VFNMADD213PD numbersAVX2<>+992(SB), Y3, Y2
 	VFNMADD231PD Y0, Y1, Y2
 	VMULPD       Y1, Y2, Y2
-	VMULPD       numbersAVX2<>+928(SB), Y2, Y2
+	VMULPD       numbersAVX2<>+1024(SB), Y2, Y2
 	VADDPD       Y1, Y3, Y4
 	VSUBPD       Y3, Y4, Y5
 	VSUBPD       Y5, Y4, Y6
@@ -3033,7 +3552,7 @@ lanes5:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op24:
+op48:
 	// sigmoid
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3048,66 +3567,66 @@ op24:
 
 lanes6:
 	VMOVUPD      (R8), Y0
-	VORPD        numbersAVX2<>+704(SB), Y0, Y1
-	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+32(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y2
-	VFMADD213PD  numbersAVX2<>+96(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+128(SB), Y3, Y1
+	VORPD        numbersAVX2<>+800(SB), Y0, Y1
+	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+160(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+192(SB), Y2
+	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y4, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+224(SB), Y7
-	VFMADD213PD  numbersAVX2<>+256(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+288(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+320(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+320(SB), Y7
 	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+384(SB), Y8
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+480(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+480(SB), Y8
 	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
-	VMOVUPD      numbersAVX2<>+192(SB), Y1
+	VMOVUPD      numbersAVX2<>+96(SB), Y1
 	VSUBPD       Y3, Y1, Y1
 	VADDPD       Y4, Y1, Y1
 	VADDPD       Y5, Y1, Y1
 	VADDPD       Y1, Y3, Y4
 	VSUBPD       Y4, Y3, Y3
 	VADDPD       Y1, Y3, Y1
-	VPSUBQ       numbersAVX2<>+576(SB), Y2, Y3
+	VPSUBQ       numbersAVX2<>+672(SB), Y2, Y3
 	VPSRLQ       $0x01, Y3, Y5
 	VPSUBQ       Y5, Y3, Y3
 	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y5, Y4, Y5
 	VMULPD       Y3, Y5, Y3
-	VPSUBQ       numbersAVX2<>+576(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+672(SB), Y2, Y2
 	VPSRLQ       $0x01, Y2, Y4
 	VPSUBQ       Y4, Y2, Y2
 	VPSLLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y4, Y1, Y4
 	VMULPD       Y2, Y4, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y3, Y2
-	VMOVUPD      numbersAVX2<>+192(SB), Y4
+	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
 	VSUBPD       Y2, Y4, Y4
 	VADDPD       Y3, Y4, Y4
 	VADDPD       Y1, Y4, Y4
-	VCMPPD       $0x11, numbersAVX2<>+1216(SB), Y0, Y0
-	VMOVUPD      numbersAVX2<>+192(SB), Y5
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
 	VBLENDVPD    Y0, Y3, Y5, Y3
-	VMOVUPD      numbersAVX2<>+1216(SB), Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
 	VBLENDVPD    Y0, Y1, Y5, Y0
-	VMOVUPD      numbersAVX2<>+192(SB), Y1
+	VMOVUPD      numbersAVX2<>+96(SB), Y1
 	VDIVPD       Y2, Y1, Y1
 	VMULPD       Y1, Y3, Y5
 	VFNMADD231PD Y5, Y2, Y3
@@ -3128,7 +3647,7 @@ lanes6:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op25:
+op49:
 	// log
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3143,23 +3662,23 @@ op25:
 
 lanes7:
 	VMOVUPD     (R8), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1248(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1280(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
 	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1312(SB), Y2, Y3
+	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
 	VPSRLQ      $0x34, Y3, Y3
 	VPSLLQ      $0x34, Y3, Y4
 	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+192(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1344(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1376(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1408(SB), Y4, Y1
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1440(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
 	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+192(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1440(SB), Y2, Y3
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+544(SB), Y2, Y5
+	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
 	VMULPD      Y2, Y5, Y6
 	VSUBPD      Y6, Y2, Y7
 	VSUBPD      Y7, Y2, Y8
@@ -3167,30 +3686,30 @@ lanes7:
 	VFMSUB213PD Y6, Y2, Y5
 	VSUBPD      Y5, Y8, Y2
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1472(SB), Y8
-	VFMADD213PD numbersAVX2<>+1504(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1536(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1536(SB), Y8
 	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1600(SB), Y9
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1664(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1664(SB), Y9
 	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
 	VFMADD231PD Y4, Y8, Y9
 	VFMADD231PD Y9, Y4, Y6
 	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+128(SB), Y1, Y3
+	VMULPD      numbersAVX2<>+256(SB), Y1, Y3
 	VADDPD      Y7, Y3, Y4
 	VSUBPD      Y4, Y3, Y3
 	VADDPD      Y7, Y3, Y3
-	VFMADD231PD numbersAVX2<>+160(SB), Y1, Y2
+	VFMADD231PD numbersAVX2<>+288(SB), Y1, Y2
 	VADDPD      Y2, Y3, Y1
 	VADDPD      Y1, Y4, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1728(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1216(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1760(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
 	VMOVUPD     Y0, (R8)
 	ADDQ        $0x20, R8
 	DECQ        R9
@@ -3205,7 +3724,7 @@ lanes7:
 	VMOVUPD     224(BX), Y7
 	JMP         next
 
-op26:
+op50:
 	// log2
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3220,23 +3739,23 @@ op26:
 
 lanes8:
 	VMOVUPD     (R8), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1248(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1280(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
 	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1312(SB), Y2, Y3
+	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
 	VPSRLQ      $0x34, Y3, Y3
 	VPSLLQ      $0x34, Y3, Y4
 	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+192(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1344(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1376(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1408(SB), Y4, Y1
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1440(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
 	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+192(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1440(SB), Y2, Y3
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+544(SB), Y2, Y5
+	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
 	VMULPD      Y2, Y5, Y6
 	VSUBPD      Y6, Y2, Y7
 	VSUBPD      Y7, Y2, Y8
@@ -3244,33 +3763,33 @@ lanes8:
 	VFMSUB213PD Y6, Y2, Y5
 	VSUBPD      Y5, Y8, Y2
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1472(SB), Y8
-	VFMADD213PD numbersAVX2<>+1504(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1536(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1536(SB), Y8
 	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1600(SB), Y9
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1664(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1664(SB), Y9
 	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
 	VFMADD231PD Y4, Y8, Y9
 	VFMADD231PD Y9, Y4, Y6
 	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+64(SB), Y7, Y3
+	VMULPD      numbersAVX2<>+192(SB), Y7, Y3
 	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+64(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+64(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+1824(SB), Y7, Y4
+	VFMSUB231PD numbersAVX2<>+192(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+192(SB), Y2, Y4
+	VFMADD231PD numbersAVX2<>+1856(SB), Y7, Y4
 	VADDPD      Y3, Y1, Y2
 	VSUBPD      Y2, Y1, Y1
 	VADDPD      Y3, Y1, Y1
 	VADDPD      Y4, Y1, Y1
 	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1728(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1216(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1760(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
 	VMOVUPD     Y0, (R8)
 	ADDQ        $0x20, R8
 	DECQ        R9
@@ -3285,7 +3804,7 @@ lanes8:
 	VMOVUPD     224(BX), Y7
 	JMP         next
 
-op27:
+op51:
 	// log10
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3300,23 +3819,23 @@ op27:
 
 lanes9:
 	VMOVUPD     (R8), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1248(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1280(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
 	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1312(SB), Y2, Y3
+	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
 	VPSRLQ      $0x34, Y3, Y3
 	VPSLLQ      $0x34, Y3, Y4
 	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+192(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1344(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1376(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1408(SB), Y4, Y1
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1440(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
 	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+192(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1440(SB), Y2, Y3
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+544(SB), Y2, Y5
+	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
 	VMULPD      Y2, Y5, Y6
 	VSUBPD      Y6, Y2, Y7
 	VSUBPD      Y7, Y2, Y8
@@ -3324,35 +3843,35 @@ lanes9:
 	VFMSUB213PD Y6, Y2, Y5
 	VSUBPD      Y5, Y8, Y2
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1472(SB), Y8
-	VFMADD213PD numbersAVX2<>+1504(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1536(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1536(SB), Y8
 	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1600(SB), Y9
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1664(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1664(SB), Y9
 	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
 	VFMADD231PD Y4, Y8, Y9
 	VFMADD231PD Y9, Y4, Y6
 	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+1856(SB), Y7, Y3
+	VMULPD      numbersAVX2<>+1888(SB), Y7, Y3
 	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+1856(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+1856(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+1888(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+1920(SB), Y1, Y4
-	VMULPD      numbersAVX2<>+1952(SB), Y1, Y1
+	VFMSUB231PD numbersAVX2<>+1888(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+1888(SB), Y2, Y4
+	VFMADD231PD numbersAVX2<>+1920(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+1952(SB), Y1, Y4
+	VMULPD      numbersAVX2<>+1984(SB), Y1, Y1
 	VADDPD      Y3, Y1, Y2
 	VSUBPD      Y2, Y1, Y1
 	VADDPD      Y3, Y1, Y1
 	VADDPD      Y4, Y1, Y1
 	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1728(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1216(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1760(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
 	VMOVUPD     Y0, (R8)
 	ADDQ        $0x20, R8
 	DECQ        R9
@@ -3367,7 +3886,7 @@ lanes9:
 	VMOVUPD     224(BX), Y7
 	JMP         next
 
-op28:
+op52:
 	// log1p
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3382,32 +3901,32 @@ op28:
 
 lanes10:
 	VMOVUPD     (R8), Y0
-	VADDPD      numbersAVX2<>+192(SB), Y0, Y1
-	VSUBPD      numbersAVX2<>+192(SB), Y1, Y2
+	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
 	VSUBPD      Y2, Y1, Y3
-	VMOVUPD     numbersAVX2<>+192(SB), Y4
+	VMOVUPD     numbersAVX2<>+96(SB), Y4
 	VSUBPD      Y3, Y4, Y3
 	VSUBPD      Y2, Y0, Y2
 	VADDPD      Y2, Y3, Y2
-	VCMPPD      $0x11, numbersAVX2<>+1248(SB), Y1, Y3
-	VMULPD      numbersAVX2<>+1280(SB), Y1, Y4
+	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y1, Y3
+	VMULPD      numbersAVX2<>+1344(SB), Y1, Y4
 	VBLENDVPD   Y3, Y4, Y1, Y4
-	VPADDQ      numbersAVX2<>+1312(SB), Y4, Y5
+	VPADDQ      numbersAVX2<>+1376(SB), Y4, Y5
 	VPSRLQ      $0x34, Y5, Y5
 	VPSLLQ      $0x34, Y5, Y6
 	VPSUBQ      Y6, Y4, Y4
-	VPADDQ      numbersAVX2<>+192(SB), Y4, Y4
-	VORPD       numbersAVX2<>+1344(SB), Y5, Y5
-	VMOVUPD     numbersAVX2<>+1376(SB), Y6
-	VBLENDVPD   Y3, numbersAVX2<>+1408(SB), Y6, Y3
+	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
+	VORPD       numbersAVX2<>+1408(SB), Y5, Y5
+	VMOVUPD     numbersAVX2<>+1440(SB), Y6
+	VBLENDVPD   Y3, numbersAVX2<>+1472(SB), Y6, Y3
 	VSUBPD      Y3, Y5, Y3
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y3, Y5
-	VSUBPD      numbersAVX2<>+192(SB), Y4, Y4
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y3, Y5
+	VSUBPD      numbersAVX2<>+96(SB), Y4, Y4
 	VBLENDVPD   Y5, Y0, Y4, Y4
-	VADDPD      numbersAVX2<>+1440(SB), Y4, Y6
+	VADDPD      numbersAVX2<>+1504(SB), Y4, Y6
 	VDIVPD      Y6, Y4, Y6
 	VMULPD      Y6, Y6, Y7
-	VMULPD      numbersAVX2<>+544(SB), Y4, Y8
+	VMULPD      numbersAVX2<>+640(SB), Y4, Y8
 	VMULPD      Y4, Y8, Y9
 	VSUBPD      Y9, Y4, Y10
 	VSUBPD      Y10, Y4, Y11
@@ -3415,34 +3934,34 @@ lanes10:
 	VFMSUB213PD Y9, Y4, Y8
 	VSUBPD      Y8, Y11, Y4
 	VMULPD      Y7, Y7, Y8
-	VMOVUPD     numbersAVX2<>+1472(SB), Y11
-	VFMADD213PD numbersAVX2<>+1504(SB), Y8, Y11
-	VFMADD213PD numbersAVX2<>+1536(SB), Y8, Y11
+	VMOVUPD     numbersAVX2<>+1536(SB), Y11
 	VFMADD213PD numbersAVX2<>+1568(SB), Y8, Y11
-	VMOVUPD     numbersAVX2<>+1600(SB), Y12
-	VFMADD213PD numbersAVX2<>+1632(SB), Y8, Y12
-	VFMADD213PD numbersAVX2<>+1664(SB), Y8, Y12
+	VFMADD213PD numbersAVX2<>+1600(SB), Y8, Y11
+	VFMADD213PD numbersAVX2<>+1632(SB), Y8, Y11
+	VMOVUPD     numbersAVX2<>+1664(SB), Y12
 	VFMADD213PD numbersAVX2<>+1696(SB), Y8, Y12
+	VFMADD213PD numbersAVX2<>+1728(SB), Y8, Y12
+	VFMADD213PD numbersAVX2<>+1760(SB), Y8, Y12
 	VFMADD231PD Y7, Y11, Y12
 	VFMADD231PD Y12, Y7, Y9
 	VFMADD231PD Y9, Y6, Y4
 	VDIVPD      Y1, Y2, Y2
-	VBLENDVPD   Y5, numbersAVX2<>+1216(SB), Y2, Y2
+	VBLENDVPD   Y5, numbersAVX2<>+64(SB), Y2, Y2
 	VADDPD      Y2, Y4, Y2
-	VMULPD      numbersAVX2<>+128(SB), Y3, Y4
+	VMULPD      numbersAVX2<>+256(SB), Y3, Y4
 	VADDPD      Y10, Y4, Y5
 	VSUBPD      Y5, Y4, Y4
 	VADDPD      Y10, Y4, Y4
-	VFMADD231PD numbersAVX2<>+160(SB), Y3, Y2
+	VFMADD231PD numbersAVX2<>+288(SB), Y3, Y2
 	VADDPD      Y2, Y4, Y2
 	VADDPD      Y2, Y5, Y2
-	VCMPPD      $0x11, numbersAVX2<>+1728(SB), Y1, Y3
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
 	VBLENDVPD   Y3, Y2, Y0, Y2
-	VCMPPD      $0x11, numbersAVX2<>+1216(SB), Y1, Y3
-	VBLENDVPD   Y3, numbersAVX2<>+1760(SB), Y2, Y2
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y1, Y1
-	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y2, Y1
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y1, Y3
+	VBLENDVPD   Y3, numbersAVX2<>+1792(SB), Y2, Y2
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
+	VBLENDVPD   Y1, numbersAVX2<>+1824(SB), Y2, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y2
 	VBLENDVPD   Y2, Y0, Y1, Y0
 	VMOVUPD     Y0, (R8)
 	ADDQ        $0x20, R8
@@ -3458,7 +3977,7 @@ lanes10:
 	VMOVUPD     224(BX), Y7
 	JMP         next
 
-op29:
+op53:
 	// sin
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3473,58 +3992,58 @@ op29:
 
 lanes11:
 	VMOVUPD      (R8), Y0
-	VMOVUPD      numbersAVX2<>+1984(SB), Y1
-	VFMADD213PD  numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
+	VMOVUPD      numbersAVX2<>+2016(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2016(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2048(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2080(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+1216(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2112(SB), Y4
+	VMOVUPD      numbersAVX2<>+2144(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R10
-	TESTL        R10, R10
+	VMOVMSKPD    Y4, R11
+	TESTL        R11, R11
 	JEQ          end12
-	VMOVUPD      numbersAVX2<>+2112(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VCMPPD       $0x11, Y2, Y6, Y2
+	VMOVUPD      numbersAVX2<>+2176(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2176(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1344(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2240(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+1216(SB), Y6, Y7
+	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
+	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2272(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+2304(SB), Y10
-	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R11)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
 	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+2304(SB), Y11
-	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R11)(Y8*8), Y10
 	VMOVUPD      numbersAVX2<>+2368(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1344(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1344(SB), Y7, Y7
+	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
 	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
@@ -3539,24 +4058,24 @@ lanes11:
 	VADDPD       Y7, Y8, Y7
 	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+2304(SB), Y12
-	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R11)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
 	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y13
-	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R11)(Y10*8), Y12
 	VMOVUPD      numbersAVX2<>+2368(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
@@ -3566,9 +4085,9 @@ lanes11:
 	VSUBPD       Y13, Y9, Y9
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+192(SB), Y10
-	VFMADD213PD  numbersAVX2<>+96(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+96(SB), Y10, Y12
+	VMOVUPD      numbersAVX2<>+96(SB), Y10
+	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -3585,24 +4104,24 @@ lanes11:
 	VADDPD       Y8, Y7, Y7
 	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R11)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
 	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R11)(Y12*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
@@ -3615,24 +4134,24 @@ lanes11:
 	VADDPD       Y9, Y7, Y7
 	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2272(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R11)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
 	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R11)(Y9*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1344(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1344(SB), Y6, Y6
+	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
 	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
@@ -3649,18 +4168,18 @@ lanes11:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2016(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2016(SB), Y7, Y8
+	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
 	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2016(SB), Y2, Y8
+	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
 end12:
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+544(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
 	VMOVUPD      numbersAVX2<>+2720(SB), Y8
@@ -3674,9 +4193,9 @@ end12:
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
 	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+192(SB), Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
 	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+192(SB), Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
 	VSUBPD       Y6, Y8, Y8
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
@@ -3701,11 +4220,11 @@ end12:
 	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x00, numbersAVX2<>+1728(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1760(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
@@ -3723,7 +4242,7 @@ end12:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op30:
+op54:
 	// cos
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -3738,58 +4257,58 @@ op30:
 
 lanes13:
 	VMOVUPD      (R8), Y0
-	VMOVUPD      numbersAVX2<>+1984(SB), Y1
-	VFMADD213PD  numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
+	VMOVUPD      numbersAVX2<>+2016(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2016(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2048(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2080(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+1216(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2112(SB), Y4
+	VMOVUPD      numbersAVX2<>+2144(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R10
-	TESTL        R10, R10
+	VMOVMSKPD    Y4, R11
+	TESTL        R11, R11
 	JEQ          end14
-	VMOVUPD      numbersAVX2<>+2112(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VCMPPD       $0x11, Y2, Y6, Y2
+	VMOVUPD      numbersAVX2<>+2176(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2176(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1344(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2240(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+1216(SB), Y6, Y7
+	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
+	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2272(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+2304(SB), Y10
-	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R11)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
 	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+2304(SB), Y11
-	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R11)(Y8*8), Y10
 	VMOVUPD      numbersAVX2<>+2368(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1344(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1344(SB), Y7, Y7
+	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
 	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
@@ -3804,24 +4323,24 @@ lanes13:
 	VADDPD       Y7, Y8, Y7
 	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+2304(SB), Y12
-	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R11)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
 	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y13
-	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R11)(Y10*8), Y12
 	VMOVUPD      numbersAVX2<>+2368(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
@@ -3831,9 +4350,9 @@ lanes13:
 	VSUBPD       Y13, Y9, Y9
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+192(SB), Y10
-	VFMADD213PD  numbersAVX2<>+96(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+96(SB), Y10, Y12
+	VMOVUPD      numbersAVX2<>+96(SB), Y10
+	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -3850,24 +4369,24 @@ lanes13:
 	VADDPD       Y8, Y7, Y7
 	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R11)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
 	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R11)(Y12*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
@@ -3880,24 +4399,24 @@ lanes13:
 	VADDPD       Y9, Y7, Y7
 	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2272(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R11)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
 	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R11)(Y9*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1344(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1344(SB), Y6, Y6
+	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
 	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
@@ -3914,11 +4433,11 @@ lanes13:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2016(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2016(SB), Y7, Y8
+	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
 	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2016(SB), Y2, Y8
+	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
@@ -3926,7 +4445,7 @@ lanes13:
 end14:
 	VPADDQ       numbersAVX2<>+2336(SB), Y1, Y1
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+544(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
 	VMOVUPD      numbersAVX2<>+2720(SB), Y8
@@ -3940,9 +4459,9 @@ end14:
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
 	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+192(SB), Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
 	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+192(SB), Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
 	VSUBPD       Y6, Y8, Y8
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
@@ -3967,10 +4486,10 @@ end14:
 	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y0
-	VCMPPD       $0x00, numbersAVX2<>+1728(SB), Y0, Y0
-	VBLENDVPD    Y0, numbersAVX2<>+1760(SB), Y1, Y0
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
 	VMOVUPD      Y0, (R8)
 	ADDQ         $0x20, R8
 	DECQ         R9
@@ -3985,7 +4504,7 @@ end14:
 	VMOVUPD      224(BX), Y7
 	JMP          next
 
-op31:
+op55:
 	// tan
 	VMOVUPD Y0, (BX)
 	VMOVUPD Y1, 32(BX)
@@ -4000,58 +4519,58 @@ op31:
 
 lanes15:
 	VMOVUPD      (R8), Y0
-	VMOVUPD      numbersAVX2<>+1984(SB), Y1
-	VFMADD213PD  numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
+	VMOVUPD      numbersAVX2<>+2016(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2016(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2048(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2080(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+1216(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2112(SB), Y4
+	VMOVUPD      numbersAVX2<>+2144(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R10
-	TESTL        R10, R10
+	VMOVMSKPD    Y4, R11
+	TESTL        R11, R11
 	JEQ          end16
-	VMOVUPD      numbersAVX2<>+2112(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VCMPPD       $0x11, Y2, Y6, Y2
+	VMOVUPD      numbersAVX2<>+2176(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2176(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1344(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2240(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+1216(SB), Y6, Y7
+	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
+	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2272(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+2304(SB), Y10
-	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R11)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
 	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+2304(SB), Y11
-	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R11)(Y8*8), Y10
 	VMOVUPD      numbersAVX2<>+2368(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1344(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1344(SB), Y7, Y7
+	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
 	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
@@ -4066,24 +4585,24 @@ lanes15:
 	VADDPD       Y7, Y8, Y7
 	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+2304(SB), Y12
-	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R11)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
 	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y13
-	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R11)(Y10*8), Y12
 	VMOVUPD      numbersAVX2<>+2368(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
@@ -4093,9 +4612,9 @@ lanes15:
 	VSUBPD       Y13, Y9, Y9
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+192(SB), Y10
-	VFMADD213PD  numbersAVX2<>+96(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+96(SB), Y10, Y12
+	VMOVUPD      numbersAVX2<>+96(SB), Y10
+	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -4112,24 +4631,24 @@ lanes15:
 	VADDPD       Y8, Y7, Y7
 	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R11)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
 	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R11)(Y12*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
@@ -4142,24 +4661,24 @@ lanes15:
 	VADDPD       Y9, Y7, Y7
 	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2272(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R10
+	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R11)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
 	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R10
+	LEAQ         ·piBits+0(SB), R11
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R11)(Y9*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1344(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1344(SB), Y6, Y6
+	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
 	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
@@ -4176,18 +4695,18 @@ lanes15:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2016(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2016(SB), Y7, Y8
+	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
 	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2016(SB), Y2, Y8
+	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
 end16:
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+544(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
 	VMOVUPD      numbersAVX2<>+2720(SB), Y8
@@ -4201,9 +4720,9 @@ end16:
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
 	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+192(SB), Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
 	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+192(SB), Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
 	VSUBPD       Y6, Y8, Y8
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
@@ -4232,7 +4751,7 @@ end16:
 	VBLENDVPD    Y2, Y4, Y5, Y8
 	VBLENDVPD    Y2, Y3, Y7, Y3
 	VBLENDVPD    Y2, Y5, Y4, Y2
-	VMOVUPD      numbersAVX2<>+192(SB), Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
 	VDIVPD       Y3, Y4, Y4
 	VMULPD       Y4, Y6, Y5
 	VFNMADD231PD Y5, Y3, Y6
@@ -4241,11 +4760,11 @@ end16:
 	VFMADD231PD  Y4, Y2, Y5
 	VPSLLQ       $0x3f, Y1, Y1
 	VXORPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x00, numbersAVX2<>+1728(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1760(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
@@ -4289,6 +4808,7 @@ TEXT ·chainF32AVX2(SB), $320-24
 	LEAQ   63(SP), DX
 	ANDQ   $-64, DX
 	XORQ   BX, BX
+	XORQ   BX, BX
 	JMP    test
 
 round:
@@ -4300,52 +4820,52 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x10
-	JGE  from16
-	CMPQ DI, $0x08
-	JGE  from8
-	CMPQ DI, $0x04
-	JGE  from4
-	CMPQ DI, $0x02
-	JGE  from2
+	CMPQ DI, $0x1c
+	JGE  from28
+	CMPQ DI, $0x0e
+	JGE  from14
+	CMPQ DI, $0x07
+	JGE  from7
+	CMPQ DI, $0x03
+	JGE  from3
 	CMPQ DI, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ DI, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ DI, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
-
-from4:
-	CMPQ DI, $0x06
-	JGE  from6
 	CMPQ DI, $0x05
 	JGE  from5
-	JMP  op4
+	CMPQ DI, $0x04
+	JGE  from4
+	JMP  op3
+
+from4:
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ DI, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ DI, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
-	JMP op7
-
-from8:
-	CMPQ DI, $0x0c
-	JGE  from12
 	CMPQ DI, $0x0a
 	JGE  from10
+	CMPQ DI, $0x08
+	JGE  from8
+	JMP  op7
+
+from8:
 	CMPQ DI, $0x09
 	JGE  from9
 	JMP  op8
@@ -4354,6 +4874,8 @@ from9:
 	JMP op9
 
 from10:
+	CMPQ DI, $0x0c
+	JGE  from12
 	CMPQ DI, $0x0b
 	JGE  from11
 	JMP  op10
@@ -4362,8 +4884,6 @@ from11:
 	JMP op11
 
 from12:
-	CMPQ DI, $0x0e
-	JGE  from14
 	CMPQ DI, $0x0d
 	JGE  from13
 	JMP  op12
@@ -4372,44 +4892,46 @@ from13:
 	JMP op13
 
 from14:
+	CMPQ DI, $0x15
+	JGE  from21
+	CMPQ DI, $0x11
+	JGE  from17
 	CMPQ DI, $0x0f
 	JGE  from15
 	JMP  op14
 
 from15:
-	JMP op15
+	CMPQ DI, $0x10
+	JGE  from16
+	JMP  op15
 
 from16:
-	CMPQ DI, $0x18
-	JGE  from24
-	CMPQ DI, $0x14
-	JGE  from20
-	CMPQ DI, $0x12
-	JGE  from18
-	CMPQ DI, $0x11
-	JGE  from17
-	JMP  op16
+	JMP op16
 
 from17:
-	JMP op17
-
-from18:
 	CMPQ DI, $0x13
 	JGE  from19
-	JMP  op18
+	CMPQ DI, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
 
 from19:
-	JMP op19
+	CMPQ DI, $0x14
+	JGE  from20
+	JMP  op19
 
 from20:
-	CMPQ DI, $0x16
-	JGE  from22
-	CMPQ DI, $0x15
-	JGE  from21
-	JMP  op20
+	JMP op20
 
 from21:
-	JMP op21
+	CMPQ DI, $0x18
+	JGE  from24
+	CMPQ DI, $0x16
+	JGE  from22
+	JMP  op21
 
 from22:
 	CMPQ DI, $0x17
@@ -4420,8 +4942,6 @@ from23:
 	JMP op23
 
 from24:
-	CMPQ DI, $0x1c
-	JGE  from28
 	CMPQ DI, $0x1a
 	JGE  from26
 	CMPQ DI, $0x19
@@ -4440,22 +4960,142 @@ from27:
 	JMP op27
 
 from28:
-	CMPQ DI, $0x1e
-	JGE  from30
+	CMPQ DI, $0x2a
+	JGE  from42
+	CMPQ DI, $0x23
+	JGE  from35
+	CMPQ DI, $0x1f
+	JGE  from31
 	CMPQ DI, $0x1d
 	JGE  from29
 	JMP  op28
 
 from29:
-	JMP op29
+	CMPQ DI, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
-	CMPQ DI, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
+	CMPQ DI, $0x21
+	JGE  from33
+	CMPQ DI, $0x20
+	JGE  from32
+	JMP  op31
+
+from32:
+	JMP op32
+
+from33:
+	CMPQ DI, $0x22
+	JGE  from34
+	JMP  op33
+
+from34:
+	JMP op34
+
+from35:
+	CMPQ DI, $0x26
+	JGE  from38
+	CMPQ DI, $0x24
+	JGE  from36
+	JMP  op35
+
+from36:
+	CMPQ DI, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ DI, $0x28
+	JGE  from40
+	CMPQ DI, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ DI, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ DI, $0x31
+	JGE  from49
+	CMPQ DI, $0x2d
+	JGE  from45
+	CMPQ DI, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	CMPQ DI, $0x2c
+	JGE  from44
+	JMP  op43
+
+from44:
+	JMP op44
+
+from45:
+	CMPQ DI, $0x2f
+	JGE  from47
+	CMPQ DI, $0x2e
+	JGE  from46
+	JMP  op45
+
+from46:
+	JMP op46
+
+from47:
+	CMPQ DI, $0x30
+	JGE  from48
+	JMP  op47
+
+from48:
+	JMP op48
+
+from49:
+	CMPQ DI, $0x34
+	JGE  from52
+	CMPQ DI, $0x32
+	JGE  from50
+	JMP  op49
+
+from50:
+	CMPQ DI, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ DI, $0x36
+	JGE  from54
+	CMPQ DI, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ DI, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
 
 op1:
 	// load
@@ -4712,19 +5352,118 @@ op14:
 	JMP      next
 
 op15:
+	// round
+	VROUNDPS $0x08, Y0, Y0
+	VROUNDPS $0x08, Y1, Y1
+	VROUNDPS $0x08, Y2, Y2
+	VROUNDPS $0x08, Y3, Y3
+	VROUNDPS $0x08, Y4, Y4
+	VROUNDPS $0x08, Y5, Y5
+	VROUNDPS $0x08, Y6, Y6
+	VROUNDPS $0x08, Y7, Y7
+	JMP      next
+
+op16:
+	// floor
+	VROUNDPS $0x09, Y0, Y0
+	VROUNDPS $0x09, Y1, Y1
+	VROUNDPS $0x09, Y2, Y2
+	VROUNDPS $0x09, Y3, Y3
+	VROUNDPS $0x09, Y4, Y4
+	VROUNDPS $0x09, Y5, Y5
+	VROUNDPS $0x09, Y6, Y6
+	VROUNDPS $0x09, Y7, Y7
+	JMP      next
+
+op17:
+	// ceil
+	VROUNDPS $0x0a, Y0, Y0
+	VROUNDPS $0x0a, Y1, Y1
+	VROUNDPS $0x0a, Y2, Y2
+	VROUNDPS $0x0a, Y3, Y3
+	VROUNDPS $0x0a, Y4, Y4
+	VROUNDPS $0x0a, Y5, Y5
+	VROUNDPS $0x0a, Y6, Y6
+	VROUNDPS $0x0a, Y7, Y7
+	JMP      next
+
+op18:
 	// turn
 	JMP next
 
-op16:
-	JMP next
-
-op17:
-	JMP next
-
-op18:
-	JMP next
-
 op19:
+	JMP next
+
+op20:
+	JMP next
+
+op21:
+	JMP next
+
+op22:
+	JMP next
+
+op23:
+	JMP next
+
+op24:
+	JMP next
+
+op25:
+	JMP next
+
+op26:
+	JMP next
+
+op27:
+	JMP next
+
+op28:
+	JMP next
+
+op29:
+	JMP next
+
+op30:
+	JMP next
+
+op31:
+	JMP next
+
+op32:
+	JMP next
+
+op33:
+	JMP next
+
+op34:
+	JMP next
+
+op35:
+	JMP next
+
+op36:
+	JMP next
+
+op37:
+	JMP next
+
+op38:
+	JMP next
+
+op39:
+	JMP next
+
+op40:
+	JMP next
+
+op41:
+	JMP next
+
+op42:
+	JMP next
+
+op43:
 	// exp
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4739,41 +5478,41 @@ op19:
 
 lanes17:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+0(SB), Y1
+	VMOVUPD      numbersAVX2<>+128(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+32(SB), Y0, Y0
-	VMOVUPD      numbersAVX2<>+64(SB), Y1
-	VFMADD213PD  numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+128(SB), Y2, Y0
+	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+160(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+192(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VFNMADD231PD numbersAVX2<>+256(SB), Y2, Y0
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+160(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y3
 	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+160(SB), Y2, Y0
-	VADDPD       numbersAVX2<>+192(SB), Y3, Y2
+	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y0
+	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+224(SB), Y6
-	VFMADD213PD  numbersAVX2<>+256(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+288(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+320(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+320(SB), Y6
 	VFMADD213PD  numbersAVX2<>+352(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+384(SB), Y7
-	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+480(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+384(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+480(SB), Y7
 	VFMADD213PD  numbersAVX2<>+512(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+544(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+576(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+608(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+640(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VMULPD       Y7, Y4, Y4
 	VFMADD231PD  Y2, Y0, Y4
-	VMOVUPD      numbersAVX2<>+192(SB), Y0
+	VMOVUPD      numbersAVX2<>+96(SB), Y0
 	VSUBPD       Y2, Y0, Y0
 	VADDPD       Y3, Y0, Y0
 	VADDPD       Y4, Y0, Y0
 	VADDPD       Y0, Y2, Y0
-	VPSUBQ       numbersAVX2<>+576(SB), Y1, Y1
+	VPSUBQ       numbersAVX2<>+672(SB), Y1, Y1
 	VPSRLQ       $0x01, Y1, Y2
 	VPSUBQ       Y2, Y1, Y1
 	VPSLLQ       $0x34, Y2, Y2
@@ -4795,7 +5534,7 @@ lanes17:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op20:
+op44:
 	// expm1
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4810,43 +5549,43 @@ op20:
 
 lanes18:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VMOVUPD      numbersAVX2<>+704(SB), Y1
 	VMINPD       Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+640(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+640(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y2
-	VFMADD213PD  numbersAVX2<>+96(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+128(SB), Y3, Y1
+	VCMPPD       $0x11, numbersAVX2<>+736(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+736(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+192(SB), Y2
+	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y4, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+224(SB), Y7
-	VFMADD213PD  numbersAVX2<>+256(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+288(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+320(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+320(SB), Y7
 	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+384(SB), Y8
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+480(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+480(SB), Y8
 	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
 	VADDPD       Y5, Y4, Y1
 	VSUBPD       Y1, Y4, Y3
 	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+672(SB), Y2, Y2
+	VPADDQ       numbersAVX2<>+768(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+544(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+640(SB), Y2, Y4
 	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+544(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+640(SB), Y5, Y5
 	VMULPD       Y1, Y2, Y1
 	VADDPD       Y1, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
@@ -4858,9 +5597,9 @@ lanes18:
 	VFMADD231PD  Y3, Y2, Y1
 	VADDPD       Y1, Y6, Y1
 	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+736(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+832(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
@@ -4877,7 +5616,7 @@ lanes18:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op21:
+op45:
 	// tanh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4892,44 +5631,44 @@ op21:
 
 lanes19:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+704(SB), Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+768(SB), Y2
+	VMOVUPD      numbersAVX2<>+864(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y2
-	VFMADD213PD  numbersAVX2<>+96(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+128(SB), Y3, Y1
+	VMOVUPD      numbersAVX2<>+192(SB), Y2
+	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y4, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+224(SB), Y7
-	VFMADD213PD  numbersAVX2<>+256(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+288(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+320(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+320(SB), Y7
 	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+384(SB), Y8
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+480(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+480(SB), Y8
 	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
 	VADDPD       Y5, Y4, Y1
 	VSUBPD       Y1, Y4, Y3
 	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+672(SB), Y2, Y2
+	VPADDQ       numbersAVX2<>+768(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+544(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+640(SB), Y2, Y4
 	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+544(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+640(SB), Y5, Y5
 	VMULPD       Y1, Y2, Y1
 	VADDPD       Y1, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
@@ -4942,26 +5681,26 @@ lanes19:
 	VADDPD       Y1, Y6, Y2
 	VSUBPD       Y2, Y6, Y3
 	VADDPD       Y1, Y3, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y2, Y3
-	VSUBPD       numbersAVX2<>+192(SB), Y3, Y4
+	VADDPD       numbersAVX2<>+96(SB), Y2, Y3
+	VSUBPD       numbersAVX2<>+96(SB), Y3, Y4
 	VSUBPD       Y4, Y3, Y5
-	VMOVUPD      numbersAVX2<>+192(SB), Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
 	VSUBPD       Y5, Y6, Y5
 	VSUBPD       Y4, Y2, Y4
 	VADDPD       Y4, Y5, Y4
 	VADDPD       Y1, Y4, Y4
-	VMOVUPD      numbersAVX2<>+192(SB), Y5
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
 	VDIVPD       Y3, Y5, Y5
 	VMULPD       Y5, Y2, Y6
 	VFNMADD231PD Y6, Y3, Y2
 	VFNMADD231PD Y6, Y4, Y1
 	VADDPD       Y1, Y2, Y1
 	VFMADD231PD  Y5, Y1, Y6
-	VANDPD       numbersAVX2<>+704(SB), Y0, Y1
+	VANDPD       numbersAVX2<>+800(SB), Y0, Y1
 	VORPD        Y1, Y6, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+800(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+896(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
@@ -4978,7 +5717,7 @@ lanes19:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op22:
+op46:
 	// sinh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4993,58 +5732,58 @@ op22:
 
 lanes20:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+704(SB), Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+832(SB), Y2
+	VMOVUPD      numbersAVX2<>+928(SB), Y2
 	VMINPD       Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+64(SB), Y3
-	VFMADD213PD  numbersAVX2<>+96(SB), Y2, Y3
-	VSUBPD       numbersAVX2<>+96(SB), Y3, Y4
-	VFNMADD231PD numbersAVX2<>+128(SB), Y4, Y2
+	VMOVUPD      numbersAVX2<>+192(SB), Y3
+	VFMADD213PD  numbersAVX2<>+224(SB), Y2, Y3
+	VSUBPD       numbersAVX2<>+224(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+256(SB), Y4, Y2
 	VMOVAPD      Y2, Y5
-	VFNMADD231PD numbersAVX2<>+160(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+288(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD numbersAVX2<>+160(SB), Y4, Y2
-	VADDPD       numbersAVX2<>+192(SB), Y5, Y4
+	VFNMADD231PD numbersAVX2<>+288(SB), Y4, Y2
+	VADDPD       numbersAVX2<>+96(SB), Y5, Y4
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y5, Y5, Y7
-	VMOVUPD      numbersAVX2<>+224(SB), Y8
-	VFMADD213PD  numbersAVX2<>+256(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+288(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+320(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+320(SB), Y8
 	VFMADD213PD  numbersAVX2<>+352(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+384(SB), Y9
-	VFMADD213PD  numbersAVX2<>+416(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+448(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+480(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+384(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+416(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+448(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+480(SB), Y9
 	VFMADD213PD  numbersAVX2<>+512(SB), Y7, Y9
 	VFMADD213PD  numbersAVX2<>+544(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+576(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+608(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y9
 	VFMADD231PD  Y5, Y8, Y9
 	VMULPD       Y9, Y6, Y6
 	VFMADD231PD  Y4, Y2, Y6
 	VADDPD       Y6, Y5, Y2
 	VSUBPD       Y2, Y5, Y4
 	VADDPD       Y6, Y4, Y4
-	VPADDQ       numbersAVX2<>+864(SB), Y3, Y3
+	VPADDQ       numbersAVX2<>+960(SB), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
-	VADDPD       numbersAVX2<>+192(SB), Y2, Y5
-	VSUBPD       numbersAVX2<>+192(SB), Y5, Y6
+	VADDPD       numbersAVX2<>+96(SB), Y2, Y5
+	VSUBPD       numbersAVX2<>+96(SB), Y5, Y6
 	VSUBPD       Y6, Y5, Y7
-	VMOVUPD      numbersAVX2<>+192(SB), Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
 	VSUBPD       Y7, Y8, Y7
 	VSUBPD       Y6, Y2, Y2
 	VADDPD       Y2, Y7, Y2
 	VMULPD       Y5, Y3, Y5
 	VADDPD       Y4, Y2, Y2
 	VMULPD       Y2, Y3, Y2
-	VMOVUPD      numbersAVX2<>+896(SB), Y3
+	VMOVUPD      numbersAVX2<>+992(SB), Y3
 	VDIVPD       Y5, Y3, Y3
 	VMOVAPD      Y3, Y4
-	VFNMADD213PD numbersAVX2<>+896(SB), Y5, Y4
+	VFNMADD213PD numbersAVX2<>+992(SB), Y5, Y4
 	VFNMADD231PD Y2, Y3, Y4
 	VMULPD       Y3, Y4, Y4
-	VMULPD       numbersAVX2<>+928(SB), Y4, Y4
-	VXORPD       numbersAVX2<>+704(SB), Y3, Y3
+	VMULPD       numbersAVX2<>+1024(SB), Y4, Y4
+	VXORPD       numbersAVX2<>+800(SB), Y3, Y3
 	VADDPD       Y3, Y5, Y6
 	VSUBPD       Y5, Y6, Y7
 	VSUBPD       Y7, Y6, Y8
@@ -5058,19 +5797,19 @@ lanes20:
 	VMULPD       Y1, Y1, Y3
 	VMULPD       Y1, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+960(SB), Y6
-	VFMADD213PD  numbersAVX2<>+992(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+1056(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+1088(SB), Y7
-	VFMADD213PD  numbersAVX2<>+1120(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1152(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1184(SB), Y5, Y7
+	VMOVUPD      numbersAVX2<>+1056(SB), Y6
+	VFMADD213PD  numbersAVX2<>+1088(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+1120(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+1152(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+1184(SB), Y7
+	VFMADD213PD  numbersAVX2<>+1216(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1248(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1280(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VFMADD213PD  Y1, Y7, Y4
-	VCMPPD       $0x11, numbersAVX2<>+192(SB), Y1, Y1
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y1, Y1
 	VBLENDVPD    Y1, Y4, Y2, Y1
-	VANDPD       numbersAVX2<>+704(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
@@ -5087,7 +5826,7 @@ lanes20:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op23:
+op47:
 	// cosh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5102,57 +5841,57 @@ op23:
 
 lanes21:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+704(SB), Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+832(SB), Y1
+	VMOVUPD      numbersAVX2<>+928(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+64(SB), Y1
-	VFMADD213PD  numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+128(SB), Y2, Y0
+	VMOVUPD      numbersAVX2<>+192(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VFNMADD231PD numbersAVX2<>+256(SB), Y2, Y0
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+160(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y3
 	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+160(SB), Y2, Y0
-	VADDPD       numbersAVX2<>+192(SB), Y3, Y2
+	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y0
+	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+224(SB), Y6
-	VFMADD213PD  numbersAVX2<>+256(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+288(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+320(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+320(SB), Y6
 	VFMADD213PD  numbersAVX2<>+352(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+384(SB), Y7
-	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+480(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+384(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+480(SB), Y7
 	VFMADD213PD  numbersAVX2<>+512(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+544(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+576(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+608(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+640(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VMULPD       Y7, Y4, Y4
 	VFMADD231PD  Y2, Y0, Y4
 	VADDPD       Y4, Y3, Y0
 	VSUBPD       Y0, Y3, Y2
 	VADDPD       Y4, Y2, Y2
-	VPADDQ       numbersAVX2<>+864(SB), Y1, Y1
+	VPADDQ       numbersAVX2<>+960(SB), Y1, Y1
 	VPSLLQ       $0x34, Y1, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y0, Y3
-	VSUBPD       numbersAVX2<>+192(SB), Y3, Y4
+	VADDPD       numbersAVX2<>+96(SB), Y0, Y3
+	VSUBPD       numbersAVX2<>+96(SB), Y3, Y4
 	VSUBPD       Y4, Y3, Y5
-	VMOVUPD      numbersAVX2<>+192(SB), Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
 	VSUBPD       Y5, Y6, Y5
 	VSUBPD       Y4, Y0, Y0
 	VADDPD       Y0, Y5, Y0
 	VMULPD       Y3, Y1, Y3
 	VADDPD       Y2, Y0, Y0
 	VMULPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+896(SB), Y1
+	VMOVUPD      numbersAVX2<>+992(SB), Y1
 	VDIVPD       Y3, Y1, Y1
 	VMOVAPD      Y1, Y2
-	VFNMADD213PD numbersAVX2<>+896(SB), Y3, Y2
+	VFNMADD213PD numbersAVX2<>+992(SB), Y3, Y2
 	VFNMADD231PD Y0, Y1, Y2
 	VMULPD       Y1, Y2, Y2
-	VMULPD       numbersAVX2<>+928(SB), Y2, Y2
+	VMULPD       numbersAVX2<>+1024(SB), Y2, Y2
 	VADDPD       Y1, Y3, Y4
 	VSUBPD       Y3, Y4, Y5
 	VSUBPD       Y5, Y4, Y6
@@ -5178,7 +5917,7 @@ lanes21:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op24:
+op48:
 	// sigmoid
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5193,66 +5932,66 @@ op24:
 
 lanes22:
 	VCVTPS2PD    (DI), Y0
-	VORPD        numbersAVX2<>+704(SB), Y0, Y1
-	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+32(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y2
-	VFMADD213PD  numbersAVX2<>+96(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+128(SB), Y3, Y1
+	VORPD        numbersAVX2<>+800(SB), Y0, Y1
+	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+160(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+192(SB), Y2
+	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+160(SB), Y3, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y4, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+224(SB), Y7
-	VFMADD213PD  numbersAVX2<>+256(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+288(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+320(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+320(SB), Y7
 	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+384(SB), Y8
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+480(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+480(SB), Y8
 	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
-	VMOVUPD      numbersAVX2<>+192(SB), Y1
+	VMOVUPD      numbersAVX2<>+96(SB), Y1
 	VSUBPD       Y3, Y1, Y1
 	VADDPD       Y4, Y1, Y1
 	VADDPD       Y5, Y1, Y1
 	VADDPD       Y1, Y3, Y4
 	VSUBPD       Y4, Y3, Y3
 	VADDPD       Y1, Y3, Y1
-	VPSUBQ       numbersAVX2<>+576(SB), Y2, Y3
+	VPSUBQ       numbersAVX2<>+672(SB), Y2, Y3
 	VPSRLQ       $0x01, Y3, Y5
 	VPSUBQ       Y5, Y3, Y3
 	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y5, Y4, Y5
 	VMULPD       Y3, Y5, Y3
-	VPSUBQ       numbersAVX2<>+576(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+672(SB), Y2, Y2
 	VPSRLQ       $0x01, Y2, Y4
 	VPSUBQ       Y4, Y2, Y2
 	VPSLLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y4, Y1, Y4
 	VMULPD       Y2, Y4, Y1
-	VADDPD       numbersAVX2<>+192(SB), Y3, Y2
-	VMOVUPD      numbersAVX2<>+192(SB), Y4
+	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
 	VSUBPD       Y2, Y4, Y4
 	VADDPD       Y3, Y4, Y4
 	VADDPD       Y1, Y4, Y4
-	VCMPPD       $0x11, numbersAVX2<>+1216(SB), Y0, Y0
-	VMOVUPD      numbersAVX2<>+192(SB), Y5
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
 	VBLENDVPD    Y0, Y3, Y5, Y3
-	VMOVUPD      numbersAVX2<>+1216(SB), Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
 	VBLENDVPD    Y0, Y1, Y5, Y0
-	VMOVUPD      numbersAVX2<>+192(SB), Y1
+	VMOVUPD      numbersAVX2<>+96(SB), Y1
 	VDIVPD       Y2, Y1, Y1
 	VMULPD       Y1, Y3, Y5
 	VFNMADD231PD Y5, Y2, Y3
@@ -5274,7 +6013,7 @@ lanes22:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op25:
+op49:
 	// log
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5289,23 +6028,23 @@ op25:
 
 lanes23:
 	VCVTPS2PD   (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1248(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1280(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
 	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1312(SB), Y2, Y3
+	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
 	VPSRLQ      $0x34, Y3, Y3
 	VPSLLQ      $0x34, Y3, Y4
 	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+192(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1344(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1376(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1408(SB), Y4, Y1
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1440(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
 	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+192(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1440(SB), Y2, Y3
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+544(SB), Y2, Y5
+	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
 	VMULPD      Y2, Y5, Y6
 	VSUBPD      Y6, Y2, Y7
 	VSUBPD      Y7, Y2, Y8
@@ -5313,30 +6052,30 @@ lanes23:
 	VFMSUB213PD Y6, Y2, Y5
 	VSUBPD      Y5, Y8, Y2
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1472(SB), Y8
-	VFMADD213PD numbersAVX2<>+1504(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1536(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1536(SB), Y8
 	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1600(SB), Y9
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1664(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1664(SB), Y9
 	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
 	VFMADD231PD Y4, Y8, Y9
 	VFMADD231PD Y9, Y4, Y6
 	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+128(SB), Y1, Y3
+	VMULPD      numbersAVX2<>+256(SB), Y1, Y3
 	VADDPD      Y7, Y3, Y4
 	VSUBPD      Y4, Y3, Y3
 	VADDPD      Y7, Y3, Y3
-	VFMADD231PD numbersAVX2<>+160(SB), Y1, Y2
+	VFMADD231PD numbersAVX2<>+288(SB), Y1, Y2
 	VADDPD      Y2, Y3, Y1
 	VADDPD      Y1, Y4, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1728(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1216(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1760(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
 	VCVTPD2PSY  Y0, X0
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
@@ -5352,7 +6091,7 @@ lanes23:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op26:
+op50:
 	// log2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5367,23 +6106,23 @@ op26:
 
 lanes24:
 	VCVTPS2PD   (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1248(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1280(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
 	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1312(SB), Y2, Y3
+	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
 	VPSRLQ      $0x34, Y3, Y3
 	VPSLLQ      $0x34, Y3, Y4
 	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+192(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1344(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1376(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1408(SB), Y4, Y1
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1440(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
 	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+192(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1440(SB), Y2, Y3
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+544(SB), Y2, Y5
+	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
 	VMULPD      Y2, Y5, Y6
 	VSUBPD      Y6, Y2, Y7
 	VSUBPD      Y7, Y2, Y8
@@ -5391,33 +6130,33 @@ lanes24:
 	VFMSUB213PD Y6, Y2, Y5
 	VSUBPD      Y5, Y8, Y2
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1472(SB), Y8
-	VFMADD213PD numbersAVX2<>+1504(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1536(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1536(SB), Y8
 	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1600(SB), Y9
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1664(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1664(SB), Y9
 	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
 	VFMADD231PD Y4, Y8, Y9
 	VFMADD231PD Y9, Y4, Y6
 	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+64(SB), Y7, Y3
+	VMULPD      numbersAVX2<>+192(SB), Y7, Y3
 	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+64(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+64(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+1824(SB), Y7, Y4
+	VFMSUB231PD numbersAVX2<>+192(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+192(SB), Y2, Y4
+	VFMADD231PD numbersAVX2<>+1856(SB), Y7, Y4
 	VADDPD      Y3, Y1, Y2
 	VSUBPD      Y2, Y1, Y1
 	VADDPD      Y3, Y1, Y1
 	VADDPD      Y4, Y1, Y1
 	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1728(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1216(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1760(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
 	VCVTPD2PSY  Y0, X0
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
@@ -5433,7 +6172,7 @@ lanes24:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op27:
+op51:
 	// log10
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5448,23 +6187,23 @@ op27:
 
 lanes25:
 	VCVTPS2PD   (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1248(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1280(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
 	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1312(SB), Y2, Y3
+	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
 	VPSRLQ      $0x34, Y3, Y3
 	VPSLLQ      $0x34, Y3, Y4
 	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+192(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1344(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1376(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1408(SB), Y4, Y1
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1440(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
 	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+192(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1440(SB), Y2, Y3
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+544(SB), Y2, Y5
+	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
 	VMULPD      Y2, Y5, Y6
 	VSUBPD      Y6, Y2, Y7
 	VSUBPD      Y7, Y2, Y8
@@ -5472,35 +6211,35 @@ lanes25:
 	VFMSUB213PD Y6, Y2, Y5
 	VSUBPD      Y5, Y8, Y2
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1472(SB), Y8
-	VFMADD213PD numbersAVX2<>+1504(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1536(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1536(SB), Y8
 	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1600(SB), Y9
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1664(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1664(SB), Y9
 	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
 	VFMADD231PD Y4, Y8, Y9
 	VFMADD231PD Y9, Y4, Y6
 	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+1856(SB), Y7, Y3
+	VMULPD      numbersAVX2<>+1888(SB), Y7, Y3
 	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+1856(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+1856(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+1888(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+1920(SB), Y1, Y4
-	VMULPD      numbersAVX2<>+1952(SB), Y1, Y1
+	VFMSUB231PD numbersAVX2<>+1888(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+1888(SB), Y2, Y4
+	VFMADD231PD numbersAVX2<>+1920(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+1952(SB), Y1, Y4
+	VMULPD      numbersAVX2<>+1984(SB), Y1, Y1
 	VADDPD      Y3, Y1, Y2
 	VSUBPD      Y2, Y1, Y1
 	VADDPD      Y3, Y1, Y1
 	VADDPD      Y4, Y1, Y1
 	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1728(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+1216(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1760(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
 	VCVTPD2PSY  Y0, X0
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
@@ -5516,7 +6255,7 @@ lanes25:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op28:
+op52:
 	// log1p
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5531,32 +6270,32 @@ op28:
 
 lanes26:
 	VCVTPS2PD   (DI), Y0
-	VADDPD      numbersAVX2<>+192(SB), Y0, Y1
-	VSUBPD      numbersAVX2<>+192(SB), Y1, Y2
+	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
 	VSUBPD      Y2, Y1, Y3
-	VMOVUPD     numbersAVX2<>+192(SB), Y4
+	VMOVUPD     numbersAVX2<>+96(SB), Y4
 	VSUBPD      Y3, Y4, Y3
 	VSUBPD      Y2, Y0, Y2
 	VADDPD      Y2, Y3, Y2
-	VCMPPD      $0x11, numbersAVX2<>+1248(SB), Y1, Y3
-	VMULPD      numbersAVX2<>+1280(SB), Y1, Y4
+	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y1, Y3
+	VMULPD      numbersAVX2<>+1344(SB), Y1, Y4
 	VBLENDVPD   Y3, Y4, Y1, Y4
-	VPADDQ      numbersAVX2<>+1312(SB), Y4, Y5
+	VPADDQ      numbersAVX2<>+1376(SB), Y4, Y5
 	VPSRLQ      $0x34, Y5, Y5
 	VPSLLQ      $0x34, Y5, Y6
 	VPSUBQ      Y6, Y4, Y4
-	VPADDQ      numbersAVX2<>+192(SB), Y4, Y4
-	VORPD       numbersAVX2<>+1344(SB), Y5, Y5
-	VMOVUPD     numbersAVX2<>+1376(SB), Y6
-	VBLENDVPD   Y3, numbersAVX2<>+1408(SB), Y6, Y3
+	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
+	VORPD       numbersAVX2<>+1408(SB), Y5, Y5
+	VMOVUPD     numbersAVX2<>+1440(SB), Y6
+	VBLENDVPD   Y3, numbersAVX2<>+1472(SB), Y6, Y3
 	VSUBPD      Y3, Y5, Y3
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y3, Y5
-	VSUBPD      numbersAVX2<>+192(SB), Y4, Y4
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y3, Y5
+	VSUBPD      numbersAVX2<>+96(SB), Y4, Y4
 	VBLENDVPD   Y5, Y0, Y4, Y4
-	VADDPD      numbersAVX2<>+1440(SB), Y4, Y6
+	VADDPD      numbersAVX2<>+1504(SB), Y4, Y6
 	VDIVPD      Y6, Y4, Y6
 	VMULPD      Y6, Y6, Y7
-	VMULPD      numbersAVX2<>+544(SB), Y4, Y8
+	VMULPD      numbersAVX2<>+640(SB), Y4, Y8
 	VMULPD      Y4, Y8, Y9
 	VSUBPD      Y9, Y4, Y10
 	VSUBPD      Y10, Y4, Y11
@@ -5564,34 +6303,34 @@ lanes26:
 	VFMSUB213PD Y9, Y4, Y8
 	VSUBPD      Y8, Y11, Y4
 	VMULPD      Y7, Y7, Y8
-	VMOVUPD     numbersAVX2<>+1472(SB), Y11
-	VFMADD213PD numbersAVX2<>+1504(SB), Y8, Y11
-	VFMADD213PD numbersAVX2<>+1536(SB), Y8, Y11
+	VMOVUPD     numbersAVX2<>+1536(SB), Y11
 	VFMADD213PD numbersAVX2<>+1568(SB), Y8, Y11
-	VMOVUPD     numbersAVX2<>+1600(SB), Y12
-	VFMADD213PD numbersAVX2<>+1632(SB), Y8, Y12
-	VFMADD213PD numbersAVX2<>+1664(SB), Y8, Y12
+	VFMADD213PD numbersAVX2<>+1600(SB), Y8, Y11
+	VFMADD213PD numbersAVX2<>+1632(SB), Y8, Y11
+	VMOVUPD     numbersAVX2<>+1664(SB), Y12
 	VFMADD213PD numbersAVX2<>+1696(SB), Y8, Y12
+	VFMADD213PD numbersAVX2<>+1728(SB), Y8, Y12
+	VFMADD213PD numbersAVX2<>+1760(SB), Y8, Y12
 	VFMADD231PD Y7, Y11, Y12
 	VFMADD231PD Y12, Y7, Y9
 	VFMADD231PD Y9, Y6, Y4
 	VDIVPD      Y1, Y2, Y2
-	VBLENDVPD   Y5, numbersAVX2<>+1216(SB), Y2, Y2
+	VBLENDVPD   Y5, numbersAVX2<>+64(SB), Y2, Y2
 	VADDPD      Y2, Y4, Y2
-	VMULPD      numbersAVX2<>+128(SB), Y3, Y4
+	VMULPD      numbersAVX2<>+256(SB), Y3, Y4
 	VADDPD      Y10, Y4, Y5
 	VSUBPD      Y5, Y4, Y4
 	VADDPD      Y10, Y4, Y4
-	VFMADD231PD numbersAVX2<>+160(SB), Y3, Y2
+	VFMADD231PD numbersAVX2<>+288(SB), Y3, Y2
 	VADDPD      Y2, Y4, Y2
 	VADDPD      Y2, Y5, Y2
-	VCMPPD      $0x11, numbersAVX2<>+1728(SB), Y1, Y3
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
 	VBLENDVPD   Y3, Y2, Y0, Y2
-	VCMPPD      $0x11, numbersAVX2<>+1216(SB), Y1, Y3
-	VBLENDVPD   Y3, numbersAVX2<>+1760(SB), Y2, Y2
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y1, Y1
-	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y2, Y1
-	VCMPPD      $0x00, numbersAVX2<>+1216(SB), Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y1, Y3
+	VBLENDVPD   Y3, numbersAVX2<>+1792(SB), Y2, Y2
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
+	VBLENDVPD   Y1, numbersAVX2<>+1824(SB), Y2, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y2
 	VBLENDVPD   Y2, Y0, Y1, Y0
 	VCVTPD2PSY  Y0, X0
 	VMOVUPS     X0, (DI)
@@ -5608,7 +6347,7 @@ lanes26:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op29:
+op53:
 	// sin
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5623,58 +6362,58 @@ op29:
 
 lanes27:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+1984(SB), Y1
-	VFMADD213PD  numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
+	VMOVUPD      numbersAVX2<>+2016(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2016(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2048(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2080(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+1216(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2112(SB), Y4
+	VMOVUPD      numbersAVX2<>+2144(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R9
 	TESTL        R9, R9
 	JEQ          end28
-	VMOVUPD      numbersAVX2<>+2112(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VCMPPD       $0x11, Y2, Y6, Y2
+	VMOVUPD      numbersAVX2<>+2176(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2176(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1344(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2240(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+1216(SB), Y6, Y7
+	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
+	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2272(SB), Y7, Y7
+	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+2304(SB), Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
 	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
 	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+2304(SB), Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
 	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
 	VMOVUPD      numbersAVX2<>+2368(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1344(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1344(SB), Y7, Y7
+	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
 	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
@@ -5689,24 +6428,24 @@ lanes27:
 	VADDPD       Y7, Y8, Y7
 	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+2304(SB), Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
 	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
 	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
 	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
 	VMOVUPD      numbersAVX2<>+2368(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
@@ -5716,9 +6455,9 @@ lanes27:
 	VSUBPD       Y13, Y9, Y9
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+192(SB), Y10
-	VFMADD213PD  numbersAVX2<>+96(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+96(SB), Y10, Y12
+	VMOVUPD      numbersAVX2<>+96(SB), Y10
+	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -5735,24 +6474,24 @@ lanes27:
 	VADDPD       Y8, Y7, Y7
 	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
 	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
 	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
 	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
@@ -5765,24 +6504,24 @@ lanes27:
 	VADDPD       Y9, Y7, Y7
 	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2272(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
 	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
 	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
 	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1344(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1344(SB), Y6, Y6
+	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
 	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
@@ -5799,18 +6538,18 @@ lanes27:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2016(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2016(SB), Y7, Y8
+	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
 	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2016(SB), Y2, Y8
+	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
 end28:
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+544(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
 	VMOVUPD      numbersAVX2<>+2720(SB), Y8
@@ -5824,9 +6563,9 @@ end28:
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
 	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+192(SB), Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
 	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+192(SB), Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
 	VSUBPD       Y6, Y8, Y8
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
@@ -5851,11 +6590,11 @@ end28:
 	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x00, numbersAVX2<>+1728(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1760(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
@@ -5874,7 +6613,7 @@ end28:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op30:
+op54:
 	// cos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5889,58 +6628,58 @@ op30:
 
 lanes29:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+1984(SB), Y1
-	VFMADD213PD  numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
+	VMOVUPD      numbersAVX2<>+2016(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2016(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2048(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2080(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+1216(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2112(SB), Y4
+	VMOVUPD      numbersAVX2<>+2144(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R9
 	TESTL        R9, R9
 	JEQ          end30
-	VMOVUPD      numbersAVX2<>+2112(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VCMPPD       $0x11, Y2, Y6, Y2
+	VMOVUPD      numbersAVX2<>+2176(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2176(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1344(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2240(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+1216(SB), Y6, Y7
+	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
+	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2272(SB), Y7, Y7
+	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+2304(SB), Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
 	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
 	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+2304(SB), Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
 	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
 	VMOVUPD      numbersAVX2<>+2368(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1344(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1344(SB), Y7, Y7
+	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
 	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
@@ -5955,24 +6694,24 @@ lanes29:
 	VADDPD       Y7, Y8, Y7
 	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+2304(SB), Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
 	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
 	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
 	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
 	VMOVUPD      numbersAVX2<>+2368(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
@@ -5982,9 +6721,9 @@ lanes29:
 	VSUBPD       Y13, Y9, Y9
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+192(SB), Y10
-	VFMADD213PD  numbersAVX2<>+96(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+96(SB), Y10, Y12
+	VMOVUPD      numbersAVX2<>+96(SB), Y10
+	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -6001,24 +6740,24 @@ lanes29:
 	VADDPD       Y8, Y7, Y7
 	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
 	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
 	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
 	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
@@ -6031,24 +6770,24 @@ lanes29:
 	VADDPD       Y9, Y7, Y7
 	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2272(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
 	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
 	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
 	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1344(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1344(SB), Y6, Y6
+	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
 	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
@@ -6065,11 +6804,11 @@ lanes29:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2016(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2016(SB), Y7, Y8
+	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
 	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2016(SB), Y2, Y8
+	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
@@ -6077,7 +6816,7 @@ lanes29:
 end30:
 	VPADDQ       numbersAVX2<>+2336(SB), Y1, Y1
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+544(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
 	VMOVUPD      numbersAVX2<>+2720(SB), Y8
@@ -6091,9 +6830,9 @@ end30:
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
 	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+192(SB), Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
 	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+192(SB), Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
 	VSUBPD       Y6, Y8, Y8
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
@@ -6118,10 +6857,10 @@ end30:
 	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y0
-	VCMPPD       $0x00, numbersAVX2<>+1728(SB), Y0, Y0
-	VBLENDVPD    Y0, numbersAVX2<>+1760(SB), Y1, Y0
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
@@ -6137,7 +6876,7 @@ end30:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op31:
+op55:
 	// tan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6152,58 +6891,58 @@ op31:
 
 lanes31:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+1984(SB), Y1
-	VFMADD213PD  numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
+	VMOVUPD      numbersAVX2<>+2016(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2016(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2048(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2080(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+1216(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2112(SB), Y4
+	VMOVUPD      numbersAVX2<>+2144(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R9
 	TESTL        R9, R9
 	JEQ          end32
-	VMOVUPD      numbersAVX2<>+2112(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VCMPPD       $0x11, Y2, Y6, Y2
+	VMOVUPD      numbersAVX2<>+2176(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2176(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1344(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2240(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+1216(SB), Y6, Y7
+	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
+	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2272(SB), Y7, Y7
+	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+2304(SB), Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
 	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
 	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+2304(SB), Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
 	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
 	VMOVUPD      numbersAVX2<>+2368(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1344(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1344(SB), Y7, Y7
+	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
 	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
@@ -6218,24 +6957,24 @@ lanes31:
 	VADDPD       Y7, Y8, Y7
 	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+2304(SB), Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
 	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
 	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
 	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
 	VMOVUPD      numbersAVX2<>+2368(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
@@ -6245,9 +6984,9 @@ lanes31:
 	VSUBPD       Y13, Y9, Y9
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+192(SB), Y10
-	VFMADD213PD  numbersAVX2<>+96(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+96(SB), Y10, Y12
+	VMOVUPD      numbersAVX2<>+96(SB), Y10
+	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -6264,24 +7003,24 @@ lanes31:
 	VADDPD       Y8, Y7, Y7
 	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2272(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
 	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
 	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
 	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1344(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1344(SB), Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
 	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
@@ -6294,24 +7033,24 @@ lanes31:
 	VADDPD       Y9, Y7, Y7
 	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2272(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+2304(SB), Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
 	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
 	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
 	LEAQ         ·piBits+0(SB), R9
 	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+2304(SB), Y15
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
 	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
 	VMOVUPD      numbersAVX2<>+2368(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1344(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1344(SB), Y6, Y6
+	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
 	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
@@ -6328,18 +7067,18 @@ lanes31:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2016(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2016(SB), Y7, Y8
+	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
 	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2016(SB), Y2, Y8
+	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
 end32:
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+544(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
 	VMOVUPD      numbersAVX2<>+2720(SB), Y8
@@ -6353,9 +7092,9 @@ end32:
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
 	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+192(SB), Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
 	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+192(SB), Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
 	VSUBPD       Y6, Y8, Y8
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
@@ -6384,7 +7123,7 @@ end32:
 	VBLENDVPD    Y2, Y4, Y5, Y8
 	VBLENDVPD    Y2, Y3, Y7, Y3
 	VBLENDVPD    Y2, Y5, Y4, Y2
-	VMOVUPD      numbersAVX2<>+192(SB), Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
 	VDIVPD       Y3, Y4, Y4
 	VMULPD       Y4, Y6, Y5
 	VFNMADD231PD Y5, Y3, Y6
@@ -6393,11 +7132,11 @@ end32:
 	VFMADD231PD  Y4, Y2, Y5
 	VPSLLQ       $0x3f, Y1, Y1
 	VXORPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x00, numbersAVX2<>+1728(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1760(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+704(SB), Y2
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
@@ -6507,298 +7246,298 @@ TEXT ·fenceAVX2(SB), $0
 	SFENCE
 	RET
 
-DATA numbersAVX2<>+0(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+8(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+16(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+24(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+32(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+40(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+48(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+56(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+64(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+72(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+80(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+88(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+96(SB)/8, $0x4338000000000000
-DATA numbersAVX2<>+104(SB)/8, $0x4338000000000000
-DATA numbersAVX2<>+112(SB)/8, $0x4338000000000000
-DATA numbersAVX2<>+120(SB)/8, $0x4338000000000000
-DATA numbersAVX2<>+128(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+136(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+144(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+152(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+160(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+168(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+176(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+184(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+192(SB)/8, $0x3ff0000000000000
-DATA numbersAVX2<>+200(SB)/8, $0x3ff0000000000000
-DATA numbersAVX2<>+208(SB)/8, $0x3ff0000000000000
-DATA numbersAVX2<>+216(SB)/8, $0x3ff0000000000000
-DATA numbersAVX2<>+224(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+232(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+240(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+248(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+256(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+264(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+272(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+280(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+288(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+296(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+304(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+312(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+320(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+328(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+336(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+344(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+352(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+360(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+368(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+376(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+384(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+392(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+400(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+408(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+416(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+424(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+432(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+440(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+448(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+456(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+464(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+472(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+480(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+488(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+496(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+504(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+512(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+520(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+528(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+536(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+544(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+552(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+560(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+568(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+576(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+584(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+592(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+600(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+608(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+616(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+624(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+632(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+640(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+648(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+656(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+664(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+672(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+680(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+688(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+696(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+704(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+712(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+720(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+728(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+736(SB)/8, $0x3c90000000000000
-DATA numbersAVX2<>+744(SB)/8, $0x3c90000000000000
-DATA numbersAVX2<>+752(SB)/8, $0x3c90000000000000
-DATA numbersAVX2<>+760(SB)/8, $0x3c90000000000000
-DATA numbersAVX2<>+768(SB)/8, $0x404e000000000000
-DATA numbersAVX2<>+776(SB)/8, $0x404e000000000000
-DATA numbersAVX2<>+784(SB)/8, $0x404e000000000000
-DATA numbersAVX2<>+792(SB)/8, $0x404e000000000000
-DATA numbersAVX2<>+800(SB)/8, $0x3e30000000000000
-DATA numbersAVX2<>+808(SB)/8, $0x3e30000000000000
-DATA numbersAVX2<>+816(SB)/8, $0x3e30000000000000
-DATA numbersAVX2<>+824(SB)/8, $0x3e30000000000000
-DATA numbersAVX2<>+832(SB)/8, $0x408634cccccccccd
-DATA numbersAVX2<>+840(SB)/8, $0x408634cccccccccd
-DATA numbersAVX2<>+848(SB)/8, $0x408634cccccccccd
-DATA numbersAVX2<>+856(SB)/8, $0x408634cccccccccd
-DATA numbersAVX2<>+864(SB)/8, $0x00000000000003fd
-DATA numbersAVX2<>+872(SB)/8, $0x00000000000003fd
-DATA numbersAVX2<>+880(SB)/8, $0x00000000000003fd
-DATA numbersAVX2<>+888(SB)/8, $0x00000000000003fd
-DATA numbersAVX2<>+896(SB)/8, $0x3fb0000000000000
-DATA numbersAVX2<>+904(SB)/8, $0x3fb0000000000000
-DATA numbersAVX2<>+912(SB)/8, $0x3fb0000000000000
-DATA numbersAVX2<>+920(SB)/8, $0x3fb0000000000000
-DATA numbersAVX2<>+928(SB)/8, $0x4030000000000000
-DATA numbersAVX2<>+936(SB)/8, $0x4030000000000000
-DATA numbersAVX2<>+944(SB)/8, $0x4030000000000000
-DATA numbersAVX2<>+952(SB)/8, $0x4030000000000000
-DATA numbersAVX2<>+960(SB)/8, $0x3ce99f0806c2628d
-DATA numbersAVX2<>+968(SB)/8, $0x3ce99f0806c2628d
-DATA numbersAVX2<>+976(SB)/8, $0x3ce99f0806c2628d
-DATA numbersAVX2<>+984(SB)/8, $0x3ce99f0806c2628d
-DATA numbersAVX2<>+992(SB)/8, $0x3de612467ccb2260
-DATA numbersAVX2<>+1000(SB)/8, $0x3de612467ccb2260
-DATA numbersAVX2<>+1008(SB)/8, $0x3de612467ccb2260
-DATA numbersAVX2<>+1016(SB)/8, $0x3de612467ccb2260
-DATA numbersAVX2<>+1024(SB)/8, $0x3ec71de3a556f96c
-DATA numbersAVX2<>+1032(SB)/8, $0x3ec71de3a556f96c
-DATA numbersAVX2<>+1040(SB)/8, $0x3ec71de3a556f96c
-DATA numbersAVX2<>+1048(SB)/8, $0x3ec71de3a556f96c
-DATA numbersAVX2<>+1056(SB)/8, $0x3f81111111111111
-DATA numbersAVX2<>+1064(SB)/8, $0x3f81111111111111
-DATA numbersAVX2<>+1072(SB)/8, $0x3f81111111111111
-DATA numbersAVX2<>+1080(SB)/8, $0x3f81111111111111
-DATA numbersAVX2<>+1088(SB)/8, $0x3d6ae777c36fd5b6
-DATA numbersAVX2<>+1096(SB)/8, $0x3d6ae777c36fd5b6
-DATA numbersAVX2<>+1104(SB)/8, $0x3d6ae777c36fd5b6
-DATA numbersAVX2<>+1112(SB)/8, $0x3d6ae777c36fd5b6
-DATA numbersAVX2<>+1120(SB)/8, $0x3e5ae6456792a77f
-DATA numbersAVX2<>+1128(SB)/8, $0x3e5ae6456792a77f
-DATA numbersAVX2<>+1136(SB)/8, $0x3e5ae6456792a77f
-DATA numbersAVX2<>+1144(SB)/8, $0x3e5ae6456792a77f
-DATA numbersAVX2<>+1152(SB)/8, $0x3f2a01a01a01a001
-DATA numbersAVX2<>+1160(SB)/8, $0x3f2a01a01a01a001
-DATA numbersAVX2<>+1168(SB)/8, $0x3f2a01a01a01a001
-DATA numbersAVX2<>+1176(SB)/8, $0x3f2a01a01a01a001
-DATA numbersAVX2<>+1184(SB)/8, $0x3fc5555555555555
-DATA numbersAVX2<>+1192(SB)/8, $0x3fc5555555555555
-DATA numbersAVX2<>+1200(SB)/8, $0x3fc5555555555555
-DATA numbersAVX2<>+1208(SB)/8, $0x3fc5555555555555
-DATA numbersAVX2<>+1216(SB)/8, $0x0000000000000000
-DATA numbersAVX2<>+1224(SB)/8, $0x0000000000000000
-DATA numbersAVX2<>+1232(SB)/8, $0x0000000000000000
-DATA numbersAVX2<>+1240(SB)/8, $0x0000000000000000
-DATA numbersAVX2<>+1248(SB)/8, $0x0010000000000000
-DATA numbersAVX2<>+1256(SB)/8, $0x0010000000000000
-DATA numbersAVX2<>+1264(SB)/8, $0x0010000000000000
-DATA numbersAVX2<>+1272(SB)/8, $0x0010000000000000
-DATA numbersAVX2<>+1280(SB)/8, $0x4350000000000000
-DATA numbersAVX2<>+1288(SB)/8, $0x4350000000000000
-DATA numbersAVX2<>+1296(SB)/8, $0x4350000000000000
-DATA numbersAVX2<>+1304(SB)/8, $0x4350000000000000
-DATA numbersAVX2<>+1312(SB)/8, $0x00095f619980c433
-DATA numbersAVX2<>+1320(SB)/8, $0x00095f619980c433
-DATA numbersAVX2<>+1328(SB)/8, $0x00095f619980c433
-DATA numbersAVX2<>+1336(SB)/8, $0x00095f619980c433
-DATA numbersAVX2<>+1344(SB)/8, $0x4330000000000000
-DATA numbersAVX2<>+1352(SB)/8, $0x4330000000000000
-DATA numbersAVX2<>+1360(SB)/8, $0x4330000000000000
-DATA numbersAVX2<>+1368(SB)/8, $0x4330000000000000
-DATA numbersAVX2<>+1376(SB)/8, $0x43300000000003ff
-DATA numbersAVX2<>+1384(SB)/8, $0x43300000000003ff
-DATA numbersAVX2<>+1392(SB)/8, $0x43300000000003ff
-DATA numbersAVX2<>+1400(SB)/8, $0x43300000000003ff
-DATA numbersAVX2<>+1408(SB)/8, $0x4330000000000435
-DATA numbersAVX2<>+1416(SB)/8, $0x4330000000000435
-DATA numbersAVX2<>+1424(SB)/8, $0x4330000000000435
-DATA numbersAVX2<>+1432(SB)/8, $0x4330000000000435
-DATA numbersAVX2<>+1440(SB)/8, $0x4000000000000000
-DATA numbersAVX2<>+1448(SB)/8, $0x4000000000000000
-DATA numbersAVX2<>+1456(SB)/8, $0x4000000000000000
-DATA numbersAVX2<>+1464(SB)/8, $0x4000000000000000
-DATA numbersAVX2<>+1472(SB)/8, $0x3fc0c06cf14c641b
-DATA numbersAVX2<>+1480(SB)/8, $0x3fc0c06cf14c641b
-DATA numbersAVX2<>+1488(SB)/8, $0x3fc0c06cf14c641b
-DATA numbersAVX2<>+1496(SB)/8, $0x3fc0c06cf14c641b
-DATA numbersAVX2<>+1504(SB)/8, $0x3fc3b1c38474d3ee
-DATA numbersAVX2<>+1512(SB)/8, $0x3fc3b1c38474d3ee
-DATA numbersAVX2<>+1520(SB)/8, $0x3fc3b1c38474d3ee
-DATA numbersAVX2<>+1528(SB)/8, $0x3fc3b1c38474d3ee
-DATA numbersAVX2<>+1536(SB)/8, $0x3fcc71c72017a15c
-DATA numbersAVX2<>+1544(SB)/8, $0x3fcc71c72017a15c
-DATA numbersAVX2<>+1552(SB)/8, $0x3fcc71c72017a15c
-DATA numbersAVX2<>+1560(SB)/8, $0x3fcc71c72017a15c
-DATA numbersAVX2<>+1568(SB)/8, $0x3fd9999999999a38
-DATA numbersAVX2<>+1576(SB)/8, $0x3fd9999999999a38
-DATA numbersAVX2<>+1584(SB)/8, $0x3fd9999999999a38
-DATA numbersAVX2<>+1592(SB)/8, $0x3fd9999999999a38
-DATA numbersAVX2<>+1600(SB)/8, $0x3fc0fbe478772696
-DATA numbersAVX2<>+1608(SB)/8, $0x3fc0fbe478772696
-DATA numbersAVX2<>+1616(SB)/8, $0x3fc0fbe478772696
-DATA numbersAVX2<>+1624(SB)/8, $0x3fc0fbe478772696
-DATA numbersAVX2<>+1632(SB)/8, $0x3fc745cf8f6c9119
-DATA numbersAVX2<>+1640(SB)/8, $0x3fc745cf8f6c9119
-DATA numbersAVX2<>+1648(SB)/8, $0x3fc745cf8f6c9119
-DATA numbersAVX2<>+1656(SB)/8, $0x3fc745cf8f6c9119
-DATA numbersAVX2<>+1664(SB)/8, $0x3fd2492492476ba1
-DATA numbersAVX2<>+1672(SB)/8, $0x3fd2492492476ba1
-DATA numbersAVX2<>+1680(SB)/8, $0x3fd2492492476ba1
-DATA numbersAVX2<>+1688(SB)/8, $0x3fd2492492476ba1
-DATA numbersAVX2<>+1696(SB)/8, $0x3fe5555555555555
-DATA numbersAVX2<>+1704(SB)/8, $0x3fe5555555555555
-DATA numbersAVX2<>+1712(SB)/8, $0x3fe5555555555555
-DATA numbersAVX2<>+1720(SB)/8, $0x3fe5555555555555
-DATA numbersAVX2<>+1728(SB)/8, $0x7ff0000000000000
-DATA numbersAVX2<>+1736(SB)/8, $0x7ff0000000000000
-DATA numbersAVX2<>+1744(SB)/8, $0x7ff0000000000000
-DATA numbersAVX2<>+1752(SB)/8, $0x7ff0000000000000
-DATA numbersAVX2<>+1760(SB)/8, $0x7ff8000000000001
-DATA numbersAVX2<>+1768(SB)/8, $0x7ff8000000000001
-DATA numbersAVX2<>+1776(SB)/8, $0x7ff8000000000001
-DATA numbersAVX2<>+1784(SB)/8, $0x7ff8000000000001
-DATA numbersAVX2<>+1792(SB)/8, $0xfff0000000000000
-DATA numbersAVX2<>+1800(SB)/8, $0xfff0000000000000
-DATA numbersAVX2<>+1808(SB)/8, $0xfff0000000000000
-DATA numbersAVX2<>+1816(SB)/8, $0xfff0000000000000
-DATA numbersAVX2<>+1824(SB)/8, $0x3c7777d0ffda0d24
-DATA numbersAVX2<>+1832(SB)/8, $0x3c7777d0ffda0d24
-DATA numbersAVX2<>+1840(SB)/8, $0x3c7777d0ffda0d24
-DATA numbersAVX2<>+1848(SB)/8, $0x3c7777d0ffda0d24
-DATA numbersAVX2<>+1856(SB)/8, $0x3fdbcb7b1526e50e
-DATA numbersAVX2<>+1864(SB)/8, $0x3fdbcb7b1526e50e
-DATA numbersAVX2<>+1872(SB)/8, $0x3fdbcb7b1526e50e
-DATA numbersAVX2<>+1880(SB)/8, $0x3fdbcb7b1526e50e
-DATA numbersAVX2<>+1888(SB)/8, $0x3c695355baaafad3
-DATA numbersAVX2<>+1896(SB)/8, $0x3c695355baaafad3
-DATA numbersAVX2<>+1904(SB)/8, $0x3c695355baaafad3
-DATA numbersAVX2<>+1912(SB)/8, $0x3c695355baaafad3
-DATA numbersAVX2<>+1920(SB)/8, $0x3d1fef311f12b358
-DATA numbersAVX2<>+1928(SB)/8, $0x3d1fef311f12b358
-DATA numbersAVX2<>+1936(SB)/8, $0x3d1fef311f12b358
-DATA numbersAVX2<>+1944(SB)/8, $0x3d1fef311f12b358
-DATA numbersAVX2<>+1952(SB)/8, $0x3fd34413509f7800
-DATA numbersAVX2<>+1960(SB)/8, $0x3fd34413509f7800
-DATA numbersAVX2<>+1968(SB)/8, $0x3fd34413509f7800
-DATA numbersAVX2<>+1976(SB)/8, $0x3fd34413509f7800
-DATA numbersAVX2<>+1984(SB)/8, $0x3fe45f306dc9c883
-DATA numbersAVX2<>+1992(SB)/8, $0x3fe45f306dc9c883
-DATA numbersAVX2<>+2000(SB)/8, $0x3fe45f306dc9c883
-DATA numbersAVX2<>+2008(SB)/8, $0x3fe45f306dc9c883
-DATA numbersAVX2<>+2016(SB)/8, $0x3ff921fb54442d18
-DATA numbersAVX2<>+2024(SB)/8, $0x3ff921fb54442d18
-DATA numbersAVX2<>+2032(SB)/8, $0x3ff921fb54442d18
-DATA numbersAVX2<>+2040(SB)/8, $0x3ff921fb54442d18
-DATA numbersAVX2<>+2048(SB)/8, $0xbc91a62633145c07
-DATA numbersAVX2<>+2056(SB)/8, $0xbc91a62633145c07
-DATA numbersAVX2<>+2064(SB)/8, $0xbc91a62633145c07
-DATA numbersAVX2<>+2072(SB)/8, $0xbc91a62633145c07
-DATA numbersAVX2<>+2080(SB)/8, $0x391f1976b7ed8fbc
-DATA numbersAVX2<>+2088(SB)/8, $0x391f1976b7ed8fbc
-DATA numbersAVX2<>+2096(SB)/8, $0x391f1976b7ed8fbc
-DATA numbersAVX2<>+2104(SB)/8, $0x391f1976b7ed8fbc
-DATA numbersAVX2<>+2112(SB)/8, $0x41d0000000000000
-DATA numbersAVX2<>+2120(SB)/8, $0x41d0000000000000
-DATA numbersAVX2<>+2128(SB)/8, $0x41d0000000000000
-DATA numbersAVX2<>+2136(SB)/8, $0x41d0000000000000
-DATA numbersAVX2<>+2144(SB)/8, $0x41e0000000000000
-DATA numbersAVX2<>+2152(SB)/8, $0x41e0000000000000
-DATA numbersAVX2<>+2160(SB)/8, $0x41e0000000000000
-DATA numbersAVX2<>+2168(SB)/8, $0x41e0000000000000
-DATA numbersAVX2<>+2176(SB)/8, $0x00000000000007ff
-DATA numbersAVX2<>+2184(SB)/8, $0x00000000000007ff
-DATA numbersAVX2<>+2192(SB)/8, $0x00000000000007ff
-DATA numbersAVX2<>+2200(SB)/8, $0x00000000000007ff
-DATA numbersAVX2<>+2208(SB)/8, $0x800fffffffffffff
-DATA numbersAVX2<>+2216(SB)/8, $0x800fffffffffffff
-DATA numbersAVX2<>+2224(SB)/8, $0x800fffffffffffff
-DATA numbersAVX2<>+2232(SB)/8, $0x800fffffffffffff
-DATA numbersAVX2<>+2240(SB)/8, $0x00000000000003f5
-DATA numbersAVX2<>+2248(SB)/8, $0x00000000000003f5
-DATA numbersAVX2<>+2256(SB)/8, $0x00000000000003f5
-DATA numbersAVX2<>+2264(SB)/8, $0x00000000000003f5
-DATA numbersAVX2<>+2272(SB)/8, $0x000000000000003f
-DATA numbersAVX2<>+2280(SB)/8, $0x000000000000003f
-DATA numbersAVX2<>+2288(SB)/8, $0x000000000000003f
-DATA numbersAVX2<>+2296(SB)/8, $0x000000000000003f
-DATA numbersAVX2<>+2304(SB)/8, $0xffffffffffffffff
-DATA numbersAVX2<>+2312(SB)/8, $0xffffffffffffffff
-DATA numbersAVX2<>+2320(SB)/8, $0xffffffffffffffff
-DATA numbersAVX2<>+2328(SB)/8, $0xffffffffffffffff
+DATA numbersAVX2<>+0(SB)/8, $0xffffffffffffffff
+DATA numbersAVX2<>+8(SB)/8, $0xffffffffffffffff
+DATA numbersAVX2<>+16(SB)/8, $0xffffffffffffffff
+DATA numbersAVX2<>+24(SB)/8, $0xffffffffffffffff
+DATA numbersAVX2<>+32(SB)/8, $0x7ff0000000000000
+DATA numbersAVX2<>+40(SB)/8, $0x7ff0000000000000
+DATA numbersAVX2<>+48(SB)/8, $0x7ff0000000000000
+DATA numbersAVX2<>+56(SB)/8, $0x7ff0000000000000
+DATA numbersAVX2<>+64(SB)/8, $0x0000000000000000
+DATA numbersAVX2<>+72(SB)/8, $0x0000000000000000
+DATA numbersAVX2<>+80(SB)/8, $0x0000000000000000
+DATA numbersAVX2<>+88(SB)/8, $0x0000000000000000
+DATA numbersAVX2<>+96(SB)/8, $0x3ff0000000000000
+DATA numbersAVX2<>+104(SB)/8, $0x3ff0000000000000
+DATA numbersAVX2<>+112(SB)/8, $0x3ff0000000000000
+DATA numbersAVX2<>+120(SB)/8, $0x3ff0000000000000
+DATA numbersAVX2<>+128(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+136(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+144(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+152(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+160(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+168(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+176(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+184(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+192(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+200(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+208(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+216(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+224(SB)/8, $0x4338000000000000
+DATA numbersAVX2<>+232(SB)/8, $0x4338000000000000
+DATA numbersAVX2<>+240(SB)/8, $0x4338000000000000
+DATA numbersAVX2<>+248(SB)/8, $0x4338000000000000
+DATA numbersAVX2<>+256(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+264(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+272(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+280(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+288(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+296(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+304(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+312(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+320(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+328(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+336(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+344(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+352(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+360(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+368(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+376(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+384(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+392(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+400(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+408(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+416(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+424(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+432(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+440(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+448(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+456(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+464(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+472(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+480(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+488(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+496(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+504(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+512(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+520(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+528(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+536(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+544(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+552(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+560(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+568(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+576(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+584(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+592(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+600(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+608(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+616(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+624(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+632(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+640(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+648(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+656(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+664(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+672(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+680(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+688(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+696(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+704(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+712(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+720(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+728(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+736(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+744(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+752(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+760(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+768(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+776(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+784(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+792(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+800(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+808(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+816(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+824(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+832(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+840(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+848(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+856(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+864(SB)/8, $0x404e000000000000
+DATA numbersAVX2<>+872(SB)/8, $0x404e000000000000
+DATA numbersAVX2<>+880(SB)/8, $0x404e000000000000
+DATA numbersAVX2<>+888(SB)/8, $0x404e000000000000
+DATA numbersAVX2<>+896(SB)/8, $0x3e30000000000000
+DATA numbersAVX2<>+904(SB)/8, $0x3e30000000000000
+DATA numbersAVX2<>+912(SB)/8, $0x3e30000000000000
+DATA numbersAVX2<>+920(SB)/8, $0x3e30000000000000
+DATA numbersAVX2<>+928(SB)/8, $0x408634cccccccccd
+DATA numbersAVX2<>+936(SB)/8, $0x408634cccccccccd
+DATA numbersAVX2<>+944(SB)/8, $0x408634cccccccccd
+DATA numbersAVX2<>+952(SB)/8, $0x408634cccccccccd
+DATA numbersAVX2<>+960(SB)/8, $0x00000000000003fd
+DATA numbersAVX2<>+968(SB)/8, $0x00000000000003fd
+DATA numbersAVX2<>+976(SB)/8, $0x00000000000003fd
+DATA numbersAVX2<>+984(SB)/8, $0x00000000000003fd
+DATA numbersAVX2<>+992(SB)/8, $0x3fb0000000000000
+DATA numbersAVX2<>+1000(SB)/8, $0x3fb0000000000000
+DATA numbersAVX2<>+1008(SB)/8, $0x3fb0000000000000
+DATA numbersAVX2<>+1016(SB)/8, $0x3fb0000000000000
+DATA numbersAVX2<>+1024(SB)/8, $0x4030000000000000
+DATA numbersAVX2<>+1032(SB)/8, $0x4030000000000000
+DATA numbersAVX2<>+1040(SB)/8, $0x4030000000000000
+DATA numbersAVX2<>+1048(SB)/8, $0x4030000000000000
+DATA numbersAVX2<>+1056(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX2<>+1064(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX2<>+1072(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX2<>+1080(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX2<>+1088(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX2<>+1096(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX2<>+1104(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX2<>+1112(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX2<>+1120(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX2<>+1128(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX2<>+1136(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX2<>+1144(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX2<>+1152(SB)/8, $0x3f81111111111111
+DATA numbersAVX2<>+1160(SB)/8, $0x3f81111111111111
+DATA numbersAVX2<>+1168(SB)/8, $0x3f81111111111111
+DATA numbersAVX2<>+1176(SB)/8, $0x3f81111111111111
+DATA numbersAVX2<>+1184(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX2<>+1192(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX2<>+1200(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX2<>+1208(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX2<>+1216(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX2<>+1224(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX2<>+1232(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX2<>+1240(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX2<>+1248(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX2<>+1256(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX2<>+1264(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX2<>+1272(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX2<>+1280(SB)/8, $0x3fc5555555555555
+DATA numbersAVX2<>+1288(SB)/8, $0x3fc5555555555555
+DATA numbersAVX2<>+1296(SB)/8, $0x3fc5555555555555
+DATA numbersAVX2<>+1304(SB)/8, $0x3fc5555555555555
+DATA numbersAVX2<>+1312(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+1320(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+1328(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+1336(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+1344(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+1352(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+1360(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+1368(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+1376(SB)/8, $0x00095f619980c433
+DATA numbersAVX2<>+1384(SB)/8, $0x00095f619980c433
+DATA numbersAVX2<>+1392(SB)/8, $0x00095f619980c433
+DATA numbersAVX2<>+1400(SB)/8, $0x00095f619980c433
+DATA numbersAVX2<>+1408(SB)/8, $0x4330000000000000
+DATA numbersAVX2<>+1416(SB)/8, $0x4330000000000000
+DATA numbersAVX2<>+1424(SB)/8, $0x4330000000000000
+DATA numbersAVX2<>+1432(SB)/8, $0x4330000000000000
+DATA numbersAVX2<>+1440(SB)/8, $0x43300000000003ff
+DATA numbersAVX2<>+1448(SB)/8, $0x43300000000003ff
+DATA numbersAVX2<>+1456(SB)/8, $0x43300000000003ff
+DATA numbersAVX2<>+1464(SB)/8, $0x43300000000003ff
+DATA numbersAVX2<>+1472(SB)/8, $0x4330000000000435
+DATA numbersAVX2<>+1480(SB)/8, $0x4330000000000435
+DATA numbersAVX2<>+1488(SB)/8, $0x4330000000000435
+DATA numbersAVX2<>+1496(SB)/8, $0x4330000000000435
+DATA numbersAVX2<>+1504(SB)/8, $0x4000000000000000
+DATA numbersAVX2<>+1512(SB)/8, $0x4000000000000000
+DATA numbersAVX2<>+1520(SB)/8, $0x4000000000000000
+DATA numbersAVX2<>+1528(SB)/8, $0x4000000000000000
+DATA numbersAVX2<>+1536(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX2<>+1544(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX2<>+1552(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX2<>+1560(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX2<>+1568(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX2<>+1576(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX2<>+1584(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX2<>+1592(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX2<>+1600(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX2<>+1608(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX2<>+1616(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX2<>+1624(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX2<>+1632(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX2<>+1640(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX2<>+1648(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX2<>+1656(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX2<>+1664(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX2<>+1672(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX2<>+1680(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX2<>+1688(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX2<>+1696(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX2<>+1704(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX2<>+1712(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX2<>+1720(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX2<>+1728(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX2<>+1736(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX2<>+1744(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX2<>+1752(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX2<>+1760(SB)/8, $0x3fe5555555555555
+DATA numbersAVX2<>+1768(SB)/8, $0x3fe5555555555555
+DATA numbersAVX2<>+1776(SB)/8, $0x3fe5555555555555
+DATA numbersAVX2<>+1784(SB)/8, $0x3fe5555555555555
+DATA numbersAVX2<>+1792(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+1800(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+1808(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+1816(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+1824(SB)/8, $0xfff0000000000000
+DATA numbersAVX2<>+1832(SB)/8, $0xfff0000000000000
+DATA numbersAVX2<>+1840(SB)/8, $0xfff0000000000000
+DATA numbersAVX2<>+1848(SB)/8, $0xfff0000000000000
+DATA numbersAVX2<>+1856(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX2<>+1864(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX2<>+1872(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX2<>+1880(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX2<>+1888(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX2<>+1896(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX2<>+1904(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX2<>+1912(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX2<>+1920(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX2<>+1928(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX2<>+1936(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX2<>+1944(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX2<>+1952(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX2<>+1960(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX2<>+1968(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX2<>+1976(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX2<>+1984(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX2<>+1992(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX2<>+2000(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX2<>+2008(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX2<>+2016(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX2<>+2024(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX2<>+2032(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX2<>+2040(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX2<>+2048(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX2<>+2056(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX2<>+2064(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX2<>+2072(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX2<>+2080(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX2<>+2088(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX2<>+2096(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX2<>+2104(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX2<>+2112(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX2<>+2120(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX2<>+2128(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX2<>+2136(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX2<>+2144(SB)/8, $0x41d0000000000000
+DATA numbersAVX2<>+2152(SB)/8, $0x41d0000000000000
+DATA numbersAVX2<>+2160(SB)/8, $0x41d0000000000000
+DATA numbersAVX2<>+2168(SB)/8, $0x41d0000000000000
+DATA numbersAVX2<>+2176(SB)/8, $0x41e0000000000000
+DATA numbersAVX2<>+2184(SB)/8, $0x41e0000000000000
+DATA numbersAVX2<>+2192(SB)/8, $0x41e0000000000000
+DATA numbersAVX2<>+2200(SB)/8, $0x41e0000000000000
+DATA numbersAVX2<>+2208(SB)/8, $0x00000000000007ff
+DATA numbersAVX2<>+2216(SB)/8, $0x00000000000007ff
+DATA numbersAVX2<>+2224(SB)/8, $0x00000000000007ff
+DATA numbersAVX2<>+2232(SB)/8, $0x00000000000007ff
+DATA numbersAVX2<>+2240(SB)/8, $0x800fffffffffffff
+DATA numbersAVX2<>+2248(SB)/8, $0x800fffffffffffff
+DATA numbersAVX2<>+2256(SB)/8, $0x800fffffffffffff
+DATA numbersAVX2<>+2264(SB)/8, $0x800fffffffffffff
+DATA numbersAVX2<>+2272(SB)/8, $0x00000000000003f5
+DATA numbersAVX2<>+2280(SB)/8, $0x00000000000003f5
+DATA numbersAVX2<>+2288(SB)/8, $0x00000000000003f5
+DATA numbersAVX2<>+2296(SB)/8, $0x00000000000003f5
+DATA numbersAVX2<>+2304(SB)/8, $0x000000000000003f
+DATA numbersAVX2<>+2312(SB)/8, $0x000000000000003f
+DATA numbersAVX2<>+2320(SB)/8, $0x000000000000003f
+DATA numbersAVX2<>+2328(SB)/8, $0x000000000000003f
 DATA numbersAVX2<>+2336(SB)/8, $0x0000000000000001
 DATA numbersAVX2<>+2344(SB)/8, $0x0000000000000001
 DATA numbersAVX2<>+2352(SB)/8, $0x0000000000000001

@@ -26,10 +26,38 @@ const (
 	LinkNeg            // the sign bit turned
 	LinkMin            // as MinF64
 	LinkMax            // as MaxF64
-	LinkTurn           // acc = operand transposed; of blocks alone
-	LinkSum            // adds acc to the state without rounding; float64 alone
-	LinkSquares        // adds the squares of acc
-	LinkNearSum        // LinkSum of elements near one another in size, at half the cost: see Terms.Near
+	LinkRound          // to the nearest integral number, halves to the even one
+	LinkFloor          // to the greatest integral number that is not above
+	LinkCeil           // to the least one that is not below
+	LinkTurn           // acc = operand transposed; of blocks, which have none of the links from here on
+
+	// Truths and what becomes of them, of float64 alone. A truth is 64 bits of ones or zeros, in ChainBytes of memory too; only
+	// LinkLoadTruths and LinkStoreTruths see bytes, one for each element.
+	LinkOther // the operand of the selection that follows
+	LinkLoadTruths
+	LinkStoreTruths
+	LinkEqual // acc == operand
+	LinkNotEqual
+	LinkLess // acc < operand
+	LinkLessEqual
+	LinkGreater
+	LinkGreaterEqual
+	LinkAnd
+	LinkOr
+	LinkNot
+	LinkChoose // other where acc holds, operand elsewhere
+	LinkThen   // acc where other holds, operand elsewhere
+	LinkElse   // operand where other holds, acc elsewhere
+	LinkIsNaN
+	LinkIsInf
+	LinkNonZero // as a truth
+	LinkOfTruth // 1 or 0
+	LinkSign    // as Sign
+	LinkRectify // 0 where acc <= 0
+
+	LinkSum     // adds acc to the state without rounding; float64 alone
+	LinkSquares // adds the squares of acc
+	LinkNearSum // LinkSum of elements near one another in size, at half the cost: see Terms.Near
 
 	// The functions of functions_gen.go of acc, in its order.
 	LinkExp

@@ -46,8 +46,8 @@ func (e *emitter) blocks() {
 	}
 	e.MOVQ(operand.Mem{Base: pc}, opcode)
 	e.ADDQ(operand.Imm(blockLink), pc)
-	e.dispatch(opcode, 0, len(links)-sums, true)
-	for k, l := range links[:len(links)-sums] {
+	e.dispatch(opcode, 0, len(arithmeticLinks), true)
+	for k, l := range arithmeticLinks {
 		e.Label(fmt.Sprintf("op%d", k+1))
 		e.Commentf("%s", l.name)
 		l.emit(c)

@@ -6,6 +6,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -21,7 +22,9 @@ type link struct {
 }
 
 // links are the operations by opcode; opcode 0 ends a round. Package vec lists the same ones in the same order.
-var links = []link{
+var links = slices.Concat(arithmeticLinks, predicates, sumLinks)
+
+var arithmeticLinks = []link{
 	// A prefetch beside the load, at any distance from 0.75 to 16 KiB, halved the speed: the hardware's is enough.
 	{"load", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VMOVUPD(m, v) }) }},
 	{"store", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VMOVUPD(v, m) }) }},
@@ -70,14 +73,18 @@ var links = []link{
 			c.VXORPD(sign, v, v)
 		})
 	}},
+	{"round", toIntegral(8)},
+	{"floor", toIntegral(9)},
+	{"ceil", toIntegral(10)},
 	{"turn", func(c *chain) { c.turn() }},
+}
+
+// sumLinks are of float64 alone, as predicates are.
+var sumLinks = []link{
 	{"sum", func(c *chain) { c.sum(false) }},
 	{"squares", func(c *chain) { c.sum(true) }},
 	{"nearSum", func(c *chain) { c.nearSum() }},
 }
-
-// sums is how many of the links, the last ones, are sums: of float64 alone.
-const sums = 3
 
 // chain is the machine being written.
 type chain struct {
@@ -85,9 +92,10 @@ type chain struct {
 	wide  bool // float64
 	acc   []reg.VecVirtual
 	at    reg.Register  // the operand
-	pc    reg.Register  // of blocks: behind the link
 	rows  []operand.Mem // of blocks: where the operand's rows are
 	state reg.Register  // of the sums: see sum
+	// offset is how far in the index space the round is, pc the link after this one, other the operand of a link before.
+	offset, pc, other reg.Register
 	// scratch is room for the accumulator, on a cache line.
 	scratch reg.Register
 }
@@ -276,7 +284,9 @@ func (e *emitter) chains() {
 		e.LEAQ(scratch.Offset(63), c.scratch)
 		e.ANDQ(operand.I32(-64), c.scratch)
 		offset, pc, opcode := e.GP64(), e.GP64(), e.GP64()
-		c.at = e.GP64()
+		c.at, c.other = e.GP64(), e.GP64()
+		c.offset, c.pc = offset, pc
+		e.XORQ(c.other, c.other)
 		e.XORQ(offset, offset)
 		e.JMP(operand.LabelRef("test"))
 		e.Label("round")
@@ -290,7 +300,7 @@ func (e *emitter) chains() {
 		e.dispatch(opcode, 0, len(links)+len(functions), wide)
 		for k, l := range links {
 			e.Label(fmt.Sprintf("op%d", k+1))
-			if wide || k < len(links)-sums {
+			if wide || k < len(arithmeticLinks) {
 				e.Commentf("%s", l.name)
 				l.emit(c)
 			}

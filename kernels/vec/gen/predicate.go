@@ -1,0 +1,195 @@
+package main
+
+// This file writes the links of the chain machine that make truths or use them. A truth is a lane of ones or of zeros in the
+// accumulator, a byte 1 or 0 in memory. They are links of the float64 machine.
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// relation is acc = acc op operand by the predicate of VCMPPD.
+func relation(predicate uint8) func(c *chain) {
+	return func(c *chain) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.test(k, predicate, m, v, v) })
+	}
+}
+
+// test is dst = v op m in lanes.
+func (c *chain) test(k int, predicate uint8, m operand.Op, v, dst reg.VecVirtual) {
+	if c.bytes == 32 {
+		c.VCMPPD(operand.U8(predicate), m, v, dst)
+		return
+	}
+	mask := maskRegisters[k%len(maskRegisters)]
+	c.VCMPPD(operand.U8(predicate), m, v, mask)
+	c.VPMOVM2Q(mask, dst)
+}
+
+// bitwise is acc = acc op operand.
+func bitwise(f func(c *chain, m operand.Mem, v reg.VecVirtual)) func(c *chain) {
+	return func(c *chain) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { f(c, m, v) })
+	}
+}
+
+// constant is a vector of c.
+func (c *chain) constant(x uint64) reg.VecVirtual {
+	v := c.vector()
+	if c.bytes == 64 {
+		c.VBROADCASTSD(c.place(x), v)
+	} else {
+		c.VMOVUPD(c.place(x), v)
+	}
+	return v
+}
+
+// choice is a selection of which the accumulator is the condition, what is taken where it holds, or what is taken elsewhere. The other two
+// are in memory: the operand, and that of the link before. ternary is the truth table of VPTERNLOGQ for (acc, other, operand).
+func choice(ternary uint8, blend func(c *chain, other, m operand.Mem, v reg.VecVirtual)) func(c *chain) {
+	return func(c *chain) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+			other := operand.Mem{Base: c.other, Disp: m.Disp}
+			if c.bytes == 32 {
+				blend(c, other, m, v)
+				return
+			}
+			x := c.vector()
+			c.VMOVUPD(other, x)
+			c.VPTERNLOGQ(operand.U8(ternary), m, x, v)
+		})
+	}
+}
+
+// bytesAt makes c.at the address of the operand's bytes: one for each element of the index space.
+func (c *chain) bytesAt() {
+	c.MOVQ(operand.Mem{Base: c.pc, Disp: -8}, c.at)
+	c.ANDQ(c.offset, c.at)
+	c.SHRQ(operand.Imm(3), c.at)
+	c.ADDQ(operand.Mem{Base: c.pc, Disp: -16}, c.at)
+}
+
+func (c *chain) loadTruths() {
+	c.bytesAt()
+	zero := c.vector()
+	c.VXORPD(zero, zero, zero)
+	for k, v := range c.acc {
+		c.VPMOVZXBQ(operand.Mem{Base: c.at, Disp: k * c.bytes / 8}, v)
+		c.VPSUBQ(v, zero, v)
+	}
+}
+
+func (c *chain) storeTruths() {
+	c.bytesAt()
+	if c.bytes == 64 {
+		for k, v := range c.acc {
+			x := c.vector()
+			c.VPSRLQ(operand.Imm(63), v, x)
+			c.VPMOVQB(x, operand.Mem{Base: c.at, Disp: k * 8})
+		}
+		return
+	}
+	ones, r := c.GP64(), c.GP64()
+	c.MOVQ(operand.U64(0x0101010101010101), ones)
+	for k, v := range c.acc {
+		c.VMOVMSKPD(v, r.As32())
+		c.PDEPQ(ones, r, r)
+		c.MOVL(r.As32(), operand.Mem{Base: c.at, Disp: k * 4})
+	}
+}
+
+// predicates are the links.
+var predicates = []link{
+	{"other", func(c *chain) { c.MOVQ(c.at, c.other) }},
+	{"loadTruths", (*chain).loadTruths},
+	{"storeTruths", (*chain).storeTruths},
+	{"equal", relation(0)},
+	{"notEqual", relation(4)},
+	{"less", relation(17)},
+	{"lessEqual", relation(18)},
+	{"greater", relation(30)},
+	{"greaterEqual", relation(29)},
+	{"and", bitwise(func(c *chain, m operand.Mem, v reg.VecVirtual) { c.VANDPD(m, v, v) })},
+	{"or", bitwise(func(c *chain, m operand.Mem, v reg.VecVirtual) { c.VORPD(m, v, v) })},
+	{"not", func(c *chain) {
+		ones := c.constant(math.MaxUint64)
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VXORPD(ones, v, v) })
+	}},
+	{"choose", choice(0xca, func(c *chain, other, m operand.Mem, v reg.VecVirtual) { // acc ? other : operand
+		x := c.vector()
+		c.VMOVUPD(m, x)
+		c.VBLENDVPD(v, other, x, v)
+	})},
+	{"then", choice(0xe2, func(c *chain, other, m operand.Mem, v reg.VecVirtual) { // other ? acc : operand
+		x, y := c.vector(), c.vector()
+		c.VMOVUPD(other, x)
+		c.VMOVUPD(m, y)
+		c.VBLENDVPD(x, v, y, v)
+	})},
+	{"else", choice(0xb8, func(c *chain, other, m operand.Mem, v reg.VecVirtual) { // other ? operand : acc
+		x := c.vector()
+		c.VMOVUPD(other, x)
+		c.VBLENDVPD(x, m, v, v)
+	})},
+	{"isNaN", func(c *chain) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.test(k, 3, v, v, v) })
+	}},
+	{"isInf", func(c *chain) {
+		inf, sign := c.constant(math.Float64bits(math.Inf(1))), c.sign()
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+			c.VANDNPD(v, sign, v)
+			c.test(k, 0, inf, v, v)
+		})
+	}},
+	{"nonZero", func(c *chain) {
+		zero := c.constant(0)
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.test(k, 4, zero, v, v) })
+	}},
+	{"ofTruth", func(c *chain) { // 1 or 0
+		one := c.constant(math.Float64bits(1))
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VANDPD(one, v, v) })
+	}},
+	{"sign", func(c *chain) { // the sign with 1, of numbers that are neither 0 nor NaN
+		zero, one, sign := c.constant(0), c.constant(math.Float64bits(1)), c.sign()
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+			unit := c.vector()
+			c.VANDPD(v, sign, unit)
+			c.VORPD(unit, one, unit)
+			if c.bytes == 64 {
+				mask := maskRegisters[k%len(maskRegisters)]
+				c.VCMPPD(operand.U8(12), zero, v, mask)
+				c.VMOVAPD(unit, mask, v)
+				return
+			}
+			some := c.vector()
+			c.VCMPPD(operand.U8(12), zero, v, some)
+			c.VBLENDVPD(some, unit, v, v)
+		})
+	}},
+	{"rectify", func(c *chain) { // 0 where acc <= 0
+		zero := c.constant(0)
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+			keep := c.vector()
+			c.test(k, 22, zero, v, keep)
+			c.VANDPD(keep, v, v)
+		})
+	}},
+}
+
+// toIntegral rounds by the mode of VROUNDPD.
+func toIntegral(mode uint8) func(c *chain) {
+	return func(c *chain) {
+		f := c.VRNDSCALEPD
+		switch {
+		case c.wide && c.bytes == 32:
+			f = func(ops ...operand.Op) { c.VROUNDPD(ops[0], ops[1], ops[2]) }
+		case c.bytes == 32:
+			f = func(ops ...operand.Op) { c.VROUNDPS(ops[0], ops[1], ops[2]) }
+		case !c.wide:
+			f = c.VRNDSCALEPS
+		}
+		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { f(operand.U8(mode), v, v) })
+	}
+}
