@@ -5,6 +5,9 @@
 // and must not overlap one otherwise. Bools are bytes 0 and 1. Results in float32 are the float64 function rounded
 // once; for + - * / and square root that is what the float32 instruction gives (double rounding is innocuous there:
 // S. Figueroa, "When is double rounding innocuous?", 1995).
+//
+// The functions of functions_gen.go (exp, log, sin ...) are written once, in gen/functions_*.go, and come out as Go and as links
+// of the chain machine, with the same bits. Each says how far it may be from the exact value: see Functions.
 package vec
 
 // Float is the element types of real arithmetic.

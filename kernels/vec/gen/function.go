@@ -44,13 +44,11 @@ const (
 	opSub
 	opMul
 	opDiv
-	opSqrt
 	opFMA    // a*b + c
 	opFNMA   // c - a*b
 	opFMS    // a*b - c
 	opLesser // a if a < b, else b
-	opFloor
-	opRound // to the nearest integral number, ties to even
+	opRound  // to the nearest integral number, ties to even
 	opAnd
 	opAndNot // of the second with the first turned
 	opOr
@@ -62,15 +60,11 @@ const (
 	opShiftLeftBy // by another word; 64 and more give 0
 	opShiftRightBy
 	opLess
-	opLessEqual
 	opEqual
-	opUnordered
 	opNegative // the top bit of a word
 	opSelect   // of truth, then, else
-	opEither
-	opBoth
-	opScale  // a * 2^b, rounded once; c is b as opScale's other form has it: see scale
-	opLookup // the word of a table at the index
+	opScale    // a * 2^b, rounded once; c is b as opScale's other form has it: see scale
+	opLookup   // the word of a table at the index
 	opView
 	opWhen
 	opAssign
@@ -162,11 +156,8 @@ func (f *function) shift(op code, a *value, by uint64) *value {
 func (f *function) shiftLeftBy(a, b *value) *value  { return f.do(opShiftLeftBy, word, a, b) }
 func (f *function) shiftRightBy(a, b *value) *value { return f.do(opShiftRightBy, word, a, b) }
 
-func (f *function) less(a, b *value) *value      { return f.do(opLess, truth, a, b) }
-func (f *function) lessEqual(a, b *value) *value { return f.do(opLessEqual, truth, a, b) }
-func (f *function) equal(a, b *value) *value     { return f.do(opEqual, truth, a, b) }
-func (f *function) unordered(a, b *value) *value { return f.do(opUnordered, truth, a, b) }
-func (f *function) either(a, b *value) *value    { return f.do(opEither, truth, a, b) }
+func (f *function) less(a, b *value) *value  { return f.do(opLess, truth, a, b) }
+func (f *function) equal(a, b *value) *value { return f.do(opEqual, truth, a, b) }
 
 func (f *function) negative(a *value) *value { return f.do(opNegative, truth, a) }
 

@@ -241,17 +241,11 @@ func (b *body) step(s step) {
 		b.binary(s, form{b.VDIVPD, b.VDIVPD_BCST}, false)
 	case opLesser:
 		b.binary(s, form{b.VMINPD, b.VMINPD_BCST}, false)
-	case opSqrt:
-		b.VSQRTPD(b.reg(s.args[0]), b.dst(s))
-	case opFloor, opRound:
-		mode := operand.U8(9)
-		if s.op == opRound {
-			mode = 8
-		}
+	case opRound:
 		if b.bytes == 64 {
-			b.VRNDSCALEPD(mode, b.reg(s.args[0]), b.dst(s))
+			b.VRNDSCALEPD(operand.U8(8), b.reg(s.args[0]), b.dst(s))
 		} else {
-			b.VROUNDPD(mode, b.reg(s.args[0]), b.dst(s))
+			b.VROUNDPD(operand.U8(8), b.reg(s.args[0]), b.dst(s))
 		}
 	case opFMA:
 		b.multiply(s, form{b.VFMADD231PD, b.VFMADD231PD_BCST}, form{b.VFMADD213PD, b.VFMADD213PD_BCST})
@@ -281,14 +275,8 @@ func (b *body) step(s step) {
 		b.VPSRLVQ(b.reg(s.args[1]), b.reg(s.args[0]), b.dst(s))
 	case opLess:
 		b.compare(s, 17)
-	case opLessEqual:
-		b.compare(s, 18)
 	case opEqual:
 		b.compare(s, 0)
-	case opUnordered:
-		b.compare(s, 3)
-	case opEither, opBoth:
-		b.combine(s)
 	case opNegative:
 		if b.bytes == 32 { // what reads truths looks at the top bit alone
 			b.regs[s.dst] = b.reg(s.args[0])
@@ -313,23 +301,6 @@ func (b *body) step(s step) {
 		}
 	case opEnd:
 		b.Label(b.ends[len(b.ends)-1])
-	}
-}
-
-func (b *body) combine(s step) {
-	if b.bytes == 32 {
-		op := b.VORPD
-		if s.op == opBoth {
-			op = b.VANDPD
-		}
-		op(b.regs[s.args[1]], b.regs[s.args[0]], b.dst(s))
-		return
-	}
-	m := b.mask(s.dst)
-	if s.op == opBoth {
-		b.KANDB(b.masks[s.args[1]], b.masks[s.args[0]], m)
-	} else {
-		b.KORB(b.masks[s.args[1]], b.masks[s.args[0]], m)
 	}
 }
 

@@ -124,10 +124,6 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 		set("math.FMA(-(%s), %s, %s)", a[0], a[1], a[2])
 	case opFMS:
 		set("math.FMA(%s, %s, -(%s))", a[0], a[1], a[2])
-	case opSqrt:
-		set("math.Sqrt(%s)", a[0])
-	case opFloor:
-		set("math.Floor(%s)", a[0])
 	case opRound:
 		set("math.RoundToEven(%s)", a[0])
 	case opLesser:
@@ -150,16 +146,8 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 		set("%s >> %s", a[0], a[1])
 	case opLess:
 		set("%s < %s", a[0], a[1])
-	case opLessEqual:
-		set("%s <= %s", a[0], a[1])
 	case opEqual:
 		set("%s == %s", a[0], a[1])
-	case opUnordered:
-		set("math.IsNaN(%s) || math.IsNaN(%s)", a[0], a[1])
-	case opEither:
-		set("%s || %s", a[0], a[1])
-	case opBoth:
-		set("%s && %s", a[0], a[1])
 	case opSelect:
 		branch(a[0], a[1], a[2])
 	case opNegative:

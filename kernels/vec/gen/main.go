@@ -1,5 +1,5 @@
 // Command gen writes the assembly of package vec: for AVX2 and AVX-512 one _amd64.s file and the Go declarations
-// beside it. Run it with `go generate flow/kernels/vec`; a test of that package fails when what is committed is not
+// beside it; and functions_gen.go, the Go of the functions whose assembly is there. Run it with `go generate flow/kernels/vec`; a test of that package fails when what is committed is not
 // what it writes.
 package main
 
