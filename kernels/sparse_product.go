@@ -33,8 +33,11 @@ func sparseProducts() []*op.Def {
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := sparseCost(0)(s, out)
 			w.Flops = 2 * guess(s.In[0]) * max(1, float64(out.Cols))
-			if !s.In[0].IsSparse() {
+			switch {
+			case !s.In[0].IsSparse():
 				w.Flops = 2 * guess(s.In[1]) * max(1, float64(out.Rows))
+			case out.IsSparse(): // each entry meets a row
+				w.Flops = 2 * guess(s.In[0]) * guess(s.In[1]) / max(1, float64(s.In[1].Rows))
 			}
 			return w
 		},
