@@ -357,6 +357,10 @@ func (g *generator) reduced() {
 	if !ok {
 		return
 	}
+	if g.rng.IntN(2) == 0 {
+		g.byRows(a)
+		return
+	}
 	switch g.rng.IntN(4) {
 	case 0:
 		g.name(fmt.Sprintf("sqrt(abs(%s)) * 3 - 0.5", a.text), variable{typ: a.typ})
@@ -382,6 +386,24 @@ func (g *generator) reduced() {
 		if g.rng.IntN(4) == 0 {
 			return
 		}
+	}
+}
+
+// byRows binds what is made of a matrix and of reductions of its rows: a softmax, rows of one size.
+func (g *generator) byRows(a variable) {
+	of := []string{"rowmax", "rowmin", "rowsum", "rowmean", "rownorm"}
+	one, two := of[g.rng.IntN(len(of))], of[g.rng.IntN(len(of))]
+	g.name(fmt.Sprintf("exp(-abs(%s - %s(%s)))", a.text, one, a.text), variable{typ: a.typ})
+	e := g.vars[len(g.vars)-1]
+	if g.rng.IntN(3) > 0 {
+		g.vars = g.vars[:len(g.vars)-1]
+	}
+	g.name(fmt.Sprintf("%s / %s(%s)", e.text, two, e.text), variable{typ: a.typ})
+	p := g.vars[len(g.vars)-1]
+	if g.rng.IntN(2) == 0 {
+		g.vars = g.vars[:len(g.vars)-1]
+		g.name(fmt.Sprintf("sum(%s * 0.5)", p.text), variable{typ: types.ScalarOf(a.typ.Elem)})
+		g.name(fmt.Sprintf("rowargmax(%s)", p.text), variable{typ: types.DenseOf(types.I64, a.typ.Rows, 1)})
 	}
 }
 

@@ -121,6 +121,25 @@ var pipeline = []step{
 			s.g = s.parts.Graph
 			return nil
 		}},
+	{PassInfo{Name: "row-blocks",
+		Doc:   "runs reductions of rows and what is made of their results by blocks of rows, between which nothing is stored",
+		After: []After{{"partition", "matrices that it has cut are in blocks already"}, {"fuse", "a chain is one member of a group"}}},
+		func(s *state) error {
+			rows := func(g *ir.Graph) (*ir.Graph, error) { return pass.RowBlocks(g, s.o.Table, s.o.Sizes), nil }
+			run := pass.Deep
+			if s.o.Ranks > 1 || s.o.Blocks { // a rank owns blocks; what lies in loops is on one
+				run = pass.Bodies
+			}
+			g, err := run(s.g, rows)
+			if err != nil {
+				return err
+			}
+			if g != s.g && s.parts != nil && len(s.parts.Block) != g.Len() { // none are left on the one rank
+				s.parts = nil
+			}
+			s.g = g
+			return nil
+		}},
 	{PassInfo{Name: "narrow",
 		Doc:   "computes the lower triangle alone where nothing else is read (gemm to syrk)",
 		After: []After{{"partition", "only tiles on the diagonal qualify, so there must be tiles"}}},

@@ -41,7 +41,7 @@ func fused() []*op.Def {
 			return run.execute(c.Body, c.In, c.Result())
 		},
 		Loop: elementLoop(run, programOf),
-	}, pipeRow(run)}
+	}, pipeRow(run), byRows()}
 }
 
 // mapRef evaluates the chain element by element.

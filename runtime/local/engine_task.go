@@ -282,7 +282,9 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 	if n.Op.Alias {
 		var modes []int64
 		if n.Region != nil {
-			modes = n.Attrs.Ints("modes")
+			if modes = n.Attrs.Ints("modes"); modes == nil {
+				modes = n.Attrs.Ints("held") // of those that a body reads to its end
+			}
 		}
 		for j, x := range in {
 			if modes != nil && op.Mode(modes[j]) != op.Full {

@@ -1,0 +1,369 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// RowBlocks makes one task of reductions of rows and what is made of their results row by row:
+//
+//	%1 = rowmax(%0);  %2 = map(%0, %1) { exp(a - b) };  %3 = rowsum(%2);  %4 = map(%2, %3) { a / b }
+//	->  %4 = byrows(%0) { the same }
+//
+// The task runs them block of rows by block of rows. What is between them stays in a cache, and a matrix that several of them
+// read comes from memory once. Bits stay: no element depends on how many rows are made at a time.
+//
+// It comes after Partition and takes what that left whole: tasks on blocks are near one another in time already. Operators
+// that may fail stay outside, so that the first failure in program order is the one that is told; small matrices, which
+// stay in a cache anyway; and rows so long that a block of one would not.
+func RowBlocks(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+	if g.Len() > mostByRows {
+		return g
+	}
+	b := &rowBlocks{g: g, table: table, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len())}
+	for i := range g.Nodes {
+		b.group[i] = -1
+		if b.join(ir.ID(i)); b.group[i] < 0 {
+			b.reads[i] = b.needs(ir.ID(i))
+		}
+	}
+	if !b.choose() {
+		return g
+	}
+	return b.build()
+}
+
+const (
+	// A matrix is worth blocks of rows if it has leastByRows blocks of Sizes.Block: 4 MiB of f64, more than a second-level cache.
+	leastByRows = 8
+	// rowBlock is the part of such a block that a block of rows is: 128 KiB, so that what goes in, what comes out and what is
+	// between lie in a second-level cache.
+	rowBlock = 4
+	// longestByRows is the longest row: 256 KiB of f64.
+	longestByRows = 1 << 15
+	// mostByRows is the most nodes of a graph that is looked at: those with more are tasks on blocks.
+	mostByRows = 1 << 16
+)
+
+type rowBlocks struct {
+	g     *ir.Graph
+	table *op.Table
+	block int
+	group []int32          // of each node; -1: none
+	reads []map[int32]bool // of each node in no group: the groups that it reads something of, through others in none
+	all   []rowGroup
+}
+
+// rowGroup is nodes that may run by blocks of rows together.
+type rowGroup struct {
+	members []ir.ID
+	rows    int
+	cols    int            // of the widest matrix
+	after   map[int32]bool // groups that it reads something of, through nodes in none
+	reuses  bool           // a reduction's result meets a matrix in it
+	chosen  bool
+}
+
+// rowwise reports a node each row of whose results follows from the same row of its operands, besides reductions of all elements,
+// and that cannot fail; rows and cols are the shape of what it goes over.
+func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
+	g := b.g
+	n, t := &g.Nodes[id], g.Type(id)
+	if _, _, _, sent := g.Dest(id); sent {
+		return 0, 0, false
+	}
+	switch {
+	case n.Op.Control == op.Part:
+		return b.rowwise(g.In(id)[0])
+	case n.Op.Name == "pipe":
+		for _, d := range pipeFolds(b.table, n) {
+			if d != nil && d.Fold == op.FoldCols {
+				return 0, 0, false
+			}
+		}
+		t = pipeSpace(n)
+	case n.Op.Name == "map", n.Op.Elt != nil && n.Region == nil && n.Attrs == nil && n.Op.Laws.Has(op.Elementwise):
+	case n.Op.Fold == op.FoldRows && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1:
+		t = g.Type(g.In(id)[0])
+	default:
+		return 0, 0, false
+	}
+	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.total(id, t)
+	return t.Rows, t.Cols, ok
+}
+
+// total reports a node over an index space of type t that cannot fail and reads nothing transposed.
+func (b *rowBlocks) total(id ir.ID, t types.Type) bool {
+	g := b.g
+	n := &g.Nodes[id]
+	for k, x := range g.In(id) {
+		if xt := g.Type(x); xt.IsMatrix() && (!xt.IsDense() || !xt.Known() || xt.Elem == types.Str) {
+			return false
+		}
+		if n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) == op.Trans {
+			return false
+		}
+	}
+	if n.Region == nil {
+		return n.Op.Fold == op.FoldRows || b.safe(g, id)
+	}
+	body := n.Region.Graph
+	for i := range body.Nodes {
+		if len(body.In(ir.ID(i))) > 0 && !b.safe(body, ir.ID(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// safe reports an elementwise operator that cannot fail: all but divisions of integers, and powers.
+func (b *rowBlocks) safe(g *ir.Graph, id ir.ID) bool {
+	return g.Nodes[id].Op.Laws.Has(op.Total) || g.Type(id).Elem != types.I64
+}
+
+// join puts a node into the group of an operand, or into one of its own.
+func (b *rowBlocks) join(id ir.ID) {
+	g := b.g
+	rows, cols, ok := b.rowwise(id)
+	if !ok {
+		return
+	}
+	part := g.Nodes[id].Op.Control == op.Part
+	for _, x := range g.In(id) {
+		at := b.group[x]
+		if at < 0 || b.all[at].rows != rows || !part && g.Type(x).Rows != rows || !part && !b.fits(id, at) {
+			continue
+		}
+		r := &b.all[at]
+		r.members = append(r.members, id)
+		r.cols = max(r.cols, cols)
+		r.reuses = r.reuses || !part && cols > 1 && g.Type(x).Cols == 1
+		b.group[id] = at
+		for h := range b.needs(id) {
+			if h != at {
+				if r.after == nil {
+					r.after = map[int32]bool{}
+				}
+				r.after[h] = true
+			}
+		}
+		return
+	}
+	if part {
+		return
+	}
+	b.group[id] = int32(len(b.all))
+	b.all = append(b.all, rowGroup{members: []ir.ID{id}, rows: rows, cols: cols, after: b.needs(id)})
+}
+
+// needs is the groups that node id reads something of, through nodes in none.
+func (b *rowBlocks) needs(id ir.ID) map[int32]bool {
+	var out map[int32]bool
+	for _, x := range b.g.In(id) {
+		for h := range b.through(x) {
+			if out == nil {
+				out = map[int32]bool{}
+			}
+			out[h] = true
+		}
+	}
+	return out
+}
+
+// through is the groups that a reader of x reads something of.
+func (b *rowBlocks) through(x ir.ID) map[int32]bool {
+	if at := b.group[x]; at >= 0 {
+		return map[int32]bool{at: true}
+	}
+	return b.reads[x]
+}
+
+// fits reports that node id may join a group: nothing that it reads from elsewhere waits for the group.
+func (b *rowBlocks) fits(id ir.ID, at int32) bool {
+	for _, x := range b.g.In(id) {
+		if b.group[x] == at {
+			if !b.byRow(x) {
+				return false // it is there when the group is done
+			}
+			continue
+		}
+		for h := range b.through(x) {
+			if b.waits(h, at, map[int32]bool{}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// byRow reports a result, or several, that a group has row by row: not that of a reduction of all elements.
+func (b *rowBlocks) byRow(x ir.ID) bool { return !b.g.Type(x).IsScalar() }
+
+// waits reports that group h is group at or needs something of it.
+func (b *rowBlocks) waits(h, at int32, seen map[int32]bool) bool {
+	if h == at {
+		return true
+	}
+	if seen[h] {
+		return false
+	}
+	seen[h] = true
+	for k := range b.all[h].after {
+		if b.waits(k, at, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// choose decides which groups are worth it.
+func (b *rowBlocks) choose() bool {
+	any := false
+	for k := range b.all {
+		r := &b.all[k]
+		r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block
+		any = any || r.chosen
+	}
+	return any
+}
+
+// build copies the graph with each chosen group as one node, at the place of its last member or where it is first read.
+func (b *rowBlocks) build() *ir.Graph {
+	g := b.g
+	m := &rowBuilding{rowBlocks: b, out: ir.New(), to: make([]ir.ID, g.Len())}
+	m.out.CopyTables(g)
+	for i := range m.to {
+		m.to[i] = ir.None
+	}
+	m.outside = make([]bool, g.Len())
+	for i := range g.Nodes {
+		for _, x := range g.In(ir.ID(i)) {
+			if b.group[x] != b.group[i] {
+				m.outside[x] = true
+			}
+		}
+	}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if r := m.chosen(id); r != nil && r.members[len(r.members)-1] != id {
+			continue
+		}
+		m.emit(id)
+	}
+	return m.out
+}
+
+type rowBuilding struct {
+	*rowBlocks
+	out     *ir.Graph
+	to      []ir.ID
+	outside []bool // somebody outside of its group reads it
+}
+
+func (m *rowBuilding) chosen(id ir.ID) *rowGroup {
+	if at := m.group[id]; at >= 0 && m.all[at].chosen {
+		return &m.all[at]
+	}
+	return nil
+}
+
+// emit adds node id, or its group, after all that it reads.
+func (m *rowBuilding) emit(id ir.ID) {
+	if m.to[id] != ir.None {
+		return
+	}
+	if r := m.chosen(id); r != nil {
+		m.emitGroup(r)
+		return
+	}
+	var in []ir.ID
+	for _, x := range m.g.In(id) {
+		m.emit(x)
+		in = append(in, m.to[x])
+	}
+	m.to[id] = m.out.CopyNode(m.g, id, in...)
+}
+
+// held is 1 for each argument of a body that is read when a result of its type is written, or after, else 0.
+func held(r *ir.Region) []int {
+	g := r.Graph
+	out := make([]int, len(r.Args))
+	for k, a := range r.Args {
+		last := ir.None // reader
+		for i := range g.Nodes {
+			for _, x := range g.In(ir.ID(i)) {
+				if x == a {
+					last = ir.ID(i)
+				}
+			}
+		}
+		for _, y := range r.Yields {
+			if g.Nodes[y].Op.Control == op.Part {
+				y = g.In(y)[0] // which writes it
+			}
+			inPlace := y == last && g.Nodes[y].Op.Alias && g.Type(a).Cols > 1 // as by itself: nothing is read transposed
+			if y <= last && !inPlace && g.Type(a).IsDense() {
+				out[k] = 1
+			}
+		}
+	}
+	return out
+}
+
+// emitGroup adds the node of a group.
+func (m *rowBuilding) emitGroup(r *rowGroup) {
+	g := m.g
+	body := ir.New()
+	region := &ir.Region{Graph: body}
+	inner := map[ir.ID]ir.ID{}
+	var in []ir.ID
+	member := map[ir.ID]bool{}
+	for _, x := range r.members {
+		member[x] = true
+	}
+	for _, x := range r.members {
+		for _, y := range g.In(x) {
+			if _, ok := inner[y]; ok || member[y] {
+				continue
+			}
+			m.emit(y)
+			in = append(in, m.to[y])
+			inner[y] = body.Add(m.table.Must("arg"), nil, g.Type(y), ir.Origin{})
+			region.Args = append(region.Args, inner[y])
+		}
+	}
+	var results []ir.ID
+	var ts []types.Type
+	for _, x := range r.members {
+		var args []ir.ID
+		for _, y := range g.In(x) {
+			args = append(args, inner[y])
+		}
+		inner[x] = body.Add(g.Nodes[x].Op, g.Nodes[x].Attrs, g.Type(x), ir.Origin{Span: g.Nodes[x].Span}, args...)
+		body.Nodes[inner[x]].Region = g.Nodes[x].Region
+		if m.outside[x] {
+			results, ts = append(results, x), append(ts, g.Type(x))
+			region.Yields = append(region.Yields, inner[x])
+		}
+	}
+	last := r.members[len(r.members)-1]
+	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(r.rows)}, op.Attr{Name: "cols", Val: op.Int(r.cols)},
+		op.Attr{Name: "block", Val: op.Int(min(r.rows, max(1, m.block/rowBlock/r.cols)))})
+	t := ts[0]
+	if len(ts) > 1 {
+		t = types.TupleOf(ts...)
+	}
+	attrs = attrs.With("held", op.Ints(held(region)...))
+	id := m.out.Add(m.table.Must("byrows"), attrs, t, g.Origin(last), in...)
+	m.out.Nodes[id].Region = region
+	for _, x := range r.members {
+		m.to[x] = id // of what nobody reads outside, too: it has been made
+	}
+	for k, x := range results {
+		if len(results) > 1 {
+			part := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
+			m.to[x] = m.out.Add(m.table.Must("part"), part, ts[k], g.Origin(x), id)
+		}
+	}
+}
