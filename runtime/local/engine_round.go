@@ -234,7 +234,7 @@ func (e *Engine) deliver(s *workerState, lp *control, at int, v value.Value) err
 		x := v
 		if given {
 			var err error
-			if x, err = e.copied(s, v); err != nil {
+			if x, err = e.copied(s, v, false); err != nil {
 				return err
 			}
 		}
@@ -266,17 +266,17 @@ func (e *Engine) keep(s *workerState, x ir.ID) (value.Value, error) {
 		}
 		return v, nil
 	}
-	v, err := e.copied(s, v)
+	v, err := e.copied(s, v, e.isView(x, v))
 	if err == nil {
 		e.Release(x)
 	}
 	return v, err
 }
 
-// copied is a copy of what lies in memory of the pool, and v itself for all that nobody writes to.
-func (e *Engine) copied(s *workerState, v value.Value) (value.Value, error) {
+// copied is a copy of what lies in memory of the pool, as a view does, and v itself for all that nobody writes to.
+func (e *Engine) copied(s *workerState, v value.Value, view bool) (value.Value, error) {
 	d, ok := v.(*value.Dense)
-	if !ok || len(d.Buf) == 0 {
+	if !ok || len(d.Buf) == 0 && !view {
 		return v, nil
 	}
 	out, err := e.fresh(s, d.Type())
