@@ -14,7 +14,7 @@ import (
 // Fusion saves the memory that it says it does: how many matrices of n x n are lent in all, fused and not. The bytes printed are
 // the same, on any number of workers.
 func TestFusionLendsLess(t *testing.T) {
-	const n = 300 // large enough that scalars and lines do not count
+	const n = 800 // large enough that scalars and lines do not count, and for blocks of rows
 	table, err := kernels.Table("")
 	if err != nil {
 		t.Fatal(err)
@@ -37,10 +37,15 @@ emit Y[3, 4]`, 2, 4},
 D = X * 2 - 1
 emit sum(colsum(D))
 emit sum(rowmax(D))`, 1, 3},
+		{"softmax", `
+E = exp(X - rowmax(X))
+P = E / rowsum(E)
+emit sum(P * log(P))
+emit P[3, 4..6]`, 2, 6},
 	} {
 		text := fmt.Sprintf("n = %d\nX = rand(n, n, seed = 1)%s\n", n, c.text)
 		var printed string
-		for k, disable := range [][]string{nil, {"fuse"}} {
+		for k, disable := range [][]string{nil, {"fuse", "row-blocks"}} {
 			r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Disable: disable, Verify: true, Std: stdlib.Files})
 			if ds.HasErrors() {
 				t.Fatal(c.name, ds)
