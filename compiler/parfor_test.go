@@ -238,7 +238,16 @@ func rowBody(rng *rand.Rand, n int) string {
 	var out []string
 	for range 1 + rng.IntN(5) {
 		x := b.name()
-		switch rng.IntN(8) {
+		switch rng.IntN(11) {
+		case 8:
+			out = append(out, fmt.Sprintf("%s = %s / (%s + 0.25)", x, b.of(append(scalar, column...)), b.of(column)))
+			column = append(column, x)
+		case 9:
+			out = append(out, fmt.Sprintf("%s = sqrt(%s * %s)", x, b.of(column), b.of(column)))
+			column = append(column, x)
+		case 10: // the distances from a point
+			out = append(out, fmt.Sprintf("%s = rowsum((P - P[i, :]) ^ 2)", x))
+			column = append(column, x)
 		case 0, 1:
 			out = append(out, fmt.Sprintf("%s = %s %s %s", x, b.of(tall), b.of([]string{"+", "-", "*"}), b.of(append(append(tall[:len(tall):len(tall)], row...), column...))))
 			tall = append(tall, x)
@@ -266,13 +275,33 @@ func rowBody(rng *rand.Rand, n int) string {
 	return strings.Join(append(out, value), "; ")
 }
 
+// rowData are bodies' positions P and weights m of n rows: ordinary numbers, and those that a fast sum must notice.
+var rowData = []string{
+	"P = randn(%[1]d, 3, seed = 1)\nm = randn(%[1]d, 1, seed = 3)\n",
+	"P = randn(%[1]d, 3, seed = 1)\nm = randn(%[1]d, 1, seed = 3)\n",
+	"P = cbind(rand(%[1]d, 2, seed = 1), zeros(%[1]d, 1))\nm = ones(%[1]d, 1)\n",                                       // sums that are zero
+	"P = floor(18 * rand(%[1]d, 3, seed = 1)) - 9\nm = floor(5 * rand(%[1]d, 1, seed = 3)) - 2\n",                       // that are exact
+	"P = cbind(randn(%[1]d, 2, seed = 1), seq(0, %[1]d) - 0.5 * (%[1]d - 1))\nm = seq(0, %[1]d) - 0.5 * (%[1]d - 1)\n", // that cancel
+	"P = exp(40 * randn(%[1]d, 3, seed = 1))\nm = exp(30 * randn(%[1]d, 1, seed = 3))\n",                               // of wide terms
+	"P = 1e160 * randn(%[1]d, 3, seed = 1)\nm = 1e-150 * randn(%[1]d, 1, seed = 3)\n",                                  // squares that overflow
+	"P = 1e-160 * randn(%[1]d, 3, seed = 1)\nm = randn(%[1]d, 1, seed = 3)\n",                                          // or are subnormal
+	"P = rand(%[1]d, 3, seed = 1) - 0.5\nm = seq(0, %[1]d) / (seq(0, %[1]d) - 7)\n",                                    // an infinity
+	"P = 0.0 / f64(rand(%[1]d, 3, seed = 1) > 0.01)\nm = randn(%[1]d, 1, seed = 3)\n",                                  // NaNs
+	"P = f64(f32(rand(%[1]d, 3, seed = 1)))\nm = f64(f32(rand(%[1]d, 1, seed = 3)))\n",                                 // short numbers, whose sums are ties
+	"P = 1000 * ifelse(rand(%[1]d, 3, seed = 1) < 0.01, 1e9, 1e-9) * randn(%[1]d, 3, seed = 5)\nm = ones(%[1]d, 1)\n",  // terms that grow
+}
+
 func TestParforRows(t *testing.T) {
 	table := tinyTable(t)
-	for seed := range uint64(60) {
+	seeds := uint64(40 * len(rowData))
+	if testing.Short() {
+		seeds /= 4
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		n := []int{16, 20, 513, 700}[rng.IntN(4)]
-		text := fmt.Sprintf("P = randn(%d, 3, seed = 1)\nQ = 10 * rand(%d, 3, seed = 2) - 5\nm = randn(%d, 1, seed = 3)\nw = randn(1, 3, seed = 4)\nu = sum(w)\n"+
-			"emit parfor i in 0..9 { %s }\n", n, n, n, rowBody(rng, n))
+		n := []int{16, 20, 64, 65, 127, 128, 513, 700}[rng.IntN(8)]
+		text := fmt.Sprintf(rowData[seed%uint64(len(rowData))]+"Q = 10 * rand(%[1]d, 3, seed = 2) - 5\nw = randn(1, 3, seed = 4)\nu = sum(w)\n"+
+			"emit parfor i in 0..9 { %[2]s }\n", n, rowBody(rng, n))
 		if _, err := (runs{{1, 1, nil, false}, {1, 3, nil, true}, {2, 1, nil, false}}).differ(table, text); err != nil {
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}

@@ -35,6 +35,7 @@ type innerCode struct {
 	sums     []innerSum
 	out      []int
 	powers   map[int]float64 // constants, by the body's register
+	pass     *passCode       // the pass for the pass machine, nil if that cannot run it
 }
 
 // innerColumn is column col of the matrix in the body's register from.
@@ -105,6 +106,7 @@ func compileInner(b *op.Body, varies []bool) (c *innerCode) {
 	}
 	c.out = y.regs
 	k.place()
+	c.pass = compilePass(c)
 	return c
 }
 

@@ -5,6 +5,7 @@ package kernels
 import (
 	"math"
 
+	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
@@ -18,6 +19,7 @@ type innerWorker struct {
 	terms   [][]float64 // columns to be summed, whole, one for each register of sums
 	summed  []int
 	sum     exact.Sum
+	fast    *passWorker
 }
 
 func (c *innerCode) worker(r *parforRun) iterations {
@@ -28,7 +30,7 @@ func (c *innerCode) worker(r *parforRun) iterations {
 	}
 	if r.columns == nil {
 		for _, x := range c.columns {
-			r.columns = append(r.columns, columnOf(r.values[x.from].(*value.Dense), x.col))
+			r.columns = append(r.columns, columnOf(r.values[x.from].(*value.Dense), x.col, c.padded()))
 		}
 	}
 	w.columns = r.columns
@@ -38,12 +40,19 @@ func (c *innerCode) worker(r *parforRun) iterations {
 			w.terms = append(w.terms, make([]float64, c.rows))
 		}
 	}
+	w.fast = w.passWorker()
 	return w
 }
 
-// columnOf is a copy of column j of m.
-func columnOf(m *value.Dense, j int) slab {
-	s := slabOver(make([]uint64, m.Rows), m.Elem, m.Rows)
+// columnOf is a copy of column j of m, with zeros behind it.
+func columnOf(m *value.Dense, j, padded int) slab {
+	s := slabOver(aligned(make([]uint64, padded+8)), m.Elem, padded)
+	if m.Elem == types.F64 {
+		for i := range m.Rows {
+			s.f64[i] = m.F64[i*m.Stride+j]
+		}
+		return s
+	}
 	for i := range m.Rows {
 		s.set(m.Elem, i, m.At(i, j))
 	}
@@ -68,6 +77,9 @@ func (w *innerWorker) run(from, to int, out *value.Dense) error {
 
 // pass goes over the rows and makes the sums.
 func (w *innerWorker) pass() bool {
+	if w.fast != nil && w.fast.run(w) {
+		return true
+	}
 	for _, m := range w.in.spread {
 		fill(&w.regs[m.to], w.elems[m.to], w.regs[m.from].at(w.elems[m.from], 0), 0, innerLanes)
 	}
@@ -92,6 +104,9 @@ func (w *innerWorker) pass() bool {
 			i++
 		}
 		w.regs[s.to].f64[0] = w.sum.Round()
+	}
+	if w.fast != nil {
+		w.fast.learn(w.terms)
 	}
 	return true
 }

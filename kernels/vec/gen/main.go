@@ -1,6 +1,6 @@
-// Command gen writes the assembly of package vec: for AVX2 and AVX-512 one _amd64.s file and the Go declarations
-// beside it; and functions_gen.go, the Go of the functions whose assembly is there. Run it with `go generate flow/kernels/vec`; a test of that package fails when what is committed is not
-// what it writes.
+// Command gen writes the assembly of package vec: for AVX2 and AVX-512 two _amd64.s files, that of the pass machine and
+// that of all else, and the Go declarations beside them; and functions_gen.go, the Go of the functions whose assembly is there.
+// Run it with `go generate flow/kernels/vec`; a test of that package fails when what is committed is not what it writes.
 package main
 
 import (
@@ -46,9 +46,14 @@ func main() {
 			e.fence()
 		}
 		e.numbers()
-		if err := write(*out, t.stem(), e.Context); err != nil {
-			fmt.Fprintln(os.Stderr, "gen:", err)
-			os.Exit(1)
+		p := &emitter{Context: build.NewContext(), target: t}
+		p.ConstraintExpr("amd64")
+		p.passes()
+		for stem, ctx := range map[string]*build.Context{t.stem(): e.Context, "pass_" + t.stem(): p.Context} {
+			if err := write(*out, stem, ctx); err != nil {
+				fmt.Fprintln(os.Stderr, "gen:", err)
+				os.Exit(1)
+			}
 		}
 	}
 	if err := writeGo(*out, functions); err != nil {

@@ -1,0 +1,85 @@
+package vec
+
+// This file defines the pass machine's programs. The machine itself is assembly (gen/pass.go): it goes over the rows of tall
+// matrices in groups, keeps one register of a group in the processor's, the accumulator, and the others in memory, and
+// ends with sums of columns.
+
+import "unsafe"
+
+// PassRows is the rows that a register of the machine has room for: a group is as many, or half of it.
+const PassRows = 64
+
+// The operations of a step, of the accumulator and operands. Order and number are those of gen/pass.go.
+const (
+	PassEnd          = iota // the last step of every program
+	PassLoad                // acc = operand
+	PassStore               // operand = acc
+	PassSpread              // acc = the one number at the operand
+	PassAdd                 // acc + operand
+	PassSub                 // acc - operand
+	PassSubFrom             // operand - acc
+	PassMul                 // acc * operand
+	PassDiv                 // acc / operand
+	PassDivInto             // operand / acc
+	PassSqrt                // correctly rounded
+	PassSum3                // acc = the sum of three operands, rounded once
+	PassSquares3            // the sum of their squares, each rounded, rounded once
+	PassColumn              // adds the first operand to the ColumnState that is the third
+	PassColumnTail          // adds what the mask leaves of it
+	PassProducts            // adds the rounded product of the first two operands
+	PassProductsTail        // adds what the mask leaves of it
+)
+
+// Sums of three that meet something infinite, or overflow on the way, are NaN, which is not always right. So are those that a
+// column takes in: its sum says that it is out of range. That is how the caller learns of them.
+
+// PassPlace says what is added to the base of an operand. The machine knows a table of offsets by place.
+type PassPlace uint64
+
+const (
+	PassHere   PassPlace = iota // nothing
+	PassRow                     // where the group's rows begin: for columns that lie in memory as a whole
+	PassBefore                  // where those of the group before begin
+	PassThis                    // where a register lies that has room for two groups
+	PassLast                    // where its value in the group before lies
+	passPlaces
+)
+
+// PassOperand is a register of the machine, or a column.
+type PassOperand struct {
+	Base unsafe.Pointer
+	At   PassPlace
+}
+
+// PassStep is one step of a program.
+type PassStep struct {
+	Op  uint64
+	Arg [3]PassOperand
+}
+
+// PassState is where a pass is.
+type PassState struct {
+	offsets [passPlaces]uint64
+	mask    [PassRows]uint64
+}
+
+// Start goes to the first group.
+func (s *PassState) Start() {
+	group := uint64(8 * PassGroup())
+	s.offsets = [passPlaces]uint64{PassBefore: -group, PassLast: group}
+}
+
+// Tail says how many rows the last group has: what is added up behind them by PassColumnTail and PassProductsTail is zero.
+func (s *PassState) Tail(rows int) {
+	for k := range s.mask {
+		s.mask[k] = 0
+		if k < rows {
+			s.mask[k]--
+		}
+	}
+}
+
+// ColumnState is the state of a sum of a column, in vectors of PassLanes lanes: sums that begin with a bias, sums of what
+// did not fit into these, bits of an exponent other than the bias's, bits of what did not fit, and the bias. Package exact
+// says what it means (Column).
+type ColumnState [5 * 8]float64

@@ -1,0 +1,17 @@
+//go:build !amd64
+
+package vec
+
+// This file stands in for pass_amd64.go where there is no assembly.
+
+// HavePass reports that this CPU runs passes.
+const HavePass = false
+
+// PassLanes is the lanes of a vector.
+func PassLanes() int { return 8 }
+
+// PassGroup is the rows of a group.
+func PassGroup() int { return 8 * PassLanes() }
+
+// Pass runs nothing here: HavePass is false.
+func Pass(code []PassStep, s *PassState, groups int) { panic("BUG: this CPU runs no passes") }
