@@ -293,7 +293,7 @@ var rowData = []string{
 
 func TestParforRows(t *testing.T) {
 	table := tinyTable(t)
-	seeds := uint64(40 * len(rowData))
+	seeds := uint64(15 * len(rowData))
 	if testing.Short() {
 		seeds /= 4
 	}

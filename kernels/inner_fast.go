@@ -44,14 +44,18 @@ func (w *innerWorker) passWorker() *passWorker {
 		return nil
 	}
 	p := &passWorker{in: w.in, columns: make([]exact.Column, len(w.in.sums))}
-	p.memory = floatsOver(aligned(make([]uint64, 2*vec.PassRows*len(c.registers)+8)))
+	registers := 2 * vec.PassRows * len(c.registers)
+	p.memory = floatsOver(aligned(make([]uint64, registers+len(vec.ColumnState{})*len(p.columns)+8)))
+	for i := range p.columns {
+		p.columns[i].State = (*vec.ColumnState)(p.memory[registers+len(vec.ColumnState{})*i:])
+	}
 	for i, r := range c.registers[:c.constants] {
 		if _, ok := c.spread[r]; !ok {
 			vec.Fill(p.memory[2*vec.PassRows*i:][:vec.PassRows], w.regs[r].f64[0])
 		}
 	}
 	for _, s := range w.in.sums {
-		p.adds = append(p.adds, len(s.of)*w.in.groups()*8)
+		p.adds = append(p.adds, len(s.of)*w.in.groups()*vec.PassGroup()/(2*vec.PassLanes()))
 	}
 	p.first, p.steady, p.last = p.located(w, c.first), p.located(w, c.steady), p.located(w, c.last)
 	p.state.Tail(w.in.rows - (w.in.groups()-1)*vec.PassGroup())

@@ -51,16 +51,15 @@ const (
 
 // passCompiler makes a passCode; it panics with notLanes for what the machine cannot do.
 type passCompiler struct {
-	in    *innerCode
-	p     *passCode
-	def   map[int]int  // the step that defines a register
-	uses  map[int]int  // how often it is read
-	zero  map[int]bool // constants that are 0
-	gone  map[int]bool // steps that another one includes
-	acc   int          // the register in the accumulator; -1: none
-	body  []passInstr
-	sums  []passInstr
-	early map[int]bool // constants that are set up
+	in   *innerCode
+	p    *passCode
+	def  map[int]int  // the step that defines a register
+	uses map[int]int  // how often it is read
+	zero map[int]bool // constants that are 0
+	gone map[int]bool // steps that another one includes
+	acc  int          // the register in the accumulator; -1: none
+	body []passInstr
+	sums []passInstr
 }
 
 // compilePass is the program of c's block and sums, nil if there is none.
@@ -188,10 +187,12 @@ func (k *passCompiler) step(i int) {
 		return
 	}
 	s := &k.in.block[i]
-	switch s.kind {
-	case stepInstr:
+	switch {
+	case s.kind == stepInstr && k.difference(s, i):
+		return
+	case s.kind == stepInstr:
 		k.arithmetic(s)
-	case stepSum3:
+	case s.kind == stepSum3:
 		p := passInstr{op: vec.PassSum3}
 		for j, r := range s.arg {
 			if d, ok := k.def[r]; ok && k.gone[d] {
@@ -200,7 +201,7 @@ func (k *passCompiler) step(i int) {
 			p.arg[j] = k.now(r)
 		}
 		k.body = append(k.body, p)
-	case stepRoot3:
+	case s.kind == stepRoot3:
 		k.load(s.arg[0])
 		k.emit(vec.PassSqrt)
 		k.emit(vec.PassMul, k.now(s.arg[0]))
@@ -252,19 +253,32 @@ func (k *passCompiler) arithmetic(s *laneStep) {
 	}
 }
 
-// keep stores the accumulator, unless the next step takes it and nothing else does.
+// difference emits step i if it is a subtraction of what lies in memory, to be stored: one operation instead of three.
+func (k *passCompiler) difference(s *laneStep, i int) bool {
+	if s.code != opF64x2 || s.def == nil || s.def.Name != "sub" || k.acc == s.arg[0] || k.acc == s.arg[1] || k.taken(s.dst, i) {
+		return false
+	}
+	k.emit(vec.PassDifference, k.now(s.arg[0]), k.now(s.arg[1]), k.now(s.dst))
+	return true
+}
+
+// keep stores the accumulator, unless the next step takes it.
 func (k *passCompiler) keep(i int) {
-	r := k.acc
+	if !k.taken(k.acc, i) {
+		k.emit(vec.PassStore, k.now(k.acc))
+	}
+}
+
+// taken reports that the step after i takes r, which step i makes, from the accumulator, and that nothing else reads it.
+func (k *passCompiler) taken(r, i int) bool {
 	for j := i + 1; j < len(k.in.block); j++ {
 		if k.gone[j] {
 			continue
 		}
-		if n := &k.in.block[j]; n.kind == stepInstr && k.uses[r] == 1 && slices.Contains(n.arg[:n.n], r) {
-			return
-		}
-		break
+		n := &k.in.block[j]
+		return n.kind == stepInstr && k.uses[r] == 1 && slices.Contains(n.arg[:n.n], r)
 	}
-	k.emit(vec.PassStore, k.now(r))
+	return false
 }
 
 // assemble puts the programs together.

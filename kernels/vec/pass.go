@@ -18,6 +18,7 @@ const (
 	PassAdd                 // acc + operand
 	PassSub                 // acc - operand
 	PassSubFrom             // operand - acc
+	PassDifference          // third operand = first - second; acc is not touched
 	PassMul                 // acc * operand
 	PassDiv                 // acc / operand
 	PassDivInto             // operand / acc
@@ -79,7 +80,7 @@ func (s *PassState) Tail(rows int) {
 	}
 }
 
-// ColumnState is the state of a sum of a column, in vectors of PassLanes lanes: sums that begin with a bias, sums of what
-// did not fit into these, bits of an exponent other than the bias's, bits of what did not fit, and the bias. Package exact
+// ColumnState is the state of a sum of a column, in vectors of PassLanes lanes: two of sums that begin with a bias, two of
+// what did not fit into these, bits of an exponent other than the bias's, bits of what did not fit, and the bias. Package exact
 // says what it means (Column).
-type ColumnState [5 * 8]float64
+type ColumnState [7 * 8]float64

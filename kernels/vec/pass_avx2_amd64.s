@@ -20,91 +20,70 @@ TEXT ·passF64AVX2(SB), $0-32
 
 round:
 	MOVQ DI, AX
-
-next:
 	MOVQ (AX), CX
 	ADDQ $0x38, AX
-	CMPQ CX, $0x08
-	JGE  from8
+	CMPQ CX, $0x09
+	JGE  start_9
 	CMPQ CX, $0x04
-	JGE  from4
+	JGE  start_4
 	CMPQ CX, $0x02
-	JGE  from2
+	JGE  start_2
 	CMPQ CX, $0x01
-	JGE  from1
+	JEQ  op1
 	JMP  op0
 
-from1:
-	JMP op1
-
-from2:
+start_2:
 	CMPQ CX, $0x03
-	JGE  from3
+	JEQ  op3
 	JMP  op2
 
-from3:
-	JMP op3
-
-from4:
+start_4:
 	CMPQ CX, $0x06
-	JGE  from6
+	JGE  start_6
 	CMPQ CX, $0x05
-	JGE  from5
+	JEQ  op5
 	JMP  op4
 
-from5:
-	JMP op5
-
-from6:
+start_6:
 	CMPQ CX, $0x07
-	JGE  from7
+	JGE  start_7
 	JMP  op6
 
-from7:
-	JMP op7
+start_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
 
-from8:
-	CMPQ CX, $0x0c
-	JGE  from12
-	CMPQ CX, $0x0a
-	JGE  from10
-	CMPQ CX, $0x09
-	JGE  from9
-	JMP  op8
-
-from9:
-	JMP op9
-
-from10:
-	CMPQ CX, $0x0b
-	JGE  from11
-	JMP  op10
-
-from11:
-	JMP op11
-
-from12:
-	CMPQ CX, $0x0e
-	JGE  from14
+start_9:
 	CMPQ CX, $0x0d
-	JGE  from13
-	JMP  op12
+	JGE  start_13
+	CMPQ CX, $0x0b
+	JGE  start_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
 
-from13:
-	JMP op13
+start_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
 
-from14:
+start_13:
 	CMPQ CX, $0x0f
-	JGE  from15
-	JMP  op14
+	JGE  start_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
 
-from15:
+start_15:
 	CMPQ CX, $0x10
-	JGE  from16
+	JGE  start_16
 	JMP  op15
 
-from16:
-	JMP op16
+start_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op1:
 	// load
@@ -119,7 +98,70 @@ op1:
 	VMOVUPD 160(DX), Y5
 	VMOVUPD 192(DX), Y6
 	VMOVUPD 224(DX), Y7
-	JMP     next
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     load_9
+	CMPQ    CX, $0x04
+	JGE     load_4
+	CMPQ    CX, $0x02
+	JGE     load_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
+
+load_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+load_4:
+	CMPQ CX, $0x06
+	JGE  load_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+load_6:
+	CMPQ CX, $0x07
+	JGE  load_7
+	JMP  op6
+
+load_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+load_9:
+	CMPQ CX, $0x0d
+	JGE  load_13
+	CMPQ CX, $0x0b
+	JGE  load_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+load_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+load_13:
+	CMPQ CX, $0x0f
+	JGE  load_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+load_15:
+	CMPQ CX, $0x10
+	JGE  load_16
+	JMP  op15
+
+load_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op2:
 	// store
@@ -134,7 +176,70 @@ op2:
 	VMOVUPD Y5, 160(DX)
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
-	JMP     next
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     store_9
+	CMPQ    CX, $0x04
+	JGE     store_4
+	CMPQ    CX, $0x02
+	JGE     store_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
+
+store_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+store_4:
+	CMPQ CX, $0x06
+	JGE  store_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+store_6:
+	CMPQ CX, $0x07
+	JGE  store_7
+	JMP  op6
+
+store_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+store_9:
+	CMPQ CX, $0x0d
+	JGE  store_13
+	CMPQ CX, $0x0b
+	JGE  store_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+store_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+store_13:
+	CMPQ CX, $0x0f
+	JGE  store_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+store_15:
+	CMPQ CX, $0x10
+	JGE  store_16
+	JMP  op15
+
+store_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op3:
 	// spread
@@ -149,7 +254,70 @@ op3:
 	VMOVAPD      Y0, Y5
 	VMOVAPD      Y0, Y6
 	VMOVAPD      Y0, Y7
-	JMP          next
+	MOVQ         (AX), CX
+	ADDQ         $0x38, AX
+	CMPQ         CX, $0x09
+	JGE          spread_9
+	CMPQ         CX, $0x04
+	JGE          spread_4
+	CMPQ         CX, $0x02
+	JGE          spread_2
+	CMPQ         CX, $0x01
+	JEQ          op1
+	JMP          op0
+
+spread_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+spread_4:
+	CMPQ CX, $0x06
+	JGE  spread_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+spread_6:
+	CMPQ CX, $0x07
+	JGE  spread_7
+	JMP  op6
+
+spread_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+spread_9:
+	CMPQ CX, $0x0d
+	JGE  spread_13
+	CMPQ CX, $0x0b
+	JGE  spread_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+spread_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+spread_13:
+	CMPQ CX, $0x0f
+	JGE  spread_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+spread_15:
+	CMPQ CX, $0x10
+	JGE  spread_16
+	JMP  op15
+
+spread_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op4:
 	// add
@@ -164,7 +332,70 @@ op4:
 	VADDPD 160(DX), Y5, Y5
 	VADDPD 192(DX), Y6, Y6
 	VADDPD 224(DX), Y7, Y7
-	JMP    next
+	MOVQ   (AX), CX
+	ADDQ   $0x38, AX
+	CMPQ   CX, $0x09
+	JGE    add_9
+	CMPQ   CX, $0x04
+	JGE    add_4
+	CMPQ   CX, $0x02
+	JGE    add_2
+	CMPQ   CX, $0x01
+	JEQ    op1
+	JMP    op0
+
+add_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+add_4:
+	CMPQ CX, $0x06
+	JGE  add_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+add_6:
+	CMPQ CX, $0x07
+	JGE  add_7
+	JMP  op6
+
+add_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+add_9:
+	CMPQ CX, $0x0d
+	JGE  add_13
+	CMPQ CX, $0x0b
+	JGE  add_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+add_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+add_13:
+	CMPQ CX, $0x0f
+	JGE  add_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+add_15:
+	CMPQ CX, $0x10
+	JGE  add_16
+	JMP  op15
+
+add_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op5:
 	// sub
@@ -179,7 +410,70 @@ op5:
 	VSUBPD 160(DX), Y5, Y5
 	VSUBPD 192(DX), Y6, Y6
 	VSUBPD 224(DX), Y7, Y7
-	JMP    next
+	MOVQ   (AX), CX
+	ADDQ   $0x38, AX
+	CMPQ   CX, $0x09
+	JGE    sub_9
+	CMPQ   CX, $0x04
+	JGE    sub_4
+	CMPQ   CX, $0x02
+	JGE    sub_2
+	CMPQ   CX, $0x01
+	JEQ    op1
+	JMP    op0
+
+sub_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+sub_4:
+	CMPQ CX, $0x06
+	JGE  sub_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+sub_6:
+	CMPQ CX, $0x07
+	JGE  sub_7
+	JMP  op6
+
+sub_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+sub_9:
+	CMPQ CX, $0x0d
+	JGE  sub_13
+	CMPQ CX, $0x0b
+	JGE  sub_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+sub_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+sub_13:
+	CMPQ CX, $0x0f
+	JGE  sub_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+sub_15:
+	CMPQ CX, $0x10
+	JGE  sub_16
+	JMP  op15
+
+sub_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op6:
 	// subFrom
@@ -202,9 +496,172 @@ op6:
 	VSUBPD  Y6, Y8, Y6
 	VMOVUPD 224(DX), Y8
 	VSUBPD  Y7, Y8, Y7
-	JMP     next
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     subFrom_9
+	CMPQ    CX, $0x04
+	JGE     subFrom_4
+	CMPQ    CX, $0x02
+	JGE     subFrom_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
+
+subFrom_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+subFrom_4:
+	CMPQ CX, $0x06
+	JGE  subFrom_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+subFrom_6:
+	CMPQ CX, $0x07
+	JGE  subFrom_7
+	JMP  op6
+
+subFrom_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+subFrom_9:
+	CMPQ CX, $0x0d
+	JGE  subFrom_13
+	CMPQ CX, $0x0b
+	JGE  subFrom_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+subFrom_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+subFrom_13:
+	CMPQ CX, $0x0f
+	JGE  subFrom_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+subFrom_15:
+	CMPQ CX, $0x10
+	JGE  subFrom_16
+	JMP  op15
+
+subFrom_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op7:
+	// difference
+	MOVQ    -40(AX), DX
+	MOVQ    (R9)(DX*8), DX
+	ADDQ    -48(AX), DX
+	MOVQ    -24(AX), BX
+	MOVQ    (R9)(BX*8), BX
+	ADDQ    -32(AX), BX
+	MOVQ    -8(AX), SI
+	MOVQ    (R9)(SI*8), SI
+	ADDQ    -16(AX), SI
+	VMOVUPD (DX), Y8
+	VMOVUPD 32(DX), Y9
+	VSUBPD  (BX), Y8, Y8
+	VSUBPD  32(BX), Y9, Y9
+	VMOVUPD Y8, (SI)
+	VMOVUPD Y9, 32(SI)
+	VMOVUPD 64(DX), Y8
+	VMOVUPD 96(DX), Y9
+	VSUBPD  64(BX), Y8, Y8
+	VSUBPD  96(BX), Y9, Y9
+	VMOVUPD Y8, 64(SI)
+	VMOVUPD Y9, 96(SI)
+	VMOVUPD 128(DX), Y8
+	VMOVUPD 160(DX), Y9
+	VSUBPD  128(BX), Y8, Y8
+	VSUBPD  160(BX), Y9, Y9
+	VMOVUPD Y8, 128(SI)
+	VMOVUPD Y9, 160(SI)
+	VMOVUPD 192(DX), Y8
+	VMOVUPD 224(DX), Y9
+	VSUBPD  192(BX), Y8, Y8
+	VSUBPD  224(BX), Y9, Y9
+	VMOVUPD Y8, 192(SI)
+	VMOVUPD Y9, 224(SI)
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     difference_9
+	CMPQ    CX, $0x04
+	JGE     difference_4
+	CMPQ    CX, $0x02
+	JGE     difference_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
+
+difference_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+difference_4:
+	CMPQ CX, $0x06
+	JGE  difference_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+difference_6:
+	CMPQ CX, $0x07
+	JGE  difference_7
+	JMP  op6
+
+difference_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+difference_9:
+	CMPQ CX, $0x0d
+	JGE  difference_13
+	CMPQ CX, $0x0b
+	JGE  difference_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+difference_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+difference_13:
+	CMPQ CX, $0x0f
+	JGE  difference_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+difference_15:
+	CMPQ CX, $0x10
+	JGE  difference_16
+	JMP  op15
+
+difference_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op8:
 	// mul
 	MOVQ   -40(AX), DX
 	MOVQ   (R9)(DX*8), DX
@@ -217,9 +674,72 @@ op7:
 	VMULPD 160(DX), Y5, Y5
 	VMULPD 192(DX), Y6, Y6
 	VMULPD 224(DX), Y7, Y7
-	JMP    next
+	MOVQ   (AX), CX
+	ADDQ   $0x38, AX
+	CMPQ   CX, $0x09
+	JGE    mul_9
+	CMPQ   CX, $0x04
+	JGE    mul_4
+	CMPQ   CX, $0x02
+	JGE    mul_2
+	CMPQ   CX, $0x01
+	JEQ    op1
+	JMP    op0
 
-op8:
+mul_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+mul_4:
+	CMPQ CX, $0x06
+	JGE  mul_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+mul_6:
+	CMPQ CX, $0x07
+	JGE  mul_7
+	JMP  op6
+
+mul_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+mul_9:
+	CMPQ CX, $0x0d
+	JGE  mul_13
+	CMPQ CX, $0x0b
+	JGE  mul_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+mul_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+mul_13:
+	CMPQ CX, $0x0f
+	JGE  mul_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+mul_15:
+	CMPQ CX, $0x10
+	JGE  mul_16
+	JMP  op15
+
+mul_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op9:
 	// div
 	MOVQ   -40(AX), DX
 	MOVQ   (R9)(DX*8), DX
@@ -232,9 +752,72 @@ op8:
 	VDIVPD 160(DX), Y5, Y5
 	VDIVPD 192(DX), Y6, Y6
 	VDIVPD 224(DX), Y7, Y7
-	JMP    next
+	MOVQ   (AX), CX
+	ADDQ   $0x38, AX
+	CMPQ   CX, $0x09
+	JGE    div_9
+	CMPQ   CX, $0x04
+	JGE    div_4
+	CMPQ   CX, $0x02
+	JGE    div_2
+	CMPQ   CX, $0x01
+	JEQ    op1
+	JMP    op0
 
-op9:
+div_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+div_4:
+	CMPQ CX, $0x06
+	JGE  div_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+div_6:
+	CMPQ CX, $0x07
+	JGE  div_7
+	JMP  op6
+
+div_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+div_9:
+	CMPQ CX, $0x0d
+	JGE  div_13
+	CMPQ CX, $0x0b
+	JGE  div_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+div_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+div_13:
+	CMPQ CX, $0x0f
+	JGE  div_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+div_15:
+	CMPQ CX, $0x10
+	JGE  div_16
+	JMP  op15
+
+div_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op10:
 	// divInto
 	MOVQ    -40(AX), DX
 	MOVQ    (R9)(DX*8), DX
@@ -255,9 +838,72 @@ op9:
 	VDIVPD  Y6, Y8, Y6
 	VMOVUPD 224(DX), Y8
 	VDIVPD  Y7, Y8, Y7
-	JMP     next
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     divInto_9
+	CMPQ    CX, $0x04
+	JGE     divInto_4
+	CMPQ    CX, $0x02
+	JGE     divInto_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
 
-op10:
+divInto_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+divInto_4:
+	CMPQ CX, $0x06
+	JGE  divInto_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+divInto_6:
+	CMPQ CX, $0x07
+	JGE  divInto_7
+	JMP  op6
+
+divInto_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+divInto_9:
+	CMPQ CX, $0x0d
+	JGE  divInto_13
+	CMPQ CX, $0x0b
+	JGE  divInto_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+divInto_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+divInto_13:
+	CMPQ CX, $0x0f
+	JGE  divInto_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+divInto_15:
+	CMPQ CX, $0x10
+	JGE  divInto_16
+	JMP  op15
+
+divInto_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op11:
 	// sqrt
 	VSQRTPD Y0, Y0
 	VSQRTPD Y1, Y1
@@ -267,9 +913,72 @@ op10:
 	VSQRTPD Y5, Y5
 	VSQRTPD Y6, Y6
 	VSQRTPD Y7, Y7
-	JMP     next
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     sqrt_9
+	CMPQ    CX, $0x04
+	JGE     sqrt_4
+	CMPQ    CX, $0x02
+	JGE     sqrt_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
 
-op11:
+sqrt_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+sqrt_4:
+	CMPQ CX, $0x06
+	JGE  sqrt_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+sqrt_6:
+	CMPQ CX, $0x07
+	JGE  sqrt_7
+	JMP  op6
+
+sqrt_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+sqrt_9:
+	CMPQ CX, $0x0d
+	JGE  sqrt_13
+	CMPQ CX, $0x0b
+	JGE  sqrt_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+sqrt_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+sqrt_13:
+	CMPQ CX, $0x0f
+	JGE  sqrt_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+sqrt_15:
+	CMPQ CX, $0x10
+	JGE  sqrt_16
+	JMP  op15
+
+sqrt_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op12:
 	// sum3
 	MOVQ        -40(AX), DX
 	MOVQ        (R9)(DX*8), DX
@@ -284,30 +993,27 @@ op11:
 	VPCMPEQD    Y7, Y7, Y7
 	VPSLLQ      $0x36, Y7, Y7
 	VPSRLQ      $0x02, Y7, Y7
-	VMOVUPD     (DX), Y1
-	VMOVUPD     (BX), Y0
+	VMOVUPD     (DX), Y0
+	VMOVUPD     (BX), Y1
 	VMOVUPD     (SI), Y2
-	VADDPD      Y2, Y0, Y3
-	VSUBPD      Y0, Y3, Y4
-	VSUBPD      Y4, Y3, Y5
-	VFMSUB132PD Y7, Y4, Y2
-	VFMSUB132PD Y7, Y5, Y0
-	VFMADD132PD Y7, Y0, Y2
-	VMOVAPD     Y3, Y0
-	VADDPD      Y0, Y1, Y3
+	VADDPD      Y2, Y1, Y3
 	VSUBPD      Y1, Y3, Y4
 	VSUBPD      Y4, Y3, Y5
-	VFMSUB132PD Y7, Y4, Y0
-	VFMSUB132PD Y7, Y5, Y1
-	VFMADD132PD Y7, Y1, Y0
-	VMOVAPD     Y3, Y1
-	VADDPD      Y2, Y0, Y3
-	VSUBPD      Y0, Y3, Y4
-	VSUBPD      Y4, Y3, Y5
 	VFMSUB132PD Y7, Y4, Y2
+	VFMSUB132PD Y7, Y5, Y1
+	VFMADD132PD Y7, Y1, Y2
+	VADDPD      Y3, Y0, Y1
+	VSUBPD      Y0, Y1, Y4
+	VSUBPD      Y4, Y1, Y5
+	VFMSUB132PD Y7, Y4, Y3
 	VFMSUB132PD Y7, Y5, Y0
-	VFMADD132PD Y7, Y0, Y2
-	VMOVAPD     Y3, Y0
+	VFMADD132PD Y7, Y0, Y3
+	VADDPD      Y2, Y3, Y0
+	VSUBPD      Y3, Y0, Y4
+	VSUBPD      Y4, Y0, Y5
+	VFMSUB132PD Y7, Y4, Y2
+	VFMSUB132PD Y7, Y5, Y3
+	VFMADD132PD Y7, Y3, Y2
 	VXORPD      Y3, Y3, Y3
 	VCMPPD      $0x04, Y3, Y2, Y4
 	VXORPD      Y0, Y2, Y5
@@ -322,30 +1028,27 @@ op11:
 	VPAND       Y2, Y5, Y5
 	VPADDQ      Y5, Y0, Y0
 	VADDPD      Y0, Y1, Y0
-	VMOVUPD     32(DX), Y2
-	VMOVUPD     32(BX), Y1
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     32(BX), Y2
 	VMOVUPD     32(SI), Y3
-	VADDPD      Y3, Y1, Y4
-	VSUBPD      Y1, Y4, Y5
-	VSUBPD      Y5, Y4, Y6
-	VFMSUB132PD Y7, Y5, Y3
-	VFMSUB132PD Y7, Y6, Y1
-	VFMADD132PD Y7, Y1, Y3
-	VMOVAPD     Y4, Y1
-	VADDPD      Y1, Y2, Y4
+	VADDPD      Y3, Y2, Y4
 	VSUBPD      Y2, Y4, Y5
 	VSUBPD      Y5, Y4, Y6
-	VFMSUB132PD Y7, Y5, Y1
-	VFMSUB132PD Y7, Y6, Y2
-	VFMADD132PD Y7, Y2, Y1
-	VMOVAPD     Y4, Y2
-	VADDPD      Y3, Y1, Y4
-	VSUBPD      Y1, Y4, Y5
-	VSUBPD      Y5, Y4, Y6
 	VFMSUB132PD Y7, Y5, Y3
+	VFMSUB132PD Y7, Y6, Y2
+	VFMADD132PD Y7, Y2, Y3
+	VADDPD      Y4, Y1, Y2
+	VSUBPD      Y1, Y2, Y5
+	VSUBPD      Y5, Y2, Y6
+	VFMSUB132PD Y7, Y5, Y4
 	VFMSUB132PD Y7, Y6, Y1
-	VFMADD132PD Y7, Y1, Y3
-	VMOVAPD     Y4, Y1
+	VFMADD132PD Y7, Y1, Y4
+	VADDPD      Y3, Y4, Y1
+	VSUBPD      Y4, Y1, Y5
+	VSUBPD      Y5, Y1, Y6
+	VFMSUB132PD Y7, Y5, Y3
+	VFMSUB132PD Y7, Y6, Y4
+	VFMADD132PD Y7, Y4, Y3
 	VXORPD      Y4, Y4, Y4
 	VCMPPD      $0x04, Y4, Y3, Y5
 	VXORPD      Y1, Y3, Y6
@@ -360,30 +1063,27 @@ op11:
 	VPAND       Y3, Y6, Y6
 	VPADDQ      Y6, Y1, Y1
 	VADDPD      Y1, Y2, Y1
-	VMOVUPD     64(DX), Y3
-	VMOVUPD     64(BX), Y2
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     64(BX), Y3
 	VMOVUPD     64(SI), Y4
-	VADDPD      Y4, Y2, Y5
-	VSUBPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y5, Y8
-	VFMSUB132PD Y7, Y6, Y4
-	VFMSUB132PD Y7, Y8, Y2
-	VFMADD132PD Y7, Y2, Y4
-	VMOVAPD     Y5, Y2
-	VADDPD      Y2, Y3, Y5
+	VADDPD      Y4, Y3, Y5
 	VSUBPD      Y3, Y5, Y6
 	VSUBPD      Y6, Y5, Y8
-	VFMSUB132PD Y7, Y6, Y2
-	VFMSUB132PD Y7, Y8, Y3
-	VFMADD132PD Y7, Y3, Y2
-	VMOVAPD     Y5, Y3
-	VADDPD      Y4, Y2, Y5
-	VSUBPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y5, Y8
 	VFMSUB132PD Y7, Y6, Y4
+	VFMSUB132PD Y7, Y8, Y3
+	VFMADD132PD Y7, Y3, Y4
+	VADDPD      Y5, Y2, Y3
+	VSUBPD      Y2, Y3, Y6
+	VSUBPD      Y6, Y3, Y8
+	VFMSUB132PD Y7, Y6, Y5
 	VFMSUB132PD Y7, Y8, Y2
-	VFMADD132PD Y7, Y2, Y4
-	VMOVAPD     Y5, Y2
+	VFMADD132PD Y7, Y2, Y5
+	VADDPD      Y4, Y5, Y2
+	VSUBPD      Y5, Y2, Y6
+	VSUBPD      Y6, Y2, Y8
+	VFMSUB132PD Y7, Y6, Y4
+	VFMSUB132PD Y7, Y8, Y5
+	VFMADD132PD Y7, Y5, Y4
 	VXORPD      Y5, Y5, Y5
 	VCMPPD      $0x04, Y5, Y4, Y6
 	VXORPD      Y2, Y4, Y8
@@ -398,30 +1098,27 @@ op11:
 	VPAND       Y4, Y8, Y8
 	VPADDQ      Y8, Y2, Y2
 	VADDPD      Y2, Y3, Y2
-	VMOVUPD     96(DX), Y4
-	VMOVUPD     96(BX), Y3
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     96(BX), Y4
 	VMOVUPD     96(SI), Y5
-	VADDPD      Y5, Y3, Y6
-	VSUBPD      Y3, Y6, Y8
-	VSUBPD      Y8, Y6, Y9
-	VFMSUB132PD Y7, Y8, Y5
-	VFMSUB132PD Y7, Y9, Y3
-	VFMADD132PD Y7, Y3, Y5
-	VMOVAPD     Y6, Y3
-	VADDPD      Y3, Y4, Y6
+	VADDPD      Y5, Y4, Y6
 	VSUBPD      Y4, Y6, Y8
 	VSUBPD      Y8, Y6, Y9
-	VFMSUB132PD Y7, Y8, Y3
-	VFMSUB132PD Y7, Y9, Y4
-	VFMADD132PD Y7, Y4, Y3
-	VMOVAPD     Y6, Y4
-	VADDPD      Y5, Y3, Y6
-	VSUBPD      Y3, Y6, Y8
-	VSUBPD      Y8, Y6, Y9
 	VFMSUB132PD Y7, Y8, Y5
+	VFMSUB132PD Y7, Y9, Y4
+	VFMADD132PD Y7, Y4, Y5
+	VADDPD      Y6, Y3, Y4
+	VSUBPD      Y3, Y4, Y8
+	VSUBPD      Y8, Y4, Y9
+	VFMSUB132PD Y7, Y8, Y6
 	VFMSUB132PD Y7, Y9, Y3
-	VFMADD132PD Y7, Y3, Y5
-	VMOVAPD     Y6, Y3
+	VFMADD132PD Y7, Y3, Y6
+	VADDPD      Y5, Y6, Y3
+	VSUBPD      Y6, Y3, Y8
+	VSUBPD      Y8, Y3, Y9
+	VFMSUB132PD Y7, Y8, Y5
+	VFMSUB132PD Y7, Y9, Y6
+	VFMADD132PD Y7, Y6, Y5
 	VXORPD      Y6, Y6, Y6
 	VCMPPD      $0x04, Y6, Y5, Y8
 	VXORPD      Y3, Y5, Y9
@@ -436,30 +1133,27 @@ op11:
 	VPAND       Y5, Y9, Y9
 	VPADDQ      Y9, Y3, Y3
 	VADDPD      Y3, Y4, Y3
-	VMOVUPD     128(DX), Y5
-	VMOVUPD     128(BX), Y4
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     128(BX), Y5
 	VMOVUPD     128(SI), Y6
-	VADDPD      Y6, Y4, Y8
-	VSUBPD      Y4, Y8, Y9
-	VSUBPD      Y9, Y8, Y10
-	VFMSUB132PD Y7, Y9, Y6
-	VFMSUB132PD Y7, Y10, Y4
-	VFMADD132PD Y7, Y4, Y6
-	VMOVAPD     Y8, Y4
-	VADDPD      Y4, Y5, Y8
+	VADDPD      Y6, Y5, Y8
 	VSUBPD      Y5, Y8, Y9
 	VSUBPD      Y9, Y8, Y10
-	VFMSUB132PD Y7, Y9, Y4
-	VFMSUB132PD Y7, Y10, Y5
-	VFMADD132PD Y7, Y5, Y4
-	VMOVAPD     Y8, Y5
-	VADDPD      Y6, Y4, Y8
-	VSUBPD      Y4, Y8, Y9
-	VSUBPD      Y9, Y8, Y10
 	VFMSUB132PD Y7, Y9, Y6
+	VFMSUB132PD Y7, Y10, Y5
+	VFMADD132PD Y7, Y5, Y6
+	VADDPD      Y8, Y4, Y5
+	VSUBPD      Y4, Y5, Y9
+	VSUBPD      Y9, Y5, Y10
+	VFMSUB132PD Y7, Y9, Y8
 	VFMSUB132PD Y7, Y10, Y4
-	VFMADD132PD Y7, Y4, Y6
-	VMOVAPD     Y8, Y4
+	VFMADD132PD Y7, Y4, Y8
+	VADDPD      Y6, Y8, Y4
+	VSUBPD      Y8, Y4, Y9
+	VSUBPD      Y9, Y4, Y10
+	VFMSUB132PD Y7, Y9, Y6
+	VFMSUB132PD Y7, Y10, Y8
+	VFMADD132PD Y7, Y8, Y6
 	VXORPD      Y8, Y8, Y8
 	VCMPPD      $0x04, Y8, Y6, Y9
 	VXORPD      Y4, Y6, Y10
@@ -474,30 +1168,27 @@ op11:
 	VPAND       Y6, Y10, Y10
 	VPADDQ      Y10, Y4, Y4
 	VADDPD      Y4, Y5, Y4
-	VMOVUPD     160(DX), Y6
-	VMOVUPD     160(BX), Y5
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     160(BX), Y6
 	VMOVUPD     160(SI), Y8
-	VADDPD      Y8, Y5, Y9
-	VSUBPD      Y5, Y9, Y10
-	VSUBPD      Y10, Y9, Y11
-	VFMSUB132PD Y7, Y10, Y8
-	VFMSUB132PD Y7, Y11, Y5
-	VFMADD132PD Y7, Y5, Y8
-	VMOVAPD     Y9, Y5
-	VADDPD      Y5, Y6, Y9
+	VADDPD      Y8, Y6, Y9
 	VSUBPD      Y6, Y9, Y10
 	VSUBPD      Y10, Y9, Y11
-	VFMSUB132PD Y7, Y10, Y5
-	VFMSUB132PD Y7, Y11, Y6
-	VFMADD132PD Y7, Y6, Y5
-	VMOVAPD     Y9, Y6
-	VADDPD      Y8, Y5, Y9
-	VSUBPD      Y5, Y9, Y10
-	VSUBPD      Y10, Y9, Y11
 	VFMSUB132PD Y7, Y10, Y8
+	VFMSUB132PD Y7, Y11, Y6
+	VFMADD132PD Y7, Y6, Y8
+	VADDPD      Y9, Y5, Y6
+	VSUBPD      Y5, Y6, Y10
+	VSUBPD      Y10, Y6, Y11
+	VFMSUB132PD Y7, Y10, Y9
 	VFMSUB132PD Y7, Y11, Y5
-	VFMADD132PD Y7, Y5, Y8
-	VMOVAPD     Y9, Y5
+	VFMADD132PD Y7, Y5, Y9
+	VADDPD      Y8, Y9, Y5
+	VSUBPD      Y9, Y5, Y10
+	VSUBPD      Y10, Y5, Y11
+	VFMSUB132PD Y7, Y10, Y8
+	VFMSUB132PD Y7, Y11, Y9
+	VFMADD132PD Y7, Y9, Y8
 	VXORPD      Y9, Y9, Y9
 	VCMPPD      $0x04, Y9, Y8, Y10
 	VXORPD      Y5, Y8, Y11
@@ -512,30 +1203,27 @@ op11:
 	VPAND       Y8, Y11, Y11
 	VPADDQ      Y11, Y5, Y5
 	VADDPD      Y5, Y6, Y5
-	VMOVUPD     192(DX), Y8
-	VMOVUPD     192(BX), Y6
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     192(BX), Y8
 	VMOVUPD     192(SI), Y9
-	VADDPD      Y9, Y6, Y10
-	VSUBPD      Y6, Y10, Y11
-	VSUBPD      Y11, Y10, Y12
-	VFMSUB132PD Y7, Y11, Y9
-	VFMSUB132PD Y7, Y12, Y6
-	VFMADD132PD Y7, Y6, Y9
-	VMOVAPD     Y10, Y6
-	VADDPD      Y6, Y8, Y10
+	VADDPD      Y9, Y8, Y10
 	VSUBPD      Y8, Y10, Y11
 	VSUBPD      Y11, Y10, Y12
-	VFMSUB132PD Y7, Y11, Y6
-	VFMSUB132PD Y7, Y12, Y8
-	VFMADD132PD Y7, Y8, Y6
-	VMOVAPD     Y10, Y8
-	VADDPD      Y9, Y6, Y10
-	VSUBPD      Y6, Y10, Y11
-	VSUBPD      Y11, Y10, Y12
 	VFMSUB132PD Y7, Y11, Y9
+	VFMSUB132PD Y7, Y12, Y8
+	VFMADD132PD Y7, Y8, Y9
+	VADDPD      Y10, Y6, Y8
+	VSUBPD      Y6, Y8, Y11
+	VSUBPD      Y11, Y8, Y12
+	VFMSUB132PD Y7, Y11, Y10
 	VFMSUB132PD Y7, Y12, Y6
-	VFMADD132PD Y7, Y6, Y9
-	VMOVAPD     Y10, Y6
+	VFMADD132PD Y7, Y6, Y10
+	VADDPD      Y9, Y10, Y6
+	VSUBPD      Y10, Y6, Y11
+	VSUBPD      Y11, Y6, Y12
+	VFMSUB132PD Y7, Y11, Y9
+	VFMSUB132PD Y7, Y12, Y10
+	VFMADD132PD Y7, Y10, Y9
 	VXORPD      Y10, Y10, Y10
 	VCMPPD      $0x04, Y10, Y9, Y11
 	VXORPD      Y6, Y9, Y12
@@ -550,30 +1238,27 @@ op11:
 	VPAND       Y9, Y12, Y12
 	VPADDQ      Y12, Y6, Y6
 	VADDPD      Y6, Y8, Y6
-	VMOVUPD     224(DX), Y8
-	VMOVUPD     224(BX), Y9
+	VMOVUPD     224(DX), Y9
+	VMOVUPD     224(BX), Y8
 	VMOVUPD     224(SI), Y10
-	VADDPD      Y10, Y9, Y11
-	VSUBPD      Y9, Y11, Y12
-	VSUBPD      Y12, Y11, Y13
-	VFMSUB132PD Y7, Y12, Y10
-	VFMSUB132PD Y7, Y13, Y9
-	VFMADD132PD Y7, Y9, Y10
-	VMOVAPD     Y11, Y9
-	VADDPD      Y9, Y8, Y11
+	VADDPD      Y10, Y8, Y11
 	VSUBPD      Y8, Y11, Y12
 	VSUBPD      Y12, Y11, Y13
-	VFMSUB132PD Y7, Y12, Y9
-	VFMSUB132PD Y7, Y13, Y8
-	VFMADD132PD Y7, Y8, Y9
-	VMOVAPD     Y11, Y8
-	VADDPD      Y10, Y9, Y11
-	VSUBPD      Y9, Y11, Y12
-	VSUBPD      Y12, Y11, Y13
 	VFMSUB132PD Y7, Y12, Y10
+	VFMSUB132PD Y7, Y13, Y8
+	VFMADD132PD Y7, Y8, Y10
+	VADDPD      Y11, Y9, Y8
+	VSUBPD      Y9, Y8, Y12
+	VSUBPD      Y12, Y8, Y13
+	VFMSUB132PD Y7, Y12, Y11
 	VFMSUB132PD Y7, Y13, Y9
-	VFMADD132PD Y7, Y9, Y10
-	VMOVAPD     Y11, Y9
+	VFMADD132PD Y7, Y9, Y11
+	VADDPD      Y10, Y11, Y9
+	VSUBPD      Y11, Y9, Y12
+	VSUBPD      Y12, Y9, Y13
+	VFMSUB132PD Y7, Y12, Y10
+	VFMSUB132PD Y7, Y13, Y11
+	VFMADD132PD Y7, Y11, Y10
 	VXORPD      Y7, Y7, Y7
 	VCMPPD      $0x04, Y7, Y10, Y11
 	VXORPD      Y9, Y10, Y12
@@ -588,9 +1273,72 @@ op11:
 	VPAND       Y10, Y12, Y12
 	VPADDQ      Y12, Y9, Y7
 	VADDPD      Y7, Y8, Y7
-	JMP         next
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x09
+	JGE         sum3_9
+	CMPQ        CX, $0x04
+	JGE         sum3_4
+	CMPQ        CX, $0x02
+	JGE         sum3_2
+	CMPQ        CX, $0x01
+	JEQ         op1
+	JMP         op0
 
-op12:
+sum3_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+sum3_4:
+	CMPQ CX, $0x06
+	JGE  sum3_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+sum3_6:
+	CMPQ CX, $0x07
+	JGE  sum3_7
+	JMP  op6
+
+sum3_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+sum3_9:
+	CMPQ CX, $0x0d
+	JGE  sum3_13
+	CMPQ CX, $0x0b
+	JGE  sum3_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+sum3_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+sum3_13:
+	CMPQ CX, $0x0f
+	JGE  sum3_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+sum3_15:
+	CMPQ CX, $0x10
+	JGE  sum3_16
+	JMP  op15
+
+sum3_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op13:
 	// squares3
 	MOVQ        -40(AX), DX
 	MOVQ        (R9)(DX*8), DX
@@ -605,33 +1353,30 @@ op12:
 	VPCMPEQD    Y7, Y7, Y7
 	VPSLLQ      $0x36, Y7, Y7
 	VPSRLQ      $0x02, Y7, Y7
-	VMOVUPD     (DX), Y1
-	VMOVUPD     (BX), Y0
-	VMOVUPD     (SI), Y2
-	VMULPD      Y1, Y1, Y1
+	VMOVUPD     (DX), Y0
 	VMULPD      Y0, Y0, Y0
+	VMOVUPD     (BX), Y1
+	VMULPD      Y1, Y1, Y1
+	VMOVUPD     (SI), Y2
 	VMULPD      Y2, Y2, Y2
-	VADDPD      Y2, Y0, Y3
-	VSUBPD      Y0, Y3, Y4
-	VSUBPD      Y4, Y3, Y5
-	VFMSUB132PD Y7, Y4, Y2
-	VFMSUB132PD Y7, Y5, Y0
-	VFMADD132PD Y7, Y0, Y2
-	VMOVAPD     Y3, Y0
-	VADDPD      Y0, Y1, Y3
+	VADDPD      Y2, Y1, Y3
 	VSUBPD      Y1, Y3, Y4
 	VSUBPD      Y4, Y3, Y5
-	VFMSUB132PD Y7, Y4, Y0
-	VFMSUB132PD Y7, Y5, Y1
-	VFMADD132PD Y7, Y1, Y0
-	VMOVAPD     Y3, Y1
-	VADDPD      Y2, Y0, Y3
-	VSUBPD      Y0, Y3, Y4
-	VSUBPD      Y4, Y3, Y5
 	VFMSUB132PD Y7, Y4, Y2
+	VFMSUB132PD Y7, Y5, Y1
+	VFMADD132PD Y7, Y1, Y2
+	VADDPD      Y3, Y0, Y1
+	VSUBPD      Y0, Y1, Y4
+	VSUBPD      Y4, Y1, Y5
+	VFMSUB132PD Y7, Y4, Y3
 	VFMSUB132PD Y7, Y5, Y0
-	VFMADD132PD Y7, Y0, Y2
-	VMOVAPD     Y3, Y0
+	VFMADD132PD Y7, Y0, Y3
+	VADDPD      Y2, Y3, Y0
+	VSUBPD      Y3, Y0, Y4
+	VSUBPD      Y4, Y0, Y5
+	VFMSUB132PD Y7, Y4, Y2
+	VFMSUB132PD Y7, Y5, Y3
+	VFMADD132PD Y7, Y3, Y2
 	VXORPD      Y3, Y3, Y3
 	VCMPPD      $0x04, Y3, Y2, Y4
 	VXORPD      Y0, Y2, Y5
@@ -646,33 +1391,30 @@ op12:
 	VPAND       Y2, Y5, Y5
 	VPADDQ      Y5, Y0, Y0
 	VADDPD      Y0, Y1, Y0
-	VMOVUPD     32(DX), Y2
-	VMOVUPD     32(BX), Y1
-	VMOVUPD     32(SI), Y3
-	VMULPD      Y2, Y2, Y2
+	VMOVUPD     32(DX), Y1
 	VMULPD      Y1, Y1, Y1
+	VMOVUPD     32(BX), Y2
+	VMULPD      Y2, Y2, Y2
+	VMOVUPD     32(SI), Y3
 	VMULPD      Y3, Y3, Y3
-	VADDPD      Y3, Y1, Y4
-	VSUBPD      Y1, Y4, Y5
-	VSUBPD      Y5, Y4, Y6
-	VFMSUB132PD Y7, Y5, Y3
-	VFMSUB132PD Y7, Y6, Y1
-	VFMADD132PD Y7, Y1, Y3
-	VMOVAPD     Y4, Y1
-	VADDPD      Y1, Y2, Y4
+	VADDPD      Y3, Y2, Y4
 	VSUBPD      Y2, Y4, Y5
 	VSUBPD      Y5, Y4, Y6
-	VFMSUB132PD Y7, Y5, Y1
-	VFMSUB132PD Y7, Y6, Y2
-	VFMADD132PD Y7, Y2, Y1
-	VMOVAPD     Y4, Y2
-	VADDPD      Y3, Y1, Y4
-	VSUBPD      Y1, Y4, Y5
-	VSUBPD      Y5, Y4, Y6
 	VFMSUB132PD Y7, Y5, Y3
+	VFMSUB132PD Y7, Y6, Y2
+	VFMADD132PD Y7, Y2, Y3
+	VADDPD      Y4, Y1, Y2
+	VSUBPD      Y1, Y2, Y5
+	VSUBPD      Y5, Y2, Y6
+	VFMSUB132PD Y7, Y5, Y4
 	VFMSUB132PD Y7, Y6, Y1
-	VFMADD132PD Y7, Y1, Y3
-	VMOVAPD     Y4, Y1
+	VFMADD132PD Y7, Y1, Y4
+	VADDPD      Y3, Y4, Y1
+	VSUBPD      Y4, Y1, Y5
+	VSUBPD      Y5, Y1, Y6
+	VFMSUB132PD Y7, Y5, Y3
+	VFMSUB132PD Y7, Y6, Y4
+	VFMADD132PD Y7, Y4, Y3
 	VXORPD      Y4, Y4, Y4
 	VCMPPD      $0x04, Y4, Y3, Y5
 	VXORPD      Y1, Y3, Y6
@@ -687,33 +1429,30 @@ op12:
 	VPAND       Y3, Y6, Y6
 	VPADDQ      Y6, Y1, Y1
 	VADDPD      Y1, Y2, Y1
-	VMOVUPD     64(DX), Y3
-	VMOVUPD     64(BX), Y2
-	VMOVUPD     64(SI), Y4
-	VMULPD      Y3, Y3, Y3
+	VMOVUPD     64(DX), Y2
 	VMULPD      Y2, Y2, Y2
+	VMOVUPD     64(BX), Y3
+	VMULPD      Y3, Y3, Y3
+	VMOVUPD     64(SI), Y4
 	VMULPD      Y4, Y4, Y4
-	VADDPD      Y4, Y2, Y5
-	VSUBPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y5, Y8
-	VFMSUB132PD Y7, Y6, Y4
-	VFMSUB132PD Y7, Y8, Y2
-	VFMADD132PD Y7, Y2, Y4
-	VMOVAPD     Y5, Y2
-	VADDPD      Y2, Y3, Y5
+	VADDPD      Y4, Y3, Y5
 	VSUBPD      Y3, Y5, Y6
 	VSUBPD      Y6, Y5, Y8
-	VFMSUB132PD Y7, Y6, Y2
-	VFMSUB132PD Y7, Y8, Y3
-	VFMADD132PD Y7, Y3, Y2
-	VMOVAPD     Y5, Y3
-	VADDPD      Y4, Y2, Y5
-	VSUBPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y5, Y8
 	VFMSUB132PD Y7, Y6, Y4
+	VFMSUB132PD Y7, Y8, Y3
+	VFMADD132PD Y7, Y3, Y4
+	VADDPD      Y5, Y2, Y3
+	VSUBPD      Y2, Y3, Y6
+	VSUBPD      Y6, Y3, Y8
+	VFMSUB132PD Y7, Y6, Y5
 	VFMSUB132PD Y7, Y8, Y2
-	VFMADD132PD Y7, Y2, Y4
-	VMOVAPD     Y5, Y2
+	VFMADD132PD Y7, Y2, Y5
+	VADDPD      Y4, Y5, Y2
+	VSUBPD      Y5, Y2, Y6
+	VSUBPD      Y6, Y2, Y8
+	VFMSUB132PD Y7, Y6, Y4
+	VFMSUB132PD Y7, Y8, Y5
+	VFMADD132PD Y7, Y5, Y4
 	VXORPD      Y5, Y5, Y5
 	VCMPPD      $0x04, Y5, Y4, Y6
 	VXORPD      Y2, Y4, Y8
@@ -728,33 +1467,30 @@ op12:
 	VPAND       Y4, Y8, Y8
 	VPADDQ      Y8, Y2, Y2
 	VADDPD      Y2, Y3, Y2
-	VMOVUPD     96(DX), Y4
-	VMOVUPD     96(BX), Y3
-	VMOVUPD     96(SI), Y5
-	VMULPD      Y4, Y4, Y4
+	VMOVUPD     96(DX), Y3
 	VMULPD      Y3, Y3, Y3
+	VMOVUPD     96(BX), Y4
+	VMULPD      Y4, Y4, Y4
+	VMOVUPD     96(SI), Y5
 	VMULPD      Y5, Y5, Y5
-	VADDPD      Y5, Y3, Y6
-	VSUBPD      Y3, Y6, Y8
-	VSUBPD      Y8, Y6, Y9
-	VFMSUB132PD Y7, Y8, Y5
-	VFMSUB132PD Y7, Y9, Y3
-	VFMADD132PD Y7, Y3, Y5
-	VMOVAPD     Y6, Y3
-	VADDPD      Y3, Y4, Y6
+	VADDPD      Y5, Y4, Y6
 	VSUBPD      Y4, Y6, Y8
 	VSUBPD      Y8, Y6, Y9
-	VFMSUB132PD Y7, Y8, Y3
-	VFMSUB132PD Y7, Y9, Y4
-	VFMADD132PD Y7, Y4, Y3
-	VMOVAPD     Y6, Y4
-	VADDPD      Y5, Y3, Y6
-	VSUBPD      Y3, Y6, Y8
-	VSUBPD      Y8, Y6, Y9
 	VFMSUB132PD Y7, Y8, Y5
+	VFMSUB132PD Y7, Y9, Y4
+	VFMADD132PD Y7, Y4, Y5
+	VADDPD      Y6, Y3, Y4
+	VSUBPD      Y3, Y4, Y8
+	VSUBPD      Y8, Y4, Y9
+	VFMSUB132PD Y7, Y8, Y6
 	VFMSUB132PD Y7, Y9, Y3
-	VFMADD132PD Y7, Y3, Y5
-	VMOVAPD     Y6, Y3
+	VFMADD132PD Y7, Y3, Y6
+	VADDPD      Y5, Y6, Y3
+	VSUBPD      Y6, Y3, Y8
+	VSUBPD      Y8, Y3, Y9
+	VFMSUB132PD Y7, Y8, Y5
+	VFMSUB132PD Y7, Y9, Y6
+	VFMADD132PD Y7, Y6, Y5
 	VXORPD      Y6, Y6, Y6
 	VCMPPD      $0x04, Y6, Y5, Y8
 	VXORPD      Y3, Y5, Y9
@@ -769,33 +1505,30 @@ op12:
 	VPAND       Y5, Y9, Y9
 	VPADDQ      Y9, Y3, Y3
 	VADDPD      Y3, Y4, Y3
-	VMOVUPD     128(DX), Y5
-	VMOVUPD     128(BX), Y4
-	VMOVUPD     128(SI), Y6
-	VMULPD      Y5, Y5, Y5
+	VMOVUPD     128(DX), Y4
 	VMULPD      Y4, Y4, Y4
+	VMOVUPD     128(BX), Y5
+	VMULPD      Y5, Y5, Y5
+	VMOVUPD     128(SI), Y6
 	VMULPD      Y6, Y6, Y6
-	VADDPD      Y6, Y4, Y8
-	VSUBPD      Y4, Y8, Y9
-	VSUBPD      Y9, Y8, Y10
-	VFMSUB132PD Y7, Y9, Y6
-	VFMSUB132PD Y7, Y10, Y4
-	VFMADD132PD Y7, Y4, Y6
-	VMOVAPD     Y8, Y4
-	VADDPD      Y4, Y5, Y8
+	VADDPD      Y6, Y5, Y8
 	VSUBPD      Y5, Y8, Y9
 	VSUBPD      Y9, Y8, Y10
-	VFMSUB132PD Y7, Y9, Y4
-	VFMSUB132PD Y7, Y10, Y5
-	VFMADD132PD Y7, Y5, Y4
-	VMOVAPD     Y8, Y5
-	VADDPD      Y6, Y4, Y8
-	VSUBPD      Y4, Y8, Y9
-	VSUBPD      Y9, Y8, Y10
 	VFMSUB132PD Y7, Y9, Y6
+	VFMSUB132PD Y7, Y10, Y5
+	VFMADD132PD Y7, Y5, Y6
+	VADDPD      Y8, Y4, Y5
+	VSUBPD      Y4, Y5, Y9
+	VSUBPD      Y9, Y5, Y10
+	VFMSUB132PD Y7, Y9, Y8
 	VFMSUB132PD Y7, Y10, Y4
-	VFMADD132PD Y7, Y4, Y6
-	VMOVAPD     Y8, Y4
+	VFMADD132PD Y7, Y4, Y8
+	VADDPD      Y6, Y8, Y4
+	VSUBPD      Y8, Y4, Y9
+	VSUBPD      Y9, Y4, Y10
+	VFMSUB132PD Y7, Y9, Y6
+	VFMSUB132PD Y7, Y10, Y8
+	VFMADD132PD Y7, Y8, Y6
 	VXORPD      Y8, Y8, Y8
 	VCMPPD      $0x04, Y8, Y6, Y9
 	VXORPD      Y4, Y6, Y10
@@ -810,33 +1543,30 @@ op12:
 	VPAND       Y6, Y10, Y10
 	VPADDQ      Y10, Y4, Y4
 	VADDPD      Y4, Y5, Y4
-	VMOVUPD     160(DX), Y6
-	VMOVUPD     160(BX), Y5
-	VMOVUPD     160(SI), Y8
-	VMULPD      Y6, Y6, Y6
+	VMOVUPD     160(DX), Y5
 	VMULPD      Y5, Y5, Y5
+	VMOVUPD     160(BX), Y6
+	VMULPD      Y6, Y6, Y6
+	VMOVUPD     160(SI), Y8
 	VMULPD      Y8, Y8, Y8
-	VADDPD      Y8, Y5, Y9
-	VSUBPD      Y5, Y9, Y10
-	VSUBPD      Y10, Y9, Y11
-	VFMSUB132PD Y7, Y10, Y8
-	VFMSUB132PD Y7, Y11, Y5
-	VFMADD132PD Y7, Y5, Y8
-	VMOVAPD     Y9, Y5
-	VADDPD      Y5, Y6, Y9
+	VADDPD      Y8, Y6, Y9
 	VSUBPD      Y6, Y9, Y10
 	VSUBPD      Y10, Y9, Y11
-	VFMSUB132PD Y7, Y10, Y5
-	VFMSUB132PD Y7, Y11, Y6
-	VFMADD132PD Y7, Y6, Y5
-	VMOVAPD     Y9, Y6
-	VADDPD      Y8, Y5, Y9
-	VSUBPD      Y5, Y9, Y10
-	VSUBPD      Y10, Y9, Y11
 	VFMSUB132PD Y7, Y10, Y8
+	VFMSUB132PD Y7, Y11, Y6
+	VFMADD132PD Y7, Y6, Y8
+	VADDPD      Y9, Y5, Y6
+	VSUBPD      Y5, Y6, Y10
+	VSUBPD      Y10, Y6, Y11
+	VFMSUB132PD Y7, Y10, Y9
 	VFMSUB132PD Y7, Y11, Y5
-	VFMADD132PD Y7, Y5, Y8
-	VMOVAPD     Y9, Y5
+	VFMADD132PD Y7, Y5, Y9
+	VADDPD      Y8, Y9, Y5
+	VSUBPD      Y9, Y5, Y10
+	VSUBPD      Y10, Y5, Y11
+	VFMSUB132PD Y7, Y10, Y8
+	VFMSUB132PD Y7, Y11, Y9
+	VFMADD132PD Y7, Y9, Y8
 	VXORPD      Y9, Y9, Y9
 	VCMPPD      $0x04, Y9, Y8, Y10
 	VXORPD      Y5, Y8, Y11
@@ -851,33 +1581,30 @@ op12:
 	VPAND       Y8, Y11, Y11
 	VPADDQ      Y11, Y5, Y5
 	VADDPD      Y5, Y6, Y5
-	VMOVUPD     192(DX), Y8
-	VMOVUPD     192(BX), Y6
-	VMOVUPD     192(SI), Y9
-	VMULPD      Y8, Y8, Y8
+	VMOVUPD     192(DX), Y6
 	VMULPD      Y6, Y6, Y6
+	VMOVUPD     192(BX), Y8
+	VMULPD      Y8, Y8, Y8
+	VMOVUPD     192(SI), Y9
 	VMULPD      Y9, Y9, Y9
-	VADDPD      Y9, Y6, Y10
-	VSUBPD      Y6, Y10, Y11
-	VSUBPD      Y11, Y10, Y12
-	VFMSUB132PD Y7, Y11, Y9
-	VFMSUB132PD Y7, Y12, Y6
-	VFMADD132PD Y7, Y6, Y9
-	VMOVAPD     Y10, Y6
-	VADDPD      Y6, Y8, Y10
+	VADDPD      Y9, Y8, Y10
 	VSUBPD      Y8, Y10, Y11
 	VSUBPD      Y11, Y10, Y12
-	VFMSUB132PD Y7, Y11, Y6
-	VFMSUB132PD Y7, Y12, Y8
-	VFMADD132PD Y7, Y8, Y6
-	VMOVAPD     Y10, Y8
-	VADDPD      Y9, Y6, Y10
-	VSUBPD      Y6, Y10, Y11
-	VSUBPD      Y11, Y10, Y12
 	VFMSUB132PD Y7, Y11, Y9
+	VFMSUB132PD Y7, Y12, Y8
+	VFMADD132PD Y7, Y8, Y9
+	VADDPD      Y10, Y6, Y8
+	VSUBPD      Y6, Y8, Y11
+	VSUBPD      Y11, Y8, Y12
+	VFMSUB132PD Y7, Y11, Y10
 	VFMSUB132PD Y7, Y12, Y6
-	VFMADD132PD Y7, Y6, Y9
-	VMOVAPD     Y10, Y6
+	VFMADD132PD Y7, Y6, Y10
+	VADDPD      Y9, Y10, Y6
+	VSUBPD      Y10, Y6, Y11
+	VSUBPD      Y11, Y6, Y12
+	VFMSUB132PD Y7, Y11, Y9
+	VFMSUB132PD Y7, Y12, Y10
+	VFMADD132PD Y7, Y10, Y9
 	VXORPD      Y10, Y10, Y10
 	VCMPPD      $0x04, Y10, Y9, Y11
 	VXORPD      Y6, Y9, Y12
@@ -892,33 +1619,30 @@ op12:
 	VPAND       Y9, Y12, Y12
 	VPADDQ      Y12, Y6, Y6
 	VADDPD      Y6, Y8, Y6
-	VMOVUPD     224(DX), Y8
-	VMOVUPD     224(BX), Y9
-	VMOVUPD     224(SI), Y10
-	VMULPD      Y8, Y8, Y8
+	VMOVUPD     224(DX), Y9
 	VMULPD      Y9, Y9, Y9
+	VMOVUPD     224(BX), Y8
+	VMULPD      Y8, Y8, Y8
+	VMOVUPD     224(SI), Y10
 	VMULPD      Y10, Y10, Y10
-	VADDPD      Y10, Y9, Y11
-	VSUBPD      Y9, Y11, Y12
-	VSUBPD      Y12, Y11, Y13
-	VFMSUB132PD Y7, Y12, Y10
-	VFMSUB132PD Y7, Y13, Y9
-	VFMADD132PD Y7, Y9, Y10
-	VMOVAPD     Y11, Y9
-	VADDPD      Y9, Y8, Y11
+	VADDPD      Y10, Y8, Y11
 	VSUBPD      Y8, Y11, Y12
 	VSUBPD      Y12, Y11, Y13
-	VFMSUB132PD Y7, Y12, Y9
-	VFMSUB132PD Y7, Y13, Y8
-	VFMADD132PD Y7, Y8, Y9
-	VMOVAPD     Y11, Y8
-	VADDPD      Y10, Y9, Y11
-	VSUBPD      Y9, Y11, Y12
-	VSUBPD      Y12, Y11, Y13
 	VFMSUB132PD Y7, Y12, Y10
+	VFMSUB132PD Y7, Y13, Y8
+	VFMADD132PD Y7, Y8, Y10
+	VADDPD      Y11, Y9, Y8
+	VSUBPD      Y9, Y8, Y12
+	VSUBPD      Y12, Y8, Y13
+	VFMSUB132PD Y7, Y12, Y11
 	VFMSUB132PD Y7, Y13, Y9
-	VFMADD132PD Y7, Y9, Y10
-	VMOVAPD     Y11, Y9
+	VFMADD132PD Y7, Y9, Y11
+	VADDPD      Y10, Y11, Y9
+	VSUBPD      Y11, Y9, Y12
+	VSUBPD      Y12, Y9, Y13
+	VFMSUB132PD Y7, Y12, Y10
+	VFMSUB132PD Y7, Y13, Y11
+	VFMADD132PD Y7, Y11, Y10
 	VXORPD      Y7, Y7, Y7
 	VCMPPD      $0x04, Y7, Y10, Y11
 	VXORPD      Y9, Y10, Y12
@@ -933,9 +1657,72 @@ op12:
 	VPAND       Y10, Y12, Y12
 	VPADDQ      Y12, Y9, Y7
 	VADDPD      Y7, Y8, Y7
-	JMP         next
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x09
+	JGE         squares3_9
+	CMPQ        CX, $0x04
+	JGE         squares3_4
+	CMPQ        CX, $0x02
+	JGE         squares3_2
+	CMPQ        CX, $0x01
+	JEQ         op1
+	JMP         op0
 
-op13:
+squares3_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+squares3_4:
+	CMPQ CX, $0x06
+	JGE  squares3_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+squares3_6:
+	CMPQ CX, $0x07
+	JGE  squares3_7
+	JMP  op6
+
+squares3_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+squares3_9:
+	CMPQ CX, $0x0d
+	JGE  squares3_13
+	CMPQ CX, $0x0b
+	JGE  squares3_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+squares3_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+squares3_13:
+	CMPQ CX, $0x0f
+	JGE  squares3_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+squares3_15:
+	CMPQ CX, $0x10
+	JGE  squares3_16
+	JMP  op15
+
+squares3_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op14:
 	// column
 	MOVQ        -40(AX), DX
 	MOVQ        (R9)(DX*8), DX
@@ -948,97 +1735,148 @@ op13:
 	VMOVUPD     64(SI), Y10
 	VMOVUPD     96(SI), Y11
 	VMOVUPD     128(SI), Y12
-	VXORPD      Y13, Y13, Y13
-	VPCMPEQD    Y13, Y13, Y13
-	VPSLLQ      $0x36, Y13, Y13
-	VPSRLQ      $0x02, Y13, Y13
-	VMOVUPD     (DX), Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     32(DX), Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     64(DX), Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     96(DX), Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     128(DX), Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     160(DX), Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     192(DX), Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     224(DX), Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     Y8, (SI)
-	VMOVUPD     Y9, 32(SI)
+	VMOVUPD     160(SI), Y13
+	VMOVUPD     192(SI), Y14
+	VXORPD      Y15, Y15, Y15
+	VPCMPEQD    Y15, Y15, Y15
+	VPSLLQ      $0x36, Y15, Y15
+	VPSRLQ      $0x02, Y15, Y15
+	VMOVUPD     (DX), Y16
+	VMOVUPD     32(DX), Y17
+	VADDPD      Y16, Y8, Y18
+	VADDPD      Y17, Y9, Y19
+	VSUBPD      Y8, Y18, Y8
+	VSUBPD      Y9, Y19, Y9
+	VFMSUB132PD Y15, Y8, Y16
+	VFMSUB132PD Y15, Y9, Y17
+	VADDPD      Y16, Y10, Y10
+	VORPD       Y16, Y13, Y13
+	VXORPD      Y14, Y18, Y8
+	VORPD       Y8, Y12, Y12
+	VADDPD      Y17, Y11, Y11
+	VORPD       Y17, Y13, Y13
+	VXORPD      Y14, Y19, Y9
+	VORPD       Y9, Y12, Y12
+	VMOVUPD     64(DX), Y8
+	VMOVUPD     96(DX), Y9
+	VADDPD      Y8, Y18, Y16
+	VADDPD      Y9, Y19, Y17
+	VSUBPD      Y18, Y16, Y18
+	VSUBPD      Y19, Y17, Y19
+	VFMSUB132PD Y15, Y18, Y8
+	VFMSUB132PD Y15, Y19, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y16, Y18
+	VORPD       Y18, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y17, Y19
+	VORPD       Y19, Y12, Y12
+	VMOVUPD     128(DX), Y8
+	VMOVUPD     160(DX), Y9
+	VADDPD      Y8, Y16, Y18
+	VADDPD      Y9, Y17, Y19
+	VSUBPD      Y16, Y18, Y16
+	VSUBPD      Y17, Y19, Y17
+	VFMSUB132PD Y15, Y16, Y8
+	VFMSUB132PD Y15, Y17, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y18, Y16
+	VORPD       Y16, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y19, Y17
+	VORPD       Y17, Y12, Y12
+	VMOVUPD     192(DX), Y8
+	VMOVUPD     224(DX), Y9
+	VADDPD      Y8, Y18, Y16
+	VADDPD      Y9, Y19, Y17
+	VSUBPD      Y18, Y16, Y18
+	VSUBPD      Y19, Y17, Y19
+	VFMSUB132PD Y15, Y18, Y8
+	VFMSUB132PD Y15, Y19, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y16, Y18
+	VORPD       Y18, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y17, Y19
+	VORPD       Y19, Y12, Y12
+	VMOVUPD     Y16, (SI)
+	VMOVUPD     Y17, 32(SI)
 	VMOVUPD     Y10, 64(SI)
 	VMOVUPD     Y11, 96(SI)
-	JMP         next
+	VMOVUPD     Y12, 128(SI)
+	VMOVUPD     Y13, 160(SI)
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x09
+	JGE         column_9
+	CMPQ        CX, $0x04
+	JGE         column_4
+	CMPQ        CX, $0x02
+	JGE         column_2
+	CMPQ        CX, $0x01
+	JEQ         op1
+	JMP         op0
 
-op14:
+column_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+column_4:
+	CMPQ CX, $0x06
+	JGE  column_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+column_6:
+	CMPQ CX, $0x07
+	JGE  column_7
+	JMP  op6
+
+column_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+column_9:
+	CMPQ CX, $0x0d
+	JGE  column_13
+	CMPQ CX, $0x0b
+	JGE  column_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+column_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+column_13:
+	CMPQ CX, $0x0f
+	JGE  column_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+column_15:
+	CMPQ CX, $0x10
+	JGE  column_16
+	JMP  op15
+
+column_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op15:
 	// columnTail
 	MOVQ        -40(AX), DX
 	MOVQ        (R9)(DX*8), DX
@@ -1052,105 +1890,155 @@ op14:
 	VMOVUPD     64(SI), Y10
 	VMOVUPD     96(SI), Y11
 	VMOVUPD     128(SI), Y12
-	VXORPD      Y13, Y13, Y13
-	VPCMPEQD    Y13, Y13, Y13
-	VPSLLQ      $0x36, Y13, Y13
-	VPSRLQ      $0x02, Y13, Y13
-	VMOVUPD     (DX), Y14
-	VANDPD      (CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     32(DX), Y14
-	VANDPD      32(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     64(DX), Y14
-	VANDPD      64(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     96(DX), Y14
-	VANDPD      96(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     128(DX), Y14
-	VANDPD      128(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     160(DX), Y14
-	VANDPD      160(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     192(DX), Y14
-	VANDPD      192(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     224(DX), Y14
-	VANDPD      224(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     Y8, (SI)
-	VMOVUPD     Y9, 32(SI)
+	VMOVUPD     160(SI), Y13
+	VMOVUPD     192(SI), Y14
+	VXORPD      Y15, Y15, Y15
+	VPCMPEQD    Y15, Y15, Y15
+	VPSLLQ      $0x36, Y15, Y15
+	VPSRLQ      $0x02, Y15, Y15
+	VMOVUPD     (DX), Y16
+	VANDPD      (CX), Y16, Y16
+	VMOVUPD     32(DX), Y17
+	VANDPD      32(CX), Y17, Y17
+	VADDPD      Y16, Y8, Y18
+	VADDPD      Y17, Y9, Y19
+	VSUBPD      Y8, Y18, Y8
+	VSUBPD      Y9, Y19, Y9
+	VFMSUB132PD Y15, Y8, Y16
+	VFMSUB132PD Y15, Y9, Y17
+	VADDPD      Y16, Y10, Y10
+	VORPD       Y16, Y13, Y13
+	VXORPD      Y14, Y18, Y8
+	VORPD       Y8, Y12, Y12
+	VADDPD      Y17, Y11, Y11
+	VORPD       Y17, Y13, Y13
+	VXORPD      Y14, Y19, Y9
+	VORPD       Y9, Y12, Y12
+	VMOVUPD     64(DX), Y8
+	VANDPD      64(CX), Y8, Y8
+	VMOVUPD     96(DX), Y9
+	VANDPD      96(CX), Y9, Y9
+	VADDPD      Y8, Y18, Y16
+	VADDPD      Y9, Y19, Y17
+	VSUBPD      Y18, Y16, Y18
+	VSUBPD      Y19, Y17, Y19
+	VFMSUB132PD Y15, Y18, Y8
+	VFMSUB132PD Y15, Y19, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y16, Y18
+	VORPD       Y18, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y17, Y19
+	VORPD       Y19, Y12, Y12
+	VMOVUPD     128(DX), Y8
+	VANDPD      128(CX), Y8, Y8
+	VMOVUPD     160(DX), Y9
+	VANDPD      160(CX), Y9, Y9
+	VADDPD      Y8, Y16, Y18
+	VADDPD      Y9, Y17, Y19
+	VSUBPD      Y16, Y18, Y16
+	VSUBPD      Y17, Y19, Y17
+	VFMSUB132PD Y15, Y16, Y8
+	VFMSUB132PD Y15, Y17, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y18, Y16
+	VORPD       Y16, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y19, Y17
+	VORPD       Y17, Y12, Y12
+	VMOVUPD     192(DX), Y8
+	VANDPD      192(CX), Y8, Y8
+	VMOVUPD     224(DX), Y9
+	VANDPD      224(CX), Y9, Y9
+	VADDPD      Y8, Y18, Y16
+	VADDPD      Y9, Y19, Y17
+	VSUBPD      Y18, Y16, Y18
+	VSUBPD      Y19, Y17, Y19
+	VFMSUB132PD Y15, Y18, Y8
+	VFMSUB132PD Y15, Y19, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y16, Y18
+	VORPD       Y18, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y17, Y19
+	VORPD       Y19, Y12, Y12
+	VMOVUPD     Y16, (SI)
+	VMOVUPD     Y17, 32(SI)
 	VMOVUPD     Y10, 64(SI)
 	VMOVUPD     Y11, 96(SI)
-	JMP         next
+	VMOVUPD     Y12, 128(SI)
+	VMOVUPD     Y13, 160(SI)
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x09
+	JGE         columnTail_9
+	CMPQ        CX, $0x04
+	JGE         columnTail_4
+	CMPQ        CX, $0x02
+	JGE         columnTail_2
+	CMPQ        CX, $0x01
+	JEQ         op1
+	JMP         op0
 
-op15:
+columnTail_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+columnTail_4:
+	CMPQ CX, $0x06
+	JGE  columnTail_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+columnTail_6:
+	CMPQ CX, $0x07
+	JGE  columnTail_7
+	JMP  op6
+
+columnTail_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+columnTail_9:
+	CMPQ CX, $0x0d
+	JGE  columnTail_13
+	CMPQ CX, $0x0b
+	JGE  columnTail_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+columnTail_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+columnTail_13:
+	CMPQ CX, $0x0f
+	JGE  columnTail_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+columnTail_15:
+	CMPQ CX, $0x10
+	JGE  columnTail_16
+	JMP  op15
+
+columnTail_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+
+op16:
 	// products
 	MOVQ        -40(AX), DX
 	MOVQ        (R9)(DX*8), DX
@@ -1166,105 +2054,156 @@ op15:
 	VMOVUPD     64(SI), Y10
 	VMOVUPD     96(SI), Y11
 	VMOVUPD     128(SI), Y12
-	VXORPD      Y13, Y13, Y13
-	VPCMPEQD    Y13, Y13, Y13
-	VPSLLQ      $0x36, Y13, Y13
-	VPSRLQ      $0x02, Y13, Y13
-	VMOVUPD     (DX), Y14
-	VMULPD      (BX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     32(DX), Y14
-	VMULPD      32(BX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     64(DX), Y14
-	VMULPD      64(BX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     96(DX), Y14
-	VMULPD      96(BX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     128(DX), Y14
-	VMULPD      128(BX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     160(DX), Y14
-	VMULPD      160(BX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     192(DX), Y14
-	VMULPD      192(BX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     224(DX), Y14
-	VMULPD      224(BX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     Y8, (SI)
-	VMOVUPD     Y9, 32(SI)
+	VMOVUPD     160(SI), Y13
+	VMOVUPD     192(SI), Y14
+	VXORPD      Y15, Y15, Y15
+	VPCMPEQD    Y15, Y15, Y15
+	VPSLLQ      $0x36, Y15, Y15
+	VPSRLQ      $0x02, Y15, Y15
+	VMOVUPD     (DX), Y16
+	VMULPD      (BX), Y16, Y16
+	VMOVUPD     32(DX), Y17
+	VMULPD      32(BX), Y17, Y17
+	VADDPD      Y16, Y8, Y18
+	VADDPD      Y17, Y9, Y19
+	VSUBPD      Y8, Y18, Y8
+	VSUBPD      Y9, Y19, Y9
+	VFMSUB132PD Y15, Y8, Y16
+	VFMSUB132PD Y15, Y9, Y17
+	VADDPD      Y16, Y10, Y10
+	VORPD       Y16, Y13, Y13
+	VXORPD      Y14, Y18, Y8
+	VORPD       Y8, Y12, Y12
+	VADDPD      Y17, Y11, Y11
+	VORPD       Y17, Y13, Y13
+	VXORPD      Y14, Y19, Y9
+	VORPD       Y9, Y12, Y12
+	VMOVUPD     64(DX), Y8
+	VMULPD      64(BX), Y8, Y8
+	VMOVUPD     96(DX), Y9
+	VMULPD      96(BX), Y9, Y9
+	VADDPD      Y8, Y18, Y16
+	VADDPD      Y9, Y19, Y17
+	VSUBPD      Y18, Y16, Y18
+	VSUBPD      Y19, Y17, Y19
+	VFMSUB132PD Y15, Y18, Y8
+	VFMSUB132PD Y15, Y19, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y16, Y18
+	VORPD       Y18, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y17, Y19
+	VORPD       Y19, Y12, Y12
+	VMOVUPD     128(DX), Y8
+	VMULPD      128(BX), Y8, Y8
+	VMOVUPD     160(DX), Y9
+	VMULPD      160(BX), Y9, Y9
+	VADDPD      Y8, Y16, Y18
+	VADDPD      Y9, Y17, Y19
+	VSUBPD      Y16, Y18, Y16
+	VSUBPD      Y17, Y19, Y17
+	VFMSUB132PD Y15, Y16, Y8
+	VFMSUB132PD Y15, Y17, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y18, Y16
+	VORPD       Y16, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y19, Y17
+	VORPD       Y17, Y12, Y12
+	VMOVUPD     192(DX), Y8
+	VMULPD      192(BX), Y8, Y8
+	VMOVUPD     224(DX), Y9
+	VMULPD      224(BX), Y9, Y9
+	VADDPD      Y8, Y18, Y16
+	VADDPD      Y9, Y19, Y17
+	VSUBPD      Y18, Y16, Y18
+	VSUBPD      Y19, Y17, Y19
+	VFMSUB132PD Y15, Y18, Y8
+	VFMSUB132PD Y15, Y19, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y16, Y18
+	VORPD       Y18, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y17, Y19
+	VORPD       Y19, Y12, Y12
+	VMOVUPD     Y16, (SI)
+	VMOVUPD     Y17, 32(SI)
 	VMOVUPD     Y10, 64(SI)
 	VMOVUPD     Y11, 96(SI)
-	JMP         next
+	VMOVUPD     Y12, 128(SI)
+	VMOVUPD     Y13, 160(SI)
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x09
+	JGE         products_9
+	CMPQ        CX, $0x04
+	JGE         products_4
+	CMPQ        CX, $0x02
+	JGE         products_2
+	CMPQ        CX, $0x01
+	JEQ         op1
+	JMP         op0
 
-op16:
+products_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+products_4:
+	CMPQ CX, $0x06
+	JGE  products_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+products_6:
+	CMPQ CX, $0x07
+	JGE  products_7
+	JMP  op6
+
+products_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+products_9:
+	CMPQ CX, $0x0d
+	JGE  products_13
+	CMPQ CX, $0x0b
+	JGE  products_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+products_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+products_13:
+	CMPQ CX, $0x0f
+	JGE  products_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+products_15:
+	CMPQ CX, $0x10
+	JGE  products_16
+	JMP  op15
+
+products_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op17:
 	// productsTail
 	MOVQ        -40(AX), DX
 	MOVQ        (R9)(DX*8), DX
@@ -1281,111 +2220,162 @@ op16:
 	VMOVUPD     64(SI), Y10
 	VMOVUPD     96(SI), Y11
 	VMOVUPD     128(SI), Y12
-	VXORPD      Y13, Y13, Y13
-	VPCMPEQD    Y13, Y13, Y13
-	VPSLLQ      $0x36, Y13, Y13
-	VPSRLQ      $0x02, Y13, Y13
-	VMOVUPD     (DX), Y14
-	VMULPD      (BX), Y14, Y14
-	VANDPD      (CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     32(DX), Y14
-	VMULPD      32(BX), Y14, Y14
-	VANDPD      32(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     64(DX), Y14
-	VMULPD      64(BX), Y14, Y14
-	VANDPD      64(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     96(DX), Y14
-	VMULPD      96(BX), Y14, Y14
-	VANDPD      96(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     128(DX), Y14
-	VMULPD      128(BX), Y14, Y14
-	VANDPD      128(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     160(DX), Y14
-	VMULPD      160(BX), Y14, Y14
-	VANDPD      160(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     192(DX), Y14
-	VMULPD      192(BX), Y14, Y14
-	VANDPD      192(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     224(DX), Y14
-	VMULPD      224(BX), Y14, Y14
-	VANDPD      224(CX), Y14, Y14
-	VADDPD      Y14, Y8, Y15
-	VMOVAPD     Y15, Y16
-	VFMSUB132PD Y13, Y8, Y16
-	VMOVAPD     Y15, Y8
-	VFMSUB132PD Y13, Y16, Y14
-	VADDPD      Y14, Y9, Y9
-	VORPD       Y14, Y11, Y11
-	VXORPD      Y12, Y15, Y15
-	VORPD       Y15, Y10, Y10
-	VMOVUPD     Y8, (SI)
-	VMOVUPD     Y9, 32(SI)
+	VMOVUPD     160(SI), Y13
+	VMOVUPD     192(SI), Y14
+	VXORPD      Y15, Y15, Y15
+	VPCMPEQD    Y15, Y15, Y15
+	VPSLLQ      $0x36, Y15, Y15
+	VPSRLQ      $0x02, Y15, Y15
+	VMOVUPD     (DX), Y16
+	VMULPD      (BX), Y16, Y16
+	VANDPD      (CX), Y16, Y16
+	VMOVUPD     32(DX), Y17
+	VMULPD      32(BX), Y17, Y17
+	VANDPD      32(CX), Y17, Y17
+	VADDPD      Y16, Y8, Y18
+	VADDPD      Y17, Y9, Y19
+	VSUBPD      Y8, Y18, Y8
+	VSUBPD      Y9, Y19, Y9
+	VFMSUB132PD Y15, Y8, Y16
+	VFMSUB132PD Y15, Y9, Y17
+	VADDPD      Y16, Y10, Y10
+	VORPD       Y16, Y13, Y13
+	VXORPD      Y14, Y18, Y8
+	VORPD       Y8, Y12, Y12
+	VADDPD      Y17, Y11, Y11
+	VORPD       Y17, Y13, Y13
+	VXORPD      Y14, Y19, Y9
+	VORPD       Y9, Y12, Y12
+	VMOVUPD     64(DX), Y8
+	VMULPD      64(BX), Y8, Y8
+	VANDPD      64(CX), Y8, Y8
+	VMOVUPD     96(DX), Y9
+	VMULPD      96(BX), Y9, Y9
+	VANDPD      96(CX), Y9, Y9
+	VADDPD      Y8, Y18, Y16
+	VADDPD      Y9, Y19, Y17
+	VSUBPD      Y18, Y16, Y18
+	VSUBPD      Y19, Y17, Y19
+	VFMSUB132PD Y15, Y18, Y8
+	VFMSUB132PD Y15, Y19, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y16, Y18
+	VORPD       Y18, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y17, Y19
+	VORPD       Y19, Y12, Y12
+	VMOVUPD     128(DX), Y8
+	VMULPD      128(BX), Y8, Y8
+	VANDPD      128(CX), Y8, Y8
+	VMOVUPD     160(DX), Y9
+	VMULPD      160(BX), Y9, Y9
+	VANDPD      160(CX), Y9, Y9
+	VADDPD      Y8, Y16, Y18
+	VADDPD      Y9, Y17, Y19
+	VSUBPD      Y16, Y18, Y16
+	VSUBPD      Y17, Y19, Y17
+	VFMSUB132PD Y15, Y16, Y8
+	VFMSUB132PD Y15, Y17, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y18, Y16
+	VORPD       Y16, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y19, Y17
+	VORPD       Y17, Y12, Y12
+	VMOVUPD     192(DX), Y8
+	VMULPD      192(BX), Y8, Y8
+	VANDPD      192(CX), Y8, Y8
+	VMOVUPD     224(DX), Y9
+	VMULPD      224(BX), Y9, Y9
+	VANDPD      224(CX), Y9, Y9
+	VADDPD      Y8, Y18, Y16
+	VADDPD      Y9, Y19, Y17
+	VSUBPD      Y18, Y16, Y18
+	VSUBPD      Y19, Y17, Y19
+	VFMSUB132PD Y15, Y18, Y8
+	VFMSUB132PD Y15, Y19, Y9
+	VADDPD      Y8, Y10, Y10
+	VORPD       Y8, Y13, Y13
+	VXORPD      Y14, Y16, Y18
+	VORPD       Y18, Y12, Y12
+	VADDPD      Y9, Y11, Y11
+	VORPD       Y9, Y13, Y13
+	VXORPD      Y14, Y17, Y19
+	VORPD       Y19, Y12, Y12
+	VMOVUPD     Y16, (SI)
+	VMOVUPD     Y17, 32(SI)
 	VMOVUPD     Y10, 64(SI)
 	VMOVUPD     Y11, 96(SI)
-	JMP         next
+	VMOVUPD     Y12, 128(SI)
+	VMOVUPD     Y13, 160(SI)
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x09
+	JGE         productsTail_9
+	CMPQ        CX, $0x04
+	JGE         productsTail_4
+	CMPQ        CX, $0x02
+	JGE         productsTail_2
+	CMPQ        CX, $0x01
+	JEQ         op1
+	JMP         op0
+
+productsTail_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+productsTail_4:
+	CMPQ CX, $0x06
+	JGE  productsTail_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+productsTail_6:
+	CMPQ CX, $0x07
+	JGE  productsTail_7
+	JMP  op6
+
+productsTail_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+productsTail_9:
+	CMPQ CX, $0x0d
+	JGE  productsTail_13
+	CMPQ CX, $0x0b
+	JGE  productsTail_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+productsTail_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+productsTail_13:
+	CMPQ CX, $0x0f
+	JGE  productsTail_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+productsTail_15:
+	CMPQ CX, $0x10
+	JGE  productsTail_16
+	JMP  op15
+
+productsTail_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op0:
 	ADDQ $+256, 8(R9)

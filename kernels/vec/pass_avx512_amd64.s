@@ -27,91 +27,70 @@ TEXT ·passF64AVX512(SB), $0-32
 
 round:
 	MOVQ DI, AX
-
-next:
 	MOVQ (AX), CX
 	ADDQ $0x38, AX
-	CMPQ CX, $0x08
-	JGE  from8
+	CMPQ CX, $0x09
+	JGE  start_9
 	CMPQ CX, $0x04
-	JGE  from4
+	JGE  start_4
 	CMPQ CX, $0x02
-	JGE  from2
+	JGE  start_2
 	CMPQ CX, $0x01
-	JGE  from1
+	JEQ  op1
 	JMP  op0
 
-from1:
-	JMP op1
-
-from2:
+start_2:
 	CMPQ CX, $0x03
-	JGE  from3
+	JEQ  op3
 	JMP  op2
 
-from3:
-	JMP op3
-
-from4:
+start_4:
 	CMPQ CX, $0x06
-	JGE  from6
+	JGE  start_6
 	CMPQ CX, $0x05
-	JGE  from5
+	JEQ  op5
 	JMP  op4
 
-from5:
-	JMP op5
-
-from6:
+start_6:
 	CMPQ CX, $0x07
-	JGE  from7
+	JGE  start_7
 	JMP  op6
 
-from7:
-	JMP op7
+start_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
 
-from8:
-	CMPQ CX, $0x0c
-	JGE  from12
-	CMPQ CX, $0x0a
-	JGE  from10
-	CMPQ CX, $0x09
-	JGE  from9
-	JMP  op8
-
-from9:
-	JMP op9
-
-from10:
-	CMPQ CX, $0x0b
-	JGE  from11
-	JMP  op10
-
-from11:
-	JMP op11
-
-from12:
-	CMPQ CX, $0x0e
-	JGE  from14
+start_9:
 	CMPQ CX, $0x0d
-	JGE  from13
-	JMP  op12
+	JGE  start_13
+	CMPQ CX, $0x0b
+	JGE  start_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
 
-from13:
-	JMP op13
+start_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
 
-from14:
+start_13:
 	CMPQ CX, $0x0f
-	JGE  from15
-	JMP  op14
+	JGE  start_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
 
-from15:
+start_15:
 	CMPQ CX, $0x10
-	JGE  from16
+	JGE  start_16
 	JMP  op15
 
-from16:
-	JMP op16
+start_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op1:
 	// load
@@ -126,7 +105,70 @@ op1:
 	VMOVUPD 320(DX), Z5
 	VMOVUPD 384(DX), Z6
 	VMOVUPD 448(DX), Z7
-	JMP     next
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     load_9
+	CMPQ    CX, $0x04
+	JGE     load_4
+	CMPQ    CX, $0x02
+	JGE     load_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
+
+load_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+load_4:
+	CMPQ CX, $0x06
+	JGE  load_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+load_6:
+	CMPQ CX, $0x07
+	JGE  load_7
+	JMP  op6
+
+load_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+load_9:
+	CMPQ CX, $0x0d
+	JGE  load_13
+	CMPQ CX, $0x0b
+	JGE  load_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+load_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+load_13:
+	CMPQ CX, $0x0f
+	JGE  load_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+load_15:
+	CMPQ CX, $0x10
+	JGE  load_16
+	JMP  op15
+
+load_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op2:
 	// store
@@ -141,7 +183,70 @@ op2:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	JMP     next
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     store_9
+	CMPQ    CX, $0x04
+	JGE     store_4
+	CMPQ    CX, $0x02
+	JGE     store_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
+
+store_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+store_4:
+	CMPQ CX, $0x06
+	JGE  store_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+store_6:
+	CMPQ CX, $0x07
+	JGE  store_7
+	JMP  op6
+
+store_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+store_9:
+	CMPQ CX, $0x0d
+	JGE  store_13
+	CMPQ CX, $0x0b
+	JGE  store_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+store_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+store_13:
+	CMPQ CX, $0x0f
+	JGE  store_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+store_15:
+	CMPQ CX, $0x10
+	JGE  store_16
+	JMP  op15
+
+store_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op3:
 	// spread
@@ -156,7 +261,70 @@ op3:
 	VMOVAPD      Z0, Z5
 	VMOVAPD      Z0, Z6
 	VMOVAPD      Z0, Z7
-	JMP          next
+	MOVQ         (AX), CX
+	ADDQ         $0x38, AX
+	CMPQ         CX, $0x09
+	JGE          spread_9
+	CMPQ         CX, $0x04
+	JGE          spread_4
+	CMPQ         CX, $0x02
+	JGE          spread_2
+	CMPQ         CX, $0x01
+	JEQ          op1
+	JMP          op0
+
+spread_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+spread_4:
+	CMPQ CX, $0x06
+	JGE  spread_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+spread_6:
+	CMPQ CX, $0x07
+	JGE  spread_7
+	JMP  op6
+
+spread_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+spread_9:
+	CMPQ CX, $0x0d
+	JGE  spread_13
+	CMPQ CX, $0x0b
+	JGE  spread_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+spread_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+spread_13:
+	CMPQ CX, $0x0f
+	JGE  spread_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+spread_15:
+	CMPQ CX, $0x10
+	JGE  spread_16
+	JMP  op15
+
+spread_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op4:
 	// add
@@ -171,7 +339,70 @@ op4:
 	VADDPD 320(DX), Z5, Z5
 	VADDPD 384(DX), Z6, Z6
 	VADDPD 448(DX), Z7, Z7
-	JMP    next
+	MOVQ   (AX), CX
+	ADDQ   $0x38, AX
+	CMPQ   CX, $0x09
+	JGE    add_9
+	CMPQ   CX, $0x04
+	JGE    add_4
+	CMPQ   CX, $0x02
+	JGE    add_2
+	CMPQ   CX, $0x01
+	JEQ    op1
+	JMP    op0
+
+add_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+add_4:
+	CMPQ CX, $0x06
+	JGE  add_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+add_6:
+	CMPQ CX, $0x07
+	JGE  add_7
+	JMP  op6
+
+add_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+add_9:
+	CMPQ CX, $0x0d
+	JGE  add_13
+	CMPQ CX, $0x0b
+	JGE  add_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+add_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+add_13:
+	CMPQ CX, $0x0f
+	JGE  add_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+add_15:
+	CMPQ CX, $0x10
+	JGE  add_16
+	JMP  op15
+
+add_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op5:
 	// sub
@@ -186,7 +417,70 @@ op5:
 	VSUBPD 320(DX), Z5, Z5
 	VSUBPD 384(DX), Z6, Z6
 	VSUBPD 448(DX), Z7, Z7
-	JMP    next
+	MOVQ   (AX), CX
+	ADDQ   $0x38, AX
+	CMPQ   CX, $0x09
+	JGE    sub_9
+	CMPQ   CX, $0x04
+	JGE    sub_4
+	CMPQ   CX, $0x02
+	JGE    sub_2
+	CMPQ   CX, $0x01
+	JEQ    op1
+	JMP    op0
+
+sub_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+sub_4:
+	CMPQ CX, $0x06
+	JGE  sub_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+sub_6:
+	CMPQ CX, $0x07
+	JGE  sub_7
+	JMP  op6
+
+sub_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+sub_9:
+	CMPQ CX, $0x0d
+	JGE  sub_13
+	CMPQ CX, $0x0b
+	JGE  sub_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+sub_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+sub_13:
+	CMPQ CX, $0x0f
+	JGE  sub_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+sub_15:
+	CMPQ CX, $0x10
+	JGE  sub_16
+	JMP  op15
+
+sub_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op6:
 	// subFrom
@@ -209,9 +503,172 @@ op6:
 	VSUBPD  Z6, Z10, Z6
 	VMOVUPD 448(DX), Z10
 	VSUBPD  Z7, Z10, Z7
-	JMP     next
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     subFrom_9
+	CMPQ    CX, $0x04
+	JGE     subFrom_4
+	CMPQ    CX, $0x02
+	JGE     subFrom_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
+
+subFrom_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+subFrom_4:
+	CMPQ CX, $0x06
+	JGE  subFrom_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+subFrom_6:
+	CMPQ CX, $0x07
+	JGE  subFrom_7
+	JMP  op6
+
+subFrom_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+subFrom_9:
+	CMPQ CX, $0x0d
+	JGE  subFrom_13
+	CMPQ CX, $0x0b
+	JGE  subFrom_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+subFrom_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+subFrom_13:
+	CMPQ CX, $0x0f
+	JGE  subFrom_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+subFrom_15:
+	CMPQ CX, $0x10
+	JGE  subFrom_16
+	JMP  op15
+
+subFrom_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op7:
+	// difference
+	MOVQ    -40(AX), DX
+	MOVQ    (R9)(DX*8), DX
+	ADDQ    -48(AX), DX
+	MOVQ    -24(AX), BX
+	MOVQ    (R9)(BX*8), BX
+	ADDQ    -32(AX), BX
+	MOVQ    -8(AX), SI
+	MOVQ    (R9)(SI*8), SI
+	ADDQ    -16(AX), SI
+	VMOVUPD (DX), Z10
+	VMOVUPD 64(DX), Z11
+	VMOVUPD 128(DX), Z12
+	VMOVUPD 192(DX), Z13
+	VSUBPD  (BX), Z10, Z10
+	VSUBPD  64(BX), Z11, Z11
+	VSUBPD  128(BX), Z12, Z12
+	VSUBPD  192(BX), Z13, Z13
+	VMOVUPD Z10, (SI)
+	VMOVUPD Z11, 64(SI)
+	VMOVUPD Z12, 128(SI)
+	VMOVUPD Z13, 192(SI)
+	VMOVUPD 256(DX), Z10
+	VMOVUPD 320(DX), Z11
+	VMOVUPD 384(DX), Z12
+	VMOVUPD 448(DX), Z13
+	VSUBPD  256(BX), Z10, Z10
+	VSUBPD  320(BX), Z11, Z11
+	VSUBPD  384(BX), Z12, Z12
+	VSUBPD  448(BX), Z13, Z13
+	VMOVUPD Z10, 256(SI)
+	VMOVUPD Z11, 320(SI)
+	VMOVUPD Z12, 384(SI)
+	VMOVUPD Z13, 448(SI)
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     difference_9
+	CMPQ    CX, $0x04
+	JGE     difference_4
+	CMPQ    CX, $0x02
+	JGE     difference_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
+
+difference_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+difference_4:
+	CMPQ CX, $0x06
+	JGE  difference_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+difference_6:
+	CMPQ CX, $0x07
+	JGE  difference_7
+	JMP  op6
+
+difference_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+difference_9:
+	CMPQ CX, $0x0d
+	JGE  difference_13
+	CMPQ CX, $0x0b
+	JGE  difference_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+difference_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+difference_13:
+	CMPQ CX, $0x0f
+	JGE  difference_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+difference_15:
+	CMPQ CX, $0x10
+	JGE  difference_16
+	JMP  op15
+
+difference_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op8:
 	// mul
 	MOVQ   -40(AX), DX
 	MOVQ   (R9)(DX*8), DX
@@ -224,9 +681,72 @@ op7:
 	VMULPD 320(DX), Z5, Z5
 	VMULPD 384(DX), Z6, Z6
 	VMULPD 448(DX), Z7, Z7
-	JMP    next
+	MOVQ   (AX), CX
+	ADDQ   $0x38, AX
+	CMPQ   CX, $0x09
+	JGE    mul_9
+	CMPQ   CX, $0x04
+	JGE    mul_4
+	CMPQ   CX, $0x02
+	JGE    mul_2
+	CMPQ   CX, $0x01
+	JEQ    op1
+	JMP    op0
 
-op8:
+mul_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+mul_4:
+	CMPQ CX, $0x06
+	JGE  mul_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+mul_6:
+	CMPQ CX, $0x07
+	JGE  mul_7
+	JMP  op6
+
+mul_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+mul_9:
+	CMPQ CX, $0x0d
+	JGE  mul_13
+	CMPQ CX, $0x0b
+	JGE  mul_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+mul_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+mul_13:
+	CMPQ CX, $0x0f
+	JGE  mul_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+mul_15:
+	CMPQ CX, $0x10
+	JGE  mul_16
+	JMP  op15
+
+mul_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op9:
 	// div
 	MOVQ   -40(AX), DX
 	MOVQ   (R9)(DX*8), DX
@@ -239,9 +759,72 @@ op8:
 	VDIVPD 320(DX), Z5, Z5
 	VDIVPD 384(DX), Z6, Z6
 	VDIVPD 448(DX), Z7, Z7
-	JMP    next
+	MOVQ   (AX), CX
+	ADDQ   $0x38, AX
+	CMPQ   CX, $0x09
+	JGE    div_9
+	CMPQ   CX, $0x04
+	JGE    div_4
+	CMPQ   CX, $0x02
+	JGE    div_2
+	CMPQ   CX, $0x01
+	JEQ    op1
+	JMP    op0
 
-op9:
+div_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+div_4:
+	CMPQ CX, $0x06
+	JGE  div_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+div_6:
+	CMPQ CX, $0x07
+	JGE  div_7
+	JMP  op6
+
+div_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+div_9:
+	CMPQ CX, $0x0d
+	JGE  div_13
+	CMPQ CX, $0x0b
+	JGE  div_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+div_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+div_13:
+	CMPQ CX, $0x0f
+	JGE  div_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+div_15:
+	CMPQ CX, $0x10
+	JGE  div_16
+	JMP  op15
+
+div_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op10:
 	// divInto
 	MOVQ    -40(AX), DX
 	MOVQ    (R9)(DX*8), DX
@@ -262,9 +845,72 @@ op9:
 	VDIVPD  Z6, Z10, Z6
 	VMOVUPD 448(DX), Z10
 	VDIVPD  Z7, Z10, Z7
-	JMP     next
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     divInto_9
+	CMPQ    CX, $0x04
+	JGE     divInto_4
+	CMPQ    CX, $0x02
+	JGE     divInto_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
 
-op10:
+divInto_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+divInto_4:
+	CMPQ CX, $0x06
+	JGE  divInto_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+divInto_6:
+	CMPQ CX, $0x07
+	JGE  divInto_7
+	JMP  op6
+
+divInto_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+divInto_9:
+	CMPQ CX, $0x0d
+	JGE  divInto_13
+	CMPQ CX, $0x0b
+	JGE  divInto_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+divInto_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+divInto_13:
+	CMPQ CX, $0x0f
+	JGE  divInto_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+divInto_15:
+	CMPQ CX, $0x10
+	JGE  divInto_16
+	JMP  op15
+
+divInto_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op11:
 	// sqrt
 	VSQRTPD Z0, Z0
 	VSQRTPD Z1, Z1
@@ -274,9 +920,72 @@ op10:
 	VSQRTPD Z5, Z5
 	VSQRTPD Z6, Z6
 	VSQRTPD Z7, Z7
-	JMP     next
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x09
+	JGE     sqrt_9
+	CMPQ    CX, $0x04
+	JGE     sqrt_4
+	CMPQ    CX, $0x02
+	JGE     sqrt_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
 
-op11:
+sqrt_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+sqrt_4:
+	CMPQ CX, $0x06
+	JGE  sqrt_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+sqrt_6:
+	CMPQ CX, $0x07
+	JGE  sqrt_7
+	JMP  op6
+
+sqrt_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+sqrt_9:
+	CMPQ CX, $0x0d
+	JGE  sqrt_13
+	CMPQ CX, $0x0b
+	JGE  sqrt_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+sqrt_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+sqrt_13:
+	CMPQ CX, $0x0f
+	JGE  sqrt_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+sqrt_15:
+	CMPQ CX, $0x10
+	JGE  sqrt_16
+	JMP  op15
+
+sqrt_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op12:
 	// sum3
 	MOVQ          -40(AX), DX
 	MOVQ          (R9)(DX*8), DX
@@ -287,185 +996,232 @@ op11:
 	MOVQ          -8(AX), SI
 	MOVQ          (R9)(SI*8), SI
 	ADDQ          -16(AX), SI
-	VMOVUPD       (DX), Z1
-	VMOVUPD       (BX), Z0
-	VMOVUPD       (SI), Z3
-	VADDPD        Z3, Z0, Z2
-	VSUBPD        Z0, Z2, Z4
-	VSUBPD        Z4, Z2, Z5
-	VFMSUB132PD   Z8, Z4, Z3
-	VFMSUB132PD   Z8, Z5, Z0
-	VFMADD132PD   Z8, Z0, Z3
-	VMOVAPD       Z2, Z0
-	VADDPD        Z0, Z1, Z2
-	VSUBPD        Z1, Z2, Z4
-	VSUBPD        Z4, Z2, Z5
-	VFMSUB132PD   Z8, Z4, Z0
-	VFMSUB132PD   Z8, Z5, Z1
-	VFMADD132PD   Z8, Z1, Z0
-	VMOVAPD       Z2, Z1
-	VADDPD.RD_SAE Z3, Z0, Z2
-	VADDPD.RU_SAE Z3, Z0, Z0
-	VPTESTMQ      Z9, Z2, K1
-	VMOVAPD       Z2, K1, Z0
-	VADDPD        Z0, Z1, Z0
-	VMOVUPD       64(DX), Z2
-	VMOVUPD       64(BX), Z1
-	VMOVUPD       64(SI), Z4
-	VADDPD        Z4, Z1, Z3
-	VSUBPD        Z1, Z3, Z5
-	VSUBPD        Z5, Z3, Z6
-	VFMSUB132PD   Z8, Z5, Z4
-	VFMSUB132PD   Z8, Z6, Z1
-	VFMADD132PD   Z8, Z1, Z4
-	VMOVAPD       Z3, Z1
-	VADDPD        Z1, Z2, Z3
-	VSUBPD        Z2, Z3, Z5
-	VSUBPD        Z5, Z3, Z6
-	VFMSUB132PD   Z8, Z5, Z1
-	VFMSUB132PD   Z8, Z6, Z2
-	VFMADD132PD   Z8, Z2, Z1
-	VMOVAPD       Z3, Z2
-	VADDPD.RD_SAE Z4, Z1, Z3
-	VADDPD.RU_SAE Z4, Z1, Z1
-	VPTESTMQ      Z9, Z3, K1
-	VMOVAPD       Z3, K1, Z1
-	VADDPD        Z1, Z2, Z1
-	VMOVUPD       128(DX), Z3
-	VMOVUPD       128(BX), Z2
-	VMOVUPD       128(SI), Z5
-	VADDPD        Z5, Z2, Z4
-	VSUBPD        Z2, Z4, Z6
-	VSUBPD        Z6, Z4, Z7
-	VFMSUB132PD   Z8, Z6, Z5
-	VFMSUB132PD   Z8, Z7, Z2
-	VFMADD132PD   Z8, Z2, Z5
-	VMOVAPD       Z4, Z2
-	VADDPD        Z2, Z3, Z4
-	VSUBPD        Z3, Z4, Z6
-	VSUBPD        Z6, Z4, Z7
-	VFMSUB132PD   Z8, Z6, Z2
-	VFMSUB132PD   Z8, Z7, Z3
-	VFMADD132PD   Z8, Z3, Z2
-	VMOVAPD       Z4, Z3
-	VADDPD.RD_SAE Z5, Z2, Z4
-	VADDPD.RU_SAE Z5, Z2, Z2
-	VPTESTMQ      Z9, Z4, K1
-	VMOVAPD       Z4, K1, Z2
-	VADDPD        Z2, Z3, Z2
-	VMOVUPD       192(DX), Z4
-	VMOVUPD       192(BX), Z3
-	VMOVUPD       192(SI), Z6
-	VADDPD        Z6, Z3, Z5
-	VSUBPD        Z3, Z5, Z7
-	VSUBPD        Z7, Z5, Z10
-	VFMSUB132PD   Z8, Z7, Z6
-	VFMSUB132PD   Z8, Z10, Z3
-	VFMADD132PD   Z8, Z3, Z6
-	VMOVAPD       Z5, Z3
-	VADDPD        Z3, Z4, Z5
-	VSUBPD        Z4, Z5, Z7
-	VSUBPD        Z7, Z5, Z10
-	VFMSUB132PD   Z8, Z7, Z3
-	VFMSUB132PD   Z8, Z10, Z4
-	VFMADD132PD   Z8, Z4, Z3
-	VMOVAPD       Z5, Z4
-	VADDPD.RD_SAE Z6, Z3, Z5
-	VADDPD.RU_SAE Z6, Z3, Z3
-	VPTESTMQ      Z9, Z5, K1
-	VMOVAPD       Z5, K1, Z3
-	VADDPD        Z3, Z4, Z3
-	VMOVUPD       256(DX), Z5
-	VMOVUPD       256(BX), Z4
-	VMOVUPD       256(SI), Z7
-	VADDPD        Z7, Z4, Z6
-	VSUBPD        Z4, Z6, Z10
-	VSUBPD        Z10, Z6, Z11
-	VFMSUB132PD   Z8, Z10, Z7
-	VFMSUB132PD   Z8, Z11, Z4
-	VFMADD132PD   Z8, Z4, Z7
-	VMOVAPD       Z6, Z4
-	VADDPD        Z4, Z5, Z6
-	VSUBPD        Z5, Z6, Z10
-	VSUBPD        Z10, Z6, Z11
-	VFMSUB132PD   Z8, Z10, Z4
-	VFMSUB132PD   Z8, Z11, Z5
-	VFMADD132PD   Z8, Z5, Z4
-	VMOVAPD       Z6, Z5
-	VADDPD.RD_SAE Z7, Z4, Z6
-	VADDPD.RU_SAE Z7, Z4, Z4
-	VPTESTMQ      Z9, Z6, K1
-	VMOVAPD       Z6, K1, Z4
-	VADDPD        Z4, Z5, Z4
-	VMOVUPD       320(DX), Z6
-	VMOVUPD       320(BX), Z5
-	VMOVUPD       320(SI), Z10
-	VADDPD        Z10, Z5, Z7
-	VSUBPD        Z5, Z7, Z11
-	VSUBPD        Z11, Z7, Z12
-	VFMSUB132PD   Z8, Z11, Z10
-	VFMSUB132PD   Z8, Z12, Z5
-	VFMADD132PD   Z8, Z5, Z10
-	VMOVAPD       Z7, Z5
-	VADDPD        Z5, Z6, Z7
-	VSUBPD        Z6, Z7, Z11
-	VSUBPD        Z11, Z7, Z12
-	VFMSUB132PD   Z8, Z11, Z5
-	VFMSUB132PD   Z8, Z12, Z6
-	VFMADD132PD   Z8, Z6, Z5
-	VMOVAPD       Z7, Z6
-	VADDPD.RD_SAE Z10, Z5, Z7
-	VADDPD.RU_SAE Z10, Z5, Z5
-	VPTESTMQ      Z9, Z7, K1
-	VMOVAPD       Z7, K1, Z5
-	VADDPD        Z5, Z6, Z5
-	VMOVUPD       384(DX), Z7
-	VMOVUPD       384(BX), Z6
-	VMOVUPD       384(SI), Z11
-	VADDPD        Z11, Z6, Z10
-	VSUBPD        Z6, Z10, Z12
-	VSUBPD        Z12, Z10, Z13
-	VFMSUB132PD   Z8, Z12, Z11
-	VFMSUB132PD   Z8, Z13, Z6
-	VFMADD132PD   Z8, Z6, Z11
-	VMOVAPD       Z10, Z6
-	VADDPD        Z6, Z7, Z10
-	VSUBPD        Z7, Z10, Z12
-	VSUBPD        Z12, Z10, Z13
-	VFMSUB132PD   Z8, Z12, Z6
-	VFMSUB132PD   Z8, Z13, Z7
-	VFMADD132PD   Z8, Z7, Z6
-	VMOVAPD       Z10, Z7
-	VADDPD.RD_SAE Z11, Z6, Z10
-	VADDPD.RU_SAE Z11, Z6, Z6
+	VMOVUPD       (DX), Z10
+	VMOVUPD       64(DX), Z11
+	VMOVUPD       (BX), Z12
+	VMOVUPD       64(BX), Z13
+	VMOVUPD       (SI), Z14
+	VMOVUPD       64(SI), Z15
+	VADDPD        Z14, Z12, Z16
+	VADDPD        Z15, Z13, Z17
+	VSUBPD        Z12, Z16, Z18
+	VSUBPD        Z13, Z17, Z19
+	VSUBPD        Z18, Z16, Z20
+	VFMSUB132PD   Z8, Z18, Z14
+	VSUBPD        Z19, Z17, Z18
+	VFMSUB132PD   Z8, Z19, Z15
+	VFMSUB132PD   Z8, Z20, Z12
+	VFMSUB132PD   Z8, Z18, Z13
+	VFMADD132PD   Z8, Z12, Z14
+	VFMADD132PD   Z8, Z13, Z15
+	VADDPD        Z16, Z10, Z12
+	VADDPD        Z17, Z11, Z13
+	VSUBPD        Z10, Z12, Z18
+	VSUBPD        Z11, Z13, Z19
+	VSUBPD        Z18, Z12, Z20
+	VFMSUB132PD   Z8, Z18, Z16
+	VSUBPD        Z19, Z13, Z18
+	VFMSUB132PD   Z8, Z19, Z17
+	VFMSUB132PD   Z8, Z20, Z10
+	VFMSUB132PD   Z8, Z18, Z11
+	VFMADD132PD   Z8, Z10, Z16
+	VFMADD132PD   Z8, Z11, Z17
+	VADDPD.RD_SAE Z14, Z16, Z10
+	VADDPD.RU_SAE Z14, Z16, Z16
+	VADDPD.RD_SAE Z15, Z17, Z11
+	VADDPD.RU_SAE Z15, Z17, Z17
 	VPTESTMQ      Z9, Z10, K1
-	VMOVAPD       Z10, K1, Z6
-	VADDPD        Z6, Z7, Z6
-	VMOVUPD       448(DX), Z10
-	VMOVUPD       448(BX), Z7
-	VMOVUPD       448(SI), Z12
-	VADDPD        Z12, Z7, Z11
-	VSUBPD        Z7, Z11, Z13
-	VSUBPD        Z13, Z11, Z14
-	VFMSUB132PD   Z8, Z13, Z12
-	VFMSUB132PD   Z8, Z14, Z7
-	VFMADD132PD   Z8, Z7, Z12
-	VMOVAPD       Z11, Z7
-	VADDPD        Z7, Z10, Z11
-	VSUBPD        Z10, Z11, Z13
-	VSUBPD        Z13, Z11, Z14
-	VFMSUB132PD   Z8, Z13, Z7
-	VFMSUB132PD   Z8, Z14, Z10
-	VFMADD132PD   Z8, Z10, Z7
-	VMOVAPD       Z11, Z10
-	VADDPD.RD_SAE Z12, Z7, Z11
-	VADDPD.RU_SAE Z12, Z7, Z7
+	VBLENDMPD     Z10, Z16, K1, Z0
 	VPTESTMQ      Z9, Z11, K1
-	VMOVAPD       Z11, K1, Z7
-	VADDPD        Z7, Z10, Z7
-	JMP           next
+	VBLENDMPD     Z11, Z17, K1, Z1
+	VADDPD        Z0, Z12, Z0
+	VADDPD        Z1, Z13, Z1
+	VMOVUPD       128(DX), Z10
+	VMOVUPD       192(DX), Z11
+	VMOVUPD       128(BX), Z12
+	VMOVUPD       192(BX), Z13
+	VMOVUPD       128(SI), Z14
+	VMOVUPD       192(SI), Z15
+	VADDPD        Z14, Z12, Z16
+	VADDPD        Z15, Z13, Z17
+	VSUBPD        Z12, Z16, Z18
+	VSUBPD        Z13, Z17, Z19
+	VSUBPD        Z18, Z16, Z20
+	VFMSUB132PD   Z8, Z18, Z14
+	VSUBPD        Z19, Z17, Z18
+	VFMSUB132PD   Z8, Z19, Z15
+	VFMSUB132PD   Z8, Z20, Z12
+	VFMSUB132PD   Z8, Z18, Z13
+	VFMADD132PD   Z8, Z12, Z14
+	VFMADD132PD   Z8, Z13, Z15
+	VADDPD        Z16, Z10, Z12
+	VADDPD        Z17, Z11, Z13
+	VSUBPD        Z10, Z12, Z18
+	VSUBPD        Z11, Z13, Z19
+	VSUBPD        Z18, Z12, Z20
+	VFMSUB132PD   Z8, Z18, Z16
+	VSUBPD        Z19, Z13, Z18
+	VFMSUB132PD   Z8, Z19, Z17
+	VFMSUB132PD   Z8, Z20, Z10
+	VFMSUB132PD   Z8, Z18, Z11
+	VFMADD132PD   Z8, Z10, Z16
+	VFMADD132PD   Z8, Z11, Z17
+	VADDPD.RD_SAE Z14, Z16, Z10
+	VADDPD.RU_SAE Z14, Z16, Z16
+	VADDPD.RD_SAE Z15, Z17, Z11
+	VADDPD.RU_SAE Z15, Z17, Z17
+	VPTESTMQ      Z9, Z10, K1
+	VBLENDMPD     Z10, Z16, K1, Z2
+	VPTESTMQ      Z9, Z11, K1
+	VBLENDMPD     Z11, Z17, K1, Z3
+	VADDPD        Z2, Z12, Z2
+	VADDPD        Z3, Z13, Z3
+	VMOVUPD       256(DX), Z10
+	VMOVUPD       320(DX), Z11
+	VMOVUPD       256(BX), Z12
+	VMOVUPD       320(BX), Z13
+	VMOVUPD       256(SI), Z14
+	VMOVUPD       320(SI), Z15
+	VADDPD        Z14, Z12, Z16
+	VADDPD        Z15, Z13, Z17
+	VSUBPD        Z12, Z16, Z18
+	VSUBPD        Z13, Z17, Z19
+	VSUBPD        Z18, Z16, Z20
+	VFMSUB132PD   Z8, Z18, Z14
+	VSUBPD        Z19, Z17, Z18
+	VFMSUB132PD   Z8, Z19, Z15
+	VFMSUB132PD   Z8, Z20, Z12
+	VFMSUB132PD   Z8, Z18, Z13
+	VFMADD132PD   Z8, Z12, Z14
+	VFMADD132PD   Z8, Z13, Z15
+	VADDPD        Z16, Z10, Z12
+	VADDPD        Z17, Z11, Z13
+	VSUBPD        Z10, Z12, Z18
+	VSUBPD        Z11, Z13, Z19
+	VSUBPD        Z18, Z12, Z20
+	VFMSUB132PD   Z8, Z18, Z16
+	VSUBPD        Z19, Z13, Z18
+	VFMSUB132PD   Z8, Z19, Z17
+	VFMSUB132PD   Z8, Z20, Z10
+	VFMSUB132PD   Z8, Z18, Z11
+	VFMADD132PD   Z8, Z10, Z16
+	VFMADD132PD   Z8, Z11, Z17
+	VADDPD.RD_SAE Z14, Z16, Z10
+	VADDPD.RU_SAE Z14, Z16, Z16
+	VADDPD.RD_SAE Z15, Z17, Z11
+	VADDPD.RU_SAE Z15, Z17, Z17
+	VPTESTMQ      Z9, Z10, K1
+	VBLENDMPD     Z10, Z16, K1, Z4
+	VPTESTMQ      Z9, Z11, K1
+	VBLENDMPD     Z11, Z17, K1, Z5
+	VADDPD        Z4, Z12, Z4
+	VADDPD        Z5, Z13, Z5
+	VMOVUPD       384(DX), Z10
+	VMOVUPD       448(DX), Z11
+	VMOVUPD       384(BX), Z12
+	VMOVUPD       448(BX), Z13
+	VMOVUPD       384(SI), Z14
+	VMOVUPD       448(SI), Z15
+	VADDPD        Z14, Z12, Z16
+	VADDPD        Z15, Z13, Z17
+	VSUBPD        Z12, Z16, Z18
+	VSUBPD        Z13, Z17, Z19
+	VSUBPD        Z18, Z16, Z20
+	VFMSUB132PD   Z8, Z18, Z14
+	VSUBPD        Z19, Z17, Z18
+	VFMSUB132PD   Z8, Z19, Z15
+	VFMSUB132PD   Z8, Z20, Z12
+	VFMSUB132PD   Z8, Z18, Z13
+	VFMADD132PD   Z8, Z12, Z14
+	VFMADD132PD   Z8, Z13, Z15
+	VADDPD        Z16, Z10, Z12
+	VADDPD        Z17, Z11, Z13
+	VSUBPD        Z10, Z12, Z18
+	VSUBPD        Z11, Z13, Z19
+	VSUBPD        Z18, Z12, Z20
+	VFMSUB132PD   Z8, Z18, Z16
+	VSUBPD        Z19, Z13, Z18
+	VFMSUB132PD   Z8, Z19, Z17
+	VFMSUB132PD   Z8, Z20, Z10
+	VFMSUB132PD   Z8, Z18, Z11
+	VFMADD132PD   Z8, Z10, Z16
+	VFMADD132PD   Z8, Z11, Z17
+	VADDPD.RD_SAE Z14, Z16, Z10
+	VADDPD.RU_SAE Z14, Z16, Z16
+	VADDPD.RD_SAE Z15, Z17, Z11
+	VADDPD.RU_SAE Z15, Z17, Z17
+	VPTESTMQ      Z9, Z10, K1
+	VBLENDMPD     Z10, Z16, K1, Z6
+	VPTESTMQ      Z9, Z11, K1
+	VBLENDMPD     Z11, Z17, K1, Z7
+	VADDPD        Z6, Z12, Z6
+	VADDPD        Z7, Z13, Z7
+	MOVQ          (AX), CX
+	ADDQ          $0x38, AX
+	CMPQ          CX, $0x09
+	JGE           sum3_9
+	CMPQ          CX, $0x04
+	JGE           sum3_4
+	CMPQ          CX, $0x02
+	JGE           sum3_2
+	CMPQ          CX, $0x01
+	JEQ           op1
+	JMP           op0
 
-op12:
+sum3_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+sum3_4:
+	CMPQ CX, $0x06
+	JGE  sum3_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+sum3_6:
+	CMPQ CX, $0x07
+	JGE  sum3_7
+	JMP  op6
+
+sum3_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+sum3_9:
+	CMPQ CX, $0x0d
+	JGE  sum3_13
+	CMPQ CX, $0x0b
+	JGE  sum3_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+sum3_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+sum3_13:
+	CMPQ CX, $0x0f
+	JGE  sum3_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+sum3_15:
+	CMPQ CX, $0x10
+	JGE  sum3_16
+	JMP  op15
+
+sum3_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op13:
 	// squares3
 	MOVQ          -40(AX), DX
 	MOVQ          (R9)(DX*8), DX
@@ -476,209 +1232,256 @@ op12:
 	MOVQ          -8(AX), SI
 	MOVQ          (R9)(SI*8), SI
 	ADDQ          -16(AX), SI
-	VMOVUPD       (DX), Z1
-	VMOVUPD       (BX), Z0
-	VMOVUPD       (SI), Z3
-	VMULPD        Z1, Z1, Z1
-	VMULPD        Z0, Z0, Z0
-	VMULPD        Z3, Z3, Z3
-	VADDPD        Z3, Z0, Z2
-	VSUBPD        Z0, Z2, Z4
-	VSUBPD        Z4, Z2, Z5
-	VFMSUB132PD   Z8, Z4, Z3
-	VFMSUB132PD   Z8, Z5, Z0
-	VFMADD132PD   Z8, Z0, Z3
-	VMOVAPD       Z2, Z0
-	VADDPD        Z0, Z1, Z2
-	VSUBPD        Z1, Z2, Z4
-	VSUBPD        Z4, Z2, Z5
-	VFMSUB132PD   Z8, Z4, Z0
-	VFMSUB132PD   Z8, Z5, Z1
-	VFMADD132PD   Z8, Z1, Z0
-	VMOVAPD       Z2, Z1
-	VADDPD.RD_SAE Z3, Z0, Z2
-	VADDPD.RU_SAE Z3, Z0, Z0
-	VPTESTMQ      Z9, Z2, K1
-	VMOVAPD       Z2, K1, Z0
-	VADDPD        Z0, Z1, Z0
-	VMOVUPD       64(DX), Z2
-	VMOVUPD       64(BX), Z1
-	VMOVUPD       64(SI), Z4
-	VMULPD        Z2, Z2, Z2
-	VMULPD        Z1, Z1, Z1
-	VMULPD        Z4, Z4, Z4
-	VADDPD        Z4, Z1, Z3
-	VSUBPD        Z1, Z3, Z5
-	VSUBPD        Z5, Z3, Z6
-	VFMSUB132PD   Z8, Z5, Z4
-	VFMSUB132PD   Z8, Z6, Z1
-	VFMADD132PD   Z8, Z1, Z4
-	VMOVAPD       Z3, Z1
-	VADDPD        Z1, Z2, Z3
-	VSUBPD        Z2, Z3, Z5
-	VSUBPD        Z5, Z3, Z6
-	VFMSUB132PD   Z8, Z5, Z1
-	VFMSUB132PD   Z8, Z6, Z2
-	VFMADD132PD   Z8, Z2, Z1
-	VMOVAPD       Z3, Z2
-	VADDPD.RD_SAE Z4, Z1, Z3
-	VADDPD.RU_SAE Z4, Z1, Z1
-	VPTESTMQ      Z9, Z3, K1
-	VMOVAPD       Z3, K1, Z1
-	VADDPD        Z1, Z2, Z1
-	VMOVUPD       128(DX), Z3
-	VMOVUPD       128(BX), Z2
-	VMOVUPD       128(SI), Z5
-	VMULPD        Z3, Z3, Z3
-	VMULPD        Z2, Z2, Z2
-	VMULPD        Z5, Z5, Z5
-	VADDPD        Z5, Z2, Z4
-	VSUBPD        Z2, Z4, Z6
-	VSUBPD        Z6, Z4, Z7
-	VFMSUB132PD   Z8, Z6, Z5
-	VFMSUB132PD   Z8, Z7, Z2
-	VFMADD132PD   Z8, Z2, Z5
-	VMOVAPD       Z4, Z2
-	VADDPD        Z2, Z3, Z4
-	VSUBPD        Z3, Z4, Z6
-	VSUBPD        Z6, Z4, Z7
-	VFMSUB132PD   Z8, Z6, Z2
-	VFMSUB132PD   Z8, Z7, Z3
-	VFMADD132PD   Z8, Z3, Z2
-	VMOVAPD       Z4, Z3
-	VADDPD.RD_SAE Z5, Z2, Z4
-	VADDPD.RU_SAE Z5, Z2, Z2
-	VPTESTMQ      Z9, Z4, K1
-	VMOVAPD       Z4, K1, Z2
-	VADDPD        Z2, Z3, Z2
-	VMOVUPD       192(DX), Z4
-	VMOVUPD       192(BX), Z3
-	VMOVUPD       192(SI), Z6
-	VMULPD        Z4, Z4, Z4
-	VMULPD        Z3, Z3, Z3
-	VMULPD        Z6, Z6, Z6
-	VADDPD        Z6, Z3, Z5
-	VSUBPD        Z3, Z5, Z7
-	VSUBPD        Z7, Z5, Z10
-	VFMSUB132PD   Z8, Z7, Z6
-	VFMSUB132PD   Z8, Z10, Z3
-	VFMADD132PD   Z8, Z3, Z6
-	VMOVAPD       Z5, Z3
-	VADDPD        Z3, Z4, Z5
-	VSUBPD        Z4, Z5, Z7
-	VSUBPD        Z7, Z5, Z10
-	VFMSUB132PD   Z8, Z7, Z3
-	VFMSUB132PD   Z8, Z10, Z4
-	VFMADD132PD   Z8, Z4, Z3
-	VMOVAPD       Z5, Z4
-	VADDPD.RD_SAE Z6, Z3, Z5
-	VADDPD.RU_SAE Z6, Z3, Z3
-	VPTESTMQ      Z9, Z5, K1
-	VMOVAPD       Z5, K1, Z3
-	VADDPD        Z3, Z4, Z3
-	VMOVUPD       256(DX), Z5
-	VMOVUPD       256(BX), Z4
-	VMOVUPD       256(SI), Z7
-	VMULPD        Z5, Z5, Z5
-	VMULPD        Z4, Z4, Z4
-	VMULPD        Z7, Z7, Z7
-	VADDPD        Z7, Z4, Z6
-	VSUBPD        Z4, Z6, Z10
-	VSUBPD        Z10, Z6, Z11
-	VFMSUB132PD   Z8, Z10, Z7
-	VFMSUB132PD   Z8, Z11, Z4
-	VFMADD132PD   Z8, Z4, Z7
-	VMOVAPD       Z6, Z4
-	VADDPD        Z4, Z5, Z6
-	VSUBPD        Z5, Z6, Z10
-	VSUBPD        Z10, Z6, Z11
-	VFMSUB132PD   Z8, Z10, Z4
-	VFMSUB132PD   Z8, Z11, Z5
-	VFMADD132PD   Z8, Z5, Z4
-	VMOVAPD       Z6, Z5
-	VADDPD.RD_SAE Z7, Z4, Z6
-	VADDPD.RU_SAE Z7, Z4, Z4
-	VPTESTMQ      Z9, Z6, K1
-	VMOVAPD       Z6, K1, Z4
-	VADDPD        Z4, Z5, Z4
-	VMOVUPD       320(DX), Z6
-	VMOVUPD       320(BX), Z5
-	VMOVUPD       320(SI), Z10
-	VMULPD        Z6, Z6, Z6
-	VMULPD        Z5, Z5, Z5
+	VMOVUPD       (DX), Z10
 	VMULPD        Z10, Z10, Z10
-	VADDPD        Z10, Z5, Z7
-	VSUBPD        Z5, Z7, Z11
-	VSUBPD        Z11, Z7, Z12
-	VFMSUB132PD   Z8, Z11, Z10
-	VFMSUB132PD   Z8, Z12, Z5
-	VFMADD132PD   Z8, Z5, Z10
-	VMOVAPD       Z7, Z5
-	VADDPD        Z5, Z6, Z7
-	VSUBPD        Z6, Z7, Z11
-	VSUBPD        Z11, Z7, Z12
-	VFMSUB132PD   Z8, Z11, Z5
-	VFMSUB132PD   Z8, Z12, Z6
-	VFMADD132PD   Z8, Z6, Z5
-	VMOVAPD       Z7, Z6
-	VADDPD.RD_SAE Z10, Z5, Z7
-	VADDPD.RU_SAE Z10, Z5, Z5
-	VPTESTMQ      Z9, Z7, K1
-	VMOVAPD       Z7, K1, Z5
-	VADDPD        Z5, Z6, Z5
-	VMOVUPD       384(DX), Z7
-	VMOVUPD       384(BX), Z6
-	VMOVUPD       384(SI), Z11
-	VMULPD        Z7, Z7, Z7
-	VMULPD        Z6, Z6, Z6
+	VMOVUPD       64(DX), Z11
 	VMULPD        Z11, Z11, Z11
-	VADDPD        Z11, Z6, Z10
-	VSUBPD        Z6, Z10, Z12
-	VSUBPD        Z12, Z10, Z13
-	VFMSUB132PD   Z8, Z12, Z11
-	VFMSUB132PD   Z8, Z13, Z6
-	VFMADD132PD   Z8, Z6, Z11
-	VMOVAPD       Z10, Z6
-	VADDPD        Z6, Z7, Z10
-	VSUBPD        Z7, Z10, Z12
-	VSUBPD        Z12, Z10, Z13
-	VFMSUB132PD   Z8, Z12, Z6
-	VFMSUB132PD   Z8, Z13, Z7
-	VFMADD132PD   Z8, Z7, Z6
-	VMOVAPD       Z10, Z7
-	VADDPD.RD_SAE Z11, Z6, Z10
-	VADDPD.RU_SAE Z11, Z6, Z6
-	VPTESTMQ      Z9, Z10, K1
-	VMOVAPD       Z10, K1, Z6
-	VADDPD        Z6, Z7, Z6
-	VMOVUPD       448(DX), Z10
-	VMOVUPD       448(BX), Z7
-	VMOVUPD       448(SI), Z12
-	VMULPD        Z10, Z10, Z10
-	VMULPD        Z7, Z7, Z7
+	VMOVUPD       (BX), Z12
 	VMULPD        Z12, Z12, Z12
-	VADDPD        Z12, Z7, Z11
-	VSUBPD        Z7, Z11, Z13
-	VSUBPD        Z13, Z11, Z14
-	VFMSUB132PD   Z8, Z13, Z12
-	VFMSUB132PD   Z8, Z14, Z7
-	VFMADD132PD   Z8, Z7, Z12
-	VMOVAPD       Z11, Z7
-	VADDPD        Z7, Z10, Z11
-	VSUBPD        Z10, Z11, Z13
-	VSUBPD        Z13, Z11, Z14
-	VFMSUB132PD   Z8, Z13, Z7
-	VFMSUB132PD   Z8, Z14, Z10
-	VFMADD132PD   Z8, Z10, Z7
-	VMOVAPD       Z11, Z10
-	VADDPD.RD_SAE Z12, Z7, Z11
-	VADDPD.RU_SAE Z12, Z7, Z7
+	VMOVUPD       64(BX), Z13
+	VMULPD        Z13, Z13, Z13
+	VMOVUPD       (SI), Z14
+	VMULPD        Z14, Z14, Z14
+	VMOVUPD       64(SI), Z15
+	VMULPD        Z15, Z15, Z15
+	VADDPD        Z14, Z12, Z16
+	VADDPD        Z15, Z13, Z17
+	VSUBPD        Z12, Z16, Z18
+	VSUBPD        Z13, Z17, Z19
+	VSUBPD        Z18, Z16, Z20
+	VFMSUB132PD   Z8, Z18, Z14
+	VSUBPD        Z19, Z17, Z18
+	VFMSUB132PD   Z8, Z19, Z15
+	VFMSUB132PD   Z8, Z20, Z12
+	VFMSUB132PD   Z8, Z18, Z13
+	VFMADD132PD   Z8, Z12, Z14
+	VFMADD132PD   Z8, Z13, Z15
+	VADDPD        Z16, Z10, Z12
+	VADDPD        Z17, Z11, Z13
+	VSUBPD        Z10, Z12, Z18
+	VSUBPD        Z11, Z13, Z19
+	VSUBPD        Z18, Z12, Z20
+	VFMSUB132PD   Z8, Z18, Z16
+	VSUBPD        Z19, Z13, Z18
+	VFMSUB132PD   Z8, Z19, Z17
+	VFMSUB132PD   Z8, Z20, Z10
+	VFMSUB132PD   Z8, Z18, Z11
+	VFMADD132PD   Z8, Z10, Z16
+	VFMADD132PD   Z8, Z11, Z17
+	VADDPD.RD_SAE Z14, Z16, Z10
+	VADDPD.RU_SAE Z14, Z16, Z16
+	VADDPD.RD_SAE Z15, Z17, Z11
+	VADDPD.RU_SAE Z15, Z17, Z17
+	VPTESTMQ      Z9, Z10, K1
+	VBLENDMPD     Z10, Z16, K1, Z0
 	VPTESTMQ      Z9, Z11, K1
-	VMOVAPD       Z11, K1, Z7
-	VADDPD        Z7, Z10, Z7
-	JMP           next
+	VBLENDMPD     Z11, Z17, K1, Z1
+	VADDPD        Z0, Z12, Z0
+	VADDPD        Z1, Z13, Z1
+	VMOVUPD       128(DX), Z10
+	VMULPD        Z10, Z10, Z10
+	VMOVUPD       192(DX), Z11
+	VMULPD        Z11, Z11, Z11
+	VMOVUPD       128(BX), Z12
+	VMULPD        Z12, Z12, Z12
+	VMOVUPD       192(BX), Z13
+	VMULPD        Z13, Z13, Z13
+	VMOVUPD       128(SI), Z14
+	VMULPD        Z14, Z14, Z14
+	VMOVUPD       192(SI), Z15
+	VMULPD        Z15, Z15, Z15
+	VADDPD        Z14, Z12, Z16
+	VADDPD        Z15, Z13, Z17
+	VSUBPD        Z12, Z16, Z18
+	VSUBPD        Z13, Z17, Z19
+	VSUBPD        Z18, Z16, Z20
+	VFMSUB132PD   Z8, Z18, Z14
+	VSUBPD        Z19, Z17, Z18
+	VFMSUB132PD   Z8, Z19, Z15
+	VFMSUB132PD   Z8, Z20, Z12
+	VFMSUB132PD   Z8, Z18, Z13
+	VFMADD132PD   Z8, Z12, Z14
+	VFMADD132PD   Z8, Z13, Z15
+	VADDPD        Z16, Z10, Z12
+	VADDPD        Z17, Z11, Z13
+	VSUBPD        Z10, Z12, Z18
+	VSUBPD        Z11, Z13, Z19
+	VSUBPD        Z18, Z12, Z20
+	VFMSUB132PD   Z8, Z18, Z16
+	VSUBPD        Z19, Z13, Z18
+	VFMSUB132PD   Z8, Z19, Z17
+	VFMSUB132PD   Z8, Z20, Z10
+	VFMSUB132PD   Z8, Z18, Z11
+	VFMADD132PD   Z8, Z10, Z16
+	VFMADD132PD   Z8, Z11, Z17
+	VADDPD.RD_SAE Z14, Z16, Z10
+	VADDPD.RU_SAE Z14, Z16, Z16
+	VADDPD.RD_SAE Z15, Z17, Z11
+	VADDPD.RU_SAE Z15, Z17, Z17
+	VPTESTMQ      Z9, Z10, K1
+	VBLENDMPD     Z10, Z16, K1, Z2
+	VPTESTMQ      Z9, Z11, K1
+	VBLENDMPD     Z11, Z17, K1, Z3
+	VADDPD        Z2, Z12, Z2
+	VADDPD        Z3, Z13, Z3
+	VMOVUPD       256(DX), Z10
+	VMULPD        Z10, Z10, Z10
+	VMOVUPD       320(DX), Z11
+	VMULPD        Z11, Z11, Z11
+	VMOVUPD       256(BX), Z12
+	VMULPD        Z12, Z12, Z12
+	VMOVUPD       320(BX), Z13
+	VMULPD        Z13, Z13, Z13
+	VMOVUPD       256(SI), Z14
+	VMULPD        Z14, Z14, Z14
+	VMOVUPD       320(SI), Z15
+	VMULPD        Z15, Z15, Z15
+	VADDPD        Z14, Z12, Z16
+	VADDPD        Z15, Z13, Z17
+	VSUBPD        Z12, Z16, Z18
+	VSUBPD        Z13, Z17, Z19
+	VSUBPD        Z18, Z16, Z20
+	VFMSUB132PD   Z8, Z18, Z14
+	VSUBPD        Z19, Z17, Z18
+	VFMSUB132PD   Z8, Z19, Z15
+	VFMSUB132PD   Z8, Z20, Z12
+	VFMSUB132PD   Z8, Z18, Z13
+	VFMADD132PD   Z8, Z12, Z14
+	VFMADD132PD   Z8, Z13, Z15
+	VADDPD        Z16, Z10, Z12
+	VADDPD        Z17, Z11, Z13
+	VSUBPD        Z10, Z12, Z18
+	VSUBPD        Z11, Z13, Z19
+	VSUBPD        Z18, Z12, Z20
+	VFMSUB132PD   Z8, Z18, Z16
+	VSUBPD        Z19, Z13, Z18
+	VFMSUB132PD   Z8, Z19, Z17
+	VFMSUB132PD   Z8, Z20, Z10
+	VFMSUB132PD   Z8, Z18, Z11
+	VFMADD132PD   Z8, Z10, Z16
+	VFMADD132PD   Z8, Z11, Z17
+	VADDPD.RD_SAE Z14, Z16, Z10
+	VADDPD.RU_SAE Z14, Z16, Z16
+	VADDPD.RD_SAE Z15, Z17, Z11
+	VADDPD.RU_SAE Z15, Z17, Z17
+	VPTESTMQ      Z9, Z10, K1
+	VBLENDMPD     Z10, Z16, K1, Z4
+	VPTESTMQ      Z9, Z11, K1
+	VBLENDMPD     Z11, Z17, K1, Z5
+	VADDPD        Z4, Z12, Z4
+	VADDPD        Z5, Z13, Z5
+	VMOVUPD       384(DX), Z10
+	VMULPD        Z10, Z10, Z10
+	VMOVUPD       448(DX), Z11
+	VMULPD        Z11, Z11, Z11
+	VMOVUPD       384(BX), Z12
+	VMULPD        Z12, Z12, Z12
+	VMOVUPD       448(BX), Z13
+	VMULPD        Z13, Z13, Z13
+	VMOVUPD       384(SI), Z14
+	VMULPD        Z14, Z14, Z14
+	VMOVUPD       448(SI), Z15
+	VMULPD        Z15, Z15, Z15
+	VADDPD        Z14, Z12, Z16
+	VADDPD        Z15, Z13, Z17
+	VSUBPD        Z12, Z16, Z18
+	VSUBPD        Z13, Z17, Z19
+	VSUBPD        Z18, Z16, Z20
+	VFMSUB132PD   Z8, Z18, Z14
+	VSUBPD        Z19, Z17, Z18
+	VFMSUB132PD   Z8, Z19, Z15
+	VFMSUB132PD   Z8, Z20, Z12
+	VFMSUB132PD   Z8, Z18, Z13
+	VFMADD132PD   Z8, Z12, Z14
+	VFMADD132PD   Z8, Z13, Z15
+	VADDPD        Z16, Z10, Z12
+	VADDPD        Z17, Z11, Z13
+	VSUBPD        Z10, Z12, Z18
+	VSUBPD        Z11, Z13, Z19
+	VSUBPD        Z18, Z12, Z20
+	VFMSUB132PD   Z8, Z18, Z16
+	VSUBPD        Z19, Z13, Z18
+	VFMSUB132PD   Z8, Z19, Z17
+	VFMSUB132PD   Z8, Z20, Z10
+	VFMSUB132PD   Z8, Z18, Z11
+	VFMADD132PD   Z8, Z10, Z16
+	VFMADD132PD   Z8, Z11, Z17
+	VADDPD.RD_SAE Z14, Z16, Z10
+	VADDPD.RU_SAE Z14, Z16, Z16
+	VADDPD.RD_SAE Z15, Z17, Z11
+	VADDPD.RU_SAE Z15, Z17, Z17
+	VPTESTMQ      Z9, Z10, K1
+	VBLENDMPD     Z10, Z16, K1, Z6
+	VPTESTMQ      Z9, Z11, K1
+	VBLENDMPD     Z11, Z17, K1, Z7
+	VADDPD        Z6, Z12, Z6
+	VADDPD        Z7, Z13, Z7
+	MOVQ          (AX), CX
+	ADDQ          $0x38, AX
+	CMPQ          CX, $0x09
+	JGE           squares3_9
+	CMPQ          CX, $0x04
+	JGE           squares3_4
+	CMPQ          CX, $0x02
+	JGE           squares3_2
+	CMPQ          CX, $0x01
+	JEQ           op1
+	JMP           op0
 
-op13:
+squares3_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+squares3_4:
+	CMPQ CX, $0x06
+	JGE  squares3_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+squares3_6:
+	CMPQ CX, $0x07
+	JGE  squares3_7
+	JMP  op6
+
+squares3_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+squares3_9:
+	CMPQ CX, $0x0d
+	JGE  squares3_13
+	CMPQ CX, $0x0b
+	JGE  squares3_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+squares3_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+squares3_13:
+	CMPQ CX, $0x0f
+	JGE  squares3_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+squares3_15:
+	CMPQ CX, $0x10
+	JGE  squares3_16
+	JMP  op15
+
+squares3_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op14:
 	// column
 	MOVQ        -40(AX), DX
 	MOVQ        (R9)(DX*8), DX
@@ -691,85 +1494,136 @@ op13:
 	VMOVUPD     128(SI), Z12
 	VMOVUPD     192(SI), Z13
 	VMOVUPD     256(SI), Z14
-	VMOVUPD     (DX), Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
+	VMOVUPD     320(SI), Z15
+	VMOVUPD     384(SI), Z16
+	VMOVUPD     (DX), Z17
+	VMOVUPD     64(DX), Z18
+	VADDPD      Z17, Z10, Z19
+	VADDPD      Z18, Z11, Z20
+	VSUBPD      Z10, Z19, Z10
+	VSUBPD      Z11, Z20, Z11
 	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     64(DX), Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     128(DX), Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     192(DX), Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     256(DX), Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     320(DX), Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     384(DX), Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     448(DX), Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     Z10, (SI)
-	VMOVUPD     Z11, 64(SI)
+	VFMSUB132PD Z8, Z11, Z18
+	VADDPD      Z17, Z12, Z12
+	VORPD       Z17, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z19, Z14
+	VADDPD      Z18, Z13, Z13
+	VORPD       Z18, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z20, Z14
+	VMOVUPD     128(DX), Z10
+	VMOVUPD     192(DX), Z11
+	VADDPD      Z10, Z19, Z17
+	VADDPD      Z11, Z20, Z18
+	VSUBPD      Z19, Z17, Z19
+	VSUBPD      Z20, Z18, Z20
+	VFMSUB132PD Z8, Z19, Z10
+	VFMSUB132PD Z8, Z20, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z17, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z18, Z14
+	VMOVUPD     256(DX), Z10
+	VMOVUPD     320(DX), Z11
+	VADDPD      Z10, Z17, Z19
+	VADDPD      Z11, Z18, Z20
+	VSUBPD      Z17, Z19, Z17
+	VSUBPD      Z18, Z20, Z18
+	VFMSUB132PD Z8, Z17, Z10
+	VFMSUB132PD Z8, Z18, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z19, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z20, Z14
+	VMOVUPD     384(DX), Z10
+	VMOVUPD     448(DX), Z11
+	VADDPD      Z10, Z19, Z17
+	VADDPD      Z11, Z20, Z18
+	VSUBPD      Z19, Z17, Z19
+	VSUBPD      Z20, Z18, Z20
+	VFMSUB132PD Z8, Z19, Z10
+	VFMSUB132PD Z8, Z20, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z17, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z18, Z14
+	VMOVUPD     Z17, (SI)
+	VMOVUPD     Z18, 64(SI)
 	VMOVUPD     Z12, 128(SI)
 	VMOVUPD     Z13, 192(SI)
-	JMP         next
+	VMOVUPD     Z14, 256(SI)
+	VMOVUPD     Z15, 320(SI)
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x09
+	JGE         column_9
+	CMPQ        CX, $0x04
+	JGE         column_4
+	CMPQ        CX, $0x02
+	JGE         column_2
+	CMPQ        CX, $0x01
+	JEQ         op1
+	JMP         op0
 
-op14:
+column_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+column_4:
+	CMPQ CX, $0x06
+	JGE  column_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+column_6:
+	CMPQ CX, $0x07
+	JGE  column_7
+	JMP  op6
+
+column_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+column_9:
+	CMPQ CX, $0x0d
+	JGE  column_13
+	CMPQ CX, $0x0b
+	JGE  column_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+column_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+column_13:
+	CMPQ CX, $0x0f
+	JGE  column_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+column_15:
+	CMPQ CX, $0x10
+	JGE  column_16
+	JMP  op15
+
+column_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op15:
 	// columnTail
 	MOVQ        -40(AX), DX
 	MOVQ        (R9)(DX*8), DX
@@ -783,93 +1637,143 @@ op14:
 	VMOVUPD     128(SI), Z12
 	VMOVUPD     192(SI), Z13
 	VMOVUPD     256(SI), Z14
-	VMOVUPD     (DX), Z15
-	VANDPD      (CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
+	VMOVUPD     320(SI), Z15
+	VMOVUPD     384(SI), Z16
+	VMOVUPD     (DX), Z17
+	VANDPD      (CX), Z17, Z17
+	VMOVUPD     64(DX), Z18
+	VANDPD      64(CX), Z18, Z18
+	VADDPD      Z17, Z10, Z19
+	VADDPD      Z18, Z11, Z20
+	VSUBPD      Z10, Z19, Z10
+	VSUBPD      Z11, Z20, Z11
 	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     64(DX), Z15
-	VANDPD      64(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     128(DX), Z15
-	VANDPD      128(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     192(DX), Z15
-	VANDPD      192(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     256(DX), Z15
-	VANDPD      256(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     320(DX), Z15
-	VANDPD      320(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     384(DX), Z15
-	VANDPD      384(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     448(DX), Z15
-	VANDPD      448(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     Z10, (SI)
-	VMOVUPD     Z11, 64(SI)
+	VFMSUB132PD Z8, Z11, Z18
+	VADDPD      Z17, Z12, Z12
+	VORPD       Z17, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z19, Z14
+	VADDPD      Z18, Z13, Z13
+	VORPD       Z18, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z20, Z14
+	VMOVUPD     128(DX), Z10
+	VANDPD      128(CX), Z10, Z10
+	VMOVUPD     192(DX), Z11
+	VANDPD      192(CX), Z11, Z11
+	VADDPD      Z10, Z19, Z17
+	VADDPD      Z11, Z20, Z18
+	VSUBPD      Z19, Z17, Z19
+	VSUBPD      Z20, Z18, Z20
+	VFMSUB132PD Z8, Z19, Z10
+	VFMSUB132PD Z8, Z20, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z17, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z18, Z14
+	VMOVUPD     256(DX), Z10
+	VANDPD      256(CX), Z10, Z10
+	VMOVUPD     320(DX), Z11
+	VANDPD      320(CX), Z11, Z11
+	VADDPD      Z10, Z17, Z19
+	VADDPD      Z11, Z18, Z20
+	VSUBPD      Z17, Z19, Z17
+	VSUBPD      Z18, Z20, Z18
+	VFMSUB132PD Z8, Z17, Z10
+	VFMSUB132PD Z8, Z18, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z19, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z20, Z14
+	VMOVUPD     384(DX), Z10
+	VANDPD      384(CX), Z10, Z10
+	VMOVUPD     448(DX), Z11
+	VANDPD      448(CX), Z11, Z11
+	VADDPD      Z10, Z19, Z17
+	VADDPD      Z11, Z20, Z18
+	VSUBPD      Z19, Z17, Z19
+	VSUBPD      Z20, Z18, Z20
+	VFMSUB132PD Z8, Z19, Z10
+	VFMSUB132PD Z8, Z20, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z17, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z18, Z14
+	VMOVUPD     Z17, (SI)
+	VMOVUPD     Z18, 64(SI)
 	VMOVUPD     Z12, 128(SI)
 	VMOVUPD     Z13, 192(SI)
-	JMP         next
+	VMOVUPD     Z14, 256(SI)
+	VMOVUPD     Z15, 320(SI)
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x09
+	JGE         columnTail_9
+	CMPQ        CX, $0x04
+	JGE         columnTail_4
+	CMPQ        CX, $0x02
+	JGE         columnTail_2
+	CMPQ        CX, $0x01
+	JEQ         op1
+	JMP         op0
 
-op15:
+columnTail_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+columnTail_4:
+	CMPQ CX, $0x06
+	JGE  columnTail_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+columnTail_6:
+	CMPQ CX, $0x07
+	JGE  columnTail_7
+	JMP  op6
+
+columnTail_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+columnTail_9:
+	CMPQ CX, $0x0d
+	JGE  columnTail_13
+	CMPQ CX, $0x0b
+	JGE  columnTail_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+columnTail_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+columnTail_13:
+	CMPQ CX, $0x0f
+	JGE  columnTail_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+columnTail_15:
+	CMPQ CX, $0x10
+	JGE  columnTail_16
+	JMP  op15
+
+columnTail_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+
+op16:
 	// products
 	MOVQ        -40(AX), DX
 	MOVQ        (R9)(DX*8), DX
@@ -885,93 +1789,144 @@ op15:
 	VMOVUPD     128(SI), Z12
 	VMOVUPD     192(SI), Z13
 	VMOVUPD     256(SI), Z14
-	VMOVUPD     (DX), Z15
-	VMULPD      (BX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
+	VMOVUPD     320(SI), Z15
+	VMOVUPD     384(SI), Z16
+	VMOVUPD     (DX), Z17
+	VMULPD      (BX), Z17, Z17
+	VMOVUPD     64(DX), Z18
+	VMULPD      64(BX), Z18, Z18
+	VADDPD      Z17, Z10, Z19
+	VADDPD      Z18, Z11, Z20
+	VSUBPD      Z10, Z19, Z10
+	VSUBPD      Z11, Z20, Z11
 	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     64(DX), Z15
-	VMULPD      64(BX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     128(DX), Z15
-	VMULPD      128(BX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     192(DX), Z15
-	VMULPD      192(BX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     256(DX), Z15
-	VMULPD      256(BX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     320(DX), Z15
-	VMULPD      320(BX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     384(DX), Z15
-	VMULPD      384(BX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     448(DX), Z15
-	VMULPD      448(BX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     Z10, (SI)
-	VMOVUPD     Z11, 64(SI)
+	VFMSUB132PD Z8, Z11, Z18
+	VADDPD      Z17, Z12, Z12
+	VORPD       Z17, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z19, Z14
+	VADDPD      Z18, Z13, Z13
+	VORPD       Z18, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z20, Z14
+	VMOVUPD     128(DX), Z10
+	VMULPD      128(BX), Z10, Z10
+	VMOVUPD     192(DX), Z11
+	VMULPD      192(BX), Z11, Z11
+	VADDPD      Z10, Z19, Z17
+	VADDPD      Z11, Z20, Z18
+	VSUBPD      Z19, Z17, Z19
+	VSUBPD      Z20, Z18, Z20
+	VFMSUB132PD Z8, Z19, Z10
+	VFMSUB132PD Z8, Z20, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z17, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z18, Z14
+	VMOVUPD     256(DX), Z10
+	VMULPD      256(BX), Z10, Z10
+	VMOVUPD     320(DX), Z11
+	VMULPD      320(BX), Z11, Z11
+	VADDPD      Z10, Z17, Z19
+	VADDPD      Z11, Z18, Z20
+	VSUBPD      Z17, Z19, Z17
+	VSUBPD      Z18, Z20, Z18
+	VFMSUB132PD Z8, Z17, Z10
+	VFMSUB132PD Z8, Z18, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z19, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z20, Z14
+	VMOVUPD     384(DX), Z10
+	VMULPD      384(BX), Z10, Z10
+	VMOVUPD     448(DX), Z11
+	VMULPD      448(BX), Z11, Z11
+	VADDPD      Z10, Z19, Z17
+	VADDPD      Z11, Z20, Z18
+	VSUBPD      Z19, Z17, Z19
+	VSUBPD      Z20, Z18, Z20
+	VFMSUB132PD Z8, Z19, Z10
+	VFMSUB132PD Z8, Z20, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z17, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z18, Z14
+	VMOVUPD     Z17, (SI)
+	VMOVUPD     Z18, 64(SI)
 	VMOVUPD     Z12, 128(SI)
 	VMOVUPD     Z13, 192(SI)
-	JMP         next
+	VMOVUPD     Z14, 256(SI)
+	VMOVUPD     Z15, 320(SI)
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x09
+	JGE         products_9
+	CMPQ        CX, $0x04
+	JGE         products_4
+	CMPQ        CX, $0x02
+	JGE         products_2
+	CMPQ        CX, $0x01
+	JEQ         op1
+	JMP         op0
 
-op16:
+products_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+products_4:
+	CMPQ CX, $0x06
+	JGE  products_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+products_6:
+	CMPQ CX, $0x07
+	JGE  products_7
+	JMP  op6
+
+products_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+products_9:
+	CMPQ CX, $0x0d
+	JGE  products_13
+	CMPQ CX, $0x0b
+	JGE  products_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+products_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+products_13:
+	CMPQ CX, $0x0f
+	JGE  products_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+products_15:
+	CMPQ CX, $0x10
+	JGE  products_16
+	JMP  op15
+
+products_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
+
+op17:
 	// productsTail
 	MOVQ        -40(AX), DX
 	MOVQ        (R9)(DX*8), DX
@@ -988,99 +1943,150 @@ op16:
 	VMOVUPD     128(SI), Z12
 	VMOVUPD     192(SI), Z13
 	VMOVUPD     256(SI), Z14
-	VMOVUPD     (DX), Z15
-	VMULPD      (BX), Z15, Z15
-	VANDPD      (CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
+	VMOVUPD     320(SI), Z15
+	VMOVUPD     384(SI), Z16
+	VMOVUPD     (DX), Z17
+	VMULPD      (BX), Z17, Z17
+	VANDPD      (CX), Z17, Z17
+	VMOVUPD     64(DX), Z18
+	VMULPD      64(BX), Z18, Z18
+	VANDPD      64(CX), Z18, Z18
+	VADDPD      Z17, Z10, Z19
+	VADDPD      Z18, Z11, Z20
+	VSUBPD      Z10, Z19, Z10
+	VSUBPD      Z11, Z20, Z11
 	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     64(DX), Z15
-	VMULPD      64(BX), Z15, Z15
-	VANDPD      64(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     128(DX), Z15
-	VMULPD      128(BX), Z15, Z15
-	VANDPD      128(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     192(DX), Z15
-	VMULPD      192(BX), Z15, Z15
-	VANDPD      192(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     256(DX), Z15
-	VMULPD      256(BX), Z15, Z15
-	VANDPD      256(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     320(DX), Z15
-	VMULPD      320(BX), Z15, Z15
-	VANDPD      320(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     384(DX), Z15
-	VMULPD      384(BX), Z15, Z15
-	VANDPD      384(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     448(DX), Z15
-	VMULPD      448(BX), Z15, Z15
-	VANDPD      448(CX), Z15, Z15
-	VADDPD      Z15, Z10, Z16
-	VMOVAPD     Z16, Z17
-	VFMSUB132PD Z8, Z10, Z17
-	VMOVAPD     Z16, Z10
-	VFMSUB132PD Z8, Z17, Z15
-	VADDPD      Z15, Z11, Z11
-	VORPD       Z15, Z13, Z13
-	VPTERNLOGQ  $0xf6, Z14, Z16, Z12
-	VMOVUPD     Z10, (SI)
-	VMOVUPD     Z11, 64(SI)
+	VFMSUB132PD Z8, Z11, Z18
+	VADDPD      Z17, Z12, Z12
+	VORPD       Z17, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z19, Z14
+	VADDPD      Z18, Z13, Z13
+	VORPD       Z18, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z20, Z14
+	VMOVUPD     128(DX), Z10
+	VMULPD      128(BX), Z10, Z10
+	VANDPD      128(CX), Z10, Z10
+	VMOVUPD     192(DX), Z11
+	VMULPD      192(BX), Z11, Z11
+	VANDPD      192(CX), Z11, Z11
+	VADDPD      Z10, Z19, Z17
+	VADDPD      Z11, Z20, Z18
+	VSUBPD      Z19, Z17, Z19
+	VSUBPD      Z20, Z18, Z20
+	VFMSUB132PD Z8, Z19, Z10
+	VFMSUB132PD Z8, Z20, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z17, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z18, Z14
+	VMOVUPD     256(DX), Z10
+	VMULPD      256(BX), Z10, Z10
+	VANDPD      256(CX), Z10, Z10
+	VMOVUPD     320(DX), Z11
+	VMULPD      320(BX), Z11, Z11
+	VANDPD      320(CX), Z11, Z11
+	VADDPD      Z10, Z17, Z19
+	VADDPD      Z11, Z18, Z20
+	VSUBPD      Z17, Z19, Z17
+	VSUBPD      Z18, Z20, Z18
+	VFMSUB132PD Z8, Z17, Z10
+	VFMSUB132PD Z8, Z18, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z19, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z20, Z14
+	VMOVUPD     384(DX), Z10
+	VMULPD      384(BX), Z10, Z10
+	VANDPD      384(CX), Z10, Z10
+	VMOVUPD     448(DX), Z11
+	VMULPD      448(BX), Z11, Z11
+	VANDPD      448(CX), Z11, Z11
+	VADDPD      Z10, Z19, Z17
+	VADDPD      Z11, Z20, Z18
+	VSUBPD      Z19, Z17, Z19
+	VSUBPD      Z20, Z18, Z20
+	VFMSUB132PD Z8, Z19, Z10
+	VFMSUB132PD Z8, Z20, Z11
+	VADDPD      Z10, Z12, Z12
+	VORPD       Z10, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z17, Z14
+	VADDPD      Z11, Z13, Z13
+	VORPD       Z11, Z15, Z15
+	VPTERNLOGQ  $0xf6, Z16, Z18, Z14
+	VMOVUPD     Z17, (SI)
+	VMOVUPD     Z18, 64(SI)
 	VMOVUPD     Z12, 128(SI)
 	VMOVUPD     Z13, 192(SI)
-	JMP         next
+	VMOVUPD     Z14, 256(SI)
+	VMOVUPD     Z15, 320(SI)
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x09
+	JGE         productsTail_9
+	CMPQ        CX, $0x04
+	JGE         productsTail_4
+	CMPQ        CX, $0x02
+	JGE         productsTail_2
+	CMPQ        CX, $0x01
+	JEQ         op1
+	JMP         op0
+
+productsTail_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+productsTail_4:
+	CMPQ CX, $0x06
+	JGE  productsTail_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+productsTail_6:
+	CMPQ CX, $0x07
+	JGE  productsTail_7
+	JMP  op6
+
+productsTail_7:
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+productsTail_9:
+	CMPQ CX, $0x0d
+	JGE  productsTail_13
+	CMPQ CX, $0x0b
+	JGE  productsTail_11
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+productsTail_11:
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+productsTail_13:
+	CMPQ CX, $0x0f
+	JGE  productsTail_15
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+productsTail_15:
+	CMPQ CX, $0x10
+	JGE  productsTail_16
+	JMP  op15
+
+productsTail_16:
+	CMPQ CX, $0x11
+	JEQ  op17
+	JMP  op16
 
 op0:
 	ADDQ $+512, 8(R9)

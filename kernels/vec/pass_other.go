@@ -11,7 +11,7 @@ const HavePass = false
 func PassLanes() int { return 8 }
 
 // PassGroup is the rows of a group.
-func PassGroup() int { return 8 * PassLanes() }
+func PassGroup() int { return PassRows }
 
 // Pass runs nothing here: HavePass is false.
 func Pass(code []PassStep, s *PassState, groups int) { panic("BUG: this CPU runs no passes") }

@@ -1,7 +1,7 @@
 package main
 
 // This file writes the pass machine: an interpreter of the body of a loop over the rows of tall matrices. Its registers are
-// columns: a group of rows is eight vectors, an accumulator keeps one register of a group from step to step, the others lie
+// columns: an accumulator keeps one register of a group of rows from step to step, the others lie
 // in memory, which is a first-level cache's. A pass ends with exact sums of columns.
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-const (
-	// passVectors is how many vectors a group of rows is.
-	passVectors = 8
-	// stepBytes is a step: the operation, and three operands of a base and a place in the table of offsets.
-	stepBytes = 56
-)
+// stepBytes is a step: the operation, and three operands of a base and a place in the table of offsets.
+const stepBytes = 56
+
+// passVectors is how many vectors a group of rows is, and the accumulator. Sixteen, half of the registers of AVX-512, are no
+// faster.
+const passVectors = 8
 
 // passStep is one operation of the machine.
 type passStep struct {
@@ -37,6 +37,21 @@ var passSteps = []passStep{
 	{"add", func(p *rowMachine) { p.each(func(v reg.VecVirtual, m operand.Mem) { p.VADDPD(m, v, v) }) }},
 	{"sub", func(p *rowMachine) { p.each(func(v reg.VecVirtual, m operand.Mem) { p.VSUBPD(m, v, v) }) }},
 	{"subFrom", func(p *rowMachine) { p.reversed(func(b, a, d operand.Op) { p.VSUBPD(b, a, d) }) }},
+	{"difference", func(p *rowMachine) {
+		a, b, d := p.operand(0), p.operand(1), p.operand(2)
+		v := p.vectors(2 * p.abreast())
+		for at := 0; at < len(p.acc); at += len(v) {
+			for k, v := range v {
+				p.VMOVUPD(p.vectorAt(a, at+k), v)
+			}
+			for k, v := range v {
+				p.VSUBPD(p.vectorAt(b, at+k), v, v)
+			}
+			for k, v := range v {
+				p.VMOVUPD(v, p.vectorAt(d, at+k))
+			}
+		}
+	}},
 	{"mul", func(p *rowMachine) { p.each(func(v reg.VecVirtual, m operand.Mem) { p.VMULPD(m, v, v) }) }},
 	{"div", func(p *rowMachine) { p.each(func(v reg.VecVirtual, m operand.Mem) { p.VDIVPD(m, v, v) }) }},
 	{"divInto", func(p *rowMachine) { p.reversed(func(b, a, d operand.Op) { p.VDIVPD(b, a, d) }) }},
@@ -120,68 +135,99 @@ func (p *rowMachine) ones(number bool) reg.VecVirtual {
 	return v
 }
 
-// twoSum makes a the rounded sum of a and b, and b its exact error. Half of the additions are written as multiply-adds by
-// one, which other units of the processor execute.
-func (p *rowMachine) twoSum(a, b, one reg.VecVirtual) {
-	sum, part, rest := p.vector(), p.vector(), p.vector()
-	p.VADDPD(b, a, sum)
-	p.VSUBPD(a, sum, part)    // what of b arrived
-	p.VSUBPD(part, sum, rest) // what of a did
-	p.VFMSUB132PD(one, part, b)
-	p.VFMSUB132PD(one, rest, a)
-	p.VFMADD132PD(one, a, b)
-	p.VMOVAPD(sum, a)
+// abreast is how many vectors a long sequence of operations works on at a time, stage by stage: they wait for one another less.
+func (p *rowMachine) abreast() int {
+	if p.bytes == 64 {
+		return 2
+	}
+	return 1
+}
+
+// twoSum is the rounded sums of a and b and their exact errors, a and b being lost. Half of the additions are written as
+// multiply-adds by one, which other units of the processor execute.
+func (p *rowMachine) twoSum(a, b []reg.VecVirtual, one reg.VecVirtual) (sum, err []reg.VecVirtual) {
+	n := len(a)
+	sum, part, rest := p.vectors(n), p.vectors(n), p.vectors(n)
+	for k := range n {
+		p.VADDPD(b[k], a[k], sum[k])
+	}
+	for k := range n {
+		p.VSUBPD(a[k], sum[k], part[k]) // what of b arrived
+	}
+	for k := range n {
+		p.VSUBPD(part[k], sum[k], rest[k]) // what of a did
+		p.VFMSUB132PD(one, part[k], b[k])
+	}
+	for k := range n {
+		p.VFMSUB132PD(one, rest[k], a[k])
+	}
+	for k := range n {
+		p.VFMADD132PD(one, a[k], b[k])
+	}
+	return sum, b
 }
 
 // sum3 is acc = the sum of three columns, or of their squares, each rounded once: see triples.
 func (p *rowMachine) sum3(squares bool) {
-	x, y, z := p.operand(0), p.operand(1), p.operand(2)
+	from := [3]reg.Register{p.operand(0), p.operand(1), p.operand(2)}
 	one := p.ones(true)
-	for k, v := range p.acc {
-		a, b, c := p.vector(), p.vector(), p.vector()
-		p.VMOVUPD(p.vectorAt(x, k), a)
-		p.VMOVUPD(p.vectorAt(y, k), b)
-		p.VMOVUPD(p.vectorAt(z, k), c)
-		if squares {
-			for _, r := range []reg.VecVirtual{a, b, c} {
-				p.VMULPD(r, r, r)
+	for at := 0; at < len(p.acc); at += p.abreast() {
+		var x [3][]reg.VecVirtual
+		for i := range x {
+			x[i] = p.vectors(p.abreast())
+			for k, v := range x[i] {
+				p.VMOVUPD(p.vectorAt(from[i], at+k), v)
+				if squares {
+					p.VMULPD(v, v, v)
+				}
 			}
 		}
-		p.twoSum(b, c, one)
-		p.twoSum(a, b, one) // a + b + c
-		p.odd(b, c, one, v)
-		p.VADDPD(v, a, v)
+		bc, low := p.twoSum(x[1], x[2], one)
+		sum, high := p.twoSum(x[0], bc, one)
+		acc := p.acc[at : at+p.abreast()]
+		p.odd(high, low, one, acc)
+		for k, v := range acc {
+			p.VADDPD(v, sum[k], v)
+		}
 	}
 }
 
-// odd is v = b + c rounded to odd; it may change b and c. Of the roundings down and up that one is odd whose last bit is set,
+// odd is v = b + c rounded to odd; b and c are lost. Of the roundings down and up that one is odd whose last bit is set,
 // unless both are the exact sum.
-func (p *rowMachine) odd(b, c, one, v reg.VecVirtual) {
+func (p *rowMachine) odd(b, c []reg.VecVirtual, one reg.VecVirtual, v []reg.VecVirtual) {
 	if p.bytes == 64 {
-		down, odd, last := p.vector(), p.K(), p.ones(false)
-		p.VADDPD_RD_SAE(c, b, down)
-		p.VADDPD_RU_SAE(c, b, v)
-		p.VPTESTMQ(last, down, odd)
-		p.VMOVAPD(down, odd, v)
+		last := p.ones(false)
+		down := p.vectors(len(v))
+		for k := range v {
+			p.VADDPD_RD_SAE(c[k], b[k], down[k])
+			p.VADDPD_RU_SAE(c[k], b[k], b[k])
+		}
+		for k := range v {
+			odd := p.K()
+			p.VPTESTMQ(last, down[k], odd)
+			p.VBLENDMPD(down[k], b[k], odd, v[k])
+		}
 		return
 	}
-	p.twoSum(b, c, one) // c is what b lacks: where b is even, it goes one unit towards it
-	zero, lacks, even, toward := p.vector(), p.vector(), p.vector(), p.vector()
-	p.VXORPD(zero, zero, zero)
-	p.VCMPPD(operand.Imm(4), zero, c, lacks)
-	p.VXORPD(b, c, toward)
-	p.VPCMPGTQ(toward, zero, toward)
-	last := p.ones(false)
-	p.VPOR(last, toward, toward)
-	p.VPAND(last, b, even)
-	p.VPCMPEQQ(zero, even, even)
-	p.VPAND(lacks, even, even)
-	p.VPAND(even, toward, toward)
-	p.VPADDQ(toward, b, v)
+	b, c = p.twoSum(b, c, one) // c is what b lacks: where b is even, it goes one unit towards it
+	for k := range v {
+		zero, lacks, even, toward := p.vector(), p.vector(), p.vector(), p.vector()
+		p.VXORPD(zero, zero, zero)
+		p.VCMPPD(operand.Imm(4), zero, c[k], lacks)
+		p.VXORPD(b[k], c[k], toward)
+		p.VPCMPGTQ(toward, zero, toward)
+		last := p.ones(false)
+		p.VPOR(last, toward, toward)
+		p.VPAND(last, b[k], even)
+		p.VPCMPEQQ(zero, even, even)
+		p.VPAND(lacks, even, even)
+		p.VPAND(even, toward, toward)
+		p.VPADDQ(toward, b[k], v[k])
+	}
 }
 
-// column adds the first operand, or its product with the second, to the sum whose state is the third operand: see ColumnSum.
-// What the mask leaves out counts as zero in a tail.
+// column adds the first operand, or its product with the second, to the sum whose state is the third operand: see
+// ColumnState. What the mask leaves out counts as zero in a tail.
 func (p *rowMachine) column(products, tail bool) {
 	a, b := p.operand(0), reg.Register(nil)
 	if products {
@@ -191,36 +237,44 @@ func (p *rowMachine) column(products, tail bool) {
 	if tail {
 		p.Load(p.Param("mask"), p.mask)
 	}
-	sum, low, out, some, bias := p.vector(), p.vector(), p.vector(), p.vector(), p.vector()
-	kept := []reg.VecVirtual{sum, low, out, some}
-	for k, v := range append(kept, bias) {
+	sum, low, out, some, bias := p.vectors(2), p.vectors(2), p.vector(), p.vector(), p.vector()
+	for k, v := range []reg.VecVirtual{sum[0], sum[1], low[0], low[1], out, some, bias} {
 		p.VMOVUPD(p.vectorAt(state, k), v)
 	}
 	one := p.ones(true)
-	for k := range passVectors {
-		v, next, part := p.vector(), p.vector(), p.vector()
-		p.VMOVUPD(p.vectorAt(a, k), v)
-		if products {
-			p.VMULPD(p.vectorAt(b, k), v, v)
+	for at := 0; at < len(p.acc); at += 2 {
+		v, next, part := p.vectors(2), p.vectors(2), p.vectors(2)
+		for k, v := range v {
+			p.VMOVUPD(p.vectorAt(a, at+k), v)
+			if products {
+				p.VMULPD(p.vectorAt(b, at+k), v, v)
+			}
+			if tail {
+				p.VANDPD(p.vectorAt(p.mask, at+k), v, v)
+			}
 		}
-		if tail {
-			p.VANDPD(p.vectorAt(p.mask, k), v, v)
+		for k, v := range v {
+			p.VADDPD(v, sum[k], next[k])
 		}
-		p.VADDPD(v, sum, next)
-		p.VMOVAPD(next, part)
-		p.VFMSUB132PD(one, sum, part) // what of v arrived
-		p.VMOVAPD(next, sum)
-		p.VFMSUB132PD(one, part, v) // what of v did not
-		p.VADDPD(v, low, low)
-		p.VORPD(v, some, some)
-		if p.bytes == 64 {
-			p.VPTERNLOGQ(operand.Imm(0xf6), bias, next, out) // out | (next ^ bias)
-		} else {
-			p.VXORPD(bias, next, next)
-			p.VORPD(next, out, out)
+		for k := range v {
+			p.VSUBPD(sum[k], next[k], part[k]) // what of v arrived
 		}
+		for k, v := range v {
+			p.VFMSUB132PD(one, part[k], v) // what of v did not
+		}
+		for k, v := range v {
+			p.VADDPD(v, low[k], low[k])
+			p.VORPD(v, some, some)
+			if p.bytes == 64 {
+				p.VPTERNLOGQ(operand.Imm(0xf6), bias, next[k], out) // out | (next ^ bias)
+			} else {
+				p.VXORPD(bias, next[k], part[k])
+				p.VORPD(part[k], out, out)
+			}
+		}
+		sum = next
 	}
-	for k, v := range kept {
+	for k, v := range []reg.VecVirtual{sum[0], sum[1], low[0], low[1], out, some} {
 		p.VMOVUPD(v, p.vectorAt(state, k))
 	}
 }
@@ -251,15 +305,12 @@ func (e *emitter) passes() {
 	e.JMP(operand.LabelRef("test"))
 	e.Label("round")
 	e.MOVQ(code, p.pc)
-	e.Label("next")
-	e.MOVQ(operand.Mem{Base: p.pc}, opcode)
-	e.ADDQ(operand.Imm(stepBytes), p.pc)
-	e.dispatch(opcode, 0, len(passSteps), true)
+	p.next(opcode, "start")
 	for k, s := range passSteps {
 		e.Label(fmt.Sprintf("op%d", k+1))
 		e.Commentf("%s", s.name)
 		s.emit(p)
-		e.JMP(operand.LabelRef("next"))
+		p.next(opcode, s.name)
 	}
 	e.Label("op0") // the next group: its rows, those before, and the two halves of registers kept for a round change places
 	e.ADDQ(operand.I32(group), slot(1))
@@ -273,4 +324,30 @@ func (e *emitter) passes() {
 	e.CMPQ(rounds, operand.Imm(0))
 	e.JGT(operand.LabelRef("round"))
 	e.finish()
+}
+
+// next goes to the next step. Each operation has this at its end, so that the processor predicts for each what follows it.
+func (p *rowMachine) next(opcode reg.Register, from string) {
+	p.MOVQ(operand.Mem{Base: p.pc}, opcode)
+	p.ADDQ(operand.Imm(stepBytes), p.pc)
+	var among func(lo, hi int)
+	among = func(lo, hi int) { // one of the operations lo..hi: at most one jump is taken for each halving, and one at the end
+		if lo == hi {
+			p.JMP(operand.LabelRef(fmt.Sprintf("op%d", lo)))
+			return
+		}
+		mid := (lo + hi + 1) / 2
+		p.CMPQ(opcode, operand.Imm(uint64(mid)))
+		if mid == hi {
+			p.JEQ(operand.LabelRef(fmt.Sprintf("op%d", hi)))
+			among(lo, mid-1)
+			return
+		}
+		label := fmt.Sprintf("%s_%d", from, mid)
+		p.JGE(operand.LabelRef(label))
+		among(lo, mid-1)
+		p.Label(label)
+		among(mid, hi)
+	}
+	among(0, len(passSteps))
 }
