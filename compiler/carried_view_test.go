@@ -1,0 +1,40 @@
+package compiler_test
+
+import "testing"
+
+// What a loop or branch hands over outlives what it was taken from: a window of a captured matrix is a copy then, though elsewhere it may
+// be a view.
+func TestWindowsThatAreHandedOver(t *testing.T) {
+	table := tinyTable(t)
+	for _, text := range []string{
+		`
+v0 = f32(randn(2, 1, seed = 98))
+iterate v6 = f32(zeros(1, 1)) times i64(sum(ones(3, 1))) { next v6 = (t(v0) @ v0)[0, :] }
+v9 = t(v6) @ t(v0)
+emit relu(v9)
+`, `
+A = exp(rand(4, 3, seed = 1))
+iterate x = zeros(2, 3) times i64(sum(ones(3, 1))) { next x = A[1..3, :] }
+B = rand(4, 3, seed = 2) * x[0,0]
+emit x + 1
+emit B
+`, `
+A = exp(rand(4, 3, seed = 1))
+x = if sum(A) > 0 { A[1..3, :] } else { zeros(2, 3) }
+B = rand(4, 3, seed = 2) * x[0,0]
+emit x + 1
+emit B
+`,
+	} {
+		plain := runs{{1, 1, nil, false}}[0]
+		for _, ranks := range []int{1, 2, 3} {
+			for _, disable := range [][]string{nil, {"partition", "drop-move"}, {"fuse"}} {
+				with := plain
+				with.ranks, with.disable = ranks, disable
+				if _, err := (runs{plain, with}).differ(table, text); err != nil {
+					t.Errorf("%v\nin%s", err, text)
+				}
+			}
+		}
+	}
+}
