@@ -15,13 +15,37 @@ emit relu(v9)
 `, `
 A = exp(rand(4, 3, seed = 1))
 iterate x = zeros(2, 3) times i64(sum(ones(3, 1))) { next x = A[1..3, :] }
-B = rand(4, 3, seed = 2) * x[0,0]
+B = rbind(x, x)
 emit x + 1
 emit B
 `, `
 A = exp(rand(4, 3, seed = 1))
 x = if sum(A) > 0 { A[1..3, :] } else { zeros(2, 3) }
-B = rand(4, 3, seed = 2) * x[0,0]
+B = rbind(x, x)
+emit x + 1
+emit B
+`, `
+A = exp(rand(4, 3, seed = 1))
+w = A[1..3, :]
+x = if sum(A) > 0 { w } else { zeros(2, 3) }
+B = rbind(x, x)
+emit x + 1
+emit B
+`, `
+A = exp(rand(4, 3, seed = 1))
+w = A[1..3, :]
+iterate x = zeros(2, 3) times i64(sum(ones(3, 1))) { next x = w }
+B = rbind(x, x)
+emit x + 1
+emit B
+`, `
+A = exp(rand(4, 3, seed = 1))
+w = A[1..3, :]
+iterate x = zeros(2, 3) times i64(sum(ones(3, 1))) {
+  iterate y = w times i64(sum(x) * 0) { next y = y + 1 }
+  next x = y
+}
+B = rbind(x, x)
 emit x + 1
 emit B
 `,

@@ -280,7 +280,7 @@ var rowData = []string{
 	"P = randn(%[1]d, 3, seed = 1)\nm = randn(%[1]d, 1, seed = 3)\n",
 	"P = randn(%[1]d, 3, seed = 1)\nm = randn(%[1]d, 1, seed = 3)\n",
 	"P = cbind(rand(%[1]d, 2, seed = 1), zeros(%[1]d, 1))\nm = ones(%[1]d, 1)\n",                                       // sums that are zero
-	"P = floor(18 * rand(%[1]d, 3, seed = 1)) - 9\nm = floor(5 * rand(%[1]d, 1, seed = 3)) - 2\n",                       // that are exact
+	"P = floor(18 * rand(%[1]d, 3, seed = 1)) - 9\nm = floor(5 * rand(%[1]d, 1, seed = 3)) - 2\n",                      // that are exact
 	"P = cbind(randn(%[1]d, 2, seed = 1), seq(0, %[1]d) - 0.5 * (%[1]d - 1))\nm = seq(0, %[1]d) - 0.5 * (%[1]d - 1)\n", // that cancel
 	"P = exp(40 * randn(%[1]d, 3, seed = 1))\nm = exp(30 * randn(%[1]d, 1, seed = 3))\n",                               // of wide terms
 	"P = 1e160 * randn(%[1]d, 3, seed = 1)\nm = 1e-150 * randn(%[1]d, 1, seed = 3)\n",                                  // squares that overflow

@@ -46,6 +46,14 @@ type control struct {
 	vals  []value.Value
 }
 
+// skip is how many inputs of the node come before the first argument: the condition of a branch.
+func (lp *control) skip() int {
+	if lp.branch {
+		return 1
+	}
+	return 0
+}
+
 // region is a region of a loop as tasks.
 type region struct {
 	body   *ir.Region

@@ -52,10 +52,9 @@ func (e *Engine) steerTask(w *Worker, t int32) error {
 	return nil
 }
 
-// capture lets the arguments that are not carried refer to the values outside. skip is how many inputs come before the first
-// argument.
-func (e *Engine) capture(lp *control, skip int) {
-	in := e.g.In(lp.node)[skip:]
+// capture lets the arguments that are not carried refer to the values outside.
+func (e *Engine) capture(lp *control) {
+	in := e.g.In(lp.node)[lp.skip():]
 	for i := lp.carry; i < len(lp.args); i++ {
 		e.slot[lp.args[i]] = e.slot[e.at(in[i])]
 	}
@@ -69,14 +68,14 @@ func (e *Engine) choose(w *Worker, lp *control) {
 		k = 0
 	}
 	e.Release(c)
-	e.capture(lp, 1)
+	e.capture(lp)
 	lp.round = 0
 	e.begin(w, lp, k)
 }
 
 // enterLoop takes the initial values over and begins the first round.
 func (e *Engine) enterLoop(w *Worker, s *workerState, lp *control) error {
-	e.capture(lp, 0)
+	e.capture(lp)
 	for i, x := range e.g.In(lp.node)[:lp.carry] {
 		v, err := e.keep(s, e.at(x))
 		if err != nil {
@@ -197,15 +196,11 @@ func (e *Engine) leave(s *workerState, lp *control, t int32) {
 	if e.place(lp.node) > e.failedAt.Load() {
 		return
 	}
-	skip := 0
-	if lp.branch {
-		skip = 1
-	}
 	for i, a := range lp.args {
 		v := e.slot[a]
 		e.slot[a] = nil
 		if i >= lp.carry {
-			e.Release(e.at(e.g.In(lp.node)[skip+i]))
+			e.Release(e.at(e.g.In(lp.node)[lp.skip()+i]))
 		} else if err := e.deliver(s, lp, i, v); err != nil {
 			e.fail(lp.node, err)
 			return
@@ -266,11 +261,24 @@ func (e *Engine) keep(s *workerState, x ir.ID) (value.Value, error) {
 		}
 		return v, nil
 	}
-	v, err := e.copied(s, v, e.isView(x, v))
+	v, err := e.copied(s, v, e.isView(e.outside(x), v))
 	if err == nil {
 		e.Release(x)
 	}
 	return v, err
+}
+
+// outside is the node whose value a captured argument refers to, through all loops and branches that captured it; x itself for all else.
+func (e *Engine) outside(x ir.ID) ir.ID {
+	for e.handed(x) {
+		lp := e.home[int(x)-e.p.Graph.Len()].loop
+		i := int(x - lp.args[0])
+		if i < lp.carry {
+			break
+		}
+		x = e.at(e.g.In(lp.node)[lp.skip()+i])
+	}
+	return x
 }
 
 // copied is a copy of what lies in memory of the pool, as a view does, and v itself for all that nobody writes to.

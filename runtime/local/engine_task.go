@@ -137,19 +137,6 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 		}
 	}
 	var out value.Value
-	if f&looks != 0 {
-		if d, err := n.Op.Look(c); d != nil || err != nil {
-			return d, false, err
-		}
-	}
-	if f&(lent|several) != 0 {
-		if out, err = e.lendAll(s, n, id, c.Type); err != nil {
-			return nil, false, err
-		}
-		if c.Out = out; f&several != 0 {
-			c.Out = slices.Clone(out.(value.Tuple)) // to be compared with what was lent
-		}
-	}
 	completed := false
 	defer func() {
 		if !completed {
@@ -161,6 +148,21 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 		*c = op.Call{} // keeps no value alive
 		clear(s.in)
 	}()
+	if f&looks != 0 {
+		if d, err := n.Op.Look(c); d != nil || err != nil {
+			completed = true
+			return d, false, err
+		}
+	}
+	if f&(lent|several) != 0 {
+		if out, err = e.lendAll(s, n, id, c.Type); err != nil {
+			completed = true
+			return nil, false, err
+		}
+		if c.Out = out; f&several != 0 {
+			c.Out = slices.Clone(out.(value.Tuple)) // to be compared with what was lent
+		}
+	}
 	if f&asks != 0 {
 		if err = c.Settle(); err != nil {
 			completed = true
