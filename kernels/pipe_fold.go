@@ -162,7 +162,7 @@ func (f *folder) add(b *value.Dense) {
 	case f.exactly(f.elem):
 		exactTo(&f.sum, b)
 	case f.extreme():
-		f.room.extreme(f.one, b, f.w.name == "min")
+		setExtreme(f.one, slabOf(b, 0, b.Rows*b.Cols), f.w.name == "min")
 		f.w.join(f.acc, f.one)
 	default:
 		f.w.part(f.acc, b)

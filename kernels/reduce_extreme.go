@@ -32,17 +32,8 @@ func extremum(name, which, output string, least bool) whole {
 		eg:  eg(name+`(ones(2, 2))`, output),
 		part: func(acc, a *value.Dense) {
 			eachRun(a, func(s slab, n int) {
-				one, pick := value.New(a.Elem, 1, 1), choose(least)
-				switch a.Elem {
-				case types.F64:
-					one.F64[0] = extremeOf(s.f64, make([]float64, extremeWindow), pick.f64)
-				case types.F32:
-					one.F32[0] = extremeOf(s.f32, make([]float32, extremeWindow), pick.f32)
-				case types.Bool:
-					one.Bool[0] = extremeOf(s.b, make([]uint8, extremeWindow), pick.b)
-				default:
-					one.I64[0] = extremeOf(s.i64, make([]int64, extremeWindow), pick.i64)
-				}
+				one := value.New(a.Elem, 1, 1)
+				setExtreme(one, s, least)
 				join(acc, one)
 			})
 		},
@@ -98,25 +89,46 @@ func choose(least bool) choice {
 	return choice{vec.MaxF64, vec.MaxF32, vec.Max[int64], vec.Or}
 }
 
-// extremeWindow is how many running extremes there are.
-const extremeWindow = 128
+// setExtreme sets one, 1 x 1, to the least or greatest element of s, which is not empty.
+func setExtreme(one *value.Dense, s slab, least bool) {
+	switch one.Elem {
+	case types.F64:
+		one.F64[0] = extremeOf(s.f64, least)
+	case types.F32:
+		one.F32[0] = extremeOf(s.f32, least)
+	case types.Bool:
+		one.Bool[0] = extremeOf(s.b, least)
+	default:
+		one.I64[0] = extremeOf(s.i64, least)
+	}
+}
 
-// extremeOf is the least or greatest element of s, which is not empty: a window of running extremes, folded at the
-// end. pick is the loop of two slices, buf room for the window.
-func extremeOf[T vec.Element](s, buf []T, pick func(dst, a, b []T)) T {
-	w := buf[:min(len(s), len(buf))]
-	copy(w, s)
-	for s = s[len(w):]; len(s) > 0; {
-		n := min(len(s), len(w))
-		pick(w[:n], w[:n], s[:n])
-		s = s[n:]
+// extremeOf is the least or greatest element of s, which is not empty.
+func extremeOf[T vec.Element](s []T, least bool) T {
+	switch x := any(s).(type) {
+	case []float64:
+		if least {
+			return T(vec.LeastF64(x))
+		}
+		return T(vec.GreatestF64(x))
+	case []float32:
+		if least {
+			return T(vec.LeastF32(x))
+		}
+		return T(vec.GreatestF32(x))
+	case []int64:
+		if least {
+			return T(vec.LeastI64(x))
+		}
+		return T(vec.GreatestI64(x))
+	case []uint8:
+		n := vec.CountTrue(x)
+		if least {
+			return T(truthBit(n == int64(len(x))))
+		}
+		return T(truthBit(n > 0))
 	}
-	for len(w) > 1 {
-		h := len(w) / 2
-		pick(w[:h], w[:h], w[len(w)-h:])
-		w = w[:len(w)-h]
-	}
-	return w[0]
+	panic("BUG: extremes of another type")
 }
 
 func prod() *op.Def {

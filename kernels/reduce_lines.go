@@ -14,43 +14,25 @@ import (
 
 // lineRoom is memory that the loops of this file use again and again.
 type lineRoom struct {
-	f64    [extremeWindow]float64
-	f32    [extremeWindow]float32
-	i64    [extremeWindow]int64
-	b      [extremeWindow]uint8
 	counts []int64
 	wide   []float64
 	acc    *value.Dense
-}
-
-// extreme sets one, 1 x 1, to the least or greatest element of b, which is contiguous and not empty.
-func (r *lineRoom) extreme(one, b *value.Dense, least bool) {
-	pick, s := choose(least), slabOf(b, 0, b.Rows*b.Cols)
-	switch b.Elem {
-	case types.F64:
-		one.F64[0] = extremeOf(s.f64, r.f64[:], pick.f64)
-	case types.F32:
-		one.F32[0] = extremeOf(s.f32, r.f32[:], pick.f32)
-	case types.Bool:
-		one.Bool[0] = extremeOf(s.b, r.b[:], pick.b)
-	default:
-		one.I64[0] = extremeOf(s.i64, r.i64[:], pick.i64)
-	}
 }
 
 // lines reduces every row or column of a where a loop of this file can; false leaves it to the accumulator.
 func (w whole) lines(out, a *value.Dense, byRow bool, r *lineRoom) bool {
 	switch w.name {
 	case "min", "max":
-		switch pick := choose(w.name == "min"); a.Elem {
+		least := w.name == "min"
+		switch pick := choose(least); a.Elem {
 		case types.F64:
-			extremeLines(out.F64, a.F64, a, byRow, pick.f64, r.f64[:])
+			extremeLines(out.F64, a.F64, a, byRow, least, pick.f64)
 		case types.F32:
-			extremeLines(out.F32, a.F32, a, byRow, pick.f32, r.f32[:])
+			extremeLines(out.F32, a.F32, a, byRow, least, pick.f32)
 		case types.Bool:
-			extremeLines(out.Bool, a.Bool, a, byRow, pick.b, r.b[:])
+			extremeLines(out.Bool, a.Bool, a, byRow, least, pick.b)
 		default:
-			extremeLines(out.I64, a.I64, a, byRow, pick.i64, r.i64[:])
+			extremeLines(out.I64, a.I64, a, byRow, least, pick.i64)
 		}
 		return true
 	case "count":
@@ -96,6 +78,21 @@ func countLines(out []int64, a *value.Dense, byRow bool) {
 }
 
 func countIn[T vec.Element](out []int64, x []T, d *value.Dense, byRow bool) {
+	if byRow {
+		for i := range d.Rows {
+			if d.Cols == 0 { // and perhaps no memory
+				out[i] = 0
+				continue
+			}
+			row := x[i*d.Stride : i*d.Stride+d.Cols]
+			if b, ok := any(row).([]uint8); ok {
+				out[i] = vec.CountTrue(b)
+			} else {
+				out[i] = vec.CountNonZero(row)
+			}
+		}
+		return
+	}
 	foldLines(out, x, d, byRow, func(n int64, v T) int64 {
 		if v != 0 {
 			n++
@@ -129,7 +126,7 @@ func foldLines[A, T vec.Element](out []A, x []T, d *value.Dense, byRow bool, f f
 
 // extremeLines writes the least or greatest element of every line; lines are not empty. Every NaN becomes the same
 // one, as in the whole reduction.
-func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow bool, pick func(dst, a, b []T), buf []T) {
+func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow, least bool, pick func(dst, a, b []T)) {
 	for i := range d.Rows {
 		if d.Cols == 0 {
 			return
@@ -137,7 +134,7 @@ func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow bool, pick fu
 		row := x[i*d.Stride : i*d.Stride+d.Cols]
 		switch o := out[:min(len(out), len(row))]; {
 		case byRow:
-			out[i] = extremeOf(row, buf, pick)
+			out[i] = extremeOf(row, least)
 		case i == 0:
 			copy(o, row)
 		default:

@@ -1485,6 +1485,627 @@ test:
 	VZEROUPPER
 	RET
 
+// func leastF64AVX2(x *float64, bytes int, best *float64)
+// Requires: AVX
+TEXT ·leastF64AVX2(SB), $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    bytes+8(FP), CX
+	VMOVUPD (AX), Y0
+	VMOVUPD (AX), Y1
+	VMOVUPD (AX), Y2
+	VMOVUPD (AX), Y3
+	MOVQ    CX, DX
+	SUBQ    $0x20, DX
+	XORQ    BX, BX
+	MOVQ    CX, SI
+	ANDQ    $-128, SI
+	JMP     manytest
+
+many:
+	VMOVUPD (AX)(BX*1), Y4
+	VMINPD  Y4, Y0, Y5
+	VMINPD  Y0, Y4, Y0
+	VORPD   Y5, Y0, Y0
+	VMOVUPD 32(AX)(BX*1), Y4
+	VMINPD  Y4, Y1, Y5
+	VMINPD  Y1, Y4, Y1
+	VORPD   Y5, Y1, Y1
+	VMOVUPD 64(AX)(BX*1), Y4
+	VMINPD  Y4, Y2, Y5
+	VMINPD  Y2, Y4, Y2
+	VORPD   Y5, Y2, Y2
+	VMOVUPD 96(AX)(BX*1), Y4
+	VMINPD  Y4, Y3, Y5
+	VMINPD  Y3, Y4, Y3
+	VORPD   Y5, Y3, Y3
+	ADDQ    $+128, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-32, SI
+	JMP  onetest
+
+one:
+	VMOVUPD (AX)(BX*1), Y4
+	VMINPD  Y4, Y0, Y5
+	VMINPD  Y0, Y4, Y0
+	VORPD   Y5, Y0, Y0
+	ADDQ    $+32, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VMOVUPD    (AX)(DX*1), Y4
+	VMINPD     Y4, Y0, Y5
+	VMINPD     Y0, Y4, Y0
+	VORPD      Y5, Y0, Y0
+	VMINPD     Y2, Y0, Y4
+	VMINPD     Y0, Y2, Y0
+	VORPD      Y4, Y0, Y0
+	VMINPD     Y3, Y1, Y2
+	VMINPD     Y1, Y3, Y1
+	VORPD      Y2, Y1, Y1
+	VMINPD     Y1, Y0, Y2
+	VMINPD     Y0, Y1, Y0
+	VORPD      Y2, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VMINPD     Y1, Y0, Y2
+	VMINPD     Y0, Y1, Y0
+	VORPD      Y2, Y0, Y0
+	VSHUFPD    $0x01, Y0, Y0, Y1
+	VMINPD     Y1, Y0, Y2
+	VMINPD     Y0, Y1, Y0
+	VORPD      Y2, Y0, Y0
+	MOVQ       best+16(FP), AX
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestF64AVX2(x *float64, bytes int, best *float64)
+// Requires: AVX, AVX2
+TEXT ·greatestF64AVX2(SB), $0-24
+	MOVQ     x+0(FP), AX
+	MOVQ     bytes+8(FP), CX
+	VPCMPEQD Y4, Y4, Y4
+	VPSLLQ   $0x3f, Y4, Y4
+	VXORPD   (AX), Y4, Y0
+	VXORPD   (AX), Y4, Y1
+	VXORPD   (AX), Y4, Y2
+	VXORPD   (AX), Y4, Y3
+	MOVQ     CX, DX
+	SUBQ     $0x20, DX
+	XORQ     BX, BX
+	MOVQ     CX, SI
+	ANDQ     $-128, SI
+	JMP      manytest
+
+many:
+	VXORPD (AX)(BX*1), Y4, Y5
+	VMINPD Y5, Y0, Y6
+	VMINPD Y0, Y5, Y0
+	VORPD  Y6, Y0, Y0
+	VXORPD 32(AX)(BX*1), Y4, Y5
+	VMINPD Y5, Y1, Y6
+	VMINPD Y1, Y5, Y1
+	VORPD  Y6, Y1, Y1
+	VXORPD 64(AX)(BX*1), Y4, Y5
+	VMINPD Y5, Y2, Y6
+	VMINPD Y2, Y5, Y2
+	VORPD  Y6, Y2, Y2
+	VXORPD 96(AX)(BX*1), Y4, Y5
+	VMINPD Y5, Y3, Y6
+	VMINPD Y3, Y5, Y3
+	VORPD  Y6, Y3, Y3
+	ADDQ   $+128, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-32, SI
+	JMP  onetest
+
+one:
+	VXORPD (AX)(BX*1), Y4, Y5
+	VMINPD Y5, Y0, Y6
+	VMINPD Y0, Y5, Y0
+	VORPD  Y6, Y0, Y0
+	ADDQ   $+32, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VXORPD     (AX)(DX*1), Y4, Y5
+	VMINPD     Y5, Y0, Y6
+	VMINPD     Y0, Y5, Y0
+	VORPD      Y6, Y0, Y0
+	VMINPD     Y2, Y0, Y5
+	VMINPD     Y0, Y2, Y0
+	VORPD      Y5, Y0, Y0
+	VMINPD     Y3, Y1, Y2
+	VMINPD     Y1, Y3, Y1
+	VORPD      Y2, Y1, Y1
+	VMINPD     Y1, Y0, Y2
+	VMINPD     Y0, Y1, Y0
+	VORPD      Y2, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VMINPD     Y1, Y0, Y2
+	VMINPD     Y0, Y1, Y0
+	VORPD      Y2, Y0, Y0
+	VSHUFPD    $0x01, Y0, Y0, Y1
+	VMINPD     Y1, Y0, Y2
+	VMINPD     Y0, Y1, Y0
+	VORPD      Y2, Y0, Y0
+	VXORPD     Y4, Y0, Y0
+	MOVQ       best+16(FP), AX
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func zerosF64AVX2(x *float64, bytes int) int
+// Requires: AVX, AVX2
+TEXT ·zerosF64AVX2(SB), $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   bytes+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	XORQ   DX, DX
+	MOVQ   CX, BX
+	ANDQ   $-128, BX
+	JMP    manytest
+
+many:
+	VCMPPD $0x00, (AX)(DX*1), Y4, Y5
+	VPSUBQ Y5, Y0, Y0
+	VCMPPD $0x00, 32(AX)(DX*1), Y4, Y5
+	VPSUBQ Y5, Y1, Y1
+	VCMPPD $0x00, 64(AX)(DX*1), Y4, Y5
+	VPSUBQ Y5, Y2, Y2
+	VCMPPD $0x00, 96(AX)(DX*1), Y4, Y5
+	VPSUBQ Y5, Y3, Y3
+	ADDQ   $+128, DX
+
+manytest:
+	CMPQ DX, BX
+	JLT  many
+	MOVQ CX, BX
+	ANDQ $-32, BX
+	JMP  onetest
+
+one:
+	VCMPPD $0x00, (AX)(DX*1), Y4, Y5
+	VPSUBQ Y5, Y0, Y0
+	ADDQ   $+32, DX
+
+onetest:
+	CMPQ       DX, BX
+	JLT        one
+	VPADDQ     Y2, Y0, Y0
+	VPADDQ     Y3, Y1, Y1
+	VPADDQ     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPADDQ     Y1, Y0, Y0
+	VSHUFPD    $0x01, Y0, Y0, Y1
+	VPADDQ     Y1, Y0, Y0
+	VMOVQ      X0, AX
+	MOVQ       AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func leastF32AVX2(x *float32, bytes int, best *float32)
+// Requires: AVX
+TEXT ·leastF32AVX2(SB), $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    bytes+8(FP), CX
+	VMOVUPD (AX), Y0
+	VMOVUPD (AX), Y1
+	VMOVUPD (AX), Y2
+	VMOVUPD (AX), Y3
+	MOVQ    CX, DX
+	SUBQ    $0x20, DX
+	XORQ    BX, BX
+	MOVQ    CX, SI
+	ANDQ    $-128, SI
+	JMP     manytest
+
+many:
+	VMOVUPD (AX)(BX*1), Y4
+	VMINPS  Y4, Y0, Y5
+	VMINPS  Y0, Y4, Y0
+	VORPS   Y5, Y0, Y0
+	VMOVUPD 32(AX)(BX*1), Y4
+	VMINPS  Y4, Y1, Y5
+	VMINPS  Y1, Y4, Y1
+	VORPS   Y5, Y1, Y1
+	VMOVUPD 64(AX)(BX*1), Y4
+	VMINPS  Y4, Y2, Y5
+	VMINPS  Y2, Y4, Y2
+	VORPS   Y5, Y2, Y2
+	VMOVUPD 96(AX)(BX*1), Y4
+	VMINPS  Y4, Y3, Y5
+	VMINPS  Y3, Y4, Y3
+	VORPS   Y5, Y3, Y3
+	ADDQ    $+128, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-32, SI
+	JMP  onetest
+
+one:
+	VMOVUPD (AX)(BX*1), Y4
+	VMINPS  Y4, Y0, Y5
+	VMINPS  Y0, Y4, Y0
+	VORPS   Y5, Y0, Y0
+	ADDQ    $+32, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VMOVUPD    (AX)(DX*1), Y4
+	VMINPS     Y4, Y0, Y5
+	VMINPS     Y0, Y4, Y0
+	VORPS      Y5, Y0, Y0
+	VMINPS     Y2, Y0, Y4
+	VMINPS     Y0, Y2, Y0
+	VORPS      Y4, Y0, Y0
+	VMINPS     Y3, Y1, Y2
+	VMINPS     Y1, Y3, Y1
+	VORPS      Y2, Y1, Y1
+	VMINPS     Y1, Y0, Y2
+	VMINPS     Y0, Y1, Y0
+	VORPS      Y2, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VMINPS     Y1, Y0, Y2
+	VMINPS     Y0, Y1, Y0
+	VORPS      Y2, Y0, Y0
+	VSHUFPD    $0x01, Y0, Y0, Y1
+	VMINPS     Y1, Y0, Y2
+	VMINPS     Y0, Y1, Y0
+	VORPS      Y2, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VMINPS     Y1, Y0, Y2
+	VMINPS     Y0, Y1, Y0
+	VORPS      Y2, Y0, Y0
+	MOVQ       best+16(FP), AX
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestF32AVX2(x *float32, bytes int, best *float32)
+// Requires: AVX, AVX2
+TEXT ·greatestF32AVX2(SB), $0-24
+	MOVQ     x+0(FP), AX
+	MOVQ     bytes+8(FP), CX
+	VPCMPEQD Y4, Y4, Y4
+	VPSLLD   $0x1f, Y4, Y4
+	VXORPD   (AX), Y4, Y0
+	VXORPD   (AX), Y4, Y1
+	VXORPD   (AX), Y4, Y2
+	VXORPD   (AX), Y4, Y3
+	MOVQ     CX, DX
+	SUBQ     $0x20, DX
+	XORQ     BX, BX
+	MOVQ     CX, SI
+	ANDQ     $-128, SI
+	JMP      manytest
+
+many:
+	VXORPD (AX)(BX*1), Y4, Y5
+	VMINPS Y5, Y0, Y6
+	VMINPS Y0, Y5, Y0
+	VORPS  Y6, Y0, Y0
+	VXORPD 32(AX)(BX*1), Y4, Y5
+	VMINPS Y5, Y1, Y6
+	VMINPS Y1, Y5, Y1
+	VORPS  Y6, Y1, Y1
+	VXORPD 64(AX)(BX*1), Y4, Y5
+	VMINPS Y5, Y2, Y6
+	VMINPS Y2, Y5, Y2
+	VORPS  Y6, Y2, Y2
+	VXORPD 96(AX)(BX*1), Y4, Y5
+	VMINPS Y5, Y3, Y6
+	VMINPS Y3, Y5, Y3
+	VORPS  Y6, Y3, Y3
+	ADDQ   $+128, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-32, SI
+	JMP  onetest
+
+one:
+	VXORPD (AX)(BX*1), Y4, Y5
+	VMINPS Y5, Y0, Y6
+	VMINPS Y0, Y5, Y0
+	VORPS  Y6, Y0, Y0
+	ADDQ   $+32, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VXORPD     (AX)(DX*1), Y4, Y5
+	VMINPS     Y5, Y0, Y6
+	VMINPS     Y0, Y5, Y0
+	VORPS      Y6, Y0, Y0
+	VMINPS     Y2, Y0, Y5
+	VMINPS     Y0, Y2, Y0
+	VORPS      Y5, Y0, Y0
+	VMINPS     Y3, Y1, Y2
+	VMINPS     Y1, Y3, Y1
+	VORPS      Y2, Y1, Y1
+	VMINPS     Y1, Y0, Y2
+	VMINPS     Y0, Y1, Y0
+	VORPS      Y2, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VMINPS     Y1, Y0, Y2
+	VMINPS     Y0, Y1, Y0
+	VORPS      Y2, Y0, Y0
+	VSHUFPD    $0x01, Y0, Y0, Y1
+	VMINPS     Y1, Y0, Y2
+	VMINPS     Y0, Y1, Y0
+	VORPS      Y2, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VMINPS     Y1, Y0, Y2
+	VMINPS     Y0, Y1, Y0
+	VORPS      Y2, Y0, Y0
+	VXORPD     Y4, Y0, Y0
+	MOVQ       best+16(FP), AX
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func zerosF32AVX2(x *float32, bytes int) int
+// Requires: AVX, AVX2
+TEXT ·zerosF32AVX2(SB), $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   bytes+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	XORQ   DX, DX
+	MOVQ   CX, BX
+	ANDQ   $-128, BX
+	JMP    manytest
+
+many:
+	VCMPPS $0x00, (AX)(DX*1), Y4, Y5
+	VPSUBD Y5, Y0, Y0
+	VCMPPS $0x00, 32(AX)(DX*1), Y4, Y5
+	VPSUBD Y5, Y1, Y1
+	VCMPPS $0x00, 64(AX)(DX*1), Y4, Y5
+	VPSUBD Y5, Y2, Y2
+	VCMPPS $0x00, 96(AX)(DX*1), Y4, Y5
+	VPSUBD Y5, Y3, Y3
+	ADDQ   $+128, DX
+
+manytest:
+	CMPQ DX, BX
+	JLT  many
+	MOVQ CX, BX
+	ANDQ $-32, BX
+	JMP  onetest
+
+one:
+	VCMPPS $0x00, (AX)(DX*1), Y4, Y5
+	VPSUBD Y5, Y0, Y0
+	ADDQ   $+32, DX
+
+onetest:
+	CMPQ       DX, BX
+	JLT        one
+	VPADDD     Y2, Y0, Y0
+	VPADDD     Y3, Y1, Y1
+	VPADDD     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPADDD     Y1, Y0, Y0
+	VSHUFPD    $0x01, Y0, Y0, Y1
+	VPADDD     Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VPADDD     Y1, Y0, Y0
+	VMOVD      X0, AX
+	MOVQ       AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func leastI64AVX2(x *int64, bytes int, best *int64)
+// Requires: AVX, AVX2
+TEXT ·leastI64AVX2(SB), $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    bytes+8(FP), CX
+	VMOVUPD (AX), Y0
+	VMOVUPD (AX), Y1
+	VMOVUPD (AX), Y2
+	VMOVUPD (AX), Y3
+	MOVQ    CX, DX
+	SUBQ    $0x20, DX
+	XORQ    BX, BX
+	MOVQ    CX, SI
+	ANDQ    $-128, SI
+	JMP     manytest
+
+many:
+	VMOVUPD   (AX)(BX*1), Y4
+	VPCMPGTQ  Y4, Y0, Y5
+	VBLENDVPD Y5, Y4, Y0, Y0
+	VMOVUPD   32(AX)(BX*1), Y4
+	VPCMPGTQ  Y4, Y1, Y5
+	VBLENDVPD Y5, Y4, Y1, Y1
+	VMOVUPD   64(AX)(BX*1), Y4
+	VPCMPGTQ  Y4, Y2, Y5
+	VBLENDVPD Y5, Y4, Y2, Y2
+	VMOVUPD   96(AX)(BX*1), Y4
+	VPCMPGTQ  Y4, Y3, Y5
+	VBLENDVPD Y5, Y4, Y3, Y3
+	ADDQ      $+128, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-32, SI
+	JMP  onetest
+
+one:
+	VMOVUPD   (AX)(BX*1), Y4
+	VPCMPGTQ  Y4, Y0, Y5
+	VBLENDVPD Y5, Y4, Y0, Y0
+	ADDQ      $+32, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VMOVUPD    (AX)(DX*1), Y4
+	VPCMPGTQ   Y4, Y0, Y5
+	VBLENDVPD  Y5, Y4, Y0, Y0
+	VPCMPGTQ   Y2, Y0, Y4
+	VBLENDVPD  Y4, Y2, Y0, Y0
+	VPCMPGTQ   Y3, Y1, Y2
+	VBLENDVPD  Y2, Y3, Y1, Y1
+	VPCMPGTQ   Y1, Y0, Y2
+	VBLENDVPD  Y2, Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPCMPGTQ   Y1, Y0, Y2
+	VBLENDVPD  Y2, Y1, Y0, Y0
+	VSHUFPD    $0x01, Y0, Y0, Y1
+	VPCMPGTQ   Y1, Y0, Y2
+	VBLENDVPD  Y2, Y1, Y0, Y0
+	MOVQ       best+16(FP), AX
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestI64AVX2(x *int64, bytes int, best *int64)
+// Requires: AVX, AVX2
+TEXT ·greatestI64AVX2(SB), $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    bytes+8(FP), CX
+	VMOVUPD (AX), Y0
+	VMOVUPD (AX), Y1
+	VMOVUPD (AX), Y2
+	VMOVUPD (AX), Y3
+	MOVQ    CX, DX
+	SUBQ    $0x20, DX
+	XORQ    BX, BX
+	MOVQ    CX, SI
+	ANDQ    $-128, SI
+	JMP     manytest
+
+many:
+	VMOVUPD   (AX)(BX*1), Y4
+	VPCMPGTQ  Y0, Y4, Y5
+	VBLENDVPD Y5, Y4, Y0, Y0
+	VMOVUPD   32(AX)(BX*1), Y4
+	VPCMPGTQ  Y1, Y4, Y5
+	VBLENDVPD Y5, Y4, Y1, Y1
+	VMOVUPD   64(AX)(BX*1), Y4
+	VPCMPGTQ  Y2, Y4, Y5
+	VBLENDVPD Y5, Y4, Y2, Y2
+	VMOVUPD   96(AX)(BX*1), Y4
+	VPCMPGTQ  Y3, Y4, Y5
+	VBLENDVPD Y5, Y4, Y3, Y3
+	ADDQ      $+128, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-32, SI
+	JMP  onetest
+
+one:
+	VMOVUPD   (AX)(BX*1), Y4
+	VPCMPGTQ  Y0, Y4, Y5
+	VBLENDVPD Y5, Y4, Y0, Y0
+	ADDQ      $+32, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VMOVUPD    (AX)(DX*1), Y4
+	VPCMPGTQ   Y0, Y4, Y5
+	VBLENDVPD  Y5, Y4, Y0, Y0
+	VPCMPGTQ   Y0, Y2, Y4
+	VBLENDVPD  Y4, Y2, Y0, Y0
+	VPCMPGTQ   Y1, Y3, Y2
+	VBLENDVPD  Y2, Y3, Y1, Y1
+	VPCMPGTQ   Y0, Y1, Y2
+	VBLENDVPD  Y2, Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPCMPGTQ   Y0, Y1, Y2
+	VBLENDVPD  Y2, Y1, Y0, Y0
+	VSHUFPD    $0x01, Y0, Y0, Y1
+	VPCMPGTQ   Y0, Y1, Y2
+	VBLENDVPD  Y2, Y1, Y0, Y0
+	MOVQ       best+16(FP), AX
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func zerosI64AVX2(x *int64, bytes int) int
+// Requires: AVX, AVX2
+TEXT ·zerosI64AVX2(SB), $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   bytes+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	XORQ   DX, DX
+	MOVQ   CX, BX
+	ANDQ   $-128, BX
+	JMP    manytest
+
+many:
+	VPCMPEQQ (AX)(DX*1), Y4, Y5
+	VPSUBQ   Y5, Y0, Y0
+	VPCMPEQQ 32(AX)(DX*1), Y4, Y5
+	VPSUBQ   Y5, Y1, Y1
+	VPCMPEQQ 64(AX)(DX*1), Y4, Y5
+	VPSUBQ   Y5, Y2, Y2
+	VPCMPEQQ 96(AX)(DX*1), Y4, Y5
+	VPSUBQ   Y5, Y3, Y3
+	ADDQ     $+128, DX
+
+manytest:
+	CMPQ DX, BX
+	JLT  many
+	MOVQ CX, BX
+	ANDQ $-32, BX
+	JMP  onetest
+
+one:
+	VPCMPEQQ (AX)(DX*1), Y4, Y5
+	VPSUBQ   Y5, Y0, Y0
+	ADDQ     $+32, DX
+
+onetest:
+	CMPQ       DX, BX
+	JLT        one
+	VPADDQ     Y2, Y0, Y0
+	VPADDQ     Y3, Y1, Y1
+	VPADDQ     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VPADDQ     Y1, Y0, Y0
+	VSHUFPD    $0x01, Y0, Y0, Y1
+	VPADDQ     Y1, Y0, Y0
+	VMOVQ      X0, AX
+	MOVQ       AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func chainF64AVX2(code *uint64, bytes int, state *float64)
 // Requires: AVX, AVX2, BMI2, FMA3
 TEXT ·chainF64AVX2(SB), $320-24

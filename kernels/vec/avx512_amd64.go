@@ -154,6 +154,51 @@ func mulI64AVX512(dst *int64, a *int64, b *int64, bytes int)
 //go:noescape
 func select64AVX512(dst *uint64, c *uint8, a *uint64, b *uint64, bytes int)
 
+// leastF64AVX512 sets best to that of so many bytes of x, at least a vector. NaN wins, and -0 is less than 0.
+//
+//go:noescape
+func leastF64AVX512(x *float64, bytes int, best *float64)
+
+// greatestF64AVX512 sets best to that of so many bytes of x, at least a vector. NaN wins, and -0 is less than 0.
+//
+//go:noescape
+func greatestF64AVX512(x *float64, bytes int, best *float64)
+
+// zerosF64AVX512 is how many elements are zero of so many bytes of x, whole vectors and less than 2^32 of them.
+//
+//go:noescape
+func zerosF64AVX512(x *float64, bytes int) int
+
+// leastF32AVX512 sets best to that of so many bytes of x, at least a vector. NaN wins, and -0 is less than 0.
+//
+//go:noescape
+func leastF32AVX512(x *float32, bytes int, best *float32)
+
+// greatestF32AVX512 sets best to that of so many bytes of x, at least a vector. NaN wins, and -0 is less than 0.
+//
+//go:noescape
+func greatestF32AVX512(x *float32, bytes int, best *float32)
+
+// zerosF32AVX512 is how many elements are zero of so many bytes of x, whole vectors and less than 2^32 of them.
+//
+//go:noescape
+func zerosF32AVX512(x *float32, bytes int) int
+
+// leastI64AVX512 sets best to that of so many bytes of x, at least a vector. NaN wins, and -0 is less than 0.
+//
+//go:noescape
+func leastI64AVX512(x *int64, bytes int, best *int64)
+
+// greatestI64AVX512 sets best to that of so many bytes of x, at least a vector. NaN wins, and -0 is less than 0.
+//
+//go:noescape
+func greatestI64AVX512(x *int64, bytes int, best *int64)
+
+// zerosI64AVX512 is how many elements are zero of so many bytes of x, whole vectors and less than 2^32 of them.
+//
+//go:noescape
+func zerosI64AVX512(x *int64, bytes int) int
+
 // chainF64AVX512 runs the links on that many bytes of the index space, 512 a round; see gen/chain.go.
 //
 //go:noescape

@@ -1528,6 +1528,842 @@ test:
 	VZEROUPPER
 	RET
 
+// func leastF64AVX512(x *float64, bytes int, best *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·leastF64AVX512(SB), $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    bytes+8(FP), CX
+	VMOVUPD (AX), Z0
+	VMOVUPD (AX), Z1
+	VMOVUPD (AX), Z2
+	VMOVUPD (AX), Z3
+	VMOVUPD (AX), Z4
+	VMOVUPD (AX), Z5
+	VMOVUPD (AX), Z6
+	VMOVUPD (AX), Z7
+	MOVQ    CX, DX
+	SUBQ    $0x40, DX
+	XORQ    BX, BX
+	MOVQ    CX, SI
+	ANDQ    $-512, SI
+	JMP     manytest
+
+many:
+	VMOVUPD (AX)(BX*1), Z8
+	VMINPD  Z8, Z0, Z9
+	VMINPD  Z0, Z8, Z0
+	VORPD   Z9, Z0, Z0
+	VMOVUPD 64(AX)(BX*1), Z8
+	VMINPD  Z8, Z1, Z9
+	VMINPD  Z1, Z8, Z1
+	VORPD   Z9, Z1, Z1
+	VMOVUPD 128(AX)(BX*1), Z8
+	VMINPD  Z8, Z2, Z9
+	VMINPD  Z2, Z8, Z2
+	VORPD   Z9, Z2, Z2
+	VMOVUPD 192(AX)(BX*1), Z8
+	VMINPD  Z8, Z3, Z9
+	VMINPD  Z3, Z8, Z3
+	VORPD   Z9, Z3, Z3
+	VMOVUPD 256(AX)(BX*1), Z8
+	VMINPD  Z8, Z4, Z9
+	VMINPD  Z4, Z8, Z4
+	VORPD   Z9, Z4, Z4
+	VMOVUPD 320(AX)(BX*1), Z8
+	VMINPD  Z8, Z5, Z9
+	VMINPD  Z5, Z8, Z5
+	VORPD   Z9, Z5, Z5
+	VMOVUPD 384(AX)(BX*1), Z8
+	VMINPD  Z8, Z6, Z9
+	VMINPD  Z6, Z8, Z6
+	VORPD   Z9, Z6, Z6
+	VMOVUPD 448(AX)(BX*1), Z8
+	VMINPD  Z8, Z7, Z9
+	VMINPD  Z7, Z8, Z7
+	VORPD   Z9, Z7, Z7
+	ADDQ    $+512, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-64, SI
+	JMP  onetest
+
+one:
+	VMOVUPD (AX)(BX*1), Z8
+	VMINPD  Z8, Z0, Z9
+	VMINPD  Z0, Z8, Z0
+	VORPD   Z9, Z0, Z0
+	ADDQ    $+64, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VMOVUPD    (AX)(DX*1), Z8
+	VMINPD     Z8, Z0, Z9
+	VMINPD     Z0, Z8, Z0
+	VORPD      Z9, Z0, Z0
+	VMINPD     Z4, Z0, Z8
+	VMINPD     Z0, Z4, Z0
+	VORPD      Z8, Z0, Z0
+	VMINPD     Z5, Z1, Z4
+	VMINPD     Z1, Z5, Z1
+	VORPD      Z4, Z1, Z1
+	VMINPD     Z6, Z2, Z4
+	VMINPD     Z2, Z6, Z2
+	VORPD      Z4, Z2, Z2
+	VMINPD     Z7, Z3, Z4
+	VMINPD     Z3, Z7, Z3
+	VORPD      Z4, Z3, Z3
+	VMINPD     Z2, Z0, Z4
+	VMINPD     Z0, Z2, Z0
+	VORPD      Z4, Z0, Z0
+	VMINPD     Z3, Z1, Z2
+	VMINPD     Z1, Z3, Z1
+	VORPD      Z2, Z1, Z1
+	VMINPD     Z1, Z0, Z2
+	VMINPD     Z0, Z1, Z0
+	VORPD      Z2, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VMINPD     Z1, Z0, Z2
+	VMINPD     Z0, Z1, Z0
+	VORPD      Z2, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VMINPD     Z1, Z0, Z2
+	VMINPD     Z0, Z1, Z0
+	VORPD      Z2, Z0, Z0
+	VSHUFPD    $0x01, Z0, Z0, Z1
+	VMINPD     Z1, Z0, Z2
+	VMINPD     Z0, Z1, Z0
+	VORPD      Z2, Z0, Z0
+	MOVQ       best+16(FP), AX
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestF64AVX512(x *float64, bytes int, best *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·greatestF64AVX512(SB), $0-24
+	MOVQ       x+0(FP), AX
+	MOVQ       bytes+8(FP), CX
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLQ     $0x3f, Z8, Z8
+	VXORPD     (AX), Z8, Z0
+	VXORPD     (AX), Z8, Z1
+	VXORPD     (AX), Z8, Z2
+	VXORPD     (AX), Z8, Z3
+	VXORPD     (AX), Z8, Z4
+	VXORPD     (AX), Z8, Z5
+	VXORPD     (AX), Z8, Z6
+	VXORPD     (AX), Z8, Z7
+	MOVQ       CX, DX
+	SUBQ       $0x40, DX
+	XORQ       BX, BX
+	MOVQ       CX, SI
+	ANDQ       $-512, SI
+	JMP        manytest
+
+many:
+	VXORPD (AX)(BX*1), Z8, Z9
+	VMINPD Z9, Z0, Z10
+	VMINPD Z0, Z9, Z0
+	VORPD  Z10, Z0, Z0
+	VXORPD 64(AX)(BX*1), Z8, Z9
+	VMINPD Z9, Z1, Z10
+	VMINPD Z1, Z9, Z1
+	VORPD  Z10, Z1, Z1
+	VXORPD 128(AX)(BX*1), Z8, Z9
+	VMINPD Z9, Z2, Z10
+	VMINPD Z2, Z9, Z2
+	VORPD  Z10, Z2, Z2
+	VXORPD 192(AX)(BX*1), Z8, Z9
+	VMINPD Z9, Z3, Z10
+	VMINPD Z3, Z9, Z3
+	VORPD  Z10, Z3, Z3
+	VXORPD 256(AX)(BX*1), Z8, Z9
+	VMINPD Z9, Z4, Z10
+	VMINPD Z4, Z9, Z4
+	VORPD  Z10, Z4, Z4
+	VXORPD 320(AX)(BX*1), Z8, Z9
+	VMINPD Z9, Z5, Z10
+	VMINPD Z5, Z9, Z5
+	VORPD  Z10, Z5, Z5
+	VXORPD 384(AX)(BX*1), Z8, Z9
+	VMINPD Z9, Z6, Z10
+	VMINPD Z6, Z9, Z6
+	VORPD  Z10, Z6, Z6
+	VXORPD 448(AX)(BX*1), Z8, Z9
+	VMINPD Z9, Z7, Z10
+	VMINPD Z7, Z9, Z7
+	VORPD  Z10, Z7, Z7
+	ADDQ   $+512, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-64, SI
+	JMP  onetest
+
+one:
+	VXORPD (AX)(BX*1), Z8, Z9
+	VMINPD Z9, Z0, Z10
+	VMINPD Z0, Z9, Z0
+	VORPD  Z10, Z0, Z0
+	ADDQ   $+64, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VXORPD     (AX)(DX*1), Z8, Z9
+	VMINPD     Z9, Z0, Z10
+	VMINPD     Z0, Z9, Z0
+	VORPD      Z10, Z0, Z0
+	VMINPD     Z4, Z0, Z9
+	VMINPD     Z0, Z4, Z0
+	VORPD      Z9, Z0, Z0
+	VMINPD     Z5, Z1, Z4
+	VMINPD     Z1, Z5, Z1
+	VORPD      Z4, Z1, Z1
+	VMINPD     Z6, Z2, Z4
+	VMINPD     Z2, Z6, Z2
+	VORPD      Z4, Z2, Z2
+	VMINPD     Z7, Z3, Z4
+	VMINPD     Z3, Z7, Z3
+	VORPD      Z4, Z3, Z3
+	VMINPD     Z2, Z0, Z4
+	VMINPD     Z0, Z2, Z0
+	VORPD      Z4, Z0, Z0
+	VMINPD     Z3, Z1, Z2
+	VMINPD     Z1, Z3, Z1
+	VORPD      Z2, Z1, Z1
+	VMINPD     Z1, Z0, Z2
+	VMINPD     Z0, Z1, Z0
+	VORPD      Z2, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VMINPD     Z1, Z0, Z2
+	VMINPD     Z0, Z1, Z0
+	VORPD      Z2, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VMINPD     Z1, Z0, Z2
+	VMINPD     Z0, Z1, Z0
+	VORPD      Z2, Z0, Z0
+	VSHUFPD    $0x01, Z0, Z0, Z1
+	VMINPD     Z1, Z0, Z2
+	VMINPD     Z0, Z1, Z0
+	VORPD      Z2, Z0, Z0
+	VXORPD     Z8, Z0, Z0
+	MOVQ       best+16(FP), AX
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func zerosF64AVX512(x *float64, bytes int) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·zerosF64AVX512(SB), $0-24
+	MOVQ       x+0(FP), AX
+	MOVQ       bytes+8(FP), CX
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z9, Z9, Z9
+	XORQ       DX, DX
+	MOVQ       CX, BX
+	ANDQ       $-512, BX
+	JMP        manytest
+
+many:
+	VCMPPD $0x00, (AX)(DX*1), Z8, K1
+	VPSUBQ Z9, Z0, K1, Z0
+	VCMPPD $0x00, 64(AX)(DX*1), Z8, K1
+	VPSUBQ Z9, Z1, K1, Z1
+	VCMPPD $0x00, 128(AX)(DX*1), Z8, K1
+	VPSUBQ Z9, Z2, K1, Z2
+	VCMPPD $0x00, 192(AX)(DX*1), Z8, K1
+	VPSUBQ Z9, Z3, K1, Z3
+	VCMPPD $0x00, 256(AX)(DX*1), Z8, K1
+	VPSUBQ Z9, Z4, K1, Z4
+	VCMPPD $0x00, 320(AX)(DX*1), Z8, K1
+	VPSUBQ Z9, Z5, K1, Z5
+	VCMPPD $0x00, 384(AX)(DX*1), Z8, K1
+	VPSUBQ Z9, Z6, K1, Z6
+	VCMPPD $0x00, 448(AX)(DX*1), Z8, K1
+	VPSUBQ Z9, Z7, K1, Z7
+	ADDQ   $+512, DX
+
+manytest:
+	CMPQ DX, BX
+	JLT  many
+	MOVQ CX, BX
+	ANDQ $-64, BX
+	JMP  onetest
+
+one:
+	VCMPPD $0x00, (AX)(DX*1), Z8, K1
+	VPSUBQ Z9, Z0, K1, Z0
+	ADDQ   $+64, DX
+
+onetest:
+	CMPQ       DX, BX
+	JLT        one
+	VPADDQ     Z4, Z0, Z0
+	VPADDQ     Z5, Z1, Z1
+	VPADDQ     Z6, Z2, Z2
+	VPADDQ     Z7, Z3, Z3
+	VPADDQ     Z2, Z0, Z0
+	VPADDQ     Z3, Z1, Z1
+	VPADDQ     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPADDQ     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPADDQ     Z1, Z0, Z0
+	VSHUFPD    $0x01, Z0, Z0, Z1
+	VPADDQ     Z1, Z0, Z0
+	VMOVQ      X0, AX
+	MOVQ       AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func leastF32AVX512(x *float32, bytes int, best *float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·leastF32AVX512(SB), $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    bytes+8(FP), CX
+	VMOVUPD (AX), Z0
+	VMOVUPD (AX), Z1
+	VMOVUPD (AX), Z2
+	VMOVUPD (AX), Z3
+	VMOVUPD (AX), Z4
+	VMOVUPD (AX), Z5
+	VMOVUPD (AX), Z6
+	VMOVUPD (AX), Z7
+	MOVQ    CX, DX
+	SUBQ    $0x40, DX
+	XORQ    BX, BX
+	MOVQ    CX, SI
+	ANDQ    $-512, SI
+	JMP     manytest
+
+many:
+	VMOVUPD (AX)(BX*1), Z8
+	VMINPS  Z8, Z0, Z9
+	VMINPS  Z0, Z8, Z0
+	VORPS   Z9, Z0, Z0
+	VMOVUPD 64(AX)(BX*1), Z8
+	VMINPS  Z8, Z1, Z9
+	VMINPS  Z1, Z8, Z1
+	VORPS   Z9, Z1, Z1
+	VMOVUPD 128(AX)(BX*1), Z8
+	VMINPS  Z8, Z2, Z9
+	VMINPS  Z2, Z8, Z2
+	VORPS   Z9, Z2, Z2
+	VMOVUPD 192(AX)(BX*1), Z8
+	VMINPS  Z8, Z3, Z9
+	VMINPS  Z3, Z8, Z3
+	VORPS   Z9, Z3, Z3
+	VMOVUPD 256(AX)(BX*1), Z8
+	VMINPS  Z8, Z4, Z9
+	VMINPS  Z4, Z8, Z4
+	VORPS   Z9, Z4, Z4
+	VMOVUPD 320(AX)(BX*1), Z8
+	VMINPS  Z8, Z5, Z9
+	VMINPS  Z5, Z8, Z5
+	VORPS   Z9, Z5, Z5
+	VMOVUPD 384(AX)(BX*1), Z8
+	VMINPS  Z8, Z6, Z9
+	VMINPS  Z6, Z8, Z6
+	VORPS   Z9, Z6, Z6
+	VMOVUPD 448(AX)(BX*1), Z8
+	VMINPS  Z8, Z7, Z9
+	VMINPS  Z7, Z8, Z7
+	VORPS   Z9, Z7, Z7
+	ADDQ    $+512, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-64, SI
+	JMP  onetest
+
+one:
+	VMOVUPD (AX)(BX*1), Z8
+	VMINPS  Z8, Z0, Z9
+	VMINPS  Z0, Z8, Z0
+	VORPS   Z9, Z0, Z0
+	ADDQ    $+64, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VMOVUPD    (AX)(DX*1), Z8
+	VMINPS     Z8, Z0, Z9
+	VMINPS     Z0, Z8, Z0
+	VORPS      Z9, Z0, Z0
+	VMINPS     Z4, Z0, Z8
+	VMINPS     Z0, Z4, Z0
+	VORPS      Z8, Z0, Z0
+	VMINPS     Z5, Z1, Z4
+	VMINPS     Z1, Z5, Z1
+	VORPS      Z4, Z1, Z1
+	VMINPS     Z6, Z2, Z4
+	VMINPS     Z2, Z6, Z2
+	VORPS      Z4, Z2, Z2
+	VMINPS     Z7, Z3, Z4
+	VMINPS     Z3, Z7, Z3
+	VORPS      Z4, Z3, Z3
+	VMINPS     Z2, Z0, Z4
+	VMINPS     Z0, Z2, Z0
+	VORPS      Z4, Z0, Z0
+	VMINPS     Z3, Z1, Z2
+	VMINPS     Z1, Z3, Z1
+	VORPS      Z2, Z1, Z1
+	VMINPS     Z1, Z0, Z2
+	VMINPS     Z0, Z1, Z0
+	VORPS      Z2, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VMINPS     Z1, Z0, Z2
+	VMINPS     Z0, Z1, Z0
+	VORPS      Z2, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VMINPS     Z1, Z0, Z2
+	VMINPS     Z0, Z1, Z0
+	VORPS      Z2, Z0, Z0
+	VSHUFPD    $0x01, Z0, Z0, Z1
+	VMINPS     Z1, Z0, Z2
+	VMINPS     Z0, Z1, Z0
+	VORPS      Z2, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VMINPS     Z1, Z0, Z2
+	VMINPS     Z0, Z1, Z0
+	VORPS      Z2, Z0, Z0
+	MOVQ       best+16(FP), AX
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestF32AVX512(x *float32, bytes int, best *float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·greatestF32AVX512(SB), $0-24
+	MOVQ       x+0(FP), AX
+	MOVQ       bytes+8(FP), CX
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLD     $0x1f, Z8, Z8
+	VXORPD     (AX), Z8, Z0
+	VXORPD     (AX), Z8, Z1
+	VXORPD     (AX), Z8, Z2
+	VXORPD     (AX), Z8, Z3
+	VXORPD     (AX), Z8, Z4
+	VXORPD     (AX), Z8, Z5
+	VXORPD     (AX), Z8, Z6
+	VXORPD     (AX), Z8, Z7
+	MOVQ       CX, DX
+	SUBQ       $0x40, DX
+	XORQ       BX, BX
+	MOVQ       CX, SI
+	ANDQ       $-512, SI
+	JMP        manytest
+
+many:
+	VXORPD (AX)(BX*1), Z8, Z9
+	VMINPS Z9, Z0, Z10
+	VMINPS Z0, Z9, Z0
+	VORPS  Z10, Z0, Z0
+	VXORPD 64(AX)(BX*1), Z8, Z9
+	VMINPS Z9, Z1, Z10
+	VMINPS Z1, Z9, Z1
+	VORPS  Z10, Z1, Z1
+	VXORPD 128(AX)(BX*1), Z8, Z9
+	VMINPS Z9, Z2, Z10
+	VMINPS Z2, Z9, Z2
+	VORPS  Z10, Z2, Z2
+	VXORPD 192(AX)(BX*1), Z8, Z9
+	VMINPS Z9, Z3, Z10
+	VMINPS Z3, Z9, Z3
+	VORPS  Z10, Z3, Z3
+	VXORPD 256(AX)(BX*1), Z8, Z9
+	VMINPS Z9, Z4, Z10
+	VMINPS Z4, Z9, Z4
+	VORPS  Z10, Z4, Z4
+	VXORPD 320(AX)(BX*1), Z8, Z9
+	VMINPS Z9, Z5, Z10
+	VMINPS Z5, Z9, Z5
+	VORPS  Z10, Z5, Z5
+	VXORPD 384(AX)(BX*1), Z8, Z9
+	VMINPS Z9, Z6, Z10
+	VMINPS Z6, Z9, Z6
+	VORPS  Z10, Z6, Z6
+	VXORPD 448(AX)(BX*1), Z8, Z9
+	VMINPS Z9, Z7, Z10
+	VMINPS Z7, Z9, Z7
+	VORPS  Z10, Z7, Z7
+	ADDQ   $+512, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-64, SI
+	JMP  onetest
+
+one:
+	VXORPD (AX)(BX*1), Z8, Z9
+	VMINPS Z9, Z0, Z10
+	VMINPS Z0, Z9, Z0
+	VORPS  Z10, Z0, Z0
+	ADDQ   $+64, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VXORPD     (AX)(DX*1), Z8, Z9
+	VMINPS     Z9, Z0, Z10
+	VMINPS     Z0, Z9, Z0
+	VORPS      Z10, Z0, Z0
+	VMINPS     Z4, Z0, Z9
+	VMINPS     Z0, Z4, Z0
+	VORPS      Z9, Z0, Z0
+	VMINPS     Z5, Z1, Z4
+	VMINPS     Z1, Z5, Z1
+	VORPS      Z4, Z1, Z1
+	VMINPS     Z6, Z2, Z4
+	VMINPS     Z2, Z6, Z2
+	VORPS      Z4, Z2, Z2
+	VMINPS     Z7, Z3, Z4
+	VMINPS     Z3, Z7, Z3
+	VORPS      Z4, Z3, Z3
+	VMINPS     Z2, Z0, Z4
+	VMINPS     Z0, Z2, Z0
+	VORPS      Z4, Z0, Z0
+	VMINPS     Z3, Z1, Z2
+	VMINPS     Z1, Z3, Z1
+	VORPS      Z2, Z1, Z1
+	VMINPS     Z1, Z0, Z2
+	VMINPS     Z0, Z1, Z0
+	VORPS      Z2, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VMINPS     Z1, Z0, Z2
+	VMINPS     Z0, Z1, Z0
+	VORPS      Z2, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VMINPS     Z1, Z0, Z2
+	VMINPS     Z0, Z1, Z0
+	VORPS      Z2, Z0, Z0
+	VSHUFPD    $0x01, Z0, Z0, Z1
+	VMINPS     Z1, Z0, Z2
+	VMINPS     Z0, Z1, Z0
+	VORPS      Z2, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VMINPS     Z1, Z0, Z2
+	VMINPS     Z0, Z1, Z0
+	VORPS      Z2, Z0, Z0
+	VXORPD     Z8, Z0, Z0
+	MOVQ       best+16(FP), AX
+	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func zerosF32AVX512(x *float32, bytes int) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·zerosF32AVX512(SB), $0-24
+	MOVQ       x+0(FP), AX
+	MOVQ       bytes+8(FP), CX
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z9, Z9, Z9
+	XORQ       DX, DX
+	MOVQ       CX, BX
+	ANDQ       $-512, BX
+	JMP        manytest
+
+many:
+	VCMPPS $0x00, (AX)(DX*1), Z8, K1
+	VPSUBD Z9, Z0, K1, Z0
+	VCMPPS $0x00, 64(AX)(DX*1), Z8, K1
+	VPSUBD Z9, Z1, K1, Z1
+	VCMPPS $0x00, 128(AX)(DX*1), Z8, K1
+	VPSUBD Z9, Z2, K1, Z2
+	VCMPPS $0x00, 192(AX)(DX*1), Z8, K1
+	VPSUBD Z9, Z3, K1, Z3
+	VCMPPS $0x00, 256(AX)(DX*1), Z8, K1
+	VPSUBD Z9, Z4, K1, Z4
+	VCMPPS $0x00, 320(AX)(DX*1), Z8, K1
+	VPSUBD Z9, Z5, K1, Z5
+	VCMPPS $0x00, 384(AX)(DX*1), Z8, K1
+	VPSUBD Z9, Z6, K1, Z6
+	VCMPPS $0x00, 448(AX)(DX*1), Z8, K1
+	VPSUBD Z9, Z7, K1, Z7
+	ADDQ   $+512, DX
+
+manytest:
+	CMPQ DX, BX
+	JLT  many
+	MOVQ CX, BX
+	ANDQ $-64, BX
+	JMP  onetest
+
+one:
+	VCMPPS $0x00, (AX)(DX*1), Z8, K1
+	VPSUBD Z9, Z0, K1, Z0
+	ADDQ   $+64, DX
+
+onetest:
+	CMPQ       DX, BX
+	JLT        one
+	VPADDD     Z4, Z0, Z0
+	VPADDD     Z5, Z1, Z1
+	VPADDD     Z6, Z2, Z2
+	VPADDD     Z7, Z3, Z3
+	VPADDD     Z2, Z0, Z0
+	VPADDD     Z3, Z1, Z1
+	VPADDD     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPADDD     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPADDD     Z1, Z0, Z0
+	VSHUFPD    $0x01, Z0, Z0, Z1
+	VPADDD     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VPADDD     Z1, Z0, Z0
+	VMOVD      X0, AX
+	MOVQ       AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func leastI64AVX512(x *int64, bytes int, best *int64)
+// Requires: AVX, AVX512F
+TEXT ·leastI64AVX512(SB), $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    bytes+8(FP), CX
+	VMOVUPD (AX), Z0
+	VMOVUPD (AX), Z1
+	VMOVUPD (AX), Z2
+	VMOVUPD (AX), Z3
+	VMOVUPD (AX), Z4
+	VMOVUPD (AX), Z5
+	VMOVUPD (AX), Z6
+	VMOVUPD (AX), Z7
+	MOVQ    CX, DX
+	SUBQ    $0x40, DX
+	XORQ    BX, BX
+	MOVQ    CX, SI
+	ANDQ    $-512, SI
+	JMP     manytest
+
+many:
+	VMOVUPD (AX)(BX*1), Z8
+	VPMINSQ Z8, Z0, Z0
+	VMOVUPD 64(AX)(BX*1), Z8
+	VPMINSQ Z8, Z1, Z1
+	VMOVUPD 128(AX)(BX*1), Z8
+	VPMINSQ Z8, Z2, Z2
+	VMOVUPD 192(AX)(BX*1), Z8
+	VPMINSQ Z8, Z3, Z3
+	VMOVUPD 256(AX)(BX*1), Z8
+	VPMINSQ Z8, Z4, Z4
+	VMOVUPD 320(AX)(BX*1), Z8
+	VPMINSQ Z8, Z5, Z5
+	VMOVUPD 384(AX)(BX*1), Z8
+	VPMINSQ Z8, Z6, Z6
+	VMOVUPD 448(AX)(BX*1), Z8
+	VPMINSQ Z8, Z7, Z7
+	ADDQ    $+512, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-64, SI
+	JMP  onetest
+
+one:
+	VMOVUPD (AX)(BX*1), Z8
+	VPMINSQ Z8, Z0, Z0
+	ADDQ    $+64, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VMOVUPD    (AX)(DX*1), Z8
+	VPMINSQ    Z8, Z0, Z0
+	VPMINSQ    Z4, Z0, Z0
+	VPMINSQ    Z5, Z1, Z1
+	VPMINSQ    Z6, Z2, Z2
+	VPMINSQ    Z7, Z3, Z3
+	VPMINSQ    Z2, Z0, Z0
+	VPMINSQ    Z3, Z1, Z1
+	VPMINSQ    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPMINSQ    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPMINSQ    Z1, Z0, Z0
+	VSHUFPD    $0x01, Z0, Z0, Z1
+	VPMINSQ    Z1, Z0, Z0
+	MOVQ       best+16(FP), AX
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func greatestI64AVX512(x *int64, bytes int, best *int64)
+// Requires: AVX, AVX512F
+TEXT ·greatestI64AVX512(SB), $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    bytes+8(FP), CX
+	VMOVUPD (AX), Z0
+	VMOVUPD (AX), Z1
+	VMOVUPD (AX), Z2
+	VMOVUPD (AX), Z3
+	VMOVUPD (AX), Z4
+	VMOVUPD (AX), Z5
+	VMOVUPD (AX), Z6
+	VMOVUPD (AX), Z7
+	MOVQ    CX, DX
+	SUBQ    $0x40, DX
+	XORQ    BX, BX
+	MOVQ    CX, SI
+	ANDQ    $-512, SI
+	JMP     manytest
+
+many:
+	VMOVUPD (AX)(BX*1), Z8
+	VPMAXSQ Z8, Z0, Z0
+	VMOVUPD 64(AX)(BX*1), Z8
+	VPMAXSQ Z8, Z1, Z1
+	VMOVUPD 128(AX)(BX*1), Z8
+	VPMAXSQ Z8, Z2, Z2
+	VMOVUPD 192(AX)(BX*1), Z8
+	VPMAXSQ Z8, Z3, Z3
+	VMOVUPD 256(AX)(BX*1), Z8
+	VPMAXSQ Z8, Z4, Z4
+	VMOVUPD 320(AX)(BX*1), Z8
+	VPMAXSQ Z8, Z5, Z5
+	VMOVUPD 384(AX)(BX*1), Z8
+	VPMAXSQ Z8, Z6, Z6
+	VMOVUPD 448(AX)(BX*1), Z8
+	VPMAXSQ Z8, Z7, Z7
+	ADDQ    $+512, BX
+
+manytest:
+	CMPQ BX, SI
+	JLT  many
+	MOVQ CX, SI
+	ANDQ $-64, SI
+	JMP  onetest
+
+one:
+	VMOVUPD (AX)(BX*1), Z8
+	VPMAXSQ Z8, Z0, Z0
+	ADDQ    $+64, BX
+
+onetest:
+	CMPQ       BX, SI
+	JLT        one
+	VMOVUPD    (AX)(DX*1), Z8
+	VPMAXSQ    Z8, Z0, Z0
+	VPMAXSQ    Z4, Z0, Z0
+	VPMAXSQ    Z5, Z1, Z1
+	VPMAXSQ    Z6, Z2, Z2
+	VPMAXSQ    Z7, Z3, Z3
+	VPMAXSQ    Z2, Z0, Z0
+	VPMAXSQ    Z3, Z1, Z1
+	VPMAXSQ    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPMAXSQ    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPMAXSQ    Z1, Z0, Z0
+	VSHUFPD    $0x01, Z0, Z0, Z1
+	VPMAXSQ    Z1, Z0, Z0
+	MOVQ       best+16(FP), AX
+	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func zerosI64AVX512(x *int64, bytes int) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·zerosI64AVX512(SB), $0-24
+	MOVQ       x+0(FP), AX
+	MOVQ       bytes+8(FP), CX
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z9, Z9, Z9
+	XORQ       DX, DX
+	MOVQ       CX, BX
+	ANDQ       $-512, BX
+	JMP        manytest
+
+many:
+	VPCMPEQQ (AX)(DX*1), Z8, K1
+	VPSUBQ   Z9, Z0, K1, Z0
+	VPCMPEQQ 64(AX)(DX*1), Z8, K1
+	VPSUBQ   Z9, Z1, K1, Z1
+	VPCMPEQQ 128(AX)(DX*1), Z8, K1
+	VPSUBQ   Z9, Z2, K1, Z2
+	VPCMPEQQ 192(AX)(DX*1), Z8, K1
+	VPSUBQ   Z9, Z3, K1, Z3
+	VPCMPEQQ 256(AX)(DX*1), Z8, K1
+	VPSUBQ   Z9, Z4, K1, Z4
+	VPCMPEQQ 320(AX)(DX*1), Z8, K1
+	VPSUBQ   Z9, Z5, K1, Z5
+	VPCMPEQQ 384(AX)(DX*1), Z8, K1
+	VPSUBQ   Z9, Z6, K1, Z6
+	VPCMPEQQ 448(AX)(DX*1), Z8, K1
+	VPSUBQ   Z9, Z7, K1, Z7
+	ADDQ     $+512, DX
+
+manytest:
+	CMPQ DX, BX
+	JLT  many
+	MOVQ CX, BX
+	ANDQ $-64, BX
+	JMP  onetest
+
+one:
+	VPCMPEQQ (AX)(DX*1), Z8, K1
+	VPSUBQ   Z9, Z0, K1, Z0
+	ADDQ     $+64, DX
+
+onetest:
+	CMPQ       DX, BX
+	JLT        one
+	VPADDQ     Z4, Z0, Z0
+	VPADDQ     Z5, Z1, Z1
+	VPADDQ     Z6, Z2, Z2
+	VPADDQ     Z7, Z3, Z3
+	VPADDQ     Z2, Z0, Z0
+	VPADDQ     Z3, Z1, Z1
+	VPADDQ     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPADDQ     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPADDQ     Z1, Z0, Z0
+	VSHUFPD    $0x01, Z0, Z0, Z1
+	VPADDQ     Z1, Z0, Z0
+	VMOVQ      X0, AX
+	MOVQ       AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func chainF64AVX512(code *uint64, bytes int, state *float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·chainF64AVX512(SB), $576-24

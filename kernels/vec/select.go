@@ -142,15 +142,6 @@ func NonZero[S Element](dst []uint8, a []S) {
 	}
 }
 
-// CountNonZero is the number of elements that are not 0.
-func CountNonZero[S Element](a []S) int64 {
-	n := int64(0)
-	for _, v := range a {
-		n += int64(bit(v != 0))
-	}
-	return n
-}
-
 // CountTrue is the number of bools that are true: eight at a time, their bytes being 0 or 1.
 func CountTrue(a []uint8) int64 {
 	n := 0

@@ -32,6 +32,7 @@ func main() {
 		e.compares()
 		e.integers()
 		e.selects()
+		e.reductions()
 		e.chains()
 		if t.bytes == 64 {
 			e.uniform()

@@ -1,0 +1,115 @@
+package vec
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// sets runs f for each instruction set that this CPU has, and for none.
+func sets(f func(name string)) {
+	wide, narrow := haveAVX512, haveAVX2
+	defer func() { haveAVX512, haveAVX2 = wide, narrow }()
+	for _, s := range []struct {
+		name         string
+		wide, narrow bool
+	}{{"plain", false, false}, {"AVX2", false, true}, {"AVX-512", true, true}} {
+		if haveAVX512, haveAVX2 = s.wide, s.narrow; s.wide && !wide || s.narrow && !narrow {
+			continue
+		}
+		f(s.name)
+	}
+}
+
+// Every length and every place of the element that matters: each instruction set gives what the plain loops give.
+func TestReductions(t *testing.T) {
+	nan, zero := math.NaN(), math.Copysign(0, -1)
+	sets(func(name string) {
+		r := rand.New(rand.NewPCG(8, 8))
+		for n := 1; n <= 200; n++ {
+			x, y, k := make([]float64, n), make([]float32, n), make([]int64, n)
+			for i := range x {
+				x[i] = math.Ldexp(r.NormFloat64(), r.IntN(100)-50)
+				y[i], k[i] = float32(x[i]), int64(r.Uint64())
+				if r.IntN(8) == 0 {
+					x[i], y[i], k[i] = 0, 0, 0
+				}
+			}
+			for at := range n {
+				kept, kept32, keptInt := x[at], y[at], k[at]
+				for _, v := range []float64{kept, 0x1p900, -0x1p900, math.Inf(1), math.Inf(-1), nan, -nan, zero} {
+					x[at], y[at], k[at] = v, float32(v), int64(math.Float64bits(v))
+					checkReductions(t, name, x, y, k)
+				}
+				x[at], y[at], k[at] = kept, kept32, keptInt
+			}
+			for i := range x { // zeros of both signs
+				x[i] = math.Copysign(0, r.Float64()-.5)
+				y[i] = float32(x[i])
+			}
+			checkReductions(t, name, x, y, k)
+		}
+	})
+}
+
+func checkReductions(t *testing.T, name string, x []float64, y []float32, k []int64) {
+	t.Helper()
+	n := len(x)
+	if got, want := LeastF64(x), Least(x); !same(got, want) {
+		t.Fatalf("%s: the least of %v is %v", name, x, got)
+	}
+	if got, want := GreatestF64(x), Greatest(x); !same(got, want) {
+		t.Fatalf("%s: the greatest of %v is %v", name, x, got)
+	}
+	if got, want := LeastF32(y), Least(y); !same(float64(got), float64(want)) {
+		t.Fatalf("%s: the least of %v is %v", name, y, got)
+	}
+	if got, want := GreatestF32(y), Greatest(y); !same(float64(got), float64(want)) {
+		t.Fatalf("%s: the greatest of %v is %v", name, y, got)
+	}
+	if got, want := LeastI64(k), Least(k); got != want {
+		t.Fatalf("%s: the least of %v is %v", name, k, got)
+	}
+	if got, want := GreatestI64(k), Greatest(k); got != want {
+		t.Fatalf("%s: the greatest of %v is %v", name, k, got)
+	}
+	var zx, zy, zk int
+	for i := range n {
+		if x[i] == 0 {
+			zx++
+		}
+		if y[i] == 0 {
+			zy++
+		}
+		if k[i] == 0 {
+			zk++
+		}
+	}
+	if a, b, c := CountNonZero(x), CountNonZero(y), CountNonZero(k); int(a) != n-zx || int(b) != n-zy || int(c) != n-zk {
+		t.Fatalf("%s: counts %d, %d, %d of %v, %v, %v", name, a, b, c, x, y, k)
+	}
+}
+
+// A block of a pipeline in the first-level cache.
+func BenchmarkReductions(b *testing.B) {
+	x := make([]float64, 3<<10)
+	for i := range x {
+		x[i] = float64(i * 7919 % 3001)
+	}
+	sets(func(name string) {
+		for _, f := range []struct {
+			name string
+			f    func() float64
+		}{{"least", func() float64 { return LeastF64(x) }}, {"greatest", func() float64 { return GreatestF64(x) }},
+			{"count", func() float64 { return float64(CountNonZero(x)) }}} {
+			b.Run(f.name+"/"+name, func(b *testing.B) {
+				b.SetBytes(int64(8 * len(x)))
+				for b.Loop() {
+					if f.f() < 0 {
+						b.Fatal("negative")
+					}
+				}
+			})
+		}
+	})
+}
