@@ -24,7 +24,7 @@ func byRows() *op.Def {
 		Args:   []op.Arg{{Name: "x", Rest: true}},
 		Type:   ownType,
 		Ref: func(c *op.Call) (value.Value, error) {
-			out, err := c.Bodies[0].Eval(c.In, c.Env)
+			out, err := c.Bodies[0].Eval(c.In, c)
 			if err != nil || c.Type.Kind == types.Tuple {
 				return value.Tuple(out), err
 			}
@@ -305,7 +305,7 @@ func (x *rowBlocks) act(w *rowWorker, k int, s *rowStep, i, height int) error {
 	for _, y := range a.Args {
 		w.in = append(w.in, w.reg[y])
 	}
-	*c = op.Call{Def: a.Def, Attrs: s.attrs, Type: s.typ, In: w.in, Body: a.Chain, Env: x.c.Env}
+	*c = op.Call{Def: a.Def, Attrs: s.attrs, Type: s.typ, In: w.in, Body: a.Chain, Env: x.c.Env, Stopped: x.c.Stopped}
 	if p := w.parts[r]; p != nil {
 		for j := range b.Acts {
 			if q := &b.Acts[j]; q.Def.Control == op.Part && q.Args[0] == r {

@@ -5,6 +5,7 @@ package kernels
 import (
 	"math"
 
+	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/exact"
@@ -22,9 +23,9 @@ type innerWorker struct {
 	fast    *passWorker
 }
 
-func (c *innerCode) worker(r *parforRun) iterations {
+func (c *innerCode) worker(r *parforRun, number int) iterations {
 	w := &innerWorker{in: c}
-	w.laneWorker = *c.laneCode.registers(r, innerLanes)
+	w.laneWorker = *c.laneCode.registers(r, number, innerLanes)
 	for _, x := range c.items {
 		fill(&w.regs[x.reg], w.elems[x.reg], r.values[x.from].(*value.Dense).At(0, x.col), 0, innerLanes)
 	}
@@ -61,6 +62,9 @@ func columnOf(m *value.Dense, j, padded int) slab {
 
 func (w *innerWorker) run(from, to int, out *value.Dense) error {
 	for p := from; p < to; p++ {
+		if w.r.stopped(w.number) {
+			return op.ErrStopped
+		}
 		w.regs[w.in.index[0]].i64[0] = w.r.space.at(0, p)
 		if !w.exec(w.in.before, 1) || !w.pass() || !w.exec(w.in.after, 1) {
 			return errLane

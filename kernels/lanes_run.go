@@ -18,6 +18,28 @@ type laneWorker struct {
 	r     *parforRun
 	mat   []*value.Dense // of the body's registers that are matrices
 	lists []laneList
+	// number is the worker's, gaveUp says that a block ended because it was stopped.
+	number int
+	gaveUp bool
+}
+
+// stopEvery is after how many rounds of a loop its worker asks whether it is stopped: a round of few lanes takes less than the question.
+const stopEvery = 64
+
+// stops reports, in a round of a loop, that the worker gives up.
+func (w *laneWorker) stops(round int64) bool {
+	if round%stopEvery == 0 && w.r.stopped(w.number) {
+		w.gaveUp = true
+	}
+	return w.gaveUp
+}
+
+// why is the error of a block that has not run to its end.
+func (w *laneWorker) why() error {
+	if w.gaveUp {
+		return op.ErrStopped
+	}
+	return errLane
 }
 
 // laneList is what a loop or a branch knows of its lanes.
@@ -27,11 +49,13 @@ type laneList struct {
 	alive [laneCount]uint8
 }
 
-func (c *laneCode) worker(r *parforRun) iterations { return c.registers(r, laneCount) }
+func (c *laneCode) worker(r *parforRun, number int) iterations {
+	return c.registers(r, number, laneCount)
+}
 
-// registers are those of one worker, of that many lanes, with what never changes in them.
-func (c *laneCode) registers(r *parforRun, lanes int) *laneWorker {
-	w := &laneWorker{code: c, r: r, mat: make([]*value.Dense, c.matrix), lists: make([]laneList, c.loops)}
+// registers are those of worker number, of that many lanes, with what never changes in them.
+func (c *laneCode) registers(r *parforRun, number, lanes int) *laneWorker {
+	w := &laneWorker{code: c, r: r, number: number, mat: make([]*value.Dense, c.matrix), lists: make([]laneList, c.loops)}
 	w.elems = c.elems
 	w.words = make([]uint64, c.slots*lanes)
 	w.regs = make([]slab, len(c.elems))
@@ -65,11 +89,15 @@ var errLane = op.Failf(codeData, "an iteration fails")
 
 func (w *laneWorker) run(from, to int, out *value.Dense) error {
 	y := w.code.yield
+	w.gaveUp = false
 	for from < to {
+		if w.stops(0) {
+			return op.ErrStopped
+		}
 		n := min(laneCount, to-from)
 		w.index(from, n)
 		if !w.exec(w.code.block, n) {
-			return errLane
+			return w.why()
 		}
 		if out != nil {
 			dst := slabOf(out, from, n)
@@ -190,8 +218,8 @@ func (w *laneWorker) iterate(l *laneLoop, n int) bool {
 		copySlab(&w.regs[m.to], w.elems[m.to], 0, cut(w.regs[m.from], 0, n))
 	}
 	if l.counted {
-		for range l.times {
-			if !w.exec(l.body, n) {
+		for round := range l.times {
+			if w.stops(round) || !w.exec(l.body, n) {
 				return false
 			}
 			w.swap(l)
@@ -207,7 +235,10 @@ func (w *laneWorker) iterate(l *laneLoop, n int) bool {
 	for k := range n {
 		list.at[k], list.alive[k] = int32(k), 1
 	}
-	for all, live := n, n; ; {
+	for all, live, round := n, n, int64(0); ; round++ {
+		if w.stops(round) {
+			return false
+		}
 		if all-live > all/4 {
 			all = w.compact(l, list, all)
 		}

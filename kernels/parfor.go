@@ -6,7 +6,9 @@ package kernels
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"sync/atomic"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -132,7 +134,7 @@ func (s *indexSpace) point(c *op.Call, i, j int) (value.Value, error) {
 	for _, x := range at {
 		args = append(args, value.I64(x))
 	}
-	out, err := c.Bodies[0].Eval(append(args, c.In[s.lead:]...), c.Env)
+	out, err := c.Bodies[0].Eval(append(args, c.In[s.lead:]...), c)
 	if err != nil {
 		return nil, s.failed(c, err, at...)
 	}
@@ -184,12 +186,22 @@ type parforRun struct {
 	work   []iterations
 	// columns are those of an innerCode, shared by all workers.
 	columns []slab
+	// chunk is where the chunk of each worker begins, failed the least of those that have failed. Chunks after that are given up:
+	// no failure of theirs is the first, and one of their iterations may be without end.
+	chunk  []int
+	failed atomic.Int64
+}
+
+// stopped reports that the chunk of a worker may be given up.
+func (r *parforRun) stopped(worker int) bool {
+	return int64(r.chunk[worker]) > r.failed.Load() || r.c.Ended()
 }
 
 // iterations is the state of one worker.
 type iterations interface {
 	// run computes the points from..to-1, counted row after row, into out, or only finds out whether one of them fails
-	// when out is nil. The failure may be any; which point is the first to fail, run does not know.
+	// when out is nil. The failure may be any; which point is the first to fail, run does not know. It asks whether it is
+	// stopped in between, also in loops of the body, and then gives up with op.ErrStopped.
 	run(from, to int, out *value.Dense) error
 }
 
@@ -203,6 +215,7 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 		c.Out = value.New(t.Elem, t.Rows, t.Cols)
 	}
 	r.out = c.Result()
+	r.failed.Store(math.MaxInt64)
 	if r.space.n[0] == 0 || r.space.width() == 0 {
 		return r, nil
 	}
@@ -213,8 +226,9 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 		}
 		return nil, err
 	}
-	for range workers {
-		r.work = append(r.work, code.worker(r))
+	r.chunk = make([]int, workers)
+	for i := range workers {
+		r.work = append(r.work, code.worker(r, i))
 	}
 	return r, nil
 }
@@ -225,7 +239,7 @@ func (r *parforRun) uniform(code *bodyCode) error {
 	r.values = make([]value.Value, len(b.Args)+len(b.Acts))
 	copy(r.values[r.space.dims:], r.c.In[r.space.lead:])
 	for _, k := range code.uniform {
-		v, err := perform(&b.Acts[k], r.values, nil, r.c.Env)
+		v, err := perform(&b.Acts[k], r.values, nil, r.c)
 		if err != nil {
 			return err
 		}
@@ -234,12 +248,13 @@ func (r *parforRun) uniform(code *bodyCode) error {
 	return nil
 }
 
-// perform runs one action by its kernel; out is memory for a dense result, nil for none.
-func perform(a *op.Action, reg []value.Value, out *value.Dense, env op.Env) (value.Value, error) {
+// perform runs one action by its kernel; out is memory for a dense result, nil for none. Of the call that the body belongs to the
+// action has the environment and whether it is stopped.
+func perform(a *op.Action, reg []value.Value, out *value.Dense, within *op.Call) (value.Value, error) {
 	if a.Def.Control != op.NoControl {
-		return control(a, reg, env)
+		return control(a, reg, within)
 	}
-	c := &op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Env: env, Body: a.Chain, Bodies: a.Bodies}
+	c := &op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Env: within.Env, Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
 	for _, x := range a.Args {
 		c.In = append(c.In, reg[x])
 	}
@@ -265,7 +280,7 @@ func perform(a *op.Action, reg []value.Value, out *value.Dense, env op.Env) (val
 }
 
 // control runs a loop or a branch in a body, or takes a part of what one gives.
-func control(a *op.Action, reg []value.Value, env op.Env) (value.Value, error) {
+func control(a *op.Action, reg []value.Value, within *op.Call) (value.Value, error) {
 	var in []value.Value
 	for _, x := range a.Args {
 		in = append(in, reg[x])
@@ -275,15 +290,18 @@ func control(a *op.Action, reg []value.Value, env op.Env) (value.Value, error) {
 		return in[0].(value.Tuple)[a.Attrs.Int("at")], nil
 	case op.Select:
 		if in[0].(value.Scalar).True() {
-			return performAll(a.Bodies[0], in[1:], env)
+			return performAll(a.Bodies[0], in[1:], within)
 		}
-		return performAll(a.Bodies[1], in[1:], env)
+		return performAll(a.Bodies[1], in[1:], within)
 	}
 	carry := a.Attrs.Int("carry")
 	times, counted := a.Attrs.Get("times")
 	for round := int64(0); !counted || round < times.I; round++ {
+		if within.Ended() {
+			return nil, op.ErrStopped
+		}
 		if !counted {
-			stop, err := performAll(a.Bodies[1], in, env)
+			stop, err := performAll(a.Bodies[1], in, within)
 			if err != nil {
 				return nil, err
 			}
@@ -291,7 +309,7 @@ func control(a *op.Action, reg []value.Value, env op.Env) (value.Value, error) {
 				break
 			}
 		}
-		next, err := performAll(a.Bodies[0], in, env)
+		next, err := performAll(a.Bodies[0], in, within)
 		if err != nil {
 			return nil, err
 		}
@@ -306,11 +324,11 @@ func control(a *op.Action, reg []value.Value, env op.Env) (value.Value, error) {
 }
 
 // performAll runs a body by kernels and gives its yields.
-func performAll(b *op.Body, args []value.Value, env op.Env) (value.Tuple, error) {
+func performAll(b *op.Body, args []value.Value, within *op.Call) (value.Tuple, error) {
 	reg := make([]value.Value, len(args)+len(b.Acts))
 	copy(reg, args)
 	for k := range b.Acts {
-		v, err := perform(&b.Acts[k], reg, nil, env)
+		v, err := perform(&b.Acts[k], reg, nil, within)
 		if err != nil {
 			return nil, err
 		}
@@ -329,9 +347,15 @@ func (r *parforRun) Chunk(worker, lo, hi int) error {
 	if w == 0 {
 		return nil
 	}
+	r.chunk[worker] = lo * w
 	err := r.work[worker].run(lo*w, hi*w, r.out)
-	if err == nil {
-		return nil
+	if err == nil || err == op.ErrStopped {
+		return err
+	}
+	for at := int64(lo * w); ; {
+		if least := r.failed.Load(); at >= least || r.failed.CompareAndSwap(least, at) {
+			break
+		}
 	}
 	return r.first(worker, hi*w, err)
 }
@@ -348,8 +372,13 @@ func (r *parforRun) first(worker, end int, err error) error {
 	w := r.space.width()
 	for at := 0; at < end; at += probe {
 		to := min(at+probe, end)
-		if len(r.work) > worker && r.work[worker].run(at, to, nil) == nil {
-			continue
+		if len(r.work) > worker {
+			switch r.work[worker].run(at, to, nil) {
+			case nil:
+				continue
+			case op.ErrStopped:
+				return op.ErrStopped
+			}
 		}
 		for p := at; p < to; p++ {
 			if _, e := r.space.point(r.c, p/w, p%w); e != nil {

@@ -16,14 +16,14 @@ type bodyCode struct {
 	each    *eachCode  // if inner is nil, too
 }
 
-func (c *bodyCode) worker(r *parforRun) iterations {
+func (c *bodyCode) worker(r *parforRun, number int) iterations {
 	if c.lanes != nil {
-		return c.lanes.worker(r)
+		return c.lanes.worker(r, number)
 	}
 	if c.inner != nil {
-		return c.inner.worker(r)
+		return c.inner.worker(r, number)
 	}
-	return c.each.worker(r)
+	return c.each.worker(r, number)
 }
 
 // compileBody compiles a body whose first dims arguments are the indices.

@@ -43,8 +43,8 @@ func (b *Body) Compiled(make func(*Body) any) any {
 }
 
 // Eval is the meaning of a body: its yields for these arguments, every action by its definition, in order. A failure
-// says where in the text the action stands.
-func (b *Body) Eval(args []value.Value, env Env) ([]value.Value, error) {
+// says where in the text the action stands. Of the call in which this happens it takes the environment and whether it is stopped.
+func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 	reg := make([]value.Value, len(b.Args)+len(b.Acts))
 	if copy(reg, args) != len(b.Args) {
 		return nil, fmt.Errorf("BUG: %d arguments for a body of %d", len(args), len(b.Args))
@@ -55,7 +55,7 @@ func (b *Body) Eval(args []value.Value, env Env) ([]value.Value, error) {
 		for _, r := range a.Args {
 			in = append(in, reg[r])
 		}
-		v, err := a.eval(in, env)
+		v, err := a.eval(in, within)
 		if err != nil {
 			return nil, a.failed(err)
 		}
@@ -69,7 +69,7 @@ func (b *Body) Eval(args []value.Value, env Env) ([]value.Value, error) {
 }
 
 // eval is the action by its definition.
-func (a *Action) eval(in []value.Value, env Env) (value.Value, error) {
+func (a *Action) eval(in []value.Value, within *Call) (value.Value, error) {
 	switch a.Def.Control {
 	case Part:
 		return in[0].(value.Tuple)[a.Attrs.Int("at")], nil
@@ -78,15 +78,15 @@ func (a *Action) eval(in []value.Value, env Env) (value.Value, error) {
 		if !in[0].(value.Scalar).True() {
 			k = 1
 		}
-		out, err := a.Bodies[k].Eval(in[1:], env)
+		out, err := a.Bodies[k].Eval(in[1:], within)
 		return value.Tuple(out), err
 	case Iterate:
-		return a.iterate(in, env)
+		return a.iterate(in, within)
 	}
 	if a.Def.Ref == nil {
 		return nil, fmt.Errorf("BUG: %s has no definition", a.Def.Name)
 	}
-	c := &Call{Def: a.Def, Attrs: a.Attrs, In: in, Type: a.Type, Env: env, Body: a.Chain, Bodies: a.Bodies}
+	c := &Call{Def: a.Def, Attrs: a.Attrs, In: in, Type: a.Type, Env: within.Env, Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
 	if a.Asks {
 		if err := c.Settle(); err != nil {
 			return nil, err
@@ -95,12 +95,15 @@ func (a *Action) eval(in []value.Value, env Env) (value.Value, error) {
 	return a.Def.Ref(c)
 }
 
-func (a *Action) iterate(in []value.Value, env Env) (value.Value, error) {
+func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 	args, carry := append([]value.Value(nil), in...), a.Attrs.Int("carry")
 	times, counted := a.Attrs.Get("times")
 	for round := int64(0); !counted || round < times.I; round++ {
+		if within.Ended() {
+			return nil, ErrStopped
+		}
 		if !counted {
-			stop, err := a.Bodies[1].Eval(args, env)
+			stop, err := a.Bodies[1].Eval(args, within)
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +111,7 @@ func (a *Action) iterate(in []value.Value, env Env) (value.Value, error) {
 				break
 			}
 		}
-		next, err := a.Bodies[0].Eval(args, env)
+		next, err := a.Bodies[0].Eval(args, within)
 		if err != nil {
 			return nil, err
 		}

@@ -80,7 +80,17 @@ type Call struct {
 	Bodies []*Body
 	// Env is the world outside, for effectful operators and read.
 	Env Env
+	// Stopped says that nobody will see the result any more; nil: somebody will. What may go on for long, such as a loop in a
+	// body, asks now and then (it costs some nanoseconds) and gives up with ErrStopped.
+	Stopped func() bool
 }
+
+// ErrStopped is the error of a call that has been given up because it was stopped. It tells a user nothing: why the run ends,
+// somebody else says.
+var ErrStopped = errors.New("the run has ended")
+
+// Ended reports that the call is stopped.
+func (c *Call) Ended() bool { return c.Stopped != nil && c.Stopped() }
 
 // Dense is input i as a dense matrix.
 func (c *Call) Dense(i int) *value.Dense { return c.In[i].(*value.Dense) }

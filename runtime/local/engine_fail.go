@@ -86,6 +86,11 @@ func (e *Engine) Fail(f *TaskFailure) {
 	e.giveUp(f.place - 1)
 }
 
+// over reports that nobody will see what the task of node id makes: the run is ending, or a task before it has failed.
+func (e *Engine) over(id ir.ID) bool {
+	return e.place(id) > e.failedAt.Load() || e.running().stopping()
+}
+
 // Failure is the failure so far, nil if there is none.
 func (e *Engine) Failure() *TaskFailure {
 	e.failMu.Lock()

@@ -4,7 +4,6 @@ package local
 // better to do, under the technique of the run or of the node.
 
 import (
-	"fmt"
 	"math"
 	"runtime/debug"
 	"sync"
@@ -57,7 +56,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		return false, err
 	}
 	l.call, l.in, l.out = *c, append(l.in[:0], c.In...), out
-	l.call.In = l.in
+	l.call.In, l.call.Stopped = l.in, func() bool { return e.over(id) }
 	if l.steps, err = c.Def.Loop.Begin(&l.call, len(e.scratch)); err != nil {
 		l.forget()
 		return false, err
@@ -262,7 +261,7 @@ func (l *loopRun) Done(w *Worker) error {
 			e.discard(out)
 		}
 		s.current.Store(0)
-		if err != errStopped {
+		if err != op.ErrStopped {
 			e.fail(id, err)
 		}
 		return nil
@@ -277,7 +276,7 @@ func (l *loopRun) result(w *Worker) (v value.Value, err error) {
 	case l.err != nil:
 		return nil, l.err
 	case w.Stopping():
-		return nil, errStopped
+		return nil, op.ErrStopped
 	}
 	if err := l.log.queues.Err(); err != nil { // an expression that has stopped making sense
 		return nil, noChunk(&l.e.g.Nodes[l.id], err)
@@ -292,8 +291,6 @@ func (l *loopRun) result(w *Worker) (v value.Value, err error) {
 	}
 	return l.e.checked(&l.call, l.t, l.out, l.call.Out)
 }
-
-var errStopped = fmt.Errorf("local: the run has ended")
 
 // addLoop keeps the record of a loop.
 func (e *Engine) addLoop(l *loopRun, end int64, failed bool) {

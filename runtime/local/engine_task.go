@@ -20,6 +20,7 @@ import (
 type workerState struct {
 	_        [cacheLine]byte
 	call     op.Call
+	stopped  func() bool // of the task in its kernel
 	in       []value.Value
 	finished atomic.Int64 // tasks
 	current  atomic.Int64 // 1 + node in its kernel; 0: none
@@ -33,6 +34,7 @@ type workerState struct {
 
 func (s *workerState) init(e *Engine, i int) {
 	s.track = e.o.Trace.Worker(i)
+	s.stopped = func() bool { return e.over(ir.ID(s.current.Load() - 1)) }
 	s.kinds = make([]kindCount, len(e.kinds))
 	if e.clock && len(e.g.Calls) > 1 {
 		s.calls = make([]callCount, len(e.g.Calls))
@@ -58,7 +60,9 @@ func (e *Engine) body(w *Worker, t int32) error {
 	v, opened, err := e.execute(w, s, t, id, start)
 	if err != nil {
 		s.current.Store(0)
-		e.fail(id, err)
+		if err != op.ErrStopped {
+			e.fail(id, err)
+		}
 		return nil
 	}
 	if opened {
@@ -124,7 +128,7 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 	g := e.g
 	n := &g.Nodes[id]
 	c := &s.call
-	*c = op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), Env: e.o.Env}
+	*c = op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), Env: e.o.Env, Stopped: s.stopped}
 	s.in = s.in[:0]
 	for _, x := range g.In(id) {
 		s.in = append(s.in, e.slot[e.at(x)])

@@ -46,8 +46,10 @@ func (w *Worker) Share(s *Shared, b Sharer) {
 func (w *Worker) Index() int { return w.index }
 
 // Stopping reports that the run is ending: a shared task should begin nothing more. It costs some nanoseconds.
-func (w *Worker) Stopping() bool {
-	r := w.run
+func (w *Worker) Stopping() bool { return w.run.stopping() }
+
+// stopping is Worker.Stopping.
+func (r *Run) stopping() bool {
 	if r.ended() {
 		return true
 	}

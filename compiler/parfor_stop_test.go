@@ -1,0 +1,93 @@
+package compiler_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"flow/ir/op"
+	"flow/runtime/local"
+)
+
+// endless are loops without end in the body of a parfor, by how the body is run.
+var endless = []struct{ name, text string }{
+	{"in lanes", "iterate x = 1.0 * i until x < 0.0 { next x = x + 1 }; x"},
+	{"in lanes, in another", "iterate y = 1.0 until y < 0.0 { iterate x = y * i until x < 0.0 { next x = x + 1 }; next y = x }; y"},
+	{"in lanes, counted", "iterate x = 1.0 * i times 1000000000000 { next x = sqrt(x + 1) }; x"},
+	{"on matrices", "iterate X = A + i until sum(X) < 0 { next X = X + 1 }; sum(X)"},
+	{"on matrices, counted", "iterate X = A + i times 1000000000000 { next X = X + 1 }; sum(X)"},
+	{"the same in every iteration", "iterate X = A until sum(X) < 0 { next X = X + 1 }; sum(X) * i"},
+	{"in a branch", "if i >= 0 { iterate X = A + i until sum(X) < 0 { next X = X + 1 }; sum(X) } else { 0.0 }"},
+}
+
+// runBounded runs a program in a context that ends after limit. A run that does not end 5 s later is a failure: a busy machine takes long,
+// a loop that nobody can stop takes for ever.
+func runBounded(t *testing.T, text string, workers int, limit time.Duration) (err error, took time.Duration) {
+	t.Helper()
+	c, err := compileTiny(tinyTable(t), text, 1, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	pool := local.NewPool(workers)
+	buffers := local.NewBufferPool(0)
+	start := time.Now()
+	done := make(chan error, 1)
+	go func() {
+		_, err := local.RunPlan(ctx, pool, c.Plan, local.EngineOptions{Env: &printer{}, Buffers: buffers, Grace: time.Minute})
+		done <- err
+	}()
+	select {
+	case err = <-done:
+		took = time.Since(start)
+	case <-time.After(limit + 5*time.Second):
+		t.Fatalf("%d workers: it does not end\n%s", workers, text)
+	}
+	pool.Close()
+	if live := buffers.Stats().Live; live != 0 {
+		t.Errorf("%d bytes are still lent\n%s", live, text)
+	}
+	return err, took
+}
+
+// An endless loop in the body of a parfor ends when the run is cancelled.
+func TestEndlessBodyIsCancelled(t *testing.T) {
+	for _, c := range endless {
+		for _, workers := range []int{1, 3} {
+			text := "A = ones(8, 8)\nemit parfor i in 0..700 { " + c.text + " }\n"
+			if err, _ := runBounded(t, text, workers, 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s, %d workers: %v", c.name, workers, err)
+			}
+		}
+	}
+}
+
+// It ends as well when a task before it fails, long before the time is over that is given to tasks before a failed one.
+func TestEndlessBodyAfterAFailure(t *testing.T) {
+	for _, c := range endless { // two iterations leave a worker to the others
+		text := "A = ones(8, 8)\nB = rand(40, 40)\nassert sum(B @ B @ B) < 0.0, \"too much\"\nemit parfor i in 0..2 { " + c.text + " }\n"
+		err, took := runBounded(t, text, 3, 20*time.Second)
+		var f *op.Failure
+		if !errors.As(err, &f) || !strings.Contains(f.Msg, "too much") || took > 10*time.Second {
+			t.Errorf("%s: %v after %v", c.name, err, took)
+		}
+	}
+}
+
+// An iteration that fails ends those after it, and is what the run reports.
+func TestEndlessBodyAfterAFailedIteration(t *testing.T) {
+	for _, body := range []string{
+		"k = A[ifelse(i == 0, 99, 0), 0]; iterate x = 1.0 * k until x < 0.0 { next x = x + 1 }; x",
+		"iterate X = A + i until i == 0 or sum(X) < 0 { next X = X + 1 }; sum(X) + A[ifelse(i == 0, 99, 0), 0]",
+	} {
+		text := "A = ones(8, 8)\nemit parfor i in 0..8 { " + body + " }\n"
+		err, _ := runBounded(t, text, 3, 20*time.Second)
+		var f *op.Failure
+		if !errors.As(err, &f) || !strings.Contains(f.Msg, "i = 0") {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
