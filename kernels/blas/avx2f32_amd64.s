@@ -1502,6 +1502,1025 @@ done:
 	VZEROUPPER
 	RET
 
+// func narrowAVX2F32R1V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R1V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y0
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	VMOVUPS      (DX), Y1
+	VBROADCASTSS (DI), Y2
+	VFMADD231PS  Y2, Y1, Y0
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R1V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R1V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	VMOVUPS      (DX), Y2
+	VMOVUPS      32(DX), Y3
+	VBROADCASTSS (DI), Y4
+	VFMADD231PS  Y4, Y2, Y0
+	VFMADD231PS  Y4, Y3, Y1
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R1V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R1V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	VMOVUPS      (DX), Y3
+	VMOVUPS      32(DX), Y4
+	VMOVUPS      64(DX), Y5
+	VBROADCASTSS (DI), Y6
+	VFMADD231PS  Y6, Y3, Y0
+	VFMADD231PS  Y6, Y4, Y1
+	VFMADD231PS  Y6, Y5, Y2
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R1V4(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R1V4(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	VMOVUPS      (DX), Y4
+	VMOVUPS      32(DX), Y5
+	VMOVUPS      64(DX), Y6
+	VMOVUPS      96(DX), Y7
+	VBROADCASTSS (DI), Y8
+	VFMADD231PS  Y8, Y4, Y0
+	VFMADD231PS  Y8, Y5, Y1
+	VFMADD231PS  Y8, Y6, Y2
+	VFMADD231PS  Y8, Y7, Y3
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R1V5(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R1V5(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	VMOVUPS      (DX), Y5
+	VMOVUPS      32(DX), Y6
+	VMOVUPS      64(DX), Y7
+	VMOVUPS      96(DX), Y8
+	VMOVUPS      128(DX), Y9
+	VBROADCASTSS (DI), Y10
+	VFMADD231PS  Y10, Y5, Y0
+	VFMADD231PS  Y10, Y6, Y1
+	VFMADD231PS  Y10, Y7, Y2
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y4
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R1V6(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R1V6(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	VMOVUPS      (DX), Y6
+	VMOVUPS      32(DX), Y7
+	VMOVUPS      64(DX), Y8
+	VMOVUPS      96(DX), Y9
+	VMOVUPS      128(DX), Y10
+	VMOVUPS      160(DX), Y11
+	VBROADCASTSS (DI), Y12
+	VFMADD231PS  Y12, Y6, Y0
+	VFMADD231PS  Y12, Y7, Y1
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y12, Y9, Y3
+	VFMADD231PS  Y12, Y10, Y4
+	VFMADD231PS  Y12, Y11, Y5
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 160(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R1V7(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R1V7(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	VMOVUPS 192(CX), Y6
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	VMOVUPS      (DX), Y7
+	VMOVUPS      32(DX), Y8
+	VMOVUPS      64(DX), Y9
+	VMOVUPS      96(DX), Y10
+	VMOVUPS      128(DX), Y11
+	VMOVUPS      160(DX), Y12
+	VMOVUPS      192(DX), Y13
+	VBROADCASTSS (DI), Y14
+	VFMADD231PS  Y14, Y7, Y0
+	VFMADD231PS  Y14, Y8, Y1
+	VFMADD231PS  Y14, Y9, Y2
+	VFMADD231PS  Y14, Y10, Y3
+	VFMADD231PS  Y14, Y11, Y4
+	VFMADD231PS  Y14, Y12, Y5
+	VFMADD231PS  Y14, Y13, Y6
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y6, 192(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R1V8(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R1V8(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	VMOVUPS 192(CX), Y6
+	VMOVUPS 224(CX), Y7
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	VMOVUPS      (DX), Y8
+	VMOVUPS      32(DX), Y9
+	VMOVUPS      64(DX), Y10
+	VMOVUPS      96(DX), Y11
+	VMOVUPS      128(DX), Y12
+	VMOVUPS      160(DX), Y13
+	VMOVUPS      192(DX), Y14
+	VMOVUPS      224(DX), Y15
+	VBROADCASTSS (DI), Y16
+	VFMADD231PS  Y16, Y8, Y0
+	VFMADD231PS  Y16, Y9, Y1
+	VFMADD231PS  Y16, Y10, Y2
+	VFMADD231PS  Y16, Y11, Y3
+	VFMADD231PS  Y16, Y12, Y4
+	VFMADD231PS  Y16, Y13, Y5
+	VFMADD231PS  Y16, Y14, Y6
+	VFMADD231PS  Y16, Y15, Y7
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R2V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R2V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Y0
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y1
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPS      (BX), Y2
+	VBROADCASTSS (R8), Y3
+	VFMADD231PS  Y3, Y2, Y0
+	VBROADCASTSS (R8)(DX*1), Y3
+	VFMADD231PS  Y3, Y2, Y1
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R2V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R2V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPS      (BX), Y4
+	VMOVUPS      32(BX), Y5
+	VBROADCASTSS (R8), Y6
+	VFMADD231PS  Y6, Y4, Y0
+	VFMADD231PS  Y6, Y5, Y1
+	VBROADCASTSS (R8)(DX*1), Y6
+	VFMADD231PS  Y6, Y4, Y2
+	VFMADD231PS  Y6, Y5, Y3
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R2V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R2V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	VMOVUPS 64(DX), Y2
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y3
+	VMOVUPS 32(DX), Y4
+	VMOVUPS 64(DX), Y5
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPS      (BX), Y6
+	VMOVUPS      32(BX), Y7
+	VMOVUPS      64(BX), Y8
+	VBROADCASTSS (R8), Y9
+	VFMADD231PS  Y9, Y6, Y0
+	VFMADD231PS  Y9, Y7, Y1
+	VFMADD231PS  Y9, Y8, Y2
+	VBROADCASTSS (R8)(DX*1), Y9
+	VFMADD231PS  Y9, Y6, Y3
+	VFMADD231PS  Y9, Y7, Y4
+	VFMADD231PS  Y9, Y8, Y5
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y4, 32(AX)
+	VMOVUPS Y5, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R2V4(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R2V4(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	VMOVUPS 64(DX), Y2
+	VMOVUPS 96(DX), Y3
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y4
+	VMOVUPS 32(DX), Y5
+	VMOVUPS 64(DX), Y6
+	VMOVUPS 96(DX), Y7
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	VMOVUPS      64(BX), Y10
+	VMOVUPS      96(BX), Y11
+	VBROADCASTSS (R8), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VFMADD231PS  Y12, Y9, Y1
+	VFMADD231PS  Y12, Y10, Y2
+	VFMADD231PS  Y12, Y11, Y3
+	VBROADCASTSS (R8)(DX*1), Y12
+	VFMADD231PS  Y12, Y8, Y4
+	VFMADD231PS  Y12, Y9, Y5
+	VFMADD231PS  Y12, Y10, Y6
+	VFMADD231PS  Y12, Y11, Y7
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	VMOVUPS Y6, 64(AX)
+	VMOVUPS Y7, 96(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R3V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R3V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Y0
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y1
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y2
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPS      (BX), Y3
+	VBROADCASTSS (R8), Y4
+	VFMADD231PS  Y4, Y3, Y0
+	VBROADCASTSS (R8)(DX*1), Y4
+	VFMADD231PS  Y4, Y3, Y1
+	VBROADCASTSS (R8)(DX*2), Y4
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R3V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R3V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y4
+	VMOVUPS 32(DX), Y5
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPS      (BX), Y6
+	VMOVUPS      32(BX), Y7
+	VBROADCASTSS (R8), Y8
+	VFMADD231PS  Y8, Y6, Y0
+	VFMADD231PS  Y8, Y7, Y1
+	VBROADCASTSS (R8)(DX*1), Y8
+	VFMADD231PS  Y8, Y6, Y2
+	VFMADD231PS  Y8, Y7, Y3
+	VBROADCASTSS (R8)(DX*2), Y8
+	VFMADD231PS  Y8, Y6, Y4
+	VFMADD231PS  Y8, Y7, Y5
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R3V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R3V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	VMOVUPS 64(DX), Y2
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y3
+	VMOVUPS 32(DX), Y4
+	VMOVUPS 64(DX), Y5
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y6
+	VMOVUPS 32(DX), Y7
+	VMOVUPS 64(DX), Y8
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPS      (BX), Y9
+	VMOVUPS      32(BX), Y10
+	VMOVUPS      64(BX), Y11
+	VBROADCASTSS (R8), Y12
+	VFMADD231PS  Y12, Y9, Y0
+	VFMADD231PS  Y12, Y10, Y1
+	VFMADD231PS  Y12, Y11, Y2
+	VBROADCASTSS (R8)(DX*1), Y12
+	VFMADD231PS  Y12, Y9, Y3
+	VFMADD231PS  Y12, Y10, Y4
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS (R8)(DX*2), Y12
+	VFMADD231PS  Y12, Y9, Y6
+	VFMADD231PS  Y12, Y10, Y7
+	VFMADD231PS  Y12, Y11, Y8
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y4, 32(AX)
+	VMOVUPS Y5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	VMOVUPS Y8, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R4V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R4V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Y0
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y1
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y2
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y3
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x02, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x02, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPS      (BX), Y4
+	VBROADCASTSS (R8), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VBROADCASTSS (R8)(DX*1), Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS (R8)(DX*2), Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VBROADCASTSS (R8)(R9*1), Y5
+	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Y3, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R4V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R4V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y4
+	VMOVUPS 32(DX), Y5
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y6
+	VMOVUPS 32(DX), Y7
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x02, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x02, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPS      (BX), Y8
+	VMOVUPS      32(BX), Y9
+	VBROADCASTSS (R8), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS (R8)(DX*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y3
+	VBROADCASTSS (R8)(DX*2), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS (R8)(R9*1), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F32R4V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F32R4V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	VMOVUPS 64(DX), Y2
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y3
+	VMOVUPS 32(DX), Y4
+	VMOVUPS 64(DX), Y5
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y6
+	VMOVUPS 32(DX), Y7
+	VMOVUPS 64(DX), Y8
+	ADDQ    CX, DX
+	VMOVUPS (DX), Y9
+	VMOVUPS 32(DX), Y10
+	VMOVUPS 64(DX), Y11
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x02, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x02, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPS      (BX), Y12
+	VMOVUPS      32(BX), Y13
+	VMOVUPS      64(BX), Y14
+	VBROADCASTSS (R8), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y1
+	VFMADD231PS  Y15, Y14, Y2
+	VBROADCASTSS (R8)(DX*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y5
+	VBROADCASTSS (R8)(DX*2), Y15
+	VFMADD231PS  Y15, Y12, Y6
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y8
+	VBROADCASTSS (R8)(R9*1), Y15
+	VFMADD231PS  Y15, Y12, Y9
+	VFMADD231PS  Y15, Y13, Y10
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y4, 32(AX)
+	VMOVUPS Y5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	VMOVUPS Y8, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y9, (AX)
+	VMOVUPS Y10, 32(AX)
+	VMOVUPS Y11, 64(AX)
+	VZEROUPPER
+	RET
+
 // func solveAVX2F32By1(k int, a *float32, rs int, ks int, b *float32, bs int)
 // Requires: AVX, FMA3
 TEXT ·solveAVX2F32By1(SB), NOSPLIT, $0-48

@@ -1490,6 +1490,1025 @@ done:
 	VZEROUPPER
 	RET
 
+// func narrowAVX2F64R1V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R1V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y0
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	VMOVUPD      (DX), Y1
+	VBROADCASTSD (DI), Y2
+	VFMADD231PD  Y2, Y1, Y0
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R1V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R1V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	VMOVUPD      (DX), Y2
+	VMOVUPD      32(DX), Y3
+	VBROADCASTSD (DI), Y4
+	VFMADD231PD  Y4, Y2, Y0
+	VFMADD231PD  Y4, Y3, Y1
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R1V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R1V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	VMOVUPD      (DX), Y3
+	VMOVUPD      32(DX), Y4
+	VMOVUPD      64(DX), Y5
+	VBROADCASTSD (DI), Y6
+	VFMADD231PD  Y6, Y3, Y0
+	VFMADD231PD  Y6, Y4, Y1
+	VFMADD231PD  Y6, Y5, Y2
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R1V4(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R1V4(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	VMOVUPD 96(CX), Y3
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	VMOVUPD      (DX), Y4
+	VMOVUPD      32(DX), Y5
+	VMOVUPD      64(DX), Y6
+	VMOVUPD      96(DX), Y7
+	VBROADCASTSD (DI), Y8
+	VFMADD231PD  Y8, Y4, Y0
+	VFMADD231PD  Y8, Y5, Y1
+	VFMADD231PD  Y8, Y6, Y2
+	VFMADD231PD  Y8, Y7, Y3
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R1V5(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R1V5(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	VMOVUPD 96(CX), Y3
+	VMOVUPD 128(CX), Y4
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	VMOVUPD      (DX), Y5
+	VMOVUPD      32(DX), Y6
+	VMOVUPD      64(DX), Y7
+	VMOVUPD      96(DX), Y8
+	VMOVUPD      128(DX), Y9
+	VBROADCASTSD (DI), Y10
+	VFMADD231PD  Y10, Y5, Y0
+	VFMADD231PD  Y10, Y6, Y1
+	VFMADD231PD  Y10, Y7, Y2
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  Y10, Y9, Y4
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	VMOVUPD Y4, 128(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R1V6(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R1V6(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	VMOVUPD 96(CX), Y3
+	VMOVUPD 128(CX), Y4
+	VMOVUPD 160(CX), Y5
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	VMOVUPD      (DX), Y6
+	VMOVUPD      32(DX), Y7
+	VMOVUPD      64(DX), Y8
+	VMOVUPD      96(DX), Y9
+	VMOVUPD      128(DX), Y10
+	VMOVUPD      160(DX), Y11
+	VBROADCASTSD (DI), Y12
+	VFMADD231PD  Y12, Y6, Y0
+	VFMADD231PD  Y12, Y7, Y1
+	VFMADD231PD  Y12, Y8, Y2
+	VFMADD231PD  Y12, Y9, Y3
+	VFMADD231PD  Y12, Y10, Y4
+	VFMADD231PD  Y12, Y11, Y5
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	VMOVUPD Y4, 128(AX)
+	VMOVUPD Y5, 160(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R1V7(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R1V7(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	VMOVUPD 96(CX), Y3
+	VMOVUPD 128(CX), Y4
+	VMOVUPD 160(CX), Y5
+	VMOVUPD 192(CX), Y6
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	VMOVUPD      (DX), Y7
+	VMOVUPD      32(DX), Y8
+	VMOVUPD      64(DX), Y9
+	VMOVUPD      96(DX), Y10
+	VMOVUPD      128(DX), Y11
+	VMOVUPD      160(DX), Y12
+	VMOVUPD      192(DX), Y13
+	VBROADCASTSD (DI), Y14
+	VFMADD231PD  Y14, Y7, Y0
+	VFMADD231PD  Y14, Y8, Y1
+	VFMADD231PD  Y14, Y9, Y2
+	VFMADD231PD  Y14, Y10, Y3
+	VFMADD231PD  Y14, Y11, Y4
+	VFMADD231PD  Y14, Y12, Y5
+	VFMADD231PD  Y14, Y13, Y6
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	VMOVUPD Y4, 128(AX)
+	VMOVUPD Y5, 160(AX)
+	VMOVUPD Y6, 192(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R1V8(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R1V8(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	VMOVUPD 96(CX), Y3
+	VMOVUPD 128(CX), Y4
+	VMOVUPD 160(CX), Y5
+	VMOVUPD 192(CX), Y6
+	VMOVUPD 224(CX), Y7
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	VMOVUPD      (DX), Y8
+	VMOVUPD      32(DX), Y9
+	VMOVUPD      64(DX), Y10
+	VMOVUPD      96(DX), Y11
+	VMOVUPD      128(DX), Y12
+	VMOVUPD      160(DX), Y13
+	VMOVUPD      192(DX), Y14
+	VMOVUPD      224(DX), Y15
+	VBROADCASTSD (DI), Y16
+	VFMADD231PD  Y16, Y8, Y0
+	VFMADD231PD  Y16, Y9, Y1
+	VFMADD231PD  Y16, Y10, Y2
+	VFMADD231PD  Y16, Y11, Y3
+	VFMADD231PD  Y16, Y12, Y4
+	VFMADD231PD  Y16, Y13, Y5
+	VFMADD231PD  Y16, Y14, Y6
+	VFMADD231PD  Y16, Y15, Y7
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	VMOVUPD Y4, 128(AX)
+	VMOVUPD Y5, 160(AX)
+	VMOVUPD Y6, 192(AX)
+	VMOVUPD Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R2V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R2V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Y0
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y1
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPD      (BX), Y2
+	VBROADCASTSD (R8), Y3
+	VFMADD231PD  Y3, Y2, Y0
+	VBROADCASTSD (R8)(DX*1), Y3
+	VFMADD231PD  Y3, Y2, Y1
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Y1, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R2V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R2V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y2
+	VMOVUPD 32(DX), Y3
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPD      (BX), Y4
+	VMOVUPD      32(BX), Y5
+	VBROADCASTSD (R8), Y6
+	VFMADD231PD  Y6, Y4, Y0
+	VFMADD231PD  Y6, Y5, Y1
+	VBROADCASTSD (R8)(DX*1), Y6
+	VFMADD231PD  Y6, Y4, Y2
+	VFMADD231PD  Y6, Y5, Y3
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R2V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R2V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	VMOVUPD 64(DX), Y2
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y3
+	VMOVUPD 32(DX), Y4
+	VMOVUPD 64(DX), Y5
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPD      (BX), Y6
+	VMOVUPD      32(BX), Y7
+	VMOVUPD      64(BX), Y8
+	VBROADCASTSD (R8), Y9
+	VFMADD231PD  Y9, Y6, Y0
+	VFMADD231PD  Y9, Y7, Y1
+	VFMADD231PD  Y9, Y8, Y2
+	VBROADCASTSD (R8)(DX*1), Y9
+	VFMADD231PD  Y9, Y6, Y3
+	VFMADD231PD  Y9, Y7, Y4
+	VFMADD231PD  Y9, Y8, Y5
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y3, (AX)
+	VMOVUPD Y4, 32(AX)
+	VMOVUPD Y5, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R2V4(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R2V4(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	VMOVUPD 64(DX), Y2
+	VMOVUPD 96(DX), Y3
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y4
+	VMOVUPD 32(DX), Y5
+	VMOVUPD 64(DX), Y6
+	VMOVUPD 96(DX), Y7
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPD      (BX), Y8
+	VMOVUPD      32(BX), Y9
+	VMOVUPD      64(BX), Y10
+	VMOVUPD      96(BX), Y11
+	VBROADCASTSD (R8), Y12
+	VFMADD231PD  Y12, Y8, Y0
+	VFMADD231PD  Y12, Y9, Y1
+	VFMADD231PD  Y12, Y10, Y2
+	VFMADD231PD  Y12, Y11, Y3
+	VBROADCASTSD (R8)(DX*1), Y12
+	VFMADD231PD  Y12, Y8, Y4
+	VFMADD231PD  Y12, Y9, Y5
+	VFMADD231PD  Y12, Y10, Y6
+	VFMADD231PD  Y12, Y11, Y7
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	VMOVUPD Y6, 64(AX)
+	VMOVUPD Y7, 96(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R3V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R3V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Y0
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y1
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y2
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPD      (BX), Y3
+	VBROADCASTSD (R8), Y4
+	VFMADD231PD  Y4, Y3, Y0
+	VBROADCASTSD (R8)(DX*1), Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VBROADCASTSD (R8)(DX*2), Y4
+	VFMADD231PD  Y4, Y3, Y2
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Y2, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R3V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R3V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y2
+	VMOVUPD 32(DX), Y3
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y4
+	VMOVUPD 32(DX), Y5
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPD      (BX), Y6
+	VMOVUPD      32(BX), Y7
+	VBROADCASTSD (R8), Y8
+	VFMADD231PD  Y8, Y6, Y0
+	VFMADD231PD  Y8, Y7, Y1
+	VBROADCASTSD (R8)(DX*1), Y8
+	VFMADD231PD  Y8, Y6, Y2
+	VFMADD231PD  Y8, Y7, Y3
+	VBROADCASTSD (R8)(DX*2), Y8
+	VFMADD231PD  Y8, Y6, Y4
+	VFMADD231PD  Y8, Y7, Y5
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R3V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R3V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	VMOVUPD 64(DX), Y2
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y3
+	VMOVUPD 32(DX), Y4
+	VMOVUPD 64(DX), Y5
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y6
+	VMOVUPD 32(DX), Y7
+	VMOVUPD 64(DX), Y8
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPD      (BX), Y9
+	VMOVUPD      32(BX), Y10
+	VMOVUPD      64(BX), Y11
+	VBROADCASTSD (R8), Y12
+	VFMADD231PD  Y12, Y9, Y0
+	VFMADD231PD  Y12, Y10, Y1
+	VFMADD231PD  Y12, Y11, Y2
+	VBROADCASTSD (R8)(DX*1), Y12
+	VFMADD231PD  Y12, Y9, Y3
+	VFMADD231PD  Y12, Y10, Y4
+	VFMADD231PD  Y12, Y11, Y5
+	VBROADCASTSD (R8)(DX*2), Y12
+	VFMADD231PD  Y12, Y9, Y6
+	VFMADD231PD  Y12, Y10, Y7
+	VFMADD231PD  Y12, Y11, Y8
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y3, (AX)
+	VMOVUPD Y4, 32(AX)
+	VMOVUPD Y5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	VMOVUPD Y8, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R4V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R4V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Y0
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y1
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y2
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y3
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x03, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x03, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPD      (BX), Y4
+	VBROADCASTSD (R8), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VBROADCASTSD (R8)(DX*1), Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD (R8)(DX*2), Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VBROADCASTSD (R8)(R9*1), Y5
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Y2, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Y3, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R4V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R4V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y2
+	VMOVUPD 32(DX), Y3
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y4
+	VMOVUPD 32(DX), Y5
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y6
+	VMOVUPD 32(DX), Y7
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x03, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x03, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPD      (BX), Y8
+	VMOVUPD      32(BX), Y9
+	VBROADCASTSD (R8), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VFMADD231PD  Y10, Y9, Y1
+	VBROADCASTSD (R8)(DX*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y10, Y9, Y3
+	VBROADCASTSD (R8)(DX*2), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  Y10, Y9, Y5
+	VBROADCASTSD (R8)(R9*1), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  Y10, Y9, Y7
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2F64R4V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·narrowAVX2F64R4V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	VMOVUPD 64(DX), Y2
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y3
+	VMOVUPD 32(DX), Y4
+	VMOVUPD 64(DX), Y5
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y6
+	VMOVUPD 32(DX), Y7
+	VMOVUPD 64(DX), Y8
+	ADDQ    CX, DX
+	VMOVUPD (DX), Y9
+	VMOVUPD 32(DX), Y10
+	VMOVUPD 64(DX), Y11
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x03, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x03, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPD      (BX), Y12
+	VMOVUPD      32(BX), Y13
+	VMOVUPD      64(BX), Y14
+	VBROADCASTSD (R8), Y15
+	VFMADD231PD  Y15, Y12, Y0
+	VFMADD231PD  Y15, Y13, Y1
+	VFMADD231PD  Y15, Y14, Y2
+	VBROADCASTSD (R8)(DX*1), Y15
+	VFMADD231PD  Y15, Y12, Y3
+	VFMADD231PD  Y15, Y13, Y4
+	VFMADD231PD  Y15, Y14, Y5
+	VBROADCASTSD (R8)(DX*2), Y15
+	VFMADD231PD  Y15, Y12, Y6
+	VFMADD231PD  Y15, Y13, Y7
+	VFMADD231PD  Y15, Y14, Y8
+	VBROADCASTSD (R8)(R9*1), Y15
+	VFMADD231PD  Y15, Y12, Y9
+	VFMADD231PD  Y15, Y13, Y10
+	VFMADD231PD  Y15, Y14, Y11
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y3, (AX)
+	VMOVUPD Y4, 32(AX)
+	VMOVUPD Y5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	VMOVUPD Y8, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y9, (AX)
+	VMOVUPD Y10, 32(AX)
+	VMOVUPD Y11, 64(AX)
+	VZEROUPPER
+	RET
+
 // func solveAVX2F64By1(k int, a *float64, rs int, ks int, b *float64, bs int)
 // Requires: AVX, FMA3
 TEXT ·solveAVX2F64By1(SB), NOSPLIT, $0-48

@@ -64,6 +64,96 @@ func gemmAVX512F32Sub3(k int, a *float32, rs int, ks int, b *float32, bs int, c 
 //go:noescape
 func gemmAVX512F32Sub3Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
+// narrowAVX512F32R1V1 is c = c + t(a)@b, a having 1 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R1V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R1V2 is c = c + t(a)@b, a having 1 columns and b 32; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R1V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R1V3 is c = c + t(a)@b, a having 1 columns and b 48; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R1V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R1V4 is c = c + t(a)@b, a having 1 columns and b 64; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R1V4(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R1V5 is c = c + t(a)@b, a having 1 columns and b 80; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R1V5(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R1V6 is c = c + t(a)@b, a having 1 columns and b 96; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R1V6(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R1V7 is c = c + t(a)@b, a having 1 columns and b 112; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R1V7(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R1V8 is c = c + t(a)@b, a having 1 columns and b 128; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R1V8(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R2V1 is c = c + t(a)@b, a having 2 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R2V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R2V2 is c = c + t(a)@b, a having 2 columns and b 32; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R2V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R2V3 is c = c + t(a)@b, a having 2 columns and b 48; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R2V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R2V4 is c = c + t(a)@b, a having 2 columns and b 64; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R2V4(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R3V1 is c = c + t(a)@b, a having 3 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R3V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R3V2 is c = c + t(a)@b, a having 3 columns and b 32; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R3V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R3V3 is c = c + t(a)@b, a having 3 columns and b 48; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R3V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R4V1 is c = c + t(a)@b, a having 4 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R4V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R4V2 is c = c + t(a)@b, a having 4 columns and b 32; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R4V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
+// narrowAVX512F32R4V3 is c = c + t(a)@b, a having 4 columns and b 48; meanwhile it asks for b, ahead elements before they are used.
+//
+//go:noescape
+func narrowAVX512F32R4V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+
 // solveAVX512F32By1 substitutes rows k to k+7 of the 16 lanes of panel b.
 //
 //go:noescape

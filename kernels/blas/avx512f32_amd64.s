@@ -1776,6 +1776,1049 @@ done:
 	VZEROUPPER
 	RET
 
+// func narrowAVX512F32R1V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R1V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Z0
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	VMOVUPS      (DX), Z1
+	VBROADCASTSS (DI), Z2
+	VFMADD231PS  Z2, Z1, Z0
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R1V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R1V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	VMOVUPS      (DX), Z2
+	VMOVUPS      64(DX), Z3
+	VBROADCASTSS (DI), Z4
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R1V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R1V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	VMOVUPS      (DX), Z3
+	VMOVUPS      64(DX), Z4
+	VMOVUPS      128(DX), Z5
+	VBROADCASTSS (DI), Z6
+	VFMADD231PS  Z6, Z3, Z0
+	VFMADD231PS  Z6, Z4, Z1
+	VFMADD231PS  Z6, Z5, Z2
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R1V4(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R1V4(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	VMOVUPS      (DX), Z4
+	VMOVUPS      64(DX), Z5
+	VMOVUPS      128(DX), Z6
+	VMOVUPS      192(DX), Z7
+	VBROADCASTSS (DI), Z8
+	VFMADD231PS  Z8, Z4, Z0
+	VFMADD231PS  Z8, Z5, Z1
+	VFMADD231PS  Z8, Z6, Z2
+	VFMADD231PS  Z8, Z7, Z3
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R1V5(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R1V5(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS 256(CX), Z4
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	PREFETCHT0   256(DX)(BX*1)
+	VMOVUPS      (DX), Z5
+	VMOVUPS      64(DX), Z6
+	VMOVUPS      128(DX), Z7
+	VMOVUPS      192(DX), Z8
+	VMOVUPS      256(DX), Z9
+	VBROADCASTSS (DI), Z10
+	VFMADD231PS  Z10, Z5, Z0
+	VFMADD231PS  Z10, Z6, Z1
+	VFMADD231PS  Z10, Z7, Z2
+	VFMADD231PS  Z10, Z8, Z3
+	VFMADD231PS  Z10, Z9, Z4
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R1V6(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R1V6(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS 256(CX), Z4
+	VMOVUPS 320(CX), Z5
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	PREFETCHT0   256(DX)(BX*1)
+	PREFETCHT0   320(DX)(BX*1)
+	VMOVUPS      (DX), Z6
+	VMOVUPS      64(DX), Z7
+	VMOVUPS      128(DX), Z8
+	VMOVUPS      192(DX), Z9
+	VMOVUPS      256(DX), Z10
+	VMOVUPS      320(DX), Z11
+	VBROADCASTSS (DI), Z12
+	VFMADD231PS  Z12, Z6, Z0
+	VFMADD231PS  Z12, Z7, Z1
+	VFMADD231PS  Z12, Z8, Z2
+	VFMADD231PS  Z12, Z9, Z3
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R1V7(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R1V7(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS 256(CX), Z4
+	VMOVUPS 320(CX), Z5
+	VMOVUPS 384(CX), Z6
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	PREFETCHT0   256(DX)(BX*1)
+	PREFETCHT0   320(DX)(BX*1)
+	PREFETCHT0   384(DX)(BX*1)
+	VMOVUPS      (DX), Z7
+	VMOVUPS      64(DX), Z8
+	VMOVUPS      128(DX), Z9
+	VMOVUPS      192(DX), Z10
+	VMOVUPS      256(DX), Z11
+	VMOVUPS      320(DX), Z12
+	VMOVUPS      384(DX), Z13
+	VBROADCASTSS (DI), Z14
+	VFMADD231PS  Z14, Z7, Z0
+	VFMADD231PS  Z14, Z8, Z1
+	VFMADD231PS  Z14, Z9, Z2
+	VFMADD231PS  Z14, Z10, Z3
+	VFMADD231PS  Z14, Z11, Z4
+	VFMADD231PS  Z14, Z12, Z5
+	VFMADD231PS  Z14, Z13, Z6
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R1V8(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R1V8(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, CX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS 256(CX), Z4
+	VMOVUPS 320(CX), Z5
+	VMOVUPS 384(CX), Z6
+	VMOVUPS 448(CX), Z7
+	MOVQ    $0x00000004, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x02, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	PREFETCHT0   256(DX)(BX*1)
+	PREFETCHT0   320(DX)(BX*1)
+	PREFETCHT0   384(DX)(BX*1)
+	PREFETCHT0   448(DX)(BX*1)
+	VMOVUPS      (DX), Z8
+	VMOVUPS      64(DX), Z9
+	VMOVUPS      128(DX), Z10
+	VMOVUPS      192(DX), Z11
+	VMOVUPS      256(DX), Z12
+	VMOVUPS      320(DX), Z13
+	VMOVUPS      384(DX), Z14
+	VMOVUPS      448(DX), Z15
+	VBROADCASTSS (DI), Z16
+	VFMADD231PS  Z16, Z8, Z0
+	VFMADD231PS  Z16, Z9, Z1
+	VFMADD231PS  Z16, Z10, Z2
+	VFMADD231PS  Z16, Z11, Z3
+	VFMADD231PS  Z16, Z12, Z4
+	VFMADD231PS  Z16, Z13, Z5
+	VFMADD231PS  Z16, Z14, Z6
+	VFMADD231PS  Z16, Z15, Z7
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R2V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R2V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Z0
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z1
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPS      (BX), Z2
+	VBROADCASTSS (R8), Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VBROADCASTSS (R8)(DX*1), Z3
+	VFMADD231PS  Z3, Z2, Z1
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R2V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R2V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPS      (BX), Z4
+	VMOVUPS      64(BX), Z5
+	VBROADCASTSS (R8), Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z1
+	VBROADCASTSS (R8)(DX*1), Z6
+	VFMADD231PS  Z6, Z4, Z2
+	VFMADD231PS  Z6, Z5, Z3
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R2V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R2V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z3
+	VMOVUPS 64(DX), Z4
+	VMOVUPS 128(DX), Z5
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	PREFETCHT0   128(BX)(SI*1)
+	VMOVUPS      (BX), Z6
+	VMOVUPS      64(BX), Z7
+	VMOVUPS      128(BX), Z8
+	VBROADCASTSS (R8), Z9
+	VFMADD231PS  Z9, Z6, Z0
+	VFMADD231PS  Z9, Z7, Z1
+	VFMADD231PS  Z9, Z8, Z2
+	VBROADCASTSS (R8)(DX*1), Z9
+	VFMADD231PS  Z9, Z6, Z3
+	VFMADD231PS  Z9, Z7, Z4
+	VFMADD231PS  Z9, Z8, Z5
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, 128(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R2V4(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R2V4(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	VMOVUPS 128(DX), Z6
+	VMOVUPS 192(DX), Z7
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	PREFETCHT0   128(BX)(SI*1)
+	PREFETCHT0   192(BX)(SI*1)
+	VMOVUPS      (BX), Z8
+	VMOVUPS      64(BX), Z9
+	VMOVUPS      128(BX), Z10
+	VMOVUPS      192(BX), Z11
+	VBROADCASTSS (R8), Z12
+	VFMADD231PS  Z12, Z8, Z0
+	VFMADD231PS  Z12, Z9, Z1
+	VFMADD231PS  Z12, Z10, Z2
+	VFMADD231PS  Z12, Z11, Z3
+	VBROADCASTSS (R8)(DX*1), Z12
+	VFMADD231PS  Z12, Z8, Z4
+	VFMADD231PS  Z12, Z9, Z5
+	VFMADD231PS  Z12, Z10, Z6
+	VFMADD231PS  Z12, Z11, Z7
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	VMOVUPS Z6, 128(AX)
+	VMOVUPS Z7, 192(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R3V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R3V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Z0
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z1
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z2
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPS      (BX), Z3
+	VBROADCASTSS (R8), Z4
+	VFMADD231PS  Z4, Z3, Z0
+	VBROADCASTSS (R8)(DX*1), Z4
+	VFMADD231PS  Z4, Z3, Z1
+	VBROADCASTSS (R8)(DX*2), Z4
+	VFMADD231PS  Z4, Z3, Z2
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R3V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R3V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPS      (BX), Z6
+	VMOVUPS      64(BX), Z7
+	VBROADCASTSS (R8), Z8
+	VFMADD231PS  Z8, Z6, Z0
+	VFMADD231PS  Z8, Z7, Z1
+	VBROADCASTSS (R8)(DX*1), Z8
+	VFMADD231PS  Z8, Z6, Z2
+	VFMADD231PS  Z8, Z7, Z3
+	VBROADCASTSS (R8)(DX*2), Z8
+	VFMADD231PS  Z8, Z6, Z4
+	VFMADD231PS  Z8, Z7, Z5
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R3V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R3V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z3
+	VMOVUPS 64(DX), Z4
+	VMOVUPS 128(DX), Z5
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	VMOVUPS 128(DX), Z8
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x02, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x02, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	PREFETCHT0   128(BX)(SI*1)
+	VMOVUPS      (BX), Z9
+	VMOVUPS      64(BX), Z10
+	VMOVUPS      128(BX), Z11
+	VBROADCASTSS (R8), Z12
+	VFMADD231PS  Z12, Z9, Z0
+	VFMADD231PS  Z12, Z10, Z1
+	VFMADD231PS  Z12, Z11, Z2
+	VBROADCASTSS (R8)(DX*1), Z12
+	VFMADD231PS  Z12, Z9, Z3
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS (R8)(DX*2), Z12
+	VFMADD231PS  Z12, Z9, Z6
+	VFMADD231PS  Z12, Z10, Z7
+	VFMADD231PS  Z12, Z11, Z8
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	VMOVUPS Z8, 128(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R4V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R4V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Z0
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z1
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z2
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z3
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x02, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x02, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPS      (BX), Z4
+	VBROADCASTSS (R8), Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VBROADCASTSS (R8)(DX*1), Z5
+	VFMADD231PS  Z5, Z4, Z1
+	VBROADCASTSS (R8)(DX*2), Z5
+	VFMADD231PS  Z5, Z4, Z2
+	VBROADCASTSS (R8)(R9*1), Z5
+	VFMADD231PS  Z5, Z4, Z3
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z1, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R4V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R4V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x02, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x02, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPS      (BX), Z8
+	VMOVUPS      64(BX), Z9
+	VBROADCASTSS (R8), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS (R8)(DX*1), Z10
+	VFMADD231PS  Z10, Z8, Z2
+	VFMADD231PS  Z10, Z9, Z3
+	VBROADCASTSS (R8)(DX*2), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS (R8)(R9*1), Z10
+	VFMADD231PS  Z10, Z8, Z6
+	VFMADD231PS  Z10, Z9, Z7
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F32R4V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F32R4V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    AX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z3
+	VMOVUPS 64(DX), Z4
+	VMOVUPS 128(DX), Z5
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	VMOVUPS 128(DX), Z8
+	ADDQ    CX, DX
+	VMOVUPS (DX), Z9
+	VMOVUPS 64(DX), Z10
+	VMOVUPS 128(DX), Z11
+	MOVQ    $0x00000004, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x02, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x02, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	PREFETCHT0   128(BX)(SI*1)
+	VMOVUPS      (BX), Z12
+	VMOVUPS      64(BX), Z13
+	VMOVUPS      128(BX), Z14
+	VBROADCASTSS (R8), Z15
+	VFMADD231PS  Z15, Z12, Z0
+	VFMADD231PS  Z15, Z13, Z1
+	VFMADD231PS  Z15, Z14, Z2
+	VBROADCASTSS (R8)(DX*1), Z15
+	VFMADD231PS  Z15, Z12, Z3
+	VFMADD231PS  Z15, Z13, Z4
+	VFMADD231PS  Z15, Z14, Z5
+	VBROADCASTSS (R8)(DX*2), Z15
+	VFMADD231PS  Z15, Z12, Z6
+	VFMADD231PS  Z15, Z13, Z7
+	VFMADD231PS  Z15, Z14, Z8
+	VBROADCASTSS (R8)(R9*1), Z15
+	VFMADD231PS  Z15, Z12, Z9
+	VFMADD231PS  Z15, Z13, Z10
+	VFMADD231PS  Z15, Z14, Z11
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	VMOVUPS Z8, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z10, 64(AX)
+	VMOVUPS Z11, 128(AX)
+	VZEROUPPER
+	RET
+
 // func solveAVX512F32By1(k int, a *float32, rs int, ks int, b *float32, bs int)
 // Requires: AVX, AVX512F
 TEXT ·solveAVX512F32By1(SB), NOSPLIT, $0-48

@@ -1752,6 +1752,1049 @@ done:
 	VZEROUPPER
 	RET
 
+// func narrowAVX512F64R1V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R1V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Z0
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	VMOVUPD      (DX), Z1
+	VBROADCASTSD (DI), Z2
+	VFMADD231PD  Z2, Z1, Z0
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R1V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R1V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	VMOVUPD      (DX), Z2
+	VMOVUPD      64(DX), Z3
+	VBROADCASTSD (DI), Z4
+	VFMADD231PD  Z4, Z2, Z0
+	VFMADD231PD  Z4, Z3, Z1
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R1V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R1V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD 128(CX), Z2
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	VMOVUPD      (DX), Z3
+	VMOVUPD      64(DX), Z4
+	VMOVUPD      128(DX), Z5
+	VBROADCASTSD (DI), Z6
+	VFMADD231PD  Z6, Z3, Z0
+	VFMADD231PD  Z6, Z4, Z1
+	VFMADD231PD  Z6, Z5, Z2
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R1V4(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R1V4(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD 128(CX), Z2
+	VMOVUPD 192(CX), Z3
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	VMOVUPD      (DX), Z4
+	VMOVUPD      64(DX), Z5
+	VMOVUPD      128(DX), Z6
+	VMOVUPD      192(DX), Z7
+	VBROADCASTSD (DI), Z8
+	VFMADD231PD  Z8, Z4, Z0
+	VFMADD231PD  Z8, Z5, Z1
+	VFMADD231PD  Z8, Z6, Z2
+	VFMADD231PD  Z8, Z7, Z3
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VMOVUPD Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R1V5(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R1V5(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD 128(CX), Z2
+	VMOVUPD 192(CX), Z3
+	VMOVUPD 256(CX), Z4
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	PREFETCHT0   256(DX)(BX*1)
+	VMOVUPD      (DX), Z5
+	VMOVUPD      64(DX), Z6
+	VMOVUPD      128(DX), Z7
+	VMOVUPD      192(DX), Z8
+	VMOVUPD      256(DX), Z9
+	VBROADCASTSD (DI), Z10
+	VFMADD231PD  Z10, Z5, Z0
+	VFMADD231PD  Z10, Z6, Z1
+	VFMADD231PD  Z10, Z7, Z2
+	VFMADD231PD  Z10, Z8, Z3
+	VFMADD231PD  Z10, Z9, Z4
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VMOVUPD Z3, 192(AX)
+	VMOVUPD Z4, 256(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R1V6(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R1V6(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD 128(CX), Z2
+	VMOVUPD 192(CX), Z3
+	VMOVUPD 256(CX), Z4
+	VMOVUPD 320(CX), Z5
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	PREFETCHT0   256(DX)(BX*1)
+	PREFETCHT0   320(DX)(BX*1)
+	VMOVUPD      (DX), Z6
+	VMOVUPD      64(DX), Z7
+	VMOVUPD      128(DX), Z8
+	VMOVUPD      192(DX), Z9
+	VMOVUPD      256(DX), Z10
+	VMOVUPD      320(DX), Z11
+	VBROADCASTSD (DI), Z12
+	VFMADD231PD  Z12, Z6, Z0
+	VFMADD231PD  Z12, Z7, Z1
+	VFMADD231PD  Z12, Z8, Z2
+	VFMADD231PD  Z12, Z9, Z3
+	VFMADD231PD  Z12, Z10, Z4
+	VFMADD231PD  Z12, Z11, Z5
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VMOVUPD Z3, 192(AX)
+	VMOVUPD Z4, 256(AX)
+	VMOVUPD Z5, 320(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R1V7(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R1V7(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD 128(CX), Z2
+	VMOVUPD 192(CX), Z3
+	VMOVUPD 256(CX), Z4
+	VMOVUPD 320(CX), Z5
+	VMOVUPD 384(CX), Z6
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	PREFETCHT0   256(DX)(BX*1)
+	PREFETCHT0   320(DX)(BX*1)
+	PREFETCHT0   384(DX)(BX*1)
+	VMOVUPD      (DX), Z7
+	VMOVUPD      64(DX), Z8
+	VMOVUPD      128(DX), Z9
+	VMOVUPD      192(DX), Z10
+	VMOVUPD      256(DX), Z11
+	VMOVUPD      320(DX), Z12
+	VMOVUPD      384(DX), Z13
+	VBROADCASTSD (DI), Z14
+	VFMADD231PD  Z14, Z7, Z0
+	VFMADD231PD  Z14, Z8, Z1
+	VFMADD231PD  Z14, Z9, Z2
+	VFMADD231PD  Z14, Z10, Z3
+	VFMADD231PD  Z14, Z11, Z4
+	VFMADD231PD  Z14, Z12, Z5
+	VFMADD231PD  Z14, Z13, Z6
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VMOVUPD Z3, 192(AX)
+	VMOVUPD Z4, 256(AX)
+	VMOVUPD Z5, 320(AX)
+	VMOVUPD Z6, 384(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R1V8(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R1V8(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, CX
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD 128(CX), Z2
+	VMOVUPD 192(CX), Z3
+	VMOVUPD 256(CX), Z4
+	VMOVUPD 320(CX), Z5
+	VMOVUPD 384(CX), Z6
+	VMOVUPD 448(CX), Z7
+	MOVQ    $0x00000008, CX
+	MOVQ    b+24(FP), DX
+	MOVQ    ahead+56(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    k+0(FP), SI
+	MOVQ    a+8(FP), DI
+	LEAQ    (CX)(CX*2), CX
+	MOVQ    as+16(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    bs+32(FP), R8
+	SHLQ    $0x03, R8
+	TESTQ   SI, SI
+	JZ      done
+
+loop:
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT0   128(DX)(BX*1)
+	PREFETCHT0   192(DX)(BX*1)
+	PREFETCHT0   256(DX)(BX*1)
+	PREFETCHT0   320(DX)(BX*1)
+	PREFETCHT0   384(DX)(BX*1)
+	PREFETCHT0   448(DX)(BX*1)
+	VMOVUPD      (DX), Z8
+	VMOVUPD      64(DX), Z9
+	VMOVUPD      128(DX), Z10
+	VMOVUPD      192(DX), Z11
+	VMOVUPD      256(DX), Z12
+	VMOVUPD      320(DX), Z13
+	VMOVUPD      384(DX), Z14
+	VMOVUPD      448(DX), Z15
+	VBROADCASTSD (DI), Z16
+	VFMADD231PD  Z16, Z8, Z0
+	VFMADD231PD  Z16, Z9, Z1
+	VFMADD231PD  Z16, Z10, Z2
+	VFMADD231PD  Z16, Z11, Z3
+	VFMADD231PD  Z16, Z12, Z4
+	VFMADD231PD  Z16, Z13, Z5
+	VFMADD231PD  Z16, Z14, Z6
+	VFMADD231PD  Z16, Z15, Z7
+	ADDQ         CX, DI
+	ADDQ         R8, DX
+	DECQ         SI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VMOVUPD Z3, 192(AX)
+	VMOVUPD Z4, 256(AX)
+	VMOVUPD Z5, 320(AX)
+	VMOVUPD Z6, 384(AX)
+	VMOVUPD Z7, 448(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R2V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R2V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Z0
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z1
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPD      (BX), Z2
+	VBROADCASTSD (R8), Z3
+	VFMADD231PD  Z3, Z2, Z0
+	VBROADCASTSD (R8)(DX*1), Z3
+	VFMADD231PD  Z3, Z2, Z1
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z1, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R2V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R2V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z2
+	VMOVUPD 64(DX), Z3
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPD      (BX), Z4
+	VMOVUPD      64(BX), Z5
+	VBROADCASTSD (R8), Z6
+	VFMADD231PD  Z6, Z4, Z0
+	VFMADD231PD  Z6, Z5, Z1
+	VBROADCASTSD (R8)(DX*1), Z6
+	VFMADD231PD  Z6, Z4, Z2
+	VFMADD231PD  Z6, Z5, Z3
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R2V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R2V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 128(DX), Z2
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z3
+	VMOVUPD 64(DX), Z4
+	VMOVUPD 128(DX), Z5
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	PREFETCHT0   128(BX)(SI*1)
+	VMOVUPD      (BX), Z6
+	VMOVUPD      64(BX), Z7
+	VMOVUPD      128(BX), Z8
+	VBROADCASTSD (R8), Z9
+	VFMADD231PD  Z9, Z6, Z0
+	VFMADD231PD  Z9, Z7, Z1
+	VFMADD231PD  Z9, Z8, Z2
+	VBROADCASTSD (R8)(DX*1), Z9
+	VFMADD231PD  Z9, Z6, Z3
+	VFMADD231PD  Z9, Z7, Z4
+	VFMADD231PD  Z9, Z8, Z5
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, 128(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R2V4(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R2V4(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 128(DX), Z2
+	VMOVUPD 192(DX), Z3
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z4
+	VMOVUPD 64(DX), Z5
+	VMOVUPD 128(DX), Z6
+	VMOVUPD 192(DX), Z7
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	PREFETCHT0   128(BX)(SI*1)
+	PREFETCHT0   192(BX)(SI*1)
+	VMOVUPD      (BX), Z8
+	VMOVUPD      64(BX), Z9
+	VMOVUPD      128(BX), Z10
+	VMOVUPD      192(BX), Z11
+	VBROADCASTSD (R8), Z12
+	VFMADD231PD  Z12, Z8, Z0
+	VFMADD231PD  Z12, Z9, Z1
+	VFMADD231PD  Z12, Z10, Z2
+	VFMADD231PD  Z12, Z11, Z3
+	VBROADCASTSD (R8)(DX*1), Z12
+	VFMADD231PD  Z12, Z8, Z4
+	VFMADD231PD  Z12, Z9, Z5
+	VFMADD231PD  Z12, Z10, Z6
+	VFMADD231PD  Z12, Z11, Z7
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VMOVUPD Z3, 192(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	VMOVUPD Z6, 128(AX)
+	VMOVUPD Z7, 192(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R3V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R3V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Z0
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z1
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z2
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPD      (BX), Z3
+	VBROADCASTSD (R8), Z4
+	VFMADD231PD  Z4, Z3, Z0
+	VBROADCASTSD (R8)(DX*1), Z4
+	VFMADD231PD  Z4, Z3, Z1
+	VBROADCASTSD (R8)(DX*2), Z4
+	VFMADD231PD  Z4, Z3, Z2
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R3V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R3V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z2
+	VMOVUPD 64(DX), Z3
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z4
+	VMOVUPD 64(DX), Z5
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPD      (BX), Z6
+	VMOVUPD      64(BX), Z7
+	VBROADCASTSD (R8), Z8
+	VFMADD231PD  Z8, Z6, Z0
+	VFMADD231PD  Z8, Z7, Z1
+	VBROADCASTSD (R8)(DX*1), Z8
+	VFMADD231PD  Z8, Z6, Z2
+	VFMADD231PD  Z8, Z7, Z3
+	VBROADCASTSD (R8)(DX*2), Z8
+	VFMADD231PD  Z8, Z6, Z4
+	VFMADD231PD  Z8, Z7, Z5
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R3V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R3V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 128(DX), Z2
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z3
+	VMOVUPD 64(DX), Z4
+	VMOVUPD 128(DX), Z5
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z6
+	VMOVUPD 64(DX), Z7
+	VMOVUPD 128(DX), Z8
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R9
+	SHLQ    $0x03, R9
+	MOVQ    bs+32(FP), R10
+	SHLQ    $0x03, R10
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	PREFETCHT0   128(BX)(SI*1)
+	VMOVUPD      (BX), Z9
+	VMOVUPD      64(BX), Z10
+	VMOVUPD      128(BX), Z11
+	VBROADCASTSD (R8), Z12
+	VFMADD231PD  Z12, Z9, Z0
+	VFMADD231PD  Z12, Z10, Z1
+	VFMADD231PD  Z12, Z11, Z2
+	VBROADCASTSD (R8)(DX*1), Z12
+	VFMADD231PD  Z12, Z9, Z3
+	VFMADD231PD  Z12, Z10, Z4
+	VFMADD231PD  Z12, Z11, Z5
+	VBROADCASTSD (R8)(DX*2), Z12
+	VFMADD231PD  Z12, Z9, Z6
+	VFMADD231PD  Z12, Z10, Z7
+	VFMADD231PD  Z12, Z11, Z8
+	ADDQ         R9, R8
+	ADDQ         R10, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	VMOVUPD Z8, 128(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R4V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R4V1(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Z0
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z1
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z2
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z3
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x03, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x03, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	VMOVUPD      (BX), Z4
+	VBROADCASTSD (R8), Z5
+	VFMADD231PD  Z5, Z4, Z0
+	VBROADCASTSD (R8)(DX*1), Z5
+	VFMADD231PD  Z5, Z4, Z1
+	VBROADCASTSD (R8)(DX*2), Z5
+	VFMADD231PD  Z5, Z4, Z2
+	VBROADCASTSD (R8)(R9*1), Z5
+	VFMADD231PD  Z5, Z4, Z3
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z1, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	ADDQ    CX, AX
+	VMOVUPD Z3, (AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R4V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R4V2(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z2
+	VMOVUPD 64(DX), Z3
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z4
+	VMOVUPD 64(DX), Z5
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z6
+	VMOVUPD 64(DX), Z7
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x03, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x03, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	VMOVUPD      (BX), Z8
+	VMOVUPD      64(BX), Z9
+	VBROADCASTSD (R8), Z10
+	VFMADD231PD  Z10, Z8, Z0
+	VFMADD231PD  Z10, Z9, Z1
+	VBROADCASTSD (R8)(DX*1), Z10
+	VFMADD231PD  Z10, Z8, Z2
+	VFMADD231PD  Z10, Z9, Z3
+	VBROADCASTSD (R8)(DX*2), Z10
+	VFMADD231PD  Z10, Z8, Z4
+	VFMADD231PD  Z10, Z9, Z5
+	VBROADCASTSD (R8)(R9*1), Z10
+	VFMADD231PD  Z10, Z8, Z6
+	VFMADD231PD  Z10, Z9, Z7
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512F64R4V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·narrowAVX512F64R4V3(SB), NOSPLIT, $0-64
+	MOVQ    c+40(FP), AX
+	MOVQ    cs+48(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    AX, DX
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 128(DX), Z2
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z3
+	VMOVUPD 64(DX), Z4
+	VMOVUPD 128(DX), Z5
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z6
+	VMOVUPD 64(DX), Z7
+	VMOVUPD 128(DX), Z8
+	ADDQ    CX, DX
+	VMOVUPD (DX), Z9
+	VMOVUPD 64(DX), Z10
+	VMOVUPD 128(DX), Z11
+	MOVQ    $0x00000008, DX
+	MOVQ    b+24(FP), BX
+	MOVQ    ahead+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    k+0(FP), DI
+	MOVQ    a+8(FP), R8
+	LEAQ    (DX)(DX*2), R9
+	MOVQ    as+16(FP), R10
+	SHLQ    $0x03, R10
+	MOVQ    bs+32(FP), R11
+	SHLQ    $0x03, R11
+	TESTQ   DI, DI
+	JZ      done
+
+loop:
+	PREFETCHT0   (BX)(SI*1)
+	PREFETCHT0   64(BX)(SI*1)
+	PREFETCHT0   128(BX)(SI*1)
+	VMOVUPD      (BX), Z12
+	VMOVUPD      64(BX), Z13
+	VMOVUPD      128(BX), Z14
+	VBROADCASTSD (R8), Z15
+	VFMADD231PD  Z15, Z12, Z0
+	VFMADD231PD  Z15, Z13, Z1
+	VFMADD231PD  Z15, Z14, Z2
+	VBROADCASTSD (R8)(DX*1), Z15
+	VFMADD231PD  Z15, Z12, Z3
+	VFMADD231PD  Z15, Z13, Z4
+	VFMADD231PD  Z15, Z14, Z5
+	VBROADCASTSD (R8)(DX*2), Z15
+	VFMADD231PD  Z15, Z12, Z6
+	VFMADD231PD  Z15, Z13, Z7
+	VFMADD231PD  Z15, Z14, Z8
+	VBROADCASTSD (R8)(R9*1), Z15
+	VFMADD231PD  Z15, Z12, Z9
+	VFMADD231PD  Z15, Z13, Z10
+	VFMADD231PD  Z15, Z14, Z11
+	ADDQ         R10, R8
+	ADDQ         R11, BX
+	DECQ         DI
+	JNZ          loop
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	VMOVUPD Z8, 128(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z9, (AX)
+	VMOVUPD Z10, 64(AX)
+	VMOVUPD Z11, 128(AX)
+	VZEROUPPER
+	RET
+
 // func solveAVX512F64By1(k int, a *float64, rs int, ks int, b *float64, bs int)
 // Requires: AVX, AVX512F
 TEXT ·solveAVX512F64By1(SB), NOSPLIT, $0-48

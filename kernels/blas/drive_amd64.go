@@ -20,6 +20,9 @@ type edgeKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, c *T, cs 
 // solveKernel is forward substitution of MR rows of a panel: see gen/solve.go.
 type solveKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int)
 
+// narrowKernel is c = c + t(a)@b for a few columns of a: see gen/narrow.go.
+type narrowKernel[T element] func(k int, a *T, as int, b *T, bs int, c *T, cs int, ahead int)
+
 // driver is the assembly of one instruction set and element type with its sizes.
 type driver[T element] struct {
 	mr, lanes int // rows of a micro-tile; elements of a vector
@@ -30,7 +33,9 @@ type driver[T element] struct {
 	gemm  [2][3]gemmKernel[T] // by sub, by number of vectors less one
 	edge  [2][3]edgeKernel[T]
 	solve [3]solveKernel[T]
-	potf  func(d, p *T, ps int) int
+	// narrow is by columns of a less one and number of vectors less one.
+	narrow [mostNarrow][]narrowKernel[T]
+	potf   func(d, p *T, ps int) int
 
 	// in sets dst[p*ds+i] = src[i*ss+p] for i < group and p < k, out sets dst[i*ds+p] = src[p*ss+i].
 	in, out  func(k int, src *T, ss int, dst *T, ds int)

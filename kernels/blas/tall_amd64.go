@@ -21,31 +21,62 @@ const leastDepth = 48
 // tallAll computes rows i0..i1-1 of c += t(a)@b, for k rows of a and b; lower: the elements on and below the diagonal, and maybe
 // more. c is padded: see TallRows and TallCols.
 func (d *driver[T]) tallAll(ws *Workspace, lower bool, i0, i1, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
-	if i1 <= i0 || n == 0 || k == 0 {
+	switch {
+	case i1 <= i0 || n == 0 || k == 0:
+		return
+	case n <= mostNarrow:
+		d.tallByFew(ws, i0, i1, n, k, a, lda, b, ldb, c, ldc)
+		return
+	case i1-i0 <= mostNarrow:
+		p := newTallPair(k, a[i0:], lda, i1-i0, i1-i0, b, ldb, n, roundUp(n, d.lanes))
+		d.fewByTall(&p, c[i0*ldc:], ldc, scratch[T](ws, p.spare()))
 		return
 	}
-	// Rows of which a micro-tile reads nothing behind the end of the memory.
-	safe := min(k, within(cap(a)-roundUp(i1, d.mr), lda), within(cap(b)-roundUp(n, d.lanes), ldb))
-	a, b = a[:cap(a)], b[:cap(b)]
+	p := newTallPair(k, a, lda, i1, roundUp(i1, d.mr), b, ldb, n, roundUp(n, d.lanes))
 	var zero T
 	depth := max(leastDepth, tallDepth/(int(unsafe.Sizeof(zero))*(i1-i0+n)))
-	for p := 0; p < safe; p += depth {
-		d.tallBlock(lower, i0, i1, n, min(depth, safe-p), a[p*lda:], lda, b[p*ldb:], ldb, c, ldc)
+	p.each(depth, scratch[T](ws, p.spare()), func(k int, a []T, lda int, b []T, ldb int) {
+		d.tallBlock(lower, i0, i1, n, k, a, lda, b, ldb, c, ldc)
+	})
+}
+
+// tallPair is the two operands, with the columns that are theirs and those that are read.
+type tallPair[T element] struct {
+	k          int
+	a          []T
+	lda        int
+	na, readsA int
+	b          []T
+	ldb        int
+	nb, readsB int
+	safe       int // rows behind which nothing is read that lies behind the end of the memory
+}
+
+func newTallPair[T element](k int, a []T, lda, na, readsA int, b []T, ldb, nb, readsB int) tallPair[T] {
+	safe := min(k, within(cap(a)-readsA, lda), within(cap(b)-readsB, ldb))
+	return tallPair[T]{k, a[:cap(a)], lda, na, readsA, b[:cap(b)], ldb, nb, readsB, safe}
+}
+
+// spare is the elements of scratch that each asks for.
+func (p *tallPair[T]) spare() int { return min(p.k-p.safe, leastDepth) * (p.readsA + p.readsB) }
+
+// each calls block with up to depth rows after another; rows near the end of the memory come as copies.
+func (p *tallPair[T]) each(depth int, spare []T, block func(k int, a []T, lda int, b []T, ldb int)) {
+	for q := 0; q < p.safe; q += depth {
+		block(min(depth, p.safe-q), p.a[q*p.lda:], p.lda, p.b[q*p.ldb:], p.ldb)
 	}
-	if safe == k {
+	if p.safe == p.k {
 		return
 	}
-	wa, wb := roundUp(i1, d.mr), roundUp(n, d.lanes)
-	depth = min(k-safe, leastDepth)
-	buf := scratch[T](ws, depth*(wa+wb))
-	at, bt := buf[:depth*wa], buf[depth*wa:]
-	for p := safe; p < k; p += depth {
-		kp := min(depth, k-p)
-		for q := range kp {
-			copy(at[q*wa:], a[(p+q)*lda:][:i1])
-			copy(bt[q*wb:], b[(p+q)*ldb:][:n])
+	depth = min(p.k-p.safe, leastDepth)
+	at, bt := spare[:depth*p.readsA], spare[depth*p.readsA:]
+	for q := p.safe; q < p.k; q += depth {
+		k := min(depth, p.k-q)
+		for r := range k {
+			copy(at[r*p.readsA:], p.a[(q+r)*p.lda:][:p.na])
+			copy(bt[r*p.readsB:], p.b[(q+r)*p.ldb:][:p.nb])
 		}
-		d.tallBlock(lower, i0, i1, n, kp, at, wa, bt, wb, c, ldc)
+		block(k, at, p.readsA, bt, p.readsB)
 	}
 }
 

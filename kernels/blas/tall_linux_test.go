@@ -39,16 +39,42 @@ func TestTallProducts(t *testing.T) {
 		r := rand.New(rand.NewPCG(21, 22))
 		t.Run(s.Name(), func(t *testing.T) {
 			for range 40 {
-				tallAgrees(t, k.TallF64, r)
-				tallAgrees(t, k.TallF32, r)
+				m, n := 1+r.IntN(60), 1+r.IntN(60)
+				tallAgrees(t, k.TallF64, r, m, n, 200)
+				tallAgrees(t, k.TallF32, r, m, n, 200)
 			}
 		})
 	}
 }
 
-func tallAgrees[T element](t *testing.T, f tall[T], r *rand.Rand) {
+// Few columns on one side: every number of them that has kernels of its own and one more, and every number of vectors on the other.
+func TestNarrowProducts(t *testing.T) {
+	for _, s := range sets() {
+		k, ok := s.(Tall)
+		if !ok {
+			continue
+		}
+		r := rand.New(rand.NewPCG(23, 24))
+		t.Run(s.Name(), func(t *testing.T) {
+			for _, lanes := range []int{4, 8} { // doubles in a vector of AVX2 and of AVX-512
+				for vectors := 1; vectors <= 9; vectors++ {
+					for few := 1; few <= 5; few++ {
+						many := vectors*lanes - r.IntN(lanes)
+						tallAgrees(t, k.TallF64, r, many, few, 60)
+						tallAgrees(t, k.TallF64, r, few, many, 60)
+						many = 2*vectors*lanes - r.IntN(2*lanes)
+						tallAgrees(t, k.TallF32, r, many, few, 60)
+						tallAgrees(t, k.TallF32, r, few, many, 60)
+					}
+				}
+			}
+		})
+	}
+}
+
+func tallAgrees[T element](t *testing.T, f tall[T], r *rand.Rand, m, n, deepest int) {
 	t.Helper()
-	m, n, k := 1+r.IntN(60), 1+r.IntN(60), r.IntN(200)
+	k := r.IntN(deepest)
 	a, b := fencedRandom[T](t, r, k, m), fencedRandom[T](t, r, k, n)
 	lower := r.IntN(3) == 0
 	if lower {
@@ -99,7 +125,7 @@ func sameBits[T element](x, y T) bool {
 
 // Many rows and few columns: what the loop over panels does.
 func BenchmarkTall(b *testing.B) {
-	for _, shape := range [][3]int{{50, 50, 32768}, {50, 1, 32768}, {10, 20, 32768}} {
+	for _, shape := range [][3]int{{50, 50, 32768}, {50, 1, 32768}, {1, 50, 32768}, {50, 4, 32768}, {10, 20, 32768}} {
 		m, n, k := shape[0], shape[1], shape[2]
 		r := rand.New(rand.NewPCG(1, 1))
 		x, y := random[float64](r, k, m, false), random[float64](r, k, n, false)

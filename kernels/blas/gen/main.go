@@ -2,7 +2,7 @@
 // the Go declarations beside it. Run it with `go generate flow/kernels/blas`; a test of that package fails when
 // what is committed is not what it writes.
 //
-// The kernels and the registers they use are described at each emitter: gemm.go, solve.go, potf.go, pack.go.
+// The kernels and the registers they use are described at each emitter: gemm.go, narrow.go, solve.go, potf.go, pack.go.
 package main
 
 import (
@@ -34,6 +34,7 @@ func generate(dir string) error {
 	for _, t := range targets {
 		e := newEmitter(t)
 		e.gemmKernels()
+		e.narrowKernels()
 		e.solveKernels()
 		e.potf()
 		if err := write(dir, t.stem(), e.Context); err != nil {
