@@ -173,6 +173,9 @@ func identical() *op.Def {
 			if !a.Type().Equal(b.Type()) {
 				return value.Bool(false), nil
 			}
+			if x, ok := a.(*value.CSR); ok {
+				return value.Bool(sameEntries(x, b.(*value.CSR))), nil
+			}
 			x, y := elements(a), elements(b)
 			for i := range x {
 				if !x[i].Same(y[i]) {
@@ -190,4 +193,22 @@ func identical() *op.Def {
 		},
 		Loop: sameLoop(),
 	}
+}
+
+// sameEntries is the definition of identical for two sparse matrices of one type: the same places, and at each the same
+// value.
+func sameEntries(a, b *value.CSR) bool {
+	for i := range a.Rows {
+		x, at := a.Row(i)
+		y, bt := b.Row(i)
+		if len(x) != len(y) {
+			return false
+		}
+		for k := range x {
+			if x[k] != y[k] || !a.Entry(at+k).Same(b.Entry(bt+k)) {
+				return false
+			}
+		}
+	}
+	return true
 }

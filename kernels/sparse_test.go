@@ -280,3 +280,44 @@ func TestSparseTypeRules(t *testing.T) {
 		}
 	}
 }
+
+// Two sparse matrices are identical if the same places are stored with the same values, of which all nans are one.
+func TestIdenticalOfSparse(t *testing.T) {
+	r := rand.New(rand.NewPCG(47, 48))
+	all, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := all.Must("identical")
+	same := map[bool]int{}
+	for range 300 {
+		e := []types.Elem{types.F64, types.F32, types.I64, types.Bool}[r.IntN(4)]
+		n, m := r.IntN(6), 1+r.IntN(6)
+		a := anySparse(r, e, n, m)
+		b := keptRef(everyElement(a))
+		for at := range b.NNZ() {
+			if x := b.Entry(at); x.F != x.F {
+				b.SetEntry(at, value.Scalar{Elem: e, F: math.Float64frombits(0xfff8<<48 | 1<<40)})
+			}
+		}
+		want := r.IntN(3) > 0 || b.NNZ() == 0
+		if !want {
+			at := r.IntN(b.NNZ())
+			if e == types.Bool {
+				b = anySparse(r, e, n, m)
+				want = value.Same(everyElement(a), everyElement(b))
+			} else {
+				b.SetEntry(at, value.I64(77))
+				want = value.Same(everyElement(a), everyElement(b))
+			}
+		}
+		v, ok := check(t, d, nil, []value.Value{a, b})
+		if !ok || v.(value.Scalar).I != 0 != want {
+			t.Fatalf("identical is %v, %v, not %v, of\n%v\n%v", v, ok, want, a, b)
+		}
+		same[want]++
+	}
+	if same[true] < 20 || same[false] < 20 {
+		t.Errorf("only %v were compared", same)
+	}
+}

@@ -164,7 +164,7 @@ func (m *CSR) Check() error {
 	return nil
 }
 
-// sameCSR compares two matrices of one type by bits.
+// sameCSR compares two matrices of one type by bits; all nans are one.
 func sameCSR(a, b *CSR) bool {
 	if a.Type() != b.Type() || a.NNZ() != b.NNZ() {
 		return false
@@ -179,7 +179,7 @@ func sameCSR(a, b *CSR) bool {
 	if !slices.Equal(a.Col[lo:lo+n], b.Col[lo+off:lo+off+n]) {
 		return false
 	}
-	return a.Elem == types.Bool || string(a.Values().Bytes()) == string(b.Values().Bytes())
+	return a.Elem == types.Bool || Same(a.Values(), b.Values())
 }
 
 // Parts is the arrays of a matrix as bytes for a message, without a copy: row lengths are told by pointers that begin at

@@ -7,13 +7,14 @@ package format
 //	4 x i64  element type (0 bool, 1 i64, 2 f32, 3 f64), rows, columns, entries
 //	i64      row pointers, rows + 1, the first 0
 //	i32      columns of the entries, ascending in a row; none twice
-//	         values of the entries, none zero; of bool nothing
+//	         values of the entries, none zero, all nans with the same bits as in .npy; of bool nothing
 
 import (
 	"bufio"
 	"encoding/binary"
 	"io"
 	"math"
+	"slices"
 	"unsafe"
 
 	"flow/ir/types"
@@ -102,6 +103,24 @@ func writeCSR(w *bufio.Writer, m *value.CSR) error {
 	}
 	_, col, val := m.Parts()
 	w.Write(col)
+	switch m.Elem {
+	case types.F64:
+		x := m.Values().F64
+		if slices.ContainsFunc(x, func(x float64) bool { return x != x }) {
+			val = val[:0:0]
+			for _, x := range x {
+				val = binary.LittleEndian.AppendUint64(val, bits64(x))
+			}
+		}
+	case types.F32:
+		x := m.Values().F32
+		if slices.ContainsFunc(x, func(x float32) bool { return x != x }) {
+			val = val[:0:0]
+			for _, x := range x {
+				val = binary.LittleEndian.AppendUint32(val, bits32(x))
+			}
+		}
+	}
 	_, err := w.Write(val)
 	return err
 }

@@ -2,7 +2,8 @@ package format
 
 // This file defines NumPy's .npy format, versions 1 to 3 (NEP 1): f8, f4, i8 and b1 become f64, f32, i64 and bool;
 // shorter and unsigned integers become i64. One-dimensional arrays are read as columns; what is written has two
-// dimensions in C order.
+// dimensions in C order, and every nan in it is the positive quiet one: which bits a nan has depends on the instructions
+// that made it, and files do not.
 
 import (
 	"bufio"
@@ -287,9 +288,9 @@ func writeNPY(w *bufio.Writer, d *value.Dense, _ Options) error {
 			at := i*d.Stride + j
 			switch d.Elem {
 			case types.F64:
-				row = binary.LittleEndian.AppendUint64(row, math.Float64bits(d.F64[at]))
+				row = binary.LittleEndian.AppendUint64(row, bits64(d.F64[at]))
 			case types.F32:
-				row = binary.LittleEndian.AppendUint32(row, math.Float32bits(d.F32[at]))
+				row = binary.LittleEndian.AppendUint32(row, bits32(d.F32[at]))
 			case types.Bool:
 				row = append(row, d.Bool[at])
 			default:
@@ -301,4 +302,20 @@ func writeNPY(w *bufio.Writer, d *value.Dense, _ Options) error {
 		}
 	}
 	return nil
+}
+
+// bits64 is the bits of x in a file: all nans are one.
+func bits64(x float64) uint64 {
+	if x != x {
+		return 0x7ff8 << 48
+	}
+	return math.Float64bits(x)
+}
+
+// bits32 is bits64 of 32-bit floats.
+func bits32(x float32) uint32 {
+	if x != x {
+		return 0x7fc0 << 16
+	}
+	return math.Float32bits(x)
 }
