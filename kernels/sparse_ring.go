@@ -49,17 +49,17 @@ func ringRows() []*op.Def {
 	}
 }
 
-func wholeLoop(begin func(c *op.Call) rowLoop) func(c *op.Call) error {
-	return func(c *op.Call) error {
-		begin(c)(0, c.In[0].(*value.CSR).Rows)
-		return nil
-	}
+// ringBegin prepares one execution, as Begin of op.Loop.
+type ringBegin func(c *op.Call, workers int) op.LoopBody
+
+func wholeLoop(begin ringBegin) func(c *op.Call) error {
+	return func(c *op.Call) error { return allOf(begin(c, 1), c.In[0].(*value.CSR).Rows) }
 }
 
-func ringLoop(begin func(c *op.Call) rowLoop) *op.Loop {
+func ringLoop(begin ringBegin) *op.Loop {
 	return &op.Loop{
 		Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },
-		Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return begin(c), nil },
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c, workers), nil },
 	}
 }
 
@@ -225,7 +225,7 @@ func chosen(least bool, a, b value.Scalar) value.Scalar {
 	return b
 }
 
-func beginRowfold(c *op.Call) rowLoop {
+func beginRowfold(c *op.Call, workers int) op.LoopBody {
 	a, out := c.In[0].(*value.CSR), c.Result()
 	x := flatVector(c.Dense(1))
 	of := c.Attrs.Str("of")
@@ -242,11 +242,19 @@ func beginRowfold(c *op.Call) rowLoop {
 		return spmvI64(out.I64, a, numbersOf[int64](a, types.I64), widened(x, types.I64).I64)
 	}
 	fold := ringFold{least: of == "min", zeros: true}
-	rows := fold.begin(out, a, widened(x, out.Elem))
-	if len(c.In) < 3 {
+	x = widened(x, out.Elem)
+	var base *value.Dense
+	if len(c.In) > 2 {
+		base = flatVector(c.Dense(2))
+	}
+	if fold.extremal(out, a) {
+		return beginExtreme(fold, out, a, x, base, workers)
+	}
+	rows := fold.begin(out, a, x)
+	if base == nil {
 		return rows
 	}
-	return onto(rows, out, flatVector(c.Dense(2)), choose(fold.least))
+	return onto(rows, out, base, choose(fold.least))
 }
 
 // onto is rows and then the greater or lesser of what they made and base, while it is in the cache.
@@ -268,7 +276,7 @@ func onto(rows rowLoop, out, base *value.Dense, pick choice) rowLoop {
 	}
 }
 
-func beginSemiring(c *op.Call) rowLoop {
+func beginSemiring(c *op.Call, workers int) op.LoopBody {
 	a, out := c.In[0].(*value.CSR), c.Result()
 	x := flatVector(c.Dense(1))
 	ring := c.Attrs.Str("ring")
@@ -276,7 +284,10 @@ func beginSemiring(c *op.Call) rowLoop {
 		return anyRows(out.Bool, a, x.Bool)
 	}
 	fold := ringFold{least: ring[:3] == "min", adds: ring[4] == '+', empty: ringZero(ring, out.Elem)}
-	return fold.begin(out, a, widened(x, out.Elem))
+	if x = widened(x, out.Elem); fold.extremal(out, a) {
+		return beginExtreme(fold, out, a, x, nil, workers)
+	}
+	return fold.begin(out, a, x)
 }
 
 // flatVector is a vector whose elements lie one after the other.
@@ -350,7 +361,7 @@ func sumRowsF32(out []float32, a *value.CSR, val, x []float32) rowLoop {
 	}
 }
 
-// ringFold is a least or greatest of products or sums over the entries of a row.
+// ringFold is a least or greatest of products or sums over the entries of a row; beginExtreme does those of patterns with integers.
 type ringFold struct {
 	least bool
 	adds  bool         // a[i,k] + x[k] instead of a[i,k] * x[k]
@@ -366,7 +377,7 @@ func (f ringFold) begin(out *value.Dense, a *value.CSR, x *value.Dense) rowLoop 
 		if f.adds || !f.zeros {
 			return all
 		}
-		return func(lo, hi int) { // as for integers below
+		return func(lo, hi int) { // a full row, which has no zero beside its entries, is done again
 			rows := vec.MaxRowsF64
 			if f.least {
 				rows = vec.MinRowsF64
@@ -378,21 +389,7 @@ func (f ringFold) begin(out *value.Dense, a *value.CSR, x *value.Dense) rowLoop 
 	case types.F32:
 		return foldRows(f, out.F32, a, numbersOf[float32](a, types.F32), x.F32, float32(f.empty.F), float32(math.NaN()))
 	}
-	all := foldRows(f, out.I64, a, numbersOf[int64](a, types.I64), x.I64, f.empty.I, 0)
-	if a.Elem != types.Bool || f.adds {
-		return all
-	}
-	// Of a pattern a row is the extreme of what it names and of the zero beside it; a full row, which has none, is done again.
-	return func(lo, hi int) {
-		rows := vec.MaxRowsI64
-		if f.least {
-			rows = vec.MinRowsI64
-		}
-		longest := rows(out.I64[lo:hi], a.Ptr[lo:hi+1], a.Col, x.I64, f.empty.I)
-		if f.zeros && longest == int64(a.Cols) {
-			all(lo, hi)
-		}
-	}
+	return foldRows(f, out.I64, a, numbersOf[int64](a, types.I64), x.I64, f.empty.I, 0)
 }
 
 // foldRows is the fold of every row; where a NaN wins it becomes nan, which is the one NaN of the element type.

@@ -224,15 +224,35 @@ func f64ofI64AVX512(dst *float64, a *int64, bytes int)
 //go:noescape
 func sum3F64AVX512(dst *float64, a *float64, b *float64, c *float64, bytes int, bad *float64)
 
-// maxRowsI64AVX512 is the extreme of start and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, and the length of the longest. It reads up to 72 entries beyond a row.
+// maxRowsI64AVX512 is the extreme of out[i] and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, and the length of the longest. No element that a row names is beyond bound. It reads up to 72 entries beyond a row.
 //
 //go:noescape
-func maxRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)
+func maxRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, bound int64) (longest int64)
 
-// minRowsI64AVX512 is the extreme of start and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, and the length of the longest. It reads up to 72 entries beyond a row.
+// minRowsI64AVX512 is the extreme of out[i] and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, and the length of the longest. No element that a row names is beyond bound. It reads up to 72 entries beyond a row.
 //
 //go:noescape
-func minRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)
+func minRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, bound int64) (longest int64)
+
+// maxRowsI32AVX512 is the extreme of out[i] and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, and the length of the longest. No element that a row names is beyond bound. It reads up to 80 entries beyond a row.
+//
+//go:noescape
+func maxRowsI32AVX512(out *int64, ptr *int64, col *int32, x *int32, rows int, bound int64) (longest int64)
+
+// minRowsI32AVX512 is the extreme of out[i] and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, and the length of the longest. No element that a row names is beyond bound. It reads up to 80 entries beyond a row.
+//
+//go:noescape
+func minRowsI32AVX512(out *int64, ptr *int64, col *int32, x *int32, rows int, bound int64) (longest int64)
+
+// narrowI64AVX512 copies the low halves of src to dst, and is the least and the greatest of src. It works on that many bytes of src, one vector at the least.
+//
+//go:noescape
+func narrowI64AVX512(dst *int32, src *int64, bytes int) (least int64, greatest int64)
+
+// narrowRowsI64AVX512 copies the low halves of src to dst, and is the least and the greatest of src. It works on that many bytes of src, one vector at the least. leastOf and greatestOf are of the elements i with ptr[i] < ptr[i+1], the greatest and the least int64 if there is none.
+//
+//go:noescape
+func narrowRowsI64AVX512(dst *int32, src *int64, ptr *int64, bytes int) (least int64, greatest int64, leastOf int64, greatestOf int64)
 
 // maxRowsF64AVX512 is the extreme of 0 and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, nan if one is NaN, and the length of the longest. It reads up to 72 entries beyond a row.
 //

@@ -8252,7 +8252,7 @@ test:
 	VZEROUPPER
 	RET
 
-// func maxRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)
+// func maxRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, bound int64) (longest int64)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·maxRowsI64AVX512(SB), $0-56
 	MOVQ         ptr+8(FP), AX
@@ -8260,75 +8260,87 @@ TEXT ·maxRowsI64AVX512(SB), $0-56
 	MOVQ         x+24(FP), DX
 	MOVQ         out+0(FP), BX
 	MOVQ         rows+32(FP), SI
-	MOVQ         start+40(FP), R10
-	VPBROADCASTQ R10, Z0
-	XORQ         R9, R9
-	MOVQ         $0x0000000000000001, R12
+	MOVQ         bound+40(FP), R9
+	MOVQ         $0x8000000000000000, R14
+	VPBROADCASTQ R14, Z0
+	VPBROADCASTQ R9, Z1
+	XORQ         R10, R10
+	MOVQ         $0x0000000000000001, R13
 	MOVQ         (AX), DI
 	TESTQ        SI, SI
 	JZ           done
 
 row:
 	MOVQ      8(AX), R8
-	VMOVDQA64 Z0, Z1
-	MOVQ      R8, R10
-	SUBQ      DI, R10
-	CMPQ      R10, R9
-	CMOVQGT   R10, R9
-	JMP       test
+	MOVQ      (BX), R14
+	MOVQ      R8, R11
+	SUBQ      DI, R11
+	JZ        next
+	CMPQ      R11, R10
+	CMOVQGT   R11, R10
+	CMPQ      R14, R9
+	JGE       next
+	VMOVDQA64 Z0, Z2
 
 entries:
-	MOVQ        $0x0000000000000008, R11
-	CMPQ        R10, R11
-	CMOVQLT     R10, R11
-	SHLXQ       R11, R12, R11
-	DECQ        R11
-	KMOVW       R11, K1
-	VMOVDQU32.Z (CX)(DI*4), K1, Y3
-	VMOVDQA64   Z0, Z2
-	VPGATHERDQ  (DX)(Y3*8), K1, Z2
-	MOVLQSX     256(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     260(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     264(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     268(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     272(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     276(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     280(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     284(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	VPMAXSQ     Z2, Z1, Z1
+	MOVQ        $0x0000000000000008, R12
+	CMPQ        R11, R12
+	CMOVQLT     R11, R12
+	SHLXQ       R12, R13, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVDQA64   Z0, Z3
+	VMOVDQU32.Z (CX)(DI*4), K1, Y4
+	VPGATHERDQ  (DX)(Y4*8), K1, Z3
+	MOVLQSX     256(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     260(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     264(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     268(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     272(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     276(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     280(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     284(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	VPMAXSQ     Z3, Z2, Z2
+	VPCMPEQQ    Z2, Z1, K1
+	KORTESTW    K1, K1
+	JNZ         fold
 	ADDQ        $+8, DI
-	SUBQ        $+8, R10
+	SUBQ        $+8, R11
+	JG          entries
 
-test:
-	TESTQ         R10, R10
-	JG            entries
-	VEXTRACTI64X4 $0x01, Z1, Y2
-	VPMAXSQ       Y2, Y1, Y2
-	VEXTRACTI128  $0x01, Y2, X1
-	VPMAXSQ       X1, X2, X1
-	VPSHUFD       $0x4e, X1, X2
-	VPMAXSQ       X2, X1, X1
-	VMOVQ         X1, (BX)
-	MOVQ          R8, DI
-	ADDQ          $+8, AX
-	ADDQ          $+8, BX
-	DECQ          SI
-	JNZ           row
+fold:
+	VEXTRACTI64X4 $0x01, Z2, Y3
+	VPMAXSQ       Y3, Y2, Y3
+	VEXTRACTI128  $0x01, Y3, X2
+	VPMAXSQ       X2, X3, X2
+	VPSHUFD       $0x4e, X2, X3
+	VPMAXSQ       X3, X2, X2
+	VMOVQ         X2, DI
+	CMPQ          DI, R14
+	CMOVQGT       DI, R14
+	MOVQ          R14, (BX)
+
+next:
+	MOVQ R8, DI
+	ADDQ $+8, AX
+	ADDQ $+8, BX
+	DECQ SI
+	JNZ  row
 
 done:
-	MOVQ R9, longest+48(FP)
+	MOVQ R10, longest+48(FP)
 	VZEROUPPER
 	RET
 
-// func minRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, start int64) (longest int64)
+// func minRowsI64AVX512(out *int64, ptr *int64, col *int32, x *int64, rows int, bound int64) (longest int64)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·minRowsI64AVX512(SB), $0-56
 	MOVQ         ptr+8(FP), AX
@@ -8336,71 +8348,400 @@ TEXT ·minRowsI64AVX512(SB), $0-56
 	MOVQ         x+24(FP), DX
 	MOVQ         out+0(FP), BX
 	MOVQ         rows+32(FP), SI
-	MOVQ         start+40(FP), R10
-	VPBROADCASTQ R10, Z0
-	XORQ         R9, R9
-	MOVQ         $0x0000000000000001, R12
+	MOVQ         bound+40(FP), R9
+	MOVQ         $0x7fffffffffffffff, R14
+	VPBROADCASTQ R14, Z0
+	VPBROADCASTQ R9, Z1
+	XORQ         R10, R10
+	MOVQ         $0x0000000000000001, R13
 	MOVQ         (AX), DI
 	TESTQ        SI, SI
 	JZ           done
 
 row:
 	MOVQ      8(AX), R8
-	VMOVDQA64 Z0, Z1
-	MOVQ      R8, R10
-	SUBQ      DI, R10
-	CMPQ      R10, R9
-	CMOVQGT   R10, R9
-	JMP       test
+	MOVQ      (BX), R14
+	MOVQ      R8, R11
+	SUBQ      DI, R11
+	JZ        next
+	CMPQ      R11, R10
+	CMOVQGT   R11, R10
+	CMPQ      R14, R9
+	JLE       next
+	VMOVDQA64 Z0, Z2
 
 entries:
-	MOVQ        $0x0000000000000008, R11
-	CMPQ        R10, R11
-	CMOVQLT     R10, R11
-	SHLXQ       R11, R12, R11
-	DECQ        R11
-	KMOVW       R11, K1
-	VMOVDQU32.Z (CX)(DI*4), K1, Y3
-	VMOVDQA64   Z0, Z2
-	VPGATHERDQ  (DX)(Y3*8), K1, Z2
-	MOVLQSX     256(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     260(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     264(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     268(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     272(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     276(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     280(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	MOVLQSX     284(CX)(DI*4), R11
-	PREFETCHT0  (DX)(R11*8)
-	VPMINSQ     Z2, Z1, Z1
+	MOVQ        $0x0000000000000008, R12
+	CMPQ        R11, R12
+	CMOVQLT     R11, R12
+	SHLXQ       R12, R13, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVDQA64   Z0, Z3
+	VMOVDQU32.Z (CX)(DI*4), K1, Y4
+	VPGATHERDQ  (DX)(Y4*8), K1, Z3
+	MOVLQSX     256(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     260(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     264(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     268(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     272(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     276(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     280(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	MOVLQSX     284(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*8)
+	VPMINSQ     Z3, Z2, Z2
+	VPCMPEQQ    Z2, Z1, K1
+	KORTESTW    K1, K1
+	JNZ         fold
 	ADDQ        $+8, DI
-	SUBQ        $+8, R10
+	SUBQ        $+8, R11
+	JG          entries
 
-test:
-	TESTQ         R10, R10
-	JG            entries
-	VEXTRACTI64X4 $0x01, Z1, Y2
-	VPMINSQ       Y2, Y1, Y2
-	VEXTRACTI128  $0x01, Y2, X1
-	VPMINSQ       X1, X2, X1
-	VPSHUFD       $0x4e, X1, X2
-	VPMINSQ       X2, X1, X1
-	VMOVQ         X1, (BX)
-	MOVQ          R8, DI
-	ADDQ          $+8, AX
-	ADDQ          $+8, BX
-	DECQ          SI
-	JNZ           row
+fold:
+	VEXTRACTI64X4 $0x01, Z2, Y3
+	VPMINSQ       Y3, Y2, Y3
+	VEXTRACTI128  $0x01, Y3, X2
+	VPMINSQ       X2, X3, X2
+	VPSHUFD       $0x4e, X2, X3
+	VPMINSQ       X3, X2, X2
+	VMOVQ         X2, DI
+	CMPQ          DI, R14
+	CMOVQLT       DI, R14
+	MOVQ          R14, (BX)
+
+next:
+	MOVQ R8, DI
+	ADDQ $+8, AX
+	ADDQ $+8, BX
+	DECQ SI
+	JNZ  row
 
 done:
-	MOVQ R9, longest+48(FP)
+	MOVQ R10, longest+48(FP)
+	VZEROUPPER
+	RET
+
+// func maxRowsI32AVX512(out *int64, ptr *int64, col *int32, x *int32, rows int, bound int64) (longest int64)
+// Requires: AVX, AVX2, AVX512F, BMI2, CMOV, MMX+
+TEXT ·maxRowsI32AVX512(SB), $0-56
+	MOVQ         ptr+8(FP), AX
+	MOVQ         col+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         out+0(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         bound+40(FP), R9
+	MOVQ         $0x0000000080000000, R14
+	VPBROADCASTD R14, Z0
+	VPBROADCASTD R9, Z1
+	XORQ         R10, R10
+	MOVQ         $0x0000000000000001, R13
+	MOVQ         (AX), DI
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ      8(AX), R8
+	MOVQ      (BX), R14
+	MOVQ      R8, R11
+	SUBQ      DI, R11
+	JZ        next
+	CMPQ      R11, R10
+	CMOVQGT   R11, R10
+	CMPQ      R14, R9
+	JGE       next
+	VMOVDQA64 Z0, Z2
+
+entries:
+	MOVQ        $0x0000000000000010, R12
+	CMPQ        R11, R12
+	CMOVQLT     R11, R12
+	SHLXQ       R12, R13, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVDQA64   Z0, Z3
+	VMOVDQU32.Z (CX)(DI*4), K1, Z4
+	VPGATHERDD  (DX)(Z4*4), K1, Z3
+	MOVLQSX     256(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     260(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     264(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     268(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     272(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     276(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     280(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     284(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     288(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     292(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     296(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     300(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     304(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     308(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     312(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     316(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	VPMAXSD     Z3, Z2, Z2
+	VPCMPEQD    Z2, Z1, K1
+	KORTESTW    K1, K1
+	JNZ         fold
+	ADDQ        $+16, DI
+	SUBQ        $+16, R11
+	JG          entries
+
+fold:
+	VEXTRACTI64X4 $0x01, Z2, Y3
+	VPMAXSD       Y3, Y2, Y3
+	VEXTRACTI128  $0x01, Y3, X2
+	VPMAXSD       X2, X3, X2
+	VPSHUFD       $0x4e, X2, X3
+	VPMAXSD       X3, X2, X2
+	VPSHUFD       $0xb1, X2, X3
+	VPMAXSD       X3, X2, X2
+	VMOVD         X2, DI
+	MOVLQSX       DI, DI
+	CMPQ          DI, R14
+	CMOVQGT       DI, R14
+	MOVQ          R14, (BX)
+
+next:
+	MOVQ R8, DI
+	ADDQ $+8, AX
+	ADDQ $+8, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	MOVQ R10, longest+48(FP)
+	VZEROUPPER
+	RET
+
+// func minRowsI32AVX512(out *int64, ptr *int64, col *int32, x *int32, rows int, bound int64) (longest int64)
+// Requires: AVX, AVX2, AVX512F, BMI2, CMOV, MMX+
+TEXT ·minRowsI32AVX512(SB), $0-56
+	MOVQ         ptr+8(FP), AX
+	MOVQ         col+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         out+0(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         bound+40(FP), R9
+	MOVQ         $0x000000007fffffff, R14
+	VPBROADCASTD R14, Z0
+	VPBROADCASTD R9, Z1
+	XORQ         R10, R10
+	MOVQ         $0x0000000000000001, R13
+	MOVQ         (AX), DI
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ      8(AX), R8
+	MOVQ      (BX), R14
+	MOVQ      R8, R11
+	SUBQ      DI, R11
+	JZ        next
+	CMPQ      R11, R10
+	CMOVQGT   R11, R10
+	CMPQ      R14, R9
+	JLE       next
+	VMOVDQA64 Z0, Z2
+
+entries:
+	MOVQ        $0x0000000000000010, R12
+	CMPQ        R11, R12
+	CMOVQLT     R11, R12
+	SHLXQ       R12, R13, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVDQA64   Z0, Z3
+	VMOVDQU32.Z (CX)(DI*4), K1, Z4
+	VPGATHERDD  (DX)(Z4*4), K1, Z3
+	MOVLQSX     256(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     260(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     264(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     268(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     272(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     276(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     280(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     284(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     288(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     292(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     296(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     300(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     304(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     308(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     312(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	MOVLQSX     316(CX)(DI*4), R12
+	PREFETCHT0  (DX)(R12*4)
+	VPMINSD     Z3, Z2, Z2
+	VPCMPEQD    Z2, Z1, K1
+	KORTESTW    K1, K1
+	JNZ         fold
+	ADDQ        $+16, DI
+	SUBQ        $+16, R11
+	JG          entries
+
+fold:
+	VEXTRACTI64X4 $0x01, Z2, Y3
+	VPMINSD       Y3, Y2, Y3
+	VEXTRACTI128  $0x01, Y3, X2
+	VPMINSD       X2, X3, X2
+	VPSHUFD       $0x4e, X2, X3
+	VPMINSD       X3, X2, X2
+	VPSHUFD       $0xb1, X2, X3
+	VPMINSD       X3, X2, X2
+	VMOVD         X2, DI
+	MOVLQSX       DI, DI
+	CMPQ          DI, R14
+	CMOVQLT       DI, R14
+	MOVQ          R14, (BX)
+
+next:
+	MOVQ R8, DI
+	ADDQ $+8, AX
+	ADDQ $+8, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	MOVQ R10, longest+48(FP)
+	VZEROUPPER
+	RET
+
+// func narrowI64AVX512(dst *int32, src *int64, bytes int) (least int64, greatest int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VL
+TEXT ·narrowI64AVX512(SB), $0-40
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      bytes+16(FP), DX
+	VMOVDQU64 (CX), Z0
+	VMOVDQA64 Z0, Z1
+	XORQ      BX, BX
+
+loop:
+	VMOVDQU64     (CX)(BX*1), Z2
+	VPMINSQ       Z2, Z0, Z0
+	VPMAXSQ       Z2, Z1, Z1
+	VPMOVQD       Z2, Y2
+	VMOVDQU       Y2, (AX)
+	ADDQ          $+32, AX
+	ADDQ          $+64, BX
+	CMPQ          BX, DX
+	JL            loop
+	VEXTRACTI64X4 $0x01, Z0, Y2
+	VPMINSQ       Y2, Y0, Y2
+	VEXTRACTI128  $0x01, Y2, X0
+	VPMINSQ       X0, X2, X0
+	VPSHUFD       $0x4e, X0, X2
+	VPMINSQ       X2, X0, X0
+	VMOVQ         X0, AX
+	MOVQ          AX, least+24(FP)
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPMAXSQ       Y0, Y1, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPMAXSQ       X1, X0, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPMAXSQ       X0, X1, X1
+	VMOVQ         X1, AX
+	MOVQ          AX, greatest+32(FP)
+	VZEROUPPER
+	RET
+
+// func narrowRowsI64AVX512(dst *int32, src *int64, ptr *int64, bytes int) (least int64, greatest int64, leastOf int64, greatestOf int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VL
+TEXT ·narrowRowsI64AVX512(SB), $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         bytes+24(FP), DX
+	VMOVDQU64    (CX), Z0
+	VMOVDQA64    Z0, Z1
+	MOVQ         ptr+16(FP), SI
+	MOVQ         $0x7fffffffffffffff, BX
+	VPBROADCASTQ BX, Z2
+	INCQ         BX
+	VPBROADCASTQ BX, Z3
+	XORQ         BX, BX
+
+loop:
+	VMOVDQU64     (CX)(BX*1), Z4
+	VMOVDQU64     (SI)(BX*1), Z5
+	VPCMPQ        $0x01, 8(SI)(BX*1), Z5, K1
+	VPMINSQ       Z4, Z2, K1, Z2
+	VPMAXSQ       Z4, Z3, K1, Z3
+	VPMINSQ       Z4, Z0, Z0
+	VPMAXSQ       Z4, Z1, Z1
+	VPMOVQD       Z4, Y4
+	VMOVDQU       Y4, (AX)
+	ADDQ          $+32, AX
+	ADDQ          $+64, BX
+	CMPQ          BX, DX
+	JL            loop
+	VEXTRACTI64X4 $0x01, Z0, Y4
+	VPMINSQ       Y4, Y0, Y4
+	VEXTRACTI128  $0x01, Y4, X0
+	VPMINSQ       X0, X4, X0
+	VPSHUFD       $0x4e, X0, X4
+	VPMINSQ       X4, X0, X0
+	VMOVQ         X0, AX
+	MOVQ          AX, least+32(FP)
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPMAXSQ       Y0, Y1, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPMAXSQ       X1, X0, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPMAXSQ       X0, X1, X1
+	VMOVQ         X1, AX
+	MOVQ          AX, greatest+40(FP)
+	VEXTRACTI64X4 $0x01, Z2, Y0
+	VPMINSQ       Y0, Y2, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPMINSQ       X1, X0, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPMINSQ       X0, X1, X1
+	VMOVQ         X1, AX
+	MOVQ          AX, leastOf+48(FP)
+	VEXTRACTI64X4 $0x01, Z3, Y0
+	VPMAXSQ       Y0, Y3, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPMAXSQ       X1, X0, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPMAXSQ       X0, X1, X1
+	VMOVQ         X1, AX
+	MOVQ          AX, greatestOf+56(FP)
 	VZEROUPPER
 	RET
 

@@ -8,32 +8,93 @@ import (
 	"sort"
 )
 
-// MaxRowsI64 sets out[i] to the greatest of start and the elements that row i names. The result is the length of the longest row.
-func MaxRowsI64(out, ptr []int64, col []int32, x []int64, start int64) (longest int64) {
-	n, longest := maxRows(out, ptr, col, x, start)
-	for i := n; i < len(out); i++ {
+// MaxRowsI64 raises out[i] to the greatest element that row i names. A row ends where it reaches bound, which no element that a row names is beyond: rows of a
+// graph of which most vertices have the greatest label already are hardly read. The result is the length of the longest row.
+func MaxRowsI64(out, ptr []int64, col []int32, x []int64, bound int64) (longest int64) {
+	n, longest := extremeRowsI64(false, out, ptr, col, x, bound)
+	return max(longest, maxRows(out[n:], ptr[n:], col, x, bound))
+}
+
+// MinRowsI64 is MaxRowsI64 with the least.
+func MinRowsI64(out, ptr []int64, col []int32, x []int64, bound int64) (longest int64) {
+	n, longest := extremeRowsI64(true, out, ptr, col, x, bound)
+	return max(longest, minRows(out[n:], ptr[n:], col, x, bound))
+}
+
+// MaxRowsI32 is MaxRowsI64 of narrow elements, of which more lie in a cache; bound is an int32.
+func MaxRowsI32(out, ptr []int64, col, x []int32, bound int64) (longest int64) {
+	n, longest := extremeRowsI32(false, out, ptr, col, x, bound)
+	return max(longest, maxRows(out[n:], ptr[n:], col, x, bound))
+}
+
+// MinRowsI32 is MaxRowsI32 with the least.
+func MinRowsI32(out, ptr []int64, col, x []int32, bound int64) (longest int64) {
+	n, longest := extremeRowsI32(true, out, ptr, col, x, bound)
+	return max(longest, minRows(out[n:], ptr[n:], col, x, bound))
+}
+
+// maxRows is both, in plain Go.
+func maxRows[T int32 | int64](out, ptr []int64, col []int32, x []T, bound int64) (longest int64) {
+	for i, best := range out {
 		row := col[ptr[i]:ptr[i+1]]
-		best := start
+		longest = max(longest, int64(len(row)))
 		for _, j := range row {
-			best = max(best, x[j])
+			if best >= bound {
+				break
+			}
+			best = max(best, int64(x[j]))
 		}
-		out[i], longest = best, max(longest, int64(len(row)))
+		out[i] = best
 	}
 	return longest
 }
 
-// MinRowsI64 sets out[i] to the least of start and the elements that row i names. The result is the length of the longest row.
-func MinRowsI64(out, ptr []int64, col []int32, x []int64, start int64) (longest int64) {
-	n, longest := minRows(out, ptr, col, x, start)
-	for i := n; i < len(out); i++ {
+func minRows[T int32 | int64](out, ptr []int64, col []int32, x []T, bound int64) (longest int64) {
+	for i, best := range out {
 		row := col[ptr[i]:ptr[i+1]]
-		best := start
+		longest = max(longest, int64(len(row)))
 		for _, j := range row {
-			best = min(best, x[j])
+			if best <= bound {
+				break
+			}
+			best = min(best, int64(x[j]))
 		}
-		out[i], longest = best, max(longest, int64(len(row)))
+		out[i] = best
 	}
 	return longest
+}
+
+// Narrow copies the low halves of src to dst, and says what the least and the greatest of src are: where both fit in an int32, dst is src. Of no elements they
+// are the greatest and the least int64.
+func Narrow(dst []int32, src []int64) (least, greatest int64) {
+	n, least, greatest := narrowWhole(dst, src)
+	if n == 0 {
+		least, greatest = math.MaxInt64, math.MinInt64
+	}
+	for i := n; i < len(src); i++ {
+		v := src[i]
+		dst[i] = int32(v)
+		least, greatest = min(least, v), max(greatest, v)
+	}
+	return least, greatest
+}
+
+// NarrowRows is Narrow, and says too what the least and the greatest are of the elements i with ptr[i] < ptr[i+1].
+func NarrowRows(dst []int32, src, ptr []int64) (least, greatest, leastOf, greatestOf int64) {
+	n, least, greatest, leastOf, greatestOf := narrowRowsWhole(dst, src, ptr)
+	if n == 0 {
+		least, greatest = math.MaxInt64, math.MinInt64
+		leastOf, greatestOf = least, greatest
+	}
+	for i := n; i < len(src); i++ {
+		v := src[i]
+		dst[i] = int32(v)
+		least, greatest = min(least, v), max(greatest, v)
+		if ptr[i] < ptr[i+1] {
+			leastOf, greatestOf = min(leastOf, v), max(greatestOf, v)
+		}
+	}
+	return least, greatest, leastOf, greatestOf
 }
 
 // MaxRowsF64 sets out[i] to the greatest of 0 and val[k] x[col[k]] of row i, nan if one of them is NaN; never -0. val = nil: ones. The result

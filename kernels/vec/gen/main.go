@@ -39,6 +39,7 @@ func main() {
 			e.widens()
 			e.triples()
 			e.extremeRows()
+			e.narrow()
 			e.extremeRowsF64()
 			e.transpose()
 			e.blocks()
