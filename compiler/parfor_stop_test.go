@@ -24,7 +24,7 @@ var endless = []struct{ name, text string }{
 
 // runBounded runs a program in a context that ends after limit. A run that does not end 5 s later is a failure: a busy machine takes long,
 // a loop that nobody can stop takes for ever.
-func runBounded(t *testing.T, text string, workers int, limit time.Duration) (err error, took time.Duration) {
+func runBounded(t *testing.T, text string, workers int, limit time.Duration) (took time.Duration, err error) {
 	t.Helper()
 	c, err := compileTiny(tinyTable(t), text, 1, false, nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func runBounded(t *testing.T, text string, workers int, limit time.Duration) (er
 	if live := buffers.Stats().Live; live != 0 {
 		t.Errorf("%d bytes are still lent\n%s", live, text)
 	}
-	return err, took
+	return took, err
 }
 
 // An endless loop in the body of a parfor ends when the run is cancelled.
@@ -58,7 +58,7 @@ func TestEndlessBodyIsCancelled(t *testing.T) {
 	for _, c := range endless {
 		for _, workers := range []int{1, 3} {
 			text := "A = ones(8, 8)\nemit parfor i in 0..700 { " + c.text + " }\n"
-			if err, _ := runBounded(t, text, workers, 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := runBounded(t, text, workers, 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s, %d workers: %v", c.name, workers, err)
 			}
 		}
@@ -69,7 +69,7 @@ func TestEndlessBodyIsCancelled(t *testing.T) {
 func TestEndlessBodyAfterAFailure(t *testing.T) {
 	for _, c := range endless { // two iterations leave a worker to the others
 		text := "A = ones(8, 8)\nB = rand(40, 40)\nassert sum(B @ B @ B) < 0.0, \"too much\"\nemit parfor i in 0..2 { " + c.text + " }\n"
-		err, took := runBounded(t, text, 3, 20*time.Second)
+		took, err := runBounded(t, text, 3, 20*time.Second)
 		var f *op.Failure
 		if !errors.As(err, &f) || !strings.Contains(f.Msg, "too much") || took > 10*time.Second {
 			t.Errorf("%s: %v after %v", c.name, err, took)
@@ -84,7 +84,7 @@ func TestEndlessBodyAfterAFailedIteration(t *testing.T) {
 		"iterate X = A + i until i == 0 or sum(X) < 0 { next X = X + 1 }; sum(X) + A[ifelse(i == 0, 99, 0), 0]",
 	} {
 		text := "A = ones(8, 8)\nemit parfor i in 0..8 { " + body + " }\n"
-		err, _ := runBounded(t, text, 3, 20*time.Second)
+		_, err := runBounded(t, text, 3, 20*time.Second)
 		var f *op.Failure
 		if !errors.As(err, &f) || !strings.Contains(f.Msg, "i = 0") {
 			t.Errorf("%s: %v", body, err)
