@@ -143,6 +143,9 @@ type Scheduling struct {
 // also after a failure of a task.
 func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	out, own := o.output()
+	if err := p.checkSinks(out); err != nil {
+		return nil, finish(out, own, p, err)
+	}
 	var report *Report
 	err := o.Schedule.withChoices(func(s Scheduling) (err error) {
 		o := o

@@ -50,7 +50,8 @@ func titleStyle() text.Style {
 
 // Write writes the page in one of Formats.
 func (p *Page) Write(w io.Writer, format string) error {
-	p.width = max(p.width, titleStyle().Width(p.title)+2*margin)
+	// A fifth of room: a viewer that has none of the fonts writes an SVG in a wider one (DejaVu Sans).
+	p.width = max(p.width, titleStyle().Width(p.title)*6/5+2*margin)
 	if format == "svg" {
 		c := vgsvg.New(p.width, p.height)
 		p.draw(draw.New(c))

@@ -26,7 +26,7 @@ func programFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "set", Usage: "give a param its value: `name=value`; repeatable"},
 		&cli.StringFlag{Name: "set-file", Usage: "take params from a JSON object in `FILE`; --set goes before it"},
 		&cli.StringFlag{Name: "kernels", Usage: "use the kernel set `NAME` (flowrun version lists them)"},
-		&cli.StringSliceFlag{Name: "disable", Usage: "leave out the `PASS` or rewrite rule; repeatable, the output stays the same"},
+		&cli.StringSliceFlag{Name: "disable", Usage: "leave out the `PASS` or rewrite rule, or several with commas between them; repeatable, the output stays the same"},
 		&cli.BoolFlag{Name: "no-fuse", DisableDefaultText: true, Usage: "same as --disable=fuse"},
 		&cli.IntFlag{Name: "max-tasks", Usage: "refuse programs that unroll to more than `N` tasks", Value: 2_000_000},
 	}
@@ -39,7 +39,7 @@ func ranksFlag() cli.Flag {
 
 // compileOptions reads the flags of programFlags.
 func (s *session) compileOptions(c *cli.Context) (flow.CompileOptions, error) {
-	o := flow.CompileOptions{Kernels: c.String("kernels"), MaxTasks: c.Int("max-tasks"), Disable: c.StringSlice("disable"), PlanOnly: true,
+	o := flow.CompileOptions{Kernels: c.String("kernels"), MaxTasks: c.Int("max-tasks"), Disable: listed(c.StringSlice("disable")), PlanOnly: true,
 		Verify: os.Getenv("FLOW_DEBUG") != ""}
 	if o.MaxTasks < 1 {
 		return o, usagef("--max-tasks is at least 1")
@@ -242,4 +242,15 @@ func (s *session) columns(rows [][]string) {
 		}
 		fmt.Fprintln(s.out, strings.TrimRight(line, " "))
 	}
+}
+
+// listed is the names in the values of a flag that may be repeated and may have several names, divided by commas.
+func listed(values []string) []string {
+	var names []string
+	for _, v := range values {
+		for name := range strings.SplitSeq(v, ",") {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
 }

@@ -42,7 +42,9 @@ func (l *lowerer) index(e *ast.Index) val {
 		subs = append(append([]ast.Sub(nil), subs...), ast.Sub{Lo: &ast.Int{Value: 0}})
 	}
 	if len(subs) != 2 {
-		l.failf("E218", e.Span(), "matrices take two subscripts")
+		d := source.Errorf("E218", e.Span(), "matrices take two subscripts")
+		d.Help = "X[i, :] is a row, X[:, j] a column, X[i, j] an element"
+		l.fail(d)
 	}
 	row, col := l.sub(subs[0], x, 0), l.sub(subs[1], x, 1)
 	spans := []source.Span{e.X.Span()}

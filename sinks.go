@@ -1,0 +1,43 @@
+package flow
+
+import (
+	"os"
+	"path/filepath"
+
+	"flow/lang/source"
+)
+
+// This file looks before a run at the directories of the files that it will write.
+
+// checkSinks refuses a run that would write a file into a directory that is not there: at once, and not after hours of
+// work. It asks for the emits that every run reaches, not for those in branches. Create has the last word: what
+// happens to the directory during the run is not known here.
+func (p *Program) checkSinks(out *Output) error {
+	var found source.Diagnostics
+	for i := range p.Plan.Graph.Nodes {
+		n := &p.Plan.Graph.Nodes[i]
+		if n.Op.Name != "emit" {
+			continue
+		}
+		to := n.Attrs.Str("to")
+		if to == "" {
+			continue
+		}
+		dir := filepath.Dir(out.Path(to))
+		info, err := os.Stat(dir)
+		if err == nil && info.IsDir() || err != nil && !os.IsNotExist(err) {
+			continue
+		}
+		d := source.Errorf(codeWrite, n.Span, "emit: %s: cannot be written: no such file or directory", to)
+		d.Help = "make the directory " + dir + " first"
+		if err == nil {
+			d.Message = "emit: " + to + ": cannot be written: " + dir + " is no directory"
+			d.Help = ""
+		}
+		found = append(found, d)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &Refusal{Files: p.Files, Diagnostics: found, Ran: true}
+}
