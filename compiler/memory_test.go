@@ -24,26 +24,45 @@ func TestFusionLendsLess(t *testing.T) {
 		fused, unfused int
 	}{
 		{"several reductions of a chain", `
+X = materialize(rand(n, n, seed = 1))
 Y = sqrt(X * 2 + 1) - 0.5
 emit sum(Y)
 emit max(Y)
 emit norm(Y)
 emit sum(rowmean(Y))`, 1, 5},
 		{"stored and reduced", `
+X = materialize(rand(n, n, seed = 1))
 Y = sqrt(X * 2 + 1)
 emit sum(Y)
 emit Y[3, 4]`, 2, 4},
 		{"rows and columns of a cheap chain", `
+X = materialize(rand(n, n, seed = 1))
 D = X * 2 - 1
 emit sum(colsum(D))
 emit sum(rowmax(D))`, 1, 3},
 		{"softmax", `
+X = rand(n, n, seed = 1)
 E = exp(X - rowmax(X))
 P = E / rowsum(E)
 emit sum(P * log(P))
 emit P[3, 4..6]`, 2, 6},
+		{"reductions of what is made by place", `
+X = rand(n, n, seed = 1)
+emit sum(sqrt(X) * ones(n, n) + fill(2, n, n))
+emit mean(X)
+emit sum(colsum(0.5 * seq(0, n * n) + 1))
+emit max(eye(n) - rand(n, n, seed = 2))`, 0, 6},
+		{"stored of what is made by place", `
+Y = sqrt(rand(n, n, seed = 1)) + ones(n, n)
+emit Y[3, 4]
+emit norm(Y)`, 1, 3},
+		{"made dearly and read twice", `
+X = randn(n, n, seed = 1)
+emit sum(colsum(X * 2))
+emit sum(rowmax(X * 2))
+emit sum(X * 3)`, 1, 3},
 	} {
-		text := fmt.Sprintf("n = %d\nX = rand(n, n, seed = 1)%s\n", n, c.text)
+		text := fmt.Sprintf("n = %d\n%s\n", n, c.text)
 		var printed string
 		for k, disable := range [][]string{nil, {"fuse", "row-blocks"}} {
 			r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Disable: disable, Verify: true, Std: stdlib.Files})

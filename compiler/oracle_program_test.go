@@ -120,7 +120,11 @@ func (g *generator) size() int { return oracleSizes[g.rng.IntN(len(oracleSizes))
 func (g *generator) source() {
 	n, m, seed := g.size(), g.size(), g.rng.IntN(100)
 	t := types.DenseOf(types.F64, n, m)
-	switch g.rng.IntN(10) {
+	switch g.rng.IntN(12) {
+	case 8:
+		g.name(fmt.Sprintf("0.5 * seq(%d, %d, 3) + fill(%d, %d, 1)", seed, seed+3*n, seed, n), variable{typ: types.DenseOf(types.F64, n, 1)})
+	case 9:
+		g.name(fmt.Sprintf("abs(randn(%d, %d, seed = %d)) * rand(%d, %d, seed = 3)", n, m, seed, n, m), variable{typ: t})
 	case 0:
 		g.name(fmt.Sprintf("zeros(%d, %d)", n, m), variable{typ: t})
 	case 1:

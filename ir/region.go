@@ -163,7 +163,7 @@ func KeepsShape(was, now types.Type) error {
 }
 
 // Program is the body of a fused node as a program: the nodes of its region, which must
-// all be elementwise, read as the attribute modes says. It is made once for a region,
+// all be elementwise, or constructors that are drawn from, read as the attribute modes says. It is made once for a region,
 // whichever of the nodes that share it asks first, and is safe for concurrent use.
 func (n *Node) Program() (*op.Program, error) {
 	r := n.Region
@@ -180,6 +180,12 @@ func (n *Node) Program() (*op.Program, error) {
 			p.In[i] = op.Operand{Elem: r.Graph.Type(a).Elem, Mode: op.Mode(modes[i])}
 		}
 		for i := range r.Graph.Nodes {
+			if n := &r.Graph.Nodes[i]; n.Op.Window != nil {
+				reg[ID(i)] = len(p.In)
+				p.In = append(p.In, op.Operand{Elem: r.Graph.Type(ID(i)).Elem, Mode: op.Drawn, Gen: n.Op, Attrs: n.Attrs})
+			}
+		}
+		for i := range r.Graph.Nodes {
 			id := ID(i)
 			if _, isArg := reg[id]; isArg {
 				continue
@@ -193,15 +199,29 @@ func (n *Node) Program() (*op.Program, error) {
 			for _, in := range r.Graph.In(id) {
 				step.Args = append(step.Args, reg[in])
 			}
-			reg[id] = len(r.Args) + len(p.Steps)
+			reg[id] = len(p.In) + len(p.Steps)
 			p.Steps = append(p.Steps, step)
 		}
-		copies := len(p.Steps) == 0 && len(r.Args) == 1 // of what several reductions read
-		if len(r.Yields) != 1 || len(p.Steps) == 0 && !copies || reg[r.Yields[0]] != len(r.Args)+len(p.Steps)-1 {
+		copies := len(p.Steps) == 0 && len(p.In) == 1 // of what several reductions read
+		if len(r.Yields) != 1 || len(p.Steps) == 0 && !copies || reg[r.Yields[0]] != len(p.In)+len(p.Steps)-1 {
 			r.err = fmt.Errorf("a fused region must yield its last step")
 			return
 		}
 		r.prog = p
 	})
 	return r.prog, r.err
+}
+
+// Draws reports a fused chain that makes elements of constructors by their places: its attribute origin is where its index
+// space lies in that of the constructors, row and column.
+func (n *Node) Draws() bool {
+	if n.Region == nil || !n.IsChain() {
+		return false
+	}
+	for i := range n.Region.Graph.Nodes {
+		if n.Region.Graph.Nodes[i].Op.Window != nil {
+			return true
+		}
+	}
+	return false
 }

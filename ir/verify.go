@@ -47,6 +47,9 @@ func (g *Graph) Verify() error {
 			if err != nil {
 				return bad("its type rule refuses it: %v", err)
 			}
+			if n.Op.Window != nil && g.Type(id).Kind == types.Scalar { // drawn element by element
+				t = types.ScalarOf(t.Elem)
+			}
 			if !compatible(t, g.Type(id)) {
 				return bad("its type rule says %v", t)
 			}

@@ -227,6 +227,7 @@ func (g generator) def() *op.Def {
 		}
 		return nil
 	}
+	d.Window = g.fill
 	d.Loop = windowLoop(d.Kernel)
 	return d
 }

@@ -137,7 +137,7 @@ func expand(run *engine, d *op.Def, steps []expansion) {
 		if err != nil {
 			return err
 		}
-		return run.execute(p, in, c.Result())
+		return run.execute(p, in, c.Result(), offset{})
 	}
 	d.Loop = elementLoop(run, program)
 }

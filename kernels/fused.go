@@ -38,7 +38,7 @@ func fused() []*op.Def {
 				c.Out = v
 				return err
 			}
-			return run.execute(c.Body, c.In, c.Result())
+			return run.execute(c.Body, c.In, c.Result(), placeOf(c))
 		},
 		Loop: elementLoop(run, programOf),
 	}, pipeRow(run), byRows()}
@@ -47,12 +47,19 @@ func fused() []*op.Def {
 // mapRef evaluates the chain element by element.
 func mapRef(c *op.Call) (value.Value, error) {
 	p := c.Body
+	drawn, err := drawnRef(c)
+	if err != nil {
+		return nil, err
+	}
 	regs := make([]value.Scalar, len(p.In)+len(p.Steps))
 	at := func(i, j int) (value.Scalar, error) {
 		for k, o := range p.In {
-			if o.Mode == op.Trans {
+			switch o.Mode {
+			case op.Drawn:
+				regs[k] = drawn[k-len(c.In)].At(i, j)
+			case op.Trans:
 				regs[k] = c.Dense(k).At(j, i)
-			} else {
+			default:
 				regs[k] = elementAt(c.In[k], i, j)
 			}
 		}

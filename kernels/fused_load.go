@@ -19,6 +19,8 @@ func (m *machine) load(k, i, j0, n, row int) {
 		m.regs[k] = slabOf(x.d, j0, n)
 	case op.ColVec:
 		fill(&m.regs[k], m.elems[k], x.d.At(i, 0), 0, min(n, batch))
+	case op.Drawn:
+		m.drawBlock(k, i, 1, j0, n)
 	case op.Trans:
 		m.regs[k] = cut(x.strip, row*panelStride, n)
 	}
@@ -41,6 +43,8 @@ func (m *machine) pack(k, i0, n, j0, cols int) {
 		for r := range n {
 			fill(&m.regs[k], m.elems[k], x.d.At(i0+r, 0), r*cols, cols)
 		}
+	case op.Drawn:
+		m.drawBlock(k, i0, n, j0, cols)
 	case op.Trans:
 		m.regs[k] = m.ownSlab(k)
 		turnBlock(m.regs[k], cols, x.d, j0, i0, n, cols)

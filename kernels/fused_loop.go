@@ -68,7 +68,7 @@ func elementLoop(run *engine, program programmer) *op.Loop {
 				run.bodies.Put(x)
 				return nil, err
 			}
-			j := job{p: p, in: in, rows: c.Type.Rows, cols: c.Type.Cols, elem: c.Type.Elem, out: c.Result()}
+			j := job{p: p, in: in, rows: c.Type.Rows, cols: c.Type.Cols, elem: c.Type.Elem, out: c.Result(), from: placeOf(c)}
 			j.alias = c.Type.Count() > 0 && lendsMemory(c.In, j.out)
 			x.begin(c, j, workers)
 			return x, nil
@@ -219,6 +219,7 @@ func (x *execution) worker(k int) *machine {
 	if m == nil {
 		m = x.e.machine()
 		m.prepare(x.p, x.in, x.rows, x.cols)
+		m.draw(x.p, x.from)
 		m.end = terminal{store: x.storing()}
 		m.start(&x.job)
 		x.workers[k] = m

@@ -36,6 +36,7 @@ type machine struct {
 	walk  []bool   // of every register: element k of a batch lies at k; false: one value serves all
 	words []uint64 // the slabs' memory
 	strip []uint64 // the transposed strips' memory
+	draws []uint64 // the drawn operands' memory
 	in    []operand
 	one   op.Program // of a single operator
 	x     [3]value.Scalar
@@ -54,6 +55,7 @@ type machine struct {
 	tail      int
 
 	rows, cols int  // of the index space
+	drawn      int  // elements that are drawn at a time; 0: none are
 	dense      bool // every operand is a constant or lies in memory like the index space, without gaps
 
 	f      []folder // of the reductions of a pipeline, which share:
@@ -67,6 +69,7 @@ type operand struct {
 	d      *value.Dense // nil for a scalar
 	scalar value.Scalar
 	strip  slab // Trans with long rows: the current 64 rows
+	source source
 }
 
 // single executes one elementwise operator.
@@ -86,7 +89,7 @@ func (e *engine) single(d *op.Def, c *op.Call) error {
 	if err := single(&m.one, c); err != nil {
 		return err
 	}
-	return m.execute(&m.one, c.In, out)
+	return m.execute(&m.one, c.In, out, offset{})
 }
 
 // modeOf is how v lies in the index space of out.
@@ -115,17 +118,18 @@ func (e *engine) machine() *machine {
 }
 
 // execute runs p over the index space of out.
-func (e *engine) execute(p *op.Program, in []value.Value, out *value.Dense) error {
+func (e *engine) execute(p *op.Program, in []value.Value, out *value.Dense, from offset) error {
 	m := e.machine()
 	defer e.idle.Put(m)
-	return m.execute(p, in, out)
+	return m.execute(p, in, out, from)
 }
 
-func (m *machine) execute(p *op.Program, in []value.Value, out *value.Dense) error {
+func (m *machine) execute(p *op.Program, in []value.Value, out *value.Dense, from offset) error {
 	if out.Rows == 0 || out.Cols == 0 {
 		return nil
 	}
 	m.prepare(p, in, out.Rows, out.Cols)
+	m.draw(p, from)
 	defer m.release()
 	m.end = terminal{store: vec.LinkStore}
 	return m.area(area{0, out.Rows, 0, out.Cols}, target{d: out})
@@ -143,6 +147,7 @@ func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
 	}
 	m.rows, m.cols = rows, cols
 	m.bind(p, in)
+	m.drawn = 0
 }
 
 // release lets go of the call's memory.
@@ -176,6 +181,10 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 	m.in, m.dense = m.in[:0], true
 	for k, o := range p.In {
 		x := operand{mode: o.Mode}
+		if o.Mode == op.Drawn { // the machine's draw says where
+			m.in = append(m.in, x)
+			continue
+		}
 		switch v := in[k].(type) {
 		case value.Scalar:
 			x.scalar, x.mode = v, op.Single
@@ -255,6 +264,9 @@ func (m *machine) area(a area, t target) error {
 	if m.pure {
 		width = longPiece
 	}
+	if m.drawn > 0 {
+		width = min(width, m.drawn)
+	}
 	if m.dense && (a.rows() == 1 || a.cols() == m.cols && t.contiguous(m.cols)) {
 		return m.line(a, t, width)
 	}
@@ -302,8 +314,11 @@ func (m *machine) line(a area, t target, width int) error {
 	for ; at < end; at, to = at+width, to+width {
 		n := min(width, end-at)
 		for k := range m.in {
-			if m.in[k].mode == op.Full {
+			switch m.in[k].mode {
+			case op.Full:
 				m.regs[k] = slabOf(m.in[k].d, at, n)
+			case op.Drawn:
+				m.drawRun(k, at, n)
 			}
 		}
 		dst := slab{}

@@ -109,7 +109,7 @@ func (o *outerProduct) def() *op.Def {
 			In:    []op.Operand{{Elem: a.Elem, Mode: op.ColVec}, {Elem: b.Elem, Mode: op.RowVec}},
 			Steps: []op.Step{{Def: o.by[c.Attrs.Str("op")], Args: []int{0, 1}, Elem: c.Type.Elem}},
 		}
-		return o.run.execute(p, []value.Value{a, b}, c.Result())
+		return o.run.execute(p, []value.Value{a, b}, c.Result(), offset{})
 	}
 	return d
 }

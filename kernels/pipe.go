@@ -85,7 +85,8 @@ type job struct {
 	elem       types.Elem
 	out        *value.Dense // where the elements are stored; nil: they are not
 	ends       []ending
-	alias      bool // out may be the memory of an operand
+	alias      bool   // out may be the memory of an operand
+	from       offset // of the index space in those of constructors
 }
 
 // ending is a reduction of the elements of a job.
@@ -140,7 +141,7 @@ func pipeJob(c *op.Call) (job, error) {
 	if !ok {
 		return job{}, op.Failf(codeData, "BUG: no pipeline ends with %q", c.Attrs.Str("fold"))
 	}
-	j := job{p: c.Body, in: c.In, rows: c.Attrs.Int("rows"), cols: c.Attrs.Int("cols"), elem: c.Body.Elem(),
+	j := job{p: c.Body, in: c.In, rows: c.Attrs.Int("rows"), cols: c.Attrs.Int("cols"), elem: c.Body.Elem(), from: placeOf(c),
 		ends: make([]ending, 0, len(folds))}
 	if c.Type.Kind != types.Tuple {
 		out, _ := c.Out.(*value.Dense)
@@ -191,7 +192,7 @@ func pipeRef(c *op.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, err := mapRef(&op.Call{Def: c.Def, In: c.In, Body: c.Body, Type: types.DenseOf(j.elem, j.rows, j.cols)})
+	y, err := mapRef(&op.Call{Def: c.Def, Attrs: c.Attrs, In: c.In, Body: c.Body, Type: types.DenseOf(j.elem, j.rows, j.cols)})
 	if err != nil {
 		return nil, err
 	}

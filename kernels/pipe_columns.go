@@ -172,11 +172,14 @@ func pickColumns[T vec.Element](best, x []T, d *value.Dense, pick func(dst, a, b
 	}
 }
 
+// placeColumns looks for the extreme elements of columns in a block whose first row is i0. Of equal ones it is the first, though a
+// worker may get an earlier block after a later one.
 func placeColumns[T vec.Element](at []int64, best, x []T, d *value.Dense, i0 int, least bool) {
 	for i := range d.Rows {
+		row := int64(i0 + i)
 		for j, v := range x[i*d.Stride : i*d.Stride+d.Cols] {
-			if at[j] < 0 || beats(v, best[j], least) {
-				best[j], at[j] = v, int64(i0+i)
+			if at[j] < 0 || beats(v, best[j], least) || row < at[j] && !beats(best[j], v, least) {
+				best[j], at[j] = v, row
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func groupOf(g *ir.Graph, id ir.ID) fusedGroup {
 	}
 	body := n.Region.Graph
 	for i := range body.Nodes {
-		if len(body.In(ir.ID(i))) > 0 {
+		if len(body.In(ir.ID(i))) > 0 || body.Nodes[i].Op.Window != nil {
 			f.operators = append(f.operators, fusedOperator{body.Nodes[i].Op.Name, body.Nodes[i].Span})
 		}
 	}

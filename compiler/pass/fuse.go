@@ -49,6 +49,7 @@ func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 		}
 	}
 	f.several()
+	f.draws()
 	groups = groups || len(f.shared) > 0
 	trans := false
 	for i := range g.Nodes {
@@ -59,7 +60,8 @@ func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 		}
 	}
 	for i := range g.Nodes {
-		groups = groups || f.stored(ir.ID(i))
+		id := ir.ID(i)
+		groups = groups || f.stored(id) || (f.fusable(id) || f.folds(id)) && f.readsDrawn(id)
 	}
 	if !groups && !trans {
 		return g
@@ -74,6 +76,9 @@ type fusion struct {
 	// shared is the pipes of what several read, by the node at whose place they come.
 	shared map[ir.ID][]sharing
 	tiled  []bool // products or factorisations read it
+	// drawn is the constructors whose elements the chains that read them make; numbers is those of one number, as scalars.
+	drawn   map[ir.ID]bool
+	numbers map[ir.ID]ir.ID
 }
 
 // fusable is an elementwise operator with a dense result of known shape.
@@ -135,7 +140,7 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 				to[i] = ir.None
 				continue
 			}
-			if len(m) > 1 || f.fusable(id) && f.readsTransposed(id) {
+			if len(m) > 1 || f.fusable(id) && f.readsTransposed(id) || f.readsDrawn(id) {
 				to[i] = f.emit(out, table, to, m)
 				continue
 			}
@@ -187,7 +192,7 @@ func (f *fusion) emit(out *ir.Graph, table *op.Table, to []ir.ID, m []ir.ID) ir.
 	g := f.g
 	last := m[len(m)-1]
 	if !f.folds(last) {
-		r, modes, in := f.chain(table, to, m, last)
+		r, modes, in := f.chain(out, table, to, m, last)
 		attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: modes})
 		id := out.Add(table.Must("map"), attrs, g.Type(last), g.Origin(last), in...)
 		out.Nodes[id].Region = r
@@ -198,7 +203,7 @@ func (f *fusion) emit(out *ir.Graph, table *op.Table, to []ir.ID, m []ir.ID) ir.
 
 // pipe adds a pipe of the chain m with the result x, with a result of type t.
 func (f *fusion) pipe(out *ir.Graph, table *op.Table, to, m []ir.ID, x ir.ID, fold string, t types.Type, o ir.Origin) ir.ID {
-	r, modes, in := f.chain(table, to, m, x)
+	r, modes, in := f.chain(out, table, to, m, x)
 	space := f.g.Type(x)
 	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: modes}, op.Attr{Name: "fold", Val: op.Str(fold)},
 		op.Attr{Name: "rows", Val: op.Int(space.Rows)}, op.Attr{Name: "cols", Val: op.Int(space.Cols)})
@@ -209,7 +214,7 @@ func (f *fusion) pipe(out *ir.Graph, table *op.Table, to, m []ir.ID, x ir.ID, fo
 
 // chain is the members of a group, of which value is the result, as a region, what it reads and how. Without members it is a
 // region that yields its one argument, value.
-func (f *fusion) chain(table *op.Table, to, m []ir.ID, value ir.ID) (r *ir.Region, how op.Val, in []ir.ID) {
+func (f *fusion) chain(out *ir.Graph, table *op.Table, to, m []ir.ID, value ir.ID) (r *ir.Region, how op.Val, in []ir.ID) {
 	g := f.g
 	t := g.Type(value)
 	b := making{g: ir.New(), inner: map[ir.ID]ir.ID{}}
@@ -221,12 +226,16 @@ func (f *fusion) chain(table *op.Table, to, m []ir.ID, value ir.ID) (r *ir.Regio
 	}
 	arg := table.Must("arg")
 	read := func(y ir.ID) {
-		if _, ok := b.inner[y]; ok || inGroup[y] {
+		if _, ok := b.inner[y]; ok || inGroup[y] || f.drawn[y] {
 			return
 		}
 		b.inner[y] = b.g.Add(arg, nil, types.ScalarOf(g.Type(y).Elem), ir.Origin{})
 		r.Args = append(r.Args, b.inner[y])
 		mode, src := modeOf(g.Type(y), t), y
+		if c, ok := f.constant(out, table, y, t); ok {
+			modes, in = append(modes, int(op.Single)), append(in, c)
+			return
+		}
 		if g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != value {
 			mode, src = op.Trans, g.In(y)[0]
 		}
@@ -240,6 +249,20 @@ func (f *fusion) chain(table *op.Table, to, m []ir.ID, value ir.ID) (r *ir.Regio
 	}
 	if len(m) == 0 {
 		read(value)
+	}
+	draw := func(y ir.ID) {
+		if _, ok := b.inner[y]; !ok && f.drawn[y] {
+			n := &g.Nodes[y]
+			b.inner[y] = b.g.Add(n.Op, n.Attrs, types.ScalarOf(g.Type(y).Elem), ir.Origin{Span: n.Span})
+		}
+	}
+	if len(m) == 0 {
+		draw(value)
+	}
+	for _, x := range m {
+		for _, y := range f.reads(x) {
+			draw(y)
+		}
 	}
 	for _, x := range m {
 		var args []ir.ID

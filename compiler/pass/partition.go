@@ -308,9 +308,13 @@ func (p *partitioner) item(id ir.ID, n *ir.Node, x *parts) error {
 
 // aligned cuts an elementwise operator or a fused map.
 func (p *partitioner) aligned(id ir.ID, n *ir.Node, t types.Type, c cutting) error {
-	at := p.operands(id, n, t, c)
+	at, draws := p.operands(id, n, t, c), n.Draws()
 	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
-		out := p.add(n.Op, n.Attrs, types.DenseOf(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j]), b, at(i, j)...)
+		attrs := n.Attrs
+		if draws {
+			attrs = attrs.With("origin", op.Ints(c.rc[i], c.cc[j]))
+		}
+		out := p.add(n.Op, attrs, types.DenseOf(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j]), b, at(i, j)...)
 		p.g.Nodes[out].Region = n.Region
 		return out, nil
 	})

@@ -154,7 +154,7 @@ func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cuttin
 			names[k] = ofBlock[k].Name
 		}
 	}
-	attrs := n.Attrs.With("fold", op.Str(strings.Join(names, " ")))
+	attrs, draws := n.Attrs.With("fold", op.Str(strings.Join(names, " "))), n.Draws()
 	rows, cols := len(c.rc)-1, len(c.cc)-1
 	made := &parts{c.rc, c.cc, p.grid(rows, cols)}
 	for i := range rows {
@@ -175,6 +175,9 @@ func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cuttin
 				t = types.TupleOf(ts...)
 			}
 			a := attrs.With("rows", op.Int(s.Rows)).With("cols", op.Int(s.Cols))
+			if draws {
+				a = a.With("origin", op.Ints(c.rc[i], c.cc[j]))
+			}
 			x := p.add(n.Op, a, t, Block{int32(i), int32(j), int32(rows), int32(cols)}, at(i, j)...)
 			p.g.Nodes[x].Region = n.Region
 			made.ids = append(made.ids, x)

@@ -19,7 +19,7 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	row := table.Must("pipe.product")
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if g.Nodes[i].Op.Name != "pipe" {
+		if g.Nodes[i].Op.Name != "pipe" || g.Nodes[i].Draws() {
 			continue
 		}
 		if fold := table.Named(g.Nodes[i].Attrs.Str("fold")); fold == nil || fold.Fold != op.FoldRows { // nil: of several results

@@ -138,8 +138,8 @@ type Env interface {
 }
 
 // Program is a fused chain of elementwise operators over one index space: a list of
-// steps over registers. Registers 0..len(In)-1 are the inputs; step k writes register
-// len(In)+k; the last step is the result.
+// steps over registers. Registers 0..len(In)-1 are the inputs, Drawn ones, which no call has, at the end; step k writes
+// register len(In)+k; the last step is the result.
 type Program struct {
 	In    []Operand
 	Steps []Step
@@ -157,6 +157,9 @@ func (p *Program) Elem() types.Elem {
 type Operand struct {
 	Elem types.Elem
 	Mode Mode
+	// Gen is the constructor of a Drawn operand, with its attributes.
+	Gen   *Def
+	Attrs *Attrs
 }
 
 // Mode is how an operand lies in the index space.
@@ -169,6 +172,7 @@ const (
 	RowVec             // 1 x m: read at (0, j)
 	ColVec             // n x 1: read at (i, 0)
 	Single             // scalar or 1 x 1
+	Drawn              // no input: element (i, j) of a constructor
 )
 
 // Step applies one elementwise operator.

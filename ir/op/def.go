@@ -73,6 +73,9 @@ type Def struct {
 	// Look gives the result as a part of the memory of input 0, for engines that keep the input for as long as the result is read:
 	// what Kernel would copy. nil, without an error, where the part is not one rectangle of rows. nil if the row always copies.
 	Look func(c *Call) (*value.Dense, error)
+	// Window, of a constructor whose elements follow from their places alone, writes those of the whole from row r0 and column c0
+	// on to out, which is not empty: what Kernel makes with the attribute `at`. Fused chains draw such elements as they go.
+	Window func(a *Attrs, out *value.Dense, r0, c0 int)
 	// Control is the meaning of the rows that are no operators (iterate, select, part).
 	Control Control
 	// Loop runs the kernel's work in chunks on several workers; nil if one worker does it all.

@@ -1,0 +1,151 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// This file is the part of Fuse that takes constructors into chains:
+//
+//	%0 = rand {n=1000, m=1000};  %1 = sqrt(%0);  %2 = sum(%1)
+//	->  %2 = pipe() {fold="sum"} { sqrt(rand) }
+//
+// Their elements follow from their places alone, so that a chain makes each when it gets there, and nobody stores them. A matrix
+// of one number is read as that number. It would be wrong where a chain reads a constructor transposed or as a vector beside a
+// matrix: what it draws is the element at its own place.
+
+// draws finds the constructors that the chains which read them make: those of one reader, if they are not sent elsewhere. One of
+// several is drawn by each if that is less work than to store it and to read it again, and if none of them reduces
+// rows: those and what is made of their results may run by blocks of rows, which want it stored (RowBlocks).
+func (f *fusion) draws() {
+	g := f.g
+	f.drawn = map[ir.ID]bool{}
+	readers := map[ir.ID]map[ir.ID]bool{} // the groups, by their names
+	units := f.units()
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if n, t := &g.Nodes[i], g.Type(id); n.Op.Window != nil && !f.isNumber(id) && drawable(t) && !g.Asks(id) && n.Region == nil {
+			f.drawn[id] = true
+			readers[id] = map[ir.ID]bool{}
+		}
+		for _, x := range g.In(id) {
+			if f.drawn[x] && !f.mayDraw(x, id) {
+				delete(f.drawn, x)
+			} else if f.drawn[x] {
+				for _, u := range units(id) {
+					readers[x][u] = true
+				}
+			}
+		}
+	}
+	for x := range f.drawn {
+		if n := len(readers[x]); n == 0 || n > 1 && !f.drawnAgain(x, readers[x]) {
+			delete(f.drawn, x)
+		}
+	}
+}
+
+// mostDrawn is the most elements that a chain draws: an hour of work. A larger matrix is a slip, which the limit of tasks tells at
+// once if it is to be cut into blocks.
+const mostDrawn = 1 << 42
+
+// drawable reports a constructor's type that chains may draw.
+func drawable(t types.Type) bool {
+	return t.IsDense() && t.Known() && t.Count() > 1 && t.Count() <= mostDrawn
+}
+
+// units names the passes over memory that compute a node once groups and sharings are known: two of a chain that is cheaper to
+// compute again than to store.
+func (f *fusion) units() func(ir.ID) []ir.ID {
+	passes := map[ir.ID][]ir.ID{}
+	for _, list := range f.shared {
+		for _, s := range list {
+			name := s.folds[0]
+			for _, r := range s.folds {
+				passes[r] = append(passes[r], name)
+			}
+			if s.chain {
+				passes[s.of] = append(passes[s.of], name)
+			}
+		}
+	}
+	return func(id ir.ID) []ir.ID {
+		h := f.head[id]
+		if names, ok := passes[h]; ok {
+			return names
+		}
+		return []ir.ID{h}
+	}
+}
+
+// mayDraw reports that the chain of reader id may make the elements of the constructor x.
+func (f *fusion) mayDraw(x, id ir.ID) bool {
+	g := f.g
+	return (f.fusable(id) && sameShape(g.Type(x), g.Type(id)) || f.folds(id)) && sameSend(g, x, id)
+}
+
+// drawnAgain reports that several passes had better draw the constructor x each.
+func (f *fusion) drawnAgain(x ir.ID, passes map[ir.ID]bool) bool {
+	g := f.g
+	for p := range passes {
+		if g.Nodes[p].Op.Fold == op.FoldRows {
+			return false
+		}
+	}
+	t := g.Type(x)
+	work := g.Nodes[x].Op.Cost(&op.Sig{Def: g.Nodes[x].Op, Attrs: g.Nodes[x].Attrs}, t)
+	return float64(len(passes)-1)*work.Flops <= againFlops/4*float64(t.Count())
+}
+
+// number is the value of a constructor whose elements are all one number.
+func (f *fusion) number(x ir.ID) (v op.Val, ok bool) {
+	n := &f.g.Nodes[x]
+	if t := f.g.Type(x); !drawable(t) {
+		return v, false
+	}
+	switch n.Op.Name {
+	case "zeros":
+		return op.Float(0), true
+	case "ones":
+		return op.Float(1), true
+	case "fill":
+		v, ok = n.Attrs.Get("x")
+	}
+	return v, ok && n.Op.Window != nil
+}
+
+func (f *fusion) isNumber(x ir.ID) bool {
+	_, ok := f.number(x)
+	return ok
+}
+
+// constant is x as a scalar in out, if it is a matrix of one number that a chain of type t reads at its own places.
+func (f *fusion) constant(out *ir.Graph, table *op.Table, x ir.ID, t types.Type) (id ir.ID, ok bool) {
+	v, ok := f.number(x)
+	if !ok || !sameShape(f.g.Type(x), t) {
+		return 0, false
+	}
+	if id, ok = f.numbers[x]; !ok {
+		id = out.Add(table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: v}), types.ScalarOf(f.g.Type(x).Elem),
+			ir.Origin{Span: f.g.Nodes[x].Span})
+		if f.numbers == nil {
+			f.numbers = map[ir.ID]ir.ID{}
+		}
+		f.numbers[x] = id
+	}
+	return id, true
+}
+
+// readsDrawn reports an operator or a reduction that makes elements of a constructor that it reads, or takes them for a number.
+func (f *fusion) readsDrawn(id ir.ID) bool {
+	for _, x := range f.g.In(id) {
+		if f.drawn[x] {
+			return true
+		}
+		if _, ok := f.number(x); ok && f.mayDraw(x, id) {
+			return true
+		}
+	}
+	return false
+}
