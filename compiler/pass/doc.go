@@ -4,7 +4,7 @@
 //
 //	contract.go            products accumulate; run by elaboration, expression by expression
 //	clean.go               drop-dead and merge-equal
-//	fuse.go narrow.go      one map of a chain; the lower triangle alone
+//	fuse*.go narrow.go     one map of a chain and what it draws; the lower triangle alone
 //	cuts.go partition*.go  where matrices are cut, and the operators on their blocks
 //	place.go order.go      owners and exchanges; priorities
 //

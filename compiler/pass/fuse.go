@@ -26,6 +26,8 @@ import (
 //	%6 = sum(%5);  %7 = emit(%5)
 //	->  %6 = pipe(%1, %2, %0) {fold="store sum"} { .. };  %7 = part(%6) {at=0};  %8 = part(%6) {at=1}
 //
+// A constructor is no operand of a chain but a part of it, where that is cheaper than storing it (fuse_draw.go).
+//
 // `materialize` asks for storing.
 func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 	f := &fusion{g: g, uses: g.Uses(), head: make([]ir.ID, g.Len())}
