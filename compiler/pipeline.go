@@ -59,11 +59,11 @@ var pipeline = []step{
 	{PassInfo{Name: "merge-equal",
 		Doc:   "computes equal pure expressions once; never merges sends",
 		After: []After{{"drop-dead", "dead copies would be merged for nothing"}, {"hoist", "what two loops have in common is then in one place"}}},
-		deep(func(_ *state, g *ir.Graph) *ir.Graph { return pass.MergeEqual(g) })},
+		everywhere(func(_ *state, g *ir.Graph) *ir.Graph { return pass.MergeEqual(g) })},
 	{PassInfo{Name: "simplify",
 		Doc:   "applies the exact rewrite rules (flowrun explain --rules), each of which can be switched off by its name",
 		After: []After{{"merge-equal", "rules ask whether two inputs are the same node"}}},
-		deep(func(s *state, g *ir.Graph) *ir.Graph { return simplify(g, s.o) })},
+		everywhere(func(s *state, g *ir.Graph) *ir.Graph { return simplify(g, s.o) })},
 	{PassInfo{Name: "fold-rows",
 		Doc:   "never builds a sparse product of which only the rows' maxima, minima or sums are wanted",
 		After: []After{{"merge-equal", "a product that is read twice is built; merging shows which are"}, {"simplify", "rules know operators, not what is folded of them"}}},
@@ -185,6 +185,14 @@ var pipeline = []step{
 func deep(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 	return func(s *state) (err error) {
 		s.g, err = pass.Deep(s.g, func(g *ir.Graph) (*ir.Graph, error) { return f(s, g), nil })
+		return err
+	}
+}
+
+// everywhere is deep for a pass that is run on the bodies of parfor as well.
+func everywhere(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
+	return func(s *state) (err error) {
+		s.g, err = pass.Everywhere(s.g, func(g *ir.Graph) (*ir.Graph, error) { return f(s, g), nil })
 		return err
 	}
 }

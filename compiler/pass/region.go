@@ -16,28 +16,45 @@ import (
 // A region's graph is closed while f has it: a last node reads all arguments and yields, so that f sees them as read and where
 // they went can be told.
 func Deep(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
-	g, err := Bodies(g, f)
+	return deep(g, isControl, f)
+}
+
+// Everywhere is Deep that enters the bodies of parfor as well. Their kernel compiles them from operators and knows what the same in all
+// iterations is, so only passes that rewrite operators into operators gain there: what others make of them it could not compile.
+func Everywhere(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
+	return deep(g, func(n *ir.Node) bool { return n.Region != nil && !n.IsChain() }, f)
+}
+
+// Bodies is Deep without g itself.
+func Bodies(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
+	return bodies(g, isControl, f)
+}
+
+func isControl(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
+
+// deep runs f on the bodies of the nodes that enters says, and on g.
+func deep(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
+	g, err := bodies(g, enters, f)
 	if err != nil {
 		return nil, err
 	}
 	return f(g)
 }
 
-// Bodies is Deep without g itself.
-func Bodies(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
-	if !g.Controls() {
-		return g, nil
-	}
-	g = g.Clone()
+func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
+	own := false // a copy
 	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		if n.Op.Control != op.Iterate && n.Op.Control != op.Select {
+		if !enters(&g.Nodes[i]) {
 			continue
 		}
+		if !own {
+			g, own = g.Clone(), true
+		}
+		n := &g.Nodes[i]
 		var first *ir.Region
 		next := &first
 		for r := n.Region; r != nil; r = r.Next {
-			x, err := body(r, f)
+			x, err := body(r, enters, f)
 			if err != nil {
 				return nil, err
 			}
@@ -52,11 +69,11 @@ func Bodies(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, err
 // closing is the row of the node that closes a region's graph. No table has it, and no graph keeps it.
 var closing = &op.Def{Name: "close", Laws: op.Effectful, Control: op.NoControl}
 
-func body(r *ir.Region, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Region, error) {
+func body(r *ir.Region, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Region, error) {
 	g := r.Graph.Clone()
 	held := append(append([]ir.ID(nil), r.Args...), r.Yields...)
 	g.Add(closing, nil, types.EffectType(), ir.Origin{}, held...)
-	g, err := Deep(g, f)
+	g, err := deep(g, enters, f)
 	if err != nil {
 		return nil, err
 	}
