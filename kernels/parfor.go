@@ -236,109 +236,15 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 // uniform computes what is the same in every iteration.
 func (r *parforRun) uniform(code *bodyCode) error {
 	b := r.c.Bodies[0]
-	r.values = make([]value.Value, len(b.Args)+len(b.Acts))
-	copy(r.values[r.space.dims:], r.c.In[r.space.lead:])
-	for _, k := range code.uniform {
-		v, err := perform(&b.Acts[k], r.values, nil, r.c)
-		if err != nil {
-			return err
-		}
-		r.values[len(b.Args)+k] = v
+	if len(code.uniform) == 0 {
+		r.values = make([]value.Value, len(b.Args)+len(b.Acts))
+		copy(r.values[r.space.dims:], r.c.In[r.space.lead:])
+		return nil
 	}
-	return nil
-}
-
-// perform runs one action by its kernel; out is memory for a dense result, nil for none. Of the call that the body belongs to the
-// action has the environment and whether it is stopped.
-func perform(a *op.Action, reg []value.Value, out *value.Dense, within *op.Call) (value.Value, error) {
-	if a.Def.Control != op.NoControl {
-		return control(a, reg, within)
-	}
-	c := &op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Env: within.Env, Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
-	for _, x := range a.Args {
-		c.In = append(c.In, reg[x])
-	}
-	if a.Asks {
-		if err := c.Settle(); err != nil {
-			return nil, err
-		}
-	}
-	if a.Def.Kernel == nil {
-		return a.Def.Ref(c)
-	}
-	if a.Type.Sized() {
-		if out == nil {
-			out = value.New(a.Type.Elem, a.Type.Rows, a.Type.Cols)
-		}
-		if k := a.Def.Accum; k > 0 {
-			out.CopyFrom(c.Dense(k - 1))
-		}
-		c.Out = out
-	}
-	err := a.Def.Kernel(c)
-	return c.Out, err
-}
-
-// control runs a loop or a branch in a body, or takes a part of what one gives.
-func control(a *op.Action, reg []value.Value, within *op.Call) (value.Value, error) {
-	var in []value.Value
-	for _, x := range a.Args {
-		in = append(in, reg[x])
-	}
-	switch a.Def.Control {
-	case op.Part:
-		return in[0].(value.Tuple)[a.Attrs.Int("at")], nil
-	case op.Select:
-		if in[0].(value.Scalar).True() {
-			return performAll(a.Bodies[0], in[1:], within)
-		}
-		return performAll(a.Bodies[1], in[1:], within)
-	}
-	carry := a.Attrs.Int("carry")
-	times, counted := a.Attrs.Get("times")
-	for round := int64(0); !counted || round < times.I; round++ {
-		if within.Ended() {
-			return nil, op.ErrStopped
-		}
-		if !counted {
-			stop, err := performAll(a.Bodies[1], in, within)
-			if err != nil {
-				return nil, err
-			}
-			if stop[0].(value.Scalar).True() {
-				break
-			}
-		}
-		next, err := performAll(a.Bodies[0], in, within)
-		if err != nil {
-			return nil, err
-		}
-		for i, v := range next {
-			if v.Type() != in[i].Type() {
-				return nil, op.Failf("E415", "a carried value was %v and would become %v", in[i].Type(), v.Type())
-			}
-		}
-		copy(in, next)
-	}
-	return value.Tuple(in[:carry:carry]), nil
-}
-
-// performAll runs a body by kernels and gives its yields.
-func performAll(b *op.Body, args []value.Value, within *op.Call) (value.Tuple, error) {
-	reg := make([]value.Value, len(args)+len(b.Acts))
-	copy(reg, args)
-	for k := range b.Acts {
-		v, err := perform(&b.Acts[k], reg, nil, within)
-		if err != nil {
-			return nil, err
-		}
-		reg[len(args)+k] = v
-	}
-	out := make(value.Tuple, len(b.Yields))
-	for i, y := range b.Yields {
-		out[i] = reg[y]
-	}
-	return out, nil
+	p := newPerformer(b, code.uniform, true, r.c)
+	copy(p.reg[r.space.dims:], r.c.In[r.space.lead:])
+	r.values = p.reg
+	return p.run()
 }
 
 // Chunk runs the iterations lo..hi-1 of the first index.

@@ -28,7 +28,7 @@ func (c *bodyCode) worker(r *parforRun, number int) iterations {
 
 // compileBody compiles a body whose first dims arguments are the indices.
 func compileBody(b *op.Body, dims int) *bodyCode {
-	c := &bodyCode{}
+	c := &bodyCode{uniform: []int{}}
 	varies := make([]bool, len(b.Args)+len(b.Acts))
 	for d := range dims {
 		varies[d] = true

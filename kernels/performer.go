@@ -1,0 +1,236 @@
+package kernels
+
+// This file runs a body by the kernels of its actions, one after the other, in memory that each run uses again.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// performer runs one body, for one worker. What a run gives lies in the performer's memory, or in that of its arguments, and holds
+// until the next run.
+type performer struct {
+	body  *op.Body
+	acts  []int // those that are run, in order
+	reg   []value.Value
+	calls []op.Call
+	inner []nested // of actions that are loops or branches
+	slot  []int    // of each action, the place of its result in mem; -1: its kernel makes the memory
+	mem   []*value.Dense
+	out   value.Tuple
+	whole value.Value // out
+}
+
+// nested is what runs the bodies of a loop or a branch.
+type nested struct {
+	// body is of a branch its two sides. A loop runs its own in even and odd rounds by two performers, for a round reads what the one
+	// before it made.
+	body [2]*performer
+	cond *performer
+	// kept is copies of carried values that do not lie in the memory of the round's performer, of even and odd rounds.
+	kept  [2][]*value.Dense
+	args  []value.Value
+	whole value.Value // the carried ones of args
+}
+
+// newPerformer makes a performer of the actions acts of b; a nil acts is all. With keeps every result holds, not the yields alone.
+// Actions take the environment from within, and what says that they are stopped.
+func newPerformer(b *op.Body, acts []int, keeps bool, within *op.Call) *performer {
+	if acts == nil {
+		acts = make([]int, len(b.Acts))
+		for k := range acts {
+			acts[k] = k
+		}
+	}
+	p := &performer{body: b, acts: acts, reg: make([]value.Value, len(b.Args)+len(b.Acts)), calls: make([]op.Call, len(b.Acts)),
+		inner: make([]nested, len(b.Acts)), out: make(value.Tuple, len(b.Yields))}
+	p.whole = p.out
+	for _, k := range acts {
+		a := &b.Acts[k]
+		p.calls[k] = op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, In: make([]value.Value, len(a.Args)), Env: within.Env,
+			Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
+		switch in := &p.inner[k]; a.Def.Control {
+		case op.Select:
+			in.body = [2]*performer{newPerformer(a.Bodies[0], nil, false, within), newPerformer(a.Bodies[1], nil, false, within)}
+		case op.Iterate:
+			in.body = [2]*performer{newPerformer(a.Bodies[0], nil, false, within), newPerformer(a.Bodies[0], nil, false, within)}
+			if len(a.Bodies) > 1 {
+				in.cond = newPerformer(a.Bodies[1], nil, false, within)
+			}
+			n := a.Attrs.Int("carry")
+			in.args = make([]value.Value, len(a.Args))
+			in.kept = [2][]*value.Dense{make([]*value.Dense, n), make([]*value.Dense, n)}
+			in.whole = value.Tuple(in.args[:n:n])
+		}
+	}
+	p.place(keeps)
+	return p
+}
+
+// owns reports an action whose result lies in memory of the performer.
+func owns(a *op.Action) bool {
+	return a.Def.Control == op.NoControl && a.Def.Kernel != nil && a.Type.Sized()
+}
+
+// place gives results their places. Two have the same one if the first is not read any more when the second is made. A result that no
+// place is for may lie in the memory of an argument, which is therefore read as long as the result is.
+func (p *performer) place(keeps bool) {
+	b := p.body
+	first := len(b.Args)
+	last := make([]int, len(p.reg)) // the last action that reads a register
+	for _, y := range b.Yields {
+		last[y] = len(b.Acts)
+	}
+	for i := len(p.acts) - 1; i >= 0; i-- {
+		k := p.acts[i]
+		a, until := &b.Acts[k], k
+		if !owns(a) && !a.Type.IsScalar() {
+			until = max(k, last[first+k])
+		}
+		for _, x := range a.Args {
+			last[x] = max(last[x], until)
+		}
+	}
+	p.slot = make([]int, len(b.Acts))
+	for k := range p.slot {
+		p.slot[k] = -1
+	}
+	free := map[types.Type][]int{}
+	release := func(r, now int) {
+		if k := r - first; k >= 0 && p.slot[k] >= 0 && last[r] <= now && !keeps {
+			t := b.Acts[k].Type
+			free[t] = append(free[t], p.slot[k])
+			last[r] = len(b.Acts) // once
+		}
+	}
+	for _, k := range p.acts {
+		a := &b.Acts[k]
+		if owns(a) {
+			if f := free[a.Type]; len(f) > 0 {
+				p.slot[k], free[a.Type] = f[len(f)-1], f[:len(f)-1]
+			} else {
+				p.slot[k] = len(p.mem)
+				p.mem = append(p.mem, nil)
+			}
+		}
+		for _, x := range a.Args {
+			release(x, k)
+		}
+		release(first+k, k)
+	}
+}
+
+// run runs the actions; registers of arguments are set. The yields are in out.
+func (p *performer) run() error {
+	for _, k := range p.acts {
+		v, err := p.act(k)
+		if err != nil {
+			return err
+		}
+		p.reg[len(p.body.Args)+k] = v
+	}
+	for i, y := range p.body.Yields {
+		p.out[i] = p.reg[y]
+	}
+	return nil
+}
+
+// on runs the actions for arguments.
+func (p *performer) on(args []value.Value) (value.Tuple, error) {
+	copy(p.reg, args)
+	err := p.run()
+	return p.out, err
+}
+
+// act runs one action.
+func (p *performer) act(k int) (value.Value, error) {
+	a, c := &p.body.Acts[k], &p.calls[k]
+	for i, x := range a.Args {
+		c.In[i] = p.reg[x]
+	}
+	switch a.Def.Control {
+	case op.Part:
+		return c.In[0].(value.Tuple)[a.Attrs.Int("at")], nil
+	case op.Select:
+		side := p.inner[k].body[0]
+		if !c.In[0].(value.Scalar).True() {
+			side = p.inner[k].body[1]
+		}
+		_, err := side.on(c.In[1:])
+		return side.whole, err
+	case op.Iterate:
+		return p.inner[k].iterate(a, c)
+	}
+	c.Type, c.Out = a.Type, nil
+	if a.Asks {
+		if err := c.Settle(); err != nil {
+			return nil, err
+		}
+	}
+	if a.Def.Kernel == nil {
+		return a.Def.Ref(c)
+	}
+	if s := p.slot[k]; s >= 0 {
+		if p.mem[s] == nil {
+			p.mem[s] = value.New(a.Type.Elem, a.Type.Rows, a.Type.Cols)
+		}
+		if n := a.Def.Accum; n > 0 {
+			p.mem[s].CopyFrom(c.Dense(n - 1))
+		}
+		c.Out = p.mem[s]
+	}
+	err := a.Def.Kernel(c)
+	return c.Out, err
+}
+
+// iterate runs a loop.
+func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
+	copy(in.args, c.In)
+	times, counted := a.Attrs.Get("times")
+	for round := int64(0); !counted || round < times.I; round++ {
+		if c.Ended() {
+			return nil, op.ErrStopped
+		}
+		if !counted {
+			stop, err := in.cond.on(in.args)
+			if err != nil {
+				return nil, err
+			}
+			if stop[0].(value.Scalar).True() {
+				break
+			}
+		}
+		p := in.body[round&1]
+		next, err := p.on(in.args)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range next {
+			if was, is := in.args[i].Type(), v.Type(); was != is {
+				return nil, op.Failf("E415", "a carried value was %v and would become %v", was, is)
+			}
+			if d, ok := v.(*value.Dense); ok && !p.holds(p.body.Yields[i]) {
+				next[i] = in.keep(int(round&1), i, d)
+			}
+		}
+		copy(in.args, next)
+	}
+	return in.whole, nil
+}
+
+// holds reports that register r lies in the performer's own memory.
+func (p *performer) holds(r int) bool {
+	return r >= len(p.body.Args) && p.slot[r-len(p.body.Args)] >= 0
+}
+
+// keep is a copy of carried value i that the next round may read: d may lie in memory that is written then.
+func (in *nested) keep(odd, i int, d *value.Dense) *value.Dense {
+	k := in.kept[odd][i]
+	if k == nil || k.Type() != d.Type() {
+		k = value.New(d.Elem, d.Rows, d.Cols)
+		in.kept[odd][i] = k
+	}
+	k.CopyFrom(d)
+	return k
+}
