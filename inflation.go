@@ -45,6 +45,9 @@ func loadSerial() map[string]serialRun {
 			_ = json.Unmarshal(text, &all) // damage is as good as nothing
 		}
 	}
+	if all == nil { // the file says null
+		all = map[string]serialRun{}
+	}
 	return all
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -54,7 +55,7 @@ func oversubscribed(b *bench) error {
 			fmt.Fprintf(b.out, "| %s, %d |", p.name, threads)
 			ideal := one / float64(min(threads, cores))
 			of := results[1+i*len(list):][:len(list)]
-			best := slices.MinFunc(of, func(a, b *result) int { return compareSeconds(a.least(), b.least()) })
+			best := slices.MinFunc(of, func(a, b *result) int { return cmp.Compare(a.least(), b.least()) })
 			for _, r := range of {
 				mark := ""
 				if r == best {
@@ -67,16 +68,6 @@ func oversubscribed(b *bench) error {
 	}
 	fmt.Fprintln(b.out)
 	return nil
-}
-
-func compareSeconds(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // work is the call `work` of a program under a technique, on so many threads.

@@ -2,10 +2,13 @@
 //
 //	elementwise*.go  arithmetic, functions, comparison, selection, conversion, fmt
 //	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row
+//	pipe*.go         the reductions that read a chain, in its pass; byrows.go: what is done row by row, by blocks of rows
+//	parfor*.go       parfor: bodies of scalars on lanes (lanes*.go), bodies over tall matrices as one pass (inner*.go)
+//	control.go       the rows that are no operators: iterate, select, part; loop.go: windows and passes of loops
 //	reduce*.go       sum, mean, norm ... of a matrix, of its rows, of its columns; partial results that merge exactly
 //	construct*.go    zeros, rand, seq ...: every block from its place alone; nrow, ncol, auto_tile, eps
 //	linalg*.go       @, potrf, trsm ... on a kernel set of package blas; linalg_tall.go: products as loops, linalg_pipe.go: inside a pipe
-//	move*.go         t, slice, cbind ...
+//	move*.go         t, slice, cbind ...; move_index.go, move_cut.go: subscripts that only the run knows
 //	inout*.go        read, emit, assert
 //	stats*.go        var, stddev, cut like sum; quantile, nunique, argmin ... of a whole list (order.go: keys and the sort)
 //	cumulative.go    cumsum ... down columns and along rows

@@ -28,7 +28,11 @@ func function(name, doc string, flops float64, example, output string) row {
 		panic("BUG: package vec has no function " + name)
 	}
 	r := unary(name, doc, f.F, flops, example, output)
-	r.doc += fmt.Sprintf(" In f64 it is within %v ulp of the exact value, in f32 that rounded once more, and the same bits on every CPU.", f.Ulps)
+	tiny := ""
+	if f.Tiny > 0 {
+		tiny = fmt.Sprintf(" (%v below 2.2e-308, where numbers have fewer bits)", f.Tiny)
+	}
+	r.doc += fmt.Sprintf(" In f64 it is within %v ulp of the exact value%s, in f32 that rounded once more, and the same bits on every CPU.", f.Ulps, tiny)
 	r.loops = op.Loops{F64x1: f.LoopF64(), F32x1: f.LoopF32()}
 	return r
 }

@@ -104,7 +104,7 @@ func linksOf(i *instr) (first, second uint64, lanes types.Elem, ok bool) {
 
 // link finds the segments. One alone among other instructions is left to its loop, which does as well.
 func (m *machine) link() {
-	m.segs, m.segAt = m.segs[:0], resize(m.segAt, len(m.code))
+	m.segs, m.segAt = m.segs[:0], resized(m.segAt, len(m.code))
 	m.pure = false
 	for k := range m.code {
 		m.segAt[k] = -1

@@ -229,7 +229,7 @@ func (m *machine) register(e types.Elem) int {
 // register needs none: it is written where the result belongs.
 func (m *machine) assign(inputs int) {
 	n := len(m.elems)
-	m.slot, m.last = resize(m.slot, n), resize(m.last, n)
+	m.slot, m.last = resized(m.slot, n), resized(m.last, n)
 	for r := range n {
 		m.slot[r], m.last[r] = -1, -1
 	}
@@ -289,13 +289,6 @@ func repeats(list []int, r int) bool {
 		}
 	}
 	return false
-}
-
-func resize(s []int, n int) []int {
-	if cap(s) < n {
-		return make([]int, n)
-	}
-	return s[:n]
 }
 
 // step runs one instruction on the first n elements of its registers; false is a division by zero.

@@ -165,10 +165,7 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 		m.words = aligned(make([]uint64, need+8))
 	}
 	n := len(m.elems)
-	if cap(m.regs) < n {
-		m.regs = make([]slab, n)
-	}
-	m.regs, m.walk = m.regs[:n], resizeBools(m.walk, n)
+	m.regs, m.walk = resized(m.regs, n), resized(m.walk, n)
 	for r, s := range m.slot {
 		m.walk[r] = true
 		if s >= 0 {
@@ -213,13 +210,6 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 		}
 		m.in = append(m.in, x)
 	}
-}
-
-func resizeBools(s []bool, n int) []bool {
-	if cap(s) < n {
-		return make([]bool, n)
-	}
-	return s[:n]
 }
 
 // turnedVector is a vector seen the other way round, in the same memory.

@@ -67,6 +67,7 @@ func (s *columnState) begin(f *folder, c0, c1 int) {
 	}
 }
 
+// resized is n elements of s, of which nothing is known, in its memory if that is enough.
 func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // add takes in a block whose first element is (i0, j0) of the index space.

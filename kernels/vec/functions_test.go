@@ -219,6 +219,34 @@ func TestFunctionsAreAccurate(t *testing.T) {
 	}
 }
 
+// Results below the normal range are as near as is said of them, and no nearer bound would do.
+func TestTinyResultsAreAccurate(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for _, f := range Functions {
+		if f.Tiny == 0 {
+			continue
+		}
+		worst, at, tried := 0.0, 0.0, 0
+		for range 400 {
+			x := -708.4 - 36*r.Float64()
+			if r.IntN(2) == 0 { // where a unit of the last place is not yet many of what is rounded
+				x = -708.4 - 4*r.Float64()
+			}
+			y := f.F(x)
+			if y < 0x1p-1022 && y > 0 {
+				tried++
+				if u, _ := ulps(f, x, y); u > worst {
+					worst, at = u, x
+				}
+			}
+		}
+		t.Logf("%-8s %.4f ulp at %v of %d", f.Name, worst, at, tried)
+		if worst > f.Tiny || worst < .5 || tried < 300 {
+			t.Errorf("%s: %v ulp at %v; %v is what it says", f.Name, worst, at, f.Tiny)
+		}
+	}
+}
+
 // Arguments whose results are known to be hard to round or to reduce.
 func TestHardArguments(t *testing.T) {
 	for _, c := range []struct {
