@@ -48,6 +48,13 @@ iterate x = zeros(2, 3) times i64(sum(ones(3, 1))) {
 B = rbind(x, x)
 emit x + 1
 emit B
+`, `
+A = exp(rand(4, 3, seed = 1))
+w = A[1..3, :]
+x = if sum(A) > 0 { if sum(A) > 1 { w } else { 2 * w } } else { zeros(2, 3) }
+B = rbind(x, x)
+emit x + 1
+emit B
 `,
 	} {
 		plain := runs{{1, 1, nil, false}}[0]
