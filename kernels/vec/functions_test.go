@@ -213,7 +213,8 @@ func TestFunctionsAreAccurate(t *testing.T) {
 			}
 		}
 		t.Logf("%-8s %.4f ulp at %v of %d", f.Name, worst, at, tried)
-		if worst > f.Ulps || worst < f.Ulps-.4 || tried < n/2 {
+		slack := !testing.Short() && worst < f.Ulps-.4 // few arguments come near no bound
+		if worst > f.Ulps || slack || tried < n/2 {
 			t.Errorf("%s: %v ulp at %v (%x); %v is what it says", f.Name, worst, at, at, f.Ulps)
 		}
 	}
