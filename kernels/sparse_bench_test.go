@@ -52,11 +52,12 @@ func BenchmarkSparse(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	large, small := rmat(18, 1<<22), rmat(14, 1<<17)
+	large, medium, small := rmat(18, 1<<22), rmat(16, 1<<19), rmat(14, 1<<17)
+	pattern := &value.CSR{Elem: types.Bool, Rows: medium.Rows, Cols: medium.Cols, Ptr: medium.Ptr, Col: medium.Col}
 	for _, c := range []struct {
 		name string
 		in   []value.Value
-	}{{"sp.t", []value.Value{large}}, {"sp.add", []value.Value{large, transposed(large)}}, {"sp.colsum", []value.Value{large}}, {"sp.sqrt", []value.Value{large}}, {"sp.sum", []value.Value{large}},
+	}{{"sp.t", []value.Value{large}}, {"sp.add", []value.Value{large, transposed(large)}}, {"sp.colsum", []value.Value{large}}, {"sp.t", []value.Value{medium}}, {"sp.t", []value.Value{pattern}}, {"sp.colsum", []value.Value{pattern}}, {"sp.sqrt", []value.Value{large}}, {"sp.sum", []value.Value{large}},
 		{"sp.matmul", []value.Value{small, small}}} {
 		d := table.Must(c.name)
 		sig := &op.Sig{Def: d}
@@ -68,7 +69,7 @@ func BenchmarkSparse(b *testing.B) {
 			b.Fatal(err)
 		}
 		for workers := range 3 {
-			b.Run(fmt.Sprintf("%s/workers=%d", c.name, workers), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/of=%v/workers=%d", c.name, c.in[0].Type(), workers), func(b *testing.B) {
 				for b.Loop() {
 					call := &op.Call{Def: d, In: c.in, Type: typ}
 					lend(call)

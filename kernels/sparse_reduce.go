@@ -132,6 +132,10 @@ func sparseLines(w whole, byRow bool) *op.Def {
 		if err := empty(c); err != nil {
 			return err
 		}
+		if !byRow && w.summable(m) {
+			beginHistogram(m, c.Result().I64, w.name == "count", 1).all()
+			return nil
+		}
 		if !byRow {
 			m = transposed(m)
 		}
@@ -151,6 +155,9 @@ func sparseLines(w whole, byRow bool) *op.Def {
 			}
 			if byRow {
 				return lines(c, m), nil
+			}
+			if w.summable(m) && worthSums(m, workers) {
+				return beginHistogram(m, c.Result().I64, w.name == "count", workers), nil
 			}
 			return beginColumns(m, workers, func(t *value.CSR) *lineLoop { return lines(c, t) }), nil
 		},

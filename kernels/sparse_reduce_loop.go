@@ -1,6 +1,7 @@
 package kernels
 
-// This file runs reductions of sparse matrices as loops: of all elements by ranges of entries, of columns by transposing first.
+// This file runs reductions of sparse matrices as loops: of all elements by ranges of entries, of columns by transposing first where they
+// are not sums of integers (sparse_columns.go).
 
 import (
 	"flow/ir/op"

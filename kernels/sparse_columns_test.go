@@ -1,0 +1,81 @@
+package kernels
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Sums of columns that workers add to apart, of views that do not begin at entry 0 too, are those of plain loops; where a matrix has few entries they are
+// made by its transpose.
+func TestSumsOfColumns(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(81, 82))
+	apart := 0
+	for trial := range 16 {
+		e := []types.Elem{types.Bool, types.I64}[trial%2]
+		cols := 100 + r.IntN(200)
+		rows, whole := 300, unevenSparse(r, e, 400, cols)
+		if trial%8 >= 6 {
+			whole = eyeOf(e, 1000)
+			rows = 900
+		}
+		m := whole.View(37, rows)
+		if worthSums(m, 2) {
+			apart++
+		}
+		for k := range m.I64 {
+			if r.IntN(4) == 0 {
+				m.I64[k] = r.Int64() // sums wrap around
+			}
+		}
+		for _, name := range []string{"sp.colsum", "sp.colcount"} {
+			d := table.Must(name)
+			typ, err := d.Type(&op.Sig{Def: d, In: []types.Type{m.Type()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := value.New(typ.Elem, typ.Rows, typ.Cols)
+			for k := m.Ptr[0]; k < m.Ptr[m.Rows]; k++ {
+				v := int64(1)
+				if e == types.I64 && name == "sp.colsum" {
+					v = m.I64[k]
+				}
+				want.I64[m.Col[k]] += v
+			}
+			c := &op.Call{Def: d, In: []value.Value{m}, Type: typ}
+			lend(c)
+			if err := d.Kernel(c); err != nil {
+				t.Fatal(err)
+			}
+			if msg := differ(c.Out, want); msg != "" {
+				t.Fatalf("%s of %v: %s", name, m.Type(), msg)
+			}
+			checkLoop(t, c, want)
+		}
+	}
+	if apart == 0 || apart == 16 {
+		t.Errorf("%d of 16 matrices were worth sums of each worker", apart)
+	}
+}
+
+// eyeOf is a matrix with one entry a row.
+func eyeOf(e types.Elem, n int) *value.CSR {
+	m := value.NewCSR(e, n, n, n)
+	for i := range n {
+		m.Col[i], m.Ptr[i+1] = int32(i), int64(i+1)
+	}
+	for i := range m.I64 {
+		m.I64[i] = int64(i) - 500
+		if i == 500 {
+			m.I64[i] = 1
+		}
+	}
+	return m
+}
