@@ -114,6 +114,12 @@ func (u *union) meet(a, b val) val {
 		first := u.e.Then.Span()
 		d := source.Errorf("E221", u.at, "one branch of the `if` gives %s, the other %s", u.name(a, ta), u.name(b, tb)).WithNote(first, "%s", u.name(a, ta))
 		d.Label = u.name(b, tb)
+		if alike := tb; a.kind != tuple && b.kind != tuple && ta.Elem.IsNumeric() && tb.Elem.IsNumeric() {
+			alike.Elem = ta.Elem
+			if ta.Equal(alike) { // only the elements differ
+				d.Help = "nothing converts by itself here: write " + max(ta.Elem, tb.Elem).String() + "(..)"
+			}
+		}
 		l.fail(d)
 	}
 	l.within(u.then, func() { u.a = append(u.a, l.toEdge(a, u.e.Then.Span())) })
