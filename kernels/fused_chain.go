@@ -41,8 +41,8 @@ type constant struct{ reg, in int }
 
 // terminal is what becomes of the result of a program that is one segment.
 type terminal struct {
-	store uint64 // LinkStore, LinkStream, or LinkEnd: it is not stored
-	sum   uint64 // LinkSum, LinkSquares or LinkEnd
+	store uint64     // LinkStore, LinkStream, or LinkEnd: it is not stored
+	ends  []vec.Link // reductions; what fills no group of theirs goes to the tails
 }
 
 // linkNames are the links of rows on float64 and float32: with the accumulator as first argument, and as second one.
@@ -293,7 +293,7 @@ func (m *machine) chain(s *segment, n int, dst *slab) {
 	if whole > 0 {
 		m.fillLinks(s, dst)
 		if s.elem == types.F64 {
-			vec.ChainF64(m.links, whole, m.state)
+			vec.ChainF64(m.links, whole)
 		} else {
 			vec.ChainF32(m.links, whole)
 		}
@@ -325,9 +325,7 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 			}
 			m.links = append(m.links, vec.Link{Op: store, Base: dst.pointer(), Walk: ^uint64(0)})
 		}
-		if m.end.sum != vec.LinkEnd {
-			m.links = append(m.links, vec.Link{Op: m.end.sum})
-		}
+		m.links = append(m.links, m.end.ends...)
 	}
 	m.links = append(m.links, vec.Link{Op: vec.LinkEnd})
 }
@@ -350,14 +348,14 @@ func (m *machine) rest(s *segment, at, n int, dst *slab) {
 		} else {
 			*d = slab{f64: m.tails[m.tail : m.tail+n]}
 		}
-		if m.end.sum != vec.LinkEnd {
+		if len(m.end.ends) > 0 {
 			m.tail += n
 		}
 	}
 	for k := s.first; k <= s.last; k++ {
 		m.step(&m.code[k], n)
 	}
-	if s.last == len(m.code)-1 && m.end.store != vec.LinkEnd && m.end.sum != vec.LinkEnd {
+	if s.last == len(m.code)-1 && m.end.store != vec.LinkEnd && len(m.end.ends) > 0 {
 		copy(m.tails[m.tail-n:m.tail], m.regs[m.code[s.last].dst].f64)
 	}
 	m.regs = keep

@@ -50,8 +50,8 @@ type machine struct {
 	temps     []uint64
 	shifted   []slab
 	end       terminal
-	state     *vec.Terms // of sums
-	tails     []float64  // elements of sums that filled no group: tails[:tail]
+	ends      []vec.Link // memory for those of end
+	tails     []float64  // elements of reductions that filled no group: tails[:tail]
 	tail      int
 
 	rows, cols int  // of the index space
@@ -114,7 +114,7 @@ func (e *engine) machine() *machine {
 	if m, ok := e.idle.Get().(*machine); ok {
 		return m
 	}
-	return &machine{state: vec.NewTerms()}
+	return &machine{}
 }
 
 // execute runs p over the index space of out.

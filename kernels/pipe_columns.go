@@ -257,7 +257,7 @@ func (s *columnState) finish(f *folder, out *value.Dense, rows int) {
 func (m *machine) reduceColumns(x *execution, a area) error {
 	for i := a.i0; i < a.i1; i += columnRows {
 		for j := a.j0; j < a.j1; j += columnCols {
-			b, err := m.make(x, area{i, min(i+columnRows, a.i1), j, min(j+columnCols, a.j1)}, vec.LinkEnd)
+			b, err := m.make(x, area{i, min(i+columnRows, a.i1), j, min(j+columnCols, a.j1)})
 			if err != nil {
 				return err
 			}

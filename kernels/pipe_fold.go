@@ -88,23 +88,20 @@ const blockElems = 3 << 10
 // folder is one worker's part of a reduction.
 type folder struct {
 	*ending
-	elem types.Elem
-	acc  *value.Dense // one result, or that of the row in work, where it is no exact sum
-	sum  exact.Sum    // where it is
-	one  *value.Dense // 1 x 1 of elem
-	best struct {
+	elem  types.Elem
+	acc   *value.Dense // one result, or that of the row in work
+	sums  [2]running   // what acc is of exact sums: the first parts of them
+	parts int
+	state *vec.Terms   // of an extreme or a count in the chain machine
+	one   *value.Dense // 1 x 1 of elem
+	best  struct {
 		v  value.Scalar
 		at int64
 	}
 	cols columnState
 	view value.Dense // of the result
 	room lineRoom
-	wait int // areas to sum without the chain machine after it has failed
-	near near
 }
-
-// patience is how many areas are summed from a buffer after a cascade has lost something.
-const patience = 16
 
 // blockRoom is where a block is made before it is reduced.
 type blockRoom struct {
@@ -130,11 +127,11 @@ func (m *machine) start(j *job) {
 }
 
 func (f *folder) start(j *job, x *ending) {
-	f.ending, f.elem, f.wait, f.near = x, j.elem, 0, near{}
+	f.ending, f.elem = x, j.elem
 	if f.one == nil || f.one.Elem != f.elem {
 		f.one = value.New(f.elem, 1, 1)
 	}
-	f.sum.Reset()
+	f.beginSums()
 	f.cols.reset()
 	if f.axis == overCols && !j.byColumns() {
 		f.cols.begin(f, 0, j.cols)
@@ -157,10 +154,10 @@ func (r *blockRoom) over(e types.Elem, s slab, a area) *value.Dense {
 // add takes elements into the accumulator of one result.
 func (f *folder) add(b *value.Dense) {
 	switch {
-	case f.exactly(f.elem) && f.squares():
-		squaresTo(&f.sum, b)
-	case f.exactly(f.elem):
-		exactTo(&f.sum, b)
+	case f.parts > 0:
+		for k := range f.parts {
+			f.sums[k].add(b)
+		}
 	case f.extreme():
 		setExtreme(f.one, slabOf(b, 0, b.Rows*b.Cols), f.w.name == "min")
 		f.w.join(f.acc, f.one)
@@ -176,8 +173,10 @@ func (f *folder) merge(x *execution, o *folder) {
 	case f.axis == overCols && x.byColumns(): // each has written its results
 	case f.axis == overCols:
 		f.cols.merge(f.fold, f.elem, &o.cols)
-	case f.exactly(f.elem):
-		f.sum.Merge(&o.sum)
+	case f.parts > 0:
+		for k := range f.parts {
+			f.sums[k].Merge(&o.sums[k].Sum)
+		}
 	default:
 		f.w.join(f.acc, o.acc)
 	}
@@ -191,9 +190,7 @@ func (f *folder) finish(x *execution) {
 			f.cols.finish(f, f.out, x.rows)
 		}
 	case overAll:
-		if f.exactly(f.elem) {
-			f.sum.PutWords(f.acc.I64)
-		}
+		f.putSums()
 		if f.part {
 			f.out.CopyFrom(f.acc)
 		} else {
@@ -202,34 +199,20 @@ func (f *folder) finish(x *execution) {
 	}
 }
 
-// reduceAll adds an area to the results over all elements, block by block. If the program is one segment of float64, the chain
-// machine has one of the sums in registers.
+// reduceAll adds an area to the results over all elements: in registers if the program is one segment of float64, else block by
+// block.
 func (m *machine) reduceAll(x *execution, a area) error {
 	if m.dense && (x.out == nil || x.out.Stride == x.cols) { // one long row
 		a = area{0, 1, a.i0*x.cols + a.j0, (a.i1-1)*x.cols + a.j1}
 		m.rows, m.cols = 1, x.rows*x.cols
 	}
-	if lead := m.lead(x); lead >= 0 {
-		return a.split(loopUnit, maxTailRows, func(a area) error { return m.sumArea(x, a, lead) })
+	if m.pure && x.elem == types.F64 {
+		return a.split(loopUnit, maxTailRows, func(a area) error { return m.reduceArea(x, a) })
 	}
-	return m.addBlocks(x, a, -1, vec.LinkEnd)
+	return m.addBlocks(x, a)
 }
 
-// lead is the exact sum that the chain machine takes: one of squares, which cost most, before one of elements; -1 if there is none.
-func (m *machine) lead(x *execution) int {
-	if !m.pure || x.elem != types.F64 {
-		return -1
-	}
-	lead := -1
-	for k := range m.f {
-		if f := &m.f[k]; f.exactly(types.F64) && (lead < 0 || f.squares() && !m.f[lead].squares()) {
-			lead = k
-		}
-	}
-	return lead
-}
-
-// maxTailRows bounds the rows of an area that the chain machine sums: each may leave elements that fill no group.
+// maxTailRows bounds the rows of an area that the chain machine reduces: each may leave elements that fill no group.
 const maxTailRows = 64
 
 // split calls f for areas of at most n elements, in whole rows, at most that many, where these are short enough.
@@ -246,10 +229,9 @@ func (a area) split(n, rows int, f func(area) error) error {
 	return nil
 }
 
-// make runs the program on an area of at most a block, stores what it made if that is wanted, and returns it. sum is the link
-// that sums on the way, or LinkEnd.
-func (m *machine) make(x *execution, a area, sum uint64) (*value.Dense, error) {
-	m.end = terminal{store: vec.LinkStore, sum: sum}
+// make runs the program on an area of at most a block, stores what it made if that is wanted, and returns it.
+func (m *machine) make(x *execution, a area) (*value.Dense, error) {
+	m.end = terminal{store: vec.LinkStore}
 	if x.out != nil && !x.stream && (a.rows() == 1 || x.out.Stride == a.cols()) { // made where it belongs
 		b := m.made.over(x.elem, slabOf(x.out, a.i0*x.out.Stride+a.j0, a.rows()*a.cols()), a)
 		return b, m.area(a, target{d: x.out})
@@ -268,21 +250,21 @@ func (m *machine) store(x *execution, b *value.Dense, a area) {
 	for i := range a.rows() {
 		to, from := slabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, n), slabOf(b, i*n, n)
 		if x.stream {
-			streamSlab(&to, &from, x.elem, n, m.state)
+			streamSlab(&to, &from, x.elem, n)
 		} else {
 			copySlab(&to, x.elem, 0, from)
 		}
 	}
 }
 
-// streamSlab copies n floats past the caches; to begins with a cache line. The chain machine leaves state as it is.
-func streamSlab(to, from *slab, e types.Elem, n int, state *vec.Terms) {
+// streamSlab copies n floats past the caches; to begins with a cache line.
+func streamSlab(to, from *slab, e types.Elem, n int) {
 	whole := n - n%(vec.ChainBytes/e.Size())
 	if whole > 0 {
 		walk := ^uint64(0)
 		links := [...]vec.Link{{Op: vec.LinkLoad, Base: from.pointer(), Walk: walk}, {Op: vec.LinkStream, Base: to.pointer(), Walk: walk}, {Op: vec.LinkEnd}}
 		if e == types.F64 {
-			vec.ChainF64(links[:], whole, state)
+			vec.ChainF64(links[:], whole)
 		} else {
 			vec.ChainF32(links[:], whole)
 		}
@@ -291,79 +273,16 @@ func streamSlab(to, from *slab, e types.Elem, n int, state *vec.Terms) {
 	copySlab(&rest, e, 0, cut(*from, whole, n-whole))
 }
 
-// addArea adds an area of at most blockElems elements to the results over all elements, but for that of lead: it goes the way of
-// link.
-func (m *machine) addArea(x *execution, a area, lead int, link uint64) error {
-	b, err := m.make(x, a, link)
-	if err != nil {
-		return err
-	}
-	for k := range m.f {
-		if k != lead {
+// addBlocks adds an area to the results over all elements, block by block.
+func (m *machine) addBlocks(x *execution, a area) error {
+	return a.split(blockElems, blockElems, func(a area) error {
+		b, err := m.make(x, a)
+		if err != nil {
+			return err
+		}
+		for k := range m.f {
 			m.f[k].add(b)
 		}
-	}
-	return nil
-}
-
-// addBlocks is addArea of an area of any size.
-func (m *machine) addBlocks(x *execution, a area, lead int, link uint64) error {
-	return a.split(blockElems, blockElems, func(a area) error { return m.addArea(x, a, lead, link) })
-}
-
-// sumArea adds an area of at most loopUnit elements to the results over all elements. The chain machine cascades the elements of
-// lead in registers, on their way to where they are stored; if that was not exact, they are added again.
-func (m *machine) sumArea(x *execution, a area, lead int) error {
-	f := &m.f[lead]
-	if f.wait > 0 {
-		f.wait--
-		return m.addBlocks(x, a, -1, vec.LinkEnd)
-	}
-	if m.tails == nil {
-		m.tails = make([]float64, maxTailRows*(vec.ChainBytes/8))
-	}
-	if done, err := m.sumNear(x, a, lead); done || err != nil {
-		return err
-	}
-	*m.state = vec.Terms{}
-	link := uint64(vec.LinkSum)
-	if f.squares() {
-		link = vec.LinkSquares
-	}
-	if err := m.cascade(x, a, lead, link); err != nil {
-		return err
-	}
-	n, ok := vec.ChainSum(m.state, f.squares())
-	if !ok {
-		f.wait = patience
-		return m.addAgain(x, a, f)
-	}
-	m.addTerms(f, n)
-	return nil
-}
-
-// addAgain adds an area to one exact sum: as it was stored, where it was, for an operand may have been overwritten.
-func (m *machine) addAgain(x *execution, a area, f *folder) error {
-	if x.out != nil {
-		for i := range a.rows() {
-			f.addSlice(slabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, a.cols()).f64)
-		}
 		return nil
-	}
-	return a.split(blockElems, blockElems, func(a area) error {
-		b, err := m.make(x, a, vec.LinkEnd)
-		if err == nil {
-			f.add(b)
-		}
-		return err
 	})
-}
-
-// addSlice adds elements to the exact sum.
-func (f *folder) addSlice(x []float64) {
-	if f.squares() {
-		f.sum.AddSquares(x)
-	} else {
-		f.sum.AddSlice(x)
-	}
 }

@@ -5,7 +5,6 @@ package kernels
 import (
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/vec"
 )
 
 // reduceRows reduces an area of whole rows.
@@ -20,7 +19,7 @@ func (m *machine) reduceRows(x *execution, a area) error {
 	}
 	rows := max(1, blockElems/a.cols())
 	for i := a.i0; i < a.i1; i += rows {
-		b, err := m.make(x, area{i, min(i+rows, a.i1), a.j0, a.j1}, vec.LinkEnd)
+		b, err := m.make(x, area{i, min(i+rows, a.i1), a.j0, a.j1})
 		if err != nil {
 			return err
 		}
@@ -60,7 +59,7 @@ func (m *machine) longRow(x *execution, i int) error {
 		m.f[k].beginRow()
 	}
 	for j := 0; j < x.cols; j += blockElems {
-		b, err := m.make(x, area{i, i + 1, j, min(j+blockElems, x.cols)}, vec.LinkEnd)
+		b, err := m.make(x, area{i, i + 1, j, min(j+blockElems, x.cols)})
 		if err != nil {
 			return err
 		}
@@ -83,7 +82,7 @@ func (f *folder) beginRow() {
 	if f.axis != overRows {
 		return
 	}
-	f.sum.Reset()
+	f.resetSums()
 	f.best.at = -1
 	if !f.arg {
 		f.w.empty(f.acc)
@@ -108,9 +107,8 @@ func (f *folder) endRow(i, n int) {
 	case f.arg:
 		f.out.I64[i] = f.best.at
 		return
-	case f.exactly(f.elem):
-		f.sum.PutWords(f.acc.I64)
 	}
+	f.putSums()
 	f.out.Set(i, 0, f.w.done(f.acc, f.out.Elem, n))
 }
 

@@ -202,12 +202,12 @@ func zerosI64AVX512(x *int64, bytes int) int
 // chainF64AVX512 runs the links on that many bytes of the index space, 512 a round; see gen/chain.go.
 //
 //go:noescape
-func chainF64AVX512(code *uint64, bytes int, state *float64)
+func chainF64AVX512(code *uint64, bytes int)
 
 // chainF32AVX512 runs the links on that many bytes of the index space, 512 a round; see gen/chain.go.
 //
 //go:noescape
-func chainF32AVX512(code *uint64, bytes int, state *float64)
+func chainF32AVX512(code *uint64, bytes int)
 
 // uniformAVX512 makes 32 numbers a round from the states, and adds step to them.
 //

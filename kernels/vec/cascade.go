@@ -18,6 +18,9 @@ func NewTerms() *Terms {
 	return (*Terms)(unsafe.Add(unsafe.Pointer(room), (64-over)%64))
 }
 
+// Pointer is the operand of a link whose state t is.
+func (t *Terms) Pointer() unsafe.Pointer { return unsafe.Pointer(t) }
+
 // exact reports that the w lost errors after n terms are all zero; a NaN anywhere in a cascade ends up there.
 func (t *Terms) exact(n, w int) bool {
 	var bad uint64

@@ -10,46 +10,46 @@ import (
 // HaveChain reports that this CPU runs chains.
 var HaveChain = haveAVX2
 
-// ChainF64 runs the links, of which the last is LinkEnd, on n elements, a multiple of 64. Sums go to state, which is that
-// of CascadeF64: zero at the start. The caller sees to it that every operand is that long.
-func ChainF64(code []Link, n int, state *Terms) {
+// ChainF64 runs the links, of which the last is LinkEnd, on n elements, a multiple of 64. The caller sees to it that every
+// operand is that long.
+func ChainF64(code []Link, n int) {
 	if n == 0 {
 		return
 	}
 	c := (*uint64)(unsafe.Pointer(&code[0]))
 	if haveAVX512 {
-		chainF64AVX512(c, 8*n, &state[0])
+		chainF64AVX512(c, 8*n)
 	} else {
-		chainF64AVX2(c, 8*n, &state[0])
+		chainF64AVX2(c, 8*n)
 	}
 }
 
-// ChainF32 is the same on n float32, a multiple of 128, without sums.
+// ChainF32 is the same on n float32, a multiple of 128, without reductions.
 func ChainF32(code []Link, n int) {
 	if n == 0 {
 		return
 	}
 	c := (*uint64)(unsafe.Pointer(&code[0]))
 	if haveAVX512 {
-		chainF32AVX512(c, 4*n, nil)
+		chainF32AVX512(c, 4*n)
 	} else {
-		chainF32AVX2(c, 4*n, nil)
+		chainF32AVX2(c, 4*n)
 	}
 }
 
-// The machine adds what it finds in the accumulator one round later: these links bring the last round in.
-var (
-	flushSum     = []Link{{Op: LinkSum}, {Op: LinkEnd}}
-	flushSquares = []Link{{Op: LinkSquares}, {Op: LinkEnd}}
-)
+// flush brings in what a sum has found in the accumulator in the last round: the machine adds it one round later.
+func flush(link uint64, state *Terms) {
+	code := [...]Link{{Op: link, Base: unsafe.Pointer(state)}, {Op: LinkEnd}}
+	ChainF64(code[:], ChainBytes/8)
+}
 
 // ChainSum ends the sum that LinkSum, or LinkSquares, has in state: it is that of state[:n], if ok.
 func ChainSum(state *Terms, squares bool) (n int, ok bool) {
-	flush := flushSum
+	link := uint64(LinkSum)
 	if squares {
-		flush = flushSquares
+		link = LinkSquares
 	}
-	ChainF64(flush, ChainBytes/8, state)
+	flush(link, state)
 	c := plan(squares)
 	n = c.lanes * c.chains * c.levels
 	return n, state.exact(n, c.lanes)
@@ -86,12 +86,10 @@ func nearBase(e, level int) float64 {
 // strays is where the bits are in which sums have differed from their beginning: see gen/near.go.
 func (t *Terms) strays(c cascade) int { return c.lanes * (c.chains*c.levels + 1 + ChainBytes/64) }
 
-var flushNear = []Link{{Op: LinkNearSum}, {Op: LinkEnd}}
-
 // ChainNearSum ends the sum that LinkNearSum has in state, which was prepared by Near(e): it is that of state[:n], if ok. Else elements
 // were too large for e, or had bits too small for it, or were not finite.
 func ChainNearSum(state *Terms, e int) (n int, ok bool) {
-	ChainF64(flushNear, ChainBytes/8, state)
+	flush(LinkNearSum, state)
 	c := plan(false)
 	n = c.lanes * c.chains * c.levels
 	if !state.exact(n, c.lanes) {
@@ -112,10 +110,4 @@ func Fence() {
 	if haveAVX2 {
 		fenceAVX2()
 	}
-}
-
-// ChainF64Plain is ChainF64 without sums.
-func ChainF64Plain(code []Link, n int) {
-	var none Terms
-	ChainF64(code, n, &none)
 }

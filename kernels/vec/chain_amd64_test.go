@@ -103,7 +103,15 @@ func TestChains(t *testing.T) {
 				sum = LinkSquares
 			}
 			var state Terms
-			ChainF64(append(code, Link{Op: sum}, Link{Op: LinkEnd}), n, &state)
+			var least, greatest, zeros Terms
+			least.Extremes()
+			greatest.Extremes()
+			p := func(t *Terms) unsafe.Pointer { return unsafe.Pointer(t) }
+			ChainF64(append(code, Link{Op: LinkLeast, Base: p(&least)}, Link{Op: sum, Base: p(&state)},
+				Link{Op: LinkZeros, Base: p(&zeros)}, Link{Op: LinkGreatest, Base: p(&greatest)}, Link{Op: LinkEnd}), n)
+			if a, b, c := least.Least(), greatest.Greatest(), zeros.Zeros(); !same(a, Least(want)) || !same(b, Greatest(want)) || int64(n)-c != CountNonZero(want) {
+				t.Fatalf("round %d, %d lanes: extremes %v and %v, %d zeros of %v", round, lanes, a, b, c, want)
+			}
 			for i := range dst {
 				if !same(dst[i], want[i]) {
 					t.Fatalf("round %d, %d lanes: element %d is %v, want %v; %v", round, lanes, i, dst[i], want[i], code)

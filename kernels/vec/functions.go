@@ -60,7 +60,7 @@ func (f Function) LoopF64() func(dst, a []float64) {
 	if !HaveChain {
 		return plain
 	}
-	return func(dst, a []float64) { chained(dst, a, f.Link, ChainF64Plain, plain) }
+	return func(dst, a []float64) { chained(dst, a, f.Link, plain) }
 }
 
 // LoopF32 is the same in float32: the function of float64, rounded once more.
@@ -69,14 +69,14 @@ func (f Function) LoopF32() func(dst, a []float32) {
 	if !HaveChain {
 		return plain
 	}
-	return func(dst, a []float32) { chained(dst, a, f.Link, ChainF32, plain) }
+	return func(dst, a []float32) { chained(dst, a, f.Link, plain) }
 }
 
 // fewElements is how many are left to the plain loop: a group of the machine costs about as much as that many.
 const fewElements = 4
 
 // chained runs one link on a: whole groups in place, the rest by way of a group of its own.
-func chained[T Float](dst, a []T, link uint64, run func(code []Link, n int), plain func(dst, a []T)) {
+func chained[T Float](dst, a []T, link uint64, plain func(dst, a []T)) {
 	var zero T
 	group := ChainBytes / int(unsafe.Sizeof(zero))
 	a = a[:len(dst)]
@@ -84,7 +84,7 @@ func chained[T Float](dst, a []T, link uint64, run func(code []Link, n int), pla
 	all := ^uint64(0)
 	if whole > 0 {
 		code := [...]Link{{LinkLoad, unsafe.Pointer(&a[0]), all}, {Op: link}, {LinkStore, unsafe.Pointer(&dst[0]), all}, {Op: LinkEnd}}
-		run(code[:], whole)
+		runChain[T](code[:], whole)
 	}
 	dst, a = dst[whole:], a[whole:]
 	if len(dst) <= fewElements {
@@ -95,6 +95,16 @@ func chained[T Float](dst, a []T, link uint64, run func(code []Link, n int), pla
 	copy(room[:], a)
 	p := unsafe.Pointer(&room[0])
 	code := [...]Link{{LinkLoad, p, all}, {Op: link}, {LinkStore, p, all}, {Op: LinkEnd}}
-	run(code[:], group)
+	runChain[T](code[:], group)
 	copy(dst, room[:])
+}
+
+// runChain is the machine for T, called directly so that the caller's links stay on its stack.
+func runChain[T Float](code []Link, n int) {
+	var zero T
+	if unsafe.Sizeof(zero) == 8 {
+		ChainF64(code, n)
+	} else {
+		ChainF32(code, n)
+	}
 }

@@ -64,10 +64,7 @@ func uniformWhole(dst []float64, z, d uint64) int { return 0 }
 const HaveChain = false
 
 // ChainF64 cannot run.
-func ChainF64(code []Link, n int, state *Terms) { panic("BUG: no chain machine on this CPU") }
-
-// ChainF64Plain cannot run.
-func ChainF64Plain(code []Link, n int) { panic("BUG: no chain machine on this CPU") }
+func ChainF64(code []Link, n int) { panic("BUG: no chain machine on this CPU") }
 
 // ChainF32 cannot run.
 func ChainF32(code []Link, n int) { panic("BUG: no chain machine on this CPU") }

@@ -49,7 +49,7 @@ func TestNearSums(t *testing.T) {
 			}
 			state := NewTerms()
 			state.Near(c.e)
-			ChainF64([]Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}, {Op: LinkNearSum}, {Op: LinkEnd}}, c.n, state)
+			ChainF64([]Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}, {Op: LinkNearSum, Base: unsafe.Pointer(state)}, {Op: LinkEnd}}, c.n)
 			n, ok := ChainNearSum(state, c.e)
 			if c.ok && !ok {
 				t.Errorf("%s, %d lanes: not exact", c.name, lanes)
@@ -77,7 +77,7 @@ func TestNearSumsOfAllSizes(t *testing.T) {
 		e := r.IntN(40) - 10
 		state := NewTerms()
 		state.Near(e)
-		ChainF64([]Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}, {Op: LinkNearSum}, {Op: LinkEnd}}, len(x), state)
+		ChainF64([]Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}, {Op: LinkNearSum, Base: unsafe.Pointer(state)}, {Op: LinkEnd}}, len(x))
 		n, ok := ChainNearSum(state, e)
 		if !ok {
 			no++

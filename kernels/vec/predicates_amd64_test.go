@@ -42,7 +42,7 @@ func TestTruthLinks(t *testing.T) {
 			}},
 		} {
 			c.loop(want, x, y)
-			ChainF64Plain([]Link{{LinkLoad, f(x), all}, {c.link, f(y), all}, {LinkStore, f(mask), all},
+			ChainF64([]Link{{LinkLoad, f(x), all}, {c.link, f(y), all}, {LinkStore, f(mask), all},
 				{LinkStoreTruths, unsafe.Pointer(&got[0]), all}, {Op: LinkEnd}}, n)
 			for i := range got {
 				if got[i] != want[i] {
@@ -56,7 +56,7 @@ func TestTruthLinks(t *testing.T) {
 				{{LinkLoad, f(a), all}, {LinkOther, f(mask), all}, {LinkThen, f(b), all}},
 				{{LinkLoad, f(b), all}, {LinkOther, f(mask), all}, {LinkElse, f(a), all}},
 			} {
-				ChainF64Plain(append(code, Link{LinkStore, f(picked), all}, Link{Op: LinkEnd}), n)
+				ChainF64(append(code, Link{LinkStore, f(picked), all}, Link{Op: LinkEnd}), n)
 				for i := range picked {
 					if picked[i] != sel[i] {
 						t.Fatalf("selection %d of %v, %v, %v: %v, AVX-512 %v", k, want[i], a[i], b[i], picked[i], haveAVX512)
@@ -69,7 +69,7 @@ func TestTruthLinks(t *testing.T) {
 			}{{LinkAnd, And}, {LinkOr, Or}, {LinkNot, func(dst, a, b []uint8) { Not(dst, b) }}} {
 				both := make([]uint8, n)
 				g.loop(both, want, truths)
-				ChainF64Plain([]Link{{LinkLoadTruths, unsafe.Pointer(&truths[0]), all}, {g.link, f(mask), all},
+				ChainF64([]Link{{LinkLoadTruths, unsafe.Pointer(&truths[0]), all}, {g.link, f(mask), all},
 					{LinkStoreTruths, unsafe.Pointer(&got[0]), all}, {LinkOfTruth, nil, 0}, {LinkStore, f(picked), all}, {Op: LinkEnd}}, n)
 				for i := range got {
 					if got[i] != both[i] || picked[i] != float64(both[i]) {
@@ -89,7 +89,7 @@ func TestTruthLinks(t *testing.T) {
 				return x
 			}}} {
 			y := make([]float64, n)
-			ChainF64Plain([]Link{{LinkLoad, f(x), all}, {Op: c.link}, {LinkStore, f(y), all}, {Op: LinkEnd}}, n)
+			ChainF64([]Link{{LinkLoad, f(x), all}, {Op: c.link}, {LinkStore, f(y), all}, {Op: LinkEnd}}, n)
 			for i := range y {
 				if !same(y[i], c.f(x[i])) {
 					t.Fatalf("link %d of %v: %v, AVX-512 %v", c.link, x[i], y[i], haveAVX512)

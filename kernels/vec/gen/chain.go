@@ -79,21 +79,24 @@ var arithmeticLinks = []link{
 	{"turn", func(c *chain) { c.turn() }},
 }
 
-// sumLinks are of float64 alone, as predicates are.
+// sumLinks are reductions, whose running results are the operand. They are of float64 alone, as predicates are, and leave the
+// accumulator as it is.
 var sumLinks = []link{
 	{"sum", func(c *chain) { c.sum(false) }},
 	{"squares", func(c *chain) { c.sum(true) }},
 	{"nearSum", func(c *chain) { c.nearSum() }},
+	{"least", func(c *chain) { c.extreme(false) }},
+	{"greatest", func(c *chain) { c.extreme(true) }},
+	{"zeros", func(c *chain) { c.countZeros() }},
 }
 
 // chain is the machine being written.
 type chain struct {
 	*emitter
-	wide  bool // float64
-	acc   []reg.VecVirtual
-	at    reg.Register  // the operand
-	rows  []operand.Mem // of blocks: where the operand's rows are
-	state reg.Register  // of the sums: see sum
+	wide bool // float64
+	acc  []reg.VecVirtual
+	at   reg.Register  // the operand
+	rows []operand.Mem // of blocks: where the operand's rows are
 	// offset is how far in the index space the round is, pc the link after this one, other the operand of a link before.
 	offset, pc, other reg.Register
 	// scratch is room for the accumulator, on a cache line.
@@ -208,7 +211,7 @@ func (c *chain) leastOf(y, v reg.VecVirtual) {
 	c.VORPD(other, v, v)
 }
 
-// sum adds the accumulator, or its squares, to the cascades at state, which lie there as cascade leaves them at acc:
+// sum adds the accumulator, or its squares, to the cascades at the operand, which lie there as cascade leaves them at acc:
 // four chains of two levels, of squares two chains of three, and the errors that were lost. Behind them lies the
 // accumulator of the round before: it is what is added, and this round's takes its place. So the additions wait for
 // nothing and run beside this round's square roots, which is worth 40 % of a chain that has one.
@@ -217,7 +220,7 @@ func (c *chain) sum(squares bool) {
 	if squares {
 		chains, levels = 2, 3
 	}
-	mem := func(k int) operand.Mem { return operand.Mem{Base: c.state, Disp: k * c.bytes} }
+	mem := func(k int) operand.Mem { return operand.Mem{Base: c.at, Disp: k * c.bytes} }
 	bad := c.vector()
 	c.VMOVUPD(mem(chains*levels), bad)
 	for k := range chains {
@@ -251,9 +254,9 @@ func (c *chain) sum(squares bool) {
 		}
 	}
 	c.VMOVUPD(bad, mem(chains*levels))
-	if c.bytes == 32 { // its registers are needed: the accumulator is 0 from here on
-		for _, v := range c.acc {
-			c.VXORPD(v, v, v)
+	if c.bytes == 32 { // its registers were needed
+		for j, v := range c.acc {
+			c.VMOVUPD(mem(chains*levels+1+j), v)
 		}
 	}
 }
@@ -269,12 +272,11 @@ func (e *emitter) chains() {
 		}
 		name := "chain" + suffix + e.name
 		e.Function(name)
-		e.SignatureExpr("func(code *uint64, bytes int, state *float64)")
+		e.SignatureExpr("func(code *uint64, bytes int)")
 		e.Doc(fmt.Sprintf("%s runs the links on that many bytes of the index space, %d a round; see gen/chain.go.", name, chainVectors*e.bytes))
 		e.Pragma("noescape")
 		c := &chain{emitter: e, wide: wide}
 		code, end := e.param("code"), e.param("bytes")
-		c.state = e.param("state")
 		c.acc = e.vectors(chainVectors)
 		for _, v := range c.acc {
 			e.VXORPD(v, v, v)

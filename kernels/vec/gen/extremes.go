@@ -238,3 +238,34 @@ func (e *emitter) better(l lanes, greatest bool, y, v reg.VecVirtual) {
 		e.VBLENDVPD(other, y, v, v)
 	}
 }
+
+// extreme makes the operand the lesser of itself and the accumulator, or of itself and the accumulator negated.
+func (c *chain) extreme(negated bool) {
+	var sign reg.VecVirtual
+	if negated {
+		sign = c.sign()
+	}
+	c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+		x, y := v, c.vector()
+		if negated {
+			x = c.vector()
+			c.VXORPD(sign, v, x)
+		}
+		c.VMOVUPD(m, y)
+		c.leastOf(x, y)
+		c.VMOVUPD(y, m)
+	})
+}
+
+// countZeros adds 1 to every integer of the operand where the accumulator is zero.
+func (c *chain) countZeros() {
+	zero := c.vector()
+	c.VXORPD(zero, zero, zero)
+	c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+		is, n := c.vector(), c.vector()
+		c.test(k, 0, zero, v, is)
+		c.VMOVUPD(m, n)
+		c.VPSUBQ(is, n, n)
+		c.VMOVUPD(n, m)
+	})
+}

@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// nearSum adds the accumulator of the round before to cascades that lie at state as those of sum do. Their sums do not
+// nearSum adds the accumulator of the round before to cascades that lie at the operand as those of sum do. Their sums do not
 // begin with zero but in the middle of a binade, with 1.5 times a power of two, so high that they stay in it: then no
 // element is larger than the sum it is added to, and three operations give the sum and its error exactly (T. Dekker, "A
 // floating-point technique for extending the available precision", Numer. Math. 18, 1971, theorem 4.7) where twoSum
@@ -15,7 +15,7 @@ import (
 // ever differed from where it began, and that beginning. A sum that has left its binade has other high bits.
 func (c *chain) nearSum() {
 	const chains, levels = 4, 2
-	mem := func(k int) operand.Mem { return operand.Mem{Base: c.state, Disp: k * c.bytes} }
+	mem := func(k int) operand.Mem { return operand.Mem{Base: c.at, Disp: k * c.bytes} }
 	const lost = chains * levels
 	const before = lost + 1
 	const strayed, base = before + chainVectors, before + chainVectors + 1
