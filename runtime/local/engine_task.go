@@ -339,6 +339,10 @@ func NoMemory(err error) error {
 
 // settle stores the result, starts what waits for it elsewhere, and frees inputs that were read for the last time.
 func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
+	kept := ir.None
+	if e.isView(id, v) && e.uses[id] != 0 { // no message carries a view: the count is ours to read
+		kept = e.g.In(id)[0] // until the view has had its last reader
+	}
 	if e.flags[t]&several != 0 {
 		e.spread(id, v.(value.Tuple))
 	} else if e.uses[id] == 0 { // nobody else writes it before the value is there
@@ -348,10 +352,6 @@ func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 		if e.flags[t]&sent != 0 {
 			e.o.Remote.Produced(id, v)
 		}
-	}
-	kept := ir.None
-	if e.uses[id] != 0 && e.isView(id, v) {
-		kept = e.g.In(id)[0] // until the view has had its last reader
 	}
 	for _, x := range e.g.In(id) {
 		if x == kept {
