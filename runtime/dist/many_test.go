@@ -21,7 +21,7 @@ func TestManyRanks(t *testing.T) {
 		p := enginetest.Random(seed, 3000, ranks)
 		bad := -1
 		if seed%3 == 2 {
-			bad = spoil(p, int(seed)*300)
+			p, bad = spoiled(seed, 3000, ranks, int(seed)*300)
 		}
 		o, err := enginetest.NewOracle(p)
 		if err != nil && bad < 0 {
@@ -60,7 +60,7 @@ func TestHeartbeatsDoNotPutOffTheEnd(t *testing.T) {
 		p := enginetest.Random(seed, 300, 6)
 		bad := -1
 		if seed%2 == 1 {
-			bad = spoil(p, 150)
+			p, bad = spoiled(seed, 300, 6, 150)
 		}
 		within(t, 20*time.Second, func() {
 			comms := mem.New(6, mem.Options{EagerLimit: -1})

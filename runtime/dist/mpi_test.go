@@ -96,8 +96,7 @@ func playRank(scene string) int {
 			}
 		}
 	case "fail": // and the Comm lives on
-		p := enginetest.Random(1, 300, c.Size())
-		spoil(p, 60)
+		p, _ := spoiled(1, 300, c.Size(), 60)
 		_, code = run(p, Options{})
 		if _, again := run(enginetest.Random(2, 300, c.Size()), Options{}); again != 0 {
 			return again
@@ -261,8 +260,7 @@ func TestMPIRandomPlans(t *testing.T) {
 
 func TestMPIFailureIsTheSameEverywhere(t *testing.T) {
 	const ranks = 4
-	p := enginetest.Random(1, 300, ranks)
-	bad := spoil(p, 60)
+	p, bad := spoiled(1, 300, ranks, 60)
 	out, exit := stage(t, t.Context(), "fail", ranks, nil)
 	message := regexp.MustCompile(`error\[E603\]: check: check of .* failed, on rank (\d+)`)
 	m := message.FindAllStringSubmatch(out, -1)

@@ -135,7 +135,7 @@ func TestRunsOneAfterAnother(t *testing.T) {
 		p := enginetest.Random(uint64(round), 200, ranks)
 		bad := -1
 		if round%2 == 0 {
-			bad = spoil(p, 40+5*round)
+			p, bad = spoiled(uint64(round), 200, ranks, 40+5*round)
 		}
 		within(t, 20*time.Second, func() {
 			errs := runAll(context.Background(), comms, p, func(int) Options { return Options{Env: &enginetest.Env{}, Budget: 5000, Grace: time.Minute} })
@@ -151,6 +151,16 @@ func TestRunsOneAfterAnother(t *testing.T) {
 		})
 	}
 	closeAll(t, comms)
+}
+
+// spoiled is a random plan of n tasks, or of more where those have none to spoil, and the first task that fails.
+func spoiled(seed uint64, n, ranks, from int) (*plan.Plan, int) {
+	for ; ; n += 100 {
+		p := enginetest.Random(seed, n, ranks)
+		if bad := spoil(p, from); bad >= 0 {
+			return p, bad
+		}
+	}
 }
 
 // spoil makes the first task from some node on that is a check fail, and a few after it, and returns the first.
@@ -193,12 +203,7 @@ func runAll(ctx context.Context, comms []transport.Comm, p *plan.Plan, o func(ra
 func TestFailureIsTheSameEverywhere(t *testing.T) {
 	for seed := range uint64(10) {
 		for _, ranks := range []int{1, 2, 3, 5} {
-			p := enginetest.Random(seed, 200, ranks)
-			bad := spoil(p, 30)
-			for n := 300; bad < 0; n += 100 {
-				p = enginetest.Random(seed, n, ranks)
-				bad = spoil(p, 30)
-			}
+			p, bad := spoiled(seed, 200, ranks, 30)
 			comms := mem.New(ranks, mem.Options{Faults: mem.Faults{Seed: seed, MaxDelay: 200 * time.Microsecond}})
 			start := time.Now()
 			within(t, 10*time.Second, func() {
