@@ -32,7 +32,7 @@ func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
 			l.failf("E200", at, "element %d of this list of rows is %s", i, l.what(r))
 		}
 		if len(r.elems) != len(rows[0].elems) {
-			l.failf("E211", at, "row %d of the list has %d of the %d elements of row 0", i, len(r.elems), len(rows[0].elems))
+			l.failf("E211", at, "rows of a list are equally long: row 0 has %d, row %d has %d", len(rows[0].elems), i, len(r.elems))
 		}
 		for _, x := range r.elems {
 			in = append(in, l.listElement(x, at))

@@ -119,6 +119,24 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// What a view was a view of is given back when the view has had its last reader, not at the end of the run.
+func TestViewsGiveBack(t *testing.T) {
+	text := "%0 = fill() {v=1.0} : f64[8,8]\n"
+	for k := range 20 {
+		text += fmt.Sprintf("%%%d = look(%%%d) : f64[8,8]\n%%%d = total(%%%d) : f64\n%%%d = scale(%%%d, %%%d) : f64[8,8]\n",
+			3*k+1, 3*k, 3*k+2, 3*k+1, 3*k+3, 3*k+1, 3*k+2)
+	}
+	pool := local.NewPool(1)
+	defer pool.Close()
+	buffers := local.NewBufferPool(0)
+	if _, err := local.RunPlan(context.Background(), pool, parse(t, text), local.EngineOptions{Buffers: buffers}); err != nil {
+		t.Fatal(err)
+	}
+	if peak := buffers.Stats().Peak; peak > 3*512 {
+		t.Errorf("%d bytes at once, want those of two or three matrices", peak)
+	}
+}
+
 func TestFirstFailureInProgramOrderIsReported(t *testing.T) {
 	// The task that fails first on the clock is the last in the program; %1 fails after it, and %2 fails
 	// only because it sleeps longest. %8 would fail too, but reads a failed task's neighbour late.
