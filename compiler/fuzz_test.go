@@ -2,8 +2,6 @@ package compiler_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,21 +15,7 @@ import (
 // FuzzCompile feeds texts near to real programs to the compiler: whatever the text, it
 // gives a plan or diagnostics, and never says that Flow has a bug.
 func FuzzCompile(f *testing.F) {
-	for _, pattern := range []string{"../examples/*.flow", "../lang/testdata/programs/*.flow", "testdata/errors/*.flow", "../stdlib/*.flow"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, name := range files {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				f.Fatal(err)
-			}
-			for _, chunk := range strings.Split(string(text), "\n---\n") {
-				f.Add(small.Replace(chunk))
-			}
-		}
-	}
+	eachText(f, textsInTree, func(text string) { f.Add(text) })
 	for _, r := range source.Codes() {
 		f.Add(r.Program)
 	}

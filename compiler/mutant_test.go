@@ -22,6 +22,29 @@ import (
 
 var word = regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*|[0-9][0-9_.e]*|"[^"\n]*"|\|>|<-|\.\.=?|[=!<>]=|=>|->|//|#[^\n]*|\n|[ \t]+|.`)
 
+// textsInTree is where the programs of this tree lie; those of the first pattern are without mistakes.
+var textsInTree = []string{"../examples/*.flow", "../lang/testdata/programs/*.flow", "testdata/errors/*.flow", "../stdlib/*.flow"}
+
+// eachText gives do every program in the files that match, made small.
+func eachText(tb testing.TB, patterns []string, do func(text string)) {
+	tb.Helper()
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			tb.Fatalf("%s: %v, %d files", pattern, err, len(files))
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			for _, chunk := range strings.Split(string(text), "\n---\n") {
+				do(small.Replace(chunk))
+			}
+		}
+	}
+}
+
 // corpus is the programs to mutate, as words; the first ones are without mistakes.
 func corpus(tb testing.TB) (out [][]string, sound int) {
 	tb.Helper()
@@ -33,24 +56,9 @@ func corpus(tb testing.TB) (out [][]string, sound int) {
 	for range 30 {
 		out = append(out, word.FindAllString(newProgram(rng, table, 8).text(), -1))
 	}
-	for _, pattern := range []string{"../examples/*.flow", "../lang/testdata/programs/*.flow", "testdata/errors/*.flow", "../stdlib/*.flow"} {
-		if pattern == "../lang/testdata/programs/*.flow" {
-			sound = len(out)
-		}
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		for _, name := range files {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				tb.Fatal(err)
-			}
-			for _, chunk := range strings.Split(string(text), "\n---\n") {
-				out = append(out, word.FindAllString(small.Replace(chunk), -1))
-			}
-		}
-	}
+	eachText(tb, textsInTree[:1], func(text string) { out = append(out, word.FindAllString(text, -1)) })
+	sound = len(out)
+	eachText(tb, textsInTree[1:], func(text string) { out = append(out, word.FindAllString(text, -1)) })
 	for _, r := range source.Codes() {
 		if r.Program != "" && len(r.Program) < 1000 {
 			out = append(out, word.FindAllString(r.Program, -1))

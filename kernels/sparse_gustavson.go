@@ -201,11 +201,16 @@ func (s *scatterRow[T]) take(col []int32, val []T) (zero bool) {
 	return zero
 }
 
+// addOnes adds u times a row of ones.
+func addOnes[T float32 | float64 | int64](sum []T, u T, cols []int32) {
+	for _, j := range cols {
+		sum[j] += u
+	}
+}
+
 func addF64(sum []float64, u float64, cols []int32, v []float64) {
 	if v == nil {
-		for _, j := range cols {
-			sum[j] += u
-		}
+		addOnes(sum, u, cols)
 		return
 	}
 	v = v[:len(cols)]
@@ -216,9 +221,7 @@ func addF64(sum []float64, u float64, cols []int32, v []float64) {
 
 func addF32(sum []float32, u float32, cols []int32, v []float32) {
 	if v == nil {
-		for _, j := range cols {
-			sum[j] += u
-		}
+		addOnes(sum, u, cols)
 		return
 	}
 	v = v[:len(cols)]
@@ -229,9 +232,7 @@ func addF32(sum []float32, u float32, cols []int32, v []float32) {
 
 func addI64(sum []int64, u int64, cols []int32, v []int64) {
 	if v == nil {
-		for _, j := range cols {
-			sum[j] += u
-		}
+		addOnes(sum, u, cols)
 		return
 	}
 	v = v[:len(cols)]
