@@ -96,19 +96,6 @@ func functions() []row {
 		rounding("floor", "the greatest integral number that is not above x.", math.Floor, vec.FloorF64, `floor(-2.5)`, "-3"),
 		rounding("ceil", "the least integral number that is not below x.", math.Ceil, vec.CeilF64, `ceil(2.5)`, "3"),
 	}
-	for _, f := range []struct {
-		name, doc       string
-		f               func(float64) float64
-		flops           float64
-		example, output string
-	}{
-		{"cbrt", "the cube root.", math.Cbrt, 20, `cbrt(27)`, "3"},
-		{"asin", "the angle whose sine is x.", math.Asin, 20, `asin(0)`, "0"},
-		{"acos", "the angle whose cosine is x.", math.Acos, 20, `acos(1)`, "0"},
-		{"atan", "the angle whose tangent is x.", math.Atan, 20, `atan(0)`, "0"},
-	} {
-		rows = append(rows, unary(f.name, f.doc, f.f, f.flops, f.example, f.output))
-	}
 	rows = append(rows,
 		function("exp", "e to the power x.", 15, `exp(0)`, "1"),
 		function("expm1", "e to the power x, less 1, accurate near zero.", 20, `expm1(0)`, "0"),
@@ -119,6 +106,10 @@ func functions() []row {
 		function("sin", "the sine of x radians.", 15, `sin(0)`, "0"),
 		function("cos", "the cosine of x radians.", 15, `cos(0)`, "1"),
 		function("tan", "the tangent of x radians.", 20, `tan(0)`, "0"),
+		function("asin", "the angle whose sine is x, in radians; nan beyond -1 to 1.", 20, `asin(0)`, "0"),
+		function("acos", "the angle whose cosine is x, in radians; nan beyond -1 to 1.", 20, `acos(1)`, "0"),
+		function("atan", "the angle whose tangent is x, in radians.", 20, `atan(0)`, "0"),
+		function("cbrt", "the cube root.", 20, `cbrt(27)`, "3"),
 		function("sinh", "the hyperbolic sine.", 20, `sinh(0)`, "0"),
 		function("cosh", "the hyperbolic cosine.", 20, `cosh(0)`, "1"),
 		function("tanh", "the hyperbolic tangent.", 20, `tanh(0)`, "0"),

@@ -2134,10 +2134,10 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x1d
-	JGE  from29
-	CMPQ DI, $0x0e
-	JGE  from14
+	CMPQ DI, $0x1f
+	JGE  from31
+	CMPQ DI, $0x0f
+	JGE  from15
 	CMPQ DI, $0x07
 	JGE  from7
 	CMPQ DI, $0x03
@@ -2173,48 +2173,50 @@ from6:
 	JMP op6
 
 from7:
-	CMPQ DI, $0x0a
-	JGE  from10
+	CMPQ DI, $0x0b
+	JGE  from11
+	CMPQ DI, $0x09
+	JGE  from9
 	CMPQ DI, $0x08
 	JGE  from8
 	JMP  op7
 
 from8:
-	CMPQ DI, $0x09
-	JGE  from9
-	JMP  op8
+	JMP op8
 
 from9:
-	JMP op9
+	CMPQ DI, $0x0a
+	JGE  from10
+	JMP  op9
 
 from10:
-	CMPQ DI, $0x0c
-	JGE  from12
-	CMPQ DI, $0x0b
-	JGE  from11
-	JMP  op10
+	JMP op10
 
 from11:
-	JMP op11
-
-from12:
 	CMPQ DI, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ DI, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ DI, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
+	CMPQ DI, $0x17
+	JGE  from23
+	CMPQ DI, $0x13
+	JGE  from19
+	CMPQ DI, $0x11
+	JGE  from17
 	CMPQ DI, $0x10
 	JGE  from16
 	JMP  op15
@@ -2223,8 +2225,6 @@ from16:
 	JMP op16
 
 from17:
-	CMPQ DI, $0x13
-	JGE  from19
 	CMPQ DI, $0x12
 	JGE  from18
 	JMP  op17
@@ -2233,6 +2233,8 @@ from18:
 	JMP op18
 
 from19:
+	CMPQ DI, $0x15
+	JGE  from21
 	CMPQ DI, $0x14
 	JGE  from20
 	JMP  op19
@@ -2241,10 +2243,6 @@ from20:
 	JMP op20
 
 from21:
-	CMPQ DI, $0x19
-	JGE  from25
-	CMPQ DI, $0x17
-	JGE  from23
 	CMPQ DI, $0x16
 	JGE  from22
 	JMP  op21
@@ -2253,6 +2251,10 @@ from22:
 	JMP op22
 
 from23:
+	CMPQ DI, $0x1b
+	JGE  from27
+	CMPQ DI, $0x19
+	JGE  from25
 	CMPQ DI, $0x18
 	JGE  from24
 	JMP  op23
@@ -2261,8 +2263,6 @@ from24:
 	JMP op24
 
 from25:
-	CMPQ DI, $0x1b
-	JGE  from27
 	CMPQ DI, $0x1a
 	JGE  from26
 	JMP  op25
@@ -2271,6 +2271,8 @@ from26:
 	JMP op26
 
 from27:
+	CMPQ DI, $0x1d
+	JGE  from29
 	CMPQ DI, $0x1c
 	JGE  from28
 	JMP  op27
@@ -2279,88 +2281,84 @@ from28:
 	JMP op28
 
 from29:
-	CMPQ DI, $0x2c
-	JGE  from44
-	CMPQ DI, $0x24
-	JGE  from36
-	CMPQ DI, $0x20
-	JGE  from32
 	CMPQ DI, $0x1e
 	JGE  from30
 	JMP  op29
 
 from30:
-	CMPQ DI, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
-
-from32:
-	CMPQ DI, $0x22
-	JGE  from34
-	CMPQ DI, $0x21
-	JGE  from33
-	JMP  op32
-
-from33:
-	JMP op33
-
-from34:
-	CMPQ DI, $0x23
-	JGE  from35
-	JMP  op34
-
-from35:
-	JMP op35
-
-from36:
-	CMPQ DI, $0x28
-	JGE  from40
-	CMPQ DI, $0x26
-	JGE  from38
-	CMPQ DI, $0x25
-	JGE  from37
-	JMP  op36
-
-from37:
-	JMP op37
-
-from38:
-	CMPQ DI, $0x27
-	JGE  from39
-	JMP  op38
-
-from39:
-	JMP op39
-
-from40:
-	CMPQ DI, $0x2a
-	JGE  from42
-	CMPQ DI, $0x29
-	JGE  from41
-	JMP  op40
-
-from41:
-	JMP op41
-
-from42:
-	CMPQ DI, $0x2b
-	JGE  from43
-	JMP  op42
-
-from43:
-	JMP op43
-
-from44:
-	CMPQ DI, $0x33
-	JGE  from51
 	CMPQ DI, $0x2f
 	JGE  from47
+	CMPQ DI, $0x27
+	JGE  from39
+	CMPQ DI, $0x23
+	JGE  from35
+	CMPQ DI, $0x21
+	JGE  from33
+	CMPQ DI, $0x20
+	JGE  from32
+	JMP  op31
+
+from32:
+	JMP op32
+
+from33:
+	CMPQ DI, $0x22
+	JGE  from34
+	JMP  op33
+
+from34:
+	JMP op34
+
+from35:
+	CMPQ DI, $0x25
+	JGE  from37
+	CMPQ DI, $0x24
+	JGE  from36
+	JMP  op35
+
+from36:
+	JMP op36
+
+from37:
+	CMPQ DI, $0x26
+	JGE  from38
+	JMP  op37
+
+from38:
+	JMP op38
+
+from39:
+	CMPQ DI, $0x2b
+	JGE  from43
+	CMPQ DI, $0x29
+	JGE  from41
+	CMPQ DI, $0x28
+	JGE  from40
+	JMP  op39
+
+from40:
+	JMP op40
+
+from41:
+	CMPQ DI, $0x2a
+	JGE  from42
+	JMP  op41
+
+from42:
+	JMP op42
+
+from43:
 	CMPQ DI, $0x2d
 	JGE  from45
-	JMP  op44
+	CMPQ DI, $0x2c
+	JGE  from44
+	JMP  op43
+
+from44:
+	JMP op44
 
 from45:
 	CMPQ DI, $0x2e
@@ -2371,6 +2369,10 @@ from46:
 	JMP op46
 
 from47:
+	CMPQ DI, $0x37
+	JGE  from55
+	CMPQ DI, $0x33
+	JGE  from51
 	CMPQ DI, $0x31
 	JGE  from49
 	CMPQ DI, $0x30
@@ -2389,8 +2391,6 @@ from50:
 	JMP op50
 
 from51:
-	CMPQ DI, $0x37
-	JGE  from55
 	CMPQ DI, $0x35
 	JGE  from53
 	CMPQ DI, $0x34
@@ -2409,6 +2409,8 @@ from54:
 	JMP op54
 
 from55:
+	CMPQ DI, $0x3b
+	JGE  from59
 	CMPQ DI, $0x39
 	JGE  from57
 	CMPQ DI, $0x38
@@ -2425,6 +2427,24 @@ from57:
 
 from58:
 	JMP op58
+
+from59:
+	CMPQ DI, $0x3d
+	JGE  from61
+	CMPQ DI, $0x3c
+	JGE  from60
+	JMP  op59
+
+from60:
+	JMP op60
+
+from61:
+	CMPQ DI, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 
 op1:
 	// load
@@ -5552,6 +5572,371 @@ end16:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
+op59:
+	// asin
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R8
+
+lanes17:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+640(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VSUBPD       Y1, Y3, Y3
+	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
+	VMULPD       Y0, Y0, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y3
+	VSQRTPD      Y3, Y4
+	VMOVAPD      Y3, Y5
+	VFNMADD231PD Y4, Y4, Y5
+	VADDPD       Y4, Y4, Y6
+	VADDPD       numbersAVX2<>+3264(SB), Y6, Y6
+	VDIVPD       Y6, Y5, Y5
+	VBLENDVPD    Y2, Y4, Y1, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, Y5, Y4, Y4
+	VMULPD       Y3, Y1, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+3296(SB), Y7
+	VFMADD213PD  numbersAVX2<>+3328(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3360(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3392(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3424(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3456(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3488(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+3520(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3552(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3584(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1280(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
+	VMOVAPD      Y4, Y6
+	VFMADD231PD  Y4, Y3, Y6
+	VFMADD231PD  Y8, Y5, Y6
+	VMOVUPD      numbersAVX2<>+64(SB), Y3
+	VBLENDVPD    Y2, numbersAVX2<>+2048(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, numbersAVX2<>+2688(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VBLENDVPD    Y2, numbersAVX2<>+3744(SB), Y5, Y2
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y1, Y3, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y1, Y3, Y1
+	VFMADD231PD  Y6, Y2, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y1, Y5, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VCMPPD       $0x11, Y2, Y3, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R8
+	JNE          lanes17
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op60:
+	// acos
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R8
+
+lanes18:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+640(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VSUBPD       Y1, Y3, Y3
+	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
+	VMULPD       Y0, Y0, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y3
+	VSQRTPD      Y3, Y4
+	VMOVAPD      Y3, Y5
+	VFNMADD231PD Y4, Y4, Y5
+	VADDPD       Y4, Y4, Y6
+	VADDPD       numbersAVX2<>+3264(SB), Y6, Y6
+	VDIVPD       Y6, Y5, Y5
+	VBLENDVPD    Y2, Y4, Y1, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, Y5, Y4, Y4
+	VMULPD       Y3, Y1, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+3296(SB), Y7
+	VFMADD213PD  numbersAVX2<>+3328(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3360(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3392(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3424(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3456(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3488(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+3520(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3552(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3584(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1280(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
+	VMOVAPD      Y4, Y6
+	VFMADD231PD  Y4, Y3, Y6
+	VFMADD231PD  Y8, Y5, Y6
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+1504(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VBLENDVPD    Y2, Y4, Y5, Y4
+	VMOVUPD      numbersAVX2<>+1504(SB), Y5
+	VBLENDVPD    Y3, numbersAVX2<>+3744(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+3776(SB), Y7
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y7, Y3
+	VBLENDVPD    Y2, Y5, Y3, Y2
+	VMULPD       numbersAVX2<>+2048(SB), Y4, Y3
+	VMULPD       numbersAVX2<>+2688(SB), Y4, Y4
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y1, Y3, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y1, Y3, Y1
+	VFMADD231PD  Y6, Y2, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y1, Y5, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y0
+	VMOVUPD      numbersAVX2<>+96(SB), Y2
+	VCMPPD       $0x11, Y0, Y2, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R8
+	JNE          lanes18
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op61:
+	// atan
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R8
+
+lanes19:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+3808(SB), Y2
+	VMINPD       Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+640(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVUPD      numbersAVX2<>+3840(SB), Y3
+	VCMPPD       $0x11, Y1, Y3, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
+	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y5, Y5
+	VMOVAPD      Y5, Y6
+	VFMSUB231PD  Y1, Y4, Y6
+	VMOVAPD      Y4, Y7
+	VFMADD231PD  Y1, Y5, Y7
+	VSUBPD       Y7, Y4, Y4
+	VFMADD231PD  Y1, Y5, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y1
+	VDIVPD       Y7, Y1, Y1
+	VMULPD       Y1, Y6, Y5
+	VFNMADD231PD Y5, Y7, Y6
+	VFNMADD231PD Y5, Y4, Y6
+	VMULPD       Y1, Y6, Y1
+	VMULPD       Y5, Y5, Y4
+	VMULPD       Y4, Y5, Y6
+	VMULPD       Y4, Y4, Y7
+	VMOVUPD      numbersAVX2<>+3872(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3904(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+3936(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+3968(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4000(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4032(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4064(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+4096(SB), Y9
+	VFMADD213PD  numbersAVX2<>+4128(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4160(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4192(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4224(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4256(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4288(SB), Y7, Y9
+	VFMADD231PD  Y4, Y8, Y9
+	VMULPD       Y9, Y6, Y6
+	VMOVUPD      numbersAVX2<>+64(SB), Y7
+	VBLENDVPD    Y2, numbersAVX2<>+640(SB), Y7, Y2
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
+	VMULPD       numbersAVX2<>+2048(SB), Y2, Y3
+	VADDPD       Y5, Y3, Y7
+	VSUBPD       Y7, Y3, Y3
+	VADDPD       Y5, Y3, Y3
+	VMOVAPD      Y1, Y5
+	VFNMADD231PD Y1, Y4, Y5
+	VADDPD       Y6, Y5, Y1
+	VFMADD231PD  numbersAVX2<>+2688(SB), Y2, Y1
+	VADDPD       Y1, Y3, Y1
+	VADDPD       Y1, Y7, Y1
+	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R8
+	JNE          lanes19
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op62:
+	// cbrt
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R8
+
+lanes20:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VCMPPD       $0x11, numbersAVX2<>+1312(SB), Y1, Y2
+	VMULPD       numbersAVX2<>+1344(SB), Y1, Y3
+	VBLENDVPD    Y2, Y3, Y1, Y3
+	VPADDQ       numbersAVX2<>+1376(SB), Y3, Y4
+	VPSRLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y4, Y5
+	VPSUBQ       Y5, Y3, Y3
+	VPADDQ       numbersAVX2<>+96(SB), Y3, Y3
+	VORPD        numbersAVX2<>+1408(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+1440(SB), Y5
+	VBLENDVPD    Y2, numbersAVX2<>+1472(SB), Y5, Y2
+	VSUBPD       Y2, Y4, Y2
+	VMOVUPD      numbersAVX2<>+4320(SB), Y4
+	VFMADD213PD  numbersAVX2<>+224(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+224(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+4352(SB), Y5, Y2
+	VSUBPD       numbersAVX2<>+96(SB), Y3, Y5
+	VMULPD       Y5, Y5, Y6
+	VMOVUPD      numbersAVX2<>+4384(SB), Y7
+	VFMADD213PD  numbersAVX2<>+4416(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+4448(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+4480(SB), Y8
+	VFMADD213PD  numbersAVX2<>+4512(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4544(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4576(SB), Y6, Y8
+	VFMADD231PD  Y5, Y7, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
+	VCMPPD       $0x11, Y2, Y5, Y5
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VBLENDVPD    Y2, numbersAVX2<>+640(SB), Y6, Y6
+	VBLENDVPD    Y5, numbersAVX2<>+1504(SB), Y6, Y6
+	VMULPD       Y6, Y3, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VBLENDVPD    Y2, numbersAVX2<>+4608(SB), Y6, Y2
+	VBLENDVPD    Y5, numbersAVX2<>+4640(SB), Y2, Y2
+	VMULPD       Y2, Y8, Y2
+	VMULPD       Y2, Y2, Y5
+	VMULPD       Y2, Y5, Y5
+	VFNMADD213PD numbersAVX2<>+96(SB), Y3, Y5
+	VMULPD       Y5, Y2, Y6
+	VMOVUPD      numbersAVX2<>+4672(SB), Y7
+	VFMADD213PD  numbersAVX2<>+4320(SB), Y7, Y5
+	VFMADD231PD  Y5, Y6, Y2
+	VMULPD       Y2, Y2, Y2
+	VMULPD       Y2, Y3, Y5
+	VMULPD       Y5, Y5, Y6
+	VMULPD       Y5, Y6, Y7
+	VMOVAPD      Y6, Y8
+	VFMSUB231PD  Y5, Y5, Y8
+	VFMSUB213PD  Y7, Y5, Y6
+	VFMADD231PD  Y5, Y8, Y6
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y6, Y3, Y3
+	VMULPD       numbersAVX2<>+4320(SB), Y3, Y3
+	VFMADD231PD  Y2, Y3, Y5
+	VPADDQ       numbersAVX2<>+4704(SB), Y4, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y5, Y2
+	VANDPD       numbersAVX2<>+800(SB), Y0, Y3
+	VORPD        Y3, Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y1
+	VBLENDVPD    Y1, Y2, Y0, Y1
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R8
+	JNE          lanes20
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
 op0:
 	ADDQ $+256, BX
 
@@ -5589,10 +5974,10 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x1d
-	JGE  from29
-	CMPQ DI, $0x0e
-	JGE  from14
+	CMPQ DI, $0x1f
+	JGE  from31
+	CMPQ DI, $0x0f
+	JGE  from15
 	CMPQ DI, $0x07
 	JGE  from7
 	CMPQ DI, $0x03
@@ -5628,48 +6013,50 @@ from6:
 	JMP op6
 
 from7:
-	CMPQ DI, $0x0a
-	JGE  from10
+	CMPQ DI, $0x0b
+	JGE  from11
+	CMPQ DI, $0x09
+	JGE  from9
 	CMPQ DI, $0x08
 	JGE  from8
 	JMP  op7
 
 from8:
-	CMPQ DI, $0x09
-	JGE  from9
-	JMP  op8
+	JMP op8
 
 from9:
-	JMP op9
+	CMPQ DI, $0x0a
+	JGE  from10
+	JMP  op9
 
 from10:
-	CMPQ DI, $0x0c
-	JGE  from12
-	CMPQ DI, $0x0b
-	JGE  from11
-	JMP  op10
+	JMP op10
 
 from11:
-	JMP op11
-
-from12:
 	CMPQ DI, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ DI, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ DI, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
+	CMPQ DI, $0x17
+	JGE  from23
+	CMPQ DI, $0x13
+	JGE  from19
+	CMPQ DI, $0x11
+	JGE  from17
 	CMPQ DI, $0x10
 	JGE  from16
 	JMP  op15
@@ -5678,8 +6065,6 @@ from16:
 	JMP op16
 
 from17:
-	CMPQ DI, $0x13
-	JGE  from19
 	CMPQ DI, $0x12
 	JGE  from18
 	JMP  op17
@@ -5688,6 +6073,8 @@ from18:
 	JMP op18
 
 from19:
+	CMPQ DI, $0x15
+	JGE  from21
 	CMPQ DI, $0x14
 	JGE  from20
 	JMP  op19
@@ -5696,10 +6083,6 @@ from20:
 	JMP op20
 
 from21:
-	CMPQ DI, $0x19
-	JGE  from25
-	CMPQ DI, $0x17
-	JGE  from23
 	CMPQ DI, $0x16
 	JGE  from22
 	JMP  op21
@@ -5708,6 +6091,10 @@ from22:
 	JMP op22
 
 from23:
+	CMPQ DI, $0x1b
+	JGE  from27
+	CMPQ DI, $0x19
+	JGE  from25
 	CMPQ DI, $0x18
 	JGE  from24
 	JMP  op23
@@ -5716,8 +6103,6 @@ from24:
 	JMP op24
 
 from25:
-	CMPQ DI, $0x1b
-	JGE  from27
 	CMPQ DI, $0x1a
 	JGE  from26
 	JMP  op25
@@ -5726,6 +6111,8 @@ from26:
 	JMP op26
 
 from27:
+	CMPQ DI, $0x1d
+	JGE  from29
 	CMPQ DI, $0x1c
 	JGE  from28
 	JMP  op27
@@ -5734,88 +6121,84 @@ from28:
 	JMP op28
 
 from29:
-	CMPQ DI, $0x2c
-	JGE  from44
-	CMPQ DI, $0x24
-	JGE  from36
-	CMPQ DI, $0x20
-	JGE  from32
 	CMPQ DI, $0x1e
 	JGE  from30
 	JMP  op29
 
 from30:
-	CMPQ DI, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
-
-from32:
-	CMPQ DI, $0x22
-	JGE  from34
-	CMPQ DI, $0x21
-	JGE  from33
-	JMP  op32
-
-from33:
-	JMP op33
-
-from34:
-	CMPQ DI, $0x23
-	JGE  from35
-	JMP  op34
-
-from35:
-	JMP op35
-
-from36:
-	CMPQ DI, $0x28
-	JGE  from40
-	CMPQ DI, $0x26
-	JGE  from38
-	CMPQ DI, $0x25
-	JGE  from37
-	JMP  op36
-
-from37:
-	JMP op37
-
-from38:
-	CMPQ DI, $0x27
-	JGE  from39
-	JMP  op38
-
-from39:
-	JMP op39
-
-from40:
-	CMPQ DI, $0x2a
-	JGE  from42
-	CMPQ DI, $0x29
-	JGE  from41
-	JMP  op40
-
-from41:
-	JMP op41
-
-from42:
-	CMPQ DI, $0x2b
-	JGE  from43
-	JMP  op42
-
-from43:
-	JMP op43
-
-from44:
-	CMPQ DI, $0x33
-	JGE  from51
 	CMPQ DI, $0x2f
 	JGE  from47
+	CMPQ DI, $0x27
+	JGE  from39
+	CMPQ DI, $0x23
+	JGE  from35
+	CMPQ DI, $0x21
+	JGE  from33
+	CMPQ DI, $0x20
+	JGE  from32
+	JMP  op31
+
+from32:
+	JMP op32
+
+from33:
+	CMPQ DI, $0x22
+	JGE  from34
+	JMP  op33
+
+from34:
+	JMP op34
+
+from35:
+	CMPQ DI, $0x25
+	JGE  from37
+	CMPQ DI, $0x24
+	JGE  from36
+	JMP  op35
+
+from36:
+	JMP op36
+
+from37:
+	CMPQ DI, $0x26
+	JGE  from38
+	JMP  op37
+
+from38:
+	JMP op38
+
+from39:
+	CMPQ DI, $0x2b
+	JGE  from43
+	CMPQ DI, $0x29
+	JGE  from41
+	CMPQ DI, $0x28
+	JGE  from40
+	JMP  op39
+
+from40:
+	JMP op40
+
+from41:
+	CMPQ DI, $0x2a
+	JGE  from42
+	JMP  op41
+
+from42:
+	JMP op42
+
+from43:
 	CMPQ DI, $0x2d
 	JGE  from45
-	JMP  op44
+	CMPQ DI, $0x2c
+	JGE  from44
+	JMP  op43
+
+from44:
+	JMP op44
 
 from45:
 	CMPQ DI, $0x2e
@@ -5826,6 +6209,10 @@ from46:
 	JMP op46
 
 from47:
+	CMPQ DI, $0x37
+	JGE  from55
+	CMPQ DI, $0x33
+	JGE  from51
 	CMPQ DI, $0x31
 	JGE  from49
 	CMPQ DI, $0x30
@@ -5844,8 +6231,6 @@ from50:
 	JMP op50
 
 from51:
-	CMPQ DI, $0x37
-	JGE  from55
 	CMPQ DI, $0x35
 	JGE  from53
 	CMPQ DI, $0x34
@@ -5864,6 +6249,8 @@ from54:
 	JMP op54
 
 from55:
+	CMPQ DI, $0x3b
+	JGE  from59
 	CMPQ DI, $0x39
 	JGE  from57
 	CMPQ DI, $0x38
@@ -5880,6 +6267,24 @@ from57:
 
 from58:
 	JMP op58
+
+from59:
+	CMPQ DI, $0x3d
+	JGE  from61
+	CMPQ DI, $0x3c
+	JGE  from60
+	JMP  op59
+
+from60:
+	JMP op60
+
+from61:
+	CMPQ DI, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 
 op1:
 	// load
@@ -6269,7 +6674,7 @@ op46:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes17:
+lanes21:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+128(SB), Y1
 	VMINPD       Y0, Y1, Y0
@@ -6316,7 +6721,7 @@ lanes17:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes17
+	JNE          lanes21
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6340,7 +6745,7 @@ op47:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes18:
+lanes22:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+704(SB), Y1
 	VMINPD       Y0, Y1, Y1
@@ -6398,7 +6803,7 @@ lanes18:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes18
+	JNE          lanes22
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6422,7 +6827,7 @@ op48:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes19:
+lanes23:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -6499,7 +6904,7 @@ lanes19:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes19
+	JNE          lanes23
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6523,7 +6928,7 @@ op49:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes20:
+lanes24:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -6608,7 +7013,7 @@ lanes20:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes20
+	JNE          lanes24
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6632,7 +7037,7 @@ op50:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes21:
+lanes25:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y0
@@ -6699,7 +7104,7 @@ lanes21:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes21
+	JNE          lanes25
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6723,7 +7128,7 @@ op51:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes22:
+lanes26:
 	VCVTPS2PD    (DI), Y0
 	VORPD        numbersAVX2<>+800(SB), Y0, Y1
 	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y1, Y2
@@ -6795,7 +7200,7 @@ lanes22:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes22
+	JNE          lanes26
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6819,7 +7224,7 @@ op52:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes23:
+lanes27:
 	VCVTPS2PD   (DI), Y0
 	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
 	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
@@ -6873,7 +7278,7 @@ lanes23:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes23
+	JNE         lanes27
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -6897,7 +7302,7 @@ op53:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes24:
+lanes28:
 	VCVTPS2PD   (DI), Y0
 	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
 	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
@@ -6954,7 +7359,7 @@ lanes24:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes24
+	JNE         lanes28
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -6978,7 +7383,7 @@ op54:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes25:
+lanes29:
 	VCVTPS2PD   (DI), Y0
 	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
 	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
@@ -7037,7 +7442,7 @@ lanes25:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes25
+	JNE         lanes29
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -7061,7 +7466,7 @@ op55:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes26:
+lanes30:
 	VCVTPS2PD   (DI), Y0
 	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
 	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
@@ -7129,7 +7534,7 @@ lanes26:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes26
+	JNE         lanes30
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -7142,535 +7547,6 @@ lanes26:
 
 op56:
 	// sin
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes27:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+2016(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
-	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y5
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y6, Y5, Y7
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2144(SB), Y4
-	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R9
-	TESTL        R9, R9
-	JEQ          end28
-	VMOVUPD      numbersAVX2<>+2144(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2176(SB), Y6
-	VBLENDVPD    Y2, Y0, Y6, Y2
-	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
-	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+0(SB), Y10
-	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
-	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+0(SB), Y11
-	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2368(SB), Y8
-	VPSUBQ       Y7, Y8, Y7
-	VPSRLVQ      Y7, Y10, Y7
-	VORPD        Y7, Y9, Y7
-	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
-	VMULPD       Y7, Y2, Y8
-	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
-	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
-	VADDPD       Y7, Y8, Y9
-	VSUBPD       Y8, Y9, Y10
-	VSUBPD       Y10, Y9, Y11
-	VSUBPD       Y11, Y8, Y8
-	VSUBPD       Y10, Y7, Y7
-	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+0(SB), Y12
-	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
-	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y13
-	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2368(SB), Y10
-	VPSUBQ       Y8, Y10, Y8
-	VPSRLVQ      Y8, Y12, Y8
-	VORPD        Y8, Y11, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y10
-	VFMSUB213PD  Y10, Y2, Y8
-	VADDPD       Y10, Y9, Y11
-	VSUBPD       Y9, Y11, Y12
-	VSUBPD       Y12, Y11, Y13
-	VSUBPD       Y13, Y9, Y9
-	VSUBPD       Y12, Y10, Y10
-	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
-	VSUBPD       Y12, Y11, Y11
-	VADDPD       Y9, Y7, Y12
-	VSUBPD       Y7, Y12, Y13
-	VSUBPD       Y13, Y12, Y14
-	VSUBPD       Y14, Y7, Y7
-	VSUBPD       Y13, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VADDPD       Y8, Y12, Y9
-	VSUBPD       Y12, Y9, Y13
-	VSUBPD       Y13, Y9, Y14
-	VSUBPD       Y14, Y12, Y12
-	VSUBPD       Y13, Y8, Y8
-	VADDPD       Y8, Y12, Y8
-	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
-	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y12
-	VPSUBQ       Y8, Y12, Y8
-	VPSRLVQ      Y8, Y14, Y8
-	VORPD        Y8, Y13, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y12
-	VFMSUB213PD  Y12, Y2, Y8
-	VADDPD       Y12, Y9, Y13
-	VSUBPD       Y9, Y13, Y14
-	VSUBPD       Y14, Y13, Y15
-	VSUBPD       Y15, Y9, Y9
-	VSUBPD       Y14, Y12, Y12
-	VADDPD       Y12, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
-	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
-	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y9
-	VPSUBQ       Y6, Y9, Y6
-	VPSRLVQ      Y6, Y14, Y6
-	VORPD        Y6, Y12, Y6
-	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
-	VFMADD231PD  Y6, Y2, Y8
-	VADDPD       Y8, Y7, Y2
-	VADDPD       Y13, Y11, Y6
-	VSUBPD       Y11, Y6, Y7
-	VSUBPD       Y7, Y6, Y8
-	VSUBPD       Y8, Y11, Y8
-	VSUBPD       Y7, Y13, Y7
-	VADDPD       Y7, Y8, Y7
-	VADDPD       Y2, Y7, Y2
-	VADDPD       Y2, Y6, Y7
-	VSUBPD       Y6, Y7, Y8
-	VSUBPD       Y8, Y7, Y9
-	VSUBPD       Y9, Y6, Y6
-	VSUBPD       Y8, Y2, Y2
-	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
-	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
-	VBLENDVPD    Y4, Y10, Y1, Y1
-	VBLENDVPD    Y4, Y6, Y5, Y5
-	VBLENDVPD    Y4, Y8, Y3, Y3
-
-end28:
-	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
-	VMULPD       Y5, Y2, Y6
-	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+2720(SB), Y8
-	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+2816(SB), Y9
-	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
-	VFMADD231PD  Y2, Y8, Y9
-	VMOVAPD      Y3, Y7
-	VFNMADD231PD Y3, Y4, Y7
-	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y4, Y8, Y4
-	VMOVAPD      Y2, Y8
-	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
-	VFNMADD231PD Y5, Y3, Y4
-	VMULPD       Y2, Y2, Y3
-	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+2976(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3072(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
-	VFMADD231PD  Y2, Y9, Y10
-	VFMADD231PD  Y10, Y3, Y4
-	VPSLLQ       $0x3f, Y1, Y2
-	VADDPD       Y4, Y6, Y3
-	VADDPD       Y7, Y5, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y2
-	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
-	VPSLLQ       $0x3e, Y1, Y1
-	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes27
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
-
-op57:
-	// cos
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes29:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+2016(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
-	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y5
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y6, Y5, Y7
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2144(SB), Y4
-	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R9
-	TESTL        R9, R9
-	JEQ          end30
-	VMOVUPD      numbersAVX2<>+2144(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2176(SB), Y6
-	VBLENDVPD    Y2, Y0, Y6, Y2
-	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
-	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+0(SB), Y10
-	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
-	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+0(SB), Y11
-	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2368(SB), Y8
-	VPSUBQ       Y7, Y8, Y7
-	VPSRLVQ      Y7, Y10, Y7
-	VORPD        Y7, Y9, Y7
-	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
-	VMULPD       Y7, Y2, Y8
-	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
-	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
-	VADDPD       Y7, Y8, Y9
-	VSUBPD       Y8, Y9, Y10
-	VSUBPD       Y10, Y9, Y11
-	VSUBPD       Y11, Y8, Y8
-	VSUBPD       Y10, Y7, Y7
-	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+0(SB), Y12
-	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
-	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y13
-	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2368(SB), Y10
-	VPSUBQ       Y8, Y10, Y8
-	VPSRLVQ      Y8, Y12, Y8
-	VORPD        Y8, Y11, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y10
-	VFMSUB213PD  Y10, Y2, Y8
-	VADDPD       Y10, Y9, Y11
-	VSUBPD       Y9, Y11, Y12
-	VSUBPD       Y12, Y11, Y13
-	VSUBPD       Y13, Y9, Y9
-	VSUBPD       Y12, Y10, Y10
-	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
-	VSUBPD       Y12, Y11, Y11
-	VADDPD       Y9, Y7, Y12
-	VSUBPD       Y7, Y12, Y13
-	VSUBPD       Y13, Y12, Y14
-	VSUBPD       Y14, Y7, Y7
-	VSUBPD       Y13, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VADDPD       Y8, Y12, Y9
-	VSUBPD       Y12, Y9, Y13
-	VSUBPD       Y13, Y9, Y14
-	VSUBPD       Y14, Y12, Y12
-	VSUBPD       Y13, Y8, Y8
-	VADDPD       Y8, Y12, Y8
-	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
-	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y12
-	VPSUBQ       Y8, Y12, Y8
-	VPSRLVQ      Y8, Y14, Y8
-	VORPD        Y8, Y13, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y12
-	VFMSUB213PD  Y12, Y2, Y8
-	VADDPD       Y12, Y9, Y13
-	VSUBPD       Y9, Y13, Y14
-	VSUBPD       Y14, Y13, Y15
-	VSUBPD       Y15, Y9, Y9
-	VSUBPD       Y14, Y12, Y12
-	VADDPD       Y12, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
-	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
-	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y9
-	VPSUBQ       Y6, Y9, Y6
-	VPSRLVQ      Y6, Y14, Y6
-	VORPD        Y6, Y12, Y6
-	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
-	VFMADD231PD  Y6, Y2, Y8
-	VADDPD       Y8, Y7, Y2
-	VADDPD       Y13, Y11, Y6
-	VSUBPD       Y11, Y6, Y7
-	VSUBPD       Y7, Y6, Y8
-	VSUBPD       Y8, Y11, Y8
-	VSUBPD       Y7, Y13, Y7
-	VADDPD       Y7, Y8, Y7
-	VADDPD       Y2, Y7, Y2
-	VADDPD       Y2, Y6, Y7
-	VSUBPD       Y6, Y7, Y8
-	VSUBPD       Y8, Y7, Y9
-	VSUBPD       Y9, Y6, Y6
-	VSUBPD       Y8, Y2, Y2
-	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
-	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
-	VBLENDVPD    Y4, Y10, Y1, Y1
-	VBLENDVPD    Y4, Y6, Y5, Y5
-	VBLENDVPD    Y4, Y8, Y3, Y3
-
-end30:
-	VPADDQ       numbersAVX2<>+2336(SB), Y1, Y1
-	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
-	VMULPD       Y5, Y2, Y6
-	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+2720(SB), Y8
-	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+2816(SB), Y9
-	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
-	VFMADD231PD  Y2, Y8, Y9
-	VMOVAPD      Y3, Y7
-	VFNMADD231PD Y3, Y4, Y7
-	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y4, Y8, Y4
-	VMOVAPD      Y2, Y8
-	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
-	VFNMADD231PD Y5, Y3, Y4
-	VMULPD       Y2, Y2, Y3
-	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+2976(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3072(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
-	VFMADD231PD  Y2, Y9, Y10
-	VFMADD231PD  Y10, Y3, Y4
-	VPSLLQ       $0x3f, Y1, Y2
-	VADDPD       Y4, Y6, Y3
-	VADDPD       Y7, Y5, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y2
-	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
-	VPSLLQ       $0x3e, Y1, Y1
-	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y0
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
-	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes29
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
-
-op58:
-	// tan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -7906,6 +7782,535 @@ end32:
 	VFMADD231PD  Y2, Y9, Y10
 	VFMADD231PD  Y10, Y3, Y4
 	VPSLLQ       $0x3f, Y1, Y2
+	VADDPD       Y4, Y6, Y3
+	VADDPD       Y7, Y5, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y2
+	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R8
+	JNE          lanes31
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op57:
+	// cos
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes33:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      numbersAVX2<>+2016(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
+	VADDPD       Y4, Y3, Y5
+	VSUBPD       Y3, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y6, Y4, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
+	VADDPD       Y4, Y3, Y3
+	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+2144(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y4
+	VMOVMSKPD    Y4, R9
+	TESTL        R9, R9
+	JEQ          end34
+	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VCMPPD       $0x11, Y2, Y6, Y2
+	VMOVUPD      numbersAVX2<>+2176(SB), Y6
+	VBLENDVPD    Y2, Y0, Y6, Y2
+	VPSRLQ       $0x34, Y2, Y6
+	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
+	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
+	VPSRLQ       $0x06, Y7, Y8
+	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y9, Y9, Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
+	VPSLLVQ      Y7, Y9, Y9
+	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y10, Y10, Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
+	VMOVUPD      numbersAVX2<>+2368(SB), Y8
+	VPSUBQ       Y7, Y8, Y7
+	VPSRLVQ      Y7, Y10, Y7
+	VORPD        Y7, Y9, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
+	VMULPD       Y7, Y2, Y8
+	VFMSUB213PD  Y8, Y2, Y7
+	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
+	VROUNDPD     $0x08, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
+	VADDPD       Y7, Y8, Y9
+	VSUBPD       Y8, Y9, Y10
+	VSUBPD       Y10, Y9, Y11
+	VSUBPD       Y11, Y8, Y8
+	VSUBPD       Y10, Y7, Y7
+	VADDPD       Y7, Y8, Y7
+	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
+	VPSRLQ       $0x06, Y8, Y10
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
+	VPSLLVQ      Y8, Y11, Y11
+	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
+	VMOVUPD      numbersAVX2<>+2368(SB), Y10
+	VPSUBQ       Y8, Y10, Y8
+	VPSRLVQ      Y8, Y12, Y8
+	VORPD        Y8, Y11, Y8
+	VPSRLQ       $0x0c, Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
+	VMULPD       Y8, Y2, Y10
+	VFMSUB213PD  Y10, Y2, Y8
+	VADDPD       Y10, Y9, Y11
+	VSUBPD       Y9, Y11, Y12
+	VSUBPD       Y12, Y11, Y13
+	VSUBPD       Y13, Y9, Y9
+	VSUBPD       Y12, Y10, Y10
+	VADDPD       Y10, Y9, Y9
+	VMOVUPD      numbersAVX2<>+96(SB), Y10
+	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
+	VSUBPD       Y12, Y11, Y11
+	VADDPD       Y9, Y7, Y12
+	VSUBPD       Y7, Y12, Y13
+	VSUBPD       Y13, Y12, Y14
+	VSUBPD       Y14, Y7, Y7
+	VSUBPD       Y13, Y9, Y9
+	VADDPD       Y9, Y7, Y7
+	VADDPD       Y8, Y12, Y9
+	VSUBPD       Y12, Y9, Y13
+	VSUBPD       Y13, Y9, Y14
+	VSUBPD       Y14, Y12, Y12
+	VSUBPD       Y13, Y8, Y8
+	VADDPD       Y8, Y12, Y8
+	VADDPD       Y8, Y7, Y7
+	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
+	VPSRLQ       $0x06, Y8, Y12
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
+	VPSLLVQ      Y8, Y13, Y13
+	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y14, Y14, Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
+	VMOVUPD      numbersAVX2<>+2368(SB), Y12
+	VPSUBQ       Y8, Y12, Y8
+	VPSRLVQ      Y8, Y14, Y8
+	VORPD        Y8, Y13, Y8
+	VPSRLQ       $0x0c, Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
+	VMULPD       Y8, Y2, Y12
+	VFMSUB213PD  Y12, Y2, Y8
+	VADDPD       Y12, Y9, Y13
+	VSUBPD       Y9, Y13, Y14
+	VSUBPD       Y14, Y13, Y15
+	VSUBPD       Y15, Y9, Y9
+	VSUBPD       Y14, Y12, Y12
+	VADDPD       Y12, Y9, Y9
+	VADDPD       Y9, Y7, Y7
+	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
+	VPSRLQ       $0x06, Y6, Y9
+	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
+	VPSLLVQ      Y6, Y12, Y12
+	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y14, Y14, Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
+	VMOVUPD      numbersAVX2<>+2368(SB), Y9
+	VPSUBQ       Y6, Y9, Y6
+	VPSRLVQ      Y6, Y14, Y6
+	VORPD        Y6, Y12, Y6
+	VPSRLQ       $0x0c, Y6, Y6
+	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
+	VFMADD231PD  Y6, Y2, Y8
+	VADDPD       Y8, Y7, Y2
+	VADDPD       Y13, Y11, Y6
+	VSUBPD       Y11, Y6, Y7
+	VSUBPD       Y7, Y6, Y8
+	VSUBPD       Y8, Y11, Y8
+	VSUBPD       Y7, Y13, Y7
+	VADDPD       Y7, Y8, Y7
+	VADDPD       Y2, Y7, Y2
+	VADDPD       Y2, Y6, Y7
+	VSUBPD       Y6, Y7, Y8
+	VSUBPD       Y8, Y7, Y9
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y8, Y2, Y2
+	VADDPD       Y2, Y6, Y2
+	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
+	VMOVAPD      Y6, Y8
+	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
+	VBLENDVPD    Y4, Y10, Y1, Y1
+	VBLENDVPD    Y4, Y6, Y5, Y5
+	VBLENDVPD    Y4, Y8, Y3, Y3
+
+end34:
+	VPADDQ       numbersAVX2<>+2336(SB), Y1, Y1
+	VMULPD       Y5, Y5, Y2
+	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
+	VMULPD       Y5, Y2, Y6
+	VMULPD       Y2, Y2, Y7
+	VMOVUPD      numbersAVX2<>+2720(SB), Y8
+	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+2816(SB), Y9
+	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
+	VFMADD231PD  Y2, Y8, Y9
+	VMOVAPD      Y3, Y7
+	VFNMADD231PD Y3, Y4, Y7
+	VFMADD231PD  Y9, Y6, Y7
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VSUBPD       Y4, Y6, Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
+	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y4, Y8, Y4
+	VMOVAPD      Y2, Y8
+	VFMSUB231PD  Y5, Y5, Y8
+	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
+	VFNMADD231PD Y5, Y3, Y4
+	VMULPD       Y2, Y2, Y3
+	VMULPD       Y2, Y2, Y8
+	VMOVUPD      numbersAVX2<>+2976(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
+	VMOVUPD      numbersAVX2<>+3072(SB), Y10
+	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
+	VFMADD231PD  Y2, Y9, Y10
+	VFMADD231PD  Y10, Y3, Y4
+	VPSLLQ       $0x3f, Y1, Y2
+	VADDPD       Y4, Y6, Y3
+	VADDPD       Y7, Y5, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y2
+	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y0
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R8
+	JNE          lanes33
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op58:
+	// tan
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes35:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      numbersAVX2<>+2016(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
+	VADDPD       Y4, Y3, Y5
+	VSUBPD       Y3, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y6, Y4, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
+	VADDPD       Y4, Y3, Y3
+	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+2144(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y4
+	VMOVMSKPD    Y4, R9
+	TESTL        R9, R9
+	JEQ          end36
+	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VCMPPD       $0x11, Y2, Y6, Y2
+	VMOVUPD      numbersAVX2<>+2176(SB), Y6
+	VBLENDVPD    Y2, Y0, Y6, Y2
+	VPSRLQ       $0x34, Y2, Y6
+	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
+	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
+	VPSRLQ       $0x06, Y7, Y8
+	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y9, Y9, Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
+	VPSLLVQ      Y7, Y9, Y9
+	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y10, Y10, Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
+	VMOVUPD      numbersAVX2<>+2368(SB), Y8
+	VPSUBQ       Y7, Y8, Y7
+	VPSRLVQ      Y7, Y10, Y7
+	VORPD        Y7, Y9, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
+	VMULPD       Y7, Y2, Y8
+	VFMSUB213PD  Y8, Y2, Y7
+	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
+	VROUNDPD     $0x08, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
+	VADDPD       Y7, Y8, Y9
+	VSUBPD       Y8, Y9, Y10
+	VSUBPD       Y10, Y9, Y11
+	VSUBPD       Y11, Y8, Y8
+	VSUBPD       Y10, Y7, Y7
+	VADDPD       Y7, Y8, Y7
+	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
+	VPSRLQ       $0x06, Y8, Y10
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
+	VPSLLVQ      Y8, Y11, Y11
+	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
+	VMOVUPD      numbersAVX2<>+2368(SB), Y10
+	VPSUBQ       Y8, Y10, Y8
+	VPSRLVQ      Y8, Y12, Y8
+	VORPD        Y8, Y11, Y8
+	VPSRLQ       $0x0c, Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
+	VMULPD       Y8, Y2, Y10
+	VFMSUB213PD  Y10, Y2, Y8
+	VADDPD       Y10, Y9, Y11
+	VSUBPD       Y9, Y11, Y12
+	VSUBPD       Y12, Y11, Y13
+	VSUBPD       Y13, Y9, Y9
+	VSUBPD       Y12, Y10, Y10
+	VADDPD       Y10, Y9, Y9
+	VMOVUPD      numbersAVX2<>+96(SB), Y10
+	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
+	VSUBPD       Y12, Y11, Y11
+	VADDPD       Y9, Y7, Y12
+	VSUBPD       Y7, Y12, Y13
+	VSUBPD       Y13, Y12, Y14
+	VSUBPD       Y14, Y7, Y7
+	VSUBPD       Y13, Y9, Y9
+	VADDPD       Y9, Y7, Y7
+	VADDPD       Y8, Y12, Y9
+	VSUBPD       Y12, Y9, Y13
+	VSUBPD       Y13, Y9, Y14
+	VSUBPD       Y14, Y12, Y12
+	VSUBPD       Y13, Y8, Y8
+	VADDPD       Y8, Y12, Y8
+	VADDPD       Y8, Y7, Y7
+	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
+	VPSRLQ       $0x06, Y8, Y12
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
+	VPSLLVQ      Y8, Y13, Y13
+	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y14, Y14, Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
+	VMOVUPD      numbersAVX2<>+2368(SB), Y12
+	VPSUBQ       Y8, Y12, Y8
+	VPSRLVQ      Y8, Y14, Y8
+	VORPD        Y8, Y13, Y8
+	VPSRLQ       $0x0c, Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
+	VMULPD       Y8, Y2, Y12
+	VFMSUB213PD  Y12, Y2, Y8
+	VADDPD       Y12, Y9, Y13
+	VSUBPD       Y9, Y13, Y14
+	VSUBPD       Y14, Y13, Y15
+	VSUBPD       Y15, Y9, Y9
+	VSUBPD       Y14, Y12, Y12
+	VADDPD       Y12, Y9, Y9
+	VADDPD       Y9, Y7, Y7
+	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
+	VPSRLQ       $0x06, Y6, Y9
+	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
+	VPSLLVQ      Y6, Y12, Y12
+	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y14, Y14, Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
+	VMOVUPD      numbersAVX2<>+2368(SB), Y9
+	VPSUBQ       Y6, Y9, Y6
+	VPSRLVQ      Y6, Y14, Y6
+	VORPD        Y6, Y12, Y6
+	VPSRLQ       $0x0c, Y6, Y6
+	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
+	VFMADD231PD  Y6, Y2, Y8
+	VADDPD       Y8, Y7, Y2
+	VADDPD       Y13, Y11, Y6
+	VSUBPD       Y11, Y6, Y7
+	VSUBPD       Y7, Y6, Y8
+	VSUBPD       Y8, Y11, Y8
+	VSUBPD       Y7, Y13, Y7
+	VADDPD       Y7, Y8, Y7
+	VADDPD       Y2, Y7, Y2
+	VADDPD       Y2, Y6, Y7
+	VSUBPD       Y6, Y7, Y8
+	VSUBPD       Y8, Y7, Y9
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y8, Y2, Y2
+	VADDPD       Y2, Y6, Y2
+	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
+	VMOVAPD      Y6, Y8
+	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
+	VBLENDVPD    Y4, Y10, Y1, Y1
+	VBLENDVPD    Y4, Y6, Y5, Y5
+	VBLENDVPD    Y4, Y8, Y3, Y3
+
+end36:
+	VMULPD       Y5, Y5, Y2
+	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
+	VMULPD       Y5, Y2, Y6
+	VMULPD       Y2, Y2, Y7
+	VMOVUPD      numbersAVX2<>+2720(SB), Y8
+	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+2816(SB), Y9
+	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
+	VFMADD231PD  Y2, Y8, Y9
+	VMOVAPD      Y3, Y7
+	VFNMADD231PD Y3, Y4, Y7
+	VFMADD231PD  Y9, Y6, Y7
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VSUBPD       Y4, Y6, Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
+	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y4, Y8, Y4
+	VMOVAPD      Y2, Y8
+	VFMSUB231PD  Y5, Y5, Y8
+	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
+	VFNMADD231PD Y5, Y3, Y4
+	VMULPD       Y2, Y2, Y3
+	VMULPD       Y2, Y2, Y8
+	VMOVUPD      numbersAVX2<>+2976(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
+	VMOVUPD      numbersAVX2<>+3072(SB), Y10
+	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
+	VFMADD231PD  Y2, Y9, Y10
+	VFMADD231PD  Y10, Y3, Y4
+	VPSLLQ       $0x3f, Y1, Y2
 	VADDPD       Y7, Y5, Y3
 	VSUBPD       Y3, Y5, Y5
 	VADDPD       Y7, Y5, Y5
@@ -7937,7 +8342,376 @@ end32:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes31
+	JNE          lanes35
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op59:
+	// asin
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes37:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+640(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VSUBPD       Y1, Y3, Y3
+	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
+	VMULPD       Y0, Y0, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y3
+	VSQRTPD      Y3, Y4
+	VMOVAPD      Y3, Y5
+	VFNMADD231PD Y4, Y4, Y5
+	VADDPD       Y4, Y4, Y6
+	VADDPD       numbersAVX2<>+3264(SB), Y6, Y6
+	VDIVPD       Y6, Y5, Y5
+	VBLENDVPD    Y2, Y4, Y1, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, Y5, Y4, Y4
+	VMULPD       Y3, Y1, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+3296(SB), Y7
+	VFMADD213PD  numbersAVX2<>+3328(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3360(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3392(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3424(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3456(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3488(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+3520(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3552(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3584(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1280(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
+	VMOVAPD      Y4, Y6
+	VFMADD231PD  Y4, Y3, Y6
+	VFMADD231PD  Y8, Y5, Y6
+	VMOVUPD      numbersAVX2<>+64(SB), Y3
+	VBLENDVPD    Y2, numbersAVX2<>+2048(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, numbersAVX2<>+2688(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VBLENDVPD    Y2, numbersAVX2<>+3744(SB), Y5, Y2
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y1, Y3, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y1, Y3, Y1
+	VFMADD231PD  Y6, Y2, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y1, Y5, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VCMPPD       $0x11, Y2, Y3, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R8
+	JNE          lanes37
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op60:
+	// acos
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes38:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+640(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VSUBPD       Y1, Y3, Y3
+	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
+	VMULPD       Y0, Y0, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y3
+	VSQRTPD      Y3, Y4
+	VMOVAPD      Y3, Y5
+	VFNMADD231PD Y4, Y4, Y5
+	VADDPD       Y4, Y4, Y6
+	VADDPD       numbersAVX2<>+3264(SB), Y6, Y6
+	VDIVPD       Y6, Y5, Y5
+	VBLENDVPD    Y2, Y4, Y1, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, Y5, Y4, Y4
+	VMULPD       Y3, Y1, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+3296(SB), Y7
+	VFMADD213PD  numbersAVX2<>+3328(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3360(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3392(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3424(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3456(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3488(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+3520(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3552(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3584(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1280(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
+	VMOVAPD      Y4, Y6
+	VFMADD231PD  Y4, Y3, Y6
+	VFMADD231PD  Y8, Y5, Y6
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+1504(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VBLENDVPD    Y2, Y4, Y5, Y4
+	VMOVUPD      numbersAVX2<>+1504(SB), Y5
+	VBLENDVPD    Y3, numbersAVX2<>+3744(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+3776(SB), Y7
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y7, Y3
+	VBLENDVPD    Y2, Y5, Y3, Y2
+	VMULPD       numbersAVX2<>+2048(SB), Y4, Y3
+	VMULPD       numbersAVX2<>+2688(SB), Y4, Y4
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y1, Y3, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y1, Y3, Y1
+	VFMADD231PD  Y6, Y2, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y1, Y5, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y0
+	VMOVUPD      numbersAVX2<>+96(SB), Y2
+	VCMPPD       $0x11, Y0, Y2, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R8
+	JNE          lanes38
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op61:
+	// atan
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes39:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+3808(SB), Y2
+	VMINPD       Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+640(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVUPD      numbersAVX2<>+3840(SB), Y3
+	VCMPPD       $0x11, Y1, Y3, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
+	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y5, Y5
+	VMOVAPD      Y5, Y6
+	VFMSUB231PD  Y1, Y4, Y6
+	VMOVAPD      Y4, Y7
+	VFMADD231PD  Y1, Y5, Y7
+	VSUBPD       Y7, Y4, Y4
+	VFMADD231PD  Y1, Y5, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y1
+	VDIVPD       Y7, Y1, Y1
+	VMULPD       Y1, Y6, Y5
+	VFNMADD231PD Y5, Y7, Y6
+	VFNMADD231PD Y5, Y4, Y6
+	VMULPD       Y1, Y6, Y1
+	VMULPD       Y5, Y5, Y4
+	VMULPD       Y4, Y5, Y6
+	VMULPD       Y4, Y4, Y7
+	VMOVUPD      numbersAVX2<>+3872(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3904(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+3936(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+3968(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4000(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4032(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4064(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+4096(SB), Y9
+	VFMADD213PD  numbersAVX2<>+4128(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4160(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4192(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4224(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4256(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4288(SB), Y7, Y9
+	VFMADD231PD  Y4, Y8, Y9
+	VMULPD       Y9, Y6, Y6
+	VMOVUPD      numbersAVX2<>+64(SB), Y7
+	VBLENDVPD    Y2, numbersAVX2<>+640(SB), Y7, Y2
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
+	VMULPD       numbersAVX2<>+2048(SB), Y2, Y3
+	VADDPD       Y5, Y3, Y7
+	VSUBPD       Y7, Y3, Y3
+	VADDPD       Y5, Y3, Y3
+	VMOVAPD      Y1, Y5
+	VFNMADD231PD Y1, Y4, Y5
+	VADDPD       Y6, Y5, Y1
+	VFMADD231PD  numbersAVX2<>+2688(SB), Y2, Y1
+	VADDPD       Y1, Y3, Y1
+	VADDPD       Y1, Y7, Y1
+	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R8
+	JNE          lanes39
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op62:
+	// cbrt
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes40:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VCMPPD       $0x11, numbersAVX2<>+1312(SB), Y1, Y2
+	VMULPD       numbersAVX2<>+1344(SB), Y1, Y3
+	VBLENDVPD    Y2, Y3, Y1, Y3
+	VPADDQ       numbersAVX2<>+1376(SB), Y3, Y4
+	VPSRLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y4, Y5
+	VPSUBQ       Y5, Y3, Y3
+	VPADDQ       numbersAVX2<>+96(SB), Y3, Y3
+	VORPD        numbersAVX2<>+1408(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+1440(SB), Y5
+	VBLENDVPD    Y2, numbersAVX2<>+1472(SB), Y5, Y2
+	VSUBPD       Y2, Y4, Y2
+	VMOVUPD      numbersAVX2<>+4320(SB), Y4
+	VFMADD213PD  numbersAVX2<>+224(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+224(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+4352(SB), Y5, Y2
+	VSUBPD       numbersAVX2<>+96(SB), Y3, Y5
+	VMULPD       Y5, Y5, Y6
+	VMOVUPD      numbersAVX2<>+4384(SB), Y7
+	VFMADD213PD  numbersAVX2<>+4416(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+4448(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+4480(SB), Y8
+	VFMADD213PD  numbersAVX2<>+4512(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4544(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4576(SB), Y6, Y8
+	VFMADD231PD  Y5, Y7, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
+	VCMPPD       $0x11, Y2, Y5, Y5
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VBLENDVPD    Y2, numbersAVX2<>+640(SB), Y6, Y6
+	VBLENDVPD    Y5, numbersAVX2<>+1504(SB), Y6, Y6
+	VMULPD       Y6, Y3, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VBLENDVPD    Y2, numbersAVX2<>+4608(SB), Y6, Y2
+	VBLENDVPD    Y5, numbersAVX2<>+4640(SB), Y2, Y2
+	VMULPD       Y2, Y8, Y2
+	VMULPD       Y2, Y2, Y5
+	VMULPD       Y2, Y5, Y5
+	VFNMADD213PD numbersAVX2<>+96(SB), Y3, Y5
+	VMULPD       Y5, Y2, Y6
+	VMOVUPD      numbersAVX2<>+4672(SB), Y7
+	VFMADD213PD  numbersAVX2<>+4320(SB), Y7, Y5
+	VFMADD231PD  Y5, Y6, Y2
+	VMULPD       Y2, Y2, Y2
+	VMULPD       Y2, Y3, Y5
+	VMULPD       Y5, Y5, Y6
+	VMULPD       Y5, Y6, Y7
+	VMOVAPD      Y6, Y8
+	VFMSUB231PD  Y5, Y5, Y8
+	VFMSUB213PD  Y7, Y5, Y6
+	VFMADD231PD  Y5, Y8, Y6
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y6, Y3, Y3
+	VMULPD       numbersAVX2<>+4320(SB), Y3, Y3
+	VFMADD231PD  Y2, Y3, Y5
+	VPADDQ       numbersAVX2<>+4704(SB), Y4, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y5, Y2
+	VANDPD       numbersAVX2<>+800(SB), Y0, Y3
+	VORPD        Y3, Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y1
+	VBLENDVPD    Y1, Y2, Y0, Y1
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R8
+	JNE          lanes40
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8447,4 +9221,188 @@ DATA numbersAVX2<>+3232(SB)/8, $0x3e40000000000000
 DATA numbersAVX2<>+3240(SB)/8, $0x3e40000000000000
 DATA numbersAVX2<>+3248(SB)/8, $0x3e40000000000000
 DATA numbersAVX2<>+3256(SB)/8, $0x3e40000000000000
-GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $3264
+DATA numbersAVX2<>+3264(SB)/8, $0x3370000000000000
+DATA numbersAVX2<>+3272(SB)/8, $0x3370000000000000
+DATA numbersAVX2<>+3280(SB)/8, $0x3370000000000000
+DATA numbersAVX2<>+3288(SB)/8, $0x3370000000000000
+DATA numbersAVX2<>+3296(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX2<>+3304(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX2<>+3312(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX2<>+3320(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX2<>+3328(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX2<>+3336(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX2<>+3344(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX2<>+3352(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX2<>+3360(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX2<>+3368(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX2<>+3376(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX2<>+3384(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX2<>+3392(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX2<>+3400(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX2<>+3408(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX2<>+3416(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX2<>+3424(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX2<>+3432(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX2<>+3440(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX2<>+3448(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX2<>+3456(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX2<>+3464(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX2<>+3472(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX2<>+3480(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX2<>+3488(SB)/8, $0x3fb333333333332d
+DATA numbersAVX2<>+3496(SB)/8, $0x3fb333333333332d
+DATA numbersAVX2<>+3504(SB)/8, $0x3fb333333333332d
+DATA numbersAVX2<>+3512(SB)/8, $0x3fb333333333332d
+DATA numbersAVX2<>+3520(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX2<>+3528(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX2<>+3536(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX2<>+3544(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX2<>+3552(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX2<>+3560(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX2<>+3568(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX2<>+3576(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX2<>+3584(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX2<>+3592(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX2<>+3600(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX2<>+3608(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX2<>+3616(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX2<>+3624(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX2<>+3632(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX2<>+3640(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX2<>+3648(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX2<>+3656(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX2<>+3664(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX2<>+3672(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX2<>+3680(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX2<>+3688(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX2<>+3696(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX2<>+3704(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX2<>+3712(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX2<>+3720(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX2<>+3728(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX2<>+3736(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX2<>+3744(SB)/8, $0xc000000000000000
+DATA numbersAVX2<>+3752(SB)/8, $0xc000000000000000
+DATA numbersAVX2<>+3760(SB)/8, $0xc000000000000000
+DATA numbersAVX2<>+3768(SB)/8, $0xc000000000000000
+DATA numbersAVX2<>+3776(SB)/8, $0xbff0000000000000
+DATA numbersAVX2<>+3784(SB)/8, $0xbff0000000000000
+DATA numbersAVX2<>+3792(SB)/8, $0xbff0000000000000
+DATA numbersAVX2<>+3800(SB)/8, $0xbff0000000000000
+DATA numbersAVX2<>+3808(SB)/8, $0x43b0000000000000
+DATA numbersAVX2<>+3816(SB)/8, $0x43b0000000000000
+DATA numbersAVX2<>+3824(SB)/8, $0x43b0000000000000
+DATA numbersAVX2<>+3832(SB)/8, $0x43b0000000000000
+DATA numbersAVX2<>+3840(SB)/8, $0x4004000000000000
+DATA numbersAVX2<>+3848(SB)/8, $0x4004000000000000
+DATA numbersAVX2<>+3856(SB)/8, $0x4004000000000000
+DATA numbersAVX2<>+3864(SB)/8, $0x4004000000000000
+DATA numbersAVX2<>+3872(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX2<>+3880(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX2<>+3888(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX2<>+3896(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX2<>+3904(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX2<>+3912(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX2<>+3920(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX2<>+3928(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX2<>+3936(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX2<>+3944(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX2<>+3952(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX2<>+3960(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX2<>+3968(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX2<>+3976(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX2<>+3984(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX2<>+3992(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX2<>+4000(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX2<>+4008(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX2<>+4016(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX2<>+4024(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX2<>+4032(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX2<>+4040(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX2<>+4048(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX2<>+4056(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX2<>+4064(SB)/8, $0x3fc999999999998e
+DATA numbersAVX2<>+4072(SB)/8, $0x3fc999999999998e
+DATA numbersAVX2<>+4080(SB)/8, $0x3fc999999999998e
+DATA numbersAVX2<>+4088(SB)/8, $0x3fc999999999998e
+DATA numbersAVX2<>+4096(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX2<>+4104(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX2<>+4112(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX2<>+4120(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX2<>+4128(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX2<>+4136(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX2<>+4144(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX2<>+4152(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX2<>+4160(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX2<>+4168(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX2<>+4176(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX2<>+4184(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX2<>+4192(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX2<>+4200(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX2<>+4208(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX2<>+4216(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX2<>+4224(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX2<>+4232(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX2<>+4240(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX2<>+4248(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX2<>+4256(SB)/8, $0xbfc2492492491932
+DATA numbersAVX2<>+4264(SB)/8, $0xbfc2492492491932
+DATA numbersAVX2<>+4272(SB)/8, $0xbfc2492492491932
+DATA numbersAVX2<>+4280(SB)/8, $0xbfc2492492491932
+DATA numbersAVX2<>+4288(SB)/8, $0xbfd5555555555555
+DATA numbersAVX2<>+4296(SB)/8, $0xbfd5555555555555
+DATA numbersAVX2<>+4304(SB)/8, $0xbfd5555555555555
+DATA numbersAVX2<>+4312(SB)/8, $0xbfd5555555555555
+DATA numbersAVX2<>+4320(SB)/8, $0x3fd5555555555555
+DATA numbersAVX2<>+4328(SB)/8, $0x3fd5555555555555
+DATA numbersAVX2<>+4336(SB)/8, $0x3fd5555555555555
+DATA numbersAVX2<>+4344(SB)/8, $0x3fd5555555555555
+DATA numbersAVX2<>+4352(SB)/8, $0x4008000000000000
+DATA numbersAVX2<>+4360(SB)/8, $0x4008000000000000
+DATA numbersAVX2<>+4368(SB)/8, $0x4008000000000000
+DATA numbersAVX2<>+4376(SB)/8, $0x4008000000000000
+DATA numbersAVX2<>+4384(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX2<>+4392(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX2<>+4400(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX2<>+4408(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX2<>+4416(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX2<>+4424(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX2<>+4432(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX2<>+4440(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX2<>+4448(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX2<>+4456(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX2<>+4464(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX2<>+4472(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX2<>+4480(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX2<>+4488(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX2<>+4496(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX2<>+4504(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX2<>+4512(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX2<>+4520(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX2<>+4528(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX2<>+4536(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX2<>+4544(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX2<>+4552(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX2<>+4560(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX2<>+4568(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX2<>+4576(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX2<>+4584(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX2<>+4592(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX2<>+4600(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX2<>+4608(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX2<>+4616(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX2<>+4624(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX2<>+4632(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX2<>+4640(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX2<>+4648(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX2<>+4656(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX2<>+4664(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX2<>+4672(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX2<>+4680(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX2<>+4688(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX2<>+4696(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX2<>+4704(SB)/8, $0x00000000000003ff
+DATA numbersAVX2<>+4712(SB)/8, $0x00000000000003ff
+DATA numbersAVX2<>+4720(SB)/8, $0x00000000000003ff
+DATA numbersAVX2<>+4728(SB)/8, $0x00000000000003ff
+GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $4736

@@ -2392,10 +2392,10 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x1d
-	JGE  from29
-	CMPQ DI, $0x0e
-	JGE  from14
+	CMPQ DI, $0x1f
+	JGE  from31
+	CMPQ DI, $0x0f
+	JGE  from15
 	CMPQ DI, $0x07
 	JGE  from7
 	CMPQ DI, $0x03
@@ -2431,48 +2431,50 @@ from6:
 	JMP op6
 
 from7:
-	CMPQ DI, $0x0a
-	JGE  from10
+	CMPQ DI, $0x0b
+	JGE  from11
+	CMPQ DI, $0x09
+	JGE  from9
 	CMPQ DI, $0x08
 	JGE  from8
 	JMP  op7
 
 from8:
-	CMPQ DI, $0x09
-	JGE  from9
-	JMP  op8
+	JMP op8
 
 from9:
-	JMP op9
+	CMPQ DI, $0x0a
+	JGE  from10
+	JMP  op9
 
 from10:
-	CMPQ DI, $0x0c
-	JGE  from12
-	CMPQ DI, $0x0b
-	JGE  from11
-	JMP  op10
+	JMP op10
 
 from11:
-	JMP op11
-
-from12:
 	CMPQ DI, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ DI, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ DI, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
+	CMPQ DI, $0x17
+	JGE  from23
+	CMPQ DI, $0x13
+	JGE  from19
+	CMPQ DI, $0x11
+	JGE  from17
 	CMPQ DI, $0x10
 	JGE  from16
 	JMP  op15
@@ -2481,8 +2483,6 @@ from16:
 	JMP op16
 
 from17:
-	CMPQ DI, $0x13
-	JGE  from19
 	CMPQ DI, $0x12
 	JGE  from18
 	JMP  op17
@@ -2491,6 +2491,8 @@ from18:
 	JMP op18
 
 from19:
+	CMPQ DI, $0x15
+	JGE  from21
 	CMPQ DI, $0x14
 	JGE  from20
 	JMP  op19
@@ -2499,10 +2501,6 @@ from20:
 	JMP op20
 
 from21:
-	CMPQ DI, $0x19
-	JGE  from25
-	CMPQ DI, $0x17
-	JGE  from23
 	CMPQ DI, $0x16
 	JGE  from22
 	JMP  op21
@@ -2511,6 +2509,10 @@ from22:
 	JMP op22
 
 from23:
+	CMPQ DI, $0x1b
+	JGE  from27
+	CMPQ DI, $0x19
+	JGE  from25
 	CMPQ DI, $0x18
 	JGE  from24
 	JMP  op23
@@ -2519,8 +2521,6 @@ from24:
 	JMP op24
 
 from25:
-	CMPQ DI, $0x1b
-	JGE  from27
 	CMPQ DI, $0x1a
 	JGE  from26
 	JMP  op25
@@ -2529,6 +2529,8 @@ from26:
 	JMP op26
 
 from27:
+	CMPQ DI, $0x1d
+	JGE  from29
 	CMPQ DI, $0x1c
 	JGE  from28
 	JMP  op27
@@ -2537,88 +2539,84 @@ from28:
 	JMP op28
 
 from29:
-	CMPQ DI, $0x2c
-	JGE  from44
-	CMPQ DI, $0x24
-	JGE  from36
-	CMPQ DI, $0x20
-	JGE  from32
 	CMPQ DI, $0x1e
 	JGE  from30
 	JMP  op29
 
 from30:
-	CMPQ DI, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
-
-from32:
-	CMPQ DI, $0x22
-	JGE  from34
-	CMPQ DI, $0x21
-	JGE  from33
-	JMP  op32
-
-from33:
-	JMP op33
-
-from34:
-	CMPQ DI, $0x23
-	JGE  from35
-	JMP  op34
-
-from35:
-	JMP op35
-
-from36:
-	CMPQ DI, $0x28
-	JGE  from40
-	CMPQ DI, $0x26
-	JGE  from38
-	CMPQ DI, $0x25
-	JGE  from37
-	JMP  op36
-
-from37:
-	JMP op37
-
-from38:
-	CMPQ DI, $0x27
-	JGE  from39
-	JMP  op38
-
-from39:
-	JMP op39
-
-from40:
-	CMPQ DI, $0x2a
-	JGE  from42
-	CMPQ DI, $0x29
-	JGE  from41
-	JMP  op40
-
-from41:
-	JMP op41
-
-from42:
-	CMPQ DI, $0x2b
-	JGE  from43
-	JMP  op42
-
-from43:
-	JMP op43
-
-from44:
-	CMPQ DI, $0x33
-	JGE  from51
 	CMPQ DI, $0x2f
 	JGE  from47
+	CMPQ DI, $0x27
+	JGE  from39
+	CMPQ DI, $0x23
+	JGE  from35
+	CMPQ DI, $0x21
+	JGE  from33
+	CMPQ DI, $0x20
+	JGE  from32
+	JMP  op31
+
+from32:
+	JMP op32
+
+from33:
+	CMPQ DI, $0x22
+	JGE  from34
+	JMP  op33
+
+from34:
+	JMP op34
+
+from35:
+	CMPQ DI, $0x25
+	JGE  from37
+	CMPQ DI, $0x24
+	JGE  from36
+	JMP  op35
+
+from36:
+	JMP op36
+
+from37:
+	CMPQ DI, $0x26
+	JGE  from38
+	JMP  op37
+
+from38:
+	JMP op38
+
+from39:
+	CMPQ DI, $0x2b
+	JGE  from43
+	CMPQ DI, $0x29
+	JGE  from41
+	CMPQ DI, $0x28
+	JGE  from40
+	JMP  op39
+
+from40:
+	JMP op40
+
+from41:
+	CMPQ DI, $0x2a
+	JGE  from42
+	JMP  op41
+
+from42:
+	JMP op42
+
+from43:
 	CMPQ DI, $0x2d
 	JGE  from45
-	JMP  op44
+	CMPQ DI, $0x2c
+	JGE  from44
+	JMP  op43
+
+from44:
+	JMP op44
 
 from45:
 	CMPQ DI, $0x2e
@@ -2629,6 +2627,10 @@ from46:
 	JMP op46
 
 from47:
+	CMPQ DI, $0x37
+	JGE  from55
+	CMPQ DI, $0x33
+	JGE  from51
 	CMPQ DI, $0x31
 	JGE  from49
 	CMPQ DI, $0x30
@@ -2647,8 +2649,6 @@ from50:
 	JMP op50
 
 from51:
-	CMPQ DI, $0x37
-	JGE  from55
 	CMPQ DI, $0x35
 	JGE  from53
 	CMPQ DI, $0x34
@@ -2667,6 +2667,8 @@ from54:
 	JMP op54
 
 from55:
+	CMPQ DI, $0x3b
+	JGE  from59
 	CMPQ DI, $0x39
 	JGE  from57
 	CMPQ DI, $0x38
@@ -2683,6 +2685,24 @@ from57:
 
 from58:
 	JMP op58
+
+from59:
+	CMPQ DI, $0x3d
+	JGE  from61
+	CMPQ DI, $0x3c
+	JGE  from60
+	JMP  op59
+
+from60:
+	JMP op60
+
+from61:
+	CMPQ DI, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 
 op1:
 	// load
@@ -5849,6 +5869,373 @@ end16:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
+op59:
+	// asin
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R8
+
+lanes17:
+	VMOVUPD          (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
+	VMOVAPD          Z3, Z4
+	VFNMADD231PD     Z2, Z2, Z4
+	VADDPD           Z2, Z2, Z5
+	VADDPD.BCST      numbersAVX512<>+808(SB), Z5, Z5
+	VDIVPD           Z5, Z4, Z4
+	VMOVAPD          Z2, K1, Z1
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VMOVAPD          Z4, K1, Z2
+	VMULPD           Z3, Z1, Z4
+	VMULPD           Z3, Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+816(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+824(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+872(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+880(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+312(SB), Z5, Z7
+	VFMADD231PD      Z3, Z6, Z7
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z3, Z3
+	VMOVAPD          Z2, Z5
+	VFMADD231PD      Z2, Z3, Z5
+	VFMADD231PD      Z7, Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+504(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+664(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z4
+	VBROADCASTSD     numbersAVX512<>+928(SB), K1, Z4
+	VMULPD           Z4, Z1, Z1
+	VADDPD           Z1, Z2, Z6
+	VSUBPD           Z6, Z2, Z2
+	VADDPD           Z1, Z2, Z1
+	VFMADD231PD      Z5, Z4, Z3
+	VADDPD           Z3, Z1, Z1
+	VADDPD           Z1, Z6, Z1
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z3
+	VCMPPD           $0x11, Z2, Z3, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VORPD            Z0, Z1, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R8
+	JNE              lanes17
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op60:
+	// acos
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R8
+
+lanes18:
+	VMOVUPD          (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
+	VMOVAPD          Z3, Z4
+	VFNMADD231PD     Z2, Z2, Z4
+	VADDPD           Z2, Z2, Z5
+	VADDPD.BCST      numbersAVX512<>+808(SB), Z5, Z5
+	VDIVPD           Z5, Z4, Z4
+	VMOVAPD          Z2, K1, Z1
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VMOVAPD          Z4, K1, Z2
+	VMULPD           Z3, Z1, Z4
+	VMULPD           Z3, Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+816(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+824(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+872(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+880(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+312(SB), Z5, Z7
+	VFMADD231PD      Z3, Z6, Z7
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z3, Z3
+	VMOVAPD          Z2, Z5
+	VFMADD231PD      Z2, Z3, Z5
+	VFMADD231PD      Z7, Z4, Z5
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+368(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z3
+	VMOVAPD          Z2, K1, Z3
+	VBROADCASTSD     numbersAVX512<>+368(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+928(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+936(SB), Z4
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z4
+	VMOVAPD          Z2, K1, Z4
+	VMULPD.BCST      numbersAVX512<>+504(SB), Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+664(SB), Z3, Z3
+	VMULPD           Z4, Z1, Z1
+	VADDPD           Z1, Z2, Z6
+	VSUBPD           Z6, Z2, Z2
+	VADDPD           Z1, Z2, Z1
+	VFMADD231PD      Z5, Z4, Z3
+	VADDPD           Z3, Z1, Z1
+	VADDPD           Z1, Z6, Z1
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          Z0, Z2, Z0
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VCMPPD           $0x11, Z0, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
+	VMOVUPD          Z1, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R8
+	JNE              lanes18
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op61:
+	// atan
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R8
+
+lanes19:
+	VMOVUPD          (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+944(SB), Z2
+	VMINPD           Z1, Z2, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z3
+	VMOVAPD          Z3, Z4
+	VFMSUB231PD      Z1, Z2, Z4
+	VMOVAPD          Z2, Z5
+	VFMADD231PD      Z1, Z3, Z5
+	VSUBPD           Z5, Z2, Z2
+	VFMADD231PD      Z1, Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z1
+	VDIVPD           Z5, Z1, Z1
+	VMULPD           Z1, Z4, Z3
+	VFNMADD231PD     Z3, Z5, Z4
+	VFNMADD231PD     Z3, Z2, Z4
+	VMULPD           Z1, Z4, Z1
+	VMULPD           Z3, Z3, Z2
+	VMULPD           Z2, Z3, Z4
+	VMULPD           Z2, Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+960(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+968(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+1016(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+1024(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z7
+	VFMADD231PD      Z2, Z6, Z7
+	VMULPD           Z7, Z4, Z4
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+160(SB), K1, Z5
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z5
+	VMULPD.BCST      numbersAVX512<>+504(SB), Z5, Z6
+	VADDPD           Z3, Z6, Z7
+	VSUBPD           Z7, Z6, Z6
+	VADDPD           Z3, Z6, Z3
+	VMOVAPD          Z1, Z6
+	VFNMADD231PD     Z1, Z2, Z6
+	VADDPD           Z4, Z6, Z1
+	VFMADD231PD.BCST numbersAVX512<>+664(SB), Z5, Z1
+	VADDPD           Z1, Z3, Z1
+	VADDPD           Z1, Z7, Z1
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VORPD            Z0, Z1, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R8
+	JNE              lanes19
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op62:
+	// cbrt
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R8
+
+lanes20:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z1, K1
+	VMULPD.BCST       numbersAVX512<>+328(SB), Z1, Z2
+	VMOVAPD           Z1, Z3
+	VMOVAPD           Z2, K1, Z3
+	VPADDQ.BCST       numbersAVX512<>+336(SB), Z3, Z2
+	VPSRLQ            $0x34, Z2, Z2
+	VPSLLQ            $0x34, Z2, Z4
+	VPSUBQ            Z4, Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+352(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+360(SB), K1, Z4
+	VSUBPD            Z4, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1072(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z4
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z4, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+1080(SB), Z5, Z2
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
+	VMULPD            Z5, Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+1088(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1096(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1104(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+1112(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1120(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1136(SB), Z6, Z8
+	VFMADD231PD       Z5, Z7, Z8
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z5
+	VCMPPD            $0x11, Z2, Z5, K1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+160(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+368(SB), K1, Z2
+	VMULPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
+	VBROADCASTSD      numbersAVX512<>+1144(SB), K2, Z3
+	VBROADCASTSD      numbersAVX512<>+1152(SB), K1, Z3
+	VMULPD            Z3, Z8, Z3
+	VMULPD            Z3, Z3, Z5
+	VMULPD            Z3, Z5, Z5
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z5
+	VMULPD            Z5, Z3, Z6
+	VBROADCASTSD      numbersAVX512<>+1160(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z7, Z5
+	VFMADD231PD       Z5, Z6, Z3
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z2, Z5
+	VMULPD            Z5, Z5, Z6
+	VMULPD            Z5, Z6, Z7
+	VMOVAPD           Z6, Z8
+	VFMSUB231PD       Z5, Z5, Z8
+	VFMSUB213PD       Z7, Z5, Z6
+	VFMADD231PD       Z5, Z8, Z6
+	VSUBPD            Z7, Z2, Z2
+	VSUBPD            Z6, Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+1072(SB), Z2, Z2
+	VFMADD231PD       Z3, Z2, Z5
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z4, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VMULPD            Z2, Z5, Z2
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z3
+	VORPD             Z3, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VMOVAPD           Z0, Z1
+	VMOVAPD           Z2, K1, Z1
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VMOVAPD           Z0, K1, Z1
+	VMOVUPD           Z1, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R8
+	JNE               lanes20
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
 op0:
 	ADDQ $+512, BX
 
@@ -5886,10 +6273,10 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x1d
-	JGE  from29
-	CMPQ DI, $0x0e
-	JGE  from14
+	CMPQ DI, $0x1f
+	JGE  from31
+	CMPQ DI, $0x0f
+	JGE  from15
 	CMPQ DI, $0x07
 	JGE  from7
 	CMPQ DI, $0x03
@@ -5925,48 +6312,50 @@ from6:
 	JMP op6
 
 from7:
-	CMPQ DI, $0x0a
-	JGE  from10
+	CMPQ DI, $0x0b
+	JGE  from11
+	CMPQ DI, $0x09
+	JGE  from9
 	CMPQ DI, $0x08
 	JGE  from8
 	JMP  op7
 
 from8:
-	CMPQ DI, $0x09
-	JGE  from9
-	JMP  op8
+	JMP op8
 
 from9:
-	JMP op9
+	CMPQ DI, $0x0a
+	JGE  from10
+	JMP  op9
 
 from10:
-	CMPQ DI, $0x0c
-	JGE  from12
-	CMPQ DI, $0x0b
-	JGE  from11
-	JMP  op10
+	JMP op10
 
 from11:
-	JMP op11
-
-from12:
 	CMPQ DI, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ DI, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ DI, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
+	CMPQ DI, $0x17
+	JGE  from23
+	CMPQ DI, $0x13
+	JGE  from19
+	CMPQ DI, $0x11
+	JGE  from17
 	CMPQ DI, $0x10
 	JGE  from16
 	JMP  op15
@@ -5975,8 +6364,6 @@ from16:
 	JMP op16
 
 from17:
-	CMPQ DI, $0x13
-	JGE  from19
 	CMPQ DI, $0x12
 	JGE  from18
 	JMP  op17
@@ -5985,6 +6372,8 @@ from18:
 	JMP op18
 
 from19:
+	CMPQ DI, $0x15
+	JGE  from21
 	CMPQ DI, $0x14
 	JGE  from20
 	JMP  op19
@@ -5993,10 +6382,6 @@ from20:
 	JMP op20
 
 from21:
-	CMPQ DI, $0x19
-	JGE  from25
-	CMPQ DI, $0x17
-	JGE  from23
 	CMPQ DI, $0x16
 	JGE  from22
 	JMP  op21
@@ -6005,6 +6390,10 @@ from22:
 	JMP op22
 
 from23:
+	CMPQ DI, $0x1b
+	JGE  from27
+	CMPQ DI, $0x19
+	JGE  from25
 	CMPQ DI, $0x18
 	JGE  from24
 	JMP  op23
@@ -6013,8 +6402,6 @@ from24:
 	JMP op24
 
 from25:
-	CMPQ DI, $0x1b
-	JGE  from27
 	CMPQ DI, $0x1a
 	JGE  from26
 	JMP  op25
@@ -6023,6 +6410,8 @@ from26:
 	JMP op26
 
 from27:
+	CMPQ DI, $0x1d
+	JGE  from29
 	CMPQ DI, $0x1c
 	JGE  from28
 	JMP  op27
@@ -6031,88 +6420,84 @@ from28:
 	JMP op28
 
 from29:
-	CMPQ DI, $0x2c
-	JGE  from44
-	CMPQ DI, $0x24
-	JGE  from36
-	CMPQ DI, $0x20
-	JGE  from32
 	CMPQ DI, $0x1e
 	JGE  from30
 	JMP  op29
 
 from30:
-	CMPQ DI, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
-
-from32:
-	CMPQ DI, $0x22
-	JGE  from34
-	CMPQ DI, $0x21
-	JGE  from33
-	JMP  op32
-
-from33:
-	JMP op33
-
-from34:
-	CMPQ DI, $0x23
-	JGE  from35
-	JMP  op34
-
-from35:
-	JMP op35
-
-from36:
-	CMPQ DI, $0x28
-	JGE  from40
-	CMPQ DI, $0x26
-	JGE  from38
-	CMPQ DI, $0x25
-	JGE  from37
-	JMP  op36
-
-from37:
-	JMP op37
-
-from38:
-	CMPQ DI, $0x27
-	JGE  from39
-	JMP  op38
-
-from39:
-	JMP op39
-
-from40:
-	CMPQ DI, $0x2a
-	JGE  from42
-	CMPQ DI, $0x29
-	JGE  from41
-	JMP  op40
-
-from41:
-	JMP op41
-
-from42:
-	CMPQ DI, $0x2b
-	JGE  from43
-	JMP  op42
-
-from43:
-	JMP op43
-
-from44:
-	CMPQ DI, $0x33
-	JGE  from51
 	CMPQ DI, $0x2f
 	JGE  from47
+	CMPQ DI, $0x27
+	JGE  from39
+	CMPQ DI, $0x23
+	JGE  from35
+	CMPQ DI, $0x21
+	JGE  from33
+	CMPQ DI, $0x20
+	JGE  from32
+	JMP  op31
+
+from32:
+	JMP op32
+
+from33:
+	CMPQ DI, $0x22
+	JGE  from34
+	JMP  op33
+
+from34:
+	JMP op34
+
+from35:
+	CMPQ DI, $0x25
+	JGE  from37
+	CMPQ DI, $0x24
+	JGE  from36
+	JMP  op35
+
+from36:
+	JMP op36
+
+from37:
+	CMPQ DI, $0x26
+	JGE  from38
+	JMP  op37
+
+from38:
+	JMP op38
+
+from39:
+	CMPQ DI, $0x2b
+	JGE  from43
+	CMPQ DI, $0x29
+	JGE  from41
+	CMPQ DI, $0x28
+	JGE  from40
+	JMP  op39
+
+from40:
+	JMP op40
+
+from41:
+	CMPQ DI, $0x2a
+	JGE  from42
+	JMP  op41
+
+from42:
+	JMP op42
+
+from43:
 	CMPQ DI, $0x2d
 	JGE  from45
-	JMP  op44
+	CMPQ DI, $0x2c
+	JGE  from44
+	JMP  op43
+
+from44:
+	JMP op44
 
 from45:
 	CMPQ DI, $0x2e
@@ -6123,6 +6508,10 @@ from46:
 	JMP op46
 
 from47:
+	CMPQ DI, $0x37
+	JGE  from55
+	CMPQ DI, $0x33
+	JGE  from51
 	CMPQ DI, $0x31
 	JGE  from49
 	CMPQ DI, $0x30
@@ -6141,8 +6530,6 @@ from50:
 	JMP op50
 
 from51:
-	CMPQ DI, $0x37
-	JGE  from55
 	CMPQ DI, $0x35
 	JGE  from53
 	CMPQ DI, $0x34
@@ -6161,6 +6548,8 @@ from54:
 	JMP op54
 
 from55:
+	CMPQ DI, $0x3b
+	JGE  from59
 	CMPQ DI, $0x39
 	JGE  from57
 	CMPQ DI, $0x38
@@ -6177,6 +6566,24 @@ from57:
 
 from58:
 	JMP op58
+
+from59:
+	CMPQ DI, $0x3d
+	JGE  from61
+	CMPQ DI, $0x3c
+	JGE  from60
+	JMP  op59
+
+from60:
+	JMP op60
+
+from61:
+	CMPQ DI, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 
 op1:
 	// load
@@ -6566,7 +6973,7 @@ op46:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes17:
+lanes21:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z1
 	VMINPD            Z0, Z1, Z0
@@ -6607,7 +7014,7 @@ lanes17:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes17
+	JNE               lanes21
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -6631,7 +7038,7 @@ op47:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes18:
+lanes22:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
 	VMINPD            Z0, Z1, Z1
@@ -6689,7 +7096,7 @@ lanes18:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes18
+	JNE               lanes22
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -6713,7 +7120,7 @@ op48:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes19:
+lanes23:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -6790,7 +7197,7 @@ lanes19:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes19
+	JNE               lanes23
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -6814,7 +7221,7 @@ op49:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes20:
+lanes24:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -6899,7 +7306,7 @@ lanes20:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes20
+	JNE               lanes24
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -6923,7 +7330,7 @@ op50:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes21:
+lanes25:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z0
@@ -6990,7 +7397,7 @@ lanes21:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes21
+	JNE               lanes25
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7014,7 +7421,7 @@ op51:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes22:
+lanes26:
 	VCVTPS2PD         (DI), Z0
 	VORPD.BCST        numbersAVX512<>+192(SB), Z0, Z1
 	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z1, K1
@@ -7074,7 +7481,7 @@ lanes22:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes22
+	JNE               lanes26
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7098,7 +7505,7 @@ op52:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes23:
+lanes27:
 	VCVTPS2PD        (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -7154,7 +7561,7 @@ lanes23:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes23
+	JNE              lanes27
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7178,7 +7585,7 @@ op53:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes24:
+lanes28:
 	VCVTPS2PD        (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -7237,7 +7644,7 @@ lanes24:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes24
+	JNE              lanes28
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7261,7 +7668,7 @@ op54:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes25:
+lanes29:
 	VCVTPS2PD        (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -7322,7 +7729,7 @@ lanes25:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes25
+	JNE              lanes29
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7346,7 +7753,7 @@ op55:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes26:
+lanes30:
 	VCVTPS2PD        (DI), Z0
 	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
 	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
@@ -7416,7 +7823,7 @@ lanes26:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes26
+	JNE              lanes30
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7429,535 +7836,6 @@ lanes26:
 
 op56:
 	// sin
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes27:
-	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z5
-	VSUBPD            Z3, Z5, Z6
-	VSUBPD            Z6, Z5, Z7
-	VSUBPD            Z7, Z3, Z3
-	VSUBPD            Z6, Z4, Z6
-	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K1
-	KORTESTB          K1, K1
-	JEQ               end28
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
-	VMOVAPD           Z0, K2, Z2
-	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
-	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z8, Z8, Z8
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z8
-	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z12, Z12, Z12
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
-	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z12, Z6
-	VORPD             Z6, Z8, Z6
-	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
-	VMULPD            Z6, Z2, Z7
-	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
-	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
-	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z12
-	VSUBPD            Z12, Z8, Z13
-	VSUBPD            Z13, Z7, Z7
-	VSUBPD            Z12, Z6, Z6
-	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z12
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z13
-	VPSLLVQ           Z7, Z13, Z13
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z12, Z12
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z14
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z12
-	VPSUBQ            Z7, Z12, Z7
-	VPSRLVQ           Z7, Z14, Z7
-	VORPD             Z7, Z13, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z12
-	VFMSUB213PD       Z12, Z2, Z7
-	VADDPD            Z12, Z8, Z13
-	VSUBPD            Z8, Z13, Z14
-	VSUBPD            Z14, Z13, Z15
-	VSUBPD            Z15, Z8, Z8
-	VSUBPD            Z14, Z12, Z12
-	VADDPD            Z12, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z12
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z13, Z12
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z12, Z14
-	VSUBPD            Z14, Z13, Z13
-	VADDPD            Z8, Z6, Z14
-	VSUBPD            Z6, Z14, Z15
-	VSUBPD            Z15, Z14, Z16
-	VSUBPD            Z16, Z6, Z6
-	VSUBPD            Z15, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z14, Z8
-	VSUBPD            Z14, Z8, Z15
-	VSUBPD            Z15, Z8, Z16
-	VSUBPD            Z16, Z14, Z14
-	VSUBPD            Z15, Z7, Z7
-	VADDPD            Z7, Z14, Z7
-	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z14
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z15, Z15, Z15
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z15
-	VPSLLVQ           Z7, Z15, Z15
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z14, Z14
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z16
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z14
-	VPSUBQ            Z7, Z14, Z7
-	VPSRLVQ           Z7, Z16, Z7
-	VORPD             Z7, Z15, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z14
-	VFMSUB213PD       Z14, Z2, Z7
-	VADDPD            Z14, Z8, Z15
-	VSUBPD            Z8, Z15, Z16
-	VSUBPD            Z16, Z15, Z17
-	VSUBPD            Z17, Z8, Z8
-	VSUBPD            Z16, Z14, Z14
-	VADDPD            Z14, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
-	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z14
-	VPSLLVQ           Z4, Z14, Z14
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z16
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
-	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z16, Z4
-	VORPD             Z4, Z14, Z4
-	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
-	VFMADD231PD       Z4, Z2, Z7
-	VADDPD            Z7, Z6, Z2
-	VADDPD            Z15, Z13, Z4
-	VSUBPD            Z13, Z4, Z6
-	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z13, Z7
-	VSUBPD            Z6, Z15, Z6
-	VADDPD            Z6, Z7, Z6
-	VADDPD            Z2, Z6, Z2
-	VADDPD            Z2, Z4, Z6
-	VSUBPD            Z4, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z4, Z4
-	VSUBPD            Z7, Z2, Z2
-	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
-	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z12, K1, Z1
-	VMOVAPD           Z4, K1, Z5
-	VMOVAPD           Z7, K1, Z3
-
-end28:
-	VMULPD           Z5, Z5, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
-	VMULPD           Z5, Z2, Z6
-	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
-	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z12
-	VFMADD231PD      Z2, Z8, Z12
-	VMOVAPD          Z3, Z7
-	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z12, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
-	VSUBPD           Z4, Z6, Z6
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
-	VSUBPD           Z6, Z8, Z8
-	VSUBPD           Z4, Z8, Z4
-	VMOVAPD          Z2, Z8
-	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
-	VFNMADD231PD     Z5, Z3, Z4
-	VMULPD           Z2, Z2, Z3
-	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z12
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z13
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z13
-	VFMADD231PD      Z2, Z12, Z13
-	VFMADD231PD      Z13, Z3, Z4
-	VPSLLQ           $0x3f, Z1, Z2
-	VPMOVQ2M         Z2, K1
-	VADDPD           Z4, Z6, Z2
-	VADDPD           Z7, Z5, Z3
-	VMOVAPD          Z2, K1, Z3
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z1
-	VPSLLQ           $0x3e, Z1, Z1
-	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+800(SB), Z2, K1
-	VMOVAPD          Z0, K1, Z1
-	VCVTPD2PS        Z1, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes27
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
-
-op57:
-	// cos
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes29:
-	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z5
-	VSUBPD            Z3, Z5, Z6
-	VSUBPD            Z6, Z5, Z7
-	VSUBPD            Z7, Z3, Z3
-	VSUBPD            Z6, Z4, Z6
-	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K1
-	KORTESTB          K1, K1
-	JEQ               end30
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
-	VMOVAPD           Z0, K2, Z2
-	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
-	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z8, Z8, Z8
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z8
-	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z12, Z12, Z12
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
-	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z12, Z6
-	VORPD             Z6, Z8, Z6
-	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
-	VMULPD            Z6, Z2, Z7
-	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
-	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
-	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z12
-	VSUBPD            Z12, Z8, Z13
-	VSUBPD            Z13, Z7, Z7
-	VSUBPD            Z12, Z6, Z6
-	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z12
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z13
-	VPSLLVQ           Z7, Z13, Z13
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z12, Z12
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z14
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z12
-	VPSUBQ            Z7, Z12, Z7
-	VPSRLVQ           Z7, Z14, Z7
-	VORPD             Z7, Z13, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z12
-	VFMSUB213PD       Z12, Z2, Z7
-	VADDPD            Z12, Z8, Z13
-	VSUBPD            Z8, Z13, Z14
-	VSUBPD            Z14, Z13, Z15
-	VSUBPD            Z15, Z8, Z8
-	VSUBPD            Z14, Z12, Z12
-	VADDPD            Z12, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z12
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z13, Z12
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z12, Z14
-	VSUBPD            Z14, Z13, Z13
-	VADDPD            Z8, Z6, Z14
-	VSUBPD            Z6, Z14, Z15
-	VSUBPD            Z15, Z14, Z16
-	VSUBPD            Z16, Z6, Z6
-	VSUBPD            Z15, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z14, Z8
-	VSUBPD            Z14, Z8, Z15
-	VSUBPD            Z15, Z8, Z16
-	VSUBPD            Z16, Z14, Z14
-	VSUBPD            Z15, Z7, Z7
-	VADDPD            Z7, Z14, Z7
-	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z14
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z15, Z15, Z15
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z15
-	VPSLLVQ           Z7, Z15, Z15
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z14, Z14
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z16
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z14
-	VPSUBQ            Z7, Z14, Z7
-	VPSRLVQ           Z7, Z16, Z7
-	VORPD             Z7, Z15, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z14
-	VFMSUB213PD       Z14, Z2, Z7
-	VADDPD            Z14, Z8, Z15
-	VSUBPD            Z8, Z15, Z16
-	VSUBPD            Z16, Z15, Z17
-	VSUBPD            Z17, Z8, Z8
-	VSUBPD            Z16, Z14, Z14
-	VADDPD            Z14, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
-	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z14
-	VPSLLVQ           Z4, Z14, Z14
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z16
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
-	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z16, Z4
-	VORPD             Z4, Z14, Z4
-	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
-	VFMADD231PD       Z4, Z2, Z7
-	VADDPD            Z7, Z6, Z2
-	VADDPD            Z15, Z13, Z4
-	VSUBPD            Z13, Z4, Z6
-	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z13, Z7
-	VSUBPD            Z6, Z15, Z6
-	VADDPD            Z6, Z7, Z6
-	VADDPD            Z2, Z6, Z2
-	VADDPD            Z2, Z4, Z6
-	VSUBPD            Z4, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z4, Z4
-	VSUBPD            Z7, Z2, Z2
-	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
-	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z12, K1, Z1
-	VMOVAPD           Z4, K1, Z5
-	VMOVAPD           Z7, K1, Z3
-
-end30:
-	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z1
-	VMULPD           Z5, Z5, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
-	VMULPD           Z5, Z2, Z6
-	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
-	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z12
-	VFMADD231PD      Z2, Z8, Z12
-	VMOVAPD          Z3, Z7
-	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z12, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
-	VSUBPD           Z4, Z6, Z6
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
-	VSUBPD           Z6, Z8, Z8
-	VSUBPD           Z4, Z8, Z4
-	VMOVAPD          Z2, Z8
-	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
-	VFNMADD231PD     Z5, Z3, Z4
-	VMULPD           Z2, Z2, Z3
-	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z12
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z13
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z13
-	VFMADD231PD      Z2, Z12, Z13
-	VFMADD231PD      Z13, Z3, Z4
-	VPSLLQ           $0x3f, Z1, Z2
-	VPMOVQ2M         Z2, K1
-	VADDPD           Z4, Z6, Z2
-	VADDPD           Z7, Z5, Z3
-	VMOVAPD          Z2, K1, Z3
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z1
-	VPSLLQ           $0x3e, Z1, Z1
-	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z0
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VCVTPD2PS        Z1, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes29
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
-
-op58:
-	// tan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8193,6 +8071,535 @@ end32:
 	VFMADD231PD      Z13, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
 	VPMOVQ2M         Z2, K1
+	VADDPD           Z4, Z6, Z2
+	VADDPD           Z7, Z5, Z3
+	VMOVAPD          Z2, K1, Z3
+	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z1
+	VPSLLQ           $0x3e, Z1, Z1
+	VXORPD           Z1, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+800(SB), Z2, K1
+	VMOVAPD          Z0, K1, Z1
+	VCVTPD2PS        Z1, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes31
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op57:
+	// cos
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes33:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z5
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VSUBPD            Z7, Z3, Z3
+	VSUBPD            Z6, Z4, Z6
+	VADDPD            Z6, Z3, Z3
+	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end34
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K2
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VMOVAPD           Z0, K2, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z7
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z8
+	VPSLLVQ           Z6, Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VPSUBQ            Z6, Z7, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z8, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z7
+	VFMSUB213PD       Z7, Z2, Z6
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
+	VRNDSCALEPD       $0x08, Z8, Z8
+	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
+	VADDPD            Z6, Z7, Z8
+	VSUBPD            Z7, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z6, Z6
+	VADDPD            Z6, Z7, Z6
+	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z12
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z13
+	VPSLLVQ           Z7, Z13, Z13
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z12, Z12
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z14
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z12
+	VPSUBQ            Z7, Z12, Z7
+	VPSRLVQ           Z7, Z14, Z7
+	VORPD             Z7, Z13, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z12
+	VFMSUB213PD       Z12, Z2, Z7
+	VADDPD            Z12, Z8, Z13
+	VSUBPD            Z8, Z13, Z14
+	VSUBPD            Z14, Z13, Z15
+	VSUBPD            Z15, Z8, Z8
+	VSUBPD            Z14, Z12, Z12
+	VADDPD            Z12, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z13, Z12
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z12, Z14
+	VSUBPD            Z14, Z13, Z13
+	VADDPD            Z8, Z6, Z14
+	VSUBPD            Z6, Z14, Z15
+	VSUBPD            Z15, Z14, Z16
+	VSUBPD            Z16, Z6, Z6
+	VSUBPD            Z15, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VADDPD            Z7, Z14, Z8
+	VSUBPD            Z14, Z8, Z15
+	VSUBPD            Z15, Z8, Z16
+	VSUBPD            Z16, Z14, Z14
+	VSUBPD            Z15, Z7, Z7
+	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z14
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z15, Z15, Z15
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z15
+	VPSLLVQ           Z7, Z15, Z15
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z14, Z14
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z14
+	VPSUBQ            Z7, Z14, Z7
+	VPSRLVQ           Z7, Z16, Z7
+	VORPD             Z7, Z15, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z14
+	VFMSUB213PD       Z14, Z2, Z7
+	VADDPD            Z14, Z8, Z15
+	VSUBPD            Z8, Z15, Z16
+	VSUBPD            Z16, Z15, Z17
+	VSUBPD            Z17, Z8, Z8
+	VSUBPD            Z16, Z14, Z14
+	VADDPD            Z14, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z8
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z14
+	VPSLLVQ           Z4, Z14, Z14
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VPSUBQ            Z4, Z8, Z4
+	VPSRLVQ           Z4, Z16, Z4
+	VORPD             Z4, Z14, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z7
+	VADDPD            Z7, Z6, Z2
+	VADDPD            Z15, Z13, Z4
+	VSUBPD            Z13, Z4, Z6
+	VSUBPD            Z6, Z4, Z7
+	VSUBPD            Z7, Z13, Z7
+	VSUBPD            Z6, Z15, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
+	VMOVAPD           Z4, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
+	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z4, K1, Z5
+	VMOVAPD           Z7, K1, Z3
+
+end34:
+	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z1
+	VMULPD           Z5, Z5, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
+	VMULPD           Z5, Z2, Z6
+	VMULPD           Z2, Z2, Z7
+	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z12
+	VFMADD231PD      Z2, Z8, Z12
+	VMOVAPD          Z3, Z7
+	VFNMADD231PD     Z3, Z4, Z7
+	VFMADD231PD      Z12, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
+	VSUBPD           Z4, Z6, Z6
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z4, Z8, Z4
+	VMOVAPD          Z2, Z8
+	VFMSUB231PD      Z5, Z5, Z8
+	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
+	VFNMADD231PD     Z5, Z3, Z4
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z2, Z2, Z8
+	VBROADCASTSD     numbersAVX512<>+736(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
+	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z13
+	VFMADD231PD      Z2, Z12, Z13
+	VFMADD231PD      Z13, Z3, Z4
+	VPSLLQ           $0x3f, Z1, Z2
+	VPMOVQ2M         Z2, K1
+	VADDPD           Z4, Z6, Z2
+	VADDPD           Z7, Z5, Z3
+	VMOVAPD          Z2, K1, Z3
+	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z1
+	VPSLLQ           $0x3e, Z1, Z1
+	VXORPD           Z1, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          Z0, Z2, Z0
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
+	VCVTPD2PS        Z1, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes33
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op58:
+	// tan
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes35:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z5
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VSUBPD            Z7, Z3, Z3
+	VSUBPD            Z6, Z4, Z6
+	VADDPD            Z6, Z3, Z3
+	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end36
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K2
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VMOVAPD           Z0, K2, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z7
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z8
+	VPSLLVQ           Z6, Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VPSUBQ            Z6, Z7, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z8, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z7
+	VFMSUB213PD       Z7, Z2, Z6
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
+	VRNDSCALEPD       $0x08, Z8, Z8
+	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
+	VADDPD            Z6, Z7, Z8
+	VSUBPD            Z7, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z6, Z6
+	VADDPD            Z6, Z7, Z6
+	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z12
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z13
+	VPSLLVQ           Z7, Z13, Z13
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z12, Z12
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z14
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z12
+	VPSUBQ            Z7, Z12, Z7
+	VPSRLVQ           Z7, Z14, Z7
+	VORPD             Z7, Z13, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z12
+	VFMSUB213PD       Z12, Z2, Z7
+	VADDPD            Z12, Z8, Z13
+	VSUBPD            Z8, Z13, Z14
+	VSUBPD            Z14, Z13, Z15
+	VSUBPD            Z15, Z8, Z8
+	VSUBPD            Z14, Z12, Z12
+	VADDPD            Z12, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z13, Z12
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z12, Z14
+	VSUBPD            Z14, Z13, Z13
+	VADDPD            Z8, Z6, Z14
+	VSUBPD            Z6, Z14, Z15
+	VSUBPD            Z15, Z14, Z16
+	VSUBPD            Z16, Z6, Z6
+	VSUBPD            Z15, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VADDPD            Z7, Z14, Z8
+	VSUBPD            Z14, Z8, Z15
+	VSUBPD            Z15, Z8, Z16
+	VSUBPD            Z16, Z14, Z14
+	VSUBPD            Z15, Z7, Z7
+	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z14
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z15, Z15, Z15
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z15
+	VPSLLVQ           Z7, Z15, Z15
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z14, Z14
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z14
+	VPSUBQ            Z7, Z14, Z7
+	VPSRLVQ           Z7, Z16, Z7
+	VORPD             Z7, Z15, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z14
+	VFMSUB213PD       Z14, Z2, Z7
+	VADDPD            Z14, Z8, Z15
+	VSUBPD            Z8, Z15, Z16
+	VSUBPD            Z16, Z15, Z17
+	VSUBPD            Z17, Z8, Z8
+	VSUBPD            Z16, Z14, Z14
+	VADDPD            Z14, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z8
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z14
+	VPSLLVQ           Z4, Z14, Z14
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VPSUBQ            Z4, Z8, Z4
+	VPSRLVQ           Z4, Z16, Z4
+	VORPD             Z4, Z14, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z7
+	VADDPD            Z7, Z6, Z2
+	VADDPD            Z15, Z13, Z4
+	VSUBPD            Z13, Z4, Z6
+	VSUBPD            Z6, Z4, Z7
+	VSUBPD            Z7, Z13, Z7
+	VSUBPD            Z6, Z15, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
+	VMOVAPD           Z4, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
+	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z4, K1, Z5
+	VMOVAPD           Z7, K1, Z3
+
+end36:
+	VMULPD           Z5, Z5, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
+	VMULPD           Z5, Z2, Z6
+	VMULPD           Z2, Z2, Z7
+	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z12
+	VFMADD231PD      Z2, Z8, Z12
+	VMOVAPD          Z3, Z7
+	VFNMADD231PD     Z3, Z4, Z7
+	VFMADD231PD      Z12, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
+	VSUBPD           Z4, Z6, Z6
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z4, Z8, Z4
+	VMOVAPD          Z2, Z8
+	VFMSUB231PD      Z5, Z5, Z8
+	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
+	VFNMADD231PD     Z5, Z3, Z4
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z2, Z2, Z8
+	VBROADCASTSD     numbersAVX512<>+736(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
+	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z13
+	VFMADD231PD      Z2, Z12, Z13
+	VFMADD231PD      Z13, Z3, Z4
+	VPSLLQ           $0x3f, Z1, Z2
+	VPMOVQ2M         Z2, K1
 	VADDPD           Z7, Z5, Z2
 	VSUBPD           Z2, Z5, Z3
 	VADDPD           Z7, Z3, Z3
@@ -8226,7 +8633,7 @@ end32:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes31
+	JNE              lanes35
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8236,6 +8643,377 @@ end32:
 	VMOVUPD          384(DX), Z6
 	VMOVUPD          448(DX), Z7
 	JMP              next
+
+op59:
+	// asin
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes37:
+	VCVTPS2PD        (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
+	VMOVAPD          Z3, Z4
+	VFNMADD231PD     Z2, Z2, Z4
+	VADDPD           Z2, Z2, Z5
+	VADDPD.BCST      numbersAVX512<>+808(SB), Z5, Z5
+	VDIVPD           Z5, Z4, Z4
+	VMOVAPD          Z2, K1, Z1
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VMOVAPD          Z4, K1, Z2
+	VMULPD           Z3, Z1, Z4
+	VMULPD           Z3, Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+816(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+824(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+872(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+880(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+312(SB), Z5, Z7
+	VFMADD231PD      Z3, Z6, Z7
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z3, Z3
+	VMOVAPD          Z2, Z5
+	VFMADD231PD      Z2, Z3, Z5
+	VFMADD231PD      Z7, Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+504(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+664(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z4
+	VBROADCASTSD     numbersAVX512<>+928(SB), K1, Z4
+	VMULPD           Z4, Z1, Z1
+	VADDPD           Z1, Z2, Z6
+	VSUBPD           Z6, Z2, Z2
+	VADDPD           Z1, Z2, Z1
+	VFMADD231PD      Z5, Z4, Z3
+	VADDPD           Z3, Z1, Z1
+	VADDPD           Z1, Z6, Z1
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z3
+	VCMPPD           $0x11, Z2, Z3, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VORPD            Z0, Z1, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes37
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op60:
+	// acos
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes38:
+	VCVTPS2PD        (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
+	VMOVAPD          Z3, Z4
+	VFNMADD231PD     Z2, Z2, Z4
+	VADDPD           Z2, Z2, Z5
+	VADDPD.BCST      numbersAVX512<>+808(SB), Z5, Z5
+	VDIVPD           Z5, Z4, Z4
+	VMOVAPD          Z2, K1, Z1
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VMOVAPD          Z4, K1, Z2
+	VMULPD           Z3, Z1, Z4
+	VMULPD           Z3, Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+816(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+824(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+872(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+880(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+312(SB), Z5, Z7
+	VFMADD231PD      Z3, Z6, Z7
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z3, Z3
+	VMOVAPD          Z2, Z5
+	VFMADD231PD      Z2, Z3, Z5
+	VFMADD231PD      Z7, Z4, Z5
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+368(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z3
+	VMOVAPD          Z2, K1, Z3
+	VBROADCASTSD     numbersAVX512<>+368(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+928(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+936(SB), Z4
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z4
+	VMOVAPD          Z2, K1, Z4
+	VMULPD.BCST      numbersAVX512<>+504(SB), Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+664(SB), Z3, Z3
+	VMULPD           Z4, Z1, Z1
+	VADDPD           Z1, Z2, Z6
+	VSUBPD           Z6, Z2, Z2
+	VADDPD           Z1, Z2, Z1
+	VFMADD231PD      Z5, Z4, Z3
+	VADDPD           Z3, Z1, Z1
+	VADDPD           Z1, Z6, Z1
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          Z0, Z2, Z0
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VCMPPD           $0x11, Z0, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
+	VCVTPD2PS        Z1, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes38
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op61:
+	// atan
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes39:
+	VCVTPS2PD        (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+944(SB), Z2
+	VMINPD           Z1, Z2, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z3
+	VMOVAPD          Z3, Z4
+	VFMSUB231PD      Z1, Z2, Z4
+	VMOVAPD          Z2, Z5
+	VFMADD231PD      Z1, Z3, Z5
+	VSUBPD           Z5, Z2, Z2
+	VFMADD231PD      Z1, Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z1
+	VDIVPD           Z5, Z1, Z1
+	VMULPD           Z1, Z4, Z3
+	VFNMADD231PD     Z3, Z5, Z4
+	VFNMADD231PD     Z3, Z2, Z4
+	VMULPD           Z1, Z4, Z1
+	VMULPD           Z3, Z3, Z2
+	VMULPD           Z2, Z3, Z4
+	VMULPD           Z2, Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+960(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+968(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+1016(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+1024(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z7
+	VFMADD231PD      Z2, Z6, Z7
+	VMULPD           Z7, Z4, Z4
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+160(SB), K1, Z5
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z5
+	VMULPD.BCST      numbersAVX512<>+504(SB), Z5, Z6
+	VADDPD           Z3, Z6, Z7
+	VSUBPD           Z7, Z6, Z6
+	VADDPD           Z3, Z6, Z3
+	VMOVAPD          Z1, Z6
+	VFNMADD231PD     Z1, Z2, Z6
+	VADDPD           Z4, Z6, Z1
+	VFMADD231PD.BCST numbersAVX512<>+664(SB), Z5, Z1
+	VADDPD           Z1, Z3, Z1
+	VADDPD           Z1, Z7, Z1
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VORPD            Z0, Z1, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes39
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op62:
+	// cbrt
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes40:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z1, K1
+	VMULPD.BCST       numbersAVX512<>+328(SB), Z1, Z2
+	VMOVAPD           Z1, Z3
+	VMOVAPD           Z2, K1, Z3
+	VPADDQ.BCST       numbersAVX512<>+336(SB), Z3, Z2
+	VPSRLQ            $0x34, Z2, Z2
+	VPSLLQ            $0x34, Z2, Z4
+	VPSUBQ            Z4, Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+352(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+360(SB), K1, Z4
+	VSUBPD            Z4, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1072(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z4
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z4, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+1080(SB), Z5, Z2
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
+	VMULPD            Z5, Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+1088(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1096(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1104(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+1112(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1120(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1136(SB), Z6, Z8
+	VFMADD231PD       Z5, Z7, Z8
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z5
+	VCMPPD            $0x11, Z2, Z5, K1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+160(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+368(SB), K1, Z2
+	VMULPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
+	VBROADCASTSD      numbersAVX512<>+1144(SB), K2, Z3
+	VBROADCASTSD      numbersAVX512<>+1152(SB), K1, Z3
+	VMULPD            Z3, Z8, Z3
+	VMULPD            Z3, Z3, Z5
+	VMULPD            Z3, Z5, Z5
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z5
+	VMULPD            Z5, Z3, Z6
+	VBROADCASTSD      numbersAVX512<>+1160(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z7, Z5
+	VFMADD231PD       Z5, Z6, Z3
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z2, Z5
+	VMULPD            Z5, Z5, Z6
+	VMULPD            Z5, Z6, Z7
+	VMOVAPD           Z6, Z8
+	VFMSUB231PD       Z5, Z5, Z8
+	VFMSUB213PD       Z7, Z5, Z6
+	VFMADD231PD       Z5, Z8, Z6
+	VSUBPD            Z7, Z2, Z2
+	VSUBPD            Z6, Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+1072(SB), Z2, Z2
+	VFMADD231PD       Z3, Z2, Z5
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z4, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VMULPD            Z2, Z5, Z2
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z3
+	VORPD             Z3, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VMOVAPD           Z0, Z1
+	VMOVAPD           Z2, K1, Z1
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VMOVAPD           Z0, K1, Z1
+	VCVTPD2PS         Z1, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R8
+	JNE               lanes40
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
 
 op0:
 	ADDQ $+512, BX
@@ -9907,4 +10685,50 @@ DATA numbersAVX512<>+776(SB)/8, $0x3efa01a01a019cf6
 DATA numbersAVX512<>+784(SB)/8, $0x3fa5555555555555
 DATA numbersAVX512<>+792(SB)/8, $0x0000000000000002
 DATA numbersAVX512<>+800(SB)/8, $0x3e40000000000000
-GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $808
+DATA numbersAVX512<>+808(SB)/8, $0x3370000000000000
+DATA numbersAVX512<>+816(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX512<>+824(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX512<>+832(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX512<>+840(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX512<>+848(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX512<>+856(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX512<>+864(SB)/8, $0x3fb333333333332d
+DATA numbersAVX512<>+872(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX512<>+880(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX512<>+888(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX512<>+896(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX512<>+904(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX512<>+912(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX512<>+920(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX512<>+928(SB)/8, $0xc000000000000000
+DATA numbersAVX512<>+936(SB)/8, $0xbff0000000000000
+DATA numbersAVX512<>+944(SB)/8, $0x43b0000000000000
+DATA numbersAVX512<>+952(SB)/8, $0x4004000000000000
+DATA numbersAVX512<>+960(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX512<>+968(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX512<>+976(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX512<>+984(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX512<>+992(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX512<>+1000(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX512<>+1008(SB)/8, $0x3fc999999999998e
+DATA numbersAVX512<>+1016(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX512<>+1024(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX512<>+1032(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX512<>+1040(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX512<>+1048(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX512<>+1056(SB)/8, $0xbfc2492492491932
+DATA numbersAVX512<>+1064(SB)/8, $0xbfd5555555555555
+DATA numbersAVX512<>+1072(SB)/8, $0x3fd5555555555555
+DATA numbersAVX512<>+1080(SB)/8, $0x4008000000000000
+DATA numbersAVX512<>+1088(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX512<>+1096(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX512<>+1104(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX512<>+1112(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX512<>+1120(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX512<>+1128(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX512<>+1136(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX512<>+1144(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX512<>+1152(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX512<>+1160(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX512<>+1168(SB)/8, $0x00000000000003ff
+GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1176

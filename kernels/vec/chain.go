@@ -80,6 +80,10 @@ const (
 	LinkSin
 	LinkCos
 	LinkTan
+	LinkAsin
+	LinkAcos
+	LinkAtan
+	LinkCbrt
 )
 
 // Link is one step of a chain.

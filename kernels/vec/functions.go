@@ -42,6 +42,10 @@ var Functions = []Function{
 	{"sin", Sin, LinkSin, 0.8, 0},
 	{"cos", Cos, LinkCos, 0.8, 0},
 	{"tan", Tan, LinkTan, 0.9, 0},
+	{"asin", Asin, LinkAsin, 0.7, 0},
+	{"acos", Acos, LinkAcos, 0.7, 0},
+	{"atan", Atan, LinkAtan, 0.75, 0},
+	{"cbrt", Cbrt, LinkCbrt, 0.51, 0},
 }
 
 // FunctionNamed is that one.

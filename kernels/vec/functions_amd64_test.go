@@ -3,6 +3,7 @@ package vec
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
@@ -14,7 +15,8 @@ func TestFunctionsOnMachines(t *testing.T) {
 	wide := haveAVX512
 	defer func() { haveAVX512 = wide }()
 	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 5e-324, -5e-324, 1, -1, 0x1p-1022, math.MaxFloat64,
-		-math.MaxFloat64, 1e22, 0x1p30, 709.782712893384, 710.4758600739439, -745.1332191019411, 0x1p-54, 0x1p-28, math.Sqrt2, -.29, 0x1.6ac5b262ca1ffp+849}
+		-math.MaxFloat64, 1e22, 0x1p30, 709.782712893384, 710.4758600739439, -745.1332191019411, 0x1p-54, 0x1p-28, math.Sqrt2, -.29, 0x1.6ac5b262ca1ffp+849,
+		.5, -.5, 2.5, 0x1p60, 0x1p61, .7, 2, 4, math.Nextafter(1, 2)}
 	r := rand.New(rand.NewPCG(31, 32))
 	for _, f := range Functions {
 		loop, loop32 := f.LoopF64(), f.LoopF32()
@@ -52,6 +54,39 @@ func TestFunctionsOnMachines(t *testing.T) {
 	}
 }
 
+// In float32 the machines give the function of float64 rounded once more, for every argument if FLOW_EVERY_F32 is set (minutes), else for
+// one of some thousands.
+func TestFunctionsOfEveryFloat32(t *testing.T) {
+	if !haveAVX2 {
+		t.Skip("no AVX2")
+	}
+	wide := haveAVX512
+	defer func() { haveAVX512 = wide }()
+	step := uint64(9973)
+	if os.Getenv("FLOW_EVERY_F32") != "" {
+		step = 1
+	}
+	x, want, got := make([]float32, 1<<12), make([]float32, 1<<12), make([]float32, 1<<12)
+	for _, f := range Functions {
+		loop, plain := f.LoopF32(), Map1F32(f.F)
+		for bits := uint64(0); bits < 1<<32; {
+			for i := range x {
+				x[i] = math.Float32frombits(uint32(bits))
+				bits += step
+			}
+			plain(want, x)
+			for _, haveAVX512 = range []bool{wide, false} {
+				loop(got, x)
+				for i := range x {
+					if got[i] != want[i] && (got[i] == got[i] || want[i] == want[i]) {
+						t.Fatalf("%s(%v) = %v, want %v; AVX-512 %v", f.Name, x[i], got[i], want[i], haveAVX512)
+					}
+				}
+			}
+		}
+	}
+}
+
 // BenchmarkFunctions is a slab in the first-level cache: by the machine, by the definition, and package math's.
 func BenchmarkFunctions(b *testing.B) {
 	x, y := make([]float64, 512), make([]float64, 512)
@@ -60,7 +95,8 @@ func BenchmarkFunctions(b *testing.B) {
 	}
 	library := map[string]func(float64) float64{"exp": math.Exp, "expm1": math.Expm1, "tanh": math.Tanh, "sinh": math.Sinh, "cosh": math.Cosh,
 		"sigmoid": func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
-		"log":     math.Log, "log2": math.Log2, "log10": math.Log10, "log1p": math.Log1p, "sin": math.Sin, "cos": math.Cos, "tan": math.Tan}
+		"log":     math.Log, "log2": math.Log2, "log10": math.Log10, "log1p": math.Log1p, "sin": math.Sin, "cos": math.Cos, "tan": math.Tan,
+		"asin": math.Asin, "acos": math.Acos, "atan": math.Atan, "cbrt": math.Cbrt}
 	wide := haveAVX512
 	defer func() { haveAVX512 = wide }()
 	for _, f := range Functions {

@@ -1352,3 +1352,314 @@ func Tan(x float64) float64 {
 	}
 	return v205
 }
+
+// Asin is the angle whose sine is x.
+func Asin(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := 0x1p-01 < v2
+	v4 := 1 - v2
+	v5 := float64(v4 * 0x1p-01)
+	v6 := float64(x * x)
+	v7 := v6
+	if v3 {
+		v7 = v5
+	}
+	v8 := math.Sqrt(v7)
+	v9 := math.FMA(-(v8), v8, v7)
+	v10 := v8 + v8
+	v11 := v10 + 0x1p-200
+	v12 := v9 / v11
+	v13 := v2
+	if v3 {
+		v13 = v8
+	}
+	v14 := float64(0)
+	if v3 {
+		v14 = v12
+	}
+	v15 := float64(v13 * v7)
+	v16 := float64(v7 * v7)
+	v17 := math.FMA(-0x1.898d77b6dddb4p-06, v16, 0x1.8f5a75293b06ap-12)
+	v18 := math.FMA(v17, v16, 0x1.0a9849ba5937ep-07)
+	v19 := math.FMA(v18, v16, 0x1.7a70c2a695fep-07)
+	v20 := math.FMA(v19, v16, 0x1.1c4ebd7735bf2p-06)
+	v21 := math.FMA(v20, v16, 0x1.f1c71c70ee54ap-06)
+	v22 := math.FMA(v21, v16, 0x1.333333333332dp-04)
+	v23 := math.FMA(0x1.f74bdb0d4b5bfp-06, v16, 0x1.7184808eff5efp-06)
+	v24 := math.FMA(v23, v16, 0x1.2031dbbbbad46p-07)
+	v25 := math.FMA(v24, v16, 0x1.40e38d543d8d2p-07)
+	v26 := math.FMA(v25, v16, 0x1.c99afe79266f3p-07)
+	v27 := math.FMA(v26, v16, 0x1.6e8ba31c9dc09p-06)
+	v28 := math.FMA(v27, v16, 0x1.6db6db6db7c7fp-05)
+	v29 := math.FMA(v28, v16, 0x1.5555555555555p-03)
+	v30 := math.FMA(v22, v7, v29)
+	v31 := float64(v7 * 0x1p-01)
+	v32 := math.FMA(v31, v14, v14)
+	v33 := math.FMA(v15, v30, v32)
+	v34 := float64(0)
+	if v3 {
+		v34 = 0x1.921fb54442d18p+00
+	}
+	v35 := float64(0)
+	if v3 {
+		v35 = 0x1.1a62633145c07p-54
+	}
+	v36 := float64(1)
+	if v3 {
+		v36 = -2
+	}
+	v37 := float64(v13 * v36)
+	v38 := v34 + v37
+	v39 := v34 - v38
+	v40 := v39 + v37
+	v41 := math.FMA(v36, v33, v35)
+	v42 := v40 + v41
+	v43 := v38 + v42
+	v44 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v45 := 1 < v44
+	v46 := v43
+	if v45 {
+		v46 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v47 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v48 := math.Float64frombits(math.Float64bits(v46) | math.Float64bits(v47))
+	return v48
+}
+
+// Acos is the angle whose cosine is x.
+func Acos(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := 0x1p-01 < v2
+	v4 := 1 - v2
+	v5 := float64(v4 * 0x1p-01)
+	v6 := float64(x * x)
+	v7 := v6
+	if v3 {
+		v7 = v5
+	}
+	v8 := math.Sqrt(v7)
+	v9 := math.FMA(-(v8), v8, v7)
+	v10 := v8 + v8
+	v11 := v10 + 0x1p-200
+	v12 := v9 / v11
+	v13 := v2
+	if v3 {
+		v13 = v8
+	}
+	v14 := float64(0)
+	if v3 {
+		v14 = v12
+	}
+	v15 := float64(v13 * v7)
+	v16 := float64(v7 * v7)
+	v17 := math.FMA(-0x1.898d77b6dddb4p-06, v16, 0x1.8f5a75293b06ap-12)
+	v18 := math.FMA(v17, v16, 0x1.0a9849ba5937ep-07)
+	v19 := math.FMA(v18, v16, 0x1.7a70c2a695fep-07)
+	v20 := math.FMA(v19, v16, 0x1.1c4ebd7735bf2p-06)
+	v21 := math.FMA(v20, v16, 0x1.f1c71c70ee54ap-06)
+	v22 := math.FMA(v21, v16, 0x1.333333333332dp-04)
+	v23 := math.FMA(0x1.f74bdb0d4b5bfp-06, v16, 0x1.7184808eff5efp-06)
+	v24 := math.FMA(v23, v16, 0x1.2031dbbbbad46p-07)
+	v25 := math.FMA(v24, v16, 0x1.40e38d543d8d2p-07)
+	v26 := math.FMA(v25, v16, 0x1.c99afe79266f3p-07)
+	v27 := math.FMA(v26, v16, 0x1.6e8ba31c9dc09p-06)
+	v28 := math.FMA(v27, v16, 0x1.6db6db6db7c7fp-05)
+	v29 := math.FMA(v28, v16, 0x1.5555555555555p-03)
+	v30 := math.FMA(v22, v7, v29)
+	v31 := float64(v7 * 0x1p-01)
+	v32 := math.FMA(v31, v14, v14)
+	v33 := math.FMA(v15, v30, v32)
+	v34 := x < 0
+	v35 := float64(0)
+	if v34 {
+		v35 = 2
+	}
+	v36 := float64(1)
+	if v3 {
+		v36 = v35
+	}
+	v37 := float64(2)
+	if v34 {
+		v37 = -2
+	}
+	v38 := float64(-1)
+	if v34 {
+		v38 = 1
+	}
+	v39 := v38
+	if v3 {
+		v39 = v37
+	}
+	v40 := float64(v36 * 0x1.921fb54442d18p+00)
+	v41 := float64(v36 * 0x1.1a62633145c07p-54)
+	v42 := float64(v13 * v39)
+	v43 := v40 + v42
+	v44 := v40 - v43
+	v45 := v44 + v42
+	v46 := math.FMA(v39, v33, v41)
+	v47 := v45 + v46
+	v48 := v43 + v47
+	v49 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v50 := 1 < v49
+	v51 := v48
+	if v50 {
+		v51 = math.Float64frombits(0x7ff8000000000001)
+	}
+	return v51
+}
+
+// Atan is the angle whose tangent is x.
+func Atan(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := v2
+	if 0x1p+60 < v2 {
+		v3 = 0x1p+60
+	}
+	v4 := 0x1p-01 < v3
+	v5 := 0x1.4p+01 < v3
+	v6 := float64(1)
+	if v5 {
+		v6 = 0
+	}
+	v7 := float64(0)
+	if v4 {
+		v7 = 1
+	}
+	v8 := math.FMA(v6, v3, -(v7))
+	v9 := math.FMA(v7, v3, v6)
+	v10 := v6 - v9
+	v11 := math.FMA(v7, v3, v10)
+	v12 := 1 / v9
+	v13 := float64(v8 * v12)
+	v14 := math.FMA(-(v13), v9, v8)
+	v15 := math.FMA(-(v13), v11, v14)
+	v16 := float64(v15 * v12)
+	v17 := float64(v13 * v13)
+	v18 := float64(v13 * v17)
+	v19 := float64(v17 * v17)
+	v20 := math.FMA(0x1.f5c3523066abp-08, v19, 0x1.166a8732cc738p-05)
+	v21 := math.FMA(v20, v19, 0x1.837a52499d8b8p-05)
+	v22 := math.FMA(v21, v19, 0x1.e1d8a9bad86p-05)
+	v23 := math.FMA(v22, v19, 0x1.3b13ad5571f07p-04)
+	v24 := math.FMA(v23, v19, 0x1.c71c71c68a0c5p-04)
+	v25 := math.FMA(v24, v19, 0x1.999999999998ep-03)
+	v26 := math.FMA(-0x1.633de283fb773p-06, v19, -0x1.56b2f82e012ddp-05)
+	v27 := math.FMA(v26, v19, -0x1.aecb542412942p-05)
+	v28 := math.FMA(v27, v19, -0x1.1110befb7253cp-04)
+	v29 := math.FMA(v28, v19, -0x1.745d172701e87p-04)
+	v30 := math.FMA(v29, v19, -0x1.2492492491932p-03)
+	v31 := math.FMA(v30, v19, -0x1.5555555555555p-02)
+	v32 := math.FMA(v25, v17, v31)
+	v33 := float64(v18 * v32)
+	v34 := float64(0)
+	if v4 {
+		v34 = 0x1p-01
+	}
+	v35 := v34
+	if v5 {
+		v35 = 1
+	}
+	v36 := float64(v35 * 0x1.921fb54442d18p+00)
+	v37 := v36 + v13
+	v38 := v36 - v37
+	v39 := v38 + v13
+	v40 := math.FMA(-(v17), v16, v16)
+	v41 := v40 + v33
+	v42 := math.FMA(v35, 0x1.1a62633145c07p-54, v41)
+	v43 := v39 + v42
+	v44 := v37 + v43
+	v45 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v46 := math.Float64frombits(math.Float64bits(v44) | math.Float64bits(v45))
+	return v46
+}
+
+// Cbrt is the cube root of x.
+func Cbrt(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := v2 < 0x1p-1022
+	v4 := float64(v2 * 0x1p+54)
+	v5 := v2
+	if v3 {
+		v5 = v4
+	}
+	v6 := math.Float64bits(v5)
+	v7 := v6 + uint64(0x95f619980c433)
+	v8 := v7 >> 52
+	v9 := v8 << 52
+	v10 := v6 - v9
+	v11 := v10 + uint64(0x3ff0000000000000)
+	v12 := math.Float64frombits(v11)
+	v13 := v8 | uint64(0x4330000000000000)
+	v14 := math.Float64frombits(v13)
+	v15 := float64(0x1.00000000003ffp+52)
+	if v3 {
+		v15 = 0x1.0000000000435p+52
+	}
+	v16 := v14 - v15
+	v17 := math.FMA(v16, 0x1.5555555555555p-02, 0x1.8p+52)
+	v18 := v17 - 0x1.8p+52
+	v19 := math.Float64bits(v17)
+	v20 := math.FMA(-(v18), 3, v16)
+	v21 := v12 - 1
+	v22 := float64(v21 * v21)
+	v23 := math.FMA(-0x1.1f2b6bce5a27dp-03, v22, -0x1.60a8ab2430461p-03)
+	v24 := math.FMA(v23, v22, -0x1.55572eaedd5f8p-02)
+	v25 := math.FMA(0x1.722fbfb354de5p-04, v22, 0x1.2f925f9e706ap-03)
+	v26 := math.FMA(v25, v22, 0x1.c6c95d39ada7ap-03)
+	v27 := math.FMA(v26, v22, 0x1.00000dd617e41p+00)
+	v28 := math.FMA(v24, v21, v27)
+	v29 := 0 < v20
+	v30 := v20 < 0
+	v31 := float64(1)
+	if v30 {
+		v31 = 0x1p-01
+	}
+	v32 := v31
+	if v29 {
+		v32 = 2
+	}
+	v33 := float64(v12 * v32)
+	v34 := float64(1)
+	if v30 {
+		v34 = 0x1.428a2f98d728bp+00
+	}
+	v35 := v34
+	if v29 {
+		v35 = 0x1.965fea53d6e3dp-01
+	}
+	v36 := float64(v28 * v35)
+	v37 := float64(v36 * v36)
+	v38 := float64(v37 * v36)
+	v39 := math.FMA(-(v33), v38, 1)
+	v40 := float64(v36 * v39)
+	v41 := math.FMA(v39, 0x1.c71c71c71c71cp-03, 0x1.5555555555555p-02)
+	v42 := math.FMA(v40, v41, v36)
+	v43 := float64(v42 * v42)
+	v44 := float64(v33 * v43)
+	v45 := float64(v44 * v44)
+	v46 := float64(v45 * v44)
+	v47 := math.FMA(v44, v44, -(v45))
+	v48 := math.FMA(v45, v44, -(v46))
+	v49 := math.FMA(v47, v44, v48)
+	v50 := v33 - v46
+	v51 := v50 - v49
+	v52 := float64(v51 * 0x1.5555555555555p-02)
+	v53 := math.FMA(v52, v43, v44)
+	v54 := v19 + uint64(0x3ff)
+	v55 := v54 << 52
+	v56 := math.Float64frombits(v55)
+	v57 := float64(v53 * v56)
+	v58 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v59 := math.Float64frombits(math.Float64bits(v57) | math.Float64bits(v58))
+	v60 := v2 < math.Float64frombits(0x7ff0000000000000)
+	v61 := x
+	if v60 {
+		v61 = v59
+	}
+	v62 := x == 0
+	v63 := v61
+	if v62 {
+		v63 = x
+	}
+	return v63
+}

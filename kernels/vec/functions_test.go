@@ -83,6 +83,54 @@ func (p precise) sinCos(x *big.Float) (sin, cos *big.Float) {
 	return s, c
 }
 
+// cbrt is Newton's iteration, from the double.
+func (p precise) cbrt(x *big.Float) *big.Float {
+	if x.Sign() == 0 {
+		return x
+	}
+	e := x.MantExp(nil) / 3
+	m, _ := p.new().SetMantExp(p.new().Set(x), -3*e).Float64()
+	y := p.new().SetMantExp(p.of(math.Cbrt(m)), e)
+	for got := uint(40); got < 2*p.bits; got *= 2 { // y -= (y - x/y^2)/3
+		t := p.new().Quo(x, p.new().Mul(y, y))
+		y.Sub(y, t.Quo(t.Sub(y, t), p.of(3)))
+	}
+	return y
+}
+
+// atan halves the angle until the series converges fast: tan(a/2) = t/(1 + sqrt(1 + t^2)).
+func (p precise) atan(t *big.Float) *big.Float {
+	const halvings = 16
+	q := precise{p.bits + 64}
+	z := q.new().Set(t)
+	for range halvings {
+		root := q.new().Sqrt(q.new().Add(q.of(1), q.new().Mul(z, z)))
+		z.Quo(z, root.Add(root, q.of(1)))
+	}
+	sum, power, square := q.new().Set(z), q.new().Set(z), q.new().Mul(z, z)
+	for k := 3; power.Sign() != 0 && power.MantExp(nil) > sum.MantExp(nil)-int(q.bits); k += 2 {
+		power.Neg(power.Mul(power, square))
+		sum.Add(sum, q.new().Quo(power, q.of(float64(k))))
+	}
+	return sum.SetMantExp(sum, halvings)
+}
+
+// angle is that of the point (x, y), which is not the origin.
+func (p precise) angle(y, x *big.Float) *big.Float {
+	if y.Sign() < 0 {
+		a := p.angle(p.new().Neg(y), x)
+		return a.Neg(a)
+	}
+	if x.Cmp(y) > 0 {
+		return p.atan(p.new().Quo(y, x))
+	}
+	half := bigPi.half(p)
+	if p.new().Neg(x).Cmp(y) <= 0 {
+		return p.new().Sub(half, p.atan(p.new().Quo(x, y)))
+	}
+	return p.new().Add(p.new().Add(half, half), p.atan(p.new().Quo(y, x)))
+}
+
 // bigPi keeps pi of every precision that was asked for.
 var bigPi = piCache{}
 
@@ -124,6 +172,18 @@ func (p precise) exactly(name string, x float64) *big.Float {
 		return p.new().Quo(p.log(b), p.log(p.of(10)))
 	case "log1p":
 		return p.log(p.new().Add(b, one))
+	}
+	switch name {
+	case "cbrt":
+		return p.cbrt(b)
+	case "atan":
+		return p.atan(b)
+	case "asin", "acos":
+		root := p.new().Sqrt(p.new().Mul(p.new().Sub(one, b), p.new().Add(one, b)))
+		if name == "asin" {
+			return p.angle(b, root)
+		}
+		return p.angle(root, b)
 	}
 	s, c := p.sinCos(b)
 	switch name {
@@ -172,8 +232,12 @@ func argument(r *rand.Rand, f Function, k int) float64 {
 		switch f.Name {
 		case "sin", "cos", "tan":
 			x = math.Ldexp(1+r.Float64(), r.IntN(1023))
-		case "log", "log2", "log10", "log1p":
+		case "log", "log2", "log10", "log1p", "cbrt":
 			x = math.Ldexp(1+r.Float64(), r.IntN(2000)-1000)
+		case "atan":
+			x = 4 * r.Float64()
+		case "asin", "acos":
+			x = 1 - math.Ldexp(r.Float64(), -r.IntN(30))
 		}
 	}
 	switch f.Name {
@@ -187,6 +251,10 @@ func argument(r *rand.Rand, f Function, k int) float64 {
 			return x
 		}
 		return math.Abs(x)
+	case "asin", "acos":
+		if k%4 < 2 {
+			x = math.Remainder(x, 2)
+		}
 	}
 	if r.IntN(2) == 0 {
 		return -x
@@ -264,6 +332,10 @@ func TestHardArguments(t *testing.T) {
 		{"expm1", []float64{37.15314589623605, .34657359027997264, -.34657359027997264, 1.0397, -1.0397, 709.7, -37.5}},
 		{"sinh", []float64{1, math.Nextafter(1, 0), 710.4758600739439, .5, 22}},
 		{"cosh", []float64{710.4758600739439, 1e-8, .5}},
+		{"asin", []float64{.5, math.Nextafter(.5, 1), 1, math.Nextafter(1, 0), .9999, .70710678, 0x1p-26, 0x1p-27, 0x1p-400}},
+		{"acos", []float64{.5, math.Nextafter(.5, 1), math.Nextafter(1, 0), .9999, .70710678, 0x1p-26, 0x1p-54, 0x1p-400}},
+		{"atan", []float64{.5, math.Nextafter(.5, 1), 1, math.Nextafter(1, 0), 2.5, math.Nextafter(2.5, 3), 0x1p53, 0x1p54, 0x1p60, 1e300, 0x1p-27, 0x1p-400}},
+		{"cbrt", []float64{2, .5, 4, .25, math.Sqrt2, math.Sqrt2 / 2, 3, 9, math.MaxFloat64, 0x1p-400, 0x1p-1022}},
 		{"tanh", []float64{19.06, .5493, 0x1p-28, 0x1p-27, 22, 30}},
 	} {
 		f, _ := FunctionNamed(c.f)
@@ -300,6 +372,13 @@ func TestSpecialValues(t *testing.T) {
 		"sin":     append(odd, [][2]float64{{inf, nan}, {-inf, nan}}...),
 		"cos":     {{0, 1}, {zero, 1}, {5e-324, 1}, {inf, nan}, {-inf, nan}, {nan, nan}},
 		"tan":     append(odd, [][2]float64{{inf, nan}, {-inf, nan}}...),
+		"asin": append(odd, [][2]float64{{1, math.Pi / 2}, {-1, -math.Pi / 2}, {1.0000000000000002, nan}, {-2, nan}, {inf, nan}, {-inf, nan},
+			{.5, math.Pi / 6}}...),
+		"acos": {{1, 0}, {-1, math.Pi}, {0, math.Pi / 2}, {zero, math.Pi / 2}, {1.0000000000000002, nan}, {-2, nan}, {inf, nan}, {-inf, nan},
+			{nan, nan}, {5e-324, math.Pi / 2}, {-.5, 2 * math.Pi / 3}},
+		"atan": append(odd, [][2]float64{{inf, math.Pi / 2}, {-inf, -math.Pi / 2}, {1, math.Pi / 4}, {-1, -math.Pi / 4}, {1e300, math.Pi / 2}}...),
+		"cbrt": {{0, 0}, {zero, zero}, {inf, inf}, {-inf, -inf}, {nan, nan}, {27, 3}, {-8, -2}, {0x1p-1074, 0x1p-358}, {-0x1p-1074, -0x1p-358},
+			{0x1p1023, 0x1p341}, {1, 1}, {1e300, 1e100}},
 	} {
 		f, ok := FunctionNamed(name)
 		if !ok {
@@ -315,6 +394,11 @@ func TestSpecialValues(t *testing.T) {
 	for e := -300; e <= 308; e++ {
 		if x := math.Pow10(e); e >= 0 && e <= 22 && Log10(x) != float64(e) {
 			t.Errorf("log10(1e%d) = %v", e, Log10(x))
+		}
+	}
+	for n := 1.; n < 200000; n++ { // cubes of 53 bits and their roots
+		if y := Cbrt(n * n * n); y != n {
+			t.Fatalf("cbrt(%v^3) = %v", n, y)
 		}
 	}
 	for e := -1074; e < 1024; e++ {

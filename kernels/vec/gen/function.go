@@ -44,6 +44,7 @@ const (
 	opSub
 	opMul
 	opDiv
+	opSqrt
 	opFMA    // a*b + c
 	opFNMA   // c - a*b
 	opFMS    // a*b - c
@@ -134,6 +135,7 @@ func (f *function) add(a, b *value) *value     { return f.do(opAdd, number, a, b
 func (f *function) sub(a, b *value) *value     { return f.do(opSub, number, a, b) }
 func (f *function) mul(a, b *value) *value     { return f.do(opMul, number, a, b) }
 func (f *function) div(a, b *value) *value     { return f.do(opDiv, number, a, b) }
+func (f *function) sqrt(a *value) *value       { return f.do(opSqrt, number, a) }
 func (f *function) fma(a, b, c *value) *value  { return f.do(opFMA, number, a, b, c) }
 func (f *function) fnma(a, b, c *value) *value { return f.do(opFNMA, number, a, b, c) }
 func (f *function) fms(a, b, c *value) *value  { return f.do(opFMS, number, a, b, c) }
@@ -247,6 +249,9 @@ func (f *function) abs(x *value) *value { return f.andNot(k(math.Copysign(0, -1)
 
 // signOf is the sign bit alone.
 func (f *function) signOf(x *value) *value { return f.and(x, k(math.Copysign(0, -1))) }
+
+// inf is positive.
+var inf = math.Inf(1)
 
 // nan is the one that functions make.
 var nan = k(math.NaN())

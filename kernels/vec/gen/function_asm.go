@@ -239,6 +239,8 @@ func (b *body) step(s step) {
 		b.binary(s, form{b.VMULPD, b.VMULPD_BCST}, true)
 	case opDiv:
 		b.binary(s, form{b.VDIVPD, b.VDIVPD_BCST}, false)
+	case opSqrt:
+		b.VSQRTPD(b.reg(s.args[0]), b.dst(s))
 	case opLesser:
 		b.binary(s, form{b.VMINPD, b.VMINPD_BCST}, false)
 	case opRound:

@@ -118,6 +118,8 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 		set("float64(%s * %s)", a[0], a[1])
 	case opDiv:
 		set("%s / %s", a[0], a[1])
+	case opSqrt:
+		set("math.Sqrt(%s)", a[0])
 	case opFMA:
 		set("math.FMA(%s, %s, %s)", a[0], a[1], a[2])
 	case opFNMA:
