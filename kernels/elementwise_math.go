@@ -112,6 +112,7 @@ func functions() []row {
 		function("cbrt", "the cube root.", 20, `cbrt(27)`, "3"),
 		function("sinh", "the hyperbolic sine.", 20, `sinh(0)`, "0"),
 		function("cosh", "the hyperbolic cosine.", 20, `cosh(0)`, "1"),
+		function("rsqrt", "1 over the square root: infinity with its sign at a zero, nan below.", 15, `rsqrt(16)`, "0.25"),
 		function("tanh", "the hyperbolic tangent.", 20, `tanh(0)`, "0"),
 	)
 	return append(rows,

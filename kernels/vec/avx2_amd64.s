@@ -2134,317 +2134,322 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x1f
-	JGE  from31
-	CMPQ DI, $0x0f
-	JGE  from15
-	CMPQ DI, $0x07
-	JGE  from7
-	CMPQ DI, $0x03
-	JGE  from3
+	CMPQ DI, $0x20
+	JGE  from32
+	CMPQ DI, $0x10
+	JGE  from16
+	CMPQ DI, $0x08
+	JGE  from8
+	CMPQ DI, $0x04
+	JGE  from4
+	CMPQ DI, $0x02
+	JGE  from2
 	CMPQ DI, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ DI, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ DI, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ DI, $0x05
-	JGE  from5
-	CMPQ DI, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ DI, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ DI, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ DI, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ DI, $0x0b
-	JGE  from11
-	CMPQ DI, $0x09
-	JGE  from9
-	CMPQ DI, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ DI, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ DI, $0x0d
-	JGE  from13
 	CMPQ DI, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ DI, $0x0a
+	JGE  from10
+	CMPQ DI, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ DI, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ DI, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ DI, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ DI, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ DI, $0x17
-	JGE  from23
-	CMPQ DI, $0x13
-	JGE  from19
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
-	JMP op16
-
-from17:
-	CMPQ DI, $0x12
-	JGE  from18
-	JMP  op17
-
-from18:
-	JMP op18
-
-from19:
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x14
-	JGE  from20
-	JMP  op19
-
-from20:
-	JMP op20
-
-from21:
-	CMPQ DI, $0x16
-	JGE  from22
-	JMP  op21
-
-from22:
-	JMP op22
-
-from23:
-	CMPQ DI, $0x1b
-	JGE  from27
-	CMPQ DI, $0x19
-	JGE  from25
 	CMPQ DI, $0x18
 	JGE  from24
-	JMP  op23
+	CMPQ DI, $0x14
+	JGE  from20
+	CMPQ DI, $0x12
+	JGE  from18
+	CMPQ DI, $0x11
+	JGE  from17
+	JMP  op16
+
+from17:
+	JMP op17
+
+from18:
+	CMPQ DI, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
+
+from20:
+	CMPQ DI, $0x16
+	JGE  from22
+	CMPQ DI, $0x15
+	JGE  from21
+	JMP  op20
+
+from21:
+	JMP op21
+
+from22:
+	CMPQ DI, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
 
 from24:
-	JMP op24
-
-from25:
-	CMPQ DI, $0x1a
-	JGE  from26
-	JMP  op25
-
-from26:
-	JMP op26
-
-from27:
-	CMPQ DI, $0x1d
-	JGE  from29
 	CMPQ DI, $0x1c
 	JGE  from28
-	JMP  op27
+	CMPQ DI, $0x1a
+	JGE  from26
+	CMPQ DI, $0x19
+	JGE  from25
+	JMP  op24
+
+from25:
+	JMP op25
+
+from26:
+	CMPQ DI, $0x1b
+	JGE  from27
+	JMP  op26
+
+from27:
+	JMP op27
 
 from28:
-	JMP op28
-
-from29:
 	CMPQ DI, $0x1e
 	JGE  from30
-	JMP  op29
+	CMPQ DI, $0x1d
+	JGE  from29
+	JMP  op28
+
+from29:
+	JMP op29
 
 from30:
-	JMP op30
+	CMPQ DI, $0x1f
+	JGE  from31
+	JMP  op30
 
 from31:
-	CMPQ DI, $0x2f
-	JGE  from47
-	CMPQ DI, $0x27
-	JGE  from39
-	CMPQ DI, $0x23
-	JGE  from35
-	CMPQ DI, $0x21
-	JGE  from33
-	CMPQ DI, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
-
-from33:
-	CMPQ DI, $0x22
-	JGE  from34
-	JMP  op33
-
-from34:
-	JMP op34
-
-from35:
-	CMPQ DI, $0x25
-	JGE  from37
-	CMPQ DI, $0x24
-	JGE  from36
-	JMP  op35
-
-from36:
-	JMP op36
-
-from37:
-	CMPQ DI, $0x26
-	JGE  from38
-	JMP  op37
-
-from38:
-	JMP op38
-
-from39:
-	CMPQ DI, $0x2b
-	JGE  from43
-	CMPQ DI, $0x29
-	JGE  from41
-	CMPQ DI, $0x28
-	JGE  from40
-	JMP  op39
-
-from40:
-	JMP op40
-
-from41:
-	CMPQ DI, $0x2a
-	JGE  from42
-	JMP  op41
-
-from42:
-	JMP op42
-
-from43:
-	CMPQ DI, $0x2d
-	JGE  from45
-	CMPQ DI, $0x2c
-	JGE  from44
-	JMP  op43
-
-from44:
-	JMP op44
-
-from45:
-	CMPQ DI, $0x2e
-	JGE  from46
-	JMP  op45
-
-from46:
-	JMP op46
-
-from47:
-	CMPQ DI, $0x37
-	JGE  from55
-	CMPQ DI, $0x33
-	JGE  from51
-	CMPQ DI, $0x31
-	JGE  from49
 	CMPQ DI, $0x30
 	JGE  from48
-	JMP  op47
+	CMPQ DI, $0x28
+	JGE  from40
+	CMPQ DI, $0x24
+	JGE  from36
+	CMPQ DI, $0x22
+	JGE  from34
+	CMPQ DI, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
+	JMP op33
+
+from34:
+	CMPQ DI, $0x23
+	JGE  from35
+	JMP  op34
+
+from35:
+	JMP op35
+
+from36:
+	CMPQ DI, $0x26
+	JGE  from38
+	CMPQ DI, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ DI, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ DI, $0x2c
+	JGE  from44
+	CMPQ DI, $0x2a
+	JGE  from42
+	CMPQ DI, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ DI, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	JMP op43
+
+from44:
+	CMPQ DI, $0x2e
+	JGE  from46
+	CMPQ DI, $0x2d
+	JGE  from45
+	JMP  op44
+
+from45:
+	JMP op45
+
+from46:
+	CMPQ DI, $0x2f
+	JGE  from47
+	JMP  op46
+
+from47:
+	JMP op47
 
 from48:
-	JMP op48
-
-from49:
-	CMPQ DI, $0x32
-	JGE  from50
-	JMP  op49
-
-from50:
-	JMP op50
-
-from51:
-	CMPQ DI, $0x35
-	JGE  from53
-	CMPQ DI, $0x34
-	JGE  from52
-	JMP  op51
-
-from52:
-	JMP op52
-
-from53:
-	CMPQ DI, $0x36
-	JGE  from54
-	JMP  op53
-
-from54:
-	JMP op54
-
-from55:
-	CMPQ DI, $0x3b
-	JGE  from59
-	CMPQ DI, $0x39
-	JGE  from57
 	CMPQ DI, $0x38
 	JGE  from56
-	JMP  op55
+	CMPQ DI, $0x34
+	JGE  from52
+	CMPQ DI, $0x32
+	JGE  from50
+	CMPQ DI, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
+
+from50:
+	CMPQ DI, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ DI, $0x36
+	JGE  from54
+	CMPQ DI, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ DI, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
 
 from56:
-	JMP op56
-
-from57:
-	CMPQ DI, $0x3a
-	JGE  from58
-	JMP  op57
-
-from58:
-	JMP op58
-
-from59:
-	CMPQ DI, $0x3d
-	JGE  from61
 	CMPQ DI, $0x3c
 	JGE  from60
-	JMP  op59
+	CMPQ DI, $0x3a
+	JGE  from58
+	CMPQ DI, $0x39
+	JGE  from57
+	JMP  op56
+
+from57:
+	JMP op57
+
+from58:
+	CMPQ DI, $0x3b
+	JGE  from59
+	JMP  op58
+
+from59:
+	JMP op59
 
 from60:
-	JMP op60
-
-from61:
 	CMPQ DI, $0x3e
 	JGE  from62
-	JMP  op61
+	CMPQ DI, $0x3d
+	JGE  from61
+	JMP  op60
+
+from61:
+	JMP op61
 
 from62:
-	JMP op62
+	CMPQ DI, $0x3f
+	JGE  from63
+	JMP  op62
+
+from63:
+	JMP op63
 
 op1:
 	// load
@@ -5937,6 +5942,96 @@ lanes20:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
+op63:
+	// rsqrt
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R8
+
+lanes21:
+	VMOVUPD      (DI), Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VMOVUPD      numbersAVX2<>+4736(SB), Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMULPD       Y1, Y0, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+4768(SB), Y4
+	VFMADD213PD  numbersAVX2<>+4800(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+640(SB), Y2, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VANDPD       numbersAVX2<>+4832(SB), Y1, Y1
+	VMULPD       Y1, Y1, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+4864(SB), Y4
+	VFMADD213PD  numbersAVX2<>+640(SB), Y4, Y2
+	VFMADD231PD  Y2, Y3, Y1
+	VPSUBQ       numbersAVX2<>+1312(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+4896(SB), Y3
+	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPD    Y2, R10
+	TESTL        R10, R10
+	JEQ          end22
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+832(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+1344(SB), Y4, Y4
+	VMULPD       Y4, Y0, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VMOVUPD      numbersAVX2<>+4736(SB), Y6
+	VPSUBQ       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+4768(SB), Y8
+	VFMADD213PD  numbersAVX2<>+4800(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
+	VFMADD231PD  Y8, Y7, Y5
+	VANDPD       numbersAVX2<>+4832(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y4
+	VMOVUPD      numbersAVX2<>+4864(SB), Y7
+	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VMOVUPD      numbersAVX2<>+3232(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+4928(SB), Y4, Y3
+	VMULPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+1792(SB), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y0
+	VBLENDVPD    Y4, Y0, Y3, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
+
+end22:
+	VMOVUPD Y1, (DI)
+	ADDQ    $0x20, DI
+	DECQ    R8
+	JNE     lanes21
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	VMOVUPD 64(DX), Y2
+	VMOVUPD 96(DX), Y3
+	VMOVUPD 128(DX), Y4
+	VMOVUPD 160(DX), Y5
+	VMOVUPD 192(DX), Y6
+	VMOVUPD 224(DX), Y7
+	JMP     next
+
 op0:
 	ADDQ $+256, BX
 
@@ -5974,317 +6069,322 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x1f
-	JGE  from31
-	CMPQ DI, $0x0f
-	JGE  from15
-	CMPQ DI, $0x07
-	JGE  from7
-	CMPQ DI, $0x03
-	JGE  from3
+	CMPQ DI, $0x20
+	JGE  from32
+	CMPQ DI, $0x10
+	JGE  from16
+	CMPQ DI, $0x08
+	JGE  from8
+	CMPQ DI, $0x04
+	JGE  from4
+	CMPQ DI, $0x02
+	JGE  from2
 	CMPQ DI, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ DI, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ DI, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ DI, $0x05
-	JGE  from5
-	CMPQ DI, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ DI, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ DI, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ DI, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ DI, $0x0b
-	JGE  from11
-	CMPQ DI, $0x09
-	JGE  from9
-	CMPQ DI, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ DI, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ DI, $0x0d
-	JGE  from13
 	CMPQ DI, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ DI, $0x0a
+	JGE  from10
+	CMPQ DI, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ DI, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ DI, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ DI, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ DI, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ DI, $0x17
-	JGE  from23
-	CMPQ DI, $0x13
-	JGE  from19
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
-	JMP op16
-
-from17:
-	CMPQ DI, $0x12
-	JGE  from18
-	JMP  op17
-
-from18:
-	JMP op18
-
-from19:
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x14
-	JGE  from20
-	JMP  op19
-
-from20:
-	JMP op20
-
-from21:
-	CMPQ DI, $0x16
-	JGE  from22
-	JMP  op21
-
-from22:
-	JMP op22
-
-from23:
-	CMPQ DI, $0x1b
-	JGE  from27
-	CMPQ DI, $0x19
-	JGE  from25
 	CMPQ DI, $0x18
 	JGE  from24
-	JMP  op23
+	CMPQ DI, $0x14
+	JGE  from20
+	CMPQ DI, $0x12
+	JGE  from18
+	CMPQ DI, $0x11
+	JGE  from17
+	JMP  op16
+
+from17:
+	JMP op17
+
+from18:
+	CMPQ DI, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
+
+from20:
+	CMPQ DI, $0x16
+	JGE  from22
+	CMPQ DI, $0x15
+	JGE  from21
+	JMP  op20
+
+from21:
+	JMP op21
+
+from22:
+	CMPQ DI, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
 
 from24:
-	JMP op24
-
-from25:
-	CMPQ DI, $0x1a
-	JGE  from26
-	JMP  op25
-
-from26:
-	JMP op26
-
-from27:
-	CMPQ DI, $0x1d
-	JGE  from29
 	CMPQ DI, $0x1c
 	JGE  from28
-	JMP  op27
+	CMPQ DI, $0x1a
+	JGE  from26
+	CMPQ DI, $0x19
+	JGE  from25
+	JMP  op24
+
+from25:
+	JMP op25
+
+from26:
+	CMPQ DI, $0x1b
+	JGE  from27
+	JMP  op26
+
+from27:
+	JMP op27
 
 from28:
-	JMP op28
-
-from29:
 	CMPQ DI, $0x1e
 	JGE  from30
-	JMP  op29
+	CMPQ DI, $0x1d
+	JGE  from29
+	JMP  op28
+
+from29:
+	JMP op29
 
 from30:
-	JMP op30
+	CMPQ DI, $0x1f
+	JGE  from31
+	JMP  op30
 
 from31:
-	CMPQ DI, $0x2f
-	JGE  from47
-	CMPQ DI, $0x27
-	JGE  from39
-	CMPQ DI, $0x23
-	JGE  from35
-	CMPQ DI, $0x21
-	JGE  from33
-	CMPQ DI, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
-
-from33:
-	CMPQ DI, $0x22
-	JGE  from34
-	JMP  op33
-
-from34:
-	JMP op34
-
-from35:
-	CMPQ DI, $0x25
-	JGE  from37
-	CMPQ DI, $0x24
-	JGE  from36
-	JMP  op35
-
-from36:
-	JMP op36
-
-from37:
-	CMPQ DI, $0x26
-	JGE  from38
-	JMP  op37
-
-from38:
-	JMP op38
-
-from39:
-	CMPQ DI, $0x2b
-	JGE  from43
-	CMPQ DI, $0x29
-	JGE  from41
-	CMPQ DI, $0x28
-	JGE  from40
-	JMP  op39
-
-from40:
-	JMP op40
-
-from41:
-	CMPQ DI, $0x2a
-	JGE  from42
-	JMP  op41
-
-from42:
-	JMP op42
-
-from43:
-	CMPQ DI, $0x2d
-	JGE  from45
-	CMPQ DI, $0x2c
-	JGE  from44
-	JMP  op43
-
-from44:
-	JMP op44
-
-from45:
-	CMPQ DI, $0x2e
-	JGE  from46
-	JMP  op45
-
-from46:
-	JMP op46
-
-from47:
-	CMPQ DI, $0x37
-	JGE  from55
-	CMPQ DI, $0x33
-	JGE  from51
-	CMPQ DI, $0x31
-	JGE  from49
 	CMPQ DI, $0x30
 	JGE  from48
-	JMP  op47
+	CMPQ DI, $0x28
+	JGE  from40
+	CMPQ DI, $0x24
+	JGE  from36
+	CMPQ DI, $0x22
+	JGE  from34
+	CMPQ DI, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
+	JMP op33
+
+from34:
+	CMPQ DI, $0x23
+	JGE  from35
+	JMP  op34
+
+from35:
+	JMP op35
+
+from36:
+	CMPQ DI, $0x26
+	JGE  from38
+	CMPQ DI, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ DI, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ DI, $0x2c
+	JGE  from44
+	CMPQ DI, $0x2a
+	JGE  from42
+	CMPQ DI, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ DI, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	JMP op43
+
+from44:
+	CMPQ DI, $0x2e
+	JGE  from46
+	CMPQ DI, $0x2d
+	JGE  from45
+	JMP  op44
+
+from45:
+	JMP op45
+
+from46:
+	CMPQ DI, $0x2f
+	JGE  from47
+	JMP  op46
+
+from47:
+	JMP op47
 
 from48:
-	JMP op48
-
-from49:
-	CMPQ DI, $0x32
-	JGE  from50
-	JMP  op49
-
-from50:
-	JMP op50
-
-from51:
-	CMPQ DI, $0x35
-	JGE  from53
-	CMPQ DI, $0x34
-	JGE  from52
-	JMP  op51
-
-from52:
-	JMP op52
-
-from53:
-	CMPQ DI, $0x36
-	JGE  from54
-	JMP  op53
-
-from54:
-	JMP op54
-
-from55:
-	CMPQ DI, $0x3b
-	JGE  from59
-	CMPQ DI, $0x39
-	JGE  from57
 	CMPQ DI, $0x38
 	JGE  from56
-	JMP  op55
+	CMPQ DI, $0x34
+	JGE  from52
+	CMPQ DI, $0x32
+	JGE  from50
+	CMPQ DI, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
+
+from50:
+	CMPQ DI, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ DI, $0x36
+	JGE  from54
+	CMPQ DI, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ DI, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
 
 from56:
-	JMP op56
-
-from57:
-	CMPQ DI, $0x3a
-	JGE  from58
-	JMP  op57
-
-from58:
-	JMP op58
-
-from59:
-	CMPQ DI, $0x3d
-	JGE  from61
 	CMPQ DI, $0x3c
 	JGE  from60
-	JMP  op59
+	CMPQ DI, $0x3a
+	JGE  from58
+	CMPQ DI, $0x39
+	JGE  from57
+	JMP  op56
+
+from57:
+	JMP op57
+
+from58:
+	CMPQ DI, $0x3b
+	JGE  from59
+	JMP  op58
+
+from59:
+	JMP op59
 
 from60:
-	JMP op60
-
-from61:
 	CMPQ DI, $0x3e
 	JGE  from62
-	JMP  op61
+	CMPQ DI, $0x3d
+	JGE  from61
+	JMP  op60
+
+from61:
+	JMP op61
 
 from62:
-	JMP op62
+	CMPQ DI, $0x3f
+	JGE  from63
+	JMP  op62
+
+from63:
+	JMP op63
 
 op1:
 	// load
@@ -6674,7 +6774,7 @@ op46:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes21:
+lanes23:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+128(SB), Y1
 	VMINPD       Y0, Y1, Y0
@@ -6721,7 +6821,7 @@ lanes21:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes21
+	JNE          lanes23
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6745,7 +6845,7 @@ op47:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes22:
+lanes24:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+704(SB), Y1
 	VMINPD       Y0, Y1, Y1
@@ -6803,7 +6903,7 @@ lanes22:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes22
+	JNE          lanes24
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6827,7 +6927,7 @@ op48:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes23:
+lanes25:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -6904,7 +7004,7 @@ lanes23:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes23
+	JNE          lanes25
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6928,7 +7028,7 @@ op49:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes24:
+lanes26:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -7013,7 +7113,7 @@ lanes24:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes24
+	JNE          lanes26
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -7037,7 +7137,7 @@ op50:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes25:
+lanes27:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y0
@@ -7104,7 +7204,7 @@ lanes25:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes25
+	JNE          lanes27
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -7128,7 +7228,7 @@ op51:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes26:
+lanes28:
 	VCVTPS2PD    (DI), Y0
 	VORPD        numbersAVX2<>+800(SB), Y0, Y1
 	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y1, Y2
@@ -7200,7 +7300,7 @@ lanes26:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes26
+	JNE          lanes28
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -7224,7 +7324,7 @@ op52:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes27:
+lanes29:
 	VCVTPS2PD   (DI), Y0
 	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
 	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
@@ -7278,7 +7378,7 @@ lanes27:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes27
+	JNE         lanes29
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -7302,7 +7402,7 @@ op53:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes28:
+lanes30:
 	VCVTPS2PD   (DI), Y0
 	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
 	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
@@ -7359,7 +7459,7 @@ lanes28:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes28
+	JNE         lanes30
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -7383,7 +7483,7 @@ op54:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes29:
+lanes31:
 	VCVTPS2PD   (DI), Y0
 	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
 	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
@@ -7442,7 +7542,7 @@ lanes29:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes29
+	JNE         lanes31
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -7466,7 +7566,7 @@ op55:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes30:
+lanes32:
 	VCVTPS2PD   (DI), Y0
 	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
 	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
@@ -7534,7 +7634,7 @@ lanes30:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes30
+	JNE         lanes32
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -7547,272 +7647,6 @@ lanes30:
 
 op56:
 	// sin
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes31:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+2016(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
-	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y5
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y6, Y5, Y7
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2144(SB), Y4
-	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R9
-	TESTL        R9, R9
-	JEQ          end32
-	VMOVUPD      numbersAVX2<>+2144(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2176(SB), Y6
-	VBLENDVPD    Y2, Y0, Y6, Y2
-	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
-	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+0(SB), Y10
-	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
-	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+0(SB), Y11
-	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2368(SB), Y8
-	VPSUBQ       Y7, Y8, Y7
-	VPSRLVQ      Y7, Y10, Y7
-	VORPD        Y7, Y9, Y7
-	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
-	VMULPD       Y7, Y2, Y8
-	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
-	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
-	VADDPD       Y7, Y8, Y9
-	VSUBPD       Y8, Y9, Y10
-	VSUBPD       Y10, Y9, Y11
-	VSUBPD       Y11, Y8, Y8
-	VSUBPD       Y10, Y7, Y7
-	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+0(SB), Y12
-	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
-	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y13
-	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2368(SB), Y10
-	VPSUBQ       Y8, Y10, Y8
-	VPSRLVQ      Y8, Y12, Y8
-	VORPD        Y8, Y11, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y10
-	VFMSUB213PD  Y10, Y2, Y8
-	VADDPD       Y10, Y9, Y11
-	VSUBPD       Y9, Y11, Y12
-	VSUBPD       Y12, Y11, Y13
-	VSUBPD       Y13, Y9, Y9
-	VSUBPD       Y12, Y10, Y10
-	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
-	VSUBPD       Y12, Y11, Y11
-	VADDPD       Y9, Y7, Y12
-	VSUBPD       Y7, Y12, Y13
-	VSUBPD       Y13, Y12, Y14
-	VSUBPD       Y14, Y7, Y7
-	VSUBPD       Y13, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VADDPD       Y8, Y12, Y9
-	VSUBPD       Y12, Y9, Y13
-	VSUBPD       Y13, Y9, Y14
-	VSUBPD       Y14, Y12, Y12
-	VSUBPD       Y13, Y8, Y8
-	VADDPD       Y8, Y12, Y8
-	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
-	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y12
-	VPSUBQ       Y8, Y12, Y8
-	VPSRLVQ      Y8, Y14, Y8
-	VORPD        Y8, Y13, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y12
-	VFMSUB213PD  Y12, Y2, Y8
-	VADDPD       Y12, Y9, Y13
-	VSUBPD       Y9, Y13, Y14
-	VSUBPD       Y14, Y13, Y15
-	VSUBPD       Y15, Y9, Y9
-	VSUBPD       Y14, Y12, Y12
-	VADDPD       Y12, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
-	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
-	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R9
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y9
-	VPSUBQ       Y6, Y9, Y6
-	VPSRLVQ      Y6, Y14, Y6
-	VORPD        Y6, Y12, Y6
-	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
-	VFMADD231PD  Y6, Y2, Y8
-	VADDPD       Y8, Y7, Y2
-	VADDPD       Y13, Y11, Y6
-	VSUBPD       Y11, Y6, Y7
-	VSUBPD       Y7, Y6, Y8
-	VSUBPD       Y8, Y11, Y8
-	VSUBPD       Y7, Y13, Y7
-	VADDPD       Y7, Y8, Y7
-	VADDPD       Y2, Y7, Y2
-	VADDPD       Y2, Y6, Y7
-	VSUBPD       Y6, Y7, Y8
-	VSUBPD       Y8, Y7, Y9
-	VSUBPD       Y9, Y6, Y6
-	VSUBPD       Y8, Y2, Y2
-	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
-	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
-	VBLENDVPD    Y4, Y10, Y1, Y1
-	VBLENDVPD    Y4, Y6, Y5, Y5
-	VBLENDVPD    Y4, Y8, Y3, Y3
-
-end32:
-	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
-	VMULPD       Y5, Y2, Y6
-	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+2720(SB), Y8
-	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+2816(SB), Y9
-	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
-	VFMADD231PD  Y2, Y8, Y9
-	VMOVAPD      Y3, Y7
-	VFNMADD231PD Y3, Y4, Y7
-	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y4, Y8, Y4
-	VMOVAPD      Y2, Y8
-	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
-	VFNMADD231PD Y5, Y3, Y4
-	VMULPD       Y2, Y2, Y3
-	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+2976(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3072(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
-	VFMADD231PD  Y2, Y9, Y10
-	VFMADD231PD  Y10, Y3, Y4
-	VPSLLQ       $0x3f, Y1, Y2
-	VADDPD       Y4, Y6, Y3
-	VADDPD       Y7, Y5, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y2
-	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
-	VPSLLQ       $0x3e, Y1, Y1
-	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes31
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
-
-op57:
-	// cos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -8012,7 +7846,6 @@ lanes33:
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
 end34:
-	VPADDQ       numbersAVX2<>+2336(SB), Y1, Y1
 	VMULPD       Y5, Y5, Y2
 	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
@@ -8056,9 +7889,13 @@ end34:
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y1, Y2, Y1
 	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y0
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
-	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VANDNPD      Y0, Y2, Y2
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
@@ -8074,8 +7911,8 @@ end34:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op58:
-	// tan
+op57:
+	// cos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -8275,6 +8112,269 @@ lanes35:
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
 end36:
+	VPADDQ       numbersAVX2<>+2336(SB), Y1, Y1
+	VMULPD       Y5, Y5, Y2
+	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
+	VMULPD       Y5, Y2, Y6
+	VMULPD       Y2, Y2, Y7
+	VMOVUPD      numbersAVX2<>+2720(SB), Y8
+	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+2816(SB), Y9
+	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
+	VFMADD231PD  Y2, Y8, Y9
+	VMOVAPD      Y3, Y7
+	VFNMADD231PD Y3, Y4, Y7
+	VFMADD231PD  Y9, Y6, Y7
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VSUBPD       Y4, Y6, Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
+	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y4, Y8, Y4
+	VMOVAPD      Y2, Y8
+	VFMSUB231PD  Y5, Y5, Y8
+	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
+	VFNMADD231PD Y5, Y3, Y4
+	VMULPD       Y2, Y2, Y3
+	VMULPD       Y2, Y2, Y8
+	VMOVUPD      numbersAVX2<>+2976(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
+	VMOVUPD      numbersAVX2<>+3072(SB), Y10
+	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
+	VFMADD231PD  Y2, Y9, Y10
+	VFMADD231PD  Y10, Y3, Y4
+	VPSLLQ       $0x3f, Y1, Y2
+	VADDPD       Y4, Y6, Y3
+	VADDPD       Y7, Y5, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y2
+	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y0
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R8
+	JNE          lanes35
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op58:
+	// tan
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes37:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      numbersAVX2<>+2016(SB), Y1
+	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
+	VADDPD       Y4, Y3, Y5
+	VSUBPD       Y3, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y6, Y4, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
+	VADDPD       Y4, Y3, Y3
+	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+2144(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y4
+	VMOVMSKPD    Y4, R9
+	TESTL        R9, R9
+	JEQ          end38
+	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VCMPPD       $0x11, Y2, Y6, Y2
+	VMOVUPD      numbersAVX2<>+2176(SB), Y6
+	VBLENDVPD    Y2, Y0, Y6, Y2
+	VPSRLQ       $0x34, Y2, Y6
+	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
+	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
+	VPSRLQ       $0x06, Y7, Y8
+	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y9, Y9, Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
+	VPSLLVQ      Y7, Y9, Y9
+	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y10, Y10, Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
+	VMOVUPD      numbersAVX2<>+2368(SB), Y8
+	VPSUBQ       Y7, Y8, Y7
+	VPSRLVQ      Y7, Y10, Y7
+	VORPD        Y7, Y9, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
+	VMULPD       Y7, Y2, Y8
+	VFMSUB213PD  Y8, Y2, Y7
+	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
+	VROUNDPD     $0x08, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
+	VADDPD       Y7, Y8, Y9
+	VSUBPD       Y8, Y9, Y10
+	VSUBPD       Y10, Y9, Y11
+	VSUBPD       Y11, Y8, Y8
+	VSUBPD       Y10, Y7, Y7
+	VADDPD       Y7, Y8, Y7
+	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
+	VPSRLQ       $0x06, Y8, Y10
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
+	VPSLLVQ      Y8, Y11, Y11
+	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
+	VMOVUPD      numbersAVX2<>+2368(SB), Y10
+	VPSUBQ       Y8, Y10, Y8
+	VPSRLVQ      Y8, Y12, Y8
+	VORPD        Y8, Y11, Y8
+	VPSRLQ       $0x0c, Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
+	VMULPD       Y8, Y2, Y10
+	VFMSUB213PD  Y10, Y2, Y8
+	VADDPD       Y10, Y9, Y11
+	VSUBPD       Y9, Y11, Y12
+	VSUBPD       Y12, Y11, Y13
+	VSUBPD       Y13, Y9, Y9
+	VSUBPD       Y12, Y10, Y10
+	VADDPD       Y10, Y9, Y9
+	VMOVUPD      numbersAVX2<>+96(SB), Y10
+	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
+	VSUBPD       Y12, Y11, Y11
+	VADDPD       Y9, Y7, Y12
+	VSUBPD       Y7, Y12, Y13
+	VSUBPD       Y13, Y12, Y14
+	VSUBPD       Y14, Y7, Y7
+	VSUBPD       Y13, Y9, Y9
+	VADDPD       Y9, Y7, Y7
+	VADDPD       Y8, Y12, Y9
+	VSUBPD       Y12, Y9, Y13
+	VSUBPD       Y13, Y9, Y14
+	VSUBPD       Y14, Y12, Y12
+	VSUBPD       Y13, Y8, Y8
+	VADDPD       Y8, Y12, Y8
+	VADDPD       Y8, Y7, Y7
+	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
+	VPSRLQ       $0x06, Y8, Y12
+	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
+	VPSLLVQ      Y8, Y13, Y13
+	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y14, Y14, Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
+	VMOVUPD      numbersAVX2<>+2368(SB), Y12
+	VPSUBQ       Y8, Y12, Y8
+	VPSRLVQ      Y8, Y14, Y8
+	VORPD        Y8, Y13, Y8
+	VPSRLQ       $0x0c, Y8, Y8
+	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
+	VMULPD       Y8, Y2, Y12
+	VFMSUB213PD  Y12, Y2, Y8
+	VADDPD       Y12, Y9, Y13
+	VSUBPD       Y9, Y13, Y14
+	VSUBPD       Y14, Y13, Y15
+	VSUBPD       Y15, Y9, Y9
+	VSUBPD       Y14, Y12, Y12
+	VADDPD       Y12, Y9, Y9
+	VADDPD       Y9, Y7, Y7
+	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
+	VPSRLQ       $0x06, Y6, Y9
+	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
+	VPSLLVQ      Y6, Y12, Y12
+	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R9
+	VXORPD       Y14, Y14, Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
+	VMOVUPD      numbersAVX2<>+2368(SB), Y9
+	VPSUBQ       Y6, Y9, Y6
+	VPSRLVQ      Y6, Y14, Y6
+	VORPD        Y6, Y12, Y6
+	VPSRLQ       $0x0c, Y6, Y6
+	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
+	VFMADD231PD  Y6, Y2, Y8
+	VADDPD       Y8, Y7, Y2
+	VADDPD       Y13, Y11, Y6
+	VSUBPD       Y11, Y6, Y7
+	VSUBPD       Y7, Y6, Y8
+	VSUBPD       Y8, Y11, Y8
+	VSUBPD       Y7, Y13, Y7
+	VADDPD       Y7, Y8, Y7
+	VADDPD       Y2, Y7, Y2
+	VADDPD       Y2, Y6, Y7
+	VSUBPD       Y6, Y7, Y8
+	VSUBPD       Y8, Y7, Y9
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y8, Y2, Y2
+	VADDPD       Y2, Y6, Y2
+	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
+	VMOVAPD      Y6, Y8
+	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
+	VBLENDVPD    Y4, Y10, Y1, Y1
+	VBLENDVPD    Y4, Y6, Y5, Y5
+	VBLENDVPD    Y4, Y8, Y3, Y3
+
+end38:
 	VMULPD       Y5, Y5, Y2
 	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
@@ -8342,7 +8442,7 @@ end36:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes35
+	JNE          lanes37
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8366,7 +8466,7 @@ op59:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes37:
+lanes39:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -8432,7 +8532,7 @@ lanes37:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes37
+	JNE          lanes39
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8456,7 +8556,7 @@ op60:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes38:
+lanes40:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -8526,7 +8626,7 @@ lanes38:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes38
+	JNE          lanes40
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8550,7 +8650,7 @@ op61:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes39:
+lanes41:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -8614,7 +8714,7 @@ lanes39:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes39
+	JNE          lanes41
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8638,7 +8738,7 @@ op62:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes40:
+lanes42:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -8711,7 +8811,7 @@ lanes40:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes40
+	JNE          lanes42
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8721,6 +8821,97 @@ lanes40:
 	VMOVUPD      192(DX), Y6
 	VMOVUPD      224(DX), Y7
 	JMP          next
+
+op63:
+	// rsqrt
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes43:
+	VCVTPS2PD    (DI), Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VMOVUPD      numbersAVX2<>+4736(SB), Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMULPD       Y1, Y0, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+4768(SB), Y4
+	VFMADD213PD  numbersAVX2<>+4800(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+640(SB), Y2, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VANDPD       numbersAVX2<>+4832(SB), Y1, Y1
+	VMULPD       Y1, Y1, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+4864(SB), Y4
+	VFMADD213PD  numbersAVX2<>+640(SB), Y4, Y2
+	VFMADD231PD  Y2, Y3, Y1
+	VPSUBQ       numbersAVX2<>+1312(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+4896(SB), Y3
+	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPD    Y2, R9
+	TESTL        R9, R9
+	JEQ          end44
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+832(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+1344(SB), Y4, Y4
+	VMULPD       Y4, Y0, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VMOVUPD      numbersAVX2<>+4736(SB), Y6
+	VPSUBQ       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+4768(SB), Y8
+	VFMADD213PD  numbersAVX2<>+4800(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
+	VFMADD231PD  Y8, Y7, Y5
+	VANDPD       numbersAVX2<>+4832(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y4
+	VMOVUPD      numbersAVX2<>+4864(SB), Y7
+	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VMOVUPD      numbersAVX2<>+3232(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+4928(SB), Y4, Y3
+	VMULPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+1792(SB), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y0
+	VBLENDVPD    Y4, Y0, Y3, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
+
+end44:
+	VCVTPD2PSY Y1, X0
+	VMOVUPS    X0, (DI)
+	ADDQ       $0x10, DI
+	DECQ       R8
+	JNE        lanes43
+	VMOVUPD    (DX), Y0
+	VMOVUPD    32(DX), Y1
+	VMOVUPD    64(DX), Y2
+	VMOVUPD    96(DX), Y3
+	VMOVUPD    128(DX), Y4
+	VMOVUPD    160(DX), Y5
+	VMOVUPD    192(DX), Y6
+	VMOVUPD    224(DX), Y7
+	JMP        next
 
 op0:
 	ADDQ $+256, BX
@@ -9405,4 +9596,32 @@ DATA numbersAVX2<>+4704(SB)/8, $0x00000000000003ff
 DATA numbersAVX2<>+4712(SB)/8, $0x00000000000003ff
 DATA numbersAVX2<>+4720(SB)/8, $0x00000000000003ff
 DATA numbersAVX2<>+4728(SB)/8, $0x00000000000003ff
-GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $4736
+DATA numbersAVX2<>+4736(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+4744(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+4752(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+4760(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+4768(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+4776(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+4784(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+4792(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+4800(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+4808(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+4816(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+4824(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+4832(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+4840(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+4848(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+4856(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+4864(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+4872(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+4880(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+4888(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+4896(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+4904(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+4912(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+4920(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+4928(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+4936(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+4944(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+4952(SB)/8, $0x41a0000000000000
+GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $4960

@@ -2392,317 +2392,322 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x1f
-	JGE  from31
-	CMPQ DI, $0x0f
-	JGE  from15
-	CMPQ DI, $0x07
-	JGE  from7
-	CMPQ DI, $0x03
-	JGE  from3
+	CMPQ DI, $0x20
+	JGE  from32
+	CMPQ DI, $0x10
+	JGE  from16
+	CMPQ DI, $0x08
+	JGE  from8
+	CMPQ DI, $0x04
+	JGE  from4
+	CMPQ DI, $0x02
+	JGE  from2
 	CMPQ DI, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ DI, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ DI, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ DI, $0x05
-	JGE  from5
-	CMPQ DI, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ DI, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ DI, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ DI, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ DI, $0x0b
-	JGE  from11
-	CMPQ DI, $0x09
-	JGE  from9
-	CMPQ DI, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ DI, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ DI, $0x0d
-	JGE  from13
 	CMPQ DI, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ DI, $0x0a
+	JGE  from10
+	CMPQ DI, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ DI, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ DI, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ DI, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ DI, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ DI, $0x17
-	JGE  from23
-	CMPQ DI, $0x13
-	JGE  from19
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
-	JMP op16
-
-from17:
-	CMPQ DI, $0x12
-	JGE  from18
-	JMP  op17
-
-from18:
-	JMP op18
-
-from19:
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x14
-	JGE  from20
-	JMP  op19
-
-from20:
-	JMP op20
-
-from21:
-	CMPQ DI, $0x16
-	JGE  from22
-	JMP  op21
-
-from22:
-	JMP op22
-
-from23:
-	CMPQ DI, $0x1b
-	JGE  from27
-	CMPQ DI, $0x19
-	JGE  from25
 	CMPQ DI, $0x18
 	JGE  from24
-	JMP  op23
+	CMPQ DI, $0x14
+	JGE  from20
+	CMPQ DI, $0x12
+	JGE  from18
+	CMPQ DI, $0x11
+	JGE  from17
+	JMP  op16
+
+from17:
+	JMP op17
+
+from18:
+	CMPQ DI, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
+
+from20:
+	CMPQ DI, $0x16
+	JGE  from22
+	CMPQ DI, $0x15
+	JGE  from21
+	JMP  op20
+
+from21:
+	JMP op21
+
+from22:
+	CMPQ DI, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
 
 from24:
-	JMP op24
-
-from25:
-	CMPQ DI, $0x1a
-	JGE  from26
-	JMP  op25
-
-from26:
-	JMP op26
-
-from27:
-	CMPQ DI, $0x1d
-	JGE  from29
 	CMPQ DI, $0x1c
 	JGE  from28
-	JMP  op27
+	CMPQ DI, $0x1a
+	JGE  from26
+	CMPQ DI, $0x19
+	JGE  from25
+	JMP  op24
+
+from25:
+	JMP op25
+
+from26:
+	CMPQ DI, $0x1b
+	JGE  from27
+	JMP  op26
+
+from27:
+	JMP op27
 
 from28:
-	JMP op28
-
-from29:
 	CMPQ DI, $0x1e
 	JGE  from30
-	JMP  op29
+	CMPQ DI, $0x1d
+	JGE  from29
+	JMP  op28
+
+from29:
+	JMP op29
 
 from30:
-	JMP op30
+	CMPQ DI, $0x1f
+	JGE  from31
+	JMP  op30
 
 from31:
-	CMPQ DI, $0x2f
-	JGE  from47
-	CMPQ DI, $0x27
-	JGE  from39
-	CMPQ DI, $0x23
-	JGE  from35
-	CMPQ DI, $0x21
-	JGE  from33
-	CMPQ DI, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
-
-from33:
-	CMPQ DI, $0x22
-	JGE  from34
-	JMP  op33
-
-from34:
-	JMP op34
-
-from35:
-	CMPQ DI, $0x25
-	JGE  from37
-	CMPQ DI, $0x24
-	JGE  from36
-	JMP  op35
-
-from36:
-	JMP op36
-
-from37:
-	CMPQ DI, $0x26
-	JGE  from38
-	JMP  op37
-
-from38:
-	JMP op38
-
-from39:
-	CMPQ DI, $0x2b
-	JGE  from43
-	CMPQ DI, $0x29
-	JGE  from41
-	CMPQ DI, $0x28
-	JGE  from40
-	JMP  op39
-
-from40:
-	JMP op40
-
-from41:
-	CMPQ DI, $0x2a
-	JGE  from42
-	JMP  op41
-
-from42:
-	JMP op42
-
-from43:
-	CMPQ DI, $0x2d
-	JGE  from45
-	CMPQ DI, $0x2c
-	JGE  from44
-	JMP  op43
-
-from44:
-	JMP op44
-
-from45:
-	CMPQ DI, $0x2e
-	JGE  from46
-	JMP  op45
-
-from46:
-	JMP op46
-
-from47:
-	CMPQ DI, $0x37
-	JGE  from55
-	CMPQ DI, $0x33
-	JGE  from51
-	CMPQ DI, $0x31
-	JGE  from49
 	CMPQ DI, $0x30
 	JGE  from48
-	JMP  op47
+	CMPQ DI, $0x28
+	JGE  from40
+	CMPQ DI, $0x24
+	JGE  from36
+	CMPQ DI, $0x22
+	JGE  from34
+	CMPQ DI, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
+	JMP op33
+
+from34:
+	CMPQ DI, $0x23
+	JGE  from35
+	JMP  op34
+
+from35:
+	JMP op35
+
+from36:
+	CMPQ DI, $0x26
+	JGE  from38
+	CMPQ DI, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ DI, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ DI, $0x2c
+	JGE  from44
+	CMPQ DI, $0x2a
+	JGE  from42
+	CMPQ DI, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ DI, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	JMP op43
+
+from44:
+	CMPQ DI, $0x2e
+	JGE  from46
+	CMPQ DI, $0x2d
+	JGE  from45
+	JMP  op44
+
+from45:
+	JMP op45
+
+from46:
+	CMPQ DI, $0x2f
+	JGE  from47
+	JMP  op46
+
+from47:
+	JMP op47
 
 from48:
-	JMP op48
-
-from49:
-	CMPQ DI, $0x32
-	JGE  from50
-	JMP  op49
-
-from50:
-	JMP op50
-
-from51:
-	CMPQ DI, $0x35
-	JGE  from53
-	CMPQ DI, $0x34
-	JGE  from52
-	JMP  op51
-
-from52:
-	JMP op52
-
-from53:
-	CMPQ DI, $0x36
-	JGE  from54
-	JMP  op53
-
-from54:
-	JMP op54
-
-from55:
-	CMPQ DI, $0x3b
-	JGE  from59
-	CMPQ DI, $0x39
-	JGE  from57
 	CMPQ DI, $0x38
 	JGE  from56
-	JMP  op55
+	CMPQ DI, $0x34
+	JGE  from52
+	CMPQ DI, $0x32
+	JGE  from50
+	CMPQ DI, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
+
+from50:
+	CMPQ DI, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ DI, $0x36
+	JGE  from54
+	CMPQ DI, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ DI, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
 
 from56:
-	JMP op56
-
-from57:
-	CMPQ DI, $0x3a
-	JGE  from58
-	JMP  op57
-
-from58:
-	JMP op58
-
-from59:
-	CMPQ DI, $0x3d
-	JGE  from61
 	CMPQ DI, $0x3c
 	JGE  from60
-	JMP  op59
+	CMPQ DI, $0x3a
+	JGE  from58
+	CMPQ DI, $0x39
+	JGE  from57
+	JMP  op56
+
+from57:
+	JMP op57
+
+from58:
+	CMPQ DI, $0x3b
+	JGE  from59
+	JMP  op58
+
+from59:
+	JMP op59
 
 from60:
-	JMP op60
-
-from61:
 	CMPQ DI, $0x3e
 	JGE  from62
-	JMP  op61
+	CMPQ DI, $0x3d
+	JGE  from61
+	JMP  op60
+
+from61:
+	JMP op61
 
 from62:
-	JMP op62
+	CMPQ DI, $0x3f
+	JGE  from63
+	JMP  op62
+
+from63:
+	JMP op63
 
 op1:
 	// load
@@ -6236,6 +6241,96 @@ lanes20:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
+op63:
+	// rsqrt
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R8
+
+lanes21:
+	VMOVUPD           (DI), Z0
+	VPSRLQ            $0x01, Z0, Z1
+	VBROADCASTSD      numbersAVX512<>+1176(SB), Z2
+	VPSUBQ            Z1, Z2, Z1
+	VMULPD            Z1, Z0, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z1, Z2
+	VMULPD            Z2, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1192(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z2, Z4
+	VFMADD231PD       Z4, Z3, Z1
+	VANDPD.BCST       numbersAVX512<>+1200(SB), Z1, Z1
+	VMULPD            Z1, Z1, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z0, Z2
+	VMULPD            Z2, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1208(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z4, Z2
+	VFMADD231PD       Z2, Z3, Z1
+	VPSUBQ.BCST       numbersAVX512<>+320(SB), Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1216(SB), Z3
+	VPSUBQ            Z0, Z3, Z3
+	VORPD             Z3, Z2, Z2
+	VPMOVQ2M          Z2, K1
+	KORTESTB          K1, K1
+	JEQ               end22
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+328(SB), K2, Z2
+	VMULPD            Z2, Z0, Z2
+	VPSRLQ            $0x01, Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1176(SB), Z4
+	VPSUBQ            Z3, Z4, Z3
+	VMULPD            Z3, Z2, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z3, Z4
+	VMULPD            Z4, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+1192(SB), Z4, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z4, Z6
+	VFMADD231PD       Z6, Z5, Z3
+	VANDPD.BCST       numbersAVX512<>+1200(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z4
+	VMULPD            Z4, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+1208(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z4
+	VFMADD231PD       Z4, Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+800(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1224(SB), K2, Z2
+	VMULPD            Z2, Z3, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
+	VDIVPD            Z0, Z3, Z3
+	VMOVAPD           Z2, K2, Z3
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+440(SB), K2, Z3
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VDIVPD            Z0, Z2, Z0
+	VMOVAPD           Z0, K2, Z3
+	VMOVAPD           Z3, K1, Z1
+
+end22:
+	VMOVUPD Z1, (DI)
+	ADDQ    $0x40, DI
+	DECQ    R8
+	JNE     lanes21
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 128(DX), Z2
+	VMOVUPD 192(DX), Z3
+	VMOVUPD 256(DX), Z4
+	VMOVUPD 320(DX), Z5
+	VMOVUPD 384(DX), Z6
+	VMOVUPD 448(DX), Z7
+	JMP     next
+
 op0:
 	ADDQ $+512, BX
 
@@ -6273,317 +6368,322 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x1f
-	JGE  from31
-	CMPQ DI, $0x0f
-	JGE  from15
-	CMPQ DI, $0x07
-	JGE  from7
-	CMPQ DI, $0x03
-	JGE  from3
+	CMPQ DI, $0x20
+	JGE  from32
+	CMPQ DI, $0x10
+	JGE  from16
+	CMPQ DI, $0x08
+	JGE  from8
+	CMPQ DI, $0x04
+	JGE  from4
+	CMPQ DI, $0x02
+	JGE  from2
 	CMPQ DI, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ DI, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ DI, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ DI, $0x05
-	JGE  from5
-	CMPQ DI, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ DI, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ DI, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ DI, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ DI, $0x0b
-	JGE  from11
-	CMPQ DI, $0x09
-	JGE  from9
-	CMPQ DI, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ DI, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ DI, $0x0d
-	JGE  from13
 	CMPQ DI, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ DI, $0x0a
+	JGE  from10
+	CMPQ DI, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ DI, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ DI, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ DI, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ DI, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ DI, $0x17
-	JGE  from23
-	CMPQ DI, $0x13
-	JGE  from19
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
-	JMP op16
-
-from17:
-	CMPQ DI, $0x12
-	JGE  from18
-	JMP  op17
-
-from18:
-	JMP op18
-
-from19:
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x14
-	JGE  from20
-	JMP  op19
-
-from20:
-	JMP op20
-
-from21:
-	CMPQ DI, $0x16
-	JGE  from22
-	JMP  op21
-
-from22:
-	JMP op22
-
-from23:
-	CMPQ DI, $0x1b
-	JGE  from27
-	CMPQ DI, $0x19
-	JGE  from25
 	CMPQ DI, $0x18
 	JGE  from24
-	JMP  op23
+	CMPQ DI, $0x14
+	JGE  from20
+	CMPQ DI, $0x12
+	JGE  from18
+	CMPQ DI, $0x11
+	JGE  from17
+	JMP  op16
+
+from17:
+	JMP op17
+
+from18:
+	CMPQ DI, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
+
+from20:
+	CMPQ DI, $0x16
+	JGE  from22
+	CMPQ DI, $0x15
+	JGE  from21
+	JMP  op20
+
+from21:
+	JMP op21
+
+from22:
+	CMPQ DI, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
 
 from24:
-	JMP op24
-
-from25:
-	CMPQ DI, $0x1a
-	JGE  from26
-	JMP  op25
-
-from26:
-	JMP op26
-
-from27:
-	CMPQ DI, $0x1d
-	JGE  from29
 	CMPQ DI, $0x1c
 	JGE  from28
-	JMP  op27
+	CMPQ DI, $0x1a
+	JGE  from26
+	CMPQ DI, $0x19
+	JGE  from25
+	JMP  op24
+
+from25:
+	JMP op25
+
+from26:
+	CMPQ DI, $0x1b
+	JGE  from27
+	JMP  op26
+
+from27:
+	JMP op27
 
 from28:
-	JMP op28
-
-from29:
 	CMPQ DI, $0x1e
 	JGE  from30
-	JMP  op29
+	CMPQ DI, $0x1d
+	JGE  from29
+	JMP  op28
+
+from29:
+	JMP op29
 
 from30:
-	JMP op30
+	CMPQ DI, $0x1f
+	JGE  from31
+	JMP  op30
 
 from31:
-	CMPQ DI, $0x2f
-	JGE  from47
-	CMPQ DI, $0x27
-	JGE  from39
-	CMPQ DI, $0x23
-	JGE  from35
-	CMPQ DI, $0x21
-	JGE  from33
-	CMPQ DI, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
-
-from33:
-	CMPQ DI, $0x22
-	JGE  from34
-	JMP  op33
-
-from34:
-	JMP op34
-
-from35:
-	CMPQ DI, $0x25
-	JGE  from37
-	CMPQ DI, $0x24
-	JGE  from36
-	JMP  op35
-
-from36:
-	JMP op36
-
-from37:
-	CMPQ DI, $0x26
-	JGE  from38
-	JMP  op37
-
-from38:
-	JMP op38
-
-from39:
-	CMPQ DI, $0x2b
-	JGE  from43
-	CMPQ DI, $0x29
-	JGE  from41
-	CMPQ DI, $0x28
-	JGE  from40
-	JMP  op39
-
-from40:
-	JMP op40
-
-from41:
-	CMPQ DI, $0x2a
-	JGE  from42
-	JMP  op41
-
-from42:
-	JMP op42
-
-from43:
-	CMPQ DI, $0x2d
-	JGE  from45
-	CMPQ DI, $0x2c
-	JGE  from44
-	JMP  op43
-
-from44:
-	JMP op44
-
-from45:
-	CMPQ DI, $0x2e
-	JGE  from46
-	JMP  op45
-
-from46:
-	JMP op46
-
-from47:
-	CMPQ DI, $0x37
-	JGE  from55
-	CMPQ DI, $0x33
-	JGE  from51
-	CMPQ DI, $0x31
-	JGE  from49
 	CMPQ DI, $0x30
 	JGE  from48
-	JMP  op47
+	CMPQ DI, $0x28
+	JGE  from40
+	CMPQ DI, $0x24
+	JGE  from36
+	CMPQ DI, $0x22
+	JGE  from34
+	CMPQ DI, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
+	JMP op33
+
+from34:
+	CMPQ DI, $0x23
+	JGE  from35
+	JMP  op34
+
+from35:
+	JMP op35
+
+from36:
+	CMPQ DI, $0x26
+	JGE  from38
+	CMPQ DI, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ DI, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ DI, $0x2c
+	JGE  from44
+	CMPQ DI, $0x2a
+	JGE  from42
+	CMPQ DI, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ DI, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	JMP op43
+
+from44:
+	CMPQ DI, $0x2e
+	JGE  from46
+	CMPQ DI, $0x2d
+	JGE  from45
+	JMP  op44
+
+from45:
+	JMP op45
+
+from46:
+	CMPQ DI, $0x2f
+	JGE  from47
+	JMP  op46
+
+from47:
+	JMP op47
 
 from48:
-	JMP op48
-
-from49:
-	CMPQ DI, $0x32
-	JGE  from50
-	JMP  op49
-
-from50:
-	JMP op50
-
-from51:
-	CMPQ DI, $0x35
-	JGE  from53
-	CMPQ DI, $0x34
-	JGE  from52
-	JMP  op51
-
-from52:
-	JMP op52
-
-from53:
-	CMPQ DI, $0x36
-	JGE  from54
-	JMP  op53
-
-from54:
-	JMP op54
-
-from55:
-	CMPQ DI, $0x3b
-	JGE  from59
-	CMPQ DI, $0x39
-	JGE  from57
 	CMPQ DI, $0x38
 	JGE  from56
-	JMP  op55
+	CMPQ DI, $0x34
+	JGE  from52
+	CMPQ DI, $0x32
+	JGE  from50
+	CMPQ DI, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
+
+from50:
+	CMPQ DI, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ DI, $0x36
+	JGE  from54
+	CMPQ DI, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ DI, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
 
 from56:
-	JMP op56
-
-from57:
-	CMPQ DI, $0x3a
-	JGE  from58
-	JMP  op57
-
-from58:
-	JMP op58
-
-from59:
-	CMPQ DI, $0x3d
-	JGE  from61
 	CMPQ DI, $0x3c
 	JGE  from60
-	JMP  op59
+	CMPQ DI, $0x3a
+	JGE  from58
+	CMPQ DI, $0x39
+	JGE  from57
+	JMP  op56
+
+from57:
+	JMP op57
+
+from58:
+	CMPQ DI, $0x3b
+	JGE  from59
+	JMP  op58
+
+from59:
+	JMP op59
 
 from60:
-	JMP op60
-
-from61:
 	CMPQ DI, $0x3e
 	JGE  from62
-	JMP  op61
+	CMPQ DI, $0x3d
+	JGE  from61
+	JMP  op60
+
+from61:
+	JMP op61
 
 from62:
-	JMP op62
+	CMPQ DI, $0x3f
+	JGE  from63
+	JMP  op62
+
+from63:
+	JMP op63
 
 op1:
 	// load
@@ -6973,7 +7073,7 @@ op46:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes21:
+lanes23:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z1
 	VMINPD            Z0, Z1, Z0
@@ -7014,7 +7114,7 @@ lanes21:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes21
+	JNE               lanes23
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7038,7 +7138,7 @@ op47:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes22:
+lanes24:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
 	VMINPD            Z0, Z1, Z1
@@ -7096,7 +7196,7 @@ lanes22:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes22
+	JNE               lanes24
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7120,7 +7220,7 @@ op48:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes23:
+lanes25:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -7197,7 +7297,7 @@ lanes23:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes23
+	JNE               lanes25
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7221,7 +7321,7 @@ op49:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes24:
+lanes26:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -7306,7 +7406,7 @@ lanes24:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes24
+	JNE               lanes26
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7330,7 +7430,7 @@ op50:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes25:
+lanes27:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z0
@@ -7397,7 +7497,7 @@ lanes25:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes25
+	JNE               lanes27
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7421,7 +7521,7 @@ op51:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes26:
+lanes28:
 	VCVTPS2PD         (DI), Z0
 	VORPD.BCST        numbersAVX512<>+192(SB), Z0, Z1
 	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z1, K1
@@ -7481,7 +7581,7 @@ lanes26:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes26
+	JNE               lanes28
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7505,7 +7605,7 @@ op52:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes27:
+lanes29:
 	VCVTPS2PD        (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -7561,7 +7661,7 @@ lanes27:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes27
+	JNE              lanes29
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7585,7 +7685,7 @@ op53:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes28:
+lanes30:
 	VCVTPS2PD        (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -7644,7 +7744,7 @@ lanes28:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes28
+	JNE              lanes30
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7668,7 +7768,7 @@ op54:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes29:
+lanes31:
 	VCVTPS2PD        (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -7729,7 +7829,7 @@ lanes29:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes29
+	JNE              lanes31
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7753,7 +7853,7 @@ op55:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes30:
+lanes32:
 	VCVTPS2PD        (DI), Z0
 	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
 	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
@@ -7823,7 +7923,7 @@ lanes30:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes30
+	JNE              lanes32
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7836,272 +7936,6 @@ lanes30:
 
 op56:
 	// sin
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes31:
-	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z5
-	VSUBPD            Z3, Z5, Z6
-	VSUBPD            Z6, Z5, Z7
-	VSUBPD            Z7, Z3, Z3
-	VSUBPD            Z6, Z4, Z6
-	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K1
-	KORTESTB          K1, K1
-	JEQ               end32
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
-	VMOVAPD           Z0, K2, Z2
-	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
-	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z8, Z8, Z8
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z8
-	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z12, Z12, Z12
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
-	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z12, Z6
-	VORPD             Z6, Z8, Z6
-	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
-	VMULPD            Z6, Z2, Z7
-	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
-	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
-	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z12
-	VSUBPD            Z12, Z8, Z13
-	VSUBPD            Z13, Z7, Z7
-	VSUBPD            Z12, Z6, Z6
-	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z12
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z13
-	VPSLLVQ           Z7, Z13, Z13
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z12, Z12
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z14
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z12
-	VPSUBQ            Z7, Z12, Z7
-	VPSRLVQ           Z7, Z14, Z7
-	VORPD             Z7, Z13, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z12
-	VFMSUB213PD       Z12, Z2, Z7
-	VADDPD            Z12, Z8, Z13
-	VSUBPD            Z8, Z13, Z14
-	VSUBPD            Z14, Z13, Z15
-	VSUBPD            Z15, Z8, Z8
-	VSUBPD            Z14, Z12, Z12
-	VADDPD            Z12, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z12
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z13, Z12
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z12, Z14
-	VSUBPD            Z14, Z13, Z13
-	VADDPD            Z8, Z6, Z14
-	VSUBPD            Z6, Z14, Z15
-	VSUBPD            Z15, Z14, Z16
-	VSUBPD            Z16, Z6, Z6
-	VSUBPD            Z15, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z14, Z8
-	VSUBPD            Z14, Z8, Z15
-	VSUBPD            Z15, Z8, Z16
-	VSUBPD            Z16, Z14, Z14
-	VSUBPD            Z15, Z7, Z7
-	VADDPD            Z7, Z14, Z7
-	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z14
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z15, Z15, Z15
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z15
-	VPSLLVQ           Z7, Z15, Z15
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z14, Z14
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z16
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z14
-	VPSUBQ            Z7, Z14, Z7
-	VPSRLVQ           Z7, Z16, Z7
-	VORPD             Z7, Z15, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z14
-	VFMSUB213PD       Z14, Z2, Z7
-	VADDPD            Z14, Z8, Z15
-	VSUBPD            Z8, Z15, Z16
-	VSUBPD            Z16, Z15, Z17
-	VSUBPD            Z17, Z8, Z8
-	VSUBPD            Z16, Z14, Z14
-	VADDPD            Z14, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
-	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z14
-	VPSLLVQ           Z4, Z14, Z14
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
-	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z16
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
-	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z16, Z4
-	VORPD             Z4, Z14, Z4
-	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
-	VFMADD231PD       Z4, Z2, Z7
-	VADDPD            Z7, Z6, Z2
-	VADDPD            Z15, Z13, Z4
-	VSUBPD            Z13, Z4, Z6
-	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z13, Z7
-	VSUBPD            Z6, Z15, Z6
-	VADDPD            Z6, Z7, Z6
-	VADDPD            Z2, Z6, Z2
-	VADDPD            Z2, Z4, Z6
-	VSUBPD            Z4, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z4, Z4
-	VSUBPD            Z7, Z2, Z2
-	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
-	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z12, K1, Z1
-	VMOVAPD           Z4, K1, Z5
-	VMOVAPD           Z7, K1, Z3
-
-end32:
-	VMULPD           Z5, Z5, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
-	VMULPD           Z5, Z2, Z6
-	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
-	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z12
-	VFMADD231PD      Z2, Z8, Z12
-	VMOVAPD          Z3, Z7
-	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z12, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
-	VSUBPD           Z4, Z6, Z6
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
-	VSUBPD           Z6, Z8, Z8
-	VSUBPD           Z4, Z8, Z4
-	VMOVAPD          Z2, Z8
-	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
-	VFNMADD231PD     Z5, Z3, Z4
-	VMULPD           Z2, Z2, Z3
-	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z12
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z13
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z13
-	VFMADD231PD      Z2, Z12, Z13
-	VFMADD231PD      Z13, Z3, Z4
-	VPSLLQ           $0x3f, Z1, Z2
-	VPMOVQ2M         Z2, K1
-	VADDPD           Z4, Z6, Z2
-	VADDPD           Z7, Z5, Z3
-	VMOVAPD          Z2, K1, Z3
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z1
-	VPSLLQ           $0x3e, Z1, Z1
-	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+800(SB), Z2, K1
-	VMOVAPD          Z0, K1, Z1
-	VCVTPD2PS        Z1, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes31
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
-
-op57:
-	// cos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8300,7 +8134,6 @@ lanes33:
 	VMOVAPD           Z7, K1, Z3
 
 end34:
-	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z1
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
@@ -8345,9 +8178,13 @@ end34:
 	VPSLLQ           $0x3e, Z1, Z1
 	VXORPD           Z1, Z3, Z1
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z0
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z0, K1
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K1
 	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+800(SB), Z2, K1
+	VMOVAPD          Z0, K1, Z1
 	VCVTPD2PS        Z1, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
@@ -8363,8 +8200,8 @@ end34:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op58:
-	// tan
+op57:
+	// cos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8563,6 +8400,269 @@ lanes35:
 	VMOVAPD           Z7, K1, Z3
 
 end36:
+	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z1
+	VMULPD           Z5, Z5, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
+	VMULPD           Z5, Z2, Z6
+	VMULPD           Z2, Z2, Z7
+	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
+	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z12
+	VFMADD231PD      Z2, Z8, Z12
+	VMOVAPD          Z3, Z7
+	VFNMADD231PD     Z3, Z4, Z7
+	VFMADD231PD      Z12, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
+	VSUBPD           Z4, Z6, Z6
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z4, Z8, Z4
+	VMOVAPD          Z2, Z8
+	VFMSUB231PD      Z5, Z5, Z8
+	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
+	VFNMADD231PD     Z5, Z3, Z4
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z2, Z2, Z8
+	VBROADCASTSD     numbersAVX512<>+736(SB), Z12
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
+	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z13
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
+	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z13
+	VFMADD231PD      Z2, Z12, Z13
+	VFMADD231PD      Z13, Z3, Z4
+	VPSLLQ           $0x3f, Z1, Z2
+	VPMOVQ2M         Z2, K1
+	VADDPD           Z4, Z6, Z2
+	VADDPD           Z7, Z5, Z3
+	VMOVAPD          Z2, K1, Z3
+	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z1
+	VPSLLQ           $0x3e, Z1, Z1
+	VXORPD           Z1, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          Z0, Z2, Z0
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
+	VCVTPD2PS        Z1, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R8
+	JNE              lanes35
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op58:
+	// tan
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes37:
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z5
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VSUBPD            Z7, Z3, Z3
+	VSUBPD            Z6, Z4, Z6
+	VADDPD            Z6, Z3, Z3
+	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end38
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K2
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VMOVAPD           Z0, K2, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z7
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z8
+	VPSLLVQ           Z6, Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VPSUBQ            Z6, Z7, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z8, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z7
+	VFMSUB213PD       Z7, Z2, Z6
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
+	VRNDSCALEPD       $0x08, Z8, Z8
+	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
+	VADDPD            Z6, Z7, Z8
+	VSUBPD            Z7, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z6, Z6
+	VADDPD            Z6, Z7, Z6
+	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z12
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z13
+	VPSLLVQ           Z7, Z13, Z13
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z12, Z12
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z12*8), K7, Z14
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z12
+	VPSUBQ            Z7, Z12, Z7
+	VPSRLVQ           Z7, Z14, Z7
+	VORPD             Z7, Z13, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z12
+	VFMSUB213PD       Z12, Z2, Z7
+	VADDPD            Z12, Z8, Z13
+	VSUBPD            Z8, Z13, Z14
+	VSUBPD            Z14, Z13, Z15
+	VSUBPD            Z15, Z8, Z8
+	VSUBPD            Z14, Z12, Z12
+	VADDPD            Z12, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z13, Z12
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z12, Z14
+	VSUBPD            Z14, Z13, Z13
+	VADDPD            Z8, Z6, Z14
+	VSUBPD            Z6, Z14, Z15
+	VSUBPD            Z15, Z14, Z16
+	VSUBPD            Z16, Z6, Z6
+	VSUBPD            Z15, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VADDPD            Z7, Z14, Z8
+	VSUBPD            Z14, Z8, Z15
+	VSUBPD            Z15, Z8, Z16
+	VSUBPD            Z16, Z14, Z14
+	VSUBPD            Z15, Z7, Z7
+	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z14
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z15, Z15, Z15
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z15
+	VPSLLVQ           Z7, Z15, Z15
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z14, Z14
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z14*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z14
+	VPSUBQ            Z7, Z14, Z7
+	VPSRLVQ           Z7, Z16, Z7
+	VORPD             Z7, Z15, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z14
+	VFMSUB213PD       Z14, Z2, Z7
+	VADDPD            Z14, Z8, Z15
+	VSUBPD            Z8, Z15, Z16
+	VSUBPD            Z16, Z15, Z17
+	VSUBPD            Z17, Z8, Z8
+	VSUBPD            Z16, Z14, Z14
+	VADDPD            Z14, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z8
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z14, Z14, Z14
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z14
+	VPSLLVQ           Z4, Z14, Z14
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R9
+	VXORPD            Z16, Z16, Z16
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R9)(Z8*8), K7, Z16
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VPSUBQ            Z4, Z8, Z4
+	VPSRLVQ           Z4, Z16, Z4
+	VORPD             Z4, Z14, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z7
+	VADDPD            Z7, Z6, Z2
+	VADDPD            Z15, Z13, Z4
+	VSUBPD            Z13, Z4, Z6
+	VSUBPD            Z6, Z4, Z7
+	VSUBPD            Z7, Z13, Z7
+	VSUBPD            Z6, Z15, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
+	VMOVAPD           Z4, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
+	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z4, K1, Z5
+	VMOVAPD           Z7, K1, Z3
+
+end38:
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
@@ -8633,7 +8733,7 @@ end36:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes35
+	JNE              lanes37
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8657,7 +8757,7 @@ op59:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes37:
+lanes39:
 	VCVTPS2PD        (DI), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
@@ -8723,7 +8823,7 @@ lanes37:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes37
+	JNE              lanes39
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8747,7 +8847,7 @@ op60:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes38:
+lanes40:
 	VCVTPS2PD        (DI), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
@@ -8817,7 +8917,7 @@ lanes38:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes38
+	JNE              lanes40
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8841,7 +8941,7 @@ op61:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes39:
+lanes41:
 	VCVTPS2PD        (DI), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
@@ -8905,7 +9005,7 @@ lanes39:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes39
+	JNE              lanes41
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8929,7 +9029,7 @@ op62:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes40:
+lanes42:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -9004,7 +9104,7 @@ lanes40:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes40
+	JNE               lanes42
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -9014,6 +9114,97 @@ lanes40:
 	VMOVUPD           384(DX), Z6
 	VMOVUPD           448(DX), Z7
 	JMP               next
+
+op63:
+	// rsqrt
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R8
+
+lanes43:
+	VCVTPS2PD         (DI), Z0
+	VPSRLQ            $0x01, Z0, Z1
+	VBROADCASTSD      numbersAVX512<>+1176(SB), Z2
+	VPSUBQ            Z1, Z2, Z1
+	VMULPD            Z1, Z0, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z1, Z2
+	VMULPD            Z2, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1192(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z2, Z4
+	VFMADD231PD       Z4, Z3, Z1
+	VANDPD.BCST       numbersAVX512<>+1200(SB), Z1, Z1
+	VMULPD            Z1, Z1, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z0, Z2
+	VMULPD            Z2, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1208(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z4, Z2
+	VFMADD231PD       Z2, Z3, Z1
+	VPSUBQ.BCST       numbersAVX512<>+320(SB), Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1216(SB), Z3
+	VPSUBQ            Z0, Z3, Z3
+	VORPD             Z3, Z2, Z2
+	VPMOVQ2M          Z2, K1
+	KORTESTB          K1, K1
+	JEQ               end44
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+328(SB), K2, Z2
+	VMULPD            Z2, Z0, Z2
+	VPSRLQ            $0x01, Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1176(SB), Z4
+	VPSUBQ            Z3, Z4, Z3
+	VMULPD            Z3, Z2, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z3, Z4
+	VMULPD            Z4, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+1192(SB), Z4, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z4, Z6
+	VFMADD231PD       Z6, Z5, Z3
+	VANDPD.BCST       numbersAVX512<>+1200(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z4
+	VMULPD            Z4, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+1208(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z4
+	VFMADD231PD       Z4, Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+800(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1224(SB), K2, Z2
+	VMULPD            Z2, Z3, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
+	VDIVPD            Z0, Z3, Z3
+	VMOVAPD           Z2, K2, Z3
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+440(SB), K2, Z3
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VDIVPD            Z0, Z2, Z0
+	VMOVAPD           Z0, K2, Z3
+	VMOVAPD           Z3, K1, Z1
+
+end44:
+	VCVTPD2PS Z1, Y0
+	VMOVUPS   Y0, (DI)
+	ADDQ      $0x20, DI
+	DECQ      R8
+	JNE       lanes43
+	VMOVUPD   (DX), Z0
+	VMOVUPD   64(DX), Z1
+	VMOVUPD   128(DX), Z2
+	VMOVUPD   192(DX), Z3
+	VMOVUPD   256(DX), Z4
+	VMOVUPD   320(DX), Z5
+	VMOVUPD   384(DX), Z6
+	VMOVUPD   448(DX), Z7
+	JMP       next
 
 op0:
 	ADDQ $+512, BX
@@ -10731,4 +10922,11 @@ DATA numbersAVX512<>+1144(SB)/8, $0x3ff428a2f98d728b
 DATA numbersAVX512<>+1152(SB)/8, $0x3fe965fea53d6e3d
 DATA numbersAVX512<>+1160(SB)/8, $0x3fcc71c71c71c71c
 DATA numbersAVX512<>+1168(SB)/8, $0x00000000000003ff
-GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1176
+DATA numbersAVX512<>+1176(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX512<>+1184(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX512<>+1192(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX512<>+1200(SB)/8, $0xfffffffff8000000
+DATA numbersAVX512<>+1208(SB)/8, $0x3fd8000000000000
+DATA numbersAVX512<>+1216(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX512<>+1224(SB)/8, $0x41a0000000000000
+GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1232

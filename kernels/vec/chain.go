@@ -84,6 +84,7 @@ const (
 	LinkAcos
 	LinkAtan
 	LinkCbrt
+	LinkRsqrt
 )
 
 // Link is one step of a chain.

@@ -46,6 +46,7 @@ var Functions = []Function{
 	{"acos", Acos, LinkAcos, 0.7, 0},
 	{"atan", Atan, LinkAtan, 0.75, 0},
 	{"cbrt", Cbrt, LinkCbrt, 0.51, 0},
+	{"rsqrt", Rsqrt, LinkRsqrt, 0.6, 0},
 }
 
 // FunctionNamed is that one.

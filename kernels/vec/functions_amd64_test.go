@@ -96,7 +96,8 @@ func BenchmarkFunctions(b *testing.B) {
 	library := map[string]func(float64) float64{"exp": math.Exp, "expm1": math.Expm1, "tanh": math.Tanh, "sinh": math.Sinh, "cosh": math.Cosh,
 		"sigmoid": func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
 		"log":     math.Log, "log2": math.Log2, "log10": math.Log10, "log1p": math.Log1p, "sin": math.Sin, "cos": math.Cos, "tan": math.Tan,
-		"asin": math.Asin, "acos": math.Acos, "atan": math.Atan, "cbrt": math.Cbrt}
+		"asin": math.Asin, "acos": math.Acos, "atan": math.Atan, "cbrt": math.Cbrt,
+		"rsqrt": func(x float64) float64 { return 1 / math.Sqrt(x) }}
 	wide := haveAVX512
 	defer func() { haveAVX512 = wide }()
 	for _, f := range Functions {

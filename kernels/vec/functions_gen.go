@@ -1663,3 +1663,80 @@ func Cbrt(x float64) float64 {
 	}
 	return v63
 }
+
+// Rsqrt is 1 over the square root of x: of zeros infinity with their sign.
+func Rsqrt(x float64) float64 {
+	v2 := math.Float64bits(x)
+	v3 := v2 >> 1
+	v4 := uint64(0x5fe6e8e000000000) - v3
+	v5 := math.Float64frombits(v4)
+	v6 := float64(x * v5)
+	v7 := math.FMA(-(v6), v5, 1)
+	v8 := float64(v5 * v7)
+	v9 := math.FMA(0x1.40e1b74523637p-02, v7, 0x1.80fac5c1d92fep-02)
+	v10 := math.FMA(v9, v7, 0x1p-01)
+	v11 := math.FMA(v8, v10, v5)
+	v12 := math.Float64bits(v11)
+	v13 := v12 & uint64(0xfffffffff8000000)
+	v14 := math.Float64frombits(v13)
+	v15 := float64(v14 * v14)
+	v16 := math.FMA(-(v15), x, 1)
+	v17 := float64(v14 * v16)
+	v18 := math.FMA(0x1.8p-02, v16, 0x1p-01)
+	v19 := math.FMA(v17, v18, v14)
+	v20 := math.Float64bits(x)
+	v21 := v20 - uint64(0x10000000000000)
+	v22 := uint64(0x7fcfffffffffffff) - v20
+	v23 := v21 | v22
+	v24 := int64(v23) < 0
+	if v24 {
+		v25 := x < 1
+		v26 := float64(0x1p-54)
+		if v25 {
+			v26 = 0x1p+54
+		}
+		v27 := float64(x * v26)
+		v28 := math.Float64bits(v27)
+		v29 := v28 >> 1
+		v30 := uint64(0x5fe6e8e000000000) - v29
+		v31 := math.Float64frombits(v30)
+		v32 := float64(v27 * v31)
+		v33 := math.FMA(-(v32), v31, 1)
+		v34 := float64(v31 * v33)
+		v35 := math.FMA(0x1.40e1b74523637p-02, v33, 0x1.80fac5c1d92fep-02)
+		v36 := math.FMA(v35, v33, 0x1p-01)
+		v37 := math.FMA(v34, v36, v31)
+		v38 := math.Float64bits(v37)
+		v39 := v38 & uint64(0xfffffffff8000000)
+		v40 := math.Float64frombits(v39)
+		v41 := float64(v40 * v40)
+		v42 := math.FMA(-(v41), v27, 1)
+		v43 := float64(v40 * v42)
+		v44 := math.FMA(0x1.8p-02, v42, 0x1p-01)
+		v45 := math.FMA(v43, v44, v40)
+		v46 := float64(0x1p-27)
+		if v25 {
+			v46 = 0x1p+27
+		}
+		v47 := float64(v45 * v46)
+		v48 := x < math.Float64frombits(0x7ff0000000000000)
+		v49 := 1 / x
+		v50 := v49
+		if v48 {
+			v50 = v47
+		}
+		v51 := x < 0
+		v52 := v50
+		if v51 {
+			v52 = math.Float64frombits(0x7ff8000000000001)
+		}
+		v53 := x == 0
+		v54 := 1 / x
+		v55 := v52
+		if v53 {
+			v55 = v54
+		}
+		v19 = v55
+	}
+	return v19
+}

@@ -172,6 +172,8 @@ func (p precise) exactly(name string, x float64) *big.Float {
 		return p.new().Quo(p.log(b), p.log(p.of(10)))
 	case "log1p":
 		return p.log(p.new().Add(b, one))
+	case "rsqrt":
+		return p.new().Quo(one, p.new().Sqrt(b))
 	}
 	switch name {
 	case "cbrt":
@@ -232,7 +234,7 @@ func argument(r *rand.Rand, f Function, k int) float64 {
 		switch f.Name {
 		case "sin", "cos", "tan":
 			x = math.Ldexp(1+r.Float64(), r.IntN(1023))
-		case "log", "log2", "log10", "log1p", "cbrt":
+		case "log", "log2", "log10", "log1p", "cbrt", "rsqrt":
 			x = math.Ldexp(1+r.Float64(), r.IntN(2000)-1000)
 		case "atan":
 			x = 4 * r.Float64()
@@ -241,6 +243,8 @@ func argument(r *rand.Rand, f Function, k int) float64 {
 		}
 	}
 	switch f.Name {
+	case "rsqrt":
+		return math.Abs(x)
 	case "log", "log2", "log10":
 		if k%4 == 2 {
 			return 1 + x/4
@@ -336,12 +340,14 @@ func TestHardArguments(t *testing.T) {
 		{"acos", []float64{.5, math.Nextafter(.5, 1), math.Nextafter(1, 0), .9999, .70710678, 0x1p-26, 0x1p-54, 0x1p-400}},
 		{"atan", []float64{.5, math.Nextafter(.5, 1), 1, math.Nextafter(1, 0), 2.5, math.Nextafter(2.5, 3), 0x1p53, 0x1p54, 0x1p60, 1e300, 0x1p-27, 0x1p-400}},
 		{"cbrt", []float64{2, .5, 4, .25, math.Sqrt2, math.Sqrt2 / 2, 3, 9, math.MaxFloat64, 0x1p-400, 0x1p-1022}},
+		{"rsqrt", []float64{math.Nextafter(1, 2), math.Nextafter(1, 0), math.Nextafter(4, 0), 0x1p-1074, 0x1.8p-1073, 0x1p-1022, math.Nextafter(0x1p-1022, 0),
+			0x1p1022, math.Nextafter(0x1p1022, 0), math.MaxFloat64, 3, 1.5}},
 		{"tanh", []float64{19.06, .5493, 0x1p-28, 0x1p-27, 22, 30}},
 	} {
 		f, _ := FunctionNamed(c.f)
 		for _, x := range c.x {
 			for _, x := range []float64{x, -x} {
-				if x < 0 && (c.f == "log" || c.f == "log1p" && x <= -1) {
+				if x < 0 && (c.f == "log" || c.f == "rsqrt" || c.f == "log1p" && x <= -1) {
 					continue
 				}
 				if u, ok := ulps(f, x, f.F(x)); ok && u > f.Ulps {
@@ -379,6 +385,8 @@ func TestSpecialValues(t *testing.T) {
 		"atan": append(odd, [][2]float64{{inf, math.Pi / 2}, {-inf, -math.Pi / 2}, {1, math.Pi / 4}, {-1, -math.Pi / 4}, {1e300, math.Pi / 2}}...),
 		"cbrt": {{0, 0}, {zero, zero}, {inf, inf}, {-inf, -inf}, {nan, nan}, {27, 3}, {-8, -2}, {0x1p-1074, 0x1p-358}, {-0x1p-1074, -0x1p-358},
 			{0x1p1023, 0x1p341}, {1, 1}, {1e300, 1e100}},
+		"rsqrt": {{0, inf}, {zero, -inf}, {-1, nan}, {-inf, nan}, {-5e-324, nan}, {inf, 0}, {nan, nan}, {1, 1}, {16, .25}, {0x1p-1074, 0x1p537},
+			{0x1p-1022, 0x1p511}, {0x1p1022, 0x1p-511}, {math.Nextafter(0x1p1022, 0), 0x1p-511}, {math.MaxFloat64, 0x1p-512}},
 	} {
 		f, ok := FunctionNamed(name)
 		if !ok {

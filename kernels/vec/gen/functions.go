@@ -5,4 +5,4 @@ package main
 import "slices"
 
 // functions are those of one number, in the order of their links.
-var functions = slices.Concat(expFunctions, logFunctions, trigFunctions, arcFunctions, rootFunctions)
+var functions = slices.Concat(expFunctions, logFunctions, trigFunctions, arcFunctions, rootFunctions, reciprocalFunctions)
