@@ -161,6 +161,16 @@ var pipeline = []step{
 			}
 			return nil
 		}},
+	{PassInfo{Name: "keep",
+		Doc:   "lets a loop keep what it needs first in some round, as in a branch, and what is the same in the others",
+		After: []After{{"hoist", "what cannot fail and is always needed is computed before the loop"}, {"fuse", "a fused chain is kept as a whole"}, {"partition", "what is marked is not cut any more"}}},
+		func(s *state) error {
+			s.g = pass.Keep(s.g)
+			if s.parts != nil {
+				s.parts.Graph = s.g
+			}
+			return nil
+		}},
 	{PassInfo{Name: "place", Required: true,
 		Doc:   "gives tasks to ranks and puts exchanges where values cross",
 		After: []After{{"partition", "ranks own blocks"}, {"narrow", "an exchange reads the whole of what it sends"}}},

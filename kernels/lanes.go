@@ -53,6 +53,7 @@ const (
 	stepBranch
 	stepSum3
 	stepRoot3
+	stepKept
 )
 
 // laneStep is one step of a block: a loop over lanes, or one of the forms that are more than that.
@@ -62,6 +63,7 @@ type laneStep struct {
 	pick   *lanePick
 	loop   *laneLoop
 	branch *laneBranch
+	kept   int // cell
 }
 
 // lanePick reads an element of a matrix that is the same in every iteration, for each lane.
@@ -109,6 +111,8 @@ func (s *laneStep) defines(f func(r int)) {
 		each(s.loop.result, f)
 	case stepBranch:
 		each(s.branch.result, f)
+	case stepKept:
+		each([]int{s.dst}, f) // -1 for a matrix
 	default:
 		f(s.dst)
 	}

@@ -42,7 +42,7 @@ type constKey struct {
 }
 
 // compileLanes is the body for lanes, nil if an action of it is none on scalars.
-func compileLanes(b *op.Body, varies []bool, dims int) (c *laneCode) {
+func compileLanes(b *op.Body, varies []bool, dims int, m *keepMap) (c *laneCode) {
 	c = &laneCode{matrix: len(varies)}
 	k := &laneCompiler{c: c, seen: map[laneKey]int{}, konst: map[constKey]int{}}
 	defer func() {
@@ -64,7 +64,7 @@ func compileLanes(b *op.Body, varies []bool, dims int) (c *laneCode) {
 		if r := len(b.Args) + i; !varies[r] {
 			env = append(env, k.outer(b, r, false))
 		} else {
-			env = append(env, k.act(b, i, env))
+			env = append(env, k.act(b, i, env, m))
 		}
 	}
 	y := env[b.Yields[0]]
@@ -111,16 +111,18 @@ func (k *laneCompiler) emit(s laneStep) int {
 	return s.dst
 }
 
-// act compiles action i of b, whose registers so far are env.
-func (k *laneCompiler) act(b *op.Body, i int, env []laneRef) laneRef {
+// act compiles action i of b, whose registers so far are env; m says what of b is kept.
+func (k *laneCompiler) act(b *op.Body, i int, env []laneRef, m *keepMap) laneRef {
 	a := &b.Acts[i]
 	switch {
+	case m != nil && m.cell[i] > 0:
+		return k.kept(a, m.cell[i]-1)
 	case a.Def.Control == op.Part:
 		return env[a.Args[0]].parts[a.Attrs.Int("at")]
 	case a.Def.Control == op.Iterate:
-		return k.loop(b, i, env)
+		return k.loop(b, i, env, m.within(i))
 	case a.Def.Control == op.Select:
-		return k.branch(b, i, env)
+		return k.branch(b, i, env, m.within(i))
 	case a.Def.Name == "const" && isNumber(a.Type):
 		return laneRef{reg: k.constant(a)}
 	case a.Def.Name == "element":
@@ -139,6 +141,17 @@ func (k *laneCompiler) act(b *op.Body, i int, env []laneRef) laneRef {
 		return lanesIn(k.elementwise(a, env))
 	}
 	panic(notLanes{})
+}
+
+// kept is a value that an iteration needs first: a number in every lane, or a matrix.
+func (k *laneCompiler) kept(a *op.Action, cell int) laneRef {
+	s := laneStep{kind: stepKept, kept: cell, instr: instr{dst: -1, out: a.Type.Elem}}
+	if isNumber(a.Type) {
+		s.dst = k.register(a.Type.Elem)
+		return lanesIn(k.emit(s))
+	}
+	k.emit(s)
+	return laneRef{reg: -1, mat: 1 + k.c.matrix + cell}
 }
 
 // number is the register of lanes that body register r is.
@@ -204,10 +217,10 @@ func (k *laneCompiler) copied(r int) int {
 }
 
 // body compiles b in the current block and gives its yields.
-func (k *laneCompiler) body(b *op.Body, args []laneRef) []laneRef {
+func (k *laneCompiler) body(b *op.Body, args []laneRef, m *keepMap) []laneRef {
 	env := append([]laneRef(nil), args...)
 	for i := range b.Acts {
-		env = append(env, k.act(b, i, env))
+		env = append(env, k.act(b, i, env, m))
 	}
 	var out []laneRef
 	for _, y := range b.Yields {
@@ -258,7 +271,7 @@ func readParts(b *op.Body, i, n int) []bool {
 
 // loop compiles an iterate. Condition and body see the same values in a round, so what the condition has computed the body
 // need not compute again.
-func (k *laneCompiler) loop(b *op.Body, i int, env []laneRef) laneRef {
+func (k *laneCompiler) loop(b *op.Body, i int, env []laneRef, inside []*keepMap) laneRef {
 	a := &b.Acts[i]
 	n := a.Attrs.Int("carry")
 	l := &laneLoop{id: k.c.loops}
@@ -272,11 +285,11 @@ func (k *laneCompiler) loop(b *op.Body, i int, env []laneRef) laneRef {
 	l.times, l.counted = times.I, counted
 	k.apart(func() {
 		if !counted {
-			l.stop = k.body(a.Bodies[1], in)[0].reg
+			l.stop = k.body(a.Bodies[1], in, inside[1])[0].reg
 		}
 		cond := len(k.steps)
 		taken := map[int]bool{l.stop: !counted}
-		for _, x := range k.body(a.Bodies[0], in) {
+		for _, x := range k.body(a.Bodies[0], in, inside[0]) {
 			own := false
 			for s := cond; s < len(k.steps); s++ {
 				k.steps[s].defines(func(r int) { own = own || r == x.reg })
@@ -314,7 +327,7 @@ func (k *laneCompiler) results(b *op.Body, i int, kind stepKind, s laneStep, lik
 }
 
 // branch compiles a select.
-func (k *laneCompiler) branch(b *op.Body, i int, env []laneRef) laneRef {
+func (k *laneCompiler) branch(b *op.Body, i int, env []laneRef, inside []*keepMap) laneRef {
 	a := &b.Acts[i]
 	cond := k.number(env, a.Args[0])
 	if simple(a.Bodies[0], 0) && simple(a.Bodies[1], 0) {
@@ -327,7 +340,7 @@ func (k *laneCompiler) branch(b *op.Body, i int, env []laneRef) laneRef {
 		var in []laneRef
 		in, d.local = k.locals(env, a.Args[1:], 0)
 		d.block = k.apart(func() {
-			for _, x := range k.body(a.Bodies[side], in) {
+			for _, x := range k.body(a.Bodies[side], in, inside[side]) {
 				if x.reg < 0 {
 					panic(notLanes{})
 				}
@@ -367,7 +380,7 @@ func (k *laneCompiler) blend(a *op.Action, cond int, env []laneRef) laneRef {
 	for _, r := range a.Args[1:] {
 		in = append(in, env[r])
 	}
-	x, y := k.body(a.Bodies[0], in), k.body(a.Bodies[1], in)
+	x, y := k.body(a.Bodies[0], in, nil), k.body(a.Bodies[1], in, nil)
 	out := laneRef{reg: -1}
 	for j := range x {
 		if x[j].reg < 0 || y[j].reg < 0 {

@@ -55,7 +55,7 @@ func (c *laneCode) worker(r *parforRun, number int) iterations {
 
 // registers are those of worker number, of that many lanes, with what never changes in them.
 func (c *laneCode) registers(r *parforRun, number, lanes int) *laneWorker {
-	w := &laneWorker{code: c, r: r, number: number, mat: make([]*value.Dense, c.matrix), lists: make([]laneList, c.loops)}
+	w := &laneWorker{code: c, r: r, number: number, mat: make([]*value.Dense, c.matrix+len(r.kept.cells)), lists: make([]laneList, c.loops)}
 	w.elems = c.elems
 	w.words = make([]uint64, c.slots*lanes)
 	w.regs = make([]slab, len(c.elems))
@@ -158,6 +158,8 @@ func (w *laneWorker) exec(block []laneStep, n int) bool {
 			w.sum3(s, n)
 		case stepRoot3:
 			w.root3(s, n)
+		case stepKept:
+			ok = w.keep(s, n)
 		case stepLoop:
 			ok = w.iterate(s.loop, n)
 		case stepBranch:
@@ -167,6 +169,21 @@ func (w *laneWorker) exec(block []laneStep, n int) bool {
 			return false
 		}
 	}
+	return true
+}
+
+// keep gets a value that n lanes need; false if they fail for it.
+func (w *laneWorker) keep(s *laneStep, n int) bool {
+	v, err := w.r.kept.get(s.kept)
+	if err != nil {
+		w.gaveUp = w.gaveUp || err == op.ErrStopped
+		return false
+	}
+	if s.dst < 0 {
+		w.mat[w.code.matrix+s.kept], _ = v.(*value.Dense)
+		return true
+	}
+	fill(&w.regs[s.dst], s.out, v.(value.Scalar), 0, n)
 	return true
 }
 

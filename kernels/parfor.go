@@ -181,9 +181,11 @@ func parforSpace(c *op.Call) (n, leaf int) {
 type parforRun struct {
 	c      *op.Call
 	space  indexSpace
+	code   *bodyCode
 	out    *value.Dense
 	values []value.Value // of the registers that are the same in every iteration; nil for the others
 	work   []iterations
+	kept   kept
 	// columns are those of an innerCode, shared by all workers.
 	columns []slab
 	// chunk is where the chunk of each worker begins, failed the least of those that have failed. Chunks after that are given up:
@@ -227,6 +229,7 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 		return nil, err
 	}
 	r.chunk = make([]int, workers)
+	r.code, r.kept = code, kept{r: r, cells: code.cells, state: make([]keptValue, len(code.cells))}
 	for i := range workers {
 		r.work = append(r.work, code.worker(r, i))
 	}
@@ -241,7 +244,7 @@ func (r *parforRun) uniform(code *bodyCode) error {
 		copy(r.values[r.space.dims:], r.c.In[r.space.lead:])
 		return nil
 	}
-	p := newPerformer(b, code.uniform, true, r.c)
+	p := newPerformer(b, code.uniform, true, r.c, nil, nil)
 	copy(p.reg[r.space.dims:], r.c.In[r.space.lead:])
 	r.values = p.reg
 	return p.run()
@@ -287,6 +290,14 @@ func (r *parforRun) first(worker, end int, err error) error {
 			}
 		}
 		for p := at; p < to; p++ {
+			if len(r.work) > worker { // a definition may take seconds
+				switch r.work[worker].run(p, p+1, nil) {
+				case nil:
+					continue
+				case op.ErrStopped:
+					return op.ErrStopped
+				}
+			}
 			if _, e := r.space.point(r.c, p/w, p%w); e != nil {
 				return e
 			}

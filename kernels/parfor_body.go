@@ -10,7 +10,9 @@ import (
 
 // bodyCode is a compiled body of a parfor. It is read-only.
 type bodyCode struct {
-	uniform []int // actions whose values are the same in every iteration, in order
+	uniform []int      // actions whose values are the same in every iteration, in order
+	cells   []keepCell // what nested bodies compute the same in every iteration
+	keep    *keepMap
 	lanes   *laneCode
 	inner   *innerCode // if lanes is nil
 	each    *eachCode  // if inner is nil, too
@@ -42,7 +44,8 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 			c.uniform = append(c.uniform, k)
 		}
 	}
-	if c.lanes = compileLanes(b, varies, dims); c.lanes == nil && dims == 1 {
+	c.cells, c.keep = keptIn(b, varies)
+	if c.lanes = compileLanes(b, varies, dims, c.keep); c.lanes == nil && dims == 1 {
 		c.inner = compileInner(b, varies)
 	}
 	if c.lanes == nil && c.inner == nil {

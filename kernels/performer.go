@@ -20,6 +20,13 @@ type performer struct {
 	mem   []*value.Dense
 	out   value.Tuple
 	whole value.Value // out
+	// cells says which actions have their values in kept, nil for none.
+	cells []int
+	kept  *kept
+	// held is the values of other actions that are marked (attribute keep), once they have been computed: each holds until the outermost
+	// of the loops in which it is the same begins again.
+	held []value.Value
+	keep []int // the attribute, of every action
 }
 
 // nested is what runs the bodies of a loop or a branch.
@@ -35,8 +42,8 @@ type nested struct {
 }
 
 // newPerformer makes a performer of the actions acts of b; a nil acts is all. With keeps every result holds, not the yields alone.
-// Actions take the environment from within, and what says that they are stopped.
-func newPerformer(b *op.Body, acts []int, keeps bool, within *op.Call) *performer {
+// Actions take the environment from within, and what says that they are stopped. What m says of a cell is in k; both may be nil.
+func newPerformer(b *op.Body, acts []int, keeps bool, within *op.Call, k *kept, m *keepMap) *performer {
 	if acts == nil {
 		acts = make([]int, len(b.Acts))
 		for k := range acts {
@@ -44,19 +51,27 @@ func newPerformer(b *op.Body, acts []int, keeps bool, within *op.Call) *performe
 		}
 	}
 	p := &performer{body: b, acts: acts, reg: make([]value.Value, len(b.Args)+len(b.Acts)), calls: make([]op.Call, len(b.Acts)),
-		inner: make([]nested, len(b.Acts)), out: make(value.Tuple, len(b.Yields))}
+		inner: make([]nested, len(b.Acts)), out: make(value.Tuple, len(b.Yields)), held: make([]value.Value, len(b.Acts)),
+		keep: make([]int, len(b.Acts)), kept: k}
 	p.whole = p.out
-	for _, k := range acts {
+	if m != nil {
+		p.cells = m.cell
+	}
+	for _, k := range p.acts {
 		a := &b.Acts[k]
+		p.keep[k] = a.Attrs.Int("keep")
 		p.calls[k] = op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, In: make([]value.Value, len(a.Args)), Env: within.Env,
 			Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
+		nest := func(body int) *performer {
+			return newPerformer(a.Bodies[body], nil, false, within, p.kept, m.within(k)[body])
+		}
 		switch in := &p.inner[k]; a.Def.Control {
 		case op.Select:
-			in.body = [2]*performer{newPerformer(a.Bodies[0], nil, false, within), newPerformer(a.Bodies[1], nil, false, within)}
+			in.body = [2]*performer{nest(0), nest(1)}
 		case op.Iterate:
-			in.body = [2]*performer{newPerformer(a.Bodies[0], nil, false, within), newPerformer(a.Bodies[0], nil, false, within)}
+			in.body = [2]*performer{nest(0), nest(0)}
 			if len(a.Bodies) > 1 {
-				in.cond = newPerformer(a.Bodies[1], nil, false, within)
+				in.cond = nest(1)
 			}
 			n := a.Attrs.Int("carry")
 			in.args = make([]value.Value, len(a.Args))
@@ -106,7 +121,13 @@ func (p *performer) place(keeps bool) {
 	}
 	for _, k := range p.acts {
 		a := &b.Acts[k]
-		if owns(a) {
+		switch {
+		case !owns(a) || p.cell(k) > 0:
+		case p.keep[k] > 0: // holds for longer than a round
+			last[first+k] = len(b.Acts)
+			p.slot[k] = len(p.mem)
+			p.mem = append(p.mem, nil)
+		default:
 			if f := free[a.Type]; len(f) > 0 {
 				p.slot[k], free[a.Type] = f[len(f)-1], f[:len(f)-1]
 			} else {
@@ -124,7 +145,7 @@ func (p *performer) place(keeps bool) {
 // run runs the actions; registers of arguments are set. The yields are in out.
 func (p *performer) run() error {
 	for _, k := range p.acts {
-		v, err := p.act(k)
+		v, err := p.value(k)
 		if err != nil {
 			return err
 		}
@@ -141,6 +162,57 @@ func (p *performer) on(args []value.Value) (value.Tuple, error) {
 	copy(p.reg, args)
 	err := p.run()
 	return p.out, err
+}
+
+// cell is 1 + the cell that holds the value of an action; 0 if none does.
+func (p *performer) cell(k int) int {
+	if p.cells == nil {
+		return 0
+	}
+	return p.cells[k]
+}
+
+// value is what an action gives: what is kept of it, or what it computes.
+func (p *performer) value(k int) (value.Value, error) {
+	if c := p.cell(k); c > 0 {
+		return p.kept.get(c - 1)
+	}
+	if p.keep[k] == 0 {
+		return p.act(k)
+	}
+	if p.held[k] == nil {
+		v, err := p.act(k)
+		if err != nil {
+			return nil, err
+		}
+		p.held[k] = v
+	}
+	return p.held[k], nil
+}
+
+// forget drops what was the same in all rounds of a loop that begins again, the one that is that many loops out from p.
+func (p *performer) forget(out int) {
+	for _, k := range p.acts {
+		if p.keep[k] == out {
+			p.held[k] = nil
+		}
+		in := &p.inner[k]
+		switch p.body.Acts[k].Def.Control {
+		case op.Select:
+			in.body[0].forget(out)
+			in.body[1].forget(out)
+		case op.Iterate:
+			in.forget(out + 1)
+		}
+	}
+}
+
+func (in *nested) forget(out int) {
+	in.body[0].forget(out)
+	in.body[1].forget(out)
+	if in.cond != nil {
+		in.cond.forget(out)
+	}
 }
 
 // act runs one action.
@@ -187,6 +259,7 @@ func (p *performer) act(k int) (value.Value, error) {
 // iterate runs a loop.
 func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	copy(in.args, c.In)
+	in.forget(1)
 	times, counted := a.Attrs.Get("times")
 	for round := int64(0); !counted || round < times.I; round++ {
 		if c.Ended() {

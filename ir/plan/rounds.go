@@ -25,6 +25,13 @@ func RoundOf(n *ir.Node, r Rates) (round Round) {
 		g := b.Graph
 		cost := Costs(g, r)
 		var x Round
+		if rounds, _ := Rounds(n); rounds > 1 {
+			for i := range cost {
+				if g.Nodes[i].Attrs.Int("keep") > 0 { // run in one round
+					cost[i] /= float64(rounds)
+				}
+			}
+		}
 		for i, tail := range Critical(g, cost) {
 			x.Critical = max(x.Critical, tail)
 			x.Total += total(&g.Nodes[i], cost[i], r)

@@ -79,13 +79,14 @@ type Engine struct {
 	turns    atomic.Int64      // rounds of all loops
 	several  map[ir.ID][]ir.ID // of tasks with several results: the node that stands for each, ir.None: nobody reads it
 
-	dag   DAG
-	task  []ir.ID  // task -> node
-	index []int32  // node -> task, -1: not ours
-	root  []ir.ID  // node -> node whose slot holds its value; nil: each its own (no exchanges)
-	flags []uint16 // by task
-	kind  []uint16
-	kinds []*op.Def
+	dag     DAG
+	task    []ir.ID           // task -> node
+	index   []int32           // node -> task, -1: not ours
+	root    []ir.ID           // node -> node whose slot holds its value; nil: each its own (no exchanges)
+	flags   []uint16          // by task
+	repeats map[ir.ID]*repeat // of kept nodes
+	kind    []uint16
+	kinds   []*op.Def
 
 	external []ir.ID // received exchanges, ascending
 	extOff   []int32 // tasks that read external[i]: extTask[extOff[i]:extOff[i+1]]

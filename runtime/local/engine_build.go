@@ -29,6 +29,7 @@ const (
 	constant             // a scalar of no inputs: there from the start, whatever call it stands in
 	looks                // the result may lie in the memory of the first input
 	several              // it has several results, for which nodes of the row part stand
+	kept                 // the result is the same in several rounds: see engine_keep.go
 )
 
 // maxNode is above every node.

@@ -41,6 +41,9 @@ type control struct {
 	exit    int32     // list
 	place   int64     // of enter in program order
 
+	entered  int64   // how often
+	retained []ir.ID // nodes whose values stay until the loop ends
+
 	round int64        // rounds that have ended
 	shape []types.Type // of the carried values
 	vals  []value.Value
@@ -66,6 +69,7 @@ type region struct {
 	reads    []int32 // how often each argument is read in it
 	uses     []int32 // Engine.uses of its nodes when it begins
 	runs     int64
+	repeats  []*repeat
 }
 
 // home says where a node that is not the plan's comes from.
@@ -231,6 +235,7 @@ func (b *numbering) controls() error {
 			r.begin = b.list()
 		}
 	}
+	e.keepMarked()
 	return nil
 }
 
@@ -428,6 +433,9 @@ func (e *Engine) runs(id ir.ID) float64 {
 	n := e.p.Graph.Len()
 	if int(id) < n {
 		return 1
+	}
+	if p := e.repeats[id]; p != nil {
+		return float64(p.runs)
 	}
 	h := e.home[int(id)-n]
 	return float64(h.loop.regions[h.region].runs)

@@ -85,6 +85,7 @@ func (e *Engine) enterLoop(w *Worker, s *workerState, lp *control) error {
 		lp.shape[i] = v.Type()
 	}
 	lp.round = 0
+	lp.entered++
 	e.nextRound(w, lp)
 	return nil
 }
@@ -118,6 +119,7 @@ func (e *Engine) begin(w *Worker, lp *control, k int) {
 		}
 	}
 	r.runs++
+	r.beginKept()
 	w.Fire(r.begin)
 }
 
@@ -196,6 +198,7 @@ func (e *Engine) leave(s *workerState, lp *control, t int32) {
 	if e.place(lp.node) > e.failedAt.Load() {
 		return
 	}
+	e.forgetKept(lp)
 	for i, a := range lp.args {
 		v := e.slot[a]
 		e.slot[a] = nil

@@ -57,6 +57,11 @@ func (e *Engine) body(w *Worker, t int32) error {
 	if e.clock {
 		start = e.now(s)
 	}
+	if e.flags[t]&kept != 0 && e.repeats[id].again {
+		e.settle(s, t, id, e.slot[id])
+		s.current.Store(0)
+		return nil
+	}
 	v, opened, err := e.execute(w, s, t, id, start)
 	if err != nil {
 		s.current.Store(0)
