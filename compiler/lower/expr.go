@@ -418,7 +418,7 @@ func (l *lowerer) size(n int, d string, x val, at source.Span) val {
 	return intVal(n)
 }
 
-// field is .rows and .cols of matrices and channel arrays, and names of an import.
+// field is .rows and .cols of matrices, lists and channel arrays, and names of an import.
 func (l *lowerer) field(e *ast.Field) val {
 	x := l.expr(e.X)
 	switch x.kind {
@@ -435,6 +435,16 @@ func (l *lowerer) field(e *ast.Field) val {
 			d = d.WithHelp("did you mean `%s`?", s)
 		}
 		l.fail(d)
+	case list:
+		switch e.Name.Name { // of the matrix that it stands for
+		case "rows":
+			return intVal(len(x.elems))
+		case "cols":
+			if x.isRows() {
+				return intVal(len(x.elems[0].elems))
+			}
+			return intVal(1)
+		}
 	case array:
 		if len(x.grid.dims) == 2 && e.Name.Name == "rows" || len(x.grid.dims) == 1 && e.Name.Name == "rows" {
 			return intVal(x.grid.dims[0])

@@ -103,7 +103,9 @@ type lowerer struct {
 	calls  []*ast.Call // the instantiation trail
 	effect map[string]ir.ID
 	assert ir.ID
-	region *region // the loop or branch of the run that is being elaborated; nil: the program
+	// refuted is the first assert of the statement that is known to be false; nil: none
+	refuted *refuted
+	region  *region // the loop or branch of the run that is being elaborated; nil: the program
 
 	pure       bool // in the body of a parfor
 	sends      int  // sends and channel arrays so far: nodes that others may name
@@ -129,12 +131,32 @@ func newLowerer(ctx context.Context, in Input) *lowerer {
 	return l
 }
 
+// refuted is an assert whose condition is known to be false before the run. It fails the run, so what cannot even be elaborated
+// after it in the same statement is none of the user's business: a function that says first what it wants is heard first.
+type refuted struct {
+	at      source.Span
+	message string
+	calls   []*ast.Call
+}
+
+// because is the diagnostic of the assert in the place of d, a mistake that comes after it.
+func (r *refuted) because(d source.Diagnostic) source.Diagnostic {
+	text := "assertion failed"
+	if r.message != "" {
+		text += ": " + r.message
+	}
+	return source.Errorf("E603", r.at, "%s", text).WithHelp("after it: %s", d.Message)
+}
+
 // bail unwinds to the statement being elaborated; its diagnostic is recorded.
 type bail struct{}
 
 // fail records a diagnostic and gives up the statement. The trail of calls that led
 // here is added, innermost first.
 func (l *lowerer) fail(d source.Diagnostic) {
+	if r := l.refuted; r != nil {
+		d, l.calls, l.refuted = r.because(d), r.calls, nil
+	}
 	for i := len(l.calls) - 1; i >= 0; i-- {
 		d = d.WithNote(l.calls[i].Span(), "in this call")
 	}
@@ -158,6 +180,9 @@ func (l *lowerer) failf(code source.Code, at source.Span, format string, args ..
 
 // try runs f and reports whether it came to its end without a bail.
 func (l *lowerer) try(f func()) (ok bool) {
+	if len(l.calls) == 0 {
+		l.refuted = nil
+	}
 	saved := *l
 	defer func() {
 		if r := recover(); r != nil {

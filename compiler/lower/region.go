@@ -168,6 +168,7 @@ func (l *lowerer) close(d *op.Def, attrs *op.Attrs, at source.Span, in []ir.ID, 
 	}
 	if effects {
 		done := parts[len(parts)-1]
+		l.sends++ // held as the last effect: no statement may move it
 		for s := range sinks {
 			l.effect[s] = done
 		}

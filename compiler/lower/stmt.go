@@ -315,6 +315,7 @@ func (l *lowerer) emit(s *ast.Emit) {
 	}
 	spans := []source.Span{s.Expr.Span()}
 	l.effect[sink] = l.add(l.table.Must("emit"), op.MakeAttrs(attrs...), s.Span(), spans, in...)
+	l.sends++ // the next emit holds the ID: no statement may move it
 }
 
 // sink is the attributes of `to`: a path, or a call such as csv("f", sep = ";").
@@ -343,6 +344,9 @@ func (l *lowerer) assertion(s *ast.Assert) {
 	if t := l.typeOf(v); t != types.ScalarOf(types.Bool) {
 		l.failf("E202", s.Expr.Span(), "assert takes a bool, this is %s", l.what(v))
 	}
+	if l.refuted == nil && l.region == nil && len(l.calls) > 0 && v.kind == konst && v.s.I == 0 {
+		l.refuted = &refuted{at: s.Span(), calls: slices.Clone(l.calls)}
+	}
 	in := []ir.ID{l.toEdge(v, s.Expr.Span())}
 	spans := []source.Span{s.Expr.Span()}
 	var attrs *op.Attrs
@@ -350,6 +354,9 @@ func (l *lowerer) assertion(s *ast.Assert) {
 		m := l.expr(s.Message)
 		switch {
 		case m.isStr():
+			if l.refuted != nil && l.refuted.at == s.Span() {
+				l.refuted.message = m.s.S
+			}
 			attrs = op.MakeAttrs(op.Attr{Name: "message", Val: op.Str(m.s.S)})
 		case m.kind == edge && l.g.Type(m.id) == types.ScalarOf(types.Str):
 			in = append(in, m.id)
@@ -362,4 +369,5 @@ func (l *lowerer) assertion(s *ast.Assert) {
 		in = append(in, l.assert)
 	}
 	l.assert = l.add(l.table.Must("assert"), attrs, s.Span(), spans, in...)
+	l.sends++ // what comes after holds the ID: no statement may move it
 }
