@@ -19,7 +19,7 @@ const (
 	partRows              // the same rows, all columns
 	partCols              // the same columns, all rows
 	partTurn              // rows and columns exchanged
-	partWhole             // all of it
+	partWhole             // all of it; of the first operand also: the result is cut between rows only
 )
 
 // windowLoop is the Loop of a kernel with a dense result that computes a window of it from parts of its operands; of places beyond the end
@@ -57,6 +57,8 @@ func windowsFor(c *op.Call, parts []part) windows {
 	switch in := c.In[0].Type(); parts[0] {
 	case partRows:
 		w = windows{n: c.Type.Rows, segs: 1, width: c.Type.Cols, leaf: max(1, leafElements/max(in.Cols, 1))}
+	case partWhole:
+		w = windows{n: c.Type.Rows, segs: 1, width: c.Type.Cols, leaf: max(1, leafElements/max(c.Type.Cols, 1))}
 	case partCols: // of columns no fewer than fill the lines of memory that they are read by
 		w = windows{n: c.Type.Cols, segs: c.Type.Cols, width: 1, leaf: max(leastCols, leafElements/max(in.Rows, 1))}
 	}
