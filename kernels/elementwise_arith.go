@@ -49,39 +49,35 @@ func arithmetic() []row {
 			elt:   on2(func(a, b float64) float64 { return a / b }, nil),
 			loops: op.Loops{F64x2: vec.DivF64, F32x2: vec.DivF32},
 		},
-		{
+		row{
 			name: "idiv", infix: "//", args: two, rule: numeric, flops: 8,
-			doc: "idiv is a / b rounded towards minus infinity; an integer division by zero fails the run.",
-			eg:  eg(`-7 // 2`, "-4"),
-			elt: on2(vec.FloorDiv, func(a, b int64) int64 {
-				q := a / b
-				if q*b != a && (a < 0) != (b < 0) {
-					q--
-				}
-				return q
-			}),
-			loops: op.Loops{F64x2: vec.Map2F64(vec.FloorDiv), F32x2: vec.Map2F32(vec.FloorDiv), I64x2: vec.IDivI64},
-		},
-		{
+			doc: "idiv is a / b rounded towards minus infinity: of floats, too, of the exact quotient, which is rounded once where it has more than " +
+				"53 bits; an integer division by zero fails the run.",
+			eg: eg(`-7 // 2`, "-4"),
+		}.withLoops(func(a, b int64) int64 {
+			q := a / b
+			if q*b != a && (a < 0) != (b < 0) {
+				q--
+			}
+			return q
+		}, vec.IDivI64),
+		row{
 			name: "mod", infix: "%", args: two, rule: numeric, flops: 10,
-			doc: "mod is the remainder of a // b and has the sign of b.",
+			doc: "mod is the remainder a - (a // b) b and has the sign of b; of floats it is exact, or that rounded once where a and b differ in sign.",
 			eg:  eg(`-7 % 3`, "2"),
-			elt: on2(vec.Mod, func(a, b int64) int64 {
-				r := a % b
-				if r != 0 && (r < 0) != (b < 0) {
-					r += b
-				}
-				return r
-			}),
-			loops: op.Loops{F64x2: vec.Map2F64(vec.Mod), F32x2: vec.Map2F32(vec.Mod), I64x2: vec.ModI64},
-		},
-		{
+		}.withLoops(func(a, b int64) int64 {
+			r := a % b
+			if r != 0 && (r < 0) != (b < 0) {
+				r += b
+			}
+			return r
+		}, vec.ModI64),
+		row{
 			name: "pow", infix: "^", args: two, rule: power, flops: 30,
-			doc:   "pow is a to the power b; i64 when both are integers and b is a constant that is not negative, else float.",
-			eg:    eg(`2 ^ 10`, "1024"),
-			elt:   on2(vec.Pow, vec.PowerI64),
-			loops: op.Loops{F64x2: vec.PowF64, F32x2: vec.PowF32, I64x2: vec.PowI64},
-		},
+			doc: "pow is a to the power b; i64 when both are integers and b is a constant that is not negative, else float. Of floats " +
+				"a ^ 2 is a * a, a ^ 3 is a * a * a, a ^ -1 is 1 / a and a ^ 1.5 is a * sqrt(a), each operation rounded; other powers as follows.",
+			eg: eg(`2 ^ 10`, "1024"),
+		}.withLoops(vec.PowerI64, vec.PowI64),
 		{
 			name: "neg", infix: "neg", args: []string{"x"}, rule: numeric, flops: 1, laws: op.Involution,
 			doc:   "neg is -x.",

@@ -28,12 +28,31 @@ func function(name, doc string, flops float64, example, output string) row {
 		panic("BUG: package vec has no function " + name)
 	}
 	r := unary(name, doc, f.F, flops, example, output)
-	tiny := ""
-	if f.Tiny > 0 {
-		tiny = fmt.Sprintf(" (%v below 2.2e-308, where numbers have fewer bits)", f.Tiny)
-	}
-	r.doc += fmt.Sprintf(" In f64 it is within %v ulp of the exact value%s, in f32 that rounded once more, and the same bits on every CPU.", f.Ulps, tiny)
+	r.doc += accuracy(f.Ulps, f.Tiny)
 	r.loops = op.Loops{F64x1: f.LoopF64(), F32x1: f.LoopF32()}
+	return r
+}
+
+// accuracy says how far a function of package vec may be from the exact value.
+func accuracy(ulps, below float64) string {
+	tiny := ""
+	if below > 0 {
+		tiny = fmt.Sprintf(" (%v below 2.2e-308, where numbers have fewer bits)", below)
+	}
+	return fmt.Sprintf(" In f64 it is within %v ulp of the exact value%s, in f32 that rounded once more, and the same bits on every CPU.", ulps, tiny)
+}
+
+// withLoops gives r, of floats, the definition and loops of the function of two numbers that has its name; on is its definition on integers.
+func (r row) withLoops(on func(a, b int64) int64, loop func(dst, a, b []int64)) row {
+	f, ok := vec.Function2Named(r.name)
+	if !ok {
+		panic("BUG: package vec has no function " + r.name)
+	}
+	r.elt = on2(f.F, on)
+	r.loops = op.Loops{F64x2: f.LoopF64(), F32x2: f.LoopF32(), I64x2: loop}
+	if f.Ulps > 0 {
+		r.doc += accuracy(f.Ulps, f.Tiny)
+	}
 	return r
 }
 
@@ -84,14 +103,11 @@ func functions() []row {
 			elt:   on1(math.Sqrt, nil),
 			loops: op.Loops{F64x1: vec.SqrtF64, F32x1: vec.SqrtF32},
 		},
-		{
+		row{
 			name: "atan2", args: []string{"y", "x"}, rule: asFloat, flops: 30,
-			doc: "atan2 is the angle of the point (x, y), in -pi to pi.",
+			doc: "atan2 is the angle of the point (x, y) in radians, in -pi to pi.",
 			eg:  eg(`atan2(0, 1)`, "0"),
-			elt: on2(math.Atan2, nil),
-			loops: op.Loops{F64x2: vec.Map2F64(math.Atan2),
-				F32x2: vec.Map2F32(math.Atan2)},
-		},
+		}.withLoops(nil, nil),
 		rounding("round", "the nearest integral number, halves to the even one.", math.RoundToEven, vec.RoundF64, `round(2.5)`, "2"),
 		rounding("floor", "the greatest integral number that is not above x.", math.Floor, vec.FloorF64, `floor(-2.5)`, "-3"),
 		rounding("ceil", "the least integral number that is not below x.", math.Ceil, vec.CeilF64, `ceil(2.5)`, "3"),

@@ -66,8 +66,8 @@ var (
 	truthNames = map[string]uint64{"and": vec.LinkAnd, "or": vec.LinkOr, "ew.min": vec.LinkAnd, "ew.max": vec.LinkOr, "not": vec.LinkNot}
 )
 
-// linksOf is the link of an instruction, with the accumulator as first argument and as second one, and the type of the
-// lanes that it needs. That of a selection is the one with the accumulator as condition.
+// linksOf is the link of an instruction, with the accumulator as first argument and as second one (0: there is none), and the type of
+// the lanes that it needs. That of a selection is the one with the accumulator as condition.
 func linksOf(i *instr) (first, second uint64, lanes types.Elem, ok bool) {
 	switch i.code {
 	case opConvert:
@@ -97,6 +97,9 @@ func linksOf(i *instr) (first, second uint64, lanes types.Elem, ok bool) {
 	}
 	if f, ok := vec.FunctionNamed(i.def.Name); ok && i.n == 1 {
 		return f.Link, f.Link, i.out, true
+	}
+	if f, ok := vec.Function2Named(i.def.Name); ok && i.n == 2 {
+		return f.Link, 0, i.out, true
 	}
 	l, ok := wideNames[i.def.Name]
 	return l, l, i.out, ok && i.out == types.F64
@@ -240,9 +243,12 @@ func (w *linker) operation(i *instr) {
 		}
 	case a == w.acc:
 		w.add(one, w.home(b))
-	case b == w.acc:
+	case b == w.acc && two != 0:
 		w.add(two, w.home(a))
 	default:
+		if b == w.acc {
+			w.add(vec.LinkStore, w.home(b))
+		}
 		w.add(vec.LinkLoad, w.home(a))
 		w.add(one, w.home(b))
 	}

@@ -63,7 +63,8 @@ func TestTruthsInChains(t *testing.T) {
 		_, wide := wideNames[d.Name]
 		_, predicate := predicateNames[d.Name]
 		_, logic := truthNames[d.Name]
-		if arithmetic || wide || predicate || logic || d.Name == "ifelse" || d.Name == "f64" || d.Name == "bool" || d.Name == "exp" {
+		if arithmetic || wide || predicate || logic || d.Name == "ifelse" || d.Name == "f64" || d.Name == "bool" || d.Name == "exp" ||
+			d.Name == "pow" || d.Name == "mod" || d.Name == "idiv" || d.Name == "atan2" {
 			defs = append(defs, d)
 			if predicate || logic || d.Name == "ifelse" {
 				defs = append(defs, d)

@@ -2108,7 +2108,7 @@ onetest:
 
 // func chainF64AVX2(code *uint64, bytes int)
 // Requires: AVX, AVX2, BMI2, FMA3
-TEXT ·chainF64AVX2(SB), $320-16
+TEXT ·chainF64AVX2(SB), $384-16
 	MOVQ   code+0(FP), AX
 	MOVQ   bytes+8(FP), CX
 	VXORPD Y0, Y0, Y0
@@ -2134,10 +2134,10 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x20
-	JGE  from32
-	CMPQ DI, $0x10
-	JGE  from16
+	CMPQ DI, $0x22
+	JGE  from34
+	CMPQ DI, $0x11
+	JGE  from17
 	CMPQ DI, $0x08
 	JGE  from8
 	CMPQ DI, $0x04
@@ -2213,95 +2213,89 @@ from14:
 	JMP  op14
 
 from15:
-	JMP op15
+	CMPQ DI, $0x10
+	JGE  from16
+	JMP  op15
 
 from16:
-	CMPQ DI, $0x18
-	JGE  from24
-	CMPQ DI, $0x14
-	JGE  from20
-	CMPQ DI, $0x12
-	JGE  from18
-	CMPQ DI, $0x11
-	JGE  from17
-	JMP  op16
+	JMP op16
 
 from17:
-	JMP op17
-
-from18:
-	CMPQ DI, $0x13
-	JGE  from19
-	JMP  op18
-
-from19:
-	JMP op19
-
-from20:
-	CMPQ DI, $0x16
-	JGE  from22
-	CMPQ DI, $0x15
-	JGE  from21
-	JMP  op20
-
-from21:
-	JMP op21
-
-from22:
-	CMPQ DI, $0x17
-	JGE  from23
-	JMP  op22
-
-from23:
-	JMP op23
-
-from24:
-	CMPQ DI, $0x1c
-	JGE  from28
-	CMPQ DI, $0x1a
-	JGE  from26
 	CMPQ DI, $0x19
 	JGE  from25
-	JMP  op24
+	CMPQ DI, $0x15
+	JGE  from21
+	CMPQ DI, $0x13
+	JGE  from19
+	CMPQ DI, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ DI, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ DI, $0x17
+	JGE  from23
+	CMPQ DI, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	JMP op22
+
+from23:
+	CMPQ DI, $0x18
+	JGE  from24
+	JMP  op23
+
+from24:
+	JMP op24
 
 from25:
-	JMP op25
-
-from26:
-	CMPQ DI, $0x1b
-	JGE  from27
-	JMP  op26
-
-from27:
-	JMP op27
-
-from28:
-	CMPQ DI, $0x1e
-	JGE  from30
 	CMPQ DI, $0x1d
 	JGE  from29
-	JMP  op28
+	CMPQ DI, $0x1b
+	JGE  from27
+	CMPQ DI, $0x1a
+	JGE  from26
+	JMP  op25
+
+from26:
+	JMP op26
+
+from27:
+	CMPQ DI, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
 
 from29:
-	JMP op29
-
-from30:
 	CMPQ DI, $0x1f
 	JGE  from31
-	JMP  op30
+	CMPQ DI, $0x1e
+	JGE  from30
+	JMP  op29
+
+from30:
+	JMP op30
 
 from31:
-	JMP op31
+	CMPQ DI, $0x20
+	JGE  from32
+	JMP  op31
 
 from32:
-	CMPQ DI, $0x30
-	JGE  from48
-	CMPQ DI, $0x28
-	JGE  from40
-	CMPQ DI, $0x24
-	JGE  from36
-	CMPQ DI, $0x22
-	JGE  from34
 	CMPQ DI, $0x21
 	JGE  from33
 	JMP  op32
@@ -2310,6 +2304,14 @@ from33:
 	JMP op33
 
 from34:
+	CMPQ DI, $0x33
+	JGE  from51
+	CMPQ DI, $0x2a
+	JGE  from42
+	CMPQ DI, $0x26
+	JGE  from38
+	CMPQ DI, $0x24
+	JGE  from36
 	CMPQ DI, $0x23
 	JGE  from35
 	JMP  op34
@@ -2318,8 +2320,6 @@ from35:
 	JMP op35
 
 from36:
-	CMPQ DI, $0x26
-	JGE  from38
 	CMPQ DI, $0x25
 	JGE  from37
 	JMP  op36
@@ -2328,6 +2328,8 @@ from37:
 	JMP op37
 
 from38:
+	CMPQ DI, $0x28
+	JGE  from40
 	CMPQ DI, $0x27
 	JGE  from39
 	JMP  op38
@@ -2336,10 +2338,6 @@ from39:
 	JMP op39
 
 from40:
-	CMPQ DI, $0x2c
-	JGE  from44
-	CMPQ DI, $0x2a
-	JGE  from42
 	CMPQ DI, $0x29
 	JGE  from41
 	JMP  op40
@@ -2348,6 +2346,10 @@ from41:
 	JMP op41
 
 from42:
+	CMPQ DI, $0x2e
+	JGE  from46
+	CMPQ DI, $0x2c
+	JGE  from44
 	CMPQ DI, $0x2b
 	JGE  from43
 	JMP  op42
@@ -2356,8 +2358,6 @@ from43:
 	JMP op43
 
 from44:
-	CMPQ DI, $0x2e
-	JGE  from46
 	CMPQ DI, $0x2d
 	JGE  from45
 	JMP  op44
@@ -2366,6 +2366,8 @@ from45:
 	JMP op45
 
 from46:
+	CMPQ DI, $0x30
+	JGE  from48
 	CMPQ DI, $0x2f
 	JGE  from47
 	JMP  op46
@@ -2374,82 +2376,100 @@ from47:
 	JMP op47
 
 from48:
-	CMPQ DI, $0x38
-	JGE  from56
-	CMPQ DI, $0x34
-	JGE  from52
-	CMPQ DI, $0x32
-	JGE  from50
 	CMPQ DI, $0x31
 	JGE  from49
 	JMP  op48
 
 from49:
-	JMP op49
+	CMPQ DI, $0x32
+	JGE  from50
+	JMP  op49
 
 from50:
-	CMPQ DI, $0x33
-	JGE  from51
-	JMP  op50
+	JMP op50
 
 from51:
-	JMP op51
-
-from52:
-	CMPQ DI, $0x36
-	JGE  from54
-	CMPQ DI, $0x35
-	JGE  from53
-	JMP  op52
-
-from53:
-	JMP op53
-
-from54:
-	CMPQ DI, $0x37
-	JGE  from55
-	JMP  op54
-
-from55:
-	JMP op55
-
-from56:
-	CMPQ DI, $0x3c
-	JGE  from60
-	CMPQ DI, $0x3a
-	JGE  from58
-	CMPQ DI, $0x39
-	JGE  from57
-	JMP  op56
-
-from57:
-	JMP op57
-
-from58:
 	CMPQ DI, $0x3b
 	JGE  from59
-	JMP  op58
+	CMPQ DI, $0x37
+	JGE  from55
+	CMPQ DI, $0x35
+	JGE  from53
+	CMPQ DI, $0x34
+	JGE  from52
+	JMP  op51
+
+from52:
+	JMP op52
+
+from53:
+	CMPQ DI, $0x36
+	JGE  from54
+	JMP  op53
+
+from54:
+	JMP op54
+
+from55:
+	CMPQ DI, $0x39
+	JGE  from57
+	CMPQ DI, $0x38
+	JGE  from56
+	JMP  op55
+
+from56:
+	JMP op56
+
+from57:
+	CMPQ DI, $0x3a
+	JGE  from58
+	JMP  op57
+
+from58:
+	JMP op58
 
 from59:
-	JMP op59
-
-from60:
-	CMPQ DI, $0x3e
-	JGE  from62
-	CMPQ DI, $0x3d
-	JGE  from61
-	JMP  op60
-
-from61:
-	JMP op61
-
-from62:
 	CMPQ DI, $0x3f
 	JGE  from63
-	JMP  op62
+	CMPQ DI, $0x3d
+	JGE  from61
+	CMPQ DI, $0x3c
+	JGE  from60
+	JMP  op59
+
+from60:
+	JMP op60
+
+from61:
+	CMPQ DI, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 
 from63:
-	JMP op63
+	CMPQ DI, $0x41
+	JGE  from65
+	CMPQ DI, $0x40
+	JGE  from64
+	JMP  op63
+
+from64:
+	JMP op64
+
+from65:
+	CMPQ DI, $0x42
+	JGE  from66
+	JMP  op65
+
+from66:
+	CMPQ DI, $0x43
+	JGE  from67
+	JMP  op66
+
+from67:
+	JMP op67
 
 op1:
 	// load
@@ -6032,6 +6052,539 @@ end22:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
+op64:
+	// pow
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R10
+
+lanes23:
+	VMOVUPD   (DI), Y0
+	VMULPD    (DI), Y0, Y0
+	VMOVUPD   (R8), Y1
+	VCMPPD    $0x00, numbersAVX2<>+1504(SB), Y1, Y1
+	VMULPD    (DI), Y0, Y2
+	VBLENDVPD Y1, Y0, Y2, Y0
+	VMOVUPD   (R8), Y1
+	VCMPPD    $0x00, numbersAVX2<>+4960(SB), Y1, Y1
+	VMOVMSKPD Y1, R11
+	TESTL     R11, R11
+	JEQ       end24
+	VMOVUPD   (DI), Y2
+	VSQRTPD   Y2, Y2
+	VMULPD    (DI), Y2, Y2
+	VBLENDVPD Y1, Y2, Y0, Y0
+
+end24:
+	VMOVUPD   (R8), Y1
+	VCMPPD    $0x00, numbersAVX2<>+3776(SB), Y1, Y1
+	VMOVMSKPD Y1, R11
+	TESTL     R11, R11
+	JEQ       end25
+	VMOVUPD   numbersAVX2<>+96(SB), Y2
+	VDIVPD    (DI), Y2, Y2
+	VBLENDVPD Y1, Y2, Y0, Y0
+
+end25:
+	VMOVUPD      (R8), Y1
+	VCMPPD       $0x00, numbersAVX2<>+4960(SB), Y1, Y1
+	VMOVUPD      (DI), Y2
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
+	VMOVUPD      numbersAVX2<>+64(SB), Y3
+	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y3, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VBLENDVPD    Y1, Y2, Y3, Y1
+	VMOVUPD      (R8), Y2
+	VCMPPD       $0x00, numbersAVX2<>+1504(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      (R8), Y2
+	VCMPPD       $0x00, numbersAVX2<>+4352(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      (R8), Y2
+	VCMPPD       $0x00, numbersAVX2<>+3776(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
+	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y1, Y1
+	VMOVMSKPD    Y1, R11
+	TESTL        R11, R11
+	JEQ          end26
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      (DI), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+1312(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+1344(SB), Y2, Y4
+	VBLENDVPD    Y3, Y4, Y2, Y4
+	VPADDQ       numbersAVX2<>+1376(SB), Y4, Y5
+	VPSRLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y5, Y6
+	VPSUBQ       Y6, Y4, Y4
+	VPADDQ       numbersAVX2<>+96(SB), Y4, Y4
+	VORPD        numbersAVX2<>+1408(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+1440(SB), Y6
+	VBLENDVPD    Y3, numbersAVX2<>+1472(SB), Y6, Y3
+	VSUBPD       Y3, Y5, Y3
+	VADDPD       numbersAVX2<>+96(SB), Y4, Y5
+	VSUBPD       numbersAVX2<>+96(SB), Y4, Y6
+	VSUBPD       numbersAVX2<>+96(SB), Y5, Y7
+	VSUBPD       Y7, Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y7
+	VDIVPD       Y5, Y7, Y7
+	VMULPD       Y7, Y6, Y8
+	VFNMADD231PD Y8, Y5, Y6
+	VFNMADD231PD Y8, Y4, Y6
+	VMULPD       Y7, Y6, Y4
+	VMULPD       Y8, Y8, Y5
+	VADDPD       Y8, Y8, Y6
+	VMOVAPD      Y5, Y7
+	VFMSUB231PD  Y8, Y8, Y7
+	VFMADD231PD  Y4, Y6, Y7
+	VMULPD       Y5, Y5, Y6
+	VMOVUPD      numbersAVX2<>+4992(SB), Y9
+	VFMADD213PD  numbersAVX2<>+5024(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+5056(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+5088(SB), Y6, Y9
+	VMOVUPD      numbersAVX2<>+5120(SB), Y10
+	VFMADD213PD  numbersAVX2<>+5152(SB), Y6, Y10
+	VFMADD213PD  numbersAVX2<>+5184(SB), Y6, Y10
+	VFMADD213PD  numbersAVX2<>+5216(SB), Y6, Y10
+	VFMADD231PD  Y5, Y9, Y10
+	VMULPD       Y10, Y5, Y6
+	VADDPD       numbersAVX2<>+5248(SB), Y6, Y9
+	VMOVUPD      numbersAVX2<>+5248(SB), Y10
+	VSUBPD       Y9, Y10, Y10
+	VADDPD       Y6, Y10, Y6
+	VADDPD       numbersAVX2<>+5280(SB), Y6, Y6
+	VMULPD       Y9, Y5, Y10
+	VMOVAPD      Y10, Y11
+	VFMSUB231PD  Y9, Y5, Y11
+	VFMADD231PD  Y7, Y9, Y11
+	VFMADD231PD  Y5, Y6, Y11
+	VADDPD       numbersAVX2<>+1760(SB), Y10, Y6
+	VMOVUPD      numbersAVX2<>+1760(SB), Y9
+	VSUBPD       Y6, Y9, Y9
+	VADDPD       Y10, Y9, Y9
+	VADDPD       numbersAVX2<>+5312(SB), Y11, Y10
+	VADDPD       Y10, Y9, Y9
+	VMULPD       Y5, Y8, Y10
+	VMOVAPD      Y10, Y11
+	VFMSUB231PD  Y5, Y8, Y11
+	VFMADD231PD  Y4, Y5, Y11
+	VFMADD231PD  Y8, Y7, Y11
+	VMULPD       Y6, Y10, Y5
+	VMOVAPD      Y5, Y7
+	VFMSUB231PD  Y6, Y10, Y7
+	VFMADD231PD  Y6, Y11, Y7
+	VFMADD231PD  Y9, Y10, Y7
+	VADDPD       Y8, Y8, Y6
+	VADDPD       Y5, Y6, Y8
+	VSUBPD       Y8, Y6, Y6
+	VADDPD       Y5, Y6, Y5
+	VADDPD       Y4, Y4, Y4
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       numbersAVX2<>+256(SB), Y3, Y5
+	VADDPD       Y8, Y5, Y6
+	VSUBPD       Y6, Y5, Y5
+	VADDPD       Y8, Y5, Y5
+	VFMADD231PD  numbersAVX2<>+288(SB), Y3, Y4
+	VADDPD       Y4, Y5, Y3
+	VADDPD       Y3, Y6, Y4
+	VSUBPD       Y4, Y6, Y5
+	VADDPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y2, Y5
+	VBLENDVPD    Y5, Y4, Y2, Y4
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1824(SB), Y4, Y2
+	VMULPD       (R8), Y2, Y4
+	VMOVUPD      (R8), Y5
+	VFMSUB213PD  Y4, Y5, Y2
+	VFMADD231PD  (R8), Y3, Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y3
+	VANDNPD      Y4, Y3, Y3
+	VCMPPD       $0x11, numbersAVX2<>+128(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
+	VBLENDVPD    Y3, Y2, Y5, Y2
+	VMOVUPD      numbersAVX2<>+128(SB), Y3
+	VMINPD       Y4, Y3, Y3
+	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y3, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+160(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+192(SB), Y4
+	VFMADD213PD  numbersAVX2<>+224(SB), Y3, Y4
+	VSUBPD       numbersAVX2<>+224(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+256(SB), Y5, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y5, Y2
+	VADDPD       Y2, Y3, Y5
+	VSUBPD       Y3, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y2, Y3, Y2
+	VADDPD       numbersAVX2<>+96(SB), Y5, Y3
+	VMULPD       Y5, Y5, Y6
+	VMULPD       Y5, Y5, Y7
+	VMOVUPD      numbersAVX2<>+320(SB), Y8
+	VFMADD213PD  numbersAVX2<>+352(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+384(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+416(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+448(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+480(SB), Y9
+	VFMADD213PD  numbersAVX2<>+512(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+544(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+576(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+608(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y9
+	VFMADD231PD  Y5, Y8, Y9
+	VMULPD       Y9, Y6, Y6
+	VFMADD231PD  Y3, Y2, Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y2
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       Y5, Y2, Y2
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y2, Y3, Y2
+	VPSUBQ       numbersAVX2<>+672(SB), Y4, Y3
+	VPSRLQ       $0x01, Y3, Y4
+	VPSUBQ       Y4, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y4, Y2, Y4
+	VMULPD       Y3, Y4, Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y3
+	VANDNPD      (R8), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+800(SB), Y4
+	VANDNPD      (DI), Y4, Y4
+	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y4, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y2, Y4
+	VBLENDVPD    Y3, Y4, Y2, Y2
+	VMOVUPD      (R8), Y3
+	VROUNDPD     $0x08, Y3, Y3
+	VCMPPD       $0x00, (R8), Y3, Y3
+	VMOVUPD      (R8), Y4
+	VMULPD       numbersAVX2<>+640(SB), Y4, Y4
+	VROUNDPD     $0x08, Y4, Y5
+	VCMPPD       $0x00, Y4, Y5, Y4
+	VMOVUPD      (DI), Y5
+	VANDPD       numbersAVX2<>+800(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VBLENDVPD    Y3, Y5, Y6, Y5
+	VBLENDVPD    Y4, numbersAVX2<>+64(SB), Y5, Y4
+	VMOVUPD      numbersAVX2<>+1824(SB), Y5
+	VCMPPD       $0x11, (DI), Y5, Y5
+	VMOVUPD      numbersAVX2<>+1792(SB), Y6
+	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y6, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VBLENDVPD    Y5, Y3, Y6, Y3
+	VMOVUPD      (DI), Y5
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y5, Y5
+	VORPD        Y4, Y3, Y3
+	VBLENDVPD    Y5, Y3, Y4, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVUPD      (DI), Y3
+	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y3, Y3
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
+	VMOVUPD      (R8), Y3
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y3, Y3
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+
+end26:
+	VMOVUPD Y0, (DI)
+	ADDQ    $0x20, DI
+	ADDQ    $0x20, R8
+	DECQ    R10
+	JNE     lanes23
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	VMOVUPD 64(DX), Y2
+	VMOVUPD 96(DX), Y3
+	VMOVUPD 128(DX), Y4
+	VMOVUPD 160(DX), Y5
+	VMOVUPD 192(DX), Y6
+	VMOVUPD 224(DX), Y7
+	JMP     next
+
+op65:
+	// atan2
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R10
+
+lanes27:
+	VMOVUPD      numbersAVX2<>+800(SB), Y0
+	VANDNPD      (DI), Y0, Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      (R8), Y1, Y1
+	VCMPPD       $0x11, Y0, Y1, Y2
+	VMINPD       Y1, Y0, Y3
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y1
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y3, Y2
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y4, Y2
+	VBLENDVPD    Y1, Y2, Y3, Y2
+	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
+	VCMPPD       $0x11, numbersAVX2<>+5344(SB), Y0, Y1
+	VMOVUPD      numbersAVX2<>+5376(SB), Y3
+	VCMPPD       $0x11, Y0, Y3, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+5408(SB), Y4, Y3
+	VBLENDVPD    Y1, numbersAVX2<>+5440(SB), Y3, Y1
+	VMULPD       Y1, Y2, Y3
+	VMULPD       Y1, Y0, Y1
+	VMULPD       numbersAVX2<>+640(SB), Y1, Y4
+	VCMPPD       $0x11, Y3, Y4, Y4
+	VADDPD       Y3, Y1, Y5
+	VSUBPD       Y5, Y1, Y6
+	VADDPD       Y3, Y6, Y6
+	VSUBPD       Y1, Y3, Y7
+	VBLENDVPD    Y4, Y7, Y3, Y3
+	VBLENDVPD    Y4, Y5, Y1, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
+	VBLENDVPD    Y4, Y6, Y5, Y5
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VDIVPD       Y1, Y6, Y6
+	VMULPD       Y6, Y3, Y7
+	VFNMADD231PD Y7, Y1, Y3
+	VFNMADD231PD Y7, Y5, Y3
+	VMULPD       Y6, Y3, Y1
+	VMULPD       Y7, Y7, Y3
+	VMULPD       Y3, Y7, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+3872(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3904(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3936(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3968(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4032(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4064(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+4096(SB), Y9
+	VFMADD213PD  numbersAVX2<>+4128(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4160(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4192(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4224(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4256(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4288(SB), Y6, Y9
+	VFMADD231PD  Y3, Y8, Y9
+	VMULPD       Y9, Y5, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y6, Y4
+	VMOVUPD      numbersAVX2<>+800(SB), Y6
+	VANDNPD      (R8), Y6, Y6
+	VMOVUPD      numbersAVX2<>+800(SB), Y8
+	VANDNPD      (DI), Y8, Y8
+	VCMPPD       $0x11, Y8, Y6, Y6
+	VMOVUPD      numbersAVX2<>+1504(SB), Y8
+	VSUBPD       Y4, Y8, Y8
+	VBLENDVPD    Y6, Y8, Y4, Y4
+	VMOVUPD      (R8), Y8
+	VMOVUPD      numbersAVX2<>+2464(SB), Y9
+	VSUBPD       Y4, Y9, Y9
+	VBLENDVPD    Y8, Y9, Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
+	VBLENDVPD    Y6, numbersAVX2<>+3776(SB), Y8, Y6
+	VMOVUPD      (R8), Y8
+	VANDPD       numbersAVX2<>+800(SB), Y8, Y8
+	VXORPD       Y8, Y6, Y6
+	VMULPD       numbersAVX2<>+5472(SB), Y4, Y8
+	VMULPD       Y7, Y6, Y7
+	VADDPD       Y7, Y8, Y9
+	VSUBPD       Y9, Y8, Y8
+	VADDPD       Y7, Y8, Y7
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD Y1, Y3, Y8
+	VADDPD       Y5, Y8, Y1
+	VMULPD       Y1, Y6, Y1
+	VFMADD231PD  numbersAVX2<>+5504(SB), Y4, Y1
+	VADDPD       Y1, Y7, Y1
+	VADDPD       Y1, Y9, Y1
+	VMULPD       numbersAVX2<>+5536(SB), Y0, Y3
+	VCMPPD       $0x11, Y3, Y2, Y3
+	VDIVPD       Y0, Y2, Y0
+	VBLENDVPD    Y3, Y0, Y1, Y0
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y4, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VMOVUPD      (DI), Y1
+	VANDPD       numbersAVX2<>+800(SB), Y1, Y1
+	VORPD        Y1, Y0, Y0
+	VMOVUPD      (R8), Y1
+	VCMPPD       $0x00, (R8), Y1, Y1
+	VMOVUPD      (DI), Y2
+	VCMPPD       $0x00, (DI), Y2, Y2
+	VMOVUPD      (DI), Y3
+	VBLENDVPD    Y2, Y0, Y3, Y0
+	VMOVUPD      (R8), Y2
+	VBLENDVPD    Y1, Y0, Y2, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	ADDQ         $0x20, R8
+	DECQ         R10
+	JNE          lanes27
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op66:
+	// floorDiv
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R10
+
+lanes28:
+	VMOVUPD      (DI), Y0
+	VDIVPD       (R8), Y0, Y0
+	VROUNDPD     $0x09, Y0, Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      (R8), Y1, Y1
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y1, Y1
+	VMOVUPD      (DI), Y2
+	VFNMADD231PD (R8), Y0, Y2
+	VBLENDVPD    Y1, (DI), Y2, Y1
+	VXORPD       (R8), Y1, Y2
+	VMOVUPD      numbersAVX2<>+64(SB), Y3
+	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y3, Y2
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y1, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+64(SB), Y2, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+5568(SB), Y2, Y2
+	VMOVUPD      numbersAVX2<>+64(SB), Y3
+	VBLENDVPD    Y2, Y1, Y3, Y1
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	ADDQ         $0x20, R8
+	DECQ         R10
+	JNE          lanes28
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op67:
+	// mod
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R10
+
+lanes29:
+	VMOVUPD      numbersAVX2<>+800(SB), Y0
+	VANDNPD      (R8), Y0, Y0
+	VMOVUPD      (DI), Y1
+	VDIVPD       Y0, Y1, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VFNMADD213PD (DI), Y1, Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+5600(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y1
+	VMOVMSKPD    Y1, R11
+	TESTL        R11, R11
+	JEQ          end30
+	VMOVUPD      (DI), Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+
+again31:
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      (R8), Y2, Y2
+	VMULPD       numbersAVX2<>+5632(SB), Y2, Y3
+	VMOVUPD      numbersAVX2<>+800(SB), Y4
+	VANDNPD      Y0, Y4, Y4
+	VMULPD       numbersAVX2<>+5664(SB), Y4, Y4
+	VCMPPD       $0x11, Y4, Y3, Y3
+	VMULPD       numbersAVX2<>+5696(SB), Y0, Y4
+	VBLENDVPD    Y3, Y4, Y0, Y4
+	VMULPD       numbersAVX2<>+5728(SB), Y2, Y5
+	VBLENDVPD    Y3, Y5, Y2, Y2
+	VDIVPD       Y2, Y4, Y5
+	VMOVUPD      numbersAVX2<>+800(SB), Y6
+	VANDNPD      Y5, Y6, Y6
+	VMOVUPD      numbersAVX2<>+5600(SB), Y7
+	VCMPPD       $0x11, Y6, Y7, Y6
+	VMOVUPD      numbersAVX2<>+64(SB), Y7
+	VBLENDVPD    Y6, numbersAVX2<>+96(SB), Y7, Y6
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y6, Y6
+	VROUNDPD     $0x08, Y5, Y7
+	VBLENDVPD    Y3, Y5, Y7, Y5
+	VFNMADD231PD Y2, Y5, Y4
+	VMULPD       numbersAVX2<>+5728(SB), Y4, Y2
+	VBLENDVPD    Y3, Y2, Y4, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y6, Y2
+	VMOVMSKPD    Y2, R11
+	TESTL        R11, R11
+	JNE          again31
+
+end30:
+	VMOVUPD   numbersAVX2<>+800(SB), Y1
+	VANDNPD   (R8), Y1, Y1
+	VCMPPD    $0x00, numbersAVX2<>+32(SB), Y1, Y1
+	VBLENDVPD Y1, (DI), Y0, Y0
+	VXORPD    (R8), Y0, Y1
+	VADDPD    (R8), Y0, Y2
+	VBLENDVPD Y1, Y2, Y0, Y1
+	VCMPPD    $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VMOVUPD   (R8), Y2
+	VANDPD    numbersAVX2<>+800(SB), Y2, Y2
+	VBLENDVPD Y0, Y2, Y1, Y0
+	VMOVUPD   numbersAVX2<>+800(SB), Y1
+	VANDNPD   (DI), Y1, Y1
+	VCMPPD    $0x11, numbersAVX2<>+32(SB), Y1, Y1
+	VMOVUPD   numbersAVX2<>+1792(SB), Y2
+	VBLENDVPD Y1, Y0, Y2, Y0
+	VMOVUPD   Y0, (DI)
+	ADDQ      $0x20, DI
+	ADDQ      $0x20, R8
+	DECQ      R10
+	JNE       lanes29
+	VMOVUPD   (DX), Y0
+	VMOVUPD   32(DX), Y1
+	VMOVUPD   64(DX), Y2
+	VMOVUPD   96(DX), Y3
+	VMOVUPD   128(DX), Y4
+	VMOVUPD   160(DX), Y5
+	VMOVUPD   192(DX), Y6
+	VMOVUPD   224(DX), Y7
+	JMP       next
+
 op0:
 	ADDQ $+256, BX
 
@@ -6043,7 +6596,7 @@ test:
 
 // func chainF32AVX2(code *uint64, bytes int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·chainF32AVX2(SB), $320-16
+TEXT ·chainF32AVX2(SB), $384-16
 	MOVQ   code+0(FP), AX
 	MOVQ   bytes+8(FP), CX
 	VXORPD Y0, Y0, Y0
@@ -6069,10 +6622,10 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x20
-	JGE  from32
-	CMPQ DI, $0x10
-	JGE  from16
+	CMPQ DI, $0x22
+	JGE  from34
+	CMPQ DI, $0x11
+	JGE  from17
 	CMPQ DI, $0x08
 	JGE  from8
 	CMPQ DI, $0x04
@@ -6148,95 +6701,89 @@ from14:
 	JMP  op14
 
 from15:
-	JMP op15
+	CMPQ DI, $0x10
+	JGE  from16
+	JMP  op15
 
 from16:
-	CMPQ DI, $0x18
-	JGE  from24
-	CMPQ DI, $0x14
-	JGE  from20
-	CMPQ DI, $0x12
-	JGE  from18
-	CMPQ DI, $0x11
-	JGE  from17
-	JMP  op16
+	JMP op16
 
 from17:
-	JMP op17
-
-from18:
-	CMPQ DI, $0x13
-	JGE  from19
-	JMP  op18
-
-from19:
-	JMP op19
-
-from20:
-	CMPQ DI, $0x16
-	JGE  from22
-	CMPQ DI, $0x15
-	JGE  from21
-	JMP  op20
-
-from21:
-	JMP op21
-
-from22:
-	CMPQ DI, $0x17
-	JGE  from23
-	JMP  op22
-
-from23:
-	JMP op23
-
-from24:
-	CMPQ DI, $0x1c
-	JGE  from28
-	CMPQ DI, $0x1a
-	JGE  from26
 	CMPQ DI, $0x19
 	JGE  from25
-	JMP  op24
+	CMPQ DI, $0x15
+	JGE  from21
+	CMPQ DI, $0x13
+	JGE  from19
+	CMPQ DI, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ DI, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ DI, $0x17
+	JGE  from23
+	CMPQ DI, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	JMP op22
+
+from23:
+	CMPQ DI, $0x18
+	JGE  from24
+	JMP  op23
+
+from24:
+	JMP op24
 
 from25:
-	JMP op25
-
-from26:
-	CMPQ DI, $0x1b
-	JGE  from27
-	JMP  op26
-
-from27:
-	JMP op27
-
-from28:
-	CMPQ DI, $0x1e
-	JGE  from30
 	CMPQ DI, $0x1d
 	JGE  from29
-	JMP  op28
+	CMPQ DI, $0x1b
+	JGE  from27
+	CMPQ DI, $0x1a
+	JGE  from26
+	JMP  op25
+
+from26:
+	JMP op26
+
+from27:
+	CMPQ DI, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
 
 from29:
-	JMP op29
-
-from30:
 	CMPQ DI, $0x1f
 	JGE  from31
-	JMP  op30
+	CMPQ DI, $0x1e
+	JGE  from30
+	JMP  op29
+
+from30:
+	JMP op30
 
 from31:
-	JMP op31
+	CMPQ DI, $0x20
+	JGE  from32
+	JMP  op31
 
 from32:
-	CMPQ DI, $0x30
-	JGE  from48
-	CMPQ DI, $0x28
-	JGE  from40
-	CMPQ DI, $0x24
-	JGE  from36
-	CMPQ DI, $0x22
-	JGE  from34
 	CMPQ DI, $0x21
 	JGE  from33
 	JMP  op32
@@ -6245,6 +6792,14 @@ from33:
 	JMP op33
 
 from34:
+	CMPQ DI, $0x33
+	JGE  from51
+	CMPQ DI, $0x2a
+	JGE  from42
+	CMPQ DI, $0x26
+	JGE  from38
+	CMPQ DI, $0x24
+	JGE  from36
 	CMPQ DI, $0x23
 	JGE  from35
 	JMP  op34
@@ -6253,8 +6808,6 @@ from35:
 	JMP op35
 
 from36:
-	CMPQ DI, $0x26
-	JGE  from38
 	CMPQ DI, $0x25
 	JGE  from37
 	JMP  op36
@@ -6263,6 +6816,8 @@ from37:
 	JMP op37
 
 from38:
+	CMPQ DI, $0x28
+	JGE  from40
 	CMPQ DI, $0x27
 	JGE  from39
 	JMP  op38
@@ -6271,10 +6826,6 @@ from39:
 	JMP op39
 
 from40:
-	CMPQ DI, $0x2c
-	JGE  from44
-	CMPQ DI, $0x2a
-	JGE  from42
 	CMPQ DI, $0x29
 	JGE  from41
 	JMP  op40
@@ -6283,6 +6834,10 @@ from41:
 	JMP op41
 
 from42:
+	CMPQ DI, $0x2e
+	JGE  from46
+	CMPQ DI, $0x2c
+	JGE  from44
 	CMPQ DI, $0x2b
 	JGE  from43
 	JMP  op42
@@ -6291,8 +6846,6 @@ from43:
 	JMP op43
 
 from44:
-	CMPQ DI, $0x2e
-	JGE  from46
 	CMPQ DI, $0x2d
 	JGE  from45
 	JMP  op44
@@ -6301,6 +6854,8 @@ from45:
 	JMP op45
 
 from46:
+	CMPQ DI, $0x30
+	JGE  from48
 	CMPQ DI, $0x2f
 	JGE  from47
 	JMP  op46
@@ -6309,82 +6864,100 @@ from47:
 	JMP op47
 
 from48:
-	CMPQ DI, $0x38
-	JGE  from56
-	CMPQ DI, $0x34
-	JGE  from52
-	CMPQ DI, $0x32
-	JGE  from50
 	CMPQ DI, $0x31
 	JGE  from49
 	JMP  op48
 
 from49:
-	JMP op49
+	CMPQ DI, $0x32
+	JGE  from50
+	JMP  op49
 
 from50:
-	CMPQ DI, $0x33
-	JGE  from51
-	JMP  op50
+	JMP op50
 
 from51:
-	JMP op51
-
-from52:
-	CMPQ DI, $0x36
-	JGE  from54
-	CMPQ DI, $0x35
-	JGE  from53
-	JMP  op52
-
-from53:
-	JMP op53
-
-from54:
-	CMPQ DI, $0x37
-	JGE  from55
-	JMP  op54
-
-from55:
-	JMP op55
-
-from56:
-	CMPQ DI, $0x3c
-	JGE  from60
-	CMPQ DI, $0x3a
-	JGE  from58
-	CMPQ DI, $0x39
-	JGE  from57
-	JMP  op56
-
-from57:
-	JMP op57
-
-from58:
 	CMPQ DI, $0x3b
 	JGE  from59
-	JMP  op58
+	CMPQ DI, $0x37
+	JGE  from55
+	CMPQ DI, $0x35
+	JGE  from53
+	CMPQ DI, $0x34
+	JGE  from52
+	JMP  op51
+
+from52:
+	JMP op52
+
+from53:
+	CMPQ DI, $0x36
+	JGE  from54
+	JMP  op53
+
+from54:
+	JMP op54
+
+from55:
+	CMPQ DI, $0x39
+	JGE  from57
+	CMPQ DI, $0x38
+	JGE  from56
+	JMP  op55
+
+from56:
+	JMP op56
+
+from57:
+	CMPQ DI, $0x3a
+	JGE  from58
+	JMP  op57
+
+from58:
+	JMP op58
 
 from59:
-	JMP op59
-
-from60:
-	CMPQ DI, $0x3e
-	JGE  from62
-	CMPQ DI, $0x3d
-	JGE  from61
-	JMP  op60
-
-from61:
-	JMP op61
-
-from62:
 	CMPQ DI, $0x3f
 	JGE  from63
-	JMP  op62
+	CMPQ DI, $0x3d
+	JGE  from61
+	CMPQ DI, $0x3c
+	JGE  from60
+	JMP  op59
+
+from60:
+	JMP op60
+
+from61:
+	CMPQ DI, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 
 from63:
-	JMP op63
+	CMPQ DI, $0x41
+	JGE  from65
+	CMPQ DI, $0x40
+	JGE  from64
+	JMP  op63
+
+from64:
+	JMP op64
+
+from65:
+	CMPQ DI, $0x42
+	JGE  from66
+	JMP  op65
+
+from66:
+	CMPQ DI, $0x43
+	JGE  from67
+	JMP  op66
+
+from67:
+	JMP op67
 
 op1:
 	// load
@@ -6774,7 +7347,7 @@ op46:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes23:
+lanes32:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+128(SB), Y1
 	VMINPD       Y0, Y1, Y0
@@ -6821,7 +7394,7 @@ lanes23:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes23
+	JNE          lanes32
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6845,7 +7418,7 @@ op47:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes24:
+lanes33:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+704(SB), Y1
 	VMINPD       Y0, Y1, Y1
@@ -6903,7 +7476,7 @@ lanes24:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes24
+	JNE          lanes33
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6927,7 +7500,7 @@ op48:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes25:
+lanes34:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -7004,7 +7577,7 @@ lanes25:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes25
+	JNE          lanes34
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -7028,7 +7601,7 @@ op49:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes26:
+lanes35:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -7113,7 +7686,7 @@ lanes26:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes26
+	JNE          lanes35
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -7137,7 +7710,7 @@ op50:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes27:
+lanes36:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y0
@@ -7204,7 +7777,7 @@ lanes27:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes27
+	JNE          lanes36
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -7228,7 +7801,7 @@ op51:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes28:
+lanes37:
 	VCVTPS2PD    (DI), Y0
 	VORPD        numbersAVX2<>+800(SB), Y0, Y1
 	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y1, Y2
@@ -7300,7 +7873,7 @@ lanes28:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes28
+	JNE          lanes37
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -7324,7 +7897,7 @@ op52:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes29:
+lanes38:
 	VCVTPS2PD   (DI), Y0
 	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
 	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
@@ -7378,7 +7951,7 @@ lanes29:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes29
+	JNE         lanes38
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -7402,7 +7975,7 @@ op53:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes30:
+lanes39:
 	VCVTPS2PD   (DI), Y0
 	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
 	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
@@ -7459,7 +8032,7 @@ lanes30:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes30
+	JNE         lanes39
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -7483,7 +8056,7 @@ op54:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes31:
+lanes40:
 	VCVTPS2PD   (DI), Y0
 	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
 	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
@@ -7542,7 +8115,7 @@ lanes31:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes31
+	JNE         lanes40
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -7566,7 +8139,7 @@ op55:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes32:
+lanes41:
 	VCVTPS2PD   (DI), Y0
 	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
 	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
@@ -7634,7 +8207,7 @@ lanes32:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R8
-	JNE         lanes32
+	JNE         lanes41
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -7658,7 +8231,7 @@ op56:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes33:
+lanes42:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+2016(SB), Y1
 	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
@@ -7682,7 +8255,7 @@ lanes33:
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R9
 	TESTL        R9, R9
-	JEQ          end34
+	JEQ          end43
 	VMOVUPD      numbersAVX2<>+2144(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2176(SB), Y6
@@ -7845,7 +8418,7 @@ lanes33:
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end34:
+end43:
 	VMULPD       Y5, Y5, Y2
 	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
@@ -7900,7 +8473,7 @@ end34:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes33
+	JNE          lanes42
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -7924,7 +8497,7 @@ op57:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes35:
+lanes44:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+2016(SB), Y1
 	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
@@ -7948,7 +8521,7 @@ lanes35:
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R9
 	TESTL        R9, R9
-	JEQ          end36
+	JEQ          end45
 	VMOVUPD      numbersAVX2<>+2144(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2176(SB), Y6
@@ -8111,7 +8684,7 @@ lanes35:
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end36:
+end45:
 	VPADDQ       numbersAVX2<>+2336(SB), Y1, Y1
 	VMULPD       Y5, Y5, Y2
 	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
@@ -8163,7 +8736,7 @@ end36:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes35
+	JNE          lanes44
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8187,7 +8760,7 @@ op58:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes37:
+lanes46:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+2016(SB), Y1
 	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
@@ -8211,7 +8784,7 @@ lanes37:
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R9
 	TESTL        R9, R9
-	JEQ          end38
+	JEQ          end47
 	VMOVUPD      numbersAVX2<>+2144(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2176(SB), Y6
@@ -8374,7 +8947,7 @@ lanes37:
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end38:
+end47:
 	VMULPD       Y5, Y5, Y2
 	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
@@ -8442,7 +9015,7 @@ end38:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes37
+	JNE          lanes46
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8466,7 +9039,7 @@ op59:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes39:
+lanes48:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -8532,7 +9105,7 @@ lanes39:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes39
+	JNE          lanes48
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8556,7 +9129,7 @@ op60:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes40:
+lanes49:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -8626,7 +9199,7 @@ lanes40:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes40
+	JNE          lanes49
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8650,7 +9223,7 @@ op61:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes41:
+lanes50:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -8714,7 +9287,7 @@ lanes41:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes41
+	JNE          lanes50
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8738,7 +9311,7 @@ op62:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes42:
+lanes51:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+800(SB), Y1
 	VANDNPD      Y0, Y1, Y1
@@ -8811,7 +9384,7 @@ lanes42:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R8
-	JNE          lanes42
+	JNE          lanes51
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8835,7 +9408,7 @@ op63:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes43:
+lanes52:
 	VCVTPS2PD    (DI), Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VMOVUPD      numbersAVX2<>+4736(SB), Y2
@@ -8860,7 +9433,7 @@ lanes43:
 	VORPD        Y3, Y2, Y2
 	VMOVMSKPD    Y2, R9
 	TESTL        R9, R9
-	JEQ          end44
+	JEQ          end53
 	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
 	VMOVUPD      numbersAVX2<>+832(SB), Y4
 	VBLENDVPD    Y3, numbersAVX2<>+1344(SB), Y4, Y4
@@ -8897,12 +9470,565 @@ lanes43:
 	VBLENDVPD    Y4, Y0, Y3, Y0
 	VBLENDVPD    Y2, Y0, Y1, Y1
 
-end44:
+end53:
 	VCVTPD2PSY Y1, X0
 	VMOVUPS    X0, (DI)
 	ADDQ       $0x10, DI
 	DECQ       R8
-	JNE        lanes43
+	JNE        lanes52
+	VMOVUPD    (DX), Y0
+	VMOVUPD    32(DX), Y1
+	VMOVUPD    64(DX), Y2
+	VMOVUPD    96(DX), Y3
+	VMOVUPD    128(DX), Y4
+	VMOVUPD    160(DX), Y5
+	VMOVUPD    192(DX), Y6
+	VMOVUPD    224(DX), Y7
+	JMP        next
+
+op64:
+	// pow
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes54:
+	VCVTPS2PD (DI), Y0
+	VMOVUPD   Y0, 256(DX)
+	VCVTPS2PD (R8), Y0
+	VMOVUPD   Y0, 288(DX)
+	VMOVUPD   256(DX), Y0
+	VMULPD    256(DX), Y0, Y0
+	VMOVUPD   288(DX), Y1
+	VCMPPD    $0x00, numbersAVX2<>+1504(SB), Y1, Y1
+	VMULPD    256(DX), Y0, Y2
+	VBLENDVPD Y1, Y0, Y2, Y0
+	VMOVUPD   288(DX), Y1
+	VCMPPD    $0x00, numbersAVX2<>+4960(SB), Y1, Y1
+	VMOVMSKPD Y1, R10
+	TESTL     R10, R10
+	JEQ       end55
+	VMOVUPD   256(DX), Y2
+	VSQRTPD   Y2, Y2
+	VMULPD    256(DX), Y2, Y2
+	VBLENDVPD Y1, Y2, Y0, Y0
+
+end55:
+	VMOVUPD   288(DX), Y1
+	VCMPPD    $0x00, numbersAVX2<>+3776(SB), Y1, Y1
+	VMOVMSKPD Y1, R10
+	TESTL     R10, R10
+	JEQ       end56
+	VMOVUPD   numbersAVX2<>+96(SB), Y2
+	VDIVPD    256(DX), Y2, Y2
+	VBLENDVPD Y1, Y2, Y0, Y0
+
+end56:
+	VMOVUPD      288(DX), Y1
+	VCMPPD       $0x00, numbersAVX2<>+4960(SB), Y1, Y1
+	VMOVUPD      256(DX), Y2
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
+	VMOVUPD      numbersAVX2<>+64(SB), Y3
+	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y3, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VBLENDVPD    Y1, Y2, Y3, Y1
+	VMOVUPD      288(DX), Y2
+	VCMPPD       $0x00, numbersAVX2<>+1504(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      288(DX), Y2
+	VCMPPD       $0x00, numbersAVX2<>+4352(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      288(DX), Y2
+	VCMPPD       $0x00, numbersAVX2<>+3776(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
+	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y1, Y1
+	VMOVMSKPD    Y1, R10
+	TESTL        R10, R10
+	JEQ          end57
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      256(DX), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+1312(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+1344(SB), Y2, Y4
+	VBLENDVPD    Y3, Y4, Y2, Y4
+	VPADDQ       numbersAVX2<>+1376(SB), Y4, Y5
+	VPSRLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y5, Y6
+	VPSUBQ       Y6, Y4, Y4
+	VPADDQ       numbersAVX2<>+96(SB), Y4, Y4
+	VORPD        numbersAVX2<>+1408(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+1440(SB), Y6
+	VBLENDVPD    Y3, numbersAVX2<>+1472(SB), Y6, Y3
+	VSUBPD       Y3, Y5, Y3
+	VADDPD       numbersAVX2<>+96(SB), Y4, Y5
+	VSUBPD       numbersAVX2<>+96(SB), Y4, Y6
+	VSUBPD       numbersAVX2<>+96(SB), Y5, Y7
+	VSUBPD       Y7, Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y7
+	VDIVPD       Y5, Y7, Y7
+	VMULPD       Y7, Y6, Y8
+	VFNMADD231PD Y8, Y5, Y6
+	VFNMADD231PD Y8, Y4, Y6
+	VMULPD       Y7, Y6, Y4
+	VMULPD       Y8, Y8, Y5
+	VADDPD       Y8, Y8, Y6
+	VMOVAPD      Y5, Y7
+	VFMSUB231PD  Y8, Y8, Y7
+	VFMADD231PD  Y4, Y6, Y7
+	VMULPD       Y5, Y5, Y6
+	VMOVUPD      numbersAVX2<>+4992(SB), Y9
+	VFMADD213PD  numbersAVX2<>+5024(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+5056(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+5088(SB), Y6, Y9
+	VMOVUPD      numbersAVX2<>+5120(SB), Y10
+	VFMADD213PD  numbersAVX2<>+5152(SB), Y6, Y10
+	VFMADD213PD  numbersAVX2<>+5184(SB), Y6, Y10
+	VFMADD213PD  numbersAVX2<>+5216(SB), Y6, Y10
+	VFMADD231PD  Y5, Y9, Y10
+	VMULPD       Y10, Y5, Y6
+	VADDPD       numbersAVX2<>+5248(SB), Y6, Y9
+	VMOVUPD      numbersAVX2<>+5248(SB), Y10
+	VSUBPD       Y9, Y10, Y10
+	VADDPD       Y6, Y10, Y6
+	VADDPD       numbersAVX2<>+5280(SB), Y6, Y6
+	VMULPD       Y9, Y5, Y10
+	VMOVAPD      Y10, Y11
+	VFMSUB231PD  Y9, Y5, Y11
+	VFMADD231PD  Y7, Y9, Y11
+	VFMADD231PD  Y5, Y6, Y11
+	VADDPD       numbersAVX2<>+1760(SB), Y10, Y6
+	VMOVUPD      numbersAVX2<>+1760(SB), Y9
+	VSUBPD       Y6, Y9, Y9
+	VADDPD       Y10, Y9, Y9
+	VADDPD       numbersAVX2<>+5312(SB), Y11, Y10
+	VADDPD       Y10, Y9, Y9
+	VMULPD       Y5, Y8, Y10
+	VMOVAPD      Y10, Y11
+	VFMSUB231PD  Y5, Y8, Y11
+	VFMADD231PD  Y4, Y5, Y11
+	VFMADD231PD  Y8, Y7, Y11
+	VMULPD       Y6, Y10, Y5
+	VMOVAPD      Y5, Y7
+	VFMSUB231PD  Y6, Y10, Y7
+	VFMADD231PD  Y6, Y11, Y7
+	VFMADD231PD  Y9, Y10, Y7
+	VADDPD       Y8, Y8, Y6
+	VADDPD       Y5, Y6, Y8
+	VSUBPD       Y8, Y6, Y6
+	VADDPD       Y5, Y6, Y5
+	VADDPD       Y4, Y4, Y4
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       numbersAVX2<>+256(SB), Y3, Y5
+	VADDPD       Y8, Y5, Y6
+	VSUBPD       Y6, Y5, Y5
+	VADDPD       Y8, Y5, Y5
+	VFMADD231PD  numbersAVX2<>+288(SB), Y3, Y4
+	VADDPD       Y4, Y5, Y3
+	VADDPD       Y3, Y6, Y4
+	VSUBPD       Y4, Y6, Y5
+	VADDPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y2, Y5
+	VBLENDVPD    Y5, Y4, Y2, Y4
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1824(SB), Y4, Y2
+	VMULPD       288(DX), Y2, Y4
+	VMOVUPD      288(DX), Y5
+	VFMSUB213PD  Y4, Y5, Y2
+	VFMADD231PD  288(DX), Y3, Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y3
+	VANDNPD      Y4, Y3, Y3
+	VCMPPD       $0x11, numbersAVX2<>+128(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
+	VBLENDVPD    Y3, Y2, Y5, Y2
+	VMOVUPD      numbersAVX2<>+128(SB), Y3
+	VMINPD       Y4, Y3, Y3
+	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y3, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+160(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+192(SB), Y4
+	VFMADD213PD  numbersAVX2<>+224(SB), Y3, Y4
+	VSUBPD       numbersAVX2<>+224(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+256(SB), Y5, Y3
+	VFNMADD231PD numbersAVX2<>+288(SB), Y5, Y2
+	VADDPD       Y2, Y3, Y5
+	VSUBPD       Y3, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y2, Y3, Y2
+	VADDPD       numbersAVX2<>+96(SB), Y5, Y3
+	VMULPD       Y5, Y5, Y6
+	VMULPD       Y5, Y5, Y7
+	VMOVUPD      numbersAVX2<>+320(SB), Y8
+	VFMADD213PD  numbersAVX2<>+352(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+384(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+416(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+448(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+480(SB), Y9
+	VFMADD213PD  numbersAVX2<>+512(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+544(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+576(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+608(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y9
+	VFMADD231PD  Y5, Y8, Y9
+	VMULPD       Y9, Y6, Y6
+	VFMADD231PD  Y3, Y2, Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y2
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       Y5, Y2, Y2
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y2, Y3, Y2
+	VPSUBQ       numbersAVX2<>+672(SB), Y4, Y3
+	VPSRLQ       $0x01, Y3, Y4
+	VPSUBQ       Y4, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y4, Y2, Y4
+	VMULPD       Y3, Y4, Y2
+	VMOVUPD      numbersAVX2<>+800(SB), Y3
+	VANDNPD      288(DX), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+800(SB), Y4
+	VANDNPD      256(DX), Y4, Y4
+	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y4, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y2, Y4
+	VBLENDVPD    Y3, Y4, Y2, Y2
+	VMOVUPD      288(DX), Y3
+	VROUNDPD     $0x08, Y3, Y3
+	VCMPPD       $0x00, 288(DX), Y3, Y3
+	VMOVUPD      288(DX), Y4
+	VMULPD       numbersAVX2<>+640(SB), Y4, Y4
+	VROUNDPD     $0x08, Y4, Y5
+	VCMPPD       $0x00, Y4, Y5, Y4
+	VMOVUPD      256(DX), Y5
+	VANDPD       numbersAVX2<>+800(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VBLENDVPD    Y3, Y5, Y6, Y5
+	VBLENDVPD    Y4, numbersAVX2<>+64(SB), Y5, Y4
+	VMOVUPD      numbersAVX2<>+1824(SB), Y5
+	VCMPPD       $0x11, 256(DX), Y5, Y5
+	VMOVUPD      numbersAVX2<>+1792(SB), Y6
+	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y6, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VBLENDVPD    Y5, Y3, Y6, Y3
+	VMOVUPD      256(DX), Y5
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y5, Y5
+	VORPD        Y4, Y3, Y3
+	VBLENDVPD    Y5, Y3, Y4, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVUPD      256(DX), Y3
+	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y3, Y3
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
+	VMOVUPD      288(DX), Y3
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y3, Y3
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+
+end57:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (DI)
+	ADDQ       $0x10, DI
+	ADDQ       $0x10, R8
+	DECQ       R9
+	JNE        lanes54
+	VMOVUPD    (DX), Y0
+	VMOVUPD    32(DX), Y1
+	VMOVUPD    64(DX), Y2
+	VMOVUPD    96(DX), Y3
+	VMOVUPD    128(DX), Y4
+	VMOVUPD    160(DX), Y5
+	VMOVUPD    192(DX), Y6
+	VMOVUPD    224(DX), Y7
+	JMP        next
+
+op65:
+	// atan2
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes58:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VCVTPS2PD    (R8), Y0
+	VMOVUPD      Y0, 288(DX)
+	VMOVUPD      numbersAVX2<>+800(SB), Y0
+	VANDNPD      256(DX), Y0, Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      288(DX), Y1, Y1
+	VCMPPD       $0x11, Y0, Y1, Y2
+	VMINPD       Y1, Y0, Y3
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y1
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y3, Y2
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y4, Y2
+	VBLENDVPD    Y1, Y2, Y3, Y2
+	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
+	VCMPPD       $0x11, numbersAVX2<>+5344(SB), Y0, Y1
+	VMOVUPD      numbersAVX2<>+5376(SB), Y3
+	VCMPPD       $0x11, Y0, Y3, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+5408(SB), Y4, Y3
+	VBLENDVPD    Y1, numbersAVX2<>+5440(SB), Y3, Y1
+	VMULPD       Y1, Y2, Y3
+	VMULPD       Y1, Y0, Y1
+	VMULPD       numbersAVX2<>+640(SB), Y1, Y4
+	VCMPPD       $0x11, Y3, Y4, Y4
+	VADDPD       Y3, Y1, Y5
+	VSUBPD       Y5, Y1, Y6
+	VADDPD       Y3, Y6, Y6
+	VSUBPD       Y1, Y3, Y7
+	VBLENDVPD    Y4, Y7, Y3, Y3
+	VBLENDVPD    Y4, Y5, Y1, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
+	VBLENDVPD    Y4, Y6, Y5, Y5
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VDIVPD       Y1, Y6, Y6
+	VMULPD       Y6, Y3, Y7
+	VFNMADD231PD Y7, Y1, Y3
+	VFNMADD231PD Y7, Y5, Y3
+	VMULPD       Y6, Y3, Y1
+	VMULPD       Y7, Y7, Y3
+	VMULPD       Y3, Y7, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+3872(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3904(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3936(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3968(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4032(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4064(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+4096(SB), Y9
+	VFMADD213PD  numbersAVX2<>+4128(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4160(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4192(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4224(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4256(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4288(SB), Y6, Y9
+	VFMADD231PD  Y3, Y8, Y9
+	VMULPD       Y9, Y5, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y6, Y4
+	VMOVUPD      numbersAVX2<>+800(SB), Y6
+	VANDNPD      288(DX), Y6, Y6
+	VMOVUPD      numbersAVX2<>+800(SB), Y8
+	VANDNPD      256(DX), Y8, Y8
+	VCMPPD       $0x11, Y8, Y6, Y6
+	VMOVUPD      numbersAVX2<>+1504(SB), Y8
+	VSUBPD       Y4, Y8, Y8
+	VBLENDVPD    Y6, Y8, Y4, Y4
+	VMOVUPD      288(DX), Y8
+	VMOVUPD      numbersAVX2<>+2464(SB), Y9
+	VSUBPD       Y4, Y9, Y9
+	VBLENDVPD    Y8, Y9, Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
+	VBLENDVPD    Y6, numbersAVX2<>+3776(SB), Y8, Y6
+	VMOVUPD      288(DX), Y8
+	VANDPD       numbersAVX2<>+800(SB), Y8, Y8
+	VXORPD       Y8, Y6, Y6
+	VMULPD       numbersAVX2<>+5472(SB), Y4, Y8
+	VMULPD       Y7, Y6, Y7
+	VADDPD       Y7, Y8, Y9
+	VSUBPD       Y9, Y8, Y8
+	VADDPD       Y7, Y8, Y7
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD Y1, Y3, Y8
+	VADDPD       Y5, Y8, Y1
+	VMULPD       Y1, Y6, Y1
+	VFMADD231PD  numbersAVX2<>+5504(SB), Y4, Y1
+	VADDPD       Y1, Y7, Y1
+	VADDPD       Y1, Y9, Y1
+	VMULPD       numbersAVX2<>+5536(SB), Y0, Y3
+	VCMPPD       $0x11, Y3, Y2, Y3
+	VDIVPD       Y0, Y2, Y0
+	VBLENDVPD    Y3, Y0, Y1, Y0
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y4, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VMOVUPD      256(DX), Y1
+	VANDPD       numbersAVX2<>+800(SB), Y1, Y1
+	VORPD        Y1, Y0, Y0
+	VMOVUPD      288(DX), Y1
+	VCMPPD       $0x00, 288(DX), Y1, Y1
+	VMOVUPD      256(DX), Y2
+	VCMPPD       $0x00, 256(DX), Y2, Y2
+	VMOVUPD      256(DX), Y3
+	VBLENDVPD    Y2, Y0, Y3, Y0
+	VMOVUPD      288(DX), Y2
+	VBLENDVPD    Y1, Y0, Y2, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	DECQ         R9
+	JNE          lanes58
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op66:
+	// floorDiv
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes59:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VCVTPS2PD    (R8), Y0
+	VMOVUPD      Y0, 288(DX)
+	VMOVUPD      256(DX), Y0
+	VDIVPD       288(DX), Y0, Y0
+	VROUNDPD     $0x09, Y0, Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VANDNPD      288(DX), Y1, Y1
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y1, Y1
+	VMOVUPD      256(DX), Y2
+	VFNMADD231PD 288(DX), Y0, Y2
+	VBLENDVPD    Y1, 256(DX), Y2, Y1
+	VXORPD       288(DX), Y1, Y2
+	VMOVUPD      numbersAVX2<>+64(SB), Y3
+	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y3, Y2
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y1, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+64(SB), Y2, Y1
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+5568(SB), Y2, Y2
+	VMOVUPD      numbersAVX2<>+64(SB), Y3
+	VBLENDVPD    Y2, Y1, Y3, Y1
+	VSUBPD       Y1, Y0, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	DECQ         R9
+	JNE          lanes59
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op67:
+	// mod
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes60:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VCVTPS2PD    (R8), Y0
+	VMOVUPD      Y0, 288(DX)
+	VMOVUPD      numbersAVX2<>+800(SB), Y0
+	VANDNPD      288(DX), Y0, Y0
+	VMOVUPD      256(DX), Y1
+	VDIVPD       Y0, Y1, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VFNMADD213PD 256(DX), Y1, Y0
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+5600(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y1
+	VMOVMSKPD    Y1, R10
+	TESTL        R10, R10
+	JEQ          end61
+	VMOVUPD      256(DX), Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+
+again62:
+	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VANDNPD      288(DX), Y2, Y2
+	VMULPD       numbersAVX2<>+5632(SB), Y2, Y3
+	VMOVUPD      numbersAVX2<>+800(SB), Y4
+	VANDNPD      Y0, Y4, Y4
+	VMULPD       numbersAVX2<>+5664(SB), Y4, Y4
+	VCMPPD       $0x11, Y4, Y3, Y3
+	VMULPD       numbersAVX2<>+5696(SB), Y0, Y4
+	VBLENDVPD    Y3, Y4, Y0, Y4
+	VMULPD       numbersAVX2<>+5728(SB), Y2, Y5
+	VBLENDVPD    Y3, Y5, Y2, Y2
+	VDIVPD       Y2, Y4, Y5
+	VMOVUPD      numbersAVX2<>+800(SB), Y6
+	VANDNPD      Y5, Y6, Y6
+	VMOVUPD      numbersAVX2<>+5600(SB), Y7
+	VCMPPD       $0x11, Y6, Y7, Y6
+	VMOVUPD      numbersAVX2<>+64(SB), Y7
+	VBLENDVPD    Y6, numbersAVX2<>+96(SB), Y7, Y6
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y6, Y6
+	VROUNDPD     $0x08, Y5, Y7
+	VBLENDVPD    Y3, Y5, Y7, Y5
+	VFNMADD231PD Y2, Y5, Y4
+	VMULPD       numbersAVX2<>+5728(SB), Y4, Y2
+	VBLENDVPD    Y3, Y2, Y4, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y6, Y2
+	VMOVMSKPD    Y2, R10
+	TESTL        R10, R10
+	JNE          again62
+
+end61:
+	VMOVUPD    numbersAVX2<>+800(SB), Y1
+	VANDNPD    288(DX), Y1, Y1
+	VCMPPD     $0x00, numbersAVX2<>+32(SB), Y1, Y1
+	VBLENDVPD  Y1, 256(DX), Y0, Y0
+	VXORPD     288(DX), Y0, Y1
+	VADDPD     288(DX), Y0, Y2
+	VBLENDVPD  Y1, Y2, Y0, Y1
+	VCMPPD     $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VMOVUPD    288(DX), Y2
+	VANDPD     numbersAVX2<>+800(SB), Y2, Y2
+	VBLENDVPD  Y0, Y2, Y1, Y0
+	VMOVUPD    numbersAVX2<>+800(SB), Y1
+	VANDNPD    256(DX), Y1, Y1
+	VCMPPD     $0x11, numbersAVX2<>+32(SB), Y1, Y1
+	VMOVUPD    numbersAVX2<>+1792(SB), Y2
+	VBLENDVPD  Y1, Y0, Y2, Y0
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (DI)
+	ADDQ       $0x10, DI
+	ADDQ       $0x10, R8
+	DECQ       R9
+	JNE        lanes60
 	VMOVUPD    (DX), Y0
 	VMOVUPD    32(DX), Y1
 	VMOVUPD    64(DX), Y2
@@ -9624,4 +10750,104 @@ DATA numbersAVX2<>+4928(SB)/8, $0x41a0000000000000
 DATA numbersAVX2<>+4936(SB)/8, $0x41a0000000000000
 DATA numbersAVX2<>+4944(SB)/8, $0x41a0000000000000
 DATA numbersAVX2<>+4952(SB)/8, $0x41a0000000000000
-GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $4960
+DATA numbersAVX2<>+4960(SB)/8, $0x3ff8000000000000
+DATA numbersAVX2<>+4968(SB)/8, $0x3ff8000000000000
+DATA numbersAVX2<>+4976(SB)/8, $0x3ff8000000000000
+DATA numbersAVX2<>+4984(SB)/8, $0x3ff8000000000000
+DATA numbersAVX2<>+4992(SB)/8, $0x3fbb2e4e67eba775
+DATA numbersAVX2<>+5000(SB)/8, $0x3fbb2e4e67eba775
+DATA numbersAVX2<>+5008(SB)/8, $0x3fbb2e4e67eba775
+DATA numbersAVX2<>+5016(SB)/8, $0x3fbb2e4e67eba775
+DATA numbersAVX2<>+5024(SB)/8, $0x3fbe1effe75d53ac
+DATA numbersAVX2<>+5032(SB)/8, $0x3fbe1effe75d53ac
+DATA numbersAVX2<>+5040(SB)/8, $0x3fbe1effe75d53ac
+DATA numbersAVX2<>+5048(SB)/8, $0x3fbe1effe75d53ac
+DATA numbersAVX2<>+5056(SB)/8, $0x3fc3b13b16b6085e
+DATA numbersAVX2<>+5064(SB)/8, $0x3fc3b13b16b6085e
+DATA numbersAVX2<>+5072(SB)/8, $0x3fc3b13b16b6085e
+DATA numbersAVX2<>+5080(SB)/8, $0x3fc3b13b16b6085e
+DATA numbersAVX2<>+5088(SB)/8, $0x3fcc71c71c71c823
+DATA numbersAVX2<>+5096(SB)/8, $0x3fcc71c71c71c823
+DATA numbersAVX2<>+5104(SB)/8, $0x3fcc71c71c71c823
+DATA numbersAVX2<>+5112(SB)/8, $0x3fcc71c71c71c823
+DATA numbersAVX2<>+5120(SB)/8, $0x3fbacf7e0d5b9a26
+DATA numbersAVX2<>+5128(SB)/8, $0x3fbacf7e0d5b9a26
+DATA numbersAVX2<>+5136(SB)/8, $0x3fbacf7e0d5b9a26
+DATA numbersAVX2<>+5144(SB)/8, $0x3fbacf7e0d5b9a26
+DATA numbersAVX2<>+5152(SB)/8, $0x3fc1110f7fc82ca4
+DATA numbersAVX2<>+5160(SB)/8, $0x3fc1110f7fc82ca4
+DATA numbersAVX2<>+5168(SB)/8, $0x3fc1110f7fc82ca4
+DATA numbersAVX2<>+5176(SB)/8, $0x3fc1110f7fc82ca4
+DATA numbersAVX2<>+5184(SB)/8, $0x3fc745d1745a3d74
+DATA numbersAVX2<>+5192(SB)/8, $0x3fc745d1745a3d74
+DATA numbersAVX2<>+5200(SB)/8, $0x3fc745d1745a3d74
+DATA numbersAVX2<>+5208(SB)/8, $0x3fc745d1745a3d74
+DATA numbersAVX2<>+5216(SB)/8, $0x3fd2492492492492
+DATA numbersAVX2<>+5224(SB)/8, $0x3fd2492492492492
+DATA numbersAVX2<>+5232(SB)/8, $0x3fd2492492492492
+DATA numbersAVX2<>+5240(SB)/8, $0x3fd2492492492492
+DATA numbersAVX2<>+5248(SB)/8, $0x3fd999999999999a
+DATA numbersAVX2<>+5256(SB)/8, $0x3fd999999999999a
+DATA numbersAVX2<>+5264(SB)/8, $0x3fd999999999999a
+DATA numbersAVX2<>+5272(SB)/8, $0x3fd999999999999a
+DATA numbersAVX2<>+5280(SB)/8, $0xbc7999999999999a
+DATA numbersAVX2<>+5288(SB)/8, $0xbc7999999999999a
+DATA numbersAVX2<>+5296(SB)/8, $0xbc7999999999999a
+DATA numbersAVX2<>+5304(SB)/8, $0xbc7999999999999a
+DATA numbersAVX2<>+5312(SB)/8, $0x3c85555555555555
+DATA numbersAVX2<>+5320(SB)/8, $0x3c85555555555555
+DATA numbersAVX2<>+5328(SB)/8, $0x3c85555555555555
+DATA numbersAVX2<>+5336(SB)/8, $0x3c85555555555555
+DATA numbersAVX2<>+5344(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5352(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5360(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5368(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5376(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5384(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5392(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5400(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5408(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5416(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5424(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5432(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5440(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5448(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5456(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5464(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5472(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5480(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5488(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5496(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5504(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5512(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5520(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5528(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5536(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5544(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5552(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5560(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5568(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5576(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5584(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5592(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5600(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5608(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5616(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5624(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5632(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5640(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5648(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5656(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5664(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5672(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5680(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5688(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5696(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+5704(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+5712(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+5720(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+5728(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+5736(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+5744(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+5752(SB)/8, $0x6250000000000000
+GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $5760

@@ -2366,7 +2366,7 @@ onetest:
 
 // func chainF64AVX512(code *uint64, bytes int)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·chainF64AVX512(SB), $576-16
+TEXT ·chainF64AVX512(SB), $704-16
 	MOVQ   code+0(FP), AX
 	MOVQ   bytes+8(FP), CX
 	VXORPD Z0, Z0, Z0
@@ -2392,10 +2392,10 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x20
-	JGE  from32
-	CMPQ DI, $0x10
-	JGE  from16
+	CMPQ DI, $0x22
+	JGE  from34
+	CMPQ DI, $0x11
+	JGE  from17
 	CMPQ DI, $0x08
 	JGE  from8
 	CMPQ DI, $0x04
@@ -2471,95 +2471,89 @@ from14:
 	JMP  op14
 
 from15:
-	JMP op15
+	CMPQ DI, $0x10
+	JGE  from16
+	JMP  op15
 
 from16:
-	CMPQ DI, $0x18
-	JGE  from24
-	CMPQ DI, $0x14
-	JGE  from20
-	CMPQ DI, $0x12
-	JGE  from18
-	CMPQ DI, $0x11
-	JGE  from17
-	JMP  op16
+	JMP op16
 
 from17:
-	JMP op17
-
-from18:
-	CMPQ DI, $0x13
-	JGE  from19
-	JMP  op18
-
-from19:
-	JMP op19
-
-from20:
-	CMPQ DI, $0x16
-	JGE  from22
-	CMPQ DI, $0x15
-	JGE  from21
-	JMP  op20
-
-from21:
-	JMP op21
-
-from22:
-	CMPQ DI, $0x17
-	JGE  from23
-	JMP  op22
-
-from23:
-	JMP op23
-
-from24:
-	CMPQ DI, $0x1c
-	JGE  from28
-	CMPQ DI, $0x1a
-	JGE  from26
 	CMPQ DI, $0x19
 	JGE  from25
-	JMP  op24
+	CMPQ DI, $0x15
+	JGE  from21
+	CMPQ DI, $0x13
+	JGE  from19
+	CMPQ DI, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ DI, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ DI, $0x17
+	JGE  from23
+	CMPQ DI, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	JMP op22
+
+from23:
+	CMPQ DI, $0x18
+	JGE  from24
+	JMP  op23
+
+from24:
+	JMP op24
 
 from25:
-	JMP op25
-
-from26:
-	CMPQ DI, $0x1b
-	JGE  from27
-	JMP  op26
-
-from27:
-	JMP op27
-
-from28:
-	CMPQ DI, $0x1e
-	JGE  from30
 	CMPQ DI, $0x1d
 	JGE  from29
-	JMP  op28
+	CMPQ DI, $0x1b
+	JGE  from27
+	CMPQ DI, $0x1a
+	JGE  from26
+	JMP  op25
+
+from26:
+	JMP op26
+
+from27:
+	CMPQ DI, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
 
 from29:
-	JMP op29
-
-from30:
 	CMPQ DI, $0x1f
 	JGE  from31
-	JMP  op30
+	CMPQ DI, $0x1e
+	JGE  from30
+	JMP  op29
+
+from30:
+	JMP op30
 
 from31:
-	JMP op31
+	CMPQ DI, $0x20
+	JGE  from32
+	JMP  op31
 
 from32:
-	CMPQ DI, $0x30
-	JGE  from48
-	CMPQ DI, $0x28
-	JGE  from40
-	CMPQ DI, $0x24
-	JGE  from36
-	CMPQ DI, $0x22
-	JGE  from34
 	CMPQ DI, $0x21
 	JGE  from33
 	JMP  op32
@@ -2568,6 +2562,14 @@ from33:
 	JMP op33
 
 from34:
+	CMPQ DI, $0x33
+	JGE  from51
+	CMPQ DI, $0x2a
+	JGE  from42
+	CMPQ DI, $0x26
+	JGE  from38
+	CMPQ DI, $0x24
+	JGE  from36
 	CMPQ DI, $0x23
 	JGE  from35
 	JMP  op34
@@ -2576,8 +2578,6 @@ from35:
 	JMP op35
 
 from36:
-	CMPQ DI, $0x26
-	JGE  from38
 	CMPQ DI, $0x25
 	JGE  from37
 	JMP  op36
@@ -2586,6 +2586,8 @@ from37:
 	JMP op37
 
 from38:
+	CMPQ DI, $0x28
+	JGE  from40
 	CMPQ DI, $0x27
 	JGE  from39
 	JMP  op38
@@ -2594,10 +2596,6 @@ from39:
 	JMP op39
 
 from40:
-	CMPQ DI, $0x2c
-	JGE  from44
-	CMPQ DI, $0x2a
-	JGE  from42
 	CMPQ DI, $0x29
 	JGE  from41
 	JMP  op40
@@ -2606,6 +2604,10 @@ from41:
 	JMP op41
 
 from42:
+	CMPQ DI, $0x2e
+	JGE  from46
+	CMPQ DI, $0x2c
+	JGE  from44
 	CMPQ DI, $0x2b
 	JGE  from43
 	JMP  op42
@@ -2614,8 +2616,6 @@ from43:
 	JMP op43
 
 from44:
-	CMPQ DI, $0x2e
-	JGE  from46
 	CMPQ DI, $0x2d
 	JGE  from45
 	JMP  op44
@@ -2624,6 +2624,8 @@ from45:
 	JMP op45
 
 from46:
+	CMPQ DI, $0x30
+	JGE  from48
 	CMPQ DI, $0x2f
 	JGE  from47
 	JMP  op46
@@ -2632,82 +2634,100 @@ from47:
 	JMP op47
 
 from48:
-	CMPQ DI, $0x38
-	JGE  from56
-	CMPQ DI, $0x34
-	JGE  from52
-	CMPQ DI, $0x32
-	JGE  from50
 	CMPQ DI, $0x31
 	JGE  from49
 	JMP  op48
 
 from49:
-	JMP op49
+	CMPQ DI, $0x32
+	JGE  from50
+	JMP  op49
 
 from50:
-	CMPQ DI, $0x33
-	JGE  from51
-	JMP  op50
+	JMP op50
 
 from51:
-	JMP op51
-
-from52:
-	CMPQ DI, $0x36
-	JGE  from54
-	CMPQ DI, $0x35
-	JGE  from53
-	JMP  op52
-
-from53:
-	JMP op53
-
-from54:
-	CMPQ DI, $0x37
-	JGE  from55
-	JMP  op54
-
-from55:
-	JMP op55
-
-from56:
-	CMPQ DI, $0x3c
-	JGE  from60
-	CMPQ DI, $0x3a
-	JGE  from58
-	CMPQ DI, $0x39
-	JGE  from57
-	JMP  op56
-
-from57:
-	JMP op57
-
-from58:
 	CMPQ DI, $0x3b
 	JGE  from59
-	JMP  op58
+	CMPQ DI, $0x37
+	JGE  from55
+	CMPQ DI, $0x35
+	JGE  from53
+	CMPQ DI, $0x34
+	JGE  from52
+	JMP  op51
+
+from52:
+	JMP op52
+
+from53:
+	CMPQ DI, $0x36
+	JGE  from54
+	JMP  op53
+
+from54:
+	JMP op54
+
+from55:
+	CMPQ DI, $0x39
+	JGE  from57
+	CMPQ DI, $0x38
+	JGE  from56
+	JMP  op55
+
+from56:
+	JMP op56
+
+from57:
+	CMPQ DI, $0x3a
+	JGE  from58
+	JMP  op57
+
+from58:
+	JMP op58
 
 from59:
-	JMP op59
-
-from60:
-	CMPQ DI, $0x3e
-	JGE  from62
-	CMPQ DI, $0x3d
-	JGE  from61
-	JMP  op60
-
-from61:
-	JMP op61
-
-from62:
 	CMPQ DI, $0x3f
 	JGE  from63
-	JMP  op62
+	CMPQ DI, $0x3d
+	JGE  from61
+	CMPQ DI, $0x3c
+	JGE  from60
+	JMP  op59
+
+from60:
+	JMP op60
+
+from61:
+	CMPQ DI, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 
 from63:
-	JMP op63
+	CMPQ DI, $0x41
+	JGE  from65
+	CMPQ DI, $0x40
+	JGE  from64
+	JMP  op63
+
+from64:
+	JMP op64
+
+from65:
+	CMPQ DI, $0x42
+	JGE  from66
+	JMP  op65
+
+from66:
+	CMPQ DI, $0x43
+	JGE  from67
+	JMP  op66
+
+from67:
+	JMP op67
 
 op1:
 	// load
@@ -6331,6 +6351,536 @@ end22:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
+op64:
+	// pow
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R10
+
+lanes23:
+	VMOVUPD     (DI), Z0
+	VMULPD      (DI), Z0, Z0
+	VMOVUPD     (R8), Z1
+	VCMPPD.BCST $0x00, numbersAVX512<>+368(SB), Z1, K1
+	VMULPD      (DI), Z0, Z1
+	VMOVAPD     Z0, K1, Z1
+	VMOVUPD     (R8), Z0
+	VCMPPD.BCST $0x00, numbersAVX512<>+1232(SB), Z0, K1
+	KORTESTB    K1, K1
+	JEQ         end24
+	VMOVUPD     (DI), Z0
+	VSQRTPD     Z0, Z0
+	VMULPD      (DI), Z0, Z0
+	VMOVAPD     Z0, K1, Z1
+
+end24:
+	VMOVUPD      (R8), Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z0, K1
+	KORTESTB     K1, K1
+	JEQ          end25
+	VBROADCASTSD numbersAVX512<>+24(SB), Z0
+	VDIVPD       (DI), Z0, Z0
+	VMOVAPD      Z0, K1, Z1
+
+end25:
+	VMOVUPD           (R8), Z0
+	VCMPPD.BCST       $0x00, numbersAVX512<>+1232(SB), Z0, K1
+	VMOVUPD           (DI), Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VMOVAPD           Z0, K1, Z2
+	VMOVUPD           (R8), Z0
+	VCMPPD.BCST       $0x00, numbersAVX512<>+368(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
+	VMOVUPD           (R8), Z0
+	VCMPPD.BCST       $0x00, numbersAVX512<>+1080(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
+	VMOVUPD           (R8), Z0
+	VCMPPD.BCST       $0x00, numbersAVX512<>+936(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K1
+	KORTESTB          K1, K1
+	JEQ               end26
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z0
+	VANDNPD           (DI), Z0, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z0, K2
+	VMULPD.BCST       numbersAVX512<>+328(SB), Z0, Z2
+	VMOVAPD           Z0, Z3
+	VMOVAPD           Z2, K2, Z3
+	VPADDQ.BCST       numbersAVX512<>+336(SB), Z3, Z2
+	VPSRLQ            $0x34, Z2, Z2
+	VPSLLQ            $0x34, Z2, Z4
+	VPSUBQ            Z4, Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+352(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+360(SB), K2, Z4
+	VSUBPD            Z4, Z2, Z2
+	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z4, Z6
+	VSUBPD            Z6, Z3, Z3
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z6
+	VDIVPD            Z4, Z6, Z6
+	VMULPD            Z6, Z5, Z7
+	VFNMADD231PD      Z7, Z4, Z5
+	VFNMADD231PD      Z7, Z3, Z5
+	VMULPD            Z6, Z5, Z3
+	VMULPD            Z7, Z7, Z4
+	VADDPD            Z7, Z7, Z5
+	VMOVAPD           Z4, Z6
+	VFMSUB231PD       Z7, Z7, Z6
+	VFMADD231PD       Z3, Z5, Z6
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      numbersAVX512<>+1240(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1248(SB), Z5, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1256(SB), Z5, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1264(SB), Z5, Z8
+	VBROADCASTSD      numbersAVX512<>+1272(SB), Z15
+	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z5, Z15
+	VFMADD213PD.BCST  numbersAVX512<>+1288(SB), Z5, Z15
+	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z5, Z15
+	VFMADD231PD       Z4, Z8, Z15
+	VMULPD            Z15, Z4, Z5
+	VADDPD.BCST       numbersAVX512<>+1304(SB), Z5, Z8
+	VBROADCASTSD      numbersAVX512<>+1304(SB), Z15
+	VSUBPD            Z8, Z15, Z15
+	VADDPD            Z5, Z15, Z5
+	VADDPD.BCST       numbersAVX512<>+1312(SB), Z5, Z5
+	VMULPD            Z8, Z4, Z15
+	VMOVAPD           Z15, Z16
+	VFMSUB231PD       Z8, Z4, Z16
+	VFMADD231PD       Z6, Z8, Z16
+	VFMADD231PD       Z4, Z5, Z16
+	VADDPD.BCST       numbersAVX512<>+432(SB), Z15, Z5
+	VBROADCASTSD      numbersAVX512<>+432(SB), Z8
+	VSUBPD            Z5, Z8, Z8
+	VADDPD            Z15, Z8, Z8
+	VADDPD.BCST       numbersAVX512<>+1320(SB), Z16, Z15
+	VADDPD            Z15, Z8, Z8
+	VMULPD            Z4, Z7, Z15
+	VMOVAPD           Z15, Z16
+	VFMSUB231PD       Z4, Z7, Z16
+	VFMADD231PD       Z3, Z4, Z16
+	VFMADD231PD       Z7, Z6, Z16
+	VMULPD            Z5, Z15, Z4
+	VMOVAPD           Z4, Z6
+	VFMSUB231PD       Z5, Z15, Z6
+	VFMADD231PD       Z5, Z16, Z6
+	VFMADD231PD       Z8, Z15, Z6
+	VADDPD            Z7, Z7, Z5
+	VADDPD            Z4, Z5, Z7
+	VSUBPD            Z7, Z5, Z5
+	VADDPD            Z4, Z5, Z4
+	VADDPD            Z3, Z3, Z3
+	VADDPD            Z6, Z3, Z3
+	VADDPD            Z3, Z4, Z3
+	VMULPD.BCST       numbersAVX512<>+64(SB), Z2, Z4
+	VADDPD            Z7, Z4, Z5
+	VSUBPD            Z5, Z4, Z4
+	VADDPD            Z7, Z4, Z4
+	VFMADD231PD.BCST  numbersAVX512<>+72(SB), Z2, Z3
+	VADDPD            Z3, Z4, Z2
+	VADDPD            Z2, Z5, Z3
+	VSUBPD            Z3, Z5, Z4
+	VADDPD            Z2, Z4, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
+	VMOVAPD           Z0, Z4
+	VMOVAPD           Z3, K2, Z4
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+448(SB), K2, Z4
+	VMULPD            (R8), Z4, Z0
+	VMOVUPD           (R8), Z3
+	VFMSUB213PD       Z0, Z3, Z4
+	VFMADD231PD       (R8), Z2, Z4
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z2
+	VMOVAPD           Z4, K2, Z2
+	VBROADCASTSD      numbersAVX512<>+32(SB), Z3
+	VMINPD            Z0, Z3, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+40(SB), K2, Z0
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z3
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z3, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z3, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z2
+	VADDPD            Z2, Z0, Z4
+	VSUBPD            Z0, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z0, Z0
+	VSUBPD            Z5, Z2, Z2
+	VADDPD            Z2, Z0, Z0
+	VADDPD.BCST       numbersAVX512<>+24(SB), Z4, Z2
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+120(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
+	VFMADD231PD       Z4, Z7, Z8
+	VMULPD            Z8, Z5, Z5
+	VFMADD231PD       Z2, Z0, Z5
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
+	VSUBPD            Z2, Z0, Z0
+	VADDPD            Z4, Z0, Z0
+	VADDPD            Z5, Z0, Z0
+	VADDPD            Z0, Z2, Z0
+	VSCALEFPD         Z3, Z0, Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           (R8), Z2, Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+8(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           (DI), Z2, Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K3
+	VMOVAPD           Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+24(SB), K3, Z2
+	VMOVAPD           Z2, K2, Z0
+	VMOVUPD           (R8), Z2
+	VRNDSCALEPD       $0x08, Z2, Z2
+	VCMPPD            $0x00, (R8), Z2, K2
+	VMOVUPD           (R8), Z2
+	VMULPD.BCST       numbersAVX512<>+160(SB), Z2, Z2
+	VRNDSCALEPD       $0x08, Z2, Z3
+	VCMPPD            $0x00, Z2, Z3, K3
+	VMOVUPD           (DI), Z2
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
+	VMOVAPD           Z2, K2, Z3
+	VBROADCASTSD      numbersAVX512<>+16(SB), K3, Z3
+	VBROADCASTSD      numbersAVX512<>+448(SB), Z2
+	VCMPPD            $0x11, (DI), Z2, K3
+	VBROADCASTSD      numbersAVX512<>+440(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+16(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z4
+	VMOVAPD           Z2, K3, Z4
+	VMOVUPD           (DI), Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
+	VORPD             Z3, Z4, Z2
+	VMOVAPD           Z2, K2, Z3
+	VORPD             Z3, Z0, Z0
+	VMOVUPD           (DI), Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
+	VMOVUPD           (R8), Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
+	VMOVAPD           Z0, K1, Z1
+
+end26:
+	VMOVUPD Z1, (DI)
+	ADDQ    $0x40, DI
+	ADDQ    $0x40, R8
+	DECQ    R10
+	JNE     lanes23
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 128(DX), Z2
+	VMOVUPD 192(DX), Z3
+	VMOVUPD 256(DX), Z4
+	VMOVUPD 320(DX), Z5
+	VMOVUPD 384(DX), Z6
+	VMOVUPD 448(DX), Z7
+	JMP     next
+
+op65:
+	// atan2
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R10
+
+lanes27:
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VANDNPD          (DI), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          (R8), Z1, Z1
+	VCMPPD           $0x11, Z0, Z1, K1
+	VMINPD           Z1, Z0, Z2
+	VMOVAPD          Z0, K1, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z1, K1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z0
+	VMOVAPD          Z0, K1, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+1328(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+1336(SB), Z0
+	VCMPPD           $0x11, Z1, Z0, K2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+1344(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+1352(SB), K1, Z0
+	VMULPD           Z0, Z2, Z3
+	VMULPD           Z0, Z1, Z0
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z0, Z4
+	VCMPPD           $0x11, Z3, Z4, K1
+	VADDPD           Z3, Z0, Z4
+	VSUBPD           Z4, Z0, Z5
+	VADDPD           Z3, Z5, Z5
+	VSUBPD           Z0, Z3, Z6
+	VMOVAPD          Z6, K1, Z3
+	VMOVAPD          Z4, K1, Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z4
+	VMOVAPD          Z5, K1, Z4
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z5
+	VDIVPD           Z0, Z5, Z5
+	VMULPD           Z5, Z3, Z6
+	VFNMADD231PD     Z6, Z0, Z3
+	VFNMADD231PD     Z6, Z4, Z3
+	VMULPD           Z5, Z3, Z0
+	VMULPD           Z6, Z6, Z3
+	VMULPD           Z3, Z6, Z4
+	VMULPD           Z3, Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+960(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+968(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z7
+	VBROADCASTSD     numbersAVX512<>+1016(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+1024(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z8
+	VFMADD231PD      Z3, Z7, Z8
+	VMULPD           Z8, Z4, Z4
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z5
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z7
+	VANDNPD          (R8), Z7, Z7
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z8
+	VANDNPD          (DI), Z8, Z8
+	VCMPPD           $0x11, Z8, Z7, K1
+	VBROADCASTSD     numbersAVX512<>+368(SB), Z7
+	VSUBPD           Z5, Z7, Z7
+	VMOVAPD          Z7, K1, Z5
+	VMOVUPD          (R8), Z7
+	VPMOVQ2M         Z7, K2
+	VBROADCASTSD     numbersAVX512<>+608(SB), Z7
+	VSUBPD           Z5, Z7, Z7
+	VMOVAPD          Z7, K2, Z5
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z7
+	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z7
+	VMOVUPD          (R8), Z8
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z8, Z8
+	VXORPD           Z8, Z7, Z7
+	VMULPD.BCST      numbersAVX512<>+1360(SB), Z5, Z8
+	VMULPD           Z6, Z7, Z6
+	VADDPD           Z6, Z8, Z15
+	VSUBPD           Z15, Z8, Z8
+	VADDPD           Z6, Z8, Z6
+	VMOVAPD          Z0, Z8
+	VFNMADD231PD     Z0, Z3, Z8
+	VADDPD           Z4, Z8, Z0
+	VMULPD           Z0, Z7, Z0
+	VFMADD231PD.BCST numbersAVX512<>+1368(SB), Z5, Z0
+	VADDPD           Z0, Z6, Z0
+	VADDPD           Z0, Z15, Z0
+	VMULPD.BCST      numbersAVX512<>+1376(SB), Z1, Z3
+	VCMPPD           $0x11, Z3, Z2, K1
+	VDIVPD           Z1, Z2, Z1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z5, K1
+	VMOVAPD          Z2, K1, Z0
+	VMOVUPD          (DI), Z1
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z1, Z1
+	VORPD            Z1, Z0, Z0
+	VMOVUPD          (R8), Z1
+	VCMPPD           $0x00, (R8), Z1, K1
+	VMOVUPD          (DI), Z1
+	VCMPPD           $0x00, (DI), Z1, K2
+	VMOVUPD          (DI), Z1
+	VMOVAPD          Z0, K2, Z1
+	VMOVUPD          (R8), Z0
+	VMOVAPD          Z1, K1, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	ADDQ             $0x40, R8
+	DECQ             R10
+	JNE              lanes27
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op66:
+	// floorDiv
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R10
+
+lanes28:
+	VMOVUPD      (DI), Z0
+	VDIVPD       (R8), Z0, Z0
+	VRNDSCALEPD  $0x09, Z0, Z0
+	VBROADCASTSD numbersAVX512<>+192(SB), Z1
+	VANDNPD      (R8), Z1, Z1
+	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
+	VMOVUPD      (DI), Z1
+	VFNMADD231PD (R8), Z0, Z1
+	VMOVUPD      (DI), K1, Z1
+	VXORPD       (R8), Z1, Z2
+	VPMOVQ2M     Z2, K1
+	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z1, K1
+	VBROADCASTSD numbersAVX512<>+16(SB), K1, Z2
+	VBROADCASTSD numbersAVX512<>+192(SB), Z1
+	VANDNPD      Z0, Z1, Z1
+	VCMPPD.BCST  $0x11, numbersAVX512<>+1384(SB), Z1, K1
+	VBROADCASTSD numbersAVX512<>+16(SB), Z1
+	VMOVAPD      Z2, K1, Z1
+	VSUBPD       Z1, Z0, Z0
+	VMOVUPD      Z0, (DI)
+	ADDQ         $0x40, DI
+	ADDQ         $0x40, R8
+	DECQ         R10
+	JNE          lanes28
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      128(DX), Z2
+	VMOVUPD      192(DX), Z3
+	VMOVUPD      256(DX), Z4
+	VMOVUPD      320(DX), Z5
+	VMOVUPD      384(DX), Z6
+	VMOVUPD      448(DX), Z7
+	JMP          next
+
+op67:
+	// mod
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R10
+
+lanes29:
+	VBROADCASTSD numbersAVX512<>+192(SB), Z0
+	VANDNPD      (R8), Z0, Z0
+	VMOVUPD      (DI), Z1
+	VDIVPD       Z0, Z1, Z1
+	VRNDSCALEPD  $0x08, Z1, Z1
+	VFNMADD213PD (DI), Z1, Z0
+	VBROADCASTSD numbersAVX512<>+192(SB), Z2
+	VANDNPD      Z1, Z2, Z1
+	VBROADCASTSD numbersAVX512<>+1392(SB), Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	KORTESTB     K1, K1
+	JEQ          end30
+	VMOVUPD      (DI), K1, Z0
+
+again31:
+	VBROADCASTSD numbersAVX512<>+192(SB), Z1
+	VANDNPD      (R8), Z1, Z1
+	VMULPD.BCST  numbersAVX512<>+1400(SB), Z1, Z2
+	VBROADCASTSD numbersAVX512<>+192(SB), Z3
+	VANDNPD      Z0, Z3, Z3
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z3
+	VCMPPD       $0x11, Z3, Z2, K2
+	VMULPD.BCST  numbersAVX512<>+1416(SB), Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z2, K2, Z3
+	VMULPD.BCST  numbersAVX512<>+1424(SB), Z1, Z2
+	VMOVAPD      Z2, K2, Z1
+	VDIVPD       Z1, Z3, Z2
+	VBROADCASTSD numbersAVX512<>+192(SB), Z4
+	VANDNPD      Z2, Z4, Z4
+	VBROADCASTSD numbersAVX512<>+1392(SB), Z5
+	VCMPPD       $0x11, Z4, Z5, K3
+	VBROADCASTSD numbersAVX512<>+16(SB), Z4
+	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z4
+	VBROADCASTSD numbersAVX512<>+24(SB), K2, Z4
+	VRNDSCALEPD  $0x08, Z2, Z5
+	VMOVAPD      Z2, K2, Z5
+	VFNMADD231PD Z1, Z5, Z3
+	VMULPD.BCST  numbersAVX512<>+1424(SB), Z3, Z1
+	VMOVAPD      Z1, K2, Z3
+	VMOVAPD      Z3, K1, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z4, K2
+	KORTESTB     K2, K2
+	JNE          again31
+
+end30:
+	VBROADCASTSD numbersAVX512<>+192(SB), Z1
+	VANDNPD      (R8), Z1, Z1
+	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
+	VMOVUPD      (DI), K1, Z0
+	VXORPD       (R8), Z0, Z1
+	VPMOVQ2M     Z1, K1
+	VADDPD       (R8), Z0, Z1
+	VMOVAPD      Z0, Z2
+	VMOVAPD      Z1, K1, Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VMOVUPD      (R8), Z0
+	VANDPD.BCST  numbersAVX512<>+192(SB), Z0, Z0
+	VMOVAPD      Z0, K1, Z2
+	VBROADCASTSD numbersAVX512<>+192(SB), Z0
+	VANDNPD      (DI), Z0, Z0
+	VCMPPD.BCST  $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VBROADCASTSD numbersAVX512<>+440(SB), Z0
+	VMOVAPD      Z2, K1, Z0
+	VMOVUPD      Z0, (DI)
+	ADDQ         $0x40, DI
+	ADDQ         $0x40, R8
+	DECQ         R10
+	JNE          lanes29
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      128(DX), Z2
+	VMOVUPD      192(DX), Z3
+	VMOVUPD      256(DX), Z4
+	VMOVUPD      320(DX), Z5
+	VMOVUPD      384(DX), Z6
+	VMOVUPD      448(DX), Z7
+	JMP          next
+
 op0:
 	ADDQ $+512, BX
 
@@ -6342,7 +6892,7 @@ test:
 
 // func chainF32AVX512(code *uint64, bytes int)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·chainF32AVX512(SB), $576-16
+TEXT ·chainF32AVX512(SB), $704-16
 	MOVQ   code+0(FP), AX
 	MOVQ   bytes+8(FP), CX
 	VXORPD Z0, Z0, Z0
@@ -6368,10 +6918,10 @@ next:
 	ADDQ 8(SI), R8
 	MOVQ (SI), DI
 	ADDQ $0x18, SI
-	CMPQ DI, $0x20
-	JGE  from32
-	CMPQ DI, $0x10
-	JGE  from16
+	CMPQ DI, $0x22
+	JGE  from34
+	CMPQ DI, $0x11
+	JGE  from17
 	CMPQ DI, $0x08
 	JGE  from8
 	CMPQ DI, $0x04
@@ -6447,95 +6997,89 @@ from14:
 	JMP  op14
 
 from15:
-	JMP op15
+	CMPQ DI, $0x10
+	JGE  from16
+	JMP  op15
 
 from16:
-	CMPQ DI, $0x18
-	JGE  from24
-	CMPQ DI, $0x14
-	JGE  from20
-	CMPQ DI, $0x12
-	JGE  from18
-	CMPQ DI, $0x11
-	JGE  from17
-	JMP  op16
+	JMP op16
 
 from17:
-	JMP op17
-
-from18:
-	CMPQ DI, $0x13
-	JGE  from19
-	JMP  op18
-
-from19:
-	JMP op19
-
-from20:
-	CMPQ DI, $0x16
-	JGE  from22
-	CMPQ DI, $0x15
-	JGE  from21
-	JMP  op20
-
-from21:
-	JMP op21
-
-from22:
-	CMPQ DI, $0x17
-	JGE  from23
-	JMP  op22
-
-from23:
-	JMP op23
-
-from24:
-	CMPQ DI, $0x1c
-	JGE  from28
-	CMPQ DI, $0x1a
-	JGE  from26
 	CMPQ DI, $0x19
 	JGE  from25
-	JMP  op24
+	CMPQ DI, $0x15
+	JGE  from21
+	CMPQ DI, $0x13
+	JGE  from19
+	CMPQ DI, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ DI, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ DI, $0x17
+	JGE  from23
+	CMPQ DI, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	JMP op22
+
+from23:
+	CMPQ DI, $0x18
+	JGE  from24
+	JMP  op23
+
+from24:
+	JMP op24
 
 from25:
-	JMP op25
-
-from26:
-	CMPQ DI, $0x1b
-	JGE  from27
-	JMP  op26
-
-from27:
-	JMP op27
-
-from28:
-	CMPQ DI, $0x1e
-	JGE  from30
 	CMPQ DI, $0x1d
 	JGE  from29
-	JMP  op28
+	CMPQ DI, $0x1b
+	JGE  from27
+	CMPQ DI, $0x1a
+	JGE  from26
+	JMP  op25
+
+from26:
+	JMP op26
+
+from27:
+	CMPQ DI, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
 
 from29:
-	JMP op29
-
-from30:
 	CMPQ DI, $0x1f
 	JGE  from31
-	JMP  op30
+	CMPQ DI, $0x1e
+	JGE  from30
+	JMP  op29
+
+from30:
+	JMP op30
 
 from31:
-	JMP op31
+	CMPQ DI, $0x20
+	JGE  from32
+	JMP  op31
 
 from32:
-	CMPQ DI, $0x30
-	JGE  from48
-	CMPQ DI, $0x28
-	JGE  from40
-	CMPQ DI, $0x24
-	JGE  from36
-	CMPQ DI, $0x22
-	JGE  from34
 	CMPQ DI, $0x21
 	JGE  from33
 	JMP  op32
@@ -6544,6 +7088,14 @@ from33:
 	JMP op33
 
 from34:
+	CMPQ DI, $0x33
+	JGE  from51
+	CMPQ DI, $0x2a
+	JGE  from42
+	CMPQ DI, $0x26
+	JGE  from38
+	CMPQ DI, $0x24
+	JGE  from36
 	CMPQ DI, $0x23
 	JGE  from35
 	JMP  op34
@@ -6552,8 +7104,6 @@ from35:
 	JMP op35
 
 from36:
-	CMPQ DI, $0x26
-	JGE  from38
 	CMPQ DI, $0x25
 	JGE  from37
 	JMP  op36
@@ -6562,6 +7112,8 @@ from37:
 	JMP op37
 
 from38:
+	CMPQ DI, $0x28
+	JGE  from40
 	CMPQ DI, $0x27
 	JGE  from39
 	JMP  op38
@@ -6570,10 +7122,6 @@ from39:
 	JMP op39
 
 from40:
-	CMPQ DI, $0x2c
-	JGE  from44
-	CMPQ DI, $0x2a
-	JGE  from42
 	CMPQ DI, $0x29
 	JGE  from41
 	JMP  op40
@@ -6582,6 +7130,10 @@ from41:
 	JMP op41
 
 from42:
+	CMPQ DI, $0x2e
+	JGE  from46
+	CMPQ DI, $0x2c
+	JGE  from44
 	CMPQ DI, $0x2b
 	JGE  from43
 	JMP  op42
@@ -6590,8 +7142,6 @@ from43:
 	JMP op43
 
 from44:
-	CMPQ DI, $0x2e
-	JGE  from46
 	CMPQ DI, $0x2d
 	JGE  from45
 	JMP  op44
@@ -6600,6 +7150,8 @@ from45:
 	JMP op45
 
 from46:
+	CMPQ DI, $0x30
+	JGE  from48
 	CMPQ DI, $0x2f
 	JGE  from47
 	JMP  op46
@@ -6608,82 +7160,100 @@ from47:
 	JMP op47
 
 from48:
-	CMPQ DI, $0x38
-	JGE  from56
-	CMPQ DI, $0x34
-	JGE  from52
-	CMPQ DI, $0x32
-	JGE  from50
 	CMPQ DI, $0x31
 	JGE  from49
 	JMP  op48
 
 from49:
-	JMP op49
+	CMPQ DI, $0x32
+	JGE  from50
+	JMP  op49
 
 from50:
-	CMPQ DI, $0x33
-	JGE  from51
-	JMP  op50
+	JMP op50
 
 from51:
-	JMP op51
-
-from52:
-	CMPQ DI, $0x36
-	JGE  from54
-	CMPQ DI, $0x35
-	JGE  from53
-	JMP  op52
-
-from53:
-	JMP op53
-
-from54:
-	CMPQ DI, $0x37
-	JGE  from55
-	JMP  op54
-
-from55:
-	JMP op55
-
-from56:
-	CMPQ DI, $0x3c
-	JGE  from60
-	CMPQ DI, $0x3a
-	JGE  from58
-	CMPQ DI, $0x39
-	JGE  from57
-	JMP  op56
-
-from57:
-	JMP op57
-
-from58:
 	CMPQ DI, $0x3b
 	JGE  from59
-	JMP  op58
+	CMPQ DI, $0x37
+	JGE  from55
+	CMPQ DI, $0x35
+	JGE  from53
+	CMPQ DI, $0x34
+	JGE  from52
+	JMP  op51
+
+from52:
+	JMP op52
+
+from53:
+	CMPQ DI, $0x36
+	JGE  from54
+	JMP  op53
+
+from54:
+	JMP op54
+
+from55:
+	CMPQ DI, $0x39
+	JGE  from57
+	CMPQ DI, $0x38
+	JGE  from56
+	JMP  op55
+
+from56:
+	JMP op56
+
+from57:
+	CMPQ DI, $0x3a
+	JGE  from58
+	JMP  op57
+
+from58:
+	JMP op58
 
 from59:
-	JMP op59
-
-from60:
-	CMPQ DI, $0x3e
-	JGE  from62
-	CMPQ DI, $0x3d
-	JGE  from61
-	JMP  op60
-
-from61:
-	JMP op61
-
-from62:
 	CMPQ DI, $0x3f
 	JGE  from63
-	JMP  op62
+	CMPQ DI, $0x3d
+	JGE  from61
+	CMPQ DI, $0x3c
+	JGE  from60
+	JMP  op59
+
+from60:
+	JMP op60
+
+from61:
+	CMPQ DI, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 
 from63:
-	JMP op63
+	CMPQ DI, $0x41
+	JGE  from65
+	CMPQ DI, $0x40
+	JGE  from64
+	JMP  op63
+
+from64:
+	JMP op64
+
+from65:
+	CMPQ DI, $0x42
+	JGE  from66
+	JMP  op65
+
+from66:
+	CMPQ DI, $0x43
+	JGE  from67
+	JMP  op66
+
+from67:
+	JMP op67
 
 op1:
 	// load
@@ -7073,7 +7643,7 @@ op46:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes23:
+lanes32:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z1
 	VMINPD            Z0, Z1, Z0
@@ -7114,7 +7684,7 @@ lanes23:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes23
+	JNE               lanes32
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7138,7 +7708,7 @@ op47:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes24:
+lanes33:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
 	VMINPD            Z0, Z1, Z1
@@ -7196,7 +7766,7 @@ lanes24:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes24
+	JNE               lanes33
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7220,7 +7790,7 @@ op48:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes25:
+lanes34:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -7297,7 +7867,7 @@ lanes25:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes25
+	JNE               lanes34
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7321,7 +7891,7 @@ op49:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes26:
+lanes35:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -7406,7 +7976,7 @@ lanes26:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes26
+	JNE               lanes35
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7430,7 +8000,7 @@ op50:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes27:
+lanes36:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z0
@@ -7497,7 +8067,7 @@ lanes27:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes27
+	JNE               lanes36
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7521,7 +8091,7 @@ op51:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes28:
+lanes37:
 	VCVTPS2PD         (DI), Z0
 	VORPD.BCST        numbersAVX512<>+192(SB), Z0, Z1
 	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z1, K1
@@ -7581,7 +8151,7 @@ lanes28:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes28
+	JNE               lanes37
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -7605,7 +8175,7 @@ op52:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes29:
+lanes38:
 	VCVTPS2PD        (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -7661,7 +8231,7 @@ lanes29:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes29
+	JNE              lanes38
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7685,7 +8255,7 @@ op53:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes30:
+lanes39:
 	VCVTPS2PD        (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -7744,7 +8314,7 @@ lanes30:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes30
+	JNE              lanes39
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7768,7 +8338,7 @@ op54:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes31:
+lanes40:
 	VCVTPS2PD        (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -7829,7 +8399,7 @@ lanes31:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes31
+	JNE              lanes40
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7853,7 +8423,7 @@ op55:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes32:
+lanes41:
 	VCVTPS2PD        (DI), Z0
 	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
 	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
@@ -7923,7 +8493,7 @@ lanes32:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes32
+	JNE              lanes41
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7947,7 +8517,7 @@ op56:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes33:
+lanes42:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
@@ -7970,7 +8540,7 @@ lanes33:
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end34
+	JEQ               end43
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
 	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
@@ -8133,7 +8703,7 @@ lanes33:
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end34:
+end43:
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
@@ -8189,7 +8759,7 @@ end34:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes33
+	JNE              lanes42
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8213,7 +8783,7 @@ op57:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes35:
+lanes44:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
@@ -8236,7 +8806,7 @@ lanes35:
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end36
+	JEQ               end45
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
 	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
@@ -8399,7 +8969,7 @@ lanes35:
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end36:
+end45:
 	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z1
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
@@ -8452,7 +9022,7 @@ end36:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes35
+	JNE              lanes44
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8476,7 +9046,7 @@ op58:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes37:
+lanes46:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
@@ -8499,7 +9069,7 @@ lanes37:
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end38
+	JEQ               end47
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
 	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
@@ -8662,7 +9232,7 @@ lanes37:
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end38:
+end47:
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
@@ -8733,7 +9303,7 @@ end38:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes37
+	JNE              lanes46
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8757,7 +9327,7 @@ op59:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes39:
+lanes48:
 	VCVTPS2PD        (DI), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
@@ -8823,7 +9393,7 @@ lanes39:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes39
+	JNE              lanes48
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8847,7 +9417,7 @@ op60:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes40:
+lanes49:
 	VCVTPS2PD        (DI), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
@@ -8917,7 +9487,7 @@ lanes40:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes40
+	JNE              lanes49
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8941,7 +9511,7 @@ op61:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes41:
+lanes50:
 	VCVTPS2PD        (DI), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
@@ -9005,7 +9575,7 @@ lanes41:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R8
-	JNE              lanes41
+	JNE              lanes50
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9029,7 +9599,7 @@ op62:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes42:
+lanes51:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -9104,7 +9674,7 @@ lanes42:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R8
-	JNE               lanes42
+	JNE               lanes51
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -9128,7 +9698,7 @@ op63:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R8
 
-lanes43:
+lanes52:
 	VCVTPS2PD         (DI), Z0
 	VPSRLQ            $0x01, Z0, Z1
 	VBROADCASTSD      numbersAVX512<>+1176(SB), Z2
@@ -9153,7 +9723,7 @@ lanes43:
 	VORPD             Z3, Z2, Z2
 	VPMOVQ2M          Z2, K1
 	KORTESTB          K1, K1
-	JEQ               end44
+	JEQ               end53
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
 	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VBROADCASTSD      numbersAVX512<>+328(SB), K2, Z2
@@ -9190,12 +9760,12 @@ lanes43:
 	VMOVAPD           Z0, K2, Z3
 	VMOVAPD           Z3, K1, Z1
 
-end44:
+end53:
 	VCVTPD2PS Z1, Y0
 	VMOVUPS   Y0, (DI)
 	ADDQ      $0x20, DI
 	DECQ      R8
-	JNE       lanes43
+	JNE       lanes52
 	VMOVUPD   (DX), Z0
 	VMOVUPD   64(DX), Z1
 	VMOVUPD   128(DX), Z2
@@ -9205,6 +9775,556 @@ end44:
 	VMOVUPD   384(DX), Z6
 	VMOVUPD   448(DX), Z7
 	JMP       next
+
+op64:
+	// pow
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes54:
+	VCVTPS2PD   (DI), Z0
+	VMOVUPD     Z0, 512(DX)
+	VCVTPS2PD   (R8), Z0
+	VMOVUPD     Z0, 576(DX)
+	VMOVUPD     512(DX), Z0
+	VMULPD      512(DX), Z0, Z0
+	VMOVUPD     576(DX), Z1
+	VCMPPD.BCST $0x00, numbersAVX512<>+368(SB), Z1, K1
+	VMULPD      512(DX), Z0, Z1
+	VMOVAPD     Z0, K1, Z1
+	VMOVUPD     576(DX), Z0
+	VCMPPD.BCST $0x00, numbersAVX512<>+1232(SB), Z0, K1
+	KORTESTB    K1, K1
+	JEQ         end55
+	VMOVUPD     512(DX), Z0
+	VSQRTPD     Z0, Z0
+	VMULPD      512(DX), Z0, Z0
+	VMOVAPD     Z0, K1, Z1
+
+end55:
+	VMOVUPD      576(DX), Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z0, K1
+	KORTESTB     K1, K1
+	JEQ          end56
+	VBROADCASTSD numbersAVX512<>+24(SB), Z0
+	VDIVPD       512(DX), Z0, Z0
+	VMOVAPD      Z0, K1, Z1
+
+end56:
+	VMOVUPD           576(DX), Z0
+	VCMPPD.BCST       $0x00, numbersAVX512<>+1232(SB), Z0, K1
+	VMOVUPD           512(DX), Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VMOVAPD           Z0, K1, Z2
+	VMOVUPD           576(DX), Z0
+	VCMPPD.BCST       $0x00, numbersAVX512<>+368(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
+	VMOVUPD           576(DX), Z0
+	VCMPPD.BCST       $0x00, numbersAVX512<>+1080(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
+	VMOVUPD           576(DX), Z0
+	VCMPPD.BCST       $0x00, numbersAVX512<>+936(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K1
+	KORTESTB          K1, K1
+	JEQ               end57
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z0
+	VANDNPD           512(DX), Z0, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z0, K2
+	VMULPD.BCST       numbersAVX512<>+328(SB), Z0, Z2
+	VMOVAPD           Z0, Z3
+	VMOVAPD           Z2, K2, Z3
+	VPADDQ.BCST       numbersAVX512<>+336(SB), Z3, Z2
+	VPSRLQ            $0x34, Z2, Z2
+	VPSLLQ            $0x34, Z2, Z4
+	VPSUBQ            Z4, Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+352(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+360(SB), K2, Z4
+	VSUBPD            Z4, Z2, Z2
+	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z4, Z6
+	VSUBPD            Z6, Z3, Z3
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z6
+	VDIVPD            Z4, Z6, Z6
+	VMULPD            Z6, Z5, Z7
+	VFNMADD231PD      Z7, Z4, Z5
+	VFNMADD231PD      Z7, Z3, Z5
+	VMULPD            Z6, Z5, Z3
+	VMULPD            Z7, Z7, Z4
+	VADDPD            Z7, Z7, Z5
+	VMOVAPD           Z4, Z6
+	VFMSUB231PD       Z7, Z7, Z6
+	VFMADD231PD       Z3, Z5, Z6
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      numbersAVX512<>+1240(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1248(SB), Z5, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1256(SB), Z5, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1264(SB), Z5, Z8
+	VBROADCASTSD      numbersAVX512<>+1272(SB), Z12
+	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z5, Z12
+	VFMADD213PD.BCST  numbersAVX512<>+1288(SB), Z5, Z12
+	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z5, Z12
+	VFMADD231PD       Z4, Z8, Z12
+	VMULPD            Z12, Z4, Z5
+	VADDPD.BCST       numbersAVX512<>+1304(SB), Z5, Z8
+	VBROADCASTSD      numbersAVX512<>+1304(SB), Z12
+	VSUBPD            Z8, Z12, Z12
+	VADDPD            Z5, Z12, Z5
+	VADDPD.BCST       numbersAVX512<>+1312(SB), Z5, Z5
+	VMULPD            Z8, Z4, Z12
+	VMOVAPD           Z12, Z13
+	VFMSUB231PD       Z8, Z4, Z13
+	VFMADD231PD       Z6, Z8, Z13
+	VFMADD231PD       Z4, Z5, Z13
+	VADDPD.BCST       numbersAVX512<>+432(SB), Z12, Z5
+	VBROADCASTSD      numbersAVX512<>+432(SB), Z8
+	VSUBPD            Z5, Z8, Z8
+	VADDPD            Z12, Z8, Z8
+	VADDPD.BCST       numbersAVX512<>+1320(SB), Z13, Z12
+	VADDPD            Z12, Z8, Z8
+	VMULPD            Z4, Z7, Z12
+	VMOVAPD           Z12, Z13
+	VFMSUB231PD       Z4, Z7, Z13
+	VFMADD231PD       Z3, Z4, Z13
+	VFMADD231PD       Z7, Z6, Z13
+	VMULPD            Z5, Z12, Z4
+	VMOVAPD           Z4, Z6
+	VFMSUB231PD       Z5, Z12, Z6
+	VFMADD231PD       Z5, Z13, Z6
+	VFMADD231PD       Z8, Z12, Z6
+	VADDPD            Z7, Z7, Z5
+	VADDPD            Z4, Z5, Z7
+	VSUBPD            Z7, Z5, Z5
+	VADDPD            Z4, Z5, Z4
+	VADDPD            Z3, Z3, Z3
+	VADDPD            Z6, Z3, Z3
+	VADDPD            Z3, Z4, Z3
+	VMULPD.BCST       numbersAVX512<>+64(SB), Z2, Z4
+	VADDPD            Z7, Z4, Z5
+	VSUBPD            Z5, Z4, Z4
+	VADDPD            Z7, Z4, Z4
+	VFMADD231PD.BCST  numbersAVX512<>+72(SB), Z2, Z3
+	VADDPD            Z3, Z4, Z2
+	VADDPD            Z2, Z5, Z3
+	VSUBPD            Z3, Z5, Z4
+	VADDPD            Z2, Z4, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
+	VMOVAPD           Z0, Z4
+	VMOVAPD           Z3, K2, Z4
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+448(SB), K2, Z4
+	VMULPD            576(DX), Z4, Z0
+	VMOVUPD           576(DX), Z3
+	VFMSUB213PD       Z0, Z3, Z4
+	VFMADD231PD       576(DX), Z2, Z4
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z2
+	VMOVAPD           Z4, K2, Z2
+	VBROADCASTSD      numbersAVX512<>+32(SB), Z3
+	VMINPD            Z0, Z3, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+40(SB), K2, Z0
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z3
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z3, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z3, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z2
+	VADDPD            Z2, Z0, Z4
+	VSUBPD            Z0, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z0, Z0
+	VSUBPD            Z5, Z2, Z2
+	VADDPD            Z2, Z0, Z0
+	VADDPD.BCST       numbersAVX512<>+24(SB), Z4, Z2
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+120(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
+	VFMADD231PD       Z4, Z7, Z8
+	VMULPD            Z8, Z5, Z5
+	VFMADD231PD       Z2, Z0, Z5
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
+	VSUBPD            Z2, Z0, Z0
+	VADDPD            Z4, Z0, Z0
+	VADDPD            Z5, Z0, Z0
+	VADDPD            Z0, Z2, Z0
+	VSCALEFPD         Z3, Z0, Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           576(DX), Z2, Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+8(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           512(DX), Z2, Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K3
+	VMOVAPD           Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+24(SB), K3, Z2
+	VMOVAPD           Z2, K2, Z0
+	VMOVUPD           576(DX), Z2
+	VRNDSCALEPD       $0x08, Z2, Z2
+	VCMPPD            $0x00, 576(DX), Z2, K2
+	VMOVUPD           576(DX), Z2
+	VMULPD.BCST       numbersAVX512<>+160(SB), Z2, Z2
+	VRNDSCALEPD       $0x08, Z2, Z3
+	VCMPPD            $0x00, Z2, Z3, K3
+	VMOVUPD           512(DX), Z2
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
+	VMOVAPD           Z2, K2, Z3
+	VBROADCASTSD      numbersAVX512<>+16(SB), K3, Z3
+	VBROADCASTSD      numbersAVX512<>+448(SB), Z2
+	VCMPPD            $0x11, 512(DX), Z2, K3
+	VBROADCASTSD      numbersAVX512<>+440(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+16(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z4
+	VMOVAPD           Z2, K3, Z4
+	VMOVUPD           512(DX), Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
+	VORPD             Z3, Z4, Z2
+	VMOVAPD           Z2, K2, Z3
+	VORPD             Z3, Z0, Z0
+	VMOVUPD           512(DX), Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
+	VMOVUPD           576(DX), Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
+	VMOVAPD           Z0, K1, Z1
+
+end57:
+	VCVTPD2PS Z1, Y0
+	VMOVUPS   Y0, (DI)
+	ADDQ      $0x20, DI
+	ADDQ      $0x20, R8
+	DECQ      R9
+	JNE       lanes54
+	VMOVUPD   (DX), Z0
+	VMOVUPD   64(DX), Z1
+	VMOVUPD   128(DX), Z2
+	VMOVUPD   192(DX), Z3
+	VMOVUPD   256(DX), Z4
+	VMOVUPD   320(DX), Z5
+	VMOVUPD   384(DX), Z6
+	VMOVUPD   448(DX), Z7
+	JMP       next
+
+op65:
+	// atan2
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes58:
+	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VCVTPS2PD        (R8), Z0
+	VMOVUPD          Z0, 576(DX)
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VANDNPD          512(DX), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          576(DX), Z1, Z1
+	VCMPPD           $0x11, Z0, Z1, K1
+	VMINPD           Z1, Z0, Z2
+	VMOVAPD          Z0, K1, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z1, K1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z0
+	VMOVAPD          Z0, K1, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+1328(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+1336(SB), Z0
+	VCMPPD           $0x11, Z1, Z0, K2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+1344(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+1352(SB), K1, Z0
+	VMULPD           Z0, Z2, Z3
+	VMULPD           Z0, Z1, Z0
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z0, Z4
+	VCMPPD           $0x11, Z3, Z4, K1
+	VADDPD           Z3, Z0, Z4
+	VSUBPD           Z4, Z0, Z5
+	VADDPD           Z3, Z5, Z5
+	VSUBPD           Z0, Z3, Z6
+	VMOVAPD          Z6, K1, Z3
+	VMOVAPD          Z4, K1, Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z4
+	VMOVAPD          Z5, K1, Z4
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z5
+	VDIVPD           Z0, Z5, Z5
+	VMULPD           Z5, Z3, Z6
+	VFNMADD231PD     Z6, Z0, Z3
+	VFNMADD231PD     Z6, Z4, Z3
+	VMULPD           Z5, Z3, Z0
+	VMULPD           Z6, Z6, Z3
+	VMULPD           Z3, Z6, Z4
+	VMULPD           Z3, Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+960(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+968(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z7
+	VBROADCASTSD     numbersAVX512<>+1016(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+1024(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z8
+	VFMADD231PD      Z3, Z7, Z8
+	VMULPD           Z8, Z4, Z4
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z5
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z7
+	VANDNPD          576(DX), Z7, Z7
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z8
+	VANDNPD          512(DX), Z8, Z8
+	VCMPPD           $0x11, Z8, Z7, K1
+	VBROADCASTSD     numbersAVX512<>+368(SB), Z7
+	VSUBPD           Z5, Z7, Z7
+	VMOVAPD          Z7, K1, Z5
+	VMOVUPD          576(DX), Z7
+	VPMOVQ2M         Z7, K2
+	VBROADCASTSD     numbersAVX512<>+608(SB), Z7
+	VSUBPD           Z5, Z7, Z7
+	VMOVAPD          Z7, K2, Z5
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z7
+	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z7
+	VMOVUPD          576(DX), Z8
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z8, Z8
+	VXORPD           Z8, Z7, Z7
+	VMULPD.BCST      numbersAVX512<>+1360(SB), Z5, Z8
+	VMULPD           Z6, Z7, Z6
+	VADDPD           Z6, Z8, Z12
+	VSUBPD           Z12, Z8, Z8
+	VADDPD           Z6, Z8, Z6
+	VMOVAPD          Z0, Z8
+	VFNMADD231PD     Z0, Z3, Z8
+	VADDPD           Z4, Z8, Z0
+	VMULPD           Z0, Z7, Z0
+	VFMADD231PD.BCST numbersAVX512<>+1368(SB), Z5, Z0
+	VADDPD           Z0, Z6, Z0
+	VADDPD           Z0, Z12, Z0
+	VMULPD.BCST      numbersAVX512<>+1376(SB), Z1, Z3
+	VCMPPD           $0x11, Z3, Z2, K1
+	VDIVPD           Z1, Z2, Z1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z5, K1
+	VMOVAPD          Z2, K1, Z0
+	VMOVUPD          512(DX), Z1
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z1, Z1
+	VORPD            Z1, Z0, Z0
+	VMOVUPD          576(DX), Z1
+	VCMPPD           $0x00, 576(DX), Z1, K1
+	VMOVUPD          512(DX), Z1
+	VCMPPD           $0x00, 512(DX), Z1, K2
+	VMOVUPD          512(DX), Z1
+	VMOVAPD          Z0, K2, Z1
+	VMOVUPD          576(DX), Z0
+	VMOVAPD          Z1, K1, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	ADDQ             $0x20, R8
+	DECQ             R9
+	JNE              lanes58
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op66:
+	// floorDiv
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes59:
+	VCVTPS2PD    (DI), Z0
+	VMOVUPD      Z0, 512(DX)
+	VCVTPS2PD    (R8), Z0
+	VMOVUPD      Z0, 576(DX)
+	VMOVUPD      512(DX), Z0
+	VDIVPD       576(DX), Z0, Z0
+	VRNDSCALEPD  $0x09, Z0, Z0
+	VBROADCASTSD numbersAVX512<>+192(SB), Z1
+	VANDNPD      576(DX), Z1, Z1
+	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
+	VMOVUPD      512(DX), Z1
+	VFNMADD231PD 576(DX), Z0, Z1
+	VMOVUPD      512(DX), K1, Z1
+	VXORPD       576(DX), Z1, Z2
+	VPMOVQ2M     Z2, K1
+	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z1, K1
+	VBROADCASTSD numbersAVX512<>+16(SB), K1, Z2
+	VBROADCASTSD numbersAVX512<>+192(SB), Z1
+	VANDNPD      Z0, Z1, Z1
+	VCMPPD.BCST  $0x11, numbersAVX512<>+1384(SB), Z1, K1
+	VBROADCASTSD numbersAVX512<>+16(SB), Z1
+	VMOVAPD      Z2, K1, Z1
+	VSUBPD       Z1, Z0, Z0
+	VCVTPD2PS    Z0, Y0
+	VMOVUPS      Y0, (DI)
+	ADDQ         $0x20, DI
+	ADDQ         $0x20, R8
+	DECQ         R9
+	JNE          lanes59
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      128(DX), Z2
+	VMOVUPD      192(DX), Z3
+	VMOVUPD      256(DX), Z4
+	VMOVUPD      320(DX), Z5
+	VMOVUPD      384(DX), Z6
+	VMOVUPD      448(DX), Z7
+	JMP          next
+
+op67:
+	// mod
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes60:
+	VCVTPS2PD    (DI), Z0
+	VMOVUPD      Z0, 512(DX)
+	VCVTPS2PD    (R8), Z0
+	VMOVUPD      Z0, 576(DX)
+	VBROADCASTSD numbersAVX512<>+192(SB), Z0
+	VANDNPD      576(DX), Z0, Z0
+	VMOVUPD      512(DX), Z1
+	VDIVPD       Z0, Z1, Z1
+	VRNDSCALEPD  $0x08, Z1, Z1
+	VFNMADD213PD 512(DX), Z1, Z0
+	VBROADCASTSD numbersAVX512<>+192(SB), Z2
+	VANDNPD      Z1, Z2, Z1
+	VBROADCASTSD numbersAVX512<>+1392(SB), Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	KORTESTB     K1, K1
+	JEQ          end61
+	VMOVUPD      512(DX), K1, Z0
+
+again62:
+	VBROADCASTSD numbersAVX512<>+192(SB), Z1
+	VANDNPD      576(DX), Z1, Z1
+	VMULPD.BCST  numbersAVX512<>+1400(SB), Z1, Z2
+	VBROADCASTSD numbersAVX512<>+192(SB), Z3
+	VANDNPD      Z0, Z3, Z3
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z3
+	VCMPPD       $0x11, Z3, Z2, K2
+	VMULPD.BCST  numbersAVX512<>+1416(SB), Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z2, K2, Z3
+	VMULPD.BCST  numbersAVX512<>+1424(SB), Z1, Z2
+	VMOVAPD      Z2, K2, Z1
+	VDIVPD       Z1, Z3, Z2
+	VBROADCASTSD numbersAVX512<>+192(SB), Z4
+	VANDNPD      Z2, Z4, Z4
+	VBROADCASTSD numbersAVX512<>+1392(SB), Z5
+	VCMPPD       $0x11, Z4, Z5, K3
+	VBROADCASTSD numbersAVX512<>+16(SB), Z4
+	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z4
+	VBROADCASTSD numbersAVX512<>+24(SB), K2, Z4
+	VRNDSCALEPD  $0x08, Z2, Z5
+	VMOVAPD      Z2, K2, Z5
+	VFNMADD231PD Z1, Z5, Z3
+	VMULPD.BCST  numbersAVX512<>+1424(SB), Z3, Z1
+	VMOVAPD      Z1, K2, Z3
+	VMOVAPD      Z3, K1, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z4, K2
+	KORTESTB     K2, K2
+	JNE          again62
+
+end61:
+	VBROADCASTSD numbersAVX512<>+192(SB), Z1
+	VANDNPD      576(DX), Z1, Z1
+	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
+	VMOVUPD      512(DX), K1, Z0
+	VXORPD       576(DX), Z0, Z1
+	VPMOVQ2M     Z1, K1
+	VADDPD       576(DX), Z0, Z1
+	VMOVAPD      Z0, Z2
+	VMOVAPD      Z1, K1, Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VMOVUPD      576(DX), Z0
+	VANDPD.BCST  numbersAVX512<>+192(SB), Z0, Z0
+	VMOVAPD      Z0, K1, Z2
+	VBROADCASTSD numbersAVX512<>+192(SB), Z0
+	VANDNPD      512(DX), Z0, Z0
+	VCMPPD.BCST  $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VBROADCASTSD numbersAVX512<>+440(SB), Z0
+	VMOVAPD      Z2, K1, Z0
+	VCVTPD2PS    Z0, Y0
+	VMOVUPS      Y0, (DI)
+	ADDQ         $0x20, DI
+	ADDQ         $0x20, R8
+	DECQ         R9
+	JNE          lanes60
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      128(DX), Z2
+	VMOVUPD      192(DX), Z3
+	VMOVUPD      256(DX), Z4
+	VMOVUPD      320(DX), Z5
+	VMOVUPD      384(DX), Z6
+	VMOVUPD      448(DX), Z7
+	JMP          next
 
 op0:
 	ADDQ $+512, BX
@@ -10929,4 +12049,29 @@ DATA numbersAVX512<>+1200(SB)/8, $0xfffffffff8000000
 DATA numbersAVX512<>+1208(SB)/8, $0x3fd8000000000000
 DATA numbersAVX512<>+1216(SB)/8, $0x7fcfffffffffffff
 DATA numbersAVX512<>+1224(SB)/8, $0x41a0000000000000
-GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1232
+DATA numbersAVX512<>+1232(SB)/8, $0x3ff8000000000000
+DATA numbersAVX512<>+1240(SB)/8, $0x3fbb2e4e67eba775
+DATA numbersAVX512<>+1248(SB)/8, $0x3fbe1effe75d53ac
+DATA numbersAVX512<>+1256(SB)/8, $0x3fc3b13b16b6085e
+DATA numbersAVX512<>+1264(SB)/8, $0x3fcc71c71c71c823
+DATA numbersAVX512<>+1272(SB)/8, $0x3fbacf7e0d5b9a26
+DATA numbersAVX512<>+1280(SB)/8, $0x3fc1110f7fc82ca4
+DATA numbersAVX512<>+1288(SB)/8, $0x3fc745d1745a3d74
+DATA numbersAVX512<>+1296(SB)/8, $0x3fd2492492492492
+DATA numbersAVX512<>+1304(SB)/8, $0x3fd999999999999a
+DATA numbersAVX512<>+1312(SB)/8, $0xbc7999999999999a
+DATA numbersAVX512<>+1320(SB)/8, $0x3c85555555555555
+DATA numbersAVX512<>+1328(SB)/8, $0x07b0000000000000
+DATA numbersAVX512<>+1336(SB)/8, $0x7e70000000000000
+DATA numbersAVX512<>+1344(SB)/8, $0x39b0000000000000
+DATA numbersAVX512<>+1352(SB)/8, $0x4c70000000000000
+DATA numbersAVX512<>+1360(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX512<>+1368(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX512<>+1376(SB)/8, $0x3e10000000000000
+DATA numbersAVX512<>+1384(SB)/8, $0x4340000000000001
+DATA numbersAVX512<>+1392(SB)/8, $0x4340000000000000
+DATA numbersAVX512<>+1400(SB)/8, $0x5f30000000000000
+DATA numbersAVX512<>+1408(SB)/8, $0x20b0000000000000
+DATA numbersAVX512<>+1416(SB)/8, $0x1d90000000000000
+DATA numbersAVX512<>+1424(SB)/8, $0x6250000000000000
+GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1432

@@ -85,6 +85,12 @@ const (
 	LinkAtan
 	LinkCbrt
 	LinkRsqrt
+
+	// The functions of functions_gen.go of acc and the operand.
+	LinkPow
+	LinkAtan2
+	LinkFloorDiv
+	LinkMod
 )
 
 // Link is one step of a chain.

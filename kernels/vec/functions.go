@@ -1,11 +1,8 @@
 package vec
 
-// This file holds what the generated functions of one number (functions_gen.go) share, and their loops.
+// This file holds what the generated functions (functions_gen.go) share, and lists those of one number.
 
-import (
-	"math"
-	"unsafe"
-)
+import "math"
 
 // scaled is p * 2^n rounded once, for p that is 0 or near 1 and bits those of 2^52 + 2^51 + n, |n| < 2046: by two factors, the first of
 // which makes no subnormal number.
@@ -57,59 +54,4 @@ func FunctionNamed(name string) (Function, bool) {
 		}
 	}
 	return Function{}, false
-}
-
-// LoopF64 is the loop of f.
-func (f Function) LoopF64() func(dst, a []float64) {
-	plain := Map1F64(f.F)
-	if !HaveChain {
-		return plain
-	}
-	return func(dst, a []float64) { chained(dst, a, f.Link, plain) }
-}
-
-// LoopF32 is the same in float32: the function of float64, rounded once more.
-func (f Function) LoopF32() func(dst, a []float32) {
-	plain := Map1F32(f.F)
-	if !HaveChain {
-		return plain
-	}
-	return func(dst, a []float32) { chained(dst, a, f.Link, plain) }
-}
-
-// fewElements is how many are left to the plain loop: a group of the machine costs about as much as that many.
-const fewElements = 4
-
-// chained runs one link on a: whole groups in place, the rest by way of a group of its own.
-func chained[T Float](dst, a []T, link uint64, plain func(dst, a []T)) {
-	var zero T
-	group := ChainBytes / int(unsafe.Sizeof(zero))
-	a = a[:len(dst)]
-	whole := len(dst) - len(dst)%group
-	all := ^uint64(0)
-	if whole > 0 {
-		code := [...]Link{{LinkLoad, unsafe.Pointer(&a[0]), all}, {Op: link}, {LinkStore, unsafe.Pointer(&dst[0]), all}, {Op: LinkEnd}}
-		runChain[T](code[:], whole)
-	}
-	dst, a = dst[whole:], a[whole:]
-	if len(dst) <= fewElements {
-		plain(dst, a)
-		return
-	}
-	var room [ChainBytes / 4]T
-	copy(room[:], a)
-	p := unsafe.Pointer(&room[0])
-	code := [...]Link{{LinkLoad, p, all}, {Op: link}, {LinkStore, p, all}, {Op: LinkEnd}}
-	runChain[T](code[:], group)
-	copy(dst, room[:])
-}
-
-// runChain is the machine for T, called directly so that the caller's links stay on its stack.
-func runChain[T Float](code []Link, n int) {
-	var zero T
-	if unsafe.Sizeof(zero) == 8 {
-		ChainF64(code, n)
-	} else {
-		ChainF32(code, n)
-	}
 }

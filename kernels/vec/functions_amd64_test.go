@@ -118,3 +118,81 @@ func BenchmarkFunctions(b *testing.B) {
 		}
 	}
 }
+
+// The same of functions of two numbers, of which either may be the result's memory.
+func TestFunctionsOfTwoOnMachines(t *testing.T) {
+	if !haveAVX2 {
+		t.Skip("no AVX2")
+	}
+	wide := haveAVX512
+	defer func() { haveAVX512 = wide }()
+	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 5e-324, -5e-324, 1, -1, 2, 3, -3, 1.5, .5, 0x1p-1022,
+		math.MaxFloat64, -math.MaxFloat64, 1e22, 0x1p53, 0x1p53 - 1, .1, -.1, 7, 1e-300, 1e300, -2.5}
+	r := rand.New(rand.NewPCG(41, 42))
+	for _, f := range Functions2 {
+		loop, loop32 := f.LoopF64(), f.LoopF32()
+		for round := range 400 {
+			n := round // every tail
+			x, y, x32, y32 := make([]float64, n), make([]float64, n), make([]float32, n), make([]float32, n)
+			for i := range x {
+				switch round % 4 {
+				case 0:
+					x[i], y[i] = math.Float64frombits(r.Uint64()), math.Float64frombits(r.Uint64())
+				case 1:
+					x[i], y[i] = special[r.IntN(len(special))], special[r.IntN(len(special))]
+				case 2:
+					x[i], y[i] = anyPair(r)
+				default:
+					x[i], y[i] = pair(r, f, i)
+				}
+				x32[i], y32[i] = float32(x[i]), float32(y[i])
+			}
+			for _, haveAVX512 = range []bool{wide, false} {
+				first, second := append([]float64(nil), x...), append([]float64(nil), y...)
+				first32, second32 := append([]float32(nil), x32...), append([]float32(nil), y32...)
+				loop(first, first, y)
+				loop(second, x, second)
+				loop32(first32, first32, y32)
+				loop32(second32, x32, second32)
+				for i := range x {
+					if want := f.F(x[i], y[i]); !same(first[i], want) || !same(second[i], want) {
+						t.Fatalf("%s(%v, %v) = %v and %v, want %v; element %d of %d, AVX-512 %v", f.Name, x[i], y[i], first[i], second[i], want, i, n, haveAVX512)
+					}
+					want := float64(float32(f.F(float64(x32[i]), float64(y32[i]))))
+					if !same(float64(first32[i]), want) || !same(float64(second32[i]), want) {
+						t.Fatalf("f32 %s(%v, %v) = %v, want %v; element %d of %d, AVX-512 %v", f.Name, x32[i], y32[i], first32[i], want, i, n, haveAVX512)
+					}
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkFunctionsOfTwo is a slab in the first-level cache: by the machine, by the definition, and package math's.
+func BenchmarkFunctionsOfTwo(b *testing.B) {
+	x, y, z := make([]float64, 512), make([]float64, 512), make([]float64, 512)
+	for i := range x {
+		x[i], y[i] = .01+float64(i)/100, 2.2-float64(i)/300
+	}
+	library := map[string]func(x, y float64) float64{"pow": math.Pow, "atan2": math.Atan2, "mod": math.Mod,
+		"idiv": func(x, y float64) float64 { return math.Floor(x / y) }}
+	wide := haveAVX512
+	defer func() { haveAVX512 = wide }()
+	for _, f := range Functions2 {
+		for _, way := range []struct {
+			name string
+			run  func(dst, a, b []float64)
+			wide bool
+		}{{"avx512", f.LoopF64(), true}, {"avx2", f.LoopF64(), false}, {"go", Map2F64(f.F), wide}, {"math", Map2F64(library[f.Name]), wide}} {
+			b.Run(f.Name+"/"+way.name, func(b *testing.B) {
+				if haveAVX512 = way.wide; way.wide && !wide {
+					b.Skip("no AVX-512")
+				}
+				for b.Loop() {
+					way.run(z, x, y)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/512, "ns/elem")
+			})
+		}
+	}
+}

@@ -1740,3 +1740,510 @@ func Rsqrt(x float64) float64 {
 	}
 	return v19
 }
+
+// Pow is x to the power y. The exponents that programs write most are products and a root: 2, 3, -1 and, of x that is not negative, 1.5.
+func Pow(x, y float64) float64 {
+	v3 := float64(x * x)
+	v4 := y == 2
+	v5 := float64(v3 * x)
+	v6 := v5
+	if v4 {
+		v6 = v3
+	}
+	v7 := y == 0x1.8p+00
+	if v7 {
+		v8 := math.Sqrt(x)
+		v9 := float64(x * v8)
+		v6 = v9
+	}
+	v10 := y == -1
+	if v10 {
+		v11 := 1 / x
+		v6 = v11
+	}
+	v12 := y == 0x1.8p+00
+	v13 := x < 0
+	v14 := float64(0)
+	if v13 {
+		v14 = 1
+	}
+	v15 := float64(1)
+	if v12 {
+		v15 = v14
+	}
+	v16 := y == 2
+	v17 := v15
+	if v16 {
+		v17 = 0
+	}
+	v18 := y == 3
+	v19 := v17
+	if v18 {
+		v19 = 0
+	}
+	v20 := y == -1
+	v21 := v19
+	if v20 {
+		v21 = 0
+	}
+	v22 := v21 == 1
+	if v22 {
+		v23 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+		v24 := v23 < 0x1p-1022
+		v25 := float64(v23 * 0x1p+54)
+		v26 := v23
+		if v24 {
+			v26 = v25
+		}
+		v27 := math.Float64bits(v26)
+		v28 := v27 + uint64(0x95f619980c433)
+		v29 := v28 >> 52
+		v30 := v29 << 52
+		v31 := v27 - v30
+		v32 := v31 + uint64(0x3ff0000000000000)
+		v33 := math.Float64frombits(v32)
+		v34 := v29 | uint64(0x4330000000000000)
+		v35 := math.Float64frombits(v34)
+		v36 := float64(0x1.00000000003ffp+52)
+		if v24 {
+			v36 = 0x1.0000000000435p+52
+		}
+		v37 := v35 - v36
+		v38 := v33 + 1
+		v39 := v33 - 1
+		v40 := v38 - 1
+		v41 := v33 - v40
+		v42 := 1 / v38
+		v43 := float64(v39 * v42)
+		v44 := math.FMA(-(v43), v38, v39)
+		v45 := math.FMA(-(v43), v41, v44)
+		v46 := float64(v45 * v42)
+		v47 := float64(v43 * v43)
+		v48 := v43 + v43
+		v49 := math.FMA(v43, v43, -(v47))
+		v50 := math.FMA(v48, v46, v49)
+		v51 := float64(v47 * v47)
+		v52 := math.FMA(0x1.b2e4e67eba775p-04, v51, 0x1.e1effe75d53acp-04)
+		v53 := math.FMA(v52, v51, 0x1.3b13b16b6085ep-03)
+		v54 := math.FMA(v53, v51, 0x1.c71c71c71c823p-03)
+		v55 := math.FMA(0x1.acf7e0d5b9a26p-04, v51, 0x1.1110f7fc82ca4p-03)
+		v56 := math.FMA(v55, v51, 0x1.745d1745a3d74p-03)
+		v57 := math.FMA(v56, v51, 0x1.2492492492492p-02)
+		v58 := math.FMA(v54, v47, v57)
+		v59 := float64(v47 * v58)
+		v60 := 0x1.999999999999ap-02 + v59
+		v61 := 0x1.999999999999ap-02 - v60
+		v62 := v61 + v59
+		v63 := v62 + -0x1.999999999999ap-56
+		v64 := float64(v47 * v60)
+		v65 := math.FMA(v47, v60, -(v64))
+		v66 := math.FMA(v50, v60, v65)
+		v67 := math.FMA(v47, v63, v66)
+		v68 := 0x1.5555555555555p-01 + v64
+		v69 := 0x1.5555555555555p-01 - v68
+		v70 := v69 + v64
+		v71 := v67 + 0x1.5555555555555p-55
+		v72 := v70 + v71
+		v73 := float64(v43 * v47)
+		v74 := math.FMA(v43, v47, -(v73))
+		v75 := math.FMA(v46, v47, v74)
+		v76 := math.FMA(v43, v50, v75)
+		v77 := float64(v73 * v68)
+		v78 := math.FMA(v73, v68, -(v77))
+		v79 := math.FMA(v76, v68, v78)
+		v80 := math.FMA(v73, v72, v79)
+		v81 := v43 + v43
+		v82 := v81 + v77
+		v83 := v81 - v82
+		v84 := v83 + v77
+		v85 := v46 + v46
+		v86 := v85 + v80
+		v87 := v84 + v86
+		v88 := float64(v37 * 0x1.62e42fefa38p-01)
+		v89 := v88 + v82
+		v90 := v88 - v89
+		v91 := v90 + v82
+		v92 := math.FMA(v37, 0x1.ef35793c7673p-45, v87)
+		v93 := v91 + v92
+		v94 := v89 + v93
+		v95 := v89 - v94
+		v96 := v95 + v93
+		v97 := v23 < math.Float64frombits(0x7ff0000000000000)
+		v98 := v23
+		if v97 {
+			v98 = v94
+		}
+		v99 := v23 == 0
+		v100 := v98
+		if v99 {
+			v100 = math.Float64frombits(0xfff0000000000000)
+		}
+		v101 := float64(y * v100)
+		v102 := math.FMA(y, v100, -(v101))
+		v103 := math.FMA(y, v96, v102)
+		v104 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v101))
+		v105 := v104 < 1000
+		v106 := float64(0)
+		if v105 {
+			v106 = v103
+		}
+		v107 := v101
+		if 1000 < v101 {
+			v107 = 1000
+		}
+		v108 := v107 < -1000
+		v109 := v107
+		if v108 {
+			v109 = -1000
+		}
+		v110 := math.FMA(v109, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v111 := v110 - 0x1.8p+52
+		v112 := math.Float64bits(v110)
+		v113 := math.FMA(-(v111), 0x1.62e42fefa38p-01, v109)
+		v114 := math.FMA(-(v111), 0x1.ef35793c7673p-45, v106)
+		v115 := v113 + v114
+		v116 := v115 - v113
+		v117 := v115 - v116
+		v118 := v113 - v117
+		v119 := v114 - v116
+		v120 := v118 + v119
+		v121 := 1 + v115
+		v122 := float64(v115 * v115)
+		v123 := float64(v115 * v115)
+		v124 := math.FMA(0x1.af4e092e1705bp-26, v123, 0x1.71de02225a2f3p-19)
+		v125 := math.FMA(v124, v123, 0x1.a01a01abeccc3p-13)
+		v126 := math.FMA(v125, v123, 0x1.11111111100d3p-07)
+		v127 := math.FMA(v126, v123, 0x1.5555555555557p-03)
+		v128 := math.FMA(0x1.1f7315649f2d7p-29, v123, 0x1.27e4db5bb725ap-22)
+		v129 := math.FMA(v128, v123, 0x1.a01a01a6db488p-16)
+		v130 := math.FMA(v129, v123, 0x1.6c16c16c162cfp-10)
+		v131 := math.FMA(v130, v123, 0x1.5555555555556p-05)
+		v132 := math.FMA(v131, v123, 0x1p-01)
+		v133 := math.FMA(v127, v115, v132)
+		v134 := float64(v122 * v133)
+		v135 := math.FMA(v120, v121, v134)
+		v136 := 1 - v121
+		v137 := v136 + v115
+		v138 := v137 + v135
+		v139 := v121 + v138
+		v140 := scaled(v139, v112)
+		v141 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+		v142 := v141 == math.Float64frombits(0x7ff0000000000000)
+		v143 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+		v144 := v143 == 1
+		v145 := v140
+		if v144 {
+			v145 = 1
+		}
+		v146 := v140
+		if v142 {
+			v146 = v145
+		}
+		v147 := math.RoundToEven(y)
+		v148 := v147 == y
+		v149 := float64(y * 0x1p-01)
+		v150 := math.RoundToEven(v149)
+		v151 := v150 == v149
+		v152 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+		v153 := float64(0)
+		if v148 {
+			v153 = v152
+		}
+		v154 := v153
+		if v151 {
+			v154 = 0
+		}
+		v155 := math.Float64frombits(0xfff0000000000000) < x
+		v156 := float64(math.Float64frombits(0x7ff8000000000001))
+		if v148 {
+			v156 = 0
+		}
+		v157 := float64(0)
+		if v155 {
+			v157 = v156
+		}
+		v158 := x < 0
+		v159 := math.Float64frombits(math.Float64bits(v157) | math.Float64bits(v154))
+		v160 := v154
+		if v158 {
+			v160 = v159
+		}
+		v161 := math.Float64frombits(math.Float64bits(v146) | math.Float64bits(v160))
+		v162 := x == 1
+		v163 := v161
+		if v162 {
+			v163 = 1
+		}
+		v164 := y == 0
+		v165 := v163
+		if v164 {
+			v165 = 1
+		}
+		v6 = v165
+	}
+	return v6
+}
+
+// Atan2 is the angle of the point (y, x): its abscissa comes second.
+func Atan2(x, y float64) float64 {
+	v3 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v4 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+	v5 := v4 < v3
+	v6 := v4
+	if v3 < v4 {
+		v6 = v3
+	}
+	v7 := v4
+	if v5 {
+		v7 = v3
+	}
+	v8 := v7 == math.Float64frombits(0x7ff0000000000000)
+	v9 := v6 == math.Float64frombits(0x7ff0000000000000)
+	v10 := float64(0)
+	if v9 {
+		v10 = 1
+	}
+	v11 := v6
+	if v8 {
+		v11 = v10
+	}
+	v12 := v7
+	if v8 {
+		v12 = 1
+	}
+	v13 := v12 == 0
+	v14 := v12
+	if v13 {
+		v14 = 1
+	}
+	v15 := v14 < 0x1p-900
+	v16 := 0x1p+1000 < v14
+	v17 := float64(1)
+	if v16 {
+		v17 = 0x1p-100
+	}
+	v18 := v17
+	if v15 {
+		v18 = 0x1p+200
+	}
+	v19 := float64(v11 * v18)
+	v20 := float64(v14 * v18)
+	v21 := float64(v20 * 0x1p-01)
+	v22 := v21 < v19
+	v23 := v20 + v19
+	v24 := v20 - v23
+	v25 := v24 + v19
+	v26 := v19 - v20
+	v27 := v19
+	if v22 {
+		v27 = v26
+	}
+	v28 := v20
+	if v22 {
+		v28 = v23
+	}
+	v29 := float64(0)
+	if v22 {
+		v29 = v25
+	}
+	v30 := 1 / v28
+	v31 := float64(v27 * v30)
+	v32 := math.FMA(-(v31), v28, v27)
+	v33 := math.FMA(-(v31), v29, v32)
+	v34 := float64(v33 * v30)
+	v35 := float64(v31 * v31)
+	v36 := float64(v31 * v35)
+	v37 := float64(v35 * v35)
+	v38 := math.FMA(0x1.f5c3523066abp-08, v37, 0x1.166a8732cc738p-05)
+	v39 := math.FMA(v38, v37, 0x1.837a52499d8b8p-05)
+	v40 := math.FMA(v39, v37, 0x1.e1d8a9bad86p-05)
+	v41 := math.FMA(v40, v37, 0x1.3b13ad5571f07p-04)
+	v42 := math.FMA(v41, v37, 0x1.c71c71c68a0c5p-04)
+	v43 := math.FMA(v42, v37, 0x1.999999999998ep-03)
+	v44 := math.FMA(-0x1.633de283fb773p-06, v37, -0x1.56b2f82e012ddp-05)
+	v45 := math.FMA(v44, v37, -0x1.aecb542412942p-05)
+	v46 := math.FMA(v45, v37, -0x1.1110befb7253cp-04)
+	v47 := math.FMA(v46, v37, -0x1.745d172701e87p-04)
+	v48 := math.FMA(v47, v37, -0x1.2492492491932p-03)
+	v49 := math.FMA(v48, v37, -0x1.5555555555555p-02)
+	v50 := math.FMA(v43, v35, v49)
+	v51 := float64(v36 * v50)
+	v52 := math.Float64bits(y)
+	v53 := float64(0)
+	if v22 {
+		v53 = 1
+	}
+	v54 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+	v55 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v56 := v54 < v55
+	v57 := 2 - v53
+	v58 := v53
+	if v56 {
+		v58 = v57
+	}
+	v59 := int64(v52) < 0
+	v60 := 4 - v58
+	v61 := v58
+	if v59 {
+		v61 = v60
+	}
+	v62 := float64(1)
+	if v56 {
+		v62 = -1
+	}
+	v63 := math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000))
+	v64 := math.Float64frombits(math.Float64bits(v62) ^ math.Float64bits(v63))
+	v65 := float64(v61 * 0x1.921fb54442d18p-01)
+	v66 := float64(v64 * v31)
+	v67 := v65 + v66
+	v68 := v65 - v67
+	v69 := v68 + v66
+	v70 := math.FMA(-(v35), v34, v34)
+	v71 := v70 + v51
+	v72 := float64(v64 * v71)
+	v73 := math.FMA(v61, 0x1.1a62633145c07p-55, v72)
+	v74 := v69 + v73
+	v75 := v67 + v74
+	v76 := float64(v14 * 0x1p-30)
+	v77 := v11 < v76
+	v78 := v11 / v14
+	v79 := v75
+	if v77 {
+		v79 = v78
+	}
+	v80 := v61 == 0
+	v81 := v75
+	if v80 {
+		v81 = v79
+	}
+	v82 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v83 := math.Float64frombits(math.Float64bits(v81) | math.Float64bits(v82))
+	v84 := y == y
+	v85 := x == x
+	v86 := x
+	if v85 {
+		v86 = v83
+	}
+	v87 := y
+	if v84 {
+		v87 = v86
+	}
+	return v87
+}
+
+// FloorDiv is the greatest integral number that is not above x/y, or that rounded once where it has more than 53 bits.
+func FloorDiv(x, y float64) float64 {
+	v3 := x / y
+	v4 := math.Floor(v3)
+	v5 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+	v6 := v5 == math.Float64frombits(0x7ff0000000000000)
+	v7 := math.FMA(-(v4), y, x)
+	v8 := v7
+	if v6 {
+		v8 = x
+	}
+	v9 := math.Float64frombits(math.Float64bits(v8) ^ math.Float64bits(y))
+	v10 := math.Float64bits(v9)
+	v11 := int64(v10) < 0
+	v12 := float64(0)
+	if v11 {
+		v12 = 1
+	}
+	v13 := v8 == 0
+	v14 := v12
+	if v13 {
+		v14 = 0
+	}
+	v15 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v4))
+	v16 := v15 < 0x1.0000000000001p+53
+	v17 := float64(0)
+	if v16 {
+		v17 = v14
+	}
+	v18 := v4 - v17
+	return v18
+}
+
+// Mod is x - y n, n the floor of x/y, rounded once: it has the sign of y.
+func Mod(x, y float64) float64 {
+	v3 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+	v4 := x / v3
+	v5 := math.RoundToEven(v4)
+	v6 := math.FMA(-(v5), v3, x)
+	v7 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v5))
+	v8 := 0x1p+53 < v7
+	if v8 {
+		v6 = x
+		for {
+			v9 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+			v10 := float64(v9 * 0x1p+500)
+			v11 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v6))
+			v12 := float64(v11 * 0x1p-500)
+			v13 := v10 < v12
+			v14 := float64(v6 * 0x1p-550)
+			v15 := v6
+			if v13 {
+				v15 = v14
+			}
+			v16 := float64(v9 * 0x1p+550)
+			v17 := v9
+			if v13 {
+				v17 = v16
+			}
+			v18 := v15 / v17
+			v19 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v18))
+			v20 := 0x1p+53 < v19
+			v21 := float64(0)
+			if v20 {
+				v21 = 1
+			}
+			v22 := v21
+			if v13 {
+				v22 = 1
+			}
+			v23 := math.RoundToEven(v18)
+			v24 := v23
+			if v13 {
+				v24 = v18
+			}
+			v25 := math.FMA(-(v24), v17, v15)
+			v26 := float64(v25 * 0x1p+550)
+			v27 := v25
+			if v13 {
+				v27 = v26
+			}
+			v6 = v27
+			v28 := v22 == 1
+			if !v28 {
+				break
+			}
+		}
+	}
+	v29 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+	v30 := v29 == math.Float64frombits(0x7ff0000000000000)
+	v31 := v6
+	if v30 {
+		v31 = x
+	}
+	v32 := math.Float64frombits(math.Float64bits(v31) ^ math.Float64bits(y))
+	v33 := math.Float64bits(v32)
+	v34 := int64(v33) < 0
+	v35 := v31 + y
+	v36 := v31
+	if v34 {
+		v36 = v35
+	}
+	v37 := v31 == 0
+	v38 := math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000))
+	v39 := v36
+	if v37 {
+		v39 = v38
+	}
+	v40 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v41 := v40 < math.Float64frombits(0x7ff0000000000000)
+	v42 := float64(math.Float64frombits(0x7ff8000000000001))
+	if v41 {
+		v42 = v39
+	}
+	return v42
+}

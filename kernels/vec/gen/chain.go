@@ -99,7 +99,7 @@ type chain struct {
 	rows []operand.Mem // of blocks: where the operand's rows are
 	// offset is how far in the index space the round is, pc the link after this one, other the operand of a link before.
 	offset, pc, other reg.Register
-	// scratch is room for the accumulator, on a cache line.
+	// scratch is room for the accumulator and two vectors, on a cache line.
 	scratch reg.Register
 }
 
@@ -133,33 +133,48 @@ func (c *chain) reversed(f instruction) {
 	})
 }
 
-// apply is acc = f(acc), by way of memory: the function has all registers, and its code is there once. Of float32 it is
-// the function of float64, rounded once.
+// apply is acc = f(acc), or f(acc, operand), by way of memory: the function has all registers, and its code is there once. Of float32
+// it is the function of float64, rounded once.
 func (c *chain) apply(f *function) {
 	for k, v := range c.acc {
 		c.VMOVUPD(v, operand.Mem{Base: c.scratch, Disp: k * c.bytes})
 	}
 	c.labels++
 	label := fmt.Sprintf("lanes%d", c.labels)
-	at, left, x := c.GP64(), c.GP64(), c.vector()
-	step := c.bytes
-	c.MOVQ(c.scratch, at)
-	if c.wide {
-		c.MOVQ(operand.U32(chainVectors), left)
-	} else {
-		step /= 2
-		c.MOVQ(operand.U32(2*chainVectors), left)
+	at, left := c.GP64(), c.GP64()
+	step, steps := c.bytes, chainVectors
+	if !c.wide {
+		step, steps = c.bytes/2, 2*chainVectors
 	}
+	c.MOVQ(c.scratch, at)
+	c.MOVQ(operand.U32(steps), left)
 	m := operand.Mem{Base: at}
 	c.Label(label)
-	if c.wide {
+	switch {
+	case f.second != nil && c.wide:
+		c.VMOVUPD(c.emit2(f, m, operand.Mem{Base: c.at}), m)
+	case f.second != nil:
+		both := [2]operand.Mem{}
+		for k, from := range []operand.Mem{m, {Base: c.at}} {
+			both[k] = operand.Mem{Base: c.scratch, Disp: (chainVectors + k) * c.bytes}
+			x := c.vector()
+			c.VCVTPS2PD(from, x)
+			c.VMOVUPD(x, both[k])
+		}
+		c.narrow(c.emit2(f, both[0], both[1]), m)
+	case c.wide:
+		x := c.vector()
 		c.VMOVUPD(m, x)
 		c.VMOVUPD(c.emit(f, x), m)
-	} else {
+	default:
+		x := c.vector()
 		c.VCVTPS2PD(m, x)
 		c.narrow(c.emit(f, x), m)
 	}
 	c.ADDQ(operand.Imm(uint64(step)), at)
+	if f.second != nil {
+		c.ADDQ(operand.Imm(uint64(step)), c.at)
+	}
 	c.DECQ(left)
 	c.JNE(operand.LabelRef(label))
 	for k, v := range c.acc {
@@ -281,7 +296,7 @@ func (e *emitter) chains() {
 		for _, v := range c.acc {
 			e.VXORPD(v, v, v)
 		}
-		scratch := e.AllocLocal(chainVectors*e.bytes + 64)
+		scratch := e.AllocLocal((chainVectors+2)*e.bytes + 64)
 		c.scratch = e.GP64()
 		e.LEAQ(scratch.Offset(63), c.scratch)
 		e.ANDQ(operand.I32(-64), c.scratch)
@@ -299,7 +314,7 @@ func (e *emitter) chains() {
 		e.ADDQ(operand.Mem{Base: pc, Disp: 8}, c.at)
 		e.MOVQ(operand.Mem{Base: pc}, opcode)
 		e.ADDQ(operand.Imm(24), pc)
-		e.dispatch(opcode, 0, len(links)+len(functions), wide)
+		e.dispatch(opcode, 0, len(links)+len(functions)+len(functions2), wide)
 		for k, l := range links {
 			e.Label(fmt.Sprintf("op%d", k+1))
 			if wide || k < len(arithmeticLinks) {
@@ -308,7 +323,7 @@ func (e *emitter) chains() {
 			}
 			e.JMP(operand.LabelRef("next"))
 		}
-		for k, f := range functions {
+		for k, f := range slices.Concat(functions, functions2) {
 			e.Label(fmt.Sprintf("op%d", len(links)+k+1))
 			e.Commentf("%s", f.name)
 			c.apply(f)

@@ -1,11 +1,11 @@
 package main
 
-// This file is the language in which functions of one number are written, once, for every machine: straight-line code
+// This file is the language in which functions of one number or of two are written, once, for every machine: straight-line code
 // on lanes, of IEEE operations whose results are the same bits everywhere. function_asm.go makes it AVX2 and AVX-512,
 // function_go.go makes it Go.
 //
-// A function has no branches but `when`, a region that is skipped where no lane needs it: everything else is computed
-// and selected.
+// A function has no branches but `when`, a region that is skipped where no lane needs it, and `repeat`, one that is done again as long
+// as a lane needs it: everything else is computed and selected.
 
 import "math"
 
@@ -26,6 +26,8 @@ type value struct {
 	of    *value // the same lanes, seen as another kind
 	id    int
 	last  int // the last step that reads it
+	// memory says that it is not in a register: an argument of a function of two.
+	memory bool
 }
 
 // root is the value whose lanes v are.
@@ -50,6 +52,7 @@ const (
 	opFMS    // a*b - c
 	opLesser // a if a < b, else b
 	opRound  // to the nearest integral number, ties to even
+	opFloor  // to the greatest integral number that is not above
 	opAnd
 	opAndNot // of the second with the first turned
 	opOr
@@ -70,6 +73,8 @@ const (
 	opWhen
 	opAssign
 	opEnd
+	opRepeat
+	opAgain // ends a repeat that is done again where the truth holds in some lane
 )
 
 // step is one operation. By is the distance of a shift, or the table.
@@ -87,31 +92,77 @@ type table struct {
 	words     []uint64
 }
 
-// function is one function of x.
+// function is one function of x, or of x and second.
 type function struct {
-	name  string
-	doc   string
-	steps []step
-	x, y  *value
-	ids   int
+	name      string
+	doc       string
+	steps     []step
+	x, second *value
+	y         *value
+	ids       int
 }
 
-// define writes a function.
+// define writes a function of one number.
 func define(name, doc string, body func(f *function, x *value) *value) *function {
 	f := &function{name: name, doc: doc}
 	f.x = f.fresh(number)
 	f.y = body(f, f.x)
-	read := func(v *value, at int) { v.root().last = at }
+	f.lives()
+	return f
+}
+
+// define2 writes a function of two.
+func define2(name, doc string, body func(f *function, x, y *value) *value) *function {
+	f := &function{name: name, doc: doc}
+	f.x, f.second = f.fresh(number), f.fresh(number)
+	f.x.memory, f.second.memory = true, true
+	f.y = body(f, f.x, f.second)
+	f.lives()
+	return f
+}
+
+// lives finds the last step that reads each value. What is made before a repeat and read inside is read until its end.
+func (f *function) lives() {
+	var starts []int // of the repeats around a step
+	made := map[*value]int{f.x: -1, f.second: -1}
+	ends := map[int]int{} // of repeats by their start
 	for k, s := range f.steps {
+		switch s.op {
+		case opRepeat:
+			starts = append(starts, k)
+		case opAgain:
+			ends[starts[len(starts)-1]] = k
+			starts = starts[:len(starts)-1]
+		}
+	}
+	read := func(v *value, at int) {
+		v = v.root()
+		v.last = at
+		for _, start := range starts {
+			if made[v] < start {
+				v.last = ends[start]
+				return
+			}
+		}
+	}
+	for k, s := range f.steps {
+		switch s.op {
+		case opRepeat:
+			starts = append(starts, k)
+		case opAssign:
+			read(s.dst, k)
+		}
 		for _, a := range s.args {
 			read(a, k)
 		}
-		if s.op == opAssign {
-			read(s.dst, k)
+		if s.op == opAgain {
+			starts = starts[:len(starts)-1]
+		}
+		if s.dst != nil && s.op != opAssign {
+			made[s.dst] = k
 		}
 	}
 	read(f.y, len(f.steps))
-	return f
 }
 
 func (f *function) fresh(k kind) *value {
@@ -139,6 +190,8 @@ func (f *function) sqrt(a *value) *value       { return f.do(opSqrt, number, a) 
 func (f *function) fma(a, b, c *value) *value  { return f.do(opFMA, number, a, b, c) }
 func (f *function) fnma(a, b, c *value) *value { return f.do(opFNMA, number, a, b, c) }
 func (f *function) fms(a, b, c *value) *value  { return f.do(opFMS, number, a, b, c) }
+func (f *function) round(a *value) *value      { return f.do(opRound, number, a) }
+func (f *function) floor(a *value) *value      { return f.do(opFloor, number, a) }
 func (f *function) lesser(a, b *value) *value  { return f.do(opLesser, number, a, b) }
 
 func (f *function) and(a, b *value) *value    { return f.do(opAnd, a.kind, a, b) }
@@ -188,6 +241,15 @@ func (f *function) when(c *value, body func(assign func(dst, v *value))) {
 		f.steps = append(f.steps, step{op: opAssign, dst: dst, args: []*value{c, v}})
 	})
 	f.steps = append(f.steps, step{op: opEnd, args: []*value{c}})
+}
+
+// repeat runs body once, and again as long as what it returns holds in some lane. What body assigns changes in the lanes of c alone.
+func (f *function) repeat(c *value, body func(assign func(dst, v *value)) (again *value)) {
+	f.steps = append(f.steps, step{op: opRepeat})
+	again := body(func(dst, v *value) {
+		f.steps = append(f.steps, step{op: opAssign, dst: dst, args: []*value{c, v}})
+	})
+	f.steps = append(f.steps, step{op: opAgain, args: []*value{again}})
 }
 
 // magic has its unit at 1: adding it rounds a number below 2^51 to an integral one, which is then in its low bits.

@@ -56,7 +56,8 @@ type body struct {
 	at    int // the step
 	regs  map[*value]reg.VecVirtual
 	masks map[*value]reg.Register // AVX-512: the truths that are still read
-	ends  []string
+	mem   map[*value]operand.Mem  // the arguments that are in memory
+	ends  []string                // labels
 }
 
 // maskRegisters are given out here: avo takes what writes some bits of a mask for one that keeps the others, and so every
@@ -83,7 +84,16 @@ func (b *body) mask(v *value) reg.Register {
 
 // emit writes f of the lanes of x, which it may overwrite, and returns the register of the result.
 func (e *emitter) emit(f *function, x reg.VecVirtual) reg.VecVirtual {
-	b := &body{emitter: e, f: f, regs: map[*value]reg.VecVirtual{f.x: x}, masks: map[*value]reg.Register{}}
+	return e.body(f, map[*value]reg.VecVirtual{f.x: x}, nil)
+}
+
+// emit2 writes f of the lanes of x and y in memory.
+func (e *emitter) emit2(f *function, x, y operand.Mem) reg.VecVirtual {
+	return e.body(f, map[*value]reg.VecVirtual{}, map[*value]operand.Mem{f.x: x, f.second: y})
+}
+
+func (e *emitter) body(f *function, regs map[*value]reg.VecVirtual, mem map[*value]operand.Mem) reg.VecVirtual {
+	b := &body{emitter: e, f: f, regs: regs, masks: map[*value]reg.Register{}, mem: mem}
 	for k, s := range f.steps {
 		b.at = k
 		b.step(s)
@@ -96,17 +106,13 @@ func (e *emitter) emit(f *function, x reg.VecVirtual) reg.VecVirtual {
 	return b.reg(f.y)
 }
 
-// reg is the register of v, loaded if it is a constant.
+// reg is the register of v, loaded if it is a constant or in memory.
 func (b *body) reg(v *value) reg.VecVirtual {
-	if !v.konst {
+	if !v.konst && !v.root().memory {
 		return b.regs[v.root()]
 	}
 	r := b.vector()
-	if b.bytes == 64 {
-		b.VBROADCASTSD(b.place(v.bits), r)
-	} else {
-		b.VMOVUPD(b.place(v.bits), r)
-	}
+	b.load(v, r)
 	return r
 }
 
@@ -120,9 +126,11 @@ func (b *body) dst(s step) reg.VecVirtual {
 // form is an instruction with and without a spread constant.
 type form struct{ plain, spread func(ops ...operand.Op) }
 
-// with issues the instruction whose first operand is v, a constant from memory.
+// with issues the instruction whose first operand is v, a constant or an argument from memory.
 func (b *body) with(f form, v *value, rest ...operand.Op) {
 	switch {
+	case v.root().memory:
+		f.plain(append([]operand.Op{b.mem[v.root()]}, rest...)...)
 	case !v.konst:
 		f.plain(append([]operand.Op{b.regs[v.root()]}, rest...)...)
 	case b.bytes == 64:
@@ -135,14 +143,14 @@ func (b *body) with(f form, v *value, rest ...operand.Op) {
 // binary is dst = a op b; where the order does not matter a constant comes second.
 func (b *body) binary(s step, f form, commutes bool) {
 	x, y := s.args[0], s.args[1]
-	if commutes && x.konst {
+	if commutes && (x.konst || x.root().memory && !y.konst) {
 		x, y = y, x
 	}
 	b.with(f, y, b.reg(x), b.dst(s))
 }
 
 // dead reports that v is read by no later step, so that its register may be overwritten.
-func (b *body) dead(v *value) bool { return !v.konst && v.root().last == b.at }
+func (b *body) dead(v *value) bool { return !v.konst && !v.root().memory && v.root().last == b.at }
 
 // multiply is the three forms of a fused multiply-add; which overwrites which operand is the only difference.
 func (b *body) multiply(s step, f231, f213 form) {
@@ -164,7 +172,7 @@ func (b *body) multiply(s step, f231, f213 form) {
 		r := b.dst(s)
 		if y.konst {
 			b.load(y, r)
-			b.with(f213, z, b.regs[x.root()], r)
+			b.with(f213, z, b.reg(x), r)
 			return
 		}
 		b.load(x, r)
@@ -183,6 +191,8 @@ func (b *body) load(v *value, r reg.VecVirtual) {
 		b.VBROADCASTSD(b.place(v.bits), r)
 	case v.konst:
 		b.VMOVUPD(b.place(v.bits), r)
+	case v.root().memory:
+		b.VMOVUPD(b.mem[v.root()], r)
 	default:
 		b.VMOVAPD(b.regs[v.root()], r)
 	}
@@ -221,9 +231,12 @@ func (b *body) choose(s step, c, then, otherwise *value) {
 
 // under is dst = v where the mask is set.
 func (b *body) under(mask reg.Register, v *value, dst reg.VecVirtual) {
-	if v.konst {
+	switch {
+	case v.konst:
 		b.VBROADCASTSD(b.place(v.bits), mask, dst)
-	} else {
+	case v.root().memory:
+		b.VMOVUPD(b.mem[v.root()], mask, dst)
+	default:
 		b.VMOVAPD(b.regs[v.root()], mask, dst)
 	}
 }
@@ -244,11 +257,9 @@ func (b *body) step(s step) {
 	case opLesser:
 		b.binary(s, form{b.VMINPD, b.VMINPD_BCST}, false)
 	case opRound:
-		if b.bytes == 64 {
-			b.VRNDSCALEPD(operand.U8(8), b.reg(s.args[0]), b.dst(s))
-		} else {
-			b.VROUNDPD(operand.U8(8), b.reg(s.args[0]), b.dst(s))
-		}
+		b.integral(s, 8)
+	case opFloor:
+		b.integral(s, 9)
 	case opFMA:
 		b.multiply(s, form{b.VFMADD231PD, b.VFMADD231PD_BCST}, form{b.VFMADD213PD, b.VFMADD213PD_BCST})
 	case opFNMA:
@@ -303,6 +314,22 @@ func (b *body) step(s step) {
 		}
 	case opEnd:
 		b.Label(b.ends[len(b.ends)-1])
+		b.ends = b.ends[:len(b.ends)-1]
+	case opRepeat:
+		b.Label(b.label("again"))
+	case opAgain:
+		b.some(s.args[0])
+		b.JNE(operand.LabelRef(b.ends[len(b.ends)-1]))
+		b.ends = b.ends[:len(b.ends)-1]
+	}
+}
+
+// integral rounds by the mode of VROUNDPD.
+func (b *body) integral(s step, mode uint8) {
+	if b.bytes == 64 {
+		b.VRNDSCALEPD(operand.U8(mode), b.reg(s.args[0]), b.dst(s))
+	} else {
+		b.VROUNDPD(operand.U8(mode), b.reg(s.args[0]), b.dst(s))
 	}
 }
 
@@ -344,16 +371,26 @@ func (b *body) lookup(s step) {
 }
 
 func (b *body) skip(s step) {
-	b.labels++
-	end := fmt.Sprintf("end%d", b.labels)
-	b.ends = append(b.ends, end)
-	if b.bytes == 64 {
-		m := b.masks[s.args[0]]
-		b.KORTESTB(m, m)
-	} else {
-		r := b.GP32()
-		b.VMOVMSKPD(b.regs[s.args[0]], r)
-		b.TESTL(r, r)
-	}
+	end := b.label("end")
+	b.some(s.args[0])
 	b.JEQ(operand.LabelRef(end))
+}
+
+// label is a fresh one, the innermost of those that are open.
+func (b *body) label(stem string) string {
+	b.labels++
+	l := fmt.Sprintf("%s%d", stem, b.labels)
+	b.ends = append(b.ends, l)
+	return l
+}
+
+// some clears the zero flag where the truth holds in some lane.
+func (b *body) some(v *value) {
+	if b.bytes == 64 {
+		b.KORTESTB(b.masks[v], b.masks[v])
+		return
+	}
+	r := b.GP32()
+	b.VMOVMSKPD(b.regs[v], r)
+	b.TESTL(r, r)
 }

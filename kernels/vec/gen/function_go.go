@@ -45,7 +45,11 @@ func writeGo(dir string, fs []*function) error {
 func (f *function) goName() string { return strings.ToUpper(f.name[:1]) + f.name[1:] }
 
 func (f *function) print(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\n// %s %s\nfunc %s(x float64) float64 {\n", f.goName(), f.doc, f.goName())
+	args := "x"
+	if f.second != nil {
+		args = "x, y"
+	}
+	fmt.Fprintf(b, "\n// %s %s\nfunc %s(%s float64) float64 {\n", f.goName(), f.doc, f.goName(), args)
 	for _, s := range f.steps {
 		f.printStep(b, s)
 	}
@@ -57,6 +61,8 @@ func (f *function) ref(v *value) string {
 	switch {
 	case v == f.x:
 		return "x"
+	case v == f.second:
+		return "y"
 	case v.konst && v.kind == word:
 		return fmt.Sprintf("uint64(%#x)", v.bits)
 	case v.konst:
@@ -128,6 +134,8 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 		set("math.FMA(%s, %s, -(%s))", a[0], a[1], a[2])
 	case opRound:
 		set("math.RoundToEven(%s)", a[0])
+	case opFloor:
+		set("math.Floor(%s)", a[0])
 	case opLesser:
 		branch(a[0]+" < "+a[1], a[0], a[1])
 	case opAnd:
@@ -170,5 +178,9 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 		fmt.Fprintf(b, "%s = %s\n", f.ref(s.dst), a[1])
 	case opEnd:
 		b.WriteString("}\n")
+	case opRepeat:
+		b.WriteString("for {\n")
+	case opAgain:
+		fmt.Fprintf(b, "if !%s { break }\n}\n", a[0])
 	}
 }

@@ -4,5 +4,7 @@ package main
 
 import "slices"
 
-// functions are those of one number, in the order of their links.
+// functions are those of one number, functions2 those of two, in the order of their links.
 var functions = slices.Concat(expFunctions, logFunctions, trigFunctions, arcFunctions, rootFunctions, reciprocalFunctions)
+
+var functions2 = slices.Concat(powFunctions, angleFunctions, divideFunctions)

@@ -91,3 +91,40 @@ var arcFunctions = []*function{
 		return f.or(y, f.signOf(x))
 	}),
 }
+
+var angleFunctions = []*function{
+	define2("atan2", "is the angle of the point (y, x): its abscissa comes second.", func(f *function, v, u *value) *value {
+		quarter := pi()
+		p := parts(quarter.Mul(quarter, big.NewFloat(.25)), 50, 53)
+		a, b := f.abs(v), f.abs(u)
+		steep := f.less(b, a)
+		num, den := f.lesser(a, b), f.pick(steep, a, b)
+		far := f.equal(den, k(inf))
+		num = f.pick(far, f.pick(f.equal(num, k(inf)), k(1), k(0)), num)
+		den = f.pick(far, k(1), den)
+		den = f.pick(f.equal(den, k(0)), k(1), den)
+		// neither 1/d nor what is left of a division may leave the normal range
+		scale := f.pick(f.less(den, k(0x1p-900)), k(0x1p200), f.pick(f.less(k(0x1p1000), den), k(0x1p-100), k(1)))
+		n, d := f.mul(num, scale), f.mul(den, scale)
+		// n/d, or with atan(c) = pi/4 + atan((c - 1)/(c + 1)) where that is above 1/2
+		middle := f.less(f.mul(d, k(.5)), n)
+		sum, low := f.fastTwoSum(d, n)
+		t, tl := f.quotient(f.pick(middle, f.sub(n, d), n), f.pick(middle, sum, d), f.pick(middle, low, k(0)))
+		tail, z := f.arcTail(t)
+		// base pi/4 + sign atan(t)
+		back := f.bitsOf(u)
+		base := f.pick(middle, k(1), k(0))
+		steep = f.less(f.abs(u), f.abs(v))
+		base = f.pick(steep, f.sub(k(2), base), base)
+		base = f.pick(f.negative(back), f.sub(k(4), base), base)
+		sign := f.pick(steep, k(-1), k(1))
+		sign = f.xor(sign, f.signOf(u))
+		h, l := f.fastTwoSum(f.mul(base, k(p[0])), f.mul(sign, t))
+		y := f.add(h, f.add(l, f.fma(base, k(p[1]), f.mul(sign, f.add(f.fnma(z, tl, tl), tail)))))
+		// a small angle is the quotient
+		small := f.pick(f.less(num, f.mul(den, k(0x1p-30))), f.div(num, den), y)
+		y = f.pick(f.equal(base, k(0)), small, y)
+		y = f.or(y, f.signOf(v))
+		return f.pick(f.equal(u, u), f.pick(f.equal(v, v), y, v), u)
+	}),
+}

@@ -16,13 +16,21 @@ import (
 type exponent struct{ n, bits, r, one, t *value }
 
 // exponent takes |x| below 1500.
-func (f *function) exponent(x *value) exponent {
+func (f *function) exponent(x *value) exponent { return f.exponentOf(x, nil) }
+
+// exponentOf is that of x + low, of which low is at most half of x's last place, or of x if there is none.
+func (f *function) exponentOf(x, low *value) exponent {
 	l := parts(ln2(), 42, 53)
 	inv, _ := inverse(ln2()).Float64()
 	n, bits := f.integral(x, k(inv))
 	far := f.fnma(n, k(l[0]), x) // exact
-	r := f.fnma(n, k(l[1]), far)
-	rl := f.fnma(n, k(l[1]), f.sub(far, r))
+	var r, rl *value
+	if low == nil {
+		r = f.fnma(n, k(l[1]), far)
+		rl = f.fnma(n, k(l[1]), f.sub(far, r))
+	} else {
+		r, rl = f.twoSum(far, f.fnma(n, k(l[1]), low))
+	}
 	// (exp(r) - 1 - r) / r^2, the sum of r^k/(k+2)!
 	p := series(func(k int64) *big.Rat { return over(1, factorial(k+2)) }).polynomial(10, -0.3467, 0.3467)
 	one := f.add(k(1), r)

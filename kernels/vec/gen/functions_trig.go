@@ -76,7 +76,7 @@ func (f *function) farRadians(x *value, p []float64) (quadrant, r, rl *value) {
 		return h, f.fms(m, c, h)
 	}
 	h, l := product(0)
-	h = f.fnma(f.do(opRound, number, f.mul(h, k(.25))), k(4), h) // modulo 4
+	h = f.fnma(f.round(f.mul(h, k(.25))), k(4), h) // modulo 4
 	s, e := f.twoSum(h, l)
 	h, l = product(1)
 	s, e1 := f.twoSum(s, h)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -58,7 +59,7 @@ func main() {
 			}
 		}
 	}
-	if err := writeGo(*out, functions); err != nil {
+	if err := writeGo(*out, slices.Concat(functions, functions2)); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}

@@ -1,0 +1,122 @@
+package vec
+
+// This file runs one function, of one number or of two, over slices: by the chain machine where there is one.
+
+import "unsafe"
+
+// A Function2 is a function of two numbers; for the rest it is like a Function. Ulps is 0 where the exact value is rounded once.
+type Function2 struct {
+	Name string
+	F    func(x, y float64) float64
+	Link uint64
+	Ulps float64
+	Tiny float64
+}
+
+// Functions2 are all of them.
+var Functions2 = []Function2{
+	{"pow", Pow, LinkPow, 0.7, 1},
+	{"atan2", Atan2, LinkAtan2, 0.75, 0},
+	{"idiv", FloorDiv, LinkFloorDiv, 0, 0},
+	{"mod", Mod, LinkMod, 0, 0},
+}
+
+// Function2Named is that one.
+func Function2Named(name string) (Function2, bool) {
+	for _, f := range Functions2 {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Function2{}, false
+}
+
+// LoopF64 is the loop of f.
+func (f Function2) LoopF64() func(dst, a, b []float64) {
+	loop := Map2F64(f.F)
+	if plain := loop; HaveChain {
+		loop = func(dst, a, b []float64) { chained(dst, a, b, f.Link, plain) }
+	}
+	if f.Link == LinkPow {
+		return powerLoop(loop)
+	}
+	return loop
+}
+
+// LoopF32 is the same in float32: the function of float64, rounded once more. A square is just the product.
+func (f Function2) LoopF32() func(dst, a, b []float32) {
+	loop := Map2F32(f.F)
+	if plain := loop; HaveChain {
+		loop = func(dst, a, b []float32) { chained(dst, a, b, f.Link, plain) }
+	}
+	if f.Link != LinkPow {
+		return loop
+	}
+	return func(dst, a, b []float32) {
+		if len(b) > 0 && b[0] == 2 && uniform(b) {
+			MulF32(dst, a[:len(dst)], a[:len(dst)])
+			return
+		}
+		loop(dst, a, b)
+	}
+}
+
+// LoopF64 is the loop of f.
+func (f Function) LoopF64() func(dst, a []float64) {
+	plain := Map1F64(f.F)
+	if !HaveChain {
+		return plain
+	}
+	return func(dst, a []float64) {
+		chained(dst, a, a, f.Link, func(dst, a, _ []float64) { plain(dst, a) })
+	}
+}
+
+// LoopF32 is the same in float32: the function of float64, rounded once more.
+func (f Function) LoopF32() func(dst, a []float32) {
+	plain := Map1F32(f.F)
+	if !HaveChain {
+		return plain
+	}
+	return func(dst, a []float32) {
+		chained(dst, a, a, f.Link, func(dst, a, _ []float32) { plain(dst, a) })
+	}
+}
+
+// fewElements is how many are left to the plain loop: a group of the machine costs about as much as that many.
+const fewElements = 4
+
+// chained runs one link on a, with the operand b: whole groups in place, the rest by way of a group of its own.
+func chained[T Float](dst, a, b []T, link uint64, plain func(dst, a, b []T)) {
+	var zero T
+	group := ChainBytes / int(unsafe.Sizeof(zero))
+	a, b = a[:len(dst)], b[:len(dst)]
+	whole := len(dst) - len(dst)%group
+	all := ^uint64(0)
+	if whole > 0 {
+		code := [...]Link{{LinkLoad, unsafe.Pointer(&a[0]), all}, {link, unsafe.Pointer(&b[0]), all}, {LinkStore, unsafe.Pointer(&dst[0]), all}, {Op: LinkEnd}}
+		runChain[T](code[:], whole)
+	}
+	dst, a, b = dst[whole:], a[whole:], b[whole:]
+	if len(dst) <= fewElements {
+		plain(dst, a, b)
+		return
+	}
+	var room [2][ChainBytes / 4]T
+	copy(room[0][:], a)
+	copy(room[1][:], b)
+	p := unsafe.Pointer(&room[0])
+	code := [...]Link{{LinkLoad, p, all}, {link, unsafe.Pointer(&room[1]), all}, {LinkStore, p, all}, {Op: LinkEnd}}
+	runChain[T](code[:], group)
+	copy(dst, room[0][:])
+}
+
+// runChain is the machine for T, called directly so that the caller's links stay on its stack.
+func runChain[T Float](code []Link, n int) {
+	var zero T
+	if unsafe.Sizeof(zero) == 8 {
+		ChainF64(code, n)
+	} else {
+		ChainF32(code, n)
+	}
+}
