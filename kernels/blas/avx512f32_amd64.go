@@ -4,7 +4,7 @@
 
 package blas
 
-// gemmAVX512F32Add1 is c = c + a@b on 8 rows and 16 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F32Add1 is c = c + a@b on 8 rows and 16 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F32Add1(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
@@ -14,7 +14,7 @@ func gemmAVX512F32Add1(k int, a *float32, rs int, ks int, b *float32, bs int, c 
 //go:noescape
 func gemmAVX512F32Add1Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// gemmAVX512F32Sub1 is c = c - a@b on 8 rows and 16 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F32Sub1 is c = c - a@b on 8 rows and 16 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F32Sub1(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
@@ -24,7 +24,7 @@ func gemmAVX512F32Sub1(k int, a *float32, rs int, ks int, b *float32, bs int, c 
 //go:noescape
 func gemmAVX512F32Sub1Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// gemmAVX512F32Add2 is c = c + a@b on 8 rows and 32 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F32Add2 is c = c + a@b on 8 rows and 32 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F32Add2(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
@@ -34,7 +34,7 @@ func gemmAVX512F32Add2(k int, a *float32, rs int, ks int, b *float32, bs int, c 
 //go:noescape
 func gemmAVX512F32Add2Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// gemmAVX512F32Sub2 is c = c - a@b on 8 rows and 32 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F32Sub2 is c = c - a@b on 8 rows and 32 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F32Sub2(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
@@ -44,7 +44,7 @@ func gemmAVX512F32Sub2(k int, a *float32, rs int, ks int, b *float32, bs int, c 
 //go:noescape
 func gemmAVX512F32Sub2Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// gemmAVX512F32Add3 is c = c + a@b on 8 rows and 48 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F32Add3 is c = c + a@b on 8 rows and 48 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F32Add3(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
@@ -54,7 +54,7 @@ func gemmAVX512F32Add3(k int, a *float32, rs int, ks int, b *float32, bs int, c 
 //go:noescape
 func gemmAVX512F32Add3Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// gemmAVX512F32Sub3 is c = c - a@b on 8 rows and 48 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F32Sub3 is c = c - a@b on 8 rows and 48 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F32Sub3(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
@@ -63,6 +63,26 @@ func gemmAVX512F32Sub3(k int, a *float32, rs int, ks int, b *float32, bs int, c 
 //
 //go:noescape
 func gemmAVX512F32Sub3Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
+
+// gemmAVX512F32AddTurn is c = c + a@b on 8 rows and 48 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
+//
+//go:noescape
+func gemmAVX512F32AddTurn(k int, a *float32, rs int, b *float32, c *float32, cs int, src *float32, ss int, dst *float32)
+
+// gemmAVX512F32AddCopy is c = c + a@b on 8 rows and 48 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
+//
+//go:noescape
+func gemmAVX512F32AddCopy(k int, a *float32, rs int, b *float32, c *float32, cs int, src *float32, ss int, dst *float32)
+
+// gemmAVX512F32SubTurn is c = c - a@b on 8 rows and 48 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
+//
+//go:noescape
+func gemmAVX512F32SubTurn(k int, a *float32, rs int, b *float32, c *float32, cs int, src *float32, ss int, dst *float32)
+
+// gemmAVX512F32SubCopy is c = c - a@b on 8 rows and 48 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
+//
+//go:noescape
+func gemmAVX512F32SubCopy(k int, a *float32, rs int, b *float32, c *float32, cs int, src *float32, ss int, dst *float32)
 
 // narrowAVX512F32R1V1 is c = c + t(a)@b, a having 1 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
 //

@@ -4,7 +4,7 @@
 
 package blas
 
-// gemmAVX512F64Add1 is c = c + a@b on 8 rows and 8 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F64Add1 is c = c + a@b on 8 rows and 8 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F64Add1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
@@ -14,7 +14,7 @@ func gemmAVX512F64Add1(k int, a *float64, rs int, ks int, b *float64, bs int, c 
 //go:noescape
 func gemmAVX512F64Add1Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64Sub1 is c = c - a@b on 8 rows and 8 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F64Sub1 is c = c - a@b on 8 rows and 8 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F64Sub1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
@@ -24,7 +24,7 @@ func gemmAVX512F64Sub1(k int, a *float64, rs int, ks int, b *float64, bs int, c 
 //go:noescape
 func gemmAVX512F64Sub1Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64Add2 is c = c + a@b on 8 rows and 16 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F64Add2 is c = c + a@b on 8 rows and 16 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F64Add2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
@@ -34,7 +34,7 @@ func gemmAVX512F64Add2(k int, a *float64, rs int, ks int, b *float64, bs int, c 
 //go:noescape
 func gemmAVX512F64Add2Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64Sub2 is c = c - a@b on 8 rows and 16 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F64Sub2 is c = c - a@b on 8 rows and 16 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F64Sub2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
@@ -44,7 +44,7 @@ func gemmAVX512F64Sub2(k int, a *float64, rs int, ks int, b *float64, bs int, c 
 //go:noescape
 func gemmAVX512F64Sub2Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64Add3 is c = c + a@b on 8 rows and 24 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F64Add3 is c = c + a@b on 8 rows and 24 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F64Add3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
@@ -54,7 +54,7 @@ func gemmAVX512F64Add3(k int, a *float64, rs int, ks int, b *float64, bs int, c 
 //go:noescape
 func gemmAVX512F64Add3Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64Sub3 is c = c - a@b on 8 rows and 24 columns; meanwhile it asks for a cache line every 1 steps of k, from next on, step bytes apart.
+// gemmAVX512F64Sub3 is c = c - a@b on 8 rows and 24 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
 func gemmAVX512F64Sub3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
@@ -63,6 +63,26 @@ func gemmAVX512F64Sub3(k int, a *float64, rs int, ks int, b *float64, bs int, c 
 //
 //go:noescape
 func gemmAVX512F64Sub3Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
+
+// gemmAVX512F64AddTurn is c = c + a@b on 8 rows and 24 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
+//
+//go:noescape
+func gemmAVX512F64AddTurn(k int, a *float64, rs int, b *float64, c *float64, cs int, src *float64, ss int, dst *float64)
+
+// gemmAVX512F64AddCopy is c = c + a@b on 8 rows and 24 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
+//
+//go:noescape
+func gemmAVX512F64AddCopy(k int, a *float64, rs int, b *float64, c *float64, cs int, src *float64, ss int, dst *float64)
+
+// gemmAVX512F64SubTurn is c = c - a@b on 8 rows and 24 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
+//
+//go:noescape
+func gemmAVX512F64SubTurn(k int, a *float64, rs int, b *float64, c *float64, cs int, src *float64, ss int, dst *float64)
+
+// gemmAVX512F64SubCopy is c = c - a@b on 8 rows and 24 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
+//
+//go:noescape
+func gemmAVX512F64SubCopy(k int, a *float64, rs int, b *float64, c *float64, cs int, src *float64, ss int, dst *float64)
 
 // narrowAVX512F64R1V1 is c = c + t(a)@b, a having 1 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
 //

@@ -10,7 +10,7 @@ func hardwareFMA() bool { return cpu.X86.HasFMA }
 // assembly lists the assembly sets this CPU and its operating system can run, best first.
 func assembly() []Set {
 	var list []Set
-	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasFMA && cpu.X86.HasAVX2 {
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasFMA && cpu.X86.HasAVX2 {
 		list = append(list, newAVX512())
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
@@ -26,7 +26,7 @@ func Features() []string {
 		has  bool
 		name string
 	}{
-		{cpu.X86.HasFMA, "fma"}, {cpu.X86.HasAVX2, "avx2"}, {cpu.X86.HasAVX512F, "avx512f"}, {cpu.X86.HasAVX512DQ, "avx512dq"},
+		{cpu.X86.HasFMA, "fma"}, {cpu.X86.HasAVX2, "avx2"}, {cpu.X86.HasAVX512F, "avx512f"}, {cpu.X86.HasAVX512DQ, "avx512dq"}, {cpu.X86.HasAVX512VL, "avx512vl"},
 	} {
 		if f.has {
 			list = append(list, f.name)

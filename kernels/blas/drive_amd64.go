@@ -4,8 +4,8 @@ package blas
 // micro-tiles to the assembly. Cuts change no bit (see the package comment), so they are free to follow the cache.
 //
 //	for a block of columns of c and a block of k (maxDepth, maxArea):
-//	    for each panel of b, NR columns wide:
-//	        pack it: row p at p*NR; micro-tiles of the first rows of a     the next panel comes from memory meanwhile
+//	    for each panel of b, NR columns wide, packed: row p at p*NR
+//	        micro-tiles of some rows of a                                  they pack the next panel meanwhile
 //	    for MR rows of a, the rest:                                        they stay in L1; the next ones come meanwhile
 //	        for each panel: micro-tile of c = c ± rows of a @ panel        the panel streams from L2
 
@@ -23,16 +23,25 @@ type solveKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int)
 // narrowKernel is c = c + t(a)@b for a few columns of a: see gen/narrow.go.
 type narrowKernel[T element] func(k int, a *T, as int, b *T, bs int, c *T, cs int, ahead int)
 
+// packingKernel is gemmKernel that packs packColumns rows of a panel from src to dst for each packRound of its k: see gen/ahead.go.
+type packingKernel[T element] func(k int, a *T, rs int, b, c *T, cs int, src *T, ss int, dst *T)
+
+var skipPacking bool
+
+const packRound, packColumns = 12, 4
+
 // driver is the assembly of one instruction set and element type with its sizes.
 type driver[T element] struct {
 	mr, lanes int // rows of a micro-tile; elements of a vector
 	nr        int // columns of the widest micro-tile: three vectors
 	round     int // steps of k for each line asked for ahead
-	lead      int // groups of MR rows that go through the panels while b is being packed, at most maxLead
+	lead      int // groups of MR rows that go through the panels while b is being packed, at most maxLead: enough to pack a panel
 
 	gemm  [2][3]gemmKernel[T] // by sub, by number of vectors less one
 	edge  [2][3]edgeKernel[T]
 	solve [3]solveKernel[T]
+	// packing is by sub, and by whether b is not transposed; nil where there are none.
+	packing [2][2]packingKernel[T]
 	// narrow is by columns of a less one and number of vectors less one.
 	narrow [mostNarrow][]narrowKernel[T]
 	potf   func(d, p *T, ps int) int
@@ -56,7 +65,7 @@ type operand[T element] struct {
 	rs, ks int
 }
 
-// maxLead bounds driver.lead, which must be enough work to read the next panel of b from memory behind it.
+// maxLead bounds driver.lead.
 const maxLead = 8
 
 // gemmAll computes c = c ± a@op(b), or its lower triangle (lower; m == n). b is n x k where tb is true.
@@ -65,61 +74,154 @@ func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a o
 		return
 	}
 	depth, cols := d.block(n, k)
-	under := 0 // elements of c under the tile: see tile
-	compact := !lower && ldc == n && n < d.nr
-	buf := scratch[T](ws, depth*(d.lead*d.mr+cols))
-	packed := buf[depth*d.lead*d.mr:]
-	rows := func(g int) []T { return buf[g*depth*d.mr:][:depth*d.mr] }
-	var group [maxLead]operand[T]
+	size := depth * d.nr
+	buf := scratch[T](ws, depth*d.lead*d.mr+size*(cols/d.nr+1))
+	x := product[T]{driver: d, ws: ws, tb: tb, sub: sub, lower: lower, m: m, n: n, k: k, a: a, b: b, ldb: ldb, c: c, ldc: ldc,
+		compact: !lower && ldc == n && n < d.nr, size: size, slots: cols/d.nr + 1, rows: buf, panels: buf[depth*d.lead*d.mr:]}
+	x.start(x.packingOf(0, 0, min(depth, k)), 0)
+	x.finish()
 	for j := 0; j < n; j += cols {
-		w := min(cols, n-j)
 		for p := 0; p < k; p += depth {
-			kp := min(depth, k-p)
-			i, groups := 0, 0
-			if lower {
-				i = j // rows above see only columns right of the diagonal
+			x.j, x.w, x.p, x.kp = j, min(cols, n-j), p, min(depth, k-p)
+			after := packing[T]{}
+			if p+depth < k {
+				after = x.packingOf(j, p+depth, min(depth, k-p-depth))
+			} else if j+cols < n {
+				after = x.packingOf(j+cols, 0, min(depth, k))
 			}
-			for ; groups < d.lead && i+groups*d.mr < m; groups++ {
-				at := i + groups*d.mr
-				group[groups] = d.rowsOf(a, at, min(d.mr, m-at), p, kp, rows(groups))
-			}
-			for q := 0; q < w; q += d.nr {
-				var ahead stream
-				if tb {
-					d.packT(min(d.nr, w-q), kp, b[(j+q)*ldb+p:], ldb, packed[q*kp:])
-					ahead = d.rowsAhead(b, (j+q+d.nr)*ldb+p, ldb, kp)
-				} else {
-					d.packN(min(d.nr, w-q), kp, b[p*ldb+j+q:], ldb, packed[q*kp:])
-					ahead = d.columnsAhead(b, p*ldb+j+q+d.nr, ldb)
-				}
-				for g := range groups {
-					at := i + g*d.mr
-					if compact {
-						under = (m - at - d.mr) * ldc
-					}
-					d.tile(ws, sub, lower, at, min(d.mr, m-at), j, q, w, kp, group[g], packed, c, ldc, under, ahead)
-					ahead.next += ahead.skip
-				}
-			}
-			for i += groups * d.mr; i < m; i += d.mr {
-				ap := d.rowsOf(a, i, min(d.mr, m-i), p, kp, rows(0))
-				var ahead stream
-				if a.ks == 1 {
-					ahead = d.rowsAhead(a.v, (i+d.mr)*a.rs+p, a.rs, kp)
-				}
-				for q := 0; q < w; q += d.nr {
-					if q == d.asking()*d.nr {
-						ahead.step = 0 // the next MR rows are on their way
-					}
-					if compact {
-						under = (m - i - d.mr) * ldc
-					}
-					d.tile(ws, sub, lower, i, min(d.mr, m-i), j, q, w, kp, ap, packed, c, ldc, under, ahead)
-					ahead.next += ahead.skip
-				}
-			}
+			x.block(after)
 		}
 	}
+}
+
+// product is a running gemm or syrk, at the block of w columns of c from j on and of kp terms from p on. The packed panels of b are slots of a
+// ring with one more than a block takes, so that the first panel of the next block is packed while this one is still read.
+type product[T element] struct {
+	*driver[T]
+	ws             *Workspace
+	tb, sub, lower bool
+	compact        bool // the rows of c lie one behind the other: see tile
+	m, n, k        int
+	a              operand[T]
+	b              []T
+	ldb            int
+	c              []T
+	ldc            int
+
+	j, w, p, kp  int
+	rows, panels []T
+	size, slots  int // elements of a slot; their number
+	first        int // the slot of the block's first panel
+	next         packing[T]
+	ahead        stream
+}
+
+// packing is a panel of b that is being packed: w columns of op(b), k deep, of which done rows are there.
+type packing[T element] struct {
+	src, dst   []T
+	w, k, done int
+}
+
+// packingOf is the panel whose first element is row p and column j of op(b), to be put into the slot after those that are packed.
+func (x *product[T]) packingOf(j, p, kp int) packing[T] {
+	if x.tb {
+		return packing[T]{src: x.b[j*x.ldb+p:], w: min(x.nr, x.n-j), k: kp}
+	}
+	return packing[T]{src: x.b[p*x.ldb+j:], w: min(x.nr, x.n-j), k: kp}
+}
+
+// start makes the panel in slot t (modulo their number) the next one.
+func (x *product[T]) start(next packing[T], t int) {
+	next.dst = x.slot(t)
+	x.next = next
+}
+
+func (x *product[T]) slot(t int) []T { return x.panels[(x.first+t)%x.slots*x.size:][:x.size] }
+
+// finish packs what is missing of the next panel.
+func (x *product[T]) finish() {
+	y := &x.next
+	if skipPacking {
+		y.done = y.k
+	}
+	if y.done == y.k {
+		return
+	}
+	dst := y.dst[y.done*x.nr:]
+	if x.tb {
+		x.packT(y.w, y.k-y.done, y.src[y.done:], x.ldb, dst)
+	} else {
+		x.packN(y.w, y.k-y.done, y.src[y.done*x.ldb:], x.ldb, dst)
+	}
+	y.done = y.k
+}
+
+// panelAhead is the stream of the next panel of b, unless it is packed meanwhile.
+func (x *product[T]) panelAhead() stream {
+	switch src := x.next.src; {
+	case src == nil || x.packing[0][0] != nil:
+		return stream{next: uintptr(unsafe.Pointer(&x.a.v[0]))}
+	case x.tb:
+		return x.rowsAhead(src, 0, x.ldb, x.kp)
+	default:
+		return x.columnsAhead(src, 0, x.ldb)
+	}
+}
+
+// block runs the micro-tiles of a block whose first panel is packed. Behind its last panel comes the panel after.
+//
+// The first rows of a (of a triangle the last ones, whose tiles are whole) go through one panel after another, and the next panel is packed
+// meanwhile; the other rows go through all of them.
+func (x *product[T]) block(after packing[T]) {
+	d := x.driver
+	top := 0
+	if x.lower {
+		top = x.j // rows above see only columns right of the diagonal
+	}
+	from := top
+	if x.lower {
+		from = max(top, top+(x.m-top)/d.mr*d.mr-d.lead*d.mr)
+	}
+	var group [maxLead]operand[T]
+	groups := 0
+	for ; groups < d.lead && from+groups*d.mr < x.m; groups++ {
+		i := from + groups*d.mr
+		group[groups] = d.rowsOf(x.a, i, min(d.mr, x.m-i), x.p, x.kp, x.rows[groups*d.mr*x.kp:])
+	}
+	panels := (x.w + d.nr - 1) / d.nr
+	for q := range panels {
+		next := after
+		if q+1 < panels {
+			next = x.packingOf(x.j+(q+1)*d.nr, x.p, x.kp)
+		}
+		x.start(next, q+1)
+		x.ahead = x.panelAhead()
+		for g := range groups {
+			x.tile(from+g*d.mr, q, group[g])
+			x.ahead.next += x.ahead.skip
+		}
+		x.finish()
+	}
+	for i := top; i < x.m; i += d.mr {
+		if i == from {
+			if i += groups * d.mr; i >= x.m {
+				break
+			}
+		}
+		ap := d.rowsOf(x.a, i, min(d.mr, x.m-i), x.p, x.kp, x.rows)
+		x.ahead = stream{next: uintptr(unsafe.Pointer(&x.a.v[0]))}
+		if x.a.ks == 1 {
+			x.ahead = d.rowsAhead(x.a.v, (i+d.mr)*x.a.rs+x.p, x.a.rs, x.kp)
+		}
+		for q := range panels {
+			if q == d.asking() {
+				x.ahead.step = 0 // the next MR rows are on their way
+			}
+			x.tile(i, q, ap)
+			x.ahead.next += x.ahead.skip
+		}
+	}
+	x.first = (x.first + panels) % x.slots
 }
 
 // block returns the depth and the columns of the packed blocks of b: cuts of even size within the bounds.
@@ -191,35 +293,46 @@ func (d *driver[T]) rowsOf(a operand[T], i, h, p, kp int, buf []T) operand[T] {
 	return operand[T]{buf, kp, 1}
 }
 
-// tile runs the micro-tile of h rows from row i on and of the panel packed from column j+q on; w columns of c are packed in all.
+// tile runs the micro-tile of up to MR rows from row i on and of panel q of the block.
 //
 // The rows of a narrow c may lie one behind the other, with at least under elements below the tile. Then whole vectors are stored: what a row
 // writes beyond its end the next one, stored after it, puts right, and what the last row writes there is put back. Masked loads and stores
 // of 8 short rows take as long as 20 steps of k.
-func (d *driver[T]) tile(ws *Workspace, sub, lower bool, i, h, j, q, w, kp int, a operand[T], packed []T, c []T, ldc, under int, ahead stream) {
+func (x *product[T]) tile(i, q int, a operand[T]) {
+	d := x.driver
 	which := 0
-	if sub {
+	if x.sub {
 		which = 1
 	}
-	cols := min(d.nr, w-q)
-	below := i - (j + q) // rows of this tile under the diagonal's start
-	if lower {
+	h := min(d.mr, x.m-i)
+	column := x.j + q*d.nr
+	cols := min(d.nr, x.w-q*d.nr)
+	below := i - column // rows of this tile under the diagonal's start
+	if x.lower {
 		if below+h <= 0 {
 			return
 		}
 		cols = min(cols, below+h)
 	}
 	nv := (cols + d.lanes - 1) / d.lanes
-	b, ct := &packed[q*kp], &c[i*ldc+j+q]
-	if h == d.mr && cols == nv*d.lanes && (!lower || below+1 >= cols) {
-		d.gemm[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc, ahead.next, int(ahead.step))
+	b, ct := &x.slot(q)[0], &x.c[i*x.ldc+column]
+	if h == d.mr && cols == nv*d.lanes && (!x.lower || below+1 >= cols) {
+		if cols == d.nr && a.ks == 1 && x.packable() {
+			x.tileAndPack(which, a, b, ct)
+			return
+		}
+		d.gemm[which][nv-1](x.kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, x.ldc, x.ahead.next, int(x.ahead.step))
 		return
+	}
+	under := 0
+	if x.compact {
+		under = (x.m - i - d.mr) * x.ldc
 	}
 	if beyond := nv*d.lanes - cols; h == d.mr && beyond > 0 && under >= beyond {
 		var keep [cacheLine / 4]T
-		behind := c[(i+h)*ldc:][:beyond]
+		behind := x.c[(i+h)*x.ldc:][:beyond]
 		copy(keep[:], behind)
-		d.gemm[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc, ahead.next, int(ahead.step))
+		d.gemm[which][nv-1](x.kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, x.ldc, x.ahead.next, int(x.ahead.step))
 		copy(behind, keep[:])
 		return
 	}
@@ -228,12 +341,30 @@ func (d *driver[T]) tile(ws *Workspace, sub, lower bool, i, h, j, q, w, kp int, 
 		switch {
 		case r >= h:
 			width = 0
-		case lower:
+		case x.lower:
 			width = max(0, min(cols, below+r+1))
 		}
-		ws.width[r] = int64(width)
+		x.ws.width[r] = int64(width)
 	}
-	d.edge[which][nv-1](kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, ldc, &ws.width[0])
+	d.edge[which][nv-1](x.kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, x.ldc, &x.ws.width[0])
+}
+
+// packable reports that a packing kernel can take the next panel further during one micro-tile.
+func (x *product[T]) packable() bool {
+	y := &x.next
+	n := x.kp / packRound * packColumns
+	return !skipPacking && x.packing[0][0] != nil && n > 0 && y.w == x.nr && y.done+n <= y.k
+}
+
+// tileAndPack runs a whole micro-tile and packs a part of the next panel.
+func (x *product[T]) tileAndPack(which int, a operand[T], b, c *T) {
+	y := &x.next
+	kernel, at := x.packing[which][0], y.done
+	if !x.tb {
+		kernel, at = x.packing[which][1], y.done*x.ldb
+	}
+	kernel(x.kp, &a.v[0], a.rs, b, c, x.ldc, &y.src[at], x.ldb, &y.dst[y.done*x.nr])
+	y.done += x.kp / packRound * packColumns
 }
 
 // packT packs the transpose of w rows of b, as far as kp, into a panel: row p at dst[p*NR].

@@ -14,7 +14,7 @@ func newAVX512() *simd {
 	return &simd{
 		name: "avx512",
 		d: driver[float64]{
-			mr: 8, lanes: 8, nr: 24, round: 1, lead: 4,
+			mr: 8, lanes: 8, nr: 24, round: 4, lead: 4,
 			gemm: [2][3]gemmKernel[float64]{
 				{gemmAVX512F64Add1, gemmAVX512F64Add2, gemmAVX512F64Add3},
 				{gemmAVX512F64Sub1, gemmAVX512F64Sub2, gemmAVX512F64Sub3},
@@ -30,12 +30,16 @@ func newAVX512() *simd {
 				{narrowAVX512F64R3V1, narrowAVX512F64R3V2, narrowAVX512F64R3V3},
 				{narrowAVX512F64R4V1, narrowAVX512F64R4V2, narrowAVX512F64R4V3},
 			},
+			packing: [2][2]packingKernel[float64]{
+				{gemmAVX512F64AddTurn, gemmAVX512F64AddCopy},
+				{gemmAVX512F64SubTurn, gemmAVX512F64SubCopy},
+			},
 			potf: potfAVX512F64,
 			in:   transposeF64In, out: transposeF64Out, group: 4, copyRows: copyRows192,
 			maxDepth: 384, maxArea: 200 * 256, maxOrder: 384,
 		},
 		s: driver[float32]{
-			mr: 8, lanes: 16, nr: 48, round: 1, lead: 4,
+			mr: 8, lanes: 16, nr: 48, round: 4, lead: 4,
 			gemm: [2][3]gemmKernel[float32]{
 				{gemmAVX512F32Add1, gemmAVX512F32Add2, gemmAVX512F32Add3},
 				{gemmAVX512F32Sub1, gemmAVX512F32Sub2, gemmAVX512F32Sub3},
@@ -50,6 +54,10 @@ func newAVX512() *simd {
 				{narrowAVX512F32R2V1, narrowAVX512F32R2V2, narrowAVX512F32R2V3, narrowAVX512F32R2V4},
 				{narrowAVX512F32R3V1, narrowAVX512F32R3V2, narrowAVX512F32R3V3},
 				{narrowAVX512F32R4V1, narrowAVX512F32R4V2, narrowAVX512F32R4V3},
+			},
+			packing: [2][2]packingKernel[float32]{
+				{gemmAVX512F32AddTurn, gemmAVX512F32AddCopy},
+				{gemmAVX512F32SubTurn, gemmAVX512F32SubCopy},
 			},
 			potf: potfAVX512F32,
 			in:   transposeF32In, out: transposeF32Out, group: 8, copyRows: copyRows192,

@@ -48,7 +48,7 @@ func (r rows) at(i int) operand.Mem {
 }
 
 // advance moves on to the next p.
-func (e *emitter) advance(r rows, ks reg.GPVirtual) {
+func (e *emitter) advance(r rows, ks operand.Op) {
 	for _, b := range r.base {
 		e.ADDQ(ks, b)
 	}
@@ -96,15 +96,14 @@ func (e *emitter) store(t tile, c, cs reg.GPVirtual) {
 	})
 }
 
-// contract is the loop over k. Its rounds are steps of k long; each (if any) is emitted once a round.
-func (e *emitter) contract(t tile, sub bool, k reg.GPVirtual, a rows, ks, b, bs reg.GPVirtual, steps int, each func()) {
-	nv := len(t[0])
-	bv := make([]reg.VecVirtual, nv)
+// stepOf emits a step of k: rows of a broadcast, a row of b in vectors. ks and bs, which lead to the next step, are registers or numbers.
+func (e *emitter) stepOf(t tile, sub bool, a rows, ks operand.Op, b reg.GPVirtual, bs operand.Op) func() {
+	bv := make([]reg.VecVirtual, len(t[0]))
 	for v := range bv {
 		bv[v] = e.vector(e.vec)
 	}
 	x := e.vector(e.vec)
-	step := func() {
+	return func() {
 		for v := range bv {
 			e.move(operand.Mem{Base: b, Disp: v * e.vec}, bv[v])
 		}
@@ -117,23 +116,33 @@ func (e *emitter) contract(t tile, sub bool, k reg.GPVirtual, a rows, ks, b, bs 
 		e.advance(a, ks)
 		e.ADDQ(bs, b)
 	}
-	if steps > 1 {
-		e.SUBQ(operand.U8(steps), k)
-		e.JLT(operand.LabelRef("rest"))
-		e.Label("round")
-		each()
-		for range steps {
-			step()
-		}
-		e.SUBQ(operand.U8(steps), k)
-		e.JGE(operand.LabelRef("round"))
-		e.Label("rest")
-		e.ADDQ(operand.U8(steps), k)
+}
+
+// rounds emits a loop of as many rounds of n steps as there are in k, which keeps what is left. It ends before if most, where there is
+// one, has been counted down to zero.
+func (e *emitter) rounds(label string, n int, k reg.GPVirtual, most *reg.GPVirtual, round func()) {
+	e.SUBQ(operand.U8(n), k)
+	e.JLT(operand.LabelRef(label + "end"))
+	e.Label(label)
+	round()
+	e.SUBQ(operand.U8(n), k)
+	if most != nil {
+		e.JLT(operand.LabelRef(label + "end"))
+		e.DECQ(*most)
+		e.JNZ(operand.LabelRef(label))
+	} else {
+		e.JGE(operand.LabelRef(label))
 	}
+	e.Label(label + "end")
+	e.ADDQ(operand.U8(n), k)
+}
+
+// steps emits the loop of what is left of k, with each, if any, in every step.
+func (e *emitter) steps(k reg.GPVirtual, step, each func()) {
 	e.TESTQ(k, k)
 	e.JZ(operand.LabelRef("done"))
 	e.Label("loop")
-	if steps == 1 && each != nil {
+	if each != nil {
 		each()
 	}
 	step()
@@ -175,46 +184,87 @@ func (e *emitter) gemm(nv int, sub, edge bool) {
 	e.begin(name, "func("+sig+")", name+" "+doc+".")
 	c, cs := e.arg("c"), e.stride("cs")
 	t := e.newTile(nv)
-	var width reg.GPVirtual
 	if edge {
-		width = e.arg("width")
+		width := e.arg("width")
 		e.loadEdge(t, c, cs, width)
-	} else {
-		e.load(t, c, cs)
-	}
-	var fetch func()
-	round := 1
-	if !edge {
-		round = e.round
-		e.fetchBelow(nv, c, cs)
-		next, step := e.arg("next"), e.arg("step")
-		fetch = func() {
-			e.PREFETCHT1(operand.Mem{Base: next})
-			e.ADDQ(step, next)
-		}
-	}
-	a := e.rowsOf(e.arg("a"), e.stride("rs"))
-	e.contract(t, sub, e.arg("k"), a, e.stride("ks"), e.arg("b"), e.stride("bs"), round, fetch)
-	if edge {
+		e.contract(t, sub)
 		e.storeEdge(t, c, cs, width)
 	} else {
-		e.store(t, c, cs)
+		e.load(t, c, cs)
+		e.contractAsking(t, sub, c, cs)
+		e.store(t, e.arg("c"), e.stride("cs")) // loaded again: the registers were needed
 	}
 	e.end()
 }
 
-// fetchBelow asks for the tile of c below this one, which the next round over the panels of b comes to. The tile is
-// not yet in cache when the matrix is one of many.
-func (e *emitter) fetchBelow(nv int, c, cs reg.GPVirtual) {
+// contract is the whole loop over k of a kernel with gemm's parameters.
+func (e *emitter) contract(t tile, sub bool) {
+	k := e.arg("k")
+	a := e.rowsOf(e.arg("a"), e.stride("rs"))
+	e.steps(k, e.stepOf(t, sub, a, e.stride("ks"), e.arg("b"), e.stride("bs")), nil)
+}
+
+// contractAsking is contract that asks memory meanwhile, once a round, for what the driver says, and for the tile of c below this one, to which
+// the next round over the panels of b comes. The tile is not in cache when the matrix is one of many.
+//
+// Asking for it all at once would take all the buffers of misses of L1, and the rows of b, which come from L2, would wait for memory too: 6 to
+// 10 % of a tile product. With vectors of 64 bytes it is a row of c in each of the first rounds; the tiles of AVX2 have a third as many lines.
+func (e *emitter) contractAsking(t tile, sub bool, c, cs reg.GPVirtual) {
 	below := e.GP64()
-	e.MOVQ(cs, below)
-	e.SHLQ(operand.U8(map[int]uint8{4: 2, 8: 3}[e.rows]), below)
-	e.ADDQ(c, below)
-	e.eachRow(below, cs, func(_ int, row reg.GPVirtual) {
-		for at := 0; at < nv*e.vec; at += 64 {
-			e.PREFETCHT1(operand.Mem{Base: row, Disp: at})
+	e.below(c, cs, below)
+	if e.vec == 32 {
+		e.eachRow(below, cs, func(_ int, row reg.GPVirtual) {
+			for at := 0; at < len(t[0])*e.vec; at += cacheLine {
+				e.PREFETCHT1(operand.Mem{Base: row, Disp: at})
+			}
+		})
+	}
+	next, stride := e.arg("next"), e.arg("step")
+	ask := func() {
+		e.PREFETCHT1(operand.Mem{Base: next})
+		e.ADDQ(stride, next)
+	}
+	k := e.arg("k")
+	a := e.rowsOf(e.arg("a"), e.stride("rs"))
+	step := e.stepOf(t, sub, a, e.stride("ks"), e.arg("b"), e.stride("bs"))
+	if e.vec == 64 {
+		left := e.GP64()
+		e.MOVQ(operand.U32(e.rows), left)
+		e.rounds("below", askRound, k, &left, func() {
+			for s := range askRound {
+				if s%e.round == 2 {
+					ask()
+				}
+				e.askBelow(s, len(t[0]), below)
+				step()
+			}
+			e.ADDQ(cs, below)
+		})
+	}
+	e.rounds("round", e.round, k, nil, func() {
+		ask()
+		for range e.round {
+			step()
 		}
 	})
+	e.steps(k, step, nil)
+}
+
+// askRound is the steps of k in which a row of c is asked for.
+const askRound = 12
+
+// askBelow asks in step s of a round for a line of a row of c, nv vectors of 64 bytes wide.
+func (e *emitter) askBelow(s, nv int, row reg.GPVirtual) {
+	if s%4 == 0 && s/4 < nv {
+		e.PREFETCHT1(operand.Mem{Base: row, Disp: s / 4 * e.vec})
+	}
+}
+
+// below sets row to the first row of the tile of c below this one.
+func (e *emitter) below(c, cs, row reg.GPVirtual) {
+	e.MOVQ(cs, row)
+	e.SHLQ(operand.U8(map[int]uint8{4: 2, 8: 3}[e.rows]), row)
+	e.ADDQ(c, row)
 }
 
 // mask compares width[i] with the lane numbers of vector v; w holds width[i] in every lane.

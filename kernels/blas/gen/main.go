@@ -34,6 +34,7 @@ func generate(dir string) error {
 	for _, t := range targets {
 		e := newEmitter(t)
 		e.gemmKernels()
+		e.packingKernels()
 		e.narrowKernels()
 		e.solveKernels()
 		e.potf()

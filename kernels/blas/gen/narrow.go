@@ -37,8 +37,9 @@ func (e *emitter) narrow(nv int) {
 	size := e.GP64()
 	e.MOVQ(operand.U32(e.size), size)
 	b, ahead := e.arg("b"), e.stride("ahead")
-	e.contract(t, false, e.arg("k"), e.rowsOf(e.arg("a"), size), e.stride("as"), b, e.stride("bs"), 1, func() {
-		for at := 0; at < nv*e.vec; at += 64 {
+	step := e.stepOf(t, false, e.rowsOf(e.arg("a"), size), e.stride("as"), b, e.stride("bs"))
+	e.steps(e.arg("k"), step, func() {
+		for at := 0; at < nv*e.vec; at += cacheLine {
 			e.PREFETCHT0(operand.Mem{Base: b, Index: ahead, Scale: 1, Disp: at})
 		}
 	})

@@ -31,7 +31,7 @@ func (e *emitter) solve(nv int) {
 	t := e.newTile(nv)
 	e.load(t, c, bs)
 	a, ks := e.rowsOf(e.arg("a"), e.stride("rs")), e.stride("ks")
-	e.contract(t, true, k, a, ks, b, bs, 1, nil)
+	e.steps(k, e.stepOf(t, true, a, ks, b, bs), nil)
 	e.substitute(t, a, ks)
 	e.store(t, c, bs)
 	e.end()
