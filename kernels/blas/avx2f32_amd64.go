@@ -154,20 +154,20 @@ func narrowAVX2F32R4V2(k int, a *float32, as int, b *float32, bs int, c *float32
 //go:noescape
 func narrowAVX2F32R4V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// solveAVX2F32By1 substitutes rows k to k+3 of the 8 lanes of panel b.
+// solveAVX2F32By1 substitutes rows k to k+3 of the 8 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX2F32By1(k int, a *float32, rs int, ks int, b *float32, bs int)
+func solveAVX2F32By1(k int, a *float32, rs int, ks int, b *float32, bs int, next uintptr, step int)
 
-// solveAVX2F32By2 substitutes rows k to k+3 of the 16 lanes of panel b.
+// solveAVX2F32By2 substitutes rows k to k+3 of the 16 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX2F32By2(k int, a *float32, rs int, ks int, b *float32, bs int)
+func solveAVX2F32By2(k int, a *float32, rs int, ks int, b *float32, bs int, next uintptr, step int)
 
-// solveAVX2F32By3 substitutes rows k to k+3 of the 24 lanes of panel b.
+// solveAVX2F32By3 substitutes rows k to k+3 of the 24 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX2F32By3(k int, a *float32, rs int, ks int, b *float32, bs int)
+func solveAVX2F32By3(k int, a *float32, rs int, ks int, b *float32, bs int, next uintptr, step int)
 
 // potfAVX2F32 factors the block of order 4 at p into d.
 //

@@ -154,20 +154,20 @@ func narrowAVX2F64R4V2(k int, a *float64, as int, b *float64, bs int, c *float64
 //go:noescape
 func narrowAVX2F64R4V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// solveAVX2F64By1 substitutes rows k to k+3 of the 4 lanes of panel b.
+// solveAVX2F64By1 substitutes rows k to k+3 of the 4 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX2F64By1(k int, a *float64, rs int, ks int, b *float64, bs int)
+func solveAVX2F64By1(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
-// solveAVX2F64By2 substitutes rows k to k+3 of the 8 lanes of panel b.
+// solveAVX2F64By2 substitutes rows k to k+3 of the 8 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX2F64By2(k int, a *float64, rs int, ks int, b *float64, bs int)
+func solveAVX2F64By2(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
-// solveAVX2F64By3 substitutes rows k to k+3 of the 12 lanes of panel b.
+// solveAVX2F64By3 substitutes rows k to k+3 of the 12 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX2F64By3(k int, a *float64, rs int, ks int, b *float64, bs int)
+func solveAVX2F64By3(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
 // potfAVX2F64 factors the block of order 4 at p into d.
 //

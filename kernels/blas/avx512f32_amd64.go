@@ -174,20 +174,20 @@ func narrowAVX512F32R4V2(k int, a *float32, as int, b *float32, bs int, c *float
 //go:noescape
 func narrowAVX512F32R4V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// solveAVX512F32By1 substitutes rows k to k+7 of the 16 lanes of panel b.
+// solveAVX512F32By1 substitutes rows k to k+7 of the 16 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX512F32By1(k int, a *float32, rs int, ks int, b *float32, bs int)
+func solveAVX512F32By1(k int, a *float32, rs int, ks int, b *float32, bs int, next uintptr, step int)
 
-// solveAVX512F32By2 substitutes rows k to k+7 of the 32 lanes of panel b.
+// solveAVX512F32By2 substitutes rows k to k+7 of the 32 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX512F32By2(k int, a *float32, rs int, ks int, b *float32, bs int)
+func solveAVX512F32By2(k int, a *float32, rs int, ks int, b *float32, bs int, next uintptr, step int)
 
-// solveAVX512F32By3 substitutes rows k to k+7 of the 48 lanes of panel b.
+// solveAVX512F32By3 substitutes rows k to k+7 of the 48 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX512F32By3(k int, a *float32, rs int, ks int, b *float32, bs int)
+func solveAVX512F32By3(k int, a *float32, rs int, ks int, b *float32, bs int, next uintptr, step int)
 
 // potfAVX512F32 factors the block of order 8 at p into d.
 //

@@ -174,20 +174,20 @@ func narrowAVX512F64R4V2(k int, a *float64, as int, b *float64, bs int, c *float
 //go:noescape
 func narrowAVX512F64R4V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// solveAVX512F64By1 substitutes rows k to k+7 of the 8 lanes of panel b.
+// solveAVX512F64By1 substitutes rows k to k+7 of the 8 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX512F64By1(k int, a *float64, rs int, ks int, b *float64, bs int)
+func solveAVX512F64By1(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
-// solveAVX512F64By2 substitutes rows k to k+7 of the 16 lanes of panel b.
+// solveAVX512F64By2 substitutes rows k to k+7 of the 16 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX512F64By2(k int, a *float64, rs int, ks int, b *float64, bs int)
+func solveAVX512F64By2(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
-// solveAVX512F64By3 substitutes rows k to k+7 of the 24 lanes of panel b.
+// solveAVX512F64By3 substitutes rows k to k+7 of the 24 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
 //
 //go:noescape
-func solveAVX512F64By3(k int, a *float64, rs int, ks int, b *float64, bs int)
+func solveAVX512F64By3(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
 // potfAVX512F64 factors the block of order 8 at p into d.
 //

@@ -18,7 +18,7 @@ type gemmKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, c *T, cs 
 type edgeKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, c *T, cs int, width *int64)
 
 // solveKernel is forward substitution of MR rows of a panel: see gen/solve.go.
-type solveKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int)
+type solveKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, next uintptr, step int)
 
 // narrowKernel is c = c + t(a)@b for a few columns of a: see gen/narrow.go.
 type narrowKernel[T element] func(k int, a *T, as int, b *T, bs int, c *T, cs int, ahead int)

@@ -3,6 +3,8 @@ package blas
 // This file defines the drivers of trsm and potrf. Both work on packed panels whose lanes are rows of the matrix, so
 // that substitution down a column runs on full vectors; a panel is transposed in once and out once.
 
+import "unsafe"
+
 // trsmAll computes b = b @ inverse(t(l)). Beyond maxOrder it goes by halves, with gemm between: the chains of the
 // right half are continued by the columns of the left half first, as the definition has it.
 func (d *driver[T]) trsmAll(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb int) {
@@ -27,8 +29,14 @@ func (d *driver[T]) trsmAll(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb 
 		d.clearLanes(panel, n, w, roundUp(w, d.lanes))
 		clear(panel[n*d.nr : order*d.nr])
 		nv := (w + d.lanes - 1) / d.lanes
+		ahead := d.rowsAhead(b, (i+w)*ldb, ldb, n) // the next panel, all of it
+		end := ahead.next + uintptr(min(d.nr, m-i-w)*n)*unsafe.Sizeof(b[0])
 		for j := 0; j < order; j += d.mr {
-			d.solve[nv-1](j, &buf[d.blockStart(j)], j+d.mr, 1, &panel[0], d.nr)
+			if ahead.next >= end {
+				ahead.step = 0
+			}
+			d.solve[nv-1](j, &buf[d.blockStart(j)], j+d.mr, 1, &panel[0], d.nr, ahead.next, int(ahead.step))
+			ahead.next += uintptr(j/d.round) * ahead.step
 		}
 		d.transposeOut(w, n, panel, d.nr, b[i*ldb:], ldb)
 	}
@@ -121,6 +129,7 @@ func (d *driver[T]) potrfBlock(ws *Workspace, n int, a []T, lda int) (minor int)
 	start := func(q int) int { return d.nr * d.nr * q * (q + 1) / 2 }
 	buf := scratch[T](ws, start(panels)+d.mr*d.mr)
 	diag := buf[start(panels):]
+	here := uintptr(unsafe.Pointer(&diag[0]))                  // nothing to ask memory for
 	depth := func(q int) int { return min(order, (q+1)*d.nr) } // rows of panel q
 	width := func(q int) int { return min(d.nr, n-q*d.nr) }
 	for q := range panels {
@@ -139,20 +148,20 @@ func (d *driver[T]) potrfBlock(ws *Workspace, n int, a []T, lda int) (minor int)
 		home := buf[start(q):]
 		lane := at / d.lanes * d.lanes // vectors left of the block are done
 		vectors := (roundUp(width(q), d.mr) - lane + d.lanes - 1) / d.lanes
-		d.gemm[1][vectors-1](j, &home[at], 1, d.nr, &home[lane], d.nr, &home[j*d.nr+lane], d.nr, 0, 0)
+		d.gemm[1][vectors-1](j, &home[at], 1, d.nr, &home[lane], d.nr, &home[j*d.nr+lane], d.nr, here, 0)
 		if bad := d.potf(&diag[0], &home[j*d.nr+at], d.nr); bad != 0 && j+bad <= n {
 			return j + bad
 		}
 		lane = (at + d.mr) / d.lanes * d.lanes
 		if vectors = (width(q) - lane + d.lanes - 1) / d.lanes; vectors > 0 {
-			d.solve[vectors-1](0, &diag[0], 1, d.mr, &home[j*d.nr+lane], d.nr)
+			d.solve[vectors-1](0, &diag[0], 1, d.mr, &home[j*d.nr+lane], d.nr, here, 0)
 		}
 		for r := range d.mr {
 			copy(home[(j+r)*d.nr+at:][:d.mr], diag[r*d.mr:])
 		}
 		for p := q + 1; p < panels; p++ {
 			nv := (width(p) + d.lanes - 1) / d.lanes
-			d.solve[nv-1](j, &home[at], 1, d.nr, &buf[start(p)], d.nr)
+			d.solve[nv-1](j, &home[at], 1, d.nr, &buf[start(p)], d.nr, here, 0)
 		}
 	}
 	for q := range panels {

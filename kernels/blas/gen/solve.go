@@ -9,6 +9,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -21,8 +22,9 @@ func (e *emitter) solveKernels() {
 
 func (e *emitter) solve(nv int) {
 	name := fmt.Sprintf("solve%s%sBy%d", e.isa, e.elem(), nv)
-	e.begin(name, fmt.Sprintf("func(k int, a *%[1]s, rs, ks int, b *%[1]s, bs int)", e.goElem()),
-		fmt.Sprintf("%s substitutes rows k to k+%d of the %d lanes of panel b.", name, e.rows-1, nv*e.lanes()))
+	e.begin(name, fmt.Sprintf("func(k int, a *%[1]s, rs, ks int, b *%[1]s, bs int, next uintptr, step int)", e.goElem()),
+		fmt.Sprintf("%s substitutes rows k to k+%d of the %d lanes of panel b; meanwhile it asks for a cache line every %d steps of k, from next on, step bytes apart.",
+			name, e.rows-1, nv*e.lanes(), e.round))
 	k, b, bs := e.arg("k"), e.arg("b"), e.stride("bs")
 	c := e.GP64()
 	e.MOVQ(k, c)
@@ -31,7 +33,16 @@ func (e *emitter) solve(nv int) {
 	t := e.newTile(nv)
 	e.load(t, c, bs)
 	a, ks := e.rowsOf(e.arg("a"), e.stride("rs")), e.stride("ks")
-	e.steps(k, e.stepOf(t, true, a, ks, b, bs), nil)
+	next, stride := e.arg("next"), e.arg("step")
+	step := e.stepOf(t, true, a, ks, b, bs)
+	e.rounds("round", e.round, k, nil, func() {
+		e.PREFETCHT1(operand.Mem{Base: next})
+		e.ADDQ(stride, next)
+		for range e.round {
+			step()
+		}
+	})
+	e.steps(k, step, nil)
 	e.substitute(t, a, ks)
 	e.store(t, c, bs)
 	e.end()
