@@ -190,6 +190,9 @@ func (p *Program) Evaluate(stdout io.Writer) error {
 		return &Bug{Text: "a program that was compiled with PlanOnly is evaluated by its definition"}
 	}
 	out := NewOutput(stdout)
+	if err := p.checkSinks(out); err != nil {
+		return finish(out, true, p, err)
+	}
 	_, err := eval.Run(p.Program, out)
 	return finish(out, true, p, err)
 }

@@ -87,6 +87,14 @@ func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions
 		return nil, fmt.Errorf("the plan is for %d ranks, and there are %d", p.Plan.Ranks, comm.Size())
 	}
 	out, own := o.output()
+	if comm.Rank() == 0 { // the one that writes
+		if err := p.checkSinks(out); err != nil {
+			if e := dist.Refuse(ctx, comm, err.Error()); e != nil {
+				err = e
+			}
+			return nil, finish(out, own, p, err)
+		}
+	}
 	pool := local.NewPool(o.Threads, o.Schedule.pool())
 	defer pool.Close()
 	r, err := dist.Run(ctx, comm, pool, p.Plan, p.rankOptions(comm.Rank(), pool.Workers(), out, o))

@@ -232,7 +232,9 @@ func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 func tooMany(e *pass.TooMany, limit int) source.Diagnostic {
 	d := source.Errorf("E410", e.At.Span, "cut into blocks, the program has more than %d tasks", limit)
 	if t := e.Of; t.IsMatrix() && t.Known() {
-		d.Label = fmt.Sprintf("%v: %s", t, types.InBytes(float64(t.Rows)*float64(t.Cols)*float64(t.Elem.Size())))
+		size := types.InBytes(float64(t.Rows) * float64(t.Cols) * float64(t.Elem.Size()))
+		d.Message = fmt.Sprintf("the elements of %v are %s: %s", t, size, d.Message)
+		d.Label = fmt.Sprintf("%v: %s", t, size)
 	}
 	return d
 }

@@ -6,6 +6,8 @@ package kernels
 // operator alone and the same operator fused cannot differ in a bit.
 
 import (
+	"fmt"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -88,13 +90,34 @@ func elementwiseType(s *op.Sig, rule elementRule) (types.Type, error) {
 	}
 	out, bad := broadcast(s.In)
 	if bad >= 0 {
-		return types.Type{}, op.Faultf(bad, codeShape, "shapes of `%s` do not agree: %s", sourceName(s.Def), shapes(s.In)).
-			WithHelp("a scalar goes with anything; 1 x m and n x 1 go with n x m; nothing else is stretched")
+		f := op.Faultf(bad, codeShape, "shapes of `%s` do not agree: %s", sourceName(s.Def), shapes(s.In))
+		if h := pairsHelp(s); h != "" {
+			return types.Type{}, f.WithHelp("%s", h)
+		}
+		return types.Type{}, f.WithHelp("a scalar goes with anything; 1 x m and n x 1 go with n x m; nothing else is stretched")
 	}
 	if out.Kind == types.Matrix && e == types.Str {
 		return types.Type{}, op.Faultf(bad, codeKind, "`%s` of str takes scalars only", sourceName(s.Def))
 	}
 	return out.With(e), nil
+}
+
+// pairsHelp is what to write for a column and a row of which every pair is wanted; "" where that is not so.
+func pairsHelp(s *op.Sig) string {
+	if len(s.In) != 2 || !s.In[0].IsDense() || !s.In[1].IsDense() {
+		return ""
+	}
+	sign := s.Def.Infix
+	if sign == "" {
+		sign = s.Def.Source()
+	}
+	switch a, b := s.In[0], s.In[1]; {
+	case a.Cols == 1 && b.Rows == 1:
+		return fmt.Sprintf("outer(a, t(b), %q) pairs every element of a column with every element of a row", sign)
+	case a.Rows == 1 && b.Cols == 1:
+		return fmt.Sprintf("t(outer(t(a), b, %q)) pairs every element of a column with every element of a row", sign)
+	}
+	return ""
 }
 
 func elementFault(s *op.Sig, in []types.Elem) *op.Fault {

@@ -4,8 +4,10 @@ package kernels
 // row, elements separated by one space, always whole, because the bytes are what programs and tests compare.
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,7 +113,11 @@ func emitFile(c *op.Call, to string) error {
 	}
 	w, err := c.Env.Create(to)
 	if err != nil {
-		return op.Failf(codeUnwritten, "%s: cannot be written: %v", to, err)
+		f := op.Failf(codeUnwritten, "%s: cannot be written: %v", to, err)
+		if errors.Is(err, fs.ErrNotExist) {
+			return f.WithHelp("make its directory first")
+		}
+		return f
 	}
 	err = format.Write(w, to, c.In[0], o)
 	if cerr := w.Close(); err == nil && cerr != nil {

@@ -71,9 +71,9 @@ func (l *linear) panelsKernel(c *op.Call) error {
 func (l *linear) beginPanels(c *op.Call, workers int) op.LoopBody {
 	switch c.Type.Elem {
 	case types.F64:
-		return beginPanels(l, l.f64, c, workers)
+		return beginPanels(l, l.f64, c)
 	case types.F32:
-		return beginPanels(l, l.f32, c, workers)
+		return beginPanels(l, l.f32, c)
 	}
 	b := &panelBodyI64{panelGrid: panelGridOf(c), c: c, sums: make([]*value.Dense, workers)}
 	return b
@@ -91,7 +91,7 @@ type panelBody[T precision] struct {
 	sums  []grid[T]
 }
 
-func beginPanels[T precision](l *linear, by solver[T], c *op.Call, _ int) *panelBody[T] {
+func beginPanels[T precision](l *linear, by solver[T], c *op.Call) *panelBody[T] {
 	b := &panelBody[T]{panelGrid: panelGridOf(c), l: l, by: by, c: c, ta: c.Attrs.Bool("ta"), tb: c.Attrs.Bool("tb")}
 	b.lower = c.In[0] == c.In[1] && b.ta && !b.tb
 	rows, cols := roundUp(c.Type.Rows, blas.TallRows), roundUp(c.Type.Cols, blas.TallCols)

@@ -55,7 +55,7 @@ func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 	}
 	to += c.Attrs.Ints("through")[k]
 	if from < 0 || to > int64(n) || from > to {
-		return 0, 0, op.Failf(codeIndex, "%ss %d to %d of a matrix with %d", what, from, to, n)
+		return 0, 0, badIndex("%ss %d to %d of a matrix with %d", what, from, to, n)
 	}
 	return int(from), int(to - from), nil
 }
@@ -92,7 +92,7 @@ func cutRef(c *op.Call) (value.Value, error) {
 			}
 		}
 		if lo < 0 || lo > hi || hi > int64(n) {
-			return nil, op.Failf(codeIndex, "%ss %d to %d of a matrix with %d", what, lo, hi, n)
+			return nil, badIndex("%ss %d to %d of a matrix with %d", what, lo, hi, n)
 		}
 		for i := lo; i < hi; i++ {
 			list[k] = append(list[k], int(i))

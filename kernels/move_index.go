@@ -114,12 +114,12 @@ func windowType(s *op.Sig) (types.Type, error) {
 
 // outOfRange is the failure of an index.
 func outOfRange(what string, i int64, n int) error {
-	return op.Failf(codeIndex, "%s %d of a matrix with %d %ss", what, i, n, what)
+	return badIndex("%s %d of a matrix with %d %ss", what, i, n, what)
 }
 
 // outOfWindow is the failure of a range.
 func outOfWindow(what string, i int64, size, n int) error {
-	return op.Failf(codeIndex, "%ss %d to %d of a matrix with %d", what, i, i+int64(size), n)
+	return badIndex("%ss %d to %d of a matrix with %d", what, i, i+int64(size), n)
 }
 
 func elementRef(c *op.Call) (value.Value, error) {

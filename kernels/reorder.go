@@ -12,6 +12,11 @@ import (
 // codeIndex is an index in data that lies outside the matrix.
 const codeIndex = "E607"
 
+// badIndex is the failure of such an index.
+func badIndex(format string, args ...any) *op.Failure {
+	return op.Failf(codeIndex, format, args...).WithHelp("rows and columns are counted from 0, or with negative numbers back from the end; a..b leaves out b")
+}
+
 // reorder is the rows of this file.
 func reorder() []*op.Def {
 	first := op.Int(0)
@@ -239,7 +244,7 @@ func takeType(s *op.Sig) (types.Type, error) {
 
 func checkPlace(p int64, n int) error {
 	if p < 0 || p >= int64(n) {
-		return op.Failf(codeIndex, "take: row %d of a matrix of %d rows", p, n)
+		return badIndex("take: row %d of a matrix of %d rows", p, n)
 	}
 	return nil
 }

@@ -117,6 +117,11 @@ func (s *session) docList(table *op.Table, library []function) error {
 		}
 		s.columns(rows)
 	}
+	var names []string
+	for _, w := range words {
+		names = append(names, w.name)
+	}
+	fmt.Fprintf(s.out, "\nwords of the language:\n  %s\n", strings.Join(names, " "))
 	fmt.Fprintln(s.out, "\nflowrun doc NAME prints one of them; flowrun explain CODE explains a diagnostic.")
 	return nil
 }
@@ -151,11 +156,18 @@ func (s *session) docOf(name string, table *op.Table, library []function) error 
 	if found {
 		return nil
 	}
+	if w, ok := wordOf(name); ok {
+		s.docWord(w)
+		return nil
+	}
 	names := table.Words()
+	for _, w := range words {
+		names = append(names, w.name)
+	}
 	for _, f := range library {
 		names = append(names, f.name)
 	}
-	e := usagef("there is no operator or library function %s", name)
+	e := usagef("there is no operator, library function or word of the language %s", name)
 	if near, ok := source.Suggest(name, names); ok {
 		e.help = "did you mean " + near + "?"
 	} else {
@@ -181,16 +193,21 @@ func (s *session) docRow(d *op.Def, more bool) {
 		s.columns(args)
 	}
 	for _, eg := range d.Eg {
-		fmt.Fprintln(s.out)
-		for _, l := range strings.Split(strings.TrimRight(eg.Program, "\n"), "\n") {
-			fmt.Fprintf(s.out, "    %s\n", l)
-		}
-		if eg.Output == "" { // it prints nothing
-			continue
-		}
-		for _, l := range strings.Split(strings.TrimRight(eg.Output, "\n"), "\n") {
-			fmt.Fprintf(s.out, "    # %s\n", l)
-		}
+		s.docExample(eg)
+	}
+}
+
+// docExample prints an example and what it prints, if that is anything.
+func (s *session) docExample(eg op.Example) {
+	fmt.Fprintln(s.out)
+	for _, l := range strings.Split(strings.TrimRight(eg.Program, "\n"), "\n") {
+		fmt.Fprintf(s.out, "    %s\n", l)
+	}
+	if eg.Output == "" {
+		return
+	}
+	for _, l := range strings.Split(strings.TrimRight(eg.Output, "\n"), "\n") {
+		fmt.Fprintf(s.out, "    # %s\n", l)
 	}
 }
 

@@ -261,10 +261,13 @@ type cutStatement struct {
 	effect bool // it is run once, and then forgotten
 }
 
+// shows is what an expression that stands alone is given to be seen. Its line ends there, so that diagnostics show what was entered.
+const shows = "emit\n"
+
 // cut takes an entry apart; nil if it does not parse. An expression that stands alone is emitted.
 func cut(entry string) []cutStatement {
 	if _, ds := lang.ParseExpr(source.NewFileSet().Add(replName, entry)); !ds.HasErrors() {
-		return []cutStatement{{statement{text: "emit " + strings.TrimSpace(entry)}, true}}
+		return []cutStatement{{statement{text: shows + strings.TrimSpace(entry)}, true}}
 	}
 	file := source.NewFileSet().Add(replName, entry)
 	tree, _ := lang.Parse(file)
@@ -276,7 +279,7 @@ func cut(entry string) []cutStatement {
 		case *ast.Bad:
 			return nil
 		case *ast.ExprStmt:
-			c.text, c.effect = "emit "+c.text, true
+			c.text, c.effect = shows+c.text, true
 		case *ast.Emit, *ast.Assert:
 			c.effect = true
 		default:

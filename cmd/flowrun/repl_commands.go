@@ -73,7 +73,7 @@ func (r *repl) command(ctx context.Context, line string) error {
 		if rest == "" {
 			return usagef(":save needs a FILE")
 		}
-		return os.WriteFile(rest, []byte(join(r.kept, r.shown)), 0o666)
+		return os.WriteFile(rest, []byte(strings.ReplaceAll(join(r.kept, r.shown), shows, "emit ")), 0o666)
 	case "load":
 		if rest == "" {
 			return usagef(":load needs a FILE")
@@ -110,7 +110,7 @@ func (r *repl) command(ctx context.Context, line string) error {
 func (r *repl) compile(ctx context.Context, expression string, o flow.CompileOptions) (*flow.Program, error) {
 	run := r.shown
 	if expression != "" {
-		run = []string{"emit " + expression}
+		run = []string{shows + expression}
 	}
 	if len(run) == 0 {
 		return nil, usagef("nothing has been shown yet: give an expression")

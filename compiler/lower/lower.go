@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"flow/compiler/rule"
 	"flow/ir"
@@ -297,6 +298,9 @@ func (l *lowerer) fault(d *op.Def, err error, at source.Span, spans []source.Spa
 	}
 	diag := source.Errorf(source.Code(f.Code), where, "%s", f.Msg)
 	diag.Help = f.Help
+	if !strings.Contains(f.Help, "dense(") && l.takesDense(d, f) {
+		diag.Help = "dense(x) makes a dense matrix of it"
+	}
 	for i, t := range l.types {
 		if i < len(spans) && spans[i].IsValid() && len(l.types) <= 3 {
 			if spans[i] == where {
@@ -307,4 +311,21 @@ func (l *lowerer) fault(d *op.Def, err error, at source.Span, spans []source.Spa
 		}
 	}
 	l.fail(diag)
+}
+
+// takesDense reports that a row has refused a sparse argument whose dense form it takes. l.sig is the call.
+func (l *lowerer) takesDense(d *op.Def, f *op.Fault) bool {
+	if f.Arg < 0 || f.Arg >= len(l.types) || !l.types[f.Arg].IsSparse() || l.sig.Def != d {
+		return false
+	}
+	dense := append([]types.Type(nil), l.types...)
+	for i, t := range dense {
+		if t.IsSparse() {
+			dense[i] = types.DenseOf(t.Elem, t.Rows, t.Cols)
+		}
+	}
+	sig := l.sig
+	sig.In = dense
+	_, err := d.Type(&sig)
+	return err == nil
 }

@@ -1,0 +1,288 @@
+package kernels
+
+// This file runs products of a sparse matrix and a vector over semirings (sparse_ring.go): loops over rows.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/exact"
+	"flow/kernels/vec"
+)
+
+func beginRowfold(c *op.Call, workers int) op.LoopBody {
+	a, out := c.In[0].(*value.CSR), c.Result()
+	x := flatVector(c.Dense(1))
+	of := c.Attrs.Str("of")
+	if of == "any" {
+		return anyRows(out.Bool, a, x.Bool)
+	}
+	if of == "sum" {
+		switch out.Elem {
+		case types.F64:
+			return sumRowsF64(out.F64, a, numbersOf[float64](a, types.F64), widened(x, types.F64).F64)
+		case types.F32:
+			return sumRowsF32(out.F32, a, numbersOf[float32](a, types.F32), x.F32)
+		}
+		return spmvI64(out.I64, a, numbersOf[int64](a, types.I64), widened(x, types.I64).I64)
+	}
+	fold := ringFold{least: of == "min", zeros: true}
+	x = widened(x, out.Elem)
+	var base *value.Dense
+	if len(c.In) > 2 {
+		base = flatVector(c.Dense(2))
+	}
+	if fold.extremal(out, a) {
+		return beginExtreme(fold, out, a, x, base, workers)
+	}
+	rows := fold.begin(out, a, x)
+	if base == nil {
+		return rows
+	}
+	return onto(rows, out, base, choose(fold.least))
+}
+
+// onto is rows and then the greater or lesser of what they made and base, while it is in the cache.
+func onto(rows rowLoop, out, base *value.Dense, pick choice) rowLoop {
+	const piece = 1024
+	return func(lo, hi int) {
+		for ; lo < hi; lo += piece {
+			end := min(lo+piece, hi)
+			rows(lo, end)
+			switch out.Elem {
+			case types.F64:
+				pick.f64(out.F64[lo:end], out.F64[lo:end], base.F64[lo:end])
+			case types.F32:
+				pick.f32(out.F32[lo:end], out.F32[lo:end], base.F32[lo:end])
+			default:
+				pick.i64(out.I64[lo:end], out.I64[lo:end], base.I64[lo:end])
+			}
+		}
+	}
+}
+
+func beginSemiring(c *op.Call, workers int) op.LoopBody {
+	a, out := c.In[0].(*value.CSR), c.Result()
+	x := flatVector(c.Dense(1))
+	ring := c.Attrs.Str("ring")
+	if ring == "or and" {
+		return anyRows(out.Bool, a, x.Bool)
+	}
+	fold := ringFold{least: ring[:3] == "min", adds: ring[4] == '+', empty: ringZero(ring, out.Elem)}
+	if x = widened(x, out.Elem); fold.extremal(out, a) {
+		return beginExtreme(fold, out, a, x, nil, workers)
+	}
+	return fold.begin(out, a, x)
+}
+
+// flatVector is a vector whose elements lie one after the other.
+func flatVector(x *value.Dense) *value.Dense {
+	if x.Rows > 1 && x.Stride != 1 {
+		return x.Clone()
+	}
+	return x
+}
+
+func anyRows(out []uint8, a *value.CSR, x []uint8) rowLoop {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			found := uint8(0)
+			for _, j := range a.Col[a.Ptr[i]:a.Ptr[i+1]] {
+				if x[j] != 0 {
+					found = 1
+					break
+				}
+			}
+			out[i] = found
+		}
+	}
+}
+
+// sumRowsF64 is the exact sum, rounded once, of the rounded products of every row.
+func sumRowsF64(out []float64, a *value.CSR, val, x []float64) rowLoop {
+	return func(lo, hi int) {
+		var buf [256]float64
+		for i := lo; i < hi; i++ {
+			cols, at := a.Row(i)
+			if len(cols) <= len(buf) {
+				products(buf[:len(cols)], cols, at, val, x)
+				out[i] = exact.Of(buf[:len(cols)])
+				continue
+			}
+			var s exact.Sum
+			for len(cols) > 0 {
+				n := min(len(cols), len(buf))
+				products(buf[:n], cols[:n], at, val, x)
+				s.AddSlice(buf[:n])
+				cols, at = cols[n:], at+n
+			}
+			out[i] = s.Round()
+		}
+	}
+}
+
+func products[T vec.Element](dst []T, cols []int32, at int, val, x []T) {
+	for k, j := range cols {
+		if dst[k] = x[j]; val != nil {
+			dst[k] *= val[at+k]
+		}
+	}
+}
+
+func sumRowsF32(out []float32, a *value.CSR, val, x []float32) rowLoop {
+	return func(lo, hi int) {
+		var buf [256]float32
+		for i := lo; i < hi; i++ {
+			cols, at := a.Row(i)
+			var s exact.Sum
+			for len(cols) > 0 {
+				n := min(len(cols), len(buf))
+				products(buf[:n], cols[:n], at, val, x)
+				s.AddSlice32(buf[:n])
+				cols, at = cols[n:], at+n
+			}
+			out[i] = s.Round32()
+		}
+	}
+}
+
+// ringFold is a least or greatest of products or sums over the entries of a row; beginExtreme does those of patterns with integers.
+type ringFold struct {
+	least bool
+	adds  bool         // a[i,k] + x[k] instead of a[i,k] * x[k]
+	zeros bool         // elements that are not stored are zeros
+	empty value.Scalar // without zeros: of a row without entries
+}
+
+func (f ringFold) begin(out *value.Dense, a *value.CSR, x *value.Dense) rowLoop {
+	switch out.Elem {
+	case types.F64:
+		val := numbersOf[float64](a, types.F64)
+		all := foldRows(f, out.F64, a, val, x.F64, f.empty.F, math.NaN())
+		if f.adds || !f.zeros {
+			return all
+		}
+		return func(lo, hi int) { // a full row, which has no zero beside its entries, is done again
+			rows := vec.MaxRowsF64
+			if f.least {
+				rows = vec.MinRowsF64
+			}
+			if rows(out.F64[lo:hi], a.Ptr[lo:hi+1], a.Col, val, x.F64) == int64(a.Cols) {
+				all(lo, hi)
+			}
+		}
+	case types.F32:
+		return foldRows(f, out.F32, a, numbersOf[float32](a, types.F32), x.F32, float32(f.empty.F), float32(math.NaN()))
+	}
+	return foldRows(f, out.I64, a, numbersOf[int64](a, types.I64), x.I64, f.empty.I, 0)
+}
+
+// foldRows is the fold of every row; where a NaN wins it becomes nan, which is the one NaN of the element type.
+func foldRows[T float32 | float64 | int64](f ringFold, out []T, a *value.CSR, val, x []T, empty, nan T) rowLoop {
+	row := maxOf[T]
+	if f.least {
+		row = minOf[T]
+	}
+	mode := byPattern
+	switch {
+	case f.adds && val == nil:
+		mode = onePlus
+	case f.adds:
+		mode = valuePlus
+	case val != nil:
+		mode = valueTimes
+	}
+	full := int64(a.Cols)
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at, end := a.Ptr[i], a.Ptr[i+1]
+			cols := a.Col[at:end]
+			var best T
+			switch {
+			case f.zeros && end-at < full:
+			case len(cols) == 0:
+				out[i] = empty
+				continue
+			default:
+				best = first(mode, cols[0], at, val, x)
+			}
+			switch mode {
+			case byPattern:
+				best = row(best, cols, nil, x)
+			case valueTimes:
+				best = row(best, cols, val[at:end], x)
+			default:
+				for k, j := range cols {
+					p := x[j] + 1
+					if mode == valuePlus {
+						p = x[j] + val[at+int64(k)]
+					}
+					if f.least {
+						best = min(best, p)
+					} else {
+						best = max(best, p)
+					}
+				}
+			}
+			if best != best {
+				best = nan
+			}
+			if f.zeros {
+				best += 0 // a product that is -0 is not stored, and what is not stored is 0
+			}
+			out[i] = best
+		}
+	}
+}
+
+// How a product of an entry and an element of the vector is made.
+const (
+	byPattern  = iota // true * x
+	valueTimes        // v * x
+	onePlus           // true + x
+	valuePlus         // v + x
+)
+
+// first is the product of the first entry of a row.
+func first[T float32 | float64 | int64](mode int, j int32, at int64, val, x []T) T {
+	switch mode {
+	case valueTimes:
+		return val[at] * x[j]
+	case onePlus:
+		return 1 + x[j]
+	case valuePlus:
+		return val[at] + x[j]
+	}
+	return x[j]
+}
+
+// maxOf is the greatest of best and the products of a row: of the elements themselves without values.
+func maxOf[T float32 | float64 | int64](best T, cols []int32, val, x []T) T {
+	if val == nil {
+		for _, j := range cols {
+			best = max(best, x[j])
+		}
+		return best
+	}
+	val = val[:len(cols)]
+	for k, j := range cols {
+		best = max(best, val[k]*x[j])
+	}
+	return best
+}
+
+func minOf[T float32 | float64 | int64](best T, cols []int32, val, x []T) T {
+	if val == nil {
+		for _, j := range cols {
+			best = min(best, x[j])
+		}
+		return best
+	}
+	val = val[:len(cols)]
+	for k, j := range cols {
+		best = min(best, val[k]*x[j])
+	}
+	return best
+}
