@@ -233,3 +233,62 @@ func TestBOLD(t *testing.T) {
 		t.Errorf("iterations all alike: %d", k)
 	}
 }
+
+// TestPSSLocked: where the counters of PSS_MEASURED do not fit into a word, they do the same behind a lock.
+func TestPSSLocked(t *testing.T) {
+	for _, p := range []Params{{N: 5000, P: 3}, {N: 1 << 20, P: 64}, {N: 100, P: 8, MinChunk: 7}, {N: 3, P: 256}, {N: 1 << 15, P: 1024}} {
+		word, locked := claimer(t, "PSS_MEASURED", p), claimer(t, "PSS_MEASURED", p)
+		if word.own.(*pssMeasured).locked {
+			t.Fatalf("%+v does not fit", p)
+		}
+		locked.own.(*pssMeasured).locked = true
+		for execution := range 2 {
+			for i, w := 0, 0; ; i, w = i+1, (w+i)%p.P {
+				a, b, ok := word.Claim(w)
+				c, d, also := locked.Claim(w)
+				if a != c || b != d || ok != also {
+					t.Fatalf("%+v, execution %d, request %d of worker %d: %d+%d %v in a word, %d+%d %v behind a lock", p, execution, i, w, a, b, ok, c, d, also)
+				}
+				if !ok {
+					break
+				}
+				if i%3 > 0 {
+					word.Report(w, a, b, 1, 0)
+					locked.Report(w, a, b, 1, 0)
+				}
+			}
+			word.Reset()
+			locked.Reset()
+		}
+	}
+	if c := claimer(t, "PSS_MEASURED", Params{N: MaxN, P: 4096}); !c.own.(*pssMeasured).locked {
+		t.Error("2^53 iterations and 4096 workers fit into a word")
+	}
+}
+
+// TestBOLDOpening: the chunks before the first report are those of the formula, in every execution; and Next, which is told what is left, gives the same.
+func TestBOLDOpening(t *testing.T) {
+	p := Params{N: 100000, P: 6, Mu: 1, Sigma: 2, H: .5}
+	c := claimer(t, "BOLD", p)
+	for execution := range 3 {
+		fresh, left := adaptive(t, "BOLD", p), p.N
+		for i := range 20 {
+			_, size, _ := c.Claim(i % p.P)
+			if want := fresh.Next(i%p.P, i, left); size != want {
+				t.Fatalf("execution %d, chunk %d: %d, want %d", execution, i, size, want)
+			}
+			if i > 10 { // the opening is over
+				c.Report(i%p.P, 0, size, float64(size), .1)
+				fresh.Report(i%p.P, 0, size, float64(size), .1)
+			}
+			left -= size
+		}
+		c.Reset()
+	}
+	b := adaptive(t, "BOLD", p).(*bold)
+	for _, left := range []int{100000, 4711, 100000, 50000} { // as no opening goes
+		if got, want := b.Next(0, 0, left), b.sized(left).size; got != want {
+			t.Errorf("%d left: %d, want %d", left, got, want)
+		}
+	}
+}

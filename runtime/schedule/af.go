@@ -13,23 +13,31 @@ type af struct {
 	loop
 	rates
 	capped bool
-	probe  int // size of a worker's first two chunks: there is no variance before
+	each   float64 // 1/2P
+	probe  int     // size of a worker's first two chunks: there is no variance before
 
-	// D, T and the sum of speeds as of the last report. Reports that overtake each other may leave numbers without one of them, until the next.
-	_                       [128]byte
-	noise, together, speeds number
-	_                       [128 - 3*8]byte
+	// D and T as of the last report, with the caution of rates.perRate.
+	_               [128]byte
+	noise, together number
+	_               [128 - 2*8]byte
 }
 
 // newAF probes with 0.1 N/P twice.
 func newAF(p Params) (Calculator, error) {
-	return &af{loop: loop{p}, rates: newRates(p), probe: ceilDiv(p.N, 10*p.P)}, nil
+	return makeAF(p, false, ceilDiv(p.N, 10*p.P))
 }
 
 // newAFCap probes with 1 % of N/P and never exceeds the weighted factoring share w R/(2P). AF takes iterations to be exchangeable; on
 // costs that fall along the loop the early ones deceive it, and the cap keeps enough back.
 func newAFCap(p Params) (Calculator, error) {
-	return &af{loop: loop{p}, rates: newRates(p), probe: ceilDiv(p.N, 100*p.P), capped: true}, nil
+	return makeAF(p, true, ceilDiv(p.N, 100*p.P))
+}
+
+func makeAF(p Params, capped bool, probe int) (Calculator, error) {
+	c := &af{loop: loop{p}, capped: capped, probe: probe, each: 1 / float64(2*p.P)}
+	c.rates.begin(p)
+	c.inverse, c.spread = published(p.P), published(p.P)
+	return c, nil
 }
 
 func (c *af) Next(worker, _, remaining int) int {
@@ -38,16 +46,18 @@ func (c *af) Next(worker, _, remaining int) int {
 	}
 	k := c.share(worker, remaining)
 	if c.capped {
-		k = min(k, c.weight(worker, c.speeds.get(), 0)*float64(remaining)/float64(2*c.P)) // two records: its speed is known
+		if most := c.weight(worker) * float64(remaining) * c.each; most < k {
+			k = most
+		}
 	}
 	return c.clip(ceil(k), remaining)
 }
 
 // share is (D + 2TR - sqrt(D^2 + 4DTR))/(2 mu) with D = sum sigma^2/mu and T = 1/sum(1/mu), mu of the worker; 0 if it has reported nothing. It
-// divides by nothing: what could be computed before was.
+// divides by nothing, and multiplies by R last: what could be computed before was.
 func (c *af) share(worker, remaining int) float64 {
-	d, tr := c.noise.get(), c.together.get()*float64(remaining)
-	return (d + 2*tr - math.Sqrt(d*d+4*d*tr)) * (c.of[worker].inverse.get() / 2)
+	d, t, r := c.noise.get(), c.together.get(), float64(remaining)
+	return (d + 2*t*r - math.Sqrt(d*d+4*d*t*r)) * (c.inverse[worker].get() / 2)
 }
 
 // moments are mean and variance of the time of a worker's iterations; 0 if nothing is known.
@@ -70,12 +80,12 @@ func (c *af) Report(worker, _, n int, seconds, _ float64) {
 	if mu == 0 {
 		return
 	}
-	c.of[worker].spread.set(variance / mu)
-	c.of[worker].inverse.set(1 / mu)
+	c.spread[worker].set(variance / mu)
+	c.inverse[worker].set(1 / mu)
 	d, inverse, known := 0.0, 0.0, 0.0
-	for i := range c.of {
-		if x := c.of[i].inverse.get(); x > 0 {
-			d += c.of[i].spread.get()
+	for i := range c.inverse {
+		if x := c.inverse[i].get(); x > 0 {
+			d += c.spread[i].get()
 			inverse += x
 			known++
 		}
@@ -83,8 +93,7 @@ func (c *af) Report(worker, _, n int, seconds, _ float64) {
 	c.noise.set(d * (float64(c.P) / known))
 	c.together.set(1 / (inverse * float64(c.P) / known))
 	if c.capped {
-		sum, _ := c.scale()
-		c.speeds.set(sum)
+		c.rescale()
 	}
 }
 

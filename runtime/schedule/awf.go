@@ -15,9 +15,12 @@ type awf struct {
 	loop
 	rates
 	awfSetting
+	by2P divisor
 
-	turn  sync.Mutex                // taken to begin a batch
 	batch atomic.Pointer[weighting] // read without a lock; nil before the first batch
+	turn  sync.Mutex                // taken to begin a batch; guards what follows
+	ready []*weighting              // to be filled by batches of this execution and the next ones
+	begun int                       // how many of them are in use: what was published in an execution does not change in it
 
 	did []timeStep // AWF: what each worker did in this execution
 }
@@ -52,7 +55,8 @@ func newAWFE(p Params) (Calculator, error) {
 }
 
 func makeAWF(p Params, setting awfSetting) (Calculator, error) {
-	c := &awf{loop: loop{p}, rates: newRates(p), awfSetting: setting}
+	c := &awf{loop: loop{p}, awfSetting: setting, by2P: newDivisor(2 * p.P)}
+	c.rates.begin(p)
 	if setting.timeStep {
 		c.did = make([]timeStep, p.P)
 	}
@@ -61,27 +65,33 @@ func makeAWF(p Params, setting awfSetting) (Calculator, error) {
 
 func (c *awf) Next(worker, step, remaining int) int {
 	if c.perRequest {
-		sum, unknown := c.scale()
-		return c.clip(ceil(c.weight(worker, sum, unknown)*float64(ceilDiv(remaining, 2*c.P))), remaining)
+		return c.clip(ceil(c.weight(worker)*float64(c.by2P.ceil(remaining))), remaining)
 	}
 	now := c.batch.Load()
 	if now == nil || step >= now.end {
-		now = c.begin(step/c.P, remaining)
+		now = c.nextBatch(step/c.P, remaining)
 	}
 	return c.clip(now.size[worker], remaining)
 }
 
-// begin computes the sizes of a batch, unless another worker has just done so. It allocates, once in P chunks.
-func (c *awf) begin(batch, remaining int) *weighting {
+// nextBatch computes the sizes of a batch, unless another worker has just done so.
+func (c *awf) nextBatch(batch, remaining int) *weighting {
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	now := c.batch.Load()
 	if now == nil || batch > now.batch {
-		now = &weighting{batch, (batch + 1) * c.P, make([]int, c.P)}
-		base := float64(ceilDiv(remaining, 2*c.P))
-		sum, unknown := c.scale()
+		if c.begun == len(c.ready) {
+			c.ready = append(c.ready, &weighting{size: make([]int, c.P)})
+		}
+		now = c.ready[c.begun]
+		c.begun++
+		now.batch, now.end = batch, (batch+1)*c.P
+		base := float64(c.by2P.ceil(remaining))
+		if !c.timeStep {
+			c.rescale()
+		}
 		for i := range now.size {
-			now.size[i] = ceil(c.weight(i, sum, unknown) * base)
+			now.size[i] = ceil(c.weight(i) * base)
 		}
 		c.batch.Store(now)
 	}
@@ -99,6 +109,9 @@ func (c *awf) Report(worker, _, n int, seconds, overhead float64) {
 		return
 	}
 	c.record(worker, n, seconds)
+	if c.perRequest {
+		c.rescale()
+	}
 }
 
 // stepless: techniques that reckon anew for each request do not ask for the step.
@@ -108,6 +121,7 @@ func (c *awf) stepless() bool { return c.perRequest }
 // measured as their first record: most of what they lose, they lose in the first batch.
 func (c *awf) Restart() {
 	c.batch.Store(nil)
+	c.begun = 0
 	for i := range c.did {
 		c.record(i, c.did[i].n, c.did[i].t)
 		c.did[i].n, c.did[i].t = 0, 0
@@ -115,4 +129,5 @@ func (c *awf) Restart() {
 	if !c.timeStep {
 		c.condense()
 	}
+	c.rescale()
 }

@@ -15,13 +15,28 @@ type bold struct {
 	a, lnb, b, c1, c2, c3 float64
 
 	mu    sync.Mutex
+	next  int // first iteration not handed out, if this counts them
 	m, nb float64
 	spent []float64 // seconds that each worker has reported, overhead included
 	clock float64   // the most of them: what has passed since the loop began, without reading a clock
 	last  float64   // when nb was brought up to date
 	speed []float64 // iterations a second that each worker's chunk should have, its overhead included
 	total float64
+
+	// opening is the first chunks of every execution: as long as nothing was reported and no time has passed, a chunk depends on what is left alone. steps is how many of
+	// them this execution has had.
+	opening []boldChunk
+	steps   int
 }
+
+// boldChunk is the chunk for what is left, if nothing is known but that.
+type boldChunk struct {
+	left, size int
+	speed      float64
+}
+
+// maxOpening bounds what is kept of an opening.
+const maxOpening = 1 << 10
 
 func newBOLD(p Params) (Calculator, error) {
 	c := &bold{loop: loop{p}, spent: make([]float64, p.P), speed: make([]float64, p.P)}
@@ -40,19 +55,58 @@ func newBOLD(p Params) (Calculator, error) {
 	return c, nil
 }
 
+// Next is for those who count the iterations themselves.
 func (c *bold) Next(worker, _, remaining int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.now()
-	c.nb -= max(0, now-c.last) * c.total
-	c.last = now
-	k := c.clip(ceil(c.size(float64(remaining))), remaining)
-	c.total -= c.speed[worker]
-	c.speed[worker] = 0
-	if t := float64(k)*c.Mu + c.H; t > 0 {
-		c.speed[worker] = float64(k) / t
+	return c.chunk(worker, remaining)
+}
+
+// claim is Claimer.Claim.
+func (c *bold) claim(worker int) (start, size int, ok bool) {
+	c.mu.Lock()
+	if start = c.next; start < c.N {
+		size, ok = c.chunk(worker, c.N-start), true
+		c.next += size
 	}
-	c.total += c.speed[worker]
+	c.mu.Unlock() // not deferred: a clock that panics ends the run anyway
+	return start, size, ok
+}
+
+// chunk is the size of the worker's next chunk.
+func (c *bold) chunk(worker, left int) int {
+	now := c.now()
+	if now > c.last {
+		c.nb -= (now - c.last) * c.total
+	}
+	c.last = now
+	var k boldChunk
+	if n := float64(c.N); c.m != n || c.nb != n || c.steps == maxOpening {
+		k = c.sized(left)
+	} else if k = c.opened(left); k.left != left { // who counts the iterations may have passed some over
+		k = c.sized(left)
+	}
+	c.total -= c.speed[worker]
+	c.speed[worker] = k.speed
+	c.total += k.speed
+	return k.size
+}
+
+// opened is the next chunk of an opening, which is computed in the first execution.
+func (c *bold) opened(left int) boldChunk {
+	if c.steps == len(c.opening) {
+		c.opening = append(c.opening, c.sized(left))
+	}
+	c.steps++
+	return c.opening[c.steps-1]
+}
+
+// sized computes a chunk, and the speed that it should have.
+func (c *bold) sized(left int) boldChunk {
+	k := boldChunk{left: left, size: c.clip(ceil(c.size(float64(left))), left)}
+	if t := float64(k.size)*c.Mu + c.H; t > 0 {
+		k.speed = float64(k.size) / t
+	}
 	return k
 }
 
@@ -105,15 +159,12 @@ func (c *bold) Report(worker, _, n int, seconds, overhead float64) {
 	}
 }
 
-// stepless: sizes do not depend on the step.
-func (c *bold) stepless() bool { return true }
-
 // Restart begins with all iterations undone and no worker under way.
 func (c *bold) Restart() {
 	c.m, c.nb, c.total = float64(c.N), float64(c.N), 0
 	clear(c.speed)
 	clear(c.spent)
-	c.clock = 0
+	c.clock, c.next, c.steps = 0, 0, 0
 	c.last = c.now()
 }
 

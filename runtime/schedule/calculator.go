@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -113,8 +114,8 @@ func orElse[T int | uint64 | float64](x *T, d T) {
 	}
 }
 
-// Calculator is what a technique computes for one loop. It is one of three kinds, and whoever hands out chunks asks which: Stepped, Stealing (which may be
-// Adaptive too), or Adaptive alone. Loop returns the params with their defaults filled in.
+// Calculator is what a technique computes for one loop. It is one of three kinds, and whoever hands out chunks asks which: Stepped, Stealing or Adaptive; but COST, which
+// is Learning, has claims of its own. Loop returns the params with their defaults filled in.
 type Calculator interface {
 	Loop() Params
 }
@@ -134,12 +135,17 @@ type Stepped interface {
 // two counters, steps and iterations, and adds the size that Next returns to the second: ranges are disjoint and cover [0, N)
 // whatever the sizes, so stale reports are harmless.
 type Adaptive interface {
-	Calculator
+	Learning
 	// Next is the size of worker's next chunk, from 1 to remaining, given that step chunks have been asked for before and remaining >= 1
 	// iterations have not been handed out. It may be called concurrently.
 	Next(worker, step, remaining int) int
+}
+
+// Learning is a calculator that is told what workers did.
+type Learning interface {
+	Calculator
 	// Report says that worker did the n iterations from start in so many seconds, without the overhead of claiming them. Calls for one worker must not
-	// overlap; calls for different workers may, and Next may run beside them.
+	// overlap; calls for different workers may, and chunks may be claimed beside them.
 	Report(worker, start, n int, seconds, overhead float64)
 	// Restart begins the next execution of the same loop and keeps what was learned. Nothing else may run beside it.
 	Restart()
@@ -148,7 +154,7 @@ type Adaptive interface {
 }
 
 // Stealing is a calculator under which every worker owns a block of consecutive units, takes pieces from its front, and robs others from
-// the back when nothing else is left. If it is Adaptive too, an empty block is filled by Next first.
+// the back when nothing else is left.
 type Stealing interface {
 	Calculator
 	Unit() int                       // iterations in a unit; N/Unit() is below 2^31
@@ -171,6 +177,33 @@ func ceilDiv(a, b int) int {
 	q := a / b
 	if a%b != 0 {
 		q++
+	}
+	return q
+}
+
+// divisor divides by a number that is known long before: by a multiplication, which takes a fourth of the time.
+type divisor struct {
+	d       int
+	inverse uint64 // 2^64/d rounded down; 2^64 - 1 for 1
+}
+
+func newDivisor(d int) divisor {
+	if d == 1 {
+		return divisor{1, math.MaxUint64}
+	}
+	q, _ := bits.Div64(1, 0, uint64(d))
+	return divisor{d, q}
+}
+
+// ceil is ceilDiv(a, d). The product is below a/d by less than 2, for a <= MaxN.
+func (v divisor) ceil(a int) int {
+	high, _ := bits.Mul64(uint64(a), v.inverse)
+	q := int(high)
+	if left := a - q*v.d; left > 0 {
+		q++
+		if left > v.d {
+			q++
+		}
 	}
 	return q
 }

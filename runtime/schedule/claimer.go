@@ -10,13 +10,17 @@ import "sync/atomic"
 type Claimer struct {
 	calc     Calculator
 	n        int
-	prefix   *prefix // these four: the kind of calc, one of them set
+	prefix   *prefix // these: the kind of calc, one of them set
 	stepped  Stepped
 	adaptive Adaptive
-	blocks   *blocks // beside filler for a technique that is both
-	filler   filler
-	stepless bool // adaptive, and sizes do not depend on the step
-	packed   bool // step and next of an adaptive technique are both in next, so that a claim is one atomic operation
+	stealing Stealing
+	cost     *cost
+	own      ownClaims
+	learning Learning // beside adaptive, cost or own
+	blocks   *blocks  // of stealing
+	unit     int      // and its iterations a unit
+	stepless bool     // adaptive, and sizes do not depend on the step
+	packed   bool     // step and next of an adaptive technique are both in next, so that a claim is one atomic operation
 
 	_    [128]byte // the counters are written by all workers, what stands above is read by all
 	step atomic.Int64
@@ -25,33 +29,46 @@ type Claimer struct {
 	_    [120]byte
 }
 
-// packedUnits is how many iterations or units a packed counter can count.
+// packedUnits is how many iterations or units a packed counter can count. Where it lies in the upper half, steps are.
 const packedUnits = 1<<32 - 1
 
-// filler is a technique that is both Adaptive and Stealing: Next, and how much of the block it begins with.
-type filler interface {
-	fill(worker, step, remaining int) (block, piece int)
+// ownClaims is an Adaptive technique that counts iterations along with what else a request changes, in one atomic operation or under one lock.
+type ownClaims interface {
+	claim(worker int) (start, size int, ok bool)
 }
 
 // NewClaimer makes a claimer for a calculator. An Adaptive calculator belongs to the claimer from then on; a Stepped one may be shared.
 func NewClaimer(calc Calculator) *Claimer {
 	c := &Claimer{calc: calc, n: calc.Loop().N}
-	c.adaptive, _ = calc.(Adaptive)
+	c.learning, _ = calc.(Learning)
 	switch calc := calc.(type) {
 	case *prefix:
 		c.prefix = calc
 	case Stepped:
 		c.stepped = calc
+	case *cost:
+		c.cost = calc
 	case Stealing:
-		c.blocks = newBlocks(calc)
-		c.filler, _ = calc.(filler)
-	}
-	if c.adaptive != nil {
+		c.stealing, c.unit = calc, calc.Unit()
+		c.blocks = &blocks{loot: calc.Loot, own: make([]ownBlock, calc.Loop().P)}
+		c.deal()
+	case ownClaims:
+		c.own = calc
+	case Adaptive:
+		c.adaptive = calc
 		s, ok := calc.(interface{ stepless() bool })
 		c.stepless = ok && s.stepless()
-		c.packed = c.blocks != nil || !c.stepless && c.n <= packedUnits
+		c.packed = !c.stepless && c.n <= packedUnits
 	}
 	return c
+}
+
+// deal gives every worker the block that it owns at the start.
+func (c *Claimer) deal() {
+	c.blocks.empty()
+	for i := range c.blocks.own {
+		c.blocks.own[i].word.Store(uint64(MakeBlock(c.stealing.Initial(i))))
+	}
 }
 
 // Claim hands the next chunk to a worker. It never blocks on other workers' chunks; ok is false when nothing is left for this worker to begin, though
@@ -62,8 +79,12 @@ func (c *Claimer) Claim(worker int) (start, size int, ok bool) {
 		return c.prefix.Chunk(int(c.step.Add(1) - 1))
 	case c.stepped != nil:
 		return c.stepped.Chunk(int(c.step.Add(1) - 1))
-	case c.blocks != nil:
+	case c.cost != nil:
+		return c.cost.claim(worker)
+	case c.stealing != nil:
 		return c.claimBlock(worker)
+	case c.own != nil:
+		return c.own.claim(worker)
 	}
 	if c.packed {
 		return c.claimPacked(worker)
@@ -101,72 +122,51 @@ func (c *Claimer) claimPacked(worker int) (start, size int, ok bool) {
 	}
 }
 
-// claimBlock takes a piece of the worker's block, which it first fills, if it must, from the counter, and then from another's block.
+// claimBlock takes a piece of the worker's block, which it first fills, if it must, from another's.
 func (c *Claimer) claimBlock(worker int) (start, size int, ok bool) {
-	b := c.blocks
+	word := &c.blocks.own[worker].word
 	for {
-		taken, ok := b.piece(worker)
-		if !ok && c.filler != nil {
-			taken, ok = c.refill(worker)
+		old := Block(word.Load())
+		lo, hi := old.Bounds()
+		if lo >= hi {
+			if !c.blocks.steal(worker) {
+				return c.n, 0, false
+			}
+			continue
 		}
-		if ok {
-			lo, hi := taken.Bounds()
-			start = lo * b.unit
-			return start, min(hi*b.unit, c.n) - start, true
-		}
-		if !b.steal(worker) {
-			return c.n, 0, false
+		end := lo + c.stealing.Piece(worker, lo, hi)
+		if word.CompareAndSwap(uint64(old), uint64(MakeBlock(end, hi))) {
+			start = lo * c.unit
+			return start, min(end*c.unit, c.n) - start, true
 		}
 	}
 }
 
-// refill gives a worker, whose block is empty, the next block of an adaptive technique but for the first piece, which it returns. The size may depend on
-// where the block begins, so this is a compare-and-swap.
-func (c *Claimer) refill(worker int) (piece Block, ok bool) {
-	unit := c.blocks.unit
-	for {
-		word := c.next.Load()
-		at := int(word & packedUnits)
-		left := c.n - at*unit
-		if left <= 0 {
-			return 0, false
-		}
-		k, first := c.filler.fill(worker, int(word>>32), left)
-		if unit > 1 {
-			k, first = ceilDiv(k, unit), ceilDiv(first, unit)
-		}
-		if c.next.CompareAndSwap(word, word+1<<32+uint64(k)) {
-			piece, rest := MakeBlock(at, at+k).Front(first)
-			if rest != 0 {
-				c.blocks.give(worker, rest)
-			}
-			return piece, true
-		}
-	}
-}
+// ordered says that chunks are claimed in the order of the iterations; else some are stolen.
+func (c *Claimer) ordered() bool { return c.stealing == nil && c.cost == nil }
 
 // Report passes on how long a chunk took, in seconds: executing it, and claiming it. Techniques that learn nothing ignore it.
 func (c *Claimer) Report(worker, start, n int, seconds, overhead float64) {
-	if c.adaptive != nil {
-		c.adaptive.Report(worker, start, n, seconds, overhead)
+	if c.learning != nil {
+		c.learning.Report(worker, start, n, seconds, overhead)
 	}
 }
 
 // Learns says whether Report does anything: if not, chunks need not be timed for the technique's sake.
 func (c *Claimer) Learns() bool {
 	_, fixedWeights := c.calc.(*wf2)
-	return c.adaptive != nil && !fixedWeights
+	return c.learning != nil && !fixedWeights
 }
 
 // Reset begins the next execution of the same loop. Adaptive techniques keep what they learned.
 func (c *Claimer) Reset() {
 	c.step.Store(0)
 	c.next.Store(0)
-	if c.adaptive != nil {
-		c.adaptive.Restart()
+	if c.learning != nil {
+		c.learning.Restart()
 	}
-	if c.blocks != nil {
-		c.blocks.reset()
+	if c.stealing != nil {
+		c.deal()
 	}
 }
 

@@ -3,39 +3,22 @@ package schedule
 import (
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
 )
 
 // This file defines COST: factoring in cost space. Where the published techniques take half of the remaining iterations in a batch, it takes half of the
 // remaining time, as the previous execution of the same loop measured it, in shares by the speeds that were measured with it. Blocks are
 // executed in pieces, and what is predicted wrong is stolen.
 
-// cost is a calculator that fills blocks by factoring (Adaptive) and serves and robs them in pieces (Stealing).
+// cost is a Learning calculator that hands out its chunks itself (cost_claim.go): blocks are filled by factoring, served in pieces, and robbed.
 //
 // It is wrong where an execution says nothing about the next one: costs that move at random. Then it is weighted factoring with stealing.
 type cost struct {
 	loop
-	unit    int
-	first   int      // size of the chunks of an execution without a profile
-	least   int      // units of the smallest piece
-	most    int      // iterations of the largest piece
-	claim   float64  // seconds that claiming took, as measured; 0: unknown
-	parts   int      // a batch is 1/parts of what is left: 2, or 1 where claims are too dear for more than one batch
 	profile *profile // nil before the first execution
 	weights []float64
-	share   []float64 // cost of each worker's pieces
+	claimed float64 // seconds that claiming took, as measured; 0: unknown
 	did     []costLog
-
-	turn  sync.Mutex                // taken to begin a batch
-	batch atomic.Pointer[costBatch] // read without a lock; nil before the first batch
-}
-
-// costBatch does not change.
-type costBatch struct {
-	batch int
-	end   int     // step at which the next begins
-	base  float64 // cost of a chunk of this batch for weight 1
+	costClaims
 }
 
 // costLog is what one worker did in this execution; only it writes here.
@@ -57,18 +40,24 @@ const piecesPerShare = 16
 // maxMove is how far a weight moves in one execution, as a logarithm: a factor of 4.
 const maxMove = 1.3863
 
-// How finely a profile is kept. To learn one takes some nanoseconds a bin between two executions, during which nobody works, so there are no more than
-// what a worker's share needs to be cut well.
+// How finely a profile is kept. To learn one takes some nanoseconds a bin between two executions, during which nobody works. So there are no more than what a worker's share needs
+// to be cut well, or than are learned in a hundredth of the time of an execution: where iterations differ much, what a bin hides is what cuts are off by.
 const (
 	leastBins    = 1 << 11
 	binsPerShare = 1 << 8
 	maxBins      = 1 << 14
+	worthBin     = 2e-6 // seconds of an execution, a hundred times what learning a bin takes
 )
 
+// fineness is the number of bins for an execution that took all workers so much time together.
+func (c *cost) fineness(busy float64) int {
+	worth := min(busy/float64(c.P)/worthBin, maxBins)
+	return min(c.N, min(max(leastBins, binsPerShare*c.P, int(worth)), maxBins))
+}
+
 func newCost(p Params) (Calculator, error) {
-	c := &cost{loop: loop{p}, unit: max(1, ceilDiv(p.N, maxUnits)), first: autoChunk(p.N, p.P), weights: slices.Clone(p.Weights), did: make([]costLog, p.P)}
-	c.least = max(ceilDiv(p.MinChunk, c.unit), 1)
-	c.share = make([]float64, p.P)
+	c := &cost{loop: loop{p}, weights: slices.Clone(p.Weights), did: make([]costLog, p.P)}
+	c.evenly(p)
 	if len(p.Profile) > 0 {
 		c.expect(newProfile(p.N, p.Profile))
 	}
@@ -76,93 +65,22 @@ func newCost(p Params) (Calculator, error) {
 }
 
 // expect makes p the profile of the execution to come, and settles how finely it is cut. With m pieces a share, claims take m times the time of a claim, and
-// what cannot be stolen is one part in m: the sum is least at a square root. No piece has more than 2/m of an even share of the iterations: where the
-// profile says that thousands cost nothing, it may be out of date.
+// what cannot be stolen is one part in m: the sum is least at a square root.
 func (c *cost) expect(p *profile) {
 	c.profile = p
 	even := p.total() / float64(c.P)
-	m := float64(piecesPerShare)
-	c.parts = 2
-	if c.claim > 0 {
-		m = min(max(math.Sqrt(even/c.claim)/8, 1), m)
-		if even < dear*c.claim {
-			c.parts = 1
+	m, parts := float64(piecesPerShare), 2
+	if c.claimed > 0 {
+		m = min(max(math.Sqrt(even/c.claimed)/8, 1), m)
+		if even < dear*c.claimed {
+			parts = 1
 		}
 	}
-	c.most = ceil(2 * float64(c.N) / (m * float64(c.P)))
-	for i := range c.share {
-		c.share[i] = even / m * c.weights[i]
-	}
+	c.cutBy(newCuts(p), c.weights, m, parts)
 }
 
 // dear is how many claims make up a worker's share where halving it again and again does not pay: each has its part at once, and the rest is stealing.
 const dear = 16
-
-// Next is the weighted share of half the cost that was left when the batch began. Without a profile chunks are those of AUTO_CHUNK: small enough for
-// any order of costs, and to learn the profile from.
-func (c *cost) Next(worker, step, remaining int) int {
-	block, _ := c.fill(worker, step, remaining)
-	return block
-}
-
-// fill is Next and the first piece of the block, as Piece would have it: late blocks are no larger than a piece, which spares a search.
-func (c *cost) fill(worker, step, remaining int) (block, piece int) {
-	if c.profile == nil {
-		block = c.clip(c.first, remaining)
-		return block, block
-	}
-	start := c.N - remaining
-	before := c.profile.until(start)
-	left := c.profile.total() - before
-	if !(left > 0) {
-		block = c.clip(ceilDiv(remaining, c.P), remaining)
-		return block, min(block, c.most)
-	}
-	now := c.batch.Load()
-	if now == nil || step >= now.end {
-		now = c.begin(step/c.P, left)
-	}
-	share := now.base * c.weights[worker]
-	block = c.clip(c.profile.find(before+share)-start, remaining)
-	if piece = block; share > c.share[worker] {
-		piece = c.profile.find(before+c.share[worker]) - start
-	}
-	return block, min(max(min(piece, c.most), c.MinChunk), block)
-}
-
-// begin begins a batch with what is left, unless another worker has just done so.
-func (c *cost) begin(batch int, left float64) *costBatch {
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	now := c.batch.Load()
-	if now == nil || batch > now.batch {
-		now = &costBatch{batch, (batch + 1) * c.P, left / float64(c.parts*c.P)}
-		c.batch.Store(now)
-	}
-	return now
-}
-
-// Unit is 1 for all loops of less than 2^31 iterations.
-func (c *cost) Unit() int { return c.unit }
-
-// Initial is empty: blocks come from Next.
-func (c *cost) Initial(int) (lo, hi int) { return 0, 0 }
-
-// Piece is a part of the worker's share of the loop, see expect. A block that was cut without a profile is one piece.
-func (c *cost) Piece(worker, lo, hi int) int {
-	if c.profile == nil {
-		return hi - lo
-	}
-	from := min(lo*c.unit, c.N)
-	end := min(c.profile.find(c.profile.until(from)+c.share[worker]), lo*c.unit+c.most)
-	if c.unit > 1 {
-		end = ceilDiv(end, c.unit)
-	}
-	return min(max(end-lo, c.least), hi-lo)
-}
-
-// Loot is half.
-func (c *cost) Loot(lo, hi int) int { return max(1, (hi-lo)>>1) }
 
 // Report remembers a piece.
 func (c *cost) Report(worker, start, n int, seconds, overhead float64) {
@@ -176,12 +94,12 @@ func (c *cost) Report(worker, start, n int, seconds, overhead float64) {
 
 // Restart learns from what was reported: first the speeds, then the costs at speed 1.
 func (c *cost) Restart() {
-	c.batch.Store(nil)
+	c.begin()
 	if !c.learnSpeeds() {
 		return
 	}
 	c.learnClaims()
-	n := min(c.N, min(max(leastBins, binsPerShare*c.P), maxBins))
+	n := c.fineness(c.busy())
 	next, covered := make([]float64, n), make([]float64, n)
 	for i := range c.did {
 		for _, r := range c.did[i].chunks {
@@ -202,6 +120,16 @@ func (c *cost) Restart() {
 	c.expect(newProfile(c.N, next))
 }
 
+// busy is what all chunks took together.
+func (c *cost) busy() (seconds float64) {
+	for i := range c.did {
+		for _, r := range c.did[i].chunks {
+			seconds += r.t
+		}
+	}
+	return seconds
+}
+
 // learnClaims is the mean time of a claim.
 func (c *cost) learnClaims() {
 	sum, claims := 0.0, 0
@@ -211,7 +139,7 @@ func (c *cost) learnClaims() {
 		c.did[i].claiming = 0
 	}
 	if claims > 0 {
-		c.claim = sum / float64(claims)
+		c.claimed = sum / float64(claims)
 	}
 }
 

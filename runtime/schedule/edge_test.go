@@ -230,3 +230,17 @@ func TestExpressions(t *testing.T) {
 		t.Errorf("a late step: %v", err)
 	}
 }
+
+// TestDivisor: a division by multiplication is the division.
+func TestDivisor(t *testing.T) {
+	for _, d := range []int{1, 2, 3, 5, 6, 7, 14, 16, 24, 60, 127, 128, 1000, 1<<20 - 1, 1 << 20, 1<<20 + 1, 2 * MaxP} {
+		v := newDivisor(d)
+		for _, base := range []int{0, d, 3 * d, 1 << 20, 1 << 31, 1<<40 + 12345, MaxN - 2, MaxN / d * d} {
+			for a := max(0, base-2); a <= min(base+2, MaxN); a++ {
+				if got := v.ceil(a); got != ceilDiv(a, d) {
+					t.Errorf("%d over %d: %d, want %d", a, d, got, ceilDiv(a, d))
+				}
+			}
+		}
+	}
+}

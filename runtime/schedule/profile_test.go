@@ -6,54 +6,64 @@ import (
 	"testing"
 )
 
-// TestProfileSearch: the table of near places changes no answer, whatever the costs.
-func TestProfileSearch(t *testing.T) {
+// TestCuts: units lie in order, are together the loop, and each cut is off by less than a part and the iteration, or half of the dear bin, that it lies in.
+func TestCuts(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
+	only := func(c float64, when func(i int) bool) func(int) float64 {
+		return func(i int) float64 {
+			if when(i) {
+				return c
+			}
+			return 0
+		}
+	}
 	shapes := map[string]func(i int) float64{
-		"even":     func(int) float64 { return 1 },
-		"power":    func(int) float64 { x := r.Float64(); return 1 / (1e-9 + x*x*x) },
-		"gaps":     func(i int) float64 { return map[bool]float64{true: 3, false: 0}[i%97 == 0] },
-		"one":      func(i int) float64 { return map[bool]float64{true: 1, false: 0}[i == 40] },
-		"nothing":  func(int) float64 { return 0 },
-		"tiny":     func(int) float64 { return 5e-324 },
-		"growing":  func(i int) float64 { return float64(i * i) },
-		"infinite": func(int) float64 { return 1e308 },
+		"even":       func(int) float64 { return 1 },
+		"power":      func(int) float64 { x := r.Float64(); return 1 / (1e-9 + x*x*x) },
+		"gaps":       only(3, func(i int) bool { return i%97 == 0 }),
+		"one":        only(1, func(i int) bool { return i == 40 }),
+		"the first":  only(1, func(i int) bool { return i == 0 }),
+		"not after":  only(1, func(i int) bool { return i < 30 }),
+		"not before": only(1, func(i int) bool { return i > 30 }),
+		"nothing":    func(int) float64 { return 0 },
+		"tiny":       func(int) float64 { return 5e-324 },
+		"growing":    func(i int) float64 { return float64(i * i) },
+		"infinite":   func(int) float64 { return 1e308 },
 	}
 	for name, cost := range shapes {
-		for _, n := range []int{1, 2, 50, 1000} {
-			costs := make([]float64, n)
+		for _, size := range [][2]int{{1, 1}, {2, 2}, {50, 50}, {1000, 1000}, {1000, 130}, {5000, 41}, {MaxN, 300}} {
+			n, bins := size[0], size[1]
+			costs := make([]float64, bins)
 			for i := range costs {
 				costs[i] = cost(i)
 			}
 			p := newProfile(n, costs)
-			check := func(c float64) {
-				want := sort.Search(len(p.bins), func(i int) bool { return p.bins[i].before >= c })
-				if got := p.search(c); got != want {
-					t.Fatalf("%s, %d bins: search(%g) = %d, want %d", name, n, c, got, want)
+			c := newCuts(p)
+			step, before := p.total()/float64(bins), 0
+			for u := range c.units + 1 {
+				at := c.at(u)
+				if at < before || at > n || u == 0 && at != 0 || u == c.units && at != n {
+					t.Fatalf("%s, %v: unit %d begins at %d, the one before at %d", name, size, u, at, before)
+				}
+				before = at
+				if !(step > 0) || step < 1e-300 || step > 1e300 {
+					continue
+				}
+				want, slack := step*float64(u)/(1<<cutBits), step*1.01+2e-16*p.total()
+				if u%(1<<cutBits) == 0 {
+					slack -= step
+				}
+				b := sort.Search(bins-1, func(b int) bool { return p.bins[b+1].before >= want })
+				if cost := p.bins[b].cost; cost > dearBin*step { // it lies on one side
+					slack += cost / 2
+				}
+				if b := p.bins[min(int(float64(at)*p.rate), bins-1)]; b.cost > dearBin*step { // it lies on one side
+					slack += b.cost / 2
+				}
+				if p.until(min(at+1, n)) < want-slack || p.until(max(at-1, 0)) > want+slack {
+					t.Fatalf("%s, %v: before unit %d lie %g to %g, want %g", name, size, u, p.until(max(at-1, 0)), p.until(min(at+1, n)), want)
 				}
 			}
-			for range 200 {
-				check(p.total() * 1.1 * r.Float64())
-			}
-			for i := range p.bins {
-				check(p.bins[i].before)
-				check(p.bins[i].before * (1 + 1e-15))
-			}
-			check(-1)
-			check(2*p.total() + 1)
-		}
-	}
-}
-
-// TestProfileFind: what costs c is found to the nearest iteration.
-func TestProfileFind(t *testing.T) {
-	p := newProfile(4, []float64{1, 2, 0, 5}) // one iteration a bin
-	for _, c := range []struct {
-		cost float64
-		want int
-	}{{-1, 0}, {0, 0}, {.4, 0}, {.6, 1}, {1, 1}, {1.9, 1}, {2.1, 2}, {3, 2}, {5.4, 3}, {5.6, 4}, {8, 4}, {9, 4}} {
-		if got := p.find(c.cost); got != c.want {
-			t.Errorf("find(%g) = %d, want %d", c.cost, got, c.want)
 		}
 	}
 }

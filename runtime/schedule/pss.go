@@ -1,8 +1,10 @@
 package schedule
 
 import (
+	"math"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 )
 
 // This file defines PSS, probabilistic self-scheduling, ceil(R/(1.5 E)), where E is the mean number of idle workers at a request. Three forms
@@ -38,49 +40,156 @@ func newPSSSeeded(p Params) (Calculator, error) {
 }
 
 // pssMeasured counts the workers that have no chunk. A worker that asks has finished what it had.
+//
+// All that a claim changes is in one word, where it fits: as long as few iterations or few workers are about. Else it is behind a lock.
 type pssMeasured struct {
 	loop
-	mu       sync.Mutex
-	running  []bool
-	busy     int // how many of running are set
-	idle     int // sum over requests of the idle workers, the asking one included
+	running []pssWorker
+	at      pssLayout
+	locked  bool // the word is too narrow
+
+	_     [128]byte
+	word  atomic.Uint64 // pssState packed
+	_     [120]byte
+	mu    sync.Mutex // if locked
+	state pssState
+}
+
+// pssState is what a request changes.
+type pssState struct {
+	next     int // first iteration not handed out
+	busy     int // workers that have a chunk
 	requests int
+	idle     int // sum over requests of the idle workers, the asking one included
+}
+
+// pssWorker is whether a worker has a chunk. Only the worker looks.
+type pssWorker struct {
+	busy bool
+	_    [63]byte
+}
+
+// pssLayout is where the numbers lie in a word: next from bit 0 on, each other one from its bit on, idle to the end. Masks are of the numbers' widths.
+type pssLayout struct {
+	busy, requests, idle             uint8
+	nextMask, busyMask, requestsMask uint64
 }
 
 func newPSSMeasured(p Params) (Calculator, error) {
-	return &pssMeasured{loop: loop{p}, running: make([]bool, p.P)}, nil
+	c := &pssMeasured{loop: loop{p}, running: make([]pssWorker, p.P)}
+	// Each request takes at least one part in 1.5 P of what is left, and from 1.5 P iterations on one of them: there are at most 1.5 P (1 + ln(N/1.5 P)).
+	share := 1.5 * float64(p.P)
+	requests := bits.Len(uint(2 + 1.01*share*(1+math.Log(max(1, float64(p.N)/share)))))
+	next, busy := bits.Len(uint(p.N)), bits.Len(uint(p.P))
+	c.at = pssLayout{busy: uint8(next), requests: uint8(next + busy), idle: uint8(next + busy + requests),
+		nextMask: 1<<next - 1, busyMask: 1<<busy - 1, requestsMask: 1<<requests - 1}
+	c.locked = int(c.at.idle)+requests+busy > 64
+	return c, nil
 }
 
-func (c *pssMeasured) Next(worker, _, remaining int) int {
+// size is the size of a chunk once the request for it is counted.
+func (c *pssMeasured) size(requests, idle, remaining int) int {
+	return c.clip(ceil(float64(remaining)*float64(requests)/(1.5*float64(idle))), remaining)
+}
+
+// packed is the word after a request of a worker that had a chunk or not, and the size of its next one.
+func (c *pssMeasured) packed(word uint64, had bool, remaining int) (size int, then uint64) {
+	busy := word >> (c.at.busy & 63) & c.at.busyMask
+	then = word + 1<<(c.at.requests&63)
+	if had {
+		busy--
+	} else {
+		then += 1 << (c.at.busy & 63)
+	}
+	then += (uint64(c.P) - busy) << (c.at.idle & 63)
+	return c.size(int(then>>(c.at.requests&63)&c.at.requestsMask), int(then>>(c.at.idle&63)), remaining), then
+}
+
+// request is packed where the word is too narrow.
+func (c *pssMeasured) request(had bool, remaining int) (size int) {
+	s := &c.state
+	if had {
+		s.busy--
+	}
+	s.idle += c.P - s.busy
+	s.requests++
+	s.busy++
+	return c.size(s.requests, s.idle, remaining)
+}
+
+// Next is for those who count the iterations themselves.
+func (c *pssMeasured) Next(worker, _, remaining int) (size int) {
+	had := &c.running[worker].busy
+	if c.locked {
+		c.mu.Lock()
+		size = c.request(*had, remaining)
+		c.mu.Unlock()
+	} else {
+		for {
+			word := c.word.Load()
+			var then uint64
+			if size, then = c.packed(word, *had, remaining); c.word.CompareAndSwap(word, then) {
+				break
+			}
+		}
+	}
+	*had = true
+	return size
+}
+
+// claim is Claimer.Claim: Next and the change of the counter in one.
+func (c *pssMeasured) claim(worker int) (start, size int, ok bool) {
+	if c.locked {
+		return c.claimLocked(worker)
+	}
+	had := &c.running[worker].busy
+	for {
+		word := c.word.Load()
+		if start = int(word & c.at.nextMask); start >= c.N {
+			return c.N, 0, false
+		}
+		size, then := c.packed(word, *had, c.N-start)
+		if c.word.CompareAndSwap(word, then+uint64(size)) {
+			*had = true
+			return start, size, true
+		}
+	}
+}
+
+func (c *pssMeasured) claimLocked(worker int) (start, size int, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running[worker] {
-		c.busy--
+	if start = c.state.next; start >= c.N {
+		return c.N, 0, false
 	}
-	c.idle += c.P - c.busy
-	c.requests++
-	c.running[worker] = true
-	c.busy++
-	return c.clip(ceil(float64(remaining)*float64(c.requests)/(1.5*float64(c.idle))), remaining)
+	had := &c.running[worker].busy
+	size = c.request(*had, c.N-start)
+	c.state.next += size
+	*had = true
+	return start, size, true
 }
 
 // Report makes the worker idle.
 func (c *pssMeasured) Report(worker, _, _ int, _, _ float64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.running[worker] {
-		c.running[worker] = false
-		c.busy--
+	had := &c.running[worker].busy
+	switch {
+	case !*had:
+		return
+	case c.locked:
+		c.mu.Lock()
+		c.state.busy--
+		c.mu.Unlock()
+	default:
+		c.word.Add(-(uint64(1) << (c.at.busy & 63)))
 	}
+	*had = false
 }
-
-// stepless: sizes do not depend on the step.
-func (c *pssMeasured) stepless() bool { return true }
 
 // Restart forgets the mean: at the start all workers are idle, which the rest of an execution would hide from the next one.
 func (c *pssMeasured) Restart() {
 	clear(c.running)
-	c.busy, c.idle, c.requests = 0, 0, 0
+	c.word.Store(0)
+	c.state = pssState{}
 }
 
 // Expected is equal speeds: nothing is known of them.

@@ -118,8 +118,9 @@ func (q *Queues) share(t *Technique, p Params, parts int) error {
 		if err != nil {
 			return err
 		}
-		_, q.steals = calc.(Stealing)
-		q.shares = append(q.shares, share{NewClaimer(calc), at})
+		c := NewClaimer(calc)
+		q.steals = !c.ordered()
+		q.shares = append(q.shares, share{c, at})
 		at += n
 	}
 	return nil
@@ -263,7 +264,7 @@ func (q *Queues) Learns() bool {
 }
 
 // Ordered says that chunks are claimed in the order of the iterations: after one, none before it is left to claim.
-func (q *Queues) Ordered() bool { return q.one != nil && q.one.blocks == nil }
+func (q *Queues) Ordered() bool { return q.one != nil && q.one.ordered() }
 
 // Reset begins the next execution of the same loop. Adaptive techniques keep what they learned.
 func (q *Queues) Reset() {

@@ -7,17 +7,13 @@ import (
 
 // This file defines rates, how fast each worker has been. It is the shared part of the adaptive techniques.
 
-// rate is what one worker reported. The first part is published: others read numbers that may belong to different reports, which changes sizes, never
-// coverage. They are what sizes are computed from, so that a claim divides as little as can be. The rest is the worker's alone. Padding keeps
-// the lines of two workers apart, and their neighbours that the processor fetches along.
+// rate is what one worker reported; only the worker looks at it. Padding keeps the lines of two workers apart, and their neighbours that the processor
+// fetches along.
 type rate struct {
-	speed           number // iterations a second, b/a; 0: unknown
-	inverse, spread number // 1/mu and sigma^2/mu, kept for AF alone; 0: unknown
-
 	a, b, n, t, q float64 // sum s*t and sum s*n over records s = 1, 2, ...: later records weigh more; sum n, sum t, sum t^2/n
 	s             float64 // records so far
 	pending       int     // iterations whose time was too short to be seen
-	_             [128 - 10*8]byte
+	_             [128 - 7*8]byte
 }
 
 // number is a float64 that is read while it is written.
@@ -30,9 +26,27 @@ func (x *number) set(v float64) { x.bits.Store(math.Float64bits(v)) }
 type rates struct {
 	prior []float64 // weights before anything is known
 	of    []rate
+
+	// What is published of each worker: others read numbers that may belong to different reports, which changes sizes, never coverage. They lie side by side, since
+	// whoever reads one reads all.
+	speeds          []number // iterations a second, b/a; 0: unknown
+	inverse, spread []number // 1/mu and sigma^2/mu, for AF alone; 0: unknown
+
+	// What makes weights of speeds, as of the last rescale, so that a claim has to look at one worker only. Reports that overtake each other may leave it without
+	// one of them, until the next.
+	_       [128]byte
+	perRate number // P over the sum of all speeds
+	unknown number // see scale
+	_       [128 - 2*8]byte
 }
 
-func newRates(p Params) rates { return rates{prior: p.Weights, of: make([]rate, p.P)} }
+// published is n numbers on lines of their own.
+func published(n int) []number { return make([]number, (n+31)&^15)[8:][:n] }
+
+func (r *rates) begin(p Params) {
+	r.prior, r.of, r.speeds = p.Weights, make([]rate, p.P), published(p.P)
+	r.rescale()
+}
 
 // record adds a record of n iterations in t seconds. A clock that has not moved would make a worker infinitely fast, so such iterations
 // wait for the next record.
@@ -50,7 +64,7 @@ func (r *rates) record(worker, n int, t float64) {
 	w.n += f
 	w.t += t
 	w.q += t * t / f
-	w.speed.set(w.b / w.a)
+	r.speeds[worker].set(w.b / w.a)
 }
 
 // condense makes one first record of all that a worker did, for the next execution to begin with.
@@ -59,22 +73,31 @@ func (r *rates) condense() {
 		w := &r.of[i]
 		if w.s > 0 {
 			w.s, w.a, w.b = 1, w.t, w.n
-			w.speed.set(w.b / w.a)
+			r.speeds[i].set(w.b / w.a)
 		}
 	}
 }
 
 // total is the sum of all speeds; 0 if one is unknown.
 func (r *rates) total() float64 {
-	sum := 0.0
-	for i := range r.of {
-		v := r.of[i].speed.get()
+	var even, odd float64 // additions wait for each other
+	n := len(r.speeds) &^ 1
+	for i := 0; i < n; i += 2 {
+		v, w := r.speeds[i].get(), r.speeds[i+1].get()
+		if v == 0 || w == 0 {
+			return 0
+		}
+		even += v
+		odd += w
+	}
+	if n < len(r.speeds) {
+		v := r.speeds[n].get()
 		if v == 0 {
 			return 0
 		}
-		sum += v
+		even += v
 	}
-	return sum
+	return even + odd
 }
 
 // scale returns what is needed to make speeds weights: the sum of all speeds, and the speed of a worker of prior weight 1 of which nothing is known.
@@ -84,8 +107,8 @@ func (r *rates) scale() (sum, unknown float64) {
 		return sum, 0
 	}
 	known, missing := 0.0, 0.0
-	for i := range r.of {
-		if v := r.of[i].speed.get(); v > 0 {
+	for i := range r.speeds {
+		if v := r.speeds[i].get(); v > 0 {
 			sum += v
 			known += r.prior[i]
 		} else {
@@ -99,20 +122,29 @@ func (r *rates) scale() (sum, unknown float64) {
 	return sum + missing*unknown, unknown
 }
 
-// weight is P * speed / sum of speeds, for a scale.
-func (r *rates) weight(worker int, sum, unknown float64) float64 {
-	v := r.of[worker].speed.get()
-	if v == 0 {
-		v = r.prior[worker] * unknown
+// rescale publishes the scale of now.
+func (r *rates) rescale() {
+	sum, unknown := r.scale()
+	r.perRate.set(float64(len(r.of)) / sum)
+	if r.unknown.get() != unknown { // it is 0 for good once all are known
+		r.unknown.set(unknown)
 	}
-	return float64(len(r.of)) * v / sum
+}
+
+// weight is P * speed / sum of speeds, the sum as of the last rescale.
+func (r *rates) weight(worker int) float64 {
+	v := r.speeds[worker].get()
+	if v == 0 {
+		v = r.prior[worker] * r.unknown.get()
+	}
+	return v * r.perRate.get()
 }
 
 // weights fills dst, which has room for all workers.
 func (r *rates) weights(dst []float64) []float64 {
-	sum, unknown := r.scale()
+	r.rescale()
 	for i := range dst {
-		dst[i] = r.weight(i, sum, unknown)
+		dst[i] = r.weight(i)
 	}
 	return dst
 }

@@ -35,7 +35,7 @@ func TestAccount(t *testing.T) {
 func TestCostPartialReports(t *testing.T) {
 	c := claimer(t, "COST", Params{N: 1000, P: 4})
 	c.Reset()
-	if c.adaptive.(*cost).Profile() != nil {
+	if c.cost.Profile() != nil {
 		t.Fatal("a profile from nothing")
 	}
 	for {
@@ -48,7 +48,7 @@ func TestCostPartialReports(t *testing.T) {
 		}
 	}
 	c.Reset()
-	for i, v := range c.adaptive.(*cost).Profile() {
+	for i, v := range c.cost.Profile() {
 		if !near(v, 2, 1e-9) {
 			t.Fatalf("iteration %d is expected to cost %g, want 2, the mean of what is known", i, v)
 		}

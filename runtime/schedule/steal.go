@@ -36,8 +36,7 @@ func (b Block) Back(k int) (taken, rest Block) {
 
 // blocks are the blocks of all workers.
 type blocks struct {
-	calc Stealing
-	unit int
+	loot func(lo, hi int) int // units that a thief takes
 	own  []ownBlock
 }
 
@@ -47,32 +46,11 @@ type ownBlock struct {
 	_      [112]byte
 }
 
-func newBlocks(calc Stealing) *blocks {
-	b := &blocks{calc: calc, unit: calc.Unit(), own: make([]ownBlock, calc.Loop().P)}
-	b.reset()
-	return b
-}
-
-func (b *blocks) reset() {
+// empty empties all.
+func (b *blocks) empty() {
 	for i := range b.own {
-		b.own[i].word.Store(uint64(MakeBlock(b.calc.Initial(i))))
+		b.own[i].word.Store(0)
 		b.own[i].victim = (i + 1) % len(b.own)
-	}
-}
-
-// piece takes the next piece of the worker's own block; ok is false if it is empty.
-func (b *blocks) piece(worker int) (taken Block, ok bool) {
-	word := &b.own[worker].word
-	for {
-		old := Block(word.Load())
-		lo, hi := old.Bounds()
-		if lo >= hi {
-			return 0, false
-		}
-		taken, rest := old.Front(b.calc.Piece(worker, lo, hi))
-		if word.CompareAndSwap(uint64(old), uint64(rest)) {
-			return taken, true
-		}
 	}
 }
 
@@ -97,7 +75,7 @@ func (b *blocks) steal(worker int) bool {
 			if lo >= hi {
 				break
 			}
-			taken, rest := old.Back(b.calc.Loot(lo, hi))
+			taken, rest := old.Back(b.loot(lo, hi))
 			if word.CompareAndSwap(uint64(old), uint64(rest)) {
 				own.victim = v
 				b.give(worker, taken)

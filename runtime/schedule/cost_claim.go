@@ -1,0 +1,161 @@
+package schedule
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// This file defines how COST is claimed: blocks are filled by factoring from one counter, served to their owners in pieces, and robbed by others. All count in
+// units of equal expected cost (cuts.go), so a claim is one compare-and-swap and a few operations on integers.
+
+// costClaims is what the claims of an execution are computed from, and what they change.
+type costClaims struct {
+	cuts
+	least   int // iterations of the smallest chunk
+	floor   int // units of so many on average
+	most    int // iterations of the largest piece: where the profile says that thousands cost nothing, it may be out of date
+	chunk   int // units of all chunks where nothing is known; else 0
+	batches int // workers by the parts of what is left that a batch is divided into, 2: chunks of a batch are 1/batches of what was left when it began
+	worker  []costWorker
+	own     *blocks
+
+	_     [128]byte
+	next  atomic.Uint64 // first unit not handed out, above it the number of blocks handed out, as Claimer.next of adaptive techniques
+	_     [120]byte
+	batch atomic.Uint64 // units of a block for weight 1 in the present batch, above them the number of blocks after which the next begins
+	_     [120]byte
+}
+
+// costWorker is what a worker takes.
+type costWorker struct {
+	piece  int // units
+	weight int // in parts of 1/weightOne
+}
+
+const weightOne = 1 << 16
+
+// evenly prepares for an execution of which nothing is known. Chunks are those of AUTO_CHUNK: small enough for any order of costs, and to
+// learn the profile from.
+func (c *costClaims) evenly(p Params) {
+	c.cuts = evenCuts(p.N, max(1, ceilDiv(p.N, maxUnits)))
+	c.chunk, c.floor, c.least = ceilDiv(max(autoChunk(p.N, p.P), p.MinChunk), c.each), 1, p.MinChunk
+	c.worker = make([]costWorker, p.P)
+	c.own = &blocks{own: make([]ownBlock, p.P), loot: half}
+	c.begin()
+}
+
+// half is what a thief takes.
+func half(lo, hi int) int { return max(1, (hi-lo)>>1) }
+
+// cutBy makes t the units of the executions to come. A worker's share of them by its weight has m pieces; a batch is one part in so many of what is left. No piece has more than
+// 2/m of an even share of the iterations.
+func (c *costClaims) cutBy(t cuts, weights []float64, m float64, parts int) {
+	c.cuts, c.chunk, c.batches = t, 0, parts*len(weights)
+	p := float64(len(weights))
+	c.floor = max(1, int(float64(t.units)/float64(max(t.n, 1))*float64(c.least)))
+	c.most = max(ceil(2*float64(t.n)/(m*p)), c.least)
+	for i, w := range weights {
+		c.worker[i] = costWorker{piece: max(c.floor, int(float64(t.units)/(m*p)*w)), weight: int(math.Ceil(w * weightOne))}
+	}
+}
+
+// begin begins an execution. Nobody claims beside it.
+func (c *costClaims) begin() {
+	c.next.Store(0)
+	c.batch.Store(0)
+	c.own.empty()
+}
+
+// claim is Claimer.Claim. Where an iteration is dearer than a piece, pieces without iterations lie before it and are passed over.
+func (c *costClaims) claim(worker int) (start, size int, ok bool) {
+	word := &c.own.own[worker].word
+	take := c.worker[worker].piece
+	for {
+		old := Block(word.Load())
+		if lo, hi := old.Bounds(); lo < hi {
+			end, start, past := c.piece(lo, hi, take)
+			if word.CompareAndSwap(uint64(old), uint64(MakeBlock(end, hi))) && past > start {
+				return start, past - start, true
+			}
+			continue
+		}
+		lo, hi, ok := c.block(worker)
+		if ok {
+			end, start, past := lo, 0, 0
+			if c.chunk > 0 {
+				end, start, past = hi, c.at(lo), c.at(hi)
+			} else {
+				end, start, past = c.piece(lo, hi, take)
+			}
+			if end < hi {
+				c.own.give(worker, MakeBlock(end, hi))
+			}
+			if past > start {
+				return start, past - start, true
+			}
+			continue
+		}
+		if !c.own.steal(worker) {
+			return c.n, 0, false
+		}
+	}
+}
+
+// block takes the next block from the counter; ok is false if nothing is left there.
+func (c *costClaims) block(worker int) (lo, hi int, ok bool) {
+	for {
+		word := c.next.Load()
+		lo = int(word & packedUnits)
+		left := c.units - lo
+		if left <= 0 {
+			return 0, 0, false
+		}
+		k := c.chunk
+		if k == 0 {
+			now := c.batch.Load()
+			if word>>32 >= now>>32 {
+				now = c.nextBatch(now, word>>32, left)
+			}
+			k = max(c.floor, int(now&packedUnits)*c.worker[worker].weight/weightOne)
+		}
+		hi, _, _ = c.atLeast(lo, c.units, k)
+		if c.next.CompareAndSwap(word, word+1<<32+uint64(hi-lo)) {
+			return lo, hi, true
+		}
+	}
+}
+
+// nextBatch begins a batch with what is left, unless another worker has just done so: then old is out of date.
+func (c *costClaims) nextBatch(old, step uint64, left int) uint64 {
+	p := uint64(len(c.worker))
+	now := (step/p+1)*p<<32 | uint64(max(1, left/c.batches))
+	if c.batch.CompareAndSwap(old, now) {
+		return now
+	}
+	return c.batch.Load()
+}
+
+// piece is the part of lo..hi up to end that is claimed at once, and its iterations: k units, or what comes near to that with a number of iterations that a piece may have.
+func (c *costClaims) piece(lo, hi, k int) (end, start, past int) {
+	end = min(lo+k, hi)
+	start, past = c.at(lo), c.at(end)
+	if size := past - start; size >= c.least && size <= c.most {
+		return end, start, past
+	}
+	for ; k > 1 && c.at(min(lo+k, hi))-start > c.most; k /= 2 {
+	}
+	return c.atLeast(lo, hi, k)
+}
+
+// atLeast is k units of lo..hi, or more if these are fewer than the smallest number of iterations. It goes on in small steps, since the units beyond may be
+// those of another dear iteration.
+func (c *costClaims) atLeast(lo, hi, k int) (end, start, past int) {
+	start = c.at(lo)
+	for {
+		end = min(lo+k, hi)
+		if past = c.at(end); past-start >= c.least || end == hi {
+			return end, start, past
+		}
+		k += k/8 + 1
+	}
+}

@@ -1,0 +1,70 @@
+package schedule
+
+import "math"
+
+// This file defines cuts, a loop in units of equal expected cost. COST counts in such units, so a claim computes with integers: where half of what is left
+// ends, or a sixteenth of a worker's share, is an addition, and the iterations of a range of units are two look-ups.
+
+// cuts maps units to iterations: unit u begins at iteration at(u). An iteration that costs much has many units, and belongs to the last that begins at it; those before
+// it have no iterations. In the other direction a unit has many iterations that cost little.
+type cuts struct {
+	units int // at(0) = 0, at(units) = n
+	n     int
+	each  int   // without a table: iterations a unit
+	first []int // first iteration of each part of 2^cutBits units; between two of them iterations are taken to cost the same
+}
+
+// cutBits is how finely a part is divided, as a power of two: fine enough for single iterations of loops of eight million. The product with a number of iterations
+// does not overflow.
+const cutBits = 9
+
+// dearBin is how many parts' cost a bin has that is not cut: it is likely to have that cost for the sake of one iteration, and nobody knows which.
+const dearBin = 4
+
+// evenCuts are units of equally many iterations.
+func evenCuts(n, each int) cuts { return cuts{units: ceilDiv(n, each), n: n, each: each} }
+
+// newCuts are as many parts as the profile has bins. The error of the interpolation is below the cost of a part.
+func newCuts(p *profile) cuts {
+	parts := len(p.bins) - 1
+	t := cuts{units: parts << cutBits, n: p.n, first: make([]int, parts+2)}
+	t.first[parts], t.first[parts+1] = p.n, p.n
+	step := p.total() / float64(parts)
+	if !(step > 0) || math.IsInf(step, 0) { // nothing is known to cost more than anything else
+		for k := range parts {
+			t.first[k] = int(float64(k) * p.per)
+		}
+		return t
+	}
+	b, rate := 0, p.per/p.bins[0].cost // iterations a unit of cost in bin b
+	for k := 1; k < parts; k++ {
+		c := step * float64(k)
+		if p.bins[b+1].before < c && b+1 < parts {
+			for b++; p.bins[b+1].before < c && b+1 < parts; b++ {
+			}
+			rate = p.per / p.bins[b].cost
+		}
+		x := float64(b) * p.per
+		switch in, cost := c-p.bins[b].before, p.bins[b].cost; {
+		case cost <= dearBin*step:
+			x += in * rate
+		case in > cost/2:
+			x += p.per
+		}
+		if !(x < float64(p.n)) { // rounding, at the end of the last bin that costs anything
+			x = float64(p.n)
+		}
+		t.first[k] = max(int(x+0.5), t.first[k-1])
+	}
+	return t
+}
+
+// at is the iteration at which a unit begins, for 0 <= u <= units. It never falls.
+func (t *cuts) at(u int) int {
+	if t.first == nil {
+		return min(u*t.each, t.n)
+	}
+	k := u >> cutBits
+	from := t.first[k]
+	return from + ((t.first[k+1]-from)*(u&(1<<cutBits-1))+1<<(cutBits-1))>>cutBits
+}
