@@ -140,6 +140,27 @@ var pipeline = []step{
 			s.g = g
 			return nil
 		}},
+	{PassInfo{Name: "fuse-epilogues",
+		Doc: "runs a chain of elementwise operators on each part of a product while a cache has it",
+		After: []After{{"partition", "a block of a product is a product, of which the chain's block is made"},
+			{"row-blocks", "what joins such a group goes over memory with it"}}},
+		func(s *state) error {
+			fused := func(g *ir.Graph) *ir.Graph { return pass.FuseEpilogues(g, s.o.Table, s.o.Sizes) }
+			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) { return pass.DropDead(fused(g)), nil })
+			if err != nil {
+				return err
+			}
+			if g = fused(g); g == s.g {
+				return nil
+			}
+			if s.parts == nil {
+				s.g = pass.DropDead(g)
+				return nil
+			}
+			s.parts.Graph = g // a copy, whose places are the same
+			s.g = s.parts.DropDead().Graph
+			return nil
+		}},
 	{PassInfo{Name: "narrow",
 		Doc:   "computes the lower triangle alone where nothing else is read (gemm to syrk)",
 		After: []After{{"partition", "only tiles on the diagonal qualify, so there must be tiles"}}},

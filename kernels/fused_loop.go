@@ -201,10 +201,12 @@ func (x *execution) begin(c *op.Call, j job, workers int) {
 	x.c, x.job = c, j
 	x.workers = resized(x.workers, workers)
 	clear(x.workers)
-	x.stream = false
-	if j.out != nil && vec.HaveChain && !j.alias && j.elem.IsFloat() {
-		x.stream = j.out.Type().Bytes() >= streamFrom && wholeLines(j.out)
-	}
+	x.stream = j.streams()
+}
+
+// streams reports that the elements are written past the caches.
+func (j *job) streams() bool {
+	return j.out != nil && vec.HaveChain && !j.alias && j.elem.IsFloat() && j.out.Type().Bytes() >= streamFrom && wholeLines(j.out)
 }
 
 // wholeLines reports that d, and every row of it, begins with a cache line.

@@ -21,7 +21,7 @@ type linear struct {
 // linalg is the rows of dense linear algebra on the given kernel set.
 func linalg(set blas.Set) []*op.Def {
 	l := &linear{pool: &scratchPool{}, f64: solverF64(set), f32: solverF32(set)}
-	rows := append(l.contractions(), l.panels(), l.pipeProduct())
+	rows := append(l.contractions(), l.panels(), l.pipeProduct(), l.mapProduct())
 	rows = append(rows, l.factorizations()...)
 	rows = append(rows, l.triangularSolves()...)
 	return append(rows, triangles()...)

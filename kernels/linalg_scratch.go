@@ -97,22 +97,31 @@ type solver[T precision] struct {
 	potrf  func(ws *blas.Workspace, n int, a []T, lda int) int
 	tall   func(ws *blas.Workspace, lower bool, i0, i1, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
 	axpy   func(f T, x, y []T) // y = fma(f, x, y), element by element
+	// pack and packed are blas.Packing of a set that has it, else nil.
+	pack   func(ws *blas.Workspace, tb bool, n, k int, b []T, ldb int) []T
+	packed func(ws *blas.Workspace, sub bool, m, n, k int, a []T, lda int, packed []T, c []T, ldc int)
 }
 
 func solverF64(s blas.Set) solver[float64] {
-	k := solver[float64]{s.GemmF64, s.GemmTNF64, s.SyrkF64, s.TrsmF64, s.PotrfF64, nil, blas.Axpy[float64]}
+	k := solver[float64]{gemm: s.GemmF64, gemmTN: s.GemmTNF64, syrk: s.SyrkF64, trsm: s.TrsmF64, potrf: s.PotrfF64, axpy: blas.Axpy[float64]}
 	k.tall = k.stripTN
 	if t, ok := s.(blas.Tall); ok {
 		k.tall = t.TallF64
+	}
+	if p, ok := s.(blas.Packing); ok {
+		k.pack, k.packed = p.PackF64, p.GemmPackedF64
 	}
 	return k
 }
 
 func solverF32(s blas.Set) solver[float32] {
-	k := solver[float32]{s.GemmF32, s.GemmTNF32, s.SyrkF32, s.TrsmF32, s.PotrfF32, nil, blas.Axpy[float32]}
+	k := solver[float32]{gemm: s.GemmF32, gemmTN: s.GemmTNF32, syrk: s.SyrkF32, trsm: s.TrsmF32, potrf: s.PotrfF32, axpy: blas.Axpy[float32]}
 	k.tall = k.stripTN
 	if t, ok := s.(blas.Tall); ok {
 		k.tall = t.TallF32
+	}
+	if p, ok := s.(blas.Packing); ok {
+		k.pack, k.packed = p.PackF32, p.GemmPackedF32
 	}
 	return k
 }

@@ -161,10 +161,15 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 }
 
 // stored is a `materialize`, which has done its work once nothing was fused across it: left in, it would copy what has
-// other readers. The token of a send keeps it.
+// other readers. The token of a send keeps it, and so does a product that it alone reads, which later passes would else make part of
+// what reads it; that is copied nowhere.
 func (f *fusion) stored(id ir.ID) bool {
+	if f.g.Nodes[id].Op.Name != "materialize" {
+		return false
+	}
 	_, _, _, sent := f.g.Dest(id)
-	return f.g.Nodes[id].Op.Name == "materialize" && !sent
+	x := f.g.In(id)[0]
+	return !sent && (f.uses[x] != 1 || f.g.Nodes[x].Op.Shard.Kind != op.ShardContract)
 }
 
 func (f *fusion) readsTransposed(id ir.ID) bool {

@@ -53,6 +53,20 @@ type Tall interface {
 	TallF32(ws *Workspace, lower bool, i0, i1, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int)
 }
 
+// Packing is what a set may offer beside the contract: a right factor that is packed once, for products of many blocks of rows, on any
+// number of workers.
+type Packing interface {
+	// PackF64 is op(b), k x n, as GemmPackedF64 takes it, in the memory of ws: until the next use of that.
+	PackF64(ws *Workspace, tb bool, n, k int, b []float64, ldb int) []float64
+	// GemmPackedF64 is GemmF64 by a packed factor. A c that is longer than its shape may be written to behind its end: with TallCols elements
+	// there, narrow matrices without gaps between their rows are faster.
+	GemmPackedF64(ws *Workspace, sub bool, m, n, k int, a []float64, lda int, packed []float64, c []float64, ldc int)
+	// PackF32 is PackF64 in single precision.
+	PackF32(ws *Workspace, tb bool, n, k int, b []float32, ldb int) []float32
+	// GemmPackedF32 is GemmPackedF64 in single precision.
+	GemmPackedF32(ws *Workspace, sub bool, m, n, k int, a []float32, lda int, packed []float32, c []float32, ldc int)
+}
+
 // The padding of a Tall's result: multiples of every micro-tile's rows and vectors.
 const (
 	TallRows = 8

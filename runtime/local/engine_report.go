@@ -210,12 +210,20 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 	return byKind, byCall
 }
 
-// fusedFlops is the work of a map: one operation an element and a step.
+// fusedFlops is the work of a map: one operation an element and a step. That of a chain which makes a product its row says.
 func (e *Engine) fusedFlops(id ir.ID) float64 {
-	r := e.g.Nodes[id].Region
+	n := &e.g.Nodes[id]
+	r := n.Region
 	t := e.g.Type(id)
 	if t.Kind == types.Matrix && !t.Known() {
 		return 0
+	}
+	if _, product := n.Attrs.Get("place"); product && n.Op.Cost != nil {
+		s := &op.Sig{Def: n.Op, Attrs: n.Attrs}
+		for _, x := range e.g.In(id) {
+			s.In = append(s.In, e.g.Type(x))
+		}
+		return n.Op.Cost(s, t).Flops
 	}
 	return float64(t.Count()) * float64(r.Graph.Len()-len(r.Args))
 }

@@ -293,8 +293,8 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 	if n.Op.Alias {
 		var modes []int64
 		if n.Region != nil {
-			if modes = n.Attrs.Ints("modes"); modes == nil {
-				modes = n.Attrs.Ints("held") // of those that a body reads to its end
+			if modes = n.Attrs.Ints("held"); modes == nil { // of what is read to the end, or elsewhere than it is written
+				modes = n.Attrs.Ints("modes")
 			}
 		}
 		for j, x := range in {

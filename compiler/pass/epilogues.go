@@ -1,0 +1,232 @@
+package pass
+
+import (
+	"fmt"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// FuseEpilogues runs a chain of elementwise operators on a product while a cache has the part of it that has just been made:
+//
+//	%2 = matmul(%0, %1);  %4 = map(%2, %3) { max(a + b, 0) }   ->   %4 = map.product(%0, %3, %1) {place=0} { the same }
+//	%3 = gemm(%2, %0, %1);  %4 = exp(%3)                       ->   %4 = map.product(%2, %0, %1) {place=0, acc} { exp(a) }
+//
+// The product is not stored; bits stay, as every element of it is the chain of multiply-adds that it was. It would be wrong for a product that
+// somebody else reads, and across a send: one `<-` is one task. A chain that reads the product transposed is left alone, as are products of
+// integers and of sparse matrices, and what `materialize` keeps apart.
+//
+// It comes after Partition, and so takes blocks of matrices that are cut as it takes whole ones, and after RowBlocks, which stores a
+// product but goes over what is made of it once.
+func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block,
+		attrs: map[epilogueKey]*op.Attrs{}, alone: map[string]*ir.Region{}}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if !f.chain(id) {
+			continue
+		}
+		if place := f.product(id); place >= 0 {
+			f.fuse(id, place)
+		}
+	}
+	if f.out == nil {
+		return g
+	}
+	return f.out
+}
+
+type epilogues struct {
+	g, out    *ir.Graph
+	uses      []int32
+	table     *op.Table
+	row       *op.Def
+	shareable int                       // elements of a chain's result from which on several workers might have shared it
+	attrs     map[epilogueKey]*op.Attrs // of nodes made; a tiled program has a million of a few kinds
+	alone     map[string]*ir.Region     // chains of one operator
+}
+
+type epilogueKey struct {
+	chain, product *op.Attrs
+	place          int
+	acc            bool
+	held           string
+}
+
+// chain reports a map or a single elementwise operator with a dense result of known shape.
+func (f *epilogues) chain(id ir.ID) bool {
+	n, t := &f.g.Nodes[id], f.g.Type(id)
+	if !t.IsDense() || !t.Known() || t.Elem == types.Str {
+		return false
+	}
+	return n.Op.Name == "map" || n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Region == nil && n.Attrs == nil && !f.g.Asks(id)
+}
+
+// modes is how a chain reads its operands.
+func (f *epilogues) modes(id ir.ID) []int {
+	var out []int
+	if n := &f.g.Nodes[id]; n.Region != nil {
+		for _, m := range n.Attrs.Ints("modes") {
+			out = append(out, int(m))
+		}
+		return out
+	}
+	for _, x := range f.g.In(id) {
+		out = append(out, int(modeOf(f.g.Type(x), f.g.Type(id))))
+	}
+	return out
+}
+
+// product is the place of an operand that is a product which the chain alone reads, once, element by element; -1: none is. Of several the
+// last is taken: the others have been made before.
+func (f *epilogues) product(id ir.ID) int {
+	g, t := f.g, f.g.Type(id)
+	in := g.In(id)
+	for k := len(in) - 1; k >= 0; k-- {
+		x := in[k]
+		p := &g.Nodes[x]
+		if (p.Op.Name != "matmul" && p.Op.Name != "gemm") || !sameShape(g.Type(x), t) || !g.Type(x).Elem.IsFloat() || !sameSend(g, x, id) {
+			continue
+		}
+		if f.uses == nil {
+			f.uses = g.Uses()
+		}
+		if f.uses[x] != 1 || op.Mode(f.modes(id)[k]) != op.Full || !f.uniform(x) || !f.worthwhile(id, x) {
+			continue
+		}
+		return k
+	}
+	return -1
+}
+
+// uniform reports a product of dense matrices of known shape and one element type.
+func (f *epilogues) uniform(x ir.ID) bool {
+	for _, y := range f.g.In(x) {
+		if t := f.g.Type(y); !t.IsDense() || !t.Known() || t.Elem != f.g.Type(x).Elem {
+			return false
+		}
+	}
+	return true
+}
+
+// chainShare is how many operations of the product there must be for one of a chain that several workers could have shared.
+const chainShare = 16
+
+// worthwhile weighs a chain on product x. By strips the chain costs what it did, less the memory that the product went through. A product that
+// is made as a whole is a task of one worker, and so becomes the chain; that does not count where several would not have shared it,
+// or where it is little beside the product.
+func (f *epilogues) worthwhile(id, x ir.ID) bool {
+	g := f.g
+	if g.Type(id).Count() <= f.shareable {
+		return true
+	}
+	sig := sigOf(g, x)
+	sig.Attrs = sig.Attrs.With("acc", op.Bool(len(sig.In) == 3)).With("place", op.Int(0))
+	if f.row.Loop.Takes(sig, g.Type(x)) {
+		return true
+	}
+	a := g.In(x)[len(sig.In)-2]
+	k := g.Type(a).Cols
+	if sig.Attrs.Bool("ta") {
+		k = g.Type(a).Rows
+	}
+	return 2*float64(k) >= chainShare*f.flops(id)
+}
+
+// flops is the operations of a chain for one element.
+func (f *epilogues) flops(id ir.ID) float64 {
+	body, nodes := f.g, []ir.ID{id}
+	if r := f.g.Nodes[id].Region; r != nil {
+		body, nodes = r.Graph, nil
+		for i := range body.Nodes {
+			nodes = append(nodes, ir.ID(i))
+		}
+	}
+	sum := 0.0
+	for _, y := range nodes {
+		if d := body.Nodes[y].Op; d.Cost != nil {
+			t := body.Type(y)
+			sum += d.Cost(sigOf(body, y), t).Flops / float64(max(1, t.Count()))
+		}
+	}
+	return sum
+}
+
+// fuse makes node id the chain on the product that it reads at place.
+func (f *epilogues) fuse(id ir.ID, place int) {
+	g := f.g
+	if f.out == nil {
+		f.out = g.Clone() // the definition of the program keeps what it had
+	}
+	in := append([]ir.ID(nil), g.In(id)...)
+	x := in[place]
+	factors := g.In(x)
+	acc := len(factors) == 3
+	in[place] = factors[0]
+	in = append(in, factors[1:]...)
+	n := &g.Nodes[id]
+	region := n.Region
+	if region == nil {
+		region = f.single(id)
+	}
+	modes := f.modes(id)
+	f.out.Replace(id, f.row, f.attributes(id, place, acc, modes, in), in...)
+	f.out.Nodes[id].Region = region
+}
+
+// single is an operator as a chain.
+func (f *epilogues) single(id ir.ID) *ir.Region {
+	g := f.g
+	key := fmt.Sprint(g.Nodes[id].Op.Name, " ", g.Nodes[id].Span, g.Type(id).Elem)
+	for _, x := range g.In(id) {
+		key += " " + g.Type(x).Elem.String()
+	}
+	if r := f.alone[key]; r != nil {
+		return r
+	}
+	body := ir.New()
+	r := &ir.Region{Graph: body}
+	for _, x := range g.In(id) {
+		r.Args = append(r.Args, body.Add(f.table.Must("arg"), nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{}))
+	}
+	r.Yields = []ir.ID{body.Add(g.Nodes[id].Op, nil, types.ScalarOf(g.Type(id).Elem), ir.Origin{Span: g.Nodes[id].Span}, r.Args...)}
+	f.alone[key] = r
+	return r
+}
+
+// attributes is those of the chain and of the product, and which inputs are held.
+func (f *epilogues) attributes(id ir.ID, place int, acc bool, modes []int, in []ir.ID) *op.Attrs {
+	g := f.g
+	n, p := &g.Nodes[id], &g.Nodes[g.In(id)[place]]
+	key := epilogueKey{n.Attrs, p.Attrs, place, acc, fmt.Sprint(modes, n.Op.Name)}
+	a := n.Attrs.With("modes", op.Ints(modes...)).With("place", op.Int(place)).With("acc", op.Bool(acc))
+	for _, name := range []string{"ta", "tb", "sub"} {
+		a = a.With(name, op.Bool(p.Attrs.Bool(name)))
+	}
+	sig := &op.Sig{Def: f.row, Attrs: a}
+	for _, x := range in {
+		sig.In = append(sig.In, g.Type(x))
+	}
+	held := f.held(place, acc, f.row.Loop.Takes(sig, g.Type(id)), modes, len(in))
+	key.held = fmt.Sprint(key.held, held)
+	if known := f.attrs[key]; known != nil {
+		return known
+	}
+	f.attrs[key] = a.With("held", op.Ints(held...))
+	return f.attrs[key]
+}
+
+// held is 0 for each of n inputs in whose memory the result may lie. By strips, what is read along the rows has been read when they are written:
+// the left factor, too. A product made as a whole lies in the result, so that only what it is added to may give its memory.
+func (f *epilogues) held(place int, acc, strips bool, modes []int, n int) []int {
+	out := make([]int, n)
+	for k := range out {
+		switch {
+		case k == place && acc:
+		case !strips || k == n-1 || k < len(modes) && op.Mode(modes[k]) != op.Full:
+			out[k] = 1
+		}
+	}
+	return out
+}
