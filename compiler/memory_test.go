@@ -56,6 +56,12 @@ emit max(eye(n) - rand(n, n, seed = 2))`, 0, 6},
 Y = sqrt(rand(n, n, seed = 1)) + ones(n, n)
 emit Y[3, 4]
 emit norm(Y)`, 1, 3},
+		{"a chain on a product", `
+X = materialize(rand(40_000, 16, seed = 1))
+W = materialize(rand(16, 16, seed = 2))
+Y = X @ W + rand(1, 16, seed = 3) > 0.5
+emit sum(X)
+emit count(materialize(Y))`, 1, 3},
 		{"made dearly and read twice", `
 X = randn(n, n, seed = 1)
 emit sum(colsum(X * 2))
@@ -64,7 +70,7 @@ emit sum(X * 3)`, 1, 3},
 	} {
 		text := fmt.Sprintf("n = %d\n%s\n", n, c.text)
 		var printed string
-		for k, disable := range [][]string{nil, {"fuse", "row-blocks"}} {
+		for k, disable := range [][]string{nil, {"fuse", "row-blocks", "fuse-epilogues"}} {
 			r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Disable: disable, Verify: true, Std: stdlib.Files})
 			if ds.HasErrors() {
 				t.Fatal(c.name, ds)

@@ -145,20 +145,20 @@ var pipeline = []step{
 		After: []After{{"partition", "a block of a product is a product, of which the chain's block is made"},
 			{"row-blocks", "what joins such a group goes over memory with it"}}},
 		func(s *state) error {
-			fused := func(g *ir.Graph) *ir.Graph { return pass.FuseEpilogues(g, s.o.Table, s.o.Sizes) }
-			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) { return pass.DropDead(fused(g)), nil })
+			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) { // one rank runs a loop
+				return pass.DropDead(pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, 1, nil)), nil
+			})
 			if err != nil {
 				return err
 			}
-			if g = fused(g); g == s.g {
+			if s.parts == nil || s.parts.Graph != s.g {
+				s.g = pass.DropDead(pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, s.o.Ranks, nil))
 				return nil
 			}
-			if s.parts == nil {
-				s.g = pass.DropDead(g)
-				return nil
+			if g = pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, s.o.Ranks, s.parts.Block); g != s.g {
+				s.parts.Graph = g // a copy, whose places are the same
+				s.g = s.parts.DropDead().Graph
 			}
-			s.parts.Graph = g // a copy, whose places are the same
-			s.g = s.parts.DropDead().Graph
 			return nil
 		}},
 	{PassInfo{Name: "narrow",

@@ -60,13 +60,20 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 	}
 	text := ""
 	var sparse []plan.SparseEdge
-	var groups []fusedGroup
+	var fused *ir.Graph
+	products := map[epilogue]string{}
 	o.Dump = func(name string, g *ir.Graph) {
 		if name == pass {
-			text, groups = g.String(), fusedGroups(g) // now: the next pass may work in place
+			text = g.String() // now: the next pass may work in place
+			if inGroups {
+				fused = g.Clone()
+			}
 			if pass == "represent" {
 				sparse = plan.SparseEdges(g)
 			}
+		}
+		if name == "fuse-epilogues" {
+			epilogues(g, products)
 		}
 	}
 	p, err := s.compile(c.Context, c, o)
@@ -82,7 +89,7 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 		return unknownPass(pass, known)
 	}
 	if inGroups {
-		printFused(s.out, groups, p.Files)
+		printFused(s.out, fusedGroups(fused, products), p.Files)
 		return nil
 	}
 	_, err = fmt.Fprint(s.out, text)

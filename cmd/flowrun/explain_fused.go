@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +15,8 @@ import (
 // This file defines `flowrun explain FILE --pass=fused`: which operators the pass fuse put together, and where they stand in the
 // program.
 
-// fusedPass is no pass: it is what fuse left, by groups and with the text of the program, where fuse prints the whole graph.
+// fusedPass is no pass: it is what fuse left, by groups and with the text of the program, where fuse prints the whole graph. A product that
+// fuse-epilogues made a part of a chain stands with it, as one of the whole matrix even where that is cut.
 const fusedPass = "fused"
 
 // A fusedGroup is a node that computes several operators in one pass over memory.
@@ -29,26 +31,72 @@ type fusedOperator struct {
 	at   source.Span
 }
 
-// fusedGroups are the groups of g and of the bodies of its loops.
-func fusedGroups(g *ir.Graph) (all []fusedGroup) {
+// An epilogue is where a chain stands in the program, and the product that it was fused with.
+type epilogue struct{ chain, product source.Span }
+
+// epilogues are those of the nodes that fuse-epilogues made in g and in the bodies of its loops, by their row.
+func epilogues(g *ir.Graph, found map[epilogue]string) map[epilogue]string {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		if n.Region != nil && n.IsChain() {
-			all = append(all, groupOf(g, ir.ID(i)))
+		if n.Op.Name == "map.product" {
+			product := n.Region.Graph.Nodes[n.Region.Args[n.Attrs.Int("place")]].Span
+			found[epilogue{n.Span, product}] = n.Op.Name
 			continue
 		}
 		for r := n.Region; r != nil; r = r.Next {
-			all = append(all, fusedGroups(r.Graph)...)
+			epilogues(r.Graph, found)
+		}
+	}
+	return found
+}
+
+// fusedGroups are the groups of g and of the bodies of its loops.
+func fusedGroups(g *ir.Graph, products map[epilogue]string) (all []fusedGroup) {
+	for i := range g.Nodes {
+		n, id := &g.Nodes[i], ir.ID(i)
+		if n.Region != nil && n.IsChain() {
+			all = append(all, groupOf(g, id, products))
+			continue
+		}
+		if _, row := productOf(g, id, products); row != "" {
+			all = append(all, groupOf(g, id, products))
+		}
+		for r := n.Region; r != nil; r = r.Next {
+			all = append(all, fusedGroups(r.Graph, products)...)
 		}
 	}
 	return all
 }
 
-func groupOf(g *ir.Graph, id ir.ID) fusedGroup {
+// productOf is the operand of node id that is made as a part of it, and the row that does both; "": none is.
+func productOf(g *ir.Graph, id ir.ID, products map[epilogue]string) (x ir.ID, row string) {
+	for _, x := range g.In(id) {
+		if g.Nodes[x].Op.Shard.Kind == op.ShardContract {
+			if row := products[epilogue{g.Nodes[id].Span, g.Nodes[x].Span}]; row != "" {
+				return x, row
+			}
+		}
+	}
+	return ir.None, ""
+}
+
+func groupOf(g *ir.Graph, id ir.ID, products map[epilogue]string) fusedGroup {
 	n := &g.Nodes[id]
 	f := fusedGroup{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id))}
-	for _, in := range g.In(id) {
+	product, row := productOf(g, id, products)
+	in := slices.Clone(g.In(id))
+	if row != "" {
+		f.node = fmt.Sprintf("%%%d %s : %s", id, row, g.Type(id))
+		at := slices.Index(in, product)
+		in = slices.Replace(in, at, at+1, g.In(product)...)
+		f.operators = append(f.operators, fusedOperator{g.Nodes[product].Op.Name, g.Nodes[product].Span})
+	}
+	for _, in := range in {
 		f.reads = append(f.reads, fmt.Sprintf("%%%d : %s", in, g.Type(in)))
+	}
+	if n.Region == nil {
+		f.operators = append(f.operators, fusedOperator{n.Op.Name, n.Span})
+		return f
 	}
 	body := n.Region.Graph
 	for i := range body.Nodes {

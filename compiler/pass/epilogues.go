@@ -5,6 +5,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/ir/types"
 )
 
@@ -18,10 +19,11 @@ import (
 // integers and of sparse matrices, and what `materialize` keeps apart.
 //
 // It comes after Partition, and so takes blocks of matrices that are cut as it takes whole ones, and after RowBlocks, which stores a
-// product but goes over what is made of it once.
-func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block,
-		attrs: map[epilogueKey]*op.Attrs{}, alone: map[string]*ir.Region{}}
+// product but goes over what is made of it once. On several ranks, which block tells, the product and the chain must have one place: the factors
+// of a product can be many times its size, and would have to be sent to where the chain is.
+func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes, ranks int, block []Block) *ir.Graph {
+	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block, ranks: ranks, block: block,
+		attrs: map[epilogueKey]*op.Attrs{}, regions: map[regionKey]*ir.Region{}}
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		if !f.chain(id) {
@@ -40,11 +42,15 @@ func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 type epilogues struct {
 	g, out    *ir.Graph
 	uses      []int32
+	cost      []float64 // of each node, and when its result is there at the earliest, in seconds of a guess that is the same everywhere
+	ready     []float64
+	ranks     int
+	block     []Block
 	table     *op.Table
 	row       *op.Def
 	shareable int                       // elements of a chain's result from which on several workers might have shared it
 	attrs     map[epilogueKey]*op.Attrs // of nodes made; a tiled program has a million of a few kinds
-	alone     map[string]*ir.Region     // chains of one operator
+	regions   map[regionKey]*ir.Region
 }
 
 type epilogueKey struct {
@@ -52,6 +58,12 @@ type epilogueKey struct {
 	place          int
 	acc            bool
 	held           string
+}
+
+// regionKey is a chain and the text of what tells it from others like it.
+type regionKey struct {
+	of  *ir.Region // nil: one operator
+	how string
 }
 
 // chain reports a map or a single elementwise operator with a dense result of known shape.
@@ -92,7 +104,7 @@ func (f *epilogues) product(id ir.ID) int {
 		if f.uses == nil {
 			f.uses = g.Uses()
 		}
-		if f.uses[x] != 1 || op.Mode(f.modes(id)[k]) != op.Full || !f.uniform(x) || !f.worthwhile(id, x) {
+		if f.uses[x] != 1 || op.Mode(f.modes(id)[k]) != op.Full || !f.uniform(x) || !f.together(id, x) || !f.worthwhile(id, x) || f.waits(id, x) {
 			continue
 		}
 		return k
@@ -108,6 +120,45 @@ func (f *epilogues) uniform(x ir.ID) bool {
 		}
 	}
 	return true
+}
+
+// together reports that product x and chain id run on one rank.
+func (f *epilogues) together(id, x ir.ID) bool {
+	if f.ranks == 1 {
+		return true
+	}
+	if _, _, _, sent := f.g.Dest(id); sent {
+		return true
+	}
+	return f.block != nil && f.block[id].Rows > 0 && f.block[id] == f.block[x]
+}
+
+// lateness is the part of a product that a chain may make it wait, and soon is a time in seconds that does not count.
+const (
+	lateness = 1.0 / 16
+	soon     = 5e-6
+)
+
+// waits reports that product x would begin later as a part of chain id, because the chain reads what is made at the same time: another
+// panel of a long product, say. Then both had better be made at once.
+func (f *epilogues) waits(id, x ir.ID) bool {
+	if f.ready == nil {
+		f.cost = plan.Costs(f.g, plan.Guess{})
+		f.ready = make([]float64, f.g.Len())
+		for i := range f.g.Nodes {
+			for _, y := range f.g.In(ir.ID(i)) {
+				f.ready[i] = max(f.ready[i], f.ready[y])
+			}
+			f.ready[i] += f.cost[i]
+		}
+	}
+	begins := f.ready[x] - f.cost[x]
+	for _, y := range f.g.In(id) {
+		if y != x && f.ready[y] > begins+max(soon, lateness*f.cost[x]) {
+			return true
+		}
+	}
+	return false
 }
 
 // chainShare is how many operations of the product there must be for one of a chain that several workers could have shared.
@@ -165,33 +216,46 @@ func (f *epilogues) fuse(id ir.ID, place int) {
 	acc := len(factors) == 3
 	in[place] = factors[0]
 	in = append(in, factors[1:]...)
+	f.out.Replace(id, f.row, f.attributes(id, place, acc, f.modes(id), in), in...)
+	f.out.Nodes[id].Region = f.region(id, place)
+}
+
+// region is the chain, of which the argument at place tells where in the text the product stands.
+func (f *epilogues) region(id ir.ID, place int) *ir.Region {
+	g := f.g
 	n := &g.Nodes[id]
-	region := n.Region
-	if region == nil {
-		region = f.single(id)
+	span := g.Nodes[g.In(id)[place]].Span
+	key := fmt.Sprint(place, span)
+	if n.Region == nil {
+		key += fmt.Sprint(n.Op.Name, n.Span, g.Type(id).Elem)
+		for _, x := range g.In(id) {
+			key += " " + g.Type(x).Elem.String()
+		}
 	}
-	modes := f.modes(id)
-	f.out.Replace(id, f.row, f.attributes(id, place, acc, modes, in), in...)
-	f.out.Nodes[id].Region = region
+	known := regionKey{n.Region, key}
+	r := f.regions[known]
+	if r != nil {
+		return r
+	}
+	if r = n.Region; r == nil {
+		r = f.single(id)
+	} else {
+		r = &ir.Region{Graph: r.Graph.Clone(), Args: r.Args, Yields: r.Yields}
+	}
+	r.Graph.Nodes[r.Args[place]].Span = span
+	f.regions[known] = r
+	return r
 }
 
 // single is an operator as a chain.
 func (f *epilogues) single(id ir.ID) *ir.Region {
 	g := f.g
-	key := fmt.Sprint(g.Nodes[id].Op.Name, " ", g.Nodes[id].Span, g.Type(id).Elem)
-	for _, x := range g.In(id) {
-		key += " " + g.Type(x).Elem.String()
-	}
-	if r := f.alone[key]; r != nil {
-		return r
-	}
 	body := ir.New()
 	r := &ir.Region{Graph: body}
 	for _, x := range g.In(id) {
 		r.Args = append(r.Args, body.Add(f.table.Must("arg"), nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{}))
 	}
 	r.Yields = []ir.ID{body.Add(g.Nodes[id].Op, nil, types.ScalarOf(g.Type(id).Elem), ir.Origin{Span: g.Nodes[id].Span}, r.Args...)}
-	f.alone[key] = r
 	return r
 }
 
