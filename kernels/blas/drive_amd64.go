@@ -101,6 +101,7 @@ type product[T element] struct {
 	ws             *Workspace
 	tb, sub, lower bool
 	compact        bool // the rows of c lie one behind the other: see tile
+	behind         int  // elements of c's memory that lie behind it
 	m, n, k        int
 	a              operand[T]
 	b              []T
@@ -326,7 +327,7 @@ func (x *product[T]) tile(i, q int, a operand[T]) {
 	}
 	under := 0
 	if x.compact {
-		under = (x.m - i - d.mr) * x.ldc
+		under = (x.m-i-d.mr)*x.ldc + x.behind
 	}
 	if beyond := nv*d.lanes - cols; h == d.mr && beyond > 0 && under >= beyond {
 		var keep [cacheLine / 4]T

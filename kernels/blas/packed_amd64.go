@@ -9,14 +9,14 @@ package blas
 //
 // All of b should stay in L2: the panels stream from there once for every MR rows.
 
-// packAll packs op(b), k x n, into the memory of ws: blocks of depth rows one behind the other, each as gemmAll has it.
+// packAll packs op(b), k x n, into the memory of ws: the panels of each block of k in slots one behind the other, all of one size.
 func (d *driver[T]) packAll(ws *Workspace, tb bool, n, k int, b []T, ldb int) []T {
 	cols, depth := roundUp(n, d.nr), evenly(max(k, 1), d.maxDepth)
-	packed := scratch[T](ws, cols*k)
+	packed := scratch[T](ws, cols*roundUp(k, depth))
 	for p := 0; p < k; p += depth {
 		kp := min(depth, k-p)
 		for q := 0; q < n; q += d.nr {
-			to := packed[p*cols+q*kp:]
+			to := packed[p*cols+q*depth:]
 			if tb {
 				d.packT(min(d.nr, n-q), kp, b[q*ldb+p:], ldb, to)
 			} else {
@@ -33,24 +33,20 @@ func (d *driver[T]) gemmPacked(ws *Workspace, sub bool, m, n, k int, a []T, lda 
 		return
 	}
 	cols, depth := roundUp(n, d.nr), evenly(k, d.maxDepth)
-	buf := scratch[T](ws, depth*d.mr)
-	compact := ldc == n && n < d.nr
-	under := 0 // elements of c under the tile: see tile
+	x := product[T]{driver: d, ws: ws, sub: sub, m: m, n: n, k: k, a: operand[T]{a, lda, 1}, c: c, ldc: ldc, w: n, size: depth * d.nr, slots: cols / d.nr,
+		compact: ldc == n && n < d.nr, behind: len(c) - m*ldc, rows: scratch[T](ws, depth*d.mr)}
 	for i := 0; i < m; i += d.mr {
-		h := min(d.mr, m-i)
-		if compact {
-			under = len(c) - (i+h)*ldc
-		}
-		for p := 0; p < k; p += depth {
-			kp := min(depth, k-p)
-			rows := d.rowsOf(operand[T]{a, lda, 1}, i, h, p, kp, buf)
-			ahead := d.rowsAhead(a, (i+d.mr)*lda+p, lda, kp)
-			for q := 0; q < n; q += d.nr {
-				if q == d.asking()*d.nr {
-					ahead.step = 0 // the next MR rows are on their way
+		for x.p = 0; x.p < k; x.p += depth {
+			x.kp = min(depth, k-x.p)
+			x.panels = packed[x.p*cols:]
+			rows := d.rowsOf(x.a, i, min(d.mr, m-i), x.p, x.kp, x.rows)
+			x.ahead = d.rowsAhead(a, (i+d.mr)*lda+x.p, lda, x.kp)
+			for q := range x.slots {
+				if q == d.asking() {
+					x.ahead.step = 0 // the next MR rows are on their way
 				}
-				d.tile(ws, sub, false, i, h, 0, q, n, kp, rows, packed[p*cols:], c, ldc, under, ahead)
-				ahead.next += ahead.skip
+				x.tile(i, q, rows)
+				x.ahead.next += x.ahead.skip
 			}
 		}
 	}
