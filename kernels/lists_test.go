@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -101,26 +102,90 @@ func TestWholeRowsEqualTheirDefinitions(t *testing.T) {
 	}
 }
 
+// largeLists is a call of a row of lists that is long enough for a loop; n x m is a size for those that need no more.
+func largeLists(r *rand.Rand, d *op.Def, e types.Elem, n, m int) (*op.Attrs, []value.Value) {
+	x := anyDense(r, e, sortLeast+r.IntN(30000), 1+m%3)
+	switch r.IntN(4) {
+	case 0: // with nan and infinities, many of them equal
+	case 1: // few different elements
+		for i := range x.Rows {
+			for j := range x.Cols {
+				x.Set(i, j, value.I64(int64(r.IntN(5))-2).Convert(e))
+			}
+		}
+	case 2: // most of them in a narrow range, as most of them differ
+		for i := range x.Rows {
+			for j := range x.Cols {
+				x.Set(i, j, value.F64(1+r.Float64()*float64(int(1)<<r.IntN(12))).Convert(e))
+			}
+		}
+	default:
+		calm(x)
+	}
+	q := op.MakeAttrs(op.Attr{Name: "q", Val: op.Float([]float64{0, 1, 0.5, r.Float64()}[r.IntN(4)])})
+	switch d.Name {
+	case "take":
+		at := value.New(types.I64, 2*n, 1)
+		for i := range at.I64 {
+			at.I64[i] = r.Int64N(int64(x.Rows))
+		}
+		return nil, []value.Value{x, at}
+	case "sort", "argsort":
+		return op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(-1)}, op.Attr{Name: "desc", Val: op.Bool(r.IntN(2) == 0)}), []value.Value{x}
+	case "quantile":
+		return q, []value.Value{x}
+	case "rowquantile", "colquantile":
+		y := anyDense(r, e, n, m)
+		calm(y)
+		return q, []value.Value{y}
+	}
+	return nil, []value.Value{x}
+}
+
 // Long columns go by digits, short ones by comparisons: both give the order of the definition, to the place.
 func TestSortIsStable(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
-	for _, n := range []int{0, 1, 2, fewKeys - 1, fewKeys, 5000} {
-		x := make([]place, n)
-		for i := range x {
-			x[i] = place{uint64(r.IntN(50)) << uint(8*r.IntN(8)), int64(i)}
-		}
-		want := slices.Clone(x)
-		slices.SortStableFunc(want, func(a, b place) int {
-			if a.key < b.key {
-				return -1
-			} else if a.key > b.key {
-				return 1
+	for _, n := range []int{0, 1, 2, fewKeys, fewKeys + 1, 5000, 70000} {
+		for spread := range 4 {
+			type pair struct {
+				key uint64
+				at  int64
 			}
-			return 0
-		})
-		sortPlaces(x)
-		if !slices.Equal(x, want) {
-			t.Errorf("%d places are not in stable order", n)
+			want, keys, at := make([]pair, n), make([]uint64, n), make([]int64, n)
+			for i := range want {
+				switch spread {
+				case 0: // few keys
+					keys[i] = uint64(r.IntN(50)) << uint(8*r.IntN(8))
+				case 1:
+					keys[i] = r.Uint64()
+				case 2: // most keys share all but the lowest bits
+					keys[i] = uint64(r.IntN(300)) | uint64(r.IntN(100)/99)<<63
+				default: // runs that differ above and below what tells most apart
+					keys[i] = uint64(r.IntN(3))<<60 | uint64(r.IntN(500))
+				}
+				at[i] = int64(i)
+				want[i] = pair{keys[i], int64(i)}
+			}
+			slices.SortStableFunc(want, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
+			alone := slices.Clone(keys)
+			sortKeys(alone)
+			for range min(n, 3) {
+				p := r.IntN(n)
+				k, next := selectKeys(slices.Clone(keys), p)
+				after := uint64(nanKey)
+				if p+1 < n {
+					after = want[p+1].key
+				}
+				if k != want[p].key || next != after {
+					t.Fatalf("of %d keys, spread %d, number %d is %x before %x, want %x before %x", n, spread, p, k, next, want[p].key, after)
+				}
+			}
+			sortPairs(keys, at, make([]uint64, n), make([]int64, n))
+			for i, w := range want {
+				if keys[i] != w.key || at[i] != w.at || alone[i] != w.key {
+					t.Fatalf("%d keys, spread %d, are not in stable order at %d", n, spread, i)
+				}
+			}
 		}
 	}
 }

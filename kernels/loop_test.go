@@ -173,12 +173,8 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "matmul.panels":
 		a := anyDense(r, e, 3000, 1+m%70)
 		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}), []value.Value{a, anyDense(r, e, 3000, 7)}
-	case "take":
-		x, at := big(), value.New(types.I64, 2*n, 1)
-		for i := range at.I64 {
-			at.I64[i] = r.Int64N(int64(n))
-		}
-		return nil, []value.Value{x, at}
+	case "take", "sort", "argsort", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
+		return largeLists(r, d, e, n, m)
 	case "t", "dense", "sparse":
 		return nil, []value.Value{big()}
 	}

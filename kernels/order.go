@@ -1,12 +1,11 @@
 package kernels
 
-// This file defines the order of elements that sort, unique, quantile and their like share, and the sort itself.
+// This file defines the order of elements that sort, unique, quantile and their like share.
 // Every element becomes a key, an unsigned integer that orders as the elements do: -0 equals 0, and nan stands after
-// everything and equals itself. Keys are sorted by their digits from the lowest up, which is stable and does not
-// compare.
+// everything and equals itself. Keys are sorted by their digits, which is stable and hardly compares: order_sort.go, and
+// order_loop.go on several workers; order_select.go finds one key without sorting the rest.
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -53,80 +52,49 @@ func orderKey(s value.Scalar) uint64 {
 
 // appendKeys appends the keys of all elements of d in row-major order.
 func appendKeys(keys []uint64, d *value.Dense) []uint64 {
-	keys = slices.Grow(keys, d.Rows*d.Cols)
-	eachRun(d, func(s slab, _ int) {
-		for _, v := range s.f64 {
-			keys = append(keys, floatKey(v))
-		}
-		for _, v := range s.f32 {
-			keys = append(keys, floatKey(float64(v)))
-		}
-		for _, v := range s.i64 {
-			keys = append(keys, intKey(v))
-		}
-		for _, v := range s.b {
-			keys = append(keys, intKey(int64(v)))
-		}
-	})
+	n, m := len(keys), d.Rows*d.Cols
+	keys = slices.Grow(keys, m)[:n+m]
+	elementKeys(keys[n:], d, 0)
 	return keys
 }
 
-// place is a key and where it came from.
-type place struct {
-	key uint64
-	at  int64
+// elementKeys makes keys those of the elements from number `from` in row-major order on.
+func elementKeys(keys []uint64, d *value.Dense, from int) {
+	switch {
+	case len(keys) == 0:
+	case d.Cols == 1:
+		stepKeys(keys, d, from*d.Stride, d.Stride)
+	case d.Stride == d.Cols:
+		stepKeys(keys, d, from, 1)
+	default:
+		for len(keys) > 0 {
+			i, j := from/d.Cols, from%d.Cols
+			n := min(d.Cols-j, len(keys))
+			stepKeys(keys[:n], d, i*d.Stride+j, 1)
+			keys, from = keys[n:], from+n
+		}
+	}
 }
 
-// fewKeys is the length from which digits beat comparisons.
-const fewKeys = 200
-
-// sortPlaces sorts by key and keeps the order of equal keys.
-func sortPlaces(x []place) {
-	if len(x) < fewKeys {
-		slices.SortStableFunc(x, func(a, b place) int { return cmp.Compare(a.key, b.key) })
-		return
-	}
-	sortDigits(x, func(p place) uint64 { return p.key })
-}
-
-// sortKeys sorts keys upwards.
-func sortKeys(x []uint64) {
-	if len(x) < fewKeys {
-		slices.Sort(x)
-		return
-	}
-	sortDigits(x, func(k uint64) uint64 { return k })
-}
-
-// sortDigits is the radix sort, a byte at a time; a digit that all keys share costs nothing.
-func sortDigits[T any](x []T, key func(T) uint64) {
-	var count [8][256]int
-	for _, v := range x {
-		k := key(v)
-		for d := range 8 {
-			count[d][byte(k>>(8*d))]++
+// stepKeys makes keys those of the elements at, at + step, ... of d's memory.
+func stepKeys(keys []uint64, d *value.Dense, at, step int) {
+	switch d.Elem {
+	case types.F64:
+		for i := range keys {
+			keys[i] = floatKey(d.F64[at+i*step])
 		}
-	}
-	from, to := x, make([]T, len(x))
-	for d := range 8 {
-		c := &count[d]
-		if c[byte(key(x[0])>>(8*d))] == len(x) {
-			continue
+	case types.F32:
+		for i := range keys {
+			keys[i] = floatKey(float64(d.F32[at+i*step]))
 		}
-		at := 0
-		for b, n := range c {
-			c[b] = at
-			at += n
+	case types.Bool:
+		for i := range keys {
+			keys[i] = intKey(int64(d.Bool[at+i*step]))
 		}
-		for _, v := range from {
-			b := byte(key(v) >> (8 * d))
-			to[c[b]] = v
-			c[b]++
+	default:
+		for i := range keys {
+			keys[i] = intKey(d.I64[at+i*step])
 		}
-		from, to = to, from
-	}
-	if &from[0] != &x[0] {
-		copy(x, from)
 	}
 }
 

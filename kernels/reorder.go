@@ -39,9 +39,10 @@ func reorder() []*op.Def {
 			},
 			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {
-				gatherRows(c.Result(), c.Dense(0), orderOf(c.Dense(0), c.Attrs))
+				copyRows(c.Result(), c.Dense(0), orderOf(c.Dense(0), c.Attrs), 0)
 				return nil
 			},
+			Loop: orderLoop(func(c *op.Call, at []int64, lo int) { copyRows(c.Result(), c.Dense(0), at, lo) }),
 		},
 		{
 			Name: "argsort",
@@ -62,12 +63,10 @@ func reorder() []*op.Def {
 			},
 			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {
-				out := gridOf[int64](c.Result())
-				for i, p := range orderOf(c.Dense(0), c.Attrs) {
-					out.row(i)[0] = p.at
-				}
+				copyColumn(c.Result(), orderOf(c.Dense(0), c.Attrs), 0)
 				return nil
 			},
+			Loop: orderLoop(func(c *op.Call, at []int64, lo int) { copyColumn(c.Result(), at, lo) }),
 		},
 		{
 			Name: "take",
@@ -105,16 +104,54 @@ func reorder() []*op.Def {
 				keys := appendKeys(nil, c.Dense(0))
 				sortKeys(keys)
 				out := value.New(c.Type.Elem, int(countRuns(keys)), 1)
-				n := 0
-				for i, k := range keys {
-					if i == 0 || k != keys[i-1] {
-						out.Set(n, 0, keyed(out.Elem, k))
-						n++
-					}
-				}
+				copyDifferent(out, 0, keys)
 				c.Out = out
 				return nil
 			},
+			Loop: &op.Loop{Space: sortAll, Begin: beginUnique},
+		},
+	}
+}
+
+// sortAll is the index space of sorting all elements of a matrix.
+func sortAll(c *op.Call) (n, leaf int) { return sortSpace(c.In[0].Type().Count()) }
+
+// beginUnique counts the different elements of each class, and writes them when it is known where each class begins.
+func beginUnique(c *op.Call, _ int) (op.LoopBody, error) {
+	l := beginSort(c.Dense(0), false, false)
+	var starts [sortUnits + 1]int
+	l.sortedClass = func(class, lo, hi int) { starts[class+1] = int(countRuns(l.sorted[lo:hi])) }
+	l.between = func() bool {
+		for i := range sortUnits {
+			starts[i+1] += starts[i]
+		}
+		c.Out = value.New(c.Type.Elem, starts[sortUnits], 1)
+		return true
+	}
+	l.more = func(class int) {
+		copyDifferent(c.Out.(*value.Dense), starts[class], l.sorted[l.begin[class]:l.begin[class+1]])
+	}
+	return l, nil
+}
+
+// copyDifferent writes the different elements whose sorted keys these are to the column out, from row i on.
+func copyDifferent(out *value.Dense, i int, keys []uint64) {
+	for j, k := range keys {
+		if j == 0 || k != keys[j-1] {
+			out.Set(i, 0, keyed(out.Elem, k))
+			i++
+		}
+	}
+}
+
+// orderLoop is the Loop of a row that sorts the rows of a matrix; write is given the places of rows lo, lo + 1, ... of the result.
+func orderLoop(write func(c *op.Call, at []int64, lo int)) *op.Loop {
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) { return sortSpace(c.In[0].Type().Rows) },
+		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+			l := beginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true)
+			l.sortedClass = func(_, lo, hi int) { write(c, l.at[lo:hi], lo) }
+			return l, nil
 		},
 	}
 }
@@ -160,16 +197,18 @@ func sortColumn(x *value.Dense, a *op.Attrs) *value.Dense {
 }
 
 // orderOf is the rows' places in order.
-func orderOf(x *value.Dense, a *op.Attrs) []place {
+func orderOf(x *value.Dense, a *op.Attrs) []int64 {
 	keys := appendKeys(nil, sortColumn(x, a))
-	at := make([]place, len(keys))
-	for i, k := range keys {
-		if a.Bool("desc") && !(x.Elem.IsFloat() && k == nanKey) {
-			k = ^k
-		}
-		at[i] = place{k, int64(i)}
+	if a.Bool("desc") {
+		downwards(keys, x.Elem.IsFloat())
 	}
-	sortPlaces(at)
+	at := make([]int64, len(keys))
+	for i := range at {
+		at[i] = int64(i)
+	}
+	var r sortRoom
+	roomKeys, roomAt := r.of(len(keys), true)
+	sortPairs(keys, at, roomKeys, roomAt)
 	return at
 }
 
@@ -197,29 +236,25 @@ func rowsRef(x *value.Dense, at []int) *value.Dense {
 	return out
 }
 
-// gatherRows writes the rows of x at the places to out.
-func gatherRows(out, x *value.Dense, at []place) {
-	switch x.Elem {
-	case types.F64:
-		gather(gridOf[float64](out), gridOf[float64](x), at)
-	case types.F32:
-		gather(gridOf[float32](out), gridOf[float32](x), at)
-	case types.Bool:
-		gather(gridOf[uint8](out), gridOf[uint8](x), at)
-	default:
-		gather(gridOf[int64](out), gridOf[int64](x), at)
+// copyRows writes the rows of x at the places, which are in x, to rows lo, lo + 1, ... of out.
+func copyRows(out, x *value.Dense, at []int64, lo int) {
+	if len(at) == 0 {
+		return
+	}
+	rows := value.Dense{Elem: types.I64, Rows: len(at), Cols: 1, Stride: 1, I64: at}
+	if err := takeInto(out.View(lo, 0, len(at), out.Cols), x, &rows); err != nil {
+		panic("BUG: a sort made up a place: " + err.Error())
 	}
 }
 
-func gather[T cell](out, x grid[T], at []place) {
-	if x.cols == 1 {
-		for i, p := range at {
-			out.x[i*out.ld] = x.x[int(p.at)*x.ld]
-		}
+// copyColumn writes x to rows lo, lo + 1, ... of the column out.
+func copyColumn(out *value.Dense, x []int64, lo int) {
+	if out.Stride == 1 {
+		copy(out.I64[lo:], x)
 		return
 	}
-	for i, p := range at {
-		copy(out.row(i), x.row(int(p.at)))
+	for i, v := range x {
+		out.I64[(lo+i)*out.Stride] = v
 	}
 }
 
@@ -262,17 +297,20 @@ func takeRef(c *op.Call) (value.Value, error) {
 	return rowsRef(x, at), nil
 }
 
-func takeKernel(c *op.Call) error {
-	out, x, rows := c.Result(), c.Dense(0), gridOf[int64](c.Dense(1))
+func takeKernel(c *op.Call) error { return takeInto(c.Result(), c.Dense(0), c.Dense(1)) }
+
+// takeInto makes out the rows of x that the column rows names.
+func takeInto(out, x, rows *value.Dense) error {
+	at := gridOf[int64](rows)
 	switch x.Elem {
 	case types.F64:
-		return takeRows(gridOf[float64](out), gridOf[float64](x), rows)
+		return takeRows(gridOf[float64](out), gridOf[float64](x), at)
 	case types.F32:
-		return takeRows(gridOf[float32](out), gridOf[float32](x), rows)
+		return takeRows(gridOf[float32](out), gridOf[float32](x), at)
 	case types.Bool:
-		return takeRows(gridOf[uint8](out), gridOf[uint8](x), rows)
+		return takeRows(gridOf[uint8](out), gridOf[uint8](x), at)
 	}
-	return takeRows(gridOf[int64](out), gridOf[int64](x), rows)
+	return takeRows(gridOf[int64](out), gridOf[int64](x), at)
 }
 
 // takeRows copies the rows of x that rows names.

@@ -1,10 +1,13 @@
 package kernels
 
 // This file defines the statistics of a list in one piece: of all elements, of each row and of each column. There are
-// no partial results: the whole form runs on one worker, the others on whole rows or columns.
+// no partial results: the whole form is a loop of several passes (order_loop.go, order_select.go) or runs on one worker, the others go
+// by whole rows or columns.
 
 import (
 	"math"
+	"slices"
+	"sync"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -23,6 +26,8 @@ type statistic struct {
 	ref   func(a *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar
 	// run is the kernel on a line, a contiguous matrix of one row; keys is room for the keys of its elements.
 	run func(a *op.Attrs, line *value.Dense, e types.Elem, keys *[]uint64) value.Scalar
+	// loop is how the form of all elements is run by several workers.
+	loop *op.Loop
 	// call is the argument list of the example after the matrix; whole, row, col what the example prints.
 	call            string
 	whole, row, col string
@@ -83,6 +88,7 @@ func (s statistic) wholeRow() *op.Def {
 		c.Out = s.run(c.Attrs, oneLine(a), c.Type.Elem, &keys)
 		return nil
 	}
+	d.Loop = s.loop
 	return d
 }
 
@@ -121,10 +127,11 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 		if s.nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
 			return ofNothing(d.Name)
 		}
-		var keys []uint64
+		room := statRooms.Get().(*statRoom)
+		defer statRooms.Put(room)
 		if byRow {
 			for i := range a.Rows {
-				out.Set(i, 0, s.run(c.Attrs, a.View(i, 0, 1, a.Cols), out.Elem, &keys))
+				out.Set(i, 0, s.run(c.Attrs, a.View(i, 0, 1, a.Cols), out.Elem, &room.keys))
 			}
 			return nil
 		}
@@ -132,15 +139,36 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 		const group = 16
 		for j0 := 0; j0 < a.Cols; j0 += group {
 			n := min(group, a.Cols-j0)
-			turned := value.New(a.Elem, n, a.Rows)
+			turned := room.turned(a.Elem, n, a.Rows)
 			turnInto(turned, a.View(0, j0, a.Rows, n))
 			for j := range n {
-				out.Set(0, j0+j, s.run(c.Attrs, turned.View(j, 0, 1, a.Rows), out.Elem, &keys))
+				out.Set(0, j0+j, s.run(c.Attrs, turned.View(j, 0, 1, a.Rows), out.Elem, &room.keys))
 			}
 		}
 		return nil
 	}
+	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {
+		d.Loop = windowLoop(d.Kernel, partCols)
+	}
 	return d
+}
+
+// statRoom is memory that a chunk of lines needs.
+type statRoom struct {
+	keys []uint64
+	turn *value.Dense
+}
+
+var statRooms = sync.Pool{New: func() any { return new(statRoom) }}
+
+// turned is room for n lines of a matrix of that many rows.
+func (r *statRoom) turned(e types.Elem, n, rows int) *value.Dense {
+	if r.turn == nil || r.turn.Elem != e || r.turn.Rows*r.turn.Cols < n*rows {
+		r.turn = value.New(e, n, rows)
+	}
+	d := *r.turn
+	d.Rows, d.Cols, d.Stride = n, rows, rows
+	return &d
 }
 
 // sortedKeys is the keys of a line in order; they live in room.
@@ -177,6 +205,40 @@ func between(n int, q float64, at func(i int) float64) float64 {
 	return a + float64(rest*(b-a))
 }
 
+// quantilePlace is the last of n sorted elements that is not above their quantile q.
+func quantilePlace(n int, q float64) int { return min(int(q*float64(n-1)), n-1) }
+
+// betweenKeys is the quantile q, as an e, of n elements of type from, of which k is the key at its place and next the one after it. With
+// floats the key of nan says that there is one: it is no number's.
+func betweenKeys(from, e types.Elem, n int, q float64, k, next uint64) value.Scalar {
+	if from.IsFloat() && k == nanKey {
+		return number(e, math.NaN())
+	}
+	at := quantilePlace(n, q)
+	return number(e, between(n, q, func(i int) float64 {
+		if i == at {
+			return keyed(from, k).Float()
+		}
+		return keyed(from, next).Float()
+	}))
+}
+
+// beginNunique counts the different elements of each class of a sort.
+func beginNunique(c *op.Call, _ int) (op.LoopBody, error) {
+	l := beginSort(c.Dense(0), false, false)
+	var different [sortUnits]int64
+	l.sortedClass = func(class, lo, hi int) { different[class] = countRuns(l.sorted[lo:hi]) }
+	l.end = func() error {
+		n := int64(0)
+		for _, d := range different {
+			n += d
+		}
+		c.Out = value.I64(n)
+		return nil
+	}
+	return l, nil
+}
+
 func listStatistics() []statistic {
 	quantile := func(q float64, x []value.Scalar, e types.Elem) value.Scalar {
 		s := insertSorted(x, false)
@@ -186,11 +248,21 @@ func listStatistics() []statistic {
 		return number(e, between(len(s), q, func(i int) float64 { return s[i].Float() + 0 }))
 	}
 	quantileOf := func(q float64, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
-		keys := sortedKeys(line, room)
-		if line.Elem.IsFloat() && keys[len(keys)-1] == nanKey {
+		*room = appendKeys((*room)[:0], line)
+		keys := *room
+		if line.Elem.IsFloat() && slices.Contains(keys, nanKey) {
 			return number(e, math.NaN())
 		}
-		return number(e, between(len(keys), q, func(i int) float64 { return keyed(line.Elem, keys[i]).Float() }))
+		n := len(keys)
+		k, next := selectKeys(keys, quantilePlace(n, q))
+		return betweenKeys(line.Elem, e, n, q, k, next)
+	}
+	quantileLoop := func(q func(a *op.Attrs) float64) *op.Loop {
+		return searchLoop(func(c *op.Call, n int) int { return quantilePlace(n, q(c.Attrs)) },
+			func(c *op.Call, k, next uint64) value.Value {
+				t := c.In[0].Type()
+				return betweenKeys(t.Elem, c.Type.Elem, t.Count(), q(c.Attrs), k, next)
+			})
 	}
 	arg := func(name, which, output string, least bool) statistic {
 		return statistic{
@@ -231,6 +303,7 @@ func listStatistics() []statistic {
 			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, room *[]uint64) value.Scalar {
 				return value.I64(countRuns(sortedKeys(line, room)))
 			},
+			loop: &op.Loop{Space: sortAll, Begin: beginNunique},
 		},
 		{
 			name: "quantile", elem: averaged, nonempty: true, flops: 20,
@@ -248,6 +321,7 @@ func listStatistics() []statistic {
 			run: func(a *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
 				return quantileOf(a.Float("q"), line, e, room)
 			},
+			loop: quantileLoop(func(a *op.Attrs) float64 { return a.Float("q") }),
 		},
 		{
 			name: "median", elem: averaged, nonempty: true, flops: 20,
@@ -257,6 +331,7 @@ func listStatistics() []statistic {
 			run: func(_ *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
 				return quantileOf(0.5, line, e, room)
 			},
+			loop: quantileLoop(func(*op.Attrs) float64 { return 0.5 }),
 		},
 		{
 			name: "prod", elem: summed, flops: 1, row: "6\n120\n", col: "4 10 18\n",
