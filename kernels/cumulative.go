@@ -2,7 +2,7 @@ package kernels
 
 // This file defines the cumulative rows: cumsum, cumprod, cummin and cummax down each column, and rowcumsum and so on
 // along each row. Each line is one chain from its first element on, rounded at every step, which is what a reader of
-// the definition expects and what no cut of a line could give; so they run in one piece.
+// the definition expects and what no cut of a line could give; so workers share out lines, not parts of them.
 
 import (
 	"flow/ir/op"
@@ -108,6 +108,9 @@ func (c chain) def(byRow bool) *op.Def {
 		}
 		return nil
 	}
+	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {
+		d.Loop = windowLoop(d.Kernel, partCols)
+	}
 	return d
 }
 
@@ -125,7 +128,7 @@ func runChain[T cell](out, a grid[T], byRow bool, f func(dst, a, b []T)) {
 		return
 	}
 	const piece = 256 // columns a time, so that what is turned stays in the cache
-	turned := make([]T, (piece+1)*chainWidth)
+	turned := make([]T, (min(piece, a.cols)+1)*chainWidth)
 	for i0 := 0; i0 < a.rows; i0 += chainWidth {
 		n := min(chainWidth, a.rows-i0)
 		last := turned[:n]

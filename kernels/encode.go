@@ -307,15 +307,7 @@ func bins() []*op.Def {
 				}), err
 			},
 			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: cost,
-			Kernel: func(c *op.Call) error {
-				edges, err := edgesOf(c)
-				if err != nil {
-					return err
-				}
-				return binKernel(c, func(x float64) int64 {
-					return int64(sort.Search(len(edges), func(i int) bool { return edges[i] > x }))
-				})
-			},
+			Kernel: binByEdges, Loop: windowLoop(binByEdges, partSame, partWhole),
 		},
 		{
 			Name: "bin.even", Word: "bin",
@@ -407,6 +399,16 @@ func eachElement(c *op.Call, f func(x float64) int64) value.Value {
 		}
 	}
 	return out
+}
+
+func binByEdges(c *op.Call) error {
+	edges, err := edgesOf(c)
+	if err != nil {
+		return err
+	}
+	return binKernel(c, func(x float64) int64 {
+		return int64(sort.Search(len(edges), func(i int) bool { return edges[i] > x }))
+	})
 }
 
 // binKernel is eachElement on the rows of a matrix as f64.

@@ -15,14 +15,14 @@ func triangles() []*op.Def {
 			Doc:  "lower is the lower triangle of a matrix, the diagonal included, with zeros above. With unit = true the diagonal becomes ones: `lower(getrf(a), unit = true)`.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m"}, flag("unit", "ones on the diagonal")},
 			Eg:   []op.Example{{Program: "emit lower(ones(2, 3))", Output: "1 0 0\n1 1 0\n"}},
-			Type: denseType, Ref: lowerRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle}, Rate: "copy", Cost: copyWork, Kernel: lowerKernel,
+			Type: denseType, Ref: lowerRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle}, Rate: "copy", Cost: copyWork, Kernel: rectKernel(lowerRect), Loop: rectLoop(lowerRect),
 		},
 		{
 			Name: "upper",
 			Doc:  "upper is the upper triangle of a matrix, the diagonal included, with zeros below.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m"}},
 			Eg:   []op.Example{{Program: "emit upper(ones(2, 3))", Output: "1 1 1\n0 1 1\n"}},
-			Type: denseType, Ref: upperRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle, Upper: true}, Rate: "copy", Cost: copyWork, Kernel: upperKernel,
+			Type: denseType, Ref: upperRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle, Upper: true}, Rate: "copy", Cost: copyWork, Kernel: rectKernel(upperRect), Loop: rectLoop(upperRect),
 		},
 		{
 			Name: "diag",
@@ -73,26 +73,31 @@ func upperRef(c *op.Call) (value.Value, error) {
 	return d, nil
 }
 
-func lowerKernel(c *op.Call) error {
-	out, a := c.Result(), c.Dense(0)
-	clearDense(out)
-	for i := range a.Rows {
-		w := min(i+1, a.Cols)
-		copyInto(out.View(i, 0, 1, w), a.View(i, 0, 1, w))
-		if i < a.Cols && c.Attrs.Bool("unit") {
-			out.Set(i, i, value.I64(1))
+// lowerRect makes window w of the lower triangle.
+func lowerRect(c *op.Call, w window) {
+	for i := w.r0; i < w.r0+w.rows; i++ {
+		copied := copyOrClear(c, i, w.c0, min(i+1, w.c0+w.cols), w.c0+w.cols)
+		if copied && i < w.c0+w.cols && c.Attrs.Bool("unit") {
+			c.Result().Set(i, i, value.I64(1))
 		}
 	}
-	return nil
 }
 
-func upperKernel(c *op.Call) error {
-	out, a := c.Result(), c.Dense(0)
-	clearDense(out)
-	for i := range min(a.Rows, a.Cols) {
-		copyInto(out.View(i, i, 1, a.Cols-i), a.View(i, i, 1, a.Cols-i))
+// upperRect makes window w of the upper triangle.
+func upperRect(c *op.Call, w window) {
+	for i := w.r0; i < w.r0+w.rows; i++ {
+		from := min(max(i, w.c0), w.c0+w.cols)
+		clearDense(c.Result().View(i, w.c0, 1, from-w.c0))
+		copyOrClear(c, i, from, w.c0+w.cols, w.c0+w.cols)
 	}
-	return nil
+}
+
+// copyOrClear makes elements lo..mid-1 of row i of the result copies and mid..hi-1 zeros, and reports whether some were copied.
+func copyOrClear(c *op.Call, i, lo, mid, hi int) bool {
+	mid = max(mid, lo)
+	copyInto(c.Result().View(i, lo, 1, mid-lo), c.Dense(0).View(i, lo, 1, mid-lo))
+	clearDense(c.Result().View(i, mid, 1, hi-mid))
+	return mid > lo
 }
 
 // spreads reports that diag makes a matrix of a column.

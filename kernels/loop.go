@@ -184,6 +184,14 @@ func rectLoop(f func(c *op.Call, w window)) *op.Loop {
 	}
 }
 
+// rectKernel is the kernel that makes all of the result by f.
+func rectKernel(f func(c *op.Call, w window)) func(c *op.Call) error {
+	return func(c *op.Call) error {
+		f(c, window{0, 0, c.Type.Rows, c.Type.Cols})
+		return nil
+	}
+}
+
 type rectBody struct {
 	windows
 	c *op.Call

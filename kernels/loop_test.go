@@ -175,8 +175,21 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}), []value.Value{a, anyDense(r, e, 3000, 7)}
 	case "take", "sort", "argsort", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
 		return largeLists(r, d, e, n, m)
-	case "t", "dense", "sparse":
+	case "lower", "reverse":
+		by := []string{"rows", "cols", "both"}[r.IntN(3)]
+		return op.MakeAttrs(op.Attr{Name: "unit", Val: op.Bool(r.IntN(2) == 0)}, op.Attr{Name: "by", Val: op.Str(by)}), []value.Value{big()}
+	case "t", "dense", "sparse", "upper", "cumsum", "cumprod", "cummin", "cummax", "rowcumsum", "rowcumprod", "rowcummin", "rowcummax":
 		return nil, []value.Value{big()}
+	case "bin":
+		return nil, []value.Value{big(), &value.Dense{Elem: types.F64, Rows: 4, Cols: 1, Stride: 1, F64: []float64{-3, 0, 0.5, 1e3}}}
+	case "outer":
+		a, b := anyDense(r, e, n, 1), anyDense(r, e, 1, m)
+		if r.IntN(2) == 0 {
+			a, b = anyDense(r, e, 1, n), anyDense(r, e, m, 1)
+		}
+		return op.MakeAttrs(op.Attr{Name: "op", Val: op.Str([]string{"mul", "max", "lt"}[r.IntN(3)])}), []value.Value{a, b}
+	case "kron":
+		return nil, []value.Value{anyDense(r, e, 1+n/5, 1+m/3), anyDense(r, types.F64, 5, 3)}
 	}
 	switch d.Shard.Kind {
 	case op.ShardReduce, op.ShardRows, op.ShardCols:

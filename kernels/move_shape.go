@@ -63,7 +63,8 @@ func rearrangements() []*op.Def {
 				}
 				return t, oneOf(1, "by", reverseBy(s.Attrs), "rows", "cols", "both")
 			},
-			Ref: reverseRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: copyWork, Kernel: reverseKernel,
+			Ref: reverseRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: copyWork, Kernel: rectKernel(reverseRect),
+			Loop: rectLoop(reverseRect),
 		},
 	}
 }
@@ -229,32 +230,33 @@ func reverseRef(c *op.Call) (value.Value, error) {
 	return d, nil
 }
 
-func reverseKernel(c *op.Call) error {
+// reverseRect makes window w of the result.
+func reverseRect(c *op.Call, w window) {
 	out, a := c.Result(), c.Dense(0)
 	switch a.Elem {
 	case types.F64:
-		reverseInto(gridOf[float64](out), gridOf[float64](a), reverseBy(c.Attrs))
+		reverseInto(gridOf[float64](out), gridOf[float64](a), reverseBy(c.Attrs), w)
 	case types.F32:
-		reverseInto(gridOf[float32](out), gridOf[float32](a), reverseBy(c.Attrs))
+		reverseInto(gridOf[float32](out), gridOf[float32](a), reverseBy(c.Attrs), w)
 	case types.Bool:
-		reverseInto(gridOf[uint8](out), gridOf[uint8](a), reverseBy(c.Attrs))
+		reverseInto(gridOf[uint8](out), gridOf[uint8](a), reverseBy(c.Attrs), w)
 	default:
-		reverseInto(gridOf[int64](out), gridOf[int64](a), reverseBy(c.Attrs))
+		reverseInto(gridOf[int64](out), gridOf[int64](a), reverseBy(c.Attrs), w)
 	}
-	return nil
 }
 
-func reverseInto[T cell](dst, src grid[T], by string) {
-	for i := range src.rows {
-		to := i
+func reverseInto[T cell](dst, src grid[T], by string, w window) {
+	for i := w.r0; i < w.r0+w.rows; i++ {
+		from, row := i, dst.row(i)[w.c0:w.c0+w.cols]
 		if by != "cols" {
-			to = src.rows - 1 - i
+			from = src.rows - 1 - i
 		}
-		row := dst.row(to)
-		copy(row, src.row(i))
-		if by != "rows" {
-			reverseRow(row)
+		if by == "rows" {
+			copy(row, src.row(from)[w.c0:])
+			continue
 		}
+		copy(row, src.row(from)[src.cols-w.c0-w.cols:])
+		reverseRow(row)
 	}
 }
 

@@ -98,20 +98,29 @@ func (o *outerProduct) def() *op.Def {
 		return w
 	}
 	d.Kernel = func(c *op.Call) error {
-		a, b := c.Dense(0), c.Dense(1)
-		if a.Cols != 1 {
-			a = turnedVector(a)
+		p, in, err := o.program(c, nil)
+		if err != nil {
+			return err
 		}
-		if b.Rows != 1 {
-			b = turnedVector(b)
-		}
-		p := &op.Program{
-			In:    []op.Operand{{Elem: a.Elem, Mode: op.ColVec}, {Elem: b.Elem, Mode: op.RowVec}},
-			Steps: []op.Step{{Def: o.by[c.Attrs.Str("op")], Args: []int{0, 1}, Elem: c.Type.Elem}},
-		}
-		return o.run.execute(p, []value.Value{a, b}, c.Result(), offset{})
+		return o.run.execute(p, in, c.Result(), offset{})
 	}
+	d.Loop = elementLoop(o.run, o.program)
 	return d
+}
+
+// program is the operator on a column and a row.
+func (o *outerProduct) program(c *op.Call, _ *op.Program) (*op.Program, []value.Value, error) {
+	a, b := c.Dense(0), c.Dense(1)
+	if a.Cols != 1 {
+		a = turnedVector(a)
+	}
+	if b.Rows != 1 {
+		b = turnedVector(b)
+	}
+	return &op.Program{
+		In:    []op.Operand{{Elem: a.Elem, Mode: op.ColVec}, {Elem: b.Elem, Mode: op.RowVec}},
+		Steps: []op.Step{{Def: o.by[c.Attrs.Str("op")], Args: []int{0, 1}, Elem: c.Type.Elem}},
+	}, []value.Value{a, b}, nil
 }
 
 func kron() *op.Def {
@@ -148,20 +157,22 @@ func kron() *op.Def {
 			return out, nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
-		Cost: func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 1) },
-		Kernel: func(c *op.Call) error {
-			out := c.Result()
-			a, b := widened(c.Dense(0), out.Elem), widened(c.Dense(1), out.Elem)
-			switch out.Elem {
-			case types.F64:
-				kronInto(gridOf[float64](out), gridOf[float64](a), gridOf[float64](b))
-			case types.F32:
-				kronInto(gridOf[float32](out), gridOf[float32](a), gridOf[float32](b))
-			default:
-				kronInto(gridOf[int64](out), gridOf[int64](a), gridOf[int64](b))
-			}
-			return nil
-		},
+		Cost:   func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 1) },
+		Kernel: rectKernel(kronRect), Loop: rectLoop(kronRect),
+	}
+}
+
+// kronRect makes window w of the result.
+func kronRect(c *op.Call, w window) {
+	out := c.Result()
+	a, b := widened(c.Dense(0), out.Elem), widened(c.Dense(1), out.Elem)
+	switch out.Elem {
+	case types.F64:
+		kronInto(gridOf[float64](out), gridOf[float64](a), gridOf[float64](b), w)
+	case types.F32:
+		kronInto(gridOf[float32](out), gridOf[float32](a), gridOf[float32](b), w)
+	default:
+		kronInto(gridOf[int64](out), gridOf[int64](a), gridOf[int64](b), w)
 	}
 }
 
@@ -173,17 +184,20 @@ func dimTimes(n, m int) int {
 	return n * m
 }
 
-func kronInto[T cell](out, a, b grid[T]) {
-	for i := range a.rows {
-		x := a.row(i)
-		for k := range b.rows {
-			y, to := b.row(k), out.row(i*b.rows+k)
-			for _, u := range x {
-				for l, v := range y {
-					to[l] = u * v
-				}
-				to = to[len(y):]
+func kronInto[T cell](out, a, b grid[T], w window) {
+	if w.cols == 0 || b.cols == 0 {
+		return
+	}
+	for i := w.r0; i < w.r0+w.rows; i++ {
+		x, y, to := a.row(i/b.rows), b.row(i%b.rows), out.row(i)[w.c0:w.c0+w.cols]
+		j, l := w.c0/b.cols, w.c0%b.cols
+		for len(to) > 0 {
+			u := x[j]
+			n := min(len(to), b.cols-l)
+			for k, v := range y[l : l+n] {
+				to[k] = u * v
 			}
+			to, j, l = to[n:], j+1, 0
 		}
 	}
 }
