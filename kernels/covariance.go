@@ -86,7 +86,7 @@ func (l *linear) cov(c *op.Call) *value.Dense {
 	mean := value.New(e, 1, a.Cols)
 	for _, w := range wholes() {
 		if w.name == "mean" && a.Rows > 0 {
-			w.cols(mean, a)
+			w.exactCols(mean, a)
 		}
 	}
 	d := value.New(e, a.Rows, a.Cols)

@@ -42,6 +42,7 @@ type constant struct{ reg, in int }
 // terminal is what becomes of the result of a program that is one segment.
 type terminal struct {
 	store uint64     // LinkStore, LinkStream, or LinkEnd: it is not stored
+	again uint64     // the same of what is stored besides
 	ends  []vec.Link // reductions; what fills no group of theirs goes to the tails
 }
 
@@ -331,6 +332,9 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 			}
 			m.links = append(m.links, vec.Link{Op: store, Base: dst.pointer(), Walk: ^uint64(0)})
 		}
+		if m.aside.len() > 0 {
+			m.links = append(m.links, vec.Link{Op: m.end.again, Base: m.aside.pointer(), Walk: ^uint64(0)})
+		}
 		m.links = append(m.links, m.end.ends...)
 	}
 	m.links = append(m.links, vec.Link{Op: vec.LinkEnd})
@@ -360,6 +364,9 @@ func (m *machine) rest(s *segment, at, n int, dst *slab) {
 	}
 	for k := s.first; k <= s.last; k++ {
 		m.step(&m.code[k], n)
+	}
+	if s.last == len(m.code)-1 && m.aside.len() > 0 {
+		copySlab(&m.aside, s.elem, at, m.regs[m.code[s.last].dst])
 	}
 	if s.last == len(m.code)-1 && m.end.store != vec.LinkEnd && len(m.end.ends) > 0 {
 		copy(m.tails[m.tail-n:m.tail], m.regs[m.code[s.last].dst].f64)

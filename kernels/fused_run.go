@@ -50,6 +50,7 @@ type machine struct {
 	temps     []uint64
 	shifted   []slab
 	end       terminal
+	aside     slab       // where the elements of the batch go besides
 	ends      []vec.Link // memory for those of end
 	tails     []float64  // elements of reductions that filled no group: tails[:tail]
 	tail      int
@@ -156,6 +157,7 @@ func (m *machine) release() {
 	clear(m.regs[:cap(m.regs)])
 	clear(m.shifted[:cap(m.shifted)])
 	clear(m.links[:cap(m.links)])
+	m.aside = slab{}
 	m.blocks.release()
 }
 
@@ -228,10 +230,12 @@ type area struct{ i0, i1, j0, j1 int }
 func (a area) rows() int { return a.i1 - a.i0 }
 func (a area) cols() int { return a.j1 - a.j0 }
 
-// target is where results go: element (i, j) of the index space to element (i-i0, j-j0) of d. Without d nothing is stored.
+// target is where results go: element (i, j) of the index space to element (i-i0, j-j0) of d. Without d nothing is stored. Of a program that is one
+// segment they may go to element (i, j) of another matrix besides.
 type target struct {
 	d      *value.Dense
 	i0, j0 int
+	beside *value.Dense
 }
 
 // at is room for n elements from (i, j) on.
@@ -242,8 +246,18 @@ func (t *target) at(i, j, n int) slab {
 	return slabOf(t.d, (i-t.i0)*t.d.Stride+j-t.j0, n)
 }
 
+// aside is room for n elements from (i, j) on in the other matrix.
+func (t *target) aside(i, j, n int) slab {
+	if t.beside == nil {
+		return slab{}
+	}
+	return slabOf(t.beside, i*t.beside.Stride+j, n)
+}
+
 // contiguous reports that rows of that many elements follow on one another.
-func (t *target) contiguous(cols int) bool { return t.d == nil || t.d.Stride == cols }
+func (t *target) contiguous(cols int) bool {
+	return (t.d == nil || t.d.Stride == cols) && (t.beside == nil || t.beside.Stride == cols)
+}
 
 // longPiece is how many elements a program that is one segment handles at a time: it has no slabs that must stay in a cache.
 const longPiece = 1 << 16
@@ -269,7 +283,7 @@ func (m *machine) area(a area, t target) error {
 	if trans > 0 {
 		width = panelCols
 	}
-	if a.cols() <= min(width, batch)/2 && t.contiguous(a.cols()) {
+	if a.cols() <= m.shortRow(width) && t.contiguous(a.cols()) {
 		return m.packed(a, t, min(width, batch)/a.cols())
 	}
 	group := 1
@@ -285,6 +299,7 @@ func (m *machine) area(a area, t target) error {
 				for k := range m.in {
 					m.load(k, i, j0, n, i-i0)
 				}
+				m.aside = t.aside(i, j0, n)
 				if err := m.run(t.at(i, j0, n), n); err != nil {
 					return err
 				}
@@ -294,6 +309,14 @@ func (m *machine) area(a area, t target) error {
 	return nil
 }
 
+// shortRow is up to how many elements rows are packed. Batches of a program that is one segment cost less to begin than to pack.
+func (m *machine) shortRow(width int) int {
+	if m.pure {
+		return min(width, batch) / 8
+	}
+	return min(width, batch) / 2
+}
+
 // line runs an area whose elements follow on one another, in every operand and in the target.
 func (m *machine) line(a area, t target, width int) error {
 	at, end := a.i0*m.cols+a.j0, (a.i1-1)*m.cols+a.j1
@@ -301,7 +324,11 @@ func (m *machine) line(a area, t target, width int) error {
 	if a.rows() == 1 && t.d != nil {
 		to = (a.i0-t.i0)*t.d.Stride + a.j0 - t.j0
 	}
-	for ; at < end; at, to = at+width, to+width {
+	aside := at
+	if a.rows() == 1 && t.beside != nil {
+		aside = a.i0*t.beside.Stride + a.j0
+	}
+	for ; at < end; at, to, aside = at+width, to+width, aside+width {
 		n := min(width, end-at)
 		for k := range m.in {
 			switch m.in[k].mode {
@@ -314,6 +341,9 @@ func (m *machine) line(a area, t target, width int) error {
 		dst := slab{}
 		if t.d != nil {
 			dst = slabOf(t.d, to, n)
+		}
+		if m.aside = (slab{}); t.beside != nil {
+			m.aside = slabOf(t.beside, aside, n)
 		}
 		if err := m.run(dst, n); err != nil {
 			return err
@@ -342,6 +372,7 @@ func (m *machine) packed(a area, t target, per int) error {
 		for k := range m.in {
 			m.pack(k, i0, n, a.j0, cols)
 		}
+		m.aside = t.aside(i0, a.j0, n*cols)
 		if err := m.run(t.at(i0, a.j0, n*cols), n*cols); err != nil {
 			return err
 		}

@@ -36,17 +36,11 @@ func (f *fold) exactly(e types.Elem) bool {
 	return !f.arg && f.w.acc(e).Cols == exact.Words
 }
 
+// inColumns reports a reduction that has exact sums of columns of elements of e.
+func (f *fold) inColumns(e types.Elem) bool { return !f.arg && f.w.exactParts(e) != nil }
+
 // squares reports a sum of squares.
 func (f *fold) squares() bool { return f.w.name == "norm" }
-
-// counts reports a reduction to one integer.
-func (f *fold) counts() bool {
-	switch f.w.name {
-	case "count", "any", "all", "sum":
-		return true
-	}
-	return false
-}
 
 func (f *fold) extreme() bool { return f.w.name == "min" || f.w.name == "max" }
 
@@ -118,7 +112,7 @@ func (m *machine) start(j *job) {
 		m.f = append(m.f, folder{})
 	}
 	m.f = m.f[:len(j.ends)]
-	if need := max(blockElems, columnRows*columnCols) + 8; len(m.f) > 0 && len(m.made.words) < need {
+	if need := max(blockElems, rowsElems, columnElems) + 8; len(m.f) > 0 && len(m.made.words) < need {
 		m.made.words = aligned(make([]uint64, need+8))
 	}
 	for k := range m.f {
@@ -145,6 +139,18 @@ func (f *folder) start(j *job, x *ending) {
 	f.w.empty(f.acc)
 }
 
+// folderPool keeps the memory of reductions of columns outside of pipelines.
+var folderPool = sync.Pool{New: func() any { return &folder{} }}
+
+// ofColumns starts the reduction of the columns of d alone.
+func (f *folder) ofColumns(of *fold, d *value.Dense) {
+	f.ending, f.elem = &ending{fold: of}, d.Elem
+	if f.one == nil || f.one.Elem != f.elem {
+		f.one = value.New(f.elem, 1, 1)
+	}
+	f.cols.begin(f, 0, d.Cols)
+}
+
 // over makes block the elements of an area, which lie in s one after the other.
 func (r *blockRoom) over(e types.Elem, s slab, a area) *value.Dense {
 	r.block = value.Dense{Elem: e, Rows: a.rows(), Cols: a.cols(), Stride: a.cols(), F64: s.f64, F32: s.f32, I64: s.i64, Bool: s.b}
@@ -159,8 +165,10 @@ func (f *folder) add(b *value.Dense) {
 			f.sums[k].add(b)
 		}
 	case f.extreme():
-		setExtreme(f.one, slabOf(b, 0, b.Rows*b.Cols), f.w.name == "min")
-		f.w.join(f.acc, f.one)
+		eachRun(b, func(s slab, _ int) {
+			setExtreme(f.one, s, f.w.name == "min")
+			f.w.join(f.acc, f.one)
+		})
 	default:
 		f.w.part(f.acc, b)
 	}
@@ -229,15 +237,23 @@ func (a area) split(n, rows int, f func(area) error) error {
 	return nil
 }
 
-// make runs the program on an area of at most a block, stores what it made if that is wanted, and returns it.
+// make runs the program on an area of at most a block, stores what it made if that is wanted, and returns it. Without a program it is the operand.
 func (m *machine) make(x *execution, a area) (*value.Dense, error) {
+	if len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem {
+		m.in[0].d.Window(&m.made.block, a.i0, a.j0, a.rows(), a.cols())
+		return &m.made.block, nil
+	}
 	m.end = terminal{store: vec.LinkStore}
 	if x.out != nil && !x.stream && (a.rows() == 1 || x.out.Stride == a.cols()) { // made where it belongs
 		b := m.made.over(x.elem, slabOf(x.out, a.i0*x.out.Stride+a.j0, a.rows()*a.cols()), a)
 		return b, m.area(a, target{d: x.out})
 	}
 	b := m.made.over(x.elem, slabOver(m.made.words, x.elem, a.rows()*a.cols()), a)
-	err := m.area(a, target{b, a.i0, a.j0})
+	if m.pure && x.out != nil && x.elem.IsFloat() { // from registers to both
+		m.end.again = x.storing()
+		return b, m.area(a, target{b, a.i0, a.j0, x.out})
+	}
+	err := m.area(a, target{d: b, i0: a.i0, j0: a.j0})
 	if err == nil && x.out != nil {
 		m.store(x, b, a)
 	}

@@ -255,7 +255,7 @@ func (m *machine) sample(x *execution, a area) error {
 	m.end = terminal{store: vec.LinkStore}
 	a.i1, a.j1 = a.i0+1, min(a.j1, a.j0+sampleElems)
 	b := m.made.over(x.elem, slabOver(m.made.words, x.elem, a.cols()), a)
-	if err := m.area(a, target{b, a.i0, a.j0}); err != nil {
+	if err := m.area(a, target{d: b, i0: a.i0, j0: a.j0}); err != nil {
 		return err
 	}
 	top := 0.0

@@ -5,6 +5,14 @@ package kernels
 import (
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/exact"
+)
+
+const (
+	// rowsElems is the largest block of short rows: as many as package exact sums side by side.
+	rowsElems = exact.RowsAtOnce * exact.LongestRow
+	// registerRow is from how many elements on a row is reduced in registers: a sum of it then begins and ends with half a microsecond.
+	registerRow = 4 << 10
 )
 
 // reduceRows reduces an area of whole rows.
@@ -18,6 +26,9 @@ func (m *machine) reduceRows(x *execution, a area) error {
 		return nil
 	}
 	rows := max(1, blockElems/a.cols())
+	if a.cols() <= exact.LongestRow {
+		rows = (rows + exact.RowsAtOnce - 1) / exact.RowsAtOnce * exact.RowsAtOnce
+	}
 	for i := a.i0; i < a.i1; i += rows {
 		b, err := m.make(x, area{i, min(i+rows, a.i1), a.j0, a.j1})
 		if err != nil {
@@ -55,24 +66,38 @@ func (f *folder) rowsOf(d *value.Dense, i, n int) *value.Dense {
 
 // longRow reduces row i piece by piece.
 func (m *machine) longRow(x *execution, i int) error {
+	inRegisters := m.pure && x.elem == types.F64 && x.cols >= registerRow
 	for k := range m.f {
 		m.f[k].beginRow()
+		inRegisters = inRegisters && !m.f[k].arg
 	}
-	for j := 0; j < x.cols; j += blockElems {
-		b, err := m.make(x, area{i, i + 1, j, min(j+blockElems, x.cols)})
-		if err != nil {
-			return err
-		}
-		for k := range m.f {
-			if f := &m.f[k]; f.arg {
-				f.place(b, j)
-			} else {
-				f.add(b)
-			}
-		}
+	err := error(nil)
+	if row := (area{i, i + 1, 0, x.cols}); inRegisters {
+		err = row.split(loopUnit, 1, func(a area) error { return m.reduceArea(x, a) })
+	} else {
+		err = row.split(blockElems, 1, func(a area) error { return m.placeBlock(x, a) })
+	}
+	if err != nil {
+		return err
 	}
 	for k := range m.f {
 		m.f[k].endRow(i, x.cols)
+	}
+	return nil
+}
+
+// placeBlock reduces a piece of a long row.
+func (m *machine) placeBlock(x *execution, a area) error {
+	b, err := m.make(x, a)
+	if err != nil {
+		return err
+	}
+	for k := range m.f {
+		if f := &m.f[k]; f.arg {
+			f.place(b, a.j0)
+		} else {
+			f.add(b)
+		}
 	}
 	return nil
 }

@@ -5,13 +5,11 @@ package kernels
 
 import (
 	"math"
-	"slices"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/exact"
-	"flow/kernels/vec"
 )
 
 // axisRows is the rows of this file: a form by rows and one by columns of each whole reduction, and the arg rows.
@@ -74,18 +72,19 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 		if w.nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
 			return op.Failf(codeData, "%s of an empty matrix", d.Name)
 		}
-		room := &lineRoom{}
+		room := linePool.Get().(*lineRoom)
+		defer linePool.Put(room)
 		switch {
 		case out.Rows*out.Cols == 0 || w.lines(out, a, byRow, room):
 		case byRow:
 			w.rows(out, a, room)
 		default:
-			w.cols(out, a)
+			w.exactCols(out, a)
 		}
 		return nil
 	}
 	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {
-		d.Loop = w.colLoop(d.Kernel)
+		d.Loop = colLoop(&fold{axis: overCols, w: w}, d.Kernel)
 	}
 	return d
 }
@@ -128,94 +127,21 @@ func eachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.S
 	return out, nil
 }
 
-// rows reduces each row: float sums by way of short exact sums, everything else through the accumulator.
+// rows reduces each row: by exact sums where the reduction is made of them, everything else through the accumulator.
 func (w whole) rows(out, a *value.Dense, r *lineRoom) {
-	if a.Elem.IsFloat() && (w.name == "sum" || w.name == "mean" || w.name == "norm") {
-		w.floatRows(out, a, r)
+	if w.exactParts(a.Elem) != nil && (a.Elem != types.I64 || w.name != "mean") {
+		w.exactRows(out, a, r)
 		return
 	}
 	t := w.acc(a.Elem)
 	if r.acc == nil || !r.acc.Type().Equal(t) {
 		r.acc = value.New(t.Elem, t.Rows, t.Cols)
 	}
-	acc := r.acc
 	for i := range a.Rows {
-		w.empty(acc)
-		w.part(acc, a.View(i, 0, 1, a.Cols))
-		out.Set(i, 0, w.done(acc, out.Elem, a.Cols))
-	}
-}
-
-func (w whole) floatRows(out, a *value.Dense, r *lineRoom) {
-	var buf []float64
-	if a.Elem == types.F32 {
-		r.wide = slices.Grow(r.wide[:0], a.Cols)
-		buf = r.wide[:a.Cols]
-	}
-	for i := range a.Rows {
-		var row []float64
-		switch {
-		case a.Cols == 0:
-		case buf != nil:
-			row = buf
-			vec.Convert(row, a.F32[i*a.Stride:i*a.Stride+a.Cols])
-		default:
-			row = a.F64[i*a.Stride : i*a.Stride+a.Cols]
-		}
-		var x float64
-		switch {
-		case w.name == "norm":
-			x = math.Sqrt(exact.OfSquares(row))
-		case w.name == "mean":
-			x = exact.Of(row) / float64(a.Cols)
-		case out.Elem == types.F32:
-			x = float64(exact.Of32(row))
-		default:
-			x = exact.Of(row)
-		}
-		if out.Elem == types.F32 {
-			out.F32[i*out.Stride] = float32(x)
-		} else {
-			out.F64[i*out.Stride] = x
-		}
-	}
-}
-
-// cols reduces each column. Memory is read by rows.
-func (w whole) cols(out, a *value.Dense) {
-	if w.exactFloats(a) {
-		w.floatCols(out, a)
-		return
-	}
-	accs := w.emptyColumns(a)
-	w.addColumns(accs, a)
-	for j, acc := range accs {
-		out.Set(0, j, w.done(acc, out.Elem, a.Rows))
-	}
-}
-
-// emptyColumns is one accumulator a column; the part of one element is cheap for all but exact sums of integers.
-func (w whole) emptyColumns(a *value.Dense) []*value.Dense {
-	t := w.acc(a.Elem)
-	accs := make([]*value.Dense, a.Cols)
-	for j := range accs {
-		accs[j] = value.New(t.Elem, t.Rows, t.Cols)
-		w.empty(accs[j])
-	}
-	return accs
-}
-
-// addColumns adds the columns of a to their accumulators.
-func (w whole) addColumns(accs []*value.Dense, a *value.Dense) {
-	for j0 := 0; j0 < a.Cols; j0 += exact.BlockCols {
-		n := min(exact.BlockCols, a.Cols-j0)
-		for i0 := 0; i0 < a.Rows; i0 += exact.BlockRows {
-			block := value.New(a.Elem, n, min(exact.BlockRows, a.Rows-i0))
-			turnInto(block, a.View(i0, j0, block.Cols, n))
-			for j := range n {
-				w.part(accs[j0+j], block.View(j, 0, 1, block.Cols))
-			}
-		}
+		w.empty(r.acc)
+		a.Window(&r.row, i, 0, 1, a.Cols)
+		w.part(r.acc, &r.row)
+		out.Set(i, 0, w.done(r.acc, out.Elem, a.Cols))
 	}
 }
 
@@ -224,35 +150,16 @@ func turnInto(dst, src *value.Dense) {
 	turnBlock(slabOf(dst, 0, dst.Rows*dst.Cols), dst.Stride, src, 0, 0, dst.Rows, dst.Cols)
 }
 
-func (w whole) floatCols(out, a *value.Dense) {
-	c := newColumnSums(a)
-	var sums [exact.BlockCols]exact.Sum
-	for j0 := 0; j0 < a.Cols; j0 += exact.BlockCols {
-		n := min(exact.BlockCols, a.Cols-j0)
-		for j := range n {
-			sums[j].Reset()
-		}
-		c.add(sums[:n], a.View(0, j0, a.Rows, n), w.name == "norm")
-		for j := range n {
-			w.putColumn(out, j0+j, &sums[j], a.Rows)
-		}
+// exactCols reduces columns by exact sums, a few at a time. Reductions of columns that are made of none have loops (lines).
+func (w whole) exactCols(out, a *value.Dense) {
+	c := columnPool.Get().(*columnSums)
+	defer columnPool.Put(c)
+	for j := 0; j < a.Cols; j += exact.BlockCols {
+		n := min(exact.BlockCols, a.Cols-j)
+		c.begin(w, a.Elem, n)
+		c.add(0, a.View(0, j, a.Rows, n))
+		c.put(out, j, a.Rows)
 	}
-}
-
-// putColumn writes the result of a column of so many rows.
-func (w whole) putColumn(out *value.Dense, j int, sum *exact.Sum, rows int) {
-	x := value.Scalar{Elem: out.Elem}
-	switch {
-	case w.name == "norm":
-		x = number(out.Elem, math.Sqrt(sum.Round()))
-	case w.name == "mean":
-		x = number(out.Elem, sum.Round()/float64(rows))
-	case out.Elem == types.F32:
-		x.F = float64(sum.Round32())
-	default:
-		x.F = sum.Round()
-	}
-	out.Set(0, j, x)
 }
 
 // argRow is the place of the least or greatest element of every row or column.
@@ -299,7 +206,7 @@ func argRow(word string, byRow, least bool) *op.Def {
 		return nil
 	}
 	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {
-		d.Loop = windowLoop(d.Kernel, partCols)
+		d.Loop = colLoop(&fold{axis: overCols, arg: true, least: least}, d.Kernel)
 	}
 	return d
 }

@@ -6,6 +6,7 @@ package kernels
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -15,9 +16,16 @@ import (
 // lineRoom is memory that the loops of this file use again and again.
 type lineRoom struct {
 	counts []int64
-	wide   []float64
 	acc    *value.Dense
+	row    value.Dense
+	exact  *exactRows
 }
+
+// What kernels of one call use, which may be a chunk of a few rows.
+var (
+	linePool   = sync.Pool{New: func() any { return &lineRoom{} }}
+	columnPool = sync.Pool{New: func() any { return &columnSums{} }}
+)
 
 // lines reduces every row or column of a where a loop of this file can; false leaves it to the accumulator.
 func (w whole) lines(out, a *value.Dense, byRow bool, r *lineRoom) bool {
@@ -93,12 +101,10 @@ func countIn[T vec.Element](out []int64, x []T, d *value.Dense, byRow bool) {
 		}
 		return
 	}
-	foldLines(out, x, d, byRow, func(n int64, v T) int64 {
-		if v != 0 {
-			n++
-		}
-		return n
-	})
+	clear(out)
+	if d.Cols > 0 {
+		countColumns(out, x, d)
+	}
 }
 
 // foldLines starts every line at 0 and folds its elements in ascending order.
@@ -170,15 +176,13 @@ func argLines[T vec.Element](out []int64, x []T, d *value.Dense, byRow, least bo
 		}
 		return
 	}
-	best := make([]T, d.Cols)
-	for i := range d.Rows {
-		row := x[i*d.Stride : i*d.Stride+d.Cols]
-		for j, v := range row {
-			if i == 0 || beats(v, best[j], least) {
-				best[j], out[j] = v, int64(i)
-			}
-		}
+	if d.Cols == 0 {
+		return
 	}
+	for j := range out {
+		out[j] = -1
+	}
+	placeColumns(out, make([]T, d.Cols), x, d, 0, least, true)
 }
 
 // beats reports that v replaces best: strictly beyond it, or the first NaN.

@@ -5,10 +5,8 @@ package kernels
 
 import (
 	"flow/ir/op"
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/exact"
-	"flow/kernels/vec"
 )
 
 // inputSpace cuts the only operand of a reduction.
@@ -87,7 +85,7 @@ func (l *wholeBody) End() error {
 
 // colLoop is the Loop of a reduction of columns. Many columns are shared out among the workers; of few long ones each worker
 // reduces its rows, and the results are joined column by column.
-func (w whole) colLoop(kernel func(c *op.Call) error) *op.Loop {
+func colLoop(f *fold, kernel func(c *op.Call) error) *op.Loop {
 	byColumn := windowLoop(kernel, partCols)
 	long := func(c *op.Call) bool {
 		t := c.In[0].Type()
@@ -107,7 +105,7 @@ func (w whole) colLoop(kernel func(c *op.Call) error) *op.Loop {
 			if !long(c) {
 				return byColumn.Begin(c, workers)
 			}
-			return &colBody{w: w, c: c, in: c.Dense(0), by: make([]colWorker, workers)}, nil
+			return &colBody{fold: f, c: c, in: c.Dense(0), by: make([]colWorker, workers)}, nil
 		},
 	}
 }
@@ -116,100 +114,50 @@ func (w whole) colLoop(kernel func(c *op.Call) error) *op.Loop {
 const manyCols = 512
 
 type colBody struct {
-	w  whole
-	c  *op.Call
-	in *value.Dense
-	by []colWorker
+	fold *fold
+	c    *op.Call
+	in   *value.Dense
+	by   []colWorker
 }
 
-// colWorker has one of both: exact sums of float columns, or an accumulator a column.
+// colWorker is what a worker knows of the columns: nothing before its first chunk.
 type colWorker struct {
-	sums []exact.Sum
-	accs []*value.Dense
-	cols *columnSums
+	f    *folder
+	view value.Dense
 	_    [128]byte
 }
 
 // Chunk adds rows lo..hi-1 to the worker's columns.
 func (l *colBody) Chunk(worker, lo, hi int) error {
 	w := &l.by[worker]
-	rows := l.in.View(lo, 0, hi-lo, l.in.Cols)
-	if l.w.exactFloats(l.in) {
-		if w.sums == nil {
-			w.sums, w.cols = make([]exact.Sum, l.in.Cols), newColumnSums(l.in)
-		}
-		w.cols.add(w.sums, rows, l.w.name == "norm")
-		return nil
+	if w.f == nil {
+		w.f = folderPool.Get().(*folder)
+		w.f.ofColumns(l.fold, l.in)
 	}
-	if w.accs == nil {
-		w.accs = l.w.emptyColumns(l.in)
-	}
-	l.w.addColumns(w.accs, rows)
+	l.in.Window(&w.view, lo, 0, hi-lo, l.in.Cols)
+	w.f.cols.add(w.f, &w.view, lo, 0)
 	return nil
 }
 
 // End joins the workers' columns.
 func (l *colBody) End() error {
-	out := l.c.Result()
-	var first *colWorker
+	var first *folder
 	for i := range l.by {
-		w := &l.by[i]
-		switch {
-		case w.sums == nil && w.accs == nil:
+		switch f := l.by[i].f; {
+		case f == nil:
 		case first == nil:
-			first = w
+			first = f
 		default:
-			for j := range w.sums {
-				first.sums[j].Merge(&w.sums[j])
-			}
-			for j := range w.accs {
-				l.w.join(first.accs[j], w.accs[j])
-			}
+			first.cols.merge(l.fold, l.in.Elem, &f.cols)
 		}
 	}
-	for j := range first.sums {
-		l.w.putColumn(out, j, &first.sums[j], l.in.Rows)
-	}
-	for j, acc := range first.accs {
-		out.Set(0, j, l.w.done(acc, out.Elem, l.in.Rows))
+	first.cols.finish(first, l.c.Result(), l.in.Rows)
+	for i := range l.by {
+		if f := l.by[i].f; f != nil {
+			folderPool.Put(f)
+		}
 	}
 	return nil
-}
-
-// exactFloats reports a sum of floats.
-func (w whole) exactFloats(a *value.Dense) bool {
-	return a.Elem.IsFloat() && (w.name == "sum" || w.name == "mean" || w.name == "norm")
-}
-
-// columnSums adds the columns of blocks of a matrix to sums. buf holds a block of f32 as f64.
-type columnSums struct{ buf []float64 }
-
-func newColumnSums(a *value.Dense) *columnSums {
-	c := &columnSums{}
-	if a.Elem == types.F32 {
-		c.buf = make([]float64, exact.BlockRows*exact.BlockCols)
-	}
-	return c
-}
-
-// add adds column j of a, or its squares, to sums[j].
-func (c *columnSums) add(sums []exact.Sum, a *value.Dense, squares bool) {
-	for j0 := 0; j0 < a.Cols; j0 += exact.BlockCols {
-		n := min(exact.BlockCols, a.Cols-j0)
-		for i0 := 0; i0 < a.Rows; i0 += exact.BlockRows {
-			rows := min(exact.BlockRows, a.Rows-i0)
-			x, ld := c.buf, n
-			if x == nil {
-				x, ld = a.F64[i0*a.Stride+j0:], a.Stride
-			} else {
-				for i := range rows {
-					at := (i0+i)*a.Stride + j0
-					vec.Convert(x[i*n:i*n+n], a.F32[at:at+n])
-				}
-			}
-			exact.AddColumns(sums[j0:j0+n], x, ld, rows, squares)
-		}
-	}
 }
 
 // sameLoop is the Loop of identical: a worker's verdict each.

@@ -47,7 +47,10 @@ func variances() []whole {
 		joinExact(half(acc, 0), half(b, 0))
 		joinExact(half(acc, 1), half(b, 1))
 	}
-	variance := func(acc *value.Dense, n int) *big.Float { return varianceOf(half(acc, 0), half(acc, 1), n) }
+	variance := func(acc *value.Dense, n int, narrow bool) float64 {
+		s, q := sumOf(half(acc, 0)), sumOf(half(acc, 1))
+		return exact.VarianceOf(&s, &q, n, narrow)
+	}
 	return []whole{
 		{
 			name: "var", flops: 8, elem: averaged, acc: acc, part: part, join: join, empty: zero,
@@ -56,10 +59,7 @@ func variances() []whole {
 				"that f64 cannot hold counts as inf.",
 			eg: eg(`var(seq(1, 5))`, "1.25"),
 			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
-				if x, ok := noVariance(half(acc, 0).I64[exact.Words-1], half(acc, 1).I64[exact.Words-1], n); ok {
-					return number(e, x)
-				}
-				return rounds(variance(acc, n), e)
+				return number(e, variance(acc, n, e == types.F32))
 			},
 			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				v, special, ok := varianceRef(x)
@@ -74,10 +74,7 @@ func variances() []whole {
 			doc: "stddev is the standard deviation of all elements: the square root of var, which divides by n.",
 			eg:  eg(`stddev(2 * seq(0, 2))`, "1"),
 			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
-				if x, ok := noVariance(half(acc, 0).I64[exact.Words-1], half(acc, 1).I64[exact.Words-1], n); ok {
-					return number(e, x)
-				}
-				return number(e, math.Sqrt(rounds(variance(acc, n), types.F64).F))
+				return number(e, math.Sqrt(variance(acc, n, false)))
 			},
 			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				v, special, ok := varianceRef(x)
@@ -90,28 +87,7 @@ func variances() []whole {
 	}
 }
 
-// noVariance is the result where the sums are no numbers: flags are those of the sum and of the sum of squares.
-func noVariance(sum, squares int64, n int) (float64, bool) {
-	switch {
-	case n == 0 || sum != 0:
-		return math.NaN(), true
-	case squares != 0:
-		return math.Inf(1), true
-	}
-	return 0, false
-}
-
-// rounds is x rounded once to e.
-func rounds(x *big.Float, e types.Elem) value.Scalar {
-	if e == types.F32 {
-		f, _ := x.Float32()
-		return number(e, float64(f))
-	}
-	f, _ := x.Float64()
-	return number(e, f)
-}
-
-// ratRounds is rounds of a fraction, for the definition.
+// ratRounds is x rounded once to e.
 func ratRounds(x *big.Rat, e types.Elem) value.Scalar {
 	if e == types.F32 {
 		f, _ := x.Float32()
@@ -119,66 +95,6 @@ func ratRounds(x *big.Rat, e types.Elem) value.Scalar {
 	}
 	f, _ := x.Float64()
 	return number(e, f)
-}
-
-// varianceOf is (n q - s^2) / n^2 for the exact sums s and q, not below 0: squares too small for f64 are missing in q.
-// It has some 70 bits, the lowest of which stands for all that follow, so that rounding it is rounding the fraction.
-func varianceOf(sum, squares *value.Dense, n int) *big.Float {
-	s, es := bigWords(sum)
-	q, eq := bigWords(squares)
-	q.Mul(q, big.NewInt(int64(n)))
-	s.Mul(s, s)
-	e := min(eq, 2*es)
-	q.Lsh(q, uint(eq-e))
-	if q.Sub(q, s.Lsh(s, uint(2*es-e))).Sign() <= 0 {
-		return new(big.Float)
-	}
-	den := big.NewInt(int64(n))
-	den.Mul(den, den)
-	shift := max(0, 70+den.BitLen()-q.BitLen())
-	if _, rest := q.QuoRem(q.Lsh(q, uint(shift)), den, s); rest.Sign() != 0 {
-		q.SetBit(q, 0, 1)
-	}
-	f := new(big.Float).SetInt(q)
-	return f.SetMantExp(f, e-shift)
-}
-
-// bigWords is the exact sum in acc, one row of exact.Words words, as x * 2^e with x odd or 0.
-func bigWords(acc *value.Dense) (x *big.Int, e int) {
-	const least = -1074 // the exponent of the lowest bit, as in package exact
-	var limb [exact.Words - 1]int64
-	copy(limb[:], acc.I64)
-	top := len(limb) - 1
-	negative := limb[top] < 0
-	if negative {
-		c := int64(0)
-		for i := range top {
-			v := c - limb[i]
-			limb[i], c = v&math.MaxUint32, v>>32
-		}
-		limb[top] = c - limb[top]
-	}
-	low, high := 0, top
-	for low < high && limb[low] == 0 {
-		low++
-	}
-	for high > low && limb[high] == 0 {
-		high--
-	}
-	x = new(big.Int)
-	var l big.Int
-	for i := high; i >= low; i-- {
-		x.Lsh(x, 32)
-		x.Add(x, l.SetInt64(limb[i]))
-	}
-	if x.Sign() == 0 {
-		return x, 0
-	}
-	if negative {
-		x.Neg(x)
-	}
-	z := x.TrailingZeroBits()
-	return x.Rsh(x, z), 32*low + least + int(z)
 }
 
 // varianceRef is the definition on a list: fractions all the way; squares are as norm takes them.

@@ -13,6 +13,26 @@ import (
 // memory takes for the 16 bytes of storing it and reading it once.
 const againFlops = 24
 
+const (
+	// wideColumns is from how many columns on a pass over columns takes groups of them, all rows of one group before the next: as in package
+	// kernels, where the sums of all columns would fill a second-level cache.
+	wideColumns = 4 << 10
+	// exactFlops is how many operations an element costs that is added exactly; extremes and counts cost one.
+	exactFlops = 4
+)
+
+// ReducedApart reports a reduction r of the columns of a matrix of that type, stored, that had better read it afterwards: an exact sum of wide
+// rows. A pass that takes both writes short pieces of rows, a page or so each, which costs the processors as much as reading whole rows again saves; the sums
+// keep them busy meanwhile. Extremes and counts leave them time: those go along. RATIONALE has the figures.
+func ReducedApart(g *ir.Graph, r ir.ID, stored types.Type) bool {
+	n := &g.Nodes[r]
+	if n.Op.Fold != op.FoldCols || n.Op.Cost == nil || stored.Cols < wideColumns {
+		return false
+	}
+	w := n.Op.Cost(&op.Sig{Def: n.Op, In: []types.Type{stored}}, g.Type(r))
+	return w.Flops >= exactFlops*float64(stored.Count())
+}
+
 // cheaper reports that a chain of members with the head x had better be computed in each of two passes over its
 // operands than stored in one and read in the other.
 func (f *fusion) cheaper(x ir.ID, members []ir.ID) bool {

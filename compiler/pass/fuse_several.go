@@ -80,12 +80,26 @@ func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 		if f.tiled[x] { // stored by whole rows it would have to be cut again
 			first, second = f.overAll(reductions)
 		}
+		first, apart := f.storing(x, first)
 		f.addSharing(sharing{x, true, true, first})
+		f.addSharing(sharing{x, false, false, apart})
 		f.addSharing(sharing{x, false, false, second})
 	default:
 		f.addSharing(sharing{x, false, false, first})
 		f.addSharing(sharing{x, false, false, second})
 	}
+}
+
+// storing divides reductions of one pass into those that had better go along with storing x and those that read it afterwards.
+func (f *fusion) storing(x ir.ID, reductions []ir.ID) (along, apart []ir.ID) {
+	for _, r := range reductions {
+		if ReducedApart(f.g, r, f.g.Type(x)) {
+			apart = append(apart, r)
+		} else {
+			along = append(along, r)
+		}
+	}
+	return along, apart
 }
 
 // addSharing notes a pipe at the place where all that it reads has been made.

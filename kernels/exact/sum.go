@@ -90,14 +90,17 @@ func (s *Sum) special(b uint64) {
 
 // Merge adds what o holds; o keeps its value.
 func (s *Sum) Merge(o *Sum) {
-	s.carry()
-	c := *o
-	c.carry()
-	for i, v := range c.limb {
+	if s.pending+o.pending >= maxPending {
+		c := *o
+		c.carry()
+		o = &c
+		s.carry()
+	}
+	for i, v := range &o.limb {
 		s.limb[i] += v
 	}
-	s.flags |= c.flags
-	s.pending = 1
+	s.flags |= o.flags
+	s.pending += o.pending + 1 // a limb is below 2^32 times one more than that
 }
 
 // carry brings every limb but the last into [0, 2^32). The form is unique, so that equal sums have equal words.
@@ -140,39 +143,91 @@ func (s *Sum) Round32() float32 { return float32(s.round(24, -149-unit)) }
 
 // round gives the nearest number of prec bits that is a multiple of 2^(lowest+unit).
 func (s *Sum) round(prec, lowest int) float64 {
-	switch both := int64(sawPlusInf | sawMinusInf); {
-	case s.flags&sawNaN != 0 || s.flags&both == both:
-		return math.NaN()
-	case s.flags&sawPlusInf != 0:
-		return math.Inf(1)
-	case s.flags&sawMinusInf != 0:
-		return math.Inf(-1)
+	if x, ok := s.notFinite(); ok {
+		return x
 	}
-	s.carry()
-	a, sign := s.limb, 1.0
-	if a[limbs-1] < 0 {
-		sign = -1
-		c := int64(0)
-		for i := range limbs - 1 {
-			v := c - a[i]
-			a[i], c = v&math.MaxUint32, v>>32
-		}
-		a[limbs-1] = c - a[limbs-1]
-	}
-	top := limbs - 1
-	for top >= 0 && a[top] == 0 {
-		top--
-	}
+	var a [limbs]int64
+	low, top, sign := s.magnitude(&a)
 	if top < 0 {
 		return 0
 	}
 	high := 32*top + bits.Len64(uint64(a[top])) - 1 // the highest bit that is set
 	shift := max(high-prec+1, lowest)
 	m := window(&a, shift)
-	if shift > 0 && bit(&a, shift-1) && (m&1 == 1 || anyBelow(&a, shift-1)) {
+	if shift > 0 && bit(&a, shift-1) && (m&1 == 1 || anyBelow(&a, low, shift-1)) {
 		m++
 	}
 	return sign * math.Ldexp(float64(m), shift+unit) // m has at most prec+1 bits, so that float64(m) is exact
+}
+
+// notFinite is the value of a sum of which some number was not finite.
+func (s *Sum) notFinite() (x float64, ok bool) {
+	switch both := int64(sawPlusInf | sawMinusInf); {
+	case s.flags == 0:
+		return 0, false
+	case s.flags&sawNaN != 0 || s.flags&both == both:
+		return math.NaN(), true
+	case s.flags&sawPlusInf != 0:
+		return math.Inf(1), true
+	}
+	return math.Inf(-1), true
+}
+
+// magnitude writes the absolute value to a, whose elements are zero, in limbs from 0 to 2^32. Those below low are zero; top is the highest that
+// is not, -1 if there is none. Few limbs of most sums are not zero, and only those are carried.
+func (s *Sum) magnitude(a *[limbs]int64) (low, top int, sign float64) {
+	sign = 1
+	for low < limbs && s.limb[low] == 0 {
+		low++
+	}
+	if low == limbs {
+		return 0, -1, sign
+	}
+	top = limbs - 1
+	for s.limb[top] == 0 {
+		top--
+	}
+	end := min(top+2, limbs-1) // a limb below 2^63 carries less than 2^31 to the next, and that nothing but a sign
+	c := int64(0)
+	for i := low; i < end; i++ {
+		v := s.limb[i] + c
+		a[i], c = v&math.MaxUint32, v>>32
+	}
+	if a[end] = s.limb[end] + c; a[end] < 0 {
+		sign, c = -1, 0
+		for i := low; i < end; i++ {
+			v := c - a[i]
+			a[i], c = v&math.MaxUint32, v>>32
+		}
+		a[end] = c - a[end]
+	}
+	for top = end; top >= 0 && a[top] == 0; {
+		top--
+	}
+	return low, top, sign
+}
+
+// Expand writes the sum to t, of falling magnitude and one sign, the next 53 bits of it each. What is left of it is below 2^-158 of it; whole says
+// that it is nothing. The sum must be finite; ok is false where it is not.
+func (s *Sum) Expand(t *[3]float64) (whole, ok bool) {
+	if s.flags != 0 {
+		return false, false
+	}
+	*t = [3]float64{}
+	var a [limbs]int64
+	low, top, sign := s.magnitude(&a)
+	if top < 0 {
+		return true, true
+	}
+	end := 32*top + bits.Len64(uint64(a[top])) // of the bits that are to be written
+	for k := range t {
+		shift := max(end-53, 0)
+		t[k] = sign * math.Ldexp(float64(window(&a, shift)&(1<<(end-shift)-1)), shift+unit)
+		if end = shift; end == 0 {
+			return true, true
+		}
+	}
+	return !anyBelow(&a, low, end), true
 }
 
 // window is the bits from position p up, of which the caller knows that they fit into 53.
@@ -190,9 +245,9 @@ func window(a *[limbs]int64, p int) uint64 {
 
 func bit(a *[limbs]int64, p int) bool { return a[p>>5]>>(p&31)&1 != 0 }
 
-// anyBelow reports a set bit below position p.
-func anyBelow(a *[limbs]int64, p int) bool {
-	for i := range p >> 5 {
+// anyBelow reports a set bit below position p, of limbs of which those below low are zero.
+func anyBelow(a *[limbs]int64, low, p int) bool {
+	for i := low; i < p>>5; i++ {
 		if a[i] != 0 {
 			return true
 		}
