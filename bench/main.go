@@ -35,6 +35,7 @@ var sections = [...]section{
 	{"gemm", "one core: tile kernels beside OpenBLAS", gemm},
 	{"fused", "a fused pipeline over 1e8 elements beside C, numba, numexpr and NumPy", fused},
 	{"transpose", "x + t(x) beside C and NumPy", transpose},
+	{"epilogue", "a chain of operators on a product: fused, and with the product stored", epilogue},
 	{"memory", "the memory of a chain of operators on a large matrix", twenty},
 	{"components", "connected components beside C, GraphBLAS and SciPy", components},
 	{"nbody", "n-body beside C and numba", nbody},

@@ -86,6 +86,19 @@ func transpose(b *bench) error {
 	return nil
 }
 
+// epilogue is max(x @ w + b, 0): of tall matrices by strips of rows, of one that is cut by tiles.
+func epilogue(b *bench) error {
+	for _, s := range [][3]int{{1_000_000, 64, 64}, {1_000_000, 8, 64}, {1_000_000, 64, 8}, {4096, 4096, 4096}} {
+		shape := []string{fmt.Sprintf("--set=n=%d", s[0]), fmt.Sprintf("--set=k=%d", s[1]), fmt.Sprintf("--set=m=%d", s[2])}
+		results := contest(b.reps, []contestant{
+			b.flowWork("Flow", "epilogue.flow", shape...),
+			b.flowWork("the product stored", "epilogue.flow", append(shape, "--disable=fuse-epilogues")...),
+		})
+		b.table(fmt.Sprintf("max(x @ w + b, 0), x %d x %d, w %d x %d, f64, two threads", s[0], s[1], s[1], s[2]), 2*float64(s[0])*float64(s[1])*float64(s[2]), results)
+	}
+	return nil
+}
+
 // rmat is the peers' RMAT graph of scale 20, which is made once.
 func (b *bench) rmat() (string, error) {
 	dir := filepath.Join(filepath.Dir(b.peers.build), "data")

@@ -62,6 +62,12 @@ W = materialize(rand(16, 16, seed = 2))
 Y = X @ W + rand(1, 16, seed = 3) > 0.5
 emit sum(X)
 emit count(materialize(Y))`, 1, 3},
+		{"a chain on a product, in place of its left factor", `
+X = materialize(rand(40_000, 16, seed = 1))
+W = materialize(rand(16, 16, seed = 2) - 0.5)
+Y = max(X @ W, 0.1)
+Z = max(materialize(Y) @ W, 0.2)
+emit sum(materialize(Z))`, 3, 5},
 		{"made dearly and read twice", `
 X = randn(n, n, seed = 1)
 emit sum(colsum(X * 2))

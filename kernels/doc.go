@@ -8,6 +8,7 @@
 //	reduce*.go       sum, mean, norm ... of a matrix, of its rows, of its columns; partial results that merge exactly
 //	construct*.go    zeros, rand, seq ...: every block from its place alone; nrow, ncol, auto_tile, eps
 //	linalg*.go       @, potrf, trsm ... on a kernel set of package blas; linalg_tall.go: products as loops, linalg_pipe.go: inside a pipe
+//	linalg_map.go    chains of elementwise operators on products that are not stored; linalg_strips.go: strip of rows by strip of rows
 //	move*.go         t, slice, cbind ...; move_index.go, move_cut.go: subscripts that only the run knows
 //	inout*.go        read, emit, assert
 //	stats*.go        var, stddev, cut like sum; quantile, nunique, argmin ... of a whole list (order.go: keys and the sort)

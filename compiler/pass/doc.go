@@ -10,10 +10,11 @@
 //	fuse*.go products.go      one map of a chain and what it draws, one pass of several readers; products inside of pipes
 //	cuts.go partition*.go     where matrices are cut, and the operators on their blocks; whole.go: what is left in one piece
 //	row_blocks.go             what is done row by row, a block of rows at a time
+//	epilogues.go              chains that run on a product while a cache has it
 //	narrow.go                 the lower triangle alone
 //	place.go order.go         owners and exchanges; priorities
 //	region.go carry.go        passes inside of loops; what loops carry, in blocks
 //
 // Nodes that a pass makes keep the origin of those that they replace. The package knows a
-// few rows by name, those that passes make (map, pipe, byrows, slice, lay, exchange ...) or fold; all else it reads from the rows.
+// few rows by name, those that passes make (map, pipe, map.product, byrows, slice, lay, exchange ...) or fold; all else it reads from the rows.
 package pass
