@@ -6,8 +6,6 @@ package kernels
 // every iteration are laid out by columns once, before the loop.
 
 import (
-	"slices"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -33,9 +31,11 @@ type innerCode struct {
 	before   []laneStep    // on numbers, before the pass
 	after    []laneStep    // and after it
 	sums     []innerSum
+	dots     []innerDot
 	out      []int
 	powers   map[int]float64 // constants, by the body's register
 	pass     *passCode       // the pass for the pass machine, nil if that cannot run it
+	across   *passCode       // the pass for many iterations at a time (inner_across.go), nil if there is none
 }
 
 // innerColumn is column col of the matrix in the body's register from.
@@ -47,21 +47,26 @@ type innerSum struct {
 	to int
 }
 
+// innerDot is a product of a row and a column of as many elements as tall matrices have rows: one chain of fused multiply-adds.
+type innerDot struct{ a, b, to int }
+
 // innerRef is what a register of a body is: the columns of a tall matrix, or the elements of a row or scalar.
 type innerRef struct {
 	tall bool
 	late bool // known after the pass
+	flat bool // a tall column, transposed: nothing but a product reads it
 	regs []int
 }
 
 // innerCompiler makes an innerCode; it panics with notLanes for what the pass cannot do.
 type innerCompiler struct {
 	laneCompiler
-	in   *innerCode
-	body *op.Body
-	env  map[int]innerRef
-	wide map[int]int // numbers -> the registers that hold them in every lane
-	zero int
+	in     *innerCode
+	body   *op.Body
+	varies []bool // whether a register of the body differs from iteration to iteration
+	env    map[int]innerRef
+	wide   map[int]int // numbers -> the registers that hold them in every lane
+	zero   int
 }
 
 // compileInner is the body as a pass over the rows of tall matrices, nil if it is none.
@@ -77,7 +82,7 @@ func compileInner(b *op.Body, varies []bool) (c *innerCode) {
 	}
 	c = &innerCode{rows: n, powers: map[int]float64{}}
 	c.matrix = len(varies)
-	k := &innerCompiler{in: c, body: b, env: map[int]innerRef{}, wide: map[int]int{}, zero: -1}
+	k := &innerCompiler{in: c, body: b, varies: varies, env: map[int]innerRef{}, wide: map[int]int{}, zero: -1}
 	k.c, k.seen, k.konst = &c.laneCode, map[laneKey]int{}, map[constKey]int{}
 	defer func() {
 		if r := recover(); r != nil {
@@ -106,7 +111,7 @@ func compileInner(b *op.Body, varies []bool) (c *innerCode) {
 	}
 	c.out = y.regs
 	k.place()
-	c.pass = compilePass(c)
+	c.pass, c.across = compilePass(c), compileAcross(c)
 	return c
 }
 
@@ -126,12 +131,18 @@ func (k *innerCompiler) place() {
 	for _, s := range k.in.sums {
 		kept = append(kept, s.of...)
 	}
+	for _, d := range k.in.dots {
+		kept = append(kept, d.a, d.b)
+	}
 	p.block(k.c.block, kept...)
 }
 
 // ref is register r of the body; one that is the same in every iteration comes in when it is first read.
 func (k *innerCompiler) ref(r int) innerRef {
 	if x, ok := k.env[r]; ok {
+		if x.flat {
+			panic(notLanes{})
+		}
 		return x
 	}
 	t := k.body.Register(r)
@@ -174,6 +185,9 @@ func (k *innerCompiler) emitTo(tall, late bool, s laneStep) {
 
 func (k *innerCompiler) act(a *op.Action) innerRef {
 	t := a.Type
+	if a.Def.Name == "t" {
+		return k.flat(a)
+	}
 	if !isNumber(t) && (!t.IsDense() || !t.Known() || t.Cols < 1 || t.Cols > innerCols || t.Rows != 1 && t.Rows != k.in.rows) {
 		panic(notLanes{})
 	}
@@ -184,6 +198,8 @@ func (k *innerCompiler) act(a *op.Action) innerRef {
 		return k.part(a)
 	case name == "rowsum" || name == "colsum" || name == "sum":
 		return k.sum(a)
+	case name == "matmul":
+		return k.dot(a)
 	case a.Def.Elt != nil && len(a.Args) <= 3:
 		return k.map1(a)
 	}
@@ -192,7 +208,7 @@ func (k *innerCompiler) act(a *op.Action) innerRef {
 
 // picks reads an element, or a whole row, of a matrix that is the same in every iteration.
 func (k *innerCompiler) picks(a *op.Action) innerRef {
-	_, varies := k.env[a.Args[0]]
+	varies := k.varies[a.Args[0]]
 	row := k.ref(a.Args[1])
 	col, constant := k.in.powers[a.Args[2]]
 	m := k.body.Register(a.Args[0])
@@ -242,49 +258,6 @@ func (k *innerCompiler) part(a *op.Action) innerRef {
 		panic(notLanes{})
 	}
 	return innerRef{tall: x.tall, late: x.late, regs: x.regs[at[1] : at[1]+at[3]]}
-}
-
-// sum is an exact sum: of each row, of each column, or of everything.
-func (k *innerCompiler) sum(a *op.Action) innerRef {
-	x := k.ref(a.Args[0])
-	if !x.tall || a.Type.Elem != types.F64 || k.c.elems[x.regs[0]] != types.F64 {
-		panic(notLanes{})
-	}
-	if a.Def.Name == "rowsum" {
-		if len(x.regs) > 3 {
-			panic(notLanes{})
-		}
-		s := laneStep{kind: stepSum3, instr: instr{dst: k.register(types.F64), out: types.F64, n: 3}}
-		for j := range s.arg {
-			if j < len(x.regs) {
-				s.arg[j] = x.regs[j]
-			} else {
-				s.arg[j] = k.none()
-			}
-		}
-		k.emitTo(true, false, s)
-		return innerRef{tall: true, regs: []int{s.dst}}
-	}
-	groups := [][]int{x.regs}
-	if a.Def.Name == "colsum" {
-		groups = groups[:0]
-		for j := range x.regs {
-			groups = append(groups, x.regs[j:j+1])
-		}
-	}
-	out := innerRef{late: true}
-	for _, g := range groups {
-		of := slices.Clone(g)
-		for j, r := range of { // a register of its own, which lies in memory as long as the column
-			d := k.register(types.F64)
-			k.emitTo(true, false, laneStep{kind: stepCopy, instr: instr{elem: types.F64, out: types.F64, dst: d, arg: [3]int{r}, n: 1}})
-			of[j] = d
-		}
-		to := k.register(types.F64)
-		k.in.sums = append(k.in.sums, innerSum{of, to})
-		out.regs = append(out.regs, to)
-	}
-	return out
 }
 
 // none is a column of zeros.
@@ -357,6 +330,9 @@ func (k *innerCompiler) loop1(a *op.Action, arg [3]int, to innerRef) int {
 			return d
 		case constant && y == 1.5:
 			k.emitTo(true, false, laneStep{kind: stepRoot3, instr: instr{out: e, dst: d, arg: [3]int{arg[0]}, n: 1}})
+			return d
+		case constant && y == 3:
+			k.emitTo(true, false, laneStep{kind: stepCube, instr: instr{out: e, dst: d, arg: [3]int{arg[0]}, n: 1}})
 			return d
 		}
 	}

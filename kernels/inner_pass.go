@@ -47,6 +47,8 @@ const (
 	argBefore          // of the group before
 	argNumber          // the one number of an iteration
 	argState           // of a sum
+	argInRow           // the number of a column in this row, where lanes are iterations
+	argDot             // a product's chains so far, there
 )
 
 // passCompiler makes a passCode; it panics with notLanes for what the machine cannot do.
@@ -60,15 +62,29 @@ type passCompiler struct {
 	acc  int          // the register in the accumulator; -1: none
 	body []passInstr
 	sums []passInstr
+
+	across *across // where lanes are iterations; else nil
 }
 
 // compilePass is the program of c's block and sums, nil if there is none.
 func compilePass(c *innerCode) (p *passCode) {
-	if !vec.HavePass || len(c.sums) == 0 {
+	if !vec.HavePass || len(c.sums) == 0 || len(c.dots) > 0 {
 		return nil
 	}
-	p = &passCode{at: map[int]int{}, columns: map[int]int{}, spread: map[int]laneMove{}}
-	k := &passCompiler{in: c, p: p, def: map[int]int{}, uses: map[int]int{}, zero: map[int]bool{}, gone: map[int]bool{}, acc: -1}
+	return newPassCompiler(c).compile(func(k *passCompiler) {
+		k.sumsOf()
+		for i := range c.block {
+			k.squares(i)
+		}
+		for i := range c.block {
+			k.step(i)
+		}
+		k.assemble()
+	})
+}
+
+// compile is the code that f makes, nil if the machine cannot do something.
+func (k *passCompiler) compile(f func(k *passCompiler)) (p *passCode) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, is := r.(notLanes); !is {
@@ -77,6 +93,14 @@ func compilePass(c *innerCode) (p *passCode) {
 			p = nil
 		}
 	}()
+	f(k)
+	return k.p
+}
+
+// newPassCompiler knows the registers and steps of c.
+func newPassCompiler(c *innerCode) *passCompiler {
+	p := &passCode{at: map[int]int{}, columns: map[int]int{}, spread: map[int]laneMove{}}
+	k := &passCompiler{in: c, p: p, def: map[int]int{}, uses: map[int]int{}, zero: map[int]bool{}, gone: map[int]bool{}, acc: -1}
 	for i, x := range c.columns {
 		p.columns[x.reg] = i
 	}
@@ -94,15 +118,7 @@ func compilePass(c *innerCode) (p *passCode) {
 		s.defines(func(r int) { k.def[r] = i })
 		s.reads(func(r int) { k.uses[r]++ })
 	}
-	k.sumsOf()
-	for i := range c.block {
-		k.squares(i)
-	}
-	for i := range c.block {
-		k.step(i)
-	}
-	k.assemble()
-	return p
+	return k
 }
 
 func (k *passCompiler) constant(r int) {
@@ -118,9 +134,12 @@ func (k *passCompiler) now(r int) passArg {
 		panic(notLanes{})
 	}
 	_, column := k.p.columns[r]
-	if _, have := k.p.at[r]; !have && !column {
+	if _, have := k.p.at[r]; !have && (!column || k.across != nil) {
 		k.p.at[r] = len(k.p.registers)
 		k.p.registers = append(k.p.registers, r)
+		if column {
+			k.across.spread(r)
+		}
 	}
 	return passArg{argNow, r}
 }
@@ -188,6 +207,7 @@ func (k *passCompiler) step(i int) {
 	}
 	s := &k.in.block[i]
 	switch {
+	case k.across != nil && k.across.step(k, s):
 	case s.kind == stepInstr && k.difference(s, i):
 		return
 	case s.kind == stepInstr:
@@ -205,6 +225,9 @@ func (k *passCompiler) step(i int) {
 		k.load(s.arg[0])
 		k.emit(vec.PassSqrt)
 		k.emit(vec.PassMul, k.now(s.arg[0]))
+	case s.kind == stepCube:
+		k.load(s.arg[0])
+		k.emit(vec.PassCube)
 	default:
 		panic(notLanes{})
 	}
@@ -228,7 +251,8 @@ func (k *passCompiler) load(r int) {
 // operations are the steps of a row: with the accumulator as the first argument, and as the second.
 var operations = map[string][2]uint64{
 	"add": {vec.PassAdd, vec.PassAdd}, "sub": {vec.PassSub, vec.PassSubFrom}, "mul": {vec.PassMul, vec.PassMul},
-	"div": {vec.PassDiv, vec.PassDivInto}, "sqrt": {vec.PassSqrt, vec.PassSqrt},
+	"div": {vec.PassDiv, vec.PassDivInto}, "sqrt": {vec.PassSqrt, vec.PassSqrt}, "rsqrt": {vec.PassRsqrt, vec.PassRsqrt},
+	"abs": {vec.PassAbs, vec.PassAbs}, "neg": {vec.PassNeg, vec.PassNeg}, "ew.min": {vec.PassMin, vec.PassMin}, "ew.max": {vec.PassMax, vec.PassMax},
 }
 
 func (k *passCompiler) arithmetic(s *laneStep) {
@@ -243,6 +267,9 @@ func (k *passCompiler) arithmetic(s *laneStep) {
 	case s.code == opF64x1 && s.n == 1:
 		k.load(s.arg[0])
 		k.emit(o[0])
+	case s.code == opF64x2 && s.n == 2 && s.arg[0] == s.arg[1] && name == "mul":
+		k.load(s.arg[0])
+		k.emit(vec.PassSquare)
 	case s.code == opF64x2 && s.n == 2 && k.acc == s.arg[1] && k.acc != s.arg[0]:
 		k.emit(o[1], k.now(s.arg[0]))
 	case s.code == opF64x2 && s.n == 2:
@@ -258,13 +285,16 @@ func (k *passCompiler) difference(s *laneStep, i int) bool {
 	if s.code != opF64x2 || s.def == nil || s.def.Name != "sub" || k.acc == s.arg[0] || k.acc == s.arg[1] || k.taken(s.dst, i) {
 		return false
 	}
+	if k.across != nil && k.across.difference(k, s) {
+		return true
+	}
 	k.emit(vec.PassDifference, k.now(s.arg[0]), k.now(s.arg[1]), k.now(s.dst))
 	return true
 }
 
 // keep stores the accumulator, unless the next step takes it.
 func (k *passCompiler) keep(i int) {
-	if !k.taken(k.acc, i) {
+	if !k.taken(k.acc, i) && (k.across == nil || !k.across.last(k, i)) {
 		k.emit(vec.PassStore, k.now(k.acc))
 	}
 }
@@ -276,7 +306,8 @@ func (k *passCompiler) taken(r, i int) bool {
 			continue
 		}
 		n := &k.in.block[j]
-		return n.kind == stepInstr && k.uses[r] == 1 && slices.Contains(n.arg[:n.n], r)
+		once := k.uses[r] == 1 || k.uses[r] == 2 && n.arg[0] == r && n.arg[1] == r && k.multiplies(j)
+		return (n.kind == stepInstr || n.kind == stepCube) && once && slices.Contains(n.arg[:n.n], r)
 	}
 	return false
 }

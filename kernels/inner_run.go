@@ -21,6 +21,7 @@ type innerWorker struct {
 	summed  []int
 	sum     exact.Sum
 	fast    *passWorker
+	across  *acrossWorker
 }
 
 func (c *innerCode) worker(r *parforRun, number int) iterations {
@@ -41,7 +42,11 @@ func (c *innerCode) worker(r *parforRun, number int) iterations {
 			w.terms = append(w.terms, make([]float64, c.rows))
 		}
 	}
-	w.fast = w.passWorker()
+	for _, d := range c.dots {
+		w.summed = append(w.summed, d.a, d.b)
+		w.terms = append(w.terms, make([]float64, c.rows), make([]float64, c.rows))
+	}
+	w.fast, w.across = w.passWorker(), w.acrossWorker()
 	return w
 }
 
@@ -61,6 +66,21 @@ func columnOf(m *value.Dense, j, padded int) slab {
 }
 
 func (w *innerWorker) run(from, to int, out *value.Dense) error {
+	for group := vec.PassGroup(); w.across != nil && to-from >= acrossLeast; {
+		if w.r.stopped(w.number) {
+			return op.ErrStopped
+		}
+		n := min(group, to-from)
+		if err := w.across.run(w, from, n, out); err != nil {
+			return err
+		}
+		from += n
+	}
+	return w.each(from, to, out)
+}
+
+// each computes one point after the other.
+func (w *innerWorker) each(from, to int, out *value.Dense) error {
 	for p := from; p < to; p++ {
 		if w.r.stopped(w.number) {
 			return op.ErrStopped
@@ -69,14 +89,18 @@ func (w *innerWorker) run(from, to int, out *value.Dense) error {
 		if !w.exec(w.in.before, 1) || !w.pass() || !w.exec(w.in.after, 1) {
 			return errLane
 		}
-		if out == nil {
-			continue
-		}
-		for j, r := range w.in.out {
-			put(&slab{f64: out.F64, f32: out.F32, i64: out.I64, b: out.Bool}, p*out.Stride+j, &w.regs[r], 0)
+		if out != nil {
+			w.store(p, 0, out)
 		}
 	}
 	return nil
+}
+
+// store puts the result of a point, which is in that lane, into its row of out.
+func (w *innerWorker) store(point, lane int, out *value.Dense) {
+	for j, r := range w.in.out {
+		put(&slab{f64: out.F64, f32: out.F32, i64: out.I64, b: out.Bool}, point*out.Stride+j, &w.regs[r], lane)
+	}
 }
 
 // pass goes over the rows and makes the sums.
@@ -108,6 +132,14 @@ func (w *innerWorker) pass() bool {
 			i++
 		}
 		w.regs[s.to].f64[0] = w.sum.Round()
+	}
+	for _, d := range w.in.dots {
+		chain, a, b := 0.0, w.terms[i], w.terms[i+1]
+		for k, v := range a {
+			chain = math.FMA(v, b[k], chain)
+		}
+		w.regs[d.to].f64[0] = chain
+		i += 2
 	}
 	if w.fast != nil {
 		w.fast.learn(w.terms)

@@ -54,6 +54,7 @@ const (
 	stepSum3
 	stepRoot3
 	stepKept
+	stepCube
 )
 
 // laneStep is one step of a block: a loop over lanes, or one of the forms that are more than that.

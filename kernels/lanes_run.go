@@ -160,6 +160,8 @@ func (w *laneWorker) exec(block []laneStep, n int) bool {
 			w.root3(s, n)
 		case stepKept:
 			ok = w.keep(s, n)
+		case stepCube:
+			vec.CubeF64(w.regs[s.dst].f64[:n], w.regs[s.arg[0]].f64[:n])
 		case stepLoop:
 			ok = w.iterate(s.loop, n)
 		case stepBranch:

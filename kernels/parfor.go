@@ -13,6 +13,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
 )
 
 // loops is the rows of loops that are one node.
@@ -168,9 +169,15 @@ func parforRef(c *op.Call) (value.Value, error) {
 }
 
 // parforSpace is the space of the first index. Rows of a matrix of scalars are worth a chunk each; single scalars are
-// taken 256 at a time where there are many, for a batch is what the lanes are fast on.
+// taken 256 at a time where there are many, for a batch is what the lanes are fast on; products over rows a group of the pass machine.
 func parforSpace(c *op.Call) (n, leaf int) {
 	s := spaceOf(c)
+	if s.dims == 1 {
+		code := c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, 1) }).(*bodyCode)
+		if code.inner != nil && len(code.inner.dots) > 0 {
+			return s.n[0], min(max(1, s.n[0]/32), vec.PassRows)
+		}
+	}
 	if s.dims == 2 || c.Bodies[0].Type().Kind != types.Scalar {
 		return s.n[0], 1
 	}

@@ -43,6 +43,17 @@ func Map2F32(f func(a, b float64) float64) func(dst, a, b []float32) {
 	}
 }
 
+// CubeF64 is dst = a * a * a.
+func CubeF64(dst, a []float64) {
+	var buf [256]float64
+	for len(dst) > 0 {
+		n := min(len(dst), len(buf))
+		MulF64(buf[:n], a[:n], a[:n])
+		MulF64(dst[:n], buf[:n], a[:n])
+		dst, a = dst[n:], a[n:]
+	}
+}
+
 // powerLoop is the loop of Pow. One exponent for all is the usual case; 2, 3 and 1.5 are products and roots then.
 func powerLoop(general func(dst, a, b []float64)) func(dst, a, b []float64) {
 	return func(dst, a, b []float64) {
@@ -55,6 +66,10 @@ func powerLoop(general func(dst, a, b []float64)) func(dst, a, b []float64) {
 			general(dst, a, b)
 			return
 		}
+		if y == 3 {
+			CubeF64(dst, a)
+			return
+		}
 		var buf [256]float64
 		for len(dst) > 0 {
 			n := min(len(dst), len(buf))
@@ -62,9 +77,6 @@ func powerLoop(general func(dst, a, b []float64)) func(dst, a, b []float64) {
 			switch {
 			case y == 2:
 				MulF64(d, x, x)
-			case y == 3:
-				MulF64(t, x, x)
-				MulF64(d, t, x)
 			case negative(x):
 				general(d, x, b[:n])
 			default:

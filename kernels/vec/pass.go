@@ -2,7 +2,7 @@ package vec
 
 // This file defines the pass machine's programs. The machine itself is assembly (gen/pass.go): it goes over the rows of tall
 // matrices in groups, keeps one register of a group in the processor's, the accumulator, and the others in memory, and
-// ends with sums of columns.
+// ends with sums of columns. Or the lanes are iterations of a loop, and it goes over the rows one by one.
 
 import "unsafe"
 
@@ -29,6 +29,20 @@ const (
 	PassColumnTail          // adds what the mask leaves of it
 	PassProducts            // adds the rounded product of the first two operands
 	PassProductsTail        // adds what the mask leaves of it
+	PassRsqrt               // as Rsqrt
+	PassSquare              // acc * acc
+	PassCube                // acc * acc * acc
+	PassAbs
+	PassNeg
+	PassMin // as MinF64
+	PassMax // as MaxF64
+	PassDot // third operand = acc * first + third, rounded once; acc is not touched, nor by the next
+	// Of the one number at the second operand, less the first operand:
+	PassRowDot        // third operand + acc * that, rounded once
+	PassRowDotBack    // third operand + acc * (first - the number)
+	PassRowSquare     // acc = its square
+	PassRowSquareAdd  // acc + its square
+	PassRowDifference // third operand = that
 )
 
 // Sums of three that meet something infinite, or overflow on the way, are NaN, which is not always right. So are those that a
@@ -61,13 +75,19 @@ type PassStep struct {
 // PassState is where a pass is.
 type PassState struct {
 	offsets [passPlaces]uint64
+	step    uint64 // in bytes, from PassRow to the next group's
 	mask    [PassRows]uint64
 }
 
 // Start goes to the first group.
 func (s *PassState) Start() {
 	group := uint64(8 * PassGroup())
-	s.offsets = [passPlaces]uint64{PassBefore: -group, PassLast: group}
+	s.offsets, s.step = [passPlaces]uint64{PassBefore: -group, PassLast: group}, group
+}
+
+// StartRows goes to the first row, for a pass whose lanes are not rows: each of its groups is one row, of which PassRow is one number.
+func (s *PassState) StartRows() {
+	s.offsets, s.step = [passPlaces]uint64{}, 8
 }
 
 // Tail says how many rows the last group has: what is added up behind them by PassColumnTail and PassProductsTail is zero.

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -69,6 +70,7 @@ func TestPassSteps(t *testing.T) {
 	onEachSet(t, func(t *testing.T) {
 		n := 3 * PassGroup()
 		a, b, c, got, work := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, PassRows)
+		ordinary := make([]float64, PassRows)
 		r := rand.New(rand.NewPCG(11, 12))
 		for range 300 {
 			for i := range n {
@@ -77,18 +79,30 @@ func TestPassSteps(t *testing.T) {
 				}
 			}
 			number := []float64{hard(r)}
+			Fill(ordinary, 0x1p-1022)
 			for name, k := range map[string]struct {
 				code []PassStep
 				want func(i int) float64
 			}{
-				"add":        {[]PassStep{step(PassLoad, along(a)), step(PassAdd, along(b))}, func(i int) float64 { return a[i] + b[i] }},
-				"sub":        {[]PassStep{step(PassLoad, along(a)), step(PassSub, along(b))}, func(i int) float64 { return a[i] - b[i] }},
-				"subFrom":    {[]PassStep{step(PassLoad, along(a)), step(PassSubFrom, along(b))}, func(i int) float64 { return b[i] - a[i] }},
-				"mul":        {[]PassStep{step(PassLoad, along(a)), step(PassMul, along(b))}, func(i int) float64 { return a[i] * b[i] }},
-				"div":        {[]PassStep{step(PassLoad, along(a)), step(PassDiv, along(b))}, func(i int) float64 { return a[i] / b[i] }},
-				"divInto":    {[]PassStep{step(PassLoad, along(a)), step(PassDivInto, along(b))}, func(i int) float64 { return b[i] / a[i] }},
-				"sqrt":       {[]PassStep{step(PassLoad, along(a)), step(PassSqrt)}, func(i int) float64 { return math.Sqrt(a[i]) }},
-				"spread":     {[]PassStep{step(PassSpread, here(number))}, func(i int) float64 { return number[0] }},
+				"add":     {[]PassStep{step(PassLoad, along(a)), step(PassAdd, along(b))}, func(i int) float64 { return a[i] + b[i] }},
+				"sub":     {[]PassStep{step(PassLoad, along(a)), step(PassSub, along(b))}, func(i int) float64 { return a[i] - b[i] }},
+				"subFrom": {[]PassStep{step(PassLoad, along(a)), step(PassSubFrom, along(b))}, func(i int) float64 { return b[i] - a[i] }},
+				"mul":     {[]PassStep{step(PassLoad, along(a)), step(PassMul, along(b))}, func(i int) float64 { return a[i] * b[i] }},
+				"div":     {[]PassStep{step(PassLoad, along(a)), step(PassDiv, along(b))}, func(i int) float64 { return a[i] / b[i] }},
+				"divInto": {[]PassStep{step(PassLoad, along(a)), step(PassDivInto, along(b))}, func(i int) float64 { return b[i] / a[i] }},
+				"sqrt":    {[]PassStep{step(PassLoad, along(a)), step(PassSqrt)}, func(i int) float64 { return math.Sqrt(a[i]) }},
+				"spread":  {[]PassStep{step(PassSpread, here(number))}, func(i int) float64 { return number[0] }},
+				"rsqrt":   {[]PassStep{step(PassLoad, along(a)), step(PassRsqrt)}, func(i int) float64 { return Rsqrt(a[i]) }},
+				"rsqrt of positive": {[]PassStep{step(PassLoad, along(b)), step(PassAbs), step(PassMax, here(ordinary)), step(PassRsqrt)},
+					func(i int) float64 { return Rsqrt(max(math.Abs(b[i]), ordinary[0])) }},
+				"square": {[]PassStep{step(PassLoad, along(a)), step(PassSquare)}, func(i int) float64 { return a[i] * a[i] }},
+				"cube":   {[]PassStep{step(PassLoad, along(a)), step(PassCube)}, func(i int) float64 { return a[i] * a[i] * a[i] }},
+				"abs":    {[]PassStep{step(PassLoad, along(a)), step(PassAbs)}, func(i int) float64 { return math.Abs(a[i]) }},
+				"neg":    {[]PassStep{step(PassLoad, along(a)), step(PassNeg)}, func(i int) float64 { return -a[i] }},
+				"min":    {[]PassStep{step(PassLoad, along(a)), step(PassMin, along(b))}, func(i int) float64 { return min(a[i], b[i]) }},
+				"max":    {[]PassStep{step(PassLoad, along(a)), step(PassMax, along(b))}, func(i int) float64 { return max(a[i], b[i]) }},
+				"dot": {[]PassStep{step(PassLoad, along(c)), step(PassStore, here(work)), step(PassLoad, along(a)), step(PassDot, along(b), PassOperand{}, here(work)), step(PassLoad, here(work))},
+					func(i int) float64 { return math.FMA(a[i], b[i], c[i]) }},
 				"difference": {[]PassStep{step(PassDifference, along(a), along(b), here(work)), step(PassLoad, here(work))}, func(i int) float64 { return a[i] - b[i] }},
 				"sum3": {[]PassStep{step(PassSum3, along(a), along(b), along(c))}, func(i int) float64 {
 					return threeOf(a[i], b[i], c[i])
@@ -107,6 +121,56 @@ func TestPassSteps(t *testing.T) {
 					}
 					if finite := a[i]-a[i] == 0 && b[i]-b[i] == 0 && c[i]-c[i] == 0; name == "sum3" && finite && math.IsNaN(got[i]) && max(math.Abs(a[i]), math.Abs(b[i]), math.Abs(c[i])) < 1e300 {
 						t.Fatalf("%v + %v + %v is refused", a[i], b[i], c[i])
+					}
+				}
+			}
+		}
+	})
+}
+
+// Over rows, where lanes are something else, the machine does what its steps say, row after row.
+func TestPassOverRows(t *testing.T) {
+	onEachSet(t, func(t *testing.T) {
+		const rows = 37
+		group := PassGroup()
+		x, y, row := make([]float64, group), make([]float64, group), make([]float64, rows)
+		work, dot := make([]float64, group), make([]float64, group)
+		r := rand.New(rand.NewPCG(15, 16))
+		for range 200 {
+			for i := range group {
+				x[i], y[i], dot[i] = hard(r), hard(r), 0
+			}
+			for i := range rows {
+				row[i] = hard(r)
+			}
+			for name, k := range map[string]struct {
+				code []PassStep
+				next func(row, x, y, old float64) float64
+			}{
+				"rowDot": {[]PassStep{step(PassLoad, here(y)), step(PassRowDot, here(x), along(row), here(dot))},
+					func(row, x, y, old float64) float64 { return math.FMA(y, row-x, old) }},
+				"rowDotBack": {[]PassStep{step(PassLoad, here(y)), step(PassRowDotBack, here(x), along(row), here(dot))},
+					func(row, x, y, old float64) float64 { return math.FMA(y, x-row, old) }},
+				"rowSquare": {[]PassStep{step(PassRowSquare, here(x), along(row)), step(PassDot, here(y), PassOperand{}, here(dot))},
+					func(row, x, y, old float64) float64 { return math.FMA((row-x)*(row-x), y, old) }},
+				"rowSquareAdd": {[]PassStep{step(PassLoad, here(y)), step(PassRowSquareAdd, here(x), along(row)), step(PassDot, here(y), PassOperand{}, here(dot))},
+					func(row, x, y, old float64) float64 { return math.FMA(y+float64((row-x)*(row-x)), y, old) }},
+				"rowDifference": {[]PassStep{step(PassLoad, here(y)), step(PassRowDifference, here(x), along(row), here(work)), step(PassDot, here(work), PassOperand{}, here(dot))},
+					func(row, x, y, old float64) float64 { return math.FMA(y, row-x, old) }},
+				"spread": {[]PassStep{step(PassSpread, along(row)), step(PassDot, here(y), PassOperand{}, here(dot))},
+					func(row, x, y, old float64) float64 { return math.FMA(row, y, old) }},
+			} {
+				clear(dot)
+				var s PassState
+				s.StartRows()
+				Pass(append(k.code, PassStep{}), &s, rows)
+				for i := range group {
+					want := 0.0
+					for _, v := range row {
+						want = k.next(v, x[i], y[i], want)
+					}
+					if math.Float64bits(dot[i]) != math.Float64bits(want) && !(math.IsNaN(dot[i]) && math.IsNaN(want)) {
+						t.Fatalf("%s, lane %d: %v, want %v", name, i, dot[i], want)
 					}
 				}
 			}
@@ -140,6 +204,7 @@ func TestPassColumns(t *testing.T) {
 				for _, v := range []int{0, 1, 6} {
 					got[v*l+k], want[v*l+k] = bias, bias
 				}
+
 			}
 			products, tail := round&1 != 0, 1+r.IntN(PassGroup())
 			state := PassOperand{unsafe.Pointer(&got[0]), PassHere}
@@ -179,4 +244,53 @@ func TestPassColumns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// BenchmarkPassSteps is the least time of each step alone, in ns a vector of the accumulator, the dispatch of the step included.
+func BenchmarkPassSteps(b *testing.B) {
+	if !HavePass {
+		b.Skip("this CPU runs no passes")
+	}
+	const rows = 2000
+	x, y, z, w, row := make([]float64, PassRows), make([]float64, PassRows), make([]float64, PassRows), make([]float64, PassRows), make([]float64, rows)
+	Uniform(row, 3, 0)
+	for i := range x {
+		x[i], y[i], z[i] = 1+float64(i)/64, 2+float64(i)/64, .5
+	}
+	two := func(s PassStep) []PassStep { return []PassStep{s, s} }
+	for _, k := range []struct {
+		name string
+		code []PassStep // two steps
+	}{
+		{"nothing", nil},
+		{"load", two(step(PassLoad, here(x)))},
+		{"store", two(step(PassStore, here(w)))},
+		{"add", two(step(PassAdd, here(z)))},
+		{"mul", two(step(PassMul, here(z)))},
+		{"sqrt", two(step(PassSqrt))},
+		{"div", two(step(PassDiv, here(x)))},
+		{"rsqrt", []PassStep{step(PassRsqrt), step(PassRsqrt)}},
+		{"cube", []PassStep{step(PassCube), step(PassLoad, here(x))}},
+		{"difference", two(step(PassDifference, here(x), here(y), here(w)))},
+		{"sum3", two(step(PassSum3, here(x), here(y), here(z)))},
+		{"squares3", two(step(PassSquares3, here(x), here(y), here(z)))},
+		{"dot", []PassStep{step(PassDot, here(x), PassOperand{}, here(w)), step(PassDot, here(x), PassOperand{}, here(y))}},
+		{"rowDot", []PassStep{step(PassRowDot, here(x), along(row), here(w)), step(PassRowDot, here(x), along(row), here(y))}},
+		{"rowSquareAdd", two(step(PassRowSquareAdd, here(x), along(row)))},
+		{"rowDifference", two(step(PassRowDifference, here(x), along(row), here(w)))},
+	} {
+		b.Run(k.name, func(b *testing.B) {
+			var s PassState
+			clear(w)
+			code := append([]PassStep{step(PassLoad, here(x))}, append(k.code, PassStep{})...)
+			least := time.Duration(math.MaxInt64)
+			for b.Loop() {
+				start := time.Now()
+				s.StartRows()
+				Pass(code, &s, rows)
+				least = min(least, time.Since(start))
+			}
+			b.ReportMetric(float64(least)/(rows*8*max(1, float64(len(k.code)))), "ns/vector")
+		})
+	}
 }

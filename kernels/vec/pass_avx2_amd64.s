@@ -2,9 +2,11 @@
 
 //go:build amd64
 
+#include "textflag.h"
+
 // func passF64AVX2(code *uint64, offsets *uint64, rounds int, mask *uint64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·passF64AVX2(SB), $0-32
+TEXT ·passF64AVX2(SB), $256-32
 	MOVQ   code+0(FP), DI
 	MOVQ   rounds+16(FP), R8
 	MOVQ   offsets+8(FP), R9
@@ -22,68 +24,112 @@ round:
 	MOVQ DI, AX
 	MOVQ (AX), CX
 	ADDQ $0x38, AX
-	CMPQ CX, $0x09
-	JGE  start_9
-	CMPQ CX, $0x04
-	JGE  start_4
-	CMPQ CX, $0x02
-	JGE  start_2
-	CMPQ CX, $0x01
-	JEQ  op1
-	JMP  op0
-
-start_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
-
-start_4:
-	CMPQ CX, $0x06
-	JGE  start_6
-	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
-
-start_6:
+	CMPQ CX, $0x0f
+	JGE  start_15
 	CMPQ CX, $0x07
 	JGE  start_7
-	JMP  op6
+	CMPQ CX, $0x03
+	JGE  start_3
+	CMPQ CX, $0x01
+	JGE  start_1
+	JMP  op0
+
+start_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+start_3:
+	CMPQ CX, $0x05
+	JGE  start_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+start_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 start_7:
+	CMPQ CX, $0x0b
+	JGE  start_11
+	CMPQ CX, $0x09
+	JGE  start_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 start_9:
-	CMPQ CX, $0x0d
-	JGE  start_13
-	CMPQ CX, $0x0b
-	JGE  start_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 start_11:
+	CMPQ CX, $0x0d
+	JGE  start_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 start_13:
-	CMPQ CX, $0x0f
-	JGE  start_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 start_15:
+	CMPQ CX, $0x17
+	JGE  start_23
+	CMPQ CX, $0x13
+	JGE  start_19
+	CMPQ CX, $0x11
+	JGE  start_17
 	CMPQ CX, $0x10
-	JGE  start_16
+	JEQ  op16
 	JMP  op15
 
-start_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+start_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+start_19:
+	CMPQ CX, $0x15
+	JGE  start_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+start_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+start_23:
+	CMPQ CX, $0x1b
+	JGE  start_27
+	CMPQ CX, $0x19
+	JGE  start_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+start_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+start_27:
+	CMPQ CX, $0x1d
+	JGE  start_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+start_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op1:
 	// load
@@ -100,68 +146,112 @@ op1:
 	VMOVUPD 224(DX), Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x09
-	JGE     load_9
-	CMPQ    CX, $0x04
-	JGE     load_4
-	CMPQ    CX, $0x02
-	JGE     load_2
+	CMPQ    CX, $0x0f
+	JGE     load_15
+	CMPQ    CX, $0x07
+	JGE     load_7
+	CMPQ    CX, $0x03
+	JGE     load_3
 	CMPQ    CX, $0x01
-	JEQ     op1
+	JGE     load_1
 	JMP     op0
 
-load_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+load_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-load_4:
-	CMPQ CX, $0x06
-	JGE  load_6
+load_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  load_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-load_6:
-	CMPQ CX, $0x07
-	JGE  load_7
-	JMP  op6
+load_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 load_7:
+	CMPQ CX, $0x0b
+	JGE  load_11
+	CMPQ CX, $0x09
+	JGE  load_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 load_9:
-	CMPQ CX, $0x0d
-	JGE  load_13
-	CMPQ CX, $0x0b
-	JGE  load_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 load_11:
+	CMPQ CX, $0x0d
+	JGE  load_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 load_13:
-	CMPQ CX, $0x0f
-	JGE  load_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 load_15:
+	CMPQ CX, $0x17
+	JGE  load_23
+	CMPQ CX, $0x13
+	JGE  load_19
+	CMPQ CX, $0x11
+	JGE  load_17
 	CMPQ CX, $0x10
-	JGE  load_16
+	JEQ  op16
 	JMP  op15
 
-load_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+load_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+load_19:
+	CMPQ CX, $0x15
+	JGE  load_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+load_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+load_23:
+	CMPQ CX, $0x1b
+	JGE  load_27
+	CMPQ CX, $0x19
+	JGE  load_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+load_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+load_27:
+	CMPQ CX, $0x1d
+	JGE  load_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+load_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op2:
 	// store
@@ -178,68 +268,112 @@ op2:
 	VMOVUPD Y7, 224(DX)
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x09
-	JGE     store_9
-	CMPQ    CX, $0x04
-	JGE     store_4
-	CMPQ    CX, $0x02
-	JGE     store_2
+	CMPQ    CX, $0x0f
+	JGE     store_15
+	CMPQ    CX, $0x07
+	JGE     store_7
+	CMPQ    CX, $0x03
+	JGE     store_3
 	CMPQ    CX, $0x01
-	JEQ     op1
+	JGE     store_1
 	JMP     op0
 
-store_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+store_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-store_4:
-	CMPQ CX, $0x06
-	JGE  store_6
+store_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  store_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-store_6:
-	CMPQ CX, $0x07
-	JGE  store_7
-	JMP  op6
+store_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 store_7:
+	CMPQ CX, $0x0b
+	JGE  store_11
+	CMPQ CX, $0x09
+	JGE  store_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 store_9:
-	CMPQ CX, $0x0d
-	JGE  store_13
-	CMPQ CX, $0x0b
-	JGE  store_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 store_11:
+	CMPQ CX, $0x0d
+	JGE  store_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 store_13:
-	CMPQ CX, $0x0f
-	JGE  store_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 store_15:
+	CMPQ CX, $0x17
+	JGE  store_23
+	CMPQ CX, $0x13
+	JGE  store_19
+	CMPQ CX, $0x11
+	JGE  store_17
 	CMPQ CX, $0x10
-	JGE  store_16
+	JEQ  op16
 	JMP  op15
 
-store_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+store_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+store_19:
+	CMPQ CX, $0x15
+	JGE  store_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+store_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+store_23:
+	CMPQ CX, $0x1b
+	JGE  store_27
+	CMPQ CX, $0x19
+	JGE  store_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+store_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+store_27:
+	CMPQ CX, $0x1d
+	JGE  store_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+store_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op3:
 	// spread
@@ -256,68 +390,112 @@ op3:
 	VMOVAPD      Y0, Y7
 	MOVQ         (AX), CX
 	ADDQ         $0x38, AX
-	CMPQ         CX, $0x09
-	JGE          spread_9
-	CMPQ         CX, $0x04
-	JGE          spread_4
-	CMPQ         CX, $0x02
-	JGE          spread_2
+	CMPQ         CX, $0x0f
+	JGE          spread_15
+	CMPQ         CX, $0x07
+	JGE          spread_7
+	CMPQ         CX, $0x03
+	JGE          spread_3
 	CMPQ         CX, $0x01
-	JEQ          op1
+	JGE          spread_1
 	JMP          op0
 
-spread_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+spread_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-spread_4:
-	CMPQ CX, $0x06
-	JGE  spread_6
+spread_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  spread_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-spread_6:
-	CMPQ CX, $0x07
-	JGE  spread_7
-	JMP  op6
+spread_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 spread_7:
+	CMPQ CX, $0x0b
+	JGE  spread_11
+	CMPQ CX, $0x09
+	JGE  spread_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 spread_9:
-	CMPQ CX, $0x0d
-	JGE  spread_13
-	CMPQ CX, $0x0b
-	JGE  spread_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 spread_11:
+	CMPQ CX, $0x0d
+	JGE  spread_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 spread_13:
-	CMPQ CX, $0x0f
-	JGE  spread_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 spread_15:
+	CMPQ CX, $0x17
+	JGE  spread_23
+	CMPQ CX, $0x13
+	JGE  spread_19
+	CMPQ CX, $0x11
+	JGE  spread_17
 	CMPQ CX, $0x10
-	JGE  spread_16
+	JEQ  op16
 	JMP  op15
 
-spread_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+spread_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+spread_19:
+	CMPQ CX, $0x15
+	JGE  spread_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+spread_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+spread_23:
+	CMPQ CX, $0x1b
+	JGE  spread_27
+	CMPQ CX, $0x19
+	JGE  spread_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+spread_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+spread_27:
+	CMPQ CX, $0x1d
+	JGE  spread_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+spread_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op4:
 	// add
@@ -334,68 +512,112 @@ op4:
 	VADDPD 224(DX), Y7, Y7
 	MOVQ   (AX), CX
 	ADDQ   $0x38, AX
-	CMPQ   CX, $0x09
-	JGE    add_9
-	CMPQ   CX, $0x04
-	JGE    add_4
-	CMPQ   CX, $0x02
-	JGE    add_2
+	CMPQ   CX, $0x0f
+	JGE    add_15
+	CMPQ   CX, $0x07
+	JGE    add_7
+	CMPQ   CX, $0x03
+	JGE    add_3
 	CMPQ   CX, $0x01
-	JEQ    op1
+	JGE    add_1
 	JMP    op0
 
-add_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+add_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-add_4:
-	CMPQ CX, $0x06
-	JGE  add_6
+add_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  add_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-add_6:
-	CMPQ CX, $0x07
-	JGE  add_7
-	JMP  op6
+add_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 add_7:
+	CMPQ CX, $0x0b
+	JGE  add_11
+	CMPQ CX, $0x09
+	JGE  add_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 add_9:
-	CMPQ CX, $0x0d
-	JGE  add_13
-	CMPQ CX, $0x0b
-	JGE  add_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 add_11:
+	CMPQ CX, $0x0d
+	JGE  add_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 add_13:
-	CMPQ CX, $0x0f
-	JGE  add_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 add_15:
+	CMPQ CX, $0x17
+	JGE  add_23
+	CMPQ CX, $0x13
+	JGE  add_19
+	CMPQ CX, $0x11
+	JGE  add_17
 	CMPQ CX, $0x10
-	JGE  add_16
+	JEQ  op16
 	JMP  op15
 
-add_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+add_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+add_19:
+	CMPQ CX, $0x15
+	JGE  add_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+add_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+add_23:
+	CMPQ CX, $0x1b
+	JGE  add_27
+	CMPQ CX, $0x19
+	JGE  add_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+add_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+add_27:
+	CMPQ CX, $0x1d
+	JGE  add_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+add_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op5:
 	// sub
@@ -412,68 +634,112 @@ op5:
 	VSUBPD 224(DX), Y7, Y7
 	MOVQ   (AX), CX
 	ADDQ   $0x38, AX
-	CMPQ   CX, $0x09
-	JGE    sub_9
-	CMPQ   CX, $0x04
-	JGE    sub_4
-	CMPQ   CX, $0x02
-	JGE    sub_2
+	CMPQ   CX, $0x0f
+	JGE    sub_15
+	CMPQ   CX, $0x07
+	JGE    sub_7
+	CMPQ   CX, $0x03
+	JGE    sub_3
 	CMPQ   CX, $0x01
-	JEQ    op1
+	JGE    sub_1
 	JMP    op0
 
-sub_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+sub_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-sub_4:
-	CMPQ CX, $0x06
-	JGE  sub_6
+sub_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  sub_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-sub_6:
-	CMPQ CX, $0x07
-	JGE  sub_7
-	JMP  op6
+sub_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 sub_7:
+	CMPQ CX, $0x0b
+	JGE  sub_11
+	CMPQ CX, $0x09
+	JGE  sub_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 sub_9:
-	CMPQ CX, $0x0d
-	JGE  sub_13
-	CMPQ CX, $0x0b
-	JGE  sub_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 sub_11:
+	CMPQ CX, $0x0d
+	JGE  sub_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 sub_13:
-	CMPQ CX, $0x0f
-	JGE  sub_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 sub_15:
+	CMPQ CX, $0x17
+	JGE  sub_23
+	CMPQ CX, $0x13
+	JGE  sub_19
+	CMPQ CX, $0x11
+	JGE  sub_17
 	CMPQ CX, $0x10
-	JGE  sub_16
+	JEQ  op16
 	JMP  op15
 
-sub_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+sub_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+sub_19:
+	CMPQ CX, $0x15
+	JGE  sub_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+sub_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+sub_23:
+	CMPQ CX, $0x1b
+	JGE  sub_27
+	CMPQ CX, $0x19
+	JGE  sub_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+sub_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+sub_27:
+	CMPQ CX, $0x1d
+	JGE  sub_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+sub_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op6:
 	// subFrom
@@ -498,68 +764,112 @@ op6:
 	VSUBPD  Y7, Y8, Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x09
-	JGE     subFrom_9
-	CMPQ    CX, $0x04
-	JGE     subFrom_4
-	CMPQ    CX, $0x02
-	JGE     subFrom_2
+	CMPQ    CX, $0x0f
+	JGE     subFrom_15
+	CMPQ    CX, $0x07
+	JGE     subFrom_7
+	CMPQ    CX, $0x03
+	JGE     subFrom_3
 	CMPQ    CX, $0x01
-	JEQ     op1
+	JGE     subFrom_1
 	JMP     op0
 
-subFrom_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+subFrom_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-subFrom_4:
-	CMPQ CX, $0x06
-	JGE  subFrom_6
+subFrom_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  subFrom_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-subFrom_6:
-	CMPQ CX, $0x07
-	JGE  subFrom_7
-	JMP  op6
+subFrom_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 subFrom_7:
+	CMPQ CX, $0x0b
+	JGE  subFrom_11
+	CMPQ CX, $0x09
+	JGE  subFrom_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 subFrom_9:
-	CMPQ CX, $0x0d
-	JGE  subFrom_13
-	CMPQ CX, $0x0b
-	JGE  subFrom_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 subFrom_11:
+	CMPQ CX, $0x0d
+	JGE  subFrom_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 subFrom_13:
-	CMPQ CX, $0x0f
-	JGE  subFrom_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 subFrom_15:
+	CMPQ CX, $0x17
+	JGE  subFrom_23
+	CMPQ CX, $0x13
+	JGE  subFrom_19
+	CMPQ CX, $0x11
+	JGE  subFrom_17
 	CMPQ CX, $0x10
-	JGE  subFrom_16
+	JEQ  op16
 	JMP  op15
 
-subFrom_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+subFrom_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+subFrom_19:
+	CMPQ CX, $0x15
+	JGE  subFrom_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+subFrom_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+subFrom_23:
+	CMPQ CX, $0x1b
+	JGE  subFrom_27
+	CMPQ CX, $0x19
+	JGE  subFrom_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+subFrom_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+subFrom_27:
+	CMPQ CX, $0x1d
+	JGE  subFrom_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+subFrom_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op7:
 	// difference
@@ -598,68 +908,112 @@ op7:
 	VMOVUPD Y9, 224(SI)
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x09
-	JGE     difference_9
-	CMPQ    CX, $0x04
-	JGE     difference_4
-	CMPQ    CX, $0x02
-	JGE     difference_2
+	CMPQ    CX, $0x0f
+	JGE     difference_15
+	CMPQ    CX, $0x07
+	JGE     difference_7
+	CMPQ    CX, $0x03
+	JGE     difference_3
 	CMPQ    CX, $0x01
-	JEQ     op1
+	JGE     difference_1
 	JMP     op0
 
-difference_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+difference_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-difference_4:
-	CMPQ CX, $0x06
-	JGE  difference_6
+difference_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  difference_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-difference_6:
-	CMPQ CX, $0x07
-	JGE  difference_7
-	JMP  op6
+difference_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 difference_7:
+	CMPQ CX, $0x0b
+	JGE  difference_11
+	CMPQ CX, $0x09
+	JGE  difference_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 difference_9:
-	CMPQ CX, $0x0d
-	JGE  difference_13
-	CMPQ CX, $0x0b
-	JGE  difference_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 difference_11:
+	CMPQ CX, $0x0d
+	JGE  difference_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 difference_13:
-	CMPQ CX, $0x0f
-	JGE  difference_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 difference_15:
+	CMPQ CX, $0x17
+	JGE  difference_23
+	CMPQ CX, $0x13
+	JGE  difference_19
+	CMPQ CX, $0x11
+	JGE  difference_17
 	CMPQ CX, $0x10
-	JGE  difference_16
+	JEQ  op16
 	JMP  op15
 
-difference_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+difference_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+difference_19:
+	CMPQ CX, $0x15
+	JGE  difference_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+difference_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+difference_23:
+	CMPQ CX, $0x1b
+	JGE  difference_27
+	CMPQ CX, $0x19
+	JGE  difference_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+difference_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+difference_27:
+	CMPQ CX, $0x1d
+	JGE  difference_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+difference_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op8:
 	// mul
@@ -676,68 +1030,112 @@ op8:
 	VMULPD 224(DX), Y7, Y7
 	MOVQ   (AX), CX
 	ADDQ   $0x38, AX
-	CMPQ   CX, $0x09
-	JGE    mul_9
-	CMPQ   CX, $0x04
-	JGE    mul_4
-	CMPQ   CX, $0x02
-	JGE    mul_2
+	CMPQ   CX, $0x0f
+	JGE    mul_15
+	CMPQ   CX, $0x07
+	JGE    mul_7
+	CMPQ   CX, $0x03
+	JGE    mul_3
 	CMPQ   CX, $0x01
-	JEQ    op1
+	JGE    mul_1
 	JMP    op0
 
-mul_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+mul_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-mul_4:
-	CMPQ CX, $0x06
-	JGE  mul_6
+mul_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  mul_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-mul_6:
-	CMPQ CX, $0x07
-	JGE  mul_7
-	JMP  op6
+mul_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 mul_7:
+	CMPQ CX, $0x0b
+	JGE  mul_11
+	CMPQ CX, $0x09
+	JGE  mul_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 mul_9:
-	CMPQ CX, $0x0d
-	JGE  mul_13
-	CMPQ CX, $0x0b
-	JGE  mul_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 mul_11:
+	CMPQ CX, $0x0d
+	JGE  mul_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 mul_13:
-	CMPQ CX, $0x0f
-	JGE  mul_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 mul_15:
+	CMPQ CX, $0x17
+	JGE  mul_23
+	CMPQ CX, $0x13
+	JGE  mul_19
+	CMPQ CX, $0x11
+	JGE  mul_17
 	CMPQ CX, $0x10
-	JGE  mul_16
+	JEQ  op16
 	JMP  op15
 
-mul_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+mul_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+mul_19:
+	CMPQ CX, $0x15
+	JGE  mul_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+mul_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+mul_23:
+	CMPQ CX, $0x1b
+	JGE  mul_27
+	CMPQ CX, $0x19
+	JGE  mul_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+mul_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+mul_27:
+	CMPQ CX, $0x1d
+	JGE  mul_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+mul_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op9:
 	// div
@@ -754,68 +1152,112 @@ op9:
 	VDIVPD 224(DX), Y7, Y7
 	MOVQ   (AX), CX
 	ADDQ   $0x38, AX
-	CMPQ   CX, $0x09
-	JGE    div_9
-	CMPQ   CX, $0x04
-	JGE    div_4
-	CMPQ   CX, $0x02
-	JGE    div_2
+	CMPQ   CX, $0x0f
+	JGE    div_15
+	CMPQ   CX, $0x07
+	JGE    div_7
+	CMPQ   CX, $0x03
+	JGE    div_3
 	CMPQ   CX, $0x01
-	JEQ    op1
+	JGE    div_1
 	JMP    op0
 
-div_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+div_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-div_4:
-	CMPQ CX, $0x06
-	JGE  div_6
+div_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  div_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-div_6:
-	CMPQ CX, $0x07
-	JGE  div_7
-	JMP  op6
+div_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 div_7:
+	CMPQ CX, $0x0b
+	JGE  div_11
+	CMPQ CX, $0x09
+	JGE  div_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 div_9:
-	CMPQ CX, $0x0d
-	JGE  div_13
-	CMPQ CX, $0x0b
-	JGE  div_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 div_11:
+	CMPQ CX, $0x0d
+	JGE  div_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 div_13:
-	CMPQ CX, $0x0f
-	JGE  div_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 div_15:
+	CMPQ CX, $0x17
+	JGE  div_23
+	CMPQ CX, $0x13
+	JGE  div_19
+	CMPQ CX, $0x11
+	JGE  div_17
 	CMPQ CX, $0x10
-	JGE  div_16
+	JEQ  op16
 	JMP  op15
 
-div_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+div_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+div_19:
+	CMPQ CX, $0x15
+	JGE  div_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+div_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+div_23:
+	CMPQ CX, $0x1b
+	JGE  div_27
+	CMPQ CX, $0x19
+	JGE  div_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+div_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+div_27:
+	CMPQ CX, $0x1d
+	JGE  div_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+div_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op10:
 	// divInto
@@ -840,68 +1282,112 @@ op10:
 	VDIVPD  Y7, Y8, Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x09
-	JGE     divInto_9
-	CMPQ    CX, $0x04
-	JGE     divInto_4
-	CMPQ    CX, $0x02
-	JGE     divInto_2
+	CMPQ    CX, $0x0f
+	JGE     divInto_15
+	CMPQ    CX, $0x07
+	JGE     divInto_7
+	CMPQ    CX, $0x03
+	JGE     divInto_3
 	CMPQ    CX, $0x01
-	JEQ     op1
+	JGE     divInto_1
 	JMP     op0
 
-divInto_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+divInto_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-divInto_4:
-	CMPQ CX, $0x06
-	JGE  divInto_6
+divInto_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  divInto_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-divInto_6:
-	CMPQ CX, $0x07
-	JGE  divInto_7
-	JMP  op6
+divInto_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 divInto_7:
+	CMPQ CX, $0x0b
+	JGE  divInto_11
+	CMPQ CX, $0x09
+	JGE  divInto_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 divInto_9:
-	CMPQ CX, $0x0d
-	JGE  divInto_13
-	CMPQ CX, $0x0b
-	JGE  divInto_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 divInto_11:
+	CMPQ CX, $0x0d
+	JGE  divInto_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 divInto_13:
-	CMPQ CX, $0x0f
-	JGE  divInto_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 divInto_15:
+	CMPQ CX, $0x17
+	JGE  divInto_23
+	CMPQ CX, $0x13
+	JGE  divInto_19
+	CMPQ CX, $0x11
+	JGE  divInto_17
 	CMPQ CX, $0x10
-	JGE  divInto_16
+	JEQ  op16
 	JMP  op15
 
-divInto_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+divInto_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+divInto_19:
+	CMPQ CX, $0x15
+	JGE  divInto_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+divInto_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+divInto_23:
+	CMPQ CX, $0x1b
+	JGE  divInto_27
+	CMPQ CX, $0x19
+	JGE  divInto_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+divInto_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+divInto_27:
+	CMPQ CX, $0x1d
+	JGE  divInto_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+divInto_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op11:
 	// sqrt
@@ -915,68 +1401,112 @@ op11:
 	VSQRTPD Y7, Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x09
-	JGE     sqrt_9
-	CMPQ    CX, $0x04
-	JGE     sqrt_4
-	CMPQ    CX, $0x02
-	JGE     sqrt_2
+	CMPQ    CX, $0x0f
+	JGE     sqrt_15
+	CMPQ    CX, $0x07
+	JGE     sqrt_7
+	CMPQ    CX, $0x03
+	JGE     sqrt_3
 	CMPQ    CX, $0x01
-	JEQ     op1
+	JGE     sqrt_1
 	JMP     op0
 
-sqrt_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+sqrt_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-sqrt_4:
-	CMPQ CX, $0x06
-	JGE  sqrt_6
+sqrt_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  sqrt_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-sqrt_6:
-	CMPQ CX, $0x07
-	JGE  sqrt_7
-	JMP  op6
+sqrt_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 sqrt_7:
+	CMPQ CX, $0x0b
+	JGE  sqrt_11
+	CMPQ CX, $0x09
+	JGE  sqrt_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 sqrt_9:
-	CMPQ CX, $0x0d
-	JGE  sqrt_13
-	CMPQ CX, $0x0b
-	JGE  sqrt_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 sqrt_11:
+	CMPQ CX, $0x0d
+	JGE  sqrt_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 sqrt_13:
-	CMPQ CX, $0x0f
-	JGE  sqrt_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 sqrt_15:
+	CMPQ CX, $0x17
+	JGE  sqrt_23
+	CMPQ CX, $0x13
+	JGE  sqrt_19
+	CMPQ CX, $0x11
+	JGE  sqrt_17
 	CMPQ CX, $0x10
-	JGE  sqrt_16
+	JEQ  op16
 	JMP  op15
 
-sqrt_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+sqrt_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+sqrt_19:
+	CMPQ CX, $0x15
+	JGE  sqrt_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+sqrt_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+sqrt_23:
+	CMPQ CX, $0x1b
+	JGE  sqrt_27
+	CMPQ CX, $0x19
+	JGE  sqrt_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+sqrt_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+sqrt_27:
+	CMPQ CX, $0x1d
+	JGE  sqrt_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+sqrt_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op12:
 	// sum3
@@ -1275,68 +1805,112 @@ op12:
 	VADDPD      Y7, Y8, Y7
 	MOVQ        (AX), CX
 	ADDQ        $0x38, AX
-	CMPQ        CX, $0x09
-	JGE         sum3_9
-	CMPQ        CX, $0x04
-	JGE         sum3_4
-	CMPQ        CX, $0x02
-	JGE         sum3_2
+	CMPQ        CX, $0x0f
+	JGE         sum3_15
+	CMPQ        CX, $0x07
+	JGE         sum3_7
+	CMPQ        CX, $0x03
+	JGE         sum3_3
 	CMPQ        CX, $0x01
-	JEQ         op1
+	JGE         sum3_1
 	JMP         op0
 
-sum3_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+sum3_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-sum3_4:
-	CMPQ CX, $0x06
-	JGE  sum3_6
+sum3_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  sum3_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-sum3_6:
-	CMPQ CX, $0x07
-	JGE  sum3_7
-	JMP  op6
+sum3_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 sum3_7:
+	CMPQ CX, $0x0b
+	JGE  sum3_11
+	CMPQ CX, $0x09
+	JGE  sum3_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 sum3_9:
-	CMPQ CX, $0x0d
-	JGE  sum3_13
-	CMPQ CX, $0x0b
-	JGE  sum3_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 sum3_11:
+	CMPQ CX, $0x0d
+	JGE  sum3_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 sum3_13:
-	CMPQ CX, $0x0f
-	JGE  sum3_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 sum3_15:
+	CMPQ CX, $0x17
+	JGE  sum3_23
+	CMPQ CX, $0x13
+	JGE  sum3_19
+	CMPQ CX, $0x11
+	JGE  sum3_17
 	CMPQ CX, $0x10
-	JGE  sum3_16
+	JEQ  op16
 	JMP  op15
 
-sum3_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+sum3_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+sum3_19:
+	CMPQ CX, $0x15
+	JGE  sum3_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+sum3_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+sum3_23:
+	CMPQ CX, $0x1b
+	JGE  sum3_27
+	CMPQ CX, $0x19
+	JGE  sum3_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+sum3_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+sum3_27:
+	CMPQ CX, $0x1d
+	JGE  sum3_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+sum3_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op13:
 	// squares3
@@ -1659,727 +2233,3393 @@ op13:
 	VADDPD      Y7, Y8, Y7
 	MOVQ        (AX), CX
 	ADDQ        $0x38, AX
-	CMPQ        CX, $0x09
-	JGE         squares3_9
-	CMPQ        CX, $0x04
-	JGE         squares3_4
-	CMPQ        CX, $0x02
-	JGE         squares3_2
+	CMPQ        CX, $0x0f
+	JGE         squares3_15
+	CMPQ        CX, $0x07
+	JGE         squares3_7
+	CMPQ        CX, $0x03
+	JGE         squares3_3
 	CMPQ        CX, $0x01
-	JEQ         op1
+	JGE         squares3_1
 	JMP         op0
 
-squares3_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+squares3_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-squares3_4:
-	CMPQ CX, $0x06
-	JGE  squares3_6
+squares3_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  squares3_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-squares3_6:
-	CMPQ CX, $0x07
-	JGE  squares3_7
-	JMP  op6
+squares3_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 squares3_7:
+	CMPQ CX, $0x0b
+	JGE  squares3_11
+	CMPQ CX, $0x09
+	JGE  squares3_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 squares3_9:
-	CMPQ CX, $0x0d
-	JGE  squares3_13
-	CMPQ CX, $0x0b
-	JGE  squares3_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 squares3_11:
+	CMPQ CX, $0x0d
+	JGE  squares3_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 squares3_13:
-	CMPQ CX, $0x0f
-	JGE  squares3_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 squares3_15:
+	CMPQ CX, $0x17
+	JGE  squares3_23
+	CMPQ CX, $0x13
+	JGE  squares3_19
+	CMPQ CX, $0x11
+	JGE  squares3_17
 	CMPQ CX, $0x10
-	JGE  squares3_16
+	JEQ  op16
 	JMP  op15
 
-squares3_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+squares3_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+squares3_19:
+	CMPQ CX, $0x15
+	JGE  squares3_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+squares3_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+squares3_23:
+	CMPQ CX, $0x1b
+	JGE  squares3_27
+	CMPQ CX, $0x19
+	JGE  squares3_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+squares3_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+squares3_27:
+	CMPQ CX, $0x1d
+	JGE  squares3_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+squares3_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op14:
 	// column
-	MOVQ        -40(AX), DX
-	MOVQ        (R9)(DX*8), DX
-	ADDQ        -48(AX), DX
-	MOVQ        -8(AX), SI
-	MOVQ        (R9)(SI*8), SI
-	ADDQ        -16(AX), SI
-	VMOVUPD     (SI), Y8
-	VMOVUPD     32(SI), Y9
-	VMOVUPD     64(SI), Y10
-	VMOVUPD     96(SI), Y11
-	VMOVUPD     128(SI), Y12
-	VMOVUPD     160(SI), Y13
-	VMOVUPD     192(SI), Y14
-	VXORPD      Y15, Y15, Y15
-	VPCMPEQD    Y15, Y15, Y15
-	VPSLLQ      $0x36, Y15, Y15
-	VPSRLQ      $0x02, Y15, Y15
-	VMOVUPD     (DX), Y16
-	VMOVUPD     32(DX), Y17
-	VADDPD      Y16, Y8, Y18
-	VADDPD      Y17, Y9, Y19
-	VSUBPD      Y8, Y18, Y8
-	VSUBPD      Y9, Y19, Y9
-	VFMSUB132PD Y15, Y8, Y16
-	VFMSUB132PD Y15, Y9, Y17
-	VADDPD      Y16, Y10, Y10
-	VORPD       Y16, Y13, Y13
-	VXORPD      Y14, Y18, Y8
-	VORPD       Y8, Y12, Y12
-	VADDPD      Y17, Y11, Y11
-	VORPD       Y17, Y13, Y13
-	VXORPD      Y14, Y19, Y9
-	VORPD       Y9, Y12, Y12
-	VMOVUPD     64(DX), Y8
-	VMOVUPD     96(DX), Y9
-	VADDPD      Y8, Y18, Y16
-	VADDPD      Y9, Y19, Y17
-	VSUBPD      Y18, Y16, Y18
-	VSUBPD      Y19, Y17, Y19
-	VFMSUB132PD Y15, Y18, Y8
-	VFMSUB132PD Y15, Y19, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y16, Y18
-	VORPD       Y18, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y17, Y19
-	VORPD       Y19, Y12, Y12
-	VMOVUPD     128(DX), Y8
-	VMOVUPD     160(DX), Y9
-	VADDPD      Y8, Y16, Y18
-	VADDPD      Y9, Y17, Y19
-	VSUBPD      Y16, Y18, Y16
-	VSUBPD      Y17, Y19, Y17
-	VFMSUB132PD Y15, Y16, Y8
-	VFMSUB132PD Y15, Y17, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y18, Y16
-	VORPD       Y16, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y19, Y17
-	VORPD       Y17, Y12, Y12
-	VMOVUPD     192(DX), Y8
-	VMOVUPD     224(DX), Y9
-	VADDPD      Y8, Y18, Y16
-	VADDPD      Y9, Y19, Y17
-	VSUBPD      Y18, Y16, Y18
-	VSUBPD      Y19, Y17, Y19
-	VFMSUB132PD Y15, Y18, Y8
-	VFMSUB132PD Y15, Y19, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y16, Y18
-	VORPD       Y18, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y17, Y19
-	VORPD       Y19, Y12, Y12
-	VMOVUPD     Y16, (SI)
-	VMOVUPD     Y17, 32(SI)
-	VMOVUPD     Y10, 64(SI)
-	VMOVUPD     Y11, 96(SI)
-	VMOVUPD     Y12, 128(SI)
-	VMOVUPD     Y13, 160(SI)
-	MOVQ        (AX), CX
-	ADDQ        $0x38, AX
-	CMPQ        CX, $0x09
-	JGE         column_9
-	CMPQ        CX, $0x04
-	JGE         column_4
-	CMPQ        CX, $0x02
-	JGE         column_2
-	CMPQ        CX, $0x01
-	JEQ         op1
-	JMP         op0
+	MOVQ    -40(AX), DX
+	MOVQ    (R9)(DX*8), DX
+	ADDQ    -48(AX), DX
+	MOVQ    -8(AX), SI
+	MOVQ    (R9)(SI*8), SI
+	ADDQ    -16(AX), SI
+	VMOVUPD (SI), Y8
+	VMOVUPD 32(SI), Y9
+	VMOVUPD 64(SI), Y10
+	VMOVUPD 96(SI), Y11
+	VMOVUPD 128(SI), Y12
+	VMOVUPD 160(SI), Y13
+	VMOVUPD (DX), Y14
+	VADDPD  Y14, Y8, Y15
+	VSUBPD  Y8, Y15, Y8
+	VSUBPD  Y8, Y14, Y14
+	VADDPD  Y14, Y10, Y10
+	VXORPD  192(SI), Y15, Y8
+	VORPD   Y8, Y12, Y12
+	VORPD   Y14, Y13, Y13
+	VMOVUPD 32(DX), Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 64(DX), Y8
+	VADDPD  Y8, Y15, Y9
+	VSUBPD  Y15, Y9, Y15
+	VSUBPD  Y15, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y9, Y15
+	VORPD   Y15, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 96(DX), Y8
+	VADDPD  Y8, Y14, Y15
+	VSUBPD  Y14, Y15, Y14
+	VSUBPD  Y14, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y15, Y14
+	VORPD   Y14, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 128(DX), Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 160(DX), Y8
+	VADDPD  Y8, Y15, Y9
+	VSUBPD  Y15, Y9, Y15
+	VSUBPD  Y15, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y9, Y15
+	VORPD   Y15, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 192(DX), Y8
+	VADDPD  Y8, Y14, Y15
+	VSUBPD  Y14, Y15, Y14
+	VSUBPD  Y14, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y15, Y14
+	VORPD   Y14, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 224(DX), Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD Y15, (SI)
+	VMOVUPD Y14, 32(SI)
+	VMOVUPD Y10, 64(SI)
+	VMOVUPD Y11, 96(SI)
+	VMOVUPD Y12, 128(SI)
+	VMOVUPD Y13, 160(SI)
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x0f
+	JGE     column_15
+	CMPQ    CX, $0x07
+	JGE     column_7
+	CMPQ    CX, $0x03
+	JGE     column_3
+	CMPQ    CX, $0x01
+	JGE     column_1
+	JMP     op0
 
-column_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+column_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-column_4:
-	CMPQ CX, $0x06
-	JGE  column_6
+column_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  column_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-column_6:
-	CMPQ CX, $0x07
-	JGE  column_7
-	JMP  op6
+column_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 column_7:
+	CMPQ CX, $0x0b
+	JGE  column_11
+	CMPQ CX, $0x09
+	JGE  column_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 column_9:
-	CMPQ CX, $0x0d
-	JGE  column_13
-	CMPQ CX, $0x0b
-	JGE  column_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 column_11:
+	CMPQ CX, $0x0d
+	JGE  column_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 column_13:
-	CMPQ CX, $0x0f
-	JGE  column_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 column_15:
+	CMPQ CX, $0x17
+	JGE  column_23
+	CMPQ CX, $0x13
+	JGE  column_19
+	CMPQ CX, $0x11
+	JGE  column_17
 	CMPQ CX, $0x10
-	JGE  column_16
+	JEQ  op16
 	JMP  op15
 
-column_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+column_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+column_19:
+	CMPQ CX, $0x15
+	JGE  column_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+column_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+column_23:
+	CMPQ CX, $0x1b
+	JGE  column_27
+	CMPQ CX, $0x19
+	JGE  column_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+column_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+column_27:
+	CMPQ CX, $0x1d
+	JGE  column_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+column_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op15:
 	// columnTail
-	MOVQ        -40(AX), DX
-	MOVQ        (R9)(DX*8), DX
-	ADDQ        -48(AX), DX
-	MOVQ        -8(AX), SI
-	MOVQ        (R9)(SI*8), SI
-	ADDQ        -16(AX), SI
-	MOVQ        mask+24(FP), CX
-	VMOVUPD     (SI), Y8
-	VMOVUPD     32(SI), Y9
-	VMOVUPD     64(SI), Y10
-	VMOVUPD     96(SI), Y11
-	VMOVUPD     128(SI), Y12
-	VMOVUPD     160(SI), Y13
-	VMOVUPD     192(SI), Y14
-	VXORPD      Y15, Y15, Y15
-	VPCMPEQD    Y15, Y15, Y15
-	VPSLLQ      $0x36, Y15, Y15
-	VPSRLQ      $0x02, Y15, Y15
-	VMOVUPD     (DX), Y16
-	VANDPD      (CX), Y16, Y16
-	VMOVUPD     32(DX), Y17
-	VANDPD      32(CX), Y17, Y17
-	VADDPD      Y16, Y8, Y18
-	VADDPD      Y17, Y9, Y19
-	VSUBPD      Y8, Y18, Y8
-	VSUBPD      Y9, Y19, Y9
-	VFMSUB132PD Y15, Y8, Y16
-	VFMSUB132PD Y15, Y9, Y17
-	VADDPD      Y16, Y10, Y10
-	VORPD       Y16, Y13, Y13
-	VXORPD      Y14, Y18, Y8
-	VORPD       Y8, Y12, Y12
-	VADDPD      Y17, Y11, Y11
-	VORPD       Y17, Y13, Y13
-	VXORPD      Y14, Y19, Y9
-	VORPD       Y9, Y12, Y12
-	VMOVUPD     64(DX), Y8
-	VANDPD      64(CX), Y8, Y8
-	VMOVUPD     96(DX), Y9
-	VANDPD      96(CX), Y9, Y9
-	VADDPD      Y8, Y18, Y16
-	VADDPD      Y9, Y19, Y17
-	VSUBPD      Y18, Y16, Y18
-	VSUBPD      Y19, Y17, Y19
-	VFMSUB132PD Y15, Y18, Y8
-	VFMSUB132PD Y15, Y19, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y16, Y18
-	VORPD       Y18, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y17, Y19
-	VORPD       Y19, Y12, Y12
-	VMOVUPD     128(DX), Y8
-	VANDPD      128(CX), Y8, Y8
-	VMOVUPD     160(DX), Y9
-	VANDPD      160(CX), Y9, Y9
-	VADDPD      Y8, Y16, Y18
-	VADDPD      Y9, Y17, Y19
-	VSUBPD      Y16, Y18, Y16
-	VSUBPD      Y17, Y19, Y17
-	VFMSUB132PD Y15, Y16, Y8
-	VFMSUB132PD Y15, Y17, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y18, Y16
-	VORPD       Y16, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y19, Y17
-	VORPD       Y17, Y12, Y12
-	VMOVUPD     192(DX), Y8
-	VANDPD      192(CX), Y8, Y8
-	VMOVUPD     224(DX), Y9
-	VANDPD      224(CX), Y9, Y9
-	VADDPD      Y8, Y18, Y16
-	VADDPD      Y9, Y19, Y17
-	VSUBPD      Y18, Y16, Y18
-	VSUBPD      Y19, Y17, Y19
-	VFMSUB132PD Y15, Y18, Y8
-	VFMSUB132PD Y15, Y19, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y16, Y18
-	VORPD       Y18, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y17, Y19
-	VORPD       Y19, Y12, Y12
-	VMOVUPD     Y16, (SI)
-	VMOVUPD     Y17, 32(SI)
-	VMOVUPD     Y10, 64(SI)
-	VMOVUPD     Y11, 96(SI)
-	VMOVUPD     Y12, 128(SI)
-	VMOVUPD     Y13, 160(SI)
-	MOVQ        (AX), CX
-	ADDQ        $0x38, AX
-	CMPQ        CX, $0x09
-	JGE         columnTail_9
-	CMPQ        CX, $0x04
-	JGE         columnTail_4
-	CMPQ        CX, $0x02
-	JGE         columnTail_2
-	CMPQ        CX, $0x01
-	JEQ         op1
-	JMP         op0
+	MOVQ    -40(AX), DX
+	MOVQ    (R9)(DX*8), DX
+	ADDQ    -48(AX), DX
+	MOVQ    -8(AX), SI
+	MOVQ    (R9)(SI*8), SI
+	ADDQ    -16(AX), SI
+	MOVQ    mask+24(FP), CX
+	VMOVUPD (SI), Y8
+	VMOVUPD 32(SI), Y9
+	VMOVUPD 64(SI), Y10
+	VMOVUPD 96(SI), Y11
+	VMOVUPD 128(SI), Y12
+	VMOVUPD 160(SI), Y13
+	VMOVUPD (DX), Y14
+	VANDPD  (CX), Y14, Y14
+	VADDPD  Y14, Y8, Y15
+	VSUBPD  Y8, Y15, Y8
+	VSUBPD  Y8, Y14, Y14
+	VADDPD  Y14, Y10, Y10
+	VXORPD  192(SI), Y15, Y8
+	VORPD   Y8, Y12, Y12
+	VORPD   Y14, Y13, Y13
+	VMOVUPD 32(DX), Y8
+	VANDPD  32(CX), Y8, Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 64(DX), Y8
+	VANDPD  64(CX), Y8, Y8
+	VADDPD  Y8, Y15, Y9
+	VSUBPD  Y15, Y9, Y15
+	VSUBPD  Y15, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y9, Y15
+	VORPD   Y15, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 96(DX), Y8
+	VANDPD  96(CX), Y8, Y8
+	VADDPD  Y8, Y14, Y15
+	VSUBPD  Y14, Y15, Y14
+	VSUBPD  Y14, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y15, Y14
+	VORPD   Y14, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 128(DX), Y8
+	VANDPD  128(CX), Y8, Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 160(DX), Y8
+	VANDPD  160(CX), Y8, Y8
+	VADDPD  Y8, Y15, Y9
+	VSUBPD  Y15, Y9, Y15
+	VSUBPD  Y15, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y9, Y15
+	VORPD   Y15, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 192(DX), Y8
+	VANDPD  192(CX), Y8, Y8
+	VADDPD  Y8, Y14, Y15
+	VSUBPD  Y14, Y15, Y14
+	VSUBPD  Y14, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y15, Y14
+	VORPD   Y14, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 224(DX), Y8
+	VANDPD  224(CX), Y8, Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD Y15, (SI)
+	VMOVUPD Y14, 32(SI)
+	VMOVUPD Y10, 64(SI)
+	VMOVUPD Y11, 96(SI)
+	VMOVUPD Y12, 128(SI)
+	VMOVUPD Y13, 160(SI)
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x0f
+	JGE     columnTail_15
+	CMPQ    CX, $0x07
+	JGE     columnTail_7
+	CMPQ    CX, $0x03
+	JGE     columnTail_3
+	CMPQ    CX, $0x01
+	JGE     columnTail_1
+	JMP     op0
 
-columnTail_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+columnTail_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-columnTail_4:
-	CMPQ CX, $0x06
-	JGE  columnTail_6
+columnTail_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  columnTail_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-columnTail_6:
-	CMPQ CX, $0x07
-	JGE  columnTail_7
-	JMP  op6
+columnTail_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 columnTail_7:
+	CMPQ CX, $0x0b
+	JGE  columnTail_11
+	CMPQ CX, $0x09
+	JGE  columnTail_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 columnTail_9:
-	CMPQ CX, $0x0d
-	JGE  columnTail_13
-	CMPQ CX, $0x0b
-	JGE  columnTail_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 columnTail_11:
+	CMPQ CX, $0x0d
+	JGE  columnTail_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 columnTail_13:
-	CMPQ CX, $0x0f
-	JGE  columnTail_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 columnTail_15:
+	CMPQ CX, $0x17
+	JGE  columnTail_23
+	CMPQ CX, $0x13
+	JGE  columnTail_19
+	CMPQ CX, $0x11
+	JGE  columnTail_17
 	CMPQ CX, $0x10
-	JGE  columnTail_16
+	JEQ  op16
 	JMP  op15
 
-columnTail_16:
-	CMPQ CX, $0x11
-	JEQ  op17
+columnTail_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+columnTail_19:
+	CMPQ CX, $0x15
+	JGE  columnTail_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+columnTail_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+columnTail_23:
+	CMPQ CX, $0x1b
+	JGE  columnTail_27
+	CMPQ CX, $0x19
+	JGE  columnTail_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+columnTail_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+columnTail_27:
+	CMPQ CX, $0x1d
+	JGE  columnTail_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+columnTail_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op16:
 	// products
-	MOVQ        -40(AX), DX
-	MOVQ        (R9)(DX*8), DX
-	ADDQ        -48(AX), DX
-	MOVQ        -24(AX), BX
-	MOVQ        (R9)(BX*8), BX
-	ADDQ        -32(AX), BX
-	MOVQ        -8(AX), SI
-	MOVQ        (R9)(SI*8), SI
-	ADDQ        -16(AX), SI
-	VMOVUPD     (SI), Y8
-	VMOVUPD     32(SI), Y9
-	VMOVUPD     64(SI), Y10
-	VMOVUPD     96(SI), Y11
-	VMOVUPD     128(SI), Y12
-	VMOVUPD     160(SI), Y13
-	VMOVUPD     192(SI), Y14
-	VXORPD      Y15, Y15, Y15
-	VPCMPEQD    Y15, Y15, Y15
-	VPSLLQ      $0x36, Y15, Y15
-	VPSRLQ      $0x02, Y15, Y15
-	VMOVUPD     (DX), Y16
-	VMULPD      (BX), Y16, Y16
-	VMOVUPD     32(DX), Y17
-	VMULPD      32(BX), Y17, Y17
-	VADDPD      Y16, Y8, Y18
-	VADDPD      Y17, Y9, Y19
-	VSUBPD      Y8, Y18, Y8
-	VSUBPD      Y9, Y19, Y9
-	VFMSUB132PD Y15, Y8, Y16
-	VFMSUB132PD Y15, Y9, Y17
-	VADDPD      Y16, Y10, Y10
-	VORPD       Y16, Y13, Y13
-	VXORPD      Y14, Y18, Y8
-	VORPD       Y8, Y12, Y12
-	VADDPD      Y17, Y11, Y11
-	VORPD       Y17, Y13, Y13
-	VXORPD      Y14, Y19, Y9
-	VORPD       Y9, Y12, Y12
-	VMOVUPD     64(DX), Y8
-	VMULPD      64(BX), Y8, Y8
-	VMOVUPD     96(DX), Y9
-	VMULPD      96(BX), Y9, Y9
-	VADDPD      Y8, Y18, Y16
-	VADDPD      Y9, Y19, Y17
-	VSUBPD      Y18, Y16, Y18
-	VSUBPD      Y19, Y17, Y19
-	VFMSUB132PD Y15, Y18, Y8
-	VFMSUB132PD Y15, Y19, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y16, Y18
-	VORPD       Y18, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y17, Y19
-	VORPD       Y19, Y12, Y12
-	VMOVUPD     128(DX), Y8
-	VMULPD      128(BX), Y8, Y8
-	VMOVUPD     160(DX), Y9
-	VMULPD      160(BX), Y9, Y9
-	VADDPD      Y8, Y16, Y18
-	VADDPD      Y9, Y17, Y19
-	VSUBPD      Y16, Y18, Y16
-	VSUBPD      Y17, Y19, Y17
-	VFMSUB132PD Y15, Y16, Y8
-	VFMSUB132PD Y15, Y17, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y18, Y16
-	VORPD       Y16, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y19, Y17
-	VORPD       Y17, Y12, Y12
-	VMOVUPD     192(DX), Y8
-	VMULPD      192(BX), Y8, Y8
-	VMOVUPD     224(DX), Y9
-	VMULPD      224(BX), Y9, Y9
-	VADDPD      Y8, Y18, Y16
-	VADDPD      Y9, Y19, Y17
-	VSUBPD      Y18, Y16, Y18
-	VSUBPD      Y19, Y17, Y19
-	VFMSUB132PD Y15, Y18, Y8
-	VFMSUB132PD Y15, Y19, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y16, Y18
-	VORPD       Y18, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y17, Y19
-	VORPD       Y19, Y12, Y12
-	VMOVUPD     Y16, (SI)
-	VMOVUPD     Y17, 32(SI)
-	VMOVUPD     Y10, 64(SI)
-	VMOVUPD     Y11, 96(SI)
-	VMOVUPD     Y12, 128(SI)
-	VMOVUPD     Y13, 160(SI)
-	MOVQ        (AX), CX
-	ADDQ        $0x38, AX
-	CMPQ        CX, $0x09
-	JGE         products_9
-	CMPQ        CX, $0x04
-	JGE         products_4
-	CMPQ        CX, $0x02
-	JGE         products_2
-	CMPQ        CX, $0x01
-	JEQ         op1
-	JMP         op0
+	MOVQ    -40(AX), DX
+	MOVQ    (R9)(DX*8), DX
+	ADDQ    -48(AX), DX
+	MOVQ    -24(AX), BX
+	MOVQ    (R9)(BX*8), BX
+	ADDQ    -32(AX), BX
+	MOVQ    -8(AX), SI
+	MOVQ    (R9)(SI*8), SI
+	ADDQ    -16(AX), SI
+	VMOVUPD (SI), Y8
+	VMOVUPD 32(SI), Y9
+	VMOVUPD 64(SI), Y10
+	VMOVUPD 96(SI), Y11
+	VMOVUPD 128(SI), Y12
+	VMOVUPD 160(SI), Y13
+	VMOVUPD (DX), Y14
+	VMULPD  (BX), Y14, Y14
+	VADDPD  Y14, Y8, Y15
+	VSUBPD  Y8, Y15, Y8
+	VSUBPD  Y8, Y14, Y14
+	VADDPD  Y14, Y10, Y10
+	VXORPD  192(SI), Y15, Y8
+	VORPD   Y8, Y12, Y12
+	VORPD   Y14, Y13, Y13
+	VMOVUPD 32(DX), Y8
+	VMULPD  32(BX), Y8, Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 64(DX), Y8
+	VMULPD  64(BX), Y8, Y8
+	VADDPD  Y8, Y15, Y9
+	VSUBPD  Y15, Y9, Y15
+	VSUBPD  Y15, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y9, Y15
+	VORPD   Y15, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 96(DX), Y8
+	VMULPD  96(BX), Y8, Y8
+	VADDPD  Y8, Y14, Y15
+	VSUBPD  Y14, Y15, Y14
+	VSUBPD  Y14, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y15, Y14
+	VORPD   Y14, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 128(DX), Y8
+	VMULPD  128(BX), Y8, Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 160(DX), Y8
+	VMULPD  160(BX), Y8, Y8
+	VADDPD  Y8, Y15, Y9
+	VSUBPD  Y15, Y9, Y15
+	VSUBPD  Y15, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y9, Y15
+	VORPD   Y15, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 192(DX), Y8
+	VMULPD  192(BX), Y8, Y8
+	VADDPD  Y8, Y14, Y15
+	VSUBPD  Y14, Y15, Y14
+	VSUBPD  Y14, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y15, Y14
+	VORPD   Y14, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 224(DX), Y8
+	VMULPD  224(BX), Y8, Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD Y15, (SI)
+	VMOVUPD Y14, 32(SI)
+	VMOVUPD Y10, 64(SI)
+	VMOVUPD Y11, 96(SI)
+	VMOVUPD Y12, 128(SI)
+	VMOVUPD Y13, 160(SI)
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x0f
+	JGE     products_15
+	CMPQ    CX, $0x07
+	JGE     products_7
+	CMPQ    CX, $0x03
+	JGE     products_3
+	CMPQ    CX, $0x01
+	JGE     products_1
+	JMP     op0
 
-products_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+products_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-products_4:
-	CMPQ CX, $0x06
-	JGE  products_6
+products_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  products_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-products_6:
-	CMPQ CX, $0x07
-	JGE  products_7
-	JMP  op6
+products_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 products_7:
+	CMPQ CX, $0x0b
+	JGE  products_11
+	CMPQ CX, $0x09
+	JGE  products_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 products_9:
-	CMPQ CX, $0x0d
-	JGE  products_13
-	CMPQ CX, $0x0b
-	JGE  products_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 products_11:
+	CMPQ CX, $0x0d
+	JGE  products_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 products_13:
-	CMPQ CX, $0x0f
-	JGE  products_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 products_15:
+	CMPQ CX, $0x17
+	JGE  products_23
+	CMPQ CX, $0x13
+	JGE  products_19
+	CMPQ CX, $0x11
+	JGE  products_17
 	CMPQ CX, $0x10
-	JGE  products_16
+	JEQ  op16
 	JMP  op15
 
-products_16:
-	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+products_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+products_19:
+	CMPQ CX, $0x15
+	JGE  products_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+products_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+products_23:
+	CMPQ CX, $0x1b
+	JGE  products_27
+	CMPQ CX, $0x19
+	JGE  products_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+products_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+products_27:
+	CMPQ CX, $0x1d
+	JGE  products_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+products_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op17:
 	// productsTail
-	MOVQ        -40(AX), DX
-	MOVQ        (R9)(DX*8), DX
-	ADDQ        -48(AX), DX
-	MOVQ        -24(AX), BX
-	MOVQ        (R9)(BX*8), BX
-	ADDQ        -32(AX), BX
-	MOVQ        -8(AX), SI
-	MOVQ        (R9)(SI*8), SI
-	ADDQ        -16(AX), SI
-	MOVQ        mask+24(FP), CX
-	VMOVUPD     (SI), Y8
-	VMOVUPD     32(SI), Y9
-	VMOVUPD     64(SI), Y10
-	VMOVUPD     96(SI), Y11
-	VMOVUPD     128(SI), Y12
-	VMOVUPD     160(SI), Y13
-	VMOVUPD     192(SI), Y14
-	VXORPD      Y15, Y15, Y15
-	VPCMPEQD    Y15, Y15, Y15
-	VPSLLQ      $0x36, Y15, Y15
-	VPSRLQ      $0x02, Y15, Y15
-	VMOVUPD     (DX), Y16
-	VMULPD      (BX), Y16, Y16
-	VANDPD      (CX), Y16, Y16
-	VMOVUPD     32(DX), Y17
-	VMULPD      32(BX), Y17, Y17
-	VANDPD      32(CX), Y17, Y17
-	VADDPD      Y16, Y8, Y18
-	VADDPD      Y17, Y9, Y19
-	VSUBPD      Y8, Y18, Y8
-	VSUBPD      Y9, Y19, Y9
-	VFMSUB132PD Y15, Y8, Y16
-	VFMSUB132PD Y15, Y9, Y17
-	VADDPD      Y16, Y10, Y10
-	VORPD       Y16, Y13, Y13
-	VXORPD      Y14, Y18, Y8
-	VORPD       Y8, Y12, Y12
-	VADDPD      Y17, Y11, Y11
-	VORPD       Y17, Y13, Y13
-	VXORPD      Y14, Y19, Y9
-	VORPD       Y9, Y12, Y12
-	VMOVUPD     64(DX), Y8
-	VMULPD      64(BX), Y8, Y8
-	VANDPD      64(CX), Y8, Y8
-	VMOVUPD     96(DX), Y9
-	VMULPD      96(BX), Y9, Y9
-	VANDPD      96(CX), Y9, Y9
-	VADDPD      Y8, Y18, Y16
-	VADDPD      Y9, Y19, Y17
-	VSUBPD      Y18, Y16, Y18
-	VSUBPD      Y19, Y17, Y19
-	VFMSUB132PD Y15, Y18, Y8
-	VFMSUB132PD Y15, Y19, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y16, Y18
-	VORPD       Y18, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y17, Y19
-	VORPD       Y19, Y12, Y12
-	VMOVUPD     128(DX), Y8
-	VMULPD      128(BX), Y8, Y8
-	VANDPD      128(CX), Y8, Y8
-	VMOVUPD     160(DX), Y9
-	VMULPD      160(BX), Y9, Y9
-	VANDPD      160(CX), Y9, Y9
-	VADDPD      Y8, Y16, Y18
-	VADDPD      Y9, Y17, Y19
-	VSUBPD      Y16, Y18, Y16
-	VSUBPD      Y17, Y19, Y17
-	VFMSUB132PD Y15, Y16, Y8
-	VFMSUB132PD Y15, Y17, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y18, Y16
-	VORPD       Y16, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y19, Y17
-	VORPD       Y17, Y12, Y12
-	VMOVUPD     192(DX), Y8
-	VMULPD      192(BX), Y8, Y8
-	VANDPD      192(CX), Y8, Y8
-	VMOVUPD     224(DX), Y9
-	VMULPD      224(BX), Y9, Y9
-	VANDPD      224(CX), Y9, Y9
-	VADDPD      Y8, Y18, Y16
-	VADDPD      Y9, Y19, Y17
-	VSUBPD      Y18, Y16, Y18
-	VSUBPD      Y19, Y17, Y19
-	VFMSUB132PD Y15, Y18, Y8
-	VFMSUB132PD Y15, Y19, Y9
-	VADDPD      Y8, Y10, Y10
-	VORPD       Y8, Y13, Y13
-	VXORPD      Y14, Y16, Y18
-	VORPD       Y18, Y12, Y12
-	VADDPD      Y9, Y11, Y11
-	VORPD       Y9, Y13, Y13
-	VXORPD      Y14, Y17, Y19
-	VORPD       Y19, Y12, Y12
-	VMOVUPD     Y16, (SI)
-	VMOVUPD     Y17, 32(SI)
-	VMOVUPD     Y10, 64(SI)
-	VMOVUPD     Y11, 96(SI)
-	VMOVUPD     Y12, 128(SI)
-	VMOVUPD     Y13, 160(SI)
-	MOVQ        (AX), CX
-	ADDQ        $0x38, AX
-	CMPQ        CX, $0x09
-	JGE         productsTail_9
-	CMPQ        CX, $0x04
-	JGE         productsTail_4
-	CMPQ        CX, $0x02
-	JGE         productsTail_2
-	CMPQ        CX, $0x01
-	JEQ         op1
-	JMP         op0
+	MOVQ    -40(AX), DX
+	MOVQ    (R9)(DX*8), DX
+	ADDQ    -48(AX), DX
+	MOVQ    -24(AX), BX
+	MOVQ    (R9)(BX*8), BX
+	ADDQ    -32(AX), BX
+	MOVQ    -8(AX), SI
+	MOVQ    (R9)(SI*8), SI
+	ADDQ    -16(AX), SI
+	MOVQ    mask+24(FP), CX
+	VMOVUPD (SI), Y8
+	VMOVUPD 32(SI), Y9
+	VMOVUPD 64(SI), Y10
+	VMOVUPD 96(SI), Y11
+	VMOVUPD 128(SI), Y12
+	VMOVUPD 160(SI), Y13
+	VMOVUPD (DX), Y14
+	VMULPD  (BX), Y14, Y14
+	VANDPD  (CX), Y14, Y14
+	VADDPD  Y14, Y8, Y15
+	VSUBPD  Y8, Y15, Y8
+	VSUBPD  Y8, Y14, Y14
+	VADDPD  Y14, Y10, Y10
+	VXORPD  192(SI), Y15, Y8
+	VORPD   Y8, Y12, Y12
+	VORPD   Y14, Y13, Y13
+	VMOVUPD 32(DX), Y8
+	VMULPD  32(BX), Y8, Y8
+	VANDPD  32(CX), Y8, Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 64(DX), Y8
+	VMULPD  64(BX), Y8, Y8
+	VANDPD  64(CX), Y8, Y8
+	VADDPD  Y8, Y15, Y9
+	VSUBPD  Y15, Y9, Y15
+	VSUBPD  Y15, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y9, Y15
+	VORPD   Y15, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 96(DX), Y8
+	VMULPD  96(BX), Y8, Y8
+	VANDPD  96(CX), Y8, Y8
+	VADDPD  Y8, Y14, Y15
+	VSUBPD  Y14, Y15, Y14
+	VSUBPD  Y14, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y15, Y14
+	VORPD   Y14, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 128(DX), Y8
+	VMULPD  128(BX), Y8, Y8
+	VANDPD  128(CX), Y8, Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 160(DX), Y8
+	VMULPD  160(BX), Y8, Y8
+	VANDPD  160(CX), Y8, Y8
+	VADDPD  Y8, Y15, Y9
+	VSUBPD  Y15, Y9, Y15
+	VSUBPD  Y15, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y9, Y15
+	VORPD   Y15, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 192(DX), Y8
+	VMULPD  192(BX), Y8, Y8
+	VANDPD  192(CX), Y8, Y8
+	VADDPD  Y8, Y14, Y15
+	VSUBPD  Y14, Y15, Y14
+	VSUBPD  Y14, Y8, Y8
+	VADDPD  Y8, Y10, Y10
+	VXORPD  192(SI), Y15, Y14
+	VORPD   Y14, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD 224(DX), Y8
+	VMULPD  224(BX), Y8, Y8
+	VANDPD  224(CX), Y8, Y8
+	VADDPD  Y8, Y9, Y14
+	VSUBPD  Y9, Y14, Y9
+	VSUBPD  Y9, Y8, Y8
+	VADDPD  Y8, Y11, Y11
+	VXORPD  192(SI), Y14, Y9
+	VORPD   Y9, Y12, Y12
+	VORPD   Y8, Y13, Y13
+	VMOVUPD Y15, (SI)
+	VMOVUPD Y14, 32(SI)
+	VMOVUPD Y10, 64(SI)
+	VMOVUPD Y11, 96(SI)
+	VMOVUPD Y12, 128(SI)
+	VMOVUPD Y13, 160(SI)
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x0f
+	JGE     productsTail_15
+	CMPQ    CX, $0x07
+	JGE     productsTail_7
+	CMPQ    CX, $0x03
+	JGE     productsTail_3
+	CMPQ    CX, $0x01
+	JGE     productsTail_1
+	JMP     op0
 
-productsTail_2:
-	CMPQ CX, $0x03
-	JEQ  op3
-	JMP  op2
+productsTail_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
 
-productsTail_4:
-	CMPQ CX, $0x06
-	JGE  productsTail_6
+productsTail_3:
 	CMPQ CX, $0x05
-	JEQ  op5
-	JMP  op4
+	JGE  productsTail_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
 
-productsTail_6:
-	CMPQ CX, $0x07
-	JGE  productsTail_7
-	JMP  op6
+productsTail_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
 
 productsTail_7:
+	CMPQ CX, $0x0b
+	JGE  productsTail_11
+	CMPQ CX, $0x09
+	JGE  productsTail_9
 	CMPQ CX, $0x08
 	JEQ  op8
 	JMP  op7
 
 productsTail_9:
-	CMPQ CX, $0x0d
-	JGE  productsTail_13
-	CMPQ CX, $0x0b
-	JGE  productsTail_11
 	CMPQ CX, $0x0a
 	JEQ  op10
 	JMP  op9
 
 productsTail_11:
+	CMPQ CX, $0x0d
+	JGE  productsTail_13
 	CMPQ CX, $0x0c
 	JEQ  op12
 	JMP  op11
 
 productsTail_13:
-	CMPQ CX, $0x0f
-	JGE  productsTail_15
 	CMPQ CX, $0x0e
 	JEQ  op14
 	JMP  op13
 
 productsTail_15:
+	CMPQ CX, $0x17
+	JGE  productsTail_23
+	CMPQ CX, $0x13
+	JGE  productsTail_19
+	CMPQ CX, $0x11
+	JGE  productsTail_17
 	CMPQ CX, $0x10
-	JGE  productsTail_16
+	JEQ  op16
 	JMP  op15
 
-productsTail_16:
+productsTail_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+productsTail_19:
+	CMPQ CX, $0x15
+	JGE  productsTail_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+productsTail_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+productsTail_23:
+	CMPQ CX, $0x1b
+	JGE  productsTail_27
+	CMPQ CX, $0x19
+	JGE  productsTail_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+productsTail_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+productsTail_27:
+	CMPQ CX, $0x1d
+	JGE  productsTail_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+productsTail_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op18:
+	// rsqrt
+	VMOVUPD      numbersAVX2<>+0(SB), Y8
+	VMOVUPD      numbersAVX2<>+32(SB), Y9
+	VXORPD       Y10, Y10, Y10
+	VPSUBQ       Y8, Y0, Y11
+	VPSUBQ       Y0, Y9, Y12
+	VPOR         Y11, Y10, Y10
+	VPOR         Y12, Y10, Y10
+	VPSUBQ       Y8, Y1, Y11
+	VPSUBQ       Y1, Y9, Y12
+	VPOR         Y11, Y10, Y10
+	VPOR         Y12, Y10, Y10
+	VPSUBQ       Y8, Y2, Y11
+	VPSUBQ       Y2, Y9, Y12
+	VPOR         Y11, Y10, Y10
+	VPOR         Y12, Y10, Y10
+	VPSUBQ       Y8, Y3, Y11
+	VPSUBQ       Y3, Y9, Y12
+	VPOR         Y11, Y10, Y10
+	VPOR         Y12, Y10, Y10
+	VPSUBQ       Y8, Y4, Y11
+	VPSUBQ       Y4, Y9, Y12
+	VPOR         Y11, Y10, Y10
+	VPOR         Y12, Y10, Y10
+	VPSUBQ       Y8, Y5, Y11
+	VPSUBQ       Y5, Y9, Y12
+	VPOR         Y11, Y10, Y10
+	VPOR         Y12, Y10, Y10
+	VPSUBQ       Y8, Y6, Y11
+	VPSUBQ       Y6, Y9, Y12
+	VPOR         Y11, Y10, Y10
+	VPOR         Y12, Y10, Y10
+	VPSUBQ       Y8, Y7, Y8
+	VPSUBQ       Y7, Y9, Y9
+	VPOR         Y8, Y10, Y10
+	VPOR         Y9, Y10, Y10
+	VMOVMSKPD    Y10, CX
+	TESTL        CX, CX
+	JNE          oddRoots
+	VPSRLQ       $0x01, Y0, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y9
+	VPSUBQ       Y8, Y9, Y8
+	VMULPD       Y8, Y0, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y8, Y9
+	VMULPD       Y9, Y8, Y10
+	VMOVUPD      numbersAVX2<>+128(SB), Y11
+	VFMADD213PD  numbersAVX2<>+160(SB), Y9, Y11
+	VFMADD213PD  numbersAVX2<>+192(SB), Y9, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VANDPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       Y8, Y8, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y9
+	VMULPD       Y9, Y8, Y0
+	VMOVUPD      numbersAVX2<>+256(SB), Y10
+	VFMADD213PD  numbersAVX2<>+192(SB), Y10, Y9
+	VFMADD231PD  Y9, Y0, Y8
+	VMOVAPD      Y8, Y0
+	VPSRLQ       $0x01, Y1, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y9
+	VPSUBQ       Y8, Y9, Y8
+	VMULPD       Y8, Y1, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y8, Y9
+	VMULPD       Y9, Y8, Y10
+	VMOVUPD      numbersAVX2<>+128(SB), Y11
+	VFMADD213PD  numbersAVX2<>+160(SB), Y9, Y11
+	VFMADD213PD  numbersAVX2<>+192(SB), Y9, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VANDPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       Y8, Y8, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y9
+	VMULPD       Y9, Y8, Y1
+	VMOVUPD      numbersAVX2<>+256(SB), Y10
+	VFMADD213PD  numbersAVX2<>+192(SB), Y10, Y9
+	VFMADD231PD  Y9, Y1, Y8
+	VMOVAPD      Y8, Y1
+	VPSRLQ       $0x01, Y2, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y9
+	VPSUBQ       Y8, Y9, Y8
+	VMULPD       Y8, Y2, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y8, Y9
+	VMULPD       Y9, Y8, Y10
+	VMOVUPD      numbersAVX2<>+128(SB), Y11
+	VFMADD213PD  numbersAVX2<>+160(SB), Y9, Y11
+	VFMADD213PD  numbersAVX2<>+192(SB), Y9, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VANDPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       Y8, Y8, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y2, Y9
+	VMULPD       Y9, Y8, Y2
+	VMOVUPD      numbersAVX2<>+256(SB), Y10
+	VFMADD213PD  numbersAVX2<>+192(SB), Y10, Y9
+	VFMADD231PD  Y9, Y2, Y8
+	VMOVAPD      Y8, Y2
+	VPSRLQ       $0x01, Y3, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y9
+	VPSUBQ       Y8, Y9, Y8
+	VMULPD       Y8, Y3, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y8, Y9
+	VMULPD       Y9, Y8, Y10
+	VMOVUPD      numbersAVX2<>+128(SB), Y11
+	VFMADD213PD  numbersAVX2<>+160(SB), Y9, Y11
+	VFMADD213PD  numbersAVX2<>+192(SB), Y9, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VANDPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       Y8, Y8, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y3, Y9
+	VMULPD       Y9, Y8, Y3
+	VMOVUPD      numbersAVX2<>+256(SB), Y10
+	VFMADD213PD  numbersAVX2<>+192(SB), Y10, Y9
+	VFMADD231PD  Y9, Y3, Y8
+	VMOVAPD      Y8, Y3
+	VPSRLQ       $0x01, Y4, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y9
+	VPSUBQ       Y8, Y9, Y8
+	VMULPD       Y8, Y4, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y8, Y9
+	VMULPD       Y9, Y8, Y10
+	VMOVUPD      numbersAVX2<>+128(SB), Y11
+	VFMADD213PD  numbersAVX2<>+160(SB), Y9, Y11
+	VFMADD213PD  numbersAVX2<>+192(SB), Y9, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VANDPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       Y8, Y8, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y9
+	VMULPD       Y9, Y8, Y4
+	VMOVUPD      numbersAVX2<>+256(SB), Y10
+	VFMADD213PD  numbersAVX2<>+192(SB), Y10, Y9
+	VFMADD231PD  Y9, Y4, Y8
+	VMOVAPD      Y8, Y4
+	VPSRLQ       $0x01, Y5, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y9
+	VPSUBQ       Y8, Y9, Y8
+	VMULPD       Y8, Y5, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y8, Y9
+	VMULPD       Y9, Y8, Y10
+	VMOVUPD      numbersAVX2<>+128(SB), Y11
+	VFMADD213PD  numbersAVX2<>+160(SB), Y9, Y11
+	VFMADD213PD  numbersAVX2<>+192(SB), Y9, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VANDPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       Y8, Y8, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y9
+	VMULPD       Y9, Y8, Y5
+	VMOVUPD      numbersAVX2<>+256(SB), Y10
+	VFMADD213PD  numbersAVX2<>+192(SB), Y10, Y9
+	VFMADD231PD  Y9, Y5, Y8
+	VMOVAPD      Y8, Y5
+	VPSRLQ       $0x01, Y6, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y9
+	VPSUBQ       Y8, Y9, Y8
+	VMULPD       Y8, Y6, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y8, Y9
+	VMULPD       Y9, Y8, Y10
+	VMOVUPD      numbersAVX2<>+128(SB), Y11
+	VFMADD213PD  numbersAVX2<>+160(SB), Y9, Y11
+	VFMADD213PD  numbersAVX2<>+192(SB), Y9, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VANDPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       Y8, Y8, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y6, Y9
+	VMULPD       Y9, Y8, Y6
+	VMOVUPD      numbersAVX2<>+256(SB), Y10
+	VFMADD213PD  numbersAVX2<>+192(SB), Y10, Y9
+	VFMADD231PD  Y9, Y6, Y8
+	VMOVAPD      Y8, Y6
+	VPSRLQ       $0x01, Y7, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y9
+	VPSUBQ       Y8, Y9, Y8
+	VMULPD       Y8, Y7, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y8, Y9
+	VMULPD       Y9, Y8, Y10
+	VMOVUPD      numbersAVX2<>+128(SB), Y11
+	VFMADD213PD  numbersAVX2<>+160(SB), Y9, Y11
+	VFMADD213PD  numbersAVX2<>+192(SB), Y9, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VANDPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       Y8, Y8, Y9
+	VFNMADD213PD numbersAVX2<>+96(SB), Y7, Y9
+	VMULPD       Y9, Y8, Y7
+	VMOVUPD      numbersAVX2<>+256(SB), Y10
+	VFMADD213PD  numbersAVX2<>+192(SB), Y10, Y9
+	VFMADD231PD  Y9, Y7, Y8
+	VMOVAPD      Y8, Y7
+	JMP          roots
+
+oddRoots:
+	VMOVUPD      Y0, (SP)
+	VMOVUPD      Y1, 32(SP)
+	VMOVUPD      Y2, 64(SP)
+	VMOVUPD      Y3, 96(SP)
+	VMOVUPD      Y4, 128(SP)
+	VMOVUPD      Y5, 160(SP)
+	VMOVUPD      Y6, 192(SP)
+	VMOVUPD      Y7, 224(SP)
+	VMOVUPD      (SP), Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMULPD       Y1, Y0, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+128(SB), Y4
+	VFMADD213PD  numbersAVX2<>+160(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y2, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VANDPD       numbersAVX2<>+224(SB), Y1, Y1
+	VMULPD       Y1, Y1, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+256(SB), Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y4, Y2
+	VFMADD231PD  Y2, Y3, Y1
+	VPSUBQ       numbersAVX2<>+0(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+32(SB), Y3
+	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPD    Y2, CX
+	TESTL        CX, CX
+	JEQ          end1
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+288(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+320(SB), Y4, Y4
+	VMULPD       Y4, Y0, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VPSUBQ       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+128(SB), Y8
+	VFMADD213PD  numbersAVX2<>+160(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+192(SB), Y6, Y8
+	VFMADD231PD  Y8, Y7, Y5
+	VANDPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y4
+	VMOVUPD      numbersAVX2<>+256(SB), Y7
+	VFMADD213PD  numbersAVX2<>+192(SB), Y7, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VMOVUPD      numbersAVX2<>+352(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+384(SB), Y4, Y3
+	VMULPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+416(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+448(SB), Y0, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+480(SB), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+448(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y0
+	VBLENDVPD    Y4, Y0, Y3, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
+
+end1:
+	VMOVUPD      Y1, (SP)
+	VMOVUPD      32(SP), Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMULPD       Y1, Y0, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+128(SB), Y4
+	VFMADD213PD  numbersAVX2<>+160(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y2, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VANDPD       numbersAVX2<>+224(SB), Y1, Y1
+	VMULPD       Y1, Y1, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+256(SB), Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y4, Y2
+	VFMADD231PD  Y2, Y3, Y1
+	VPSUBQ       numbersAVX2<>+0(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+32(SB), Y3
+	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPD    Y2, CX
+	TESTL        CX, CX
+	JEQ          end2
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+288(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+320(SB), Y4, Y4
+	VMULPD       Y4, Y0, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VPSUBQ       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+128(SB), Y8
+	VFMADD213PD  numbersAVX2<>+160(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+192(SB), Y6, Y8
+	VFMADD231PD  Y8, Y7, Y5
+	VANDPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y4
+	VMOVUPD      numbersAVX2<>+256(SB), Y7
+	VFMADD213PD  numbersAVX2<>+192(SB), Y7, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VMOVUPD      numbersAVX2<>+352(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+384(SB), Y4, Y3
+	VMULPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+416(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+448(SB), Y0, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+480(SB), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+448(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y0
+	VBLENDVPD    Y4, Y0, Y3, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
+
+end2:
+	VMOVUPD      Y1, 32(SP)
+	VMOVUPD      64(SP), Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMULPD       Y1, Y0, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+128(SB), Y4
+	VFMADD213PD  numbersAVX2<>+160(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y2, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VANDPD       numbersAVX2<>+224(SB), Y1, Y1
+	VMULPD       Y1, Y1, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+256(SB), Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y4, Y2
+	VFMADD231PD  Y2, Y3, Y1
+	VPSUBQ       numbersAVX2<>+0(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+32(SB), Y3
+	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPD    Y2, CX
+	TESTL        CX, CX
+	JEQ          end3
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+288(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+320(SB), Y4, Y4
+	VMULPD       Y4, Y0, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VPSUBQ       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+128(SB), Y8
+	VFMADD213PD  numbersAVX2<>+160(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+192(SB), Y6, Y8
+	VFMADD231PD  Y8, Y7, Y5
+	VANDPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y4
+	VMOVUPD      numbersAVX2<>+256(SB), Y7
+	VFMADD213PD  numbersAVX2<>+192(SB), Y7, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VMOVUPD      numbersAVX2<>+352(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+384(SB), Y4, Y3
+	VMULPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+416(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+448(SB), Y0, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+480(SB), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+448(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y0
+	VBLENDVPD    Y4, Y0, Y3, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
+
+end3:
+	VMOVUPD      Y1, 64(SP)
+	VMOVUPD      96(SP), Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMULPD       Y1, Y0, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+128(SB), Y4
+	VFMADD213PD  numbersAVX2<>+160(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y2, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VANDPD       numbersAVX2<>+224(SB), Y1, Y1
+	VMULPD       Y1, Y1, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+256(SB), Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y4, Y2
+	VFMADD231PD  Y2, Y3, Y1
+	VPSUBQ       numbersAVX2<>+0(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+32(SB), Y3
+	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPD    Y2, CX
+	TESTL        CX, CX
+	JEQ          end4
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+288(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+320(SB), Y4, Y4
+	VMULPD       Y4, Y0, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VPSUBQ       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+128(SB), Y8
+	VFMADD213PD  numbersAVX2<>+160(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+192(SB), Y6, Y8
+	VFMADD231PD  Y8, Y7, Y5
+	VANDPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y4
+	VMOVUPD      numbersAVX2<>+256(SB), Y7
+	VFMADD213PD  numbersAVX2<>+192(SB), Y7, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VMOVUPD      numbersAVX2<>+352(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+384(SB), Y4, Y3
+	VMULPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+416(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+448(SB), Y0, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+480(SB), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+448(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y0
+	VBLENDVPD    Y4, Y0, Y3, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
+
+end4:
+	VMOVUPD      Y1, 96(SP)
+	VMOVUPD      128(SP), Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMULPD       Y1, Y0, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+128(SB), Y4
+	VFMADD213PD  numbersAVX2<>+160(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y2, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VANDPD       numbersAVX2<>+224(SB), Y1, Y1
+	VMULPD       Y1, Y1, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+256(SB), Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y4, Y2
+	VFMADD231PD  Y2, Y3, Y1
+	VPSUBQ       numbersAVX2<>+0(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+32(SB), Y3
+	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPD    Y2, CX
+	TESTL        CX, CX
+	JEQ          end5
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+288(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+320(SB), Y4, Y4
+	VMULPD       Y4, Y0, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VPSUBQ       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+128(SB), Y8
+	VFMADD213PD  numbersAVX2<>+160(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+192(SB), Y6, Y8
+	VFMADD231PD  Y8, Y7, Y5
+	VANDPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y4
+	VMOVUPD      numbersAVX2<>+256(SB), Y7
+	VFMADD213PD  numbersAVX2<>+192(SB), Y7, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VMOVUPD      numbersAVX2<>+352(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+384(SB), Y4, Y3
+	VMULPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+416(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+448(SB), Y0, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+480(SB), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+448(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y0
+	VBLENDVPD    Y4, Y0, Y3, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
+
+end5:
+	VMOVUPD      Y1, 128(SP)
+	VMOVUPD      160(SP), Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMULPD       Y1, Y0, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+128(SB), Y4
+	VFMADD213PD  numbersAVX2<>+160(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y2, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VANDPD       numbersAVX2<>+224(SB), Y1, Y1
+	VMULPD       Y1, Y1, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+256(SB), Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y4, Y2
+	VFMADD231PD  Y2, Y3, Y1
+	VPSUBQ       numbersAVX2<>+0(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+32(SB), Y3
+	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPD    Y2, CX
+	TESTL        CX, CX
+	JEQ          end6
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+288(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+320(SB), Y4, Y4
+	VMULPD       Y4, Y0, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VPSUBQ       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+128(SB), Y8
+	VFMADD213PD  numbersAVX2<>+160(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+192(SB), Y6, Y8
+	VFMADD231PD  Y8, Y7, Y5
+	VANDPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y4
+	VMOVUPD      numbersAVX2<>+256(SB), Y7
+	VFMADD213PD  numbersAVX2<>+192(SB), Y7, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VMOVUPD      numbersAVX2<>+352(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+384(SB), Y4, Y3
+	VMULPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+416(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+448(SB), Y0, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+480(SB), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+448(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y0
+	VBLENDVPD    Y4, Y0, Y3, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
+
+end6:
+	VMOVUPD      Y1, 160(SP)
+	VMOVUPD      192(SP), Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMULPD       Y1, Y0, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+128(SB), Y4
+	VFMADD213PD  numbersAVX2<>+160(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y2, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VANDPD       numbersAVX2<>+224(SB), Y1, Y1
+	VMULPD       Y1, Y1, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+256(SB), Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y4, Y2
+	VFMADD231PD  Y2, Y3, Y1
+	VPSUBQ       numbersAVX2<>+0(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+32(SB), Y3
+	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPD    Y2, CX
+	TESTL        CX, CX
+	JEQ          end7
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+288(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+320(SB), Y4, Y4
+	VMULPD       Y4, Y0, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VPSUBQ       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+128(SB), Y8
+	VFMADD213PD  numbersAVX2<>+160(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+192(SB), Y6, Y8
+	VFMADD231PD  Y8, Y7, Y5
+	VANDPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y4
+	VMOVUPD      numbersAVX2<>+256(SB), Y7
+	VFMADD213PD  numbersAVX2<>+192(SB), Y7, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VMOVUPD      numbersAVX2<>+352(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+384(SB), Y4, Y3
+	VMULPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+416(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+448(SB), Y0, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+480(SB), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+448(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y0
+	VBLENDVPD    Y4, Y0, Y3, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
+
+end7:
+	VMOVUPD      Y1, 192(SP)
+	VMOVUPD      224(SP), Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMULPD       Y1, Y0, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+128(SB), Y4
+	VFMADD213PD  numbersAVX2<>+160(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y2, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VANDPD       numbersAVX2<>+224(SB), Y1, Y1
+	VMULPD       Y1, Y1, Y2
+	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
+	VMULPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+256(SB), Y4
+	VFMADD213PD  numbersAVX2<>+192(SB), Y4, Y2
+	VFMADD231PD  Y2, Y3, Y1
+	VPSUBQ       numbersAVX2<>+0(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+32(SB), Y3
+	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y3, Y2, Y2
+	VMOVMSKPD    Y2, CX
+	TESTL        CX, CX
+	JEQ          end8
+	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+288(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+320(SB), Y4, Y4
+	VMULPD       Y4, Y0, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VPSUBQ       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+128(SB), Y8
+	VFMADD213PD  numbersAVX2<>+160(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+192(SB), Y6, Y8
+	VFMADD231PD  Y8, Y7, Y5
+	VANDPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y4
+	VMOVUPD      numbersAVX2<>+256(SB), Y7
+	VFMADD213PD  numbersAVX2<>+192(SB), Y7, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VMOVUPD      numbersAVX2<>+352(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+384(SB), Y4, Y3
+	VMULPD       Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+416(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y3
+	VCMPPD       $0x11, numbersAVX2<>+448(SB), Y0, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+480(SB), Y3, Y3
+	VCMPPD       $0x00, numbersAVX2<>+448(SB), Y0, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VDIVPD       Y0, Y5, Y0
+	VBLENDVPD    Y4, Y0, Y3, Y0
+	VBLENDVPD    Y2, Y0, Y1, Y1
+
+end8:
+	VMOVUPD Y1, 224(SP)
+	VMOVUPD (SP), Y0
+	VMOVUPD 32(SP), Y1
+	VMOVUPD 64(SP), Y2
+	VMOVUPD 96(SP), Y3
+	VMOVUPD 128(SP), Y4
+	VMOVUPD 160(SP), Y5
+	VMOVUPD 192(SP), Y6
+	VMOVUPD 224(SP), Y7
+
+roots:
+	MOVQ (AX), CX
+	ADDQ $0x38, AX
+	CMPQ CX, $0x0f
+	JGE  rsqrt_15
+	CMPQ CX, $0x07
+	JGE  rsqrt_7
+	CMPQ CX, $0x03
+	JGE  rsqrt_3
+	CMPQ CX, $0x01
+	JGE  rsqrt_1
+	JMP  op0
+
+rsqrt_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+rsqrt_3:
+	CMPQ CX, $0x05
+	JGE  rsqrt_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+rsqrt_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+rsqrt_7:
+	CMPQ CX, $0x0b
+	JGE  rsqrt_11
+	CMPQ CX, $0x09
+	JGE  rsqrt_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+rsqrt_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+rsqrt_11:
+	CMPQ CX, $0x0d
+	JGE  rsqrt_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+rsqrt_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+rsqrt_15:
+	CMPQ CX, $0x17
+	JGE  rsqrt_23
+	CMPQ CX, $0x13
+	JGE  rsqrt_19
 	CMPQ CX, $0x11
-	JEQ  op17
-	JMP  op16
+	JGE  rsqrt_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+rsqrt_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+rsqrt_19:
+	CMPQ CX, $0x15
+	JGE  rsqrt_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+rsqrt_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+rsqrt_23:
+	CMPQ CX, $0x1b
+	JGE  rsqrt_27
+	CMPQ CX, $0x19
+	JGE  rsqrt_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+rsqrt_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+rsqrt_27:
+	CMPQ CX, $0x1d
+	JGE  rsqrt_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+rsqrt_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op19:
+	// square
+	VMULPD Y0, Y0, Y0
+	VMULPD Y1, Y1, Y1
+	VMULPD Y2, Y2, Y2
+	VMULPD Y3, Y3, Y3
+	VMULPD Y4, Y4, Y4
+	VMULPD Y5, Y5, Y5
+	VMULPD Y6, Y6, Y6
+	VMULPD Y7, Y7, Y7
+	MOVQ   (AX), CX
+	ADDQ   $0x38, AX
+	CMPQ   CX, $0x0f
+	JGE    square_15
+	CMPQ   CX, $0x07
+	JGE    square_7
+	CMPQ   CX, $0x03
+	JGE    square_3
+	CMPQ   CX, $0x01
+	JGE    square_1
+	JMP    op0
+
+square_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+square_3:
+	CMPQ CX, $0x05
+	JGE  square_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+square_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+square_7:
+	CMPQ CX, $0x0b
+	JGE  square_11
+	CMPQ CX, $0x09
+	JGE  square_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+square_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+square_11:
+	CMPQ CX, $0x0d
+	JGE  square_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+square_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+square_15:
+	CMPQ CX, $0x17
+	JGE  square_23
+	CMPQ CX, $0x13
+	JGE  square_19
+	CMPQ CX, $0x11
+	JGE  square_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+square_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+square_19:
+	CMPQ CX, $0x15
+	JGE  square_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+square_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+square_23:
+	CMPQ CX, $0x1b
+	JGE  square_27
+	CMPQ CX, $0x19
+	JGE  square_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+square_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+square_27:
+	CMPQ CX, $0x1d
+	JGE  square_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+square_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op20:
+	// cube
+	VMULPD Y0, Y0, Y8
+	VMULPD Y1, Y1, Y9
+	VMULPD Y2, Y2, Y10
+	VMULPD Y3, Y3, Y11
+	VMULPD Y0, Y8, Y0
+	VMULPD Y1, Y9, Y1
+	VMULPD Y2, Y10, Y2
+	VMULPD Y3, Y11, Y3
+	VMULPD Y4, Y4, Y8
+	VMULPD Y5, Y5, Y9
+	VMULPD Y6, Y6, Y10
+	VMULPD Y7, Y7, Y11
+	VMULPD Y4, Y8, Y4
+	VMULPD Y5, Y9, Y5
+	VMULPD Y6, Y10, Y6
+	VMULPD Y7, Y11, Y7
+	MOVQ   (AX), CX
+	ADDQ   $0x38, AX
+	CMPQ   CX, $0x0f
+	JGE    cube_15
+	CMPQ   CX, $0x07
+	JGE    cube_7
+	CMPQ   CX, $0x03
+	JGE    cube_3
+	CMPQ   CX, $0x01
+	JGE    cube_1
+	JMP    op0
+
+cube_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+cube_3:
+	CMPQ CX, $0x05
+	JGE  cube_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+cube_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+cube_7:
+	CMPQ CX, $0x0b
+	JGE  cube_11
+	CMPQ CX, $0x09
+	JGE  cube_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+cube_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+cube_11:
+	CMPQ CX, $0x0d
+	JGE  cube_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+cube_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+cube_15:
+	CMPQ CX, $0x17
+	JGE  cube_23
+	CMPQ CX, $0x13
+	JGE  cube_19
+	CMPQ CX, $0x11
+	JGE  cube_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+cube_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+cube_19:
+	CMPQ CX, $0x15
+	JGE  cube_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+cube_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+cube_23:
+	CMPQ CX, $0x1b
+	JGE  cube_27
+	CMPQ CX, $0x19
+	JGE  cube_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+cube_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+cube_27:
+	CMPQ CX, $0x1d
+	JGE  cube_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+cube_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op21:
+	// abs
+	VMOVUPD numbersAVX2<>+512(SB), Y8
+	VANDNPD Y0, Y8, Y0
+	VANDNPD Y1, Y8, Y1
+	VANDNPD Y2, Y8, Y2
+	VANDNPD Y3, Y8, Y3
+	VANDNPD Y4, Y8, Y4
+	VANDNPD Y5, Y8, Y5
+	VANDNPD Y6, Y8, Y6
+	VANDNPD Y7, Y8, Y7
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x0f
+	JGE     abs_15
+	CMPQ    CX, $0x07
+	JGE     abs_7
+	CMPQ    CX, $0x03
+	JGE     abs_3
+	CMPQ    CX, $0x01
+	JGE     abs_1
+	JMP     op0
+
+abs_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+abs_3:
+	CMPQ CX, $0x05
+	JGE  abs_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+abs_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+abs_7:
+	CMPQ CX, $0x0b
+	JGE  abs_11
+	CMPQ CX, $0x09
+	JGE  abs_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+abs_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+abs_11:
+	CMPQ CX, $0x0d
+	JGE  abs_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+abs_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+abs_15:
+	CMPQ CX, $0x17
+	JGE  abs_23
+	CMPQ CX, $0x13
+	JGE  abs_19
+	CMPQ CX, $0x11
+	JGE  abs_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+abs_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+abs_19:
+	CMPQ CX, $0x15
+	JGE  abs_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+abs_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+abs_23:
+	CMPQ CX, $0x1b
+	JGE  abs_27
+	CMPQ CX, $0x19
+	JGE  abs_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+abs_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+abs_27:
+	CMPQ CX, $0x1d
+	JGE  abs_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+abs_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op22:
+	// neg
+	VMOVUPD numbersAVX2<>+512(SB), Y8
+	VXORPD  Y8, Y0, Y0
+	VXORPD  Y8, Y1, Y1
+	VXORPD  Y8, Y2, Y2
+	VXORPD  Y8, Y3, Y3
+	VXORPD  Y8, Y4, Y4
+	VXORPD  Y8, Y5, Y5
+	VXORPD  Y8, Y6, Y6
+	VXORPD  Y8, Y7, Y7
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x0f
+	JGE     neg_15
+	CMPQ    CX, $0x07
+	JGE     neg_7
+	CMPQ    CX, $0x03
+	JGE     neg_3
+	CMPQ    CX, $0x01
+	JGE     neg_1
+	JMP     op0
+
+neg_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+neg_3:
+	CMPQ CX, $0x05
+	JGE  neg_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+neg_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+neg_7:
+	CMPQ CX, $0x0b
+	JGE  neg_11
+	CMPQ CX, $0x09
+	JGE  neg_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+neg_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+neg_11:
+	CMPQ CX, $0x0d
+	JGE  neg_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+neg_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+neg_15:
+	CMPQ CX, $0x17
+	JGE  neg_23
+	CMPQ CX, $0x13
+	JGE  neg_19
+	CMPQ CX, $0x11
+	JGE  neg_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+neg_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+neg_19:
+	CMPQ CX, $0x15
+	JGE  neg_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+neg_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+neg_23:
+	CMPQ CX, $0x1b
+	JGE  neg_27
+	CMPQ CX, $0x19
+	JGE  neg_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+neg_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+neg_27:
+	CMPQ CX, $0x1d
+	JGE  neg_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+neg_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op23:
+	// min
+	MOVQ    -40(AX), DX
+	MOVQ    (R9)(DX*8), DX
+	ADDQ    -48(AX), DX
+	VMOVUPD (DX), Y8
+	VMINPD  Y8, Y0, Y9
+	VMINPD  Y0, Y8, Y0
+	VORPD   Y9, Y0, Y0
+	VMOVUPD 32(DX), Y8
+	VMINPD  Y8, Y1, Y9
+	VMINPD  Y1, Y8, Y1
+	VORPD   Y9, Y1, Y1
+	VMOVUPD 64(DX), Y8
+	VMINPD  Y8, Y2, Y9
+	VMINPD  Y2, Y8, Y2
+	VORPD   Y9, Y2, Y2
+	VMOVUPD 96(DX), Y8
+	VMINPD  Y8, Y3, Y9
+	VMINPD  Y3, Y8, Y3
+	VORPD   Y9, Y3, Y3
+	VMOVUPD 128(DX), Y8
+	VMINPD  Y8, Y4, Y9
+	VMINPD  Y4, Y8, Y4
+	VORPD   Y9, Y4, Y4
+	VMOVUPD 160(DX), Y8
+	VMINPD  Y8, Y5, Y9
+	VMINPD  Y5, Y8, Y5
+	VORPD   Y9, Y5, Y5
+	VMOVUPD 192(DX), Y8
+	VMINPD  Y8, Y6, Y9
+	VMINPD  Y6, Y8, Y6
+	VORPD   Y9, Y6, Y6
+	VMOVUPD 224(DX), Y8
+	VMINPD  Y8, Y7, Y9
+	VMINPD  Y7, Y8, Y7
+	VORPD   Y9, Y7, Y7
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x0f
+	JGE     min_15
+	CMPQ    CX, $0x07
+	JGE     min_7
+	CMPQ    CX, $0x03
+	JGE     min_3
+	CMPQ    CX, $0x01
+	JGE     min_1
+	JMP     op0
+
+min_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+min_3:
+	CMPQ CX, $0x05
+	JGE  min_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+min_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+min_7:
+	CMPQ CX, $0x0b
+	JGE  min_11
+	CMPQ CX, $0x09
+	JGE  min_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+min_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+min_11:
+	CMPQ CX, $0x0d
+	JGE  min_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+min_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+min_15:
+	CMPQ CX, $0x17
+	JGE  min_23
+	CMPQ CX, $0x13
+	JGE  min_19
+	CMPQ CX, $0x11
+	JGE  min_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+min_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+min_19:
+	CMPQ CX, $0x15
+	JGE  min_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+min_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+min_23:
+	CMPQ CX, $0x1b
+	JGE  min_27
+	CMPQ CX, $0x19
+	JGE  min_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+min_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+min_27:
+	CMPQ CX, $0x1d
+	JGE  min_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+min_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op24:
+	// max
+	VMOVUPD numbersAVX2<>+512(SB), Y8
+	MOVQ    -40(AX), DX
+	MOVQ    (R9)(DX*8), DX
+	ADDQ    -48(AX), DX
+	VXORPD  (DX), Y8, Y9
+	VXORPD  Y8, Y0, Y0
+	VMINPD  Y9, Y0, Y10
+	VMINPD  Y0, Y9, Y0
+	VORPD   Y10, Y0, Y0
+	VXORPD  Y8, Y0, Y0
+	VXORPD  32(DX), Y8, Y9
+	VXORPD  Y8, Y1, Y1
+	VMINPD  Y9, Y1, Y10
+	VMINPD  Y1, Y9, Y1
+	VORPD   Y10, Y1, Y1
+	VXORPD  Y8, Y1, Y1
+	VXORPD  64(DX), Y8, Y9
+	VXORPD  Y8, Y2, Y2
+	VMINPD  Y9, Y2, Y10
+	VMINPD  Y2, Y9, Y2
+	VORPD   Y10, Y2, Y2
+	VXORPD  Y8, Y2, Y2
+	VXORPD  96(DX), Y8, Y9
+	VXORPD  Y8, Y3, Y3
+	VMINPD  Y9, Y3, Y10
+	VMINPD  Y3, Y9, Y3
+	VORPD   Y10, Y3, Y3
+	VXORPD  Y8, Y3, Y3
+	VXORPD  128(DX), Y8, Y9
+	VXORPD  Y8, Y4, Y4
+	VMINPD  Y9, Y4, Y10
+	VMINPD  Y4, Y9, Y4
+	VORPD   Y10, Y4, Y4
+	VXORPD  Y8, Y4, Y4
+	VXORPD  160(DX), Y8, Y9
+	VXORPD  Y8, Y5, Y5
+	VMINPD  Y9, Y5, Y10
+	VMINPD  Y5, Y9, Y5
+	VORPD   Y10, Y5, Y5
+	VXORPD  Y8, Y5, Y5
+	VXORPD  192(DX), Y8, Y9
+	VXORPD  Y8, Y6, Y6
+	VMINPD  Y9, Y6, Y10
+	VMINPD  Y6, Y9, Y6
+	VORPD   Y10, Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VXORPD  224(DX), Y8, Y9
+	VXORPD  Y8, Y7, Y7
+	VMINPD  Y9, Y7, Y10
+	VMINPD  Y7, Y9, Y7
+	VORPD   Y10, Y7, Y7
+	VXORPD  Y8, Y7, Y7
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x0f
+	JGE     max_15
+	CMPQ    CX, $0x07
+	JGE     max_7
+	CMPQ    CX, $0x03
+	JGE     max_3
+	CMPQ    CX, $0x01
+	JGE     max_1
+	JMP     op0
+
+max_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+max_3:
+	CMPQ CX, $0x05
+	JGE  max_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+max_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+max_7:
+	CMPQ CX, $0x0b
+	JGE  max_11
+	CMPQ CX, $0x09
+	JGE  max_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+max_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+max_11:
+	CMPQ CX, $0x0d
+	JGE  max_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+max_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+max_15:
+	CMPQ CX, $0x17
+	JGE  max_23
+	CMPQ CX, $0x13
+	JGE  max_19
+	CMPQ CX, $0x11
+	JGE  max_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+max_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+max_19:
+	CMPQ CX, $0x15
+	JGE  max_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+max_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+max_23:
+	CMPQ CX, $0x1b
+	JGE  max_27
+	CMPQ CX, $0x19
+	JGE  max_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+max_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+max_27:
+	CMPQ CX, $0x1d
+	JGE  max_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+max_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op25:
+	// dot
+	MOVQ        -40(AX), DX
+	MOVQ        (R9)(DX*8), DX
+	ADDQ        -48(AX), DX
+	MOVQ        -8(AX), SI
+	MOVQ        (R9)(SI*8), SI
+	ADDQ        -16(AX), SI
+	VMOVUPD     (DX), Y8
+	VMOVUPD     32(DX), Y9
+	VMOVUPD     64(DX), Y10
+	VMOVUPD     96(DX), Y11
+	VFMADD213PD (SI), Y0, Y8
+	VFMADD213PD 32(SI), Y1, Y9
+	VFMADD213PD 64(SI), Y2, Y10
+	VFMADD213PD 96(SI), Y3, Y11
+	VMOVUPD     Y8, (SI)
+	VMOVUPD     Y9, 32(SI)
+	VMOVUPD     Y10, 64(SI)
+	VMOVUPD     Y11, 96(SI)
+	VMOVUPD     128(DX), Y8
+	VMOVUPD     160(DX), Y9
+	VMOVUPD     192(DX), Y10
+	VMOVUPD     224(DX), Y11
+	VFMADD213PD 128(SI), Y4, Y8
+	VFMADD213PD 160(SI), Y5, Y9
+	VFMADD213PD 192(SI), Y6, Y10
+	VFMADD213PD 224(SI), Y7, Y11
+	VMOVUPD     Y8, 128(SI)
+	VMOVUPD     Y9, 160(SI)
+	VMOVUPD     Y10, 192(SI)
+	VMOVUPD     Y11, 224(SI)
+	MOVQ        (AX), CX
+	ADDQ        $0x38, AX
+	CMPQ        CX, $0x0f
+	JGE         dot_15
+	CMPQ        CX, $0x07
+	JGE         dot_7
+	CMPQ        CX, $0x03
+	JGE         dot_3
+	CMPQ        CX, $0x01
+	JGE         dot_1
+	JMP         op0
+
+dot_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+dot_3:
+	CMPQ CX, $0x05
+	JGE  dot_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+dot_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+dot_7:
+	CMPQ CX, $0x0b
+	JGE  dot_11
+	CMPQ CX, $0x09
+	JGE  dot_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+dot_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+dot_11:
+	CMPQ CX, $0x0d
+	JGE  dot_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+dot_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+dot_15:
+	CMPQ CX, $0x17
+	JGE  dot_23
+	CMPQ CX, $0x13
+	JGE  dot_19
+	CMPQ CX, $0x11
+	JGE  dot_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+dot_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+dot_19:
+	CMPQ CX, $0x15
+	JGE  dot_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+dot_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+dot_23:
+	CMPQ CX, $0x1b
+	JGE  dot_27
+	CMPQ CX, $0x19
+	JGE  dot_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+dot_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+dot_27:
+	CMPQ CX, $0x1d
+	JGE  dot_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+dot_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op26:
+	// rowDot
+	MOVQ         -24(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         -32(AX), BX
+	VBROADCASTSD (BX), Y8
+	MOVQ         -40(AX), DX
+	MOVQ         (R9)(DX*8), DX
+	ADDQ         -48(AX), DX
+	MOVQ         -8(AX), SI
+	MOVQ         (R9)(SI*8), SI
+	ADDQ         -16(AX), SI
+	VSUBPD       (DX), Y8, Y9
+	VSUBPD       32(DX), Y8, Y10
+	VSUBPD       64(DX), Y8, Y11
+	VSUBPD       96(DX), Y8, Y12
+	VFMADD213PD  (SI), Y0, Y9
+	VFMADD213PD  32(SI), Y1, Y10
+	VFMADD213PD  64(SI), Y2, Y11
+	VFMADD213PD  96(SI), Y3, Y12
+	VMOVUPD      Y9, (SI)
+	VMOVUPD      Y10, 32(SI)
+	VMOVUPD      Y11, 64(SI)
+	VMOVUPD      Y12, 96(SI)
+	VSUBPD       128(DX), Y8, Y9
+	VSUBPD       160(DX), Y8, Y10
+	VSUBPD       192(DX), Y8, Y11
+	VSUBPD       224(DX), Y8, Y8
+	VFMADD213PD  128(SI), Y4, Y9
+	VFMADD213PD  160(SI), Y5, Y10
+	VFMADD213PD  192(SI), Y6, Y11
+	VFMADD213PD  224(SI), Y7, Y8
+	VMOVUPD      Y9, 128(SI)
+	VMOVUPD      Y10, 160(SI)
+	VMOVUPD      Y11, 192(SI)
+	VMOVUPD      Y8, 224(SI)
+	MOVQ         (AX), CX
+	ADDQ         $0x38, AX
+	CMPQ         CX, $0x0f
+	JGE          rowDot_15
+	CMPQ         CX, $0x07
+	JGE          rowDot_7
+	CMPQ         CX, $0x03
+	JGE          rowDot_3
+	CMPQ         CX, $0x01
+	JGE          rowDot_1
+	JMP          op0
+
+rowDot_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+rowDot_3:
+	CMPQ CX, $0x05
+	JGE  rowDot_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+rowDot_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+rowDot_7:
+	CMPQ CX, $0x0b
+	JGE  rowDot_11
+	CMPQ CX, $0x09
+	JGE  rowDot_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+rowDot_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+rowDot_11:
+	CMPQ CX, $0x0d
+	JGE  rowDot_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+rowDot_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+rowDot_15:
+	CMPQ CX, $0x17
+	JGE  rowDot_23
+	CMPQ CX, $0x13
+	JGE  rowDot_19
+	CMPQ CX, $0x11
+	JGE  rowDot_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+rowDot_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+rowDot_19:
+	CMPQ CX, $0x15
+	JGE  rowDot_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+rowDot_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+rowDot_23:
+	CMPQ CX, $0x1b
+	JGE  rowDot_27
+	CMPQ CX, $0x19
+	JGE  rowDot_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+rowDot_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+rowDot_27:
+	CMPQ CX, $0x1d
+	JGE  rowDot_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+rowDot_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op27:
+	// rowDotBack
+	MOVQ         -24(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         -32(AX), BX
+	VBROADCASTSD (BX), Y8
+	MOVQ         -40(AX), DX
+	MOVQ         (R9)(DX*8), DX
+	ADDQ         -48(AX), DX
+	MOVQ         -8(AX), SI
+	MOVQ         (R9)(SI*8), SI
+	ADDQ         -16(AX), SI
+	VMOVUPD      (DX), Y9
+	VSUBPD       Y8, Y9, Y9
+	VMOVUPD      32(DX), Y10
+	VSUBPD       Y8, Y10, Y10
+	VMOVUPD      64(DX), Y11
+	VSUBPD       Y8, Y11, Y11
+	VMOVUPD      96(DX), Y12
+	VSUBPD       Y8, Y12, Y12
+	VFMADD213PD  (SI), Y0, Y9
+	VFMADD213PD  32(SI), Y1, Y10
+	VFMADD213PD  64(SI), Y2, Y11
+	VFMADD213PD  96(SI), Y3, Y12
+	VMOVUPD      Y9, (SI)
+	VMOVUPD      Y10, 32(SI)
+	VMOVUPD      Y11, 64(SI)
+	VMOVUPD      Y12, 96(SI)
+	VMOVUPD      128(DX), Y9
+	VSUBPD       Y8, Y9, Y9
+	VMOVUPD      160(DX), Y10
+	VSUBPD       Y8, Y10, Y10
+	VMOVUPD      192(DX), Y11
+	VSUBPD       Y8, Y11, Y11
+	VMOVUPD      224(DX), Y12
+	VSUBPD       Y8, Y12, Y12
+	VFMADD213PD  128(SI), Y4, Y9
+	VFMADD213PD  160(SI), Y5, Y10
+	VFMADD213PD  192(SI), Y6, Y11
+	VFMADD213PD  224(SI), Y7, Y12
+	VMOVUPD      Y9, 128(SI)
+	VMOVUPD      Y10, 160(SI)
+	VMOVUPD      Y11, 192(SI)
+	VMOVUPD      Y12, 224(SI)
+	MOVQ         (AX), CX
+	ADDQ         $0x38, AX
+	CMPQ         CX, $0x0f
+	JGE          rowDotBack_15
+	CMPQ         CX, $0x07
+	JGE          rowDotBack_7
+	CMPQ         CX, $0x03
+	JGE          rowDotBack_3
+	CMPQ         CX, $0x01
+	JGE          rowDotBack_1
+	JMP          op0
+
+rowDotBack_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+rowDotBack_3:
+	CMPQ CX, $0x05
+	JGE  rowDotBack_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+rowDotBack_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+rowDotBack_7:
+	CMPQ CX, $0x0b
+	JGE  rowDotBack_11
+	CMPQ CX, $0x09
+	JGE  rowDotBack_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+rowDotBack_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+rowDotBack_11:
+	CMPQ CX, $0x0d
+	JGE  rowDotBack_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+rowDotBack_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+rowDotBack_15:
+	CMPQ CX, $0x17
+	JGE  rowDotBack_23
+	CMPQ CX, $0x13
+	JGE  rowDotBack_19
+	CMPQ CX, $0x11
+	JGE  rowDotBack_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+rowDotBack_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+rowDotBack_19:
+	CMPQ CX, $0x15
+	JGE  rowDotBack_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+rowDotBack_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+rowDotBack_23:
+	CMPQ CX, $0x1b
+	JGE  rowDotBack_27
+	CMPQ CX, $0x19
+	JGE  rowDotBack_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+rowDotBack_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+rowDotBack_27:
+	CMPQ CX, $0x1d
+	JGE  rowDotBack_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+rowDotBack_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op28:
+	// rowSquare
+	MOVQ         -24(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         -32(AX), BX
+	VBROADCASTSD (BX), Y7
+	MOVQ         -40(AX), DX
+	MOVQ         (R9)(DX*8), DX
+	ADDQ         -48(AX), DX
+	VSUBPD       (DX), Y7, Y0
+	VSUBPD       32(DX), Y7, Y1
+	VSUBPD       64(DX), Y7, Y2
+	VSUBPD       96(DX), Y7, Y3
+	VMULPD       Y0, Y0, Y0
+	VMULPD       Y1, Y1, Y1
+	VMULPD       Y2, Y2, Y2
+	VMULPD       Y3, Y3, Y3
+	VSUBPD       128(DX), Y7, Y4
+	VSUBPD       160(DX), Y7, Y5
+	VSUBPD       192(DX), Y7, Y6
+	VSUBPD       224(DX), Y7, Y7
+	VMULPD       Y4, Y4, Y4
+	VMULPD       Y5, Y5, Y5
+	VMULPD       Y6, Y6, Y6
+	VMULPD       Y7, Y7, Y7
+	MOVQ         (AX), CX
+	ADDQ         $0x38, AX
+	CMPQ         CX, $0x0f
+	JGE          rowSquare_15
+	CMPQ         CX, $0x07
+	JGE          rowSquare_7
+	CMPQ         CX, $0x03
+	JGE          rowSquare_3
+	CMPQ         CX, $0x01
+	JGE          rowSquare_1
+	JMP          op0
+
+rowSquare_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+rowSquare_3:
+	CMPQ CX, $0x05
+	JGE  rowSquare_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+rowSquare_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+rowSquare_7:
+	CMPQ CX, $0x0b
+	JGE  rowSquare_11
+	CMPQ CX, $0x09
+	JGE  rowSquare_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+rowSquare_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+rowSquare_11:
+	CMPQ CX, $0x0d
+	JGE  rowSquare_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+rowSquare_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+rowSquare_15:
+	CMPQ CX, $0x17
+	JGE  rowSquare_23
+	CMPQ CX, $0x13
+	JGE  rowSquare_19
+	CMPQ CX, $0x11
+	JGE  rowSquare_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+rowSquare_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+rowSquare_19:
+	CMPQ CX, $0x15
+	JGE  rowSquare_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+rowSquare_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+rowSquare_23:
+	CMPQ CX, $0x1b
+	JGE  rowSquare_27
+	CMPQ CX, $0x19
+	JGE  rowSquare_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+rowSquare_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+rowSquare_27:
+	CMPQ CX, $0x1d
+	JGE  rowSquare_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+rowSquare_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+
+op29:
+	// rowSquareAdd
+	MOVQ         -24(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         -32(AX), BX
+	VBROADCASTSD (BX), Y8
+	MOVQ         -40(AX), DX
+	MOVQ         (R9)(DX*8), DX
+	ADDQ         -48(AX), DX
+	VSUBPD       (DX), Y8, Y9
+	VSUBPD       32(DX), Y8, Y10
+	VSUBPD       64(DX), Y8, Y11
+	VSUBPD       96(DX), Y8, Y12
+	VMULPD       Y9, Y9, Y9
+	VMULPD       Y10, Y10, Y10
+	VMULPD       Y11, Y11, Y11
+	VMULPD       Y12, Y12, Y12
+	VADDPD       Y9, Y0, Y0
+	VADDPD       Y10, Y1, Y1
+	VADDPD       Y11, Y2, Y2
+	VADDPD       Y12, Y3, Y3
+	VSUBPD       128(DX), Y8, Y9
+	VSUBPD       160(DX), Y8, Y10
+	VSUBPD       192(DX), Y8, Y11
+	VSUBPD       224(DX), Y8, Y8
+	VMULPD       Y9, Y9, Y9
+	VMULPD       Y10, Y10, Y10
+	VMULPD       Y11, Y11, Y11
+	VMULPD       Y8, Y8, Y8
+	VADDPD       Y9, Y4, Y4
+	VADDPD       Y10, Y5, Y5
+	VADDPD       Y11, Y6, Y6
+	VADDPD       Y8, Y7, Y7
+	MOVQ         (AX), CX
+	ADDQ         $0x38, AX
+	CMPQ         CX, $0x0f
+	JGE          rowSquareAdd_15
+	CMPQ         CX, $0x07
+	JGE          rowSquareAdd_7
+	CMPQ         CX, $0x03
+	JGE          rowSquareAdd_3
+	CMPQ         CX, $0x01
+	JGE          rowSquareAdd_1
+	JMP          op0
+
+rowSquareAdd_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+rowSquareAdd_3:
+	CMPQ CX, $0x05
+	JGE  rowSquareAdd_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+rowSquareAdd_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+rowSquareAdd_7:
+	CMPQ CX, $0x0b
+	JGE  rowSquareAdd_11
+	CMPQ CX, $0x09
+	JGE  rowSquareAdd_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+rowSquareAdd_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+rowSquareAdd_11:
+	CMPQ CX, $0x0d
+	JGE  rowSquareAdd_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+rowSquareAdd_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+rowSquareAdd_15:
+	CMPQ CX, $0x17
+	JGE  rowSquareAdd_23
+	CMPQ CX, $0x13
+	JGE  rowSquareAdd_19
+	CMPQ CX, $0x11
+	JGE  rowSquareAdd_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+rowSquareAdd_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+rowSquareAdd_19:
+	CMPQ CX, $0x15
+	JGE  rowSquareAdd_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+rowSquareAdd_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+rowSquareAdd_23:
+	CMPQ CX, $0x1b
+	JGE  rowSquareAdd_27
+	CMPQ CX, $0x19
+	JGE  rowSquareAdd_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+rowSquareAdd_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+rowSquareAdd_27:
+	CMPQ CX, $0x1d
+	JGE  rowSquareAdd_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+rowSquareAdd_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
+
+op30:
+	// rowDifference
+	MOVQ         -24(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         -32(AX), BX
+	VBROADCASTSD (BX), Y8
+	MOVQ         -40(AX), DX
+	MOVQ         (R9)(DX*8), DX
+	ADDQ         -48(AX), DX
+	MOVQ         -8(AX), SI
+	MOVQ         (R9)(SI*8), SI
+	ADDQ         -16(AX), SI
+	VSUBPD       (DX), Y8, Y9
+	VMOVUPD      Y9, (SI)
+	VSUBPD       32(DX), Y8, Y9
+	VMOVUPD      Y9, 32(SI)
+	VSUBPD       64(DX), Y8, Y9
+	VMOVUPD      Y9, 64(SI)
+	VSUBPD       96(DX), Y8, Y9
+	VMOVUPD      Y9, 96(SI)
+	VSUBPD       128(DX), Y8, Y9
+	VMOVUPD      Y9, 128(SI)
+	VSUBPD       160(DX), Y8, Y9
+	VMOVUPD      Y9, 160(SI)
+	VSUBPD       192(DX), Y8, Y9
+	VMOVUPD      Y9, 192(SI)
+	VSUBPD       224(DX), Y8, Y8
+	VMOVUPD      Y8, 224(SI)
+	MOVQ         (AX), CX
+	ADDQ         $0x38, AX
+	CMPQ         CX, $0x0f
+	JGE          rowDifference_15
+	CMPQ         CX, $0x07
+	JGE          rowDifference_7
+	CMPQ         CX, $0x03
+	JGE          rowDifference_3
+	CMPQ         CX, $0x01
+	JGE          rowDifference_1
+	JMP          op0
+
+rowDifference_1:
+	CMPQ CX, $0x02
+	JEQ  op2
+	JMP  op1
+
+rowDifference_3:
+	CMPQ CX, $0x05
+	JGE  rowDifference_5
+	CMPQ CX, $0x04
+	JEQ  op4
+	JMP  op3
+
+rowDifference_5:
+	CMPQ CX, $0x06
+	JEQ  op6
+	JMP  op5
+
+rowDifference_7:
+	CMPQ CX, $0x0b
+	JGE  rowDifference_11
+	CMPQ CX, $0x09
+	JGE  rowDifference_9
+	CMPQ CX, $0x08
+	JEQ  op8
+	JMP  op7
+
+rowDifference_9:
+	CMPQ CX, $0x0a
+	JEQ  op10
+	JMP  op9
+
+rowDifference_11:
+	CMPQ CX, $0x0d
+	JGE  rowDifference_13
+	CMPQ CX, $0x0c
+	JEQ  op12
+	JMP  op11
+
+rowDifference_13:
+	CMPQ CX, $0x0e
+	JEQ  op14
+	JMP  op13
+
+rowDifference_15:
+	CMPQ CX, $0x17
+	JGE  rowDifference_23
+	CMPQ CX, $0x13
+	JGE  rowDifference_19
+	CMPQ CX, $0x11
+	JGE  rowDifference_17
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+rowDifference_17:
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+rowDifference_19:
+	CMPQ CX, $0x15
+	JGE  rowDifference_21
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+rowDifference_21:
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+rowDifference_23:
+	CMPQ CX, $0x1b
+	JGE  rowDifference_27
+	CMPQ CX, $0x19
+	JGE  rowDifference_25
+	CMPQ CX, $0x18
+	JEQ  op24
+	JMP  op23
+
+rowDifference_25:
+	CMPQ CX, $0x1a
+	JEQ  op26
+	JMP  op25
+
+rowDifference_27:
+	CMPQ CX, $0x1d
+	JGE  rowDifference_29
+	CMPQ CX, $0x1c
+	JEQ  op28
+	JMP  op27
+
+rowDifference_29:
+	CMPQ CX, $0x1e
+	JEQ  op30
+	JMP  op29
 
 op0:
-	ADDQ $+256, 8(R9)
-	ADDQ $+256, 16(R9)
+	MOVQ 40(R9), CX
+	ADDQ CX, 8(R9)
+	ADDQ CX, 16(R9)
 	MOVQ 24(R9), CX
 	MOVQ 32(R9), AX
 	MOVQ AX, 24(R9)
@@ -2391,3 +5631,73 @@ test:
 	JGT  round
 	VZEROUPPER
 	RET
+
+DATA numbersAVX2<>+0(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+8(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+16(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+24(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+32(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+40(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+48(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+56(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+64(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+72(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+80(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+88(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+96(SB)/8, $0x3ff0000000000000
+DATA numbersAVX2<>+104(SB)/8, $0x3ff0000000000000
+DATA numbersAVX2<>+112(SB)/8, $0x3ff0000000000000
+DATA numbersAVX2<>+120(SB)/8, $0x3ff0000000000000
+DATA numbersAVX2<>+128(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+136(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+144(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+152(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+160(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+168(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+176(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+184(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+192(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+200(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+208(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+216(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+224(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+232(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+240(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+248(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+256(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+264(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+272(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+280(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+288(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+296(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+304(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+312(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+320(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+328(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+336(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+344(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+352(SB)/8, $0x3e40000000000000
+DATA numbersAVX2<>+360(SB)/8, $0x3e40000000000000
+DATA numbersAVX2<>+368(SB)/8, $0x3e40000000000000
+DATA numbersAVX2<>+376(SB)/8, $0x3e40000000000000
+DATA numbersAVX2<>+384(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+392(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+400(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+408(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+416(SB)/8, $0x7ff0000000000000
+DATA numbersAVX2<>+424(SB)/8, $0x7ff0000000000000
+DATA numbersAVX2<>+432(SB)/8, $0x7ff0000000000000
+DATA numbersAVX2<>+440(SB)/8, $0x7ff0000000000000
+DATA numbersAVX2<>+448(SB)/8, $0x0000000000000000
+DATA numbersAVX2<>+456(SB)/8, $0x0000000000000000
+DATA numbersAVX2<>+464(SB)/8, $0x0000000000000000
+DATA numbersAVX2<>+472(SB)/8, $0x0000000000000000
+DATA numbersAVX2<>+480(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+488(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+496(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+504(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+512(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+520(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+528(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+536(SB)/8, $0x8000000000000000
+GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $544

@@ -219,11 +219,15 @@ func (c *chain) least(m operand.Mem, v reg.VecVirtual) {
 }
 
 func (c *chain) leastOf(y, v reg.VecVirtual) {
-	other := c.vector()
-	minimum := c.two(c.VMINPD, c.VMINPS)
+	c.lesser(c.two(c.VMINPD, c.VMINPS), y, v)
+}
+
+// lesser is v = min(v, y) as in arithmetic, by that instruction.
+func (e *emitter) lesser(minimum instruction, y, v reg.VecVirtual) {
+	other := e.vector()
 	minimum(y, v, other)
 	minimum(v, y, v)
-	c.VORPD(other, v, v)
+	e.VORPD(other, v, v)
 }
 
 // sum adds the accumulator, or its squares, to the cascades at the operand, which lie there as cascade leaves them at acc:

@@ -10,7 +10,16 @@ package main
 
 import "math/big"
 
-// reciprocalRoot is x^(-1/2) for 2^-1022 <= x < 2^1022.
+// The bits of the ordinary arguments: 2^-1022 <= x < 2^1022.
+const (
+	rootLeast = 1 << 52
+	rootMost  = 2045<<52 - 1
+)
+
+// ordinaryRoot is the function of these alone.
+var ordinaryRoot = define("", "", (*function).reciprocalRoot)
+
+// reciprocalRoot is x^(-1/2) for ordinary x.
 func (f *function) reciprocalRoot(x *value) *value {
 	one := k(1)
 	guess := f.minus(w(0x5fe6e8e000000000), f.shiftRight(f.bitsOf(x), 1))
@@ -30,8 +39,8 @@ func (f *function) reciprocalRoot(x *value) *value {
 var reciprocalFunctions = []*function{
 	define("rsqrt", "is 1 over the square root of x: of zeros infinity with their sign.", func(f *function, x *value) *value {
 		y := f.reciprocalRoot(x)
-		bits := f.bitsOf(x) // of what is not in [2^-1022, 2^1022) one of the differences has the top bit
-		odd := f.negative(f.or(f.minus(bits, w(1<<52)), f.minus(w(2045<<52-1), bits)))
+		bits := f.bitsOf(x) // of what is not ordinary one of the differences has the top bit
+		odd := f.negative(f.or(f.minus(bits, w(rootLeast)), f.minus(w(rootMost), bits)))
 		f.when(odd, func(assign func(dst, v *value)) {
 			small := f.less(x, k(1))
 			z := f.reciprocalRoot(f.mul(x, f.pick(small, k(0x1p54), k(0x1p-54))))

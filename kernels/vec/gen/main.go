@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -272,7 +273,7 @@ func write(dir, stem string, ctx *build.Context) error {
 		if err != nil {
 			return err
 		}
-		if high := highRegister.Find(text); stem == "avx2" && high != nil {
+		if high := highRegister.Find(text); strings.HasSuffix(stem, "avx2") && high != nil {
 			return fmt.Errorf("%s uses %s, which AVX2 has not: too much is live at a time", name, high)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {

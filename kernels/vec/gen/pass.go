@@ -6,6 +6,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -66,6 +68,190 @@ var passSteps = []passStep{
 	{"columnTail", func(p *rowMachine) { p.column(false, true) }},
 	{"products", func(p *rowMachine) { p.column(true, false) }},
 	{"productsTail", func(p *rowMachine) { p.column(true, true) }},
+	{"rsqrt", func(p *rowMachine) { p.reciprocalRoot() }},
+	{"square", func(p *rowMachine) {
+		for _, v := range p.acc {
+			p.VMULPD(v, v, v)
+		}
+	}},
+	{"cube", func(p *rowMachine) {
+		for at := 0; at < len(p.acc); at += 4 {
+			x := p.vectors(4)
+			for k, x := range x {
+				p.VMULPD(p.acc[at+k], p.acc[at+k], x)
+			}
+			for k, x := range x {
+				p.VMULPD(p.acc[at+k], x, p.acc[at+k])
+			}
+		}
+	}},
+	{"abs", func(p *rowMachine) {
+		sign := p.signBits()
+		for _, v := range p.acc {
+			p.VANDNPD(v, sign, v)
+		}
+	}},
+	{"neg", func(p *rowMachine) {
+		sign := p.signBits()
+		for _, v := range p.acc {
+			p.VXORPD(sign, v, v)
+		}
+	}},
+	{"min", func(p *rowMachine) {
+		p.each(func(v reg.VecVirtual, m operand.Mem) {
+			y := p.vector()
+			p.VMOVUPD(m, y)
+			p.lesser(p.minimum, y, v)
+		})
+	}},
+	{"max", func(p *rowMachine) { // -min(-a, -b)
+		sign := p.signBits()
+		p.each(func(v reg.VecVirtual, m operand.Mem) {
+			y := p.vector()
+			p.VXORPD(m, sign, y)
+			p.VXORPD(sign, v, v)
+			p.lesser(p.minimum, y, v)
+			p.VXORPD(sign, v, v)
+		})
+	}},
+	{"dot", func(p *rowMachine) {
+		p.dots(func(k int, v reg.VecVirtual, a reg.Register) { p.VMOVUPD(p.vectorAt(a, k), v) })
+	}},
+	{"rowDot", func(p *rowMachine) {
+		row := p.vector()
+		p.VBROADCASTSD(operand.Mem{Base: p.operand(1)}, row)
+		p.dots(func(k int, v reg.VecVirtual, a reg.Register) { p.VSUBPD(p.vectorAt(a, k), row, v) })
+	}},
+	{"rowDotBack", func(p *rowMachine) {
+		row := p.vector()
+		p.VBROADCASTSD(operand.Mem{Base: p.operand(1)}, row)
+		p.dots(func(k int, v reg.VecVirtual, a reg.Register) {
+			p.VMOVUPD(p.vectorAt(a, k), v)
+			p.VSUBPD(row, v, v)
+		})
+	}},
+	{"rowSquare", func(p *rowMachine) { p.rowSquare(false) }},
+	{"rowSquareAdd", func(p *rowMachine) { p.rowSquare(true) }},
+	{"rowDifference", func(p *rowMachine) {
+		row := p.vector()
+		p.VBROADCASTSD(operand.Mem{Base: p.operand(1)}, row)
+		a, d := p.operand(0), p.operand(2)
+		for k := range p.acc {
+			v := p.vector()
+			p.VSUBPD(p.vectorAt(a, k), row, v)
+			p.VMOVUPD(v, p.vectorAt(d, k))
+		}
+	}},
+}
+
+// dots is third operand = acc * v + third operand, rounded once, where load makes v of the first operand.
+func (p *rowMachine) dots(load func(k int, v reg.VecVirtual, a reg.Register)) {
+	a, d := p.operand(0), p.operand(2)
+	for at := 0; at < len(p.acc); at += 4 {
+		v := p.vectors(4)
+		for k, v := range v {
+			load(at+k, v, a)
+		}
+		for k, v := range v {
+			p.VFMADD213PD(p.vectorAt(d, at+k), p.acc[at+k], v)
+		}
+		for k, v := range v {
+			p.VMOVUPD(v, p.vectorAt(d, at+k))
+		}
+	}
+}
+
+// rowSquare is the square of the number at the second operand less the first operand, or acc and that.
+func (p *rowMachine) rowSquare(add bool) {
+	row := p.vector()
+	p.VBROADCASTSD(operand.Mem{Base: p.operand(1)}, row)
+	a := p.operand(0)
+	for at := 0; at < len(p.acc); at += 4 {
+		v := p.acc[at : at+4]
+		if add {
+			v = p.vectors(4)
+		}
+		for k, v := range v {
+			p.VSUBPD(p.vectorAt(a, at+k), row, v)
+		}
+		for _, v := range v {
+			p.VMULPD(v, v, v)
+		}
+		for k, v := range v {
+			if add {
+				p.VADDPD(v, p.acc[at+k], p.acc[at+k])
+			}
+		}
+	}
+}
+
+// signBits is a vector of sign bits.
+func (p *rowMachine) signBits() reg.VecVirtual {
+	v := p.vector()
+	p.load(k(math.Copysign(0, -1)), v)
+	return v
+}
+
+// load makes every lane of v the constant.
+func (p *rowMachine) load(c *value, v reg.VecVirtual) {
+	if p.bytes == 64 {
+		p.VBROADCASTSD(p.place(c.bits), v)
+	} else {
+		p.VMOVUPD(p.place(c.bits), v)
+	}
+}
+
+func (p *rowMachine) minimum(b, a, d operand.Op) { p.VMINPD(b, a, d) }
+
+// reciprocalRoot is acc = rsqrt(acc): several vectors abreast where all lanes are ordinary arguments, else the whole function.
+func (p *rowMachine) reciprocalRoot() {
+	least, most, odd := p.vector(), p.vector(), p.vector()
+	p.load(w(rootLeast), least)
+	p.load(w(rootMost), most)
+	p.VXORPD(odd, odd, odd)
+	for _, v := range p.acc {
+		below, above := p.vector(), p.vector()
+		p.VPSUBQ(least, v, below)
+		p.VPSUBQ(v, most, above)
+		if p.bytes == 64 {
+			p.VPTERNLOGQ(operand.Imm(0xfe), below, above, odd) // the or of all three
+		} else {
+			p.VPOR(below, odd, odd)
+			p.VPOR(above, odd, odd)
+		}
+	}
+	if p.bytes == 64 {
+		some := p.K()
+		p.VPMOVQ2M(odd, some)
+		p.KORTESTB(some, some)
+	} else {
+		some := p.GP32()
+		p.VMOVMSKPD(odd, some)
+		p.TESTL(some, some)
+	}
+	p.JNE(operand.LabelRef("oddRoots"))
+	n := p.abreast() * p.abreast()
+	for at := 0; at < len(p.acc); at += n {
+		acc := p.acc[at : at+n]
+		for k, y := range p.emitAbreast(ordinaryRoot, acc) {
+			p.VMOVAPD(y, acc[k])
+		}
+	}
+	p.JMP(operand.LabelRef("roots"))
+	p.Label("oddRoots")
+	room := p.AllocLocal(len(p.acc) * p.bytes) // AVX2 has too few registers for all of it
+	for k, v := range p.acc {
+		p.VMOVUPD(v, room.Offset(k*p.bytes))
+	}
+	for k := range p.acc {
+		x := p.vector()
+		p.VMOVUPD(room.Offset(k*p.bytes), x)
+		p.VMOVUPD(p.emit(reciprocalFunctions[0], x), room.Offset(k*p.bytes))
+	}
+	for k, v := range p.acc {
+		p.VMOVUPD(room.Offset(k*p.bytes), v)
+	}
+	p.Label("roots")
 }
 
 // rowMachine is the machine being written.
@@ -237,13 +423,24 @@ func (p *rowMachine) column(products, tail bool) {
 	if tail {
 		p.Load(p.Param("mask"), p.mask)
 	}
-	sum, low, out, some, bias := p.vectors(2), p.vectors(2), p.vector(), p.vector(), p.vector()
-	for k, v := range []reg.VecVirtual{sum[0], sum[1], low[0], low[1], out, some, bias} {
+	const n = chains
+	sum, low, out, some := p.vectors(n), p.vectors(n), p.vector(), p.vector()
+	for k, v := range slices.Concat(sum, low, []reg.VecVirtual{out, some}) {
 		p.VMOVUPD(p.vectorAt(state, k), v)
 	}
-	one := p.ones(true)
-	for at := 0; at < len(p.acc); at += 2 {
-		v, next, part := p.vectors(2), p.vectors(2), p.vectors(2)
+	bias := operand.Op(p.vectorAt(state, 2*n+2))
+	if p.bytes == 64 {
+		v := p.vector()
+		p.VMOVUPD(bias, v)
+		bias = v
+	}
+	abreast := n // AVX2 has two registers left
+	if p.bytes == 32 {
+		abreast = 1
+	}
+	for at := 0; at < len(p.acc); at += abreast {
+		v, next := p.vectors(abreast), p.vectors(abreast)
+		sum, low := sum[at%n:], low[at%n:]
 		for k, v := range v {
 			p.VMOVUPD(p.vectorAt(a, at+k), v)
 			if products {
@@ -257,27 +454,34 @@ func (p *rowMachine) column(products, tail bool) {
 			p.VADDPD(v, sum[k], next[k])
 		}
 		for k := range v {
-			p.VSUBPD(sum[k], next[k], part[k]) // what of v arrived
+			p.VSUBPD(sum[k], next[k], sum[k]) // what of v arrived
 		}
 		for k, v := range v {
-			p.VFMSUB132PD(one, part[k], v) // what of v did not
+			if p.bytes == 64 {
+				p.VFMSUB132PD(p.ones(true), sum[k], v) // what of v did not
+			} else {
+				p.VSUBPD(sum[k], v, v)
+			}
 		}
 		for k, v := range v {
 			p.VADDPD(v, low[k], low[k])
-			p.VORPD(v, some, some)
 			if p.bytes == 64 {
 				p.VPTERNLOGQ(operand.Imm(0xf6), bias, next[k], out) // out | (next ^ bias)
 			} else {
-				p.VXORPD(bias, next[k], part[k])
-				p.VORPD(part[k], out, out)
+				p.VXORPD(bias, next[k], sum[k])
+				p.VORPD(sum[k], out, out)
 			}
+			p.VORPD(v, some, some)
+			sum[k] = next[k]
 		}
-		sum = next
 	}
-	for k, v := range []reg.VecVirtual{sum[0], sum[1], low[0], low[1], out, some} {
+	for k, v := range slices.Concat(sum, low, []reg.VecVirtual{out, some}) {
 		p.VMOVUPD(v, p.vectorAt(state, k))
 	}
 }
+
+// chains is how many vectors of sums a column has. Four wait less for one another, but what they load and store costs more.
+const chains = 2
 
 // passes writes the machine.
 func (e *emitter) passes() {
@@ -300,7 +504,6 @@ func (e *emitter) passes() {
 		p.ones(false)
 	}
 	opcode, other := e.GP64(), e.GP64()
-	group := passVectors * e.bytes
 	slot := func(k int) operand.Mem { return operand.Mem{Base: p.table, Disp: 8 * k} }
 	e.JMP(operand.LabelRef("test"))
 	e.Label("round")
@@ -313,8 +516,9 @@ func (e *emitter) passes() {
 		p.next(opcode, s.name)
 	}
 	e.Label("op0") // the next group: its rows, those before, and the two halves of registers kept for a round change places
-	e.ADDQ(operand.I32(group), slot(1))
-	e.ADDQ(operand.I32(group), slot(2))
+	e.MOVQ(slot(5), opcode)
+	e.ADDQ(opcode, slot(1))
+	e.ADDQ(opcode, slot(2))
 	e.MOVQ(slot(3), opcode)
 	e.MOVQ(slot(4), other)
 	e.MOVQ(other, slot(3))
@@ -324,6 +528,7 @@ func (e *emitter) passes() {
 	e.CMPQ(rounds, operand.Imm(0))
 	e.JGT(operand.LabelRef("round"))
 	e.finish()
+	e.numbers()
 }
 
 // next goes to the next step. Each operation has this at its end, so that the processor predicts for each what follows it.

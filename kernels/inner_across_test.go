@@ -1,0 +1,180 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+// bodyOf builds a body over i and an n x 3 matrix P, for tests: registers 0 and 1.
+type bodyOf struct {
+	*op.Body
+	table               *op.Table
+	tall, row, col, lay types.Type // n x 3, 1 x 3, n x 1, 1 x n
+}
+
+func newBodyOf(table *op.Table, n int) *bodyOf {
+	return &bodyOf{
+		&op.Body{Args: []types.Type{types.ScalarOf(types.I64), types.DenseOf(types.F64, n, 3)}}, table,
+		types.DenseOf(types.F64, n, 3), types.DenseOf(types.F64, 1, 3), types.DenseOf(types.F64, n, 1), types.DenseOf(types.F64, 1, n),
+	}
+}
+
+func (b *bodyOf) act(name string, t types.Type, attrs *op.Attrs, args ...int) int {
+	b.Acts = append(b.Acts, op.Action{Def: b.table.Must(name), Attrs: attrs, Type: t, Args: args})
+	return len(b.Args) + len(b.Acts) - 1
+}
+
+func (b *bodyOf) number(v float64) int {
+	return b.act("const", types.ScalarOf(types.F64), op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(v)}))
+}
+
+// here is P[i, :].
+func (b *bodyOf) here() int {
+	zero := b.act("const", types.ScalarOf(types.I64), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}))
+	return b.act("window", b.row, op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(1)}, op.Attr{Name: "cols", Val: op.Int(3)}), 1, 0, zero)
+}
+
+// column is column j of the tall matrix m.
+func (b *bodyOf) column(m, j int) int {
+	return b.act("slice", b.col, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, j, b.col.Rows, 1)}), m)
+}
+
+// squares is the sum of the squares of the columns of d, term by term.
+func (b *bodyOf) squares(d int) int {
+	two := b.number(2)
+	sum := b.act("pow", b.col, nil, b.column(d, 0), two)
+	for j := 1; j < 3; j++ {
+		sum = b.act("add", b.col, nil, sum, b.act("pow", b.col, nil, b.column(d, j), two))
+	}
+	return sum
+}
+
+// product is t(w) @ m.
+func (b *bodyOf) product(w, m int) int {
+	return b.act("matmul", b.row, nil, b.act("t", b.lay, nil, w), m)
+}
+
+// acrossBodies are bodies that end with products: what differs is which of the machine's steps they use.
+var acrossBodies = map[string]func(b *bodyOf) int{
+	"gravity": func(b *bodyOf) int {
+		d := b.act("sub", b.tall, nil, 1, b.here())
+		r := b.act("add", b.col, nil, b.squares(d), b.number(1e-2))
+		return b.product(b.act("pow", b.col, nil, b.act("rsqrt", b.col, nil, r), b.number(3)), d)
+	},
+	"gravity, from the body": func(b *bodyOf) int {
+		d := b.act("sub", b.tall, nil, b.here(), 1)
+		r := b.act("add", b.col, nil, b.number(1e-2), b.squares(d))
+		return b.product(b.act("div", b.col, nil, b.number(1), b.act("mul", b.col, nil, r, b.act("sqrt", b.col, nil, r))), d)
+	},
+	"sums of rows": func(b *bodyOf) int {
+		d := b.act("sub", b.tall, nil, 1, b.here())
+		r := b.act("rowsum", b.col, nil, b.act("pow", b.tall, nil, d, b.number(2)))
+		return b.product(b.act("rsqrt", b.col, nil, b.act("add", b.col, nil, r, b.number(1e-2))), d)
+	},
+	"products of a matrix that stands": func(b *bodyOf) int {
+		d := b.act("abs", b.tall, nil, b.act("sub", b.tall, nil, 1, b.here()))
+		return b.product(b.act("ew.min", b.col, nil, b.column(d, 0), b.act("ew.max", b.col, nil, b.column(d, 1), b.column(d, 2))), 1)
+	},
+	"a difference that is read otherwise, too": func(b *bodyOf) int {
+		d := b.act("sub", b.tall, nil, 1, b.here())
+		w := b.act("mul", b.col, nil, b.column(d, 1), b.squares(d))
+		y := b.product(b.act("neg", b.col, nil, w), d)
+		return b.act("mul", b.row, nil, y, b.here())
+	},
+}
+
+// beginAcross begins a loop over that body. Some elements of P are no numbers.
+func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun, *innerWorker) {
+	t.Helper()
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := value.New(types.F64, n, 3)
+	vec.Uniform(p.F64, 5, 0)
+	r := rand.New(rand.NewPCG(3, uint64(n)))
+	for range odd {
+		p.F64[r.IntN(3*n)] = []float64{math.Inf(1), 0, 1e200, -1e-200, math.NaN(), math.Copysign(0, -1)}[r.IntN(6)]
+	}
+	b := newBodyOf(table, n)
+	b.Yields = []int{acrossBodies[name](b)}
+	c := &op.Call{Def: table.Must("parfor"), Type: types.DenseOf(types.F64, n, 3), In: []value.Value{p}, Bodies: []*op.Body{b.Body},
+		Attrs: op.MakeAttrs(op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(n)}, op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "names", Val: op.Str("i")})}
+	run, err := beginParfor(c, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, is := run.(*parforRun).work[0].(*innerWorker)
+	if !is {
+		t.Fatalf("%s runs as %T", name, run.(*parforRun).work[0])
+	}
+	return c, run.(*parforRun), w
+}
+
+// Lanes that are iterations give the bits of the definition, and so do the steps without them, whatever the chunks.
+func TestAcrossIterations(t *testing.T) {
+	for name := range acrossBodies {
+		for _, n := range []int{16, 33, 70, 130} {
+			for _, odd := range []int{0, 1, n / 8} {
+				t.Run(fmt.Sprintf("%s/%d/%d", name, n, odd), func(t *testing.T) {
+					c, r, w := beginAcross(t, name, n, odd)
+					if vec.HavePass && w.across == nil {
+						t.Fatal("there is no program for the body")
+					}
+					want, err := parforRef(c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, chunks := range [][]int{{0, n}, {0, 1, 9, n}, {0, n / 2, n - 1, n}} {
+						for _, machine := range []bool{true, false} {
+							if !machine {
+								w.across = nil
+							}
+							for i := range r.out.F64 {
+								r.out.F64[i] = -7
+							}
+							for k := range chunks[1:] {
+								if err := r.Chunk(0, chunks[k], chunks[k+1]); err != nil {
+									t.Fatal(err)
+								}
+							}
+							for i, x := range want.(*value.Dense).F64 {
+								if y := r.out.F64[i]; math.Float64bits(x) != math.Float64bits(y) && !(math.IsNaN(x) && math.IsNaN(y)) {
+									t.Fatalf("machine %v, chunks %v, element %d: %v, want %v", machine, chunks, i, y, x)
+								}
+							}
+						}
+						w.across = w.acrossWorker()
+					}
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkAcross reports the least time of a pair: other work on the machine makes it no smaller.
+func BenchmarkAcross(b *testing.B) {
+	const n, rounds = 2000, 64
+	for name := range acrossBodies {
+		b.Run(name, func(b *testing.B) {
+			_, r, _ := beginAcross(b, name, n, 0)
+			least := time.Duration(math.MaxInt64)
+			for b.Loop() {
+				start := time.Now()
+				if err := r.Chunk(0, 64, 64+rounds); err != nil {
+					b.Fatal(err)
+				}
+				least = min(least, time.Since(start))
+			}
+			b.ReportMetric(float64(least)/(n*rounds), "ns/pair")
+		})
+	}
+}
