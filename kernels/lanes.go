@@ -30,7 +30,15 @@ type laneCode struct {
 	block  []laneStep
 	yield  int
 	loops  int // loops and branches, which keep lists of lanes
+	draws  []laneDraw
+	iota   int // register of 0, 1, ..; -1 without draws
 	matrix int // registers of the body, of which those that are the same in every iteration may be matrices
+}
+
+// laneDraw is a constructor, action act of the body, of which the lanes make their rows: lane k reads row k of register reg of the body.
+type laneDraw struct {
+	reg int
+	act *op.Action
 }
 
 // laneFill is a register that is set once: to a value of the body's register, or to a constant of a body further in.

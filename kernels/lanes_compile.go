@@ -43,7 +43,7 @@ type constKey struct {
 
 // compileLanes is the body for lanes, nil if an action of it is none on scalars.
 func compileLanes(b *op.Body, varies []bool, dims int, m *keepMap) (c *laneCode) {
-	c = &laneCode{matrix: len(varies)}
+	c = &laneCode{matrix: len(varies), iota: -1}
 	k := &laneCompiler{c: c, seen: map[laneKey]int{}, konst: map[constKey]int{}}
 	defer func() {
 		if r := recover(); r != nil {
@@ -63,6 +63,7 @@ func compileLanes(b *op.Body, varies []bool, dims int, m *keepMap) (c *laneCode)
 	for i := range b.Acts {
 		if r := len(b.Args) + i; !varies[r] {
 			env = append(env, k.outer(b, r, false))
+			k.draw(b, i)
 		} else {
 			env = append(env, k.act(b, i, env, m))
 		}
@@ -89,6 +90,28 @@ func (k *laneCompiler) outer(b *op.Body, r int, varies bool) laneRef {
 	return x
 }
 
+// draw notes a constructor in the body that lanes make the rows of: what reads it reads its own row.
+func (k *laneCompiler) draw(b *op.Body, i int) {
+	a := &b.Acts[i]
+	if !a.Attrs.Bool("drawn") {
+		return
+	}
+	if k.c.iota < 0 {
+		k.c.iota = k.register(types.I64)
+	}
+	k.c.draws = append(k.c.draws, laneDraw{len(b.Args) + i, a})
+}
+
+// draws reports whether register r of the body is made by the lanes.
+func (k *laneCompiler) draws(r int) bool {
+	for _, d := range k.c.draws {
+		if d.reg == r {
+			return true
+		}
+	}
+	return false
+}
+
 func (k *laneCompiler) register(e types.Elem) int {
 	k.c.elems = append(k.c.elems, e)
 	k.c.slot = append(k.c.slot, -1)
@@ -103,6 +126,9 @@ func (k *laneCompiler) place() {
 	}
 	p.take(k.c.index[0])
 	p.take(k.c.index[1])
+	if k.c.iota >= 0 {
+		p.take(k.c.iota)
+	}
 	p.block(k.c.block, k.c.yield)
 }
 
@@ -131,6 +157,9 @@ func (k *laneCompiler) act(b *op.Body, i int, env []laneRef, m *keepMap) laneRef
 			panic(notLanes{})
 		}
 		p := &lanePick{m.mat - 1, k.number(env, a.Args[1]), k.number(env, a.Args[2])}
+		if k.draws(m.mat - 1) {
+			p.row = k.c.iota
+		}
 		key := laneKey{def: a.Def, arg: [3]int{p.row, p.col}, from: p.from + 1}
 		if r, ok := k.seen[key]; ok {
 			return lanesIn(r)

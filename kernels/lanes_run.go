@@ -81,6 +81,14 @@ func (c *laneCode) registers(r *parforRun, number, lanes int) *laneWorker {
 	for i := range c.matrix {
 		w.mat[i], _ = r.values[i].(*value.Dense)
 	}
+	for _, d := range c.draws {
+		w.mat[d.reg] = value.New(d.act.Type.Elem, lanes, d.act.Type.Cols)
+	}
+	if c.iota >= 0 {
+		for i, x := 0, w.regs[c.iota].i64; i < lanes; i++ {
+			x[i] = int64(i)
+		}
+	}
 	return w
 }
 
@@ -96,6 +104,7 @@ func (w *laneWorker) run(from, to int, out *value.Dense) error {
 		}
 		n := min(laneCount, to-from)
 		w.index(from, n)
+		w.draw(from, n)
 		if !w.exec(w.code.block, n) {
 			return w.why()
 		}
@@ -106,6 +115,15 @@ func (w *laneWorker) run(from, to int, out *value.Dense) error {
 		from += n
 	}
 	return nil
+}
+
+// draw makes the rows of constructors for the points from, from+1, .. of an index that goes by 1.
+func (w *laneWorker) draw(from, n int) {
+	for _, d := range w.code.draws {
+		var rows value.Dense
+		w.mat[d.reg].Window(&rows, 0, 0, n, d.act.Type.Cols)
+		d.act.Def.Window(d.act.Attrs, &rows, w.r.space.lo[0]+from, 0)
+	}
 }
 
 // index sets the registers of the indices for the points from, from+1, ..

@@ -4,6 +4,8 @@ package kernels
 // where it is all scalars, or else one iteration after the other.
 
 import (
+	"slices"
+
 	"flow/ir/op"
 	"flow/ir/types"
 )
@@ -47,6 +49,9 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	c.cells, c.keep = keptIn(b, varies)
 	if c.lanes = compileLanes(b, varies, dims, c.keep); c.lanes == nil && dims == 1 {
 		c.inner = compileInner(b, varies)
+	}
+	if c.lanes != nil && len(c.lanes.draws) > 0 {
+		c.uniform = slices.DeleteFunc(c.uniform, func(k int) bool { return b.Acts[k].Attrs.Bool("drawn") })
 	}
 	if c.lanes == nil && c.inner == nil {
 		c.each = compileEach(b, varies)
