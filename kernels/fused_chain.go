@@ -5,6 +5,7 @@ package kernels
 // one such run needs no batches either and goes over memory in one piece.
 
 import (
+	"slices"
 	"unsafe"
 
 	"flow/ir/op"
@@ -321,9 +322,13 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 			l.Base = m.regs[p.reg].pointer()
 			if m.walk[p.reg] {
 				l.Walk = ^uint64(0)
+			} else {
+				l.Op = vec.Same(p.op)
 			}
 		}
-		m.links = append(m.links, l)
+		if m.links = append(m.links, l); len(m.links) == 1 && m.asking {
+			m.ask(s)
+		}
 	}
 	if s.last == len(m.code)-1 {
 		if store := m.end.store; store != vec.LinkEnd {
@@ -338,6 +343,27 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 		m.links = append(m.links, m.end.ends...)
 	}
 	m.links = append(m.links, vec.Link{Op: vec.LinkEnd})
+}
+
+// askFrom is the size of an operand of which links ask ahead: smaller ones may lie in a cache.
+const askFrom = 1 << 20
+
+// ask adds links that ask for what the segment reads from memory in the rounds to come.
+func (m *machine) ask(s *segment) {
+	first := len(m.links)
+	for _, p := range s.protos {
+		if p.kind != inSlab || p.reg >= len(m.in) || m.elems[p.reg] != s.elem {
+			continue
+		}
+		x := &m.in[p.reg]
+		if x.mode != op.Full || x.d.Rows*x.d.Cols*s.elem.Size() < askFrom {
+			continue
+		}
+		l := vec.Link{Op: vec.LinkAsk, Base: m.regs[p.reg].pointer(), Walk: ^uint64(0)}
+		if !slices.Contains(m.links[first:], l) {
+			m.links = append(m.links, l)
+		}
+	}
 }
 
 // rest runs the instructions of a segment on n elements from at on: fewer than a group. Registers that the chain kept to

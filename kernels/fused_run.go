@@ -46,6 +46,7 @@ type machine struct {
 	segs      []segment
 	segAt     []int // of every instruction: the segment that starts there, or -1
 	pure      bool  // the program is one segment
+	asking    bool  // what is run follows on what was run before in every operand, or is long
 	links     []vec.Link
 	temps     []uint64
 	shifted   []slab
@@ -262,6 +263,9 @@ func (t *target) contiguous(cols int) bool {
 // longPiece is how many elements a program that is one segment handles at a time: it has no slabs that must stay in a cache.
 const longPiece = 1 << 16
 
+// longAsk is from how many elements of a row on it is worth asking for those to come, although other rows follow elsewhere.
+const longAsk = 4 * vec.AskBytes / 8
+
 // area runs the program there.
 func (m *machine) area(a area, t target) error {
 	width := batch
@@ -275,6 +279,7 @@ func (m *machine) area(a area, t target) error {
 		return m.line(a, t, width)
 	}
 	trans := 0
+	m.asking = min(width, a.cols()) >= longAsk
 	for k := range m.in {
 		if m.in[k].mode == op.Trans {
 			trans++
@@ -319,6 +324,7 @@ func (m *machine) shortRow(width int) int {
 
 // line runs an area whose elements follow on one another, in every operand and in the target.
 func (m *machine) line(a area, t target, width int) error {
+	m.asking = true
 	at, end := a.i0*m.cols+a.j0, (a.i1-1)*m.cols+a.j1
 	to := (a.i0-t.i0)*m.cols + a.j0 - t.j0
 	if a.rows() == 1 && t.d != nil {

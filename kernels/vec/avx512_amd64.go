@@ -283,3 +283,8 @@ func transposeF64AVX512(dst *float64, dstStep int, src *float64, srcStep int, ro
 //
 //go:noescape
 func blocksF64AVX512(code *uint64, n int)
+
+// chainNearAVX512 runs the links on that many bytes of the index space and sums at the state; see gen/near.go.
+//
+//go:noescape
+func chainNearAVX512(code *uint64, bytes int, state *float64)

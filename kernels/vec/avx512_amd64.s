@@ -2365,7 +2365,7 @@ onetest:
 	RET
 
 // func chainF64AVX512(code *uint64, bytes int)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·chainF64AVX512(SB), $704-16
 	MOVQ   code+0(FP), AX
 	MOVQ   bytes+8(FP), CX
@@ -2379,7 +2379,7 @@ TEXT ·chainF64AVX512(SB), $704-16
 	VXORPD Z7, Z7, Z7
 	LEAQ   63(SP), DX
 	ANDQ   $-64, DX
-	XORQ   R9, R9
+	XORQ   R8, R8
 	XORQ   BX, BX
 	JMP    test
 
@@ -2387,22 +2387,46 @@ round:
 	MOVQ AX, SI
 
 next:
-	MOVQ 16(SI), R8
-	ANDQ BX, R8
-	ADDQ 8(SI), R8
-	MOVQ (SI), DI
+	MOVQ 16(SI), DI
+	ANDQ BX, DI
+	ADDQ 8(SI), DI
+	MOVQ (SI), R9
 	ADDQ $0x18, SI
-	CMPQ DI, $0x22
-	JGE  from34
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x08
-	JGE  from8
-	CMPQ DI, $0x04
+	CMPQ R9, $0x01
+	JEQ  op1
+	CMPQ R9, $0x02
+	JEQ  op2
+	CMPQ R9, $0x04
+	JEQ  op4
+	CMPQ R9, $0x05
+	JEQ  op5
+	CMPQ R9, $0x07
+	JEQ  op7
+	CMPQ R9, $0x0a
+	JEQ  op10
+	CMPQ R9, $0x13
+	JEQ  op19
+	CMPQ R9, $0x14
+	JEQ  op20
+	CMPQ R9, $0x15
+	JEQ  op21
+	CMPQ R9, $0x17
+	JEQ  op23
+
+others:
+	CMPQ R9, $0x4c
+	JHI  op0
+	CMPQ R9, $0x26
+	JGE  from38
+	CMPQ R9, $0x13
+	JGE  from19
+	CMPQ R9, $0x09
+	JGE  from9
+	CMPQ R9, $0x04
 	JGE  from4
-	CMPQ DI, $0x02
+	CMPQ R9, $0x02
 	JGE  from2
-	CMPQ DI, $0x01
+	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
@@ -2410,7 +2434,7 @@ from1:
 	JMP op1
 
 from2:
-	CMPQ DI, $0x03
+	CMPQ R9, $0x03
 	JGE  from3
 	JMP  op2
 
@@ -2418,9 +2442,9 @@ from3:
 	JMP op3
 
 from4:
-	CMPQ DI, $0x06
+	CMPQ R9, $0x06
 	JGE  from6
-	CMPQ DI, $0x05
+	CMPQ R9, $0x05
 	JGE  from5
 	JMP  op4
 
@@ -2428,37 +2452,37 @@ from5:
 	JMP op5
 
 from6:
-	CMPQ DI, $0x07
+	CMPQ R9, $0x07
 	JGE  from7
 	JMP  op6
 
 from7:
-	JMP op7
+	CMPQ R9, $0x08
+	JGE  from8
+	JMP  op7
 
 from8:
-	CMPQ DI, $0x0c
-	JGE  from12
-	CMPQ DI, $0x0a
-	JGE  from10
-	CMPQ DI, $0x09
-	JGE  from9
-	JMP  op8
+	JMP op8
 
 from9:
-	JMP op9
+	CMPQ R9, $0x0e
+	JGE  from14
+	CMPQ R9, $0x0b
+	JGE  from11
+	CMPQ R9, $0x0a
+	JGE  from10
+	JMP  op9
 
 from10:
-	CMPQ DI, $0x0b
-	JGE  from11
-	JMP  op10
+	JMP op10
 
 from11:
-	JMP op11
+	CMPQ R9, $0x0c
+	JGE  from12
+	JMP  op11
 
 from12:
-	CMPQ DI, $0x0e
-	JGE  from14
-	CMPQ DI, $0x0d
+	CMPQ R9, $0x0d
 	JGE  from13
 	JMP  op12
 
@@ -2466,26 +2490,22 @@ from13:
 	JMP op13
 
 from14:
-	CMPQ DI, $0x0f
+	CMPQ R9, $0x10
+	JGE  from16
+	CMPQ R9, $0x0f
 	JGE  from15
 	JMP  op14
 
 from15:
-	CMPQ DI, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
-	JMP op16
+	CMPQ R9, $0x11
+	JGE  from17
+	JMP  op16
 
 from17:
-	CMPQ DI, $0x19
-	JGE  from25
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x13
-	JGE  from19
-	CMPQ DI, $0x12
+	CMPQ R9, $0x12
 	JGE  from18
 	JMP  op17
 
@@ -2493,7 +2513,13 @@ from18:
 	JMP op18
 
 from19:
-	CMPQ DI, $0x14
+	CMPQ R9, $0x1c
+	JGE  from28
+	CMPQ R9, $0x17
+	JGE  from23
+	CMPQ R9, $0x15
+	JGE  from21
+	CMPQ R9, $0x14
 	JGE  from20
 	JMP  op19
 
@@ -2501,9 +2527,7 @@ from20:
 	JMP op20
 
 from21:
-	CMPQ DI, $0x17
-	JGE  from23
-	CMPQ DI, $0x16
+	CMPQ R9, $0x16
 	JGE  from22
 	JMP  op21
 
@@ -2511,7 +2535,9 @@ from22:
 	JMP op22
 
 from23:
-	CMPQ DI, $0x18
+	CMPQ R9, $0x19
+	JGE  from25
+	CMPQ R9, $0x18
 	JGE  from24
 	JMP  op23
 
@@ -2519,66 +2545,60 @@ from24:
 	JMP op24
 
 from25:
-	CMPQ DI, $0x1d
-	JGE  from29
-	CMPQ DI, $0x1b
-	JGE  from27
-	CMPQ DI, $0x1a
+	CMPQ R9, $0x1a
 	JGE  from26
 	JMP  op25
 
 from26:
-	JMP op26
+	CMPQ R9, $0x1b
+	JGE  from27
+	JMP  op26
 
 from27:
-	CMPQ DI, $0x1c
-	JGE  from28
-	JMP  op27
+	JMP op27
 
 from28:
-	JMP op28
+	CMPQ R9, $0x21
+	JGE  from33
+	CMPQ R9, $0x1e
+	JGE  from30
+	CMPQ R9, $0x1d
+	JGE  from29
+	JMP  op28
 
 from29:
-	CMPQ DI, $0x1f
-	JGE  from31
-	CMPQ DI, $0x1e
-	JGE  from30
-	JMP  op29
+	JMP op29
 
 from30:
-	JMP op30
+	CMPQ R9, $0x1f
+	JGE  from31
+	JMP  op30
 
 from31:
-	CMPQ DI, $0x20
+	CMPQ R9, $0x20
 	JGE  from32
 	JMP  op31
 
 from32:
-	CMPQ DI, $0x21
-	JGE  from33
-	JMP  op32
+	JMP op32
 
 from33:
-	JMP op33
+	CMPQ R9, $0x23
+	JGE  from35
+	CMPQ R9, $0x22
+	JGE  from34
+	JMP  op33
 
 from34:
-	CMPQ DI, $0x33
-	JGE  from51
-	CMPQ DI, $0x2a
-	JGE  from42
-	CMPQ DI, $0x26
-	JGE  from38
-	CMPQ DI, $0x24
-	JGE  from36
-	CMPQ DI, $0x23
-	JGE  from35
-	JMP  op34
+	JMP op34
 
 from35:
-	JMP op35
+	CMPQ R9, $0x24
+	JGE  from36
+	JMP  op35
 
 from36:
-	CMPQ DI, $0x25
+	CMPQ R9, $0x25
 	JGE  from37
 	JMP  op36
 
@@ -2586,9 +2606,15 @@ from37:
 	JMP op37
 
 from38:
-	CMPQ DI, $0x28
+	CMPQ R9, $0x39
+	JGE  from57
+	CMPQ R9, $0x2f
+	JGE  from47
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x28
 	JGE  from40
-	CMPQ DI, $0x27
+	CMPQ R9, $0x27
 	JGE  from39
 	JMP  op38
 
@@ -2596,7 +2622,7 @@ from39:
 	JMP op39
 
 from40:
-	CMPQ DI, $0x29
+	CMPQ R9, $0x29
 	JGE  from41
 	JMP  op40
 
@@ -2604,11 +2630,9 @@ from41:
 	JMP op41
 
 from42:
-	CMPQ DI, $0x2e
-	JGE  from46
-	CMPQ DI, $0x2c
+	CMPQ R9, $0x2c
 	JGE  from44
-	CMPQ DI, $0x2b
+	CMPQ R9, $0x2b
 	JGE  from43
 	JMP  op42
 
@@ -2616,62 +2640,60 @@ from43:
 	JMP op43
 
 from44:
-	CMPQ DI, $0x2d
+	CMPQ R9, $0x2d
 	JGE  from45
 	JMP  op44
 
 from45:
-	JMP op45
+	CMPQ R9, $0x2e
+	JGE  from46
+	JMP  op45
 
 from46:
-	CMPQ DI, $0x30
-	JGE  from48
-	CMPQ DI, $0x2f
-	JGE  from47
-	JMP  op46
+	JMP op46
 
 from47:
-	JMP op47
+	CMPQ R9, $0x34
+	JGE  from52
+	CMPQ R9, $0x31
+	JGE  from49
+	CMPQ R9, $0x30
+	JGE  from48
+	JMP  op47
 
 from48:
-	CMPQ DI, $0x31
-	JGE  from49
-	JMP  op48
+	JMP op48
 
 from49:
-	CMPQ DI, $0x32
+	CMPQ R9, $0x32
 	JGE  from50
 	JMP  op49
 
 from50:
-	JMP op50
+	CMPQ R9, $0x33
+	JGE  from51
+	JMP  op50
 
 from51:
-	CMPQ DI, $0x3b
-	JGE  from59
-	CMPQ DI, $0x37
-	JGE  from55
-	CMPQ DI, $0x35
-	JGE  from53
-	CMPQ DI, $0x34
-	JGE  from52
-	JMP  op51
+	JMP op51
 
 from52:
-	JMP op52
+	CMPQ R9, $0x36
+	JGE  from54
+	CMPQ R9, $0x35
+	JGE  from53
+	JMP  op52
 
 from53:
-	CMPQ DI, $0x36
-	JGE  from54
-	JMP  op53
+	JMP op53
 
 from54:
-	JMP op54
+	CMPQ R9, $0x37
+	JGE  from55
+	JMP  op54
 
 from55:
-	CMPQ DI, $0x39
-	JGE  from57
-	CMPQ DI, $0x38
+	CMPQ R9, $0x38
 	JGE  from56
 	JMP  op55
 
@@ -2679,7 +2701,13 @@ from56:
 	JMP op56
 
 from57:
-	CMPQ DI, $0x3a
+	CMPQ R9, $0x43
+	JGE  from67
+	CMPQ R9, $0x3e
+	JGE  from62
+	CMPQ R9, $0x3b
+	JGE  from59
+	CMPQ R9, $0x3a
 	JGE  from58
 	JMP  op57
 
@@ -2687,171 +2715,343 @@ from58:
 	JMP op58
 
 from59:
-	CMPQ DI, $0x3f
-	JGE  from63
-	CMPQ DI, $0x3d
-	JGE  from61
-	CMPQ DI, $0x3c
+	CMPQ R9, $0x3c
 	JGE  from60
 	JMP  op59
 
 from60:
-	JMP op60
+	CMPQ R9, $0x3d
+	JGE  from61
+	JMP  op60
 
 from61:
-	CMPQ DI, $0x3e
-	JGE  from62
-	JMP  op61
+	JMP op61
 
 from62:
-	JMP op62
+	CMPQ R9, $0x40
+	JGE  from64
+	CMPQ R9, $0x3f
+	JGE  from63
+	JMP  op62
 
 from63:
-	CMPQ DI, $0x41
-	JGE  from65
-	CMPQ DI, $0x40
-	JGE  from64
-	JMP  op63
+	JMP op63
 
 from64:
-	JMP op64
+	CMPQ R9, $0x41
+	JGE  from65
+	JMP  op64
 
 from65:
-	CMPQ DI, $0x42
+	CMPQ R9, $0x42
 	JGE  from66
 	JMP  op65
 
 from66:
-	CMPQ DI, $0x43
-	JGE  from67
-	JMP  op66
+	JMP op66
 
 from67:
-	JMP op67
+	CMPQ R9, $0x48
+	JGE  from72
+	CMPQ R9, $0x45
+	JGE  from69
+	CMPQ R9, $0x44
+	JGE  from68
+	JMP  op67
+
+from68:
+	JMP op68
+
+from69:
+	CMPQ R9, $0x46
+	JGE  from70
+	JMP  op69
+
+from70:
+	CMPQ R9, $0x47
+	JGE  from71
+	JMP  op70
+
+from71:
+	JMP op71
+
+from72:
+	CMPQ R9, $0x4a
+	JGE  from74
+	CMPQ R9, $0x49
+	JGE  from73
+	JMP  op72
+
+from73:
+	JMP op73
+
+from74:
+	CMPQ R9, $0x4b
+	JGE  from75
+	JMP  op74
+
+from75:
+	CMPQ R9, $0x4c
+	JGE  from76
+	JMP  op75
+
+from76:
+	JMP op76
+	PCALIGN $0x40
 
 op1:
 	// load
-	VMOVUPD (R8), Z0
-	VMOVUPD 64(R8), Z1
-	VMOVUPD 128(R8), Z2
-	VMOVUPD 192(R8), Z3
-	VMOVUPD 256(R8), Z4
-	VMOVUPD 320(R8), Z5
-	VMOVUPD 384(R8), Z6
-	VMOVUPD 448(R8), Z7
-	JMP     next
+	VMOVUPD (DI), Z0
+	VMOVUPD 64(DI), Z1
+	VMOVUPD 128(DI), Z2
+	VMOVUPD 192(DI), Z3
+	VMOVUPD 256(DI), Z4
+	VMOVUPD 320(DI), Z5
+	VMOVUPD 384(DI), Z6
+	VMOVUPD 448(DI), Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R9
+	ADDQ    $0x18, SI
+	CMPQ    R9, $0x01
+	JEQ     op1
+	CMPQ    R9, $0x02
+	JEQ     op2
+	CMPQ    R9, $0x04
+	JEQ     op4
+	CMPQ    R9, $0x05
+	JEQ     op5
+	CMPQ    R9, $0x07
+	JEQ     op7
+	CMPQ    R9, $0x0a
+	JEQ     op10
+	CMPQ    R9, $0x13
+	JEQ     op19
+	CMPQ    R9, $0x14
+	JEQ     op20
+	CMPQ    R9, $0x15
+	JEQ     op21
+	CMPQ    R9, $0x17
+	JEQ     op23
+	JMP     others
+	PCALIGN $0x40
 
 op2:
 	// store
-	VMOVUPD Z0, (R8)
-	VMOVUPD Z1, 64(R8)
-	VMOVUPD Z2, 128(R8)
-	VMOVUPD Z3, 192(R8)
-	VMOVUPD Z4, 256(R8)
-	VMOVUPD Z5, 320(R8)
-	VMOVUPD Z6, 384(R8)
-	VMOVUPD Z7, 448(R8)
-	JMP     next
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, 64(DI)
+	VMOVUPD Z2, 128(DI)
+	VMOVUPD Z3, 192(DI)
+	VMOVUPD Z4, 256(DI)
+	VMOVUPD Z5, 320(DI)
+	VMOVUPD Z6, 384(DI)
+	VMOVUPD Z7, 448(DI)
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R9
+	ADDQ    $0x18, SI
+	CMPQ    R9, $0x01
+	JEQ     op1
+	CMPQ    R9, $0x02
+	JEQ     op2
+	CMPQ    R9, $0x04
+	JEQ     op4
+	CMPQ    R9, $0x05
+	JEQ     op5
+	CMPQ    R9, $0x07
+	JEQ     op7
+	CMPQ    R9, $0x0a
+	JEQ     op10
+	CMPQ    R9, $0x13
+	JEQ     op19
+	CMPQ    R9, $0x14
+	JEQ     op20
+	CMPQ    R9, $0x15
+	JEQ     op21
+	CMPQ    R9, $0x17
+	JEQ     op23
+	JMP     others
 
 op3:
 	// stream
-	VMOVNTPD Z0, (R8)
-	VMOVNTPD Z1, 64(R8)
-	VMOVNTPD Z2, 128(R8)
-	VMOVNTPD Z3, 192(R8)
-	VMOVNTPD Z4, 256(R8)
-	VMOVNTPD Z5, 320(R8)
-	VMOVNTPD Z6, 384(R8)
-	VMOVNTPD Z7, 448(R8)
+	VMOVNTPD Z0, (DI)
+	VMOVNTPD Z1, 64(DI)
+	VMOVNTPD Z2, 128(DI)
+	VMOVNTPD Z3, 192(DI)
+	VMOVNTPD Z4, 256(DI)
+	VMOVNTPD Z5, 320(DI)
+	VMOVNTPD Z6, 384(DI)
+	VMOVNTPD Z7, 448(DI)
 	JMP      next
+	PCALIGN $0x40
 
 op4:
 	// add
-	VADDPD (R8), Z0, Z0
-	VADDPD 64(R8), Z1, Z1
-	VADDPD 128(R8), Z2, Z2
-	VADDPD 192(R8), Z3, Z3
-	VADDPD 256(R8), Z4, Z4
-	VADDPD 320(R8), Z5, Z5
-	VADDPD 384(R8), Z6, Z6
-	VADDPD 448(R8), Z7, Z7
-	JMP    next
+	VADDPD (DI), Z0, Z0
+	VADDPD 64(DI), Z1, Z1
+	VADDPD 128(DI), Z2, Z2
+	VADDPD 192(DI), Z3, Z3
+	VADDPD 256(DI), Z4, Z4
+	VADDPD 320(DI), Z5, Z5
+	VADDPD 384(DI), Z6, Z6
+	VADDPD 448(DI), Z7, Z7
+	MOVQ   16(SI), DI
+	ANDQ   BX, DI
+	ADDQ   8(SI), DI
+	MOVQ   (SI), R9
+	ADDQ   $0x18, SI
+	CMPQ   R9, $0x01
+	JEQ    op1
+	CMPQ   R9, $0x02
+	JEQ    op2
+	CMPQ   R9, $0x04
+	JEQ    op4
+	CMPQ   R9, $0x05
+	JEQ    op5
+	CMPQ   R9, $0x07
+	JEQ    op7
+	CMPQ   R9, $0x0a
+	JEQ    op10
+	CMPQ   R9, $0x13
+	JEQ    op19
+	CMPQ   R9, $0x14
+	JEQ    op20
+	CMPQ   R9, $0x15
+	JEQ    op21
+	CMPQ   R9, $0x17
+	JEQ    op23
+	JMP    others
+	PCALIGN $0x40
 
 op5:
 	// sub
-	VSUBPD (R8), Z0, Z0
-	VSUBPD 64(R8), Z1, Z1
-	VSUBPD 128(R8), Z2, Z2
-	VSUBPD 192(R8), Z3, Z3
-	VSUBPD 256(R8), Z4, Z4
-	VSUBPD 320(R8), Z5, Z5
-	VSUBPD 384(R8), Z6, Z6
-	VSUBPD 448(R8), Z7, Z7
-	JMP    next
+	VSUBPD (DI), Z0, Z0
+	VSUBPD 64(DI), Z1, Z1
+	VSUBPD 128(DI), Z2, Z2
+	VSUBPD 192(DI), Z3, Z3
+	VSUBPD 256(DI), Z4, Z4
+	VSUBPD 320(DI), Z5, Z5
+	VSUBPD 384(DI), Z6, Z6
+	VSUBPD 448(DI), Z7, Z7
+	MOVQ   16(SI), DI
+	ANDQ   BX, DI
+	ADDQ   8(SI), DI
+	MOVQ   (SI), R9
+	ADDQ   $0x18, SI
+	CMPQ   R9, $0x01
+	JEQ    op1
+	CMPQ   R9, $0x02
+	JEQ    op2
+	CMPQ   R9, $0x04
+	JEQ    op4
+	CMPQ   R9, $0x05
+	JEQ    op5
+	CMPQ   R9, $0x07
+	JEQ    op7
+	CMPQ   R9, $0x0a
+	JEQ    op10
+	CMPQ   R9, $0x13
+	JEQ    op19
+	CMPQ   R9, $0x14
+	JEQ    op20
+	CMPQ   R9, $0x15
+	JEQ    op21
+	CMPQ   R9, $0x17
+	JEQ    op23
+	JMP    others
 
 op6:
 	// subFrom
-	VMOVUPD (R8), Z8
+	VMOVUPD (DI), Z8
 	VSUBPD  Z0, Z8, Z0
-	VMOVUPD 64(R8), Z8
+	VMOVUPD 64(DI), Z8
 	VSUBPD  Z1, Z8, Z1
-	VMOVUPD 128(R8), Z8
+	VMOVUPD 128(DI), Z8
 	VSUBPD  Z2, Z8, Z2
-	VMOVUPD 192(R8), Z8
+	VMOVUPD 192(DI), Z8
 	VSUBPD  Z3, Z8, Z3
-	VMOVUPD 256(R8), Z8
+	VMOVUPD 256(DI), Z8
 	VSUBPD  Z4, Z8, Z4
-	VMOVUPD 320(R8), Z8
+	VMOVUPD 320(DI), Z8
 	VSUBPD  Z5, Z8, Z5
-	VMOVUPD 384(R8), Z8
+	VMOVUPD 384(DI), Z8
 	VSUBPD  Z6, Z8, Z6
-	VMOVUPD 448(R8), Z8
+	VMOVUPD 448(DI), Z8
 	VSUBPD  Z7, Z8, Z7
 	JMP     next
+	PCALIGN $0x40
 
 op7:
 	// mul
-	VMULPD (R8), Z0, Z0
-	VMULPD 64(R8), Z1, Z1
-	VMULPD 128(R8), Z2, Z2
-	VMULPD 192(R8), Z3, Z3
-	VMULPD 256(R8), Z4, Z4
-	VMULPD 320(R8), Z5, Z5
-	VMULPD 384(R8), Z6, Z6
-	VMULPD 448(R8), Z7, Z7
-	JMP    next
+	VMULPD (DI), Z0, Z0
+	VMULPD 64(DI), Z1, Z1
+	VMULPD 128(DI), Z2, Z2
+	VMULPD 192(DI), Z3, Z3
+	VMULPD 256(DI), Z4, Z4
+	VMULPD 320(DI), Z5, Z5
+	VMULPD 384(DI), Z6, Z6
+	VMULPD 448(DI), Z7, Z7
+	MOVQ   16(SI), DI
+	ANDQ   BX, DI
+	ADDQ   8(SI), DI
+	MOVQ   (SI), R9
+	ADDQ   $0x18, SI
+	CMPQ   R9, $0x01
+	JEQ    op1
+	CMPQ   R9, $0x02
+	JEQ    op2
+	CMPQ   R9, $0x04
+	JEQ    op4
+	CMPQ   R9, $0x05
+	JEQ    op5
+	CMPQ   R9, $0x07
+	JEQ    op7
+	CMPQ   R9, $0x0a
+	JEQ    op10
+	CMPQ   R9, $0x13
+	JEQ    op19
+	CMPQ   R9, $0x14
+	JEQ    op20
+	CMPQ   R9, $0x15
+	JEQ    op21
+	CMPQ   R9, $0x17
+	JEQ    op23
+	JMP    others
 
 op8:
 	// div
-	VDIVPD (R8), Z0, Z0
-	VDIVPD 64(R8), Z1, Z1
-	VDIVPD 128(R8), Z2, Z2
-	VDIVPD 192(R8), Z3, Z3
-	VDIVPD 256(R8), Z4, Z4
-	VDIVPD 320(R8), Z5, Z5
-	VDIVPD 384(R8), Z6, Z6
-	VDIVPD 448(R8), Z7, Z7
+	VDIVPD (DI), Z0, Z0
+	VDIVPD 64(DI), Z1, Z1
+	VDIVPD 128(DI), Z2, Z2
+	VDIVPD 192(DI), Z3, Z3
+	VDIVPD 256(DI), Z4, Z4
+	VDIVPD 320(DI), Z5, Z5
+	VDIVPD 384(DI), Z6, Z6
+	VDIVPD 448(DI), Z7, Z7
 	JMP    next
 
 op9:
 	// divInto
-	VMOVUPD (R8), Z8
+	VMOVUPD (DI), Z8
 	VDIVPD  Z0, Z8, Z0
-	VMOVUPD 64(R8), Z8
+	VMOVUPD 64(DI), Z8
 	VDIVPD  Z1, Z8, Z1
-	VMOVUPD 128(R8), Z8
+	VMOVUPD 128(DI), Z8
 	VDIVPD  Z2, Z8, Z2
-	VMOVUPD 192(R8), Z8
+	VMOVUPD 192(DI), Z8
 	VDIVPD  Z3, Z8, Z3
-	VMOVUPD 256(R8), Z8
+	VMOVUPD 256(DI), Z8
 	VDIVPD  Z4, Z8, Z4
-	VMOVUPD 320(R8), Z8
+	VMOVUPD 320(DI), Z8
 	VDIVPD  Z5, Z8, Z5
-	VMOVUPD 384(R8), Z8
+	VMOVUPD 384(DI), Z8
 	VDIVPD  Z6, Z8, Z6
-	VMOVUPD 448(R8), Z8
+	VMOVUPD 448(DI), Z8
 	VDIVPD  Z7, Z8, Z7
 	JMP     next
+	PCALIGN $0x40
 
 op10:
 	// sqrt
@@ -2863,124 +3063,152 @@ op10:
 	VSQRTPD Z5, Z5
 	VSQRTPD Z6, Z6
 	VSQRTPD Z7, Z7
-	JMP     next
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R9
+	ADDQ    $0x18, SI
+	CMPQ    R9, $0x01
+	JEQ     op1
+	CMPQ    R9, $0x02
+	JEQ     op2
+	CMPQ    R9, $0x04
+	JEQ     op4
+	CMPQ    R9, $0x05
+	JEQ     op5
+	CMPQ    R9, $0x07
+	JEQ     op7
+	CMPQ    R9, $0x0a
+	JEQ     op10
+	CMPQ    R9, $0x13
+	JEQ     op19
+	CMPQ    R9, $0x14
+	JEQ     op20
+	CMPQ    R9, $0x15
+	JEQ     op21
+	CMPQ    R9, $0x17
+	JEQ     op23
+	JMP     others
 
 op11:
 	// abs
-	VPTERNLOGD $0xff, Z9, Z9, Z9
-	VPSLLQ     $0x3f, Z9, Z9
-	VANDNPD    Z0, Z9, Z0
-	VANDNPD    Z1, Z9, Z1
-	VANDNPD    Z2, Z9, Z2
-	VANDNPD    Z3, Z9, Z3
-	VANDNPD    Z4, Z9, Z4
-	VANDNPD    Z5, Z9, Z5
-	VANDNPD    Z6, Z9, Z6
-	VANDNPD    Z7, Z9, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLQ     $0x3f, Z8, Z8
+	VANDNPD    Z0, Z8, Z0
+	VANDNPD    Z1, Z8, Z1
+	VANDNPD    Z2, Z8, Z2
+	VANDNPD    Z3, Z8, Z3
+	VANDNPD    Z4, Z8, Z4
+	VANDNPD    Z5, Z8, Z5
+	VANDNPD    Z6, Z8, Z6
+	VANDNPD    Z7, Z8, Z7
 	JMP        next
 
 op12:
 	// neg
-	VPTERNLOGD $0xff, Z10, Z10, Z10
-	VPSLLQ     $0x3f, Z10, Z10
-	VXORPD     Z10, Z0, Z0
-	VXORPD     Z10, Z1, Z1
-	VXORPD     Z10, Z2, Z2
-	VXORPD     Z10, Z3, Z3
-	VXORPD     Z10, Z4, Z4
-	VXORPD     Z10, Z5, Z5
-	VXORPD     Z10, Z6, Z6
-	VXORPD     Z10, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLQ     $0x3f, Z8, Z8
+	VXORPD     Z8, Z0, Z0
+	VXORPD     Z8, Z1, Z1
+	VXORPD     Z8, Z2, Z2
+	VXORPD     Z8, Z3, Z3
+	VXORPD     Z8, Z4, Z4
+	VXORPD     Z8, Z5, Z5
+	VXORPD     Z8, Z6, Z6
+	VXORPD     Z8, Z7, Z7
 	JMP        next
 
 op13:
 	// min
-	VMOVUPD (R8), Z8
-	VMINPD  Z8, Z0, Z15
+	VMOVUPD (DI), Z8
+	VMINPD  Z8, Z0, Z9
 	VMINPD  Z0, Z8, Z0
-	VORPD   Z15, Z0, Z0
-	VMOVUPD 64(R8), Z8
-	VMINPD  Z8, Z1, Z15
+	VORPD   Z9, Z0, Z0
+	VMOVUPD 64(DI), Z8
+	VMINPD  Z8, Z1, Z9
 	VMINPD  Z1, Z8, Z1
-	VORPD   Z15, Z1, Z1
-	VMOVUPD 128(R8), Z8
-	VMINPD  Z8, Z2, Z15
+	VORPD   Z9, Z1, Z1
+	VMOVUPD 128(DI), Z8
+	VMINPD  Z8, Z2, Z9
 	VMINPD  Z2, Z8, Z2
-	VORPD   Z15, Z2, Z2
-	VMOVUPD 192(R8), Z8
-	VMINPD  Z8, Z3, Z15
+	VORPD   Z9, Z2, Z2
+	VMOVUPD 192(DI), Z8
+	VMINPD  Z8, Z3, Z9
 	VMINPD  Z3, Z8, Z3
-	VORPD   Z15, Z3, Z3
-	VMOVUPD 256(R8), Z8
-	VMINPD  Z8, Z4, Z15
+	VORPD   Z9, Z3, Z3
+	VMOVUPD 256(DI), Z8
+	VMINPD  Z8, Z4, Z9
 	VMINPD  Z4, Z8, Z4
-	VORPD   Z15, Z4, Z4
-	VMOVUPD 320(R8), Z8
-	VMINPD  Z8, Z5, Z15
+	VORPD   Z9, Z4, Z4
+	VMOVUPD 320(DI), Z8
+	VMINPD  Z8, Z5, Z9
 	VMINPD  Z5, Z8, Z5
-	VORPD   Z15, Z5, Z5
-	VMOVUPD 384(R8), Z8
-	VMINPD  Z8, Z6, Z15
+	VORPD   Z9, Z5, Z5
+	VMOVUPD 384(DI), Z8
+	VMINPD  Z8, Z6, Z9
 	VMINPD  Z6, Z8, Z6
-	VORPD   Z15, Z6, Z6
-	VMOVUPD 448(R8), Z8
-	VMINPD  Z8, Z7, Z15
+	VORPD   Z9, Z6, Z6
+	VMOVUPD 448(DI), Z8
+	VMINPD  Z8, Z7, Z9
 	VMINPD  Z7, Z8, Z7
-	VORPD   Z15, Z7, Z7
+	VORPD   Z9, Z7, Z7
 	JMP     next
 
 op14:
 	// max
-	VPTERNLOGD $0xff, Z11, Z11, Z11
-	VPSLLQ     $0x3f, Z11, Z11
-	VXORPD     (R8), Z11, Z8
-	VXORPD     Z11, Z0, Z0
-	VMINPD     Z8, Z0, Z15
-	VMINPD     Z0, Z8, Z0
-	VORPD      Z15, Z0, Z0
-	VXORPD     Z11, Z0, Z0
-	VXORPD     64(R8), Z11, Z8
-	VXORPD     Z11, Z1, Z1
-	VMINPD     Z8, Z1, Z15
-	VMINPD     Z1, Z8, Z1
-	VORPD      Z15, Z1, Z1
-	VXORPD     Z11, Z1, Z1
-	VXORPD     128(R8), Z11, Z8
-	VXORPD     Z11, Z2, Z2
-	VMINPD     Z8, Z2, Z15
-	VMINPD     Z2, Z8, Z2
-	VORPD      Z15, Z2, Z2
-	VXORPD     Z11, Z2, Z2
-	VXORPD     192(R8), Z11, Z8
-	VXORPD     Z11, Z3, Z3
-	VMINPD     Z8, Z3, Z15
-	VMINPD     Z3, Z8, Z3
-	VORPD      Z15, Z3, Z3
-	VXORPD     Z11, Z3, Z3
-	VXORPD     256(R8), Z11, Z8
-	VXORPD     Z11, Z4, Z4
-	VMINPD     Z8, Z4, Z15
-	VMINPD     Z4, Z8, Z4
-	VORPD      Z15, Z4, Z4
-	VXORPD     Z11, Z4, Z4
-	VXORPD     320(R8), Z11, Z8
-	VXORPD     Z11, Z5, Z5
-	VMINPD     Z8, Z5, Z15
-	VMINPD     Z5, Z8, Z5
-	VORPD      Z15, Z5, Z5
-	VXORPD     Z11, Z5, Z5
-	VXORPD     384(R8), Z11, Z8
-	VXORPD     Z11, Z6, Z6
-	VMINPD     Z8, Z6, Z15
-	VMINPD     Z6, Z8, Z6
-	VORPD      Z15, Z6, Z6
-	VXORPD     Z11, Z6, Z6
-	VXORPD     448(R8), Z11, Z8
-	VXORPD     Z11, Z7, Z7
-	VMINPD     Z8, Z7, Z15
-	VMINPD     Z7, Z8, Z7
-	VORPD      Z15, Z7, Z7
-	VXORPD     Z11, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLQ     $0x3f, Z8, Z8
+	VXORPD     (DI), Z8, Z9
+	VXORPD     Z8, Z0, Z0
+	VMINPD     Z9, Z0, Z10
+	VMINPD     Z0, Z9, Z0
+	VORPD      Z10, Z0, Z0
+	VXORPD     Z8, Z0, Z0
+	VXORPD     64(DI), Z8, Z9
+	VXORPD     Z8, Z1, Z1
+	VMINPD     Z9, Z1, Z10
+	VMINPD     Z1, Z9, Z1
+	VORPD      Z10, Z1, Z1
+	VXORPD     Z8, Z1, Z1
+	VXORPD     128(DI), Z8, Z9
+	VXORPD     Z8, Z2, Z2
+	VMINPD     Z9, Z2, Z10
+	VMINPD     Z2, Z9, Z2
+	VORPD      Z10, Z2, Z2
+	VXORPD     Z8, Z2, Z2
+	VXORPD     192(DI), Z8, Z9
+	VXORPD     Z8, Z3, Z3
+	VMINPD     Z9, Z3, Z10
+	VMINPD     Z3, Z9, Z3
+	VORPD      Z10, Z3, Z3
+	VXORPD     Z8, Z3, Z3
+	VXORPD     256(DI), Z8, Z9
+	VXORPD     Z8, Z4, Z4
+	VMINPD     Z9, Z4, Z10
+	VMINPD     Z4, Z9, Z4
+	VORPD      Z10, Z4, Z4
+	VXORPD     Z8, Z4, Z4
+	VXORPD     320(DI), Z8, Z9
+	VXORPD     Z8, Z5, Z5
+	VMINPD     Z9, Z5, Z10
+	VMINPD     Z5, Z9, Z5
+	VORPD      Z10, Z5, Z5
+	VXORPD     Z8, Z5, Z5
+	VXORPD     384(DI), Z8, Z9
+	VXORPD     Z8, Z6, Z6
+	VMINPD     Z9, Z6, Z10
+	VMINPD     Z6, Z9, Z6
+	VORPD      Z10, Z6, Z6
+	VXORPD     Z8, Z6, Z6
+	VXORPD     448(DI), Z8, Z9
+	VXORPD     Z8, Z7, Z7
+	VMINPD     Z9, Z7, Z10
+	VMINPD     Z7, Z9, Z7
+	VORPD      Z10, Z7, Z7
+	VXORPD     Z8, Z7, Z7
 	JMP        next
 
 op15:
@@ -3022,206 +3250,493 @@ op17:
 op18:
 	// turn
 	JMP next
+	PCALIGN $0x40
 
 op19:
-	// other
-	MOVQ R8, R9
-	JMP  next
+	// ask
+	PREFETCHT0 8192(DI)
+	PREFETCHT0 8256(DI)
+	PREFETCHT0 8320(DI)
+	PREFETCHT0 8384(DI)
+	PREFETCHT0 8448(DI)
+	PREFETCHT0 8512(DI)
+	PREFETCHT0 8576(DI)
+	PREFETCHT0 8640(DI)
+	MOVQ       16(SI), DI
+	ANDQ       BX, DI
+	ADDQ       8(SI), DI
+	MOVQ       (SI), R9
+	ADDQ       $0x18, SI
+	CMPQ       R9, $0x01
+	JEQ        op1
+	CMPQ       R9, $0x02
+	JEQ        op2
+	CMPQ       R9, $0x04
+	JEQ        op4
+	CMPQ       R9, $0x05
+	JEQ        op5
+	CMPQ       R9, $0x07
+	JEQ        op7
+	CMPQ       R9, $0x0a
+	JEQ        op10
+	CMPQ       R9, $0x13
+	JEQ        op19
+	CMPQ       R9, $0x14
+	JEQ        op20
+	CMPQ       R9, $0x15
+	JEQ        op21
+	CMPQ       R9, $0x17
+	JEQ        op23
+	JMP        others
+	PCALIGN $0x40
 
 op20:
+	// addSame
+	VMOVUPD (DI), Z8
+	VADDPD  Z8, Z0, Z0
+	VADDPD  Z8, Z1, Z1
+	VADDPD  Z8, Z2, Z2
+	VADDPD  Z8, Z3, Z3
+	VADDPD  Z8, Z4, Z4
+	VADDPD  Z8, Z5, Z5
+	VADDPD  Z8, Z6, Z6
+	VADDPD  Z8, Z7, Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R9
+	ADDQ    $0x18, SI
+	CMPQ    R9, $0x01
+	JEQ     op1
+	CMPQ    R9, $0x02
+	JEQ     op2
+	CMPQ    R9, $0x04
+	JEQ     op4
+	CMPQ    R9, $0x05
+	JEQ     op5
+	CMPQ    R9, $0x07
+	JEQ     op7
+	CMPQ    R9, $0x0a
+	JEQ     op10
+	CMPQ    R9, $0x13
+	JEQ     op19
+	CMPQ    R9, $0x14
+	JEQ     op20
+	CMPQ    R9, $0x15
+	JEQ     op21
+	CMPQ    R9, $0x17
+	JEQ     op23
+	JMP     others
+	PCALIGN $0x40
+
+op21:
+	// subSame
+	VMOVUPD (DI), Z8
+	VSUBPD  Z8, Z0, Z0
+	VSUBPD  Z8, Z1, Z1
+	VSUBPD  Z8, Z2, Z2
+	VSUBPD  Z8, Z3, Z3
+	VSUBPD  Z8, Z4, Z4
+	VSUBPD  Z8, Z5, Z5
+	VSUBPD  Z8, Z6, Z6
+	VSUBPD  Z8, Z7, Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R9
+	ADDQ    $0x18, SI
+	CMPQ    R9, $0x01
+	JEQ     op1
+	CMPQ    R9, $0x02
+	JEQ     op2
+	CMPQ    R9, $0x04
+	JEQ     op4
+	CMPQ    R9, $0x05
+	JEQ     op5
+	CMPQ    R9, $0x07
+	JEQ     op7
+	CMPQ    R9, $0x0a
+	JEQ     op10
+	CMPQ    R9, $0x13
+	JEQ     op19
+	CMPQ    R9, $0x14
+	JEQ     op20
+	CMPQ    R9, $0x15
+	JEQ     op21
+	CMPQ    R9, $0x17
+	JEQ     op23
+	JMP     others
+
+op22:
+	// subFromSame
+	VMOVUPD (DI), Z8
+	VSUBPD  Z0, Z8, Z0
+	VSUBPD  Z1, Z8, Z1
+	VSUBPD  Z2, Z8, Z2
+	VSUBPD  Z3, Z8, Z3
+	VSUBPD  Z4, Z8, Z4
+	VSUBPD  Z5, Z8, Z5
+	VSUBPD  Z6, Z8, Z6
+	VSUBPD  Z7, Z8, Z7
+	JMP     next
+	PCALIGN $0x40
+
+op23:
+	// mulSame
+	VMOVUPD (DI), Z8
+	VMULPD  Z8, Z0, Z0
+	VMULPD  Z8, Z1, Z1
+	VMULPD  Z8, Z2, Z2
+	VMULPD  Z8, Z3, Z3
+	VMULPD  Z8, Z4, Z4
+	VMULPD  Z8, Z5, Z5
+	VMULPD  Z8, Z6, Z6
+	VMULPD  Z8, Z7, Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R9
+	ADDQ    $0x18, SI
+	CMPQ    R9, $0x01
+	JEQ     op1
+	CMPQ    R9, $0x02
+	JEQ     op2
+	CMPQ    R9, $0x04
+	JEQ     op4
+	CMPQ    R9, $0x05
+	JEQ     op5
+	CMPQ    R9, $0x07
+	JEQ     op7
+	CMPQ    R9, $0x0a
+	JEQ     op10
+	CMPQ    R9, $0x13
+	JEQ     op19
+	CMPQ    R9, $0x14
+	JEQ     op20
+	CMPQ    R9, $0x15
+	JEQ     op21
+	CMPQ    R9, $0x17
+	JEQ     op23
+	JMP     others
+
+op24:
+	// divSame
+	VMOVUPD (DI), Z8
+	VDIVPD  Z8, Z0, Z0
+	VDIVPD  Z8, Z1, Z1
+	VDIVPD  Z8, Z2, Z2
+	VDIVPD  Z8, Z3, Z3
+	VDIVPD  Z8, Z4, Z4
+	VDIVPD  Z8, Z5, Z5
+	VDIVPD  Z8, Z6, Z6
+	VDIVPD  Z8, Z7, Z7
+	JMP     next
+
+op25:
+	// divIntoSame
+	VMOVUPD (DI), Z8
+	VDIVPD  Z0, Z8, Z0
+	VDIVPD  Z1, Z8, Z1
+	VDIVPD  Z2, Z8, Z2
+	VDIVPD  Z3, Z8, Z3
+	VDIVPD  Z4, Z8, Z4
+	VDIVPD  Z5, Z8, Z5
+	VDIVPD  Z6, Z8, Z6
+	VDIVPD  Z7, Z8, Z7
+	JMP     next
+
+op26:
+	// minSame
+	VMOVUPD (DI), Z8
+	VMOVUPD Z8, Z9
+	VMINPD  Z9, Z0, Z10
+	VMINPD  Z0, Z9, Z0
+	VORPD   Z10, Z0, Z0
+	VMOVUPD Z8, Z9
+	VMINPD  Z9, Z1, Z10
+	VMINPD  Z1, Z9, Z1
+	VORPD   Z10, Z1, Z1
+	VMOVUPD Z8, Z9
+	VMINPD  Z9, Z2, Z10
+	VMINPD  Z2, Z9, Z2
+	VORPD   Z10, Z2, Z2
+	VMOVUPD Z8, Z9
+	VMINPD  Z9, Z3, Z10
+	VMINPD  Z3, Z9, Z3
+	VORPD   Z10, Z3, Z3
+	VMOVUPD Z8, Z9
+	VMINPD  Z9, Z4, Z10
+	VMINPD  Z4, Z9, Z4
+	VORPD   Z10, Z4, Z4
+	VMOVUPD Z8, Z9
+	VMINPD  Z9, Z5, Z10
+	VMINPD  Z5, Z9, Z5
+	VORPD   Z10, Z5, Z5
+	VMOVUPD Z8, Z9
+	VMINPD  Z9, Z6, Z10
+	VMINPD  Z6, Z9, Z6
+	VORPD   Z10, Z6, Z6
+	VMOVUPD Z8, Z8
+	VMINPD  Z8, Z7, Z9
+	VMINPD  Z7, Z8, Z7
+	VORPD   Z9, Z7, Z7
+	JMP     next
+
+op27:
+	// maxSame
+	VMOVUPD    (DI), Z8
+	VXORPD     Z9, Z9, Z9
+	VPTERNLOGD $0xff, Z9, Z9, Z9
+	VPSLLQ     $0x3f, Z9, Z9
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z0, Z0
+	VMINPD     Z10, Z0, Z11
+	VMINPD     Z0, Z10, Z0
+	VORPD      Z11, Z0, Z0
+	VXORPD     Z9, Z0, Z0
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z1, Z1
+	VMINPD     Z10, Z1, Z11
+	VMINPD     Z1, Z10, Z1
+	VORPD      Z11, Z1, Z1
+	VXORPD     Z9, Z1, Z1
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z2, Z2
+	VMINPD     Z10, Z2, Z11
+	VMINPD     Z2, Z10, Z2
+	VORPD      Z11, Z2, Z2
+	VXORPD     Z9, Z2, Z2
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z3, Z3
+	VMINPD     Z10, Z3, Z11
+	VMINPD     Z3, Z10, Z3
+	VORPD      Z11, Z3, Z3
+	VXORPD     Z9, Z3, Z3
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z4, Z4
+	VMINPD     Z10, Z4, Z11
+	VMINPD     Z4, Z10, Z4
+	VORPD      Z11, Z4, Z4
+	VXORPD     Z9, Z4, Z4
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z5, Z5
+	VMINPD     Z10, Z5, Z11
+	VMINPD     Z5, Z10, Z5
+	VORPD      Z11, Z5, Z5
+	VXORPD     Z9, Z5, Z5
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z6, Z6
+	VMINPD     Z10, Z6, Z11
+	VMINPD     Z6, Z10, Z6
+	VORPD      Z11, Z6, Z6
+	VXORPD     Z9, Z6, Z6
+	VXORPD     Z8, Z9, Z8
+	VXORPD     Z9, Z7, Z7
+	VMINPD     Z8, Z7, Z10
+	VMINPD     Z7, Z8, Z7
+	VORPD      Z10, Z7, Z7
+	VXORPD     Z9, Z7, Z7
+	JMP        next
+
+op28:
+	// other
+	MOVQ DI, R8
+	JMP  next
+
+op29:
 	// loadTruths
-	MOVQ      -8(SI), R8
-	ANDQ      BX, R8
-	SHRQ      $0x03, R8
-	ADDQ      -16(SI), R8
+	MOVQ      -8(SI), DI
+	ANDQ      BX, DI
+	SHRQ      $0x03, DI
+	ADDQ      -16(SI), DI
 	VXORPD    Z8, Z8, Z8
-	VPMOVZXBQ (R8), Z0
+	VPMOVZXBQ (DI), Z0
 	VPSUBQ    Z0, Z8, Z0
-	VPMOVZXBQ 8(R8), Z1
+	VPMOVZXBQ 8(DI), Z1
 	VPSUBQ    Z1, Z8, Z1
-	VPMOVZXBQ 16(R8), Z2
+	VPMOVZXBQ 16(DI), Z2
 	VPSUBQ    Z2, Z8, Z2
-	VPMOVZXBQ 24(R8), Z3
+	VPMOVZXBQ 24(DI), Z3
 	VPSUBQ    Z3, Z8, Z3
-	VPMOVZXBQ 32(R8), Z4
+	VPMOVZXBQ 32(DI), Z4
 	VPSUBQ    Z4, Z8, Z4
-	VPMOVZXBQ 40(R8), Z5
+	VPMOVZXBQ 40(DI), Z5
 	VPSUBQ    Z5, Z8, Z5
-	VPMOVZXBQ 48(R8), Z6
+	VPMOVZXBQ 48(DI), Z6
 	VPSUBQ    Z6, Z8, Z6
-	VPMOVZXBQ 56(R8), Z7
+	VPMOVZXBQ 56(DI), Z7
 	VPSUBQ    Z7, Z8, Z7
 	JMP       next
 
-op21:
+op30:
 	// storeTruths
-	MOVQ    -8(SI), R8
-	ANDQ    BX, R8
-	SHRQ    $0x03, R8
-	ADDQ    -16(SI), R8
+	MOVQ    -8(SI), DI
+	ANDQ    BX, DI
+	SHRQ    $0x03, DI
+	ADDQ    -16(SI), DI
 	VPSRLQ  $0x3f, Z0, Z8
-	VPMOVQB Z8, (R8)
+	VPMOVQB Z8, (DI)
 	VPSRLQ  $0x3f, Z1, Z8
-	VPMOVQB Z8, 8(R8)
+	VPMOVQB Z8, 8(DI)
 	VPSRLQ  $0x3f, Z2, Z8
-	VPMOVQB Z8, 16(R8)
+	VPMOVQB Z8, 16(DI)
 	VPSRLQ  $0x3f, Z3, Z8
-	VPMOVQB Z8, 24(R8)
+	VPMOVQB Z8, 24(DI)
 	VPSRLQ  $0x3f, Z4, Z8
-	VPMOVQB Z8, 32(R8)
+	VPMOVQB Z8, 32(DI)
 	VPSRLQ  $0x3f, Z5, Z8
-	VPMOVQB Z8, 40(R8)
+	VPMOVQB Z8, 40(DI)
 	VPSRLQ  $0x3f, Z6, Z8
-	VPMOVQB Z8, 48(R8)
+	VPMOVQB Z8, 48(DI)
 	VPSRLQ  $0x3f, Z7, Z8
-	VPMOVQB Z8, 56(R8)
+	VPMOVQB Z8, 56(DI)
 	JMP     next
 
-op22:
+op31:
 	// equal
-	VCMPPD   $0x00, (R8), Z0, K1
+	VCMPPD   $0x00, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
-	VCMPPD   $0x00, 64(R8), Z1, K2
+	VCMPPD   $0x00, 64(DI), Z1, K2
 	VPMOVM2Q K2, Z1
-	VCMPPD   $0x00, 128(R8), Z2, K3
+	VCMPPD   $0x00, 128(DI), Z2, K3
 	VPMOVM2Q K3, Z2
-	VCMPPD   $0x00, 192(R8), Z3, K4
+	VCMPPD   $0x00, 192(DI), Z3, K4
 	VPMOVM2Q K4, Z3
-	VCMPPD   $0x00, 256(R8), Z4, K5
+	VCMPPD   $0x00, 256(DI), Z4, K5
 	VPMOVM2Q K5, Z4
-	VCMPPD   $0x00, 320(R8), Z5, K6
+	VCMPPD   $0x00, 320(DI), Z5, K6
 	VPMOVM2Q K6, Z5
-	VCMPPD   $0x00, 384(R8), Z6, K1
+	VCMPPD   $0x00, 384(DI), Z6, K1
 	VPMOVM2Q K1, Z6
-	VCMPPD   $0x00, 448(R8), Z7, K2
+	VCMPPD   $0x00, 448(DI), Z7, K2
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op23:
+op32:
 	// notEqual
-	VCMPPD   $0x04, (R8), Z0, K1
+	VCMPPD   $0x04, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
-	VCMPPD   $0x04, 64(R8), Z1, K2
+	VCMPPD   $0x04, 64(DI), Z1, K2
 	VPMOVM2Q K2, Z1
-	VCMPPD   $0x04, 128(R8), Z2, K3
+	VCMPPD   $0x04, 128(DI), Z2, K3
 	VPMOVM2Q K3, Z2
-	VCMPPD   $0x04, 192(R8), Z3, K4
+	VCMPPD   $0x04, 192(DI), Z3, K4
 	VPMOVM2Q K4, Z3
-	VCMPPD   $0x04, 256(R8), Z4, K5
+	VCMPPD   $0x04, 256(DI), Z4, K5
 	VPMOVM2Q K5, Z4
-	VCMPPD   $0x04, 320(R8), Z5, K6
+	VCMPPD   $0x04, 320(DI), Z5, K6
 	VPMOVM2Q K6, Z5
-	VCMPPD   $0x04, 384(R8), Z6, K1
+	VCMPPD   $0x04, 384(DI), Z6, K1
 	VPMOVM2Q K1, Z6
-	VCMPPD   $0x04, 448(R8), Z7, K2
+	VCMPPD   $0x04, 448(DI), Z7, K2
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op24:
+op33:
 	// less
-	VCMPPD   $0x11, (R8), Z0, K1
+	VCMPPD   $0x11, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
-	VCMPPD   $0x11, 64(R8), Z1, K2
+	VCMPPD   $0x11, 64(DI), Z1, K2
 	VPMOVM2Q K2, Z1
-	VCMPPD   $0x11, 128(R8), Z2, K3
+	VCMPPD   $0x11, 128(DI), Z2, K3
 	VPMOVM2Q K3, Z2
-	VCMPPD   $0x11, 192(R8), Z3, K4
+	VCMPPD   $0x11, 192(DI), Z3, K4
 	VPMOVM2Q K4, Z3
-	VCMPPD   $0x11, 256(R8), Z4, K5
+	VCMPPD   $0x11, 256(DI), Z4, K5
 	VPMOVM2Q K5, Z4
-	VCMPPD   $0x11, 320(R8), Z5, K6
+	VCMPPD   $0x11, 320(DI), Z5, K6
 	VPMOVM2Q K6, Z5
-	VCMPPD   $0x11, 384(R8), Z6, K1
+	VCMPPD   $0x11, 384(DI), Z6, K1
 	VPMOVM2Q K1, Z6
-	VCMPPD   $0x11, 448(R8), Z7, K2
+	VCMPPD   $0x11, 448(DI), Z7, K2
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op25:
+op34:
 	// lessEqual
-	VCMPPD   $0x12, (R8), Z0, K1
+	VCMPPD   $0x12, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
-	VCMPPD   $0x12, 64(R8), Z1, K2
+	VCMPPD   $0x12, 64(DI), Z1, K2
 	VPMOVM2Q K2, Z1
-	VCMPPD   $0x12, 128(R8), Z2, K3
+	VCMPPD   $0x12, 128(DI), Z2, K3
 	VPMOVM2Q K3, Z2
-	VCMPPD   $0x12, 192(R8), Z3, K4
+	VCMPPD   $0x12, 192(DI), Z3, K4
 	VPMOVM2Q K4, Z3
-	VCMPPD   $0x12, 256(R8), Z4, K5
+	VCMPPD   $0x12, 256(DI), Z4, K5
 	VPMOVM2Q K5, Z4
-	VCMPPD   $0x12, 320(R8), Z5, K6
+	VCMPPD   $0x12, 320(DI), Z5, K6
 	VPMOVM2Q K6, Z5
-	VCMPPD   $0x12, 384(R8), Z6, K1
+	VCMPPD   $0x12, 384(DI), Z6, K1
 	VPMOVM2Q K1, Z6
-	VCMPPD   $0x12, 448(R8), Z7, K2
+	VCMPPD   $0x12, 448(DI), Z7, K2
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op26:
+op35:
 	// greater
-	VCMPPD   $0x1e, (R8), Z0, K1
+	VCMPPD   $0x1e, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
-	VCMPPD   $0x1e, 64(R8), Z1, K2
+	VCMPPD   $0x1e, 64(DI), Z1, K2
 	VPMOVM2Q K2, Z1
-	VCMPPD   $0x1e, 128(R8), Z2, K3
+	VCMPPD   $0x1e, 128(DI), Z2, K3
 	VPMOVM2Q K3, Z2
-	VCMPPD   $0x1e, 192(R8), Z3, K4
+	VCMPPD   $0x1e, 192(DI), Z3, K4
 	VPMOVM2Q K4, Z3
-	VCMPPD   $0x1e, 256(R8), Z4, K5
+	VCMPPD   $0x1e, 256(DI), Z4, K5
 	VPMOVM2Q K5, Z4
-	VCMPPD   $0x1e, 320(R8), Z5, K6
+	VCMPPD   $0x1e, 320(DI), Z5, K6
 	VPMOVM2Q K6, Z5
-	VCMPPD   $0x1e, 384(R8), Z6, K1
+	VCMPPD   $0x1e, 384(DI), Z6, K1
 	VPMOVM2Q K1, Z6
-	VCMPPD   $0x1e, 448(R8), Z7, K2
+	VCMPPD   $0x1e, 448(DI), Z7, K2
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op27:
+op36:
 	// greaterEqual
-	VCMPPD   $0x1d, (R8), Z0, K1
+	VCMPPD   $0x1d, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
-	VCMPPD   $0x1d, 64(R8), Z1, K2
+	VCMPPD   $0x1d, 64(DI), Z1, K2
 	VPMOVM2Q K2, Z1
-	VCMPPD   $0x1d, 128(R8), Z2, K3
+	VCMPPD   $0x1d, 128(DI), Z2, K3
 	VPMOVM2Q K3, Z2
-	VCMPPD   $0x1d, 192(R8), Z3, K4
+	VCMPPD   $0x1d, 192(DI), Z3, K4
 	VPMOVM2Q K4, Z3
-	VCMPPD   $0x1d, 256(R8), Z4, K5
+	VCMPPD   $0x1d, 256(DI), Z4, K5
 	VPMOVM2Q K5, Z4
-	VCMPPD   $0x1d, 320(R8), Z5, K6
+	VCMPPD   $0x1d, 320(DI), Z5, K6
 	VPMOVM2Q K6, Z5
-	VCMPPD   $0x1d, 384(R8), Z6, K1
+	VCMPPD   $0x1d, 384(DI), Z6, K1
 	VPMOVM2Q K1, Z6
-	VCMPPD   $0x1d, 448(R8), Z7, K2
+	VCMPPD   $0x1d, 448(DI), Z7, K2
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op28:
+op37:
 	// and
-	VANDPD (R8), Z0, Z0
-	VANDPD 64(R8), Z1, Z1
-	VANDPD 128(R8), Z2, Z2
-	VANDPD 192(R8), Z3, Z3
-	VANDPD 256(R8), Z4, Z4
-	VANDPD 320(R8), Z5, Z5
-	VANDPD 384(R8), Z6, Z6
-	VANDPD 448(R8), Z7, Z7
+	VANDPD (DI), Z0, Z0
+	VANDPD 64(DI), Z1, Z1
+	VANDPD 128(DI), Z2, Z2
+	VANDPD 192(DI), Z3, Z3
+	VANDPD 256(DI), Z4, Z4
+	VANDPD 320(DI), Z5, Z5
+	VANDPD 384(DI), Z6, Z6
+	VANDPD 448(DI), Z7, Z7
 	JMP    next
 
-op29:
+op38:
 	// or
-	VORPD (R8), Z0, Z0
-	VORPD 64(R8), Z1, Z1
-	VORPD 128(R8), Z2, Z2
-	VORPD 192(R8), Z3, Z3
-	VORPD 256(R8), Z4, Z4
-	VORPD 320(R8), Z5, Z5
-	VORPD 384(R8), Z6, Z6
-	VORPD 448(R8), Z7, Z7
+	VORPD (DI), Z0, Z0
+	VORPD 64(DI), Z1, Z1
+	VORPD 128(DI), Z2, Z2
+	VORPD 192(DI), Z3, Z3
+	VORPD 256(DI), Z4, Z4
+	VORPD 320(DI), Z5, Z5
+	VORPD 384(DI), Z6, Z6
+	VORPD 448(DI), Z7, Z7
 	JMP   next
 
-op30:
+op39:
 	// not
 	VBROADCASTSD numbersAVX512<>+0(SB), Z8
 	VXORPD       Z8, Z0, Z0
@@ -3234,67 +3749,67 @@ op30:
 	VXORPD       Z8, Z7, Z7
 	JMP          next
 
-op31:
+op40:
 	// choose
-	VMOVUPD    (R9), Z8
-	VPTERNLOGQ $0xca, (R8), Z8, Z0
-	VMOVUPD    64(R9), Z8
-	VPTERNLOGQ $0xca, 64(R8), Z8, Z1
-	VMOVUPD    128(R9), Z8
-	VPTERNLOGQ $0xca, 128(R8), Z8, Z2
-	VMOVUPD    192(R9), Z8
-	VPTERNLOGQ $0xca, 192(R8), Z8, Z3
-	VMOVUPD    256(R9), Z8
-	VPTERNLOGQ $0xca, 256(R8), Z8, Z4
-	VMOVUPD    320(R9), Z8
-	VPTERNLOGQ $0xca, 320(R8), Z8, Z5
-	VMOVUPD    384(R9), Z8
-	VPTERNLOGQ $0xca, 384(R8), Z8, Z6
-	VMOVUPD    448(R9), Z8
-	VPTERNLOGQ $0xca, 448(R8), Z8, Z7
+	VMOVUPD    (R8), Z8
+	VPTERNLOGQ $0xca, (DI), Z8, Z0
+	VMOVUPD    64(R8), Z8
+	VPTERNLOGQ $0xca, 64(DI), Z8, Z1
+	VMOVUPD    128(R8), Z8
+	VPTERNLOGQ $0xca, 128(DI), Z8, Z2
+	VMOVUPD    192(R8), Z8
+	VPTERNLOGQ $0xca, 192(DI), Z8, Z3
+	VMOVUPD    256(R8), Z8
+	VPTERNLOGQ $0xca, 256(DI), Z8, Z4
+	VMOVUPD    320(R8), Z8
+	VPTERNLOGQ $0xca, 320(DI), Z8, Z5
+	VMOVUPD    384(R8), Z8
+	VPTERNLOGQ $0xca, 384(DI), Z8, Z6
+	VMOVUPD    448(R8), Z8
+	VPTERNLOGQ $0xca, 448(DI), Z8, Z7
 	JMP        next
 
-op32:
+op41:
 	// then
-	VMOVUPD    (R9), Z8
-	VPTERNLOGQ $0xe2, (R8), Z8, Z0
-	VMOVUPD    64(R9), Z8
-	VPTERNLOGQ $0xe2, 64(R8), Z8, Z1
-	VMOVUPD    128(R9), Z8
-	VPTERNLOGQ $0xe2, 128(R8), Z8, Z2
-	VMOVUPD    192(R9), Z8
-	VPTERNLOGQ $0xe2, 192(R8), Z8, Z3
-	VMOVUPD    256(R9), Z8
-	VPTERNLOGQ $0xe2, 256(R8), Z8, Z4
-	VMOVUPD    320(R9), Z8
-	VPTERNLOGQ $0xe2, 320(R8), Z8, Z5
-	VMOVUPD    384(R9), Z8
-	VPTERNLOGQ $0xe2, 384(R8), Z8, Z6
-	VMOVUPD    448(R9), Z8
-	VPTERNLOGQ $0xe2, 448(R8), Z8, Z7
+	VMOVUPD    (R8), Z8
+	VPTERNLOGQ $0xe2, (DI), Z8, Z0
+	VMOVUPD    64(R8), Z8
+	VPTERNLOGQ $0xe2, 64(DI), Z8, Z1
+	VMOVUPD    128(R8), Z8
+	VPTERNLOGQ $0xe2, 128(DI), Z8, Z2
+	VMOVUPD    192(R8), Z8
+	VPTERNLOGQ $0xe2, 192(DI), Z8, Z3
+	VMOVUPD    256(R8), Z8
+	VPTERNLOGQ $0xe2, 256(DI), Z8, Z4
+	VMOVUPD    320(R8), Z8
+	VPTERNLOGQ $0xe2, 320(DI), Z8, Z5
+	VMOVUPD    384(R8), Z8
+	VPTERNLOGQ $0xe2, 384(DI), Z8, Z6
+	VMOVUPD    448(R8), Z8
+	VPTERNLOGQ $0xe2, 448(DI), Z8, Z7
 	JMP        next
 
-op33:
+op42:
 	// else
-	VMOVUPD    (R9), Z8
-	VPTERNLOGQ $0xb8, (R8), Z8, Z0
-	VMOVUPD    64(R9), Z8
-	VPTERNLOGQ $0xb8, 64(R8), Z8, Z1
-	VMOVUPD    128(R9), Z8
-	VPTERNLOGQ $0xb8, 128(R8), Z8, Z2
-	VMOVUPD    192(R9), Z8
-	VPTERNLOGQ $0xb8, 192(R8), Z8, Z3
-	VMOVUPD    256(R9), Z8
-	VPTERNLOGQ $0xb8, 256(R8), Z8, Z4
-	VMOVUPD    320(R9), Z8
-	VPTERNLOGQ $0xb8, 320(R8), Z8, Z5
-	VMOVUPD    384(R9), Z8
-	VPTERNLOGQ $0xb8, 384(R8), Z8, Z6
-	VMOVUPD    448(R9), Z8
-	VPTERNLOGQ $0xb8, 448(R8), Z8, Z7
+	VMOVUPD    (R8), Z8
+	VPTERNLOGQ $0xb8, (DI), Z8, Z0
+	VMOVUPD    64(R8), Z8
+	VPTERNLOGQ $0xb8, 64(DI), Z8, Z1
+	VMOVUPD    128(R8), Z8
+	VPTERNLOGQ $0xb8, 128(DI), Z8, Z2
+	VMOVUPD    192(R8), Z8
+	VPTERNLOGQ $0xb8, 192(DI), Z8, Z3
+	VMOVUPD    256(R8), Z8
+	VPTERNLOGQ $0xb8, 256(DI), Z8, Z4
+	VMOVUPD    320(R8), Z8
+	VPTERNLOGQ $0xb8, 320(DI), Z8, Z5
+	VMOVUPD    384(R8), Z8
+	VPTERNLOGQ $0xb8, 384(DI), Z8, Z6
+	VMOVUPD    448(R8), Z8
+	VPTERNLOGQ $0xb8, 448(DI), Z8, Z7
 	JMP        next
 
-op34:
+op43:
 	// isNaN
 	VCMPPD   $0x03, Z0, Z0, K1
 	VPMOVM2Q K1, Z0
@@ -3314,38 +3829,39 @@ op34:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op35:
+op44:
 	// isInf
 	VBROADCASTSD numbersAVX512<>+8(SB), Z8
-	VPTERNLOGD   $0xff, Z12, Z12, Z12
-	VPSLLQ       $0x3f, Z12, Z12
-	VANDNPD      Z0, Z12, Z0
+	VXORPD       Z9, Z9, Z9
+	VPTERNLOGD   $0xff, Z9, Z9, Z9
+	VPSLLQ       $0x3f, Z9, Z9
+	VANDNPD      Z0, Z9, Z0
 	VCMPPD       $0x00, Z8, Z0, K1
 	VPMOVM2Q     K1, Z0
-	VANDNPD      Z1, Z12, Z1
+	VANDNPD      Z1, Z9, Z1
 	VCMPPD       $0x00, Z8, Z1, K2
 	VPMOVM2Q     K2, Z1
-	VANDNPD      Z2, Z12, Z2
+	VANDNPD      Z2, Z9, Z2
 	VCMPPD       $0x00, Z8, Z2, K3
 	VPMOVM2Q     K3, Z2
-	VANDNPD      Z3, Z12, Z3
+	VANDNPD      Z3, Z9, Z3
 	VCMPPD       $0x00, Z8, Z3, K4
 	VPMOVM2Q     K4, Z3
-	VANDNPD      Z4, Z12, Z4
+	VANDNPD      Z4, Z9, Z4
 	VCMPPD       $0x00, Z8, Z4, K5
 	VPMOVM2Q     K5, Z4
-	VANDNPD      Z5, Z12, Z5
+	VANDNPD      Z5, Z9, Z5
 	VCMPPD       $0x00, Z8, Z5, K6
 	VPMOVM2Q     K6, Z5
-	VANDNPD      Z6, Z12, Z6
+	VANDNPD      Z6, Z9, Z6
 	VCMPPD       $0x00, Z8, Z6, K1
 	VPMOVM2Q     K1, Z6
-	VANDNPD      Z7, Z12, Z7
+	VANDNPD      Z7, Z9, Z7
 	VCMPPD       $0x00, Z8, Z7, K2
 	VPMOVM2Q     K2, Z7
 	JMP          next
 
-op36:
+op45:
 	// nonZero
 	VBROADCASTSD numbersAVX512<>+16(SB), Z8
 	VCMPPD       $0x04, Z8, Z0, K1
@@ -3366,7 +3882,7 @@ op36:
 	VPMOVM2Q     K2, Z7
 	JMP          next
 
-op37:
+op46:
 	// ofTruth
 	VBROADCASTSD numbersAVX512<>+24(SB), Z8
 	VANDPD       Z8, Z0, Z0
@@ -3379,851 +3895,829 @@ op37:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op38:
+op47:
 	// sign
 	VBROADCASTSD numbersAVX512<>+16(SB), Z8
-	VBROADCASTSD numbersAVX512<>+24(SB), Z15
-	VPTERNLOGD   $0xff, Z13, Z13, Z13
-	VPSLLQ       $0x3f, Z13, Z13
-	VANDPD       Z0, Z13, Z16
-	VORPD        Z16, Z15, Z16
+	VBROADCASTSD numbersAVX512<>+24(SB), Z9
+	VXORPD       Z10, Z10, Z10
+	VPTERNLOGD   $0xff, Z10, Z10, Z10
+	VPSLLQ       $0x3f, Z10, Z10
+	VANDPD       Z0, Z10, Z11
+	VORPD        Z11, Z9, Z11
 	VCMPPD       $0x0c, Z8, Z0, K1
-	VMOVAPD      Z16, K1, Z0
-	VANDPD       Z1, Z13, Z16
-	VORPD        Z16, Z15, Z16
+	VMOVAPD      Z11, K1, Z0
+	VANDPD       Z1, Z10, Z11
+	VORPD        Z11, Z9, Z11
 	VCMPPD       $0x0c, Z8, Z1, K2
-	VMOVAPD      Z16, K2, Z1
-	VANDPD       Z2, Z13, Z16
-	VORPD        Z16, Z15, Z16
+	VMOVAPD      Z11, K2, Z1
+	VANDPD       Z2, Z10, Z11
+	VORPD        Z11, Z9, Z11
 	VCMPPD       $0x0c, Z8, Z2, K3
-	VMOVAPD      Z16, K3, Z2
-	VANDPD       Z3, Z13, Z16
-	VORPD        Z16, Z15, Z16
+	VMOVAPD      Z11, K3, Z2
+	VANDPD       Z3, Z10, Z11
+	VORPD        Z11, Z9, Z11
 	VCMPPD       $0x0c, Z8, Z3, K4
-	VMOVAPD      Z16, K4, Z3
-	VANDPD       Z4, Z13, Z16
-	VORPD        Z16, Z15, Z16
+	VMOVAPD      Z11, K4, Z3
+	VANDPD       Z4, Z10, Z11
+	VORPD        Z11, Z9, Z11
 	VCMPPD       $0x0c, Z8, Z4, K5
-	VMOVAPD      Z16, K5, Z4
-	VANDPD       Z5, Z13, Z16
-	VORPD        Z16, Z15, Z16
+	VMOVAPD      Z11, K5, Z4
+	VANDPD       Z5, Z10, Z11
+	VORPD        Z11, Z9, Z11
 	VCMPPD       $0x0c, Z8, Z5, K6
-	VMOVAPD      Z16, K6, Z5
-	VANDPD       Z6, Z13, Z16
-	VORPD        Z16, Z15, Z16
+	VMOVAPD      Z11, K6, Z5
+	VANDPD       Z6, Z10, Z11
+	VORPD        Z11, Z9, Z11
 	VCMPPD       $0x0c, Z8, Z6, K1
-	VMOVAPD      Z16, K1, Z6
-	VANDPD       Z7, Z13, Z16
-	VORPD        Z16, Z15, Z16
+	VMOVAPD      Z11, K1, Z6
+	VANDPD       Z7, Z10, Z10
+	VORPD        Z10, Z9, Z10
 	VCMPPD       $0x0c, Z8, Z7, K2
-	VMOVAPD      Z16, K2, Z7
+	VMOVAPD      Z10, K2, Z7
 	JMP          next
 
-op39:
+op48:
 	// rectify
 	VBROADCASTSD numbersAVX512<>+16(SB), Z8
 	VCMPPD       $0x16, Z8, Z0, K1
-	VPMOVM2Q     K1, Z15
-	VANDPD       Z15, Z0, Z0
+	VPMOVM2Q     K1, Z9
+	VANDPD       Z9, Z0, Z0
 	VCMPPD       $0x16, Z8, Z1, K2
-	VPMOVM2Q     K2, Z15
-	VANDPD       Z15, Z1, Z1
+	VPMOVM2Q     K2, Z9
+	VANDPD       Z9, Z1, Z1
 	VCMPPD       $0x16, Z8, Z2, K3
-	VPMOVM2Q     K3, Z15
-	VANDPD       Z15, Z2, Z2
+	VPMOVM2Q     K3, Z9
+	VANDPD       Z9, Z2, Z2
 	VCMPPD       $0x16, Z8, Z3, K4
-	VPMOVM2Q     K4, Z15
-	VANDPD       Z15, Z3, Z3
+	VPMOVM2Q     K4, Z9
+	VANDPD       Z9, Z3, Z3
 	VCMPPD       $0x16, Z8, Z4, K5
-	VPMOVM2Q     K5, Z15
-	VANDPD       Z15, Z4, Z4
+	VPMOVM2Q     K5, Z9
+	VANDPD       Z9, Z4, Z4
 	VCMPPD       $0x16, Z8, Z5, K6
-	VPMOVM2Q     K6, Z15
-	VANDPD       Z15, Z5, Z5
+	VPMOVM2Q     K6, Z9
+	VANDPD       Z9, Z5, Z5
 	VCMPPD       $0x16, Z8, Z6, K1
-	VPMOVM2Q     K1, Z15
-	VANDPD       Z15, Z6, Z6
+	VPMOVM2Q     K1, Z9
+	VANDPD       Z9, Z6, Z6
 	VCMPPD       $0x16, Z8, Z7, K2
 	VPMOVM2Q     K2, Z8
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op40:
+op49:
 	// sum
-	VMOVUPD 512(R8), Z8
-	VMOVUPD (R8), Z15
-	VMOVUPD 256(R8), Z16
-	VMOVUPD 576(R8), Z17
-	VMOVUPD Z0, 576(R8)
-	VADDPD  Z17, Z15, Z18
-	VSUBPD  Z15, Z18, Z19
-	VSUBPD  Z19, Z18, Z20
-	VSUBPD  Z20, Z15, Z20
-	VSUBPD  Z19, Z17, Z19
-	VADDPD  Z19, Z20, Z20
-	VMOVAPD Z18, Z15
-	VADDPD  Z20, Z16, Z17
-	VSUBPD  Z16, Z17, Z18
-	VSUBPD  Z18, Z17, Z19
-	VSUBPD  Z19, Z16, Z19
-	VSUBPD  Z18, Z20, Z18
-	VADDPD  Z18, Z19, Z19
-	VMOVAPD Z17, Z16
-	VORPD   Z19, Z8, Z8
-	VMOVUPD 832(R8), Z17
-	VMOVUPD Z4, 832(R8)
-	VADDPD  Z17, Z15, Z18
-	VSUBPD  Z15, Z18, Z19
-	VSUBPD  Z19, Z18, Z20
-	VSUBPD  Z20, Z15, Z20
-	VSUBPD  Z19, Z17, Z19
-	VADDPD  Z19, Z20, Z20
-	VMOVAPD Z18, Z15
-	VADDPD  Z20, Z16, Z17
-	VSUBPD  Z16, Z17, Z18
-	VSUBPD  Z18, Z17, Z19
-	VSUBPD  Z19, Z16, Z19
-	VSUBPD  Z18, Z20, Z18
-	VADDPD  Z18, Z19, Z19
-	VMOVAPD Z17, Z16
-	VORPD   Z19, Z8, Z8
-	VMOVUPD Z15, (R8)
-	VMOVUPD Z16, 256(R8)
-	VMOVUPD 64(R8), Z15
-	VMOVUPD 320(R8), Z16
-	VMOVUPD 640(R8), Z17
-	VMOVUPD Z1, 640(R8)
-	VADDPD  Z17, Z15, Z18
-	VSUBPD  Z15, Z18, Z19
-	VSUBPD  Z19, Z18, Z20
-	VSUBPD  Z20, Z15, Z20
-	VSUBPD  Z19, Z17, Z19
-	VADDPD  Z19, Z20, Z20
-	VMOVAPD Z18, Z15
-	VADDPD  Z20, Z16, Z17
-	VSUBPD  Z16, Z17, Z18
-	VSUBPD  Z18, Z17, Z19
-	VSUBPD  Z19, Z16, Z19
-	VSUBPD  Z18, Z20, Z18
-	VADDPD  Z18, Z19, Z19
-	VMOVAPD Z17, Z16
-	VORPD   Z19, Z8, Z8
-	VMOVUPD 896(R8), Z17
-	VMOVUPD Z5, 896(R8)
-	VADDPD  Z17, Z15, Z18
-	VSUBPD  Z15, Z18, Z19
-	VSUBPD  Z19, Z18, Z20
-	VSUBPD  Z20, Z15, Z20
-	VSUBPD  Z19, Z17, Z19
-	VADDPD  Z19, Z20, Z20
-	VMOVAPD Z18, Z15
-	VADDPD  Z20, Z16, Z17
-	VSUBPD  Z16, Z17, Z18
-	VSUBPD  Z18, Z17, Z19
-	VSUBPD  Z19, Z16, Z19
-	VSUBPD  Z18, Z20, Z18
-	VADDPD  Z18, Z19, Z19
-	VMOVAPD Z17, Z16
-	VORPD   Z19, Z8, Z8
-	VMOVUPD Z15, 64(R8)
-	VMOVUPD Z16, 320(R8)
-	VMOVUPD 128(R8), Z15
-	VMOVUPD 384(R8), Z16
-	VMOVUPD 704(R8), Z17
-	VMOVUPD Z2, 704(R8)
-	VADDPD  Z17, Z15, Z18
-	VSUBPD  Z15, Z18, Z19
-	VSUBPD  Z19, Z18, Z20
-	VSUBPD  Z20, Z15, Z20
-	VSUBPD  Z19, Z17, Z19
-	VADDPD  Z19, Z20, Z20
-	VMOVAPD Z18, Z15
-	VADDPD  Z20, Z16, Z17
-	VSUBPD  Z16, Z17, Z18
-	VSUBPD  Z18, Z17, Z19
-	VSUBPD  Z19, Z16, Z19
-	VSUBPD  Z18, Z20, Z18
-	VADDPD  Z18, Z19, Z19
-	VMOVAPD Z17, Z16
-	VORPD   Z19, Z8, Z8
-	VMOVUPD 960(R8), Z17
-	VMOVUPD Z6, 960(R8)
-	VADDPD  Z17, Z15, Z18
-	VSUBPD  Z15, Z18, Z19
-	VSUBPD  Z19, Z18, Z20
-	VSUBPD  Z20, Z15, Z20
-	VSUBPD  Z19, Z17, Z19
-	VADDPD  Z19, Z20, Z20
-	VMOVAPD Z18, Z15
-	VADDPD  Z20, Z16, Z17
-	VSUBPD  Z16, Z17, Z18
-	VSUBPD  Z18, Z17, Z19
-	VSUBPD  Z19, Z16, Z19
-	VSUBPD  Z18, Z20, Z18
-	VADDPD  Z18, Z19, Z19
-	VMOVAPD Z17, Z16
-	VORPD   Z19, Z8, Z8
-	VMOVUPD Z15, 128(R8)
-	VMOVUPD Z16, 384(R8)
-	VMOVUPD 192(R8), Z15
-	VMOVUPD 448(R8), Z16
-	VMOVUPD 768(R8), Z17
-	VMOVUPD Z3, 768(R8)
-	VADDPD  Z17, Z15, Z18
-	VSUBPD  Z15, Z18, Z19
-	VSUBPD  Z19, Z18, Z20
-	VSUBPD  Z20, Z15, Z20
-	VSUBPD  Z19, Z17, Z19
-	VADDPD  Z19, Z20, Z20
-	VMOVAPD Z18, Z15
-	VADDPD  Z20, Z16, Z17
-	VSUBPD  Z16, Z17, Z18
-	VSUBPD  Z18, Z17, Z19
-	VSUBPD  Z19, Z16, Z19
-	VSUBPD  Z18, Z20, Z18
-	VADDPD  Z18, Z19, Z19
-	VMOVAPD Z17, Z16
-	VORPD   Z19, Z8, Z8
-	VMOVUPD 1024(R8), Z17
-	VMOVUPD Z7, 1024(R8)
-	VADDPD  Z17, Z15, Z18
-	VSUBPD  Z15, Z18, Z19
-	VSUBPD  Z19, Z18, Z20
-	VSUBPD  Z20, Z15, Z20
-	VSUBPD  Z19, Z17, Z19
-	VADDPD  Z19, Z20, Z20
-	VMOVAPD Z18, Z15
-	VADDPD  Z20, Z16, Z17
-	VSUBPD  Z16, Z17, Z18
-	VSUBPD  Z18, Z17, Z19
-	VSUBPD  Z19, Z16, Z19
-	VSUBPD  Z18, Z20, Z18
-	VADDPD  Z18, Z19, Z19
-	VMOVAPD Z17, Z16
-	VORPD   Z19, Z8, Z8
-	VMOVUPD Z15, 192(R8)
-	VMOVUPD Z16, 448(R8)
-	VMOVUPD Z8, 512(R8)
+	VMOVUPD 512(DI), Z8
+	VMOVUPD (DI), Z9
+	VMOVUPD 256(DI), Z10
+	VMOVUPD 576(DI), Z11
+	VMOVUPD Z0, 576(DI)
+	VADDPD  Z11, Z9, Z12
+	VSUBPD  Z9, Z12, Z13
+	VSUBPD  Z13, Z12, Z14
+	VSUBPD  Z14, Z9, Z14
+	VSUBPD  Z13, Z11, Z13
+	VADDPD  Z13, Z14, Z14
+	VMOVAPD Z12, Z9
+	VADDPD  Z14, Z10, Z11
+	VSUBPD  Z10, Z11, Z12
+	VSUBPD  Z12, Z11, Z13
+	VSUBPD  Z13, Z10, Z13
+	VSUBPD  Z12, Z14, Z12
+	VADDPD  Z12, Z13, Z13
+	VMOVAPD Z11, Z10
+	VORPD   Z13, Z8, Z8
+	VMOVUPD 832(DI), Z11
+	VMOVUPD Z4, 832(DI)
+	VADDPD  Z11, Z9, Z12
+	VSUBPD  Z9, Z12, Z13
+	VSUBPD  Z13, Z12, Z14
+	VSUBPD  Z14, Z9, Z14
+	VSUBPD  Z13, Z11, Z13
+	VADDPD  Z13, Z14, Z14
+	VMOVAPD Z12, Z9
+	VADDPD  Z14, Z10, Z11
+	VSUBPD  Z10, Z11, Z12
+	VSUBPD  Z12, Z11, Z13
+	VSUBPD  Z13, Z10, Z13
+	VSUBPD  Z12, Z14, Z12
+	VADDPD  Z12, Z13, Z13
+	VMOVAPD Z11, Z10
+	VORPD   Z13, Z8, Z8
+	VMOVUPD Z9, (DI)
+	VMOVUPD Z10, 256(DI)
+	VMOVUPD 64(DI), Z9
+	VMOVUPD 320(DI), Z10
+	VMOVUPD 640(DI), Z11
+	VMOVUPD Z1, 640(DI)
+	VADDPD  Z11, Z9, Z12
+	VSUBPD  Z9, Z12, Z13
+	VSUBPD  Z13, Z12, Z14
+	VSUBPD  Z14, Z9, Z14
+	VSUBPD  Z13, Z11, Z13
+	VADDPD  Z13, Z14, Z14
+	VMOVAPD Z12, Z9
+	VADDPD  Z14, Z10, Z11
+	VSUBPD  Z10, Z11, Z12
+	VSUBPD  Z12, Z11, Z13
+	VSUBPD  Z13, Z10, Z13
+	VSUBPD  Z12, Z14, Z12
+	VADDPD  Z12, Z13, Z13
+	VMOVAPD Z11, Z10
+	VORPD   Z13, Z8, Z8
+	VMOVUPD 896(DI), Z11
+	VMOVUPD Z5, 896(DI)
+	VADDPD  Z11, Z9, Z12
+	VSUBPD  Z9, Z12, Z13
+	VSUBPD  Z13, Z12, Z14
+	VSUBPD  Z14, Z9, Z14
+	VSUBPD  Z13, Z11, Z13
+	VADDPD  Z13, Z14, Z14
+	VMOVAPD Z12, Z9
+	VADDPD  Z14, Z10, Z11
+	VSUBPD  Z10, Z11, Z12
+	VSUBPD  Z12, Z11, Z13
+	VSUBPD  Z13, Z10, Z13
+	VSUBPD  Z12, Z14, Z12
+	VADDPD  Z12, Z13, Z13
+	VMOVAPD Z11, Z10
+	VORPD   Z13, Z8, Z8
+	VMOVUPD Z9, 64(DI)
+	VMOVUPD Z10, 320(DI)
+	VMOVUPD 128(DI), Z9
+	VMOVUPD 384(DI), Z10
+	VMOVUPD 704(DI), Z11
+	VMOVUPD Z2, 704(DI)
+	VADDPD  Z11, Z9, Z12
+	VSUBPD  Z9, Z12, Z13
+	VSUBPD  Z13, Z12, Z14
+	VSUBPD  Z14, Z9, Z14
+	VSUBPD  Z13, Z11, Z13
+	VADDPD  Z13, Z14, Z14
+	VMOVAPD Z12, Z9
+	VADDPD  Z14, Z10, Z11
+	VSUBPD  Z10, Z11, Z12
+	VSUBPD  Z12, Z11, Z13
+	VSUBPD  Z13, Z10, Z13
+	VSUBPD  Z12, Z14, Z12
+	VADDPD  Z12, Z13, Z13
+	VMOVAPD Z11, Z10
+	VORPD   Z13, Z8, Z8
+	VMOVUPD 960(DI), Z11
+	VMOVUPD Z6, 960(DI)
+	VADDPD  Z11, Z9, Z12
+	VSUBPD  Z9, Z12, Z13
+	VSUBPD  Z13, Z12, Z14
+	VSUBPD  Z14, Z9, Z14
+	VSUBPD  Z13, Z11, Z13
+	VADDPD  Z13, Z14, Z14
+	VMOVAPD Z12, Z9
+	VADDPD  Z14, Z10, Z11
+	VSUBPD  Z10, Z11, Z12
+	VSUBPD  Z12, Z11, Z13
+	VSUBPD  Z13, Z10, Z13
+	VSUBPD  Z12, Z14, Z12
+	VADDPD  Z12, Z13, Z13
+	VMOVAPD Z11, Z10
+	VORPD   Z13, Z8, Z8
+	VMOVUPD Z9, 128(DI)
+	VMOVUPD Z10, 384(DI)
+	VMOVUPD 192(DI), Z9
+	VMOVUPD 448(DI), Z10
+	VMOVUPD 768(DI), Z11
+	VMOVUPD Z3, 768(DI)
+	VADDPD  Z11, Z9, Z12
+	VSUBPD  Z9, Z12, Z13
+	VSUBPD  Z13, Z12, Z14
+	VSUBPD  Z14, Z9, Z14
+	VSUBPD  Z13, Z11, Z13
+	VADDPD  Z13, Z14, Z14
+	VMOVAPD Z12, Z9
+	VADDPD  Z14, Z10, Z11
+	VSUBPD  Z10, Z11, Z12
+	VSUBPD  Z12, Z11, Z13
+	VSUBPD  Z13, Z10, Z13
+	VSUBPD  Z12, Z14, Z12
+	VADDPD  Z12, Z13, Z13
+	VMOVAPD Z11, Z10
+	VORPD   Z13, Z8, Z8
+	VMOVUPD 1024(DI), Z11
+	VMOVUPD Z7, 1024(DI)
+	VADDPD  Z11, Z9, Z12
+	VSUBPD  Z9, Z12, Z13
+	VSUBPD  Z13, Z12, Z14
+	VSUBPD  Z14, Z9, Z14
+	VSUBPD  Z13, Z11, Z13
+	VADDPD  Z13, Z14, Z14
+	VMOVAPD Z12, Z9
+	VADDPD  Z14, Z10, Z11
+	VSUBPD  Z10, Z11, Z12
+	VSUBPD  Z12, Z11, Z13
+	VSUBPD  Z13, Z10, Z13
+	VSUBPD  Z12, Z14, Z12
+	VADDPD  Z12, Z13, Z13
+	VMOVAPD Z11, Z10
+	VORPD   Z13, Z8, Z8
+	VMOVUPD Z9, 192(DI)
+	VMOVUPD Z10, 448(DI)
+	VMOVUPD Z8, 512(DI)
 	JMP     next
 
-op41:
+op50:
 	// squares
-	VMOVUPD     384(R8), Z8
-	VMOVUPD     (R8), Z15
-	VMOVUPD     128(R8), Z16
-	VMOVUPD     256(R8), Z17
-	VMOVUPD     448(R8), Z18
-	VMOVUPD     Z0, 448(R8)
-	VMULPD      Z18, Z18, Z19
-	VMOVAPD     Z19, Z20
-	VFMSUB231PD Z18, Z18, Z20
-	VADDPD      Z19, Z15, Z18
-	VSUBPD      Z15, Z18, Z21
-	VSUBPD      Z21, Z18, Z22
-	VSUBPD      Z22, Z15, Z22
-	VSUBPD      Z21, Z19, Z21
-	VADDPD      Z21, Z22, Z22
-	VMOVAPD     Z18, Z15
-	VADDPD      Z22, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z22, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z22
-	VSUBPD      Z22, Z17, Z22
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z22, Z22
-	VMOVAPD     Z18, Z17
-	VORPD       Z22, Z8, Z8
-	VADDPD      Z20, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z20, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z20
-	VSUBPD      Z20, Z17, Z20
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z20, Z20
-	VMOVAPD     Z18, Z17
-	VORPD       Z20, Z8, Z8
-	VMOVUPD     576(R8), Z18
-	VMOVUPD     Z2, 576(R8)
-	VMULPD      Z18, Z18, Z19
-	VMOVAPD     Z19, Z20
-	VFMSUB231PD Z18, Z18, Z20
-	VADDPD      Z19, Z15, Z18
-	VSUBPD      Z15, Z18, Z21
-	VSUBPD      Z21, Z18, Z22
-	VSUBPD      Z22, Z15, Z22
-	VSUBPD      Z21, Z19, Z21
-	VADDPD      Z21, Z22, Z22
-	VMOVAPD     Z18, Z15
-	VADDPD      Z22, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z22, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z22
-	VSUBPD      Z22, Z17, Z22
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z22, Z22
-	VMOVAPD     Z18, Z17
-	VORPD       Z22, Z8, Z8
-	VADDPD      Z20, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z20, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z20
-	VSUBPD      Z20, Z17, Z20
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z20, Z20
-	VMOVAPD     Z18, Z17
-	VORPD       Z20, Z8, Z8
-	VMOVUPD     704(R8), Z18
-	VMOVUPD     Z4, 704(R8)
-	VMULPD      Z18, Z18, Z19
-	VMOVAPD     Z19, Z20
-	VFMSUB231PD Z18, Z18, Z20
-	VADDPD      Z19, Z15, Z18
-	VSUBPD      Z15, Z18, Z21
-	VSUBPD      Z21, Z18, Z22
-	VSUBPD      Z22, Z15, Z22
-	VSUBPD      Z21, Z19, Z21
-	VADDPD      Z21, Z22, Z22
-	VMOVAPD     Z18, Z15
-	VADDPD      Z22, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z22, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z22
-	VSUBPD      Z22, Z17, Z22
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z22, Z22
-	VMOVAPD     Z18, Z17
-	VORPD       Z22, Z8, Z8
-	VADDPD      Z20, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z20, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z20
-	VSUBPD      Z20, Z17, Z20
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z20, Z20
-	VMOVAPD     Z18, Z17
-	VORPD       Z20, Z8, Z8
-	VMOVUPD     832(R8), Z18
-	VMOVUPD     Z6, 832(R8)
-	VMULPD      Z18, Z18, Z19
-	VMOVAPD     Z19, Z20
-	VFMSUB231PD Z18, Z18, Z20
-	VADDPD      Z19, Z15, Z18
-	VSUBPD      Z15, Z18, Z21
-	VSUBPD      Z21, Z18, Z22
-	VSUBPD      Z22, Z15, Z22
-	VSUBPD      Z21, Z19, Z21
-	VADDPD      Z21, Z22, Z22
-	VMOVAPD     Z18, Z15
-	VADDPD      Z22, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z22, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z22
-	VSUBPD      Z22, Z17, Z22
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z22, Z22
-	VMOVAPD     Z18, Z17
-	VORPD       Z22, Z8, Z8
-	VADDPD      Z20, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z20, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z20
-	VSUBPD      Z20, Z17, Z20
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z20, Z20
-	VMOVAPD     Z18, Z17
-	VORPD       Z20, Z8, Z8
-	VMOVUPD     Z15, (R8)
-	VMOVUPD     Z16, 128(R8)
-	VMOVUPD     Z17, 256(R8)
-	VMOVUPD     64(R8), Z15
-	VMOVUPD     192(R8), Z16
-	VMOVUPD     320(R8), Z17
-	VMOVUPD     512(R8), Z18
-	VMOVUPD     Z1, 512(R8)
-	VMULPD      Z18, Z18, Z19
-	VMOVAPD     Z19, Z20
-	VFMSUB231PD Z18, Z18, Z20
-	VADDPD      Z19, Z15, Z18
-	VSUBPD      Z15, Z18, Z21
-	VSUBPD      Z21, Z18, Z22
-	VSUBPD      Z22, Z15, Z22
-	VSUBPD      Z21, Z19, Z21
-	VADDPD      Z21, Z22, Z22
-	VMOVAPD     Z18, Z15
-	VADDPD      Z22, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z22, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z22
-	VSUBPD      Z22, Z17, Z22
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z22, Z22
-	VMOVAPD     Z18, Z17
-	VORPD       Z22, Z8, Z8
-	VADDPD      Z20, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z20, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z20
-	VSUBPD      Z20, Z17, Z20
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z20, Z20
-	VMOVAPD     Z18, Z17
-	VORPD       Z20, Z8, Z8
-	VMOVUPD     640(R8), Z18
-	VMOVUPD     Z3, 640(R8)
-	VMULPD      Z18, Z18, Z19
-	VMOVAPD     Z19, Z20
-	VFMSUB231PD Z18, Z18, Z20
-	VADDPD      Z19, Z15, Z18
-	VSUBPD      Z15, Z18, Z21
-	VSUBPD      Z21, Z18, Z22
-	VSUBPD      Z22, Z15, Z22
-	VSUBPD      Z21, Z19, Z21
-	VADDPD      Z21, Z22, Z22
-	VMOVAPD     Z18, Z15
-	VADDPD      Z22, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z22, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z22
-	VSUBPD      Z22, Z17, Z22
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z22, Z22
-	VMOVAPD     Z18, Z17
-	VORPD       Z22, Z8, Z8
-	VADDPD      Z20, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z20, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z20
-	VSUBPD      Z20, Z17, Z20
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z20, Z20
-	VMOVAPD     Z18, Z17
-	VORPD       Z20, Z8, Z8
-	VMOVUPD     768(R8), Z18
-	VMOVUPD     Z5, 768(R8)
-	VMULPD      Z18, Z18, Z19
-	VMOVAPD     Z19, Z20
-	VFMSUB231PD Z18, Z18, Z20
-	VADDPD      Z19, Z15, Z18
-	VSUBPD      Z15, Z18, Z21
-	VSUBPD      Z21, Z18, Z22
-	VSUBPD      Z22, Z15, Z22
-	VSUBPD      Z21, Z19, Z21
-	VADDPD      Z21, Z22, Z22
-	VMOVAPD     Z18, Z15
-	VADDPD      Z22, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z22, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z22
-	VSUBPD      Z22, Z17, Z22
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z22, Z22
-	VMOVAPD     Z18, Z17
-	VORPD       Z22, Z8, Z8
-	VADDPD      Z20, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z20, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z20
-	VSUBPD      Z20, Z17, Z20
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z20, Z20
-	VMOVAPD     Z18, Z17
-	VORPD       Z20, Z8, Z8
-	VMOVUPD     896(R8), Z18
-	VMOVUPD     Z7, 896(R8)
-	VMULPD      Z18, Z18, Z19
-	VMOVAPD     Z19, Z20
-	VFMSUB231PD Z18, Z18, Z20
-	VADDPD      Z19, Z15, Z18
-	VSUBPD      Z15, Z18, Z21
-	VSUBPD      Z21, Z18, Z22
-	VSUBPD      Z22, Z15, Z22
-	VSUBPD      Z21, Z19, Z21
-	VADDPD      Z21, Z22, Z22
-	VMOVAPD     Z18, Z15
-	VADDPD      Z22, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z22, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z22
-	VSUBPD      Z22, Z17, Z22
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z22, Z22
-	VMOVAPD     Z18, Z17
-	VORPD       Z22, Z8, Z8
-	VADDPD      Z20, Z16, Z18
-	VSUBPD      Z16, Z18, Z19
-	VSUBPD      Z19, Z18, Z21
-	VSUBPD      Z21, Z16, Z21
-	VSUBPD      Z19, Z20, Z19
-	VADDPD      Z19, Z21, Z21
-	VMOVAPD     Z18, Z16
-	VADDPD      Z21, Z17, Z18
-	VSUBPD      Z17, Z18, Z19
-	VSUBPD      Z19, Z18, Z20
-	VSUBPD      Z20, Z17, Z20
-	VSUBPD      Z19, Z21, Z19
-	VADDPD      Z19, Z20, Z20
-	VMOVAPD     Z18, Z17
-	VORPD       Z20, Z8, Z8
-	VMOVUPD     Z15, 64(R8)
-	VMOVUPD     Z16, 192(R8)
-	VMOVUPD     Z17, 320(R8)
-	VMOVUPD     Z8, 384(R8)
+	VMOVUPD     384(DI), Z8
+	VMOVUPD     (DI), Z9
+	VMOVUPD     128(DI), Z10
+	VMOVUPD     256(DI), Z11
+	VMOVUPD     448(DI), Z12
+	VMOVUPD     Z0, 448(DI)
+	VMULPD      Z12, Z12, Z13
+	VMOVAPD     Z13, Z14
+	VFMSUB231PD Z12, Z12, Z14
+	VADDPD      Z13, Z9, Z12
+	VSUBPD      Z9, Z12, Z15
+	VSUBPD      Z15, Z12, Z16
+	VSUBPD      Z16, Z9, Z16
+	VSUBPD      Z15, Z13, Z15
+	VADDPD      Z15, Z16, Z16
+	VMOVAPD     Z12, Z9
+	VADDPD      Z16, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z16, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z16
+	VSUBPD      Z16, Z11, Z16
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z16, Z16
+	VMOVAPD     Z12, Z11
+	VORPD       Z16, Z8, Z8
+	VADDPD      Z14, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z14, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z14
+	VSUBPD      Z14, Z11, Z14
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z14, Z14
+	VMOVAPD     Z12, Z11
+	VORPD       Z14, Z8, Z8
+	VMOVUPD     576(DI), Z12
+	VMOVUPD     Z2, 576(DI)
+	VMULPD      Z12, Z12, Z13
+	VMOVAPD     Z13, Z14
+	VFMSUB231PD Z12, Z12, Z14
+	VADDPD      Z13, Z9, Z12
+	VSUBPD      Z9, Z12, Z15
+	VSUBPD      Z15, Z12, Z16
+	VSUBPD      Z16, Z9, Z16
+	VSUBPD      Z15, Z13, Z15
+	VADDPD      Z15, Z16, Z16
+	VMOVAPD     Z12, Z9
+	VADDPD      Z16, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z16, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z16
+	VSUBPD      Z16, Z11, Z16
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z16, Z16
+	VMOVAPD     Z12, Z11
+	VORPD       Z16, Z8, Z8
+	VADDPD      Z14, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z14, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z14
+	VSUBPD      Z14, Z11, Z14
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z14, Z14
+	VMOVAPD     Z12, Z11
+	VORPD       Z14, Z8, Z8
+	VMOVUPD     704(DI), Z12
+	VMOVUPD     Z4, 704(DI)
+	VMULPD      Z12, Z12, Z13
+	VMOVAPD     Z13, Z14
+	VFMSUB231PD Z12, Z12, Z14
+	VADDPD      Z13, Z9, Z12
+	VSUBPD      Z9, Z12, Z15
+	VSUBPD      Z15, Z12, Z16
+	VSUBPD      Z16, Z9, Z16
+	VSUBPD      Z15, Z13, Z15
+	VADDPD      Z15, Z16, Z16
+	VMOVAPD     Z12, Z9
+	VADDPD      Z16, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z16, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z16
+	VSUBPD      Z16, Z11, Z16
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z16, Z16
+	VMOVAPD     Z12, Z11
+	VORPD       Z16, Z8, Z8
+	VADDPD      Z14, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z14, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z14
+	VSUBPD      Z14, Z11, Z14
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z14, Z14
+	VMOVAPD     Z12, Z11
+	VORPD       Z14, Z8, Z8
+	VMOVUPD     832(DI), Z12
+	VMOVUPD     Z6, 832(DI)
+	VMULPD      Z12, Z12, Z13
+	VMOVAPD     Z13, Z14
+	VFMSUB231PD Z12, Z12, Z14
+	VADDPD      Z13, Z9, Z12
+	VSUBPD      Z9, Z12, Z15
+	VSUBPD      Z15, Z12, Z16
+	VSUBPD      Z16, Z9, Z16
+	VSUBPD      Z15, Z13, Z15
+	VADDPD      Z15, Z16, Z16
+	VMOVAPD     Z12, Z9
+	VADDPD      Z16, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z16, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z16
+	VSUBPD      Z16, Z11, Z16
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z16, Z16
+	VMOVAPD     Z12, Z11
+	VORPD       Z16, Z8, Z8
+	VADDPD      Z14, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z14, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z14
+	VSUBPD      Z14, Z11, Z14
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z14, Z14
+	VMOVAPD     Z12, Z11
+	VORPD       Z14, Z8, Z8
+	VMOVUPD     Z9, (DI)
+	VMOVUPD     Z10, 128(DI)
+	VMOVUPD     Z11, 256(DI)
+	VMOVUPD     64(DI), Z9
+	VMOVUPD     192(DI), Z10
+	VMOVUPD     320(DI), Z11
+	VMOVUPD     512(DI), Z12
+	VMOVUPD     Z1, 512(DI)
+	VMULPD      Z12, Z12, Z13
+	VMOVAPD     Z13, Z14
+	VFMSUB231PD Z12, Z12, Z14
+	VADDPD      Z13, Z9, Z12
+	VSUBPD      Z9, Z12, Z15
+	VSUBPD      Z15, Z12, Z16
+	VSUBPD      Z16, Z9, Z16
+	VSUBPD      Z15, Z13, Z15
+	VADDPD      Z15, Z16, Z16
+	VMOVAPD     Z12, Z9
+	VADDPD      Z16, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z16, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z16
+	VSUBPD      Z16, Z11, Z16
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z16, Z16
+	VMOVAPD     Z12, Z11
+	VORPD       Z16, Z8, Z8
+	VADDPD      Z14, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z14, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z14
+	VSUBPD      Z14, Z11, Z14
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z14, Z14
+	VMOVAPD     Z12, Z11
+	VORPD       Z14, Z8, Z8
+	VMOVUPD     640(DI), Z12
+	VMOVUPD     Z3, 640(DI)
+	VMULPD      Z12, Z12, Z13
+	VMOVAPD     Z13, Z14
+	VFMSUB231PD Z12, Z12, Z14
+	VADDPD      Z13, Z9, Z12
+	VSUBPD      Z9, Z12, Z15
+	VSUBPD      Z15, Z12, Z16
+	VSUBPD      Z16, Z9, Z16
+	VSUBPD      Z15, Z13, Z15
+	VADDPD      Z15, Z16, Z16
+	VMOVAPD     Z12, Z9
+	VADDPD      Z16, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z16, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z16
+	VSUBPD      Z16, Z11, Z16
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z16, Z16
+	VMOVAPD     Z12, Z11
+	VORPD       Z16, Z8, Z8
+	VADDPD      Z14, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z14, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z14
+	VSUBPD      Z14, Z11, Z14
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z14, Z14
+	VMOVAPD     Z12, Z11
+	VORPD       Z14, Z8, Z8
+	VMOVUPD     768(DI), Z12
+	VMOVUPD     Z5, 768(DI)
+	VMULPD      Z12, Z12, Z13
+	VMOVAPD     Z13, Z14
+	VFMSUB231PD Z12, Z12, Z14
+	VADDPD      Z13, Z9, Z12
+	VSUBPD      Z9, Z12, Z15
+	VSUBPD      Z15, Z12, Z16
+	VSUBPD      Z16, Z9, Z16
+	VSUBPD      Z15, Z13, Z15
+	VADDPD      Z15, Z16, Z16
+	VMOVAPD     Z12, Z9
+	VADDPD      Z16, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z16, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z16
+	VSUBPD      Z16, Z11, Z16
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z16, Z16
+	VMOVAPD     Z12, Z11
+	VORPD       Z16, Z8, Z8
+	VADDPD      Z14, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z14, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z14
+	VSUBPD      Z14, Z11, Z14
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z14, Z14
+	VMOVAPD     Z12, Z11
+	VORPD       Z14, Z8, Z8
+	VMOVUPD     896(DI), Z12
+	VMOVUPD     Z7, 896(DI)
+	VMULPD      Z12, Z12, Z13
+	VMOVAPD     Z13, Z14
+	VFMSUB231PD Z12, Z12, Z14
+	VADDPD      Z13, Z9, Z12
+	VSUBPD      Z9, Z12, Z15
+	VSUBPD      Z15, Z12, Z16
+	VSUBPD      Z16, Z9, Z16
+	VSUBPD      Z15, Z13, Z15
+	VADDPD      Z15, Z16, Z16
+	VMOVAPD     Z12, Z9
+	VADDPD      Z16, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z16, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z16
+	VSUBPD      Z16, Z11, Z16
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z16, Z16
+	VMOVAPD     Z12, Z11
+	VORPD       Z16, Z8, Z8
+	VADDPD      Z14, Z10, Z12
+	VSUBPD      Z10, Z12, Z13
+	VSUBPD      Z13, Z12, Z15
+	VSUBPD      Z15, Z10, Z15
+	VSUBPD      Z13, Z14, Z13
+	VADDPD      Z13, Z15, Z15
+	VMOVAPD     Z12, Z10
+	VADDPD      Z15, Z11, Z12
+	VSUBPD      Z11, Z12, Z13
+	VSUBPD      Z13, Z12, Z14
+	VSUBPD      Z14, Z11, Z14
+	VSUBPD      Z13, Z15, Z13
+	VADDPD      Z13, Z14, Z14
+	VMOVAPD     Z12, Z11
+	VORPD       Z14, Z8, Z8
+	VMOVUPD     Z9, 64(DI)
+	VMOVUPD     Z10, 192(DI)
+	VMOVUPD     Z11, 320(DI)
+	VMOVUPD     Z8, 384(DI)
 	JMP         next
 
-op42:
+op51:
 	// nearSum
-	VMOVUPD    512(R8), Z8
-	VMOVUPD    1088(R8), Z15
-	VMOVUPD    (R8), Z16
-	VMOVUPD    256(R8), Z17
-	VMOVUPD    576(R8), Z18
-	VMOVUPD    Z0, 576(R8)
-	VADDPD     Z18, Z16, Z19
-	VSUBPD     Z16, Z19, Z16
-	VSUBPD     Z16, Z18, Z18
-	VMOVAPD    Z19, Z16
-	VPTERNLOGQ $0xf6, 1152(R8), Z16, Z15
-	VADDPD     Z18, Z17, Z19
-	VSUBPD     Z17, Z19, Z17
-	VSUBPD     Z17, Z18, Z18
-	VMOVAPD    Z19, Z17
-	VORPD      Z18, Z8, Z8
-	VMOVUPD    832(R8), Z18
-	VMOVUPD    Z4, 832(R8)
-	VADDPD     Z18, Z16, Z19
-	VSUBPD     Z16, Z19, Z16
-	VSUBPD     Z16, Z18, Z18
-	VMOVAPD    Z19, Z16
-	VPTERNLOGQ $0xf6, 1152(R8), Z16, Z15
-	VADDPD     Z18, Z17, Z19
-	VSUBPD     Z17, Z19, Z17
-	VSUBPD     Z17, Z18, Z18
-	VMOVAPD    Z19, Z17
-	VORPD      Z18, Z8, Z8
-	VMOVUPD    Z16, (R8)
-	VMOVUPD    Z17, 256(R8)
-	VMOVUPD    64(R8), Z16
-	VMOVUPD    320(R8), Z17
-	VMOVUPD    640(R8), Z18
-	VMOVUPD    Z1, 640(R8)
-	VADDPD     Z18, Z16, Z19
-	VSUBPD     Z16, Z19, Z16
-	VSUBPD     Z16, Z18, Z18
-	VMOVAPD    Z19, Z16
-	VPTERNLOGQ $0xf6, 1152(R8), Z16, Z15
-	VADDPD     Z18, Z17, Z19
-	VSUBPD     Z17, Z19, Z17
-	VSUBPD     Z17, Z18, Z18
-	VMOVAPD    Z19, Z17
-	VORPD      Z18, Z8, Z8
-	VMOVUPD    896(R8), Z18
-	VMOVUPD    Z5, 896(R8)
-	VADDPD     Z18, Z16, Z19
-	VSUBPD     Z16, Z19, Z16
-	VSUBPD     Z16, Z18, Z18
-	VMOVAPD    Z19, Z16
-	VPTERNLOGQ $0xf6, 1152(R8), Z16, Z15
-	VADDPD     Z18, Z17, Z19
-	VSUBPD     Z17, Z19, Z17
-	VSUBPD     Z17, Z18, Z18
-	VMOVAPD    Z19, Z17
-	VORPD      Z18, Z8, Z8
-	VMOVUPD    Z16, 64(R8)
-	VMOVUPD    Z17, 320(R8)
-	VMOVUPD    128(R8), Z16
-	VMOVUPD    384(R8), Z17
-	VMOVUPD    704(R8), Z18
-	VMOVUPD    Z2, 704(R8)
-	VADDPD     Z18, Z16, Z19
-	VSUBPD     Z16, Z19, Z16
-	VSUBPD     Z16, Z18, Z18
-	VMOVAPD    Z19, Z16
-	VPTERNLOGQ $0xf6, 1152(R8), Z16, Z15
-	VADDPD     Z18, Z17, Z19
-	VSUBPD     Z17, Z19, Z17
-	VSUBPD     Z17, Z18, Z18
-	VMOVAPD    Z19, Z17
-	VORPD      Z18, Z8, Z8
-	VMOVUPD    960(R8), Z18
-	VMOVUPD    Z6, 960(R8)
-	VADDPD     Z18, Z16, Z19
-	VSUBPD     Z16, Z19, Z16
-	VSUBPD     Z16, Z18, Z18
-	VMOVAPD    Z19, Z16
-	VPTERNLOGQ $0xf6, 1152(R8), Z16, Z15
-	VADDPD     Z18, Z17, Z19
-	VSUBPD     Z17, Z19, Z17
-	VSUBPD     Z17, Z18, Z18
-	VMOVAPD    Z19, Z17
-	VORPD      Z18, Z8, Z8
-	VMOVUPD    Z16, 128(R8)
-	VMOVUPD    Z17, 384(R8)
-	VMOVUPD    192(R8), Z16
-	VMOVUPD    448(R8), Z17
-	VMOVUPD    768(R8), Z18
-	VMOVUPD    Z3, 768(R8)
-	VADDPD     Z18, Z16, Z19
-	VSUBPD     Z16, Z19, Z16
-	VSUBPD     Z16, Z18, Z18
-	VMOVAPD    Z19, Z16
-	VPTERNLOGQ $0xf6, 1152(R8), Z16, Z15
-	VADDPD     Z18, Z17, Z19
-	VSUBPD     Z17, Z19, Z17
-	VSUBPD     Z17, Z18, Z18
-	VMOVAPD    Z19, Z17
-	VORPD      Z18, Z8, Z8
-	VMOVUPD    1024(R8), Z18
-	VMOVUPD    Z7, 1024(R8)
-	VADDPD     Z18, Z16, Z19
-	VSUBPD     Z16, Z19, Z16
-	VSUBPD     Z16, Z18, Z18
-	VMOVAPD    Z19, Z16
-	VPTERNLOGQ $0xf6, 1152(R8), Z16, Z15
-	VADDPD     Z18, Z17, Z19
-	VSUBPD     Z17, Z19, Z17
-	VSUBPD     Z17, Z18, Z18
-	VMOVAPD    Z19, Z17
-	VORPD      Z18, Z8, Z8
-	VMOVUPD    Z16, 192(R8)
-	VMOVUPD    Z17, 448(R8)
-	VMOVUPD    Z8, 512(R8)
-	VMOVUPD    Z15, 1088(R8)
+	VMOVUPD    512(DI), Z8
+	VMOVUPD    1088(DI), Z9
+	VMOVUPD    (DI), Z10
+	VMOVUPD    256(DI), Z11
+	VMOVUPD    576(DI), Z12
+	VMOVUPD    Z0, 576(DI)
+	VADDPD     Z12, Z10, Z13
+	VSUBPD     Z10, Z13, Z10
+	VSUBPD     Z10, Z12, Z12
+	VADDPD     Z12, Z11, Z10
+	VSUBPD     Z11, Z10, Z11
+	VPTERNLOGQ $0xf6, Z12, Z11, Z8
+	VPTERNLOGQ $0xf6, 1152(DI), Z13, Z9
+	VMOVUPD    832(DI), Z11
+	VMOVUPD    Z4, 832(DI)
+	VADDPD     Z11, Z13, Z12
+	VSUBPD     Z13, Z12, Z13
+	VSUBPD     Z13, Z11, Z11
+	VADDPD     Z11, Z10, Z13
+	VSUBPD     Z10, Z13, Z10
+	VPTERNLOGQ $0xf6, Z11, Z10, Z8
+	VPTERNLOGQ $0xf6, 1152(DI), Z12, Z9
+	VMOVUPD    Z12, (DI)
+	VMOVUPD    Z13, 256(DI)
+	VMOVUPD    64(DI), Z10
+	VMOVUPD    320(DI), Z11
+	VMOVUPD    640(DI), Z12
+	VMOVUPD    Z1, 640(DI)
+	VADDPD     Z12, Z10, Z13
+	VSUBPD     Z10, Z13, Z10
+	VSUBPD     Z10, Z12, Z12
+	VADDPD     Z12, Z11, Z10
+	VSUBPD     Z11, Z10, Z11
+	VPTERNLOGQ $0xf6, Z12, Z11, Z8
+	VPTERNLOGQ $0xf6, 1152(DI), Z13, Z9
+	VMOVUPD    896(DI), Z11
+	VMOVUPD    Z5, 896(DI)
+	VADDPD     Z11, Z13, Z12
+	VSUBPD     Z13, Z12, Z13
+	VSUBPD     Z13, Z11, Z11
+	VADDPD     Z11, Z10, Z13
+	VSUBPD     Z10, Z13, Z10
+	VPTERNLOGQ $0xf6, Z11, Z10, Z8
+	VPTERNLOGQ $0xf6, 1152(DI), Z12, Z9
+	VMOVUPD    Z12, 64(DI)
+	VMOVUPD    Z13, 320(DI)
+	VMOVUPD    128(DI), Z10
+	VMOVUPD    384(DI), Z11
+	VMOVUPD    704(DI), Z12
+	VMOVUPD    Z2, 704(DI)
+	VADDPD     Z12, Z10, Z13
+	VSUBPD     Z10, Z13, Z10
+	VSUBPD     Z10, Z12, Z12
+	VADDPD     Z12, Z11, Z10
+	VSUBPD     Z11, Z10, Z11
+	VPTERNLOGQ $0xf6, Z12, Z11, Z8
+	VPTERNLOGQ $0xf6, 1152(DI), Z13, Z9
+	VMOVUPD    960(DI), Z11
+	VMOVUPD    Z6, 960(DI)
+	VADDPD     Z11, Z13, Z12
+	VSUBPD     Z13, Z12, Z13
+	VSUBPD     Z13, Z11, Z11
+	VADDPD     Z11, Z10, Z13
+	VSUBPD     Z10, Z13, Z10
+	VPTERNLOGQ $0xf6, Z11, Z10, Z8
+	VPTERNLOGQ $0xf6, 1152(DI), Z12, Z9
+	VMOVUPD    Z12, 128(DI)
+	VMOVUPD    Z13, 384(DI)
+	VMOVUPD    192(DI), Z10
+	VMOVUPD    448(DI), Z11
+	VMOVUPD    768(DI), Z12
+	VMOVUPD    Z3, 768(DI)
+	VADDPD     Z12, Z10, Z13
+	VSUBPD     Z10, Z13, Z10
+	VSUBPD     Z10, Z12, Z12
+	VADDPD     Z12, Z11, Z10
+	VSUBPD     Z11, Z10, Z11
+	VPTERNLOGQ $0xf6, Z12, Z11, Z8
+	VPTERNLOGQ $0xf6, 1152(DI), Z13, Z9
+	VMOVUPD    1024(DI), Z11
+	VMOVUPD    Z7, 1024(DI)
+	VADDPD     Z11, Z13, Z12
+	VSUBPD     Z13, Z12, Z13
+	VSUBPD     Z13, Z11, Z11
+	VADDPD     Z11, Z10, Z13
+	VSUBPD     Z10, Z13, Z10
+	VPTERNLOGQ $0xf6, Z11, Z10, Z8
+	VPTERNLOGQ $0xf6, 1152(DI), Z12, Z9
+	VMOVUPD    Z12, 192(DI)
+	VMOVUPD    Z13, 448(DI)
+	VMOVUPD    Z8, 512(DI)
+	VMOVUPD    Z9, 1088(DI)
 	JMP        next
 
-op43:
+op52:
 	// least
-	VMOVUPD (R8), Z8
-	VMINPD  Z0, Z8, Z15
+	VMOVUPD (DI), Z8
+	VMINPD  Z0, Z8, Z9
 	VMINPD  Z8, Z0, Z8
-	VORPD   Z15, Z8, Z8
-	VMOVUPD Z8, (R8)
-	VMOVUPD 64(R8), Z8
-	VMINPD  Z1, Z8, Z15
+	VORPD   Z9, Z8, Z8
+	VMOVUPD Z8, (DI)
+	VMOVUPD 64(DI), Z8
+	VMINPD  Z1, Z8, Z9
 	VMINPD  Z8, Z1, Z8
-	VORPD   Z15, Z8, Z8
-	VMOVUPD Z8, 64(R8)
-	VMOVUPD 128(R8), Z8
-	VMINPD  Z2, Z8, Z15
+	VORPD   Z9, Z8, Z8
+	VMOVUPD Z8, 64(DI)
+	VMOVUPD 128(DI), Z8
+	VMINPD  Z2, Z8, Z9
 	VMINPD  Z8, Z2, Z8
-	VORPD   Z15, Z8, Z8
-	VMOVUPD Z8, 128(R8)
-	VMOVUPD 192(R8), Z8
-	VMINPD  Z3, Z8, Z15
+	VORPD   Z9, Z8, Z8
+	VMOVUPD Z8, 128(DI)
+	VMOVUPD 192(DI), Z8
+	VMINPD  Z3, Z8, Z9
 	VMINPD  Z8, Z3, Z8
-	VORPD   Z15, Z8, Z8
-	VMOVUPD Z8, 192(R8)
-	VMOVUPD 256(R8), Z8
-	VMINPD  Z4, Z8, Z15
+	VORPD   Z9, Z8, Z8
+	VMOVUPD Z8, 192(DI)
+	VMOVUPD 256(DI), Z8
+	VMINPD  Z4, Z8, Z9
 	VMINPD  Z8, Z4, Z8
-	VORPD   Z15, Z8, Z8
-	VMOVUPD Z8, 256(R8)
-	VMOVUPD 320(R8), Z8
-	VMINPD  Z5, Z8, Z15
+	VORPD   Z9, Z8, Z8
+	VMOVUPD Z8, 256(DI)
+	VMOVUPD 320(DI), Z8
+	VMINPD  Z5, Z8, Z9
 	VMINPD  Z8, Z5, Z8
-	VORPD   Z15, Z8, Z8
-	VMOVUPD Z8, 320(R8)
-	VMOVUPD 384(R8), Z8
-	VMINPD  Z6, Z8, Z15
+	VORPD   Z9, Z8, Z8
+	VMOVUPD Z8, 320(DI)
+	VMOVUPD 384(DI), Z8
+	VMINPD  Z6, Z8, Z9
 	VMINPD  Z8, Z6, Z8
-	VORPD   Z15, Z8, Z8
-	VMOVUPD Z8, 384(R8)
-	VMOVUPD 448(R8), Z8
-	VMINPD  Z7, Z8, Z15
+	VORPD   Z9, Z8, Z8
+	VMOVUPD Z8, 384(DI)
+	VMOVUPD 448(DI), Z8
+	VMINPD  Z7, Z8, Z9
 	VMINPD  Z8, Z7, Z8
-	VORPD   Z15, Z8, Z8
-	VMOVUPD Z8, 448(R8)
+	VORPD   Z9, Z8, Z8
+	VMOVUPD Z8, 448(DI)
 	JMP     next
 
-op44:
+op53:
 	// greatest
-	VPTERNLOGD $0xff, Z14, Z14, Z14
-	VPSLLQ     $0x3f, Z14, Z14
-	VXORPD     Z14, Z0, Z15
-	VMOVUPD    (R8), Z8
-	VMINPD     Z15, Z8, Z16
-	VMINPD     Z8, Z15, Z8
-	VORPD      Z16, Z8, Z8
-	VMOVUPD    Z8, (R8)
-	VXORPD     Z14, Z1, Z15
-	VMOVUPD    64(R8), Z8
-	VMINPD     Z15, Z8, Z16
-	VMINPD     Z8, Z15, Z8
-	VORPD      Z16, Z8, Z8
-	VMOVUPD    Z8, 64(R8)
-	VXORPD     Z14, Z2, Z15
-	VMOVUPD    128(R8), Z8
-	VMINPD     Z15, Z8, Z16
-	VMINPD     Z8, Z15, Z8
-	VORPD      Z16, Z8, Z8
-	VMOVUPD    Z8, 128(R8)
-	VXORPD     Z14, Z3, Z15
-	VMOVUPD    192(R8), Z8
-	VMINPD     Z15, Z8, Z16
-	VMINPD     Z8, Z15, Z8
-	VORPD      Z16, Z8, Z8
-	VMOVUPD    Z8, 192(R8)
-	VXORPD     Z14, Z4, Z15
-	VMOVUPD    256(R8), Z8
-	VMINPD     Z15, Z8, Z16
-	VMINPD     Z8, Z15, Z8
-	VORPD      Z16, Z8, Z8
-	VMOVUPD    Z8, 256(R8)
-	VXORPD     Z14, Z5, Z15
-	VMOVUPD    320(R8), Z8
-	VMINPD     Z15, Z8, Z16
-	VMINPD     Z8, Z15, Z8
-	VORPD      Z16, Z8, Z8
-	VMOVUPD    Z8, 320(R8)
-	VXORPD     Z14, Z6, Z15
-	VMOVUPD    384(R8), Z8
-	VMINPD     Z15, Z8, Z16
-	VMINPD     Z8, Z15, Z8
-	VORPD      Z16, Z8, Z8
-	VMOVUPD    Z8, 384(R8)
-	VXORPD     Z14, Z7, Z15
-	VMOVUPD    448(R8), Z8
-	VMINPD     Z15, Z8, Z16
-	VMINPD     Z8, Z15, Z8
-	VORPD      Z16, Z8, Z8
-	VMOVUPD    Z8, 448(R8)
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLQ     $0x3f, Z8, Z8
+	VXORPD     Z8, Z0, Z10
+	VMOVUPD    (DI), Z9
+	VMINPD     Z10, Z9, Z11
+	VMINPD     Z9, Z10, Z9
+	VORPD      Z11, Z9, Z9
+	VMOVUPD    Z9, (DI)
+	VXORPD     Z8, Z1, Z10
+	VMOVUPD    64(DI), Z9
+	VMINPD     Z10, Z9, Z11
+	VMINPD     Z9, Z10, Z9
+	VORPD      Z11, Z9, Z9
+	VMOVUPD    Z9, 64(DI)
+	VXORPD     Z8, Z2, Z10
+	VMOVUPD    128(DI), Z9
+	VMINPD     Z10, Z9, Z11
+	VMINPD     Z9, Z10, Z9
+	VORPD      Z11, Z9, Z9
+	VMOVUPD    Z9, 128(DI)
+	VXORPD     Z8, Z3, Z10
+	VMOVUPD    192(DI), Z9
+	VMINPD     Z10, Z9, Z11
+	VMINPD     Z9, Z10, Z9
+	VORPD      Z11, Z9, Z9
+	VMOVUPD    Z9, 192(DI)
+	VXORPD     Z8, Z4, Z10
+	VMOVUPD    256(DI), Z9
+	VMINPD     Z10, Z9, Z11
+	VMINPD     Z9, Z10, Z9
+	VORPD      Z11, Z9, Z9
+	VMOVUPD    Z9, 256(DI)
+	VXORPD     Z8, Z5, Z10
+	VMOVUPD    320(DI), Z9
+	VMINPD     Z10, Z9, Z11
+	VMINPD     Z9, Z10, Z9
+	VORPD      Z11, Z9, Z9
+	VMOVUPD    Z9, 320(DI)
+	VXORPD     Z8, Z6, Z10
+	VMOVUPD    384(DI), Z9
+	VMINPD     Z10, Z9, Z11
+	VMINPD     Z9, Z10, Z9
+	VORPD      Z11, Z9, Z9
+	VMOVUPD    Z9, 384(DI)
+	VXORPD     Z8, Z7, Z9
+	VMOVUPD    448(DI), Z8
+	VMINPD     Z9, Z8, Z10
+	VMINPD     Z8, Z9, Z8
+	VORPD      Z10, Z8, Z8
+	VMOVUPD    Z8, 448(DI)
 	JMP        next
 
-op45:
+op54:
 	// zeros
 	VXORPD   Z8, Z8, Z8
 	VCMPPD   $0x00, Z8, Z0, K1
-	VPMOVM2Q K1, Z15
-	VMOVUPD  (R8), Z16
-	VPSUBQ   Z15, Z16, Z16
-	VMOVUPD  Z16, (R8)
+	VPMOVM2Q K1, Z9
+	VMOVUPD  (DI), Z10
+	VPSUBQ   Z9, Z10, Z10
+	VMOVUPD  Z10, (DI)
 	VCMPPD   $0x00, Z8, Z1, K2
-	VPMOVM2Q K2, Z15
-	VMOVUPD  64(R8), Z16
-	VPSUBQ   Z15, Z16, Z16
-	VMOVUPD  Z16, 64(R8)
+	VPMOVM2Q K2, Z9
+	VMOVUPD  64(DI), Z10
+	VPSUBQ   Z9, Z10, Z10
+	VMOVUPD  Z10, 64(DI)
 	VCMPPD   $0x00, Z8, Z2, K3
-	VPMOVM2Q K3, Z15
-	VMOVUPD  128(R8), Z16
-	VPSUBQ   Z15, Z16, Z16
-	VMOVUPD  Z16, 128(R8)
+	VPMOVM2Q K3, Z9
+	VMOVUPD  128(DI), Z10
+	VPSUBQ   Z9, Z10, Z10
+	VMOVUPD  Z10, 128(DI)
 	VCMPPD   $0x00, Z8, Z3, K4
-	VPMOVM2Q K4, Z15
-	VMOVUPD  192(R8), Z16
-	VPSUBQ   Z15, Z16, Z16
-	VMOVUPD  Z16, 192(R8)
+	VPMOVM2Q K4, Z9
+	VMOVUPD  192(DI), Z10
+	VPSUBQ   Z9, Z10, Z10
+	VMOVUPD  Z10, 192(DI)
 	VCMPPD   $0x00, Z8, Z4, K5
-	VPMOVM2Q K5, Z15
-	VMOVUPD  256(R8), Z16
-	VPSUBQ   Z15, Z16, Z16
-	VMOVUPD  Z16, 256(R8)
+	VPMOVM2Q K5, Z9
+	VMOVUPD  256(DI), Z10
+	VPSUBQ   Z9, Z10, Z10
+	VMOVUPD  Z10, 256(DI)
 	VCMPPD   $0x00, Z8, Z5, K6
-	VPMOVM2Q K6, Z15
-	VMOVUPD  320(R8), Z16
-	VPSUBQ   Z15, Z16, Z16
-	VMOVUPD  Z16, 320(R8)
+	VPMOVM2Q K6, Z9
+	VMOVUPD  320(DI), Z10
+	VPSUBQ   Z9, Z10, Z10
+	VMOVUPD  Z10, 320(DI)
 	VCMPPD   $0x00, Z8, Z6, K1
-	VPMOVM2Q K1, Z15
-	VMOVUPD  384(R8), Z16
-	VPSUBQ   Z15, Z16, Z16
-	VMOVUPD  Z16, 384(R8)
+	VPMOVM2Q K1, Z9
+	VMOVUPD  384(DI), Z10
+	VPSUBQ   Z9, Z10, Z10
+	VMOVUPD  Z10, 384(DI)
 	VCMPPD   $0x00, Z8, Z7, K2
 	VPMOVM2Q K2, Z8
-	VMOVUPD  448(R8), Z15
-	VPSUBQ   Z8, Z15, Z15
-	VMOVUPD  Z15, 448(R8)
+	VMOVUPD  448(DI), Z9
+	VPSUBQ   Z8, Z9, Z9
+	VMOVUPD  Z9, 448(DI)
 	JMP      next
 
-op46:
+op55:
 	// exp
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4234,7 +4728,7 @@ op46:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes1:
 	VMOVUPD           (DI), Z0
@@ -4275,7 +4769,7 @@ lanes1:
 	VSCALEFPD         Z1, Z0, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
-	DECQ              R8
+	DECQ              R9
 	JNE               lanes1
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
@@ -4287,7 +4781,7 @@ lanes1:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op47:
+op56:
 	// expm1
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4298,7 +4792,7 @@ op47:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes2:
 	VMOVUPD           (DI), Z0
@@ -4356,7 +4850,7 @@ lanes2:
 	VMOVAPD           Z0, K1, Z1
 	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
-	DECQ              R8
+	DECQ              R9
 	JNE               lanes2
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
@@ -4368,7 +4862,7 @@ lanes2:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op48:
+op57:
 	// tanh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4379,7 +4873,7 @@ op48:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes3:
 	VMOVUPD           (DI), Z0
@@ -4456,7 +4950,7 @@ lanes3:
 	VMOVAPD           Z0, K1, Z1
 	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
-	DECQ              R8
+	DECQ              R9
 	JNE               lanes3
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
@@ -4468,7 +4962,7 @@ lanes3:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op49:
+op58:
 	// sinh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4479,7 +4973,7 @@ op49:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes4:
 	VMOVUPD           (DI), Z0
@@ -4503,14 +4997,14 @@ lanes4:
 	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z7, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z7, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z7, Z8
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z15
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z7, Z15
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z7, Z15
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z7, Z15
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z7, Z15
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z7, Z15
-	VFMADD231PD       Z5, Z8, Z15
-	VMULPD            Z15, Z6, Z6
+	VBROADCASTSD      numbersAVX512<>+120(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z7, Z9
+	VFMADD231PD       Z5, Z8, Z9
+	VMULPD            Z9, Z6, Z6
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VSUBPD            Z2, Z5, Z4
@@ -4564,7 +5058,7 @@ lanes4:
 	VORPD             Z0, Z2, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
-	DECQ              R8
+	DECQ              R9
 	JNE               lanes4
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
@@ -4576,7 +5070,7 @@ lanes4:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op50:
+op59:
 	// cosh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4587,7 +5081,7 @@ op50:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes5:
 	VMOVUPD           (DI), Z0
@@ -4654,7 +5148,7 @@ lanes5:
 	VADDPD            Z0, Z0, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
-	DECQ              R8
+	DECQ              R9
 	JNE               lanes5
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
@@ -4666,7 +5160,7 @@ lanes5:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op51:
+op60:
 	// sigmoid
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4677,7 +5171,7 @@ op51:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes6:
 	VMOVUPD           (DI), Z0
@@ -4737,7 +5231,7 @@ lanes6:
 	VFMADD231PD       Z1, Z0, Z5
 	VMOVUPD           Z5, (DI)
 	ADDQ              $0x40, DI
-	DECQ              R8
+	DECQ              R9
 	JNE               lanes6
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
@@ -4749,7 +5243,7 @@ lanes6:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op52:
+op61:
 	// log
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4760,7 +5254,7 @@ op52:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes7:
 	VMOVUPD          (DI), Z0
@@ -4793,12 +5287,12 @@ lanes7:
 	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z15
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z15
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z15
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z15
-	VFMADD231PD      Z4, Z8, Z15
-	VFMADD231PD      Z15, Z4, Z6
+	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD231PD      Z4, Z8, Z9
+	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
 	VMULPD.BCST      numbersAVX512<>+64(SB), Z1, Z3
 	VADDPD           Z7, Z3, Z4
@@ -4816,7 +5310,7 @@ lanes7:
 	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
-	DECQ             R8
+	DECQ             R9
 	JNE              lanes7
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
@@ -4828,7 +5322,7 @@ lanes7:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op53:
+op62:
 	// log2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4839,7 +5333,7 @@ op53:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes8:
 	VMOVUPD          (DI), Z0
@@ -4872,12 +5366,12 @@ lanes8:
 	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z15
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z15
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z15
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z15
-	VFMADD231PD      Z4, Z8, Z15
-	VFMADD231PD      Z15, Z4, Z6
+	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD231PD      Z4, Z8, Z9
+	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
 	VMULPD.BCST      numbersAVX512<>+48(SB), Z7, Z3
 	VMOVAPD          Z3, Z4
@@ -4898,7 +5392,7 @@ lanes8:
 	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
-	DECQ             R8
+	DECQ             R9
 	JNE              lanes8
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
@@ -4910,7 +5404,7 @@ lanes8:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op54:
+op63:
 	// log10
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4921,7 +5415,7 @@ op54:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes9:
 	VMOVUPD          (DI), Z0
@@ -4954,12 +5448,12 @@ lanes9:
 	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z15
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z15
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z15
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z15
-	VFMADD231PD      Z4, Z8, Z15
-	VFMADD231PD      Z15, Z4, Z6
+	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD231PD      Z4, Z8, Z9
+	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
 	VMULPD.BCST      numbersAVX512<>+464(SB), Z7, Z3
 	VMOVAPD          Z3, Z4
@@ -4982,7 +5476,7 @@ lanes9:
 	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
-	DECQ             R8
+	DECQ             R9
 	JNE              lanes9
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
@@ -4994,7 +5488,7 @@ lanes9:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op55:
+op64:
 	// log1p
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5005,7 +5499,7 @@ op55:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes10:
 	VMOVUPD          (DI), Z0
@@ -5037,30 +5531,30 @@ lanes10:
 	VMULPD           Z5, Z5, Z6
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z4, Z7
 	VMULPD           Z4, Z7, Z8
-	VSUBPD           Z8, Z4, Z15
-	VSUBPD           Z15, Z4, Z16
-	VSUBPD           Z8, Z16, Z16
+	VSUBPD           Z8, Z4, Z9
+	VSUBPD           Z9, Z4, Z10
+	VSUBPD           Z8, Z10, Z10
 	VFMSUB213PD      Z8, Z4, Z7
-	VSUBPD           Z7, Z16, Z4
+	VSUBPD           Z7, Z10, Z4
 	VMULPD           Z6, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z16
-	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z7, Z16
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z7, Z16
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z7, Z16
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z17
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z7, Z17
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z7, Z17
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z7, Z17
-	VFMADD231PD      Z6, Z16, Z17
-	VFMADD231PD      Z17, Z6, Z8
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z10
+	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z7, Z10
+	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z7, Z10
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z7, Z10
+	VBROADCASTSD     numbersAVX512<>+408(SB), Z11
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z7, Z11
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z7, Z11
+	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z7, Z11
+	VFMADD231PD      Z6, Z10, Z11
+	VFMADD231PD      Z11, Z6, Z8
 	VFMADD231PD      Z8, Z5, Z4
 	VDIVPD           Z1, Z2, Z2
 	VBROADCASTSD     numbersAVX512<>+16(SB), K1, Z2
 	VADDPD           Z2, Z4, Z2
 	VMULPD.BCST      numbersAVX512<>+64(SB), Z3, Z4
-	VADDPD           Z15, Z4, Z5
+	VADDPD           Z9, Z4, Z5
 	VSUBPD           Z5, Z4, Z4
-	VADDPD           Z15, Z4, Z4
+	VADDPD           Z9, Z4, Z4
 	VFMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z2
 	VADDPD           Z2, Z4, Z2
 	VADDPD           Z2, Z5, Z2
@@ -5075,7 +5569,7 @@ lanes10:
 	VMOVAPD          Z0, K1, Z3
 	VMOVUPD          Z3, (DI)
 	ADDQ             $0x40, DI
-	DECQ             R8
+	DECQ             R9
 	JNE              lanes10
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
@@ -5087,7 +5581,7 @@ lanes10:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op56:
+op65:
 	// sin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5098,7 +5592,7 @@ op56:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes11:
 	VMOVUPD           (DI), Z0
@@ -5143,12 +5637,12 @@ lanes11:
 	VPSLLVQ           Z6, Z8, Z8
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z15, Z15, Z15
+	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z15
+	VPGATHERQQ        (R10)(Z7*8), K7, Z9
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z15, Z6
+	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
 	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
@@ -5160,115 +5654,115 @@ lanes11:
 	VRNDSCALEPD       $0x08, Z8, Z8
 	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z15
-	VSUBPD            Z15, Z8, Z16
-	VSUBPD            Z16, Z7, Z7
-	VSUBPD            Z15, Z6, Z6
+	VSUBPD            Z7, Z8, Z9
+	VSUBPD            Z9, Z8, Z10
+	VSUBPD            Z10, Z7, Z7
+	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
 	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z15
+	VPSRLQ            $0x06, Z7, Z9
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z16, Z16, Z16
+	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z15*8), K7, Z16
-	VPSLLVQ           Z7, Z16, Z16
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z15, Z15
+	VPGATHERQQ        (R10)(Z9*8), K7, Z10
+	VPSLLVQ           Z7, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z17, Z17, Z17
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z15*8), K7, Z17
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z15
-	VPSUBQ            Z7, Z15, Z7
-	VPSRLVQ           Z7, Z17, Z7
-	VORPD             Z7, Z16, Z7
+	VPGATHERQQ        (R10)(Z9*8), K7, Z11
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
+	VPSUBQ            Z7, Z9, Z7
+	VPSRLVQ           Z7, Z11, Z7
+	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z15
-	VFMSUB213PD       Z15, Z2, Z7
-	VADDPD            Z15, Z8, Z16
-	VSUBPD            Z8, Z16, Z17
-	VSUBPD            Z17, Z16, Z18
-	VSUBPD            Z18, Z8, Z8
-	VSUBPD            Z17, Z15, Z15
-	VADDPD            Z15, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z15
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z16, Z15
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z15, Z17
-	VSUBPD            Z17, Z16, Z16
-	VADDPD            Z8, Z6, Z17
-	VSUBPD            Z6, Z17, Z18
-	VSUBPD            Z18, Z17, Z19
-	VSUBPD            Z19, Z6, Z6
-	VSUBPD            Z18, Z8, Z8
+	VMULPD            Z7, Z2, Z9
+	VFMSUB213PD       Z9, Z2, Z7
+	VADDPD            Z9, Z8, Z10
+	VSUBPD            Z8, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z8, Z8
+	VSUBPD            Z11, Z9, Z9
+	VADDPD            Z9, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
+	VSUBPD            Z11, Z10, Z10
+	VADDPD            Z8, Z6, Z11
+	VSUBPD            Z6, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z6, Z6
+	VSUBPD            Z12, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z17, Z8
-	VSUBPD            Z17, Z8, Z18
-	VSUBPD            Z18, Z8, Z19
-	VSUBPD            Z19, Z17, Z17
-	VSUBPD            Z18, Z7, Z7
-	VADDPD            Z7, Z17, Z7
+	VADDPD            Z7, Z11, Z8
+	VSUBPD            Z11, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z11, Z11
+	VSUBPD            Z12, Z7, Z7
+	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z17
+	VPSRLQ            $0x06, Z7, Z11
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z18, Z18, Z18
+	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z17*8), K7, Z18
-	VPSLLVQ           Z7, Z18, Z18
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z17, Z17
+	VPGATHERQQ        (R10)(Z11*8), K7, Z12
+	VPSLLVQ           Z7, Z12, Z12
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z19, Z19, Z19
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z17*8), K7, Z19
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z17
-	VPSUBQ            Z7, Z17, Z7
-	VPSRLVQ           Z7, Z19, Z7
-	VORPD             Z7, Z18, Z7
+	VPGATHERQQ        (R10)(Z11*8), K7, Z13
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
+	VPSUBQ            Z7, Z11, Z7
+	VPSRLVQ           Z7, Z13, Z7
+	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z17
-	VFMSUB213PD       Z17, Z2, Z7
-	VADDPD            Z17, Z8, Z18
-	VSUBPD            Z8, Z18, Z19
-	VSUBPD            Z19, Z18, Z20
-	VSUBPD            Z20, Z8, Z8
-	VSUBPD            Z19, Z17, Z17
-	VADDPD            Z17, Z8, Z8
+	VMULPD            Z7, Z2, Z11
+	VFMSUB213PD       Z11, Z2, Z7
+	VADDPD            Z11, Z8, Z12
+	VSUBPD            Z8, Z12, Z13
+	VSUBPD            Z13, Z12, Z14
+	VSUBPD            Z14, Z8, Z8
+	VSUBPD            Z13, Z11, Z11
+	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z17, Z17, Z17
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z17
-	VPSLLVQ           Z4, Z17, Z17
+	VPGATHERQQ        (R10)(Z8*8), K7, Z11
+	VPSLLVQ           Z4, Z11, Z11
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z19, Z19, Z19
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z19
+	VPGATHERQQ        (R10)(Z8*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z19, Z4
-	VORPD             Z4, Z17, Z4
+	VPSRLVQ           Z4, Z13, Z4
+	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
 	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
 	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
-	VADDPD            Z18, Z16, Z4
-	VSUBPD            Z16, Z4, Z6
+	VADDPD            Z12, Z10, Z4
+	VSUBPD            Z10, Z4, Z6
 	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z16, Z7
-	VSUBPD            Z6, Z18, Z6
+	VSUBPD            Z7, Z10, Z7
+	VSUBPD            Z6, Z12, Z6
 	VADDPD            Z6, Z7, Z6
 	VADDPD            Z2, Z6, Z2
 	VADDPD            Z2, Z4, Z6
@@ -5282,7 +5776,7 @@ lanes11:
 	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z15, K1, Z1
+	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
@@ -5294,14 +5788,14 @@ end12:
 	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
 	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z15
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z15
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z15
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z15
-	VFMADD231PD      Z2, Z8, Z15
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z15, Z6, Z7
+	VFMADD231PD      Z9, Z6, Z7
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
 	VSUBPD           Z4, Z6, Z6
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
@@ -5313,15 +5807,15 @@ end12:
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z15
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z15
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z15
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z16
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z16
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z16
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z16
-	VFMADD231PD      Z2, Z15, Z16
-	VFMADD231PD      Z16, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VFMADD231PD      Z2, Z9, Z10
+	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
 	VPMOVQ2M         Z2, K1
 	VADDPD           Z4, Z6, Z2
@@ -5340,7 +5834,7 @@ end12:
 	VMOVAPD          Z0, K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
-	DECQ             R8
+	DECQ             R9
 	JNE              lanes11
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
@@ -5352,7 +5846,7 @@ end12:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op57:
+op66:
 	// cos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5363,7 +5857,7 @@ op57:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes13:
 	VMOVUPD           (DI), Z0
@@ -5408,12 +5902,12 @@ lanes13:
 	VPSLLVQ           Z6, Z8, Z8
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z15, Z15, Z15
+	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z15
+	VPGATHERQQ        (R10)(Z7*8), K7, Z9
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z15, Z6
+	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
 	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
@@ -5425,115 +5919,115 @@ lanes13:
 	VRNDSCALEPD       $0x08, Z8, Z8
 	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z15
-	VSUBPD            Z15, Z8, Z16
-	VSUBPD            Z16, Z7, Z7
-	VSUBPD            Z15, Z6, Z6
+	VSUBPD            Z7, Z8, Z9
+	VSUBPD            Z9, Z8, Z10
+	VSUBPD            Z10, Z7, Z7
+	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
 	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z15
+	VPSRLQ            $0x06, Z7, Z9
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z16, Z16, Z16
+	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z15*8), K7, Z16
-	VPSLLVQ           Z7, Z16, Z16
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z15, Z15
+	VPGATHERQQ        (R10)(Z9*8), K7, Z10
+	VPSLLVQ           Z7, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z17, Z17, Z17
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z15*8), K7, Z17
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z15
-	VPSUBQ            Z7, Z15, Z7
-	VPSRLVQ           Z7, Z17, Z7
-	VORPD             Z7, Z16, Z7
+	VPGATHERQQ        (R10)(Z9*8), K7, Z11
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
+	VPSUBQ            Z7, Z9, Z7
+	VPSRLVQ           Z7, Z11, Z7
+	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z15
-	VFMSUB213PD       Z15, Z2, Z7
-	VADDPD            Z15, Z8, Z16
-	VSUBPD            Z8, Z16, Z17
-	VSUBPD            Z17, Z16, Z18
-	VSUBPD            Z18, Z8, Z8
-	VSUBPD            Z17, Z15, Z15
-	VADDPD            Z15, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z15
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z16, Z15
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z15, Z17
-	VSUBPD            Z17, Z16, Z16
-	VADDPD            Z8, Z6, Z17
-	VSUBPD            Z6, Z17, Z18
-	VSUBPD            Z18, Z17, Z19
-	VSUBPD            Z19, Z6, Z6
-	VSUBPD            Z18, Z8, Z8
+	VMULPD            Z7, Z2, Z9
+	VFMSUB213PD       Z9, Z2, Z7
+	VADDPD            Z9, Z8, Z10
+	VSUBPD            Z8, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z8, Z8
+	VSUBPD            Z11, Z9, Z9
+	VADDPD            Z9, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
+	VSUBPD            Z11, Z10, Z10
+	VADDPD            Z8, Z6, Z11
+	VSUBPD            Z6, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z6, Z6
+	VSUBPD            Z12, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z17, Z8
-	VSUBPD            Z17, Z8, Z18
-	VSUBPD            Z18, Z8, Z19
-	VSUBPD            Z19, Z17, Z17
-	VSUBPD            Z18, Z7, Z7
-	VADDPD            Z7, Z17, Z7
+	VADDPD            Z7, Z11, Z8
+	VSUBPD            Z11, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z11, Z11
+	VSUBPD            Z12, Z7, Z7
+	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z17
+	VPSRLQ            $0x06, Z7, Z11
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z18, Z18, Z18
+	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z17*8), K7, Z18
-	VPSLLVQ           Z7, Z18, Z18
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z17, Z17
+	VPGATHERQQ        (R10)(Z11*8), K7, Z12
+	VPSLLVQ           Z7, Z12, Z12
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z19, Z19, Z19
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z17*8), K7, Z19
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z17
-	VPSUBQ            Z7, Z17, Z7
-	VPSRLVQ           Z7, Z19, Z7
-	VORPD             Z7, Z18, Z7
+	VPGATHERQQ        (R10)(Z11*8), K7, Z13
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
+	VPSUBQ            Z7, Z11, Z7
+	VPSRLVQ           Z7, Z13, Z7
+	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z17
-	VFMSUB213PD       Z17, Z2, Z7
-	VADDPD            Z17, Z8, Z18
-	VSUBPD            Z8, Z18, Z19
-	VSUBPD            Z19, Z18, Z20
-	VSUBPD            Z20, Z8, Z8
-	VSUBPD            Z19, Z17, Z17
-	VADDPD            Z17, Z8, Z8
+	VMULPD            Z7, Z2, Z11
+	VFMSUB213PD       Z11, Z2, Z7
+	VADDPD            Z11, Z8, Z12
+	VSUBPD            Z8, Z12, Z13
+	VSUBPD            Z13, Z12, Z14
+	VSUBPD            Z14, Z8, Z8
+	VSUBPD            Z13, Z11, Z11
+	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z17, Z17, Z17
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z17
-	VPSLLVQ           Z4, Z17, Z17
+	VPGATHERQQ        (R10)(Z8*8), K7, Z11
+	VPSLLVQ           Z4, Z11, Z11
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z19, Z19, Z19
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z19
+	VPGATHERQQ        (R10)(Z8*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z19, Z4
-	VORPD             Z4, Z17, Z4
+	VPSRLVQ           Z4, Z13, Z4
+	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
 	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
 	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
-	VADDPD            Z18, Z16, Z4
-	VSUBPD            Z16, Z4, Z6
+	VADDPD            Z12, Z10, Z4
+	VSUBPD            Z10, Z4, Z6
 	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z16, Z7
-	VSUBPD            Z6, Z18, Z6
+	VSUBPD            Z7, Z10, Z7
+	VSUBPD            Z6, Z12, Z6
 	VADDPD            Z6, Z7, Z6
 	VADDPD            Z2, Z6, Z2
 	VADDPD            Z2, Z4, Z6
@@ -5547,7 +6041,7 @@ lanes13:
 	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z15, K1, Z1
+	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
@@ -5560,14 +6054,14 @@ end14:
 	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
 	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z15
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z15
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z15
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z15
-	VFMADD231PD      Z2, Z8, Z15
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z15, Z6, Z7
+	VFMADD231PD      Z9, Z6, Z7
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
 	VSUBPD           Z4, Z6, Z6
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
@@ -5579,15 +6073,15 @@ end14:
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z15
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z15
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z15
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z16
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z16
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z16
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z16
-	VFMADD231PD      Z2, Z15, Z16
-	VFMADD231PD      Z16, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VFMADD231PD      Z2, Z9, Z10
+	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
 	VPMOVQ2M         Z2, K1
 	VADDPD           Z4, Z6, Z2
@@ -5602,7 +6096,7 @@ end14:
 	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
-	DECQ             R8
+	DECQ             R9
 	JNE              lanes13
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
@@ -5614,7 +6108,7 @@ end14:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op58:
+op67:
 	// tan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5625,7 +6119,7 @@ op58:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes15:
 	VMOVUPD           (DI), Z0
@@ -5670,12 +6164,12 @@ lanes15:
 	VPSLLVQ           Z6, Z8, Z8
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z15, Z15, Z15
+	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z15
+	VPGATHERQQ        (R10)(Z7*8), K7, Z9
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z15, Z6
+	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
 	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
@@ -5687,115 +6181,115 @@ lanes15:
 	VRNDSCALEPD       $0x08, Z8, Z8
 	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z15
-	VSUBPD            Z15, Z8, Z16
-	VSUBPD            Z16, Z7, Z7
-	VSUBPD            Z15, Z6, Z6
+	VSUBPD            Z7, Z8, Z9
+	VSUBPD            Z9, Z8, Z10
+	VSUBPD            Z10, Z7, Z7
+	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
 	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z15
+	VPSRLQ            $0x06, Z7, Z9
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z16, Z16, Z16
+	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z15*8), K7, Z16
-	VPSLLVQ           Z7, Z16, Z16
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z15, Z15
+	VPGATHERQQ        (R10)(Z9*8), K7, Z10
+	VPSLLVQ           Z7, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z17, Z17, Z17
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z15*8), K7, Z17
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z15
-	VPSUBQ            Z7, Z15, Z7
-	VPSRLVQ           Z7, Z17, Z7
-	VORPD             Z7, Z16, Z7
+	VPGATHERQQ        (R10)(Z9*8), K7, Z11
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
+	VPSUBQ            Z7, Z9, Z7
+	VPSRLVQ           Z7, Z11, Z7
+	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z15
-	VFMSUB213PD       Z15, Z2, Z7
-	VADDPD            Z15, Z8, Z16
-	VSUBPD            Z8, Z16, Z17
-	VSUBPD            Z17, Z16, Z18
-	VSUBPD            Z18, Z8, Z8
-	VSUBPD            Z17, Z15, Z15
-	VADDPD            Z15, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z15
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z16, Z15
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z15, Z17
-	VSUBPD            Z17, Z16, Z16
-	VADDPD            Z8, Z6, Z17
-	VSUBPD            Z6, Z17, Z18
-	VSUBPD            Z18, Z17, Z19
-	VSUBPD            Z19, Z6, Z6
-	VSUBPD            Z18, Z8, Z8
+	VMULPD            Z7, Z2, Z9
+	VFMSUB213PD       Z9, Z2, Z7
+	VADDPD            Z9, Z8, Z10
+	VSUBPD            Z8, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z8, Z8
+	VSUBPD            Z11, Z9, Z9
+	VADDPD            Z9, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
+	VSUBPD            Z11, Z10, Z10
+	VADDPD            Z8, Z6, Z11
+	VSUBPD            Z6, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z6, Z6
+	VSUBPD            Z12, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z17, Z8
-	VSUBPD            Z17, Z8, Z18
-	VSUBPD            Z18, Z8, Z19
-	VSUBPD            Z19, Z17, Z17
-	VSUBPD            Z18, Z7, Z7
-	VADDPD            Z7, Z17, Z7
+	VADDPD            Z7, Z11, Z8
+	VSUBPD            Z11, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z11, Z11
+	VSUBPD            Z12, Z7, Z7
+	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z17
+	VPSRLQ            $0x06, Z7, Z11
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z18, Z18, Z18
+	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z17*8), K7, Z18
-	VPSLLVQ           Z7, Z18, Z18
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z17, Z17
+	VPGATHERQQ        (R10)(Z11*8), K7, Z12
+	VPSLLVQ           Z7, Z12, Z12
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z19, Z19, Z19
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z17*8), K7, Z19
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z17
-	VPSUBQ            Z7, Z17, Z7
-	VPSRLVQ           Z7, Z19, Z7
-	VORPD             Z7, Z18, Z7
+	VPGATHERQQ        (R10)(Z11*8), K7, Z13
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
+	VPSUBQ            Z7, Z11, Z7
+	VPSRLVQ           Z7, Z13, Z7
+	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z17
-	VFMSUB213PD       Z17, Z2, Z7
-	VADDPD            Z17, Z8, Z18
-	VSUBPD            Z8, Z18, Z19
-	VSUBPD            Z19, Z18, Z20
-	VSUBPD            Z20, Z8, Z8
-	VSUBPD            Z19, Z17, Z17
-	VADDPD            Z17, Z8, Z8
+	VMULPD            Z7, Z2, Z11
+	VFMSUB213PD       Z11, Z2, Z7
+	VADDPD            Z11, Z8, Z12
+	VSUBPD            Z8, Z12, Z13
+	VSUBPD            Z13, Z12, Z14
+	VSUBPD            Z14, Z8, Z8
+	VSUBPD            Z13, Z11, Z11
+	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z17, Z17, Z17
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z17
-	VPSLLVQ           Z4, Z17, Z17
+	VPGATHERQQ        (R10)(Z8*8), K7, Z11
+	VPSLLVQ           Z4, Z11, Z11
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z19, Z19, Z19
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z19
+	VPGATHERQQ        (R10)(Z8*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z19, Z4
-	VORPD             Z4, Z17, Z4
+	VPSRLVQ           Z4, Z13, Z4
+	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
 	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
 	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
-	VADDPD            Z18, Z16, Z4
-	VSUBPD            Z16, Z4, Z6
+	VADDPD            Z12, Z10, Z4
+	VSUBPD            Z10, Z4, Z6
 	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z16, Z7
-	VSUBPD            Z6, Z18, Z6
+	VSUBPD            Z7, Z10, Z7
+	VSUBPD            Z6, Z12, Z6
 	VADDPD            Z6, Z7, Z6
 	VADDPD            Z2, Z6, Z2
 	VADDPD            Z2, Z4, Z6
@@ -5809,7 +6303,7 @@ lanes15:
 	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z15, K1, Z1
+	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
@@ -5821,14 +6315,14 @@ end16:
 	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
 	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z15
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z15
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z15
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z15
-	VFMADD231PD      Z2, Z8, Z15
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z15, Z6, Z7
+	VFMADD231PD      Z9, Z6, Z7
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
 	VSUBPD           Z4, Z6, Z6
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
@@ -5840,15 +6334,15 @@ end16:
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z15
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z15
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z15
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z16
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z16
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z16
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z16
-	VFMADD231PD      Z2, Z15, Z16
-	VFMADD231PD      Z16, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VFMADD231PD      Z2, Z9, Z10
+	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
 	VPMOVQ2M         Z2, K1
 	VADDPD           Z7, Z5, Z2
@@ -5882,7 +6376,7 @@ end16:
 	VMOVAPD          Z0, K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
-	DECQ             R8
+	DECQ             R9
 	JNE              lanes15
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
@@ -5894,7 +6388,7 @@ end16:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op59:
+op68:
 	// asin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5905,7 +6399,7 @@ op59:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes17:
 	VMOVUPD          (DI), Z0
@@ -5971,7 +6465,7 @@ lanes17:
 	VORPD            Z0, Z1, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
-	DECQ             R8
+	DECQ             R9
 	JNE              lanes17
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
@@ -5983,7 +6477,7 @@ lanes17:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op60:
+op69:
 	// acos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5994,7 +6488,7 @@ op60:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes18:
 	VMOVUPD          (DI), Z0
@@ -6064,7 +6558,7 @@ lanes18:
 	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
-	DECQ             R8
+	DECQ             R9
 	JNE              lanes18
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
@@ -6076,7 +6570,7 @@ lanes18:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op61:
+op70:
 	// atan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6087,7 +6581,7 @@ op61:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes19:
 	VMOVUPD          (DI), Z0
@@ -6151,7 +6645,7 @@ lanes19:
 	VORPD            Z0, Z1, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
-	DECQ             R8
+	DECQ             R9
 	JNE              lanes19
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
@@ -6163,7 +6657,7 @@ lanes19:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op62:
+op71:
 	// cbrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6174,7 +6668,7 @@ op62:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes20:
 	VMOVUPD           (DI), Z0
@@ -6249,7 +6743,7 @@ lanes20:
 	VMOVAPD           Z0, K1, Z1
 	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
-	DECQ              R8
+	DECQ              R9
 	JNE               lanes20
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
@@ -6261,7 +6755,7 @@ lanes20:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op63:
+op72:
 	// rsqrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6272,7 +6766,7 @@ op63:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000008, R8
+	MOVQ    $0x00000008, R9
 
 lanes21:
 	VMOVUPD           (DI), Z0
@@ -6339,7 +6833,7 @@ lanes21:
 end22:
 	VMOVUPD Z1, (DI)
 	ADDQ    $0x40, DI
-	DECQ    R8
+	DECQ    R9
 	JNE     lanes21
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
@@ -6351,7 +6845,7 @@ end22:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op64:
+op73:
 	// pow
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6361,57 +6855,57 @@ op64:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
+	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
 lanes23:
-	VMOVUPD     (DI), Z0
-	VMULPD      (DI), Z0, Z0
-	VMOVUPD     (R8), Z1
+	VMOVUPD     (R9), Z0
+	VMULPD      (R9), Z0, Z0
+	VMOVUPD     (DI), Z1
 	VCMPPD.BCST $0x00, numbersAVX512<>+368(SB), Z1, K1
-	VMULPD      (DI), Z0, Z1
+	VMULPD      (R9), Z0, Z1
 	VMOVAPD     Z0, K1, Z1
-	VMOVUPD     (R8), Z0
+	VMOVUPD     (DI), Z0
 	VCMPPD.BCST $0x00, numbersAVX512<>+1232(SB), Z0, K1
 	KORTESTB    K1, K1
 	JEQ         end24
-	VMOVUPD     (DI), Z0
+	VMOVUPD     (R9), Z0
 	VSQRTPD     Z0, Z0
-	VMULPD      (DI), Z0, Z0
+	VMULPD      (R9), Z0, Z0
 	VMOVAPD     Z0, K1, Z1
 
 end24:
-	VMOVUPD      (R8), Z0
+	VMOVUPD      (DI), Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z0, K1
 	KORTESTB     K1, K1
 	JEQ          end25
 	VBROADCASTSD numbersAVX512<>+24(SB), Z0
-	VDIVPD       (DI), Z0, Z0
+	VDIVPD       (R9), Z0, Z0
 	VMOVAPD      Z0, K1, Z1
 
 end25:
-	VMOVUPD           (R8), Z0
-	VCMPPD.BCST       $0x00, numbersAVX512<>+1232(SB), Z0, K1
 	VMOVUPD           (DI), Z0
+	VCMPPD.BCST       $0x00, numbersAVX512<>+1232(SB), Z0, K1
+	VMOVUPD           (R9), Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K2
 	VBROADCASTSD      numbersAVX512<>+16(SB), Z0
 	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
 	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
 	VMOVAPD           Z0, K1, Z2
-	VMOVUPD           (R8), Z0
+	VMOVUPD           (DI), Z0
 	VCMPPD.BCST       $0x00, numbersAVX512<>+368(SB), Z0, K1
 	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
-	VMOVUPD           (R8), Z0
+	VMOVUPD           (DI), Z0
 	VCMPPD.BCST       $0x00, numbersAVX512<>+1080(SB), Z0, K1
 	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
-	VMOVUPD           (R8), Z0
+	VMOVUPD           (DI), Z0
 	VCMPPD.BCST       $0x00, numbersAVX512<>+936(SB), Z0, K1
 	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
 	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K1
 	KORTESTB          K1, K1
 	JEQ               end26
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z0
-	VANDNPD           (DI), Z0, Z0
+	VANDNPD           (R9), Z0, Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z0, K2
 	VMULPD.BCST       numbersAVX512<>+328(SB), Z0, Z2
 	VMOVAPD           Z0, Z3
@@ -6445,38 +6939,38 @@ end25:
 	VFMADD213PD.BCST  numbersAVX512<>+1248(SB), Z5, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+1256(SB), Z5, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+1264(SB), Z5, Z8
-	VBROADCASTSD      numbersAVX512<>+1272(SB), Z15
-	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z5, Z15
-	VFMADD213PD.BCST  numbersAVX512<>+1288(SB), Z5, Z15
-	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z5, Z15
-	VFMADD231PD       Z4, Z8, Z15
-	VMULPD            Z15, Z4, Z5
+	VBROADCASTSD      numbersAVX512<>+1272(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z5, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+1288(SB), Z5, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z5, Z9
+	VFMADD231PD       Z4, Z8, Z9
+	VMULPD            Z9, Z4, Z5
 	VADDPD.BCST       numbersAVX512<>+1304(SB), Z5, Z8
-	VBROADCASTSD      numbersAVX512<>+1304(SB), Z15
-	VSUBPD            Z8, Z15, Z15
-	VADDPD            Z5, Z15, Z5
+	VBROADCASTSD      numbersAVX512<>+1304(SB), Z9
+	VSUBPD            Z8, Z9, Z9
+	VADDPD            Z5, Z9, Z5
 	VADDPD.BCST       numbersAVX512<>+1312(SB), Z5, Z5
-	VMULPD            Z8, Z4, Z15
-	VMOVAPD           Z15, Z16
-	VFMSUB231PD       Z8, Z4, Z16
-	VFMADD231PD       Z6, Z8, Z16
-	VFMADD231PD       Z4, Z5, Z16
-	VADDPD.BCST       numbersAVX512<>+432(SB), Z15, Z5
+	VMULPD            Z8, Z4, Z9
+	VMOVAPD           Z9, Z10
+	VFMSUB231PD       Z8, Z4, Z10
+	VFMADD231PD       Z6, Z8, Z10
+	VFMADD231PD       Z4, Z5, Z10
+	VADDPD.BCST       numbersAVX512<>+432(SB), Z9, Z5
 	VBROADCASTSD      numbersAVX512<>+432(SB), Z8
 	VSUBPD            Z5, Z8, Z8
-	VADDPD            Z15, Z8, Z8
-	VADDPD.BCST       numbersAVX512<>+1320(SB), Z16, Z15
-	VADDPD            Z15, Z8, Z8
-	VMULPD            Z4, Z7, Z15
-	VMOVAPD           Z15, Z16
-	VFMSUB231PD       Z4, Z7, Z16
-	VFMADD231PD       Z3, Z4, Z16
-	VFMADD231PD       Z7, Z6, Z16
-	VMULPD            Z5, Z15, Z4
+	VADDPD            Z9, Z8, Z8
+	VADDPD.BCST       numbersAVX512<>+1320(SB), Z10, Z9
+	VADDPD            Z9, Z8, Z8
+	VMULPD            Z4, Z7, Z9
+	VMOVAPD           Z9, Z10
+	VFMSUB231PD       Z4, Z7, Z10
+	VFMADD231PD       Z3, Z4, Z10
+	VFMADD231PD       Z7, Z6, Z10
+	VMULPD            Z5, Z9, Z4
 	VMOVAPD           Z4, Z6
-	VFMSUB231PD       Z5, Z15, Z6
-	VFMADD231PD       Z5, Z16, Z6
-	VFMADD231PD       Z8, Z15, Z6
+	VFMSUB231PD       Z5, Z9, Z6
+	VFMADD231PD       Z5, Z10, Z6
+	VFMADD231PD       Z8, Z9, Z6
 	VADDPD            Z7, Z7, Z5
 	VADDPD            Z4, Z5, Z7
 	VSUBPD            Z7, Z5, Z5
@@ -6498,10 +6992,10 @@ end25:
 	VMOVAPD           Z3, K2, Z4
 	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K2
 	VBROADCASTSD      numbersAVX512<>+448(SB), K2, Z4
-	VMULPD            (R8), Z4, Z0
-	VMOVUPD           (R8), Z3
+	VMULPD            (DI), Z4, Z0
+	VMOVUPD           (DI), Z3
 	VFMSUB213PD       Z0, Z3, Z4
-	VFMADD231PD       (R8), Z2, Z4
+	VFMADD231PD       (DI), Z2, Z4
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
 	VANDNPD           Z0, Z2, Z2
 	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z2, K2
@@ -6546,49 +7040,49 @@ end25:
 	VADDPD            Z0, Z2, Z0
 	VSCALEFPD         Z3, Z0, Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           (R8), Z2, Z2
+	VANDNPD           (DI), Z2, Z2
 	VCMPPD.BCST       $0x00, numbersAVX512<>+8(SB), Z2, K2
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           (DI), Z2, Z2
+	VANDNPD           (R9), Z2, Z2
 	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K3
 	VMOVAPD           Z0, Z2
 	VBROADCASTSD      numbersAVX512<>+24(SB), K3, Z2
 	VMOVAPD           Z2, K2, Z0
-	VMOVUPD           (R8), Z2
+	VMOVUPD           (DI), Z2
 	VRNDSCALEPD       $0x08, Z2, Z2
-	VCMPPD            $0x00, (R8), Z2, K2
-	VMOVUPD           (R8), Z2
+	VCMPPD            $0x00, (DI), Z2, K2
+	VMOVUPD           (DI), Z2
 	VMULPD.BCST       numbersAVX512<>+160(SB), Z2, Z2
 	VRNDSCALEPD       $0x08, Z2, Z3
 	VCMPPD            $0x00, Z2, Z3, K3
-	VMOVUPD           (DI), Z2
+	VMOVUPD           (R9), Z2
 	VANDPD.BCST       numbersAVX512<>+192(SB), Z2, Z2
 	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
 	VMOVAPD           Z2, K2, Z3
 	VBROADCASTSD      numbersAVX512<>+16(SB), K3, Z3
 	VBROADCASTSD      numbersAVX512<>+448(SB), Z2
-	VCMPPD            $0x11, (DI), Z2, K3
+	VCMPPD            $0x11, (R9), Z2, K3
 	VBROADCASTSD      numbersAVX512<>+440(SB), Z2
 	VBROADCASTSD      numbersAVX512<>+16(SB), K2, Z2
 	VBROADCASTSD      numbersAVX512<>+16(SB), Z4
 	VMOVAPD           Z2, K3, Z4
-	VMOVUPD           (DI), Z2
+	VMOVUPD           (R9), Z2
 	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
 	VORPD             Z3, Z4, Z2
 	VMOVAPD           Z2, K2, Z3
 	VORPD             Z3, Z0, Z0
-	VMOVUPD           (DI), Z2
+	VMOVUPD           (R9), Z2
 	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K2
 	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
-	VMOVUPD           (R8), Z2
+	VMOVUPD           (DI), Z2
 	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z2, K2
 	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
 	VMOVAPD           Z0, K1, Z1
 
 end26:
-	VMOVUPD Z1, (DI)
+	VMOVUPD Z1, (R9)
+	ADDQ    $0x40, R9
 	ADDQ    $0x40, DI
-	ADDQ    $0x40, R8
 	DECQ    R10
 	JNE     lanes23
 	VMOVUPD (DX), Z0
@@ -6601,7 +7095,7 @@ end26:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op65:
+op74:
 	// atan2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6611,14 +7105,14 @@ op65:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
+	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
 lanes27:
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
-	VANDNPD          (DI), Z0, Z0
+	VANDNPD          (R9), Z0, Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
-	VANDNPD          (R8), Z1, Z1
+	VANDNPD          (DI), Z1, Z1
 	VCMPPD           $0x11, Z0, Z1, K1
 	VMINPD           Z1, Z0, Z2
 	VMOVAPD          Z0, K1, Z1
@@ -6676,27 +7170,27 @@ lanes27:
 	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
 	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z5
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z7
-	VANDNPD          (R8), Z7, Z7
+	VANDNPD          (DI), Z7, Z7
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z8
-	VANDNPD          (DI), Z8, Z8
+	VANDNPD          (R9), Z8, Z8
 	VCMPPD           $0x11, Z8, Z7, K1
 	VBROADCASTSD     numbersAVX512<>+368(SB), Z7
 	VSUBPD           Z5, Z7, Z7
 	VMOVAPD          Z7, K1, Z5
-	VMOVUPD          (R8), Z7
+	VMOVUPD          (DI), Z7
 	VPMOVQ2M         Z7, K2
 	VBROADCASTSD     numbersAVX512<>+608(SB), Z7
 	VSUBPD           Z5, Z7, Z7
 	VMOVAPD          Z7, K2, Z5
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z7
 	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z7
-	VMOVUPD          (R8), Z8
+	VMOVUPD          (DI), Z8
 	VANDPD.BCST      numbersAVX512<>+192(SB), Z8, Z8
 	VXORPD           Z8, Z7, Z7
 	VMULPD.BCST      numbersAVX512<>+1360(SB), Z5, Z8
 	VMULPD           Z6, Z7, Z6
-	VADDPD           Z6, Z8, Z15
-	VSUBPD           Z15, Z8, Z8
+	VADDPD           Z6, Z8, Z9
+	VSUBPD           Z9, Z8, Z8
 	VADDPD           Z6, Z8, Z6
 	VMOVAPD          Z0, Z8
 	VFNMADD231PD     Z0, Z3, Z8
@@ -6704,7 +7198,7 @@ lanes27:
 	VMULPD           Z0, Z7, Z0
 	VFMADD231PD.BCST numbersAVX512<>+1368(SB), Z5, Z0
 	VADDPD           Z0, Z6, Z0
-	VADDPD           Z0, Z15, Z0
+	VADDPD           Z0, Z9, Z0
 	VMULPD.BCST      numbersAVX512<>+1376(SB), Z1, Z3
 	VCMPPD           $0x11, Z3, Z2, K1
 	VDIVPD           Z1, Z2, Z1
@@ -6712,20 +7206,20 @@ lanes27:
 	VMOVAPD          Z1, K1, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z5, K1
 	VMOVAPD          Z2, K1, Z0
-	VMOVUPD          (DI), Z1
+	VMOVUPD          (R9), Z1
 	VANDPD.BCST      numbersAVX512<>+192(SB), Z1, Z1
 	VORPD            Z1, Z0, Z0
-	VMOVUPD          (R8), Z1
-	VCMPPD           $0x00, (R8), Z1, K1
 	VMOVUPD          (DI), Z1
-	VCMPPD           $0x00, (DI), Z1, K2
-	VMOVUPD          (DI), Z1
+	VCMPPD           $0x00, (DI), Z1, K1
+	VMOVUPD          (R9), Z1
+	VCMPPD           $0x00, (R9), Z1, K2
+	VMOVUPD          (R9), Z1
 	VMOVAPD          Z0, K2, Z1
-	VMOVUPD          (R8), Z0
+	VMOVUPD          (DI), Z0
 	VMOVAPD          Z1, K1, Z0
-	VMOVUPD          Z0, (DI)
+	VMOVUPD          Z0, (R9)
+	ADDQ             $0x40, R9
 	ADDQ             $0x40, DI
-	ADDQ             $0x40, R8
 	DECQ             R10
 	JNE              lanes27
 	VMOVUPD          (DX), Z0
@@ -6738,7 +7232,7 @@ lanes27:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op66:
+op75:
 	// floorDiv
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6748,20 +7242,20 @@ op66:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
+	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
 lanes28:
-	VMOVUPD      (DI), Z0
-	VDIVPD       (R8), Z0, Z0
+	VMOVUPD      (R9), Z0
+	VDIVPD       (DI), Z0, Z0
 	VRNDSCALEPD  $0x09, Z0, Z0
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
-	VANDNPD      (R8), Z1, Z1
+	VANDNPD      (DI), Z1, Z1
 	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
-	VMOVUPD      (DI), Z1
-	VFNMADD231PD (R8), Z0, Z1
-	VMOVUPD      (DI), K1, Z1
-	VXORPD       (R8), Z1, Z2
+	VMOVUPD      (R9), Z1
+	VFNMADD231PD (DI), Z0, Z1
+	VMOVUPD      (R9), K1, Z1
+	VXORPD       (DI), Z1, Z2
 	VPMOVQ2M     Z2, K1
 	VBROADCASTSD numbersAVX512<>+16(SB), Z2
 	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z2
@@ -6773,9 +7267,9 @@ lanes28:
 	VBROADCASTSD numbersAVX512<>+16(SB), Z1
 	VMOVAPD      Z2, K1, Z1
 	VSUBPD       Z1, Z0, Z0
-	VMOVUPD      Z0, (DI)
+	VMOVUPD      Z0, (R9)
+	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
-	ADDQ         $0x40, R8
 	DECQ         R10
 	JNE          lanes28
 	VMOVUPD      (DX), Z0
@@ -6788,7 +7282,7 @@ lanes28:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op67:
+op76:
 	// mod
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6798,27 +7292,27 @@ op67:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
+	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
 lanes29:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z0
-	VANDNPD      (R8), Z0, Z0
-	VMOVUPD      (DI), Z1
+	VANDNPD      (DI), Z0, Z0
+	VMOVUPD      (R9), Z1
 	VDIVPD       Z0, Z1, Z1
 	VRNDSCALEPD  $0x08, Z1, Z1
-	VFNMADD213PD (DI), Z1, Z0
+	VFNMADD213PD (R9), Z1, Z0
 	VBROADCASTSD numbersAVX512<>+192(SB), Z2
 	VANDNPD      Z1, Z2, Z1
 	VBROADCASTSD numbersAVX512<>+1392(SB), Z2
 	VCMPPD       $0x11, Z1, Z2, K1
 	KORTESTB     K1, K1
 	JEQ          end30
-	VMOVUPD      (DI), K1, Z0
+	VMOVUPD      (R9), K1, Z0
 
 again31:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
-	VANDNPD      (R8), Z1, Z1
+	VANDNPD      (DI), Z1, Z1
 	VMULPD.BCST  numbersAVX512<>+1400(SB), Z1, Z2
 	VBROADCASTSD numbersAVX512<>+192(SB), Z3
 	VANDNPD      Z0, Z3, Z3
@@ -6849,26 +7343,26 @@ again31:
 
 end30:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
-	VANDNPD      (R8), Z1, Z1
+	VANDNPD      (DI), Z1, Z1
 	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
-	VMOVUPD      (DI), K1, Z0
-	VXORPD       (R8), Z0, Z1
+	VMOVUPD      (R9), K1, Z0
+	VXORPD       (DI), Z0, Z1
 	VPMOVQ2M     Z1, K1
-	VADDPD       (R8), Z0, Z1
+	VADDPD       (DI), Z0, Z1
 	VMOVAPD      Z0, Z2
 	VMOVAPD      Z1, K1, Z2
 	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VMOVUPD      (R8), Z0
+	VMOVUPD      (DI), Z0
 	VANDPD.BCST  numbersAVX512<>+192(SB), Z0, Z0
 	VMOVAPD      Z0, K1, Z2
 	VBROADCASTSD numbersAVX512<>+192(SB), Z0
-	VANDNPD      (DI), Z0, Z0
+	VANDNPD      (R9), Z0, Z0
 	VCMPPD.BCST  $0x11, numbersAVX512<>+8(SB), Z0, K1
 	VBROADCASTSD numbersAVX512<>+440(SB), Z0
 	VMOVAPD      Z2, K1, Z0
-	VMOVUPD      Z0, (DI)
+	VMOVUPD      Z0, (R9)
+	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
-	ADDQ         $0x40, R8
 	DECQ         R10
 	JNE          lanes29
 	VMOVUPD      (DX), Z0
@@ -6880,6 +7374,7 @@ end30:
 	VMOVUPD      384(DX), Z6
 	VMOVUPD      448(DX), Z7
 	JMP          next
+	PCALIGN $0x40
 
 op0:
 	ADDQ $+512, BX
@@ -6891,7 +7386,7 @@ test:
 	RET
 
 // func chainF32AVX512(code *uint64, bytes int)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·chainF32AVX512(SB), $704-16
 	MOVQ   code+0(FP), AX
 	MOVQ   bytes+8(FP), CX
@@ -6913,22 +7408,46 @@ round:
 	MOVQ AX, SI
 
 next:
-	MOVQ 16(SI), R8
-	ANDQ BX, R8
-	ADDQ 8(SI), R8
-	MOVQ (SI), DI
+	MOVQ 16(SI), DI
+	ANDQ BX, DI
+	ADDQ 8(SI), DI
+	MOVQ (SI), R8
 	ADDQ $0x18, SI
-	CMPQ DI, $0x22
-	JGE  from34
-	CMPQ DI, $0x11
-	JGE  from17
-	CMPQ DI, $0x08
-	JGE  from8
-	CMPQ DI, $0x04
+	CMPQ R8, $0x01
+	JEQ  op1
+	CMPQ R8, $0x02
+	JEQ  op2
+	CMPQ R8, $0x04
+	JEQ  op4
+	CMPQ R8, $0x05
+	JEQ  op5
+	CMPQ R8, $0x07
+	JEQ  op7
+	CMPQ R8, $0x0a
+	JEQ  op10
+	CMPQ R8, $0x13
+	JEQ  op19
+	CMPQ R8, $0x14
+	JEQ  op20
+	CMPQ R8, $0x15
+	JEQ  op21
+	CMPQ R8, $0x17
+	JEQ  op23
+
+others:
+	CMPQ R8, $0x4c
+	JHI  op0
+	CMPQ R8, $0x26
+	JGE  from38
+	CMPQ R8, $0x13
+	JGE  from19
+	CMPQ R8, $0x09
+	JGE  from9
+	CMPQ R8, $0x04
 	JGE  from4
-	CMPQ DI, $0x02
+	CMPQ R8, $0x02
 	JGE  from2
-	CMPQ DI, $0x01
+	CMPQ R8, $0x01
 	JGE  from1
 	JMP  op0
 
@@ -6936,7 +7455,7 @@ from1:
 	JMP op1
 
 from2:
-	CMPQ DI, $0x03
+	CMPQ R8, $0x03
 	JGE  from3
 	JMP  op2
 
@@ -6944,9 +7463,9 @@ from3:
 	JMP op3
 
 from4:
-	CMPQ DI, $0x06
+	CMPQ R8, $0x06
 	JGE  from6
-	CMPQ DI, $0x05
+	CMPQ R8, $0x05
 	JGE  from5
 	JMP  op4
 
@@ -6954,37 +7473,37 @@ from5:
 	JMP op5
 
 from6:
-	CMPQ DI, $0x07
+	CMPQ R8, $0x07
 	JGE  from7
 	JMP  op6
 
 from7:
-	JMP op7
+	CMPQ R8, $0x08
+	JGE  from8
+	JMP  op7
 
 from8:
-	CMPQ DI, $0x0c
-	JGE  from12
-	CMPQ DI, $0x0a
-	JGE  from10
-	CMPQ DI, $0x09
-	JGE  from9
-	JMP  op8
+	JMP op8
 
 from9:
-	JMP op9
+	CMPQ R8, $0x0e
+	JGE  from14
+	CMPQ R8, $0x0b
+	JGE  from11
+	CMPQ R8, $0x0a
+	JGE  from10
+	JMP  op9
 
 from10:
-	CMPQ DI, $0x0b
-	JGE  from11
-	JMP  op10
+	JMP op10
 
 from11:
-	JMP op11
+	CMPQ R8, $0x0c
+	JGE  from12
+	JMP  op11
 
 from12:
-	CMPQ DI, $0x0e
-	JGE  from14
-	CMPQ DI, $0x0d
+	CMPQ R8, $0x0d
 	JGE  from13
 	JMP  op12
 
@@ -6992,26 +7511,22 @@ from13:
 	JMP op13
 
 from14:
-	CMPQ DI, $0x0f
+	CMPQ R8, $0x10
+	JGE  from16
+	CMPQ R8, $0x0f
 	JGE  from15
 	JMP  op14
 
 from15:
-	CMPQ DI, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
-	JMP op16
+	CMPQ R8, $0x11
+	JGE  from17
+	JMP  op16
 
 from17:
-	CMPQ DI, $0x19
-	JGE  from25
-	CMPQ DI, $0x15
-	JGE  from21
-	CMPQ DI, $0x13
-	JGE  from19
-	CMPQ DI, $0x12
+	CMPQ R8, $0x12
 	JGE  from18
 	JMP  op17
 
@@ -7019,7 +7534,13 @@ from18:
 	JMP op18
 
 from19:
-	CMPQ DI, $0x14
+	CMPQ R8, $0x1c
+	JGE  from28
+	CMPQ R8, $0x17
+	JGE  from23
+	CMPQ R8, $0x15
+	JGE  from21
+	CMPQ R8, $0x14
 	JGE  from20
 	JMP  op19
 
@@ -7027,9 +7548,7 @@ from20:
 	JMP op20
 
 from21:
-	CMPQ DI, $0x17
-	JGE  from23
-	CMPQ DI, $0x16
+	CMPQ R8, $0x16
 	JGE  from22
 	JMP  op21
 
@@ -7037,7 +7556,9 @@ from22:
 	JMP op22
 
 from23:
-	CMPQ DI, $0x18
+	CMPQ R8, $0x19
+	JGE  from25
+	CMPQ R8, $0x18
 	JGE  from24
 	JMP  op23
 
@@ -7045,66 +7566,60 @@ from24:
 	JMP op24
 
 from25:
-	CMPQ DI, $0x1d
-	JGE  from29
-	CMPQ DI, $0x1b
-	JGE  from27
-	CMPQ DI, $0x1a
+	CMPQ R8, $0x1a
 	JGE  from26
 	JMP  op25
 
 from26:
-	JMP op26
+	CMPQ R8, $0x1b
+	JGE  from27
+	JMP  op26
 
 from27:
-	CMPQ DI, $0x1c
-	JGE  from28
-	JMP  op27
+	JMP op27
 
 from28:
-	JMP op28
+	CMPQ R8, $0x21
+	JGE  from33
+	CMPQ R8, $0x1e
+	JGE  from30
+	CMPQ R8, $0x1d
+	JGE  from29
+	JMP  op28
 
 from29:
-	CMPQ DI, $0x1f
-	JGE  from31
-	CMPQ DI, $0x1e
-	JGE  from30
-	JMP  op29
+	JMP op29
 
 from30:
-	JMP op30
+	CMPQ R8, $0x1f
+	JGE  from31
+	JMP  op30
 
 from31:
-	CMPQ DI, $0x20
+	CMPQ R8, $0x20
 	JGE  from32
 	JMP  op31
 
 from32:
-	CMPQ DI, $0x21
-	JGE  from33
-	JMP  op32
+	JMP op32
 
 from33:
-	JMP op33
+	CMPQ R8, $0x23
+	JGE  from35
+	CMPQ R8, $0x22
+	JGE  from34
+	JMP  op33
 
 from34:
-	CMPQ DI, $0x33
-	JGE  from51
-	CMPQ DI, $0x2a
-	JGE  from42
-	CMPQ DI, $0x26
-	JGE  from38
-	CMPQ DI, $0x24
-	JGE  from36
-	CMPQ DI, $0x23
-	JGE  from35
-	JMP  op34
+	JMP op34
 
 from35:
-	JMP op35
+	CMPQ R8, $0x24
+	JGE  from36
+	JMP  op35
 
 from36:
-	CMPQ DI, $0x25
+	CMPQ R8, $0x25
 	JGE  from37
 	JMP  op36
 
@@ -7112,9 +7627,15 @@ from37:
 	JMP op37
 
 from38:
-	CMPQ DI, $0x28
+	CMPQ R8, $0x39
+	JGE  from57
+	CMPQ R8, $0x2f
+	JGE  from47
+	CMPQ R8, $0x2a
+	JGE  from42
+	CMPQ R8, $0x28
 	JGE  from40
-	CMPQ DI, $0x27
+	CMPQ R8, $0x27
 	JGE  from39
 	JMP  op38
 
@@ -7122,7 +7643,7 @@ from39:
 	JMP op39
 
 from40:
-	CMPQ DI, $0x29
+	CMPQ R8, $0x29
 	JGE  from41
 	JMP  op40
 
@@ -7130,11 +7651,9 @@ from41:
 	JMP op41
 
 from42:
-	CMPQ DI, $0x2e
-	JGE  from46
-	CMPQ DI, $0x2c
+	CMPQ R8, $0x2c
 	JGE  from44
-	CMPQ DI, $0x2b
+	CMPQ R8, $0x2b
 	JGE  from43
 	JMP  op42
 
@@ -7142,62 +7661,60 @@ from43:
 	JMP op43
 
 from44:
-	CMPQ DI, $0x2d
+	CMPQ R8, $0x2d
 	JGE  from45
 	JMP  op44
 
 from45:
-	JMP op45
+	CMPQ R8, $0x2e
+	JGE  from46
+	JMP  op45
 
 from46:
-	CMPQ DI, $0x30
-	JGE  from48
-	CMPQ DI, $0x2f
-	JGE  from47
-	JMP  op46
+	JMP op46
 
 from47:
-	JMP op47
+	CMPQ R8, $0x34
+	JGE  from52
+	CMPQ R8, $0x31
+	JGE  from49
+	CMPQ R8, $0x30
+	JGE  from48
+	JMP  op47
 
 from48:
-	CMPQ DI, $0x31
-	JGE  from49
-	JMP  op48
+	JMP op48
 
 from49:
-	CMPQ DI, $0x32
+	CMPQ R8, $0x32
 	JGE  from50
 	JMP  op49
 
 from50:
-	JMP op50
+	CMPQ R8, $0x33
+	JGE  from51
+	JMP  op50
 
 from51:
-	CMPQ DI, $0x3b
-	JGE  from59
-	CMPQ DI, $0x37
-	JGE  from55
-	CMPQ DI, $0x35
-	JGE  from53
-	CMPQ DI, $0x34
-	JGE  from52
-	JMP  op51
+	JMP op51
 
 from52:
-	JMP op52
+	CMPQ R8, $0x36
+	JGE  from54
+	CMPQ R8, $0x35
+	JGE  from53
+	JMP  op52
 
 from53:
-	CMPQ DI, $0x36
-	JGE  from54
-	JMP  op53
+	JMP op53
 
 from54:
-	JMP op54
+	CMPQ R8, $0x37
+	JGE  from55
+	JMP  op54
 
 from55:
-	CMPQ DI, $0x39
-	JGE  from57
-	CMPQ DI, $0x38
+	CMPQ R8, $0x38
 	JGE  from56
 	JMP  op55
 
@@ -7205,7 +7722,13 @@ from56:
 	JMP op56
 
 from57:
-	CMPQ DI, $0x3a
+	CMPQ R8, $0x43
+	JGE  from67
+	CMPQ R8, $0x3e
+	JGE  from62
+	CMPQ R8, $0x3b
+	JGE  from59
+	CMPQ R8, $0x3a
 	JGE  from58
 	JMP  op57
 
@@ -7213,171 +7736,343 @@ from58:
 	JMP op58
 
 from59:
-	CMPQ DI, $0x3f
-	JGE  from63
-	CMPQ DI, $0x3d
-	JGE  from61
-	CMPQ DI, $0x3c
+	CMPQ R8, $0x3c
 	JGE  from60
 	JMP  op59
 
 from60:
-	JMP op60
+	CMPQ R8, $0x3d
+	JGE  from61
+	JMP  op60
 
 from61:
-	CMPQ DI, $0x3e
-	JGE  from62
-	JMP  op61
+	JMP op61
 
 from62:
-	JMP op62
+	CMPQ R8, $0x40
+	JGE  from64
+	CMPQ R8, $0x3f
+	JGE  from63
+	JMP  op62
 
 from63:
-	CMPQ DI, $0x41
-	JGE  from65
-	CMPQ DI, $0x40
-	JGE  from64
-	JMP  op63
+	JMP op63
 
 from64:
-	JMP op64
+	CMPQ R8, $0x41
+	JGE  from65
+	JMP  op64
 
 from65:
-	CMPQ DI, $0x42
+	CMPQ R8, $0x42
 	JGE  from66
 	JMP  op65
 
 from66:
-	CMPQ DI, $0x43
-	JGE  from67
-	JMP  op66
+	JMP op66
 
 from67:
-	JMP op67
+	CMPQ R8, $0x48
+	JGE  from72
+	CMPQ R8, $0x45
+	JGE  from69
+	CMPQ R8, $0x44
+	JGE  from68
+	JMP  op67
+
+from68:
+	JMP op68
+
+from69:
+	CMPQ R8, $0x46
+	JGE  from70
+	JMP  op69
+
+from70:
+	CMPQ R8, $0x47
+	JGE  from71
+	JMP  op70
+
+from71:
+	JMP op71
+
+from72:
+	CMPQ R8, $0x4a
+	JGE  from74
+	CMPQ R8, $0x49
+	JGE  from73
+	JMP  op72
+
+from73:
+	JMP op73
+
+from74:
+	CMPQ R8, $0x4b
+	JGE  from75
+	JMP  op74
+
+from75:
+	CMPQ R8, $0x4c
+	JGE  from76
+	JMP  op75
+
+from76:
+	JMP op76
+	PCALIGN $0x40
 
 op1:
 	// load
-	VMOVUPD (R8), Z0
-	VMOVUPD 64(R8), Z1
-	VMOVUPD 128(R8), Z2
-	VMOVUPD 192(R8), Z3
-	VMOVUPD 256(R8), Z4
-	VMOVUPD 320(R8), Z5
-	VMOVUPD 384(R8), Z6
-	VMOVUPD 448(R8), Z7
-	JMP     next
+	VMOVUPD (DI), Z0
+	VMOVUPD 64(DI), Z1
+	VMOVUPD 128(DI), Z2
+	VMOVUPD 192(DI), Z3
+	VMOVUPD 256(DI), Z4
+	VMOVUPD 320(DI), Z5
+	VMOVUPD 384(DI), Z6
+	VMOVUPD 448(DI), Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
+	PCALIGN $0x40
 
 op2:
 	// store
-	VMOVUPD Z0, (R8)
-	VMOVUPD Z1, 64(R8)
-	VMOVUPD Z2, 128(R8)
-	VMOVUPD Z3, 192(R8)
-	VMOVUPD Z4, 256(R8)
-	VMOVUPD Z5, 320(R8)
-	VMOVUPD Z6, 384(R8)
-	VMOVUPD Z7, 448(R8)
-	JMP     next
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, 64(DI)
+	VMOVUPD Z2, 128(DI)
+	VMOVUPD Z3, 192(DI)
+	VMOVUPD Z4, 256(DI)
+	VMOVUPD Z5, 320(DI)
+	VMOVUPD Z6, 384(DI)
+	VMOVUPD Z7, 448(DI)
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
 
 op3:
 	// stream
-	VMOVNTPD Z0, (R8)
-	VMOVNTPD Z1, 64(R8)
-	VMOVNTPD Z2, 128(R8)
-	VMOVNTPD Z3, 192(R8)
-	VMOVNTPD Z4, 256(R8)
-	VMOVNTPD Z5, 320(R8)
-	VMOVNTPD Z6, 384(R8)
-	VMOVNTPD Z7, 448(R8)
+	VMOVNTPD Z0, (DI)
+	VMOVNTPD Z1, 64(DI)
+	VMOVNTPD Z2, 128(DI)
+	VMOVNTPD Z3, 192(DI)
+	VMOVNTPD Z4, 256(DI)
+	VMOVNTPD Z5, 320(DI)
+	VMOVNTPD Z6, 384(DI)
+	VMOVNTPD Z7, 448(DI)
 	JMP      next
+	PCALIGN $0x40
 
 op4:
 	// add
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	VADDPS 128(R8), Z2, Z2
-	VADDPS 192(R8), Z3, Z3
-	VADDPS 256(R8), Z4, Z4
-	VADDPS 320(R8), Z5, Z5
-	VADDPS 384(R8), Z6, Z6
-	VADDPS 448(R8), Z7, Z7
-	JMP    next
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	VADDPS 128(DI), Z2, Z2
+	VADDPS 192(DI), Z3, Z3
+	VADDPS 256(DI), Z4, Z4
+	VADDPS 320(DI), Z5, Z5
+	VADDPS 384(DI), Z6, Z6
+	VADDPS 448(DI), Z7, Z7
+	MOVQ   16(SI), DI
+	ANDQ   BX, DI
+	ADDQ   8(SI), DI
+	MOVQ   (SI), R8
+	ADDQ   $0x18, SI
+	CMPQ   R8, $0x01
+	JEQ    op1
+	CMPQ   R8, $0x02
+	JEQ    op2
+	CMPQ   R8, $0x04
+	JEQ    op4
+	CMPQ   R8, $0x05
+	JEQ    op5
+	CMPQ   R8, $0x07
+	JEQ    op7
+	CMPQ   R8, $0x0a
+	JEQ    op10
+	CMPQ   R8, $0x13
+	JEQ    op19
+	CMPQ   R8, $0x14
+	JEQ    op20
+	CMPQ   R8, $0x15
+	JEQ    op21
+	CMPQ   R8, $0x17
+	JEQ    op23
+	JMP    others
+	PCALIGN $0x40
 
 op5:
 	// sub
-	VSUBPS (R8), Z0, Z0
-	VSUBPS 64(R8), Z1, Z1
-	VSUBPS 128(R8), Z2, Z2
-	VSUBPS 192(R8), Z3, Z3
-	VSUBPS 256(R8), Z4, Z4
-	VSUBPS 320(R8), Z5, Z5
-	VSUBPS 384(R8), Z6, Z6
-	VSUBPS 448(R8), Z7, Z7
-	JMP    next
+	VSUBPS (DI), Z0, Z0
+	VSUBPS 64(DI), Z1, Z1
+	VSUBPS 128(DI), Z2, Z2
+	VSUBPS 192(DI), Z3, Z3
+	VSUBPS 256(DI), Z4, Z4
+	VSUBPS 320(DI), Z5, Z5
+	VSUBPS 384(DI), Z6, Z6
+	VSUBPS 448(DI), Z7, Z7
+	MOVQ   16(SI), DI
+	ANDQ   BX, DI
+	ADDQ   8(SI), DI
+	MOVQ   (SI), R8
+	ADDQ   $0x18, SI
+	CMPQ   R8, $0x01
+	JEQ    op1
+	CMPQ   R8, $0x02
+	JEQ    op2
+	CMPQ   R8, $0x04
+	JEQ    op4
+	CMPQ   R8, $0x05
+	JEQ    op5
+	CMPQ   R8, $0x07
+	JEQ    op7
+	CMPQ   R8, $0x0a
+	JEQ    op10
+	CMPQ   R8, $0x13
+	JEQ    op19
+	CMPQ   R8, $0x14
+	JEQ    op20
+	CMPQ   R8, $0x15
+	JEQ    op21
+	CMPQ   R8, $0x17
+	JEQ    op23
+	JMP    others
 
 op6:
 	// subFrom
-	VMOVUPD (R8), Z8
+	VMOVUPD (DI), Z8
 	VSUBPS  Z0, Z8, Z0
-	VMOVUPD 64(R8), Z8
+	VMOVUPD 64(DI), Z8
 	VSUBPS  Z1, Z8, Z1
-	VMOVUPD 128(R8), Z8
+	VMOVUPD 128(DI), Z8
 	VSUBPS  Z2, Z8, Z2
-	VMOVUPD 192(R8), Z8
+	VMOVUPD 192(DI), Z8
 	VSUBPS  Z3, Z8, Z3
-	VMOVUPD 256(R8), Z8
+	VMOVUPD 256(DI), Z8
 	VSUBPS  Z4, Z8, Z4
-	VMOVUPD 320(R8), Z8
+	VMOVUPD 320(DI), Z8
 	VSUBPS  Z5, Z8, Z5
-	VMOVUPD 384(R8), Z8
+	VMOVUPD 384(DI), Z8
 	VSUBPS  Z6, Z8, Z6
-	VMOVUPD 448(R8), Z8
+	VMOVUPD 448(DI), Z8
 	VSUBPS  Z7, Z8, Z7
 	JMP     next
+	PCALIGN $0x40
 
 op7:
 	// mul
-	VMULPS (R8), Z0, Z0
-	VMULPS 64(R8), Z1, Z1
-	VMULPS 128(R8), Z2, Z2
-	VMULPS 192(R8), Z3, Z3
-	VMULPS 256(R8), Z4, Z4
-	VMULPS 320(R8), Z5, Z5
-	VMULPS 384(R8), Z6, Z6
-	VMULPS 448(R8), Z7, Z7
-	JMP    next
+	VMULPS (DI), Z0, Z0
+	VMULPS 64(DI), Z1, Z1
+	VMULPS 128(DI), Z2, Z2
+	VMULPS 192(DI), Z3, Z3
+	VMULPS 256(DI), Z4, Z4
+	VMULPS 320(DI), Z5, Z5
+	VMULPS 384(DI), Z6, Z6
+	VMULPS 448(DI), Z7, Z7
+	MOVQ   16(SI), DI
+	ANDQ   BX, DI
+	ADDQ   8(SI), DI
+	MOVQ   (SI), R8
+	ADDQ   $0x18, SI
+	CMPQ   R8, $0x01
+	JEQ    op1
+	CMPQ   R8, $0x02
+	JEQ    op2
+	CMPQ   R8, $0x04
+	JEQ    op4
+	CMPQ   R8, $0x05
+	JEQ    op5
+	CMPQ   R8, $0x07
+	JEQ    op7
+	CMPQ   R8, $0x0a
+	JEQ    op10
+	CMPQ   R8, $0x13
+	JEQ    op19
+	CMPQ   R8, $0x14
+	JEQ    op20
+	CMPQ   R8, $0x15
+	JEQ    op21
+	CMPQ   R8, $0x17
+	JEQ    op23
+	JMP    others
 
 op8:
 	// div
-	VDIVPS (R8), Z0, Z0
-	VDIVPS 64(R8), Z1, Z1
-	VDIVPS 128(R8), Z2, Z2
-	VDIVPS 192(R8), Z3, Z3
-	VDIVPS 256(R8), Z4, Z4
-	VDIVPS 320(R8), Z5, Z5
-	VDIVPS 384(R8), Z6, Z6
-	VDIVPS 448(R8), Z7, Z7
+	VDIVPS (DI), Z0, Z0
+	VDIVPS 64(DI), Z1, Z1
+	VDIVPS 128(DI), Z2, Z2
+	VDIVPS 192(DI), Z3, Z3
+	VDIVPS 256(DI), Z4, Z4
+	VDIVPS 320(DI), Z5, Z5
+	VDIVPS 384(DI), Z6, Z6
+	VDIVPS 448(DI), Z7, Z7
 	JMP    next
 
 op9:
 	// divInto
-	VMOVUPD (R8), Z8
+	VMOVUPD (DI), Z8
 	VDIVPS  Z0, Z8, Z0
-	VMOVUPD 64(R8), Z8
+	VMOVUPD 64(DI), Z8
 	VDIVPS  Z1, Z8, Z1
-	VMOVUPD 128(R8), Z8
+	VMOVUPD 128(DI), Z8
 	VDIVPS  Z2, Z8, Z2
-	VMOVUPD 192(R8), Z8
+	VMOVUPD 192(DI), Z8
 	VDIVPS  Z3, Z8, Z3
-	VMOVUPD 256(R8), Z8
+	VMOVUPD 256(DI), Z8
 	VDIVPS  Z4, Z8, Z4
-	VMOVUPD 320(R8), Z8
+	VMOVUPD 320(DI), Z8
 	VDIVPS  Z5, Z8, Z5
-	VMOVUPD 384(R8), Z8
+	VMOVUPD 384(DI), Z8
 	VDIVPS  Z6, Z8, Z6
-	VMOVUPD 448(R8), Z8
+	VMOVUPD 448(DI), Z8
 	VDIVPS  Z7, Z8, Z7
 	JMP     next
+	PCALIGN $0x40
 
 op10:
 	// sqrt
@@ -7389,124 +8084,152 @@ op10:
 	VSQRTPS Z5, Z5
 	VSQRTPS Z6, Z6
 	VSQRTPS Z7, Z7
-	JMP     next
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
 
 op11:
 	// abs
-	VPTERNLOGD $0xff, Z9, Z9, Z9
-	VPSLLD     $0x1f, Z9, Z9
-	VANDNPD    Z0, Z9, Z0
-	VANDNPD    Z1, Z9, Z1
-	VANDNPD    Z2, Z9, Z2
-	VANDNPD    Z3, Z9, Z3
-	VANDNPD    Z4, Z9, Z4
-	VANDNPD    Z5, Z9, Z5
-	VANDNPD    Z6, Z9, Z6
-	VANDNPD    Z7, Z9, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLD     $0x1f, Z8, Z8
+	VANDNPD    Z0, Z8, Z0
+	VANDNPD    Z1, Z8, Z1
+	VANDNPD    Z2, Z8, Z2
+	VANDNPD    Z3, Z8, Z3
+	VANDNPD    Z4, Z8, Z4
+	VANDNPD    Z5, Z8, Z5
+	VANDNPD    Z6, Z8, Z6
+	VANDNPD    Z7, Z8, Z7
 	JMP        next
 
 op12:
 	// neg
-	VPTERNLOGD $0xff, Z10, Z10, Z10
-	VPSLLD     $0x1f, Z10, Z10
-	VXORPD     Z10, Z0, Z0
-	VXORPD     Z10, Z1, Z1
-	VXORPD     Z10, Z2, Z2
-	VXORPD     Z10, Z3, Z3
-	VXORPD     Z10, Z4, Z4
-	VXORPD     Z10, Z5, Z5
-	VXORPD     Z10, Z6, Z6
-	VXORPD     Z10, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLD     $0x1f, Z8, Z8
+	VXORPD     Z8, Z0, Z0
+	VXORPD     Z8, Z1, Z1
+	VXORPD     Z8, Z2, Z2
+	VXORPD     Z8, Z3, Z3
+	VXORPD     Z8, Z4, Z4
+	VXORPD     Z8, Z5, Z5
+	VXORPD     Z8, Z6, Z6
+	VXORPD     Z8, Z7, Z7
 	JMP        next
 
 op13:
 	// min
-	VMOVUPD (R8), Z8
-	VMINPS  Z8, Z0, Z12
+	VMOVUPD (DI), Z8
+	VMINPS  Z8, Z0, Z9
 	VMINPS  Z0, Z8, Z0
-	VORPD   Z12, Z0, Z0
-	VMOVUPD 64(R8), Z8
-	VMINPS  Z8, Z1, Z12
+	VORPD   Z9, Z0, Z0
+	VMOVUPD 64(DI), Z8
+	VMINPS  Z8, Z1, Z9
 	VMINPS  Z1, Z8, Z1
-	VORPD   Z12, Z1, Z1
-	VMOVUPD 128(R8), Z8
-	VMINPS  Z8, Z2, Z12
+	VORPD   Z9, Z1, Z1
+	VMOVUPD 128(DI), Z8
+	VMINPS  Z8, Z2, Z9
 	VMINPS  Z2, Z8, Z2
-	VORPD   Z12, Z2, Z2
-	VMOVUPD 192(R8), Z8
-	VMINPS  Z8, Z3, Z12
+	VORPD   Z9, Z2, Z2
+	VMOVUPD 192(DI), Z8
+	VMINPS  Z8, Z3, Z9
 	VMINPS  Z3, Z8, Z3
-	VORPD   Z12, Z3, Z3
-	VMOVUPD 256(R8), Z8
-	VMINPS  Z8, Z4, Z12
+	VORPD   Z9, Z3, Z3
+	VMOVUPD 256(DI), Z8
+	VMINPS  Z8, Z4, Z9
 	VMINPS  Z4, Z8, Z4
-	VORPD   Z12, Z4, Z4
-	VMOVUPD 320(R8), Z8
-	VMINPS  Z8, Z5, Z12
+	VORPD   Z9, Z4, Z4
+	VMOVUPD 320(DI), Z8
+	VMINPS  Z8, Z5, Z9
 	VMINPS  Z5, Z8, Z5
-	VORPD   Z12, Z5, Z5
-	VMOVUPD 384(R8), Z8
-	VMINPS  Z8, Z6, Z12
+	VORPD   Z9, Z5, Z5
+	VMOVUPD 384(DI), Z8
+	VMINPS  Z8, Z6, Z9
 	VMINPS  Z6, Z8, Z6
-	VORPD   Z12, Z6, Z6
-	VMOVUPD 448(R8), Z8
-	VMINPS  Z8, Z7, Z12
+	VORPD   Z9, Z6, Z6
+	VMOVUPD 448(DI), Z8
+	VMINPS  Z8, Z7, Z9
 	VMINPS  Z7, Z8, Z7
-	VORPD   Z12, Z7, Z7
+	VORPD   Z9, Z7, Z7
 	JMP     next
 
 op14:
 	// max
-	VPTERNLOGD $0xff, Z11, Z11, Z11
-	VPSLLD     $0x1f, Z11, Z11
-	VXORPD     (R8), Z11, Z8
-	VXORPD     Z11, Z0, Z0
-	VMINPS     Z8, Z0, Z12
-	VMINPS     Z0, Z8, Z0
-	VORPD      Z12, Z0, Z0
-	VXORPD     Z11, Z0, Z0
-	VXORPD     64(R8), Z11, Z8
-	VXORPD     Z11, Z1, Z1
-	VMINPS     Z8, Z1, Z12
-	VMINPS     Z1, Z8, Z1
-	VORPD      Z12, Z1, Z1
-	VXORPD     Z11, Z1, Z1
-	VXORPD     128(R8), Z11, Z8
-	VXORPD     Z11, Z2, Z2
-	VMINPS     Z8, Z2, Z12
-	VMINPS     Z2, Z8, Z2
-	VORPD      Z12, Z2, Z2
-	VXORPD     Z11, Z2, Z2
-	VXORPD     192(R8), Z11, Z8
-	VXORPD     Z11, Z3, Z3
-	VMINPS     Z8, Z3, Z12
-	VMINPS     Z3, Z8, Z3
-	VORPD      Z12, Z3, Z3
-	VXORPD     Z11, Z3, Z3
-	VXORPD     256(R8), Z11, Z8
-	VXORPD     Z11, Z4, Z4
-	VMINPS     Z8, Z4, Z12
-	VMINPS     Z4, Z8, Z4
-	VORPD      Z12, Z4, Z4
-	VXORPD     Z11, Z4, Z4
-	VXORPD     320(R8), Z11, Z8
-	VXORPD     Z11, Z5, Z5
-	VMINPS     Z8, Z5, Z12
-	VMINPS     Z5, Z8, Z5
-	VORPD      Z12, Z5, Z5
-	VXORPD     Z11, Z5, Z5
-	VXORPD     384(R8), Z11, Z8
-	VXORPD     Z11, Z6, Z6
-	VMINPS     Z8, Z6, Z12
-	VMINPS     Z6, Z8, Z6
-	VORPD      Z12, Z6, Z6
-	VXORPD     Z11, Z6, Z6
-	VXORPD     448(R8), Z11, Z8
-	VXORPD     Z11, Z7, Z7
-	VMINPS     Z8, Z7, Z12
-	VMINPS     Z7, Z8, Z7
-	VORPD      Z12, Z7, Z7
-	VXORPD     Z11, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLD     $0x1f, Z8, Z8
+	VXORPD     (DI), Z8, Z9
+	VXORPD     Z8, Z0, Z0
+	VMINPS     Z9, Z0, Z10
+	VMINPS     Z0, Z9, Z0
+	VORPD      Z10, Z0, Z0
+	VXORPD     Z8, Z0, Z0
+	VXORPD     64(DI), Z8, Z9
+	VXORPD     Z8, Z1, Z1
+	VMINPS     Z9, Z1, Z10
+	VMINPS     Z1, Z9, Z1
+	VORPD      Z10, Z1, Z1
+	VXORPD     Z8, Z1, Z1
+	VXORPD     128(DI), Z8, Z9
+	VXORPD     Z8, Z2, Z2
+	VMINPS     Z9, Z2, Z10
+	VMINPS     Z2, Z9, Z2
+	VORPD      Z10, Z2, Z2
+	VXORPD     Z8, Z2, Z2
+	VXORPD     192(DI), Z8, Z9
+	VXORPD     Z8, Z3, Z3
+	VMINPS     Z9, Z3, Z10
+	VMINPS     Z3, Z9, Z3
+	VORPD      Z10, Z3, Z3
+	VXORPD     Z8, Z3, Z3
+	VXORPD     256(DI), Z8, Z9
+	VXORPD     Z8, Z4, Z4
+	VMINPS     Z9, Z4, Z10
+	VMINPS     Z4, Z9, Z4
+	VORPD      Z10, Z4, Z4
+	VXORPD     Z8, Z4, Z4
+	VXORPD     320(DI), Z8, Z9
+	VXORPD     Z8, Z5, Z5
+	VMINPS     Z9, Z5, Z10
+	VMINPS     Z5, Z9, Z5
+	VORPD      Z10, Z5, Z5
+	VXORPD     Z8, Z5, Z5
+	VXORPD     384(DI), Z8, Z9
+	VXORPD     Z8, Z6, Z6
+	VMINPS     Z9, Z6, Z10
+	VMINPS     Z6, Z9, Z6
+	VORPD      Z10, Z6, Z6
+	VXORPD     Z8, Z6, Z6
+	VXORPD     448(DI), Z8, Z9
+	VXORPD     Z8, Z7, Z7
+	VMINPS     Z9, Z7, Z10
+	VMINPS     Z7, Z9, Z7
+	VORPD      Z10, Z7, Z7
+	VXORPD     Z8, Z7, Z7
 	JMP        next
 
 op15:
@@ -7548,33 +8271,293 @@ op17:
 op18:
 	// turn
 	JMP next
+	PCALIGN $0x40
 
 op19:
-	JMP next
+	// ask
+	PREFETCHT0 8192(DI)
+	PREFETCHT0 8256(DI)
+	PREFETCHT0 8320(DI)
+	PREFETCHT0 8384(DI)
+	PREFETCHT0 8448(DI)
+	PREFETCHT0 8512(DI)
+	PREFETCHT0 8576(DI)
+	PREFETCHT0 8640(DI)
+	MOVQ       16(SI), DI
+	ANDQ       BX, DI
+	ADDQ       8(SI), DI
+	MOVQ       (SI), R8
+	ADDQ       $0x18, SI
+	CMPQ       R8, $0x01
+	JEQ        op1
+	CMPQ       R8, $0x02
+	JEQ        op2
+	CMPQ       R8, $0x04
+	JEQ        op4
+	CMPQ       R8, $0x05
+	JEQ        op5
+	CMPQ       R8, $0x07
+	JEQ        op7
+	CMPQ       R8, $0x0a
+	JEQ        op10
+	CMPQ       R8, $0x13
+	JEQ        op19
+	CMPQ       R8, $0x14
+	JEQ        op20
+	CMPQ       R8, $0x15
+	JEQ        op21
+	CMPQ       R8, $0x17
+	JEQ        op23
+	JMP        others
+	PCALIGN $0x40
 
 op20:
-	JMP next
+	// addSame
+	VMOVUPD (DI), Z8
+	VADDPS  Z8, Z0, Z0
+	VADDPS  Z8, Z1, Z1
+	VADDPS  Z8, Z2, Z2
+	VADDPS  Z8, Z3, Z3
+	VADDPS  Z8, Z4, Z4
+	VADDPS  Z8, Z5, Z5
+	VADDPS  Z8, Z6, Z6
+	VADDPS  Z8, Z7, Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
+	PCALIGN $0x40
 
 op21:
-	JMP next
+	// subSame
+	VMOVUPD (DI), Z8
+	VSUBPS  Z8, Z0, Z0
+	VSUBPS  Z8, Z1, Z1
+	VSUBPS  Z8, Z2, Z2
+	VSUBPS  Z8, Z3, Z3
+	VSUBPS  Z8, Z4, Z4
+	VSUBPS  Z8, Z5, Z5
+	VSUBPS  Z8, Z6, Z6
+	VSUBPS  Z8, Z7, Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
 
 op22:
-	JMP next
+	// subFromSame
+	VMOVUPD (DI), Z8
+	VSUBPS  Z0, Z8, Z0
+	VSUBPS  Z1, Z8, Z1
+	VSUBPS  Z2, Z8, Z2
+	VSUBPS  Z3, Z8, Z3
+	VSUBPS  Z4, Z8, Z4
+	VSUBPS  Z5, Z8, Z5
+	VSUBPS  Z6, Z8, Z6
+	VSUBPS  Z7, Z8, Z7
+	JMP     next
+	PCALIGN $0x40
 
 op23:
-	JMP next
+	// mulSame
+	VMOVUPD (DI), Z8
+	VMULPS  Z8, Z0, Z0
+	VMULPS  Z8, Z1, Z1
+	VMULPS  Z8, Z2, Z2
+	VMULPS  Z8, Z3, Z3
+	VMULPS  Z8, Z4, Z4
+	VMULPS  Z8, Z5, Z5
+	VMULPS  Z8, Z6, Z6
+	VMULPS  Z8, Z7, Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
 
 op24:
-	JMP next
+	// divSame
+	VMOVUPD (DI), Z8
+	VDIVPS  Z8, Z0, Z0
+	VDIVPS  Z8, Z1, Z1
+	VDIVPS  Z8, Z2, Z2
+	VDIVPS  Z8, Z3, Z3
+	VDIVPS  Z8, Z4, Z4
+	VDIVPS  Z8, Z5, Z5
+	VDIVPS  Z8, Z6, Z6
+	VDIVPS  Z8, Z7, Z7
+	JMP     next
 
 op25:
-	JMP next
+	// divIntoSame
+	VMOVUPD (DI), Z8
+	VDIVPS  Z0, Z8, Z0
+	VDIVPS  Z1, Z8, Z1
+	VDIVPS  Z2, Z8, Z2
+	VDIVPS  Z3, Z8, Z3
+	VDIVPS  Z4, Z8, Z4
+	VDIVPS  Z5, Z8, Z5
+	VDIVPS  Z6, Z8, Z6
+	VDIVPS  Z7, Z8, Z7
+	JMP     next
 
 op26:
-	JMP next
+	// minSame
+	VMOVUPD (DI), Z8
+	VMOVUPD Z8, Z9
+	VMINPS  Z9, Z0, Z10
+	VMINPS  Z0, Z9, Z0
+	VORPD   Z10, Z0, Z0
+	VMOVUPD Z8, Z9
+	VMINPS  Z9, Z1, Z10
+	VMINPS  Z1, Z9, Z1
+	VORPD   Z10, Z1, Z1
+	VMOVUPD Z8, Z9
+	VMINPS  Z9, Z2, Z10
+	VMINPS  Z2, Z9, Z2
+	VORPD   Z10, Z2, Z2
+	VMOVUPD Z8, Z9
+	VMINPS  Z9, Z3, Z10
+	VMINPS  Z3, Z9, Z3
+	VORPD   Z10, Z3, Z3
+	VMOVUPD Z8, Z9
+	VMINPS  Z9, Z4, Z10
+	VMINPS  Z4, Z9, Z4
+	VORPD   Z10, Z4, Z4
+	VMOVUPD Z8, Z9
+	VMINPS  Z9, Z5, Z10
+	VMINPS  Z5, Z9, Z5
+	VORPD   Z10, Z5, Z5
+	VMOVUPD Z8, Z9
+	VMINPS  Z9, Z6, Z10
+	VMINPS  Z6, Z9, Z6
+	VORPD   Z10, Z6, Z6
+	VMOVUPD Z8, Z8
+	VMINPS  Z8, Z7, Z9
+	VMINPS  Z7, Z8, Z7
+	VORPD   Z9, Z7, Z7
+	JMP     next
 
 op27:
-	JMP next
+	// maxSame
+	VMOVUPD    (DI), Z8
+	VXORPD     Z9, Z9, Z9
+	VPTERNLOGD $0xff, Z9, Z9, Z9
+	VPSLLD     $0x1f, Z9, Z9
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z0, Z0
+	VMINPS     Z10, Z0, Z11
+	VMINPS     Z0, Z10, Z0
+	VORPD      Z11, Z0, Z0
+	VXORPD     Z9, Z0, Z0
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z1, Z1
+	VMINPS     Z10, Z1, Z11
+	VMINPS     Z1, Z10, Z1
+	VORPD      Z11, Z1, Z1
+	VXORPD     Z9, Z1, Z1
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z2, Z2
+	VMINPS     Z10, Z2, Z11
+	VMINPS     Z2, Z10, Z2
+	VORPD      Z11, Z2, Z2
+	VXORPD     Z9, Z2, Z2
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z3, Z3
+	VMINPS     Z10, Z3, Z11
+	VMINPS     Z3, Z10, Z3
+	VORPD      Z11, Z3, Z3
+	VXORPD     Z9, Z3, Z3
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z4, Z4
+	VMINPS     Z10, Z4, Z11
+	VMINPS     Z4, Z10, Z4
+	VORPD      Z11, Z4, Z4
+	VXORPD     Z9, Z4, Z4
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z5, Z5
+	VMINPS     Z10, Z5, Z11
+	VMINPS     Z5, Z10, Z5
+	VORPD      Z11, Z5, Z5
+	VXORPD     Z9, Z5, Z5
+	VXORPD     Z8, Z9, Z10
+	VXORPD     Z9, Z6, Z6
+	VMINPS     Z10, Z6, Z11
+	VMINPS     Z6, Z10, Z6
+	VORPD      Z11, Z6, Z6
+	VXORPD     Z9, Z6, Z6
+	VXORPD     Z8, Z9, Z8
+	VXORPD     Z9, Z7, Z7
+	VMINPS     Z8, Z7, Z10
+	VMINPS     Z7, Z8, Z7
+	VORPD      Z10, Z7, Z7
+	VXORPD     Z9, Z7, Z7
+	JMP        next
 
 op28:
 	JMP next
@@ -7631,6 +8614,33 @@ op45:
 	JMP next
 
 op46:
+	JMP next
+
+op47:
+	JMP next
+
+op48:
+	JMP next
+
+op49:
+	JMP next
+
+op50:
+	JMP next
+
+op51:
+	JMP next
+
+op52:
+	JMP next
+
+op53:
+	JMP next
+
+op54:
+	JMP next
+
+op55:
 	// exp
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -7695,7 +8705,7 @@ lanes32:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op47:
+op56:
 	// expm1
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -7777,7 +8787,7 @@ lanes33:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op48:
+op57:
 	// tanh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -7878,7 +8888,7 @@ lanes34:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op49:
+op58:
 	// sinh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -7913,14 +8923,14 @@ lanes35:
 	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z7, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z7, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z7, Z8
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z12
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z7, Z12
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z7, Z12
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z7, Z12
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z7, Z12
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z7, Z12
-	VFMADD231PD       Z5, Z8, Z12
-	VMULPD            Z12, Z6, Z6
+	VBROADCASTSD      numbersAVX512<>+120(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z7, Z9
+	VFMADD231PD       Z5, Z8, Z9
+	VMULPD            Z9, Z6, Z6
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VSUBPD            Z2, Z5, Z4
@@ -7987,7 +8997,7 @@ lanes35:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op50:
+op59:
 	// cosh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8078,7 +9088,7 @@ lanes36:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op51:
+op60:
 	// sigmoid
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8162,7 +9172,7 @@ lanes37:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op52:
+op61:
 	// log
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8206,12 +9216,12 @@ lanes38:
 	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z12
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z12
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z12
-	VFMADD231PD      Z4, Z8, Z12
-	VFMADD231PD      Z12, Z4, Z6
+	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD231PD      Z4, Z8, Z9
+	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
 	VMULPD.BCST      numbersAVX512<>+64(SB), Z1, Z3
 	VADDPD           Z7, Z3, Z4
@@ -8242,7 +9252,7 @@ lanes38:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op53:
+op62:
 	// log2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8286,12 +9296,12 @@ lanes39:
 	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z12
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z12
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z12
-	VFMADD231PD      Z4, Z8, Z12
-	VFMADD231PD      Z12, Z4, Z6
+	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD231PD      Z4, Z8, Z9
+	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
 	VMULPD.BCST      numbersAVX512<>+48(SB), Z7, Z3
 	VMOVAPD          Z3, Z4
@@ -8325,7 +9335,7 @@ lanes39:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op54:
+op63:
 	// log10
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8369,12 +9379,12 @@ lanes40:
 	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z12
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z12
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z12
-	VFMADD231PD      Z4, Z8, Z12
-	VFMADD231PD      Z12, Z4, Z6
+	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD231PD      Z4, Z8, Z9
+	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
 	VMULPD.BCST      numbersAVX512<>+464(SB), Z7, Z3
 	VMOVAPD          Z3, Z4
@@ -8410,7 +9420,7 @@ lanes40:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op55:
+op64:
 	// log1p
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8453,30 +9463,30 @@ lanes41:
 	VMULPD           Z5, Z5, Z6
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z4, Z7
 	VMULPD           Z4, Z7, Z8
-	VSUBPD           Z8, Z4, Z12
-	VSUBPD           Z12, Z4, Z13
-	VSUBPD           Z8, Z13, Z13
+	VSUBPD           Z8, Z4, Z9
+	VSUBPD           Z9, Z4, Z10
+	VSUBPD           Z8, Z10, Z10
 	VFMSUB213PD      Z8, Z4, Z7
-	VSUBPD           Z7, Z13, Z4
+	VSUBPD           Z7, Z10, Z4
 	VMULPD           Z6, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z13
-	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z7, Z13
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z7, Z13
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z7, Z13
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z14
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z7, Z14
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z7, Z14
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z7, Z14
-	VFMADD231PD      Z6, Z13, Z14
-	VFMADD231PD      Z14, Z6, Z8
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z10
+	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z7, Z10
+	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z7, Z10
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z7, Z10
+	VBROADCASTSD     numbersAVX512<>+408(SB), Z11
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z7, Z11
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z7, Z11
+	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z7, Z11
+	VFMADD231PD      Z6, Z10, Z11
+	VFMADD231PD      Z11, Z6, Z8
 	VFMADD231PD      Z8, Z5, Z4
 	VDIVPD           Z1, Z2, Z2
 	VBROADCASTSD     numbersAVX512<>+16(SB), K1, Z2
 	VADDPD           Z2, Z4, Z2
 	VMULPD.BCST      numbersAVX512<>+64(SB), Z3, Z4
-	VADDPD           Z12, Z4, Z5
+	VADDPD           Z9, Z4, Z5
 	VSUBPD           Z5, Z4, Z4
-	VADDPD           Z12, Z4, Z4
+	VADDPD           Z9, Z4, Z4
 	VFMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z2
 	VADDPD           Z2, Z4, Z2
 	VADDPD           Z2, Z5, Z2
@@ -8504,7 +9514,7 @@ lanes41:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op56:
+op65:
 	// sin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8560,12 +9570,12 @@ lanes42:
 	VPSLLVQ           Z6, Z8, Z8
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z12, Z12, Z12
+	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z12
+	VPGATHERQQ        (R9)(Z7*8), K7, Z9
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z12, Z6
+	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
 	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
@@ -8577,115 +9587,115 @@ lanes42:
 	VRNDSCALEPD       $0x08, Z8, Z8
 	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z12
-	VSUBPD            Z12, Z8, Z13
-	VSUBPD            Z13, Z7, Z7
-	VSUBPD            Z12, Z6, Z6
+	VSUBPD            Z7, Z8, Z9
+	VSUBPD            Z9, Z8, Z10
+	VSUBPD            Z10, Z7, Z7
+	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
 	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z12
+	VPSRLQ            $0x06, Z7, Z9
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z13, Z13, Z13
+	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z13
-	VPSLLVQ           Z7, Z13, Z13
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z12, Z12
+	VPGATHERQQ        (R9)(Z9*8), K7, Z10
+	VPSLLVQ           Z7, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z14
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z12
-	VPSUBQ            Z7, Z12, Z7
-	VPSRLVQ           Z7, Z14, Z7
-	VORPD             Z7, Z13, Z7
+	VPGATHERQQ        (R9)(Z9*8), K7, Z11
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
+	VPSUBQ            Z7, Z9, Z7
+	VPSRLVQ           Z7, Z11, Z7
+	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z12
-	VFMSUB213PD       Z12, Z2, Z7
-	VADDPD            Z12, Z8, Z13
-	VSUBPD            Z8, Z13, Z14
-	VSUBPD            Z14, Z13, Z15
-	VSUBPD            Z15, Z8, Z8
-	VSUBPD            Z14, Z12, Z12
-	VADDPD            Z12, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z12
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z13, Z12
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z12, Z14
-	VSUBPD            Z14, Z13, Z13
-	VADDPD            Z8, Z6, Z14
-	VSUBPD            Z6, Z14, Z15
-	VSUBPD            Z15, Z14, Z16
-	VSUBPD            Z16, Z6, Z6
-	VSUBPD            Z15, Z8, Z8
+	VMULPD            Z7, Z2, Z9
+	VFMSUB213PD       Z9, Z2, Z7
+	VADDPD            Z9, Z8, Z10
+	VSUBPD            Z8, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z8, Z8
+	VSUBPD            Z11, Z9, Z9
+	VADDPD            Z9, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
+	VSUBPD            Z11, Z10, Z10
+	VADDPD            Z8, Z6, Z11
+	VSUBPD            Z6, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z6, Z6
+	VSUBPD            Z12, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z14, Z8
-	VSUBPD            Z14, Z8, Z15
-	VSUBPD            Z15, Z8, Z16
-	VSUBPD            Z16, Z14, Z14
-	VSUBPD            Z15, Z7, Z7
-	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z11, Z8
+	VSUBPD            Z11, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z11, Z11
+	VSUBPD            Z12, Z7, Z7
+	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z14
+	VPSRLQ            $0x06, Z7, Z11
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z15, Z15, Z15
+	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z15
-	VPSLLVQ           Z7, Z15, Z15
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z14, Z14
+	VPGATHERQQ        (R9)(Z11*8), K7, Z12
+	VPSLLVQ           Z7, Z12, Z12
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z16
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z14
-	VPSUBQ            Z7, Z14, Z7
-	VPSRLVQ           Z7, Z16, Z7
-	VORPD             Z7, Z15, Z7
+	VPGATHERQQ        (R9)(Z11*8), K7, Z13
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
+	VPSUBQ            Z7, Z11, Z7
+	VPSRLVQ           Z7, Z13, Z7
+	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z14
-	VFMSUB213PD       Z14, Z2, Z7
-	VADDPD            Z14, Z8, Z15
-	VSUBPD            Z8, Z15, Z16
-	VSUBPD            Z16, Z15, Z17
-	VSUBPD            Z17, Z8, Z8
-	VSUBPD            Z16, Z14, Z14
-	VADDPD            Z14, Z8, Z8
+	VMULPD            Z7, Z2, Z11
+	VFMSUB213PD       Z11, Z2, Z7
+	VADDPD            Z11, Z8, Z12
+	VSUBPD            Z8, Z12, Z13
+	VSUBPD            Z13, Z12, Z14
+	VSUBPD            Z14, Z8, Z8
+	VSUBPD            Z13, Z11, Z11
+	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z14
-	VPSLLVQ           Z4, Z14, Z14
+	VPGATHERQQ        (R9)(Z8*8), K7, Z11
+	VPSLLVQ           Z4, Z11, Z11
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z16
+	VPGATHERQQ        (R9)(Z8*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z16, Z4
-	VORPD             Z4, Z14, Z4
+	VPSRLVQ           Z4, Z13, Z4
+	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
 	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
 	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
-	VADDPD            Z15, Z13, Z4
-	VSUBPD            Z13, Z4, Z6
+	VADDPD            Z12, Z10, Z4
+	VSUBPD            Z10, Z4, Z6
 	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z13, Z7
-	VSUBPD            Z6, Z15, Z6
+	VSUBPD            Z7, Z10, Z7
+	VSUBPD            Z6, Z12, Z6
 	VADDPD            Z6, Z7, Z6
 	VADDPD            Z2, Z6, Z2
 	VADDPD            Z2, Z4, Z6
@@ -8699,7 +9709,7 @@ lanes42:
 	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
@@ -8711,14 +9721,14 @@ end43:
 	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
 	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z12
-	VFMADD231PD      Z2, Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z12, Z6, Z7
+	VFMADD231PD      Z9, Z6, Z7
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
 	VSUBPD           Z4, Z6, Z6
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
@@ -8730,15 +9740,15 @@ end43:
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z12
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z13
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z13
-	VFMADD231PD      Z2, Z12, Z13
-	VFMADD231PD      Z13, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VFMADD231PD      Z2, Z9, Z10
+	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
 	VPMOVQ2M         Z2, K1
 	VADDPD           Z4, Z6, Z2
@@ -8770,7 +9780,7 @@ end43:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op57:
+op66:
 	// cos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8826,12 +9836,12 @@ lanes44:
 	VPSLLVQ           Z6, Z8, Z8
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z12, Z12, Z12
+	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z12
+	VPGATHERQQ        (R9)(Z7*8), K7, Z9
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z12, Z6
+	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
 	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
@@ -8843,115 +9853,115 @@ lanes44:
 	VRNDSCALEPD       $0x08, Z8, Z8
 	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z12
-	VSUBPD            Z12, Z8, Z13
-	VSUBPD            Z13, Z7, Z7
-	VSUBPD            Z12, Z6, Z6
+	VSUBPD            Z7, Z8, Z9
+	VSUBPD            Z9, Z8, Z10
+	VSUBPD            Z10, Z7, Z7
+	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
 	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z12
+	VPSRLQ            $0x06, Z7, Z9
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z13, Z13, Z13
+	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z13
-	VPSLLVQ           Z7, Z13, Z13
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z12, Z12
+	VPGATHERQQ        (R9)(Z9*8), K7, Z10
+	VPSLLVQ           Z7, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z14
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z12
-	VPSUBQ            Z7, Z12, Z7
-	VPSRLVQ           Z7, Z14, Z7
-	VORPD             Z7, Z13, Z7
+	VPGATHERQQ        (R9)(Z9*8), K7, Z11
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
+	VPSUBQ            Z7, Z9, Z7
+	VPSRLVQ           Z7, Z11, Z7
+	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z12
-	VFMSUB213PD       Z12, Z2, Z7
-	VADDPD            Z12, Z8, Z13
-	VSUBPD            Z8, Z13, Z14
-	VSUBPD            Z14, Z13, Z15
-	VSUBPD            Z15, Z8, Z8
-	VSUBPD            Z14, Z12, Z12
-	VADDPD            Z12, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z12
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z13, Z12
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z12, Z14
-	VSUBPD            Z14, Z13, Z13
-	VADDPD            Z8, Z6, Z14
-	VSUBPD            Z6, Z14, Z15
-	VSUBPD            Z15, Z14, Z16
-	VSUBPD            Z16, Z6, Z6
-	VSUBPD            Z15, Z8, Z8
+	VMULPD            Z7, Z2, Z9
+	VFMSUB213PD       Z9, Z2, Z7
+	VADDPD            Z9, Z8, Z10
+	VSUBPD            Z8, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z8, Z8
+	VSUBPD            Z11, Z9, Z9
+	VADDPD            Z9, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
+	VSUBPD            Z11, Z10, Z10
+	VADDPD            Z8, Z6, Z11
+	VSUBPD            Z6, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z6, Z6
+	VSUBPD            Z12, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z14, Z8
-	VSUBPD            Z14, Z8, Z15
-	VSUBPD            Z15, Z8, Z16
-	VSUBPD            Z16, Z14, Z14
-	VSUBPD            Z15, Z7, Z7
-	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z11, Z8
+	VSUBPD            Z11, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z11, Z11
+	VSUBPD            Z12, Z7, Z7
+	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z14
+	VPSRLQ            $0x06, Z7, Z11
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z15, Z15, Z15
+	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z15
-	VPSLLVQ           Z7, Z15, Z15
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z14, Z14
+	VPGATHERQQ        (R9)(Z11*8), K7, Z12
+	VPSLLVQ           Z7, Z12, Z12
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z16
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z14
-	VPSUBQ            Z7, Z14, Z7
-	VPSRLVQ           Z7, Z16, Z7
-	VORPD             Z7, Z15, Z7
+	VPGATHERQQ        (R9)(Z11*8), K7, Z13
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
+	VPSUBQ            Z7, Z11, Z7
+	VPSRLVQ           Z7, Z13, Z7
+	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z14
-	VFMSUB213PD       Z14, Z2, Z7
-	VADDPD            Z14, Z8, Z15
-	VSUBPD            Z8, Z15, Z16
-	VSUBPD            Z16, Z15, Z17
-	VSUBPD            Z17, Z8, Z8
-	VSUBPD            Z16, Z14, Z14
-	VADDPD            Z14, Z8, Z8
+	VMULPD            Z7, Z2, Z11
+	VFMSUB213PD       Z11, Z2, Z7
+	VADDPD            Z11, Z8, Z12
+	VSUBPD            Z8, Z12, Z13
+	VSUBPD            Z13, Z12, Z14
+	VSUBPD            Z14, Z8, Z8
+	VSUBPD            Z13, Z11, Z11
+	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z14
-	VPSLLVQ           Z4, Z14, Z14
+	VPGATHERQQ        (R9)(Z8*8), K7, Z11
+	VPSLLVQ           Z4, Z11, Z11
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z16
+	VPGATHERQQ        (R9)(Z8*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z16, Z4
-	VORPD             Z4, Z14, Z4
+	VPSRLVQ           Z4, Z13, Z4
+	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
 	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
 	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
-	VADDPD            Z15, Z13, Z4
-	VSUBPD            Z13, Z4, Z6
+	VADDPD            Z12, Z10, Z4
+	VSUBPD            Z10, Z4, Z6
 	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z13, Z7
-	VSUBPD            Z6, Z15, Z6
+	VSUBPD            Z7, Z10, Z7
+	VSUBPD            Z6, Z12, Z6
 	VADDPD            Z6, Z7, Z6
 	VADDPD            Z2, Z6, Z2
 	VADDPD            Z2, Z4, Z6
@@ -8965,7 +9975,7 @@ lanes44:
 	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
@@ -8978,14 +9988,14 @@ end45:
 	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
 	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z12
-	VFMADD231PD      Z2, Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z12, Z6, Z7
+	VFMADD231PD      Z9, Z6, Z7
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
 	VSUBPD           Z4, Z6, Z6
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
@@ -8997,15 +10007,15 @@ end45:
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z12
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z13
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z13
-	VFMADD231PD      Z2, Z12, Z13
-	VFMADD231PD      Z13, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VFMADD231PD      Z2, Z9, Z10
+	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
 	VPMOVQ2M         Z2, K1
 	VADDPD           Z4, Z6, Z2
@@ -9033,7 +10043,7 @@ end45:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op58:
+op67:
 	// tan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9089,12 +10099,12 @@ lanes46:
 	VPSLLVQ           Z6, Z8, Z8
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z12, Z12, Z12
+	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z12
+	VPGATHERQQ        (R9)(Z7*8), K7, Z9
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z12, Z6
+	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
 	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
@@ -9106,115 +10116,115 @@ lanes46:
 	VRNDSCALEPD       $0x08, Z8, Z8
 	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z12
-	VSUBPD            Z12, Z8, Z13
-	VSUBPD            Z13, Z7, Z7
-	VSUBPD            Z12, Z6, Z6
+	VSUBPD            Z7, Z8, Z9
+	VSUBPD            Z9, Z8, Z10
+	VSUBPD            Z10, Z7, Z7
+	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
 	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z12
+	VPSRLQ            $0x06, Z7, Z9
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z13, Z13, Z13
+	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z13
-	VPSLLVQ           Z7, Z13, Z13
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z12, Z12
+	VPGATHERQQ        (R9)(Z9*8), K7, Z10
+	VPSLLVQ           Z7, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z12*8), K7, Z14
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z12
-	VPSUBQ            Z7, Z12, Z7
-	VPSRLVQ           Z7, Z14, Z7
-	VORPD             Z7, Z13, Z7
+	VPGATHERQQ        (R9)(Z9*8), K7, Z11
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
+	VPSUBQ            Z7, Z9, Z7
+	VPSRLVQ           Z7, Z11, Z7
+	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z12
-	VFMSUB213PD       Z12, Z2, Z7
-	VADDPD            Z12, Z8, Z13
-	VSUBPD            Z8, Z13, Z14
-	VSUBPD            Z14, Z13, Z15
-	VSUBPD            Z15, Z8, Z8
-	VSUBPD            Z14, Z12, Z12
-	VADDPD            Z12, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z12
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z13, Z12
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z12, Z14
-	VSUBPD            Z14, Z13, Z13
-	VADDPD            Z8, Z6, Z14
-	VSUBPD            Z6, Z14, Z15
-	VSUBPD            Z15, Z14, Z16
-	VSUBPD            Z16, Z6, Z6
-	VSUBPD            Z15, Z8, Z8
+	VMULPD            Z7, Z2, Z9
+	VFMSUB213PD       Z9, Z2, Z7
+	VADDPD            Z9, Z8, Z10
+	VSUBPD            Z8, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z8, Z8
+	VSUBPD            Z11, Z9, Z9
+	VADDPD            Z9, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
+	VSUBPD            Z11, Z10, Z10
+	VADDPD            Z8, Z6, Z11
+	VSUBPD            Z6, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z6, Z6
+	VSUBPD            Z12, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z14, Z8
-	VSUBPD            Z14, Z8, Z15
-	VSUBPD            Z15, Z8, Z16
-	VSUBPD            Z16, Z14, Z14
-	VSUBPD            Z15, Z7, Z7
-	VADDPD            Z7, Z14, Z7
+	VADDPD            Z7, Z11, Z8
+	VSUBPD            Z11, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z11, Z11
+	VSUBPD            Z12, Z7, Z7
+	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z14
+	VPSRLQ            $0x06, Z7, Z11
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z15, Z15, Z15
+	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z15
-	VPSLLVQ           Z7, Z15, Z15
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z14, Z14
+	VPGATHERQQ        (R9)(Z11*8), K7, Z12
+	VPSLLVQ           Z7, Z12, Z12
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z14*8), K7, Z16
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z14
-	VPSUBQ            Z7, Z14, Z7
-	VPSRLVQ           Z7, Z16, Z7
-	VORPD             Z7, Z15, Z7
+	VPGATHERQQ        (R9)(Z11*8), K7, Z13
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
+	VPSUBQ            Z7, Z11, Z7
+	VPSRLVQ           Z7, Z13, Z7
+	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
 	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
 	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z14
-	VFMSUB213PD       Z14, Z2, Z7
-	VADDPD            Z14, Z8, Z15
-	VSUBPD            Z8, Z15, Z16
-	VSUBPD            Z16, Z15, Z17
-	VSUBPD            Z17, Z8, Z8
-	VSUBPD            Z16, Z14, Z14
-	VADDPD            Z14, Z8, Z8
+	VMULPD            Z7, Z2, Z11
+	VFMSUB213PD       Z11, Z2, Z7
+	VADDPD            Z11, Z8, Z12
+	VSUBPD            Z8, Z12, Z13
+	VSUBPD            Z13, Z12, Z14
+	VSUBPD            Z14, Z8, Z8
+	VSUBPD            Z13, Z11, Z11
+	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
 	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z14, Z14, Z14
+	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z14
-	VPSLLVQ           Z4, Z14, Z14
+	VPGATHERQQ        (R9)(Z8*8), K7, Z11
+	VPSLLVQ           Z4, Z11, Z11
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R9
-	VXORPD            Z16, Z16, Z16
+	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z16
+	VPGATHERQQ        (R9)(Z8*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z16, Z4
-	VORPD             Z4, Z14, Z4
+	VPSRLVQ           Z4, Z13, Z4
+	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
 	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
 	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
 	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
-	VADDPD            Z15, Z13, Z4
-	VSUBPD            Z13, Z4, Z6
+	VADDPD            Z12, Z10, Z4
+	VSUBPD            Z10, Z4, Z6
 	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z13, Z7
-	VSUBPD            Z6, Z15, Z6
+	VSUBPD            Z7, Z10, Z7
+	VSUBPD            Z6, Z12, Z6
 	VADDPD            Z6, Z7, Z6
 	VADDPD            Z2, Z6, Z2
 	VADDPD            Z2, Z4, Z6
@@ -9228,7 +10238,7 @@ lanes46:
 	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
 	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z12, K1, Z1
+	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
@@ -9240,14 +10250,14 @@ end47:
 	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
 	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z12
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z12
-	VFMADD231PD      Z2, Z8, Z12
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z12, Z6, Z7
+	VFMADD231PD      Z9, Z6, Z7
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
 	VSUBPD           Z4, Z6, Z6
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
@@ -9259,15 +10269,15 @@ end47:
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z12
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z12
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z12
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z13
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z13
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z13
-	VFMADD231PD      Z2, Z12, Z13
-	VFMADD231PD      Z13, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
+	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VFMADD231PD      Z2, Z9, Z10
+	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
 	VPMOVQ2M         Z2, K1
 	VADDPD           Z7, Z5, Z2
@@ -9314,7 +10324,7 @@ end47:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op59:
+op68:
 	// asin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9404,7 +10414,7 @@ lanes48:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op60:
+op69:
 	// acos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9498,7 +10508,7 @@ lanes49:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op61:
+op70:
 	// atan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9586,7 +10596,7 @@ lanes50:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op62:
+op71:
 	// cbrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9685,7 +10695,7 @@ lanes51:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op63:
+op72:
 	// rsqrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9776,7 +10786,7 @@ end53:
 	VMOVUPD   448(DX), Z7
 	JMP       next
 
-op64:
+op73:
 	// pow
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9786,13 +10796,13 @@ op64:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
+	MOVQ    DX, R8
 	MOVQ    $0x00000010, R9
 
 lanes54:
-	VCVTPS2PD   (DI), Z0
-	VMOVUPD     Z0, 512(DX)
 	VCVTPS2PD   (R8), Z0
+	VMOVUPD     Z0, 512(DX)
+	VCVTPS2PD   (DI), Z0
 	VMOVUPD     Z0, 576(DX)
 	VMOVUPD     512(DX), Z0
 	VMULPD      512(DX), Z0, Z0
@@ -9874,38 +10884,38 @@ end56:
 	VFMADD213PD.BCST  numbersAVX512<>+1248(SB), Z5, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+1256(SB), Z5, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+1264(SB), Z5, Z8
-	VBROADCASTSD      numbersAVX512<>+1272(SB), Z12
-	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z5, Z12
-	VFMADD213PD.BCST  numbersAVX512<>+1288(SB), Z5, Z12
-	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z5, Z12
-	VFMADD231PD       Z4, Z8, Z12
-	VMULPD            Z12, Z4, Z5
+	VBROADCASTSD      numbersAVX512<>+1272(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z5, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+1288(SB), Z5, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z5, Z9
+	VFMADD231PD       Z4, Z8, Z9
+	VMULPD            Z9, Z4, Z5
 	VADDPD.BCST       numbersAVX512<>+1304(SB), Z5, Z8
-	VBROADCASTSD      numbersAVX512<>+1304(SB), Z12
-	VSUBPD            Z8, Z12, Z12
-	VADDPD            Z5, Z12, Z5
+	VBROADCASTSD      numbersAVX512<>+1304(SB), Z9
+	VSUBPD            Z8, Z9, Z9
+	VADDPD            Z5, Z9, Z5
 	VADDPD.BCST       numbersAVX512<>+1312(SB), Z5, Z5
-	VMULPD            Z8, Z4, Z12
-	VMOVAPD           Z12, Z13
-	VFMSUB231PD       Z8, Z4, Z13
-	VFMADD231PD       Z6, Z8, Z13
-	VFMADD231PD       Z4, Z5, Z13
-	VADDPD.BCST       numbersAVX512<>+432(SB), Z12, Z5
+	VMULPD            Z8, Z4, Z9
+	VMOVAPD           Z9, Z10
+	VFMSUB231PD       Z8, Z4, Z10
+	VFMADD231PD       Z6, Z8, Z10
+	VFMADD231PD       Z4, Z5, Z10
+	VADDPD.BCST       numbersAVX512<>+432(SB), Z9, Z5
 	VBROADCASTSD      numbersAVX512<>+432(SB), Z8
 	VSUBPD            Z5, Z8, Z8
-	VADDPD            Z12, Z8, Z8
-	VADDPD.BCST       numbersAVX512<>+1320(SB), Z13, Z12
-	VADDPD            Z12, Z8, Z8
-	VMULPD            Z4, Z7, Z12
-	VMOVAPD           Z12, Z13
-	VFMSUB231PD       Z4, Z7, Z13
-	VFMADD231PD       Z3, Z4, Z13
-	VFMADD231PD       Z7, Z6, Z13
-	VMULPD            Z5, Z12, Z4
+	VADDPD            Z9, Z8, Z8
+	VADDPD.BCST       numbersAVX512<>+1320(SB), Z10, Z9
+	VADDPD            Z9, Z8, Z8
+	VMULPD            Z4, Z7, Z9
+	VMOVAPD           Z9, Z10
+	VFMSUB231PD       Z4, Z7, Z10
+	VFMADD231PD       Z3, Z4, Z10
+	VFMADD231PD       Z7, Z6, Z10
+	VMULPD            Z5, Z9, Z4
 	VMOVAPD           Z4, Z6
-	VFMSUB231PD       Z5, Z12, Z6
-	VFMADD231PD       Z5, Z13, Z6
-	VFMADD231PD       Z8, Z12, Z6
+	VFMSUB231PD       Z5, Z9, Z6
+	VFMADD231PD       Z5, Z10, Z6
+	VFMADD231PD       Z8, Z9, Z6
 	VADDPD            Z7, Z7, Z5
 	VADDPD            Z4, Z5, Z7
 	VSUBPD            Z7, Z5, Z5
@@ -10016,9 +11026,9 @@ end56:
 
 end57:
 	VCVTPD2PS Z1, Y0
-	VMOVUPS   Y0, (DI)
-	ADDQ      $0x20, DI
+	VMOVUPS   Y0, (R8)
 	ADDQ      $0x20, R8
+	ADDQ      $0x20, DI
 	DECQ      R9
 	JNE       lanes54
 	VMOVUPD   (DX), Z0
@@ -10031,7 +11041,7 @@ end57:
 	VMOVUPD   448(DX), Z7
 	JMP       next
 
-op65:
+op74:
 	// atan2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10041,13 +11051,13 @@ op65:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
+	MOVQ    DX, R8
 	MOVQ    $0x00000010, R9
 
 lanes58:
-	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
 	VCVTPS2PD        (R8), Z0
+	VMOVUPD          Z0, 512(DX)
+	VCVTPS2PD        (DI), Z0
 	VMOVUPD          Z0, 576(DX)
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
 	VANDNPD          512(DX), Z0, Z0
@@ -10129,8 +11139,8 @@ lanes58:
 	VXORPD           Z8, Z7, Z7
 	VMULPD.BCST      numbersAVX512<>+1360(SB), Z5, Z8
 	VMULPD           Z6, Z7, Z6
-	VADDPD           Z6, Z8, Z12
-	VSUBPD           Z12, Z8, Z8
+	VADDPD           Z6, Z8, Z9
+	VSUBPD           Z9, Z8, Z8
 	VADDPD           Z6, Z8, Z6
 	VMOVAPD          Z0, Z8
 	VFNMADD231PD     Z0, Z3, Z8
@@ -10138,7 +11148,7 @@ lanes58:
 	VMULPD           Z0, Z7, Z0
 	VFMADD231PD.BCST numbersAVX512<>+1368(SB), Z5, Z0
 	VADDPD           Z0, Z6, Z0
-	VADDPD           Z0, Z12, Z0
+	VADDPD           Z0, Z9, Z0
 	VMULPD.BCST      numbersAVX512<>+1376(SB), Z1, Z3
 	VCMPPD           $0x11, Z3, Z2, K1
 	VDIVPD           Z1, Z2, Z1
@@ -10158,9 +11168,9 @@ lanes58:
 	VMOVUPD          576(DX), Z0
 	VMOVAPD          Z1, K1, Z0
 	VCVTPD2PS        Z0, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
+	VMOVUPS          Y0, (R8)
 	ADDQ             $0x20, R8
+	ADDQ             $0x20, DI
 	DECQ             R9
 	JNE              lanes58
 	VMOVUPD          (DX), Z0
@@ -10173,7 +11183,7 @@ lanes58:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op66:
+op75:
 	// floorDiv
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10183,13 +11193,13 @@ op66:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
+	MOVQ    DX, R8
 	MOVQ    $0x00000010, R9
 
 lanes59:
-	VCVTPS2PD    (DI), Z0
-	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (R8), Z0
+	VMOVUPD      Z0, 512(DX)
+	VCVTPS2PD    (DI), Z0
 	VMOVUPD      Z0, 576(DX)
 	VMOVUPD      512(DX), Z0
 	VDIVPD       576(DX), Z0, Z0
@@ -10213,9 +11223,9 @@ lanes59:
 	VMOVAPD      Z2, K1, Z1
 	VSUBPD       Z1, Z0, Z0
 	VCVTPD2PS    Z0, Y0
-	VMOVUPS      Y0, (DI)
-	ADDQ         $0x20, DI
+	VMOVUPS      Y0, (R8)
 	ADDQ         $0x20, R8
+	ADDQ         $0x20, DI
 	DECQ         R9
 	JNE          lanes59
 	VMOVUPD      (DX), Z0
@@ -10228,7 +11238,7 @@ lanes59:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op67:
+op76:
 	// mod
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10238,13 +11248,13 @@ op67:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
+	MOVQ    DX, R8
 	MOVQ    $0x00000010, R9
 
 lanes60:
-	VCVTPS2PD    (DI), Z0
-	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (R8), Z0
+	VMOVUPD      Z0, 512(DX)
+	VCVTPS2PD    (DI), Z0
 	VMOVUPD      Z0, 576(DX)
 	VBROADCASTSD numbersAVX512<>+192(SB), Z0
 	VANDNPD      576(DX), Z0, Z0
@@ -10311,9 +11321,9 @@ end61:
 	VBROADCASTSD numbersAVX512<>+440(SB), Z0
 	VMOVAPD      Z2, K1, Z0
 	VCVTPD2PS    Z0, Y0
-	VMOVUPS      Y0, (DI)
-	ADDQ         $0x20, DI
+	VMOVUPS      Y0, (R8)
 	ADDQ         $0x20, R8
+	ADDQ         $0x20, DI
 	DECQ         R9
 	JNE          lanes60
 	VMOVUPD      (DX), Z0
@@ -10325,6 +11335,7 @@ end61:
 	VMOVUPD      384(DX), Z6
 	VMOVUPD      448(DX), Z7
 	JMP          next
+	PCALIGN $0x40
 
 op0:
 	ADDQ $+512, BX
@@ -11679,120 +12690,123 @@ op10:
 
 op11:
 	// abs
-	VPTERNLOGD $0xff, Z9, Z9, Z9
-	VPSLLQ     $0x3f, Z9, Z9
-	VANDNPD    Z0, Z9, Z0
-	VANDNPD    Z1, Z9, Z1
-	VANDNPD    Z2, Z9, Z2
-	VANDNPD    Z3, Z9, Z3
-	VANDNPD    Z4, Z9, Z4
-	VANDNPD    Z5, Z9, Z5
-	VANDNPD    Z6, Z9, Z6
-	VANDNPD    Z7, Z9, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLQ     $0x3f, Z8, Z8
+	VANDNPD    Z0, Z8, Z0
+	VANDNPD    Z1, Z8, Z1
+	VANDNPD    Z2, Z8, Z2
+	VANDNPD    Z3, Z8, Z3
+	VANDNPD    Z4, Z8, Z4
+	VANDNPD    Z5, Z8, Z5
+	VANDNPD    Z6, Z8, Z6
+	VANDNPD    Z7, Z8, Z7
 	JMP        next
 
 op12:
 	// neg
-	VPTERNLOGD $0xff, Z10, Z10, Z10
-	VPSLLQ     $0x3f, Z10, Z10
-	VXORPD     Z10, Z0, Z0
-	VXORPD     Z10, Z1, Z1
-	VXORPD     Z10, Z2, Z2
-	VXORPD     Z10, Z3, Z3
-	VXORPD     Z10, Z4, Z4
-	VXORPD     Z10, Z5, Z5
-	VXORPD     Z10, Z6, Z6
-	VXORPD     Z10, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLQ     $0x3f, Z8, Z8
+	VXORPD     Z8, Z0, Z0
+	VXORPD     Z8, Z1, Z1
+	VXORPD     Z8, Z2, Z2
+	VXORPD     Z8, Z3, Z3
+	VXORPD     Z8, Z4, Z4
+	VXORPD     Z8, Z5, Z5
+	VXORPD     Z8, Z6, Z6
+	VXORPD     Z8, Z7, Z7
 	JMP        next
 
 op13:
 	// min
 	VMOVUPD (DX), Z8
-	VMINPD  Z8, Z0, Z12
+	VMINPD  Z8, Z0, Z9
 	VMINPD  Z0, Z8, Z0
-	VORPD   Z12, Z0, Z0
+	VORPD   Z9, Z0, Z0
 	VMOVUPD (DX)(BX*1), Z8
-	VMINPD  Z8, Z1, Z12
+	VMINPD  Z8, Z1, Z9
 	VMINPD  Z1, Z8, Z1
-	VORPD   Z12, Z1, Z1
+	VORPD   Z9, Z1, Z1
 	VMOVUPD (DX)(BX*2), Z8
-	VMINPD  Z8, Z2, Z12
+	VMINPD  Z8, Z2, Z9
 	VMINPD  Z2, Z8, Z2
-	VORPD   Z12, Z2, Z2
+	VORPD   Z9, Z2, Z2
 	VMOVUPD (DX)(SI*1), Z8
-	VMINPD  Z8, Z3, Z12
+	VMINPD  Z8, Z3, Z9
 	VMINPD  Z3, Z8, Z3
-	VORPD   Z12, Z3, Z3
+	VORPD   Z9, Z3, Z3
 	VMOVUPD (R10), Z8
-	VMINPD  Z8, Z4, Z12
+	VMINPD  Z8, Z4, Z9
 	VMINPD  Z4, Z8, Z4
-	VORPD   Z12, Z4, Z4
+	VORPD   Z9, Z4, Z4
 	VMOVUPD (R10)(BX*1), Z8
-	VMINPD  Z8, Z5, Z12
+	VMINPD  Z8, Z5, Z9
 	VMINPD  Z5, Z8, Z5
-	VORPD   Z12, Z5, Z5
+	VORPD   Z9, Z5, Z5
 	VMOVUPD (R10)(BX*2), Z8
-	VMINPD  Z8, Z6, Z12
+	VMINPD  Z8, Z6, Z9
 	VMINPD  Z6, Z8, Z6
-	VORPD   Z12, Z6, Z6
+	VORPD   Z9, Z6, Z6
 	VMOVUPD (R10)(SI*1), Z8
-	VMINPD  Z8, Z7, Z12
+	VMINPD  Z8, Z7, Z9
 	VMINPD  Z7, Z8, Z7
-	VORPD   Z12, Z7, Z7
+	VORPD   Z9, Z7, Z7
 	JMP     next
 
 op14:
 	// max
-	VPTERNLOGD $0xff, Z11, Z11, Z11
-	VPSLLQ     $0x3f, Z11, Z11
-	VXORPD     (DX), Z11, Z8
-	VXORPD     Z11, Z0, Z0
-	VMINPD     Z8, Z0, Z12
-	VMINPD     Z0, Z8, Z0
-	VORPD      Z12, Z0, Z0
-	VXORPD     Z11, Z0, Z0
-	VXORPD     (DX)(BX*1), Z11, Z8
-	VXORPD     Z11, Z1, Z1
-	VMINPD     Z8, Z1, Z12
-	VMINPD     Z1, Z8, Z1
-	VORPD      Z12, Z1, Z1
-	VXORPD     Z11, Z1, Z1
-	VXORPD     (DX)(BX*2), Z11, Z8
-	VXORPD     Z11, Z2, Z2
-	VMINPD     Z8, Z2, Z12
-	VMINPD     Z2, Z8, Z2
-	VORPD      Z12, Z2, Z2
-	VXORPD     Z11, Z2, Z2
-	VXORPD     (DX)(SI*1), Z11, Z8
-	VXORPD     Z11, Z3, Z3
-	VMINPD     Z8, Z3, Z12
-	VMINPD     Z3, Z8, Z3
-	VORPD      Z12, Z3, Z3
-	VXORPD     Z11, Z3, Z3
-	VXORPD     (R10), Z11, Z8
-	VXORPD     Z11, Z4, Z4
-	VMINPD     Z8, Z4, Z12
-	VMINPD     Z4, Z8, Z4
-	VORPD      Z12, Z4, Z4
-	VXORPD     Z11, Z4, Z4
-	VXORPD     (R10)(BX*1), Z11, Z8
-	VXORPD     Z11, Z5, Z5
-	VMINPD     Z8, Z5, Z12
-	VMINPD     Z5, Z8, Z5
-	VORPD      Z12, Z5, Z5
-	VXORPD     Z11, Z5, Z5
-	VXORPD     (R10)(BX*2), Z11, Z8
-	VXORPD     Z11, Z6, Z6
-	VMINPD     Z8, Z6, Z12
-	VMINPD     Z6, Z8, Z6
-	VORPD      Z12, Z6, Z6
-	VXORPD     Z11, Z6, Z6
-	VXORPD     (R10)(SI*1), Z11, Z8
-	VXORPD     Z11, Z7, Z7
-	VMINPD     Z8, Z7, Z12
-	VMINPD     Z7, Z8, Z7
-	VORPD      Z12, Z7, Z7
-	VXORPD     Z11, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VPTERNLOGD $0xff, Z8, Z8, Z8
+	VPSLLQ     $0x3f, Z8, Z8
+	VXORPD     (DX), Z8, Z9
+	VXORPD     Z8, Z0, Z0
+	VMINPD     Z9, Z0, Z10
+	VMINPD     Z0, Z9, Z0
+	VORPD      Z10, Z0, Z0
+	VXORPD     Z8, Z0, Z0
+	VXORPD     (DX)(BX*1), Z8, Z9
+	VXORPD     Z8, Z1, Z1
+	VMINPD     Z9, Z1, Z10
+	VMINPD     Z1, Z9, Z1
+	VORPD      Z10, Z1, Z1
+	VXORPD     Z8, Z1, Z1
+	VXORPD     (DX)(BX*2), Z8, Z9
+	VXORPD     Z8, Z2, Z2
+	VMINPD     Z9, Z2, Z10
+	VMINPD     Z2, Z9, Z2
+	VORPD      Z10, Z2, Z2
+	VXORPD     Z8, Z2, Z2
+	VXORPD     (DX)(SI*1), Z8, Z9
+	VXORPD     Z8, Z3, Z3
+	VMINPD     Z9, Z3, Z10
+	VMINPD     Z3, Z9, Z3
+	VORPD      Z10, Z3, Z3
+	VXORPD     Z8, Z3, Z3
+	VXORPD     (R10), Z8, Z9
+	VXORPD     Z8, Z4, Z4
+	VMINPD     Z9, Z4, Z10
+	VMINPD     Z4, Z9, Z4
+	VORPD      Z10, Z4, Z4
+	VXORPD     Z8, Z4, Z4
+	VXORPD     (R10)(BX*1), Z8, Z9
+	VXORPD     Z8, Z5, Z5
+	VMINPD     Z9, Z5, Z10
+	VMINPD     Z5, Z9, Z5
+	VORPD      Z10, Z5, Z5
+	VXORPD     Z8, Z5, Z5
+	VXORPD     (R10)(BX*2), Z8, Z9
+	VXORPD     Z8, Z6, Z6
+	VMINPD     Z9, Z6, Z10
+	VMINPD     Z6, Z9, Z6
+	VORPD      Z10, Z6, Z6
+	VXORPD     Z8, Z6, Z6
+	VXORPD     (R10)(SI*1), Z8, Z9
+	VXORPD     Z8, Z7, Z7
+	VMINPD     Z9, Z7, Z10
+	VMINPD     Z7, Z9, Z7
+	VORPD      Z10, Z7, Z7
+	VXORPD     Z8, Z7, Z7
 	JMP        next
 
 op15:
@@ -11853,36 +12867,36 @@ op18:
 	PREFETCHT0 (R9)(BX*2)
 	PREFETCHT0 (R9)(SI*1)
 	VUNPCKLPD  Z1, Z0, Z8
-	VUNPCKHPD  Z1, Z0, Z12
-	VUNPCKLPD  Z3, Z2, Z13
-	VUNPCKHPD  Z3, Z2, Z14
-	VUNPCKLPD  Z5, Z4, Z15
-	VUNPCKHPD  Z5, Z4, Z16
-	VUNPCKLPD  Z7, Z6, Z17
+	VUNPCKHPD  Z1, Z0, Z9
+	VUNPCKLPD  Z3, Z2, Z10
+	VUNPCKHPD  Z3, Z2, Z11
+	VUNPCKLPD  Z5, Z4, Z12
+	VUNPCKHPD  Z5, Z4, Z13
+	VUNPCKLPD  Z7, Z6, Z14
 	VUNPCKHPD  Z7, Z6, Z7
-	VSHUFF64X2 $0x88, Z13, Z8, Z0
-	VSHUFF64X2 $0xdd, Z13, Z8, Z2
-	VSHUFF64X2 $0x88, Z17, Z15, Z4
-	VSHUFF64X2 $0xdd, Z17, Z15, Z6
-	VSHUFF64X2 $0x88, Z14, Z12, Z1
-	VSHUFF64X2 $0xdd, Z14, Z12, Z3
-	VSHUFF64X2 $0x88, Z7, Z16, Z5
-	VSHUFF64X2 $0xdd, Z7, Z16, Z7
+	VSHUFF64X2 $0x88, Z10, Z8, Z0
+	VSHUFF64X2 $0xdd, Z10, Z8, Z2
+	VSHUFF64X2 $0x88, Z14, Z12, Z4
+	VSHUFF64X2 $0xdd, Z14, Z12, Z6
+	VSHUFF64X2 $0x88, Z11, Z9, Z1
+	VSHUFF64X2 $0xdd, Z11, Z9, Z3
+	VSHUFF64X2 $0x88, Z7, Z13, Z5
+	VSHUFF64X2 $0xdd, Z7, Z13, Z7
 	VSHUFF64X2 $0x88, Z4, Z0, Z8
-	VSHUFF64X2 $0xdd, Z4, Z0, Z15
-	VSHUFF64X2 $0x88, Z5, Z1, Z12
-	VSHUFF64X2 $0xdd, Z5, Z1, Z16
-	VSHUFF64X2 $0x88, Z6, Z2, Z13
-	VSHUFF64X2 $0xdd, Z6, Z2, Z17
-	VSHUFF64X2 $0x88, Z7, Z3, Z14
+	VSHUFF64X2 $0xdd, Z4, Z0, Z12
+	VSHUFF64X2 $0x88, Z5, Z1, Z9
+	VSHUFF64X2 $0xdd, Z5, Z1, Z13
+	VSHUFF64X2 $0x88, Z6, Z2, Z10
+	VSHUFF64X2 $0xdd, Z6, Z2, Z14
+	VSHUFF64X2 $0x88, Z7, Z3, Z11
 	VSHUFF64X2 $0xdd, Z7, Z3, Z7
 	VMOVAPD    Z8, Z0
-	VMOVAPD    Z12, Z1
-	VMOVAPD    Z13, Z2
-	VMOVAPD    Z14, Z3
-	VMOVAPD    Z15, Z4
-	VMOVAPD    Z16, Z5
-	VMOVAPD    Z17, Z6
+	VMOVAPD    Z9, Z1
+	VMOVAPD    Z10, Z2
+	VMOVAPD    Z11, Z3
+	VMOVAPD    Z12, Z4
+	VMOVAPD    Z13, Z5
+	VMOVAPD    Z14, Z6
 	VMOVAPD    Z7, Z7
 	JMP        next
 
@@ -11892,6 +12906,1044 @@ op0:
 test:
 	CMPQ DI, CX
 	JLT  block
+	VZEROUPPER
+	RET
+
+// func chainNearAVX512(code *uint64, bytes int, state *float64)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·chainNearAVX512(SB), $0-24
+	MOVQ    code+0(FP), AX
+	MOVQ    bytes+8(FP), CX
+	MOVQ    state+16(FP), DX
+	VXORPD  Z0, Z0, Z0
+	VXORPD  Z1, Z1, Z1
+	VXORPD  Z2, Z2, Z2
+	VXORPD  Z3, Z3, Z3
+	VXORPD  Z4, Z4, Z4
+	VXORPD  Z5, Z5, Z5
+	VXORPD  Z6, Z6, Z6
+	VXORPD  Z7, Z7, Z7
+	VMOVUPD (DX), Z8
+	VMOVUPD 64(DX), Z9
+	VMOVUPD 128(DX), Z10
+	VMOVUPD 192(DX), Z11
+	VMOVUPD 256(DX), Z12
+	VMOVUPD 320(DX), Z13
+	VMOVUPD 384(DX), Z14
+	VMOVUPD 448(DX), Z15
+	VMOVUPD 576(DX), Z16
+	VMOVUPD 640(DX), Z17
+	VMOVUPD 704(DX), Z18
+	VMOVUPD 768(DX), Z19
+	VMOVUPD 832(DX), Z20
+	VMOVUPD 896(DX), Z21
+	VMOVUPD 960(DX), Z22
+	VMOVUPD 1024(DX), Z23
+	VMOVUPD 512(DX), Z24
+	VMOVUPD 1088(DX), Z25
+	XORQ    BX, BX
+	XORQ    BX, BX
+	JMP     test
+
+round:
+	MOVQ AX, SI
+
+next:
+	MOVQ 16(SI), DI
+	ANDQ BX, DI
+	ADDQ 8(SI), DI
+	MOVQ (SI), R8
+	ADDQ $0x18, SI
+	CMPQ R8, $0x01
+	JEQ  op1
+	CMPQ R8, $0x02
+	JEQ  op2
+	CMPQ R8, $0x04
+	JEQ  op4
+	CMPQ R8, $0x05
+	JEQ  op5
+	CMPQ R8, $0x07
+	JEQ  op7
+	CMPQ R8, $0x0a
+	JEQ  op10
+	CMPQ R8, $0x13
+	JEQ  op19
+	CMPQ R8, $0x14
+	JEQ  op20
+	CMPQ R8, $0x15
+	JEQ  op21
+	CMPQ R8, $0x17
+	JEQ  op23
+
+others:
+	CMPQ R8, $0x1b
+	JHI  op0
+	CMPQ R8, $0x0e
+	JGE  from14
+	CMPQ R8, $0x07
+	JGE  from7
+	CMPQ R8, $0x03
+	JGE  from3
+	CMPQ R8, $0x01
+	JGE  from1
+	JMP  op0
+
+from1:
+	CMPQ R8, $0x02
+	JGE  from2
+	JMP  op1
+
+from2:
+	JMP op2
+
+from3:
+	CMPQ R8, $0x05
+	JGE  from5
+	CMPQ R8, $0x04
+	JGE  from4
+	JMP  op3
+
+from4:
+	JMP op4
+
+from5:
+	CMPQ R8, $0x06
+	JGE  from6
+	JMP  op5
+
+from6:
+	JMP op6
+
+from7:
+	CMPQ R8, $0x0a
+	JGE  from10
+	CMPQ R8, $0x08
+	JGE  from8
+	JMP  op7
+
+from8:
+	CMPQ R8, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ R8, $0x0c
+	JGE  from12
+	CMPQ R8, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
+
+from12:
+	CMPQ R8, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
+
+from14:
+	CMPQ R8, $0x15
+	JGE  from21
+	CMPQ R8, $0x11
+	JGE  from17
+	CMPQ R8, $0x0f
+	JGE  from15
+	JMP  op14
+
+from15:
+	CMPQ R8, $0x10
+	JGE  from16
+	JMP  op15
+
+from16:
+	JMP op16
+
+from17:
+	CMPQ R8, $0x13
+	JGE  from19
+	CMPQ R8, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ R8, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ R8, $0x18
+	JGE  from24
+	CMPQ R8, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	CMPQ R8, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
+
+from24:
+	CMPQ R8, $0x1a
+	JGE  from26
+	CMPQ R8, $0x19
+	JGE  from25
+	JMP  op24
+
+from25:
+	JMP op25
+
+from26:
+	CMPQ R8, $0x1b
+	JGE  from27
+	JMP  op26
+
+from27:
+	JMP op27
+	PCALIGN $0x40
+
+op1:
+	// load
+	VMOVUPD (DI), Z0
+	VMOVUPD 64(DI), Z1
+	VMOVUPD 128(DI), Z2
+	VMOVUPD 192(DI), Z3
+	VMOVUPD 256(DI), Z4
+	VMOVUPD 320(DI), Z5
+	VMOVUPD 384(DI), Z6
+	VMOVUPD 448(DI), Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
+	PCALIGN $0x40
+
+op2:
+	// store
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, 64(DI)
+	VMOVUPD Z2, 128(DI)
+	VMOVUPD Z3, 192(DI)
+	VMOVUPD Z4, 256(DI)
+	VMOVUPD Z5, 320(DI)
+	VMOVUPD Z6, 384(DI)
+	VMOVUPD Z7, 448(DI)
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
+
+op3:
+	// stream
+	VMOVNTPD Z0, (DI)
+	VMOVNTPD Z1, 64(DI)
+	VMOVNTPD Z2, 128(DI)
+	VMOVNTPD Z3, 192(DI)
+	VMOVNTPD Z4, 256(DI)
+	VMOVNTPD Z5, 320(DI)
+	VMOVNTPD Z6, 384(DI)
+	VMOVNTPD Z7, 448(DI)
+	JMP      next
+	PCALIGN $0x40
+
+op4:
+	// add
+	VADDPD (DI), Z0, Z0
+	VADDPD 64(DI), Z1, Z1
+	VADDPD 128(DI), Z2, Z2
+	VADDPD 192(DI), Z3, Z3
+	VADDPD 256(DI), Z4, Z4
+	VADDPD 320(DI), Z5, Z5
+	VADDPD 384(DI), Z6, Z6
+	VADDPD 448(DI), Z7, Z7
+	MOVQ   16(SI), DI
+	ANDQ   BX, DI
+	ADDQ   8(SI), DI
+	MOVQ   (SI), R8
+	ADDQ   $0x18, SI
+	CMPQ   R8, $0x01
+	JEQ    op1
+	CMPQ   R8, $0x02
+	JEQ    op2
+	CMPQ   R8, $0x04
+	JEQ    op4
+	CMPQ   R8, $0x05
+	JEQ    op5
+	CMPQ   R8, $0x07
+	JEQ    op7
+	CMPQ   R8, $0x0a
+	JEQ    op10
+	CMPQ   R8, $0x13
+	JEQ    op19
+	CMPQ   R8, $0x14
+	JEQ    op20
+	CMPQ   R8, $0x15
+	JEQ    op21
+	CMPQ   R8, $0x17
+	JEQ    op23
+	JMP    others
+	PCALIGN $0x40
+
+op5:
+	// sub
+	VSUBPD (DI), Z0, Z0
+	VSUBPD 64(DI), Z1, Z1
+	VSUBPD 128(DI), Z2, Z2
+	VSUBPD 192(DI), Z3, Z3
+	VSUBPD 256(DI), Z4, Z4
+	VSUBPD 320(DI), Z5, Z5
+	VSUBPD 384(DI), Z6, Z6
+	VSUBPD 448(DI), Z7, Z7
+	MOVQ   16(SI), DI
+	ANDQ   BX, DI
+	ADDQ   8(SI), DI
+	MOVQ   (SI), R8
+	ADDQ   $0x18, SI
+	CMPQ   R8, $0x01
+	JEQ    op1
+	CMPQ   R8, $0x02
+	JEQ    op2
+	CMPQ   R8, $0x04
+	JEQ    op4
+	CMPQ   R8, $0x05
+	JEQ    op5
+	CMPQ   R8, $0x07
+	JEQ    op7
+	CMPQ   R8, $0x0a
+	JEQ    op10
+	CMPQ   R8, $0x13
+	JEQ    op19
+	CMPQ   R8, $0x14
+	JEQ    op20
+	CMPQ   R8, $0x15
+	JEQ    op21
+	CMPQ   R8, $0x17
+	JEQ    op23
+	JMP    others
+
+op6:
+	// subFrom
+	VMOVUPD (DI), Z26
+	VSUBPD  Z0, Z26, Z0
+	VMOVUPD 64(DI), Z26
+	VSUBPD  Z1, Z26, Z1
+	VMOVUPD 128(DI), Z26
+	VSUBPD  Z2, Z26, Z2
+	VMOVUPD 192(DI), Z26
+	VSUBPD  Z3, Z26, Z3
+	VMOVUPD 256(DI), Z26
+	VSUBPD  Z4, Z26, Z4
+	VMOVUPD 320(DI), Z26
+	VSUBPD  Z5, Z26, Z5
+	VMOVUPD 384(DI), Z26
+	VSUBPD  Z6, Z26, Z6
+	VMOVUPD 448(DI), Z26
+	VSUBPD  Z7, Z26, Z7
+	JMP     next
+	PCALIGN $0x40
+
+op7:
+	// mul
+	VMULPD (DI), Z0, Z0
+	VMULPD 64(DI), Z1, Z1
+	VMULPD 128(DI), Z2, Z2
+	VMULPD 192(DI), Z3, Z3
+	VMULPD 256(DI), Z4, Z4
+	VMULPD 320(DI), Z5, Z5
+	VMULPD 384(DI), Z6, Z6
+	VMULPD 448(DI), Z7, Z7
+	MOVQ   16(SI), DI
+	ANDQ   BX, DI
+	ADDQ   8(SI), DI
+	MOVQ   (SI), R8
+	ADDQ   $0x18, SI
+	CMPQ   R8, $0x01
+	JEQ    op1
+	CMPQ   R8, $0x02
+	JEQ    op2
+	CMPQ   R8, $0x04
+	JEQ    op4
+	CMPQ   R8, $0x05
+	JEQ    op5
+	CMPQ   R8, $0x07
+	JEQ    op7
+	CMPQ   R8, $0x0a
+	JEQ    op10
+	CMPQ   R8, $0x13
+	JEQ    op19
+	CMPQ   R8, $0x14
+	JEQ    op20
+	CMPQ   R8, $0x15
+	JEQ    op21
+	CMPQ   R8, $0x17
+	JEQ    op23
+	JMP    others
+
+op8:
+	// div
+	VDIVPD (DI), Z0, Z0
+	VDIVPD 64(DI), Z1, Z1
+	VDIVPD 128(DI), Z2, Z2
+	VDIVPD 192(DI), Z3, Z3
+	VDIVPD 256(DI), Z4, Z4
+	VDIVPD 320(DI), Z5, Z5
+	VDIVPD 384(DI), Z6, Z6
+	VDIVPD 448(DI), Z7, Z7
+	JMP    next
+
+op9:
+	// divInto
+	VMOVUPD (DI), Z26
+	VDIVPD  Z0, Z26, Z0
+	VMOVUPD 64(DI), Z26
+	VDIVPD  Z1, Z26, Z1
+	VMOVUPD 128(DI), Z26
+	VDIVPD  Z2, Z26, Z2
+	VMOVUPD 192(DI), Z26
+	VDIVPD  Z3, Z26, Z3
+	VMOVUPD 256(DI), Z26
+	VDIVPD  Z4, Z26, Z4
+	VMOVUPD 320(DI), Z26
+	VDIVPD  Z5, Z26, Z5
+	VMOVUPD 384(DI), Z26
+	VDIVPD  Z6, Z26, Z6
+	VMOVUPD 448(DI), Z26
+	VDIVPD  Z7, Z26, Z7
+	JMP     next
+	PCALIGN $0x40
+
+op10:
+	// sqrt
+	VSQRTPD Z0, Z0
+	VSQRTPD Z1, Z1
+	VSQRTPD Z2, Z2
+	VSQRTPD Z3, Z3
+	VSQRTPD Z4, Z4
+	VSQRTPD Z5, Z5
+	VSQRTPD Z6, Z6
+	VSQRTPD Z7, Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
+
+op11:
+	// abs
+	VXORPD     Z26, Z26, Z26
+	VPTERNLOGD $0xff, Z26, Z26, Z26
+	VPSLLQ     $0x3f, Z26, Z26
+	VANDNPD    Z0, Z26, Z0
+	VANDNPD    Z1, Z26, Z1
+	VANDNPD    Z2, Z26, Z2
+	VANDNPD    Z3, Z26, Z3
+	VANDNPD    Z4, Z26, Z4
+	VANDNPD    Z5, Z26, Z5
+	VANDNPD    Z6, Z26, Z6
+	VANDNPD    Z7, Z26, Z7
+	JMP        next
+
+op12:
+	// neg
+	VXORPD     Z26, Z26, Z26
+	VPTERNLOGD $0xff, Z26, Z26, Z26
+	VPSLLQ     $0x3f, Z26, Z26
+	VXORPD     Z26, Z0, Z0
+	VXORPD     Z26, Z1, Z1
+	VXORPD     Z26, Z2, Z2
+	VXORPD     Z26, Z3, Z3
+	VXORPD     Z26, Z4, Z4
+	VXORPD     Z26, Z5, Z5
+	VXORPD     Z26, Z6, Z6
+	VXORPD     Z26, Z7, Z7
+	JMP        next
+
+op13:
+	// min
+	VMOVUPD (DI), Z26
+	VMINPD  Z26, Z0, Z27
+	VMINPD  Z0, Z26, Z0
+	VORPD   Z27, Z0, Z0
+	VMOVUPD 64(DI), Z26
+	VMINPD  Z26, Z1, Z27
+	VMINPD  Z1, Z26, Z1
+	VORPD   Z27, Z1, Z1
+	VMOVUPD 128(DI), Z26
+	VMINPD  Z26, Z2, Z27
+	VMINPD  Z2, Z26, Z2
+	VORPD   Z27, Z2, Z2
+	VMOVUPD 192(DI), Z26
+	VMINPD  Z26, Z3, Z27
+	VMINPD  Z3, Z26, Z3
+	VORPD   Z27, Z3, Z3
+	VMOVUPD 256(DI), Z26
+	VMINPD  Z26, Z4, Z27
+	VMINPD  Z4, Z26, Z4
+	VORPD   Z27, Z4, Z4
+	VMOVUPD 320(DI), Z26
+	VMINPD  Z26, Z5, Z27
+	VMINPD  Z5, Z26, Z5
+	VORPD   Z27, Z5, Z5
+	VMOVUPD 384(DI), Z26
+	VMINPD  Z26, Z6, Z27
+	VMINPD  Z6, Z26, Z6
+	VORPD   Z27, Z6, Z6
+	VMOVUPD 448(DI), Z26
+	VMINPD  Z26, Z7, Z27
+	VMINPD  Z7, Z26, Z7
+	VORPD   Z27, Z7, Z7
+	JMP     next
+
+op14:
+	// max
+	VXORPD     Z26, Z26, Z26
+	VPTERNLOGD $0xff, Z26, Z26, Z26
+	VPSLLQ     $0x3f, Z26, Z26
+	VXORPD     (DI), Z26, Z27
+	VXORPD     Z26, Z0, Z0
+	VMINPD     Z27, Z0, Z28
+	VMINPD     Z0, Z27, Z0
+	VORPD      Z28, Z0, Z0
+	VXORPD     Z26, Z0, Z0
+	VXORPD     64(DI), Z26, Z27
+	VXORPD     Z26, Z1, Z1
+	VMINPD     Z27, Z1, Z28
+	VMINPD     Z1, Z27, Z1
+	VORPD      Z28, Z1, Z1
+	VXORPD     Z26, Z1, Z1
+	VXORPD     128(DI), Z26, Z27
+	VXORPD     Z26, Z2, Z2
+	VMINPD     Z27, Z2, Z28
+	VMINPD     Z2, Z27, Z2
+	VORPD      Z28, Z2, Z2
+	VXORPD     Z26, Z2, Z2
+	VXORPD     192(DI), Z26, Z27
+	VXORPD     Z26, Z3, Z3
+	VMINPD     Z27, Z3, Z28
+	VMINPD     Z3, Z27, Z3
+	VORPD      Z28, Z3, Z3
+	VXORPD     Z26, Z3, Z3
+	VXORPD     256(DI), Z26, Z27
+	VXORPD     Z26, Z4, Z4
+	VMINPD     Z27, Z4, Z28
+	VMINPD     Z4, Z27, Z4
+	VORPD      Z28, Z4, Z4
+	VXORPD     Z26, Z4, Z4
+	VXORPD     320(DI), Z26, Z27
+	VXORPD     Z26, Z5, Z5
+	VMINPD     Z27, Z5, Z28
+	VMINPD     Z5, Z27, Z5
+	VORPD      Z28, Z5, Z5
+	VXORPD     Z26, Z5, Z5
+	VXORPD     384(DI), Z26, Z27
+	VXORPD     Z26, Z6, Z6
+	VMINPD     Z27, Z6, Z28
+	VMINPD     Z6, Z27, Z6
+	VORPD      Z28, Z6, Z6
+	VXORPD     Z26, Z6, Z6
+	VXORPD     448(DI), Z26, Z27
+	VXORPD     Z26, Z7, Z7
+	VMINPD     Z27, Z7, Z28
+	VMINPD     Z7, Z27, Z7
+	VORPD      Z28, Z7, Z7
+	VXORPD     Z26, Z7, Z7
+	JMP        next
+
+op15:
+	// round
+	VRNDSCALEPD $0x08, Z0, Z0
+	VRNDSCALEPD $0x08, Z1, Z1
+	VRNDSCALEPD $0x08, Z2, Z2
+	VRNDSCALEPD $0x08, Z3, Z3
+	VRNDSCALEPD $0x08, Z4, Z4
+	VRNDSCALEPD $0x08, Z5, Z5
+	VRNDSCALEPD $0x08, Z6, Z6
+	VRNDSCALEPD $0x08, Z7, Z7
+	JMP         next
+
+op16:
+	// floor
+	VRNDSCALEPD $0x09, Z0, Z0
+	VRNDSCALEPD $0x09, Z1, Z1
+	VRNDSCALEPD $0x09, Z2, Z2
+	VRNDSCALEPD $0x09, Z3, Z3
+	VRNDSCALEPD $0x09, Z4, Z4
+	VRNDSCALEPD $0x09, Z5, Z5
+	VRNDSCALEPD $0x09, Z6, Z6
+	VRNDSCALEPD $0x09, Z7, Z7
+	JMP         next
+
+op17:
+	// ceil
+	VRNDSCALEPD $0x0a, Z0, Z0
+	VRNDSCALEPD $0x0a, Z1, Z1
+	VRNDSCALEPD $0x0a, Z2, Z2
+	VRNDSCALEPD $0x0a, Z3, Z3
+	VRNDSCALEPD $0x0a, Z4, Z4
+	VRNDSCALEPD $0x0a, Z5, Z5
+	VRNDSCALEPD $0x0a, Z6, Z6
+	VRNDSCALEPD $0x0a, Z7, Z7
+	JMP         next
+
+op18:
+	// turn
+	JMP next
+	PCALIGN $0x40
+
+op19:
+	// ask
+	PREFETCHT0 8192(DI)
+	PREFETCHT0 8256(DI)
+	PREFETCHT0 8320(DI)
+	PREFETCHT0 8384(DI)
+	PREFETCHT0 8448(DI)
+	PREFETCHT0 8512(DI)
+	PREFETCHT0 8576(DI)
+	PREFETCHT0 8640(DI)
+	MOVQ       16(SI), DI
+	ANDQ       BX, DI
+	ADDQ       8(SI), DI
+	MOVQ       (SI), R8
+	ADDQ       $0x18, SI
+	CMPQ       R8, $0x01
+	JEQ        op1
+	CMPQ       R8, $0x02
+	JEQ        op2
+	CMPQ       R8, $0x04
+	JEQ        op4
+	CMPQ       R8, $0x05
+	JEQ        op5
+	CMPQ       R8, $0x07
+	JEQ        op7
+	CMPQ       R8, $0x0a
+	JEQ        op10
+	CMPQ       R8, $0x13
+	JEQ        op19
+	CMPQ       R8, $0x14
+	JEQ        op20
+	CMPQ       R8, $0x15
+	JEQ        op21
+	CMPQ       R8, $0x17
+	JEQ        op23
+	JMP        others
+	PCALIGN $0x40
+
+op20:
+	// addSame
+	VMOVUPD (DI), Z26
+	VADDPD  Z26, Z0, Z0
+	VADDPD  Z26, Z1, Z1
+	VADDPD  Z26, Z2, Z2
+	VADDPD  Z26, Z3, Z3
+	VADDPD  Z26, Z4, Z4
+	VADDPD  Z26, Z5, Z5
+	VADDPD  Z26, Z6, Z6
+	VADDPD  Z26, Z7, Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
+	PCALIGN $0x40
+
+op21:
+	// subSame
+	VMOVUPD (DI), Z26
+	VSUBPD  Z26, Z0, Z0
+	VSUBPD  Z26, Z1, Z1
+	VSUBPD  Z26, Z2, Z2
+	VSUBPD  Z26, Z3, Z3
+	VSUBPD  Z26, Z4, Z4
+	VSUBPD  Z26, Z5, Z5
+	VSUBPD  Z26, Z6, Z6
+	VSUBPD  Z26, Z7, Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
+
+op22:
+	// subFromSame
+	VMOVUPD (DI), Z26
+	VSUBPD  Z0, Z26, Z0
+	VSUBPD  Z1, Z26, Z1
+	VSUBPD  Z2, Z26, Z2
+	VSUBPD  Z3, Z26, Z3
+	VSUBPD  Z4, Z26, Z4
+	VSUBPD  Z5, Z26, Z5
+	VSUBPD  Z6, Z26, Z6
+	VSUBPD  Z7, Z26, Z7
+	JMP     next
+	PCALIGN $0x40
+
+op23:
+	// mulSame
+	VMOVUPD (DI), Z26
+	VMULPD  Z26, Z0, Z0
+	VMULPD  Z26, Z1, Z1
+	VMULPD  Z26, Z2, Z2
+	VMULPD  Z26, Z3, Z3
+	VMULPD  Z26, Z4, Z4
+	VMULPD  Z26, Z5, Z5
+	VMULPD  Z26, Z6, Z6
+	VMULPD  Z26, Z7, Z7
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R8
+	ADDQ    $0x18, SI
+	CMPQ    R8, $0x01
+	JEQ     op1
+	CMPQ    R8, $0x02
+	JEQ     op2
+	CMPQ    R8, $0x04
+	JEQ     op4
+	CMPQ    R8, $0x05
+	JEQ     op5
+	CMPQ    R8, $0x07
+	JEQ     op7
+	CMPQ    R8, $0x0a
+	JEQ     op10
+	CMPQ    R8, $0x13
+	JEQ     op19
+	CMPQ    R8, $0x14
+	JEQ     op20
+	CMPQ    R8, $0x15
+	JEQ     op21
+	CMPQ    R8, $0x17
+	JEQ     op23
+	JMP     others
+
+op24:
+	// divSame
+	VMOVUPD (DI), Z26
+	VDIVPD  Z26, Z0, Z0
+	VDIVPD  Z26, Z1, Z1
+	VDIVPD  Z26, Z2, Z2
+	VDIVPD  Z26, Z3, Z3
+	VDIVPD  Z26, Z4, Z4
+	VDIVPD  Z26, Z5, Z5
+	VDIVPD  Z26, Z6, Z6
+	VDIVPD  Z26, Z7, Z7
+	JMP     next
+
+op25:
+	// divIntoSame
+	VMOVUPD (DI), Z26
+	VDIVPD  Z0, Z26, Z0
+	VDIVPD  Z1, Z26, Z1
+	VDIVPD  Z2, Z26, Z2
+	VDIVPD  Z3, Z26, Z3
+	VDIVPD  Z4, Z26, Z4
+	VDIVPD  Z5, Z26, Z5
+	VDIVPD  Z6, Z26, Z6
+	VDIVPD  Z7, Z26, Z7
+	JMP     next
+
+op26:
+	// minSame
+	VMOVUPD (DI), Z26
+	VMOVUPD Z26, Z27
+	VMINPD  Z27, Z0, Z28
+	VMINPD  Z0, Z27, Z0
+	VORPD   Z28, Z0, Z0
+	VMOVUPD Z26, Z27
+	VMINPD  Z27, Z1, Z28
+	VMINPD  Z1, Z27, Z1
+	VORPD   Z28, Z1, Z1
+	VMOVUPD Z26, Z27
+	VMINPD  Z27, Z2, Z28
+	VMINPD  Z2, Z27, Z2
+	VORPD   Z28, Z2, Z2
+	VMOVUPD Z26, Z27
+	VMINPD  Z27, Z3, Z28
+	VMINPD  Z3, Z27, Z3
+	VORPD   Z28, Z3, Z3
+	VMOVUPD Z26, Z27
+	VMINPD  Z27, Z4, Z28
+	VMINPD  Z4, Z27, Z4
+	VORPD   Z28, Z4, Z4
+	VMOVUPD Z26, Z27
+	VMINPD  Z27, Z5, Z28
+	VMINPD  Z5, Z27, Z5
+	VORPD   Z28, Z5, Z5
+	VMOVUPD Z26, Z27
+	VMINPD  Z27, Z6, Z28
+	VMINPD  Z6, Z27, Z6
+	VORPD   Z28, Z6, Z6
+	VMOVUPD Z26, Z26
+	VMINPD  Z26, Z7, Z27
+	VMINPD  Z7, Z26, Z7
+	VORPD   Z27, Z7, Z7
+	JMP     next
+
+op27:
+	// maxSame
+	VMOVUPD    (DI), Z26
+	VXORPD     Z27, Z27, Z27
+	VPTERNLOGD $0xff, Z27, Z27, Z27
+	VPSLLQ     $0x3f, Z27, Z27
+	VXORPD     Z26, Z27, Z28
+	VXORPD     Z27, Z0, Z0
+	VMINPD     Z28, Z0, Z29
+	VMINPD     Z0, Z28, Z0
+	VORPD      Z29, Z0, Z0
+	VXORPD     Z27, Z0, Z0
+	VXORPD     Z26, Z27, Z28
+	VXORPD     Z27, Z1, Z1
+	VMINPD     Z28, Z1, Z29
+	VMINPD     Z1, Z28, Z1
+	VORPD      Z29, Z1, Z1
+	VXORPD     Z27, Z1, Z1
+	VXORPD     Z26, Z27, Z28
+	VXORPD     Z27, Z2, Z2
+	VMINPD     Z28, Z2, Z29
+	VMINPD     Z2, Z28, Z2
+	VORPD      Z29, Z2, Z2
+	VXORPD     Z27, Z2, Z2
+	VXORPD     Z26, Z27, Z28
+	VXORPD     Z27, Z3, Z3
+	VMINPD     Z28, Z3, Z29
+	VMINPD     Z3, Z28, Z3
+	VORPD      Z29, Z3, Z3
+	VXORPD     Z27, Z3, Z3
+	VXORPD     Z26, Z27, Z28
+	VXORPD     Z27, Z4, Z4
+	VMINPD     Z28, Z4, Z29
+	VMINPD     Z4, Z28, Z4
+	VORPD      Z29, Z4, Z4
+	VXORPD     Z27, Z4, Z4
+	VXORPD     Z26, Z27, Z28
+	VXORPD     Z27, Z5, Z5
+	VMINPD     Z28, Z5, Z29
+	VMINPD     Z5, Z28, Z5
+	VORPD      Z29, Z5, Z5
+	VXORPD     Z27, Z5, Z5
+	VXORPD     Z26, Z27, Z28
+	VXORPD     Z27, Z6, Z6
+	VMINPD     Z28, Z6, Z29
+	VMINPD     Z6, Z28, Z6
+	VORPD      Z29, Z6, Z6
+	VXORPD     Z27, Z6, Z6
+	VXORPD     Z26, Z27, Z26
+	VXORPD     Z27, Z7, Z7
+	VMINPD     Z26, Z7, Z28
+	VMINPD     Z7, Z26, Z7
+	VORPD      Z28, Z7, Z7
+	VXORPD     Z27, Z7, Z7
+	JMP        next
+	PCALIGN $0x40
+
+op0:
+	VADDPD     Z16, Z8, Z26
+	VSUBPD     Z8, Z26, Z8
+	VSUBPD     Z8, Z16, Z16
+	VADDPD     Z16, Z12, Z27
+	VSUBPD     Z12, Z27, Z12
+	VPTERNLOGQ $0xf6, Z16, Z12, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z26, Z25
+	VADDPD     Z20, Z26, Z8
+	VSUBPD     Z26, Z8, Z26
+	VSUBPD     Z26, Z20, Z20
+	VADDPD     Z20, Z27, Z12
+	VSUBPD     Z27, Z12, Z27
+	VPTERNLOGQ $0xf6, Z20, Z27, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z8, Z25
+	VADDPD     Z17, Z9, Z16
+	VSUBPD     Z9, Z16, Z9
+	VSUBPD     Z9, Z17, Z17
+	VADDPD     Z17, Z13, Z20
+	VSUBPD     Z13, Z20, Z13
+	VPTERNLOGQ $0xf6, Z17, Z13, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
+	VADDPD     Z21, Z16, Z9
+	VSUBPD     Z16, Z9, Z16
+	VSUBPD     Z16, Z21, Z21
+	VADDPD     Z21, Z20, Z13
+	VSUBPD     Z20, Z13, Z20
+	VPTERNLOGQ $0xf6, Z21, Z20, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z9, Z25
+	VADDPD     Z18, Z10, Z16
+	VSUBPD     Z10, Z16, Z10
+	VSUBPD     Z10, Z18, Z18
+	VADDPD     Z18, Z14, Z17
+	VSUBPD     Z14, Z17, Z14
+	VPTERNLOGQ $0xf6, Z18, Z14, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
+	VADDPD     Z22, Z16, Z10
+	VSUBPD     Z16, Z10, Z16
+	VSUBPD     Z16, Z22, Z22
+	VADDPD     Z22, Z17, Z14
+	VSUBPD     Z17, Z14, Z17
+	VPTERNLOGQ $0xf6, Z22, Z17, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z10, Z25
+	VADDPD     Z19, Z11, Z16
+	VSUBPD     Z11, Z16, Z11
+	VSUBPD     Z11, Z19, Z19
+	VADDPD     Z19, Z15, Z17
+	VSUBPD     Z15, Z17, Z15
+	VPTERNLOGQ $0xf6, Z19, Z15, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
+	VADDPD     Z23, Z16, Z11
+	VSUBPD     Z16, Z11, Z16
+	VSUBPD     Z16, Z23, Z23
+	VADDPD     Z23, Z17, Z15
+	VSUBPD     Z17, Z15, Z17
+	VPTERNLOGQ $0xf6, Z23, Z17, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z11, Z25
+	VMOVAPD    Z0, Z16
+	VMOVAPD    Z1, Z17
+	VMOVAPD    Z2, Z18
+	VMOVAPD    Z3, Z19
+	VMOVAPD    Z4, Z20
+	VMOVAPD    Z5, Z21
+	VMOVAPD    Z6, Z22
+	VMOVAPD    Z7, Z23
+	ADDQ       $+512, BX
+
+test:
+	CMPQ    BX, CX
+	JLT     round
+	VMOVUPD Z8, (DX)
+	VMOVUPD Z9, 64(DX)
+	VMOVUPD Z10, 128(DX)
+	VMOVUPD Z11, 192(DX)
+	VMOVUPD Z12, 256(DX)
+	VMOVUPD Z13, 320(DX)
+	VMOVUPD Z14, 384(DX)
+	VMOVUPD Z15, 448(DX)
+	VMOVUPD Z16, 576(DX)
+	VMOVUPD Z17, 640(DX)
+	VMOVUPD Z18, 704(DX)
+	VMOVUPD Z19, 768(DX)
+	VMOVUPD Z20, 832(DX)
+	VMOVUPD Z21, 896(DX)
+	VMOVUPD Z22, 960(DX)
+	VMOVUPD Z23, 1024(DX)
+	VMOVUPD Z24, 512(DX)
+	VMOVUPD Z25, 1088(DX)
 	VZEROUPPER
 	RET
 

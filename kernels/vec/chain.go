@@ -34,6 +34,17 @@ const (
 	LinkCeil           // to the least one that is not below
 	LinkTurn           // acc = operand transposed; of blocks, which have none of the links from here on
 
+	// Links that spare the machine loads, or the waiting for them.
+	LinkAsk     // asks for the operand's lines some rounds ahead
+	LinkAddSame // acc + operand, of which the first element is that of all; so the others
+	LinkSubSame
+	LinkSubFromSame
+	LinkMulSame
+	LinkDivSame
+	LinkDivIntoSame
+	LinkMinSame
+	LinkMaxSame
+
 	// Truths and what becomes of them, of float64 alone. A truth is 64 bits of ones or zeros, in ChainBytes of memory too; only
 	// LinkLoadTruths and LinkStoreTruths see bytes, one for each element.
 	LinkOther // the operand of the selection that follows
@@ -92,6 +103,23 @@ const (
 	LinkFloorDiv
 	LinkMod
 )
+
+// AskBytes is how far ahead LinkAsk asks.
+const AskBytes = 8 << 10
+
+// sameLinks are the links for operands that are the same for all elements.
+var sameLinks = [...]uint64{
+	LinkAdd: LinkAddSame, LinkSub: LinkSubSame, LinkSubFrom: LinkSubFromSame, LinkMul: LinkMulSame,
+	LinkDiv: LinkDivSame, LinkDivInto: LinkDivIntoSame, LinkMin: LinkMinSame, LinkMax: LinkMaxSame,
+}
+
+// Same is the link that does what op does with an operand that is the same for all elements: op itself if there is no faster one.
+func Same(op uint64) uint64 {
+	if op < uint64(len(sameLinks)) && sameLinks[op] != 0 {
+		return sameLinks[op]
+	}
+	return op
+}
 
 // Link is one step of a chain.
 type Link struct {

@@ -10,6 +10,9 @@ import (
 // HaveChain reports that this CPU runs chains.
 var HaveChain = haveAVX2
 
+// lastPlain is the last of the links that every machine has.
+const lastPlain = LinkMaxSame
+
 // ChainF64 runs the links, of which the last is LinkEnd, on n elements, a multiple of 64. The caller sees to it that every
 // operand is that long.
 func ChainF64(code []Link, n int) {
@@ -17,11 +20,28 @@ func ChainF64(code []Link, n int) {
 		return
 	}
 	c := (*uint64)(unsafe.Pointer(&code[0]))
-	if haveAVX512 {
-		chainF64AVX512(c, 8*n)
-	} else {
+	switch {
+	case !haveAVX512:
 		chainF64AVX2(c, 8*n)
+	case nearAtEnd(code):
+		chainNearAVX512(c, 8*n, (*float64)(code[len(code)-2].Base))
+	default:
+		chainF64AVX512(c, 8*n)
 	}
+}
+
+// nearAtEnd reports plain links that end with LinkNearSum.
+func nearAtEnd(code []Link) bool {
+	n := len(code) - 2
+	if n < 0 || code[n].Op != LinkNearSum {
+		return false
+	}
+	for _, l := range code[:n] {
+		if l.Op > lastPlain {
+			return false
+		}
+	}
+	return true
 }
 
 // ChainF32 is the same on n float32, a multiple of 128, without reductions.

@@ -14,6 +14,9 @@ func chainOf(r *rand.Rand, n int, x [][]float64, c, temp, dst []float64) (code [
 	want = make([]float64, n)
 	copy(want, x[0])
 	code = append(code, Link{LinkLoad, p(x[0]), all})
+	for k := range r.IntN(3) { // past the end, too
+		code = append(code, Link{LinkAsk, p(x[k]), all})
+	}
 	var kept []float64
 	for range 1 + r.IntN(8) {
 		o := uint64(LinkAdd + r.IntN(LinkMax-LinkAdd+1))
@@ -21,6 +24,9 @@ func chainOf(r *rand.Rand, n int, x [][]float64, c, temp, dst []float64) (code [
 		switch l.Base = p(y); {
 		case r.IntN(3) == 0:
 			y, l.Base, l.Walk = make([]float64, n), p(c), 0
+			if r.IntN(2) == 0 {
+				l.Op = Same(o)
+			}
 			for i := range y {
 				y[i] = c[0]
 			}
@@ -68,7 +74,7 @@ func TestChains(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	wide := haveAVX512
 	defer func() { haveAVX512 = wide }()
-	exacts := 0
+	exacts, nears := 0, 0
 	for round := range 400 {
 		n := 64 * (1 + r.IntN(5))
 		spread := []int{1, 1, 40, 600}[r.IntN(4)]
@@ -117,6 +123,7 @@ func TestChains(t *testing.T) {
 					t.Fatalf("round %d, %d lanes: element %d is %v, want %v; %v", round, lanes, i, dst[i], want[i], code)
 				}
 			}
+			nears += nearOf(t, code, want, dst)
 			m, ok := ChainSum(&state, squares)
 			if !ok {
 				continue
@@ -134,8 +141,95 @@ func TestChains(t *testing.T) {
 			}
 		}
 	}
-	if exacts < 100 {
-		t.Errorf("only %d sums were exact", exacts)
+	if exacts < 100 || nears < 20 {
+		t.Errorf("only %d sums and %d near ones were exact", exacts, nears)
+	}
+}
+
+// nearOf runs the links with a near sum behind them, in two calls with one state, and checks what they store at dst and their sum. It
+// returns 1 if that was exact.
+func nearOf(t *testing.T, code []Link, want, dst []float64) int {
+	t.Helper()
+	n := len(want)
+	greatest := math.Max(math.Abs(Greatest(want)), math.Abs(Least(want)))
+	if math.IsNaN(greatest) || math.IsInf(greatest, 0) {
+		greatest = 1
+	}
+	_, e := math.Frexp(greatest)
+	state := NewTerms()
+	state.Near(e)
+	Fill(dst, -99)
+	half := n / 128 * 64
+	for _, part := range [][2]int{{0, half}, {half, n}} {
+		links := append([]Link(nil), code...)
+		for k := range links {
+			links[k].Base = unsafe.Add(links[k].Base, links[k].Walk&uint64(8*part[0]))
+		}
+		ChainF64(append(links, Link{Op: LinkNearSum, Base: state.Pointer()}, Link{Op: LinkEnd}), part[1]-part[0])
+	}
+	for i := range dst {
+		if !same(dst[i], want[i]) {
+			t.Fatalf("with a near sum element %d is %v, want %v; %v", i, dst[i], want[i], code)
+		}
+	}
+	m, ok := ChainNearSum(state, e)
+	if !ok {
+		return 0
+	}
+	if !exactSum(state[:m], dst, false) {
+		t.Errorf("the near sum of %v claims to be exact and is not", dst)
+	}
+	return 1
+}
+
+// What a link does with an operand that is the same for all elements, Same of it does with the first of them.
+func TestSameLinks(t *testing.T) {
+	if !haveAVX2 {
+		t.Skip("no AVX2")
+	}
+	wide := haveAVX512
+	defer func() { haveAVX512 = wide }()
+	values := []float64{1.25, -3, 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 5e-324}
+	x, got, want := make([]float64, 64), make([]float64, 64), make([]float64, 64)
+	x32, got32, want32 := make([]float32, 128), make([]float32, 128), make([]float32, 128)
+	for i := range x32 {
+		x[i%64] = values[i%64%len(values)]
+		x32[i] = float32(values[i%len(values)])
+	}
+	all := ^uint64(0)
+	names := 0
+	for _, lanes := range []int{4, 8} {
+		if haveAVX512 = lanes == 8; haveAVX512 && !wide {
+			continue
+		}
+		for o := uint64(LinkAdd); o <= LinkMax; o++ {
+			if Same(o) == o {
+				continue
+			}
+			names++
+			for _, v := range values {
+				c, c32 := make([]float64, 64), make([]float32, 128)
+				Fill(c, v)
+				Fill(c32, float32(v))
+				run := func(o uint64, to []float64, to32 []float32) {
+					ChainF64([]Link{{LinkLoad, unsafe.Pointer(&x[0]), all}, {Op: o, Base: unsafe.Pointer(&c[0])}, {LinkStore, unsafe.Pointer(&to[0]), all}, {Op: LinkEnd}}, 64)
+					ChainF32([]Link{{LinkLoad, unsafe.Pointer(&x32[0]), all}, {Op: o, Base: unsafe.Pointer(&c32[0])}, {LinkStore, unsafe.Pointer(&to32[0]), all}, {Op: LinkEnd}}, 128)
+				}
+				run(o, want, want32)
+				Fill(c[1:], 99)
+				Fill(c[1:8], v) // a vector of it
+				Fill(c32[16:], 99)
+				run(Same(o), got, got32)
+				for i := range x32 {
+					if math.Float64bits(got[i%64]) != math.Float64bits(want[i%64]) || math.Float32bits(got32[i]) != math.Float32bits(want32[i]) {
+						t.Fatalf("%d lanes, operation %d of %v and %v: %v and %v, want %v and %v", lanes, o, x[i%64], v, got[i%64], got32[i], want[i%64], want32[i])
+					}
+				}
+			}
+		}
+	}
+	if names < 8 {
+		t.Errorf("%d operations have such a form: eight should", names)
 	}
 }
 
@@ -163,7 +257,7 @@ func TestChainsF32(t *testing.T) {
 		y := make([]float32, n)
 		Fill(y, 1.25)
 		for o := uint64(LinkAdd); o <= LinkMax; o++ {
-			code = append(code, Link{Op: o, Base: unsafe.Pointer(&c[0])})
+			code = append(code, Link{Op: o, Base: unsafe.Pointer(&c[0])}, Link{LinkAsk, unsafe.Pointer(&x[0]), ^uint64(0)})
 			switch o {
 			case LinkAdd:
 				Add(want, want, y)

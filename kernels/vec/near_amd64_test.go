@@ -43,13 +43,17 @@ func TestNearSums(t *testing.T) {
 			x[i] = c.x(i)
 		}
 		wide := haveAVX512
-		for _, lanes := range []int{4, 8} {
-			if haveAVX512 = lanes == 8 && wide; lanes == 8 && !wide {
+		for _, lanes := range []int{4, 8, -8} { // -8: by the machine for all links
+			if haveAVX512 = lanes != 4 && wide; lanes != 4 && !wide {
 				continue
 			}
 			state := NewTerms()
 			state.Near(c.e)
-			ChainF64([]Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}, {Op: LinkNearSum, Base: unsafe.Pointer(state)}, {Op: LinkEnd}}, c.n)
+			code := []Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}, {Op: LinkNearSum, Base: unsafe.Pointer(state)}}
+			if lanes < 0 {
+				code = append(code, Link{Op: LinkAbs})
+			}
+			ChainF64(append(code, Link{Op: LinkEnd}), c.n)
 			n, ok := ChainNearSum(state, c.e)
 			if c.ok && !ok {
 				t.Errorf("%s, %d lanes: not exact", c.name, lanes)

@@ -46,7 +46,7 @@ func (e *emitter) blocks() {
 	}
 	e.MOVQ(operand.Mem{Base: pc}, opcode)
 	e.ADDQ(operand.Imm(blockLink), pc)
-	e.dispatch(opcode, 0, len(arithmeticLinks), true)
+	e.dispatch(opcode, 0, len(arithmeticLinks))
 	for k, l := range arithmeticLinks {
 		e.Label(fmt.Sprintf("op%d", k+1))
 		e.Commentf("%s", l.name)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -22,29 +23,28 @@ type link struct {
 }
 
 // links are the operations by opcode; opcode 0 ends a round. Package vec lists the same ones in the same order.
-var links = slices.Concat(arithmeticLinks, predicates, sumLinks)
+var links = slices.Concat(arithmeticLinks, memoryLinks, predicates, sumLinks)
 
 var arithmeticLinks = []link{
-	// A prefetch beside the load, at any distance from 0.75 to 16 KiB, halved the speed: the hardware's is enough.
-	{"load", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VMOVUPD(m, v) }) }},
-	{"store", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VMOVUPD(v, m) }) }},
-	{"stream", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VMOVNTPD(v, m) }) }},
+	{"load", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VMOVUPD(m, v) }) }},
+	{"store", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VMOVUPD(v, m) }) }},
+	{"stream", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VMOVNTPD(v, m) }) }},
 	{"add", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.two(c.VADDPD, c.VADDPS)(m, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.two(c.VADDPD, c.VADDPS)(m, v, v) })
 	}},
 	{"sub", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.two(c.VSUBPD, c.VSUBPS)(m, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.two(c.VSUBPD, c.VSUBPS)(m, v, v) })
 	}},
 	{"subFrom", func(c *chain) { c.reversed(c.two(c.VSUBPD, c.VSUBPS)) }},
 	{"mul", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.two(c.VMULPD, c.VMULPS)(m, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.two(c.VMULPD, c.VMULPS)(m, v, v) })
 	}},
 	{"div", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.two(c.VDIVPD, c.VDIVPS)(m, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.two(c.VDIVPD, c.VDIVPS)(m, v, v) })
 	}},
 	{"divInto", func(c *chain) { c.reversed(c.two(c.VDIVPD, c.VDIVPS)) }},
 	{"sqrt", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) {
 			if c.wide {
 				c.VSQRTPD(v, v)
 			} else {
@@ -54,18 +54,18 @@ var arithmeticLinks = []link{
 	}},
 	{"abs", func(c *chain) {
 		sign := c.sign()
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VANDNPD(v, sign, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VANDNPD(v, sign, v) })
 	}},
 	{"neg", func(c *chain) {
 		sign := c.sign()
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VXORPD(sign, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VXORPD(sign, v, v) })
 	}},
 	{"min", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.least(m, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.least(m, v) })
 	}},
 	{"max", func(c *chain) { // -min(-a, -b)
 		sign := c.sign()
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) {
 			y := c.vector()
 			c.VXORPD(m, sign, y)
 			c.VXORPD(sign, v, v)
@@ -93,10 +93,12 @@ var sumLinks = []link{
 // chain is the machine being written.
 type chain struct {
 	*emitter
-	wide bool // float64
-	acc  []reg.VecVirtual
-	at   reg.Register  // the operand
-	rows []operand.Mem // of blocks: where the operand's rows are
+	wide  bool // float64
+	acc   []reg.VecVirtual
+	at    reg.Register   // the operand
+	rows  []operand.Mem  // of blocks: where the operand's rows are
+	same  reg.VecVirtual // the operand, if it is the same for all elements
+	terms reg.Register   // the state of a near sum, if that is not the operand of a link
 	// offset is how far in the index space the round is, pc the link after this one, other the operand of a link before.
 	offset, pc, other reg.Register
 	// scratch is room for the accumulator and two vectors, on a cache line.
@@ -114,21 +116,27 @@ func (c *chain) two(f64, f32 func(ops ...operand.Op)) instruction {
 }
 
 // each emits body for every vector of the accumulator and its part of the operand.
-func (c *chain) each(body func(k int, v reg.VecVirtual, m operand.Mem)) {
+func (c *chain) each(body func(k int, v reg.VecVirtual, m operand.Op)) {
 	for k, v := range c.acc {
-		m := operand.Mem{Base: c.at, Disp: k * c.bytes}
-		if c.rows != nil {
-			m = c.rows[k]
+		switch {
+		case c.same != nil:
+			body(k, v, c.same)
+		case c.rows != nil:
+			body(k, v, c.rows[k])
+		default:
+			body(k, v, operand.Mem{Base: c.at, Disp: k * c.bytes})
 		}
-		body(k, v, m)
 	}
 }
 
 // reversed is acc = operand op acc.
 func (c *chain) reversed(f instruction) {
-	c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
-		x := c.vector()
-		c.VMOVUPD(m, x)
+	c.each(func(k int, v reg.VecVirtual, m operand.Op) {
+		x := c.same
+		if x == nil {
+			x = c.vector()
+			c.VMOVUPD(m, x)
+		}
 		f(v, x, v)
 	})
 }
@@ -199,6 +207,7 @@ func (c *chain) narrow(v reg.VecVirtual, m operand.Mem) {
 func (c *chain) sign() reg.VecVirtual {
 	s := c.vector()
 	if c.bytes == 64 {
+		c.VXORPD(s, s, s) // else s would count as read, and as live everywhere
 		c.VPTERNLOGD(operand.Imm(0xff), s, s, s)
 	} else {
 		c.VPCMPEQD(s, s, s)
@@ -212,7 +221,7 @@ func (c *chain) sign() reg.VecVirtual {
 }
 
 // least is v = min(v, m) as in arithmetic.
-func (c *chain) least(m operand.Mem, v reg.VecVirtual) {
+func (c *chain) least(m operand.Op, v reg.VecVirtual) {
 	y := c.vector()
 	c.VMOVUPD(m, y)
 	c.leastOf(y, v)
@@ -296,50 +305,102 @@ func (e *emitter) chains() {
 		e.Pragma("noescape")
 		c := &chain{emitter: e, wide: wide}
 		code, end := e.param("code"), e.param("bytes")
-		c.acc = e.vectors(chainVectors)
-		for _, v := range c.acc {
-			e.VXORPD(v, v, v)
-		}
+		c.clear()
 		scratch := e.AllocLocal((chainVectors+2)*e.bytes + 64)
 		c.scratch = e.GP64()
 		e.LEAQ(scratch.Offset(63), c.scratch)
 		e.ANDQ(operand.I32(-64), c.scratch)
-		offset, pc, opcode := e.GP64(), e.GP64(), e.GP64()
-		c.at, c.other = e.GP64(), e.GP64()
-		c.offset, c.pc = offset, pc
-		e.XORQ(c.other, c.other)
-		e.XORQ(offset, offset)
-		e.JMP(operand.LabelRef("test"))
-		e.Label("round")
-		e.MOVQ(code, pc)
-		e.Label("next")
-		e.MOVQ(operand.Mem{Base: pc, Disp: 16}, c.at)
-		e.ANDQ(offset, c.at)
-		e.ADDQ(operand.Mem{Base: pc, Disp: 8}, c.at)
-		e.MOVQ(operand.Mem{Base: pc}, opcode)
-		e.ADDQ(operand.Imm(24), pc)
-		e.dispatch(opcode, 0, len(links)+len(functions)+len(functions2), wide)
-		for k, l := range links {
-			e.Label(fmt.Sprintf("op%d", k+1))
-			if wide || k < len(arithmeticLinks) {
-				e.Commentf("%s", l.name)
-				l.emit(c)
+		ops := slices.Clone(links)
+		if !wide {
+			for k := range ops[len(plainLinks()):] {
+				ops[len(plainLinks())+k].emit = nil
 			}
-			e.JMP(operand.LabelRef("next"))
 		}
-		for k, f := range slices.Concat(functions, functions2) {
-			e.Label(fmt.Sprintf("op%d", len(links)+k+1))
-			e.Commentf("%s", f.name)
-			c.apply(f)
-			e.JMP(operand.LabelRef("next"))
+		for _, f := range slices.Concat(functions, functions2) {
+			ops = append(ops, link{f.name, func(c *chain) { c.apply(f) }})
 		}
-		e.Label("op0")
-		e.ADDQ(operand.I32(int32(chainVectors*e.bytes)), offset)
-		e.Label("test")
-		e.CMPQ(offset, end)
-		e.JLT(operand.LabelRef("round"))
+		c.interpret(ops, code, end, func() {})
 		e.finish()
 	}
+}
+
+// plainLinks are the links that every machine has.
+func plainLinks() []link { return slices.Concat(arithmeticLinks, memoryLinks) }
+
+// clear makes the accumulator of zeros.
+func (c *chain) clear() {
+	c.acc = c.vectors(chainVectors)
+	for _, v := range c.acc {
+		c.VXORPD(v, v, v)
+	}
+}
+
+// interpret runs the links at code on end bytes. Opcodes count from 1 on; one that is 0 or beyond ops ends a round. An operation without
+// code does not occur.
+func (c *chain) interpret(ops []link, code, end reg.Register, ends func()) {
+	c.offset, c.pc, c.at, c.other = c.GP64(), c.GP64(), c.GP64(), c.GP64()
+	opcode := c.GP64()
+	c.XORQ(c.other, c.other)
+	c.XORQ(c.offset, c.offset)
+	c.JMP(operand.LabelRef("test"))
+	c.Label("round")
+	c.MOVQ(code, c.pc)
+	next := func() {
+		c.MOVQ(operand.Mem{Base: c.pc, Disp: 16}, c.at)
+		c.ANDQ(c.offset, c.at)
+		c.ADDQ(operand.Mem{Base: c.pc, Disp: 8}, c.at)
+		c.MOVQ(operand.Mem{Base: c.pc}, opcode)
+		c.ADDQ(operand.Imm(24), c.pc)
+		for k, l := range ops {
+			if frequent[l.name] && l.emit != nil {
+				c.CMPQ(opcode, operand.Imm(uint64(k+1)))
+				c.JEQ(operand.LabelRef(fmt.Sprintf("op%d", k+1)))
+			}
+		}
+	}
+	c.Label("next")
+	next()
+	c.Label("others")
+	c.CMPQ(opcode, operand.Imm(uint64(len(ops))))
+	c.JHI(operand.LabelRef("op0"))
+	c.dispatch(opcode, 0, len(ops))
+	for k, l := range ops {
+		if frequent[l.name] {
+			c.align()
+		}
+		c.Label(fmt.Sprintf("op%d", k+1))
+		switch {
+		case l.emit == nil:
+			c.JMP(operand.LabelRef("next"))
+			continue
+		case !frequent[l.name]:
+			c.Commentf("%s", l.name)
+			l.emit(c)
+			c.JMP(operand.LabelRef("next"))
+			continue
+		}
+		c.Commentf("%s", l.name)
+		l.emit(c)
+		next()
+		c.JMP(operand.LabelRef("others"))
+	}
+	c.align()
+	c.Label("op0")
+	ends()
+	c.ADDQ(operand.I32(int32(chainVectors*c.bytes)), c.offset)
+	c.Label("test")
+	c.CMPQ(c.offset, end)
+	c.JLT(operand.LabelRef("round"))
+}
+
+// frequent are the links that are looked for first, and whose code goes on to the next one without a jump back: what stands between
+// two links counts as much as eight vectors of additions.
+var frequent = map[string]bool{"load": true, "ask": true, "mul": true, "add": true, "sub": true, "sqrt": true, "store": true,
+	"mulSame": true, "addSame": true, "subSame": true}
+
+// align makes the next instruction the first of a cache line.
+func (e *emitter) align() {
+	e.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.Imm(64)}})
 }
 
 // fence writes the store fence that must follow streaming stores.
@@ -352,7 +413,7 @@ func (e *emitter) fence() {
 }
 
 // dispatch jumps to the opcode's label by halving the range lo..hi.
-func (e *emitter) dispatch(opcode reg.Register, lo, hi int, wide bool) {
+func (e *emitter) dispatch(opcode reg.Register, lo, hi int) {
 	if lo == hi {
 		e.JMP(operand.LabelRef(fmt.Sprintf("op%d", lo)))
 		return
@@ -361,7 +422,7 @@ func (e *emitter) dispatch(opcode reg.Register, lo, hi int, wide bool) {
 	label := fmt.Sprintf("from%d", mid)
 	e.CMPQ(opcode, operand.Imm(uint64(mid)))
 	e.JGE(operand.LabelRef(label))
-	e.dispatch(opcode, lo, mid-1, wide)
+	e.dispatch(opcode, lo, mid-1)
 	e.Label(label)
-	e.dispatch(opcode, mid, hi, wide)
+	e.dispatch(opcode, mid, hi)
 }

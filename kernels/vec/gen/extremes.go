@@ -245,7 +245,7 @@ func (c *chain) extreme(negated bool) {
 	if negated {
 		sign = c.sign()
 	}
-	c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+	c.each(func(k int, v reg.VecVirtual, m operand.Op) {
 		x, y := v, c.vector()
 		if negated {
 			x = c.vector()
@@ -261,7 +261,7 @@ func (c *chain) extreme(negated bool) {
 func (c *chain) countZeros() {
 	zero := c.vector()
 	c.VXORPD(zero, zero, zero)
-	c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+	c.each(func(k int, v reg.VecVirtual, m operand.Op) {
 		is, n := c.vector(), c.vector()
 		c.test(k, 0, zero, v, is)
 		c.VMOVUPD(m, n)

@@ -45,6 +45,7 @@ func main() {
 			e.extremeRowsF64()
 			e.transpose()
 			e.blocks()
+			e.nearChain()
 		} else {
 			e.chainRows()
 			e.fence()

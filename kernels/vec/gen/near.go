@@ -14,55 +14,106 @@ import (
 // takes six. Behind the accumulator of the round before lie two vectors: of the bits in which a sum of the first level
 // ever differed from where it began, and that beginning. A sum that has left its binade has other high bits.
 func (c *chain) nearSum() {
-	const chains, levels = 4, 2
-	mem := func(k int) operand.Mem { return operand.Mem{Base: c.at, Disp: k * c.bytes} }
-	const lost = chains * levels
-	const before = lost + 1
-	const strayed, base = before + chainVectors, before + chainVectors + 1
 	bad, stray := c.vector(), c.vector()
-	c.VMOVUPD(mem(lost), bad)
-	c.VMOVUPD(mem(strayed), stray)
-	for k := range chains {
-		s := c.vectors(levels)
-		for l := range s {
-			c.VMOVUPD(mem(l*chains+k), s[l])
+	c.VMOVUPD(c.state(nearBad), bad)
+	c.VMOVUPD(c.state(nearStray), stray)
+	for k := range nearChains {
+		high, low := c.vector(), c.vector()
+		c.VMOVUPD(c.state(k), high)
+		c.VMOVUPD(c.state(nearChains+k), low)
+		for j := k; j < chainVectors; j += nearChains {
+			v, sum, lowSum := c.vector(), c.vector(), c.vector()
+			c.VMOVUPD(c.state(nearBefore+j), v)
+			c.VMOVUPD(c.acc[j], c.state(nearBefore+j))
+			c.nearAdd(high, low, v, sum, lowSum, bad, stray)
+			high, low = sum, lowSum
 		}
-		for j := k; j < chainVectors; j += chains {
-			v := c.vector()
-			c.VMOVUPD(mem(before+j), v)
-			c.VMOVUPD(c.acc[j], mem(before+j))
-			for l := range s {
-				c.fastTwoSum(s[l], v)
-				if l == 0 {
-					c.differ(mem(base), s[l], stray)
-				}
-			}
-			c.VORPD(v, bad, bad)
-		}
-		for l := range s {
-			c.VMOVUPD(s[l], mem(l*chains+k))
-		}
+		c.VMOVUPD(high, c.state(k))
+		c.VMOVUPD(low, c.state(nearChains+k))
 	}
-	c.VMOVUPD(bad, mem(lost))
-	c.VMOVUPD(stray, mem(strayed))
+	c.VMOVUPD(bad, c.state(nearBad))
+	c.VMOVUPD(stray, c.state(nearStray))
 }
 
-// differ sets the bits of stray in which s and base differ.
-func (c *chain) differ(base operand.Mem, s, stray reg.VecVirtual) {
+// The state of a near sum, in vectors.
+const (
+	nearChains = 4              // sums, then as many of their errors
+	nearBad    = 2 * nearChains // not zero, but for signs, where an error did not fit into its sum
+	nearBefore = nearBad + 1    // the accumulator of the round before
+	nearStray  = nearBefore + chainVectors
+	nearBase   = nearStray + 1
+)
+
+// state is vector k of the state: at the operand, but in the machine for sums alone.
+func (c *chain) state(k int) operand.Mem {
+	at := c.at
+	if c.terms != nil {
+		at = c.terms
+	}
+	return operand.Mem{Base: at, Disp: k * c.bytes}
+}
+
+// nearAdd makes sum and lowSum the sums high and low with v. All but these, bad and stray are lost.
+func (c *chain) nearAdd(high, low, v, sum, lowSum, bad, stray reg.VecVirtual) {
+	c.VADDPD(v, high, sum)
+	c.VSUBPD(high, sum, high) // what of v arrived
+	c.VSUBPD(high, v, v)      // what did not
+	c.VADDPD(v, low, lowSum)
+	c.VSUBPD(low, lowSum, low)
+	c.differ(v, low, bad) // v should have arrived as a whole
+	c.differ(c.state(nearBase), sum, stray)
+}
+
+// differ sets the bits of all in which x and y differ.
+func (c *chain) differ(y operand.Op, x, all reg.VecVirtual) {
 	if c.bytes == 64 {
-		c.VPTERNLOGQ(operand.Imm(0xf6), base, s, stray) // stray | s ^ base
+		c.VPTERNLOGQ(operand.Imm(0xf6), y, x, all) // all | x ^ y
 		return
 	}
-	x := c.vector()
-	c.VXORPD(base, s, x)
-	c.VORPD(x, stray, stray)
+	t := c.vector()
+	c.VXORPD(y, x, t)
+	c.VORPD(t, all, all)
 }
 
-// fastTwoSum adds v to s and makes v the rounding error, which is exact if no element of v is larger than that of s.
-func (c *chain) fastTwoSum(s, v reg.VecVirtual) {
-	sum := c.vector()
-	c.VADDPD(v, s, sum)
-	c.VSUBPD(s, sum, s) // what of v arrived
-	c.VSUBPD(s, v, v)
-	c.VMOVAPD(sum, s)
+// nearChain writes the machine for chains of plain links that end with a near sum, whose state it keeps in registers, the
+// accumulator of the round before included: what the other machine stores and loads each round costs as much as the additions, and
+// loads of what streams in wait for stores to the same place of another page. A link beyond the plain ones ends a round.
+func (e *emitter) nearChain() {
+	name := "chainNear" + e.name
+	e.Function(name)
+	e.SignatureExpr("func(code *uint64, bytes int, state *float64)")
+	e.Doc(name + " runs the links on that many bytes of the index space and sums at the state; see gen/near.go.")
+	e.Pragma("noescape")
+	c := &chain{emitter: e, wide: true}
+	code, end := e.param("code"), e.param("bytes")
+	c.terms = e.param("state")
+	c.clear()
+	sums, before := e.vectors(2*nearChains), e.vectors(chainVectors)
+	bad, stray := e.vector(), e.vector()
+	each := func(move func(k int, v reg.VecVirtual)) {
+		for k, v := range sums {
+			move(k, v)
+		}
+		for k, v := range before {
+			move(nearBefore+k, v)
+		}
+		move(nearBad, bad)
+		move(nearStray, stray)
+	}
+	each(func(k int, v reg.VecVirtual) { e.VMOVUPD(c.state(k), v) })
+	c.interpret(plainLinks(), code, end, func() {
+		for k := range nearChains {
+			high, low := sums[k], sums[nearChains+k]
+			sum, lowSum := c.vector(), c.vector()
+			for j := k; j < chainVectors; j += nearChains {
+				c.nearAdd(high, low, before[j], sum, lowSum, bad, stray)
+				high, low, sum, lowSum = sum, lowSum, high, low
+			}
+		}
+		for k, v := range before {
+			e.VMOVAPD(c.acc[k], v)
+		}
+	})
+	each(func(k int, v reg.VecVirtual) { e.VMOVUPD(v, c.state(k)) })
+	e.finish()
 }

@@ -13,7 +13,7 @@ import (
 // relation is acc = acc op operand by the predicate of VCMPPD.
 func relation(predicate uint8) func(c *chain) {
 	return func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.test(k, predicate, m, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.test(k, predicate, m, v, v) })
 	}
 }
 
@@ -29,9 +29,9 @@ func (c *chain) test(k int, predicate uint8, m operand.Op, v, dst reg.VecVirtual
 }
 
 // bitwise is acc = acc op operand.
-func bitwise(f func(c *chain, m operand.Mem, v reg.VecVirtual)) func(c *chain) {
+func bitwise(f func(c *chain, m operand.Op, v reg.VecVirtual)) func(c *chain) {
 	return func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { f(c, m, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { f(c, m, v) })
 	}
 }
 
@@ -48,10 +48,10 @@ func (c *chain) constant(x uint64) reg.VecVirtual {
 
 // choice is a selection of which the accumulator is the condition, what is taken where it holds, or what is taken elsewhere. The other two
 // are in memory: the operand, and that of the link before. ternary is the truth table of VPTERNLOGQ for (acc, other, operand).
-func choice(ternary uint8, blend func(c *chain, other, m operand.Mem, v reg.VecVirtual)) func(c *chain) {
+func choice(ternary uint8, blend func(c *chain, other, m operand.Op, v reg.VecVirtual)) func(c *chain) {
 	return func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
-			other := operand.Mem{Base: c.other, Disp: m.Disp}
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) {
+			other := operand.Mem{Base: c.other, Disp: k * c.bytes}
 			if c.bytes == 32 {
 				blend(c, other, m, v)
 				return
@@ -111,49 +111,49 @@ var predicates = []link{
 	{"lessEqual", relation(18)},
 	{"greater", relation(30)},
 	{"greaterEqual", relation(29)},
-	{"and", bitwise(func(c *chain, m operand.Mem, v reg.VecVirtual) { c.VANDPD(m, v, v) })},
-	{"or", bitwise(func(c *chain, m operand.Mem, v reg.VecVirtual) { c.VORPD(m, v, v) })},
+	{"and", bitwise(func(c *chain, m operand.Op, v reg.VecVirtual) { c.VANDPD(m, v, v) })},
+	{"or", bitwise(func(c *chain, m operand.Op, v reg.VecVirtual) { c.VORPD(m, v, v) })},
 	{"not", func(c *chain) {
 		ones := c.constant(math.MaxUint64)
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VXORPD(ones, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VXORPD(ones, v, v) })
 	}},
-	{"choose", choice(0xca, func(c *chain, other, m operand.Mem, v reg.VecVirtual) { // acc ? other : operand
+	{"choose", choice(0xca, func(c *chain, other, m operand.Op, v reg.VecVirtual) { // acc ? other : operand
 		x := c.vector()
 		c.VMOVUPD(m, x)
 		c.VBLENDVPD(v, other, x, v)
 	})},
-	{"then", choice(0xe2, func(c *chain, other, m operand.Mem, v reg.VecVirtual) { // other ? acc : operand
+	{"then", choice(0xe2, func(c *chain, other, m operand.Op, v reg.VecVirtual) { // other ? acc : operand
 		x, y := c.vector(), c.vector()
 		c.VMOVUPD(other, x)
 		c.VMOVUPD(m, y)
 		c.VBLENDVPD(x, v, y, v)
 	})},
-	{"else", choice(0xb8, func(c *chain, other, m operand.Mem, v reg.VecVirtual) { // other ? operand : acc
+	{"else", choice(0xb8, func(c *chain, other, m operand.Op, v reg.VecVirtual) { // other ? operand : acc
 		x := c.vector()
 		c.VMOVUPD(other, x)
 		c.VBLENDVPD(x, m, v, v)
 	})},
 	{"isNaN", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.test(k, 3, v, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.test(k, 3, v, v, v) })
 	}},
 	{"isInf", func(c *chain) {
 		inf, sign := c.constant(math.Float64bits(math.Inf(1))), c.sign()
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) {
 			c.VANDNPD(v, sign, v)
 			c.test(k, 0, inf, v, v)
 		})
 	}},
 	{"nonZero", func(c *chain) {
 		zero := c.constant(0)
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.test(k, 4, zero, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.test(k, 4, zero, v, v) })
 	}},
 	{"ofTruth", func(c *chain) { // 1 or 0
 		one := c.constant(math.Float64bits(1))
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { c.VANDPD(one, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VANDPD(one, v, v) })
 	}},
 	{"sign", func(c *chain) { // the sign with 1, of numbers that are neither 0 nor NaN
 		zero, one, sign := c.constant(0), c.constant(math.Float64bits(1)), c.sign()
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) {
 			unit := c.vector()
 			c.VANDPD(v, sign, unit)
 			c.VORPD(unit, one, unit)
@@ -170,7 +170,7 @@ var predicates = []link{
 	}},
 	{"rectify", func(c *chain) { // 0 where acc <= 0
 		zero := c.constant(0)
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) {
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) {
 			keep := c.vector()
 			c.test(k, 22, zero, v, keep)
 			c.VANDPD(keep, v, v)
@@ -190,6 +190,6 @@ func toIntegral(mode uint8) func(c *chain) {
 		case !c.wide:
 			f = c.VRNDSCALEPS
 		}
-		c.each(func(k int, v reg.VecVirtual, m operand.Mem) { f(operand.U8(mode), v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { f(operand.U8(mode), v, v) })
 	}
 }
