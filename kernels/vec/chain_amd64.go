@@ -111,18 +111,25 @@ func (t *Terms) strays(c cascade) int { return c.lanes * (c.chains*c.levels + 1 
 func ChainNearSum(state *Terms, e int) (n int, ok bool) {
 	flush(LinkNearSum, state)
 	c := plan(false)
-	n = c.lanes * c.chains * c.levels
-	if !state.exact(n, c.lanes) {
-		return n, false
+	level := c.lanes * c.chains
+	if !state.exact(c.levels*level, c.lanes) {
+		return 0, false
 	}
 	var stray uint64
 	for _, v := range state[state.strays(c):][:c.lanes] {
 		stray |= math.Float64bits(v)
 	}
-	for k := range state[:n] { // exact: both are of one binade
-		state[k] -= nearBase(e, k/(n/c.levels))
+	// A sum less what it began with is exact, for both are of one binade, and at most 2^51 units of its last place. So four of them can be
+	// added without rounding.
+	quarter := level / 4
+	for l := range c.levels {
+		base := nearBase(e, l)
+		s := state[l*level:][:level]
+		for k := range quarter {
+			state[l*quarter+k] = (s[k] - base) + (s[k+quarter] - base) + (s[k+2*quarter] - base) + (s[k+3*quarter] - base)
+		}
 	}
-	return n, stray>>52 == 0
+	return c.levels * quarter, stray>>52 == 0
 }
 
 // Fence orders streaming stores before what follows.
