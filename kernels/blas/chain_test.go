@@ -244,11 +244,13 @@ func blocksAgree[T element](t *testing.T, k, p ops[T]) {
 	k.gemmTN(ws, false, 21, 310, 530, a.v, a.ld, b.v, b.ld, c.v, c.ld)
 	same(t, true, c, want, "gemmTN")
 
-	a, c = random[T](r, 310, 70, true), random[T](r, 310, 310, true)
-	want = c.clone()
-	p.syrk(ws, true, 310, 70, a.v, a.ld, want.v, want.ld)
-	k.syrk(ws, true, 310, 70, a.v, a.ld, c.v, c.ld)
-	same(t, true, c, want, "syrk")
+	for _, d := range []int{70, 401} { // one block of columns, several
+		a, c = random[T](r, 310, d, true), random[T](r, 310, 310, true)
+		want = c.clone()
+		p.syrk(ws, true, 310, d, a.v, a.ld, want.v, want.ld)
+		k.syrk(ws, true, 310, d, a.v, a.ld, c.v, c.ld)
+		same(t, true, c, want, fmt.Sprintf("syrk k %d", d))
+	}
 
 	const n = 331
 	l, x := random[T](r, n, n, false).positive(), random[T](r, 30, n, true)
