@@ -42,6 +42,7 @@ var sections = [...]section{
 	{"learning", "k-means and linear regression beside C, NumPy and Dask", learning},
 	{"irregular", "an irregular loop under self-scheduling techniques beside C", irregular},
 	{"techniques", "self-scheduling techniques against the ideal, in virtual time on up to 1024 workers", techniques},
+	{"order", "sorting, selecting and taking beside NumPy", order},
 	{"oversubscribed", "self-scheduling techniques on more threads than processors", oversubscribed},
 	{"claims", "what a claim, a chunk and a launch cost under every self-scheduling technique", claims},
 	{"tasks", "a million empty tasks beside OpenMP and StarPU", tasks},
