@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -20,6 +21,7 @@ type workload struct {
 	class string // independent, ordered, clustered
 	// costs are the seconds of the iterations in execution i, from 0 on.
 	costs func(i int) []float64
+	base  []float64 // what is alike in all executions; nil: nothing
 }
 
 const (
@@ -28,9 +30,26 @@ const (
 	noisy     = 0.2  // relative range of what differs between executions of recorded and ordered costs
 )
 
+// dearest is the costs of an execution in the order of what they were to be expected to be, largest first; independent ones as they come.
+func (w *workload) dearest(costs []float64) []float64 {
+	if w.base == nil {
+		return costs
+	}
+	order := make([]int, len(costs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(w.base[b], w.base[a]) })
+	sorted := make([]float64, len(costs))
+	for k, i := range order {
+		sorted[k] = costs[i]
+	}
+	return sorted
+}
+
 // drawn is a shape of independent costs: each execution draws anew.
 func drawn(name string, draw func(r *rand.Rand) float64) workload {
-	return workload{name, "independent", func(i int) []float64 {
+	return workload{name: name, class: "independent", costs: func(i int) []float64 {
 		r := rand.New(rand.NewPCG(uint64(i), 7))
 		c := make([]float64, shapeN)
 		for k := range c {
@@ -42,7 +61,7 @@ func drawn(name string, draw func(r *rand.Rand) float64) workload {
 
 // fixedShape is a shape whose costs lie alike in each execution, but for noise.
 func fixedShape(name, class string, base []float64) workload {
-	return workload{name, class, func(i int) []float64 {
+	return workload{name: name, class: class, base: base, costs: func(i int) []float64 {
 		r := rand.New(rand.NewPCG(uint64(i), 11))
 		c := slices.Clone(base)
 		for k := range c {
@@ -129,36 +148,64 @@ func recordedShapes(b *bench) []workload {
 	return list
 }
 
-// record runs a program some times and returns the least seconds of each unit of its longest loop.
+// record runs a program some times and returns the least seconds of each unit of its longest loop: one execution of the operator that took most time, the one that took longest in the first run. Rounds of
+// one operator need not be alike: where labels have settled there is little to do.
 func (b *bench) record(runs int, args []string) ([]float64, error) {
 	file := filepath.Join(b.dir, "loops.trace")
 	var least []float64
-	for range runs {
+	var at loopOf
+	for run := range runs {
 		if _, err := launch(nil, b.flowrun, append(slices.Clone(args), "--threads=1", "--partitioning=SS", "--trace="+file)...); err != nil {
 			return nil, err
 		}
-		loops, err := longest(file)
+		loops, err := readLoops(file)
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range loops {
-			c := l.Costs.Costs()
-			if least == nil {
-				least = slices.Clone(c)
-			}
-			if len(c) != len(least) {
-				continue // a loop of another size
-			}
-			for k := range c {
-				least[k] = min(least[k], c[k])
-			}
+		if run == 0 {
+			at = longest(loops)
+			least = slices.Clone(loops[at])
+		}
+		if len(loops[at]) != len(least) || least == nil {
+			return nil, fmt.Errorf("run %d has no execution %d of %s", run+1, at.round+1, at.name)
+		}
+		for k, c := range loops[at] {
+			least[k] = min(least[k], c)
 		}
 	}
 	return least, nil
 }
 
-// longest reads the loops of the operator that took most time.
-func longest(file string) ([]replay.Loop, error) {
+// loopOf is one execution of an operator.
+type loopOf struct {
+	name, where string
+	round       int
+}
+
+// longest is the longest execution of the operator whose executions took most time.
+func longest(loops map[loopOf][]float64) (at loopOf) {
+	sums := map[loopOf]float64{} // by operator
+	for l, costs := range loops {
+		l.round = 0
+		sums[l] += total(costs)
+	}
+	most, longest := 0.0, 0.0
+	for o, sum := range sums {
+		if sum > most {
+			at, most = o, sum
+		}
+	}
+	o := at
+	for l, costs := range loops {
+		if t := total(costs); l.name == o.name && l.where == o.where && t > longest {
+			at, longest = l, t
+		}
+	}
+	return at
+}
+
+// readLoops is the costs of all loops of a trace.
+func readLoops(file string) (map[loopOf][]float64, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -168,17 +215,13 @@ func longest(file string) ([]replay.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	var best []replay.Loop
-	most := 0.0
+	all := map[loopOf][]float64{}
 	for _, r := range ranks {
 		for _, o := range replay.FromRecords(r.Rank, r.Loops, replay.Fine) {
-			if t := o.Account().Busy; t > most {
-				best, most = o.Loops, t
+			for round := range o.Loops {
+				all[loopOf{o.Name, o.Where, round}] = o.Loops[round].Costs.Costs()
 			}
 		}
 	}
-	if best == nil {
-		return nil, fmt.Errorf("%s has no loop", file)
-	}
-	return best, nil
+	return all, nil
 }

@@ -72,7 +72,7 @@ func (c *Claimer) deal() {
 }
 
 // Claim hands the next chunk to a worker. It never blocks on other workers' chunks; ok is false when nothing is left for this worker to begin, though
-// others may still be at work.
+// others may still be at work. A worker that has claimed goes on until then: what COST has put into its hand for the next claim nobody else can take.
 func (c *Claimer) Claim(worker int) (start, size int, ok bool) {
 	switch {
 	case c.prefix != nil:

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -76,7 +77,28 @@ func (c *cost) expect(p *profile) {
 			parts = 1
 		}
 	}
-	c.cutBy(newCuts(p), c.weights, m, parts)
+	c.dear, c.dearAt = c.dearest(p, even)
+	c.cutBy(newCuts(p.without(c.dear)), c.weights, m, parts)
+}
+
+// dearest is the iterations that cost more than a fourth of a worker's even share, the dearest first and in their order. One of these that begins late ends late, whatever is stolen
+// from whom, so they come first (Graham's rule of the longest processing time). Only where each iteration has a bin of its own; elsewhere none
+// is that dear but by accident; and only those that take longer than some claims.
+func (c *cost) dearest(p *profile, even float64) (first, order []int) {
+	if len(p.bins)-1 != c.N || c.MinChunk > 1 {
+		return nil, nil
+	}
+	for i := range c.N {
+		if p.bins[i].cost > max(even/4, dear/4*c.claimed) {
+			order = append(order, i)
+		}
+	}
+	if len(order) == c.N { // nothing is dear where all are alike
+		return nil, nil
+	}
+	first = slices.Clone(order)
+	slices.SortStableFunc(first, func(a, b int) int { return cmp.Compare(p.bins[b].cost, p.bins[a].cost) })
+	return first, order
 }
 
 // dear is how many claims make up a worker's share where halving it again and again does not pay: each has its part at once, and the rest is stealing.

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"math"
+	"sort"
 	"sync/atomic"
 )
 
@@ -19,7 +20,12 @@ type costClaims struct {
 	worker  []costWorker
 	own     *blocks
 
+	// dear is the iterations that are handed out before all blocks, the dearest first; dearAt is the same in their order. In units they have no width.
+	dear, dearAt []int
+
 	_     [128]byte
+	dealt atomic.Int64 // how many dear iterations were asked for
+	_     [120]byte
 	next  atomic.Uint64 // first unit not handed out, above it the number of blocks handed out, as Claimer.next of adaptive techniques
 	_     [120]byte
 	batch atomic.Uint64 // units of a block for weight 1 in the present batch, above them the number of blocks after which the next begins
@@ -30,6 +36,10 @@ type costClaims struct {
 type costWorker struct {
 	piece  int // units
 	weight int // in parts of 1/weightOne
+
+	// Iterations of the last piece that lie behind a dear one. They are in hand: nobody can steal them, and the worker's next claim is for them.
+	rest, past int
+	_          [96]byte
 }
 
 const weightOne = 1 << 16
@@ -55,7 +65,7 @@ func (c *costClaims) cutBy(t cuts, weights []float64, m float64, parts int) {
 	c.floor = max(1, int(float64(t.units)/float64(max(t.n, 1))*float64(c.least)))
 	c.most = max(ceil(2*float64(t.n)/(m*p)), c.least)
 	for i, w := range weights {
-		c.worker[i] = costWorker{piece: max(c.floor, int(float64(t.units)/(m*p)*w)), weight: int(math.Ceil(w * weightOne))}
+		c.worker[i].piece, c.worker[i].weight = max(c.floor, int(float64(t.units)/(m*p)*w)), int(math.Ceil(w*weightOne))
 	}
 }
 
@@ -63,11 +73,45 @@ func (c *costClaims) cutBy(t cuts, weights []float64, m float64, parts int) {
 func (c *costClaims) begin() {
 	c.next.Store(0)
 	c.batch.Store(0)
+	c.dealt.Store(0)
 	c.own.empty()
+	for i := range c.worker {
+		c.worker[i].rest, c.worker[i].past = 0, 0
+	}
 }
 
-// claim is Claimer.Claim. Where an iteration is dearer than a piece, pieces without iterations lie before it and are passed over.
+// claim is Claimer.Claim.
 func (c *costClaims) claim(worker int) (start, size int, ok bool) {
+	if len(c.dear) == 0 {
+		start, past, ok := c.claimRange(worker)
+		return start, past - start, ok
+	}
+	w := &c.worker[worker]
+	for {
+		for w.rest < w.past {
+			start = w.rest
+			i := sort.SearchInts(c.dearAt, start)
+			if i == len(c.dearAt) || c.dearAt[i] >= w.past {
+				w.rest = w.past
+				return start, w.past - start, true
+			}
+			if w.rest = c.dearAt[i] + 1; c.dearAt[i] > start {
+				return start, c.dearAt[i] - start, true
+			}
+		}
+		if int(c.dealt.Load()) < len(c.dear) {
+			if i := int(c.dealt.Add(1)) - 1; i < len(c.dear) {
+				return c.dear[i], 1, true
+			}
+		}
+		if w.rest, w.past, ok = c.claimRange(worker); !ok {
+			return c.n, 0, false
+		}
+	}
+}
+
+// claimRange claims a piece. Where an iteration is dearer than a piece, pieces without iterations lie before it and are passed over.
+func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 	word := &c.own.own[worker].word
 	take := c.worker[worker].piece
 	for {
@@ -75,7 +119,7 @@ func (c *costClaims) claim(worker int) (start, size int, ok bool) {
 		if lo, hi := old.Bounds(); lo < hi {
 			end, start, past := c.piece(lo, hi, take)
 			if word.CompareAndSwap(uint64(old), uint64(MakeBlock(end, hi))) && past > start {
-				return start, past - start, true
+				return start, past, true
 			}
 			continue
 		}
@@ -91,12 +135,12 @@ func (c *costClaims) claim(worker int) (start, size int, ok bool) {
 				c.own.give(worker, MakeBlock(end, hi))
 			}
 			if past > start {
-				return start, past - start, true
+				return start, past, true
 			}
 			continue
 		}
 		if !c.own.steal(worker) {
-			return c.n, 0, false
+			return c.n, c.n, false
 		}
 	}
 }
@@ -118,7 +162,9 @@ func (c *costClaims) block(worker int) (lo, hi int, ok bool) {
 			}
 			k = max(c.floor, int(now&packedUnits)*c.worker[worker].weight/weightOne)
 		}
-		hi, _, _ = c.atLeast(lo, c.units, k)
+		if hi, _, _ = c.atLeast(lo, c.units, k); c.first != nil {
+			hi = max(c.snapped(hi), lo+1)
+		}
 		if c.next.CompareAndSwap(word, word+1<<32+uint64(hi-lo)) {
 			return lo, hi, true
 		}

@@ -10,8 +10,10 @@ import "math"
 type cuts struct {
 	units int // at(0) = 0, at(units) = n
 	n     int
-	each  int   // without a table: iterations a unit
-	first []int // first iteration of each part of 2^cutBits units; between two of them iterations are taken to cost the same
+	each  int // without a table: iterations a unit
+	by    *profile
+	rate  float64 // units a unit of cost; 0: none costs anything
+	first []int   // first iteration of each part of 2^cutBits units; between two of them iterations are taken to cost the same
 }
 
 // cutBits is how finely a part is divided, as a power of two: fine enough for single iterations of loops of eight million. The product with a number of iterations
@@ -27,7 +29,7 @@ func evenCuts(n, each int) cuts { return cuts{units: ceilDiv(n, each), n: n, eac
 // newCuts are as many parts as the profile has bins. The error of the interpolation is below the cost of a part.
 func newCuts(p *profile) cuts {
 	parts := len(p.bins) - 1
-	t := cuts{units: parts << cutBits, n: p.n, first: make([]int, parts+2)}
+	t := cuts{units: parts << cutBits, n: p.n, by: p, first: make([]int, parts+2)}
 	t.first[parts], t.first[parts+1] = p.n, p.n
 	step := p.total() / float64(parts)
 	if !(step > 0) || math.IsInf(step, 0) { // nothing is known to cost more than anything else
@@ -36,6 +38,7 @@ func newCuts(p *profile) cuts {
 		}
 		return t
 	}
+	t.rate = float64(t.units) / p.total()
 	b, rate := 0, p.per/p.bins[0].cost // iterations a unit of cost in bin b
 	for k := 1; k < parts; k++ {
 		c := step * float64(k)
@@ -67,4 +70,17 @@ func (t *cuts) at(u int) int {
 	k := u >> cutBits
 	from := t.first[k]
 	return from + ((t.first[k+1]-from)*(u&(1<<cutBits-1))+1<<(cutBits-1))>>cutBits
+}
+
+// snapped is the unit at whose place the iteration that unit u begins at begins: to count on from there leaves no units of an iteration behind that is handed out already. It is u where
+// the table cannot tell.
+func (t *cuts) snapped(u int) int {
+	i := t.at(u)
+	if t.rate == 0 || i >= t.n {
+		return u
+	}
+	if v := min(int(t.by.until(i)*t.rate+0.5), t.units); t.at(v) == i {
+		return v
+	}
+	return u
 }

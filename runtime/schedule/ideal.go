@@ -136,6 +136,10 @@ func lpt(sorted []float64, m Machine) float64 {
 	return end
 }
 
+// InOrder is the makespan of jobs that are given, one after the other and in their order, to the worker that completes each first. Where costs are not known before, no
+// schedule of equally distributed jobs does better on average: larger portions only bind more of them to a worker that may be late.
+func InOrder(costs []float64, m Machine) float64 { return lpt(costs, m) }
+
 // BestBlock is the smallest possible makespan with one block of consecutive iterations a worker, worker by worker (the chains-on-chains problem): what a
 // perfect profile alone could make of STATIC. It bisects over the bottleneck and fills greedily.
 func BestBlock(tr *Trace, m Machine) float64 {

@@ -305,3 +305,22 @@ func TestTraceOfChunks(t *testing.T) {
 		t.Errorf("%v", tr.Costs())
 	}
 }
+
+// TestInOrder: jobs in the order that is given, each to the worker that completes it first.
+func TestInOrder(t *testing.T) {
+	for _, c := range []struct {
+		costs []float64
+		m     Machine
+		want  float64
+	}{
+		{[]float64{5, 5, 4, 4, 3, 3, 3}, Machine{P: 3}, 11}, // LPT's worst case
+		{[]float64{1, 1, 1, 9}, Machine{P: 2}, 10},
+		{[]float64{1, 1, 1, 9}, Machine{P: 2, Speeds: []float64{1, .1}}, 12},
+		{[]float64{2, 2}, Machine{P: 2, Arrivals: []float64{0, 1}}, 3},
+		{nil, Machine{P: 2}, 0},
+	} {
+		if got := InOrder(c.costs, c.m); got != c.want {
+			t.Errorf("%v on %+v: %g, want %g", c.costs, c.m, got, c.want)
+		}
+	}
+}

@@ -22,6 +22,18 @@ func newProfile(n int, cost []float64) *profile {
 	return p
 }
 
+// without is p where some bins cost nothing.
+func (p *profile) without(bins []int) *profile {
+	if len(bins) == 0 {
+		return p
+	}
+	costs := p.costs()
+	for _, b := range bins {
+		costs[b] = 0
+	}
+	return newProfile(p.n, costs)
+}
+
 // costs are the bins' costs, to keep.
 func (p *profile) costs() []float64 {
 	list := make([]float64, len(p.bins)-1)

@@ -2,7 +2,10 @@ package schedule
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sort"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -125,5 +128,59 @@ func TestAutoShortLoops(t *testing.T) {
 	}
 	if !names["COST"] || len(names) < survivors {
 		t.Errorf("tried %v", names)
+	}
+}
+
+// TestCostDearest: iterations that are dearer than a fourth of a share are handed out first, the dearest before the others, and all exactly once, whoever else claims.
+func TestCostDearest(t *testing.T) {
+	const n, p = 500, 8
+	profile := make([]float64, n)
+	for i := range profile {
+		profile[i] = 1
+	}
+	for i, at := range []int{499, 3, 4, 250, 0, 77} {
+		profile[at] = float64(100 - i)
+	}
+	tech := mustLookup("COST")
+	calc, err := tech.New(Params{N: n, P: p, Profile: profile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := NewClaimer(calc)
+	for execution := range 3 {
+		did := make([]atomic.Int32, n)
+		for i, want := range []int{499, 3, 4, 250, 0, 77} {
+			start, size, ok := c.Claim(i % 3)
+			if start != want || size != 1 || !ok {
+				t.Fatalf("execution %d, claim %d: %d+%d %v, want iteration %d", execution, i, start, size, ok, want)
+			}
+			did[start].Add(1)
+			c.Report(i%3, start, size, profile[start], 0)
+		}
+		var wg sync.WaitGroup
+		for w := range p {
+			wg.Go(func() {
+				for {
+					start, size, ok := c.Claim(w)
+					if !ok {
+						return
+					}
+					seconds := 0.0
+					for i := start; i < start+size; i++ {
+						did[i].Add(1)
+						seconds += profile[i]
+					}
+					runtime.Gosched()
+					c.Report(w, start, size, seconds, 0)
+				}
+			})
+		}
+		wg.Wait()
+		for i := range did {
+			if got := did[i].Load(); got != 1 {
+				t.Fatalf("execution %d: iteration %d was done %d times", execution, i, got)
+			}
+		}
+		c.Reset()
 	}
 }
