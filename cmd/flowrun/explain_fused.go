@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"flow/compiler/pass"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/lang/source"
@@ -24,6 +25,7 @@ type fusedGroup struct {
 	node      string
 	reads     []string
 	operators []fusedOperator
+	apart     []fusedOperator // reductions of what it stores that stay operators of their own: see pass.ReducedApart
 }
 
 type fusedOperator struct {
@@ -105,6 +107,7 @@ func groupOf(g *ir.Graph, id ir.ID, products map[epilogue]string) fusedGroup {
 		}
 	}
 	ends := strings.Fields(n.Attrs.Str("fold"))
+	f.apart = apartFrom(g, id, ends)
 	if len(ends) == 1 {
 		f.operators = append(f.operators, fusedOperator{ends[0], n.Span})
 		return f
@@ -113,6 +116,28 @@ func groupOf(g *ir.Graph, id ir.ID, products map[epilogue]string) fusedGroup {
 		f.operators = append(f.operators, fusedOperator{name, resultOf(g, id, k)})
 	}
 	return f
+}
+
+// apartFrom is the reductions that read what node id stores, where those that could go along were not let; of several in one pass each.
+func apartFrom(g *ir.Graph, id ir.ID, ends []string) (apart []fusedOperator) {
+	stored := id
+	for i := range g.Nodes {
+		r, n := ir.ID(i), &g.Nodes[i]
+		switch {
+		case n.Op.Control == op.Part && g.In(r)[0] == id && n.Attrs.Int("at") == 0 && len(ends) > 0 && ends[0] == "store":
+			stored = r
+		case len(g.In(r)) == 0 || g.In(r)[0] != stored:
+		case pass.ReducedApart(g, r, g.Type(stored)):
+			apart = append(apart, fusedOperator{"apart", n.Span})
+		case n.Op.Name == "pipe" && len(n.Region.Graph.Nodes) == 1:
+			for k, name := range strings.Fields(n.Attrs.Str("fold")) {
+				if strings.HasPrefix(name, "col") && g.Type(stored).Cols >= pass.WideColumns {
+					apart = append(apart, fusedOperator{"apart", resultOf(g, r, k)})
+				}
+			}
+		}
+	}
+	return apart
 }
 
 // resultOf is where result k of node id is wanted.
@@ -127,7 +152,7 @@ func resultOf(g *ir.Graph, id ir.ID, k int) source.Span {
 
 // printFused writes a paragraph a group: the node, what it reads, an operator a line.
 func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
-	operators := 0
+	operators, apart := 0, 0
 	for _, f := range groups {
 		fmt.Fprintln(w, f.node)
 		for _, in := range f.reads {
@@ -140,6 +165,11 @@ func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
 				operators++
 			}
 		}
+		for _, o := range f.apart {
+			place, text := placeAndText(o.at, files)
+			fmt.Fprintf(w, "  %-9s %-20s  %s\n", o.name, place, text)
+			apart++
+		}
 		fmt.Fprintln(w)
 	}
 	if len(groups) == 0 {
@@ -147,6 +177,9 @@ func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
 		return
 	}
 	fmt.Fprintf(w, "%s in %s\n", count(operators, "operator"), count(len(groups), "group"))
+	if apart > 0 {
+		fmt.Fprintf(w, "apart: to sum the columns of a matrix of %d columns or more while storing it costs more than to read it again\n", pass.WideColumns)
+	}
 }
 
 // placeAndText is where an operator stands, and its text cut to what a line of a terminal has room for.

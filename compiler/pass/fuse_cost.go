@@ -14,9 +14,9 @@ import (
 const againFlops = 24
 
 const (
-	// wideColumns is from how many columns on a pass over columns takes groups of them, all rows of one group before the next: as in package
+	// WideColumns is from how many columns on a pass over columns takes groups of them, all rows of one group before the next: as in package
 	// kernels, where the sums of all columns would fill a second-level cache.
-	wideColumns = 4 << 10
+	WideColumns = 4 << 10
 	// exactFlops is how many operations an element costs that is added exactly; extremes and counts cost one.
 	exactFlops = 4
 )
@@ -26,7 +26,7 @@ const (
 // keep them busy meanwhile. Extremes and counts leave them time: those go along. RATIONALE has the figures.
 func ReducedApart(g *ir.Graph, r ir.ID, stored types.Type) bool {
 	n := &g.Nodes[r]
-	if n.Op.Fold != op.FoldCols || n.Op.Cost == nil || stored.Cols < wideColumns {
+	if n.Op.Fold != op.FoldCols || n.Op.Cost == nil || stored.Cols < WideColumns {
 		return false
 	}
 	w := n.Op.Cost(&op.Sig{Def: n.Op, In: []types.Type{stored}}, g.Type(r))
