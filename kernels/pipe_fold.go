@@ -240,7 +240,11 @@ func (a area) split(n, rows int, f func(area) error) error {
 // make runs the program on an area of at most a block, stores what it made if that is wanted, and returns it. Without a program it is the operand.
 func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 	if len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem {
-		m.in[0].d.Window(&m.made.block, a.i0, a.j0, a.rows(), a.cols())
+		d := m.in[0].d
+		if m.rows == 1 && d.Rows != 1 { // a part of the one long row that reduceAll makes of it
+			return m.made.over(x.elem, slabOf(d, a.j0, a.cols()), a), nil
+		}
+		d.Window(&m.made.block, a.i0, a.j0, a.rows(), a.cols())
 		return &m.made.block, nil
 	}
 	m.end = terminal{store: vec.LinkStore}
