@@ -17,8 +17,23 @@ import (
 // segment is a run of instructions first..last that the chain machine executes.
 type segment struct {
 	first, last int
-	elem        types.Elem
+	wide        bool // its lanes are 64 bits, else float32
 	protos      []proto
+	guards      []guard
+}
+
+// lane is the bytes of one.
+func (s *segment) lane() int {
+	if s.wide {
+		return 8
+	}
+	return 4
+}
+
+// guard is an instruction that fails where an integer divisor is 0, and the temporary in which the machine says so.
+type guard struct {
+	def  *op.Def
+	temp int
 }
 
 // proto is a link whose operand's place is not known yet.
@@ -47,69 +62,9 @@ type terminal struct {
 	ends  []vec.Link // reductions; what fills no group of theirs goes to the tails
 }
 
-// linkNames are the links of rows on float64 and float32: with the accumulator as first argument, and as second one.
-var linkNames = map[string][2]uint64{
-	"add": {vec.LinkAdd, vec.LinkAdd}, "sub": {vec.LinkSub, vec.LinkSubFrom},
-	"mul": {vec.LinkMul, vec.LinkMul}, "div": {vec.LinkDiv, vec.LinkDivInto},
-	"ew.min": {vec.LinkMin, vec.LinkMin}, "ew.max": {vec.LinkMax, vec.LinkMax},
-	"sqrt": {vec.LinkSqrt}, "abs": {vec.LinkAbs}, "neg": {vec.LinkNeg},
-	"round": {vec.LinkRound}, "floor": {vec.LinkFloor}, "ceil": {vec.LinkCeil},
-}
-
-// wideNames are those on float64 alone, predicateNames those that compare float64, truthNames those on truths.
-var (
-	wideNames      = map[string]uint64{"sign": vec.LinkSign, "relu": vec.LinkRectify}
-	predicateNames = map[string][2]uint64{
-		"eq": {vec.LinkEqual, vec.LinkEqual}, "ne": {vec.LinkNotEqual, vec.LinkNotEqual},
-		"lt": {vec.LinkLess, vec.LinkGreater}, "gt": {vec.LinkGreater, vec.LinkLess},
-		"le": {vec.LinkLessEqual, vec.LinkGreaterEqual}, "ge": {vec.LinkGreaterEqual, vec.LinkLessEqual},
-		"isnan": {vec.LinkIsNaN}, "isinf": {vec.LinkIsInf},
-	}
-	truthNames = map[string]uint64{"and": vec.LinkAnd, "or": vec.LinkOr, "ew.min": vec.LinkAnd, "ew.max": vec.LinkOr, "not": vec.LinkNot}
-)
-
-// linksOf is the link of an instruction, with the accumulator as first argument and as second one (0: there is none), and the type of
-// the lanes that it needs. That of a selection is the one with the accumulator as condition.
-func linksOf(i *instr) (first, second uint64, lanes types.Elem, ok bool) {
-	switch i.code {
-	case opConvert:
-		switch from, to := i.elem, i.out; {
-		case from == to && to.IsFloat():
-			return vec.LinkLoad, vec.LinkLoad, to, true // a copy
-		case from == types.Bool && to == types.F64:
-			return vec.LinkOfTruth, vec.LinkOfTruth, types.F64, true
-		case from == types.F64 && to == types.Bool:
-			return vec.LinkNonZero, vec.LinkNonZero, types.F64, true
-		}
-		return 0, 0, types.NoElem, false
-	case opSelF64:
-		return vec.LinkChoose, vec.LinkChoose, types.F64, i.def.Name == "ifelse"
-	case opCmpF64:
-		l, ok := predicateNames[i.def.Name]
-		return l[0], l[1], types.F64, ok
-	case opBoolx1, opBoolx2:
-		l, ok := truthNames[i.def.Name]
-		return l, l, types.F64, ok
-	case opF64x1, opF32x1, opF64x2, opF32x2:
-	default:
-		return 0, 0, types.NoElem, false
-	}
-	if l, ok := linkNames[i.def.Name]; ok {
-		return l[0], l[1], i.out, true
-	}
-	if f, ok := vec.FunctionNamed(i.def.Name); ok && i.n == 1 {
-		return f.Link, f.Link, i.out, true
-	}
-	if f, ok := vec.Function2Named(i.def.Name); ok && i.n == 2 {
-		return f.Link, 0, i.out, true
-	}
-	l, ok := wideNames[i.def.Name]
-	return l, l, i.out, ok && i.out == types.F64
-}
-
 // link finds the segments. One alone among other instructions is left to its loop, which does as well.
 func (m *machine) link() {
-	m.segs, m.segAt = m.segs[:0], resized(m.segAt, len(m.code))
+	m.segs, m.segAt, m.protos = m.segs[:0], resized(m.segAt, len(m.code)), m.protos[:0]
 	m.pure = false
 	for k := range m.code {
 		m.segAt[k] = -1
@@ -117,21 +72,26 @@ func (m *machine) link() {
 	if !vec.HaveChain {
 		return
 	}
+	guards := 0
 	for k := 0; k < len(m.code); k++ {
-		l := k
-		for l < len(m.code) && m.joins(k, l) {
-			l++
-		}
+		l, isWide := m.extent(k)
 		if !m.worthwhile(k, l) {
 			continue
 		}
-		_, _, lanes, _ := linksOf(&m.code[k])
 		m.segAt[k] = len(m.segs)
-		m.segs = append(m.segs, segment{first: k, last: l - 1, elem: lanes, protos: m.protos(k, l-1)})
+		m.segs = append(m.segs, segment{first: k, last: l - 1, wide: isWide})
+		s := &m.segs[len(m.segs)-1]
+		for i := range m.code[k:l] {
+			if c := &m.code[k+i]; c.guard {
+				s.guards = append(s.guards, guard{c.def, len(m.elems) + guards})
+				guards++
+			}
+		}
+		m.write(s)
 		k = l - 1
 	}
 	m.pure = len(m.segs) == 1 && m.segs[0].last-m.segs[0].first == len(m.code)-1
-	if need := len(m.elems)*tempWords + 8; len(m.temps) < need {
+	if need := (len(m.elems)+guards)*tempWords + 8; len(m.temps) < need {
 		m.temps = make([]uint64, need)
 	}
 	m.temps = aligned(m.temps)
@@ -148,21 +108,37 @@ func aligned(s []uint64) []uint64 {
 	return s
 }
 
-// joins reports that instruction l can be in a segment that starts with k.
-func (m *machine) joins(k, l int) bool {
-	_, _, lanes, ok := linksOf(&m.code[l])
-	_, _, first, _ := linksOf(&m.code[k])
-	return ok && lanes == first
+// fewRounded is the most operations on float32 that run in wide lanes, where they take four times as long, so that no slab is between them and
+// what is wider.
+const fewRounded = 3
+
+// extent is the instruction after the longest run from k on that one machine can do, and which. float32 goes with what is wider if little is done
+// in it.
+func (m *machine) extent(k int) (l int, isWide bool) {
+	set, rounded := either, 0
+	for l = k; l < len(m.code); l++ {
+		x := linksOf(&m.code[l])
+		both := x.widths & set
+		if x.rounds {
+			rounded++
+		}
+		if both == 0 || both == wide && rounded > fewRounded {
+			break
+		}
+		set = both
+	}
+	return l, set == wide
 }
 
 // worthwhile reports that instructions k..l-1 go better as a segment than one by one: more than one of several, and not
 // truths alone, which are bytes elsewhere.
 func (m *machine) worthwhile(k, l int) bool {
 	if l-k < 2 {
-		return l > k && len(m.code) == 1 && m.code[k].out.IsFloat() && m.code[k].n < 3
+		i := &m.code[k]
+		return l > k && len(m.code) == 1 && i.n < 3 && (i.out.IsFloat() || i.guard || i.code == opConvert || i.code == opCmpF32)
 	}
 	for _, i := range m.code[k:l] {
-		if i.out.IsFloat() || i.code == opCmpF64 {
+		if i.out != types.Bool || i.code != opBoolx1 && i.code != opBoolx2 {
 			return true
 		}
 	}
@@ -173,30 +149,33 @@ func (m *machine) worthwhile(k, l int) bool {
 // written out where somebody else reads it too.
 type linker struct {
 	*machine
-	first, last int
-	acc         int
-	out         []proto
+	*segment
+	acc    int
+	direct int // a register that is loaded from where it lies, or -1
+	guard  int // those that are written
 }
 
-func (m *machine) protos(first, last int) []proto {
-	w := &linker{machine: m, first: first, last: last, acc: -1}
-	w.truths()
-	for k := first; k <= last; k++ {
+// write writes the links of a segment behind those of others.
+func (m *machine) write(s *segment) {
+	start := len(m.protos)
+	w := linker{machine: m, segment: s, acc: -1, direct: -1}
+	w.foreign()
+	for k := s.first; k <= s.last; k++ {
 		w.operation(&m.code[k])
 		w.acc = m.code[k].dst
 		w.keep(k)
 	}
-	return w.out
+	s.protos = m.protos[start:len(m.protos):len(m.protos)]
 }
 
 func (w *linker) add(op uint64, p proto) {
 	p.op = op
-	w.out = append(w.out, p)
+	w.machine.protos = append(w.machine.protos, p)
 }
 
 // makes reports that the segment computes register r.
 func (w *linker) makes(r int) bool {
-	for k := w.first; k <= w.last; k++ {
+	for k := w.first; k <= w.segment.last; k++ {
 		if w.code[k].dst == r {
 			return true
 		}
@@ -204,55 +183,100 @@ func (w *linker) makes(r int) bool {
 	return false
 }
 
-// home is where the machine finds register r: truths as lanes, which are its own.
+// reads is how often the segment reads register r.
+func (w *linker) reads(r int) (n int) {
+	for k := w.first; k <= w.segment.last; k++ {
+		for _, a := range w.code[k].arg[:w.code[k].n] {
+			if a == r {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// otherwise reports that elements of r are not in memory as they are in lanes, and the links that bring them from there and to there.
+func (w *linker) otherwise(r int) (load, store uint64, ok bool) {
+	switch e := w.elems[r]; {
+	case e == types.Bool:
+		return vec.LinkLoadTruths, vec.LinkStoreTruths, true
+	case e == types.F32 && w.wide:
+		return vec.LinkLoadFloats, vec.LinkStoreFloats, true
+	}
+	return vec.LinkLoad, vec.LinkStore, false
+}
+
+// home is where the machine finds register r: its own lanes where these differ from what is in memory.
 func (w *linker) home(r int) proto {
-	if w.elems[r] == types.Bool || w.makes(r) && w.machine.last[r] <= w.last {
+	if _, _, ok := w.otherwise(r); ok || w.makes(r) && w.machine.last[r] <= w.segment.last {
 		return proto{kind: inTemp, reg: r}
 	}
 	return proto{kind: inSlab, reg: r}
 }
 
-// truths turns those that come from elsewhere into lanes.
-func (w *linker) truths() {
+// foreign turns what comes from elsewhere into lanes. What the first instruction alone reads, as its first argument, it loads itself.
+func (w *linker) foreign() {
 	var seen map[int]bool
-	for k := w.first; k <= w.last; k++ {
+	if a := w.code[w.first].arg[0]; w.code[w.first].n > 0 && w.reads(a) == 1 {
+		w.direct = a
+	}
+	for k := w.first; k <= w.segment.last; k++ {
 		for _, r := range w.code[k].arg[:w.code[k].n] {
-			if w.elems[r] == types.Bool && !seen[r] && !w.makes(r) {
-				if seen == nil {
-					seen = map[int]bool{}
-				}
-				seen[r] = true
-				w.add(vec.LinkLoadTruths, proto{kind: inSlab, reg: r})
-				w.add(vec.LinkStore, w.home(r))
+			load, _, ok := w.otherwise(r)
+			if !ok || seen[r] || w.makes(r) || r == w.direct {
+				continue
 			}
+			if seen == nil {
+				seen = map[int]bool{}
+			}
+			seen[r] = true
+			w.add(load, proto{kind: inSlab, reg: r})
+			w.add(vec.LinkStore, w.home(r))
 		}
 	}
 }
 
+// load makes the accumulator register r.
+func (w *linker) load(r int) {
+	if r == w.direct {
+		load, _, _ := w.otherwise(r)
+		w.add(load, proto{kind: inSlab, reg: r})
+		return
+	}
+	w.add(vec.LinkLoad, w.home(r))
+}
+
 // operation writes the links of one instruction.
 func (w *linker) operation(i *instr) {
-	one, two, _, _ := linksOf(i)
+	l := linksOf(i)
 	a, b := i.arg[0], i.arg[1]
 	switch {
 	case i.n == 3:
 		w.selection(a, b, i.arg[2])
 	case i.n == 1:
 		if a != w.acc {
-			w.add(vec.LinkLoad, w.home(a))
+			w.load(a)
 		}
-		if one != vec.LinkLoad { // of a copy, which that is
-			w.add(one, proto{})
+		if l.first != vec.LinkLoad { // of a copy, which that is
+			w.add(l.first, proto{})
 		}
-	case a == w.acc:
-		w.add(one, w.home(b))
-	case b == w.acc && two != 0:
-		w.add(two, w.home(a))
+	case b == w.acc && a != w.acc && l.second != 0:
+		w.add(l.second, w.home(a))
 	default:
-		if b == w.acc {
+		if b == w.acc && a != w.acc {
 			w.add(vec.LinkStore, w.home(b))
 		}
-		w.add(vec.LinkLoad, w.home(a))
-		w.add(one, w.home(b))
+		if a != w.acc {
+			w.load(a)
+		}
+		if i.guard {
+			w.add(vec.LinkOther, proto{kind: inTemp, reg: w.guards[w.guard].temp})
+			w.guard++
+		}
+		w.add(l.first, w.home(b))
+	}
+	if l.rounds && w.wide {
+		w.add(vec.LinkRoundFloats, proto{})
 	}
 }
 
@@ -267,7 +291,7 @@ func (w *linker) selection(c, a, b int) {
 		w.add(vec.LinkElse, w.home(a))
 	default:
 		if c != w.acc {
-			w.add(vec.LinkLoad, w.home(c))
+			w.load(c)
 		}
 		w.add(vec.LinkOther, w.home(a))
 		w.add(vec.LinkChoose, w.home(b))
@@ -277,7 +301,8 @@ func (w *linker) selection(c, a, b int) {
 // keep writes the result of instruction k out if more than the next instruction's one operand reads it.
 func (w *linker) keep(k int) {
 	readNext := 0
-	if k < w.last {
+	end := w.segment.last
+	if k < end {
 		for _, r := range w.code[k+1].arg[:w.code[k+1].n] {
 			if r == w.acc {
 				readNext++
@@ -285,30 +310,41 @@ func (w *linker) keep(k int) {
 		}
 	}
 	last := w.machine.last[w.acc]
-	if last > k+1 || readNext > 1 || k == w.last && last > k {
+	if last > k+1 || readNext > 1 || k == end && last > k {
 		w.add(vec.LinkStore, w.home(w.acc))
 	}
-	if w.elems[w.acc] == types.Bool && last > w.last {
-		w.add(vec.LinkStoreTruths, proto{kind: inSlab, reg: w.acc})
+	if _, store, ok := w.otherwise(w.acc); ok && last > end {
+		w.add(store, proto{kind: inSlab, reg: w.acc})
 	}
 }
 
 // chain runs a segment on n elements: whole groups by the machine, the rest instruction by instruction. end is for the
-// segment that makes the program's result, at dst.
-func (m *machine) chain(s *segment, n int, dst *slab) {
-	group := vec.ChainBytes / s.elem.Size()
+// segment that makes the program's result, at dst. What it returns is the row that divided by zero, or nil.
+func (m *machine) chain(s *segment, n int, dst *slab) *op.Def {
+	group := vec.ChainBytes / s.lane()
 	whole := n - n%group
 	if whole > 0 {
 		m.fillLinks(s, dst)
-		if s.elem == types.F64 {
+		for _, g := range s.guards {
+			clear(m.temps[g.temp*tempWords:][:tempWords])
+		}
+		if s.wide {
 			vec.ChainF64(m.links, whole)
 		} else {
 			vec.ChainF32(m.links, whole)
 		}
+		for _, g := range s.guards {
+			for _, found := range m.temps[g.temp*tempWords:][:tempWords] {
+				if found != 0 {
+					return g.def
+				}
+			}
+		}
 	}
 	if whole < n {
-		m.rest(s, whole, n-whole, dst)
+		return m.rest(s, whole, n-whole, dst)
 	}
+	return nil
 }
 
 func (m *machine) fillLinks(s *segment, dst *slab) {
@@ -332,8 +368,11 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 	}
 	if s.last == len(m.code)-1 {
 		if store := m.end.store; store != vec.LinkEnd {
-			if m.code[s.last].out == types.Bool {
+			switch out := m.code[s.last].out; {
+			case out == types.Bool:
 				store = vec.LinkStoreTruths
+			case out == types.F32 && s.wide:
+				store = vec.LinkStoreFloats
 			}
 			m.links = append(m.links, vec.Link{Op: store, Base: dst.pointer(), Walk: ^uint64(0)})
 		}
@@ -352,11 +391,11 @@ const askFrom = 1 << 20
 func (m *machine) ask(s *segment) {
 	first := len(m.links)
 	for _, p := range s.protos {
-		if p.kind != inSlab || p.reg >= len(m.in) || m.elems[p.reg] != s.elem {
+		if p.kind != inSlab || p.reg >= len(m.in) || m.elems[p.reg].Size() != s.lane() {
 			continue
 		}
 		x := &m.in[p.reg]
-		if x.mode != op.Full || x.d.Rows*x.d.Cols*s.elem.Size() < askFrom {
+		if x.mode != op.Full || x.d.Rows*x.d.Cols*s.lane() < askFrom {
 			continue
 		}
 		l := vec.Link{Op: vec.LinkAsk, Base: m.regs[p.reg].pointer(), Walk: ^uint64(0)}
@@ -368,8 +407,9 @@ func (m *machine) ask(s *segment) {
 
 // rest runs the instructions of a segment on n elements from at on: fewer than a group. Registers that the chain kept to
 // itself use the start of their slabs.
-func (m *machine) rest(s *segment, at, n int, dst *slab) {
+func (m *machine) rest(s *segment, at, n int, dst *slab) *op.Def {
 	keep := m.regs
+	defer func() { m.regs = keep }()
 	m.shifted = append(m.shifted[:0], m.regs...)
 	for r := range m.shifted {
 		if x := &m.shifted[r]; m.walk[r] && x.len() >= at+n {
@@ -389,15 +429,17 @@ func (m *machine) rest(s *segment, at, n int, dst *slab) {
 		}
 	}
 	for k := s.first; k <= s.last; k++ {
-		m.step(&m.code[k], n)
+		if !m.step(&m.code[k], n) {
+			return m.code[k].def
+		}
 	}
 	if s.last == len(m.code)-1 && m.aside.len() > 0 {
-		copySlab(&m.aside, s.elem, at, m.regs[m.code[s.last].dst])
+		copySlab(&m.aside, m.code[s.last].out, at, m.regs[m.code[s.last].dst])
 	}
 	if s.last == len(m.code)-1 && m.end.store != vec.LinkEnd && len(m.end.ends) > 0 {
 		copy(m.tails[m.tail-n:m.tail], m.regs[m.code[s.last].dst].f64)
 	}
-	m.regs = keep
+	return nil
 }
 
 // pointer is the address of the first element.

@@ -2,20 +2,22 @@ package kernels
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
 )
 
-// chainProgram is a random program of rows that the chain machine has links for, over float64 and a bool.
-func chainProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, []value.Value) {
+// chainProgram is a random program of rows that the chain machine has links for, over elements of the given types, a bool and float64.
+func chainProgram(r *rand.Rand, defs []*op.Def, elems []types.Elem, rows, cols int) (*op.Program, []value.Value) {
 	p := &op.Program{}
 	var in []value.Value
 	var regs []types.Elem
 	for k := range 3 + r.IntN(2) {
-		o := op.Operand{Elem: types.F64, Mode: []op.Mode{op.Full, op.Full, op.Single, op.ColVec, op.RowVec}[r.IntN(5)]}
+		o := op.Operand{Elem: elems[r.IntN(len(elems))], Mode: []op.Mode{op.Full, op.Full, op.Single, op.ColVec, op.RowVec}[r.IntN(5)]}
 		if k == 2 {
 			o.Elem = types.Bool
 		}
@@ -44,7 +46,7 @@ func chainProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, []
 			sig.In = append(sig.In, types.ScalarOf(regs[k]))
 		}
 		t, err := d.Type(sig)
-		if err != nil || t.Elem != types.F64 && t.Elem != types.Bool {
+		if err != nil || t.Elem != types.Bool && !slices.Contains(elems, t.Elem) {
 			continue
 		}
 		s.Elem = t.Elem
@@ -54,17 +56,16 @@ func chainProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, []
 	return p, in
 }
 
-// Comparisons, logic, selections and functions in chains give the bits of their definitions, whoever reads a truth: the next
-// link, one after it, memory, or an instruction that is in no chain.
-func TestTruthsInChains(t *testing.T) {
-	var defs []*op.Def
+// chainRows is the rows that chains run, those that make or take truths more than once, and one that is in no chain.
+func chainRows() (defs []*op.Def) {
 	for _, d := range elementwise() {
 		_, arithmetic := linkNames[d.Name]
-		_, wide := wideNames[d.Name]
+		_, exact := exactNames[d.Name]
+		_, word := wordNames[d.Name]
 		_, predicate := predicateNames[d.Name]
 		_, logic := truthNames[d.Name]
-		if arithmetic || wide || predicate || logic || d.Name == "ifelse" || d.Name == "f64" || d.Name == "bool" || d.Name == "exp" ||
-			d.Name == "pow" || d.Name == "mod" || d.Name == "idiv" || d.Name == "atan2" {
+		_, two := vec.Function2Named(d.Name)
+		if arithmetic || exact || word || predicate || logic || two || isConversion(d) || d.Name == "ifelse" || d.Name == "exp" {
 			defs = append(defs, d)
 			if predicate || logic || d.Name == "ifelse" {
 				defs = append(defs, d)
@@ -77,38 +78,52 @@ func TestTruthsInChains(t *testing.T) {
 			defs = append(defs, d)
 		}
 	}
+	return defs
+}
+
+// Comparisons, logic, selections, conversions and functions in chains of elements of one type or of several give the bits of their
+// definitions, whoever reads a result: the next link, one after it, memory, or an instruction that is in no chain.
+func TestRandomChains(t *testing.T) {
+	defs := chainRows()
 	mapRow := fused()[0]
-	r := rand.New(rand.NewPCG(51, 52))
-	pure, truths := 0, 0
-	for round := range 400 {
-		rows, cols := 1+r.IntN(6), 1+r.IntN(200)
-		if round%8 == 0 {
-			cols = 500 + r.IntN(900)
+	for _, elems := range [][]types.Elem{{types.F64}, {types.F32}, {types.I64}, {types.F64, types.F32}, {types.F64, types.I64}, {types.F64, types.F32, types.I64}} {
+		r := rand.New(rand.NewPCG(51, 52))
+		pure, truths, narrows, failed := 0, 0, 0, 0
+		for round := range 400 {
+			rows, cols := 1+r.IntN(6), 1+r.IntN(200)
+			if round%8 == 0 {
+				cols = 500 + r.IntN(900)
+			}
+			p, in := chainProgram(r, defs, elems, rows, cols)
+			e := p.Elem()
+			c := &op.Call{Def: mapRow, In: in, Body: p, Type: types.DenseOf(e, rows, cols), Out: value.New(e, rows, cols)}
+			want, err := mapRow.Ref(c)
+			m := &machine{}
+			m.prepare(p, in, rows, cols)
+			if m.pure {
+				pure++
+				if e == types.Bool {
+					truths++
+				}
+				if !m.segs[0].wide {
+					narrows++
+				}
+			}
+			if got := mapRow.Kernel(c); (got == nil) != (err == nil) {
+				t.Fatalf("%v, round %d, %dx%d, %s: fails with %v, want %v", elems, round, rows, cols, describe(p), got, err)
+			}
+			if err != nil {
+				failed++
+				continue
+			}
+			if msg := differ(c.Out, want); msg != "" {
+				t.Fatalf("%v, round %d, %dx%d, %s: %s", elems, round, rows, cols, describe(p), msg)
+			}
+			inPlace(t, c, want)
 		}
-		p, in := chainProgram(r, defs, rows, cols)
-		e := p.Elem()
-		c := &op.Call{Def: mapRow, In: in, Body: p, Type: types.DenseOf(e, rows, cols), Out: value.New(e, rows, cols)}
-		want, err := mapRow.Ref(c)
-		if err != nil {
-			t.Fatal(err)
+		t.Logf("%v: %d programs were one segment, %d of them made bools, %d were of float32 alone, %d failed", elems, pure, truths, narrows, failed)
+		if pure < 50 || truths < 10 || elems[0] == types.F32 && narrows < 50 || failed > 200 {
+			t.Errorf("%v: %d programs were one segment, %d of them made bools, %d were of float32 alone, %d failed", elems, pure, truths, narrows, failed)
 		}
-		m := &machine{}
-		m.prepare(p, in, rows, cols)
-		if m.pure {
-			pure++
-		}
-		if m.pure && e == types.Bool {
-			truths++
-		}
-		if err := mapRow.Kernel(c); err != nil {
-			t.Fatal(err)
-		}
-		if msg := differ(c.Out, want); msg != "" {
-			t.Fatalf("round %d, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
-		}
-		inPlace(t, c, want)
-	}
-	if pure < 50 || truths < 10 {
-		t.Errorf("%d programs were one segment, %d of them made bools", pure, truths)
 	}
 }

@@ -238,21 +238,21 @@ func (m *machine) assign(inputs int) {
 			m.last[r] = k
 		}
 	}
-	m.spare, m.bytes = m.spare[:0], m.bytes[:0]
+	m.spare, m.sizes = m.spare[:0], m.sizes[:0]
 	m.slots = 0
-	// A slab of bools is never used again for words, nor the other way round: segments go through all their instructions
+	// A slab of elements of one size is never used again for those of another: segments go through all their instructions
 	// group by group, and a group of words lies over more than a group of bytes.
 	take := func(r int) {
-		bytes := m.elems[r] == types.Bool
+		size := m.elems[r].Size()
 		for k := len(m.spare) - 1; k >= 0; k-- {
-			if s := m.spare[k]; m.bytes[s] == bytes {
+			if s := m.spare[k]; m.sizes[s] == size {
 				m.slot[r], m.spare = s, append(m.spare[:k], m.spare[k+1:]...)
 				return
 			}
 		}
 		m.slot[r] = m.slots
 		m.slots++
-		m.bytes = append(m.bytes, bytes)
+		m.sizes = append(m.sizes, size)
 	}
 	for r := range inputs { // inputs keep theirs: constants are filled once a call
 		take(r)

@@ -30,7 +30,7 @@ type machine struct {
 	slot  []int // of every register
 	last  []int // the last instruction that reads it
 	spare []int
-	bytes []bool // of every slot: it is one of bools
+	sizes []int // of every slot: the bytes of an element
 	slots int
 	regs  []slab
 	walk  []bool   // of every register: element k of a batch lies at k; false: one value serves all
@@ -44,9 +44,10 @@ type machine struct {
 	// The chain machine: see fused_chain.go.
 	constants []constant
 	segs      []segment
-	segAt     []int // of every instruction: the segment that starts there, or -1
-	pure      bool  // the program is one segment
-	asking    bool  // what is run follows on what was run before in every operand, or is long
+	protos    []proto // of all segments
+	segAt     []int   // of every instruction: the segment that starts there, or -1
+	pure      bool    // the program is one segment
+	asking    bool    // what is run follows on what was run before in every operand, or is long
 	links     []vec.Link
 	temps     []uint64
 	shifted   []slab
@@ -392,7 +393,9 @@ func (m *machine) run(dst slab, n int) error {
 	m.regs[m.code[end].dst] = dst
 	for k := 0; k <= end; k++ {
 		if s := m.segAt[k]; s >= 0 {
-			m.chain(&m.segs[s], n, &dst)
+			if d := m.chain(&m.segs[s], n, &dst); d != nil {
+				return divisionByZero(d)
+			}
 			k = m.segs[s].last
 			continue
 		}

@@ -60,8 +60,10 @@ func (s Scalar) Convert(e types.Elem) Scalar {
 		return s
 	case e == types.F64:
 		return F64(s.Float())
+	case e == types.F32 && !s.Elem.IsFloat(): // once: by way of float64 it would round twice
+		return Scalar{Elem: e, F: float64(float32(s.I))}
 	case e == types.F32:
-		return Scalar{Elem: e, F: float64(float32(s.Float()))}
+		return Scalar{Elem: e, F: float64(float32(s.F))}
 	case e == types.Bool:
 		return Bool(s.True())
 	case s.Elem.IsFloat():

@@ -81,8 +81,8 @@ func Max[T Number](dst, a, b []T) {
 	}
 }
 
-// IDivI64 is the quotient rounded towards minus infinity; no b may be 0.
-func IDivI64(dst, a, b []int64) {
+// floorDivs is the plain loop behind IDivI64.
+func floorDivs(dst, a, b []int64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i, y := range b {
 		x := a[i]
@@ -94,8 +94,8 @@ func IDivI64(dst, a, b []int64) {
 	}
 }
 
-// ModI64 is the remainder with the sign of b, a - IDiv(a,b)*b; no b may be 0.
-func ModI64(dst, a, b []int64) {
+// mods is the plain loop behind ModI64.
+func mods(dst, a, b []int64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i, y := range b {
 		r := a[i] % y
@@ -106,8 +106,8 @@ func ModI64(dst, a, b []int64) {
 	}
 }
 
-// CeilDivI64 is the quotient rounded towards plus infinity; no b may be 0.
-func CeilDivI64(dst, a, b []int64) {
+// ceilDivs is the plain loop behind CeilDivI64.
+func ceilDivs(dst, a, b []int64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i, y := range b {
 		x := a[i]

@@ -2156,36 +2156,36 @@ next:
 	JEQ  op23
 
 others:
-	CMPQ R9, $0x4c
+	CMPQ R9, $0x67
 	JHI  op0
-	CMPQ R9, $0x26
-	JGE  from38
-	CMPQ R9, $0x13
-	JGE  from19
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x04
-	JGE  from4
-	CMPQ R9, $0x02
-	JGE  from2
+	CMPQ R9, $0x34
+	JGE  from52
+	CMPQ R9, $0x1a
+	JGE  from26
+	CMPQ R9, $0x0d
+	JGE  from13
+	CMPQ R9, $0x06
+	JGE  from6
+	CMPQ R9, $0x03
+	JGE  from3
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R9, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ R9, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
+	CMPQ R9, $0x04
+	JGE  from4
+	JMP  op3
 
 from4:
-	CMPQ R9, $0x06
-	JGE  from6
 	CMPQ R9, $0x05
 	JGE  from5
 	JMP  op4
@@ -2194,6 +2194,8 @@ from5:
 	JMP op5
 
 from6:
+	CMPQ R9, $0x09
+	JGE  from9
 	CMPQ R9, $0x07
 	JGE  from7
 	JMP  op6
@@ -2207,8 +2209,6 @@ from8:
 	JMP op8
 
 from9:
-	CMPQ R9, $0x0e
-	JGE  from14
 	CMPQ R9, $0x0b
 	JGE  from11
 	CMPQ R9, $0x0a
@@ -2224,16 +2224,18 @@ from11:
 	JMP  op11
 
 from12:
-	CMPQ R9, $0x0d
-	JGE  from13
-	JMP  op12
+	JMP op12
 
 from13:
-	JMP op13
-
-from14:
+	CMPQ R9, $0x13
+	JGE  from19
 	CMPQ R9, $0x10
 	JGE  from16
+	CMPQ R9, $0x0e
+	JGE  from14
+	JMP  op13
+
+from14:
 	CMPQ R9, $0x0f
 	JGE  from15
 	JMP  op14
@@ -2255,61 +2257,61 @@ from18:
 	JMP op18
 
 from19:
-	CMPQ R9, $0x1c
-	JGE  from28
-	CMPQ R9, $0x17
-	JGE  from23
-	CMPQ R9, $0x15
-	JGE  from21
+	CMPQ R9, $0x16
+	JGE  from22
 	CMPQ R9, $0x14
 	JGE  from20
 	JMP  op19
 
 from20:
-	JMP op20
+	CMPQ R9, $0x15
+	JGE  from21
+	JMP  op20
 
 from21:
-	CMPQ R9, $0x16
-	JGE  from22
-	JMP  op21
+	JMP op21
 
 from22:
-	JMP op22
-
-from23:
-	CMPQ R9, $0x19
-	JGE  from25
 	CMPQ R9, $0x18
 	JGE  from24
-	JMP  op23
+	CMPQ R9, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
 
 from24:
-	JMP op24
+	CMPQ R9, $0x19
+	JGE  from25
+	JMP  op24
 
 from25:
-	CMPQ R9, $0x1a
-	JGE  from26
-	JMP  op25
+	JMP op25
 
 from26:
+	CMPQ R9, $0x27
+	JGE  from39
+	CMPQ R9, $0x20
+	JGE  from32
+	CMPQ R9, $0x1d
+	JGE  from29
 	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
 
 from27:
-	JMP op27
+	CMPQ R9, $0x1c
+	JGE  from28
+	JMP  op27
 
 from28:
-	CMPQ R9, $0x21
-	JGE  from33
-	CMPQ R9, $0x1e
-	JGE  from30
-	CMPQ R9, $0x1d
-	JGE  from29
-	JMP  op28
+	JMP op28
 
 from29:
-	JMP op29
+	CMPQ R9, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
 	CMPQ R9, $0x1f
@@ -2317,16 +2319,16 @@ from30:
 	JMP  op30
 
 from31:
-	CMPQ R9, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
-
-from33:
 	CMPQ R9, $0x23
 	JGE  from35
+	CMPQ R9, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
 	CMPQ R9, $0x22
 	JGE  from34
 	JMP  op33
@@ -2335,33 +2337,31 @@ from34:
 	JMP op34
 
 from35:
+	CMPQ R9, $0x25
+	JGE  from37
 	CMPQ R9, $0x24
 	JGE  from36
 	JMP  op35
 
 from36:
-	CMPQ R9, $0x25
-	JGE  from37
-	JMP  op36
+	JMP op36
 
 from37:
-	JMP op37
+	CMPQ R9, $0x26
+	JGE  from38
+	JMP  op37
 
 from38:
-	CMPQ R9, $0x39
-	JGE  from57
-	CMPQ R9, $0x2f
-	JGE  from47
+	JMP op38
+
+from39:
+	CMPQ R9, $0x2d
+	JGE  from45
 	CMPQ R9, $0x2a
 	JGE  from42
 	CMPQ R9, $0x28
 	JGE  from40
-	CMPQ R9, $0x27
-	JGE  from39
-	JMP  op38
-
-from39:
-	JMP op39
+	JMP  op39
 
 from40:
 	CMPQ R9, $0x29
@@ -2372,44 +2372,42 @@ from41:
 	JMP op41
 
 from42:
-	CMPQ R9, $0x2c
-	JGE  from44
 	CMPQ R9, $0x2b
 	JGE  from43
 	JMP  op42
 
 from43:
-	JMP op43
+	CMPQ R9, $0x2c
+	JGE  from44
+	JMP  op43
 
 from44:
-	CMPQ R9, $0x2d
-	JGE  from45
-	JMP  op44
+	JMP op44
 
 from45:
+	CMPQ R9, $0x30
+	JGE  from48
 	CMPQ R9, $0x2e
 	JGE  from46
 	JMP  op45
 
 from46:
-	JMP op46
+	CMPQ R9, $0x2f
+	JGE  from47
+	JMP  op46
 
 from47:
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x31
-	JGE  from49
-	CMPQ R9, $0x30
-	JGE  from48
-	JMP  op47
+	JMP op47
 
 from48:
-	JMP op48
-
-from49:
 	CMPQ R9, $0x32
 	JGE  from50
-	JMP  op49
+	CMPQ R9, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
 
 from50:
 	CMPQ R9, $0x33
@@ -2420,19 +2418,25 @@ from51:
 	JMP op51
 
 from52:
-	CMPQ R9, $0x36
-	JGE  from54
+	CMPQ R9, $0x4e
+	JGE  from78
+	CMPQ R9, $0x41
+	JGE  from65
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x37
+	JGE  from55
 	CMPQ R9, $0x35
 	JGE  from53
 	JMP  op52
 
 from53:
-	JMP op53
+	CMPQ R9, $0x36
+	JGE  from54
+	JMP  op53
 
 from54:
-	CMPQ R9, $0x37
-	JGE  from55
-	JMP  op54
+	JMP op54
 
 from55:
 	CMPQ R9, $0x38
@@ -2440,21 +2444,19 @@ from55:
 	JMP  op55
 
 from56:
-	JMP op56
+	CMPQ R9, $0x39
+	JGE  from57
+	JMP  op56
 
 from57:
-	CMPQ R9, $0x43
-	JGE  from67
-	CMPQ R9, $0x3e
-	JGE  from62
-	CMPQ R9, $0x3b
-	JGE  from59
-	CMPQ R9, $0x3a
-	JGE  from58
-	JMP  op57
+	JMP op57
 
 from58:
-	JMP op58
+	CMPQ R9, $0x3d
+	JGE  from61
+	CMPQ R9, $0x3b
+	JGE  from59
+	JMP  op58
 
 from59:
 	CMPQ R9, $0x3c
@@ -2462,47 +2464,47 @@ from59:
 	JMP  op59
 
 from60:
-	CMPQ R9, $0x3d
-	JGE  from61
-	JMP  op60
+	JMP op60
 
 from61:
-	JMP op61
-
-from62:
-	CMPQ R9, $0x40
-	JGE  from64
 	CMPQ R9, $0x3f
 	JGE  from63
-	JMP  op62
+	CMPQ R9, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 
 from63:
-	JMP op63
+	CMPQ R9, $0x40
+	JGE  from64
+	JMP  op63
 
 from64:
-	CMPQ R9, $0x41
-	JGE  from65
-	JMP  op64
+	JMP op64
 
 from65:
+	CMPQ R9, $0x47
+	JGE  from71
+	CMPQ R9, $0x44
+	JGE  from68
 	CMPQ R9, $0x42
 	JGE  from66
 	JMP  op65
 
 from66:
-	JMP op66
+	CMPQ R9, $0x43
+	JGE  from67
+	JMP  op66
 
 from67:
-	CMPQ R9, $0x48
-	JGE  from72
-	CMPQ R9, $0x45
-	JGE  from69
-	CMPQ R9, $0x44
-	JGE  from68
-	JMP  op67
+	JMP op67
 
 from68:
-	JMP op68
+	CMPQ R9, $0x45
+	JGE  from69
+	JMP  op68
 
 from69:
 	CMPQ R9, $0x46
@@ -2510,16 +2512,16 @@ from69:
 	JMP  op69
 
 from70:
-	CMPQ R9, $0x47
-	JGE  from71
-	JMP  op70
+	JMP op70
 
 from71:
-	JMP op71
-
-from72:
 	CMPQ R9, $0x4a
 	JGE  from74
+	CMPQ R9, $0x48
+	JGE  from72
+	JMP  op71
+
+from72:
 	CMPQ R9, $0x49
 	JGE  from73
 	JMP  op72
@@ -2528,17 +2530,150 @@ from73:
 	JMP op73
 
 from74:
+	CMPQ R9, $0x4c
+	JGE  from76
 	CMPQ R9, $0x4b
 	JGE  from75
 	JMP  op74
 
 from75:
-	CMPQ R9, $0x4c
-	JGE  from76
-	JMP  op75
+	JMP op75
 
 from76:
-	JMP op76
+	CMPQ R9, $0x4d
+	JGE  from77
+	JMP  op76
+
+from77:
+	JMP op77
+
+from78:
+	CMPQ R9, $0x5b
+	JGE  from91
+	CMPQ R9, $0x54
+	JGE  from84
+	CMPQ R9, $0x51
+	JGE  from81
+	CMPQ R9, $0x4f
+	JGE  from79
+	JMP  op78
+
+from79:
+	CMPQ R9, $0x50
+	JGE  from80
+	JMP  op79
+
+from80:
+	JMP op80
+
+from81:
+	CMPQ R9, $0x52
+	JGE  from82
+	JMP  op81
+
+from82:
+	CMPQ R9, $0x53
+	JGE  from83
+	JMP  op82
+
+from83:
+	JMP op83
+
+from84:
+	CMPQ R9, $0x57
+	JGE  from87
+	CMPQ R9, $0x55
+	JGE  from85
+	JMP  op84
+
+from85:
+	CMPQ R9, $0x56
+	JGE  from86
+	JMP  op85
+
+from86:
+	JMP op86
+
+from87:
+	CMPQ R9, $0x59
+	JGE  from89
+	CMPQ R9, $0x58
+	JGE  from88
+	JMP  op87
+
+from88:
+	JMP op88
+
+from89:
+	CMPQ R9, $0x5a
+	JGE  from90
+	JMP  op89
+
+from90:
+	JMP op90
+
+from91:
+	CMPQ R9, $0x61
+	JGE  from97
+	CMPQ R9, $0x5e
+	JGE  from94
+	CMPQ R9, $0x5c
+	JGE  from92
+	JMP  op91
+
+from92:
+	CMPQ R9, $0x5d
+	JGE  from93
+	JMP  op92
+
+from93:
+	JMP op93
+
+from94:
+	CMPQ R9, $0x5f
+	JGE  from95
+	JMP  op94
+
+from95:
+	CMPQ R9, $0x60
+	JGE  from96
+	JMP  op95
+
+from96:
+	JMP op96
+
+from97:
+	CMPQ R9, $0x64
+	JGE  from100
+	CMPQ R9, $0x62
+	JGE  from98
+	JMP  op97
+
+from98:
+	CMPQ R9, $0x63
+	JGE  from99
+	JMP  op98
+
+from99:
+	JMP op99
+
+from100:
+	CMPQ R9, $0x66
+	JGE  from102
+	CMPQ R9, $0x65
+	JGE  from101
+	JMP  op100
+
+from101:
+	JMP op101
+
+from102:
+	CMPQ R9, $0x67
+	JGE  from103
+	JMP  op102
+
+from103:
+	JMP op103
 	PCALIGN $0x40
 
 op1:
@@ -4410,6 +4545,1073 @@ op54:
 	JMP     next
 
 op55:
+	// loadFloats
+	MOVQ      -8(SI), DI
+	ANDQ      BX, DI
+	SHRQ      $0x01, DI
+	ADDQ      -16(SI), DI
+	VCVTPS2PD (DI), Y0
+	VCVTPS2PD 16(DI), Y1
+	VCVTPS2PD 32(DI), Y2
+	VCVTPS2PD 48(DI), Y3
+	VCVTPS2PD 64(DI), Y4
+	VCVTPS2PD 80(DI), Y5
+	VCVTPS2PD 96(DI), Y6
+	VCVTPS2PD 112(DI), Y7
+	JMP       next
+
+op56:
+	// storeFloats
+	MOVQ       -8(SI), DI
+	ANDQ       BX, DI
+	SHRQ       $0x01, DI
+	ADDQ       -16(SI), DI
+	VCVTPD2PSY Y0, X8
+	VMOVUPS    X8, (DI)
+	VCVTPD2PSY Y1, X8
+	VMOVUPS    X8, 16(DI)
+	VCVTPD2PSY Y2, X8
+	VMOVUPS    X8, 32(DI)
+	VCVTPD2PSY Y3, X8
+	VMOVUPS    X8, 48(DI)
+	VCVTPD2PSY Y4, X8
+	VMOVUPS    X8, 64(DI)
+	VCVTPD2PSY Y5, X8
+	VMOVUPS    X8, 80(DI)
+	VCVTPD2PSY Y6, X8
+	VMOVUPS    X8, 96(DI)
+	VCVTPD2PSY Y7, X8
+	VMOVUPS    X8, 112(DI)
+	JMP        next
+
+op57:
+	// roundFloats
+	VCVTPD2PSY Y0, X0
+	VCVTPS2PD  X0, Y0
+	VCVTPD2PSY Y1, X1
+	VCVTPS2PD  X1, Y1
+	VCVTPD2PSY Y2, X2
+	VCVTPS2PD  X2, Y2
+	VCVTPD2PSY Y3, X3
+	VCVTPS2PD  X3, Y3
+	VCVTPD2PSY Y4, X4
+	VCVTPS2PD  X4, Y4
+	VCVTPD2PSY Y5, X5
+	VCVTPS2PD  X5, Y5
+	VCVTPD2PSY Y6, X6
+	VCVTPS2PD  X6, Y6
+	VCVTPD2PSY Y7, X7
+	VCVTPS2PD  X7, Y7
+	JMP        next
+
+op58:
+	// addWords
+	VPADDQ (DI), Y0, Y0
+	VPADDQ 32(DI), Y1, Y1
+	VPADDQ 64(DI), Y2, Y2
+	VPADDQ 96(DI), Y3, Y3
+	VPADDQ 128(DI), Y4, Y4
+	VPADDQ 160(DI), Y5, Y5
+	VPADDQ 192(DI), Y6, Y6
+	VPADDQ 224(DI), Y7, Y7
+	JMP    next
+
+op59:
+	// subWords
+	VPSUBQ (DI), Y0, Y0
+	VPSUBQ 32(DI), Y1, Y1
+	VPSUBQ 64(DI), Y2, Y2
+	VPSUBQ 96(DI), Y3, Y3
+	VPSUBQ 128(DI), Y4, Y4
+	VPSUBQ 160(DI), Y5, Y5
+	VPSUBQ 192(DI), Y6, Y6
+	VPSUBQ 224(DI), Y7, Y7
+	JMP    next
+
+op60:
+	// subWordsFrom
+	VMOVUPD (DI), Y8
+	VPSUBQ  Y0, Y8, Y0
+	VMOVUPD 32(DI), Y8
+	VPSUBQ  Y1, Y8, Y1
+	VMOVUPD 64(DI), Y8
+	VPSUBQ  Y2, Y8, Y2
+	VMOVUPD 96(DI), Y8
+	VPSUBQ  Y3, Y8, Y3
+	VMOVUPD 128(DI), Y8
+	VPSUBQ  Y4, Y8, Y4
+	VMOVUPD 160(DI), Y8
+	VPSUBQ  Y5, Y8, Y5
+	VMOVUPD 192(DI), Y8
+	VPSUBQ  Y6, Y8, Y6
+	VMOVUPD 224(DI), Y8
+	VPSUBQ  Y7, Y8, Y7
+	JMP     next
+
+op61:
+	// mulWords
+	VMOVUPD  (DI), Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ Y9, Y0, Y9
+	VPSRLQ   $0x20, Y0, Y10
+	VPMULUDQ Y10, Y8, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ Y8, Y0, Y0
+	VPADDQ   Y9, Y0, Y0
+	VMOVUPD  32(DI), Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ Y9, Y1, Y9
+	VPSRLQ   $0x20, Y1, Y10
+	VPMULUDQ Y10, Y8, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ Y8, Y1, Y1
+	VPADDQ   Y9, Y1, Y1
+	VMOVUPD  64(DI), Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ Y9, Y2, Y9
+	VPSRLQ   $0x20, Y2, Y10
+	VPMULUDQ Y10, Y8, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ Y8, Y2, Y2
+	VPADDQ   Y9, Y2, Y2
+	VMOVUPD  96(DI), Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ Y9, Y3, Y9
+	VPSRLQ   $0x20, Y3, Y10
+	VPMULUDQ Y10, Y8, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ Y8, Y3, Y3
+	VPADDQ   Y9, Y3, Y3
+	VMOVUPD  128(DI), Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ Y9, Y4, Y9
+	VPSRLQ   $0x20, Y4, Y10
+	VPMULUDQ Y10, Y8, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ Y8, Y4, Y4
+	VPADDQ   Y9, Y4, Y4
+	VMOVUPD  160(DI), Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ Y9, Y5, Y9
+	VPSRLQ   $0x20, Y5, Y10
+	VPMULUDQ Y10, Y8, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ Y8, Y5, Y5
+	VPADDQ   Y9, Y5, Y5
+	VMOVUPD  192(DI), Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ Y9, Y6, Y9
+	VPSRLQ   $0x20, Y6, Y10
+	VPMULUDQ Y10, Y8, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ Y8, Y6, Y6
+	VPADDQ   Y9, Y6, Y6
+	VMOVUPD  224(DI), Y8
+	VPSRLQ   $0x20, Y8, Y9
+	VPMULUDQ Y9, Y7, Y9
+	VPSRLQ   $0x20, Y7, Y10
+	VPMULUDQ Y10, Y8, Y10
+	VPADDQ   Y10, Y9, Y9
+	VPSLLQ   $0x20, Y9, Y9
+	VPMULUDQ Y8, Y7, Y7
+	VPADDQ   Y9, Y7, Y7
+	JMP      next
+
+op62:
+	// negWords
+	VMOVUPD numbersAVX2<>+64(SB), Y8
+	VPSUBQ  Y0, Y8, Y0
+	VPSUBQ  Y1, Y8, Y1
+	VPSUBQ  Y2, Y8, Y2
+	VPSUBQ  Y3, Y8, Y3
+	VPSUBQ  Y4, Y8, Y4
+	VPSUBQ  Y5, Y8, Y5
+	VPSUBQ  Y6, Y8, Y6
+	VPSUBQ  Y7, Y8, Y7
+	JMP     next
+
+op63:
+	// absWords
+	VMOVUPD  numbersAVX2<>+64(SB), Y8
+	VPCMPGTQ Y0, Y8, Y9
+	VPXOR    Y9, Y0, Y0
+	VPSUBQ   Y9, Y0, Y0
+	VPCMPGTQ Y1, Y8, Y9
+	VPXOR    Y9, Y1, Y1
+	VPSUBQ   Y9, Y1, Y1
+	VPCMPGTQ Y2, Y8, Y9
+	VPXOR    Y9, Y2, Y2
+	VPSUBQ   Y9, Y2, Y2
+	VPCMPGTQ Y3, Y8, Y9
+	VPXOR    Y9, Y3, Y3
+	VPSUBQ   Y9, Y3, Y3
+	VPCMPGTQ Y4, Y8, Y9
+	VPXOR    Y9, Y4, Y4
+	VPSUBQ   Y9, Y4, Y4
+	VPCMPGTQ Y5, Y8, Y9
+	VPXOR    Y9, Y5, Y5
+	VPSUBQ   Y9, Y5, Y5
+	VPCMPGTQ Y6, Y8, Y9
+	VPXOR    Y9, Y6, Y6
+	VPSUBQ   Y9, Y6, Y6
+	VPCMPGTQ Y7, Y8, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSUBQ   Y8, Y7, Y7
+	JMP      next
+
+op64:
+	// minWords
+	VMOVUPD   (DI), Y8
+	VPCMPGTQ  Y8, Y0, Y9
+	VBLENDVPD Y9, Y8, Y0, Y0
+	VMOVUPD   32(DI), Y8
+	VPCMPGTQ  Y8, Y1, Y9
+	VBLENDVPD Y9, Y8, Y1, Y1
+	VMOVUPD   64(DI), Y8
+	VPCMPGTQ  Y8, Y2, Y9
+	VBLENDVPD Y9, Y8, Y2, Y2
+	VMOVUPD   96(DI), Y8
+	VPCMPGTQ  Y8, Y3, Y9
+	VBLENDVPD Y9, Y8, Y3, Y3
+	VMOVUPD   128(DI), Y8
+	VPCMPGTQ  Y8, Y4, Y9
+	VBLENDVPD Y9, Y8, Y4, Y4
+	VMOVUPD   160(DI), Y8
+	VPCMPGTQ  Y8, Y5, Y9
+	VBLENDVPD Y9, Y8, Y5, Y5
+	VMOVUPD   192(DI), Y8
+	VPCMPGTQ  Y8, Y6, Y9
+	VBLENDVPD Y9, Y8, Y6, Y6
+	VMOVUPD   224(DI), Y8
+	VPCMPGTQ  Y8, Y7, Y9
+	VBLENDVPD Y9, Y8, Y7, Y7
+	JMP       next
+
+op65:
+	// maxWords
+	VMOVUPD   (DI), Y8
+	VPCMPGTQ  Y0, Y8, Y9
+	VBLENDVPD Y9, Y8, Y0, Y0
+	VMOVUPD   32(DI), Y8
+	VPCMPGTQ  Y1, Y8, Y9
+	VBLENDVPD Y9, Y8, Y1, Y1
+	VMOVUPD   64(DI), Y8
+	VPCMPGTQ  Y2, Y8, Y9
+	VBLENDVPD Y9, Y8, Y2, Y2
+	VMOVUPD   96(DI), Y8
+	VPCMPGTQ  Y3, Y8, Y9
+	VBLENDVPD Y9, Y8, Y3, Y3
+	VMOVUPD   128(DI), Y8
+	VPCMPGTQ  Y4, Y8, Y9
+	VBLENDVPD Y9, Y8, Y4, Y4
+	VMOVUPD   160(DI), Y8
+	VPCMPGTQ  Y5, Y8, Y9
+	VBLENDVPD Y9, Y8, Y5, Y5
+	VMOVUPD   192(DI), Y8
+	VPCMPGTQ  Y6, Y8, Y9
+	VBLENDVPD Y9, Y8, Y6, Y6
+	VMOVUPD   224(DI), Y8
+	VPCMPGTQ  Y7, Y8, Y9
+	VBLENDVPD Y9, Y8, Y7, Y7
+	JMP       next
+
+op66:
+	// signWords
+	VMOVUPD  numbersAVX2<>+64(SB), Y8
+	VPCMPGTQ Y8, Y0, Y9
+	VPCMPGTQ Y0, Y8, Y0
+	VPSUBQ   Y9, Y0, Y0
+	VPCMPGTQ Y8, Y1, Y9
+	VPCMPGTQ Y1, Y8, Y1
+	VPSUBQ   Y9, Y1, Y1
+	VPCMPGTQ Y8, Y2, Y9
+	VPCMPGTQ Y2, Y8, Y2
+	VPSUBQ   Y9, Y2, Y2
+	VPCMPGTQ Y8, Y3, Y9
+	VPCMPGTQ Y3, Y8, Y3
+	VPSUBQ   Y9, Y3, Y3
+	VPCMPGTQ Y8, Y4, Y9
+	VPCMPGTQ Y4, Y8, Y4
+	VPSUBQ   Y9, Y4, Y4
+	VPCMPGTQ Y8, Y5, Y9
+	VPCMPGTQ Y5, Y8, Y5
+	VPSUBQ   Y9, Y5, Y5
+	VPCMPGTQ Y8, Y6, Y9
+	VPCMPGTQ Y6, Y8, Y6
+	VPSUBQ   Y9, Y6, Y6
+	VPCMPGTQ Y8, Y7, Y9
+	VPCMPGTQ Y7, Y8, Y7
+	VPSUBQ   Y9, Y7, Y7
+	JMP      next
+
+op67:
+	// rectifyWords
+	VMOVUPD  numbersAVX2<>+64(SB), Y8
+	VPCMPGTQ Y8, Y0, Y9
+	VANDPD   Y9, Y0, Y0
+	VPCMPGTQ Y8, Y1, Y9
+	VANDPD   Y9, Y1, Y1
+	VPCMPGTQ Y8, Y2, Y9
+	VANDPD   Y9, Y2, Y2
+	VPCMPGTQ Y8, Y3, Y9
+	VANDPD   Y9, Y3, Y3
+	VPCMPGTQ Y8, Y4, Y9
+	VANDPD   Y9, Y4, Y4
+	VPCMPGTQ Y8, Y5, Y9
+	VANDPD   Y9, Y5, Y5
+	VPCMPGTQ Y8, Y6, Y9
+	VANDPD   Y9, Y6, Y6
+	VPCMPGTQ Y8, Y7, Y8
+	VANDPD   Y8, Y7, Y7
+	JMP      next
+
+op68:
+	// equalWords
+	VPCMPEQQ (DI), Y0, Y0
+	VPCMPEQQ 32(DI), Y1, Y1
+	VPCMPEQQ 64(DI), Y2, Y2
+	VPCMPEQQ 96(DI), Y3, Y3
+	VPCMPEQQ 128(DI), Y4, Y4
+	VPCMPEQQ 160(DI), Y5, Y5
+	VPCMPEQQ 192(DI), Y6, Y6
+	VPCMPEQQ 224(DI), Y7, Y7
+	JMP      next
+
+op69:
+	// notEqualWords
+	VPCMPEQQ (DI), Y0, Y0
+	VXORPD   numbersAVX2<>+0(SB), Y0, Y0
+	VPCMPEQQ 32(DI), Y1, Y1
+	VXORPD   numbersAVX2<>+0(SB), Y1, Y1
+	VPCMPEQQ 64(DI), Y2, Y2
+	VXORPD   numbersAVX2<>+0(SB), Y2, Y2
+	VPCMPEQQ 96(DI), Y3, Y3
+	VXORPD   numbersAVX2<>+0(SB), Y3, Y3
+	VPCMPEQQ 128(DI), Y4, Y4
+	VXORPD   numbersAVX2<>+0(SB), Y4, Y4
+	VPCMPEQQ 160(DI), Y5, Y5
+	VXORPD   numbersAVX2<>+0(SB), Y5, Y5
+	VPCMPEQQ 192(DI), Y6, Y6
+	VXORPD   numbersAVX2<>+0(SB), Y6, Y6
+	VPCMPEQQ 224(DI), Y7, Y7
+	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
+	JMP      next
+
+op70:
+	// lessWords
+	VMOVUPD  (DI), Y8
+	VPCMPGTQ Y0, Y8, Y0
+	VMOVUPD  32(DI), Y8
+	VPCMPGTQ Y1, Y8, Y1
+	VMOVUPD  64(DI), Y8
+	VPCMPGTQ Y2, Y8, Y2
+	VMOVUPD  96(DI), Y8
+	VPCMPGTQ Y3, Y8, Y3
+	VMOVUPD  128(DI), Y8
+	VPCMPGTQ Y4, Y8, Y4
+	VMOVUPD  160(DI), Y8
+	VPCMPGTQ Y5, Y8, Y5
+	VMOVUPD  192(DI), Y8
+	VPCMPGTQ Y6, Y8, Y6
+	VMOVUPD  224(DI), Y8
+	VPCMPGTQ Y7, Y8, Y7
+	JMP      next
+
+op71:
+	// lessEqualWords
+	VPCMPGTQ (DI), Y0, Y0
+	VXORPD   numbersAVX2<>+0(SB), Y0, Y0
+	VPCMPGTQ 32(DI), Y1, Y1
+	VXORPD   numbersAVX2<>+0(SB), Y1, Y1
+	VPCMPGTQ 64(DI), Y2, Y2
+	VXORPD   numbersAVX2<>+0(SB), Y2, Y2
+	VPCMPGTQ 96(DI), Y3, Y3
+	VXORPD   numbersAVX2<>+0(SB), Y3, Y3
+	VPCMPGTQ 128(DI), Y4, Y4
+	VXORPD   numbersAVX2<>+0(SB), Y4, Y4
+	VPCMPGTQ 160(DI), Y5, Y5
+	VXORPD   numbersAVX2<>+0(SB), Y5, Y5
+	VPCMPGTQ 192(DI), Y6, Y6
+	VXORPD   numbersAVX2<>+0(SB), Y6, Y6
+	VPCMPGTQ 224(DI), Y7, Y7
+	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
+	JMP      next
+
+op72:
+	// greaterWords
+	VPCMPGTQ (DI), Y0, Y0
+	VPCMPGTQ 32(DI), Y1, Y1
+	VPCMPGTQ 64(DI), Y2, Y2
+	VPCMPGTQ 96(DI), Y3, Y3
+	VPCMPGTQ 128(DI), Y4, Y4
+	VPCMPGTQ 160(DI), Y5, Y5
+	VPCMPGTQ 192(DI), Y6, Y6
+	VPCMPGTQ 224(DI), Y7, Y7
+	JMP      next
+
+op73:
+	// greaterEqualWords
+	VMOVUPD  (DI), Y8
+	VPCMPGTQ Y0, Y8, Y0
+	VXORPD   numbersAVX2<>+0(SB), Y0, Y0
+	VMOVUPD  32(DI), Y8
+	VPCMPGTQ Y1, Y8, Y1
+	VXORPD   numbersAVX2<>+0(SB), Y1, Y1
+	VMOVUPD  64(DI), Y8
+	VPCMPGTQ Y2, Y8, Y2
+	VXORPD   numbersAVX2<>+0(SB), Y2, Y2
+	VMOVUPD  96(DI), Y8
+	VPCMPGTQ Y3, Y8, Y3
+	VXORPD   numbersAVX2<>+0(SB), Y3, Y3
+	VMOVUPD  128(DI), Y8
+	VPCMPGTQ Y4, Y8, Y4
+	VXORPD   numbersAVX2<>+0(SB), Y4, Y4
+	VMOVUPD  160(DI), Y8
+	VPCMPGTQ Y5, Y8, Y5
+	VXORPD   numbersAVX2<>+0(SB), Y5, Y5
+	VMOVUPD  192(DI), Y8
+	VPCMPGTQ Y6, Y8, Y6
+	VXORPD   numbersAVX2<>+0(SB), Y6, Y6
+	VMOVUPD  224(DI), Y8
+	VPCMPGTQ Y7, Y8, Y7
+	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
+	JMP      next
+
+op74:
+	// nonZeroWords
+	VMOVUPD  numbersAVX2<>+64(SB), Y8
+	VPCMPEQQ Y8, Y0, Y0
+	VXORPD   numbersAVX2<>+0(SB), Y0, Y0
+	VPCMPEQQ Y8, Y1, Y1
+	VXORPD   numbersAVX2<>+0(SB), Y1, Y1
+	VPCMPEQQ Y8, Y2, Y2
+	VXORPD   numbersAVX2<>+0(SB), Y2, Y2
+	VPCMPEQQ Y8, Y3, Y3
+	VXORPD   numbersAVX2<>+0(SB), Y3, Y3
+	VPCMPEQQ Y8, Y4, Y4
+	VXORPD   numbersAVX2<>+0(SB), Y4, Y4
+	VPCMPEQQ Y8, Y5, Y5
+	VXORPD   numbersAVX2<>+0(SB), Y5, Y5
+	VPCMPEQQ Y8, Y6, Y6
+	VXORPD   numbersAVX2<>+0(SB), Y6, Y6
+	VPCMPEQQ Y8, Y7, Y7
+	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
+	JMP      next
+
+op75:
+	// wordOfTruth
+	VPSRLQ $0x3f, Y0, Y0
+	VPSRLQ $0x3f, Y1, Y1
+	VPSRLQ $0x3f, Y2, Y2
+	VPSRLQ $0x3f, Y3, Y3
+	VPSRLQ $0x3f, Y4, Y4
+	VPSRLQ $0x3f, Y5, Y5
+	VPSRLQ $0x3f, Y6, Y6
+	VPSRLQ $0x3f, Y7, Y7
+	JMP    next
+
+op76:
+	// numberOfWord
+	VPSRLQ $0x20, Y0, Y8
+	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
+	VSUBPD numbersAVX2<>+160(SB), Y8, Y8
+	VPAND  numbersAVX2<>+192(SB), Y0, Y0
+	VPOR   numbersAVX2<>+224(SB), Y0, Y0
+	VADDPD Y0, Y8, Y0
+	VPSRLQ $0x20, Y1, Y8
+	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
+	VSUBPD numbersAVX2<>+160(SB), Y8, Y8
+	VPAND  numbersAVX2<>+192(SB), Y1, Y1
+	VPOR   numbersAVX2<>+224(SB), Y1, Y1
+	VADDPD Y1, Y8, Y1
+	VPSRLQ $0x20, Y2, Y8
+	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
+	VSUBPD numbersAVX2<>+160(SB), Y8, Y8
+	VPAND  numbersAVX2<>+192(SB), Y2, Y2
+	VPOR   numbersAVX2<>+224(SB), Y2, Y2
+	VADDPD Y2, Y8, Y2
+	VPSRLQ $0x20, Y3, Y8
+	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
+	VSUBPD numbersAVX2<>+160(SB), Y8, Y8
+	VPAND  numbersAVX2<>+192(SB), Y3, Y3
+	VPOR   numbersAVX2<>+224(SB), Y3, Y3
+	VADDPD Y3, Y8, Y3
+	VPSRLQ $0x20, Y4, Y8
+	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
+	VSUBPD numbersAVX2<>+160(SB), Y8, Y8
+	VPAND  numbersAVX2<>+192(SB), Y4, Y4
+	VPOR   numbersAVX2<>+224(SB), Y4, Y4
+	VADDPD Y4, Y8, Y4
+	VPSRLQ $0x20, Y5, Y8
+	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
+	VSUBPD numbersAVX2<>+160(SB), Y8, Y8
+	VPAND  numbersAVX2<>+192(SB), Y5, Y5
+	VPOR   numbersAVX2<>+224(SB), Y5, Y5
+	VADDPD Y5, Y8, Y5
+	VPSRLQ $0x20, Y6, Y8
+	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
+	VSUBPD numbersAVX2<>+160(SB), Y8, Y8
+	VPAND  numbersAVX2<>+192(SB), Y6, Y6
+	VPOR   numbersAVX2<>+224(SB), Y6, Y6
+	VADDPD Y6, Y8, Y6
+	VPSRLQ $0x20, Y7, Y8
+	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
+	VSUBPD numbersAVX2<>+160(SB), Y8, Y8
+	VPAND  numbersAVX2<>+192(SB), Y7, Y7
+	VPOR   numbersAVX2<>+224(SB), Y7, Y7
+	VADDPD Y7, Y8, Y7
+	JMP    next
+
+op77:
+	// floatOfWord
+	VMOVUPD    numbersAVX2<>+64(SB), Y8
+	VPAND      numbersAVX2<>+256(SB), Y0, Y9
+	VPADDQ     numbersAVX2<>+256(SB), Y9, Y9
+	VPOR       Y0, Y9, Y9
+	VANDPD     numbersAVX2<>+288(SB), Y9, Y9
+	VPADDQ     numbersAVX2<>+320(SB), Y0, Y10
+	VPSRLQ     $0x36, Y10, Y10
+	VPCMPEQQ   Y8, Y10, Y10
+	VBLENDVPD  Y10, Y0, Y9, Y0
+	VPSRLQ     $0x20, Y0, Y9
+	VPXOR      numbersAVX2<>+128(SB), Y9, Y9
+	VSUBPD     numbersAVX2<>+160(SB), Y9, Y9
+	VPAND      numbersAVX2<>+192(SB), Y0, Y0
+	VPOR       numbersAVX2<>+224(SB), Y0, Y0
+	VADDPD     Y0, Y9, Y0
+	VCVTPD2PSY Y0, X0
+	VCVTPS2PD  X0, Y0
+	VPAND      numbersAVX2<>+256(SB), Y1, Y9
+	VPADDQ     numbersAVX2<>+256(SB), Y9, Y9
+	VPOR       Y1, Y9, Y9
+	VANDPD     numbersAVX2<>+288(SB), Y9, Y9
+	VPADDQ     numbersAVX2<>+320(SB), Y1, Y10
+	VPSRLQ     $0x36, Y10, Y10
+	VPCMPEQQ   Y8, Y10, Y10
+	VBLENDVPD  Y10, Y1, Y9, Y1
+	VPSRLQ     $0x20, Y1, Y9
+	VPXOR      numbersAVX2<>+128(SB), Y9, Y9
+	VSUBPD     numbersAVX2<>+160(SB), Y9, Y9
+	VPAND      numbersAVX2<>+192(SB), Y1, Y1
+	VPOR       numbersAVX2<>+224(SB), Y1, Y1
+	VADDPD     Y1, Y9, Y1
+	VCVTPD2PSY Y1, X1
+	VCVTPS2PD  X1, Y1
+	VPAND      numbersAVX2<>+256(SB), Y2, Y9
+	VPADDQ     numbersAVX2<>+256(SB), Y9, Y9
+	VPOR       Y2, Y9, Y9
+	VANDPD     numbersAVX2<>+288(SB), Y9, Y9
+	VPADDQ     numbersAVX2<>+320(SB), Y2, Y10
+	VPSRLQ     $0x36, Y10, Y10
+	VPCMPEQQ   Y8, Y10, Y10
+	VBLENDVPD  Y10, Y2, Y9, Y2
+	VPSRLQ     $0x20, Y2, Y9
+	VPXOR      numbersAVX2<>+128(SB), Y9, Y9
+	VSUBPD     numbersAVX2<>+160(SB), Y9, Y9
+	VPAND      numbersAVX2<>+192(SB), Y2, Y2
+	VPOR       numbersAVX2<>+224(SB), Y2, Y2
+	VADDPD     Y2, Y9, Y2
+	VCVTPD2PSY Y2, X2
+	VCVTPS2PD  X2, Y2
+	VPAND      numbersAVX2<>+256(SB), Y3, Y9
+	VPADDQ     numbersAVX2<>+256(SB), Y9, Y9
+	VPOR       Y3, Y9, Y9
+	VANDPD     numbersAVX2<>+288(SB), Y9, Y9
+	VPADDQ     numbersAVX2<>+320(SB), Y3, Y10
+	VPSRLQ     $0x36, Y10, Y10
+	VPCMPEQQ   Y8, Y10, Y10
+	VBLENDVPD  Y10, Y3, Y9, Y3
+	VPSRLQ     $0x20, Y3, Y9
+	VPXOR      numbersAVX2<>+128(SB), Y9, Y9
+	VSUBPD     numbersAVX2<>+160(SB), Y9, Y9
+	VPAND      numbersAVX2<>+192(SB), Y3, Y3
+	VPOR       numbersAVX2<>+224(SB), Y3, Y3
+	VADDPD     Y3, Y9, Y3
+	VCVTPD2PSY Y3, X3
+	VCVTPS2PD  X3, Y3
+	VPAND      numbersAVX2<>+256(SB), Y4, Y9
+	VPADDQ     numbersAVX2<>+256(SB), Y9, Y9
+	VPOR       Y4, Y9, Y9
+	VANDPD     numbersAVX2<>+288(SB), Y9, Y9
+	VPADDQ     numbersAVX2<>+320(SB), Y4, Y10
+	VPSRLQ     $0x36, Y10, Y10
+	VPCMPEQQ   Y8, Y10, Y10
+	VBLENDVPD  Y10, Y4, Y9, Y4
+	VPSRLQ     $0x20, Y4, Y9
+	VPXOR      numbersAVX2<>+128(SB), Y9, Y9
+	VSUBPD     numbersAVX2<>+160(SB), Y9, Y9
+	VPAND      numbersAVX2<>+192(SB), Y4, Y4
+	VPOR       numbersAVX2<>+224(SB), Y4, Y4
+	VADDPD     Y4, Y9, Y4
+	VCVTPD2PSY Y4, X4
+	VCVTPS2PD  X4, Y4
+	VPAND      numbersAVX2<>+256(SB), Y5, Y9
+	VPADDQ     numbersAVX2<>+256(SB), Y9, Y9
+	VPOR       Y5, Y9, Y9
+	VANDPD     numbersAVX2<>+288(SB), Y9, Y9
+	VPADDQ     numbersAVX2<>+320(SB), Y5, Y10
+	VPSRLQ     $0x36, Y10, Y10
+	VPCMPEQQ   Y8, Y10, Y10
+	VBLENDVPD  Y10, Y5, Y9, Y5
+	VPSRLQ     $0x20, Y5, Y9
+	VPXOR      numbersAVX2<>+128(SB), Y9, Y9
+	VSUBPD     numbersAVX2<>+160(SB), Y9, Y9
+	VPAND      numbersAVX2<>+192(SB), Y5, Y5
+	VPOR       numbersAVX2<>+224(SB), Y5, Y5
+	VADDPD     Y5, Y9, Y5
+	VCVTPD2PSY Y5, X5
+	VCVTPS2PD  X5, Y5
+	VPAND      numbersAVX2<>+256(SB), Y6, Y9
+	VPADDQ     numbersAVX2<>+256(SB), Y9, Y9
+	VPOR       Y6, Y9, Y9
+	VANDPD     numbersAVX2<>+288(SB), Y9, Y9
+	VPADDQ     numbersAVX2<>+320(SB), Y6, Y10
+	VPSRLQ     $0x36, Y10, Y10
+	VPCMPEQQ   Y8, Y10, Y10
+	VBLENDVPD  Y10, Y6, Y9, Y6
+	VPSRLQ     $0x20, Y6, Y9
+	VPXOR      numbersAVX2<>+128(SB), Y9, Y9
+	VSUBPD     numbersAVX2<>+160(SB), Y9, Y9
+	VPAND      numbersAVX2<>+192(SB), Y6, Y6
+	VPOR       numbersAVX2<>+224(SB), Y6, Y6
+	VADDPD     Y6, Y9, Y6
+	VCVTPD2PSY Y6, X6
+	VCVTPS2PD  X6, Y6
+	VPAND      numbersAVX2<>+256(SB), Y7, Y9
+	VPADDQ     numbersAVX2<>+256(SB), Y9, Y9
+	VPOR       Y7, Y9, Y9
+	VANDPD     numbersAVX2<>+288(SB), Y9, Y9
+	VPADDQ     numbersAVX2<>+320(SB), Y7, Y10
+	VPSRLQ     $0x36, Y10, Y10
+	VPCMPEQQ   Y8, Y10, Y10
+	VBLENDVPD  Y10, Y7, Y9, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPXOR      numbersAVX2<>+128(SB), Y8, Y8
+	VSUBPD     numbersAVX2<>+160(SB), Y8, Y8
+	VPAND      numbersAVX2<>+192(SB), Y7, Y7
+	VPOR       numbersAVX2<>+224(SB), Y7, Y7
+	VADDPD     Y7, Y8, Y7
+	VCVTPD2PSY Y7, X7
+	VCVTPS2PD  X7, Y7
+	JMP        next
+
+op78:
+	// wordOfNumber
+	VANDPD       numbersAVX2<>+352(SB), Y0, Y8
+	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VROUNDPD     $0x0b, Y0, Y0
+	VMULPD       numbersAVX2<>+416(SB), Y0, Y9
+	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
+	VPSLLQ       $0x20, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y0
+	VADDPD       numbersAVX2<>+448(SB), Y0, Y0
+	VPSUBQ       numbersAVX2<>+448(SB), Y0, Y0
+	VPADDQ       Y9, Y0, Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y9
+	VBLENDVPD    Y8, Y0, Y9, Y0
+	VANDPD       numbersAVX2<>+352(SB), Y1, Y8
+	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VROUNDPD     $0x0b, Y1, Y1
+	VMULPD       numbersAVX2<>+416(SB), Y1, Y9
+	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
+	VPSLLQ       $0x20, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y1
+	VADDPD       numbersAVX2<>+448(SB), Y1, Y1
+	VPSUBQ       numbersAVX2<>+448(SB), Y1, Y1
+	VPADDQ       Y9, Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y9
+	VBLENDVPD    Y8, Y1, Y9, Y1
+	VANDPD       numbersAVX2<>+352(SB), Y2, Y8
+	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VROUNDPD     $0x0b, Y2, Y2
+	VMULPD       numbersAVX2<>+416(SB), Y2, Y9
+	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
+	VPSLLQ       $0x20, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y2
+	VADDPD       numbersAVX2<>+448(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+448(SB), Y2, Y2
+	VPADDQ       Y9, Y2, Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y9
+	VBLENDVPD    Y8, Y2, Y9, Y2
+	VANDPD       numbersAVX2<>+352(SB), Y3, Y8
+	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VROUNDPD     $0x0b, Y3, Y3
+	VMULPD       numbersAVX2<>+416(SB), Y3, Y9
+	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
+	VPSLLQ       $0x20, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y3
+	VADDPD       numbersAVX2<>+448(SB), Y3, Y3
+	VPSUBQ       numbersAVX2<>+448(SB), Y3, Y3
+	VPADDQ       Y9, Y3, Y3
+	VMOVUPD      numbersAVX2<>+512(SB), Y9
+	VBLENDVPD    Y8, Y3, Y9, Y3
+	VANDPD       numbersAVX2<>+352(SB), Y4, Y8
+	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VROUNDPD     $0x0b, Y4, Y4
+	VMULPD       numbersAVX2<>+416(SB), Y4, Y9
+	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
+	VPSLLQ       $0x20, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y4
+	VADDPD       numbersAVX2<>+448(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+448(SB), Y4, Y4
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      numbersAVX2<>+512(SB), Y9
+	VBLENDVPD    Y8, Y4, Y9, Y4
+	VANDPD       numbersAVX2<>+352(SB), Y5, Y8
+	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VROUNDPD     $0x0b, Y5, Y5
+	VMULPD       numbersAVX2<>+416(SB), Y5, Y9
+	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
+	VPSLLQ       $0x20, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y5
+	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
+	VPSUBQ       numbersAVX2<>+448(SB), Y5, Y5
+	VPADDQ       Y9, Y5, Y5
+	VMOVUPD      numbersAVX2<>+512(SB), Y9
+	VBLENDVPD    Y8, Y5, Y9, Y5
+	VANDPD       numbersAVX2<>+352(SB), Y6, Y8
+	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VROUNDPD     $0x0b, Y6, Y6
+	VMULPD       numbersAVX2<>+416(SB), Y6, Y9
+	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
+	VPSLLQ       $0x20, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y6
+	VADDPD       numbersAVX2<>+448(SB), Y6, Y6
+	VPSUBQ       numbersAVX2<>+448(SB), Y6, Y6
+	VPADDQ       Y9, Y6, Y6
+	VMOVUPD      numbersAVX2<>+512(SB), Y9
+	VBLENDVPD    Y8, Y6, Y9, Y6
+	VANDPD       numbersAVX2<>+352(SB), Y7, Y8
+	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VROUNDPD     $0x0b, Y7, Y7
+	VMULPD       numbersAVX2<>+416(SB), Y7, Y9
+	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
+	VPSLLQ       $0x20, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y7
+	VADDPD       numbersAVX2<>+448(SB), Y7, Y7
+	VPSUBQ       numbersAVX2<>+448(SB), Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMOVUPD      numbersAVX2<>+512(SB), Y9
+	VBLENDVPD    Y8, Y7, Y9, Y7
+	JMP          next
+
+op79:
+	// floorDivWords
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes1:
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VMOVUPD      (DI), Y0
+	VPCMPEQQ     Y2, Y0, Y1
+	VORPD        (R8), Y1, Y1
+	VMOVUPD      Y1, (R8)
+	VPSRLQ       $0x20, Y0, Y3
+	VPXOR        numbersAVX2<>+128(SB), Y3, Y3
+	VSUBPD       numbersAVX2<>+160(SB), Y3, Y3
+	VPAND        numbersAVX2<>+192(SB), Y0, Y1
+	VPOR         numbersAVX2<>+224(SB), Y1, Y1
+	VADDPD       Y1, Y3, Y1
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VDIVPD       Y1, Y3, Y1
+	VMOVUPD      (R9), Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPXOR        numbersAVX2<>+128(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+160(SB), Y5, Y5
+	VPAND        numbersAVX2<>+192(SB), Y3, Y4
+	VPOR         numbersAVX2<>+224(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       Y1, Y4, Y4
+	VMULPD       numbersAVX2<>+416(SB), Y4, Y5
+	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+448(SB), Y5, Y6
+	VPSLLQ       $0x20, Y5, Y5
+	VFNMADD231PD numbersAVX2<>+480(SB), Y6, Y4
+	VADDPD       numbersAVX2<>+448(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+448(SB), Y4, Y4
+	VPADDQ       Y5, Y4, Y4
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     Y6, Y0, Y6
+	VPSRLQ       $0x20, Y0, Y5
+	VPMULUDQ     Y5, Y4, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y0, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSUBQ       Y5, Y3, Y3
+	VMOVAPD      Y4, Y4
+	VPSRLQ       $0x20, Y3, Y6
+	VPXOR        numbersAVX2<>+128(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+160(SB), Y6, Y6
+	VPAND        numbersAVX2<>+192(SB), Y3, Y5
+	VPOR         numbersAVX2<>+224(SB), Y5, Y5
+	VADDPD       Y5, Y6, Y5
+	VMULPD       Y1, Y5, Y5
+	VMULPD       numbersAVX2<>+416(SB), Y5, Y1
+	VADDPD       numbersAVX2<>+448(SB), Y1, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y6
+	VPSLLQ       $0x20, Y1, Y1
+	VFNMADD231PD numbersAVX2<>+480(SB), Y6, Y5
+	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
+	VPSUBQ       numbersAVX2<>+448(SB), Y5, Y5
+	VPADDQ       Y1, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     Y6, Y0, Y6
+	VPSRLQ       $0x20, Y0, Y1
+	VPMULUDQ     Y1, Y5, Y1
+	VPADDQ       Y1, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y0, Y1
+	VPADDQ       Y6, Y1, Y1
+	VPSUBQ       Y1, Y3, Y3
+	VPADDQ       Y5, Y4, Y4
+	VXORPD       Y3, Y0, Y0
+	VPCMPGTQ     Y0, Y2, Y0
+	VMOVAPD      Y3, Y1
+	VPCMPEQQ     Y2, Y1, Y1
+	VXORPD       numbersAVX2<>+0(SB), Y1, Y1
+	VANDPD       Y1, Y0, Y0
+	VPADDQ       Y0, Y4, Y4
+	VMOVUPD      Y4, (R9)
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, DI
+	DECQ         R10
+	JNE          lanes1
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op80:
+	// modWords
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes2:
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VMOVUPD      (DI), Y0
+	VPCMPEQQ     Y2, Y0, Y1
+	VORPD        (R8), Y1, Y1
+	VMOVUPD      Y1, (R8)
+	VPSRLQ       $0x20, Y0, Y3
+	VPXOR        numbersAVX2<>+128(SB), Y3, Y3
+	VSUBPD       numbersAVX2<>+160(SB), Y3, Y3
+	VPAND        numbersAVX2<>+192(SB), Y0, Y1
+	VPOR         numbersAVX2<>+224(SB), Y1, Y1
+	VADDPD       Y1, Y3, Y1
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VDIVPD       Y1, Y3, Y1
+	VMOVUPD      (R9), Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPXOR        numbersAVX2<>+128(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+160(SB), Y5, Y5
+	VPAND        numbersAVX2<>+192(SB), Y3, Y4
+	VPOR         numbersAVX2<>+224(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       Y1, Y4, Y4
+	VMULPD       numbersAVX2<>+416(SB), Y4, Y5
+	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+448(SB), Y5, Y6
+	VPSLLQ       $0x20, Y5, Y5
+	VFNMADD231PD numbersAVX2<>+480(SB), Y6, Y4
+	VADDPD       numbersAVX2<>+448(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+448(SB), Y4, Y4
+	VPADDQ       Y5, Y4, Y4
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     Y6, Y0, Y6
+	VPSRLQ       $0x20, Y0, Y5
+	VPMULUDQ     Y5, Y4, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y0, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSUBQ       Y5, Y3, Y3
+	VMOVAPD      Y4, Y4
+	VPSRLQ       $0x20, Y3, Y6
+	VPXOR        numbersAVX2<>+128(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+160(SB), Y6, Y6
+	VPAND        numbersAVX2<>+192(SB), Y3, Y5
+	VPOR         numbersAVX2<>+224(SB), Y5, Y5
+	VADDPD       Y5, Y6, Y5
+	VMULPD       Y1, Y5, Y5
+	VMULPD       numbersAVX2<>+416(SB), Y5, Y1
+	VADDPD       numbersAVX2<>+448(SB), Y1, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y6
+	VPSLLQ       $0x20, Y1, Y1
+	VFNMADD231PD numbersAVX2<>+480(SB), Y6, Y5
+	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
+	VPSUBQ       numbersAVX2<>+448(SB), Y5, Y5
+	VPADDQ       Y1, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     Y6, Y0, Y6
+	VPSRLQ       $0x20, Y0, Y1
+	VPMULUDQ     Y1, Y5, Y1
+	VPADDQ       Y1, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y0, Y1
+	VPADDQ       Y6, Y1, Y1
+	VPSUBQ       Y1, Y3, Y3
+	VPADDQ       Y5, Y4, Y4
+	VXORPD       Y3, Y0, Y1
+	VPCMPGTQ     Y1, Y2, Y1
+	VMOVAPD      Y3, Y4
+	VPCMPEQQ     Y2, Y4, Y4
+	VXORPD       numbersAVX2<>+0(SB), Y4, Y4
+	VANDPD       Y4, Y1, Y1
+	VANDPD       Y0, Y1, Y1
+	VPADDQ       Y1, Y3, Y3
+	VMOVUPD      Y3, (R9)
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, DI
+	DECQ         R10
+	JNE          lanes2
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op81:
+	// ceilDivWords
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes3:
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VMOVUPD      (DI), Y0
+	VPCMPEQQ     Y2, Y0, Y1
+	VORPD        (R8), Y1, Y1
+	VMOVUPD      Y1, (R8)
+	VPSRLQ       $0x20, Y0, Y3
+	VPXOR        numbersAVX2<>+128(SB), Y3, Y3
+	VSUBPD       numbersAVX2<>+160(SB), Y3, Y3
+	VPAND        numbersAVX2<>+192(SB), Y0, Y1
+	VPOR         numbersAVX2<>+224(SB), Y1, Y1
+	VADDPD       Y1, Y3, Y1
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VDIVPD       Y1, Y3, Y1
+	VMOVUPD      (R9), Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPXOR        numbersAVX2<>+128(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+160(SB), Y5, Y5
+	VPAND        numbersAVX2<>+192(SB), Y3, Y4
+	VPOR         numbersAVX2<>+224(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       Y1, Y4, Y4
+	VMULPD       numbersAVX2<>+416(SB), Y4, Y5
+	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+448(SB), Y5, Y6
+	VPSLLQ       $0x20, Y5, Y5
+	VFNMADD231PD numbersAVX2<>+480(SB), Y6, Y4
+	VADDPD       numbersAVX2<>+448(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+448(SB), Y4, Y4
+	VPADDQ       Y5, Y4, Y4
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     Y6, Y0, Y6
+	VPSRLQ       $0x20, Y0, Y5
+	VPMULUDQ     Y5, Y4, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y0, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSUBQ       Y5, Y3, Y3
+	VMOVAPD      Y4, Y4
+	VPSRLQ       $0x20, Y3, Y6
+	VPXOR        numbersAVX2<>+128(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+160(SB), Y6, Y6
+	VPAND        numbersAVX2<>+192(SB), Y3, Y5
+	VPOR         numbersAVX2<>+224(SB), Y5, Y5
+	VADDPD       Y5, Y6, Y5
+	VMULPD       Y1, Y5, Y5
+	VMULPD       numbersAVX2<>+416(SB), Y5, Y1
+	VADDPD       numbersAVX2<>+448(SB), Y1, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y6
+	VPSLLQ       $0x20, Y1, Y1
+	VFNMADD231PD numbersAVX2<>+480(SB), Y6, Y5
+	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
+	VPSUBQ       numbersAVX2<>+448(SB), Y5, Y5
+	VPADDQ       Y1, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     Y6, Y0, Y6
+	VPSRLQ       $0x20, Y0, Y1
+	VPMULUDQ     Y1, Y5, Y1
+	VPADDQ       Y1, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y0, Y1
+	VPADDQ       Y6, Y1, Y1
+	VPSUBQ       Y1, Y3, Y3
+	VPADDQ       Y5, Y4, Y4
+	VXORPD       Y3, Y0, Y0
+	VPCMPGTQ     Y0, Y2, Y0
+	VMOVAPD      Y3, Y1
+	VPCMPEQQ     Y2, Y1, Y1
+	VXORPD       numbersAVX2<>+0(SB), Y1, Y1
+	VANDNPD      Y1, Y0, Y0
+	VPSUBQ       Y0, Y4, Y4
+	VMOVUPD      Y4, (R9)
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, DI
+	DECQ         R10
+	JNE          lanes3
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op82:
 	// exp
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4422,34 +5624,34 @@ op55:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes1:
+lanes4:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+128(SB), Y1
+	VMOVUPD      numbersAVX2<>+544(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+160(SB), Y0, Y0
-	VMOVUPD      numbersAVX2<>+192(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+256(SB), Y2, Y0
+	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+576(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y0
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y3
 	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y0
+	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y0
 	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+320(SB), Y6
-	VFMADD213PD  numbersAVX2<>+352(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+384(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+480(SB), Y7
-	VFMADD213PD  numbersAVX2<>+512(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+544(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+576(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+608(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+640(SB), Y5, Y7
+	VMOVUPD      numbersAVX2<>+704(SB), Y6
+	VFMADD213PD  numbersAVX2<>+736(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+768(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+800(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+832(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+864(SB), Y7
+	VFMADD213PD  numbersAVX2<>+896(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+928(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+960(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+992(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VMULPD       Y7, Y4, Y4
 	VFMADD231PD  Y2, Y0, Y4
@@ -4458,7 +5660,7 @@ lanes1:
 	VADDPD       Y3, Y0, Y0
 	VADDPD       Y4, Y0, Y0
 	VADDPD       Y0, Y2, Y0
-	VPSUBQ       numbersAVX2<>+672(SB), Y1, Y1
+	VPSUBQ       numbersAVX2<>+1056(SB), Y1, Y1
 	VPSRLQ       $0x01, Y1, Y2
 	VPSUBQ       Y2, Y1, Y1
 	VPSLLQ       $0x34, Y2, Y2
@@ -4468,7 +5670,7 @@ lanes1:
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes1
+	JNE          lanes4
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -4479,7 +5681,7 @@ lanes1:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op56:
+op83:
 	// expm1
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4492,45 +5694,45 @@ op56:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes2:
+lanes5:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+704(SB), Y1
+	VMOVUPD      numbersAVX2<>+1088(SB), Y1
 	VMINPD       Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+736(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+736(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+192(SB), Y2
-	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
+	VCMPPD       $0x11, numbersAVX2<>+1120(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1120(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+320(SB), Y7
-	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+480(SB), Y8
-	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+704(SB), Y7
+	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+864(SB), Y8
+	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
 	VADDPD       Y5, Y4, Y1
 	VSUBPD       Y1, Y4, Y3
 	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+768(SB), Y2, Y2
+	VPADDQ       numbersAVX2<>+1152(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+640(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+1024(SB), Y2, Y4
 	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+640(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+1024(SB), Y5, Y5
 	VMULPD       Y1, Y2, Y1
 	VADDPD       Y1, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
@@ -4542,14 +5744,14 @@ lanes2:
 	VFMADD231PD  Y3, Y2, Y1
 	VADDPD       Y1, Y6, Y1
 	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+832(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+1184(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes2
+	JNE          lanes5
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -4560,7 +5762,7 @@ lanes2:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op57:
+op84:
 	// tanh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4573,46 +5775,46 @@ op57:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes3:
+lanes6:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+864(SB), Y2
+	VMOVUPD      numbersAVX2<>+1216(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+192(SB), Y2
-	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+320(SB), Y7
-	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+480(SB), Y8
-	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+704(SB), Y7
+	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+864(SB), Y8
+	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
 	VADDPD       Y5, Y4, Y1
 	VSUBPD       Y1, Y4, Y3
 	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+768(SB), Y2, Y2
+	VPADDQ       numbersAVX2<>+1152(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+640(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+1024(SB), Y2, Y4
 	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+640(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+1024(SB), Y5, Y5
 	VMULPD       Y1, Y2, Y1
 	VADDPD       Y1, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
@@ -4640,16 +5842,16 @@ lanes3:
 	VFNMADD231PD Y6, Y4, Y1
 	VADDPD       Y1, Y2, Y1
 	VFMADD231PD  Y5, Y1, Y6
-	VANDPD       numbersAVX2<>+800(SB), Y0, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y1
 	VORPD        Y1, Y6, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+896(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+1248(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes3
+	JNE          lanes6
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -4660,7 +5862,7 @@ lanes3:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op58:
+op85:
 	// sinh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4673,41 +5875,41 @@ op58:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes4:
+lanes7:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+928(SB), Y2
+	VMOVUPD      numbersAVX2<>+1280(SB), Y2
 	VMINPD       Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+192(SB), Y3
-	VFMADD213PD  numbersAVX2<>+224(SB), Y2, Y3
-	VSUBPD       numbersAVX2<>+224(SB), Y3, Y4
-	VFNMADD231PD numbersAVX2<>+256(SB), Y4, Y2
+	VMOVUPD      numbersAVX2<>+608(SB), Y3
+	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y3
+	VSUBPD       numbersAVX2<>+448(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+640(SB), Y4, Y2
 	VMOVAPD      Y2, Y5
-	VFNMADD231PD numbersAVX2<>+288(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+672(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD numbersAVX2<>+288(SB), Y4, Y2
+	VFNMADD231PD numbersAVX2<>+672(SB), Y4, Y2
 	VADDPD       numbersAVX2<>+96(SB), Y5, Y4
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y5, Y5, Y7
-	VMOVUPD      numbersAVX2<>+320(SB), Y8
-	VFMADD213PD  numbersAVX2<>+352(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+384(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+416(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+448(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+480(SB), Y9
-	VFMADD213PD  numbersAVX2<>+512(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+544(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+576(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+608(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+704(SB), Y8
+	VFMADD213PD  numbersAVX2<>+736(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+768(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+800(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+832(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+864(SB), Y9
+	VFMADD213PD  numbersAVX2<>+896(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+928(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+960(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+992(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y9
 	VFMADD231PD  Y5, Y8, Y9
 	VMULPD       Y9, Y6, Y6
 	VFMADD231PD  Y4, Y2, Y6
 	VADDPD       Y6, Y5, Y2
 	VSUBPD       Y2, Y5, Y4
 	VADDPD       Y6, Y4, Y4
-	VPADDQ       numbersAVX2<>+960(SB), Y3, Y3
+	VPADDQ       numbersAVX2<>+1312(SB), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VADDPD       numbersAVX2<>+96(SB), Y2, Y5
 	VSUBPD       numbersAVX2<>+96(SB), Y5, Y6
@@ -4719,14 +5921,14 @@ lanes4:
 	VMULPD       Y5, Y3, Y5
 	VADDPD       Y4, Y2, Y2
 	VMULPD       Y2, Y3, Y2
-	VMOVUPD      numbersAVX2<>+992(SB), Y3
+	VMOVUPD      numbersAVX2<>+1344(SB), Y3
 	VDIVPD       Y5, Y3, Y3
 	VMOVAPD      Y3, Y4
-	VFNMADD213PD numbersAVX2<>+992(SB), Y5, Y4
+	VFNMADD213PD numbersAVX2<>+1344(SB), Y5, Y4
 	VFNMADD231PD Y2, Y3, Y4
 	VMULPD       Y3, Y4, Y4
-	VMULPD       numbersAVX2<>+1024(SB), Y4, Y4
-	VXORPD       numbersAVX2<>+800(SB), Y3, Y3
+	VMULPD       numbersAVX2<>+1376(SB), Y4, Y4
+	VXORPD       numbersAVX2<>+512(SB), Y3, Y3
 	VADDPD       Y3, Y5, Y6
 	VSUBPD       Y5, Y6, Y7
 	VSUBPD       Y7, Y6, Y8
@@ -4740,24 +5942,24 @@ lanes4:
 	VMULPD       Y1, Y1, Y3
 	VMULPD       Y1, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+1056(SB), Y6
-	VFMADD213PD  numbersAVX2<>+1088(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+1120(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+1152(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+1184(SB), Y7
-	VFMADD213PD  numbersAVX2<>+1216(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1248(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1280(SB), Y5, Y7
+	VMOVUPD      numbersAVX2<>+1408(SB), Y6
+	VFMADD213PD  numbersAVX2<>+1440(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+1472(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+1504(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+1536(SB), Y7
+	VFMADD213PD  numbersAVX2<>+1568(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1600(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1632(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VFMADD213PD  Y1, Y7, Y4
 	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y1, Y1
 	VBLENDVPD    Y1, Y4, Y2, Y1
-	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes4
+	JNE          lanes7
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -4768,7 +5970,7 @@ lanes4:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op59:
+op86:
 	// cosh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4781,41 +5983,41 @@ op59:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes5:
+lanes8:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+928(SB), Y1
+	VMOVUPD      numbersAVX2<>+1280(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+192(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+256(SB), Y2, Y0
+	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y0
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y3
 	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y0
+	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y0
 	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+320(SB), Y6
-	VFMADD213PD  numbersAVX2<>+352(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+384(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+480(SB), Y7
-	VFMADD213PD  numbersAVX2<>+512(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+544(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+576(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+608(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+640(SB), Y5, Y7
+	VMOVUPD      numbersAVX2<>+704(SB), Y6
+	VFMADD213PD  numbersAVX2<>+736(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+768(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+800(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+832(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+864(SB), Y7
+	VFMADD213PD  numbersAVX2<>+896(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+928(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+960(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+992(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VMULPD       Y7, Y4, Y4
 	VFMADD231PD  Y2, Y0, Y4
 	VADDPD       Y4, Y3, Y0
 	VSUBPD       Y0, Y3, Y2
 	VADDPD       Y4, Y2, Y2
-	VPADDQ       numbersAVX2<>+960(SB), Y1, Y1
+	VPADDQ       numbersAVX2<>+1312(SB), Y1, Y1
 	VPSLLQ       $0x34, Y1, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y0, Y3
 	VSUBPD       numbersAVX2<>+96(SB), Y3, Y4
@@ -4827,13 +6029,13 @@ lanes5:
 	VMULPD       Y3, Y1, Y3
 	VADDPD       Y2, Y0, Y0
 	VMULPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+992(SB), Y1
+	VMOVUPD      numbersAVX2<>+1344(SB), Y1
 	VDIVPD       Y3, Y1, Y1
 	VMOVAPD      Y1, Y2
-	VFNMADD213PD numbersAVX2<>+992(SB), Y3, Y2
+	VFNMADD213PD numbersAVX2<>+1344(SB), Y3, Y2
 	VFNMADD231PD Y0, Y1, Y2
 	VMULPD       Y1, Y2, Y2
-	VMULPD       numbersAVX2<>+1024(SB), Y2, Y2
+	VMULPD       numbersAVX2<>+1376(SB), Y2, Y2
 	VADDPD       Y1, Y3, Y4
 	VSUBPD       Y3, Y4, Y5
 	VSUBPD       Y5, Y4, Y6
@@ -4847,7 +6049,7 @@ lanes5:
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes5
+	JNE          lanes8
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -4858,7 +6060,7 @@ lanes5:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op60:
+op87:
 	// sigmoid
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -4871,33 +6073,33 @@ op60:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes6:
+lanes9:
 	VMOVUPD      (DI), Y0
-	VORPD        numbersAVX2<>+800(SB), Y0, Y1
-	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+160(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+192(SB), Y2
-	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
+	VORPD        numbersAVX2<>+512(SB), Y0, Y1
+	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+576(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+320(SB), Y7
-	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+480(SB), Y8
-	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+704(SB), Y7
+	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+864(SB), Y8
+	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
@@ -4908,14 +6110,14 @@ lanes6:
 	VADDPD       Y1, Y3, Y4
 	VSUBPD       Y4, Y3, Y3
 	VADDPD       Y1, Y3, Y1
-	VPSUBQ       numbersAVX2<>+672(SB), Y2, Y3
+	VPSUBQ       numbersAVX2<>+1056(SB), Y2, Y3
 	VPSRLQ       $0x01, Y3, Y5
 	VPSUBQ       Y5, Y3, Y3
 	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y5, Y4, Y5
 	VMULPD       Y3, Y5, Y3
-	VPSUBQ       numbersAVX2<>+672(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+1056(SB), Y2, Y2
 	VPSRLQ       $0x01, Y2, Y4
 	VPSUBQ       Y4, Y2, Y2
 	VPSLLQ       $0x34, Y4, Y4
@@ -4942,7 +6144,7 @@ lanes6:
 	VMOVUPD      Y5, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes6
+	JNE          lanes9
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -4953,247 +6155,8 @@ lanes6:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op61:
+op88:
 	// log
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000008, R9
-
-lanes7:
-	VMOVUPD     (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1440(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1536(SB), Y8
-	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1664(SB), Y9
-	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+256(SB), Y1, Y3
-	VADDPD      Y7, Y3, Y4
-	VSUBPD      Y4, Y3, Y3
-	VADDPD      Y7, Y3, Y3
-	VFMADD231PD numbersAVX2<>+288(SB), Y1, Y2
-	VADDPD      Y2, Y3, Y1
-	VADDPD      Y1, Y4, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
-	VMOVUPD     Y0, (DI)
-	ADDQ        $0x20, DI
-	DECQ        R9
-	JNE         lanes7
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
-
-op62:
-	// log2
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000008, R9
-
-lanes8:
-	VMOVUPD     (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1440(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1536(SB), Y8
-	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1664(SB), Y9
-	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+192(SB), Y7, Y3
-	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+192(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+192(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+1856(SB), Y7, Y4
-	VADDPD      Y3, Y1, Y2
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      Y3, Y1, Y1
-	VADDPD      Y4, Y1, Y1
-	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
-	VMOVUPD     Y0, (DI)
-	ADDQ        $0x20, DI
-	DECQ        R9
-	JNE         lanes8
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
-
-op63:
-	// log10
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000008, R9
-
-lanes9:
-	VMOVUPD     (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1440(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1536(SB), Y8
-	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1664(SB), Y9
-	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+1888(SB), Y7, Y3
-	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+1888(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+1888(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+1920(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+1952(SB), Y1, Y4
-	VMULPD      numbersAVX2<>+1984(SB), Y1, Y1
-	VADDPD      Y3, Y1, Y2
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      Y3, Y1, Y1
-	VADDPD      Y4, Y1, Y1
-	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
-	VMOVUPD     Y0, (DI)
-	ADDQ        $0x20, DI
-	DECQ        R9
-	JNE         lanes9
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
-
-op64:
-	// log1p
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -5207,68 +6170,54 @@ op64:
 
 lanes10:
 	VMOVUPD     (DI), Y0
-	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
-	VSUBPD      Y2, Y1, Y3
-	VMOVUPD     numbersAVX2<>+96(SB), Y4
-	VSUBPD      Y3, Y4, Y3
-	VSUBPD      Y2, Y0, Y2
-	VADDPD      Y2, Y3, Y2
-	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y1, Y3
-	VMULPD      numbersAVX2<>+1344(SB), Y1, Y4
-	VBLENDVPD   Y3, Y4, Y1, Y4
-	VPADDQ      numbersAVX2<>+1376(SB), Y4, Y5
-	VPSRLQ      $0x34, Y5, Y5
-	VPSLLQ      $0x34, Y5, Y6
-	VPSUBQ      Y6, Y4, Y4
-	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
-	VORPD       numbersAVX2<>+1408(SB), Y5, Y5
-	VMOVUPD     numbersAVX2<>+1440(SB), Y6
-	VBLENDVPD   Y3, numbersAVX2<>+1472(SB), Y6, Y3
-	VSUBPD      Y3, Y5, Y3
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y3, Y5
-	VSUBPD      numbersAVX2<>+96(SB), Y4, Y4
-	VBLENDVPD   Y5, Y0, Y4, Y4
-	VADDPD      numbersAVX2<>+1504(SB), Y4, Y6
-	VDIVPD      Y6, Y4, Y6
-	VMULPD      Y6, Y6, Y7
-	VMULPD      numbersAVX2<>+640(SB), Y4, Y8
-	VMULPD      Y4, Y8, Y9
-	VSUBPD      Y9, Y4, Y10
-	VSUBPD      Y10, Y4, Y11
-	VSUBPD      Y9, Y11, Y11
-	VFMSUB213PD Y9, Y4, Y8
-	VSUBPD      Y8, Y11, Y4
-	VMULPD      Y7, Y7, Y8
-	VMOVUPD     numbersAVX2<>+1536(SB), Y11
-	VFMADD213PD numbersAVX2<>+1568(SB), Y8, Y11
-	VFMADD213PD numbersAVX2<>+1600(SB), Y8, Y11
-	VFMADD213PD numbersAVX2<>+1632(SB), Y8, Y11
-	VMOVUPD     numbersAVX2<>+1664(SB), Y12
-	VFMADD213PD numbersAVX2<>+1696(SB), Y8, Y12
-	VFMADD213PD numbersAVX2<>+1728(SB), Y8, Y12
-	VFMADD213PD numbersAVX2<>+1760(SB), Y8, Y12
-	VFMADD231PD Y7, Y11, Y12
-	VFMADD231PD Y12, Y7, Y9
-	VFMADD231PD Y9, Y6, Y4
-	VDIVPD      Y1, Y2, Y2
-	VBLENDVPD   Y5, numbersAVX2<>+64(SB), Y2, Y2
-	VADDPD      Y2, Y4, Y2
-	VMULPD      numbersAVX2<>+256(SB), Y3, Y4
-	VADDPD      Y10, Y4, Y5
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      Y10, Y4, Y4
-	VFMADD231PD numbersAVX2<>+288(SB), Y3, Y2
-	VADDPD      Y2, Y4, Y2
-	VADDPD      Y2, Y5, Y2
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
-	VBLENDVPD   Y3, Y2, Y0, Y2
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y1, Y3
-	VBLENDVPD   Y3, numbersAVX2<>+1792(SB), Y2, Y2
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
-	VBLENDVPD   Y1, numbersAVX2<>+1824(SB), Y2, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, Y0, Y1, Y0
+	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
+	VBLENDVPD   Y1, Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
+	VPSRLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y3, Y4
+	VPSUBQ      Y4, Y2, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1760(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
+	VSUBPD      Y1, Y3, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
+	VDIVPD      Y3, Y2, Y3
+	VMULPD      Y3, Y3, Y4
+	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
+	VMULPD      Y2, Y5, Y6
+	VSUBPD      Y6, Y2, Y7
+	VSUBPD      Y7, Y2, Y8
+	VSUBPD      Y6, Y8, Y8
+	VFMSUB213PD Y6, Y2, Y5
+	VSUBPD      Y5, Y8, Y2
+	VMULPD      Y4, Y4, Y5
+	VMOVUPD     numbersAVX2<>+1856(SB), Y8
+	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1984(SB), Y9
+	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
+	VFMADD231PD Y4, Y8, Y9
+	VFMADD231PD Y9, Y4, Y6
+	VFMADD231PD Y6, Y3, Y2
+	VMULPD      numbersAVX2<>+640(SB), Y1, Y3
+	VADDPD      Y7, Y3, Y4
+	VSUBPD      Y4, Y3, Y3
+	VADDPD      Y7, Y3, Y3
+	VFMADD231PD numbersAVX2<>+672(SB), Y1, Y2
+	VADDPD      Y2, Y3, Y1
+	VADDPD      Y1, Y4, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
@@ -5283,8 +6232,8 @@ lanes10:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op65:
-	// sin
+op89:
+	// log2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -5297,259 +6246,156 @@ op65:
 	MOVQ    $0x00000008, R9
 
 lanes11:
-	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+2016(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
-	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y5
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y6, Y5, Y7
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2144(SB), Y4
-	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R10
-	TESTL        R10, R10
-	JEQ          end12
-	VMOVUPD      numbersAVX2<>+2144(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2176(SB), Y6
-	VBLENDVPD    Y2, Y0, Y6, Y2
-	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
-	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+0(SB), Y10
-	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
-	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+0(SB), Y11
-	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2368(SB), Y8
-	VPSUBQ       Y7, Y8, Y7
-	VPSRLVQ      Y7, Y10, Y7
-	VORPD        Y7, Y9, Y7
-	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
-	VMULPD       Y7, Y2, Y8
-	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
-	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
-	VADDPD       Y7, Y8, Y9
-	VSUBPD       Y8, Y9, Y10
-	VSUBPD       Y10, Y9, Y11
-	VSUBPD       Y11, Y8, Y8
-	VSUBPD       Y10, Y7, Y7
-	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+0(SB), Y12
-	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
-	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y13
-	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2368(SB), Y10
-	VPSUBQ       Y8, Y10, Y8
-	VPSRLVQ      Y8, Y12, Y8
-	VORPD        Y8, Y11, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y10
-	VFMSUB213PD  Y10, Y2, Y8
-	VADDPD       Y10, Y9, Y11
-	VSUBPD       Y9, Y11, Y12
-	VSUBPD       Y12, Y11, Y13
-	VSUBPD       Y13, Y9, Y9
-	VSUBPD       Y12, Y10, Y10
-	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
-	VSUBPD       Y12, Y11, Y11
-	VADDPD       Y9, Y7, Y12
-	VSUBPD       Y7, Y12, Y13
-	VSUBPD       Y13, Y12, Y14
-	VSUBPD       Y14, Y7, Y7
-	VSUBPD       Y13, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VADDPD       Y8, Y12, Y9
-	VSUBPD       Y12, Y9, Y13
-	VSUBPD       Y13, Y9, Y14
-	VSUBPD       Y14, Y12, Y12
-	VSUBPD       Y13, Y8, Y8
-	VADDPD       Y8, Y12, Y8
-	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
-	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y12
-	VPSUBQ       Y8, Y12, Y8
-	VPSRLVQ      Y8, Y14, Y8
-	VORPD        Y8, Y13, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y12
-	VFMSUB213PD  Y12, Y2, Y8
-	VADDPD       Y12, Y9, Y13
-	VSUBPD       Y9, Y13, Y14
-	VSUBPD       Y14, Y13, Y15
-	VSUBPD       Y15, Y9, Y9
-	VSUBPD       Y14, Y12, Y12
-	VADDPD       Y12, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
-	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
-	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y9
-	VPSUBQ       Y6, Y9, Y6
-	VPSRLVQ      Y6, Y14, Y6
-	VORPD        Y6, Y12, Y6
-	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
-	VFMADD231PD  Y6, Y2, Y8
-	VADDPD       Y8, Y7, Y2
-	VADDPD       Y13, Y11, Y6
-	VSUBPD       Y11, Y6, Y7
-	VSUBPD       Y7, Y6, Y8
-	VSUBPD       Y8, Y11, Y8
-	VSUBPD       Y7, Y13, Y7
-	VADDPD       Y7, Y8, Y7
-	VADDPD       Y2, Y7, Y2
-	VADDPD       Y2, Y6, Y7
-	VSUBPD       Y6, Y7, Y8
-	VSUBPD       Y8, Y7, Y9
-	VSUBPD       Y9, Y6, Y6
-	VSUBPD       Y8, Y2, Y2
-	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
-	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
-	VBLENDVPD    Y4, Y10, Y1, Y1
-	VBLENDVPD    Y4, Y6, Y5, Y5
-	VBLENDVPD    Y4, Y8, Y3, Y3
+	VMOVUPD     (DI), Y0
+	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
+	VBLENDVPD   Y1, Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
+	VPSRLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y3, Y4
+	VPSUBQ      Y4, Y2, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1760(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
+	VSUBPD      Y1, Y3, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
+	VDIVPD      Y3, Y2, Y3
+	VMULPD      Y3, Y3, Y4
+	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
+	VMULPD      Y2, Y5, Y6
+	VSUBPD      Y6, Y2, Y7
+	VSUBPD      Y7, Y2, Y8
+	VSUBPD      Y6, Y8, Y8
+	VFMSUB213PD Y6, Y2, Y5
+	VSUBPD      Y5, Y8, Y2
+	VMULPD      Y4, Y4, Y5
+	VMOVUPD     numbersAVX2<>+1856(SB), Y8
+	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1984(SB), Y9
+	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
+	VFMADD231PD Y4, Y8, Y9
+	VFMADD231PD Y9, Y4, Y6
+	VFMADD231PD Y6, Y3, Y2
+	VMULPD      numbersAVX2<>+608(SB), Y7, Y3
+	VMOVAPD     Y3, Y4
+	VFMSUB231PD numbersAVX2<>+608(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+608(SB), Y2, Y4
+	VFMADD231PD numbersAVX2<>+2176(SB), Y7, Y4
+	VADDPD      Y3, Y1, Y2
+	VSUBPD      Y2, Y1, Y1
+	VADDPD      Y3, Y1, Y1
+	VADDPD      Y4, Y1, Y1
+	VADDPD      Y1, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes11
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
 
-end12:
-	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
-	VMULPD       Y5, Y2, Y6
-	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+2720(SB), Y8
-	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+2816(SB), Y9
-	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
-	VFMADD231PD  Y2, Y8, Y9
-	VMOVAPD      Y3, Y7
-	VFNMADD231PD Y3, Y4, Y7
-	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y4, Y8, Y4
-	VMOVAPD      Y2, Y8
-	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
-	VFNMADD231PD Y5, Y3, Y4
-	VMULPD       Y2, Y2, Y3
-	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+2976(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3072(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
-	VFMADD231PD  Y2, Y9, Y10
-	VFMADD231PD  Y10, Y3, Y4
-	VPSLLQ       $0x3f, Y1, Y2
-	VADDPD       Y4, Y6, Y3
-	VADDPD       Y7, Y5, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y2
-	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
-	VPSLLQ       $0x3e, Y1, Y1
-	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
-	VMOVUPD      Y0, (DI)
-	ADDQ         $0x20, DI
-	DECQ         R9
-	JNE          lanes11
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+op90:
+	// log10
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
 
-op66:
-	// cos
+lanes12:
+	VMOVUPD     (DI), Y0
+	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
+	VBLENDVPD   Y1, Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
+	VPSRLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y3, Y4
+	VPSUBQ      Y4, Y2, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1760(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
+	VSUBPD      Y1, Y3, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
+	VDIVPD      Y3, Y2, Y3
+	VMULPD      Y3, Y3, Y4
+	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
+	VMULPD      Y2, Y5, Y6
+	VSUBPD      Y6, Y2, Y7
+	VSUBPD      Y7, Y2, Y8
+	VSUBPD      Y6, Y8, Y8
+	VFMSUB213PD Y6, Y2, Y5
+	VSUBPD      Y5, Y8, Y2
+	VMULPD      Y4, Y4, Y5
+	VMOVUPD     numbersAVX2<>+1856(SB), Y8
+	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1984(SB), Y9
+	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
+	VFMADD231PD Y4, Y8, Y9
+	VFMADD231PD Y9, Y4, Y6
+	VFMADD231PD Y6, Y3, Y2
+	VMULPD      numbersAVX2<>+2208(SB), Y7, Y3
+	VMOVAPD     Y3, Y4
+	VFMSUB231PD numbersAVX2<>+2208(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+2208(SB), Y2, Y4
+	VFMADD231PD numbersAVX2<>+2240(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+2272(SB), Y1, Y4
+	VMULPD      numbersAVX2<>+2304(SB), Y1, Y1
+	VADDPD      Y3, Y1, Y2
+	VSUBPD      Y2, Y1, Y1
+	VADDPD      Y3, Y1, Y1
+	VADDPD      Y4, Y1, Y1
+	VADDPD      Y1, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes12
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op91:
+	// log1p
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -5562,92 +6408,183 @@ op66:
 	MOVQ    $0x00000008, R9
 
 lanes13:
+	VMOVUPD     (DI), Y0
+	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
+	VSUBPD      Y2, Y1, Y3
+	VMOVUPD     numbersAVX2<>+96(SB), Y4
+	VSUBPD      Y3, Y4, Y3
+	VSUBPD      Y2, Y0, Y2
+	VADDPD      Y2, Y3, Y2
+	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y1, Y3
+	VMULPD      numbersAVX2<>+1696(SB), Y1, Y4
+	VBLENDVPD   Y3, Y4, Y1, Y4
+	VPADDQ      numbersAVX2<>+1728(SB), Y4, Y5
+	VPSRLQ      $0x34, Y5, Y5
+	VPSLLQ      $0x34, Y5, Y6
+	VPSUBQ      Y6, Y4, Y4
+	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
+	VORPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMOVUPD     numbersAVX2<>+1760(SB), Y6
+	VBLENDVPD   Y3, numbersAVX2<>+1792(SB), Y6, Y3
+	VSUBPD      Y3, Y5, Y3
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y3, Y5
+	VSUBPD      numbersAVX2<>+96(SB), Y4, Y4
+	VBLENDVPD   Y5, Y0, Y4, Y4
+	VADDPD      numbersAVX2<>+1824(SB), Y4, Y6
+	VDIVPD      Y6, Y4, Y6
+	VMULPD      Y6, Y6, Y7
+	VMULPD      numbersAVX2<>+1024(SB), Y4, Y8
+	VMULPD      Y4, Y8, Y9
+	VSUBPD      Y9, Y4, Y10
+	VSUBPD      Y10, Y4, Y11
+	VSUBPD      Y9, Y11, Y11
+	VFMSUB213PD Y9, Y4, Y8
+	VSUBPD      Y8, Y11, Y4
+	VMULPD      Y7, Y7, Y8
+	VMOVUPD     numbersAVX2<>+1856(SB), Y11
+	VFMADD213PD numbersAVX2<>+1888(SB), Y8, Y11
+	VFMADD213PD numbersAVX2<>+1920(SB), Y8, Y11
+	VFMADD213PD numbersAVX2<>+1952(SB), Y8, Y11
+	VMOVUPD     numbersAVX2<>+1984(SB), Y12
+	VFMADD213PD numbersAVX2<>+2016(SB), Y8, Y12
+	VFMADD213PD numbersAVX2<>+2048(SB), Y8, Y12
+	VFMADD213PD numbersAVX2<>+2080(SB), Y8, Y12
+	VFMADD231PD Y7, Y11, Y12
+	VFMADD231PD Y12, Y7, Y9
+	VFMADD231PD Y9, Y6, Y4
+	VDIVPD      Y1, Y2, Y2
+	VBLENDVPD   Y5, numbersAVX2<>+64(SB), Y2, Y2
+	VADDPD      Y2, Y4, Y2
+	VMULPD      numbersAVX2<>+640(SB), Y3, Y4
+	VADDPD      Y10, Y4, Y5
+	VSUBPD      Y5, Y4, Y4
+	VADDPD      Y10, Y4, Y4
+	VFMADD231PD numbersAVX2<>+672(SB), Y3, Y2
+	VADDPD      Y2, Y4, Y2
+	VADDPD      Y2, Y5, Y2
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
+	VBLENDVPD   Y3, Y2, Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y1, Y3
+	VBLENDVPD   Y3, numbersAVX2<>+2112(SB), Y2, Y2
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
+	VBLENDVPD   Y1, numbersAVX2<>+2144(SB), Y2, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, Y0, Y1, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes13
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op92:
+	// sin
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes14:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+2016(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2400(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2400(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2144(SB), Y4
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R10
 	TESTL        R10, R10
-	JEQ          end14
-	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	JEQ          end15
+	VMOVUPD      numbersAVX2<>+2464(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2176(SB), Y6
+	VMOVUPD      numbersAVX2<>+2496(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+256(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2528(SB), Y2, Y2
+	VORPD        numbersAVX2<>+224(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2560(SB), Y6, Y6
 	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y9, Y9, Y9
 	VMOVUPD      numbersAVX2<>+0(SB), Y10
 	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y10, Y10, Y10
 	VMOVUPD      numbersAVX2<>+0(SB), Y11
 	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2368(SB), Y8
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2688(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
+	VMULPD       numbersAVX2<>+2720(SB), Y8, Y9
 	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y9, Y8
 	VADDPD       Y7, Y8, Y9
 	VSUBPD       Y8, Y9, Y10
 	VSUBPD       Y10, Y9, Y11
 	VSUBPD       Y11, Y8, Y8
 	VSUBPD       Y10, Y7, Y7
 	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
+	VPADDQ       numbersAVX2<>+2784(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y11, Y11, Y11
 	VMOVUPD      numbersAVX2<>+0(SB), Y12
 	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
+	VPADDQ       numbersAVX2<>+2624(SB), Y10, Y10
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y12, Y12, Y12
 	VMOVUPD      numbersAVX2<>+0(SB), Y13
 	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2368(SB), Y10
+	VMOVUPD      numbersAVX2<>+2656(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2816(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
 	VADDPD       Y10, Y9, Y11
@@ -5657,8 +6594,8 @@ lanes13:
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
 	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
+	VFMADD213PD  numbersAVX2<>+448(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+448(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -5673,27 +6610,27 @@ lanes13:
 	VSUBPD       Y13, Y8, Y8
 	VADDPD       Y8, Y12, Y8
 	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
+	VPADDQ       numbersAVX2<>+2848(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y13, Y13, Y13
 	VMOVUPD      numbersAVX2<>+0(SB), Y14
 	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
+	VPADDQ       numbersAVX2<>+2624(SB), Y12, Y12
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y14, Y14, Y14
 	VMOVUPD      numbersAVX2<>+0(SB), Y15
 	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y12
+	VMOVUPD      numbersAVX2<>+2656(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2880(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
 	VADDPD       Y12, Y9, Y13
@@ -5703,27 +6640,27 @@ lanes13:
 	VSUBPD       Y14, Y12, Y12
 	VADDPD       Y12, Y9, Y9
 	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y12, Y12, Y12
 	VMOVUPD      numbersAVX2<>+0(SB), Y14
 	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y14, Y14, Y14
 	VMOVUPD      numbersAVX2<>+0(SB), Y15
 	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y9
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2944(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
 	VADDPD       Y13, Y11, Y6
@@ -5739,28 +6676,27 @@ lanes13:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2368(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
+	VFMSUB231PD  numbersAVX2<>+2368(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2976(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2368(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end14:
-	VPADDQ       numbersAVX2<>+2336(SB), Y1, Y1
+end15:
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+2720(SB), Y8
-	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+2816(SB), Y9
-	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+3008(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3040(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+3072(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+3104(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3136(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3168(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3200(SB), Y7, Y9
 	VFMADD231PD  Y2, Y8, Y9
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
@@ -5772,34 +6708,38 @@ end14:
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
 	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
+	VFMADD231PD  numbersAVX2<>+3232(SB), Y8, Y4
 	VFNMADD231PD Y5, Y3, Y4
 	VMULPD       Y2, Y2, Y3
 	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+2976(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3072(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
+	VMOVUPD      numbersAVX2<>+3264(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3296(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+3328(SB), Y8, Y9
+	VMOVUPD      numbersAVX2<>+3360(SB), Y10
+	VFMADD213PD  numbersAVX2<>+3392(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3424(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3456(SB), Y8, Y10
 	VFMADD231PD  Y2, Y9, Y10
 	VFMADD231PD  Y10, Y3, Y4
 	VPSLLQ       $0x3f, Y1, Y2
 	VADDPD       Y4, Y6, Y3
 	VADDPD       Y7, Y5, Y4
 	VBLENDVPD    Y2, Y3, Y4, Y2
-	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+3488(SB), Y1, Y1
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y0
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
-	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+3520(SB), Y2, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes13
+	JNE          lanes14
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -5810,7 +6750,269 @@ end14:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op67:
+op93:
+	// cos
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes16:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2400(SB), Y2, Y4
+	VADDPD       Y4, Y3, Y5
+	VSUBPD       Y3, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y6, Y4, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMSUB231PD  numbersAVX2<>+2400(SB), Y2, Y4
+	VADDPD       Y4, Y3, Y3
+	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y4
+	VMOVMSKPD    Y4, R10
+	TESTL        R10, R10
+	JEQ          end17
+	VMOVUPD      numbersAVX2<>+2464(SB), Y6
+	VCMPPD       $0x11, Y2, Y6, Y2
+	VMOVUPD      numbersAVX2<>+2496(SB), Y6
+	VBLENDVPD    Y2, Y0, Y6, Y2
+	VPSRLQ       $0x34, Y2, Y6
+	VANDPD       numbersAVX2<>+256(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2528(SB), Y2, Y2
+	VORPD        numbersAVX2<>+224(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2560(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
+	VPSRLQ       $0x06, Y7, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y9, Y9, Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
+	VPSLLVQ      Y7, Y9, Y9
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y10, Y10, Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
+	VPSUBQ       Y7, Y8, Y7
+	VPSRLVQ      Y7, Y10, Y7
+	VORPD        Y7, Y9, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2688(SB), Y7, Y7
+	VMULPD       Y7, Y2, Y8
+	VFMSUB213PD  Y8, Y2, Y7
+	VMULPD       numbersAVX2<>+2720(SB), Y8, Y9
+	VROUNDPD     $0x08, Y9, Y9
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y9, Y8
+	VADDPD       Y7, Y8, Y9
+	VSUBPD       Y8, Y9, Y10
+	VSUBPD       Y10, Y9, Y11
+	VSUBPD       Y11, Y8, Y8
+	VSUBPD       Y10, Y7, Y7
+	VADDPD       Y7, Y8, Y7
+	VPADDQ       numbersAVX2<>+2784(SB), Y6, Y8
+	VPSRLQ       $0x06, Y8, Y10
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
+	VPSLLVQ      Y8, Y11, Y11
+	VPADDQ       numbersAVX2<>+2624(SB), Y10, Y10
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
+	VMOVUPD      numbersAVX2<>+2656(SB), Y10
+	VPSUBQ       Y8, Y10, Y8
+	VPSRLVQ      Y8, Y12, Y8
+	VORPD        Y8, Y11, Y8
+	VPSRLQ       $0x0c, Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2816(SB), Y8, Y8
+	VMULPD       Y8, Y2, Y10
+	VFMSUB213PD  Y10, Y2, Y8
+	VADDPD       Y10, Y9, Y11
+	VSUBPD       Y9, Y11, Y12
+	VSUBPD       Y12, Y11, Y13
+	VSUBPD       Y13, Y9, Y9
+	VSUBPD       Y12, Y10, Y10
+	VADDPD       Y10, Y9, Y9
+	VMOVUPD      numbersAVX2<>+96(SB), Y10
+	VFMADD213PD  numbersAVX2<>+448(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+448(SB), Y10, Y12
+	VSUBPD       Y12, Y11, Y11
+	VADDPD       Y9, Y7, Y12
+	VSUBPD       Y7, Y12, Y13
+	VSUBPD       Y13, Y12, Y14
+	VSUBPD       Y14, Y7, Y7
+	VSUBPD       Y13, Y9, Y9
+	VADDPD       Y9, Y7, Y7
+	VADDPD       Y8, Y12, Y9
+	VSUBPD       Y12, Y9, Y13
+	VSUBPD       Y13, Y9, Y14
+	VSUBPD       Y14, Y12, Y12
+	VSUBPD       Y13, Y8, Y8
+	VADDPD       Y8, Y12, Y8
+	VADDPD       Y8, Y7, Y7
+	VPADDQ       numbersAVX2<>+2848(SB), Y6, Y8
+	VPSRLQ       $0x06, Y8, Y12
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
+	VPSLLVQ      Y8, Y13, Y13
+	VPADDQ       numbersAVX2<>+2624(SB), Y12, Y12
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y14, Y14, Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
+	VMOVUPD      numbersAVX2<>+2656(SB), Y12
+	VPSUBQ       Y8, Y12, Y8
+	VPSRLVQ      Y8, Y14, Y8
+	VORPD        Y8, Y13, Y8
+	VPSRLQ       $0x0c, Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2880(SB), Y8, Y8
+	VMULPD       Y8, Y2, Y12
+	VFMSUB213PD  Y12, Y2, Y8
+	VADDPD       Y12, Y9, Y13
+	VSUBPD       Y9, Y13, Y14
+	VSUBPD       Y14, Y13, Y15
+	VSUBPD       Y15, Y9, Y9
+	VSUBPD       Y14, Y12, Y12
+	VADDPD       Y12, Y9, Y9
+	VADDPD       Y9, Y7, Y7
+	VPADDQ       numbersAVX2<>+2912(SB), Y6, Y6
+	VPSRLQ       $0x06, Y6, Y9
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
+	VPSLLVQ      Y6, Y12, Y12
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y14, Y14, Y14
+	VMOVUPD      numbersAVX2<>+0(SB), Y15
+	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
+	VPSUBQ       Y6, Y9, Y6
+	VPSRLVQ      Y6, Y14, Y6
+	VORPD        Y6, Y12, Y6
+	VPSRLQ       $0x0c, Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2944(SB), Y6, Y6
+	VFMADD231PD  Y6, Y2, Y8
+	VADDPD       Y8, Y7, Y2
+	VADDPD       Y13, Y11, Y6
+	VSUBPD       Y11, Y6, Y7
+	VSUBPD       Y7, Y6, Y8
+	VSUBPD       Y8, Y11, Y8
+	VSUBPD       Y7, Y13, Y7
+	VADDPD       Y7, Y8, Y7
+	VADDPD       Y2, Y7, Y2
+	VADDPD       Y2, Y6, Y7
+	VSUBPD       Y6, Y7, Y8
+	VSUBPD       Y8, Y7, Y9
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y8, Y2, Y2
+	VADDPD       Y2, Y6, Y2
+	VMULPD       numbersAVX2<>+2368(SB), Y7, Y6
+	VMOVAPD      Y6, Y8
+	VFMSUB231PD  numbersAVX2<>+2368(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2976(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2368(SB), Y2, Y8
+	VBLENDVPD    Y4, Y10, Y1, Y1
+	VBLENDVPD    Y4, Y6, Y5, Y5
+	VBLENDVPD    Y4, Y8, Y3, Y3
+
+end17:
+	VPADDQ       numbersAVX2<>+2624(SB), Y1, Y1
+	VMULPD       Y5, Y5, Y2
+	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
+	VMULPD       Y5, Y2, Y6
+	VMULPD       Y2, Y2, Y7
+	VMOVUPD      numbersAVX2<>+3008(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3040(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+3072(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+3104(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3136(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3168(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3200(SB), Y7, Y9
+	VFMADD231PD  Y2, Y8, Y9
+	VMOVAPD      Y3, Y7
+	VFNMADD231PD Y3, Y4, Y7
+	VFMADD231PD  Y9, Y6, Y7
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VSUBPD       Y4, Y6, Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y8
+	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y4, Y8, Y4
+	VMOVAPD      Y2, Y8
+	VFMSUB231PD  Y5, Y5, Y8
+	VFMADD231PD  numbersAVX2<>+3232(SB), Y8, Y4
+	VFNMADD231PD Y5, Y3, Y4
+	VMULPD       Y2, Y2, Y3
+	VMULPD       Y2, Y2, Y8
+	VMOVUPD      numbersAVX2<>+3264(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3296(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+3328(SB), Y8, Y9
+	VMOVUPD      numbersAVX2<>+3360(SB), Y10
+	VFMADD213PD  numbersAVX2<>+3392(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3424(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3456(SB), Y8, Y10
+	VFMADD231PD  Y2, Y9, Y10
+	VFMADD231PD  Y10, Y3, Y4
+	VPSLLQ       $0x3f, Y1, Y2
+	VADDPD       Y4, Y6, Y3
+	VADDPD       Y7, Y5, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y2
+	VANDPD       numbersAVX2<>+3488(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y0
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+2112(SB), Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes16
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op94:
 	// tan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5823,93 +7025,93 @@ op67:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes15:
+lanes18:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+2016(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2400(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2400(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2144(SB), Y4
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R10
 	TESTL        R10, R10
-	JEQ          end16
-	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	JEQ          end19
+	VMOVUPD      numbersAVX2<>+2464(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2176(SB), Y6
+	VMOVUPD      numbersAVX2<>+2496(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+256(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2528(SB), Y2, Y2
+	VORPD        numbersAVX2<>+224(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2560(SB), Y6, Y6
 	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y9, Y9, Y9
 	VMOVUPD      numbersAVX2<>+0(SB), Y10
 	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y10, Y10, Y10
 	VMOVUPD      numbersAVX2<>+0(SB), Y11
 	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2368(SB), Y8
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2688(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
+	VMULPD       numbersAVX2<>+2720(SB), Y8, Y9
 	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y9, Y8
 	VADDPD       Y7, Y8, Y9
 	VSUBPD       Y8, Y9, Y10
 	VSUBPD       Y10, Y9, Y11
 	VSUBPD       Y11, Y8, Y8
 	VSUBPD       Y10, Y7, Y7
 	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
+	VPADDQ       numbersAVX2<>+2784(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y11, Y11, Y11
 	VMOVUPD      numbersAVX2<>+0(SB), Y12
 	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
+	VPADDQ       numbersAVX2<>+2624(SB), Y10, Y10
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y12, Y12, Y12
 	VMOVUPD      numbersAVX2<>+0(SB), Y13
 	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2368(SB), Y10
+	VMOVUPD      numbersAVX2<>+2656(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2816(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
 	VADDPD       Y10, Y9, Y11
@@ -5919,8 +7121,8 @@ lanes15:
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
 	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
+	VFMADD213PD  numbersAVX2<>+448(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+448(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -5935,27 +7137,27 @@ lanes15:
 	VSUBPD       Y13, Y8, Y8
 	VADDPD       Y8, Y12, Y8
 	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
+	VPADDQ       numbersAVX2<>+2848(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y13, Y13, Y13
 	VMOVUPD      numbersAVX2<>+0(SB), Y14
 	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
+	VPADDQ       numbersAVX2<>+2624(SB), Y12, Y12
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y14, Y14, Y14
 	VMOVUPD      numbersAVX2<>+0(SB), Y15
 	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y12
+	VMOVUPD      numbersAVX2<>+2656(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2880(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
 	VADDPD       Y12, Y9, Y13
@@ -5965,27 +7167,27 @@ lanes15:
 	VSUBPD       Y14, Y12, Y12
 	VADDPD       Y12, Y9, Y9
 	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y12, Y12, Y12
 	VMOVUPD      numbersAVX2<>+0(SB), Y14
 	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
 	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y14, Y14, Y14
 	VMOVUPD      numbersAVX2<>+0(SB), Y15
 	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y9
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2944(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
 	VADDPD       Y13, Y11, Y6
@@ -6001,27 +7203,27 @@ lanes15:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2368(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
+	VFMSUB231PD  numbersAVX2<>+2368(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2976(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2368(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end16:
+end19:
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+2720(SB), Y8
-	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+2816(SB), Y9
-	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+3008(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3040(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+3072(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+3104(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3136(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3168(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3200(SB), Y7, Y9
 	VFMADD231PD  Y2, Y8, Y9
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
@@ -6033,17 +7235,17 @@ end16:
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
 	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
+	VFMADD231PD  numbersAVX2<>+3232(SB), Y8, Y4
 	VFNMADD231PD Y5, Y3, Y4
 	VMULPD       Y2, Y2, Y3
 	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+2976(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3072(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
+	VMOVUPD      numbersAVX2<>+3264(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3296(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+3328(SB), Y8, Y9
+	VMOVUPD      numbersAVX2<>+3360(SB), Y10
+	VFMADD213PD  numbersAVX2<>+3392(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3424(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3456(SB), Y8, Y10
 	VFMADD231PD  Y2, Y9, Y10
 	VFMADD231PD  Y10, Y3, Y4
 	VPSLLQ       $0x3f, Y1, Y2
@@ -6066,196 +7268,14 @@ end16:
 	VFMADD231PD  Y4, Y2, Y5
 	VPSLLQ       $0x3f, Y1, Y1
 	VXORPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+3520(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
-	VMOVUPD      Y0, (DI)
-	ADDQ         $0x20, DI
-	DECQ         R9
-	JNE          lanes15
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
-
-op68:
-	// asin
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000008, R9
-
-lanes17:
-	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
-	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+640(SB), Y2
-	VCMPPD       $0x11, Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VSUBPD       Y1, Y3, Y3
-	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
-	VMULPD       Y0, Y0, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y3
-	VSQRTPD      Y3, Y4
-	VMOVAPD      Y3, Y5
-	VFNMADD231PD Y4, Y4, Y5
-	VADDPD       Y4, Y4, Y6
-	VADDPD       numbersAVX2<>+3264(SB), Y6, Y6
-	VDIVPD       Y6, Y5, Y5
-	VBLENDVPD    Y2, Y4, Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y2, Y5, Y4, Y4
-	VMULPD       Y3, Y1, Y5
-	VMULPD       Y3, Y3, Y6
-	VMOVUPD      numbersAVX2<>+3296(SB), Y7
-	VFMADD213PD  numbersAVX2<>+3328(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3360(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3392(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3424(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3456(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3488(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+3520(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3552(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3584(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1280(SB), Y6, Y8
-	VFMADD231PD  Y3, Y7, Y8
-	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
-	VMOVAPD      Y4, Y6
-	VFMADD231PD  Y4, Y3, Y6
-	VFMADD231PD  Y8, Y5, Y6
-	VMOVUPD      numbersAVX2<>+64(SB), Y3
-	VBLENDVPD    Y2, numbersAVX2<>+2048(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y2, numbersAVX2<>+2688(SB), Y4, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y5
-	VBLENDVPD    Y2, numbersAVX2<>+3744(SB), Y5, Y2
-	VMULPD       Y2, Y1, Y1
-	VADDPD       Y1, Y3, Y5
-	VSUBPD       Y5, Y3, Y3
-	VADDPD       Y1, Y3, Y1
-	VFMADD231PD  Y6, Y2, Y4
-	VADDPD       Y4, Y1, Y1
-	VADDPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VCMPPD       $0x11, Y2, Y3, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
-	VORPD        Y0, Y1, Y0
-	VMOVUPD      Y0, (DI)
-	ADDQ         $0x20, DI
-	DECQ         R9
-	JNE          lanes17
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
-
-op69:
-	// acos
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000008, R9
-
-lanes18:
-	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
-	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+640(SB), Y2
-	VCMPPD       $0x11, Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VSUBPD       Y1, Y3, Y3
-	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
-	VMULPD       Y0, Y0, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y3
-	VSQRTPD      Y3, Y4
-	VMOVAPD      Y3, Y5
-	VFNMADD231PD Y4, Y4, Y5
-	VADDPD       Y4, Y4, Y6
-	VADDPD       numbersAVX2<>+3264(SB), Y6, Y6
-	VDIVPD       Y6, Y5, Y5
-	VBLENDVPD    Y2, Y4, Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y2, Y5, Y4, Y4
-	VMULPD       Y3, Y1, Y5
-	VMULPD       Y3, Y3, Y6
-	VMOVUPD      numbersAVX2<>+3296(SB), Y7
-	VFMADD213PD  numbersAVX2<>+3328(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3360(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3392(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3424(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3456(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3488(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+3520(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3552(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3584(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1280(SB), Y6, Y8
-	VFMADD231PD  Y3, Y7, Y8
-	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
-	VMOVAPD      Y4, Y6
-	VFMADD231PD  Y4, Y3, Y6
-	VFMADD231PD  Y8, Y5, Y6
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+1504(SB), Y4, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y5
-	VBLENDVPD    Y2, Y4, Y5, Y4
-	VMOVUPD      numbersAVX2<>+1504(SB), Y5
-	VBLENDVPD    Y3, numbersAVX2<>+3744(SB), Y5, Y5
-	VMOVUPD      numbersAVX2<>+3776(SB), Y7
-	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y7, Y3
-	VBLENDVPD    Y2, Y5, Y3, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y4, Y3
-	VMULPD       numbersAVX2<>+2688(SB), Y4, Y4
-	VMULPD       Y2, Y1, Y1
-	VADDPD       Y1, Y3, Y5
-	VSUBPD       Y5, Y3, Y3
-	VADDPD       Y1, Y3, Y1
-	VFMADD231PD  Y6, Y2, Y4
-	VADDPD       Y4, Y1, Y1
-	VADDPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y0
-	VMOVUPD      numbersAVX2<>+96(SB), Y2
-	VCMPPD       $0x11, Y0, Y2, Y0
-	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
@@ -6270,7 +7290,189 @@ lanes18:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op70:
+op95:
+	// asin
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes20:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+1024(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VSUBPD       Y1, Y3, Y3
+	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD       Y0, Y0, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y3
+	VSQRTPD      Y3, Y4
+	VMOVAPD      Y3, Y5
+	VFNMADD231PD Y4, Y4, Y5
+	VADDPD       Y4, Y4, Y6
+	VADDPD       numbersAVX2<>+3552(SB), Y6, Y6
+	VDIVPD       Y6, Y5, Y5
+	VBLENDVPD    Y2, Y4, Y1, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, Y5, Y4, Y4
+	VMULPD       Y3, Y1, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+3584(SB), Y7
+	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3744(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3776(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+3808(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3840(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3872(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3904(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3936(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3968(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1632(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMOVAPD      Y4, Y6
+	VFMADD231PD  Y4, Y3, Y6
+	VFMADD231PD  Y8, Y5, Y6
+	VMOVUPD      numbersAVX2<>+64(SB), Y3
+	VBLENDVPD    Y2, numbersAVX2<>+2368(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, numbersAVX2<>+2976(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VBLENDVPD    Y2, numbersAVX2<>+4032(SB), Y5, Y2
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y1, Y3, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y1, Y3, Y1
+	VFMADD231PD  Y6, Y2, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y1, Y5, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VCMPPD       $0x11, Y2, Y3, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes20
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op96:
+	// acos
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes21:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+1024(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VSUBPD       Y1, Y3, Y3
+	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD       Y0, Y0, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y3
+	VSQRTPD      Y3, Y4
+	VMOVAPD      Y3, Y5
+	VFNMADD231PD Y4, Y4, Y5
+	VADDPD       Y4, Y4, Y6
+	VADDPD       numbersAVX2<>+3552(SB), Y6, Y6
+	VDIVPD       Y6, Y5, Y5
+	VBLENDVPD    Y2, Y4, Y1, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, Y5, Y4, Y4
+	VMULPD       Y3, Y1, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+3584(SB), Y7
+	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3744(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3776(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+3808(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3840(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3872(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3904(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3936(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3968(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1632(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMOVAPD      Y4, Y6
+	VFMADD231PD  Y4, Y3, Y6
+	VFMADD231PD  Y8, Y5, Y6
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+1824(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VBLENDVPD    Y2, Y4, Y5, Y4
+	VMOVUPD      numbersAVX2<>+1824(SB), Y5
+	VBLENDVPD    Y3, numbersAVX2<>+4032(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+4064(SB), Y7
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y7, Y3
+	VBLENDVPD    Y2, Y5, Y3, Y2
+	VMULPD       numbersAVX2<>+2368(SB), Y4, Y3
+	VMULPD       numbersAVX2<>+2976(SB), Y4, Y4
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y1, Y3, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y1, Y3, Y1
+	VFMADD231PD  Y6, Y2, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y1, Y5, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y0
+	VMOVUPD      numbersAVX2<>+96(SB), Y2
+	VCMPPD       $0x11, Y0, Y2, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+2112(SB), Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes21
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op97:
 	// atan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6283,15 +7485,15 @@ op70:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes19:
+lanes22:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+3808(SB), Y2
+	VMOVUPD      numbersAVX2<>+4096(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+640(SB), Y2
+	VMOVUPD      numbersAVX2<>+1024(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+3840(SB), Y3
+	VMOVUPD      numbersAVX2<>+4128(SB), Y3
 	VCMPPD       $0x11, Y1, Y3, Y3
 	VMOVUPD      numbersAVX2<>+96(SB), Y4
 	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y4, Y4
@@ -6312,41 +7514,41 @@ lanes19:
 	VMULPD       Y5, Y5, Y4
 	VMULPD       Y4, Y5, Y6
 	VMULPD       Y4, Y4, Y7
-	VMOVUPD      numbersAVX2<>+3872(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3904(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+3936(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+3968(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4000(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4032(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4064(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+4096(SB), Y9
-	VFMADD213PD  numbersAVX2<>+4128(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4160(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4192(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4224(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4256(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4288(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+4160(SB), Y8
+	VFMADD213PD  numbersAVX2<>+4192(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4224(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4256(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4288(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4320(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4352(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+4384(SB), Y9
+	VFMADD213PD  numbersAVX2<>+4416(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4448(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4480(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4512(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4544(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4576(SB), Y7, Y9
 	VFMADD231PD  Y4, Y8, Y9
 	VMULPD       Y9, Y6, Y6
 	VMOVUPD      numbersAVX2<>+64(SB), Y7
-	VBLENDVPD    Y2, numbersAVX2<>+640(SB), Y7, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y7, Y2
 	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2368(SB), Y2, Y3
 	VADDPD       Y5, Y3, Y7
 	VSUBPD       Y7, Y3, Y3
 	VADDPD       Y5, Y3, Y3
 	VMOVAPD      Y1, Y5
 	VFNMADD231PD Y1, Y4, Y5
 	VADDPD       Y6, Y5, Y1
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y2, Y1
+	VFMADD231PD  numbersAVX2<>+2976(SB), Y2, Y1
 	VADDPD       Y1, Y3, Y1
 	VADDPD       Y1, Y7, Y1
-	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes19
+	JNE          lanes22
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6357,7 +7559,7 @@ lanes19:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op71:
+op98:
 	// cbrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6370,53 +7572,53 @@ op71:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes20:
+lanes23:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+1312(SB), Y1, Y2
-	VMULPD       numbersAVX2<>+1344(SB), Y1, Y3
+	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y1, Y2
+	VMULPD       numbersAVX2<>+1696(SB), Y1, Y3
 	VBLENDVPD    Y2, Y3, Y1, Y3
-	VPADDQ       numbersAVX2<>+1376(SB), Y3, Y4
+	VPADDQ       numbersAVX2<>+1728(SB), Y3, Y4
 	VPSRLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y4, Y5
 	VPSUBQ       Y5, Y3, Y3
 	VPADDQ       numbersAVX2<>+96(SB), Y3, Y3
-	VORPD        numbersAVX2<>+1408(SB), Y4, Y4
-	VMOVUPD      numbersAVX2<>+1440(SB), Y5
-	VBLENDVPD    Y2, numbersAVX2<>+1472(SB), Y5, Y2
+	VORPD        numbersAVX2<>+224(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+1760(SB), Y5
+	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y5, Y2
 	VSUBPD       Y2, Y4, Y2
-	VMOVUPD      numbersAVX2<>+4320(SB), Y4
-	VFMADD213PD  numbersAVX2<>+224(SB), Y2, Y4
-	VSUBPD       numbersAVX2<>+224(SB), Y4, Y5
-	VFNMADD231PD numbersAVX2<>+4352(SB), Y5, Y2
+	VMOVUPD      numbersAVX2<>+4608(SB), Y4
+	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+4640(SB), Y5, Y2
 	VSUBPD       numbersAVX2<>+96(SB), Y3, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVUPD      numbersAVX2<>+4384(SB), Y7
-	VFMADD213PD  numbersAVX2<>+4416(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+4448(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+4480(SB), Y8
-	VFMADD213PD  numbersAVX2<>+4512(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4544(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4576(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+4672(SB), Y7
+	VFMADD213PD  numbersAVX2<>+4704(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+4736(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+4768(SB), Y8
+	VFMADD213PD  numbersAVX2<>+4800(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4832(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4864(SB), Y6, Y8
 	VFMADD231PD  Y5, Y7, Y8
 	VMOVUPD      numbersAVX2<>+64(SB), Y5
 	VCMPPD       $0x11, Y2, Y5, Y5
 	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+640(SB), Y6, Y6
-	VBLENDVPD    Y5, numbersAVX2<>+1504(SB), Y6, Y6
+	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y6, Y6
+	VBLENDVPD    Y5, numbersAVX2<>+1824(SB), Y6, Y6
 	VMULPD       Y6, Y3, Y3
 	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+4608(SB), Y6, Y2
-	VBLENDVPD    Y5, numbersAVX2<>+4640(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+4896(SB), Y6, Y2
+	VBLENDVPD    Y5, numbersAVX2<>+4928(SB), Y2, Y2
 	VMULPD       Y2, Y8, Y2
 	VMULPD       Y2, Y2, Y5
 	VMULPD       Y2, Y5, Y5
 	VFNMADD213PD numbersAVX2<>+96(SB), Y3, Y5
 	VMULPD       Y5, Y2, Y6
-	VMOVUPD      numbersAVX2<>+4672(SB), Y7
-	VFMADD213PD  numbersAVX2<>+4320(SB), Y7, Y5
+	VMOVUPD      numbersAVX2<>+4960(SB), Y7
+	VFMADD213PD  numbersAVX2<>+4608(SB), Y7, Y5
 	VFMADD231PD  Y5, Y6, Y2
 	VMULPD       Y2, Y2, Y2
 	VMULPD       Y2, Y3, Y5
@@ -6428,12 +7630,12 @@ lanes20:
 	VFMADD231PD  Y5, Y8, Y6
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y3, Y3
-	VMULPD       numbersAVX2<>+4320(SB), Y3, Y3
+	VMULPD       numbersAVX2<>+4608(SB), Y3, Y3
 	VFMADD231PD  Y2, Y3, Y5
-	VPADDQ       numbersAVX2<>+4704(SB), Y4, Y2
+	VPADDQ       numbersAVX2<>+4992(SB), Y4, Y2
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y5, Y2
-	VANDPD       numbersAVX2<>+800(SB), Y0, Y3
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y3
 	VORPD        Y3, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y1
 	VBLENDVPD    Y1, Y2, Y0, Y1
@@ -6442,7 +7644,7 @@ lanes20:
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes20
+	JNE          lanes23
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6453,7 +7655,7 @@ lanes20:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op72:
+op99:
 	// rsqrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6466,73 +7668,73 @@ op72:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes21:
+lanes24:
 	VMOVUPD      (DI), Y0
 	VPSRLQ       $0x01, Y0, Y1
-	VMOVUPD      numbersAVX2<>+4736(SB), Y2
+	VMOVUPD      numbersAVX2<>+5024(SB), Y2
 	VPSUBQ       Y1, Y2, Y1
 	VMULPD       Y1, Y0, Y2
 	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
 	VMULPD       Y2, Y1, Y3
-	VMOVUPD      numbersAVX2<>+4768(SB), Y4
-	VFMADD213PD  numbersAVX2<>+4800(SB), Y2, Y4
-	VFMADD213PD  numbersAVX2<>+640(SB), Y2, Y4
+	VMOVUPD      numbersAVX2<>+5056(SB), Y4
+	VFMADD213PD  numbersAVX2<>+5088(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y2, Y4
 	VFMADD231PD  Y4, Y3, Y1
-	VANDPD       numbersAVX2<>+4832(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+5120(SB), Y1, Y1
 	VMULPD       Y1, Y1, Y2
 	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
 	VMULPD       Y2, Y1, Y3
-	VMOVUPD      numbersAVX2<>+4864(SB), Y4
-	VFMADD213PD  numbersAVX2<>+640(SB), Y4, Y2
+	VMOVUPD      numbersAVX2<>+5152(SB), Y4
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y4, Y2
 	VFMADD231PD  Y2, Y3, Y1
-	VPSUBQ       numbersAVX2<>+1312(SB), Y0, Y2
-	VMOVUPD      numbersAVX2<>+4896(SB), Y3
+	VPSUBQ       numbersAVX2<>+1664(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+5184(SB), Y3
 	VPSUBQ       Y0, Y3, Y3
 	VORPD        Y3, Y2, Y2
 	VMOVMSKPD    Y2, R10
 	TESTL        R10, R10
-	JEQ          end22
+	JEQ          end25
 	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
-	VMOVUPD      numbersAVX2<>+832(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+1344(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+1184(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+1696(SB), Y4, Y4
 	VMULPD       Y4, Y0, Y4
 	VPSRLQ       $0x01, Y4, Y5
-	VMOVUPD      numbersAVX2<>+4736(SB), Y6
+	VMOVUPD      numbersAVX2<>+5024(SB), Y6
 	VPSUBQ       Y5, Y6, Y5
 	VMULPD       Y5, Y4, Y6
 	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
 	VMULPD       Y6, Y5, Y7
-	VMOVUPD      numbersAVX2<>+4768(SB), Y8
-	VFMADD213PD  numbersAVX2<>+4800(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+5056(SB), Y8
+	VFMADD213PD  numbersAVX2<>+5088(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y8, Y7, Y5
-	VANDPD       numbersAVX2<>+4832(SB), Y5, Y5
+	VANDPD       numbersAVX2<>+5120(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y6
 	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
 	VMULPD       Y6, Y5, Y4
-	VMOVUPD      numbersAVX2<>+4864(SB), Y7
-	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y6
+	VMOVUPD      numbersAVX2<>+5152(SB), Y7
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y6
 	VFMADD231PD  Y6, Y4, Y5
-	VMOVUPD      numbersAVX2<>+3232(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+4928(SB), Y4, Y3
+	VMOVUPD      numbersAVX2<>+3520(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+5216(SB), Y4, Y3
 	VMULPD       Y3, Y5, Y3
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y4
 	VMOVUPD      numbersAVX2<>+96(SB), Y5
 	VDIVPD       Y0, Y5, Y5
 	VBLENDVPD    Y4, Y3, Y5, Y3
 	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y4
-	VBLENDVPD    Y4, numbersAVX2<>+1792(SB), Y3, Y3
+	VBLENDVPD    Y4, numbersAVX2<>+2112(SB), Y3, Y3
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y4
 	VMOVUPD      numbersAVX2<>+96(SB), Y5
 	VDIVPD       Y0, Y5, Y0
 	VBLENDVPD    Y4, Y0, Y3, Y0
 	VBLENDVPD    Y2, Y0, Y1, Y1
 
-end22:
+end25:
 	VMOVUPD Y1, (DI)
 	ADDQ    $0x20, DI
 	DECQ    R9
-	JNE     lanes21
+	JNE     lanes24
 	VMOVUPD (DX), Y0
 	VMOVUPD 32(DX), Y1
 	VMOVUPD 64(DX), Y2
@@ -6543,7 +7745,7 @@ end22:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op73:
+op100:
 	// pow
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6556,36 +7758,36 @@ op73:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes23:
+lanes26:
 	VMOVUPD   (R9), Y0
 	VMULPD    (R9), Y0, Y0
 	VMOVUPD   (DI), Y1
-	VCMPPD    $0x00, numbersAVX2<>+1504(SB), Y1, Y1
+	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y1, Y1
 	VMULPD    (R9), Y0, Y2
 	VBLENDVPD Y1, Y0, Y2, Y0
 	VMOVUPD   (DI), Y1
-	VCMPPD    $0x00, numbersAVX2<>+4960(SB), Y1, Y1
+	VCMPPD    $0x00, numbersAVX2<>+5248(SB), Y1, Y1
 	VMOVMSKPD Y1, R11
 	TESTL     R11, R11
-	JEQ       end24
+	JEQ       end27
 	VMOVUPD   (R9), Y2
 	VSQRTPD   Y2, Y2
 	VMULPD    (R9), Y2, Y2
 	VBLENDVPD Y1, Y2, Y0, Y0
 
-end24:
+end27:
 	VMOVUPD   (DI), Y1
-	VCMPPD    $0x00, numbersAVX2<>+3776(SB), Y1, Y1
+	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y1, Y1
 	VMOVMSKPD Y1, R11
 	TESTL     R11, R11
-	JEQ       end25
+	JEQ       end28
 	VMOVUPD   numbersAVX2<>+96(SB), Y2
 	VDIVPD    (R9), Y2, Y2
 	VBLENDVPD Y1, Y2, Y0, Y0
 
-end25:
+end28:
 	VMOVUPD      (DI), Y1
-	VCMPPD       $0x00, numbersAVX2<>+4960(SB), Y1, Y1
+	VCMPPD       $0x00, numbersAVX2<>+5248(SB), Y1, Y1
 	VMOVUPD      (R9), Y2
 	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+64(SB), Y3
@@ -6593,31 +7795,31 @@ end25:
 	VMOVUPD      numbersAVX2<>+96(SB), Y3
 	VBLENDVPD    Y1, Y2, Y3, Y1
 	VMOVUPD      (DI), Y2
-	VCMPPD       $0x00, numbersAVX2<>+1504(SB), Y2, Y2
+	VCMPPD       $0x00, numbersAVX2<>+1824(SB), Y2, Y2
 	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
 	VMOVUPD      (DI), Y2
-	VCMPPD       $0x00, numbersAVX2<>+4352(SB), Y2, Y2
+	VCMPPD       $0x00, numbersAVX2<>+4640(SB), Y2, Y2
 	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
 	VMOVUPD      (DI), Y2
-	VCMPPD       $0x00, numbersAVX2<>+3776(SB), Y2, Y2
+	VCMPPD       $0x00, numbersAVX2<>+4064(SB), Y2, Y2
 	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y1, Y1
 	VMOVMSKPD    Y1, R11
 	TESTL        R11, R11
-	JEQ          end26
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	JEQ          end29
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      (R9), Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+1312(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+1344(SB), Y2, Y4
+	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+1696(SB), Y2, Y4
 	VBLENDVPD    Y3, Y4, Y2, Y4
-	VPADDQ       numbersAVX2<>+1376(SB), Y4, Y5
+	VPADDQ       numbersAVX2<>+1728(SB), Y4, Y5
 	VPSRLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y5, Y6
 	VPSUBQ       Y6, Y4, Y4
 	VPADDQ       numbersAVX2<>+96(SB), Y4, Y4
-	VORPD        numbersAVX2<>+1408(SB), Y5, Y5
-	VMOVUPD      numbersAVX2<>+1440(SB), Y6
-	VBLENDVPD    Y3, numbersAVX2<>+1472(SB), Y6, Y3
+	VORPD        numbersAVX2<>+224(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+1760(SB), Y6
+	VBLENDVPD    Y3, numbersAVX2<>+1792(SB), Y6, Y3
 	VSUBPD       Y3, Y5, Y3
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y5
 	VSUBPD       numbersAVX2<>+96(SB), Y4, Y6
@@ -6635,31 +7837,31 @@ end25:
 	VFMSUB231PD  Y8, Y8, Y7
 	VFMADD231PD  Y4, Y6, Y7
 	VMULPD       Y5, Y5, Y6
-	VMOVUPD      numbersAVX2<>+4992(SB), Y9
-	VFMADD213PD  numbersAVX2<>+5024(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+5056(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+5088(SB), Y6, Y9
-	VMOVUPD      numbersAVX2<>+5120(SB), Y10
-	VFMADD213PD  numbersAVX2<>+5152(SB), Y6, Y10
-	VFMADD213PD  numbersAVX2<>+5184(SB), Y6, Y10
-	VFMADD213PD  numbersAVX2<>+5216(SB), Y6, Y10
+	VMOVUPD      numbersAVX2<>+5280(SB), Y9
+	VFMADD213PD  numbersAVX2<>+5312(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+5344(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+5376(SB), Y6, Y9
+	VMOVUPD      numbersAVX2<>+5408(SB), Y10
+	VFMADD213PD  numbersAVX2<>+5440(SB), Y6, Y10
+	VFMADD213PD  numbersAVX2<>+5472(SB), Y6, Y10
+	VFMADD213PD  numbersAVX2<>+5504(SB), Y6, Y10
 	VFMADD231PD  Y5, Y9, Y10
 	VMULPD       Y10, Y5, Y6
-	VADDPD       numbersAVX2<>+5248(SB), Y6, Y9
-	VMOVUPD      numbersAVX2<>+5248(SB), Y10
+	VADDPD       numbersAVX2<>+5536(SB), Y6, Y9
+	VMOVUPD      numbersAVX2<>+5536(SB), Y10
 	VSUBPD       Y9, Y10, Y10
 	VADDPD       Y6, Y10, Y6
-	VADDPD       numbersAVX2<>+5280(SB), Y6, Y6
+	VADDPD       numbersAVX2<>+5568(SB), Y6, Y6
 	VMULPD       Y9, Y5, Y10
 	VMOVAPD      Y10, Y11
 	VFMSUB231PD  Y9, Y5, Y11
 	VFMADD231PD  Y7, Y9, Y11
 	VFMADD231PD  Y5, Y6, Y11
-	VADDPD       numbersAVX2<>+1760(SB), Y10, Y6
-	VMOVUPD      numbersAVX2<>+1760(SB), Y9
+	VADDPD       numbersAVX2<>+2080(SB), Y10, Y6
+	VMOVUPD      numbersAVX2<>+2080(SB), Y9
 	VSUBPD       Y6, Y9, Y9
 	VADDPD       Y10, Y9, Y9
-	VADDPD       numbersAVX2<>+5312(SB), Y11, Y10
+	VADDPD       numbersAVX2<>+5600(SB), Y11, Y10
 	VADDPD       Y10, Y9, Y9
 	VMULPD       Y5, Y8, Y10
 	VMOVAPD      Y10, Y11
@@ -6678,11 +7880,11 @@ end25:
 	VADDPD       Y4, Y4, Y4
 	VADDPD       Y7, Y4, Y4
 	VADDPD       Y4, Y5, Y4
-	VMULPD       numbersAVX2<>+256(SB), Y3, Y5
+	VMULPD       numbersAVX2<>+640(SB), Y3, Y5
 	VADDPD       Y8, Y5, Y6
 	VSUBPD       Y6, Y5, Y5
 	VADDPD       Y8, Y5, Y5
-	VFMADD231PD  numbersAVX2<>+288(SB), Y3, Y4
+	VFMADD231PD  numbersAVX2<>+672(SB), Y3, Y4
 	VADDPD       Y4, Y5, Y3
 	VADDPD       Y3, Y6, Y4
 	VSUBPD       Y4, Y6, Y5
@@ -6690,25 +7892,25 @@ end25:
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y2, Y5
 	VBLENDVPD    Y5, Y4, Y2, Y4
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1824(SB), Y4, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2144(SB), Y4, Y2
 	VMULPD       (DI), Y2, Y4
 	VMOVUPD      (DI), Y5
 	VFMSUB213PD  Y4, Y5, Y2
 	VFMADD231PD  (DI), Y3, Y2
-	VMOVUPD      numbersAVX2<>+800(SB), Y3
+	VMOVUPD      numbersAVX2<>+512(SB), Y3
 	VANDNPD      Y4, Y3, Y3
-	VCMPPD       $0x11, numbersAVX2<>+128(SB), Y3, Y3
+	VCMPPD       $0x11, numbersAVX2<>+544(SB), Y3, Y3
 	VMOVUPD      numbersAVX2<>+64(SB), Y5
 	VBLENDVPD    Y3, Y2, Y5, Y2
-	VMOVUPD      numbersAVX2<>+128(SB), Y3
+	VMOVUPD      numbersAVX2<>+544(SB), Y3
 	VMINPD       Y4, Y3, Y3
-	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y3, Y4
-	VBLENDVPD    Y4, numbersAVX2<>+160(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+192(SB), Y4
-	VFMADD213PD  numbersAVX2<>+224(SB), Y3, Y4
-	VSUBPD       numbersAVX2<>+224(SB), Y4, Y5
-	VFNMADD231PD numbersAVX2<>+256(SB), Y5, Y3
-	VFNMADD231PD numbersAVX2<>+288(SB), Y5, Y2
+	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y3, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+576(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+608(SB), Y4
+	VFMADD213PD  numbersAVX2<>+448(SB), Y3, Y4
+	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+640(SB), Y5, Y3
+	VFNMADD231PD numbersAVX2<>+672(SB), Y5, Y2
 	VADDPD       Y2, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
@@ -6718,17 +7920,17 @@ end25:
 	VADDPD       numbersAVX2<>+96(SB), Y5, Y3
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y5, Y5, Y7
-	VMOVUPD      numbersAVX2<>+320(SB), Y8
-	VFMADD213PD  numbersAVX2<>+352(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+384(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+416(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+448(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+480(SB), Y9
-	VFMADD213PD  numbersAVX2<>+512(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+544(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+576(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+608(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+704(SB), Y8
+	VFMADD213PD  numbersAVX2<>+736(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+768(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+800(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+832(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+864(SB), Y9
+	VFMADD213PD  numbersAVX2<>+896(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+928(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+960(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+992(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y9
 	VFMADD231PD  Y5, Y8, Y9
 	VMULPD       Y9, Y6, Y6
 	VFMADD231PD  Y3, Y2, Y6
@@ -6737,17 +7939,17 @@ end25:
 	VADDPD       Y5, Y2, Y2
 	VADDPD       Y6, Y2, Y2
 	VADDPD       Y2, Y3, Y2
-	VPSUBQ       numbersAVX2<>+672(SB), Y4, Y3
+	VPSUBQ       numbersAVX2<>+1056(SB), Y4, Y3
 	VPSRLQ       $0x01, Y3, Y4
 	VPSUBQ       Y4, Y3, Y3
 	VPSLLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y4, Y2, Y4
 	VMULPD       Y3, Y4, Y2
-	VMOVUPD      numbersAVX2<>+800(SB), Y3
+	VMOVUPD      numbersAVX2<>+512(SB), Y3
 	VANDNPD      (DI), Y3, Y3
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+800(SB), Y4
+	VMOVUPD      numbersAVX2<>+512(SB), Y4
 	VANDNPD      (R9), Y4, Y4
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y4, Y4
 	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y2, Y4
@@ -6756,17 +7958,17 @@ end25:
 	VROUNDPD     $0x08, Y3, Y3
 	VCMPPD       $0x00, (DI), Y3, Y3
 	VMOVUPD      (DI), Y4
-	VMULPD       numbersAVX2<>+640(SB), Y4, Y4
+	VMULPD       numbersAVX2<>+1024(SB), Y4, Y4
 	VROUNDPD     $0x08, Y4, Y5
 	VCMPPD       $0x00, Y4, Y5, Y4
 	VMOVUPD      (R9), Y5
-	VANDPD       numbersAVX2<>+800(SB), Y5, Y5
+	VANDPD       numbersAVX2<>+512(SB), Y5, Y5
 	VMOVUPD      numbersAVX2<>+64(SB), Y6
 	VBLENDVPD    Y3, Y5, Y6, Y5
 	VBLENDVPD    Y4, numbersAVX2<>+64(SB), Y5, Y4
-	VMOVUPD      numbersAVX2<>+1824(SB), Y5
+	VMOVUPD      numbersAVX2<>+2144(SB), Y5
 	VCMPPD       $0x11, (R9), Y5, Y5
-	VMOVUPD      numbersAVX2<>+1792(SB), Y6
+	VMOVUPD      numbersAVX2<>+2112(SB), Y6
 	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y6, Y3
 	VMOVUPD      numbersAVX2<>+64(SB), Y6
 	VBLENDVPD    Y5, Y3, Y6, Y3
@@ -6783,12 +7985,12 @@ end25:
 	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 
-end26:
+end29:
 	VMOVUPD Y0, (R9)
 	ADDQ    $0x20, R9
 	ADDQ    $0x20, DI
 	DECQ    R10
-	JNE     lanes23
+	JNE     lanes26
 	VMOVUPD (DX), Y0
 	VMOVUPD 32(DX), Y1
 	VMOVUPD 64(DX), Y2
@@ -6799,7 +8001,7 @@ end26:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op74:
+op101:
 	// atan2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6812,10 +8014,10 @@ op74:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes27:
-	VMOVUPD      numbersAVX2<>+800(SB), Y0
+lanes30:
+	VMOVUPD      numbersAVX2<>+512(SB), Y0
 	VANDNPD      (R9), Y0, Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      (DI), Y1, Y1
 	VCMPPD       $0x11, Y0, Y1, Y2
 	VMINPD       Y1, Y0, Y3
@@ -6828,15 +8030,15 @@ lanes27:
 	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y1
 	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
-	VCMPPD       $0x11, numbersAVX2<>+5344(SB), Y0, Y1
-	VMOVUPD      numbersAVX2<>+5376(SB), Y3
+	VCMPPD       $0x11, numbersAVX2<>+5632(SB), Y0, Y1
+	VMOVUPD      numbersAVX2<>+5664(SB), Y3
 	VCMPPD       $0x11, Y0, Y3, Y3
 	VMOVUPD      numbersAVX2<>+96(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+5408(SB), Y4, Y3
-	VBLENDVPD    Y1, numbersAVX2<>+5440(SB), Y3, Y1
+	VBLENDVPD    Y3, numbersAVX2<>+5696(SB), Y4, Y3
+	VBLENDVPD    Y1, numbersAVX2<>+5728(SB), Y3, Y1
 	VMULPD       Y1, Y2, Y3
 	VMULPD       Y1, Y0, Y1
-	VMULPD       numbersAVX2<>+640(SB), Y1, Y4
+	VMULPD       numbersAVX2<>+1024(SB), Y1, Y4
 	VCMPPD       $0x11, Y3, Y4, Y4
 	VADDPD       Y3, Y1, Y5
 	VSUBPD       Y5, Y1, Y6
@@ -6855,42 +8057,42 @@ lanes27:
 	VMULPD       Y7, Y7, Y3
 	VMULPD       Y3, Y7, Y5
 	VMULPD       Y3, Y3, Y6
-	VMOVUPD      numbersAVX2<>+3872(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3904(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3936(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3968(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4032(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4064(SB), Y6, Y8
-	VMOVUPD      numbersAVX2<>+4096(SB), Y9
-	VFMADD213PD  numbersAVX2<>+4128(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4160(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4192(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4224(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4256(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4288(SB), Y6, Y9
+	VMOVUPD      numbersAVX2<>+4160(SB), Y8
+	VFMADD213PD  numbersAVX2<>+4192(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4224(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4256(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4288(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4320(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4352(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+4384(SB), Y9
+	VFMADD213PD  numbersAVX2<>+4416(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4448(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4480(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4512(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4544(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4576(SB), Y6, Y9
 	VFMADD231PD  Y3, Y8, Y9
 	VMULPD       Y9, Y5, Y5
 	VMOVUPD      numbersAVX2<>+64(SB), Y6
 	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y6, Y4
-	VMOVUPD      numbersAVX2<>+800(SB), Y6
+	VMOVUPD      numbersAVX2<>+512(SB), Y6
 	VANDNPD      (DI), Y6, Y6
-	VMOVUPD      numbersAVX2<>+800(SB), Y8
+	VMOVUPD      numbersAVX2<>+512(SB), Y8
 	VANDNPD      (R9), Y8, Y8
 	VCMPPD       $0x11, Y8, Y6, Y6
-	VMOVUPD      numbersAVX2<>+1504(SB), Y8
+	VMOVUPD      numbersAVX2<>+1824(SB), Y8
 	VSUBPD       Y4, Y8, Y8
 	VBLENDVPD    Y6, Y8, Y4, Y4
 	VMOVUPD      (DI), Y8
-	VMOVUPD      numbersAVX2<>+2464(SB), Y9
+	VMOVUPD      numbersAVX2<>+2752(SB), Y9
 	VSUBPD       Y4, Y9, Y9
 	VBLENDVPD    Y8, Y9, Y4, Y4
 	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VBLENDVPD    Y6, numbersAVX2<>+3776(SB), Y8, Y6
+	VBLENDVPD    Y6, numbersAVX2<>+4064(SB), Y8, Y6
 	VMOVUPD      (DI), Y8
-	VANDPD       numbersAVX2<>+800(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+512(SB), Y8, Y8
 	VXORPD       Y8, Y6, Y6
-	VMULPD       numbersAVX2<>+5472(SB), Y4, Y8
+	VMULPD       numbersAVX2<>+5760(SB), Y4, Y8
 	VMULPD       Y7, Y6, Y7
 	VADDPD       Y7, Y8, Y9
 	VSUBPD       Y9, Y8, Y8
@@ -6899,17 +8101,17 @@ lanes27:
 	VFNMADD231PD Y1, Y3, Y8
 	VADDPD       Y5, Y8, Y1
 	VMULPD       Y1, Y6, Y1
-	VFMADD231PD  numbersAVX2<>+5504(SB), Y4, Y1
+	VFMADD231PD  numbersAVX2<>+5792(SB), Y4, Y1
 	VADDPD       Y1, Y7, Y1
 	VADDPD       Y1, Y9, Y1
-	VMULPD       numbersAVX2<>+5536(SB), Y0, Y3
+	VMULPD       numbersAVX2<>+5824(SB), Y0, Y3
 	VCMPPD       $0x11, Y3, Y2, Y3
 	VDIVPD       Y0, Y2, Y0
 	VBLENDVPD    Y3, Y0, Y1, Y0
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y4, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      (R9), Y1
-	VANDPD       numbersAVX2<>+800(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y1, Y1
 	VORPD        Y1, Y0, Y0
 	VMOVUPD      (DI), Y1
 	VCMPPD       $0x00, (DI), Y1, Y1
@@ -6923,7 +8125,7 @@ lanes27:
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes27
+	JNE          lanes30
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6934,7 +8136,7 @@ lanes27:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op75:
+op102:
 	// floorDiv
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6947,11 +8149,11 @@ op75:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes28:
+lanes31:
 	VMOVUPD      (R9), Y0
 	VDIVPD       (DI), Y0, Y0
 	VROUNDPD     $0x09, Y0, Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      (DI), Y1, Y1
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y1, Y1
 	VMOVUPD      (R9), Y2
@@ -6962,9 +8164,9 @@ lanes28:
 	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y3, Y2
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y1, Y1
 	VBLENDVPD    Y1, numbersAVX2<>+64(SB), Y2, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+5568(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+5856(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+64(SB), Y3
 	VBLENDVPD    Y2, Y1, Y3, Y1
 	VSUBPD       Y1, Y0, Y0
@@ -6972,7 +8174,7 @@ lanes28:
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes28
+	JNE          lanes31
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -6983,7 +8185,7 @@ lanes28:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op76:
+op103:
 	// mod
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6996,39 +8198,39 @@ op76:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes29:
-	VMOVUPD      numbersAVX2<>+800(SB), Y0
+lanes32:
+	VMOVUPD      numbersAVX2<>+512(SB), Y0
 	VANDNPD      (DI), Y0, Y0
 	VMOVUPD      (R9), Y1
 	VDIVPD       Y0, Y1, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD213PD (R9), Y1, Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+5600(SB), Y2
+	VMOVUPD      numbersAVX2<>+5888(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y1
 	VMOVMSKPD    Y1, R11
 	TESTL        R11, R11
-	JEQ          end30
+	JEQ          end33
 	VMOVUPD      (R9), Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 
-again31:
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+again34:
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      (DI), Y2, Y2
-	VMULPD       numbersAVX2<>+5632(SB), Y2, Y3
-	VMOVUPD      numbersAVX2<>+800(SB), Y4
+	VMULPD       numbersAVX2<>+5920(SB), Y2, Y3
+	VMOVUPD      numbersAVX2<>+512(SB), Y4
 	VANDNPD      Y0, Y4, Y4
-	VMULPD       numbersAVX2<>+5664(SB), Y4, Y4
+	VMULPD       numbersAVX2<>+5952(SB), Y4, Y4
 	VCMPPD       $0x11, Y4, Y3, Y3
-	VMULPD       numbersAVX2<>+5696(SB), Y0, Y4
+	VMULPD       numbersAVX2<>+5984(SB), Y0, Y4
 	VBLENDVPD    Y3, Y4, Y0, Y4
-	VMULPD       numbersAVX2<>+5728(SB), Y2, Y5
+	VMULPD       numbersAVX2<>+6016(SB), Y2, Y5
 	VBLENDVPD    Y3, Y5, Y2, Y2
 	VDIVPD       Y2, Y4, Y5
-	VMOVUPD      numbersAVX2<>+800(SB), Y6
+	VMOVUPD      numbersAVX2<>+512(SB), Y6
 	VANDNPD      Y5, Y6, Y6
-	VMOVUPD      numbersAVX2<>+5600(SB), Y7
+	VMOVUPD      numbersAVX2<>+5888(SB), Y7
 	VCMPPD       $0x11, Y6, Y7, Y6
 	VMOVUPD      numbersAVX2<>+64(SB), Y7
 	VBLENDVPD    Y6, numbersAVX2<>+96(SB), Y7, Y6
@@ -7036,16 +8238,16 @@ again31:
 	VROUNDPD     $0x08, Y5, Y7
 	VBLENDVPD    Y3, Y5, Y7, Y5
 	VFNMADD231PD Y2, Y5, Y4
-	VMULPD       numbersAVX2<>+5728(SB), Y4, Y2
+	VMULPD       numbersAVX2<>+6016(SB), Y4, Y2
 	VBLENDVPD    Y3, Y2, Y4, Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y6, Y2
 	VMOVMSKPD    Y2, R11
 	TESTL        R11, R11
-	JNE          again31
+	JNE          again34
 
-end30:
-	VMOVUPD   numbersAVX2<>+800(SB), Y1
+end33:
+	VMOVUPD   numbersAVX2<>+512(SB), Y1
 	VANDNPD   (DI), Y1, Y1
 	VCMPPD    $0x00, numbersAVX2<>+32(SB), Y1, Y1
 	VBLENDVPD Y1, (R9), Y0, Y0
@@ -7054,18 +8256,18 @@ end30:
 	VBLENDVPD Y1, Y2, Y0, Y1
 	VCMPPD    $0x00, numbersAVX2<>+64(SB), Y0, Y0
 	VMOVUPD   (DI), Y2
-	VANDPD    numbersAVX2<>+800(SB), Y2, Y2
+	VANDPD    numbersAVX2<>+512(SB), Y2, Y2
 	VBLENDVPD Y0, Y2, Y1, Y0
-	VMOVUPD   numbersAVX2<>+800(SB), Y1
+	VMOVUPD   numbersAVX2<>+512(SB), Y1
 	VANDNPD   (R9), Y1, Y1
 	VCMPPD    $0x11, numbersAVX2<>+32(SB), Y1, Y1
-	VMOVUPD   numbersAVX2<>+1792(SB), Y2
+	VMOVUPD   numbersAVX2<>+2112(SB), Y2
 	VBLENDVPD Y1, Y0, Y2, Y0
 	VMOVUPD   Y0, (R9)
 	ADDQ      $0x20, R9
 	ADDQ      $0x20, DI
 	DECQ      R10
-	JNE       lanes29
+	JNE       lanes32
 	VMOVUPD   (DX), Y0
 	VMOVUPD   32(DX), Y1
 	VMOVUPD   64(DX), Y2
@@ -7087,7 +8289,7 @@ test:
 	RET
 
 // func chainF32AVX2(code *uint64, bytes int)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, BMI2, FMA3, MMX+
 TEXT ·chainF32AVX2(SB), $384-16
 	MOVQ   code+0(FP), AX
 	MOVQ   bytes+8(FP), CX
@@ -7101,7 +8303,7 @@ TEXT ·chainF32AVX2(SB), $384-16
 	VXORPD Y7, Y7, Y7
 	LEAQ   63(SP), DX
 	ANDQ   $-64, DX
-	XORQ   BX, BX
+	XORQ   R8, R8
 	XORQ   BX, BX
 	JMP    test
 
@@ -7112,61 +8314,61 @@ next:
 	MOVQ 16(SI), DI
 	ANDQ BX, DI
 	ADDQ 8(SI), DI
-	MOVQ (SI), R8
+	MOVQ (SI), R9
 	ADDQ $0x18, SI
-	CMPQ R8, $0x01
+	CMPQ R9, $0x01
 	JEQ  op1
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 
 others:
-	CMPQ R8, $0x4c
+	CMPQ R9, $0x67
 	JHI  op0
-	CMPQ R8, $0x26
-	JGE  from38
-	CMPQ R8, $0x13
-	JGE  from19
-	CMPQ R8, $0x09
-	JGE  from9
-	CMPQ R8, $0x04
-	JGE  from4
-	CMPQ R8, $0x02
-	JGE  from2
-	CMPQ R8, $0x01
+	CMPQ R9, $0x34
+	JGE  from52
+	CMPQ R9, $0x1a
+	JGE  from26
+	CMPQ R9, $0x0d
+	JGE  from13
+	CMPQ R9, $0x06
+	JGE  from6
+	CMPQ R9, $0x03
+	JGE  from3
+	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R9, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ R8, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
+	CMPQ R9, $0x04
+	JGE  from4
+	JMP  op3
 
 from4:
-	CMPQ R8, $0x06
-	JGE  from6
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  from5
 	JMP  op4
 
@@ -7174,12 +8376,14 @@ from5:
 	JMP op5
 
 from6:
-	CMPQ R8, $0x07
+	CMPQ R9, $0x09
+	JGE  from9
+	CMPQ R9, $0x07
 	JGE  from7
 	JMP  op6
 
 from7:
-	CMPQ R8, $0x08
+	CMPQ R9, $0x08
 	JGE  from8
 	JMP  op7
 
@@ -7187,11 +8391,9 @@ from8:
 	JMP op8
 
 from9:
-	CMPQ R8, $0x0e
-	JGE  from14
-	CMPQ R8, $0x0b
+	CMPQ R9, $0x0b
 	JGE  from11
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  from10
 	JMP  op9
 
@@ -7199,22 +8401,24 @@ from10:
 	JMP op10
 
 from11:
-	CMPQ R8, $0x0c
+	CMPQ R9, $0x0c
 	JGE  from12
 	JMP  op11
 
 from12:
-	CMPQ R8, $0x0d
-	JGE  from13
-	JMP  op12
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ R9, $0x13
+	JGE  from19
+	CMPQ R9, $0x10
+	JGE  from16
+	CMPQ R9, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ R8, $0x10
-	JGE  from16
-	CMPQ R8, $0x0f
+	CMPQ R9, $0x0f
 	JGE  from15
 	JMP  op14
 
@@ -7222,12 +8426,12 @@ from15:
 	JMP op15
 
 from16:
-	CMPQ R8, $0x11
+	CMPQ R9, $0x11
 	JGE  from17
 	JMP  op16
 
 from17:
-	CMPQ R8, $0x12
+	CMPQ R9, $0x12
 	JGE  from18
 	JMP  op17
 
@@ -7235,79 +8439,79 @@ from18:
 	JMP op18
 
 from19:
-	CMPQ R8, $0x1c
-	JGE  from28
-	CMPQ R8, $0x17
-	JGE  from23
-	CMPQ R8, $0x15
-	JGE  from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x16
+	JGE  from22
+	CMPQ R9, $0x14
 	JGE  from20
 	JMP  op19
 
 from20:
-	JMP op20
+	CMPQ R9, $0x15
+	JGE  from21
+	JMP  op20
 
 from21:
-	CMPQ R8, $0x16
-	JGE  from22
-	JMP  op21
+	JMP op21
 
 from22:
-	JMP op22
+	CMPQ R9, $0x18
+	JGE  from24
+	CMPQ R9, $0x17
+	JGE  from23
+	JMP  op22
 
 from23:
-	CMPQ R8, $0x19
-	JGE  from25
-	CMPQ R8, $0x18
-	JGE  from24
-	JMP  op23
+	JMP op23
 
 from24:
-	JMP op24
+	CMPQ R9, $0x19
+	JGE  from25
+	JMP  op24
 
 from25:
-	CMPQ R8, $0x1a
-	JGE  from26
-	JMP  op25
+	JMP op25
 
 from26:
-	CMPQ R8, $0x1b
+	CMPQ R9, $0x27
+	JGE  from39
+	CMPQ R9, $0x20
+	JGE  from32
+	CMPQ R9, $0x1d
+	JGE  from29
+	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
 
 from27:
-	JMP op27
+	CMPQ R9, $0x1c
+	JGE  from28
+	JMP  op27
 
 from28:
-	CMPQ R8, $0x21
-	JGE  from33
-	CMPQ R8, $0x1e
-	JGE  from30
-	CMPQ R8, $0x1d
-	JGE  from29
-	JMP  op28
+	JMP op28
 
 from29:
-	JMP op29
+	CMPQ R9, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
-	CMPQ R8, $0x1f
+	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
 from31:
-	CMPQ R8, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
+	CMPQ R9, $0x23
+	JGE  from35
+	CMPQ R9, $0x21
+	JGE  from33
+	JMP  op32
 
 from33:
-	CMPQ R8, $0x23
-	JGE  from35
-	CMPQ R8, $0x22
+	CMPQ R9, $0x22
 	JGE  from34
 	JMP  op33
 
@@ -7315,36 +8519,34 @@ from34:
 	JMP op34
 
 from35:
-	CMPQ R8, $0x24
+	CMPQ R9, $0x25
+	JGE  from37
+	CMPQ R9, $0x24
 	JGE  from36
 	JMP  op35
 
 from36:
-	CMPQ R8, $0x25
-	JGE  from37
-	JMP  op36
+	JMP op36
 
 from37:
-	JMP op37
+	CMPQ R9, $0x26
+	JGE  from38
+	JMP  op37
 
 from38:
-	CMPQ R8, $0x39
-	JGE  from57
-	CMPQ R8, $0x2f
-	JGE  from47
-	CMPQ R8, $0x2a
-	JGE  from42
-	CMPQ R8, $0x28
-	JGE  from40
-	CMPQ R8, $0x27
-	JGE  from39
-	JMP  op38
+	JMP op38
 
 from39:
-	JMP op39
+	CMPQ R9, $0x2d
+	JGE  from45
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x28
+	JGE  from40
+	JMP  op39
 
 from40:
-	CMPQ R8, $0x29
+	CMPQ R9, $0x29
 	JGE  from41
 	JMP  op40
 
@@ -7352,47 +8554,45 @@ from41:
 	JMP op41
 
 from42:
-	CMPQ R8, $0x2c
-	JGE  from44
-	CMPQ R8, $0x2b
+	CMPQ R9, $0x2b
 	JGE  from43
 	JMP  op42
 
 from43:
-	JMP op43
+	CMPQ R9, $0x2c
+	JGE  from44
+	JMP  op43
 
 from44:
-	CMPQ R8, $0x2d
-	JGE  from45
-	JMP  op44
+	JMP op44
 
 from45:
-	CMPQ R8, $0x2e
+	CMPQ R9, $0x30
+	JGE  from48
+	CMPQ R9, $0x2e
 	JGE  from46
 	JMP  op45
 
 from46:
-	JMP op46
+	CMPQ R9, $0x2f
+	JGE  from47
+	JMP  op46
 
 from47:
-	CMPQ R8, $0x34
-	JGE  from52
-	CMPQ R8, $0x31
-	JGE  from49
-	CMPQ R8, $0x30
-	JGE  from48
-	JMP  op47
+	JMP op47
 
 from48:
-	JMP op48
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x31
+	JGE  from49
+	JMP  op48
 
 from49:
-	CMPQ R8, $0x32
-	JGE  from50
-	JMP  op49
+	JMP op49
 
 from50:
-	CMPQ R8, $0x33
+	CMPQ R9, $0x33
 	JGE  from51
 	JMP  op50
 
@@ -7400,107 +8600,111 @@ from51:
 	JMP op51
 
 from52:
-	CMPQ R8, $0x36
-	JGE  from54
-	CMPQ R8, $0x35
+	CMPQ R9, $0x4e
+	JGE  from78
+	CMPQ R9, $0x41
+	JGE  from65
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x37
+	JGE  from55
+	CMPQ R9, $0x35
 	JGE  from53
 	JMP  op52
 
 from53:
-	JMP op53
+	CMPQ R9, $0x36
+	JGE  from54
+	JMP  op53
 
 from54:
-	CMPQ R8, $0x37
-	JGE  from55
-	JMP  op54
+	JMP op54
 
 from55:
-	CMPQ R8, $0x38
+	CMPQ R9, $0x38
 	JGE  from56
 	JMP  op55
 
 from56:
-	JMP op56
+	CMPQ R9, $0x39
+	JGE  from57
+	JMP  op56
 
 from57:
-	CMPQ R8, $0x43
-	JGE  from67
-	CMPQ R8, $0x3e
-	JGE  from62
-	CMPQ R8, $0x3b
-	JGE  from59
-	CMPQ R8, $0x3a
-	JGE  from58
-	JMP  op57
+	JMP op57
 
 from58:
-	JMP op58
+	CMPQ R9, $0x3d
+	JGE  from61
+	CMPQ R9, $0x3b
+	JGE  from59
+	JMP  op58
 
 from59:
-	CMPQ R8, $0x3c
+	CMPQ R9, $0x3c
 	JGE  from60
 	JMP  op59
 
 from60:
-	CMPQ R8, $0x3d
-	JGE  from61
-	JMP  op60
+	JMP op60
 
 from61:
-	JMP op61
+	CMPQ R9, $0x3f
+	JGE  from63
+	CMPQ R9, $0x3e
+	JGE  from62
+	JMP  op61
 
 from62:
-	CMPQ R8, $0x40
-	JGE  from64
-	CMPQ R8, $0x3f
-	JGE  from63
-	JMP  op62
+	JMP op62
 
 from63:
-	JMP op63
+	CMPQ R9, $0x40
+	JGE  from64
+	JMP  op63
 
 from64:
-	CMPQ R8, $0x41
-	JGE  from65
-	JMP  op64
+	JMP op64
 
 from65:
-	CMPQ R8, $0x42
+	CMPQ R9, $0x47
+	JGE  from71
+	CMPQ R9, $0x44
+	JGE  from68
+	CMPQ R9, $0x42
 	JGE  from66
 	JMP  op65
 
 from66:
-	JMP op66
+	CMPQ R9, $0x43
+	JGE  from67
+	JMP  op66
 
 from67:
-	CMPQ R8, $0x48
-	JGE  from72
-	CMPQ R8, $0x45
-	JGE  from69
-	CMPQ R8, $0x44
-	JGE  from68
-	JMP  op67
+	JMP op67
 
 from68:
-	JMP op68
+	CMPQ R9, $0x45
+	JGE  from69
+	JMP  op68
 
 from69:
-	CMPQ R8, $0x46
+	CMPQ R9, $0x46
 	JGE  from70
 	JMP  op69
 
 from70:
-	CMPQ R8, $0x47
-	JGE  from71
-	JMP  op70
+	JMP op70
 
 from71:
-	JMP op71
+	CMPQ R9, $0x4a
+	JGE  from74
+	CMPQ R9, $0x48
+	JGE  from72
+	JMP  op71
 
 from72:
-	CMPQ R8, $0x4a
-	JGE  from74
-	CMPQ R8, $0x49
+	CMPQ R9, $0x49
 	JGE  from73
 	JMP  op72
 
@@ -7508,17 +8712,150 @@ from73:
 	JMP op73
 
 from74:
-	CMPQ R8, $0x4b
+	CMPQ R9, $0x4c
+	JGE  from76
+	CMPQ R9, $0x4b
 	JGE  from75
 	JMP  op74
 
 from75:
-	CMPQ R8, $0x4c
-	JGE  from76
-	JMP  op75
+	JMP op75
 
 from76:
-	JMP op76
+	CMPQ R9, $0x4d
+	JGE  from77
+	JMP  op76
+
+from77:
+	JMP op77
+
+from78:
+	CMPQ R9, $0x5b
+	JGE  from91
+	CMPQ R9, $0x54
+	JGE  from84
+	CMPQ R9, $0x51
+	JGE  from81
+	CMPQ R9, $0x4f
+	JGE  from79
+	JMP  op78
+
+from79:
+	CMPQ R9, $0x50
+	JGE  from80
+	JMP  op79
+
+from80:
+	JMP op80
+
+from81:
+	CMPQ R9, $0x52
+	JGE  from82
+	JMP  op81
+
+from82:
+	CMPQ R9, $0x53
+	JGE  from83
+	JMP  op82
+
+from83:
+	JMP op83
+
+from84:
+	CMPQ R9, $0x57
+	JGE  from87
+	CMPQ R9, $0x55
+	JGE  from85
+	JMP  op84
+
+from85:
+	CMPQ R9, $0x56
+	JGE  from86
+	JMP  op85
+
+from86:
+	JMP op86
+
+from87:
+	CMPQ R9, $0x59
+	JGE  from89
+	CMPQ R9, $0x58
+	JGE  from88
+	JMP  op87
+
+from88:
+	JMP op88
+
+from89:
+	CMPQ R9, $0x5a
+	JGE  from90
+	JMP  op89
+
+from90:
+	JMP op90
+
+from91:
+	CMPQ R9, $0x61
+	JGE  from97
+	CMPQ R9, $0x5e
+	JGE  from94
+	CMPQ R9, $0x5c
+	JGE  from92
+	JMP  op91
+
+from92:
+	CMPQ R9, $0x5d
+	JGE  from93
+	JMP  op92
+
+from93:
+	JMP op93
+
+from94:
+	CMPQ R9, $0x5f
+	JGE  from95
+	JMP  op94
+
+from95:
+	CMPQ R9, $0x60
+	JGE  from96
+	JMP  op95
+
+from96:
+	JMP op96
+
+from97:
+	CMPQ R9, $0x64
+	JGE  from100
+	CMPQ R9, $0x62
+	JGE  from98
+	JMP  op97
+
+from98:
+	CMPQ R9, $0x63
+	JGE  from99
+	JMP  op98
+
+from99:
+	JMP op99
+
+from100:
+	CMPQ R9, $0x66
+	JGE  from102
+	CMPQ R9, $0x65
+	JGE  from101
+	JMP  op100
+
+from101:
+	JMP op101
+
+from102:
+	CMPQ R9, $0x67
+	JGE  from103
+	JMP  op102
+
+from103:
+	JMP op103
 	PCALIGN $0x40
 
 op1:
@@ -7534,27 +8871,27 @@ op1:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 	PCALIGN $0x40
@@ -7572,27 +8909,27 @@ op2:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 
@@ -7622,27 +8959,27 @@ op4:
 	MOVQ   16(SI), DI
 	ANDQ   BX, DI
 	ADDQ   8(SI), DI
-	MOVQ   (SI), R8
+	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R8, $0x01
+	CMPQ   R9, $0x01
 	JEQ    op1
-	CMPQ   R8, $0x02
+	CMPQ   R9, $0x02
 	JEQ    op2
-	CMPQ   R8, $0x04
+	CMPQ   R9, $0x04
 	JEQ    op4
-	CMPQ   R8, $0x05
+	CMPQ   R9, $0x05
 	JEQ    op5
-	CMPQ   R8, $0x07
+	CMPQ   R9, $0x07
 	JEQ    op7
-	CMPQ   R8, $0x0a
+	CMPQ   R9, $0x0a
 	JEQ    op10
-	CMPQ   R8, $0x13
+	CMPQ   R9, $0x13
 	JEQ    op19
-	CMPQ   R8, $0x14
+	CMPQ   R9, $0x14
 	JEQ    op20
-	CMPQ   R8, $0x15
+	CMPQ   R9, $0x15
 	JEQ    op21
-	CMPQ   R8, $0x17
+	CMPQ   R9, $0x17
 	JEQ    op23
 	JMP    others
 	PCALIGN $0x40
@@ -7660,27 +8997,27 @@ op5:
 	MOVQ   16(SI), DI
 	ANDQ   BX, DI
 	ADDQ   8(SI), DI
-	MOVQ   (SI), R8
+	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R8, $0x01
+	CMPQ   R9, $0x01
 	JEQ    op1
-	CMPQ   R8, $0x02
+	CMPQ   R9, $0x02
 	JEQ    op2
-	CMPQ   R8, $0x04
+	CMPQ   R9, $0x04
 	JEQ    op4
-	CMPQ   R8, $0x05
+	CMPQ   R9, $0x05
 	JEQ    op5
-	CMPQ   R8, $0x07
+	CMPQ   R9, $0x07
 	JEQ    op7
-	CMPQ   R8, $0x0a
+	CMPQ   R9, $0x0a
 	JEQ    op10
-	CMPQ   R8, $0x13
+	CMPQ   R9, $0x13
 	JEQ    op19
-	CMPQ   R8, $0x14
+	CMPQ   R9, $0x14
 	JEQ    op20
-	CMPQ   R8, $0x15
+	CMPQ   R9, $0x15
 	JEQ    op21
-	CMPQ   R8, $0x17
+	CMPQ   R9, $0x17
 	JEQ    op23
 	JMP    others
 
@@ -7718,27 +9055,27 @@ op7:
 	MOVQ   16(SI), DI
 	ANDQ   BX, DI
 	ADDQ   8(SI), DI
-	MOVQ   (SI), R8
+	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R8, $0x01
+	CMPQ   R9, $0x01
 	JEQ    op1
-	CMPQ   R8, $0x02
+	CMPQ   R9, $0x02
 	JEQ    op2
-	CMPQ   R8, $0x04
+	CMPQ   R9, $0x04
 	JEQ    op4
-	CMPQ   R8, $0x05
+	CMPQ   R9, $0x05
 	JEQ    op5
-	CMPQ   R8, $0x07
+	CMPQ   R9, $0x07
 	JEQ    op7
-	CMPQ   R8, $0x0a
+	CMPQ   R9, $0x0a
 	JEQ    op10
-	CMPQ   R8, $0x13
+	CMPQ   R9, $0x13
 	JEQ    op19
-	CMPQ   R8, $0x14
+	CMPQ   R9, $0x14
 	JEQ    op20
-	CMPQ   R8, $0x15
+	CMPQ   R9, $0x15
 	JEQ    op21
-	CMPQ   R8, $0x17
+	CMPQ   R9, $0x17
 	JEQ    op23
 	JMP    others
 
@@ -7788,27 +9125,27 @@ op10:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 
@@ -7980,27 +9317,27 @@ op19:
 	MOVQ       16(SI), DI
 	ANDQ       BX, DI
 	ADDQ       8(SI), DI
-	MOVQ       (SI), R8
+	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R8, $0x01
+	CMPQ       R9, $0x01
 	JEQ        op1
-	CMPQ       R8, $0x02
+	CMPQ       R9, $0x02
 	JEQ        op2
-	CMPQ       R8, $0x04
+	CMPQ       R9, $0x04
 	JEQ        op4
-	CMPQ       R8, $0x05
+	CMPQ       R9, $0x05
 	JEQ        op5
-	CMPQ       R8, $0x07
+	CMPQ       R9, $0x07
 	JEQ        op7
-	CMPQ       R8, $0x0a
+	CMPQ       R9, $0x0a
 	JEQ        op10
-	CMPQ       R8, $0x13
+	CMPQ       R9, $0x13
 	JEQ        op19
-	CMPQ       R8, $0x14
+	CMPQ       R9, $0x14
 	JEQ        op20
-	CMPQ       R8, $0x15
+	CMPQ       R9, $0x15
 	JEQ        op21
-	CMPQ       R8, $0x17
+	CMPQ       R9, $0x17
 	JEQ        op23
 	JMP        others
 	PCALIGN $0x40
@@ -8019,27 +9356,27 @@ op20:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 	PCALIGN $0x40
@@ -8058,27 +9395,27 @@ op21:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 
@@ -8110,27 +9447,27 @@ op23:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 
@@ -8253,67 +9590,366 @@ op27:
 	JMP      next
 
 op28:
-	JMP next
+	// other
+	MOVQ DI, R8
+	JMP  next
 
 op29:
-	JMP next
+	// loadTruths
+	MOVQ      -8(SI), DI
+	ANDQ      BX, DI
+	SHRQ      $0x02, DI
+	ADDQ      -16(SI), DI
+	VXORPD    Y8, Y8, Y8
+	VPMOVZXBD (DI), Y0
+	VPSUBD    Y0, Y8, Y0
+	VPMOVZXBD 8(DI), Y1
+	VPSUBD    Y1, Y8, Y1
+	VPMOVZXBD 16(DI), Y2
+	VPSUBD    Y2, Y8, Y2
+	VPMOVZXBD 24(DI), Y3
+	VPSUBD    Y3, Y8, Y3
+	VPMOVZXBD 32(DI), Y4
+	VPSUBD    Y4, Y8, Y4
+	VPMOVZXBD 40(DI), Y5
+	VPSUBD    Y5, Y8, Y5
+	VPMOVZXBD 48(DI), Y6
+	VPSUBD    Y6, Y8, Y6
+	VPMOVZXBD 56(DI), Y7
+	VPSUBD    Y7, Y8, Y7
+	JMP       next
 
 op30:
-	JMP next
+	// storeTruths
+	MOVQ      -8(SI), DI
+	ANDQ      BX, DI
+	SHRQ      $0x02, DI
+	ADDQ      -16(SI), DI
+	MOVQ      $0x0101010101010101, R9
+	VMOVMSKPS Y0, R10
+	PDEPQ     R9, R10, R10
+	MOVQ      R10, (DI)
+	VMOVMSKPS Y1, R10
+	PDEPQ     R9, R10, R10
+	MOVQ      R10, 8(DI)
+	VMOVMSKPS Y2, R10
+	PDEPQ     R9, R10, R10
+	MOVQ      R10, 16(DI)
+	VMOVMSKPS Y3, R10
+	PDEPQ     R9, R10, R10
+	MOVQ      R10, 24(DI)
+	VMOVMSKPS Y4, R10
+	PDEPQ     R9, R10, R10
+	MOVQ      R10, 32(DI)
+	VMOVMSKPS Y5, R10
+	PDEPQ     R9, R10, R10
+	MOVQ      R10, 40(DI)
+	VMOVMSKPS Y6, R10
+	PDEPQ     R9, R10, R10
+	MOVQ      R10, 48(DI)
+	VMOVMSKPS Y7, R10
+	PDEPQ     R9, R10, R10
+	MOVQ      R10, 56(DI)
+	JMP       next
 
 op31:
-	JMP next
+	// equal
+	VCMPPS $0x00, (DI), Y0, Y0
+	VCMPPS $0x00, 32(DI), Y1, Y1
+	VCMPPS $0x00, 64(DI), Y2, Y2
+	VCMPPS $0x00, 96(DI), Y3, Y3
+	VCMPPS $0x00, 128(DI), Y4, Y4
+	VCMPPS $0x00, 160(DI), Y5, Y5
+	VCMPPS $0x00, 192(DI), Y6, Y6
+	VCMPPS $0x00, 224(DI), Y7, Y7
+	JMP    next
 
 op32:
-	JMP next
+	// notEqual
+	VCMPPS $0x04, (DI), Y0, Y0
+	VCMPPS $0x04, 32(DI), Y1, Y1
+	VCMPPS $0x04, 64(DI), Y2, Y2
+	VCMPPS $0x04, 96(DI), Y3, Y3
+	VCMPPS $0x04, 128(DI), Y4, Y4
+	VCMPPS $0x04, 160(DI), Y5, Y5
+	VCMPPS $0x04, 192(DI), Y6, Y6
+	VCMPPS $0x04, 224(DI), Y7, Y7
+	JMP    next
 
 op33:
-	JMP next
+	// less
+	VCMPPS $0x11, (DI), Y0, Y0
+	VCMPPS $0x11, 32(DI), Y1, Y1
+	VCMPPS $0x11, 64(DI), Y2, Y2
+	VCMPPS $0x11, 96(DI), Y3, Y3
+	VCMPPS $0x11, 128(DI), Y4, Y4
+	VCMPPS $0x11, 160(DI), Y5, Y5
+	VCMPPS $0x11, 192(DI), Y6, Y6
+	VCMPPS $0x11, 224(DI), Y7, Y7
+	JMP    next
 
 op34:
-	JMP next
+	// lessEqual
+	VCMPPS $0x12, (DI), Y0, Y0
+	VCMPPS $0x12, 32(DI), Y1, Y1
+	VCMPPS $0x12, 64(DI), Y2, Y2
+	VCMPPS $0x12, 96(DI), Y3, Y3
+	VCMPPS $0x12, 128(DI), Y4, Y4
+	VCMPPS $0x12, 160(DI), Y5, Y5
+	VCMPPS $0x12, 192(DI), Y6, Y6
+	VCMPPS $0x12, 224(DI), Y7, Y7
+	JMP    next
 
 op35:
-	JMP next
+	// greater
+	VCMPPS $0x1e, (DI), Y0, Y0
+	VCMPPS $0x1e, 32(DI), Y1, Y1
+	VCMPPS $0x1e, 64(DI), Y2, Y2
+	VCMPPS $0x1e, 96(DI), Y3, Y3
+	VCMPPS $0x1e, 128(DI), Y4, Y4
+	VCMPPS $0x1e, 160(DI), Y5, Y5
+	VCMPPS $0x1e, 192(DI), Y6, Y6
+	VCMPPS $0x1e, 224(DI), Y7, Y7
+	JMP    next
 
 op36:
-	JMP next
+	// greaterEqual
+	VCMPPS $0x1d, (DI), Y0, Y0
+	VCMPPS $0x1d, 32(DI), Y1, Y1
+	VCMPPS $0x1d, 64(DI), Y2, Y2
+	VCMPPS $0x1d, 96(DI), Y3, Y3
+	VCMPPS $0x1d, 128(DI), Y4, Y4
+	VCMPPS $0x1d, 160(DI), Y5, Y5
+	VCMPPS $0x1d, 192(DI), Y6, Y6
+	VCMPPS $0x1d, 224(DI), Y7, Y7
+	JMP    next
 
 op37:
-	JMP next
+	// and
+	VANDPD (DI), Y0, Y0
+	VANDPD 32(DI), Y1, Y1
+	VANDPD 64(DI), Y2, Y2
+	VANDPD 96(DI), Y3, Y3
+	VANDPD 128(DI), Y4, Y4
+	VANDPD 160(DI), Y5, Y5
+	VANDPD 192(DI), Y6, Y6
+	VANDPD 224(DI), Y7, Y7
+	JMP    next
 
 op38:
-	JMP next
+	// or
+	VORPD (DI), Y0, Y0
+	VORPD 32(DI), Y1, Y1
+	VORPD 64(DI), Y2, Y2
+	VORPD 96(DI), Y3, Y3
+	VORPD 128(DI), Y4, Y4
+	VORPD 160(DI), Y5, Y5
+	VORPD 192(DI), Y6, Y6
+	VORPD 224(DI), Y7, Y7
+	JMP   next
 
 op39:
-	JMP next
+	// not
+	VMOVUPD numbersAVX2<>+0(SB), Y8
+	VXORPD  Y8, Y0, Y0
+	VXORPD  Y8, Y1, Y1
+	VXORPD  Y8, Y2, Y2
+	VXORPD  Y8, Y3, Y3
+	VXORPD  Y8, Y4, Y4
+	VXORPD  Y8, Y5, Y5
+	VXORPD  Y8, Y6, Y6
+	VXORPD  Y8, Y7, Y7
+	JMP     next
 
 op40:
-	JMP next
+	// choose
+	VMOVUPD   (DI), Y8
+	VBLENDVPS Y0, (R8), Y8, Y0
+	VMOVUPD   32(DI), Y8
+	VBLENDVPS Y1, 32(R8), Y8, Y1
+	VMOVUPD   64(DI), Y8
+	VBLENDVPS Y2, 64(R8), Y8, Y2
+	VMOVUPD   96(DI), Y8
+	VBLENDVPS Y3, 96(R8), Y8, Y3
+	VMOVUPD   128(DI), Y8
+	VBLENDVPS Y4, 128(R8), Y8, Y4
+	VMOVUPD   160(DI), Y8
+	VBLENDVPS Y5, 160(R8), Y8, Y5
+	VMOVUPD   192(DI), Y8
+	VBLENDVPS Y6, 192(R8), Y8, Y6
+	VMOVUPD   224(DI), Y8
+	VBLENDVPS Y7, 224(R8), Y8, Y7
+	JMP       next
 
 op41:
-	JMP next
+	// then
+	VMOVUPD   (R8), Y8
+	VMOVUPD   (DI), Y9
+	VBLENDVPS Y8, Y0, Y9, Y0
+	VMOVUPD   32(R8), Y8
+	VMOVUPD   32(DI), Y9
+	VBLENDVPS Y8, Y1, Y9, Y1
+	VMOVUPD   64(R8), Y8
+	VMOVUPD   64(DI), Y9
+	VBLENDVPS Y8, Y2, Y9, Y2
+	VMOVUPD   96(R8), Y8
+	VMOVUPD   96(DI), Y9
+	VBLENDVPS Y8, Y3, Y9, Y3
+	VMOVUPD   128(R8), Y8
+	VMOVUPD   128(DI), Y9
+	VBLENDVPS Y8, Y4, Y9, Y4
+	VMOVUPD   160(R8), Y8
+	VMOVUPD   160(DI), Y9
+	VBLENDVPS Y8, Y5, Y9, Y5
+	VMOVUPD   192(R8), Y8
+	VMOVUPD   192(DI), Y9
+	VBLENDVPS Y8, Y6, Y9, Y6
+	VMOVUPD   224(R8), Y8
+	VMOVUPD   224(DI), Y9
+	VBLENDVPS Y8, Y7, Y9, Y7
+	JMP       next
 
 op42:
-	JMP next
+	// else
+	VMOVUPD   (R8), Y8
+	VBLENDVPS Y8, (DI), Y0, Y0
+	VMOVUPD   32(R8), Y8
+	VBLENDVPS Y8, 32(DI), Y1, Y1
+	VMOVUPD   64(R8), Y8
+	VBLENDVPS Y8, 64(DI), Y2, Y2
+	VMOVUPD   96(R8), Y8
+	VBLENDVPS Y8, 96(DI), Y3, Y3
+	VMOVUPD   128(R8), Y8
+	VBLENDVPS Y8, 128(DI), Y4, Y4
+	VMOVUPD   160(R8), Y8
+	VBLENDVPS Y8, 160(DI), Y5, Y5
+	VMOVUPD   192(R8), Y8
+	VBLENDVPS Y8, 192(DI), Y6, Y6
+	VMOVUPD   224(R8), Y8
+	VBLENDVPS Y8, 224(DI), Y7, Y7
+	JMP       next
 
 op43:
-	JMP next
+	// isNaN
+	VCMPPS $0x03, Y0, Y0, Y0
+	VCMPPS $0x03, Y1, Y1, Y1
+	VCMPPS $0x03, Y2, Y2, Y2
+	VCMPPS $0x03, Y3, Y3, Y3
+	VCMPPS $0x03, Y4, Y4, Y4
+	VCMPPS $0x03, Y5, Y5, Y5
+	VCMPPS $0x03, Y6, Y6, Y6
+	VCMPPS $0x03, Y7, Y7, Y7
+	JMP    next
 
 op44:
-	JMP next
+	// isInf
+	VMOVUPD  numbersAVX2<>+6048(SB), Y8
+	VPCMPEQD Y9, Y9, Y9
+	VPSLLD   $0x1f, Y9, Y9
+	VANDNPD  Y0, Y9, Y0
+	VCMPPS   $0x00, Y8, Y0, Y0
+	VANDNPD  Y1, Y9, Y1
+	VCMPPS   $0x00, Y8, Y1, Y1
+	VANDNPD  Y2, Y9, Y2
+	VCMPPS   $0x00, Y8, Y2, Y2
+	VANDNPD  Y3, Y9, Y3
+	VCMPPS   $0x00, Y8, Y3, Y3
+	VANDNPD  Y4, Y9, Y4
+	VCMPPS   $0x00, Y8, Y4, Y4
+	VANDNPD  Y5, Y9, Y5
+	VCMPPS   $0x00, Y8, Y5, Y5
+	VANDNPD  Y6, Y9, Y6
+	VCMPPS   $0x00, Y8, Y6, Y6
+	VANDNPD  Y7, Y9, Y7
+	VCMPPS   $0x00, Y8, Y7, Y7
+	JMP      next
 
 op45:
-	JMP next
+	// nonZero
+	VMOVUPD numbersAVX2<>+64(SB), Y8
+	VCMPPS  $0x04, Y8, Y0, Y0
+	VCMPPS  $0x04, Y8, Y1, Y1
+	VCMPPS  $0x04, Y8, Y2, Y2
+	VCMPPS  $0x04, Y8, Y3, Y3
+	VCMPPS  $0x04, Y8, Y4, Y4
+	VCMPPS  $0x04, Y8, Y5, Y5
+	VCMPPS  $0x04, Y8, Y6, Y6
+	VCMPPS  $0x04, Y8, Y7, Y7
+	JMP     next
 
 op46:
-	JMP next
+	// ofTruth
+	VMOVUPD numbersAVX2<>+6080(SB), Y8
+	VANDPD  Y8, Y0, Y0
+	VANDPD  Y8, Y1, Y1
+	VANDPD  Y8, Y2, Y2
+	VANDPD  Y8, Y3, Y3
+	VANDPD  Y8, Y4, Y4
+	VANDPD  Y8, Y5, Y5
+	VANDPD  Y8, Y6, Y6
+	VANDPD  Y8, Y7, Y7
+	JMP     next
 
 op47:
-	JMP next
+	// sign
+	VMOVUPD   numbersAVX2<>+64(SB), Y8
+	VMOVUPD   numbersAVX2<>+6080(SB), Y9
+	VPCMPEQD  Y10, Y10, Y10
+	VPSLLD    $0x1f, Y10, Y10
+	VANDPD    Y0, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPS    $0x0c, Y8, Y0, Y12
+	VBLENDVPS Y12, Y11, Y0, Y0
+	VANDPD    Y1, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPS    $0x0c, Y8, Y1, Y12
+	VBLENDVPS Y12, Y11, Y1, Y1
+	VANDPD    Y2, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPS    $0x0c, Y8, Y2, Y12
+	VBLENDVPS Y12, Y11, Y2, Y2
+	VANDPD    Y3, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPS    $0x0c, Y8, Y3, Y12
+	VBLENDVPS Y12, Y11, Y3, Y3
+	VANDPD    Y4, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPS    $0x0c, Y8, Y4, Y12
+	VBLENDVPS Y12, Y11, Y4, Y4
+	VANDPD    Y5, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPS    $0x0c, Y8, Y5, Y12
+	VBLENDVPS Y12, Y11, Y5, Y5
+	VANDPD    Y6, Y10, Y11
+	VORPD     Y11, Y9, Y11
+	VCMPPS    $0x0c, Y8, Y6, Y12
+	VBLENDVPS Y12, Y11, Y6, Y6
+	VANDPD    Y7, Y10, Y10
+	VORPD     Y10, Y9, Y10
+	VCMPPS    $0x0c, Y8, Y7, Y8
+	VBLENDVPS Y8, Y10, Y7, Y7
+	JMP       next
 
 op48:
-	JMP next
+	// rectify
+	VMOVUPD numbersAVX2<>+64(SB), Y8
+	VCMPPS  $0x16, Y8, Y0, Y9
+	VANDPD  Y9, Y0, Y0
+	VCMPPS  $0x16, Y8, Y1, Y9
+	VANDPD  Y9, Y1, Y1
+	VCMPPS  $0x16, Y8, Y2, Y9
+	VANDPD  Y9, Y2, Y2
+	VCMPPS  $0x16, Y8, Y3, Y9
+	VANDPD  Y9, Y3, Y3
+	VCMPPS  $0x16, Y8, Y4, Y9
+	VANDPD  Y9, Y4, Y4
+	VCMPPS  $0x16, Y8, Y5, Y9
+	VANDPD  Y9, Y5, Y5
+	VCMPPS  $0x16, Y8, Y6, Y9
+	VANDPD  Y9, Y6, Y6
+	VCMPPS  $0x16, Y8, Y7, Y8
+	VANDPD  Y8, Y7, Y7
+	JMP     next
 
 op49:
 	JMP next
@@ -8334,6 +9970,87 @@ op54:
 	JMP next
 
 op55:
+	JMP next
+
+op56:
+	JMP next
+
+op57:
+	JMP next
+
+op58:
+	JMP next
+
+op59:
+	JMP next
+
+op60:
+	JMP next
+
+op61:
+	JMP next
+
+op62:
+	JMP next
+
+op63:
+	JMP next
+
+op64:
+	JMP next
+
+op65:
+	JMP next
+
+op66:
+	JMP next
+
+op67:
+	JMP next
+
+op68:
+	JMP next
+
+op69:
+	JMP next
+
+op70:
+	JMP next
+
+op71:
+	JMP next
+
+op72:
+	JMP next
+
+op73:
+	JMP next
+
+op74:
+	JMP next
+
+op75:
+	JMP next
+
+op76:
+	JMP next
+
+op77:
+	JMP next
+
+op78:
+	JMP next
+
+op79:
+	JMP next
+
+op80:
+	JMP next
+
+op81:
+	JMP next
+
+op82:
 	// exp
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8344,36 +10061,38 @@ op55:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes32:
+lanes35:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+128(SB), Y1
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+544(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+160(SB), Y0, Y0
-	VMOVUPD      numbersAVX2<>+192(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+256(SB), Y2, Y0
+	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+576(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y0
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y3
 	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y0
+	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y0
 	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+320(SB), Y6
-	VFMADD213PD  numbersAVX2<>+352(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+384(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+480(SB), Y7
-	VFMADD213PD  numbersAVX2<>+512(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+544(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+576(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+608(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+640(SB), Y5, Y7
+	VMOVUPD      numbersAVX2<>+704(SB), Y6
+	VFMADD213PD  numbersAVX2<>+736(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+768(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+800(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+832(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+864(SB), Y7
+	VFMADD213PD  numbersAVX2<>+896(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+928(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+960(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+992(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VMULPD       Y7, Y4, Y4
 	VFMADD231PD  Y2, Y0, Y4
@@ -8382,7 +10101,7 @@ lanes32:
 	VADDPD       Y3, Y0, Y0
 	VADDPD       Y4, Y0, Y0
 	VADDPD       Y0, Y2, Y0
-	VPSUBQ       numbersAVX2<>+672(SB), Y1, Y1
+	VPSUBQ       numbersAVX2<>+1056(SB), Y1, Y1
 	VPSRLQ       $0x01, Y1, Y2
 	VPSUBQ       Y2, Y1, Y1
 	VPSLLQ       $0x34, Y2, Y2
@@ -8392,8 +10111,8 @@ lanes32:
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes32
+	DECQ         R9
+	JNE          lanes35
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8404,7 +10123,7 @@ lanes32:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op56:
+op83:
 	// expm1
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8415,47 +10134,49 @@ op56:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes33:
+lanes36:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+704(SB), Y1
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+1088(SB), Y1
 	VMINPD       Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+736(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+736(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+192(SB), Y2
-	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
+	VCMPPD       $0x11, numbersAVX2<>+1120(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1120(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+320(SB), Y7
-	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+480(SB), Y8
-	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+704(SB), Y7
+	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+864(SB), Y8
+	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
 	VADDPD       Y5, Y4, Y1
 	VSUBPD       Y1, Y4, Y3
 	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+768(SB), Y2, Y2
+	VPADDQ       numbersAVX2<>+1152(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+640(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+1024(SB), Y2, Y4
 	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+640(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+1024(SB), Y5, Y5
 	VMULPD       Y1, Y2, Y1
 	VADDPD       Y1, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
@@ -8467,15 +10188,15 @@ lanes33:
 	VFMADD231PD  Y3, Y2, Y1
 	VADDPD       Y1, Y6, Y1
 	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+832(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+1184(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes33
+	DECQ         R9
+	JNE          lanes36
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8486,7 +10207,7 @@ lanes33:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op57:
+op84:
 	// tanh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8497,48 +10218,50 @@ op57:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes34:
+lanes37:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+864(SB), Y2
+	VMOVUPD      numbersAVX2<>+1216(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+192(SB), Y2
-	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+320(SB), Y7
-	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+480(SB), Y8
-	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+704(SB), Y7
+	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+864(SB), Y8
+	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
 	VADDPD       Y5, Y4, Y1
 	VSUBPD       Y1, Y4, Y3
 	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+768(SB), Y2, Y2
+	VPADDQ       numbersAVX2<>+1152(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+640(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+1024(SB), Y2, Y4
 	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+640(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+1024(SB), Y5, Y5
 	VMULPD       Y1, Y2, Y1
 	VADDPD       Y1, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
@@ -8566,17 +10289,17 @@ lanes34:
 	VFNMADD231PD Y6, Y4, Y1
 	VADDPD       Y1, Y2, Y1
 	VFMADD231PD  Y5, Y1, Y6
-	VANDPD       numbersAVX2<>+800(SB), Y0, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y1
 	VORPD        Y1, Y6, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+896(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+1248(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes34
+	DECQ         R9
+	JNE          lanes37
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8587,7 +10310,7 @@ lanes34:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op58:
+op85:
 	// sinh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8598,43 +10321,45 @@ op58:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes35:
+lanes38:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+928(SB), Y2
+	VMOVUPD      numbersAVX2<>+1280(SB), Y2
 	VMINPD       Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+192(SB), Y3
-	VFMADD213PD  numbersAVX2<>+224(SB), Y2, Y3
-	VSUBPD       numbersAVX2<>+224(SB), Y3, Y4
-	VFNMADD231PD numbersAVX2<>+256(SB), Y4, Y2
+	VMOVUPD      numbersAVX2<>+608(SB), Y3
+	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y3
+	VSUBPD       numbersAVX2<>+448(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+640(SB), Y4, Y2
 	VMOVAPD      Y2, Y5
-	VFNMADD231PD numbersAVX2<>+288(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+672(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD numbersAVX2<>+288(SB), Y4, Y2
+	VFNMADD231PD numbersAVX2<>+672(SB), Y4, Y2
 	VADDPD       numbersAVX2<>+96(SB), Y5, Y4
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y5, Y5, Y7
-	VMOVUPD      numbersAVX2<>+320(SB), Y8
-	VFMADD213PD  numbersAVX2<>+352(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+384(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+416(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+448(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+480(SB), Y9
-	VFMADD213PD  numbersAVX2<>+512(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+544(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+576(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+608(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+704(SB), Y8
+	VFMADD213PD  numbersAVX2<>+736(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+768(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+800(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+832(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+864(SB), Y9
+	VFMADD213PD  numbersAVX2<>+896(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+928(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+960(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+992(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y9
 	VFMADD231PD  Y5, Y8, Y9
 	VMULPD       Y9, Y6, Y6
 	VFMADD231PD  Y4, Y2, Y6
 	VADDPD       Y6, Y5, Y2
 	VSUBPD       Y2, Y5, Y4
 	VADDPD       Y6, Y4, Y4
-	VPADDQ       numbersAVX2<>+960(SB), Y3, Y3
+	VPADDQ       numbersAVX2<>+1312(SB), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VADDPD       numbersAVX2<>+96(SB), Y2, Y5
 	VSUBPD       numbersAVX2<>+96(SB), Y5, Y6
@@ -8646,14 +10371,14 @@ lanes35:
 	VMULPD       Y5, Y3, Y5
 	VADDPD       Y4, Y2, Y2
 	VMULPD       Y2, Y3, Y2
-	VMOVUPD      numbersAVX2<>+992(SB), Y3
+	VMOVUPD      numbersAVX2<>+1344(SB), Y3
 	VDIVPD       Y5, Y3, Y3
 	VMOVAPD      Y3, Y4
-	VFNMADD213PD numbersAVX2<>+992(SB), Y5, Y4
+	VFNMADD213PD numbersAVX2<>+1344(SB), Y5, Y4
 	VFNMADD231PD Y2, Y3, Y4
 	VMULPD       Y3, Y4, Y4
-	VMULPD       numbersAVX2<>+1024(SB), Y4, Y4
-	VXORPD       numbersAVX2<>+800(SB), Y3, Y3
+	VMULPD       numbersAVX2<>+1376(SB), Y4, Y4
+	VXORPD       numbersAVX2<>+512(SB), Y3, Y3
 	VADDPD       Y3, Y5, Y6
 	VSUBPD       Y5, Y6, Y7
 	VSUBPD       Y7, Y6, Y8
@@ -8667,25 +10392,25 @@ lanes35:
 	VMULPD       Y1, Y1, Y3
 	VMULPD       Y1, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+1056(SB), Y6
-	VFMADD213PD  numbersAVX2<>+1088(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+1120(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+1152(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+1184(SB), Y7
-	VFMADD213PD  numbersAVX2<>+1216(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1248(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1280(SB), Y5, Y7
+	VMOVUPD      numbersAVX2<>+1408(SB), Y6
+	VFMADD213PD  numbersAVX2<>+1440(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+1472(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+1504(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+1536(SB), Y7
+	VFMADD213PD  numbersAVX2<>+1568(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1600(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1632(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VFMADD213PD  Y1, Y7, Y4
 	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y1, Y1
 	VBLENDVPD    Y1, Y4, Y2, Y1
-	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes35
+	DECQ         R9
+	JNE          lanes38
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8696,7 +10421,7 @@ lanes35:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op59:
+op86:
 	// cosh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8707,43 +10432,45 @@ op59:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes36:
+lanes39:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+928(SB), Y1
+	VMOVUPD      numbersAVX2<>+1280(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+192(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+256(SB), Y2, Y0
+	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y0
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y3
 	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+288(SB), Y2, Y0
+	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y0
 	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+320(SB), Y6
-	VFMADD213PD  numbersAVX2<>+352(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+384(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+416(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+448(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+480(SB), Y7
-	VFMADD213PD  numbersAVX2<>+512(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+544(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+576(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+608(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+640(SB), Y5, Y7
+	VMOVUPD      numbersAVX2<>+704(SB), Y6
+	VFMADD213PD  numbersAVX2<>+736(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+768(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+800(SB), Y5, Y6
+	VFMADD213PD  numbersAVX2<>+832(SB), Y5, Y6
+	VMOVUPD      numbersAVX2<>+864(SB), Y7
+	VFMADD213PD  numbersAVX2<>+896(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+928(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+960(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+992(SB), Y5, Y7
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VMULPD       Y7, Y4, Y4
 	VFMADD231PD  Y2, Y0, Y4
 	VADDPD       Y4, Y3, Y0
 	VSUBPD       Y0, Y3, Y2
 	VADDPD       Y4, Y2, Y2
-	VPADDQ       numbersAVX2<>+960(SB), Y1, Y1
+	VPADDQ       numbersAVX2<>+1312(SB), Y1, Y1
 	VPSLLQ       $0x34, Y1, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y0, Y3
 	VSUBPD       numbersAVX2<>+96(SB), Y3, Y4
@@ -8755,13 +10482,13 @@ lanes36:
 	VMULPD       Y3, Y1, Y3
 	VADDPD       Y2, Y0, Y0
 	VMULPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+992(SB), Y1
+	VMOVUPD      numbersAVX2<>+1344(SB), Y1
 	VDIVPD       Y3, Y1, Y1
 	VMOVAPD      Y1, Y2
-	VFNMADD213PD numbersAVX2<>+992(SB), Y3, Y2
+	VFNMADD213PD numbersAVX2<>+1344(SB), Y3, Y2
 	VFNMADD231PD Y0, Y1, Y2
 	VMULPD       Y1, Y2, Y2
-	VMULPD       numbersAVX2<>+1024(SB), Y2, Y2
+	VMULPD       numbersAVX2<>+1376(SB), Y2, Y2
 	VADDPD       Y1, Y3, Y4
 	VSUBPD       Y3, Y4, Y5
 	VSUBPD       Y5, Y4, Y6
@@ -8775,8 +10502,8 @@ lanes36:
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes36
+	DECQ         R9
+	JNE          lanes39
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8787,7 +10514,7 @@ lanes36:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op60:
+op87:
 	// sigmoid
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8798,35 +10525,37 @@ op60:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes37:
+lanes40:
 	VCVTPS2PD    (DI), Y0
-	VORPD        numbersAVX2<>+800(SB), Y0, Y1
-	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+160(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+192(SB), Y2
-	VFMADD213PD  numbersAVX2<>+224(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+224(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+256(SB), Y3, Y1
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VORPD        numbersAVX2<>+512(SB), Y0, Y1
+	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+576(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+288(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+320(SB), Y7
-	VFMADD213PD  numbersAVX2<>+352(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+384(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+416(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+448(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+480(SB), Y8
-	VFMADD213PD  numbersAVX2<>+512(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+544(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+576(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+608(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+704(SB), Y7
+	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+864(SB), Y8
+	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
@@ -8837,14 +10566,14 @@ lanes37:
 	VADDPD       Y1, Y3, Y4
 	VSUBPD       Y4, Y3, Y3
 	VADDPD       Y1, Y3, Y1
-	VPSUBQ       numbersAVX2<>+672(SB), Y2, Y3
+	VPSUBQ       numbersAVX2<>+1056(SB), Y2, Y3
 	VPSRLQ       $0x01, Y3, Y5
 	VPSUBQ       Y5, Y3, Y3
 	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y5, Y4, Y5
 	VMULPD       Y3, Y5, Y3
-	VPSUBQ       numbersAVX2<>+672(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+1056(SB), Y2, Y2
 	VPSRLQ       $0x01, Y2, Y4
 	VPSUBQ       Y4, Y2, Y2
 	VPSLLQ       $0x34, Y4, Y4
@@ -8871,8 +10600,8 @@ lanes37:
 	VCVTPD2PSY   Y5, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes37
+	DECQ         R9
+	JNE          lanes40
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8883,7 +10612,7 @@ lanes37:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op61:
+op88:
 	// log
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8894,27 +10623,29 @@ op61:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes38:
+lanes41:
 	VCVTPS2PD   (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
 	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
+	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
 	VPSRLQ      $0x34, Y3, Y3
 	VPSLLQ      $0x34, Y3, Y4
 	VPSUBQ      Y4, Y2, Y2
 	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1440(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
+	VORPD       numbersAVX2<>+224(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1760(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
 	VSUBPD      Y1, Y3, Y1
 	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
+	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
+	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
 	VMULPD      Y2, Y5, Y6
 	VSUBPD      Y6, Y2, Y7
 	VSUBPD      Y7, Y2, Y8
@@ -8922,290 +10653,34 @@ lanes38:
 	VFMSUB213PD Y6, Y2, Y5
 	VSUBPD      Y5, Y8, Y2
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1536(SB), Y8
-	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1664(SB), Y9
-	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
+	VMOVUPD     numbersAVX2<>+1856(SB), Y8
+	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1984(SB), Y9
+	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
 	VFMADD231PD Y4, Y8, Y9
 	VFMADD231PD Y9, Y4, Y6
 	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+256(SB), Y1, Y3
+	VMULPD      numbersAVX2<>+640(SB), Y1, Y3
 	VADDPD      Y7, Y3, Y4
 	VSUBPD      Y4, Y3, Y3
 	VADDPD      Y7, Y3, Y3
-	VFMADD231PD numbersAVX2<>+288(SB), Y1, Y2
+	VFMADD231PD numbersAVX2<>+672(SB), Y1, Y2
 	VADDPD      Y2, Y3, Y1
 	VADDPD      Y1, Y4, Y1
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
 	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
 	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
 	VCVTPD2PSY  Y0, X0
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
-	DECQ        R8
-	JNE         lanes38
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
-
-op62:
-	// log2
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes39:
-	VCVTPS2PD   (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1440(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1536(SB), Y8
-	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1664(SB), Y9
-	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+192(SB), Y7, Y3
-	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+192(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+192(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+1856(SB), Y7, Y4
-	VADDPD      Y3, Y1, Y2
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      Y3, Y1, Y1
-	VADDPD      Y4, Y1, Y1
-	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
-	VCVTPD2PSY  Y0, X0
-	VMOVUPS     X0, (DI)
-	ADDQ        $0x10, DI
-	DECQ        R8
-	JNE         lanes39
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
-
-op63:
-	// log10
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes40:
-	VCVTPS2PD   (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1344(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1376(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+1408(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1440(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1472(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1504(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+640(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1536(SB), Y8
-	VFMADD213PD numbersAVX2<>+1568(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1600(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1632(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1664(SB), Y9
-	VFMADD213PD numbersAVX2<>+1696(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1728(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+1760(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+1888(SB), Y7, Y3
-	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+1888(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+1888(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+1920(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+1952(SB), Y1, Y4
-	VMULPD      numbersAVX2<>+1984(SB), Y1, Y1
-	VADDPD      Y3, Y1, Y2
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      Y3, Y1, Y1
-	VADDPD      Y4, Y1, Y1
-	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y1, Y0
-	VCVTPD2PSY  Y0, X0
-	VMOVUPS     X0, (DI)
-	ADDQ        $0x10, DI
-	DECQ        R8
-	JNE         lanes40
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
-
-op64:
-	// log1p
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes41:
-	VCVTPS2PD   (DI), Y0
-	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
-	VSUBPD      Y2, Y1, Y3
-	VMOVUPD     numbersAVX2<>+96(SB), Y4
-	VSUBPD      Y3, Y4, Y3
-	VSUBPD      Y2, Y0, Y2
-	VADDPD      Y2, Y3, Y2
-	VCMPPD      $0x11, numbersAVX2<>+1312(SB), Y1, Y3
-	VMULPD      numbersAVX2<>+1344(SB), Y1, Y4
-	VBLENDVPD   Y3, Y4, Y1, Y4
-	VPADDQ      numbersAVX2<>+1376(SB), Y4, Y5
-	VPSRLQ      $0x34, Y5, Y5
-	VPSLLQ      $0x34, Y5, Y6
-	VPSUBQ      Y6, Y4, Y4
-	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
-	VORPD       numbersAVX2<>+1408(SB), Y5, Y5
-	VMOVUPD     numbersAVX2<>+1440(SB), Y6
-	VBLENDVPD   Y3, numbersAVX2<>+1472(SB), Y6, Y3
-	VSUBPD      Y3, Y5, Y3
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y3, Y5
-	VSUBPD      numbersAVX2<>+96(SB), Y4, Y4
-	VBLENDVPD   Y5, Y0, Y4, Y4
-	VADDPD      numbersAVX2<>+1504(SB), Y4, Y6
-	VDIVPD      Y6, Y4, Y6
-	VMULPD      Y6, Y6, Y7
-	VMULPD      numbersAVX2<>+640(SB), Y4, Y8
-	VMULPD      Y4, Y8, Y9
-	VSUBPD      Y9, Y4, Y10
-	VSUBPD      Y10, Y4, Y11
-	VSUBPD      Y9, Y11, Y11
-	VFMSUB213PD Y9, Y4, Y8
-	VSUBPD      Y8, Y11, Y4
-	VMULPD      Y7, Y7, Y8
-	VMOVUPD     numbersAVX2<>+1536(SB), Y11
-	VFMADD213PD numbersAVX2<>+1568(SB), Y8, Y11
-	VFMADD213PD numbersAVX2<>+1600(SB), Y8, Y11
-	VFMADD213PD numbersAVX2<>+1632(SB), Y8, Y11
-	VMOVUPD     numbersAVX2<>+1664(SB), Y12
-	VFMADD213PD numbersAVX2<>+1696(SB), Y8, Y12
-	VFMADD213PD numbersAVX2<>+1728(SB), Y8, Y12
-	VFMADD213PD numbersAVX2<>+1760(SB), Y8, Y12
-	VFMADD231PD Y7, Y11, Y12
-	VFMADD231PD Y12, Y7, Y9
-	VFMADD231PD Y9, Y6, Y4
-	VDIVPD      Y1, Y2, Y2
-	VBLENDVPD   Y5, numbersAVX2<>+64(SB), Y2, Y2
-	VADDPD      Y2, Y4, Y2
-	VMULPD      numbersAVX2<>+256(SB), Y3, Y4
-	VADDPD      Y10, Y4, Y5
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      Y10, Y4, Y4
-	VFMADD231PD numbersAVX2<>+288(SB), Y3, Y2
-	VADDPD      Y2, Y4, Y2
-	VADDPD      Y2, Y5, Y2
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
-	VBLENDVPD   Y3, Y2, Y0, Y2
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y1, Y3
-	VBLENDVPD   Y3, numbersAVX2<>+1792(SB), Y2, Y2
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
-	VBLENDVPD   Y1, numbersAVX2<>+1824(SB), Y2, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, Y0, Y1, Y0
-	VCVTPD2PSY  Y0, X0
-	VMOVUPS     X0, (DI)
-	ADDQ        $0x10, DI
-	DECQ        R8
+	DECQ        R9
 	JNE         lanes41
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
@@ -9217,7 +10692,269 @@ lanes41:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op65:
+op89:
+	// log2
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes42:
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
+	VBLENDVPD   Y1, Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
+	VPSRLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y3, Y4
+	VPSUBQ      Y4, Y2, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1760(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
+	VSUBPD      Y1, Y3, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
+	VDIVPD      Y3, Y2, Y3
+	VMULPD      Y3, Y3, Y4
+	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
+	VMULPD      Y2, Y5, Y6
+	VSUBPD      Y6, Y2, Y7
+	VSUBPD      Y7, Y2, Y8
+	VSUBPD      Y6, Y8, Y8
+	VFMSUB213PD Y6, Y2, Y5
+	VSUBPD      Y5, Y8, Y2
+	VMULPD      Y4, Y4, Y5
+	VMOVUPD     numbersAVX2<>+1856(SB), Y8
+	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1984(SB), Y9
+	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
+	VFMADD231PD Y4, Y8, Y9
+	VFMADD231PD Y9, Y4, Y6
+	VFMADD231PD Y6, Y3, Y2
+	VMULPD      numbersAVX2<>+608(SB), Y7, Y3
+	VMOVAPD     Y3, Y4
+	VFMSUB231PD numbersAVX2<>+608(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+608(SB), Y2, Y4
+	VFMADD231PD numbersAVX2<>+2176(SB), Y7, Y4
+	VADDPD      Y3, Y1, Y2
+	VSUBPD      Y2, Y1, Y1
+	VADDPD      Y3, Y1, Y1
+	VADDPD      Y4, Y1, Y1
+	VADDPD      Y1, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes42
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op90:
+	// log10
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes43:
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
+	VBLENDVPD   Y1, Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
+	VPSRLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y3, Y4
+	VPSUBQ      Y4, Y2, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1760(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
+	VSUBPD      Y1, Y3, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
+	VDIVPD      Y3, Y2, Y3
+	VMULPD      Y3, Y3, Y4
+	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
+	VMULPD      Y2, Y5, Y6
+	VSUBPD      Y6, Y2, Y7
+	VSUBPD      Y7, Y2, Y8
+	VSUBPD      Y6, Y8, Y8
+	VFMSUB213PD Y6, Y2, Y5
+	VSUBPD      Y5, Y8, Y2
+	VMULPD      Y4, Y4, Y5
+	VMOVUPD     numbersAVX2<>+1856(SB), Y8
+	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1984(SB), Y9
+	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
+	VFMADD231PD Y4, Y8, Y9
+	VFMADD231PD Y9, Y4, Y6
+	VFMADD231PD Y6, Y3, Y2
+	VMULPD      numbersAVX2<>+2208(SB), Y7, Y3
+	VMOVAPD     Y3, Y4
+	VFMSUB231PD numbersAVX2<>+2208(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+2208(SB), Y2, Y4
+	VFMADD231PD numbersAVX2<>+2240(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+2272(SB), Y1, Y4
+	VMULPD      numbersAVX2<>+2304(SB), Y1, Y1
+	VADDPD      Y3, Y1, Y2
+	VSUBPD      Y2, Y1, Y1
+	VADDPD      Y3, Y1, Y1
+	VADDPD      Y4, Y1, Y1
+	VADDPD      Y1, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes43
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op91:
+	// log1p
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes44:
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
+	VSUBPD      Y2, Y1, Y3
+	VMOVUPD     numbersAVX2<>+96(SB), Y4
+	VSUBPD      Y3, Y4, Y3
+	VSUBPD      Y2, Y0, Y2
+	VADDPD      Y2, Y3, Y2
+	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y1, Y3
+	VMULPD      numbersAVX2<>+1696(SB), Y1, Y4
+	VBLENDVPD   Y3, Y4, Y1, Y4
+	VPADDQ      numbersAVX2<>+1728(SB), Y4, Y5
+	VPSRLQ      $0x34, Y5, Y5
+	VPSLLQ      $0x34, Y5, Y6
+	VPSUBQ      Y6, Y4, Y4
+	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
+	VORPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMOVUPD     numbersAVX2<>+1760(SB), Y6
+	VBLENDVPD   Y3, numbersAVX2<>+1792(SB), Y6, Y3
+	VSUBPD      Y3, Y5, Y3
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y3, Y5
+	VSUBPD      numbersAVX2<>+96(SB), Y4, Y4
+	VBLENDVPD   Y5, Y0, Y4, Y4
+	VADDPD      numbersAVX2<>+1824(SB), Y4, Y6
+	VDIVPD      Y6, Y4, Y6
+	VMULPD      Y6, Y6, Y7
+	VMULPD      numbersAVX2<>+1024(SB), Y4, Y8
+	VMULPD      Y4, Y8, Y9
+	VSUBPD      Y9, Y4, Y10
+	VSUBPD      Y10, Y4, Y11
+	VSUBPD      Y9, Y11, Y11
+	VFMSUB213PD Y9, Y4, Y8
+	VSUBPD      Y8, Y11, Y4
+	VMULPD      Y7, Y7, Y8
+	VMOVUPD     numbersAVX2<>+1856(SB), Y11
+	VFMADD213PD numbersAVX2<>+1888(SB), Y8, Y11
+	VFMADD213PD numbersAVX2<>+1920(SB), Y8, Y11
+	VFMADD213PD numbersAVX2<>+1952(SB), Y8, Y11
+	VMOVUPD     numbersAVX2<>+1984(SB), Y12
+	VFMADD213PD numbersAVX2<>+2016(SB), Y8, Y12
+	VFMADD213PD numbersAVX2<>+2048(SB), Y8, Y12
+	VFMADD213PD numbersAVX2<>+2080(SB), Y8, Y12
+	VFMADD231PD Y7, Y11, Y12
+	VFMADD231PD Y12, Y7, Y9
+	VFMADD231PD Y9, Y6, Y4
+	VDIVPD      Y1, Y2, Y2
+	VBLENDVPD   Y5, numbersAVX2<>+64(SB), Y2, Y2
+	VADDPD      Y2, Y4, Y2
+	VMULPD      numbersAVX2<>+640(SB), Y3, Y4
+	VADDPD      Y10, Y4, Y5
+	VSUBPD      Y5, Y4, Y4
+	VADDPD      Y10, Y4, Y4
+	VFMADD231PD numbersAVX2<>+672(SB), Y3, Y2
+	VADDPD      Y2, Y4, Y2
+	VADDPD      Y2, Y5, Y2
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
+	VBLENDVPD   Y3, Y2, Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y1, Y3
+	VBLENDVPD   Y3, numbersAVX2<>+2112(SB), Y2, Y2
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
+	VBLENDVPD   Y1, numbersAVX2<>+2144(SB), Y2, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, Y0, Y1, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes44
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op92:
 	// sin
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9228,95 +10965,97 @@ op65:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes42:
+lanes45:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+2016(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2400(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2400(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2144(SB), Y4
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R9
-	TESTL        R9, R9
-	JEQ          end43
-	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VMOVMSKPD    Y4, R10
+	TESTL        R10, R10
+	JEQ          end46
+	VMOVUPD      numbersAVX2<>+2464(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2176(SB), Y6
+	VMOVUPD      numbersAVX2<>+2496(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+256(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2528(SB), Y2, Y2
+	VORPD        numbersAVX2<>+224(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2560(SB), Y6, Y6
 	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y9, Y9, Y9
 	VMOVUPD      numbersAVX2<>+0(SB), Y10
-	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
+	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y10, Y10, Y10
 	VMOVUPD      numbersAVX2<>+0(SB), Y11
-	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2368(SB), Y8
+	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2688(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
+	VMULPD       numbersAVX2<>+2720(SB), Y8, Y9
 	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y9, Y8
 	VADDPD       Y7, Y8, Y9
 	VSUBPD       Y8, Y9, Y10
 	VSUBPD       Y10, Y9, Y11
 	VSUBPD       Y11, Y8, Y8
 	VSUBPD       Y10, Y7, Y7
 	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
+	VPADDQ       numbersAVX2<>+2784(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y11, Y11, Y11
 	VMOVUPD      numbersAVX2<>+0(SB), Y12
-	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
+	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y10, Y10
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y12, Y12, Y12
 	VMOVUPD      numbersAVX2<>+0(SB), Y13
-	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2368(SB), Y10
+	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
+	VMOVUPD      numbersAVX2<>+2656(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2816(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
 	VADDPD       Y10, Y9, Y11
@@ -9326,8 +11065,8 @@ lanes42:
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
 	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
+	VFMADD213PD  numbersAVX2<>+448(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+448(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -9342,27 +11081,27 @@ lanes42:
 	VSUBPD       Y13, Y8, Y8
 	VADDPD       Y8, Y12, Y8
 	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
+	VPADDQ       numbersAVX2<>+2848(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y13, Y13, Y13
 	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
+	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y12, Y12
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y14, Y14, Y14
 	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y12
+	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
+	VMOVUPD      numbersAVX2<>+2656(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2880(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
 	VADDPD       Y12, Y9, Y13
@@ -9372,27 +11111,27 @@ lanes42:
 	VSUBPD       Y14, Y12, Y12
 	VADDPD       Y12, Y9, Y9
 	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y12, Y12, Y12
 	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
+	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y14, Y14, Y14
 	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y9
+	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2944(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
 	VADDPD       Y13, Y11, Y6
@@ -9408,27 +11147,27 @@ lanes42:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2368(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
+	VFMSUB231PD  numbersAVX2<>+2368(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2976(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2368(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end43:
+end46:
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+2720(SB), Y8
-	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+2816(SB), Y9
-	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+3008(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3040(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+3072(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+3104(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3136(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3168(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3200(SB), Y7, Y9
 	VFMADD231PD  Y2, Y8, Y9
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
@@ -9440,39 +11179,39 @@ end43:
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
 	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
+	VFMADD231PD  numbersAVX2<>+3232(SB), Y8, Y4
 	VFNMADD231PD Y5, Y3, Y4
 	VMULPD       Y2, Y2, Y3
 	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+2976(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3072(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
+	VMOVUPD      numbersAVX2<>+3264(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3296(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+3328(SB), Y8, Y9
+	VMOVUPD      numbersAVX2<>+3360(SB), Y10
+	VFMADD213PD  numbersAVX2<>+3392(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3424(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3456(SB), Y8, Y10
 	VFMADD231PD  Y2, Y9, Y10
 	VFMADD231PD  Y10, Y3, Y4
 	VPSLLQ       $0x3f, Y1, Y2
 	VADDPD       Y4, Y6, Y3
 	VADDPD       Y7, Y5, Y4
 	VBLENDVPD    Y2, Y3, Y4, Y2
-	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+3488(SB), Y1, Y1
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+3520(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes42
+	DECQ         R9
+	JNE          lanes45
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -9483,7 +11222,7 @@ end43:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op66:
+op93:
 	// cos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9494,95 +11233,97 @@ op66:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes44:
+lanes47:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+2016(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2400(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2400(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2144(SB), Y4
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R9
-	TESTL        R9, R9
-	JEQ          end45
-	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VMOVMSKPD    Y4, R10
+	TESTL        R10, R10
+	JEQ          end48
+	VMOVUPD      numbersAVX2<>+2464(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2176(SB), Y6
+	VMOVUPD      numbersAVX2<>+2496(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+256(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2528(SB), Y2, Y2
+	VORPD        numbersAVX2<>+224(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2560(SB), Y6, Y6
 	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y9, Y9, Y9
 	VMOVUPD      numbersAVX2<>+0(SB), Y10
-	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
+	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y10, Y10, Y10
 	VMOVUPD      numbersAVX2<>+0(SB), Y11
-	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2368(SB), Y8
+	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2688(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
+	VMULPD       numbersAVX2<>+2720(SB), Y8, Y9
 	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y9, Y8
 	VADDPD       Y7, Y8, Y9
 	VSUBPD       Y8, Y9, Y10
 	VSUBPD       Y10, Y9, Y11
 	VSUBPD       Y11, Y8, Y8
 	VSUBPD       Y10, Y7, Y7
 	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
+	VPADDQ       numbersAVX2<>+2784(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y11, Y11, Y11
 	VMOVUPD      numbersAVX2<>+0(SB), Y12
-	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
+	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y10, Y10
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y12, Y12, Y12
 	VMOVUPD      numbersAVX2<>+0(SB), Y13
-	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2368(SB), Y10
+	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
+	VMOVUPD      numbersAVX2<>+2656(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2816(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
 	VADDPD       Y10, Y9, Y11
@@ -9592,8 +11333,8 @@ lanes44:
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
 	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
+	VFMADD213PD  numbersAVX2<>+448(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+448(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -9608,27 +11349,27 @@ lanes44:
 	VSUBPD       Y13, Y8, Y8
 	VADDPD       Y8, Y12, Y8
 	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
+	VPADDQ       numbersAVX2<>+2848(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y13, Y13, Y13
 	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
+	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y12, Y12
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y14, Y14, Y14
 	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y12
+	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
+	VMOVUPD      numbersAVX2<>+2656(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2880(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
 	VADDPD       Y12, Y9, Y13
@@ -9638,27 +11379,27 @@ lanes44:
 	VSUBPD       Y14, Y12, Y12
 	VADDPD       Y12, Y9, Y9
 	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y12, Y12, Y12
 	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
+	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y14, Y14, Y14
 	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y9
+	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2944(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
 	VADDPD       Y13, Y11, Y6
@@ -9674,28 +11415,28 @@ lanes44:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2368(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
+	VFMSUB231PD  numbersAVX2<>+2368(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2976(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2368(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end45:
-	VPADDQ       numbersAVX2<>+2336(SB), Y1, Y1
+end48:
+	VPADDQ       numbersAVX2<>+2624(SB), Y1, Y1
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+2720(SB), Y8
-	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+2816(SB), Y9
-	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+3008(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3040(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+3072(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+3104(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3136(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3168(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3200(SB), Y7, Y9
 	VFMADD231PD  Y2, Y8, Y9
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
@@ -9707,35 +11448,35 @@ end45:
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
 	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
+	VFMADD231PD  numbersAVX2<>+3232(SB), Y8, Y4
 	VFNMADD231PD Y5, Y3, Y4
 	VMULPD       Y2, Y2, Y3
 	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+2976(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3072(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
+	VMOVUPD      numbersAVX2<>+3264(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3296(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+3328(SB), Y8, Y9
+	VMOVUPD      numbersAVX2<>+3360(SB), Y10
+	VFMADD213PD  numbersAVX2<>+3392(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3424(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3456(SB), Y8, Y10
 	VFMADD231PD  Y2, Y9, Y10
 	VFMADD231PD  Y10, Y3, Y4
 	VPSLLQ       $0x3f, Y1, Y2
 	VADDPD       Y4, Y6, Y3
 	VADDPD       Y7, Y5, Y4
 	VBLENDVPD    Y2, Y3, Y4, Y2
-	VANDPD       numbersAVX2<>+3200(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+3488(SB), Y1, Y1
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y0
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
-	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+2112(SB), Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes44
+	DECQ         R9
+	JNE          lanes47
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -9746,7 +11487,7 @@ end45:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op67:
+op94:
 	// tan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9757,95 +11498,97 @@ op67:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes46:
+lanes49:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+2016(SB), Y1
-	VFMADD213PD  numbersAVX2<>+224(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+224(SB), Y1, Y2
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2048(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2080(SB), Y2, Y4
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2400(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2080(SB), Y2, Y4
+	VFMSUB231PD  numbersAVX2<>+2400(SB), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2112(SB), Y2, Y3
+	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2144(SB), Y4
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R9
-	TESTL        R9, R9
-	JEQ          end47
-	VMOVUPD      numbersAVX2<>+2144(SB), Y6
+	VMOVMSKPD    Y4, R10
+	TESTL        R10, R10
+	JEQ          end50
+	VMOVUPD      numbersAVX2<>+2464(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2176(SB), Y6
+	VMOVUPD      numbersAVX2<>+2496(SB), Y6
 	VBLENDVPD    Y2, Y0, Y6, Y2
 	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+2208(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2240(SB), Y2, Y2
-	VORPD        numbersAVX2<>+1408(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2272(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+256(SB), Y6, Y6
+	VANDPD       numbersAVX2<>+2528(SB), Y2, Y2
+	VORPD        numbersAVX2<>+224(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+2560(SB), Y6, Y6
 	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
 	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2304(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y9, Y9, Y9
 	VMOVUPD      numbersAVX2<>+0(SB), Y10
-	VPGATHERQQ   Y10, (R9)(Y8*8), Y9
+	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
 	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2336(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y10, Y10, Y10
 	VMOVUPD      numbersAVX2<>+0(SB), Y11
-	VPGATHERQQ   Y11, (R9)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2368(SB), Y8
+	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
 	VPSUBQ       Y7, Y8, Y7
 	VPSRLVQ      Y7, Y10, Y7
 	VORPD        Y7, Y9, Y7
 	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+1408(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+1408(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2400(SB), Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2688(SB), Y7, Y7
 	VMULPD       Y7, Y2, Y8
 	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2432(SB), Y8, Y9
+	VMULPD       numbersAVX2<>+2720(SB), Y8, Y9
 	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2464(SB), Y9, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y9, Y8
 	VADDPD       Y7, Y8, Y9
 	VSUBPD       Y8, Y9, Y10
 	VSUBPD       Y10, Y9, Y11
 	VSUBPD       Y11, Y8, Y8
 	VSUBPD       Y10, Y7, Y7
 	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2496(SB), Y6, Y8
+	VPADDQ       numbersAVX2<>+2784(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y11, Y11, Y11
 	VMOVUPD      numbersAVX2<>+0(SB), Y12
-	VPGATHERQQ   Y12, (R9)(Y10*8), Y11
+	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
 	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2336(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y10, Y10
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y12, Y12, Y12
 	VMOVUPD      numbersAVX2<>+0(SB), Y13
-	VPGATHERQQ   Y13, (R9)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2368(SB), Y10
+	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
+	VMOVUPD      numbersAVX2<>+2656(SB), Y10
 	VPSUBQ       Y8, Y10, Y8
 	VPSRLVQ      Y8, Y12, Y8
 	VORPD        Y8, Y11, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2528(SB), Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2816(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y10
 	VFMSUB213PD  Y10, Y2, Y8
 	VADDPD       Y10, Y9, Y11
@@ -9855,8 +11598,8 @@ lanes46:
 	VSUBPD       Y12, Y10, Y10
 	VADDPD       Y10, Y9, Y9
 	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+224(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+224(SB), Y10, Y12
+	VFMADD213PD  numbersAVX2<>+448(SB), Y11, Y10
+	VSUBPD       numbersAVX2<>+448(SB), Y10, Y12
 	VSUBPD       Y12, Y11, Y11
 	VADDPD       Y9, Y7, Y12
 	VSUBPD       Y7, Y12, Y13
@@ -9871,27 +11614,27 @@ lanes46:
 	VSUBPD       Y13, Y8, Y8
 	VADDPD       Y8, Y12, Y8
 	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2560(SB), Y6, Y8
+	VPADDQ       numbersAVX2<>+2848(SB), Y6, Y8
 	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2304(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y13, Y13, Y13
 	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y12*8), Y13
+	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
 	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2336(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y12, Y12
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y14, Y14, Y14
 	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y12
+	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
+	VMOVUPD      numbersAVX2<>+2656(SB), Y12
 	VPSUBQ       Y8, Y12, Y8
 	VPSRLVQ      Y8, Y14, Y8
 	VORPD        Y8, Y13, Y8
 	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+1408(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+1408(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2592(SB), Y8, Y8
+	VORPD        numbersAVX2<>+224(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
+	VMULPD       numbersAVX2<>+2880(SB), Y8, Y8
 	VMULPD       Y8, Y2, Y12
 	VFMSUB213PD  Y12, Y2, Y8
 	VADDPD       Y12, Y9, Y13
@@ -9901,27 +11644,27 @@ lanes46:
 	VSUBPD       Y14, Y12, Y12
 	VADDPD       Y12, Y9, Y9
 	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2624(SB), Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y6, Y6
 	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2304(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R9
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y12, Y12, Y12
 	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R9)(Y9*8), Y12
+	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
 	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2336(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R9
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R10
 	VXORPD       Y14, Y14, Y14
 	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R9)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2368(SB), Y9
+	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
 	VPSUBQ       Y6, Y9, Y6
 	VPSRLVQ      Y6, Y14, Y6
 	VORPD        Y6, Y12, Y6
 	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+1408(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+1408(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2656(SB), Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2944(SB), Y6, Y6
 	VFMADD231PD  Y6, Y2, Y8
 	VADDPD       Y8, Y7, Y2
 	VADDPD       Y13, Y11, Y6
@@ -9937,27 +11680,27 @@ lanes46:
 	VSUBPD       Y9, Y6, Y6
 	VSUBPD       Y8, Y2, Y2
 	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y7, Y6
+	VMULPD       numbersAVX2<>+2368(SB), Y7, Y6
 	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2048(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2048(SB), Y2, Y8
+	VFMSUB231PD  numbersAVX2<>+2368(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2976(SB), Y7, Y8
+	VFMADD231PD  numbersAVX2<>+2368(SB), Y2, Y8
 	VBLENDVPD    Y4, Y10, Y1, Y1
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end47:
+end50:
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+640(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+2720(SB), Y8
-	VFMADD213PD  numbersAVX2<>+2752(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+2784(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+2816(SB), Y9
-	VFMADD213PD  numbersAVX2<>+2848(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2880(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+2912(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+3008(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3040(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+3072(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+3104(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3136(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3168(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+3200(SB), Y7, Y9
 	VFMADD231PD  Y2, Y8, Y9
 	VMOVAPD      Y3, Y7
 	VFNMADD231PD Y3, Y4, Y7
@@ -9969,17 +11712,17 @@ end47:
 	VSUBPD       Y4, Y8, Y4
 	VMOVAPD      Y2, Y8
 	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+2944(SB), Y8, Y4
+	VFMADD231PD  numbersAVX2<>+3232(SB), Y8, Y4
 	VFNMADD231PD Y5, Y3, Y4
 	VMULPD       Y2, Y2, Y3
 	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+2976(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3008(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3072(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3104(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y8, Y10
+	VMOVUPD      numbersAVX2<>+3264(SB), Y9
+	VFMADD213PD  numbersAVX2<>+3296(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+3328(SB), Y8, Y9
+	VMOVUPD      numbersAVX2<>+3360(SB), Y10
+	VFMADD213PD  numbersAVX2<>+3392(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3424(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+3456(SB), Y8, Y10
 	VFMADD231PD  Y2, Y9, Y10
 	VFMADD231PD  Y10, Y3, Y4
 	VPSLLQ       $0x3f, Y1, Y2
@@ -10002,202 +11745,18 @@ end47:
 	VFMADD231PD  Y4, Y2, Y5
 	VPSLLQ       $0x3f, Y1, Y1
 	VXORPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+3232(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+3520(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes46
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
-
-op68:
-	// asin
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes48:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
-	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+640(SB), Y2
-	VCMPPD       $0x11, Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VSUBPD       Y1, Y3, Y3
-	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
-	VMULPD       Y0, Y0, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y3
-	VSQRTPD      Y3, Y4
-	VMOVAPD      Y3, Y5
-	VFNMADD231PD Y4, Y4, Y5
-	VADDPD       Y4, Y4, Y6
-	VADDPD       numbersAVX2<>+3264(SB), Y6, Y6
-	VDIVPD       Y6, Y5, Y5
-	VBLENDVPD    Y2, Y4, Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y2, Y5, Y4, Y4
-	VMULPD       Y3, Y1, Y5
-	VMULPD       Y3, Y3, Y6
-	VMOVUPD      numbersAVX2<>+3296(SB), Y7
-	VFMADD213PD  numbersAVX2<>+3328(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3360(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3392(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3424(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3456(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3488(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+3520(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3552(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3584(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1280(SB), Y6, Y8
-	VFMADD231PD  Y3, Y7, Y8
-	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
-	VMOVAPD      Y4, Y6
-	VFMADD231PD  Y4, Y3, Y6
-	VFMADD231PD  Y8, Y5, Y6
-	VMOVUPD      numbersAVX2<>+64(SB), Y3
-	VBLENDVPD    Y2, numbersAVX2<>+2048(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y2, numbersAVX2<>+2688(SB), Y4, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y5
-	VBLENDVPD    Y2, numbersAVX2<>+3744(SB), Y5, Y2
-	VMULPD       Y2, Y1, Y1
-	VADDPD       Y1, Y3, Y5
-	VSUBPD       Y5, Y3, Y3
-	VADDPD       Y1, Y3, Y1
-	VFMADD231PD  Y6, Y2, Y4
-	VADDPD       Y4, Y1, Y1
-	VADDPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VCMPPD       $0x11, Y2, Y3, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y1, Y1
-	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
-	VORPD        Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes48
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
-
-op69:
-	// acos
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
-
-lanes49:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
-	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+640(SB), Y2
-	VCMPPD       $0x11, Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VSUBPD       Y1, Y3, Y3
-	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
-	VMULPD       Y0, Y0, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y3
-	VSQRTPD      Y3, Y4
-	VMOVAPD      Y3, Y5
-	VFNMADD231PD Y4, Y4, Y5
-	VADDPD       Y4, Y4, Y6
-	VADDPD       numbersAVX2<>+3264(SB), Y6, Y6
-	VDIVPD       Y6, Y5, Y5
-	VBLENDVPD    Y2, Y4, Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y2, Y5, Y4, Y4
-	VMULPD       Y3, Y1, Y5
-	VMULPD       Y3, Y3, Y6
-	VMOVUPD      numbersAVX2<>+3296(SB), Y7
-	VFMADD213PD  numbersAVX2<>+3328(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3360(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3392(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3424(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3456(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3488(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+3520(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3552(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3584(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1280(SB), Y6, Y8
-	VFMADD231PD  Y3, Y7, Y8
-	VMULPD       numbersAVX2<>+640(SB), Y3, Y3
-	VMOVAPD      Y4, Y6
-	VFMADD231PD  Y4, Y3, Y6
-	VFMADD231PD  Y8, Y5, Y6
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+1504(SB), Y4, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y5
-	VBLENDVPD    Y2, Y4, Y5, Y4
-	VMOVUPD      numbersAVX2<>+1504(SB), Y5
-	VBLENDVPD    Y3, numbersAVX2<>+3744(SB), Y5, Y5
-	VMOVUPD      numbersAVX2<>+3776(SB), Y7
-	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y7, Y3
-	VBLENDVPD    Y2, Y5, Y3, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y4, Y3
-	VMULPD       numbersAVX2<>+2688(SB), Y4, Y4
-	VMULPD       Y2, Y1, Y1
-	VADDPD       Y1, Y3, Y5
-	VSUBPD       Y5, Y3, Y3
-	VADDPD       Y1, Y3, Y1
-	VFMADD231PD  Y6, Y2, Y4
-	VADDPD       Y4, Y1, Y1
-	VADDPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
-	VANDNPD      Y0, Y2, Y0
-	VMOVUPD      numbersAVX2<>+96(SB), Y2
-	VCMPPD       $0x11, Y0, Y2, Y0
-	VBLENDVPD    Y0, numbersAVX2<>+1792(SB), Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R8
+	DECQ         R9
 	JNE          lanes49
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
@@ -10209,7 +11768,195 @@ lanes49:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op70:
+op95:
+	// asin
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes51:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+1024(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VSUBPD       Y1, Y3, Y3
+	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD       Y0, Y0, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y3
+	VSQRTPD      Y3, Y4
+	VMOVAPD      Y3, Y5
+	VFNMADD231PD Y4, Y4, Y5
+	VADDPD       Y4, Y4, Y6
+	VADDPD       numbersAVX2<>+3552(SB), Y6, Y6
+	VDIVPD       Y6, Y5, Y5
+	VBLENDVPD    Y2, Y4, Y1, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, Y5, Y4, Y4
+	VMULPD       Y3, Y1, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+3584(SB), Y7
+	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3744(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3776(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+3808(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3840(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3872(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3904(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3936(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3968(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1632(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMOVAPD      Y4, Y6
+	VFMADD231PD  Y4, Y3, Y6
+	VFMADD231PD  Y8, Y5, Y6
+	VMOVUPD      numbersAVX2<>+64(SB), Y3
+	VBLENDVPD    Y2, numbersAVX2<>+2368(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, numbersAVX2<>+2976(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VBLENDVPD    Y2, numbersAVX2<>+4032(SB), Y5, Y2
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y1, Y3, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y1, Y3, Y1
+	VFMADD231PD  Y6, Y2, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y1, Y5, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VCMPPD       $0x11, Y2, Y3, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R9
+	JNE          lanes51
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op96:
+	// acos
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes52:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+1024(SB), Y2
+	VCMPPD       $0x11, Y1, Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VSUBPD       Y1, Y3, Y3
+	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD       Y0, Y0, Y4
+	VBLENDVPD    Y2, Y3, Y4, Y3
+	VSQRTPD      Y3, Y4
+	VMOVAPD      Y3, Y5
+	VFNMADD231PD Y4, Y4, Y5
+	VADDPD       Y4, Y4, Y6
+	VADDPD       numbersAVX2<>+3552(SB), Y6, Y6
+	VDIVPD       Y6, Y5, Y5
+	VBLENDVPD    Y2, Y4, Y1, Y1
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y2, Y5, Y4, Y4
+	VMULPD       Y3, Y1, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+3584(SB), Y7
+	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3744(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+3776(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+3808(SB), Y8
+	VFMADD213PD  numbersAVX2<>+3840(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3872(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3904(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3936(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+3968(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1632(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMOVAPD      Y4, Y6
+	VFMADD231PD  Y4, Y3, Y6
+	VFMADD231PD  Y8, Y5, Y6
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y3
+	VMOVUPD      numbersAVX2<>+64(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+1824(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+96(SB), Y5
+	VBLENDVPD    Y2, Y4, Y5, Y4
+	VMOVUPD      numbersAVX2<>+1824(SB), Y5
+	VBLENDVPD    Y3, numbersAVX2<>+4032(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+4064(SB), Y7
+	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y7, Y3
+	VBLENDVPD    Y2, Y5, Y3, Y2
+	VMULPD       numbersAVX2<>+2368(SB), Y4, Y3
+	VMULPD       numbersAVX2<>+2976(SB), Y4, Y4
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y1, Y3, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y1, Y3, Y1
+	VFMADD231PD  Y6, Y2, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y1, Y5, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y0
+	VMOVUPD      numbersAVX2<>+96(SB), Y2
+	VCMPPD       $0x11, Y0, Y2, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+2112(SB), Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R9
+	JNE          lanes52
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op97:
 	// atan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10220,17 +11967,19 @@ op70:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes50:
+lanes53:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+3808(SB), Y2
+	VMOVUPD      numbersAVX2<>+4096(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+640(SB), Y2
+	VMOVUPD      numbersAVX2<>+1024(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+3840(SB), Y3
+	VMOVUPD      numbersAVX2<>+4128(SB), Y3
 	VCMPPD       $0x11, Y1, Y3, Y3
 	VMOVUPD      numbersAVX2<>+96(SB), Y4
 	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y4, Y4
@@ -10251,42 +12000,42 @@ lanes50:
 	VMULPD       Y5, Y5, Y4
 	VMULPD       Y4, Y5, Y6
 	VMULPD       Y4, Y4, Y7
-	VMOVUPD      numbersAVX2<>+3872(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3904(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+3936(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+3968(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4000(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4032(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4064(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+4096(SB), Y9
-	VFMADD213PD  numbersAVX2<>+4128(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4160(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4192(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4224(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4256(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4288(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+4160(SB), Y8
+	VFMADD213PD  numbersAVX2<>+4192(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4224(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4256(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4288(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4320(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+4352(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+4384(SB), Y9
+	VFMADD213PD  numbersAVX2<>+4416(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4448(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4480(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4512(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4544(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+4576(SB), Y7, Y9
 	VFMADD231PD  Y4, Y8, Y9
 	VMULPD       Y9, Y6, Y6
 	VMOVUPD      numbersAVX2<>+64(SB), Y7
-	VBLENDVPD    Y2, numbersAVX2<>+640(SB), Y7, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y7, Y2
 	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
-	VMULPD       numbersAVX2<>+2048(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+2368(SB), Y2, Y3
 	VADDPD       Y5, Y3, Y7
 	VSUBPD       Y7, Y3, Y3
 	VADDPD       Y5, Y3, Y3
 	VMOVAPD      Y1, Y5
 	VFNMADD231PD Y1, Y4, Y5
 	VADDPD       Y6, Y5, Y1
-	VFMADD231PD  numbersAVX2<>+2688(SB), Y2, Y1
+	VFMADD231PD  numbersAVX2<>+2976(SB), Y2, Y1
 	VADDPD       Y1, Y3, Y1
 	VADDPD       Y1, Y7, Y1
-	VANDPD       numbersAVX2<>+800(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes50
+	DECQ         R9
+	JNE          lanes53
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -10297,7 +12046,7 @@ lanes50:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op71:
+op98:
 	// cbrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10308,55 +12057,57 @@ op71:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes51:
+lanes54:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+1312(SB), Y1, Y2
-	VMULPD       numbersAVX2<>+1344(SB), Y1, Y3
+	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y1, Y2
+	VMULPD       numbersAVX2<>+1696(SB), Y1, Y3
 	VBLENDVPD    Y2, Y3, Y1, Y3
-	VPADDQ       numbersAVX2<>+1376(SB), Y3, Y4
+	VPADDQ       numbersAVX2<>+1728(SB), Y3, Y4
 	VPSRLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y4, Y5
 	VPSUBQ       Y5, Y3, Y3
 	VPADDQ       numbersAVX2<>+96(SB), Y3, Y3
-	VORPD        numbersAVX2<>+1408(SB), Y4, Y4
-	VMOVUPD      numbersAVX2<>+1440(SB), Y5
-	VBLENDVPD    Y2, numbersAVX2<>+1472(SB), Y5, Y2
+	VORPD        numbersAVX2<>+224(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+1760(SB), Y5
+	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y5, Y2
 	VSUBPD       Y2, Y4, Y2
-	VMOVUPD      numbersAVX2<>+4320(SB), Y4
-	VFMADD213PD  numbersAVX2<>+224(SB), Y2, Y4
-	VSUBPD       numbersAVX2<>+224(SB), Y4, Y5
-	VFNMADD231PD numbersAVX2<>+4352(SB), Y5, Y2
+	VMOVUPD      numbersAVX2<>+4608(SB), Y4
+	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+4640(SB), Y5, Y2
 	VSUBPD       numbersAVX2<>+96(SB), Y3, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVUPD      numbersAVX2<>+4384(SB), Y7
-	VFMADD213PD  numbersAVX2<>+4416(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+4448(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+4480(SB), Y8
-	VFMADD213PD  numbersAVX2<>+4512(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4544(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4576(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+4672(SB), Y7
+	VFMADD213PD  numbersAVX2<>+4704(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+4736(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+4768(SB), Y8
+	VFMADD213PD  numbersAVX2<>+4800(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4832(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4864(SB), Y6, Y8
 	VFMADD231PD  Y5, Y7, Y8
 	VMOVUPD      numbersAVX2<>+64(SB), Y5
 	VCMPPD       $0x11, Y2, Y5, Y5
 	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+640(SB), Y6, Y6
-	VBLENDVPD    Y5, numbersAVX2<>+1504(SB), Y6, Y6
+	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y6, Y6
+	VBLENDVPD    Y5, numbersAVX2<>+1824(SB), Y6, Y6
 	VMULPD       Y6, Y3, Y3
 	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+4608(SB), Y6, Y2
-	VBLENDVPD    Y5, numbersAVX2<>+4640(SB), Y2, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+4896(SB), Y6, Y2
+	VBLENDVPD    Y5, numbersAVX2<>+4928(SB), Y2, Y2
 	VMULPD       Y2, Y8, Y2
 	VMULPD       Y2, Y2, Y5
 	VMULPD       Y2, Y5, Y5
 	VFNMADD213PD numbersAVX2<>+96(SB), Y3, Y5
 	VMULPD       Y5, Y2, Y6
-	VMOVUPD      numbersAVX2<>+4672(SB), Y7
-	VFMADD213PD  numbersAVX2<>+4320(SB), Y7, Y5
+	VMOVUPD      numbersAVX2<>+4960(SB), Y7
+	VFMADD213PD  numbersAVX2<>+4608(SB), Y7, Y5
 	VFMADD231PD  Y5, Y6, Y2
 	VMULPD       Y2, Y2, Y2
 	VMULPD       Y2, Y3, Y5
@@ -10368,12 +12119,12 @@ lanes51:
 	VFMADD231PD  Y5, Y8, Y6
 	VSUBPD       Y7, Y3, Y3
 	VSUBPD       Y6, Y3, Y3
-	VMULPD       numbersAVX2<>+4320(SB), Y3, Y3
+	VMULPD       numbersAVX2<>+4608(SB), Y3, Y3
 	VFMADD231PD  Y2, Y3, Y5
-	VPADDQ       numbersAVX2<>+4704(SB), Y4, Y2
+	VPADDQ       numbersAVX2<>+4992(SB), Y4, Y2
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y5, Y2
-	VANDPD       numbersAVX2<>+800(SB), Y0, Y3
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y3
 	VORPD        Y3, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y1
 	VBLENDVPD    Y1, Y2, Y0, Y1
@@ -10382,8 +12133,8 @@ lanes51:
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
-	DECQ         R8
-	JNE          lanes51
+	DECQ         R9
+	JNE          lanes54
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -10394,7 +12145,7 @@ lanes51:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op72:
+op99:
 	// rsqrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10405,76 +12156,78 @@ op72:
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes52:
+lanes55:
 	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
 	VPSRLQ       $0x01, Y0, Y1
-	VMOVUPD      numbersAVX2<>+4736(SB), Y2
+	VMOVUPD      numbersAVX2<>+5024(SB), Y2
 	VPSUBQ       Y1, Y2, Y1
 	VMULPD       Y1, Y0, Y2
 	VFNMADD213PD numbersAVX2<>+96(SB), Y1, Y2
 	VMULPD       Y2, Y1, Y3
-	VMOVUPD      numbersAVX2<>+4768(SB), Y4
-	VFMADD213PD  numbersAVX2<>+4800(SB), Y2, Y4
-	VFMADD213PD  numbersAVX2<>+640(SB), Y2, Y4
+	VMOVUPD      numbersAVX2<>+5056(SB), Y4
+	VFMADD213PD  numbersAVX2<>+5088(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y2, Y4
 	VFMADD231PD  Y4, Y3, Y1
-	VANDPD       numbersAVX2<>+4832(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+5120(SB), Y1, Y1
 	VMULPD       Y1, Y1, Y2
 	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
 	VMULPD       Y2, Y1, Y3
-	VMOVUPD      numbersAVX2<>+4864(SB), Y4
-	VFMADD213PD  numbersAVX2<>+640(SB), Y4, Y2
+	VMOVUPD      numbersAVX2<>+5152(SB), Y4
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y4, Y2
 	VFMADD231PD  Y2, Y3, Y1
-	VPSUBQ       numbersAVX2<>+1312(SB), Y0, Y2
-	VMOVUPD      numbersAVX2<>+4896(SB), Y3
+	VPSUBQ       numbersAVX2<>+1664(SB), Y0, Y2
+	VMOVUPD      numbersAVX2<>+5184(SB), Y3
 	VPSUBQ       Y0, Y3, Y3
 	VORPD        Y3, Y2, Y2
-	VMOVMSKPD    Y2, R9
-	TESTL        R9, R9
-	JEQ          end53
+	VMOVMSKPD    Y2, R10
+	TESTL        R10, R10
+	JEQ          end56
 	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
-	VMOVUPD      numbersAVX2<>+832(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+1344(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+1184(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+1696(SB), Y4, Y4
 	VMULPD       Y4, Y0, Y4
 	VPSRLQ       $0x01, Y4, Y5
-	VMOVUPD      numbersAVX2<>+4736(SB), Y6
+	VMOVUPD      numbersAVX2<>+5024(SB), Y6
 	VPSUBQ       Y5, Y6, Y5
 	VMULPD       Y5, Y4, Y6
 	VFNMADD213PD numbersAVX2<>+96(SB), Y5, Y6
 	VMULPD       Y6, Y5, Y7
-	VMOVUPD      numbersAVX2<>+4768(SB), Y8
-	VFMADD213PD  numbersAVX2<>+4800(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+640(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+5056(SB), Y8
+	VFMADD213PD  numbersAVX2<>+5088(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y8, Y7, Y5
-	VANDPD       numbersAVX2<>+4832(SB), Y5, Y5
+	VANDPD       numbersAVX2<>+5120(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y6
 	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
 	VMULPD       Y6, Y5, Y4
-	VMOVUPD      numbersAVX2<>+4864(SB), Y7
-	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y6
+	VMOVUPD      numbersAVX2<>+5152(SB), Y7
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y6
 	VFMADD231PD  Y6, Y4, Y5
-	VMOVUPD      numbersAVX2<>+3232(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+4928(SB), Y4, Y3
+	VMOVUPD      numbersAVX2<>+3520(SB), Y4
+	VBLENDVPD    Y3, numbersAVX2<>+5216(SB), Y4, Y3
 	VMULPD       Y3, Y5, Y3
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y4
 	VMOVUPD      numbersAVX2<>+96(SB), Y5
 	VDIVPD       Y0, Y5, Y5
 	VBLENDVPD    Y4, Y3, Y5, Y3
 	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y4
-	VBLENDVPD    Y4, numbersAVX2<>+1792(SB), Y3, Y3
+	VBLENDVPD    Y4, numbersAVX2<>+2112(SB), Y3, Y3
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y4
 	VMOVUPD      numbersAVX2<>+96(SB), Y5
 	VDIVPD       Y0, Y5, Y0
 	VBLENDVPD    Y4, Y0, Y3, Y0
 	VBLENDVPD    Y2, Y0, Y1, Y1
 
-end53:
+end56:
 	VCVTPD2PSY Y1, X0
 	VMOVUPS    X0, (DI)
 	ADDQ       $0x10, DI
-	DECQ       R8
-	JNE        lanes52
+	DECQ       R9
+	JNE        lanes55
 	VMOVUPD    (DX), Y0
 	VMOVUPD    32(DX), Y1
 	VMOVUPD    64(DX), Y2
@@ -10485,7 +12238,7 @@ end53:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op73:
+op100:
 	// pow
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10495,43 +12248,43 @@ op73:
 	VMOVUPD Y5, 160(DX)
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, R8
-	MOVQ    $0x00000010, R9
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
 
-lanes54:
-	VCVTPS2PD (R8), Y0
+lanes57:
+	VCVTPS2PD (R9), Y0
 	VMOVUPD   Y0, 256(DX)
 	VCVTPS2PD (DI), Y0
 	VMOVUPD   Y0, 288(DX)
 	VMOVUPD   256(DX), Y0
 	VMULPD    256(DX), Y0, Y0
 	VMOVUPD   288(DX), Y1
-	VCMPPD    $0x00, numbersAVX2<>+1504(SB), Y1, Y1
+	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y1, Y1
 	VMULPD    256(DX), Y0, Y2
 	VBLENDVPD Y1, Y0, Y2, Y0
 	VMOVUPD   288(DX), Y1
-	VCMPPD    $0x00, numbersAVX2<>+4960(SB), Y1, Y1
-	VMOVMSKPD Y1, R10
-	TESTL     R10, R10
-	JEQ       end55
+	VCMPPD    $0x00, numbersAVX2<>+5248(SB), Y1, Y1
+	VMOVMSKPD Y1, R11
+	TESTL     R11, R11
+	JEQ       end58
 	VMOVUPD   256(DX), Y2
 	VSQRTPD   Y2, Y2
 	VMULPD    256(DX), Y2, Y2
 	VBLENDVPD Y1, Y2, Y0, Y0
 
-end55:
+end58:
 	VMOVUPD   288(DX), Y1
-	VCMPPD    $0x00, numbersAVX2<>+3776(SB), Y1, Y1
-	VMOVMSKPD Y1, R10
-	TESTL     R10, R10
-	JEQ       end56
+	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y1, Y1
+	VMOVMSKPD Y1, R11
+	TESTL     R11, R11
+	JEQ       end59
 	VMOVUPD   numbersAVX2<>+96(SB), Y2
 	VDIVPD    256(DX), Y2, Y2
 	VBLENDVPD Y1, Y2, Y0, Y0
 
-end56:
+end59:
 	VMOVUPD      288(DX), Y1
-	VCMPPD       $0x00, numbersAVX2<>+4960(SB), Y1, Y1
+	VCMPPD       $0x00, numbersAVX2<>+5248(SB), Y1, Y1
 	VMOVUPD      256(DX), Y2
 	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+64(SB), Y3
@@ -10539,31 +12292,31 @@ end56:
 	VMOVUPD      numbersAVX2<>+96(SB), Y3
 	VBLENDVPD    Y1, Y2, Y3, Y1
 	VMOVUPD      288(DX), Y2
-	VCMPPD       $0x00, numbersAVX2<>+1504(SB), Y2, Y2
+	VCMPPD       $0x00, numbersAVX2<>+1824(SB), Y2, Y2
 	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
 	VMOVUPD      288(DX), Y2
-	VCMPPD       $0x00, numbersAVX2<>+4352(SB), Y2, Y2
+	VCMPPD       $0x00, numbersAVX2<>+4640(SB), Y2, Y2
 	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
 	VMOVUPD      288(DX), Y2
-	VCMPPD       $0x00, numbersAVX2<>+3776(SB), Y2, Y2
+	VCMPPD       $0x00, numbersAVX2<>+4064(SB), Y2, Y2
 	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y1, Y1
-	VMOVMSKPD    Y1, R10
-	TESTL        R10, R10
-	JEQ          end57
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVMSKPD    Y1, R11
+	TESTL        R11, R11
+	JEQ          end60
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      256(DX), Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+1312(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+1344(SB), Y2, Y4
+	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+1696(SB), Y2, Y4
 	VBLENDVPD    Y3, Y4, Y2, Y4
-	VPADDQ       numbersAVX2<>+1376(SB), Y4, Y5
+	VPADDQ       numbersAVX2<>+1728(SB), Y4, Y5
 	VPSRLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y5, Y6
 	VPSUBQ       Y6, Y4, Y4
 	VPADDQ       numbersAVX2<>+96(SB), Y4, Y4
-	VORPD        numbersAVX2<>+1408(SB), Y5, Y5
-	VMOVUPD      numbersAVX2<>+1440(SB), Y6
-	VBLENDVPD    Y3, numbersAVX2<>+1472(SB), Y6, Y3
+	VORPD        numbersAVX2<>+224(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+1760(SB), Y6
+	VBLENDVPD    Y3, numbersAVX2<>+1792(SB), Y6, Y3
 	VSUBPD       Y3, Y5, Y3
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y5
 	VSUBPD       numbersAVX2<>+96(SB), Y4, Y6
@@ -10581,31 +12334,31 @@ end56:
 	VFMSUB231PD  Y8, Y8, Y7
 	VFMADD231PD  Y4, Y6, Y7
 	VMULPD       Y5, Y5, Y6
-	VMOVUPD      numbersAVX2<>+4992(SB), Y9
-	VFMADD213PD  numbersAVX2<>+5024(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+5056(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+5088(SB), Y6, Y9
-	VMOVUPD      numbersAVX2<>+5120(SB), Y10
-	VFMADD213PD  numbersAVX2<>+5152(SB), Y6, Y10
-	VFMADD213PD  numbersAVX2<>+5184(SB), Y6, Y10
-	VFMADD213PD  numbersAVX2<>+5216(SB), Y6, Y10
+	VMOVUPD      numbersAVX2<>+5280(SB), Y9
+	VFMADD213PD  numbersAVX2<>+5312(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+5344(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+5376(SB), Y6, Y9
+	VMOVUPD      numbersAVX2<>+5408(SB), Y10
+	VFMADD213PD  numbersAVX2<>+5440(SB), Y6, Y10
+	VFMADD213PD  numbersAVX2<>+5472(SB), Y6, Y10
+	VFMADD213PD  numbersAVX2<>+5504(SB), Y6, Y10
 	VFMADD231PD  Y5, Y9, Y10
 	VMULPD       Y10, Y5, Y6
-	VADDPD       numbersAVX2<>+5248(SB), Y6, Y9
-	VMOVUPD      numbersAVX2<>+5248(SB), Y10
+	VADDPD       numbersAVX2<>+5536(SB), Y6, Y9
+	VMOVUPD      numbersAVX2<>+5536(SB), Y10
 	VSUBPD       Y9, Y10, Y10
 	VADDPD       Y6, Y10, Y6
-	VADDPD       numbersAVX2<>+5280(SB), Y6, Y6
+	VADDPD       numbersAVX2<>+5568(SB), Y6, Y6
 	VMULPD       Y9, Y5, Y10
 	VMOVAPD      Y10, Y11
 	VFMSUB231PD  Y9, Y5, Y11
 	VFMADD231PD  Y7, Y9, Y11
 	VFMADD231PD  Y5, Y6, Y11
-	VADDPD       numbersAVX2<>+1760(SB), Y10, Y6
-	VMOVUPD      numbersAVX2<>+1760(SB), Y9
+	VADDPD       numbersAVX2<>+2080(SB), Y10, Y6
+	VMOVUPD      numbersAVX2<>+2080(SB), Y9
 	VSUBPD       Y6, Y9, Y9
 	VADDPD       Y10, Y9, Y9
-	VADDPD       numbersAVX2<>+5312(SB), Y11, Y10
+	VADDPD       numbersAVX2<>+5600(SB), Y11, Y10
 	VADDPD       Y10, Y9, Y9
 	VMULPD       Y5, Y8, Y10
 	VMOVAPD      Y10, Y11
@@ -10624,11 +12377,11 @@ end56:
 	VADDPD       Y4, Y4, Y4
 	VADDPD       Y7, Y4, Y4
 	VADDPD       Y4, Y5, Y4
-	VMULPD       numbersAVX2<>+256(SB), Y3, Y5
+	VMULPD       numbersAVX2<>+640(SB), Y3, Y5
 	VADDPD       Y8, Y5, Y6
 	VSUBPD       Y6, Y5, Y5
 	VADDPD       Y8, Y5, Y5
-	VFMADD231PD  numbersAVX2<>+288(SB), Y3, Y4
+	VFMADD231PD  numbersAVX2<>+672(SB), Y3, Y4
 	VADDPD       Y4, Y5, Y3
 	VADDPD       Y3, Y6, Y4
 	VSUBPD       Y4, Y6, Y5
@@ -10636,25 +12389,25 @@ end56:
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y2, Y5
 	VBLENDVPD    Y5, Y4, Y2, Y4
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1824(SB), Y4, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2144(SB), Y4, Y2
 	VMULPD       288(DX), Y2, Y4
 	VMOVUPD      288(DX), Y5
 	VFMSUB213PD  Y4, Y5, Y2
 	VFMADD231PD  288(DX), Y3, Y2
-	VMOVUPD      numbersAVX2<>+800(SB), Y3
+	VMOVUPD      numbersAVX2<>+512(SB), Y3
 	VANDNPD      Y4, Y3, Y3
-	VCMPPD       $0x11, numbersAVX2<>+128(SB), Y3, Y3
+	VCMPPD       $0x11, numbersAVX2<>+544(SB), Y3, Y3
 	VMOVUPD      numbersAVX2<>+64(SB), Y5
 	VBLENDVPD    Y3, Y2, Y5, Y2
-	VMOVUPD      numbersAVX2<>+128(SB), Y3
+	VMOVUPD      numbersAVX2<>+544(SB), Y3
 	VMINPD       Y4, Y3, Y3
-	VCMPPD       $0x11, numbersAVX2<>+160(SB), Y3, Y4
-	VBLENDVPD    Y4, numbersAVX2<>+160(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+192(SB), Y4
-	VFMADD213PD  numbersAVX2<>+224(SB), Y3, Y4
-	VSUBPD       numbersAVX2<>+224(SB), Y4, Y5
-	VFNMADD231PD numbersAVX2<>+256(SB), Y5, Y3
-	VFNMADD231PD numbersAVX2<>+288(SB), Y5, Y2
+	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y3, Y4
+	VBLENDVPD    Y4, numbersAVX2<>+576(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+608(SB), Y4
+	VFMADD213PD  numbersAVX2<>+448(SB), Y3, Y4
+	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+640(SB), Y5, Y3
+	VFNMADD231PD numbersAVX2<>+672(SB), Y5, Y2
 	VADDPD       Y2, Y3, Y5
 	VSUBPD       Y3, Y5, Y6
 	VSUBPD       Y6, Y5, Y7
@@ -10664,17 +12417,17 @@ end56:
 	VADDPD       numbersAVX2<>+96(SB), Y5, Y3
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y5, Y5, Y7
-	VMOVUPD      numbersAVX2<>+320(SB), Y8
-	VFMADD213PD  numbersAVX2<>+352(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+384(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+416(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+448(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+480(SB), Y9
-	VFMADD213PD  numbersAVX2<>+512(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+544(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+576(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+608(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+640(SB), Y7, Y9
+	VMOVUPD      numbersAVX2<>+704(SB), Y8
+	VFMADD213PD  numbersAVX2<>+736(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+768(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+800(SB), Y7, Y8
+	VFMADD213PD  numbersAVX2<>+832(SB), Y7, Y8
+	VMOVUPD      numbersAVX2<>+864(SB), Y9
+	VFMADD213PD  numbersAVX2<>+896(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+928(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+960(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+992(SB), Y7, Y9
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y9
 	VFMADD231PD  Y5, Y8, Y9
 	VMULPD       Y9, Y6, Y6
 	VFMADD231PD  Y3, Y2, Y6
@@ -10683,17 +12436,17 @@ end56:
 	VADDPD       Y5, Y2, Y2
 	VADDPD       Y6, Y2, Y2
 	VADDPD       Y2, Y3, Y2
-	VPSUBQ       numbersAVX2<>+672(SB), Y4, Y3
+	VPSUBQ       numbersAVX2<>+1056(SB), Y4, Y3
 	VPSRLQ       $0x01, Y3, Y4
 	VPSUBQ       Y4, Y3, Y3
 	VPSLLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y4, Y2, Y4
 	VMULPD       Y3, Y4, Y2
-	VMOVUPD      numbersAVX2<>+800(SB), Y3
+	VMOVUPD      numbersAVX2<>+512(SB), Y3
 	VANDNPD      288(DX), Y3, Y3
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+800(SB), Y4
+	VMOVUPD      numbersAVX2<>+512(SB), Y4
 	VANDNPD      256(DX), Y4, Y4
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y4, Y4
 	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y2, Y4
@@ -10702,17 +12455,17 @@ end56:
 	VROUNDPD     $0x08, Y3, Y3
 	VCMPPD       $0x00, 288(DX), Y3, Y3
 	VMOVUPD      288(DX), Y4
-	VMULPD       numbersAVX2<>+640(SB), Y4, Y4
+	VMULPD       numbersAVX2<>+1024(SB), Y4, Y4
 	VROUNDPD     $0x08, Y4, Y5
 	VCMPPD       $0x00, Y4, Y5, Y4
 	VMOVUPD      256(DX), Y5
-	VANDPD       numbersAVX2<>+800(SB), Y5, Y5
+	VANDPD       numbersAVX2<>+512(SB), Y5, Y5
 	VMOVUPD      numbersAVX2<>+64(SB), Y6
 	VBLENDVPD    Y3, Y5, Y6, Y5
 	VBLENDVPD    Y4, numbersAVX2<>+64(SB), Y5, Y4
-	VMOVUPD      numbersAVX2<>+1824(SB), Y5
+	VMOVUPD      numbersAVX2<>+2144(SB), Y5
 	VCMPPD       $0x11, 256(DX), Y5, Y5
-	VMOVUPD      numbersAVX2<>+1792(SB), Y6
+	VMOVUPD      numbersAVX2<>+2112(SB), Y6
 	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y6, Y3
 	VMOVUPD      numbersAVX2<>+64(SB), Y6
 	VBLENDVPD    Y5, Y3, Y6, Y3
@@ -10729,13 +12482,13 @@ end56:
 	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 
-end57:
+end60:
 	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (R8)
-	ADDQ       $0x10, R8
+	VMOVUPS    X0, (R9)
+	ADDQ       $0x10, R9
 	ADDQ       $0x10, DI
-	DECQ       R9
-	JNE        lanes54
+	DECQ       R10
+	JNE        lanes57
 	VMOVUPD    (DX), Y0
 	VMOVUPD    32(DX), Y1
 	VMOVUPD    64(DX), Y2
@@ -10746,7 +12499,7 @@ end57:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op74:
+op101:
 	// atan2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10756,17 +12509,17 @@ op74:
 	VMOVUPD Y5, 160(DX)
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, R8
-	MOVQ    $0x00000010, R9
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
 
-lanes58:
-	VCVTPS2PD    (R8), Y0
+lanes61:
+	VCVTPS2PD    (R9), Y0
 	VMOVUPD      Y0, 256(DX)
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      Y0, 288(DX)
-	VMOVUPD      numbersAVX2<>+800(SB), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y0
 	VANDNPD      256(DX), Y0, Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      288(DX), Y1, Y1
 	VCMPPD       $0x11, Y0, Y1, Y2
 	VMINPD       Y1, Y0, Y3
@@ -10779,15 +12532,15 @@ lanes58:
 	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y1
 	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
-	VCMPPD       $0x11, numbersAVX2<>+5344(SB), Y0, Y1
-	VMOVUPD      numbersAVX2<>+5376(SB), Y3
+	VCMPPD       $0x11, numbersAVX2<>+5632(SB), Y0, Y1
+	VMOVUPD      numbersAVX2<>+5664(SB), Y3
 	VCMPPD       $0x11, Y0, Y3, Y3
 	VMOVUPD      numbersAVX2<>+96(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+5408(SB), Y4, Y3
-	VBLENDVPD    Y1, numbersAVX2<>+5440(SB), Y3, Y1
+	VBLENDVPD    Y3, numbersAVX2<>+5696(SB), Y4, Y3
+	VBLENDVPD    Y1, numbersAVX2<>+5728(SB), Y3, Y1
 	VMULPD       Y1, Y2, Y3
 	VMULPD       Y1, Y0, Y1
-	VMULPD       numbersAVX2<>+640(SB), Y1, Y4
+	VMULPD       numbersAVX2<>+1024(SB), Y1, Y4
 	VCMPPD       $0x11, Y3, Y4, Y4
 	VADDPD       Y3, Y1, Y5
 	VSUBPD       Y5, Y1, Y6
@@ -10806,42 +12559,42 @@ lanes58:
 	VMULPD       Y7, Y7, Y3
 	VMULPD       Y3, Y7, Y5
 	VMULPD       Y3, Y3, Y6
-	VMOVUPD      numbersAVX2<>+3872(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3904(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3936(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3968(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4032(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4064(SB), Y6, Y8
-	VMOVUPD      numbersAVX2<>+4096(SB), Y9
-	VFMADD213PD  numbersAVX2<>+4128(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4160(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4192(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4224(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4256(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4288(SB), Y6, Y9
+	VMOVUPD      numbersAVX2<>+4160(SB), Y8
+	VFMADD213PD  numbersAVX2<>+4192(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4224(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4256(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4288(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4320(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+4352(SB), Y6, Y8
+	VMOVUPD      numbersAVX2<>+4384(SB), Y9
+	VFMADD213PD  numbersAVX2<>+4416(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4448(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4480(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4512(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4544(SB), Y6, Y9
+	VFMADD213PD  numbersAVX2<>+4576(SB), Y6, Y9
 	VFMADD231PD  Y3, Y8, Y9
 	VMULPD       Y9, Y5, Y5
 	VMOVUPD      numbersAVX2<>+64(SB), Y6
 	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y6, Y4
-	VMOVUPD      numbersAVX2<>+800(SB), Y6
+	VMOVUPD      numbersAVX2<>+512(SB), Y6
 	VANDNPD      288(DX), Y6, Y6
-	VMOVUPD      numbersAVX2<>+800(SB), Y8
+	VMOVUPD      numbersAVX2<>+512(SB), Y8
 	VANDNPD      256(DX), Y8, Y8
 	VCMPPD       $0x11, Y8, Y6, Y6
-	VMOVUPD      numbersAVX2<>+1504(SB), Y8
+	VMOVUPD      numbersAVX2<>+1824(SB), Y8
 	VSUBPD       Y4, Y8, Y8
 	VBLENDVPD    Y6, Y8, Y4, Y4
 	VMOVUPD      288(DX), Y8
-	VMOVUPD      numbersAVX2<>+2464(SB), Y9
+	VMOVUPD      numbersAVX2<>+2752(SB), Y9
 	VSUBPD       Y4, Y9, Y9
 	VBLENDVPD    Y8, Y9, Y4, Y4
 	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VBLENDVPD    Y6, numbersAVX2<>+3776(SB), Y8, Y6
+	VBLENDVPD    Y6, numbersAVX2<>+4064(SB), Y8, Y6
 	VMOVUPD      288(DX), Y8
-	VANDPD       numbersAVX2<>+800(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+512(SB), Y8, Y8
 	VXORPD       Y8, Y6, Y6
-	VMULPD       numbersAVX2<>+5472(SB), Y4, Y8
+	VMULPD       numbersAVX2<>+5760(SB), Y4, Y8
 	VMULPD       Y7, Y6, Y7
 	VADDPD       Y7, Y8, Y9
 	VSUBPD       Y9, Y8, Y8
@@ -10850,17 +12603,17 @@ lanes58:
 	VFNMADD231PD Y1, Y3, Y8
 	VADDPD       Y5, Y8, Y1
 	VMULPD       Y1, Y6, Y1
-	VFMADD231PD  numbersAVX2<>+5504(SB), Y4, Y1
+	VFMADD231PD  numbersAVX2<>+5792(SB), Y4, Y1
 	VADDPD       Y1, Y7, Y1
 	VADDPD       Y1, Y9, Y1
-	VMULPD       numbersAVX2<>+5536(SB), Y0, Y3
+	VMULPD       numbersAVX2<>+5824(SB), Y0, Y3
 	VCMPPD       $0x11, Y3, Y2, Y3
 	VDIVPD       Y0, Y2, Y0
 	VBLENDVPD    Y3, Y0, Y1, Y0
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y4, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      256(DX), Y1
-	VANDPD       numbersAVX2<>+800(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y1, Y1
 	VORPD        Y1, Y0, Y0
 	VMOVUPD      288(DX), Y1
 	VCMPPD       $0x00, 288(DX), Y1, Y1
@@ -10871,11 +12624,11 @@ lanes58:
 	VMOVUPD      288(DX), Y2
 	VBLENDVPD    Y1, Y0, Y2, Y0
 	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (R8)
-	ADDQ         $0x10, R8
+	VMOVUPS      X0, (R9)
+	ADDQ         $0x10, R9
 	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes58
+	DECQ         R10
+	JNE          lanes61
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -10886,7 +12639,7 @@ lanes58:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op75:
+op102:
 	// floorDiv
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10896,18 +12649,18 @@ op75:
 	VMOVUPD Y5, 160(DX)
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, R8
-	MOVQ    $0x00000010, R9
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
 
-lanes59:
-	VCVTPS2PD    (R8), Y0
+lanes62:
+	VCVTPS2PD    (R9), Y0
 	VMOVUPD      Y0, 256(DX)
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      Y0, 288(DX)
 	VMOVUPD      256(DX), Y0
 	VDIVPD       288(DX), Y0, Y0
 	VROUNDPD     $0x09, Y0, Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      288(DX), Y1, Y1
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y1, Y1
 	VMOVUPD      256(DX), Y2
@@ -10918,18 +12671,18 @@ lanes59:
 	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y3, Y2
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y1, Y1
 	VBLENDVPD    Y1, numbersAVX2<>+64(SB), Y2, Y1
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+5568(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+5856(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+64(SB), Y3
 	VBLENDVPD    Y2, Y1, Y3, Y1
 	VSUBPD       Y1, Y0, Y0
 	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (R8)
-	ADDQ         $0x10, R8
+	VMOVUPS      X0, (R9)
+	ADDQ         $0x10, R9
 	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes59
+	DECQ         R10
+	JNE          lanes62
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -10940,7 +12693,7 @@ lanes59:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op76:
+op103:
 	// mod
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10950,46 +12703,46 @@ op76:
 	VMOVUPD Y5, 160(DX)
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, R8
-	MOVQ    $0x00000010, R9
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
 
-lanes60:
-	VCVTPS2PD    (R8), Y0
+lanes63:
+	VCVTPS2PD    (R9), Y0
 	VMOVUPD      Y0, 256(DX)
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      Y0, 288(DX)
-	VMOVUPD      numbersAVX2<>+800(SB), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y0
 	VANDNPD      288(DX), Y0, Y0
 	VMOVUPD      256(DX), Y1
 	VDIVPD       Y0, Y1, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD213PD 256(DX), Y1, Y0
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+5600(SB), Y2
+	VMOVUPD      numbersAVX2<>+5888(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y1
-	VMOVMSKPD    Y1, R10
-	TESTL        R10, R10
-	JEQ          end61
+	VMOVMSKPD    Y1, R11
+	TESTL        R11, R11
+	JEQ          end64
 	VMOVUPD      256(DX), Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 
-again62:
-	VMOVUPD      numbersAVX2<>+800(SB), Y2
+again65:
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      288(DX), Y2, Y2
-	VMULPD       numbersAVX2<>+5632(SB), Y2, Y3
-	VMOVUPD      numbersAVX2<>+800(SB), Y4
+	VMULPD       numbersAVX2<>+5920(SB), Y2, Y3
+	VMOVUPD      numbersAVX2<>+512(SB), Y4
 	VANDNPD      Y0, Y4, Y4
-	VMULPD       numbersAVX2<>+5664(SB), Y4, Y4
+	VMULPD       numbersAVX2<>+5952(SB), Y4, Y4
 	VCMPPD       $0x11, Y4, Y3, Y3
-	VMULPD       numbersAVX2<>+5696(SB), Y0, Y4
+	VMULPD       numbersAVX2<>+5984(SB), Y0, Y4
 	VBLENDVPD    Y3, Y4, Y0, Y4
-	VMULPD       numbersAVX2<>+5728(SB), Y2, Y5
+	VMULPD       numbersAVX2<>+6016(SB), Y2, Y5
 	VBLENDVPD    Y3, Y5, Y2, Y2
 	VDIVPD       Y2, Y4, Y5
-	VMOVUPD      numbersAVX2<>+800(SB), Y6
+	VMOVUPD      numbersAVX2<>+512(SB), Y6
 	VANDNPD      Y5, Y6, Y6
-	VMOVUPD      numbersAVX2<>+5600(SB), Y7
+	VMOVUPD      numbersAVX2<>+5888(SB), Y7
 	VCMPPD       $0x11, Y6, Y7, Y6
 	VMOVUPD      numbersAVX2<>+64(SB), Y7
 	VBLENDVPD    Y6, numbersAVX2<>+96(SB), Y7, Y6
@@ -10997,16 +12750,16 @@ again62:
 	VROUNDPD     $0x08, Y5, Y7
 	VBLENDVPD    Y3, Y5, Y7, Y5
 	VFNMADD231PD Y2, Y5, Y4
-	VMULPD       numbersAVX2<>+5728(SB), Y4, Y2
+	VMULPD       numbersAVX2<>+6016(SB), Y4, Y2
 	VBLENDVPD    Y3, Y2, Y4, Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y6, Y2
-	VMOVMSKPD    Y2, R10
-	TESTL        R10, R10
-	JNE          again62
+	VMOVMSKPD    Y2, R11
+	TESTL        R11, R11
+	JNE          again65
 
-end61:
-	VMOVUPD    numbersAVX2<>+800(SB), Y1
+end64:
+	VMOVUPD    numbersAVX2<>+512(SB), Y1
 	VANDNPD    288(DX), Y1, Y1
 	VCMPPD     $0x00, numbersAVX2<>+32(SB), Y1, Y1
 	VBLENDVPD  Y1, 256(DX), Y0, Y0
@@ -11015,19 +12768,19 @@ end61:
 	VBLENDVPD  Y1, Y2, Y0, Y1
 	VCMPPD     $0x00, numbersAVX2<>+64(SB), Y0, Y0
 	VMOVUPD    288(DX), Y2
-	VANDPD     numbersAVX2<>+800(SB), Y2, Y2
+	VANDPD     numbersAVX2<>+512(SB), Y2, Y2
 	VBLENDVPD  Y0, Y2, Y1, Y0
-	VMOVUPD    numbersAVX2<>+800(SB), Y1
+	VMOVUPD    numbersAVX2<>+512(SB), Y1
 	VANDNPD    256(DX), Y1, Y1
 	VCMPPD     $0x11, numbersAVX2<>+32(SB), Y1, Y1
-	VMOVUPD    numbersAVX2<>+1792(SB), Y2
+	VMOVUPD    numbersAVX2<>+2112(SB), Y2
 	VBLENDVPD  Y1, Y0, Y2, Y0
 	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (R8)
-	ADDQ       $0x10, R8
+	VMOVUPS    X0, (R9)
+	ADDQ       $0x10, R9
 	ADDQ       $0x10, DI
-	DECQ       R9
-	JNE        lanes60
+	DECQ       R10
+	JNE        lanes63
 	VMOVUPD    (DX), Y0
 	VMOVUPD    32(DX), Y1
 	VMOVUPD    64(DX), Y2
@@ -11146,708 +12899,752 @@ DATA numbersAVX2<>+96(SB)/8, $0x3ff0000000000000
 DATA numbersAVX2<>+104(SB)/8, $0x3ff0000000000000
 DATA numbersAVX2<>+112(SB)/8, $0x3ff0000000000000
 DATA numbersAVX2<>+120(SB)/8, $0x3ff0000000000000
-DATA numbersAVX2<>+128(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+136(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+144(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+152(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+160(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+168(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+176(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+184(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+192(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+200(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+208(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+216(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+224(SB)/8, $0x4338000000000000
-DATA numbersAVX2<>+232(SB)/8, $0x4338000000000000
-DATA numbersAVX2<>+240(SB)/8, $0x4338000000000000
-DATA numbersAVX2<>+248(SB)/8, $0x4338000000000000
-DATA numbersAVX2<>+256(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+264(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+272(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+280(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+288(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+296(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+304(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+312(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+320(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+328(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+336(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+344(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+352(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+360(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+368(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+376(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+384(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+392(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+400(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+408(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+416(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+424(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+432(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+440(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+448(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+456(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+464(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+472(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+480(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+488(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+496(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+504(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+512(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+520(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+528(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+536(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+544(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+552(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+560(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+568(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+576(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+584(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+592(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+600(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+608(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+616(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+624(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+632(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+640(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+648(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+656(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+664(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+672(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+680(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+688(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+696(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+704(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+712(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+720(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+728(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+736(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+744(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+752(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+760(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+768(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+776(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+784(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+792(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+800(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+808(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+816(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+824(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+832(SB)/8, $0x3c90000000000000
-DATA numbersAVX2<>+840(SB)/8, $0x3c90000000000000
-DATA numbersAVX2<>+848(SB)/8, $0x3c90000000000000
-DATA numbersAVX2<>+856(SB)/8, $0x3c90000000000000
-DATA numbersAVX2<>+864(SB)/8, $0x404e000000000000
-DATA numbersAVX2<>+872(SB)/8, $0x404e000000000000
-DATA numbersAVX2<>+880(SB)/8, $0x404e000000000000
-DATA numbersAVX2<>+888(SB)/8, $0x404e000000000000
-DATA numbersAVX2<>+896(SB)/8, $0x3e30000000000000
-DATA numbersAVX2<>+904(SB)/8, $0x3e30000000000000
-DATA numbersAVX2<>+912(SB)/8, $0x3e30000000000000
-DATA numbersAVX2<>+920(SB)/8, $0x3e30000000000000
-DATA numbersAVX2<>+928(SB)/8, $0x408634cccccccccd
-DATA numbersAVX2<>+936(SB)/8, $0x408634cccccccccd
-DATA numbersAVX2<>+944(SB)/8, $0x408634cccccccccd
-DATA numbersAVX2<>+952(SB)/8, $0x408634cccccccccd
-DATA numbersAVX2<>+960(SB)/8, $0x00000000000003fd
-DATA numbersAVX2<>+968(SB)/8, $0x00000000000003fd
-DATA numbersAVX2<>+976(SB)/8, $0x00000000000003fd
-DATA numbersAVX2<>+984(SB)/8, $0x00000000000003fd
-DATA numbersAVX2<>+992(SB)/8, $0x3fb0000000000000
-DATA numbersAVX2<>+1000(SB)/8, $0x3fb0000000000000
-DATA numbersAVX2<>+1008(SB)/8, $0x3fb0000000000000
-DATA numbersAVX2<>+1016(SB)/8, $0x3fb0000000000000
-DATA numbersAVX2<>+1024(SB)/8, $0x4030000000000000
-DATA numbersAVX2<>+1032(SB)/8, $0x4030000000000000
-DATA numbersAVX2<>+1040(SB)/8, $0x4030000000000000
-DATA numbersAVX2<>+1048(SB)/8, $0x4030000000000000
-DATA numbersAVX2<>+1056(SB)/8, $0x3ce99f0806c2628d
-DATA numbersAVX2<>+1064(SB)/8, $0x3ce99f0806c2628d
-DATA numbersAVX2<>+1072(SB)/8, $0x3ce99f0806c2628d
-DATA numbersAVX2<>+1080(SB)/8, $0x3ce99f0806c2628d
-DATA numbersAVX2<>+1088(SB)/8, $0x3de612467ccb2260
-DATA numbersAVX2<>+1096(SB)/8, $0x3de612467ccb2260
-DATA numbersAVX2<>+1104(SB)/8, $0x3de612467ccb2260
-DATA numbersAVX2<>+1112(SB)/8, $0x3de612467ccb2260
-DATA numbersAVX2<>+1120(SB)/8, $0x3ec71de3a556f96c
-DATA numbersAVX2<>+1128(SB)/8, $0x3ec71de3a556f96c
-DATA numbersAVX2<>+1136(SB)/8, $0x3ec71de3a556f96c
-DATA numbersAVX2<>+1144(SB)/8, $0x3ec71de3a556f96c
-DATA numbersAVX2<>+1152(SB)/8, $0x3f81111111111111
-DATA numbersAVX2<>+1160(SB)/8, $0x3f81111111111111
-DATA numbersAVX2<>+1168(SB)/8, $0x3f81111111111111
-DATA numbersAVX2<>+1176(SB)/8, $0x3f81111111111111
-DATA numbersAVX2<>+1184(SB)/8, $0x3d6ae777c36fd5b6
-DATA numbersAVX2<>+1192(SB)/8, $0x3d6ae777c36fd5b6
-DATA numbersAVX2<>+1200(SB)/8, $0x3d6ae777c36fd5b6
-DATA numbersAVX2<>+1208(SB)/8, $0x3d6ae777c36fd5b6
-DATA numbersAVX2<>+1216(SB)/8, $0x3e5ae6456792a77f
-DATA numbersAVX2<>+1224(SB)/8, $0x3e5ae6456792a77f
-DATA numbersAVX2<>+1232(SB)/8, $0x3e5ae6456792a77f
-DATA numbersAVX2<>+1240(SB)/8, $0x3e5ae6456792a77f
-DATA numbersAVX2<>+1248(SB)/8, $0x3f2a01a01a01a001
-DATA numbersAVX2<>+1256(SB)/8, $0x3f2a01a01a01a001
-DATA numbersAVX2<>+1264(SB)/8, $0x3f2a01a01a01a001
-DATA numbersAVX2<>+1272(SB)/8, $0x3f2a01a01a01a001
-DATA numbersAVX2<>+1280(SB)/8, $0x3fc5555555555555
-DATA numbersAVX2<>+1288(SB)/8, $0x3fc5555555555555
-DATA numbersAVX2<>+1296(SB)/8, $0x3fc5555555555555
-DATA numbersAVX2<>+1304(SB)/8, $0x3fc5555555555555
-DATA numbersAVX2<>+1312(SB)/8, $0x0010000000000000
-DATA numbersAVX2<>+1320(SB)/8, $0x0010000000000000
-DATA numbersAVX2<>+1328(SB)/8, $0x0010000000000000
-DATA numbersAVX2<>+1336(SB)/8, $0x0010000000000000
-DATA numbersAVX2<>+1344(SB)/8, $0x4350000000000000
-DATA numbersAVX2<>+1352(SB)/8, $0x4350000000000000
-DATA numbersAVX2<>+1360(SB)/8, $0x4350000000000000
-DATA numbersAVX2<>+1368(SB)/8, $0x4350000000000000
-DATA numbersAVX2<>+1376(SB)/8, $0x00095f619980c433
-DATA numbersAVX2<>+1384(SB)/8, $0x00095f619980c433
-DATA numbersAVX2<>+1392(SB)/8, $0x00095f619980c433
-DATA numbersAVX2<>+1400(SB)/8, $0x00095f619980c433
-DATA numbersAVX2<>+1408(SB)/8, $0x4330000000000000
-DATA numbersAVX2<>+1416(SB)/8, $0x4330000000000000
-DATA numbersAVX2<>+1424(SB)/8, $0x4330000000000000
-DATA numbersAVX2<>+1432(SB)/8, $0x4330000000000000
-DATA numbersAVX2<>+1440(SB)/8, $0x43300000000003ff
-DATA numbersAVX2<>+1448(SB)/8, $0x43300000000003ff
-DATA numbersAVX2<>+1456(SB)/8, $0x43300000000003ff
-DATA numbersAVX2<>+1464(SB)/8, $0x43300000000003ff
-DATA numbersAVX2<>+1472(SB)/8, $0x4330000000000435
-DATA numbersAVX2<>+1480(SB)/8, $0x4330000000000435
-DATA numbersAVX2<>+1488(SB)/8, $0x4330000000000435
-DATA numbersAVX2<>+1496(SB)/8, $0x4330000000000435
-DATA numbersAVX2<>+1504(SB)/8, $0x4000000000000000
-DATA numbersAVX2<>+1512(SB)/8, $0x4000000000000000
-DATA numbersAVX2<>+1520(SB)/8, $0x4000000000000000
-DATA numbersAVX2<>+1528(SB)/8, $0x4000000000000000
-DATA numbersAVX2<>+1536(SB)/8, $0x3fc0c06cf14c641b
-DATA numbersAVX2<>+1544(SB)/8, $0x3fc0c06cf14c641b
-DATA numbersAVX2<>+1552(SB)/8, $0x3fc0c06cf14c641b
-DATA numbersAVX2<>+1560(SB)/8, $0x3fc0c06cf14c641b
-DATA numbersAVX2<>+1568(SB)/8, $0x3fc3b1c38474d3ee
-DATA numbersAVX2<>+1576(SB)/8, $0x3fc3b1c38474d3ee
-DATA numbersAVX2<>+1584(SB)/8, $0x3fc3b1c38474d3ee
-DATA numbersAVX2<>+1592(SB)/8, $0x3fc3b1c38474d3ee
-DATA numbersAVX2<>+1600(SB)/8, $0x3fcc71c72017a15c
-DATA numbersAVX2<>+1608(SB)/8, $0x3fcc71c72017a15c
-DATA numbersAVX2<>+1616(SB)/8, $0x3fcc71c72017a15c
-DATA numbersAVX2<>+1624(SB)/8, $0x3fcc71c72017a15c
-DATA numbersAVX2<>+1632(SB)/8, $0x3fd9999999999a38
-DATA numbersAVX2<>+1640(SB)/8, $0x3fd9999999999a38
-DATA numbersAVX2<>+1648(SB)/8, $0x3fd9999999999a38
-DATA numbersAVX2<>+1656(SB)/8, $0x3fd9999999999a38
-DATA numbersAVX2<>+1664(SB)/8, $0x3fc0fbe478772696
-DATA numbersAVX2<>+1672(SB)/8, $0x3fc0fbe478772696
-DATA numbersAVX2<>+1680(SB)/8, $0x3fc0fbe478772696
-DATA numbersAVX2<>+1688(SB)/8, $0x3fc0fbe478772696
-DATA numbersAVX2<>+1696(SB)/8, $0x3fc745cf8f6c9119
-DATA numbersAVX2<>+1704(SB)/8, $0x3fc745cf8f6c9119
-DATA numbersAVX2<>+1712(SB)/8, $0x3fc745cf8f6c9119
-DATA numbersAVX2<>+1720(SB)/8, $0x3fc745cf8f6c9119
-DATA numbersAVX2<>+1728(SB)/8, $0x3fd2492492476ba1
-DATA numbersAVX2<>+1736(SB)/8, $0x3fd2492492476ba1
-DATA numbersAVX2<>+1744(SB)/8, $0x3fd2492492476ba1
-DATA numbersAVX2<>+1752(SB)/8, $0x3fd2492492476ba1
-DATA numbersAVX2<>+1760(SB)/8, $0x3fe5555555555555
-DATA numbersAVX2<>+1768(SB)/8, $0x3fe5555555555555
-DATA numbersAVX2<>+1776(SB)/8, $0x3fe5555555555555
-DATA numbersAVX2<>+1784(SB)/8, $0x3fe5555555555555
-DATA numbersAVX2<>+1792(SB)/8, $0x7ff8000000000001
-DATA numbersAVX2<>+1800(SB)/8, $0x7ff8000000000001
-DATA numbersAVX2<>+1808(SB)/8, $0x7ff8000000000001
-DATA numbersAVX2<>+1816(SB)/8, $0x7ff8000000000001
-DATA numbersAVX2<>+1824(SB)/8, $0xfff0000000000000
-DATA numbersAVX2<>+1832(SB)/8, $0xfff0000000000000
-DATA numbersAVX2<>+1840(SB)/8, $0xfff0000000000000
-DATA numbersAVX2<>+1848(SB)/8, $0xfff0000000000000
-DATA numbersAVX2<>+1856(SB)/8, $0x3c7777d0ffda0d24
-DATA numbersAVX2<>+1864(SB)/8, $0x3c7777d0ffda0d24
-DATA numbersAVX2<>+1872(SB)/8, $0x3c7777d0ffda0d24
-DATA numbersAVX2<>+1880(SB)/8, $0x3c7777d0ffda0d24
-DATA numbersAVX2<>+1888(SB)/8, $0x3fdbcb7b1526e50e
-DATA numbersAVX2<>+1896(SB)/8, $0x3fdbcb7b1526e50e
-DATA numbersAVX2<>+1904(SB)/8, $0x3fdbcb7b1526e50e
-DATA numbersAVX2<>+1912(SB)/8, $0x3fdbcb7b1526e50e
-DATA numbersAVX2<>+1920(SB)/8, $0x3c695355baaafad3
-DATA numbersAVX2<>+1928(SB)/8, $0x3c695355baaafad3
-DATA numbersAVX2<>+1936(SB)/8, $0x3c695355baaafad3
-DATA numbersAVX2<>+1944(SB)/8, $0x3c695355baaafad3
-DATA numbersAVX2<>+1952(SB)/8, $0x3d1fef311f12b358
-DATA numbersAVX2<>+1960(SB)/8, $0x3d1fef311f12b358
-DATA numbersAVX2<>+1968(SB)/8, $0x3d1fef311f12b358
-DATA numbersAVX2<>+1976(SB)/8, $0x3d1fef311f12b358
-DATA numbersAVX2<>+1984(SB)/8, $0x3fd34413509f7800
-DATA numbersAVX2<>+1992(SB)/8, $0x3fd34413509f7800
-DATA numbersAVX2<>+2000(SB)/8, $0x3fd34413509f7800
-DATA numbersAVX2<>+2008(SB)/8, $0x3fd34413509f7800
-DATA numbersAVX2<>+2016(SB)/8, $0x3fe45f306dc9c883
-DATA numbersAVX2<>+2024(SB)/8, $0x3fe45f306dc9c883
-DATA numbersAVX2<>+2032(SB)/8, $0x3fe45f306dc9c883
-DATA numbersAVX2<>+2040(SB)/8, $0x3fe45f306dc9c883
-DATA numbersAVX2<>+2048(SB)/8, $0x3ff921fb54442d18
-DATA numbersAVX2<>+2056(SB)/8, $0x3ff921fb54442d18
-DATA numbersAVX2<>+2064(SB)/8, $0x3ff921fb54442d18
-DATA numbersAVX2<>+2072(SB)/8, $0x3ff921fb54442d18
-DATA numbersAVX2<>+2080(SB)/8, $0xbc91a62633145c07
-DATA numbersAVX2<>+2088(SB)/8, $0xbc91a62633145c07
-DATA numbersAVX2<>+2096(SB)/8, $0xbc91a62633145c07
-DATA numbersAVX2<>+2104(SB)/8, $0xbc91a62633145c07
-DATA numbersAVX2<>+2112(SB)/8, $0x391f1976b7ed8fbc
-DATA numbersAVX2<>+2120(SB)/8, $0x391f1976b7ed8fbc
-DATA numbersAVX2<>+2128(SB)/8, $0x391f1976b7ed8fbc
-DATA numbersAVX2<>+2136(SB)/8, $0x391f1976b7ed8fbc
-DATA numbersAVX2<>+2144(SB)/8, $0x41d0000000000000
-DATA numbersAVX2<>+2152(SB)/8, $0x41d0000000000000
-DATA numbersAVX2<>+2160(SB)/8, $0x41d0000000000000
-DATA numbersAVX2<>+2168(SB)/8, $0x41d0000000000000
-DATA numbersAVX2<>+2176(SB)/8, $0x41e0000000000000
-DATA numbersAVX2<>+2184(SB)/8, $0x41e0000000000000
-DATA numbersAVX2<>+2192(SB)/8, $0x41e0000000000000
-DATA numbersAVX2<>+2200(SB)/8, $0x41e0000000000000
-DATA numbersAVX2<>+2208(SB)/8, $0x00000000000007ff
-DATA numbersAVX2<>+2216(SB)/8, $0x00000000000007ff
-DATA numbersAVX2<>+2224(SB)/8, $0x00000000000007ff
-DATA numbersAVX2<>+2232(SB)/8, $0x00000000000007ff
-DATA numbersAVX2<>+2240(SB)/8, $0x800fffffffffffff
-DATA numbersAVX2<>+2248(SB)/8, $0x800fffffffffffff
-DATA numbersAVX2<>+2256(SB)/8, $0x800fffffffffffff
-DATA numbersAVX2<>+2264(SB)/8, $0x800fffffffffffff
-DATA numbersAVX2<>+2272(SB)/8, $0x00000000000003f5
-DATA numbersAVX2<>+2280(SB)/8, $0x00000000000003f5
-DATA numbersAVX2<>+2288(SB)/8, $0x00000000000003f5
-DATA numbersAVX2<>+2296(SB)/8, $0x00000000000003f5
-DATA numbersAVX2<>+2304(SB)/8, $0x000000000000003f
-DATA numbersAVX2<>+2312(SB)/8, $0x000000000000003f
-DATA numbersAVX2<>+2320(SB)/8, $0x000000000000003f
-DATA numbersAVX2<>+2328(SB)/8, $0x000000000000003f
-DATA numbersAVX2<>+2336(SB)/8, $0x0000000000000001
-DATA numbersAVX2<>+2344(SB)/8, $0x0000000000000001
-DATA numbersAVX2<>+2352(SB)/8, $0x0000000000000001
-DATA numbersAVX2<>+2360(SB)/8, $0x0000000000000001
-DATA numbersAVX2<>+2368(SB)/8, $0x0000000000000040
-DATA numbersAVX2<>+2376(SB)/8, $0x0000000000000040
-DATA numbersAVX2<>+2384(SB)/8, $0x0000000000000040
-DATA numbersAVX2<>+2392(SB)/8, $0x0000000000000040
-DATA numbersAVX2<>+2400(SB)/8, $0x3cd0000000000000
-DATA numbersAVX2<>+2408(SB)/8, $0x3cd0000000000000
-DATA numbersAVX2<>+2416(SB)/8, $0x3cd0000000000000
-DATA numbersAVX2<>+2424(SB)/8, $0x3cd0000000000000
-DATA numbersAVX2<>+2432(SB)/8, $0x3fd0000000000000
-DATA numbersAVX2<>+2440(SB)/8, $0x3fd0000000000000
-DATA numbersAVX2<>+2448(SB)/8, $0x3fd0000000000000
-DATA numbersAVX2<>+2456(SB)/8, $0x3fd0000000000000
-DATA numbersAVX2<>+2464(SB)/8, $0x4010000000000000
-DATA numbersAVX2<>+2472(SB)/8, $0x4010000000000000
-DATA numbersAVX2<>+2480(SB)/8, $0x4010000000000000
-DATA numbersAVX2<>+2488(SB)/8, $0x4010000000000000
-DATA numbersAVX2<>+2496(SB)/8, $0x0000000000000034
-DATA numbersAVX2<>+2504(SB)/8, $0x0000000000000034
-DATA numbersAVX2<>+2512(SB)/8, $0x0000000000000034
-DATA numbersAVX2<>+2520(SB)/8, $0x0000000000000034
-DATA numbersAVX2<>+2528(SB)/8, $0x3990000000000000
-DATA numbersAVX2<>+2536(SB)/8, $0x3990000000000000
-DATA numbersAVX2<>+2544(SB)/8, $0x3990000000000000
-DATA numbersAVX2<>+2552(SB)/8, $0x3990000000000000
-DATA numbersAVX2<>+2560(SB)/8, $0x0000000000000068
-DATA numbersAVX2<>+2568(SB)/8, $0x0000000000000068
-DATA numbersAVX2<>+2576(SB)/8, $0x0000000000000068
-DATA numbersAVX2<>+2584(SB)/8, $0x0000000000000068
-DATA numbersAVX2<>+2592(SB)/8, $0x3650000000000000
-DATA numbersAVX2<>+2600(SB)/8, $0x3650000000000000
-DATA numbersAVX2<>+2608(SB)/8, $0x3650000000000000
-DATA numbersAVX2<>+2616(SB)/8, $0x3650000000000000
-DATA numbersAVX2<>+2624(SB)/8, $0x000000000000009c
-DATA numbersAVX2<>+2632(SB)/8, $0x000000000000009c
-DATA numbersAVX2<>+2640(SB)/8, $0x000000000000009c
-DATA numbersAVX2<>+2648(SB)/8, $0x000000000000009c
-DATA numbersAVX2<>+2656(SB)/8, $0x3310000000000000
-DATA numbersAVX2<>+2664(SB)/8, $0x3310000000000000
-DATA numbersAVX2<>+2672(SB)/8, $0x3310000000000000
-DATA numbersAVX2<>+2680(SB)/8, $0x3310000000000000
-DATA numbersAVX2<>+2688(SB)/8, $0x3c91a62633145c07
-DATA numbersAVX2<>+2696(SB)/8, $0x3c91a62633145c07
-DATA numbersAVX2<>+2704(SB)/8, $0x3c91a62633145c07
-DATA numbersAVX2<>+2712(SB)/8, $0x3c91a62633145c07
-DATA numbersAVX2<>+2720(SB)/8, $0x3de61217781a8ccd
-DATA numbersAVX2<>+2728(SB)/8, $0x3de61217781a8ccd
-DATA numbersAVX2<>+2736(SB)/8, $0x3de61217781a8ccd
-DATA numbersAVX2<>+2744(SB)/8, $0x3de61217781a8ccd
-DATA numbersAVX2<>+2752(SB)/8, $0x3ec71de3a545b148
-DATA numbersAVX2<>+2760(SB)/8, $0x3ec71de3a545b148
-DATA numbersAVX2<>+2768(SB)/8, $0x3ec71de3a545b148
-DATA numbersAVX2<>+2776(SB)/8, $0x3ec71de3a545b148
-DATA numbersAVX2<>+2784(SB)/8, $0x3f81111111111110
-DATA numbersAVX2<>+2792(SB)/8, $0x3f81111111111110
-DATA numbersAVX2<>+2800(SB)/8, $0x3f81111111111110
-DATA numbersAVX2<>+2808(SB)/8, $0x3f81111111111110
-DATA numbersAVX2<>+2816(SB)/8, $0xbd6ab13654fd392a
-DATA numbersAVX2<>+2824(SB)/8, $0xbd6ab13654fd392a
-DATA numbersAVX2<>+2832(SB)/8, $0xbd6ab13654fd392a
-DATA numbersAVX2<>+2840(SB)/8, $0xbd6ab13654fd392a
-DATA numbersAVX2<>+2848(SB)/8, $0xbe5ae6454093c147
-DATA numbersAVX2<>+2856(SB)/8, $0xbe5ae6454093c147
-DATA numbersAVX2<>+2864(SB)/8, $0xbe5ae6454093c147
-DATA numbersAVX2<>+2872(SB)/8, $0xbe5ae6454093c147
-DATA numbersAVX2<>+2880(SB)/8, $0xbf2a01a01a01990a
-DATA numbersAVX2<>+2888(SB)/8, $0xbf2a01a01a01990a
-DATA numbersAVX2<>+2896(SB)/8, $0xbf2a01a01a01990a
-DATA numbersAVX2<>+2904(SB)/8, $0xbf2a01a01a01990a
-DATA numbersAVX2<>+2912(SB)/8, $0xbfc5555555555555
-DATA numbersAVX2<>+2920(SB)/8, $0xbfc5555555555555
-DATA numbersAVX2<>+2928(SB)/8, $0xbfc5555555555555
-DATA numbersAVX2<>+2936(SB)/8, $0xbfc5555555555555
-DATA numbersAVX2<>+2944(SB)/8, $0xbfe0000000000000
-DATA numbersAVX2<>+2952(SB)/8, $0xbfe0000000000000
-DATA numbersAVX2<>+2960(SB)/8, $0xbfe0000000000000
-DATA numbersAVX2<>+2968(SB)/8, $0xbfe0000000000000
-DATA numbersAVX2<>+2976(SB)/8, $0xbda9394b3581cec8
-DATA numbersAVX2<>+2984(SB)/8, $0xbda9394b3581cec8
-DATA numbersAVX2<>+2992(SB)/8, $0xbda9394b3581cec8
-DATA numbersAVX2<>+3000(SB)/8, $0xbda9394b3581cec8
-DATA numbersAVX2<>+3008(SB)/8, $0xbe927e4fb7710638
-DATA numbersAVX2<>+3016(SB)/8, $0xbe927e4fb7710638
-DATA numbersAVX2<>+3024(SB)/8, $0xbe927e4fb7710638
-DATA numbersAVX2<>+3032(SB)/8, $0xbe927e4fb7710638
-DATA numbersAVX2<>+3040(SB)/8, $0xbf56c16c16c16c16
-DATA numbersAVX2<>+3048(SB)/8, $0xbf56c16c16c16c16
-DATA numbersAVX2<>+3056(SB)/8, $0xbf56c16c16c16c16
-DATA numbersAVX2<>+3064(SB)/8, $0xbf56c16c16c16c16
-DATA numbersAVX2<>+3072(SB)/8, $0x3d2ab746999271a1
-DATA numbersAVX2<>+3080(SB)/8, $0x3d2ab746999271a1
-DATA numbersAVX2<>+3088(SB)/8, $0x3d2ab746999271a1
-DATA numbersAVX2<>+3096(SB)/8, $0x3d2ab746999271a1
-DATA numbersAVX2<>+3104(SB)/8, $0x3e21eed8de759d0d
-DATA numbersAVX2<>+3112(SB)/8, $0x3e21eed8de759d0d
-DATA numbersAVX2<>+3120(SB)/8, $0x3e21eed8de759d0d
-DATA numbersAVX2<>+3128(SB)/8, $0x3e21eed8de759d0d
-DATA numbersAVX2<>+3136(SB)/8, $0x3efa01a01a019cf6
-DATA numbersAVX2<>+3144(SB)/8, $0x3efa01a01a019cf6
-DATA numbersAVX2<>+3152(SB)/8, $0x3efa01a01a019cf6
-DATA numbersAVX2<>+3160(SB)/8, $0x3efa01a01a019cf6
-DATA numbersAVX2<>+3168(SB)/8, $0x3fa5555555555555
-DATA numbersAVX2<>+3176(SB)/8, $0x3fa5555555555555
-DATA numbersAVX2<>+3184(SB)/8, $0x3fa5555555555555
-DATA numbersAVX2<>+3192(SB)/8, $0x3fa5555555555555
-DATA numbersAVX2<>+3200(SB)/8, $0x0000000000000002
-DATA numbersAVX2<>+3208(SB)/8, $0x0000000000000002
-DATA numbersAVX2<>+3216(SB)/8, $0x0000000000000002
-DATA numbersAVX2<>+3224(SB)/8, $0x0000000000000002
-DATA numbersAVX2<>+3232(SB)/8, $0x3e40000000000000
-DATA numbersAVX2<>+3240(SB)/8, $0x3e40000000000000
-DATA numbersAVX2<>+3248(SB)/8, $0x3e40000000000000
-DATA numbersAVX2<>+3256(SB)/8, $0x3e40000000000000
-DATA numbersAVX2<>+3264(SB)/8, $0x3370000000000000
-DATA numbersAVX2<>+3272(SB)/8, $0x3370000000000000
-DATA numbersAVX2<>+3280(SB)/8, $0x3370000000000000
-DATA numbersAVX2<>+3288(SB)/8, $0x3370000000000000
-DATA numbersAVX2<>+3296(SB)/8, $0xbf9898d77b6dddb4
-DATA numbersAVX2<>+3304(SB)/8, $0xbf9898d77b6dddb4
-DATA numbersAVX2<>+3312(SB)/8, $0xbf9898d77b6dddb4
-DATA numbersAVX2<>+3320(SB)/8, $0xbf9898d77b6dddb4
-DATA numbersAVX2<>+3328(SB)/8, $0x3f38f5a75293b06a
-DATA numbersAVX2<>+3336(SB)/8, $0x3f38f5a75293b06a
-DATA numbersAVX2<>+3344(SB)/8, $0x3f38f5a75293b06a
-DATA numbersAVX2<>+3352(SB)/8, $0x3f38f5a75293b06a
-DATA numbersAVX2<>+3360(SB)/8, $0x3f80a9849ba5937e
-DATA numbersAVX2<>+3368(SB)/8, $0x3f80a9849ba5937e
-DATA numbersAVX2<>+3376(SB)/8, $0x3f80a9849ba5937e
-DATA numbersAVX2<>+3384(SB)/8, $0x3f80a9849ba5937e
-DATA numbersAVX2<>+3392(SB)/8, $0x3f87a70c2a695fe0
-DATA numbersAVX2<>+3400(SB)/8, $0x3f87a70c2a695fe0
-DATA numbersAVX2<>+3408(SB)/8, $0x3f87a70c2a695fe0
-DATA numbersAVX2<>+3416(SB)/8, $0x3f87a70c2a695fe0
-DATA numbersAVX2<>+3424(SB)/8, $0x3f91c4ebd7735bf2
-DATA numbersAVX2<>+3432(SB)/8, $0x3f91c4ebd7735bf2
-DATA numbersAVX2<>+3440(SB)/8, $0x3f91c4ebd7735bf2
-DATA numbersAVX2<>+3448(SB)/8, $0x3f91c4ebd7735bf2
-DATA numbersAVX2<>+3456(SB)/8, $0x3f9f1c71c70ee54a
-DATA numbersAVX2<>+3464(SB)/8, $0x3f9f1c71c70ee54a
-DATA numbersAVX2<>+3472(SB)/8, $0x3f9f1c71c70ee54a
-DATA numbersAVX2<>+3480(SB)/8, $0x3f9f1c71c70ee54a
-DATA numbersAVX2<>+3488(SB)/8, $0x3fb333333333332d
-DATA numbersAVX2<>+3496(SB)/8, $0x3fb333333333332d
-DATA numbersAVX2<>+3504(SB)/8, $0x3fb333333333332d
-DATA numbersAVX2<>+3512(SB)/8, $0x3fb333333333332d
-DATA numbersAVX2<>+3520(SB)/8, $0x3f9f74bdb0d4b5bf
-DATA numbersAVX2<>+3528(SB)/8, $0x3f9f74bdb0d4b5bf
-DATA numbersAVX2<>+3536(SB)/8, $0x3f9f74bdb0d4b5bf
-DATA numbersAVX2<>+3544(SB)/8, $0x3f9f74bdb0d4b5bf
-DATA numbersAVX2<>+3552(SB)/8, $0x3f97184808eff5ef
-DATA numbersAVX2<>+3560(SB)/8, $0x3f97184808eff5ef
-DATA numbersAVX2<>+3568(SB)/8, $0x3f97184808eff5ef
-DATA numbersAVX2<>+3576(SB)/8, $0x3f97184808eff5ef
-DATA numbersAVX2<>+3584(SB)/8, $0x3f82031dbbbbad46
-DATA numbersAVX2<>+3592(SB)/8, $0x3f82031dbbbbad46
-DATA numbersAVX2<>+3600(SB)/8, $0x3f82031dbbbbad46
-DATA numbersAVX2<>+3608(SB)/8, $0x3f82031dbbbbad46
-DATA numbersAVX2<>+3616(SB)/8, $0x3f840e38d543d8d2
-DATA numbersAVX2<>+3624(SB)/8, $0x3f840e38d543d8d2
-DATA numbersAVX2<>+3632(SB)/8, $0x3f840e38d543d8d2
-DATA numbersAVX2<>+3640(SB)/8, $0x3f840e38d543d8d2
-DATA numbersAVX2<>+3648(SB)/8, $0x3f8c99afe79266f3
-DATA numbersAVX2<>+3656(SB)/8, $0x3f8c99afe79266f3
-DATA numbersAVX2<>+3664(SB)/8, $0x3f8c99afe79266f3
-DATA numbersAVX2<>+3672(SB)/8, $0x3f8c99afe79266f3
-DATA numbersAVX2<>+3680(SB)/8, $0x3f96e8ba31c9dc09
-DATA numbersAVX2<>+3688(SB)/8, $0x3f96e8ba31c9dc09
-DATA numbersAVX2<>+3696(SB)/8, $0x3f96e8ba31c9dc09
-DATA numbersAVX2<>+3704(SB)/8, $0x3f96e8ba31c9dc09
-DATA numbersAVX2<>+3712(SB)/8, $0x3fa6db6db6db7c7f
-DATA numbersAVX2<>+3720(SB)/8, $0x3fa6db6db6db7c7f
-DATA numbersAVX2<>+3728(SB)/8, $0x3fa6db6db6db7c7f
-DATA numbersAVX2<>+3736(SB)/8, $0x3fa6db6db6db7c7f
-DATA numbersAVX2<>+3744(SB)/8, $0xc000000000000000
-DATA numbersAVX2<>+3752(SB)/8, $0xc000000000000000
-DATA numbersAVX2<>+3760(SB)/8, $0xc000000000000000
-DATA numbersAVX2<>+3768(SB)/8, $0xc000000000000000
-DATA numbersAVX2<>+3776(SB)/8, $0xbff0000000000000
-DATA numbersAVX2<>+3784(SB)/8, $0xbff0000000000000
-DATA numbersAVX2<>+3792(SB)/8, $0xbff0000000000000
-DATA numbersAVX2<>+3800(SB)/8, $0xbff0000000000000
-DATA numbersAVX2<>+3808(SB)/8, $0x43b0000000000000
-DATA numbersAVX2<>+3816(SB)/8, $0x43b0000000000000
-DATA numbersAVX2<>+3824(SB)/8, $0x43b0000000000000
-DATA numbersAVX2<>+3832(SB)/8, $0x43b0000000000000
-DATA numbersAVX2<>+3840(SB)/8, $0x4004000000000000
-DATA numbersAVX2<>+3848(SB)/8, $0x4004000000000000
-DATA numbersAVX2<>+3856(SB)/8, $0x4004000000000000
-DATA numbersAVX2<>+3864(SB)/8, $0x4004000000000000
-DATA numbersAVX2<>+3872(SB)/8, $0x3f7f5c3523066ab0
-DATA numbersAVX2<>+3880(SB)/8, $0x3f7f5c3523066ab0
-DATA numbersAVX2<>+3888(SB)/8, $0x3f7f5c3523066ab0
-DATA numbersAVX2<>+3896(SB)/8, $0x3f7f5c3523066ab0
-DATA numbersAVX2<>+3904(SB)/8, $0x3fa166a8732cc738
-DATA numbersAVX2<>+3912(SB)/8, $0x3fa166a8732cc738
-DATA numbersAVX2<>+3920(SB)/8, $0x3fa166a8732cc738
-DATA numbersAVX2<>+3928(SB)/8, $0x3fa166a8732cc738
-DATA numbersAVX2<>+3936(SB)/8, $0x3fa837a52499d8b8
-DATA numbersAVX2<>+3944(SB)/8, $0x3fa837a52499d8b8
-DATA numbersAVX2<>+3952(SB)/8, $0x3fa837a52499d8b8
-DATA numbersAVX2<>+3960(SB)/8, $0x3fa837a52499d8b8
-DATA numbersAVX2<>+3968(SB)/8, $0x3fae1d8a9bad8600
-DATA numbersAVX2<>+3976(SB)/8, $0x3fae1d8a9bad8600
-DATA numbersAVX2<>+3984(SB)/8, $0x3fae1d8a9bad8600
-DATA numbersAVX2<>+3992(SB)/8, $0x3fae1d8a9bad8600
-DATA numbersAVX2<>+4000(SB)/8, $0x3fb3b13ad5571f07
-DATA numbersAVX2<>+4008(SB)/8, $0x3fb3b13ad5571f07
-DATA numbersAVX2<>+4016(SB)/8, $0x3fb3b13ad5571f07
-DATA numbersAVX2<>+4024(SB)/8, $0x3fb3b13ad5571f07
-DATA numbersAVX2<>+4032(SB)/8, $0x3fbc71c71c68a0c5
-DATA numbersAVX2<>+4040(SB)/8, $0x3fbc71c71c68a0c5
-DATA numbersAVX2<>+4048(SB)/8, $0x3fbc71c71c68a0c5
-DATA numbersAVX2<>+4056(SB)/8, $0x3fbc71c71c68a0c5
-DATA numbersAVX2<>+4064(SB)/8, $0x3fc999999999998e
-DATA numbersAVX2<>+4072(SB)/8, $0x3fc999999999998e
-DATA numbersAVX2<>+4080(SB)/8, $0x3fc999999999998e
-DATA numbersAVX2<>+4088(SB)/8, $0x3fc999999999998e
-DATA numbersAVX2<>+4096(SB)/8, $0xbf9633de283fb773
-DATA numbersAVX2<>+4104(SB)/8, $0xbf9633de283fb773
-DATA numbersAVX2<>+4112(SB)/8, $0xbf9633de283fb773
-DATA numbersAVX2<>+4120(SB)/8, $0xbf9633de283fb773
-DATA numbersAVX2<>+4128(SB)/8, $0xbfa56b2f82e012dd
-DATA numbersAVX2<>+4136(SB)/8, $0xbfa56b2f82e012dd
-DATA numbersAVX2<>+4144(SB)/8, $0xbfa56b2f82e012dd
-DATA numbersAVX2<>+4152(SB)/8, $0xbfa56b2f82e012dd
-DATA numbersAVX2<>+4160(SB)/8, $0xbfaaecb542412942
-DATA numbersAVX2<>+4168(SB)/8, $0xbfaaecb542412942
-DATA numbersAVX2<>+4176(SB)/8, $0xbfaaecb542412942
-DATA numbersAVX2<>+4184(SB)/8, $0xbfaaecb542412942
-DATA numbersAVX2<>+4192(SB)/8, $0xbfb1110befb7253c
-DATA numbersAVX2<>+4200(SB)/8, $0xbfb1110befb7253c
-DATA numbersAVX2<>+4208(SB)/8, $0xbfb1110befb7253c
-DATA numbersAVX2<>+4216(SB)/8, $0xbfb1110befb7253c
-DATA numbersAVX2<>+4224(SB)/8, $0xbfb745d172701e87
-DATA numbersAVX2<>+4232(SB)/8, $0xbfb745d172701e87
-DATA numbersAVX2<>+4240(SB)/8, $0xbfb745d172701e87
-DATA numbersAVX2<>+4248(SB)/8, $0xbfb745d172701e87
-DATA numbersAVX2<>+4256(SB)/8, $0xbfc2492492491932
-DATA numbersAVX2<>+4264(SB)/8, $0xbfc2492492491932
-DATA numbersAVX2<>+4272(SB)/8, $0xbfc2492492491932
-DATA numbersAVX2<>+4280(SB)/8, $0xbfc2492492491932
-DATA numbersAVX2<>+4288(SB)/8, $0xbfd5555555555555
-DATA numbersAVX2<>+4296(SB)/8, $0xbfd5555555555555
-DATA numbersAVX2<>+4304(SB)/8, $0xbfd5555555555555
-DATA numbersAVX2<>+4312(SB)/8, $0xbfd5555555555555
-DATA numbersAVX2<>+4320(SB)/8, $0x3fd5555555555555
-DATA numbersAVX2<>+4328(SB)/8, $0x3fd5555555555555
-DATA numbersAVX2<>+4336(SB)/8, $0x3fd5555555555555
-DATA numbersAVX2<>+4344(SB)/8, $0x3fd5555555555555
-DATA numbersAVX2<>+4352(SB)/8, $0x4008000000000000
-DATA numbersAVX2<>+4360(SB)/8, $0x4008000000000000
-DATA numbersAVX2<>+4368(SB)/8, $0x4008000000000000
-DATA numbersAVX2<>+4376(SB)/8, $0x4008000000000000
-DATA numbersAVX2<>+4384(SB)/8, $0xbfc1f2b6bce5a27d
-DATA numbersAVX2<>+4392(SB)/8, $0xbfc1f2b6bce5a27d
-DATA numbersAVX2<>+4400(SB)/8, $0xbfc1f2b6bce5a27d
-DATA numbersAVX2<>+4408(SB)/8, $0xbfc1f2b6bce5a27d
-DATA numbersAVX2<>+4416(SB)/8, $0xbfc60a8ab2430461
-DATA numbersAVX2<>+4424(SB)/8, $0xbfc60a8ab2430461
-DATA numbersAVX2<>+4432(SB)/8, $0xbfc60a8ab2430461
-DATA numbersAVX2<>+4440(SB)/8, $0xbfc60a8ab2430461
-DATA numbersAVX2<>+4448(SB)/8, $0xbfd55572eaedd5f8
-DATA numbersAVX2<>+4456(SB)/8, $0xbfd55572eaedd5f8
-DATA numbersAVX2<>+4464(SB)/8, $0xbfd55572eaedd5f8
-DATA numbersAVX2<>+4472(SB)/8, $0xbfd55572eaedd5f8
-DATA numbersAVX2<>+4480(SB)/8, $0x3fb722fbfb354de5
-DATA numbersAVX2<>+4488(SB)/8, $0x3fb722fbfb354de5
-DATA numbersAVX2<>+4496(SB)/8, $0x3fb722fbfb354de5
-DATA numbersAVX2<>+4504(SB)/8, $0x3fb722fbfb354de5
-DATA numbersAVX2<>+4512(SB)/8, $0x3fc2f925f9e706a0
-DATA numbersAVX2<>+4520(SB)/8, $0x3fc2f925f9e706a0
-DATA numbersAVX2<>+4528(SB)/8, $0x3fc2f925f9e706a0
-DATA numbersAVX2<>+4536(SB)/8, $0x3fc2f925f9e706a0
-DATA numbersAVX2<>+4544(SB)/8, $0x3fcc6c95d39ada7a
-DATA numbersAVX2<>+4552(SB)/8, $0x3fcc6c95d39ada7a
-DATA numbersAVX2<>+4560(SB)/8, $0x3fcc6c95d39ada7a
-DATA numbersAVX2<>+4568(SB)/8, $0x3fcc6c95d39ada7a
-DATA numbersAVX2<>+4576(SB)/8, $0x3ff00000dd617e41
-DATA numbersAVX2<>+4584(SB)/8, $0x3ff00000dd617e41
-DATA numbersAVX2<>+4592(SB)/8, $0x3ff00000dd617e41
-DATA numbersAVX2<>+4600(SB)/8, $0x3ff00000dd617e41
-DATA numbersAVX2<>+4608(SB)/8, $0x3ff428a2f98d728b
-DATA numbersAVX2<>+4616(SB)/8, $0x3ff428a2f98d728b
-DATA numbersAVX2<>+4624(SB)/8, $0x3ff428a2f98d728b
-DATA numbersAVX2<>+4632(SB)/8, $0x3ff428a2f98d728b
-DATA numbersAVX2<>+4640(SB)/8, $0x3fe965fea53d6e3d
-DATA numbersAVX2<>+4648(SB)/8, $0x3fe965fea53d6e3d
-DATA numbersAVX2<>+4656(SB)/8, $0x3fe965fea53d6e3d
-DATA numbersAVX2<>+4664(SB)/8, $0x3fe965fea53d6e3d
-DATA numbersAVX2<>+4672(SB)/8, $0x3fcc71c71c71c71c
-DATA numbersAVX2<>+4680(SB)/8, $0x3fcc71c71c71c71c
-DATA numbersAVX2<>+4688(SB)/8, $0x3fcc71c71c71c71c
-DATA numbersAVX2<>+4696(SB)/8, $0x3fcc71c71c71c71c
-DATA numbersAVX2<>+4704(SB)/8, $0x00000000000003ff
-DATA numbersAVX2<>+4712(SB)/8, $0x00000000000003ff
-DATA numbersAVX2<>+4720(SB)/8, $0x00000000000003ff
-DATA numbersAVX2<>+4728(SB)/8, $0x00000000000003ff
-DATA numbersAVX2<>+4736(SB)/8, $0x5fe6e8e000000000
-DATA numbersAVX2<>+4744(SB)/8, $0x5fe6e8e000000000
-DATA numbersAVX2<>+4752(SB)/8, $0x5fe6e8e000000000
-DATA numbersAVX2<>+4760(SB)/8, $0x5fe6e8e000000000
-DATA numbersAVX2<>+4768(SB)/8, $0x3fd40e1b74523637
-DATA numbersAVX2<>+4776(SB)/8, $0x3fd40e1b74523637
-DATA numbersAVX2<>+4784(SB)/8, $0x3fd40e1b74523637
-DATA numbersAVX2<>+4792(SB)/8, $0x3fd40e1b74523637
-DATA numbersAVX2<>+4800(SB)/8, $0x3fd80fac5c1d92fe
-DATA numbersAVX2<>+4808(SB)/8, $0x3fd80fac5c1d92fe
-DATA numbersAVX2<>+4816(SB)/8, $0x3fd80fac5c1d92fe
-DATA numbersAVX2<>+4824(SB)/8, $0x3fd80fac5c1d92fe
-DATA numbersAVX2<>+4832(SB)/8, $0xfffffffff8000000
-DATA numbersAVX2<>+4840(SB)/8, $0xfffffffff8000000
-DATA numbersAVX2<>+4848(SB)/8, $0xfffffffff8000000
-DATA numbersAVX2<>+4856(SB)/8, $0xfffffffff8000000
-DATA numbersAVX2<>+4864(SB)/8, $0x3fd8000000000000
-DATA numbersAVX2<>+4872(SB)/8, $0x3fd8000000000000
-DATA numbersAVX2<>+4880(SB)/8, $0x3fd8000000000000
-DATA numbersAVX2<>+4888(SB)/8, $0x3fd8000000000000
-DATA numbersAVX2<>+4896(SB)/8, $0x7fcfffffffffffff
-DATA numbersAVX2<>+4904(SB)/8, $0x7fcfffffffffffff
-DATA numbersAVX2<>+4912(SB)/8, $0x7fcfffffffffffff
-DATA numbersAVX2<>+4920(SB)/8, $0x7fcfffffffffffff
-DATA numbersAVX2<>+4928(SB)/8, $0x41a0000000000000
-DATA numbersAVX2<>+4936(SB)/8, $0x41a0000000000000
-DATA numbersAVX2<>+4944(SB)/8, $0x41a0000000000000
-DATA numbersAVX2<>+4952(SB)/8, $0x41a0000000000000
-DATA numbersAVX2<>+4960(SB)/8, $0x3ff8000000000000
-DATA numbersAVX2<>+4968(SB)/8, $0x3ff8000000000000
-DATA numbersAVX2<>+4976(SB)/8, $0x3ff8000000000000
-DATA numbersAVX2<>+4984(SB)/8, $0x3ff8000000000000
-DATA numbersAVX2<>+4992(SB)/8, $0x3fbb2e4e67eba775
-DATA numbersAVX2<>+5000(SB)/8, $0x3fbb2e4e67eba775
-DATA numbersAVX2<>+5008(SB)/8, $0x3fbb2e4e67eba775
-DATA numbersAVX2<>+5016(SB)/8, $0x3fbb2e4e67eba775
-DATA numbersAVX2<>+5024(SB)/8, $0x3fbe1effe75d53ac
-DATA numbersAVX2<>+5032(SB)/8, $0x3fbe1effe75d53ac
-DATA numbersAVX2<>+5040(SB)/8, $0x3fbe1effe75d53ac
-DATA numbersAVX2<>+5048(SB)/8, $0x3fbe1effe75d53ac
-DATA numbersAVX2<>+5056(SB)/8, $0x3fc3b13b16b6085e
-DATA numbersAVX2<>+5064(SB)/8, $0x3fc3b13b16b6085e
-DATA numbersAVX2<>+5072(SB)/8, $0x3fc3b13b16b6085e
-DATA numbersAVX2<>+5080(SB)/8, $0x3fc3b13b16b6085e
-DATA numbersAVX2<>+5088(SB)/8, $0x3fcc71c71c71c823
-DATA numbersAVX2<>+5096(SB)/8, $0x3fcc71c71c71c823
-DATA numbersAVX2<>+5104(SB)/8, $0x3fcc71c71c71c823
-DATA numbersAVX2<>+5112(SB)/8, $0x3fcc71c71c71c823
-DATA numbersAVX2<>+5120(SB)/8, $0x3fbacf7e0d5b9a26
-DATA numbersAVX2<>+5128(SB)/8, $0x3fbacf7e0d5b9a26
-DATA numbersAVX2<>+5136(SB)/8, $0x3fbacf7e0d5b9a26
-DATA numbersAVX2<>+5144(SB)/8, $0x3fbacf7e0d5b9a26
-DATA numbersAVX2<>+5152(SB)/8, $0x3fc1110f7fc82ca4
-DATA numbersAVX2<>+5160(SB)/8, $0x3fc1110f7fc82ca4
-DATA numbersAVX2<>+5168(SB)/8, $0x3fc1110f7fc82ca4
-DATA numbersAVX2<>+5176(SB)/8, $0x3fc1110f7fc82ca4
-DATA numbersAVX2<>+5184(SB)/8, $0x3fc745d1745a3d74
-DATA numbersAVX2<>+5192(SB)/8, $0x3fc745d1745a3d74
-DATA numbersAVX2<>+5200(SB)/8, $0x3fc745d1745a3d74
-DATA numbersAVX2<>+5208(SB)/8, $0x3fc745d1745a3d74
-DATA numbersAVX2<>+5216(SB)/8, $0x3fd2492492492492
-DATA numbersAVX2<>+5224(SB)/8, $0x3fd2492492492492
-DATA numbersAVX2<>+5232(SB)/8, $0x3fd2492492492492
-DATA numbersAVX2<>+5240(SB)/8, $0x3fd2492492492492
-DATA numbersAVX2<>+5248(SB)/8, $0x3fd999999999999a
-DATA numbersAVX2<>+5256(SB)/8, $0x3fd999999999999a
-DATA numbersAVX2<>+5264(SB)/8, $0x3fd999999999999a
-DATA numbersAVX2<>+5272(SB)/8, $0x3fd999999999999a
-DATA numbersAVX2<>+5280(SB)/8, $0xbc7999999999999a
-DATA numbersAVX2<>+5288(SB)/8, $0xbc7999999999999a
-DATA numbersAVX2<>+5296(SB)/8, $0xbc7999999999999a
-DATA numbersAVX2<>+5304(SB)/8, $0xbc7999999999999a
-DATA numbersAVX2<>+5312(SB)/8, $0x3c85555555555555
-DATA numbersAVX2<>+5320(SB)/8, $0x3c85555555555555
-DATA numbersAVX2<>+5328(SB)/8, $0x3c85555555555555
-DATA numbersAVX2<>+5336(SB)/8, $0x3c85555555555555
-DATA numbersAVX2<>+5344(SB)/8, $0x07b0000000000000
-DATA numbersAVX2<>+5352(SB)/8, $0x07b0000000000000
-DATA numbersAVX2<>+5360(SB)/8, $0x07b0000000000000
-DATA numbersAVX2<>+5368(SB)/8, $0x07b0000000000000
-DATA numbersAVX2<>+5376(SB)/8, $0x7e70000000000000
-DATA numbersAVX2<>+5384(SB)/8, $0x7e70000000000000
-DATA numbersAVX2<>+5392(SB)/8, $0x7e70000000000000
-DATA numbersAVX2<>+5400(SB)/8, $0x7e70000000000000
-DATA numbersAVX2<>+5408(SB)/8, $0x39b0000000000000
-DATA numbersAVX2<>+5416(SB)/8, $0x39b0000000000000
-DATA numbersAVX2<>+5424(SB)/8, $0x39b0000000000000
-DATA numbersAVX2<>+5432(SB)/8, $0x39b0000000000000
-DATA numbersAVX2<>+5440(SB)/8, $0x4c70000000000000
-DATA numbersAVX2<>+5448(SB)/8, $0x4c70000000000000
-DATA numbersAVX2<>+5456(SB)/8, $0x4c70000000000000
-DATA numbersAVX2<>+5464(SB)/8, $0x4c70000000000000
-DATA numbersAVX2<>+5472(SB)/8, $0x3fe921fb54442d18
-DATA numbersAVX2<>+5480(SB)/8, $0x3fe921fb54442d18
-DATA numbersAVX2<>+5488(SB)/8, $0x3fe921fb54442d18
-DATA numbersAVX2<>+5496(SB)/8, $0x3fe921fb54442d18
-DATA numbersAVX2<>+5504(SB)/8, $0x3c81a62633145c07
-DATA numbersAVX2<>+5512(SB)/8, $0x3c81a62633145c07
-DATA numbersAVX2<>+5520(SB)/8, $0x3c81a62633145c07
-DATA numbersAVX2<>+5528(SB)/8, $0x3c81a62633145c07
-DATA numbersAVX2<>+5536(SB)/8, $0x3e10000000000000
-DATA numbersAVX2<>+5544(SB)/8, $0x3e10000000000000
-DATA numbersAVX2<>+5552(SB)/8, $0x3e10000000000000
-DATA numbersAVX2<>+5560(SB)/8, $0x3e10000000000000
-DATA numbersAVX2<>+5568(SB)/8, $0x4340000000000001
-DATA numbersAVX2<>+5576(SB)/8, $0x4340000000000001
-DATA numbersAVX2<>+5584(SB)/8, $0x4340000000000001
-DATA numbersAVX2<>+5592(SB)/8, $0x4340000000000001
-DATA numbersAVX2<>+5600(SB)/8, $0x4340000000000000
-DATA numbersAVX2<>+5608(SB)/8, $0x4340000000000000
-DATA numbersAVX2<>+5616(SB)/8, $0x4340000000000000
-DATA numbersAVX2<>+5624(SB)/8, $0x4340000000000000
-DATA numbersAVX2<>+5632(SB)/8, $0x5f30000000000000
-DATA numbersAVX2<>+5640(SB)/8, $0x5f30000000000000
-DATA numbersAVX2<>+5648(SB)/8, $0x5f30000000000000
-DATA numbersAVX2<>+5656(SB)/8, $0x5f30000000000000
-DATA numbersAVX2<>+5664(SB)/8, $0x20b0000000000000
-DATA numbersAVX2<>+5672(SB)/8, $0x20b0000000000000
-DATA numbersAVX2<>+5680(SB)/8, $0x20b0000000000000
-DATA numbersAVX2<>+5688(SB)/8, $0x20b0000000000000
-DATA numbersAVX2<>+5696(SB)/8, $0x1d90000000000000
-DATA numbersAVX2<>+5704(SB)/8, $0x1d90000000000000
-DATA numbersAVX2<>+5712(SB)/8, $0x1d90000000000000
-DATA numbersAVX2<>+5720(SB)/8, $0x1d90000000000000
-DATA numbersAVX2<>+5728(SB)/8, $0x6250000000000000
-DATA numbersAVX2<>+5736(SB)/8, $0x6250000000000000
-DATA numbersAVX2<>+5744(SB)/8, $0x6250000000000000
-DATA numbersAVX2<>+5752(SB)/8, $0x6250000000000000
-GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $5760
+DATA numbersAVX2<>+128(SB)/8, $0x4530000080000000
+DATA numbersAVX2<>+136(SB)/8, $0x4530000080000000
+DATA numbersAVX2<>+144(SB)/8, $0x4530000080000000
+DATA numbersAVX2<>+152(SB)/8, $0x4530000080000000
+DATA numbersAVX2<>+160(SB)/8, $0x4530000080100000
+DATA numbersAVX2<>+168(SB)/8, $0x4530000080100000
+DATA numbersAVX2<>+176(SB)/8, $0x4530000080100000
+DATA numbersAVX2<>+184(SB)/8, $0x4530000080100000
+DATA numbersAVX2<>+192(SB)/8, $0x00000000ffffffff
+DATA numbersAVX2<>+200(SB)/8, $0x00000000ffffffff
+DATA numbersAVX2<>+208(SB)/8, $0x00000000ffffffff
+DATA numbersAVX2<>+216(SB)/8, $0x00000000ffffffff
+DATA numbersAVX2<>+224(SB)/8, $0x4330000000000000
+DATA numbersAVX2<>+232(SB)/8, $0x4330000000000000
+DATA numbersAVX2<>+240(SB)/8, $0x4330000000000000
+DATA numbersAVX2<>+248(SB)/8, $0x4330000000000000
+DATA numbersAVX2<>+256(SB)/8, $0x00000000000007ff
+DATA numbersAVX2<>+264(SB)/8, $0x00000000000007ff
+DATA numbersAVX2<>+272(SB)/8, $0x00000000000007ff
+DATA numbersAVX2<>+280(SB)/8, $0x00000000000007ff
+DATA numbersAVX2<>+288(SB)/8, $0xfffffffffffff800
+DATA numbersAVX2<>+296(SB)/8, $0xfffffffffffff800
+DATA numbersAVX2<>+304(SB)/8, $0xfffffffffffff800
+DATA numbersAVX2<>+312(SB)/8, $0xfffffffffffff800
+DATA numbersAVX2<>+320(SB)/8, $0x0020000000000000
+DATA numbersAVX2<>+328(SB)/8, $0x0020000000000000
+DATA numbersAVX2<>+336(SB)/8, $0x0020000000000000
+DATA numbersAVX2<>+344(SB)/8, $0x0020000000000000
+DATA numbersAVX2<>+352(SB)/8, $0x7fffffffffffffff
+DATA numbersAVX2<>+360(SB)/8, $0x7fffffffffffffff
+DATA numbersAVX2<>+368(SB)/8, $0x7fffffffffffffff
+DATA numbersAVX2<>+376(SB)/8, $0x7fffffffffffffff
+DATA numbersAVX2<>+384(SB)/8, $0x43e0000000000000
+DATA numbersAVX2<>+392(SB)/8, $0x43e0000000000000
+DATA numbersAVX2<>+400(SB)/8, $0x43e0000000000000
+DATA numbersAVX2<>+408(SB)/8, $0x43e0000000000000
+DATA numbersAVX2<>+416(SB)/8, $0x3df0000000000000
+DATA numbersAVX2<>+424(SB)/8, $0x3df0000000000000
+DATA numbersAVX2<>+432(SB)/8, $0x3df0000000000000
+DATA numbersAVX2<>+440(SB)/8, $0x3df0000000000000
+DATA numbersAVX2<>+448(SB)/8, $0x4338000000000000
+DATA numbersAVX2<>+456(SB)/8, $0x4338000000000000
+DATA numbersAVX2<>+464(SB)/8, $0x4338000000000000
+DATA numbersAVX2<>+472(SB)/8, $0x4338000000000000
+DATA numbersAVX2<>+480(SB)/8, $0x41f0000000000000
+DATA numbersAVX2<>+488(SB)/8, $0x41f0000000000000
+DATA numbersAVX2<>+496(SB)/8, $0x41f0000000000000
+DATA numbersAVX2<>+504(SB)/8, $0x41f0000000000000
+DATA numbersAVX2<>+512(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+520(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+528(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+536(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+544(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+552(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+560(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+568(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+576(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+584(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+592(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+600(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+608(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+616(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+624(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+632(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+640(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+648(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+656(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+664(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+672(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+680(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+688(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+696(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+704(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+712(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+720(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+728(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+736(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+744(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+752(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+760(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+768(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+776(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+784(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+792(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+800(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+808(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+816(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+824(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+832(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+840(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+848(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+856(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+864(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+872(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+880(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+888(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+896(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+904(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+912(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+920(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+928(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+936(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+944(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+952(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+960(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+968(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+976(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+984(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+992(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+1000(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+1008(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+1016(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+1024(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+1032(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+1040(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+1048(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+1056(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+1064(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+1072(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+1080(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+1088(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+1096(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+1104(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+1112(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+1120(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+1128(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+1136(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+1144(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+1152(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+1160(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+1168(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+1176(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+1184(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+1192(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+1200(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+1208(SB)/8, $0x3c90000000000000
+DATA numbersAVX2<>+1216(SB)/8, $0x404e000000000000
+DATA numbersAVX2<>+1224(SB)/8, $0x404e000000000000
+DATA numbersAVX2<>+1232(SB)/8, $0x404e000000000000
+DATA numbersAVX2<>+1240(SB)/8, $0x404e000000000000
+DATA numbersAVX2<>+1248(SB)/8, $0x3e30000000000000
+DATA numbersAVX2<>+1256(SB)/8, $0x3e30000000000000
+DATA numbersAVX2<>+1264(SB)/8, $0x3e30000000000000
+DATA numbersAVX2<>+1272(SB)/8, $0x3e30000000000000
+DATA numbersAVX2<>+1280(SB)/8, $0x408634cccccccccd
+DATA numbersAVX2<>+1288(SB)/8, $0x408634cccccccccd
+DATA numbersAVX2<>+1296(SB)/8, $0x408634cccccccccd
+DATA numbersAVX2<>+1304(SB)/8, $0x408634cccccccccd
+DATA numbersAVX2<>+1312(SB)/8, $0x00000000000003fd
+DATA numbersAVX2<>+1320(SB)/8, $0x00000000000003fd
+DATA numbersAVX2<>+1328(SB)/8, $0x00000000000003fd
+DATA numbersAVX2<>+1336(SB)/8, $0x00000000000003fd
+DATA numbersAVX2<>+1344(SB)/8, $0x3fb0000000000000
+DATA numbersAVX2<>+1352(SB)/8, $0x3fb0000000000000
+DATA numbersAVX2<>+1360(SB)/8, $0x3fb0000000000000
+DATA numbersAVX2<>+1368(SB)/8, $0x3fb0000000000000
+DATA numbersAVX2<>+1376(SB)/8, $0x4030000000000000
+DATA numbersAVX2<>+1384(SB)/8, $0x4030000000000000
+DATA numbersAVX2<>+1392(SB)/8, $0x4030000000000000
+DATA numbersAVX2<>+1400(SB)/8, $0x4030000000000000
+DATA numbersAVX2<>+1408(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX2<>+1416(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX2<>+1424(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX2<>+1432(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX2<>+1440(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX2<>+1448(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX2<>+1456(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX2<>+1464(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX2<>+1472(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX2<>+1480(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX2<>+1488(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX2<>+1496(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX2<>+1504(SB)/8, $0x3f81111111111111
+DATA numbersAVX2<>+1512(SB)/8, $0x3f81111111111111
+DATA numbersAVX2<>+1520(SB)/8, $0x3f81111111111111
+DATA numbersAVX2<>+1528(SB)/8, $0x3f81111111111111
+DATA numbersAVX2<>+1536(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX2<>+1544(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX2<>+1552(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX2<>+1560(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX2<>+1568(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX2<>+1576(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX2<>+1584(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX2<>+1592(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX2<>+1600(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX2<>+1608(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX2<>+1616(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX2<>+1624(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX2<>+1632(SB)/8, $0x3fc5555555555555
+DATA numbersAVX2<>+1640(SB)/8, $0x3fc5555555555555
+DATA numbersAVX2<>+1648(SB)/8, $0x3fc5555555555555
+DATA numbersAVX2<>+1656(SB)/8, $0x3fc5555555555555
+DATA numbersAVX2<>+1664(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+1672(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+1680(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+1688(SB)/8, $0x0010000000000000
+DATA numbersAVX2<>+1696(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+1704(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+1712(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+1720(SB)/8, $0x4350000000000000
+DATA numbersAVX2<>+1728(SB)/8, $0x00095f619980c433
+DATA numbersAVX2<>+1736(SB)/8, $0x00095f619980c433
+DATA numbersAVX2<>+1744(SB)/8, $0x00095f619980c433
+DATA numbersAVX2<>+1752(SB)/8, $0x00095f619980c433
+DATA numbersAVX2<>+1760(SB)/8, $0x43300000000003ff
+DATA numbersAVX2<>+1768(SB)/8, $0x43300000000003ff
+DATA numbersAVX2<>+1776(SB)/8, $0x43300000000003ff
+DATA numbersAVX2<>+1784(SB)/8, $0x43300000000003ff
+DATA numbersAVX2<>+1792(SB)/8, $0x4330000000000435
+DATA numbersAVX2<>+1800(SB)/8, $0x4330000000000435
+DATA numbersAVX2<>+1808(SB)/8, $0x4330000000000435
+DATA numbersAVX2<>+1816(SB)/8, $0x4330000000000435
+DATA numbersAVX2<>+1824(SB)/8, $0x4000000000000000
+DATA numbersAVX2<>+1832(SB)/8, $0x4000000000000000
+DATA numbersAVX2<>+1840(SB)/8, $0x4000000000000000
+DATA numbersAVX2<>+1848(SB)/8, $0x4000000000000000
+DATA numbersAVX2<>+1856(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX2<>+1864(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX2<>+1872(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX2<>+1880(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX2<>+1888(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX2<>+1896(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX2<>+1904(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX2<>+1912(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX2<>+1920(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX2<>+1928(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX2<>+1936(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX2<>+1944(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX2<>+1952(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX2<>+1960(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX2<>+1968(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX2<>+1976(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX2<>+1984(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX2<>+1992(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX2<>+2000(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX2<>+2008(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX2<>+2016(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX2<>+2024(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX2<>+2032(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX2<>+2040(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX2<>+2048(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX2<>+2056(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX2<>+2064(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX2<>+2072(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX2<>+2080(SB)/8, $0x3fe5555555555555
+DATA numbersAVX2<>+2088(SB)/8, $0x3fe5555555555555
+DATA numbersAVX2<>+2096(SB)/8, $0x3fe5555555555555
+DATA numbersAVX2<>+2104(SB)/8, $0x3fe5555555555555
+DATA numbersAVX2<>+2112(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+2120(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+2128(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+2136(SB)/8, $0x7ff8000000000001
+DATA numbersAVX2<>+2144(SB)/8, $0xfff0000000000000
+DATA numbersAVX2<>+2152(SB)/8, $0xfff0000000000000
+DATA numbersAVX2<>+2160(SB)/8, $0xfff0000000000000
+DATA numbersAVX2<>+2168(SB)/8, $0xfff0000000000000
+DATA numbersAVX2<>+2176(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX2<>+2184(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX2<>+2192(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX2<>+2200(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX2<>+2208(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX2<>+2216(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX2<>+2224(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX2<>+2232(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX2<>+2240(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX2<>+2248(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX2<>+2256(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX2<>+2264(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX2<>+2272(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX2<>+2280(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX2<>+2288(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX2<>+2296(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX2<>+2304(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX2<>+2312(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX2<>+2320(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX2<>+2328(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX2<>+2336(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX2<>+2344(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX2<>+2352(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX2<>+2360(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX2<>+2368(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX2<>+2376(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX2<>+2384(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX2<>+2392(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX2<>+2400(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX2<>+2408(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX2<>+2416(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX2<>+2424(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX2<>+2432(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX2<>+2440(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX2<>+2448(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX2<>+2456(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX2<>+2464(SB)/8, $0x41d0000000000000
+DATA numbersAVX2<>+2472(SB)/8, $0x41d0000000000000
+DATA numbersAVX2<>+2480(SB)/8, $0x41d0000000000000
+DATA numbersAVX2<>+2488(SB)/8, $0x41d0000000000000
+DATA numbersAVX2<>+2496(SB)/8, $0x41e0000000000000
+DATA numbersAVX2<>+2504(SB)/8, $0x41e0000000000000
+DATA numbersAVX2<>+2512(SB)/8, $0x41e0000000000000
+DATA numbersAVX2<>+2520(SB)/8, $0x41e0000000000000
+DATA numbersAVX2<>+2528(SB)/8, $0x800fffffffffffff
+DATA numbersAVX2<>+2536(SB)/8, $0x800fffffffffffff
+DATA numbersAVX2<>+2544(SB)/8, $0x800fffffffffffff
+DATA numbersAVX2<>+2552(SB)/8, $0x800fffffffffffff
+DATA numbersAVX2<>+2560(SB)/8, $0x00000000000003f5
+DATA numbersAVX2<>+2568(SB)/8, $0x00000000000003f5
+DATA numbersAVX2<>+2576(SB)/8, $0x00000000000003f5
+DATA numbersAVX2<>+2584(SB)/8, $0x00000000000003f5
+DATA numbersAVX2<>+2592(SB)/8, $0x000000000000003f
+DATA numbersAVX2<>+2600(SB)/8, $0x000000000000003f
+DATA numbersAVX2<>+2608(SB)/8, $0x000000000000003f
+DATA numbersAVX2<>+2616(SB)/8, $0x000000000000003f
+DATA numbersAVX2<>+2624(SB)/8, $0x0000000000000001
+DATA numbersAVX2<>+2632(SB)/8, $0x0000000000000001
+DATA numbersAVX2<>+2640(SB)/8, $0x0000000000000001
+DATA numbersAVX2<>+2648(SB)/8, $0x0000000000000001
+DATA numbersAVX2<>+2656(SB)/8, $0x0000000000000040
+DATA numbersAVX2<>+2664(SB)/8, $0x0000000000000040
+DATA numbersAVX2<>+2672(SB)/8, $0x0000000000000040
+DATA numbersAVX2<>+2680(SB)/8, $0x0000000000000040
+DATA numbersAVX2<>+2688(SB)/8, $0x3cd0000000000000
+DATA numbersAVX2<>+2696(SB)/8, $0x3cd0000000000000
+DATA numbersAVX2<>+2704(SB)/8, $0x3cd0000000000000
+DATA numbersAVX2<>+2712(SB)/8, $0x3cd0000000000000
+DATA numbersAVX2<>+2720(SB)/8, $0x3fd0000000000000
+DATA numbersAVX2<>+2728(SB)/8, $0x3fd0000000000000
+DATA numbersAVX2<>+2736(SB)/8, $0x3fd0000000000000
+DATA numbersAVX2<>+2744(SB)/8, $0x3fd0000000000000
+DATA numbersAVX2<>+2752(SB)/8, $0x4010000000000000
+DATA numbersAVX2<>+2760(SB)/8, $0x4010000000000000
+DATA numbersAVX2<>+2768(SB)/8, $0x4010000000000000
+DATA numbersAVX2<>+2776(SB)/8, $0x4010000000000000
+DATA numbersAVX2<>+2784(SB)/8, $0x0000000000000034
+DATA numbersAVX2<>+2792(SB)/8, $0x0000000000000034
+DATA numbersAVX2<>+2800(SB)/8, $0x0000000000000034
+DATA numbersAVX2<>+2808(SB)/8, $0x0000000000000034
+DATA numbersAVX2<>+2816(SB)/8, $0x3990000000000000
+DATA numbersAVX2<>+2824(SB)/8, $0x3990000000000000
+DATA numbersAVX2<>+2832(SB)/8, $0x3990000000000000
+DATA numbersAVX2<>+2840(SB)/8, $0x3990000000000000
+DATA numbersAVX2<>+2848(SB)/8, $0x0000000000000068
+DATA numbersAVX2<>+2856(SB)/8, $0x0000000000000068
+DATA numbersAVX2<>+2864(SB)/8, $0x0000000000000068
+DATA numbersAVX2<>+2872(SB)/8, $0x0000000000000068
+DATA numbersAVX2<>+2880(SB)/8, $0x3650000000000000
+DATA numbersAVX2<>+2888(SB)/8, $0x3650000000000000
+DATA numbersAVX2<>+2896(SB)/8, $0x3650000000000000
+DATA numbersAVX2<>+2904(SB)/8, $0x3650000000000000
+DATA numbersAVX2<>+2912(SB)/8, $0x000000000000009c
+DATA numbersAVX2<>+2920(SB)/8, $0x000000000000009c
+DATA numbersAVX2<>+2928(SB)/8, $0x000000000000009c
+DATA numbersAVX2<>+2936(SB)/8, $0x000000000000009c
+DATA numbersAVX2<>+2944(SB)/8, $0x3310000000000000
+DATA numbersAVX2<>+2952(SB)/8, $0x3310000000000000
+DATA numbersAVX2<>+2960(SB)/8, $0x3310000000000000
+DATA numbersAVX2<>+2968(SB)/8, $0x3310000000000000
+DATA numbersAVX2<>+2976(SB)/8, $0x3c91a62633145c07
+DATA numbersAVX2<>+2984(SB)/8, $0x3c91a62633145c07
+DATA numbersAVX2<>+2992(SB)/8, $0x3c91a62633145c07
+DATA numbersAVX2<>+3000(SB)/8, $0x3c91a62633145c07
+DATA numbersAVX2<>+3008(SB)/8, $0x3de61217781a8ccd
+DATA numbersAVX2<>+3016(SB)/8, $0x3de61217781a8ccd
+DATA numbersAVX2<>+3024(SB)/8, $0x3de61217781a8ccd
+DATA numbersAVX2<>+3032(SB)/8, $0x3de61217781a8ccd
+DATA numbersAVX2<>+3040(SB)/8, $0x3ec71de3a545b148
+DATA numbersAVX2<>+3048(SB)/8, $0x3ec71de3a545b148
+DATA numbersAVX2<>+3056(SB)/8, $0x3ec71de3a545b148
+DATA numbersAVX2<>+3064(SB)/8, $0x3ec71de3a545b148
+DATA numbersAVX2<>+3072(SB)/8, $0x3f81111111111110
+DATA numbersAVX2<>+3080(SB)/8, $0x3f81111111111110
+DATA numbersAVX2<>+3088(SB)/8, $0x3f81111111111110
+DATA numbersAVX2<>+3096(SB)/8, $0x3f81111111111110
+DATA numbersAVX2<>+3104(SB)/8, $0xbd6ab13654fd392a
+DATA numbersAVX2<>+3112(SB)/8, $0xbd6ab13654fd392a
+DATA numbersAVX2<>+3120(SB)/8, $0xbd6ab13654fd392a
+DATA numbersAVX2<>+3128(SB)/8, $0xbd6ab13654fd392a
+DATA numbersAVX2<>+3136(SB)/8, $0xbe5ae6454093c147
+DATA numbersAVX2<>+3144(SB)/8, $0xbe5ae6454093c147
+DATA numbersAVX2<>+3152(SB)/8, $0xbe5ae6454093c147
+DATA numbersAVX2<>+3160(SB)/8, $0xbe5ae6454093c147
+DATA numbersAVX2<>+3168(SB)/8, $0xbf2a01a01a01990a
+DATA numbersAVX2<>+3176(SB)/8, $0xbf2a01a01a01990a
+DATA numbersAVX2<>+3184(SB)/8, $0xbf2a01a01a01990a
+DATA numbersAVX2<>+3192(SB)/8, $0xbf2a01a01a01990a
+DATA numbersAVX2<>+3200(SB)/8, $0xbfc5555555555555
+DATA numbersAVX2<>+3208(SB)/8, $0xbfc5555555555555
+DATA numbersAVX2<>+3216(SB)/8, $0xbfc5555555555555
+DATA numbersAVX2<>+3224(SB)/8, $0xbfc5555555555555
+DATA numbersAVX2<>+3232(SB)/8, $0xbfe0000000000000
+DATA numbersAVX2<>+3240(SB)/8, $0xbfe0000000000000
+DATA numbersAVX2<>+3248(SB)/8, $0xbfe0000000000000
+DATA numbersAVX2<>+3256(SB)/8, $0xbfe0000000000000
+DATA numbersAVX2<>+3264(SB)/8, $0xbda9394b3581cec8
+DATA numbersAVX2<>+3272(SB)/8, $0xbda9394b3581cec8
+DATA numbersAVX2<>+3280(SB)/8, $0xbda9394b3581cec8
+DATA numbersAVX2<>+3288(SB)/8, $0xbda9394b3581cec8
+DATA numbersAVX2<>+3296(SB)/8, $0xbe927e4fb7710638
+DATA numbersAVX2<>+3304(SB)/8, $0xbe927e4fb7710638
+DATA numbersAVX2<>+3312(SB)/8, $0xbe927e4fb7710638
+DATA numbersAVX2<>+3320(SB)/8, $0xbe927e4fb7710638
+DATA numbersAVX2<>+3328(SB)/8, $0xbf56c16c16c16c16
+DATA numbersAVX2<>+3336(SB)/8, $0xbf56c16c16c16c16
+DATA numbersAVX2<>+3344(SB)/8, $0xbf56c16c16c16c16
+DATA numbersAVX2<>+3352(SB)/8, $0xbf56c16c16c16c16
+DATA numbersAVX2<>+3360(SB)/8, $0x3d2ab746999271a1
+DATA numbersAVX2<>+3368(SB)/8, $0x3d2ab746999271a1
+DATA numbersAVX2<>+3376(SB)/8, $0x3d2ab746999271a1
+DATA numbersAVX2<>+3384(SB)/8, $0x3d2ab746999271a1
+DATA numbersAVX2<>+3392(SB)/8, $0x3e21eed8de759d0d
+DATA numbersAVX2<>+3400(SB)/8, $0x3e21eed8de759d0d
+DATA numbersAVX2<>+3408(SB)/8, $0x3e21eed8de759d0d
+DATA numbersAVX2<>+3416(SB)/8, $0x3e21eed8de759d0d
+DATA numbersAVX2<>+3424(SB)/8, $0x3efa01a01a019cf6
+DATA numbersAVX2<>+3432(SB)/8, $0x3efa01a01a019cf6
+DATA numbersAVX2<>+3440(SB)/8, $0x3efa01a01a019cf6
+DATA numbersAVX2<>+3448(SB)/8, $0x3efa01a01a019cf6
+DATA numbersAVX2<>+3456(SB)/8, $0x3fa5555555555555
+DATA numbersAVX2<>+3464(SB)/8, $0x3fa5555555555555
+DATA numbersAVX2<>+3472(SB)/8, $0x3fa5555555555555
+DATA numbersAVX2<>+3480(SB)/8, $0x3fa5555555555555
+DATA numbersAVX2<>+3488(SB)/8, $0x0000000000000002
+DATA numbersAVX2<>+3496(SB)/8, $0x0000000000000002
+DATA numbersAVX2<>+3504(SB)/8, $0x0000000000000002
+DATA numbersAVX2<>+3512(SB)/8, $0x0000000000000002
+DATA numbersAVX2<>+3520(SB)/8, $0x3e40000000000000
+DATA numbersAVX2<>+3528(SB)/8, $0x3e40000000000000
+DATA numbersAVX2<>+3536(SB)/8, $0x3e40000000000000
+DATA numbersAVX2<>+3544(SB)/8, $0x3e40000000000000
+DATA numbersAVX2<>+3552(SB)/8, $0x3370000000000000
+DATA numbersAVX2<>+3560(SB)/8, $0x3370000000000000
+DATA numbersAVX2<>+3568(SB)/8, $0x3370000000000000
+DATA numbersAVX2<>+3576(SB)/8, $0x3370000000000000
+DATA numbersAVX2<>+3584(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX2<>+3592(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX2<>+3600(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX2<>+3608(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX2<>+3616(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX2<>+3624(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX2<>+3632(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX2<>+3640(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX2<>+3648(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX2<>+3656(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX2<>+3664(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX2<>+3672(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX2<>+3680(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX2<>+3688(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX2<>+3696(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX2<>+3704(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX2<>+3712(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX2<>+3720(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX2<>+3728(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX2<>+3736(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX2<>+3744(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX2<>+3752(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX2<>+3760(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX2<>+3768(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX2<>+3776(SB)/8, $0x3fb333333333332d
+DATA numbersAVX2<>+3784(SB)/8, $0x3fb333333333332d
+DATA numbersAVX2<>+3792(SB)/8, $0x3fb333333333332d
+DATA numbersAVX2<>+3800(SB)/8, $0x3fb333333333332d
+DATA numbersAVX2<>+3808(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX2<>+3816(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX2<>+3824(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX2<>+3832(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX2<>+3840(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX2<>+3848(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX2<>+3856(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX2<>+3864(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX2<>+3872(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX2<>+3880(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX2<>+3888(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX2<>+3896(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX2<>+3904(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX2<>+3912(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX2<>+3920(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX2<>+3928(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX2<>+3936(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX2<>+3944(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX2<>+3952(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX2<>+3960(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX2<>+3968(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX2<>+3976(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX2<>+3984(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX2<>+3992(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX2<>+4000(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX2<>+4008(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX2<>+4016(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX2<>+4024(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX2<>+4032(SB)/8, $0xc000000000000000
+DATA numbersAVX2<>+4040(SB)/8, $0xc000000000000000
+DATA numbersAVX2<>+4048(SB)/8, $0xc000000000000000
+DATA numbersAVX2<>+4056(SB)/8, $0xc000000000000000
+DATA numbersAVX2<>+4064(SB)/8, $0xbff0000000000000
+DATA numbersAVX2<>+4072(SB)/8, $0xbff0000000000000
+DATA numbersAVX2<>+4080(SB)/8, $0xbff0000000000000
+DATA numbersAVX2<>+4088(SB)/8, $0xbff0000000000000
+DATA numbersAVX2<>+4096(SB)/8, $0x43b0000000000000
+DATA numbersAVX2<>+4104(SB)/8, $0x43b0000000000000
+DATA numbersAVX2<>+4112(SB)/8, $0x43b0000000000000
+DATA numbersAVX2<>+4120(SB)/8, $0x43b0000000000000
+DATA numbersAVX2<>+4128(SB)/8, $0x4004000000000000
+DATA numbersAVX2<>+4136(SB)/8, $0x4004000000000000
+DATA numbersAVX2<>+4144(SB)/8, $0x4004000000000000
+DATA numbersAVX2<>+4152(SB)/8, $0x4004000000000000
+DATA numbersAVX2<>+4160(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX2<>+4168(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX2<>+4176(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX2<>+4184(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX2<>+4192(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX2<>+4200(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX2<>+4208(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX2<>+4216(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX2<>+4224(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX2<>+4232(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX2<>+4240(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX2<>+4248(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX2<>+4256(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX2<>+4264(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX2<>+4272(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX2<>+4280(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX2<>+4288(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX2<>+4296(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX2<>+4304(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX2<>+4312(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX2<>+4320(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX2<>+4328(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX2<>+4336(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX2<>+4344(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX2<>+4352(SB)/8, $0x3fc999999999998e
+DATA numbersAVX2<>+4360(SB)/8, $0x3fc999999999998e
+DATA numbersAVX2<>+4368(SB)/8, $0x3fc999999999998e
+DATA numbersAVX2<>+4376(SB)/8, $0x3fc999999999998e
+DATA numbersAVX2<>+4384(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX2<>+4392(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX2<>+4400(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX2<>+4408(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX2<>+4416(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX2<>+4424(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX2<>+4432(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX2<>+4440(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX2<>+4448(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX2<>+4456(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX2<>+4464(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX2<>+4472(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX2<>+4480(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX2<>+4488(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX2<>+4496(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX2<>+4504(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX2<>+4512(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX2<>+4520(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX2<>+4528(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX2<>+4536(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX2<>+4544(SB)/8, $0xbfc2492492491932
+DATA numbersAVX2<>+4552(SB)/8, $0xbfc2492492491932
+DATA numbersAVX2<>+4560(SB)/8, $0xbfc2492492491932
+DATA numbersAVX2<>+4568(SB)/8, $0xbfc2492492491932
+DATA numbersAVX2<>+4576(SB)/8, $0xbfd5555555555555
+DATA numbersAVX2<>+4584(SB)/8, $0xbfd5555555555555
+DATA numbersAVX2<>+4592(SB)/8, $0xbfd5555555555555
+DATA numbersAVX2<>+4600(SB)/8, $0xbfd5555555555555
+DATA numbersAVX2<>+4608(SB)/8, $0x3fd5555555555555
+DATA numbersAVX2<>+4616(SB)/8, $0x3fd5555555555555
+DATA numbersAVX2<>+4624(SB)/8, $0x3fd5555555555555
+DATA numbersAVX2<>+4632(SB)/8, $0x3fd5555555555555
+DATA numbersAVX2<>+4640(SB)/8, $0x4008000000000000
+DATA numbersAVX2<>+4648(SB)/8, $0x4008000000000000
+DATA numbersAVX2<>+4656(SB)/8, $0x4008000000000000
+DATA numbersAVX2<>+4664(SB)/8, $0x4008000000000000
+DATA numbersAVX2<>+4672(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX2<>+4680(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX2<>+4688(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX2<>+4696(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX2<>+4704(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX2<>+4712(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX2<>+4720(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX2<>+4728(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX2<>+4736(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX2<>+4744(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX2<>+4752(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX2<>+4760(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX2<>+4768(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX2<>+4776(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX2<>+4784(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX2<>+4792(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX2<>+4800(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX2<>+4808(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX2<>+4816(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX2<>+4824(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX2<>+4832(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX2<>+4840(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX2<>+4848(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX2<>+4856(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX2<>+4864(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX2<>+4872(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX2<>+4880(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX2<>+4888(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX2<>+4896(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX2<>+4904(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX2<>+4912(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX2<>+4920(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX2<>+4928(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX2<>+4936(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX2<>+4944(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX2<>+4952(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX2<>+4960(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX2<>+4968(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX2<>+4976(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX2<>+4984(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX2<>+4992(SB)/8, $0x00000000000003ff
+DATA numbersAVX2<>+5000(SB)/8, $0x00000000000003ff
+DATA numbersAVX2<>+5008(SB)/8, $0x00000000000003ff
+DATA numbersAVX2<>+5016(SB)/8, $0x00000000000003ff
+DATA numbersAVX2<>+5024(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+5032(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+5040(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+5048(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX2<>+5056(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+5064(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+5072(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+5080(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX2<>+5088(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+5096(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+5104(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+5112(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX2<>+5120(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+5128(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+5136(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+5144(SB)/8, $0xfffffffff8000000
+DATA numbersAVX2<>+5152(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+5160(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+5168(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+5176(SB)/8, $0x3fd8000000000000
+DATA numbersAVX2<>+5184(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+5192(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+5200(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+5208(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX2<>+5216(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+5224(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+5232(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+5240(SB)/8, $0x41a0000000000000
+DATA numbersAVX2<>+5248(SB)/8, $0x3ff8000000000000
+DATA numbersAVX2<>+5256(SB)/8, $0x3ff8000000000000
+DATA numbersAVX2<>+5264(SB)/8, $0x3ff8000000000000
+DATA numbersAVX2<>+5272(SB)/8, $0x3ff8000000000000
+DATA numbersAVX2<>+5280(SB)/8, $0x3fbb2e4e67eba775
+DATA numbersAVX2<>+5288(SB)/8, $0x3fbb2e4e67eba775
+DATA numbersAVX2<>+5296(SB)/8, $0x3fbb2e4e67eba775
+DATA numbersAVX2<>+5304(SB)/8, $0x3fbb2e4e67eba775
+DATA numbersAVX2<>+5312(SB)/8, $0x3fbe1effe75d53ac
+DATA numbersAVX2<>+5320(SB)/8, $0x3fbe1effe75d53ac
+DATA numbersAVX2<>+5328(SB)/8, $0x3fbe1effe75d53ac
+DATA numbersAVX2<>+5336(SB)/8, $0x3fbe1effe75d53ac
+DATA numbersAVX2<>+5344(SB)/8, $0x3fc3b13b16b6085e
+DATA numbersAVX2<>+5352(SB)/8, $0x3fc3b13b16b6085e
+DATA numbersAVX2<>+5360(SB)/8, $0x3fc3b13b16b6085e
+DATA numbersAVX2<>+5368(SB)/8, $0x3fc3b13b16b6085e
+DATA numbersAVX2<>+5376(SB)/8, $0x3fcc71c71c71c823
+DATA numbersAVX2<>+5384(SB)/8, $0x3fcc71c71c71c823
+DATA numbersAVX2<>+5392(SB)/8, $0x3fcc71c71c71c823
+DATA numbersAVX2<>+5400(SB)/8, $0x3fcc71c71c71c823
+DATA numbersAVX2<>+5408(SB)/8, $0x3fbacf7e0d5b9a26
+DATA numbersAVX2<>+5416(SB)/8, $0x3fbacf7e0d5b9a26
+DATA numbersAVX2<>+5424(SB)/8, $0x3fbacf7e0d5b9a26
+DATA numbersAVX2<>+5432(SB)/8, $0x3fbacf7e0d5b9a26
+DATA numbersAVX2<>+5440(SB)/8, $0x3fc1110f7fc82ca4
+DATA numbersAVX2<>+5448(SB)/8, $0x3fc1110f7fc82ca4
+DATA numbersAVX2<>+5456(SB)/8, $0x3fc1110f7fc82ca4
+DATA numbersAVX2<>+5464(SB)/8, $0x3fc1110f7fc82ca4
+DATA numbersAVX2<>+5472(SB)/8, $0x3fc745d1745a3d74
+DATA numbersAVX2<>+5480(SB)/8, $0x3fc745d1745a3d74
+DATA numbersAVX2<>+5488(SB)/8, $0x3fc745d1745a3d74
+DATA numbersAVX2<>+5496(SB)/8, $0x3fc745d1745a3d74
+DATA numbersAVX2<>+5504(SB)/8, $0x3fd2492492492492
+DATA numbersAVX2<>+5512(SB)/8, $0x3fd2492492492492
+DATA numbersAVX2<>+5520(SB)/8, $0x3fd2492492492492
+DATA numbersAVX2<>+5528(SB)/8, $0x3fd2492492492492
+DATA numbersAVX2<>+5536(SB)/8, $0x3fd999999999999a
+DATA numbersAVX2<>+5544(SB)/8, $0x3fd999999999999a
+DATA numbersAVX2<>+5552(SB)/8, $0x3fd999999999999a
+DATA numbersAVX2<>+5560(SB)/8, $0x3fd999999999999a
+DATA numbersAVX2<>+5568(SB)/8, $0xbc7999999999999a
+DATA numbersAVX2<>+5576(SB)/8, $0xbc7999999999999a
+DATA numbersAVX2<>+5584(SB)/8, $0xbc7999999999999a
+DATA numbersAVX2<>+5592(SB)/8, $0xbc7999999999999a
+DATA numbersAVX2<>+5600(SB)/8, $0x3c85555555555555
+DATA numbersAVX2<>+5608(SB)/8, $0x3c85555555555555
+DATA numbersAVX2<>+5616(SB)/8, $0x3c85555555555555
+DATA numbersAVX2<>+5624(SB)/8, $0x3c85555555555555
+DATA numbersAVX2<>+5632(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5640(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5648(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5656(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5664(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5672(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5680(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5688(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5696(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5704(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5712(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5720(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5728(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5736(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5744(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5752(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5760(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5768(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5776(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5784(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5792(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5800(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5808(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5816(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5824(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5832(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5840(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5848(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5856(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5864(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5872(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5880(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5888(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5896(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5904(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5912(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5920(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5928(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5936(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5944(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5952(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5960(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5968(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5976(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5984(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+5992(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+6000(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+6008(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+6016(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+6024(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+6032(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+6040(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+6048(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+6056(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+6064(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+6072(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+6080(SB)/8, $0x3f8000003f800000
+DATA numbersAVX2<>+6088(SB)/8, $0x3f8000003f800000
+DATA numbersAVX2<>+6096(SB)/8, $0x3f8000003f800000
+DATA numbersAVX2<>+6104(SB)/8, $0x3f8000003f800000
+GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $6112

@@ -2414,36 +2414,36 @@ next:
 	JEQ  op23
 
 others:
-	CMPQ R9, $0x4c
+	CMPQ R9, $0x67
 	JHI  op0
-	CMPQ R9, $0x26
-	JGE  from38
-	CMPQ R9, $0x13
-	JGE  from19
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x04
-	JGE  from4
-	CMPQ R9, $0x02
-	JGE  from2
+	CMPQ R9, $0x34
+	JGE  from52
+	CMPQ R9, $0x1a
+	JGE  from26
+	CMPQ R9, $0x0d
+	JGE  from13
+	CMPQ R9, $0x06
+	JGE  from6
+	CMPQ R9, $0x03
+	JGE  from3
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R9, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ R9, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
+	CMPQ R9, $0x04
+	JGE  from4
+	JMP  op3
 
 from4:
-	CMPQ R9, $0x06
-	JGE  from6
 	CMPQ R9, $0x05
 	JGE  from5
 	JMP  op4
@@ -2452,6 +2452,8 @@ from5:
 	JMP op5
 
 from6:
+	CMPQ R9, $0x09
+	JGE  from9
 	CMPQ R9, $0x07
 	JGE  from7
 	JMP  op6
@@ -2465,8 +2467,6 @@ from8:
 	JMP op8
 
 from9:
-	CMPQ R9, $0x0e
-	JGE  from14
 	CMPQ R9, $0x0b
 	JGE  from11
 	CMPQ R9, $0x0a
@@ -2482,16 +2482,18 @@ from11:
 	JMP  op11
 
 from12:
-	CMPQ R9, $0x0d
-	JGE  from13
-	JMP  op12
+	JMP op12
 
 from13:
-	JMP op13
-
-from14:
+	CMPQ R9, $0x13
+	JGE  from19
 	CMPQ R9, $0x10
 	JGE  from16
+	CMPQ R9, $0x0e
+	JGE  from14
+	JMP  op13
+
+from14:
 	CMPQ R9, $0x0f
 	JGE  from15
 	JMP  op14
@@ -2513,61 +2515,61 @@ from18:
 	JMP op18
 
 from19:
-	CMPQ R9, $0x1c
-	JGE  from28
-	CMPQ R9, $0x17
-	JGE  from23
-	CMPQ R9, $0x15
-	JGE  from21
+	CMPQ R9, $0x16
+	JGE  from22
 	CMPQ R9, $0x14
 	JGE  from20
 	JMP  op19
 
 from20:
-	JMP op20
+	CMPQ R9, $0x15
+	JGE  from21
+	JMP  op20
 
 from21:
-	CMPQ R9, $0x16
-	JGE  from22
-	JMP  op21
+	JMP op21
 
 from22:
-	JMP op22
-
-from23:
-	CMPQ R9, $0x19
-	JGE  from25
 	CMPQ R9, $0x18
 	JGE  from24
-	JMP  op23
+	CMPQ R9, $0x17
+	JGE  from23
+	JMP  op22
+
+from23:
+	JMP op23
 
 from24:
-	JMP op24
+	CMPQ R9, $0x19
+	JGE  from25
+	JMP  op24
 
 from25:
-	CMPQ R9, $0x1a
-	JGE  from26
-	JMP  op25
+	JMP op25
 
 from26:
+	CMPQ R9, $0x27
+	JGE  from39
+	CMPQ R9, $0x20
+	JGE  from32
+	CMPQ R9, $0x1d
+	JGE  from29
 	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
 
 from27:
-	JMP op27
+	CMPQ R9, $0x1c
+	JGE  from28
+	JMP  op27
 
 from28:
-	CMPQ R9, $0x21
-	JGE  from33
-	CMPQ R9, $0x1e
-	JGE  from30
-	CMPQ R9, $0x1d
-	JGE  from29
-	JMP  op28
+	JMP op28
 
 from29:
-	JMP op29
+	CMPQ R9, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
 	CMPQ R9, $0x1f
@@ -2575,16 +2577,16 @@ from30:
 	JMP  op30
 
 from31:
-	CMPQ R9, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
-
-from33:
 	CMPQ R9, $0x23
 	JGE  from35
+	CMPQ R9, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
 	CMPQ R9, $0x22
 	JGE  from34
 	JMP  op33
@@ -2593,33 +2595,31 @@ from34:
 	JMP op34
 
 from35:
+	CMPQ R9, $0x25
+	JGE  from37
 	CMPQ R9, $0x24
 	JGE  from36
 	JMP  op35
 
 from36:
-	CMPQ R9, $0x25
-	JGE  from37
-	JMP  op36
+	JMP op36
 
 from37:
-	JMP op37
+	CMPQ R9, $0x26
+	JGE  from38
+	JMP  op37
 
 from38:
-	CMPQ R9, $0x39
-	JGE  from57
-	CMPQ R9, $0x2f
-	JGE  from47
+	JMP op38
+
+from39:
+	CMPQ R9, $0x2d
+	JGE  from45
 	CMPQ R9, $0x2a
 	JGE  from42
 	CMPQ R9, $0x28
 	JGE  from40
-	CMPQ R9, $0x27
-	JGE  from39
-	JMP  op38
-
-from39:
-	JMP op39
+	JMP  op39
 
 from40:
 	CMPQ R9, $0x29
@@ -2630,44 +2630,42 @@ from41:
 	JMP op41
 
 from42:
-	CMPQ R9, $0x2c
-	JGE  from44
 	CMPQ R9, $0x2b
 	JGE  from43
 	JMP  op42
 
 from43:
-	JMP op43
+	CMPQ R9, $0x2c
+	JGE  from44
+	JMP  op43
 
 from44:
-	CMPQ R9, $0x2d
-	JGE  from45
-	JMP  op44
+	JMP op44
 
 from45:
+	CMPQ R9, $0x30
+	JGE  from48
 	CMPQ R9, $0x2e
 	JGE  from46
 	JMP  op45
 
 from46:
-	JMP op46
+	CMPQ R9, $0x2f
+	JGE  from47
+	JMP  op46
 
 from47:
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x31
-	JGE  from49
-	CMPQ R9, $0x30
-	JGE  from48
-	JMP  op47
+	JMP op47
 
 from48:
-	JMP op48
-
-from49:
 	CMPQ R9, $0x32
 	JGE  from50
-	JMP  op49
+	CMPQ R9, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
 
 from50:
 	CMPQ R9, $0x33
@@ -2678,19 +2676,25 @@ from51:
 	JMP op51
 
 from52:
-	CMPQ R9, $0x36
-	JGE  from54
+	CMPQ R9, $0x4e
+	JGE  from78
+	CMPQ R9, $0x41
+	JGE  from65
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x37
+	JGE  from55
 	CMPQ R9, $0x35
 	JGE  from53
 	JMP  op52
 
 from53:
-	JMP op53
+	CMPQ R9, $0x36
+	JGE  from54
+	JMP  op53
 
 from54:
-	CMPQ R9, $0x37
-	JGE  from55
-	JMP  op54
+	JMP op54
 
 from55:
 	CMPQ R9, $0x38
@@ -2698,21 +2702,19 @@ from55:
 	JMP  op55
 
 from56:
-	JMP op56
+	CMPQ R9, $0x39
+	JGE  from57
+	JMP  op56
 
 from57:
-	CMPQ R9, $0x43
-	JGE  from67
-	CMPQ R9, $0x3e
-	JGE  from62
-	CMPQ R9, $0x3b
-	JGE  from59
-	CMPQ R9, $0x3a
-	JGE  from58
-	JMP  op57
+	JMP op57
 
 from58:
-	JMP op58
+	CMPQ R9, $0x3d
+	JGE  from61
+	CMPQ R9, $0x3b
+	JGE  from59
+	JMP  op58
 
 from59:
 	CMPQ R9, $0x3c
@@ -2720,47 +2722,47 @@ from59:
 	JMP  op59
 
 from60:
-	CMPQ R9, $0x3d
-	JGE  from61
-	JMP  op60
+	JMP op60
 
 from61:
-	JMP op61
-
-from62:
-	CMPQ R9, $0x40
-	JGE  from64
 	CMPQ R9, $0x3f
 	JGE  from63
-	JMP  op62
+	CMPQ R9, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 
 from63:
-	JMP op63
+	CMPQ R9, $0x40
+	JGE  from64
+	JMP  op63
 
 from64:
-	CMPQ R9, $0x41
-	JGE  from65
-	JMP  op64
+	JMP op64
 
 from65:
+	CMPQ R9, $0x47
+	JGE  from71
+	CMPQ R9, $0x44
+	JGE  from68
 	CMPQ R9, $0x42
 	JGE  from66
 	JMP  op65
 
 from66:
-	JMP op66
+	CMPQ R9, $0x43
+	JGE  from67
+	JMP  op66
 
 from67:
-	CMPQ R9, $0x48
-	JGE  from72
-	CMPQ R9, $0x45
-	JGE  from69
-	CMPQ R9, $0x44
-	JGE  from68
-	JMP  op67
+	JMP op67
 
 from68:
-	JMP op68
+	CMPQ R9, $0x45
+	JGE  from69
+	JMP  op68
 
 from69:
 	CMPQ R9, $0x46
@@ -2768,16 +2770,16 @@ from69:
 	JMP  op69
 
 from70:
-	CMPQ R9, $0x47
-	JGE  from71
-	JMP  op70
+	JMP op70
 
 from71:
-	JMP op71
-
-from72:
 	CMPQ R9, $0x4a
 	JGE  from74
+	CMPQ R9, $0x48
+	JGE  from72
+	JMP  op71
+
+from72:
 	CMPQ R9, $0x49
 	JGE  from73
 	JMP  op72
@@ -2786,17 +2788,150 @@ from73:
 	JMP op73
 
 from74:
+	CMPQ R9, $0x4c
+	JGE  from76
 	CMPQ R9, $0x4b
 	JGE  from75
 	JMP  op74
 
 from75:
-	CMPQ R9, $0x4c
-	JGE  from76
-	JMP  op75
+	JMP op75
 
 from76:
-	JMP op76
+	CMPQ R9, $0x4d
+	JGE  from77
+	JMP  op76
+
+from77:
+	JMP op77
+
+from78:
+	CMPQ R9, $0x5b
+	JGE  from91
+	CMPQ R9, $0x54
+	JGE  from84
+	CMPQ R9, $0x51
+	JGE  from81
+	CMPQ R9, $0x4f
+	JGE  from79
+	JMP  op78
+
+from79:
+	CMPQ R9, $0x50
+	JGE  from80
+	JMP  op79
+
+from80:
+	JMP op80
+
+from81:
+	CMPQ R9, $0x52
+	JGE  from82
+	JMP  op81
+
+from82:
+	CMPQ R9, $0x53
+	JGE  from83
+	JMP  op82
+
+from83:
+	JMP op83
+
+from84:
+	CMPQ R9, $0x57
+	JGE  from87
+	CMPQ R9, $0x55
+	JGE  from85
+	JMP  op84
+
+from85:
+	CMPQ R9, $0x56
+	JGE  from86
+	JMP  op85
+
+from86:
+	JMP op86
+
+from87:
+	CMPQ R9, $0x59
+	JGE  from89
+	CMPQ R9, $0x58
+	JGE  from88
+	JMP  op87
+
+from88:
+	JMP op88
+
+from89:
+	CMPQ R9, $0x5a
+	JGE  from90
+	JMP  op89
+
+from90:
+	JMP op90
+
+from91:
+	CMPQ R9, $0x61
+	JGE  from97
+	CMPQ R9, $0x5e
+	JGE  from94
+	CMPQ R9, $0x5c
+	JGE  from92
+	JMP  op91
+
+from92:
+	CMPQ R9, $0x5d
+	JGE  from93
+	JMP  op92
+
+from93:
+	JMP op93
+
+from94:
+	CMPQ R9, $0x5f
+	JGE  from95
+	JMP  op94
+
+from95:
+	CMPQ R9, $0x60
+	JGE  from96
+	JMP  op95
+
+from96:
+	JMP op96
+
+from97:
+	CMPQ R9, $0x64
+	JGE  from100
+	CMPQ R9, $0x62
+	JGE  from98
+	JMP  op97
+
+from98:
+	CMPQ R9, $0x63
+	JGE  from99
+	JMP  op98
+
+from99:
+	JMP op99
+
+from100:
+	CMPQ R9, $0x66
+	JGE  from102
+	CMPQ R9, $0x65
+	JGE  from101
+	JMP  op100
+
+from101:
+	JMP op101
+
+from102:
+	CMPQ R9, $0x67
+	JGE  from103
+	JMP  op102
+
+from103:
+	JMP op103
 	PCALIGN $0x40
 
 op1:
@@ -4718,6 +4853,622 @@ op54:
 	JMP      next
 
 op55:
+	// loadFloats
+	MOVQ      -8(SI), DI
+	ANDQ      BX, DI
+	SHRQ      $0x01, DI
+	ADDQ      -16(SI), DI
+	VCVTPS2PD (DI), Z0
+	VCVTPS2PD 32(DI), Z1
+	VCVTPS2PD 64(DI), Z2
+	VCVTPS2PD 96(DI), Z3
+	VCVTPS2PD 128(DI), Z4
+	VCVTPS2PD 160(DI), Z5
+	VCVTPS2PD 192(DI), Z6
+	VCVTPS2PD 224(DI), Z7
+	JMP       next
+
+op56:
+	// storeFloats
+	MOVQ      -8(SI), DI
+	ANDQ      BX, DI
+	SHRQ      $0x01, DI
+	ADDQ      -16(SI), DI
+	VCVTPD2PS Z0, Y8
+	VMOVUPS   Y8, (DI)
+	VCVTPD2PS Z1, Y8
+	VMOVUPS   Y8, 32(DI)
+	VCVTPD2PS Z2, Y8
+	VMOVUPS   Y8, 64(DI)
+	VCVTPD2PS Z3, Y8
+	VMOVUPS   Y8, 96(DI)
+	VCVTPD2PS Z4, Y8
+	VMOVUPS   Y8, 128(DI)
+	VCVTPD2PS Z5, Y8
+	VMOVUPS   Y8, 160(DI)
+	VCVTPD2PS Z6, Y8
+	VMOVUPS   Y8, 192(DI)
+	VCVTPD2PS Z7, Y8
+	VMOVUPS   Y8, 224(DI)
+	JMP       next
+
+op57:
+	// roundFloats
+	VCVTPD2PS Z0, Y0
+	VCVTPS2PD Y0, Z0
+	VCVTPD2PS Z1, Y1
+	VCVTPS2PD Y1, Z1
+	VCVTPD2PS Z2, Y2
+	VCVTPS2PD Y2, Z2
+	VCVTPD2PS Z3, Y3
+	VCVTPS2PD Y3, Z3
+	VCVTPD2PS Z4, Y4
+	VCVTPS2PD Y4, Z4
+	VCVTPD2PS Z5, Y5
+	VCVTPS2PD Y5, Z5
+	VCVTPD2PS Z6, Y6
+	VCVTPS2PD Y6, Z6
+	VCVTPD2PS Z7, Y7
+	VCVTPS2PD Y7, Z7
+	JMP       next
+
+op58:
+	// addWords
+	VPADDQ (DI), Z0, Z0
+	VPADDQ 64(DI), Z1, Z1
+	VPADDQ 128(DI), Z2, Z2
+	VPADDQ 192(DI), Z3, Z3
+	VPADDQ 256(DI), Z4, Z4
+	VPADDQ 320(DI), Z5, Z5
+	VPADDQ 384(DI), Z6, Z6
+	VPADDQ 448(DI), Z7, Z7
+	JMP    next
+
+op59:
+	// subWords
+	VPSUBQ (DI), Z0, Z0
+	VPSUBQ 64(DI), Z1, Z1
+	VPSUBQ 128(DI), Z2, Z2
+	VPSUBQ 192(DI), Z3, Z3
+	VPSUBQ 256(DI), Z4, Z4
+	VPSUBQ 320(DI), Z5, Z5
+	VPSUBQ 384(DI), Z6, Z6
+	VPSUBQ 448(DI), Z7, Z7
+	JMP    next
+
+op60:
+	// subWordsFrom
+	VMOVUPD (DI), Z8
+	VPSUBQ  Z0, Z8, Z0
+	VMOVUPD 64(DI), Z8
+	VPSUBQ  Z1, Z8, Z1
+	VMOVUPD 128(DI), Z8
+	VPSUBQ  Z2, Z8, Z2
+	VMOVUPD 192(DI), Z8
+	VPSUBQ  Z3, Z8, Z3
+	VMOVUPD 256(DI), Z8
+	VPSUBQ  Z4, Z8, Z4
+	VMOVUPD 320(DI), Z8
+	VPSUBQ  Z5, Z8, Z5
+	VMOVUPD 384(DI), Z8
+	VPSUBQ  Z6, Z8, Z6
+	VMOVUPD 448(DI), Z8
+	VPSUBQ  Z7, Z8, Z7
+	JMP     next
+
+op61:
+	// mulWords
+	VPMULLQ (DI), Z0, Z0
+	VPMULLQ 64(DI), Z1, Z1
+	VPMULLQ 128(DI), Z2, Z2
+	VPMULLQ 192(DI), Z3, Z3
+	VPMULLQ 256(DI), Z4, Z4
+	VPMULLQ 320(DI), Z5, Z5
+	VPMULLQ 384(DI), Z6, Z6
+	VPMULLQ 448(DI), Z7, Z7
+	JMP     next
+
+op62:
+	// negWords
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VPSUBQ       Z0, Z8, Z0
+	VPSUBQ       Z1, Z8, Z1
+	VPSUBQ       Z2, Z8, Z2
+	VPSUBQ       Z3, Z8, Z3
+	VPSUBQ       Z4, Z8, Z4
+	VPSUBQ       Z5, Z8, Z5
+	VPSUBQ       Z6, Z8, Z6
+	VPSUBQ       Z7, Z8, Z7
+	JMP          next
+
+op63:
+	// absWords
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VPABSQ       Z0, Z0
+	VPABSQ       Z1, Z1
+	VPABSQ       Z2, Z2
+	VPABSQ       Z3, Z3
+	VPABSQ       Z4, Z4
+	VPABSQ       Z5, Z5
+	VPABSQ       Z6, Z6
+	VPABSQ       Z7, Z7
+	JMP          next
+
+op64:
+	// minWords
+	VPMINSQ (DI), Z0, Z0
+	VPMINSQ 64(DI), Z1, Z1
+	VPMINSQ 128(DI), Z2, Z2
+	VPMINSQ 192(DI), Z3, Z3
+	VPMINSQ 256(DI), Z4, Z4
+	VPMINSQ 320(DI), Z5, Z5
+	VPMINSQ 384(DI), Z6, Z6
+	VPMINSQ 448(DI), Z7, Z7
+	JMP     next
+
+op65:
+	// maxWords
+	VPMAXSQ (DI), Z0, Z0
+	VPMAXSQ 64(DI), Z1, Z1
+	VPMAXSQ 128(DI), Z2, Z2
+	VPMAXSQ 192(DI), Z3, Z3
+	VPMAXSQ 256(DI), Z4, Z4
+	VPMAXSQ 320(DI), Z5, Z5
+	VPMAXSQ 384(DI), Z6, Z6
+	VPMAXSQ 448(DI), Z7, Z7
+	JMP     next
+
+op66:
+	// signWords
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VPCMPGTQ     Z8, Z0, K1
+	VPMOVM2Q     K1, Z9
+	VPCMPGTQ     Z0, Z8, K2
+	VPMOVM2Q     K2, Z0
+	VPSUBQ       Z9, Z0, Z0
+	VPCMPGTQ     Z8, Z1, K2
+	VPMOVM2Q     K2, Z9
+	VPCMPGTQ     Z1, Z8, K3
+	VPMOVM2Q     K3, Z1
+	VPSUBQ       Z9, Z1, Z1
+	VPCMPGTQ     Z8, Z2, K3
+	VPMOVM2Q     K3, Z9
+	VPCMPGTQ     Z2, Z8, K4
+	VPMOVM2Q     K4, Z2
+	VPSUBQ       Z9, Z2, Z2
+	VPCMPGTQ     Z8, Z3, K4
+	VPMOVM2Q     K4, Z9
+	VPCMPGTQ     Z3, Z8, K5
+	VPMOVM2Q     K5, Z3
+	VPSUBQ       Z9, Z3, Z3
+	VPCMPGTQ     Z8, Z4, K5
+	VPMOVM2Q     K5, Z9
+	VPCMPGTQ     Z4, Z8, K6
+	VPMOVM2Q     K6, Z4
+	VPSUBQ       Z9, Z4, Z4
+	VPCMPGTQ     Z8, Z5, K6
+	VPMOVM2Q     K6, Z9
+	VPCMPGTQ     Z5, Z8, K1
+	VPMOVM2Q     K1, Z5
+	VPSUBQ       Z9, Z5, Z5
+	VPCMPGTQ     Z8, Z6, K1
+	VPMOVM2Q     K1, Z9
+	VPCMPGTQ     Z6, Z8, K2
+	VPMOVM2Q     K2, Z6
+	VPSUBQ       Z9, Z6, Z6
+	VPCMPGTQ     Z8, Z7, K2
+	VPMOVM2Q     K2, Z9
+	VPCMPGTQ     Z7, Z8, K3
+	VPMOVM2Q     K3, Z7
+	VPSUBQ       Z9, Z7, Z7
+	JMP          next
+
+op67:
+	// rectifyWords
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VPCMPGTQ     Z8, Z0, K1
+	VPMOVM2Q     K1, Z9
+	VANDPD       Z9, Z0, Z0
+	VPCMPGTQ     Z8, Z1, K2
+	VPMOVM2Q     K2, Z9
+	VANDPD       Z9, Z1, Z1
+	VPCMPGTQ     Z8, Z2, K3
+	VPMOVM2Q     K3, Z9
+	VANDPD       Z9, Z2, Z2
+	VPCMPGTQ     Z8, Z3, K4
+	VPMOVM2Q     K4, Z9
+	VANDPD       Z9, Z3, Z3
+	VPCMPGTQ     Z8, Z4, K5
+	VPMOVM2Q     K5, Z9
+	VANDPD       Z9, Z4, Z4
+	VPCMPGTQ     Z8, Z5, K6
+	VPMOVM2Q     K6, Z9
+	VANDPD       Z9, Z5, Z5
+	VPCMPGTQ     Z8, Z6, K1
+	VPMOVM2Q     K1, Z9
+	VANDPD       Z9, Z6, Z6
+	VPCMPGTQ     Z8, Z7, K2
+	VPMOVM2Q     K2, Z8
+	VANDPD       Z8, Z7, Z7
+	JMP          next
+
+op68:
+	// equalWords
+	VPCMPQ   $0x00, (DI), Z0, K1
+	VPMOVM2Q K1, Z0
+	VPCMPQ   $0x00, 64(DI), Z1, K2
+	VPMOVM2Q K2, Z1
+	VPCMPQ   $0x00, 128(DI), Z2, K3
+	VPMOVM2Q K3, Z2
+	VPCMPQ   $0x00, 192(DI), Z3, K4
+	VPMOVM2Q K4, Z3
+	VPCMPQ   $0x00, 256(DI), Z4, K5
+	VPMOVM2Q K5, Z4
+	VPCMPQ   $0x00, 320(DI), Z5, K6
+	VPMOVM2Q K6, Z5
+	VPCMPQ   $0x00, 384(DI), Z6, K1
+	VPMOVM2Q K1, Z6
+	VPCMPQ   $0x00, 448(DI), Z7, K2
+	VPMOVM2Q K2, Z7
+	JMP      next
+
+op69:
+	// notEqualWords
+	VPCMPQ   $0x04, (DI), Z0, K1
+	VPMOVM2Q K1, Z0
+	VPCMPQ   $0x04, 64(DI), Z1, K2
+	VPMOVM2Q K2, Z1
+	VPCMPQ   $0x04, 128(DI), Z2, K3
+	VPMOVM2Q K3, Z2
+	VPCMPQ   $0x04, 192(DI), Z3, K4
+	VPMOVM2Q K4, Z3
+	VPCMPQ   $0x04, 256(DI), Z4, K5
+	VPMOVM2Q K5, Z4
+	VPCMPQ   $0x04, 320(DI), Z5, K6
+	VPMOVM2Q K6, Z5
+	VPCMPQ   $0x04, 384(DI), Z6, K1
+	VPMOVM2Q K1, Z6
+	VPCMPQ   $0x04, 448(DI), Z7, K2
+	VPMOVM2Q K2, Z7
+	JMP      next
+
+op70:
+	// lessWords
+	VPCMPQ   $0x01, (DI), Z0, K1
+	VPMOVM2Q K1, Z0
+	VPCMPQ   $0x01, 64(DI), Z1, K2
+	VPMOVM2Q K2, Z1
+	VPCMPQ   $0x01, 128(DI), Z2, K3
+	VPMOVM2Q K3, Z2
+	VPCMPQ   $0x01, 192(DI), Z3, K4
+	VPMOVM2Q K4, Z3
+	VPCMPQ   $0x01, 256(DI), Z4, K5
+	VPMOVM2Q K5, Z4
+	VPCMPQ   $0x01, 320(DI), Z5, K6
+	VPMOVM2Q K6, Z5
+	VPCMPQ   $0x01, 384(DI), Z6, K1
+	VPMOVM2Q K1, Z6
+	VPCMPQ   $0x01, 448(DI), Z7, K2
+	VPMOVM2Q K2, Z7
+	JMP      next
+
+op71:
+	// lessEqualWords
+	VPCMPQ   $0x02, (DI), Z0, K1
+	VPMOVM2Q K1, Z0
+	VPCMPQ   $0x02, 64(DI), Z1, K2
+	VPMOVM2Q K2, Z1
+	VPCMPQ   $0x02, 128(DI), Z2, K3
+	VPMOVM2Q K3, Z2
+	VPCMPQ   $0x02, 192(DI), Z3, K4
+	VPMOVM2Q K4, Z3
+	VPCMPQ   $0x02, 256(DI), Z4, K5
+	VPMOVM2Q K5, Z4
+	VPCMPQ   $0x02, 320(DI), Z5, K6
+	VPMOVM2Q K6, Z5
+	VPCMPQ   $0x02, 384(DI), Z6, K1
+	VPMOVM2Q K1, Z6
+	VPCMPQ   $0x02, 448(DI), Z7, K2
+	VPMOVM2Q K2, Z7
+	JMP      next
+
+op72:
+	// greaterWords
+	VPCMPQ   $0x06, (DI), Z0, K1
+	VPMOVM2Q K1, Z0
+	VPCMPQ   $0x06, 64(DI), Z1, K2
+	VPMOVM2Q K2, Z1
+	VPCMPQ   $0x06, 128(DI), Z2, K3
+	VPMOVM2Q K3, Z2
+	VPCMPQ   $0x06, 192(DI), Z3, K4
+	VPMOVM2Q K4, Z3
+	VPCMPQ   $0x06, 256(DI), Z4, K5
+	VPMOVM2Q K5, Z4
+	VPCMPQ   $0x06, 320(DI), Z5, K6
+	VPMOVM2Q K6, Z5
+	VPCMPQ   $0x06, 384(DI), Z6, K1
+	VPMOVM2Q K1, Z6
+	VPCMPQ   $0x06, 448(DI), Z7, K2
+	VPMOVM2Q K2, Z7
+	JMP      next
+
+op73:
+	// greaterEqualWords
+	VPCMPQ   $0x05, (DI), Z0, K1
+	VPMOVM2Q K1, Z0
+	VPCMPQ   $0x05, 64(DI), Z1, K2
+	VPMOVM2Q K2, Z1
+	VPCMPQ   $0x05, 128(DI), Z2, K3
+	VPMOVM2Q K3, Z2
+	VPCMPQ   $0x05, 192(DI), Z3, K4
+	VPMOVM2Q K4, Z3
+	VPCMPQ   $0x05, 256(DI), Z4, K5
+	VPMOVM2Q K5, Z4
+	VPCMPQ   $0x05, 320(DI), Z5, K6
+	VPMOVM2Q K6, Z5
+	VPCMPQ   $0x05, 384(DI), Z6, K1
+	VPMOVM2Q K1, Z6
+	VPCMPQ   $0x05, 448(DI), Z7, K2
+	VPMOVM2Q K2, Z7
+	JMP      next
+
+op74:
+	// nonZeroWords
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VPCMPQ       $0x04, Z8, Z0, K1
+	VPMOVM2Q     K1, Z0
+	VPCMPQ       $0x04, Z8, Z1, K2
+	VPMOVM2Q     K2, Z1
+	VPCMPQ       $0x04, Z8, Z2, K3
+	VPMOVM2Q     K3, Z2
+	VPCMPQ       $0x04, Z8, Z3, K4
+	VPMOVM2Q     K4, Z3
+	VPCMPQ       $0x04, Z8, Z4, K5
+	VPMOVM2Q     K5, Z4
+	VPCMPQ       $0x04, Z8, Z5, K6
+	VPMOVM2Q     K6, Z5
+	VPCMPQ       $0x04, Z8, Z6, K1
+	VPMOVM2Q     K1, Z6
+	VPCMPQ       $0x04, Z8, Z7, K2
+	VPMOVM2Q     K2, Z7
+	JMP          next
+
+op75:
+	// wordOfTruth
+	VPSRLQ $0x3f, Z0, Z0
+	VPSRLQ $0x3f, Z1, Z1
+	VPSRLQ $0x3f, Z2, Z2
+	VPSRLQ $0x3f, Z3, Z3
+	VPSRLQ $0x3f, Z4, Z4
+	VPSRLQ $0x3f, Z5, Z5
+	VPSRLQ $0x3f, Z6, Z6
+	VPSRLQ $0x3f, Z7, Z7
+	JMP    next
+
+op76:
+	// numberOfWord
+	VCVTQQ2PD Z0, Z0
+	VCVTQQ2PD Z1, Z1
+	VCVTQQ2PD Z2, Z2
+	VCVTQQ2PD Z3, Z3
+	VCVTQQ2PD Z4, Z4
+	VCVTQQ2PD Z5, Z5
+	VCVTQQ2PD Z6, Z6
+	VCVTQQ2PD Z7, Z7
+	JMP       next
+
+op77:
+	// floatOfWord
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VCVTQQ2PS    Z0, Y0
+	VCVTPS2PD    Y0, Z0
+	VCVTQQ2PS    Z1, Y1
+	VCVTPS2PD    Y1, Z1
+	VCVTQQ2PS    Z2, Y2
+	VCVTPS2PD    Y2, Z2
+	VCVTQQ2PS    Z3, Y3
+	VCVTPS2PD    Y3, Z3
+	VCVTQQ2PS    Z4, Y4
+	VCVTPS2PD    Y4, Z4
+	VCVTQQ2PS    Z5, Y5
+	VCVTPS2PD    Y5, Z5
+	VCVTQQ2PS    Z6, Y6
+	VCVTPS2PD    Y6, Z6
+	VCVTQQ2PS    Z7, Y7
+	VCVTPS2PD    Y7, Z7
+	JMP          next
+
+op78:
+	// wordOfNumber
+	VCVTTPD2QQ Z0, Z0
+	VCVTTPD2QQ Z1, Z1
+	VCVTTPD2QQ Z2, Z2
+	VCVTTPD2QQ Z3, Z3
+	VCVTTPD2QQ Z4, Z4
+	VCVTTPD2QQ Z5, Z5
+	VCVTTPD2QQ Z6, Z6
+	VCVTTPD2QQ Z7, Z7
+	JMP        next
+
+op79:
+	// floorDivWords
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes1:
+	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+	VMOVUPD      (DI), Z0
+	VPTESTNMQ    Z0, Z0, K7
+	VPMOVM2Q     K7, Z1
+	VORPD        (R8), Z1, Z1
+	VMOVUPD      Z1, (R8)
+	VCVTQQ2PD    Z0, Z1
+	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VDIVPD       Z1, Z3, Z1
+	VMOVUPD      (R9), Z3
+	VCVTQQ2PD    Z3, Z4
+	VMULPD       Z1, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VPMULLQ      Z4, Z0, Z5
+	VPSUBQ       Z5, Z3, Z3
+	VMOVAPD      Z4, Z4
+	VCVTQQ2PD    Z3, Z5
+	VMULPD       Z1, Z5, Z5
+	VCVTPD2QQ    Z5, Z5
+	VPMULLQ      Z5, Z0, Z1
+	VPSUBQ       Z1, Z3, Z3
+	VPADDQ       Z5, Z4, Z4
+	VXORPD       Z3, Z0, Z0
+	VPCMPGTQ     Z0, Z2, K1
+	VPMOVM2Q     K1, Z0
+	VMOVAPD      Z3, Z1
+	VPCMPQ       $0x04, Z2, Z1, K2
+	VPMOVM2Q     K2, Z1
+	VANDPD       Z1, Z0, Z0
+	VPADDQ       Z0, Z4, Z4
+	VMOVUPD      Z4, (R9)
+	ADDQ         $0x40, R9
+	ADDQ         $0x40, DI
+	DECQ         R10
+	JNE          lanes1
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      128(DX), Z2
+	VMOVUPD      192(DX), Z3
+	VMOVUPD      256(DX), Z4
+	VMOVUPD      320(DX), Z5
+	VMOVUPD      384(DX), Z6
+	VMOVUPD      448(DX), Z7
+	JMP          next
+
+op80:
+	// modWords
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes2:
+	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+	VMOVUPD      (DI), Z0
+	VPTESTNMQ    Z0, Z0, K7
+	VPMOVM2Q     K7, Z1
+	VORPD        (R8), Z1, Z1
+	VMOVUPD      Z1, (R8)
+	VCVTQQ2PD    Z0, Z1
+	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VDIVPD       Z1, Z3, Z1
+	VMOVUPD      (R9), Z3
+	VCVTQQ2PD    Z3, Z4
+	VMULPD       Z1, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VPMULLQ      Z4, Z0, Z5
+	VPSUBQ       Z5, Z3, Z3
+	VMOVAPD      Z4, Z4
+	VCVTQQ2PD    Z3, Z5
+	VMULPD       Z1, Z5, Z5
+	VCVTPD2QQ    Z5, Z5
+	VPMULLQ      Z5, Z0, Z1
+	VPSUBQ       Z1, Z3, Z3
+	VPADDQ       Z5, Z4, Z4
+	VXORPD       Z3, Z0, Z1
+	VPCMPGTQ     Z1, Z2, K1
+	VPMOVM2Q     K1, Z1
+	VMOVAPD      Z3, Z4
+	VPCMPQ       $0x04, Z2, Z4, K2
+	VPMOVM2Q     K2, Z4
+	VANDPD       Z4, Z1, Z1
+	VANDPD       Z0, Z1, Z1
+	VPADDQ       Z1, Z3, Z3
+	VMOVUPD      Z3, (R9)
+	ADDQ         $0x40, R9
+	ADDQ         $0x40, DI
+	DECQ         R10
+	JNE          lanes2
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      128(DX), Z2
+	VMOVUPD      192(DX), Z3
+	VMOVUPD      256(DX), Z4
+	VMOVUPD      320(DX), Z5
+	VMOVUPD      384(DX), Z6
+	VMOVUPD      448(DX), Z7
+	JMP          next
+
+op81:
+	// ceilDivWords
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes3:
+	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+	VMOVUPD      (DI), Z0
+	VPTESTNMQ    Z0, Z0, K7
+	VPMOVM2Q     K7, Z1
+	VORPD        (R8), Z1, Z1
+	VMOVUPD      Z1, (R8)
+	VCVTQQ2PD    Z0, Z1
+	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VDIVPD       Z1, Z3, Z1
+	VMOVUPD      (R9), Z3
+	VCVTQQ2PD    Z3, Z4
+	VMULPD       Z1, Z4, Z4
+	VCVTPD2QQ    Z4, Z4
+	VPMULLQ      Z4, Z0, Z5
+	VPSUBQ       Z5, Z3, Z3
+	VMOVAPD      Z4, Z4
+	VCVTQQ2PD    Z3, Z5
+	VMULPD       Z1, Z5, Z5
+	VCVTPD2QQ    Z5, Z5
+	VPMULLQ      Z5, Z0, Z1
+	VPSUBQ       Z1, Z3, Z3
+	VPADDQ       Z5, Z4, Z4
+	VXORPD       Z3, Z0, Z0
+	VPCMPGTQ     Z0, Z2, K1
+	VPMOVM2Q     K1, Z0
+	VMOVAPD      Z3, Z1
+	VPCMPQ       $0x04, Z2, Z1, K2
+	VPMOVM2Q     K2, Z1
+	VANDNPD      Z1, Z0, Z0
+	VPSUBQ       Z0, Z4, Z4
+	VMOVUPD      Z4, (R9)
+	ADDQ         $0x40, R9
+	ADDQ         $0x40, DI
+	DECQ         R10
+	JNE          lanes3
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      128(DX), Z2
+	VMOVUPD      192(DX), Z3
+	VMOVUPD      256(DX), Z4
+	VMOVUPD      320(DX), Z5
+	VMOVUPD      384(DX), Z6
+	VMOVUPD      448(DX), Z7
+	JMP          next
+
+op82:
 	// exp
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4730,7 +5481,7 @@ op55:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes1:
+lanes4:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z1
 	VMINPD            Z0, Z1, Z0
@@ -4770,7 +5521,7 @@ lanes1:
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes1
+	JNE               lanes4
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -4781,7 +5532,7 @@ lanes1:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op56:
+op83:
 	// expm1
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4794,7 +5545,7 @@ op56:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes2:
+lanes5:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
 	VMINPD            Z0, Z1, Z1
@@ -4851,7 +5602,7 @@ lanes2:
 	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes2
+	JNE               lanes5
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -4862,7 +5613,7 @@ lanes2:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op57:
+op84:
 	// tanh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4875,7 +5626,7 @@ op57:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes3:
+lanes6:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -4951,7 +5702,7 @@ lanes3:
 	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes3
+	JNE               lanes6
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -4962,7 +5713,7 @@ lanes3:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op58:
+op85:
 	// sinh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -4975,7 +5726,7 @@ op58:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes4:
+lanes7:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -5059,7 +5810,7 @@ lanes4:
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes4
+	JNE               lanes7
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -5070,7 +5821,7 @@ lanes4:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op59:
+op86:
 	// cosh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5083,7 +5834,7 @@ op59:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes5:
+lanes8:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z0
@@ -5149,7 +5900,7 @@ lanes5:
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes5
+	JNE               lanes8
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -5160,7 +5911,7 @@ lanes5:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op60:
+op87:
 	// sigmoid
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5173,7 +5924,7 @@ op60:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes6:
+lanes9:
 	VMOVUPD           (DI), Z0
 	VORPD.BCST        numbersAVX512<>+192(SB), Z0, Z1
 	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z1, K1
@@ -5232,7 +5983,7 @@ lanes6:
 	VMOVUPD           Z5, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes6
+	JNE               lanes9
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -5243,7 +5994,7 @@ lanes6:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op61:
+op88:
 	// log
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5256,7 +6007,7 @@ op61:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes7:
+lanes10:
 	VMOVUPD          (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -5311,7 +6062,7 @@ lanes7:
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes7
+	JNE              lanes10
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -5322,7 +6073,7 @@ lanes7:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op62:
+op89:
 	// log2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5335,7 +6086,7 @@ op62:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes8:
+lanes11:
 	VMOVUPD          (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -5393,7 +6144,7 @@ lanes8:
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes8
+	JNE              lanes11
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -5404,7 +6155,7 @@ lanes8:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op63:
+op90:
 	// log10
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5417,7 +6168,7 @@ op63:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes9:
+lanes12:
 	VMOVUPD          (DI), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
@@ -5477,7 +6228,7 @@ lanes9:
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes9
+	JNE              lanes12
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -5488,7 +6239,7 @@ lanes9:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op64:
+op91:
 	// log1p
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5501,7 +6252,7 @@ op64:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes10:
+lanes13:
 	VMOVUPD          (DI), Z0
 	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
 	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
@@ -5570,7 +6321,7 @@ lanes10:
 	VMOVUPD          Z3, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes10
+	JNE              lanes13
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -5581,7 +6332,7 @@ lanes10:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op65:
+op92:
 	// sin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5594,7 +6345,7 @@ op65:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes11:
+lanes14:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
@@ -5617,7 +6368,7 @@ lanes11:
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end12
+	JEQ               end15
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
 	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
@@ -5780,7 +6531,7 @@ lanes11:
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end12:
+end15:
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
@@ -5835,7 +6586,7 @@ end12:
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes11
+	JNE              lanes14
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -5846,7 +6597,7 @@ end12:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op66:
+op93:
 	// cos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5859,7 +6610,7 @@ op66:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes13:
+lanes16:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
@@ -5882,7 +6633,7 @@ lanes13:
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end14
+	JEQ               end17
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
 	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
@@ -6045,7 +6796,7 @@ lanes13:
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end14:
+end17:
 	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z1
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
@@ -6097,7 +6848,7 @@ end14:
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes13
+	JNE              lanes16
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -6108,7 +6859,7 @@ end14:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op67:
+op94:
 	// tan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6121,7 +6872,7 @@ op67:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes15:
+lanes18:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
@@ -6144,7 +6895,7 @@ lanes15:
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end16
+	JEQ               end19
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
 	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
@@ -6307,7 +7058,7 @@ lanes15:
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end16:
+end19:
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
@@ -6377,7 +7128,7 @@ end16:
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes15
+	JNE              lanes18
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -6388,7 +7139,7 @@ end16:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op68:
+op95:
 	// asin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6401,7 +7152,7 @@ op68:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes17:
+lanes20:
 	VMOVUPD          (DI), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
@@ -6466,7 +7217,7 @@ lanes17:
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes17
+	JNE              lanes20
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -6477,7 +7228,7 @@ lanes17:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op69:
+op96:
 	// acos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6490,7 +7241,7 @@ op69:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes18:
+lanes21:
 	VMOVUPD          (DI), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
@@ -6559,7 +7310,7 @@ lanes18:
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes18
+	JNE              lanes21
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -6570,7 +7321,7 @@ lanes18:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op70:
+op97:
 	// atan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6583,7 +7334,7 @@ op70:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes19:
+lanes22:
 	VMOVUPD          (DI), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
@@ -6646,7 +7397,7 @@ lanes19:
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes19
+	JNE              lanes22
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -6657,7 +7408,7 @@ lanes19:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op71:
+op98:
 	// cbrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6670,7 +7421,7 @@ op71:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes20:
+lanes23:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
@@ -6744,7 +7495,7 @@ lanes20:
 	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes20
+	JNE               lanes23
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -6755,7 +7506,7 @@ lanes20:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op72:
+op99:
 	// rsqrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6768,7 +7519,7 @@ op72:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes21:
+lanes24:
 	VMOVUPD           (DI), Z0
 	VPSRLQ            $0x01, Z0, Z1
 	VBROADCASTSD      numbersAVX512<>+1176(SB), Z2
@@ -6793,7 +7544,7 @@ lanes21:
 	VORPD             Z3, Z2, Z2
 	VPMOVQ2M          Z2, K1
 	KORTESTB          K1, K1
-	JEQ               end22
+	JEQ               end25
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
 	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VBROADCASTSD      numbersAVX512<>+328(SB), K2, Z2
@@ -6830,11 +7581,11 @@ lanes21:
 	VMOVAPD           Z0, K2, Z3
 	VMOVAPD           Z3, K1, Z1
 
-end22:
+end25:
 	VMOVUPD Z1, (DI)
 	ADDQ    $0x40, DI
 	DECQ    R9
-	JNE     lanes21
+	JNE     lanes24
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
 	VMOVUPD 128(DX), Z2
@@ -6845,7 +7596,7 @@ end22:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op73:
+op100:
 	// pow
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6858,7 +7609,7 @@ op73:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes23:
+lanes26:
 	VMOVUPD     (R9), Z0
 	VMULPD      (R9), Z0, Z0
 	VMOVUPD     (DI), Z1
@@ -6868,22 +7619,22 @@ lanes23:
 	VMOVUPD     (DI), Z0
 	VCMPPD.BCST $0x00, numbersAVX512<>+1232(SB), Z0, K1
 	KORTESTB    K1, K1
-	JEQ         end24
+	JEQ         end27
 	VMOVUPD     (R9), Z0
 	VSQRTPD     Z0, Z0
 	VMULPD      (R9), Z0, Z0
 	VMOVAPD     Z0, K1, Z1
 
-end24:
+end27:
 	VMOVUPD      (DI), Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z0, K1
 	KORTESTB     K1, K1
-	JEQ          end25
+	JEQ          end28
 	VBROADCASTSD numbersAVX512<>+24(SB), Z0
 	VDIVPD       (R9), Z0, Z0
 	VMOVAPD      Z0, K1, Z1
 
-end25:
+end28:
 	VMOVUPD           (DI), Z0
 	VCMPPD.BCST       $0x00, numbersAVX512<>+1232(SB), Z0, K1
 	VMOVUPD           (R9), Z0
@@ -6903,7 +7654,7 @@ end25:
 	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
 	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K1
 	KORTESTB          K1, K1
-	JEQ               end26
+	JEQ               end29
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z0
 	VANDNPD           (R9), Z0, Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z0, K2
@@ -7079,12 +7830,12 @@ end25:
 	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
 	VMOVAPD           Z0, K1, Z1
 
-end26:
+end29:
 	VMOVUPD Z1, (R9)
 	ADDQ    $0x40, R9
 	ADDQ    $0x40, DI
 	DECQ    R10
-	JNE     lanes23
+	JNE     lanes26
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
 	VMOVUPD 128(DX), Z2
@@ -7095,7 +7846,7 @@ end26:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op74:
+op101:
 	// atan2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -7108,7 +7859,7 @@ op74:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes27:
+lanes30:
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
 	VANDNPD          (R9), Z0, Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
@@ -7221,7 +7972,7 @@ lanes27:
 	ADDQ             $0x40, R9
 	ADDQ             $0x40, DI
 	DECQ             R10
-	JNE              lanes27
+	JNE              lanes30
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7232,7 +7983,7 @@ lanes27:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op75:
+op102:
 	// floorDiv
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -7245,7 +7996,7 @@ op75:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes28:
+lanes31:
 	VMOVUPD      (R9), Z0
 	VDIVPD       (DI), Z0, Z0
 	VRNDSCALEPD  $0x09, Z0, Z0
@@ -7271,7 +8022,7 @@ lanes28:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes28
+	JNE          lanes31
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -7282,7 +8033,7 @@ lanes28:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op76:
+op103:
 	// mod
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -7295,7 +8046,7 @@ op76:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes29:
+lanes32:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z0
 	VANDNPD      (DI), Z0, Z0
 	VMOVUPD      (R9), Z1
@@ -7307,10 +8058,10 @@ lanes29:
 	VBROADCASTSD numbersAVX512<>+1392(SB), Z2
 	VCMPPD       $0x11, Z1, Z2, K1
 	KORTESTB     K1, K1
-	JEQ          end30
+	JEQ          end33
 	VMOVUPD      (R9), K1, Z0
 
-again31:
+again34:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
 	VANDNPD      (DI), Z1, Z1
 	VMULPD.BCST  numbersAVX512<>+1400(SB), Z1, Z2
@@ -7339,9 +8090,9 @@ again31:
 	VMOVAPD      Z3, K1, Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z4, K2
 	KORTESTB     K2, K2
-	JNE          again31
+	JNE          again34
 
-end30:
+end33:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
 	VANDNPD      (DI), Z1, Z1
 	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
@@ -7364,7 +8115,7 @@ end30:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes29
+	JNE          lanes32
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -7400,7 +8151,7 @@ TEXT ·chainF32AVX512(SB), $704-16
 	VXORPD Z7, Z7, Z7
 	LEAQ   63(SP), DX
 	ANDQ   $-64, DX
-	XORQ   BX, BX
+	XORQ   R8, R8
 	XORQ   BX, BX
 	JMP    test
 
@@ -7411,61 +8162,61 @@ next:
 	MOVQ 16(SI), DI
 	ANDQ BX, DI
 	ADDQ 8(SI), DI
-	MOVQ (SI), R8
+	MOVQ (SI), R9
 	ADDQ $0x18, SI
-	CMPQ R8, $0x01
+	CMPQ R9, $0x01
 	JEQ  op1
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 
 others:
-	CMPQ R8, $0x4c
+	CMPQ R9, $0x67
 	JHI  op0
-	CMPQ R8, $0x26
-	JGE  from38
-	CMPQ R8, $0x13
-	JGE  from19
-	CMPQ R8, $0x09
-	JGE  from9
-	CMPQ R8, $0x04
-	JGE  from4
-	CMPQ R8, $0x02
-	JGE  from2
-	CMPQ R8, $0x01
+	CMPQ R9, $0x34
+	JGE  from52
+	CMPQ R9, $0x1a
+	JGE  from26
+	CMPQ R9, $0x0d
+	JGE  from13
+	CMPQ R9, $0x06
+	JGE  from6
+	CMPQ R9, $0x03
+	JGE  from3
+	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R9, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ R8, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
+	CMPQ R9, $0x04
+	JGE  from4
+	JMP  op3
 
 from4:
-	CMPQ R8, $0x06
-	JGE  from6
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  from5
 	JMP  op4
 
@@ -7473,12 +8224,14 @@ from5:
 	JMP op5
 
 from6:
-	CMPQ R8, $0x07
+	CMPQ R9, $0x09
+	JGE  from9
+	CMPQ R9, $0x07
 	JGE  from7
 	JMP  op6
 
 from7:
-	CMPQ R8, $0x08
+	CMPQ R9, $0x08
 	JGE  from8
 	JMP  op7
 
@@ -7486,11 +8239,9 @@ from8:
 	JMP op8
 
 from9:
-	CMPQ R8, $0x0e
-	JGE  from14
-	CMPQ R8, $0x0b
+	CMPQ R9, $0x0b
 	JGE  from11
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  from10
 	JMP  op9
 
@@ -7498,22 +8249,24 @@ from10:
 	JMP op10
 
 from11:
-	CMPQ R8, $0x0c
+	CMPQ R9, $0x0c
 	JGE  from12
 	JMP  op11
 
 from12:
-	CMPQ R8, $0x0d
-	JGE  from13
-	JMP  op12
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ R9, $0x13
+	JGE  from19
+	CMPQ R9, $0x10
+	JGE  from16
+	CMPQ R9, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ R8, $0x10
-	JGE  from16
-	CMPQ R8, $0x0f
+	CMPQ R9, $0x0f
 	JGE  from15
 	JMP  op14
 
@@ -7521,12 +8274,12 @@ from15:
 	JMP op15
 
 from16:
-	CMPQ R8, $0x11
+	CMPQ R9, $0x11
 	JGE  from17
 	JMP  op16
 
 from17:
-	CMPQ R8, $0x12
+	CMPQ R9, $0x12
 	JGE  from18
 	JMP  op17
 
@@ -7534,79 +8287,79 @@ from18:
 	JMP op18
 
 from19:
-	CMPQ R8, $0x1c
-	JGE  from28
-	CMPQ R8, $0x17
-	JGE  from23
-	CMPQ R8, $0x15
-	JGE  from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x16
+	JGE  from22
+	CMPQ R9, $0x14
 	JGE  from20
 	JMP  op19
 
 from20:
-	JMP op20
+	CMPQ R9, $0x15
+	JGE  from21
+	JMP  op20
 
 from21:
-	CMPQ R8, $0x16
-	JGE  from22
-	JMP  op21
+	JMP op21
 
 from22:
-	JMP op22
+	CMPQ R9, $0x18
+	JGE  from24
+	CMPQ R9, $0x17
+	JGE  from23
+	JMP  op22
 
 from23:
-	CMPQ R8, $0x19
-	JGE  from25
-	CMPQ R8, $0x18
-	JGE  from24
-	JMP  op23
+	JMP op23
 
 from24:
-	JMP op24
+	CMPQ R9, $0x19
+	JGE  from25
+	JMP  op24
 
 from25:
-	CMPQ R8, $0x1a
-	JGE  from26
-	JMP  op25
+	JMP op25
 
 from26:
-	CMPQ R8, $0x1b
+	CMPQ R9, $0x27
+	JGE  from39
+	CMPQ R9, $0x20
+	JGE  from32
+	CMPQ R9, $0x1d
+	JGE  from29
+	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
 
 from27:
-	JMP op27
+	CMPQ R9, $0x1c
+	JGE  from28
+	JMP  op27
 
 from28:
-	CMPQ R8, $0x21
-	JGE  from33
-	CMPQ R8, $0x1e
-	JGE  from30
-	CMPQ R8, $0x1d
-	JGE  from29
-	JMP  op28
+	JMP op28
 
 from29:
-	JMP op29
+	CMPQ R9, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
-	CMPQ R8, $0x1f
+	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
 from31:
-	CMPQ R8, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
+	CMPQ R9, $0x23
+	JGE  from35
+	CMPQ R9, $0x21
+	JGE  from33
+	JMP  op32
 
 from33:
-	CMPQ R8, $0x23
-	JGE  from35
-	CMPQ R8, $0x22
+	CMPQ R9, $0x22
 	JGE  from34
 	JMP  op33
 
@@ -7614,36 +8367,34 @@ from34:
 	JMP op34
 
 from35:
-	CMPQ R8, $0x24
+	CMPQ R9, $0x25
+	JGE  from37
+	CMPQ R9, $0x24
 	JGE  from36
 	JMP  op35
 
 from36:
-	CMPQ R8, $0x25
-	JGE  from37
-	JMP  op36
+	JMP op36
 
 from37:
-	JMP op37
+	CMPQ R9, $0x26
+	JGE  from38
+	JMP  op37
 
 from38:
-	CMPQ R8, $0x39
-	JGE  from57
-	CMPQ R8, $0x2f
-	JGE  from47
-	CMPQ R8, $0x2a
-	JGE  from42
-	CMPQ R8, $0x28
-	JGE  from40
-	CMPQ R8, $0x27
-	JGE  from39
-	JMP  op38
+	JMP op38
 
 from39:
-	JMP op39
+	CMPQ R9, $0x2d
+	JGE  from45
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x28
+	JGE  from40
+	JMP  op39
 
 from40:
-	CMPQ R8, $0x29
+	CMPQ R9, $0x29
 	JGE  from41
 	JMP  op40
 
@@ -7651,47 +8402,45 @@ from41:
 	JMP op41
 
 from42:
-	CMPQ R8, $0x2c
-	JGE  from44
-	CMPQ R8, $0x2b
+	CMPQ R9, $0x2b
 	JGE  from43
 	JMP  op42
 
 from43:
-	JMP op43
+	CMPQ R9, $0x2c
+	JGE  from44
+	JMP  op43
 
 from44:
-	CMPQ R8, $0x2d
-	JGE  from45
-	JMP  op44
+	JMP op44
 
 from45:
-	CMPQ R8, $0x2e
+	CMPQ R9, $0x30
+	JGE  from48
+	CMPQ R9, $0x2e
 	JGE  from46
 	JMP  op45
 
 from46:
-	JMP op46
+	CMPQ R9, $0x2f
+	JGE  from47
+	JMP  op46
 
 from47:
-	CMPQ R8, $0x34
-	JGE  from52
-	CMPQ R8, $0x31
-	JGE  from49
-	CMPQ R8, $0x30
-	JGE  from48
-	JMP  op47
+	JMP op47
 
 from48:
-	JMP op48
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x31
+	JGE  from49
+	JMP  op48
 
 from49:
-	CMPQ R8, $0x32
-	JGE  from50
-	JMP  op49
+	JMP op49
 
 from50:
-	CMPQ R8, $0x33
+	CMPQ R9, $0x33
 	JGE  from51
 	JMP  op50
 
@@ -7699,107 +8448,111 @@ from51:
 	JMP op51
 
 from52:
-	CMPQ R8, $0x36
-	JGE  from54
-	CMPQ R8, $0x35
+	CMPQ R9, $0x4e
+	JGE  from78
+	CMPQ R9, $0x41
+	JGE  from65
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x37
+	JGE  from55
+	CMPQ R9, $0x35
 	JGE  from53
 	JMP  op52
 
 from53:
-	JMP op53
+	CMPQ R9, $0x36
+	JGE  from54
+	JMP  op53
 
 from54:
-	CMPQ R8, $0x37
-	JGE  from55
-	JMP  op54
+	JMP op54
 
 from55:
-	CMPQ R8, $0x38
+	CMPQ R9, $0x38
 	JGE  from56
 	JMP  op55
 
 from56:
-	JMP op56
+	CMPQ R9, $0x39
+	JGE  from57
+	JMP  op56
 
 from57:
-	CMPQ R8, $0x43
-	JGE  from67
-	CMPQ R8, $0x3e
-	JGE  from62
-	CMPQ R8, $0x3b
-	JGE  from59
-	CMPQ R8, $0x3a
-	JGE  from58
-	JMP  op57
+	JMP op57
 
 from58:
-	JMP op58
+	CMPQ R9, $0x3d
+	JGE  from61
+	CMPQ R9, $0x3b
+	JGE  from59
+	JMP  op58
 
 from59:
-	CMPQ R8, $0x3c
+	CMPQ R9, $0x3c
 	JGE  from60
 	JMP  op59
 
 from60:
-	CMPQ R8, $0x3d
-	JGE  from61
-	JMP  op60
+	JMP op60
 
 from61:
-	JMP op61
+	CMPQ R9, $0x3f
+	JGE  from63
+	CMPQ R9, $0x3e
+	JGE  from62
+	JMP  op61
 
 from62:
-	CMPQ R8, $0x40
-	JGE  from64
-	CMPQ R8, $0x3f
-	JGE  from63
-	JMP  op62
+	JMP op62
 
 from63:
-	JMP op63
+	CMPQ R9, $0x40
+	JGE  from64
+	JMP  op63
 
 from64:
-	CMPQ R8, $0x41
-	JGE  from65
-	JMP  op64
+	JMP op64
 
 from65:
-	CMPQ R8, $0x42
+	CMPQ R9, $0x47
+	JGE  from71
+	CMPQ R9, $0x44
+	JGE  from68
+	CMPQ R9, $0x42
 	JGE  from66
 	JMP  op65
 
 from66:
-	JMP op66
+	CMPQ R9, $0x43
+	JGE  from67
+	JMP  op66
 
 from67:
-	CMPQ R8, $0x48
-	JGE  from72
-	CMPQ R8, $0x45
-	JGE  from69
-	CMPQ R8, $0x44
-	JGE  from68
-	JMP  op67
+	JMP op67
 
 from68:
-	JMP op68
+	CMPQ R9, $0x45
+	JGE  from69
+	JMP  op68
 
 from69:
-	CMPQ R8, $0x46
+	CMPQ R9, $0x46
 	JGE  from70
 	JMP  op69
 
 from70:
-	CMPQ R8, $0x47
-	JGE  from71
-	JMP  op70
+	JMP op70
 
 from71:
-	JMP op71
+	CMPQ R9, $0x4a
+	JGE  from74
+	CMPQ R9, $0x48
+	JGE  from72
+	JMP  op71
 
 from72:
-	CMPQ R8, $0x4a
-	JGE  from74
-	CMPQ R8, $0x49
+	CMPQ R9, $0x49
 	JGE  from73
 	JMP  op72
 
@@ -7807,17 +8560,150 @@ from73:
 	JMP op73
 
 from74:
-	CMPQ R8, $0x4b
+	CMPQ R9, $0x4c
+	JGE  from76
+	CMPQ R9, $0x4b
 	JGE  from75
 	JMP  op74
 
 from75:
-	CMPQ R8, $0x4c
-	JGE  from76
-	JMP  op75
+	JMP op75
 
 from76:
-	JMP op76
+	CMPQ R9, $0x4d
+	JGE  from77
+	JMP  op76
+
+from77:
+	JMP op77
+
+from78:
+	CMPQ R9, $0x5b
+	JGE  from91
+	CMPQ R9, $0x54
+	JGE  from84
+	CMPQ R9, $0x51
+	JGE  from81
+	CMPQ R9, $0x4f
+	JGE  from79
+	JMP  op78
+
+from79:
+	CMPQ R9, $0x50
+	JGE  from80
+	JMP  op79
+
+from80:
+	JMP op80
+
+from81:
+	CMPQ R9, $0x52
+	JGE  from82
+	JMP  op81
+
+from82:
+	CMPQ R9, $0x53
+	JGE  from83
+	JMP  op82
+
+from83:
+	JMP op83
+
+from84:
+	CMPQ R9, $0x57
+	JGE  from87
+	CMPQ R9, $0x55
+	JGE  from85
+	JMP  op84
+
+from85:
+	CMPQ R9, $0x56
+	JGE  from86
+	JMP  op85
+
+from86:
+	JMP op86
+
+from87:
+	CMPQ R9, $0x59
+	JGE  from89
+	CMPQ R9, $0x58
+	JGE  from88
+	JMP  op87
+
+from88:
+	JMP op88
+
+from89:
+	CMPQ R9, $0x5a
+	JGE  from90
+	JMP  op89
+
+from90:
+	JMP op90
+
+from91:
+	CMPQ R9, $0x61
+	JGE  from97
+	CMPQ R9, $0x5e
+	JGE  from94
+	CMPQ R9, $0x5c
+	JGE  from92
+	JMP  op91
+
+from92:
+	CMPQ R9, $0x5d
+	JGE  from93
+	JMP  op92
+
+from93:
+	JMP op93
+
+from94:
+	CMPQ R9, $0x5f
+	JGE  from95
+	JMP  op94
+
+from95:
+	CMPQ R9, $0x60
+	JGE  from96
+	JMP  op95
+
+from96:
+	JMP op96
+
+from97:
+	CMPQ R9, $0x64
+	JGE  from100
+	CMPQ R9, $0x62
+	JGE  from98
+	JMP  op97
+
+from98:
+	CMPQ R9, $0x63
+	JGE  from99
+	JMP  op98
+
+from99:
+	JMP op99
+
+from100:
+	CMPQ R9, $0x66
+	JGE  from102
+	CMPQ R9, $0x65
+	JGE  from101
+	JMP  op100
+
+from101:
+	JMP op101
+
+from102:
+	CMPQ R9, $0x67
+	JGE  from103
+	JMP  op102
+
+from103:
+	JMP op103
 	PCALIGN $0x40
 
 op1:
@@ -7833,27 +8719,27 @@ op1:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 	PCALIGN $0x40
@@ -7871,27 +8757,27 @@ op2:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 
@@ -7921,27 +8807,27 @@ op4:
 	MOVQ   16(SI), DI
 	ANDQ   BX, DI
 	ADDQ   8(SI), DI
-	MOVQ   (SI), R8
+	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R8, $0x01
+	CMPQ   R9, $0x01
 	JEQ    op1
-	CMPQ   R8, $0x02
+	CMPQ   R9, $0x02
 	JEQ    op2
-	CMPQ   R8, $0x04
+	CMPQ   R9, $0x04
 	JEQ    op4
-	CMPQ   R8, $0x05
+	CMPQ   R9, $0x05
 	JEQ    op5
-	CMPQ   R8, $0x07
+	CMPQ   R9, $0x07
 	JEQ    op7
-	CMPQ   R8, $0x0a
+	CMPQ   R9, $0x0a
 	JEQ    op10
-	CMPQ   R8, $0x13
+	CMPQ   R9, $0x13
 	JEQ    op19
-	CMPQ   R8, $0x14
+	CMPQ   R9, $0x14
 	JEQ    op20
-	CMPQ   R8, $0x15
+	CMPQ   R9, $0x15
 	JEQ    op21
-	CMPQ   R8, $0x17
+	CMPQ   R9, $0x17
 	JEQ    op23
 	JMP    others
 	PCALIGN $0x40
@@ -7959,27 +8845,27 @@ op5:
 	MOVQ   16(SI), DI
 	ANDQ   BX, DI
 	ADDQ   8(SI), DI
-	MOVQ   (SI), R8
+	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R8, $0x01
+	CMPQ   R9, $0x01
 	JEQ    op1
-	CMPQ   R8, $0x02
+	CMPQ   R9, $0x02
 	JEQ    op2
-	CMPQ   R8, $0x04
+	CMPQ   R9, $0x04
 	JEQ    op4
-	CMPQ   R8, $0x05
+	CMPQ   R9, $0x05
 	JEQ    op5
-	CMPQ   R8, $0x07
+	CMPQ   R9, $0x07
 	JEQ    op7
-	CMPQ   R8, $0x0a
+	CMPQ   R9, $0x0a
 	JEQ    op10
-	CMPQ   R8, $0x13
+	CMPQ   R9, $0x13
 	JEQ    op19
-	CMPQ   R8, $0x14
+	CMPQ   R9, $0x14
 	JEQ    op20
-	CMPQ   R8, $0x15
+	CMPQ   R9, $0x15
 	JEQ    op21
-	CMPQ   R8, $0x17
+	CMPQ   R9, $0x17
 	JEQ    op23
 	JMP    others
 
@@ -8017,27 +8903,27 @@ op7:
 	MOVQ   16(SI), DI
 	ANDQ   BX, DI
 	ADDQ   8(SI), DI
-	MOVQ   (SI), R8
+	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R8, $0x01
+	CMPQ   R9, $0x01
 	JEQ    op1
-	CMPQ   R8, $0x02
+	CMPQ   R9, $0x02
 	JEQ    op2
-	CMPQ   R8, $0x04
+	CMPQ   R9, $0x04
 	JEQ    op4
-	CMPQ   R8, $0x05
+	CMPQ   R9, $0x05
 	JEQ    op5
-	CMPQ   R8, $0x07
+	CMPQ   R9, $0x07
 	JEQ    op7
-	CMPQ   R8, $0x0a
+	CMPQ   R9, $0x0a
 	JEQ    op10
-	CMPQ   R8, $0x13
+	CMPQ   R9, $0x13
 	JEQ    op19
-	CMPQ   R8, $0x14
+	CMPQ   R9, $0x14
 	JEQ    op20
-	CMPQ   R8, $0x15
+	CMPQ   R9, $0x15
 	JEQ    op21
-	CMPQ   R8, $0x17
+	CMPQ   R9, $0x17
 	JEQ    op23
 	JMP    others
 
@@ -8087,27 +8973,27 @@ op10:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 
@@ -8286,27 +9172,27 @@ op19:
 	MOVQ       16(SI), DI
 	ANDQ       BX, DI
 	ADDQ       8(SI), DI
-	MOVQ       (SI), R8
+	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R8, $0x01
+	CMPQ       R9, $0x01
 	JEQ        op1
-	CMPQ       R8, $0x02
+	CMPQ       R9, $0x02
 	JEQ        op2
-	CMPQ       R8, $0x04
+	CMPQ       R9, $0x04
 	JEQ        op4
-	CMPQ       R8, $0x05
+	CMPQ       R9, $0x05
 	JEQ        op5
-	CMPQ       R8, $0x07
+	CMPQ       R9, $0x07
 	JEQ        op7
-	CMPQ       R8, $0x0a
+	CMPQ       R9, $0x0a
 	JEQ        op10
-	CMPQ       R8, $0x13
+	CMPQ       R9, $0x13
 	JEQ        op19
-	CMPQ       R8, $0x14
+	CMPQ       R9, $0x14
 	JEQ        op20
-	CMPQ       R8, $0x15
+	CMPQ       R9, $0x15
 	JEQ        op21
-	CMPQ       R8, $0x17
+	CMPQ       R9, $0x17
 	JEQ        op23
 	JMP        others
 	PCALIGN $0x40
@@ -8325,27 +9211,27 @@ op20:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 	PCALIGN $0x40
@@ -8364,27 +9250,27 @@ op21:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 
@@ -8416,27 +9302,27 @@ op23:
 	MOVQ    16(SI), DI
 	ANDQ    BX, DI
 	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
+	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JEQ     op2
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JEQ     op4
-	CMPQ    R8, $0x05
+	CMPQ    R9, $0x05
 	JEQ     op5
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JEQ     op7
-	CMPQ    R8, $0x0a
+	CMPQ    R9, $0x0a
 	JEQ     op10
-	CMPQ    R8, $0x13
+	CMPQ    R9, $0x13
 	JEQ     op19
-	CMPQ    R8, $0x14
+	CMPQ    R9, $0x14
 	JEQ     op20
-	CMPQ    R8, $0x15
+	CMPQ    R9, $0x15
 	JEQ     op21
-	CMPQ    R8, $0x17
+	CMPQ    R9, $0x17
 	JEQ     op23
 	JMP     others
 
@@ -8560,67 +9446,431 @@ op27:
 	JMP        next
 
 op28:
-	JMP next
+	// other
+	MOVQ DI, R8
+	JMP  next
 
 op29:
-	JMP next
+	// loadTruths
+	MOVQ      -8(SI), DI
+	ANDQ      BX, DI
+	SHRQ      $0x02, DI
+	ADDQ      -16(SI), DI
+	VXORPD    Z8, Z8, Z8
+	VPMOVZXBD (DI), Z0
+	VPSUBD    Z0, Z8, Z0
+	VPMOVZXBD 16(DI), Z1
+	VPSUBD    Z1, Z8, Z1
+	VPMOVZXBD 32(DI), Z2
+	VPSUBD    Z2, Z8, Z2
+	VPMOVZXBD 48(DI), Z3
+	VPSUBD    Z3, Z8, Z3
+	VPMOVZXBD 64(DI), Z4
+	VPSUBD    Z4, Z8, Z4
+	VPMOVZXBD 80(DI), Z5
+	VPSUBD    Z5, Z8, Z5
+	VPMOVZXBD 96(DI), Z6
+	VPSUBD    Z6, Z8, Z6
+	VPMOVZXBD 112(DI), Z7
+	VPSUBD    Z7, Z8, Z7
+	JMP       next
 
 op30:
-	JMP next
+	// storeTruths
+	MOVQ    -8(SI), DI
+	ANDQ    BX, DI
+	SHRQ    $0x02, DI
+	ADDQ    -16(SI), DI
+	VPSRLD  $0x1f, Z0, Z8
+	VPMOVDB Z8, (DI)
+	VPSRLD  $0x1f, Z1, Z8
+	VPMOVDB Z8, 16(DI)
+	VPSRLD  $0x1f, Z2, Z8
+	VPMOVDB Z8, 32(DI)
+	VPSRLD  $0x1f, Z3, Z8
+	VPMOVDB Z8, 48(DI)
+	VPSRLD  $0x1f, Z4, Z8
+	VPMOVDB Z8, 64(DI)
+	VPSRLD  $0x1f, Z5, Z8
+	VPMOVDB Z8, 80(DI)
+	VPSRLD  $0x1f, Z6, Z8
+	VPMOVDB Z8, 96(DI)
+	VPSRLD  $0x1f, Z7, Z8
+	VPMOVDB Z8, 112(DI)
+	JMP     next
 
 op31:
-	JMP next
+	// equal
+	VCMPPS   $0x00, (DI), Z0, K1
+	VPMOVM2D K1, Z0
+	VCMPPS   $0x00, 64(DI), Z1, K2
+	VPMOVM2D K2, Z1
+	VCMPPS   $0x00, 128(DI), Z2, K3
+	VPMOVM2D K3, Z2
+	VCMPPS   $0x00, 192(DI), Z3, K4
+	VPMOVM2D K4, Z3
+	VCMPPS   $0x00, 256(DI), Z4, K5
+	VPMOVM2D K5, Z4
+	VCMPPS   $0x00, 320(DI), Z5, K6
+	VPMOVM2D K6, Z5
+	VCMPPS   $0x00, 384(DI), Z6, K1
+	VPMOVM2D K1, Z6
+	VCMPPS   $0x00, 448(DI), Z7, K2
+	VPMOVM2D K2, Z7
+	JMP      next
 
 op32:
-	JMP next
+	// notEqual
+	VCMPPS   $0x04, (DI), Z0, K1
+	VPMOVM2D K1, Z0
+	VCMPPS   $0x04, 64(DI), Z1, K2
+	VPMOVM2D K2, Z1
+	VCMPPS   $0x04, 128(DI), Z2, K3
+	VPMOVM2D K3, Z2
+	VCMPPS   $0x04, 192(DI), Z3, K4
+	VPMOVM2D K4, Z3
+	VCMPPS   $0x04, 256(DI), Z4, K5
+	VPMOVM2D K5, Z4
+	VCMPPS   $0x04, 320(DI), Z5, K6
+	VPMOVM2D K6, Z5
+	VCMPPS   $0x04, 384(DI), Z6, K1
+	VPMOVM2D K1, Z6
+	VCMPPS   $0x04, 448(DI), Z7, K2
+	VPMOVM2D K2, Z7
+	JMP      next
 
 op33:
-	JMP next
+	// less
+	VCMPPS   $0x11, (DI), Z0, K1
+	VPMOVM2D K1, Z0
+	VCMPPS   $0x11, 64(DI), Z1, K2
+	VPMOVM2D K2, Z1
+	VCMPPS   $0x11, 128(DI), Z2, K3
+	VPMOVM2D K3, Z2
+	VCMPPS   $0x11, 192(DI), Z3, K4
+	VPMOVM2D K4, Z3
+	VCMPPS   $0x11, 256(DI), Z4, K5
+	VPMOVM2D K5, Z4
+	VCMPPS   $0x11, 320(DI), Z5, K6
+	VPMOVM2D K6, Z5
+	VCMPPS   $0x11, 384(DI), Z6, K1
+	VPMOVM2D K1, Z6
+	VCMPPS   $0x11, 448(DI), Z7, K2
+	VPMOVM2D K2, Z7
+	JMP      next
 
 op34:
-	JMP next
+	// lessEqual
+	VCMPPS   $0x12, (DI), Z0, K1
+	VPMOVM2D K1, Z0
+	VCMPPS   $0x12, 64(DI), Z1, K2
+	VPMOVM2D K2, Z1
+	VCMPPS   $0x12, 128(DI), Z2, K3
+	VPMOVM2D K3, Z2
+	VCMPPS   $0x12, 192(DI), Z3, K4
+	VPMOVM2D K4, Z3
+	VCMPPS   $0x12, 256(DI), Z4, K5
+	VPMOVM2D K5, Z4
+	VCMPPS   $0x12, 320(DI), Z5, K6
+	VPMOVM2D K6, Z5
+	VCMPPS   $0x12, 384(DI), Z6, K1
+	VPMOVM2D K1, Z6
+	VCMPPS   $0x12, 448(DI), Z7, K2
+	VPMOVM2D K2, Z7
+	JMP      next
 
 op35:
-	JMP next
+	// greater
+	VCMPPS   $0x1e, (DI), Z0, K1
+	VPMOVM2D K1, Z0
+	VCMPPS   $0x1e, 64(DI), Z1, K2
+	VPMOVM2D K2, Z1
+	VCMPPS   $0x1e, 128(DI), Z2, K3
+	VPMOVM2D K3, Z2
+	VCMPPS   $0x1e, 192(DI), Z3, K4
+	VPMOVM2D K4, Z3
+	VCMPPS   $0x1e, 256(DI), Z4, K5
+	VPMOVM2D K5, Z4
+	VCMPPS   $0x1e, 320(DI), Z5, K6
+	VPMOVM2D K6, Z5
+	VCMPPS   $0x1e, 384(DI), Z6, K1
+	VPMOVM2D K1, Z6
+	VCMPPS   $0x1e, 448(DI), Z7, K2
+	VPMOVM2D K2, Z7
+	JMP      next
 
 op36:
-	JMP next
+	// greaterEqual
+	VCMPPS   $0x1d, (DI), Z0, K1
+	VPMOVM2D K1, Z0
+	VCMPPS   $0x1d, 64(DI), Z1, K2
+	VPMOVM2D K2, Z1
+	VCMPPS   $0x1d, 128(DI), Z2, K3
+	VPMOVM2D K3, Z2
+	VCMPPS   $0x1d, 192(DI), Z3, K4
+	VPMOVM2D K4, Z3
+	VCMPPS   $0x1d, 256(DI), Z4, K5
+	VPMOVM2D K5, Z4
+	VCMPPS   $0x1d, 320(DI), Z5, K6
+	VPMOVM2D K6, Z5
+	VCMPPS   $0x1d, 384(DI), Z6, K1
+	VPMOVM2D K1, Z6
+	VCMPPS   $0x1d, 448(DI), Z7, K2
+	VPMOVM2D K2, Z7
+	JMP      next
 
 op37:
-	JMP next
+	// and
+	VANDPD (DI), Z0, Z0
+	VANDPD 64(DI), Z1, Z1
+	VANDPD 128(DI), Z2, Z2
+	VANDPD 192(DI), Z3, Z3
+	VANDPD 256(DI), Z4, Z4
+	VANDPD 320(DI), Z5, Z5
+	VANDPD 384(DI), Z6, Z6
+	VANDPD 448(DI), Z7, Z7
+	JMP    next
 
 op38:
-	JMP next
+	// or
+	VORPD (DI), Z0, Z0
+	VORPD 64(DI), Z1, Z1
+	VORPD 128(DI), Z2, Z2
+	VORPD 192(DI), Z3, Z3
+	VORPD 256(DI), Z4, Z4
+	VORPD 320(DI), Z5, Z5
+	VORPD 384(DI), Z6, Z6
+	VORPD 448(DI), Z7, Z7
+	JMP   next
 
 op39:
-	JMP next
+	// not
+	VBROADCASTSD numbersAVX512<>+0(SB), Z8
+	VXORPD       Z8, Z0, Z0
+	VXORPD       Z8, Z1, Z1
+	VXORPD       Z8, Z2, Z2
+	VXORPD       Z8, Z3, Z3
+	VXORPD       Z8, Z4, Z4
+	VXORPD       Z8, Z5, Z5
+	VXORPD       Z8, Z6, Z6
+	VXORPD       Z8, Z7, Z7
+	JMP          next
 
 op40:
-	JMP next
+	// choose
+	VMOVUPD    (R8), Z8
+	VPTERNLOGQ $0xca, (DI), Z8, Z0
+	VMOVUPD    64(R8), Z8
+	VPTERNLOGQ $0xca, 64(DI), Z8, Z1
+	VMOVUPD    128(R8), Z8
+	VPTERNLOGQ $0xca, 128(DI), Z8, Z2
+	VMOVUPD    192(R8), Z8
+	VPTERNLOGQ $0xca, 192(DI), Z8, Z3
+	VMOVUPD    256(R8), Z8
+	VPTERNLOGQ $0xca, 256(DI), Z8, Z4
+	VMOVUPD    320(R8), Z8
+	VPTERNLOGQ $0xca, 320(DI), Z8, Z5
+	VMOVUPD    384(R8), Z8
+	VPTERNLOGQ $0xca, 384(DI), Z8, Z6
+	VMOVUPD    448(R8), Z8
+	VPTERNLOGQ $0xca, 448(DI), Z8, Z7
+	JMP        next
 
 op41:
-	JMP next
+	// then
+	VMOVUPD    (R8), Z8
+	VPTERNLOGQ $0xe2, (DI), Z8, Z0
+	VMOVUPD    64(R8), Z8
+	VPTERNLOGQ $0xe2, 64(DI), Z8, Z1
+	VMOVUPD    128(R8), Z8
+	VPTERNLOGQ $0xe2, 128(DI), Z8, Z2
+	VMOVUPD    192(R8), Z8
+	VPTERNLOGQ $0xe2, 192(DI), Z8, Z3
+	VMOVUPD    256(R8), Z8
+	VPTERNLOGQ $0xe2, 256(DI), Z8, Z4
+	VMOVUPD    320(R8), Z8
+	VPTERNLOGQ $0xe2, 320(DI), Z8, Z5
+	VMOVUPD    384(R8), Z8
+	VPTERNLOGQ $0xe2, 384(DI), Z8, Z6
+	VMOVUPD    448(R8), Z8
+	VPTERNLOGQ $0xe2, 448(DI), Z8, Z7
+	JMP        next
 
 op42:
-	JMP next
+	// else
+	VMOVUPD    (R8), Z8
+	VPTERNLOGQ $0xb8, (DI), Z8, Z0
+	VMOVUPD    64(R8), Z8
+	VPTERNLOGQ $0xb8, 64(DI), Z8, Z1
+	VMOVUPD    128(R8), Z8
+	VPTERNLOGQ $0xb8, 128(DI), Z8, Z2
+	VMOVUPD    192(R8), Z8
+	VPTERNLOGQ $0xb8, 192(DI), Z8, Z3
+	VMOVUPD    256(R8), Z8
+	VPTERNLOGQ $0xb8, 256(DI), Z8, Z4
+	VMOVUPD    320(R8), Z8
+	VPTERNLOGQ $0xb8, 320(DI), Z8, Z5
+	VMOVUPD    384(R8), Z8
+	VPTERNLOGQ $0xb8, 384(DI), Z8, Z6
+	VMOVUPD    448(R8), Z8
+	VPTERNLOGQ $0xb8, 448(DI), Z8, Z7
+	JMP        next
 
 op43:
-	JMP next
+	// isNaN
+	VCMPPS   $0x03, Z0, Z0, K1
+	VPMOVM2D K1, Z0
+	VCMPPS   $0x03, Z1, Z1, K2
+	VPMOVM2D K2, Z1
+	VCMPPS   $0x03, Z2, Z2, K3
+	VPMOVM2D K3, Z2
+	VCMPPS   $0x03, Z3, Z3, K4
+	VPMOVM2D K4, Z3
+	VCMPPS   $0x03, Z4, Z4, K5
+	VPMOVM2D K5, Z4
+	VCMPPS   $0x03, Z5, Z5, K6
+	VPMOVM2D K6, Z5
+	VCMPPS   $0x03, Z6, Z6, K1
+	VPMOVM2D K1, Z6
+	VCMPPS   $0x03, Z7, Z7, K2
+	VPMOVM2D K2, Z7
+	JMP      next
 
 op44:
-	JMP next
+	// isInf
+	VBROADCASTSD numbersAVX512<>+1432(SB), Z8
+	VXORPD       Z9, Z9, Z9
+	VPTERNLOGD   $0xff, Z9, Z9, Z9
+	VPSLLD       $0x1f, Z9, Z9
+	VANDNPD      Z0, Z9, Z0
+	VCMPPS       $0x00, Z8, Z0, K1
+	VPMOVM2D     K1, Z0
+	VANDNPD      Z1, Z9, Z1
+	VCMPPS       $0x00, Z8, Z1, K2
+	VPMOVM2D     K2, Z1
+	VANDNPD      Z2, Z9, Z2
+	VCMPPS       $0x00, Z8, Z2, K3
+	VPMOVM2D     K3, Z2
+	VANDNPD      Z3, Z9, Z3
+	VCMPPS       $0x00, Z8, Z3, K4
+	VPMOVM2D     K4, Z3
+	VANDNPD      Z4, Z9, Z4
+	VCMPPS       $0x00, Z8, Z4, K5
+	VPMOVM2D     K5, Z4
+	VANDNPD      Z5, Z9, Z5
+	VCMPPS       $0x00, Z8, Z5, K6
+	VPMOVM2D     K6, Z5
+	VANDNPD      Z6, Z9, Z6
+	VCMPPS       $0x00, Z8, Z6, K1
+	VPMOVM2D     K1, Z6
+	VANDNPD      Z7, Z9, Z7
+	VCMPPS       $0x00, Z8, Z7, K2
+	VPMOVM2D     K2, Z7
+	JMP          next
 
 op45:
-	JMP next
+	// nonZero
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VCMPPS       $0x04, Z8, Z0, K1
+	VPMOVM2D     K1, Z0
+	VCMPPS       $0x04, Z8, Z1, K2
+	VPMOVM2D     K2, Z1
+	VCMPPS       $0x04, Z8, Z2, K3
+	VPMOVM2D     K3, Z2
+	VCMPPS       $0x04, Z8, Z3, K4
+	VPMOVM2D     K4, Z3
+	VCMPPS       $0x04, Z8, Z4, K5
+	VPMOVM2D     K5, Z4
+	VCMPPS       $0x04, Z8, Z5, K6
+	VPMOVM2D     K6, Z5
+	VCMPPS       $0x04, Z8, Z6, K1
+	VPMOVM2D     K1, Z6
+	VCMPPS       $0x04, Z8, Z7, K2
+	VPMOVM2D     K2, Z7
+	JMP          next
 
 op46:
-	JMP next
+	// ofTruth
+	VBROADCASTSD numbersAVX512<>+1440(SB), Z8
+	VANDPD       Z8, Z0, Z0
+	VANDPD       Z8, Z1, Z1
+	VANDPD       Z8, Z2, Z2
+	VANDPD       Z8, Z3, Z3
+	VANDPD       Z8, Z4, Z4
+	VANDPD       Z8, Z5, Z5
+	VANDPD       Z8, Z6, Z6
+	VANDPD       Z8, Z7, Z7
+	JMP          next
 
 op47:
-	JMP next
+	// sign
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+1440(SB), Z9
+	VXORPD       Z10, Z10, Z10
+	VPTERNLOGD   $0xff, Z10, Z10, Z10
+	VPSLLD       $0x1f, Z10, Z10
+	VANDPD       Z0, Z10, Z11
+	VORPD        Z11, Z9, Z11
+	VCMPPS       $0x0c, Z8, Z0, K1
+	VMOVAPS      Z11, K1, Z0
+	VANDPD       Z1, Z10, Z11
+	VORPD        Z11, Z9, Z11
+	VCMPPS       $0x0c, Z8, Z1, K2
+	VMOVAPS      Z11, K2, Z1
+	VANDPD       Z2, Z10, Z11
+	VORPD        Z11, Z9, Z11
+	VCMPPS       $0x0c, Z8, Z2, K3
+	VMOVAPS      Z11, K3, Z2
+	VANDPD       Z3, Z10, Z11
+	VORPD        Z11, Z9, Z11
+	VCMPPS       $0x0c, Z8, Z3, K4
+	VMOVAPS      Z11, K4, Z3
+	VANDPD       Z4, Z10, Z11
+	VORPD        Z11, Z9, Z11
+	VCMPPS       $0x0c, Z8, Z4, K5
+	VMOVAPS      Z11, K5, Z4
+	VANDPD       Z5, Z10, Z11
+	VORPD        Z11, Z9, Z11
+	VCMPPS       $0x0c, Z8, Z5, K6
+	VMOVAPS      Z11, K6, Z5
+	VANDPD       Z6, Z10, Z11
+	VORPD        Z11, Z9, Z11
+	VCMPPS       $0x0c, Z8, Z6, K1
+	VMOVAPS      Z11, K1, Z6
+	VANDPD       Z7, Z10, Z10
+	VORPD        Z10, Z9, Z10
+	VCMPPS       $0x0c, Z8, Z7, K2
+	VMOVAPS      Z10, K2, Z7
+	JMP          next
 
 op48:
-	JMP next
+	// rectify
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VCMPPS       $0x16, Z8, Z0, K1
+	VPMOVM2D     K1, Z9
+	VANDPD       Z9, Z0, Z0
+	VCMPPS       $0x16, Z8, Z1, K2
+	VPMOVM2D     K2, Z9
+	VANDPD       Z9, Z1, Z1
+	VCMPPS       $0x16, Z8, Z2, K3
+	VPMOVM2D     K3, Z9
+	VANDPD       Z9, Z2, Z2
+	VCMPPS       $0x16, Z8, Z3, K4
+	VPMOVM2D     K4, Z9
+	VANDPD       Z9, Z3, Z3
+	VCMPPS       $0x16, Z8, Z4, K5
+	VPMOVM2D     K5, Z9
+	VANDPD       Z9, Z4, Z4
+	VCMPPS       $0x16, Z8, Z5, K6
+	VPMOVM2D     K6, Z9
+	VANDPD       Z9, Z5, Z5
+	VCMPPS       $0x16, Z8, Z6, K1
+	VPMOVM2D     K1, Z9
+	VANDPD       Z9, Z6, Z6
+	VCMPPS       $0x16, Z8, Z7, K2
+	VPMOVM2D     K2, Z8
+	VANDPD       Z8, Z7, Z7
+	JMP          next
 
 op49:
 	JMP next
@@ -8641,6 +9891,87 @@ op54:
 	JMP next
 
 op55:
+	JMP next
+
+op56:
+	JMP next
+
+op57:
+	JMP next
+
+op58:
+	JMP next
+
+op59:
+	JMP next
+
+op60:
+	JMP next
+
+op61:
+	JMP next
+
+op62:
+	JMP next
+
+op63:
+	JMP next
+
+op64:
+	JMP next
+
+op65:
+	JMP next
+
+op66:
+	JMP next
+
+op67:
+	JMP next
+
+op68:
+	JMP next
+
+op69:
+	JMP next
+
+op70:
+	JMP next
+
+op71:
+	JMP next
+
+op72:
+	JMP next
+
+op73:
+	JMP next
+
+op74:
+	JMP next
+
+op75:
+	JMP next
+
+op76:
+	JMP next
+
+op77:
+	JMP next
+
+op78:
+	JMP next
+
+op79:
+	JMP next
+
+op80:
+	JMP next
+
+op81:
+	JMP next
+
+op82:
 	// exp
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8651,10 +9982,12 @@ op55:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes32:
+lanes35:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z1
 	VMINPD            Z0, Z1, Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K1
@@ -8693,8 +10026,8 @@ lanes32:
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
-	DECQ              R8
-	JNE               lanes32
+	DECQ              R9
+	JNE               lanes35
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -8705,7 +10038,7 @@ lanes32:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op56:
+op83:
 	// expm1
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8716,10 +10049,12 @@ op56:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes33:
+lanes36:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
 	VMINPD            Z0, Z1, Z1
 	VCMPPD.BCST       $0x11, numbersAVX512<>+176(SB), Z1, K1
@@ -8775,8 +10110,8 @@ lanes33:
 	VCVTPD2PS         Z1, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
-	DECQ              R8
-	JNE               lanes33
+	DECQ              R9
+	JNE               lanes36
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -8787,7 +10122,7 @@ lanes33:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op57:
+op84:
 	// tanh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8798,10 +10133,12 @@ op57:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes34:
+lanes37:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VADDPD            Z1, Z1, Z1
@@ -8876,8 +10213,8 @@ lanes34:
 	VCVTPD2PS         Z1, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
-	DECQ              R8
-	JNE               lanes34
+	DECQ              R9
+	JNE               lanes37
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -8888,7 +10225,7 @@ lanes34:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op58:
+op85:
 	// sinh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8899,10 +10236,12 @@ op58:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes35:
+lanes38:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VBROADCASTSD      numbersAVX512<>+224(SB), Z2
@@ -8985,8 +10324,8 @@ lanes35:
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
-	DECQ              R8
-	JNE               lanes35
+	DECQ              R9
+	JNE               lanes38
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -8997,7 +10336,7 @@ lanes35:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op59:
+op86:
 	// cosh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9008,10 +10347,12 @@ op59:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes36:
+lanes39:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z0
 	VBROADCASTSD      numbersAVX512<>+224(SB), Z1
@@ -9076,8 +10417,8 @@ lanes36:
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
-	DECQ              R8
-	JNE               lanes36
+	DECQ              R9
+	JNE               lanes39
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -9088,7 +10429,7 @@ lanes36:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op60:
+op87:
 	// sigmoid
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9099,10 +10440,12 @@ op60:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes37:
+lanes40:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VORPD.BCST        numbersAVX512<>+192(SB), Z0, Z1
 	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z1, K1
 	VBROADCASTSD      numbersAVX512<>+40(SB), K1, Z1
@@ -9160,8 +10503,8 @@ lanes37:
 	VCVTPD2PS         Z5, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
-	DECQ              R8
-	JNE               lanes37
+	DECQ              R9
+	JNE               lanes40
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -9172,7 +10515,7 @@ lanes37:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op61:
+op88:
 	// log
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9183,10 +10526,12 @@ op61:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes38:
+lanes41:
 	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
 	VMOVAPD          Z0, Z2
@@ -9240,8 +10585,8 @@ lanes38:
 	VCVTPD2PS        Z2, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes38
+	DECQ             R9
+	JNE              lanes41
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9252,7 +10597,7 @@ lanes38:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op62:
+op89:
 	// log2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9263,10 +10608,12 @@ op62:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes39:
+lanes42:
 	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
 	VMOVAPD          Z0, Z2
@@ -9323,8 +10670,8 @@ lanes39:
 	VCVTPD2PS        Z2, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes39
+	DECQ             R9
+	JNE              lanes42
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9335,7 +10682,7 @@ lanes39:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op63:
+op90:
 	// log10
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9346,10 +10693,12 @@ op63:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes40:
+lanes43:
 	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
 	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
 	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
 	VMOVAPD          Z0, Z2
@@ -9408,8 +10757,8 @@ lanes40:
 	VCVTPD2PS        Z2, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes40
+	DECQ             R9
+	JNE              lanes43
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9420,7 +10769,7 @@ lanes40:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op64:
+op91:
 	// log1p
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9431,10 +10780,12 @@ op64:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes41:
+lanes44:
 	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
 	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
 	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
 	VSUBPD           Z2, Z1, Z3
@@ -9502,8 +10853,8 @@ lanes41:
 	VCVTPD2PS        Z3, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes41
+	DECQ             R9
+	JNE              lanes44
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9514,7 +10865,7 @@ lanes41:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op65:
+op92:
 	// sin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9525,10 +10876,12 @@ op65:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes42:
+lanes45:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
@@ -9550,7 +10903,7 @@ lanes42:
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end43
+	JEQ               end46
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
 	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
@@ -9563,16 +10916,16 @@ lanes42:
 	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z7
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z8
+	VPGATHERQQ        (R10)(Z7*8), K7, Z8
 	VPSLLVQ           Z6, Z8, Z8
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z9
+	VPGATHERQQ        (R10)(Z7*8), K7, Z9
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
 	VPSRLVQ           Z6, Z9, Z6
@@ -9595,16 +10948,16 @@ lanes42:
 	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z9
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z9*8), K7, Z10
+	VPGATHERQQ        (R10)(Z9*8), K7, Z10
 	VPSLLVQ           Z7, Z10, Z10
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z9*8), K7, Z11
+	VPGATHERQQ        (R10)(Z9*8), K7, Z11
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
 	VPSUBQ            Z7, Z9, Z7
 	VPSRLVQ           Z7, Z11, Z7
@@ -9641,16 +10994,16 @@ lanes42:
 	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z11
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z11*8), K7, Z12
+	VPGATHERQQ        (R10)(Z11*8), K7, Z12
 	VPSLLVQ           Z7, Z12, Z12
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z11*8), K7, Z13
+	VPGATHERQQ        (R10)(Z11*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
 	VPSUBQ            Z7, Z11, Z7
 	VPSRLVQ           Z7, Z13, Z7
@@ -9671,16 +11024,16 @@ lanes42:
 	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z11
+	VPGATHERQQ        (R10)(Z8*8), K7, Z11
 	VPSLLVQ           Z4, Z11, Z11
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z13
+	VPGATHERQQ        (R10)(Z8*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
 	VPSRLVQ           Z4, Z13, Z4
@@ -9713,7 +11066,7 @@ lanes42:
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end43:
+end46:
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
@@ -9768,8 +11121,8 @@ end43:
 	VCVTPD2PS        Z1, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes42
+	DECQ             R9
+	JNE              lanes45
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9780,7 +11133,7 @@ end43:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op66:
+op93:
 	// cos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9791,10 +11144,12 @@ op66:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes44:
+lanes47:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
@@ -9816,7 +11171,7 @@ lanes44:
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end45
+	JEQ               end48
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
 	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
@@ -9829,16 +11184,16 @@ lanes44:
 	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z7
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z8
+	VPGATHERQQ        (R10)(Z7*8), K7, Z8
 	VPSLLVQ           Z6, Z8, Z8
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z9
+	VPGATHERQQ        (R10)(Z7*8), K7, Z9
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
 	VPSRLVQ           Z6, Z9, Z6
@@ -9861,16 +11216,16 @@ lanes44:
 	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z9
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z9*8), K7, Z10
+	VPGATHERQQ        (R10)(Z9*8), K7, Z10
 	VPSLLVQ           Z7, Z10, Z10
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z9*8), K7, Z11
+	VPGATHERQQ        (R10)(Z9*8), K7, Z11
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
 	VPSUBQ            Z7, Z9, Z7
 	VPSRLVQ           Z7, Z11, Z7
@@ -9907,16 +11262,16 @@ lanes44:
 	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z11
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z11*8), K7, Z12
+	VPGATHERQQ        (R10)(Z11*8), K7, Z12
 	VPSLLVQ           Z7, Z12, Z12
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z11*8), K7, Z13
+	VPGATHERQQ        (R10)(Z11*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
 	VPSUBQ            Z7, Z11, Z7
 	VPSRLVQ           Z7, Z13, Z7
@@ -9937,16 +11292,16 @@ lanes44:
 	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z11
+	VPGATHERQQ        (R10)(Z8*8), K7, Z11
 	VPSLLVQ           Z4, Z11, Z11
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z13
+	VPGATHERQQ        (R10)(Z8*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
 	VPSRLVQ           Z4, Z13, Z4
@@ -9979,7 +11334,7 @@ lanes44:
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end45:
+end48:
 	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z1
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
@@ -10031,8 +11386,8 @@ end45:
 	VCVTPD2PS        Z1, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes44
+	DECQ             R9
+	JNE              lanes47
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -10043,7 +11398,7 @@ end45:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op67:
+op94:
 	// tan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10054,10 +11409,12 @@ op67:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes46:
+lanes49:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
@@ -10079,7 +11436,7 @@ lanes46:
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end47
+	JEQ               end50
 	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
 	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
@@ -10092,16 +11449,16 @@ lanes46:
 	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z7
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z8
+	VPGATHERQQ        (R10)(Z7*8), K7, Z8
 	VPSLLVQ           Z6, Z8, Z8
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z7*8), K7, Z9
+	VPGATHERQQ        (R10)(Z7*8), K7, Z9
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
 	VPSRLVQ           Z6, Z9, Z6
@@ -10124,16 +11481,16 @@ lanes46:
 	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z9
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z9*8), K7, Z10
+	VPGATHERQQ        (R10)(Z9*8), K7, Z10
 	VPSLLVQ           Z7, Z10, Z10
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z9*8), K7, Z11
+	VPGATHERQQ        (R10)(Z9*8), K7, Z11
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
 	VPSUBQ            Z7, Z9, Z7
 	VPSRLVQ           Z7, Z11, Z7
@@ -10170,16 +11527,16 @@ lanes46:
 	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z11
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z11*8), K7, Z12
+	VPGATHERQQ        (R10)(Z11*8), K7, Z12
 	VPSLLVQ           Z7, Z12, Z12
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z11*8), K7, Z13
+	VPGATHERQQ        (R10)(Z11*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
 	VPSUBQ            Z7, Z11, Z7
 	VPSRLVQ           Z7, Z13, Z7
@@ -10200,16 +11557,16 @@ lanes46:
 	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
 	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z11
+	VPGATHERQQ        (R10)(Z8*8), K7, Z11
 	VPSLLVQ           Z4, Z11, Z11
 	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
-	LEAQ              ·piBits+0(SB), R9
+	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R9)(Z8*8), K7, Z13
+	VPGATHERQQ        (R10)(Z8*8), K7, Z13
 	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
 	VPSRLVQ           Z4, Z13, Z4
@@ -10242,7 +11599,7 @@ lanes46:
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end47:
+end50:
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
@@ -10312,8 +11669,8 @@ end47:
 	VCVTPD2PS        Z1, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes46
+	DECQ             R9
+	JNE              lanes49
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -10324,7 +11681,7 @@ end47:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op68:
+op95:
 	// asin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10335,10 +11692,12 @@ op68:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes48:
+lanes51:
 	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
@@ -10402,8 +11761,8 @@ lanes48:
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes48
+	DECQ             R9
+	JNE              lanes51
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -10414,7 +11773,7 @@ lanes48:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op69:
+op96:
 	// acos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10425,10 +11784,12 @@ op69:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes49:
+lanes52:
 	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
@@ -10496,8 +11857,8 @@ lanes49:
 	VCVTPD2PS        Z1, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes49
+	DECQ             R9
+	JNE              lanes52
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -10508,7 +11869,7 @@ lanes49:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op70:
+op97:
 	// atan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10519,10 +11880,12 @@ op70:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes50:
+lanes53:
 	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+944(SB), Z2
@@ -10584,8 +11947,8 @@ lanes50:
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
-	DECQ             R8
-	JNE              lanes50
+	DECQ             R9
+	JNE              lanes53
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -10596,7 +11959,7 @@ lanes50:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op71:
+op98:
 	// cbrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10607,10 +11970,12 @@ op71:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes51:
+lanes54:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z1, K1
@@ -10683,8 +12048,8 @@ lanes51:
 	VCVTPD2PS         Z1, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
-	DECQ              R8
-	JNE               lanes51
+	DECQ              R9
+	JNE               lanes54
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -10695,7 +12060,7 @@ lanes51:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op72:
+op99:
 	// rsqrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10706,10 +12071,12 @@ op72:
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
 	MOVQ    DX, DI
-	MOVQ    $0x00000010, R8
+	MOVQ    $0x00000010, R9
 
-lanes52:
+lanes55:
 	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
 	VPSRLQ            $0x01, Z0, Z1
 	VBROADCASTSD      numbersAVX512<>+1176(SB), Z2
 	VPSUBQ            Z1, Z2, Z1
@@ -10733,7 +12100,7 @@ lanes52:
 	VORPD             Z3, Z2, Z2
 	VPMOVQ2M          Z2, K1
 	KORTESTB          K1, K1
-	JEQ               end53
+	JEQ               end56
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
 	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VBROADCASTSD      numbersAVX512<>+328(SB), K2, Z2
@@ -10770,12 +12137,12 @@ lanes52:
 	VMOVAPD           Z0, K2, Z3
 	VMOVAPD           Z3, K1, Z1
 
-end53:
+end56:
 	VCVTPD2PS Z1, Y0
 	VMOVUPS   Y0, (DI)
 	ADDQ      $0x20, DI
-	DECQ      R8
-	JNE       lanes52
+	DECQ      R9
+	JNE       lanes55
 	VMOVUPD   (DX), Z0
 	VMOVUPD   64(DX), Z1
 	VMOVUPD   128(DX), Z2
@@ -10786,7 +12153,7 @@ end53:
 	VMOVUPD   448(DX), Z7
 	JMP       next
 
-op73:
+op100:
 	// pow
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10796,11 +12163,11 @@ op73:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, R8
-	MOVQ    $0x00000010, R9
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
 
-lanes54:
-	VCVTPS2PD   (R8), Z0
+lanes57:
+	VCVTPS2PD   (R9), Z0
 	VMOVUPD     Z0, 512(DX)
 	VCVTPS2PD   (DI), Z0
 	VMOVUPD     Z0, 576(DX)
@@ -10813,22 +12180,22 @@ lanes54:
 	VMOVUPD     576(DX), Z0
 	VCMPPD.BCST $0x00, numbersAVX512<>+1232(SB), Z0, K1
 	KORTESTB    K1, K1
-	JEQ         end55
+	JEQ         end58
 	VMOVUPD     512(DX), Z0
 	VSQRTPD     Z0, Z0
 	VMULPD      512(DX), Z0, Z0
 	VMOVAPD     Z0, K1, Z1
 
-end55:
+end58:
 	VMOVUPD      576(DX), Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z0, K1
 	KORTESTB     K1, K1
-	JEQ          end56
+	JEQ          end59
 	VBROADCASTSD numbersAVX512<>+24(SB), Z0
 	VDIVPD       512(DX), Z0, Z0
 	VMOVAPD      Z0, K1, Z1
 
-end56:
+end59:
 	VMOVUPD           576(DX), Z0
 	VCMPPD.BCST       $0x00, numbersAVX512<>+1232(SB), Z0, K1
 	VMOVUPD           512(DX), Z0
@@ -10848,7 +12215,7 @@ end56:
 	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
 	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K1
 	KORTESTB          K1, K1
-	JEQ               end57
+	JEQ               end60
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z0
 	VANDNPD           512(DX), Z0, Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z0, K2
@@ -11024,13 +12391,13 @@ end56:
 	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
 	VMOVAPD           Z0, K1, Z1
 
-end57:
+end60:
 	VCVTPD2PS Z1, Y0
-	VMOVUPS   Y0, (R8)
-	ADDQ      $0x20, R8
+	VMOVUPS   Y0, (R9)
+	ADDQ      $0x20, R9
 	ADDQ      $0x20, DI
-	DECQ      R9
-	JNE       lanes54
+	DECQ      R10
+	JNE       lanes57
 	VMOVUPD   (DX), Z0
 	VMOVUPD   64(DX), Z1
 	VMOVUPD   128(DX), Z2
@@ -11041,7 +12408,7 @@ end57:
 	VMOVUPD   448(DX), Z7
 	JMP       next
 
-op74:
+op101:
 	// atan2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11051,11 +12418,11 @@ op74:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, R8
-	MOVQ    $0x00000010, R9
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
 
-lanes58:
-	VCVTPS2PD        (R8), Z0
+lanes61:
+	VCVTPS2PD        (R9), Z0
 	VMOVUPD          Z0, 512(DX)
 	VCVTPS2PD        (DI), Z0
 	VMOVUPD          Z0, 576(DX)
@@ -11168,11 +12535,11 @@ lanes58:
 	VMOVUPD          576(DX), Z0
 	VMOVAPD          Z1, K1, Z0
 	VCVTPD2PS        Z0, Y0
-	VMOVUPS          Y0, (R8)
-	ADDQ             $0x20, R8
+	VMOVUPS          Y0, (R9)
+	ADDQ             $0x20, R9
 	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes58
+	DECQ             R10
+	JNE              lanes61
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -11183,7 +12550,7 @@ lanes58:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op75:
+op102:
 	// floorDiv
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11193,11 +12560,11 @@ op75:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, R8
-	MOVQ    $0x00000010, R9
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
 
-lanes59:
-	VCVTPS2PD    (R8), Z0
+lanes62:
+	VCVTPS2PD    (R9), Z0
 	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (DI), Z0
 	VMOVUPD      Z0, 576(DX)
@@ -11223,11 +12590,11 @@ lanes59:
 	VMOVAPD      Z2, K1, Z1
 	VSUBPD       Z1, Z0, Z0
 	VCVTPD2PS    Z0, Y0
-	VMOVUPS      Y0, (R8)
-	ADDQ         $0x20, R8
+	VMOVUPS      Y0, (R9)
+	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
-	DECQ         R9
-	JNE          lanes59
+	DECQ         R10
+	JNE          lanes62
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -11238,7 +12605,7 @@ lanes59:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op76:
+op103:
 	// mod
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11248,11 +12615,11 @@ op76:
 	VMOVUPD Z5, 320(DX)
 	VMOVUPD Z6, 384(DX)
 	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, R8
-	MOVQ    $0x00000010, R9
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
 
-lanes60:
-	VCVTPS2PD    (R8), Z0
+lanes63:
+	VCVTPS2PD    (R9), Z0
 	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (DI), Z0
 	VMOVUPD      Z0, 576(DX)
@@ -11267,10 +12634,10 @@ lanes60:
 	VBROADCASTSD numbersAVX512<>+1392(SB), Z2
 	VCMPPD       $0x11, Z1, Z2, K1
 	KORTESTB     K1, K1
-	JEQ          end61
+	JEQ          end64
 	VMOVUPD      512(DX), K1, Z0
 
-again62:
+again65:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
 	VANDNPD      576(DX), Z1, Z1
 	VMULPD.BCST  numbersAVX512<>+1400(SB), Z1, Z2
@@ -11299,9 +12666,9 @@ again62:
 	VMOVAPD      Z3, K1, Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z4, K2
 	KORTESTB     K2, K2
-	JNE          again62
+	JNE          again65
 
-end61:
+end64:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
 	VANDNPD      576(DX), Z1, Z1
 	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
@@ -11321,11 +12688,11 @@ end61:
 	VBROADCASTSD numbersAVX512<>+440(SB), Z0
 	VMOVAPD      Z2, K1, Z0
 	VCVTPD2PS    Z0, Y0
-	VMOVUPS      Y0, (R8)
-	ADDQ         $0x20, R8
+	VMOVUPS      Y0, (R9)
+	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
-	DECQ         R9
-	JNE          lanes60
+	DECQ         R10
+	JNE          lanes63
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -14126,4 +15493,6 @@ DATA numbersAVX512<>+1400(SB)/8, $0x5f30000000000000
 DATA numbersAVX512<>+1408(SB)/8, $0x20b0000000000000
 DATA numbersAVX512<>+1416(SB)/8, $0x1d90000000000000
 DATA numbersAVX512<>+1424(SB)/8, $0x6250000000000000
-GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1432
+DATA numbersAVX512<>+1432(SB)/8, $0x7f8000007f800000
+DATA numbersAVX512<>+1440(SB)/8, $0x3f8000003f800000
+GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1448

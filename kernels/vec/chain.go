@@ -45,7 +45,7 @@ const (
 	LinkMinSame
 	LinkMaxSame
 
-	// Truths and what becomes of them, of float64 alone. A truth is 64 bits of ones or zeros, in ChainBytes of memory too; only
+	// Truths and what becomes of them. A truth is as many bits of ones or zeros as an element, in ChainBytes of memory too; only
 	// LinkLoadTruths and LinkStoreTruths see bytes, one for each element.
 	LinkOther // the operand of the selection that follows
 	LinkLoadTruths
@@ -76,6 +76,37 @@ const (
 	LinkLeast   // see Terms.Extremes
 	LinkGreatest
 	LinkZeros // counts zeros, in a state that is zero at the start
+
+	// Lanes of the float64 machine that are no float64. A float32 is one that is kept as float64, so that it may meet what is wider: what is
+	// computed of such is rounded by LinkRoundFloats, and only the first two see float32 in memory. Words are int64.
+	LinkLoadFloats
+	LinkStoreFloats
+	LinkRoundFloats
+	LinkAddWords
+	LinkSubWords
+	LinkSubWordsFrom
+	LinkMulWords
+	LinkNegWords
+	LinkAbsWords
+	LinkMinWords
+	LinkMaxWords
+	LinkSignWords
+	LinkRectifyWords
+	LinkEqualWords
+	LinkNotEqualWords
+	LinkLessWords
+	LinkLessEqualWords
+	LinkGreaterWords
+	LinkGreaterEqualWords
+	LinkNonZeroWords
+	LinkWordOfTruth
+	LinkNumberOfWord // as float64
+	LinkFloatOfWord  // as float32
+	LinkWordOfNumber // without the fraction; the least word where there is none
+	// Divisions by the operand. The operand of LinkOther before is a ZeroDivisors, which is not zero afterwards where a divisor was.
+	LinkFloorDivWords
+	LinkModWords
+	LinkCeilDivWords
 
 	// The functions of functions_gen.go of acc, in its order.
 	LinkExp
@@ -119,6 +150,19 @@ func Same(op uint64) uint64 {
 		return sameLinks[op]
 	}
 	return op
+}
+
+// ZeroDivisors is what divisions of words found.
+type ZeroDivisors [ChainBytes / 8]uint64
+
+// Any reports a divisor that was 0.
+func (z *ZeroDivisors) Any() bool {
+	for _, v := range z {
+		if v != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Link is one step of a chain.

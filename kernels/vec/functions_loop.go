@@ -1,6 +1,6 @@
 package vec
 
-// This file runs one function, of one number or of two, over slices: by the chain machine where there is one.
+// This file runs one function, of one number or of two, or one division of integers over slices: by the chain machine where there is one.
 
 import "unsafe"
 
@@ -119,4 +119,30 @@ func runChain[T Float](code []Link, n int) {
 	} else {
 		ChainF32(code, n)
 	}
+}
+
+// IDivI64 is the quotient rounded towards minus infinity; no b may be 0.
+func IDivI64(dst, a, b []int64) { divide(dst, a, b, LinkFloorDivWords, floorDivs) }
+
+// ModI64 is the remainder with the sign of b, a - IDiv(a,b)*b; no b may be 0.
+func ModI64(dst, a, b []int64) { divide(dst, a, b, LinkModWords, mods) }
+
+// CeilDivI64 is the quotient rounded towards plus infinity; no b may be 0.
+func CeilDivI64(dst, a, b []int64) { divide(dst, a, b, LinkCeilDivWords, ceilDivs) }
+
+// divide runs one division on whole groups, the rest by the plain loop.
+func divide(dst, a, b []int64, link uint64, plain func(dst, a, b []int64)) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	whole := 0
+	if HaveChain {
+		whole = len(dst) - len(dst)%(ChainBytes/8)
+	}
+	if whole > 0 {
+		var none ZeroDivisors
+		all := ^uint64(0)
+		code := [...]Link{{LinkLoad, unsafe.Pointer(&a[0]), all}, {LinkOther, unsafe.Pointer(&none), 0}, {link, unsafe.Pointer(&b[0]), all},
+			{LinkStore, unsafe.Pointer(&dst[0]), all}, {Op: LinkEnd}}
+		ChainF64(code[:], whole)
+	}
+	plain(dst[whole:], a[whole:], b[whole:])
 }

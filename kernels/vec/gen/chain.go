@@ -23,7 +23,7 @@ type link struct {
 }
 
 // links are the operations by opcode; opcode 0 ends a round. Package vec lists the same ones in the same order.
-var links = slices.Concat(arithmeticLinks, memoryLinks, predicates, sumLinks)
+var links = slices.Concat(arithmeticLinks, memoryLinks, predicates, sumLinks, wordLinks)
 
 var arithmeticLinks = []link{
 	{"load", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VMOVUPD(m, v) }) }},
@@ -79,8 +79,7 @@ var arithmeticLinks = []link{
 	{"turn", func(c *chain) { c.turn() }},
 }
 
-// sumLinks are reductions, whose running results are the operand. They are of float64 alone, as predicates are, and leave the
-// accumulator as it is.
+// sumLinks are reductions, whose running results are the operand. They are of float64 alone and leave the accumulator as it is.
 var sumLinks = []link{
 	{"sum", func(c *chain) { c.sum(false) }},
 	{"squares", func(c *chain) { c.sum(true) }},
@@ -141,9 +140,21 @@ func (c *chain) reversed(f instruction) {
 	})
 }
 
-// apply is acc = f(acc), or f(acc, operand), by way of memory: the function has all registers, and its code is there once. Of float32
-// it is the function of float64, rounded once.
+// apply is acc = f(acc), or f(acc, operand). Of float32 it is the function of float64, rounded once.
 func (c *chain) apply(f *function) {
+	c.throughMemory(f.second != nil, func(m, second operand.Mem) reg.VecVirtual {
+		if f.second != nil {
+			return c.emit2(f, m, second)
+		}
+		x := c.vector()
+		c.VMOVUPD(m, x)
+		return c.emit(f, x)
+	})
+}
+
+// throughMemory is acc = one(acc), or one(acc, operand), vector by vector, by way of memory: one has all registers, and its code is there once.
+// It sees float32 as float64, and what it makes of them is rounded.
+func (c *chain) throughMemory(two bool, one func(x, y operand.Mem) reg.VecVirtual) {
 	for k, v := range c.acc {
 		c.VMOVUPD(v, operand.Mem{Base: c.scratch, Disp: k * c.bytes})
 	}
@@ -156,31 +167,18 @@ func (c *chain) apply(f *function) {
 	}
 	c.MOVQ(c.scratch, at)
 	c.MOVQ(operand.U32(steps), left)
-	m := operand.Mem{Base: at}
+	m, second := operand.Mem{Base: at}, operand.Mem{Base: c.at}
 	c.Label(label)
 	switch {
-	case f.second != nil && c.wide:
-		c.VMOVUPD(c.emit2(f, m, operand.Mem{Base: c.at}), m)
-	case f.second != nil:
-		both := [2]operand.Mem{}
-		for k, from := range []operand.Mem{m, {Base: c.at}} {
-			both[k] = operand.Mem{Base: c.scratch, Disp: (chainVectors + k) * c.bytes}
-			x := c.vector()
-			c.VCVTPS2PD(from, x)
-			c.VMOVUPD(x, both[k])
-		}
-		c.narrow(c.emit2(f, both[0], both[1]), m)
 	case c.wide:
-		x := c.vector()
-		c.VMOVUPD(m, x)
-		c.VMOVUPD(c.emit(f, x), m)
+		c.VMOVUPD(one(m, second), m)
+	case two:
+		c.narrow(one(c.widened(0, m), c.widened(1, second)), m)
 	default:
-		x := c.vector()
-		c.VCVTPS2PD(m, x)
-		c.narrow(c.emit(f, x), m)
+		c.narrow(one(c.widened(0, m), second), m)
 	}
 	c.ADDQ(operand.Imm(uint64(step)), at)
-	if f.second != nil {
+	if two {
 		c.ADDQ(operand.Imm(uint64(step)), c.at)
 	}
 	c.DECQ(left)
@@ -190,18 +188,17 @@ func (c *chain) apply(f *function) {
 	}
 }
 
-// narrow stores v as float32.
-func (c *chain) narrow(v reg.VecVirtual, m operand.Mem) {
-	if c.bytes == 64 {
-		y := c.YMM()
-		c.VCVTPD2PS(v, y)
-		c.VMOVUPS(y, m)
-		return
-	}
-	y := c.XMM()
-	c.VCVTPD2PSY(v, y)
-	c.VMOVUPS(y, m)
+// widened is place k behind the accumulator, with the float32 at m as float64.
+func (c *chain) widened(k int, m operand.Mem) operand.Mem {
+	to := operand.Mem{Base: c.scratch, Disp: (chainVectors + k) * c.bytes}
+	x := c.vector()
+	c.VCVTPS2PD(m, x)
+	c.VMOVUPD(x, to)
+	return to
 }
+
+// narrow stores v as float32.
+func (c *chain) narrow(v reg.VecVirtual, m operand.Mem) { c.VMOVUPS(c.half(v), m) }
 
 // sign is a vector of sign bits.
 func (c *chain) sign() reg.VecVirtual {
@@ -312,8 +309,8 @@ func (e *emitter) chains() {
 		e.ANDQ(operand.I32(-64), c.scratch)
 		ops := slices.Clone(links)
 		if !wide {
-			for k := range ops[len(plainLinks()):] {
-				ops[len(plainLinks())+k].emit = nil
+			for k := range ops[len(plainLinks())+len(predicates):] {
+				ops[len(plainLinks())+len(predicates)+k].emit = nil
 			}
 		}
 		for _, f := range slices.Concat(functions, functions2) {

@@ -1,7 +1,7 @@
 package main
 
 // This file writes the links of the chain machine that make truths or use them. A truth is a lane of ones or of zeros in the
-// accumulator, a byte 1 or 0 in memory. They are links of the float64 machine.
+// accumulator, a byte 1 or 0 in memory. A lane is as wide as the machine's elements.
 
 import (
 	"math"
@@ -19,13 +19,26 @@ func relation(predicate uint8) func(c *chain) {
 
 // test is dst = v op m in lanes.
 func (c *chain) test(k int, predicate uint8, m operand.Op, v, dst reg.VecVirtual) {
+	compare, spread := c.VCMPPD, c.VPMOVM2Q
+	if !c.wide {
+		compare, spread = c.VCMPPS, c.VPMOVM2D
+	}
 	if c.bytes == 32 {
-		c.VCMPPD(operand.U8(predicate), m, v, dst)
+		compare(operand.U8(predicate), m, v, dst)
 		return
 	}
 	mask := maskRegisters[k%len(maskRegisters)]
-	c.VCMPPD(operand.U8(predicate), m, v, mask)
-	c.VPMOVM2Q(mask, dst)
+	compare(operand.U8(predicate), m, v, mask)
+	spread(mask, dst)
+}
+
+// blend is dst = then where mask holds, otherwise elsewhere: of AVX2.
+func (c *chain) blend(mask, then, otherwise, dst operand.Op) {
+	if c.wide {
+		c.VBLENDVPD(mask, then, otherwise, dst)
+	} else {
+		c.VBLENDVPS(mask, then, otherwise, dst)
+	}
 }
 
 // bitwise is acc = acc op operand.
@@ -46,6 +59,15 @@ func (c *chain) constant(x uint64) reg.VecVirtual {
 	return v
 }
 
+// number is a vector of x.
+func (c *chain) number(x float64) reg.VecVirtual {
+	if c.wide {
+		return c.constant(math.Float64bits(x))
+	}
+	b := uint64(math.Float32bits(float32(x)))
+	return c.constant(b | b<<32)
+}
+
 // choice is a selection of which the accumulator is the condition, what is taken where it holds, or what is taken elsewhere. The other two
 // are in memory: the operand, and that of the link before. ternary is the truth table of VPTERNLOGQ for (acc, other, operand).
 func choice(ternary uint8, blend func(c *chain, other, m operand.Op, v reg.VecVirtual)) func(c *chain) {
@@ -63,40 +85,65 @@ func choice(ternary uint8, blend func(c *chain, other, m operand.Op, v reg.VecVi
 	}
 }
 
-// bytesAt makes c.at the address of the operand's bytes: one for each element of the index space.
-func (c *chain) bytesAt() {
+// narrowAt makes c.at the address of the operand's elements, which take that many bytes less than lanes by powers of two.
+func (c *chain) narrowAt(shift uint64) {
 	c.MOVQ(operand.Mem{Base: c.pc, Disp: -8}, c.at)
 	c.ANDQ(c.offset, c.at)
-	c.SHRQ(operand.Imm(3), c.at)
+	c.SHRQ(operand.Imm(shift), c.at)
 	c.ADDQ(operand.Mem{Base: c.pc, Disp: -16}, c.at)
 }
 
+// bytesAt is that of bytes; it returns the bytes of a lane.
+func (c *chain) bytesAt() (lane int) {
+	if c.wide {
+		c.narrowAt(3)
+		return 8
+	}
+	c.narrowAt(2)
+	return 4
+}
+
 func (c *chain) loadTruths() {
-	c.bytesAt()
+	lane := c.bytesAt()
 	zero := c.vector()
 	c.VXORPD(zero, zero, zero)
 	for k, v := range c.acc {
-		c.VPMOVZXBQ(operand.Mem{Base: c.at, Disp: k * c.bytes / 8}, v)
-		c.VPSUBQ(v, zero, v)
+		m := operand.Mem{Base: c.at, Disp: k * c.bytes / lane}
+		if c.wide {
+			c.VPMOVZXBQ(m, v)
+			c.VPSUBQ(v, zero, v)
+		} else {
+			c.VPMOVZXBD(m, v)
+			c.VPSUBD(v, zero, v)
+		}
 	}
 }
 
 func (c *chain) storeTruths() {
-	c.bytesAt()
-	if c.bytes == 64 {
-		for k, v := range c.acc {
-			x := c.vector()
-			c.VPSRLQ(operand.Imm(63), v, x)
-			c.VPMOVQB(x, operand.Mem{Base: c.at, Disp: k * 8})
-		}
-		return
-	}
+	lane := c.bytesAt()
 	ones, r := c.GP64(), c.GP64()
-	c.MOVQ(operand.U64(0x0101010101010101), ones)
+	if c.bytes == 32 {
+		c.MOVQ(operand.U64(0x0101010101010101), ones)
+	}
 	for k, v := range c.acc {
-		c.VMOVMSKPD(v, r.As32())
-		c.PDEPQ(ones, r, r)
-		c.MOVL(r.As32(), operand.Mem{Base: c.at, Disp: k * 4})
+		m := operand.Mem{Base: c.at, Disp: k * c.bytes / lane}
+		x := c.vector()
+		switch {
+		case c.bytes == 64 && c.wide:
+			c.VPSRLQ(operand.Imm(63), v, x)
+			c.VPMOVQB(x, m)
+		case c.bytes == 64:
+			c.VPSRLD(operand.Imm(31), v, x)
+			c.VPMOVDB(x, m)
+		case c.wide:
+			c.VMOVMSKPD(v, r.As32())
+			c.PDEPQ(ones, r, r)
+			c.MOVL(r.As32(), m)
+		default:
+			c.VMOVMSKPS(v, r.As32())
+			c.PDEPQ(ones, r, r)
+			c.MOVQ(r, m)
+		}
 	}
 }
 
@@ -120,24 +167,24 @@ var predicates = []link{
 	{"choose", choice(0xca, func(c *chain, other, m operand.Op, v reg.VecVirtual) { // acc ? other : operand
 		x := c.vector()
 		c.VMOVUPD(m, x)
-		c.VBLENDVPD(v, other, x, v)
+		c.blend(v, other, x, v)
 	})},
 	{"then", choice(0xe2, func(c *chain, other, m operand.Op, v reg.VecVirtual) { // other ? acc : operand
 		x, y := c.vector(), c.vector()
 		c.VMOVUPD(other, x)
 		c.VMOVUPD(m, y)
-		c.VBLENDVPD(x, v, y, v)
+		c.blend(x, v, y, v)
 	})},
 	{"else", choice(0xb8, func(c *chain, other, m operand.Op, v reg.VecVirtual) { // other ? operand : acc
 		x := c.vector()
 		c.VMOVUPD(other, x)
-		c.VBLENDVPD(x, m, v, v)
+		c.blend(x, m, v, v)
 	})},
 	{"isNaN", func(c *chain) {
 		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.test(k, 3, v, v, v) })
 	}},
 	{"isInf", func(c *chain) {
-		inf, sign := c.constant(math.Float64bits(math.Inf(1))), c.sign()
+		inf, sign := c.number(inf), c.sign()
 		c.each(func(k int, v reg.VecVirtual, m operand.Op) {
 			c.VANDNPD(v, sign, v)
 			c.test(k, 0, inf, v, v)
@@ -148,24 +195,28 @@ var predicates = []link{
 		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.test(k, 4, zero, v, v) })
 	}},
 	{"ofTruth", func(c *chain) { // 1 or 0
-		one := c.constant(math.Float64bits(1))
+		one := c.number(1)
 		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VANDPD(one, v, v) })
 	}},
 	{"sign", func(c *chain) { // the sign with 1, of numbers that are neither 0 nor NaN
-		zero, one, sign := c.constant(0), c.constant(math.Float64bits(1)), c.sign()
+		zero, one, sign := c.constant(0), c.number(1), c.sign()
 		c.each(func(k int, v reg.VecVirtual, m operand.Op) {
 			unit := c.vector()
 			c.VANDPD(v, sign, unit)
 			c.VORPD(unit, one, unit)
-			if c.bytes == 64 {
-				mask := maskRegisters[k%len(maskRegisters)]
+			mask := maskRegisters[k%len(maskRegisters)]
+			switch {
+			case c.bytes == 64 && c.wide:
 				c.VCMPPD(operand.U8(12), zero, v, mask)
 				c.VMOVAPD(unit, mask, v)
-				return
+			case c.bytes == 64:
+				c.VCMPPS(operand.U8(12), zero, v, mask)
+				c.VMOVAPS(unit, mask, v)
+			default:
+				some := c.vector()
+				c.test(k, 12, zero, v, some)
+				c.blend(some, unit, v, v)
 			}
-			some := c.vector()
-			c.VCMPPD(operand.U8(12), zero, v, some)
-			c.VBLENDVPD(some, unit, v, v)
 		})
 	}},
 	{"rectify", func(c *chain) { // 0 where acc <= 0

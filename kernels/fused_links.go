@@ -1,0 +1,141 @@
+package kernels
+
+// This file says which links of the chain machine an instruction is.
+
+import (
+	"flow/ir/types"
+	"flow/kernels/vec"
+)
+
+// widths is a set of machines, by what their lanes hold.
+type widths uint8
+
+const (
+	wide   widths = 1 << iota // 64 bits: float64, int64, and float32 kept as float64
+	narrow                    // float32
+	either = wide | narrow
+)
+
+// linking is how an instruction runs on the machine; widths is 0 where it does not.
+type linking struct {
+	// first is the link with the accumulator as first argument, second that with it as second one; 0: there is none. Those of a selection are
+	// the one with the accumulator as condition.
+	first, second uint64
+	widths        widths
+	rounds        bool // its result in wide lanes is yet to be rounded to float32
+}
+
+// linkNames are the links of rows on float64 and float32, with the accumulator as first argument and as second one; wordNames those on integers.
+var (
+	linkNames = map[string][2]uint64{
+		"add": {vec.LinkAdd, vec.LinkAdd}, "sub": {vec.LinkSub, vec.LinkSubFrom},
+		"mul": {vec.LinkMul, vec.LinkMul}, "div": {vec.LinkDiv, vec.LinkDivInto}, "sqrt": {vec.LinkSqrt},
+	}
+	exactNames = map[string][2]uint64{ // whose results need no rounding
+		"ew.min": {vec.LinkMin, vec.LinkMin}, "ew.max": {vec.LinkMax, vec.LinkMax},
+		"abs": {vec.LinkAbs}, "neg": {vec.LinkNeg}, "sign": {vec.LinkSign}, "relu": {vec.LinkRectify},
+		"round": {vec.LinkRound}, "floor": {vec.LinkFloor}, "ceil": {vec.LinkCeil},
+	}
+	wordNames = map[string][2]uint64{
+		"add": {vec.LinkAddWords, vec.LinkAddWords}, "sub": {vec.LinkSubWords, vec.LinkSubWordsFrom}, "mul": {vec.LinkMulWords, vec.LinkMulWords},
+		"ew.min": {vec.LinkMinWords, vec.LinkMinWords}, "ew.max": {vec.LinkMaxWords, vec.LinkMaxWords},
+		"abs": {vec.LinkAbsWords}, "neg": {vec.LinkNegWords}, "sign": {vec.LinkSignWords}, "relu": {vec.LinkRectifyWords},
+		"idiv": {vec.LinkFloorDivWords}, "mod": {vec.LinkModWords}, "ceildiv": {vec.LinkCeilDivWords},
+		"round": {vec.LinkLoad}, "floor": {vec.LinkLoad}, "ceil": {vec.LinkLoad},
+	}
+)
+
+// predicateNames are the links that compare floats, wordPredicateNames those that compare integers, truthNames those on truths.
+var (
+	predicateNames = map[string][2]uint64{
+		"eq": {vec.LinkEqual, vec.LinkEqual}, "ne": {vec.LinkNotEqual, vec.LinkNotEqual},
+		"lt": {vec.LinkLess, vec.LinkGreater}, "gt": {vec.LinkGreater, vec.LinkLess},
+		"le": {vec.LinkLessEqual, vec.LinkGreaterEqual}, "ge": {vec.LinkGreaterEqual, vec.LinkLessEqual},
+		"isnan": {vec.LinkIsNaN}, "isinf": {vec.LinkIsInf},
+	}
+	wordPredicateNames = map[string][2]uint64{
+		"eq": {vec.LinkEqualWords, vec.LinkEqualWords}, "ne": {vec.LinkNotEqualWords, vec.LinkNotEqualWords},
+		"lt": {vec.LinkLessWords, vec.LinkGreaterWords}, "gt": {vec.LinkGreaterWords, vec.LinkLessWords},
+		"le": {vec.LinkLessEqualWords, vec.LinkGreaterEqualWords}, "ge": {vec.LinkGreaterEqualWords, vec.LinkLessEqualWords},
+	}
+	truthNames = map[string]uint64{"and": vec.LinkAnd, "or": vec.LinkOr, "ew.min": vec.LinkAnd, "ew.max": vec.LinkOr, "not": vec.LinkNot}
+)
+
+// linksOf is how i runs.
+func linksOf(i *instr) linking {
+	named := func(names map[string][2]uint64, w widths) linking {
+		if l, ok := names[i.def.Name]; ok {
+			return linking{first: l[0], second: l[1], widths: w}
+		}
+		return linking{}
+	}
+	switch i.code {
+	case opConvert:
+		return conversion(storage(i.elem), storage(i.out))
+	case opSelF64, opSelI64, opSelF32:
+		if i.def.Name == "ifelse" {
+			return linking{vec.LinkChoose, vec.LinkChoose, widthsOf(i.out), false}
+		}
+	case opCmpF64:
+		return named(predicateNames, wide)
+	case opCmpF32:
+		return named(predicateNames, either)
+	case opCmpI64:
+		return named(wordPredicateNames, wide)
+	case opBoolx1, opBoolx2:
+		if l, ok := truthNames[i.def.Name]; ok {
+			return linking{l, l, either, false}
+		}
+	case opI64x1, opI64x2:
+		return named(wordNames, wide)
+	case opF64x1, opF64x2, opF32x1, opF32x2:
+		if l := named(exactNames, widthsOf(i.out)); l.widths != 0 {
+			return l
+		}
+		l := named(linkNames, widthsOf(i.out))
+		if f, ok := vec.FunctionNamed(i.def.Name); ok && i.n == 1 {
+			l = linking{first: f.Link, second: f.Link, widths: widthsOf(i.out)}
+		} else if f, ok := vec.Function2Named(i.def.Name); ok && i.n == 2 {
+			l = linking{first: f.Link, widths: widthsOf(i.out)}
+		}
+		l.rounds = i.out == types.F32
+		return l
+	}
+	return linking{}
+}
+
+// widthsOf is the machines whose lanes hold elements of e.
+func widthsOf(e types.Elem) widths {
+	if e == types.F32 {
+		return either
+	}
+	return wide
+}
+
+// conversion is the link from elements of one type to those of another.
+func conversion(from, to types.Elem) linking {
+	one := func(l uint64, w widths) linking { return linking{l, l, w, false} }
+	switch {
+	case from == to && to != types.Bool:
+		return one(vec.LinkLoad, widthsOf(to)) // a copy
+	case from == types.F32 && to == types.F64:
+		return one(vec.LinkLoad, wide)
+	case from == types.F64 && to == types.F32:
+		return one(vec.LinkRoundFloats, wide)
+	case from == types.Bool && to.IsFloat():
+		return one(vec.LinkOfTruth, widthsOf(to))
+	case from == types.Bool && to == types.I64:
+		return one(vec.LinkWordOfTruth, wide)
+	case from.IsFloat() && to == types.Bool:
+		return one(vec.LinkNonZero, widthsOf(from))
+	case from == types.I64 && to == types.Bool:
+		return one(vec.LinkNonZeroWords, wide)
+	case from == types.I64 && to == types.F64:
+		return one(vec.LinkNumberOfWord, wide)
+	case from == types.I64 && to == types.F32:
+		return one(vec.LinkFloatOfWord, wide)
+	case from.IsFloat() && to == types.I64:
+		return one(vec.LinkWordOfNumber, wide)
+	}
+	return linking{}
+}
