@@ -367,17 +367,11 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 		}
 	}
 	if s.last == len(m.code)-1 {
-		if store := m.end.store; store != vec.LinkEnd {
-			switch out := m.code[s.last].out; {
-			case out == types.Bool:
-				store = vec.LinkStoreTruths
-			case out == types.F32 && s.wide:
-				store = vec.LinkStoreFloats
-			}
-			m.links = append(m.links, vec.Link{Op: store, Base: dst.pointer(), Walk: ^uint64(0)})
+		if m.end.store != vec.LinkEnd {
+			m.links = append(m.links, vec.Link{Op: m.storing(s, m.end.store), Base: dst.pointer(), Walk: ^uint64(0)})
 		}
 		if m.aside.len() > 0 {
-			m.links = append(m.links, vec.Link{Op: m.end.again, Base: m.aside.pointer(), Walk: ^uint64(0)})
+			m.links = append(m.links, vec.Link{Op: m.storing(s, m.end.again), Base: m.aside.pointer(), Walk: ^uint64(0)})
 		}
 		m.links = append(m.links, m.end.ends...)
 	}
@@ -403,6 +397,17 @@ func (m *machine) ask(s *segment) {
 			m.links = append(m.links, l)
 		}
 	}
+}
+
+// storing is the link that stores the result of the last segment: the given one where elements are in memory as they are in lanes.
+func (m *machine) storing(s *segment, store uint64) uint64 {
+	switch out := m.code[s.last].out; {
+	case out == types.Bool:
+		return vec.LinkStoreTruths
+	case out == types.F32 && s.wide:
+		return vec.LinkStoreFloats
+	}
+	return store
 }
 
 // rest runs the instructions of a segment on n elements from at on: fewer than a group. Registers that the chain kept to
