@@ -1,7 +1,8 @@
 // Package kernels is the operator table: every row with its code, one file a family.
 //
 //	elementwise*.go  arithmetic, functions, comparison, selection, conversion, fmt
-//	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row
+//	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row; fused_links.go: what the
+//	                 chain machine does of it
 //	pipe*.go         the reductions that read a chain, in its pass; byrows.go: what is done row by row, by blocks of rows
 //	parfor*.go       parfor: bodies of scalars on lanes (lanes*.go), bodies over tall matrices as one pass (inner*.go)
 //	control.go       the rows that are no operators: iterate, select, part; loop.go: windows and passes of loops

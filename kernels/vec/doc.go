@@ -6,8 +6,8 @@
 // once; for + - * / and square root that is what the float32 instruction gives (double rounding is innocuous there:
 // S. Figueroa, "When is double rounding innocuous?", 1995).
 //
-// The functions of functions_gen.go (exp, log, sin ...) are written once, in gen/functions_*.go, and come out as Go and as links
-// of the chain machine, with the same bits. Each says how far it may be from the exact value: see Functions.
+// The functions of functions_gen.go (exp, log, sin, pow, mod ...) are written once, in gen/functions_*.go, and come out as Go and as links
+// of the chain machine, with the same bits. Each says how far it may be from the exact value: see Functions and Functions2.
 //
 // Two machines of gen/ run small programs, so that what is between two loops stays in registers: the chain machine
 // (chain.go) over slices, or over 8 x 8 blocks of matrices (block_amd64.go), and the pass machine (pass.go) over columns, with sums
