@@ -41,13 +41,13 @@ const piecesPerShare = 16
 // maxMove is how far a weight moves in one execution, as a logarithm: a factor of 4.
 const maxMove = 1.3863
 
-// How finely a profile is kept. To learn one takes some nanoseconds a bin between two executions, during which nobody works. So there are no more than what a worker's share needs
-// to be cut well, or than are learned in a hundredth of the time of an execution: where iterations differ much, what a bin hides is what cuts are off by.
+// How finely a profile is kept. To learn one takes some nanoseconds a bin between two executions, during which nobody works, and claims that look into a large table wait for memory. So
+// there are no more than what a worker's share needs to be cut well, or than make neither matter: where iterations differ much, what a bin hides is what cuts are off by.
 const (
 	leastBins    = 1 << 11
 	binsPerShare = 1 << 8
 	maxBins      = 1 << 14
-	worthBin     = 2e-6 // seconds of an execution, a hundred times what learning a bin takes
+	worthBin     = 5e-5 // seconds of an execution
 )
 
 // fineness is the number of bins for an execution that took all workers so much time together.

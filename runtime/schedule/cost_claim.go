@@ -22,6 +22,7 @@ type costClaims struct {
 
 	// dear is the iterations that are handed out before all blocks, the dearest first; dearAt is the same in their order. In units they have no width.
 	dear, dearAt []int
+	hand         []costHand
 
 	_     [128]byte
 	dealt atomic.Int64 // how many dear iterations were asked for
@@ -36,10 +37,12 @@ type costClaims struct {
 type costWorker struct {
 	piece  int // units
 	weight int // in parts of 1/weightOne
+}
 
-	// Iterations of the last piece that lie behind a dear one. They are in hand: nobody can steal them, and the worker's next claim is for them.
+// costHand is the iterations of a worker's last piece that lie behind a dear one. Nobody can steal them: the worker's next claim is for them.
+type costHand struct {
 	rest, past int
-	_          [96]byte
+	_          [112]byte
 }
 
 const weightOne = 1 << 16
@@ -49,7 +52,7 @@ const weightOne = 1 << 16
 func (c *costClaims) evenly(p Params) {
 	c.cuts = evenCuts(p.N, max(1, ceilDiv(p.N, maxUnits)))
 	c.chunk, c.floor, c.least = ceilDiv(max(autoChunk(p.N, p.P), p.MinChunk), c.each), 1, p.MinChunk
-	c.worker = make([]costWorker, p.P)
+	c.worker, c.hand = make([]costWorker, p.P), make([]costHand, p.P)
 	c.own = &blocks{own: make([]ownBlock, p.P), loot: half}
 	c.begin()
 }
@@ -75,9 +78,7 @@ func (c *costClaims) begin() {
 	c.batch.Store(0)
 	c.dealt.Store(0)
 	c.own.empty()
-	for i := range c.worker {
-		c.worker[i].rest, c.worker[i].past = 0, 0
-	}
+	clear(c.hand)
 }
 
 // claim is Claimer.Claim.
@@ -86,7 +87,7 @@ func (c *costClaims) claim(worker int) (start, size int, ok bool) {
 		start, past, ok := c.claimRange(worker)
 		return start, past - start, ok
 	}
-	w := &c.worker[worker]
+	w := &c.hand[worker]
 	for {
 		for w.rest < w.past {
 			start = w.rest
@@ -162,7 +163,7 @@ func (c *costClaims) block(worker int) (lo, hi int, ok bool) {
 			}
 			k = max(c.floor, int(now&packedUnits)*c.worker[worker].weight/weightOne)
 		}
-		if hi, _, _ = c.atLeast(lo, c.units, k); c.first != nil {
+		if hi, _, _ = c.atLeast(lo, c.units, k); c.first != nil && c.floor > 1 { // else no iteration has many units
 			hi = max(c.snapped(hi), lo+1)
 		}
 		if c.next.CompareAndSwap(word, word+1<<32+uint64(hi-lo)) {
