@@ -138,7 +138,11 @@ var pipeline = []step{
 			if err != nil {
 				return err
 			}
-			if g != s.g && s.parts != nil && len(s.parts.Block) != g.Len() { // none are left on the one rank
+			switch {
+			case g == s.g || s.parts == nil:
+			case len(s.parts.Block) == g.Len(): // only bodies have changed
+				s.parts.Graph = g
+			default: // none are left on the one rank
 				s.parts = nil
 			}
 			s.g = g
@@ -156,7 +160,7 @@ var pipeline = []step{
 				return err
 			}
 			if s.parts == nil || s.parts.Graph != s.g {
-				s.g = pass.DropDead(pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, s.o.Ranks, nil))
+				s.parts, s.g = nil, pass.DropDead(pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, s.o.Ranks, nil))
 				return nil
 			}
 			if g = pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, s.o.Ranks, s.parts.Block); g != s.g {
