@@ -17,7 +17,7 @@ type innerWorker struct {
 	laneWorker
 	in      *innerCode
 	columns []slab      // of the matrices that are the same in every iteration, whole
-	terms   [][]float64 // columns to be summed, whole, one for each register of sums
+	terms   [][]float64 // columns to be summed, whole, one for each register of sums; nil until the machine leaves a point to the steps
 	summed  []int
 	sum     exact.Sum
 	fast    *passWorker
@@ -37,14 +37,10 @@ func (c *innerCode) worker(r *parforRun, number int) iterations {
 	}
 	w.columns = r.columns
 	for _, s := range c.sums {
-		for _, x := range s.of {
-			w.summed = append(w.summed, x)
-			w.terms = append(w.terms, make([]float64, c.rows))
-		}
+		w.summed = append(w.summed, s.of...)
 	}
 	for _, d := range c.dots {
 		w.summed = append(w.summed, d.a, d.b)
-		w.terms = append(w.terms, make([]float64, c.rows), make([]float64, c.rows))
 	}
 	w.fast, w.across = w.passWorker(), w.acrossWorker()
 	return w
@@ -107,6 +103,11 @@ func (w *innerWorker) store(point, lane int, out *value.Dense) {
 func (w *innerWorker) pass() bool {
 	if w.fast != nil && w.fast.run(w) {
 		return true
+	}
+	if w.terms == nil {
+		for range w.summed {
+			w.terms = append(w.terms, make([]float64, w.in.rows))
+		}
 	}
 	for _, m := range w.in.spread {
 		fill(&w.regs[m.to], w.elems[m.to], w.regs[m.from].at(w.elems[m.from], 0), 0, innerLanes)

@@ -10,6 +10,8 @@ package kernels
 // that are a few operators and cannot fail are run on all lanes, and a selection follows.
 
 import (
+	"sync"
+
 	"sort"
 
 	"flow/ir/op"
@@ -31,8 +33,9 @@ type laneCode struct {
 	yield  int
 	loops  int // loops and branches, which keep lists of lanes
 	draws  []laneDraw
-	iota   int // register of 0, 1, ..; -1 without draws
-	matrix int // registers of the body, of which those that are the same in every iteration may be matrices
+	iota   int       // register of 0, 1, ..; -1 without draws
+	matrix int       // registers of the body, of which those that are the same in every iteration may be matrices
+	idle   sync.Pool // of *[]uint64: memory of registers of executions that are over
 }
 
 // laneDraw is a constructor, action act of the body, of which the lanes make their rows: lane k reads row k of register reg of the body.

@@ -57,7 +57,11 @@ func (c *laneCode) worker(r *parforRun, number int) iterations {
 func (c *laneCode) registers(r *parforRun, number, lanes int) *laneWorker {
 	w := &laneWorker{code: c, r: r, number: number, mat: make([]*value.Dense, c.matrix+len(r.kept.cells)), lists: make([]laneList, c.loops)}
 	w.elems = c.elems
-	w.words = make([]uint64, c.slots*lanes)
+	if m, ok := c.idle.Get().(*[]uint64); ok && len(*m) == c.slots*lanes {
+		w.words = *m // a step writes a register before another reads it
+	} else {
+		w.words = make([]uint64, c.slots*lanes)
+	}
 	w.regs = make([]slab, len(c.elems))
 	for i, e := range c.elems {
 		if c.slot[i] >= 0 {
@@ -90,6 +94,13 @@ func (c *laneCode) registers(r *parforRun, number, lanes int) *laneWorker {
 		}
 	}
 	return w
+}
+
+// free gives the memory of the registers to the next execution of the loop.
+func (w *laneWorker) free() {
+	words := w.words
+	w.code.idle.Put(&words)
+	w.words, w.regs = nil, nil
 }
 
 // errLane says that some lane fails; parforRun.first finds out which and how.

@@ -175,7 +175,10 @@ func parforSpace(c *op.Call) (n, leaf int) {
 	if s.dims == 1 {
 		code := c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, 1) }).(*bodyCode)
 		if code.inner != nil && len(code.inner.dots) > 0 {
-			return s.n[0], min(max(1, s.n[0]/32), vec.PassRows)
+			if s.n[0]/32 > vec.PassRows/2 { // whole groups: the machine takes as long for a part of one
+				return s.n[0], vec.PassRows
+			}
+			return s.n[0], max(1, s.n[0]/32)
 		}
 	}
 	if s.dims == 2 || c.Bodies[0].Type().Kind != types.Scalar {
@@ -277,7 +280,14 @@ func (r *parforRun) Chunk(worker, lo, hi int) error {
 }
 
 // End ends the execution.
-func (r *parforRun) End() error { return nil }
+func (r *parforRun) End() error {
+	for _, w := range r.work {
+		if w, ok := w.(interface{ free() }); ok {
+			w.free()
+		}
+	}
+	return nil
+}
 
 // probe is how many points are tried at a time when the first that fails is looked for.
 const probe = 256
