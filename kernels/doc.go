@@ -12,7 +12,8 @@
 //	linalg_map.go    chains of elementwise operators on products that are not stored; linalg_strips.go: strip of rows by strip of rows
 //	move*.go         t, slice, cbind ...; move_index.go, move_cut.go: subscripts that only the run knows
 //	inout*.go        read, emit, assert
-//	stats*.go        var, stddev, cut like sum; quantile, nunique, argmin ... of a whole list (order.go: keys and the sort)
+//	stats*.go        var, stddev, cut like sum; quantile, nunique, argmin ... of a whole list (order*.go: keys, their
+//	                 sort on one worker and on several, and the search for one of them)
 //	cumulative.go    cumsum ... down columns and along rows
 //	reorder.go       sort, argsort, take, unique
 //	encode.go        bin, recode, ctable; onehot.go: onehot, and sums and counts by code without it
