@@ -1,0 +1,73 @@
+package lower
+
+import (
+	"flow/ir/types"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file defines what stands behind a dot: sizes, and names of an import.
+
+// size is a size of a matrix: n, or the value of row d of it where n is types.Unknown.
+func (l *lowerer) size(n int, d string, x val, at source.Span) val {
+	if n == types.Unknown {
+		return l.edgeVal(l.add(l.table.Must(d), nil, at, []source.Span{at}, x.id))
+	}
+	return intVal(n)
+}
+
+// field is .rows and .cols of matrices, lists and channel arrays, and names of an import.
+func (l *lowerer) field(e *ast.Field) val {
+	x := l.expr(e.X)
+	switch x.kind {
+	case poison:
+		panic(bail{})
+	case module:
+		for i, n := range x.mod.names {
+			if n == e.Name.Name {
+				return x.mod.vals[i]
+			}
+		}
+		d := source.Errorf("E132", e.Name.At, "the imported file has no `%s`", e.Name.Name)
+		if s, ok := source.Suggest(e.Name.Name, x.mod.names); ok {
+			d = d.WithHelp("did you mean `%s`?", s)
+		}
+		l.fail(d)
+	case list:
+		switch e.Name.Name { // of the matrix that it stands for
+		case "rows":
+			return intVal(len(x.elems))
+		case "cols":
+			if x.isRows() {
+				return intVal(len(x.elems[0].elems))
+			}
+			return intVal(1)
+		}
+	case array:
+		if len(x.grid.dims) == 2 && e.Name.Name == "rows" || len(x.grid.dims) == 1 && e.Name.Name == "rows" {
+			return intVal(x.grid.dims[0])
+		}
+		if len(x.grid.dims) == 2 && e.Name.Name == "cols" {
+			return intVal(x.grid.dims[1])
+		}
+	case edge:
+		if t := l.g.Type(x.id); t.IsMatrix() {
+			switch e.Name.Name {
+			case "rows":
+				return l.size(t.Rows, "nrow", x, e.Span())
+			case "cols":
+				return l.size(t.Cols, "ncol", x, e.Span())
+			}
+		}
+	}
+	l.fail(source.Errorf("E132", e.Name.At, "%s has no field `%s`", l.what(x), e.Name.Name).WithHelp("%s", fieldHelp(e.Name.Name)))
+	return val{}
+}
+
+// fieldHelp is help for a field that no value has.
+func fieldHelp(name string) string {
+	if name == "T" {
+		return "the transpose of x is t(x)"
+	}
+	return "matrices have .rows and .cols"
+}
