@@ -125,11 +125,6 @@ type Engine struct {
 // errGrace ends a run in which tasks before the failed one took too long.
 var errGrace = errors.New("local: the time for tasks before a failed one is over")
 
-// ballast is bytes of the Go heap that nobody touches, and so no memory is behind them. Matrices lie outside of that heap, which would be
-// some megabytes otherwise: the garbage of a few executions of a loop would have it collected, 30 times a second in a program whose rounds
-// take 2 ms, each time at the cost of a quarter of a core for 5 ms. With it tens of megabytes of garbage come together first.
-const ballast = 32 << 20
-
 // Start runs the tasks on pool and returns. Call it once, and Wait after it.
 func (e *Engine) Start(ctx context.Context, pool *Pool) {
 	e.pool = pool

@@ -139,8 +139,8 @@ func (p *Pool) Start(ctx context.Context, d *DAG, body Body, options ...Options)
 	}
 	p.current.Store(r)
 	r.leave() // an empty run ends here, and one without a task to begin with fails
-	if p.ready() {
-		p.wakeOne() // who finds more wakes the next
+	if p.ready() || r.idle != nil {
+		p.wakeOne() // who finds more wakes the next; with nothing to find yet one has to ask idle
 	}
 	return r
 }
@@ -240,7 +240,8 @@ func (p *Pool) sleep(w *Worker) bool {
 	p.sleepers = append(p.sleepers, w)
 	p.asleep.Add(1)
 	p.mu.Unlock()
-	if r := p.current.Load(); r != nil && !r.ended() && p.ready() {
+	// A run that began between is not known to w: Start may have seen nobody asleep.
+	if r := p.current.Load(); r != nil && !r.ended() && (p.ready() || r.idle != nil && w.run != r) {
 		p.mu.Lock()
 		for i, s := range p.sleepers {
 			if s == w {
