@@ -71,7 +71,7 @@ var allowed = map[string]string{
 	// The root is wiring over everything; the command adds what concerns a terminal.
 	"": "lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/schedule runtime/replay runtime/dist runtime/dist/transport",
-	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas stdlib compiler compiler/pass " +
+	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas stdlib compiler " +
 		"runtime/dist runtime/dist/transport/mpi " +
 		"runtime/schedule runtime/replay runtime/trace sweep figure github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/schollz/progressbar/v3 github.com/peterh/liner golang.org/x/term .",
 	"bench": "ir/op ir/plan kernels kernels/vec runtime/local runtime/replay runtime/schedule runtime/trace",

@@ -65,10 +65,14 @@ type Result struct {
 	Program  *ir.Graph
 	Plan     *plan.Plan
 	Passes   []PassStat
+	Apart    []Apart // what the pass fuse decided against, for whoever explains its groups
 	Warnings source.Diagnostics
 	// ParseSeconds is the time to parse, CompileSeconds all the rest.
 	ParseSeconds, CompileSeconds float64
 }
+
+// Apart is a reduction that was not fused with the chain that it reads.
+type Apart = pass.Apart
 
 // PassStat is what one pass did.
 type PassStat struct {
@@ -195,6 +199,7 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds sou
 			}
 		}
 	}
+	r.Apart = s.apart
 	r.Plan = &plan.Plan{Graph: s.g, Ranks: o.Ranks, Owner: s.owner, Prio: s.prio, Uses: s.g.Uses(), Files: r.Files}
 	if o.Verify {
 		if err := r.Plan.Verify(); err != nil {

@@ -354,7 +354,8 @@ func (c *goldenCase) graph(text string) {
 		out, _ := rule.New(c.table, rule.Exact, nil).Simplify(g)
 		g = pass.DropDead(out)
 	case "fuse":
-		g = pass.DropDead(pass.Fuse(g, c.table))
+		g, _ = pass.Fuse(g, c.table)
+		g = pass.DropDead(g)
 	case "narrow":
 		g = pass.Narrow(g, c.table)
 	case "partition", "place":

@@ -33,6 +33,7 @@ type state struct {
 	parts   *pass.Partitioned
 	owner   []int32
 	prio    []int32
+	apart   []Apart
 	o       *Options
 	ctx     context.Context
 }
@@ -83,7 +84,11 @@ var pipeline = []step{
 	{PassInfo{Name: "fuse",
 		Doc:   "makes one map of a chain of elementwise operators",
 		After: []After{{"simplify", "rules know operators, not the maps made of them"}, {"merge-equal", "an expression read twice is stored, not computed twice; merging shows which are"}}},
-		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.Fuse(g, s.o.Table)) })},
+		deep(func(s *state, g *ir.Graph) *ir.Graph {
+			g, apart := pass.Fuse(g, s.o.Table)
+			s.apart = append(s.apart, apart...)
+			return pass.DropDead(g)
+		})},
 	{PassInfo{Name: "fuse-products",
 		Doc:   "lets a pipe that reduces rows make the product of a tall matrix that it reads",
 		After: []After{{"fuse", "there are pipes then"}}},

@@ -89,7 +89,7 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 		return unknownPass(pass, known)
 	}
 	if inGroups {
-		printFused(s.out, fusedGroups(fused, products), p.Files)
+		printFused(s.out, fusedGroups(fused, decisions{products, p.Apart}), p.Files)
 		return nil
 	}
 	_, err = fmt.Fprint(s.out, text)

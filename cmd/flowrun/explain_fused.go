@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"flow/compiler/pass"
+	"flow/compiler"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/lang/source"
@@ -25,12 +25,18 @@ type fusedGroup struct {
 	node      string
 	reads     []string
 	operators []fusedOperator
-	apart     []fusedOperator // reductions of what it stores that stay operators of their own: see pass.ReducedApart
+	apart     []compiler.Apart // reductions of what it stores that stay operators of their own
 }
 
 type fusedOperator struct {
 	name string
 	at   source.Span
+}
+
+// decisions are what the compiler tells of its groups besides the graph that fuse left.
+type decisions struct {
+	products map[epilogue]string // of fuse-epilogues
+	apart    []compiler.Apart    // of fuse
 }
 
 // An epilogue is where a chain stands in the program, and the product that it was fused with.
@@ -53,18 +59,18 @@ func epilogues(g *ir.Graph, found map[epilogue]string) map[epilogue]string {
 }
 
 // fusedGroups are the groups of g and of the bodies of its loops.
-func fusedGroups(g *ir.Graph, products map[epilogue]string) (all []fusedGroup) {
+func fusedGroups(g *ir.Graph, d decisions) (all []fusedGroup) {
 	for i := range g.Nodes {
 		n, id := &g.Nodes[i], ir.ID(i)
 		if n.Region != nil && n.IsChain() {
-			all = append(all, groupOf(g, id, products))
+			all = append(all, groupOf(g, id, d))
 			continue
 		}
-		if _, row := productOf(g, id, products); row != "" {
-			all = append(all, groupOf(g, id, products))
+		if _, row := productOf(g, id, d.products); row != "" {
+			all = append(all, groupOf(g, id, d))
 		}
 		for r := n.Region; r != nil; r = r.Next {
-			all = append(all, fusedGroups(r.Graph, products)...)
+			all = append(all, fusedGroups(r.Graph, d)...)
 		}
 	}
 	return all
@@ -82,10 +88,10 @@ func productOf(g *ir.Graph, id ir.ID, products map[epilogue]string) (x ir.ID, ro
 	return ir.None, ""
 }
 
-func groupOf(g *ir.Graph, id ir.ID, products map[epilogue]string) fusedGroup {
+func groupOf(g *ir.Graph, id ir.ID, d decisions) fusedGroup {
 	n := &g.Nodes[id]
-	f := fusedGroup{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id))}
-	product, row := productOf(g, id, products)
+	f := fusedGroup{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id)), apart: apartFrom(g, id, d.apart)}
+	product, row := productOf(g, id, d.products)
 	in := slices.Clone(g.In(id))
 	if row != "" {
 		f.node = fmt.Sprintf("%%%d %s : %s", id, row, g.Type(id))
@@ -107,7 +113,6 @@ func groupOf(g *ir.Graph, id ir.ID, products map[epilogue]string) fusedGroup {
 		}
 	}
 	ends := strings.Fields(n.Attrs.Str("fold"))
-	f.apart = apartFrom(g, id, ends)
 	if len(ends) == 1 {
 		f.operators = append(f.operators, fusedOperator{ends[0], n.Span})
 		return f
@@ -118,23 +123,17 @@ func groupOf(g *ir.Graph, id ir.ID, products map[epilogue]string) fusedGroup {
 	return f
 }
 
-// apartFrom is the reductions that read what node id stores, where those that could go along were not let; of several in one pass each.
-func apartFrom(g *ir.Graph, id ir.ID, ends []string) (apart []fusedOperator) {
-	stored := id
-	for i := range g.Nodes {
-		r, n := ir.ID(i), &g.Nodes[i]
-		switch {
-		case n.Op.Control == op.Part && g.In(r)[0] == id && n.Attrs.Int("at") == 0 && len(ends) > 0 && ends[0] == "store":
-			stored = r
-		case len(g.In(r)) == 0 || g.In(r)[0] != stored:
-		case pass.ReducedApart(g, r, g.Type(stored)):
-			apart = append(apart, fusedOperator{"apart", n.Span})
-		case n.Op.Name == "pipe" && len(n.Region.Graph.Nodes) == 1:
-			for k, name := range strings.Fields(n.Attrs.Str("fold")) {
-				if strings.HasPrefix(name, "col") && g.Type(stored).Cols >= pass.WideColumns {
-					apart = append(apart, fusedOperator{"apart", resultOf(g, r, k)})
-				}
-			}
+// apartFrom is the reductions of what node id stores that fuse kept out of its pass.
+func apartFrom(g *ir.Graph, id ir.ID, all []compiler.Apart) (apart []compiler.Apart) {
+	stored := g.Type(id)
+	if stored.Ext != nil && len(stored.Ext.Fields) > 0 { // of a pipe: its first result
+		stored = stored.Ext.Fields[0].Type
+	}
+	told := map[source.Span]bool{} // calls of one function leave a record each
+	for _, a := range all {
+		if a.Stored.Span == g.Nodes[id].Span && a.Type == stored && !told[a.Reduction.Span] {
+			told[a.Reduction.Span] = true
+			apart = append(apart, a)
 		}
 	}
 	return apart
@@ -152,7 +151,8 @@ func resultOf(g *ir.Graph, id ir.ID, k int) source.Span {
 
 // printFused writes a paragraph a group: the node, what it reads, an operator a line.
 func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
-	operators, apart := 0, 0
+	operators := 0
+	var reasons []string
 	for _, f := range groups {
 		fmt.Fprintln(w, f.node)
 		for _, in := range f.reads {
@@ -166,9 +166,11 @@ func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
 			}
 		}
 		for _, o := range f.apart {
-			place, text := placeAndText(o.at, files)
-			fmt.Fprintf(w, "  %-9s %-20s  %s\n", o.name, place, text)
-			apart++
+			place, text := placeAndText(o.Reduction.Span, files)
+			fmt.Fprintf(w, "  %-9s %-20s  %s\n", "apart", place, text)
+			if !slices.Contains(reasons, o.Why) {
+				reasons = append(reasons, o.Why)
+			}
 		}
 		fmt.Fprintln(w)
 	}
@@ -177,8 +179,8 @@ func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
 		return
 	}
 	fmt.Fprintf(w, "%s in %s\n", count(operators, "operator"), count(len(groups), "group"))
-	if apart > 0 {
-		fmt.Fprintf(w, "apart: to sum the columns of a matrix of %d columns or more while storing it costs more than to read it again\n", pass.WideColumns)
+	for _, why := range reasons {
+		fmt.Fprintf(w, "apart: %s\n", why)
 	}
 }
 

@@ -29,7 +29,9 @@ import (
 // A constructor is no operand of a chain but a part of it, where that is cheaper than storing it (fuse_draw.go).
 //
 // `materialize` asks for storing.
-func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
+//
+// apart is the reductions that could have gone along with a chain and were not let.
+func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
 	f := &fusion{g: g, uses: g.Uses(), head: make([]ir.ID, g.Len())}
 	reader := make([]ir.ID, g.Len())
 	for i := range g.Nodes {
@@ -66,9 +68,9 @@ func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 		groups = groups || f.stored(id) || (f.fusable(id) || f.folds(id)) && f.readsDrawn(id)
 	}
 	if !groups && !trans {
-		return g
+		return g, f.apart
 	}
-	return f.build(table)
+	return f.build(table), f.apart
 }
 
 type fusion struct {
@@ -77,6 +79,7 @@ type fusion struct {
 	head []ir.ID // the last node of the group that a node is in
 	// shared is the pipes of what several read, by the node at whose place they come.
 	shared map[ir.ID][]sharing
+	apart  []Apart
 	tiled  []bool // products or factorisations read it
 	// drawn is the constructors whose elements the chains that read them make; numbers is those of one number, as scalars.
 	drawn   map[ir.ID]bool

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"fmt"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -14,19 +16,30 @@ import (
 const againFlops = 24
 
 const (
-	// WideColumns is from how many columns on a pass over columns takes groups of them, all rows of one group before the next: as in package
+	// wideColumns is from how many columns on a pass over columns takes groups of them, all rows of one group before the next: as in package
 	// kernels, where the sums of all columns would fill a second-level cache.
-	WideColumns = 4 << 10
+	wideColumns = 4 << 10
 	// exactFlops is how many operations an element costs that is added exactly; extremes and counts cost one.
 	exactFlops = 4
 )
 
-// ReducedApart reports a reduction r of the columns of a matrix of that type, stored, that had better read it afterwards: an exact sum of wide
+// Apart is a reduction that Fuse did not let go along with storing what it reduces.
+type Apart struct {
+	Stored    ir.Origin  // of the chain whose elements are stored
+	Type      types.Type // of what is stored: a function may be called with matrices of several sizes
+	Reduction ir.Origin
+	Why       string // a clause without a full stop
+}
+
+// whyApart is the one reason that there is: see reducedApart.
+var whyApart = fmt.Sprintf("to sum the columns of a matrix of %d columns or more while storing it costs more than to read it again", wideColumns)
+
+// reducedApart reports a reduction r of the columns of a matrix of that type, stored, that had better read it afterwards: an exact sum of wide
 // rows. A pass that takes both writes short pieces of rows, a page or so each, which costs the processors as much as reading whole rows again saves; the sums
 // keep them busy meanwhile. Extremes and counts leave them time: those go along. RATIONALE has the figures.
-func ReducedApart(g *ir.Graph, r ir.ID, stored types.Type) bool {
+func reducedApart(g *ir.Graph, r ir.ID, stored types.Type) bool {
 	n := &g.Nodes[r]
-	if n.Op.Fold != op.FoldCols || n.Op.Cost == nil || stored.Cols < WideColumns {
+	if n.Op.Fold != op.FoldCols || n.Op.Cost == nil || stored.Cols < wideColumns {
 		return false
 	}
 	w := n.Op.Cost(&op.Sig{Def: n.Op, In: []types.Type{stored}}, g.Type(r))

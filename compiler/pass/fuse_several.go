@@ -93,8 +93,9 @@ func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 // storing divides reductions of one pass into those that had better go along with storing x and those that read it afterwards.
 func (f *fusion) storing(x ir.ID, reductions []ir.ID) (along, apart []ir.ID) {
 	for _, r := range reductions {
-		if ReducedApart(f.g, r, f.g.Type(x)) {
+		if reducedApart(f.g, r, f.g.Type(x)) {
 			apart = append(apart, r)
+			f.apart = append(f.apart, Apart{f.g.Origin(x), f.g.Type(x), f.g.Origin(r), whyApart})
 		} else {
 			along = append(along, r)
 		}
