@@ -57,7 +57,7 @@ emit x + 1
 emit B
 `,
 	} {
-		plain := runs{{1, 1, nil, false}}[0]
+		plain := runs{{1, 1, nil, false, ""}}[0]
 		for _, ranks := range []int{1, 2, 3} {
 			for _, disable := range [][]string{nil, {"partition", "drop-move"}, {"fuse"}} {
 				with := plain

@@ -26,7 +26,7 @@ func TestParforDraws(t *testing.T) {
 		body := []string{"%s + %s", "a = %s\n b = %s\n if a < 0.5 { a - b } else { b * 2 }", "a = %s\n b = %s\n iterate z = a, j = 0 until z > 4 or j == 20 { next z = z * 1.5 + b\n next j = j + 1 }\n z"}[rng.IntN(3)]
 		text := fmt.Sprintf("X = %s\nY = %s\nemit parfor i in %d..%d { k = %s\n %s }\n", fmt.Sprintf(made[rng.IntN(len(made))], n+lo), fmt.Sprintf(made[rng.IntN(2)], n+lo+1), lo, n+lo,
 			k, fmt.Sprintf(body, read(), read()))
-		if _, err := (runs{{1, 1, nil, false}, {1, 3, nil, true}, {1, 2, []string{"draw"}, false}, {2, 1, nil, false}}).differ(table, text); err != nil {
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}, {1, 2, []string{"draw"}, false, ""}, {2, 1, nil, false, ""}}).differ(table, text); err != nil {
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
 	}

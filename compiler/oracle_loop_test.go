@@ -14,7 +14,13 @@ func (g *generator) inside(n, depth int, carried ...variable) (lines []string, v
 	outer, seen := g.out.lines, g.vars
 	g.out.lines, g.vars = nil, append(append([]variable(nil), seen...), carried...)
 	for range n {
-		switch k := g.rng.IntN(12); {
+		switch k := g.rng.IntN(16); {
+		case k >= 14:
+			g.parallel()
+		case k == 13:
+			g.asserted()
+		case k == 12:
+			g.idiom()
 		case k < 7:
 			g.operator()
 		case k < 9:

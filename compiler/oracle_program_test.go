@@ -46,11 +46,14 @@ func newProgram(rng *rand.Rand, table *op.Table, n int) generated {
 			g.rows = append(g.rows, d)
 		}
 	}
+	g.out.lines = append(g.out.lines, guards...)
 	for range 3 {
 		g.source()
 	}
-	for len(g.out.lines) < n {
-		switch k := rng.IntN(26); {
+	for len(g.out.lines) < n+len(guards) {
+		switch k := rng.IntN(44); {
+		case k >= 26:
+			g.provoke(k - 26)
 		case k >= 25:
 			g.reduced()
 		case k >= 22:
@@ -83,6 +86,26 @@ func newProgram(rng *rand.Rand, table *op.Table, n int) generated {
 		}
 	}
 	return g.out
+}
+
+// provoke draws one of the shapes that passes and rules look for.
+func (g *generator) provoke(k int) {
+	switch {
+	case k < 4:
+		g.idiom()
+	case k < 8:
+		g.parallel()
+	case k < 10:
+		g.asserted()
+	case k < 11:
+		g.narrowed()
+	case k < 13:
+		g.invariant()
+	case k < 14:
+		g.tilesOfLoops()
+	default:
+		g.tall()
+	}
 }
 
 // notDrawn are rows that the other methods make programs of, or that touch files.

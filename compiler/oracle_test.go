@@ -3,6 +3,7 @@ package compiler_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ import (
 	"flow/lang/source"
 	"flow/runtime/dist"
 	"flow/runtime/local"
+	"flow/runtime/schedule"
 	"flow/stdlib"
 )
 
@@ -109,24 +111,41 @@ func evaluated(how string, g *ir.Graph) (o outcome) {
 	return outcome{how, p.out.String(), err != nil, err}
 }
 
-func ran(r *compiler.Result, workers int) outcome {
+func ran(r *compiler.Result, workers int) outcome { return scheduled(r, workers, "") }
+
+// scheduled runs a plan with the chunks of a technique, those of every other in queues of the workers' own; "" is the default.
+func scheduled(r *compiler.Result, workers int, technique string) outcome {
 	p := &printer{}
 	how := fmt.Sprintf("%d ranks of %d workers", r.Plan.Ranks, workers)
+	var chunks schedule.Plan
+	if technique != "" {
+		t, err := schedule.Lookup(technique)
+		if err != nil {
+			return outcome{how, "", true, err}
+		}
+		how += " by " + technique
+		chunks = schedule.Plan{Technique: t, Grain: 1 + len(technique)%2, Seed: uint64(workers)}
+		if len(technique)%2 == 0 {
+			chunks.Layout, chunks.Victim = schedule.PerCPU, schedule.Random
+		}
+	}
 	if r.Plan.Ranks > 1 {
-		_, err := dist.RunInProcess(context.Background(), r.Plan, workers, func(int) dist.Options { return dist.Options{Env: p} })
+		_, err := dist.RunInProcess(context.Background(), r.Plan, workers, func(int) dist.Options { return dist.Options{Env: p, Schedule: chunks} })
 		return outcome{how, p.out.String(), err != nil, err}
 	}
 	pool := local.NewPool(workers)
 	defer pool.Close()
-	_, err := local.RunPlan(context.Background(), pool, r.Plan, local.EngineOptions{Env: p})
+	_, err := local.RunPlan(context.Background(), pool, r.Plan, local.EngineOptions{Env: p, Schedule: chunks})
 	return outcome{how, p.out.String(), err != nil, err}
 }
 
-// runs says how a program is run: ranks, workers, passes and exact rules left out, and whether one rank's plan is cut into blocks too.
+// runs says how a program is run: ranks, workers, passes and exact rules left out, whether one rank's plan is cut into blocks too, and
+// by which technique loops are handed out.
 type runs []struct {
 	ranks, workers int
 	disable        []string
 	blocks         bool
+	technique      string
 }
 
 func drawRuns(rng *rand.Rand) runs {
@@ -141,8 +160,12 @@ func drawRuns(rng *rand.Rand) runs {
 			optional = append(optional, r.Name)
 		}
 	}
-	out := runs{{1, 1, nil, false}, {1, 3, nil, true}, {2, 1, nil, false}, {3, 1, nil, false}, {5, 1, nil, false}, {6, 1, nil, false}}
+	out := runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}, {2, 1, nil, false, ""}, {3, 1, nil, false, ""}, {1, 2, nil, false, ""}, {4, 2, nil, false, ""}, {5, 1, nil, false, ""}}
+	techniques := schedule.Techniques()
 	for i := range out {
+		if out[i].workers > 1 && rng.IntN(3) > 0 {
+			out[i].technique = techniques[rng.IntN(len(techniques))].Name
+		}
 		for _, p := range optional {
 			if rng.IntN(3) == 0 {
 				out[i].disable = append(out[i].disable, p)
@@ -174,16 +197,24 @@ func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
 		} else if m.out != meant.out {
 			return meant, fmt.Errorf("the meaning differs without %v:\n%s", r.disable, difference(meant.out, m.out))
 		}
-		for _, o := range []outcome{evaluated("the plan", c.Plan.Graph), ran(c, r.workers)} {
+		for _, o := range []outcome{evaluated("the plan", c.Plan.Graph), scheduled(c, r.workers, r.technique)} {
 			switch {
 			case o.failed != meant.failed:
 				return meant, fmt.Errorf("%d ranks, without %v: %s gives error %v, the meaning %v", r.ranks, r.disable, o.how, o.err, meant.err)
+			case o.failed && !alike(o.err, meant.err):
+				return meant, fmt.Errorf("%d ranks, without %v: %s fails so:\n%v\nthe meaning so:\n%v", r.ranks, r.disable, o.how, o.err, meant.err)
 			case !o.failed && o.out != meant.out:
 				return meant, fmt.Errorf("%d ranks, without %v: %s prints something else:\n%s", r.ranks, r.disable, o.how, difference(meant.out, o.out))
 			}
 		}
 	}
 	return meant, nil
+}
+
+// alike reports that two runs failed for the same reason at the same place: the first in the order of the program.
+func alike(a, b error) bool {
+	var x, y *op.Failure
+	return errors.As(a, &x) && errors.As(b, &y) && *x == *y
 }
 
 // FuzzOracle draws a program by one number, and by another what is left out of which run.

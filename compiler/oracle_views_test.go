@@ -16,7 +16,7 @@ emit x
 	var rs runs
 	for _, without := range [][]string{nil, {"simplify", "partition"}} {
 		for ranks := 1; ranks <= 2; ranks++ {
-			rs = append(rs, runs{{ranks, 2, without, false}}...)
+			rs = append(rs, runs{{ranks, 2, without, false, ""}}...)
 		}
 	}
 	for range 20 {

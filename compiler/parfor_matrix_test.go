@@ -32,7 +32,7 @@ func TestParforMatrices(t *testing.T) {
 	for _, c := range matrixBodies {
 		for _, give := range []string{"colsum(M)", "sum(M * M)", "M[1, :]"} {
 			text := "A = randn(5, 5, seed = 1)\nB = randn(5, 5, seed = 2)\nemit parfor i in 0..7 { " + c.text + "; " + give + " }\n"
-			o, err := runs{{1, 1, nil, false}, {1, 3, nil, true}, {2, 1, nil, false}}.differ(table, text)
+			o, err := runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}, {2, 1, nil, false, ""}}.differ(table, text)
 			if err != nil {
 				t.Fatalf("%s: %v\nin\n%s", c.name, err, text)
 			}

@@ -28,7 +28,7 @@ func TestReductionsOfAStoredMatrix(t *testing.T) {
 						text += "emit sum(col" + strings.NewReplacer("norm", "sum", "count", "sum").Replace(f) + "(Y))\n"
 					}
 				}
-				if _, err := (runs{{1, 1, nil, false}, {1, 3, nil, false}, {1, 2, []string{"fuse"}, false}}).differ(table, text); err != nil {
+				if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, false, ""}, {1, 2, []string{"fuse"}, false, ""}}).differ(table, text); err != nil {
 					t.Fatalf("%v\nin\n%s", err, text)
 				}
 			}

@@ -113,7 +113,7 @@ func owners(p *Partitioned, ranks int) []int32 {
 	gp, gq := Grid(ranks)
 	for i := range g.Nodes {
 		b := p.Block[i]
-		if grid, _, at, ok := g.Dest(ir.ID(i)); ok {
+		if grid, _, at, ok := g.Dest(ir.ID(i)); ok && !g.Effects(ir.ID(i)) { // an assert in what is sent: no message carries an effect
 			b = destBlock(g.Grids[grid].Dims, at)
 		}
 		owner[i] = int32(ownerOf(b, gp, gq, ranks))
@@ -126,8 +126,7 @@ func owners(p *Partitioned, ranks int) []int32 {
 			owner[i] = owner[g.In(id)[0]]
 			continue
 		}
-		_, _, _, sent := g.Dest(id)
-		if sent || p.Block[i].Rows > 0 || g.Effects(id) {
+		if _, _, _, sent := g.Dest(id); sent || p.Block[i].Rows > 0 || g.Effects(id) {
 			continue
 		}
 		best, bytes := int32(0), -1

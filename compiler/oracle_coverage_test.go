@@ -1,0 +1,103 @@
+package compiler_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"flow/compiler"
+	"flow/compiler/pass"
+	"flow/compiler/rule"
+	"flow/ir"
+	"flow/ir/op"
+	"flow/stdlib"
+)
+
+// This file tests the generator of random programs: what it draws provokes every pass and every exact rule, so that the oracle compares
+// programs with and without each of them.
+
+// coverage counts in how many programs each pass changes the graph, and each rule applies.
+type coverage struct {
+	table         *op.Table
+	passes, rules map[string]int
+}
+
+// compile compiles a program and counts; ranks above 1 cut matrices.
+func (c *coverage) compile(text string, ranks int) error {
+	seen := map[string]bool{}
+	var before *ir.Graph
+	shown := ""
+	o := compiler.Options{Table: c.table, Ranks: ranks, Sizes: tinySizes, Std: stdlib.Files}
+	o.Dump = func(p string, g *ir.Graph) {
+		after := g.String()
+		if p == "simplify" {
+			c.applied(before, seen)
+		}
+		if before == nil {
+			seen["contract"] = strings.Contains(after, "= gemm(") || strings.Contains(after, "ta=true") || strings.Contains(after, "tb=true")
+		}
+		seen[p] = seen[p] || after != shown
+		before, shown = g, after
+	}
+	r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), o)
+	if ds.HasErrors() {
+		return fmt.Errorf("%v", ds)
+	}
+	seen["order"] = slices.Max(r.Plan.Prio) > 0
+	for name, fired := range seen {
+		if rest, ok := strings.CutPrefix(name, "rule "); ok && fired {
+			c.rules[rest]++
+		} else if fired {
+			c.passes[name]++
+		}
+	}
+	return nil
+}
+
+// applied notes the rules that simplify applies to a graph and what lies in it.
+func (c *coverage) applied(g *ir.Graph, seen map[string]bool) {
+	rules := rule.New(c.table, rule.Exact, nil)
+	_, _ = pass.Everywhere(g, func(g *ir.Graph) (*ir.Graph, error) {
+		out, _ := rules.Simplify(g)
+		return out, nil
+	})
+	for name, n := range rules.Fired {
+		seen["rule "+name] = n > 0
+	}
+}
+
+var oraclePrograms = flag.Int("oracle.programs", 150, "of how many random programs it is counted what passes and rules do")
+
+// TestOracleProvokes prints how many of a number of programs each pass changes and each rule applies to.
+func TestOracleProvokes(t *testing.T) {
+	c := &coverage{table: tinyTable(t), passes: map[string]int{}, rules: map[string]int{}}
+	programs := *oraclePrograms
+	for seed := range uint64(programs) {
+		rng := rand.New(rand.NewPCG(seed+1, 1))
+		p := newProgram(rng, c.table, 6+rng.IntN(20))
+		if err := c.compile(p.text(), 1+int(seed)%3/2*2); err != nil { // every third program is for 3 ranks
+			t.Fatalf("seed %d: %v\nin\n%s", seed+1, err, p.text())
+		}
+	}
+	var b strings.Builder
+	for _, p := range compiler.Passes() {
+		fmt.Fprintf(&b, "\n%6d %s", c.passes[p.Name], p.Name)
+		if c.passes[p.Name] == 0 {
+			t.Errorf("no program of %d provokes the pass %s", programs, p.Name)
+		}
+	}
+	for _, r := range compiler.Rules() {
+		if r.Class != rule.Exact {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%6d %s", c.rules[r.Name], r.Name)
+		if c.rules[r.Name] == 0 {
+			t.Errorf("no program of %d provokes the rule %s", programs, r.Name)
+		}
+	}
+	t.Logf("programs of %d that each pass changes and each rule applies to:%s", programs, b.String())
+}
