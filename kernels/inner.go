@@ -6,6 +6,8 @@ package kernels
 // every iteration are laid out by columns once, before the loop.
 
 import (
+	"sync"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -36,6 +38,7 @@ type innerCode struct {
 	powers   map[int]float64 // constants, by the body's register
 	pass     *passCode       // the pass for the pass machine, nil if that cannot run it
 	across   *passCode       // the pass for many iterations at a time (inner_across.go), nil if there is none
+	spare    sync.Pool       // of *innerState: of executions that are over
 }
 
 // innerColumn is column col of the matrix in the body's register from.

@@ -28,11 +28,6 @@ func (w *innerWorker) acrossWorker() *acrossWorker {
 	}
 	p := &acrossWorker{in: w.in}
 	p.memory = floatsOver(aligned(make([]uint64, vec.PassRows*(len(c.registers)+len(w.in.dots))+8)))
-	for i, r := range c.registers[:c.constants] {
-		if _, ok := c.spread[r]; !ok {
-			vec.Fill(p.register(i), w.regs[r].f64[0])
-		}
-	}
 	p.code = make([]vec.PassStep, len(c.steady))
 	for i, s := range c.steady {
 		p.code[i].Op = s.op
@@ -41,6 +36,16 @@ func (w *innerWorker) acrossWorker() *acrossWorker {
 		}
 	}
 	return p
+}
+
+// begin fills what is the same in every iteration.
+func (p *acrossWorker) begin(w *innerWorker) {
+	c := p.in.across
+	for i, r := range c.registers[:c.constants] {
+		if _, ok := c.spread[r]; !ok {
+			vec.Fill(p.register(i), w.regs[r].f64[0])
+		}
+	}
 }
 
 // register is the memory of register i of the program; the chains of products lie behind.

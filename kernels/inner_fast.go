@@ -49,17 +49,22 @@ func (w *innerWorker) passWorker() *passWorker {
 	for i := range p.columns {
 		p.columns[i].State = (*vec.ColumnState)(p.memory[registers+len(vec.ColumnState{})*i:])
 	}
-	for i, r := range c.registers[:c.constants] {
-		if _, ok := c.spread[r]; !ok {
-			vec.Fill(p.memory[2*vec.PassRows*i:][:vec.PassRows], w.regs[r].f64[0])
-		}
-	}
 	for _, s := range w.in.sums {
 		p.adds = append(p.adds, len(s.of)*w.in.groups()*vec.PassGroup()/(2*vec.PassLanes()))
 	}
 	p.first, p.steady, p.last = p.located(w, c.first), p.located(w, c.steady), p.located(w, c.last)
 	p.state.Tail(w.in.rows - (w.in.groups()-1)*vec.PassGroup())
 	return p
+}
+
+// begin fills what is the same in every iteration.
+func (p *passWorker) begin(w *innerWorker) {
+	c := w.in.pass
+	for i, r := range c.registers[:c.constants] {
+		if _, ok := c.spread[r]; !ok {
+			vec.Fill(p.memory[2*vec.PassRows*i:][:vec.PassRows], w.regs[r].f64[0])
+		}
+	}
 }
 
 func floatsOver(words []uint64) []float64 {

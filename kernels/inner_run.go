@@ -24,41 +24,78 @@ type innerWorker struct {
 	across  *acrossWorker
 }
 
+// innerState is what an execution leaves to the next: to make it anew took longer than to fill it again, by far, for it is a hundred kilobytes.
+type innerState struct {
+	columns []slab // of the matrices that are the same in every iteration, whole; shared by all workers
+	workers []*innerWorker
+}
+
+// state lays out the columns of r's matrices.
+func (c *innerCode) state(r *parforRun) *innerState {
+	s, ok := c.spare.Get().(*innerState)
+	if !ok {
+		s = &innerState{}
+		for _, x := range c.columns {
+			s.columns = append(s.columns, slabOver(aligned(make([]uint64, c.padded()+8)), r.values[x.from].(*value.Dense).Elem, c.padded()))
+		}
+	}
+	for i, x := range c.columns {
+		s.columns[i].column(r.values[x.from].(*value.Dense), x.col)
+	}
+	return s
+}
+
 func (c *innerCode) worker(r *parforRun, number int) iterations {
-	w := &innerWorker{in: c}
-	w.laneWorker = *c.laneCode.registers(r, number, innerLanes)
+	if r.inner == nil {
+		r.inner = c.state(r)
+	}
+	s := r.inner
+	for len(s.workers) <= number {
+		s.workers = append(s.workers, nil)
+	}
+	w := s.workers[number]
+	if w == nil {
+		w = &innerWorker{in: c, columns: s.columns, laneWorker: *c.laneCode.registers(r, number, innerLanes)}
+		for _, s := range c.sums {
+			w.summed = append(w.summed, s.of...)
+		}
+		for _, d := range c.dots {
+			w.summed = append(w.summed, d.a, d.b)
+		}
+		w.fast, w.across = w.passWorker(), w.acrossWorker()
+		s.workers[number] = w
+	} else {
+		w.begin(r, innerLanes)
+	}
 	for _, x := range c.items {
 		fill(&w.regs[x.reg], w.elems[x.reg], r.values[x.from].(*value.Dense).At(0, x.col), 0, innerLanes)
 	}
-	if r.columns == nil {
-		for _, x := range c.columns {
-			r.columns = append(r.columns, columnOf(r.values[x.from].(*value.Dense), x.col, c.padded()))
-		}
+	if w.fast != nil {
+		w.fast.begin(w)
 	}
-	w.columns = r.columns
-	for _, s := range c.sums {
-		w.summed = append(w.summed, s.of...)
+	if w.across != nil {
+		w.across.begin(w)
 	}
-	for _, d := range c.dots {
-		w.summed = append(w.summed, d.a, d.b)
-	}
-	w.fast, w.across = w.passWorker(), w.acrossWorker()
 	return w
 }
 
-// columnOf is a copy of column j of m, with zeros behind it.
-func columnOf(m *value.Dense, j, padded int) slab {
-	s := slabOver(aligned(make([]uint64, padded+8)), m.Elem, padded)
+// free lets go of the execution: what w has made is r.inner's.
+func (w *innerWorker) free() {
+	w.r = nil
+	clear(w.mat)
+}
+
+// column makes s column j of m. Zeros lie behind it.
+func (s *slab) column(m *value.Dense, j int) {
 	if m.Elem == types.F64 {
 		for i := range m.Rows {
 			s.f64[i] = m.F64[i*m.Stride+j]
 		}
-		return s
+		return
 	}
 	for i := range m.Rows {
 		s.set(m.Elem, i, m.At(i, j))
 	}
-	return s
 }
 
 func (w *innerWorker) run(from, to int, out *value.Dense) error {

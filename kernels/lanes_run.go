@@ -55,7 +55,7 @@ func (c *laneCode) worker(r *parforRun, number int) iterations {
 
 // registers are those of worker number, of that many lanes, with what never changes in them.
 func (c *laneCode) registers(r *parforRun, number, lanes int) *laneWorker {
-	w := &laneWorker{code: c, r: r, number: number, mat: make([]*value.Dense, c.matrix+len(r.kept.cells)), lists: make([]laneList, c.loops)}
+	w := &laneWorker{code: c, number: number, mat: make([]*value.Dense, c.matrix+len(r.kept.cells)), lists: make([]laneList, c.loops)}
 	w.elems = c.elems
 	if m, ok := c.idle.Get().(*[]uint64); ok && len(*m) == c.slots*lanes {
 		w.words = *m // a step writes a register before another reads it
@@ -68,6 +68,22 @@ func (c *laneCode) registers(r *parforRun, number, lanes int) *laneWorker {
 			w.regs[i] = slabOver(w.words[c.slot[i]*lanes:], e, lanes)
 		}
 	}
+	w.begin(r, lanes)
+	for _, d := range c.draws {
+		w.mat[d.reg] = value.New(d.act.Type.Elem, lanes, d.act.Type.Cols)
+	}
+	if c.iota >= 0 {
+		for i, x := 0, w.regs[c.iota].i64; i < lanes; i++ {
+			x[i] = int64(i)
+		}
+	}
+	return w
+}
+
+// begin gives w what is the same in every iteration of r.
+func (w *laneWorker) begin(r *parforRun, lanes int) {
+	c := w.code
+	w.r = r
 	for _, f := range c.fills {
 		v, ok := value.Scalar{}, true
 		if f.konst == nil && f.body < 0 {
@@ -85,15 +101,6 @@ func (c *laneCode) registers(r *parforRun, number, lanes int) *laneWorker {
 	for i := range c.matrix {
 		w.mat[i], _ = r.values[i].(*value.Dense)
 	}
-	for _, d := range c.draws {
-		w.mat[d.reg] = value.New(d.act.Type.Elem, lanes, d.act.Type.Cols)
-	}
-	if c.iota >= 0 {
-		for i, x := 0, w.regs[c.iota].i64; i < lanes; i++ {
-			x[i] = int64(i)
-		}
-	}
-	return w
 }
 
 // free gives the memory of the registers to the next execution of the loop.

@@ -196,8 +196,7 @@ type parforRun struct {
 	values []value.Value // of the registers that are the same in every iteration; nil for the others
 	work   []iterations
 	kept   kept
-	// columns are those of an innerCode, shared by all workers.
-	columns []slab
+	inner  *innerState // of an innerCode; nil for another form
 	// chunk is where the chunk of each worker begins, failed the least of those that have failed. Chunks after that are given up:
 	// no failure of theirs is the first, and one of their iterations may be without end.
 	chunk  []int
@@ -285,6 +284,10 @@ func (r *parforRun) End() error {
 		if w, ok := w.(interface{ free() }); ok {
 			w.free()
 		}
+	}
+	if r.inner != nil {
+		r.code.inner.spare.Put(r.inner)
+		r.inner, r.work = nil, nil
 	}
 	return nil
 }

@@ -40,9 +40,9 @@ type PoolOptions struct {
 	// every core, then the second ones.
 	// Against: two processes that pin take the same processors.
 	Pin bool
-	// Spin is how long a worker looks for work before it sleeps; 0 means 50 us, negative never. Waking a
-	// thread costs about 10 us, so the default loses a few times that once. Workers never
-	// spin when they are more than GOMAXPROCS.
+	// Spin is how long a worker looks for work before it sleeps; 0 means 50 us, and inside a run some times that while its waits
+	// are short (patience.go); negative means never. Waking a thread costs about 10 us, so the default loses a few times that
+	// once. Workers never spin when they are more than GOMAXPROCS.
 	Spin time.Duration
 	// OneThreadPerCore makes a pool without a number of workers have as many as there are cores, not processors.
 	OneThreadPerCore bool

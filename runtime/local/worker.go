@@ -22,6 +22,7 @@ type Worker struct {
 	seeks   bool  // counted in Pool.searching
 	clean   bool  // work returned by itself, neither by a panic nor by Goexit
 	steals  int64
+	waits   patience
 	run     *Run       // while in serve
 	sharing *Shared    // set by Share
 	batch   [256]int32 // enabled successors on their way to the queue
@@ -73,6 +74,7 @@ func (w *Worker) main() {
 			returned = true
 			return
 		}
+		w.waits.woken()
 	}
 }
 
@@ -305,27 +307,39 @@ func (w *Worker) search(r *Run) (int32, *Shared) {
 	w.seeks = true
 	p.searching.Add(1)
 	defer w.found()
-	spin := time.Duration(p.spin.Load())
+	spin := w.waits.limit(time.Duration(p.spin.Load()))
 	if spin == 0 && r.idle == nil {
 		return -1, nil
 	}
-	start := time.Now()
+	start, spun := time.Now(), time.Duration(0)
 	for i := 1; !r.ended(); i++ {
 		if t, s := w.steal(); t >= 0 || s != nil {
 			if w.found() && p.asleep.Load() > 0 && p.ready() {
 				p.wakeOne()
 			}
+			w.waits.waited(spun)
 			return t, s
 		}
 		if r.idle != nil && r.idle() {
-			start = time.Now()
+			start, spun = time.Now(), 0
 			continue
 		}
-		if spin == 0 || i%32 == 0 && time.Since(start) > spin {
+		if spin == 0 {
 			break
+		}
+		if i%32 == 0 {
+			before := spun
+			if spun = time.Since(start); spun-before > taken {
+				w.waits.disturbed()
+				spin = w.waits.limit(time.Duration(p.spin.Load()))
+			}
+			if spun > spin {
+				break
+			}
 		}
 		pause()
 	}
+	w.waits.slept(start)
 	return -1, nil
 }
 

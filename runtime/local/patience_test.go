@@ -1,0 +1,68 @@
+package local
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+func TestPatience(t *testing.T) {
+	var p patience
+	want := func(what string, limit time.Duration) {
+		t.Helper()
+		if got := p.limit(defaultSpin); got != limit {
+			t.Errorf("%s: spins for %v, want %v", what, got, limit)
+		}
+	}
+	want("a new worker", defaultSpin)
+	for range trust - 1 {
+		p.waited(shortWait)
+	}
+	want("after a few short waits", defaultSpin)
+	p.slept(time.Now())
+	p.woken()
+	want("after as many as it takes, of which the last ended in sleep", shortWait)
+	p.woken()
+	want("woken without having searched", shortWait)
+	if got := p.limit(2 * defaultSpin); got != 2*defaultSpin {
+		t.Errorf("a time that the user set became %v", got)
+	}
+	if got := p.limit(0); got != 0 {
+		t.Errorf("a worker that must not spin does, for %v", got)
+	}
+	p.slept(time.Now().Add(-shortWait - 1))
+	p.woken()
+	want("after a long wait", defaultSpin)
+	for range trust {
+		p.waited(0)
+	}
+	want("after short waits again", shortWait)
+	p.disturbed()
+	want("when others want the processor", defaultSpin)
+}
+
+// Workers that waited for no more than a moment do not sleep in the next gap, though it is longer than the pool's time, and sleep in one
+// without end.
+func TestPatienceOfWorkers(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	const n = 200
+	waits := map[int32]int32{}
+	for i := range int32(n) {
+		waits[i] = 1
+	}
+	r := p.Start(context.Background(), graph(n, nil, waits), func(*Worker, int32) error { return nil })
+	for i := range int32(n) { // gaps of 100 us or so
+		for start := time.Now(); time.Since(start) < 2*defaultSpin; {
+		}
+		r.Satisfy(i)
+	}
+	if err := r.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(5 * time.Second); p.asleep.Load() < 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("a worker of an idle pool does not sleep")
+		}
+	}
+}
