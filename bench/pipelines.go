@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -97,92 +94,6 @@ func epilogue(b *bench) error {
 		b.table(fmt.Sprintf("max(x @ w + b, 0), x %d x %d, w %d x %d, f64, two threads", s[0], s[1], s[1], s[2]), 2*float64(s[0])*float64(s[1])*float64(s[2]), results)
 	}
 	return nil
-}
-
-// rmat is the peers' RMAT graph of scale 20, which is made once.
-func (b *bench) rmat() (string, error) {
-	dir := filepath.Join(filepath.Dir(b.peers.build), "data")
-	bin := filepath.Join(dir, "rmat20.bin")
-	if exists(bin) {
-		return bin, nil
-	}
-	generate, err := b.peers.binary("gen_rmat")
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	_, err = launch(nil, generate, "20", "16", bin)
-	return bin, err
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// graph is the same graph with the head that Flow reads.
-func (b *bench) graph() (string, error) {
-	file := filepath.Join(b.dir, "rmat20.csr")
-	if exists(file) {
-		return file, nil
-	}
-	bin, err := b.rmat()
-	if err != nil {
-		return "", err
-	}
-	return file, asCSR(bin, file)
-}
-
-// components runs on RMAT graphs of scale 20.
-func components(b *bench) error {
-	graph, err := b.graph()
-	if err != nil {
-		b.skip("%v", err)
-		return nil
-	}
-	bin, err := b.rmat()
-	if err != nil {
-		return err
-	}
-	b.table("maximum labels to a fixpoint, RMAT scale 20, edge factor 16, two threads", 0, contest(b.reps, []contestant{
-		b.flowWork("Flow, i64 labels", "components.flow", "--set=graph="+graph),
-		b.scan("C, OpenMP, f64 labels", "cc_omp_f64", []string{bin}, []string{"static", "0"}, []string{"dynamic", "64"}, []string{"dynamic", "1024"}, []string{"guided", "1"}),
-		b.scan("C, OpenMP, i32 labels", "cc_omp_i32", []string{bin}, []string{"dynamic", "64"}, []string{"dynamic", "1024"}),
-		b.peers.peer("SuiteSparse:GraphBLAS, f64 labels", "cc_graphblas_f64", peerEnv(), bin, "2"),
-		b.peers.script("SciPy, connected_components", "d_components/cc_scipy.py", peerEnv(), bin, "csgraph"),
-	}))
-	return nil
-}
-
-// asCSR copies a graph of the peers (order, number of entries, row pointers, columns) to a .csr file, which differs in its head:
-// magic, element type 0 (bool), rows, columns, entries.
-func asCSR(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	var head [16]byte
-	if _, err := io.ReadFull(in, head[:]); err != nil {
-		return fmt.Errorf("%s: %w", from, err)
-	}
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	order, entries := head[:8], head[8:]
-	for _, part := range [][]byte{[]byte("FLOWCSR1"), make([]byte, 8), order, order, entries} {
-		if _, err := out.Write(part); err != nil {
-			return err
-		}
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
-	return out.Close()
 }
 
 func nbody(b *bench) error {

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// This file makes the graphs of the benchmarks, in the format of the peers and in Flow's, and runs the components of them.
+
+// rmat is the peers' RMAT graph of scale 20, which is made once.
+func (b *bench) rmat() (string, error) {
+	dir := filepath.Join(filepath.Dir(b.peers.build), "data")
+	bin := filepath.Join(dir, "rmat20.bin")
+	if exists(bin) {
+		return bin, nil
+	}
+	generate, err := b.peers.binary("gen_rmat")
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	_, err = launch(nil, generate, "20", "16", bin)
+	return bin, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// graph is the same graph with the head that Flow reads.
+func (b *bench) graph() (string, error) {
+	file := filepath.Join(b.dir, "rmat20.csr")
+	if exists(file) {
+		return file, nil
+	}
+	bin, err := b.rmat()
+	if err != nil {
+		return "", err
+	}
+	return file, asCSR(bin, file)
+}
+
+// notreDame is the web graph of web-NotreDame, symmetric: for Flow, and for the peers.
+func (b *bench) notreDame() (flow, peers string, err error) {
+	edges := filepath.Join(b.root, "..", "shared", "data", "web-NotreDame.txt.gz")
+	if !exists(edges) {
+		return "", "", fmt.Errorf("%s is not there", edges)
+	}
+	flow, peers = filepath.Join(b.dir, "notredame.csr"), filepath.Join(b.dir, "notredame.bin")
+	if _, err := launch(nil, b.flowrun, b.program("symmetric.flow"), "--set=edges="+edges, "--set=file="+flow); err != nil {
+		return "", "", err
+	}
+	return flow, peers, fromCSR(flow, peers)
+}
+
+// components runs on an RMAT graph of scale 20, whose rows differ more than those of most graphs, and on a graph of the web.
+func components(b *bench) error {
+	flow, err := b.graph()
+	if err != nil {
+		b.skip("%v", err)
+		return nil
+	}
+	peers, err := b.rmat()
+	if err != nil {
+		return err
+	}
+	b.labels("RMAT scale 20, edge factor 16", flow, peers)
+	if flow, peers, err = b.notreDame(); err != nil {
+		b.skip("%v", err)
+		return nil
+	}
+	b.labels("web-NotreDame", flow, peers)
+	return nil
+}
+
+// labels prints the table of one graph.
+func (b *bench) labels(name, flow, peers string) {
+	schedules := [][]string{{"static", "0"}, {"dynamic", "64"}, {"dynamic", "1024"}, {"guided", "1"}}
+	b.table("maximum labels to a fixpoint, "+name+", two threads", 0, contest(b.reps, []contestant{
+		b.flowWork("Flow, i64 labels", "components.flow", "--set=graph="+flow),
+		b.scan("C, OpenMP, f64 labels", "cc_omp_f64", []string{peers}, schedules...),
+		b.scan("C, OpenMP, i32 labels", "cc_omp_i32", []string{peers}, schedules...),
+		b.peers.peer("SuiteSparse:GraphBLAS, f64 labels", "cc_graphblas_f64", peerEnv(), peers, "2"),
+		b.peers.script("SciPy, connected_components", "d_components/cc_scipy.py", peerEnv(), peers, "csgraph"),
+	}))
+}
+
+// headCSR is how a .csr file begins: magic, element type (0: bool), rows, columns, entries. The peers' files begin with order and entries.
+const headCSR = 40
+
+// asCSR copies a graph of the peers (order, number of entries, row pointers, columns) to a .csr file, which differs in its head.
+func asCSR(from, to string) error {
+	return rehead(from, to, 16, func(head []byte) [][]byte {
+		order, entries := head[:8], head[8:]
+		return [][]byte{[]byte("FLOWCSR1"), make([]byte, 8), order, order, entries}
+	})
+}
+
+// fromCSR is asCSR backwards.
+func fromCSR(from, to string) error {
+	return rehead(from, to, headCSR, func(head []byte) [][]byte { return [][]byte{head[16:24], head[32:]} })
+}
+
+// rehead copies a file with another head in place of its first n bytes.
+func rehead(from, to string, n int, head func([]byte) [][]byte) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	old := make([]byte, n)
+	if _, err := io.ReadFull(in, old); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	for _, part := range head(old) {
+		if _, err := out.Write(part); err != nil {
+			return err
+		}
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Close()
+}
