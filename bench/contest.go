@@ -154,17 +154,17 @@ type stats struct {
 		Line    int     `json:"line"`
 		Seconds float64 `json:"seconds"`
 	} `json:"calls"`
+	Loops []struct {
+		Name    string  `json:"name"`
+		Percent float64 `json:"percent_of_ideal"`
+	} `json:"loops"`
 }
 
 // callSeconds runs flowrun and returns the seconds of the named call; of several the median, without the first, which is
 // as the round before a peer's figures: it does not count.
 func callSeconds(call string, env []string, name string, args ...string) (float64, error) {
-	o, err := launch(env, name, append(args, "--stats=json")...)
+	s, err := runStats(env, name, args...)
 	if err != nil {
-		return 0, err
-	}
-	var s stats
-	if err := lastJSON(o.stderr, &s); err != nil {
 		return 0, err
 	}
 	var r result
@@ -181,6 +181,15 @@ func callSeconds(call string, env []string, name string, args ...string) (float6
 		r.seconds = r.seconds[1:]
 	}
 	return r.median(), nil
+}
+
+// runStats runs Flow and returns what it says about itself.
+func runStats(env []string, name string, args ...string) (s stats, err error) {
+	o, err := launch(env, name, append(args, "--stats=json")...)
+	if err == nil {
+		err = lastJSON(o.stderr, &s)
+	}
+	return s, err
 }
 
 // timing is what `flowrun --timing` says.

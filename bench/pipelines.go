@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -126,5 +127,23 @@ func irregular(b *bench) error {
 		list = append(list, b.flowWork("Flow, "+technique, "irregular.flow", "--partitioning="+technique))
 	}
 	b.table("escape times, 2048 x 2048, at most 1000 rounds, two threads", 0, contest(b.reps, append(list[1:], list[0])))
+	fmt.Fprintf(b.out, "| technique | percent of the ideal, median | min..max | target: 95 |\n|---|---|---|---|\n")
+	for _, technique := range []string{"COST", "AUTO"} {
+		var share result
+		for range b.reps {
+			s, err := runStats(nil, b.flowrun, b.program("irregular.flow"), "--threads=2", "--partitioning="+technique)
+			if err != nil {
+				return err
+			}
+			for _, l := range s.Loops {
+				if l.Name == "parfor" {
+					share.seconds = append(share.seconds, l.Percent)
+				}
+			}
+		}
+		m := share.median()
+		fmt.Fprintf(b.out, "| %s | %.1f | %.1f..%.1f | %s |\n", technique, m, slices.Min(share.seconds), slices.Max(share.seconds), yes(m >= 95))
+	}
+	fmt.Fprintln(b.out)
 	return nil
 }

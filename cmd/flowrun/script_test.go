@@ -47,11 +47,16 @@ func params(dir string) testscript.Params {
 				}
 				env.Setenv(map[string]string{"examples": "EXAMPLES", "bench": "BENCH"}[name], path)
 			}
+			env.Setenv("DATA", realInputs())
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond == "mpi" {
+			switch cond {
+			case "mpi":
 				return mpi.Available(), nil
+			case "data":
+				_, err := os.Stat(realInputs())
+				return err == nil, nil
 			}
 			return false, errors.New("unknown condition " + cond)
 		},
@@ -62,6 +67,18 @@ func params(dir string) testscript.Params {
 			"survivors":   survivors,
 		},
 	}
+}
+
+// realInputs is the folder of the real inputs, which need not be there: FLOW_DATA, or ../shared/data beside the project.
+func realInputs() string {
+	if dir := os.Getenv("FLOW_DATA"); dir != "" {
+		return dir
+	}
+	dir, err := filepath.Abs(filepath.Join("..", "..", "..", "shared", "data"))
+	if err != nil {
+		return ""
+	}
+	return dir
 }
 
 // exits CODE COMMAND ARGS... runs a command and demands its exit code.
