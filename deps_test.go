@@ -36,9 +36,10 @@ var allowed = map[string]string{
 
 	"kernels/exact":    "kernels/vec",
 	"kernels/vec":      "golang.org/x/sys/cpu",
-	"kernels/vec/gen":  "github.com/mmcloughlin/avo/...",
+	"kernels/asm":      "github.com/mmcloughlin/avo/...",
+	"kernels/vec/gen":  "kernels/asm github.com/mmcloughlin/avo/...",
 	"kernels/blas":     "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
-	"kernels/blas/gen": "github.com/mmcloughlin/avo/...",
+	"kernels/blas/gen": "kernels/asm github.com/mmcloughlin/avo/...",
 
 	"kernels/blas/openblas": "",
 	"kernels/format":        "ir/types ir/value lang/source",

@@ -78,6 +78,14 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// countCalls counts the executions of a row from now on; each is one call of its kernel, never a loop.
+func countCalls(row *op.Def) *atomic.Int64 {
+	calls, kernel := new(atomic.Int64), row.Kernel
+	row.Loop = nil
+	row.Kernel = func(c *op.Call) error { calls.Add(1); return kernel(c) }
+	return calls
+}
+
 // A value that is the same in all rounds is computed once however many workers need it, and not at all where no round does.
 func TestKeptOnce(t *testing.T) {
 	for _, c := range []struct {
@@ -91,11 +99,7 @@ func TestKeptOnce(t *testing.T) {
 		{"parfor i in 0..9 { iterate z = 0.0, k = 0 until k == i { next z = z + f64(rowargmax(u)[1, 0]); next k = k + 1 }\n z }", 1},
 	} {
 		table := tinyTable(t)
-		var calls atomic.Int64
-		row := table.Must("rowargmax")
-		kernel := row.Kernel
-		row.Loop = nil
-		row.Kernel = func(c *op.Call) error { calls.Add(1); return kernel(c) }
+		calls := countCalls(table.Must("rowargmax"))
 		r, err := compileTiny(table, "u = rand(9, 9, seed = 1)\nv = "+c.text+"\nemit sum(v)\n", 1, false, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -123,11 +127,7 @@ func TestKeptRounds(t *testing.T) {
 		{"iterate x = A, k = 0 until k == 4 { next x = potrf(A); next k = k + 1 }", 1},
 	} {
 		table := tinyTable(t)
-		var calls atomic.Int64
-		row := table.Must("potrf")
-		kernel := row.Kernel
-		row.Loop = nil
-		row.Kernel = func(c *op.Call) error { calls.Add(1); return kernel(c) }
+		calls := countCalls(table.Must("potrf"))
 		text := "A = rand_spd(9, seed = 1)\n" + c.text + "\nemit x\n"
 		for _, disable := range [][]string{nil, {"keep"}} {
 			r, err := compileTiny(table, text, 1, false, disable)

@@ -75,8 +75,8 @@ func (g *generator) sparseProduct(n, m, seed int) {
 	}
 }
 
-// sparseMove is a transpose, a window, a join or a comparison of a sparse matrix that is there.
-func (g *generator) sparseMove(seed int) {
+// anySparse is a sparse matrix that is there and has elements.
+func (g *generator) anySparse() (v variable, ok bool) {
 	var found []variable
 	for _, v := range g.vars {
 		if v.typ.IsSparse() && v.typ.Count() > 0 {
@@ -84,10 +84,18 @@ func (g *generator) sparseMove(seed int) {
 		}
 	}
 	if len(found) == 0 {
+		return v, false
+	}
+	return found[g.rng.IntN(len(found))], true
+}
+
+// sparseMove is a transpose, a window, a join or a comparison of a sparse matrix that is there.
+func (g *generator) sparseMove(seed int) {
+	v, ok := g.anySparse()
+	if !ok {
 		g.name(fmt.Sprintf("rand_sparse(9, 6, density = 0.4, seed = %d)", seed), variable{typ: types.SparseOf(types.F64, 9, 6)})
 		return
 	}
-	v := found[g.rng.IntN(len(found))]
 	t := v.typ
 	switch g.rng.IntN(4) {
 	case 0:
@@ -109,17 +117,11 @@ func (g *generator) sparseMove(seed int) {
 
 // fold is what fold-rows makes one operator of, and what it must leave alone: a product that is read again, a matrix for a row.
 func (g *generator) fold(seed int) {
-	var found []variable
-	for _, v := range g.vars {
-		if v.typ.IsSparse() && v.typ.Count() > 0 {
-			found = append(found, v)
-		}
-	}
-	if len(found) == 0 {
+	s, ok := g.anySparse()
+	if !ok {
 		g.name(fmt.Sprintf("rand_sparse(7, 9, density = 0.3, seed = %d)", seed), variable{typ: types.SparseOf(types.F64, 7, 9)})
 		return
 	}
-	s := found[g.rng.IntN(len(found))]
 	m := s.typ.Cols
 	x := fmt.Sprintf("t(seq(%d, %d))", seed%7-3, seed%7-3+m)
 	if g.rng.IntN(3) == 0 {

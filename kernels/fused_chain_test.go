@@ -21,15 +21,7 @@ func chainProgram(r *rand.Rand, defs []*op.Def, elems []types.Elem, rows, cols i
 		if k == 2 {
 			o.Elem = types.Bool
 		}
-		n, m := rows, cols
-		switch o.Mode {
-		case op.RowVec:
-			n = 1
-		case op.ColVec:
-			m = 1
-		case op.Single:
-			n, m = 1, 1
-		}
+		n, m := operandShape(o.Mode, rows, cols)
 		p.In = append(p.In, o)
 		in = append(in, anyDense(r, o.Elem, n, m))
 		regs = append(regs, o.Elem)

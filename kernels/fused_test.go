@@ -10,6 +10,21 @@ import (
 	"flow/ir/value"
 )
 
+// operandShape is the shape of what a program over rows x cols reads in that way.
+func operandShape(how op.Mode, rows, cols int) (n, m int) {
+	switch how {
+	case op.Trans:
+		return cols, rows
+	case op.RowVec:
+		return 1, cols
+	case op.ColVec:
+		return rows, 1
+	case op.Single:
+		return 1, 1
+	}
+	return rows, cols
+}
+
 // randomProgram is a chain of random rows over operands of random modes that fit rows x cols.
 func randomProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, []value.Value, types.Elem) {
 	elems := []types.Elem{types.F64, types.F64, types.F32, types.I64, types.Bool}
@@ -18,17 +33,7 @@ func randomProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, [
 	var regs []types.Elem
 	for range 1 + r.IntN(4) {
 		o := op.Operand{Elem: elems[r.IntN(len(elems))], Mode: op.Mode(r.IntN(5))}
-		n, m := rows, cols
-		switch o.Mode {
-		case op.Trans:
-			n, m = cols, rows
-		case op.RowVec:
-			n = 1
-		case op.ColVec:
-			m = 1
-		case op.Single:
-			n, m = 1, 1
-		}
+		n, m := operandShape(o.Mode, rows, cols)
 		p.In = append(p.In, o)
 		d := anyDense(r, o.Elem, n, m)
 		if o.Mode == op.Single && r.IntN(2) == 0 {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -160,21 +159,12 @@ func TestAcrossIterations(t *testing.T) {
 	}
 }
 
-// BenchmarkAcross reports the least time of a pair: other work on the machine makes it no smaller.
 func BenchmarkAcross(b *testing.B) {
 	const n, rounds = 2000, 64
 	for name := range acrossBodies {
 		b.Run(name, func(b *testing.B) {
 			_, r, _ := beginAcross(b, name, n, 0)
-			least := time.Duration(math.MaxInt64)
-			for b.Loop() {
-				start := time.Now()
-				if err := r.Chunk(0, 64, 64+rounds); err != nil {
-					b.Fatal(err)
-				}
-				least = min(least, time.Since(start))
-			}
-			b.ReportMetric(float64(least)/(n*rounds), "ns/pair")
+			leastPair(b, n*rounds, func() error { return r.Chunk(0, 64, 64+rounds) })
 		})
 	}
 }

@@ -33,7 +33,7 @@ type keySort struct {
 	places bool
 	n      int
 	phase  int                // 0: keys are made and classes counted; 1: keys are distributed; 2: classes are sorted; 3: what the row adds
-	split  [sortUnits]uint64  // split[i] is the least key of class i+1; the last is not used
+	split  [sortUnits]uint64  // split[i] is the least key of class i+1; one more than there are, so that an index of eight bits needs no check
 	count  [][sortUnits]int   // by unit and class; then where the unit's next key of the class goes
 	begin  [sortUnits + 1]int // of each class
 	class  []uint8
@@ -62,8 +62,8 @@ func beginSort(x *value.Dense, desc, places bool) *keySort {
 		l.keys(sample[i:i+1], int(at))
 	}
 	slices.Sort(sample)
-	for i := range l.split {
-		l.split[i] = sample[min((i+1)*sortSample, len(sample)-1)]
+	for i := range l.split[:sortUnits-1] {
+		l.split[i] = sample[(i+1)*sortSample]
 	}
 	return l
 }

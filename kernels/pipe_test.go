@@ -54,17 +54,7 @@ func floatProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, []
 	var in []value.Value
 	for range 1 + r.IntN(3) {
 		o := op.Operand{Elem: e, Mode: modes[r.IntN(len(modes))]}
-		n, m := rows, cols
-		switch o.Mode {
-		case op.Trans:
-			n, m = cols, rows
-		case op.RowVec:
-			n = 1
-		case op.ColVec:
-			m = 1
-		case op.Single:
-			n, m = 1, 1
-		}
+		n, m := operandShape(o.Mode, rows, cols)
 		d := value.New(e, n, m)
 		wild := r.IntN(3) == 0
 		for i := range n {

@@ -122,10 +122,16 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 
 // argument elaborates an argument and brings it into canonical form, as a function may send what it computes with it.
 func (l *lowerer) argument(e ast.Expr) val {
+	return l.canonical(e, l.in.Argument)
+}
+
+// canonical elaborates an expression and brings it into a canonical form.
+func (l *lowerer) canonical(e ast.Expr, form func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID) val {
 	from, before := ir.ID(l.g.Len()), l.sends
 	v := l.expr(e)
 	if v.kind == edge {
-		v.id = l.in.Argument(l.g, from, v.id, l.sends == before)
+		// Tokens sent meanwhile (by a function, by equations asked for) are named in channel arrays.
+		v.id = form(l.g, from, v.id, l.sends == before)
 	}
 	return v
 }

@@ -261,15 +261,7 @@ func (l *lowerer) sent(g *grid, off int, e ast.Expr) ir.ID {
 }
 
 // whole elaborates a statement's expression and brings it into canonical form.
-func (l *lowerer) whole(e ast.Expr) val {
-	from, before := ir.ID(l.g.Len()), l.sends
-	v := l.expr(e)
-	if v.kind == edge {
-		// Tokens sent meanwhile (by a function, by equations asked for) are named in channel arrays.
-		v.id = l.in.Contract(l.g, from, v.id, l.sends == before)
-	}
-	return v
-}
+func (l *lowerer) whole(e ast.Expr) val { return l.canonical(e, l.in.Contract) }
 
 // read is the latest token of an element.
 func (l *lowerer) read(g *grid, off int, at source.Span) ir.ID {

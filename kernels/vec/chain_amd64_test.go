@@ -7,6 +7,34 @@ import (
 	"unsafe"
 )
 
+// linked is link o of a chain by the plain loops: x = x o y.
+func linked[T float32 | float64](o uint64, x, y []T, root, abs func(dst, a []T)) {
+	switch o {
+	case LinkAdd:
+		Add(x, x, y)
+	case LinkSub:
+		Sub(x, x, y)
+	case LinkSubFrom:
+		Sub(x, y, x)
+	case LinkMul:
+		Mul(x, x, y)
+	case LinkDiv:
+		Div(x, x, y)
+	case LinkDivInto:
+		Div(x, y, x)
+	case LinkSqrt:
+		root(x, x)
+	case LinkAbs:
+		abs(x, x)
+	case LinkNeg:
+		Neg(x, x)
+	case LinkMin:
+		Min(x, x, y)
+	case LinkMax:
+		Max(x, x, y)
+	}
+}
+
 // chainOf is the links of a random chain over whole operands x and constants c, and the same one by plain loops.
 func chainOf(r *rand.Rand, n int, x [][]float64, c, temp, dst []float64) (code []Link, want []float64) {
 	all := ^uint64(0)
@@ -33,30 +61,7 @@ func chainOf(r *rand.Rand, n int, x [][]float64, c, temp, dst []float64) (code [
 		case kept != nil && r.IntN(2) == 0:
 			y, l.Base, l.Walk = kept, p(temp), 0
 		}
-		switch o {
-		case LinkAdd:
-			Add(want, want, y)
-		case LinkSub:
-			Sub(want, want, y)
-		case LinkSubFrom:
-			Sub(want, y, want)
-		case LinkMul:
-			Mul(want, want, y)
-		case LinkDiv:
-			Div(want, want, y)
-		case LinkDivInto:
-			Div(want, y, want)
-		case LinkSqrt:
-			rootF64(want, want)
-		case LinkAbs:
-			AbsF64(want, want)
-		case LinkNeg:
-			Neg(want, want)
-		case LinkMin:
-			Min(want, want, y)
-		case LinkMax:
-			Max(want, want, y)
-		}
+		linked(o, want, y, rootF64, AbsF64)
 		code = append(code, l)
 		if kept == nil && r.IntN(4) == 0 {
 			kept = append([]float64(nil), want...)
@@ -258,30 +263,7 @@ func TestChainsF32(t *testing.T) {
 		Fill(y, 1.25)
 		for o := uint64(LinkAdd); o <= LinkMax; o++ {
 			code = append(code, Link{Op: o, Base: unsafe.Pointer(&c[0])}, Link{LinkAsk, unsafe.Pointer(&x[0]), ^uint64(0)})
-			switch o {
-			case LinkAdd:
-				Add(want, want, y)
-			case LinkSub:
-				Sub(want, want, y)
-			case LinkSubFrom:
-				Sub(want, y, want)
-			case LinkMul:
-				Mul(want, want, y)
-			case LinkDiv:
-				Div(want, want, y)
-			case LinkDivInto:
-				Div(want, y, want)
-			case LinkSqrt:
-				rootF32(want, want)
-			case LinkAbs:
-				AbsF32(want, want)
-			case LinkNeg:
-				Neg(want, want)
-			case LinkMin:
-				Min(want, want, y)
-			case LinkMax:
-				Max(want, want, y)
-			}
+			linked(o, want, y, rootF32, AbsF32)
 			ChainF32(append(code[:len(code):len(code)], Link{LinkStore, unsafe.Pointer(&got[0]), ^uint64(0)}, Link{Op: LinkEnd}), n)
 			for i := range got {
 				if !same(float64(got[i]), float64(want[i])) {

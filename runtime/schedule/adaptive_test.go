@@ -30,6 +30,21 @@ func wantWeights(t *testing.T, c Adaptive, want ...float64) {
 	}
 }
 
+// wantChunks lets each worker claim once, in order, while `left` iterations are left, and then `after`.
+func wantChunks(t *testing.T, c Adaptive, left int, chunks []int, after int) {
+	t.Helper()
+	for w, want := range chunks {
+		k := c.Next(w, 4+w, left)
+		if k != want {
+			t.Errorf("worker %d with %d left: %d, want %d", w, left, k, want)
+		}
+		left -= k
+	}
+	if left != after {
+		t.Errorf("%d left, want %d", left, after)
+	}
+}
+
 var loop1000 = Params{N: 1000, P: 4}
 
 func TestAWFB(t *testing.T) {
@@ -60,17 +75,7 @@ func TestAWFC(t *testing.T) {
 	for w, s := range []float64{1.25, 1.25, 2.5, 5} {
 		c.Report(w, 125*w, 125, s, 1)
 	}
-	left := 500
-	for w, want := range []int{92, 75, 31, 14} {
-		if k := c.Next(w, 4+w, left); k != want {
-			t.Errorf("worker %d with %d left: %d, want %d", w, left, k, want)
-		} else {
-			left -= k
-		}
-	}
-	if left != 288 {
-		t.Errorf("%d left, want 288", left)
-	}
+	wantChunks(t, c, 500, []int{92, 75, 31, 14}, 288)
 }
 
 func TestAWFD(t *testing.T) {
@@ -151,17 +156,7 @@ func TestAF(t *testing.T) {
 			t.Errorf("share of worker %d: %g, want %g", w, k, want)
 		}
 	}
-	left := 500
-	for w, want := range []int{164, 108, 36, 15} {
-		if k := c.Next(w, 4+w, left); k != want {
-			t.Errorf("worker %d with %d left: %d, want %d", w, left, k, want)
-		} else {
-			left -= k
-		}
-	}
-	if left != 177 {
-		t.Errorf("%d left, want 177", left)
-	}
+	wantChunks(t, c, 500, []int{164, 108, 36, 15}, 177)
 	even := adaptive(t, "AF", loop1000)
 	for w, mu := range mus {
 		feed(even, w, mu, 0)

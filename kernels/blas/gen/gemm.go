@@ -97,20 +97,30 @@ func (e *emitter) store(t tile, c, cs reg.GPVirtual) {
 }
 
 // stepOf emits a step of k: rows of a broadcast, a row of b in vectors. ks and bs, which lead to the next step, are registers or numbers.
+// The vectors of b are in registers, as several rows of a read them, unless there are too few registers for them.
 func (e *emitter) stepOf(t tile, sub bool, a rows, ks operand.Op, b reg.GPVirtual, bs operand.Op) func() {
 	bv := make([]reg.VecVirtual, len(t[0]))
-	for v := range bv {
-		bv[v] = e.vector(e.vec)
+	if e.vec == 64 || (len(t)+1)*len(bv)+1 <= 16 {
+		for v := range bv {
+			bv[v] = e.vector(e.vec)
+		}
 	}
 	x := e.vector(e.vec)
 	return func() {
-		for v := range bv {
-			e.move(operand.Mem{Base: b, Disp: v * e.vec}, bv[v])
+		at := func(v int) operand.Mem { return operand.Mem{Base: b, Disp: v * e.vec} }
+		for v, y := range bv {
+			if y != nil {
+				e.move(at(v), y)
+			}
 		}
 		for i := range t {
 			e.broadcast(a.at(i), x)
-			for v := range bv {
-				e.fused(sub, x, bv[v], t[i][v])
+			for v, y := range bv {
+				if y != nil {
+					e.fused(sub, x, y, t[i][v])
+				} else {
+					e.fused(sub, at(v), x, t[i][v])
+				}
 			}
 		}
 		e.advance(a, ks)

@@ -13,7 +13,7 @@ import (
 )
 
 // narrowVectors is the widest tile of 1, 2, 3 and 4 rows. Two FMAs a cycle that each take four are eight chains at a time. With four rows
-// of three vectors the 16 registers of AVX2 are in use.
+// of three vectors the 16 registers of AVX2 are in use, with one row of eight the vectors of b stay in memory.
 var narrowVectors = [...]int{8, 4, 3, 3}
 
 // narrowKernels emits narrow<ISA><Elem>R<rows>V<vectors>.

@@ -96,36 +96,28 @@ func (e *emitter) zeros(name string, l lanes) {
 		e.VPTERNLOGD(operand.Imm(0xff), one, one, one)
 	}
 	take := func(from operand.Mem, v reg.VecVirtual) {
+		var zeros reg.Register // a mask, or all bits of each element that is zero
 		if e.bytes == 64 {
-			k := e.K()
-			switch {
-			case !l.float:
-				e.VPCMPEQQ(from, zero, k)
-			case l.bits == 64:
-				e.VCMPPD(operand.Imm(0), from, zero, k)
-			default:
-				e.VCMPPS(operand.Imm(0), from, zero, k)
-			}
-			if l.bits == 64 {
-				e.VPSUBQ(one, v, k, v)
-			} else {
-				e.VPSUBD(one, v, k, v)
-			}
-			return
+			zeros = e.K()
+		} else {
+			zeros = e.vector()
 		}
-		y := e.vector()
 		switch {
 		case !l.float:
-			e.VPCMPEQQ(from, zero, y)
+			e.VPCMPEQQ(from, zero, zeros)
 		case l.bits == 64:
-			e.VCMPPD(operand.Imm(0), from, zero, y)
+			e.VCMPPD(operand.Imm(0), from, zero, zeros)
 		default:
-			e.VCMPPS(operand.Imm(0), from, zero, y)
+			e.VCMPPS(operand.Imm(0), from, zero, zeros)
 		}
-		if l.bits == 64 {
-			e.VPSUBQ(y, v, v)
+		less := e.VPSUBQ
+		if l.bits == 32 {
+			less = e.VPSUBD
+		}
+		if e.bytes == 64 {
+			less(one, v, zeros, v)
 		} else {
-			e.VPSUBD(y, v, v)
+			less(zeros, v, v)
 		}
 	}
 	e.groups(n, func(i reg.Register) {

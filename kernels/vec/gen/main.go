@@ -4,67 +4,59 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/pass"
-	"github.com/mmcloughlin/avo/printer"
 	"github.com/mmcloughlin/avo/reg"
+
+	"flow/kernels/asm"
 )
 
-func main() {
-	// avo has flags of its own in the default set.
-	flags := flag.NewFlagSet("gen", flag.ExitOnError)
-	out := flags.String("out", ".", "directory to write to")
-	if err := flags.Parse(os.Args[1:]); err != nil {
-		os.Exit(2)
-	}
+func main() { asm.Main(generate) }
+
+// generate writes all files into dir.
+func generate(dir string) error {
 	for _, t := range []target{{"AVX2", 32}, {"AVX512", 64}} {
-		e := &emitter{Context: build.NewContext(), target: t}
-		e.ConstraintExpr("amd64")
-		e.arithmetic()
-		e.cascades()
-		e.compares()
-		e.integers()
-		e.selects()
-		e.reductions()
-		e.chains()
-		if t.bytes == 64 {
-			e.uniform()
-			e.widens()
-			e.triples()
-			e.extremeRows()
-			e.narrow()
-			e.extremeRowsF64()
-			e.transpose()
-			e.blocks()
-			e.nearChain()
-		} else {
-			e.chainRows()
-			e.fence()
+		if err := asm.Write(dir, "vec", t.stem(), t.loops()); err != nil {
+			return err
 		}
-		e.numbers()
-		p := &emitter{Context: build.NewContext(), target: t}
-		p.ConstraintExpr("amd64")
+		p := t.emitter()
 		p.passes()
-		for stem, ctx := range map[string]*build.Context{t.stem(): e.Context, "pass_" + t.stem(): p.Context} {
-			if err := write(*out, stem, ctx); err != nil {
-				fmt.Fprintln(os.Stderr, "gen:", err)
-				os.Exit(1)
-			}
+		if err := asm.Write(dir, "vec", "pass_"+t.stem(), p.Context); err != nil {
+			return err
 		}
 	}
-	if err := writeGo(*out, slices.Concat(functions, functions2)); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
+	return writeGo(dir, slices.Concat(functions, functions2))
+}
+
+// loops is every function but the pass machine.
+func (t target) loops() *build.Context {
+	e := t.emitter()
+	e.arithmetic()
+	e.cascades()
+	e.compares()
+	e.integers()
+	e.selects()
+	e.reductions()
+	e.chains()
+	if t.bytes == 64 {
+		e.uniform()
+		e.widens()
+		e.triples()
+		e.extremeRows()
+		e.narrow()
+		e.extremeRowsF64()
+		e.transpose()
+		e.blocks()
+		e.nearChain()
+	} else {
+		e.chainRows()
+		e.fence()
 	}
+	e.numbers()
+	return e.Context
 }
 
 // target is one instruction set.
@@ -74,6 +66,12 @@ type target struct {
 }
 
 func (t target) stem() string { return map[int]string{32: "avx2", 64: "avx512"}[t.bytes] }
+
+func (t target) emitter() *emitter {
+	e := &emitter{Context: build.NewContext(), target: t}
+	e.ConstraintExpr("amd64")
+	return e
+}
 
 // emitter writes the functions of one target.
 type emitter struct {
@@ -251,35 +249,4 @@ func (e *emitter) over(n reg.Register, body func(i reg.Register, unroll int)) {
 		e.JLT(operand.LabelRef(label))
 		e.MOVQ(n, end)
 	}
-}
-
-// highRegister is a vector register that needs AVX-512: avo gives them out all the same.
-var highRegister = regexp.MustCompile(`\b[XY](1[6-9]|2[0-9]|3[01])\b`)
-
-// write compiles what ctx holds and writes <stem>_amd64.s and <stem>_amd64.go.
-func write(dir, stem string, ctx *build.Context) error {
-	file, err := ctx.Result()
-	if err != nil {
-		return err
-	}
-	if err := pass.Compile.Execute(file); err != nil {
-		return err
-	}
-	cfg := printer.Config{Name: "flow/kernels/vec/gen", Pkg: "vec"}
-	for name, p := range map[string]printer.Printer{
-		stem + "_amd64.s":  printer.NewGoAsm(cfg),
-		stem + "_amd64.go": printer.NewStubs(cfg),
-	} {
-		text, err := p.Print(file)
-		if err != nil {
-			return err
-		}
-		if high := highRegister.Find(text); strings.HasSuffix(stem, "avx2") && high != nil {
-			return fmt.Errorf("%s uses %s, which AVX2 has not: too much is live at a time", name, high)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }
