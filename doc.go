@@ -29,8 +29,8 @@
 // What potrf is, is one row (ir/op, Def): its words for the manual, its shape rule, an
 // obviously right definition, the laws that it claims, how it is cut into blocks, its
 // cost and its fast kernel. kernels holds the rows beside their loops; kernels/blas
-// the tile kernels, in assembly where the processor has it; kernels/exact the sums that
-// do not depend on order. Nothing registers itself: kernels.Table returns the table, and
+// the tile kernels and kernels/vec the loops over vectors, in assembly where the processor has it; kernels/exact the
+// sums that do not depend on order. Nothing registers itself: kernels.Table returns the table, and
 // whoever needs it gets it as an argument.
 //
 // # 3. Meaning: compiler to ir
