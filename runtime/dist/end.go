@@ -10,10 +10,11 @@ import (
 	"flow/runtime/trace"
 )
 
-// ending is how far a rank is with its end. It belongs to Run's goroutine, but for frozen.
+// ending is how far a rank is with its end. It belongs to Run's goroutine, but for frozen and said.
 type ending struct {
 	idle     bool        // the engine runs no task any more
 	frozen   atomic.Bool // no message starts, no receive is posted
+	said     atomic.Bool // the end: what is on Control now may belong to the next run, and is left to it
 	failure  *failure    // to be reported, as far as is known
 	since    time.Time   // of the first failure
 	limit    time.Time   // when this rank ends alone; zero: never
@@ -181,6 +182,7 @@ func (r *rank) step(now time.Time) (f *Failure, over bool) {
 	if r.me == 0 {
 		if state, all := r.agreed(); all && (state == ended) == (e.failure == nil) {
 			e.end = &end{Failure: e.failure}
+			e.said.Store(true)
 			r.others(func(to int) { r.say(to, &message{End: e.end}) })
 			return r.over(e.failure)
 		}
@@ -244,6 +246,7 @@ func (r *rank) agreed() (state int, all bool) {
 
 // over ends the run on this rank, which rank 0 has said or is saying.
 func (r *rank) over(w *failure) (*Failure, bool) {
+	r.ending.said.Store(true)
 	clean := false
 	if w != nil && w.Severity == interrupted {
 		clean = r.flush(time.Second) // all in all there are two

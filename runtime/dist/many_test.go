@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func TestManyRanks(t *testing.T) {
 		within(t, 60*time.Second, func() {
 			comms := mem.New(ranks, mem.Options{MaxTag: 1 + int(seed)%4*7, EagerLimit: int(seed%2)*5000 - 1})
 			_, err := RunGroup(context.Background(), comms, p, 1, func(int) Options {
-				op := Options{Env: &enginetest.Env{}, Budget: 1 << (seed % 16), Grace: time.Minute, beats: 2 * time.Millisecond}
+				op := Options{Env: &enginetest.Env{}, Budget: 1 << (seed % 16), placed: int(seed / 2 % 2), Grace: time.Minute, beats: 2 * time.Millisecond}
 				if bad < 0 {
 					op.Observe = o.Observe
 				}
@@ -93,6 +94,40 @@ func (l *late) TryRecv(ch transport.Channel) (transport.Message, bool, error) {
 		return transport.Message{}, false, nil
 	}
 	return l.Comm.TryRecv(ch)
+}
+
+// tardy is a rank 0 that loses its processor after it has said the end.
+type tardy struct{ transport.Comm }
+
+func (l tardy) Isend(ch transport.Channel, dst, tag int, buf []byte) transport.Request {
+	r := l.Comm.Isend(ch, dst, tag, buf)
+	if m, err := decode(buf); ch == transport.Control && tag == tagMessage && err == nil && m.End != nil {
+		time.Sleep(20 * time.Millisecond)
+	}
+	return r
+}
+
+// Ranks that have heard the end greet for the next run while rank 0 has still to finish sending it.
+func TestNextRunIsGreetedEarly(t *testing.T) {
+	comms := mem.New(4, mem.Options{EagerLimit: -1})
+	ranks := slices.Clone(comms)
+	ranks[0] = tardy{comms[0]}
+	within(t, 20*time.Second, func() {
+		var all sync.WaitGroup
+		for _, c := range ranks {
+			all.Go(func() {
+				pool := local.NewPool(1)
+				defer pool.Close()
+				for seed := range uint64(3) {
+					if _, err := Run(context.Background(), c, pool, enginetest.Random(seed, 50, 4), Options{Env: &enginetest.Env{}}); err != nil {
+						t.Errorf("rank %d, run %d: %v", c.Rank(), seed, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	})
+	closeAll(t, comms)
 }
 
 // The last word waits for a rank that is slow to take it.

@@ -86,7 +86,7 @@ func playRank(scene string) int {
 				say("%v", err)
 				return 3
 			}
-			_, code := run(p, Options{Observe: o.Observe, Budget: 1 << (10 + seed)})
+			_, code := run(p, Options{Observe: o.Observe, Budget: 1 << (10 + seed), placed: int(seed % 2)})
 			if code != 0 {
 				return code
 			}
@@ -97,7 +97,7 @@ func playRank(scene string) int {
 		}
 	case "fail": // and the Comm lives on
 		p, _ := spoiled(1, 300, c.Size(), 60)
-		_, code = run(p, Options{})
+		_, code = run(p, Options{placed: 1})
 		if _, again := run(enginetest.Random(2, 300, c.Size()), Options{}); again != 0 {
 			return again
 		}

@@ -25,6 +25,7 @@ func (r *rank) between(now int64) {
 		return
 	}
 	if last := r.lastPoll.Load(); now-last > int64(pollEvery) && r.lastPoll.CompareAndSwap(last, now) {
+		r.attended.Store(true)
 		r.poll()
 	}
 }
@@ -33,13 +34,19 @@ func (r *rank) between(now int64) {
 // and waking a thread costs more than a message.
 func (r *rank) idle() bool {
 	if r.pending.Load()+r.newFresh.Load() == 0 {
+		r.leave()
 		return false
 	}
+	r.attended.Store(true)
 	if r.poll() {
 		return true
 	}
 	idle := time.Since(r.epochOfClock) - time.Duration(r.lastWork.Load())
-	return idle < r.keen || idle < 4*r.keen && r.sends.Load() > 0
+	if idle < r.keen || idle < 4*r.keen && r.sends.Load() > 0 {
+		return true
+	}
+	r.leave()
+	return false
 }
 
 // poll drives everything that is under way, unless somebody else does. True if something happened.
@@ -107,6 +114,10 @@ func (r *rank) test(lo, hi int) (worked bool) {
 	if r.done, err = r.comm.Testsome(r.reqs[lo:hi], r.done[:0]); err != nil {
 		r.broken(err)
 	}
+	if f := r.starved; f != nil {
+		r.starved = nil
+		r.eng.Fail(f)
+	}
 	if len(r.done) == 0 {
 		return false
 	}
@@ -167,6 +178,10 @@ func (r *rank) land(f *flight) {
 		r.awaited--
 		x := &r.routes.receives[f.at]
 		var v value.Value
+		if f.placed != nil {
+			f.dense = f.placed.dense
+			f.buf = f.dense.Bytes()
+		}
 		switch x.form {
 		case inPlace:
 			v = f.dense
@@ -208,13 +223,18 @@ func (r *rank) post() (worked bool) {
 			r.next++
 			continue
 		}
-		over := r.awaited >= r.o.MaxPosted || r.awaited+int(r.used.Load()) > 0 && r.used.Load()+int64(x.bytes) > r.o.Budget
+		late := x.form == inPlace && x.bytes >= r.o.placed
+		over := r.awaited >= r.o.MaxPosted || !late && r.awaited+int(r.used.Load()) > 0 && r.used.Load()+int64(x.bytes) > r.o.Budget
 		if over && x.pos > r.eng.FirstUnfinished() {
 			return worked
 		}
 		f := flight{kind: receiving, at: int32(r.next), peer: x.src, num: x.num, id: x.exchange, started: r.now()}
-		switch x.form {
-		case inPlace:
+		var q transport.Request
+		switch {
+		case late:
+			f.placed = &placed{r: r, x: x}
+			q = r.comm.IrecvPlaced(int(x.src), int(x.num%r.window), x.bytes, f.placed.place)
+		case x.form == inPlace:
 			b, err := r.eng.Buffers().Get(x.bytes)
 			if err != nil {
 				if r.awaited == 0 || x.pos <= r.eng.FirstUnfinished() {
@@ -225,10 +245,13 @@ func (r *rank) post() (worked bool) {
 			t := r.p.Graph.Type(x.exchange)
 			f.dense, f.buf = value.Over(b, t.Elem, t.Rows, t.Cols), b
 			r.used.Add(int64(x.bytes))
-		case fixed:
+		case x.form == fixed:
 			f.buf = make([]byte, scalarBytes)
 		}
-		r.reqs = append(r.reqs, r.comm.Irecv(transport.Data, int(x.src), int(x.num%r.window), f.buf))
+		if !late {
+			q = r.comm.Irecv(transport.Data, int(x.src), int(x.num%r.window), f.buf)
+		}
+		r.reqs = append(r.reqs, q)
 		r.flights = append(r.flights, f)
 		r.posted[x.src] = x.num + 1
 		r.awaited++
@@ -238,17 +261,54 @@ func (r *rank) post() (worked bool) {
 	return worked
 }
 
+// placedFrom is the size in bytes from which a matrix gets its memory when it arrives. Posted long before, it would lie in pages that
+// nobody has touched yet, and the first touch costs as much as the copy or ten times that; at arrival there is memory that an earlier
+// one has left. Below it would only be one more thing to ask.
+const placedFrom = 16 << 10
+
+// placed is the memory of a matrix that is being received, once there is any.
+type placed struct {
+	r     *rank
+	x     *receive
+	dense *value.Dense
+}
+
+// place finds the memory, within the budget but for what the next task needs. The poller calls it, inside Testsome.
+func (p *placed) place() []byte {
+	r, x := p.r, p.x
+	t := r.p.Graph.Type(x.exchange)
+	used := r.used.Load()
+	unwanted := r.ending.frozen.Load() // nobody will read it, but it must be received
+	if !unwanted && used > 0 && used+int64(x.bytes) > r.o.Budget && x.pos > r.eng.FirstUnfinished() {
+		return nil
+	}
+	b, err := r.eng.Buffers().Get(x.bytes)
+	switch {
+	case err == nil:
+		p.dense = value.Over(b, t.Elem, t.Rows, t.Cols)
+	case !unwanted && x.pos > r.eng.FirstUnfinished():
+		return nil // memory will come back
+	default:
+		if !unwanted && r.starved == nil {
+			r.starved = &local.TaskFailure{Node: x.exchange, Rank: r.me, Err: local.NoMemory(err)}
+		}
+		p.dense = value.New(t.Elem, t.Rows, t.Cols)
+	}
+	r.used.Add(int64(x.bytes))
+	return p.dense.Bytes()
+}
+
 // freed gives a received value's share of the budget back.
 func (r *rank) freed(id ir.ID) {
 	if f, bytes := formOf(r.p.Graph.Type(id)); f == inPlace {
 		r.used.Add(-int64(bytes))
-		r.rouse()
+		r.nudge()
 	}
 }
 
 // hear takes what came over Control: values go to the engine, messages to Run's goroutine.
 func (r *rank) hear() (worked bool) {
-	if !r.started.Load() {
+	if !r.started.Load() || r.ending.said.Load() {
 		return false
 	}
 	for len(r.early) > 0 {
@@ -310,14 +370,14 @@ func (r *rank) broken(err error) {
 // Note [Receives cannot deadlock]
 //
 // Receives are posted in the order of pos, the first task on any rank that reads the exchange, and per pair of ranks
-// messages are numbered in that order. The budget may stop posting, except for what comes before the rank's own first
-// unfinished task.
+// messages are numbered in that order. The budget may stop posting, and keep what has arrived from being placed, except for what
+// comes before the rank's own first unfinished task.
 //
 // Claim: while tasks are unfinished, something moves. Let T be the unfinished task that comes first in the program, over
 // all ranks. What T reads was produced by tasks before T, so it has been produced, and so has everything with pos <= T,
 // for an exchange is produced before its first reader. Let e have pos <= T, and let rank r be next on e's way down
 // the tree. All tasks of r before T are finished, so r's first unfinished task is not before T, so the budget does not stop r
-// from posting e and everything before e in its order. Everything before e has pos <= T as well. Its sends have
+// from posting e and everything before e in its order, nor from placing them. Everything before e has pos <= T as well. Its sends have
 // started at their owners: the window may hold message m for message m - window, which comes earlier in the order and
 // has been produced too. Hence by induction over the order and over the depth in the tree, e arrives, T's inputs are complete, and
 // T runs: executors do not wait for anything else.

@@ -27,8 +27,8 @@ type Options struct {
 	// Fingerprint is compared between ranks before anything runs: the program's version, the operator table, parameters,
 	// headers of inputs. The same names in the same order on every rank. The plan's hash need not be listed.
 	Fingerprint []Item
-	// Budget bounds the bytes of receives that are posted or read later, 0 means 256 MiB. What the next task needs is
-	// received even beyond it.
+	// Budget bounds the bytes of what has been received and is read later, or lies ready to receive small values; 0 means 256 MiB.
+	// What the next task needs is received even beyond it.
 	Budget int64
 	// MaxPosted bounds the number of posted receives, 0 means 256: every poll looks at each.
 	MaxPosted int
@@ -42,8 +42,9 @@ type Options struct {
 	Grace      time.Duration
 	Schedule   schedule.Plan
 
-	// patience and beats replace goodbye and beatEvery, in tests.
+	// patience, beats and placed replace goodbye, beatEvery and placedFrom, in tests.
 	patience, beats time.Duration
+	placed          int
 }
 
 // Item is one thing that must be the same on every rank.
@@ -126,7 +127,9 @@ type rank struct {
 	early        []transport.Message // came before this rank knew that the run has begun
 	inbox        []*message          // for Run's goroutine
 	used         atomic.Int64
+	starved      *local.TaskFailure // there was no memory for what has arrived
 	lastPoll     atomic.Int64
+	attended     atomic.Bool // a worker has polled since Run's goroutine last looked
 	epochOfClock time.Time
 	lastWork     atomic.Int64  // when a poll last found something, since epochOfClock
 	keen         time.Duration // how long after that idle workers poll
@@ -135,6 +138,10 @@ type rank struct {
 	// Of Run's goroutine.
 	wake    chan struct{}
 	napping atomic.Bool
+	dozing  atomic.Bool   // in a long nap because nothing happens
+	relying atomic.Bool   // in a nap because workers poll
+	left    atomic.Bool   // a worker has ceased to since the last look
+	spell   time.Duration // that nap's length, 0 in others
 	failMu  sync.Mutex
 	toTell  []*failure // failures of this rank that the others do not know yet
 	ending  ending
@@ -156,6 +163,7 @@ type flight struct {
 	id      ir.ID // exchange
 	source  ir.ID // node whose value is sent
 	dense   *value.Dense
+	placed  *placed // what receives a large matrix; dense and buf come with its end
 	buf     []byte
 	req     transport.Request
 	started int64
@@ -212,6 +220,9 @@ func newRank(comm transport.Comm, p *plan.Plan, o Options) *rank {
 	if o.beats == 0 {
 		o.beats = beatEvery
 	}
+	if o.placed == 0 {
+		o.placed = placedFrom
+	}
 	n := comm.Size()
 	return &rank{comm: comm, me: comm.Rank(), n: n, p: p, o: o, window: int32(min(comm.MaxTag(), 1<<30)) + 1,
 		held: map[heldKey]flight{}, begun: make([][]uint64, n), posted: make([]int32, n), wake: make(chan struct{}, 1),
@@ -252,7 +263,7 @@ func (r *rank) prepare() *Failure {
 	return nil
 }
 
-// loop is the progress engine: it polls, listens, and naps when nothing happens.
+// loop is the progress engine: it polls unless workers do, listens, and naps when nothing happens.
 func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	// Cancellation is ours to handle, so that all ranks end together: the engine's context is another.
 	// Threads that wait for messages must not take cores from those that compute what they wait for.
@@ -266,9 +277,11 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	beat, look := now.Add(r.o.beats), now.Add(lookEvery)
 	quit := ctx.Done()
 	for {
-		worked := r.poll()
+		r.left.Store(false)
+		attended := r.attended.Swap(false)
+		worked := !attended && r.poll()
 		if r.listen() {
-			worked = true
+			worked, attended = true, false
 		}
 		now = time.Now()
 		if now.After(beat) {
@@ -290,13 +303,14 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 			engineDone = nil
 			r.ending.idle = true
 			worked = true
+			r.attended.Store(false) // there will be no more of it
 		default:
 		}
 		if f, over := r.step(now); over {
 			return f
 		}
 		if !worked {
-			r.pause(now, engineDone, quit)
+			r.pause(r.napAt(now, attended), engineDone, quit)
 		}
 	}
 }
@@ -304,7 +318,12 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 // How Run's goroutine naps. It never polls at full speed: workers without a task do (idle), and workers with tasks poll between
 // them.
 const (
-	firstNap = 20 * time.Microsecond
+	// firstSpell and longestSpell bound naps while workers poll, which double. Where every processor has a worker, each look
+	// takes one of them away from its kernel; measured, two ranks on two processors, tasks of 1 ms: looks every millisecond
+	// kept the clock of Go's scheduler at 20 us and took a tenth of the time.
+	firstSpell   = 500 * time.Microsecond
+	longestSpell = 8 * time.Millisecond
+	firstNap     = 20 * time.Microsecond
 	// longestNap bounds the delay in noticing a message.
 	longestNap = time.Millisecond
 	// After a long idle time naps grow to a fiftieth of it, up to deepestNap. Measured: waking a goroutine that sleeps costs
@@ -317,17 +336,31 @@ const (
 	keenly = 300 * time.Microsecond
 )
 
-// pause lets time pass after a fruitless poll, the longer the longer nothing has happened: an eighth of that time, so that waiting
-// grows by no more than that. A worker that starts a message ends it.
-func (r *rank) pause(now time.Time, engineDone, quit <-chan struct{}) {
-	idle := now.Sub(r.epochOfClock) - time.Duration(r.lastWork.Load())
-	nap := max(min(idle/8, longestNap), firstNap, min(idle/50, deepestNap))
-	if idle < sendingTime && r.sends.Load() > 0 {
-		nap = firstNap
+// napAt is how long to let pass after a fruitless poll: the longer the longer nothing has happened, an eighth of that time, so that
+// waiting grows by no more than that. While workers poll (attended) only their ceasing to has to be noticed.
+func (r *rank) napAt(now time.Time, attended bool) time.Duration {
+	if attended {
+		r.spell = min(max(2*r.spell, firstSpell), longestSpell)
+		return r.spell
 	}
+	r.spell = 0
+	idle := now.Sub(r.epochOfClock) - time.Duration(r.lastWork.Load())
+	if idle < sendingTime && r.sends.Load() > 0 {
+		return firstNap
+	}
+	return max(min(idle/8, longestNap), firstNap, min(idle/50, deepestNap))
+}
+
+// pause naps, until something has to be done at once.
+func (r *rank) pause(nap time.Duration, engineDone, quit <-chan struct{}) {
 	t := time.NewTimer(nap)
 	defer t.Stop()
+	r.relying.Store(r.spell > 0)
+	r.dozing.Store(r.spell == 0 && nap > longestNap)
 	r.napping.Store(true)
+	if r.spell > 0 && r.left.Load() {
+		t.Reset(0) // after relying, so that none is missed
+	}
 	select {
 	case <-t.C:
 	case <-r.wake:
@@ -335,6 +368,24 @@ func (r *rank) pause(now time.Time, engineDone, quit <-chan struct{}) {
 	case <-quit:
 	}
 	r.napping.Store(false)
+	r.dozing.Store(false)
+	r.relying.Store(false)
+}
+
+// nudge ends a long nap: there is something to poll for. Workers that poll, or a shorter nap, see to it without.
+func (r *rank) nudge() {
+	if r.dozing.Load() {
+		r.rouse()
+	}
+}
+
+// leave is called by a worker that will neither poll nor work for a while.
+func (r *rank) leave() {
+	r.attended.Store(false)
+	r.left.Store(true)
+	if r.relying.Load() {
+		r.rouse()
+	}
 }
 
 // rouse ends a nap.

@@ -80,7 +80,7 @@ func TestRandomPlansEqualTheEvaluator(t *testing.T) {
 					buffers := make([]*local.BufferPool, ranks)
 					report, err := RunGroup(context.Background(), comms, p, 1+ranks%2, func(rank int) Options {
 						buffers[rank] = local.NewBufferPool(0)
-						return Options{Env: &enginetest.Env{}, Observe: o.Observe, Budget: c.budget, MaxPosted: c.posted, Stats: true,
+						return Options{Env: &enginetest.Env{}, Observe: o.Observe, Budget: c.budget, MaxPosted: c.posted, placed: ranks / 2 % 2, Stats: true,
 							Trace: trace.New(rank, 1+ranks%2), Buffers: buffers[rank]}
 					})
 					if err != nil {

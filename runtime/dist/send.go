@@ -16,7 +16,7 @@ func (r *rank) produced(id ir.ID, v value.Value) {
 	for _, s := range r.routes.of(id) {
 		r.start(s, id, v)
 	}
-	r.rouse()
+	r.nudge()
 }
 
 // start starts one message, or holds it. mu is held.

@@ -23,6 +23,7 @@
 //     must not change, from Irecv to completion a receive buffer must not be read
 //     or written. The backend keeps both alive (and pins Go memory). The slices
 //     must not hold Go pointers: []byte views of []float64, []int32, ... are fine.
+//     A placed receive has no buffer until its message is there.
 //   - Sizes: a receive states the exact size. A message of another size fails
 //     the receive with a SizeError that names both; the buffer's content is then
 //     undefined. The sender may have completed without an error.

@@ -31,7 +31,7 @@ func (c *comm) MaxTag() int { return c.g.opts.MaxTag }
 // start makes the op of a transfer and its request. ok is false if it has already
 // failed.
 func (c *comm) start(kind opKind, ch transport.Channel, peer, tag int, buf []byte) (r transport.Request, o *op, ok bool) {
-	o = &op{kind: kind, ch: ch, me: c.rank, peer: peer, tag: tag, buf: buf}
+	o = &op{kind: kind, ch: ch, me: c.rank, peer: peer, tag: tag, buf: buf, size: len(buf)}
 	err := transport.CheckArguments(c, ch, peer, tag)
 	switch {
 	case err != nil:
@@ -89,6 +89,15 @@ func (c *comm) Irecv(ch transport.Channel, src, tag int, buf []byte) transport.R
 	return r
 }
 
+func (c *comm) IrecvPlaced(src, tag, n int, place func() []byte) transport.Request {
+	r, o, ok := c.start(receiving, transport.Data, src, tag, nil)
+	if ok {
+		o.size, o.place, o.placed = n, place, true
+		c.g.boxes[c.rank].post(src, o)
+	}
+	return r
+}
+
 func (c *comm) TryRecv(ch transport.Channel) (transport.Message, bool, error) {
 	err := c.g.failure(c.rank, -1)
 	if ch != transport.Control {
@@ -123,7 +132,7 @@ func (c *comm) Testsome(reqs []transport.Request, done []int) ([]int, error) {
 			continue
 		}
 		o := c.slots[slot]
-		if delayed && !o.done.Load() && o.kind == receiving {
+		if !o.done.Load() && o.kind == receiving && (delayed || o.placed) {
 			c.g.boxes[c.rank].progress(streamKey{o.peer, o.ch, o.tag})
 		}
 		if !o.done.Load() {

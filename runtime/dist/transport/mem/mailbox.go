@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -60,13 +61,17 @@ type op struct {
 	tag  int
 	buf  []byte
 	msg  *message // of a send that waits
-	err  error
-	done atomic.Bool
+
+	size   int           // bytes of the payload
+	placed bool          // a placed receive
+	place  func() []byte // of a placed receive without memory yet
+	err    error
+	done   atomic.Bool
 }
 
 func (o *op) finish(err error) {
 	o.err = err
-	o.buf, o.msg = nil, nil
+	o.buf, o.msg, o.place = nil, nil, nil
 	o.done.Store(true)
 }
 
@@ -122,13 +127,34 @@ func (b *mailbox) post(src int, o *op) {
 	b.match(s)
 }
 
-// progress matches a stream whose messages may have become ready.
+// progress matches a stream whose messages may have become ready, or whose next receive has still to be placed. It is called by
+// Testsome, alone.
 func (b *mailbox) progress(k streamKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if s := b.streams[k]; s != nil {
-		b.match(s)
+	s := b.streams[k]
+	if s == nil {
+		return
 	}
+	for b.match(s); b.supply(s); b.match(s) {
+	}
+}
+
+// supply asks the next receive for its memory if its message is there. b.mu is held.
+func (b *mailbox) supply(s *stream) bool {
+	if len(s.posted) == 0 || len(s.arrived) == 0 || s.posted[0].place == nil || !s.arrived[0].isReady() {
+		return false
+	}
+	o := s.posted[0]
+	buf := o.place()
+	if buf == nil {
+		return false
+	}
+	if len(buf) != o.size {
+		panic(fmt.Sprintf("BUG: a receive of %d bytes was given %d", o.size, len(buf)))
+	}
+	o.buf, o.place = buf, nil
+	return true
 }
 
 // match pairs the stream's receives with its ready messages. b.mu is held.
@@ -139,16 +165,18 @@ func (b *mailbox) match(s *stream) {
 			return
 		}
 		o := s.posted[0]
-		s.posted = s.posted[1:]
 		var err error
 		switch {
 		case m.lost:
 			err = transport.ErrLost
-		case len(m.data) != len(o.buf):
-			err = &transport.SizeError{Want: uint64(len(o.buf)), Got: uint64(len(m.data))}
+		case len(m.data) != o.size:
+			err = &transport.SizeError{Want: uint64(o.size), Got: uint64(len(m.data))}
+		case o.place != nil:
+			return
 		default:
 			copy(o.buf, m.data)
 		}
+		s.posted = s.posted[1:]
 		o.finish(err)
 		b.take(m)
 	}

@@ -55,7 +55,10 @@ type slot struct {
 	channel  transport.Channel
 	peer     int
 	tag      int
-	buf      []byte
+	buf      []byte        // of a placed receive: nil, or a small message's, until it is placed
+	size     int           // bytes of the payload
+	place    func() []byte // of a placed receive
+	asking   bool          // the message is there, and place has still to say where to
 	pin      runtime.Pinner
 	form     form
 	envelope *[headerSize]byte // in C memory
@@ -127,7 +130,7 @@ func (c *Comm) newSlot(kind string, ch transport.Channel, peer, tag int, buf []b
 		c.slots = append(c.slots, &slot{envelope: (*[headerSize]byte)(C.malloc(C.size_t(headerSize)))})
 	}
 	s := c.slots[i]
-	s.kind, s.channel, s.peer, s.tag, s.buf, s.live = kind, ch, peer, tag, buf, true
+	s.kind, s.channel, s.peer, s.tag, s.buf, s.size, s.live = kind, ch, peer, tag, buf, len(buf), true
 	s.err = transport.CheckArguments(c, ch, peer, tag)
 	switch {
 	case c.closed:
@@ -155,26 +158,45 @@ func (c *Comm) start(kind string, ch transport.Channel, peer, tag int, buf []byt
 	c.env.mu.Lock()
 	defer c.env.mu.Unlock()
 	r, s := c.newSlot(kind, ch, peer, tag, buf)
-	if s.err != nil {
+	if s.err == nil {
+		c.begin(s)
+	}
+	return r
+}
+
+// IrecvPlaced implements transport.Comm.
+func (c *Comm) IrecvPlaced(src, tag, n int, place func() []byte) transport.Request {
+	c.env.mu.Lock()
+	defer c.env.mu.Unlock()
+	r, s := c.newSlot("receive", transport.Data, src, tag, nil)
+	if s.size, s.place = n, place; s.err != nil {
 		return r
 	}
-	at, n := address(&s.pin, buf), len(buf)
+	if c.formOf(s) != headed { // too small to wait at its sender's
+		s.buf = make([]byte, n)
+	}
+	c.begin(s)
+	return r
+}
+
+// begin starts the first message of a transfer. env.mu is held.
+func (c *Comm) begin(s *slot) {
+	at, n := address(&s.pin, s.buf), len(s.buf)
 	landing := C.uintptr_t(uintptr(unsafe.Pointer(s.envelope)))
 	switch s.form = c.formOf(s); {
 	case s.form == headed:
-		if kind == "send" {
+		if s.kind == "send" {
 			c.writeHeader(s)
 		}
 		s.first = c.post(s, landing, headerSize)
-		if kind == "send" {
+		if s.kind == "send" {
 			c.postPieces(s, at)
 		}
-	case s.form == tiny && kind == "receive":
+	case s.form == tiny && s.kind == "receive":
 		s.first = c.post(s, landing, headerSize)
 	default:
 		s.first = c.post(s, at, n)
 	}
-	return r
 }
 
 // post starts a transfer's first message, on its own channel and tag.
@@ -259,7 +281,10 @@ func (c *Comm) test(reqs []transport.Request, done []int, polls int) (_ []int, a
 			continue
 		}
 		s := c.slots[k]
-		if s.left == 0 { // failed at its start
+		if s.asking && !c.supply(s) {
+			continue
+		}
+		if s.left == 0 { // failed at its start, or was there before its place
 			errs = c.finish(s, i, errs)
 			reqs[i], done = c.release(k), append(done, i)
 			continue
@@ -289,7 +314,7 @@ func (c *Comm) test(reqs []transport.Request, done []int, polls int) (_ []int, a
 		o := &owners[found[k].index]
 		pieces := len(o.s.more)
 		c.arrived(o.s, o.piece, &found[k])
-		if o.s.left > 0 {
+		if o.s.asking && !c.supply(o.s) || o.s.left > 0 {
 			again = again || len(o.s.more) > pieces
 			continue
 		}
@@ -341,7 +366,7 @@ func (s *slot) function() string {
 func (c *Comm) release(k int) transport.Request {
 	s := c.slots[k]
 	s.pin.Unpin()
-	s.buf, s.more, s.err, s.live = nil, s.more[:0], nil, false
+	s.buf, s.place, s.asking, s.more, s.err, s.live = nil, nil, false, s.more[:0], nil, false
 	s.gen++
 	c.free = append(c.free, k)
 	return transport.None

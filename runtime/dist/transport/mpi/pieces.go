@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"flow/runtime/dist/transport"
 )
@@ -51,7 +52,7 @@ func (c *Comm) formOf(s *slot) form {
 	if s.peer == c.rank {
 		limit = bareLimitSelf
 	}
-	switch n := len(s.buf); {
+	switch n := s.size; {
 	case s.channel != transport.Data: // TryRecv sees the size before it receives
 		return bare
 	case n > min(limit, c.PieceLimit), n == headerSize:
@@ -93,8 +94,8 @@ func (c *Comm) postPieces(s *slot, at C.uintptr_t) {
 func (c *Comm) pieceSize(s *slot, from int) int { return min(c.PieceLimit, len(s.buf)-from) }
 
 // received takes in a message of a receive, which has brought got bytes (or would
-// have, had there been room), and goes on to the pieces after a header. env.mu is
-// held.
+// have, had there been room), and goes on to the pieces after a header, or to asking
+// where a placed receive shall lie. env.mu is held.
 func (c *Comm) received(s *slot, piece, got int) error {
 	if piece > 0 {
 		if want := c.pieceSize(s, (piece-1)*c.PieceLimit); got != want {
@@ -102,11 +103,12 @@ func (c *Comm) received(s *slot, piece, got int) error {
 		}
 		return nil
 	}
-	want := len(s.buf)
+	want := s.size
 	if s.form != headed && got == want {
 		if s.form == tiny {
 			copy(s.buf, s.envelope[:])
 		}
+		s.asking = s.place != nil
 		return nil
 	}
 	landing := s.envelope[:]
@@ -119,6 +121,9 @@ func (c *Comm) received(s *slot, piece, got int) error {
 	}
 	s.series = series
 	if s.form == headed && total == want {
+		if s.asking = s.place != nil; s.asking {
+			return nil
+		}
 		c.postPieces(s, address(&s.pin, s.buf))
 		return s.err
 	}
@@ -127,4 +132,24 @@ func (c *Comm) received(s *slot, piece, got int) error {
 	s.buf = make([]byte, total)
 	c.postPieces(s, address(&s.pin, s.buf))
 	return &transport.SizeError{Want: uint64(want), Got: uint64(total)}
+}
+
+// supply asks a placed receive whose message is there for its memory, and goes on with that. False if there is none yet. env.mu is
+// held.
+func (c *Comm) supply(s *slot) bool {
+	b := s.place()
+	if b == nil {
+		return false
+	}
+	s.asking = false
+	switch {
+	case len(b) != s.size:
+		panic(fmt.Sprintf("BUG: a receive of %d bytes was given %d", s.size, len(b)))
+	case s.form == headed:
+		s.buf = b
+		c.postPieces(s, address(&s.pin, b))
+	default:
+		copy(b, s.buf)
+	}
+	return true
 }

@@ -84,14 +84,16 @@ func staleRequest(ctx context.Context, c transport.Comm) error {
 }
 
 // sizeMismatch checks that a receive of another size fails with both sizes, and
-// names the peer and the tag, for messages on both sides of every limit.
+// names the peer and the tag, for messages on both sides of every limit and for placed receives.
 func sizeMismatch(ctx context.Context, c transport.Comm) error {
 	if c.Size() == 1 {
 		return nil
 	}
-	for i, k := range []struct{ sent, expected int }{
+	type size struct{ sent, expected int }
+	sizes := []size{
 		{8, 16}, {16, 8}, {0, 1}, {1, 0}, {100000, 8}, {8, 100000}, {13, 2 << 20}, {17, 18}, {2 << 20, 13}, {2 << 20, 17}, {5000, 4999}, {2 << 20, 2<<20 + 8}, {2<<20 + 8, 2 << 20},
-	} {
+	}
+	for i, k := range append(sizes, sizes...) {
 		tag := 20000 + i // of this case alone
 		switch c.Rank() {
 		case 0:
@@ -101,7 +103,13 @@ func sizeMismatch(ctx context.Context, c transport.Comm) error {
 				return fmt.Errorf("sending %d bytes to a receive of %d: %w", k.sent, k.expected, err)
 			}
 		case 1:
-			f, err := expectOne(ctx, c, c.Irecv(transport.Data, 0, tag, make([]byte, k.expected)))
+			r := transport.None
+			if i < len(sizes) {
+				r = c.Irecv(transport.Data, 0, tag, make([]byte, k.expected))
+			} else {
+				r = c.IrecvPlaced(0, tag, k.expected, func() []byte { return make([]byte, k.expected) })
+			}
+			f, err := expectOne(ctx, c, r)
 			if err != nil {
 				return fmt.Errorf("sent %d, expected %d: %w", k.sent, k.expected, err)
 			}

@@ -34,6 +34,7 @@ func Cases() []Case {
 		{"Outstanding", outstanding},
 		{"PostingOrder", postingOrder},
 		{"SameTag", sameTag},
+		{"Placed", placed},
 		{"TagRange", tagRange},
 		{"SelfSend", selfSend},
 		{"AllToAll", allToAll},

@@ -158,6 +158,61 @@ func sameTag(ctx context.Context, c transport.Comm) error {
 	return nil
 }
 
+// placed receives into memory that is found when the message is there, at the second time of asking, among messages of the same tag
+// that have theirs from the beginning. What has been posted and not sent is not asked about.
+func placed(ctx context.Context, c transport.Comm) error {
+	sizes := []int{1 << 20, 8, 70000, 17, 0, 1, 4000, 4001, 300, 900, 901, 70000}
+	next, last := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
+	in := make([][]byte, len(sizes))
+	asked := make([]int, len(sizes))
+	var reqs []transport.Request
+	for i, n := range sizes {
+		if i%4 == 3 {
+			in[i] = make([]byte, n)
+			reqs = append(reqs, c.Irecv(transport.Data, last, 5, in[i]))
+			continue
+		}
+		reqs = append(reqs, c.IrecvPlaced(last, 5, n, func() []byte {
+			if asked[i]++; asked[i] == 1 {
+				return nil
+			}
+			in[i] = make([]byte, n)
+			return in[i]
+		}))
+	}
+	for range 100 {
+		if done, err := c.Testsome(reqs, nil); err != nil || len(done) > 0 {
+			return fmt.Errorf("before anything was sent %d receives finished, error %v", len(done), err)
+		}
+	}
+	for i, a := range asked {
+		if a > 0 {
+			return fmt.Errorf("the memory of message %d was asked for before it was sent", i)
+		}
+	}
+	if err := c.Barrier(ctx); err != nil {
+		return err
+	}
+	for i, n := range sizes {
+		reqs = append(reqs, c.Isend(transport.Data, next, 5, fill(make([]byte, n), i)))
+	}
+	if err := transport.WaitAll(ctx, c, reqs); err != nil {
+		return err
+	}
+	for i, n := range sizes {
+		if i%4 != 3 && asked[i] != 2 {
+			return fmt.Errorf("the memory of message %d was asked for %d times, want 2", i, asked[i])
+		}
+		if len(in[i]) != n {
+			return fmt.Errorf("message %d has %d bytes, want %d", i, len(in[i]), n)
+		}
+		if err := verify(in[i], i, "placed message %d", i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // tagRange uses edge numbers beyond the tag limit, reduced as callers do, so that
 // the first and the last tag occur and tags repeat.
 func tagRange(ctx context.Context, c transport.Comm) error {
