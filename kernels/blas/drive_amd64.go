@@ -26,8 +26,6 @@ type narrowKernel[T element] func(k int, a *T, as int, b *T, bs int, c *T, cs in
 // packingKernel is gemmKernel that packs packColumns rows of a panel from src to dst for each packRound of its k: see gen/ahead.go.
 type packingKernel[T element] func(k int, a *T, rs int, b, c *T, cs int, src *T, ss int, dst *T)
 
-var skipPacking bool
-
 const packRound, packColumns = 12, 4
 
 // driver is the assembly of one instruction set and element type with its sizes.
@@ -79,6 +77,7 @@ func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a o
 	x := product[T]{driver: d, ws: ws, tb: tb, sub: sub, lower: lower, m: m, n: n, k: k, a: a, b: b, ldb: ldb, c: c, ldc: ldc,
 		compact: !lower && ldc == n && n < d.nr, size: size, slots: cols/d.nr + 1, rows: buf, panels: buf[depth*d.lead*d.mr:]}
 	x.start(x.packingOf(0, 0, min(depth, k)), 0)
+	x.askFirst()
 	x.finish()
 	for j := 0; j < n; j += cols {
 		for p := 0; p < k; p += depth {
@@ -123,6 +122,18 @@ type packing[T element] struct {
 	w, k, done int
 }
 
+// askFirst asks for what is read before anything is asked for meanwhile: the first panel of b and the rows of a that go through it. The tiles
+// of a factorization are seldom in L2 when their turn comes; waiting for these took 2 % of a product.
+func (x *product[T]) askFirst() {
+	if y := &x.next; x.tb {
+		x.askRows(y.src, y.w, x.ldb, y.k)
+	}
+	if x.a.ks == 1 {
+		from, to := x.leading()
+		x.askRows(x.a.v[from*x.a.rs:], to-from, x.a.rs, x.next.k)
+	}
+}
+
 // packingOf is the panel whose first element is row p and column j of op(b), to be put into the slot after those that are packed.
 func (x *product[T]) packingOf(j, p, kp int) packing[T] {
 	if x.tb {
@@ -142,9 +153,6 @@ func (x *product[T]) slot(t int) []T { return x.panels[(x.first+t)%x.slots*x.siz
 // finish packs what is missing of the next panel.
 func (x *product[T]) finish() {
 	y := &x.next
-	if skipPacking {
-		y.done = y.k
-	}
 	if y.done == y.k {
 		return
 	}
@@ -179,10 +187,7 @@ func (x *product[T]) block(after packing[T]) {
 	if x.lower {
 		top = x.j // rows above see only columns right of the diagonal
 	}
-	from := top
-	if x.lower {
-		from = max(top, top+(x.m-top)/d.mr*d.mr-d.lead*d.mr)
-	}
+	from, _ := x.leading()
 	var group [maxLead]operand[T]
 	groups := 0
 	for ; groups < d.lead && from+groups*d.mr < x.m; groups++ {
@@ -225,6 +230,15 @@ func (x *product[T]) block(after packing[T]) {
 	x.first = (x.first + panels) % x.slots
 }
 
+// leading is the rows of a that go panel by panel.
+func (x *product[T]) leading() (from, to int) {
+	size := x.lead * x.mr
+	if x.lower {
+		from = max(x.j, x.j+(x.m-x.j)/x.mr*x.mr-size)
+	}
+	return from, min(x.m, from+size)
+}
+
 // block returns the depth and the columns of the packed blocks of b: cuts of even size within the bounds.
 func (d *driver[T]) block(n, k int) (depth, cols int) {
 	depth = evenly(k, d.maxDepth)
@@ -258,6 +272,17 @@ func (d *driver[T]) rowsAhead(v []T, at, ld, k int) stream {
 		return stream{next: base}
 	}
 	return stream{base + uintptr(at)*unsafe.Sizeof(v[0]), cacheLine, uintptr(k/d.round) * cacheLine}
+}
+
+// askRows asks for n rows of k elements at once, into L2.
+func (d *driver[T]) askRows(v []T, n, ld, k int) {
+	bytes := k * int(unsafe.Sizeof(v[0]))
+	if ld == k {
+		n, bytes = 1, n*bytes
+	}
+	for i := range n {
+		askLines((bytes+cacheLine-1)/cacheLine, uintptr(unsafe.Pointer(&v[i*ld])), cacheLine)
+	}
 }
 
 // columnsAhead is the stream of a panel of columns from v[at] on: a line of each row, then the line right of it.
@@ -354,7 +379,7 @@ func (x *product[T]) tile(i, q int, a operand[T]) {
 func (x *product[T]) packable() bool {
 	y := &x.next
 	n := x.kp / packRound * packColumns
-	return !skipPacking && x.packing[0][0] != nil && n > 0 && y.w == x.nr && y.done+n <= y.k
+	return x.packing[0][0] != nil && n > 0 && y.w == x.nr && y.done+n <= y.k
 }
 
 // tileAndPack runs a whole micro-tile and packs a part of the next panel.

@@ -21,6 +21,7 @@ func (d *driver[T]) trsmAll(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb 
 	order := roundUp(n, d.mr)
 	triangle := d.blockStart(order)
 	buf := scratch[T](ws, triangle+order*d.nr)
+	d.askRows(b, min(d.nr, m), ldb, n)
 	d.packTriangle(n, l, ldl, buf)
 	panel := buf[triangle:]
 	for i := 0; i < m; i += d.nr {

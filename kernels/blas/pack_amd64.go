@@ -33,3 +33,8 @@ func copyRows192(k int, src *byte, ss int, dst *byte)
 //
 //go:noescape
 func copyRows96(k int, src *byte, ss int, dst *byte)
+
+// askLines asks for n > 0 cache lines from next on, step bytes apart.
+//
+//go:noescape
+func askLines(n int, next uintptr, step int)

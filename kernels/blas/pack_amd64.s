@@ -384,3 +384,18 @@ row:
 end:
 	VZEROUPPER
 	RET
+
+// func askLines(n int, next uintptr, step int)
+// Requires: AVX, MMX+
+TEXT ·askLines(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ next+8(FP), CX
+	MOVQ step+16(FP), DX
+
+line:
+	PREFETCHT1 (CX)
+	ADDQ       DX, CX
+	DECQ       AX
+	JNZ        line
+	VZEROUPPER
+	RET

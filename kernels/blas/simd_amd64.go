@@ -14,7 +14,7 @@ func newAVX512() *simd {
 	return &simd{
 		name: "avx512",
 		d: driver[float64]{
-			mr: 8, lanes: 8, nr: 24, round: 4, lead: 4,
+			mr: 8, lanes: 8, nr: 24, round: 4, lead: 3,
 			gemm: [2][3]gemmKernel[float64]{
 				{gemmAVX512F64Add1, gemmAVX512F64Add2, gemmAVX512F64Add3},
 				{gemmAVX512F64Sub1, gemmAVX512F64Sub2, gemmAVX512F64Sub3},
@@ -39,7 +39,7 @@ func newAVX512() *simd {
 			maxDepth: 384, maxArea: 200 * 256, maxOrder: 384,
 		},
 		s: driver[float32]{
-			mr: 8, lanes: 16, nr: 48, round: 4, lead: 4,
+			mr: 8, lanes: 16, nr: 48, round: 4, lead: 3,
 			gemm: [2][3]gemmKernel[float32]{
 				{gemmAVX512F32Add1, gemmAVX512F32Add2, gemmAVX512F32Add3},
 				{gemmAVX512F32Sub1, gemmAVX512F32Sub2, gemmAVX512F32Sub3},

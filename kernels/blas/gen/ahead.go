@@ -20,6 +20,8 @@ const (
 	packColumns = 4
 	// packAhead is how far ahead the source of Turn is asked for, in bytes of a row. Its rows are as many streams, more than the hardware follows.
 	packAhead = 256
+	// packedAhead is how far ahead the destination is asked for, in rounds: packRound lines each.
+	packedAhead = 4
 )
 
 // packing addresses the source and the destination of what is packed: cur is the first of the four rows at hand, column the first column. The
@@ -62,6 +64,7 @@ func (e *emitter) packingKernel(sub, turn bool) {
 	step := e.stepOf(t, sub, a, operand.U8(e.size), e.arg("b"), operand.U32(vectors*e.vec))
 	e.rounds("round", packRound, k, nil, func() {
 		for s := range packRound {
+			e.PREFETCHT0(operand.Mem{Base: p.dst, Disp: packedAhead*packColumns*vectors*e.vec + s*cacheLine})
 			e.piece(turn, s, p)
 			e.askBelow(s, vectors, below) // beyond the tile below too: few rows of a go through the panel, and those after them are next
 			step()

@@ -197,7 +197,7 @@ func (e *emitter) gemm(nv int, sub, edge bool) {
 	if edge {
 		width := e.arg("width")
 		e.loadEdge(t, c, cs, width)
-		e.contract(t, sub)
+		e.contractEdge(t, sub, c, cs)
 		e.storeEdge(t, c, cs, width)
 	} else {
 		e.load(t, c, cs)
@@ -207,11 +207,27 @@ func (e *emitter) gemm(nv int, sub, edge bool) {
 	e.end()
 }
 
-// contract is the whole loop over k of a kernel with gemm's parameters.
-func (e *emitter) contract(t tile, sub bool) {
+// contractEdge is the whole loop over k of an edge kernel. Of a triangle, the tiles at whose diagonal are such, it asks for the tile of c below.
+func (e *emitter) contractEdge(t tile, sub bool, c, cs reg.GPVirtual) {
+	below := e.GP64()
+	if e.vec == 64 {
+		e.below(c, cs, below)
+	}
 	k := e.arg("k")
 	a := e.rowsOf(e.arg("a"), e.stride("rs"))
-	e.steps(k, e.stepOf(t, sub, a, e.stride("ks"), e.arg("b"), e.stride("bs")), nil)
+	step := e.stepOf(t, sub, a, e.stride("ks"), e.arg("b"), e.stride("bs"))
+	if e.vec == 64 {
+		left := e.GP64()
+		e.MOVQ(operand.U32(e.rows), left)
+		e.rounds("below", askRound, k, &left, func() {
+			for s := range askRound {
+				e.askBelow(s, len(t[0]), below)
+				step()
+			}
+			e.ADDQ(cs, below)
+		})
+	}
+	e.steps(k, step, nil)
 }
 
 // contractAsking is contract that asks memory meanwhile, once a round, for what the driver says, and for the tile of c below this one, to which

@@ -17,6 +17,7 @@ func (e *emitter) packKernels() {
 	for _, bytes := range []int{192, 96} {
 		e.copyRows(bytes)
 	}
+	e.askLines()
 }
 
 // startTranspose starts transpose<Elem>In, which takes n rows of a matrix into lanes of a panel, or Out, the way back.
@@ -166,6 +167,18 @@ func (e *emitter) transpose32(out bool) {
 	e.DECQ(k)
 	e.JNZ(operand.LabelRef("column"))
 	e.Label("end")
+	e.end()
+}
+
+// askLines emits a loop of n prefetches into L2.
+func (e *emitter) askLines() {
+	e.begin("askLines", "func(n int, next uintptr, step int)", "askLines asks for n > 0 cache lines from next on, step bytes apart.")
+	n, next, step := e.arg("n"), e.arg("next"), e.arg("step")
+	e.Label("line")
+	e.PREFETCHT1(operand.Mem{Base: next})
+	e.ADDQ(step, next)
+	e.DECQ(n)
+	e.JNZ(operand.LabelRef("line"))
 	e.end()
 }
 
