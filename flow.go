@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"strings"
 
 	"flow/compiler"
 	"flow/ir"
@@ -14,7 +13,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/kernels"
-	"flow/lang/source"
 	"flow/runtime/schedule"
 	"flow/stdlib"
 )
@@ -204,11 +202,4 @@ func (p *Program) Explain(err error) error {
 		return nil
 	}
 	return explain(p, err)
-}
-
-// Warnings renders the compiler's warnings, "" when there are none.
-func (p *Program) Warnings() string {
-	var b strings.Builder
-	source.RenderAll(&b, p.Files, p.Result.Warnings, false)
-	return b.String()
 }

@@ -158,7 +158,9 @@ func (g *generator) kept(a variable) {
 // ofRows computes with the rows of a matrix: differences from each, products of each with a matrix, slices that move, loops of matrices.
 func (g *generator) ofRows(a variable) {
 	n, m := a.typ.Rows, a.typ.Cols
-	w, ok := g.matrix(func(v variable) bool { return v.typ.Elem == types.F64 && v.typ.Rows == m && v.typ.Cols > 0 && !strings.HasPrefix(v.text, "(") })
+	w, ok := g.matrix(func(v variable) bool {
+		return v.typ.Elem == types.F64 && v.typ.Rows == m && v.typ.Cols > 0 && !strings.HasPrefix(v.text, "(")
+	})
 	if !ok {
 		w = variable{text: "t(" + a.text + ")", typ: types.DenseOf(types.F64, m, n)}
 	}

@@ -61,7 +61,9 @@ func (g *generator) narrowed() {
 
 // invariant is a loop with work that is the same in all rounds, and in the rounds of the loop around it.
 func (g *generator) invariant() {
-	a, ok := g.matrix(func(v variable) bool { return v.typ.Elem == types.F64 && v.typ.Count() > 0 && !strings.HasPrefix(v.text, "(") })
+	a, ok := g.matrix(func(v variable) bool {
+		return v.typ.Elem == types.F64 && v.typ.Count() > 0 && !strings.HasPrefix(v.text, "(")
+	})
 	if !ok {
 		return
 	}

@@ -173,7 +173,7 @@ func (s *session) compile(ctx context.Context, c *cli.Context, o flow.CompileOpt
 	if err != nil {
 		return nil, err
 	}
-	source.RenderAll(s.err, p.Files, p.Result.Warnings, s.color)
+	source.RenderAll(s.err, p.Files, p.Warnings, s.color)
 	return p, nil
 }
 

@@ -258,11 +258,11 @@ func (c *carrying) window(g, old *ir.Graph, id ir.ID, w cutting, blocks []ir.ID)
 }
 
 // boxes is the cells of a cutting, row by row, as windows of the whole that lie where they are.
-func (w cutting) boxes() []box {
+func (c cutting) boxes() []box {
 	var out []box
-	for i := range len(w.rc) - 1 {
-		for j := range len(w.cc) - 1 {
-			out = append(out, box{w.rc[i], w.cc[j], w.rc[i+1] - w.rc[i], w.cc[j+1] - w.cc[j], w.rc[i], w.cc[j]})
+	for i := range len(c.rc) - 1 {
+		for j := range len(c.cc) - 1 {
+			out = append(out, box{c.rc[i], c.cc[j], c.rc[i+1] - c.rc[i], c.cc[j+1] - c.cc[j], c.rc[i], c.cc[j]})
 		}
 	}
 	return out

@@ -53,11 +53,6 @@ func (p *Plan) Exchange(id ir.ID) (to []int64, ok bool) {
 	return n.Attrs.Ints("to"), true
 }
 
-// New makes a plan for one rank of a graph whose every node is a task.
-func New(g *ir.Graph) *Plan {
-	return &Plan{Graph: g, Ranks: 1, Uses: g.Uses()}
-}
-
 // Verify checks the graph and that every edge that crosses ranks goes through an exchange.
 func (p *Plan) Verify() error {
 	if err := p.Graph.Verify(); err != nil {

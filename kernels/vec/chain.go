@@ -155,16 +155,6 @@ func Same(op uint64) uint64 {
 // ZeroDivisors is what divisions of words found.
 type ZeroDivisors [ChainBytes / 8]uint64
 
-// Any reports a divisor that was 0.
-func (z *ZeroDivisors) Any() bool {
-	for _, v := range z {
-		if v != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // Link is one step of a chain.
 type Link struct {
 	Op   uint64

@@ -83,7 +83,7 @@ func TestAutoIsNearTheOracle(t *testing.T) {
 				l.run()
 			}
 			chosen, got := l.run()
-			_, best, err := Oracle(l.tr, techniques(), Params{}, Machine{P: p, H: 1e-7})
+			_, best, err := oracle(l.tr, techniques(), Params{}, Machine{P: p, H: 1e-7})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -184,22 +183,4 @@ func BestBlock(tr *Trace, m Machine) float64 {
 		}
 	}
 	return best
-}
-
-// Oracle replays the costs under each of the techniques, from nothing known, and returns the fastest; of equally fast ones the first. It is the best that a
-// choice of technique could have done.
-func Oracle(tr *Trace, portfolio []Technique, p Params, m Machine) (best *Technique, out Outcome, err error) {
-	for i := range portfolio {
-		got, err := Simulate(tr, &portfolio[i], p, m)
-		if err != nil {
-			return nil, Outcome{}, err
-		}
-		if best == nil || got.Makespan < out.Makespan {
-			best, out = &portfolio[i], got
-		}
-	}
-	if best == nil {
-		return nil, Outcome{}, fmt.Errorf("no techniques to choose from")
-	}
-	return best, out, nil
 }

@@ -58,23 +58,6 @@ type Executed struct {
 	Seconds  float64
 }
 
-// TraceOfChunks spreads each chunk's time evenly over its iterations, as if its worker had speed 1: with speeds (nil: all 1) it multiplies by the
-// worker's. What varies inside a chunk is lost, so bounds from a trace of few chunks say little about other ways to cut the loop. Iterations
-// without a chunk cost 0.
-func TraceOfChunks(n int, chunks []Executed, speeds []float64) *Trace {
-	costs := make([]float64, n)
-	for _, c := range chunks {
-		each := c.Seconds / float64(c.N)
-		if speeds != nil {
-			each *= speeds[c.Worker]
-		}
-		for i := c.Start; i < c.Start+c.N; i++ {
-			costs[i] = each
-		}
-	}
-	return NewTrace(costs)
-}
-
 // queue is a heap of workers by the time at which they come free; of equal times the lower worker is first.
 type queue []slot
 

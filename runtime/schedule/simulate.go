@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// This file defines Simulate and Simulation: a loop whose costs are known, executed in virtual time by the same claimers that
+// This file defines Simulation: a loop whose costs are known, executed in virtual time by the same claimers that
 // real loops use.
 
 // Outcome is a simulated execution. P * Makespan = Busy + Sched + Idle.
@@ -14,16 +14,6 @@ type Outcome struct {
 	Busy, Sched, Idle float64 // sums over workers: iterating, claiming or waiting to, neither
 	Chunks            int
 	Finish            []float64 // when each worker ended its last chunk; its arrival if it had none
-}
-
-// Simulate executes a loop with the costs of tr once, from nothing known. N and P of p are those of trace and machine; mu, sigma and h
-// are measured from them unless p has any. Time starts when the first worker could.
-func Simulate(tr *Trace, t *Technique, p Params, m Machine) (Outcome, error) {
-	s, err := NewSimulation(tr, t, p, m)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return s.Run()
 }
 
 // Simulation is a loop that is executed again and again, by a technique that may learn.
@@ -35,7 +25,8 @@ type Simulation struct {
 	ran     bool
 }
 
-// NewSimulation sets a simulation up, as Simulate does.
+// NewSimulation is a loop with the costs of tr, of which nothing is known yet. N and P of p are those of trace and machine; mu, sigma and h
+// are measured from them unless p has any. Time starts when the first worker could.
 func NewSimulation(tr *Trace, t *Technique, p Params, m Machine) (*Simulation, error) {
 	if len(m.Speeds) > 0 && len(m.Speeds) != m.P || len(m.Arrivals) > 0 && len(m.Arrivals) != m.P {
 		return nil, fmt.Errorf("%d speeds and %d arrival times for %d workers", len(m.Speeds), len(m.Arrivals), m.P)

@@ -4,8 +4,6 @@ package trace
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"slices"
 )
 
@@ -124,61 +122,4 @@ func overlap(edges []edge, workers int) (communication, hidden, fully int64) {
 		messages += int(e.messages)
 	}
 	return communication, hidden, fully
-}
-
-// WriteTo writes the account as a table for people.
-func (s *Summary) WriteTo(w io.Writer) (int64, error) {
-	c := &counting{w: w}
-	fmt.Fprintf(c, "makespan %s   tasks %d   messages %d sent (%s), %d received (%s)\n", seconds(s.Makespan), s.Total.Tasks,
-		s.Total.Sent, size(s.Total.BytesSent), s.Total.Received, size(s.Total.BytesReceived))
-	fmt.Fprintf(c, "%-6s%-16s%10s%8s%8s%8s%8s\n", "rank", "track", "tasks", "busy", "comm", "wait", "idle")
-	for _, t := range s.Tracks {
-		if !t.Worker && t.Communication == 0 && t.Busy == 0 {
-			continue
-		}
-		fmt.Fprintf(c, "%-6d%-16s%10d%8s%8s%8s%8s\n", t.Rank, t.Name, t.Tasks, s.share(t.Busy), s.share(t.Communication), s.share(t.Wait), s.share(t.Idle))
-	}
-	if s.Communication > 0 {
-		fmt.Fprintf(c, "communication %s, of it %.1f%% hidden behind work (%.1f%% with all workers busy)\n", seconds(s.Communication),
-			100*s.HiddenShare(), 100*float64(s.FullyHidden)/float64(s.Communication))
-	}
-	if s.Total.Dropped > 0 {
-		fmt.Fprintf(c, "%d events were counted but not kept: overlap is of those kept\n", s.Total.Dropped)
-	}
-	return c.n, c.err
-}
-
-func (s *Summary) share(ns int64) string {
-	return fmt.Sprintf("%.1f%%", 100*float64(ns)/float64(max(s.Makespan, 1)))
-}
-
-func seconds(ns int64) string { return fmt.Sprintf("%.6f s", float64(ns)/1e9) }
-
-func size(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.2f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.2f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d B", n)
-}
-
-// counting is a writer that remembers how much it wrote and its first error.
-type counting struct {
-	w   io.Writer
-	n   int64
-	err error
-}
-
-func (c *counting) Write(b []byte) (int, error) {
-	if c.err != nil {
-		return 0, c.err
-	}
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	c.err = err
-	return n, err
 }
