@@ -282,7 +282,7 @@ func TestBOLDOpening(t *testing.T) {
 	}
 	b := adaptive(t, "BOLD", p).(*bold)
 	for _, left := range []int{100000, 4711, 100000, 50000} { // as no opening goes
-		if got, want := b.Next(0, 0, left), b.sized(left).size; got != want {
+		if got, want := b.Next(0, 0, left), b.sized(left); got != want {
 			t.Errorf("%d left: %d, want %d", left, got, want)
 		}
 	}

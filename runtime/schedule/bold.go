@@ -3,6 +3,7 @@ package schedule
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 )
 
 // This file defines BOLD: the size that minimises expected wasted time, bolder than factoring while much is left. It follows the two algorithms of Hagerup's
@@ -10,36 +11,40 @@ import (
 
 // bold keeps two estimates of the iterations that are not done: m counts down when chunks are reported, nb all the time, at the speed
 // that the chunks on their way should have.
+//
+// A chunk depends on these and on what is left, not on who asks, and they change only when something is reported. So a report computes the chunk that comes next, and the claim that follows,
+// as claims follow reports, takes it with one compare-and-swap. Until the first report chunks depend on what is left alone: they are kept from the first execution on. Where a clock is
+// given, each claim computes its own.
 type bold struct {
 	loop
 	a, lnb, b, c1, c2, c3 float64
 
-	mu    sync.Mutex
-	next  int // first iteration not handed out, if this counts them
+	// What a claim looks at lies in one line: who claims has changed or will change most of it.
+	_      [128]byte
+	next   atomic.Uint64 // first iteration not handed out, above it the number of chunks handed out, as Claimer.next
+	ready  atomic.Uint64 // the size of a chunk, above it the number of those before it; 0: none is computed
+	n      int           // N
+	opened atomic.Int64  // how many chunks of the opening are known; 0 from the first report on
+	// opening is the sizes of the first chunks of every execution, as far as any has come without a report. Those that are known do not change.
+	opening []uint32
+	_       [128 - 7*8]byte
+
+	mu    sync.Mutex // guards what follows
+	known int        // chunks of the opening
 	m, nb float64
 	spent []float64 // seconds that each worker has reported, overhead included
 	clock float64   // the most of them: what has passed since the loop began, without reading a clock
 	last  float64   // when nb was brought up to date
-	speed []float64 // iterations a second that each worker's chunk should have, its overhead included
-	total float64
-
-	// opening is the first chunks of every execution: as long as nothing was reported and no time has passed, a chunk depends on what is left alone. steps is how many of
-	// them this execution has had.
-	opening []boldChunk
-	steps   int
-}
-
-// boldChunk is the chunk for what is left, if nothing is known but that.
-type boldChunk struct {
-	left, size int
-	speed      float64
+	total float64   // iterations a second that the chunks under way should have
+	seen  uint64    // next when total was brought up to date
+	far   int       // next of loops that it cannot count
 }
 
 // maxOpening bounds what is kept of an opening.
 const maxOpening = 1 << 10
 
 func newBOLD(p Params) (Calculator, error) {
-	c := &bold{loop: loop{p}, spent: make([]float64, p.P), speed: make([]float64, p.P)}
+	c := &bold{loop: loop{p}, n: p.N, spent: make([]float64, p.P)}
 	cv := p.Sigma / p.Mu
 	c.a = 2 * cv * cv
 	if c.a > 0 { // a ln a goes to 0
@@ -56,59 +61,109 @@ func newBOLD(p Params) (Calculator, error) {
 }
 
 // Next is for those who count the iterations themselves.
-func (c *bold) Next(worker, _, remaining int) int {
+func (c *bold) Next(_, _, remaining int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.chunk(worker, remaining)
+	c.advance()
+	k := c.sized(remaining)
+	c.total += c.speed(k)
+	return k
 }
 
 // claim is Claimer.Claim.
-func (c *bold) claim(worker int) (start, size int, ok bool) {
-	c.mu.Lock()
-	if start = c.next; start < c.N {
-		size, ok = c.chunk(worker, c.N-start), true
-		c.next += size
+func (c *bold) claim(int) (start, size int, ok bool) {
+	word := c.next.Load()
+	if start = int(word & packedUnits); start >= c.n {
+		return c.n, 0, false
 	}
-	c.mu.Unlock() // not deferred: a clock that panics ends the run anyway
-	return start, size, ok
+	step := word >> 32
+	if r := c.ready.Load(); r>>32 == step && r > 0 {
+		size = int(r & packedUnits)
+	} else if step < uint64(c.opened.Load()) {
+		size = int(c.opening[step])
+	}
+	if size > 0 && c.next.CompareAndSwap(word, word+1<<32+uint64(size)) {
+		return start, size, true
+	}
+	return c.compute()
 }
 
-// chunk is the size of the worker's next chunk.
-func (c *bold) chunk(worker, left int) int {
+// compute claims a chunk that is not ready.
+func (c *bold) compute() (start, size int, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	if c.N > packedUnits {
+		if start = c.far; start < c.N {
+			size, ok = c.sized(c.N-start), true
+			c.far += size
+			c.total += c.speed(size)
+		}
+		return start, size, ok
+	}
+	for {
+		word := c.next.Load()
+		if start = int(word & packedUnits); start >= c.N {
+			return c.N, 0, false
+		}
+		c.account() // others may have taken one that was ready
+		size = c.sized(c.N - start)
+		c.open(int(word>>32), size)
+		if c.next.CompareAndSwap(word, word+1<<32+uint64(size)) {
+			c.account()
+			return start, size, true
+		}
+	}
+}
+
+// open keeps a chunk of the opening.
+func (c *bold) open(step, size int) {
+	if opened := int(c.opened.Load()); step != opened || step > 0 && opened == 0 || step == maxOpening || c.Now != nil || c.m != float64(c.N) {
+		return
+	}
+	if c.opening == nil {
+		c.opening = make([]uint32, maxOpening)
+	}
+	c.opening[step] = uint32(size)
+	c.known = step + 1
+	c.opened.Store(int64(c.known))
+}
+
+// speed is the iterations a second that a chunk of so many should have, its overhead included.
+func (c *bold) speed(size int) float64 {
+	if t := float64(size)*c.Mu + c.H; t > 0 {
+		return float64(size) / t
+	}
+	return 0
+}
+
+// account adds the chunks to total that were taken since without the lock: one that was ready, or any number of an opening.
+func (c *bold) account() {
+	word := c.next.Load()
+	from, to := c.seen>>32, word>>32
+	switch {
+	case to == from+1:
+		c.total += c.speed(int(word&packedUnits - c.seen&packedUnits))
+	case to > from:
+		for _, size := range c.opening[min(from, uint64(c.known)):min(to, uint64(c.known))] {
+			c.total += c.speed(int(size))
+		}
+	}
+	c.seen = word
+}
+
+// advance brings the estimates up to now.
+func (c *bold) advance() {
+	c.account()
 	now := c.now()
 	if now > c.last {
 		c.nb -= (now - c.last) * c.total
 	}
 	c.last = now
-	var k boldChunk
-	if n := float64(c.N); c.m != n || c.nb != n || c.steps == maxOpening {
-		k = c.sized(left)
-	} else if k = c.opened(left); k.left != left { // who counts the iterations may have passed some over
-		k = c.sized(left)
-	}
-	c.total -= c.speed[worker]
-	c.speed[worker] = k.speed
-	c.total += k.speed
-	return k.size
 }
 
-// opened is the next chunk of an opening, which is computed in the first execution.
-func (c *bold) opened(left int) boldChunk {
-	if c.steps == len(c.opening) {
-		c.opening = append(c.opening, c.sized(left))
-	}
-	c.steps++
-	return c.opening[c.steps-1]
-}
-
-// sized computes a chunk, and the speed that it should have.
-func (c *bold) sized(left int) boldChunk {
-	k := boldChunk{left: left, size: c.clip(ceil(c.size(float64(left))), left)}
-	if t := float64(k.size)*c.Mu + c.H; t > 0 {
-		k.speed = float64(k.size) / t
-	}
-	return k
-}
+// sized computes a chunk of what is left.
+func (c *bold) sized(left int) int { return c.clip(ceil(c.size(float64(left))), left) }
 
 // now is the clock that the params have, or the reported one. A worker reports what it has done before it asks, so the reported one is late only
 // while all are in long chunks.
@@ -148,23 +203,31 @@ func (c *bold) size(left float64) float64 {
 	return k
 }
 
-// Report takes finished iterations off and moves the clock.
+// Report takes finished iterations off, moves the clock, and computes the chunk that comes next.
 func (c *bold) Report(worker, _, n int, seconds, overhead float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.opened.Store(0)
 	c.m -= float64(n)
 	if seconds > 0 && overhead >= 0 {
 		c.spent[worker] += seconds + overhead
 		c.clock = max(c.clock, c.spent[worker])
+	}
+	c.advance()
+	c.total -= c.speed(n)
+	if word := c.next.Load(); c.Now == nil && word > 0 && int(word&packedUnits) < c.N {
+		c.ready.Store(word&^packedUnits | uint64(c.sized(c.N-int(word&packedUnits))))
 	}
 }
 
 // Restart begins with all iterations undone and no worker under way.
 func (c *bold) Restart() {
 	c.m, c.nb, c.total = float64(c.N), float64(c.N), 0
-	clear(c.speed)
 	clear(c.spent)
-	c.clock, c.next, c.steps = 0, 0, 0
+	c.next.Store(0)
+	c.ready.Store(0)
+	c.opened.Store(int64(c.known))
+	c.clock, c.seen, c.far = 0, 0, 0
 	c.last = c.now()
 }
 
