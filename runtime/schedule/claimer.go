@@ -50,7 +50,7 @@ func NewClaimer(calc Calculator) *Claimer {
 		c.cost = calc
 	case Stealing:
 		c.stealing, c.unit = calc, calc.Unit()
-		c.blocks = &blocks{loot: calc.Loot, own: make([]ownBlock, calc.Loop().P)}
+		c.blocks = &blocks{loot: calc.Loot, choices: 1, own: make([]ownBlock, calc.Loop().P)}
 		c.deal()
 	case ownClaims:
 		c.own = calc
@@ -140,6 +140,31 @@ func (c *Claimer) claimBlock(worker int) (start, size int, ok bool) {
 			return start, min(end*c.unit, c.n) - start, true
 		}
 	}
+}
+
+// touches is what the claims of a worker had to do with lines of memory that others write, since it was asked last; own says that the worker has a line of its own beside.
+func (c *Claimer) touches(worker int) (t touched, own bool) {
+	b := c.owned()
+	if b == nil {
+		return touched{shared: 1}, false
+	}
+	t, b.own[worker].touched = b.own[worker].touched, touched{}
+	return t, true
+}
+
+// pace makes claims that look for something to steal come back now and then; see touched.again.
+func (c *Claimer) pace() {
+	if b := c.owned(); b != nil {
+		b.paced = true
+	}
+}
+
+// owned is the workers' blocks, nil if they have none.
+func (c *Claimer) owned() *blocks {
+	if c.cost != nil {
+		return c.cost.own
+	}
+	return c.blocks
 }
 
 // ordered says that chunks are claimed in the order of the iterations; else some are stolen.

@@ -15,7 +15,9 @@ import (
 // It is wrong where an execution says nothing about the next one: costs that move at random. Then it is weighted factoring with stealing.
 type cost struct {
 	loop
-	profile *profile // nil before the first execution
+	profile *profile // what is expected; nil before the first execution
+	last    *profile // what the last execution cost
+	chance  float64  // variance of an iteration that is not foreseen, in squares of what is expected
 	weights []float64
 	claimed float64 // seconds that claiming took, as measured; 0: unknown
 	did     []costLog
@@ -25,7 +27,7 @@ type cost struct {
 // costLog is what one worker did in this execution; only it writes here.
 type costLog struct {
 	chunks   []costRecord
-	claiming float64 // seconds
+	claiming float64 // seconds of the shortest claim; 0: none
 	_        [96]byte
 }
 
@@ -60,7 +62,8 @@ func newCost(p Params) (Calculator, error) {
 	c := &cost{loop: loop{p}, weights: slices.Clone(p.Weights), did: make([]costLog, p.P)}
 	c.evenly(p)
 	if len(p.Profile) > 0 {
-		c.expect(newProfile(p.N, p.Profile))
+		c.last = newProfile(p.N, p.Profile)
+		c.expect(c.last)
 	}
 	return c, nil
 }
@@ -73,42 +76,62 @@ func (c *cost) expect(p *profile) {
 	m, parts := float64(piecesPerShare), 2
 	if c.claimed > 0 {
 		m = min(max(math.Sqrt(even/c.claimed)/8, 1), m)
-		if even < dear*c.claimed {
+		if even < max(dear, crowd*float64(c.P))*c.claimed {
 			parts = 1
 		}
 	}
-	c.dear, c.dearAt = c.dearest(p, even)
-	c.cutBy(newCuts(p.without(c.dear)), c.weights, m, parts)
+	order, bins := c.dearest(p, even)
+	c.dear, c.dearAt = p.ranges(order), p.ranges(bins)
+	c.spread2 = c.chance * float64(c.P) * float64(c.P) / 4 * float64((len(p.bins)-1)<<cutBits) / float64(max(c.N, 1))
+	c.cutBy(newCuts(p.without(bins)), c.weights, m, parts, worth*c.claimed)
 }
 
-// dearest is the iterations that cost more than a fourth of a worker's even share, the dearest first and in their order. One of these that begins late ends late, whatever is stolen
-// from whom, so they come first (Graham's rule of the longest processing time). Only where each iteration has a bin of its own; elsewhere none
-// is that dear but by accident; and only those that take longer than some claims.
-func (c *cost) dearest(p *profile, even float64) (first, order []int) {
-	if len(p.bins)-1 != c.N || c.MinChunk > 1 {
+// dearest is the bins that cost more than a small part of a worker's even share, the dearest first and in their order. What begins late ends late, whatever is
+// stolen from whom, so they come first (Graham's rule of the longest processing time). To hand one out costs a claim, from a counter that all share: none is dear
+// that does not cost many of these.
+func (c *cost) dearest(p *profile, even float64) (order, bins []int) {
+	if c.MinChunk > 1 {
 		return nil, nil
 	}
-	for i := range c.N {
-		if p.bins[i].cost > max(even/4, dear/4*c.claimed) {
-			order = append(order, i)
+	part := even / dearIteration
+	if len(p.bins)-1 < c.N {
+		part = even / dearBins
+	}
+	slow := max(slices.Sorted(slices.Values(c.weights))[c.P/8], 1./8)
+	least := max(part*slow, dear*c.claimed, float64(c.P)*c.claimed/4)
+	for b := range len(p.bins) - 1 {
+		if p.bins[b].cost > least {
+			bins = append(bins, b)
 		}
 	}
-	if len(order) == c.N { // nothing is dear where all are alike
+	if len(bins) == len(p.bins)-1 { // nothing is dear where all are alike
 		return nil, nil
 	}
-	first = slices.Clone(order)
-	slices.SortStableFunc(first, func(a, b int) int { return cmp.Compare(p.bins[b].cost, p.bins[a].cost) })
-	return first, order
+	order = slices.Clone(bins)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.bins[b].cost, p.bins[a].cost) })
+	return order, bins
 }
+
+// The part of an even share, one in so many, by which what begins last may be late on a slow worker: an iteration, or a bin of several, which takes as long only if one of them does.
+const (
+	dearIteration = 32
+	dearBins      = 8
+)
+
+// worth is how many claims make up the smallest piece: to divide a smaller one takes as long as it may save.
+const worth = 4
 
 // dear is how many claims make up a worker's share where halving it again and again does not pay: each has its part at once, and the rest is stealing.
 const dear = 16
 
+// crowd times the workers is how many claims make up a worker's share where the workers would wait for each other at a counter: to pass it once takes them all a part of a claim each.
+const crowd = 8
+
 // Report remembers a piece.
 func (c *cost) Report(worker, start, n int, seconds, overhead float64) {
 	if n > 0 && seconds >= 0 {
-		if overhead > 0 {
-			c.did[worker].claiming += min(overhead, longestClaim)
+		if did := &c.did[worker]; overhead > 0 && (overhead < did.claiming || did.claiming == 0) {
+			did.claiming = overhead
 		}
 		c.did[worker].chunks = append(c.did[worker].chunks, costRecord{start, n, seconds})
 	}
@@ -121,6 +144,7 @@ func (c *cost) Restart() {
 		return
 	}
 	c.learnClaims()
+	trust, chance := c.trust()
 	n := c.fineness(c.busy())
 	next, covered := make([]float64, n), make([]float64, n)
 	for i := range c.did {
@@ -139,8 +163,57 @@ func (c *cost) Restart() {
 			next[b] += missing * mean / seen
 		}
 	}
-	c.expect(newProfile(c.N, next))
+	c.last = newProfile(c.N, next)
+	c.chance = chance
+	c.expect(c.last.nearer(trust))
 }
+
+// trust is how much of the differences between iterations of the last execution but one was there again in the last: the slope of what pieces cost over what they had cost, both less what as many average
+// iterations do. It is the best predictor's share of the differences where they are partly chance: 0 where costs are drawn anew, near 1 where they stay. 1 too if nothing is known.
+func (c *cost) trust() (part, chance float64) {
+	if c.last == nil {
+		return 1, 0
+	}
+	before, now := 0.0, 0.0
+	for i := range c.did {
+		for _, r := range c.did[i].chunks {
+			before += c.last.between(r.start, r.start+r.n)
+			now += r.t * c.weights[i]
+		}
+	}
+	if !(before > 0 && now > 0) {
+		return 1, 0
+	}
+	mean, scale := c.last.total()/float64(c.N), before/now
+	xx, xy, all := 0.0, 0.0, 0.0
+	for i := range c.did {
+		for _, r := range c.did[i].chunks {
+			even := float64(r.n) * mean
+			x, y := c.last.between(r.start, r.start+r.n)-even, r.t*c.weights[i]*scale-even
+			xx += x * x
+			xy += x * y
+			all += even * even
+		}
+	}
+	part = 1
+	if xx > alike*alike*all {
+		part = min(max(xy/xx, 0), 1)
+	}
+	squares, sizes := 0.0, 0.0
+	for i := range c.did {
+		for _, r := range c.did[i].chunks {
+			even := float64(r.n) * mean
+			expected := even + part*(c.last.between(r.start, r.start+r.n)-even)
+			off := r.t*c.weights[i]*scale - expected
+			squares += off * off
+			sizes += expected * expected / float64(r.n)
+		}
+	}
+	return part, squares / sizes
+}
+
+// alike is the relative deviation of pieces below which it does not matter what is trusted.
+const alike = 0.01
 
 // busy is what all chunks took together.
 func (c *cost) busy() (seconds float64) {
@@ -152,24 +225,22 @@ func (c *cost) busy() (seconds float64) {
 	return seconds
 }
 
-// learnClaims is the mean time of a claim.
+// learnClaims is the time of a claim that had not to wait for others: the median over workers of the shortest.
 func (c *cost) learnClaims() {
-	sum, claims := 0.0, 0
+	var shortest []float64
 	for i := range c.did {
-		sum += c.did[i].claiming
-		claims += len(c.did[i].chunks)
+		if t := c.did[i].claiming; t > 0 {
+			shortest = append(shortest, t)
+		}
 		c.did[i].claiming = 0
 	}
-	if claims > 0 {
-		c.claimed = sum / float64(claims)
+	if len(shortest) > 0 {
+		c.claimed = median(shortest)
 	}
 }
 
 // misfit is the variance of a worker's ratio from which on a profile does not fit.
 const misfit = 0.1
-
-// longestClaim is more than a claim takes: what is longer was something else, such as a thread that had lost its processor.
-const longestClaim = 1e-4
 
 // learnSpeeds moves each weight towards predicted over measured time; it reports false if there is nothing to learn from. Without a profile the iterations are
 // the prediction, which is fair since chunks were small and the workers' interleaved.
@@ -244,7 +315,7 @@ func (c *cost) predicted(r costRecord) float64 {
 	if c.profile == nil {
 		return float64(r.n)
 	}
-	return c.profile.until(r.start+r.n) - c.profile.until(r.start)
+	return c.profile.between(r.start, r.start+r.n)
 }
 
 // spread adds the cost of a piece to the bins it lies in. Within it costs keep the proportions of the old profile, so

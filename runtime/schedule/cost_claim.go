@@ -12,16 +12,18 @@ import (
 // costClaims is what the claims of an execution are computed from, and what they change.
 type costClaims struct {
 	cuts
-	least   int // iterations of the smallest chunk
-	floor   int // units of so many on average
-	most    int // iterations of the largest piece: where the profile says that thousands cost nothing, it may be out of date
-	chunk   int // units of all chunks where nothing is known; else 0
-	batches int // workers by the parts of what is left that a batch is divided into, 2: chunks of a batch are 1/batches of what was left when it began
+	least   int     // iterations of the smallest chunk
+	floor   int     // units of so many on average
+	tail    int     // units of the smallest pieces and blocks, but for what is left
+	most    int     // iterations of the largest piece: where the profile says that thousands cost nothing, it may be out of date
+	chunk   int     // units of all chunks where nothing is known; else 0
+	parts   int     // 2: a batch is half of what is left, or less (see portion); 1: everything is dealt at the beginning
+	spread2 float64 // units by (P cv/2)^2, cv of an iteration's cost as far as it is not foreseen: b of factoring is the root of spread2 over the units left
 	worker  []costWorker
 	own     *blocks
 
-	// dear is the iterations that are handed out before all blocks, the dearest first; dearAt is the same in their order. In units they have no width.
-	dear, dearAt []int
+	// dear is the iterations that are handed out before all blocks, the dearest first; dearAt is the same in their order. In units they have next to no width.
+	dear, dearAt []iterations
 	hand         []costHand
 
 	_     [128]byte
@@ -37,9 +39,10 @@ type costClaims struct {
 type costWorker struct {
 	piece  int // units
 	weight int // in parts of 1/weightOne
+	lo, hi int // its block of the first batch
 }
 
-// costHand is the iterations of a worker's last piece that lie behind a dear one. Nobody can steal them: the worker's next claim is for them.
+// costHand is the iterations of a worker's last piece that lie behind dear ones. Nobody can steal them: the worker's next claim is for them.
 type costHand struct {
 	rest, past int
 	_          [112]byte
@@ -53,22 +56,59 @@ func (c *costClaims) evenly(p Params) {
 	c.cuts = evenCuts(p.N, max(1, ceilDiv(p.N, maxUnits)))
 	c.chunk, c.floor, c.least = ceilDiv(max(autoChunk(p.N, p.P), p.MinChunk), c.each), 1, p.MinChunk
 	c.worker, c.hand = make([]costWorker, p.P), make([]costHand, p.P)
-	c.own = &blocks{own: make([]ownBlock, p.P), loot: half}
+	c.own = &blocks{own: make([]ownBlock, p.P), loot: c.half, choices: richest}
 	c.begin()
 }
 
-// half is what a thief takes.
-func half(lo, hi int) int { return max(1, (hi-lo)>>1) }
+// richest is of how many blocks a thief takes the largest: to look costs less than an iteration is worth, and the largest is where the loop would end late.
+const richest = 4
 
-// cutBy makes t the units of the executions to come. A worker's share of them by its weight has m pieces; a batch is one part in so many of what is left. No piece has more than
-// 2/m of an even share of the iterations.
-func (c *costClaims) cutBy(t cuts, weights []float64, m float64, parts int) {
-	c.cuts, c.chunk, c.batches = t, 0, parts*len(weights)
+// half is what a thief takes: the half, or all where the iterations of that or of the other half are none.
+func (c *costClaims) half(lo, hi int) int {
+	mid := lo + (hi-lo)>>1
+	switch start, at, past := c.at(lo), c.at(mid), c.at(hi); {
+	case start == past:
+		return 0
+	case start == at || at == past:
+		return hi - lo
+	}
+	return hi - mid
+}
+
+// cutBy makes t the units of the executions to come. A worker's share of them by its weight has m pieces, and no piece has more than 2/m of an even share of the iterations. No piece costs less
+// than tail but for want of more.
+func (c *costClaims) cutBy(t cuts, weights []float64, m float64, parts int, tail float64) {
+	c.cuts, c.chunk, c.parts = t, 0, parts
 	p := float64(len(weights))
 	c.floor = max(1, int(float64(t.units)/float64(max(t.n, 1))*float64(c.least)))
+	c.tail = max(c.floor, int(min(tail*t.rate, float64(t.units)/p)))
 	c.most = max(ceil(2*float64(t.n)/(m*p)), c.least)
 	for i, w := range weights {
 		c.worker[i].piece, c.worker[i].weight = max(c.floor, int(float64(t.units)/(m*p)*w)), int(math.Ceil(w*weightOne))
+	}
+	c.dealBlocks()
+	c.begin()
+}
+
+// dealBlocks makes the first batch: each worker begins with a block of its own, for which it need not ask.
+func (c *costClaims) dealBlocks() {
+	sum := 0
+	for i := range c.worker {
+		sum += c.worker[i].weight
+	}
+	scale := float64(c.units) / float64(sum)
+	if c.parts > 1 {
+		scale /= c.portion(c.units) / float64(len(c.worker))
+	}
+	before, lo := 0, 0
+	for i := range c.worker {
+		w := &c.worker[i]
+		before += w.weight
+		w.lo, w.hi = lo, c.units
+		if before < sum || c.parts > 1 {
+			w.hi = min(max(c.whole(int(float64(before)*scale)), lo), c.units)
+		}
+		lo = w.hi
 	}
 }
 
@@ -79,6 +119,13 @@ func (c *costClaims) begin() {
 	c.dealt.Store(0)
 	c.own.empty()
 	clear(c.hand)
+	if c.chunk > 0 {
+		return
+	}
+	for i := range c.worker {
+		c.own.give(i, MakeBlock(c.worker[i].lo, c.worker[i].hi))
+	}
+	c.next.Store(uint64(len(c.worker))<<32 | uint64(c.worker[len(c.worker)-1].hi))
 }
 
 // claim is Claimer.Claim.
@@ -91,24 +138,33 @@ func (c *costClaims) claim(worker int) (start, size int, ok bool) {
 	for {
 		for w.rest < w.past {
 			start = w.rest
-			i := sort.SearchInts(c.dearAt, start)
-			if i == len(c.dearAt) || c.dearAt[i] >= w.past {
+			i := sort.Search(len(c.dearAt), func(i int) bool { return c.dearAt[i].past > start })
+			if i == len(c.dearAt) || c.dearAt[i].start >= w.past {
 				w.rest = w.past
 				return start, w.past - start, true
 			}
-			if w.rest = c.dearAt[i] + 1; c.dearAt[i] > start {
-				return start, c.dearAt[i] - start, true
+			if w.rest = c.dearAt[i].past; c.dearAt[i].start > start {
+				return start, c.dearAt[i].start - start, true
 			}
 		}
 		if int(c.dealt.Load()) < len(c.dear) {
+			c.own.own[worker].shared++
 			if i := int(c.dealt.Add(1)) - 1; i < len(c.dear) {
-				return c.dear[i], 1, true
+				return c.dear[i].start, c.dear[i].past - c.dear[i].start, true
 			}
 		}
 		if w.rest, w.past, ok = c.claimRange(worker); !ok {
 			return c.n, 0, false
 		}
 	}
+}
+
+// some is how many units of a block a piece has. Where no batches follow, pieces get smaller with the block.
+func (c *costClaims) some(lo, hi, take int) int {
+	if c.parts == 1 {
+		return max(min(take, (hi-lo)>>2), c.tail)
+	}
+	return take
 }
 
 // claimRange claims a piece. Where an iteration is dearer than a piece, pieces without iterations lie before it and are passed over.
@@ -118,7 +174,7 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 	for {
 		old := Block(word.Load())
 		if lo, hi := old.Bounds(); lo < hi {
-			end, start, past := c.piece(lo, hi, take)
+			end, start, past := c.piece(lo, hi, c.some(lo, hi, take))
 			if word.CompareAndSwap(uint64(old), uint64(MakeBlock(end, hi))) && past > start {
 				return start, past, true
 			}
@@ -130,7 +186,7 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 			if c.chunk > 0 {
 				end, start, past = hi, c.at(lo), c.at(hi)
 			} else {
-				end, start, past = c.piece(lo, hi, take)
+				end, start, past = c.piece(lo, hi, c.some(lo, hi, take))
 			}
 			if end < hi {
 				c.own.give(worker, MakeBlock(end, hi))
@@ -161,21 +217,41 @@ func (c *costClaims) block(worker int) (lo, hi int, ok bool) {
 			if word>>32 >= now>>32 {
 				now = c.nextBatch(now, word>>32, left)
 			}
-			k = max(c.floor, int(now&packedUnits)*c.worker[worker].weight/weightOne)
+			k = max(c.tail, int(now&packedUnits)*c.worker[worker].weight/weightOne)
 		}
-		if hi, _, _ = c.atLeast(lo, c.units, k); c.first != nil && c.floor > 1 { // else no iteration has many units
-			hi = max(c.snapped(hi), lo+1)
-		}
+		hi, _, _ = c.atLeast(lo, c.units, k)
+		hi = max(c.whole(hi), lo+1)
 		if c.next.CompareAndSwap(word, word+1<<32+uint64(hi-lo)) {
+			c.own.own[worker].shared++
 			return lo, hi, true
 		}
 	}
 }
 
+// portion is how many blocks make up what is left: twice the workers, and more where costs are partly chance, as factoring has it (see fac.go).
+func (c *costClaims) portion(left int) float64 {
+	if c.parts == 1 {
+		return float64(len(c.worker))
+	}
+	b2 := c.spread2 / float64(left)
+	return float64(len(c.worker)) * min(2+b2+math.Sqrt(b2*(b2+4)), mostParts)
+}
+
+// mostParts bounds the effect of chance, which a thread that lost its processor looks like, too.
+const mostParts = 8
+
+// whole is the unit nearest to u that leaves no units of an iteration behind that lies before.
+func (c *costClaims) whole(u int) int {
+	if c.first != nil && c.floor > 1 { // else no iteration has many units
+		return c.snapped(u)
+	}
+	return u
+}
+
 // nextBatch begins a batch with what is left, unless another worker has just done so: then old is out of date.
 func (c *costClaims) nextBatch(old, step uint64, left int) uint64 {
 	p := uint64(len(c.worker))
-	now := (step/p+1)*p<<32 | uint64(max(1, left/c.batches))
+	now := (step/p+1)*p<<32 | uint64(max(1, int(float64(left)/c.portion(left))))
 	if c.batch.CompareAndSwap(old, now) {
 		return now
 	}

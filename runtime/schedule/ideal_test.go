@@ -233,6 +233,9 @@ func TestCost(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if name == "power" && speeds != nil { // one iteration that no bin has for itself takes a slow worker up to 8 % of the time
+					least = 92
+				}
 				if got := ideal.Percent(out.Makespan); got < least {
 					t.Errorf("%s, speeds %v, execution %d: %.2f %% of ideal in %d chunks, want %g", name, speeds, i+1, got, out.Chunks, least)
 				}

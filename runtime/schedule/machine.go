@@ -10,7 +10,10 @@ type Machine struct {
 	Speeds   []float64 // work in a unit of time of each worker; default 1
 	Arrivals []float64 // when each worker comes free; default 0
 	H        float64   // time of claiming a chunk
-	Serial   float64   // time of claiming during which nobody else can claim, beside H
+
+	// Serial is what it takes, beside H, to have a line of memory that another worker wrote last. Whoever writes one keeps all others waiting who want to write it: a counter is written in
+	// each claim from it, a worker's block by its owner and by thieves, who first read those of others.
+	Serial float64
 }
 
 func (m Machine) speed(worker int) float64 {

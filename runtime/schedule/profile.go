@@ -34,6 +34,24 @@ func (p *profile) without(bins []int) *profile {
 	return newProfile(p.n, costs)
 }
 
+// iterations is a range of them.
+type iterations struct{ start, past int }
+
+// ranges is the iterations that begin in each of some bins.
+func (p *profile) ranges(bins []int) []iterations {
+	var list []iterations
+	for _, b := range bins {
+		r := iterations{p.begin(b), p.begin(b + 1)}
+		if r.start < r.past {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// begin is the first iteration that begins in a bin.
+func (p *profile) begin(b int) int { return ceilDiv(b*p.n, len(p.bins)-1) }
+
 // costs are the bins' costs, to keep.
 func (p *profile) costs() []float64 {
 	list := make([]float64, len(p.bins)-1)
@@ -44,6 +62,22 @@ func (p *profile) costs() []float64 {
 }
 
 func (p *profile) total() float64 { return p.bins[len(p.bins)-1].before }
+
+// nearer is p with differences between iterations that are only so large a part of its own.
+func (p *profile) nearer(part float64) *profile {
+	if part == 1 {
+		return p
+	}
+	costs := p.costs()
+	mean := p.total() / float64(len(costs))
+	for b := range costs {
+		costs[b] = mean + part*(costs[b]-mean)
+	}
+	return newProfile(p.n, costs)
+}
+
+// between is the cost of the iterations from start to before past.
+func (p *profile) between(start, past int) float64 { return p.until(past) - p.until(start) }
 
 // until is the cost of the first i iterations.
 func (p *profile) until(i int) float64 { return p.at(float64(i)) }

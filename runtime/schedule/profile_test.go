@@ -131,7 +131,7 @@ func TestAutoShortLoops(t *testing.T) {
 	}
 }
 
-// TestCostDearest: iterations that are dearer than a fourth of a share are handed out first, the dearest before the others, and all exactly once, whoever else claims.
+// TestCostDearest: iterations that are dearer than a small part of a share are handed out first, the dearest before the others, and all exactly once, whoever else claims.
 func TestCostDearest(t *testing.T) {
 	const n, p = 500, 8
 	profile := make([]float64, n)

@@ -45,13 +45,14 @@ func NewSimulation(tr *Trace, t *Technique, p Params, m Machine) (*Simulation, e
 		return nil, err
 	}
 	s.claimer = NewClaimer(calc)
+	s.claimer.pace()
 	return s, nil
 }
 
 // SetTrace changes the costs of the executions to come; the number of iterations stays.
 func (s *Simulation) SetTrace(tr *Trace) { s.trace = tr }
 
-// Run executes the loop once more. Each worker in turn of its coming free claims a chunk: it waits for those before it during Serial, takes H, and
+// Run executes the loop once more. Each worker in turn of its coming free claims a chunk: it waits for those who are before it at the counter or at a block, takes H, and
 // is busy for cost/speed.
 func (s *Simulation) Run() (Outcome, error) {
 	m := s.machine
@@ -70,7 +71,8 @@ func (s *Simulation) Run() (Outcome, error) {
 		seconds, over float64
 	}
 	last := make([]running, m.P)
-	free := math.Inf(-1) // when the claiming before is over
+	lines := newLines(m.P, m.Serial)
+	asked := make([]float64, m.P) // how long it has been asking
 	for q := m.arrivals(all); len(q) > 0; {
 		w, t := q[0].worker, q[0].time
 		s.now = t
@@ -79,24 +81,70 @@ func (s *Simulation) Run() (Outcome, error) {
 			r.n = 0
 		}
 		start, n, ok := s.claimer.Claim(w)
+		touched, own := s.claimer.touches(w)
+		if touched.again {
+			q[0].time = lines.pass(w, t, touched, false)
+			asked[w] += q[0].time - t
+			q.sink()
+			continue
+		}
 		if !ok {
-			out.Finish[w] = t
-			out.Makespan = max(out.Makespan, t)
+			out.Finish[w] = t - asked[w]
+			out.Makespan = max(out.Makespan, out.Finish[w])
 			q = q.drop()
 			continue
 		}
-		free = max(free, t) + m.Serial
-		claimed := free + m.H
+		claimed := lines.pass(w, t, touched, own) + m.H
 		seconds := s.trace.of(start, n) / m.speed(w)
-		last[w] = running{start, n, seconds, claimed - t}
+		took := claimed - t + asked[w]
+		asked[w] = 0
+		last[w] = running{start, n, seconds, took}
 		out.Busy += seconds
-		out.Sched += claimed - t
+		out.Sched += took
 		out.Chunks++
 		q[0].time = claimed + seconds
 		q.sink()
 	}
 	out.Idle = max(0, float64(m.P)*out.Makespan-out.Busy-out.Sched)
 	return out, s.claimer.Err()
+}
+
+// lines is the lines of memory that workers claim from: when each is free, and who wrote it last.
+type lines struct {
+	serial float64
+	shared float64 // when the counters are free
+	free   []float64
+	writer []int // of each worker's block
+}
+
+func newLines(workers int, serial float64) *lines {
+	l := &lines{serial: serial, shared: math.Inf(-1), free: make([]float64, workers), writer: make([]int, workers)}
+	for w := range l.writer {
+		l.writer[w] = w
+	}
+	return l
+}
+
+// pass is when a worker that claims at time t has had all the lines that it needs. It reads those that others are reading too without keeping them.
+func (l *lines) pass(worker int, t float64, did touched, own bool) float64 {
+	for range did.shared {
+		l.shared = max(l.shared, t) + l.serial
+		t = l.shared
+	}
+	t += float64(did.looked) * l.serial
+	write := func(block int) {
+		if l.writer[block] != worker {
+			t = max(l.free[block], t) + l.serial
+			l.free[block], l.writer[block] = t, worker
+		}
+	}
+	if did.robbed > 0 {
+		write(did.robbed - 1)
+	}
+	if own {
+		write(worker)
+	}
+	return t
 }
 
 // moments are mean and standard deviation of the population.

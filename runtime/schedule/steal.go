@@ -36,52 +36,99 @@ func (b Block) Back(k int) (taken, rest Block) {
 
 // blocks are the blocks of all workers.
 type blocks struct {
-	loot func(lo, hi int) int // units that a thief takes
-	own  []ownBlock
+	loot    func(lo, hi int) int // units that a thief takes; 0: there is nothing in the block to take
+	choices int                  // of how many blocks a thief takes the largest
+	own     []ownBlock
+	paced   bool // in a simulation: a thief that finds nothing for a while asks again
 }
 
 type ownBlock struct {
 	word   atomic.Uint64
-	victim int // where the owner stole last; only the owner looks
-	_      [112]byte
+	victim int // where the owner looks next, to begin with where it stole last; these: only the owner looks
+	empty  int // blocks that it found empty one after the other
+	touched
+	_ [72]byte
+}
+
+// touched is what a worker's claims had to do beside its own block, since a simulation asked last.
+type touched struct {
+	shared int  // claims from counters that all share
+	looked int  // looks into blocks of others
+	robbed int  // of these, 1 + the last one from which something was taken; 0: none
+	again  bool // nothing was found yet
 }
 
 // empty empties all.
 func (b *blocks) empty() {
 	for i := range b.own {
 		b.own[i].word.Store(0)
-		b.own[i].victim = (i + 1) % len(b.own)
+		own := &b.own[i]
+		own.victim, own.empty, own.touched = (i+1)%len(b.own), 0, touched{}
 	}
 }
 
 // give makes got the block of a worker whose block is empty. Only the owner fills a block, and thieves leave empty ones alone, so a plain store loses nothing.
 func (b *blocks) give(worker int, got Block) { b.own[worker].word.Store(uint64(got)) }
 
-// steal fills the worker's empty block from another's, beginning with the last victim. It reports false if all blocks were empty when it looked: units that
-// another thief has in hand are that thief's to do.
+// steal fills the worker's empty block from another's: of the first few that are not empty, counted from the last victim, the largest. It reports false if all blocks were empty when it looked: units
+// that another thief has in hand are that thief's to do. Where claims are paced it also gives up, for now, after some looks: touched.again says so.
 //
 // A word that was changed and has come to be the same again is no danger: a word is all there is to know of a block.
 func (b *blocks) steal(worker int) bool {
 	own := &b.own[worker]
-	for i := range b.own {
-		v := own.victim + i
-		if v >= len(b.own) {
-			v -= len(b.own)
+	for {
+		victim, units, old := b.choose(own, worker)
+		if victim < 0 {
+			return false
 		}
-		word := &b.own[v].word
-		for v != worker {
-			old := Block(word.Load())
-			lo, hi := old.Bounds()
-			if lo >= hi {
-				break
-			}
-			taken, rest := old.Back(b.loot(lo, hi))
-			if word.CompareAndSwap(uint64(old), uint64(rest)) {
-				own.victim = v
-				b.give(worker, taken)
-				return true
-			}
+		taken, rest := old.Back(units)
+		if b.own[victim].word.CompareAndSwap(uint64(old), uint64(rest)) {
+			own.victim, own.empty, own.robbed = victim, 0, victim+1
+			b.give(worker, taken)
+			return true
 		}
 	}
-	return false
+}
+
+// choose is the block to rob, as it was, and how many units of it; -1 if there is none.
+func (b *blocks) choose(own *ownBlock, worker int) (victim, units int, old Block) {
+	victim, found := -1, 0
+	for looks := 0; own.empty < len(b.own)-1 && found < b.choices; {
+		if b.paced && looks == pace {
+			own.again = found == 0
+			return victim, units, old
+		}
+		v := own.victim
+		if v != worker {
+			looks++
+			own.looked++
+			now := Block(b.own[v].word.Load())
+			if k := b.lootOf(now); k > 0 {
+				found++
+				if k > units {
+					victim, units, old = v, k, now
+				}
+			} else if found == 0 {
+				own.empty++
+			}
+		}
+		if own.victim++; own.victim == len(b.own) {
+			own.victim = 0
+		}
+		if found > 0 && looks >= len(b.own)-1 {
+			break
+		}
+	}
+	return victim, units, old
+}
+
+// pace is after how many looks a simulation goes on with other workers.
+const pace = 8
+
+// lootOf is what a thief takes of a block.
+func (b *blocks) lootOf(x Block) int {
+	if lo, hi := x.Bounds(); lo < hi {
+		return b.loot(lo, hi)
+	}
+	return 0
 }
