@@ -151,31 +151,58 @@ func (b *numbering) add(id ir.ID) error {
 		}
 		return nil
 	}
-	if node.Op != b.lastDef {
-		k, ok := b.kindOf[node.Op]
-		if !ok {
-			if k = uint16(len(e.kinds)); len(e.kinds) > math.MaxUint16 {
-				return fmt.Errorf("BUG: more than %d operators in a plan", math.MaxUint16)
-			}
-			b.kindOf[node.Op] = k
-			e.kinds = append(e.kinds, node.Op)
-		}
-		b.lastDef, b.lastKind = node.Op, k
+	if err := b.kind(node.Op); err != nil {
+		return err
 	}
-	var f uint16
-	t := g.Type(id)
+	f := flagsOf(g, id)
+	if f&several != 0 {
+		if e.several == nil {
+			e.several = map[ir.ID][]ir.ID{}
+		}
+		e.several[id] = slices.Repeat([]ir.ID{ir.None}, len(g.Results(id)))
+	}
+	if f&fused != 0 && !b.programs[node.Region] {
+		b.programs[node.Region] = true
+		if err := node.Enter(&op.Call{}); err != nil { // made here, so that tasks only fetch it
+			return fmt.Errorf("BUG: %w\n  in %s", err, g.Line(id))
+		}
+	}
+	e.index[id] = int32(len(e.task))
+	e.task = append(e.task, id)
+	e.flags = append(e.flags, f)
+	e.kind = append(e.kind, b.lastKind)
+	return nil
+}
+
+// kind makes lastKind the number of an operator. Neighbours often have one operator, and a lookup costs as much as all else of a task.
+func (b *numbering) kind(d *op.Def) error {
+	if d == b.lastDef {
+		return nil
+	}
+	k, ok := b.kindOf[d]
+	if !ok {
+		if k = uint16(len(b.e.kinds)); len(b.e.kinds) > math.MaxUint16 {
+			return fmt.Errorf("BUG: more than %d operators in a plan", math.MaxUint16)
+		}
+		b.kindOf[d] = k
+		b.e.kinds = append(b.e.kinds, d)
+	}
+	b.lastDef, b.lastKind = d, k
+	return nil
+}
+
+// flagsOf is what the engine asks of a task each time it comes to it.
+func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
+	node, t := &g.Nodes[id], g.Type(id)
+	plain := node.Op.Control == op.NoControl
 	if t.Sized() {
 		f |= lent
 	}
 	if t.Kind == types.Effect {
 		f |= effect
 	}
-	if t.Kind == types.Tuple && node.Op.Control == op.NoControl {
+	if t.Kind == types.Tuple && plain {
 		f |= several
-		if e.several == nil {
-			e.several = map[ir.ID][]ir.ID{}
-		}
-		e.several[id] = slices.Repeat([]ir.ID{ir.None}, len(g.Results(id)))
 	}
 	if g.Asks(id) {
 		f |= asks
@@ -186,20 +213,10 @@ func (b *numbering) add(id ir.ID) error {
 	if t.IsScalar() && len(g.In(id)) == 0 && node.Op.Laws.Has(op.Pure|op.Total) {
 		f |= constant
 	}
-	if node.Region != nil && node.Op.Control == op.NoControl {
+	if node.Region != nil && plain {
 		f |= fused
-		if !b.programs[node.Region] {
-			b.programs[node.Region] = true
-			if err := node.Enter(&op.Call{}); err != nil { // made here, so that tasks only fetch it
-				return fmt.Errorf("BUG: %w\n  in %s", err, g.Line(id))
-			}
-		}
 	}
-	e.index[id] = int32(len(e.task))
-	e.task = append(e.task, id)
-	e.flags = append(e.flags, f)
-	e.kind = append(e.kind, b.lastKind)
-	return nil
+	return f
 }
 
 // mayLook reports that the result of id should be a view of its first input rather than a copy of a part of it. A view keeps all of the

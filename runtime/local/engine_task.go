@@ -139,8 +139,7 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 		s.in = append(s.in, e.slot[e.at(x)])
 	}
 	c.In = s.in
-	f := e.flags[t]
-	if f&fused != 0 {
+	if e.flags[t]&fused != 0 {
 		if err = n.Enter(c); err != nil { // made by NewEngine
 			return nil, false, fmt.Errorf("BUG: %w", err)
 		}
@@ -157,56 +156,62 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 		*c = op.Call{} // keeps no value alive
 		clear(s.in)
 	}()
+	v, opened, err = e.perform(w, s, t, id, start, &out)
+	completed = true
+	return v, opened, err
+}
+
+// perform makes the call of execute, which gives back the memory that is lent for its result, out, should it fail or panic.
+func (e *Engine) perform(w *Worker, s *workerState, t int32, id ir.ID, start int64, out *value.Value) (v value.Value, opened bool, err error) {
+	n, c, f := &e.g.Nodes[id], &s.call, e.flags[t]
 	if f&looks != 0 {
 		if d, err := n.Op.Look(c); d != nil || err != nil {
-			completed = true
 			return d, false, err
 		}
 	}
 	if f&(lent|several) != 0 {
-		if out, err = e.lendAll(s, n, id, c.Type); err != nil {
-			completed = true
+		if *out, err = e.lendAll(s, n, id, c.Type); err != nil {
 			return nil, false, err
 		}
-		if c.Out = out; f&several != 0 {
-			c.Out = slices.Clone(out.(value.Tuple)) // to be compared with what was lent
+		if c.Out = *out; f&several != 0 {
+			c.Out = slices.Clone((*out).(value.Tuple)) // to be compared with what was lent
 		}
 	}
 	if f&asks != 0 {
 		if err = c.Settle(); err != nil {
-			completed = true
 			return nil, false, err
 		}
 	}
 	if n.Op.Loop != nil {
-		if opened, err = e.open(w, s, t, id, start, out); opened || err != nil {
-			completed = true
+		if opened, err = e.open(w, s, t, id, start, *out); opened || err != nil {
 			return nil, opened, err
 		}
 	}
-	switch {
-	case n.Op.Kernel != nil:
-		if err = n.Op.Kernel(c); err == nil {
-			v = c.Out
-		}
-	case n.Op.Ref != nil: // a row without a kernel is slow, not wrong
-		if v, err = n.Op.Ref(c); err == nil && f&lent != 0 {
-			d, ok := v.(*value.Dense)
-			if !ok {
-				err = fmt.Errorf("BUG: %s defined %T, not a dense matrix", n.Op.Name, v)
-				break
-			}
-			out.(*value.Dense).CopyFrom(d)
-			v = out
-		}
-	default:
-		err = fmt.Errorf("BUG: %s has neither kernel nor definition", n.Op.Name)
+	if v, err = called(c); err != nil {
+		return nil, false, err
 	}
-	completed = true
-	if err == nil {
-		v, err = e.checked(c, t, out, v)
+	if n.Op.Kernel == nil && f&lent != 0 {
+		d, ok := v.(*value.Dense)
+		if !ok {
+			return nil, false, fmt.Errorf("BUG: %s defined %T, not a dense matrix", n.Op.Name, v)
+		}
+		(*out).(*value.Dense).CopyFrom(d)
+		v = *out
 	}
+	v, err = e.checked(c, t, *out, v)
 	return v, false, err
+}
+
+// called is what the kernel of a call makes. A row without one is slow, not wrong: its definition makes the value.
+func called(c *op.Call) (value.Value, error) {
+	switch {
+	case c.Def.Kernel != nil:
+		err := c.Def.Kernel(c)
+		return c.Out, err
+	case c.Def.Ref != nil:
+		return c.Def.Ref(c)
+	}
+	return nil, fmt.Errorf("BUG: %s has neither kernel nor definition", c.Def.Name)
 }
 
 // checked is the result v of a call as it may be kept; out is the memory that was lent for it.

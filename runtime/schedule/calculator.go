@@ -71,22 +71,11 @@ func (p Params) checked() (Params, error) {
 			return bad("%s = %g: it must be finite and not negative", f.name, f.value)
 		}
 	}
-	if len(p.Weights) > 0 && len(p.Weights) != p.P {
-		return bad("%d weights for %d workers", len(p.Weights), p.P)
+	weights, err := normalised(p.Weights, p.P)
+	if err != nil {
+		return p, err
 	}
-	sum := 0.0
-	for i, w := range p.Weights {
-		if sum += w; !(w > 0) || math.IsInf(w, 0) {
-			return bad("weight %d is %g: it must be positive and finite", i, w)
-		}
-	}
-	p.Weights = slices.Clone(p.Weights)
-	for i := range p.Weights {
-		p.Weights[i] *= float64(p.P) / sum
-	}
-	if p.Weights == nil {
-		p.Weights = slices.Repeat([]float64{1}, p.P)
-	}
+	p.Weights = weights
 	for i, c := range p.Profile {
 		if !(c >= 0) || math.IsInf(c, 0) {
 			return bad("cost %d of the profile is %g: it must be finite and not negative", i, c)
@@ -106,6 +95,27 @@ func (p Params) checked() (Params, error) {
 	orElse(&p.Divisor, 4)
 	orElse(&p.Idle, float64(p.P))
 	return p, nil
+}
+
+// normalised is the weights of p workers, of which the mean is 1; all are 1 if there are none.
+func normalised(weights []float64, p int) ([]float64, error) {
+	if len(weights) == 0 {
+		return slices.Repeat([]float64{1}, p), nil
+	}
+	if len(weights) != p {
+		return nil, fmt.Errorf("%d weights for %d workers", len(weights), p)
+	}
+	sum := 0.0
+	for i, w := range weights {
+		if sum += w; !(w > 0) || math.IsInf(w, 0) {
+			return nil, fmt.Errorf("weight %d is %g: it must be positive and finite", i, w)
+		}
+	}
+	out := slices.Clone(weights)
+	for i := range out {
+		out[i] *= float64(p) / sum
+	}
+	return out, nil
 }
 
 func orElse[T int | uint64 | float64](x *T, d T) {
