@@ -181,19 +181,7 @@ func signature(f *fun) string {
 // callOp applies an operator: positional arguments first, then named ones; values
 // become inputs, attributes must be plan-time constants.
 func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
-	positional := 0
-	for _, a := range e.Args {
-		if a.Name == nil {
-			positional++
-		}
-	}
-	d := rows[0]
-	for _, r := range rows {
-		if least, most := r.Arity(); len(rows) > 1 && positional >= least && (most < 0 || positional <= most) {
-			d = r
-			break
-		}
-	}
+	d := rowOf(e, rows)
 	var few [4]val
 	var where [4]source.Span
 	var buf [8]bool
@@ -202,27 +190,13 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 	given := append(buf[:0], make([]bool, len(d.Args))...)
 	next := 0
 	for _, a := range e.Args {
-		i := -1
+		i := next
 		if a.Name != nil {
-			for j := range d.Args {
-				if d.Args[j].Name == a.Name.Name {
-					i = j
-				}
-			}
-			if i < 0 {
-				l.noArgument(d, a)
-			}
-			if given[i] {
-				l.failf("E129", a.Span(), "`%s` is given twice", a.Name.Name)
-			}
-		} else {
-			if next >= len(d.Args) {
-				l.fail(source.Errorf("E127", a.Span(), "%s takes %s", word, arity(d)).WithHelp("%s", usage(d)))
-			}
-			i = next
-			if !d.Args[i].Rest {
-				next++
-			}
+			i = l.argNamed(d, a, given)
+		} else if next == len(d.Args) {
+			l.fail(source.Errorf("E127", a.Span(), "%s takes %s", word, arity(d)).WithHelp("%s", usage(d)))
+		} else if !d.Args[next].Rest {
+			next++
 		}
 		given[i] = true
 		v := l.expr(a.Value)
@@ -253,6 +227,37 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		}
 	}
 	return l.apply(d, op.MakeAttrs(attrs...), e.Span(), in, spans)
+}
+
+// rowOf is which of the rows of one word a call means, by the number of its positional arguments.
+func rowOf(e *ast.Call, rows []*op.Def) *op.Def {
+	positional := 0
+	for _, a := range e.Args {
+		if a.Name == nil {
+			positional++
+		}
+	}
+	for _, r := range rows {
+		if least, most := r.Arity(); positional >= least && (most < 0 || positional <= most) {
+			return r
+		}
+	}
+	return rows[0]
+}
+
+// argNamed is the place of the argument that a names.
+func (l *lowerer) argNamed(d *op.Def, a ast.Arg, given []bool) int {
+	for i := range d.Args {
+		if d.Args[i].Name != a.Name.Name {
+			continue
+		}
+		if given[i] {
+			l.failf("E129", a.Span(), "`%s` is given twice", a.Name.Name)
+		}
+		return i
+	}
+	l.noArgument(d, a)
+	return 0
 }
 
 func (l *lowerer) noArgument(d *op.Def, a ast.Arg) {

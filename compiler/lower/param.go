@@ -39,34 +39,16 @@ func (l *lowerer) param(s *ast.Param) {
 		want = def.s.Elem
 	}
 	if s.Type != nil {
-		t, ok := s.Type.(*ast.NamedType)
-		if !ok || len(t.Dims) > 0 {
-			l.failf("E200", s.Type.Span(), "a param is a scalar: f64, f32, i64, bool or str")
-		}
-		if want, ok = types.ElemNamed(t.Name.Name); !ok {
-			l.failf("E134", t.Span(), "no type is called `%s`", t.Name.Name)
-		}
+		want = l.scalarType(s.Type)
 		if s.Default != nil {
 			def = l.ascribe(def, s.Type, s.Default.Span())
 		}
 	}
 	def.untyped = false
 	p.Type = want.String()
-	v, found := def, false
-	for _, set := range l.in.Sets {
-		if set.Name != p.Name {
-			continue
-		}
-		l.used[set.Name] = true
-		found = true
-		s, ok := ParseScalar(set.Text, want)
-		if !ok {
-			d := source.Errorf("E121", source.Span{}, "--set %s=%s: the param is %s", set.Name, set.Text, anElem(want))
-			d = d.WithNote(p.Span, "declared here")
-			l.params = append(l.params, p)
-			l.fail(d)
-		}
-		v = konstVal(s)
+	v, found := l.setting(p, want)
+	if !found {
+		v = def
 	}
 	if !found && s.Default == nil {
 		l.params = append(l.params, p)
@@ -82,6 +64,36 @@ func (l *lowerer) param(s *ast.Param) {
 		l.choice(s, p, v)
 	}
 	l.declare(s.Name, v)
+}
+
+// scalarType is the element type that the type of a param names.
+func (l *lowerer) scalarType(t ast.Type) types.Elem {
+	n, ok := t.(*ast.NamedType)
+	if !ok || len(n.Dims) > 0 {
+		l.failf("E200", t.Span(), "a param is a scalar: f64, f32, i64, bool or str")
+	}
+	e, ok := types.ElemNamed(n.Name.Name)
+	if !ok {
+		l.failf("E134", n.Span(), "no type is called `%s`", n.Name.Name)
+	}
+	return e
+}
+
+// setting is the value that --set gives p, the last one if there are several.
+func (l *lowerer) setting(p Param, want types.Elem) (v val, found bool) {
+	for _, set := range l.in.Sets {
+		if set.Name != p.Name {
+			continue
+		}
+		l.used[set.Name] = true
+		s, ok := parseScalar(set.Text, want)
+		if !ok {
+			l.params = append(l.params, p)
+			l.fail(source.Errorf("E121", source.Span{}, "--set %s=%s: the param is %s", set.Name, set.Text, anElem(want)).WithNote(p.Span, "declared here"))
+		}
+		v, found = konstVal(s), true
+	}
+	return v, found
 }
 
 func anElem(e types.Elem) string {
@@ -110,9 +122,9 @@ func (l *lowerer) choice(s *ast.Param, p Param, v val) {
 	l.fail(source.Errorf("E123", s.Name.At, "%s = %s is not among %s", p.Name, v.s, p.In))
 }
 
-// ParseScalar reads a scalar of a type from the command line: a str is the text as
+// parseScalar reads a scalar of a type from the command line: a str is the text as
 // it is, everything else a literal, with underscores in numbers as in programs.
-func ParseScalar(text string, e types.Elem) (value.Scalar, bool) {
+func parseScalar(text string, e types.Elem) (value.Scalar, bool) {
 	plain := strings.ReplaceAll(text, "_", "")
 	switch e {
 	case types.Str:

@@ -225,72 +225,74 @@ func (f *fusion) pipe(out *ir.Graph, table *op.Table, to, m []ir.ID, x ir.ID, fo
 // chain is the members of a group, of which value is the result, as a region, what it reads and how. Without members it is a
 // region that yields its one argument, value.
 func (f *fusion) chain(out *ir.Graph, table *op.Table, to, m []ir.ID, value ir.ID) (r *ir.Region, how op.Val, in []ir.ID) {
-	g := f.g
-	t := g.Type(value)
-	b := making{g: ir.New(), inner: map[ir.ID]ir.ID{}}
-	r = &ir.Region{Graph: b.g}
-	var modes []int
-	inGroup := map[ir.ID]bool{}
+	b := making{f: f, out: out, table: table, to: to, value: value, body: ir.New(), inner: map[ir.ID]ir.ID{}}
+	member := map[ir.ID]bool{}
+	var reads []ir.ID
 	for _, x := range m {
-		inGroup[x] = true
-	}
-	arg := table.Must("arg")
-	read := func(y ir.ID) {
-		if _, ok := b.inner[y]; ok || inGroup[y] || f.drawn[y] {
-			return
-		}
-		b.inner[y] = b.g.Add(arg, nil, types.ScalarOf(g.Type(y).Elem), ir.Origin{})
-		r.Args = append(r.Args, b.inner[y])
-		mode, src := modeOf(g.Type(y), t), y
-		if c, ok := f.constant(out, table, y, t); ok {
-			modes, in = append(modes, int(op.Single)), append(in, c)
-			return
-		}
-		if g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != value {
-			mode, src = op.Trans, g.In(y)[0]
-		}
-		modes = append(modes, int(mode))
-		in = append(in, to[src])
-	}
-	for _, x := range m { // arguments first, so that they are the first nodes of the body
-		for _, y := range f.reads(x) {
-			read(y)
-		}
+		member[x] = true
+		reads = append(reads, f.reads(x)...)
 	}
 	if len(m) == 0 {
-		read(value)
+		reads = []ir.ID{value}
 	}
-	draw := func(y ir.ID) {
+	for _, y := range reads { // arguments first, so that they are the first nodes of the body
+		if _, ok := b.inner[y]; !ok && !member[y] && !f.drawn[y] {
+			b.argument(y)
+		}
+	}
+	for _, y := range reads {
 		if _, ok := b.inner[y]; !ok && f.drawn[y] {
-			n := &g.Nodes[y]
-			b.inner[y] = b.g.Add(n.Op, n.Attrs, types.ScalarOf(g.Type(y).Elem), ir.Origin{Span: n.Span})
-		}
-	}
-	if len(m) == 0 {
-		draw(value)
-	}
-	for _, x := range m {
-		for _, y := range f.reads(x) {
-			draw(y)
+			n := &f.g.Nodes[y]
+			b.inner[y] = b.body.Add(n.Op, n.Attrs, types.ScalarOf(f.g.Type(y).Elem), ir.Origin{Span: n.Span})
 		}
 	}
 	for _, x := range m {
-		var args []ir.ID
-		for _, y := range f.reads(x) {
-			args = append(args, b.inner[y])
-		}
-		d := g.Nodes[x].Op
-		if f.square(x) {
-			d, args = table.Must("mul"), []ir.ID{args[0], args[0]}
-		}
-		b.inner[x] = b.g.Add(d, nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{Span: g.Nodes[x].Span}, args...)
+		b.member(x)
 	}
-	r.Yields = []ir.ID{b.inner[value]}
-	return r, op.Ints(modes...), in
+	return &ir.Region{Graph: b.body, Args: b.args, Yields: []ir.ID{b.inner[value]}}, op.Ints(b.modes...), b.in
 }
 
 // making is the region of a group in the making.
 type making struct {
-	g     *ir.Graph
+	f     *fusion
+	out   *ir.Graph
+	table *op.Table
+	to    []ir.ID
+	value ir.ID // the result of the group
+	body  *ir.Graph
 	inner map[ir.ID]ir.ID // of every member and every value from outside
+	args  []ir.ID
+	modes []int   // how each argument is read
+	in    []ir.ID // what it is outside
+}
+
+// argument makes an argument of y, which a member reads.
+func (b *making) argument(y ir.ID) {
+	g := b.f.g
+	t := g.Type(b.value)
+	b.inner[y] = b.body.Add(b.table.Must("arg"), nil, types.ScalarOf(g.Type(y).Elem), ir.Origin{})
+	b.args = append(b.args, b.inner[y])
+	mode, src := modeOf(g.Type(y), t), y
+	if c, ok := b.f.constant(b.out, b.table, y, t); ok {
+		b.modes, b.in = append(b.modes, int(op.Single)), append(b.in, c)
+		return
+	}
+	if g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != b.value {
+		mode, src = op.Trans, g.In(y)[0]
+	}
+	b.modes, b.in = append(b.modes, int(mode)), append(b.in, b.to[src])
+}
+
+// member adds member x to the body.
+func (b *making) member(x ir.ID) {
+	g := b.f.g
+	var args []ir.ID
+	for _, y := range b.f.reads(x) {
+		args = append(args, b.inner[y])
+	}
+	d := g.Nodes[x].Op
+	if b.f.square(x) {
+		d, args = b.table.Must("mul"), []ir.ID{args[0], args[0]}
+	}
+	b.inner[x] = b.body.Add(d, nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{Span: g.Nodes[x].Span}, args...)
 }

@@ -168,67 +168,15 @@ func (p *partitioner) known(id ir.ID) bool {
 	return !unknown(id) && !slices.ContainsFunc(p.old.In(id), unknown)
 }
 
+// node makes what stands for node id: blocks where it is cut, else one piece that is made of whole inputs.
 func (p *partitioner) node(id ir.ID) error {
 	p.from = id
-	n := &p.old.Nodes[id]
-	t := p.old.Type(id)
 	_, _, _, sent := p.old.Dest(id)
 	if !sent && p.known(id) {
-		cut := p.cuts.of(id)
-		if n.Op.Name == "pipe" {
-			return p.pipe(id, n, t)
-		}
-		if n.Op.Control == op.Part && p.several[p.old.In(id)[0]] != nil {
-			return p.part(id, n, t)
-		}
-		switch shardOf(n.Op) {
-		case op.ShardReduce:
-			return p.reduce(id, n)
-		case op.ShardRows, op.ShardCols:
-			if t.IsDense() {
-				return p.along(id, n, cut)
-			}
-		case op.ShardMove:
-			if boxes, in, ok := boxesOf(p.old, id); ok {
-				return p.move(id, t, cut, boxes, in)
-			}
-			if x := p.parts[p.old.In(id)[0]]; x != nil && n.Op.Name == "item" {
-				return p.item(id, n, x)
-			}
-		case op.ShardContract:
-			return p.contract(id, n, t, cut)
-		case op.ShardGenerate:
-			if !cut.single() {
-				return p.blocks(id, t, cut, func(i, j int, b Block) (ir.ID, error) {
-					at := op.Ints(cut.rc[i], cut.cc[j], cut.rc[i+1]-cut.rc[i], cut.cc[j+1]-cut.cc[j])
-					return p.typed(n.Op, n.Attrs.With("at", at), b)
-				})
-			}
-		case op.ShardAligned:
-			if !cut.single() {
-				return p.aligned(id, n, t, cut)
-			}
-		case op.ShardDiagonal:
-			if !cut.single() {
-				x := p.recut(p.old.In(id)[0], cut.rc, cut.rc)
-				return p.blocks(id, t, cut, func(i, j int, b Block) (ir.ID, error) {
-					return p.typed(n.Op, n.Attrs, b, x.at(i, i))
-				})
-			}
-		case op.ShardTriangle:
-			if !cut.single() {
-				return p.triangle(id, n, t, cut)
-			}
-		case op.ShardTranspose:
-			if !cut.single() {
-				x := p.recut(p.old.In(id)[0], cut.cc, cut.rc)
-				return p.blocks(id, t, cut, func(i, j int, b Block) (ir.ID, error) {
-					return p.typed(n.Op, n.Attrs, b, x.at(j, i))
-				})
-			}
+		if done, err := p.inBlocks(id); done || err != nil {
+			return err
 		}
 	}
-	// In one piece, on whole inputs.
 	in := make([]ir.ID, 0, 8)
 	for _, x := range p.old.In(id) {
 		in = append(in, p.whole(x))
@@ -237,6 +185,61 @@ func (p *partitioner) node(id ir.ID) error {
 	p.block = append(p.block, Block{})
 	p.one[id] = out
 	return nil
+}
+
+// inBlocks makes the blocks of node id by the rule of its row; done is false where the node stays in one piece.
+func (p *partitioner) inBlocks(id ir.ID) (done bool, err error) {
+	n, t, cut := &p.old.Nodes[id], p.old.Type(id), p.cuts.of(id)
+	if n.Op.Name == "pipe" {
+		return true, p.pipe(id, n, t)
+	}
+	if n.Op.Control == op.Part && p.several[p.old.In(id)[0]] != nil {
+		return true, p.part(id, n, t)
+	}
+	switch shardOf(n.Op) {
+	case op.ShardReduce:
+		return true, p.reduce(id, n)
+	case op.ShardRows, op.ShardCols:
+		if t.IsDense() {
+			return true, p.along(id, n, cut)
+		}
+		return false, nil
+	case op.ShardMove:
+		if boxes, in, ok := boxesOf(p.old, id); ok {
+			return true, p.move(id, t, cut, boxes, in)
+		}
+		if x := p.parts[p.old.In(id)[0]]; x != nil && n.Op.Name == "item" {
+			return true, p.item(id, n, x)
+		}
+		return false, nil
+	case op.ShardContract:
+		return true, p.contract(id, n, t, cut)
+	}
+	if cut.single() {
+		return false, nil
+	}
+	switch shardOf(n.Op) {
+	case op.ShardGenerate:
+		return true, p.blocks(id, t, cut, func(i, j int, b Block) (ir.ID, error) {
+			at := op.Ints(cut.rc[i], cut.cc[j], cut.rc[i+1]-cut.rc[i], cut.cc[j+1]-cut.cc[j])
+			return p.typed(n.Op, n.Attrs.With("at", at), b)
+		})
+	case op.ShardAligned:
+		return true, p.aligned(id, n, t, cut)
+	case op.ShardDiagonal:
+		x := p.recut(p.old.In(id)[0], cut.rc, cut.rc)
+		return true, p.blocks(id, t, cut, func(i, j int, b Block) (ir.ID, error) {
+			return p.typed(n.Op, n.Attrs, b, x.at(i, i))
+		})
+	case op.ShardTriangle:
+		return true, p.triangle(id, n, t, cut)
+	case op.ShardTranspose:
+		x := p.recut(p.old.In(id)[0], cut.cc, cut.rc)
+		return true, p.blocks(id, t, cut, func(i, j int, b Block) (ir.ID, error) {
+			return p.typed(n.Op, n.Attrs, b, x.at(j, i))
+		})
+	}
+	return false, nil
 }
 
 // blocks fills a result block by block.

@@ -32,17 +32,7 @@ func Place(p *Partitioned, ranks int, table *op.Table) *Placed {
 	if ranks == 1 {
 		return &Placed{g, nil}
 	}
-	reach := make([][]int32, g.Len()) // other ranks that read a result, ascending
-	for i := range g.Nodes {
-		for _, in := range g.In(ir.ID(i)) {
-			if r := owner[i]; r != owner[in] {
-				at, found := slices.BinarySearch(reach[in], r)
-				if !found {
-					reach[in] = slices.Insert(reach[in], at, r)
-				}
-			}
-		}
-	}
+	reach := ranksReading(g, owner)
 	out := &Placed{Graph: ir.New()}
 	ng := out.Graph
 	ng.CopyTables(g)
@@ -79,12 +69,8 @@ func Place(p *Partitioned, ranks int, table *op.Table) *Placed {
 		}
 		key := fmt.Sprint(reach[i])
 		a := attrs[key]
-		if a == nil {
-			l := make([]int, len(reach[i]))
-			for k, r := range reach[i] {
-				l[k] = int(r)
-			}
-			a = op.MakeAttrs(op.Attr{Name: "to", Val: op.Ints(l...)})
+		if a == nil { // many exchanges go to the same ranks
+			a = exchangeTo(reach[i])
 			attrs[key] = a
 		}
 		moved[i] = ng.Add(exchange, a, g.Type(id), g.Origin(id).NoDest(), to[i])
@@ -93,10 +79,34 @@ func Place(p *Partitioned, ranks int, table *op.Table) *Placed {
 	return out
 }
 
+// ranksReading is the other ranks that read the result of each node, ascending.
+func ranksReading(g *ir.Graph, owner []int32) [][]int32 {
+	reach := make([][]int32, g.Len())
+	for i := range g.Nodes {
+		for _, in := range g.In(ir.ID(i)) {
+			if r := owner[i]; r != owner[in] {
+				if at, found := slices.BinarySearch(reach[in], r); !found {
+					reach[in] = slices.Insert(reach[in], at, r)
+				}
+			}
+		}
+	}
+	return reach
+}
+
+// exchangeTo is the attributes of an exchange that sends to these ranks.
+func exchangeTo(ranks []int32) *op.Attrs {
+	to := make([]int, len(ranks))
+	for k, r := range ranks {
+		to[k] = int(r)
+	}
+	return op.MakeAttrs(op.Attr{Name: "to", Val: op.Ints(to...)})
+}
+
 func isConst(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Name == "const" }
 
-// Grid is the P x Q grid of ranks nearest to square, P <= Q.
-func Grid(ranks int) (p, q int) {
+// rankGrid is the P x Q grid of ranks nearest to square, P <= Q.
+func rankGrid(ranks int) (p, q int) {
 	for p = 1; (p+1)*(p+1) <= ranks; p++ {
 	}
 	for ; ranks%p != 0; p-- {
@@ -110,7 +120,7 @@ func owners(p *Partitioned, ranks int) []int32 {
 	if ranks == 1 {
 		return owner
 	}
-	gp, gq := Grid(ranks)
+	gp, gq := rankGrid(ranks)
 	for i := range g.Nodes {
 		b := p.Block[i]
 		if grid, _, at, ok := g.Dest(ir.ID(i)); ok && !g.Effects(ir.ID(i)) { // an assert in what is sent: no message carries an effect
