@@ -41,11 +41,20 @@ func (g *generator) inside(n, depth int, carried ...variable) (lines []string, v
 // of is a value of type t among vars, the last ones first, or otherwise.
 func (g *generator) of(vars []variable, t types.Type, otherwise string) string {
 	for i := len(vars) - 1; i >= 0; i-- {
-		if vars[i].typ == t && g.rng.IntN(3) > 0 {
+		if vars[i].typ == t && !vars[i].open && g.rng.IntN(3) > 0 {
 			return vars[i].text
 		}
 	}
 	return otherwise
+}
+
+// closed is a value of a size that is known before the run.
+func (g *generator) closed() variable {
+	for {
+		if v := g.vars[g.rng.IntN(len(g.vars))]; !v.open {
+			return v
+		}
+	}
 }
 
 // loop binds the results of an iterate with one to three carried values.
@@ -53,7 +62,7 @@ func (g *generator) loop(depth int) {
 	var carried []variable
 	var head, body []string
 	for range 1 + g.rng.IntN(2) {
-		from := g.vars[g.rng.IntN(len(g.vars))]
+		from := g.closed()
 		v := variable{text: fmt.Sprintf("v%d", g.names), typ: from.typ}
 		g.names++
 		carried = append(carried, v)
@@ -97,8 +106,8 @@ func (g *generator) branch() {
 	}
 	a, va := g.inside(1+g.rng.IntN(3), 1)
 	b, vb := g.inside(1+g.rng.IntN(3), 1)
-	like := g.vars[g.rng.IntN(len(g.vars))]
-	if len(va) > 0 && g.rng.IntN(3) > 0 {
+	like := g.closed()
+	if len(va) > 0 && !va[len(va)-1].open && g.rng.IntN(3) > 0 {
 		like = va[len(va)-1]
 	}
 	otherwise := g.of(g.vars, like.typ, "")

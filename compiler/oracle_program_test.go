@@ -24,6 +24,7 @@ type variable struct {
 	text string
 	typ  types.Type
 	spd  bool // symmetric positive definite, for factorisations
+	open bool // a matrix of a size that only the run tells
 }
 
 type generator struct {
@@ -120,6 +121,12 @@ func (g *generator) line(format string, args ...any) {
 	g.out.lines = append(g.out.lines, fmt.Sprintf(format, args...))
 }
 
+// bindOpen binds a matrix whose size, that of t, only the run tells; operators alone read it.
+func (g *generator) bindOpen(text string, t types.Type) {
+	g.bind(text, t)
+	g.vars[len(g.vars)-1].open = !t.IsScalar()
+}
+
 // bind names an expression. Now and then it stays an expression, to be written out where it is read: a
 // program whose every operator has a name has nothing to contract.
 func (g *generator) bind(text string, t types.Type) {
@@ -185,7 +192,7 @@ func (g *generator) pick() variable {
 // matrix is a matrix that ok accepts; found is false when there is none.
 func (g *generator) matrix(ok func(variable) bool) (v variable, found bool) {
 	for i, k := range g.rng.Perm(len(g.vars)) {
-		if v := g.vars[k]; i < 40 && v.typ.IsDense() && ok(v) {
+		if v := g.vars[k]; i < 40 && v.typ.IsDense() && !v.open && ok(v) {
 			return v, true
 		}
 	}
@@ -208,8 +215,12 @@ func (g *generator) operator() {
 		}
 		sig := op.Sig{Def: d}
 		var text []string
+		bind := g.bind
 		for range n {
 			v := g.pick()
+			if v.open {
+				bind = g.bindOpen
+			}
 			if v.typ.IsDense() && g.rng.IntN(6) == 0 { // read transposed, as fusion does
 				v.text, v.typ.Rows, v.typ.Cols = "t("+v.text+")", v.typ.Cols, v.typ.Rows
 			}
@@ -233,13 +244,13 @@ func (g *generator) operator() {
 		}
 		switch {
 		case d.Infix == "neg":
-			g.bind("-"+text[0], t)
+			bind("-"+text[0], t)
 		case d.Infix == "not":
-			g.bind("not "+text[0], t)
+			bind("not "+text[0], t)
 		case d.Infix != "" && n == 2:
-			g.bind(text[0]+" "+d.Infix+" "+text[1], t)
+			bind(text[0]+" "+d.Infix+" "+text[1], t)
 		default:
-			g.bind(d.Source()+"("+strings.Join(text, ", ")+")", t)
+			bind(d.Source()+"("+strings.Join(text, ", ")+")", t)
 		}
 		return
 	}
@@ -378,10 +389,18 @@ func (g *generator) window() {
 	n, m := a.typ.Rows, a.typ.Cols
 	r0, c0 := g.rng.IntN(n), g.rng.IntN(m)
 	r1, c1 := r0+g.rng.IntN(n-r0+1), c0+g.rng.IntN(m-c0+1)
-	switch g.rng.IntN(7) {
+	switch g.rng.IntN(9) {
 	case 6: // of a size that only the run knows
 		if a.typ.Elem.IsFloat() {
 			g.bind(fmt.Sprintf("colsum(%s[%d..count(%s) * 0 + %d, :])", a.text, r0, a.text, r1), types.DenseOf(a.typ.Elem, 1, m))
+		}
+	case 7:
+		if a.typ.Elem != types.Str {
+			g.bindOpen(fmt.Sprintf("%s[%d..count(%s) * 0 + %d, :]", a.text, r0, a.text, r1), types.DenseOf(a.typ.Elem, r1-r0, m))
+		}
+	case 8:
+		if a.typ.Elem != types.Str {
+			g.bindOpen(fmt.Sprintf("%s[:, %d..count(%s) * 0 + %d]", a.text, c0, a.text, c1), types.DenseOf(a.typ.Elem, n, c1-c0))
 		}
 	case 0:
 		g.bind(fmt.Sprintf("%s[%d, :]", a.text, r0), types.DenseOf(a.typ.Elem, 1, m))

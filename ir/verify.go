@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -10,12 +11,13 @@ import (
 // Verify checks the invariants that every pass must keep: inputs come before their
 // node; every operator accepts its inputs and its type rule gives the edge's type;
 // effects are read by effectful nodes only; a region sees its arguments alone and
-// yields what exists. The error names the node and prints it.
+// yields what exists; chains that share a region read their operands alike. The error names the node and prints it.
 func (g *Graph) Verify() error {
 	if len(g.Nodes) != len(g.Edges) {
 		return fmt.Errorf("BUG: %d nodes, %d edges", len(g.Nodes), len(g.Edges))
 	}
 	var in []types.Type
+	modes := map[*Region][]int64{}
 	for i := range g.Nodes {
 		id := ID(i)
 		n := &g.Nodes[i]
@@ -58,6 +60,13 @@ func (g *Graph) Verify() error {
 			if err := r.verify(); err != nil {
 				return bad("region: %v", err)
 			}
+		}
+		if n.Region != nil && n.IsChain() { // the program of a region is made once, of the first node's modes
+			now := n.Attrs.Ints("modes")
+			if was, shared := modes[n.Region]; shared && !slices.Equal(was, now) {
+				return bad("shares its region with a node that reads it by modes %v", was)
+			}
+			modes[n.Region] = now
 		}
 		if err := g.verifyControl(id); err != nil {
 			return bad("%v", err)

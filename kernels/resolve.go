@@ -35,6 +35,9 @@ func resolved(rows []*op.Def) []*op.Def {
 				return kernel(c)
 			}
 		}
+		if d.Loop != nil {
+			d.Loop = resolvedLoop(d)
+		}
 		if ref := d.Ref; ref != nil {
 			d.Ref = func(c *op.Call) (value.Value, error) {
 				if open(c.Type) {
@@ -50,6 +53,35 @@ func resolved(rows []*op.Def) []*op.Def {
 		}
 	}
 	return rows
+}
+
+// resolvedLoop is the loop of a row, of calls whose open dimensions are settled as a kernel's are. Where they cannot be, or the result fits no
+// memory, it is no loop: the kernel says why.
+func resolvedLoop(d *op.Def) *op.Loop {
+	l := *d.Loop
+	space, begin := l.Space, l.Begin
+	l.Space = func(c *op.Call) (n, leaf int) {
+		if !open(c.Type) {
+			return space(c)
+		}
+		settled := *c
+		if settled.Settle() != nil || settled.Type.Known() && fits(settled.Type) != nil {
+			return 0, 0
+		}
+		return space(&settled)
+	}
+	l.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {
+		if open(c.Type) {
+			if err := c.Settle(); err != nil {
+				return nil, err
+			}
+			if c.Type.Known() {
+				lendOwn(d, c)
+			}
+		}
+		return begin(c, workers)
+	}
+	return &l
 }
 
 // open reports a dense matrix of which a dimension is not known.

@@ -21,8 +21,8 @@ import (
 // (its other reader would see other bits than if the product had been written twice),
 // one that another statement named, and where c broadcasts.
 type Contraction struct {
-	gemm, mm, plus, slice *op.Def
-	panel                 int
+	gemm, mm, plus, slice, panelsRow *op.Def
+	panel                            int
 
 	// flags are the attributes of products that have no others, by bits: shared, because there are a
 	// million such nodes.
@@ -67,7 +67,8 @@ func (c *Contraction) flip(attrs *op.Attrs, bits int) *op.Attrs {
 // memory from one expression to the next.
 func NewContraction(table *op.Table, sizes Sizes) *Contraction {
 	mm := table.Infix("@")
-	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), plus: table.Infix("+"), slice: table.Must("slice"), panel: sizes.filled().Panel}
+	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), plus: table.Infix("+"), slice: table.Must("slice"), panelsRow: table.Must("matmul.panels"),
+		panel: sizes.filled().Panel}
 	for bits := range c.flags {
 		var list []op.Attr
 		for i, name := range []string{"ta", "tb", "sub"} {
@@ -213,7 +214,8 @@ func (c *Contraction) again(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) i
 }
 
 // panels rewrites a product over a long k (Sizes.Panel). The cut is a function of the
-// shape alone.
+// shape alone: a k that only the run knows is not cut, and where only the run knows how
+// many rows or columns the product has, the row that means the same tree stands for it.
 func (c *Contraction) panels(id ir.ID, attrs *op.Attrs, a, b ir.ID) (ir.ID, bool) {
 	g, t := c.g, c.g.Type(id)
 	ta, tb := attrs.Bool("ta"), attrs.Bool("tb")
@@ -238,6 +240,11 @@ func (c *Contraction) panels(id ir.ID, attrs *op.Attrs, a, b ir.ID) (ir.ID, bool
 		return add(c.slice, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, r1-r0, c1-c0)}), types.DenseOf(t.Elem, r1-r0, c1-c0), x)
 	}
 	c.paneled = true
+	if !at.Known() || !bt.Known() {
+		x := add(c.panelsRow, attrs.With("panel", op.Int(c.panel)), t, a, b)
+		c.uses[x-c.from] = c.uses[id-c.from]
+		return x, true
+	}
 	var sums []ir.ID
 	for lo := 0; lo < k; lo += c.panel {
 		hi := min(lo+c.panel, k)

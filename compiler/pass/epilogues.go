@@ -217,15 +217,16 @@ func (f *epilogues) fuse(id ir.ID, place int) {
 	in[place] = factors[0]
 	in = append(in, factors[1:]...)
 	f.out.Replace(id, f.row, f.attributes(id, place, acc, f.modes(id), in), in...)
-	f.out.Nodes[id].Region = f.region(id, place)
+	f.out.Nodes[id].Region = f.region(id, place, f.modes(id))
 }
 
-// region is the chain, of which the argument at place tells where in the text the product stands.
-func (f *epilogues) region(id ir.ID, place int) *ir.Region {
+// region is the chain, of which the argument at place tells where in the text the product stands. Blocks of one matrix that read their
+// operands by other modes have other regions: of a row of the result, a row beside it is read as a whole.
+func (f *epilogues) region(id ir.ID, place int, modes []int) *ir.Region {
 	g := f.g
 	n := &g.Nodes[id]
 	span := g.Nodes[g.In(id)[place]].Span
-	key := fmt.Sprint(place, span)
+	key := fmt.Sprint(place, span, modes)
 	if n.Region == nil {
 		key += fmt.Sprint(n.Op.Name, n.Span, g.Type(id).Elem)
 		for _, x := range g.In(id) {

@@ -22,8 +22,11 @@ func FoldPanels(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	row := table.Must("matmul.panels")
 	for len(found) > 0 {
 		out := g.Clone() // the definition of the program keeps what it had
+		made := map[*op.Attrs]panelSum{} // by attributes that no other node has: contraction makes such rows of matrices of open sizes
 		for _, p := range found {
-			out.Replace(p.root, row, p.attrs.With("panel", op.Int(f.panel)), p.a, p.b)
+			attrs := p.attrs.With("panel", op.Int(f.panel))
+			out.Replace(p.root, row, attrs, p.a, p.b)
+			made[attrs] = p
 		}
 		out = DropDead(out)
 		whole := wholes(out, sizes.Block, wishes(out))
@@ -32,14 +35,11 @@ func FoldPanels(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		}
 		// What stays a tree may cut the operands of another.
 		kept := found[:0:0]
-		for i, at := 0, 0; i < out.Len(); i++ {
-			if out.Nodes[i].Op != row {
-				continue
+		for i := range out.Nodes {
+			p, ok := made[out.Nodes[i].Attrs]
+			if in := out.In(ir.ID(i)); ok && whole[in[0]] && whole[in[1]] {
+				kept = append(kept, p)
 			}
-			if in := out.In(ir.ID(i)); whole[in[0]] && whole[in[1]] {
-				kept = append(kept, found[at])
-			}
-			at++
 		}
 		if len(kept) == len(found) {
 			return out
