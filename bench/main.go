@@ -43,6 +43,7 @@ var sections = [...]section{
 	{"irregular", "an irregular loop under self-scheduling techniques beside C", irregular},
 	{"techniques", "self-scheduling techniques against the ideal, in virtual time on up to 1024 workers", techniques},
 	{"order", "sorting, selecting and taking beside NumPy", order},
+	{"operators", "every operator beside NumPy and SciPy", operators},
 	{"oversubscribed", "self-scheduling techniques on more threads than processors", oversubscribed},
 	{"claims", "what a claim, a chunk and a launch cost under every self-scheduling technique", claims},
 	{"tasks", "a million empty tasks beside OpenMP and StarPU", tasks},
@@ -62,12 +63,14 @@ type bench struct {
 	peers   peers
 	reps    int
 	sizes   []int
+	match   string // of the section operators
 }
 
 func main() {
 	only := flag.String("only", "", "sections to run, separated by commas (default: all)")
 	reps := flag.Int("reps", 5, "repetitions of each contestant")
 	sizes := flag.String("n", "4096,8192", "matrix orders of the Cholesky sections")
+	match := flag.String("match", "", "the operators of the section operators, by a regular expression on `group: operator`")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags]")
 		flag.PrintDefaults()
@@ -76,18 +79,18 @@ func main() {
 		}
 	}
 	flag.Parse()
-	if err := run(*only, *reps, *sizes); err != nil {
+	if err := run(*only, *match, *reps, *sizes); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, reps int, sizes string) error {
+func run(only, match string, reps int, sizes string) error {
 	chosen, err := choose(only)
 	if err != nil {
 		return err
 	}
-	b := &bench{out: os.Stdout, reps: reps}
+	b := &bench{out: os.Stdout, reps: reps, match: match}
 	for _, s := range strings.Split(sizes, ",") {
 		var n int
 		if _, err := fmt.Sscan(s, &n); err != nil {
