@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"flow/ir/op"
+	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/vec"
 )
@@ -30,6 +31,13 @@ func function(name, doc string, flops float64, example, output string) row {
 	r := unary(name, doc, f.F, flops, example, output)
 	r.doc += accuracy(f.Ulps, f.Tiny)
 	r.loops = op.Loops{F64x1: f.LoopF64(), F32x1: f.LoopF32()}
+	wide, narrow := on1(f.F, nil), on1(f.F32, nil)
+	r.elt = func(x []value.Scalar) value.Scalar {
+		if x[0].Elem == types.F32 {
+			return narrow(x)
+		}
+		return wide(x)
+	}
 	return r
 }
 
@@ -39,7 +47,7 @@ func accuracy(ulps, below float64) string {
 	if below > 0 {
 		tiny = fmt.Sprintf(" (%v below 2.2e-308, where numbers have fewer bits)", below)
 	}
-	return fmt.Sprintf(" In f64 it is within %v ulp of the exact value%s, in f32 that rounded once more, and the same bits on every CPU.", ulps, tiny)
+	return fmt.Sprintf(" In f64 it is within %v ulp of the exact value%s, in f32 within %v ulp, and the same bits on every CPU.", ulps, tiny, vec.Ulps32)
 }
 
 // withLoops gives r, of floats, the definition and loops of the function of two numbers that has its name; on is its definition on integers.
@@ -48,7 +56,13 @@ func (r row) withLoops(on func(a, b int64) int64, loop func(dst, a, b []int64)) 
 	if !ok {
 		panic("BUG: package vec has no function " + r.name)
 	}
-	r.elt = on2(f.F, on)
+	wide, narrow := on2(f.F, on), on2(f.F32, on)
+	r.elt = func(x []value.Scalar) value.Scalar {
+		if x[0].Elem == types.F32 {
+			return narrow(x)
+		}
+		return wide(x)
+	}
 	r.loops = op.Loops{F64x2: f.LoopF64(), F32x2: f.LoopF32(), I64x2: loop}
 	if f.Ulps > 0 {
 		r.doc += accuracy(f.Ulps, f.Tiny)

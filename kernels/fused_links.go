@@ -94,14 +94,22 @@ func linksOf(i *instr) linking {
 		}
 		l := named(linkNames, widthsOf(i.out))
 		if f, ok := vec.FunctionNamed(i.def.Name); ok && i.n == 1 {
-			l = linking{first: f.Link, second: f.Link, widths: widthsOf(i.out)}
+			l = linking{first: ofType(i.out, f.Link, f.Link32), second: ofType(i.out, f.Link, f.Link32), widths: widthsOf(i.out)}
 		} else if f, ok := vec.Function2Named(i.def.Name); ok && i.n == 2 {
-			l = linking{first: f.Link, widths: widthsOf(i.out)}
+			l = linking{first: ofType(i.out, f.Link, f.Link32), widths: widthsOf(i.out)}
 		}
 		l.rounds = i.out == types.F32
 		return l
 	}
 	return linking{}
+}
+
+// ofType is the link of a function on elements of e.
+func ofType(e types.Elem, f64, f32 uint64) uint64 {
+	if e == types.F32 {
+		return f32
+	}
+	return f64
 }
 
 // widthsOf is the machines whose lanes hold elements of e.

@@ -2156,16 +2156,16 @@ next:
 	JEQ  op23
 
 others:
-	CMPQ R9, $0x67
+	CMPQ R9, $0x7a
 	JHI  op0
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x0d
-	JGE  from13
-	CMPQ R9, $0x06
-	JGE  from6
+	CMPQ R9, $0x3d
+	JGE  from61
+	CMPQ R9, $0x1e
+	JGE  from30
+	CMPQ R9, $0x0f
+	JGE  from15
+	CMPQ R9, $0x07
+	JGE  from7
 	CMPQ R9, $0x03
 	JGE  from3
 	CMPQ R9, $0x01
@@ -2181,26 +2181,28 @@ from2:
 	JMP op2
 
 from3:
+	CMPQ R9, $0x05
+	JGE  from5
 	CMPQ R9, $0x04
 	JGE  from4
 	JMP  op3
 
 from4:
-	CMPQ R9, $0x05
-	JGE  from5
-	JMP  op4
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R9, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
+	CMPQ R9, $0x0b
+	JGE  from11
+	CMPQ R9, $0x09
+	JGE  from9
 	CMPQ R9, $0x08
 	JGE  from8
 	JMP  op7
@@ -2209,8 +2211,6 @@ from8:
 	JMP op8
 
 from9:
-	CMPQ R9, $0x0b
-	JGE  from11
 	CMPQ R9, $0x0a
 	JGE  from10
 	JMP  op9
@@ -2219,6 +2219,8 @@ from10:
 	JMP op10
 
 from11:
+	CMPQ R9, $0x0d
+	JGE  from13
 	CMPQ R9, $0x0c
 	JGE  from12
 	JMP  op11
@@ -2227,21 +2229,21 @@ from12:
 	JMP op12
 
 from13:
-	CMPQ R9, $0x13
-	JGE  from19
-	CMPQ R9, $0x10
-	JGE  from16
 	CMPQ R9, $0x0e
 	JGE  from14
 	JMP  op13
 
 from14:
-	CMPQ R9, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
-	JMP op15
+	CMPQ R9, $0x16
+	JGE  from22
+	CMPQ R9, $0x12
+	JGE  from18
+	CMPQ R9, $0x10
+	JGE  from16
+	JMP  op15
 
 from16:
 	CMPQ R9, $0x11
@@ -2249,19 +2251,17 @@ from16:
 	JMP  op16
 
 from17:
-	CMPQ R9, $0x12
-	JGE  from18
-	JMP  op17
+	JMP op17
 
 from18:
-	JMP op18
-
-from19:
-	CMPQ R9, $0x16
-	JGE  from22
 	CMPQ R9, $0x14
 	JGE  from20
-	JMP  op19
+	CMPQ R9, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
 
 from20:
 	CMPQ R9, $0x15
@@ -2272,6 +2272,8 @@ from21:
 	JMP op21
 
 from22:
+	CMPQ R9, $0x1a
+	JGE  from26
 	CMPQ R9, $0x18
 	JGE  from24
 	CMPQ R9, $0x17
@@ -2290,45 +2292,45 @@ from25:
 	JMP op25
 
 from26:
-	CMPQ R9, $0x27
-	JGE  from39
-	CMPQ R9, $0x20
-	JGE  from32
-	CMPQ R9, $0x1d
-	JGE  from29
+	CMPQ R9, $0x1c
+	JGE  from28
 	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
 
 from27:
-	CMPQ R9, $0x1c
-	JGE  from28
-	JMP  op27
+	JMP op27
 
 from28:
-	JMP op28
+	CMPQ R9, $0x1d
+	JGE  from29
+	JMP  op28
 
 from29:
-	CMPQ R9, $0x1e
-	JGE  from30
-	JMP  op29
+	JMP op29
 
 from30:
+	CMPQ R9, $0x2d
+	JGE  from45
+	CMPQ R9, $0x25
+	JGE  from37
+	CMPQ R9, $0x21
+	JGE  from33
 	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
 from31:
-	JMP op31
+	CMPQ R9, $0x20
+	JGE  from32
+	JMP  op31
 
 from32:
-	CMPQ R9, $0x23
-	JGE  from35
-	CMPQ R9, $0x21
-	JGE  from33
-	JMP  op32
+	JMP op32
 
 from33:
+	CMPQ R9, $0x23
+	JGE  from35
 	CMPQ R9, $0x22
 	JGE  from34
 	JMP  op33
@@ -2337,8 +2339,6 @@ from34:
 	JMP op34
 
 from35:
-	CMPQ R9, $0x25
-	JGE  from37
 	CMPQ R9, $0x24
 	JGE  from36
 	JMP  op35
@@ -2347,6 +2347,10 @@ from36:
 	JMP op36
 
 from37:
+	CMPQ R9, $0x29
+	JGE  from41
+	CMPQ R9, $0x27
+	JGE  from39
 	CMPQ R9, $0x26
 	JGE  from38
 	JMP  op37
@@ -2355,26 +2359,22 @@ from38:
 	JMP op38
 
 from39:
-	CMPQ R9, $0x2d
-	JGE  from45
-	CMPQ R9, $0x2a
-	JGE  from42
 	CMPQ R9, $0x28
 	JGE  from40
 	JMP  op39
 
 from40:
-	CMPQ R9, $0x29
-	JGE  from41
-	JMP  op40
+	JMP op40
 
 from41:
-	JMP op41
-
-from42:
 	CMPQ R9, $0x2b
 	JGE  from43
-	JMP  op42
+	CMPQ R9, $0x2a
+	JGE  from42
+	JMP  op41
+
+from42:
+	JMP op42
 
 from43:
 	CMPQ R9, $0x2c
@@ -2385,52 +2385,50 @@ from44:
 	JMP op44
 
 from45:
-	CMPQ R9, $0x30
-	JGE  from48
+	CMPQ R9, $0x35
+	JGE  from53
+	CMPQ R9, $0x31
+	JGE  from49
+	CMPQ R9, $0x2f
+	JGE  from47
 	CMPQ R9, $0x2e
 	JGE  from46
 	JMP  op45
 
 from46:
-	CMPQ R9, $0x2f
-	JGE  from47
-	JMP  op46
+	JMP op46
 
 from47:
-	JMP op47
+	CMPQ R9, $0x30
+	JGE  from48
+	JMP  op47
 
 from48:
-	CMPQ R9, $0x32
-	JGE  from50
-	CMPQ R9, $0x31
-	JGE  from49
-	JMP  op48
+	JMP op48
 
 from49:
-	JMP op49
-
-from50:
 	CMPQ R9, $0x33
 	JGE  from51
-	JMP  op50
+	CMPQ R9, $0x32
+	JGE  from50
+	JMP  op49
+
+from50:
+	JMP op50
 
 from51:
-	JMP op51
+	CMPQ R9, $0x34
+	JGE  from52
+	JMP  op51
 
 from52:
-	CMPQ R9, $0x4e
-	JGE  from78
-	CMPQ R9, $0x41
-	JGE  from65
-	CMPQ R9, $0x3a
-	JGE  from58
-	CMPQ R9, $0x37
-	JGE  from55
-	CMPQ R9, $0x35
-	JGE  from53
-	JMP  op52
+	JMP op52
 
 from53:
+	CMPQ R9, $0x39
+	JGE  from57
+	CMPQ R9, $0x37
+	JGE  from55
 	CMPQ R9, $0x36
 	JGE  from54
 	JMP  op53
@@ -2444,19 +2442,17 @@ from55:
 	JMP  op55
 
 from56:
-	CMPQ R9, $0x39
-	JGE  from57
-	JMP  op56
+	JMP op56
 
 from57:
-	JMP op57
-
-from58:
-	CMPQ R9, $0x3d
-	JGE  from61
 	CMPQ R9, $0x3b
 	JGE  from59
-	JMP  op58
+	CMPQ R9, $0x3a
+	JGE  from58
+	JMP  op57
+
+from58:
+	JMP op58
 
 from59:
 	CMPQ R9, $0x3c
@@ -2467,31 +2463,35 @@ from60:
 	JMP op60
 
 from61:
-	CMPQ R9, $0x3f
-	JGE  from63
+	CMPQ R9, $0x5c
+	JGE  from92
+	CMPQ R9, $0x4c
+	JGE  from76
+	CMPQ R9, $0x44
+	JGE  from68
+	CMPQ R9, $0x40
+	JGE  from64
 	CMPQ R9, $0x3e
 	JGE  from62
 	JMP  op61
 
 from62:
-	JMP op62
+	CMPQ R9, $0x3f
+	JGE  from63
+	JMP  op62
 
 from63:
-	CMPQ R9, $0x40
-	JGE  from64
-	JMP  op63
+	JMP op63
 
 from64:
-	JMP op64
-
-from65:
-	CMPQ R9, $0x47
-	JGE  from71
-	CMPQ R9, $0x44
-	JGE  from68
 	CMPQ R9, $0x42
 	JGE  from66
-	JMP  op65
+	CMPQ R9, $0x41
+	JGE  from65
+	JMP  op64
+
+from65:
+	JMP op65
 
 from66:
 	CMPQ R9, $0x43
@@ -2502,26 +2502,28 @@ from67:
 	JMP op67
 
 from68:
+	CMPQ R9, $0x48
+	JGE  from72
+	CMPQ R9, $0x46
+	JGE  from70
 	CMPQ R9, $0x45
 	JGE  from69
 	JMP  op68
 
 from69:
-	CMPQ R9, $0x46
-	JGE  from70
-	JMP  op69
+	JMP op69
 
 from70:
-	JMP op70
+	CMPQ R9, $0x47
+	JGE  from71
+	JMP  op70
 
 from71:
-	CMPQ R9, $0x4a
-	JGE  from74
-	CMPQ R9, $0x48
-	JGE  from72
-	JMP  op71
+	JMP op71
 
 from72:
+	CMPQ R9, $0x4a
+	JGE  from74
 	CMPQ R9, $0x49
 	JGE  from73
 	JMP  op72
@@ -2530,8 +2532,6 @@ from73:
 	JMP op73
 
 from74:
-	CMPQ R9, $0x4c
-	JGE  from76
 	CMPQ R9, $0x4b
 	JGE  from75
 	JMP  op74
@@ -2540,6 +2540,12 @@ from75:
 	JMP op75
 
 from76:
+	CMPQ R9, $0x54
+	JGE  from84
+	CMPQ R9, $0x50
+	JGE  from80
+	CMPQ R9, $0x4e
+	JGE  from78
 	CMPQ R9, $0x4d
 	JGE  from77
 	JMP  op76
@@ -2548,28 +2554,22 @@ from77:
 	JMP op77
 
 from78:
-	CMPQ R9, $0x5b
-	JGE  from91
-	CMPQ R9, $0x54
-	JGE  from84
-	CMPQ R9, $0x51
-	JGE  from81
 	CMPQ R9, $0x4f
 	JGE  from79
 	JMP  op78
 
 from79:
-	CMPQ R9, $0x50
-	JGE  from80
-	JMP  op79
+	JMP op79
 
 from80:
-	JMP op80
-
-from81:
 	CMPQ R9, $0x52
 	JGE  from82
-	JMP  op81
+	CMPQ R9, $0x51
+	JGE  from81
+	JMP  op80
+
+from81:
+	JMP op81
 
 from82:
 	CMPQ R9, $0x53
@@ -2580,61 +2580,65 @@ from83:
 	JMP op83
 
 from84:
-	CMPQ R9, $0x57
-	JGE  from87
+	CMPQ R9, $0x58
+	JGE  from88
+	CMPQ R9, $0x56
+	JGE  from86
 	CMPQ R9, $0x55
 	JGE  from85
 	JMP  op84
 
 from85:
-	CMPQ R9, $0x56
-	JGE  from86
-	JMP  op85
+	JMP op85
 
 from86:
-	JMP op86
+	CMPQ R9, $0x57
+	JGE  from87
+	JMP  op86
 
 from87:
-	CMPQ R9, $0x59
-	JGE  from89
-	CMPQ R9, $0x58
-	JGE  from88
-	JMP  op87
+	JMP op87
 
 from88:
-	JMP op88
-
-from89:
 	CMPQ R9, $0x5a
 	JGE  from90
-	JMP  op89
+	CMPQ R9, $0x59
+	JGE  from89
+	JMP  op88
+
+from89:
+	JMP op89
 
 from90:
-	JMP op90
+	CMPQ R9, $0x5b
+	JGE  from91
+	JMP  op90
 
 from91:
-	CMPQ R9, $0x61
-	JGE  from97
-	CMPQ R9, $0x5e
-	JGE  from94
-	CMPQ R9, $0x5c
-	JGE  from92
-	JMP  op91
+	JMP op91
 
 from92:
+	CMPQ R9, $0x6b
+	JGE  from107
+	CMPQ R9, $0x63
+	JGE  from99
+	CMPQ R9, $0x5f
+	JGE  from95
 	CMPQ R9, $0x5d
 	JGE  from93
 	JMP  op92
 
 from93:
-	JMP op93
+	CMPQ R9, $0x5e
+	JGE  from94
+	JMP  op93
 
 from94:
-	CMPQ R9, $0x5f
-	JGE  from95
-	JMP  op94
+	JMP op94
 
 from95:
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x60
 	JGE  from96
 	JMP  op95
@@ -2643,37 +2647,128 @@ from96:
 	JMP op96
 
 from97:
-	CMPQ R9, $0x64
-	JGE  from100
 	CMPQ R9, $0x62
 	JGE  from98
 	JMP  op97
 
 from98:
-	CMPQ R9, $0x63
-	JGE  from99
-	JMP  op98
+	JMP op98
 
 from99:
-	JMP op99
-
-from100:
-	CMPQ R9, $0x66
-	JGE  from102
-	CMPQ R9, $0x65
-	JGE  from101
-	JMP  op100
-
-from101:
-	JMP op101
-
-from102:
 	CMPQ R9, $0x67
 	JGE  from103
-	JMP  op102
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x64
+	JGE  from100
+	JMP  op99
+
+from100:
+	JMP op100
+
+from101:
+	CMPQ R9, $0x66
+	JGE  from102
+	JMP  op101
+
+from102:
+	JMP op102
 
 from103:
-	JMP op103
+	CMPQ R9, $0x69
+	JGE  from105
+	CMPQ R9, $0x68
+	JGE  from104
+	JMP  op103
+
+from104:
+	JMP op104
+
+from105:
+	CMPQ R9, $0x6a
+	JGE  from106
+	JMP  op105
+
+from106:
+	JMP op106
+
+from107:
+	CMPQ R9, $0x73
+	JGE  from115
+	CMPQ R9, $0x6f
+	JGE  from111
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x6c
+	JGE  from108
+	JMP  op107
+
+from108:
+	JMP op108
+
+from109:
+	CMPQ R9, $0x6e
+	JGE  from110
+	JMP  op109
+
+from110:
+	JMP op110
+
+from111:
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x70
+	JGE  from112
+	JMP  op111
+
+from112:
+	JMP op112
+
+from113:
+	CMPQ R9, $0x72
+	JGE  from114
+	JMP  op113
+
+from114:
+	JMP op114
+
+from115:
+	CMPQ R9, $0x77
+	JGE  from119
+	CMPQ R9, $0x75
+	JGE  from117
+	CMPQ R9, $0x74
+	JGE  from116
+	JMP  op115
+
+from116:
+	JMP op116
+
+from117:
+	CMPQ R9, $0x76
+	JGE  from118
+	JMP  op117
+
+from118:
+	JMP op118
+
+from119:
+	CMPQ R9, $0x79
+	JGE  from121
+	CMPQ R9, $0x78
+	JGE  from120
+	JMP  op119
+
+from120:
+	JMP op120
+
+from121:
+	CMPQ R9, $0x7a
+	JGE  from122
+	JMP  op121
+
+from122:
+	JMP op122
 	PCALIGN $0x40
 
 op1:
@@ -7759,234 +7854,274 @@ op100:
 	MOVQ    $0x00000008, R10
 
 lanes26:
-	VMOVUPD   (R9), Y0
-	VMULPD    (R9), Y0, Y0
-	VMOVUPD   (DI), Y1
-	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y1, Y1
-	VMULPD    (R9), Y0, Y2
-	VBLENDVPD Y1, Y0, Y2, Y0
-	VMOVUPD   (DI), Y1
-	VCMPPD    $0x00, numbersAVX2<>+5248(SB), Y1, Y1
-	VMOVMSKPD Y1, R11
+	VMOVUPD   (DI), Y0
+	VPSLLQ    $0x0d, Y0, Y0
+	VCMPPD    $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VMOVUPD   numbersAVX2<>+96(SB), Y1
+	VBLENDVPD Y0, numbersAVX2<>+96(SB), Y1, Y1
+	VMOVUPD   (R9), Y2
+	VMULPD    (R9), Y2, Y2
+	VMOVMSKPD Y0, R11
 	TESTL     R11, R11
 	JEQ       end27
-	VMOVUPD   (R9), Y2
-	VSQRTPD   Y2, Y2
-	VMULPD    (R9), Y2, Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-
-end27:
-	VMOVUPD   (DI), Y1
-	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y1, Y1
-	VMOVMSKPD Y1, R11
+	VMOVUPD   (DI), Y3
+	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y3, Y3
+	VMULPD    (R9), Y2, Y4
+	VBLENDVPD Y3, Y2, Y4, Y3
+	VMOVUPD   (DI), Y4
+	VSUBPD    numbersAVX2<>+96(SB), Y4, Y4
+	VMOVUPD   numbersAVX2<>+512(SB), Y5
+	VANDNPD   Y4, Y5, Y4
+	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y4, Y4
+	VMOVMSKPD Y4, R11
 	TESTL     R11, R11
 	JEQ       end28
-	VMOVUPD   numbersAVX2<>+96(SB), Y2
-	VDIVPD    (R9), Y2, Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
+	VMOVUPD   (R9), Y5
+	VSQRTPD   Y5, Y5
+	VMOVUPD   (DI), Y6
+	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y6, Y6
+	VADDPD    numbersAVX2<>+64(SB), Y5, Y7
+	VMULPD    (R9), Y5, Y5
+	VBLENDVPD Y6, Y7, Y5, Y5
+	VBLENDVPD Y4, Y5, Y3, Y3
 
 end28:
-	VMOVUPD      (DI), Y1
-	VCMPPD       $0x00, numbersAVX2<>+5248(SB), Y1, Y1
-	VMOVUPD      (R9), Y2
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
-	VMOVUPD      numbersAVX2<>+64(SB), Y3
-	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y3, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VBLENDVPD    Y1, Y2, Y3, Y1
-	VMOVUPD      (DI), Y2
-	VCMPPD       $0x00, numbersAVX2<>+1824(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      (DI), Y2
-	VCMPPD       $0x00, numbersAVX2<>+4640(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      (DI), Y2
-	VCMPPD       $0x00, numbersAVX2<>+4064(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
-	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y1, Y1
-	VMOVMSKPD    Y1, R11
-	TESTL        R11, R11
-	JEQ          end29
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      (R9), Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+1696(SB), Y2, Y4
-	VBLENDVPD    Y3, Y4, Y2, Y4
-	VPADDQ       numbersAVX2<>+1728(SB), Y4, Y5
-	VPSRLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y5, Y6
-	VPSUBQ       Y6, Y4, Y4
-	VPADDQ       numbersAVX2<>+96(SB), Y4, Y4
-	VORPD        numbersAVX2<>+224(SB), Y5, Y5
-	VMOVUPD      numbersAVX2<>+1760(SB), Y6
-	VBLENDVPD    Y3, numbersAVX2<>+1792(SB), Y6, Y3
-	VSUBPD       Y3, Y5, Y3
-	VADDPD       numbersAVX2<>+96(SB), Y4, Y5
-	VSUBPD       numbersAVX2<>+96(SB), Y4, Y6
-	VSUBPD       numbersAVX2<>+96(SB), Y5, Y7
-	VSUBPD       Y7, Y4, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y7
-	VDIVPD       Y5, Y7, Y7
-	VMULPD       Y7, Y6, Y8
-	VFNMADD231PD Y8, Y5, Y6
-	VFNMADD231PD Y8, Y4, Y6
-	VMULPD       Y7, Y6, Y4
-	VMULPD       Y8, Y8, Y5
-	VADDPD       Y8, Y8, Y6
-	VMOVAPD      Y5, Y7
-	VFMSUB231PD  Y8, Y8, Y7
-	VFMADD231PD  Y4, Y6, Y7
-	VMULPD       Y5, Y5, Y6
-	VMOVUPD      numbersAVX2<>+5280(SB), Y9
-	VFMADD213PD  numbersAVX2<>+5312(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+5344(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+5376(SB), Y6, Y9
-	VMOVUPD      numbersAVX2<>+5408(SB), Y10
-	VFMADD213PD  numbersAVX2<>+5440(SB), Y6, Y10
-	VFMADD213PD  numbersAVX2<>+5472(SB), Y6, Y10
-	VFMADD213PD  numbersAVX2<>+5504(SB), Y6, Y10
-	VFMADD231PD  Y5, Y9, Y10
-	VMULPD       Y10, Y5, Y6
-	VADDPD       numbersAVX2<>+5536(SB), Y6, Y9
-	VMOVUPD      numbersAVX2<>+5536(SB), Y10
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y6, Y10, Y6
-	VADDPD       numbersAVX2<>+5568(SB), Y6, Y6
-	VMULPD       Y9, Y5, Y10
-	VMOVAPD      Y10, Y11
-	VFMSUB231PD  Y9, Y5, Y11
-	VFMADD231PD  Y7, Y9, Y11
-	VFMADD231PD  Y5, Y6, Y11
-	VADDPD       numbersAVX2<>+2080(SB), Y10, Y6
-	VMOVUPD      numbersAVX2<>+2080(SB), Y9
-	VSUBPD       Y6, Y9, Y9
-	VADDPD       Y10, Y9, Y9
-	VADDPD       numbersAVX2<>+5600(SB), Y11, Y10
-	VADDPD       Y10, Y9, Y9
-	VMULPD       Y5, Y8, Y10
-	VMOVAPD      Y10, Y11
-	VFMSUB231PD  Y5, Y8, Y11
-	VFMADD231PD  Y4, Y5, Y11
-	VFMADD231PD  Y8, Y7, Y11
-	VMULPD       Y6, Y10, Y5
-	VMOVAPD      Y5, Y7
-	VFMSUB231PD  Y6, Y10, Y7
-	VFMADD231PD  Y6, Y11, Y7
-	VFMADD231PD  Y9, Y10, Y7
-	VADDPD       Y8, Y8, Y6
-	VADDPD       Y5, Y6, Y8
-	VSUBPD       Y8, Y6, Y6
-	VADDPD       Y5, Y6, Y5
-	VADDPD       Y4, Y4, Y4
-	VADDPD       Y7, Y4, Y4
-	VADDPD       Y4, Y5, Y4
-	VMULPD       numbersAVX2<>+640(SB), Y3, Y5
-	VADDPD       Y8, Y5, Y6
-	VSUBPD       Y6, Y5, Y5
-	VADDPD       Y8, Y5, Y5
-	VFMADD231PD  numbersAVX2<>+672(SB), Y3, Y4
-	VADDPD       Y4, Y5, Y3
-	VADDPD       Y3, Y6, Y4
-	VSUBPD       Y4, Y6, Y5
-	VADDPD       Y3, Y5, Y3
-	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y2, Y5
-	VBLENDVPD    Y5, Y4, Y2, Y4
-	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+2144(SB), Y4, Y2
-	VMULPD       (DI), Y2, Y4
-	VMOVUPD      (DI), Y5
-	VFMSUB213PD  Y4, Y5, Y2
-	VFMADD231PD  (DI), Y3, Y2
+	VMOVUPD   (DI), Y5
+	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y5, Y5
+	VMOVMSKPD Y5, R11
+	TESTL     R11, R11
+	JEQ       end29
+	VMOVUPD   numbersAVX2<>+96(SB), Y6
+	VDIVPD    (R9), Y6, Y6
+	VBLENDVPD Y5, Y6, Y3, Y3
+
+end29:
+	VBLENDVPD Y0, Y3, Y2, Y2
+	VMOVUPD   (R9), Y3
+	VCMPPD    $0x11, numbersAVX2<>+64(SB), Y3, Y3
+	VMOVUPD   numbersAVX2<>+64(SB), Y5
+	VBLENDVPD Y3, numbersAVX2<>+96(SB), Y5, Y3
+	VMOVUPD   numbersAVX2<>+96(SB), Y5
+	VBLENDVPD Y4, Y3, Y5, Y3
+	VMOVUPD   (DI), Y4
+	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y4, Y4
+	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
+	VMOVUPD   (DI), Y4
+	VCMPPD    $0x00, numbersAVX2<>+4640(SB), Y4, Y4
+	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
+	VMOVUPD   (DI), Y4
+	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y4, Y4
+	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
+	VBLENDVPD Y0, Y3, Y1, Y1
+
+end27:
+	VCMPPD    $0x00, numbersAVX2<>+96(SB), Y1, Y0
+	VMOVMSKPD Y0, R11
+	TESTL     R11, R11
+	JEQ       end30
+	VMOVUPD   (R9), Y1
+	VPSUBQ    numbersAVX2<>+1664(SB), Y1, Y1
+	VMOVUPD   numbersAVX2<>+5248(SB), Y3
+	VPSUBQ    (R9), Y3, Y3
+	VORPD     Y3, Y1, Y1
+	VMOVUPD   numbersAVX2<>+512(SB), Y3
+	VANDNPD   (R9), Y3, Y3
+	VMOVUPD   numbersAVX2<>+512(SB), Y4
+	VANDNPD   (R9), Y4, Y4
+	VCMPPD    $0x11, numbersAVX2<>+1664(SB), Y4, Y4
+	VMOVMSKPD Y1, R11
+	TESTL     R11, R11
+	JEQ       end31
+	VMULPD    numbersAVX2<>+1696(SB), Y3, Y5
+	VBLENDVPD Y4, Y5, Y3, Y5
+	VBLENDVPD Y1, Y5, Y3, Y3
+
+end31:
+	VPADDQ    numbersAVX2<>+5280(SB), Y3, Y5
+	VPSRLQ    $0x34, Y5, Y6
+	VPSRLQ    $0x2f, Y5, Y5
+	VPSLLQ    $0x34, Y6, Y7
+	VPSUBQ    Y7, Y3, Y3
+	VPADDQ    numbersAVX2<>+96(SB), Y3, Y3
+	VORPD     numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD    numbersAVX2<>+1760(SB), Y6, Y6
+	VMOVMSKPD Y1, R11
+	TESTL     R11, R11
+	JEQ       end32
+	VSUBPD    numbersAVX2<>+5312(SB), Y6, Y7
+	VBLENDVPD Y4, Y7, Y6, Y4
+	VBLENDVPD Y1, Y4, Y6, Y6
+
+end32:
+	LEAQ         ·logBinsInverse+0(SB), R11
+	VPAND        numbersAVX2<>+5344(SB), Y5, Y7
+	VXORPD       Y4, Y4, Y4
+	VMOVUPD      numbersAVX2<>+0(SB), Y8
+	VPGATHERQQ   Y8, (R11)(Y7*8), Y4
+	LEAQ         ·logBinsHigh+0(SB), R11
+	VPAND        numbersAVX2<>+5344(SB), Y5, Y8
+	VXORPD       Y7, Y7, Y7
+	VMOVUPD      numbersAVX2<>+0(SB), Y9
+	VPGATHERQQ   Y9, (R11)(Y8*8), Y7
+	LEAQ         ·logBinsLow+0(SB), R11
+	VPAND        numbersAVX2<>+5344(SB), Y5, Y8
+	VXORPD       Y5, Y5, Y5
+	VMOVUPD      numbersAVX2<>+0(SB), Y9
+	VPGATHERQQ   Y9, (R11)(Y8*8), Y5
+	VMULPD       Y4, Y3, Y8
+	VFMSUB213PD  Y8, Y4, Y3
+	VSUBPD       numbersAVX2<>+96(SB), Y8, Y4
+	VMULPD       numbersAVX2<>+3232(SB), Y4, Y8
+	VMOVAPD      Y4, Y9
+	VFMADD231PD  Y4, Y8, Y9
+	VSUBPD       Y9, Y4, Y10
+	VFMADD231PD  Y4, Y8, Y10
+	VMULPD       Y4, Y4, Y8
+	VMULPD       Y4, Y8, Y11
+	VMOVUPD      numbersAVX2<>+5376(SB), Y12
+	VFMADD213PD  numbersAVX2<>+5408(SB), Y8, Y12
+	VFMADD213PD  numbersAVX2<>+5440(SB), Y8, Y12
+	VFMADD213PD  numbersAVX2<>+5472(SB), Y8, Y12
+	VMOVUPD      numbersAVX2<>+5504(SB), Y13
+	VFMADD213PD  numbersAVX2<>+5536(SB), Y8, Y13
+	VFMADD213PD  numbersAVX2<>+5568(SB), Y8, Y13
+	VFMADD213PD  numbersAVX2<>+4608(SB), Y8, Y13
+	VFMADD231PD  Y4, Y12, Y13
+	VFMADD231PD  Y13, Y11, Y10
+	VSUBPD       Y8, Y4, Y4
+	VMOVAPD      Y3, Y8
+	VFNMADD231PD Y3, Y4, Y8
+	VADDPD       Y8, Y10, Y3
+	VFMADD231PD  numbersAVX2<>+640(SB), Y6, Y7
+	VADDPD       Y9, Y7, Y4
+	VSUBPD       Y4, Y7, Y7
+	VADDPD       Y9, Y7, Y7
+	VFMADD231PD  numbersAVX2<>+672(SB), Y6, Y5
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y3, Y7, Y3
+	VADDPD       Y3, Y4, Y5
+	VSUBPD       Y5, Y4, Y4
+	VADDPD       Y3, Y4, Y3
+	VMULPD       (DI), Y5, Y4
+	VMOVUPD      (DI), Y6
+	VFMSUB213PD  Y4, Y6, Y5
+	VFMADD231PD  (DI), Y3, Y5
 	VMOVUPD      numbersAVX2<>+512(SB), Y3
 	VANDNPD      Y4, Y3, Y3
 	VCMPPD       $0x11, numbersAVX2<>+544(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y5
-	VBLENDVPD    Y3, Y2, Y5, Y2
-	VMOVUPD      numbersAVX2<>+544(SB), Y3
-	VMINPD       Y4, Y3, Y3
-	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y3, Y4
-	VBLENDVPD    Y4, numbersAVX2<>+576(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+608(SB), Y4
-	VFMADD213PD  numbersAVX2<>+448(SB), Y3, Y4
-	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
-	VFNMADD231PD numbersAVX2<>+640(SB), Y5, Y3
-	VFNMADD231PD numbersAVX2<>+672(SB), Y5, Y2
-	VADDPD       Y2, Y3, Y5
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y6, Y5, Y7
+	VMOVUPD      numbersAVX2<>+64(SB), Y6
+	VBLENDVPD    Y3, Y5, Y6, Y3
+	VMOVUPD      numbersAVX2<>+544(SB), Y5
+	VMINPD       Y4, Y5, Y4
+	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y4, Y5
+	VBLENDVPD    Y5, numbersAVX2<>+576(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+608(SB), Y5
+	VFMADD213PD  numbersAVX2<>+448(SB), Y4, Y5
+	VSUBPD       numbersAVX2<>+448(SB), Y5, Y6
+	VFNMADD231PD numbersAVX2<>+640(SB), Y6, Y4
+	VFNMADD231PD numbersAVX2<>+672(SB), Y6, Y3
+	VADDPD       Y3, Y4, Y6
+	VSUBPD       Y4, Y6, Y7
+	VSUBPD       Y7, Y6, Y8
+	VSUBPD       Y8, Y4, Y4
 	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y6, Y2, Y2
-	VADDPD       Y2, Y3, Y2
-	VADDPD       numbersAVX2<>+96(SB), Y5, Y3
-	VMULPD       Y5, Y5, Y6
-	VMULPD       Y5, Y5, Y7
-	VMOVUPD      numbersAVX2<>+704(SB), Y8
-	VFMADD213PD  numbersAVX2<>+736(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+768(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+800(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+832(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+864(SB), Y9
-	VFMADD213PD  numbersAVX2<>+896(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+928(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+960(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+992(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y9
-	VFMADD231PD  Y5, Y8, Y9
-	VMULPD       Y9, Y6, Y6
-	VFMADD231PD  Y3, Y2, Y6
-	VMOVUPD      numbersAVX2<>+96(SB), Y2
-	VSUBPD       Y3, Y2, Y2
-	VADDPD       Y5, Y2, Y2
-	VADDPD       Y6, Y2, Y2
-	VADDPD       Y2, Y3, Y2
-	VPSUBQ       numbersAVX2<>+1056(SB), Y4, Y3
-	VPSRLQ       $0x01, Y3, Y4
-	VPSUBQ       Y4, Y3, Y3
+	VADDPD       Y3, Y4, Y3
+	VADDPD       numbersAVX2<>+96(SB), Y6, Y4
+	VMULPD       Y6, Y6, Y7
+	VMULPD       Y6, Y6, Y8
+	VMOVUPD      numbersAVX2<>+704(SB), Y9
+	VFMADD213PD  numbersAVX2<>+736(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+768(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+800(SB), Y8, Y9
+	VFMADD213PD  numbersAVX2<>+832(SB), Y8, Y9
+	VMOVUPD      numbersAVX2<>+864(SB), Y10
+	VFMADD213PD  numbersAVX2<>+896(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+928(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+960(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+992(SB), Y8, Y10
+	VFMADD213PD  numbersAVX2<>+1024(SB), Y8, Y10
+	VFMADD231PD  Y6, Y9, Y10
+	VMULPD       Y10, Y7, Y7
+	VFMADD231PD  Y4, Y3, Y7
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VSUBPD       Y4, Y3, Y3
+	VADDPD       Y6, Y3, Y3
+	VADDPD       Y7, Y3, Y3
+	VADDPD       Y3, Y4, Y3
+	VPSUBQ       numbersAVX2<>+1056(SB), Y5, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VPSUBQ       Y5, Y4, Y4
+	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y4, Y2, Y4
-	VMULPD       Y3, Y4, Y2
-	VMOVUPD      numbersAVX2<>+512(SB), Y3
-	VANDNPD      (DI), Y3, Y3
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y3, Y3
+	VMULPD       Y5, Y3, Y5
+	VMULPD       Y4, Y5, Y3
+	VMOVMSKPD    Y1, R11
+	TESTL        R11, R11
+	JEQ          end33
 	VMOVUPD      numbersAVX2<>+512(SB), Y4
 	VANDNPD      (R9), Y4, Y4
-	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y4, Y4
-	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y2, Y4
-	VBLENDVPD    Y3, Y4, Y2, Y2
-	VMOVUPD      (DI), Y3
-	VROUNDPD     $0x08, Y3, Y3
-	VCMPPD       $0x00, (DI), Y3, Y3
-	VMOVUPD      (DI), Y4
-	VMULPD       numbersAVX2<>+1024(SB), Y4, Y4
-	VROUNDPD     $0x08, Y4, Y5
-	VCMPPD       $0x00, Y4, Y5, Y4
+	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VANDNPD      (DI), Y5, Y5
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y5, Y5
+	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y4, Y6
+	VBLENDVPD    Y6, numbersAVX2<>+96(SB), Y3, Y6
+	VBLENDVPD    Y5, Y6, Y3, Y5
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y4, Y6
+	VMOVUPD      (DI), Y7
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y7, Y7
+	VMOVUPD      numbersAVX2<>+64(SB), Y8
+	VBLENDVPD    Y7, numbersAVX2<>+32(SB), Y8, Y7
+	VBLENDVPD    Y6, Y7, Y5, Y5
+	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y4, Y4
+	VMOVUPD      (DI), Y6
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y6, Y6
+	VMOVUPD      numbersAVX2<>+32(SB), Y7
+	VBLENDVPD    Y6, numbersAVX2<>+64(SB), Y7, Y6
+	VBLENDVPD    Y4, Y6, Y5, Y4
+	VMOVUPD      (DI), Y5
+	VROUNDPD     $0x08, Y5, Y5
+	VCMPPD       $0x00, (DI), Y5, Y5
+	VMOVUPD      (DI), Y6
+	VMULPD       numbersAVX2<>+1024(SB), Y6, Y6
+	VROUNDPD     $0x08, Y6, Y7
+	VCMPPD       $0x00, Y6, Y7, Y6
+	VMOVUPD      (R9), Y7
+	VANDPD       numbersAVX2<>+512(SB), Y7, Y7
+	VMOVUPD      numbersAVX2<>+64(SB), Y8
+	VBLENDVPD    Y5, Y7, Y8, Y7
+	VBLENDVPD    Y6, numbersAVX2<>+64(SB), Y7, Y6
+	VMOVUPD      numbersAVX2<>+2144(SB), Y7
+	VCMPPD       $0x11, (R9), Y7, Y7
+	VMOVUPD      numbersAVX2<>+2112(SB), Y8
+	VBLENDVPD    Y5, numbersAVX2<>+64(SB), Y8, Y5
+	VMOVUPD      numbersAVX2<>+64(SB), Y8
+	VBLENDVPD    Y7, Y5, Y8, Y5
+	VMOVUPD      (R9), Y7
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y7, Y7
+	VORPD        Y6, Y5, Y5
+	VBLENDVPD    Y7, Y5, Y6, Y5
+	VORPD        Y5, Y4, Y4
 	VMOVUPD      (R9), Y5
-	VANDPD       numbersAVX2<>+512(SB), Y5, Y5
-	VMOVUPD      numbersAVX2<>+64(SB), Y6
-	VBLENDVPD    Y3, Y5, Y6, Y5
-	VBLENDVPD    Y4, numbersAVX2<>+64(SB), Y5, Y4
-	VMOVUPD      numbersAVX2<>+2144(SB), Y5
-	VCMPPD       $0x11, (R9), Y5, Y5
-	VMOVUPD      numbersAVX2<>+2112(SB), Y6
-	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y6, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y6
-	VBLENDVPD    Y5, Y3, Y6, Y3
-	VMOVUPD      (R9), Y5
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y5, Y5
-	VORPD        Y4, Y3, Y3
-	VBLENDVPD    Y5, Y3, Y4, Y3
-	VORPD        Y3, Y2, Y2
-	VMOVUPD      (R9), Y3
-	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y3, Y3
-	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
-	VMOVUPD      (DI), Y3
-	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y3, Y3
-	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
-	VBLENDVPD    Y1, Y2, Y0, Y0
+	VCMPPD       $0x00, (R9), Y5, Y5
+	VMOVUPD      (DI), Y6
+	VCMPPD       $0x00, (DI), Y6, Y6
+	VMOVUPD      (DI), Y7
+	VBLENDVPD    Y6, Y4, Y7, Y4
+	VMOVUPD      (R9), Y6
+	VBLENDVPD    Y5, Y4, Y6, Y4
+	VMOVUPD      (DI), Y5
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y5, Y5
+	VBLENDVPD    Y5, numbersAVX2<>+96(SB), Y4, Y4
+	VBLENDVPD    Y1, Y4, Y3, Y3
 
-end29:
-	VMOVUPD Y0, (R9)
+end33:
+	VMOVUPD   (R9), Y1
+	VCMPPD    $0x00, numbersAVX2<>+96(SB), Y1, Y1
+	VBLENDVPD Y1, numbersAVX2<>+96(SB), Y3, Y1
+	VBLENDVPD Y0, Y1, Y2, Y2
+
+end30:
+	VMOVUPD Y2, (R9)
 	ADDQ    $0x20, R9
 	ADDQ    $0x20, DI
 	DECQ    R10
@@ -8014,7 +8149,7 @@ op101:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes30:
+lanes34:
 	VMOVUPD      numbersAVX2<>+512(SB), Y0
 	VANDNPD      (R9), Y0, Y0
 	VMOVUPD      numbersAVX2<>+512(SB), Y1
@@ -8030,12 +8165,12 @@ lanes30:
 	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y1
 	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
-	VCMPPD       $0x11, numbersAVX2<>+5632(SB), Y0, Y1
-	VMOVUPD      numbersAVX2<>+5664(SB), Y3
+	VCMPPD       $0x11, numbersAVX2<>+5600(SB), Y0, Y1
+	VMOVUPD      numbersAVX2<>+5632(SB), Y3
 	VCMPPD       $0x11, Y0, Y3, Y3
 	VMOVUPD      numbersAVX2<>+96(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+5696(SB), Y4, Y3
-	VBLENDVPD    Y1, numbersAVX2<>+5728(SB), Y3, Y1
+	VBLENDVPD    Y3, numbersAVX2<>+5664(SB), Y4, Y3
+	VBLENDVPD    Y1, numbersAVX2<>+5696(SB), Y3, Y1
 	VMULPD       Y1, Y2, Y3
 	VMULPD       Y1, Y0, Y1
 	VMULPD       numbersAVX2<>+1024(SB), Y1, Y4
@@ -8092,7 +8227,7 @@ lanes30:
 	VMOVUPD      (DI), Y8
 	VANDPD       numbersAVX2<>+512(SB), Y8, Y8
 	VXORPD       Y8, Y6, Y6
-	VMULPD       numbersAVX2<>+5760(SB), Y4, Y8
+	VMULPD       numbersAVX2<>+5728(SB), Y4, Y8
 	VMULPD       Y7, Y6, Y7
 	VADDPD       Y7, Y8, Y9
 	VSUBPD       Y9, Y8, Y8
@@ -8101,10 +8236,10 @@ lanes30:
 	VFNMADD231PD Y1, Y3, Y8
 	VADDPD       Y5, Y8, Y1
 	VMULPD       Y1, Y6, Y1
-	VFMADD231PD  numbersAVX2<>+5792(SB), Y4, Y1
+	VFMADD231PD  numbersAVX2<>+5760(SB), Y4, Y1
 	VADDPD       Y1, Y7, Y1
 	VADDPD       Y1, Y9, Y1
-	VMULPD       numbersAVX2<>+5824(SB), Y0, Y3
+	VMULPD       numbersAVX2<>+5792(SB), Y0, Y3
 	VCMPPD       $0x11, Y3, Y2, Y3
 	VDIVPD       Y0, Y2, Y0
 	VBLENDVPD    Y3, Y0, Y1, Y0
@@ -8125,7 +8260,7 @@ lanes30:
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes30
+	JNE          lanes34
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8149,7 +8284,7 @@ op102:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes31:
+lanes35:
 	VMOVUPD      (R9), Y0
 	VDIVPD       (DI), Y0, Y0
 	VROUNDPD     $0x09, Y0, Y0
@@ -8166,7 +8301,7 @@ lanes31:
 	VBLENDVPD    Y1, numbersAVX2<>+64(SB), Y2, Y1
 	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+5856(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+5824(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+64(SB), Y3
 	VBLENDVPD    Y2, Y1, Y3, Y1
 	VSUBPD       Y1, Y0, Y0
@@ -8174,7 +8309,7 @@ lanes31:
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes31
+	JNE          lanes35
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8198,7 +8333,7 @@ op103:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes32:
+lanes36:
 	VMOVUPD      numbersAVX2<>+512(SB), Y0
 	VANDNPD      (DI), Y0, Y0
 	VMOVUPD      (R9), Y1
@@ -8207,30 +8342,30 @@ lanes32:
 	VFNMADD213PD (R9), Y1, Y0
 	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+5888(SB), Y2
+	VMOVUPD      numbersAVX2<>+5856(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y1
 	VMOVMSKPD    Y1, R11
 	TESTL        R11, R11
-	JEQ          end33
+	JEQ          end37
 	VMOVUPD      (R9), Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 
-again34:
+again38:
 	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      (DI), Y2, Y2
-	VMULPD       numbersAVX2<>+5920(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+5888(SB), Y2, Y3
 	VMOVUPD      numbersAVX2<>+512(SB), Y4
 	VANDNPD      Y0, Y4, Y4
-	VMULPD       numbersAVX2<>+5952(SB), Y4, Y4
+	VMULPD       numbersAVX2<>+5920(SB), Y4, Y4
 	VCMPPD       $0x11, Y4, Y3, Y3
-	VMULPD       numbersAVX2<>+5984(SB), Y0, Y4
+	VMULPD       numbersAVX2<>+5952(SB), Y0, Y4
 	VBLENDVPD    Y3, Y4, Y0, Y4
-	VMULPD       numbersAVX2<>+6016(SB), Y2, Y5
+	VMULPD       numbersAVX2<>+5984(SB), Y2, Y5
 	VBLENDVPD    Y3, Y5, Y2, Y2
 	VDIVPD       Y2, Y4, Y5
 	VMOVUPD      numbersAVX2<>+512(SB), Y6
 	VANDNPD      Y5, Y6, Y6
-	VMOVUPD      numbersAVX2<>+5888(SB), Y7
+	VMOVUPD      numbersAVX2<>+5856(SB), Y7
 	VCMPPD       $0x11, Y6, Y7, Y6
 	VMOVUPD      numbersAVX2<>+64(SB), Y7
 	VBLENDVPD    Y6, numbersAVX2<>+96(SB), Y7, Y6
@@ -8238,15 +8373,15 @@ again34:
 	VROUNDPD     $0x08, Y5, Y7
 	VBLENDVPD    Y3, Y5, Y7, Y5
 	VFNMADD231PD Y2, Y5, Y4
-	VMULPD       numbersAVX2<>+6016(SB), Y4, Y2
+	VMULPD       numbersAVX2<>+5984(SB), Y4, Y2
 	VBLENDVPD    Y3, Y2, Y4, Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y6, Y2
 	VMOVMSKPD    Y2, R11
 	TESTL        R11, R11
-	JNE          again34
+	JNE          again38
 
-end33:
+end37:
 	VMOVUPD   numbersAVX2<>+512(SB), Y1
 	VANDNPD   (DI), Y1, Y1
 	VCMPPD    $0x00, numbersAVX2<>+32(SB), Y1, Y1
@@ -8267,7 +8402,7 @@ end33:
 	ADDQ      $0x20, R9
 	ADDQ      $0x20, DI
 	DECQ      R10
-	JNE       lanes32
+	JNE       lanes36
 	VMOVUPD   (DX), Y0
 	VMOVUPD   32(DX), Y1
 	VMOVUPD   64(DX), Y2
@@ -8277,6 +8412,1797 @@ end33:
 	VMOVUPD   192(DX), Y6
 	VMOVUPD   224(DX), Y7
 	JMP       next
+
+op104:
+	// exp32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes39:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+6016(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VCMPPD       $0x11, numbersAVX2<>+6048(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+6048(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      numbersAVX2<>+6112(SB), Y3
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y2, Y3
+	VMOVUPD      numbersAVX2<>+6240(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y2, Y4
+	VFMADD231PD  Y0, Y3, Y4
+	VMULPD       Y4, Y0, Y0
+	VMOVAPD      Y1, Y2
+	VFMADD231PD  Y0, Y1, Y2
+	VMOVUPD      Y2, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes39
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op105:
+	// expm132
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes40:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+6016(SB), Y1
+	VMINPD       Y0, Y1, Y1
+	VCMPPD       $0x11, numbersAVX2<>+1120(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1120(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VMOVUPD      numbersAVX2<>+6112(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y3, Y4
+	VMOVUPD      numbersAVX2<>+6240(SB), Y5
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y3, Y5
+	VFMADD231PD  Y1, Y4, Y5
+	VMULPD       Y5, Y1, Y1
+	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VORPD        Y0, Y3, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes40
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op106:
+	// tanh32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes41:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VADDPD       Y1, Y1, Y1
+	VMOVUPD      numbersAVX2<>+1216(SB), Y2
+	VMINPD       Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VMOVUPD      numbersAVX2<>+6112(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y3, Y4
+	VMOVUPD      numbersAVX2<>+6240(SB), Y5
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y3, Y5
+	VFMADD231PD  Y1, Y4, Y5
+	VMULPD       Y5, Y1, Y1
+	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VADDPD       numbersAVX2<>+1824(SB), Y3, Y1
+	VDIVPD       Y1, Y3, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes41
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op107:
+	// sinh32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes42:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+6016(SB), Y2
+	VMINPD       Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VMOVUPD      numbersAVX2<>+6112(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y3, Y4
+	VMOVUPD      numbersAVX2<>+6240(SB), Y5
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y3, Y5
+	VFMADD231PD  Y1, Y4, Y5
+	VMULPD       Y5, Y1, Y1
+	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VADDPD       numbersAVX2<>+96(SB), Y3, Y1
+	VDIVPD       Y1, Y3, Y1
+	VADDPD       Y1, Y3, Y1
+	VMULPD       numbersAVX2<>+1024(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes42
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op108:
+	// cosh32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes43:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y0
+	VMOVUPD      numbersAVX2<>+6016(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      numbersAVX2<>+6112(SB), Y3
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y2, Y3
+	VMOVUPD      numbersAVX2<>+6240(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y2, Y4
+	VFMADD231PD  Y0, Y3, Y4
+	VMULPD       Y4, Y0, Y0
+	VMOVAPD      Y1, Y2
+	VFMADD231PD  Y0, Y1, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y0
+	VDIVPD       Y2, Y0, Y0
+	VADDPD       Y0, Y2, Y0
+	VMULPD       numbersAVX2<>+1024(SB), Y0, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes43
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op109:
+	// sigmoid32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes44:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+6016(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VCMPPD       $0x11, numbersAVX2<>+6048(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+6048(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      numbersAVX2<>+6112(SB), Y3
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y2, Y3
+	VMOVUPD      numbersAVX2<>+6240(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y2, Y4
+	VFMADD231PD  Y0, Y3, Y4
+	VMULPD       Y4, Y0, Y0
+	VMOVAPD      Y1, Y2
+	VFMADD231PD  Y0, Y1, Y2
+	VADDPD       numbersAVX2<>+96(SB), Y2, Y0
+	VDIVPD       Y0, Y2, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes44
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op110:
+	// log32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes45:
+	VMOVUPD     (DI), Y0
+	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y1
+	VPSLLQ      $0x34, Y1, Y2
+	VPSUBQ      Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
+	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
+	VDIVPD      Y2, Y3, Y2
+	VMULPD      Y2, Y2, Y3
+	VMULPD      numbersAVX2<>+6080(SB), Y1, Y1
+	VMULPD      Y3, Y3, Y4
+	VMOVUPD     numbersAVX2<>+6368(SB), Y5
+	VFMADD213PD numbersAVX2<>+6400(SB), Y4, Y5
+	VMOVUPD     numbersAVX2<>+6432(SB), Y6
+	VFMADD213PD numbersAVX2<>+6464(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+6496(SB), Y4, Y6
+	VFMADD231PD Y3, Y5, Y6
+	VFMADD231PD Y6, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes45
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op111:
+	// log232
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes46:
+	VMOVUPD     (DI), Y0
+	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y1
+	VPSLLQ      $0x34, Y1, Y2
+	VPSUBQ      Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
+	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
+	VDIVPD      Y2, Y3, Y2
+	VMULPD      Y2, Y2, Y3
+	VMULPD      Y3, Y3, Y4
+	VMOVUPD     numbersAVX2<>+6528(SB), Y5
+	VFMADD213PD numbersAVX2<>+6560(SB), Y4, Y5
+	VMOVUPD     numbersAVX2<>+6592(SB), Y6
+	VFMADD213PD numbersAVX2<>+6624(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+6656(SB), Y4, Y6
+	VFMADD231PD Y3, Y5, Y6
+	VFMADD231PD Y6, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes46
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op112:
+	// log1032
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes47:
+	VMOVUPD     (DI), Y0
+	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y1
+	VPSLLQ      $0x34, Y1, Y2
+	VPSUBQ      Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
+	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
+	VDIVPD      Y2, Y3, Y2
+	VMULPD      Y2, Y2, Y3
+	VMULPD      numbersAVX2<>+6688(SB), Y1, Y1
+	VMULPD      Y3, Y3, Y4
+	VMOVUPD     numbersAVX2<>+6720(SB), Y5
+	VFMADD213PD numbersAVX2<>+6752(SB), Y4, Y5
+	VMOVUPD     numbersAVX2<>+6784(SB), Y6
+	VFMADD213PD numbersAVX2<>+6816(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+6848(SB), Y4, Y6
+	VFMADD231PD Y3, Y5, Y6
+	VFMADD231PD Y6, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes47
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op113:
+	// log1p32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes48:
+	VMOVUPD     (DI), Y0
+	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
+	VSUBPD      Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+1728(SB), Y1, Y3
+	VPSRLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y3, Y4
+	VPSUBQ      Y4, Y1, Y4
+	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
+	VORPD       numbersAVX2<>+224(SB), Y3, Y3
+	VSUBPD      numbersAVX2<>+1760(SB), Y3, Y3
+	VSUBPD      numbersAVX2<>+96(SB), Y4, Y5
+	VADDPD      numbersAVX2<>+96(SB), Y4, Y4
+	VDIVPD      Y4, Y5, Y4
+	VMULPD      Y4, Y4, Y5
+	VMULPD      numbersAVX2<>+6080(SB), Y3, Y3
+	VMULPD      Y5, Y5, Y6
+	VMOVUPD     numbersAVX2<>+6368(SB), Y7
+	VFMADD213PD numbersAVX2<>+6400(SB), Y6, Y7
+	VMOVUPD     numbersAVX2<>+6432(SB), Y8
+	VFMADD213PD numbersAVX2<>+6464(SB), Y6, Y8
+	VFMADD213PD numbersAVX2<>+6496(SB), Y6, Y8
+	VFMADD231PD Y5, Y7, Y8
+	VFMADD231PD Y8, Y4, Y3
+	VADDPD      Y2, Y3, Y2
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
+	VBLENDVPD   Y3, Y2, Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y1, Y3
+	VBLENDVPD   Y3, numbersAVX2<>+2112(SB), Y2, Y2
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
+	VBLENDVPD   Y1, numbersAVX2<>+2144(SB), Y2, Y1
+	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VORPD       Y0, Y1, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes48
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op114:
+	// sin32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes49:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y2
+	VMOVMSKPD    Y2, R10
+	TESTL        R10, R10
+	JEQ          end50
+	VMOVUPD      numbersAVX2<>+2496(SB), Y4
+	VBLENDVPD    Y2, Y0, Y4, Y4
+	VPSRLQ       $0x34, Y4, Y5
+	VANDPD       numbersAVX2<>+256(SB), Y5, Y5
+	VANDPD       numbersAVX2<>+2528(SB), Y4, Y4
+	VORPD        numbersAVX2<>+224(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+2560(SB), Y5, Y5
+	VPADDQ       numbersAVX2<>+64(SB), Y5, Y6
+	VPSRLQ       $0x06, Y6, Y7
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y8, Y8, Y8
+	VMOVUPD      numbersAVX2<>+0(SB), Y9
+	VPGATHERQQ   Y9, (R10)(Y7*8), Y8
+	VPSLLVQ      Y6, Y8, Y8
+	VPADDQ       numbersAVX2<>+2624(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y9, Y9, Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R10)(Y7*8), Y9
+	VMOVUPD      numbersAVX2<>+2656(SB), Y7
+	VPSUBQ       Y6, Y7, Y6
+	VPSRLVQ      Y6, Y9, Y6
+	VORPD        Y6, Y8, Y6
+	VPSRLQ       $0x0c, Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2688(SB), Y6, Y6
+	VMULPD       Y6, Y4, Y7
+	VFMSUB213PD  Y7, Y4, Y6
+	VMULPD       numbersAVX2<>+2720(SB), Y7, Y8
+	VROUNDPD     $0x08, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y8, Y7
+	VADDPD       Y6, Y7, Y8
+	VSUBPD       Y7, Y8, Y9
+	VSUBPD       Y9, Y8, Y10
+	VSUBPD       Y10, Y7, Y7
+	VSUBPD       Y9, Y6, Y6
+	VADDPD       Y6, Y7, Y6
+	VPADDQ       numbersAVX2<>+2784(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y9
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y10, Y10, Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R10)(Y9*8), Y10
+	VPSLLVQ      Y7, Y10, Y10
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R10)(Y9*8), Y11
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLVQ      Y7, Y11, Y7
+	VORPD        Y7, Y10, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2816(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y9
+	VFMSUB213PD  Y9, Y4, Y7
+	VADDPD       Y9, Y8, Y10
+	VSUBPD       Y8, Y10, Y11
+	VSUBPD       Y11, Y10, Y12
+	VSUBPD       Y12, Y8, Y8
+	VSUBPD       Y11, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y9
+	VFMADD213PD  numbersAVX2<>+448(SB), Y10, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y8, Y6, Y11
+	VSUBPD       Y6, Y11, Y12
+	VSUBPD       Y12, Y11, Y13
+	VSUBPD       Y13, Y6, Y6
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y7, Y11, Y8
+	VSUBPD       Y11, Y8, Y12
+	VSUBPD       Y12, Y8, Y13
+	VSUBPD       Y13, Y11, Y11
+	VSUBPD       Y12, Y7, Y7
+	VADDPD       Y7, Y11, Y7
+	VADDPD       Y7, Y6, Y6
+	VPADDQ       numbersAVX2<>+2848(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y11
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y11*8), Y12
+	VPSLLVQ      Y7, Y12, Y12
+	VPADDQ       numbersAVX2<>+2624(SB), Y11, Y11
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y11*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y11
+	VPSUBQ       Y7, Y11, Y7
+	VPSRLVQ      Y7, Y13, Y7
+	VORPD        Y7, Y12, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2880(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y11
+	VFMSUB213PD  Y11, Y4, Y7
+	VADDPD       Y11, Y8, Y12
+	VSUBPD       Y8, Y12, Y13
+	VSUBPD       Y13, Y12, Y14
+	VSUBPD       Y14, Y8, Y8
+	VSUBPD       Y13, Y11, Y11
+	VADDPD       Y11, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y5, Y5
+	VPSRLQ       $0x06, Y5, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y5, Y5
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y8*8), Y11
+	VPSLLVQ      Y5, Y11, Y11
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y8*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
+	VPSUBQ       Y5, Y8, Y5
+	VPSRLVQ      Y5, Y13, Y5
+	VORPD        Y5, Y11, Y5
+	VPSRLQ       $0x0c, Y5, Y5
+	VORPD        numbersAVX2<>+224(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       numbersAVX2<>+2944(SB), Y5, Y5
+	VFMADD231PD  Y5, Y4, Y7
+	VADDPD       Y7, Y6, Y4
+	VADDPD       Y12, Y10, Y5
+	VSUBPD       Y10, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y10, Y7
+	VSUBPD       Y6, Y12, Y6
+	VADDPD       Y6, Y7, Y6
+	VADDPD       Y4, Y6, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
+	VBLENDVPD    Y2, Y9, Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VANDNPD      Y0, Y5, Y0
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+2112(SB), Y5
+	VBLENDVPD    Y0, Y4, Y5, Y0
+	VBLENDVPD    Y2, Y0, Y3, Y3
+
+end50:
+	VMULPD      Y3, Y3, Y0
+	VMULPD      Y0, Y0, Y2
+	VMOVUPD     numbersAVX2<>+6880(SB), Y4
+	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6944(SB), Y5
+	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VFMADD231PD Y0, Y4, Y5
+	VMULPD      Y5, Y3, Y2
+	VMULPD      Y0, Y0, Y3
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7136(SB), Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VFMADD231PD Y0, Y4, Y5
+	VPSLLQ      $0x3f, Y1, Y0
+	VBLENDVPD   Y0, Y5, Y2, Y0
+	VANDPD      numbersAVX2<>+3488(SB), Y1, Y1
+	VPSLLQ      $0x3e, Y1, Y1
+	VXORPD      Y1, Y0, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes49
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op115:
+	// cos32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes51:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y2
+	VMOVMSKPD    Y2, R10
+	TESTL        R10, R10
+	JEQ          end52
+	VMOVUPD      numbersAVX2<>+2496(SB), Y4
+	VBLENDVPD    Y2, Y0, Y4, Y4
+	VPSRLQ       $0x34, Y4, Y5
+	VANDPD       numbersAVX2<>+256(SB), Y5, Y5
+	VANDPD       numbersAVX2<>+2528(SB), Y4, Y4
+	VORPD        numbersAVX2<>+224(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+2560(SB), Y5, Y5
+	VPADDQ       numbersAVX2<>+64(SB), Y5, Y6
+	VPSRLQ       $0x06, Y6, Y7
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y8, Y8, Y8
+	VMOVUPD      numbersAVX2<>+0(SB), Y9
+	VPGATHERQQ   Y9, (R10)(Y7*8), Y8
+	VPSLLVQ      Y6, Y8, Y8
+	VPADDQ       numbersAVX2<>+2624(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y9, Y9, Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R10)(Y7*8), Y9
+	VMOVUPD      numbersAVX2<>+2656(SB), Y7
+	VPSUBQ       Y6, Y7, Y6
+	VPSRLVQ      Y6, Y9, Y6
+	VORPD        Y6, Y8, Y6
+	VPSRLQ       $0x0c, Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2688(SB), Y6, Y6
+	VMULPD       Y6, Y4, Y7
+	VFMSUB213PD  Y7, Y4, Y6
+	VMULPD       numbersAVX2<>+2720(SB), Y7, Y8
+	VROUNDPD     $0x08, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y8, Y7
+	VADDPD       Y6, Y7, Y8
+	VSUBPD       Y7, Y8, Y9
+	VSUBPD       Y9, Y8, Y10
+	VSUBPD       Y10, Y7, Y7
+	VSUBPD       Y9, Y6, Y6
+	VADDPD       Y6, Y7, Y6
+	VPADDQ       numbersAVX2<>+2784(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y9
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y10, Y10, Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R10)(Y9*8), Y10
+	VPSLLVQ      Y7, Y10, Y10
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R10)(Y9*8), Y11
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLVQ      Y7, Y11, Y7
+	VORPD        Y7, Y10, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2816(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y9
+	VFMSUB213PD  Y9, Y4, Y7
+	VADDPD       Y9, Y8, Y10
+	VSUBPD       Y8, Y10, Y11
+	VSUBPD       Y11, Y10, Y12
+	VSUBPD       Y12, Y8, Y8
+	VSUBPD       Y11, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y9
+	VFMADD213PD  numbersAVX2<>+448(SB), Y10, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y8, Y6, Y11
+	VSUBPD       Y6, Y11, Y12
+	VSUBPD       Y12, Y11, Y13
+	VSUBPD       Y13, Y6, Y6
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y7, Y11, Y8
+	VSUBPD       Y11, Y8, Y12
+	VSUBPD       Y12, Y8, Y13
+	VSUBPD       Y13, Y11, Y11
+	VSUBPD       Y12, Y7, Y7
+	VADDPD       Y7, Y11, Y7
+	VADDPD       Y7, Y6, Y6
+	VPADDQ       numbersAVX2<>+2848(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y11
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y11*8), Y12
+	VPSLLVQ      Y7, Y12, Y12
+	VPADDQ       numbersAVX2<>+2624(SB), Y11, Y11
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y11*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y11
+	VPSUBQ       Y7, Y11, Y7
+	VPSRLVQ      Y7, Y13, Y7
+	VORPD        Y7, Y12, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2880(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y11
+	VFMSUB213PD  Y11, Y4, Y7
+	VADDPD       Y11, Y8, Y12
+	VSUBPD       Y8, Y12, Y13
+	VSUBPD       Y13, Y12, Y14
+	VSUBPD       Y14, Y8, Y8
+	VSUBPD       Y13, Y11, Y11
+	VADDPD       Y11, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y5, Y5
+	VPSRLQ       $0x06, Y5, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y5, Y5
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y8*8), Y11
+	VPSLLVQ      Y5, Y11, Y11
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y8*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
+	VPSUBQ       Y5, Y8, Y5
+	VPSRLVQ      Y5, Y13, Y5
+	VORPD        Y5, Y11, Y5
+	VPSRLQ       $0x0c, Y5, Y5
+	VORPD        numbersAVX2<>+224(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       numbersAVX2<>+2944(SB), Y5, Y5
+	VFMADD231PD  Y5, Y4, Y7
+	VADDPD       Y7, Y6, Y4
+	VADDPD       Y12, Y10, Y5
+	VSUBPD       Y10, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y10, Y7
+	VSUBPD       Y6, Y12, Y6
+	VADDPD       Y6, Y7, Y6
+	VADDPD       Y4, Y6, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
+	VBLENDVPD    Y2, Y9, Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VANDNPD      Y0, Y5, Y0
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+2112(SB), Y5
+	VBLENDVPD    Y0, Y4, Y5, Y0
+	VBLENDVPD    Y2, Y0, Y3, Y3
+
+end52:
+	VPADDQ      numbersAVX2<>+2624(SB), Y1, Y0
+	VMULPD      Y3, Y3, Y1
+	VMULPD      Y1, Y1, Y2
+	VMOVUPD     numbersAVX2<>+6880(SB), Y4
+	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6944(SB), Y5
+	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VFMADD231PD Y1, Y4, Y5
+	VMULPD      Y5, Y3, Y2
+	VMULPD      Y1, Y1, Y3
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7136(SB), Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VFMADD231PD Y1, Y4, Y5
+	VPSLLQ      $0x3f, Y0, Y1
+	VBLENDVPD   Y1, Y5, Y2, Y1
+	VANDPD      numbersAVX2<>+3488(SB), Y0, Y0
+	VPSLLQ      $0x3e, Y0, Y0
+	VXORPD      Y0, Y1, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes51
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op116:
+	// tan32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes53:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y2
+	VMOVMSKPD    Y2, R10
+	TESTL        R10, R10
+	JEQ          end54
+	VMOVUPD      numbersAVX2<>+2496(SB), Y4
+	VBLENDVPD    Y2, Y0, Y4, Y4
+	VPSRLQ       $0x34, Y4, Y5
+	VANDPD       numbersAVX2<>+256(SB), Y5, Y5
+	VANDPD       numbersAVX2<>+2528(SB), Y4, Y4
+	VORPD        numbersAVX2<>+224(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+2560(SB), Y5, Y5
+	VPADDQ       numbersAVX2<>+64(SB), Y5, Y6
+	VPSRLQ       $0x06, Y6, Y7
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y8, Y8, Y8
+	VMOVUPD      numbersAVX2<>+0(SB), Y9
+	VPGATHERQQ   Y9, (R10)(Y7*8), Y8
+	VPSLLVQ      Y6, Y8, Y8
+	VPADDQ       numbersAVX2<>+2624(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y9, Y9, Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R10)(Y7*8), Y9
+	VMOVUPD      numbersAVX2<>+2656(SB), Y7
+	VPSUBQ       Y6, Y7, Y6
+	VPSRLVQ      Y6, Y9, Y6
+	VORPD        Y6, Y8, Y6
+	VPSRLQ       $0x0c, Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2688(SB), Y6, Y6
+	VMULPD       Y6, Y4, Y7
+	VFMSUB213PD  Y7, Y4, Y6
+	VMULPD       numbersAVX2<>+2720(SB), Y7, Y8
+	VROUNDPD     $0x08, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y8, Y7
+	VADDPD       Y6, Y7, Y8
+	VSUBPD       Y7, Y8, Y9
+	VSUBPD       Y9, Y8, Y10
+	VSUBPD       Y10, Y7, Y7
+	VSUBPD       Y9, Y6, Y6
+	VADDPD       Y6, Y7, Y6
+	VPADDQ       numbersAVX2<>+2784(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y9
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y10, Y10, Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R10)(Y9*8), Y10
+	VPSLLVQ      Y7, Y10, Y10
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R10)(Y9*8), Y11
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLVQ      Y7, Y11, Y7
+	VORPD        Y7, Y10, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2816(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y9
+	VFMSUB213PD  Y9, Y4, Y7
+	VADDPD       Y9, Y8, Y10
+	VSUBPD       Y8, Y10, Y11
+	VSUBPD       Y11, Y10, Y12
+	VSUBPD       Y12, Y8, Y8
+	VSUBPD       Y11, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y9
+	VFMADD213PD  numbersAVX2<>+448(SB), Y10, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y8, Y6, Y11
+	VSUBPD       Y6, Y11, Y12
+	VSUBPD       Y12, Y11, Y13
+	VSUBPD       Y13, Y6, Y6
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y7, Y11, Y8
+	VSUBPD       Y11, Y8, Y12
+	VSUBPD       Y12, Y8, Y13
+	VSUBPD       Y13, Y11, Y11
+	VSUBPD       Y12, Y7, Y7
+	VADDPD       Y7, Y11, Y7
+	VADDPD       Y7, Y6, Y6
+	VPADDQ       numbersAVX2<>+2848(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y11
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y11*8), Y12
+	VPSLLVQ      Y7, Y12, Y12
+	VPADDQ       numbersAVX2<>+2624(SB), Y11, Y11
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y11*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y11
+	VPSUBQ       Y7, Y11, Y7
+	VPSRLVQ      Y7, Y13, Y7
+	VORPD        Y7, Y12, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2880(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y11
+	VFMSUB213PD  Y11, Y4, Y7
+	VADDPD       Y11, Y8, Y12
+	VSUBPD       Y8, Y12, Y13
+	VSUBPD       Y13, Y12, Y14
+	VSUBPD       Y14, Y8, Y8
+	VSUBPD       Y13, Y11, Y11
+	VADDPD       Y11, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y5, Y5
+	VPSRLQ       $0x06, Y5, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y5, Y5
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y8*8), Y11
+	VPSLLVQ      Y5, Y11, Y11
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y8*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
+	VPSUBQ       Y5, Y8, Y5
+	VPSRLVQ      Y5, Y13, Y5
+	VORPD        Y5, Y11, Y5
+	VPSRLQ       $0x0c, Y5, Y5
+	VORPD        numbersAVX2<>+224(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       numbersAVX2<>+2944(SB), Y5, Y5
+	VFMADD231PD  Y5, Y4, Y7
+	VADDPD       Y7, Y6, Y4
+	VADDPD       Y12, Y10, Y5
+	VSUBPD       Y10, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y10, Y7
+	VSUBPD       Y6, Y12, Y6
+	VADDPD       Y6, Y7, Y6
+	VADDPD       Y4, Y6, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
+	VBLENDVPD    Y2, Y9, Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VANDNPD      Y0, Y5, Y0
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+2112(SB), Y5
+	VBLENDVPD    Y0, Y4, Y5, Y0
+	VBLENDVPD    Y2, Y0, Y3, Y3
+
+end54:
+	VMULPD      Y3, Y3, Y0
+	VMULPD      Y0, Y0, Y2
+	VMOVUPD     numbersAVX2<>+6880(SB), Y4
+	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6944(SB), Y5
+	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VFMADD231PD Y0, Y4, Y5
+	VMULPD      Y5, Y3, Y2
+	VMULPD      Y0, Y0, Y3
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7136(SB), Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VFMADD231PD Y0, Y4, Y5
+	VPSLLQ      $0x3f, Y1, Y0
+	VBLENDVPD   Y0, Y5, Y2, Y3
+	VBLENDVPD   Y0, Y2, Y5, Y0
+	VDIVPD      Y0, Y3, Y0
+	VPSLLQ      $0x3f, Y1, Y1
+	VXORPD      Y1, Y0, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes53
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op117:
+	// asin32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes55:
+	VMOVUPD     (DI), Y0
+	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VANDNPD     Y0, Y1, Y1
+	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VCMPPD      $0x11, Y1, Y2, Y2
+	VMOVUPD     numbersAVX2<>+96(SB), Y3
+	VSUBPD      Y1, Y3, Y3
+	VMULPD      numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD      Y0, Y0, Y4
+	VBLENDVPD   Y2, Y3, Y4, Y3
+	VSQRTPD     Y3, Y4
+	VBLENDVPD   Y2, Y4, Y1, Y1
+	VMULPD      Y3, Y1, Y4
+	VMULPD      Y3, Y3, Y5
+	VMOVUPD     numbersAVX2<>+7232(SB), Y6
+	VFMADD213PD numbersAVX2<>+7264(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7296(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7328(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7360(SB), Y7
+	VFMADD213PD numbersAVX2<>+7392(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y7
+	VFMADD231PD Y3, Y6, Y7
+	VFMADD231PD Y7, Y4, Y1
+	VMOVUPD     numbersAVX2<>+96(SB), Y3
+	VBLENDVPD   Y2, numbersAVX2<>+4032(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+64(SB), Y4
+	VBLENDVPD   Y2, numbersAVX2<>+2368(SB), Y4, Y2
+	VFMADD231PD Y1, Y3, Y2
+	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VORPD       Y0, Y2, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes55
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op118:
+	// acos32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes56:
+	VMOVUPD     (DI), Y0
+	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VANDNPD     Y0, Y1, Y1
+	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VCMPPD      $0x11, Y1, Y2, Y2
+	VMOVUPD     numbersAVX2<>+96(SB), Y3
+	VSUBPD      Y1, Y3, Y3
+	VMULPD      numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD      Y0, Y0, Y4
+	VBLENDVPD   Y2, Y3, Y4, Y3
+	VSQRTPD     Y3, Y4
+	VBLENDVPD   Y2, Y4, Y1, Y1
+	VMULPD      Y3, Y1, Y4
+	VMULPD      Y3, Y3, Y5
+	VMOVUPD     numbersAVX2<>+7232(SB), Y6
+	VFMADD213PD numbersAVX2<>+7264(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7296(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7328(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7360(SB), Y7
+	VFMADD213PD numbersAVX2<>+7392(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y7
+	VFMADD231PD Y3, Y6, Y7
+	VFMADD231PD Y7, Y4, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y0
+	VMOVUPD     numbersAVX2<>+64(SB), Y3
+	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+96(SB), Y4
+	VBLENDVPD   Y2, Y3, Y4, Y3
+	VMOVUPD     numbersAVX2<>+1824(SB), Y4
+	VBLENDVPD   Y0, numbersAVX2<>+4032(SB), Y4, Y4
+	VMOVUPD     numbersAVX2<>+4064(SB), Y5
+	VBLENDVPD   Y0, numbersAVX2<>+96(SB), Y5, Y0
+	VBLENDVPD   Y2, Y4, Y0, Y0
+	VMULPD      numbersAVX2<>+2368(SB), Y3, Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPD     Y2, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes56
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op119:
+	// atan32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes57:
+	VMOVUPD     (DI), Y0
+	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VANDNPD     Y0, Y1, Y1
+	VMOVUPD     numbersAVX2<>+4096(SB), Y2
+	VMINPD      Y1, Y2, Y1
+	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VCMPPD      $0x11, Y1, Y2, Y2
+	VMOVUPD     numbersAVX2<>+4128(SB), Y3
+	VCMPPD      $0x11, Y1, Y3, Y3
+	VMOVUPD     numbersAVX2<>+96(SB), Y4
+	VBLENDVPD   Y3, numbersAVX2<>+64(SB), Y4, Y4
+	VMOVUPD     numbersAVX2<>+64(SB), Y5
+	VBLENDVPD   Y2, numbersAVX2<>+96(SB), Y5, Y5
+	VMOVAPD     Y5, Y6
+	VFMSUB231PD Y1, Y4, Y6
+	VFMADD231PD Y1, Y5, Y4
+	VDIVPD      Y4, Y6, Y1
+	VMULPD      Y1, Y1, Y4
+	VMULPD      Y4, Y4, Y5
+	VMOVUPD     numbersAVX2<>+7488(SB), Y6
+	VFMADD213PD numbersAVX2<>+7520(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7552(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7584(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7616(SB), Y7
+	VFMADD213PD numbersAVX2<>+7648(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7680(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7712(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7744(SB), Y5, Y7
+	VFMADD231PD Y4, Y6, Y7
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     numbersAVX2<>+64(SB), Y4
+	VBLENDVPD   Y2, numbersAVX2<>+1024(SB), Y4, Y2
+	VBLENDVPD   Y3, numbersAVX2<>+96(SB), Y2, Y2
+	VFMADD231PD numbersAVX2<>+2368(SB), Y2, Y1
+	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VORPD       Y0, Y1, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes57
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op120:
+	// cbrt32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes58:
+	VMOVUPD      (DI), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VPADDQ       numbersAVX2<>+1728(SB), Y1, Y2
+	VPSRLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y2, Y3
+	VPSUBQ       Y3, Y1, Y3
+	VPADDQ       numbersAVX2<>+96(SB), Y3, Y3
+	VORPD        numbersAVX2<>+224(SB), Y2, Y2
+	VSUBPD       numbersAVX2<>+1760(SB), Y2, Y2
+	VMOVUPD      numbersAVX2<>+4608(SB), Y4
+	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+4640(SB), Y5, Y2
+	VSUBPD       numbersAVX2<>+96(SB), Y3, Y5
+	VMULPD       Y5, Y5, Y6
+	VMOVUPD      numbersAVX2<>+7776(SB), Y7
+	VFMADD213PD  numbersAVX2<>+7808(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+7840(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+7872(SB), Y8
+	VFMADD213PD  numbersAVX2<>+7904(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+7936(SB), Y6, Y8
+	VFMADD231PD  Y5, Y7, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
+	VCMPPD       $0x11, Y2, Y5, Y5
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y6, Y6
+	VBLENDVPD    Y5, numbersAVX2<>+1824(SB), Y6, Y6
+	VMULPD       Y6, Y3, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VBLENDVPD    Y2, numbersAVX2<>+4896(SB), Y6, Y2
+	VBLENDVPD    Y5, numbersAVX2<>+4928(SB), Y2, Y2
+	VMULPD       Y2, Y8, Y2
+	VMULPD       Y2, Y2, Y5
+	VMULPD       Y2, Y5, Y5
+	VFNMADD213PD numbersAVX2<>+96(SB), Y3, Y5
+	VMULPD       Y5, Y2, Y6
+	VMOVUPD      numbersAVX2<>+4960(SB), Y7
+	VFMADD213PD  numbersAVX2<>+4608(SB), Y7, Y5
+	VFMADD231PD  Y5, Y6, Y2
+	VMULPD       Y2, Y2, Y2
+	VMULPD       Y2, Y3, Y2
+	VPADDQ       numbersAVX2<>+4992(SB), Y4, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y3
+	VORPD        Y3, Y2, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y1
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes58
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op121:
+	// pow32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes59:
+	VMOVUPD   (DI), Y0
+	VPSLLQ    $0x0d, Y0, Y0
+	VCMPPD    $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VMOVUPD   numbersAVX2<>+96(SB), Y1
+	VBLENDVPD Y0, numbersAVX2<>+96(SB), Y1, Y1
+	VMOVUPD   (R9), Y2
+	VMULPD    (R9), Y2, Y2
+	VMOVMSKPD Y0, R11
+	TESTL     R11, R11
+	JEQ       end60
+	VMOVUPD   (DI), Y3
+	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y3, Y3
+	VMULPD    (R9), Y2, Y4
+	VBLENDVPD Y3, Y2, Y4, Y3
+	VMOVUPD   (DI), Y4
+	VSUBPD    numbersAVX2<>+96(SB), Y4, Y4
+	VMOVUPD   numbersAVX2<>+512(SB), Y5
+	VANDNPD   Y4, Y5, Y4
+	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y4, Y4
+	VMOVMSKPD Y4, R11
+	TESTL     R11, R11
+	JEQ       end61
+	VMOVUPD   (R9), Y5
+	VSQRTPD   Y5, Y5
+	VMOVUPD   (DI), Y6
+	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y6, Y6
+	VADDPD    numbersAVX2<>+64(SB), Y5, Y7
+	VMULPD    (R9), Y5, Y5
+	VBLENDVPD Y6, Y7, Y5, Y5
+	VBLENDVPD Y4, Y5, Y3, Y3
+
+end61:
+	VMOVUPD   (DI), Y5
+	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y5, Y5
+	VMOVMSKPD Y5, R11
+	TESTL     R11, R11
+	JEQ       end62
+	VMOVUPD   numbersAVX2<>+96(SB), Y6
+	VDIVPD    (R9), Y6, Y6
+	VBLENDVPD Y5, Y6, Y3, Y3
+
+end62:
+	VBLENDVPD Y0, Y3, Y2, Y2
+	VMOVUPD   (R9), Y3
+	VCMPPD    $0x11, numbersAVX2<>+64(SB), Y3, Y3
+	VMOVUPD   numbersAVX2<>+64(SB), Y5
+	VBLENDVPD Y3, numbersAVX2<>+96(SB), Y5, Y3
+	VMOVUPD   numbersAVX2<>+96(SB), Y5
+	VBLENDVPD Y4, Y3, Y5, Y3
+	VMOVUPD   (DI), Y4
+	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y4, Y4
+	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
+	VMOVUPD   (DI), Y4
+	VCMPPD    $0x00, numbersAVX2<>+4640(SB), Y4, Y4
+	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
+	VMOVUPD   (DI), Y4
+	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y4, Y4
+	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
+	VBLENDVPD Y0, Y3, Y1, Y1
+
+end60:
+	VCMPPD      $0x00, numbersAVX2<>+96(SB), Y1, Y0
+	VMOVMSKPD   Y0, R11
+	TESTL       R11, R11
+	JEQ         end63
+	VMOVUPD     (R9), Y1
+	VPSUBQ      numbersAVX2<>+1664(SB), Y1, Y1
+	VMOVUPD     numbersAVX2<>+5248(SB), Y3
+	VPSUBQ      (R9), Y3, Y3
+	VORPD       Y3, Y1, Y1
+	VMOVUPD     numbersAVX2<>+512(SB), Y3
+	VANDNPD     (R9), Y3, Y3
+	VPADDQ      numbersAVX2<>+1728(SB), Y3, Y4
+	VPSRLQ      $0x34, Y4, Y4
+	VPSLLQ      $0x34, Y4, Y5
+	VPSUBQ      Y5, Y3, Y3
+	VPADDQ      numbersAVX2<>+96(SB), Y3, Y3
+	VORPD       numbersAVX2<>+224(SB), Y4, Y4
+	VSUBPD      numbersAVX2<>+1760(SB), Y4, Y4
+	VSUBPD      numbersAVX2<>+96(SB), Y3, Y5
+	VADDPD      numbersAVX2<>+96(SB), Y3, Y3
+	VDIVPD      Y3, Y5, Y3
+	VMULPD      Y3, Y3, Y5
+	VMULPD      Y5, Y5, Y6
+	VMOVUPD     numbersAVX2<>+7968(SB), Y7
+	VFMADD213PD numbersAVX2<>+8000(SB), Y6, Y7
+	VFMADD213PD numbersAVX2<>+8032(SB), Y6, Y7
+	VMOVUPD     numbersAVX2<>+8064(SB), Y8
+	VFMADD213PD numbersAVX2<>+8096(SB), Y6, Y8
+	VFMADD213PD numbersAVX2<>+8128(SB), Y6, Y8
+	VFMADD231PD Y5, Y7, Y8
+	VFMADD231PD Y8, Y3, Y4
+	VMULPD      (DI), Y4, Y3
+	VMOVUPD     numbersAVX2<>+8160(SB), Y4
+	VMINPD      Y3, Y4, Y3
+	VCMPPD      $0x11, numbersAVX2<>+8192(SB), Y3, Y4
+	VBLENDVPD   Y4, numbersAVX2<>+8192(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+96(SB), Y4
+	VFMADD213PD numbersAVX2<>+448(SB), Y3, Y4
+	VSUBPD      numbersAVX2<>+448(SB), Y4, Y5
+	VPADDQ      numbersAVX2<>+4992(SB), Y4, Y4
+	VPSLLQ      $0x34, Y4, Y4
+	VSUBPD      Y5, Y3, Y3
+	VMULPD      numbersAVX2<>+6080(SB), Y3, Y3
+	VMULPD      Y3, Y3, Y5
+	VMOVUPD     numbersAVX2<>+6112(SB), Y6
+	VFMADD213PD numbersAVX2<>+6144(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+6176(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+6208(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+6240(SB), Y7
+	VFMADD213PD numbersAVX2<>+6272(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+6304(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+6336(SB), Y5, Y7
+	VFMADD231PD Y3, Y6, Y7
+	VMULPD      Y7, Y3, Y3
+	VMOVAPD     Y4, Y5
+	VFMADD231PD Y3, Y4, Y5
+	VMOVMSKPD   Y1, R11
+	TESTL       R11, R11
+	JEQ         end64
+	VMOVUPD     numbersAVX2<>+512(SB), Y3
+	VANDNPD     (R9), Y3, Y3
+	VMOVUPD     numbersAVX2<>+512(SB), Y4
+	VANDNPD     (DI), Y4, Y4
+	VCMPPD      $0x00, numbersAVX2<>+32(SB), Y4, Y4
+	VCMPPD      $0x00, numbersAVX2<>+96(SB), Y3, Y6
+	VBLENDVPD   Y6, numbersAVX2<>+96(SB), Y5, Y6
+	VBLENDVPD   Y4, Y6, Y5, Y4
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y3, Y6
+	VMOVUPD     (DI), Y7
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y7, Y7
+	VMOVUPD     numbersAVX2<>+64(SB), Y8
+	VBLENDVPD   Y7, numbersAVX2<>+32(SB), Y8, Y7
+	VBLENDVPD   Y6, Y7, Y4, Y4
+	VCMPPD      $0x00, numbersAVX2<>+32(SB), Y3, Y3
+	VMOVUPD     (DI), Y6
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y6, Y6
+	VMOVUPD     numbersAVX2<>+32(SB), Y7
+	VBLENDVPD   Y6, numbersAVX2<>+64(SB), Y7, Y6
+	VBLENDVPD   Y3, Y6, Y4, Y3
+	VMOVUPD     (DI), Y4
+	VROUNDPD    $0x08, Y4, Y4
+	VCMPPD      $0x00, (DI), Y4, Y4
+	VMOVUPD     (DI), Y6
+	VMULPD      numbersAVX2<>+1024(SB), Y6, Y6
+	VROUNDPD    $0x08, Y6, Y7
+	VCMPPD      $0x00, Y6, Y7, Y6
+	VMOVUPD     (R9), Y7
+	VANDPD      numbersAVX2<>+512(SB), Y7, Y7
+	VMOVUPD     numbersAVX2<>+64(SB), Y8
+	VBLENDVPD   Y4, Y7, Y8, Y7
+	VBLENDVPD   Y6, numbersAVX2<>+64(SB), Y7, Y6
+	VMOVUPD     numbersAVX2<>+2144(SB), Y7
+	VCMPPD      $0x11, (R9), Y7, Y7
+	VMOVUPD     numbersAVX2<>+2112(SB), Y8
+	VBLENDVPD   Y4, numbersAVX2<>+64(SB), Y8, Y4
+	VMOVUPD     numbersAVX2<>+64(SB), Y8
+	VBLENDVPD   Y7, Y4, Y8, Y4
+	VMOVUPD     (R9), Y7
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y7, Y7
+	VORPD       Y6, Y4, Y4
+	VBLENDVPD   Y7, Y4, Y6, Y4
+	VORPD       Y4, Y3, Y3
+	VMOVUPD     (R9), Y4
+	VCMPPD      $0x00, (R9), Y4, Y4
+	VMOVUPD     (DI), Y6
+	VCMPPD      $0x00, (DI), Y6, Y6
+	VMOVUPD     (DI), Y7
+	VBLENDVPD   Y6, Y3, Y7, Y3
+	VMOVUPD     (R9), Y6
+	VBLENDVPD   Y4, Y3, Y6, Y3
+	VMOVUPD     (DI), Y4
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y4, Y4
+	VBLENDVPD   Y4, numbersAVX2<>+96(SB), Y3, Y3
+	VBLENDVPD   Y1, Y3, Y5, Y5
+
+end64:
+	VMOVUPD   (R9), Y1
+	VCMPPD    $0x00, numbersAVX2<>+96(SB), Y1, Y1
+	VBLENDVPD Y1, numbersAVX2<>+96(SB), Y5, Y1
+	VBLENDVPD Y0, Y1, Y2, Y2
+
+end63:
+	VMOVUPD Y2, (R9)
+	ADDQ    $0x20, R9
+	ADDQ    $0x20, DI
+	DECQ    R10
+	JNE     lanes59
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	VMOVUPD 64(DX), Y2
+	VMOVUPD 96(DX), Y3
+	VMOVUPD 128(DX), Y4
+	VMOVUPD 160(DX), Y5
+	VMOVUPD 192(DX), Y6
+	VMOVUPD 224(DX), Y7
+	JMP     next
+
+op122:
+	// atan232
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes65:
+	VMOVUPD     numbersAVX2<>+512(SB), Y0
+	VANDNPD     (R9), Y0, Y0
+	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VANDNPD     (DI), Y1, Y1
+	VCMPPD      $0x11, Y0, Y1, Y2
+	VMINPD      Y1, Y0, Y3
+	VBLENDVPD   Y2, Y0, Y1, Y0
+	VCMPPD      $0x00, numbersAVX2<>+32(SB), Y0, Y1
+	VCMPPD      $0x00, numbersAVX2<>+32(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+64(SB), Y5
+	VBLENDVPD   Y4, numbersAVX2<>+96(SB), Y5, Y4
+	VBLENDVPD   Y1, Y4, Y3, Y3
+	VBLENDVPD   Y1, numbersAVX2<>+96(SB), Y0, Y0
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y1
+	VBLENDVPD   Y1, numbersAVX2<>+96(SB), Y0, Y0
+	VMULPD      numbersAVX2<>+1024(SB), Y0, Y1
+	VCMPPD      $0x11, Y3, Y1, Y1
+	VSUBPD      Y0, Y3, Y4
+	VBLENDVPD   Y1, Y4, Y3, Y4
+	VADDPD      Y3, Y0, Y3
+	VBLENDVPD   Y1, Y3, Y0, Y0
+	VDIVPD      Y0, Y4, Y0
+	VMULPD      Y0, Y0, Y3
+	VMULPD      Y3, Y3, Y4
+	VMOVUPD     numbersAVX2<>+7488(SB), Y5
+	VFMADD213PD numbersAVX2<>+7520(SB), Y4, Y5
+	VFMADD213PD numbersAVX2<>+7552(SB), Y4, Y5
+	VFMADD213PD numbersAVX2<>+7584(SB), Y4, Y5
+	VMOVUPD     numbersAVX2<>+7616(SB), Y6
+	VFMADD213PD numbersAVX2<>+7648(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7680(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7712(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7744(SB), Y4, Y6
+	VFMADD231PD Y3, Y5, Y6
+	VMULPD      Y6, Y0, Y0
+	VMOVUPD     numbersAVX2<>+64(SB), Y3
+	VBLENDVPD   Y1, numbersAVX2<>+96(SB), Y3, Y1
+	VMOVUPD     numbersAVX2<>+1824(SB), Y3
+	VSUBPD      Y1, Y3, Y3
+	VBLENDVPD   Y2, Y3, Y1, Y1
+	VMOVUPD     (DI), Y3
+	VMOVUPD     numbersAVX2<>+2752(SB), Y4
+	VSUBPD      Y1, Y4, Y4
+	VBLENDVPD   Y3, Y4, Y1, Y1
+	VMOVUPD     numbersAVX2<>+64(SB), Y3
+	VBLENDVPD   Y2, numbersAVX2<>+512(SB), Y3, Y2
+	VMOVUPD     (DI), Y3
+	VANDPD      numbersAVX2<>+512(SB), Y3, Y3
+	VXORPD      Y3, Y2, Y2
+	VXORPD      Y2, Y0, Y0
+	VFMADD231PD numbersAVX2<>+5728(SB), Y1, Y0
+	VMOVUPD     (R9), Y1
+	VANDPD      numbersAVX2<>+512(SB), Y1, Y1
+	VORPD       Y1, Y0, Y0
+	VMOVUPD     (DI), Y1
+	VCMPPD      $0x00, (DI), Y1, Y1
+	VMOVUPD     (R9), Y2
+	VCMPPD      $0x00, (R9), Y2, Y2
+	VMOVUPD     (R9), Y3
+	VBLENDVPD   Y2, Y0, Y3, Y0
+	VMOVUPD     (DI), Y2
+	VBLENDVPD   Y1, Y0, Y2, Y0
+	VMOVUPD     Y0, (R9)
+	ADDQ        $0x20, R9
+	ADDQ        $0x20, DI
+	DECQ        R10
+	JNE         lanes65
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
 	PCALIGN $0x40
 
 op0:
@@ -8338,16 +10264,16 @@ next:
 	JEQ  op23
 
 others:
-	CMPQ R9, $0x67
+	CMPQ R9, $0x7a
 	JHI  op0
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x0d
-	JGE  from13
-	CMPQ R9, $0x06
-	JGE  from6
+	CMPQ R9, $0x3d
+	JGE  from61
+	CMPQ R9, $0x1e
+	JGE  from30
+	CMPQ R9, $0x0f
+	JGE  from15
+	CMPQ R9, $0x07
+	JGE  from7
 	CMPQ R9, $0x03
 	JGE  from3
 	CMPQ R9, $0x01
@@ -8363,26 +10289,28 @@ from2:
 	JMP op2
 
 from3:
+	CMPQ R9, $0x05
+	JGE  from5
 	CMPQ R9, $0x04
 	JGE  from4
 	JMP  op3
 
 from4:
-	CMPQ R9, $0x05
-	JGE  from5
-	JMP  op4
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R9, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
+	CMPQ R9, $0x0b
+	JGE  from11
+	CMPQ R9, $0x09
+	JGE  from9
 	CMPQ R9, $0x08
 	JGE  from8
 	JMP  op7
@@ -8391,8 +10319,6 @@ from8:
 	JMP op8
 
 from9:
-	CMPQ R9, $0x0b
-	JGE  from11
 	CMPQ R9, $0x0a
 	JGE  from10
 	JMP  op9
@@ -8401,6 +10327,8 @@ from10:
 	JMP op10
 
 from11:
+	CMPQ R9, $0x0d
+	JGE  from13
 	CMPQ R9, $0x0c
 	JGE  from12
 	JMP  op11
@@ -8409,21 +10337,21 @@ from12:
 	JMP op12
 
 from13:
-	CMPQ R9, $0x13
-	JGE  from19
-	CMPQ R9, $0x10
-	JGE  from16
 	CMPQ R9, $0x0e
 	JGE  from14
 	JMP  op13
 
 from14:
-	CMPQ R9, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
-	JMP op15
+	CMPQ R9, $0x16
+	JGE  from22
+	CMPQ R9, $0x12
+	JGE  from18
+	CMPQ R9, $0x10
+	JGE  from16
+	JMP  op15
 
 from16:
 	CMPQ R9, $0x11
@@ -8431,19 +10359,17 @@ from16:
 	JMP  op16
 
 from17:
-	CMPQ R9, $0x12
-	JGE  from18
-	JMP  op17
+	JMP op17
 
 from18:
-	JMP op18
-
-from19:
-	CMPQ R9, $0x16
-	JGE  from22
 	CMPQ R9, $0x14
 	JGE  from20
-	JMP  op19
+	CMPQ R9, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
 
 from20:
 	CMPQ R9, $0x15
@@ -8454,6 +10380,8 @@ from21:
 	JMP op21
 
 from22:
+	CMPQ R9, $0x1a
+	JGE  from26
 	CMPQ R9, $0x18
 	JGE  from24
 	CMPQ R9, $0x17
@@ -8472,45 +10400,45 @@ from25:
 	JMP op25
 
 from26:
-	CMPQ R9, $0x27
-	JGE  from39
-	CMPQ R9, $0x20
-	JGE  from32
-	CMPQ R9, $0x1d
-	JGE  from29
+	CMPQ R9, $0x1c
+	JGE  from28
 	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
 
 from27:
-	CMPQ R9, $0x1c
-	JGE  from28
-	JMP  op27
+	JMP op27
 
 from28:
-	JMP op28
+	CMPQ R9, $0x1d
+	JGE  from29
+	JMP  op28
 
 from29:
-	CMPQ R9, $0x1e
-	JGE  from30
-	JMP  op29
+	JMP op29
 
 from30:
+	CMPQ R9, $0x2d
+	JGE  from45
+	CMPQ R9, $0x25
+	JGE  from37
+	CMPQ R9, $0x21
+	JGE  from33
 	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
 from31:
-	JMP op31
+	CMPQ R9, $0x20
+	JGE  from32
+	JMP  op31
 
 from32:
-	CMPQ R9, $0x23
-	JGE  from35
-	CMPQ R9, $0x21
-	JGE  from33
-	JMP  op32
+	JMP op32
 
 from33:
+	CMPQ R9, $0x23
+	JGE  from35
 	CMPQ R9, $0x22
 	JGE  from34
 	JMP  op33
@@ -8519,8 +10447,6 @@ from34:
 	JMP op34
 
 from35:
-	CMPQ R9, $0x25
-	JGE  from37
 	CMPQ R9, $0x24
 	JGE  from36
 	JMP  op35
@@ -8529,6 +10455,10 @@ from36:
 	JMP op36
 
 from37:
+	CMPQ R9, $0x29
+	JGE  from41
+	CMPQ R9, $0x27
+	JGE  from39
 	CMPQ R9, $0x26
 	JGE  from38
 	JMP  op37
@@ -8537,26 +10467,22 @@ from38:
 	JMP op38
 
 from39:
-	CMPQ R9, $0x2d
-	JGE  from45
-	CMPQ R9, $0x2a
-	JGE  from42
 	CMPQ R9, $0x28
 	JGE  from40
 	JMP  op39
 
 from40:
-	CMPQ R9, $0x29
-	JGE  from41
-	JMP  op40
+	JMP op40
 
 from41:
-	JMP op41
-
-from42:
 	CMPQ R9, $0x2b
 	JGE  from43
-	JMP  op42
+	CMPQ R9, $0x2a
+	JGE  from42
+	JMP  op41
+
+from42:
+	JMP op42
 
 from43:
 	CMPQ R9, $0x2c
@@ -8567,52 +10493,50 @@ from44:
 	JMP op44
 
 from45:
-	CMPQ R9, $0x30
-	JGE  from48
+	CMPQ R9, $0x35
+	JGE  from53
+	CMPQ R9, $0x31
+	JGE  from49
+	CMPQ R9, $0x2f
+	JGE  from47
 	CMPQ R9, $0x2e
 	JGE  from46
 	JMP  op45
 
 from46:
-	CMPQ R9, $0x2f
-	JGE  from47
-	JMP  op46
+	JMP op46
 
 from47:
-	JMP op47
+	CMPQ R9, $0x30
+	JGE  from48
+	JMP  op47
 
 from48:
-	CMPQ R9, $0x32
-	JGE  from50
-	CMPQ R9, $0x31
-	JGE  from49
-	JMP  op48
+	JMP op48
 
 from49:
-	JMP op49
-
-from50:
 	CMPQ R9, $0x33
 	JGE  from51
-	JMP  op50
+	CMPQ R9, $0x32
+	JGE  from50
+	JMP  op49
+
+from50:
+	JMP op50
 
 from51:
-	JMP op51
+	CMPQ R9, $0x34
+	JGE  from52
+	JMP  op51
 
 from52:
-	CMPQ R9, $0x4e
-	JGE  from78
-	CMPQ R9, $0x41
-	JGE  from65
-	CMPQ R9, $0x3a
-	JGE  from58
-	CMPQ R9, $0x37
-	JGE  from55
-	CMPQ R9, $0x35
-	JGE  from53
-	JMP  op52
+	JMP op52
 
 from53:
+	CMPQ R9, $0x39
+	JGE  from57
+	CMPQ R9, $0x37
+	JGE  from55
 	CMPQ R9, $0x36
 	JGE  from54
 	JMP  op53
@@ -8626,19 +10550,17 @@ from55:
 	JMP  op55
 
 from56:
-	CMPQ R9, $0x39
-	JGE  from57
-	JMP  op56
+	JMP op56
 
 from57:
-	JMP op57
-
-from58:
-	CMPQ R9, $0x3d
-	JGE  from61
 	CMPQ R9, $0x3b
 	JGE  from59
-	JMP  op58
+	CMPQ R9, $0x3a
+	JGE  from58
+	JMP  op57
+
+from58:
+	JMP op58
 
 from59:
 	CMPQ R9, $0x3c
@@ -8649,31 +10571,35 @@ from60:
 	JMP op60
 
 from61:
-	CMPQ R9, $0x3f
-	JGE  from63
+	CMPQ R9, $0x5c
+	JGE  from92
+	CMPQ R9, $0x4c
+	JGE  from76
+	CMPQ R9, $0x44
+	JGE  from68
+	CMPQ R9, $0x40
+	JGE  from64
 	CMPQ R9, $0x3e
 	JGE  from62
 	JMP  op61
 
 from62:
-	JMP op62
+	CMPQ R9, $0x3f
+	JGE  from63
+	JMP  op62
 
 from63:
-	CMPQ R9, $0x40
-	JGE  from64
-	JMP  op63
+	JMP op63
 
 from64:
-	JMP op64
-
-from65:
-	CMPQ R9, $0x47
-	JGE  from71
-	CMPQ R9, $0x44
-	JGE  from68
 	CMPQ R9, $0x42
 	JGE  from66
-	JMP  op65
+	CMPQ R9, $0x41
+	JGE  from65
+	JMP  op64
+
+from65:
+	JMP op65
 
 from66:
 	CMPQ R9, $0x43
@@ -8684,26 +10610,28 @@ from67:
 	JMP op67
 
 from68:
+	CMPQ R9, $0x48
+	JGE  from72
+	CMPQ R9, $0x46
+	JGE  from70
 	CMPQ R9, $0x45
 	JGE  from69
 	JMP  op68
 
 from69:
-	CMPQ R9, $0x46
-	JGE  from70
-	JMP  op69
+	JMP op69
 
 from70:
-	JMP op70
+	CMPQ R9, $0x47
+	JGE  from71
+	JMP  op70
 
 from71:
-	CMPQ R9, $0x4a
-	JGE  from74
-	CMPQ R9, $0x48
-	JGE  from72
-	JMP  op71
+	JMP op71
 
 from72:
+	CMPQ R9, $0x4a
+	JGE  from74
 	CMPQ R9, $0x49
 	JGE  from73
 	JMP  op72
@@ -8712,8 +10640,6 @@ from73:
 	JMP op73
 
 from74:
-	CMPQ R9, $0x4c
-	JGE  from76
 	CMPQ R9, $0x4b
 	JGE  from75
 	JMP  op74
@@ -8722,6 +10648,12 @@ from75:
 	JMP op75
 
 from76:
+	CMPQ R9, $0x54
+	JGE  from84
+	CMPQ R9, $0x50
+	JGE  from80
+	CMPQ R9, $0x4e
+	JGE  from78
 	CMPQ R9, $0x4d
 	JGE  from77
 	JMP  op76
@@ -8730,28 +10662,22 @@ from77:
 	JMP op77
 
 from78:
-	CMPQ R9, $0x5b
-	JGE  from91
-	CMPQ R9, $0x54
-	JGE  from84
-	CMPQ R9, $0x51
-	JGE  from81
 	CMPQ R9, $0x4f
 	JGE  from79
 	JMP  op78
 
 from79:
-	CMPQ R9, $0x50
-	JGE  from80
-	JMP  op79
+	JMP op79
 
 from80:
-	JMP op80
-
-from81:
 	CMPQ R9, $0x52
 	JGE  from82
-	JMP  op81
+	CMPQ R9, $0x51
+	JGE  from81
+	JMP  op80
+
+from81:
+	JMP op81
 
 from82:
 	CMPQ R9, $0x53
@@ -8762,61 +10688,65 @@ from83:
 	JMP op83
 
 from84:
-	CMPQ R9, $0x57
-	JGE  from87
+	CMPQ R9, $0x58
+	JGE  from88
+	CMPQ R9, $0x56
+	JGE  from86
 	CMPQ R9, $0x55
 	JGE  from85
 	JMP  op84
 
 from85:
-	CMPQ R9, $0x56
-	JGE  from86
-	JMP  op85
+	JMP op85
 
 from86:
-	JMP op86
+	CMPQ R9, $0x57
+	JGE  from87
+	JMP  op86
 
 from87:
-	CMPQ R9, $0x59
-	JGE  from89
-	CMPQ R9, $0x58
-	JGE  from88
-	JMP  op87
+	JMP op87
 
 from88:
-	JMP op88
-
-from89:
 	CMPQ R9, $0x5a
 	JGE  from90
-	JMP  op89
+	CMPQ R9, $0x59
+	JGE  from89
+	JMP  op88
+
+from89:
+	JMP op89
 
 from90:
-	JMP op90
+	CMPQ R9, $0x5b
+	JGE  from91
+	JMP  op90
 
 from91:
-	CMPQ R9, $0x61
-	JGE  from97
-	CMPQ R9, $0x5e
-	JGE  from94
-	CMPQ R9, $0x5c
-	JGE  from92
-	JMP  op91
+	JMP op91
 
 from92:
+	CMPQ R9, $0x6b
+	JGE  from107
+	CMPQ R9, $0x63
+	JGE  from99
+	CMPQ R9, $0x5f
+	JGE  from95
 	CMPQ R9, $0x5d
 	JGE  from93
 	JMP  op92
 
 from93:
-	JMP op93
+	CMPQ R9, $0x5e
+	JGE  from94
+	JMP  op93
 
 from94:
-	CMPQ R9, $0x5f
-	JGE  from95
-	JMP  op94
+	JMP op94
 
 from95:
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x60
 	JGE  from96
 	JMP  op95
@@ -8825,37 +10755,128 @@ from96:
 	JMP op96
 
 from97:
-	CMPQ R9, $0x64
-	JGE  from100
 	CMPQ R9, $0x62
 	JGE  from98
 	JMP  op97
 
 from98:
-	CMPQ R9, $0x63
-	JGE  from99
-	JMP  op98
+	JMP op98
 
 from99:
-	JMP op99
-
-from100:
-	CMPQ R9, $0x66
-	JGE  from102
-	CMPQ R9, $0x65
-	JGE  from101
-	JMP  op100
-
-from101:
-	JMP op101
-
-from102:
 	CMPQ R9, $0x67
 	JGE  from103
-	JMP  op102
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x64
+	JGE  from100
+	JMP  op99
+
+from100:
+	JMP op100
+
+from101:
+	CMPQ R9, $0x66
+	JGE  from102
+	JMP  op101
+
+from102:
+	JMP op102
 
 from103:
-	JMP op103
+	CMPQ R9, $0x69
+	JGE  from105
+	CMPQ R9, $0x68
+	JGE  from104
+	JMP  op103
+
+from104:
+	JMP op104
+
+from105:
+	CMPQ R9, $0x6a
+	JGE  from106
+	JMP  op105
+
+from106:
+	JMP op106
+
+from107:
+	CMPQ R9, $0x73
+	JGE  from115
+	CMPQ R9, $0x6f
+	JGE  from111
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x6c
+	JGE  from108
+	JMP  op107
+
+from108:
+	JMP op108
+
+from109:
+	CMPQ R9, $0x6e
+	JGE  from110
+	JMP  op109
+
+from110:
+	JMP op110
+
+from111:
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x70
+	JGE  from112
+	JMP  op111
+
+from112:
+	JMP op112
+
+from113:
+	CMPQ R9, $0x72
+	JGE  from114
+	JMP  op113
+
+from114:
+	JMP op114
+
+from115:
+	CMPQ R9, $0x77
+	JGE  from119
+	CMPQ R9, $0x75
+	JGE  from117
+	CMPQ R9, $0x74
+	JGE  from116
+	JMP  op115
+
+from116:
+	JMP op116
+
+from117:
+	CMPQ R9, $0x76
+	JGE  from118
+	JMP  op117
+
+from118:
+	JMP op118
+
+from119:
+	CMPQ R9, $0x79
+	JGE  from121
+	CMPQ R9, $0x78
+	JGE  from120
+	JMP  op119
+
+from120:
+	JMP op120
+
+from121:
+	CMPQ R9, $0x7a
+	JGE  from122
+	JMP  op121
+
+from122:
+	JMP op122
 	PCALIGN $0x40
 
 op1:
@@ -9843,7 +11864,7 @@ op43:
 
 op44:
 	// isInf
-	VMOVUPD  numbersAVX2<>+6048(SB), Y8
+	VMOVUPD  numbersAVX2<>+8224(SB), Y8
 	VPCMPEQD Y9, Y9, Y9
 	VPSLLD   $0x1f, Y9, Y9
 	VANDNPD  Y0, Y9, Y0
@@ -9879,7 +11900,7 @@ op45:
 
 op46:
 	// ofTruth
-	VMOVUPD numbersAVX2<>+6080(SB), Y8
+	VMOVUPD numbersAVX2<>+8256(SB), Y8
 	VANDPD  Y8, Y0, Y0
 	VANDPD  Y8, Y1, Y1
 	VANDPD  Y8, Y2, Y2
@@ -9893,7 +11914,7 @@ op46:
 op47:
 	// sign
 	VMOVUPD   numbersAVX2<>+64(SB), Y8
-	VMOVUPD   numbersAVX2<>+6080(SB), Y9
+	VMOVUPD   numbersAVX2<>+8256(SB), Y9
 	VPCMPEQD  Y10, Y10, Y10
 	VPSLLD    $0x1f, Y10, Y10
 	VANDPD    Y0, Y10, Y11
@@ -10051,2099 +12072,55 @@ op81:
 	JMP next
 
 op82:
-	// exp
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes35:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+544(SB), Y1
-	VMINPD       Y0, Y1, Y0
-	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+576(SB), Y0, Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
-	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y0
-	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y3
-	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y0
-	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
-	VMULPD       Y3, Y3, Y4
-	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+704(SB), Y6
-	VFMADD213PD  numbersAVX2<>+736(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+768(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+800(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+832(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+864(SB), Y7
-	VFMADD213PD  numbersAVX2<>+896(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+928(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+960(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+992(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y5, Y7
-	VFMADD231PD  Y3, Y6, Y7
-	VMULPD       Y7, Y4, Y4
-	VFMADD231PD  Y2, Y0, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y0
-	VSUBPD       Y2, Y0, Y0
-	VADDPD       Y3, Y0, Y0
-	VADDPD       Y4, Y0, Y0
-	VADDPD       Y0, Y2, Y0
-	VPSUBQ       numbersAVX2<>+1056(SB), Y1, Y1
-	VPSRLQ       $0x01, Y1, Y2
-	VPSUBQ       Y2, Y1, Y1
-	VPSLLQ       $0x34, Y2, Y2
-	VPSLLQ       $0x34, Y1, Y1
-	VMULPD       Y2, Y0, Y2
-	VMULPD       Y1, Y2, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes35
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op83:
-	// expm1
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes36:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+1088(SB), Y1
-	VMINPD       Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+1120(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1120(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
-	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
-	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
-	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
-	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
-	VMULPD       Y4, Y4, Y5
-	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+704(SB), Y7
-	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+864(SB), Y8
-	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
-	VFMADD231PD  Y4, Y7, Y8
-	VMULPD       Y8, Y5, Y5
-	VFMADD231PD  Y3, Y1, Y5
-	VADDPD       Y5, Y4, Y1
-	VSUBPD       Y1, Y4, Y3
-	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+1152(SB), Y2, Y2
-	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+1024(SB), Y2, Y4
-	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+1024(SB), Y5, Y5
-	VMULPD       Y1, Y2, Y1
-	VADDPD       Y1, Y4, Y6
-	VSUBPD       Y4, Y6, Y7
-	VSUBPD       Y7, Y6, Y8
-	VSUBPD       Y8, Y4, Y4
-	VSUBPD       Y7, Y1, Y1
-	VADDPD       Y1, Y4, Y1
-	VADDPD       Y5, Y1, Y1
-	VFMADD231PD  Y3, Y2, Y1
-	VADDPD       Y1, Y6, Y1
-	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+1184(SB), Y2, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes36
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op84:
-	// tanh
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes37:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
-	VANDNPD      Y0, Y1, Y1
-	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+1216(SB), Y2
-	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
-	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
-	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
-	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
-	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
-	VMULPD       Y4, Y4, Y5
-	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+704(SB), Y7
-	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+864(SB), Y8
-	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
-	VFMADD231PD  Y4, Y7, Y8
-	VMULPD       Y8, Y5, Y5
-	VFMADD231PD  Y3, Y1, Y5
-	VADDPD       Y5, Y4, Y1
-	VSUBPD       Y1, Y4, Y3
-	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+1152(SB), Y2, Y2
-	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+1024(SB), Y2, Y4
-	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+1024(SB), Y5, Y5
-	VMULPD       Y1, Y2, Y1
-	VADDPD       Y1, Y4, Y6
-	VSUBPD       Y4, Y6, Y7
-	VSUBPD       Y7, Y6, Y8
-	VSUBPD       Y8, Y4, Y4
-	VSUBPD       Y7, Y1, Y1
-	VADDPD       Y1, Y4, Y1
-	VADDPD       Y5, Y1, Y1
-	VFMADD231PD  Y3, Y2, Y1
-	VADDPD       Y1, Y6, Y2
-	VSUBPD       Y2, Y6, Y3
-	VADDPD       Y1, Y3, Y1
-	VADDPD       numbersAVX2<>+96(SB), Y2, Y3
-	VSUBPD       numbersAVX2<>+96(SB), Y3, Y4
-	VSUBPD       Y4, Y3, Y5
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VSUBPD       Y5, Y6, Y5
-	VSUBPD       Y4, Y2, Y4
-	VADDPD       Y4, Y5, Y4
-	VADDPD       Y1, Y4, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y5
-	VDIVPD       Y3, Y5, Y5
-	VMULPD       Y5, Y2, Y6
-	VFNMADD231PD Y6, Y3, Y2
-	VFNMADD231PD Y6, Y4, Y1
-	VADDPD       Y1, Y2, Y1
-	VFMADD231PD  Y5, Y1, Y6
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y1
-	VORPD        Y1, Y6, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+1248(SB), Y2, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes37
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op85:
-	// sinh
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes38:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
-	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+1280(SB), Y2
-	VMINPD       Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+608(SB), Y3
-	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y3
-	VSUBPD       numbersAVX2<>+448(SB), Y3, Y4
-	VFNMADD231PD numbersAVX2<>+640(SB), Y4, Y2
-	VMOVAPD      Y2, Y5
-	VFNMADD231PD numbersAVX2<>+672(SB), Y4, Y5
-	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD numbersAVX2<>+672(SB), Y4, Y2
-	VADDPD       numbersAVX2<>+96(SB), Y5, Y4
-	VMULPD       Y5, Y5, Y6
-	VMULPD       Y5, Y5, Y7
-	VMOVUPD      numbersAVX2<>+704(SB), Y8
-	VFMADD213PD  numbersAVX2<>+736(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+768(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+800(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+832(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+864(SB), Y9
-	VFMADD213PD  numbersAVX2<>+896(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+928(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+960(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+992(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y9
-	VFMADD231PD  Y5, Y8, Y9
-	VMULPD       Y9, Y6, Y6
-	VFMADD231PD  Y4, Y2, Y6
-	VADDPD       Y6, Y5, Y2
-	VSUBPD       Y2, Y5, Y4
-	VADDPD       Y6, Y4, Y4
-	VPADDQ       numbersAVX2<>+1312(SB), Y3, Y3
-	VPSLLQ       $0x34, Y3, Y3
-	VADDPD       numbersAVX2<>+96(SB), Y2, Y5
-	VSUBPD       numbersAVX2<>+96(SB), Y5, Y6
-	VSUBPD       Y6, Y5, Y7
-	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VSUBPD       Y7, Y8, Y7
-	VSUBPD       Y6, Y2, Y2
-	VADDPD       Y2, Y7, Y2
-	VMULPD       Y5, Y3, Y5
-	VADDPD       Y4, Y2, Y2
-	VMULPD       Y2, Y3, Y2
-	VMOVUPD      numbersAVX2<>+1344(SB), Y3
-	VDIVPD       Y5, Y3, Y3
-	VMOVAPD      Y3, Y4
-	VFNMADD213PD numbersAVX2<>+1344(SB), Y5, Y4
-	VFNMADD231PD Y2, Y3, Y4
-	VMULPD       Y3, Y4, Y4
-	VMULPD       numbersAVX2<>+1376(SB), Y4, Y4
-	VXORPD       numbersAVX2<>+512(SB), Y3, Y3
-	VADDPD       Y3, Y5, Y6
-	VSUBPD       Y5, Y6, Y7
-	VSUBPD       Y7, Y6, Y8
-	VSUBPD       Y8, Y5, Y5
-	VSUBPD       Y7, Y3, Y3
-	VADDPD       Y3, Y5, Y3
-	VSUBPD       Y4, Y2, Y2
-	VADDPD       Y2, Y3, Y2
-	VADDPD       Y2, Y6, Y2
-	VADDPD       Y2, Y2, Y2
-	VMULPD       Y1, Y1, Y3
-	VMULPD       Y1, Y3, Y4
-	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+1408(SB), Y6
-	VFMADD213PD  numbersAVX2<>+1440(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+1472(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+1504(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+1536(SB), Y7
-	VFMADD213PD  numbersAVX2<>+1568(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1600(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1632(SB), Y5, Y7
-	VFMADD231PD  Y3, Y6, Y7
-	VFMADD213PD  Y1, Y7, Y4
-	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y1, Y1
-	VBLENDVPD    Y1, Y4, Y2, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
-	VORPD        Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes38
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op86:
-	// cosh
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes39:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
-	VANDNPD      Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+1280(SB), Y1
-	VMINPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
-	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y0
-	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y3
-	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y0
-	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
-	VMULPD       Y3, Y3, Y4
-	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+704(SB), Y6
-	VFMADD213PD  numbersAVX2<>+736(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+768(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+800(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+832(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+864(SB), Y7
-	VFMADD213PD  numbersAVX2<>+896(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+928(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+960(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+992(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y5, Y7
-	VFMADD231PD  Y3, Y6, Y7
-	VMULPD       Y7, Y4, Y4
-	VFMADD231PD  Y2, Y0, Y4
-	VADDPD       Y4, Y3, Y0
-	VSUBPD       Y0, Y3, Y2
-	VADDPD       Y4, Y2, Y2
-	VPADDQ       numbersAVX2<>+1312(SB), Y1, Y1
-	VPSLLQ       $0x34, Y1, Y1
-	VADDPD       numbersAVX2<>+96(SB), Y0, Y3
-	VSUBPD       numbersAVX2<>+96(SB), Y3, Y4
-	VSUBPD       Y4, Y3, Y5
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VSUBPD       Y5, Y6, Y5
-	VSUBPD       Y4, Y0, Y0
-	VADDPD       Y0, Y5, Y0
-	VMULPD       Y3, Y1, Y3
-	VADDPD       Y2, Y0, Y0
-	VMULPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+1344(SB), Y1
-	VDIVPD       Y3, Y1, Y1
-	VMOVAPD      Y1, Y2
-	VFNMADD213PD numbersAVX2<>+1344(SB), Y3, Y2
-	VFNMADD231PD Y0, Y1, Y2
-	VMULPD       Y1, Y2, Y2
-	VMULPD       numbersAVX2<>+1376(SB), Y2, Y2
-	VADDPD       Y1, Y3, Y4
-	VSUBPD       Y3, Y4, Y5
-	VSUBPD       Y5, Y4, Y6
-	VSUBPD       Y6, Y3, Y3
-	VSUBPD       Y5, Y1, Y1
-	VADDPD       Y1, Y3, Y1
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y0, Y1, Y0
-	VADDPD       Y0, Y4, Y0
-	VADDPD       Y0, Y0, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes39
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op87:
-	// sigmoid
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes40:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VORPD        numbersAVX2<>+512(SB), Y0, Y1
-	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+576(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
-	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
-	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
-	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
-	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
-	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
-	VMULPD       Y4, Y4, Y5
-	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+704(SB), Y7
-	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+864(SB), Y8
-	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
-	VFMADD231PD  Y4, Y7, Y8
-	VMULPD       Y8, Y5, Y5
-	VFMADD231PD  Y3, Y1, Y5
-	VMOVUPD      numbersAVX2<>+96(SB), Y1
-	VSUBPD       Y3, Y1, Y1
-	VADDPD       Y4, Y1, Y1
-	VADDPD       Y5, Y1, Y1
-	VADDPD       Y1, Y3, Y4
-	VSUBPD       Y4, Y3, Y3
-	VADDPD       Y1, Y3, Y1
-	VPSUBQ       numbersAVX2<>+1056(SB), Y2, Y3
-	VPSRLQ       $0x01, Y3, Y5
-	VPSUBQ       Y5, Y3, Y3
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y5, Y4, Y5
-	VMULPD       Y3, Y5, Y3
-	VPSUBQ       numbersAVX2<>+1056(SB), Y2, Y2
-	VPSRLQ       $0x01, Y2, Y4
-	VPSUBQ       Y4, Y2, Y2
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y2, Y2
-	VMULPD       Y4, Y1, Y4
-	VMULPD       Y2, Y4, Y1
-	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y4
-	VSUBPD       Y2, Y4, Y4
-	VADDPD       Y3, Y4, Y4
-	VADDPD       Y1, Y4, Y4
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y0
-	VMOVUPD      numbersAVX2<>+96(SB), Y5
-	VBLENDVPD    Y0, Y3, Y5, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y5
-	VBLENDVPD    Y0, Y1, Y5, Y0
-	VMOVUPD      numbersAVX2<>+96(SB), Y1
-	VDIVPD       Y2, Y1, Y1
-	VMULPD       Y1, Y3, Y5
-	VFNMADD231PD Y5, Y2, Y3
-	VFNMADD231PD Y5, Y4, Y0
-	VADDPD       Y0, Y3, Y0
-	VFMADD231PD  Y1, Y0, Y5
-	VCVTPD2PSY   Y5, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes40
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op88:
-	// log
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes41:
-	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1760(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1856(SB), Y8
-	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1984(SB), Y9
-	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+640(SB), Y1, Y3
-	VADDPD      Y7, Y3, Y4
-	VSUBPD      Y4, Y3, Y3
-	VADDPD      Y7, Y3, Y3
-	VFMADD231PD numbersAVX2<>+672(SB), Y1, Y2
-	VADDPD      Y2, Y3, Y1
-	VADDPD      Y1, Y4, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
-	VCVTPD2PSY  Y0, X0
-	VMOVUPS     X0, (DI)
-	ADDQ        $0x10, DI
-	DECQ        R9
-	JNE         lanes41
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
+	JMP next
 
 op89:
-	// log2
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes42:
-	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1760(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1856(SB), Y8
-	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1984(SB), Y9
-	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+608(SB), Y7, Y3
-	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+608(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+608(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+2176(SB), Y7, Y4
-	VADDPD      Y3, Y1, Y2
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      Y3, Y1, Y1
-	VADDPD      Y4, Y1, Y1
-	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
-	VCVTPD2PSY  Y0, X0
-	VMOVUPS     X0, (DI)
-	ADDQ        $0x10, DI
-	DECQ        R9
-	JNE         lanes42
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
+	JMP next
 
 op90:
-	// log10
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes43:
-	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1760(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1856(SB), Y8
-	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1984(SB), Y9
-	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+2208(SB), Y7, Y3
-	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+2208(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+2208(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+2240(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+2272(SB), Y1, Y4
-	VMULPD      numbersAVX2<>+2304(SB), Y1, Y1
-	VADDPD      Y3, Y1, Y2
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      Y3, Y1, Y1
-	VADDPD      Y4, Y1, Y1
-	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
-	VCVTPD2PSY  Y0, X0
-	VMOVUPS     X0, (DI)
-	ADDQ        $0x10, DI
-	DECQ        R9
-	JNE         lanes43
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
+	JMP next
 
 op91:
-	// log1p
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes44:
-	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
-	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
-	VSUBPD      Y2, Y1, Y3
-	VMOVUPD     numbersAVX2<>+96(SB), Y4
-	VSUBPD      Y3, Y4, Y3
-	VSUBPD      Y2, Y0, Y2
-	VADDPD      Y2, Y3, Y2
-	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y1, Y3
-	VMULPD      numbersAVX2<>+1696(SB), Y1, Y4
-	VBLENDVPD   Y3, Y4, Y1, Y4
-	VPADDQ      numbersAVX2<>+1728(SB), Y4, Y5
-	VPSRLQ      $0x34, Y5, Y5
-	VPSLLQ      $0x34, Y5, Y6
-	VPSUBQ      Y6, Y4, Y4
-	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
-	VORPD       numbersAVX2<>+224(SB), Y5, Y5
-	VMOVUPD     numbersAVX2<>+1760(SB), Y6
-	VBLENDVPD   Y3, numbersAVX2<>+1792(SB), Y6, Y3
-	VSUBPD      Y3, Y5, Y3
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y3, Y5
-	VSUBPD      numbersAVX2<>+96(SB), Y4, Y4
-	VBLENDVPD   Y5, Y0, Y4, Y4
-	VADDPD      numbersAVX2<>+1824(SB), Y4, Y6
-	VDIVPD      Y6, Y4, Y6
-	VMULPD      Y6, Y6, Y7
-	VMULPD      numbersAVX2<>+1024(SB), Y4, Y8
-	VMULPD      Y4, Y8, Y9
-	VSUBPD      Y9, Y4, Y10
-	VSUBPD      Y10, Y4, Y11
-	VSUBPD      Y9, Y11, Y11
-	VFMSUB213PD Y9, Y4, Y8
-	VSUBPD      Y8, Y11, Y4
-	VMULPD      Y7, Y7, Y8
-	VMOVUPD     numbersAVX2<>+1856(SB), Y11
-	VFMADD213PD numbersAVX2<>+1888(SB), Y8, Y11
-	VFMADD213PD numbersAVX2<>+1920(SB), Y8, Y11
-	VFMADD213PD numbersAVX2<>+1952(SB), Y8, Y11
-	VMOVUPD     numbersAVX2<>+1984(SB), Y12
-	VFMADD213PD numbersAVX2<>+2016(SB), Y8, Y12
-	VFMADD213PD numbersAVX2<>+2048(SB), Y8, Y12
-	VFMADD213PD numbersAVX2<>+2080(SB), Y8, Y12
-	VFMADD231PD Y7, Y11, Y12
-	VFMADD231PD Y12, Y7, Y9
-	VFMADD231PD Y9, Y6, Y4
-	VDIVPD      Y1, Y2, Y2
-	VBLENDVPD   Y5, numbersAVX2<>+64(SB), Y2, Y2
-	VADDPD      Y2, Y4, Y2
-	VMULPD      numbersAVX2<>+640(SB), Y3, Y4
-	VADDPD      Y10, Y4, Y5
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      Y10, Y4, Y4
-	VFMADD231PD numbersAVX2<>+672(SB), Y3, Y2
-	VADDPD      Y2, Y4, Y2
-	VADDPD      Y2, Y5, Y2
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
-	VBLENDVPD   Y3, Y2, Y0, Y2
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y1, Y3
-	VBLENDVPD   Y3, numbersAVX2<>+2112(SB), Y2, Y2
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
-	VBLENDVPD   Y1, numbersAVX2<>+2144(SB), Y2, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, Y0, Y1, Y0
-	VCVTPD2PSY  Y0, X0
-	VMOVUPS     X0, (DI)
-	ADDQ        $0x10, DI
-	DECQ        R9
-	JNE         lanes44
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
+	JMP next
 
 op92:
-	// sin
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes45:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+2336(SB), Y1
-	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
-	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2400(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y5
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y6, Y5, Y7
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2400(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2464(SB), Y4
-	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R10
-	TESTL        R10, R10
-	JEQ          end46
-	VMOVUPD      numbersAVX2<>+2464(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2496(SB), Y6
-	VBLENDVPD    Y2, Y0, Y6, Y2
-	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+256(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2528(SB), Y2, Y2
-	VORPD        numbersAVX2<>+224(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2560(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
-	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+0(SB), Y10
-	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
-	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+0(SB), Y11
-	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2656(SB), Y8
-	VPSUBQ       Y7, Y8, Y7
-	VPSRLVQ      Y7, Y10, Y7
-	VORPD        Y7, Y9, Y7
-	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+224(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2688(SB), Y7, Y7
-	VMULPD       Y7, Y2, Y8
-	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2720(SB), Y8, Y9
-	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2752(SB), Y9, Y8
-	VADDPD       Y7, Y8, Y9
-	VSUBPD       Y8, Y9, Y10
-	VSUBPD       Y10, Y9, Y11
-	VSUBPD       Y11, Y8, Y8
-	VSUBPD       Y10, Y7, Y7
-	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2784(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+0(SB), Y12
-	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
-	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2624(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y13
-	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2656(SB), Y10
-	VPSUBQ       Y8, Y10, Y8
-	VPSRLVQ      Y8, Y12, Y8
-	VORPD        Y8, Y11, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+224(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2816(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y10
-	VFMSUB213PD  Y10, Y2, Y8
-	VADDPD       Y10, Y9, Y11
-	VSUBPD       Y9, Y11, Y12
-	VSUBPD       Y12, Y11, Y13
-	VSUBPD       Y13, Y9, Y9
-	VSUBPD       Y12, Y10, Y10
-	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+448(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+448(SB), Y10, Y12
-	VSUBPD       Y12, Y11, Y11
-	VADDPD       Y9, Y7, Y12
-	VSUBPD       Y7, Y12, Y13
-	VSUBPD       Y13, Y12, Y14
-	VSUBPD       Y14, Y7, Y7
-	VSUBPD       Y13, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VADDPD       Y8, Y12, Y9
-	VSUBPD       Y12, Y9, Y13
-	VSUBPD       Y13, Y9, Y14
-	VSUBPD       Y14, Y12, Y12
-	VSUBPD       Y13, Y8, Y8
-	VADDPD       Y8, Y12, Y8
-	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2848(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
-	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2624(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2656(SB), Y12
-	VPSUBQ       Y8, Y12, Y8
-	VPSRLVQ      Y8, Y14, Y8
-	VORPD        Y8, Y13, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+224(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2880(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y12
-	VFMSUB213PD  Y12, Y2, Y8
-	VADDPD       Y12, Y9, Y13
-	VSUBPD       Y9, Y13, Y14
-	VSUBPD       Y14, Y13, Y15
-	VSUBPD       Y15, Y9, Y9
-	VSUBPD       Y14, Y12, Y12
-	VADDPD       Y12, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2912(SB), Y6, Y6
-	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
-	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2656(SB), Y9
-	VPSUBQ       Y6, Y9, Y6
-	VPSRLVQ      Y6, Y14, Y6
-	VORPD        Y6, Y12, Y6
-	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+224(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2944(SB), Y6, Y6
-	VFMADD231PD  Y6, Y2, Y8
-	VADDPD       Y8, Y7, Y2
-	VADDPD       Y13, Y11, Y6
-	VSUBPD       Y11, Y6, Y7
-	VSUBPD       Y7, Y6, Y8
-	VSUBPD       Y8, Y11, Y8
-	VSUBPD       Y7, Y13, Y7
-	VADDPD       Y7, Y8, Y7
-	VADDPD       Y2, Y7, Y2
-	VADDPD       Y2, Y6, Y7
-	VSUBPD       Y6, Y7, Y8
-	VSUBPD       Y8, Y7, Y9
-	VSUBPD       Y9, Y6, Y6
-	VSUBPD       Y8, Y2, Y2
-	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2368(SB), Y7, Y6
-	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2368(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2976(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2368(SB), Y2, Y8
-	VBLENDVPD    Y4, Y10, Y1, Y1
-	VBLENDVPD    Y4, Y6, Y5, Y5
-	VBLENDVPD    Y4, Y8, Y3, Y3
-
-end46:
-	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
-	VMULPD       Y5, Y2, Y6
-	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+3008(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+3072(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+3104(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+3200(SB), Y7, Y9
-	VFMADD231PD  Y2, Y8, Y9
-	VMOVAPD      Y3, Y7
-	VFNMADD231PD Y3, Y4, Y7
-	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y4, Y8, Y4
-	VMOVAPD      Y2, Y8
-	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+3232(SB), Y8, Y4
-	VFNMADD231PD Y5, Y3, Y4
-	VMULPD       Y2, Y2, Y3
-	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+3264(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3296(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3328(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3360(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3392(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3424(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3456(SB), Y8, Y10
-	VFMADD231PD  Y2, Y9, Y10
-	VFMADD231PD  Y10, Y3, Y4
-	VPSLLQ       $0x3f, Y1, Y2
-	VADDPD       Y4, Y6, Y3
-	VADDPD       Y7, Y5, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y2
-	VANDPD       numbersAVX2<>+3488(SB), Y1, Y1
-	VPSLLQ       $0x3e, Y1, Y1
-	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+3520(SB), Y2, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes45
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op93:
-	// cos
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes47:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+2336(SB), Y1
-	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
-	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2400(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y5
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y6, Y5, Y7
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2400(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2464(SB), Y4
-	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R10
-	TESTL        R10, R10
-	JEQ          end48
-	VMOVUPD      numbersAVX2<>+2464(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2496(SB), Y6
-	VBLENDVPD    Y2, Y0, Y6, Y2
-	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+256(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2528(SB), Y2, Y2
-	VORPD        numbersAVX2<>+224(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2560(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
-	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+0(SB), Y10
-	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
-	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+0(SB), Y11
-	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2656(SB), Y8
-	VPSUBQ       Y7, Y8, Y7
-	VPSRLVQ      Y7, Y10, Y7
-	VORPD        Y7, Y9, Y7
-	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+224(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2688(SB), Y7, Y7
-	VMULPD       Y7, Y2, Y8
-	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2720(SB), Y8, Y9
-	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2752(SB), Y9, Y8
-	VADDPD       Y7, Y8, Y9
-	VSUBPD       Y8, Y9, Y10
-	VSUBPD       Y10, Y9, Y11
-	VSUBPD       Y11, Y8, Y8
-	VSUBPD       Y10, Y7, Y7
-	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2784(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+0(SB), Y12
-	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
-	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2624(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y13
-	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2656(SB), Y10
-	VPSUBQ       Y8, Y10, Y8
-	VPSRLVQ      Y8, Y12, Y8
-	VORPD        Y8, Y11, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+224(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2816(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y10
-	VFMSUB213PD  Y10, Y2, Y8
-	VADDPD       Y10, Y9, Y11
-	VSUBPD       Y9, Y11, Y12
-	VSUBPD       Y12, Y11, Y13
-	VSUBPD       Y13, Y9, Y9
-	VSUBPD       Y12, Y10, Y10
-	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+448(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+448(SB), Y10, Y12
-	VSUBPD       Y12, Y11, Y11
-	VADDPD       Y9, Y7, Y12
-	VSUBPD       Y7, Y12, Y13
-	VSUBPD       Y13, Y12, Y14
-	VSUBPD       Y14, Y7, Y7
-	VSUBPD       Y13, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VADDPD       Y8, Y12, Y9
-	VSUBPD       Y12, Y9, Y13
-	VSUBPD       Y13, Y9, Y14
-	VSUBPD       Y14, Y12, Y12
-	VSUBPD       Y13, Y8, Y8
-	VADDPD       Y8, Y12, Y8
-	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2848(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
-	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2624(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2656(SB), Y12
-	VPSUBQ       Y8, Y12, Y8
-	VPSRLVQ      Y8, Y14, Y8
-	VORPD        Y8, Y13, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+224(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2880(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y12
-	VFMSUB213PD  Y12, Y2, Y8
-	VADDPD       Y12, Y9, Y13
-	VSUBPD       Y9, Y13, Y14
-	VSUBPD       Y14, Y13, Y15
-	VSUBPD       Y15, Y9, Y9
-	VSUBPD       Y14, Y12, Y12
-	VADDPD       Y12, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2912(SB), Y6, Y6
-	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
-	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2656(SB), Y9
-	VPSUBQ       Y6, Y9, Y6
-	VPSRLVQ      Y6, Y14, Y6
-	VORPD        Y6, Y12, Y6
-	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+224(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2944(SB), Y6, Y6
-	VFMADD231PD  Y6, Y2, Y8
-	VADDPD       Y8, Y7, Y2
-	VADDPD       Y13, Y11, Y6
-	VSUBPD       Y11, Y6, Y7
-	VSUBPD       Y7, Y6, Y8
-	VSUBPD       Y8, Y11, Y8
-	VSUBPD       Y7, Y13, Y7
-	VADDPD       Y7, Y8, Y7
-	VADDPD       Y2, Y7, Y2
-	VADDPD       Y2, Y6, Y7
-	VSUBPD       Y6, Y7, Y8
-	VSUBPD       Y8, Y7, Y9
-	VSUBPD       Y9, Y6, Y6
-	VSUBPD       Y8, Y2, Y2
-	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2368(SB), Y7, Y6
-	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2368(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2976(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2368(SB), Y2, Y8
-	VBLENDVPD    Y4, Y10, Y1, Y1
-	VBLENDVPD    Y4, Y6, Y5, Y5
-	VBLENDVPD    Y4, Y8, Y3, Y3
-
-end48:
-	VPADDQ       numbersAVX2<>+2624(SB), Y1, Y1
-	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
-	VMULPD       Y5, Y2, Y6
-	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+3008(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+3072(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+3104(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+3200(SB), Y7, Y9
-	VFMADD231PD  Y2, Y8, Y9
-	VMOVAPD      Y3, Y7
-	VFNMADD231PD Y3, Y4, Y7
-	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y4, Y8, Y4
-	VMOVAPD      Y2, Y8
-	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+3232(SB), Y8, Y4
-	VFNMADD231PD Y5, Y3, Y4
-	VMULPD       Y2, Y2, Y3
-	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+3264(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3296(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3328(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3360(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3392(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3424(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3456(SB), Y8, Y10
-	VFMADD231PD  Y2, Y9, Y10
-	VFMADD231PD  Y10, Y3, Y4
-	VPSLLQ       $0x3f, Y1, Y2
-	VADDPD       Y4, Y6, Y3
-	VADDPD       Y7, Y5, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y2
-	VANDPD       numbersAVX2<>+3488(SB), Y1, Y1
-	VPSLLQ       $0x3e, Y1, Y1
-	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y0
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
-	VBLENDVPD    Y0, numbersAVX2<>+2112(SB), Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes47
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op94:
-	// tan
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes49:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+2336(SB), Y1
-	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
-	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
-	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+2400(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y5
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y6, Y5, Y7
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y6, Y3, Y3
-	VFMSUB231PD  numbersAVX2<>+2400(SB), Y2, Y4
-	VADDPD       Y4, Y3, Y3
-	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
-	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+2464(SB), Y4
-	VCMPPD       $0x11, Y2, Y4, Y4
-	VMOVMSKPD    Y4, R10
-	TESTL        R10, R10
-	JEQ          end50
-	VMOVUPD      numbersAVX2<>+2464(SB), Y6
-	VCMPPD       $0x11, Y2, Y6, Y2
-	VMOVUPD      numbersAVX2<>+2496(SB), Y6
-	VBLENDVPD    Y2, Y0, Y6, Y2
-	VPSRLQ       $0x34, Y2, Y6
-	VANDPD       numbersAVX2<>+256(SB), Y6, Y6
-	VANDPD       numbersAVX2<>+2528(SB), Y2, Y2
-	VORPD        numbersAVX2<>+224(SB), Y2, Y2
-	VPSUBQ       numbersAVX2<>+2560(SB), Y6, Y6
-	VPADDQ       numbersAVX2<>+64(SB), Y6, Y7
-	VPSRLQ       $0x06, Y7, Y8
-	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y9, Y9, Y9
-	VMOVUPD      numbersAVX2<>+0(SB), Y10
-	VPGATHERQQ   Y10, (R10)(Y8*8), Y9
-	VPSLLVQ      Y7, Y9, Y9
-	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y10, Y10, Y10
-	VMOVUPD      numbersAVX2<>+0(SB), Y11
-	VPGATHERQQ   Y11, (R10)(Y8*8), Y10
-	VMOVUPD      numbersAVX2<>+2656(SB), Y8
-	VPSUBQ       Y7, Y8, Y7
-	VPSRLVQ      Y7, Y10, Y7
-	VORPD        Y7, Y9, Y7
-	VPSRLQ       $0x0c, Y7, Y7
-	VORPD        numbersAVX2<>+224(SB), Y7, Y7
-	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
-	VMULPD       numbersAVX2<>+2688(SB), Y7, Y7
-	VMULPD       Y7, Y2, Y8
-	VFMSUB213PD  Y8, Y2, Y7
-	VMULPD       numbersAVX2<>+2720(SB), Y8, Y9
-	VROUNDPD     $0x08, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+2752(SB), Y9, Y8
-	VADDPD       Y7, Y8, Y9
-	VSUBPD       Y8, Y9, Y10
-	VSUBPD       Y10, Y9, Y11
-	VSUBPD       Y11, Y8, Y8
-	VSUBPD       Y10, Y7, Y7
-	VADDPD       Y7, Y8, Y7
-	VPADDQ       numbersAVX2<>+2784(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y10
-	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y11, Y11, Y11
-	VMOVUPD      numbersAVX2<>+0(SB), Y12
-	VPGATHERQQ   Y12, (R10)(Y10*8), Y11
-	VPSLLVQ      Y8, Y11, Y11
-	VPADDQ       numbersAVX2<>+2624(SB), Y10, Y10
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y13
-	VPGATHERQQ   Y13, (R10)(Y10*8), Y12
-	VMOVUPD      numbersAVX2<>+2656(SB), Y10
-	VPSUBQ       Y8, Y10, Y8
-	VPSRLVQ      Y8, Y12, Y8
-	VORPD        Y8, Y11, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+224(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2816(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y10
-	VFMSUB213PD  Y10, Y2, Y8
-	VADDPD       Y10, Y9, Y11
-	VSUBPD       Y9, Y11, Y12
-	VSUBPD       Y12, Y11, Y13
-	VSUBPD       Y13, Y9, Y9
-	VSUBPD       Y12, Y10, Y10
-	VADDPD       Y10, Y9, Y9
-	VMOVUPD      numbersAVX2<>+96(SB), Y10
-	VFMADD213PD  numbersAVX2<>+448(SB), Y11, Y10
-	VSUBPD       numbersAVX2<>+448(SB), Y10, Y12
-	VSUBPD       Y12, Y11, Y11
-	VADDPD       Y9, Y7, Y12
-	VSUBPD       Y7, Y12, Y13
-	VSUBPD       Y13, Y12, Y14
-	VSUBPD       Y14, Y7, Y7
-	VSUBPD       Y13, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VADDPD       Y8, Y12, Y9
-	VSUBPD       Y12, Y9, Y13
-	VSUBPD       Y13, Y9, Y14
-	VSUBPD       Y14, Y12, Y12
-	VSUBPD       Y13, Y8, Y8
-	VADDPD       Y8, Y12, Y8
-	VADDPD       Y8, Y7, Y7
-	VPADDQ       numbersAVX2<>+2848(SB), Y6, Y8
-	VPSRLQ       $0x06, Y8, Y12
-	VANDPD       numbersAVX2<>+2592(SB), Y8, Y8
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y13, Y13, Y13
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y12*8), Y13
-	VPSLLVQ      Y8, Y13, Y13
-	VPADDQ       numbersAVX2<>+2624(SB), Y12, Y12
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y12*8), Y14
-	VMOVUPD      numbersAVX2<>+2656(SB), Y12
-	VPSUBQ       Y8, Y12, Y8
-	VPSRLVQ      Y8, Y14, Y8
-	VORPD        Y8, Y13, Y8
-	VPSRLQ       $0x0c, Y8, Y8
-	VORPD        numbersAVX2<>+224(SB), Y8, Y8
-	VSUBPD       numbersAVX2<>+224(SB), Y8, Y8
-	VMULPD       numbersAVX2<>+2880(SB), Y8, Y8
-	VMULPD       Y8, Y2, Y12
-	VFMSUB213PD  Y12, Y2, Y8
-	VADDPD       Y12, Y9, Y13
-	VSUBPD       Y9, Y13, Y14
-	VSUBPD       Y14, Y13, Y15
-	VSUBPD       Y15, Y9, Y9
-	VSUBPD       Y14, Y12, Y12
-	VADDPD       Y12, Y9, Y9
-	VADDPD       Y9, Y7, Y7
-	VPADDQ       numbersAVX2<>+2912(SB), Y6, Y6
-	VPSRLQ       $0x06, Y6, Y9
-	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y12, Y12, Y12
-	VMOVUPD      numbersAVX2<>+0(SB), Y14
-	VPGATHERQQ   Y14, (R10)(Y9*8), Y12
-	VPSLLVQ      Y6, Y12, Y12
-	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
-	LEAQ         ·piBits+0(SB), R10
-	VXORPD       Y14, Y14, Y14
-	VMOVUPD      numbersAVX2<>+0(SB), Y15
-	VPGATHERQQ   Y15, (R10)(Y9*8), Y14
-	VMOVUPD      numbersAVX2<>+2656(SB), Y9
-	VPSUBQ       Y6, Y9, Y6
-	VPSRLVQ      Y6, Y14, Y6
-	VORPD        Y6, Y12, Y6
-	VPSRLQ       $0x0c, Y6, Y6
-	VORPD        numbersAVX2<>+224(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
-	VMULPD       numbersAVX2<>+2944(SB), Y6, Y6
-	VFMADD231PD  Y6, Y2, Y8
-	VADDPD       Y8, Y7, Y2
-	VADDPD       Y13, Y11, Y6
-	VSUBPD       Y11, Y6, Y7
-	VSUBPD       Y7, Y6, Y8
-	VSUBPD       Y8, Y11, Y8
-	VSUBPD       Y7, Y13, Y7
-	VADDPD       Y7, Y8, Y7
-	VADDPD       Y2, Y7, Y2
-	VADDPD       Y2, Y6, Y7
-	VSUBPD       Y6, Y7, Y8
-	VSUBPD       Y8, Y7, Y9
-	VSUBPD       Y9, Y6, Y6
-	VSUBPD       Y8, Y2, Y2
-	VADDPD       Y2, Y6, Y2
-	VMULPD       numbersAVX2<>+2368(SB), Y7, Y6
-	VMOVAPD      Y6, Y8
-	VFMSUB231PD  numbersAVX2<>+2368(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2976(SB), Y7, Y8
-	VFMADD231PD  numbersAVX2<>+2368(SB), Y2, Y8
-	VBLENDVPD    Y4, Y10, Y1, Y1
-	VBLENDVPD    Y4, Y6, Y5, Y5
-	VBLENDVPD    Y4, Y8, Y3, Y3
-
-end50:
-	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
-	VMULPD       Y5, Y2, Y6
-	VMULPD       Y2, Y2, Y7
-	VMOVUPD      numbersAVX2<>+3008(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3040(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+3072(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+3104(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3136(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+3168(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+3200(SB), Y7, Y9
-	VFMADD231PD  Y2, Y8, Y9
-	VMOVAPD      Y3, Y7
-	VFNMADD231PD Y3, Y4, Y7
-	VFMADD231PD  Y9, Y6, Y7
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y4, Y8, Y4
-	VMOVAPD      Y2, Y8
-	VFMSUB231PD  Y5, Y5, Y8
-	VFMADD231PD  numbersAVX2<>+3232(SB), Y8, Y4
-	VFNMADD231PD Y5, Y3, Y4
-	VMULPD       Y2, Y2, Y3
-	VMULPD       Y2, Y2, Y8
-	VMOVUPD      numbersAVX2<>+3264(SB), Y9
-	VFMADD213PD  numbersAVX2<>+3296(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+3328(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+3360(SB), Y10
-	VFMADD213PD  numbersAVX2<>+3392(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3424(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+3456(SB), Y8, Y10
-	VFMADD231PD  Y2, Y9, Y10
-	VFMADD231PD  Y10, Y3, Y4
-	VPSLLQ       $0x3f, Y1, Y2
-	VADDPD       Y7, Y5, Y3
-	VSUBPD       Y3, Y5, Y5
-	VADDPD       Y7, Y5, Y5
-	VADDPD       Y4, Y6, Y7
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y4, Y6, Y4
-	VBLENDVPD    Y2, Y7, Y3, Y6
-	VBLENDVPD    Y2, Y4, Y5, Y8
-	VBLENDVPD    Y2, Y3, Y7, Y3
-	VBLENDVPD    Y2, Y5, Y4, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y4
-	VDIVPD       Y3, Y4, Y4
-	VMULPD       Y4, Y6, Y5
-	VFNMADD231PD Y5, Y3, Y6
-	VFNMADD231PD Y5, Y2, Y8
-	VADDPD       Y8, Y6, Y2
-	VFMADD231PD  Y4, Y2, Y5
-	VPSLLQ       $0x3f, Y1, Y1
-	VXORPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+3520(SB), Y2, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes49
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op95:
-	// asin
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes51:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
-	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+1024(SB), Y2
-	VCMPPD       $0x11, Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VSUBPD       Y1, Y3, Y3
-	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
-	VMULPD       Y0, Y0, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y3
-	VSQRTPD      Y3, Y4
-	VMOVAPD      Y3, Y5
-	VFNMADD231PD Y4, Y4, Y5
-	VADDPD       Y4, Y4, Y6
-	VADDPD       numbersAVX2<>+3552(SB), Y6, Y6
-	VDIVPD       Y6, Y5, Y5
-	VBLENDVPD    Y2, Y4, Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y2, Y5, Y4, Y4
-	VMULPD       Y3, Y1, Y5
-	VMULPD       Y3, Y3, Y6
-	VMOVUPD      numbersAVX2<>+3584(SB), Y7
-	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3744(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3776(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+3808(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3840(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3872(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3904(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3936(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3968(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1632(SB), Y6, Y8
-	VFMADD231PD  Y3, Y7, Y8
-	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
-	VMOVAPD      Y4, Y6
-	VFMADD231PD  Y4, Y3, Y6
-	VFMADD231PD  Y8, Y5, Y6
-	VMOVUPD      numbersAVX2<>+64(SB), Y3
-	VBLENDVPD    Y2, numbersAVX2<>+2368(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y2, numbersAVX2<>+2976(SB), Y4, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y5
-	VBLENDVPD    Y2, numbersAVX2<>+4032(SB), Y5, Y2
-	VMULPD       Y2, Y1, Y1
-	VADDPD       Y1, Y3, Y5
-	VSUBPD       Y5, Y3, Y3
-	VADDPD       Y1, Y3, Y1
-	VFMADD231PD  Y6, Y2, Y4
-	VADDPD       Y4, Y1, Y1
-	VADDPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VCMPPD       $0x11, Y2, Y3, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
-	VORPD        Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes51
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op96:
-	// acos
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes52:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
-	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+1024(SB), Y2
-	VCMPPD       $0x11, Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VSUBPD       Y1, Y3, Y3
-	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
-	VMULPD       Y0, Y0, Y4
-	VBLENDVPD    Y2, Y3, Y4, Y3
-	VSQRTPD      Y3, Y4
-	VMOVAPD      Y3, Y5
-	VFNMADD231PD Y4, Y4, Y5
-	VADDPD       Y4, Y4, Y6
-	VADDPD       numbersAVX2<>+3552(SB), Y6, Y6
-	VDIVPD       Y6, Y5, Y5
-	VBLENDVPD    Y2, Y4, Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y2, Y5, Y4, Y4
-	VMULPD       Y3, Y1, Y5
-	VMULPD       Y3, Y3, Y6
-	VMOVUPD      numbersAVX2<>+3584(SB), Y7
-	VFMADD213PD  numbersAVX2<>+3616(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3648(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3680(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3712(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3744(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+3776(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+3808(SB), Y8
-	VFMADD213PD  numbersAVX2<>+3840(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3872(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3904(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3936(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+3968(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1632(SB), Y6, Y8
-	VFMADD231PD  Y3, Y7, Y8
-	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
-	VMOVAPD      Y4, Y6
-	VFMADD231PD  Y4, Y3, Y6
-	VFMADD231PD  Y8, Y5, Y6
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+1824(SB), Y4, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y5
-	VBLENDVPD    Y2, Y4, Y5, Y4
-	VMOVUPD      numbersAVX2<>+1824(SB), Y5
-	VBLENDVPD    Y3, numbersAVX2<>+4032(SB), Y5, Y5
-	VMOVUPD      numbersAVX2<>+4064(SB), Y7
-	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y7, Y3
-	VBLENDVPD    Y2, Y5, Y3, Y2
-	VMULPD       numbersAVX2<>+2368(SB), Y4, Y3
-	VMULPD       numbersAVX2<>+2976(SB), Y4, Y4
-	VMULPD       Y2, Y1, Y1
-	VADDPD       Y1, Y3, Y5
-	VSUBPD       Y5, Y3, Y3
-	VADDPD       Y1, Y3, Y1
-	VFMADD231PD  Y6, Y2, Y4
-	VADDPD       Y4, Y1, Y1
-	VADDPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      Y0, Y2, Y0
-	VMOVUPD      numbersAVX2<>+96(SB), Y2
-	VCMPPD       $0x11, Y0, Y2, Y0
-	VBLENDVPD    Y0, numbersAVX2<>+2112(SB), Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes52
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op97:
-	// atan
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes53:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
-	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+4096(SB), Y2
-	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+1024(SB), Y2
-	VCMPPD       $0x11, Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+4128(SB), Y3
-	VCMPPD       $0x11, Y1, Y3, Y3
-	VMOVUPD      numbersAVX2<>+96(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y4, Y4
-	VMOVUPD      numbersAVX2<>+64(SB), Y5
-	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y5, Y5
-	VMOVAPD      Y5, Y6
-	VFMSUB231PD  Y1, Y4, Y6
-	VMOVAPD      Y4, Y7
-	VFMADD231PD  Y1, Y5, Y7
-	VSUBPD       Y7, Y4, Y4
-	VFMADD231PD  Y1, Y5, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y1
-	VDIVPD       Y7, Y1, Y1
-	VMULPD       Y1, Y6, Y5
-	VFNMADD231PD Y5, Y7, Y6
-	VFNMADD231PD Y5, Y4, Y6
-	VMULPD       Y1, Y6, Y1
-	VMULPD       Y5, Y5, Y4
-	VMULPD       Y4, Y5, Y6
-	VMULPD       Y4, Y4, Y7
-	VMOVUPD      numbersAVX2<>+4160(SB), Y8
-	VFMADD213PD  numbersAVX2<>+4192(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4224(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4256(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4288(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4320(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+4352(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+4384(SB), Y9
-	VFMADD213PD  numbersAVX2<>+4416(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4448(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4480(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4512(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4544(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+4576(SB), Y7, Y9
-	VFMADD231PD  Y4, Y8, Y9
-	VMULPD       Y9, Y6, Y6
-	VMOVUPD      numbersAVX2<>+64(SB), Y7
-	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y7, Y2
-	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
-	VMULPD       numbersAVX2<>+2368(SB), Y2, Y3
-	VADDPD       Y5, Y3, Y7
-	VSUBPD       Y7, Y3, Y3
-	VADDPD       Y5, Y3, Y3
-	VMOVAPD      Y1, Y5
-	VFNMADD231PD Y1, Y4, Y5
-	VADDPD       Y6, Y5, Y1
-	VFMADD231PD  numbersAVX2<>+2976(SB), Y2, Y1
-	VADDPD       Y1, Y3, Y1
-	VADDPD       Y1, Y7, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
-	VORPD        Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes53
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op98:
-	// cbrt
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes54:
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
-	VANDNPD      Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y1, Y2
-	VMULPD       numbersAVX2<>+1696(SB), Y1, Y3
-	VBLENDVPD    Y2, Y3, Y1, Y3
-	VPADDQ       numbersAVX2<>+1728(SB), Y3, Y4
-	VPSRLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y4, Y5
-	VPSUBQ       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+96(SB), Y3, Y3
-	VORPD        numbersAVX2<>+224(SB), Y4, Y4
-	VMOVUPD      numbersAVX2<>+1760(SB), Y5
-	VBLENDVPD    Y2, numbersAVX2<>+1792(SB), Y5, Y2
-	VSUBPD       Y2, Y4, Y2
-	VMOVUPD      numbersAVX2<>+4608(SB), Y4
-	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y4
-	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
-	VFNMADD231PD numbersAVX2<>+4640(SB), Y5, Y2
-	VSUBPD       numbersAVX2<>+96(SB), Y3, Y5
-	VMULPD       Y5, Y5, Y6
-	VMOVUPD      numbersAVX2<>+4672(SB), Y7
-	VFMADD213PD  numbersAVX2<>+4704(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+4736(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+4768(SB), Y8
-	VFMADD213PD  numbersAVX2<>+4800(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4832(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4864(SB), Y6, Y8
-	VFMADD231PD  Y5, Y7, Y8
-	VMOVUPD      numbersAVX2<>+64(SB), Y5
-	VCMPPD       $0x11, Y2, Y5, Y5
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y6, Y6
-	VBLENDVPD    Y5, numbersAVX2<>+1824(SB), Y6, Y6
-	VMULPD       Y6, Y3, Y3
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+4896(SB), Y6, Y2
-	VBLENDVPD    Y5, numbersAVX2<>+4928(SB), Y2, Y2
-	VMULPD       Y2, Y8, Y2
-	VMULPD       Y2, Y2, Y5
-	VMULPD       Y2, Y5, Y5
-	VFNMADD213PD numbersAVX2<>+96(SB), Y3, Y5
-	VMULPD       Y5, Y2, Y6
-	VMOVUPD      numbersAVX2<>+4960(SB), Y7
-	VFMADD213PD  numbersAVX2<>+4608(SB), Y7, Y5
-	VFMADD231PD  Y5, Y6, Y2
-	VMULPD       Y2, Y2, Y2
-	VMULPD       Y2, Y3, Y5
-	VMULPD       Y5, Y5, Y6
-	VMULPD       Y5, Y6, Y7
-	VMOVAPD      Y6, Y8
-	VFMSUB231PD  Y5, Y5, Y8
-	VFMSUB213PD  Y7, Y5, Y6
-	VFMADD231PD  Y5, Y8, Y6
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y6, Y3, Y3
-	VMULPD       numbersAVX2<>+4608(SB), Y3, Y3
-	VFMADD231PD  Y2, Y3, Y5
-	VPADDQ       numbersAVX2<>+4992(SB), Y4, Y2
-	VPSLLQ       $0x34, Y2, Y2
-	VMULPD       Y2, Y5, Y2
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y3
-	VORPD        Y3, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y1
-	VBLENDVPD    Y1, Y2, Y0, Y1
-	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (DI)
-	ADDQ         $0x10, DI
-	DECQ         R9
-	JNE          lanes54
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op99:
 	// rsqrt
@@ -12158,7 +12135,7 @@ op99:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes55:
+lanes66:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      Y0, 256(DX)
 	VMOVUPD      256(DX), Y0
@@ -12185,7 +12162,7 @@ lanes55:
 	VORPD        Y3, Y2, Y2
 	VMOVMSKPD    Y2, R10
 	TESTL        R10, R10
-	JEQ          end56
+	JEQ          end67
 	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
 	VMOVUPD      numbersAVX2<>+1184(SB), Y4
 	VBLENDVPD    Y3, numbersAVX2<>+1696(SB), Y4, Y4
@@ -12222,12 +12199,12 @@ lanes55:
 	VBLENDVPD    Y4, Y0, Y3, Y0
 	VBLENDVPD    Y2, Y0, Y1, Y1
 
-end56:
+end67:
 	VCVTPD2PSY Y1, X0
 	VMOVUPS    X0, (DI)
 	ADDQ       $0x10, DI
 	DECQ       R9
-	JNE        lanes55
+	JNE        lanes66
 	VMOVUPD    (DX), Y0
 	VMOVUPD    32(DX), Y1
 	VMOVUPD    64(DX), Y2
@@ -12239,405 +12216,10 @@ end56:
 	JMP        next
 
 op100:
-	// pow
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, R9
-	MOVQ    $0x00000010, R10
-
-lanes57:
-	VCVTPS2PD (R9), Y0
-	VMOVUPD   Y0, 256(DX)
-	VCVTPS2PD (DI), Y0
-	VMOVUPD   Y0, 288(DX)
-	VMOVUPD   256(DX), Y0
-	VMULPD    256(DX), Y0, Y0
-	VMOVUPD   288(DX), Y1
-	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y1, Y1
-	VMULPD    256(DX), Y0, Y2
-	VBLENDVPD Y1, Y0, Y2, Y0
-	VMOVUPD   288(DX), Y1
-	VCMPPD    $0x00, numbersAVX2<>+5248(SB), Y1, Y1
-	VMOVMSKPD Y1, R11
-	TESTL     R11, R11
-	JEQ       end58
-	VMOVUPD   256(DX), Y2
-	VSQRTPD   Y2, Y2
-	VMULPD    256(DX), Y2, Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-
-end58:
-	VMOVUPD   288(DX), Y1
-	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y1, Y1
-	VMOVMSKPD Y1, R11
-	TESTL     R11, R11
-	JEQ       end59
-	VMOVUPD   numbersAVX2<>+96(SB), Y2
-	VDIVPD    256(DX), Y2, Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-
-end59:
-	VMOVUPD      288(DX), Y1
-	VCMPPD       $0x00, numbersAVX2<>+5248(SB), Y1, Y1
-	VMOVUPD      256(DX), Y2
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
-	VMOVUPD      numbersAVX2<>+64(SB), Y3
-	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y3, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VBLENDVPD    Y1, Y2, Y3, Y1
-	VMOVUPD      288(DX), Y2
-	VCMPPD       $0x00, numbersAVX2<>+1824(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      288(DX), Y2
-	VCMPPD       $0x00, numbersAVX2<>+4640(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      288(DX), Y2
-	VCMPPD       $0x00, numbersAVX2<>+4064(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+64(SB), Y1, Y1
-	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y1, Y1
-	VMOVMSKPD    Y1, R11
-	TESTL        R11, R11
-	JEQ          end60
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
-	VANDNPD      256(DX), Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y2, Y3
-	VMULPD       numbersAVX2<>+1696(SB), Y2, Y4
-	VBLENDVPD    Y3, Y4, Y2, Y4
-	VPADDQ       numbersAVX2<>+1728(SB), Y4, Y5
-	VPSRLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y5, Y6
-	VPSUBQ       Y6, Y4, Y4
-	VPADDQ       numbersAVX2<>+96(SB), Y4, Y4
-	VORPD        numbersAVX2<>+224(SB), Y5, Y5
-	VMOVUPD      numbersAVX2<>+1760(SB), Y6
-	VBLENDVPD    Y3, numbersAVX2<>+1792(SB), Y6, Y3
-	VSUBPD       Y3, Y5, Y3
-	VADDPD       numbersAVX2<>+96(SB), Y4, Y5
-	VSUBPD       numbersAVX2<>+96(SB), Y4, Y6
-	VSUBPD       numbersAVX2<>+96(SB), Y5, Y7
-	VSUBPD       Y7, Y4, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y7
-	VDIVPD       Y5, Y7, Y7
-	VMULPD       Y7, Y6, Y8
-	VFNMADD231PD Y8, Y5, Y6
-	VFNMADD231PD Y8, Y4, Y6
-	VMULPD       Y7, Y6, Y4
-	VMULPD       Y8, Y8, Y5
-	VADDPD       Y8, Y8, Y6
-	VMOVAPD      Y5, Y7
-	VFMSUB231PD  Y8, Y8, Y7
-	VFMADD231PD  Y4, Y6, Y7
-	VMULPD       Y5, Y5, Y6
-	VMOVUPD      numbersAVX2<>+5280(SB), Y9
-	VFMADD213PD  numbersAVX2<>+5312(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+5344(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+5376(SB), Y6, Y9
-	VMOVUPD      numbersAVX2<>+5408(SB), Y10
-	VFMADD213PD  numbersAVX2<>+5440(SB), Y6, Y10
-	VFMADD213PD  numbersAVX2<>+5472(SB), Y6, Y10
-	VFMADD213PD  numbersAVX2<>+5504(SB), Y6, Y10
-	VFMADD231PD  Y5, Y9, Y10
-	VMULPD       Y10, Y5, Y6
-	VADDPD       numbersAVX2<>+5536(SB), Y6, Y9
-	VMOVUPD      numbersAVX2<>+5536(SB), Y10
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y6, Y10, Y6
-	VADDPD       numbersAVX2<>+5568(SB), Y6, Y6
-	VMULPD       Y9, Y5, Y10
-	VMOVAPD      Y10, Y11
-	VFMSUB231PD  Y9, Y5, Y11
-	VFMADD231PD  Y7, Y9, Y11
-	VFMADD231PD  Y5, Y6, Y11
-	VADDPD       numbersAVX2<>+2080(SB), Y10, Y6
-	VMOVUPD      numbersAVX2<>+2080(SB), Y9
-	VSUBPD       Y6, Y9, Y9
-	VADDPD       Y10, Y9, Y9
-	VADDPD       numbersAVX2<>+5600(SB), Y11, Y10
-	VADDPD       Y10, Y9, Y9
-	VMULPD       Y5, Y8, Y10
-	VMOVAPD      Y10, Y11
-	VFMSUB231PD  Y5, Y8, Y11
-	VFMADD231PD  Y4, Y5, Y11
-	VFMADD231PD  Y8, Y7, Y11
-	VMULPD       Y6, Y10, Y5
-	VMOVAPD      Y5, Y7
-	VFMSUB231PD  Y6, Y10, Y7
-	VFMADD231PD  Y6, Y11, Y7
-	VFMADD231PD  Y9, Y10, Y7
-	VADDPD       Y8, Y8, Y6
-	VADDPD       Y5, Y6, Y8
-	VSUBPD       Y8, Y6, Y6
-	VADDPD       Y5, Y6, Y5
-	VADDPD       Y4, Y4, Y4
-	VADDPD       Y7, Y4, Y4
-	VADDPD       Y4, Y5, Y4
-	VMULPD       numbersAVX2<>+640(SB), Y3, Y5
-	VADDPD       Y8, Y5, Y6
-	VSUBPD       Y6, Y5, Y5
-	VADDPD       Y8, Y5, Y5
-	VFMADD231PD  numbersAVX2<>+672(SB), Y3, Y4
-	VADDPD       Y4, Y5, Y3
-	VADDPD       Y3, Y6, Y4
-	VSUBPD       Y4, Y6, Y5
-	VADDPD       Y3, Y5, Y3
-	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y2, Y5
-	VBLENDVPD    Y5, Y4, Y2, Y4
-	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y2, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+2144(SB), Y4, Y2
-	VMULPD       288(DX), Y2, Y4
-	VMOVUPD      288(DX), Y5
-	VFMSUB213PD  Y4, Y5, Y2
-	VFMADD231PD  288(DX), Y3, Y2
-	VMOVUPD      numbersAVX2<>+512(SB), Y3
-	VANDNPD      Y4, Y3, Y3
-	VCMPPD       $0x11, numbersAVX2<>+544(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y5
-	VBLENDVPD    Y3, Y2, Y5, Y2
-	VMOVUPD      numbersAVX2<>+544(SB), Y3
-	VMINPD       Y4, Y3, Y3
-	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y3, Y4
-	VBLENDVPD    Y4, numbersAVX2<>+576(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+608(SB), Y4
-	VFMADD213PD  numbersAVX2<>+448(SB), Y3, Y4
-	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
-	VFNMADD231PD numbersAVX2<>+640(SB), Y5, Y3
-	VFNMADD231PD numbersAVX2<>+672(SB), Y5, Y2
-	VADDPD       Y2, Y3, Y5
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y6, Y5, Y7
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y6, Y2, Y2
-	VADDPD       Y2, Y3, Y2
-	VADDPD       numbersAVX2<>+96(SB), Y5, Y3
-	VMULPD       Y5, Y5, Y6
-	VMULPD       Y5, Y5, Y7
-	VMOVUPD      numbersAVX2<>+704(SB), Y8
-	VFMADD213PD  numbersAVX2<>+736(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+768(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+800(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+832(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+864(SB), Y9
-	VFMADD213PD  numbersAVX2<>+896(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+928(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+960(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+992(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y9
-	VFMADD231PD  Y5, Y8, Y9
-	VMULPD       Y9, Y6, Y6
-	VFMADD231PD  Y3, Y2, Y6
-	VMOVUPD      numbersAVX2<>+96(SB), Y2
-	VSUBPD       Y3, Y2, Y2
-	VADDPD       Y5, Y2, Y2
-	VADDPD       Y6, Y2, Y2
-	VADDPD       Y2, Y3, Y2
-	VPSUBQ       numbersAVX2<>+1056(SB), Y4, Y3
-	VPSRLQ       $0x01, Y3, Y4
-	VPSUBQ       Y4, Y3, Y3
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y4, Y2, Y4
-	VMULPD       Y3, Y4, Y2
-	VMOVUPD      numbersAVX2<>+512(SB), Y3
-	VANDNPD      288(DX), Y3, Y3
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y3, Y3
-	VMOVUPD      numbersAVX2<>+512(SB), Y4
-	VANDNPD      256(DX), Y4, Y4
-	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y4, Y4
-	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y2, Y4
-	VBLENDVPD    Y3, Y4, Y2, Y2
-	VMOVUPD      288(DX), Y3
-	VROUNDPD     $0x08, Y3, Y3
-	VCMPPD       $0x00, 288(DX), Y3, Y3
-	VMOVUPD      288(DX), Y4
-	VMULPD       numbersAVX2<>+1024(SB), Y4, Y4
-	VROUNDPD     $0x08, Y4, Y5
-	VCMPPD       $0x00, Y4, Y5, Y4
-	VMOVUPD      256(DX), Y5
-	VANDPD       numbersAVX2<>+512(SB), Y5, Y5
-	VMOVUPD      numbersAVX2<>+64(SB), Y6
-	VBLENDVPD    Y3, Y5, Y6, Y5
-	VBLENDVPD    Y4, numbersAVX2<>+64(SB), Y5, Y4
-	VMOVUPD      numbersAVX2<>+2144(SB), Y5
-	VCMPPD       $0x11, 256(DX), Y5, Y5
-	VMOVUPD      numbersAVX2<>+2112(SB), Y6
-	VBLENDVPD    Y3, numbersAVX2<>+64(SB), Y6, Y3
-	VMOVUPD      numbersAVX2<>+64(SB), Y6
-	VBLENDVPD    Y5, Y3, Y6, Y3
-	VMOVUPD      256(DX), Y5
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y5, Y5
-	VORPD        Y4, Y3, Y3
-	VBLENDVPD    Y5, Y3, Y4, Y3
-	VORPD        Y3, Y2, Y2
-	VMOVUPD      256(DX), Y3
-	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y3, Y3
-	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
-	VMOVUPD      288(DX), Y3
-	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y3, Y3
-	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
-	VBLENDVPD    Y1, Y2, Y0, Y0
-
-end60:
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (R9)
-	ADDQ       $0x10, R9
-	ADDQ       $0x10, DI
-	DECQ       R10
-	JNE        lanes57
-	VMOVUPD    (DX), Y0
-	VMOVUPD    32(DX), Y1
-	VMOVUPD    64(DX), Y2
-	VMOVUPD    96(DX), Y3
-	VMOVUPD    128(DX), Y4
-	VMOVUPD    160(DX), Y5
-	VMOVUPD    192(DX), Y6
-	VMOVUPD    224(DX), Y7
-	JMP        next
+	JMP next
 
 op101:
-	// atan2
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, R9
-	MOVQ    $0x00000010, R10
-
-lanes61:
-	VCVTPS2PD    (R9), Y0
-	VMOVUPD      Y0, 256(DX)
-	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 288(DX)
-	VMOVUPD      numbersAVX2<>+512(SB), Y0
-	VANDNPD      256(DX), Y0, Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
-	VANDNPD      288(DX), Y1, Y1
-	VCMPPD       $0x11, Y0, Y1, Y2
-	VMINPD       Y1, Y0, Y3
-	VBLENDVPD    Y2, Y0, Y1, Y0
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y1
-	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y3, Y2
-	VMOVUPD      numbersAVX2<>+64(SB), Y4
-	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y4, Y2
-	VBLENDVPD    Y1, Y2, Y3, Y2
-	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
-	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+96(SB), Y0, Y0
-	VCMPPD       $0x11, numbersAVX2<>+5632(SB), Y0, Y1
-	VMOVUPD      numbersAVX2<>+5664(SB), Y3
-	VCMPPD       $0x11, Y0, Y3, Y3
-	VMOVUPD      numbersAVX2<>+96(SB), Y4
-	VBLENDVPD    Y3, numbersAVX2<>+5696(SB), Y4, Y3
-	VBLENDVPD    Y1, numbersAVX2<>+5728(SB), Y3, Y1
-	VMULPD       Y1, Y2, Y3
-	VMULPD       Y1, Y0, Y1
-	VMULPD       numbersAVX2<>+1024(SB), Y1, Y4
-	VCMPPD       $0x11, Y3, Y4, Y4
-	VADDPD       Y3, Y1, Y5
-	VSUBPD       Y5, Y1, Y6
-	VADDPD       Y3, Y6, Y6
-	VSUBPD       Y1, Y3, Y7
-	VBLENDVPD    Y4, Y7, Y3, Y3
-	VBLENDVPD    Y4, Y5, Y1, Y1
-	VMOVUPD      numbersAVX2<>+64(SB), Y5
-	VBLENDVPD    Y4, Y6, Y5, Y5
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VDIVPD       Y1, Y6, Y6
-	VMULPD       Y6, Y3, Y7
-	VFNMADD231PD Y7, Y1, Y3
-	VFNMADD231PD Y7, Y5, Y3
-	VMULPD       Y6, Y3, Y1
-	VMULPD       Y7, Y7, Y3
-	VMULPD       Y3, Y7, Y5
-	VMULPD       Y3, Y3, Y6
-	VMOVUPD      numbersAVX2<>+4160(SB), Y8
-	VFMADD213PD  numbersAVX2<>+4192(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4224(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4256(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4288(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4320(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+4352(SB), Y6, Y8
-	VMOVUPD      numbersAVX2<>+4384(SB), Y9
-	VFMADD213PD  numbersAVX2<>+4416(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4448(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4480(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4512(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4544(SB), Y6, Y9
-	VFMADD213PD  numbersAVX2<>+4576(SB), Y6, Y9
-	VFMADD231PD  Y3, Y8, Y9
-	VMULPD       Y9, Y5, Y5
-	VMOVUPD      numbersAVX2<>+64(SB), Y6
-	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y6, Y4
-	VMOVUPD      numbersAVX2<>+512(SB), Y6
-	VANDNPD      288(DX), Y6, Y6
-	VMOVUPD      numbersAVX2<>+512(SB), Y8
-	VANDNPD      256(DX), Y8, Y8
-	VCMPPD       $0x11, Y8, Y6, Y6
-	VMOVUPD      numbersAVX2<>+1824(SB), Y8
-	VSUBPD       Y4, Y8, Y8
-	VBLENDVPD    Y6, Y8, Y4, Y4
-	VMOVUPD      288(DX), Y8
-	VMOVUPD      numbersAVX2<>+2752(SB), Y9
-	VSUBPD       Y4, Y9, Y9
-	VBLENDVPD    Y8, Y9, Y4, Y4
-	VMOVUPD      numbersAVX2<>+96(SB), Y8
-	VBLENDVPD    Y6, numbersAVX2<>+4064(SB), Y8, Y6
-	VMOVUPD      288(DX), Y8
-	VANDPD       numbersAVX2<>+512(SB), Y8, Y8
-	VXORPD       Y8, Y6, Y6
-	VMULPD       numbersAVX2<>+5760(SB), Y4, Y8
-	VMULPD       Y7, Y6, Y7
-	VADDPD       Y7, Y8, Y9
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y7, Y8, Y7
-	VMOVAPD      Y1, Y8
-	VFNMADD231PD Y1, Y3, Y8
-	VADDPD       Y5, Y8, Y1
-	VMULPD       Y1, Y6, Y1
-	VFMADD231PD  numbersAVX2<>+5792(SB), Y4, Y1
-	VADDPD       Y1, Y7, Y1
-	VADDPD       Y1, Y9, Y1
-	VMULPD       numbersAVX2<>+5824(SB), Y0, Y3
-	VCMPPD       $0x11, Y3, Y2, Y3
-	VDIVPD       Y0, Y2, Y0
-	VBLENDVPD    Y3, Y0, Y1, Y0
-	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y4, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
-	VMOVUPD      256(DX), Y1
-	VANDPD       numbersAVX2<>+512(SB), Y1, Y1
-	VORPD        Y1, Y0, Y0
-	VMOVUPD      288(DX), Y1
-	VCMPPD       $0x00, 288(DX), Y1, Y1
-	VMOVUPD      256(DX), Y2
-	VCMPPD       $0x00, 256(DX), Y2, Y2
-	VMOVUPD      256(DX), Y3
-	VBLENDVPD    Y2, Y0, Y3, Y0
-	VMOVUPD      288(DX), Y2
-	VBLENDVPD    Y1, Y0, Y2, Y0
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (R9)
-	ADDQ         $0x10, R9
-	ADDQ         $0x10, DI
-	DECQ         R10
-	JNE          lanes61
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
+	JMP next
 
 op102:
 	// floorDiv
@@ -12652,7 +12234,7 @@ op102:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes62:
+lanes68:
 	VCVTPS2PD    (R9), Y0
 	VMOVUPD      Y0, 256(DX)
 	VCVTPS2PD    (DI), Y0
@@ -12673,7 +12255,7 @@ lanes62:
 	VBLENDVPD    Y1, numbersAVX2<>+64(SB), Y2, Y1
 	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y0, Y2, Y2
-	VCMPPD       $0x11, numbersAVX2<>+5856(SB), Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+5824(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+64(SB), Y3
 	VBLENDVPD    Y2, Y1, Y3, Y1
 	VSUBPD       Y1, Y0, Y0
@@ -12682,7 +12264,7 @@ lanes62:
 	ADDQ         $0x10, R9
 	ADDQ         $0x10, DI
 	DECQ         R10
-	JNE          lanes62
+	JNE          lanes68
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -12706,7 +12288,7 @@ op103:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes63:
+lanes69:
 	VCVTPS2PD    (R9), Y0
 	VMOVUPD      Y0, 256(DX)
 	VCVTPS2PD    (DI), Y0
@@ -12719,30 +12301,30 @@ lanes63:
 	VFNMADD213PD 256(DX), Y1, Y0
 	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+5888(SB), Y2
+	VMOVUPD      numbersAVX2<>+5856(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y1
 	VMOVMSKPD    Y1, R11
 	TESTL        R11, R11
-	JEQ          end64
+	JEQ          end70
 	VMOVUPD      256(DX), Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 
-again65:
+again71:
 	VMOVUPD      numbersAVX2<>+512(SB), Y2
 	VANDNPD      288(DX), Y2, Y2
-	VMULPD       numbersAVX2<>+5920(SB), Y2, Y3
+	VMULPD       numbersAVX2<>+5888(SB), Y2, Y3
 	VMOVUPD      numbersAVX2<>+512(SB), Y4
 	VANDNPD      Y0, Y4, Y4
-	VMULPD       numbersAVX2<>+5952(SB), Y4, Y4
+	VMULPD       numbersAVX2<>+5920(SB), Y4, Y4
 	VCMPPD       $0x11, Y4, Y3, Y3
-	VMULPD       numbersAVX2<>+5984(SB), Y0, Y4
+	VMULPD       numbersAVX2<>+5952(SB), Y0, Y4
 	VBLENDVPD    Y3, Y4, Y0, Y4
-	VMULPD       numbersAVX2<>+6016(SB), Y2, Y5
+	VMULPD       numbersAVX2<>+5984(SB), Y2, Y5
 	VBLENDVPD    Y3, Y5, Y2, Y2
 	VDIVPD       Y2, Y4, Y5
 	VMOVUPD      numbersAVX2<>+512(SB), Y6
 	VANDNPD      Y5, Y6, Y6
-	VMOVUPD      numbersAVX2<>+5888(SB), Y7
+	VMOVUPD      numbersAVX2<>+5856(SB), Y7
 	VCMPPD       $0x11, Y6, Y7, Y6
 	VMOVUPD      numbersAVX2<>+64(SB), Y7
 	VBLENDVPD    Y6, numbersAVX2<>+96(SB), Y7, Y6
@@ -12750,15 +12332,15 @@ again65:
 	VROUNDPD     $0x08, Y5, Y7
 	VBLENDVPD    Y3, Y5, Y7, Y5
 	VFNMADD231PD Y2, Y5, Y4
-	VMULPD       numbersAVX2<>+6016(SB), Y4, Y2
+	VMULPD       numbersAVX2<>+5984(SB), Y4, Y2
 	VBLENDVPD    Y3, Y2, Y4, Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y6, Y2
 	VMOVMSKPD    Y2, R11
 	TESTL        R11, R11
-	JNE          again65
+	JNE          again71
 
-end64:
+end70:
 	VMOVUPD    numbersAVX2<>+512(SB), Y1
 	VANDNPD    288(DX), Y1, Y1
 	VCMPPD     $0x00, numbersAVX2<>+32(SB), Y1, Y1
@@ -12780,7 +12362,7 @@ end64:
 	ADDQ       $0x10, R9
 	ADDQ       $0x10, DI
 	DECQ       R10
-	JNE        lanes63
+	JNE        lanes69
 	VMOVUPD    (DX), Y0
 	VMOVUPD    32(DX), Y1
 	VMOVUPD    64(DX), Y2
@@ -12790,6 +12372,1858 @@ end64:
 	VMOVUPD    192(DX), Y6
 	VMOVUPD    224(DX), Y7
 	JMP        next
+
+op104:
+	// exp32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes72:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+6016(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VCMPPD       $0x11, numbersAVX2<>+6048(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+6048(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      numbersAVX2<>+6112(SB), Y3
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y2, Y3
+	VMOVUPD      numbersAVX2<>+6240(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y2, Y4
+	VFMADD231PD  Y0, Y3, Y4
+	VMULPD       Y4, Y0, Y0
+	VMOVAPD      Y1, Y2
+	VFMADD231PD  Y0, Y1, Y2
+	VCVTPD2PSY   Y2, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R9
+	JNE          lanes72
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op105:
+	// expm132
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes73:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+6016(SB), Y1
+	VMINPD       Y0, Y1, Y1
+	VCMPPD       $0x11, numbersAVX2<>+1120(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1120(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VMOVUPD      numbersAVX2<>+6112(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y3, Y4
+	VMOVUPD      numbersAVX2<>+6240(SB), Y5
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y3, Y5
+	VFMADD231PD  Y1, Y4, Y5
+	VMULPD       Y5, Y1, Y1
+	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VORPD        Y0, Y3, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R9
+	JNE          lanes73
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op106:
+	// tanh32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes74:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VADDPD       Y1, Y1, Y1
+	VMOVUPD      numbersAVX2<>+1216(SB), Y2
+	VMINPD       Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VMOVUPD      numbersAVX2<>+6112(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y3, Y4
+	VMOVUPD      numbersAVX2<>+6240(SB), Y5
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y3, Y5
+	VFMADD231PD  Y1, Y4, Y5
+	VMULPD       Y5, Y1, Y1
+	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VADDPD       numbersAVX2<>+1824(SB), Y3, Y1
+	VDIVPD       Y1, Y3, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R9
+	JNE          lanes74
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op107:
+	// sinh32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes75:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VMOVUPD      numbersAVX2<>+6016(SB), Y2
+	VMINPD       Y1, Y2, Y1
+	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
+	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VMOVUPD      numbersAVX2<>+6112(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y3, Y4
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y3, Y4
+	VMOVUPD      numbersAVX2<>+6240(SB), Y5
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y3, Y5
+	VFMADD231PD  Y1, Y4, Y5
+	VMULPD       Y5, Y1, Y1
+	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VADDPD       numbersAVX2<>+96(SB), Y3, Y1
+	VDIVPD       Y1, Y3, Y1
+	VADDPD       Y1, Y3, Y1
+	VMULPD       numbersAVX2<>+1024(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R9
+	JNE          lanes75
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op108:
+	// cosh32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes76:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y0
+	VMOVUPD      numbersAVX2<>+6016(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      numbersAVX2<>+6112(SB), Y3
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y2, Y3
+	VMOVUPD      numbersAVX2<>+6240(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y2, Y4
+	VFMADD231PD  Y0, Y3, Y4
+	VMULPD       Y4, Y0, Y0
+	VMOVAPD      Y1, Y2
+	VFMADD231PD  Y0, Y1, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y0
+	VDIVPD       Y2, Y0, Y0
+	VADDPD       Y0, Y2, Y0
+	VMULPD       numbersAVX2<>+1024(SB), Y0, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R9
+	JNE          lanes76
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op109:
+	// sigmoid32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes77:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+6016(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VCMPPD       $0x11, numbersAVX2<>+6048(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+6048(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VFNMADD231PD numbersAVX2<>+6080(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      numbersAVX2<>+6112(SB), Y3
+	VFMADD213PD  numbersAVX2<>+6144(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6176(SB), Y2, Y3
+	VFMADD213PD  numbersAVX2<>+6208(SB), Y2, Y3
+	VMOVUPD      numbersAVX2<>+6240(SB), Y4
+	VFMADD213PD  numbersAVX2<>+6272(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6304(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+6336(SB), Y2, Y4
+	VFMADD231PD  Y0, Y3, Y4
+	VMULPD       Y4, Y0, Y0
+	VMOVAPD      Y1, Y2
+	VFMADD231PD  Y0, Y1, Y2
+	VADDPD       numbersAVX2<>+96(SB), Y2, Y0
+	VDIVPD       Y0, Y2, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R9
+	JNE          lanes77
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op110:
+	// log32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes78:
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y1
+	VPSLLQ      $0x34, Y1, Y2
+	VPSUBQ      Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
+	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
+	VDIVPD      Y2, Y3, Y2
+	VMULPD      Y2, Y2, Y3
+	VMULPD      numbersAVX2<>+6080(SB), Y1, Y1
+	VMULPD      Y3, Y3, Y4
+	VMOVUPD     numbersAVX2<>+6368(SB), Y5
+	VFMADD213PD numbersAVX2<>+6400(SB), Y4, Y5
+	VMOVUPD     numbersAVX2<>+6432(SB), Y6
+	VFMADD213PD numbersAVX2<>+6464(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+6496(SB), Y4, Y6
+	VFMADD231PD Y3, Y5, Y6
+	VFMADD231PD Y6, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes78
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op111:
+	// log232
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes79:
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y1
+	VPSLLQ      $0x34, Y1, Y2
+	VPSUBQ      Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
+	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
+	VDIVPD      Y2, Y3, Y2
+	VMULPD      Y2, Y2, Y3
+	VMULPD      Y3, Y3, Y4
+	VMOVUPD     numbersAVX2<>+6528(SB), Y5
+	VFMADD213PD numbersAVX2<>+6560(SB), Y4, Y5
+	VMOVUPD     numbersAVX2<>+6592(SB), Y6
+	VFMADD213PD numbersAVX2<>+6624(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+6656(SB), Y4, Y6
+	VFMADD231PD Y3, Y5, Y6
+	VFMADD231PD Y6, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes79
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op112:
+	// log1032
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes80:
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y1
+	VPSLLQ      $0x34, Y1, Y2
+	VPSUBQ      Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
+	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
+	VDIVPD      Y2, Y3, Y2
+	VMULPD      Y2, Y2, Y3
+	VMULPD      numbersAVX2<>+6688(SB), Y1, Y1
+	VMULPD      Y3, Y3, Y4
+	VMOVUPD     numbersAVX2<>+6720(SB), Y5
+	VFMADD213PD numbersAVX2<>+6752(SB), Y4, Y5
+	VMOVUPD     numbersAVX2<>+6784(SB), Y6
+	VFMADD213PD numbersAVX2<>+6816(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+6848(SB), Y4, Y6
+	VFMADD231PD Y3, Y5, Y6
+	VFMADD231PD Y6, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes80
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op113:
+	// log1p32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes81:
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
+	VSUBPD      Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+1728(SB), Y1, Y3
+	VPSRLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y3, Y4
+	VPSUBQ      Y4, Y1, Y4
+	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
+	VORPD       numbersAVX2<>+224(SB), Y3, Y3
+	VSUBPD      numbersAVX2<>+1760(SB), Y3, Y3
+	VSUBPD      numbersAVX2<>+96(SB), Y4, Y5
+	VADDPD      numbersAVX2<>+96(SB), Y4, Y4
+	VDIVPD      Y4, Y5, Y4
+	VMULPD      Y4, Y4, Y5
+	VMULPD      numbersAVX2<>+6080(SB), Y3, Y3
+	VMULPD      Y5, Y5, Y6
+	VMOVUPD     numbersAVX2<>+6368(SB), Y7
+	VFMADD213PD numbersAVX2<>+6400(SB), Y6, Y7
+	VMOVUPD     numbersAVX2<>+6432(SB), Y8
+	VFMADD213PD numbersAVX2<>+6464(SB), Y6, Y8
+	VFMADD213PD numbersAVX2<>+6496(SB), Y6, Y8
+	VFMADD231PD Y5, Y7, Y8
+	VFMADD231PD Y8, Y4, Y3
+	VADDPD      Y2, Y3, Y2
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
+	VBLENDVPD   Y3, Y2, Y0, Y2
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y1, Y3
+	VBLENDVPD   Y3, numbersAVX2<>+2112(SB), Y2, Y2
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
+	VBLENDVPD   Y1, numbersAVX2<>+2144(SB), Y2, Y1
+	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VORPD       Y0, Y1, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes81
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op114:
+	// sin32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes82:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y2
+	VMOVMSKPD    Y2, R10
+	TESTL        R10, R10
+	JEQ          end83
+	VMOVUPD      numbersAVX2<>+2496(SB), Y4
+	VBLENDVPD    Y2, Y0, Y4, Y4
+	VPSRLQ       $0x34, Y4, Y5
+	VANDPD       numbersAVX2<>+256(SB), Y5, Y5
+	VANDPD       numbersAVX2<>+2528(SB), Y4, Y4
+	VORPD        numbersAVX2<>+224(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+2560(SB), Y5, Y5
+	VPADDQ       numbersAVX2<>+64(SB), Y5, Y6
+	VPSRLQ       $0x06, Y6, Y7
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y8, Y8, Y8
+	VMOVUPD      numbersAVX2<>+0(SB), Y9
+	VPGATHERQQ   Y9, (R10)(Y7*8), Y8
+	VPSLLVQ      Y6, Y8, Y8
+	VPADDQ       numbersAVX2<>+2624(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y9, Y9, Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R10)(Y7*8), Y9
+	VMOVUPD      numbersAVX2<>+2656(SB), Y7
+	VPSUBQ       Y6, Y7, Y6
+	VPSRLVQ      Y6, Y9, Y6
+	VORPD        Y6, Y8, Y6
+	VPSRLQ       $0x0c, Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2688(SB), Y6, Y6
+	VMULPD       Y6, Y4, Y7
+	VFMSUB213PD  Y7, Y4, Y6
+	VMULPD       numbersAVX2<>+2720(SB), Y7, Y8
+	VROUNDPD     $0x08, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y8, Y7
+	VADDPD       Y6, Y7, Y8
+	VSUBPD       Y7, Y8, Y9
+	VSUBPD       Y9, Y8, Y10
+	VSUBPD       Y10, Y7, Y7
+	VSUBPD       Y9, Y6, Y6
+	VADDPD       Y6, Y7, Y6
+	VPADDQ       numbersAVX2<>+2784(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y9
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y10, Y10, Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R10)(Y9*8), Y10
+	VPSLLVQ      Y7, Y10, Y10
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R10)(Y9*8), Y11
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLVQ      Y7, Y11, Y7
+	VORPD        Y7, Y10, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2816(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y9
+	VFMSUB213PD  Y9, Y4, Y7
+	VADDPD       Y9, Y8, Y10
+	VSUBPD       Y8, Y10, Y11
+	VSUBPD       Y11, Y10, Y12
+	VSUBPD       Y12, Y8, Y8
+	VSUBPD       Y11, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y9
+	VFMADD213PD  numbersAVX2<>+448(SB), Y10, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y8, Y6, Y11
+	VSUBPD       Y6, Y11, Y12
+	VSUBPD       Y12, Y11, Y13
+	VSUBPD       Y13, Y6, Y6
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y7, Y11, Y8
+	VSUBPD       Y11, Y8, Y12
+	VSUBPD       Y12, Y8, Y13
+	VSUBPD       Y13, Y11, Y11
+	VSUBPD       Y12, Y7, Y7
+	VADDPD       Y7, Y11, Y7
+	VADDPD       Y7, Y6, Y6
+	VPADDQ       numbersAVX2<>+2848(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y11
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y11*8), Y12
+	VPSLLVQ      Y7, Y12, Y12
+	VPADDQ       numbersAVX2<>+2624(SB), Y11, Y11
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y11*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y11
+	VPSUBQ       Y7, Y11, Y7
+	VPSRLVQ      Y7, Y13, Y7
+	VORPD        Y7, Y12, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2880(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y11
+	VFMSUB213PD  Y11, Y4, Y7
+	VADDPD       Y11, Y8, Y12
+	VSUBPD       Y8, Y12, Y13
+	VSUBPD       Y13, Y12, Y14
+	VSUBPD       Y14, Y8, Y8
+	VSUBPD       Y13, Y11, Y11
+	VADDPD       Y11, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y5, Y5
+	VPSRLQ       $0x06, Y5, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y5, Y5
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y8*8), Y11
+	VPSLLVQ      Y5, Y11, Y11
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y8*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
+	VPSUBQ       Y5, Y8, Y5
+	VPSRLVQ      Y5, Y13, Y5
+	VORPD        Y5, Y11, Y5
+	VPSRLQ       $0x0c, Y5, Y5
+	VORPD        numbersAVX2<>+224(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       numbersAVX2<>+2944(SB), Y5, Y5
+	VFMADD231PD  Y5, Y4, Y7
+	VADDPD       Y7, Y6, Y4
+	VADDPD       Y12, Y10, Y5
+	VSUBPD       Y10, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y10, Y7
+	VSUBPD       Y6, Y12, Y6
+	VADDPD       Y6, Y7, Y6
+	VADDPD       Y4, Y6, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
+	VBLENDVPD    Y2, Y9, Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VANDNPD      Y0, Y5, Y0
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+2112(SB), Y5
+	VBLENDVPD    Y0, Y4, Y5, Y0
+	VBLENDVPD    Y2, Y0, Y3, Y3
+
+end83:
+	VMULPD      Y3, Y3, Y0
+	VMULPD      Y0, Y0, Y2
+	VMOVUPD     numbersAVX2<>+6880(SB), Y4
+	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6944(SB), Y5
+	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VFMADD231PD Y0, Y4, Y5
+	VMULPD      Y5, Y3, Y2
+	VMULPD      Y0, Y0, Y3
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7136(SB), Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VFMADD231PD Y0, Y4, Y5
+	VPSLLQ      $0x3f, Y1, Y0
+	VBLENDVPD   Y0, Y5, Y2, Y0
+	VANDPD      numbersAVX2<>+3488(SB), Y1, Y1
+	VPSLLQ      $0x3e, Y1, Y1
+	VXORPD      Y1, Y0, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes82
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op115:
+	// cos32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes84:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y2
+	VMOVMSKPD    Y2, R10
+	TESTL        R10, R10
+	JEQ          end85
+	VMOVUPD      numbersAVX2<>+2496(SB), Y4
+	VBLENDVPD    Y2, Y0, Y4, Y4
+	VPSRLQ       $0x34, Y4, Y5
+	VANDPD       numbersAVX2<>+256(SB), Y5, Y5
+	VANDPD       numbersAVX2<>+2528(SB), Y4, Y4
+	VORPD        numbersAVX2<>+224(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+2560(SB), Y5, Y5
+	VPADDQ       numbersAVX2<>+64(SB), Y5, Y6
+	VPSRLQ       $0x06, Y6, Y7
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y8, Y8, Y8
+	VMOVUPD      numbersAVX2<>+0(SB), Y9
+	VPGATHERQQ   Y9, (R10)(Y7*8), Y8
+	VPSLLVQ      Y6, Y8, Y8
+	VPADDQ       numbersAVX2<>+2624(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y9, Y9, Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R10)(Y7*8), Y9
+	VMOVUPD      numbersAVX2<>+2656(SB), Y7
+	VPSUBQ       Y6, Y7, Y6
+	VPSRLVQ      Y6, Y9, Y6
+	VORPD        Y6, Y8, Y6
+	VPSRLQ       $0x0c, Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2688(SB), Y6, Y6
+	VMULPD       Y6, Y4, Y7
+	VFMSUB213PD  Y7, Y4, Y6
+	VMULPD       numbersAVX2<>+2720(SB), Y7, Y8
+	VROUNDPD     $0x08, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y8, Y7
+	VADDPD       Y6, Y7, Y8
+	VSUBPD       Y7, Y8, Y9
+	VSUBPD       Y9, Y8, Y10
+	VSUBPD       Y10, Y7, Y7
+	VSUBPD       Y9, Y6, Y6
+	VADDPD       Y6, Y7, Y6
+	VPADDQ       numbersAVX2<>+2784(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y9
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y10, Y10, Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R10)(Y9*8), Y10
+	VPSLLVQ      Y7, Y10, Y10
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R10)(Y9*8), Y11
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLVQ      Y7, Y11, Y7
+	VORPD        Y7, Y10, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2816(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y9
+	VFMSUB213PD  Y9, Y4, Y7
+	VADDPD       Y9, Y8, Y10
+	VSUBPD       Y8, Y10, Y11
+	VSUBPD       Y11, Y10, Y12
+	VSUBPD       Y12, Y8, Y8
+	VSUBPD       Y11, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y9
+	VFMADD213PD  numbersAVX2<>+448(SB), Y10, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y8, Y6, Y11
+	VSUBPD       Y6, Y11, Y12
+	VSUBPD       Y12, Y11, Y13
+	VSUBPD       Y13, Y6, Y6
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y7, Y11, Y8
+	VSUBPD       Y11, Y8, Y12
+	VSUBPD       Y12, Y8, Y13
+	VSUBPD       Y13, Y11, Y11
+	VSUBPD       Y12, Y7, Y7
+	VADDPD       Y7, Y11, Y7
+	VADDPD       Y7, Y6, Y6
+	VPADDQ       numbersAVX2<>+2848(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y11
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y11*8), Y12
+	VPSLLVQ      Y7, Y12, Y12
+	VPADDQ       numbersAVX2<>+2624(SB), Y11, Y11
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y11*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y11
+	VPSUBQ       Y7, Y11, Y7
+	VPSRLVQ      Y7, Y13, Y7
+	VORPD        Y7, Y12, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2880(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y11
+	VFMSUB213PD  Y11, Y4, Y7
+	VADDPD       Y11, Y8, Y12
+	VSUBPD       Y8, Y12, Y13
+	VSUBPD       Y13, Y12, Y14
+	VSUBPD       Y14, Y8, Y8
+	VSUBPD       Y13, Y11, Y11
+	VADDPD       Y11, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y5, Y5
+	VPSRLQ       $0x06, Y5, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y5, Y5
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y8*8), Y11
+	VPSLLVQ      Y5, Y11, Y11
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y8*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
+	VPSUBQ       Y5, Y8, Y5
+	VPSRLVQ      Y5, Y13, Y5
+	VORPD        Y5, Y11, Y5
+	VPSRLQ       $0x0c, Y5, Y5
+	VORPD        numbersAVX2<>+224(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       numbersAVX2<>+2944(SB), Y5, Y5
+	VFMADD231PD  Y5, Y4, Y7
+	VADDPD       Y7, Y6, Y4
+	VADDPD       Y12, Y10, Y5
+	VSUBPD       Y10, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y10, Y7
+	VSUBPD       Y6, Y12, Y6
+	VADDPD       Y6, Y7, Y6
+	VADDPD       Y4, Y6, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
+	VBLENDVPD    Y2, Y9, Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VANDNPD      Y0, Y5, Y0
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+2112(SB), Y5
+	VBLENDVPD    Y0, Y4, Y5, Y0
+	VBLENDVPD    Y2, Y0, Y3, Y3
+
+end85:
+	VPADDQ      numbersAVX2<>+2624(SB), Y1, Y0
+	VMULPD      Y3, Y3, Y1
+	VMULPD      Y1, Y1, Y2
+	VMOVUPD     numbersAVX2<>+6880(SB), Y4
+	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6944(SB), Y5
+	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VFMADD231PD Y1, Y4, Y5
+	VMULPD      Y5, Y3, Y2
+	VMULPD      Y1, Y1, Y3
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7136(SB), Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VFMADD231PD Y1, Y4, Y5
+	VPSLLQ      $0x3f, Y0, Y1
+	VBLENDVPD   Y1, Y5, Y2, Y1
+	VANDPD      numbersAVX2<>+3488(SB), Y0, Y0
+	VPSLLQ      $0x3e, Y0, Y0
+	VXORPD      Y0, Y1, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes84
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op116:
+	// tan32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes86:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+2336(SB), Y1
+	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
+	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VANDNPD      Y0, Y2, Y2
+	VMOVUPD      numbersAVX2<>+2464(SB), Y4
+	VCMPPD       $0x11, Y2, Y4, Y2
+	VMOVMSKPD    Y2, R10
+	TESTL        R10, R10
+	JEQ          end87
+	VMOVUPD      numbersAVX2<>+2496(SB), Y4
+	VBLENDVPD    Y2, Y0, Y4, Y4
+	VPSRLQ       $0x34, Y4, Y5
+	VANDPD       numbersAVX2<>+256(SB), Y5, Y5
+	VANDPD       numbersAVX2<>+2528(SB), Y4, Y4
+	VORPD        numbersAVX2<>+224(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+2560(SB), Y5, Y5
+	VPADDQ       numbersAVX2<>+64(SB), Y5, Y6
+	VPSRLQ       $0x06, Y6, Y7
+	VANDPD       numbersAVX2<>+2592(SB), Y6, Y6
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y8, Y8, Y8
+	VMOVUPD      numbersAVX2<>+0(SB), Y9
+	VPGATHERQQ   Y9, (R10)(Y7*8), Y8
+	VPSLLVQ      Y6, Y8, Y8
+	VPADDQ       numbersAVX2<>+2624(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y9, Y9, Y9
+	VMOVUPD      numbersAVX2<>+0(SB), Y10
+	VPGATHERQQ   Y10, (R10)(Y7*8), Y9
+	VMOVUPD      numbersAVX2<>+2656(SB), Y7
+	VPSUBQ       Y6, Y7, Y6
+	VPSRLVQ      Y6, Y9, Y6
+	VORPD        Y6, Y8, Y6
+	VPSRLQ       $0x0c, Y6, Y6
+	VORPD        numbersAVX2<>+224(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+224(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+2688(SB), Y6, Y6
+	VMULPD       Y6, Y4, Y7
+	VFMSUB213PD  Y7, Y4, Y6
+	VMULPD       numbersAVX2<>+2720(SB), Y7, Y8
+	VROUNDPD     $0x08, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+2752(SB), Y8, Y7
+	VADDPD       Y6, Y7, Y8
+	VSUBPD       Y7, Y8, Y9
+	VSUBPD       Y9, Y8, Y10
+	VSUBPD       Y10, Y7, Y7
+	VSUBPD       Y9, Y6, Y6
+	VADDPD       Y6, Y7, Y6
+	VPADDQ       numbersAVX2<>+2784(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y9
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y10, Y10, Y10
+	VMOVUPD      numbersAVX2<>+0(SB), Y11
+	VPGATHERQQ   Y11, (R10)(Y9*8), Y10
+	VPSLLVQ      Y7, Y10, Y10
+	VPADDQ       numbersAVX2<>+2624(SB), Y9, Y9
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y12
+	VPGATHERQQ   Y12, (R10)(Y9*8), Y11
+	VMOVUPD      numbersAVX2<>+2656(SB), Y9
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLVQ      Y7, Y11, Y7
+	VORPD        Y7, Y10, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2816(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y9
+	VFMSUB213PD  Y9, Y4, Y7
+	VADDPD       Y9, Y8, Y10
+	VSUBPD       Y8, Y10, Y11
+	VSUBPD       Y11, Y10, Y12
+	VSUBPD       Y12, Y8, Y8
+	VSUBPD       Y11, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VMOVUPD      numbersAVX2<>+96(SB), Y9
+	VFMADD213PD  numbersAVX2<>+448(SB), Y10, Y9
+	VSUBPD       numbersAVX2<>+448(SB), Y9, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y8, Y6, Y11
+	VSUBPD       Y6, Y11, Y12
+	VSUBPD       Y12, Y11, Y13
+	VSUBPD       Y13, Y6, Y6
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y7, Y11, Y8
+	VSUBPD       Y11, Y8, Y12
+	VSUBPD       Y12, Y8, Y13
+	VSUBPD       Y13, Y11, Y11
+	VSUBPD       Y12, Y7, Y7
+	VADDPD       Y7, Y11, Y7
+	VADDPD       Y7, Y6, Y6
+	VPADDQ       numbersAVX2<>+2848(SB), Y5, Y7
+	VPSRLQ       $0x06, Y7, Y11
+	VANDPD       numbersAVX2<>+2592(SB), Y7, Y7
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y12, Y12, Y12
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y11*8), Y12
+	VPSLLVQ      Y7, Y12, Y12
+	VPADDQ       numbersAVX2<>+2624(SB), Y11, Y11
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y11*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y11
+	VPSUBQ       Y7, Y11, Y7
+	VPSRLVQ      Y7, Y13, Y7
+	VORPD        Y7, Y12, Y7
+	VPSRLQ       $0x0c, Y7, Y7
+	VORPD        numbersAVX2<>+224(SB), Y7, Y7
+	VSUBPD       numbersAVX2<>+224(SB), Y7, Y7
+	VMULPD       numbersAVX2<>+2880(SB), Y7, Y7
+	VMULPD       Y7, Y4, Y11
+	VFMSUB213PD  Y11, Y4, Y7
+	VADDPD       Y11, Y8, Y12
+	VSUBPD       Y8, Y12, Y13
+	VSUBPD       Y13, Y12, Y14
+	VSUBPD       Y14, Y8, Y8
+	VSUBPD       Y13, Y11, Y11
+	VADDPD       Y11, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VPADDQ       numbersAVX2<>+2912(SB), Y5, Y5
+	VPSRLQ       $0x06, Y5, Y8
+	VANDPD       numbersAVX2<>+2592(SB), Y5, Y5
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y11, Y11, Y11
+	VMOVUPD      numbersAVX2<>+0(SB), Y13
+	VPGATHERQQ   Y13, (R10)(Y8*8), Y11
+	VPSLLVQ      Y5, Y11, Y11
+	VPADDQ       numbersAVX2<>+2624(SB), Y8, Y8
+	LEAQ         ·piBits+0(SB), R10
+	VXORPD       Y13, Y13, Y13
+	VMOVUPD      numbersAVX2<>+0(SB), Y14
+	VPGATHERQQ   Y14, (R10)(Y8*8), Y13
+	VMOVUPD      numbersAVX2<>+2656(SB), Y8
+	VPSUBQ       Y5, Y8, Y5
+	VPSRLVQ      Y5, Y13, Y5
+	VORPD        Y5, Y11, Y5
+	VPSRLQ       $0x0c, Y5, Y5
+	VORPD        numbersAVX2<>+224(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+224(SB), Y5, Y5
+	VMULPD       numbersAVX2<>+2944(SB), Y5, Y5
+	VFMADD231PD  Y5, Y4, Y7
+	VADDPD       Y7, Y6, Y4
+	VADDPD       Y12, Y10, Y5
+	VSUBPD       Y10, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y10, Y7
+	VSUBPD       Y6, Y12, Y6
+	VADDPD       Y6, Y7, Y6
+	VADDPD       Y4, Y6, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
+	VBLENDVPD    Y2, Y9, Y1, Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VANDNPD      Y0, Y5, Y0
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+2112(SB), Y5
+	VBLENDVPD    Y0, Y4, Y5, Y0
+	VBLENDVPD    Y2, Y0, Y3, Y3
+
+end87:
+	VMULPD      Y3, Y3, Y0
+	VMULPD      Y0, Y0, Y2
+	VMOVUPD     numbersAVX2<>+6880(SB), Y4
+	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6944(SB), Y5
+	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VFMADD231PD Y0, Y4, Y5
+	VMULPD      Y5, Y3, Y2
+	VMULPD      Y0, Y0, Y3
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7136(SB), Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VFMADD231PD Y0, Y4, Y5
+	VPSLLQ      $0x3f, Y1, Y0
+	VBLENDVPD   Y0, Y5, Y2, Y3
+	VBLENDVPD   Y0, Y2, Y5, Y0
+	VDIVPD      Y0, Y3, Y0
+	VPSLLQ      $0x3f, Y1, Y1
+	VXORPD      Y1, Y0, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes86
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op117:
+	// asin32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes88:
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VANDNPD     Y0, Y1, Y1
+	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VCMPPD      $0x11, Y1, Y2, Y2
+	VMOVUPD     numbersAVX2<>+96(SB), Y3
+	VSUBPD      Y1, Y3, Y3
+	VMULPD      numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD      Y0, Y0, Y4
+	VBLENDVPD   Y2, Y3, Y4, Y3
+	VSQRTPD     Y3, Y4
+	VBLENDVPD   Y2, Y4, Y1, Y1
+	VMULPD      Y3, Y1, Y4
+	VMULPD      Y3, Y3, Y5
+	VMOVUPD     numbersAVX2<>+7232(SB), Y6
+	VFMADD213PD numbersAVX2<>+7264(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7296(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7328(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7360(SB), Y7
+	VFMADD213PD numbersAVX2<>+7392(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y7
+	VFMADD231PD Y3, Y6, Y7
+	VFMADD231PD Y7, Y4, Y1
+	VMOVUPD     numbersAVX2<>+96(SB), Y3
+	VBLENDVPD   Y2, numbersAVX2<>+4032(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+64(SB), Y4
+	VBLENDVPD   Y2, numbersAVX2<>+2368(SB), Y4, Y2
+	VFMADD231PD Y1, Y3, Y2
+	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VORPD       Y0, Y2, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes88
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op118:
+	// acos32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes89:
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VANDNPD     Y0, Y1, Y1
+	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VCMPPD      $0x11, Y1, Y2, Y2
+	VMOVUPD     numbersAVX2<>+96(SB), Y3
+	VSUBPD      Y1, Y3, Y3
+	VMULPD      numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD      Y0, Y0, Y4
+	VBLENDVPD   Y2, Y3, Y4, Y3
+	VSQRTPD     Y3, Y4
+	VBLENDVPD   Y2, Y4, Y1, Y1
+	VMULPD      Y3, Y1, Y4
+	VMULPD      Y3, Y3, Y5
+	VMOVUPD     numbersAVX2<>+7232(SB), Y6
+	VFMADD213PD numbersAVX2<>+7264(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7296(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7328(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7360(SB), Y7
+	VFMADD213PD numbersAVX2<>+7392(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y7
+	VFMADD231PD Y3, Y6, Y7
+	VFMADD231PD Y7, Y4, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y0
+	VMOVUPD     numbersAVX2<>+64(SB), Y3
+	VBLENDVPD   Y0, numbersAVX2<>+1824(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+96(SB), Y4
+	VBLENDVPD   Y2, Y3, Y4, Y3
+	VMOVUPD     numbersAVX2<>+1824(SB), Y4
+	VBLENDVPD   Y0, numbersAVX2<>+4032(SB), Y4, Y4
+	VMOVUPD     numbersAVX2<>+4064(SB), Y5
+	VBLENDVPD   Y0, numbersAVX2<>+96(SB), Y5, Y0
+	VBLENDVPD   Y2, Y4, Y0, Y0
+	VMULPD      numbersAVX2<>+2368(SB), Y3, Y2
+	VFMADD231PD Y1, Y0, Y2
+	VCVTPD2PSY  Y2, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes89
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op119:
+	// atan32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes90:
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 256(DX)
+	VMOVUPD     256(DX), Y0
+	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VANDNPD     Y0, Y1, Y1
+	VMOVUPD     numbersAVX2<>+4096(SB), Y2
+	VMINPD      Y1, Y2, Y1
+	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VCMPPD      $0x11, Y1, Y2, Y2
+	VMOVUPD     numbersAVX2<>+4128(SB), Y3
+	VCMPPD      $0x11, Y1, Y3, Y3
+	VMOVUPD     numbersAVX2<>+96(SB), Y4
+	VBLENDVPD   Y3, numbersAVX2<>+64(SB), Y4, Y4
+	VMOVUPD     numbersAVX2<>+64(SB), Y5
+	VBLENDVPD   Y2, numbersAVX2<>+96(SB), Y5, Y5
+	VMOVAPD     Y5, Y6
+	VFMSUB231PD Y1, Y4, Y6
+	VFMADD231PD Y1, Y5, Y4
+	VDIVPD      Y4, Y6, Y1
+	VMULPD      Y1, Y1, Y4
+	VMULPD      Y4, Y4, Y5
+	VMOVUPD     numbersAVX2<>+7488(SB), Y6
+	VFMADD213PD numbersAVX2<>+7520(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7552(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7584(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7616(SB), Y7
+	VFMADD213PD numbersAVX2<>+7648(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7680(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7712(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7744(SB), Y5, Y7
+	VFMADD231PD Y4, Y6, Y7
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     numbersAVX2<>+64(SB), Y4
+	VBLENDVPD   Y2, numbersAVX2<>+1024(SB), Y4, Y2
+	VBLENDVPD   Y3, numbersAVX2<>+96(SB), Y2, Y2
+	VFMADD231PD numbersAVX2<>+2368(SB), Y2, Y1
+	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VORPD       Y0, Y1, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (DI)
+	ADDQ        $0x10, DI
+	DECQ        R9
+	JNE         lanes90
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op120:
+	// cbrt32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes91:
+	VCVTPS2PD    (DI), Y0
+	VMOVUPD      Y0, 256(DX)
+	VMOVUPD      256(DX), Y0
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VANDNPD      Y0, Y1, Y1
+	VPADDQ       numbersAVX2<>+1728(SB), Y1, Y2
+	VPSRLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y2, Y3
+	VPSUBQ       Y3, Y1, Y3
+	VPADDQ       numbersAVX2<>+96(SB), Y3, Y3
+	VORPD        numbersAVX2<>+224(SB), Y2, Y2
+	VSUBPD       numbersAVX2<>+1760(SB), Y2, Y2
+	VMOVUPD      numbersAVX2<>+4608(SB), Y4
+	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+4640(SB), Y5, Y2
+	VSUBPD       numbersAVX2<>+96(SB), Y3, Y5
+	VMULPD       Y5, Y5, Y6
+	VMOVUPD      numbersAVX2<>+7776(SB), Y7
+	VFMADD213PD  numbersAVX2<>+7808(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+7840(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+7872(SB), Y8
+	VFMADD213PD  numbersAVX2<>+7904(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+7936(SB), Y6, Y8
+	VFMADD231PD  Y5, Y7, Y8
+	VMOVUPD      numbersAVX2<>+64(SB), Y5
+	VCMPPD       $0x11, Y2, Y5, Y5
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y6, Y6
+	VBLENDVPD    Y5, numbersAVX2<>+1824(SB), Y6, Y6
+	VMULPD       Y6, Y3, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y6
+	VBLENDVPD    Y2, numbersAVX2<>+4896(SB), Y6, Y2
+	VBLENDVPD    Y5, numbersAVX2<>+4928(SB), Y2, Y2
+	VMULPD       Y2, Y8, Y2
+	VMULPD       Y2, Y2, Y5
+	VMULPD       Y2, Y5, Y5
+	VFNMADD213PD numbersAVX2<>+96(SB), Y3, Y5
+	VMULPD       Y5, Y2, Y6
+	VMOVUPD      numbersAVX2<>+4960(SB), Y7
+	VFMADD213PD  numbersAVX2<>+4608(SB), Y7, Y5
+	VFMADD231PD  Y5, Y6, Y2
+	VMULPD       Y2, Y2, Y2
+	VMULPD       Y2, Y3, Y2
+	VPADDQ       numbersAVX2<>+4992(SB), Y4, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y2, Y2
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+512(SB), Y0, Y3
+	VORPD        Y3, Y2, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y1
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $0x10, DI
+	DECQ         R9
+	JNE          lanes91
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op121:
+	// pow32
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
+
+lanes92:
+	VCVTPS2PD (R9), Y0
+	VMOVUPD   Y0, 256(DX)
+	VCVTPS2PD (DI), Y0
+	VMOVUPD   Y0, 288(DX)
+	VMOVUPD   288(DX), Y0
+	VPSLLQ    $0x0d, Y0, Y0
+	VCMPPD    $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VMOVUPD   numbersAVX2<>+96(SB), Y1
+	VBLENDVPD Y0, numbersAVX2<>+96(SB), Y1, Y1
+	VMOVUPD   256(DX), Y2
+	VMULPD    256(DX), Y2, Y2
+	VMOVMSKPD Y0, R11
+	TESTL     R11, R11
+	JEQ       end93
+	VMOVUPD   288(DX), Y3
+	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y3, Y3
+	VMULPD    256(DX), Y2, Y4
+	VBLENDVPD Y3, Y2, Y4, Y3
+	VMOVUPD   288(DX), Y4
+	VSUBPD    numbersAVX2<>+96(SB), Y4, Y4
+	VMOVUPD   numbersAVX2<>+512(SB), Y5
+	VANDNPD   Y4, Y5, Y4
+	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y4, Y4
+	VMOVMSKPD Y4, R11
+	TESTL     R11, R11
+	JEQ       end94
+	VMOVUPD   256(DX), Y5
+	VSQRTPD   Y5, Y5
+	VMOVUPD   288(DX), Y6
+	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y6, Y6
+	VADDPD    numbersAVX2<>+64(SB), Y5, Y7
+	VMULPD    256(DX), Y5, Y5
+	VBLENDVPD Y6, Y7, Y5, Y5
+	VBLENDVPD Y4, Y5, Y3, Y3
+
+end94:
+	VMOVUPD   288(DX), Y5
+	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y5, Y5
+	VMOVMSKPD Y5, R11
+	TESTL     R11, R11
+	JEQ       end95
+	VMOVUPD   numbersAVX2<>+96(SB), Y6
+	VDIVPD    256(DX), Y6, Y6
+	VBLENDVPD Y5, Y6, Y3, Y3
+
+end95:
+	VBLENDVPD Y0, Y3, Y2, Y2
+	VMOVUPD   256(DX), Y3
+	VCMPPD    $0x11, numbersAVX2<>+64(SB), Y3, Y3
+	VMOVUPD   numbersAVX2<>+64(SB), Y5
+	VBLENDVPD Y3, numbersAVX2<>+96(SB), Y5, Y3
+	VMOVUPD   numbersAVX2<>+96(SB), Y5
+	VBLENDVPD Y4, Y3, Y5, Y3
+	VMOVUPD   288(DX), Y4
+	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y4, Y4
+	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
+	VMOVUPD   288(DX), Y4
+	VCMPPD    $0x00, numbersAVX2<>+4640(SB), Y4, Y4
+	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
+	VMOVUPD   288(DX), Y4
+	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y4, Y4
+	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
+	VBLENDVPD Y0, Y3, Y1, Y1
+
+end93:
+	VCMPPD      $0x00, numbersAVX2<>+96(SB), Y1, Y0
+	VMOVMSKPD   Y0, R11
+	TESTL       R11, R11
+	JEQ         end96
+	VMOVUPD     256(DX), Y1
+	VPSUBQ      numbersAVX2<>+1664(SB), Y1, Y1
+	VMOVUPD     numbersAVX2<>+5248(SB), Y3
+	VPSUBQ      256(DX), Y3, Y3
+	VORPD       Y3, Y1, Y1
+	VMOVUPD     numbersAVX2<>+512(SB), Y3
+	VANDNPD     256(DX), Y3, Y3
+	VPADDQ      numbersAVX2<>+1728(SB), Y3, Y4
+	VPSRLQ      $0x34, Y4, Y4
+	VPSLLQ      $0x34, Y4, Y5
+	VPSUBQ      Y5, Y3, Y3
+	VPADDQ      numbersAVX2<>+96(SB), Y3, Y3
+	VORPD       numbersAVX2<>+224(SB), Y4, Y4
+	VSUBPD      numbersAVX2<>+1760(SB), Y4, Y4
+	VSUBPD      numbersAVX2<>+96(SB), Y3, Y5
+	VADDPD      numbersAVX2<>+96(SB), Y3, Y3
+	VDIVPD      Y3, Y5, Y3
+	VMULPD      Y3, Y3, Y5
+	VMULPD      Y5, Y5, Y6
+	VMOVUPD     numbersAVX2<>+7968(SB), Y7
+	VFMADD213PD numbersAVX2<>+8000(SB), Y6, Y7
+	VFMADD213PD numbersAVX2<>+8032(SB), Y6, Y7
+	VMOVUPD     numbersAVX2<>+8064(SB), Y8
+	VFMADD213PD numbersAVX2<>+8096(SB), Y6, Y8
+	VFMADD213PD numbersAVX2<>+8128(SB), Y6, Y8
+	VFMADD231PD Y5, Y7, Y8
+	VFMADD231PD Y8, Y3, Y4
+	VMULPD      288(DX), Y4, Y3
+	VMOVUPD     numbersAVX2<>+8160(SB), Y4
+	VMINPD      Y3, Y4, Y3
+	VCMPPD      $0x11, numbersAVX2<>+8192(SB), Y3, Y4
+	VBLENDVPD   Y4, numbersAVX2<>+8192(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+96(SB), Y4
+	VFMADD213PD numbersAVX2<>+448(SB), Y3, Y4
+	VSUBPD      numbersAVX2<>+448(SB), Y4, Y5
+	VPADDQ      numbersAVX2<>+4992(SB), Y4, Y4
+	VPSLLQ      $0x34, Y4, Y4
+	VSUBPD      Y5, Y3, Y3
+	VMULPD      numbersAVX2<>+6080(SB), Y3, Y3
+	VMULPD      Y3, Y3, Y5
+	VMOVUPD     numbersAVX2<>+6112(SB), Y6
+	VFMADD213PD numbersAVX2<>+6144(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+6176(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+6208(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+6240(SB), Y7
+	VFMADD213PD numbersAVX2<>+6272(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+6304(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+6336(SB), Y5, Y7
+	VFMADD231PD Y3, Y6, Y7
+	VMULPD      Y7, Y3, Y3
+	VMOVAPD     Y4, Y5
+	VFMADD231PD Y3, Y4, Y5
+	VMOVMSKPD   Y1, R11
+	TESTL       R11, R11
+	JEQ         end97
+	VMOVUPD     numbersAVX2<>+512(SB), Y3
+	VANDNPD     256(DX), Y3, Y3
+	VMOVUPD     numbersAVX2<>+512(SB), Y4
+	VANDNPD     288(DX), Y4, Y4
+	VCMPPD      $0x00, numbersAVX2<>+32(SB), Y4, Y4
+	VCMPPD      $0x00, numbersAVX2<>+96(SB), Y3, Y6
+	VBLENDVPD   Y6, numbersAVX2<>+96(SB), Y5, Y6
+	VBLENDVPD   Y4, Y6, Y5, Y4
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y3, Y6
+	VMOVUPD     288(DX), Y7
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y7, Y7
+	VMOVUPD     numbersAVX2<>+64(SB), Y8
+	VBLENDVPD   Y7, numbersAVX2<>+32(SB), Y8, Y7
+	VBLENDVPD   Y6, Y7, Y4, Y4
+	VCMPPD      $0x00, numbersAVX2<>+32(SB), Y3, Y3
+	VMOVUPD     288(DX), Y6
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y6, Y6
+	VMOVUPD     numbersAVX2<>+32(SB), Y7
+	VBLENDVPD   Y6, numbersAVX2<>+64(SB), Y7, Y6
+	VBLENDVPD   Y3, Y6, Y4, Y3
+	VMOVUPD     288(DX), Y4
+	VROUNDPD    $0x08, Y4, Y4
+	VCMPPD      $0x00, 288(DX), Y4, Y4
+	VMOVUPD     288(DX), Y6
+	VMULPD      numbersAVX2<>+1024(SB), Y6, Y6
+	VROUNDPD    $0x08, Y6, Y7
+	VCMPPD      $0x00, Y6, Y7, Y6
+	VMOVUPD     256(DX), Y7
+	VANDPD      numbersAVX2<>+512(SB), Y7, Y7
+	VMOVUPD     numbersAVX2<>+64(SB), Y8
+	VBLENDVPD   Y4, Y7, Y8, Y7
+	VBLENDVPD   Y6, numbersAVX2<>+64(SB), Y7, Y6
+	VMOVUPD     numbersAVX2<>+2144(SB), Y7
+	VCMPPD      $0x11, 256(DX), Y7, Y7
+	VMOVUPD     numbersAVX2<>+2112(SB), Y8
+	VBLENDVPD   Y4, numbersAVX2<>+64(SB), Y8, Y4
+	VMOVUPD     numbersAVX2<>+64(SB), Y8
+	VBLENDVPD   Y7, Y4, Y8, Y4
+	VMOVUPD     256(DX), Y7
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y7, Y7
+	VORPD       Y6, Y4, Y4
+	VBLENDVPD   Y7, Y4, Y6, Y4
+	VORPD       Y4, Y3, Y3
+	VMOVUPD     256(DX), Y4
+	VCMPPD      $0x00, 256(DX), Y4, Y4
+	VMOVUPD     288(DX), Y6
+	VCMPPD      $0x00, 288(DX), Y6, Y6
+	VMOVUPD     288(DX), Y7
+	VBLENDVPD   Y6, Y3, Y7, Y3
+	VMOVUPD     256(DX), Y6
+	VBLENDVPD   Y4, Y3, Y6, Y3
+	VMOVUPD     288(DX), Y4
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y4, Y4
+	VBLENDVPD   Y4, numbersAVX2<>+96(SB), Y3, Y3
+	VBLENDVPD   Y1, Y3, Y5, Y5
+
+end97:
+	VMOVUPD   256(DX), Y1
+	VCMPPD    $0x00, numbersAVX2<>+96(SB), Y1, Y1
+	VBLENDVPD Y1, numbersAVX2<>+96(SB), Y5, Y1
+	VBLENDVPD Y0, Y1, Y2, Y2
+
+end96:
+	VCVTPD2PSY Y2, X0
+	VMOVUPS    X0, (R9)
+	ADDQ       $0x10, R9
+	ADDQ       $0x10, DI
+	DECQ       R10
+	JNE        lanes92
+	VMOVUPD    (DX), Y0
+	VMOVUPD    32(DX), Y1
+	VMOVUPD    64(DX), Y2
+	VMOVUPD    96(DX), Y3
+	VMOVUPD    128(DX), Y4
+	VMOVUPD    160(DX), Y5
+	VMOVUPD    192(DX), Y6
+	VMOVUPD    224(DX), Y7
+	JMP        next
+
+op122:
+	// atan232
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
+
+lanes98:
+	VCVTPS2PD   (R9), Y0
+	VMOVUPD     Y0, 256(DX)
+	VCVTPS2PD   (DI), Y0
+	VMOVUPD     Y0, 288(DX)
+	VMOVUPD     numbersAVX2<>+512(SB), Y0
+	VANDNPD     256(DX), Y0, Y0
+	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VANDNPD     288(DX), Y1, Y1
+	VCMPPD      $0x11, Y0, Y1, Y2
+	VMINPD      Y1, Y0, Y3
+	VBLENDVPD   Y2, Y0, Y1, Y0
+	VCMPPD      $0x00, numbersAVX2<>+32(SB), Y0, Y1
+	VCMPPD      $0x00, numbersAVX2<>+32(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+64(SB), Y5
+	VBLENDVPD   Y4, numbersAVX2<>+96(SB), Y5, Y4
+	VBLENDVPD   Y1, Y4, Y3, Y3
+	VBLENDVPD   Y1, numbersAVX2<>+96(SB), Y0, Y0
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y1
+	VBLENDVPD   Y1, numbersAVX2<>+96(SB), Y0, Y0
+	VMULPD      numbersAVX2<>+1024(SB), Y0, Y1
+	VCMPPD      $0x11, Y3, Y1, Y1
+	VSUBPD      Y0, Y3, Y4
+	VBLENDVPD   Y1, Y4, Y3, Y4
+	VADDPD      Y3, Y0, Y3
+	VBLENDVPD   Y1, Y3, Y0, Y0
+	VDIVPD      Y0, Y4, Y0
+	VMULPD      Y0, Y0, Y3
+	VMULPD      Y3, Y3, Y4
+	VMOVUPD     numbersAVX2<>+7488(SB), Y5
+	VFMADD213PD numbersAVX2<>+7520(SB), Y4, Y5
+	VFMADD213PD numbersAVX2<>+7552(SB), Y4, Y5
+	VFMADD213PD numbersAVX2<>+7584(SB), Y4, Y5
+	VMOVUPD     numbersAVX2<>+7616(SB), Y6
+	VFMADD213PD numbersAVX2<>+7648(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7680(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7712(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7744(SB), Y4, Y6
+	VFMADD231PD Y3, Y5, Y6
+	VMULPD      Y6, Y0, Y0
+	VMOVUPD     numbersAVX2<>+64(SB), Y3
+	VBLENDVPD   Y1, numbersAVX2<>+96(SB), Y3, Y1
+	VMOVUPD     numbersAVX2<>+1824(SB), Y3
+	VSUBPD      Y1, Y3, Y3
+	VBLENDVPD   Y2, Y3, Y1, Y1
+	VMOVUPD     288(DX), Y3
+	VMOVUPD     numbersAVX2<>+2752(SB), Y4
+	VSUBPD      Y1, Y4, Y4
+	VBLENDVPD   Y3, Y4, Y1, Y1
+	VMOVUPD     numbersAVX2<>+64(SB), Y3
+	VBLENDVPD   Y2, numbersAVX2<>+512(SB), Y3, Y2
+	VMOVUPD     288(DX), Y3
+	VANDPD      numbersAVX2<>+512(SB), Y3, Y3
+	VXORPD      Y3, Y2, Y2
+	VXORPD      Y2, Y0, Y0
+	VFMADD231PD numbersAVX2<>+5728(SB), Y1, Y0
+	VMOVUPD     256(DX), Y1
+	VANDPD      numbersAVX2<>+512(SB), Y1, Y1
+	VORPD       Y1, Y0, Y0
+	VMOVUPD     288(DX), Y1
+	VCMPPD      $0x00, 288(DX), Y1, Y1
+	VMOVUPD     256(DX), Y2
+	VCMPPD      $0x00, 256(DX), Y2, Y2
+	VMOVUPD     256(DX), Y3
+	VBLENDVPD   Y2, Y0, Y3, Y0
+	VMOVUPD     288(DX), Y2
+	VBLENDVPD   Y1, Y0, Y2, Y0
+	VCVTPD2PSY  Y0, X0
+	VMOVUPS     X0, (R9)
+	ADDQ        $0x10, R9
+	ADDQ        $0x10, DI
+	DECQ        R10
+	JNE         lanes98
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
 	PCALIGN $0x40
 
 op0:
@@ -13539,112 +14973,384 @@ DATA numbersAVX2<>+5216(SB)/8, $0x41a0000000000000
 DATA numbersAVX2<>+5224(SB)/8, $0x41a0000000000000
 DATA numbersAVX2<>+5232(SB)/8, $0x41a0000000000000
 DATA numbersAVX2<>+5240(SB)/8, $0x41a0000000000000
-DATA numbersAVX2<>+5248(SB)/8, $0x3ff8000000000000
-DATA numbersAVX2<>+5256(SB)/8, $0x3ff8000000000000
-DATA numbersAVX2<>+5264(SB)/8, $0x3ff8000000000000
-DATA numbersAVX2<>+5272(SB)/8, $0x3ff8000000000000
-DATA numbersAVX2<>+5280(SB)/8, $0x3fbb2e4e67eba775
-DATA numbersAVX2<>+5288(SB)/8, $0x3fbb2e4e67eba775
-DATA numbersAVX2<>+5296(SB)/8, $0x3fbb2e4e67eba775
-DATA numbersAVX2<>+5304(SB)/8, $0x3fbb2e4e67eba775
-DATA numbersAVX2<>+5312(SB)/8, $0x3fbe1effe75d53ac
-DATA numbersAVX2<>+5320(SB)/8, $0x3fbe1effe75d53ac
-DATA numbersAVX2<>+5328(SB)/8, $0x3fbe1effe75d53ac
-DATA numbersAVX2<>+5336(SB)/8, $0x3fbe1effe75d53ac
-DATA numbersAVX2<>+5344(SB)/8, $0x3fc3b13b16b6085e
-DATA numbersAVX2<>+5352(SB)/8, $0x3fc3b13b16b6085e
-DATA numbersAVX2<>+5360(SB)/8, $0x3fc3b13b16b6085e
-DATA numbersAVX2<>+5368(SB)/8, $0x3fc3b13b16b6085e
-DATA numbersAVX2<>+5376(SB)/8, $0x3fcc71c71c71c823
-DATA numbersAVX2<>+5384(SB)/8, $0x3fcc71c71c71c823
-DATA numbersAVX2<>+5392(SB)/8, $0x3fcc71c71c71c823
-DATA numbersAVX2<>+5400(SB)/8, $0x3fcc71c71c71c823
-DATA numbersAVX2<>+5408(SB)/8, $0x3fbacf7e0d5b9a26
-DATA numbersAVX2<>+5416(SB)/8, $0x3fbacf7e0d5b9a26
-DATA numbersAVX2<>+5424(SB)/8, $0x3fbacf7e0d5b9a26
-DATA numbersAVX2<>+5432(SB)/8, $0x3fbacf7e0d5b9a26
-DATA numbersAVX2<>+5440(SB)/8, $0x3fc1110f7fc82ca4
-DATA numbersAVX2<>+5448(SB)/8, $0x3fc1110f7fc82ca4
-DATA numbersAVX2<>+5456(SB)/8, $0x3fc1110f7fc82ca4
-DATA numbersAVX2<>+5464(SB)/8, $0x3fc1110f7fc82ca4
-DATA numbersAVX2<>+5472(SB)/8, $0x3fc745d1745a3d74
-DATA numbersAVX2<>+5480(SB)/8, $0x3fc745d1745a3d74
-DATA numbersAVX2<>+5488(SB)/8, $0x3fc745d1745a3d74
-DATA numbersAVX2<>+5496(SB)/8, $0x3fc745d1745a3d74
-DATA numbersAVX2<>+5504(SB)/8, $0x3fd2492492492492
-DATA numbersAVX2<>+5512(SB)/8, $0x3fd2492492492492
-DATA numbersAVX2<>+5520(SB)/8, $0x3fd2492492492492
-DATA numbersAVX2<>+5528(SB)/8, $0x3fd2492492492492
-DATA numbersAVX2<>+5536(SB)/8, $0x3fd999999999999a
-DATA numbersAVX2<>+5544(SB)/8, $0x3fd999999999999a
-DATA numbersAVX2<>+5552(SB)/8, $0x3fd999999999999a
-DATA numbersAVX2<>+5560(SB)/8, $0x3fd999999999999a
-DATA numbersAVX2<>+5568(SB)/8, $0xbc7999999999999a
-DATA numbersAVX2<>+5576(SB)/8, $0xbc7999999999999a
-DATA numbersAVX2<>+5584(SB)/8, $0xbc7999999999999a
-DATA numbersAVX2<>+5592(SB)/8, $0xbc7999999999999a
-DATA numbersAVX2<>+5600(SB)/8, $0x3c85555555555555
-DATA numbersAVX2<>+5608(SB)/8, $0x3c85555555555555
-DATA numbersAVX2<>+5616(SB)/8, $0x3c85555555555555
-DATA numbersAVX2<>+5624(SB)/8, $0x3c85555555555555
-DATA numbersAVX2<>+5632(SB)/8, $0x07b0000000000000
-DATA numbersAVX2<>+5640(SB)/8, $0x07b0000000000000
-DATA numbersAVX2<>+5648(SB)/8, $0x07b0000000000000
-DATA numbersAVX2<>+5656(SB)/8, $0x07b0000000000000
-DATA numbersAVX2<>+5664(SB)/8, $0x7e70000000000000
-DATA numbersAVX2<>+5672(SB)/8, $0x7e70000000000000
-DATA numbersAVX2<>+5680(SB)/8, $0x7e70000000000000
-DATA numbersAVX2<>+5688(SB)/8, $0x7e70000000000000
-DATA numbersAVX2<>+5696(SB)/8, $0x39b0000000000000
-DATA numbersAVX2<>+5704(SB)/8, $0x39b0000000000000
-DATA numbersAVX2<>+5712(SB)/8, $0x39b0000000000000
-DATA numbersAVX2<>+5720(SB)/8, $0x39b0000000000000
-DATA numbersAVX2<>+5728(SB)/8, $0x4c70000000000000
-DATA numbersAVX2<>+5736(SB)/8, $0x4c70000000000000
-DATA numbersAVX2<>+5744(SB)/8, $0x4c70000000000000
-DATA numbersAVX2<>+5752(SB)/8, $0x4c70000000000000
-DATA numbersAVX2<>+5760(SB)/8, $0x3fe921fb54442d18
-DATA numbersAVX2<>+5768(SB)/8, $0x3fe921fb54442d18
-DATA numbersAVX2<>+5776(SB)/8, $0x3fe921fb54442d18
-DATA numbersAVX2<>+5784(SB)/8, $0x3fe921fb54442d18
-DATA numbersAVX2<>+5792(SB)/8, $0x3c81a62633145c07
-DATA numbersAVX2<>+5800(SB)/8, $0x3c81a62633145c07
-DATA numbersAVX2<>+5808(SB)/8, $0x3c81a62633145c07
-DATA numbersAVX2<>+5816(SB)/8, $0x3c81a62633145c07
-DATA numbersAVX2<>+5824(SB)/8, $0x3e10000000000000
-DATA numbersAVX2<>+5832(SB)/8, $0x3e10000000000000
-DATA numbersAVX2<>+5840(SB)/8, $0x3e10000000000000
-DATA numbersAVX2<>+5848(SB)/8, $0x3e10000000000000
-DATA numbersAVX2<>+5856(SB)/8, $0x4340000000000001
-DATA numbersAVX2<>+5864(SB)/8, $0x4340000000000001
-DATA numbersAVX2<>+5872(SB)/8, $0x4340000000000001
-DATA numbersAVX2<>+5880(SB)/8, $0x4340000000000001
-DATA numbersAVX2<>+5888(SB)/8, $0x4340000000000000
-DATA numbersAVX2<>+5896(SB)/8, $0x4340000000000000
-DATA numbersAVX2<>+5904(SB)/8, $0x4340000000000000
-DATA numbersAVX2<>+5912(SB)/8, $0x4340000000000000
-DATA numbersAVX2<>+5920(SB)/8, $0x5f30000000000000
-DATA numbersAVX2<>+5928(SB)/8, $0x5f30000000000000
-DATA numbersAVX2<>+5936(SB)/8, $0x5f30000000000000
-DATA numbersAVX2<>+5944(SB)/8, $0x5f30000000000000
-DATA numbersAVX2<>+5952(SB)/8, $0x20b0000000000000
-DATA numbersAVX2<>+5960(SB)/8, $0x20b0000000000000
-DATA numbersAVX2<>+5968(SB)/8, $0x20b0000000000000
-DATA numbersAVX2<>+5976(SB)/8, $0x20b0000000000000
-DATA numbersAVX2<>+5984(SB)/8, $0x1d90000000000000
-DATA numbersAVX2<>+5992(SB)/8, $0x1d90000000000000
-DATA numbersAVX2<>+6000(SB)/8, $0x1d90000000000000
-DATA numbersAVX2<>+6008(SB)/8, $0x1d90000000000000
-DATA numbersAVX2<>+6016(SB)/8, $0x6250000000000000
-DATA numbersAVX2<>+6024(SB)/8, $0x6250000000000000
-DATA numbersAVX2<>+6032(SB)/8, $0x6250000000000000
-DATA numbersAVX2<>+6040(SB)/8, $0x6250000000000000
-DATA numbersAVX2<>+6048(SB)/8, $0x7f8000007f800000
-DATA numbersAVX2<>+6056(SB)/8, $0x7f8000007f800000
-DATA numbersAVX2<>+6064(SB)/8, $0x7f8000007f800000
-DATA numbersAVX2<>+6072(SB)/8, $0x7f8000007f800000
-DATA numbersAVX2<>+6080(SB)/8, $0x3f8000003f800000
-DATA numbersAVX2<>+6088(SB)/8, $0x3f8000003f800000
-DATA numbersAVX2<>+6096(SB)/8, $0x3f8000003f800000
-DATA numbersAVX2<>+6104(SB)/8, $0x3f8000003f800000
-GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $6112
+DATA numbersAVX2<>+5248(SB)/8, $0x7fefffffffffffff
+DATA numbersAVX2<>+5256(SB)/8, $0x7fefffffffffffff
+DATA numbersAVX2<>+5264(SB)/8, $0x7fefffffffffffff
+DATA numbersAVX2<>+5272(SB)/8, $0x7fefffffffffffff
+DATA numbersAVX2<>+5280(SB)/8, $0x0009c00000000000
+DATA numbersAVX2<>+5288(SB)/8, $0x0009c00000000000
+DATA numbersAVX2<>+5296(SB)/8, $0x0009c00000000000
+DATA numbersAVX2<>+5304(SB)/8, $0x0009c00000000000
+DATA numbersAVX2<>+5312(SB)/8, $0x404b000000000000
+DATA numbersAVX2<>+5320(SB)/8, $0x404b000000000000
+DATA numbersAVX2<>+5328(SB)/8, $0x404b000000000000
+DATA numbersAVX2<>+5336(SB)/8, $0x404b000000000000
+DATA numbersAVX2<>+5344(SB)/8, $0x000000000000001f
+DATA numbersAVX2<>+5352(SB)/8, $0x000000000000001f
+DATA numbersAVX2<>+5360(SB)/8, $0x000000000000001f
+DATA numbersAVX2<>+5368(SB)/8, $0x000000000000001f
+DATA numbersAVX2<>+5376(SB)/8, $0xbfb99c4b094939f8
+DATA numbersAVX2<>+5384(SB)/8, $0xbfb99c4b094939f8
+DATA numbersAVX2<>+5392(SB)/8, $0xbfb99c4b094939f8
+DATA numbersAVX2<>+5400(SB)/8, $0xbfb99c4b094939f8
+DATA numbersAVX2<>+5408(SB)/8, $0xbfbfffffe4ceaadf
+DATA numbersAVX2<>+5416(SB)/8, $0xbfbfffffe4ceaadf
+DATA numbersAVX2<>+5424(SB)/8, $0xbfbfffffe4ceaadf
+DATA numbersAVX2<>+5432(SB)/8, $0xbfbfffffe4ceaadf
+DATA numbersAVX2<>+5440(SB)/8, $0xbfc5555555558143
+DATA numbersAVX2<>+5448(SB)/8, $0xbfc5555555558143
+DATA numbersAVX2<>+5456(SB)/8, $0xbfc5555555558143
+DATA numbersAVX2<>+5464(SB)/8, $0xbfc5555555558143
+DATA numbersAVX2<>+5472(SB)/8, $0xbfd0000000000000
+DATA numbersAVX2<>+5480(SB)/8, $0xbfd0000000000000
+DATA numbersAVX2<>+5488(SB)/8, $0xbfd0000000000000
+DATA numbersAVX2<>+5496(SB)/8, $0xbfd0000000000000
+DATA numbersAVX2<>+5504(SB)/8, $0x3fbc74b73879c36c
+DATA numbersAVX2<>+5512(SB)/8, $0x3fbc74b73879c36c
+DATA numbersAVX2<>+5520(SB)/8, $0x3fbc74b73879c36c
+DATA numbersAVX2<>+5528(SB)/8, $0x3fbc74b73879c36c
+DATA numbersAVX2<>+5536(SB)/8, $0x3fc2492483741226
+DATA numbersAVX2<>+5544(SB)/8, $0x3fc2492483741226
+DATA numbersAVX2<>+5552(SB)/8, $0x3fc2492483741226
+DATA numbersAVX2<>+5560(SB)/8, $0x3fc2492483741226
+DATA numbersAVX2<>+5568(SB)/8, $0x3fc999999999c986
+DATA numbersAVX2<>+5576(SB)/8, $0x3fc999999999c986
+DATA numbersAVX2<>+5584(SB)/8, $0x3fc999999999c986
+DATA numbersAVX2<>+5592(SB)/8, $0x3fc999999999c986
+DATA numbersAVX2<>+5600(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5608(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5616(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5624(SB)/8, $0x07b0000000000000
+DATA numbersAVX2<>+5632(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5640(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5648(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5656(SB)/8, $0x7e70000000000000
+DATA numbersAVX2<>+5664(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5672(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5680(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5688(SB)/8, $0x39b0000000000000
+DATA numbersAVX2<>+5696(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5704(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5712(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5720(SB)/8, $0x4c70000000000000
+DATA numbersAVX2<>+5728(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5736(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5744(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5752(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX2<>+5760(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5768(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5776(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5784(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX2<>+5792(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5800(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5808(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5816(SB)/8, $0x3e10000000000000
+DATA numbersAVX2<>+5824(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5832(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5840(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5848(SB)/8, $0x4340000000000001
+DATA numbersAVX2<>+5856(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5864(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5872(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5880(SB)/8, $0x4340000000000000
+DATA numbersAVX2<>+5888(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5896(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5904(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5912(SB)/8, $0x5f30000000000000
+DATA numbersAVX2<>+5920(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5928(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5936(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5944(SB)/8, $0x20b0000000000000
+DATA numbersAVX2<>+5952(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+5960(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+5968(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+5976(SB)/8, $0x1d90000000000000
+DATA numbersAVX2<>+5984(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+5992(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+6000(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+6008(SB)/8, $0x6250000000000000
+DATA numbersAVX2<>+6016(SB)/8, $0x4060400000000000
+DATA numbersAVX2<>+6024(SB)/8, $0x4060400000000000
+DATA numbersAVX2<>+6032(SB)/8, $0x4060400000000000
+DATA numbersAVX2<>+6040(SB)/8, $0x4060400000000000
+DATA numbersAVX2<>+6048(SB)/8, $0xc062c00000000000
+DATA numbersAVX2<>+6056(SB)/8, $0xc062c00000000000
+DATA numbersAVX2<>+6064(SB)/8, $0xc062c00000000000
+DATA numbersAVX2<>+6072(SB)/8, $0xc062c00000000000
+DATA numbersAVX2<>+6080(SB)/8, $0x3fe62e42fefa39ef
+DATA numbersAVX2<>+6088(SB)/8, $0x3fe62e42fefa39ef
+DATA numbersAVX2<>+6096(SB)/8, $0x3fe62e42fefa39ef
+DATA numbersAVX2<>+6104(SB)/8, $0x3fe62e42fefa39ef
+DATA numbersAVX2<>+6112(SB)/8, $0x3efa136e5a92400e
+DATA numbersAVX2<>+6120(SB)/8, $0x3efa136e5a92400e
+DATA numbersAVX2<>+6128(SB)/8, $0x3efa136e5a92400e
+DATA numbersAVX2<>+6136(SB)/8, $0x3efa136e5a92400e
+DATA numbersAVX2<>+6144(SB)/8, $0x3f56c166bc75e823
+DATA numbersAVX2<>+6152(SB)/8, $0x3f56c166bc75e823
+DATA numbersAVX2<>+6160(SB)/8, $0x3f56c166bc75e823
+DATA numbersAVX2<>+6168(SB)/8, $0x3f56c166bc75e823
+DATA numbersAVX2<>+6176(SB)/8, $0x3fa55555565ce931
+DATA numbersAVX2<>+6184(SB)/8, $0x3fa55555565ce931
+DATA numbersAVX2<>+6192(SB)/8, $0x3fa55555565ce931
+DATA numbersAVX2<>+6200(SB)/8, $0x3fa55555565ce931
+DATA numbersAVX2<>+6208(SB)/8, $0x3fdfffffffffe051
+DATA numbersAVX2<>+6216(SB)/8, $0x3fdfffffffffe051
+DATA numbersAVX2<>+6224(SB)/8, $0x3fdfffffffffe051
+DATA numbersAVX2<>+6232(SB)/8, $0x3fdfffffffffe051
+DATA numbersAVX2<>+6240(SB)/8, $0x3f2a17e35818933c
+DATA numbersAVX2<>+6248(SB)/8, $0x3f2a17e35818933c
+DATA numbersAVX2<>+6256(SB)/8, $0x3f2a17e35818933c
+DATA numbersAVX2<>+6264(SB)/8, $0x3f2a17e35818933c
+DATA numbersAVX2<>+6272(SB)/8, $0x3f81110a5fa2e975
+DATA numbersAVX2<>+6280(SB)/8, $0x3f81110a5fa2e975
+DATA numbersAVX2<>+6288(SB)/8, $0x3f81110a5fa2e975
+DATA numbersAVX2<>+6296(SB)/8, $0x3f81110a5fa2e975
+DATA numbersAVX2<>+6304(SB)/8, $0x3fc5555557e88376
+DATA numbersAVX2<>+6312(SB)/8, $0x3fc5555557e88376
+DATA numbersAVX2<>+6320(SB)/8, $0x3fc5555557e88376
+DATA numbersAVX2<>+6328(SB)/8, $0x3fc5555557e88376
+DATA numbersAVX2<>+6336(SB)/8, $0x3fefffffffff6187
+DATA numbersAVX2<>+6344(SB)/8, $0x3fefffffffff6187
+DATA numbersAVX2<>+6352(SB)/8, $0x3fefffffffff6187
+DATA numbersAVX2<>+6360(SB)/8, $0x3fefffffffff6187
+DATA numbersAVX2<>+6368(SB)/8, $0x3fd2432d6dd9d9a8
+DATA numbersAVX2<>+6376(SB)/8, $0x3fd2432d6dd9d9a8
+DATA numbersAVX2<>+6384(SB)/8, $0x3fd2432d6dd9d9a8
+DATA numbersAVX2<>+6392(SB)/8, $0x3fd2432d6dd9d9a8
+DATA numbersAVX2<>+6400(SB)/8, $0x3fe555554db364da
+DATA numbersAVX2<>+6408(SB)/8, $0x3fe555554db364da
+DATA numbersAVX2<>+6416(SB)/8, $0x3fe555554db364da
+DATA numbersAVX2<>+6424(SB)/8, $0x3fe555554db364da
+DATA numbersAVX2<>+6432(SB)/8, $0x3fce3ad08bdab91a
+DATA numbersAVX2<>+6440(SB)/8, $0x3fce3ad08bdab91a
+DATA numbersAVX2<>+6448(SB)/8, $0x3fce3ad08bdab91a
+DATA numbersAVX2<>+6456(SB)/8, $0x3fce3ad08bdab91a
+DATA numbersAVX2<>+6464(SB)/8, $0x3fd999a9c1770ea0
+DATA numbersAVX2<>+6472(SB)/8, $0x3fd999a9c1770ea0
+DATA numbersAVX2<>+6480(SB)/8, $0x3fd999a9c1770ea0
+DATA numbersAVX2<>+6488(SB)/8, $0x3fd999a9c1770ea0
+DATA numbersAVX2<>+6496(SB)/8, $0x40000000000049b1
+DATA numbersAVX2<>+6504(SB)/8, $0x40000000000049b1
+DATA numbersAVX2<>+6512(SB)/8, $0x40000000000049b1
+DATA numbersAVX2<>+6520(SB)/8, $0x40000000000049b1
+DATA numbersAVX2<>+6528(SB)/8, $0x3fda58daf71ca719
+DATA numbersAVX2<>+6536(SB)/8, $0x3fda58daf71ca719
+DATA numbersAVX2<>+6544(SB)/8, $0x3fda58daf71ca719
+DATA numbersAVX2<>+6552(SB)/8, $0x3fda58daf71ca719
+DATA numbersAVX2<>+6560(SB)/8, $0x3feec709d13713b2
+DATA numbersAVX2<>+6568(SB)/8, $0x3feec709d13713b2
+DATA numbersAVX2<>+6576(SB)/8, $0x3feec709d13713b2
+DATA numbersAVX2<>+6584(SB)/8, $0x3feec709d13713b2
+DATA numbersAVX2<>+6592(SB)/8, $0x3fd5ce5fef726fe2
+DATA numbersAVX2<>+6600(SB)/8, $0x3fd5ce5fef726fe2
+DATA numbersAVX2<>+6608(SB)/8, $0x3fd5ce5fef726fe2
+DATA numbersAVX2<>+6616(SB)/8, $0x3fd5ce5fef726fe2
+DATA numbersAVX2<>+6624(SB)/8, $0x3fe27777f854fcf7
+DATA numbersAVX2<>+6632(SB)/8, $0x3fe27777f854fcf7
+DATA numbersAVX2<>+6640(SB)/8, $0x3fe27777f854fcf7
+DATA numbersAVX2<>+6648(SB)/8, $0x3fe27777f854fcf7
+DATA numbersAVX2<>+6656(SB)/8, $0x40071547652bed4e
+DATA numbersAVX2<>+6664(SB)/8, $0x40071547652bed4e
+DATA numbersAVX2<>+6672(SB)/8, $0x40071547652bed4e
+DATA numbersAVX2<>+6680(SB)/8, $0x40071547652bed4e
+DATA numbersAVX2<>+6688(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX2<>+6696(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX2<>+6704(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX2<>+6712(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX2<>+6720(SB)/8, $0x3fbfb99d7653285d
+DATA numbersAVX2<>+6728(SB)/8, $0x3fbfb99d7653285d
+DATA numbersAVX2<>+6736(SB)/8, $0x3fbfb99d7653285d
+DATA numbersAVX2<>+6744(SB)/8, $0x3fbfb99d7653285d
+DATA numbersAVX2<>+6752(SB)/8, $0x3fd287a75cce17ce
+DATA numbersAVX2<>+6760(SB)/8, $0x3fd287a75cce17ce
+DATA numbersAVX2<>+6768(SB)/8, $0x3fd287a75cce17ce
+DATA numbersAVX2<>+6776(SB)/8, $0x3fd287a75cce17ce
+DATA numbersAVX2<>+6784(SB)/8, $0x3fba41d95704b05a
+DATA numbersAVX2<>+6792(SB)/8, $0x3fba41d95704b05a
+DATA numbersAVX2<>+6800(SB)/8, $0x3fba41d95704b05a
+DATA numbersAVX2<>+6808(SB)/8, $0x3fba41d95704b05a
+DATA numbersAVX2<>+6816(SB)/8, $0x3fc63c707fb0345d
+DATA numbersAVX2<>+6824(SB)/8, $0x3fc63c707fb0345d
+DATA numbersAVX2<>+6832(SB)/8, $0x3fc63c707fb0345d
+DATA numbersAVX2<>+6840(SB)/8, $0x3fc63c707fb0345d
+DATA numbersAVX2<>+6848(SB)/8, $0x3febcb7b15276512
+DATA numbersAVX2<>+6856(SB)/8, $0x3febcb7b15276512
+DATA numbersAVX2<>+6864(SB)/8, $0x3febcb7b15276512
+DATA numbersAVX2<>+6872(SB)/8, $0x3febcb7b15276512
+DATA numbersAVX2<>+6880(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX2<>+6888(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX2<>+6896(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX2<>+6904(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX2<>+6912(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX2<>+6920(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX2<>+6928(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX2<>+6936(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX2<>+6944(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX2<>+6952(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX2<>+6960(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX2<>+6968(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX2<>+6976(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX2<>+6984(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX2<>+6992(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX2<>+7000(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX2<>+7008(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX2<>+7016(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX2<>+7024(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX2<>+7032(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX2<>+7040(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX2<>+7048(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX2<>+7056(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX2<>+7064(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX2<>+7072(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX2<>+7080(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX2<>+7088(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX2<>+7096(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX2<>+7104(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX2<>+7112(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX2<>+7120(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX2<>+7128(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX2<>+7136(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX2<>+7144(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX2<>+7152(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX2<>+7160(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX2<>+7168(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX2<>+7176(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX2<>+7184(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX2<>+7192(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX2<>+7200(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX2<>+7208(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX2<>+7216(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX2<>+7224(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX2<>+7232(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX2<>+7240(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX2<>+7248(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX2<>+7256(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX2<>+7264(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX2<>+7272(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX2<>+7280(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX2<>+7288(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX2<>+7296(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX2<>+7304(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX2<>+7312(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX2<>+7320(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX2<>+7328(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX2<>+7336(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX2<>+7344(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX2<>+7352(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX2<>+7360(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX2<>+7368(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX2<>+7376(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX2<>+7384(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX2<>+7392(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX2<>+7400(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX2<>+7408(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX2<>+7416(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX2<>+7424(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX2<>+7432(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX2<>+7440(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX2<>+7448(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX2<>+7456(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX2<>+7464(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX2<>+7472(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX2<>+7480(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX2<>+7488(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX2<>+7496(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX2<>+7504(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX2<>+7512(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX2<>+7520(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX2<>+7528(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX2<>+7536(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX2<>+7544(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX2<>+7552(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX2<>+7560(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX2<>+7568(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX2<>+7576(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX2<>+7584(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX2<>+7592(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX2<>+7600(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX2<>+7608(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX2<>+7616(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX2<>+7624(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX2<>+7632(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX2<>+7640(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX2<>+7648(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX2<>+7656(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX2<>+7664(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX2<>+7672(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX2<>+7680(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX2<>+7688(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX2<>+7696(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX2<>+7704(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX2<>+7712(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX2<>+7720(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX2<>+7728(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX2<>+7736(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX2<>+7744(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX2<>+7752(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX2<>+7760(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX2<>+7768(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX2<>+7776(SB)/8, $0xbfbad5c76fbfbd73
+DATA numbersAVX2<>+7784(SB)/8, $0xbfbad5c76fbfbd73
+DATA numbersAVX2<>+7792(SB)/8, $0xbfbad5c76fbfbd73
+DATA numbersAVX2<>+7800(SB)/8, $0xbfbad5c76fbfbd73
+DATA numbersAVX2<>+7808(SB)/8, $0xbfc68d3ee316ded4
+DATA numbersAVX2<>+7816(SB)/8, $0xbfc68d3ee316ded4
+DATA numbersAVX2<>+7824(SB)/8, $0xbfc68d3ee316ded4
+DATA numbersAVX2<>+7832(SB)/8, $0xbfc68d3ee316ded4
+DATA numbersAVX2<>+7840(SB)/8, $0xbfd553ff2f544f09
+DATA numbersAVX2<>+7848(SB)/8, $0xbfd553ff2f544f09
+DATA numbersAVX2<>+7856(SB)/8, $0xbfd553ff2f544f09
+DATA numbersAVX2<>+7864(SB)/8, $0xbfd553ff2f544f09
+DATA numbersAVX2<>+7872(SB)/8, $0x3fc465fbaaf0cf56
+DATA numbersAVX2<>+7880(SB)/8, $0x3fc465fbaaf0cf56
+DATA numbersAVX2<>+7888(SB)/8, $0x3fc465fbaaf0cf56
+DATA numbersAVX2<>+7896(SB)/8, $0x3fc465fbaaf0cf56
+DATA numbersAVX2<>+7904(SB)/8, $0x3fcc60917d283cb2
+DATA numbersAVX2<>+7912(SB)/8, $0x3fcc60917d283cb2
+DATA numbersAVX2<>+7920(SB)/8, $0x3fcc60917d283cb2
+DATA numbersAVX2<>+7928(SB)/8, $0x3fcc60917d283cb2
+DATA numbersAVX2<>+7936(SB)/8, $0x3ff000030aeb3919
+DATA numbersAVX2<>+7944(SB)/8, $0x3ff000030aeb3919
+DATA numbersAVX2<>+7952(SB)/8, $0x3ff000030aeb3919
+DATA numbersAVX2<>+7960(SB)/8, $0x3ff000030aeb3919
+DATA numbersAVX2<>+7968(SB)/8, $0x3fd21af101c073f0
+DATA numbersAVX2<>+7976(SB)/8, $0x3fd21af101c073f0
+DATA numbersAVX2<>+7984(SB)/8, $0x3fd21af101c073f0
+DATA numbersAVX2<>+7992(SB)/8, $0x3fd21af101c073f0
+DATA numbersAVX2<>+8000(SB)/8, $0x3fda61a2db52464a
+DATA numbersAVX2<>+8008(SB)/8, $0x3fda61a2db52464a
+DATA numbersAVX2<>+8016(SB)/8, $0x3fda61a2db52464a
+DATA numbersAVX2<>+8024(SB)/8, $0x3fda61a2db52464a
+DATA numbersAVX2<>+8032(SB)/8, $0x3feec709dc53ace3
+DATA numbersAVX2<>+8040(SB)/8, $0x3feec709dc53ace3
+DATA numbersAVX2<>+8048(SB)/8, $0x3feec709dc53ace3
+DATA numbersAVX2<>+8056(SB)/8, $0x3feec709dc53ace3
+DATA numbersAVX2<>+8064(SB)/8, $0x3fd47957ca53fbd6
+DATA numbersAVX2<>+8072(SB)/8, $0x3fd47957ca53fbd6
+DATA numbersAVX2<>+8080(SB)/8, $0x3fd47957ca53fbd6
+DATA numbersAVX2<>+8088(SB)/8, $0x3fd47957ca53fbd6
+DATA numbersAVX2<>+8096(SB)/8, $0x3fe2776c294d1dba
+DATA numbersAVX2<>+8104(SB)/8, $0x3fe2776c294d1dba
+DATA numbersAVX2<>+8112(SB)/8, $0x3fe2776c294d1dba
+DATA numbersAVX2<>+8120(SB)/8, $0x3fe2776c294d1dba
+DATA numbersAVX2<>+8128(SB)/8, $0x40071547652b8252
+DATA numbersAVX2<>+8136(SB)/8, $0x40071547652b8252
+DATA numbersAVX2<>+8144(SB)/8, $0x40071547652b8252
+DATA numbersAVX2<>+8152(SB)/8, $0x40071547652b8252
+DATA numbersAVX2<>+8160(SB)/8, $0x4069000000000000
+DATA numbersAVX2<>+8168(SB)/8, $0x4069000000000000
+DATA numbersAVX2<>+8176(SB)/8, $0x4069000000000000
+DATA numbersAVX2<>+8184(SB)/8, $0x4069000000000000
+DATA numbersAVX2<>+8192(SB)/8, $0xc069000000000000
+DATA numbersAVX2<>+8200(SB)/8, $0xc069000000000000
+DATA numbersAVX2<>+8208(SB)/8, $0xc069000000000000
+DATA numbersAVX2<>+8216(SB)/8, $0xc069000000000000
+DATA numbersAVX2<>+8224(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+8232(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+8240(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+8248(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+8256(SB)/8, $0x3f8000003f800000
+DATA numbersAVX2<>+8264(SB)/8, $0x3f8000003f800000
+DATA numbersAVX2<>+8272(SB)/8, $0x3f8000003f800000
+DATA numbersAVX2<>+8280(SB)/8, $0x3f8000003f800000
+GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $8288

@@ -2414,16 +2414,16 @@ next:
 	JEQ  op23
 
 others:
-	CMPQ R9, $0x67
+	CMPQ R9, $0x7a
 	JHI  op0
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x0d
-	JGE  from13
-	CMPQ R9, $0x06
-	JGE  from6
+	CMPQ R9, $0x3d
+	JGE  from61
+	CMPQ R9, $0x1e
+	JGE  from30
+	CMPQ R9, $0x0f
+	JGE  from15
+	CMPQ R9, $0x07
+	JGE  from7
 	CMPQ R9, $0x03
 	JGE  from3
 	CMPQ R9, $0x01
@@ -2439,26 +2439,28 @@ from2:
 	JMP op2
 
 from3:
+	CMPQ R9, $0x05
+	JGE  from5
 	CMPQ R9, $0x04
 	JGE  from4
 	JMP  op3
 
 from4:
-	CMPQ R9, $0x05
-	JGE  from5
-	JMP  op4
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R9, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
+	CMPQ R9, $0x0b
+	JGE  from11
+	CMPQ R9, $0x09
+	JGE  from9
 	CMPQ R9, $0x08
 	JGE  from8
 	JMP  op7
@@ -2467,8 +2469,6 @@ from8:
 	JMP op8
 
 from9:
-	CMPQ R9, $0x0b
-	JGE  from11
 	CMPQ R9, $0x0a
 	JGE  from10
 	JMP  op9
@@ -2477,6 +2477,8 @@ from10:
 	JMP op10
 
 from11:
+	CMPQ R9, $0x0d
+	JGE  from13
 	CMPQ R9, $0x0c
 	JGE  from12
 	JMP  op11
@@ -2485,21 +2487,21 @@ from12:
 	JMP op12
 
 from13:
-	CMPQ R9, $0x13
-	JGE  from19
-	CMPQ R9, $0x10
-	JGE  from16
 	CMPQ R9, $0x0e
 	JGE  from14
 	JMP  op13
 
 from14:
-	CMPQ R9, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
-	JMP op15
+	CMPQ R9, $0x16
+	JGE  from22
+	CMPQ R9, $0x12
+	JGE  from18
+	CMPQ R9, $0x10
+	JGE  from16
+	JMP  op15
 
 from16:
 	CMPQ R9, $0x11
@@ -2507,19 +2509,17 @@ from16:
 	JMP  op16
 
 from17:
-	CMPQ R9, $0x12
-	JGE  from18
-	JMP  op17
+	JMP op17
 
 from18:
-	JMP op18
-
-from19:
-	CMPQ R9, $0x16
-	JGE  from22
 	CMPQ R9, $0x14
 	JGE  from20
-	JMP  op19
+	CMPQ R9, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
 
 from20:
 	CMPQ R9, $0x15
@@ -2530,6 +2530,8 @@ from21:
 	JMP op21
 
 from22:
+	CMPQ R9, $0x1a
+	JGE  from26
 	CMPQ R9, $0x18
 	JGE  from24
 	CMPQ R9, $0x17
@@ -2548,45 +2550,45 @@ from25:
 	JMP op25
 
 from26:
-	CMPQ R9, $0x27
-	JGE  from39
-	CMPQ R9, $0x20
-	JGE  from32
-	CMPQ R9, $0x1d
-	JGE  from29
+	CMPQ R9, $0x1c
+	JGE  from28
 	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
 
 from27:
-	CMPQ R9, $0x1c
-	JGE  from28
-	JMP  op27
+	JMP op27
 
 from28:
-	JMP op28
+	CMPQ R9, $0x1d
+	JGE  from29
+	JMP  op28
 
 from29:
-	CMPQ R9, $0x1e
-	JGE  from30
-	JMP  op29
+	JMP op29
 
 from30:
+	CMPQ R9, $0x2d
+	JGE  from45
+	CMPQ R9, $0x25
+	JGE  from37
+	CMPQ R9, $0x21
+	JGE  from33
 	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
 from31:
-	JMP op31
+	CMPQ R9, $0x20
+	JGE  from32
+	JMP  op31
 
 from32:
-	CMPQ R9, $0x23
-	JGE  from35
-	CMPQ R9, $0x21
-	JGE  from33
-	JMP  op32
+	JMP op32
 
 from33:
+	CMPQ R9, $0x23
+	JGE  from35
 	CMPQ R9, $0x22
 	JGE  from34
 	JMP  op33
@@ -2595,8 +2597,6 @@ from34:
 	JMP op34
 
 from35:
-	CMPQ R9, $0x25
-	JGE  from37
 	CMPQ R9, $0x24
 	JGE  from36
 	JMP  op35
@@ -2605,6 +2605,10 @@ from36:
 	JMP op36
 
 from37:
+	CMPQ R9, $0x29
+	JGE  from41
+	CMPQ R9, $0x27
+	JGE  from39
 	CMPQ R9, $0x26
 	JGE  from38
 	JMP  op37
@@ -2613,26 +2617,22 @@ from38:
 	JMP op38
 
 from39:
-	CMPQ R9, $0x2d
-	JGE  from45
-	CMPQ R9, $0x2a
-	JGE  from42
 	CMPQ R9, $0x28
 	JGE  from40
 	JMP  op39
 
 from40:
-	CMPQ R9, $0x29
-	JGE  from41
-	JMP  op40
+	JMP op40
 
 from41:
-	JMP op41
-
-from42:
 	CMPQ R9, $0x2b
 	JGE  from43
-	JMP  op42
+	CMPQ R9, $0x2a
+	JGE  from42
+	JMP  op41
+
+from42:
+	JMP op42
 
 from43:
 	CMPQ R9, $0x2c
@@ -2643,52 +2643,50 @@ from44:
 	JMP op44
 
 from45:
-	CMPQ R9, $0x30
-	JGE  from48
+	CMPQ R9, $0x35
+	JGE  from53
+	CMPQ R9, $0x31
+	JGE  from49
+	CMPQ R9, $0x2f
+	JGE  from47
 	CMPQ R9, $0x2e
 	JGE  from46
 	JMP  op45
 
 from46:
-	CMPQ R9, $0x2f
-	JGE  from47
-	JMP  op46
+	JMP op46
 
 from47:
-	JMP op47
+	CMPQ R9, $0x30
+	JGE  from48
+	JMP  op47
 
 from48:
-	CMPQ R9, $0x32
-	JGE  from50
-	CMPQ R9, $0x31
-	JGE  from49
-	JMP  op48
+	JMP op48
 
 from49:
-	JMP op49
-
-from50:
 	CMPQ R9, $0x33
 	JGE  from51
-	JMP  op50
+	CMPQ R9, $0x32
+	JGE  from50
+	JMP  op49
+
+from50:
+	JMP op50
 
 from51:
-	JMP op51
+	CMPQ R9, $0x34
+	JGE  from52
+	JMP  op51
 
 from52:
-	CMPQ R9, $0x4e
-	JGE  from78
-	CMPQ R9, $0x41
-	JGE  from65
-	CMPQ R9, $0x3a
-	JGE  from58
-	CMPQ R9, $0x37
-	JGE  from55
-	CMPQ R9, $0x35
-	JGE  from53
-	JMP  op52
+	JMP op52
 
 from53:
+	CMPQ R9, $0x39
+	JGE  from57
+	CMPQ R9, $0x37
+	JGE  from55
 	CMPQ R9, $0x36
 	JGE  from54
 	JMP  op53
@@ -2702,19 +2700,17 @@ from55:
 	JMP  op55
 
 from56:
-	CMPQ R9, $0x39
-	JGE  from57
-	JMP  op56
+	JMP op56
 
 from57:
-	JMP op57
-
-from58:
-	CMPQ R9, $0x3d
-	JGE  from61
 	CMPQ R9, $0x3b
 	JGE  from59
-	JMP  op58
+	CMPQ R9, $0x3a
+	JGE  from58
+	JMP  op57
+
+from58:
+	JMP op58
 
 from59:
 	CMPQ R9, $0x3c
@@ -2725,31 +2721,35 @@ from60:
 	JMP op60
 
 from61:
-	CMPQ R9, $0x3f
-	JGE  from63
+	CMPQ R9, $0x5c
+	JGE  from92
+	CMPQ R9, $0x4c
+	JGE  from76
+	CMPQ R9, $0x44
+	JGE  from68
+	CMPQ R9, $0x40
+	JGE  from64
 	CMPQ R9, $0x3e
 	JGE  from62
 	JMP  op61
 
 from62:
-	JMP op62
+	CMPQ R9, $0x3f
+	JGE  from63
+	JMP  op62
 
 from63:
-	CMPQ R9, $0x40
-	JGE  from64
-	JMP  op63
+	JMP op63
 
 from64:
-	JMP op64
-
-from65:
-	CMPQ R9, $0x47
-	JGE  from71
-	CMPQ R9, $0x44
-	JGE  from68
 	CMPQ R9, $0x42
 	JGE  from66
-	JMP  op65
+	CMPQ R9, $0x41
+	JGE  from65
+	JMP  op64
+
+from65:
+	JMP op65
 
 from66:
 	CMPQ R9, $0x43
@@ -2760,26 +2760,28 @@ from67:
 	JMP op67
 
 from68:
+	CMPQ R9, $0x48
+	JGE  from72
+	CMPQ R9, $0x46
+	JGE  from70
 	CMPQ R9, $0x45
 	JGE  from69
 	JMP  op68
 
 from69:
-	CMPQ R9, $0x46
-	JGE  from70
-	JMP  op69
+	JMP op69
 
 from70:
-	JMP op70
+	CMPQ R9, $0x47
+	JGE  from71
+	JMP  op70
 
 from71:
-	CMPQ R9, $0x4a
-	JGE  from74
-	CMPQ R9, $0x48
-	JGE  from72
-	JMP  op71
+	JMP op71
 
 from72:
+	CMPQ R9, $0x4a
+	JGE  from74
 	CMPQ R9, $0x49
 	JGE  from73
 	JMP  op72
@@ -2788,8 +2790,6 @@ from73:
 	JMP op73
 
 from74:
-	CMPQ R9, $0x4c
-	JGE  from76
 	CMPQ R9, $0x4b
 	JGE  from75
 	JMP  op74
@@ -2798,6 +2798,12 @@ from75:
 	JMP op75
 
 from76:
+	CMPQ R9, $0x54
+	JGE  from84
+	CMPQ R9, $0x50
+	JGE  from80
+	CMPQ R9, $0x4e
+	JGE  from78
 	CMPQ R9, $0x4d
 	JGE  from77
 	JMP  op76
@@ -2806,28 +2812,22 @@ from77:
 	JMP op77
 
 from78:
-	CMPQ R9, $0x5b
-	JGE  from91
-	CMPQ R9, $0x54
-	JGE  from84
-	CMPQ R9, $0x51
-	JGE  from81
 	CMPQ R9, $0x4f
 	JGE  from79
 	JMP  op78
 
 from79:
-	CMPQ R9, $0x50
-	JGE  from80
-	JMP  op79
+	JMP op79
 
 from80:
-	JMP op80
-
-from81:
 	CMPQ R9, $0x52
 	JGE  from82
-	JMP  op81
+	CMPQ R9, $0x51
+	JGE  from81
+	JMP  op80
+
+from81:
+	JMP op81
 
 from82:
 	CMPQ R9, $0x53
@@ -2838,61 +2838,65 @@ from83:
 	JMP op83
 
 from84:
-	CMPQ R9, $0x57
-	JGE  from87
+	CMPQ R9, $0x58
+	JGE  from88
+	CMPQ R9, $0x56
+	JGE  from86
 	CMPQ R9, $0x55
 	JGE  from85
 	JMP  op84
 
 from85:
-	CMPQ R9, $0x56
-	JGE  from86
-	JMP  op85
+	JMP op85
 
 from86:
-	JMP op86
+	CMPQ R9, $0x57
+	JGE  from87
+	JMP  op86
 
 from87:
-	CMPQ R9, $0x59
-	JGE  from89
-	CMPQ R9, $0x58
-	JGE  from88
-	JMP  op87
+	JMP op87
 
 from88:
-	JMP op88
-
-from89:
 	CMPQ R9, $0x5a
 	JGE  from90
-	JMP  op89
+	CMPQ R9, $0x59
+	JGE  from89
+	JMP  op88
+
+from89:
+	JMP op89
 
 from90:
-	JMP op90
+	CMPQ R9, $0x5b
+	JGE  from91
+	JMP  op90
 
 from91:
-	CMPQ R9, $0x61
-	JGE  from97
-	CMPQ R9, $0x5e
-	JGE  from94
-	CMPQ R9, $0x5c
-	JGE  from92
-	JMP  op91
+	JMP op91
 
 from92:
+	CMPQ R9, $0x6b
+	JGE  from107
+	CMPQ R9, $0x63
+	JGE  from99
+	CMPQ R9, $0x5f
+	JGE  from95
 	CMPQ R9, $0x5d
 	JGE  from93
 	JMP  op92
 
 from93:
-	JMP op93
+	CMPQ R9, $0x5e
+	JGE  from94
+	JMP  op93
 
 from94:
-	CMPQ R9, $0x5f
-	JGE  from95
-	JMP  op94
+	JMP op94
 
 from95:
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x60
 	JGE  from96
 	JMP  op95
@@ -2901,37 +2905,128 @@ from96:
 	JMP op96
 
 from97:
-	CMPQ R9, $0x64
-	JGE  from100
 	CMPQ R9, $0x62
 	JGE  from98
 	JMP  op97
 
 from98:
-	CMPQ R9, $0x63
-	JGE  from99
-	JMP  op98
+	JMP op98
 
 from99:
-	JMP op99
-
-from100:
-	CMPQ R9, $0x66
-	JGE  from102
-	CMPQ R9, $0x65
-	JGE  from101
-	JMP  op100
-
-from101:
-	JMP op101
-
-from102:
 	CMPQ R9, $0x67
 	JGE  from103
-	JMP  op102
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x64
+	JGE  from100
+	JMP  op99
+
+from100:
+	JMP op100
+
+from101:
+	CMPQ R9, $0x66
+	JGE  from102
+	JMP  op101
+
+from102:
+	JMP op102
 
 from103:
-	JMP op103
+	CMPQ R9, $0x69
+	JGE  from105
+	CMPQ R9, $0x68
+	JGE  from104
+	JMP  op103
+
+from104:
+	JMP op104
+
+from105:
+	CMPQ R9, $0x6a
+	JGE  from106
+	JMP  op105
+
+from106:
+	JMP op106
+
+from107:
+	CMPQ R9, $0x73
+	JGE  from115
+	CMPQ R9, $0x6f
+	JGE  from111
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x6c
+	JGE  from108
+	JMP  op107
+
+from108:
+	JMP op108
+
+from109:
+	CMPQ R9, $0x6e
+	JGE  from110
+	JMP  op109
+
+from110:
+	JMP op110
+
+from111:
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x70
+	JGE  from112
+	JMP  op111
+
+from112:
+	JMP op112
+
+from113:
+	CMPQ R9, $0x72
+	JGE  from114
+	JMP  op113
+
+from114:
+	JMP op114
+
+from115:
+	CMPQ R9, $0x77
+	JGE  from119
+	CMPQ R9, $0x75
+	JGE  from117
+	CMPQ R9, $0x74
+	JGE  from116
+	JMP  op115
+
+from116:
+	JMP op116
+
+from117:
+	CMPQ R9, $0x76
+	JGE  from118
+	JMP  op117
+
+from118:
+	JMP op118
+
+from119:
+	CMPQ R9, $0x79
+	JGE  from121
+	CMPQ R9, $0x78
+	JGE  from120
+	JMP  op119
+
+from120:
+	JMP op120
+
+from121:
+	CMPQ R9, $0x7a
+	JGE  from122
+	JMP  op121
+
+from122:
+	JMP op122
 	PCALIGN $0x40
 
 op1:
@@ -7610,163 +7705,184 @@ op100:
 	MOVQ    $0x00000008, R10
 
 lanes26:
-	VMOVUPD     (R9), Z0
-	VMULPD      (R9), Z0, Z0
-	VMOVUPD     (DI), Z1
-	VCMPPD.BCST $0x00, numbersAVX512<>+368(SB), Z1, K1
-	VMULPD      (R9), Z0, Z1
-	VMOVAPD     Z0, K1, Z1
-	VMOVUPD     (DI), Z0
-	VCMPPD.BCST $0x00, numbersAVX512<>+1232(SB), Z0, K1
-	KORTESTB    K1, K1
-	JEQ         end27
-	VMOVUPD     (R9), Z0
-	VSQRTPD     Z0, Z0
-	VMULPD      (R9), Z0, Z0
-	VMOVAPD     Z0, K1, Z1
-
-end27:
 	VMOVUPD      (DI), Z0
-	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z0, K1
-	KORTESTB     K1, K1
-	JEQ          end28
+	VPSLLQ       $0x0d, Z0, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
 	VBROADCASTSD numbersAVX512<>+24(SB), Z0
-	VDIVPD       (R9), Z0, Z0
-	VMOVAPD      Z0, K1, Z1
+	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z0
+	VMOVUPD      (R9), Z1
+	VMULPD       (R9), Z1, Z1
+	KORTESTB     K1, K1
+	JEQ          end27
+	VMOVUPD      (DI), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
+	VMULPD       (R9), Z1, Z2
+	VMOVAPD      Z1, K2, Z2
+	VMOVUPD      (DI), Z3
+	VSUBPD.BCST  numbersAVX512<>+24(SB), Z3, Z3
+	VBROADCASTSD numbersAVX512<>+192(SB), Z4
+	VANDNPD      Z3, Z4, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z3, K2
+	KORTESTB     K2, K2
+	JEQ          end28
+	VMOVUPD      (R9), Z3
+	VSQRTPD      Z3, Z3
+	VMOVUPD      (DI), Z4
+	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z4, K3
+	VADDPD.BCST  numbersAVX512<>+16(SB), Z3, Z4
+	VMULPD       (R9), Z3, Z3
+	VMOVAPD      Z4, K3, Z3
+	VMOVAPD      Z3, K2, Z2
 
 end28:
-	VMOVUPD           (DI), Z0
-	VCMPPD.BCST       $0x00, numbersAVX512<>+1232(SB), Z0, K1
-	VMOVUPD           (R9), Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z0
-	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
-	VMOVAPD           Z0, K1, Z2
-	VMOVUPD           (DI), Z0
-	VCMPPD.BCST       $0x00, numbersAVX512<>+368(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
-	VMOVUPD           (DI), Z0
-	VCMPPD.BCST       $0x00, numbersAVX512<>+1080(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
-	VMOVUPD           (DI), Z0
-	VCMPPD.BCST       $0x00, numbersAVX512<>+936(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K1
-	KORTESTB          K1, K1
-	JEQ               end29
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z0
-	VANDNPD           (R9), Z0, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z0, K2
-	VMULPD.BCST       numbersAVX512<>+328(SB), Z0, Z2
-	VMOVAPD           Z0, Z3
-	VMOVAPD           Z2, K2, Z3
-	VPADDQ.BCST       numbersAVX512<>+336(SB), Z3, Z2
-	VPSRLQ            $0x34, Z2, Z2
-	VPSLLQ            $0x34, Z2, Z4
-	VPSUBQ            Z4, Z3, Z3
-	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+352(SB), Z4
-	VBROADCASTSD      numbersAVX512<>+360(SB), K2, Z4
+	VMOVUPD      (DI), Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z3, K3
+	KORTESTB     K3, K3
+	JEQ          end29
+	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VDIVPD       (R9), Z3, Z3
+	VMOVAPD      Z3, K3, Z2
+
+end29:
+	VMOVAPD      Z2, K1, Z1
+	VMOVUPD      (R9), Z2
+	VCMPPD.BCST  $0x11, numbersAVX512<>+16(SB), Z2, K3
+	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z2
+	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VMOVAPD      Z2, K2, Z3
+	VMOVUPD      (DI), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VMOVUPD      (DI), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+1080(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VMOVUPD      (DI), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VMOVAPD      Z3, K1, Z0
+
+end27:
+	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z0, K1
+	KORTESTB     K1, K1
+	JEQ          end30
+	VMOVUPD      (R9), Z0
+	VPSUBQ.BCST  numbersAVX512<>+320(SB), Z0, Z0
+	VBROADCASTSD numbersAVX512<>+1232(SB), Z2
+	VPSUBQ       (R9), Z2, Z2
+	VORPD        Z2, Z0, Z0
+	VPMOVQ2M     Z0, K2
+	VBROADCASTSD numbersAVX512<>+192(SB), Z0
+	VANDNPD      (R9), Z0, Z0
+	VBROADCASTSD numbersAVX512<>+192(SB), Z2
+	VANDNPD      (R9), Z2, Z2
+	VCMPPD.BCST  $0x11, numbersAVX512<>+320(SB), Z2, K3
+	KORTESTB     K2, K2
+	JEQ          end31
+	VMULPD.BCST  numbersAVX512<>+328(SB), Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z2, K3, Z3
+	VMOVAPD      Z3, K2, Z0
+
+end31:
+	VPADDQ.BCST numbersAVX512<>+1240(SB), Z0, Z2
+	VPSRLQ      $0x34, Z2, Z3
+	VPSRLQ      $0x2f, Z2, Z2
+	VPSLLQ      $0x34, Z3, Z4
+	VPSUBQ      Z4, Z0, Z0
+	VPADDQ.BCST numbersAVX512<>+24(SB), Z0, Z0
+	VORPD.BCST  numbersAVX512<>+344(SB), Z3, Z3
+	VSUBPD.BCST numbersAVX512<>+352(SB), Z3, Z3
+	KORTESTB    K2, K2
+	JEQ         end32
+	VSUBPD.BCST numbersAVX512<>+1248(SB), Z3, Z4
+	VMOVAPD     Z3, Z5
+	VMOVAPD     Z4, K3, Z5
+	VMOVAPD     Z5, K2, Z3
+
+end32:
+	LEAQ              ·logBinsInverse+0(SB), R11
+	VPSLLQ            $0x3b, Z2, Z4
+	VPMOVQ2M          Z4, K7
+	VMOVUPD           (R11), Z4
+	VPERMT2PD         64(R11), Z2, Z4
+	VMOVUPD           128(R11), Z5
+	VPERMT2PD         192(R11), Z2, Z5
+	VMOVAPD           Z5, K7, Z4
+	LEAQ              ·logBinsHigh+0(SB), R11
+	VPSLLQ            $0x3b, Z2, Z5
+	VPMOVQ2M          Z5, K7
+	VMOVUPD           (R11), Z5
+	VPERMT2PD         64(R11), Z2, Z5
+	VMOVUPD           128(R11), Z6
+	VPERMT2PD         192(R11), Z2, Z6
+	VMOVAPD           Z6, K7, Z5
+	LEAQ              ·logBinsLow+0(SB), R11
+	VPSLLQ            $0x3b, Z2, Z6
+	VPMOVQ2M          Z6, K7
+	VMOVUPD           (R11), Z6
+	VPERMT2PD         64(R11), Z2, Z6
+	VMOVUPD           128(R11), Z7
+	VPERMT2PD         192(R11), Z2, Z7
+	VMOVAPD           Z7, K7, Z6
+	VMULPD            Z4, Z0, Z2
+	VFMSUB213PD       Z2, Z4, Z0
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+728(SB), Z2, Z4
+	VMOVAPD           Z2, Z7
+	VFMADD231PD       Z2, Z4, Z7
+	VSUBPD            Z7, Z2, Z8
+	VFMADD231PD       Z2, Z4, Z8
+	VMULPD            Z2, Z2, Z4
+	VMULPD            Z2, Z4, Z9
+	VBROADCASTSD      numbersAVX512<>+1256(SB), Z10
+	VFMADD213PD.BCST  numbersAVX512<>+1264(SB), Z4, Z10
+	VFMADD213PD.BCST  numbersAVX512<>+1272(SB), Z4, Z10
+	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z4, Z10
+	VBROADCASTSD      numbersAVX512<>+1288(SB), Z11
+	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z4, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+1304(SB), Z4, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z4, Z11
+	VFMADD231PD       Z2, Z10, Z11
+	VFMADD231PD       Z11, Z9, Z8
 	VSUBPD            Z4, Z2, Z2
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z4, Z6
-	VSUBPD            Z6, Z3, Z3
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z6
-	VDIVPD            Z4, Z6, Z6
-	VMULPD            Z6, Z5, Z7
-	VFNMADD231PD      Z7, Z4, Z5
-	VFNMADD231PD      Z7, Z3, Z5
-	VMULPD            Z6, Z5, Z3
-	VMULPD            Z7, Z7, Z4
-	VADDPD            Z7, Z7, Z5
-	VMOVAPD           Z4, Z6
-	VFMSUB231PD       Z7, Z7, Z6
-	VFMADD231PD       Z3, Z5, Z6
-	VMULPD            Z4, Z4, Z5
-	VBROADCASTSD      numbersAVX512<>+1240(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1248(SB), Z5, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1256(SB), Z5, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1264(SB), Z5, Z8
-	VBROADCASTSD      numbersAVX512<>+1272(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z5, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+1288(SB), Z5, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z5, Z9
-	VFMADD231PD       Z4, Z8, Z9
-	VMULPD            Z9, Z4, Z5
-	VADDPD.BCST       numbersAVX512<>+1304(SB), Z5, Z8
-	VBROADCASTSD      numbersAVX512<>+1304(SB), Z9
-	VSUBPD            Z8, Z9, Z9
-	VADDPD            Z5, Z9, Z5
-	VADDPD.BCST       numbersAVX512<>+1312(SB), Z5, Z5
-	VMULPD            Z8, Z4, Z9
-	VMOVAPD           Z9, Z10
-	VFMSUB231PD       Z8, Z4, Z10
-	VFMADD231PD       Z6, Z8, Z10
-	VFMADD231PD       Z4, Z5, Z10
-	VADDPD.BCST       numbersAVX512<>+432(SB), Z9, Z5
-	VBROADCASTSD      numbersAVX512<>+432(SB), Z8
-	VSUBPD            Z5, Z8, Z8
-	VADDPD            Z9, Z8, Z8
-	VADDPD.BCST       numbersAVX512<>+1320(SB), Z10, Z9
-	VADDPD            Z9, Z8, Z8
-	VMULPD            Z4, Z7, Z9
-	VMOVAPD           Z9, Z10
-	VFMSUB231PD       Z4, Z7, Z10
-	VFMADD231PD       Z3, Z4, Z10
-	VFMADD231PD       Z7, Z6, Z10
-	VMULPD            Z5, Z9, Z4
-	VMOVAPD           Z4, Z6
-	VFMSUB231PD       Z5, Z9, Z6
-	VFMADD231PD       Z5, Z10, Z6
-	VFMADD231PD       Z8, Z9, Z6
-	VADDPD            Z7, Z7, Z5
-	VADDPD            Z4, Z5, Z7
-	VSUBPD            Z7, Z5, Z5
-	VADDPD            Z4, Z5, Z4
-	VADDPD            Z3, Z3, Z3
-	VADDPD            Z6, Z3, Z3
-	VADDPD            Z3, Z4, Z3
-	VMULPD.BCST       numbersAVX512<>+64(SB), Z2, Z4
-	VADDPD            Z7, Z4, Z5
-	VSUBPD            Z5, Z4, Z4
-	VADDPD            Z7, Z4, Z4
-	VFMADD231PD.BCST  numbersAVX512<>+72(SB), Z2, Z3
-	VADDPD            Z3, Z4, Z2
-	VADDPD            Z2, Z5, Z3
-	VSUBPD            Z3, Z5, Z4
-	VADDPD            Z2, Z4, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
 	VMOVAPD           Z0, Z4
-	VMOVAPD           Z3, K2, Z4
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+448(SB), K2, Z4
-	VMULPD            (DI), Z4, Z0
-	VMOVUPD           (DI), Z3
-	VFMSUB213PD       Z0, Z3, Z4
-	VFMADD231PD       (DI), Z2, Z4
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z2
-	VMOVAPD           Z4, K2, Z2
+	VFNMADD231PD      Z0, Z2, Z4
+	VADDPD            Z4, Z8, Z0
+	VFMADD231PD.BCST  numbersAVX512<>+64(SB), Z3, Z5
+	VADDPD            Z7, Z5, Z2
+	VSUBPD            Z2, Z5, Z4
+	VADDPD            Z7, Z4, Z4
+	VFMADD231PD.BCST  numbersAVX512<>+72(SB), Z3, Z6
+	VADDPD            Z6, Z0, Z0
+	VADDPD            Z0, Z4, Z0
+	VADDPD            Z0, Z2, Z3
+	VSUBPD            Z3, Z2, Z2
+	VADDPD            Z0, Z2, Z0
+	VMULPD            (DI), Z3, Z2
+	VMOVUPD           (DI), Z4
+	VFMSUB213PD       Z2, Z4, Z3
+	VFMADD231PD       (DI), Z0, Z3
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z0
+	VANDNPD           Z2, Z0, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z0, K3
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z0
+	VMOVAPD           Z3, K3, Z0
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z3
-	VMINPD            Z0, Z3, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+40(SB), K2, Z0
+	VMINPD            Z2, Z3, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z2, K3
+	VBROADCASTSD      numbersAVX512<>+40(SB), K3, Z2
 	VBROADCASTSD      numbersAVX512<>+48(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z3
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z3, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z3, Z0
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z2
-	VADDPD            Z2, Z0, Z4
-	VSUBPD            Z0, Z4, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z3, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z0
+	VADDPD            Z0, Z2, Z4
+	VSUBPD            Z2, Z4, Z5
 	VSUBPD            Z5, Z4, Z6
-	VSUBPD            Z6, Z0, Z0
-	VSUBPD            Z5, Z2, Z2
-	VADDPD            Z2, Z0, Z0
+	VSUBPD            Z6, Z2, Z2
+	VSUBPD            Z5, Z0, Z0
+	VADDPD            Z0, Z2, Z0
 	VADDPD.BCST       numbersAVX512<>+24(SB), Z4, Z2
 	VMULPD            Z4, Z4, Z5
 	VMULPD            Z4, Z4, Z6
@@ -7790,47 +7906,73 @@ end28:
 	VADDPD            Z5, Z0, Z0
 	VADDPD            Z0, Z2, Z0
 	VSCALEFPD         Z3, Z0, Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           (DI), Z2, Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+8(SB), Z2, K2
+	KORTESTB          K2, K2
+	JEQ               end33
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
 	VANDNPD           (R9), Z2, Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K3
-	VMOVAPD           Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+24(SB), K3, Z2
-	VMOVAPD           Z2, K2, Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z3
+	VANDNPD           (DI), Z3, Z3
+	VCMPPD.BCST       $0x00, numbersAVX512<>+8(SB), Z3, K3
+	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K4
+	VMOVAPD           Z0, Z3
+	VBROADCASTSD      numbersAVX512<>+24(SB), K4, Z3
+	VMOVAPD           Z0, Z4
+	VMOVAPD           Z3, K3, Z4
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z2, K3
+	VMOVUPD           (DI), Z3
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z3, K4
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
+	VBROADCASTSD      numbersAVX512<>+8(SB), K4, Z3
+	VMOVAPD           Z3, K3, Z4
+	VCMPPD.BCST       $0x00, numbersAVX512<>+8(SB), Z2, K3
+	VMOVUPD           (DI), Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K4
+	VBROADCASTSD      numbersAVX512<>+8(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+16(SB), K4, Z2
+	VMOVAPD           Z2, K3, Z4
 	VMOVUPD           (DI), Z2
 	VRNDSCALEPD       $0x08, Z2, Z2
-	VCMPPD            $0x00, (DI), Z2, K2
+	VCMPPD            $0x00, (DI), Z2, K3
 	VMOVUPD           (DI), Z2
 	VMULPD.BCST       numbersAVX512<>+160(SB), Z2, Z2
 	VRNDSCALEPD       $0x08, Z2, Z3
-	VCMPPD            $0x00, Z2, Z3, K3
+	VCMPPD            $0x00, Z2, Z3, K4
 	VMOVUPD           (R9), Z2
 	VANDPD.BCST       numbersAVX512<>+192(SB), Z2, Z2
 	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
-	VMOVAPD           Z2, K2, Z3
-	VBROADCASTSD      numbersAVX512<>+16(SB), K3, Z3
+	VMOVAPD           Z2, K3, Z3
+	VBROADCASTSD      numbersAVX512<>+16(SB), K4, Z3
 	VBROADCASTSD      numbersAVX512<>+448(SB), Z2
-	VCMPPD            $0x11, (R9), Z2, K3
+	VCMPPD            $0x11, (R9), Z2, K4
 	VBROADCASTSD      numbersAVX512<>+440(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+16(SB), K2, Z2
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z4
-	VMOVAPD           Z2, K3, Z4
+	VBROADCASTSD      numbersAVX512<>+16(SB), K3, Z2
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z5
+	VMOVAPD           Z2, K4, Z5
 	VMOVUPD           (R9), Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K3
+	VORPD             Z3, Z5, Z2
+	VMOVAPD           Z2, K3, Z3
 	VORPD             Z3, Z4, Z2
-	VMOVAPD           Z2, K2, Z3
-	VORPD             Z3, Z0, Z0
+	VMOVUPD           (R9), Z3
+	VCMPPD            $0x00, (R9), Z3, K3
+	VMOVUPD           (DI), Z3
+	VCMPPD            $0x00, (DI), Z3, K4
+	VMOVUPD           (DI), Z3
+	VMOVAPD           Z2, K4, Z3
 	VMOVUPD           (R9), Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
-	VMOVUPD           (DI), Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
-	VMOVAPD           Z0, K1, Z1
+	VMOVAPD           Z3, K3, Z2
+	VMOVUPD           (DI), Z3
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z3, K3
+	VBROADCASTSD      numbersAVX512<>+24(SB), K3, Z2
+	VMOVAPD           Z2, K2, Z0
 
-end29:
+end33:
+	VMOVUPD      (R9), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+24(SB), K2, Z0
+	VMOVAPD      Z0, K1, Z1
+
+end30:
 	VMOVUPD Z1, (R9)
 	ADDQ    $0x40, R9
 	ADDQ    $0x40, DI
@@ -7859,7 +8001,7 @@ op101:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes30:
+lanes34:
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
 	VANDNPD          (R9), Z0, Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
@@ -7875,12 +8017,12 @@ lanes30:
 	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z1
 	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
 	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+1328(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+1336(SB), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+1312(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+1320(SB), Z0
 	VCMPPD           $0x11, Z1, Z0, K2
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+1344(SB), K2, Z0
-	VBROADCASTSD     numbersAVX512<>+1352(SB), K1, Z0
+	VBROADCASTSD     numbersAVX512<>+1328(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+1336(SB), K1, Z0
 	VMULPD           Z0, Z2, Z3
 	VMULPD           Z0, Z1, Z0
 	VMULPD.BCST      numbersAVX512<>+160(SB), Z0, Z4
@@ -7938,7 +8080,7 @@ lanes30:
 	VMOVUPD          (DI), Z8
 	VANDPD.BCST      numbersAVX512<>+192(SB), Z8, Z8
 	VXORPD           Z8, Z7, Z7
-	VMULPD.BCST      numbersAVX512<>+1360(SB), Z5, Z8
+	VMULPD.BCST      numbersAVX512<>+1344(SB), Z5, Z8
 	VMULPD           Z6, Z7, Z6
 	VADDPD           Z6, Z8, Z9
 	VSUBPD           Z9, Z8, Z8
@@ -7947,10 +8089,10 @@ lanes30:
 	VFNMADD231PD     Z0, Z3, Z8
 	VADDPD           Z4, Z8, Z0
 	VMULPD           Z0, Z7, Z0
-	VFMADD231PD.BCST numbersAVX512<>+1368(SB), Z5, Z0
+	VFMADD231PD.BCST numbersAVX512<>+1352(SB), Z5, Z0
 	VADDPD           Z0, Z6, Z0
 	VADDPD           Z0, Z9, Z0
-	VMULPD.BCST      numbersAVX512<>+1376(SB), Z1, Z3
+	VMULPD.BCST      numbersAVX512<>+1360(SB), Z1, Z3
 	VCMPPD           $0x11, Z3, Z2, K1
 	VDIVPD           Z1, Z2, Z1
 	VMOVAPD          Z0, Z2
@@ -7972,7 +8114,7 @@ lanes30:
 	ADDQ             $0x40, R9
 	ADDQ             $0x40, DI
 	DECQ             R10
-	JNE              lanes30
+	JNE              lanes34
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7996,7 +8138,7 @@ op102:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes31:
+lanes35:
 	VMOVUPD      (R9), Z0
 	VDIVPD       (DI), Z0, Z0
 	VRNDSCALEPD  $0x09, Z0, Z0
@@ -8014,7 +8156,7 @@ lanes31:
 	VBROADCASTSD numbersAVX512<>+16(SB), K1, Z2
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
 	VANDNPD      Z0, Z1, Z1
-	VCMPPD.BCST  $0x11, numbersAVX512<>+1384(SB), Z1, K1
+	VCMPPD.BCST  $0x11, numbersAVX512<>+1368(SB), Z1, K1
 	VBROADCASTSD numbersAVX512<>+16(SB), Z1
 	VMOVAPD      Z2, K1, Z1
 	VSUBPD       Z1, Z0, Z0
@@ -8022,7 +8164,7 @@ lanes31:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes31
+	JNE          lanes35
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -8046,7 +8188,7 @@ op103:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes32:
+lanes36:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z0
 	VANDNPD      (DI), Z0, Z0
 	VMOVUPD      (R9), Z1
@@ -8055,29 +8197,29 @@ lanes32:
 	VFNMADD213PD (R9), Z1, Z0
 	VBROADCASTSD numbersAVX512<>+192(SB), Z2
 	VANDNPD      Z1, Z2, Z1
-	VBROADCASTSD numbersAVX512<>+1392(SB), Z2
+	VBROADCASTSD numbersAVX512<>+1376(SB), Z2
 	VCMPPD       $0x11, Z1, Z2, K1
 	KORTESTB     K1, K1
-	JEQ          end33
+	JEQ          end37
 	VMOVUPD      (R9), K1, Z0
 
-again34:
+again38:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
 	VANDNPD      (DI), Z1, Z1
-	VMULPD.BCST  numbersAVX512<>+1400(SB), Z1, Z2
+	VMULPD.BCST  numbersAVX512<>+1384(SB), Z1, Z2
 	VBROADCASTSD numbersAVX512<>+192(SB), Z3
 	VANDNPD      Z0, Z3, Z3
-	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z3
+	VMULPD.BCST  numbersAVX512<>+1392(SB), Z3, Z3
 	VCMPPD       $0x11, Z3, Z2, K2
-	VMULPD.BCST  numbersAVX512<>+1416(SB), Z0, Z2
+	VMULPD.BCST  numbersAVX512<>+1400(SB), Z0, Z2
 	VMOVAPD      Z0, Z3
 	VMOVAPD      Z2, K2, Z3
-	VMULPD.BCST  numbersAVX512<>+1424(SB), Z1, Z2
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z1, Z2
 	VMOVAPD      Z2, K2, Z1
 	VDIVPD       Z1, Z3, Z2
 	VBROADCASTSD numbersAVX512<>+192(SB), Z4
 	VANDNPD      Z2, Z4, Z4
-	VBROADCASTSD numbersAVX512<>+1392(SB), Z5
+	VBROADCASTSD numbersAVX512<>+1376(SB), Z5
 	VCMPPD       $0x11, Z4, Z5, K3
 	VBROADCASTSD numbersAVX512<>+16(SB), Z4
 	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z4
@@ -8085,14 +8227,14 @@ again34:
 	VRNDSCALEPD  $0x08, Z2, Z5
 	VMOVAPD      Z2, K2, Z5
 	VFNMADD231PD Z1, Z5, Z3
-	VMULPD.BCST  numbersAVX512<>+1424(SB), Z3, Z1
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z1
 	VMOVAPD      Z1, K2, Z3
 	VMOVAPD      Z3, K1, Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z4, K2
 	KORTESTB     K2, K2
-	JNE          again34
+	JNE          again38
 
-end33:
+end37:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
 	VANDNPD      (DI), Z1, Z1
 	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
@@ -8115,7 +8257,7 @@ end33:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes32
+	JNE          lanes36
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -8125,6 +8267,1803 @@ end33:
 	VMOVUPD      384(DX), Z6
 	VMOVUPD      448(DX), Z7
 	JMP          next
+
+op104:
+	// exp32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes39:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+1424(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+1424(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD231PD       Z0, Z3, Z4
+	VMULPD            Z4, Z0, Z0
+	VMOVAPD           Z1, Z2
+	VFMADD231PD       Z0, Z1, Z2
+	VMOVUPD           Z2, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R9
+	JNE               lanes39
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op105:
+	// expm132
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes40:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+176(SB), Z1, K1
+	VBROADCASTSD      numbersAVX512<>+176(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD231PD       Z1, Z4, Z5
+	VMULPD            Z5, Z1, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
+	VORPD             Z0, Z3, Z0
+	VMOVUPD           Z0, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R9
+	JNE               lanes40
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op106:
+	// tanh32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes41:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VADDPD            Z1, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+208(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD231PD       Z1, Z4, Z5
+	VMULPD            Z5, Z1, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD.BCST       numbersAVX512<>+368(SB), Z3, Z1
+	VDIVPD            Z1, Z3, Z1
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
+	VORPD             Z0, Z1, Z0
+	VMOVUPD           Z0, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R9
+	JNE               lanes41
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op107:
+	// sinh32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes42:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD231PD       Z1, Z4, Z5
+	VMULPD            Z5, Z1, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z1
+	VDIVPD            Z1, Z3, Z1
+	VADDPD            Z1, Z3, Z1
+	VMULPD.BCST       numbersAVX512<>+160(SB), Z1, Z1
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
+	VORPD             Z0, Z1, Z0
+	VMOVUPD           Z0, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R9
+	JNE               lanes42
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op108:
+	// cosh32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes43:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VANDNPD           Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD231PD       Z0, Z3, Z4
+	VMULPD            Z4, Z0, Z0
+	VMOVAPD           Z1, Z2
+	VFMADD231PD       Z0, Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
+	VDIVPD            Z2, Z0, Z0
+	VADDPD            Z0, Z2, Z0
+	VMULPD.BCST       numbersAVX512<>+160(SB), Z0, Z0
+	VMOVUPD           Z0, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R9
+	JNE               lanes43
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op109:
+	// sigmoid32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes44:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+1424(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+1424(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD231PD       Z0, Z3, Z4
+	VMULPD            Z4, Z0, Z0
+	VMOVAPD           Z1, Z2
+	VFMADD231PD       Z0, Z1, Z2
+	VADDPD.BCST       numbersAVX512<>+24(SB), Z2, Z0
+	VDIVPD            Z0, Z2, Z0
+	VMOVUPD           Z0, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R9
+	JNE               lanes44
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op110:
+	// log32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes45:
+	VMOVUPD          (DI), Z0
+	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z2
+	VPSUBQ           Z2, Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VDIVPD           Z2, Z3, Z2
+	VMULPD           Z2, Z2, Z3
+	VMULPD.BCST      numbersAVX512<>+1432(SB), Z1, Z1
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1504(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1512(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1520(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VMOVUPD          Z2, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes45
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op111:
+	// log232
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes46:
+	VMOVUPD          (DI), Z0
+	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z2
+	VPSUBQ           Z2, Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VDIVPD           Z2, Z3, Z2
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1544(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1560(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VMOVUPD          Z2, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes46
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op112:
+	// log1032
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes47:
+	VMOVUPD          (DI), Z0
+	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z2
+	VPSUBQ           Z2, Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VDIVPD           Z2, Z3, Z2
+	VMULPD           Z2, Z2, Z3
+	VMULPD.BCST      numbersAVX512<>+1584(SB), Z1, Z1
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1592(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1608(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1616(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VMOVUPD          Z2, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes47
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op113:
+	// log1p32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes48:
+	VMOVUPD          (DI), Z0
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
+	VSUBPD           Z2, Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+336(SB), Z1, Z3
+	VPSRLQ           $0x34, Z3, Z3
+	VPSLLQ           $0x34, Z3, Z4
+	VPSUBQ           Z4, Z1, Z4
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z4, Z4
+	VORPD.BCST       numbersAVX512<>+344(SB), Z3, Z3
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z3, Z3
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z4, Z5
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z4, Z4
+	VDIVPD           Z4, Z5, Z4
+	VMULPD           Z4, Z4, Z5
+	VMULPD.BCST      numbersAVX512<>+1432(SB), Z3, Z3
+	VMULPD           Z5, Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+1504(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+1512(SB), Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+1520(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z6, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z6, Z8
+	VFMADD231PD      Z5, Z7, Z8
+	VFMADD231PD      Z8, Z4, Z3
+	VADDPD           Z2, Z3, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VMOVAPD          Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VORPD            Z0, Z3, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes48
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op114:
+	// sin32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes49:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end50
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VMOVAPD           Z0, K1, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VPSRLQ            $0x06, Z5, Z6
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z7, Z7, Z7
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z7
+	VPSLLVQ           Z5, Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z8
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VPSUBQ            Z5, Z6, Z5
+	VPSRLVQ           Z5, Z8, Z5
+	VORPD             Z5, Z7, Z5
+	VPSRLQ            $0x0c, Z5, Z5
+	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VMULPD            Z5, Z2, Z6
+	VFMSUB213PD       Z6, Z2, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VRNDSCALEPD       $0x08, Z7, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VADDPD            Z5, Z6, Z7
+	VSUBPD            Z6, Z7, Z8
+	VSUBPD            Z8, Z7, Z9
+	VSUBPD            Z9, Z6, Z6
+	VSUBPD            Z8, Z5, Z5
+	VADDPD            Z5, Z6, Z5
+	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z8
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z9, Z9, Z9
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z9
+	VPSLLVQ           Z6, Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z10
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VPSUBQ            Z6, Z8, Z6
+	VPSRLVQ           Z6, Z10, Z6
+	VORPD             Z6, Z9, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z8
+	VFMSUB213PD       Z8, Z2, Z6
+	VADDPD            Z8, Z7, Z9
+	VSUBPD            Z7, Z9, Z10
+	VSUBPD            Z10, Z9, Z11
+	VSUBPD            Z11, Z7, Z7
+	VSUBPD            Z10, Z8, Z8
+	VADDPD            Z8, Z7, Z7
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VSUBPD            Z10, Z9, Z9
+	VADDPD            Z7, Z5, Z10
+	VSUBPD            Z5, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z5, Z5
+	VSUBPD            Z11, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VADDPD            Z6, Z10, Z7
+	VSUBPD            Z10, Z7, Z11
+	VSUBPD            Z11, Z7, Z12
+	VSUBPD            Z12, Z10, Z10
+	VSUBPD            Z11, Z6, Z6
+	VADDPD            Z6, Z10, Z6
+	VADDPD            Z6, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z10
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z11, Z11, Z11
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z11
+	VPSLLVQ           Z6, Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VPSUBQ            Z6, Z10, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z11, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z10
+	VFMSUB213PD       Z10, Z2, Z6
+	VADDPD            Z10, Z7, Z11
+	VSUBPD            Z7, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z10, Z10
+	VADDPD            Z10, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z7
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z10
+	VPSLLVQ           Z4, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VPSUBQ            Z4, Z7, Z4
+	VPSRLVQ           Z4, Z12, Z4
+	VORPD             Z4, Z10, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z6
+	VADDPD            Z6, Z5, Z2
+	VADDPD            Z11, Z9, Z4
+	VSUBPD            Z9, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z9, Z6
+	VSUBPD            Z5, Z11, Z5
+	VADDPD            Z5, Z6, Z5
+	VADDPD            Z2, Z5, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMOVAPD           Z8, K1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VANDNPD           Z0, Z4, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VMOVAPD           Z2, K2, Z0
+	VMOVAPD           Z0, K1, Z3
+
+end50:
+	VMULPD           Z3, Z3, Z0
+	VMULPD           Z0, Z0, Z2
+	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VMULPD           Z5, Z3, Z2
+	VMULPD           Z0, Z0, Z3
+	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VPSLLQ           $0x3f, Z1, Z0
+	VPMOVQ2M         Z0, K1
+	VMOVAPD          Z5, K1, Z2
+	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z0
+	VPSLLQ           $0x3e, Z0, Z0
+	VXORPD           Z0, Z2, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes49
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op115:
+	// cos32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes51:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end52
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VMOVAPD           Z0, K1, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VPSRLQ            $0x06, Z5, Z6
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z7, Z7, Z7
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z7
+	VPSLLVQ           Z5, Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z8
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VPSUBQ            Z5, Z6, Z5
+	VPSRLVQ           Z5, Z8, Z5
+	VORPD             Z5, Z7, Z5
+	VPSRLQ            $0x0c, Z5, Z5
+	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VMULPD            Z5, Z2, Z6
+	VFMSUB213PD       Z6, Z2, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VRNDSCALEPD       $0x08, Z7, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VADDPD            Z5, Z6, Z7
+	VSUBPD            Z6, Z7, Z8
+	VSUBPD            Z8, Z7, Z9
+	VSUBPD            Z9, Z6, Z6
+	VSUBPD            Z8, Z5, Z5
+	VADDPD            Z5, Z6, Z5
+	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z8
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z9, Z9, Z9
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z9
+	VPSLLVQ           Z6, Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z10
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VPSUBQ            Z6, Z8, Z6
+	VPSRLVQ           Z6, Z10, Z6
+	VORPD             Z6, Z9, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z8
+	VFMSUB213PD       Z8, Z2, Z6
+	VADDPD            Z8, Z7, Z9
+	VSUBPD            Z7, Z9, Z10
+	VSUBPD            Z10, Z9, Z11
+	VSUBPD            Z11, Z7, Z7
+	VSUBPD            Z10, Z8, Z8
+	VADDPD            Z8, Z7, Z7
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VSUBPD            Z10, Z9, Z9
+	VADDPD            Z7, Z5, Z10
+	VSUBPD            Z5, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z5, Z5
+	VSUBPD            Z11, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VADDPD            Z6, Z10, Z7
+	VSUBPD            Z10, Z7, Z11
+	VSUBPD            Z11, Z7, Z12
+	VSUBPD            Z12, Z10, Z10
+	VSUBPD            Z11, Z6, Z6
+	VADDPD            Z6, Z10, Z6
+	VADDPD            Z6, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z10
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z11, Z11, Z11
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z11
+	VPSLLVQ           Z6, Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VPSUBQ            Z6, Z10, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z11, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z10
+	VFMSUB213PD       Z10, Z2, Z6
+	VADDPD            Z10, Z7, Z11
+	VSUBPD            Z7, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z10, Z10
+	VADDPD            Z10, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z7
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z10
+	VPSLLVQ           Z4, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VPSUBQ            Z4, Z7, Z4
+	VPSRLVQ           Z4, Z12, Z4
+	VORPD             Z4, Z10, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z6
+	VADDPD            Z6, Z5, Z2
+	VADDPD            Z11, Z9, Z4
+	VSUBPD            Z9, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z9, Z6
+	VSUBPD            Z5, Z11, Z5
+	VADDPD            Z5, Z6, Z5
+	VADDPD            Z2, Z5, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMOVAPD           Z8, K1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VANDNPD           Z0, Z4, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VMOVAPD           Z2, K2, Z0
+	VMOVAPD           Z0, K1, Z3
+
+end52:
+	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z0
+	VMULPD           Z3, Z3, Z1
+	VMULPD           Z1, Z1, Z2
+	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VFMADD231PD      Z1, Z4, Z5
+	VMULPD           Z5, Z3, Z2
+	VMULPD           Z1, Z1, Z3
+	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VFMADD231PD      Z1, Z4, Z5
+	VPSLLQ           $0x3f, Z0, Z1
+	VPMOVQ2M         Z1, K1
+	VMOVAPD          Z5, K1, Z2
+	VANDPD.BCST      numbersAVX512<>+792(SB), Z0, Z0
+	VPSLLQ           $0x3e, Z0, Z0
+	VXORPD           Z0, Z2, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes51
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op116:
+	// tan32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes53:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end54
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VMOVAPD           Z0, K1, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VPSRLQ            $0x06, Z5, Z6
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z7, Z7, Z7
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z7
+	VPSLLVQ           Z5, Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z8
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VPSUBQ            Z5, Z6, Z5
+	VPSRLVQ           Z5, Z8, Z5
+	VORPD             Z5, Z7, Z5
+	VPSRLQ            $0x0c, Z5, Z5
+	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VMULPD            Z5, Z2, Z6
+	VFMSUB213PD       Z6, Z2, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VRNDSCALEPD       $0x08, Z7, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VADDPD            Z5, Z6, Z7
+	VSUBPD            Z6, Z7, Z8
+	VSUBPD            Z8, Z7, Z9
+	VSUBPD            Z9, Z6, Z6
+	VSUBPD            Z8, Z5, Z5
+	VADDPD            Z5, Z6, Z5
+	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z8
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z9, Z9, Z9
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z9
+	VPSLLVQ           Z6, Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z10
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VPSUBQ            Z6, Z8, Z6
+	VPSRLVQ           Z6, Z10, Z6
+	VORPD             Z6, Z9, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z8
+	VFMSUB213PD       Z8, Z2, Z6
+	VADDPD            Z8, Z7, Z9
+	VSUBPD            Z7, Z9, Z10
+	VSUBPD            Z10, Z9, Z11
+	VSUBPD            Z11, Z7, Z7
+	VSUBPD            Z10, Z8, Z8
+	VADDPD            Z8, Z7, Z7
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VSUBPD            Z10, Z9, Z9
+	VADDPD            Z7, Z5, Z10
+	VSUBPD            Z5, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z5, Z5
+	VSUBPD            Z11, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VADDPD            Z6, Z10, Z7
+	VSUBPD            Z10, Z7, Z11
+	VSUBPD            Z11, Z7, Z12
+	VSUBPD            Z12, Z10, Z10
+	VSUBPD            Z11, Z6, Z6
+	VADDPD            Z6, Z10, Z6
+	VADDPD            Z6, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z10
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z11, Z11, Z11
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z11
+	VPSLLVQ           Z6, Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VPSUBQ            Z6, Z10, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z11, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z10
+	VFMSUB213PD       Z10, Z2, Z6
+	VADDPD            Z10, Z7, Z11
+	VSUBPD            Z7, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z10, Z10
+	VADDPD            Z10, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z7
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z10
+	VPSLLVQ           Z4, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VPSUBQ            Z4, Z7, Z4
+	VPSRLVQ           Z4, Z12, Z4
+	VORPD             Z4, Z10, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z6
+	VADDPD            Z6, Z5, Z2
+	VADDPD            Z11, Z9, Z4
+	VSUBPD            Z9, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z9, Z6
+	VSUBPD            Z5, Z11, Z5
+	VADDPD            Z5, Z6, Z5
+	VADDPD            Z2, Z5, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMOVAPD           Z8, K1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VANDNPD           Z0, Z4, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VMOVAPD           Z2, K2, Z0
+	VMOVAPD           Z0, K1, Z3
+
+end54:
+	VMULPD           Z3, Z3, Z0
+	VMULPD           Z0, Z0, Z2
+	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VMULPD           Z5, Z3, Z2
+	VMULPD           Z0, Z0, Z3
+	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VPSLLQ           $0x3f, Z1, Z0
+	VPMOVQ2M         Z0, K1
+	VMOVAPD          Z2, Z0
+	VMOVAPD          Z5, K1, Z0
+	VMOVAPD          Z2, K1, Z5
+	VDIVPD           Z5, Z0, Z0
+	VPSLLQ           $0x3f, Z1, Z1
+	VXORPD           Z1, Z0, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes53
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op117:
+	// asin32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes55:
+	VMOVUPD          (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
+	VMOVAPD          Z2, K1, Z1
+	VMULPD           Z3, Z1, Z2
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1720(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1752(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+928(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+504(SB), K1, Z3
+	VFMADD231PD      Z1, Z2, Z3
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VORPD            Z0, Z3, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes55
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op118:
+	// acos32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes56:
+	VMOVUPD          (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
+	VMOVAPD          Z2, K1, Z1
+	VMULPD           Z3, Z1, Z2
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1720(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1752(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+368(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VMOVAPD          Z0, K1, Z2
+	VBROADCASTSD     numbersAVX512<>+368(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+928(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+936(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z3
+	VMOVAPD          Z0, K1, Z3
+	VMULPD.BCST      numbersAVX512<>+504(SB), Z2, Z0
+	VFMADD231PD      Z1, Z3, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes56
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op119:
+	// atan32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes57:
+	VMOVUPD          (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+944(SB), Z2
+	VMINPD           Z1, Z2, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z3
+	VMOVAPD          Z3, Z4
+	VFMSUB231PD      Z1, Z2, Z4
+	VFMADD231PD      Z1, Z3, Z2
+	VDIVPD           Z2, Z4, Z1
+	VMULPD           Z1, Z1, Z2
+	VMULPD           Z2, Z2, Z3
+	VBROADCASTSD     numbersAVX512<>+1784(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1816(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z3, Z5
+	VFMADD231PD      Z2, Z4, Z5
+	VMULPD           Z5, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+160(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z2
+	VFMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z1
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VORPD            Z0, Z1, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes57
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op120:
+	// cbrt32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes58:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VPADDQ.BCST       numbersAVX512<>+336(SB), Z1, Z2
+	VPSRLQ            $0x34, Z2, Z2
+	VPSLLQ            $0x34, Z2, Z3
+	VPSUBQ            Z3, Z1, Z3
+	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1072(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z4
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z4, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+1080(SB), Z5, Z2
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
+	VMULPD            Z5, Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+1856(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1864(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1872(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+1880(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1888(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1896(SB), Z6, Z8
+	VFMADD231PD       Z5, Z7, Z8
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z5
+	VCMPPD            $0x11, Z2, Z5, K1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+160(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+368(SB), K1, Z2
+	VMULPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
+	VBROADCASTSD      numbersAVX512<>+1144(SB), K2, Z3
+	VBROADCASTSD      numbersAVX512<>+1152(SB), K1, Z3
+	VMULPD            Z3, Z8, Z3
+	VMULPD            Z3, Z3, Z5
+	VMULPD            Z3, Z5, Z5
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z5
+	VMULPD            Z5, Z3, Z6
+	VBROADCASTSD      numbersAVX512<>+1160(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z7, Z5
+	VFMADD231PD       Z5, Z6, Z3
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z2, Z2
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z4, Z3
+	VPSLLQ            $0x34, Z3, Z3
+	VMULPD            Z3, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z1
+	VORPD             Z1, Z2, Z1
+	VMOVAPD           Z0, Z2
+	VMOVAPD           Z1, K1, Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VMOVAPD           Z0, K1, Z2
+	VMOVUPD           Z2, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R9
+	JNE               lanes58
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op121:
+	// pow32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes59:
+	VMOVUPD      (DI), Z0
+	VPSLLQ       $0x0d, Z0, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD numbersAVX512<>+24(SB), Z0
+	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z0
+	VMOVUPD      (R9), Z1
+	VMULPD       (R9), Z1, Z1
+	KORTESTB     K1, K1
+	JEQ          end60
+	VMOVUPD      (DI), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
+	VMULPD       (R9), Z1, Z2
+	VMOVAPD      Z1, K2, Z2
+	VMOVUPD      (DI), Z3
+	VSUBPD.BCST  numbersAVX512<>+24(SB), Z3, Z3
+	VBROADCASTSD numbersAVX512<>+192(SB), Z4
+	VANDNPD      Z3, Z4, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z3, K2
+	KORTESTB     K2, K2
+	JEQ          end61
+	VMOVUPD      (R9), Z3
+	VSQRTPD      Z3, Z3
+	VMOVUPD      (DI), Z4
+	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z4, K3
+	VADDPD.BCST  numbersAVX512<>+16(SB), Z3, Z4
+	VMULPD       (R9), Z3, Z3
+	VMOVAPD      Z4, K3, Z3
+	VMOVAPD      Z3, K2, Z2
+
+end61:
+	VMOVUPD      (DI), Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z3, K3
+	KORTESTB     K3, K3
+	JEQ          end62
+	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VDIVPD       (R9), Z3, Z3
+	VMOVAPD      Z3, K3, Z2
+
+end62:
+	VMOVAPD      Z2, K1, Z1
+	VMOVUPD      (R9), Z2
+	VCMPPD.BCST  $0x11, numbersAVX512<>+16(SB), Z2, K3
+	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z2
+	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VMOVAPD      Z2, K2, Z3
+	VMOVUPD      (DI), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VMOVUPD      (DI), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+1080(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VMOVUPD      (DI), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VMOVAPD      Z3, K1, Z0
+
+end60:
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K1
+	KORTESTB         K1, K1
+	JEQ              end63
+	VMOVUPD          (R9), Z0
+	VPSUBQ.BCST      numbersAVX512<>+320(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+1232(SB), Z2
+	VPSUBQ           (R9), Z2, Z2
+	VORPD            Z2, Z0, Z0
+	VPMOVQ2M         Z0, K2
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VANDNPD          (R9), Z0, Z0
+	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z2
+	VPSRLQ           $0x34, Z2, Z2
+	VPSLLQ           $0x34, Z2, Z3
+	VPSUBQ           Z3, Z0, Z0
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z0, Z0
+	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z0, Z3
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z0
+	VDIVPD           Z0, Z3, Z0
+	VMULPD           Z0, Z0, Z3
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1904(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1912(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1920(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1928(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1936(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1944(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z0, Z2
+	VMULPD           (DI), Z2, Z0
+	VBROADCASTSD     numbersAVX512<>+1952(SB), Z2
+	VMINPD           Z0, Z2, Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+1960(SB), Z0, K3
+	VBROADCASTSD     numbersAVX512<>+1960(SB), K3, Z0
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VFMADD213PD.BCST numbersAVX512<>+56(SB), Z0, Z2
+	VSUBPD.BCST      numbersAVX512<>+56(SB), Z2, Z3
+	VPADDQ.BCST      numbersAVX512<>+1168(SB), Z2, Z2
+	VPSLLQ           $0x34, Z2, Z2
+	VSUBPD           Z3, Z0, Z0
+	VMULPD.BCST      numbersAVX512<>+1432(SB), Z0, Z0
+	VMULPD           Z0, Z0, Z3
+	VBROADCASTSD     numbersAVX512<>+1440(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1448(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1456(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1464(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1472(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1480(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VMULPD           Z5, Z0, Z0
+	VMOVAPD          Z2, Z3
+	VFMADD231PD      Z0, Z2, Z3
+	KORTESTB         K2, K2
+	JEQ              end64
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VANDNPD          (R9), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          (DI), Z2, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K4
+	VMOVAPD          Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K4, Z2
+	VMOVAPD          Z3, Z4
+	VMOVAPD          Z2, K3, Z4
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K3
+	VMOVUPD          (DI), Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z2, K4
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+8(SB), K4, Z2
+	VMOVAPD          Z2, K3, Z4
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z0, K3
+	VMOVUPD          (DI), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K4
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), K4, Z0
+	VMOVAPD          Z0, K3, Z4
+	VMOVUPD          (DI), Z0
+	VRNDSCALEPD      $0x08, Z0, Z0
+	VCMPPD           $0x00, (DI), Z0, K3
+	VMOVUPD          (DI), Z0
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z0, Z0
+	VRNDSCALEPD      $0x08, Z0, Z2
+	VCMPPD           $0x00, Z0, Z2, K4
+	VMOVUPD          (R9), Z0
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VMOVAPD          Z0, K3, Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), K4, Z2
+	VBROADCASTSD     numbersAVX512<>+448(SB), Z0
+	VCMPPD           $0x11, (R9), Z0, K4
+	VBROADCASTSD     numbersAVX512<>+440(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), K3, Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
+	VMOVAPD          Z0, K4, Z5
+	VMOVUPD          (R9), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K3
+	VORPD            Z2, Z5, Z0
+	VMOVAPD          Z0, K3, Z2
+	VORPD            Z2, Z4, Z0
+	VMOVUPD          (R9), Z2
+	VCMPPD           $0x00, (R9), Z2, K3
+	VMOVUPD          (DI), Z2
+	VCMPPD           $0x00, (DI), Z2, K4
+	VMOVUPD          (DI), Z2
+	VMOVAPD          Z0, K4, Z2
+	VMOVUPD          (R9), Z0
+	VMOVAPD          Z2, K3, Z0
+	VMOVUPD          (DI), Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z2, K3
+	VBROADCASTSD     numbersAVX512<>+24(SB), K3, Z0
+	VMOVAPD          Z0, K2, Z3
+
+end64:
+	VMOVUPD      (R9), Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD numbersAVX512<>+24(SB), K2, Z3
+	VMOVAPD      Z3, K1, Z1
+
+end63:
+	VMOVUPD Z1, (R9)
+	ADDQ    $0x40, R9
+	ADDQ    $0x40, DI
+	DECQ    R10
+	JNE     lanes59
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 128(DX), Z2
+	VMOVUPD 192(DX), Z3
+	VMOVUPD 256(DX), Z4
+	VMOVUPD 320(DX), Z5
+	VMOVUPD 384(DX), Z6
+	VMOVUPD 448(DX), Z7
+	JMP     next
+
+op122:
+	// atan232
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes65:
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VANDNPD          (R9), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          (DI), Z1, Z1
+	VCMPPD           $0x11, Z0, Z1, K1
+	VMINPD           Z1, Z0, Z2
+	VMOVAPD          Z0, K1, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z1, K2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K3
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+24(SB), K3, Z0
+	VMOVAPD          Z0, K2, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z1, Z0
+	VCMPPD           $0x11, Z2, Z0, K2
+	VSUBPD           Z1, Z2, Z0
+	VMOVAPD          Z2, Z3
+	VMOVAPD          Z0, K2, Z3
+	VADDPD           Z2, Z1, Z0
+	VMOVAPD          Z0, K2, Z1
+	VDIVPD           Z1, Z3, Z0
+	VMULPD           Z0, Z0, Z1
+	VMULPD           Z1, Z1, Z2
+	VBROADCASTSD     numbersAVX512<>+1784(SB), Z3
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z2, Z3
+	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z2, Z3
+	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z2, Z3
+	VBROADCASTSD     numbersAVX512<>+1816(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z2, Z4
+	VFMADD231PD      Z1, Z3, Z4
+	VMULPD           Z4, Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
+	VBROADCASTSD     numbersAVX512<>+368(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMOVAPD          Z2, K1, Z1
+	VMOVUPD          (DI), Z2
+	VPMOVQ2M         Z2, K2
+	VBROADCASTSD     numbersAVX512<>+608(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMOVAPD          Z2, K2, Z1
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+192(SB), K1, Z2
+	VMOVUPD          (DI), Z3
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z3, Z3
+	VXORPD           Z3, Z2, Z2
+	VXORPD           Z2, Z0, Z0
+	VFMADD231PD.BCST numbersAVX512<>+1344(SB), Z1, Z0
+	VMOVUPD          (R9), Z1
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z1, Z1
+	VORPD            Z1, Z0, Z0
+	VMOVUPD          (DI), Z1
+	VCMPPD           $0x00, (DI), Z1, K1
+	VMOVUPD          (R9), Z1
+	VCMPPD           $0x00, (R9), Z1, K2
+	VMOVUPD          (R9), Z1
+	VMOVAPD          Z0, K2, Z1
+	VMOVUPD          (DI), Z0
+	VMOVAPD          Z1, K1, Z0
+	VMOVUPD          Z0, (R9)
+	ADDQ             $0x40, R9
+	ADDQ             $0x40, DI
+	DECQ             R10
+	JNE              lanes65
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
 	PCALIGN $0x40
 
 op0:
@@ -8186,16 +10125,16 @@ next:
 	JEQ  op23
 
 others:
-	CMPQ R9, $0x67
+	CMPQ R9, $0x7a
 	JHI  op0
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x0d
-	JGE  from13
-	CMPQ R9, $0x06
-	JGE  from6
+	CMPQ R9, $0x3d
+	JGE  from61
+	CMPQ R9, $0x1e
+	JGE  from30
+	CMPQ R9, $0x0f
+	JGE  from15
+	CMPQ R9, $0x07
+	JGE  from7
 	CMPQ R9, $0x03
 	JGE  from3
 	CMPQ R9, $0x01
@@ -8211,26 +10150,28 @@ from2:
 	JMP op2
 
 from3:
+	CMPQ R9, $0x05
+	JGE  from5
 	CMPQ R9, $0x04
 	JGE  from4
 	JMP  op3
 
 from4:
-	CMPQ R9, $0x05
-	JGE  from5
-	JMP  op4
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R9, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
+	CMPQ R9, $0x0b
+	JGE  from11
+	CMPQ R9, $0x09
+	JGE  from9
 	CMPQ R9, $0x08
 	JGE  from8
 	JMP  op7
@@ -8239,8 +10180,6 @@ from8:
 	JMP op8
 
 from9:
-	CMPQ R9, $0x0b
-	JGE  from11
 	CMPQ R9, $0x0a
 	JGE  from10
 	JMP  op9
@@ -8249,6 +10188,8 @@ from10:
 	JMP op10
 
 from11:
+	CMPQ R9, $0x0d
+	JGE  from13
 	CMPQ R9, $0x0c
 	JGE  from12
 	JMP  op11
@@ -8257,21 +10198,21 @@ from12:
 	JMP op12
 
 from13:
-	CMPQ R9, $0x13
-	JGE  from19
-	CMPQ R9, $0x10
-	JGE  from16
 	CMPQ R9, $0x0e
 	JGE  from14
 	JMP  op13
 
 from14:
-	CMPQ R9, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
-	JMP op15
+	CMPQ R9, $0x16
+	JGE  from22
+	CMPQ R9, $0x12
+	JGE  from18
+	CMPQ R9, $0x10
+	JGE  from16
+	JMP  op15
 
 from16:
 	CMPQ R9, $0x11
@@ -8279,19 +10220,17 @@ from16:
 	JMP  op16
 
 from17:
-	CMPQ R9, $0x12
-	JGE  from18
-	JMP  op17
+	JMP op17
 
 from18:
-	JMP op18
-
-from19:
-	CMPQ R9, $0x16
-	JGE  from22
 	CMPQ R9, $0x14
 	JGE  from20
-	JMP  op19
+	CMPQ R9, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
 
 from20:
 	CMPQ R9, $0x15
@@ -8302,6 +10241,8 @@ from21:
 	JMP op21
 
 from22:
+	CMPQ R9, $0x1a
+	JGE  from26
 	CMPQ R9, $0x18
 	JGE  from24
 	CMPQ R9, $0x17
@@ -8320,45 +10261,45 @@ from25:
 	JMP op25
 
 from26:
-	CMPQ R9, $0x27
-	JGE  from39
-	CMPQ R9, $0x20
-	JGE  from32
-	CMPQ R9, $0x1d
-	JGE  from29
+	CMPQ R9, $0x1c
+	JGE  from28
 	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
 
 from27:
-	CMPQ R9, $0x1c
-	JGE  from28
-	JMP  op27
+	JMP op27
 
 from28:
-	JMP op28
+	CMPQ R9, $0x1d
+	JGE  from29
+	JMP  op28
 
 from29:
-	CMPQ R9, $0x1e
-	JGE  from30
-	JMP  op29
+	JMP op29
 
 from30:
+	CMPQ R9, $0x2d
+	JGE  from45
+	CMPQ R9, $0x25
+	JGE  from37
+	CMPQ R9, $0x21
+	JGE  from33
 	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
 from31:
-	JMP op31
+	CMPQ R9, $0x20
+	JGE  from32
+	JMP  op31
 
 from32:
-	CMPQ R9, $0x23
-	JGE  from35
-	CMPQ R9, $0x21
-	JGE  from33
-	JMP  op32
+	JMP op32
 
 from33:
+	CMPQ R9, $0x23
+	JGE  from35
 	CMPQ R9, $0x22
 	JGE  from34
 	JMP  op33
@@ -8367,8 +10308,6 @@ from34:
 	JMP op34
 
 from35:
-	CMPQ R9, $0x25
-	JGE  from37
 	CMPQ R9, $0x24
 	JGE  from36
 	JMP  op35
@@ -8377,6 +10316,10 @@ from36:
 	JMP op36
 
 from37:
+	CMPQ R9, $0x29
+	JGE  from41
+	CMPQ R9, $0x27
+	JGE  from39
 	CMPQ R9, $0x26
 	JGE  from38
 	JMP  op37
@@ -8385,26 +10328,22 @@ from38:
 	JMP op38
 
 from39:
-	CMPQ R9, $0x2d
-	JGE  from45
-	CMPQ R9, $0x2a
-	JGE  from42
 	CMPQ R9, $0x28
 	JGE  from40
 	JMP  op39
 
 from40:
-	CMPQ R9, $0x29
-	JGE  from41
-	JMP  op40
+	JMP op40
 
 from41:
-	JMP op41
-
-from42:
 	CMPQ R9, $0x2b
 	JGE  from43
-	JMP  op42
+	CMPQ R9, $0x2a
+	JGE  from42
+	JMP  op41
+
+from42:
+	JMP op42
 
 from43:
 	CMPQ R9, $0x2c
@@ -8415,52 +10354,50 @@ from44:
 	JMP op44
 
 from45:
-	CMPQ R9, $0x30
-	JGE  from48
+	CMPQ R9, $0x35
+	JGE  from53
+	CMPQ R9, $0x31
+	JGE  from49
+	CMPQ R9, $0x2f
+	JGE  from47
 	CMPQ R9, $0x2e
 	JGE  from46
 	JMP  op45
 
 from46:
-	CMPQ R9, $0x2f
-	JGE  from47
-	JMP  op46
+	JMP op46
 
 from47:
-	JMP op47
+	CMPQ R9, $0x30
+	JGE  from48
+	JMP  op47
 
 from48:
-	CMPQ R9, $0x32
-	JGE  from50
-	CMPQ R9, $0x31
-	JGE  from49
-	JMP  op48
+	JMP op48
 
 from49:
-	JMP op49
-
-from50:
 	CMPQ R9, $0x33
 	JGE  from51
-	JMP  op50
+	CMPQ R9, $0x32
+	JGE  from50
+	JMP  op49
+
+from50:
+	JMP op50
 
 from51:
-	JMP op51
+	CMPQ R9, $0x34
+	JGE  from52
+	JMP  op51
 
 from52:
-	CMPQ R9, $0x4e
-	JGE  from78
-	CMPQ R9, $0x41
-	JGE  from65
-	CMPQ R9, $0x3a
-	JGE  from58
-	CMPQ R9, $0x37
-	JGE  from55
-	CMPQ R9, $0x35
-	JGE  from53
-	JMP  op52
+	JMP op52
 
 from53:
+	CMPQ R9, $0x39
+	JGE  from57
+	CMPQ R9, $0x37
+	JGE  from55
 	CMPQ R9, $0x36
 	JGE  from54
 	JMP  op53
@@ -8474,19 +10411,17 @@ from55:
 	JMP  op55
 
 from56:
-	CMPQ R9, $0x39
-	JGE  from57
-	JMP  op56
+	JMP op56
 
 from57:
-	JMP op57
-
-from58:
-	CMPQ R9, $0x3d
-	JGE  from61
 	CMPQ R9, $0x3b
 	JGE  from59
-	JMP  op58
+	CMPQ R9, $0x3a
+	JGE  from58
+	JMP  op57
+
+from58:
+	JMP op58
 
 from59:
 	CMPQ R9, $0x3c
@@ -8497,31 +10432,35 @@ from60:
 	JMP op60
 
 from61:
-	CMPQ R9, $0x3f
-	JGE  from63
+	CMPQ R9, $0x5c
+	JGE  from92
+	CMPQ R9, $0x4c
+	JGE  from76
+	CMPQ R9, $0x44
+	JGE  from68
+	CMPQ R9, $0x40
+	JGE  from64
 	CMPQ R9, $0x3e
 	JGE  from62
 	JMP  op61
 
 from62:
-	JMP op62
+	CMPQ R9, $0x3f
+	JGE  from63
+	JMP  op62
 
 from63:
-	CMPQ R9, $0x40
-	JGE  from64
-	JMP  op63
+	JMP op63
 
 from64:
-	JMP op64
-
-from65:
-	CMPQ R9, $0x47
-	JGE  from71
-	CMPQ R9, $0x44
-	JGE  from68
 	CMPQ R9, $0x42
 	JGE  from66
-	JMP  op65
+	CMPQ R9, $0x41
+	JGE  from65
+	JMP  op64
+
+from65:
+	JMP op65
 
 from66:
 	CMPQ R9, $0x43
@@ -8532,26 +10471,28 @@ from67:
 	JMP op67
 
 from68:
+	CMPQ R9, $0x48
+	JGE  from72
+	CMPQ R9, $0x46
+	JGE  from70
 	CMPQ R9, $0x45
 	JGE  from69
 	JMP  op68
 
 from69:
-	CMPQ R9, $0x46
-	JGE  from70
-	JMP  op69
+	JMP op69
 
 from70:
-	JMP op70
+	CMPQ R9, $0x47
+	JGE  from71
+	JMP  op70
 
 from71:
-	CMPQ R9, $0x4a
-	JGE  from74
-	CMPQ R9, $0x48
-	JGE  from72
-	JMP  op71
+	JMP op71
 
 from72:
+	CMPQ R9, $0x4a
+	JGE  from74
 	CMPQ R9, $0x49
 	JGE  from73
 	JMP  op72
@@ -8560,8 +10501,6 @@ from73:
 	JMP op73
 
 from74:
-	CMPQ R9, $0x4c
-	JGE  from76
 	CMPQ R9, $0x4b
 	JGE  from75
 	JMP  op74
@@ -8570,6 +10509,12 @@ from75:
 	JMP op75
 
 from76:
+	CMPQ R9, $0x54
+	JGE  from84
+	CMPQ R9, $0x50
+	JGE  from80
+	CMPQ R9, $0x4e
+	JGE  from78
 	CMPQ R9, $0x4d
 	JGE  from77
 	JMP  op76
@@ -8578,28 +10523,22 @@ from77:
 	JMP op77
 
 from78:
-	CMPQ R9, $0x5b
-	JGE  from91
-	CMPQ R9, $0x54
-	JGE  from84
-	CMPQ R9, $0x51
-	JGE  from81
 	CMPQ R9, $0x4f
 	JGE  from79
 	JMP  op78
 
 from79:
-	CMPQ R9, $0x50
-	JGE  from80
-	JMP  op79
+	JMP op79
 
 from80:
-	JMP op80
-
-from81:
 	CMPQ R9, $0x52
 	JGE  from82
-	JMP  op81
+	CMPQ R9, $0x51
+	JGE  from81
+	JMP  op80
+
+from81:
+	JMP op81
 
 from82:
 	CMPQ R9, $0x53
@@ -8610,61 +10549,65 @@ from83:
 	JMP op83
 
 from84:
-	CMPQ R9, $0x57
-	JGE  from87
+	CMPQ R9, $0x58
+	JGE  from88
+	CMPQ R9, $0x56
+	JGE  from86
 	CMPQ R9, $0x55
 	JGE  from85
 	JMP  op84
 
 from85:
-	CMPQ R9, $0x56
-	JGE  from86
-	JMP  op85
+	JMP op85
 
 from86:
-	JMP op86
+	CMPQ R9, $0x57
+	JGE  from87
+	JMP  op86
 
 from87:
-	CMPQ R9, $0x59
-	JGE  from89
-	CMPQ R9, $0x58
-	JGE  from88
-	JMP  op87
+	JMP op87
 
 from88:
-	JMP op88
-
-from89:
 	CMPQ R9, $0x5a
 	JGE  from90
-	JMP  op89
+	CMPQ R9, $0x59
+	JGE  from89
+	JMP  op88
+
+from89:
+	JMP op89
 
 from90:
-	JMP op90
+	CMPQ R9, $0x5b
+	JGE  from91
+	JMP  op90
 
 from91:
-	CMPQ R9, $0x61
-	JGE  from97
-	CMPQ R9, $0x5e
-	JGE  from94
-	CMPQ R9, $0x5c
-	JGE  from92
-	JMP  op91
+	JMP op91
 
 from92:
+	CMPQ R9, $0x6b
+	JGE  from107
+	CMPQ R9, $0x63
+	JGE  from99
+	CMPQ R9, $0x5f
+	JGE  from95
 	CMPQ R9, $0x5d
 	JGE  from93
 	JMP  op92
 
 from93:
-	JMP op93
+	CMPQ R9, $0x5e
+	JGE  from94
+	JMP  op93
 
 from94:
-	CMPQ R9, $0x5f
-	JGE  from95
-	JMP  op94
+	JMP op94
 
 from95:
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x60
 	JGE  from96
 	JMP  op95
@@ -8673,37 +10616,128 @@ from96:
 	JMP op96
 
 from97:
-	CMPQ R9, $0x64
-	JGE  from100
 	CMPQ R9, $0x62
 	JGE  from98
 	JMP  op97
 
 from98:
-	CMPQ R9, $0x63
-	JGE  from99
-	JMP  op98
+	JMP op98
 
 from99:
-	JMP op99
-
-from100:
-	CMPQ R9, $0x66
-	JGE  from102
-	CMPQ R9, $0x65
-	JGE  from101
-	JMP  op100
-
-from101:
-	JMP op101
-
-from102:
 	CMPQ R9, $0x67
 	JGE  from103
-	JMP  op102
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x64
+	JGE  from100
+	JMP  op99
+
+from100:
+	JMP op100
+
+from101:
+	CMPQ R9, $0x66
+	JGE  from102
+	JMP  op101
+
+from102:
+	JMP op102
 
 from103:
-	JMP op103
+	CMPQ R9, $0x69
+	JGE  from105
+	CMPQ R9, $0x68
+	JGE  from104
+	JMP  op103
+
+from104:
+	JMP op104
+
+from105:
+	CMPQ R9, $0x6a
+	JGE  from106
+	JMP  op105
+
+from106:
+	JMP op106
+
+from107:
+	CMPQ R9, $0x73
+	JGE  from115
+	CMPQ R9, $0x6f
+	JGE  from111
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x6c
+	JGE  from108
+	JMP  op107
+
+from108:
+	JMP op108
+
+from109:
+	CMPQ R9, $0x6e
+	JGE  from110
+	JMP  op109
+
+from110:
+	JMP op110
+
+from111:
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x70
+	JGE  from112
+	JMP  op111
+
+from112:
+	JMP op112
+
+from113:
+	CMPQ R9, $0x72
+	JGE  from114
+	JMP  op113
+
+from114:
+	JMP op114
+
+from115:
+	CMPQ R9, $0x77
+	JGE  from119
+	CMPQ R9, $0x75
+	JGE  from117
+	CMPQ R9, $0x74
+	JGE  from116
+	JMP  op115
+
+from116:
+	JMP op116
+
+from117:
+	CMPQ R9, $0x76
+	JGE  from118
+	JMP  op117
+
+from118:
+	JMP op118
+
+from119:
+	CMPQ R9, $0x79
+	JGE  from121
+	CMPQ R9, $0x78
+	JGE  from120
+	JMP  op119
+
+from120:
+	JMP op120
+
+from121:
+	CMPQ R9, $0x7a
+	JGE  from122
+	JMP  op121
+
+from122:
+	JMP op122
 	PCALIGN $0x40
 
 op1:
@@ -9738,7 +11772,7 @@ op43:
 
 op44:
 	// isInf
-	VBROADCASTSD numbersAVX512<>+1432(SB), Z8
+	VBROADCASTSD numbersAVX512<>+1968(SB), Z8
 	VXORPD       Z9, Z9, Z9
 	VPTERNLOGD   $0xff, Z9, Z9, Z9
 	VPSLLD       $0x1f, Z9, Z9
@@ -9791,7 +11825,7 @@ op45:
 
 op46:
 	// ofTruth
-	VBROADCASTSD numbersAVX512<>+1440(SB), Z8
+	VBROADCASTSD numbersAVX512<>+1976(SB), Z8
 	VANDPD       Z8, Z0, Z0
 	VANDPD       Z8, Z1, Z1
 	VANDPD       Z8, Z2, Z2
@@ -9805,7 +11839,7 @@ op46:
 op47:
 	// sign
 	VBROADCASTSD numbersAVX512<>+16(SB), Z8
-	VBROADCASTSD numbersAVX512<>+1440(SB), Z9
+	VBROADCASTSD numbersAVX512<>+1976(SB), Z9
 	VXORPD       Z10, Z10, Z10
 	VPTERNLOGD   $0xff, Z10, Z10, Z10
 	VPSLLD       $0x1f, Z10, Z10
@@ -9972,2093 +12006,55 @@ op81:
 	JMP next
 
 op82:
-	// exp
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes35:
-	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
-	VBROADCASTSD      numbersAVX512<>+32(SB), Z1
-	VMINPD            Z0, Z1, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+40(SB), K1, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z1, Z0
-	VMOVAPD           Z0, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD            Z2, Z0, Z0
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z1, Z0
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
-	VMULPD            Z2, Z2, Z4
-	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z7
-	VFMADD231PD       Z2, Z6, Z7
-	VMULPD            Z7, Z4, Z4
-	VFMADD231PD       Z3, Z0, Z4
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
-	VSUBPD            Z3, Z0, Z0
-	VADDPD            Z2, Z0, Z0
-	VADDPD            Z4, Z0, Z0
-	VADDPD            Z0, Z3, Z0
-	VSCALEFPD         Z1, Z0, Z0
-	VCVTPD2PS         Z0, Y0
-	VMOVUPS           Y0, (DI)
-	ADDQ              $0x20, DI
-	DECQ              R9
-	JNE               lanes35
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
+	JMP next
 
 op83:
-	// expm1
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes36:
-	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
-	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
-	VMINPD            Z0, Z1, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+176(SB), Z1, K1
-	VBROADCASTSD      numbersAVX512<>+176(SB), K1, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z3, Z1
-	VMOVAPD           Z1, Z4
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z4
-	VSUBPD            Z4, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z4, Z3
-	VMULPD            Z4, Z4, Z5
-	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
-	VFMADD231PD       Z4, Z7, Z8
-	VMULPD            Z8, Z5, Z5
-	VFMADD231PD       Z3, Z1, Z5
-	VADDPD            Z5, Z4, Z1
-	VSUBPD            Z1, Z4, Z3
-	VADDPD            Z5, Z3, Z3
-	VPADDQ.BCST       numbersAVX512<>+184(SB), Z2, Z2
-	VPSLLQ            $0x34, Z2, Z2
-	VSUBPD.BCST       numbersAVX512<>+160(SB), Z2, Z4
-	VSUBPD            Z4, Z2, Z5
-	VSUBPD.BCST       numbersAVX512<>+160(SB), Z5, Z5
-	VMULPD            Z1, Z2, Z1
-	VADDPD            Z1, Z4, Z6
-	VSUBPD            Z4, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z4, Z4
-	VSUBPD            Z7, Z1, Z1
-	VADDPD            Z1, Z4, Z1
-	VADDPD            Z5, Z1, Z1
-	VFMADD231PD       Z3, Z2, Z1
-	VADDPD            Z1, Z6, Z1
-	VADDPD            Z1, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+200(SB), Z2, K1
-	VMOVAPD           Z0, K1, Z1
-	VCVTPD2PS         Z1, Y0
-	VMOVUPS           Y0, (DI)
-	ADDQ              $0x20, DI
-	DECQ              R9
-	JNE               lanes36
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
+	JMP next
 
 op84:
-	// tanh
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes37:
-	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z1
-	VADDPD            Z1, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+208(SB), Z2
-	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z3, Z1
-	VMOVAPD           Z1, Z4
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z4
-	VSUBPD            Z4, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z4, Z3
-	VMULPD            Z4, Z4, Z5
-	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
-	VFMADD231PD       Z4, Z7, Z8
-	VMULPD            Z8, Z5, Z5
-	VFMADD231PD       Z3, Z1, Z5
-	VADDPD            Z5, Z4, Z1
-	VSUBPD            Z1, Z4, Z3
-	VADDPD            Z5, Z3, Z3
-	VPADDQ.BCST       numbersAVX512<>+184(SB), Z2, Z2
-	VPSLLQ            $0x34, Z2, Z2
-	VSUBPD.BCST       numbersAVX512<>+160(SB), Z2, Z4
-	VSUBPD            Z4, Z2, Z5
-	VSUBPD.BCST       numbersAVX512<>+160(SB), Z5, Z5
-	VMULPD            Z1, Z2, Z1
-	VADDPD            Z1, Z4, Z6
-	VSUBPD            Z4, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z4, Z4
-	VSUBPD            Z7, Z1, Z1
-	VADDPD            Z1, Z4, Z1
-	VADDPD            Z5, Z1, Z1
-	VFMADD231PD       Z3, Z2, Z1
-	VADDPD            Z1, Z6, Z2
-	VSUBPD            Z2, Z6, Z3
-	VADDPD            Z1, Z3, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
-	VSUBPD            Z4, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z6
-	VSUBPD            Z5, Z6, Z5
-	VSUBPD            Z4, Z2, Z4
-	VADDPD            Z4, Z5, Z4
-	VADDPD            Z1, Z4, Z4
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z5
-	VDIVPD            Z3, Z5, Z5
-	VMULPD            Z5, Z2, Z6
-	VFNMADD231PD      Z6, Z3, Z2
-	VFNMADD231PD      Z6, Z4, Z1
-	VADDPD            Z1, Z2, Z1
-	VFMADD231PD       Z5, Z1, Z6
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z1
-	VORPD             Z1, Z6, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+216(SB), Z2, K1
-	VMOVAPD           Z0, K1, Z1
-	VCVTPD2PS         Z1, Y0
-	VMOVUPS           Y0, (DI)
-	ADDQ              $0x20, DI
-	DECQ              R9
-	JNE               lanes37
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
+	JMP next
 
 op85:
-	// sinh
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes38:
-	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+224(SB), Z2
-	VMINPD            Z1, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z3
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z3, Z4
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z4, Z2
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z4, Z5
-	VSUBPD            Z5, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z4, Z2
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z5, Z4
-	VMULPD            Z5, Z5, Z6
-	VMULPD            Z5, Z5, Z7
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z7, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z7, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z7, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z7, Z8
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z7, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z7, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z7, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z7, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z7, Z9
-	VFMADD231PD       Z5, Z8, Z9
-	VMULPD            Z9, Z6, Z6
-	VFMADD231PD       Z4, Z2, Z6
-	VADDPD            Z6, Z5, Z2
-	VSUBPD            Z2, Z5, Z4
-	VADDPD            Z6, Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+232(SB), Z3, Z3
-	VPSLLQ            $0x34, Z3, Z3
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z2, Z5
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z5, Z6
-	VSUBPD            Z6, Z5, Z7
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
-	VSUBPD            Z7, Z8, Z7
-	VSUBPD            Z6, Z2, Z2
-	VADDPD            Z2, Z7, Z2
-	VMULPD            Z5, Z3, Z5
-	VADDPD            Z4, Z2, Z2
-	VMULPD            Z2, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+240(SB), Z3
-	VDIVPD            Z5, Z3, Z3
-	VMOVAPD           Z3, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+240(SB), Z5, Z4
-	VFNMADD231PD      Z2, Z3, Z4
-	VMULPD            Z3, Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+248(SB), Z4, Z4
-	VXORPD.BCST       numbersAVX512<>+192(SB), Z3, Z3
-	VADDPD            Z3, Z5, Z6
-	VSUBPD            Z5, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z5, Z5
-	VSUBPD            Z7, Z3, Z3
-	VADDPD            Z3, Z5, Z3
-	VSUBPD            Z4, Z2, Z2
-	VADDPD            Z2, Z3, Z2
-	VADDPD            Z2, Z6, Z2
-	VADDPD            Z2, Z2, Z2
-	VMULPD            Z1, Z1, Z3
-	VMULPD            Z1, Z3, Z4
-	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+256(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+264(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+272(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+280(SB), Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+288(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+296(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+304(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+312(SB), Z5, Z7
-	VFMADD231PD       Z3, Z6, Z7
-	VFMADD213PD       Z1, Z7, Z4
-	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z1, K1
-	VMOVAPD           Z4, K1, Z2
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
-	VORPD             Z0, Z2, Z0
-	VCVTPD2PS         Z0, Y0
-	VMOVUPS           Y0, (DI)
-	ADDQ              $0x20, DI
-	DECQ              R9
-	JNE               lanes38
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
+	JMP next
 
 op86:
-	// cosh
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes39:
-	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+224(SB), Z1
-	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z2, Z0
-	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z2, Z3
-	VSUBPD            Z3, Z0, Z0
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z2, Z0
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z2
-	VMULPD            Z3, Z3, Z4
-	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z7
-	VFMADD231PD       Z3, Z6, Z7
-	VMULPD            Z7, Z4, Z4
-	VFMADD231PD       Z2, Z0, Z4
-	VADDPD            Z4, Z3, Z0
-	VSUBPD            Z0, Z3, Z2
-	VADDPD            Z4, Z2, Z2
-	VPADDQ.BCST       numbersAVX512<>+232(SB), Z1, Z1
-	VPSLLQ            $0x34, Z1, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z0, Z3
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
-	VSUBPD            Z4, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z6
-	VSUBPD            Z5, Z6, Z5
-	VSUBPD            Z4, Z0, Z0
-	VADDPD            Z0, Z5, Z0
-	VMULPD            Z3, Z1, Z3
-	VADDPD            Z2, Z0, Z0
-	VMULPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+240(SB), Z1
-	VDIVPD            Z3, Z1, Z1
-	VMOVAPD           Z1, Z2
-	VFNMADD213PD.BCST numbersAVX512<>+240(SB), Z3, Z2
-	VFNMADD231PD      Z0, Z1, Z2
-	VMULPD            Z1, Z2, Z2
-	VMULPD.BCST       numbersAVX512<>+248(SB), Z2, Z2
-	VADDPD            Z1, Z3, Z4
-	VSUBPD            Z3, Z4, Z5
-	VSUBPD            Z5, Z4, Z6
-	VSUBPD            Z6, Z3, Z3
-	VSUBPD            Z5, Z1, Z1
-	VADDPD            Z1, Z3, Z1
-	VADDPD            Z2, Z0, Z0
-	VADDPD            Z0, Z1, Z0
-	VADDPD            Z0, Z4, Z0
-	VADDPD            Z0, Z0, Z0
-	VCVTPD2PS         Z0, Y0
-	VMOVUPS           Y0, (DI)
-	ADDQ              $0x20, DI
-	DECQ              R9
-	JNE               lanes39
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
+	JMP next
 
 op87:
-	// sigmoid
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes40:
-	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
-	VORPD.BCST        numbersAVX512<>+192(SB), Z0, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z1, K1
-	VBROADCASTSD      numbersAVX512<>+40(SB), K1, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z2, Z1
-	VMOVAPD           Z1, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z2, Z3
-	VSUBPD            Z3, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z2, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
-	VMULPD            Z3, Z3, Z5
-	VMULPD            Z3, Z3, Z6
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
-	VFMADD231PD       Z3, Z7, Z8
-	VMULPD            Z8, Z5, Z5
-	VFMADD231PD       Z4, Z1, Z5
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z1
-	VSUBPD            Z4, Z1, Z1
-	VADDPD            Z3, Z1, Z1
-	VADDPD            Z5, Z1, Z1
-	VADDPD            Z1, Z4, Z3
-	VSUBPD            Z3, Z4, Z4
-	VADDPD            Z1, Z4, Z1
-	VSCALEFPD         Z2, Z3, Z3
-	VSCALEFPD         Z2, Z1, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z4
-	VSUBPD            Z2, Z4, Z4
-	VADDPD            Z3, Z4, Z4
-	VADDPD            Z1, Z4, Z4
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
-	VMOVAPD           Z3, K1, Z0
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
-	VMOVAPD           Z1, K1, Z3
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z1
-	VDIVPD            Z2, Z1, Z1
-	VMULPD            Z1, Z0, Z5
-	VFNMADD231PD      Z5, Z2, Z0
-	VFNMADD231PD      Z5, Z4, Z3
-	VADDPD            Z3, Z0, Z0
-	VFMADD231PD       Z1, Z0, Z5
-	VCVTPD2PS         Z5, Y0
-	VMOVUPS           Y0, (DI)
-	ADDQ              $0x20, DI
-	DECQ              R9
-	JNE               lanes40
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
+	JMP next
 
 op88:
-	// log
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes41:
-	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
-	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z2, Z1
-	VPSRLQ           $0x34, Z1, Z1
-	VPSLLQ           $0x34, Z1, Z3
-	VPSUBQ           Z3, Z2, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+352(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+360(SB), K1, Z3
-	VSUBPD           Z3, Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VADDPD.BCST      numbersAVX512<>+368(SB), Z2, Z3
-	VDIVPD           Z3, Z2, Z3
-	VMULPD           Z3, Z3, Z4
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z5
-	VMULPD           Z2, Z5, Z6
-	VSUBPD           Z6, Z2, Z7
-	VSUBPD           Z7, Z2, Z8
-	VSUBPD           Z6, Z8, Z8
-	VFMSUB213PD      Z6, Z2, Z5
-	VSUBPD           Z5, Z8, Z2
-	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
-	VFMADD231PD      Z4, Z8, Z9
-	VFMADD231PD      Z9, Z4, Z6
-	VFMADD231PD      Z6, Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+64(SB), Z1, Z3
-	VADDPD           Z7, Z3, Z4
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z7, Z3, Z3
-	VFMADD231PD.BCST numbersAVX512<>+72(SB), Z1, Z2
-	VADDPD           Z2, Z3, Z1
-	VADDPD           Z1, Z4, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
-	VCVTPD2PS        Z2, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes41
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op89:
-	// log2
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes42:
-	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
-	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z2, Z1
-	VPSRLQ           $0x34, Z1, Z1
-	VPSLLQ           $0x34, Z1, Z3
-	VPSUBQ           Z3, Z2, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+352(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+360(SB), K1, Z3
-	VSUBPD           Z3, Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VADDPD.BCST      numbersAVX512<>+368(SB), Z2, Z3
-	VDIVPD           Z3, Z2, Z3
-	VMULPD           Z3, Z3, Z4
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z5
-	VMULPD           Z2, Z5, Z6
-	VSUBPD           Z6, Z2, Z7
-	VSUBPD           Z7, Z2, Z8
-	VSUBPD           Z6, Z8, Z8
-	VFMSUB213PD      Z6, Z2, Z5
-	VSUBPD           Z5, Z8, Z2
-	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
-	VFMADD231PD      Z4, Z8, Z9
-	VFMADD231PD      Z9, Z4, Z6
-	VFMADD231PD      Z6, Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+48(SB), Z7, Z3
-	VMOVAPD          Z3, Z4
-	VFMSUB231PD.BCST numbersAVX512<>+48(SB), Z7, Z4
-	VFMADD231PD.BCST numbersAVX512<>+48(SB), Z2, Z4
-	VFMADD231PD.BCST numbersAVX512<>+456(SB), Z7, Z4
-	VADDPD           Z3, Z1, Z2
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z3, Z1, Z1
-	VADDPD           Z4, Z1, Z1
-	VADDPD           Z1, Z2, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
-	VCVTPD2PS        Z2, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes42
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op90:
-	// log10
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes43:
-	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
-	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z2, Z1
-	VPSRLQ           $0x34, Z1, Z1
-	VPSLLQ           $0x34, Z1, Z3
-	VPSUBQ           Z3, Z2, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+352(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+360(SB), K1, Z3
-	VSUBPD           Z3, Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VADDPD.BCST      numbersAVX512<>+368(SB), Z2, Z3
-	VDIVPD           Z3, Z2, Z3
-	VMULPD           Z3, Z3, Z4
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z5
-	VMULPD           Z2, Z5, Z6
-	VSUBPD           Z6, Z2, Z7
-	VSUBPD           Z7, Z2, Z8
-	VSUBPD           Z6, Z8, Z8
-	VFMSUB213PD      Z6, Z2, Z5
-	VSUBPD           Z5, Z8, Z2
-	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
-	VFMADD231PD      Z4, Z8, Z9
-	VFMADD231PD      Z9, Z4, Z6
-	VFMADD231PD      Z6, Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+464(SB), Z7, Z3
-	VMOVAPD          Z3, Z4
-	VFMSUB231PD.BCST numbersAVX512<>+464(SB), Z7, Z4
-	VFMADD231PD.BCST numbersAVX512<>+464(SB), Z2, Z4
-	VFMADD231PD.BCST numbersAVX512<>+472(SB), Z7, Z4
-	VFMADD231PD.BCST numbersAVX512<>+480(SB), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+488(SB), Z1, Z1
-	VADDPD           Z3, Z1, Z2
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z3, Z1, Z1
-	VADDPD           Z4, Z1, Z1
-	VADDPD           Z1, Z2, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
-	VCVTPD2PS        Z2, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes43
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op91:
-	// log1p
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes44:
-	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
-	VSUBPD           Z2, Z1, Z3
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z4
-	VSUBPD           Z3, Z4, Z3
-	VSUBPD           Z2, Z0, Z2
-	VADDPD           Z2, Z3, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z1, K1
-	VMULPD.BCST      numbersAVX512<>+328(SB), Z1, Z3
-	VMOVAPD          Z1, Z4
-	VMOVAPD          Z3, K1, Z4
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z4, Z3
-	VPSRLQ           $0x34, Z3, Z3
-	VPSLLQ           $0x34, Z3, Z5
-	VPSUBQ           Z5, Z4, Z4
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z4, Z4
-	VORPD.BCST       numbersAVX512<>+344(SB), Z3, Z3
-	VBROADCASTSD     numbersAVX512<>+352(SB), Z5
-	VBROADCASTSD     numbersAVX512<>+360(SB), K1, Z5
-	VSUBPD           Z5, Z3, Z3
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z3, K1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z4, Z4
-	VMOVAPD          Z0, K1, Z4
-	VADDPD.BCST      numbersAVX512<>+368(SB), Z4, Z5
-	VDIVPD           Z5, Z4, Z5
-	VMULPD           Z5, Z5, Z6
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z4, Z7
-	VMULPD           Z4, Z7, Z8
-	VSUBPD           Z8, Z4, Z9
-	VSUBPD           Z9, Z4, Z10
-	VSUBPD           Z8, Z10, Z10
-	VFMSUB213PD      Z8, Z4, Z7
-	VSUBPD           Z7, Z10, Z4
-	VMULPD           Z6, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z7, Z10
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z7, Z10
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z7, Z10
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z11
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z7, Z11
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z7, Z11
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z7, Z11
-	VFMADD231PD      Z6, Z10, Z11
-	VFMADD231PD      Z11, Z6, Z8
-	VFMADD231PD      Z8, Z5, Z4
-	VDIVPD           Z1, Z2, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), K1, Z2
-	VADDPD           Z2, Z4, Z2
-	VMULPD.BCST      numbersAVX512<>+64(SB), Z3, Z4
-	VADDPD           Z9, Z4, Z5
-	VSUBPD           Z5, Z4, Z4
-	VADDPD           Z9, Z4, Z4
-	VFMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z2
-	VADDPD           Z2, Z4, Z2
-	VADDPD           Z2, Z5, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z1, K1
-	VMOVAPD          Z0, Z3
-	VMOVAPD          Z2, K1, Z3
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z3
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VMOVAPD          Z0, K1, Z3
-	VCVTPD2PS        Z3, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes44
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op92:
-	// sin
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes45:
-	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z5
-	VSUBPD            Z3, Z5, Z6
-	VSUBPD            Z6, Z5, Z7
-	VSUBPD            Z7, Z3, Z3
-	VSUBPD            Z6, Z4, Z6
-	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K1
-	KORTESTB          K1, K1
-	JEQ               end46
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
-	VMOVAPD           Z0, K2, Z2
-	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
-	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z8, Z8, Z8
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z8
-	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z9, Z9, Z9
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z9
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
-	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z9, Z6
-	VORPD             Z6, Z8, Z6
-	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
-	VMULPD            Z6, Z2, Z7
-	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
-	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
-	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z9
-	VSUBPD            Z9, Z8, Z10
-	VSUBPD            Z10, Z7, Z7
-	VSUBPD            Z9, Z6, Z6
-	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z9
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z10, Z10, Z10
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z9*8), K7, Z10
-	VPSLLVQ           Z7, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z11, Z11, Z11
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z9*8), K7, Z11
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
-	VPSUBQ            Z7, Z9, Z7
-	VPSRLVQ           Z7, Z11, Z7
-	VORPD             Z7, Z10, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z9
-	VFMSUB213PD       Z9, Z2, Z7
-	VADDPD            Z9, Z8, Z10
-	VSUBPD            Z8, Z10, Z11
-	VSUBPD            Z11, Z10, Z12
-	VSUBPD            Z12, Z8, Z8
-	VSUBPD            Z11, Z9, Z9
-	VADDPD            Z9, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
-	VSUBPD            Z11, Z10, Z10
-	VADDPD            Z8, Z6, Z11
-	VSUBPD            Z6, Z11, Z12
-	VSUBPD            Z12, Z11, Z13
-	VSUBPD            Z13, Z6, Z6
-	VSUBPD            Z12, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z11, Z8
-	VSUBPD            Z11, Z8, Z12
-	VSUBPD            Z12, Z8, Z13
-	VSUBPD            Z13, Z11, Z11
-	VSUBPD            Z12, Z7, Z7
-	VADDPD            Z7, Z11, Z7
-	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z11
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z12, Z12, Z12
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z11*8), K7, Z12
-	VPSLLVQ           Z7, Z12, Z12
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z11*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
-	VPSUBQ            Z7, Z11, Z7
-	VPSRLVQ           Z7, Z13, Z7
-	VORPD             Z7, Z12, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z11
-	VFMSUB213PD       Z11, Z2, Z7
-	VADDPD            Z11, Z8, Z12
-	VSUBPD            Z8, Z12, Z13
-	VSUBPD            Z13, Z12, Z14
-	VSUBPD            Z14, Z8, Z8
-	VSUBPD            Z13, Z11, Z11
-	VADDPD            Z11, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
-	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z11, Z11, Z11
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z11
-	VPSLLVQ           Z4, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
-	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z13, Z4
-	VORPD             Z4, Z11, Z4
-	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
-	VFMADD231PD       Z4, Z2, Z7
-	VADDPD            Z7, Z6, Z2
-	VADDPD            Z12, Z10, Z4
-	VSUBPD            Z10, Z4, Z6
-	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z10, Z7
-	VSUBPD            Z6, Z12, Z6
-	VADDPD            Z6, Z7, Z6
-	VADDPD            Z2, Z6, Z2
-	VADDPD            Z2, Z4, Z6
-	VSUBPD            Z4, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z4, Z4
-	VSUBPD            Z7, Z2, Z2
-	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
-	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z9, K1, Z1
-	VMOVAPD           Z4, K1, Z5
-	VMOVAPD           Z7, K1, Z3
-
-end46:
-	VMULPD           Z5, Z5, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
-	VMULPD           Z5, Z2, Z6
-	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
-	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
-	VFMADD231PD      Z2, Z8, Z9
-	VMOVAPD          Z3, Z7
-	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z9, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
-	VSUBPD           Z4, Z6, Z6
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
-	VSUBPD           Z6, Z8, Z8
-	VSUBPD           Z4, Z8, Z4
-	VMOVAPD          Z2, Z8
-	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
-	VFNMADD231PD     Z5, Z3, Z4
-	VMULPD           Z2, Z2, Z3
-	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
-	VFMADD231PD      Z2, Z9, Z10
-	VFMADD231PD      Z10, Z3, Z4
-	VPSLLQ           $0x3f, Z1, Z2
-	VPMOVQ2M         Z2, K1
-	VADDPD           Z4, Z6, Z2
-	VADDPD           Z7, Z5, Z3
-	VMOVAPD          Z2, K1, Z3
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z1
-	VPSLLQ           $0x3e, Z1, Z1
-	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+800(SB), Z2, K1
-	VMOVAPD          Z0, K1, Z1
-	VCVTPD2PS        Z1, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes45
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op93:
-	// cos
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes47:
-	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z5
-	VSUBPD            Z3, Z5, Z6
-	VSUBPD            Z6, Z5, Z7
-	VSUBPD            Z7, Z3, Z3
-	VSUBPD            Z6, Z4, Z6
-	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K1
-	KORTESTB          K1, K1
-	JEQ               end48
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
-	VMOVAPD           Z0, K2, Z2
-	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
-	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z8, Z8, Z8
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z8
-	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z9, Z9, Z9
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z9
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
-	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z9, Z6
-	VORPD             Z6, Z8, Z6
-	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
-	VMULPD            Z6, Z2, Z7
-	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
-	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
-	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z9
-	VSUBPD            Z9, Z8, Z10
-	VSUBPD            Z10, Z7, Z7
-	VSUBPD            Z9, Z6, Z6
-	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z9
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z10, Z10, Z10
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z9*8), K7, Z10
-	VPSLLVQ           Z7, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z11, Z11, Z11
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z9*8), K7, Z11
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
-	VPSUBQ            Z7, Z9, Z7
-	VPSRLVQ           Z7, Z11, Z7
-	VORPD             Z7, Z10, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z9
-	VFMSUB213PD       Z9, Z2, Z7
-	VADDPD            Z9, Z8, Z10
-	VSUBPD            Z8, Z10, Z11
-	VSUBPD            Z11, Z10, Z12
-	VSUBPD            Z12, Z8, Z8
-	VSUBPD            Z11, Z9, Z9
-	VADDPD            Z9, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
-	VSUBPD            Z11, Z10, Z10
-	VADDPD            Z8, Z6, Z11
-	VSUBPD            Z6, Z11, Z12
-	VSUBPD            Z12, Z11, Z13
-	VSUBPD            Z13, Z6, Z6
-	VSUBPD            Z12, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z11, Z8
-	VSUBPD            Z11, Z8, Z12
-	VSUBPD            Z12, Z8, Z13
-	VSUBPD            Z13, Z11, Z11
-	VSUBPD            Z12, Z7, Z7
-	VADDPD            Z7, Z11, Z7
-	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z11
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z12, Z12, Z12
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z11*8), K7, Z12
-	VPSLLVQ           Z7, Z12, Z12
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z11*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
-	VPSUBQ            Z7, Z11, Z7
-	VPSRLVQ           Z7, Z13, Z7
-	VORPD             Z7, Z12, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z11
-	VFMSUB213PD       Z11, Z2, Z7
-	VADDPD            Z11, Z8, Z12
-	VSUBPD            Z8, Z12, Z13
-	VSUBPD            Z13, Z12, Z14
-	VSUBPD            Z14, Z8, Z8
-	VSUBPD            Z13, Z11, Z11
-	VADDPD            Z11, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
-	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z11, Z11, Z11
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z11
-	VPSLLVQ           Z4, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
-	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z13, Z4
-	VORPD             Z4, Z11, Z4
-	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
-	VFMADD231PD       Z4, Z2, Z7
-	VADDPD            Z7, Z6, Z2
-	VADDPD            Z12, Z10, Z4
-	VSUBPD            Z10, Z4, Z6
-	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z10, Z7
-	VSUBPD            Z6, Z12, Z6
-	VADDPD            Z6, Z7, Z6
-	VADDPD            Z2, Z6, Z2
-	VADDPD            Z2, Z4, Z6
-	VSUBPD            Z4, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z4, Z4
-	VSUBPD            Z7, Z2, Z2
-	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
-	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z9, K1, Z1
-	VMOVAPD           Z4, K1, Z5
-	VMOVAPD           Z7, K1, Z3
-
-end48:
-	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z1
-	VMULPD           Z5, Z5, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
-	VMULPD           Z5, Z2, Z6
-	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
-	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
-	VFMADD231PD      Z2, Z8, Z9
-	VMOVAPD          Z3, Z7
-	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z9, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
-	VSUBPD           Z4, Z6, Z6
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
-	VSUBPD           Z6, Z8, Z8
-	VSUBPD           Z4, Z8, Z4
-	VMOVAPD          Z2, Z8
-	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
-	VFNMADD231PD     Z5, Z3, Z4
-	VMULPD           Z2, Z2, Z3
-	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
-	VFMADD231PD      Z2, Z9, Z10
-	VFMADD231PD      Z10, Z3, Z4
-	VPSLLQ           $0x3f, Z1, Z2
-	VPMOVQ2M         Z2, K1
-	VADDPD           Z4, Z6, Z2
-	VADDPD           Z7, Z5, Z3
-	VMOVAPD          Z2, K1, Z3
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z1
-	VPSLLQ           $0x3e, Z1, Z1
-	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z0
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VCVTPD2PS        Z1, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes47
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op94:
-	// tan
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes49:
-	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z5
-	VSUBPD            Z3, Z5, Z6
-	VSUBPD            Z6, Z5, Z7
-	VSUBPD            Z7, Z3, Z3
-	VSUBPD            Z6, Z4, Z6
-	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K1
-	KORTESTB          K1, K1
-	JEQ               end50
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
-	VMOVAPD           Z0, K2, Z2
-	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
-	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z8, Z8, Z8
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z8
-	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z9, Z9, Z9
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z9
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
-	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z9, Z6
-	VORPD             Z6, Z8, Z6
-	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
-	VMULPD            Z6, Z2, Z7
-	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
-	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
-	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z9
-	VSUBPD            Z9, Z8, Z10
-	VSUBPD            Z10, Z7, Z7
-	VSUBPD            Z9, Z6, Z6
-	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z9
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z10, Z10, Z10
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z9*8), K7, Z10
-	VPSLLVQ           Z7, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z11, Z11, Z11
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z9*8), K7, Z11
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
-	VPSUBQ            Z7, Z9, Z7
-	VPSRLVQ           Z7, Z11, Z7
-	VORPD             Z7, Z10, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z9
-	VFMSUB213PD       Z9, Z2, Z7
-	VADDPD            Z9, Z8, Z10
-	VSUBPD            Z8, Z10, Z11
-	VSUBPD            Z11, Z10, Z12
-	VSUBPD            Z12, Z8, Z8
-	VSUBPD            Z11, Z9, Z9
-	VADDPD            Z9, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
-	VSUBPD            Z11, Z10, Z10
-	VADDPD            Z8, Z6, Z11
-	VSUBPD            Z6, Z11, Z12
-	VSUBPD            Z12, Z11, Z13
-	VSUBPD            Z13, Z6, Z6
-	VSUBPD            Z12, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z11, Z8
-	VSUBPD            Z11, Z8, Z12
-	VSUBPD            Z12, Z8, Z13
-	VSUBPD            Z13, Z11, Z11
-	VSUBPD            Z12, Z7, Z7
-	VADDPD            Z7, Z11, Z7
-	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z11
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z12, Z12, Z12
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z11*8), K7, Z12
-	VPSLLVQ           Z7, Z12, Z12
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z11*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
-	VPSUBQ            Z7, Z11, Z7
-	VPSRLVQ           Z7, Z13, Z7
-	VORPD             Z7, Z12, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z11
-	VFMSUB213PD       Z11, Z2, Z7
-	VADDPD            Z11, Z8, Z12
-	VSUBPD            Z8, Z12, Z13
-	VSUBPD            Z13, Z12, Z14
-	VSUBPD            Z14, Z8, Z8
-	VSUBPD            Z13, Z11, Z11
-	VADDPD            Z11, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
-	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z11, Z11, Z11
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z11
-	VPSLLVQ           Z4, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
-	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z13, Z4
-	VORPD             Z4, Z11, Z4
-	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
-	VFMADD231PD       Z4, Z2, Z7
-	VADDPD            Z7, Z6, Z2
-	VADDPD            Z12, Z10, Z4
-	VSUBPD            Z10, Z4, Z6
-	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z10, Z7
-	VSUBPD            Z6, Z12, Z6
-	VADDPD            Z6, Z7, Z6
-	VADDPD            Z2, Z6, Z2
-	VADDPD            Z2, Z4, Z6
-	VSUBPD            Z4, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z4, Z4
-	VSUBPD            Z7, Z2, Z2
-	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
-	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z9, K1, Z1
-	VMOVAPD           Z4, K1, Z5
-	VMOVAPD           Z7, K1, Z3
-
-end50:
-	VMULPD           Z5, Z5, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
-	VMULPD           Z5, Z2, Z6
-	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
-	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
-	VFMADD231PD      Z2, Z8, Z9
-	VMOVAPD          Z3, Z7
-	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z9, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
-	VSUBPD           Z4, Z6, Z6
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
-	VSUBPD           Z6, Z8, Z8
-	VSUBPD           Z4, Z8, Z4
-	VMOVAPD          Z2, Z8
-	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
-	VFNMADD231PD     Z5, Z3, Z4
-	VMULPD           Z2, Z2, Z3
-	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
-	VFMADD231PD      Z2, Z9, Z10
-	VFMADD231PD      Z10, Z3, Z4
-	VPSLLQ           $0x3f, Z1, Z2
-	VPMOVQ2M         Z2, K1
-	VADDPD           Z7, Z5, Z2
-	VSUBPD           Z2, Z5, Z3
-	VADDPD           Z7, Z3, Z3
-	VADDPD           Z4, Z6, Z5
-	VSUBPD           Z5, Z6, Z6
-	VADDPD           Z4, Z6, Z4
-	VMOVAPD          Z2, Z6
-	VMOVAPD          Z5, K1, Z6
-	VMOVAPD          Z3, Z7
-	VMOVAPD          Z4, K1, Z7
-	VMOVAPD          Z2, K1, Z5
-	VMOVAPD          Z3, K1, Z4
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VDIVPD           Z5, Z2, Z2
-	VMULPD           Z2, Z6, Z3
-	VFNMADD231PD     Z3, Z5, Z6
-	VFNMADD231PD     Z3, Z4, Z7
-	VADDPD           Z7, Z6, Z4
-	VFMADD231PD      Z2, Z4, Z3
-	VPSLLQ           $0x3f, Z1, Z1
-	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+800(SB), Z2, K1
-	VMOVAPD          Z0, K1, Z1
-	VCVTPD2PS        Z1, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes49
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op95:
-	// asin
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes51:
-	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
-	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
-	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VSUBPD           Z1, Z2, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
-	VMULPD           Z0, Z0, Z3
-	VMOVAPD          Z2, K1, Z3
-	VSQRTPD          Z3, Z2
-	VMOVAPD          Z3, Z4
-	VFNMADD231PD     Z2, Z2, Z4
-	VADDPD           Z2, Z2, Z5
-	VADDPD.BCST      numbersAVX512<>+808(SB), Z5, Z5
-	VDIVPD           Z5, Z4, Z4
-	VMOVAPD          Z2, K1, Z1
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VMOVAPD          Z4, K1, Z2
-	VMULPD           Z3, Z1, Z4
-	VMULPD           Z3, Z3, Z5
-	VBROADCASTSD     numbersAVX512<>+816(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+824(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+872(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+880(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+312(SB), Z5, Z7
-	VFMADD231PD      Z3, Z6, Z7
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z3, Z3
-	VMOVAPD          Z2, Z5
-	VFMADD231PD      Z2, Z3, Z5
-	VFMADD231PD      Z7, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+504(SB), K1, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+664(SB), K1, Z3
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z4
-	VBROADCASTSD     numbersAVX512<>+928(SB), K1, Z4
-	VMULPD           Z4, Z1, Z1
-	VADDPD           Z1, Z2, Z6
-	VSUBPD           Z6, Z2, Z2
-	VADDPD           Z1, Z2, Z1
-	VFMADD231PD      Z5, Z4, Z3
-	VADDPD           Z3, Z1, Z1
-	VADDPD           Z1, Z6, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z3
-	VCMPPD           $0x11, Z2, Z3, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
-	VORPD            Z0, Z1, Z0
-	VCVTPD2PS        Z0, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes51
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op96:
-	// acos
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes52:
-	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
-	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
-	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VSUBPD           Z1, Z2, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
-	VMULPD           Z0, Z0, Z3
-	VMOVAPD          Z2, K1, Z3
-	VSQRTPD          Z3, Z2
-	VMOVAPD          Z3, Z4
-	VFNMADD231PD     Z2, Z2, Z4
-	VADDPD           Z2, Z2, Z5
-	VADDPD.BCST      numbersAVX512<>+808(SB), Z5, Z5
-	VDIVPD           Z5, Z4, Z4
-	VMOVAPD          Z2, K1, Z1
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VMOVAPD          Z4, K1, Z2
-	VMULPD           Z3, Z1, Z4
-	VMULPD           Z3, Z3, Z5
-	VBROADCASTSD     numbersAVX512<>+816(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+824(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+872(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+880(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+312(SB), Z5, Z7
-	VFMADD231PD      Z3, Z6, Z7
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z3, Z3
-	VMOVAPD          Z2, Z5
-	VFMADD231PD      Z2, Z3, Z5
-	VFMADD231PD      Z7, Z4, Z5
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+368(SB), K2, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z3
-	VMOVAPD          Z2, K1, Z3
-	VBROADCASTSD     numbersAVX512<>+368(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+928(SB), K2, Z2
-	VBROADCASTSD     numbersAVX512<>+936(SB), Z4
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z4
-	VMOVAPD          Z2, K1, Z4
-	VMULPD.BCST      numbersAVX512<>+504(SB), Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+664(SB), Z3, Z3
-	VMULPD           Z4, Z1, Z1
-	VADDPD           Z1, Z2, Z6
-	VSUBPD           Z6, Z2, Z2
-	VADDPD           Z1, Z2, Z1
-	VFMADD231PD      Z5, Z4, Z3
-	VADDPD           Z3, Z1, Z1
-	VADDPD           Z1, Z6, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z0
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VCMPPD           $0x11, Z0, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VCVTPD2PS        Z1, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes52
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op97:
-	// atan
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes53:
-	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
-	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+944(SB), Z2
-	VMINPD           Z1, Z2, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
-	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
-	VCMPPD           $0x11, Z1, Z2, K2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), K2, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z3
-	VMOVAPD          Z3, Z4
-	VFMSUB231PD      Z1, Z2, Z4
-	VMOVAPD          Z2, Z5
-	VFMADD231PD      Z1, Z3, Z5
-	VSUBPD           Z5, Z2, Z2
-	VFMADD231PD      Z1, Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z1
-	VDIVPD           Z5, Z1, Z1
-	VMULPD           Z1, Z4, Z3
-	VFNMADD231PD     Z3, Z5, Z4
-	VFNMADD231PD     Z3, Z2, Z4
-	VMULPD           Z1, Z4, Z1
-	VMULPD           Z3, Z3, Z2
-	VMULPD           Z2, Z3, Z4
-	VMULPD           Z2, Z2, Z5
-	VBROADCASTSD     numbersAVX512<>+960(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+968(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+1016(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+1024(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z7
-	VFMADD231PD      Z2, Z6, Z7
-	VMULPD           Z7, Z4, Z4
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
-	VBROADCASTSD     numbersAVX512<>+160(SB), K1, Z5
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z5
-	VMULPD.BCST      numbersAVX512<>+504(SB), Z5, Z6
-	VADDPD           Z3, Z6, Z7
-	VSUBPD           Z7, Z6, Z6
-	VADDPD           Z3, Z6, Z3
-	VMOVAPD          Z1, Z6
-	VFNMADD231PD     Z1, Z2, Z6
-	VADDPD           Z4, Z6, Z1
-	VFMADD231PD.BCST numbersAVX512<>+664(SB), Z5, Z1
-	VADDPD           Z1, Z3, Z1
-	VADDPD           Z1, Z7, Z1
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
-	VORPD            Z0, Z1, Z0
-	VCVTPD2PS        Z0, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes53
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op98:
-	// cbrt
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes54:
-	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z1, K1
-	VMULPD.BCST       numbersAVX512<>+328(SB), Z1, Z2
-	VMOVAPD           Z1, Z3
-	VMOVAPD           Z2, K1, Z3
-	VPADDQ.BCST       numbersAVX512<>+336(SB), Z3, Z2
-	VPSRLQ            $0x34, Z2, Z2
-	VPSLLQ            $0x34, Z2, Z4
-	VPSUBQ            Z4, Z3, Z3
-	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+352(SB), Z4
-	VBROADCASTSD      numbersAVX512<>+360(SB), K1, Z4
-	VSUBPD            Z4, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+1072(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z4
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z4, Z5
-	VFNMADD231PD.BCST numbersAVX512<>+1080(SB), Z5, Z2
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
-	VMULPD            Z5, Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+1088(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1096(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1104(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+1112(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1120(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1136(SB), Z6, Z8
-	VFMADD231PD       Z5, Z7, Z8
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z5
-	VCMPPD            $0x11, Z2, Z5, K1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+160(SB), K2, Z2
-	VBROADCASTSD      numbersAVX512<>+368(SB), K1, Z2
-	VMULPD            Z2, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
-	VBROADCASTSD      numbersAVX512<>+1144(SB), K2, Z3
-	VBROADCASTSD      numbersAVX512<>+1152(SB), K1, Z3
-	VMULPD            Z3, Z8, Z3
-	VMULPD            Z3, Z3, Z5
-	VMULPD            Z3, Z5, Z5
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z5
-	VMULPD            Z5, Z3, Z6
-	VBROADCASTSD      numbersAVX512<>+1160(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z7, Z5
-	VFMADD231PD       Z5, Z6, Z3
-	VMULPD            Z3, Z3, Z3
-	VMULPD            Z3, Z2, Z5
-	VMULPD            Z5, Z5, Z6
-	VMULPD            Z5, Z6, Z7
-	VMOVAPD           Z6, Z8
-	VFMSUB231PD       Z5, Z5, Z8
-	VFMSUB213PD       Z7, Z5, Z6
-	VFMADD231PD       Z5, Z8, Z6
-	VSUBPD            Z7, Z2, Z2
-	VSUBPD            Z6, Z2, Z2
-	VMULPD.BCST       numbersAVX512<>+1072(SB), Z2, Z2
-	VFMADD231PD       Z3, Z2, Z5
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z4, Z2
-	VPSLLQ            $0x34, Z2, Z2
-	VMULPD            Z2, Z5, Z2
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z3
-	VORPD             Z3, Z2, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
-	VMOVAPD           Z0, Z1
-	VMOVAPD           Z2, K1, Z1
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VMOVAPD           Z0, K1, Z1
-	VCVTPD2PS         Z1, Y0
-	VMOVUPS           Y0, (DI)
-	ADDQ              $0x20, DI
-	DECQ              R9
-	JNE               lanes54
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
+	JMP next
 
 op99:
 	// rsqrt
@@ -12073,7 +12069,7 @@ op99:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes55:
+lanes66:
 	VCVTPS2PD         (DI), Z0
 	VMOVUPD           Z0, 512(DX)
 	VMOVUPD           512(DX), Z0
@@ -12100,7 +12096,7 @@ lanes55:
 	VORPD             Z3, Z2, Z2
 	VPMOVQ2M          Z2, K1
 	KORTESTB          K1, K1
-	JEQ               end56
+	JEQ               end67
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
 	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VBROADCASTSD      numbersAVX512<>+328(SB), K2, Z2
@@ -12137,12 +12133,12 @@ lanes55:
 	VMOVAPD           Z0, K2, Z3
 	VMOVAPD           Z3, K1, Z1
 
-end56:
+end67:
 	VCVTPD2PS Z1, Y0
 	VMOVUPS   Y0, (DI)
 	ADDQ      $0x20, DI
 	DECQ      R9
-	JNE       lanes55
+	JNE       lanes66
 	VMOVUPD   (DX), Z0
 	VMOVUPD   64(DX), Z1
 	VMOVUPD   128(DX), Z2
@@ -12154,401 +12150,10 @@ end56:
 	JMP       next
 
 op100:
-	// pow
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, R9
-	MOVQ    $0x00000010, R10
-
-lanes57:
-	VCVTPS2PD   (R9), Z0
-	VMOVUPD     Z0, 512(DX)
-	VCVTPS2PD   (DI), Z0
-	VMOVUPD     Z0, 576(DX)
-	VMOVUPD     512(DX), Z0
-	VMULPD      512(DX), Z0, Z0
-	VMOVUPD     576(DX), Z1
-	VCMPPD.BCST $0x00, numbersAVX512<>+368(SB), Z1, K1
-	VMULPD      512(DX), Z0, Z1
-	VMOVAPD     Z0, K1, Z1
-	VMOVUPD     576(DX), Z0
-	VCMPPD.BCST $0x00, numbersAVX512<>+1232(SB), Z0, K1
-	KORTESTB    K1, K1
-	JEQ         end58
-	VMOVUPD     512(DX), Z0
-	VSQRTPD     Z0, Z0
-	VMULPD      512(DX), Z0, Z0
-	VMOVAPD     Z0, K1, Z1
-
-end58:
-	VMOVUPD      576(DX), Z0
-	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z0, K1
-	KORTESTB     K1, K1
-	JEQ          end59
-	VBROADCASTSD numbersAVX512<>+24(SB), Z0
-	VDIVPD       512(DX), Z0, Z0
-	VMOVAPD      Z0, K1, Z1
-
-end59:
-	VMOVUPD           576(DX), Z0
-	VCMPPD.BCST       $0x00, numbersAVX512<>+1232(SB), Z0, K1
-	VMOVUPD           512(DX), Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z0
-	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
-	VMOVAPD           Z0, K1, Z2
-	VMOVUPD           576(DX), Z0
-	VCMPPD.BCST       $0x00, numbersAVX512<>+368(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
-	VMOVUPD           576(DX), Z0
-	VCMPPD.BCST       $0x00, numbersAVX512<>+1080(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
-	VMOVUPD           576(DX), Z0
-	VCMPPD.BCST       $0x00, numbersAVX512<>+936(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+16(SB), K1, Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K1
-	KORTESTB          K1, K1
-	JEQ               end60
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z0
-	VANDNPD           512(DX), Z0, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z0, K2
-	VMULPD.BCST       numbersAVX512<>+328(SB), Z0, Z2
-	VMOVAPD           Z0, Z3
-	VMOVAPD           Z2, K2, Z3
-	VPADDQ.BCST       numbersAVX512<>+336(SB), Z3, Z2
-	VPSRLQ            $0x34, Z2, Z2
-	VPSLLQ            $0x34, Z2, Z4
-	VPSUBQ            Z4, Z3, Z3
-	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+352(SB), Z4
-	VBROADCASTSD      numbersAVX512<>+360(SB), K2, Z4
-	VSUBPD            Z4, Z2, Z2
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z4, Z6
-	VSUBPD            Z6, Z3, Z3
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z6
-	VDIVPD            Z4, Z6, Z6
-	VMULPD            Z6, Z5, Z7
-	VFNMADD231PD      Z7, Z4, Z5
-	VFNMADD231PD      Z7, Z3, Z5
-	VMULPD            Z6, Z5, Z3
-	VMULPD            Z7, Z7, Z4
-	VADDPD            Z7, Z7, Z5
-	VMOVAPD           Z4, Z6
-	VFMSUB231PD       Z7, Z7, Z6
-	VFMADD231PD       Z3, Z5, Z6
-	VMULPD            Z4, Z4, Z5
-	VBROADCASTSD      numbersAVX512<>+1240(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1248(SB), Z5, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1256(SB), Z5, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1264(SB), Z5, Z8
-	VBROADCASTSD      numbersAVX512<>+1272(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z5, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+1288(SB), Z5, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z5, Z9
-	VFMADD231PD       Z4, Z8, Z9
-	VMULPD            Z9, Z4, Z5
-	VADDPD.BCST       numbersAVX512<>+1304(SB), Z5, Z8
-	VBROADCASTSD      numbersAVX512<>+1304(SB), Z9
-	VSUBPD            Z8, Z9, Z9
-	VADDPD            Z5, Z9, Z5
-	VADDPD.BCST       numbersAVX512<>+1312(SB), Z5, Z5
-	VMULPD            Z8, Z4, Z9
-	VMOVAPD           Z9, Z10
-	VFMSUB231PD       Z8, Z4, Z10
-	VFMADD231PD       Z6, Z8, Z10
-	VFMADD231PD       Z4, Z5, Z10
-	VADDPD.BCST       numbersAVX512<>+432(SB), Z9, Z5
-	VBROADCASTSD      numbersAVX512<>+432(SB), Z8
-	VSUBPD            Z5, Z8, Z8
-	VADDPD            Z9, Z8, Z8
-	VADDPD.BCST       numbersAVX512<>+1320(SB), Z10, Z9
-	VADDPD            Z9, Z8, Z8
-	VMULPD            Z4, Z7, Z9
-	VMOVAPD           Z9, Z10
-	VFMSUB231PD       Z4, Z7, Z10
-	VFMADD231PD       Z3, Z4, Z10
-	VFMADD231PD       Z7, Z6, Z10
-	VMULPD            Z5, Z9, Z4
-	VMOVAPD           Z4, Z6
-	VFMSUB231PD       Z5, Z9, Z6
-	VFMADD231PD       Z5, Z10, Z6
-	VFMADD231PD       Z8, Z9, Z6
-	VADDPD            Z7, Z7, Z5
-	VADDPD            Z4, Z5, Z7
-	VSUBPD            Z7, Z5, Z5
-	VADDPD            Z4, Z5, Z4
-	VADDPD            Z3, Z3, Z3
-	VADDPD            Z6, Z3, Z3
-	VADDPD            Z3, Z4, Z3
-	VMULPD.BCST       numbersAVX512<>+64(SB), Z2, Z4
-	VADDPD            Z7, Z4, Z5
-	VSUBPD            Z5, Z4, Z4
-	VADDPD            Z7, Z4, Z4
-	VFMADD231PD.BCST  numbersAVX512<>+72(SB), Z2, Z3
-	VADDPD            Z3, Z4, Z2
-	VADDPD            Z2, Z5, Z3
-	VSUBPD            Z3, Z5, Z4
-	VADDPD            Z2, Z4, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
-	VMOVAPD           Z0, Z4
-	VMOVAPD           Z3, K2, Z4
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+448(SB), K2, Z4
-	VMULPD            576(DX), Z4, Z0
-	VMOVUPD           576(DX), Z3
-	VFMSUB213PD       Z0, Z3, Z4
-	VFMADD231PD       576(DX), Z2, Z4
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z2
-	VMOVAPD           Z4, K2, Z2
-	VBROADCASTSD      numbersAVX512<>+32(SB), Z3
-	VMINPD            Z0, Z3, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+40(SB), K2, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z3
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z3, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z3, Z0
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z2
-	VADDPD            Z2, Z0, Z4
-	VSUBPD            Z0, Z4, Z5
-	VSUBPD            Z5, Z4, Z6
-	VSUBPD            Z6, Z0, Z0
-	VSUBPD            Z5, Z2, Z2
-	VADDPD            Z2, Z0, Z0
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z4, Z2
-	VMULPD            Z4, Z4, Z5
-	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
-	VFMADD231PD       Z4, Z7, Z8
-	VMULPD            Z8, Z5, Z5
-	VFMADD231PD       Z2, Z0, Z5
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
-	VSUBPD            Z2, Z0, Z0
-	VADDPD            Z4, Z0, Z0
-	VADDPD            Z5, Z0, Z0
-	VADDPD            Z0, Z2, Z0
-	VSCALEFPD         Z3, Z0, Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           576(DX), Z2, Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+8(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           512(DX), Z2, Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K3
-	VMOVAPD           Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+24(SB), K3, Z2
-	VMOVAPD           Z2, K2, Z0
-	VMOVUPD           576(DX), Z2
-	VRNDSCALEPD       $0x08, Z2, Z2
-	VCMPPD            $0x00, 576(DX), Z2, K2
-	VMOVUPD           576(DX), Z2
-	VMULPD.BCST       numbersAVX512<>+160(SB), Z2, Z2
-	VRNDSCALEPD       $0x08, Z2, Z3
-	VCMPPD            $0x00, Z2, Z3, K3
-	VMOVUPD           512(DX), Z2
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
-	VMOVAPD           Z2, K2, Z3
-	VBROADCASTSD      numbersAVX512<>+16(SB), K3, Z3
-	VBROADCASTSD      numbersAVX512<>+448(SB), Z2
-	VCMPPD            $0x11, 512(DX), Z2, K3
-	VBROADCASTSD      numbersAVX512<>+440(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+16(SB), K2, Z2
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z4
-	VMOVAPD           Z2, K3, Z4
-	VMOVUPD           512(DX), Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
-	VORPD             Z3, Z4, Z2
-	VMOVAPD           Z2, K2, Z3
-	VORPD             Z3, Z0, Z0
-	VMOVUPD           512(DX), Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
-	VMOVUPD           576(DX), Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), K2, Z0
-	VMOVAPD           Z0, K1, Z1
-
-end60:
-	VCVTPD2PS Z1, Y0
-	VMOVUPS   Y0, (R9)
-	ADDQ      $0x20, R9
-	ADDQ      $0x20, DI
-	DECQ      R10
-	JNE       lanes57
-	VMOVUPD   (DX), Z0
-	VMOVUPD   64(DX), Z1
-	VMOVUPD   128(DX), Z2
-	VMOVUPD   192(DX), Z3
-	VMOVUPD   256(DX), Z4
-	VMOVUPD   320(DX), Z5
-	VMOVUPD   384(DX), Z6
-	VMOVUPD   448(DX), Z7
-	JMP       next
+	JMP next
 
 op101:
-	// atan2
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, R9
-	MOVQ    $0x00000010, R10
-
-lanes61:
-	VCVTPS2PD        (R9), Z0
-	VMOVUPD          Z0, 512(DX)
-	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 576(DX)
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
-	VANDNPD          512(DX), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
-	VANDNPD          576(DX), Z1, Z1
-	VCMPPD           $0x11, Z0, Z1, K1
-	VMINPD           Z1, Z0, Z2
-	VMOVAPD          Z0, K1, Z1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z1, K1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z0
-	VMOVAPD          Z0, K1, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+1328(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+1336(SB), Z0
-	VCMPPD           $0x11, Z1, Z0, K2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+1344(SB), K2, Z0
-	VBROADCASTSD     numbersAVX512<>+1352(SB), K1, Z0
-	VMULPD           Z0, Z2, Z3
-	VMULPD           Z0, Z1, Z0
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z0, Z4
-	VCMPPD           $0x11, Z3, Z4, K1
-	VADDPD           Z3, Z0, Z4
-	VSUBPD           Z4, Z0, Z5
-	VADDPD           Z3, Z5, Z5
-	VSUBPD           Z0, Z3, Z6
-	VMOVAPD          Z6, K1, Z3
-	VMOVAPD          Z4, K1, Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z4
-	VMOVAPD          Z5, K1, Z4
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z5
-	VDIVPD           Z0, Z5, Z5
-	VMULPD           Z5, Z3, Z6
-	VFNMADD231PD     Z6, Z0, Z3
-	VFNMADD231PD     Z6, Z4, Z3
-	VMULPD           Z5, Z3, Z0
-	VMULPD           Z6, Z6, Z3
-	VMULPD           Z3, Z6, Z4
-	VMULPD           Z3, Z3, Z5
-	VBROADCASTSD     numbersAVX512<>+960(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+968(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z7
-	VBROADCASTSD     numbersAVX512<>+1016(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+1024(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z8
-	VFMADD231PD      Z3, Z7, Z8
-	VMULPD           Z8, Z4, Z4
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
-	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z5
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z7
-	VANDNPD          576(DX), Z7, Z7
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z8
-	VANDNPD          512(DX), Z8, Z8
-	VCMPPD           $0x11, Z8, Z7, K1
-	VBROADCASTSD     numbersAVX512<>+368(SB), Z7
-	VSUBPD           Z5, Z7, Z7
-	VMOVAPD          Z7, K1, Z5
-	VMOVUPD          576(DX), Z7
-	VPMOVQ2M         Z7, K2
-	VBROADCASTSD     numbersAVX512<>+608(SB), Z7
-	VSUBPD           Z5, Z7, Z7
-	VMOVAPD          Z7, K2, Z5
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z7
-	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z7
-	VMOVUPD          576(DX), Z8
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z8, Z8
-	VXORPD           Z8, Z7, Z7
-	VMULPD.BCST      numbersAVX512<>+1360(SB), Z5, Z8
-	VMULPD           Z6, Z7, Z6
-	VADDPD           Z6, Z8, Z9
-	VSUBPD           Z9, Z8, Z8
-	VADDPD           Z6, Z8, Z6
-	VMOVAPD          Z0, Z8
-	VFNMADD231PD     Z0, Z3, Z8
-	VADDPD           Z4, Z8, Z0
-	VMULPD           Z0, Z7, Z0
-	VFMADD231PD.BCST numbersAVX512<>+1368(SB), Z5, Z0
-	VADDPD           Z0, Z6, Z0
-	VADDPD           Z0, Z9, Z0
-	VMULPD.BCST      numbersAVX512<>+1376(SB), Z1, Z3
-	VCMPPD           $0x11, Z3, Z2, K1
-	VDIVPD           Z1, Z2, Z1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z5, K1
-	VMOVAPD          Z2, K1, Z0
-	VMOVUPD          512(DX), Z1
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z1, Z1
-	VORPD            Z1, Z0, Z0
-	VMOVUPD          576(DX), Z1
-	VCMPPD           $0x00, 576(DX), Z1, K1
-	VMOVUPD          512(DX), Z1
-	VCMPPD           $0x00, 512(DX), Z1, K2
-	VMOVUPD          512(DX), Z1
-	VMOVAPD          Z0, K2, Z1
-	VMOVUPD          576(DX), Z0
-	VMOVAPD          Z1, K1, Z0
-	VCVTPD2PS        Z0, Y0
-	VMOVUPS          Y0, (R9)
-	ADDQ             $0x20, R9
-	ADDQ             $0x20, DI
-	DECQ             R10
-	JNE              lanes61
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	JMP next
 
 op102:
 	// floorDiv
@@ -12563,7 +12168,7 @@ op102:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes62:
+lanes68:
 	VCVTPS2PD    (R9), Z0
 	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (DI), Z0
@@ -12585,7 +12190,7 @@ lanes62:
 	VBROADCASTSD numbersAVX512<>+16(SB), K1, Z2
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
 	VANDNPD      Z0, Z1, Z1
-	VCMPPD.BCST  $0x11, numbersAVX512<>+1384(SB), Z1, K1
+	VCMPPD.BCST  $0x11, numbersAVX512<>+1368(SB), Z1, K1
 	VBROADCASTSD numbersAVX512<>+16(SB), Z1
 	VMOVAPD      Z2, K1, Z1
 	VSUBPD       Z1, Z0, Z0
@@ -12594,7 +12199,7 @@ lanes62:
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes62
+	JNE          lanes68
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -12618,7 +12223,7 @@ op103:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes63:
+lanes69:
 	VCVTPS2PD    (R9), Z0
 	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (DI), Z0
@@ -12631,29 +12236,29 @@ lanes63:
 	VFNMADD213PD 512(DX), Z1, Z0
 	VBROADCASTSD numbersAVX512<>+192(SB), Z2
 	VANDNPD      Z1, Z2, Z1
-	VBROADCASTSD numbersAVX512<>+1392(SB), Z2
+	VBROADCASTSD numbersAVX512<>+1376(SB), Z2
 	VCMPPD       $0x11, Z1, Z2, K1
 	KORTESTB     K1, K1
-	JEQ          end64
+	JEQ          end70
 	VMOVUPD      512(DX), K1, Z0
 
-again65:
+again71:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
 	VANDNPD      576(DX), Z1, Z1
-	VMULPD.BCST  numbersAVX512<>+1400(SB), Z1, Z2
+	VMULPD.BCST  numbersAVX512<>+1384(SB), Z1, Z2
 	VBROADCASTSD numbersAVX512<>+192(SB), Z3
 	VANDNPD      Z0, Z3, Z3
-	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z3
+	VMULPD.BCST  numbersAVX512<>+1392(SB), Z3, Z3
 	VCMPPD       $0x11, Z3, Z2, K2
-	VMULPD.BCST  numbersAVX512<>+1416(SB), Z0, Z2
+	VMULPD.BCST  numbersAVX512<>+1400(SB), Z0, Z2
 	VMOVAPD      Z0, Z3
 	VMOVAPD      Z2, K2, Z3
-	VMULPD.BCST  numbersAVX512<>+1424(SB), Z1, Z2
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z1, Z2
 	VMOVAPD      Z2, K2, Z1
 	VDIVPD       Z1, Z3, Z2
 	VBROADCASTSD numbersAVX512<>+192(SB), Z4
 	VANDNPD      Z2, Z4, Z4
-	VBROADCASTSD numbersAVX512<>+1392(SB), Z5
+	VBROADCASTSD numbersAVX512<>+1376(SB), Z5
 	VCMPPD       $0x11, Z4, Z5, K3
 	VBROADCASTSD numbersAVX512<>+16(SB), Z4
 	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z4
@@ -12661,14 +12266,14 @@ again65:
 	VRNDSCALEPD  $0x08, Z2, Z5
 	VMOVAPD      Z2, K2, Z5
 	VFNMADD231PD Z1, Z5, Z3
-	VMULPD.BCST  numbersAVX512<>+1424(SB), Z3, Z1
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z1
 	VMOVAPD      Z1, K2, Z3
 	VMOVAPD      Z3, K1, Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z4, K2
 	KORTESTB     K2, K2
-	JNE          again65
+	JNE          again71
 
-end64:
+end70:
 	VBROADCASTSD numbersAVX512<>+192(SB), Z1
 	VANDNPD      576(DX), Z1, Z1
 	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
@@ -12692,7 +12297,7 @@ end64:
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes63
+	JNE          lanes69
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -12702,6 +12307,1864 @@ end64:
 	VMOVUPD      384(DX), Z6
 	VMOVUPD      448(DX), Z7
 	JMP          next
+
+op104:
+	// exp32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes72:
+	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+1424(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+1424(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD231PD       Z0, Z3, Z4
+	VMULPD            Z4, Z0, Z0
+	VMOVAPD           Z1, Z2
+	VFMADD231PD       Z0, Z1, Z2
+	VCVTPD2PS         Z2, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R9
+	JNE               lanes72
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op105:
+	// expm132
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes73:
+	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+176(SB), Z1, K1
+	VBROADCASTSD      numbersAVX512<>+176(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD231PD       Z1, Z4, Z5
+	VMULPD            Z5, Z1, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
+	VORPD             Z0, Z3, Z0
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R9
+	JNE               lanes73
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op106:
+	// tanh32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes74:
+	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VADDPD            Z1, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+208(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD231PD       Z1, Z4, Z5
+	VMULPD            Z5, Z1, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD.BCST       numbersAVX512<>+368(SB), Z3, Z1
+	VDIVPD            Z1, Z3, Z1
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
+	VORPD             Z0, Z1, Z0
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R9
+	JNE               lanes74
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op107:
+	// sinh32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes75:
+	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD231PD       Z1, Z4, Z5
+	VMULPD            Z5, Z1, Z1
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z1
+	VDIVPD            Z1, Z3, Z1
+	VADDPD            Z1, Z3, Z1
+	VMULPD.BCST       numbersAVX512<>+160(SB), Z1, Z1
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
+	VORPD             Z0, Z1, Z0
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R9
+	JNE               lanes75
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op108:
+	// cosh32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes76:
+	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VANDNPD           Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD231PD       Z0, Z3, Z4
+	VMULPD            Z4, Z0, Z0
+	VMOVAPD           Z1, Z2
+	VFMADD231PD       Z0, Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
+	VDIVPD            Z2, Z0, Z0
+	VADDPD            Z0, Z2, Z0
+	VMULPD.BCST       numbersAVX512<>+160(SB), Z0, Z0
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R9
+	JNE               lanes76
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op109:
+	// sigmoid32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes77:
+	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+1424(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+1424(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD231PD       Z0, Z3, Z4
+	VMULPD            Z4, Z0, Z0
+	VMOVAPD           Z1, Z2
+	VFMADD231PD       Z0, Z1, Z2
+	VADDPD.BCST       numbersAVX512<>+24(SB), Z2, Z0
+	VDIVPD            Z0, Z2, Z0
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R9
+	JNE               lanes77
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op110:
+	// log32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes78:
+	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
+	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z2
+	VPSUBQ           Z2, Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VDIVPD           Z2, Z3, Z2
+	VMULPD           Z2, Z2, Z3
+	VMULPD.BCST      numbersAVX512<>+1432(SB), Z1, Z1
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1504(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1512(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1520(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VCVTPD2PS        Z2, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes78
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op111:
+	// log232
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes79:
+	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
+	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z2
+	VPSUBQ           Z2, Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VDIVPD           Z2, Z3, Z2
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1544(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1560(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VCVTPD2PS        Z2, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes79
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op112:
+	// log1032
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes80:
+	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
+	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z2
+	VPSUBQ           Z2, Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
+	VDIVPD           Z2, Z3, Z2
+	VMULPD           Z2, Z2, Z3
+	VMULPD.BCST      numbersAVX512<>+1584(SB), Z1, Z1
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1592(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1608(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1616(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VCVTPD2PS        Z2, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes80
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op113:
+	// log1p32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes81:
+	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
+	VSUBPD           Z2, Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+336(SB), Z1, Z3
+	VPSRLQ           $0x34, Z3, Z3
+	VPSLLQ           $0x34, Z3, Z4
+	VPSUBQ           Z4, Z1, Z4
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z4, Z4
+	VORPD.BCST       numbersAVX512<>+344(SB), Z3, Z3
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z3, Z3
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z4, Z5
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z4, Z4
+	VDIVPD           Z4, Z5, Z4
+	VMULPD           Z4, Z4, Z5
+	VMULPD.BCST      numbersAVX512<>+1432(SB), Z3, Z3
+	VMULPD           Z5, Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+1504(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+1512(SB), Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+1520(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z6, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z6, Z8
+	VFMADD231PD      Z5, Z7, Z8
+	VFMADD231PD      Z8, Z4, Z3
+	VADDPD           Z2, Z3, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VMOVAPD          Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VORPD            Z0, Z3, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes81
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op114:
+	// sin32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes82:
+	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
+	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end83
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VMOVAPD           Z0, K1, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VPSRLQ            $0x06, Z5, Z6
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z7, Z7, Z7
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z7
+	VPSLLVQ           Z5, Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z8
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VPSUBQ            Z5, Z6, Z5
+	VPSRLVQ           Z5, Z8, Z5
+	VORPD             Z5, Z7, Z5
+	VPSRLQ            $0x0c, Z5, Z5
+	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VMULPD            Z5, Z2, Z6
+	VFMSUB213PD       Z6, Z2, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VRNDSCALEPD       $0x08, Z7, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VADDPD            Z5, Z6, Z7
+	VSUBPD            Z6, Z7, Z8
+	VSUBPD            Z8, Z7, Z9
+	VSUBPD            Z9, Z6, Z6
+	VSUBPD            Z8, Z5, Z5
+	VADDPD            Z5, Z6, Z5
+	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z8
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z9, Z9, Z9
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z9
+	VPSLLVQ           Z6, Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z10
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VPSUBQ            Z6, Z8, Z6
+	VPSRLVQ           Z6, Z10, Z6
+	VORPD             Z6, Z9, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z8
+	VFMSUB213PD       Z8, Z2, Z6
+	VADDPD            Z8, Z7, Z9
+	VSUBPD            Z7, Z9, Z10
+	VSUBPD            Z10, Z9, Z11
+	VSUBPD            Z11, Z7, Z7
+	VSUBPD            Z10, Z8, Z8
+	VADDPD            Z8, Z7, Z7
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VSUBPD            Z10, Z9, Z9
+	VADDPD            Z7, Z5, Z10
+	VSUBPD            Z5, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z5, Z5
+	VSUBPD            Z11, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VADDPD            Z6, Z10, Z7
+	VSUBPD            Z10, Z7, Z11
+	VSUBPD            Z11, Z7, Z12
+	VSUBPD            Z12, Z10, Z10
+	VSUBPD            Z11, Z6, Z6
+	VADDPD            Z6, Z10, Z6
+	VADDPD            Z6, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z10
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z11, Z11, Z11
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z11
+	VPSLLVQ           Z6, Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VPSUBQ            Z6, Z10, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z11, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z10
+	VFMSUB213PD       Z10, Z2, Z6
+	VADDPD            Z10, Z7, Z11
+	VSUBPD            Z7, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z10, Z10
+	VADDPD            Z10, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z7
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z10
+	VPSLLVQ           Z4, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VPSUBQ            Z4, Z7, Z4
+	VPSRLVQ           Z4, Z12, Z4
+	VORPD             Z4, Z10, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z6
+	VADDPD            Z6, Z5, Z2
+	VADDPD            Z11, Z9, Z4
+	VSUBPD            Z9, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z9, Z6
+	VSUBPD            Z5, Z11, Z5
+	VADDPD            Z5, Z6, Z5
+	VADDPD            Z2, Z5, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMOVAPD           Z8, K1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VANDNPD           Z0, Z4, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VMOVAPD           Z2, K2, Z0
+	VMOVAPD           Z0, K1, Z3
+
+end83:
+	VMULPD           Z3, Z3, Z0
+	VMULPD           Z0, Z0, Z2
+	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VMULPD           Z5, Z3, Z2
+	VMULPD           Z0, Z0, Z3
+	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VPSLLQ           $0x3f, Z1, Z0
+	VPMOVQ2M         Z0, K1
+	VMOVAPD          Z5, K1, Z2
+	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z0
+	VPSLLQ           $0x3e, Z0, Z0
+	VXORPD           Z0, Z2, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes82
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op115:
+	// cos32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes84:
+	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
+	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end85
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VMOVAPD           Z0, K1, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VPSRLQ            $0x06, Z5, Z6
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z7, Z7, Z7
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z7
+	VPSLLVQ           Z5, Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z8
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VPSUBQ            Z5, Z6, Z5
+	VPSRLVQ           Z5, Z8, Z5
+	VORPD             Z5, Z7, Z5
+	VPSRLQ            $0x0c, Z5, Z5
+	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VMULPD            Z5, Z2, Z6
+	VFMSUB213PD       Z6, Z2, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VRNDSCALEPD       $0x08, Z7, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VADDPD            Z5, Z6, Z7
+	VSUBPD            Z6, Z7, Z8
+	VSUBPD            Z8, Z7, Z9
+	VSUBPD            Z9, Z6, Z6
+	VSUBPD            Z8, Z5, Z5
+	VADDPD            Z5, Z6, Z5
+	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z8
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z9, Z9, Z9
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z9
+	VPSLLVQ           Z6, Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z10
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VPSUBQ            Z6, Z8, Z6
+	VPSRLVQ           Z6, Z10, Z6
+	VORPD             Z6, Z9, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z8
+	VFMSUB213PD       Z8, Z2, Z6
+	VADDPD            Z8, Z7, Z9
+	VSUBPD            Z7, Z9, Z10
+	VSUBPD            Z10, Z9, Z11
+	VSUBPD            Z11, Z7, Z7
+	VSUBPD            Z10, Z8, Z8
+	VADDPD            Z8, Z7, Z7
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VSUBPD            Z10, Z9, Z9
+	VADDPD            Z7, Z5, Z10
+	VSUBPD            Z5, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z5, Z5
+	VSUBPD            Z11, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VADDPD            Z6, Z10, Z7
+	VSUBPD            Z10, Z7, Z11
+	VSUBPD            Z11, Z7, Z12
+	VSUBPD            Z12, Z10, Z10
+	VSUBPD            Z11, Z6, Z6
+	VADDPD            Z6, Z10, Z6
+	VADDPD            Z6, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z10
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z11, Z11, Z11
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z11
+	VPSLLVQ           Z6, Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VPSUBQ            Z6, Z10, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z11, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z10
+	VFMSUB213PD       Z10, Z2, Z6
+	VADDPD            Z10, Z7, Z11
+	VSUBPD            Z7, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z10, Z10
+	VADDPD            Z10, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z7
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z10
+	VPSLLVQ           Z4, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VPSUBQ            Z4, Z7, Z4
+	VPSRLVQ           Z4, Z12, Z4
+	VORPD             Z4, Z10, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z6
+	VADDPD            Z6, Z5, Z2
+	VADDPD            Z11, Z9, Z4
+	VSUBPD            Z9, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z9, Z6
+	VSUBPD            Z5, Z11, Z5
+	VADDPD            Z5, Z6, Z5
+	VADDPD            Z2, Z5, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMOVAPD           Z8, K1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VANDNPD           Z0, Z4, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VMOVAPD           Z2, K2, Z0
+	VMOVAPD           Z0, K1, Z3
+
+end85:
+	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z0
+	VMULPD           Z3, Z3, Z1
+	VMULPD           Z1, Z1, Z2
+	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VFMADD231PD      Z1, Z4, Z5
+	VMULPD           Z5, Z3, Z2
+	VMULPD           Z1, Z1, Z3
+	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VFMADD231PD      Z1, Z4, Z5
+	VPSLLQ           $0x3f, Z0, Z1
+	VPMOVQ2M         Z1, K1
+	VMOVAPD          Z5, K1, Z2
+	VANDPD.BCST      numbersAVX512<>+792(SB), Z0, Z0
+	VPSLLQ           $0x3e, Z0, Z0
+	VXORPD           Z0, Z2, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes84
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op116:
+	// tan32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes86:
+	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
+	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end87
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VMOVAPD           Z0, K1, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VPSRLQ            $0x06, Z5, Z6
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z7, Z7, Z7
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z7
+	VPSLLVQ           Z5, Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z6*8), K7, Z8
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VPSUBQ            Z5, Z6, Z5
+	VPSRLVQ           Z5, Z8, Z5
+	VORPD             Z5, Z7, Z5
+	VPSRLQ            $0x0c, Z5, Z5
+	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VMULPD            Z5, Z2, Z6
+	VFMSUB213PD       Z6, Z2, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VRNDSCALEPD       $0x08, Z7, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VADDPD            Z5, Z6, Z7
+	VSUBPD            Z6, Z7, Z8
+	VSUBPD            Z8, Z7, Z9
+	VSUBPD            Z9, Z6, Z6
+	VSUBPD            Z8, Z5, Z5
+	VADDPD            Z5, Z6, Z5
+	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z8
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z9, Z9, Z9
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z9
+	VPSLLVQ           Z6, Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z10
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VPSUBQ            Z6, Z8, Z6
+	VPSRLVQ           Z6, Z10, Z6
+	VORPD             Z6, Z9, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z8
+	VFMSUB213PD       Z8, Z2, Z6
+	VADDPD            Z8, Z7, Z9
+	VSUBPD            Z7, Z9, Z10
+	VSUBPD            Z10, Z9, Z11
+	VSUBPD            Z11, Z7, Z7
+	VSUBPD            Z10, Z8, Z8
+	VADDPD            Z8, Z7, Z7
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VSUBPD            Z10, Z9, Z9
+	VADDPD            Z7, Z5, Z10
+	VSUBPD            Z5, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z5, Z5
+	VSUBPD            Z11, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VADDPD            Z6, Z10, Z7
+	VSUBPD            Z10, Z7, Z11
+	VSUBPD            Z11, Z7, Z12
+	VSUBPD            Z12, Z10, Z10
+	VSUBPD            Z11, Z6, Z6
+	VADDPD            Z6, Z10, Z6
+	VADDPD            Z6, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z10
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z11, Z11, Z11
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z11
+	VPSLLVQ           Z6, Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z10*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VPSUBQ            Z6, Z10, Z6
+	VPSRLVQ           Z6, Z12, Z6
+	VORPD             Z6, Z11, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z10
+	VFMSUB213PD       Z10, Z2, Z6
+	VADDPD            Z10, Z7, Z11
+	VSUBPD            Z7, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z7, Z7
+	VSUBPD            Z12, Z10, Z10
+	VADDPD            Z10, Z7, Z7
+	VADDPD            Z7, Z5, Z5
+	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z7
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z10
+	VPSLLVQ           Z4, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z12
+	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VPSUBQ            Z4, Z7, Z4
+	VPSRLVQ           Z4, Z12, Z4
+	VORPD             Z4, Z10, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z6
+	VADDPD            Z6, Z5, Z2
+	VADDPD            Z11, Z9, Z4
+	VSUBPD            Z9, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z9, Z6
+	VSUBPD            Z5, Z11, Z5
+	VADDPD            Z5, Z6, Z5
+	VADDPD            Z2, Z5, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMOVAPD           Z8, K1, Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VANDNPD           Z0, Z4, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VMOVAPD           Z2, K2, Z0
+	VMOVAPD           Z0, K1, Z3
+
+end87:
+	VMULPD           Z3, Z3, Z0
+	VMULPD           Z0, Z0, Z2
+	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VMULPD           Z5, Z3, Z2
+	VMULPD           Z0, Z0, Z3
+	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VPSLLQ           $0x3f, Z1, Z0
+	VPMOVQ2M         Z0, K1
+	VMOVAPD          Z2, Z0
+	VMOVAPD          Z5, K1, Z0
+	VMOVAPD          Z2, K1, Z5
+	VDIVPD           Z5, Z0, Z0
+	VPSLLQ           $0x3f, Z1, Z1
+	VXORPD           Z1, Z0, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes86
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op117:
+	// asin32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes88:
+	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
+	VMOVAPD          Z2, K1, Z1
+	VMULPD           Z3, Z1, Z2
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1720(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1752(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+928(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+504(SB), K1, Z3
+	VFMADD231PD      Z1, Z2, Z3
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VORPD            Z0, Z3, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes88
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op118:
+	// acos32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes89:
+	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
+	VMOVAPD          Z2, K1, Z1
+	VMULPD           Z3, Z1, Z2
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1720(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1752(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+368(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VMOVAPD          Z0, K1, Z2
+	VBROADCASTSD     numbersAVX512<>+368(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+928(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+936(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z3
+	VMOVAPD          Z0, K1, Z3
+	VMULPD.BCST      numbersAVX512<>+504(SB), Z2, Z0
+	VFMADD231PD      Z1, Z3, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes89
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op119:
+	// atan32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes90:
+	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 512(DX)
+	VMOVUPD          512(DX), Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+944(SB), Z2
+	VMINPD           Z1, Z2, Z1
+	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K2
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z3
+	VMOVAPD          Z3, Z4
+	VFMSUB231PD      Z1, Z2, Z4
+	VFMADD231PD      Z1, Z3, Z2
+	VDIVPD           Z2, Z4, Z1
+	VMULPD           Z1, Z1, Z2
+	VMULPD           Z2, Z2, Z3
+	VBROADCASTSD     numbersAVX512<>+1784(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1816(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z3, Z5
+	VFMADD231PD      Z2, Z4, Z5
+	VMULPD           Z5, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+160(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z2
+	VFMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z1
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VORPD            Z0, Z1, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes90
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op120:
+	// cbrt32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes91:
+	VCVTPS2PD         (DI), Z0
+	VMOVUPD           Z0, 512(DX)
+	VMOVUPD           512(DX), Z0
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VPADDQ.BCST       numbersAVX512<>+336(SB), Z1, Z2
+	VPSRLQ            $0x34, Z2, Z2
+	VPSLLQ            $0x34, Z2, Z3
+	VPSUBQ            Z3, Z1, Z3
+	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1072(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z4
+	VSUBPD.BCST       numbersAVX512<>+56(SB), Z4, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+1080(SB), Z5, Z2
+	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
+	VMULPD            Z5, Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+1856(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1864(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1872(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+1880(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1888(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1896(SB), Z6, Z8
+	VFMADD231PD       Z5, Z7, Z8
+	VBROADCASTSD      numbersAVX512<>+16(SB), Z5
+	VCMPPD            $0x11, Z2, Z5, K1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+160(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+368(SB), K1, Z2
+	VMULPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
+	VBROADCASTSD      numbersAVX512<>+1144(SB), K2, Z3
+	VBROADCASTSD      numbersAVX512<>+1152(SB), K1, Z3
+	VMULPD            Z3, Z8, Z3
+	VMULPD            Z3, Z3, Z5
+	VMULPD            Z3, Z5, Z5
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z5
+	VMULPD            Z5, Z3, Z6
+	VBROADCASTSD      numbersAVX512<>+1160(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z7, Z5
+	VFMADD231PD       Z5, Z6, Z3
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z2, Z2
+	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z4, Z3
+	VPSLLQ            $0x34, Z3, Z3
+	VMULPD            Z3, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z1
+	VORPD             Z1, Z2, Z1
+	VMOVAPD           Z0, Z2
+	VMOVAPD           Z1, K1, Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VMOVAPD           Z0, K1, Z2
+	VCVTPD2PS         Z2, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R9
+	JNE               lanes91
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op121:
+	// pow32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
+
+lanes92:
+	VCVTPS2PD    (R9), Z0
+	VMOVUPD      Z0, 512(DX)
+	VCVTPS2PD    (DI), Z0
+	VMOVUPD      Z0, 576(DX)
+	VMOVUPD      576(DX), Z0
+	VPSLLQ       $0x0d, Z0, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VBROADCASTSD numbersAVX512<>+24(SB), Z0
+	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z0
+	VMOVUPD      512(DX), Z1
+	VMULPD       512(DX), Z1, Z1
+	KORTESTB     K1, K1
+	JEQ          end93
+	VMOVUPD      576(DX), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
+	VMULPD       512(DX), Z1, Z2
+	VMOVAPD      Z1, K2, Z2
+	VMOVUPD      576(DX), Z3
+	VSUBPD.BCST  numbersAVX512<>+24(SB), Z3, Z3
+	VBROADCASTSD numbersAVX512<>+192(SB), Z4
+	VANDNPD      Z3, Z4, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z3, K2
+	KORTESTB     K2, K2
+	JEQ          end94
+	VMOVUPD      512(DX), Z3
+	VSQRTPD      Z3, Z3
+	VMOVUPD      576(DX), Z4
+	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z4, K3
+	VADDPD.BCST  numbersAVX512<>+16(SB), Z3, Z4
+	VMULPD       512(DX), Z3, Z3
+	VMOVAPD      Z4, K3, Z3
+	VMOVAPD      Z3, K2, Z2
+
+end94:
+	VMOVUPD      576(DX), Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z3, K3
+	KORTESTB     K3, K3
+	JEQ          end95
+	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VDIVPD       512(DX), Z3, Z3
+	VMOVAPD      Z3, K3, Z2
+
+end95:
+	VMOVAPD      Z2, K1, Z1
+	VMOVUPD      512(DX), Z2
+	VCMPPD.BCST  $0x11, numbersAVX512<>+16(SB), Z2, K3
+	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z2
+	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VMOVAPD      Z2, K2, Z3
+	VMOVUPD      576(DX), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VMOVUPD      576(DX), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+1080(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VMOVUPD      576(DX), Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VMOVAPD      Z3, K1, Z0
+
+end93:
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K1
+	KORTESTB         K1, K1
+	JEQ              end96
+	VMOVUPD          512(DX), Z0
+	VPSUBQ.BCST      numbersAVX512<>+320(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+1232(SB), Z2
+	VPSUBQ           512(DX), Z2, Z2
+	VORPD            Z2, Z0, Z0
+	VPMOVQ2M         Z0, K2
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VANDNPD          512(DX), Z0, Z0
+	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z2
+	VPSRLQ           $0x34, Z2, Z2
+	VPSLLQ           $0x34, Z2, Z3
+	VPSUBQ           Z3, Z0, Z0
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z0, Z0
+	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+24(SB), Z0, Z3
+	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z0
+	VDIVPD           Z0, Z3, Z0
+	VMULPD           Z0, Z0, Z3
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1904(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1912(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1920(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1928(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1936(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1944(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z0, Z2
+	VMULPD           576(DX), Z2, Z0
+	VBROADCASTSD     numbersAVX512<>+1952(SB), Z2
+	VMINPD           Z0, Z2, Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+1960(SB), Z0, K3
+	VBROADCASTSD     numbersAVX512<>+1960(SB), K3, Z0
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VFMADD213PD.BCST numbersAVX512<>+56(SB), Z0, Z2
+	VSUBPD.BCST      numbersAVX512<>+56(SB), Z2, Z3
+	VPADDQ.BCST      numbersAVX512<>+1168(SB), Z2, Z2
+	VPSLLQ           $0x34, Z2, Z2
+	VSUBPD           Z3, Z0, Z0
+	VMULPD.BCST      numbersAVX512<>+1432(SB), Z0, Z0
+	VMULPD           Z0, Z0, Z3
+	VBROADCASTSD     numbersAVX512<>+1440(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1448(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1456(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1464(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1472(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1480(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VMULPD           Z5, Z0, Z0
+	VMOVAPD          Z2, Z3
+	VFMADD231PD      Z0, Z2, Z3
+	KORTESTB         K2, K2
+	JEQ              end97
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VANDNPD          512(DX), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VANDNPD          576(DX), Z2, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K4
+	VMOVAPD          Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K4, Z2
+	VMOVAPD          Z3, Z4
+	VMOVAPD          Z2, K3, Z4
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K3
+	VMOVUPD          576(DX), Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z2, K4
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+8(SB), K4, Z2
+	VMOVAPD          Z2, K3, Z4
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z0, K3
+	VMOVUPD          576(DX), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K4
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), K4, Z0
+	VMOVAPD          Z0, K3, Z4
+	VMOVUPD          576(DX), Z0
+	VRNDSCALEPD      $0x08, Z0, Z0
+	VCMPPD           $0x00, 576(DX), Z0, K3
+	VMOVUPD          576(DX), Z0
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z0, Z0
+	VRNDSCALEPD      $0x08, Z0, Z2
+	VCMPPD           $0x00, Z0, Z2, K4
+	VMOVUPD          512(DX), Z0
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VMOVAPD          Z0, K3, Z2
+	VBROADCASTSD     numbersAVX512<>+16(SB), K4, Z2
+	VBROADCASTSD     numbersAVX512<>+448(SB), Z0
+	VCMPPD           $0x11, 512(DX), Z0, K4
+	VBROADCASTSD     numbersAVX512<>+440(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), K3, Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
+	VMOVAPD          Z0, K4, Z5
+	VMOVUPD          512(DX), Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K3
+	VORPD            Z2, Z5, Z0
+	VMOVAPD          Z0, K3, Z2
+	VORPD            Z2, Z4, Z0
+	VMOVUPD          512(DX), Z2
+	VCMPPD           $0x00, 512(DX), Z2, K3
+	VMOVUPD          576(DX), Z2
+	VCMPPD           $0x00, 576(DX), Z2, K4
+	VMOVUPD          576(DX), Z2
+	VMOVAPD          Z0, K4, Z2
+	VMOVUPD          512(DX), Z0
+	VMOVAPD          Z2, K3, Z0
+	VMOVUPD          576(DX), Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z2, K3
+	VBROADCASTSD     numbersAVX512<>+24(SB), K3, Z0
+	VMOVAPD          Z0, K2, Z3
+
+end97:
+	VMOVUPD      512(DX), Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD numbersAVX512<>+24(SB), K2, Z3
+	VMOVAPD      Z3, K1, Z1
+
+end96:
+	VCVTPD2PS Z1, Y0
+	VMOVUPS   Y0, (R9)
+	ADDQ      $0x20, R9
+	ADDQ      $0x20, DI
+	DECQ      R10
+	JNE       lanes92
+	VMOVUPD   (DX), Z0
+	VMOVUPD   64(DX), Z1
+	VMOVUPD   128(DX), Z2
+	VMOVUPD   192(DX), Z3
+	VMOVUPD   256(DX), Z4
+	VMOVUPD   320(DX), Z5
+	VMOVUPD   384(DX), Z6
+	VMOVUPD   448(DX), Z7
+	JMP       next
+
+op122:
+	// atan232
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
+
+lanes98:
+	VCVTPS2PD        (R9), Z0
+	VMOVUPD          Z0, 512(DX)
+	VCVTPS2PD        (DI), Z0
+	VMOVUPD          Z0, 576(DX)
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VANDNPD          512(DX), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VANDNPD          576(DX), Z1, Z1
+	VCMPPD           $0x11, Z0, Z1, K1
+	VMINPD           Z1, Z0, Z2
+	VMOVAPD          Z0, K1, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z1, K2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K3
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+24(SB), K3, Z0
+	VMOVAPD          Z0, K2, Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
+	VMULPD.BCST      numbersAVX512<>+160(SB), Z1, Z0
+	VCMPPD           $0x11, Z2, Z0, K2
+	VSUBPD           Z1, Z2, Z0
+	VMOVAPD          Z2, Z3
+	VMOVAPD          Z0, K2, Z3
+	VADDPD           Z2, Z1, Z0
+	VMOVAPD          Z0, K2, Z1
+	VDIVPD           Z1, Z3, Z0
+	VMULPD           Z0, Z0, Z1
+	VMULPD           Z1, Z1, Z2
+	VBROADCASTSD     numbersAVX512<>+1784(SB), Z3
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z2, Z3
+	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z2, Z3
+	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z2, Z3
+	VBROADCASTSD     numbersAVX512<>+1816(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z2, Z4
+	VFMADD231PD      Z1, Z3, Z4
+	VMULPD           Z4, Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
+	VBROADCASTSD     numbersAVX512<>+368(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMOVAPD          Z2, K1, Z1
+	VMOVUPD          576(DX), Z2
+	VPMOVQ2M         Z2, K2
+	VBROADCASTSD     numbersAVX512<>+608(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMOVAPD          Z2, K2, Z1
+	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+192(SB), K1, Z2
+	VMOVUPD          576(DX), Z3
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z3, Z3
+	VXORPD           Z3, Z2, Z2
+	VXORPD           Z2, Z0, Z0
+	VFMADD231PD.BCST numbersAVX512<>+1344(SB), Z1, Z0
+	VMOVUPD          512(DX), Z1
+	VANDPD.BCST      numbersAVX512<>+192(SB), Z1, Z1
+	VORPD            Z1, Z0, Z0
+	VMOVUPD          576(DX), Z1
+	VCMPPD           $0x00, 576(DX), Z1, K1
+	VMOVUPD          512(DX), Z1
+	VCMPPD           $0x00, 512(DX), Z1, K2
+	VMOVUPD          512(DX), Z1
+	VMOVAPD          Z0, K2, Z1
+	VMOVUPD          576(DX), Z0
+	VMOVAPD          Z1, K1, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (R9)
+	ADDQ             $0x20, R9
+	ADDQ             $0x20, DI
+	DECQ             R10
+	JNE              lanes98
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
 	PCALIGN $0x40
 
 op0:
@@ -15468,31 +16931,98 @@ DATA numbersAVX512<>+1200(SB)/8, $0xfffffffff8000000
 DATA numbersAVX512<>+1208(SB)/8, $0x3fd8000000000000
 DATA numbersAVX512<>+1216(SB)/8, $0x7fcfffffffffffff
 DATA numbersAVX512<>+1224(SB)/8, $0x41a0000000000000
-DATA numbersAVX512<>+1232(SB)/8, $0x3ff8000000000000
-DATA numbersAVX512<>+1240(SB)/8, $0x3fbb2e4e67eba775
-DATA numbersAVX512<>+1248(SB)/8, $0x3fbe1effe75d53ac
-DATA numbersAVX512<>+1256(SB)/8, $0x3fc3b13b16b6085e
-DATA numbersAVX512<>+1264(SB)/8, $0x3fcc71c71c71c823
-DATA numbersAVX512<>+1272(SB)/8, $0x3fbacf7e0d5b9a26
-DATA numbersAVX512<>+1280(SB)/8, $0x3fc1110f7fc82ca4
-DATA numbersAVX512<>+1288(SB)/8, $0x3fc745d1745a3d74
-DATA numbersAVX512<>+1296(SB)/8, $0x3fd2492492492492
-DATA numbersAVX512<>+1304(SB)/8, $0x3fd999999999999a
-DATA numbersAVX512<>+1312(SB)/8, $0xbc7999999999999a
-DATA numbersAVX512<>+1320(SB)/8, $0x3c85555555555555
-DATA numbersAVX512<>+1328(SB)/8, $0x07b0000000000000
-DATA numbersAVX512<>+1336(SB)/8, $0x7e70000000000000
-DATA numbersAVX512<>+1344(SB)/8, $0x39b0000000000000
-DATA numbersAVX512<>+1352(SB)/8, $0x4c70000000000000
-DATA numbersAVX512<>+1360(SB)/8, $0x3fe921fb54442d18
-DATA numbersAVX512<>+1368(SB)/8, $0x3c81a62633145c07
-DATA numbersAVX512<>+1376(SB)/8, $0x3e10000000000000
-DATA numbersAVX512<>+1384(SB)/8, $0x4340000000000001
-DATA numbersAVX512<>+1392(SB)/8, $0x4340000000000000
-DATA numbersAVX512<>+1400(SB)/8, $0x5f30000000000000
-DATA numbersAVX512<>+1408(SB)/8, $0x20b0000000000000
-DATA numbersAVX512<>+1416(SB)/8, $0x1d90000000000000
-DATA numbersAVX512<>+1424(SB)/8, $0x6250000000000000
-DATA numbersAVX512<>+1432(SB)/8, $0x7f8000007f800000
-DATA numbersAVX512<>+1440(SB)/8, $0x3f8000003f800000
-GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1448
+DATA numbersAVX512<>+1232(SB)/8, $0x7fefffffffffffff
+DATA numbersAVX512<>+1240(SB)/8, $0x0009c00000000000
+DATA numbersAVX512<>+1248(SB)/8, $0x404b000000000000
+DATA numbersAVX512<>+1256(SB)/8, $0xbfb99c4b094939f8
+DATA numbersAVX512<>+1264(SB)/8, $0xbfbfffffe4ceaadf
+DATA numbersAVX512<>+1272(SB)/8, $0xbfc5555555558143
+DATA numbersAVX512<>+1280(SB)/8, $0xbfd0000000000000
+DATA numbersAVX512<>+1288(SB)/8, $0x3fbc74b73879c36c
+DATA numbersAVX512<>+1296(SB)/8, $0x3fc2492483741226
+DATA numbersAVX512<>+1304(SB)/8, $0x3fc999999999c986
+DATA numbersAVX512<>+1312(SB)/8, $0x07b0000000000000
+DATA numbersAVX512<>+1320(SB)/8, $0x7e70000000000000
+DATA numbersAVX512<>+1328(SB)/8, $0x39b0000000000000
+DATA numbersAVX512<>+1336(SB)/8, $0x4c70000000000000
+DATA numbersAVX512<>+1344(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX512<>+1352(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX512<>+1360(SB)/8, $0x3e10000000000000
+DATA numbersAVX512<>+1368(SB)/8, $0x4340000000000001
+DATA numbersAVX512<>+1376(SB)/8, $0x4340000000000000
+DATA numbersAVX512<>+1384(SB)/8, $0x5f30000000000000
+DATA numbersAVX512<>+1392(SB)/8, $0x20b0000000000000
+DATA numbersAVX512<>+1400(SB)/8, $0x1d90000000000000
+DATA numbersAVX512<>+1408(SB)/8, $0x6250000000000000
+DATA numbersAVX512<>+1416(SB)/8, $0x4060400000000000
+DATA numbersAVX512<>+1424(SB)/8, $0xc062c00000000000
+DATA numbersAVX512<>+1432(SB)/8, $0x3fe62e42fefa39ef
+DATA numbersAVX512<>+1440(SB)/8, $0x3efa136e5a92400e
+DATA numbersAVX512<>+1448(SB)/8, $0x3f56c166bc75e823
+DATA numbersAVX512<>+1456(SB)/8, $0x3fa55555565ce931
+DATA numbersAVX512<>+1464(SB)/8, $0x3fdfffffffffe051
+DATA numbersAVX512<>+1472(SB)/8, $0x3f2a17e35818933c
+DATA numbersAVX512<>+1480(SB)/8, $0x3f81110a5fa2e975
+DATA numbersAVX512<>+1488(SB)/8, $0x3fc5555557e88376
+DATA numbersAVX512<>+1496(SB)/8, $0x3fefffffffff6187
+DATA numbersAVX512<>+1504(SB)/8, $0x3fd2432d6dd9d9a8
+DATA numbersAVX512<>+1512(SB)/8, $0x3fe555554db364da
+DATA numbersAVX512<>+1520(SB)/8, $0x3fce3ad08bdab91a
+DATA numbersAVX512<>+1528(SB)/8, $0x3fd999a9c1770ea0
+DATA numbersAVX512<>+1536(SB)/8, $0x40000000000049b1
+DATA numbersAVX512<>+1544(SB)/8, $0x3fda58daf71ca719
+DATA numbersAVX512<>+1552(SB)/8, $0x3feec709d13713b2
+DATA numbersAVX512<>+1560(SB)/8, $0x3fd5ce5fef726fe2
+DATA numbersAVX512<>+1568(SB)/8, $0x3fe27777f854fcf7
+DATA numbersAVX512<>+1576(SB)/8, $0x40071547652bed4e
+DATA numbersAVX512<>+1584(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX512<>+1592(SB)/8, $0x3fbfb99d7653285d
+DATA numbersAVX512<>+1600(SB)/8, $0x3fd287a75cce17ce
+DATA numbersAVX512<>+1608(SB)/8, $0x3fba41d95704b05a
+DATA numbersAVX512<>+1616(SB)/8, $0x3fc63c707fb0345d
+DATA numbersAVX512<>+1624(SB)/8, $0x3febcb7b15276512
+DATA numbersAVX512<>+1632(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX512<>+1640(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX512<>+1648(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX512<>+1656(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX512<>+1664(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX512<>+1672(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX512<>+1680(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX512<>+1688(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX512<>+1696(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX512<>+1704(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX512<>+1712(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX512<>+1720(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX512<>+1728(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX512<>+1736(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX512<>+1744(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX512<>+1752(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX512<>+1760(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX512<>+1768(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX512<>+1776(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX512<>+1784(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX512<>+1792(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX512<>+1800(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX512<>+1808(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX512<>+1816(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX512<>+1824(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX512<>+1832(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX512<>+1840(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX512<>+1848(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX512<>+1856(SB)/8, $0xbfbad5c76fbfbd73
+DATA numbersAVX512<>+1864(SB)/8, $0xbfc68d3ee316ded4
+DATA numbersAVX512<>+1872(SB)/8, $0xbfd553ff2f544f09
+DATA numbersAVX512<>+1880(SB)/8, $0x3fc465fbaaf0cf56
+DATA numbersAVX512<>+1888(SB)/8, $0x3fcc60917d283cb2
+DATA numbersAVX512<>+1896(SB)/8, $0x3ff000030aeb3919
+DATA numbersAVX512<>+1904(SB)/8, $0x3fd21af101c073f0
+DATA numbersAVX512<>+1912(SB)/8, $0x3fda61a2db52464a
+DATA numbersAVX512<>+1920(SB)/8, $0x3feec709dc53ace3
+DATA numbersAVX512<>+1928(SB)/8, $0x3fd47957ca53fbd6
+DATA numbersAVX512<>+1936(SB)/8, $0x3fe2776c294d1dba
+DATA numbersAVX512<>+1944(SB)/8, $0x40071547652b8252
+DATA numbersAVX512<>+1952(SB)/8, $0x4069000000000000
+DATA numbersAVX512<>+1960(SB)/8, $0xc069000000000000
+DATA numbersAVX512<>+1968(SB)/8, $0x7f8000007f800000
+DATA numbersAVX512<>+1976(SB)/8, $0x3f8000003f800000
+GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1984

@@ -133,6 +133,28 @@ const (
 	LinkAtan2
 	LinkFloorDiv
 	LinkMod
+
+	// The functions of functions_gen.go on float32 kept as float64, of which one has a name of its own in the machine of float32, too. What they
+	// make is yet to be rounded.
+	LinkExp32
+	LinkExpm132
+	LinkTanh32
+	LinkSinh32
+	LinkCosh32
+	LinkSigmoid32
+	LinkLog32
+	LinkLog232
+	LinkLog1032
+	LinkLog1p32
+	LinkSin32
+	LinkCos32
+	LinkTan32
+	LinkAsin32
+	LinkAcos32
+	LinkAtan32
+	LinkCbrt32
+	LinkPow32
+	LinkAtan232
 )
 
 // AskBytes is how far ahead LinkAsk asks.

@@ -45,7 +45,7 @@ func TestFunctionsOnMachines(t *testing.T) {
 					if want := f.F(x[i]); !same(got[i], want) {
 						t.Fatalf("%s(%v) = %v, want %v; element %d of %d, AVX-512 %v", f.Name, x[i], got[i], want, i, n, haveAVX512)
 					}
-					if want := float32(f.F(float64(x32[i]))); !same(float64(got32[i]), float64(want)) {
+					if want := float32(f.F32(float64(x32[i]))); !same(float64(got32[i]), float64(want)) {
 						t.Fatalf("f32 %s(%v) = %v, want %v; element %d of %d, AVX-512 %v", f.Name, x32[i], got32[i], want, i, n, haveAVX512)
 					}
 				}
@@ -54,7 +54,7 @@ func TestFunctionsOnMachines(t *testing.T) {
 	}
 }
 
-// In float32 the machines give the function of float64 rounded once more, for every argument if FLOW_EVERY_F32 is set (minutes), else for
+// In float32 the machines give the function of float32 rounded once more, for every argument if FLOW_EVERY_F32 is set (minutes), else for
 // one of some thousands.
 func TestFunctionsOfEveryFloat32(t *testing.T) {
 	if !haveAVX2 {
@@ -68,7 +68,7 @@ func TestFunctionsOfEveryFloat32(t *testing.T) {
 	}
 	x, want, got := make([]float32, 1<<12), make([]float32, 1<<12), make([]float32, 1<<12)
 	for _, f := range Functions {
-		loop, plain := f.LoopF32(), Map1F32(f.F)
+		loop, plain := f.LoopF32(), Map1F32(f.F32)
 		for bits := uint64(0); bits < 1<<32; {
 			for i := range x {
 				x[i] = math.Float32frombits(uint32(bits))
@@ -158,7 +158,7 @@ func TestFunctionsOfTwoOnMachines(t *testing.T) {
 					if want := f.F(x[i], y[i]); !same(first[i], want) || !same(second[i], want) {
 						t.Fatalf("%s(%v, %v) = %v and %v, want %v; element %d of %d, AVX-512 %v", f.Name, x[i], y[i], first[i], second[i], want, i, n, haveAVX512)
 					}
-					want := float64(float32(f.F(float64(x32[i]), float64(y32[i]))))
+					want := float64(float32(f.F32(float64(x32[i]), float64(y32[i]))))
 					if !same(float64(first32[i]), want) || !same(float64(second32[i]), want) {
 						t.Fatalf("f32 %s(%v, %v) = %v, want %v; element %d of %d, AVX-512 %v", f.Name, x32[i], y32[i], first32[i], want, i, n, haveAVX512)
 					}

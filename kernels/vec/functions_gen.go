@@ -1741,247 +1741,313 @@ func Rsqrt(x float64) float64 {
 	return v19
 }
 
-// Pow is x to the power y. The exponents that programs write most are products and a root: 2, 3, -1 and, of x that is not negative, 1.5.
+// logBinsInverse is 1/c, for the bins of significands of Pow.
+var logBinsInverse = [32]uint64{
+	0x3ff6c16c16c16c17, 0x3ff642c8590b2164, 0x3ff5c9882b931057, 0x3ff5555555555555,
+	0x3ff4e5e0a72f0539, 0x3ff47ae147ae147b, 0x3ff4141414141414, 0x3ff3b13b13b13b14,
+	0x3ff3521cfb2b78c1, 0x3ff2f684bda12f68, 0x3ff29e4129e4129e, 0x3ff2492492492492,
+	0x3ff1f7047dc11f70, 0x3ff1a7b9611a7b96, 0x3ff15b1e5f75270d, 0x3ff1111111111111,
+	0x3ff0c9714fbcda3b, 0x3ff0842108421084, 0x3ff0410410410410, 0x3ff0000000000000,
+	0x3fef07c1f07c1f08, 0x3fee1e1e1e1e1e1e, 0x3fed41d41d41d41d, 0x3fec71c71c71c71c,
+	0x3febacf914c1bad0, 0x3feaf286bca1af28, 0x3fea41a41a41a41a, 0x3fe999999999999a,
+	0x3fe8f9c18f9c18fa, 0x3fe8618618618618, 0x3fe7d05f417d05f4, 0x3fe745d1745d1746,
+}
+
+// logBinsHigh is log(c), a multiple of 2^-42, for the bins of significands of Pow.
+var logBinsHigh = [32]uint64{
+	0xbfd68ac83e9c7000, 0xbfd522ae0738a000, 0xbfd3c25277333000, 0xbfd269621134e000,
+	0xbfd1178e8227e000, 0xbfcf991c6cb3c000, 0xbfcd1037f2656000, 0xbfca93ed3c8ae000,
+	0xbfc823c16551a000, 0xbfc5bf406b544000, 0xbfc365fcb015a000, 0xbfc1178e8227e000,
+	0xbfbda72763844000, 0xbfb9335e5d594000, 0xbfb4d3115d208000, 0xbfb08598b59e4000,
+	0xbfa894aa149f8000, 0xbfa0415d89e78000, 0xbf90205658930000, 0x0000000000000000,
+	0x3f9f829b0e780000, 0x3faf0a30c0118000, 0x3fb6f0d28ae58000, 0x3fbe27076e2b0000,
+	0x3fc29552f8200000, 0x3fc5ff3070a7a000, 0x3fc9525a9cf46000, 0x3fcc8ff7c79aa000,
+	0x3fcfb9186d5e4000, 0x3fd1675cababa000, 0x3fd2e8e2bae12000, 0x3fd4618bc21c6000,
+}
+
+// logBinsLow is what is left of log(c), for the bins of significands of Pow.
+var logBinsLow = [32]uint64{
+	0x3d37acd66c548a30, 0xbd2eba708164c759, 0xbd183454b606bd5c, 0x3d31ba1f10522625,
+	0xbd31e9b8ce2d07f2, 0x3d390b84cd7cc834, 0x3d08527e75b6f6e4, 0x3d286a4350562169,
+	0xbd1e02db9a631e83, 0x3d128023eb68981c, 0x3d3fd720afb9691b, 0xbd21e778ce2d07f2,
+	0xbd1a79401fa71733, 0xbd230f5c3abd47da, 0x3cf53e2582f4e1ef, 0x3d17e9dd7009902c,
+	0xbd39a55a8be97661, 0x3d3ddfc7f461c516, 0xbd360dd27c8e8417, 0x0000000000000000,
+	0x3d297c267c7e09e4, 0xbd2d579e83368e91, 0xbd34b2241b664613, 0xbd2a2c2c2af0003c,
+	0xbd35bd67f4471dfc, 0xbd38546f183bebf2, 0xbd3294937d9f158f, 0xbd27814f689f8434,
+	0xbd0d6b2aab993c87, 0x3d383c0e731f55c4, 0xbd26791e99b72bd8, 0xbd13e02f484c84cc,
+}
+
+// Pow is x to the power y. The exponents that programs write most are products and roots: 2, 3, -1 and, of x that is not negative, 1.5 and 0.5.
 func Pow(x, y float64) float64 {
-	v3 := float64(x * x)
-	v4 := y == 2
-	v5 := float64(v3 * x)
-	v6 := v5
-	if v4 {
-		v6 = v3
+	v3 := math.Float64bits(y)
+	v4 := v3 << 13
+	v5 := math.Float64frombits(v4)
+	v6 := v5 == 0
+	v7 := float64(1)
+	if v6 {
+		v7 = 1
 	}
-	v7 := y == 0x1.8p+00
-	if v7 {
-		v8 := math.Sqrt(x)
-		v9 := float64(x * v8)
-		v6 = v9
+	v8 := float64(x * x)
+	if v6 {
+		v9 := y == 2
+		v10 := float64(v8 * x)
+		v11 := v10
+		if v9 {
+			v11 = v8
+		}
+		v12 := y - 1
+		v13 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v12))
+		v14 := v13 == 0x1p-01
+		if v14 {
+			v15 := math.Sqrt(x)
+			v16 := y == 0x1p-01
+			v17 := v15 + 0
+			v18 := float64(x * v15)
+			v19 := v18
+			if v16 {
+				v19 = v17
+			}
+			v11 = v19
+		}
+		v20 := y == -1
+		if v20 {
+			v21 := 1 / x
+			v11 = v21
+		}
+		v8 = v11
+		v22 := x < 0
+		v23 := float64(0)
+		if v22 {
+			v23 = 1
+		}
+		v24 := float64(1)
+		if v14 {
+			v24 = v23
+		}
+		v25 := y == 2
+		v26 := v24
+		if v25 {
+			v26 = 0
+		}
+		v27 := y == 3
+		v28 := v26
+		if v27 {
+			v28 = 0
+		}
+		v29 := y == -1
+		v30 := v28
+		if v29 {
+			v30 = 0
+		}
+		v7 = v30
 	}
-	v10 := y == -1
-	if v10 {
-		v11 := 1 / x
-		v6 = v11
+	v31 := v7 == 1
+	if v31 {
+		v32 := math.Float64bits(x)
+		v33 := v32 - uint64(0x10000000000000)
+		v34 := uint64(0x7fefffffffffffff) - v32
+		v35 := v33 | v34
+		v36 := int64(v35) < 0
+		v37 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+		v38 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+		v39 := v38 < 0x1p-1022
+		if v36 {
+			v40 := float64(v37 * 0x1p+54)
+			v41 := v37
+			if v39 {
+				v41 = v40
+			}
+			v37 = v41
+		}
+		v42 := math.Float64bits(v37)
+		v43 := v42 + uint64(0x9c00000000000)
+		v44 := v43 >> 52
+		v45 := v43 >> 47
+		v46 := v44 << 52
+		v47 := v42 - v46
+		v48 := v47 + uint64(0x3ff0000000000000)
+		v49 := math.Float64frombits(v48)
+		v50 := v44 | uint64(0x4330000000000000)
+		v51 := math.Float64frombits(v50)
+		v52 := v51 - 0x1.00000000003ffp+52
+		if v36 {
+			v53 := v52 - 54
+			v54 := v52
+			if v39 {
+				v54 = v53
+			}
+			v52 = v54
+		}
+		v55 := math.Float64frombits(logBinsInverse[v45&31])
+		v56 := math.Float64frombits(logBinsHigh[v45&31])
+		v57 := math.Float64frombits(logBinsLow[v45&31])
+		v58 := float64(v49 * v55)
+		v59 := math.FMA(v49, v55, -(v58))
+		v60 := v58 - 1
+		v61 := float64(v60 * -0x1p-01)
+		v62 := math.FMA(v61, v60, v60)
+		v63 := v60 - v62
+		v64 := math.FMA(v61, v60, v63)
+		v65 := float64(v60 * v60)
+		v66 := float64(v65 * v60)
+		v67 := math.FMA(-0x1.99c4b094939f8p-04, v65, -0x1.fffffe4ceaadfp-04)
+		v68 := math.FMA(v67, v65, -0x1.5555555558143p-03)
+		v69 := math.FMA(v68, v65, -0x1p-02)
+		v70 := math.FMA(0x1.c74b73879c36cp-04, v65, 0x1.2492483741226p-03)
+		v71 := math.FMA(v70, v65, 0x1.999999999c986p-03)
+		v72 := math.FMA(v71, v65, 0x1.5555555555555p-02)
+		v73 := math.FMA(v69, v60, v72)
+		v74 := math.FMA(v66, v73, v64)
+		v75 := v60 - v65
+		v76 := math.FMA(-(v75), v59, v59)
+		v77 := v74 + v76
+		v78 := math.FMA(v52, 0x1.62e42fefa38p-01, v56)
+		v79 := v78 + v62
+		v80 := v78 - v79
+		v81 := v80 + v62
+		v82 := math.FMA(v52, 0x1.ef35793c7673p-45, v57)
+		v83 := v77 + v82
+		v84 := v81 + v83
+		v85 := v79 + v84
+		v86 := v79 - v85
+		v87 := v86 + v84
+		v88 := float64(y * v85)
+		v89 := math.FMA(y, v85, -(v88))
+		v90 := math.FMA(y, v87, v89)
+		v91 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v88))
+		v92 := v91 < 1000
+		v93 := float64(0)
+		if v92 {
+			v93 = v90
+		}
+		v94 := v88
+		if 1000 < v88 {
+			v94 = 1000
+		}
+		v95 := v94 < -1000
+		v96 := v94
+		if v95 {
+			v96 = -1000
+		}
+		v97 := math.FMA(v96, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v98 := v97 - 0x1.8p+52
+		v99 := math.Float64bits(v97)
+		v100 := math.FMA(-(v98), 0x1.62e42fefa38p-01, v96)
+		v101 := math.FMA(-(v98), 0x1.ef35793c7673p-45, v93)
+		v102 := v100 + v101
+		v103 := v102 - v100
+		v104 := v102 - v103
+		v105 := v100 - v104
+		v106 := v101 - v103
+		v107 := v105 + v106
+		v108 := 1 + v102
+		v109 := float64(v102 * v102)
+		v110 := float64(v102 * v102)
+		v111 := math.FMA(0x1.af4e092e1705bp-26, v110, 0x1.71de02225a2f3p-19)
+		v112 := math.FMA(v111, v110, 0x1.a01a01abeccc3p-13)
+		v113 := math.FMA(v112, v110, 0x1.11111111100d3p-07)
+		v114 := math.FMA(v113, v110, 0x1.5555555555557p-03)
+		v115 := math.FMA(0x1.1f7315649f2d7p-29, v110, 0x1.27e4db5bb725ap-22)
+		v116 := math.FMA(v115, v110, 0x1.a01a01a6db488p-16)
+		v117 := math.FMA(v116, v110, 0x1.6c16c16c162cfp-10)
+		v118 := math.FMA(v117, v110, 0x1.5555555555556p-05)
+		v119 := math.FMA(v118, v110, 0x1p-01)
+		v120 := math.FMA(v114, v102, v119)
+		v121 := float64(v109 * v120)
+		v122 := math.FMA(v107, v108, v121)
+		v123 := 1 - v108
+		v124 := v123 + v102
+		v125 := v124 + v122
+		v126 := v108 + v125
+		v127 := scaled(v126, v99)
+		if v36 {
+			v128 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+			v129 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+			v130 := v129 == math.Float64frombits(0x7ff0000000000000)
+			v131 := v128 == 1
+			v132 := v127
+			if v131 {
+				v132 = 1
+			}
+			v133 := v127
+			if v130 {
+				v133 = v132
+			}
+			v134 := v128 == 0
+			v135 := y < 0
+			v136 := float64(0)
+			if v135 {
+				v136 = math.Float64frombits(0x7ff0000000000000)
+			}
+			v137 := v133
+			if v134 {
+				v137 = v136
+			}
+			v138 := v128 == math.Float64frombits(0x7ff0000000000000)
+			v139 := y < 0
+			v140 := float64(math.Float64frombits(0x7ff0000000000000))
+			if v139 {
+				v140 = 0
+			}
+			v141 := v137
+			if v138 {
+				v141 = v140
+			}
+			v142 := math.RoundToEven(y)
+			v143 := v142 == y
+			v144 := float64(y * 0x1p-01)
+			v145 := math.RoundToEven(v144)
+			v146 := v145 == v144
+			v147 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+			v148 := float64(0)
+			if v143 {
+				v148 = v147
+			}
+			v149 := v148
+			if v146 {
+				v149 = 0
+			}
+			v150 := math.Float64frombits(0xfff0000000000000) < x
+			v151 := float64(math.Float64frombits(0x7ff8000000000001))
+			if v143 {
+				v151 = 0
+			}
+			v152 := float64(0)
+			if v150 {
+				v152 = v151
+			}
+			v153 := x < 0
+			v154 := math.Float64frombits(math.Float64bits(v152) | math.Float64bits(v149))
+			v155 := v149
+			if v153 {
+				v155 = v154
+			}
+			v156 := math.Float64frombits(math.Float64bits(v141) | math.Float64bits(v155))
+			v157 := x == x
+			v158 := y == y
+			v159 := y
+			if v158 {
+				v159 = v156
+			}
+			v160 := x
+			if v157 {
+				v160 = v159
+			}
+			v161 := y == 0
+			v162 := v160
+			if v161 {
+				v162 = 1
+			}
+			v127 = v162
+		}
+		v163 := x == 1
+		v164 := v127
+		if v163 {
+			v164 = 1
+		}
+		v8 = v164
 	}
-	v12 := y == 0x1.8p+00
-	v13 := x < 0
-	v14 := float64(0)
-	if v13 {
-		v14 = 1
-	}
-	v15 := float64(1)
-	if v12 {
-		v15 = v14
-	}
-	v16 := y == 2
-	v17 := v15
-	if v16 {
-		v17 = 0
-	}
-	v18 := y == 3
-	v19 := v17
-	if v18 {
-		v19 = 0
-	}
-	v20 := y == -1
-	v21 := v19
-	if v20 {
-		v21 = 0
-	}
-	v22 := v21 == 1
-	if v22 {
-		v23 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-		v24 := v23 < 0x1p-1022
-		v25 := float64(v23 * 0x1p+54)
-		v26 := v23
-		if v24 {
-			v26 = v25
-		}
-		v27 := math.Float64bits(v26)
-		v28 := v27 + uint64(0x95f619980c433)
-		v29 := v28 >> 52
-		v30 := v29 << 52
-		v31 := v27 - v30
-		v32 := v31 + uint64(0x3ff0000000000000)
-		v33 := math.Float64frombits(v32)
-		v34 := v29 | uint64(0x4330000000000000)
-		v35 := math.Float64frombits(v34)
-		v36 := float64(0x1.00000000003ffp+52)
-		if v24 {
-			v36 = 0x1.0000000000435p+52
-		}
-		v37 := v35 - v36
-		v38 := v33 + 1
-		v39 := v33 - 1
-		v40 := v38 - 1
-		v41 := v33 - v40
-		v42 := 1 / v38
-		v43 := float64(v39 * v42)
-		v44 := math.FMA(-(v43), v38, v39)
-		v45 := math.FMA(-(v43), v41, v44)
-		v46 := float64(v45 * v42)
-		v47 := float64(v43 * v43)
-		v48 := v43 + v43
-		v49 := math.FMA(v43, v43, -(v47))
-		v50 := math.FMA(v48, v46, v49)
-		v51 := float64(v47 * v47)
-		v52 := math.FMA(0x1.b2e4e67eba775p-04, v51, 0x1.e1effe75d53acp-04)
-		v53 := math.FMA(v52, v51, 0x1.3b13b16b6085ep-03)
-		v54 := math.FMA(v53, v51, 0x1.c71c71c71c823p-03)
-		v55 := math.FMA(0x1.acf7e0d5b9a26p-04, v51, 0x1.1110f7fc82ca4p-03)
-		v56 := math.FMA(v55, v51, 0x1.745d1745a3d74p-03)
-		v57 := math.FMA(v56, v51, 0x1.2492492492492p-02)
-		v58 := math.FMA(v54, v47, v57)
-		v59 := float64(v47 * v58)
-		v60 := 0x1.999999999999ap-02 + v59
-		v61 := 0x1.999999999999ap-02 - v60
-		v62 := v61 + v59
-		v63 := v62 + -0x1.999999999999ap-56
-		v64 := float64(v47 * v60)
-		v65 := math.FMA(v47, v60, -(v64))
-		v66 := math.FMA(v50, v60, v65)
-		v67 := math.FMA(v47, v63, v66)
-		v68 := 0x1.5555555555555p-01 + v64
-		v69 := 0x1.5555555555555p-01 - v68
-		v70 := v69 + v64
-		v71 := v67 + 0x1.5555555555555p-55
-		v72 := v70 + v71
-		v73 := float64(v43 * v47)
-		v74 := math.FMA(v43, v47, -(v73))
-		v75 := math.FMA(v46, v47, v74)
-		v76 := math.FMA(v43, v50, v75)
-		v77 := float64(v73 * v68)
-		v78 := math.FMA(v73, v68, -(v77))
-		v79 := math.FMA(v76, v68, v78)
-		v80 := math.FMA(v73, v72, v79)
-		v81 := v43 + v43
-		v82 := v81 + v77
-		v83 := v81 - v82
-		v84 := v83 + v77
-		v85 := v46 + v46
-		v86 := v85 + v80
-		v87 := v84 + v86
-		v88 := float64(v37 * 0x1.62e42fefa38p-01)
-		v89 := v88 + v82
-		v90 := v88 - v89
-		v91 := v90 + v82
-		v92 := math.FMA(v37, 0x1.ef35793c7673p-45, v87)
-		v93 := v91 + v92
-		v94 := v89 + v93
-		v95 := v89 - v94
-		v96 := v95 + v93
-		v97 := v23 < math.Float64frombits(0x7ff0000000000000)
-		v98 := v23
-		if v97 {
-			v98 = v94
-		}
-		v99 := v23 == 0
-		v100 := v98
-		if v99 {
-			v100 = math.Float64frombits(0xfff0000000000000)
-		}
-		v101 := float64(y * v100)
-		v102 := math.FMA(y, v100, -(v101))
-		v103 := math.FMA(y, v96, v102)
-		v104 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v101))
-		v105 := v104 < 1000
-		v106 := float64(0)
-		if v105 {
-			v106 = v103
-		}
-		v107 := v101
-		if 1000 < v101 {
-			v107 = 1000
-		}
-		v108 := v107 < -1000
-		v109 := v107
-		if v108 {
-			v109 = -1000
-		}
-		v110 := math.FMA(v109, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v111 := v110 - 0x1.8p+52
-		v112 := math.Float64bits(v110)
-		v113 := math.FMA(-(v111), 0x1.62e42fefa38p-01, v109)
-		v114 := math.FMA(-(v111), 0x1.ef35793c7673p-45, v106)
-		v115 := v113 + v114
-		v116 := v115 - v113
-		v117 := v115 - v116
-		v118 := v113 - v117
-		v119 := v114 - v116
-		v120 := v118 + v119
-		v121 := 1 + v115
-		v122 := float64(v115 * v115)
-		v123 := float64(v115 * v115)
-		v124 := math.FMA(0x1.af4e092e1705bp-26, v123, 0x1.71de02225a2f3p-19)
-		v125 := math.FMA(v124, v123, 0x1.a01a01abeccc3p-13)
-		v126 := math.FMA(v125, v123, 0x1.11111111100d3p-07)
-		v127 := math.FMA(v126, v123, 0x1.5555555555557p-03)
-		v128 := math.FMA(0x1.1f7315649f2d7p-29, v123, 0x1.27e4db5bb725ap-22)
-		v129 := math.FMA(v128, v123, 0x1.a01a01a6db488p-16)
-		v130 := math.FMA(v129, v123, 0x1.6c16c16c162cfp-10)
-		v131 := math.FMA(v130, v123, 0x1.5555555555556p-05)
-		v132 := math.FMA(v131, v123, 0x1p-01)
-		v133 := math.FMA(v127, v115, v132)
-		v134 := float64(v122 * v133)
-		v135 := math.FMA(v120, v121, v134)
-		v136 := 1 - v121
-		v137 := v136 + v115
-		v138 := v137 + v135
-		v139 := v121 + v138
-		v140 := scaled(v139, v112)
-		v141 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-		v142 := v141 == math.Float64frombits(0x7ff0000000000000)
-		v143 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-		v144 := v143 == 1
-		v145 := v140
-		if v144 {
-			v145 = 1
-		}
-		v146 := v140
-		if v142 {
-			v146 = v145
-		}
-		v147 := math.RoundToEven(y)
-		v148 := v147 == y
-		v149 := float64(y * 0x1p-01)
-		v150 := math.RoundToEven(v149)
-		v151 := v150 == v149
-		v152 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-		v153 := float64(0)
-		if v148 {
-			v153 = v152
-		}
-		v154 := v153
-		if v151 {
-			v154 = 0
-		}
-		v155 := math.Float64frombits(0xfff0000000000000) < x
-		v156 := float64(math.Float64frombits(0x7ff8000000000001))
-		if v148 {
-			v156 = 0
-		}
-		v157 := float64(0)
-		if v155 {
-			v157 = v156
-		}
-		v158 := x < 0
-		v159 := math.Float64frombits(math.Float64bits(v157) | math.Float64bits(v154))
-		v160 := v154
-		if v158 {
-			v160 = v159
-		}
-		v161 := math.Float64frombits(math.Float64bits(v146) | math.Float64bits(v160))
-		v162 := x == 1
-		v163 := v161
-		if v162 {
-			v163 = 1
-		}
-		v164 := y == 0
-		v165 := v163
-		if v164 {
-			v165 = 1
-		}
-		v6 = v165
-	}
-	return v6
+	return v8
 }
 
 // Atan2 is the angle of the point (y, x): its abscissa comes second.
@@ -2246,4 +2312,1406 @@ func Mod(x, y float64) float64 {
 		v42 = v39
 	}
 	return v42
+}
+
+// Exp32 is e to the power x, a float32, before the last rounding.
+func Exp32(x float64) float64 {
+	v2 := x
+	if 130 < x {
+		v2 = 130
+	}
+	v3 := v2 < -150
+	v4 := v2
+	if v3 {
+		v4 = -150
+	}
+	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
+	v6 := v5 - 0x1.8p+52
+	v7 := math.Float64bits(v5)
+	v8 := v7 + uint64(0x3ff)
+	v9 := v8 << 52
+	v10 := math.Float64frombits(v9)
+	v11 := math.FMA(-(v6), 0x1.62e42fefa39efp-01, v4)
+	v12 := float64(v11 * v11)
+	v13 := math.FMA(0x1.a136e5a92400ep-16, v12, 0x1.6c166bc75e823p-10)
+	v14 := math.FMA(v13, v12, 0x1.55555565ce931p-05)
+	v15 := math.FMA(v14, v12, 0x1.fffffffffe051p-02)
+	v16 := math.FMA(0x1.a17e35818933cp-13, v12, 0x1.1110a5fa2e975p-07)
+	v17 := math.FMA(v16, v12, 0x1.5555557e88376p-03)
+	v18 := math.FMA(v17, v12, 0x1.fffffffff6187p-01)
+	v19 := math.FMA(v15, v11, v18)
+	v20 := float64(v11 * v19)
+	v21 := math.FMA(v10, v20, v10)
+	return v21
+}
+
+// Expm132 is e to the power x, a float32, less 1, before the last rounding.
+func Expm132(x float64) float64 {
+	v2 := x
+	if 130 < x {
+		v2 = 130
+	}
+	v3 := v2 < -60
+	v4 := v2
+	if v3 {
+		v4 = -60
+	}
+	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
+	v6 := v5 - 0x1.8p+52
+	v7 := math.Float64bits(v5)
+	v8 := v7 + uint64(0x3ff)
+	v9 := v8 << 52
+	v10 := math.Float64frombits(v9)
+	v11 := math.FMA(-(v6), 0x1.62e42fefa39efp-01, v4)
+	v12 := float64(v11 * v11)
+	v13 := math.FMA(0x1.a136e5a92400ep-16, v12, 0x1.6c166bc75e823p-10)
+	v14 := math.FMA(v13, v12, 0x1.55555565ce931p-05)
+	v15 := math.FMA(v14, v12, 0x1.fffffffffe051p-02)
+	v16 := math.FMA(0x1.a17e35818933cp-13, v12, 0x1.1110a5fa2e975p-07)
+	v17 := math.FMA(v16, v12, 0x1.5555557e88376p-03)
+	v18 := math.FMA(v17, v12, 0x1.fffffffff6187p-01)
+	v19 := math.FMA(v15, v11, v18)
+	v20 := float64(v11 * v19)
+	v21 := v10 - 1
+	v22 := math.FMA(v10, v20, v21)
+	v23 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v24 := math.Float64frombits(math.Float64bits(v22) | math.Float64bits(v23))
+	return v24
+}
+
+// Tanh32 is the hyperbolic tangent of x, a float32, before the last rounding.
+func Tanh32(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := v2 + v2
+	v4 := v3
+	if 60 < v3 {
+		v4 = 60
+	}
+	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
+	v6 := v5 - 0x1.8p+52
+	v7 := math.Float64bits(v5)
+	v8 := v7 + uint64(0x3ff)
+	v9 := v8 << 52
+	v10 := math.Float64frombits(v9)
+	v11 := math.FMA(-(v6), 0x1.62e42fefa39efp-01, v4)
+	v12 := float64(v11 * v11)
+	v13 := math.FMA(0x1.a136e5a92400ep-16, v12, 0x1.6c166bc75e823p-10)
+	v14 := math.FMA(v13, v12, 0x1.55555565ce931p-05)
+	v15 := math.FMA(v14, v12, 0x1.fffffffffe051p-02)
+	v16 := math.FMA(0x1.a17e35818933cp-13, v12, 0x1.1110a5fa2e975p-07)
+	v17 := math.FMA(v16, v12, 0x1.5555557e88376p-03)
+	v18 := math.FMA(v17, v12, 0x1.fffffffff6187p-01)
+	v19 := math.FMA(v15, v11, v18)
+	v20 := float64(v11 * v19)
+	v21 := v10 - 1
+	v22 := math.FMA(v10, v20, v21)
+	v23 := v22 + 2
+	v24 := v22 / v23
+	v25 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v26 := math.Float64frombits(math.Float64bits(v24) | math.Float64bits(v25))
+	return v26
+}
+
+// Sinh32 is the hyperbolic sine of x, a float32, before the last rounding.
+func Sinh32(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := v2
+	if 130 < v2 {
+		v3 = 130
+	}
+	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+	v5 := v4 - 0x1.8p+52
+	v6 := math.Float64bits(v4)
+	v7 := v6 + uint64(0x3ff)
+	v8 := v7 << 52
+	v9 := math.Float64frombits(v8)
+	v10 := math.FMA(-(v5), 0x1.62e42fefa39efp-01, v3)
+	v11 := float64(v10 * v10)
+	v12 := math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10)
+	v13 := math.FMA(v12, v11, 0x1.55555565ce931p-05)
+	v14 := math.FMA(v13, v11, 0x1.fffffffffe051p-02)
+	v15 := math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07)
+	v16 := math.FMA(v15, v11, 0x1.5555557e88376p-03)
+	v17 := math.FMA(v16, v11, 0x1.fffffffff6187p-01)
+	v18 := math.FMA(v14, v10, v17)
+	v19 := float64(v10 * v18)
+	v20 := v9 - 1
+	v21 := math.FMA(v9, v19, v20)
+	v22 := v21 + 1
+	v23 := v21 / v22
+	v24 := v21 + v23
+	v25 := float64(0x1p-01 * v24)
+	v26 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v27 := math.Float64frombits(math.Float64bits(v25) | math.Float64bits(v26))
+	return v27
+}
+
+// Cosh32 is the hyperbolic cosine of x, a float32, before the last rounding.
+func Cosh32(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := v2
+	if 130 < v2 {
+		v3 = 130
+	}
+	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+	v5 := v4 - 0x1.8p+52
+	v6 := math.Float64bits(v4)
+	v7 := v6 + uint64(0x3ff)
+	v8 := v7 << 52
+	v9 := math.Float64frombits(v8)
+	v10 := math.FMA(-(v5), 0x1.62e42fefa39efp-01, v3)
+	v11 := float64(v10 * v10)
+	v12 := math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10)
+	v13 := math.FMA(v12, v11, 0x1.55555565ce931p-05)
+	v14 := math.FMA(v13, v11, 0x1.fffffffffe051p-02)
+	v15 := math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07)
+	v16 := math.FMA(v15, v11, 0x1.5555557e88376p-03)
+	v17 := math.FMA(v16, v11, 0x1.fffffffff6187p-01)
+	v18 := math.FMA(v14, v10, v17)
+	v19 := float64(v10 * v18)
+	v20 := math.FMA(v9, v19, v9)
+	v21 := 1 / v20
+	v22 := v20 + v21
+	v23 := float64(0x1p-01 * v22)
+	return v23
+}
+
+// Sigmoid32 is 1 / (1 + exp(-x)), x a float32, before the last rounding.
+func Sigmoid32(x float64) float64 {
+	v2 := x
+	if 130 < x {
+		v2 = 130
+	}
+	v3 := v2 < -150
+	v4 := v2
+	if v3 {
+		v4 = -150
+	}
+	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
+	v6 := v5 - 0x1.8p+52
+	v7 := math.Float64bits(v5)
+	v8 := v7 + uint64(0x3ff)
+	v9 := v8 << 52
+	v10 := math.Float64frombits(v9)
+	v11 := math.FMA(-(v6), 0x1.62e42fefa39efp-01, v4)
+	v12 := float64(v11 * v11)
+	v13 := math.FMA(0x1.a136e5a92400ep-16, v12, 0x1.6c166bc75e823p-10)
+	v14 := math.FMA(v13, v12, 0x1.55555565ce931p-05)
+	v15 := math.FMA(v14, v12, 0x1.fffffffffe051p-02)
+	v16 := math.FMA(0x1.a17e35818933cp-13, v12, 0x1.1110a5fa2e975p-07)
+	v17 := math.FMA(v16, v12, 0x1.5555557e88376p-03)
+	v18 := math.FMA(v17, v12, 0x1.fffffffff6187p-01)
+	v19 := math.FMA(v15, v11, v18)
+	v20 := float64(v11 * v19)
+	v21 := math.FMA(v10, v20, v10)
+	v22 := v21 + 1
+	v23 := v21 / v22
+	return v23
+}
+
+// Log32 is the natural logarithm of x, a float32, before the last rounding.
+func Log32(x float64) float64 {
+	v2 := math.Float64bits(x)
+	v3 := v2 + uint64(0x95f619980c433)
+	v4 := v3 >> 52
+	v5 := v4 << 52
+	v6 := v2 - v5
+	v7 := v6 + uint64(0x3ff0000000000000)
+	v8 := math.Float64frombits(v7)
+	v9 := v4 | uint64(0x4330000000000000)
+	v10 := math.Float64frombits(v9)
+	v11 := v10 - 0x1.00000000003ffp+52
+	v12 := v8 - 1
+	v13 := v8 + 1
+	v14 := v12 / v13
+	v15 := float64(v14 * v14)
+	v16 := float64(v11 * 0x1.62e42fefa39efp-01)
+	v17 := float64(v15 * v15)
+	v18 := math.FMA(0x1.2432d6dd9d9a8p-02, v17, 0x1.555554db364dap-01)
+	v19 := math.FMA(0x1.e3ad08bdab91ap-03, v17, 0x1.999a9c1770eap-02)
+	v20 := math.FMA(v19, v17, 0x1.00000000049b1p+01)
+	v21 := math.FMA(v18, v15, v20)
+	v22 := math.FMA(v14, v21, v16)
+	v23 := x < math.Float64frombits(0x7ff0000000000000)
+	v24 := x
+	if v23 {
+		v24 = v22
+	}
+	v25 := x < 0
+	v26 := v24
+	if v25 {
+		v26 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v27 := x == 0
+	v28 := v26
+	if v27 {
+		v28 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v28
+}
+
+// Log232 is the logarithm of x, a float32, to base 2, before the last rounding.
+func Log232(x float64) float64 {
+	v2 := math.Float64bits(x)
+	v3 := v2 + uint64(0x95f619980c433)
+	v4 := v3 >> 52
+	v5 := v4 << 52
+	v6 := v2 - v5
+	v7 := v6 + uint64(0x3ff0000000000000)
+	v8 := math.Float64frombits(v7)
+	v9 := v4 | uint64(0x4330000000000000)
+	v10 := math.Float64frombits(v9)
+	v11 := v10 - 0x1.00000000003ffp+52
+	v12 := v8 - 1
+	v13 := v8 + 1
+	v14 := v12 / v13
+	v15 := float64(v14 * v14)
+	v16 := float64(v15 * v15)
+	v17 := math.FMA(0x1.a58daf71ca719p-02, v16, 0x1.ec709d13713b2p-01)
+	v18 := math.FMA(0x1.5ce5fef726fe2p-02, v16, 0x1.27777f854fcf7p-01)
+	v19 := math.FMA(v18, v16, 0x1.71547652bed4ep+01)
+	v20 := math.FMA(v17, v15, v19)
+	v21 := math.FMA(v14, v20, v11)
+	v22 := x < math.Float64frombits(0x7ff0000000000000)
+	v23 := x
+	if v22 {
+		v23 = v21
+	}
+	v24 := x < 0
+	v25 := v23
+	if v24 {
+		v25 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v26 := x == 0
+	v27 := v25
+	if v26 {
+		v27 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v27
+}
+
+// Log1032 is the logarithm of x, a float32, to base 10, before the last rounding.
+func Log1032(x float64) float64 {
+	v2 := math.Float64bits(x)
+	v3 := v2 + uint64(0x95f619980c433)
+	v4 := v3 >> 52
+	v5 := v4 << 52
+	v6 := v2 - v5
+	v7 := v6 + uint64(0x3ff0000000000000)
+	v8 := math.Float64frombits(v7)
+	v9 := v4 | uint64(0x4330000000000000)
+	v10 := math.Float64frombits(v9)
+	v11 := v10 - 0x1.00000000003ffp+52
+	v12 := v8 - 1
+	v13 := v8 + 1
+	v14 := v12 / v13
+	v15 := float64(v14 * v14)
+	v16 := float64(v11 * 0x1.34413509f79ffp-02)
+	v17 := float64(v15 * v15)
+	v18 := math.FMA(0x1.fb99d7653285dp-04, v17, 0x1.287a75cce17cep-02)
+	v19 := math.FMA(0x1.a41d95704b05ap-04, v17, 0x1.63c707fb0345dp-03)
+	v20 := math.FMA(v19, v17, 0x1.bcb7b15276512p-01)
+	v21 := math.FMA(v18, v15, v20)
+	v22 := math.FMA(v14, v21, v16)
+	v23 := x < math.Float64frombits(0x7ff0000000000000)
+	v24 := x
+	if v23 {
+		v24 = v22
+	}
+	v25 := x < 0
+	v26 := v24
+	if v25 {
+		v26 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v27 := x == 0
+	v28 := v26
+	if v27 {
+		v28 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v28
+}
+
+// Log1p32 is the natural logarithm of 1 + x, x a float32, before the last rounding.
+func Log1p32(x float64) float64 {
+	v2 := 1 + x
+	v3 := v2 - 1
+	v4 := x - v3
+	v5 := math.Float64bits(v2)
+	v6 := v5 + uint64(0x95f619980c433)
+	v7 := v6 >> 52
+	v8 := v7 << 52
+	v9 := v5 - v8
+	v10 := v9 + uint64(0x3ff0000000000000)
+	v11 := math.Float64frombits(v10)
+	v12 := v7 | uint64(0x4330000000000000)
+	v13 := math.Float64frombits(v12)
+	v14 := v13 - 0x1.00000000003ffp+52
+	v15 := v11 - 1
+	v16 := v11 + 1
+	v17 := v15 / v16
+	v18 := float64(v17 * v17)
+	v19 := float64(v14 * 0x1.62e42fefa39efp-01)
+	v20 := float64(v18 * v18)
+	v21 := math.FMA(0x1.2432d6dd9d9a8p-02, v20, 0x1.555554db364dap-01)
+	v22 := math.FMA(0x1.e3ad08bdab91ap-03, v20, 0x1.999a9c1770eap-02)
+	v23 := math.FMA(v22, v20, 0x1.00000000049b1p+01)
+	v24 := math.FMA(v21, v18, v23)
+	v25 := math.FMA(v17, v24, v19)
+	v26 := v25 + v4
+	v27 := v2 < math.Float64frombits(0x7ff0000000000000)
+	v28 := x
+	if v27 {
+		v28 = v26
+	}
+	v29 := v2 < 0
+	v30 := v28
+	if v29 {
+		v30 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v31 := v2 == 0
+	v32 := v30
+	if v31 {
+		v32 = math.Float64frombits(0xfff0000000000000)
+	}
+	v33 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v34 := math.Float64frombits(math.Float64bits(v32) | math.Float64bits(v33))
+	return v34
+}
+
+// Sin32 is the sine of x radians, a float32, before the last rounding.
+func Sin32(x float64) float64 {
+	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
+	v3 := v2 - 0x1.8p+52
+	v4 := math.Float64bits(v2)
+	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
+	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, v5)
+	v7 := v4 + uint64(0x0)
+	v8 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v9 := 0x1p+30 < v8
+	if v9 {
+		v10 := float64(0x1p+31)
+		if v9 {
+			v10 = x
+		}
+		v11 := math.Float64bits(v10)
+		v12 := v11 >> 52
+		v13 := v12 & uint64(0x7ff)
+		v14 := v11 & uint64(0x800fffffffffffff)
+		v15 := v14 | uint64(0x4330000000000000)
+		v16 := math.Float64frombits(v15)
+		v17 := v13 - uint64(0x3f5)
+		v18 := v17 + uint64(0x0)
+		v19 := v18 >> 6
+		v20 := v18 & uint64(0x3f)
+		v21 := piBits[v19]
+		v22 := v21 << v20
+		v23 := v19 + uint64(0x1)
+		v24 := piBits[v23]
+		v25 := uint64(0x40) - v20
+		v26 := v24 >> v25
+		v27 := v22 | v26
+		v28 := v27 >> 12
+		v29 := v28 | uint64(0x4330000000000000)
+		v30 := math.Float64frombits(v29)
+		v31 := v30 - 0x1p+52
+		v32 := float64(v31 * 0x1p-50)
+		v33 := float64(v16 * v32)
+		v34 := math.FMA(v16, v32, -(v33))
+		v35 := float64(v33 * 0x1p-02)
+		v36 := math.RoundToEven(v35)
+		v37 := math.FMA(-(v36), 4, v33)
+		v38 := v37 + v34
+		v39 := v38 - v37
+		v40 := v38 - v39
+		v41 := v37 - v40
+		v42 := v34 - v39
+		v43 := v41 + v42
+		v44 := v17 + uint64(0x34)
+		v45 := v44 >> 6
+		v46 := v44 & uint64(0x3f)
+		v47 := piBits[v45]
+		v48 := v47 << v46
+		v49 := v45 + uint64(0x1)
+		v50 := piBits[v49]
+		v51 := uint64(0x40) - v46
+		v52 := v50 >> v51
+		v53 := v48 | v52
+		v54 := v53 >> 12
+		v55 := v54 | uint64(0x4330000000000000)
+		v56 := math.Float64frombits(v55)
+		v57 := v56 - 0x1p+52
+		v58 := float64(v57 * 0x1p-102)
+		v59 := float64(v16 * v58)
+		v60 := math.FMA(v16, v58, -(v59))
+		v61 := v38 + v59
+		v62 := v61 - v38
+		v63 := v61 - v62
+		v64 := v38 - v63
+		v65 := v59 - v62
+		v66 := v64 + v65
+		v67 := math.FMA(v61, 1, 0x1.8p+52)
+		v68 := v67 - 0x1.8p+52
+		v69 := math.Float64bits(v67)
+		v70 := v61 - v68
+		v71 := v43 + v66
+		v72 := v71 - v43
+		v73 := v71 - v72
+		v74 := v43 - v73
+		v75 := v66 - v72
+		v76 := v74 + v75
+		v77 := v71 + v60
+		v78 := v77 - v71
+		v79 := v77 - v78
+		v80 := v71 - v79
+		v81 := v60 - v78
+		v82 := v80 + v81
+		v83 := v76 + v82
+		v84 := v17 + uint64(0x68)
+		v85 := v84 >> 6
+		v86 := v84 & uint64(0x3f)
+		v87 := piBits[v85]
+		v88 := v87 << v86
+		v89 := v85 + uint64(0x1)
+		v90 := piBits[v89]
+		v91 := uint64(0x40) - v86
+		v92 := v90 >> v91
+		v93 := v88 | v92
+		v94 := v93 >> 12
+		v95 := v94 | uint64(0x4330000000000000)
+		v96 := math.Float64frombits(v95)
+		v97 := v96 - 0x1p+52
+		v98 := float64(v97 * 0x1p-154)
+		v99 := float64(v16 * v98)
+		v100 := math.FMA(v16, v98, -(v99))
+		v101 := v77 + v99
+		v102 := v101 - v77
+		v103 := v101 - v102
+		v104 := v77 - v103
+		v105 := v99 - v102
+		v106 := v104 + v105
+		v107 := v83 + v106
+		v108 := v17 + uint64(0x9c)
+		v109 := v108 >> 6
+		v110 := v108 & uint64(0x3f)
+		v111 := piBits[v109]
+		v112 := v111 << v110
+		v113 := v109 + uint64(0x1)
+		v114 := piBits[v113]
+		v115 := uint64(0x40) - v110
+		v116 := v114 >> v115
+		v117 := v112 | v116
+		v118 := v117 >> 12
+		v119 := v118 | uint64(0x4330000000000000)
+		v120 := math.Float64frombits(v119)
+		v121 := v120 - 0x1p+52
+		v122 := float64(v121 * 0x1p-206)
+		v123 := math.FMA(v16, v122, v100)
+		v124 := v107 + v123
+		v125 := v70 + v101
+		v126 := v125 - v70
+		v127 := v125 - v126
+		v128 := v70 - v127
+		v129 := v101 - v126
+		v130 := v128 + v129
+		v131 := v130 + v124
+		v132 := v125 + v131
+		v138 := float64(v132 * 0x1.921fb54442d18p+00)
+		v7 = v69
+		v142 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+		v143 := v142 < math.Float64frombits(0x7ff0000000000000)
+		v144 := float64(math.Float64frombits(0x7ff8000000000001))
+		if v143 {
+			v144 = v138
+		}
+		v6 = v144
+	}
+	v145 := float64(v6 * v6)
+	v146 := float64(v145 * v145)
+	v147 := math.FMA(-0x1.a00ecaed5eb2bp-13, v146, -0x1.5555554908b7bp-03)
+	v148 := math.FMA(0x1.6cb09872134b4p-19, v146, 0x1.11110724cc4eep-07)
+	v149 := math.FMA(v148, v146, 0x1.fffffffff63d7p-01)
+	v150 := math.FMA(v147, v145, v149)
+	v151 := float64(v6 * v150)
+	v152 := float64(v145 * v145)
+	v153 := math.FMA(-0x1.23c066c36b9d8p-22, v152, -0x1.6c16b29a8e243p-10)
+	v154 := math.FMA(v153, v152, -0x1.ffffffffe2ba2p-02)
+	v155 := math.FMA(0x1.a00e78b8cd4c7p-16, v152, 0x1.555555441d96ap-05)
+	v156 := math.FMA(v155, v152, 0x1.ffffffffffdfcp-01)
+	v157 := math.FMA(v154, v145, v156)
+	v158 := v7 << 63
+	v159 := int64(v158) < 0
+	v160 := v151
+	if v159 {
+		v160 = v157
+	}
+	v161 := v7 & uint64(0x2)
+	v162 := v161 << 62
+	v163 := math.Float64frombits(v162)
+	v164 := math.Float64frombits(math.Float64bits(v160) ^ math.Float64bits(v163))
+	return v164
+}
+
+// Cos32 is the cosine of x radians, a float32, before the last rounding.
+func Cos32(x float64) float64 {
+	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
+	v3 := v2 - 0x1.8p+52
+	v4 := math.Float64bits(v2)
+	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
+	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, v5)
+	v7 := v4 + uint64(0x0)
+	v8 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v9 := 0x1p+30 < v8
+	if v9 {
+		v10 := float64(0x1p+31)
+		if v9 {
+			v10 = x
+		}
+		v11 := math.Float64bits(v10)
+		v12 := v11 >> 52
+		v13 := v12 & uint64(0x7ff)
+		v14 := v11 & uint64(0x800fffffffffffff)
+		v15 := v14 | uint64(0x4330000000000000)
+		v16 := math.Float64frombits(v15)
+		v17 := v13 - uint64(0x3f5)
+		v18 := v17 + uint64(0x0)
+		v19 := v18 >> 6
+		v20 := v18 & uint64(0x3f)
+		v21 := piBits[v19]
+		v22 := v21 << v20
+		v23 := v19 + uint64(0x1)
+		v24 := piBits[v23]
+		v25 := uint64(0x40) - v20
+		v26 := v24 >> v25
+		v27 := v22 | v26
+		v28 := v27 >> 12
+		v29 := v28 | uint64(0x4330000000000000)
+		v30 := math.Float64frombits(v29)
+		v31 := v30 - 0x1p+52
+		v32 := float64(v31 * 0x1p-50)
+		v33 := float64(v16 * v32)
+		v34 := math.FMA(v16, v32, -(v33))
+		v35 := float64(v33 * 0x1p-02)
+		v36 := math.RoundToEven(v35)
+		v37 := math.FMA(-(v36), 4, v33)
+		v38 := v37 + v34
+		v39 := v38 - v37
+		v40 := v38 - v39
+		v41 := v37 - v40
+		v42 := v34 - v39
+		v43 := v41 + v42
+		v44 := v17 + uint64(0x34)
+		v45 := v44 >> 6
+		v46 := v44 & uint64(0x3f)
+		v47 := piBits[v45]
+		v48 := v47 << v46
+		v49 := v45 + uint64(0x1)
+		v50 := piBits[v49]
+		v51 := uint64(0x40) - v46
+		v52 := v50 >> v51
+		v53 := v48 | v52
+		v54 := v53 >> 12
+		v55 := v54 | uint64(0x4330000000000000)
+		v56 := math.Float64frombits(v55)
+		v57 := v56 - 0x1p+52
+		v58 := float64(v57 * 0x1p-102)
+		v59 := float64(v16 * v58)
+		v60 := math.FMA(v16, v58, -(v59))
+		v61 := v38 + v59
+		v62 := v61 - v38
+		v63 := v61 - v62
+		v64 := v38 - v63
+		v65 := v59 - v62
+		v66 := v64 + v65
+		v67 := math.FMA(v61, 1, 0x1.8p+52)
+		v68 := v67 - 0x1.8p+52
+		v69 := math.Float64bits(v67)
+		v70 := v61 - v68
+		v71 := v43 + v66
+		v72 := v71 - v43
+		v73 := v71 - v72
+		v74 := v43 - v73
+		v75 := v66 - v72
+		v76 := v74 + v75
+		v77 := v71 + v60
+		v78 := v77 - v71
+		v79 := v77 - v78
+		v80 := v71 - v79
+		v81 := v60 - v78
+		v82 := v80 + v81
+		v83 := v76 + v82
+		v84 := v17 + uint64(0x68)
+		v85 := v84 >> 6
+		v86 := v84 & uint64(0x3f)
+		v87 := piBits[v85]
+		v88 := v87 << v86
+		v89 := v85 + uint64(0x1)
+		v90 := piBits[v89]
+		v91 := uint64(0x40) - v86
+		v92 := v90 >> v91
+		v93 := v88 | v92
+		v94 := v93 >> 12
+		v95 := v94 | uint64(0x4330000000000000)
+		v96 := math.Float64frombits(v95)
+		v97 := v96 - 0x1p+52
+		v98 := float64(v97 * 0x1p-154)
+		v99 := float64(v16 * v98)
+		v100 := math.FMA(v16, v98, -(v99))
+		v101 := v77 + v99
+		v102 := v101 - v77
+		v103 := v101 - v102
+		v104 := v77 - v103
+		v105 := v99 - v102
+		v106 := v104 + v105
+		v107 := v83 + v106
+		v108 := v17 + uint64(0x9c)
+		v109 := v108 >> 6
+		v110 := v108 & uint64(0x3f)
+		v111 := piBits[v109]
+		v112 := v111 << v110
+		v113 := v109 + uint64(0x1)
+		v114 := piBits[v113]
+		v115 := uint64(0x40) - v110
+		v116 := v114 >> v115
+		v117 := v112 | v116
+		v118 := v117 >> 12
+		v119 := v118 | uint64(0x4330000000000000)
+		v120 := math.Float64frombits(v119)
+		v121 := v120 - 0x1p+52
+		v122 := float64(v121 * 0x1p-206)
+		v123 := math.FMA(v16, v122, v100)
+		v124 := v107 + v123
+		v125 := v70 + v101
+		v126 := v125 - v70
+		v127 := v125 - v126
+		v128 := v70 - v127
+		v129 := v101 - v126
+		v130 := v128 + v129
+		v131 := v130 + v124
+		v132 := v125 + v131
+		v138 := float64(v132 * 0x1.921fb54442d18p+00)
+		v7 = v69
+		v142 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+		v143 := v142 < math.Float64frombits(0x7ff0000000000000)
+		v144 := float64(math.Float64frombits(0x7ff8000000000001))
+		if v143 {
+			v144 = v138
+		}
+		v6 = v144
+	}
+	v145 := v7 + uint64(0x1)
+	v146 := float64(v6 * v6)
+	v147 := float64(v146 * v146)
+	v148 := math.FMA(-0x1.a00ecaed5eb2bp-13, v147, -0x1.5555554908b7bp-03)
+	v149 := math.FMA(0x1.6cb09872134b4p-19, v147, 0x1.11110724cc4eep-07)
+	v150 := math.FMA(v149, v147, 0x1.fffffffff63d7p-01)
+	v151 := math.FMA(v148, v146, v150)
+	v152 := float64(v6 * v151)
+	v153 := float64(v146 * v146)
+	v154 := math.FMA(-0x1.23c066c36b9d8p-22, v153, -0x1.6c16b29a8e243p-10)
+	v155 := math.FMA(v154, v153, -0x1.ffffffffe2ba2p-02)
+	v156 := math.FMA(0x1.a00e78b8cd4c7p-16, v153, 0x1.555555441d96ap-05)
+	v157 := math.FMA(v156, v153, 0x1.ffffffffffdfcp-01)
+	v158 := math.FMA(v155, v146, v157)
+	v159 := v145 << 63
+	v160 := int64(v159) < 0
+	v161 := v152
+	if v160 {
+		v161 = v158
+	}
+	v162 := v145 & uint64(0x2)
+	v163 := v162 << 62
+	v164 := math.Float64frombits(v163)
+	v165 := math.Float64frombits(math.Float64bits(v161) ^ math.Float64bits(v164))
+	return v165
+}
+
+// Tan32 is the tangent of x radians, a float32, before the last rounding.
+func Tan32(x float64) float64 {
+	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
+	v3 := v2 - 0x1.8p+52
+	v4 := math.Float64bits(v2)
+	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
+	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, v5)
+	v7 := v4 + uint64(0x0)
+	v8 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v9 := 0x1p+30 < v8
+	if v9 {
+		v10 := float64(0x1p+31)
+		if v9 {
+			v10 = x
+		}
+		v11 := math.Float64bits(v10)
+		v12 := v11 >> 52
+		v13 := v12 & uint64(0x7ff)
+		v14 := v11 & uint64(0x800fffffffffffff)
+		v15 := v14 | uint64(0x4330000000000000)
+		v16 := math.Float64frombits(v15)
+		v17 := v13 - uint64(0x3f5)
+		v18 := v17 + uint64(0x0)
+		v19 := v18 >> 6
+		v20 := v18 & uint64(0x3f)
+		v21 := piBits[v19]
+		v22 := v21 << v20
+		v23 := v19 + uint64(0x1)
+		v24 := piBits[v23]
+		v25 := uint64(0x40) - v20
+		v26 := v24 >> v25
+		v27 := v22 | v26
+		v28 := v27 >> 12
+		v29 := v28 | uint64(0x4330000000000000)
+		v30 := math.Float64frombits(v29)
+		v31 := v30 - 0x1p+52
+		v32 := float64(v31 * 0x1p-50)
+		v33 := float64(v16 * v32)
+		v34 := math.FMA(v16, v32, -(v33))
+		v35 := float64(v33 * 0x1p-02)
+		v36 := math.RoundToEven(v35)
+		v37 := math.FMA(-(v36), 4, v33)
+		v38 := v37 + v34
+		v39 := v38 - v37
+		v40 := v38 - v39
+		v41 := v37 - v40
+		v42 := v34 - v39
+		v43 := v41 + v42
+		v44 := v17 + uint64(0x34)
+		v45 := v44 >> 6
+		v46 := v44 & uint64(0x3f)
+		v47 := piBits[v45]
+		v48 := v47 << v46
+		v49 := v45 + uint64(0x1)
+		v50 := piBits[v49]
+		v51 := uint64(0x40) - v46
+		v52 := v50 >> v51
+		v53 := v48 | v52
+		v54 := v53 >> 12
+		v55 := v54 | uint64(0x4330000000000000)
+		v56 := math.Float64frombits(v55)
+		v57 := v56 - 0x1p+52
+		v58 := float64(v57 * 0x1p-102)
+		v59 := float64(v16 * v58)
+		v60 := math.FMA(v16, v58, -(v59))
+		v61 := v38 + v59
+		v62 := v61 - v38
+		v63 := v61 - v62
+		v64 := v38 - v63
+		v65 := v59 - v62
+		v66 := v64 + v65
+		v67 := math.FMA(v61, 1, 0x1.8p+52)
+		v68 := v67 - 0x1.8p+52
+		v69 := math.Float64bits(v67)
+		v70 := v61 - v68
+		v71 := v43 + v66
+		v72 := v71 - v43
+		v73 := v71 - v72
+		v74 := v43 - v73
+		v75 := v66 - v72
+		v76 := v74 + v75
+		v77 := v71 + v60
+		v78 := v77 - v71
+		v79 := v77 - v78
+		v80 := v71 - v79
+		v81 := v60 - v78
+		v82 := v80 + v81
+		v83 := v76 + v82
+		v84 := v17 + uint64(0x68)
+		v85 := v84 >> 6
+		v86 := v84 & uint64(0x3f)
+		v87 := piBits[v85]
+		v88 := v87 << v86
+		v89 := v85 + uint64(0x1)
+		v90 := piBits[v89]
+		v91 := uint64(0x40) - v86
+		v92 := v90 >> v91
+		v93 := v88 | v92
+		v94 := v93 >> 12
+		v95 := v94 | uint64(0x4330000000000000)
+		v96 := math.Float64frombits(v95)
+		v97 := v96 - 0x1p+52
+		v98 := float64(v97 * 0x1p-154)
+		v99 := float64(v16 * v98)
+		v100 := math.FMA(v16, v98, -(v99))
+		v101 := v77 + v99
+		v102 := v101 - v77
+		v103 := v101 - v102
+		v104 := v77 - v103
+		v105 := v99 - v102
+		v106 := v104 + v105
+		v107 := v83 + v106
+		v108 := v17 + uint64(0x9c)
+		v109 := v108 >> 6
+		v110 := v108 & uint64(0x3f)
+		v111 := piBits[v109]
+		v112 := v111 << v110
+		v113 := v109 + uint64(0x1)
+		v114 := piBits[v113]
+		v115 := uint64(0x40) - v110
+		v116 := v114 >> v115
+		v117 := v112 | v116
+		v118 := v117 >> 12
+		v119 := v118 | uint64(0x4330000000000000)
+		v120 := math.Float64frombits(v119)
+		v121 := v120 - 0x1p+52
+		v122 := float64(v121 * 0x1p-206)
+		v123 := math.FMA(v16, v122, v100)
+		v124 := v107 + v123
+		v125 := v70 + v101
+		v126 := v125 - v70
+		v127 := v125 - v126
+		v128 := v70 - v127
+		v129 := v101 - v126
+		v130 := v128 + v129
+		v131 := v130 + v124
+		v132 := v125 + v131
+		v138 := float64(v132 * 0x1.921fb54442d18p+00)
+		v7 = v69
+		v142 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+		v143 := v142 < math.Float64frombits(0x7ff0000000000000)
+		v144 := float64(math.Float64frombits(0x7ff8000000000001))
+		if v143 {
+			v144 = v138
+		}
+		v6 = v144
+	}
+	v145 := float64(v6 * v6)
+	v146 := float64(v145 * v145)
+	v147 := math.FMA(-0x1.a00ecaed5eb2bp-13, v146, -0x1.5555554908b7bp-03)
+	v148 := math.FMA(0x1.6cb09872134b4p-19, v146, 0x1.11110724cc4eep-07)
+	v149 := math.FMA(v148, v146, 0x1.fffffffff63d7p-01)
+	v150 := math.FMA(v147, v145, v149)
+	v151 := float64(v6 * v150)
+	v152 := float64(v145 * v145)
+	v153 := math.FMA(-0x1.23c066c36b9d8p-22, v152, -0x1.6c16b29a8e243p-10)
+	v154 := math.FMA(v153, v152, -0x1.ffffffffe2ba2p-02)
+	v155 := math.FMA(0x1.a00e78b8cd4c7p-16, v152, 0x1.555555441d96ap-05)
+	v156 := math.FMA(v155, v152, 0x1.ffffffffffdfcp-01)
+	v157 := math.FMA(v154, v145, v156)
+	v158 := v7 << 63
+	v159 := int64(v158) < 0
+	v160 := v151
+	if v159 {
+		v160 = v157
+	}
+	v161 := v157
+	if v159 {
+		v161 = v151
+	}
+	v162 := v160 / v161
+	v163 := v7 << 63
+	v164 := math.Float64frombits(v163)
+	v165 := math.Float64frombits(math.Float64bits(v162) ^ math.Float64bits(v164))
+	return v165
+}
+
+// Asin32 is the angle whose sine is x, a float32, before the last rounding.
+func Asin32(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := 0x1p-01 < v2
+	v4 := 1 - v2
+	v5 := float64(v4 * 0x1p-01)
+	v6 := float64(x * x)
+	v7 := v6
+	if v3 {
+		v7 = v5
+	}
+	v8 := math.Sqrt(v7)
+	v9 := v2
+	if v3 {
+		v9 = v8
+	}
+	v10 := float64(v9 * v7)
+	v11 := float64(v7 * v7)
+	v12 := math.FMA(0x1.e0231588b1e55p-06, v11, 0x1.3c5053c2afce1p-06)
+	v13 := math.FMA(v12, v11, 0x1.f208eb1ddd0fbp-06)
+	v14 := math.FMA(v13, v11, 0x1.333334ceb652p-04)
+	v15 := math.FMA(0x1.64b97e009bd01p-08, v11, 0x1.6a9e3262c37dbp-06)
+	v16 := math.FMA(v15, v11, 0x1.6db5cfb6af282p-05)
+	v17 := math.FMA(v16, v11, 0x1.55555554ee47bp-03)
+	v18 := math.FMA(v14, v7, v17)
+	v19 := math.FMA(v10, v18, v9)
+	v20 := float64(1)
+	if v3 {
+		v20 = -2
+	}
+	v21 := float64(0)
+	if v3 {
+		v21 = 0x1.921fb54442d18p+00
+	}
+	v22 := math.FMA(v20, v19, v21)
+	v23 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v24 := math.Float64frombits(math.Float64bits(v22) | math.Float64bits(v23))
+	return v24
+}
+
+// Acos32 is the angle whose cosine is x, a float32, before the last rounding.
+func Acos32(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := 0x1p-01 < v2
+	v4 := 1 - v2
+	v5 := float64(v4 * 0x1p-01)
+	v6 := float64(x * x)
+	v7 := v6
+	if v3 {
+		v7 = v5
+	}
+	v8 := math.Sqrt(v7)
+	v9 := v2
+	if v3 {
+		v9 = v8
+	}
+	v10 := float64(v9 * v7)
+	v11 := float64(v7 * v7)
+	v12 := math.FMA(0x1.e0231588b1e55p-06, v11, 0x1.3c5053c2afce1p-06)
+	v13 := math.FMA(v12, v11, 0x1.f208eb1ddd0fbp-06)
+	v14 := math.FMA(v13, v11, 0x1.333334ceb652p-04)
+	v15 := math.FMA(0x1.64b97e009bd01p-08, v11, 0x1.6a9e3262c37dbp-06)
+	v16 := math.FMA(v15, v11, 0x1.6db5cfb6af282p-05)
+	v17 := math.FMA(v16, v11, 0x1.55555554ee47bp-03)
+	v18 := math.FMA(v14, v7, v17)
+	v19 := math.FMA(v10, v18, v9)
+	v20 := x < 0
+	v21 := float64(0)
+	if v20 {
+		v21 = 2
+	}
+	v22 := float64(1)
+	if v3 {
+		v22 = v21
+	}
+	v23 := float64(2)
+	if v20 {
+		v23 = -2
+	}
+	v24 := float64(-1)
+	if v20 {
+		v24 = 1
+	}
+	v25 := v24
+	if v3 {
+		v25 = v23
+	}
+	v26 := float64(v22 * 0x1.921fb54442d18p+00)
+	v27 := math.FMA(v25, v19, v26)
+	return v27
+}
+
+// Atan32 is the angle whose tangent is x, a float32, before the last rounding.
+func Atan32(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := v2
+	if 0x1p+60 < v2 {
+		v3 = 0x1p+60
+	}
+	v4 := 0x1p-01 < v3
+	v5 := 0x1.4p+01 < v3
+	v6 := float64(1)
+	if v5 {
+		v6 = 0
+	}
+	v7 := float64(0)
+	if v4 {
+		v7 = 1
+	}
+	v8 := math.FMA(v6, v3, -(v7))
+	v9 := math.FMA(v7, v3, v6)
+	v10 := v8 / v9
+	v11 := float64(v10 * v10)
+	v12 := float64(v11 * v11)
+	v13 := math.FMA(-0x1.b1e5b15480526p-05, v12, -0x1.7291e002acd22p-04)
+	v14 := math.FMA(v13, v12, -0x1.24915f6354e41p-03)
+	v15 := math.FMA(v14, v12, -0x1.5555554ea40b7p-02)
+	v16 := math.FMA(0x1.7dba3c0fdbc9dp-06, v12, 0x1.2e343c1b17afcp-04)
+	v17 := math.FMA(v16, v12, 0x1.c6f60c47b33ddp-04)
+	v18 := math.FMA(v17, v12, 0x1.999993fbd3b61p-03)
+	v19 := math.FMA(v18, v12, 0x1.fffffffffeae1p-01)
+	v20 := math.FMA(v15, v11, v19)
+	v21 := float64(v10 * v20)
+	v22 := float64(0)
+	if v4 {
+		v22 = 0x1p-01
+	}
+	v23 := v22
+	if v5 {
+		v23 = 1
+	}
+	v24 := math.FMA(v23, 0x1.921fb54442d18p+00, v21)
+	v25 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v26 := math.Float64frombits(math.Float64bits(v24) | math.Float64bits(v25))
+	return v26
+}
+
+// Cbrt32 is the cube root of x, a float32, before the last rounding.
+func Cbrt32(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v3 := math.Float64bits(v2)
+	v4 := v3 + uint64(0x95f619980c433)
+	v5 := v4 >> 52
+	v6 := v5 << 52
+	v7 := v3 - v6
+	v8 := v7 + uint64(0x3ff0000000000000)
+	v9 := math.Float64frombits(v8)
+	v10 := v5 | uint64(0x4330000000000000)
+	v11 := math.Float64frombits(v10)
+	v12 := v11 - 0x1.00000000003ffp+52
+	v13 := math.FMA(v12, 0x1.5555555555555p-02, 0x1.8p+52)
+	v14 := v13 - 0x1.8p+52
+	v15 := math.Float64bits(v13)
+	v16 := math.FMA(-(v14), 3, v12)
+	v17 := v9 - 1
+	v18 := float64(v17 * v17)
+	v19 := math.FMA(-0x1.ad5c76fbfbd73p-04, v18, -0x1.68d3ee316ded4p-03)
+	v20 := math.FMA(v19, v18, -0x1.553ff2f544f09p-02)
+	v21 := math.FMA(0x1.465fbaaf0cf56p-03, v18, 0x1.c60917d283cb2p-03)
+	v22 := math.FMA(v21, v18, 0x1.000030aeb3919p+00)
+	v23 := math.FMA(v20, v17, v22)
+	v24 := 0 < v16
+	v25 := v16 < 0
+	v26 := float64(1)
+	if v25 {
+		v26 = 0x1p-01
+	}
+	v27 := v26
+	if v24 {
+		v27 = 2
+	}
+	v28 := float64(v9 * v27)
+	v29 := float64(1)
+	if v25 {
+		v29 = 0x1.428a2f98d728bp+00
+	}
+	v30 := v29
+	if v24 {
+		v30 = 0x1.965fea53d6e3dp-01
+	}
+	v31 := float64(v23 * v30)
+	v32 := float64(v31 * v31)
+	v33 := float64(v32 * v31)
+	v34 := math.FMA(-(v28), v33, 1)
+	v35 := float64(v31 * v34)
+	v36 := math.FMA(v34, 0x1.c71c71c71c71cp-03, 0x1.5555555555555p-02)
+	v37 := math.FMA(v35, v36, v31)
+	v38 := float64(v37 * v37)
+	v39 := float64(v28 * v38)
+	v40 := v15 + uint64(0x3ff)
+	v41 := v40 << 52
+	v42 := math.Float64frombits(v41)
+	v43 := float64(v39 * v42)
+	v44 := v2 < math.Float64frombits(0x7ff0000000000000)
+	v45 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v46 := math.Float64frombits(math.Float64bits(v43) | math.Float64bits(v45))
+	v47 := x
+	if v44 {
+		v47 = v46
+	}
+	v48 := x == 0
+	v49 := v47
+	if v48 {
+		v49 = x
+	}
+	return v49
+}
+
+// Pow32 is x to the power y, float32 both, before the last rounding.
+func Pow32(x, y float64) float64 {
+	v3 := math.Float64bits(y)
+	v4 := v3 << 13
+	v5 := math.Float64frombits(v4)
+	v6 := v5 == 0
+	v7 := float64(1)
+	if v6 {
+		v7 = 1
+	}
+	v8 := float64(x * x)
+	if v6 {
+		v9 := y == 2
+		v10 := float64(v8 * x)
+		v11 := v10
+		if v9 {
+			v11 = v8
+		}
+		v12 := y - 1
+		v13 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v12))
+		v14 := v13 == 0x1p-01
+		if v14 {
+			v15 := math.Sqrt(x)
+			v16 := y == 0x1p-01
+			v17 := v15 + 0
+			v18 := float64(x * v15)
+			v19 := v18
+			if v16 {
+				v19 = v17
+			}
+			v11 = v19
+		}
+		v20 := y == -1
+		if v20 {
+			v21 := 1 / x
+			v11 = v21
+		}
+		v8 = v11
+		v22 := x < 0
+		v23 := float64(0)
+		if v22 {
+			v23 = 1
+		}
+		v24 := float64(1)
+		if v14 {
+			v24 = v23
+		}
+		v25 := y == 2
+		v26 := v24
+		if v25 {
+			v26 = 0
+		}
+		v27 := y == 3
+		v28 := v26
+		if v27 {
+			v28 = 0
+		}
+		v29 := y == -1
+		v30 := v28
+		if v29 {
+			v30 = 0
+		}
+		v7 = v30
+	}
+	v31 := v7 == 1
+	if v31 {
+		v32 := math.Float64bits(x)
+		v33 := v32 - uint64(0x10000000000000)
+		v34 := uint64(0x7fefffffffffffff) - v32
+		v35 := v33 | v34
+		v36 := int64(v35) < 0
+		v37 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+		v38 := math.Float64bits(v37)
+		v39 := v38 + uint64(0x95f619980c433)
+		v40 := v39 >> 52
+		v41 := v40 << 52
+		v42 := v38 - v41
+		v43 := v42 + uint64(0x3ff0000000000000)
+		v44 := math.Float64frombits(v43)
+		v45 := v40 | uint64(0x4330000000000000)
+		v46 := math.Float64frombits(v45)
+		v47 := v46 - 0x1.00000000003ffp+52
+		v48 := v44 - 1
+		v49 := v44 + 1
+		v50 := v48 / v49
+		v51 := float64(v50 * v50)
+		v52 := float64(v51 * v51)
+		v53 := math.FMA(0x1.21af101c073fp-02, v52, 0x1.a61a2db52464ap-02)
+		v54 := math.FMA(v53, v52, 0x1.ec709dc53ace3p-01)
+		v55 := math.FMA(0x1.47957ca53fbd6p-02, v52, 0x1.2776c294d1dbap-01)
+		v56 := math.FMA(v55, v52, 0x1.71547652b8252p+01)
+		v57 := math.FMA(v54, v51, v56)
+		v58 := math.FMA(v50, v57, v47)
+		v59 := float64(y * v58)
+		v60 := v59
+		if 200 < v59 {
+			v60 = 200
+		}
+		v61 := v60 < -200
+		v62 := v60
+		if v61 {
+			v62 = -200
+		}
+		v63 := math.FMA(v62, 1, 0x1.8p+52)
+		v64 := v63 - 0x1.8p+52
+		v65 := math.Float64bits(v63)
+		v66 := v65 + uint64(0x3ff)
+		v67 := v66 << 52
+		v68 := math.Float64frombits(v67)
+		v69 := v62 - v64
+		v70 := float64(v69 * 0x1.62e42fefa39efp-01)
+		v71 := float64(v70 * v70)
+		v72 := math.FMA(0x1.a136e5a92400ep-16, v71, 0x1.6c166bc75e823p-10)
+		v73 := math.FMA(v72, v71, 0x1.55555565ce931p-05)
+		v74 := math.FMA(v73, v71, 0x1.fffffffffe051p-02)
+		v75 := math.FMA(0x1.a17e35818933cp-13, v71, 0x1.1110a5fa2e975p-07)
+		v76 := math.FMA(v75, v71, 0x1.5555557e88376p-03)
+		v77 := math.FMA(v76, v71, 0x1.fffffffff6187p-01)
+		v78 := math.FMA(v74, v70, v77)
+		v79 := float64(v70 * v78)
+		v80 := math.FMA(v68, v79, v68)
+		if v36 {
+			v81 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+			v82 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+			v83 := v82 == math.Float64frombits(0x7ff0000000000000)
+			v84 := v81 == 1
+			v85 := v80
+			if v84 {
+				v85 = 1
+			}
+			v86 := v80
+			if v83 {
+				v86 = v85
+			}
+			v87 := v81 == 0
+			v88 := y < 0
+			v89 := float64(0)
+			if v88 {
+				v89 = math.Float64frombits(0x7ff0000000000000)
+			}
+			v90 := v86
+			if v87 {
+				v90 = v89
+			}
+			v91 := v81 == math.Float64frombits(0x7ff0000000000000)
+			v92 := y < 0
+			v93 := float64(math.Float64frombits(0x7ff0000000000000))
+			if v92 {
+				v93 = 0
+			}
+			v94 := v90
+			if v91 {
+				v94 = v93
+			}
+			v95 := math.RoundToEven(y)
+			v96 := v95 == y
+			v97 := float64(y * 0x1p-01)
+			v98 := math.RoundToEven(v97)
+			v99 := v98 == v97
+			v100 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+			v101 := float64(0)
+			if v96 {
+				v101 = v100
+			}
+			v102 := v101
+			if v99 {
+				v102 = 0
+			}
+			v103 := math.Float64frombits(0xfff0000000000000) < x
+			v104 := float64(math.Float64frombits(0x7ff8000000000001))
+			if v96 {
+				v104 = 0
+			}
+			v105 := float64(0)
+			if v103 {
+				v105 = v104
+			}
+			v106 := x < 0
+			v107 := math.Float64frombits(math.Float64bits(v105) | math.Float64bits(v102))
+			v108 := v102
+			if v106 {
+				v108 = v107
+			}
+			v109 := math.Float64frombits(math.Float64bits(v94) | math.Float64bits(v108))
+			v110 := x == x
+			v111 := y == y
+			v112 := y
+			if v111 {
+				v112 = v109
+			}
+			v113 := x
+			if v110 {
+				v113 = v112
+			}
+			v114 := y == 0
+			v115 := v113
+			if v114 {
+				v115 = 1
+			}
+			v80 = v115
+		}
+		v116 := x == 1
+		v117 := v80
+		if v116 {
+			v117 = 1
+		}
+		v8 = v117
+	}
+	return v8
+}
+
+// Atan232 is the angle of the point (y, x), float32 both, before the last rounding.
+func Atan232(x, y float64) float64 {
+	v3 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v4 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+	v5 := v4 < v3
+	v6 := v4
+	if v3 < v4 {
+		v6 = v3
+	}
+	v7 := v4
+	if v5 {
+		v7 = v3
+	}
+	v8 := v7 == math.Float64frombits(0x7ff0000000000000)
+	v9 := v6 == math.Float64frombits(0x7ff0000000000000)
+	v10 := float64(0)
+	if v9 {
+		v10 = 1
+	}
+	v11 := v6
+	if v8 {
+		v11 = v10
+	}
+	v12 := v7
+	if v8 {
+		v12 = 1
+	}
+	v13 := v12 == 0
+	v14 := v12
+	if v13 {
+		v14 = 1
+	}
+	v15 := float64(v14 * 0x1p-01)
+	v16 := v15 < v11
+	v17 := v11 - v14
+	v18 := v11
+	if v16 {
+		v18 = v17
+	}
+	v19 := v14 + v11
+	v20 := v14
+	if v16 {
+		v20 = v19
+	}
+	v21 := v18 / v20
+	v22 := float64(v21 * v21)
+	v23 := float64(v22 * v22)
+	v24 := math.FMA(-0x1.b1e5b15480526p-05, v23, -0x1.7291e002acd22p-04)
+	v25 := math.FMA(v24, v23, -0x1.24915f6354e41p-03)
+	v26 := math.FMA(v25, v23, -0x1.5555554ea40b7p-02)
+	v27 := math.FMA(0x1.7dba3c0fdbc9dp-06, v23, 0x1.2e343c1b17afcp-04)
+	v28 := math.FMA(v27, v23, 0x1.c6f60c47b33ddp-04)
+	v29 := math.FMA(v28, v23, 0x1.999993fbd3b61p-03)
+	v30 := math.FMA(v29, v23, 0x1.fffffffffeae1p-01)
+	v31 := math.FMA(v26, v22, v30)
+	v32 := float64(v21 * v31)
+	v33 := float64(0)
+	if v16 {
+		v33 = 1
+	}
+	v34 := 2 - v33
+	v35 := v33
+	if v5 {
+		v35 = v34
+	}
+	v36 := math.Float64bits(y)
+	v37 := int64(v36) < 0
+	v38 := 4 - v35
+	v39 := v35
+	if v37 {
+		v39 = v38
+	}
+	v40 := float64(0)
+	if v5 {
+		v40 = math.Float64frombits(0x8000000000000000)
+	}
+	v41 := math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000))
+	v42 := math.Float64frombits(math.Float64bits(v40) ^ math.Float64bits(v41))
+	v43 := math.Float64frombits(math.Float64bits(v32) ^ math.Float64bits(v42))
+	v44 := math.FMA(v39, 0x1.921fb54442d18p-01, v43)
+	v45 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v46 := math.Float64frombits(math.Float64bits(v44) | math.Float64bits(v45))
+	v47 := y == y
+	v48 := x == x
+	v49 := x
+	if v48 {
+		v49 = v46
+	}
+	v50 := y
+	if v47 {
+		v50 = v49
+	}
+	return v50
 }

@@ -11,14 +11,17 @@ type Function2 struct {
 	Link uint64
 	Ulps float64
 	Tiny float64
+	// F32 and Link32 are as those of a Function.
+	F32    func(x, y float64) float64
+	Link32 uint64
 }
 
 // Functions2 are all of them.
 var Functions2 = []Function2{
-	{"pow", Pow, LinkPow, 0.7, 1},
-	{"atan2", Atan2, LinkAtan2, 0.75, 0},
-	{"idiv", FloorDiv, LinkFloorDiv, 0, 0},
-	{"mod", Mod, LinkMod, 0, 0},
+	{"pow", Pow, LinkPow, 0.7, 1, Pow32, LinkPow32},
+	{"atan2", Atan2, LinkAtan2, 0.75, 0, Atan232, LinkAtan232},
+	{"idiv", FloorDiv, LinkFloorDiv, 0, 0, FloorDiv, LinkFloorDiv},
+	{"mod", Mod, LinkMod, 0, 0, Mod, LinkMod},
 }
 
 // Function2Named is that one.
@@ -43,11 +46,11 @@ func (f Function2) LoopF64() func(dst, a, b []float64) {
 	return loop
 }
 
-// LoopF32 is the same in float32: the function of float64, rounded once more. A square is just the product.
+// LoopF32 is the loop on float32. A square is just the product.
 func (f Function2) LoopF32() func(dst, a, b []float32) {
-	loop := Map2F32(f.F)
+	loop := Map2F32(f.F32)
 	if plain := loop; HaveChain {
-		loop = func(dst, a, b []float32) { chained(dst, a, b, f.Link, plain) }
+		loop = func(dst, a, b []float32) { chained(dst, a, b, f.Link32, plain) }
 	}
 	if f.Link != LinkPow {
 		return loop
@@ -72,14 +75,14 @@ func (f Function) LoopF64() func(dst, a []float64) {
 	}
 }
 
-// LoopF32 is the same in float32: the function of float64, rounded once more.
+// LoopF32 is the loop on float32.
 func (f Function) LoopF32() func(dst, a []float32) {
-	plain := Map1F32(f.F)
+	plain := Map1F32(f.F32)
 	if !HaveChain {
 		return plain
 	}
 	return func(dst, a []float32) {
-		chained(dst, a, a, f.Link, func(dst, a, _ []float32) { plain(dst, a) })
+		chained(dst, a, a, f.Link32, func(dst, a, _ []float32) { plain(dst, a) })
 	}
 }
 

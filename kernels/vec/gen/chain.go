@@ -313,8 +313,12 @@ func (e *emitter) chains() {
 				ops[len(plainLinks())+len(predicates)+k].emit = nil
 			}
 		}
-		for _, f := range slices.Concat(functions, functions2) {
-			ops = append(ops, link{f.name, func(c *chain) { c.apply(f) }})
+		for _, f := range allFunctions {
+			l := link{f.name, func(c *chain) { c.apply(f) }}
+			if !wide && hasShort(f) {
+				l.emit = nil
+			}
+			ops = append(ops, l)
 		}
 		c.interpret(ops, code, end, func() {})
 		e.finish()

@@ -7,7 +7,10 @@ package main
 // A function has no branches but `when`, a region that is skipped where no lane needs it, and `repeat`, one that is done again as long
 // as a lane needs it: everything else is computed and selected.
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // kind is what a value is.
 type kind uint8
@@ -69,6 +72,7 @@ const (
 	opSelect   // of truth, then, else
 	opScale    // a * 2^b, rounded once; c is b as opScale's other form has it: see scale
 	opLookup   // the word of a table at the index
+	opBin      // the same of a table of 32 numbers, at the low five bits of the index
 	opView
 	opWhen
 	opAssign
@@ -107,6 +111,7 @@ func define(name, doc string, body func(f *function, x *value) *value) *function
 	f := &function{name: name, doc: doc}
 	f.x = f.fresh(number)
 	f.y = body(f, f.x)
+	f.prune()
 	f.lives()
 	return f
 }
@@ -117,8 +122,39 @@ func define2(name, doc string, body func(f *function, x, y *value) *value) *func
 	f.x, f.second = f.fresh(number), f.fresh(number)
 	f.x.memory, f.second.memory = true, true
 	f.y = body(f, f.x, f.second)
+	f.prune()
 	f.lives()
 	return f
+}
+
+// prune leaves out steps that make what nobody reads. In a repeat what comes later may be read earlier, so there it does nothing.
+func (f *function) prune() {
+	read, lanes := map[*value]bool{}, map[*value]bool{}
+	mark := func(v *value) { read[v], lanes[v.root()] = true, true }
+	mark(f.y)
+	var kept []step
+	for k := len(f.steps) - 1; k >= 0; k-- {
+		s := f.steps[k]
+		switch s.op {
+		case opRepeat, opAgain:
+			return
+		case opAssign:
+			if !lanes[s.dst.root()] {
+				continue
+			}
+		case opWhen, opEnd:
+		default:
+			if !read[s.dst] && !(s.op != opView && lanes[s.dst]) {
+				continue
+			}
+		}
+		for _, a := range s.args {
+			mark(a)
+		}
+		kept = append(kept, s)
+	}
+	slices.Reverse(kept)
+	f.steps = kept
 }
 
 // lives finds the last step that reads each value. What is made before a repeat and read inside is read until its end.
@@ -234,6 +270,13 @@ func (f *function) lookup(t *table, index *value) *value {
 	return v
 }
 
+// bin is the number in a table of 32 at the low five bits of index.
+func (f *function) bin(t *table, index *value) *value {
+	v := f.do(opBin, number, index)
+	f.steps[len(f.steps)-1].table = t
+	return v
+}
+
 // when runs body where c holds for some lane. What body assigns changes in those lanes alone.
 func (f *function) when(c *value, body func(assign func(dst, v *value))) {
 	f.steps = append(f.steps, step{op: opWhen, args: []*value{c}})
@@ -270,6 +313,11 @@ func (f *function) polynomial(x *value, c []float64) *value {
 	if len(c) < 4 {
 		return f.horner(x, c)
 	}
+	return f.polynomialOf(x, f.mul(x, x), c)
+}
+
+// polynomialOf is that with z = x^2.
+func (f *function) polynomialOf(x, z *value, c []float64) *value {
 	var even, odd []float64
 	for i, v := range c {
 		if i%2 == 0 {
@@ -278,7 +326,6 @@ func (f *function) polynomial(x *value, c []float64) *value {
 			odd = append(odd, v)
 		}
 	}
-	z := f.mul(x, x)
 	return f.fma(f.horner(z, odd), x, f.horner(z, even))
 }
 

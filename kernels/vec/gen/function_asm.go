@@ -321,6 +321,8 @@ func (b *body) step(s step) {
 		b.scale(s)
 	case opLookup:
 		b.lookup(s)
+	case opBin:
+		b.bin(s)
 	case opWhen:
 		b.skip(s)
 	case opAssign:
@@ -386,6 +388,30 @@ func (b *body) lookup(s step) {
 	all := b.vector()
 	b.VMOVUPD(b.place(^uint64(0)), all)
 	b.VPGATHERQQ(all, m, r)
+}
+
+// bin permutes the table, which is four registers of AVX-512, and chooses between its halves by the index's fifth bit.
+func (b *body) bin(s step) {
+	base := b.GP64()
+	b.LEAQ(operand.NewDataAddr(operand.Symbol{Name: "·" + s.table.name}, 0), base)
+	index := b.reg(s.args[0])
+	if b.bytes == 32 {
+		r, at, all := b.dst(s), b.vector(), b.vector()
+		b.VPAND(b.place(31), index, at)
+		b.VXORPD(r, r, r)
+		b.VMOVUPD(b.place(^uint64(0)), all)
+		b.VPGATHERQQ(all, operand.Mem{Base: base, Index: at, Scale: 8}, r)
+		return
+	}
+	part := func(k int) operand.Mem { return operand.Mem{Base: base, Disp: 64 * k} }
+	r, above, half := b.dst(s), b.vector(), b.vector()
+	b.VPSLLQ(operand.Imm(59), index, half)
+	b.VPMOVQ2M(half, lookupMask)
+	b.VMOVUPD(part(0), r)
+	b.VPERMT2PD(part(1), index, r)
+	b.VMOVUPD(part(2), above)
+	b.VPERMT2PD(part(3), index, above)
+	b.VMOVAPD(above, lookupMask, r)
 }
 
 func (b *body) skip(s step) {

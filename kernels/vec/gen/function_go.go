@@ -166,6 +166,8 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 		set("scaled(%s, %s)", a[0], a[2])
 	case opLookup:
 		set("%s[%s]", s.table.name, a[0])
+	case opBin:
+		set("math.Float64frombits(%s[%s&31])", s.table.name, a[0])
 	case opView:
 		if s.dst.kind == word {
 			set("%s", bits[0])

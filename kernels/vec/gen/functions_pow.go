@@ -2,82 +2,148 @@ package main
 
 // This file defines the power.
 //
-// |x|^y = exp(y log|x|), with the logarithm as a sum of two numbers to about 2^-68, which y up to 2^62 and a result up to 2^1024
-// leave good to 2^-58: x = 2^e m as for log, log(m) = 2s + s z (2/3 + z (2/5 + z Q(z))), s = (m-1)/(m+1), z = s^2, all but Q in
-// twice the precision (fdlibm's e_pow.c argues that much of it is needed). What holds at the ends and for negative x is
-// IEEE 754-2019, 9.2.1.
+// |x|^y = exp(y log|x|), with the logarithm as a sum of two numbers to about 2^-66, which a result up to 2^1024 leaves good to 2^-56.
+// x = 2^e m with m from 0.6953 to 1.3906, whose leading bits tell c near m: log(m) = log(c) + log(1 + f), f = m/c - 1 with its
+// error, |f| <= 2^-6 (P. Tang, "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", 1990). At
+// 1, c is 1, so that nothing cancels there. log(1 + f) is f - f^2/2, kept with its error, and f^3 P(f). What holds at the ends and for
+// negative x is IEEE 754-2019, 9.2.1.
 
-import "math/big"
+import (
+	"math"
+	"math/big"
+)
 
-// rational is a/b as the sum of two numbers.
-func rational(a, b int64) []float64 {
-	return parts(new(big.Float).SetPrec(seriesBits).SetRat(big.NewRat(a, b)), 53, 53)
+// logBins is how many c there are, logFrom the least m. With steps of 1/64 below 1 and 1/32 above, 1 is a third into its bin.
+const (
+	logBins = 32
+	logFrom = 1 - 1./128 - 19./64
+)
+
+// logTables are 1/c, and log(c) as the sum of a multiple of 2^-42 and a rest.
+var logTables = func() (t [3]*table) {
+	for i, doc := range []string{"is 1/c", "is log(c), a multiple of 2^-42", "is what is left of log(c)"} {
+		t[i] = &table{name: "logBins" + []string{"Inverse", "High", "Low"}[i], doc: doc + ", for the bins of significands of Pow."}
+	}
+	edge := func(j int) float64 { return math.Float64frombits(math.Float64bits(logFrom) + uint64(j)<<47) }
+	for j := range logBins {
+		c := (edge(j) + edge(j+1)) / 2
+		if edge(j) < 1 && 1 < edge(j+1) {
+			c = 1
+		}
+		inverse := 1 / c
+		l := logOfInverse(inverse)
+		high := math.RoundToEven(toFloat(l)*0x1p42) * 0x1p-42
+		low := toFloat(l.Sub(l, bigFloat(high)))
+		for i, v := range []float64{inverse, high, low} {
+			t[i].words = append(t[i].words, math.Float64bits(v))
+		}
+	}
+	return t
+}()
+
+func toFloat(x *big.Float) float64 { v, _ := x.Float64(); return v }
+
+// logOfInverse is -log(x) = 2 artanh((1-x)/(1+x)) for x near 1.
+func logOfInverse(x float64) *big.Float {
+	one := bigFloat(1)
+	s := new(big.Float).Sub(one, bigFloat(x))
+	s.Quo(s, new(big.Float).Add(one, bigFloat(x)))
+	z := new(big.Float).Mul(s, s)
+	sum := series(func(k int64) *big.Rat { return over(2, big.NewInt(2*k+1)) }).at(z)
+	return sum.Mul(sum, s)
 }
 
-// preciseLog is log(2^e m) = hi + lo for sqrt(1/2) <= m < sqrt(2); |lo| is at most half a unit of hi's last place.
-func (f *function) preciseLog(e, m *value) (hi, lo *value) {
-	d := f.add(m, k(1))
-	s, sl := f.quotient(f.sub(m, k(1)), d, f.sub(m, f.sub(d, k(1))))
-	z := f.mul(s, s)
-	zl := f.fma(f.add(s, s), sl, f.fms(s, s, z))
-	two3, two5 := rational(2, 3), rational(2, 5)
-	// the sum of 2/(2k+7) z^k; |s| <= 0.1716
-	q := series(func(k int64) *big.Rat { return over(2, big.NewInt(2*k+7)) }).polynomial(7, 0, .02945)
-	c, cl := f.fastTwoSum(k(two5[0]), f.mul(z, f.polynomial(z, q)))
-	cl = f.add(cl, k(two5[1]))
-	p := f.mul(z, c)
-	pl := f.fma(z, cl, f.fma(zl, c, f.fms(z, c, p)))
-	c, cl = f.fastTwoSum(k(two3[0]), p)
-	cl = f.add(cl, f.add(pl, k(two3[1])))
-	p = f.mul(s, z)
-	pl = f.fma(s, zl, f.fma(sl, z, f.fms(s, z, p)))
-	t := f.mul(p, c)
-	tl := f.fma(p, cl, f.fma(pl, c, f.fms(p, c, t)))
-	h, l := f.fastTwoSum(f.add(s, s), t)
-	l = f.add(l, f.add(f.add(sl, sl), tl))
+// preciseLog is log(a) = hi + lo for positive finite a, which is 2^54 times as large where small holds in place of 0: |lo| is at most
+// half a unit of hi's last place.
+func (f *function) preciseLog(a *value, correct func(e *value)) (hi, lo *value) {
+	const bias = 1023 << 52
+	bits := f.bitsOf(a)
+	place := f.plus(bits, w(bias-math.Float64bits(logFrom)))
+	exp := f.shiftRight(place, 52) // e + 1023
+	bin := f.shiftRight(place, 47)
+	m := f.numberOf(f.plus(f.minus(bits, f.shiftLeft(exp, 52)), w(bias)))
+	e := f.sub(f.numberOf(f.or(exp, w(0x4330000000000000))), k(0x1p52+1023))
+	correct(e)
+	inverse, high, low := f.bin(logTables[0], bin), f.bin(logTables[1], bin), f.bin(logTables[2], bin)
+	h := f.mul(m, inverse)
+	dl := f.fms(m, inverse, h)
+	d := f.sub(h, k(1)) // exact
+	half := f.mul(d, k(-.5))
+	g := f.fma(half, d, d)
+	gl := f.fma(half, d, f.sub(d, g)) // exact
+	// (log(1 + f) - f + f^2/2)/f^3, the sum of (-1)^k/(k+3) f^k
+	p := series(func(k int64) *big.Rat { return over(1-2*(k&1), big.NewInt(k+3)) }).polynomial(7, -.0157, .0157)
+	z := f.mul(d, d)
+	gl = f.fma(f.mul(z, d), f.polynomialOf(d, z, p), gl)
+	gl = f.add(gl, f.fnma(f.sub(d, z), dl, dl)) // dl/(1 + f)
 	ln := parts(ln2(), 42, 53)
-	h, low := f.fastTwoSum(f.mul(e, k(ln[0])), h)
-	return f.fastTwoSum(h, f.add(low, f.fma(e, k(ln[1]), l)))
+	h, l := f.fastTwoSum(f.fma(e, k(ln[0]), high), g) // the first exact
+	return f.fastTwoSum(h, f.add(l, f.add(gl, f.fma(e, k(ln[1]), low))))
+}
+
+// powers is x^y by that of positive normal numbers a; correct repairs the exponent of a, which is 2^54 times a subnormal number.
+func (f *function) powers(x, y *value, positive func(a *value, correct *value) *value) *value {
+	// 2, 3, -1, 1.5 and 0.5 have at most one bit behind the first, as few other exponents have
+	plain := f.equal(f.numberOf(f.shiftLeft(f.bitsOf(y), 13)), k(0))
+	general := f.pick(plain, k(1), k(1))
+	r := f.mul(x, x)
+	f.when(plain, func(assign func(dst, v *value)) {
+		v := f.pick(f.equal(y, k(2)), r, f.mul(r, x))
+		rooted := f.equal(f.abs(f.sub(y, k(1))), k(.5)) // 1.5 and 0.5
+		f.when(rooted, func(assign func(dst, v *value)) {
+			root := f.sqrt(x)
+			assign(v, f.pick(f.equal(y, k(.5)), f.add(root, k(0)), f.mul(x, root)))
+		})
+		inverse := f.equal(y, k(-1))
+		f.when(inverse, func(assign func(dst, v *value)) { assign(v, f.div(k(1), x)) })
+		assign(r, v)
+		left := f.pick(rooted, f.pick(f.less(x, k(0)), k(1), k(0)), k(1))
+		for _, c := range []float64{2, 3, -1} {
+			left = f.pick(f.equal(y, k(c)), k(0), left)
+		}
+		assign(general, left)
+	})
+	f.when(f.equal(general, k(1)), func(assign func(dst, v *value)) { assign(r, f.power(x, y, positive)) })
+	return r
 }
 
 // power is x^y in general.
-func (f *function) power(x, y *value) *value {
+func (f *function) power(x, y *value, positive func(a, hard *value) *value) *value {
+	bits := f.bitsOf(x) // of what is not positive and normal one of the differences has the top bit
+	hard := f.negative(f.or(f.minus(bits, w(rootLeast)), f.minus(w(math.Float64bits(math.MaxFloat64)), bits)))
 	a := f.abs(x)
-	e, m := f.significand(a)
-	l, ll := f.preciseLog(e, m)
-	l = f.pick(f.less(a, k(inf)), l, a)
-	l = f.pick(f.equal(a, k(0)), k(-inf), l)
-	p := f.mul(y, l)
-	pl := f.fma(y, ll, f.fms(y, l, p))
-	pl = f.pick(f.less(f.abs(p), k(1000)), pl, k(0)) // beyond, the result is 0 or infinity
-	p = f.lesser(k(1000), p)
-	p = f.pick(f.less(p, k(-1000)), k(-1000), p)
-	z := f.exponentOf(p, pl)
-	r := f.scale(f.add(z.one, f.add(f.add(f.sub(k(1), z.one), z.r), z.t)), z.n, z.bits)
-	r = f.pick(f.equal(f.abs(y), k(inf)), f.pick(f.equal(f.abs(x), k(1)), k(1), r), r) // (-1) to the infinite
-	whole := f.equal(f.round(y), y)
-	half := f.mul(y, k(.5))
-	sign := f.pick(f.equal(f.round(half), half), k(0), f.pick(whole, f.signOf(x), k(0)))
-	bad := f.pick(f.less(k(-inf), x), f.pick(whole, k(0), nan), k(0))
-	r = f.or(r, f.pick(f.less(x, k(0)), f.or(bad, sign), sign))
-	r = f.pick(f.equal(x, k(1)), k(1), r)
-	return f.pick(f.equal(y, k(0)), k(1), r)
+	r := positive(a, hard)
+	f.when(hard, func(assign func(dst, v *value)) {
+		a := f.abs(x)
+		v := f.pick(f.equal(f.abs(y), k(inf)), f.pick(f.equal(a, k(1)), k(1), r), r) // (-1) to the infinite
+		v = f.pick(f.equal(a, k(0)), f.pick(f.less(y, k(0)), k(inf), k(0)), v)
+		v = f.pick(f.equal(a, k(inf)), f.pick(f.less(y, k(0)), k(0), k(inf)), v)
+		whole := f.equal(f.round(y), y)
+		half := f.mul(y, k(.5))
+		sign := f.pick(f.equal(f.round(half), half), k(0), f.pick(whole, f.signOf(x), k(0)))
+		bad := f.pick(f.less(k(-inf), x), f.pick(whole, k(0), nan), k(0))
+		v = f.or(v, f.pick(f.less(x, k(0)), f.or(bad, sign), sign))
+		v = f.pick(f.equal(x, x), f.pick(f.equal(y, y), v, y), x)
+		assign(r, f.pick(f.equal(y, k(0)), k(1), v))
+	})
+	return f.pick(f.equal(x, k(1)), k(1), r)
 }
 
 var powFunctions = []*function{
-	define2("pow", "is x to the power y. The exponents that programs write most are products and a root: 2, 3, -1 and, of x that is not negative, 1.5.",
+	define2("pow", "is x to the power y. The exponents that programs write most are products and roots: 2, 3, -1 and, of x that is not negative, 1.5 and 0.5.",
 		func(f *function, x, y *value) *value {
-			square := f.mul(x, x)
-			r := f.pick(f.equal(y, k(2)), square, f.mul(square, x))
-			root := f.equal(y, k(1.5))
-			f.when(root, func(assign func(dst, v *value)) { assign(r, f.mul(x, f.sqrt(x))) })
-			inverse := f.equal(y, k(-1))
-			f.when(inverse, func(assign func(dst, v *value)) { assign(r, f.div(k(1), x)) })
-			general := f.pick(f.equal(y, k(1.5)), f.pick(f.less(x, k(0)), k(1), k(0)), k(1))
-			for _, c := range []float64{2, 3, -1} {
-				general = f.pick(f.equal(y, k(c)), k(0), general)
-			}
-			f.when(f.equal(general, k(1)), func(assign func(dst, v *value)) { assign(r, f.power(x, y)) })
-			return r
+			return f.powers(x, y, func(a, hard *value) *value {
+				small := f.less(f.abs(x), k(0x1p-1022))
+				f.when(hard, func(assign func(dst, v *value)) { assign(a, f.pick(small, f.mul(a, k(0x1p54)), a)) })
+				l, ll := f.preciseLog(a, func(e *value) {
+					f.when(hard, func(assign func(dst, v *value)) { assign(e, f.pick(small, f.sub(e, k(54)), e)) })
+				})
+				p := f.mul(y, l)
+				pl := f.fma(y, ll, f.fms(y, l, p))
+				pl = f.pick(f.less(f.abs(p), k(1000)), pl, k(0)) // beyond, the result is 0 or infinity
+				p = f.between(p, -1000, 1000)
+				z := f.exponentOf(p, pl)
+				return f.scale(f.add(z.one, f.add(f.add(f.sub(k(1), z.one), z.r), z.t)), z.n, z.bits)
+			})
 		}),
 }

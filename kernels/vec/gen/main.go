@@ -5,7 +5,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -28,7 +27,7 @@ func generate(dir string) error {
 			return err
 		}
 	}
-	return writeGo(dir, slices.Concat(functions, functions2))
+	return writeGo(dir, allFunctions)
 }
 
 // loops is every function but the pass machine.
