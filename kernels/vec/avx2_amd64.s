@@ -8013,8 +8013,8 @@ end32:
 	VBLENDVPD    Y3, Y5, Y6, Y3
 	VMOVUPD      numbersAVX2<>+544(SB), Y5
 	VMINPD       Y4, Y5, Y4
-	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y4, Y5
-	VBLENDVPD    Y5, numbersAVX2<>+576(SB), Y4, Y4
+	VMOVUPD      numbersAVX2<>+576(SB), Y5
+	VMAXPD       Y4, Y5, Y4
 	VMOVUPD      numbersAVX2<>+608(SB), Y5
 	VFMADD213PD  numbersAVX2<>+448(SB), Y4, Y5
 	VSUBPD       numbersAVX2<>+448(SB), Y5, Y6
@@ -8430,8 +8430,8 @@ lanes39:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VCMPPD       $0x11, numbersAVX2<>+6048(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+6048(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+6048(SB), Y1
+	VMAXPD       Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+608(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
@@ -8482,8 +8482,8 @@ lanes40:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+1120(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1120(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+1120(SB), Y2
+	VMAXPD       Y1, Y2, Y1
 	VMOVUPD      numbersAVX2<>+608(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
@@ -8707,8 +8707,8 @@ lanes44:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VCMPPD       $0x11, numbersAVX2<>+6048(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+6048(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+6048(SB), Y1
+	VMAXPD       Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+608(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
@@ -8759,26 +8759,35 @@ op110:
 
 lanes45:
 	VMOVUPD     (DI), Y0
-	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
-	VPSRLQ      $0x34, Y1, Y1
-	VPSLLQ      $0x34, Y1, Y2
-	VPSUBQ      Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
-	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
-	VDIVPD      Y2, Y3, Y2
-	VMULPD      Y2, Y2, Y3
-	VMULPD      numbersAVX2<>+6080(SB), Y1, Y1
-	VMULPD      Y3, Y3, Y4
-	VMOVUPD     numbersAVX2<>+6368(SB), Y5
-	VFMADD213PD numbersAVX2<>+6400(SB), Y4, Y5
-	VMOVUPD     numbersAVX2<>+6432(SB), Y6
-	VFMADD213PD numbersAVX2<>+6464(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+6496(SB), Y4, Y6
-	VFMADD231PD Y3, Y5, Y6
-	VFMADD231PD Y6, Y2, Y1
+	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y2
+	VPSRLQ      $0x30, Y1, Y1
+	VPSLLQ      $0x34, Y2, Y3
+	VPSUBQ      Y3, Y0, Y3
+	VPADDQ      numbersAVX2<>+96(SB), Y3, Y3
+	VORPD       numbersAVX2<>+224(SB), Y2, Y2
+	VSUBPD      numbersAVX2<>+1760(SB), Y2, Y2
+	LEAQ        ·logBins32Inverse+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y5
+	VXORPD      Y4, Y4, Y4
+	VMOVUPD     numbersAVX2<>+0(SB), Y6
+	VPGATHERQQ  Y6, (R10)(Y5*8), Y4
+	VFMSUB213PD numbersAVX2<>+96(SB), Y4, Y3
+	LEAQ        ·logBins32+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y4
+	VXORPD      Y1, Y1, Y1
+	VMOVUPD     numbersAVX2<>+0(SB), Y5
+	VPGATHERQQ  Y5, (R10)(Y4*8), Y1
+	VFMADD231PD numbersAVX2<>+6080(SB), Y2, Y1
+	VMULPD      Y3, Y3, Y2
+	VMOVUPD     numbersAVX2<>+6432(SB), Y4
+	VFMADD213PD numbersAVX2<>+6464(SB), Y2, Y4
+	VFMADD213PD numbersAVX2<>+6496(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6528(SB), Y5
+	VFMADD213PD numbersAVX2<>+6560(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+6592(SB), Y2, Y5
+	VFMADD231PD Y3, Y4, Y5
+	VFMADD231PD Y5, Y3, Y1
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
 	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
@@ -8814,25 +8823,36 @@ op111:
 
 lanes46:
 	VMOVUPD     (DI), Y0
-	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
-	VPSRLQ      $0x34, Y1, Y1
-	VPSLLQ      $0x34, Y1, Y2
-	VPSUBQ      Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
-	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
-	VDIVPD      Y2, Y3, Y2
-	VMULPD      Y2, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMOVUPD     numbersAVX2<>+6528(SB), Y5
-	VFMADD213PD numbersAVX2<>+6560(SB), Y4, Y5
-	VMOVUPD     numbersAVX2<>+6592(SB), Y6
-	VFMADD213PD numbersAVX2<>+6624(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+6656(SB), Y4, Y6
-	VFMADD231PD Y3, Y5, Y6
-	VFMADD231PD Y6, Y2, Y1
+	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y2
+	VPSRLQ      $0x30, Y1, Y1
+	VPSLLQ      $0x34, Y2, Y3
+	VPSUBQ      Y3, Y0, Y3
+	VPADDQ      numbersAVX2<>+96(SB), Y3, Y3
+	VORPD       numbersAVX2<>+224(SB), Y2, Y2
+	VSUBPD      numbersAVX2<>+1760(SB), Y2, Y2
+	LEAQ        ·logBins32Inverse+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y5
+	VXORPD      Y4, Y4, Y4
+	VMOVUPD     numbersAVX2<>+0(SB), Y6
+	VPGATHERQQ  Y6, (R10)(Y5*8), Y4
+	VFMSUB213PD numbersAVX2<>+96(SB), Y4, Y3
+	LEAQ        ·logBins32+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y4
+	VXORPD      Y1, Y1, Y1
+	VMOVUPD     numbersAVX2<>+0(SB), Y5
+	VPGATHERQQ  Y5, (R10)(Y4*8), Y1
+	VMULPD      numbersAVX2<>+608(SB), Y1, Y1
+	VADDPD      Y1, Y2, Y1
+	VMULPD      Y3, Y3, Y2
+	VMOVUPD     numbersAVX2<>+6624(SB), Y4
+	VFMADD213PD numbersAVX2<>+6656(SB), Y2, Y4
+	VFMADD213PD numbersAVX2<>+6688(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6720(SB), Y5
+	VFMADD213PD numbersAVX2<>+6752(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+6784(SB), Y2, Y5
+	VFMADD231PD Y3, Y4, Y5
+	VFMADD231PD Y5, Y3, Y1
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
 	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
@@ -8868,26 +8888,36 @@ op112:
 
 lanes47:
 	VMOVUPD     (DI), Y0
-	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
-	VPSRLQ      $0x34, Y1, Y1
-	VPSLLQ      $0x34, Y1, Y2
-	VPSUBQ      Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
-	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
-	VDIVPD      Y2, Y3, Y2
-	VMULPD      Y2, Y2, Y3
-	VMULPD      numbersAVX2<>+6688(SB), Y1, Y1
-	VMULPD      Y3, Y3, Y4
-	VMOVUPD     numbersAVX2<>+6720(SB), Y5
-	VFMADD213PD numbersAVX2<>+6752(SB), Y4, Y5
-	VMOVUPD     numbersAVX2<>+6784(SB), Y6
-	VFMADD213PD numbersAVX2<>+6816(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+6848(SB), Y4, Y6
-	VFMADD231PD Y3, Y5, Y6
-	VFMADD231PD Y6, Y2, Y1
+	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y2
+	VPSRLQ      $0x30, Y1, Y1
+	VPSLLQ      $0x34, Y2, Y3
+	VPSUBQ      Y3, Y0, Y3
+	VPADDQ      numbersAVX2<>+96(SB), Y3, Y3
+	VORPD       numbersAVX2<>+224(SB), Y2, Y2
+	VSUBPD      numbersAVX2<>+1760(SB), Y2, Y2
+	LEAQ        ·logBins32Inverse+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y5
+	VXORPD      Y4, Y4, Y4
+	VMOVUPD     numbersAVX2<>+0(SB), Y6
+	VPGATHERQQ  Y6, (R10)(Y5*8), Y4
+	VFMSUB213PD numbersAVX2<>+96(SB), Y4, Y3
+	LEAQ        ·logBins32+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y4
+	VXORPD      Y1, Y1, Y1
+	VMOVUPD     numbersAVX2<>+0(SB), Y5
+	VPGATHERQQ  Y5, (R10)(Y4*8), Y1
+	VMULPD      numbersAVX2<>+2208(SB), Y1, Y1
+	VFMADD231PD numbersAVX2<>+6816(SB), Y2, Y1
+	VMULPD      Y3, Y3, Y2
+	VMOVUPD     numbersAVX2<>+6848(SB), Y4
+	VFMADD213PD numbersAVX2<>+6880(SB), Y2, Y4
+	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6944(SB), Y5
+	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VFMADD231PD Y3, Y4, Y5
+	VFMADD231PD Y5, Y3, Y1
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
 	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
@@ -8926,26 +8956,35 @@ lanes48:
 	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
 	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
 	VSUBPD      Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1728(SB), Y1, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y1, Y4
-	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
-	VORPD       numbersAVX2<>+224(SB), Y3, Y3
-	VSUBPD      numbersAVX2<>+1760(SB), Y3, Y3
-	VSUBPD      numbersAVX2<>+96(SB), Y4, Y5
-	VADDPD      numbersAVX2<>+96(SB), Y4, Y4
-	VDIVPD      Y4, Y5, Y4
-	VMULPD      Y4, Y4, Y5
-	VMULPD      numbersAVX2<>+6080(SB), Y3, Y3
-	VMULPD      Y5, Y5, Y6
-	VMOVUPD     numbersAVX2<>+6368(SB), Y7
-	VFMADD213PD numbersAVX2<>+6400(SB), Y6, Y7
-	VMOVUPD     numbersAVX2<>+6432(SB), Y8
-	VFMADD213PD numbersAVX2<>+6464(SB), Y6, Y8
-	VFMADD213PD numbersAVX2<>+6496(SB), Y6, Y8
-	VFMADD231PD Y5, Y7, Y8
-	VFMADD231PD Y8, Y4, Y3
+	VPADDQ      numbersAVX2<>+6368(SB), Y1, Y3
+	VPSRLQ      $0x34, Y3, Y4
+	VPSRLQ      $0x30, Y3, Y3
+	VPSLLQ      $0x34, Y4, Y5
+	VPSUBQ      Y5, Y1, Y5
+	VPADDQ      numbersAVX2<>+96(SB), Y5, Y5
+	VORPD       numbersAVX2<>+224(SB), Y4, Y4
+	VSUBPD      numbersAVX2<>+1760(SB), Y4, Y4
+	LEAQ        ·logBins32Inverse+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y3, Y7
+	VXORPD      Y6, Y6, Y6
+	VMOVUPD     numbersAVX2<>+0(SB), Y8
+	VPGATHERQQ  Y8, (R10)(Y7*8), Y6
+	VFMSUB213PD numbersAVX2<>+96(SB), Y6, Y5
+	LEAQ        ·logBins32+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y3, Y6
+	VXORPD      Y3, Y3, Y3
+	VMOVUPD     numbersAVX2<>+0(SB), Y7
+	VPGATHERQQ  Y7, (R10)(Y6*8), Y3
+	VFMADD231PD numbersAVX2<>+6080(SB), Y4, Y3
+	VMULPD      Y5, Y5, Y4
+	VMOVUPD     numbersAVX2<>+6432(SB), Y6
+	VFMADD213PD numbersAVX2<>+6464(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+6496(SB), Y4, Y6
+	VMOVUPD     numbersAVX2<>+6528(SB), Y7
+	VFMADD213PD numbersAVX2<>+6560(SB), Y4, Y7
+	VFMADD213PD numbersAVX2<>+6592(SB), Y4, Y7
+	VFMADD231PD Y5, Y6, Y7
+	VFMADD231PD Y7, Y5, Y3
 	VADDPD      Y2, Y3, Y2
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
 	VBLENDVPD   Y3, Y2, Y0, Y2
@@ -9156,20 +9195,20 @@ lanes49:
 end50:
 	VMULPD      Y3, Y3, Y0
 	VMULPD      Y0, Y0, Y2
-	VMOVUPD     numbersAVX2<>+6880(SB), Y4
-	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
-	VMOVUPD     numbersAVX2<>+6944(SB), Y5
-	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
-	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+7104(SB), Y5
+	VFMADD213PD numbersAVX2<>+7136(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y2, Y5
 	VFMADD231PD Y0, Y4, Y5
 	VMULPD      Y5, Y3, Y2
 	VMULPD      Y0, Y0, Y3
-	VMOVUPD     numbersAVX2<>+7040(SB), Y4
-	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
-	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
-	VMOVUPD     numbersAVX2<>+7136(SB), Y5
-	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
-	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VMOVUPD     numbersAVX2<>+7200(SB), Y4
+	VFMADD213PD numbersAVX2<>+7232(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7264(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7296(SB), Y5
+	VFMADD213PD numbersAVX2<>+7328(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7360(SB), Y3, Y5
 	VFMADD231PD Y0, Y4, Y5
 	VPSLLQ      $0x3f, Y1, Y0
 	VBLENDVPD   Y0, Y5, Y2, Y0
@@ -9378,20 +9417,20 @@ end52:
 	VPADDQ      numbersAVX2<>+2624(SB), Y1, Y0
 	VMULPD      Y3, Y3, Y1
 	VMULPD      Y1, Y1, Y2
-	VMOVUPD     numbersAVX2<>+6880(SB), Y4
-	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
-	VMOVUPD     numbersAVX2<>+6944(SB), Y5
-	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
-	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+7104(SB), Y5
+	VFMADD213PD numbersAVX2<>+7136(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y2, Y5
 	VFMADD231PD Y1, Y4, Y5
 	VMULPD      Y5, Y3, Y2
 	VMULPD      Y1, Y1, Y3
-	VMOVUPD     numbersAVX2<>+7040(SB), Y4
-	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
-	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
-	VMOVUPD     numbersAVX2<>+7136(SB), Y5
-	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
-	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VMOVUPD     numbersAVX2<>+7200(SB), Y4
+	VFMADD213PD numbersAVX2<>+7232(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7264(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7296(SB), Y5
+	VFMADD213PD numbersAVX2<>+7328(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7360(SB), Y3, Y5
 	VFMADD231PD Y1, Y4, Y5
 	VPSLLQ      $0x3f, Y0, Y1
 	VBLENDVPD   Y1, Y5, Y2, Y1
@@ -9599,20 +9638,20 @@ lanes53:
 end54:
 	VMULPD      Y3, Y3, Y0
 	VMULPD      Y0, Y0, Y2
-	VMOVUPD     numbersAVX2<>+6880(SB), Y4
-	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
-	VMOVUPD     numbersAVX2<>+6944(SB), Y5
-	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
-	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+7104(SB), Y5
+	VFMADD213PD numbersAVX2<>+7136(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y2, Y5
 	VFMADD231PD Y0, Y4, Y5
 	VMULPD      Y5, Y3, Y2
 	VMULPD      Y0, Y0, Y3
-	VMOVUPD     numbersAVX2<>+7040(SB), Y4
-	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
-	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
-	VMOVUPD     numbersAVX2<>+7136(SB), Y5
-	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
-	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VMOVUPD     numbersAVX2<>+7200(SB), Y4
+	VFMADD213PD numbersAVX2<>+7232(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7264(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7296(SB), Y5
+	VFMADD213PD numbersAVX2<>+7328(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7360(SB), Y3, Y5
 	VFMADD231PD Y0, Y4, Y5
 	VPSLLQ      $0x3f, Y1, Y0
 	VBLENDVPD   Y0, Y5, Y2, Y3
@@ -9662,14 +9701,14 @@ lanes55:
 	VBLENDVPD   Y2, Y4, Y1, Y1
 	VMULPD      Y3, Y1, Y4
 	VMULPD      Y3, Y3, Y5
-	VMOVUPD     numbersAVX2<>+7232(SB), Y6
-	VFMADD213PD numbersAVX2<>+7264(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7296(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7328(SB), Y5, Y6
-	VMOVUPD     numbersAVX2<>+7360(SB), Y7
-	VFMADD213PD numbersAVX2<>+7392(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y7
+	VMOVUPD     numbersAVX2<>+7392(SB), Y6
+	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7488(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7520(SB), Y7
+	VFMADD213PD numbersAVX2<>+7552(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7584(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7616(SB), Y5, Y7
 	VFMADD231PD Y3, Y6, Y7
 	VFMADD231PD Y7, Y4, Y1
 	VMOVUPD     numbersAVX2<>+96(SB), Y3
@@ -9721,14 +9760,14 @@ lanes56:
 	VBLENDVPD   Y2, Y4, Y1, Y1
 	VMULPD      Y3, Y1, Y4
 	VMULPD      Y3, Y3, Y5
-	VMOVUPD     numbersAVX2<>+7232(SB), Y6
-	VFMADD213PD numbersAVX2<>+7264(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7296(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7328(SB), Y5, Y6
-	VMOVUPD     numbersAVX2<>+7360(SB), Y7
-	VFMADD213PD numbersAVX2<>+7392(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y7
+	VMOVUPD     numbersAVX2<>+7392(SB), Y6
+	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7488(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7520(SB), Y7
+	VFMADD213PD numbersAVX2<>+7552(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7584(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7616(SB), Y5, Y7
 	VFMADD231PD Y3, Y6, Y7
 	VFMADD231PD Y7, Y4, Y1
 	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y0
@@ -9790,15 +9829,15 @@ lanes57:
 	VDIVPD      Y4, Y6, Y1
 	VMULPD      Y1, Y1, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+7488(SB), Y6
-	VFMADD213PD numbersAVX2<>+7520(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7552(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7584(SB), Y5, Y6
-	VMOVUPD     numbersAVX2<>+7616(SB), Y7
-	VFMADD213PD numbersAVX2<>+7648(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7680(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7712(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7744(SB), Y5, Y7
+	VMOVUPD     numbersAVX2<>+7648(SB), Y6
+	VFMADD213PD numbersAVX2<>+7680(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7712(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7744(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7776(SB), Y7
+	VFMADD213PD numbersAVX2<>+7808(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7840(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7872(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7904(SB), Y5, Y7
 	VFMADD231PD Y4, Y6, Y7
 	VMULPD      Y7, Y1, Y1
 	VMOVUPD     numbersAVX2<>+64(SB), Y4
@@ -9838,55 +9877,30 @@ lanes58:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VPADDQ       numbersAVX2<>+1728(SB), Y1, Y2
-	VPSRLQ       $0x34, Y2, Y2
-	VPSLLQ       $0x34, Y2, Y3
-	VPSUBQ       Y3, Y1, Y3
-	VPADDQ       numbersAVX2<>+96(SB), Y3, Y3
+	VPSRLQ       $0x0c, Y1, Y2
 	VORPD        numbersAVX2<>+224(SB), Y2, Y2
-	VSUBPD       numbersAVX2<>+1760(SB), Y2, Y2
-	VMOVUPD      numbersAVX2<>+4608(SB), Y4
-	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y4
-	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
-	VFNMADD231PD numbersAVX2<>+4640(SB), Y5, Y2
-	VSUBPD       numbersAVX2<>+96(SB), Y3, Y5
-	VMULPD       Y5, Y5, Y6
-	VMOVUPD      numbersAVX2<>+7776(SB), Y7
-	VFMADD213PD  numbersAVX2<>+7808(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+7840(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+7872(SB), Y8
-	VFMADD213PD  numbersAVX2<>+7904(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+7936(SB), Y6, Y8
-	VFMADD231PD  Y5, Y7, Y8
-	VMOVUPD      numbersAVX2<>+64(SB), Y5
-	VCMPPD       $0x11, Y2, Y5, Y5
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y6, Y6
-	VBLENDVPD    Y5, numbersAVX2<>+1824(SB), Y6, Y6
-	VMULPD       Y6, Y3, Y3
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+4896(SB), Y6, Y2
-	VBLENDVPD    Y5, numbersAVX2<>+4928(SB), Y2, Y2
-	VMULPD       Y2, Y8, Y2
-	VMULPD       Y2, Y2, Y5
-	VMULPD       Y2, Y5, Y5
-	VFNMADD213PD numbersAVX2<>+96(SB), Y3, Y5
-	VMULPD       Y5, Y2, Y6
-	VMOVUPD      numbersAVX2<>+4960(SB), Y7
-	VFMADD213PD  numbersAVX2<>+4608(SB), Y7, Y5
-	VFMADD231PD  Y5, Y6, Y2
-	VMULPD       Y2, Y2, Y2
-	VMULPD       Y2, Y3, Y2
-	VPADDQ       numbersAVX2<>+4992(SB), Y4, Y3
-	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y3, Y2, Y2
+	VMOVUPD      numbersAVX2<>+4576(SB), Y3
+	VFMADD213PD  numbersAVX2<>+7936(SB), Y3, Y2
+	VPSLLQ       $0x0c, Y2, Y2
+	VMULPD       Y2, Y1, Y3
+	VMULPD       Y2, Y2, Y4
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y3
+	VMULPD       Y3, Y2, Y4
+	VMOVUPD      numbersAVX2<>+7968(SB), Y5
+	VFMADD213PD  numbersAVX2<>+4960(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+4608(SB), Y3, Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VMULPD       Y2, Y1, Y3
+	VMULPD       Y2, Y2, Y4
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y3
+	VMULPD       Y3, Y2, Y4
+	VMOVUPD      numbersAVX2<>+4960(SB), Y5
+	VFMADD213PD  numbersAVX2<>+4608(SB), Y5, Y3
+	VFMADD231PD  Y3, Y4, Y2
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y3
-	VORPD        Y3, Y2, Y2
-	VBLENDVPD    Y1, Y2, Y0, Y1
-	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
+	VMULPD       Y2, Y0, Y3
+	VMULPD       Y2, Y3, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
@@ -9987,31 +10001,42 @@ end60:
 	VORPD       Y3, Y1, Y1
 	VMOVUPD     numbersAVX2<>+512(SB), Y3
 	VANDNPD     (R9), Y3, Y3
-	VPADDQ      numbersAVX2<>+1728(SB), Y3, Y4
-	VPSRLQ      $0x34, Y4, Y4
-	VPSLLQ      $0x34, Y4, Y5
-	VPSUBQ      Y5, Y3, Y3
+	VPADDQ      numbersAVX2<>+6368(SB), Y3, Y4
+	VPSRLQ      $0x34, Y4, Y5
+	VPSRLQ      $0x30, Y4, Y4
+	VPSLLQ      $0x34, Y5, Y6
+	VPSUBQ      Y6, Y3, Y3
 	VPADDQ      numbersAVX2<>+96(SB), Y3, Y3
-	VORPD       numbersAVX2<>+224(SB), Y4, Y4
-	VSUBPD      numbersAVX2<>+1760(SB), Y4, Y4
-	VSUBPD      numbersAVX2<>+96(SB), Y3, Y5
-	VADDPD      numbersAVX2<>+96(SB), Y3, Y3
-	VDIVPD      Y3, Y5, Y3
+	VORPD       numbersAVX2<>+224(SB), Y5, Y5
+	VSUBPD      numbersAVX2<>+1760(SB), Y5, Y5
+	LEAQ        ·logBins32Inverse+0(SB), R11
+	VPAND       numbersAVX2<>+6400(SB), Y4, Y7
+	VXORPD      Y6, Y6, Y6
+	VMOVUPD     numbersAVX2<>+0(SB), Y8
+	VPGATHERQQ  Y8, (R11)(Y7*8), Y6
+	VFMSUB213PD numbersAVX2<>+96(SB), Y6, Y3
+	LEAQ        ·logBins32+0(SB), R11
+	VPAND       numbersAVX2<>+6400(SB), Y4, Y6
+	VXORPD      Y4, Y4, Y4
+	VMOVUPD     numbersAVX2<>+0(SB), Y7
+	VPGATHERQQ  Y7, (R11)(Y6*8), Y4
+	VMULPD      numbersAVX2<>+608(SB), Y4, Y4
+	VADDPD      Y4, Y5, Y4
 	VMULPD      Y3, Y3, Y5
-	VMULPD      Y5, Y5, Y6
-	VMOVUPD     numbersAVX2<>+7968(SB), Y7
-	VFMADD213PD numbersAVX2<>+8000(SB), Y6, Y7
-	VFMADD213PD numbersAVX2<>+8032(SB), Y6, Y7
-	VMOVUPD     numbersAVX2<>+8064(SB), Y8
-	VFMADD213PD numbersAVX2<>+8096(SB), Y6, Y8
-	VFMADD213PD numbersAVX2<>+8128(SB), Y6, Y8
-	VFMADD231PD Y5, Y7, Y8
-	VFMADD231PD Y8, Y3, Y4
+	VMOVUPD     numbersAVX2<>+8000(SB), Y6
+	VFMADD213PD numbersAVX2<>+8032(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+8064(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+8096(SB), Y7
+	VFMADD213PD numbersAVX2<>+8128(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+8160(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+8192(SB), Y5, Y7
+	VFMADD231PD Y3, Y6, Y7
+	VFMADD231PD Y7, Y3, Y4
 	VMULPD      (DI), Y4, Y3
-	VMOVUPD     numbersAVX2<>+8160(SB), Y4
+	VMOVUPD     numbersAVX2<>+8224(SB), Y4
 	VMINPD      Y3, Y4, Y3
-	VCMPPD      $0x11, numbersAVX2<>+8192(SB), Y3, Y4
-	VBLENDVPD   Y4, numbersAVX2<>+8192(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+8256(SB), Y4
+	VMAXPD      Y3, Y4, Y3
 	VMOVUPD     numbersAVX2<>+96(SB), Y4
 	VFMADD213PD numbersAVX2<>+448(SB), Y3, Y4
 	VSUBPD      numbersAVX2<>+448(SB), Y4, Y5
@@ -10151,15 +10176,15 @@ lanes65:
 	VDIVPD      Y0, Y4, Y0
 	VMULPD      Y0, Y0, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     numbersAVX2<>+7488(SB), Y5
-	VFMADD213PD numbersAVX2<>+7520(SB), Y4, Y5
-	VFMADD213PD numbersAVX2<>+7552(SB), Y4, Y5
-	VFMADD213PD numbersAVX2<>+7584(SB), Y4, Y5
-	VMOVUPD     numbersAVX2<>+7616(SB), Y6
-	VFMADD213PD numbersAVX2<>+7648(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+7680(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+7712(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+7744(SB), Y4, Y6
+	VMOVUPD     numbersAVX2<>+7648(SB), Y5
+	VFMADD213PD numbersAVX2<>+7680(SB), Y4, Y5
+	VFMADD213PD numbersAVX2<>+7712(SB), Y4, Y5
+	VFMADD213PD numbersAVX2<>+7744(SB), Y4, Y5
+	VMOVUPD     numbersAVX2<>+7776(SB), Y6
+	VFMADD213PD numbersAVX2<>+7808(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7840(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7872(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7904(SB), Y4, Y6
 	VFMADD231PD Y3, Y5, Y6
 	VMULPD      Y6, Y0, Y0
 	VMOVUPD     numbersAVX2<>+64(SB), Y3
@@ -11864,7 +11889,7 @@ op43:
 
 op44:
 	// isInf
-	VMOVUPD  numbersAVX2<>+8224(SB), Y8
+	VMOVUPD  numbersAVX2<>+8288(SB), Y8
 	VPCMPEQD Y9, Y9, Y9
 	VPSLLD   $0x1f, Y9, Y9
 	VANDNPD  Y0, Y9, Y0
@@ -11900,7 +11925,7 @@ op45:
 
 op46:
 	// ofTruth
-	VMOVUPD numbersAVX2<>+8256(SB), Y8
+	VMOVUPD numbersAVX2<>+8320(SB), Y8
 	VANDPD  Y8, Y0, Y0
 	VANDPD  Y8, Y1, Y1
 	VANDPD  Y8, Y2, Y2
@@ -11914,7 +11939,7 @@ op46:
 op47:
 	// sign
 	VMOVUPD   numbersAVX2<>+64(SB), Y8
-	VMOVUPD   numbersAVX2<>+8256(SB), Y9
+	VMOVUPD   numbersAVX2<>+8320(SB), Y9
 	VPCMPEQD  Y10, Y10, Y10
 	VPSLLD    $0x1f, Y10, Y10
 	VANDPD    Y0, Y10, Y11
@@ -12137,8 +12162,6 @@ op99:
 
 lanes66:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VMOVUPD      numbersAVX2<>+5024(SB), Y2
 	VPSUBQ       Y1, Y2, Y1
@@ -12388,12 +12411,10 @@ op104:
 
 lanes72:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VCMPPD       $0x11, numbersAVX2<>+6048(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+6048(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+6048(SB), Y1
+	VMAXPD       Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+608(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
@@ -12443,12 +12464,10 @@ op105:
 
 lanes73:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+1120(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1120(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+1120(SB), Y2
+	VMAXPD       Y1, Y2, Y1
 	VMOVUPD      numbersAVX2<>+608(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
@@ -12500,8 +12519,6 @@ op106:
 
 lanes74:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VADDPD       Y1, Y1, Y1
@@ -12560,8 +12577,6 @@ op107:
 
 lanes75:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VMOVUPD      numbersAVX2<>+6016(SB), Y2
@@ -12621,8 +12636,6 @@ op108:
 
 lanes76:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
@@ -12680,12 +12693,10 @@ op109:
 
 lanes77:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VCMPPD       $0x11, numbersAVX2<>+6048(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+6048(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+6048(SB), Y1
+	VMAXPD       Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+608(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
@@ -12737,28 +12748,35 @@ op110:
 
 lanes78:
 	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
-	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
-	VPSRLQ      $0x34, Y1, Y1
-	VPSLLQ      $0x34, Y1, Y2
-	VPSUBQ      Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
-	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
-	VDIVPD      Y2, Y3, Y2
-	VMULPD      Y2, Y2, Y3
-	VMULPD      numbersAVX2<>+6080(SB), Y1, Y1
-	VMULPD      Y3, Y3, Y4
-	VMOVUPD     numbersAVX2<>+6368(SB), Y5
-	VFMADD213PD numbersAVX2<>+6400(SB), Y4, Y5
-	VMOVUPD     numbersAVX2<>+6432(SB), Y6
-	VFMADD213PD numbersAVX2<>+6464(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+6496(SB), Y4, Y6
-	VFMADD231PD Y3, Y5, Y6
-	VFMADD231PD Y6, Y2, Y1
+	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y2
+	VPSRLQ      $0x30, Y1, Y1
+	VPSLLQ      $0x34, Y2, Y3
+	VPSUBQ      Y3, Y0, Y3
+	VPADDQ      numbersAVX2<>+96(SB), Y3, Y3
+	VORPD       numbersAVX2<>+224(SB), Y2, Y2
+	VSUBPD      numbersAVX2<>+1760(SB), Y2, Y2
+	LEAQ        ·logBins32Inverse+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y5
+	VXORPD      Y4, Y4, Y4
+	VMOVUPD     numbersAVX2<>+0(SB), Y6
+	VPGATHERQQ  Y6, (R10)(Y5*8), Y4
+	VFMSUB213PD numbersAVX2<>+96(SB), Y4, Y3
+	LEAQ        ·logBins32+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y4
+	VXORPD      Y1, Y1, Y1
+	VMOVUPD     numbersAVX2<>+0(SB), Y5
+	VPGATHERQQ  Y5, (R10)(Y4*8), Y1
+	VFMADD231PD numbersAVX2<>+6080(SB), Y2, Y1
+	VMULPD      Y3, Y3, Y2
+	VMOVUPD     numbersAVX2<>+6432(SB), Y4
+	VFMADD213PD numbersAVX2<>+6464(SB), Y2, Y4
+	VFMADD213PD numbersAVX2<>+6496(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6528(SB), Y5
+	VFMADD213PD numbersAVX2<>+6560(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+6592(SB), Y2, Y5
+	VFMADD231PD Y3, Y4, Y5
+	VFMADD231PD Y5, Y3, Y1
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
 	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
@@ -12795,27 +12813,36 @@ op111:
 
 lanes79:
 	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
-	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
-	VPSRLQ      $0x34, Y1, Y1
-	VPSLLQ      $0x34, Y1, Y2
-	VPSUBQ      Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
-	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
-	VDIVPD      Y2, Y3, Y2
-	VMULPD      Y2, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMOVUPD     numbersAVX2<>+6528(SB), Y5
-	VFMADD213PD numbersAVX2<>+6560(SB), Y4, Y5
-	VMOVUPD     numbersAVX2<>+6592(SB), Y6
-	VFMADD213PD numbersAVX2<>+6624(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+6656(SB), Y4, Y6
-	VFMADD231PD Y3, Y5, Y6
-	VFMADD231PD Y6, Y2, Y1
+	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y2
+	VPSRLQ      $0x30, Y1, Y1
+	VPSLLQ      $0x34, Y2, Y3
+	VPSUBQ      Y3, Y0, Y3
+	VPADDQ      numbersAVX2<>+96(SB), Y3, Y3
+	VORPD       numbersAVX2<>+224(SB), Y2, Y2
+	VSUBPD      numbersAVX2<>+1760(SB), Y2, Y2
+	LEAQ        ·logBins32Inverse+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y5
+	VXORPD      Y4, Y4, Y4
+	VMOVUPD     numbersAVX2<>+0(SB), Y6
+	VPGATHERQQ  Y6, (R10)(Y5*8), Y4
+	VFMSUB213PD numbersAVX2<>+96(SB), Y4, Y3
+	LEAQ        ·logBins32+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y4
+	VXORPD      Y1, Y1, Y1
+	VMOVUPD     numbersAVX2<>+0(SB), Y5
+	VPGATHERQQ  Y5, (R10)(Y4*8), Y1
+	VMULPD      numbersAVX2<>+608(SB), Y1, Y1
+	VADDPD      Y1, Y2, Y1
+	VMULPD      Y3, Y3, Y2
+	VMOVUPD     numbersAVX2<>+6624(SB), Y4
+	VFMADD213PD numbersAVX2<>+6656(SB), Y2, Y4
+	VFMADD213PD numbersAVX2<>+6688(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6720(SB), Y5
+	VFMADD213PD numbersAVX2<>+6752(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+6784(SB), Y2, Y5
+	VFMADD231PD Y3, Y4, Y5
+	VFMADD231PD Y5, Y3, Y1
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
 	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
@@ -12852,28 +12879,36 @@ op112:
 
 lanes80:
 	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
-	VPADDQ      numbersAVX2<>+1728(SB), Y0, Y1
-	VPSRLQ      $0x34, Y1, Y1
-	VPSLLQ      $0x34, Y1, Y2
-	VPSUBQ      Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+1760(SB), Y1, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y3
-	VADDPD      numbersAVX2<>+96(SB), Y2, Y2
-	VDIVPD      Y2, Y3, Y2
-	VMULPD      Y2, Y2, Y3
-	VMULPD      numbersAVX2<>+6688(SB), Y1, Y1
-	VMULPD      Y3, Y3, Y4
-	VMOVUPD     numbersAVX2<>+6720(SB), Y5
-	VFMADD213PD numbersAVX2<>+6752(SB), Y4, Y5
-	VMOVUPD     numbersAVX2<>+6784(SB), Y6
-	VFMADD213PD numbersAVX2<>+6816(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+6848(SB), Y4, Y6
-	VFMADD231PD Y3, Y5, Y6
-	VFMADD231PD Y6, Y2, Y1
+	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y2
+	VPSRLQ      $0x30, Y1, Y1
+	VPSLLQ      $0x34, Y2, Y3
+	VPSUBQ      Y3, Y0, Y3
+	VPADDQ      numbersAVX2<>+96(SB), Y3, Y3
+	VORPD       numbersAVX2<>+224(SB), Y2, Y2
+	VSUBPD      numbersAVX2<>+1760(SB), Y2, Y2
+	LEAQ        ·logBins32Inverse+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y5
+	VXORPD      Y4, Y4, Y4
+	VMOVUPD     numbersAVX2<>+0(SB), Y6
+	VPGATHERQQ  Y6, (R10)(Y5*8), Y4
+	VFMSUB213PD numbersAVX2<>+96(SB), Y4, Y3
+	LEAQ        ·logBins32+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y1, Y4
+	VXORPD      Y1, Y1, Y1
+	VMOVUPD     numbersAVX2<>+0(SB), Y5
+	VPGATHERQQ  Y5, (R10)(Y4*8), Y1
+	VMULPD      numbersAVX2<>+2208(SB), Y1, Y1
+	VFMADD231PD numbersAVX2<>+6816(SB), Y2, Y1
+	VMULPD      Y3, Y3, Y2
+	VMOVUPD     numbersAVX2<>+6848(SB), Y4
+	VFMADD213PD numbersAVX2<>+6880(SB), Y2, Y4
+	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+6944(SB), Y5
+	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VFMADD231PD Y3, Y4, Y5
+	VFMADD231PD Y5, Y3, Y1
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
 	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
@@ -12910,31 +12945,38 @@ op113:
 
 lanes81:
 	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
 	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
 	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
 	VSUBPD      Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1728(SB), Y1, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y1, Y4
-	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
-	VORPD       numbersAVX2<>+224(SB), Y3, Y3
-	VSUBPD      numbersAVX2<>+1760(SB), Y3, Y3
-	VSUBPD      numbersAVX2<>+96(SB), Y4, Y5
-	VADDPD      numbersAVX2<>+96(SB), Y4, Y4
-	VDIVPD      Y4, Y5, Y4
-	VMULPD      Y4, Y4, Y5
-	VMULPD      numbersAVX2<>+6080(SB), Y3, Y3
-	VMULPD      Y5, Y5, Y6
-	VMOVUPD     numbersAVX2<>+6368(SB), Y7
-	VFMADD213PD numbersAVX2<>+6400(SB), Y6, Y7
-	VMOVUPD     numbersAVX2<>+6432(SB), Y8
-	VFMADD213PD numbersAVX2<>+6464(SB), Y6, Y8
-	VFMADD213PD numbersAVX2<>+6496(SB), Y6, Y8
-	VFMADD231PD Y5, Y7, Y8
-	VFMADD231PD Y8, Y4, Y3
+	VPADDQ      numbersAVX2<>+6368(SB), Y1, Y3
+	VPSRLQ      $0x34, Y3, Y4
+	VPSRLQ      $0x30, Y3, Y3
+	VPSLLQ      $0x34, Y4, Y5
+	VPSUBQ      Y5, Y1, Y5
+	VPADDQ      numbersAVX2<>+96(SB), Y5, Y5
+	VORPD       numbersAVX2<>+224(SB), Y4, Y4
+	VSUBPD      numbersAVX2<>+1760(SB), Y4, Y4
+	LEAQ        ·logBins32Inverse+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y3, Y7
+	VXORPD      Y6, Y6, Y6
+	VMOVUPD     numbersAVX2<>+0(SB), Y8
+	VPGATHERQQ  Y8, (R10)(Y7*8), Y6
+	VFMSUB213PD numbersAVX2<>+96(SB), Y6, Y5
+	LEAQ        ·logBins32+0(SB), R10
+	VPAND       numbersAVX2<>+6400(SB), Y3, Y6
+	VXORPD      Y3, Y3, Y3
+	VMOVUPD     numbersAVX2<>+0(SB), Y7
+	VPGATHERQQ  Y7, (R10)(Y6*8), Y3
+	VFMADD231PD numbersAVX2<>+6080(SB), Y4, Y3
+	VMULPD      Y5, Y5, Y4
+	VMOVUPD     numbersAVX2<>+6432(SB), Y6
+	VFMADD213PD numbersAVX2<>+6464(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+6496(SB), Y4, Y6
+	VMOVUPD     numbersAVX2<>+6528(SB), Y7
+	VFMADD213PD numbersAVX2<>+6560(SB), Y4, Y7
+	VFMADD213PD numbersAVX2<>+6592(SB), Y4, Y7
+	VFMADD231PD Y5, Y6, Y7
+	VFMADD231PD Y7, Y5, Y3
 	VADDPD      Y2, Y3, Y2
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
 	VBLENDVPD   Y3, Y2, Y0, Y2
@@ -12974,8 +13016,6 @@ op114:
 
 lanes82:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
@@ -13148,20 +13188,20 @@ lanes82:
 end83:
 	VMULPD      Y3, Y3, Y0
 	VMULPD      Y0, Y0, Y2
-	VMOVUPD     numbersAVX2<>+6880(SB), Y4
-	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
-	VMOVUPD     numbersAVX2<>+6944(SB), Y5
-	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
-	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+7104(SB), Y5
+	VFMADD213PD numbersAVX2<>+7136(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y2, Y5
 	VFMADD231PD Y0, Y4, Y5
 	VMULPD      Y5, Y3, Y2
 	VMULPD      Y0, Y0, Y3
-	VMOVUPD     numbersAVX2<>+7040(SB), Y4
-	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
-	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
-	VMOVUPD     numbersAVX2<>+7136(SB), Y5
-	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
-	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VMOVUPD     numbersAVX2<>+7200(SB), Y4
+	VFMADD213PD numbersAVX2<>+7232(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7264(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7296(SB), Y5
+	VFMADD213PD numbersAVX2<>+7328(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7360(SB), Y3, Y5
 	VFMADD231PD Y0, Y4, Y5
 	VPSLLQ      $0x3f, Y1, Y0
 	VBLENDVPD   Y0, Y5, Y2, Y0
@@ -13198,8 +13238,6 @@ op115:
 
 lanes84:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
@@ -13373,20 +13411,20 @@ end85:
 	VPADDQ      numbersAVX2<>+2624(SB), Y1, Y0
 	VMULPD      Y3, Y3, Y1
 	VMULPD      Y1, Y1, Y2
-	VMOVUPD     numbersAVX2<>+6880(SB), Y4
-	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
-	VMOVUPD     numbersAVX2<>+6944(SB), Y5
-	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
-	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+7104(SB), Y5
+	VFMADD213PD numbersAVX2<>+7136(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y2, Y5
 	VFMADD231PD Y1, Y4, Y5
 	VMULPD      Y5, Y3, Y2
 	VMULPD      Y1, Y1, Y3
-	VMOVUPD     numbersAVX2<>+7040(SB), Y4
-	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
-	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
-	VMOVUPD     numbersAVX2<>+7136(SB), Y5
-	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
-	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VMOVUPD     numbersAVX2<>+7200(SB), Y4
+	VFMADD213PD numbersAVX2<>+7232(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7264(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7296(SB), Y5
+	VFMADD213PD numbersAVX2<>+7328(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7360(SB), Y3, Y5
 	VFMADD231PD Y1, Y4, Y5
 	VPSLLQ      $0x3f, Y0, Y1
 	VBLENDVPD   Y1, Y5, Y2, Y1
@@ -13423,8 +13461,6 @@ op116:
 
 lanes86:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
@@ -13597,20 +13633,20 @@ lanes86:
 end87:
 	VMULPD      Y3, Y3, Y0
 	VMULPD      Y0, Y0, Y2
-	VMOVUPD     numbersAVX2<>+6880(SB), Y4
-	VFMADD213PD numbersAVX2<>+6912(SB), Y2, Y4
-	VMOVUPD     numbersAVX2<>+6944(SB), Y5
-	VFMADD213PD numbersAVX2<>+6976(SB), Y2, Y5
-	VFMADD213PD numbersAVX2<>+7008(SB), Y2, Y5
+	VMOVUPD     numbersAVX2<>+7040(SB), Y4
+	VFMADD213PD numbersAVX2<>+7072(SB), Y2, Y4
+	VMOVUPD     numbersAVX2<>+7104(SB), Y5
+	VFMADD213PD numbersAVX2<>+7136(SB), Y2, Y5
+	VFMADD213PD numbersAVX2<>+7168(SB), Y2, Y5
 	VFMADD231PD Y0, Y4, Y5
 	VMULPD      Y5, Y3, Y2
 	VMULPD      Y0, Y0, Y3
-	VMOVUPD     numbersAVX2<>+7040(SB), Y4
-	VFMADD213PD numbersAVX2<>+7072(SB), Y3, Y4
-	VFMADD213PD numbersAVX2<>+7104(SB), Y3, Y4
-	VMOVUPD     numbersAVX2<>+7136(SB), Y5
-	VFMADD213PD numbersAVX2<>+7168(SB), Y3, Y5
-	VFMADD213PD numbersAVX2<>+7200(SB), Y3, Y5
+	VMOVUPD     numbersAVX2<>+7200(SB), Y4
+	VFMADD213PD numbersAVX2<>+7232(SB), Y3, Y4
+	VFMADD213PD numbersAVX2<>+7264(SB), Y3, Y4
+	VMOVUPD     numbersAVX2<>+7296(SB), Y5
+	VFMADD213PD numbersAVX2<>+7328(SB), Y3, Y5
+	VFMADD213PD numbersAVX2<>+7360(SB), Y3, Y5
 	VFMADD231PD Y0, Y4, Y5
 	VPSLLQ      $0x3f, Y1, Y0
 	VBLENDVPD   Y0, Y5, Y2, Y3
@@ -13648,8 +13684,6 @@ op117:
 
 lanes88:
 	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
 	VMOVUPD     numbersAVX2<>+512(SB), Y1
 	VANDNPD     Y0, Y1, Y1
 	VMOVUPD     numbersAVX2<>+1024(SB), Y2
@@ -13663,14 +13697,14 @@ lanes88:
 	VBLENDVPD   Y2, Y4, Y1, Y1
 	VMULPD      Y3, Y1, Y4
 	VMULPD      Y3, Y3, Y5
-	VMOVUPD     numbersAVX2<>+7232(SB), Y6
-	VFMADD213PD numbersAVX2<>+7264(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7296(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7328(SB), Y5, Y6
-	VMOVUPD     numbersAVX2<>+7360(SB), Y7
-	VFMADD213PD numbersAVX2<>+7392(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y7
+	VMOVUPD     numbersAVX2<>+7392(SB), Y6
+	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7488(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7520(SB), Y7
+	VFMADD213PD numbersAVX2<>+7552(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7584(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7616(SB), Y5, Y7
 	VFMADD231PD Y3, Y6, Y7
 	VFMADD231PD Y7, Y4, Y1
 	VMOVUPD     numbersAVX2<>+96(SB), Y3
@@ -13710,8 +13744,6 @@ op118:
 
 lanes89:
 	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
 	VMOVUPD     numbersAVX2<>+512(SB), Y1
 	VANDNPD     Y0, Y1, Y1
 	VMOVUPD     numbersAVX2<>+1024(SB), Y2
@@ -13725,14 +13757,14 @@ lanes89:
 	VBLENDVPD   Y2, Y4, Y1, Y1
 	VMULPD      Y3, Y1, Y4
 	VMULPD      Y3, Y3, Y5
-	VMOVUPD     numbersAVX2<>+7232(SB), Y6
-	VFMADD213PD numbersAVX2<>+7264(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7296(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7328(SB), Y5, Y6
-	VMOVUPD     numbersAVX2<>+7360(SB), Y7
-	VFMADD213PD numbersAVX2<>+7392(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y7
+	VMOVUPD     numbersAVX2<>+7392(SB), Y6
+	VFMADD213PD numbersAVX2<>+7424(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7456(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7488(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7520(SB), Y7
+	VFMADD213PD numbersAVX2<>+7552(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7584(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7616(SB), Y5, Y7
 	VFMADD231PD Y3, Y6, Y7
 	VFMADD231PD Y7, Y4, Y1
 	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y0
@@ -13777,8 +13809,6 @@ op119:
 
 lanes90:
 	VCVTPS2PD   (DI), Y0
-	VMOVUPD     Y0, 256(DX)
-	VMOVUPD     256(DX), Y0
 	VMOVUPD     numbersAVX2<>+512(SB), Y1
 	VANDNPD     Y0, Y1, Y1
 	VMOVUPD     numbersAVX2<>+4096(SB), Y2
@@ -13797,15 +13827,15 @@ lanes90:
 	VDIVPD      Y4, Y6, Y1
 	VMULPD      Y1, Y1, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+7488(SB), Y6
-	VFMADD213PD numbersAVX2<>+7520(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7552(SB), Y5, Y6
-	VFMADD213PD numbersAVX2<>+7584(SB), Y5, Y6
-	VMOVUPD     numbersAVX2<>+7616(SB), Y7
-	VFMADD213PD numbersAVX2<>+7648(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7680(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7712(SB), Y5, Y7
-	VFMADD213PD numbersAVX2<>+7744(SB), Y5, Y7
+	VMOVUPD     numbersAVX2<>+7648(SB), Y6
+	VFMADD213PD numbersAVX2<>+7680(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7712(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+7744(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+7776(SB), Y7
+	VFMADD213PD numbersAVX2<>+7808(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7840(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7872(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+7904(SB), Y5, Y7
 	VFMADD231PD Y4, Y6, Y7
 	VMULPD      Y7, Y1, Y1
 	VMOVUPD     numbersAVX2<>+64(SB), Y4
@@ -13844,59 +13874,32 @@ op120:
 
 lanes91:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      Y0, 256(DX)
-	VMOVUPD      256(DX), Y0
 	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VPADDQ       numbersAVX2<>+1728(SB), Y1, Y2
-	VPSRLQ       $0x34, Y2, Y2
-	VPSLLQ       $0x34, Y2, Y3
-	VPSUBQ       Y3, Y1, Y3
-	VPADDQ       numbersAVX2<>+96(SB), Y3, Y3
+	VPSRLQ       $0x0c, Y1, Y2
 	VORPD        numbersAVX2<>+224(SB), Y2, Y2
-	VSUBPD       numbersAVX2<>+1760(SB), Y2, Y2
-	VMOVUPD      numbersAVX2<>+4608(SB), Y4
-	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y4
-	VSUBPD       numbersAVX2<>+448(SB), Y4, Y5
-	VFNMADD231PD numbersAVX2<>+4640(SB), Y5, Y2
-	VSUBPD       numbersAVX2<>+96(SB), Y3, Y5
-	VMULPD       Y5, Y5, Y6
-	VMOVUPD      numbersAVX2<>+7776(SB), Y7
-	VFMADD213PD  numbersAVX2<>+7808(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+7840(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+7872(SB), Y8
-	VFMADD213PD  numbersAVX2<>+7904(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+7936(SB), Y6, Y8
-	VFMADD231PD  Y5, Y7, Y8
-	VMOVUPD      numbersAVX2<>+64(SB), Y5
-	VCMPPD       $0x11, Y2, Y5, Y5
-	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y6, Y6
-	VBLENDVPD    Y5, numbersAVX2<>+1824(SB), Y6, Y6
-	VMULPD       Y6, Y3, Y3
-	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+4896(SB), Y6, Y2
-	VBLENDVPD    Y5, numbersAVX2<>+4928(SB), Y2, Y2
-	VMULPD       Y2, Y8, Y2
-	VMULPD       Y2, Y2, Y5
-	VMULPD       Y2, Y5, Y5
-	VFNMADD213PD numbersAVX2<>+96(SB), Y3, Y5
-	VMULPD       Y5, Y2, Y6
-	VMOVUPD      numbersAVX2<>+4960(SB), Y7
-	VFMADD213PD  numbersAVX2<>+4608(SB), Y7, Y5
-	VFMADD231PD  Y5, Y6, Y2
-	VMULPD       Y2, Y2, Y2
-	VMULPD       Y2, Y3, Y2
-	VPADDQ       numbersAVX2<>+4992(SB), Y4, Y3
-	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y3, Y2, Y2
+	VMOVUPD      numbersAVX2<>+4576(SB), Y3
+	VFMADD213PD  numbersAVX2<>+7936(SB), Y3, Y2
+	VPSLLQ       $0x0c, Y2, Y2
+	VMULPD       Y2, Y1, Y3
+	VMULPD       Y2, Y2, Y4
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y3
+	VMULPD       Y3, Y2, Y4
+	VMOVUPD      numbersAVX2<>+7968(SB), Y5
+	VFMADD213PD  numbersAVX2<>+4960(SB), Y3, Y5
+	VFMADD213PD  numbersAVX2<>+4608(SB), Y3, Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VMULPD       Y2, Y1, Y3
+	VMULPD       Y2, Y2, Y4
+	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y3
+	VMULPD       Y3, Y2, Y4
+	VMOVUPD      numbersAVX2<>+4960(SB), Y5
+	VFMADD213PD  numbersAVX2<>+4608(SB), Y5, Y3
+	VFMADD231PD  Y3, Y4, Y2
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y3
-	VORPD        Y3, Y2, Y2
-	VBLENDVPD    Y1, Y2, Y0, Y1
-	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD    Y2, Y0, Y1, Y0
+	VMULPD       Y2, Y0, Y3
+	VMULPD       Y2, Y3, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
@@ -14002,31 +14005,42 @@ end93:
 	VORPD       Y3, Y1, Y1
 	VMOVUPD     numbersAVX2<>+512(SB), Y3
 	VANDNPD     256(DX), Y3, Y3
-	VPADDQ      numbersAVX2<>+1728(SB), Y3, Y4
-	VPSRLQ      $0x34, Y4, Y4
-	VPSLLQ      $0x34, Y4, Y5
-	VPSUBQ      Y5, Y3, Y3
+	VPADDQ      numbersAVX2<>+6368(SB), Y3, Y4
+	VPSRLQ      $0x34, Y4, Y5
+	VPSRLQ      $0x30, Y4, Y4
+	VPSLLQ      $0x34, Y5, Y6
+	VPSUBQ      Y6, Y3, Y3
 	VPADDQ      numbersAVX2<>+96(SB), Y3, Y3
-	VORPD       numbersAVX2<>+224(SB), Y4, Y4
-	VSUBPD      numbersAVX2<>+1760(SB), Y4, Y4
-	VSUBPD      numbersAVX2<>+96(SB), Y3, Y5
-	VADDPD      numbersAVX2<>+96(SB), Y3, Y3
-	VDIVPD      Y3, Y5, Y3
+	VORPD       numbersAVX2<>+224(SB), Y5, Y5
+	VSUBPD      numbersAVX2<>+1760(SB), Y5, Y5
+	LEAQ        ·logBins32Inverse+0(SB), R11
+	VPAND       numbersAVX2<>+6400(SB), Y4, Y7
+	VXORPD      Y6, Y6, Y6
+	VMOVUPD     numbersAVX2<>+0(SB), Y8
+	VPGATHERQQ  Y8, (R11)(Y7*8), Y6
+	VFMSUB213PD numbersAVX2<>+96(SB), Y6, Y3
+	LEAQ        ·logBins32+0(SB), R11
+	VPAND       numbersAVX2<>+6400(SB), Y4, Y6
+	VXORPD      Y4, Y4, Y4
+	VMOVUPD     numbersAVX2<>+0(SB), Y7
+	VPGATHERQQ  Y7, (R11)(Y6*8), Y4
+	VMULPD      numbersAVX2<>+608(SB), Y4, Y4
+	VADDPD      Y4, Y5, Y4
 	VMULPD      Y3, Y3, Y5
-	VMULPD      Y5, Y5, Y6
-	VMOVUPD     numbersAVX2<>+7968(SB), Y7
-	VFMADD213PD numbersAVX2<>+8000(SB), Y6, Y7
-	VFMADD213PD numbersAVX2<>+8032(SB), Y6, Y7
-	VMOVUPD     numbersAVX2<>+8064(SB), Y8
-	VFMADD213PD numbersAVX2<>+8096(SB), Y6, Y8
-	VFMADD213PD numbersAVX2<>+8128(SB), Y6, Y8
-	VFMADD231PD Y5, Y7, Y8
-	VFMADD231PD Y8, Y3, Y4
+	VMOVUPD     numbersAVX2<>+8000(SB), Y6
+	VFMADD213PD numbersAVX2<>+8032(SB), Y5, Y6
+	VFMADD213PD numbersAVX2<>+8064(SB), Y5, Y6
+	VMOVUPD     numbersAVX2<>+8096(SB), Y7
+	VFMADD213PD numbersAVX2<>+8128(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+8160(SB), Y5, Y7
+	VFMADD213PD numbersAVX2<>+8192(SB), Y5, Y7
+	VFMADD231PD Y3, Y6, Y7
+	VFMADD231PD Y7, Y3, Y4
 	VMULPD      288(DX), Y4, Y3
-	VMOVUPD     numbersAVX2<>+8160(SB), Y4
+	VMOVUPD     numbersAVX2<>+8224(SB), Y4
 	VMINPD      Y3, Y4, Y3
-	VCMPPD      $0x11, numbersAVX2<>+8192(SB), Y3, Y4
-	VBLENDVPD   Y4, numbersAVX2<>+8192(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+8256(SB), Y4
+	VMAXPD      Y3, Y4, Y3
 	VMOVUPD     numbersAVX2<>+96(SB), Y4
 	VFMADD213PD numbersAVX2<>+448(SB), Y3, Y4
 	VSUBPD      numbersAVX2<>+448(SB), Y4, Y5
@@ -14171,15 +14185,15 @@ lanes98:
 	VDIVPD      Y0, Y4, Y0
 	VMULPD      Y0, Y0, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     numbersAVX2<>+7488(SB), Y5
-	VFMADD213PD numbersAVX2<>+7520(SB), Y4, Y5
-	VFMADD213PD numbersAVX2<>+7552(SB), Y4, Y5
-	VFMADD213PD numbersAVX2<>+7584(SB), Y4, Y5
-	VMOVUPD     numbersAVX2<>+7616(SB), Y6
-	VFMADD213PD numbersAVX2<>+7648(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+7680(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+7712(SB), Y4, Y6
-	VFMADD213PD numbersAVX2<>+7744(SB), Y4, Y6
+	VMOVUPD     numbersAVX2<>+7648(SB), Y5
+	VFMADD213PD numbersAVX2<>+7680(SB), Y4, Y5
+	VFMADD213PD numbersAVX2<>+7712(SB), Y4, Y5
+	VFMADD213PD numbersAVX2<>+7744(SB), Y4, Y5
+	VMOVUPD     numbersAVX2<>+7776(SB), Y6
+	VFMADD213PD numbersAVX2<>+7808(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7840(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7872(SB), Y4, Y6
+	VFMADD213PD numbersAVX2<>+7904(SB), Y4, Y6
 	VFMADD231PD Y3, Y5, Y6
 	VMULPD      Y6, Y0, Y0
 	VMOVUPD     numbersAVX2<>+64(SB), Y3
@@ -15113,244 +15127,252 @@ DATA numbersAVX2<>+6336(SB)/8, $0x3fefffffffff6187
 DATA numbersAVX2<>+6344(SB)/8, $0x3fefffffffff6187
 DATA numbersAVX2<>+6352(SB)/8, $0x3fefffffffff6187
 DATA numbersAVX2<>+6360(SB)/8, $0x3fefffffffff6187
-DATA numbersAVX2<>+6368(SB)/8, $0x3fd2432d6dd9d9a8
-DATA numbersAVX2<>+6376(SB)/8, $0x3fd2432d6dd9d9a8
-DATA numbersAVX2<>+6384(SB)/8, $0x3fd2432d6dd9d9a8
-DATA numbersAVX2<>+6392(SB)/8, $0x3fd2432d6dd9d9a8
-DATA numbersAVX2<>+6400(SB)/8, $0x3fe555554db364da
-DATA numbersAVX2<>+6408(SB)/8, $0x3fe555554db364da
-DATA numbersAVX2<>+6416(SB)/8, $0x3fe555554db364da
-DATA numbersAVX2<>+6424(SB)/8, $0x3fe555554db364da
-DATA numbersAVX2<>+6432(SB)/8, $0x3fce3ad08bdab91a
-DATA numbersAVX2<>+6440(SB)/8, $0x3fce3ad08bdab91a
-DATA numbersAVX2<>+6448(SB)/8, $0x3fce3ad08bdab91a
-DATA numbersAVX2<>+6456(SB)/8, $0x3fce3ad08bdab91a
-DATA numbersAVX2<>+6464(SB)/8, $0x3fd999a9c1770ea0
-DATA numbersAVX2<>+6472(SB)/8, $0x3fd999a9c1770ea0
-DATA numbersAVX2<>+6480(SB)/8, $0x3fd999a9c1770ea0
-DATA numbersAVX2<>+6488(SB)/8, $0x3fd999a9c1770ea0
-DATA numbersAVX2<>+6496(SB)/8, $0x40000000000049b1
-DATA numbersAVX2<>+6504(SB)/8, $0x40000000000049b1
-DATA numbersAVX2<>+6512(SB)/8, $0x40000000000049b1
-DATA numbersAVX2<>+6520(SB)/8, $0x40000000000049b1
-DATA numbersAVX2<>+6528(SB)/8, $0x3fda58daf71ca719
-DATA numbersAVX2<>+6536(SB)/8, $0x3fda58daf71ca719
-DATA numbersAVX2<>+6544(SB)/8, $0x3fda58daf71ca719
-DATA numbersAVX2<>+6552(SB)/8, $0x3fda58daf71ca719
-DATA numbersAVX2<>+6560(SB)/8, $0x3feec709d13713b2
-DATA numbersAVX2<>+6568(SB)/8, $0x3feec709d13713b2
-DATA numbersAVX2<>+6576(SB)/8, $0x3feec709d13713b2
-DATA numbersAVX2<>+6584(SB)/8, $0x3feec709d13713b2
-DATA numbersAVX2<>+6592(SB)/8, $0x3fd5ce5fef726fe2
-DATA numbersAVX2<>+6600(SB)/8, $0x3fd5ce5fef726fe2
-DATA numbersAVX2<>+6608(SB)/8, $0x3fd5ce5fef726fe2
-DATA numbersAVX2<>+6616(SB)/8, $0x3fd5ce5fef726fe2
-DATA numbersAVX2<>+6624(SB)/8, $0x3fe27777f854fcf7
-DATA numbersAVX2<>+6632(SB)/8, $0x3fe27777f854fcf7
-DATA numbersAVX2<>+6640(SB)/8, $0x3fe27777f854fcf7
-DATA numbersAVX2<>+6648(SB)/8, $0x3fe27777f854fcf7
-DATA numbersAVX2<>+6656(SB)/8, $0x40071547652bed4e
-DATA numbersAVX2<>+6664(SB)/8, $0x40071547652bed4e
-DATA numbersAVX2<>+6672(SB)/8, $0x40071547652bed4e
-DATA numbersAVX2<>+6680(SB)/8, $0x40071547652bed4e
-DATA numbersAVX2<>+6688(SB)/8, $0x3fd34413509f79ff
-DATA numbersAVX2<>+6696(SB)/8, $0x3fd34413509f79ff
-DATA numbersAVX2<>+6704(SB)/8, $0x3fd34413509f79ff
-DATA numbersAVX2<>+6712(SB)/8, $0x3fd34413509f79ff
-DATA numbersAVX2<>+6720(SB)/8, $0x3fbfb99d7653285d
-DATA numbersAVX2<>+6728(SB)/8, $0x3fbfb99d7653285d
-DATA numbersAVX2<>+6736(SB)/8, $0x3fbfb99d7653285d
-DATA numbersAVX2<>+6744(SB)/8, $0x3fbfb99d7653285d
-DATA numbersAVX2<>+6752(SB)/8, $0x3fd287a75cce17ce
-DATA numbersAVX2<>+6760(SB)/8, $0x3fd287a75cce17ce
-DATA numbersAVX2<>+6768(SB)/8, $0x3fd287a75cce17ce
-DATA numbersAVX2<>+6776(SB)/8, $0x3fd287a75cce17ce
-DATA numbersAVX2<>+6784(SB)/8, $0x3fba41d95704b05a
-DATA numbersAVX2<>+6792(SB)/8, $0x3fba41d95704b05a
-DATA numbersAVX2<>+6800(SB)/8, $0x3fba41d95704b05a
-DATA numbersAVX2<>+6808(SB)/8, $0x3fba41d95704b05a
-DATA numbersAVX2<>+6816(SB)/8, $0x3fc63c707fb0345d
-DATA numbersAVX2<>+6824(SB)/8, $0x3fc63c707fb0345d
-DATA numbersAVX2<>+6832(SB)/8, $0x3fc63c707fb0345d
-DATA numbersAVX2<>+6840(SB)/8, $0x3fc63c707fb0345d
-DATA numbersAVX2<>+6848(SB)/8, $0x3febcb7b15276512
-DATA numbersAVX2<>+6856(SB)/8, $0x3febcb7b15276512
-DATA numbersAVX2<>+6864(SB)/8, $0x3febcb7b15276512
-DATA numbersAVX2<>+6872(SB)/8, $0x3febcb7b15276512
-DATA numbersAVX2<>+6880(SB)/8, $0xbf2a00ecaed5eb2b
-DATA numbersAVX2<>+6888(SB)/8, $0xbf2a00ecaed5eb2b
-DATA numbersAVX2<>+6896(SB)/8, $0xbf2a00ecaed5eb2b
-DATA numbersAVX2<>+6904(SB)/8, $0xbf2a00ecaed5eb2b
-DATA numbersAVX2<>+6912(SB)/8, $0xbfc5555554908b7b
-DATA numbersAVX2<>+6920(SB)/8, $0xbfc5555554908b7b
-DATA numbersAVX2<>+6928(SB)/8, $0xbfc5555554908b7b
-DATA numbersAVX2<>+6936(SB)/8, $0xbfc5555554908b7b
-DATA numbersAVX2<>+6944(SB)/8, $0x3ec6cb09872134b4
-DATA numbersAVX2<>+6952(SB)/8, $0x3ec6cb09872134b4
-DATA numbersAVX2<>+6960(SB)/8, $0x3ec6cb09872134b4
-DATA numbersAVX2<>+6968(SB)/8, $0x3ec6cb09872134b4
-DATA numbersAVX2<>+6976(SB)/8, $0x3f811110724cc4ee
-DATA numbersAVX2<>+6984(SB)/8, $0x3f811110724cc4ee
-DATA numbersAVX2<>+6992(SB)/8, $0x3f811110724cc4ee
-DATA numbersAVX2<>+7000(SB)/8, $0x3f811110724cc4ee
-DATA numbersAVX2<>+7008(SB)/8, $0x3fefffffffff63d7
-DATA numbersAVX2<>+7016(SB)/8, $0x3fefffffffff63d7
-DATA numbersAVX2<>+7024(SB)/8, $0x3fefffffffff63d7
-DATA numbersAVX2<>+7032(SB)/8, $0x3fefffffffff63d7
-DATA numbersAVX2<>+7040(SB)/8, $0xbe923c066c36b9d8
-DATA numbersAVX2<>+7048(SB)/8, $0xbe923c066c36b9d8
-DATA numbersAVX2<>+7056(SB)/8, $0xbe923c066c36b9d8
-DATA numbersAVX2<>+7064(SB)/8, $0xbe923c066c36b9d8
-DATA numbersAVX2<>+7072(SB)/8, $0xbf56c16b29a8e243
-DATA numbersAVX2<>+7080(SB)/8, $0xbf56c16b29a8e243
-DATA numbersAVX2<>+7088(SB)/8, $0xbf56c16b29a8e243
-DATA numbersAVX2<>+7096(SB)/8, $0xbf56c16b29a8e243
-DATA numbersAVX2<>+7104(SB)/8, $0xbfdffffffffe2ba2
-DATA numbersAVX2<>+7112(SB)/8, $0xbfdffffffffe2ba2
-DATA numbersAVX2<>+7120(SB)/8, $0xbfdffffffffe2ba2
-DATA numbersAVX2<>+7128(SB)/8, $0xbfdffffffffe2ba2
-DATA numbersAVX2<>+7136(SB)/8, $0x3efa00e78b8cd4c7
-DATA numbersAVX2<>+7144(SB)/8, $0x3efa00e78b8cd4c7
-DATA numbersAVX2<>+7152(SB)/8, $0x3efa00e78b8cd4c7
-DATA numbersAVX2<>+7160(SB)/8, $0x3efa00e78b8cd4c7
-DATA numbersAVX2<>+7168(SB)/8, $0x3fa555555441d96a
-DATA numbersAVX2<>+7176(SB)/8, $0x3fa555555441d96a
-DATA numbersAVX2<>+7184(SB)/8, $0x3fa555555441d96a
-DATA numbersAVX2<>+7192(SB)/8, $0x3fa555555441d96a
-DATA numbersAVX2<>+7200(SB)/8, $0x3feffffffffffdfc
-DATA numbersAVX2<>+7208(SB)/8, $0x3feffffffffffdfc
-DATA numbersAVX2<>+7216(SB)/8, $0x3feffffffffffdfc
-DATA numbersAVX2<>+7224(SB)/8, $0x3feffffffffffdfc
-DATA numbersAVX2<>+7232(SB)/8, $0x3f9e0231588b1e55
-DATA numbersAVX2<>+7240(SB)/8, $0x3f9e0231588b1e55
-DATA numbersAVX2<>+7248(SB)/8, $0x3f9e0231588b1e55
-DATA numbersAVX2<>+7256(SB)/8, $0x3f9e0231588b1e55
-DATA numbersAVX2<>+7264(SB)/8, $0x3f93c5053c2afce1
-DATA numbersAVX2<>+7272(SB)/8, $0x3f93c5053c2afce1
-DATA numbersAVX2<>+7280(SB)/8, $0x3f93c5053c2afce1
-DATA numbersAVX2<>+7288(SB)/8, $0x3f93c5053c2afce1
-DATA numbersAVX2<>+7296(SB)/8, $0x3f9f208eb1ddd0fb
-DATA numbersAVX2<>+7304(SB)/8, $0x3f9f208eb1ddd0fb
-DATA numbersAVX2<>+7312(SB)/8, $0x3f9f208eb1ddd0fb
-DATA numbersAVX2<>+7320(SB)/8, $0x3f9f208eb1ddd0fb
-DATA numbersAVX2<>+7328(SB)/8, $0x3fb333334ceb6520
-DATA numbersAVX2<>+7336(SB)/8, $0x3fb333334ceb6520
-DATA numbersAVX2<>+7344(SB)/8, $0x3fb333334ceb6520
-DATA numbersAVX2<>+7352(SB)/8, $0x3fb333334ceb6520
-DATA numbersAVX2<>+7360(SB)/8, $0x3f764b97e009bd01
-DATA numbersAVX2<>+7368(SB)/8, $0x3f764b97e009bd01
-DATA numbersAVX2<>+7376(SB)/8, $0x3f764b97e009bd01
-DATA numbersAVX2<>+7384(SB)/8, $0x3f764b97e009bd01
-DATA numbersAVX2<>+7392(SB)/8, $0x3f96a9e3262c37db
-DATA numbersAVX2<>+7400(SB)/8, $0x3f96a9e3262c37db
-DATA numbersAVX2<>+7408(SB)/8, $0x3f96a9e3262c37db
-DATA numbersAVX2<>+7416(SB)/8, $0x3f96a9e3262c37db
-DATA numbersAVX2<>+7424(SB)/8, $0x3fa6db5cfb6af282
-DATA numbersAVX2<>+7432(SB)/8, $0x3fa6db5cfb6af282
-DATA numbersAVX2<>+7440(SB)/8, $0x3fa6db5cfb6af282
-DATA numbersAVX2<>+7448(SB)/8, $0x3fa6db5cfb6af282
-DATA numbersAVX2<>+7456(SB)/8, $0x3fc55555554ee47b
-DATA numbersAVX2<>+7464(SB)/8, $0x3fc55555554ee47b
-DATA numbersAVX2<>+7472(SB)/8, $0x3fc55555554ee47b
-DATA numbersAVX2<>+7480(SB)/8, $0x3fc55555554ee47b
-DATA numbersAVX2<>+7488(SB)/8, $0xbfab1e5b15480526
-DATA numbersAVX2<>+7496(SB)/8, $0xbfab1e5b15480526
-DATA numbersAVX2<>+7504(SB)/8, $0xbfab1e5b15480526
-DATA numbersAVX2<>+7512(SB)/8, $0xbfab1e5b15480526
-DATA numbersAVX2<>+7520(SB)/8, $0xbfb7291e002acd22
-DATA numbersAVX2<>+7528(SB)/8, $0xbfb7291e002acd22
-DATA numbersAVX2<>+7536(SB)/8, $0xbfb7291e002acd22
-DATA numbersAVX2<>+7544(SB)/8, $0xbfb7291e002acd22
-DATA numbersAVX2<>+7552(SB)/8, $0xbfc24915f6354e41
-DATA numbersAVX2<>+7560(SB)/8, $0xbfc24915f6354e41
-DATA numbersAVX2<>+7568(SB)/8, $0xbfc24915f6354e41
-DATA numbersAVX2<>+7576(SB)/8, $0xbfc24915f6354e41
-DATA numbersAVX2<>+7584(SB)/8, $0xbfd5555554ea40b7
-DATA numbersAVX2<>+7592(SB)/8, $0xbfd5555554ea40b7
-DATA numbersAVX2<>+7600(SB)/8, $0xbfd5555554ea40b7
-DATA numbersAVX2<>+7608(SB)/8, $0xbfd5555554ea40b7
-DATA numbersAVX2<>+7616(SB)/8, $0x3f97dba3c0fdbc9d
-DATA numbersAVX2<>+7624(SB)/8, $0x3f97dba3c0fdbc9d
-DATA numbersAVX2<>+7632(SB)/8, $0x3f97dba3c0fdbc9d
-DATA numbersAVX2<>+7640(SB)/8, $0x3f97dba3c0fdbc9d
-DATA numbersAVX2<>+7648(SB)/8, $0x3fb2e343c1b17afc
-DATA numbersAVX2<>+7656(SB)/8, $0x3fb2e343c1b17afc
-DATA numbersAVX2<>+7664(SB)/8, $0x3fb2e343c1b17afc
-DATA numbersAVX2<>+7672(SB)/8, $0x3fb2e343c1b17afc
-DATA numbersAVX2<>+7680(SB)/8, $0x3fbc6f60c47b33dd
-DATA numbersAVX2<>+7688(SB)/8, $0x3fbc6f60c47b33dd
-DATA numbersAVX2<>+7696(SB)/8, $0x3fbc6f60c47b33dd
-DATA numbersAVX2<>+7704(SB)/8, $0x3fbc6f60c47b33dd
-DATA numbersAVX2<>+7712(SB)/8, $0x3fc999993fbd3b61
-DATA numbersAVX2<>+7720(SB)/8, $0x3fc999993fbd3b61
-DATA numbersAVX2<>+7728(SB)/8, $0x3fc999993fbd3b61
-DATA numbersAVX2<>+7736(SB)/8, $0x3fc999993fbd3b61
-DATA numbersAVX2<>+7744(SB)/8, $0x3fefffffffffeae1
-DATA numbersAVX2<>+7752(SB)/8, $0x3fefffffffffeae1
-DATA numbersAVX2<>+7760(SB)/8, $0x3fefffffffffeae1
-DATA numbersAVX2<>+7768(SB)/8, $0x3fefffffffffeae1
-DATA numbersAVX2<>+7776(SB)/8, $0xbfbad5c76fbfbd73
-DATA numbersAVX2<>+7784(SB)/8, $0xbfbad5c76fbfbd73
-DATA numbersAVX2<>+7792(SB)/8, $0xbfbad5c76fbfbd73
-DATA numbersAVX2<>+7800(SB)/8, $0xbfbad5c76fbfbd73
-DATA numbersAVX2<>+7808(SB)/8, $0xbfc68d3ee316ded4
-DATA numbersAVX2<>+7816(SB)/8, $0xbfc68d3ee316ded4
-DATA numbersAVX2<>+7824(SB)/8, $0xbfc68d3ee316ded4
-DATA numbersAVX2<>+7832(SB)/8, $0xbfc68d3ee316ded4
-DATA numbersAVX2<>+7840(SB)/8, $0xbfd553ff2f544f09
-DATA numbersAVX2<>+7848(SB)/8, $0xbfd553ff2f544f09
-DATA numbersAVX2<>+7856(SB)/8, $0xbfd553ff2f544f09
-DATA numbersAVX2<>+7864(SB)/8, $0xbfd553ff2f544f09
-DATA numbersAVX2<>+7872(SB)/8, $0x3fc465fbaaf0cf56
-DATA numbersAVX2<>+7880(SB)/8, $0x3fc465fbaaf0cf56
-DATA numbersAVX2<>+7888(SB)/8, $0x3fc465fbaaf0cf56
-DATA numbersAVX2<>+7896(SB)/8, $0x3fc465fbaaf0cf56
-DATA numbersAVX2<>+7904(SB)/8, $0x3fcc60917d283cb2
-DATA numbersAVX2<>+7912(SB)/8, $0x3fcc60917d283cb2
-DATA numbersAVX2<>+7920(SB)/8, $0x3fcc60917d283cb2
-DATA numbersAVX2<>+7928(SB)/8, $0x3fcc60917d283cb2
-DATA numbersAVX2<>+7936(SB)/8, $0x3ff000030aeb3919
-DATA numbersAVX2<>+7944(SB)/8, $0x3ff000030aeb3919
-DATA numbersAVX2<>+7952(SB)/8, $0x3ff000030aeb3919
-DATA numbersAVX2<>+7960(SB)/8, $0x3ff000030aeb3919
-DATA numbersAVX2<>+7968(SB)/8, $0x3fd21af101c073f0
-DATA numbersAVX2<>+7976(SB)/8, $0x3fd21af101c073f0
-DATA numbersAVX2<>+7984(SB)/8, $0x3fd21af101c073f0
-DATA numbersAVX2<>+7992(SB)/8, $0x3fd21af101c073f0
-DATA numbersAVX2<>+8000(SB)/8, $0x3fda61a2db52464a
-DATA numbersAVX2<>+8008(SB)/8, $0x3fda61a2db52464a
-DATA numbersAVX2<>+8016(SB)/8, $0x3fda61a2db52464a
-DATA numbersAVX2<>+8024(SB)/8, $0x3fda61a2db52464a
-DATA numbersAVX2<>+8032(SB)/8, $0x3feec709dc53ace3
-DATA numbersAVX2<>+8040(SB)/8, $0x3feec709dc53ace3
-DATA numbersAVX2<>+8048(SB)/8, $0x3feec709dc53ace3
-DATA numbersAVX2<>+8056(SB)/8, $0x3feec709dc53ace3
-DATA numbersAVX2<>+8064(SB)/8, $0x3fd47957ca53fbd6
-DATA numbersAVX2<>+8072(SB)/8, $0x3fd47957ca53fbd6
-DATA numbersAVX2<>+8080(SB)/8, $0x3fd47957ca53fbd6
-DATA numbersAVX2<>+8088(SB)/8, $0x3fd47957ca53fbd6
-DATA numbersAVX2<>+8096(SB)/8, $0x3fe2776c294d1dba
-DATA numbersAVX2<>+8104(SB)/8, $0x3fe2776c294d1dba
-DATA numbersAVX2<>+8112(SB)/8, $0x3fe2776c294d1dba
-DATA numbersAVX2<>+8120(SB)/8, $0x3fe2776c294d1dba
-DATA numbersAVX2<>+8128(SB)/8, $0x40071547652b8252
-DATA numbersAVX2<>+8136(SB)/8, $0x40071547652b8252
-DATA numbersAVX2<>+8144(SB)/8, $0x40071547652b8252
-DATA numbersAVX2<>+8152(SB)/8, $0x40071547652b8252
-DATA numbersAVX2<>+8160(SB)/8, $0x4069000000000000
-DATA numbersAVX2<>+8168(SB)/8, $0x4069000000000000
-DATA numbersAVX2<>+8176(SB)/8, $0x4069000000000000
-DATA numbersAVX2<>+8184(SB)/8, $0x4069000000000000
-DATA numbersAVX2<>+8192(SB)/8, $0xc069000000000000
-DATA numbersAVX2<>+8200(SB)/8, $0xc069000000000000
-DATA numbersAVX2<>+8208(SB)/8, $0xc069000000000000
-DATA numbersAVX2<>+8216(SB)/8, $0xc069000000000000
-DATA numbersAVX2<>+8224(SB)/8, $0x7f8000007f800000
-DATA numbersAVX2<>+8232(SB)/8, $0x7f8000007f800000
-DATA numbersAVX2<>+8240(SB)/8, $0x7f8000007f800000
-DATA numbersAVX2<>+8248(SB)/8, $0x7f8000007f800000
-DATA numbersAVX2<>+8256(SB)/8, $0x3f8000003f800000
-DATA numbersAVX2<>+8264(SB)/8, $0x3f8000003f800000
-DATA numbersAVX2<>+8272(SB)/8, $0x3f8000003f800000
-DATA numbersAVX2<>+8280(SB)/8, $0x3f8000003f800000
-GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $8288
+DATA numbersAVX2<>+6368(SB)/8, $0x0009800000000000
+DATA numbersAVX2<>+6376(SB)/8, $0x0009800000000000
+DATA numbersAVX2<>+6384(SB)/8, $0x0009800000000000
+DATA numbersAVX2<>+6392(SB)/8, $0x0009800000000000
+DATA numbersAVX2<>+6400(SB)/8, $0x000000000000000f
+DATA numbersAVX2<>+6408(SB)/8, $0x000000000000000f
+DATA numbersAVX2<>+6416(SB)/8, $0x000000000000000f
+DATA numbersAVX2<>+6424(SB)/8, $0x000000000000000f
+DATA numbersAVX2<>+6432(SB)/8, $0xbfc4f4885a689d15
+DATA numbersAVX2<>+6440(SB)/8, $0xbfc4f4885a689d15
+DATA numbersAVX2<>+6448(SB)/8, $0xbfc4f4885a689d15
+DATA numbersAVX2<>+6456(SB)/8, $0xbfc4f4885a689d15
+DATA numbersAVX2<>+6464(SB)/8, $0xbfd00009277ceb61
+DATA numbersAVX2<>+6472(SB)/8, $0xbfd00009277ceb61
+DATA numbersAVX2<>+6480(SB)/8, $0xbfd00009277ceb61
+DATA numbersAVX2<>+6488(SB)/8, $0xbfd00009277ceb61
+DATA numbersAVX2<>+6496(SB)/8, $0xbfdfffffffac3cd8
+DATA numbersAVX2<>+6504(SB)/8, $0xbfdfffffffac3cd8
+DATA numbersAVX2<>+6512(SB)/8, $0xbfdfffffffac3cd8
+DATA numbersAVX2<>+6520(SB)/8, $0xbfdfffffffac3cd8
+DATA numbersAVX2<>+6528(SB)/8, $0x3fc99e03e4707f70
+DATA numbersAVX2<>+6536(SB)/8, $0x3fc99e03e4707f70
+DATA numbersAVX2<>+6544(SB)/8, $0x3fc99e03e4707f70
+DATA numbersAVX2<>+6552(SB)/8, $0x3fc99e03e4707f70
+DATA numbersAVX2<>+6560(SB)/8, $0x3fd5555530eed2ea
+DATA numbersAVX2<>+6568(SB)/8, $0x3fd5555530eed2ea
+DATA numbersAVX2<>+6576(SB)/8, $0x3fd5555530eed2ea
+DATA numbersAVX2<>+6584(SB)/8, $0x3fd5555530eed2ea
+DATA numbersAVX2<>+6592(SB)/8, $0x3ff0000000001826
+DATA numbersAVX2<>+6600(SB)/8, $0x3ff0000000001826
+DATA numbersAVX2<>+6608(SB)/8, $0x3ff0000000001826
+DATA numbersAVX2<>+6616(SB)/8, $0x3ff0000000001826
+DATA numbersAVX2<>+6624(SB)/8, $0xbfce3b62768ab5c5
+DATA numbersAVX2<>+6632(SB)/8, $0xbfce3b62768ab5c5
+DATA numbersAVX2<>+6640(SB)/8, $0xbfce3b62768ab5c5
+DATA numbersAVX2<>+6648(SB)/8, $0xbfce3b62768ab5c5
+DATA numbersAVX2<>+6656(SB)/8, $0xbfd715549a1bc26b
+DATA numbersAVX2<>+6664(SB)/8, $0xbfd715549a1bc26b
+DATA numbersAVX2<>+6672(SB)/8, $0xbfd715549a1bc26b
+DATA numbersAVX2<>+6680(SB)/8, $0xbfd715549a1bc26b
+DATA numbersAVX2<>+6688(SB)/8, $0xbfe7154764ef1706
+DATA numbersAVX2<>+6696(SB)/8, $0xbfe7154764ef1706
+DATA numbersAVX2<>+6704(SB)/8, $0xbfe7154764ef1706
+DATA numbersAVX2<>+6712(SB)/8, $0xbfe7154764ef1706
+DATA numbersAVX2<>+6720(SB)/8, $0x3fd27a9ba654f9c1
+DATA numbersAVX2<>+6728(SB)/8, $0x3fd27a9ba654f9c1
+DATA numbersAVX2<>+6736(SB)/8, $0x3fd27a9ba654f9c1
+DATA numbersAVX2<>+6744(SB)/8, $0x3fd27a9ba654f9c1
+DATA numbersAVX2<>+6752(SB)/8, $0x3fdec709a7b63f8b
+DATA numbersAVX2<>+6760(SB)/8, $0x3fdec709a7b63f8b
+DATA numbersAVX2<>+6768(SB)/8, $0x3fdec709a7b63f8b
+DATA numbersAVX2<>+6776(SB)/8, $0x3fdec709a7b63f8b
+DATA numbersAVX2<>+6784(SB)/8, $0x3ff71547652ba5d5
+DATA numbersAVX2<>+6792(SB)/8, $0x3ff71547652ba5d5
+DATA numbersAVX2<>+6800(SB)/8, $0x3ff71547652ba5d5
+DATA numbersAVX2<>+6808(SB)/8, $0x3ff71547652ba5d5
+DATA numbersAVX2<>+6816(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX2<>+6824(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX2<>+6832(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX2<>+6840(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX2<>+6848(SB)/8, $0xbfb23392e70bd98d
+DATA numbersAVX2<>+6856(SB)/8, $0xbfb23392e70bd98d
+DATA numbersAVX2<>+6864(SB)/8, $0xbfb23392e70bd98d
+DATA numbersAVX2<>+6872(SB)/8, $0xbfb23392e70bd98d
+DATA numbersAVX2<>+6880(SB)/8, $0xbfbbcb8afc351ed6
+DATA numbersAVX2<>+6888(SB)/8, $0xbfbbcb8afc351ed6
+DATA numbersAVX2<>+6896(SB)/8, $0xbfbbcb8afc351ed6
+DATA numbersAVX2<>+6904(SB)/8, $0xbfbbcb8afc351ed6
+DATA numbersAVX2<>+6912(SB)/8, $0xbfcbcb7b14de23c4
+DATA numbersAVX2<>+6920(SB)/8, $0xbfcbcb7b14de23c4
+DATA numbersAVX2<>+6928(SB)/8, $0xbfcbcb7b14de23c4
+DATA numbersAVX2<>+6936(SB)/8, $0xbfcbcb7b14de23c4
+DATA numbersAVX2<>+6944(SB)/8, $0x3fb6403839bde0d0
+DATA numbersAVX2<>+6952(SB)/8, $0x3fb6403839bde0d0
+DATA numbersAVX2<>+6960(SB)/8, $0x3fb6403839bde0d0
+DATA numbersAVX2<>+6968(SB)/8, $0x3fb6403839bde0d0
+DATA numbersAVX2<>+6976(SB)/8, $0x3fc287a743d14f07
+DATA numbersAVX2<>+6984(SB)/8, $0x3fc287a743d14f07
+DATA numbersAVX2<>+6992(SB)/8, $0x3fc287a743d14f07
+DATA numbersAVX2<>+7000(SB)/8, $0x3fc287a743d14f07
+DATA numbersAVX2<>+7008(SB)/8, $0x3fdbcb7b15270f01
+DATA numbersAVX2<>+7016(SB)/8, $0x3fdbcb7b15270f01
+DATA numbersAVX2<>+7024(SB)/8, $0x3fdbcb7b15270f01
+DATA numbersAVX2<>+7032(SB)/8, $0x3fdbcb7b15270f01
+DATA numbersAVX2<>+7040(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX2<>+7048(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX2<>+7056(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX2<>+7064(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX2<>+7072(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX2<>+7080(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX2<>+7088(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX2<>+7096(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX2<>+7104(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX2<>+7112(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX2<>+7120(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX2<>+7128(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX2<>+7136(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX2<>+7144(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX2<>+7152(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX2<>+7160(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX2<>+7168(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX2<>+7176(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX2<>+7184(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX2<>+7192(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX2<>+7200(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX2<>+7208(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX2<>+7216(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX2<>+7224(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX2<>+7232(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX2<>+7240(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX2<>+7248(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX2<>+7256(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX2<>+7264(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX2<>+7272(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX2<>+7280(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX2<>+7288(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX2<>+7296(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX2<>+7304(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX2<>+7312(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX2<>+7320(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX2<>+7328(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX2<>+7336(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX2<>+7344(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX2<>+7352(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX2<>+7360(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX2<>+7368(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX2<>+7376(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX2<>+7384(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX2<>+7392(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX2<>+7400(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX2<>+7408(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX2<>+7416(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX2<>+7424(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX2<>+7432(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX2<>+7440(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX2<>+7448(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX2<>+7456(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX2<>+7464(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX2<>+7472(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX2<>+7480(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX2<>+7488(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX2<>+7496(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX2<>+7504(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX2<>+7512(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX2<>+7520(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX2<>+7528(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX2<>+7536(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX2<>+7544(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX2<>+7552(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX2<>+7560(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX2<>+7568(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX2<>+7576(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX2<>+7584(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX2<>+7592(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX2<>+7600(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX2<>+7608(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX2<>+7616(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX2<>+7624(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX2<>+7632(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX2<>+7640(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX2<>+7648(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX2<>+7656(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX2<>+7664(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX2<>+7672(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX2<>+7680(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX2<>+7688(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX2<>+7696(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX2<>+7704(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX2<>+7712(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX2<>+7720(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX2<>+7728(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX2<>+7736(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX2<>+7744(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX2<>+7752(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX2<>+7760(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX2<>+7768(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX2<>+7776(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX2<>+7784(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX2<>+7792(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX2<>+7800(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX2<>+7808(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX2<>+7816(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX2<>+7824(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX2<>+7832(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX2<>+7840(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX2<>+7848(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX2<>+7856(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX2<>+7864(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX2<>+7872(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX2<>+7880(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX2<>+7888(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX2<>+7896(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX2<>+7904(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX2<>+7912(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX2<>+7920(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX2<>+7928(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX2<>+7936(SB)/8, $0x433aa9446547df32
+DATA numbersAVX2<>+7944(SB)/8, $0x433aa9446547df32
+DATA numbersAVX2<>+7952(SB)/8, $0x433aa9446547df32
+DATA numbersAVX2<>+7960(SB)/8, $0x433aa9446547df32
+DATA numbersAVX2<>+7968(SB)/8, $0x3fc61f9add3c0ca4
+DATA numbersAVX2<>+7976(SB)/8, $0x3fc61f9add3c0ca4
+DATA numbersAVX2<>+7984(SB)/8, $0x3fc61f9add3c0ca4
+DATA numbersAVX2<>+7992(SB)/8, $0x3fc61f9add3c0ca4
+DATA numbersAVX2<>+8000(SB)/8, $0xbfcecd45d9db1bd9
+DATA numbersAVX2<>+8008(SB)/8, $0xbfcecd45d9db1bd9
+DATA numbersAVX2<>+8016(SB)/8, $0xbfcecd45d9db1bd9
+DATA numbersAVX2<>+8024(SB)/8, $0xbfcecd45d9db1bd9
+DATA numbersAVX2<>+8032(SB)/8, $0xbfd715472406013a
+DATA numbersAVX2<>+8040(SB)/8, $0xbfd715472406013a
+DATA numbersAVX2<>+8048(SB)/8, $0xbfd715472406013a
+DATA numbersAVX2<>+8056(SB)/8, $0xbfd715472406013a
+DATA numbersAVX2<>+8064(SB)/8, $0xbfe71547652c3bad
+DATA numbersAVX2<>+8072(SB)/8, $0xbfe71547652c3bad
+DATA numbersAVX2<>+8080(SB)/8, $0xbfe71547652c3bad
+DATA numbersAVX2<>+8088(SB)/8, $0xbfe71547652c3bad
+DATA numbersAVX2<>+8096(SB)/8, $0x3fc9d33f944e3e8b
+DATA numbersAVX2<>+8104(SB)/8, $0x3fc9d33f944e3e8b
+DATA numbersAVX2<>+8112(SB)/8, $0x3fc9d33f944e3e8b
+DATA numbersAVX2<>+8120(SB)/8, $0x3fc9d33f944e3e8b
+DATA numbersAVX2<>+8128(SB)/8, $0x3fd2777ce76f9308
+DATA numbersAVX2<>+8136(SB)/8, $0x3fd2777ce76f9308
+DATA numbersAVX2<>+8144(SB)/8, $0x3fd2777ce76f9308
+DATA numbersAVX2<>+8152(SB)/8, $0x3fd2777ce76f9308
+DATA numbersAVX2<>+8160(SB)/8, $0x3fdec709db4a871e
+DATA numbersAVX2<>+8168(SB)/8, $0x3fdec709db4a871e
+DATA numbersAVX2<>+8176(SB)/8, $0x3fdec709db4a871e
+DATA numbersAVX2<>+8184(SB)/8, $0x3fdec709db4a871e
+DATA numbersAVX2<>+8192(SB)/8, $0x3ff71547652b8379
+DATA numbersAVX2<>+8200(SB)/8, $0x3ff71547652b8379
+DATA numbersAVX2<>+8208(SB)/8, $0x3ff71547652b8379
+DATA numbersAVX2<>+8216(SB)/8, $0x3ff71547652b8379
+DATA numbersAVX2<>+8224(SB)/8, $0x4069000000000000
+DATA numbersAVX2<>+8232(SB)/8, $0x4069000000000000
+DATA numbersAVX2<>+8240(SB)/8, $0x4069000000000000
+DATA numbersAVX2<>+8248(SB)/8, $0x4069000000000000
+DATA numbersAVX2<>+8256(SB)/8, $0xc069000000000000
+DATA numbersAVX2<>+8264(SB)/8, $0xc069000000000000
+DATA numbersAVX2<>+8272(SB)/8, $0xc069000000000000
+DATA numbersAVX2<>+8280(SB)/8, $0xc069000000000000
+DATA numbersAVX2<>+8288(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+8296(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+8304(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+8312(SB)/8, $0x7f8000007f800000
+DATA numbersAVX2<>+8320(SB)/8, $0x3f8000003f800000
+DATA numbersAVX2<>+8328(SB)/8, $0x3f8000003f800000
+DATA numbersAVX2<>+8336(SB)/8, $0x3f8000003f800000
+DATA numbersAVX2<>+8344(SB)/8, $0x3f8000003f800000
+GLOBL numbersAVX2<>(SB), RODATA|NOPTR, $8352

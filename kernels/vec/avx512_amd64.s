@@ -7802,26 +7802,26 @@ end31:
 
 end32:
 	LEAQ              ·logBinsInverse+0(SB), R11
-	VPSLLQ            $0x3b, Z2, Z4
-	VPMOVQ2M          Z4, K7
 	VMOVUPD           (R11), Z4
 	VPERMT2PD         64(R11), Z2, Z4
+	VPSLLQ            $0x3b, Z2, Z5
+	VPMOVQ2M          Z5, K7
 	VMOVUPD           128(R11), Z5
 	VPERMT2PD         192(R11), Z2, Z5
 	VMOVAPD           Z5, K7, Z4
 	LEAQ              ·logBinsHigh+0(SB), R11
-	VPSLLQ            $0x3b, Z2, Z5
-	VPMOVQ2M          Z5, K7
 	VMOVUPD           (R11), Z5
 	VPERMT2PD         64(R11), Z2, Z5
+	VPSLLQ            $0x3b, Z2, Z6
+	VPMOVQ2M          Z6, K7
 	VMOVUPD           128(R11), Z6
 	VPERMT2PD         192(R11), Z2, Z6
 	VMOVAPD           Z6, K7, Z5
 	LEAQ              ·logBinsLow+0(SB), R11
-	VPSLLQ            $0x3b, Z2, Z6
-	VPMOVQ2M          Z6, K7
 	VMOVUPD           (R11), Z6
 	VPERMT2PD         64(R11), Z2, Z6
+	VPSLLQ            $0x3b, Z2, Z7
+	VPMOVQ2M          Z7, K7
 	VMOVUPD           128(R11), Z7
 	VPERMT2PD         192(R11), Z2, Z7
 	VMOVAPD           Z7, K7, Z6
@@ -7870,8 +7870,8 @@ end32:
 	VMOVAPD           Z3, K3, Z0
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z3
 	VMINPD            Z2, Z3, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z2, K3
-	VBROADCASTSD      numbersAVX512<>+40(SB), K3, Z2
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z3
+	VMAXPD            Z2, Z3, Z2
 	VBROADCASTSD      numbersAVX512<>+48(SB), Z3
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z3
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z3, Z3
@@ -8285,8 +8285,8 @@ lanes39:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+1424(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+1424(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
+	VMAXPD            Z0, Z1, Z0
 	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
@@ -8337,8 +8337,8 @@ lanes40:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
 	VMINPD            Z0, Z1, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+176(SB), Z1, K1
-	VBROADCASTSD      numbersAVX512<>+176(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+176(SB), Z2
+	VMAXPD            Z1, Z2, Z1
 	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
@@ -8562,8 +8562,8 @@ lanes44:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+1424(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+1424(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
+	VMAXPD            Z0, Z1, Z0
 	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
@@ -8614,34 +8614,39 @@ op110:
 
 lanes45:
 	VMOVUPD          (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
-	VPSRLQ           $0x34, Z1, Z1
-	VPSLLQ           $0x34, Z1, Z2
-	VPSUBQ           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VDIVPD           Z2, Z3, Z2
-	VMULPD           Z2, Z2, Z3
-	VMULPD.BCST      numbersAVX512<>+1432(SB), Z1, Z1
-	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1504(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1512(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1520(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z4, Z6
-	VFMADD231PD      Z3, Z5, Z6
-	VFMADD231PD      Z6, Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z2
+	VPSRLQ           $0x30, Z1, Z1
+	VPSLLQ           $0x34, Z2, Z3
+	VPSUBQ           Z3, Z0, Z3
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	LEAQ             ·logBins32Inverse+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	LEAQ             ·logBins32+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z4
+	VMULPD           Z3, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+1512(SB), Z2
+	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z1, Z2
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z1, Z2
+	VBROADCASTSD     numbersAVX512<>+1536(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z1, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z1, Z5
+	VFMADD231PD      Z3, Z2, Z5
+	VFMADD231PD      Z5, Z3, Z4
 	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
+	VMOVAPD          Z0, Z1
+	VMOVAPD          Z4, K1, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
 	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
-	VMOVUPD          Z2, (DI)
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
 	JNE              lanes45
@@ -8670,25 +8675,32 @@ op111:
 
 lanes46:
 	VMOVUPD          (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
-	VPSRLQ           $0x34, Z1, Z1
-	VPSLLQ           $0x34, Z1, Z2
-	VPSUBQ           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VDIVPD           Z2, Z3, Z2
-	VMULPD           Z2, Z2, Z3
-	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1544(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1560(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z4, Z6
-	VFMADD231PD      Z3, Z5, Z6
-	VFMADD231PD      Z6, Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z2
+	VPSRLQ           $0x30, Z1, Z1
+	VPSLLQ           $0x34, Z2, Z3
+	VPSUBQ           Z3, Z0, Z3
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	LEAQ             ·logBins32Inverse+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	LEAQ             ·logBins32+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VMULPD.BCST      numbersAVX512<>+48(SB), Z4, Z1
+	VADDPD           Z1, Z2, Z1
+	VMULPD           Z3, Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+1560(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1584(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1592(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z2, Z5
+	VFMADD231PD      Z3, Z4, Z5
+	VFMADD231PD      Z5, Z3, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
@@ -8725,26 +8737,32 @@ op112:
 
 lanes47:
 	VMOVUPD          (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
-	VPSRLQ           $0x34, Z1, Z1
-	VPSLLQ           $0x34, Z1, Z2
-	VPSUBQ           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VDIVPD           Z2, Z3, Z2
-	VMULPD           Z2, Z2, Z3
-	VMULPD.BCST      numbersAVX512<>+1584(SB), Z1, Z1
-	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1592(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1608(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1616(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z4, Z6
-	VFMADD231PD      Z3, Z5, Z6
-	VFMADD231PD      Z6, Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z2
+	VPSRLQ           $0x30, Z1, Z1
+	VPSLLQ           $0x34, Z2, Z3
+	VPSUBQ           Z3, Z0, Z3
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	LEAQ             ·logBins32Inverse+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	LEAQ             ·logBins32+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VMULPD.BCST      numbersAVX512<>+464(SB), Z4, Z1
+	VFMADD231PD.BCST numbersAVX512<>+1608(SB), Z2, Z1
+	VMULPD           Z3, Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+1616(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1632(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1640(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1648(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VFMADD231PD      Z3, Z4, Z5
+	VFMADD231PD      Z5, Z3, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
@@ -8784,27 +8802,32 @@ lanes48:
 	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
 	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
 	VSUBPD           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z1, Z3
-	VPSRLQ           $0x34, Z3, Z3
-	VPSLLQ           $0x34, Z3, Z4
-	VPSUBQ           Z4, Z1, Z4
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z4, Z4
-	VORPD.BCST       numbersAVX512<>+344(SB), Z3, Z3
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z3, Z3
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z4, Z5
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z4, Z4
-	VDIVPD           Z4, Z5, Z4
-	VMULPD           Z4, Z4, Z5
-	VMULPD.BCST      numbersAVX512<>+1432(SB), Z3, Z3
-	VMULPD           Z5, Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+1504(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+1512(SB), Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+1520(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z6, Z8
-	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z6, Z8
-	VFMADD231PD      Z5, Z7, Z8
-	VFMADD231PD      Z8, Z4, Z3
-	VADDPD           Z2, Z3, Z2
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z1, Z3
+	VPSRLQ           $0x34, Z3, Z4
+	VPSRLQ           $0x30, Z3, Z3
+	VPSLLQ           $0x34, Z4, Z5
+	VPSUBQ           Z5, Z1, Z5
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z5, Z5
+	VORPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z4, Z4
+	LEAQ             ·logBins32Inverse+0(SB), R10
+	VMOVUPD          (R10), Z6
+	VPERMT2PD        64(R10), Z3, Z6
+	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z6, Z5
+	LEAQ             ·logBins32+0(SB), R10
+	VMOVUPD          (R10), Z6
+	VPERMT2PD        64(R10), Z3, Z6
+	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z4, Z6
+	VMULPD           Z5, Z5, Z3
+	VBROADCASTSD     numbersAVX512<>+1512(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1536(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z3, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z3, Z7
+	VFMADD231PD      Z5, Z4, Z7
+	VFMADD231PD      Z7, Z5, Z6
+	VADDPD           Z2, Z6, Z2
 	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z1, K1
 	VMOVAPD          Z0, Z3
 	VMOVAPD          Z2, K1, Z3
@@ -9014,20 +9037,20 @@ lanes49:
 end50:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
-	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VPSLLQ           $0x3f, Z1, Z0
 	VPMOVQ2M         Z0, K1
@@ -9236,20 +9259,20 @@ end52:
 	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z0
 	VMULPD           Z3, Z3, Z1
 	VMULPD           Z1, Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
 	VFMADD231PD      Z1, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z1, Z1, Z3
-	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
 	VFMADD231PD      Z1, Z4, Z5
 	VPSLLQ           $0x3f, Z0, Z1
 	VPMOVQ2M         Z1, K1
@@ -9457,20 +9480,20 @@ lanes53:
 end54:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
-	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VPSLLQ           $0x3f, Z1, Z0
 	VPMOVQ2M         Z0, K1
@@ -9522,14 +9545,14 @@ lanes55:
 	VMOVAPD          Z2, K1, Z1
 	VMULPD           Z3, Z1, Z2
 	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1720(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1752(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z6
+	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
 	VFMADD231PD      Z3, Z5, Z6
 	VFMADD231PD      Z6, Z2, Z1
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
@@ -9581,14 +9604,14 @@ lanes56:
 	VMOVAPD          Z2, K1, Z1
 	VMULPD           Z3, Z1, Z2
 	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1720(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1752(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z6
+	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
 	VFMADD231PD      Z3, Z5, Z6
 	VFMADD231PD      Z6, Z2, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K2
@@ -9650,15 +9673,15 @@ lanes57:
 	VDIVPD           Z2, Z4, Z1
 	VMULPD           Z1, Z1, Z2
 	VMULPD           Z2, Z2, Z3
-	VBROADCASTSD     numbersAVX512<>+1784(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1816(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1816(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1848(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1864(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1872(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z3, Z5
 	VFMADD231PD      Z2, Z4, Z5
 	VMULPD           Z5, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
@@ -9698,57 +9721,31 @@ lanes58:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
-	VPADDQ.BCST       numbersAVX512<>+336(SB), Z1, Z2
-	VPSRLQ            $0x34, Z2, Z2
-	VPSLLQ            $0x34, Z2, Z3
-	VPSUBQ            Z3, Z1, Z3
-	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
+	VPSRLQ            $0x0c, Z1, Z2
 	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+1072(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z4
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z4, Z5
-	VFNMADD231PD.BCST numbersAVX512<>+1080(SB), Z5, Z2
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
-	VMULPD            Z5, Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+1856(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1864(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1872(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+1880(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1888(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1896(SB), Z6, Z8
-	VFMADD231PD       Z5, Z7, Z8
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z5
-	VCMPPD            $0x11, Z2, Z5, K1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+160(SB), K2, Z2
-	VBROADCASTSD      numbersAVX512<>+368(SB), K1, Z2
-	VMULPD            Z2, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
-	VBROADCASTSD      numbersAVX512<>+1144(SB), K2, Z3
-	VBROADCASTSD      numbersAVX512<>+1152(SB), K1, Z3
-	VMULPD            Z3, Z8, Z3
-	VMULPD            Z3, Z3, Z5
-	VMULPD            Z3, Z5, Z5
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z5
-	VMULPD            Z5, Z3, Z6
-	VBROADCASTSD      numbersAVX512<>+1160(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z7, Z5
-	VFMADD231PD       Z5, Z6, Z3
-	VMULPD            Z3, Z3, Z3
-	VMULPD            Z3, Z2, Z2
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z4, Z3
-	VPSLLQ            $0x34, Z3, Z3
-	VMULPD            Z3, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1064(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1888(SB), Z3, Z2
+	VPSLLQ            $0x0c, Z2, Z2
+	VMULPD            Z2, Z1, Z3
+	VMULPD            Z2, Z2, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VMULPD            Z3, Z2, Z4
+	VBROADCASTSD      numbersAVX512<>+1896(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1160(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z3, Z5
+	VFMADD231PD       Z5, Z4, Z2
+	VMULPD            Z2, Z1, Z3
+	VMULPD            Z2, Z2, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VMULPD            Z3, Z2, Z4
+	VBROADCASTSD      numbersAVX512<>+1160(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z5, Z3
+	VFMADD231PD       Z3, Z4, Z2
 	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z1
-	VORPD             Z1, Z2, Z1
-	VMOVAPD           Z0, Z2
-	VMOVAPD           Z1, K1, Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VMOVAPD           Z0, K1, Z2
-	VMOVUPD           Z2, (DI)
+	VMULPD            Z2, Z0, Z1
+	VMULPD            Z2, Z1, Z1
+	VMOVAPD           Z1, K1, Z0
+	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
 	JNE               lanes58
@@ -9845,31 +9842,38 @@ end60:
 	VPMOVQ2M         Z0, K2
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
 	VANDNPD          (R9), Z0, Z0
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z2
-	VPSRLQ           $0x34, Z2, Z2
-	VPSLLQ           $0x34, Z2, Z3
-	VPSUBQ           Z3, Z0, Z0
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z2
+	VPSRLQ           $0x34, Z2, Z3
+	VPSRLQ           $0x30, Z2, Z2
+	VPSLLQ           $0x34, Z3, Z4
+	VPSUBQ           Z4, Z0, Z0
 	VPADDQ.BCST      numbersAVX512<>+24(SB), Z0, Z0
-	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z0, Z3
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z0
-	VDIVPD           Z0, Z3, Z0
+	VORPD.BCST       numbersAVX512<>+344(SB), Z3, Z3
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z3, Z3
+	LEAQ             ·logBins32Inverse+0(SB), R11
+	VMOVUPD          (R11), Z4
+	VPERMT2PD        64(R11), Z2, Z4
+	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z0
+	LEAQ             ·logBins32+0(SB), R11
+	VMOVUPD          (R11), Z4
+	VPERMT2PD        64(R11), Z2, Z4
+	VMULPD.BCST      numbersAVX512<>+48(SB), Z4, Z2
+	VADDPD           Z2, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1904(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1912(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1920(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1928(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1936(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1944(SB), Z4, Z6
-	VFMADD231PD      Z3, Z5, Z6
-	VFMADD231PD      Z6, Z0, Z2
+	VBROADCASTSD     numbersAVX512<>+1904(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1912(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1920(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1928(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1936(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1944(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1952(SB), Z3, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VFMADD231PD      Z5, Z0, Z2
 	VMULPD           (DI), Z2, Z0
-	VBROADCASTSD     numbersAVX512<>+1952(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+1960(SB), Z2
 	VMINPD           Z0, Z2, Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+1960(SB), Z0, K3
-	VBROADCASTSD     numbersAVX512<>+1960(SB), K3, Z0
+	VBROADCASTSD     numbersAVX512<>+1968(SB), Z2
+	VMAXPD           Z0, Z2, Z0
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
 	VFMADD213PD.BCST numbersAVX512<>+56(SB), Z0, Z2
 	VSUBPD.BCST      numbersAVX512<>+56(SB), Z2, Z3
@@ -10011,15 +10015,15 @@ lanes65:
 	VDIVPD           Z1, Z3, Z0
 	VMULPD           Z0, Z0, Z1
 	VMULPD           Z1, Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1784(SB), Z3
-	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z2, Z3
-	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z2, Z3
-	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z2, Z3
-	VBROADCASTSD     numbersAVX512<>+1816(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1816(SB), Z3
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z2, Z3
+	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z2, Z3
+	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z2, Z3
+	VBROADCASTSD     numbersAVX512<>+1848(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1864(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1872(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z2, Z4
 	VFMADD231PD      Z1, Z3, Z4
 	VMULPD           Z4, Z0, Z0
 	VBROADCASTSD     numbersAVX512<>+16(SB), Z1
@@ -11772,7 +11776,7 @@ op43:
 
 op44:
 	// isInf
-	VBROADCASTSD numbersAVX512<>+1968(SB), Z8
+	VBROADCASTSD numbersAVX512<>+1976(SB), Z8
 	VXORPD       Z9, Z9, Z9
 	VPTERNLOGD   $0xff, Z9, Z9, Z9
 	VPSLLD       $0x1f, Z9, Z9
@@ -11825,7 +11829,7 @@ op45:
 
 op46:
 	// ofTruth
-	VBROADCASTSD numbersAVX512<>+1976(SB), Z8
+	VBROADCASTSD numbersAVX512<>+1984(SB), Z8
 	VANDPD       Z8, Z0, Z0
 	VANDPD       Z8, Z1, Z1
 	VANDPD       Z8, Z2, Z2
@@ -11839,7 +11843,7 @@ op46:
 op47:
 	// sign
 	VBROADCASTSD numbersAVX512<>+16(SB), Z8
-	VBROADCASTSD numbersAVX512<>+1976(SB), Z9
+	VBROADCASTSD numbersAVX512<>+1984(SB), Z9
 	VXORPD       Z10, Z10, Z10
 	VPTERNLOGD   $0xff, Z10, Z10, Z10
 	VPSLLD       $0x1f, Z10, Z10
@@ -12071,8 +12075,6 @@ op99:
 
 lanes66:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VPSRLQ            $0x01, Z0, Z1
 	VBROADCASTSD      numbersAVX512<>+1176(SB), Z2
 	VPSUBQ            Z1, Z2, Z1
@@ -12323,12 +12325,10 @@ op104:
 
 lanes72:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+1424(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+1424(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
+	VMAXPD            Z0, Z1, Z0
 	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
@@ -12378,12 +12378,10 @@ op105:
 
 lanes73:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
 	VMINPD            Z0, Z1, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+176(SB), Z1, K1
-	VBROADCASTSD      numbersAVX512<>+176(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+176(SB), Z2
+	VMAXPD            Z1, Z2, Z1
 	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
@@ -12435,8 +12433,6 @@ op106:
 
 lanes74:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VADDPD            Z1, Z1, Z1
@@ -12495,8 +12491,6 @@ op107:
 
 lanes75:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z2
@@ -12556,8 +12550,6 @@ op108:
 
 lanes76:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
@@ -12615,12 +12607,10 @@ op109:
 
 lanes77:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+1424(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+1424(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
+	VMAXPD            Z0, Z1, Z0
 	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
@@ -12672,36 +12662,39 @@ op110:
 
 lanes78:
 	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
-	VPSRLQ           $0x34, Z1, Z1
-	VPSLLQ           $0x34, Z1, Z2
-	VPSUBQ           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VDIVPD           Z2, Z3, Z2
-	VMULPD           Z2, Z2, Z3
-	VMULPD.BCST      numbersAVX512<>+1432(SB), Z1, Z1
-	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1504(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1512(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1520(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z4, Z6
-	VFMADD231PD      Z3, Z5, Z6
-	VFMADD231PD      Z6, Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z2
+	VPSRLQ           $0x30, Z1, Z1
+	VPSLLQ           $0x34, Z2, Z3
+	VPSUBQ           Z3, Z0, Z3
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	LEAQ             ·logBins32Inverse+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	LEAQ             ·logBins32+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z4
+	VMULPD           Z3, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+1512(SB), Z2
+	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z1, Z2
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z1, Z2
+	VBROADCASTSD     numbersAVX512<>+1536(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z1, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z1, Z5
+	VFMADD231PD      Z3, Z2, Z5
+	VFMADD231PD      Z5, Z3, Z4
 	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
+	VMOVAPD          Z0, Z1
+	VMOVAPD          Z4, K1, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
 	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
-	VCVTPD2PS        Z2, Y0
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VCVTPD2PS        Z1, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
@@ -12731,27 +12724,32 @@ op111:
 
 lanes79:
 	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
-	VPSRLQ           $0x34, Z1, Z1
-	VPSLLQ           $0x34, Z1, Z2
-	VPSUBQ           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VDIVPD           Z2, Z3, Z2
-	VMULPD           Z2, Z2, Z3
-	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1544(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1560(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z4, Z6
-	VFMADD231PD      Z3, Z5, Z6
-	VFMADD231PD      Z6, Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z2
+	VPSRLQ           $0x30, Z1, Z1
+	VPSLLQ           $0x34, Z2, Z3
+	VPSUBQ           Z3, Z0, Z3
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	LEAQ             ·logBins32Inverse+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	LEAQ             ·logBins32+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VMULPD.BCST      numbersAVX512<>+48(SB), Z4, Z1
+	VADDPD           Z1, Z2, Z1
+	VMULPD           Z3, Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+1560(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1584(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1592(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z2, Z5
+	VFMADD231PD      Z3, Z4, Z5
+	VFMADD231PD      Z5, Z3, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
@@ -12789,28 +12787,32 @@ op112:
 
 lanes80:
 	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z1
-	VPSRLQ           $0x34, Z1, Z1
-	VPSLLQ           $0x34, Z1, Z2
-	VPSUBQ           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z3
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VDIVPD           Z2, Z3, Z2
-	VMULPD           Z2, Z2, Z3
-	VMULPD.BCST      numbersAVX512<>+1584(SB), Z1, Z1
-	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1592(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1608(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1616(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z4, Z6
-	VFMADD231PD      Z3, Z5, Z6
-	VFMADD231PD      Z6, Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z2
+	VPSRLQ           $0x30, Z1, Z1
+	VPSLLQ           $0x34, Z2, Z3
+	VPSUBQ           Z3, Z0, Z3
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	LEAQ             ·logBins32Inverse+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	LEAQ             ·logBins32+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VMULPD.BCST      numbersAVX512<>+464(SB), Z4, Z1
+	VFMADD231PD.BCST numbersAVX512<>+1608(SB), Z2, Z1
+	VMULPD           Z3, Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+1616(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1632(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1640(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1648(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VFMADD231PD      Z3, Z4, Z5
+	VFMADD231PD      Z5, Z3, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
@@ -12848,32 +12850,35 @@ op113:
 
 lanes81:
 	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
 	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
 	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
 	VSUBPD           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z1, Z3
-	VPSRLQ           $0x34, Z3, Z3
-	VPSLLQ           $0x34, Z3, Z4
-	VPSUBQ           Z4, Z1, Z4
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z4, Z4
-	VORPD.BCST       numbersAVX512<>+344(SB), Z3, Z3
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z3, Z3
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z4, Z5
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z4, Z4
-	VDIVPD           Z4, Z5, Z4
-	VMULPD           Z4, Z4, Z5
-	VMULPD.BCST      numbersAVX512<>+1432(SB), Z3, Z3
-	VMULPD           Z5, Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+1504(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+1512(SB), Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+1520(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z6, Z8
-	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z6, Z8
-	VFMADD231PD      Z5, Z7, Z8
-	VFMADD231PD      Z8, Z4, Z3
-	VADDPD           Z2, Z3, Z2
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z1, Z3
+	VPSRLQ           $0x34, Z3, Z4
+	VPSRLQ           $0x30, Z3, Z3
+	VPSLLQ           $0x34, Z4, Z5
+	VPSUBQ           Z5, Z1, Z5
+	VPADDQ.BCST      numbersAVX512<>+24(SB), Z5, Z5
+	VORPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z4, Z4
+	LEAQ             ·logBins32Inverse+0(SB), R10
+	VMOVUPD          (R10), Z6
+	VPERMT2PD        64(R10), Z3, Z6
+	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z6, Z5
+	LEAQ             ·logBins32+0(SB), R10
+	VMOVUPD          (R10), Z6
+	VPERMT2PD        64(R10), Z3, Z6
+	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z4, Z6
+	VMULPD           Z5, Z5, Z3
+	VBROADCASTSD     numbersAVX512<>+1512(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1536(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z3, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z3, Z7
+	VFMADD231PD      Z5, Z4, Z7
+	VFMADD231PD      Z7, Z5, Z6
+	VADDPD           Z2, Z6, Z2
 	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z1, K1
 	VMOVAPD          Z0, Z3
 	VMOVAPD          Z2, K1, Z3
@@ -12913,8 +12918,6 @@ op114:
 
 lanes82:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
@@ -13086,20 +13089,20 @@ lanes82:
 end83:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
-	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VPSLLQ           $0x3f, Z1, Z0
 	VPMOVQ2M         Z0, K1
@@ -13137,8 +13140,6 @@ op115:
 
 lanes84:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
@@ -13311,20 +13312,20 @@ end85:
 	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z0
 	VMULPD           Z3, Z3, Z1
 	VMULPD           Z1, Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
 	VFMADD231PD      Z1, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z1, Z1, Z3
-	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
 	VFMADD231PD      Z1, Z4, Z5
 	VPSLLQ           $0x3f, Z0, Z1
 	VPMOVQ2M         Z1, K1
@@ -13362,8 +13363,6 @@ op116:
 
 lanes86:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
 	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
 	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
@@ -13535,20 +13534,20 @@ lanes86:
 end87:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
-	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1648(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1672(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1680(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VPSLLQ           $0x3f, Z1, Z0
 	VPMOVQ2M         Z0, K1
@@ -13588,8 +13587,6 @@ op117:
 
 lanes88:
 	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
@@ -13603,14 +13600,14 @@ lanes88:
 	VMOVAPD          Z2, K1, Z1
 	VMULPD           Z3, Z1, Z2
 	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1720(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1752(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z6
+	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
 	VFMADD231PD      Z3, Z5, Z6
 	VFMADD231PD      Z6, Z2, Z1
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
@@ -13650,8 +13647,6 @@ op118:
 
 lanes89:
 	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
@@ -13665,14 +13660,14 @@ lanes89:
 	VMOVAPD          Z2, K1, Z1
 	VMULPD           Z3, Z1, Z2
 	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1720(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1752(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z6
+	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
 	VFMADD231PD      Z3, Z5, Z6
 	VFMADD231PD      Z6, Z2, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K2
@@ -13717,8 +13712,6 @@ op119:
 
 lanes90:
 	VCVTPS2PD        (DI), Z0
-	VMOVUPD          Z0, 512(DX)
-	VMOVUPD          512(DX), Z0
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+944(SB), Z2
@@ -13737,15 +13730,15 @@ lanes90:
 	VDIVPD           Z2, Z4, Z1
 	VMULPD           Z1, Z1, Z2
 	VMULPD           Z2, Z2, Z3
-	VBROADCASTSD     numbersAVX512<>+1784(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1816(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1816(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1848(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1864(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1872(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z3, Z5
 	VFMADD231PD      Z2, Z4, Z5
 	VMULPD           Z5, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
@@ -13784,61 +13777,33 @@ op120:
 
 lanes91:
 	VCVTPS2PD         (DI), Z0
-	VMOVUPD           Z0, 512(DX)
-	VMOVUPD           512(DX), Z0
 	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VANDNPD           Z0, Z1, Z1
-	VPADDQ.BCST       numbersAVX512<>+336(SB), Z1, Z2
-	VPSRLQ            $0x34, Z2, Z2
-	VPSLLQ            $0x34, Z2, Z3
-	VPSUBQ            Z3, Z1, Z3
-	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
+	VPSRLQ            $0x0c, Z1, Z2
 	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+1072(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z4
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z4, Z5
-	VFNMADD231PD.BCST numbersAVX512<>+1080(SB), Z5, Z2
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
-	VMULPD            Z5, Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+1856(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1864(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1872(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+1880(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1888(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1896(SB), Z6, Z8
-	VFMADD231PD       Z5, Z7, Z8
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z5
-	VCMPPD            $0x11, Z2, Z5, K1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+160(SB), K2, Z2
-	VBROADCASTSD      numbersAVX512<>+368(SB), K1, Z2
-	VMULPD            Z2, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
-	VBROADCASTSD      numbersAVX512<>+1144(SB), K2, Z3
-	VBROADCASTSD      numbersAVX512<>+1152(SB), K1, Z3
-	VMULPD            Z3, Z8, Z3
-	VMULPD            Z3, Z3, Z5
-	VMULPD            Z3, Z5, Z5
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z5
-	VMULPD            Z5, Z3, Z6
-	VBROADCASTSD      numbersAVX512<>+1160(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z7, Z5
-	VFMADD231PD       Z5, Z6, Z3
-	VMULPD            Z3, Z3, Z3
-	VMULPD            Z3, Z2, Z2
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z4, Z3
-	VPSLLQ            $0x34, Z3, Z3
-	VMULPD            Z3, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1064(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1888(SB), Z3, Z2
+	VPSLLQ            $0x0c, Z2, Z2
+	VMULPD            Z2, Z1, Z3
+	VMULPD            Z2, Z2, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VMULPD            Z3, Z2, Z4
+	VBROADCASTSD      numbersAVX512<>+1896(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1160(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z3, Z5
+	VFMADD231PD       Z5, Z4, Z2
+	VMULPD            Z2, Z1, Z3
+	VMULPD            Z2, Z2, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VMULPD            Z3, Z2, Z4
+	VBROADCASTSD      numbersAVX512<>+1160(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z5, Z3
+	VFMADD231PD       Z3, Z4, Z2
 	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z1
-	VORPD             Z1, Z2, Z1
-	VMOVAPD           Z0, Z2
-	VMOVAPD           Z1, K1, Z2
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VMOVAPD           Z0, K1, Z2
-	VCVTPD2PS         Z2, Y0
+	VMULPD            Z2, Z0, Z1
+	VMULPD            Z2, Z1, Z1
+	VMOVAPD           Z1, K1, Z0
+	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R9
@@ -13940,31 +13905,38 @@ end93:
 	VPMOVQ2M         Z0, K2
 	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
 	VANDNPD          512(DX), Z0, Z0
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z0, Z2
-	VPSRLQ           $0x34, Z2, Z2
-	VPSLLQ           $0x34, Z2, Z3
-	VPSUBQ           Z3, Z0, Z0
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z2
+	VPSRLQ           $0x34, Z2, Z3
+	VPSRLQ           $0x30, Z2, Z2
+	VPSLLQ           $0x34, Z3, Z4
+	VPSUBQ           Z4, Z0, Z0
 	VPADDQ.BCST      numbersAVX512<>+24(SB), Z0, Z0
-	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z0, Z3
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z0
-	VDIVPD           Z0, Z3, Z0
+	VORPD.BCST       numbersAVX512<>+344(SB), Z3, Z3
+	VSUBPD.BCST      numbersAVX512<>+352(SB), Z3, Z3
+	LEAQ             ·logBins32Inverse+0(SB), R11
+	VMOVUPD          (R11), Z4
+	VPERMT2PD        64(R11), Z2, Z4
+	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z0
+	LEAQ             ·logBins32+0(SB), R11
+	VMOVUPD          (R11), Z4
+	VPERMT2PD        64(R11), Z2, Z4
+	VMULPD.BCST      numbersAVX512<>+48(SB), Z4, Z2
+	VADDPD           Z2, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1904(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1912(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1920(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1928(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1936(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1944(SB), Z4, Z6
-	VFMADD231PD      Z3, Z5, Z6
-	VFMADD231PD      Z6, Z0, Z2
+	VBROADCASTSD     numbersAVX512<>+1904(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1912(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1920(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1928(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1936(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1944(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1952(SB), Z3, Z5
+	VFMADD231PD      Z0, Z4, Z5
+	VFMADD231PD      Z5, Z0, Z2
 	VMULPD           576(DX), Z2, Z0
-	VBROADCASTSD     numbersAVX512<>+1952(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+1960(SB), Z2
 	VMINPD           Z0, Z2, Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+1960(SB), Z0, K3
-	VBROADCASTSD     numbersAVX512<>+1960(SB), K3, Z0
+	VBROADCASTSD     numbersAVX512<>+1968(SB), Z2
+	VMAXPD           Z0, Z2, Z0
 	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
 	VFMADD213PD.BCST numbersAVX512<>+56(SB), Z0, Z2
 	VSUBPD.BCST      numbersAVX512<>+56(SB), Z2, Z3
@@ -14111,15 +14083,15 @@ lanes98:
 	VDIVPD           Z1, Z3, Z0
 	VMULPD           Z0, Z0, Z1
 	VMULPD           Z1, Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1784(SB), Z3
-	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z2, Z3
-	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z2, Z3
-	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z2, Z3
-	VBROADCASTSD     numbersAVX512<>+1816(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1816(SB), Z3
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z2, Z3
+	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z2, Z3
+	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z2, Z3
+	VBROADCASTSD     numbersAVX512<>+1848(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1864(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1872(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z2, Z4
 	VFMADD231PD      Z1, Z3, Z4
 	VMULPD           Z4, Z0, Z0
 	VBROADCASTSD     numbersAVX512<>+16(SB), Z1
@@ -16965,64 +16937,65 @@ DATA numbersAVX512<>+1472(SB)/8, $0x3f2a17e35818933c
 DATA numbersAVX512<>+1480(SB)/8, $0x3f81110a5fa2e975
 DATA numbersAVX512<>+1488(SB)/8, $0x3fc5555557e88376
 DATA numbersAVX512<>+1496(SB)/8, $0x3fefffffffff6187
-DATA numbersAVX512<>+1504(SB)/8, $0x3fd2432d6dd9d9a8
-DATA numbersAVX512<>+1512(SB)/8, $0x3fe555554db364da
-DATA numbersAVX512<>+1520(SB)/8, $0x3fce3ad08bdab91a
-DATA numbersAVX512<>+1528(SB)/8, $0x3fd999a9c1770ea0
-DATA numbersAVX512<>+1536(SB)/8, $0x40000000000049b1
-DATA numbersAVX512<>+1544(SB)/8, $0x3fda58daf71ca719
-DATA numbersAVX512<>+1552(SB)/8, $0x3feec709d13713b2
-DATA numbersAVX512<>+1560(SB)/8, $0x3fd5ce5fef726fe2
-DATA numbersAVX512<>+1568(SB)/8, $0x3fe27777f854fcf7
-DATA numbersAVX512<>+1576(SB)/8, $0x40071547652bed4e
-DATA numbersAVX512<>+1584(SB)/8, $0x3fd34413509f79ff
-DATA numbersAVX512<>+1592(SB)/8, $0x3fbfb99d7653285d
-DATA numbersAVX512<>+1600(SB)/8, $0x3fd287a75cce17ce
-DATA numbersAVX512<>+1608(SB)/8, $0x3fba41d95704b05a
-DATA numbersAVX512<>+1616(SB)/8, $0x3fc63c707fb0345d
-DATA numbersAVX512<>+1624(SB)/8, $0x3febcb7b15276512
-DATA numbersAVX512<>+1632(SB)/8, $0xbf2a00ecaed5eb2b
-DATA numbersAVX512<>+1640(SB)/8, $0xbfc5555554908b7b
-DATA numbersAVX512<>+1648(SB)/8, $0x3ec6cb09872134b4
-DATA numbersAVX512<>+1656(SB)/8, $0x3f811110724cc4ee
-DATA numbersAVX512<>+1664(SB)/8, $0x3fefffffffff63d7
-DATA numbersAVX512<>+1672(SB)/8, $0xbe923c066c36b9d8
-DATA numbersAVX512<>+1680(SB)/8, $0xbf56c16b29a8e243
-DATA numbersAVX512<>+1688(SB)/8, $0xbfdffffffffe2ba2
-DATA numbersAVX512<>+1696(SB)/8, $0x3efa00e78b8cd4c7
-DATA numbersAVX512<>+1704(SB)/8, $0x3fa555555441d96a
-DATA numbersAVX512<>+1712(SB)/8, $0x3feffffffffffdfc
-DATA numbersAVX512<>+1720(SB)/8, $0x3f9e0231588b1e55
-DATA numbersAVX512<>+1728(SB)/8, $0x3f93c5053c2afce1
-DATA numbersAVX512<>+1736(SB)/8, $0x3f9f208eb1ddd0fb
-DATA numbersAVX512<>+1744(SB)/8, $0x3fb333334ceb6520
-DATA numbersAVX512<>+1752(SB)/8, $0x3f764b97e009bd01
-DATA numbersAVX512<>+1760(SB)/8, $0x3f96a9e3262c37db
-DATA numbersAVX512<>+1768(SB)/8, $0x3fa6db5cfb6af282
-DATA numbersAVX512<>+1776(SB)/8, $0x3fc55555554ee47b
-DATA numbersAVX512<>+1784(SB)/8, $0xbfab1e5b15480526
-DATA numbersAVX512<>+1792(SB)/8, $0xbfb7291e002acd22
-DATA numbersAVX512<>+1800(SB)/8, $0xbfc24915f6354e41
-DATA numbersAVX512<>+1808(SB)/8, $0xbfd5555554ea40b7
-DATA numbersAVX512<>+1816(SB)/8, $0x3f97dba3c0fdbc9d
-DATA numbersAVX512<>+1824(SB)/8, $0x3fb2e343c1b17afc
-DATA numbersAVX512<>+1832(SB)/8, $0x3fbc6f60c47b33dd
-DATA numbersAVX512<>+1840(SB)/8, $0x3fc999993fbd3b61
-DATA numbersAVX512<>+1848(SB)/8, $0x3fefffffffffeae1
-DATA numbersAVX512<>+1856(SB)/8, $0xbfbad5c76fbfbd73
-DATA numbersAVX512<>+1864(SB)/8, $0xbfc68d3ee316ded4
-DATA numbersAVX512<>+1872(SB)/8, $0xbfd553ff2f544f09
-DATA numbersAVX512<>+1880(SB)/8, $0x3fc465fbaaf0cf56
-DATA numbersAVX512<>+1888(SB)/8, $0x3fcc60917d283cb2
-DATA numbersAVX512<>+1896(SB)/8, $0x3ff000030aeb3919
-DATA numbersAVX512<>+1904(SB)/8, $0x3fd21af101c073f0
-DATA numbersAVX512<>+1912(SB)/8, $0x3fda61a2db52464a
-DATA numbersAVX512<>+1920(SB)/8, $0x3feec709dc53ace3
-DATA numbersAVX512<>+1928(SB)/8, $0x3fd47957ca53fbd6
-DATA numbersAVX512<>+1936(SB)/8, $0x3fe2776c294d1dba
-DATA numbersAVX512<>+1944(SB)/8, $0x40071547652b8252
-DATA numbersAVX512<>+1952(SB)/8, $0x4069000000000000
-DATA numbersAVX512<>+1960(SB)/8, $0xc069000000000000
-DATA numbersAVX512<>+1968(SB)/8, $0x7f8000007f800000
-DATA numbersAVX512<>+1976(SB)/8, $0x3f8000003f800000
-GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1984
+DATA numbersAVX512<>+1504(SB)/8, $0x0009800000000000
+DATA numbersAVX512<>+1512(SB)/8, $0xbfc4f4885a689d15
+DATA numbersAVX512<>+1520(SB)/8, $0xbfd00009277ceb61
+DATA numbersAVX512<>+1528(SB)/8, $0xbfdfffffffac3cd8
+DATA numbersAVX512<>+1536(SB)/8, $0x3fc99e03e4707f70
+DATA numbersAVX512<>+1544(SB)/8, $0x3fd5555530eed2ea
+DATA numbersAVX512<>+1552(SB)/8, $0x3ff0000000001826
+DATA numbersAVX512<>+1560(SB)/8, $0xbfce3b62768ab5c5
+DATA numbersAVX512<>+1568(SB)/8, $0xbfd715549a1bc26b
+DATA numbersAVX512<>+1576(SB)/8, $0xbfe7154764ef1706
+DATA numbersAVX512<>+1584(SB)/8, $0x3fd27a9ba654f9c1
+DATA numbersAVX512<>+1592(SB)/8, $0x3fdec709a7b63f8b
+DATA numbersAVX512<>+1600(SB)/8, $0x3ff71547652ba5d5
+DATA numbersAVX512<>+1608(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX512<>+1616(SB)/8, $0xbfb23392e70bd98d
+DATA numbersAVX512<>+1624(SB)/8, $0xbfbbcb8afc351ed6
+DATA numbersAVX512<>+1632(SB)/8, $0xbfcbcb7b14de23c4
+DATA numbersAVX512<>+1640(SB)/8, $0x3fb6403839bde0d0
+DATA numbersAVX512<>+1648(SB)/8, $0x3fc287a743d14f07
+DATA numbersAVX512<>+1656(SB)/8, $0x3fdbcb7b15270f01
+DATA numbersAVX512<>+1664(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX512<>+1672(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX512<>+1680(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX512<>+1688(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX512<>+1696(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX512<>+1704(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX512<>+1712(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX512<>+1720(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX512<>+1728(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX512<>+1736(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX512<>+1744(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX512<>+1752(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX512<>+1760(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX512<>+1768(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX512<>+1776(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX512<>+1784(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX512<>+1792(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX512<>+1800(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX512<>+1808(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX512<>+1816(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX512<>+1824(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX512<>+1832(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX512<>+1840(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX512<>+1848(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX512<>+1856(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX512<>+1864(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX512<>+1872(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX512<>+1880(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX512<>+1888(SB)/8, $0x433aa9446547df32
+DATA numbersAVX512<>+1896(SB)/8, $0x3fc61f9add3c0ca4
+DATA numbersAVX512<>+1904(SB)/8, $0xbfcecd45d9db1bd9
+DATA numbersAVX512<>+1912(SB)/8, $0xbfd715472406013a
+DATA numbersAVX512<>+1920(SB)/8, $0xbfe71547652c3bad
+DATA numbersAVX512<>+1928(SB)/8, $0x3fc9d33f944e3e8b
+DATA numbersAVX512<>+1936(SB)/8, $0x3fd2777ce76f9308
+DATA numbersAVX512<>+1944(SB)/8, $0x3fdec709db4a871e
+DATA numbersAVX512<>+1952(SB)/8, $0x3ff71547652b8379
+DATA numbersAVX512<>+1960(SB)/8, $0x4069000000000000
+DATA numbersAVX512<>+1968(SB)/8, $0xc069000000000000
+DATA numbersAVX512<>+1976(SB)/8, $0x7f8000007f800000
+DATA numbersAVX512<>+1984(SB)/8, $0x3f8000003f800000
+GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1992

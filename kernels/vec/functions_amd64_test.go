@@ -119,6 +119,30 @@ func BenchmarkFunctions(b *testing.B) {
 	}
 }
 
+// BenchmarkFunctions32 is the same of float32, on the machines.
+func BenchmarkFunctions32(b *testing.B) {
+	x, y := make([]float32, 512), make([]float32, 512)
+	for i := range x {
+		x[i] = .01 + float32(i)/700
+	}
+	wide := haveAVX512
+	defer func() { haveAVX512 = wide }()
+	for _, f := range Functions {
+		loop := f.LoopF32()
+		for _, way := range []string{"avx512", "avx2"} {
+			b.Run(f.Name+"/"+way, func(b *testing.B) {
+				if haveAVX512 = way == "avx512"; haveAVX512 && !wide {
+					b.Skip("no AVX-512")
+				}
+				for b.Loop() {
+					loop(y, x)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/512, "ns/elem")
+			})
+		}
+	}
+}
+
 // The same of functions of two numbers, of which either may be the result's memory.
 func TestFunctionsOfTwoOnMachines(t *testing.T) {
 	if !haveAVX2 {

@@ -1924,128 +1924,127 @@ func Pow(x, y float64) float64 {
 		if 1000 < v88 {
 			v94 = 1000
 		}
-		v95 := v94 < -1000
-		v96 := v94
-		if v95 {
-			v96 = -1000
+		v95 := v94
+		if -1000 > v94 {
+			v95 = -1000
 		}
-		v97 := math.FMA(v96, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v98 := v97 - 0x1.8p+52
-		v99 := math.Float64bits(v97)
-		v100 := math.FMA(-(v98), 0x1.62e42fefa38p-01, v96)
-		v101 := math.FMA(-(v98), 0x1.ef35793c7673p-45, v93)
-		v102 := v100 + v101
-		v103 := v102 - v100
-		v104 := v102 - v103
-		v105 := v100 - v104
-		v106 := v101 - v103
-		v107 := v105 + v106
-		v108 := 1 + v102
-		v109 := float64(v102 * v102)
-		v110 := float64(v102 * v102)
-		v111 := math.FMA(0x1.af4e092e1705bp-26, v110, 0x1.71de02225a2f3p-19)
-		v112 := math.FMA(v111, v110, 0x1.a01a01abeccc3p-13)
-		v113 := math.FMA(v112, v110, 0x1.11111111100d3p-07)
-		v114 := math.FMA(v113, v110, 0x1.5555555555557p-03)
-		v115 := math.FMA(0x1.1f7315649f2d7p-29, v110, 0x1.27e4db5bb725ap-22)
-		v116 := math.FMA(v115, v110, 0x1.a01a01a6db488p-16)
-		v117 := math.FMA(v116, v110, 0x1.6c16c16c162cfp-10)
-		v118 := math.FMA(v117, v110, 0x1.5555555555556p-05)
-		v119 := math.FMA(v118, v110, 0x1p-01)
-		v120 := math.FMA(v114, v102, v119)
-		v121 := float64(v109 * v120)
-		v122 := math.FMA(v107, v108, v121)
-		v123 := 1 - v108
-		v124 := v123 + v102
-		v125 := v124 + v122
-		v126 := v108 + v125
-		v127 := scaled(v126, v99)
+		v96 := math.FMA(v95, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v97 := v96 - 0x1.8p+52
+		v98 := math.Float64bits(v96)
+		v99 := math.FMA(-(v97), 0x1.62e42fefa38p-01, v95)
+		v100 := math.FMA(-(v97), 0x1.ef35793c7673p-45, v93)
+		v101 := v99 + v100
+		v102 := v101 - v99
+		v103 := v101 - v102
+		v104 := v99 - v103
+		v105 := v100 - v102
+		v106 := v104 + v105
+		v107 := 1 + v101
+		v108 := float64(v101 * v101)
+		v109 := float64(v101 * v101)
+		v110 := math.FMA(0x1.af4e092e1705bp-26, v109, 0x1.71de02225a2f3p-19)
+		v111 := math.FMA(v110, v109, 0x1.a01a01abeccc3p-13)
+		v112 := math.FMA(v111, v109, 0x1.11111111100d3p-07)
+		v113 := math.FMA(v112, v109, 0x1.5555555555557p-03)
+		v114 := math.FMA(0x1.1f7315649f2d7p-29, v109, 0x1.27e4db5bb725ap-22)
+		v115 := math.FMA(v114, v109, 0x1.a01a01a6db488p-16)
+		v116 := math.FMA(v115, v109, 0x1.6c16c16c162cfp-10)
+		v117 := math.FMA(v116, v109, 0x1.5555555555556p-05)
+		v118 := math.FMA(v117, v109, 0x1p-01)
+		v119 := math.FMA(v113, v101, v118)
+		v120 := float64(v108 * v119)
+		v121 := math.FMA(v106, v107, v120)
+		v122 := 1 - v107
+		v123 := v122 + v101
+		v124 := v123 + v121
+		v125 := v107 + v124
+		v126 := scaled(v125, v98)
 		if v36 {
-			v128 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-			v129 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-			v130 := v129 == math.Float64frombits(0x7ff0000000000000)
-			v131 := v128 == 1
-			v132 := v127
-			if v131 {
-				v132 = 1
-			}
-			v133 := v127
+			v127 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+			v128 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+			v129 := v128 == math.Float64frombits(0x7ff0000000000000)
+			v130 := v127 == 1
+			v131 := v126
 			if v130 {
-				v133 = v132
+				v131 = 1
 			}
-			v134 := v128 == 0
-			v135 := y < 0
-			v136 := float64(0)
-			if v135 {
-				v136 = math.Float64frombits(0x7ff0000000000000)
+			v132 := v126
+			if v129 {
+				v132 = v131
 			}
-			v137 := v133
+			v133 := v127 == 0
+			v134 := y < 0
+			v135 := float64(0)
 			if v134 {
-				v137 = v136
+				v135 = math.Float64frombits(0x7ff0000000000000)
 			}
-			v138 := v128 == math.Float64frombits(0x7ff0000000000000)
-			v139 := y < 0
-			v140 := float64(math.Float64frombits(0x7ff0000000000000))
-			if v139 {
-				v140 = 0
+			v136 := v132
+			if v133 {
+				v136 = v135
 			}
-			v141 := v137
+			v137 := v127 == math.Float64frombits(0x7ff0000000000000)
+			v138 := y < 0
+			v139 := float64(math.Float64frombits(0x7ff0000000000000))
 			if v138 {
-				v141 = v140
+				v139 = 0
 			}
-			v142 := math.RoundToEven(y)
-			v143 := v142 == y
-			v144 := float64(y * 0x1p-01)
-			v145 := math.RoundToEven(v144)
-			v146 := v145 == v144
-			v147 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-			v148 := float64(0)
-			if v143 {
-				v148 = v147
+			v140 := v136
+			if v137 {
+				v140 = v139
 			}
-			v149 := v148
-			if v146 {
-				v149 = 0
+			v141 := math.RoundToEven(y)
+			v142 := v141 == y
+			v143 := float64(y * 0x1p-01)
+			v144 := math.RoundToEven(v143)
+			v145 := v144 == v143
+			v146 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+			v147 := float64(0)
+			if v142 {
+				v147 = v146
 			}
-			v150 := math.Float64frombits(0xfff0000000000000) < x
-			v151 := float64(math.Float64frombits(0x7ff8000000000001))
-			if v143 {
-				v151 = 0
+			v148 := v147
+			if v145 {
+				v148 = 0
 			}
-			v152 := float64(0)
-			if v150 {
-				v152 = v151
+			v149 := math.Float64frombits(0xfff0000000000000) < x
+			v150 := float64(math.Float64frombits(0x7ff8000000000001))
+			if v142 {
+				v150 = 0
 			}
-			v153 := x < 0
-			v154 := math.Float64frombits(math.Float64bits(v152) | math.Float64bits(v149))
-			v155 := v149
-			if v153 {
-				v155 = v154
+			v151 := float64(0)
+			if v149 {
+				v151 = v150
 			}
-			v156 := math.Float64frombits(math.Float64bits(v141) | math.Float64bits(v155))
-			v157 := x == x
-			v158 := y == y
-			v159 := y
-			if v158 {
-				v159 = v156
+			v152 := x < 0
+			v153 := math.Float64frombits(math.Float64bits(v151) | math.Float64bits(v148))
+			v154 := v148
+			if v152 {
+				v154 = v153
 			}
-			v160 := x
+			v155 := math.Float64frombits(math.Float64bits(v140) | math.Float64bits(v154))
+			v156 := x == x
+			v157 := y == y
+			v158 := y
 			if v157 {
-				v160 = v159
+				v158 = v155
 			}
-			v161 := y == 0
-			v162 := v160
-			if v161 {
-				v162 = 1
+			v159 := x
+			if v156 {
+				v159 = v158
 			}
-			v127 = v162
+			v160 := y == 0
+			v161 := v159
+			if v160 {
+				v161 = 1
+			}
+			v126 = v161
 		}
-		v163 := x == 1
-		v164 := v127
-		if v163 {
-			v164 = 1
+		v162 := x == 1
+		v163 := v126
+		if v162 {
+			v163 = 1
 		}
-		v8 = v164
+		v8 = v163
 	}
 	return v8
 }
@@ -2320,29 +2319,28 @@ func Exp32(x float64) float64 {
 	if 130 < x {
 		v2 = 130
 	}
-	v3 := v2 < -150
-	v4 := v2
-	if v3 {
-		v4 = -150
+	v3 := v2
+	if -150 > v2 {
+		v3 = -150
 	}
-	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v6 := v5 - 0x1.8p+52
-	v7 := math.Float64bits(v5)
-	v8 := v7 + uint64(0x3ff)
-	v9 := v8 << 52
-	v10 := math.Float64frombits(v9)
-	v11 := math.FMA(-(v6), 0x1.62e42fefa39efp-01, v4)
-	v12 := float64(v11 * v11)
-	v13 := math.FMA(0x1.a136e5a92400ep-16, v12, 0x1.6c166bc75e823p-10)
-	v14 := math.FMA(v13, v12, 0x1.55555565ce931p-05)
-	v15 := math.FMA(v14, v12, 0x1.fffffffffe051p-02)
-	v16 := math.FMA(0x1.a17e35818933cp-13, v12, 0x1.1110a5fa2e975p-07)
-	v17 := math.FMA(v16, v12, 0x1.5555557e88376p-03)
-	v18 := math.FMA(v17, v12, 0x1.fffffffff6187p-01)
-	v19 := math.FMA(v15, v11, v18)
-	v20 := float64(v11 * v19)
-	v21 := math.FMA(v10, v20, v10)
-	return v21
+	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+	v5 := v4 - 0x1.8p+52
+	v6 := math.Float64bits(v4)
+	v7 := v6 + uint64(0x3ff)
+	v8 := v7 << 52
+	v9 := math.Float64frombits(v8)
+	v10 := math.FMA(-(v5), 0x1.62e42fefa39efp-01, v3)
+	v11 := float64(v10 * v10)
+	v12 := math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10)
+	v13 := math.FMA(v12, v11, 0x1.55555565ce931p-05)
+	v14 := math.FMA(v13, v11, 0x1.fffffffffe051p-02)
+	v15 := math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07)
+	v16 := math.FMA(v15, v11, 0x1.5555557e88376p-03)
+	v17 := math.FMA(v16, v11, 0x1.fffffffff6187p-01)
+	v18 := math.FMA(v14, v10, v17)
+	v19 := float64(v10 * v18)
+	v20 := math.FMA(v9, v19, v9)
+	return v20
 }
 
 // Expm132 is e to the power x, a float32, less 1, before the last rounding.
@@ -2351,32 +2349,31 @@ func Expm132(x float64) float64 {
 	if 130 < x {
 		v2 = 130
 	}
-	v3 := v2 < -60
-	v4 := v2
-	if v3 {
-		v4 = -60
+	v3 := v2
+	if -60 > v2 {
+		v3 = -60
 	}
-	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v6 := v5 - 0x1.8p+52
-	v7 := math.Float64bits(v5)
-	v8 := v7 + uint64(0x3ff)
-	v9 := v8 << 52
-	v10 := math.Float64frombits(v9)
-	v11 := math.FMA(-(v6), 0x1.62e42fefa39efp-01, v4)
-	v12 := float64(v11 * v11)
-	v13 := math.FMA(0x1.a136e5a92400ep-16, v12, 0x1.6c166bc75e823p-10)
-	v14 := math.FMA(v13, v12, 0x1.55555565ce931p-05)
-	v15 := math.FMA(v14, v12, 0x1.fffffffffe051p-02)
-	v16 := math.FMA(0x1.a17e35818933cp-13, v12, 0x1.1110a5fa2e975p-07)
-	v17 := math.FMA(v16, v12, 0x1.5555557e88376p-03)
-	v18 := math.FMA(v17, v12, 0x1.fffffffff6187p-01)
-	v19 := math.FMA(v15, v11, v18)
-	v20 := float64(v11 * v19)
-	v21 := v10 - 1
-	v22 := math.FMA(v10, v20, v21)
-	v23 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v24 := math.Float64frombits(math.Float64bits(v22) | math.Float64bits(v23))
-	return v24
+	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+	v5 := v4 - 0x1.8p+52
+	v6 := math.Float64bits(v4)
+	v7 := v6 + uint64(0x3ff)
+	v8 := v7 << 52
+	v9 := math.Float64frombits(v8)
+	v10 := math.FMA(-(v5), 0x1.62e42fefa39efp-01, v3)
+	v11 := float64(v10 * v10)
+	v12 := math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10)
+	v13 := math.FMA(v12, v11, 0x1.55555565ce931p-05)
+	v14 := math.FMA(v13, v11, 0x1.fffffffffe051p-02)
+	v15 := math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07)
+	v16 := math.FMA(v15, v11, 0x1.5555557e88376p-03)
+	v17 := math.FMA(v16, v11, 0x1.fffffffff6187p-01)
+	v18 := math.FMA(v14, v10, v17)
+	v19 := float64(v10 * v18)
+	v20 := v9 - 1
+	v21 := math.FMA(v9, v19, v20)
+	v22 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v23 := math.Float64frombits(math.Float64bits(v21) | math.Float64bits(v22))
+	return v23
 }
 
 // Tanh32 is the hyperbolic tangent of x, a float32, before the last rounding.
@@ -2482,153 +2479,174 @@ func Sigmoid32(x float64) float64 {
 	if 130 < x {
 		v2 = 130
 	}
-	v3 := v2 < -150
-	v4 := v2
-	if v3 {
-		v4 = -150
+	v3 := v2
+	if -150 > v2 {
+		v3 = -150
 	}
-	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v6 := v5 - 0x1.8p+52
-	v7 := math.Float64bits(v5)
-	v8 := v7 + uint64(0x3ff)
-	v9 := v8 << 52
-	v10 := math.Float64frombits(v9)
-	v11 := math.FMA(-(v6), 0x1.62e42fefa39efp-01, v4)
-	v12 := float64(v11 * v11)
-	v13 := math.FMA(0x1.a136e5a92400ep-16, v12, 0x1.6c166bc75e823p-10)
-	v14 := math.FMA(v13, v12, 0x1.55555565ce931p-05)
-	v15 := math.FMA(v14, v12, 0x1.fffffffffe051p-02)
-	v16 := math.FMA(0x1.a17e35818933cp-13, v12, 0x1.1110a5fa2e975p-07)
-	v17 := math.FMA(v16, v12, 0x1.5555557e88376p-03)
-	v18 := math.FMA(v17, v12, 0x1.fffffffff6187p-01)
-	v19 := math.FMA(v15, v11, v18)
-	v20 := float64(v11 * v19)
-	v21 := math.FMA(v10, v20, v10)
-	v22 := v21 + 1
-	v23 := v21 / v22
-	return v23
+	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+	v5 := v4 - 0x1.8p+52
+	v6 := math.Float64bits(v4)
+	v7 := v6 + uint64(0x3ff)
+	v8 := v7 << 52
+	v9 := math.Float64frombits(v8)
+	v10 := math.FMA(-(v5), 0x1.62e42fefa39efp-01, v3)
+	v11 := float64(v10 * v10)
+	v12 := math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10)
+	v13 := math.FMA(v12, v11, 0x1.55555565ce931p-05)
+	v14 := math.FMA(v13, v11, 0x1.fffffffffe051p-02)
+	v15 := math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07)
+	v16 := math.FMA(v15, v11, 0x1.5555557e88376p-03)
+	v17 := math.FMA(v16, v11, 0x1.fffffffff6187p-01)
+	v18 := math.FMA(v14, v10, v17)
+	v19 := float64(v10 * v18)
+	v20 := math.FMA(v9, v19, v9)
+	v21 := v20 + 1
+	v22 := v20 / v21
+	return v22
+}
+
+// logBins32Inverse is 1/c for the bins of significands of the logarithms of float32.
+var logBins32Inverse = [16]uint64{
+	0x3ff642c8590b2164, 0x3ff5555555555555, 0x3ff47ae147ae147b, 0x3ff3b13b13b13b14,
+	0x3ff2f684bda12f68, 0x3ff2492492492492, 0x3ff1a7b9611a7b96, 0x3ff1111111111111,
+	0x3ff0842108421084, 0x3ff0000000000000, 0x3fee1e1e1e1e1e1e, 0x3fec71c71c71c71c,
+	0x3feaf286bca1af28, 0x3fe999999999999a, 0x3fe8618618618618, 0x3fe745d1745d1746,
+}
+
+// logBins32 is log(c) for these bins.
+var logBins32 = [16]uint64{
+	0xbfd522ae0738a3d7, 0xbfd269621134db91, 0xbfcf991c6cb3b37a, 0xbfca93ed3c8ad9e5,
+	0xbfc5bf406b543db0, 0xbfc1178e8227e47a, 0xbfb9335e5d594988, 0xbfb08598b59e3a06,
+	0xbfa0415d89e74440, 0x0000000000000000, 0x3faf0a30c01162a8, 0x3fbe27076e2af2ea,
+	0x3fc5ff3070a793d6, 0x3fcc8ff7c79a9a20, 0x3fd1675cababa60f, 0x3fd4618bc21c5ec2,
 }
 
 // Log32 is the natural logarithm of x, a float32, before the last rounding.
 func Log32(x float64) float64 {
 	v2 := math.Float64bits(x)
-	v3 := v2 + uint64(0x95f619980c433)
+	v3 := v2 + uint64(0x9800000000000)
 	v4 := v3 >> 52
-	v5 := v4 << 52
-	v6 := v2 - v5
-	v7 := v6 + uint64(0x3ff0000000000000)
-	v8 := math.Float64frombits(v7)
-	v9 := v4 | uint64(0x4330000000000000)
-	v10 := math.Float64frombits(v9)
-	v11 := v10 - 0x1.00000000003ffp+52
-	v12 := v8 - 1
-	v13 := v8 + 1
-	v14 := v12 / v13
-	v15 := float64(v14 * v14)
-	v16 := float64(v11 * 0x1.62e42fefa39efp-01)
-	v17 := float64(v15 * v15)
-	v18 := math.FMA(0x1.2432d6dd9d9a8p-02, v17, 0x1.555554db364dap-01)
-	v19 := math.FMA(0x1.e3ad08bdab91ap-03, v17, 0x1.999a9c1770eap-02)
-	v20 := math.FMA(v19, v17, 0x1.00000000049b1p+01)
-	v21 := math.FMA(v18, v15, v20)
-	v22 := math.FMA(v14, v21, v16)
-	v23 := x < math.Float64frombits(0x7ff0000000000000)
-	v24 := x
-	if v23 {
-		v24 = v22
+	v5 := v3 >> 48
+	v6 := v4 << 52
+	v7 := v2 - v6
+	v8 := v7 + uint64(0x3ff0000000000000)
+	v9 := math.Float64frombits(v8)
+	v10 := v4 | uint64(0x4330000000000000)
+	v11 := math.Float64frombits(v10)
+	v12 := v11 - 0x1.00000000003ffp+52
+	v13 := math.Float64frombits(logBins32Inverse[v5&15])
+	v14 := math.FMA(v9, v13, -(1))
+	v15 := math.Float64frombits(logBins32[v5&15])
+	v16 := math.FMA(v12, 0x1.62e42fefa39efp-01, v15)
+	v17 := float64(v14 * v14)
+	v18 := math.FMA(-0x1.4f4885a689d15p-03, v17, -0x1.00009277ceb61p-02)
+	v19 := math.FMA(v18, v17, -0x1.fffffffac3cd8p-02)
+	v20 := math.FMA(0x1.99e03e4707f7p-03, v17, 0x1.5555530eed2eap-02)
+	v21 := math.FMA(v20, v17, 0x1.0000000001826p+00)
+	v22 := math.FMA(v19, v14, v21)
+	v23 := math.FMA(v14, v22, v16)
+	v24 := x < math.Float64frombits(0x7ff0000000000000)
+	v25 := x
+	if v24 {
+		v25 = v23
 	}
-	v25 := x < 0
-	v26 := v24
-	if v25 {
-		v26 = math.Float64frombits(0x7ff8000000000001)
+	v26 := x < 0
+	v27 := v25
+	if v26 {
+		v27 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v27 := x == 0
-	v28 := v26
-	if v27 {
-		v28 = math.Float64frombits(0xfff0000000000000)
+	v28 := x == 0
+	v29 := v27
+	if v28 {
+		v29 = math.Float64frombits(0xfff0000000000000)
 	}
-	return v28
+	return v29
 }
 
 // Log232 is the logarithm of x, a float32, to base 2, before the last rounding.
 func Log232(x float64) float64 {
 	v2 := math.Float64bits(x)
-	v3 := v2 + uint64(0x95f619980c433)
+	v3 := v2 + uint64(0x9800000000000)
 	v4 := v3 >> 52
-	v5 := v4 << 52
-	v6 := v2 - v5
-	v7 := v6 + uint64(0x3ff0000000000000)
-	v8 := math.Float64frombits(v7)
-	v9 := v4 | uint64(0x4330000000000000)
-	v10 := math.Float64frombits(v9)
-	v11 := v10 - 0x1.00000000003ffp+52
-	v12 := v8 - 1
-	v13 := v8 + 1
-	v14 := v12 / v13
-	v15 := float64(v14 * v14)
-	v16 := float64(v15 * v15)
-	v17 := math.FMA(0x1.a58daf71ca719p-02, v16, 0x1.ec709d13713b2p-01)
-	v18 := math.FMA(0x1.5ce5fef726fe2p-02, v16, 0x1.27777f854fcf7p-01)
-	v19 := math.FMA(v18, v16, 0x1.71547652bed4ep+01)
-	v20 := math.FMA(v17, v15, v19)
-	v21 := math.FMA(v14, v20, v11)
-	v22 := x < math.Float64frombits(0x7ff0000000000000)
-	v23 := x
-	if v22 {
-		v23 = v21
-	}
-	v24 := x < 0
-	v25 := v23
-	if v24 {
-		v25 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v26 := x == 0
-	v27 := v25
+	v5 := v3 >> 48
+	v6 := v4 << 52
+	v7 := v2 - v6
+	v8 := v7 + uint64(0x3ff0000000000000)
+	v9 := math.Float64frombits(v8)
+	v10 := v4 | uint64(0x4330000000000000)
+	v11 := math.Float64frombits(v10)
+	v12 := v11 - 0x1.00000000003ffp+52
+	v13 := math.Float64frombits(logBins32Inverse[v5&15])
+	v14 := math.FMA(v9, v13, -(1))
+	v15 := math.Float64frombits(logBins32[v5&15])
+	v16 := float64(v15 * 0x1.71547652b82fep+00)
+	v18 := v12 + v16
+	v19 := float64(v14 * v14)
+	v20 := math.FMA(-0x1.e3b62768ab5c5p-03, v19, -0x1.715549a1bc26bp-02)
+	v21 := math.FMA(v20, v19, -0x1.7154764ef1706p-01)
+	v22 := math.FMA(0x1.27a9ba654f9c1p-02, v19, 0x1.ec709a7b63f8bp-02)
+	v23 := math.FMA(v22, v19, 0x1.71547652ba5d5p+00)
+	v24 := math.FMA(v21, v14, v23)
+	v25 := math.FMA(v14, v24, v18)
+	v26 := x < math.Float64frombits(0x7ff0000000000000)
+	v27 := x
 	if v26 {
-		v27 = math.Float64frombits(0xfff0000000000000)
+		v27 = v25
 	}
-	return v27
+	v28 := x < 0
+	v29 := v27
+	if v28 {
+		v29 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v30 := x == 0
+	v31 := v29
+	if v30 {
+		v31 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v31
 }
 
 // Log1032 is the logarithm of x, a float32, to base 10, before the last rounding.
 func Log1032(x float64) float64 {
 	v2 := math.Float64bits(x)
-	v3 := v2 + uint64(0x95f619980c433)
+	v3 := v2 + uint64(0x9800000000000)
 	v4 := v3 >> 52
-	v5 := v4 << 52
-	v6 := v2 - v5
-	v7 := v6 + uint64(0x3ff0000000000000)
-	v8 := math.Float64frombits(v7)
-	v9 := v4 | uint64(0x4330000000000000)
-	v10 := math.Float64frombits(v9)
-	v11 := v10 - 0x1.00000000003ffp+52
-	v12 := v8 - 1
-	v13 := v8 + 1
-	v14 := v12 / v13
-	v15 := float64(v14 * v14)
-	v16 := float64(v11 * 0x1.34413509f79ffp-02)
-	v17 := float64(v15 * v15)
-	v18 := math.FMA(0x1.fb99d7653285dp-04, v17, 0x1.287a75cce17cep-02)
-	v19 := math.FMA(0x1.a41d95704b05ap-04, v17, 0x1.63c707fb0345dp-03)
-	v20 := math.FMA(v19, v17, 0x1.bcb7b15276512p-01)
-	v21 := math.FMA(v18, v15, v20)
-	v22 := math.FMA(v14, v21, v16)
-	v23 := x < math.Float64frombits(0x7ff0000000000000)
-	v24 := x
-	if v23 {
-		v24 = v22
-	}
-	v25 := x < 0
-	v26 := v24
+	v5 := v3 >> 48
+	v6 := v4 << 52
+	v7 := v2 - v6
+	v8 := v7 + uint64(0x3ff0000000000000)
+	v9 := math.Float64frombits(v8)
+	v10 := v4 | uint64(0x4330000000000000)
+	v11 := math.Float64frombits(v10)
+	v12 := v11 - 0x1.00000000003ffp+52
+	v13 := math.Float64frombits(logBins32Inverse[v5&15])
+	v14 := math.FMA(v9, v13, -(1))
+	v15 := math.Float64frombits(logBins32[v5&15])
+	v16 := float64(v15 * 0x1.bcb7b1526e50ep-02)
+	v17 := math.FMA(v12, 0x1.34413509f79ffp-02, v16)
+	v18 := float64(v14 * v14)
+	v19 := math.FMA(-0x1.23392e70bd98dp-04, v18, -0x1.bcb8afc351ed6p-04)
+	v20 := math.FMA(v19, v18, -0x1.bcb7b14de23c4p-03)
+	v21 := math.FMA(0x1.6403839bde0dp-04, v18, 0x1.287a743d14f07p-03)
+	v22 := math.FMA(v21, v18, 0x1.bcb7b15270f01p-02)
+	v23 := math.FMA(v20, v14, v22)
+	v24 := math.FMA(v14, v23, v17)
+	v25 := x < math.Float64frombits(0x7ff0000000000000)
+	v26 := x
 	if v25 {
-		v26 = math.Float64frombits(0x7ff8000000000001)
+		v26 = v24
 	}
-	v27 := x == 0
+	v27 := x < 0
 	v28 := v26
 	if v27 {
-		v28 = math.Float64frombits(0xfff0000000000000)
+		v28 = math.Float64frombits(0x7ff8000000000001)
 	}
-	return v28
+	v29 := x == 0
+	v30 := v28
+	if v29 {
+		v30 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v30
 }
 
 // Log1p32 is the natural logarithm of 1 + x, x a float32, before the last rounding.
@@ -2637,45 +2655,46 @@ func Log1p32(x float64) float64 {
 	v3 := v2 - 1
 	v4 := x - v3
 	v5 := math.Float64bits(v2)
-	v6 := v5 + uint64(0x95f619980c433)
+	v6 := v5 + uint64(0x9800000000000)
 	v7 := v6 >> 52
-	v8 := v7 << 52
-	v9 := v5 - v8
-	v10 := v9 + uint64(0x3ff0000000000000)
-	v11 := math.Float64frombits(v10)
-	v12 := v7 | uint64(0x4330000000000000)
-	v13 := math.Float64frombits(v12)
-	v14 := v13 - 0x1.00000000003ffp+52
-	v15 := v11 - 1
-	v16 := v11 + 1
-	v17 := v15 / v16
-	v18 := float64(v17 * v17)
-	v19 := float64(v14 * 0x1.62e42fefa39efp-01)
-	v20 := float64(v18 * v18)
-	v21 := math.FMA(0x1.2432d6dd9d9a8p-02, v20, 0x1.555554db364dap-01)
-	v22 := math.FMA(0x1.e3ad08bdab91ap-03, v20, 0x1.999a9c1770eap-02)
-	v23 := math.FMA(v22, v20, 0x1.00000000049b1p+01)
-	v24 := math.FMA(v21, v18, v23)
-	v25 := math.FMA(v17, v24, v19)
-	v26 := v25 + v4
-	v27 := v2 < math.Float64frombits(0x7ff0000000000000)
-	v28 := x
-	if v27 {
-		v28 = v26
+	v8 := v6 >> 48
+	v9 := v7 << 52
+	v10 := v5 - v9
+	v11 := v10 + uint64(0x3ff0000000000000)
+	v12 := math.Float64frombits(v11)
+	v13 := v7 | uint64(0x4330000000000000)
+	v14 := math.Float64frombits(v13)
+	v15 := v14 - 0x1.00000000003ffp+52
+	v16 := math.Float64frombits(logBins32Inverse[v8&15])
+	v17 := math.FMA(v12, v16, -(1))
+	v18 := math.Float64frombits(logBins32[v8&15])
+	v19 := math.FMA(v15, 0x1.62e42fefa39efp-01, v18)
+	v20 := float64(v17 * v17)
+	v21 := math.FMA(-0x1.4f4885a689d15p-03, v20, -0x1.00009277ceb61p-02)
+	v22 := math.FMA(v21, v20, -0x1.fffffffac3cd8p-02)
+	v23 := math.FMA(0x1.99e03e4707f7p-03, v20, 0x1.5555530eed2eap-02)
+	v24 := math.FMA(v23, v20, 0x1.0000000001826p+00)
+	v25 := math.FMA(v22, v17, v24)
+	v26 := math.FMA(v17, v25, v19)
+	v27 := v26 + v4
+	v28 := v2 < math.Float64frombits(0x7ff0000000000000)
+	v29 := x
+	if v28 {
+		v29 = v27
 	}
-	v29 := v2 < 0
-	v30 := v28
-	if v29 {
-		v30 = math.Float64frombits(0x7ff8000000000001)
+	v30 := v2 < 0
+	v31 := v29
+	if v30 {
+		v31 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v31 := v2 == 0
-	v32 := v30
-	if v31 {
-		v32 = math.Float64frombits(0xfff0000000000000)
+	v32 := v2 == 0
+	v33 := v31
+	if v32 {
+		v33 = math.Float64frombits(0xfff0000000000000)
 	}
-	v33 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v34 := math.Float64frombits(math.Float64bits(v32) | math.Float64bits(v33))
-	return v34
+	v34 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+	v35 := math.Float64frombits(math.Float64bits(v33) | math.Float64bits(v34))
+	return v35
 }
 
 // Sin32 is the sine of x radians, a float32, before the last rounding.
@@ -3343,71 +3362,34 @@ func Atan32(x float64) float64 {
 func Cbrt32(x float64) float64 {
 	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v3 := math.Float64bits(v2)
-	v4 := v3 + uint64(0x95f619980c433)
-	v5 := v4 >> 52
-	v6 := v5 << 52
-	v7 := v3 - v6
-	v8 := v7 + uint64(0x3ff0000000000000)
-	v9 := math.Float64frombits(v8)
-	v10 := v5 | uint64(0x4330000000000000)
-	v11 := math.Float64frombits(v10)
-	v12 := v11 - 0x1.00000000003ffp+52
-	v13 := math.FMA(v12, 0x1.5555555555555p-02, 0x1.8p+52)
-	v14 := v13 - 0x1.8p+52
-	v15 := math.Float64bits(v13)
-	v16 := math.FMA(-(v14), 3, v12)
-	v17 := v9 - 1
-	v18 := float64(v17 * v17)
-	v19 := math.FMA(-0x1.ad5c76fbfbd73p-04, v18, -0x1.68d3ee316ded4p-03)
-	v20 := math.FMA(v19, v18, -0x1.553ff2f544f09p-02)
-	v21 := math.FMA(0x1.465fbaaf0cf56p-03, v18, 0x1.c60917d283cb2p-03)
-	v22 := math.FMA(v21, v18, 0x1.000030aeb3919p+00)
-	v23 := math.FMA(v20, v17, v22)
-	v24 := 0 < v16
-	v25 := v16 < 0
-	v26 := float64(1)
-	if v25 {
-		v26 = 0x1p-01
-	}
-	v27 := v26
+	v4 := v3 >> 12
+	v5 := v4 | uint64(0x4330000000000000)
+	v6 := math.Float64frombits(v5)
+	v7 := math.FMA(v6, -0x1.5555555555555p-02, 0x1.aa9446547df32p+52)
+	v8 := math.Float64bits(v7)
+	v9 := v8 << 12
+	v10 := math.Float64frombits(v9)
+	v11 := float64(v2 * v10)
+	v12 := float64(v10 * v10)
+	v13 := math.FMA(-(v11), v12, 1)
+	v14 := float64(v10 * v13)
+	v15 := math.FMA(0x1.61f9add3c0ca4p-03, v13, 0x1.c71c71c71c71cp-03)
+	v16 := math.FMA(v15, v13, 0x1.5555555555555p-02)
+	v17 := math.FMA(v14, v16, v10)
+	v18 := float64(v2 * v17)
+	v19 := float64(v17 * v17)
+	v20 := math.FMA(-(v18), v19, 1)
+	v21 := float64(v17 * v20)
+	v22 := math.FMA(0x1.c71c71c71c71cp-03, v20, 0x1.5555555555555p-02)
+	v23 := math.FMA(v21, v22, v17)
+	v24 := v2 < math.Float64frombits(0x7ff0000000000000)
+	v25 := float64(x * v23)
+	v26 := float64(v25 * v23)
+	v27 := x
 	if v24 {
-		v27 = 2
+		v27 = v26
 	}
-	v28 := float64(v9 * v27)
-	v29 := float64(1)
-	if v25 {
-		v29 = 0x1.428a2f98d728bp+00
-	}
-	v30 := v29
-	if v24 {
-		v30 = 0x1.965fea53d6e3dp-01
-	}
-	v31 := float64(v23 * v30)
-	v32 := float64(v31 * v31)
-	v33 := float64(v32 * v31)
-	v34 := math.FMA(-(v28), v33, 1)
-	v35 := float64(v31 * v34)
-	v36 := math.FMA(v34, 0x1.c71c71c71c71cp-03, 0x1.5555555555555p-02)
-	v37 := math.FMA(v35, v36, v31)
-	v38 := float64(v37 * v37)
-	v39 := float64(v28 * v38)
-	v40 := v15 + uint64(0x3ff)
-	v41 := v40 << 52
-	v42 := math.Float64frombits(v41)
-	v43 := float64(v39 * v42)
-	v44 := v2 < math.Float64frombits(0x7ff0000000000000)
-	v45 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v46 := math.Float64frombits(math.Float64bits(v43) | math.Float64bits(v45))
-	v47 := x
-	if v44 {
-		v47 = v46
-	}
-	v48 := x == 0
-	v49 := v47
-	if v48 {
-		v49 = x
-	}
-	return v49
+	return v27
 }
 
 // Pow32 is x to the power y, float32 both, before the last rounding.
@@ -3483,140 +3465,142 @@ func Pow32(x, y float64) float64 {
 		v36 := int64(v35) < 0
 		v37 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 		v38 := math.Float64bits(v37)
-		v39 := v38 + uint64(0x95f619980c433)
+		v39 := v38 + uint64(0x9800000000000)
 		v40 := v39 >> 52
-		v41 := v40 << 52
-		v42 := v38 - v41
-		v43 := v42 + uint64(0x3ff0000000000000)
-		v44 := math.Float64frombits(v43)
-		v45 := v40 | uint64(0x4330000000000000)
-		v46 := math.Float64frombits(v45)
-		v47 := v46 - 0x1.00000000003ffp+52
-		v48 := v44 - 1
-		v49 := v44 + 1
-		v50 := v48 / v49
-		v51 := float64(v50 * v50)
-		v52 := float64(v51 * v51)
-		v53 := math.FMA(0x1.21af101c073fp-02, v52, 0x1.a61a2db52464ap-02)
-		v54 := math.FMA(v53, v52, 0x1.ec709dc53ace3p-01)
-		v55 := math.FMA(0x1.47957ca53fbd6p-02, v52, 0x1.2776c294d1dbap-01)
-		v56 := math.FMA(v55, v52, 0x1.71547652b8252p+01)
-		v57 := math.FMA(v54, v51, v56)
-		v58 := math.FMA(v50, v57, v47)
-		v59 := float64(y * v58)
-		v60 := v59
-		if 200 < v59 {
-			v60 = 200
+		v41 := v39 >> 48
+		v42 := v40 << 52
+		v43 := v38 - v42
+		v44 := v43 + uint64(0x3ff0000000000000)
+		v45 := math.Float64frombits(v44)
+		v46 := v40 | uint64(0x4330000000000000)
+		v47 := math.Float64frombits(v46)
+		v48 := v47 - 0x1.00000000003ffp+52
+		v49 := math.Float64frombits(logBins32Inverse[v41&15])
+		v50 := math.FMA(v45, v49, -(1))
+		v51 := math.Float64frombits(logBins32[v41&15])
+		v52 := float64(v51 * 0x1.71547652b82fep+00)
+		v54 := v48 + v52
+		v55 := float64(v50 * v50)
+		v56 := math.FMA(-0x1.ecd45d9db1bd9p-03, v55, -0x1.715472406013ap-02)
+		v57 := math.FMA(v56, v55, -0x1.71547652c3badp-01)
+		v58 := math.FMA(0x1.9d33f944e3e8bp-03, v55, 0x1.2777ce76f9308p-02)
+		v59 := math.FMA(v58, v55, 0x1.ec709db4a871ep-02)
+		v60 := math.FMA(v59, v55, 0x1.71547652b8379p+00)
+		v61 := math.FMA(v57, v50, v60)
+		v62 := math.FMA(v50, v61, v54)
+		v63 := float64(y * v62)
+		v64 := v63
+		if 200 < v63 {
+			v64 = 200
 		}
-		v61 := v60 < -200
-		v62 := v60
-		if v61 {
-			v62 = -200
+		v65 := v64
+		if -200 > v64 {
+			v65 = -200
 		}
-		v63 := math.FMA(v62, 1, 0x1.8p+52)
-		v64 := v63 - 0x1.8p+52
-		v65 := math.Float64bits(v63)
-		v66 := v65 + uint64(0x3ff)
-		v67 := v66 << 52
-		v68 := math.Float64frombits(v67)
-		v69 := v62 - v64
-		v70 := float64(v69 * 0x1.62e42fefa39efp-01)
-		v71 := float64(v70 * v70)
-		v72 := math.FMA(0x1.a136e5a92400ep-16, v71, 0x1.6c166bc75e823p-10)
-		v73 := math.FMA(v72, v71, 0x1.55555565ce931p-05)
-		v74 := math.FMA(v73, v71, 0x1.fffffffffe051p-02)
-		v75 := math.FMA(0x1.a17e35818933cp-13, v71, 0x1.1110a5fa2e975p-07)
-		v76 := math.FMA(v75, v71, 0x1.5555557e88376p-03)
-		v77 := math.FMA(v76, v71, 0x1.fffffffff6187p-01)
-		v78 := math.FMA(v74, v70, v77)
-		v79 := float64(v70 * v78)
-		v80 := math.FMA(v68, v79, v68)
+		v66 := math.FMA(v65, 1, 0x1.8p+52)
+		v67 := v66 - 0x1.8p+52
+		v68 := math.Float64bits(v66)
+		v69 := v68 + uint64(0x3ff)
+		v70 := v69 << 52
+		v71 := math.Float64frombits(v70)
+		v72 := v65 - v67
+		v73 := float64(v72 * 0x1.62e42fefa39efp-01)
+		v74 := float64(v73 * v73)
+		v75 := math.FMA(0x1.a136e5a92400ep-16, v74, 0x1.6c166bc75e823p-10)
+		v76 := math.FMA(v75, v74, 0x1.55555565ce931p-05)
+		v77 := math.FMA(v76, v74, 0x1.fffffffffe051p-02)
+		v78 := math.FMA(0x1.a17e35818933cp-13, v74, 0x1.1110a5fa2e975p-07)
+		v79 := math.FMA(v78, v74, 0x1.5555557e88376p-03)
+		v80 := math.FMA(v79, v74, 0x1.fffffffff6187p-01)
+		v81 := math.FMA(v77, v73, v80)
+		v82 := float64(v73 * v81)
+		v83 := math.FMA(v71, v82, v71)
 		if v36 {
-			v81 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-			v82 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-			v83 := v82 == math.Float64frombits(0x7ff0000000000000)
-			v84 := v81 == 1
-			v85 := v80
-			if v84 {
-				v85 = 1
-			}
-			v86 := v80
-			if v83 {
-				v86 = v85
-			}
-			v87 := v81 == 0
-			v88 := y < 0
-			v89 := float64(0)
-			if v88 {
-				v89 = math.Float64frombits(0x7ff0000000000000)
-			}
-			v90 := v86
+			v84 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+			v85 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
+			v86 := v85 == math.Float64frombits(0x7ff0000000000000)
+			v87 := v84 == 1
+			v88 := v83
 			if v87 {
-				v90 = v89
+				v88 = 1
 			}
-			v91 := v81 == math.Float64frombits(0x7ff0000000000000)
-			v92 := y < 0
-			v93 := float64(math.Float64frombits(0x7ff0000000000000))
-			if v92 {
-				v93 = 0
+			v89 := v83
+			if v86 {
+				v89 = v88
 			}
-			v94 := v90
+			v90 := v84 == 0
+			v91 := y < 0
+			v92 := float64(0)
 			if v91 {
-				v94 = v93
+				v92 = math.Float64frombits(0x7ff0000000000000)
 			}
-			v95 := math.RoundToEven(y)
-			v96 := v95 == y
-			v97 := float64(y * 0x1p-01)
-			v98 := math.RoundToEven(v97)
-			v99 := v98 == v97
-			v100 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-			v101 := float64(0)
-			if v96 {
-				v101 = v100
+			v93 := v89
+			if v90 {
+				v93 = v92
 			}
-			v102 := v101
+			v94 := v84 == math.Float64frombits(0x7ff0000000000000)
+			v95 := y < 0
+			v96 := float64(math.Float64frombits(0x7ff0000000000000))
+			if v95 {
+				v96 = 0
+			}
+			v97 := v93
+			if v94 {
+				v97 = v96
+			}
+			v98 := math.RoundToEven(y)
+			v99 := v98 == y
+			v100 := float64(y * 0x1p-01)
+			v101 := math.RoundToEven(v100)
+			v102 := v101 == v100
+			v103 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
+			v104 := float64(0)
 			if v99 {
-				v102 = 0
+				v104 = v103
 			}
-			v103 := math.Float64frombits(0xfff0000000000000) < x
-			v104 := float64(math.Float64frombits(0x7ff8000000000001))
-			if v96 {
-				v104 = 0
+			v105 := v104
+			if v102 {
+				v105 = 0
 			}
-			v105 := float64(0)
-			if v103 {
-				v105 = v104
+			v106 := math.Float64frombits(0xfff0000000000000) < x
+			v107 := float64(math.Float64frombits(0x7ff8000000000001))
+			if v99 {
+				v107 = 0
 			}
-			v106 := x < 0
-			v107 := math.Float64frombits(math.Float64bits(v105) | math.Float64bits(v102))
-			v108 := v102
+			v108 := float64(0)
 			if v106 {
 				v108 = v107
 			}
-			v109 := math.Float64frombits(math.Float64bits(v94) | math.Float64bits(v108))
-			v110 := x == x
-			v111 := y == y
-			v112 := y
-			if v111 {
-				v112 = v109
+			v109 := x < 0
+			v110 := math.Float64frombits(math.Float64bits(v108) | math.Float64bits(v105))
+			v111 := v105
+			if v109 {
+				v111 = v110
 			}
-			v113 := x
-			if v110 {
-				v113 = v112
-			}
-			v114 := y == 0
-			v115 := v113
+			v112 := math.Float64frombits(math.Float64bits(v97) | math.Float64bits(v111))
+			v113 := x == x
+			v114 := y == y
+			v115 := y
 			if v114 {
-				v115 = 1
+				v115 = v112
 			}
-			v80 = v115
+			v116 := x
+			if v113 {
+				v116 = v115
+			}
+			v117 := y == 0
+			v118 := v116
+			if v117 {
+				v118 = 1
+			}
+			v83 = v118
 		}
-		v116 := x == 1
-		v117 := v80
-		if v116 {
-			v117 = 1
+		v119 := x == 1
+		v120 := v83
+		if v119 {
+			v120 = 1
 		}
-		v8 = v117
+		v8 = v120
 	}
 	return v8
 }

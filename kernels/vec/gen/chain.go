@@ -142,19 +142,39 @@ func (c *chain) reversed(f instruction) {
 
 // apply is acc = f(acc), or f(acc, operand). Of float32 it is the function of float64, rounded once.
 func (c *chain) apply(f *function) {
-	c.throughMemory(f.second != nil, func(m, second operand.Mem) reg.VecVirtual {
-		if f.second != nil {
-			return c.emit2(f, m, second)
-		}
+	if f.second != nil {
+		c.throughMemory(true, func(m, second operand.Mem) reg.VecVirtual { return c.emit2(f, m, second) })
+		return
+	}
+	c.byLanes(false, func(m, _ operand.Mem) {
 		x := c.vector()
-		c.VMOVUPD(m, x)
-		return c.emit(f, x)
+		if c.wide {
+			c.VMOVUPD(m, x)
+			c.VMOVUPD(c.emit(f, x), m)
+			return
+		}
+		c.VCVTPS2PD(m, x)
+		c.narrow(c.emit(f, x), m)
 	})
 }
 
 // throughMemory is acc = one(acc), or one(acc, operand), vector by vector, by way of memory: one has all registers, and its code is there once.
 // It sees float32 as float64, and what it makes of them is rounded.
 func (c *chain) throughMemory(two bool, one func(x, y operand.Mem) reg.VecVirtual) {
+	c.byLanes(two, func(m, second operand.Mem) {
+		switch {
+		case c.wide:
+			c.VMOVUPD(one(m, second), m)
+		case two:
+			c.narrow(one(c.widened(0, m), c.widened(1, second)), m)
+		default:
+			c.narrow(one(c.widened(0, m), second), m)
+		}
+	})
+}
+
+// byLanes does one to each vector of float64, or as many float32, of the accumulator, which lie at x meanwhile, and of the operand if there are two.
+func (c *chain) byLanes(two bool, one func(x, y operand.Mem)) {
 	for k, v := range c.acc {
 		c.VMOVUPD(v, operand.Mem{Base: c.scratch, Disp: k * c.bytes})
 	}
@@ -169,14 +189,7 @@ func (c *chain) throughMemory(two bool, one func(x, y operand.Mem) reg.VecVirtua
 	c.MOVQ(operand.U32(steps), left)
 	m, second := operand.Mem{Base: at}, operand.Mem{Base: c.at}
 	c.Label(label)
-	switch {
-	case c.wide:
-		c.VMOVUPD(one(m, second), m)
-	case two:
-		c.narrow(one(c.widened(0, m), c.widened(1, second)), m)
-	default:
-		c.narrow(one(c.widened(0, m), second), m)
-	}
+	one(m, second)
 	c.ADDQ(operand.Imm(uint64(step)), at)
 	if two {
 		c.ADDQ(operand.Imm(uint64(step)), c.at)

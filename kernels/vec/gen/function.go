@@ -50,12 +50,13 @@ const (
 	opMul
 	opDiv
 	opSqrt
-	opFMA    // a*b + c
-	opFNMA   // c - a*b
-	opFMS    // a*b - c
-	opLesser // a if a < b, else b
-	opRound  // to the nearest integral number, ties to even
-	opFloor  // to the greatest integral number that is not above
+	opFMA     // a*b + c
+	opFNMA    // c - a*b
+	opFMS     // a*b - c
+	opLesser  // a if a < b, else b
+	opGreater // a if a > b, else b
+	opRound   // to the nearest integral number, ties to even
+	opFloor   // to the greatest integral number that is not above
 	opAnd
 	opAndNot // of the second with the first turned
 	opOr
@@ -72,7 +73,7 @@ const (
 	opSelect   // of truth, then, else
 	opScale    // a * 2^b, rounded once; c is b as opScale's other form has it: see scale
 	opLookup   // the word of a table at the index
-	opBin      // the same of a table of 32 numbers, at the low five bits of the index
+	opBin      // the same of a table of 16 or 32 numbers, at the low bits of the index
 	opView
 	opWhen
 	opAssign
@@ -230,6 +231,8 @@ func (f *function) round(a *value) *value      { return f.do(opRound, number, a)
 func (f *function) floor(a *value) *value      { return f.do(opFloor, number, a) }
 func (f *function) lesser(a, b *value) *value  { return f.do(opLesser, number, a, b) }
 
+func (f *function) greater(a, b *value) *value { return f.do(opGreater, number, a, b) }
+
 func (f *function) and(a, b *value) *value    { return f.do(opAnd, a.kind, a, b) }
 func (f *function) andNot(a, b *value) *value { return f.do(opAndNot, b.kind, a, b) }
 func (f *function) or(a, b *value) *value     { return f.do(opOr, a.kind, a, b) }
@@ -270,7 +273,7 @@ func (f *function) lookup(t *table, index *value) *value {
 	return v
 }
 
-// bin is the number in a table of 32 at the low five bits of index.
+// bin is the number in a table of 16 or 32 at the low bits of index.
 func (f *function) bin(t *table, index *value) *value {
 	v := f.do(opBin, number, index)
 	f.steps[len(f.steps)-1].table = t

@@ -274,6 +274,8 @@ func (b *body) step(s step) {
 		b.VSQRTPD(b.reg(s.args[0]), b.dst(s))
 	case opLesser:
 		b.binary(s, form{b.VMINPD, b.VMINPD_BCST}, false)
+	case opGreater:
+		b.binary(s, form{b.VMAXPD, b.VMAXPD_BCST}, false)
 	case opRound:
 		b.integral(s, 8)
 	case opFloor:
@@ -390,25 +392,29 @@ func (b *body) lookup(s step) {
 	b.VPGATHERQQ(all, m, r)
 }
 
-// bin permutes the table, which is four registers of AVX-512, and chooses between its halves by the index's fifth bit.
+// bin permutes the table, which is two registers of AVX-512 or four, and chooses between the halves of four by the index's fifth bit.
 func (b *body) bin(s step) {
 	base := b.GP64()
 	b.LEAQ(operand.NewDataAddr(operand.Symbol{Name: "·" + s.table.name}, 0), base)
 	index := b.reg(s.args[0])
 	if b.bytes == 32 {
 		r, at, all := b.dst(s), b.vector(), b.vector()
-		b.VPAND(b.place(31), index, at)
+		b.VPAND(b.place(uint64(len(s.table.words)-1)), index, at)
 		b.VXORPD(r, r, r)
 		b.VMOVUPD(b.place(^uint64(0)), all)
 		b.VPGATHERQQ(all, operand.Mem{Base: base, Index: at, Scale: 8}, r)
 		return
 	}
 	part := func(k int) operand.Mem { return operand.Mem{Base: base, Disp: 64 * k} }
-	r, above, half := b.dst(s), b.vector(), b.vector()
-	b.VPSLLQ(operand.Imm(59), index, half)
-	b.VPMOVQ2M(half, lookupMask)
+	r := b.dst(s)
 	b.VMOVUPD(part(0), r)
 	b.VPERMT2PD(part(1), index, r)
+	if len(s.table.words) == 16 {
+		return
+	}
+	above, half := b.vector(), b.vector()
+	b.VPSLLQ(operand.Imm(59), index, half)
+	b.VPMOVQ2M(half, lookupMask)
 	b.VMOVUPD(part(2), above)
 	b.VPERMT2PD(part(3), index, above)
 	b.VMOVAPD(above, lookupMask, r)

@@ -138,6 +138,8 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 		set("math.Floor(%s)", a[0])
 	case opLesser:
 		branch(a[0]+" < "+a[1], a[0], a[1])
+	case opGreater:
+		branch(a[0]+" > "+a[1], a[0], a[1])
 	case opAnd:
 		logic("%s & %s")
 	case opAndNot:
@@ -167,7 +169,7 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 	case opLookup:
 		set("%s[%s]", s.table.name, a[0])
 	case opBin:
-		set("math.Float64frombits(%s[%s&31])", s.table.name, a[0])
+		set("math.Float64frombits(%s[%s&%d])", s.table.name, a[0], len(s.table.words)-1)
 	case opView:
 		if s.dst.kind == word {
 			set("%s", bits[0])

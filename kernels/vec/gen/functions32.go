@@ -20,8 +20,7 @@ func scaled(c []float64, x float64) []float64 {
 
 // between brings x into lo..hi; nan stays.
 func (f *function) between(x *value, lo, hi float64) *value {
-	c := f.lesser(k(hi), x)
-	return f.pick(f.less(c, k(lo)), k(lo), c)
+	return f.greater(k(lo), f.lesser(k(hi), x))
 }
 
 // shortExponent is exp(x) = s (1 + q) for |x| < 700: s is a power of two and q accurate to 2^-38.
@@ -43,27 +42,52 @@ func (f *function) shortLess(x *value) *value {
 	return f.fma(s, q, f.sub(s, k(1)))
 }
 
-// shortLog is log(x)/unit = e/unit' + s R(z) for positive normal x = 2^e m, sqrt(1/2) <= m < sqrt(2), s = (m-1)/(m+1), z = s^2, with
-// unit' = unit/log(2): accurate to 2^-38 by five coefficients, to 2^-43 by six.
-func (f *function) shortLog(x *value, unit *big.Float, coefficients int) *value {
+// shortLog is log(x)/unit for positive normal x = 2^e m: (e log(2) + log(c) + log(m/c))/unit with c near m from a table, |m/c - 1| <= 1/32. At 1,
+// c is 1, so that nothing cancels there. It is accurate to 2^-38 by a polynomial of degree 5.
+func (f *function) shortLog(x *value, unit *big.Float, degree int) *value {
 	const bias = 1023 << 52
 	bits := f.bitsOf(x)
-	exp := f.shiftRight(f.plus(bits, w(bias-math.Float64bits(math.Sqrt(.5)))), 52) // e + 1023
+	place := f.plus(bits, w(bias-math.Float64bits(shortFrom)))
+	exp := f.shiftRight(place, 52) // e + 1023
+	bin := f.shiftRight(place, 48)
 	m := f.numberOf(f.plus(f.minus(bits, f.shiftLeft(exp, 52)), w(bias)))
 	e := f.sub(f.numberOf(f.or(exp, w(0x4330000000000000))), k(0x1p52+1023))
-	s := f.div(f.sub(m, k(1)), f.add(m, k(1)))
-	z := f.mul(s, s)
 	u, _ := inverse(unit).Float64()
-	// 2 artanh(s)/s, the sum of 2/(2k+1) z^k; |s| <= 0.1716
-	p := scaled(series(func(k int64) *big.Rat { return over(2, big.NewInt(2*k+1)) }).polynomial(coefficients-1, 0, .02945), u)
-	l := new(big.Float).Quo(ln2(), unit)
-	step, _ := l.Float64()
-	far := e
-	if step != 1 {
-		far = f.mul(e, k(step))
+	d := f.fms(m, f.bin(shortInverses, bin), k(1))
+	near := f.bin(shortLogs, bin)
+	if u != 1 {
+		near = f.mul(near, k(u))
 	}
-	return f.fma(s, f.polynomial(z, p), far)
+	step, _ := new(big.Float).Quo(ln2(), unit).Float64()
+	far := f.fma(e, k(step), near)
+	if step == 1 {
+		far = f.add(e, near)
+	}
+	// log(1 + d)/d, the sum of (-1)^k/(k+1) d^k
+	p := scaled(series(func(k int64) *big.Rat { return over(1-2*(k&1), big.NewInt(k+1)) }).polynomial(degree, -.024, .0313), u)
+	return f.fma(d, f.polynomial(d, p), far)
 }
+
+// shortBins is how many c there are, shortFrom the least m. Bins are 1/32 wide below 1 and 1/16 above, and 1 is a third into its own.
+const (
+	shortBins = 16
+	shortFrom = 1 - 1./64 - 9./32
+)
+
+var shortInverses, shortLogs = func() (inverse, log *table) {
+	inverse = &table{name: "logBins32Inverse", doc: "is 1/c for the bins of significands of the logarithms of float32."}
+	log = &table{name: "logBins32", doc: "is log(c) for these bins."}
+	edge := func(j int) float64 { return math.Float64frombits(math.Float64bits(shortFrom) + uint64(j)<<48) }
+	for j := range shortBins {
+		c := (edge(j) + edge(j+1)) / 2
+		if edge(j) < 1 && 1 < edge(j+1) {
+			c = 1
+		}
+		inverse.words = append(inverse.words, math.Float64bits(1/c))
+		log.words = append(log.words, math.Float64bits(toFloat(logOfInverse(1/c))))
+	}
+	return inverse, log
+}()
 
 // shortRadians is x = n pi/2 + r; quadrant has n modulo 4 in its low bits.
 func (f *function) shortRadians(x *value) (quadrant, r *value) {
@@ -199,27 +223,19 @@ var functions32 = []*function{
 		return f.or(f.fma(units, k(halfPi()[0]), t), f.signOf(x))
 	}),
 	define("cbrt32", "is the cube root of x, a float32, before the last rounding.", func(f *function, x *value) *value {
-		const bias = 1023 << 52
+		// The bits of a number are nearly its logarithm, so a third of them, taken off a constant, is a guess r of x^(-1/3). With
+		// 1 - g = |x| r^3 the root is r (1 - g)^(-1/3): two steps, by four terms of the series and by three.
+		const guess = 0x553ef0ff289dd796 // of least g
 		a := f.abs(x)
-		// 2^(3q) m, m between 2^-1.5 and 2^1.5, and m r^3 = 1 - g by a polynomial r; then one step of third order
-		word := f.bitsOf(a)
-		exp := f.shiftRight(f.plus(word, w(bias-math.Float64bits(math.Sqrt(.5)))), 52)
-		m := f.numberOf(f.plus(f.minus(word, f.shiftLeft(exp, 52)), w(bias)))
-		e := f.sub(f.numberOf(f.or(exp, w(0x4330000000000000))), k(0x1p52+1023))
-		q, bits := f.integral(e, k(1./3))
-		rest := f.fnma(q, k(3), e) // -1, 0 or 1
-		r := f.polynomial(f.sub(m, k(1)), minusThird.polynomial(5, -.2929, .4143))
-		up, _ := cubeRootOfTwo().Float64()
-		down, _ := inverse(cubeRootOfTwo()).Float64()
-		above, below := f.less(k(0), rest), f.less(rest, k(0))
-		m = f.mul(m, f.pick(above, k(2), f.pick(below, k(.5), k(1))))
-		r = f.mul(r, f.pick(above, k(down), f.pick(below, k(up), k(1))))
-		s := f.mul(r, r)
-		g := f.fnma(m, f.mul(s, r), k(1)) // r (1 - g)^(-1/3) is the root
-		r = f.fma(f.mul(r, g), f.fma(g, k(2./9), k(1./3)), r)
-		y := f.mul(f.mul(m, f.mul(r, r)), f.powerOf(bits, 0))
-		y = f.pick(f.less(a, k(inf)), f.or(y, f.signOf(x)), x)
-		return f.pick(f.equal(x, k(0)), x, y)
+		top := f.numberOf(f.or(f.shiftRight(f.bitsOf(a), 12), w(0x4330000000000000))) // 2^52 + what is above 12 bits
+		third := f.fma(top, k(-1./3), k(0x1p52*4/3+guess>>12))
+		r := f.numberOf(f.shiftLeft(f.bitsOf(third), 12))
+		left := func() *value { return f.fnma(f.mul(a, r), f.mul(r, r), k(1)) }
+		g := left()
+		r = f.fma(f.mul(r, g), f.horner(g, []float64{1. / 3, 2. / 9, 14. / 81}), r)
+		g = left()
+		r = f.fma(f.mul(r, g), f.horner(g, []float64{1. / 3, 2. / 9}), r)
+		return f.pick(f.less(a, k(inf)), f.mul(f.mul(x, r), r), x)
 	}),
 }
 
