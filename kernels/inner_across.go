@@ -46,8 +46,73 @@ func compileAcross(c *innerCode) *passCode {
 		for i, d := range c.dots {
 			k.across.dot(k, i, d)
 		}
-		k.p.steady = append(append(k.across.columns, k.body...), passInstr{op: vec.PassEnd})
+		k.p.steady = append(append(k.across.columns, timesRoots(k.body)...), passInstr{op: vec.PassEnd})
+		k.p.compact()
+		join(k.p.steady)
 	})
+}
+
+// timesRoots makes one step of a number's root times the number, where it was stored for nothing else.
+func timesRoots(body []passInstr) []passInstr {
+	reads := map[passArg]int{}
+	for _, s := range body {
+		for _, a := range s.arg {
+			reads[a]++
+		}
+	}
+	var out []passInstr
+	for i := 0; i < len(body); i++ {
+		if i+2 < len(body) && body[i].op == vec.PassStore && body[i+1].op == vec.PassSqrtBoth && body[i+2].op == vec.PassMul {
+			if x := body[i].arg[0]; body[i+2].arg[0] == x && reads[x] == 2 {
+				out = append(out, passInstr{op: vec.PassRootTimes})
+				i += 2
+				continue
+			}
+		}
+		out = append(out, body[i])
+	}
+	return out
+}
+
+// threeInOne is three steps that the machine has as one, too.
+var threeInOne = map[[3]uint64]uint64{
+	{vec.PassRowSquare, vec.PassRowSquareAdd, vec.PassRowSquareAdd}: vec.PassRowSquares,
+	{vec.PassRowDot, vec.PassRowDot, vec.PassRowDot}:                vec.PassRowDots,
+}
+
+// join makes one step of three where the machine has it: the operands of the other two stay where they are.
+func join(steps []passInstr) {
+	for i := 0; i+2 < len(steps); i++ {
+		if op, have := threeInOne[[3]uint64{steps[i].op, steps[i+1].op, steps[i+2].op}]; have {
+			steps[i].op = op
+			i += 2
+		}
+	}
+}
+
+// compact leaves out registers that no step mentions: those of numbers that are powers, or that one step does not store any more.
+func (p *passCode) compact() {
+	used := map[int]bool{}
+	for _, s := range p.steady {
+		for _, a := range s.arg {
+			used[a.reg] = used[a.reg] || a.kind == argNow
+		}
+	}
+	var kept []int
+	constants := p.constants
+	for i, r := range p.registers {
+		switch {
+		case used[r]:
+			p.at[r] = len(kept)
+			kept = append(kept, r)
+		default:
+			delete(p.at, r)
+			if i < constants {
+				p.constants--
+			}
+		}
+	}
+	p.registers = kept
 }
 
 // spread makes column r a register in every row.

@@ -68,6 +68,17 @@ var acrossBodies = map[string]func(b *bodyOf) int{
 		r := b.act("add", b.col, nil, b.squares(d), b.number(1e-2))
 		return b.product(b.act("pow", b.col, nil, b.act("rsqrt", b.col, nil, r), b.number(3)), d)
 	},
+	"gravity, as a quotient": func(b *bodyOf) int {
+		d := b.act("sub", b.tall, nil, 1, b.here())
+		r := b.act("add", b.col, nil, b.squares(d), b.number(1e-2))
+		return b.product(b.act("div", b.col, nil, b.number(5e-4), b.act("mul", b.col, nil, r, b.act("sqrt", b.col, nil, r))), d)
+	},
+	"a root that is read otherwise, too": func(b *bodyOf) int {
+		d := b.act("sub", b.tall, nil, 1, b.here())
+		r := b.squares(d)
+		s := b.act("sqrt", b.col, nil, r)
+		return b.product(b.act("add", b.col, nil, b.act("mul", b.col, nil, r, s), b.act("sub", b.col, nil, s, r)), d)
+	},
 	"gravity, from the body": func(b *bodyOf) int {
 		d := b.act("sub", b.tall, nil, b.here(), 1)
 		r := b.act("add", b.col, nil, b.number(1e-2), b.squares(d))

@@ -223,7 +223,7 @@ func (k *passCompiler) step(i int) {
 		k.body = append(k.body, p)
 	case s.kind == stepRoot3:
 		k.load(s.arg[0])
-		k.emit(vec.PassSqrt)
+		k.emit(k.root())
 		k.emit(vec.PassMul, k.now(s.arg[0]))
 	case s.kind == stepCube:
 		k.load(s.arg[0])
@@ -239,6 +239,14 @@ func (k *passCompiler) emit(op uint64, arg ...passArg) {
 	p := passInstr{op: op}
 	copy(p.arg[:], arg)
 	k.body = append(k.body, p)
+}
+
+// root is the operation for roots: sums leave the units that multiply no time for them.
+func (k *passCompiler) root() uint64 {
+	if k.across != nil {
+		return vec.PassRoot()
+	}
+	return vec.PassSqrt
 }
 
 // load brings r into the accumulator.
@@ -261,6 +269,9 @@ func (k *passCompiler) arithmetic(s *laneStep) {
 		name = s.def.Name
 	}
 	o, have := operations[name]
+	if name == "sqrt" {
+		o[0] = k.root()
+	}
 	switch {
 	case !have || s.out != types.F64:
 		panic(notLanes{})

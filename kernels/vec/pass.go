@@ -37,12 +37,16 @@ const (
 	PassMin // as MinF64
 	PassMax // as MaxF64
 	PassDot // third operand = acc * first + third, rounded once; acc is not touched, nor by the next
-	// Of the one number at the second operand, less the first operand:
+	// Of the one number at the second operand, less the first operand, which lies still (PassHere) as the third does:
 	PassRowDot        // third operand + acc * that, rounded once
 	PassRowDotBack    // third operand + acc * (first - the number)
 	PassRowSquare     // acc = its square
 	PassRowSquareAdd  // acc + its square
 	PassRowDifference // third operand = that
+	PassSqrtBoth      // as PassSqrt, sooner where much else is to be divided; see PassRoot
+	PassRootTimes     // acc times PassSqrtBoth
+	PassRowSquares    // PassRowSquare and two of PassRowSquareAdd, of which this is the first step: for what runs often
+	PassRowDots       // three of PassRowDot, likewise
 )
 
 // Sums of three that meet something infinite, or overflow on the way, are NaN, which is not always right. So are those that a

@@ -70,7 +70,8 @@ func TestPassSteps(t *testing.T) {
 	onEachSet(t, func(t *testing.T) {
 		n := 3 * PassGroup()
 		a, b, c, got, work := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, PassRows)
-		ordinary := make([]float64, PassRows)
+		ordinary, large := make([]float64, PassRows), make([]float64, PassRows)
+		Fill(large, 0x1p600)
 		r := rand.New(rand.NewPCG(11, 12))
 		for range 300 {
 			for i := range n {
@@ -84,15 +85,22 @@ func TestPassSteps(t *testing.T) {
 				code []PassStep
 				want func(i int) float64
 			}{
-				"add":     {[]PassStep{step(PassLoad, along(a)), step(PassAdd, along(b))}, func(i int) float64 { return a[i] + b[i] }},
-				"sub":     {[]PassStep{step(PassLoad, along(a)), step(PassSub, along(b))}, func(i int) float64 { return a[i] - b[i] }},
-				"subFrom": {[]PassStep{step(PassLoad, along(a)), step(PassSubFrom, along(b))}, func(i int) float64 { return b[i] - a[i] }},
-				"mul":     {[]PassStep{step(PassLoad, along(a)), step(PassMul, along(b))}, func(i int) float64 { return a[i] * b[i] }},
-				"div":     {[]PassStep{step(PassLoad, along(a)), step(PassDiv, along(b))}, func(i int) float64 { return a[i] / b[i] }},
-				"divInto": {[]PassStep{step(PassLoad, along(a)), step(PassDivInto, along(b))}, func(i int) float64 { return b[i] / a[i] }},
-				"sqrt":    {[]PassStep{step(PassLoad, along(a)), step(PassSqrt)}, func(i int) float64 { return math.Sqrt(a[i]) }},
-				"spread":  {[]PassStep{step(PassSpread, here(number))}, func(i int) float64 { return number[0] }},
-				"rsqrt":   {[]PassStep{step(PassLoad, along(a)), step(PassRsqrt)}, func(i int) float64 { return Rsqrt(a[i]) }},
+				"add":       {[]PassStep{step(PassLoad, along(a)), step(PassAdd, along(b))}, func(i int) float64 { return a[i] + b[i] }},
+				"sub":       {[]PassStep{step(PassLoad, along(a)), step(PassSub, along(b))}, func(i int) float64 { return a[i] - b[i] }},
+				"subFrom":   {[]PassStep{step(PassLoad, along(a)), step(PassSubFrom, along(b))}, func(i int) float64 { return b[i] - a[i] }},
+				"mul":       {[]PassStep{step(PassLoad, along(a)), step(PassMul, along(b))}, func(i int) float64 { return a[i] * b[i] }},
+				"div":       {[]PassStep{step(PassLoad, along(a)), step(PassDiv, along(b))}, func(i int) float64 { return a[i] / b[i] }},
+				"divInto":   {[]PassStep{step(PassLoad, along(a)), step(PassDivInto, along(b))}, func(i int) float64 { return b[i] / a[i] }},
+				"sqrt":      {[]PassStep{step(PassLoad, along(a)), step(PassSqrt)}, func(i int) float64 { return math.Sqrt(a[i]) }},
+				"sqrtBoth":  {[]PassStep{step(PassLoad, along(a)), step(PassSqrtBoth)}, func(i int) float64 { return math.Sqrt(a[i]) }},
+				"rootTimes": {[]PassStep{step(PassLoad, along(a)), step(PassRootTimes)}, func(i int) float64 { return a[i] * math.Sqrt(a[i]) }},
+				"rootTimes of ordinary ones": {[]PassStep{step(PassLoad, along(b)), step(PassAbs), step(PassMax, here(ordinary)), step(PassMin, here(large)), step(PassRootTimes)},
+					func(i int) float64 {
+						x := min(max(math.Abs(b[i]), ordinary[0]), large[0])
+						return x * math.Sqrt(x)
+					}},
+				"spread": {[]PassStep{step(PassSpread, here(number))}, func(i int) float64 { return number[0] }},
+				"rsqrt":  {[]PassStep{step(PassLoad, along(a)), step(PassRsqrt)}, func(i int) float64 { return Rsqrt(a[i]) }},
 				"rsqrt of positive": {[]PassStep{step(PassLoad, along(b)), step(PassAbs), step(PassMax, here(ordinary)), step(PassRsqrt)},
 					func(i int) float64 { return Rsqrt(max(math.Abs(b[i]), ordinary[0])) }},
 				"square": {[]PassStep{step(PassLoad, along(a)), step(PassSquare)}, func(i int) float64 { return a[i] * a[i] }},
@@ -157,6 +165,14 @@ func TestPassOverRows(t *testing.T) {
 					func(row, x, y, old float64) float64 { return math.FMA(y+float64((row-x)*(row-x)), y, old) }},
 				"rowDifference": {[]PassStep{step(PassLoad, here(y)), step(PassRowDifference, here(x), along(row), here(work)), step(PassDot, here(work), PassOperand{}, here(dot))},
 					func(row, x, y, old float64) float64 { return math.FMA(y, row-x, old) }},
+				"rowSquares": {[]PassStep{step(PassRowSquares, here(x), along(row)), step(PassRowSquareAdd, here(y), along(row)), step(PassRowSquareAdd, here(x), along(row)),
+					step(PassDot, here(y), PassOperand{}, here(dot))}, func(row, x, y, old float64) float64 {
+					return math.FMA(float64((row-x)*(row-x))+float64((row-y)*(row-y))+float64((row-x)*(row-x)), y, old)
+				}},
+				"rowDots": {[]PassStep{step(PassLoad, here(y)), step(PassRowDots, here(x), along(row), here(dot)), step(PassRowDot, here(y), along(row), here(dot)),
+					step(PassRowDot, here(x), along(row), here(dot))}, func(row, x, y, old float64) float64 {
+					return math.FMA(y, row-x, math.FMA(y, row-y, math.FMA(y, row-x, old)))
+				}},
 				"spread": {[]PassStep{step(PassSpread, along(row)), step(PassDot, here(y), PassOperand{}, here(dot))},
 					func(row, x, y, old float64) float64 { return math.FMA(row, y, old) }},
 			} {
@@ -276,6 +292,8 @@ func BenchmarkPassSteps(b *testing.B) {
 		{"squares3", two(step(PassSquares3, here(x), here(y), here(z)))},
 		{"dot", []PassStep{step(PassDot, here(x), PassOperand{}, here(w)), step(PassDot, here(x), PassOperand{}, here(y))}},
 		{"rowDot", []PassStep{step(PassRowDot, here(x), along(row), here(w)), step(PassRowDot, here(x), along(row), here(y))}},
+		{"sqrtBoth", two(step(PassSqrtBoth))},
+		{"rootTimes", []PassStep{step(PassRootTimes), step(PassLoad, here(x))}},
 		{"rowSquareAdd", two(step(PassRowSquareAdd, here(x), along(row)))},
 		{"rowDifference", two(step(PassRowDifference, here(x), along(row), here(w)))},
 	} {

@@ -24,112 +24,133 @@ round:
 	MOVQ DI, AX
 	MOVQ (AX), CX
 	ADDQ $0x38, AX
-	CMPQ CX, $0x0f
-	JGE  start_15
-	CMPQ CX, $0x07
-	JGE  start_7
-	CMPQ CX, $0x03
-	JGE  start_3
-	CMPQ CX, $0x01
-	JGE  start_1
-	JMP  op0
-
-start_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
-
-start_3:
-	CMPQ CX, $0x05
-	JGE  start_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-start_5:
-	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
-
-start_7:
-	CMPQ CX, $0x0b
-	JGE  start_11
-	CMPQ CX, $0x09
-	JGE  start_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
-
-start_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-start_11:
-	CMPQ CX, $0x0d
-	JGE  start_13
-	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
-
-start_13:
-	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
-
-start_15:
-	CMPQ CX, $0x17
-	JGE  start_23
-	CMPQ CX, $0x13
-	JGE  start_19
+	CMPQ CX, $0x21
+	JEQ  op33
+	CMPQ CX, $0x1c
+	JEQ  op28
 	CMPQ CX, $0x11
 	JGE  start_17
+	CMPQ CX, $0x08
+	JGE  start_8
+	CMPQ CX, $0x04
+	JGE  start_4
+	CMPQ CX, $0x02
+	JGE  start_2
+	CMPQ CX, $0x01
+	JEQ  op1
+	JMP  op0
+
+start_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+start_4:
+	CMPQ CX, $0x06
+	JGE  start_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+start_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
+
+start_8:
+	CMPQ CX, $0x0c
+	JGE  start_12
+	CMPQ CX, $0x0a
+	JGE  start_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
+
+start_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+start_12:
+	CMPQ CX, $0x0e
+	JGE  start_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+start_14:
+	CMPQ CX, $0x0f
+	JGE  start_15
+	JMP  op14
+
+start_15:
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 start_17:
+	CMPQ CX, $0x1a
+	JGE  start_26
+	CMPQ CX, $0x15
+	JGE  start_21
+	CMPQ CX, $0x13
+	JGE  start_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 start_19:
-	CMPQ CX, $0x15
-	JGE  start_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 start_21:
+	CMPQ CX, $0x17
+	JGE  start_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 start_23:
-	CMPQ CX, $0x1b
-	JGE  start_27
-	CMPQ CX, $0x19
-	JGE  start_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  start_24
 	JMP  op23
 
-start_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+start_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-start_27:
-	CMPQ CX, $0x1d
-	JGE  start_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-start_29:
+start_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  start_30
+	CMPQ CX, $0x1c
+	JGE  start_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+start_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+start_30:
+	CMPQ CX, $0x20
+	JGE  start_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+start_32:
+	CMPQ CX, $0x21
+	JGE  start_33
+	JMP  op32
+
+start_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op1:
 	// load
@@ -146,112 +167,129 @@ op1:
 	VMOVUPD 224(DX), Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     load_15
-	CMPQ    CX, $0x07
-	JGE     load_7
-	CMPQ    CX, $0x03
-	JGE     load_3
+	CMPQ    CX, $0x11
+	JGE     load_17
+	CMPQ    CX, $0x08
+	JGE     load_8
+	CMPQ    CX, $0x04
+	JGE     load_4
+	CMPQ    CX, $0x02
+	JGE     load_2
 	CMPQ    CX, $0x01
-	JGE     load_1
+	JEQ     op1
 	JMP     op0
 
-load_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+load_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-load_3:
-	CMPQ CX, $0x05
-	JGE  load_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-load_5:
+load_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  load_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-load_7:
-	CMPQ CX, $0x0b
-	JGE  load_11
-	CMPQ CX, $0x09
-	JGE  load_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+load_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-load_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-load_11:
-	CMPQ CX, $0x0d
-	JGE  load_13
+load_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  load_12
+	CMPQ CX, $0x0a
+	JGE  load_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-load_13:
+load_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+load_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  load_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+load_14:
+	CMPQ CX, $0x0f
+	JGE  load_15
+	JMP  op14
 
 load_15:
-	CMPQ CX, $0x17
-	JGE  load_23
-	CMPQ CX, $0x13
-	JGE  load_19
-	CMPQ CX, $0x11
-	JGE  load_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 load_17:
+	CMPQ CX, $0x1a
+	JGE  load_26
+	CMPQ CX, $0x15
+	JGE  load_21
+	CMPQ CX, $0x13
+	JGE  load_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 load_19:
-	CMPQ CX, $0x15
-	JGE  load_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 load_21:
+	CMPQ CX, $0x17
+	JGE  load_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 load_23:
-	CMPQ CX, $0x1b
-	JGE  load_27
-	CMPQ CX, $0x19
-	JGE  load_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  load_24
 	JMP  op23
 
-load_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+load_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-load_27:
-	CMPQ CX, $0x1d
-	JGE  load_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-load_29:
+load_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  load_30
+	CMPQ CX, $0x1c
+	JGE  load_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+load_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+load_30:
+	CMPQ CX, $0x20
+	JGE  load_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+load_32:
+	CMPQ CX, $0x21
+	JGE  load_33
+	JMP  op32
+
+load_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op2:
 	// store
@@ -268,112 +306,129 @@ op2:
 	VMOVUPD Y7, 224(DX)
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     store_15
-	CMPQ    CX, $0x07
-	JGE     store_7
-	CMPQ    CX, $0x03
-	JGE     store_3
+	CMPQ    CX, $0x11
+	JGE     store_17
+	CMPQ    CX, $0x08
+	JGE     store_8
+	CMPQ    CX, $0x04
+	JGE     store_4
+	CMPQ    CX, $0x02
+	JGE     store_2
 	CMPQ    CX, $0x01
-	JGE     store_1
+	JEQ     op1
 	JMP     op0
 
-store_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+store_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-store_3:
-	CMPQ CX, $0x05
-	JGE  store_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-store_5:
+store_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  store_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-store_7:
-	CMPQ CX, $0x0b
-	JGE  store_11
-	CMPQ CX, $0x09
-	JGE  store_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+store_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-store_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-store_11:
-	CMPQ CX, $0x0d
-	JGE  store_13
+store_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  store_12
+	CMPQ CX, $0x0a
+	JGE  store_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-store_13:
+store_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+store_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  store_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+store_14:
+	CMPQ CX, $0x0f
+	JGE  store_15
+	JMP  op14
 
 store_15:
-	CMPQ CX, $0x17
-	JGE  store_23
-	CMPQ CX, $0x13
-	JGE  store_19
-	CMPQ CX, $0x11
-	JGE  store_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 store_17:
+	CMPQ CX, $0x1a
+	JGE  store_26
+	CMPQ CX, $0x15
+	JGE  store_21
+	CMPQ CX, $0x13
+	JGE  store_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 store_19:
-	CMPQ CX, $0x15
-	JGE  store_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 store_21:
+	CMPQ CX, $0x17
+	JGE  store_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 store_23:
-	CMPQ CX, $0x1b
-	JGE  store_27
-	CMPQ CX, $0x19
-	JGE  store_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  store_24
 	JMP  op23
 
-store_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+store_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-store_27:
-	CMPQ CX, $0x1d
-	JGE  store_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-store_29:
+store_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  store_30
+	CMPQ CX, $0x1c
+	JGE  store_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+store_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+store_30:
+	CMPQ CX, $0x20
+	JGE  store_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+store_32:
+	CMPQ CX, $0x21
+	JGE  store_33
+	JMP  op32
+
+store_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op3:
 	// spread
@@ -390,112 +445,129 @@ op3:
 	VMOVAPD      Y0, Y7
 	MOVQ         (AX), CX
 	ADDQ         $0x38, AX
-	CMPQ         CX, $0x0f
-	JGE          spread_15
-	CMPQ         CX, $0x07
-	JGE          spread_7
-	CMPQ         CX, $0x03
-	JGE          spread_3
+	CMPQ         CX, $0x11
+	JGE          spread_17
+	CMPQ         CX, $0x08
+	JGE          spread_8
+	CMPQ         CX, $0x04
+	JGE          spread_4
+	CMPQ         CX, $0x02
+	JGE          spread_2
 	CMPQ         CX, $0x01
-	JGE          spread_1
+	JEQ          op1
 	JMP          op0
 
-spread_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+spread_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-spread_3:
-	CMPQ CX, $0x05
-	JGE  spread_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-spread_5:
+spread_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  spread_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-spread_7:
-	CMPQ CX, $0x0b
-	JGE  spread_11
-	CMPQ CX, $0x09
-	JGE  spread_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+spread_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-spread_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-spread_11:
-	CMPQ CX, $0x0d
-	JGE  spread_13
+spread_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  spread_12
+	CMPQ CX, $0x0a
+	JGE  spread_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-spread_13:
+spread_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+spread_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  spread_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+spread_14:
+	CMPQ CX, $0x0f
+	JGE  spread_15
+	JMP  op14
 
 spread_15:
-	CMPQ CX, $0x17
-	JGE  spread_23
-	CMPQ CX, $0x13
-	JGE  spread_19
-	CMPQ CX, $0x11
-	JGE  spread_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 spread_17:
+	CMPQ CX, $0x1a
+	JGE  spread_26
+	CMPQ CX, $0x15
+	JGE  spread_21
+	CMPQ CX, $0x13
+	JGE  spread_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 spread_19:
-	CMPQ CX, $0x15
-	JGE  spread_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 spread_21:
+	CMPQ CX, $0x17
+	JGE  spread_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 spread_23:
-	CMPQ CX, $0x1b
-	JGE  spread_27
-	CMPQ CX, $0x19
-	JGE  spread_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  spread_24
 	JMP  op23
 
-spread_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+spread_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-spread_27:
-	CMPQ CX, $0x1d
-	JGE  spread_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-spread_29:
+spread_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  spread_30
+	CMPQ CX, $0x1c
+	JGE  spread_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+spread_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+spread_30:
+	CMPQ CX, $0x20
+	JGE  spread_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+spread_32:
+	CMPQ CX, $0x21
+	JGE  spread_33
+	JMP  op32
+
+spread_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op4:
 	// add
@@ -512,112 +584,131 @@ op4:
 	VADDPD 224(DX), Y7, Y7
 	MOVQ   (AX), CX
 	ADDQ   $0x38, AX
-	CMPQ   CX, $0x0f
-	JGE    add_15
-	CMPQ   CX, $0x07
-	JGE    add_7
-	CMPQ   CX, $0x03
-	JGE    add_3
+	CMPQ   CX, $0x20
+	JEQ    op32
+	CMPQ   CX, $0x11
+	JGE    add_17
+	CMPQ   CX, $0x08
+	JGE    add_8
+	CMPQ   CX, $0x04
+	JGE    add_4
+	CMPQ   CX, $0x02
+	JGE    add_2
 	CMPQ   CX, $0x01
-	JGE    add_1
+	JEQ    op1
 	JMP    op0
 
-add_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+add_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-add_3:
-	CMPQ CX, $0x05
-	JGE  add_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-add_5:
+add_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  add_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-add_7:
-	CMPQ CX, $0x0b
-	JGE  add_11
-	CMPQ CX, $0x09
-	JGE  add_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+add_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-add_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-add_11:
-	CMPQ CX, $0x0d
-	JGE  add_13
+add_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  add_12
+	CMPQ CX, $0x0a
+	JGE  add_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-add_13:
+add_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+add_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  add_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+add_14:
+	CMPQ CX, $0x0f
+	JGE  add_15
+	JMP  op14
 
 add_15:
-	CMPQ CX, $0x17
-	JGE  add_23
-	CMPQ CX, $0x13
-	JGE  add_19
-	CMPQ CX, $0x11
-	JGE  add_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 add_17:
+	CMPQ CX, $0x1a
+	JGE  add_26
+	CMPQ CX, $0x15
+	JGE  add_21
+	CMPQ CX, $0x13
+	JGE  add_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 add_19:
-	CMPQ CX, $0x15
-	JGE  add_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 add_21:
+	CMPQ CX, $0x17
+	JGE  add_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 add_23:
-	CMPQ CX, $0x1b
-	JGE  add_27
-	CMPQ CX, $0x19
-	JGE  add_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  add_24
 	JMP  op23
 
-add_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+add_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-add_27:
-	CMPQ CX, $0x1d
-	JGE  add_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-add_29:
+add_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  add_30
+	CMPQ CX, $0x1c
+	JGE  add_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+add_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+add_30:
+	CMPQ CX, $0x20
+	JGE  add_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+add_32:
+	CMPQ CX, $0x21
+	JGE  add_33
+	JMP  op32
+
+add_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op5:
 	// sub
@@ -634,112 +725,129 @@ op5:
 	VSUBPD 224(DX), Y7, Y7
 	MOVQ   (AX), CX
 	ADDQ   $0x38, AX
-	CMPQ   CX, $0x0f
-	JGE    sub_15
-	CMPQ   CX, $0x07
-	JGE    sub_7
-	CMPQ   CX, $0x03
-	JGE    sub_3
+	CMPQ   CX, $0x11
+	JGE    sub_17
+	CMPQ   CX, $0x08
+	JGE    sub_8
+	CMPQ   CX, $0x04
+	JGE    sub_4
+	CMPQ   CX, $0x02
+	JGE    sub_2
 	CMPQ   CX, $0x01
-	JGE    sub_1
+	JEQ    op1
 	JMP    op0
 
-sub_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+sub_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-sub_3:
-	CMPQ CX, $0x05
-	JGE  sub_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-sub_5:
+sub_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  sub_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-sub_7:
-	CMPQ CX, $0x0b
-	JGE  sub_11
-	CMPQ CX, $0x09
-	JGE  sub_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+sub_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-sub_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-sub_11:
-	CMPQ CX, $0x0d
-	JGE  sub_13
+sub_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  sub_12
+	CMPQ CX, $0x0a
+	JGE  sub_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-sub_13:
+sub_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+sub_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  sub_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+sub_14:
+	CMPQ CX, $0x0f
+	JGE  sub_15
+	JMP  op14
 
 sub_15:
-	CMPQ CX, $0x17
-	JGE  sub_23
-	CMPQ CX, $0x13
-	JGE  sub_19
-	CMPQ CX, $0x11
-	JGE  sub_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 sub_17:
+	CMPQ CX, $0x1a
+	JGE  sub_26
+	CMPQ CX, $0x15
+	JGE  sub_21
+	CMPQ CX, $0x13
+	JGE  sub_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 sub_19:
-	CMPQ CX, $0x15
-	JGE  sub_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 sub_21:
+	CMPQ CX, $0x17
+	JGE  sub_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 sub_23:
-	CMPQ CX, $0x1b
-	JGE  sub_27
-	CMPQ CX, $0x19
-	JGE  sub_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  sub_24
 	JMP  op23
 
-sub_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+sub_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-sub_27:
-	CMPQ CX, $0x1d
-	JGE  sub_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-sub_29:
+sub_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  sub_30
+	CMPQ CX, $0x1c
+	JGE  sub_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+sub_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+sub_30:
+	CMPQ CX, $0x20
+	JGE  sub_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+sub_32:
+	CMPQ CX, $0x21
+	JGE  sub_33
+	JMP  op32
+
+sub_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op6:
 	// subFrom
@@ -764,112 +872,129 @@ op6:
 	VSUBPD  Y7, Y8, Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     subFrom_15
-	CMPQ    CX, $0x07
-	JGE     subFrom_7
-	CMPQ    CX, $0x03
-	JGE     subFrom_3
+	CMPQ    CX, $0x11
+	JGE     subFrom_17
+	CMPQ    CX, $0x08
+	JGE     subFrom_8
+	CMPQ    CX, $0x04
+	JGE     subFrom_4
+	CMPQ    CX, $0x02
+	JGE     subFrom_2
 	CMPQ    CX, $0x01
-	JGE     subFrom_1
+	JEQ     op1
 	JMP     op0
 
-subFrom_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+subFrom_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-subFrom_3:
-	CMPQ CX, $0x05
-	JGE  subFrom_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-subFrom_5:
+subFrom_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  subFrom_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-subFrom_7:
-	CMPQ CX, $0x0b
-	JGE  subFrom_11
-	CMPQ CX, $0x09
-	JGE  subFrom_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+subFrom_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-subFrom_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-subFrom_11:
-	CMPQ CX, $0x0d
-	JGE  subFrom_13
+subFrom_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  subFrom_12
+	CMPQ CX, $0x0a
+	JGE  subFrom_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-subFrom_13:
+subFrom_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+subFrom_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  subFrom_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+subFrom_14:
+	CMPQ CX, $0x0f
+	JGE  subFrom_15
+	JMP  op14
 
 subFrom_15:
-	CMPQ CX, $0x17
-	JGE  subFrom_23
-	CMPQ CX, $0x13
-	JGE  subFrom_19
-	CMPQ CX, $0x11
-	JGE  subFrom_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 subFrom_17:
+	CMPQ CX, $0x1a
+	JGE  subFrom_26
+	CMPQ CX, $0x15
+	JGE  subFrom_21
+	CMPQ CX, $0x13
+	JGE  subFrom_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 subFrom_19:
-	CMPQ CX, $0x15
-	JGE  subFrom_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 subFrom_21:
+	CMPQ CX, $0x17
+	JGE  subFrom_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 subFrom_23:
-	CMPQ CX, $0x1b
-	JGE  subFrom_27
-	CMPQ CX, $0x19
-	JGE  subFrom_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  subFrom_24
 	JMP  op23
 
-subFrom_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+subFrom_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-subFrom_27:
-	CMPQ CX, $0x1d
-	JGE  subFrom_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-subFrom_29:
+subFrom_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  subFrom_30
+	CMPQ CX, $0x1c
+	JGE  subFrom_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+subFrom_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+subFrom_30:
+	CMPQ CX, $0x20
+	JGE  subFrom_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+subFrom_32:
+	CMPQ CX, $0x21
+	JGE  subFrom_33
+	JMP  op32
+
+subFrom_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op7:
 	// difference
@@ -908,112 +1033,129 @@ op7:
 	VMOVUPD Y9, 224(SI)
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     difference_15
-	CMPQ    CX, $0x07
-	JGE     difference_7
-	CMPQ    CX, $0x03
-	JGE     difference_3
+	CMPQ    CX, $0x11
+	JGE     difference_17
+	CMPQ    CX, $0x08
+	JGE     difference_8
+	CMPQ    CX, $0x04
+	JGE     difference_4
+	CMPQ    CX, $0x02
+	JGE     difference_2
 	CMPQ    CX, $0x01
-	JGE     difference_1
+	JEQ     op1
 	JMP     op0
 
-difference_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+difference_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-difference_3:
-	CMPQ CX, $0x05
-	JGE  difference_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-difference_5:
+difference_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  difference_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-difference_7:
-	CMPQ CX, $0x0b
-	JGE  difference_11
-	CMPQ CX, $0x09
-	JGE  difference_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+difference_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-difference_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-difference_11:
-	CMPQ CX, $0x0d
-	JGE  difference_13
+difference_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  difference_12
+	CMPQ CX, $0x0a
+	JGE  difference_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-difference_13:
+difference_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+difference_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  difference_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+difference_14:
+	CMPQ CX, $0x0f
+	JGE  difference_15
+	JMP  op14
 
 difference_15:
-	CMPQ CX, $0x17
-	JGE  difference_23
-	CMPQ CX, $0x13
-	JGE  difference_19
-	CMPQ CX, $0x11
-	JGE  difference_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 difference_17:
+	CMPQ CX, $0x1a
+	JGE  difference_26
+	CMPQ CX, $0x15
+	JGE  difference_21
+	CMPQ CX, $0x13
+	JGE  difference_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 difference_19:
-	CMPQ CX, $0x15
-	JGE  difference_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 difference_21:
+	CMPQ CX, $0x17
+	JGE  difference_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 difference_23:
-	CMPQ CX, $0x1b
-	JGE  difference_27
-	CMPQ CX, $0x19
-	JGE  difference_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  difference_24
 	JMP  op23
 
-difference_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+difference_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-difference_27:
-	CMPQ CX, $0x1d
-	JGE  difference_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-difference_29:
+difference_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  difference_30
+	CMPQ CX, $0x1c
+	JGE  difference_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+difference_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+difference_30:
+	CMPQ CX, $0x20
+	JGE  difference_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+difference_32:
+	CMPQ CX, $0x21
+	JGE  difference_33
+	JMP  op32
+
+difference_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op8:
 	// mul
@@ -1030,112 +1172,129 @@ op8:
 	VMULPD 224(DX), Y7, Y7
 	MOVQ   (AX), CX
 	ADDQ   $0x38, AX
-	CMPQ   CX, $0x0f
-	JGE    mul_15
-	CMPQ   CX, $0x07
-	JGE    mul_7
-	CMPQ   CX, $0x03
-	JGE    mul_3
+	CMPQ   CX, $0x11
+	JGE    mul_17
+	CMPQ   CX, $0x08
+	JGE    mul_8
+	CMPQ   CX, $0x04
+	JGE    mul_4
+	CMPQ   CX, $0x02
+	JGE    mul_2
 	CMPQ   CX, $0x01
-	JGE    mul_1
+	JEQ    op1
 	JMP    op0
 
-mul_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+mul_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-mul_3:
-	CMPQ CX, $0x05
-	JGE  mul_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-mul_5:
+mul_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  mul_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-mul_7:
-	CMPQ CX, $0x0b
-	JGE  mul_11
-	CMPQ CX, $0x09
-	JGE  mul_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+mul_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-mul_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-mul_11:
-	CMPQ CX, $0x0d
-	JGE  mul_13
+mul_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  mul_12
+	CMPQ CX, $0x0a
+	JGE  mul_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-mul_13:
+mul_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+mul_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  mul_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+mul_14:
+	CMPQ CX, $0x0f
+	JGE  mul_15
+	JMP  op14
 
 mul_15:
-	CMPQ CX, $0x17
-	JGE  mul_23
-	CMPQ CX, $0x13
-	JGE  mul_19
-	CMPQ CX, $0x11
-	JGE  mul_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 mul_17:
+	CMPQ CX, $0x1a
+	JGE  mul_26
+	CMPQ CX, $0x15
+	JGE  mul_21
+	CMPQ CX, $0x13
+	JGE  mul_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 mul_19:
-	CMPQ CX, $0x15
-	JGE  mul_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 mul_21:
+	CMPQ CX, $0x17
+	JGE  mul_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 mul_23:
-	CMPQ CX, $0x1b
-	JGE  mul_27
-	CMPQ CX, $0x19
-	JGE  mul_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  mul_24
 	JMP  op23
 
-mul_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+mul_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-mul_27:
-	CMPQ CX, $0x1d
-	JGE  mul_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-mul_29:
+mul_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  mul_30
+	CMPQ CX, $0x1c
+	JGE  mul_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+mul_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+mul_30:
+	CMPQ CX, $0x20
+	JGE  mul_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+mul_32:
+	CMPQ CX, $0x21
+	JGE  mul_33
+	JMP  op32
+
+mul_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op9:
 	// div
@@ -1152,112 +1311,129 @@ op9:
 	VDIVPD 224(DX), Y7, Y7
 	MOVQ   (AX), CX
 	ADDQ   $0x38, AX
-	CMPQ   CX, $0x0f
-	JGE    div_15
-	CMPQ   CX, $0x07
-	JGE    div_7
-	CMPQ   CX, $0x03
-	JGE    div_3
+	CMPQ   CX, $0x11
+	JGE    div_17
+	CMPQ   CX, $0x08
+	JGE    div_8
+	CMPQ   CX, $0x04
+	JGE    div_4
+	CMPQ   CX, $0x02
+	JGE    div_2
 	CMPQ   CX, $0x01
-	JGE    div_1
+	JEQ    op1
 	JMP    op0
 
-div_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+div_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-div_3:
-	CMPQ CX, $0x05
-	JGE  div_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-div_5:
+div_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  div_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-div_7:
-	CMPQ CX, $0x0b
-	JGE  div_11
-	CMPQ CX, $0x09
-	JGE  div_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+div_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-div_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-div_11:
-	CMPQ CX, $0x0d
-	JGE  div_13
+div_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  div_12
+	CMPQ CX, $0x0a
+	JGE  div_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-div_13:
+div_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+div_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  div_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+div_14:
+	CMPQ CX, $0x0f
+	JGE  div_15
+	JMP  op14
 
 div_15:
-	CMPQ CX, $0x17
-	JGE  div_23
-	CMPQ CX, $0x13
-	JGE  div_19
-	CMPQ CX, $0x11
-	JGE  div_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 div_17:
+	CMPQ CX, $0x1a
+	JGE  div_26
+	CMPQ CX, $0x15
+	JGE  div_21
+	CMPQ CX, $0x13
+	JGE  div_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 div_19:
-	CMPQ CX, $0x15
-	JGE  div_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 div_21:
+	CMPQ CX, $0x17
+	JGE  div_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 div_23:
-	CMPQ CX, $0x1b
-	JGE  div_27
-	CMPQ CX, $0x19
-	JGE  div_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  div_24
 	JMP  op23
 
-div_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+div_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-div_27:
-	CMPQ CX, $0x1d
-	JGE  div_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-div_29:
+div_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  div_30
+	CMPQ CX, $0x1c
+	JGE  div_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+div_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+div_30:
+	CMPQ CX, $0x20
+	JGE  div_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+div_32:
+	CMPQ CX, $0x21
+	JGE  div_33
+	JMP  op32
+
+div_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op10:
 	// divInto
@@ -1282,112 +1458,131 @@ op10:
 	VDIVPD  Y7, Y8, Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     divInto_15
-	CMPQ    CX, $0x07
-	JGE     divInto_7
-	CMPQ    CX, $0x03
-	JGE     divInto_3
+	CMPQ    CX, $0x22
+	JEQ     op34
+	CMPQ    CX, $0x11
+	JGE     divInto_17
+	CMPQ    CX, $0x08
+	JGE     divInto_8
+	CMPQ    CX, $0x04
+	JGE     divInto_4
+	CMPQ    CX, $0x02
+	JGE     divInto_2
 	CMPQ    CX, $0x01
-	JGE     divInto_1
+	JEQ     op1
 	JMP     op0
 
-divInto_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+divInto_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-divInto_3:
-	CMPQ CX, $0x05
-	JGE  divInto_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-divInto_5:
+divInto_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  divInto_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-divInto_7:
-	CMPQ CX, $0x0b
-	JGE  divInto_11
-	CMPQ CX, $0x09
-	JGE  divInto_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+divInto_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-divInto_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-divInto_11:
-	CMPQ CX, $0x0d
-	JGE  divInto_13
+divInto_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  divInto_12
+	CMPQ CX, $0x0a
+	JGE  divInto_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-divInto_13:
+divInto_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+divInto_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  divInto_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+divInto_14:
+	CMPQ CX, $0x0f
+	JGE  divInto_15
+	JMP  op14
 
 divInto_15:
-	CMPQ CX, $0x17
-	JGE  divInto_23
-	CMPQ CX, $0x13
-	JGE  divInto_19
-	CMPQ CX, $0x11
-	JGE  divInto_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 divInto_17:
+	CMPQ CX, $0x1a
+	JGE  divInto_26
+	CMPQ CX, $0x15
+	JGE  divInto_21
+	CMPQ CX, $0x13
+	JGE  divInto_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 divInto_19:
-	CMPQ CX, $0x15
-	JGE  divInto_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 divInto_21:
+	CMPQ CX, $0x17
+	JGE  divInto_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 divInto_23:
-	CMPQ CX, $0x1b
-	JGE  divInto_27
-	CMPQ CX, $0x19
-	JGE  divInto_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  divInto_24
 	JMP  op23
 
-divInto_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+divInto_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-divInto_27:
-	CMPQ CX, $0x1d
-	JGE  divInto_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-divInto_29:
+divInto_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  divInto_30
+	CMPQ CX, $0x1c
+	JGE  divInto_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+divInto_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+divInto_30:
+	CMPQ CX, $0x20
+	JGE  divInto_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+divInto_32:
+	CMPQ CX, $0x21
+	JGE  divInto_33
+	JMP  op32
+
+divInto_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op11:
 	// sqrt
@@ -1401,112 +1596,129 @@ op11:
 	VSQRTPD Y7, Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     sqrt_15
-	CMPQ    CX, $0x07
-	JGE     sqrt_7
-	CMPQ    CX, $0x03
-	JGE     sqrt_3
+	CMPQ    CX, $0x11
+	JGE     sqrt_17
+	CMPQ    CX, $0x08
+	JGE     sqrt_8
+	CMPQ    CX, $0x04
+	JGE     sqrt_4
+	CMPQ    CX, $0x02
+	JGE     sqrt_2
 	CMPQ    CX, $0x01
-	JGE     sqrt_1
+	JEQ     op1
 	JMP     op0
 
-sqrt_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+sqrt_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-sqrt_3:
-	CMPQ CX, $0x05
-	JGE  sqrt_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-sqrt_5:
+sqrt_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  sqrt_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-sqrt_7:
-	CMPQ CX, $0x0b
-	JGE  sqrt_11
-	CMPQ CX, $0x09
-	JGE  sqrt_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+sqrt_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-sqrt_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-sqrt_11:
-	CMPQ CX, $0x0d
-	JGE  sqrt_13
+sqrt_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  sqrt_12
+	CMPQ CX, $0x0a
+	JGE  sqrt_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-sqrt_13:
+sqrt_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+sqrt_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  sqrt_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+sqrt_14:
+	CMPQ CX, $0x0f
+	JGE  sqrt_15
+	JMP  op14
 
 sqrt_15:
-	CMPQ CX, $0x17
-	JGE  sqrt_23
-	CMPQ CX, $0x13
-	JGE  sqrt_19
-	CMPQ CX, $0x11
-	JGE  sqrt_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 sqrt_17:
+	CMPQ CX, $0x1a
+	JGE  sqrt_26
+	CMPQ CX, $0x15
+	JGE  sqrt_21
+	CMPQ CX, $0x13
+	JGE  sqrt_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 sqrt_19:
-	CMPQ CX, $0x15
-	JGE  sqrt_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 sqrt_21:
+	CMPQ CX, $0x17
+	JGE  sqrt_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 sqrt_23:
-	CMPQ CX, $0x1b
-	JGE  sqrt_27
-	CMPQ CX, $0x19
-	JGE  sqrt_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  sqrt_24
 	JMP  op23
 
-sqrt_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+sqrt_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-sqrt_27:
-	CMPQ CX, $0x1d
-	JGE  sqrt_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-sqrt_29:
+sqrt_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  sqrt_30
+	CMPQ CX, $0x1c
+	JGE  sqrt_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+sqrt_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+sqrt_30:
+	CMPQ CX, $0x20
+	JGE  sqrt_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+sqrt_32:
+	CMPQ CX, $0x21
+	JGE  sqrt_33
+	JMP  op32
+
+sqrt_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op12:
 	// sum3
@@ -1805,112 +2017,129 @@ op12:
 	VADDPD      Y7, Y8, Y7
 	MOVQ        (AX), CX
 	ADDQ        $0x38, AX
-	CMPQ        CX, $0x0f
-	JGE         sum3_15
-	CMPQ        CX, $0x07
-	JGE         sum3_7
-	CMPQ        CX, $0x03
-	JGE         sum3_3
+	CMPQ        CX, $0x11
+	JGE         sum3_17
+	CMPQ        CX, $0x08
+	JGE         sum3_8
+	CMPQ        CX, $0x04
+	JGE         sum3_4
+	CMPQ        CX, $0x02
+	JGE         sum3_2
 	CMPQ        CX, $0x01
-	JGE         sum3_1
+	JEQ         op1
 	JMP         op0
 
-sum3_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+sum3_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-sum3_3:
-	CMPQ CX, $0x05
-	JGE  sum3_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-sum3_5:
+sum3_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  sum3_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-sum3_7:
-	CMPQ CX, $0x0b
-	JGE  sum3_11
-	CMPQ CX, $0x09
-	JGE  sum3_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+sum3_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-sum3_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-sum3_11:
-	CMPQ CX, $0x0d
-	JGE  sum3_13
+sum3_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  sum3_12
+	CMPQ CX, $0x0a
+	JGE  sum3_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-sum3_13:
+sum3_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+sum3_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  sum3_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+sum3_14:
+	CMPQ CX, $0x0f
+	JGE  sum3_15
+	JMP  op14
 
 sum3_15:
-	CMPQ CX, $0x17
-	JGE  sum3_23
-	CMPQ CX, $0x13
-	JGE  sum3_19
-	CMPQ CX, $0x11
-	JGE  sum3_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 sum3_17:
+	CMPQ CX, $0x1a
+	JGE  sum3_26
+	CMPQ CX, $0x15
+	JGE  sum3_21
+	CMPQ CX, $0x13
+	JGE  sum3_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 sum3_19:
-	CMPQ CX, $0x15
-	JGE  sum3_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 sum3_21:
+	CMPQ CX, $0x17
+	JGE  sum3_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 sum3_23:
-	CMPQ CX, $0x1b
-	JGE  sum3_27
-	CMPQ CX, $0x19
-	JGE  sum3_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  sum3_24
 	JMP  op23
 
-sum3_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+sum3_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-sum3_27:
-	CMPQ CX, $0x1d
-	JGE  sum3_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-sum3_29:
+sum3_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  sum3_30
+	CMPQ CX, $0x1c
+	JGE  sum3_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+sum3_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+sum3_30:
+	CMPQ CX, $0x20
+	JGE  sum3_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+sum3_32:
+	CMPQ CX, $0x21
+	JGE  sum3_33
+	JMP  op32
+
+sum3_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op13:
 	// squares3
@@ -2233,112 +2462,129 @@ op13:
 	VADDPD      Y7, Y8, Y7
 	MOVQ        (AX), CX
 	ADDQ        $0x38, AX
-	CMPQ        CX, $0x0f
-	JGE         squares3_15
-	CMPQ        CX, $0x07
-	JGE         squares3_7
-	CMPQ        CX, $0x03
-	JGE         squares3_3
+	CMPQ        CX, $0x11
+	JGE         squares3_17
+	CMPQ        CX, $0x08
+	JGE         squares3_8
+	CMPQ        CX, $0x04
+	JGE         squares3_4
+	CMPQ        CX, $0x02
+	JGE         squares3_2
 	CMPQ        CX, $0x01
-	JGE         squares3_1
+	JEQ         op1
 	JMP         op0
 
-squares3_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+squares3_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-squares3_3:
-	CMPQ CX, $0x05
-	JGE  squares3_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-squares3_5:
+squares3_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  squares3_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-squares3_7:
-	CMPQ CX, $0x0b
-	JGE  squares3_11
-	CMPQ CX, $0x09
-	JGE  squares3_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+squares3_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-squares3_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-squares3_11:
-	CMPQ CX, $0x0d
-	JGE  squares3_13
+squares3_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  squares3_12
+	CMPQ CX, $0x0a
+	JGE  squares3_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-squares3_13:
+squares3_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+squares3_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  squares3_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+squares3_14:
+	CMPQ CX, $0x0f
+	JGE  squares3_15
+	JMP  op14
 
 squares3_15:
-	CMPQ CX, $0x17
-	JGE  squares3_23
-	CMPQ CX, $0x13
-	JGE  squares3_19
-	CMPQ CX, $0x11
-	JGE  squares3_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 squares3_17:
+	CMPQ CX, $0x1a
+	JGE  squares3_26
+	CMPQ CX, $0x15
+	JGE  squares3_21
+	CMPQ CX, $0x13
+	JGE  squares3_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 squares3_19:
-	CMPQ CX, $0x15
-	JGE  squares3_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 squares3_21:
+	CMPQ CX, $0x17
+	JGE  squares3_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 squares3_23:
-	CMPQ CX, $0x1b
-	JGE  squares3_27
-	CMPQ CX, $0x19
-	JGE  squares3_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  squares3_24
 	JMP  op23
 
-squares3_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+squares3_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-squares3_27:
-	CMPQ CX, $0x1d
-	JGE  squares3_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-squares3_29:
+squares3_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  squares3_30
+	CMPQ CX, $0x1c
+	JGE  squares3_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+squares3_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+squares3_30:
+	CMPQ CX, $0x20
+	JGE  squares3_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+squares3_32:
+	CMPQ CX, $0x21
+	JGE  squares3_33
+	JMP  op32
+
+squares3_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op14:
 	// column
@@ -2426,112 +2672,129 @@ op14:
 	VMOVUPD Y13, 160(SI)
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     column_15
-	CMPQ    CX, $0x07
-	JGE     column_7
-	CMPQ    CX, $0x03
-	JGE     column_3
+	CMPQ    CX, $0x11
+	JGE     column_17
+	CMPQ    CX, $0x08
+	JGE     column_8
+	CMPQ    CX, $0x04
+	JGE     column_4
+	CMPQ    CX, $0x02
+	JGE     column_2
 	CMPQ    CX, $0x01
-	JGE     column_1
+	JEQ     op1
 	JMP     op0
 
-column_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+column_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-column_3:
-	CMPQ CX, $0x05
-	JGE  column_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-column_5:
+column_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  column_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-column_7:
-	CMPQ CX, $0x0b
-	JGE  column_11
-	CMPQ CX, $0x09
-	JGE  column_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+column_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-column_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-column_11:
-	CMPQ CX, $0x0d
-	JGE  column_13
+column_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  column_12
+	CMPQ CX, $0x0a
+	JGE  column_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-column_13:
+column_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+column_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  column_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+column_14:
+	CMPQ CX, $0x0f
+	JGE  column_15
+	JMP  op14
 
 column_15:
-	CMPQ CX, $0x17
-	JGE  column_23
-	CMPQ CX, $0x13
-	JGE  column_19
-	CMPQ CX, $0x11
-	JGE  column_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 column_17:
+	CMPQ CX, $0x1a
+	JGE  column_26
+	CMPQ CX, $0x15
+	JGE  column_21
+	CMPQ CX, $0x13
+	JGE  column_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 column_19:
-	CMPQ CX, $0x15
-	JGE  column_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 column_21:
+	CMPQ CX, $0x17
+	JGE  column_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 column_23:
-	CMPQ CX, $0x1b
-	JGE  column_27
-	CMPQ CX, $0x19
-	JGE  column_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  column_24
 	JMP  op23
 
-column_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+column_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-column_27:
-	CMPQ CX, $0x1d
-	JGE  column_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-column_29:
+column_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  column_30
+	CMPQ CX, $0x1c
+	JGE  column_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+column_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+column_30:
+	CMPQ CX, $0x20
+	JGE  column_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+column_32:
+	CMPQ CX, $0x21
+	JGE  column_33
+	JMP  op32
+
+column_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op15:
 	// columnTail
@@ -2628,112 +2891,129 @@ op15:
 	VMOVUPD Y13, 160(SI)
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     columnTail_15
-	CMPQ    CX, $0x07
-	JGE     columnTail_7
-	CMPQ    CX, $0x03
-	JGE     columnTail_3
+	CMPQ    CX, $0x11
+	JGE     columnTail_17
+	CMPQ    CX, $0x08
+	JGE     columnTail_8
+	CMPQ    CX, $0x04
+	JGE     columnTail_4
+	CMPQ    CX, $0x02
+	JGE     columnTail_2
 	CMPQ    CX, $0x01
-	JGE     columnTail_1
+	JEQ     op1
 	JMP     op0
 
-columnTail_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+columnTail_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-columnTail_3:
-	CMPQ CX, $0x05
-	JGE  columnTail_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-columnTail_5:
+columnTail_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  columnTail_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-columnTail_7:
-	CMPQ CX, $0x0b
-	JGE  columnTail_11
-	CMPQ CX, $0x09
-	JGE  columnTail_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+columnTail_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-columnTail_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-columnTail_11:
-	CMPQ CX, $0x0d
-	JGE  columnTail_13
+columnTail_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  columnTail_12
+	CMPQ CX, $0x0a
+	JGE  columnTail_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-columnTail_13:
+columnTail_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+columnTail_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  columnTail_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+columnTail_14:
+	CMPQ CX, $0x0f
+	JGE  columnTail_15
+	JMP  op14
 
 columnTail_15:
-	CMPQ CX, $0x17
-	JGE  columnTail_23
-	CMPQ CX, $0x13
-	JGE  columnTail_19
-	CMPQ CX, $0x11
-	JGE  columnTail_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 columnTail_17:
+	CMPQ CX, $0x1a
+	JGE  columnTail_26
+	CMPQ CX, $0x15
+	JGE  columnTail_21
+	CMPQ CX, $0x13
+	JGE  columnTail_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 columnTail_19:
-	CMPQ CX, $0x15
-	JGE  columnTail_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 columnTail_21:
+	CMPQ CX, $0x17
+	JGE  columnTail_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 columnTail_23:
-	CMPQ CX, $0x1b
-	JGE  columnTail_27
-	CMPQ CX, $0x19
-	JGE  columnTail_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  columnTail_24
 	JMP  op23
 
-columnTail_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+columnTail_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-columnTail_27:
-	CMPQ CX, $0x1d
-	JGE  columnTail_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-columnTail_29:
+columnTail_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  columnTail_30
+	CMPQ CX, $0x1c
+	JGE  columnTail_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+columnTail_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+columnTail_30:
+	CMPQ CX, $0x20
+	JGE  columnTail_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+columnTail_32:
+	CMPQ CX, $0x21
+	JGE  columnTail_33
+	JMP  op32
+
+columnTail_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op16:
 	// products
@@ -2832,112 +3112,129 @@ op16:
 	VMOVUPD Y13, 160(SI)
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     products_15
-	CMPQ    CX, $0x07
-	JGE     products_7
-	CMPQ    CX, $0x03
-	JGE     products_3
+	CMPQ    CX, $0x11
+	JGE     products_17
+	CMPQ    CX, $0x08
+	JGE     products_8
+	CMPQ    CX, $0x04
+	JGE     products_4
+	CMPQ    CX, $0x02
+	JGE     products_2
 	CMPQ    CX, $0x01
-	JGE     products_1
+	JEQ     op1
 	JMP     op0
 
-products_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+products_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-products_3:
-	CMPQ CX, $0x05
-	JGE  products_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-products_5:
+products_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  products_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-products_7:
-	CMPQ CX, $0x0b
-	JGE  products_11
-	CMPQ CX, $0x09
-	JGE  products_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+products_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-products_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-products_11:
-	CMPQ CX, $0x0d
-	JGE  products_13
+products_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  products_12
+	CMPQ CX, $0x0a
+	JGE  products_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-products_13:
+products_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+products_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  products_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+products_14:
+	CMPQ CX, $0x0f
+	JGE  products_15
+	JMP  op14
 
 products_15:
-	CMPQ CX, $0x17
-	JGE  products_23
-	CMPQ CX, $0x13
-	JGE  products_19
-	CMPQ CX, $0x11
-	JGE  products_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 products_17:
+	CMPQ CX, $0x1a
+	JGE  products_26
+	CMPQ CX, $0x15
+	JGE  products_21
+	CMPQ CX, $0x13
+	JGE  products_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 products_19:
-	CMPQ CX, $0x15
-	JGE  products_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 products_21:
+	CMPQ CX, $0x17
+	JGE  products_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 products_23:
-	CMPQ CX, $0x1b
-	JGE  products_27
-	CMPQ CX, $0x19
-	JGE  products_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  products_24
 	JMP  op23
 
-products_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+products_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-products_27:
-	CMPQ CX, $0x1d
-	JGE  products_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-products_29:
+products_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  products_30
+	CMPQ CX, $0x1c
+	JGE  products_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+products_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+products_30:
+	CMPQ CX, $0x20
+	JGE  products_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+products_32:
+	CMPQ CX, $0x21
+	JGE  products_33
+	JMP  op32
+
+products_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op17:
 	// productsTail
@@ -3045,112 +3342,129 @@ op17:
 	VMOVUPD Y13, 160(SI)
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     productsTail_15
-	CMPQ    CX, $0x07
-	JGE     productsTail_7
-	CMPQ    CX, $0x03
-	JGE     productsTail_3
+	CMPQ    CX, $0x11
+	JGE     productsTail_17
+	CMPQ    CX, $0x08
+	JGE     productsTail_8
+	CMPQ    CX, $0x04
+	JGE     productsTail_4
+	CMPQ    CX, $0x02
+	JGE     productsTail_2
 	CMPQ    CX, $0x01
-	JGE     productsTail_1
+	JEQ     op1
 	JMP     op0
 
-productsTail_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+productsTail_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-productsTail_3:
-	CMPQ CX, $0x05
-	JGE  productsTail_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-productsTail_5:
+productsTail_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  productsTail_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-productsTail_7:
-	CMPQ CX, $0x0b
-	JGE  productsTail_11
-	CMPQ CX, $0x09
-	JGE  productsTail_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+productsTail_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-productsTail_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-productsTail_11:
-	CMPQ CX, $0x0d
-	JGE  productsTail_13
+productsTail_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  productsTail_12
+	CMPQ CX, $0x0a
+	JGE  productsTail_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-productsTail_13:
+productsTail_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+productsTail_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  productsTail_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+productsTail_14:
+	CMPQ CX, $0x0f
+	JGE  productsTail_15
+	JMP  op14
 
 productsTail_15:
-	CMPQ CX, $0x17
-	JGE  productsTail_23
-	CMPQ CX, $0x13
-	JGE  productsTail_19
-	CMPQ CX, $0x11
-	JGE  productsTail_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 productsTail_17:
+	CMPQ CX, $0x1a
+	JGE  productsTail_26
+	CMPQ CX, $0x15
+	JGE  productsTail_21
+	CMPQ CX, $0x13
+	JGE  productsTail_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 productsTail_19:
-	CMPQ CX, $0x15
-	JGE  productsTail_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 productsTail_21:
+	CMPQ CX, $0x17
+	JGE  productsTail_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 productsTail_23:
-	CMPQ CX, $0x1b
-	JGE  productsTail_27
-	CMPQ CX, $0x19
-	JGE  productsTail_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  productsTail_24
 	JMP  op23
 
-productsTail_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+productsTail_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-productsTail_27:
-	CMPQ CX, $0x1d
-	JGE  productsTail_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-productsTail_29:
+productsTail_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  productsTail_30
+	CMPQ CX, $0x1c
+	JGE  productsTail_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+productsTail_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+productsTail_30:
+	CMPQ CX, $0x20
+	JGE  productsTail_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+productsTail_32:
+	CMPQ CX, $0x21
+	JGE  productsTail_33
+	JMP  op32
+
+productsTail_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op18:
 	// rsqrt
@@ -3863,112 +4177,131 @@ end8:
 roots:
 	MOVQ (AX), CX
 	ADDQ $0x38, AX
-	CMPQ CX, $0x0f
-	JGE  rsqrt_15
-	CMPQ CX, $0x07
-	JGE  rsqrt_7
-	CMPQ CX, $0x03
-	JGE  rsqrt_3
-	CMPQ CX, $0x01
-	JGE  rsqrt_1
-	JMP  op0
-
-rsqrt_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
-
-rsqrt_3:
-	CMPQ CX, $0x05
-	JGE  rsqrt_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-rsqrt_5:
-	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
-
-rsqrt_7:
-	CMPQ CX, $0x0b
-	JGE  rsqrt_11
-	CMPQ CX, $0x09
-	JGE  rsqrt_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
-
-rsqrt_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-rsqrt_11:
-	CMPQ CX, $0x0d
-	JGE  rsqrt_13
-	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
-
-rsqrt_13:
-	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
-
-rsqrt_15:
-	CMPQ CX, $0x17
-	JGE  rsqrt_23
-	CMPQ CX, $0x13
-	JGE  rsqrt_19
+	CMPQ CX, $0x14
+	JEQ  op20
 	CMPQ CX, $0x11
 	JGE  rsqrt_17
+	CMPQ CX, $0x08
+	JGE  rsqrt_8
+	CMPQ CX, $0x04
+	JGE  rsqrt_4
+	CMPQ CX, $0x02
+	JGE  rsqrt_2
+	CMPQ CX, $0x01
+	JEQ  op1
+	JMP  op0
+
+rsqrt_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+rsqrt_4:
+	CMPQ CX, $0x06
+	JGE  rsqrt_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+rsqrt_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
+
+rsqrt_8:
+	CMPQ CX, $0x0c
+	JGE  rsqrt_12
+	CMPQ CX, $0x0a
+	JGE  rsqrt_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
+
+rsqrt_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+rsqrt_12:
+	CMPQ CX, $0x0e
+	JGE  rsqrt_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+rsqrt_14:
+	CMPQ CX, $0x0f
+	JGE  rsqrt_15
+	JMP  op14
+
+rsqrt_15:
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 rsqrt_17:
+	CMPQ CX, $0x1a
+	JGE  rsqrt_26
+	CMPQ CX, $0x15
+	JGE  rsqrt_21
+	CMPQ CX, $0x13
+	JGE  rsqrt_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 rsqrt_19:
-	CMPQ CX, $0x15
-	JGE  rsqrt_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 rsqrt_21:
+	CMPQ CX, $0x17
+	JGE  rsqrt_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 rsqrt_23:
-	CMPQ CX, $0x1b
-	JGE  rsqrt_27
-	CMPQ CX, $0x19
-	JGE  rsqrt_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  rsqrt_24
 	JMP  op23
 
-rsqrt_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+rsqrt_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-rsqrt_27:
-	CMPQ CX, $0x1d
-	JGE  rsqrt_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-rsqrt_29:
+rsqrt_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  rsqrt_30
+	CMPQ CX, $0x1c
+	JGE  rsqrt_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+rsqrt_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+rsqrt_30:
+	CMPQ CX, $0x20
+	JGE  rsqrt_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+rsqrt_32:
+	CMPQ CX, $0x21
+	JGE  rsqrt_33
+	JMP  op32
+
+rsqrt_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op19:
 	// square
@@ -3982,112 +4315,129 @@ op19:
 	VMULPD Y7, Y7, Y7
 	MOVQ   (AX), CX
 	ADDQ   $0x38, AX
-	CMPQ   CX, $0x0f
-	JGE    square_15
-	CMPQ   CX, $0x07
-	JGE    square_7
-	CMPQ   CX, $0x03
-	JGE    square_3
+	CMPQ   CX, $0x11
+	JGE    square_17
+	CMPQ   CX, $0x08
+	JGE    square_8
+	CMPQ   CX, $0x04
+	JGE    square_4
+	CMPQ   CX, $0x02
+	JGE    square_2
 	CMPQ   CX, $0x01
-	JGE    square_1
+	JEQ    op1
 	JMP    op0
 
-square_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+square_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-square_3:
-	CMPQ CX, $0x05
-	JGE  square_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-square_5:
+square_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  square_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-square_7:
-	CMPQ CX, $0x0b
-	JGE  square_11
-	CMPQ CX, $0x09
-	JGE  square_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+square_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-square_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-square_11:
-	CMPQ CX, $0x0d
-	JGE  square_13
+square_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  square_12
+	CMPQ CX, $0x0a
+	JGE  square_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-square_13:
+square_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+square_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  square_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+square_14:
+	CMPQ CX, $0x0f
+	JGE  square_15
+	JMP  op14
 
 square_15:
-	CMPQ CX, $0x17
-	JGE  square_23
-	CMPQ CX, $0x13
-	JGE  square_19
-	CMPQ CX, $0x11
-	JGE  square_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 square_17:
+	CMPQ CX, $0x1a
+	JGE  square_26
+	CMPQ CX, $0x15
+	JGE  square_21
+	CMPQ CX, $0x13
+	JGE  square_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 square_19:
-	CMPQ CX, $0x15
-	JGE  square_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 square_21:
+	CMPQ CX, $0x17
+	JGE  square_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 square_23:
-	CMPQ CX, $0x1b
-	JGE  square_27
-	CMPQ CX, $0x19
-	JGE  square_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  square_24
 	JMP  op23
 
-square_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+square_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-square_27:
-	CMPQ CX, $0x1d
-	JGE  square_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-square_29:
+square_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  square_30
+	CMPQ CX, $0x1c
+	JGE  square_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+square_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+square_30:
+	CMPQ CX, $0x20
+	JGE  square_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+square_32:
+	CMPQ CX, $0x21
+	JGE  square_33
+	JMP  op32
+
+square_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op20:
 	// cube
@@ -4109,112 +4459,131 @@ op20:
 	VMULPD Y7, Y11, Y7
 	MOVQ   (AX), CX
 	ADDQ   $0x38, AX
-	CMPQ   CX, $0x0f
-	JGE    cube_15
-	CMPQ   CX, $0x07
-	JGE    cube_7
-	CMPQ   CX, $0x03
-	JGE    cube_3
+	CMPQ   CX, $0x22
+	JEQ    op34
+	CMPQ   CX, $0x11
+	JGE    cube_17
+	CMPQ   CX, $0x08
+	JGE    cube_8
+	CMPQ   CX, $0x04
+	JGE    cube_4
+	CMPQ   CX, $0x02
+	JGE    cube_2
 	CMPQ   CX, $0x01
-	JGE    cube_1
+	JEQ    op1
 	JMP    op0
 
-cube_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+cube_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-cube_3:
-	CMPQ CX, $0x05
-	JGE  cube_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-cube_5:
+cube_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  cube_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-cube_7:
-	CMPQ CX, $0x0b
-	JGE  cube_11
-	CMPQ CX, $0x09
-	JGE  cube_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+cube_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-cube_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-cube_11:
-	CMPQ CX, $0x0d
-	JGE  cube_13
+cube_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  cube_12
+	CMPQ CX, $0x0a
+	JGE  cube_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-cube_13:
+cube_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+cube_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  cube_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+cube_14:
+	CMPQ CX, $0x0f
+	JGE  cube_15
+	JMP  op14
 
 cube_15:
-	CMPQ CX, $0x17
-	JGE  cube_23
-	CMPQ CX, $0x13
-	JGE  cube_19
-	CMPQ CX, $0x11
-	JGE  cube_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 cube_17:
+	CMPQ CX, $0x1a
+	JGE  cube_26
+	CMPQ CX, $0x15
+	JGE  cube_21
+	CMPQ CX, $0x13
+	JGE  cube_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 cube_19:
-	CMPQ CX, $0x15
-	JGE  cube_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 cube_21:
+	CMPQ CX, $0x17
+	JGE  cube_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 cube_23:
-	CMPQ CX, $0x1b
-	JGE  cube_27
-	CMPQ CX, $0x19
-	JGE  cube_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  cube_24
 	JMP  op23
 
-cube_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+cube_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-cube_27:
-	CMPQ CX, $0x1d
-	JGE  cube_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-cube_29:
+cube_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  cube_30
+	CMPQ CX, $0x1c
+	JGE  cube_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+cube_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+cube_30:
+	CMPQ CX, $0x20
+	JGE  cube_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+cube_32:
+	CMPQ CX, $0x21
+	JGE  cube_33
+	JMP  op32
+
+cube_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op21:
 	// abs
@@ -4229,112 +4598,129 @@ op21:
 	VANDNPD Y7, Y8, Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     abs_15
-	CMPQ    CX, $0x07
-	JGE     abs_7
-	CMPQ    CX, $0x03
-	JGE     abs_3
+	CMPQ    CX, $0x11
+	JGE     abs_17
+	CMPQ    CX, $0x08
+	JGE     abs_8
+	CMPQ    CX, $0x04
+	JGE     abs_4
+	CMPQ    CX, $0x02
+	JGE     abs_2
 	CMPQ    CX, $0x01
-	JGE     abs_1
+	JEQ     op1
 	JMP     op0
 
-abs_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+abs_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-abs_3:
-	CMPQ CX, $0x05
-	JGE  abs_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-abs_5:
+abs_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  abs_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-abs_7:
-	CMPQ CX, $0x0b
-	JGE  abs_11
-	CMPQ CX, $0x09
-	JGE  abs_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+abs_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-abs_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-abs_11:
-	CMPQ CX, $0x0d
-	JGE  abs_13
+abs_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  abs_12
+	CMPQ CX, $0x0a
+	JGE  abs_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-abs_13:
+abs_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+abs_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  abs_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+abs_14:
+	CMPQ CX, $0x0f
+	JGE  abs_15
+	JMP  op14
 
 abs_15:
-	CMPQ CX, $0x17
-	JGE  abs_23
-	CMPQ CX, $0x13
-	JGE  abs_19
-	CMPQ CX, $0x11
-	JGE  abs_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 abs_17:
+	CMPQ CX, $0x1a
+	JGE  abs_26
+	CMPQ CX, $0x15
+	JGE  abs_21
+	CMPQ CX, $0x13
+	JGE  abs_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 abs_19:
-	CMPQ CX, $0x15
-	JGE  abs_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 abs_21:
+	CMPQ CX, $0x17
+	JGE  abs_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 abs_23:
-	CMPQ CX, $0x1b
-	JGE  abs_27
-	CMPQ CX, $0x19
-	JGE  abs_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  abs_24
 	JMP  op23
 
-abs_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+abs_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-abs_27:
-	CMPQ CX, $0x1d
-	JGE  abs_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-abs_29:
+abs_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  abs_30
+	CMPQ CX, $0x1c
+	JGE  abs_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+abs_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+abs_30:
+	CMPQ CX, $0x20
+	JGE  abs_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+abs_32:
+	CMPQ CX, $0x21
+	JGE  abs_33
+	JMP  op32
+
+abs_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op22:
 	// neg
@@ -4349,112 +4735,129 @@ op22:
 	VXORPD  Y8, Y7, Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     neg_15
-	CMPQ    CX, $0x07
-	JGE     neg_7
-	CMPQ    CX, $0x03
-	JGE     neg_3
+	CMPQ    CX, $0x11
+	JGE     neg_17
+	CMPQ    CX, $0x08
+	JGE     neg_8
+	CMPQ    CX, $0x04
+	JGE     neg_4
+	CMPQ    CX, $0x02
+	JGE     neg_2
 	CMPQ    CX, $0x01
-	JGE     neg_1
+	JEQ     op1
 	JMP     op0
 
-neg_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+neg_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-neg_3:
-	CMPQ CX, $0x05
-	JGE  neg_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-neg_5:
+neg_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  neg_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-neg_7:
-	CMPQ CX, $0x0b
-	JGE  neg_11
-	CMPQ CX, $0x09
-	JGE  neg_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+neg_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-neg_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-neg_11:
-	CMPQ CX, $0x0d
-	JGE  neg_13
+neg_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  neg_12
+	CMPQ CX, $0x0a
+	JGE  neg_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-neg_13:
+neg_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+neg_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  neg_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+neg_14:
+	CMPQ CX, $0x0f
+	JGE  neg_15
+	JMP  op14
 
 neg_15:
-	CMPQ CX, $0x17
-	JGE  neg_23
-	CMPQ CX, $0x13
-	JGE  neg_19
-	CMPQ CX, $0x11
-	JGE  neg_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 neg_17:
+	CMPQ CX, $0x1a
+	JGE  neg_26
+	CMPQ CX, $0x15
+	JGE  neg_21
+	CMPQ CX, $0x13
+	JGE  neg_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 neg_19:
-	CMPQ CX, $0x15
-	JGE  neg_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 neg_21:
+	CMPQ CX, $0x17
+	JGE  neg_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 neg_23:
-	CMPQ CX, $0x1b
-	JGE  neg_27
-	CMPQ CX, $0x19
-	JGE  neg_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  neg_24
 	JMP  op23
 
-neg_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+neg_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-neg_27:
-	CMPQ CX, $0x1d
-	JGE  neg_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-neg_29:
+neg_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  neg_30
+	CMPQ CX, $0x1c
+	JGE  neg_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+neg_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+neg_30:
+	CMPQ CX, $0x20
+	JGE  neg_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+neg_32:
+	CMPQ CX, $0x21
+	JGE  neg_33
+	JMP  op32
+
+neg_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op23:
 	// min
@@ -4495,112 +4898,129 @@ op23:
 	VORPD   Y9, Y7, Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     min_15
-	CMPQ    CX, $0x07
-	JGE     min_7
-	CMPQ    CX, $0x03
-	JGE     min_3
+	CMPQ    CX, $0x11
+	JGE     min_17
+	CMPQ    CX, $0x08
+	JGE     min_8
+	CMPQ    CX, $0x04
+	JGE     min_4
+	CMPQ    CX, $0x02
+	JGE     min_2
 	CMPQ    CX, $0x01
-	JGE     min_1
+	JEQ     op1
 	JMP     op0
 
-min_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+min_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-min_3:
-	CMPQ CX, $0x05
-	JGE  min_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-min_5:
+min_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  min_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-min_7:
-	CMPQ CX, $0x0b
-	JGE  min_11
-	CMPQ CX, $0x09
-	JGE  min_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+min_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-min_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-min_11:
-	CMPQ CX, $0x0d
-	JGE  min_13
+min_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  min_12
+	CMPQ CX, $0x0a
+	JGE  min_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-min_13:
+min_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+min_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  min_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+min_14:
+	CMPQ CX, $0x0f
+	JGE  min_15
+	JMP  op14
 
 min_15:
-	CMPQ CX, $0x17
-	JGE  min_23
-	CMPQ CX, $0x13
-	JGE  min_19
-	CMPQ CX, $0x11
-	JGE  min_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 min_17:
+	CMPQ CX, $0x1a
+	JGE  min_26
+	CMPQ CX, $0x15
+	JGE  min_21
+	CMPQ CX, $0x13
+	JGE  min_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 min_19:
-	CMPQ CX, $0x15
-	JGE  min_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 min_21:
+	CMPQ CX, $0x17
+	JGE  min_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 min_23:
-	CMPQ CX, $0x1b
-	JGE  min_27
-	CMPQ CX, $0x19
-	JGE  min_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  min_24
 	JMP  op23
 
-min_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+min_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-min_27:
-	CMPQ CX, $0x1d
-	JGE  min_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-min_29:
+min_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  min_30
+	CMPQ CX, $0x1c
+	JGE  min_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+min_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+min_30:
+	CMPQ CX, $0x20
+	JGE  min_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+min_32:
+	CMPQ CX, $0x21
+	JGE  min_33
+	JMP  op32
+
+min_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op24:
 	// max
@@ -4658,112 +5078,129 @@ op24:
 	VXORPD  Y8, Y7, Y7
 	MOVQ    (AX), CX
 	ADDQ    $0x38, AX
-	CMPQ    CX, $0x0f
-	JGE     max_15
-	CMPQ    CX, $0x07
-	JGE     max_7
-	CMPQ    CX, $0x03
-	JGE     max_3
+	CMPQ    CX, $0x11
+	JGE     max_17
+	CMPQ    CX, $0x08
+	JGE     max_8
+	CMPQ    CX, $0x04
+	JGE     max_4
+	CMPQ    CX, $0x02
+	JGE     max_2
 	CMPQ    CX, $0x01
-	JGE     max_1
+	JEQ     op1
 	JMP     op0
 
-max_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+max_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-max_3:
-	CMPQ CX, $0x05
-	JGE  max_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-max_5:
+max_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  max_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-max_7:
-	CMPQ CX, $0x0b
-	JGE  max_11
-	CMPQ CX, $0x09
-	JGE  max_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+max_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-max_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-max_11:
-	CMPQ CX, $0x0d
-	JGE  max_13
+max_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  max_12
+	CMPQ CX, $0x0a
+	JGE  max_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-max_13:
+max_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+max_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  max_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+max_14:
+	CMPQ CX, $0x0f
+	JGE  max_15
+	JMP  op14
 
 max_15:
-	CMPQ CX, $0x17
-	JGE  max_23
-	CMPQ CX, $0x13
-	JGE  max_19
-	CMPQ CX, $0x11
-	JGE  max_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 max_17:
+	CMPQ CX, $0x1a
+	JGE  max_26
+	CMPQ CX, $0x15
+	JGE  max_21
+	CMPQ CX, $0x13
+	JGE  max_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 max_19:
-	CMPQ CX, $0x15
-	JGE  max_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 max_21:
+	CMPQ CX, $0x17
+	JGE  max_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 max_23:
-	CMPQ CX, $0x1b
-	JGE  max_27
-	CMPQ CX, $0x19
-	JGE  max_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  max_24
 	JMP  op23
 
-max_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+max_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-max_27:
-	CMPQ CX, $0x1d
-	JGE  max_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-max_29:
+max_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  max_30
+	CMPQ CX, $0x1c
+	JGE  max_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+max_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+max_30:
+	CMPQ CX, $0x20
+	JGE  max_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+max_32:
+	CMPQ CX, $0x21
+	JGE  max_33
+	JMP  op32
+
+max_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op25:
 	// dot
@@ -4799,112 +5236,129 @@ op25:
 	VMOVUPD     Y11, 224(SI)
 	MOVQ        (AX), CX
 	ADDQ        $0x38, AX
-	CMPQ        CX, $0x0f
-	JGE         dot_15
-	CMPQ        CX, $0x07
-	JGE         dot_7
-	CMPQ        CX, $0x03
-	JGE         dot_3
+	CMPQ        CX, $0x11
+	JGE         dot_17
+	CMPQ        CX, $0x08
+	JGE         dot_8
+	CMPQ        CX, $0x04
+	JGE         dot_4
+	CMPQ        CX, $0x02
+	JGE         dot_2
 	CMPQ        CX, $0x01
-	JGE         dot_1
+	JEQ         op1
 	JMP         op0
 
-dot_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+dot_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-dot_3:
-	CMPQ CX, $0x05
-	JGE  dot_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-dot_5:
+dot_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  dot_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-dot_7:
-	CMPQ CX, $0x0b
-	JGE  dot_11
-	CMPQ CX, $0x09
-	JGE  dot_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+dot_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-dot_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-dot_11:
-	CMPQ CX, $0x0d
-	JGE  dot_13
+dot_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  dot_12
+	CMPQ CX, $0x0a
+	JGE  dot_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-dot_13:
+dot_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+dot_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  dot_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+dot_14:
+	CMPQ CX, $0x0f
+	JGE  dot_15
+	JMP  op14
 
 dot_15:
-	CMPQ CX, $0x17
-	JGE  dot_23
-	CMPQ CX, $0x13
-	JGE  dot_19
-	CMPQ CX, $0x11
-	JGE  dot_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 dot_17:
+	CMPQ CX, $0x1a
+	JGE  dot_26
+	CMPQ CX, $0x15
+	JGE  dot_21
+	CMPQ CX, $0x13
+	JGE  dot_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 dot_19:
-	CMPQ CX, $0x15
-	JGE  dot_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 dot_21:
+	CMPQ CX, $0x17
+	JGE  dot_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 dot_23:
-	CMPQ CX, $0x1b
-	JGE  dot_27
-	CMPQ CX, $0x19
-	JGE  dot_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  dot_24
 	JMP  op23
 
-dot_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+dot_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-dot_27:
-	CMPQ CX, $0x1d
-	JGE  dot_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-dot_29:
+dot_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  dot_30
+	CMPQ CX, $0x1c
+	JGE  dot_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+dot_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+dot_30:
+	CMPQ CX, $0x20
+	JGE  dot_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+dot_32:
+	CMPQ CX, $0x21
+	JGE  dot_33
+	JMP  op32
+
+dot_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op26:
 	// rowDot
@@ -4912,12 +5366,8 @@ op26:
 	MOVQ         (R9)(BX*8), BX
 	ADDQ         -32(AX), BX
 	VBROADCASTSD (BX), Y8
-	MOVQ         -40(AX), DX
-	MOVQ         (R9)(DX*8), DX
-	ADDQ         -48(AX), DX
-	MOVQ         -8(AX), SI
-	MOVQ         (R9)(SI*8), SI
-	ADDQ         -16(AX), SI
+	MOVQ         -48(AX), DX
+	MOVQ         -16(AX), SI
 	VSUBPD       (DX), Y8, Y9
 	VSUBPD       32(DX), Y8, Y10
 	VSUBPD       64(DX), Y8, Y11
@@ -4944,112 +5394,133 @@ op26:
 	VMOVUPD      Y8, 224(SI)
 	MOVQ         (AX), CX
 	ADDQ         $0x38, AX
-	CMPQ         CX, $0x0f
-	JGE          rowDot_15
-	CMPQ         CX, $0x07
-	JGE          rowDot_7
-	CMPQ         CX, $0x03
-	JGE          rowDot_3
+	CMPQ         CX, $0x1a
+	JEQ          op26
+	CMPQ         CX, $0x00
+	JEQ          op0
+	CMPQ         CX, $0x11
+	JGE          rowDot_17
+	CMPQ         CX, $0x08
+	JGE          rowDot_8
+	CMPQ         CX, $0x04
+	JGE          rowDot_4
+	CMPQ         CX, $0x02
+	JGE          rowDot_2
 	CMPQ         CX, $0x01
-	JGE          rowDot_1
+	JEQ          op1
 	JMP          op0
 
-rowDot_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+rowDot_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-rowDot_3:
-	CMPQ CX, $0x05
-	JGE  rowDot_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-rowDot_5:
+rowDot_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  rowDot_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-rowDot_7:
-	CMPQ CX, $0x0b
-	JGE  rowDot_11
-	CMPQ CX, $0x09
-	JGE  rowDot_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+rowDot_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-rowDot_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-rowDot_11:
-	CMPQ CX, $0x0d
-	JGE  rowDot_13
+rowDot_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  rowDot_12
+	CMPQ CX, $0x0a
+	JGE  rowDot_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-rowDot_13:
+rowDot_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+rowDot_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  rowDot_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+rowDot_14:
+	CMPQ CX, $0x0f
+	JGE  rowDot_15
+	JMP  op14
 
 rowDot_15:
-	CMPQ CX, $0x17
-	JGE  rowDot_23
-	CMPQ CX, $0x13
-	JGE  rowDot_19
-	CMPQ CX, $0x11
-	JGE  rowDot_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 rowDot_17:
+	CMPQ CX, $0x1a
+	JGE  rowDot_26
+	CMPQ CX, $0x15
+	JGE  rowDot_21
+	CMPQ CX, $0x13
+	JGE  rowDot_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 rowDot_19:
-	CMPQ CX, $0x15
-	JGE  rowDot_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 rowDot_21:
+	CMPQ CX, $0x17
+	JGE  rowDot_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 rowDot_23:
-	CMPQ CX, $0x1b
-	JGE  rowDot_27
-	CMPQ CX, $0x19
-	JGE  rowDot_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  rowDot_24
 	JMP  op23
 
-rowDot_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+rowDot_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-rowDot_27:
-	CMPQ CX, $0x1d
-	JGE  rowDot_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-rowDot_29:
+rowDot_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  rowDot_30
+	CMPQ CX, $0x1c
+	JGE  rowDot_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+rowDot_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+rowDot_30:
+	CMPQ CX, $0x20
+	JGE  rowDot_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+rowDot_32:
+	CMPQ CX, $0x21
+	JGE  rowDot_33
+	JMP  op32
+
+rowDot_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op27:
 	// rowDotBack
@@ -5057,12 +5528,8 @@ op27:
 	MOVQ         (R9)(BX*8), BX
 	ADDQ         -32(AX), BX
 	VBROADCASTSD (BX), Y8
-	MOVQ         -40(AX), DX
-	MOVQ         (R9)(DX*8), DX
-	ADDQ         -48(AX), DX
-	MOVQ         -8(AX), SI
-	MOVQ         (R9)(SI*8), SI
-	ADDQ         -16(AX), SI
+	MOVQ         -48(AX), DX
+	MOVQ         -16(AX), SI
 	VMOVUPD      (DX), Y9
 	VSUBPD       Y8, Y9, Y9
 	VMOVUPD      32(DX), Y10
@@ -5097,112 +5564,133 @@ op27:
 	VMOVUPD      Y12, 224(SI)
 	MOVQ         (AX), CX
 	ADDQ         $0x38, AX
-	CMPQ         CX, $0x0f
-	JGE          rowDotBack_15
-	CMPQ         CX, $0x07
-	JGE          rowDotBack_7
-	CMPQ         CX, $0x03
-	JGE          rowDotBack_3
+	CMPQ         CX, $0x1b
+	JEQ          op27
+	CMPQ         CX, $0x00
+	JEQ          op0
+	CMPQ         CX, $0x11
+	JGE          rowDotBack_17
+	CMPQ         CX, $0x08
+	JGE          rowDotBack_8
+	CMPQ         CX, $0x04
+	JGE          rowDotBack_4
+	CMPQ         CX, $0x02
+	JGE          rowDotBack_2
 	CMPQ         CX, $0x01
-	JGE          rowDotBack_1
+	JEQ          op1
 	JMP          op0
 
-rowDotBack_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+rowDotBack_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-rowDotBack_3:
-	CMPQ CX, $0x05
-	JGE  rowDotBack_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-rowDotBack_5:
+rowDotBack_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  rowDotBack_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-rowDotBack_7:
-	CMPQ CX, $0x0b
-	JGE  rowDotBack_11
-	CMPQ CX, $0x09
-	JGE  rowDotBack_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+rowDotBack_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-rowDotBack_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-rowDotBack_11:
-	CMPQ CX, $0x0d
-	JGE  rowDotBack_13
+rowDotBack_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  rowDotBack_12
+	CMPQ CX, $0x0a
+	JGE  rowDotBack_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-rowDotBack_13:
+rowDotBack_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+rowDotBack_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  rowDotBack_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+rowDotBack_14:
+	CMPQ CX, $0x0f
+	JGE  rowDotBack_15
+	JMP  op14
 
 rowDotBack_15:
-	CMPQ CX, $0x17
-	JGE  rowDotBack_23
-	CMPQ CX, $0x13
-	JGE  rowDotBack_19
-	CMPQ CX, $0x11
-	JGE  rowDotBack_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 rowDotBack_17:
+	CMPQ CX, $0x1a
+	JGE  rowDotBack_26
+	CMPQ CX, $0x15
+	JGE  rowDotBack_21
+	CMPQ CX, $0x13
+	JGE  rowDotBack_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 rowDotBack_19:
-	CMPQ CX, $0x15
-	JGE  rowDotBack_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 rowDotBack_21:
+	CMPQ CX, $0x17
+	JGE  rowDotBack_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 rowDotBack_23:
-	CMPQ CX, $0x1b
-	JGE  rowDotBack_27
-	CMPQ CX, $0x19
-	JGE  rowDotBack_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  rowDotBack_24
 	JMP  op23
 
-rowDotBack_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+rowDotBack_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-rowDotBack_27:
-	CMPQ CX, $0x1d
-	JGE  rowDotBack_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-rowDotBack_29:
+rowDotBack_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  rowDotBack_30
+	CMPQ CX, $0x1c
+	JGE  rowDotBack_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+rowDotBack_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+rowDotBack_30:
+	CMPQ CX, $0x20
+	JGE  rowDotBack_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+rowDotBack_32:
+	CMPQ CX, $0x21
+	JGE  rowDotBack_33
+	JMP  op32
+
+rowDotBack_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op28:
 	// rowSquare
@@ -5210,9 +5698,7 @@ op28:
 	MOVQ         (R9)(BX*8), BX
 	ADDQ         -32(AX), BX
 	VBROADCASTSD (BX), Y7
-	MOVQ         -40(AX), DX
-	MOVQ         (R9)(DX*8), DX
-	ADDQ         -48(AX), DX
+	MOVQ         -48(AX), DX
 	VSUBPD       (DX), Y7, Y0
 	VSUBPD       32(DX), Y7, Y1
 	VSUBPD       64(DX), Y7, Y2
@@ -5231,111 +5717,131 @@ op28:
 	VMULPD       Y7, Y7, Y7
 	MOVQ         (AX), CX
 	ADDQ         $0x38, AX
-	CMPQ         CX, $0x0f
-	JGE          rowSquare_15
-	CMPQ         CX, $0x07
-	JGE          rowSquare_7
-	CMPQ         CX, $0x03
-	JGE          rowSquare_3
+	CMPQ         CX, $0x1d
+	JEQ          op29
+	CMPQ         CX, $0x11
+	JGE          rowSquare_17
+	CMPQ         CX, $0x08
+	JGE          rowSquare_8
+	CMPQ         CX, $0x04
+	JGE          rowSquare_4
+	CMPQ         CX, $0x02
+	JGE          rowSquare_2
 	CMPQ         CX, $0x01
-	JGE          rowSquare_1
+	JEQ          op1
 	JMP          op0
 
-rowSquare_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+rowSquare_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-rowSquare_3:
-	CMPQ CX, $0x05
-	JGE  rowSquare_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-rowSquare_5:
+rowSquare_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  rowSquare_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-rowSquare_7:
-	CMPQ CX, $0x0b
-	JGE  rowSquare_11
-	CMPQ CX, $0x09
-	JGE  rowSquare_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+rowSquare_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-rowSquare_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-rowSquare_11:
-	CMPQ CX, $0x0d
-	JGE  rowSquare_13
+rowSquare_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  rowSquare_12
+	CMPQ CX, $0x0a
+	JGE  rowSquare_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-rowSquare_13:
+rowSquare_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+rowSquare_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  rowSquare_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+rowSquare_14:
+	CMPQ CX, $0x0f
+	JGE  rowSquare_15
+	JMP  op14
 
 rowSquare_15:
-	CMPQ CX, $0x17
-	JGE  rowSquare_23
-	CMPQ CX, $0x13
-	JGE  rowSquare_19
-	CMPQ CX, $0x11
-	JGE  rowSquare_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 rowSquare_17:
+	CMPQ CX, $0x1a
+	JGE  rowSquare_26
+	CMPQ CX, $0x15
+	JGE  rowSquare_21
+	CMPQ CX, $0x13
+	JGE  rowSquare_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 rowSquare_19:
-	CMPQ CX, $0x15
-	JGE  rowSquare_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 rowSquare_21:
+	CMPQ CX, $0x17
+	JGE  rowSquare_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 rowSquare_23:
-	CMPQ CX, $0x1b
-	JGE  rowSquare_27
-	CMPQ CX, $0x19
-	JGE  rowSquare_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  rowSquare_24
 	JMP  op23
 
-rowSquare_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+rowSquare_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-rowSquare_27:
-	CMPQ CX, $0x1d
-	JGE  rowSquare_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-rowSquare_29:
+rowSquare_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
+	JGE  rowSquare_30
+	CMPQ CX, $0x1c
+	JGE  rowSquare_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+rowSquare_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+rowSquare_30:
+	CMPQ CX, $0x20
+	JGE  rowSquare_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+rowSquare_32:
+	CMPQ CX, $0x21
+	JGE  rowSquare_33
+	JMP  op32
+
+rowSquare_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op29:
 	// rowSquareAdd
@@ -5343,9 +5849,7 @@ op29:
 	MOVQ         (R9)(BX*8), BX
 	ADDQ         -32(AX), BX
 	VBROADCASTSD (BX), Y8
-	MOVQ         -40(AX), DX
-	MOVQ         (R9)(DX*8), DX
-	ADDQ         -48(AX), DX
+	MOVQ         -48(AX), DX
 	VSUBPD       (DX), Y8, Y9
 	VSUBPD       32(DX), Y8, Y10
 	VSUBPD       64(DX), Y8, Y11
@@ -5372,112 +5876,133 @@ op29:
 	VADDPD       Y8, Y7, Y7
 	MOVQ         (AX), CX
 	ADDQ         $0x38, AX
-	CMPQ         CX, $0x0f
-	JGE          rowSquareAdd_15
-	CMPQ         CX, $0x07
-	JGE          rowSquareAdd_7
-	CMPQ         CX, $0x03
-	JGE          rowSquareAdd_3
+	CMPQ         CX, $0x1d
+	JEQ          op29
+	CMPQ         CX, $0x04
+	JEQ          op4
+	CMPQ         CX, $0x11
+	JGE          rowSquareAdd_17
+	CMPQ         CX, $0x08
+	JGE          rowSquareAdd_8
+	CMPQ         CX, $0x04
+	JGE          rowSquareAdd_4
+	CMPQ         CX, $0x02
+	JGE          rowSquareAdd_2
 	CMPQ         CX, $0x01
-	JGE          rowSquareAdd_1
+	JEQ          op1
 	JMP          op0
 
-rowSquareAdd_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+rowSquareAdd_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-rowSquareAdd_3:
-	CMPQ CX, $0x05
-	JGE  rowSquareAdd_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-rowSquareAdd_5:
+rowSquareAdd_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  rowSquareAdd_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-rowSquareAdd_7:
-	CMPQ CX, $0x0b
-	JGE  rowSquareAdd_11
-	CMPQ CX, $0x09
-	JGE  rowSquareAdd_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+rowSquareAdd_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-rowSquareAdd_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-rowSquareAdd_11:
-	CMPQ CX, $0x0d
-	JGE  rowSquareAdd_13
+rowSquareAdd_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  rowSquareAdd_12
+	CMPQ CX, $0x0a
+	JGE  rowSquareAdd_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-rowSquareAdd_13:
+rowSquareAdd_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+rowSquareAdd_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  rowSquareAdd_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+rowSquareAdd_14:
+	CMPQ CX, $0x0f
+	JGE  rowSquareAdd_15
+	JMP  op14
 
 rowSquareAdd_15:
-	CMPQ CX, $0x17
-	JGE  rowSquareAdd_23
-	CMPQ CX, $0x13
-	JGE  rowSquareAdd_19
-	CMPQ CX, $0x11
-	JGE  rowSquareAdd_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 rowSquareAdd_17:
+	CMPQ CX, $0x1a
+	JGE  rowSquareAdd_26
+	CMPQ CX, $0x15
+	JGE  rowSquareAdd_21
+	CMPQ CX, $0x13
+	JGE  rowSquareAdd_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 rowSquareAdd_19:
-	CMPQ CX, $0x15
-	JGE  rowSquareAdd_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 rowSquareAdd_21:
+	CMPQ CX, $0x17
+	JGE  rowSquareAdd_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 rowSquareAdd_23:
-	CMPQ CX, $0x1b
-	JGE  rowSquareAdd_27
-	CMPQ CX, $0x19
-	JGE  rowSquareAdd_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  rowSquareAdd_24
 	JMP  op23
 
-rowSquareAdd_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+rowSquareAdd_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-rowSquareAdd_27:
-	CMPQ CX, $0x1d
-	JGE  rowSquareAdd_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-rowSquareAdd_29:
+rowSquareAdd_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  rowSquareAdd_30
+	CMPQ CX, $0x1c
+	JGE  rowSquareAdd_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+rowSquareAdd_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+rowSquareAdd_30:
+	CMPQ CX, $0x20
+	JGE  rowSquareAdd_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+rowSquareAdd_32:
+	CMPQ CX, $0x21
+	JGE  rowSquareAdd_33
+	JMP  op32
+
+rowSquareAdd_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op30:
 	// rowDifference
@@ -5485,12 +6010,8 @@ op30:
 	MOVQ         (R9)(BX*8), BX
 	ADDQ         -32(AX), BX
 	VBROADCASTSD (BX), Y8
-	MOVQ         -40(AX), DX
-	MOVQ         (R9)(DX*8), DX
-	ADDQ         -48(AX), DX
-	MOVQ         -8(AX), SI
-	MOVQ         (R9)(SI*8), SI
-	ADDQ         -16(AX), SI
+	MOVQ         -48(AX), DX
+	MOVQ         -16(AX), SI
 	VSUBPD       (DX), Y8, Y9
 	VMOVUPD      Y9, (SI)
 	VSUBPD       32(DX), Y8, Y9
@@ -5509,112 +6030,841 @@ op30:
 	VMOVUPD      Y8, 224(SI)
 	MOVQ         (AX), CX
 	ADDQ         $0x38, AX
-	CMPQ         CX, $0x0f
-	JGE          rowDifference_15
-	CMPQ         CX, $0x07
-	JGE          rowDifference_7
-	CMPQ         CX, $0x03
-	JGE          rowDifference_3
+	CMPQ         CX, $0x11
+	JGE          rowDifference_17
+	CMPQ         CX, $0x08
+	JGE          rowDifference_8
+	CMPQ         CX, $0x04
+	JGE          rowDifference_4
+	CMPQ         CX, $0x02
+	JGE          rowDifference_2
 	CMPQ         CX, $0x01
-	JGE          rowDifference_1
+	JEQ          op1
 	JMP          op0
 
-rowDifference_1:
-	CMPQ CX, $0x02
-	JEQ  op2
-	JMP  op1
+rowDifference_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
 
-rowDifference_3:
-	CMPQ CX, $0x05
-	JGE  rowDifference_5
-	CMPQ CX, $0x04
-	JEQ  op4
-	JMP  op3
-
-rowDifference_5:
+rowDifference_4:
 	CMPQ CX, $0x06
-	JEQ  op6
-	JMP  op5
+	JGE  rowDifference_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
 
-rowDifference_7:
-	CMPQ CX, $0x0b
-	JGE  rowDifference_11
-	CMPQ CX, $0x09
-	JGE  rowDifference_9
-	CMPQ CX, $0x08
-	JEQ  op8
-	JMP  op7
+rowDifference_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
 
-rowDifference_9:
-	CMPQ CX, $0x0a
-	JEQ  op10
-	JMP  op9
-
-rowDifference_11:
-	CMPQ CX, $0x0d
-	JGE  rowDifference_13
+rowDifference_8:
 	CMPQ CX, $0x0c
-	JEQ  op12
-	JMP  op11
+	JGE  rowDifference_12
+	CMPQ CX, $0x0a
+	JGE  rowDifference_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
 
-rowDifference_13:
+rowDifference_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+rowDifference_12:
 	CMPQ CX, $0x0e
-	JEQ  op14
-	JMP  op13
+	JGE  rowDifference_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+rowDifference_14:
+	CMPQ CX, $0x0f
+	JGE  rowDifference_15
+	JMP  op14
 
 rowDifference_15:
-	CMPQ CX, $0x17
-	JGE  rowDifference_23
-	CMPQ CX, $0x13
-	JGE  rowDifference_19
-	CMPQ CX, $0x11
-	JGE  rowDifference_17
 	CMPQ CX, $0x10
 	JEQ  op16
 	JMP  op15
 
 rowDifference_17:
+	CMPQ CX, $0x1a
+	JGE  rowDifference_26
+	CMPQ CX, $0x15
+	JGE  rowDifference_21
+	CMPQ CX, $0x13
+	JGE  rowDifference_19
 	CMPQ CX, $0x12
 	JEQ  op18
 	JMP  op17
 
 rowDifference_19:
-	CMPQ CX, $0x15
-	JGE  rowDifference_21
 	CMPQ CX, $0x14
 	JEQ  op20
 	JMP  op19
 
 rowDifference_21:
+	CMPQ CX, $0x17
+	JGE  rowDifference_23
 	CMPQ CX, $0x16
 	JEQ  op22
 	JMP  op21
 
 rowDifference_23:
-	CMPQ CX, $0x1b
-	JGE  rowDifference_27
-	CMPQ CX, $0x19
-	JGE  rowDifference_25
 	CMPQ CX, $0x18
-	JEQ  op24
+	JGE  rowDifference_24
 	JMP  op23
 
-rowDifference_25:
-	CMPQ CX, $0x1a
-	JEQ  op26
-	JMP  op25
+rowDifference_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
 
-rowDifference_27:
-	CMPQ CX, $0x1d
-	JGE  rowDifference_29
-	CMPQ CX, $0x1c
-	JEQ  op28
-	JMP  op27
-
-rowDifference_29:
+rowDifference_26:
 	CMPQ CX, $0x1e
-	JEQ  op30
-	JMP  op29
+	JGE  rowDifference_30
+	CMPQ CX, $0x1c
+	JGE  rowDifference_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+rowDifference_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+rowDifference_30:
+	CMPQ CX, $0x20
+	JGE  rowDifference_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+rowDifference_32:
+	CMPQ CX, $0x21
+	JGE  rowDifference_33
+	JMP  op32
+
+rowDifference_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
+
+op31:
+	// sqrtBoth
+	VSQRTPD Y0, Y0
+	VSQRTPD Y1, Y1
+	VSQRTPD Y2, Y2
+	VSQRTPD Y3, Y3
+	VSQRTPD Y4, Y4
+	VSQRTPD Y5, Y5
+	VSQRTPD Y6, Y6
+	VSQRTPD Y7, Y7
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x11
+	JGE     sqrtBoth_17
+	CMPQ    CX, $0x08
+	JGE     sqrtBoth_8
+	CMPQ    CX, $0x04
+	JGE     sqrtBoth_4
+	CMPQ    CX, $0x02
+	JGE     sqrtBoth_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
+
+sqrtBoth_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+sqrtBoth_4:
+	CMPQ CX, $0x06
+	JGE  sqrtBoth_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+sqrtBoth_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
+
+sqrtBoth_8:
+	CMPQ CX, $0x0c
+	JGE  sqrtBoth_12
+	CMPQ CX, $0x0a
+	JGE  sqrtBoth_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
+
+sqrtBoth_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+sqrtBoth_12:
+	CMPQ CX, $0x0e
+	JGE  sqrtBoth_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+sqrtBoth_14:
+	CMPQ CX, $0x0f
+	JGE  sqrtBoth_15
+	JMP  op14
+
+sqrtBoth_15:
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+sqrtBoth_17:
+	CMPQ CX, $0x1a
+	JGE  sqrtBoth_26
+	CMPQ CX, $0x15
+	JGE  sqrtBoth_21
+	CMPQ CX, $0x13
+	JGE  sqrtBoth_19
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+sqrtBoth_19:
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+sqrtBoth_21:
+	CMPQ CX, $0x17
+	JGE  sqrtBoth_23
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+sqrtBoth_23:
+	CMPQ CX, $0x18
+	JGE  sqrtBoth_24
+	JMP  op23
+
+sqrtBoth_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
+
+sqrtBoth_26:
+	CMPQ CX, $0x1e
+	JGE  sqrtBoth_30
+	CMPQ CX, $0x1c
+	JGE  sqrtBoth_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+sqrtBoth_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+sqrtBoth_30:
+	CMPQ CX, $0x20
+	JGE  sqrtBoth_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+sqrtBoth_32:
+	CMPQ CX, $0x21
+	JGE  sqrtBoth_33
+	JMP  op32
+
+sqrtBoth_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
+
+op32:
+	// rootTimes
+	VSQRTPD Y0, Y8
+	VMULPD  Y0, Y8, Y0
+	VSQRTPD Y1, Y8
+	VMULPD  Y1, Y8, Y1
+	VSQRTPD Y2, Y8
+	VMULPD  Y2, Y8, Y2
+	VSQRTPD Y3, Y8
+	VMULPD  Y3, Y8, Y3
+	VSQRTPD Y4, Y8
+	VMULPD  Y4, Y8, Y4
+	VSQRTPD Y5, Y8
+	VMULPD  Y5, Y8, Y5
+	VSQRTPD Y6, Y8
+	VMULPD  Y6, Y8, Y6
+	VSQRTPD Y7, Y8
+	VMULPD  Y7, Y8, Y7
+	MOVQ    (AX), CX
+	ADDQ    $0x38, AX
+	CMPQ    CX, $0x0a
+	JEQ     op10
+	CMPQ    CX, $0x11
+	JGE     rootTimes_17
+	CMPQ    CX, $0x08
+	JGE     rootTimes_8
+	CMPQ    CX, $0x04
+	JGE     rootTimes_4
+	CMPQ    CX, $0x02
+	JGE     rootTimes_2
+	CMPQ    CX, $0x01
+	JEQ     op1
+	JMP     op0
+
+rootTimes_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+rootTimes_4:
+	CMPQ CX, $0x06
+	JGE  rootTimes_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+rootTimes_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
+
+rootTimes_8:
+	CMPQ CX, $0x0c
+	JGE  rootTimes_12
+	CMPQ CX, $0x0a
+	JGE  rootTimes_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
+
+rootTimes_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+rootTimes_12:
+	CMPQ CX, $0x0e
+	JGE  rootTimes_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+rootTimes_14:
+	CMPQ CX, $0x0f
+	JGE  rootTimes_15
+	JMP  op14
+
+rootTimes_15:
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+rootTimes_17:
+	CMPQ CX, $0x1a
+	JGE  rootTimes_26
+	CMPQ CX, $0x15
+	JGE  rootTimes_21
+	CMPQ CX, $0x13
+	JGE  rootTimes_19
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+rootTimes_19:
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+rootTimes_21:
+	CMPQ CX, $0x17
+	JGE  rootTimes_23
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+rootTimes_23:
+	CMPQ CX, $0x18
+	JGE  rootTimes_24
+	JMP  op23
+
+rootTimes_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
+
+rootTimes_26:
+	CMPQ CX, $0x1e
+	JGE  rootTimes_30
+	CMPQ CX, $0x1c
+	JGE  rootTimes_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+rootTimes_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+rootTimes_30:
+	CMPQ CX, $0x20
+	JGE  rootTimes_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+rootTimes_32:
+	CMPQ CX, $0x21
+	JGE  rootTimes_33
+	JMP  op32
+
+rootTimes_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+
+op33:
+	// rowSquares
+	MOVQ         -24(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         -32(AX), BX
+	VBROADCASTSD (BX), Y7
+	MOVQ         -48(AX), DX
+	VSUBPD       (DX), Y7, Y0
+	VSUBPD       32(DX), Y7, Y1
+	VSUBPD       64(DX), Y7, Y2
+	VSUBPD       96(DX), Y7, Y3
+	VMULPD       Y0, Y0, Y0
+	VMULPD       Y1, Y1, Y1
+	VMULPD       Y2, Y2, Y2
+	VMULPD       Y3, Y3, Y3
+	VSUBPD       128(DX), Y7, Y4
+	VSUBPD       160(DX), Y7, Y5
+	VSUBPD       192(DX), Y7, Y6
+	VSUBPD       224(DX), Y7, Y7
+	VMULPD       Y4, Y4, Y4
+	VMULPD       Y5, Y5, Y5
+	VMULPD       Y6, Y6, Y6
+	VMULPD       Y7, Y7, Y7
+	MOVQ         32(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         24(AX), BX
+	VBROADCASTSD (BX), Y8
+	MOVQ         8(AX), DX
+	VSUBPD       (DX), Y8, Y9
+	VSUBPD       32(DX), Y8, Y10
+	VSUBPD       64(DX), Y8, Y11
+	VSUBPD       96(DX), Y8, Y12
+	VMULPD       Y9, Y9, Y9
+	VMULPD       Y10, Y10, Y10
+	VMULPD       Y11, Y11, Y11
+	VMULPD       Y12, Y12, Y12
+	VADDPD       Y9, Y0, Y0
+	VADDPD       Y10, Y1, Y1
+	VADDPD       Y11, Y2, Y2
+	VADDPD       Y12, Y3, Y3
+	VSUBPD       128(DX), Y8, Y9
+	VSUBPD       160(DX), Y8, Y10
+	VSUBPD       192(DX), Y8, Y11
+	VSUBPD       224(DX), Y8, Y8
+	VMULPD       Y9, Y9, Y9
+	VMULPD       Y10, Y10, Y10
+	VMULPD       Y11, Y11, Y11
+	VMULPD       Y8, Y8, Y8
+	VADDPD       Y9, Y4, Y4
+	VADDPD       Y10, Y5, Y5
+	VADDPD       Y11, Y6, Y6
+	VADDPD       Y8, Y7, Y7
+	MOVQ         88(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         80(AX), BX
+	VBROADCASTSD (BX), Y8
+	MOVQ         64(AX), DX
+	VSUBPD       (DX), Y8, Y9
+	VSUBPD       32(DX), Y8, Y10
+	VSUBPD       64(DX), Y8, Y11
+	VSUBPD       96(DX), Y8, Y12
+	VMULPD       Y9, Y9, Y9
+	VMULPD       Y10, Y10, Y10
+	VMULPD       Y11, Y11, Y11
+	VMULPD       Y12, Y12, Y12
+	VADDPD       Y9, Y0, Y0
+	VADDPD       Y10, Y1, Y1
+	VADDPD       Y11, Y2, Y2
+	VADDPD       Y12, Y3, Y3
+	VSUBPD       128(DX), Y8, Y9
+	VSUBPD       160(DX), Y8, Y10
+	VSUBPD       192(DX), Y8, Y11
+	VSUBPD       224(DX), Y8, Y8
+	VMULPD       Y9, Y9, Y9
+	VMULPD       Y10, Y10, Y10
+	VMULPD       Y11, Y11, Y11
+	VMULPD       Y8, Y8, Y8
+	VADDPD       Y9, Y4, Y4
+	VADDPD       Y10, Y5, Y5
+	VADDPD       Y11, Y6, Y6
+	VADDPD       Y8, Y7, Y7
+	ADDQ         $0x00000070, AX
+	MOVQ         (AX), CX
+	ADDQ         $0x38, AX
+	CMPQ         CX, $0x04
+	JEQ          op4
+	CMPQ         CX, $0x11
+	JGE          rowSquares_17
+	CMPQ         CX, $0x08
+	JGE          rowSquares_8
+	CMPQ         CX, $0x04
+	JGE          rowSquares_4
+	CMPQ         CX, $0x02
+	JGE          rowSquares_2
+	CMPQ         CX, $0x01
+	JEQ          op1
+	JMP          op0
+
+rowSquares_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+rowSquares_4:
+	CMPQ CX, $0x06
+	JGE  rowSquares_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+rowSquares_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
+
+rowSquares_8:
+	CMPQ CX, $0x0c
+	JGE  rowSquares_12
+	CMPQ CX, $0x0a
+	JGE  rowSquares_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
+
+rowSquares_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+rowSquares_12:
+	CMPQ CX, $0x0e
+	JGE  rowSquares_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+rowSquares_14:
+	CMPQ CX, $0x0f
+	JGE  rowSquares_15
+	JMP  op14
+
+rowSquares_15:
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+rowSquares_17:
+	CMPQ CX, $0x1a
+	JGE  rowSquares_26
+	CMPQ CX, $0x15
+	JGE  rowSquares_21
+	CMPQ CX, $0x13
+	JGE  rowSquares_19
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+rowSquares_19:
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+rowSquares_21:
+	CMPQ CX, $0x17
+	JGE  rowSquares_23
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+rowSquares_23:
+	CMPQ CX, $0x18
+	JGE  rowSquares_24
+	JMP  op23
+
+rowSquares_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
+
+rowSquares_26:
+	CMPQ CX, $0x1e
+	JGE  rowSquares_30
+	CMPQ CX, $0x1c
+	JGE  rowSquares_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+rowSquares_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+rowSquares_30:
+	CMPQ CX, $0x20
+	JGE  rowSquares_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+rowSquares_32:
+	CMPQ CX, $0x21
+	JGE  rowSquares_33
+	JMP  op32
+
+rowSquares_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
+
+op34:
+	// rowDots
+	MOVQ         -24(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         -32(AX), BX
+	VBROADCASTSD (BX), Y8
+	MOVQ         -48(AX), DX
+	MOVQ         -16(AX), SI
+	VSUBPD       (DX), Y8, Y9
+	VSUBPD       32(DX), Y8, Y10
+	VSUBPD       64(DX), Y8, Y11
+	VSUBPD       96(DX), Y8, Y12
+	VFMADD213PD  (SI), Y0, Y9
+	VFMADD213PD  32(SI), Y1, Y10
+	VFMADD213PD  64(SI), Y2, Y11
+	VFMADD213PD  96(SI), Y3, Y12
+	VMOVUPD      Y9, (SI)
+	VMOVUPD      Y10, 32(SI)
+	VMOVUPD      Y11, 64(SI)
+	VMOVUPD      Y12, 96(SI)
+	VSUBPD       128(DX), Y8, Y9
+	VSUBPD       160(DX), Y8, Y10
+	VSUBPD       192(DX), Y8, Y11
+	VSUBPD       224(DX), Y8, Y8
+	VFMADD213PD  128(SI), Y4, Y9
+	VFMADD213PD  160(SI), Y5, Y10
+	VFMADD213PD  192(SI), Y6, Y11
+	VFMADD213PD  224(SI), Y7, Y8
+	VMOVUPD      Y9, 128(SI)
+	VMOVUPD      Y10, 160(SI)
+	VMOVUPD      Y11, 192(SI)
+	VMOVUPD      Y8, 224(SI)
+	MOVQ         32(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         24(AX), BX
+	VBROADCASTSD (BX), Y8
+	MOVQ         8(AX), DX
+	MOVQ         40(AX), SI
+	VSUBPD       (DX), Y8, Y9
+	VSUBPD       32(DX), Y8, Y10
+	VSUBPD       64(DX), Y8, Y11
+	VSUBPD       96(DX), Y8, Y12
+	VFMADD213PD  (SI), Y0, Y9
+	VFMADD213PD  32(SI), Y1, Y10
+	VFMADD213PD  64(SI), Y2, Y11
+	VFMADD213PD  96(SI), Y3, Y12
+	VMOVUPD      Y9, (SI)
+	VMOVUPD      Y10, 32(SI)
+	VMOVUPD      Y11, 64(SI)
+	VMOVUPD      Y12, 96(SI)
+	VSUBPD       128(DX), Y8, Y9
+	VSUBPD       160(DX), Y8, Y10
+	VSUBPD       192(DX), Y8, Y11
+	VSUBPD       224(DX), Y8, Y8
+	VFMADD213PD  128(SI), Y4, Y9
+	VFMADD213PD  160(SI), Y5, Y10
+	VFMADD213PD  192(SI), Y6, Y11
+	VFMADD213PD  224(SI), Y7, Y8
+	VMOVUPD      Y9, 128(SI)
+	VMOVUPD      Y10, 160(SI)
+	VMOVUPD      Y11, 192(SI)
+	VMOVUPD      Y8, 224(SI)
+	MOVQ         88(AX), BX
+	MOVQ         (R9)(BX*8), BX
+	ADDQ         80(AX), BX
+	VBROADCASTSD (BX), Y8
+	MOVQ         64(AX), DX
+	MOVQ         96(AX), SI
+	VSUBPD       (DX), Y8, Y9
+	VSUBPD       32(DX), Y8, Y10
+	VSUBPD       64(DX), Y8, Y11
+	VSUBPD       96(DX), Y8, Y12
+	VFMADD213PD  (SI), Y0, Y9
+	VFMADD213PD  32(SI), Y1, Y10
+	VFMADD213PD  64(SI), Y2, Y11
+	VFMADD213PD  96(SI), Y3, Y12
+	VMOVUPD      Y9, (SI)
+	VMOVUPD      Y10, 32(SI)
+	VMOVUPD      Y11, 64(SI)
+	VMOVUPD      Y12, 96(SI)
+	VSUBPD       128(DX), Y8, Y9
+	VSUBPD       160(DX), Y8, Y10
+	VSUBPD       192(DX), Y8, Y11
+	VSUBPD       224(DX), Y8, Y8
+	VFMADD213PD  128(SI), Y4, Y9
+	VFMADD213PD  160(SI), Y5, Y10
+	VFMADD213PD  192(SI), Y6, Y11
+	VFMADD213PD  224(SI), Y7, Y8
+	VMOVUPD      Y9, 128(SI)
+	VMOVUPD      Y10, 160(SI)
+	VMOVUPD      Y11, 192(SI)
+	VMOVUPD      Y8, 224(SI)
+	ADDQ         $0x00000070, AX
+	MOVQ         (AX), CX
+	ADDQ         $0x38, AX
+	CMPQ         CX, $0x00
+	JEQ          op0
+	CMPQ         CX, $0x11
+	JGE          rowDots_17
+	CMPQ         CX, $0x08
+	JGE          rowDots_8
+	CMPQ         CX, $0x04
+	JGE          rowDots_4
+	CMPQ         CX, $0x02
+	JGE          rowDots_2
+	CMPQ         CX, $0x01
+	JEQ          op1
+	JMP          op0
+
+rowDots_2:
+	CMPQ CX, $0x03
+	JEQ  op3
+	JMP  op2
+
+rowDots_4:
+	CMPQ CX, $0x06
+	JGE  rowDots_6
+	CMPQ CX, $0x05
+	JEQ  op5
+	JMP  op4
+
+rowDots_6:
+	CMPQ CX, $0x07
+	JEQ  op7
+	JMP  op6
+
+rowDots_8:
+	CMPQ CX, $0x0c
+	JGE  rowDots_12
+	CMPQ CX, $0x0a
+	JGE  rowDots_10
+	CMPQ CX, $0x09
+	JEQ  op9
+	JMP  op8
+
+rowDots_10:
+	CMPQ CX, $0x0b
+	JEQ  op11
+	JMP  op10
+
+rowDots_12:
+	CMPQ CX, $0x0e
+	JGE  rowDots_14
+	CMPQ CX, $0x0d
+	JEQ  op13
+	JMP  op12
+
+rowDots_14:
+	CMPQ CX, $0x0f
+	JGE  rowDots_15
+	JMP  op14
+
+rowDots_15:
+	CMPQ CX, $0x10
+	JEQ  op16
+	JMP  op15
+
+rowDots_17:
+	CMPQ CX, $0x1a
+	JGE  rowDots_26
+	CMPQ CX, $0x15
+	JGE  rowDots_21
+	CMPQ CX, $0x13
+	JGE  rowDots_19
+	CMPQ CX, $0x12
+	JEQ  op18
+	JMP  op17
+
+rowDots_19:
+	CMPQ CX, $0x14
+	JEQ  op20
+	JMP  op19
+
+rowDots_21:
+	CMPQ CX, $0x17
+	JGE  rowDots_23
+	CMPQ CX, $0x16
+	JEQ  op22
+	JMP  op21
+
+rowDots_23:
+	CMPQ CX, $0x18
+	JGE  rowDots_24
+	JMP  op23
+
+rowDots_24:
+	CMPQ CX, $0x19
+	JEQ  op25
+	JMP  op24
+
+rowDots_26:
+	CMPQ CX, $0x1e
+	JGE  rowDots_30
+	CMPQ CX, $0x1c
+	JGE  rowDots_28
+	CMPQ CX, $0x1b
+	JEQ  op27
+	JMP  op26
+
+rowDots_28:
+	CMPQ CX, $0x1d
+	JEQ  op29
+	JMP  op28
+
+rowDots_30:
+	CMPQ CX, $0x20
+	JGE  rowDots_32
+	CMPQ CX, $0x1f
+	JEQ  op31
+	JMP  op30
+
+rowDots_32:
+	CMPQ CX, $0x21
+	JGE  rowDots_33
+	JMP  op32
+
+rowDots_33:
+	CMPQ CX, $0x22
+	JEQ  op34
+	JMP  op33
 
 op0:
 	MOVQ 40(R9), CX

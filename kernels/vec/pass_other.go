@@ -15,3 +15,6 @@ func PassGroup() int { return PassRows }
 
 // Pass runs nothing here: HavePass is false.
 func Pass(code []PassStep, s *PassState, groups int) { panic("BUG: this CPU runs no passes") }
+
+// PassRoot is the operation for roots.
+func PassRoot() uint64 { return PassSqrt }

@@ -41,28 +41,22 @@ func TestPatience(t *testing.T) {
 	want("when others want the processor", defaultSpin)
 }
 
-// Workers that waited for no more than a moment do not sleep in the next gap, though it is longer than the pool's time, and sleep in one
-// without end.
-func TestPatienceOfWorkers(t *testing.T) {
+// Workers that trust in short waits sleep in one without end.
+func TestPatienceEnds(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
-	const n = 200
-	waits := map[int32]int32{}
-	for i := range int32(n) {
-		waits[i] = 1
+	for _, w := range p.workers {
+		w.waits.short = trust
 	}
-	r := p.Start(context.Background(), graph(n, nil, waits), func(*Worker, int32) error { return nil })
-	for i := range int32(n) { // gaps of 100 us or so
-		for start := time.Now(); time.Since(start) < 2*defaultSpin; {
+	r := p.Start(context.Background(), graph(2, nil, map[int32]int32{1: 1}), func(*Worker, int32) error { return nil })
+	for until := time.Now().Add(5 * time.Second); p.asleep.Load() < 2 || r.Finished() < 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("a worker that has nothing to do does not sleep")
 		}
-		r.Satisfy(i)
 	}
+	time.Sleep(2 * shortWait)
+	r.Satisfy(1)
 	if err := r.Wait(); err != nil {
 		t.Fatal(err)
-	}
-	for until := time.Now().Add(5 * time.Second); p.asleep.Load() < 2; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("a worker of an idle pool does not sleep")
-		}
 	}
 }

@@ -7,6 +7,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -26,6 +27,7 @@ type rowMachine struct {
 	pc, table reg.Register
 	at        [3]reg.Register // the operands of a step
 	mask      reg.Register
+	ahead     int            // steps from this one to that whose operands are read
 	one, last reg.VecVirtual // see ones
 }
 
@@ -54,12 +56,12 @@ func (e *emitter) passes() {
 	e.JMP(operand.LabelRef("test"))
 	e.Label("round")
 	e.MOVQ(code, p.pc)
-	p.next(opcode, "start")
+	p.next(opcode, "start", "rowSquares", "rowSquare")
 	for k, s := range passSteps {
 		e.Label(fmt.Sprintf("op%d", k+1))
 		e.Commentf("%s", s.name)
 		s.emit(p)
-		p.next(opcode, s.name)
+		p.next(opcode, s.name, followers[s.name]...)
 	}
 	e.Label("op0") // the next group: its rows, those before, and the two halves of registers kept for a round change places
 	e.MOVQ(slot(5), opcode)
@@ -77,10 +79,16 @@ func (e *emitter) passes() {
 	e.numbers()
 }
 
-// next goes to the next step. Each operation has this at its end, so that the processor predicts for each what follows it.
-func (p *rowMachine) next(opcode reg.Register, from string) {
+// next goes to the next step. Each operation has this at its end, so that the processor predicts for each what follows it. What often does
+// is asked for first.
+func (p *rowMachine) next(opcode reg.Register, from string, often ...string) {
 	p.MOVQ(operand.Mem{Base: p.pc}, opcode)
 	p.ADDQ(operand.Imm(stepBytes), p.pc)
+	for _, name := range often {
+		k := 1 + slices.IndexFunc(passSteps, func(s passStep) bool { return s.name == name }) // 0 for the end
+		p.CMPQ(opcode, operand.Imm(uint64(k)))
+		p.JEQ(operand.LabelRef(fmt.Sprintf("op%d", k)))
+	}
 	var among func(lo, hi int)
 	among = func(lo, hi int) { // one of the operations lo..hi: at most one jump is taken for each halving, and one at the end
 		if lo == hi {
@@ -106,10 +114,16 @@ func (p *rowMachine) next(opcode reg.Register, from string) {
 // operand loads the address of operand k. The step has been passed already.
 func (p *rowMachine) operand(k int) reg.Register {
 	r := p.at[k]
-	p.MOVQ(operand.Mem{Base: p.pc, Disp: 16 + 16*k - stepBytes}, r)
+	p.MOVQ(operand.Mem{Base: p.pc, Disp: 16 + 16*k - stepBytes + p.ahead*stepBytes}, r)
 	p.MOVQ(operand.Mem{Base: p.table, Index: r, Scale: 8}, r)
-	p.ADDQ(operand.Mem{Base: p.pc, Disp: 8 + 16*k - stepBytes}, r)
+	p.ADDQ(operand.Mem{Base: p.pc, Disp: 8 + 16*k - stepBytes + p.ahead*stepBytes}, r)
 	return r
+}
+
+// still loads the address of operand k, which lies still.
+func (p *rowMachine) still(k int) reg.Register {
+	p.MOVQ(operand.Mem{Base: p.pc, Disp: 8 + 16*k - stepBytes + p.ahead*stepBytes}, p.at[k])
+	return p.at[k]
 }
 
 // vectorAt is vector k at an operand.

@@ -102,17 +102,13 @@ var passSteps = []passStep{
 		})
 	}},
 	{"dot", func(p *rowMachine) {
-		p.dots(func(k int, v reg.VecVirtual, a reg.Register) { p.VMOVUPD(p.vectorAt(a, k), v) })
+		p.dots(p.operand, func(k int, v reg.VecVirtual, a reg.Register) { p.VMOVUPD(p.vectorAt(a, k), v) })
 	}},
-	{"rowDot", func(p *rowMachine) {
-		row := p.vector()
-		p.VBROADCASTSD(operand.Mem{Base: p.operand(1)}, row)
-		p.dots(func(k int, v reg.VecVirtual, a reg.Register) { p.VSUBPD(p.vectorAt(a, k), row, v) })
-	}},
+	{"rowDot", func(p *rowMachine) { p.rowDot() }},
 	{"rowDotBack", func(p *rowMachine) {
 		row := p.vector()
 		p.VBROADCASTSD(operand.Mem{Base: p.operand(1)}, row)
-		p.dots(func(k int, v reg.VecVirtual, a reg.Register) {
+		p.dots(p.still, func(k int, v reg.VecVirtual, a reg.Register) {
 			p.VMOVUPD(p.vectorAt(a, k), v)
 			p.VSUBPD(row, v, v)
 		})
@@ -122,18 +118,33 @@ var passSteps = []passStep{
 	{"rowDifference", func(p *rowMachine) {
 		row := p.vector()
 		p.VBROADCASTSD(operand.Mem{Base: p.operand(1)}, row)
-		a, d := p.operand(0), p.operand(2)
+		a, d := p.still(0), p.still(2)
 		for k := range p.acc {
 			v := p.vector()
 			p.VSUBPD(p.vectorAt(a, k), row, v)
 			p.VMOVUPD(v, p.vectorAt(d, k))
 		}
 	}},
+	{"sqrtBoth", func(p *rowMachine) { p.roots(false) }},
+	{"rootTimes", func(p *rowMachine) { p.roots(true) }},
+	{"rowSquares", func(p *rowMachine) {
+		p.several(3, func(i int) { p.rowSquare(i > 0) })
+	}},
+	{"rowDots", func(p *rowMachine) {
+		p.several(3, func(i int) { p.rowDot() })
+	}},
+}
+
+// followers are what an operation is often followed by, where lanes are iterations: a row of such a pass is few operations long. No
+// name is the end.
+var followers = map[string][]string{
+	"rowSquare": {"rowSquareAdd"}, "rowSquareAdd": {"rowSquareAdd", "add"}, "rowSquares": {"add"}, "add": {"rootTimes"}, "rootTimes": {"divInto"},
+	"divInto": {"rowDots"}, "rsqrt": {"cube"}, "cube": {"rowDots"}, "rowDot": {"rowDot", ""}, "rowDotBack": {"rowDotBack", ""}, "rowDots": {""},
 }
 
 // dots is third operand = acc * v + third operand, rounded once, where load makes v of the first operand.
-func (p *rowMachine) dots(load func(k int, v reg.VecVirtual, a reg.Register)) {
-	a, d := p.operand(0), p.operand(2)
+func (p *rowMachine) dots(address func(k int) reg.Register, load func(k int, v reg.VecVirtual, a reg.Register)) {
+	a, d := address(0), address(2)
 	for at := 0; at < len(p.acc); at += 4 {
 		v := p.vectors(4)
 		for k, v := range v {
@@ -148,11 +159,28 @@ func (p *rowMachine) dots(load func(k int, v reg.VecVirtual, a reg.Register)) {
 	}
 }
 
+// rowDot is third operand = acc * (the number at the second operand - first operand) + third operand.
+func (p *rowMachine) rowDot() {
+	row := p.vector()
+	p.VBROADCASTSD(operand.Mem{Base: p.operand(1)}, row)
+	p.dots(p.still, func(k int, v reg.VecVirtual, a reg.Register) { p.VSUBPD(p.vectorAt(a, k), row, v) })
+}
+
+// several is n operations in one step; the operands of all but the first are those of the steps behind it.
+func (p *rowMachine) several(n int, emit func(i int)) {
+	for i := range n {
+		p.ahead = i
+		emit(i)
+	}
+	p.ahead = 0
+	p.ADDQ(operand.U32((n-1)*stepBytes), p.pc)
+}
+
 // rowSquare is the square of the number at the second operand less the first operand, or acc and that.
 func (p *rowMachine) rowSquare(add bool) {
 	row := p.vector()
 	p.VBROADCASTSD(operand.Mem{Base: p.operand(1)}, row)
-	a := p.operand(0)
+	a := p.still(0)
 	for at := 0; at < len(p.acc); at += 4 {
 		v := p.acc[at : at+4]
 		if add {
