@@ -28,16 +28,19 @@ const (
 // chunkLoops and chunkUnits are the loops that chunks and launches are measured on: so many, one after the other, of so many units.
 const (
 	chunkLoops = 400
-	chunkUnits = 4000
 	fewChunks  = 8
+	wantChunks = 32      // of a loop, so that the difference to one without is not lost in noise
+	leastUnits = 4000    // of such a loop
+	mostUnits  = 1 << 22 // techniques that halve what is left have two dozen chunks
+	turns      = 20      // times the repetitions of other sections
 )
 
 func claims(b *bench) error {
 	fmt.Fprintf(b.out, "A claim: one worker of %d claims, nobody beside it, from a loop of 2^20 iterations that was executed twice before; with report: the time of each chunk is told to the technique, too, if it\n"+
-		"learns. A chunk: one worker, loops of %d units that do nothing, less loops of two units. A launch: loops of two units on two workers. Clocks that techniques need are\n"+
+		"learns. A chunk: one worker, loops of units that do nothing, of %d chunks or as many as 2^22 units have, less loops of two units, %d times in turn. A launch: loops of two units on two workers. Clocks that techniques need are\n"+
 		"included. Least times, which other programs disturb least; in brackets medians.\n\n"+
 		"| technique | a claim, ns | with report, ns | a chunk, ns | a launch, us | target: %d, -, %d, %d |\n|---|---|---|---|---|---|\n",
-		claimWorkers, chunkUnits, claimTarget, chunkTarget, launchTarget)
+		claimWorkers, wantChunks, turns*b.reps, claimTarget, chunkTarget, launchTarget)
 	list := schedule.Techniques()
 	for i := range list {
 		t := &list[i]
@@ -53,7 +56,7 @@ func claims(b *bench) error {
 		if err != nil {
 			return err
 		}
-		launch, err := emptyLoops(b, 2, t.Name, 2)
+		launch, err := emptyLoops(3*b.reps, 2, t.Name, 2)
 		if err != nil {
 			return err
 		}
@@ -146,7 +149,7 @@ func (empty) Chunk(int, int, int) error { return nil }
 func (empty) End() error                { return nil }
 
 // emptyLoops is the seconds of one of many empty loops in a chain, for loops of so many units each.
-func emptyLoops(b *bench, workers int, technique string, units ...int) ([]*result, error) {
+func emptyLoops(reps, workers int, technique string, units ...int) ([]*result, error) {
 	table, err := emptyTable()
 	if err != nil {
 		return nil, err
@@ -155,7 +158,7 @@ func emptyLoops(b *bench, workers int, technique string, units ...int) ([]*resul
 	for _, n := range units {
 		texts = append(texts, chain("%0 = start()", "empty(%P)", 1, n))
 	}
-	return loopSeconds(b.reps, table, texts, workers, technique)
+	return loopSeconds(reps, table, texts, workers, technique)
 }
 
 // chain is the text of a plan of chunkLoops operators, each of which takes the result of the one before, %P, on matrices of one shape.
@@ -188,7 +191,7 @@ func loopSeconds(reps int, table *op.Table, texts []string, workers int, techniq
 			return time.Since(start).Seconds() / chunkLoops, err
 		}})
 	}
-	results := contest(3*reps, list)
+	results := contest(reps, list)
 	for _, r := range results {
 		if r.err != nil {
 			return nil, r.err
@@ -197,24 +200,30 @@ func loopSeconds(reps int, table *op.Table, texts []string, workers int, techniq
 	return results, nil
 }
 
-// chunkSeconds is what a chunk takes on one worker; 0 if a loop has few more chunks than one of two units, whose time would drown in noise. Least times are compared: disturbances do not cancel.
+// chunkSeconds is what a chunk takes on one worker; 0 if a loop has few more chunks than one of two units, whose time would drown in noise. Least times of many executions in turn are compared:
+// disturbances do not cancel.
 func chunkSeconds(b *bench, t *schedule.Technique) (float64, error) {
-	units := []int{2, chunkUnits}
-	var chunks [2]int
-	for i, n := range units {
-		var err error
-		if chunks[i], err = countChunks(t, n); err != nil {
-			return 0, err
-		}
-	}
-	if chunks[1]-chunks[0] < fewChunks {
-		return 0, nil
-	}
-	r, err := emptyLoops(b, 1, t.Name, units...)
+	none, err := countChunks(t, 2)
 	if err != nil {
 		return 0, err
 	}
-	return max(1e-10, r[1].least()-r[0].least()) / float64(chunks[1]-chunks[0]), nil
+	units, chunks := leastUnits, 0
+	for ; ; units *= 2 {
+		if chunks, err = countChunks(t, units); err != nil {
+			return 0, err
+		}
+		if chunks >= wantChunks || 2*units > mostUnits {
+			break
+		}
+	}
+	if chunks-none < fewChunks {
+		return 0, nil
+	}
+	r, err := emptyLoops(turns*b.reps, 1, t.Name, 2, units)
+	if err != nil {
+		return 0, err
+	}
+	return max(1e-10, r[1].least()-r[0].least()) / float64(chunks-none), nil
 }
 
 // countChunks runs a chain of empty loops on one worker and returns the chunks of one of them.
@@ -253,11 +262,11 @@ func launches(b *bench) error {
 	}
 	fmt.Fprintf(b.out, "| one launch | median us | least us | target: %d us |\n|---|---|---|---|\n", launchTarget)
 	for _, workers := range []int{1, 2} {
-		empty, err := emptyLoops(b, workers, "STATIC", 2)
+		empty, err := emptyLoops(3*b.reps, workers, "STATIC", 2)
 		if err != nil {
 			return err
 		}
-		pipe, err := loopSeconds(b.reps, real, texts, workers, "STATIC")
+		pipe, err := loopSeconds(3*b.reps, real, texts, workers, "STATIC")
 		if err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func (c *cost) dearest(p *profile, even float64) (order, bins []int) {
 		part = even / dearBins
 	}
 	slow := max(slices.Sorted(slices.Values(c.weights))[c.P/8], 1./8)
-	least := max(part*slow, dear*c.claimed, float64(c.P)*c.claimed/4)
+	least := max(part*slow, 2*dear*c.claimed, float64(c.P)*c.claimed/4)
 	for b := range len(p.bins) - 1 {
 		if p.bins[b].cost > least {
 			bins = append(bins, b)
