@@ -85,83 +85,94 @@ func construct() []*op.Def {
 // seq is a, a+step, ... below b as a column.
 func seq() generator {
 	one := op.Int(1)
-	float := func(a *op.Attrs) bool {
-		for _, name := range []string{"a", "b", "step"} {
-			if v, _ := a.Get(name); v.Kind == op.FloatVal {
-				return true
-			}
-		}
-		return false
-	}
-	step := func(a *op.Attrs) op.Val {
-		if v, ok := a.Get("step"); ok {
-			return v
-		}
-		return one
-	}
-	at := func(a *op.Attrs, i, _ int) value.Scalar {
-		s := step(a)
-		if float(a) {
-			d := s.F
-			if s.Kind == op.IntVal {
-				d = float64(s.I)
-			}
-			return value.F64(a.Float("a") + float64(float64(i)*d)) // one rounding each, no fused form
-		}
-		return value.I64(int64(a.Int("a")) + int64(i)*s.I)
-	}
 	return generator{
 		name: "seq",
 		doc:  "seq is the column a, a + step, a + 2 step, ... up to but not including b; i64 if all three are integers, else f64.",
 		eg:   eg("sum(seq(1, 5))", "10"),
 		args: []op.Arg{{Name: "a", Attr: true, Doc: "first"}, {Name: "b", Attr: true, Doc: "end, not included"},
 			{Name: "step", Attr: true, Default: &one, Doc: "distance, not 0"}},
-		shape: func(a *op.Attrs) (rows, cols int, bad string) {
-			s := step(a)
-			if s.I == 0 && s.F == 0 {
-				return 0, 0, "step is 0"
-			}
-			if !float(a) {
-				lo, hi, d := a.Int("a"), a.Int("b"), int(s.I)
-				if d < 0 {
-					lo, hi, d = hi, lo, -d
-				}
-				return max(0, (hi-lo+d-1)/d), 1, ""
-			}
-			d := s.F
-			if s.Kind == op.IntVal {
-				d = float64(s.I)
-			}
-			n := math.Ceil((a.Float("b") - a.Float("a")) / d)
-			if !(n < 1<<53) {
-				return 0, 0, "there is no such number of elements"
-			}
-			return max(0, int(n)), 1, ""
-		},
+		shape: seqShape,
 		elem: func(a *op.Attrs) types.Elem {
-			if float(a) {
+			if seqFloats(a) {
 				return types.F64
 			}
 			return types.I64
 		},
-		at: at,
+		at: func(a *op.Attrs, i, _ int) value.Scalar {
+			if seqFloats(a) {
+				return value.F64(a.Float("a") + float64(float64(i)*seqDistance(a))) // one rounding each, no fused form
+			}
+			return value.I64(int64(a.Int("a")) + int64(i)*seqStep(a).I)
+		},
 		fill: func(a *op.Attrs, out *value.Dense, r0, _ int) {
 			if out.Elem == types.I64 {
-				first, d := int64(a.Int("a")), step(a).I
+				first, d := int64(a.Int("a")), seqStep(a).I
 				for i := range out.Rows {
 					out.I64[i*out.Stride] = first + int64(r0+i)*d
 				}
 				return
 			}
-			first, d := a.Float("a"), step(a).F
-			if step(a).Kind == op.IntVal {
-				d = float64(step(a).I)
-			}
+			first, d := a.Float("a"), seqDistance(a)
 			for i := range out.Rows {
 				out.F64[i*out.Stride] = first + float64(float64(r0+i)*d)
 			}
 		},
 	}
+}
+
+// seqStep is the attribute step as it is written.
+func seqStep(a *op.Attrs) op.Val {
+	if v, ok := a.Get("step"); ok {
+		return v
+	}
+	return op.Int(1)
+}
+
+// seqDistance is the step as a float.
+func seqDistance(a *op.Attrs) float64 {
+	s := seqStep(a)
+	if s.Kind == op.IntVal {
+		return float64(s.I)
+	}
+	return s.F
+}
+
+// seqFloats reports that one of the three numbers is no integer.
+func seqFloats(a *op.Attrs) bool {
+	for _, name := range []string{"a", "b", "step"} {
+		if v, _ := a.Get(name); v.Kind == op.FloatVal {
+			return true
+		}
+	}
+	return false
+}
+
+const tooLongSeq = "there is no such number of elements"
+
+func seqShape(a *op.Attrs) (rows, cols int, bad string) {
+	s := seqStep(a)
+	if s.I == 0 && s.F == 0 {
+		return 0, 0, "step is 0"
+	}
+	if !seqFloats(a) {
+		lo, hi, d := a.Int("a"), a.Int("b"), uint64(s.I)
+		if s.I < 0 {
+			lo, hi, d = hi, lo, -d
+		}
+		if lo >= hi {
+			return 0, 1, ""
+		}
+		n := (uint64(hi)-uint64(lo)-1)/d + 1 // a difference of integers may need all 64 bits
+		if n >= 1<<53 {
+			return 0, 0, tooLongSeq
+		}
+		return int(n), 1, ""
+	}
+	n := math.Ceil((a.Float("b") - a.Float("a")) / seqDistance(a))
+	if !(n < 1<<53) {
+		return 0, 0, tooLongSeq
+	}
+	return max(0, int(n)), 1, ""
 }
 
 func attrScalar(a *op.Attrs, name string) value.Scalar {

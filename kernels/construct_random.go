@@ -14,12 +14,18 @@ import (
 	"flow/kernels/vec"
 )
 
+// seedArg is the seed of whatever draws numbers.
+func seedArg() op.Arg {
+	none := op.Int(0)
+	return op.Arg{Name: "seed", Attr: true, Kind: op.IntVal, Default: &none, Doc: "the same seed makes the same numbers"}
+}
+
 // random is the rows of this file.
 func random() []*op.Def {
-	none, one := op.Int(0), op.Int(1)
+	one := op.Int(1)
 	n := op.Arg{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}
 	m := op.Arg{Name: "m", Attr: true, Kind: op.IntVal, Default: &one, Doc: "columns"}
-	seed := op.Arg{Name: "seed", Attr: true, Kind: op.IntVal, Default: &none, Doc: "the same seed makes the same numbers"}
+	seed := seedArg()
 	f64 := func(*op.Attrs) types.Elem { return types.F64 }
 	return []*op.Def{
 		generator{

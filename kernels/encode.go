@@ -13,7 +13,7 @@ import (
 
 // encode is the rows of this file.
 func encode() []*op.Def {
-	return append(append(bins(), recode(), ctable()), onehots()...)
+	return append([]*op.Def{binByList(), binEvenly(), recode(), ctable()}, onehots()...)
 }
 
 // code is the place that s names, in 0..n-1, or any from 0 on when n is Unknown.
@@ -81,55 +81,8 @@ func ctable() *op.Def {
 		Args: []op.Arg{{Name: "a", Doc: "codes, a column"}, {Name: "b", Doc: "codes, a column as long"},
 			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
 			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}, sparseAttr},
-		Eg: eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
-		Type: func(s *op.Sig) (types.Type, error) {
-			a, err := columnOfNumbers(s, 0)
-			if err != nil {
-				return a, err
-			}
-			b, err := columnOfNumbers(s, 1)
-			if err != nil {
-				return b, err
-			}
-			if !agree(a.Rows, b.Rows) {
-				return a, op.Faultf(1, codeShape, "`ctable` of columns of %d and %d codes", a.Rows, b.Rows)
-			}
-			n, err := sizeAttr(s, "n", 2)
-			if err != nil {
-				return a, err
-			}
-			m, err := sizeAttr(s, "m", 3)
-			if err == nil && s.Attrs.Bool("sparse") && (n == types.Unknown || m == types.Unknown) {
-				err = op.Faultf(4, codeAttr, "a sparse `ctable` needs n and m, its numbers of rows and columns")
-			}
-			return inForm(s, types.DenseOf(types.I64, n, m), err)
-		},
-		Ref: refInForm(func(c *op.Call) (value.Value, error) {
-			a, b := c.Dense(0), c.Dense(1)
-			n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
-			type pair struct{ p, q int }
-			counts := map[pair]int64{}
-			rows, cols := max(n, 0), max(m, 0)
-			for i := range a.Rows {
-				if _, err := code("ctable", a.At(i, 0), n); err != nil {
-					return nil, err
-				}
-			}
-			for i := range a.Rows {
-				p, _ := code("ctable", a.At(i, 0), n)
-				q, err := code("ctable", b.At(i, 0), m)
-				if err != nil {
-					return nil, err
-				}
-				counts[pair{p, q}]++
-				rows, cols = max(rows, p+1), max(cols, q+1)
-			}
-			out := value.New(types.I64, rows, cols)
-			for at, k := range counts {
-				out.Set(at.p, at.q, value.I64(k))
-			}
-			return out, nil
-		}),
+		Eg:   eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
+		Type: tableType, Ref: refInForm(tableRef), Kernel: tableKernel,
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: storedTable,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			if out.IsSparse() {
@@ -137,34 +90,85 @@ func ctable() *op.Def {
 			}
 			return streamCost(s, out, 4)
 		},
-		Kernel: func(c *op.Call) error {
-			n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
-			p, err := codesOf("ctable", c.Dense(0), n)
-			if err != nil {
-				return err
-			}
-			q, err := codesOf("ctable", c.Dense(1), m)
-			if err != nil {
-				return err
-			}
-			if c.Type.IsSparse() {
-				c.Out = sparseTable(p, q, n, m)
-				return nil
-			}
-			if n == types.Unknown || m == types.Unknown {
-				c.Out, err = emptyTable(p, q, n, m)
-				if err != nil {
-					return err
-				}
-			}
-			clearDense(c.Result())
-			out := gridOf[int64](c.Result())
-			for i := range p {
-				out.x[p[i]*out.ld+q[i]]++
-			}
-			return nil
-		},
 	}
+}
+
+func tableType(s *op.Sig) (types.Type, error) {
+	a, err := columnOfNumbers(s, 0)
+	if err != nil {
+		return a, err
+	}
+	b, err := columnOfNumbers(s, 1)
+	if err != nil {
+		return b, err
+	}
+	if !agree(a.Rows, b.Rows) {
+		return a, op.Faultf(1, codeShape, "`ctable` of columns of %d and %d codes", a.Rows, b.Rows)
+	}
+	n, err := sizeAttr(s, "n", 2)
+	if err != nil {
+		return a, err
+	}
+	m, err := sizeAttr(s, "m", 3)
+	if err == nil && s.Attrs.Bool("sparse") && (n == types.Unknown || m == types.Unknown) {
+		err = op.Faultf(4, codeAttr, "a sparse `ctable` needs n and m, its numbers of rows and columns")
+	}
+	return inForm(s, types.DenseOf(types.I64, n, m), err)
+}
+
+func tableRef(c *op.Call) (value.Value, error) {
+	a, b := c.Dense(0), c.Dense(1)
+	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
+	type pair struct{ p, q int }
+	counts := map[pair]int64{}
+	rows, cols := max(n, 0), max(m, 0)
+	for i := range a.Rows {
+		if _, err := code("ctable", a.At(i, 0), n); err != nil {
+			return nil, err
+		}
+	}
+	for i := range a.Rows {
+		p, _ := code("ctable", a.At(i, 0), n)
+		q, err := code("ctable", b.At(i, 0), m)
+		if err != nil {
+			return nil, err
+		}
+		counts[pair{p, q}]++
+		rows, cols = max(rows, p+1), max(cols, q+1)
+	}
+	out := value.New(types.I64, rows, cols)
+	for at, k := range counts {
+		out.Set(at.p, at.q, value.I64(k))
+	}
+	return out, nil
+}
+
+func tableKernel(c *op.Call) error {
+	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
+	p, err := codesOf("ctable", c.Dense(0), n)
+	if err != nil {
+		return err
+	}
+	q, err := codesOf("ctable", c.Dense(1), m)
+	if err != nil {
+		return err
+	}
+	if c.Type.IsSparse() {
+		c.Out = sparseTable(p, q, n, m)
+		return nil
+	}
+	if n == types.Unknown || m == types.Unknown {
+		c.Out, err = emptyTable(p, q, n, m)
+		if err != nil {
+			return err
+		}
+	}
+	clearDense(c.Result())
+	out := gridOf[int64](c.Result())
+	for i := range p {
+		out.x[p[i]*out.ld+q[i]]++
+	}
+	return nil
 }
 
 // tableSize is as many codes as there are where n is Unknown.
@@ -271,75 +275,80 @@ func recodeType(s *op.Sig) (types.Type, error) {
 	return t[0].With(e), nil
 }
 
-// bins is bin with a list of edges and bin with a number of equal intervals.
-func bins() []*op.Def {
-	binned := func(s *op.Sig) (types.Type, error) {
-		t := s.In[0]
-		if !t.IsDense() && t.Kind != types.Scalar || !t.Elem.IsNumeric() {
-			return t, op.Faultf(0, codeKind, "`bin` takes numbers; this is %s", t)
-		}
-		return t.With(types.I64), nil
+// binned is the type of the intervals in which the elements of the first argument lie.
+func binned(s *op.Sig) (types.Type, error) {
+	t := s.In[0]
+	if !t.IsDense() && t.Kind != types.Scalar || !t.Elem.IsNumeric() {
+		return t, op.Faultf(0, codeKind, "`bin` takes numbers; this is %s", t)
 	}
-	cost := func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 10) }
-	return []*op.Def{
-		{
-			Name: "bin",
-			Doc: "bin is the interval in which each element lies, as i64: the number of edges that are not above it, from 0 (below all edges) " +
-				"to k; -1 for nan. The edges ascend. bin of four arguments has intervals of equal width.",
-			Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "edges", Doc: "k elements, ascending"}},
-			Eg:   eg("bin(seq(0, 5), 1.5 * seq(1, 3))", "0\n0\n1\n2\n2\n"),
-			Type: func(s *op.Sig) (types.Type, error) {
-				if _, err := numberMatrix(s, 1); err != nil {
-					return types.Type{}, err
-				}
-				return binned(s)
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				edges, err := edgesOf(c)
-				return eachElement(c, func(x float64) int64 {
-					n := int64(0)
-					for _, e := range edges {
-						if e <= x {
-							n++
-						}
-					}
-					return n
-				}), err
-			},
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: cost,
-			Kernel: binByEdges, Loop: windowLoop(binByEdges, partSame, partWhole),
+	return t.With(types.I64), nil
+}
+
+func binCost(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 10) }
+
+// binByList is bin with a list of edges.
+func binByList() *op.Def {
+	return &op.Def{
+		Name: "bin",
+		Doc: "bin is the interval in which each element lies, as i64: the number of edges that are not above it, from 0 (below all edges) " +
+			"to k; -1 for nan. The edges ascend. bin of four arguments has intervals of equal width.",
+		Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "edges", Doc: "k elements, ascending"}},
+		Eg:   eg("bin(seq(0, 5), 1.5 * seq(1, 3))", "0\n0\n1\n2\n2\n"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			if _, err := numberMatrix(s, 1); err != nil {
+				return types.Type{}, err
+			}
+			return binned(s)
 		},
-		{
-			Name: "bin.even", Word: "bin",
-			Doc: "bin of four arguments is the interval in which each element lies, as i64, of k of equal width from lo to hi: " +
-				"floor((x - lo) / (hi - lo) * k), not below 0, not above k - 1; -1 for nan.",
-			Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "lo", Doc: "where the first interval begins"},
-				{Name: "hi", Doc: "where the last one ends, above lo"}, {Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of intervals"}},
-			Eg: eg("bin(seq(0, 5), 0, 4, 2)", "0\n0\n1\n1\n1\n"),
-			Type: func(s *op.Sig) (types.Type, error) {
-				for i := 1; i < 3; i++ {
-					if t := s.In[i]; t.Kind != types.Scalar || !t.Elem.IsNumeric() {
-						return t, op.Faultf(i, codeKind, "`bin` takes scalars for the ends; this is %s", t)
+		Ref: func(c *op.Call) (value.Value, error) {
+			edges, err := edgesOf(c)
+			return eachElement(c, func(x float64) int64 {
+				n := int64(0)
+				for _, e := range edges {
+					if e <= x {
+						n++
 					}
 				}
-				if v, ok := s.Attrs.Get("k"); !ok || v.Kind != op.IntVal || v.I < 1 || v.I > 1<<53 {
-					return types.Type{}, op.Faultf(3, codeAttr, "k of `bin` is a number of intervals, at least 1, not %v", v)
-				}
-				return binned(s)
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
-				if err := checkEnds(lo, hi); err != nil {
-					return nil, err
-				}
-				k := float64(c.Attrs.Int("k"))
-				return eachElement(c, func(x float64) int64 {
-					return int64(math.Floor(math.Max(0, math.Min((x-lo)/(hi-lo)*k, k-1))))
-				}), nil
-			},
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Shard: op.Shard{Kind: op.ShardAligned}, Cost: cost,
-			Kernel: evenBins, Loop: windowLoop(evenBins, partSame),
+				return n
+			}), err
 		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
+		Kernel: binByEdges, Loop: windowLoop(binByEdges, partSame, partWhole),
+	}
+}
+
+// binEvenly is bin with a number of equal intervals.
+func binEvenly() *op.Def {
+	return &op.Def{
+		Name: "bin.even", Word: "bin",
+		Doc: "bin of four arguments is the interval in which each element lies, as i64, of k of equal width from lo to hi: " +
+			"floor((x - lo) / (hi - lo) * k), not below 0, not above k - 1; -1 for nan.",
+		Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "lo", Doc: "where the first interval begins"},
+			{Name: "hi", Doc: "where the last one ends, above lo"}, {Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of intervals"}},
+		Eg: eg("bin(seq(0, 5), 0, 4, 2)", "0\n0\n1\n1\n1\n"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			for i := 1; i < 3; i++ {
+				if t := s.In[i]; t.Kind != types.Scalar || !t.Elem.IsNumeric() {
+					return t, op.Faultf(i, codeKind, "`bin` takes scalars for the ends; this is %s", t)
+				}
+			}
+			if v, ok := s.Attrs.Get("k"); !ok || v.Kind != op.IntVal || v.I < 1 || v.I > 1<<53 {
+				return types.Type{}, op.Faultf(3, codeAttr, "k of `bin` is a number of intervals, at least 1, not %v", v)
+			}
+			return binned(s)
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
+			if err := checkEnds(lo, hi); err != nil {
+				return nil, err
+			}
+			k := float64(c.Attrs.Int("k"))
+			return eachElement(c, func(x float64) int64 {
+				return int64(math.Floor(math.Max(0, math.Min((x-lo)/(hi-lo)*k, k-1))))
+			}), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Shard: op.Shard{Kind: op.ShardAligned}, Cost: binCost,
+		Kernel: evenBins, Loop: windowLoop(evenBins, partSame),
 	}
 }
 

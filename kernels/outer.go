@@ -39,7 +39,7 @@ type outerProduct struct {
 
 func (o *outerProduct) def() *op.Def {
 	mul := op.Str("mul")
-	d := &op.Def{
+	return &op.Def{
 		Name: "outer",
 		Doc: "outer is the matrix of f(a[i], b[j]) for two vectors and any elementwise operator f of two arguments, named by its word or " +
 			"its sign: outer(a, b), outer(a, b, \"max\"), outer(a, b, \"<=\").",
@@ -48,64 +48,67 @@ func (o *outerProduct) def() *op.Def {
 		Eg: []op.Example{{Program: "emit outer(seq(1, 3), seq(1, 4))", Output: "1 2 3\n2 4 6\n"},
 			{Program: `emit outer(seq(1, 3), seq(1, 4), "<=")`, Output: "true true true\nfalse true true\n"}},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
+		Type: o.typ, Ref: o.ref, Cost: o.cost, Kernel: o.kernel, Loop: elementLoop(o.run, o.program),
 	}
-	d.Type = func(s *op.Sig) (types.Type, error) {
-		f := o.by[s.Attrs.Str("op")]
-		if f == nil {
-			return types.Type{}, op.Faultf(2, codeAttr, "%q is no elementwise operator of two arguments", s.Attrs.Str("op")).
-				WithHelp("op is one of %s, or a sign like \"+\"", strings.Join(o.names, ", "))
+}
+
+func (o *outerProduct) typ(s *op.Sig) (types.Type, error) {
+	f := o.by[s.Attrs.Str("op")]
+	if f == nil {
+		return types.Type{}, op.Faultf(2, codeAttr, "%q is no elementwise operator of two arguments", s.Attrs.Str("op")).
+			WithHelp("op is one of %s, or a sign like \"+\"", strings.Join(o.names, ", "))
+	}
+	scalars := &op.Sig{Def: f}
+	n := [2]int{}
+	for i, t := range s.In {
+		if _, err := numberMatrix(s, i); err != nil {
+			return types.Type{}, err
 		}
-		scalars := &op.Sig{Def: f}
-		n := [2]int{}
-		for i, t := range s.In {
-			if _, err := numberMatrix(s, i); err != nil {
-				return types.Type{}, err
+		switch {
+		case t.Rows == 1:
+			n[i] = t.Cols
+		case t.Cols == 1 || t.Cols == types.Unknown:
+			n[i] = t.Rows
+		case t.Rows == types.Unknown:
+			n[i] = types.Unknown
+		default:
+			return types.Type{}, op.Faultf(i, codeShape, "`outer` takes vectors; this is %s", t)
+		}
+		scalars.In = append(scalars.In, types.ScalarOf(t.Elem))
+	}
+	e, err := f.Type(scalars)
+	return types.DenseOf(e.Elem, n[0], n[1]), err
+}
+
+func (o *outerProduct) ref(c *op.Call) (value.Value, error) {
+	f, a, b := o.by[c.Attrs.Str("op")], elements(c.In[0]), elements(c.In[1])
+	out := value.New(c.Type.Elem, len(a), len(b))
+	for i := range a {
+		for j := range b {
+			y, err := applyElt(f, out.Elem, []value.Scalar{a[i], b[j]})
+			if err != nil {
+				return nil, err
 			}
-			switch {
-			case t.Rows == 1:
-				n[i] = t.Cols
-			case t.Cols == 1 || t.Cols == types.Unknown:
-				n[i] = t.Rows
-			case t.Rows == types.Unknown:
-				n[i] = types.Unknown
-			default:
-				return types.Type{}, op.Faultf(i, codeShape, "`outer` takes vectors; this is %s", t)
-			}
-			scalars.In = append(scalars.In, types.ScalarOf(t.Elem))
+			out.Set(i, j, y)
 		}
-		e, err := f.Type(scalars)
-		return types.DenseOf(e.Elem, n[0], n[1]), err
 	}
-	d.Ref = func(c *op.Call) (value.Value, error) {
-		f, a, b := o.by[c.Attrs.Str("op")], elements(c.In[0]), elements(c.In[1])
-		out := value.New(c.Type.Elem, len(a), len(b))
-		for i := range a {
-			for j := range b {
-				y, err := applyElt(f, out.Elem, []value.Scalar{a[i], b[j]})
-				if err != nil {
-					return nil, err
-				}
-				out.Set(i, j, y)
-			}
-		}
-		return out, nil
+	return out, nil
+}
+
+func (o *outerProduct) cost(s *op.Sig, out types.Type) op.Work {
+	w := streamCost(s, out, 1)
+	if f := o.by[s.Attrs.Str("op")]; f != nil && f.Cost != nil {
+		w.Flops = f.Cost(&op.Sig{Def: f}, out).Flops
 	}
-	d.Cost = func(s *op.Sig, out types.Type) op.Work {
-		w := streamCost(s, out, 1)
-		if f := o.by[s.Attrs.Str("op")]; f != nil && f.Cost != nil {
-			w.Flops = f.Cost(&op.Sig{Def: f}, out).Flops
-		}
-		return w
+	return w
+}
+
+func (o *outerProduct) kernel(c *op.Call) error {
+	p, in, err := o.program(c, nil)
+	if err != nil {
+		return err
 	}
-	d.Kernel = func(c *op.Call) error {
-		p, in, err := o.program(c, nil)
-		if err != nil {
-			return err
-		}
-		return o.run.execute(p, in, c.Result(), offset{})
-	}
-	d.Loop = elementLoop(o.run, o.program)
-	return d
+	return o.run.execute(p, in, c.Result(), offset{})
 }
 
 // program is the operator on a column and a row.

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -185,6 +186,7 @@ func TestConstructorFaults(t *testing.T) {
 		{"zeros", []op.Attr{{Name: "n", Val: op.Int(1 << 40)}, {Name: "m", Val: op.Int(1 << 40)}}, "E605"},
 		{"fill", []op.Attr{{Name: "x", Val: op.Str("a")}, {Name: "n", Val: op.Int(1)}}, "E203"},
 		{"seq", []op.Attr{{Name: "a", Val: op.Int(1)}, {Name: "b", Val: op.Int(2)}, {Name: "step", Val: op.Int(0)}}, "E203"},
+		{"seq", []op.Attr{{Name: "a", Val: op.Int(-math.MaxInt64)}, {Name: "b", Val: op.Int(math.MaxInt64)}}, "E203"}, // 2^64 - 2 elements
 		{"eye", []op.Attr{{Name: "n", Val: op.Int(4)}, {Name: "at", Val: op.Ints(2, 2, 3, 1)}}, "E212"},
 	} {
 		d := table.Must(c.row)

@@ -30,94 +30,106 @@ func sparseRows(maps []*op.Def) []*op.Def {
 
 func sparseForms() []*op.Def {
 	return []*op.Def{
-		{
-			Name: "sparse",
-			Doc: "sparse is a matrix stored by its elements that are not zero; a sparse one is returned as it is. A negative zero becomes zero. " +
-				"Every operator has one representation of its result: see the table in the language reference.",
-			Args: []op.Arg{{Name: "x", Doc: "matrix of at most 2147483647 columns"}},
-			Eg:   eg("sparse(eye(2) * 3)", "sparse f64[2,2], 2 stored\n0 0 3\n1 1 3\n"),
-			Type: func(s *op.Sig) (types.Type, error) {
-				t := s.In[0]
-				if !t.IsMatrix() || !t.Elem.IsNumeric() {
-					return t, op.Faultf(0, codeKind, "`sparse` needs a matrix of numbers, not %v", t)
+		toSparse(),
+		sparseToDense(),
+		nnz(),
+	}
+}
+
+func toSparse() *op.Def {
+	return &op.Def{
+		Name: "sparse",
+		Doc: "sparse is a matrix stored by its elements that are not zero; a sparse one is returned as it is. A negative zero becomes zero. " +
+			"Every operator has one representation of its result: see the table in the language reference.",
+		Args: []op.Arg{{Name: "x", Doc: "matrix of at most 2147483647 columns"}},
+		Eg:   eg("sparse(eye(2) * 3)", "sparse f64[2,2], 2 stored\n0 0 3\n1 1 3\n"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			t := s.In[0]
+			if !t.IsMatrix() || !t.Elem.IsNumeric() {
+				return t, op.Faultf(0, codeKind, "`sparse` needs a matrix of numbers, not %v", t)
+			}
+			return sparseOf(-1, t)
+		},
+		Ref:  func(c *op.Call) (value.Value, error) { return keptRef(everyElement(c.In[0])), nil },
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Kernel: func(c *op.Call) error {
+			c.Out = c.In[0]
+			if d, ok := c.In[0].(*value.Dense); ok {
+				return allOf(beginCompress(c, d, 1), 1)
+			}
+			return nil
+		},
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) {
+				if c.In[0].Type().IsSparse() {
+					return 0, 0
 				}
-				return sparseOf(-1, t)
+				return unitSpace(c.In[0].Type())
 			},
-			Ref:  func(c *op.Call) (value.Value, error) { return keptRef(everyElement(c.In[0])), nil },
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
-			Kernel: func(c *op.Call) error {
-				c.Out = c.In[0]
-				if d, ok := c.In[0].(*value.Dense); ok {
-					return allOf(beginCompress(c, d, 1), 1)
-				}
-				return nil
-			},
-			Loop: &op.Loop{
-				Space: func(c *op.Call) (n, leaf int) {
-					if c.In[0].Type().IsSparse() {
-						return 0, 0
-					}
-					return unitSpace(c.In[0].Type())
-				},
-				Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-					n, _ := unitSpace(c.In[0].Type())
-					return beginCompress(c, c.Dense(0), n), nil
-				},
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				n, _ := unitSpace(c.In[0].Type())
+				return beginCompress(c, c.Dense(0), n), nil
 			},
 		},
-		{
-			Name: "sp.dense", For: "dense", Word: "dense", Hidden: true,
-			Doc:  "sp.dense is a sparse matrix in dense representation.",
-			Args: []op.Arg{{Name: "x"}},
-			Type: func(s *op.Sig) (types.Type, error) {
-				return denseResult(s, types.DenseOf(s.In[0].Elem, s.In[0].Rows, s.In[0].Cols))
-			},
-			Ref:  func(c *op.Call) (value.Value, error) { return everyElement(c.In[0]), nil },
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
-			Kernel: func(c *op.Call) error { spread(c.Result(), c.In[0].(*value.CSR)); return nil },
-			Loop: &op.Loop{
-				Space: func(c *op.Call) (n, leaf int) { return wideSpace(c.Type) },
-				Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-					out, m := c.Result(), c.In[0].(*value.CSR)
-					return rowLoop(func(lo, hi int) { spread(out.View(lo, 0, hi-lo, out.Cols), m.View(lo, hi-lo)) }), nil
-				},
+	}
+}
+
+func sparseToDense() *op.Def {
+	return &op.Def{
+		Name: "sp.dense", For: "dense", Word: "dense", Hidden: true,
+		Doc:  "sp.dense is a sparse matrix in dense representation.",
+		Args: []op.Arg{{Name: "x"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			return denseResult(s, types.DenseOf(s.In[0].Elem, s.In[0].Rows, s.In[0].Cols))
+		},
+		Ref:  func(c *op.Call) (value.Value, error) { return everyElement(c.In[0]), nil },
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Kernel: func(c *op.Call) error { spread(c.Result(), c.In[0].(*value.CSR)); return nil },
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return wideSpace(c.Type) },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				out, m := c.Result(), c.In[0].(*value.CSR)
+				return rowLoop(func(lo, hi int) { spread(out.View(lo, 0, hi-lo, out.Cols), m.View(lo, hi-lo)) }), nil
 			},
 		},
-		{
-			Name: "nnz",
-			Doc:  "nnz is the number of elements that are not zero, stored or not; nan counts. Of a sparse matrix it is known without looking at the elements.",
-			Args: []op.Arg{{Name: "x", Doc: "matrix"}},
-			Eg:   append(eg("nnz(sparse(eye(5)))", "5"), eg("nnz(eye(5))", "5")...),
-			Type: func(s *op.Sig) (types.Type, error) {
-				if !s.In[0].IsMatrix() {
-					return s.In[0], op.Faultf(0, codeKind, "`nnz` needs a matrix, not %v", s.In[0])
+	}
+}
+
+func nnz() *op.Def {
+	return &op.Def{
+		Name: "nnz",
+		Doc:  "nnz is the number of elements that are not zero, stored or not; nan counts. Of a sparse matrix it is known without looking at the elements.",
+		Args: []op.Arg{{Name: "x", Doc: "matrix"}},
+		Eg:   append(eg("nnz(sparse(eye(5)))", "5"), eg("nnz(eye(5))", "5")...),
+		Type: func(s *op.Sig) (types.Type, error) {
+			if !s.In[0].IsMatrix() {
+				return s.In[0], op.Faultf(0, codeKind, "`nnz` needs a matrix, not %v", s.In[0])
+			}
+			return types.ScalarOf(types.I64), nil
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			n := int64(0)
+			for _, x := range elements(everyElement(c.In[0])) {
+				if x.True() {
+					n++
 				}
-				return types.ScalarOf(types.I64), nil
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				n := int64(0)
-				for _, x := range elements(everyElement(c.In[0])) {
-					if x.True() {
-						n++
-					}
-				}
-				return value.I64(n), nil
-			},
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
-			Cost: func(s *op.Sig, _ types.Type) op.Work {
-				if s.In[0].IsSparse() {
-					return op.Work{Bytes: 16}
-				}
-				return op.Work{Bytes: float64(s.In[0].Rows) * float64(s.In[0].Cols) * float64(s.In[0].Elem.Size())}
-			},
-			Kernel: func(c *op.Call) error {
-				if m, ok := c.In[0].(*value.CSR); ok {
-					c.Out = value.I64(int64(m.NNZ()))
-				} else {
-					c.Out = value.I64(nonZeros(c.Dense(0)))
-				}
-				return nil
-			},
+			}
+			return value.I64(n), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Cost: func(s *op.Sig, _ types.Type) op.Work {
+			if s.In[0].IsSparse() {
+				return op.Work{Bytes: 16}
+			}
+			return op.Work{Bytes: float64(s.In[0].Rows) * float64(s.In[0].Cols) * float64(s.In[0].Elem.Size())}
+		},
+		Kernel: func(c *op.Call) error {
+			if m, ok := c.In[0].(*value.CSR); ok {
+				c.Out = value.I64(int64(m.NNZ()))
+			} else {
+				c.Out = value.I64(nonZeros(c.Dense(0)))
+			}
+			return nil
 		},
 	}
 }

@@ -13,131 +13,141 @@ import (
 )
 
 func sparseGenerators() []*op.Def {
-	zero := op.Int(0)
-	seed := op.Arg{Name: "seed", Attr: true, Kind: op.IntVal, Default: &zero, Doc: "the same seed makes the same numbers"}
-	density := op.Float(0.1)
 	return []*op.Def{
-		{
-			Name: "rand_graph",
-			Doc: "rand_graph is a random directed graph as a sparse bool n x n matrix: edge k goes from floor(n u(2k)) to floor(n u(2k+1)) with u the " +
-				"numbers of rand; loops and edges that come up twice are left in and merged.",
-			Args: []op.Arg{{Name: "n", Attr: true, Kind: op.IntVal, Doc: "vertices"}, {Name: "e", Attr: true, Kind: op.IntVal, Doc: "edges drawn"}, seed},
-			Eg:   eg("rand_graph(10, 0)", "sparse bool[10,10], 0 stored\n"),
-			Type: func(s *op.Sig) (types.Type, error) {
-				n, e, err := countsOf(s, "n", "e")
-				if err != nil {
-					return types.Type{}, err
-				}
-				if n == 0 && e > 0 {
-					return types.Type{}, op.Faultf(1, codeAttr, "`rand_graph` draws %d edges among no vertices", e)
-				}
-				return sizedSparse(s, types.Bool, n, n, e, 12)
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				n, seed := c.Attrs.Int("n"), uint64(c.Attrs.Int("seed"))
-				joined := map[[2]int]bool{}
-				for k := range uint64(c.Attrs.Int("e")) {
-					joined[[2]int{int(float64(n) * u01(seed, 2*k)), int(float64(n) * u01(seed, 2*k+1))}] = true
-				}
-				m := value.NewCSR(types.Bool, n, n, 0)
-				for i := range n {
-					for j := range n {
-						if joined[[2]int{i, j}] {
-							m.Col = append(m.Col, int32(j))
-						}
+		randGraph(),
+		randSparse(),
+		eyeSparse(),
+	}
+}
+
+func randGraph() *op.Def {
+	return &op.Def{
+		Name: "rand_graph",
+		Doc: "rand_graph is a random directed graph as a sparse bool n x n matrix: edge k goes from floor(n u(2k)) to floor(n u(2k+1)) with u the " +
+			"numbers of rand; loops and edges that come up twice are left in and merged.",
+		Args: []op.Arg{{Name: "n", Attr: true, Kind: op.IntVal, Doc: "vertices"}, {Name: "e", Attr: true, Kind: op.IntVal, Doc: "edges drawn"}, seedArg()},
+		Eg:   eg("rand_graph(10, 0)", "sparse bool[10,10], 0 stored\n"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			n, e, err := countsOf(s, "n", "e")
+			if err != nil {
+				return types.Type{}, err
+			}
+			if n == 0 && e > 0 {
+				return types.Type{}, op.Faultf(1, codeAttr, "`rand_graph` draws %d edges among no vertices", e)
+			}
+			return sizedSparse(s, types.Bool, n, n, e, 12)
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			n, seed := c.Attrs.Int("n"), uint64(c.Attrs.Int("seed"))
+			joined := map[[2]int]bool{}
+			for k := range uint64(c.Attrs.Int("e")) {
+				joined[[2]int{int(float64(n) * u01(seed, 2*k)), int(float64(n) * u01(seed, 2*k+1))}] = true
+			}
+			m := value.NewCSR(types.Bool, n, n, 0)
+			for i := range n {
+				for j := range n {
+					if joined[[2]int{i, j}] {
+						m.Col = append(m.Col, int32(j))
 					}
-					m.Ptr[i+1] = int64(len(m.Col))
 				}
-				return m, nil
-			},
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
-			Cost: func(s *op.Sig, out types.Type) op.Work {
-				return op.Work{Flops: 20 * float64(s.Attrs.Int("e")), Bytes: 12 * float64(s.Attrs.Int("e"))}
-			},
-			Kernel: func(c *op.Call) error {
-				c.Out = randomGraph(c.Attrs.Int("n"), c.Attrs.Int("e"), uint64(c.Attrs.Int("seed")))
-				return nil
+				m.Ptr[i+1] = int64(len(m.Col))
+			}
+			return m, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			return op.Work{Flops: 20 * float64(s.Attrs.Int("e")), Bytes: 12 * float64(s.Attrs.Int("e"))}
+		},
+		Kernel: func(c *op.Call) error {
+			c.Out = randomGraph(c.Attrs.Int("n"), c.Attrs.Int("e"), uint64(c.Attrs.Int("seed")))
+			return nil
+		},
+	}
+}
+
+func randSparse() *op.Def {
+	density := op.Float(0.1)
+	return &op.Def{
+		Name: "rand_sparse",
+		Doc: "rand_sparse is a sparse n x m matrix of f64 in which round(density * m) elements a row are uniform in (0, 1), at columns drawn " +
+			"without replacement; a row is made from its number alone.",
+		Args: []op.Arg{{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}, {Name: "m", Attr: true, Kind: op.IntVal, Doc: "columns"},
+			{Name: "density", Attr: true, Kind: op.FloatVal, Default: &density, Doc: "share of elements that are not zero, 0 to 1"}, seedArg()},
+		Eg: eg("nnz(rand_sparse(10, 20, density = 0.25))", "50"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			n, m, err := countsOf(s, "n", "m")
+			if err != nil {
+				return types.Type{}, err
+			}
+			if d := densityOf(s.Attrs); !(d >= 0 && d <= 1) {
+				return types.Type{}, op.Faultf(2, codeAttr, "density of `rand_sparse` is %v; it lies between 0 and 1", value.F64(d))
+			}
+			return sizedSparse(s, types.F64, n, m, n*perRow(s.Attrs), 12)
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			n, m, seed, per := c.Attrs.Int("n"), c.Attrs.Int("m"), uint64(c.Attrs.Int("seed")), perRow(c.Attrs)
+			d := value.New(types.F64, n, m)
+			for i := range n {
+				cols := make([]int, m) // shuffled from the front, by Fisher and Yates
+				for j := range cols {
+					cols[j] = j
+				}
+				for k := range per {
+					at := uint64(2 * (i*per + k))
+					p := k + int(float64(m-k)*u01(seed, at))
+					cols[k], cols[p] = cols[p], cols[k]
+					d.Set(i, cols[k], value.F64(positive(u01(seed, at+1))))
+				}
+			}
+			return keptRef(d), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			n := float64(s.Attrs.Int("n")) * float64(perRow(s.Attrs))
+			return op.Work{Flops: 40 * n, Bytes: 12 * n}
+		},
+		Kernel: func(c *op.Call) error { return allOf(beginRandomRows(c, 1, 1), 1) },
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				n, _ := unitSpace(c.Type)
+				return beginRandomRows(c, n, workers), nil
 			},
 		},
-		{
-			Name: "rand_sparse",
-			Doc: "rand_sparse is a sparse n x m matrix of f64 in which round(density * m) elements a row are uniform in (0, 1), at columns drawn " +
-				"without replacement; a row is made from its number alone.",
-			Args: []op.Arg{{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}, {Name: "m", Attr: true, Kind: op.IntVal, Doc: "columns"},
-				{Name: "density", Attr: true, Kind: op.FloatVal, Default: &density, Doc: "share of elements that are not zero, 0 to 1"}, seed},
-			Eg: eg("nnz(rand_sparse(10, 20, density = 0.25))", "50"),
-			Type: func(s *op.Sig) (types.Type, error) {
-				n, m, err := countsOf(s, "n", "m")
-				if err != nil {
-					return types.Type{}, err
-				}
-				if d := densityOf(s.Attrs); !(d >= 0 && d <= 1) {
-					return types.Type{}, op.Faultf(2, codeAttr, "density of `rand_sparse` is %v; it lies between 0 and 1", value.F64(d))
-				}
-				return sizedSparse(s, types.F64, n, m, n*perRow(s.Attrs), 12)
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				n, m, seed, per := c.Attrs.Int("n"), c.Attrs.Int("m"), uint64(c.Attrs.Int("seed")), perRow(c.Attrs)
-				d := value.New(types.F64, n, m)
-				for i := range n {
-					cols := make([]int, m) // shuffled from the front, by Fisher and Yates
-					for j := range cols {
-						cols[j] = j
-					}
-					for k := range per {
-						at := uint64(2 * (i*per + k))
-						p := k + int(float64(m-k)*u01(seed, at))
-						cols[k], cols[p] = cols[p], cols[k]
-						d.Set(i, cols[k], value.F64(positive(u01(seed, at+1))))
-					}
-				}
-				return keptRef(d), nil
-			},
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
-			Cost: func(s *op.Sig, out types.Type) op.Work {
-				n := float64(s.Attrs.Int("n")) * float64(perRow(s.Attrs))
-				return op.Work{Flops: 40 * n, Bytes: 12 * n}
-			},
-			Kernel: func(c *op.Call) error { return allOf(beginRandomRows(c, 1, 1), 1) },
-			Loop: &op.Loop{
-				Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
-				Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-					n, _ := unitSpace(c.Type)
-					return beginRandomRows(c, n, workers), nil
-				},
-			},
+	}
+}
+
+func eyeSparse() *op.Def {
+	return &op.Def{
+		Name: "eye_sparse",
+		Doc:  "eye_sparse is the n x n identity as a sparse matrix of f64.",
+		Args: []op.Arg{{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}},
+		Eg:   eg("sum(eye_sparse(100))", "100"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			n, _, err := countsOf(s, "n", "n")
+			if err != nil {
+				return types.Type{}, err
+			}
+			return sizedSparse(s, types.F64, n, n, n, 12)
 		},
-		{
-			Name: "eye_sparse",
-			Doc:  "eye_sparse is the n x n identity as a sparse matrix of f64.",
-			Args: []op.Arg{{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}},
-			Eg:   eg("sum(eye_sparse(100))", "100"),
-			Type: func(s *op.Sig) (types.Type, error) {
-				n, _, err := countsOf(s, "n", "n")
-				if err != nil {
-					return types.Type{}, err
-				}
-				return sizedSparse(s, types.F64, n, n, n, 12)
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				n := c.Attrs.Int("n")
-				d := value.New(types.F64, n, n)
-				for i := range n {
-					d.Set(i, i, value.F64(1))
-				}
-				return keptRef(d), nil
-			},
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
-			Cost: func(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: 20 * float64(out.Rows)} },
-			Kernel: func(c *op.Call) error {
-				n := c.Attrs.Int("n")
-				m := value.NewCSR(types.F64, n, n, n)
-				for i := range n {
-					m.Col[i], m.F64[i], m.Ptr[i+1] = int32(i), 1, int64(i)+1
-				}
-				c.Out = m
-				return nil
-			},
+		Ref: func(c *op.Call) (value.Value, error) {
+			n := c.Attrs.Int("n")
+			d := value.New(types.F64, n, n)
+			for i := range n {
+				d.Set(i, i, value.F64(1))
+			}
+			return keptRef(d), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Cost: func(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: 20 * float64(out.Rows)} },
+		Kernel: func(c *op.Call) error {
+			n := c.Attrs.Int("n")
+			m := value.NewCSR(types.F64, n, n, n)
+			for i := range n {
+				m.Col[i], m.F64[i], m.Ptr[i+1] = int32(i), 1, int64(i)+1
+			}
+			c.Out = m
+			return nil
 		},
 	}
 }

@@ -13,96 +13,108 @@ import (
 func sparseMoves() []*op.Def {
 	return []*op.Def{
 		sparseDiag(),
-		{
-			Name: "sp.t", For: "t", Word: "t", Hidden: true,
-			Doc:  "sp.t is the transpose of a sparse matrix, sparse: entries are counted by column and laid out in one pass.",
-			Args: []op.Arg{{Name: "a"}},
-			Type: func(s *op.Sig) (types.Type, error) {
-				t := s.In[0]
-				t.Rows, t.Cols = t.Cols, t.Rows
-				return sparseOf(0, t)
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				a := everyElement(c.In[0])
-				d := value.New(a.Elem, a.Cols, a.Rows)
-				for i := range a.Rows {
-					for j := range a.Cols {
-						d.Set(j, i, a.At(i, j))
-					}
+		sparseTransposed(),
+		sparseSlice(),
+		sparseItem(),
+	}
+}
+
+func sparseTransposed() *op.Def {
+	return &op.Def{
+		Name: "sp.t", For: "t", Word: "t", Hidden: true,
+		Doc:  "sp.t is the transpose of a sparse matrix, sparse: entries are counted by column and laid out in one pass.",
+		Args: []op.Arg{{Name: "a"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t := s.In[0]
+			t.Rows, t.Cols = t.Cols, t.Rows
+			return sparseOf(0, t)
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			a := everyElement(c.In[0])
+			d := value.New(a.Elem, a.Cols, a.Rows)
+			for i := range a.Rows {
+				for j := range a.Cols {
+					d.Set(j, i, a.At(i, j))
 				}
-				return keptRef(d), nil
-			},
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "transpose", Cost: sparseCost(4),
-			Kernel: func(c *op.Call) error { c.Out = transposed(c.In[0].(*value.CSR)); return nil },
-			Loop: &op.Loop{
-				Space: func(c *op.Call) (n, leaf int) { return transposeSpace(c.In[0].Type()) },
-				Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-					return beginTranspose(c.In[0].(*value.CSR), workers, func(t *value.CSR) error { c.Out = t; return nil }), nil
-				},
+			}
+			return keptRef(d), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "transpose", Cost: sparseCost(4),
+		Kernel: func(c *op.Call) error { c.Out = transposed(c.In[0].(*value.CSR)); return nil },
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return transposeSpace(c.In[0].Type()) },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				return beginTranspose(c.In[0].(*value.CSR), workers, func(t *value.CSR) error { c.Out = t; return nil }), nil
 			},
 		},
-		{
-			Name: "sp.slice", For: "slice", Word: "slice", Hidden: true,
-			Doc:  "sp.slice is a window of a sparse matrix, sparse. Whole rows are a view of the matrix: nothing is copied.",
-			Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
-			Type: func(s *op.Sig) (types.Type, error) {
-				t, err := sliceType(denseSig(s))
-				if err != nil {
-					return t, err
+	}
+}
+
+func sparseSlice() *op.Def {
+	return &op.Def{
+		Name: "sp.slice", For: "slice", Word: "slice", Hidden: true,
+		Doc:  "sp.slice is a window of a sparse matrix, sparse. Whole rows are a view of the matrix: nothing is copied.",
+		Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, err := sliceType(denseSig(s))
+			if err != nil {
+				return t, err
+			}
+			return sparseOf(0, t)
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			w, _ := windowOf(c.Attrs, "at")
+			a := everyElement(c.In[0])
+			d := value.New(a.Elem, w.rows, w.cols)
+			for i := range w.rows {
+				for j := range w.cols {
+					d.Set(i, j, a.At(w.r0+i, w.c0+j))
 				}
-				return sparseOf(0, t)
+			}
+			return keptRef(d), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Kernel: func(c *op.Call) error {
+			w, _ := windowOf(c.Attrs, "at")
+			m := c.In[0].(*value.CSR).View(w.r0, w.rows)
+			if w.c0 > 0 || w.cols < m.Cols {
+				return allOf(beginColumnsOf(c, m, w, 1), 1)
+			}
+			c.Out = m
+			return nil
+		},
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) {
+				if w, _ := windowOf(c.Attrs, "at"); w.c0 == 0 && w.cols == c.In[0].Type().Cols {
+					return 0, 0
+				}
+				return unitSpace(c.Type)
 			},
-			Ref: func(c *op.Call) (value.Value, error) {
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
 				w, _ := windowOf(c.Attrs, "at")
-				a := everyElement(c.In[0])
-				d := value.New(a.Elem, w.rows, w.cols)
-				for i := range w.rows {
-					for j := range w.cols {
-						d.Set(i, j, a.At(w.r0+i, w.c0+j))
-					}
-				}
-				return keptRef(d), nil
-			},
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
-			Kernel: func(c *op.Call) error {
-				w, _ := windowOf(c.Attrs, "at")
-				m := c.In[0].(*value.CSR).View(w.r0, w.rows)
-				if w.c0 > 0 || w.cols < m.Cols {
-					return allOf(beginColumnsOf(c, m, w, 1), 1)
-				}
-				c.Out = m
-				return nil
-			},
-			Loop: &op.Loop{
-				Space: func(c *op.Call) (n, leaf int) {
-					if w, _ := windowOf(c.Attrs, "at"); w.c0 == 0 && w.cols == c.In[0].Type().Cols {
-						return 0, 0
-					}
-					return unitSpace(c.Type)
-				},
-				Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-					w, _ := windowOf(c.Attrs, "at")
-					n, _ := unitSpace(c.Type)
-					return beginColumnsOf(c, c.In[0].(*value.CSR).View(w.r0, w.rows), w, n), nil
-				},
+				n, _ := unitSpace(c.Type)
+				return beginColumnsOf(c, c.In[0].(*value.CSR).View(w.r0, w.rows), w, n), nil
 			},
 		},
-		{
-			Name: "sp.item", For: "item", Word: "item", Hidden: true,
-			Doc:  "sp.item is one element of a sparse matrix as a scalar.",
-			Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[row, column]"}},
-			Type: func(s *op.Sig) (types.Type, error) { return itemType(denseSig(s)) },
-			Ref: func(c *op.Call) (value.Value, error) {
-				at := c.Attrs.Ints("at")
-				return everyElement(c.In[0]).At(int(at[0]), int(at[1])), nil
-			},
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
-			Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 64} },
-			Kernel: func(c *op.Call) error {
-				at := c.Attrs.Ints("at")
-				c.Out = c.In[0].(*value.CSR).At(int(at[0]), int(at[1]))
-				return nil
-			},
+	}
+}
+
+func sparseItem() *op.Def {
+	return &op.Def{
+		Name: "sp.item", For: "item", Word: "item", Hidden: true,
+		Doc:  "sp.item is one element of a sparse matrix as a scalar.",
+		Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[row, column]"}},
+		Type: func(s *op.Sig) (types.Type, error) { return itemType(denseSig(s)) },
+		Ref: func(c *op.Call) (value.Value, error) {
+			at := c.Attrs.Ints("at")
+			return everyElement(c.In[0]).At(int(at[0]), int(at[1])), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 64} },
+		Kernel: func(c *op.Call) error {
+			at := c.Attrs.Ints("at")
+			c.Out = c.In[0].(*value.CSR).At(int(at[0]), int(at[1]))
+			return nil
 		},
 	}
 }

@@ -15,7 +15,11 @@ import (
 )
 
 func sparseProducts() []*op.Def {
-	return append([]*op.Def{{
+	return append([]*op.Def{sparseMatmul(), sparseProductAsDense()}, ringRows()...)
+}
+
+func sparseMatmul() *op.Def {
+	return &op.Def{
 		Name: "sp.matmul", For: "matmul", Word: "@", Hidden: true,
 		Doc:  "sp.matmul is the product of two matrices of which one or both are sparse.",
 		Args: []op.Arg{{Name: "a"}, {Name: "b"}},
@@ -68,7 +72,11 @@ func sparseProducts() []*op.Def {
 				return beginSparseProduct(c), nil
 			},
 		},
-	}, {
+	}
+}
+
+func sparseProductAsDense() *op.Def {
+	return &op.Def{
 		Name: "sp.product", Hidden: true,
 		Doc:  "sp.product is the product of two sparse matrices as a dense one. The compiler writes it where only reductions read a product that is nearly full.",
 		Args: []op.Arg{{Name: "a", Doc: "sparse n x k"}, {Name: "b", Doc: "sparse k x m"}},
@@ -104,7 +112,7 @@ func sparseProducts() []*op.Def {
 				return beginDenseProduct(c, n), nil
 			},
 		},
-	}}, ringRows()...)
+	}
 }
 
 // beginDenseProduct is the product of two sparse matrices in a dense one.

@@ -239,53 +239,61 @@ func beginNunique(c *op.Call, _ int) (op.LoopBody, error) {
 	return l, nil
 }
 
+// refQuantile is the definition of quantile.
+func refQuantile(q float64, x []value.Scalar, e types.Elem) value.Scalar {
+	s := insertSorted(x, false)
+	if last := s[len(s)-1]; last.Elem.IsFloat() && math.IsNaN(last.F) {
+		return number(e, math.NaN())
+	}
+	return number(e, between(len(s), q, func(i int) float64 { return s[i].Float() + 0 }))
+}
+
+// quantileOf is the quantile of a line, by selection in room.
+func quantileOf(q float64, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
+	*room = appendKeys((*room)[:0], line)
+	keys := *room
+	if line.Elem.IsFloat() && slices.Contains(keys, nanKey) {
+		return number(e, math.NaN())
+	}
+	n := len(keys)
+	k, next := selectKeys(keys, quantilePlace(n, q))
+	return betweenKeys(line.Elem, e, n, q, k, next)
+}
+
+// quantileLoop searches for the quantile of a whole matrix on several workers.
+func quantileLoop(q func(a *op.Attrs) float64) *op.Loop {
+	return searchLoop(func(c *op.Call, n int) int { return quantilePlace(n, q(c.Attrs)) },
+		func(c *op.Call, k, next uint64) value.Value {
+			t := c.In[0].Type()
+			return betweenKeys(t.Elem, c.Type.Elem, t.Count(), q(c.Attrs), k, next)
+		})
+}
+
+// argExtreme is argmin or argmax.
+func argExtreme(name, which, output string, least bool) statistic {
+	return statistic{
+		name: name, elem: counted, nonempty: true, flops: 1, whole: output,
+		doc: name + " is the place of the " + which + " element in row-major order (i * m + j): the first of equals; a nan wins. " +
+			"row" + name + " and col" + name + " give one place a row and a column.",
+		ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar { return firstExtreme(x, least) },
+		run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, _ *[]uint64) value.Scalar {
+			var at [1]int64
+			switch line.Elem {
+			case types.F64:
+				argLines(at[:], line.F64, line, true, least)
+			case types.F32:
+				argLines(at[:], line.F32, line, true, least)
+			case types.Bool:
+				argLines(at[:], line.Bool, line, true, least)
+			default:
+				argLines(at[:], line.I64, line, true, least)
+			}
+			return value.I64(at[0])
+		},
+	}
+}
+
 func listStatistics() []statistic {
-	quantile := func(q float64, x []value.Scalar, e types.Elem) value.Scalar {
-		s := insertSorted(x, false)
-		if last := s[len(s)-1]; last.Elem.IsFloat() && math.IsNaN(last.F) {
-			return number(e, math.NaN())
-		}
-		return number(e, between(len(s), q, func(i int) float64 { return s[i].Float() + 0 }))
-	}
-	quantileOf := func(q float64, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
-		*room = appendKeys((*room)[:0], line)
-		keys := *room
-		if line.Elem.IsFloat() && slices.Contains(keys, nanKey) {
-			return number(e, math.NaN())
-		}
-		n := len(keys)
-		k, next := selectKeys(keys, quantilePlace(n, q))
-		return betweenKeys(line.Elem, e, n, q, k, next)
-	}
-	quantileLoop := func(q func(a *op.Attrs) float64) *op.Loop {
-		return searchLoop(func(c *op.Call, n int) int { return quantilePlace(n, q(c.Attrs)) },
-			func(c *op.Call, k, next uint64) value.Value {
-				t := c.In[0].Type()
-				return betweenKeys(t.Elem, c.Type.Elem, t.Count(), q(c.Attrs), k, next)
-			})
-	}
-	arg := func(name, which, output string, least bool) statistic {
-		return statistic{
-			name: name, elem: counted, nonempty: true, flops: 1, whole: output,
-			doc: name + " is the place of the " + which + " element in row-major order (i * m + j): the first of equals; a nan wins. " +
-				"row" + name + " and col" + name + " give one place a row and a column.",
-			ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar { return firstExtreme(x, least) },
-			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, _ *[]uint64) value.Scalar {
-				var at [1]int64
-				switch line.Elem {
-				case types.F64:
-					argLines(at[:], line.F64, line, true, least)
-				case types.F32:
-					argLines(at[:], line.F32, line, true, least)
-				case types.Bool:
-					argLines(at[:], line.Bool, line, true, least)
-				default:
-					argLines(at[:], line.I64, line, true, least)
-				}
-				return value.I64(at[0])
-			},
-		}
-	}
 	return []statistic{
 		{
 			name: "nunique", elem: counted, flops: 20,
@@ -317,7 +325,7 @@ func listStatistics() []statistic {
 				return nil
 			},
 			call: ", 0.25", whole: "2.25", row: "1.5\n4.5\n", col: "1.75 2.75 3.75\n",
-			ref: func(a *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return quantile(a.Float("q"), x, e) },
+			ref: func(a *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return refQuantile(a.Float("q"), x, e) },
 			run: func(a *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
 				return quantileOf(a.Float("q"), line, e, room)
 			},
@@ -327,7 +335,7 @@ func listStatistics() []statistic {
 			name: "median", elem: averaged, nonempty: true, flops: 20,
 			doc:   "median is the middle of the sorted elements, or the mean of the two in the middle: the quantile 0.5. nan if there is one.",
 			whole: "3.5", row: "2\n5\n", col: "2.5 3.5 4.5\n",
-			ref: func(_ *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return quantile(0.5, x, e) },
+			ref: func(_ *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return refQuantile(0.5, x, e) },
 			run: func(_ *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
 				return quantileOf(0.5, line, e, room)
 			},
@@ -346,8 +354,8 @@ func listStatistics() []statistic {
 				return productOf(line, e)
 			},
 		},
-		arg("argmin", "least", "0", true),
-		arg("argmax", "greatest", "5", false),
+		argExtreme("argmin", "least", "0", true),
+		argExtreme("argmax", "greatest", "5", false),
 	}
 }
 
