@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -118,6 +119,8 @@ func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOp
 	line.hide()
 	if err == nil {
 		err = p.Explain(out.Commit())
+	} else {
+		out.Discard()
 	}
 	if report == nil { // a rank that does not report
 		return err
@@ -174,15 +177,22 @@ func canWrite(path string) error {
 	return f.Close()
 }
 
-// writeTrace writes the recordings to a file, also those of a failed run.
+// writeTrace writes the recordings to a file, also those of a run that failed or was interrupted: what ran until then. The file appears
+// whole or not at all. There is none of a run that recorded nothing, such as one on ranks that a rank's death has ended. What the
+// run itself was writing must have been committed or discarded.
 func (s *session) writeTrace(path string, p *flow.Program, report *flow.Report) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("--trace: %w", err)
+	if len(report.Recordings) == 0 {
+		return nil
 	}
-	err = report.WriteTrace(f, p)
-	if cerr := f.Close(); err == nil {
-		err = cerr
+	file := flow.NewOutput(io.Discard)
+	defer file.Discard()
+	s.signal.onExit(file.Discard)
+	w, err := file.Create(path)
+	if err == nil {
+		err = report.WriteTrace(w, p)
+	}
+	if err == nil {
+		err = file.Commit()
 	}
 	if err != nil {
 		return fmt.Errorf("--trace %s: %w", path, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -63,6 +64,7 @@ func params(dir string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":       exits,
 			"unchanged":   unchanged,
+			"traced":      traced,
 			"interrupted": interrupted,
 			"survivors":   survivors,
 		},
@@ -119,5 +121,45 @@ func unchanged(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for n := range want {
 		ts.Fatalf("%s lacks %s", args[0], n)
+	}
+}
+
+// traced DIR FILE TASKS demands that DIR holds FILE alone, a whole trace with at least so many tasks, none of which ends before it
+// begins. TASKS may be "any", of a run that may have been stopped before it had begun, or when it was too late to write: then DIR may be empty.
+func traced(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: traced DIR FILE TASKS")
+	}
+	least := 0
+	if args[2] == "any" {
+		if entries, err := os.ReadDir(ts.MkAbs(args[0])); err == nil && len(entries) == 0 {
+			return
+		}
+	} else {
+		var err error
+		least, err = strconv.Atoi(args[2])
+		ts.Check(err)
+	}
+	unchanged(ts, false, args[:2])
+	var all struct {
+		TraceEvents []struct {
+			Cat, Name string
+			Dur       float64
+		}
+	}
+	if err := json.Unmarshal([]byte(ts.ReadFile(filepath.Join(args[0], args[1]))), &all); err != nil {
+		ts.Fatalf("%s is no trace: %v", args[1], err)
+	}
+	tasks := 0
+	for _, e := range all.TraceEvents {
+		if e.Cat != "task" {
+			continue
+		}
+		if tasks++; e.Name == "" || e.Dur < 0 {
+			ts.Fatalf("%s has the task %+v", args[1], e)
+		}
+	}
+	if tasks < least {
+		ts.Fatalf("%s has %d tasks, want at least %d", args[1], tasks, least)
 	}
 }

@@ -39,7 +39,8 @@ func (r *rank) windDown(now time.Time) {
 		r.fill()
 		e.filled = true
 	}
-	if e.reported != drained && r.quiet() {
+	// Who still runs a kernel has nothing to report yet, and may never stop.
+	if e.reported != drained && r.quiet() && (e.idle || now.Sub(e.since) > r.o.patience/3) {
 		r.reportDone(drained)
 	}
 }
@@ -121,8 +122,8 @@ func (r *rank) fill() {
 		}
 		for _, s := range d.Started {
 			for num := max(s[0], r.posted[peer]); num < s[1]; num++ {
-				b := make([]byte, from[peer][num])
-				r.track(r.comm.Irecv(transport.Data, peer, int(num%r.window), b), flight{kind: filler, buf: b})
+				p := &placed{r: r, x: &receive{bytes: from[peer][num]}}
+				r.track(r.comm.IrecvPlaced(peer, int(num%r.window), p.x.bytes, p.discard), flight{kind: filler, placed: p})
 			}
 		}
 	}

@@ -178,8 +178,12 @@ func (r *rank) land(f *flight) {
 		r.awaited--
 		x := &r.routes.receives[f.at]
 		var v value.Value
-		if f.placed != nil {
-			f.dense = f.placed.dense
+		if p := f.placed; p != nil {
+			if p.wasted {
+				r.wasting = false
+				return
+			}
+			f.dense = p.dense
 			f.buf = f.dense.Bytes()
 		}
 		switch x.form {
@@ -190,6 +194,10 @@ func (r *rank) land(f *flight) {
 		}
 		r.record(trace.Receive, f)
 		r.received(int(f.at), v, int64(len(f.buf)))
+	case filler:
+		if f.placed != nil {
+			r.wasting = false
+		}
 	}
 }
 
@@ -268,34 +276,51 @@ const placedFrom = 16 << 10
 
 // placed is the memory of a matrix that is being received, once there is any.
 type placed struct {
-	r     *rank
-	x     *receive
-	dense *value.Dense
+	r      *rank
+	x      *receive
+	dense  *value.Dense
+	wasted bool // nobody reads it, and it lies in rank.waste
 }
 
 // place finds the memory, within the budget but for what the next task needs. The poller calls it, inside Testsome.
 func (p *placed) place() []byte {
 	r, x := p.r, p.x
-	t := r.p.Graph.Type(x.exchange)
+	if r.ending.frozen.Load() {
+		return p.discard()
+	}
 	used := r.used.Load()
-	unwanted := r.ending.frozen.Load() // nobody will read it, but it must be received
-	if !unwanted && used > 0 && used+int64(x.bytes) > r.o.Budget && x.pos > r.eng.FirstUnfinished() {
+	if used > 0 && used+int64(x.bytes) > r.o.Budget && x.pos > r.eng.FirstUnfinished() {
 		return nil
 	}
+	t := r.p.Graph.Type(x.exchange)
 	b, err := r.eng.Buffers().Get(x.bytes)
 	switch {
 	case err == nil:
 		p.dense = value.Over(b, t.Elem, t.Rows, t.Cols)
-	case !unwanted && x.pos > r.eng.FirstUnfinished():
+	case x.pos > r.eng.FirstUnfinished():
 		return nil // memory will come back
 	default:
-		if !unwanted && r.starved == nil {
+		if r.starved == nil {
 			r.starved = &local.TaskFailure{Node: x.exchange, Rank: r.me, Err: local.NoMemory(err)}
 		}
 		p.dense = value.New(t.Elem, t.Rows, t.Cols)
 	}
 	r.used.Add(int64(x.bytes))
 	return p.dense.Bytes()
+}
+
+// discard lets what nobody will read be received nevertheless, one after the other into the same memory: hundreds of tiles in fresh
+// memory took longer than a run has to end.
+func (p *placed) discard() []byte {
+	r := p.r
+	if r.wasting {
+		return nil
+	}
+	if r.waste == nil || len(r.waste) < p.x.bytes {
+		r.waste = make([]byte, p.x.bytes)
+	}
+	r.wasting, p.wasted = true, true
+	return r.waste[:p.x.bytes]
 }
 
 // freed gives a received value's share of the budget back.

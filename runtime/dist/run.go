@@ -128,6 +128,8 @@ type rank struct {
 	inbox        []*message          // for Run's goroutine
 	used         atomic.Int64
 	starved      *local.TaskFailure // there was no memory for what has arrived
+	waste        []byte             // of what is received though nobody reads it
+	wasting      bool               // a request has it
 	lastPoll     atomic.Int64
 	attended     atomic.Bool // a worker has polled since Run's goroutine last looked
 	epochOfClock time.Time

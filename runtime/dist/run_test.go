@@ -9,12 +9,14 @@ import (
 	"math/bits"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/value"
 	"flow/runtime/dist/transport"
 	"flow/runtime/dist/transport/mem"
 	"flow/runtime/local"
@@ -322,15 +324,27 @@ func slow(ranks int) string {
 func TestInterruptionEndsAllRanks(t *testing.T) {
 	comms := mem.New(4, mem.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(50*time.Millisecond, cancel)
-	start := time.Now()
-	for rank, err := range runAll(ctx, comms, parse(t, slow(4)), func(int) Options { return Options{} }) {
-		if !errors.Is(err, context.Canceled) || !err.(*Failure).Clean {
-			t.Errorf("rank %d: %v", rank, err)
-		}
+	var begun atomic.Int32 // ranks
+	var start time.Time    // of the interruption
+	report, err := RunGroup(ctx, comms, parse(t, slow(4)), 1, func(rank int) Options {
+		var first sync.Once
+		return Options{Trace: trace.New(rank, 1), Observe: func(ir.ID, value.Value) {
+			first.Do(func() {
+				if begun.Add(1) == 4 {
+					start = time.Now()
+					cancel()
+				}
+			})
+		}}
+	})
+	if f, ok := err.(*Failure); !ok || !errors.Is(err, context.Canceled) || !f.Clean {
+		t.Errorf("the error is %v", err)
 	}
 	if d := time.Since(start); d > time.Second {
 		t.Errorf("took %v", d)
+	}
+	if report == nil || len(report.Recordings) != 4 || len(report.Ranks) != 4 {
+		t.Errorf("not all ranks report what they have done until then: %+v", report)
 	}
 	closeAll(t, comms)
 }
