@@ -87,8 +87,32 @@ func TestErrors(t *testing.T) {
 
 // elsewhere are codes with tests of their own, and those that only a bug or a signal gives.
 var elsewhere = map[source.Code]bool{"E410": true, "E608": true, "E706": true, "B001": true, "W002": true,
+	"E113": true, // TestDeepCalls
 	"E114": true, // the parser finds every case first
 	"L011": true, // every operator of the grammar has a row
+}
+
+// A long line of functions that call one another is no recursion, and one that gets itself as an argument is.
+func TestDeepCalls(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("fn f0(x) = x\n")
+	for i := 1; i <= 70; i++ {
+		fmt.Fprintf(&b, "fn f%d(x) = f%d(x)\n", i, i-1)
+	}
+	for _, c := range []struct{ text, code string }{
+		{b.String() + "emit f63(1)\n", ""},
+		{b.String() + "emit f70(1)\n", "E113"},
+		{"fn f(g, x) = g(g, x)\nemit f(f, 1)\n", "E130"},
+	} {
+		_, ds := compiler.Compile(context.Background(), "x.flow", []byte(c.text), compiler.Options{Table: tinyTable(t)})
+		got := ""
+		for _, d := range ds {
+			got += string(d.Code)
+		}
+		if got != c.code {
+			t.Errorf("got %q, want %q of\n%s", got, c.code, c.text[max(0, len(c.text)-60):])
+		}
+	}
 }
 
 func checkChunk(t *testing.T, file string, first int, chunk string, fired map[source.Code]bool) {

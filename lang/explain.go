@@ -342,6 +342,9 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 	if isOp(s.found, ")", "]", "}", ",", ";") || s.found.EOF() {
 		return d, true
 	}
+	if isOp(s.found, "..", "..=") && isOp(s.prev, "[", ",") {
+		d.Help = "a range of the first k is 0" + s.found.Value + "k; from k on it is k.., and : is all"
+	}
 	d.Notes = []source.Note{{Span: s.at(s.found), Text: "found " + s.say(s.found)}}
 	switch {
 	case isOp(s.found, "-", "not"):

@@ -31,6 +31,19 @@ func usagef(format string, args ...any) *usageError {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
+// badFlag is an error of the library that reads flags, in our words where it is about a value.
+func badFlag(err error) error {
+	var name, value string
+	if n, _ := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &name); n != 2 {
+		return usagef("%v", err)
+	}
+	name, why, _ := strings.Cut(strings.TrimSpace(err.Error()[strings.Index(err.Error(), " for flag -")+len(" for flag -"):]), ": ")
+	if why == "parse error" {
+		why = "that is no value of the kind it takes"
+	}
+	return usagef("--%s %s: %s", name, value, why)
+}
+
 // readLine takes args (without the program's name) apart. A flag's value is told from a file by the
 // flags of all commands together, so a flag that two commands share must take a value in
 // both or in neither; TestFlagsAgree holds that.

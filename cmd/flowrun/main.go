@@ -141,7 +141,7 @@ func (s *session) app() *cli.App {
 		DisableSliceFlagSeparator: true, // --set x=1,2 is one setting
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
-			return usagef("%v", err)
+			return badFlag(err)
 		},
 		Commands: s.commands(),
 	}
@@ -165,7 +165,7 @@ func (s *session) commands() []*cli.Command {
 	}
 	for _, c := range list {
 		c.HideHelpCommand = true
-		c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usagef("%v", err) }
+		c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return badFlag(err) }
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"flow/compiler/check"
@@ -61,7 +62,7 @@ func (l *lowerer) callVal(e *ast.Call, v val) val {
 	return val{}
 }
 
-// maxDepth bounds instantiation: no program nests functions this deep but a recursive one.
+// maxDepth bounds instantiation: few programs nest functions this deep but recursive ones.
 const maxDepth = 64
 
 // callFn instantiates a function: its body is elaborated anew for these arguments.
@@ -70,6 +71,9 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 		trail := l.calls
 		l.calls = nil // 64 notes of one call say nothing
 		defer func() { l.calls = trail }()
+		if !slices.Contains(trail, e) {
+			l.fail(source.Errorf("E113", e.Span(), "calls are nested more than %d deep", maxDepth).WithHelp("bind a result to a name, and pass that"))
+		}
 		l.fail(check.Recursion(f.name, e.Span()))
 	}
 	inner := &scope{parent: f.env, fn: true}

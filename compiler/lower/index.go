@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"strings"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -173,7 +175,11 @@ func (l *lowerer) integer(e ast.Expr, code source.Code, what string) val {
 	case v.isInt() || v.kind == edge && l.g.Type(v.id) == types.ScalarOf(types.I64):
 		return v
 	}
-	l.failf(code, e.Span(), "%s is an integer, this is %s", what, l.what(v))
+	d := source.Errorf(code, e.Span(), "%s is an integer, this is %s", what, l.what(v))
+	if v.kind == edge && l.g.Type(v.id).IsMatrix() && l.g.Type(v.id).Elem == types.I64 && strings.HasSuffix(what, "subscript") {
+		d = d.WithHelp("take(X, rows) is the rows of X whose numbers stand in a column")
+	}
+	l.fail(d)
 	return val{}
 }
 

@@ -190,6 +190,10 @@ func (l *lowerer) effects(rs []*region) (any bool, sinks map[string]bool) {
 		for s := range r.effect {
 			sinks[s] = true
 			if last, ok := l.effect[s]; ok {
+				again := &r.g.Nodes[r.effect[s]]
+				if form, one := holdsOne(again.Attrs.List(), s); one {
+					l.fail(writtenTwice(s, form, again.Span, l.g.Nodes[last].Span))
+				}
 				l.capture(rs[0], last, l.level())
 			}
 		}

@@ -1,7 +1,9 @@
 package lower
 
 import (
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"flow/compiler/check"
 	"flow/ir"
@@ -118,12 +120,10 @@ func (l *lowerer) stmt(s ast.Stmt) {
 // rebind a visible name); a fn's body starts afresh, for it may reuse outer names.
 func (l *lowerer) declare(id ast.Ident, v val) {
 	for s := l.scope; s != nil; s = s.parent {
-		for i, n := range s.names {
-			if n == id.Name && s.vals[i].kind != poison {
-				l.fail(source.Errorf("E115", id.At, "%s is bound twice", id.Name).
-					WithNote(s.spans[i], "bound here first").
-					WithHelp("choose another name"))
-			}
+		if i := s.find(id.Name); i >= 0 && s.vals[i].kind != poison {
+			l.fail(source.Errorf("E115", id.At, "%s is bound twice", id.Name).
+				WithNote(s.spans[i], "bound here first").
+				WithHelp("choose another name"))
 		}
 		if s.fn {
 			break
@@ -308,6 +308,9 @@ func (l *lowerer) emit(s *ast.Emit) {
 	}
 	in := []ir.ID{x}
 	if last, ok := l.effect[sink]; ok {
+		if form, one := holdsOne(attrs, sink); one {
+			l.fail(writtenTwice(sink, form, s.Span(), l.g.Nodes[last].Span))
+		}
 		in = append(in, last)
 	}
 	if l.assert != ir.None {
@@ -316,6 +319,24 @@ func (l *lowerer) emit(s *ast.Emit) {
 	spans := []source.Span{s.Expr.Span()}
 	l.effect[sink] = l.add(l.table.Must("emit"), op.MakeAttrs(attrs...), s.Span(), spans, in...)
 	l.sends++ // the next emit holds the ID: no statement may move it
+}
+
+// holdsOne is the format of a file that holds one value: a second emit would make a file that nobody can read. What is printed, and text tables,
+// take several.
+func holdsOne(attrs []op.Attr, sink string) (form string, one bool) {
+	form = strings.TrimPrefix(filepath.Ext(strings.TrimSuffix(sink, ".gz")), ".")
+	for _, a := range attrs {
+		if a.Name == "form" {
+			form = a.Val.S
+		}
+	}
+	return form, sink != "" && form != "csv" && form != "tsv"
+}
+
+func writtenTwice(sink, form string, at, first source.Span) source.Diagnostic {
+	return source.Errorf("E515", at, "%s is written twice, and %s holds one matrix", sink, form).
+		WithNote(first, "written here first").
+		WithHelp("give each a name of its own, or write .csv, where one follows below the other")
 }
 
 // sink is the attributes of `to`: a path, or a call such as csv("f", sep = ";").

@@ -101,19 +101,27 @@ type scope struct {
 
 func (s *scope) lookup(name string) (*val, bool) {
 	for ; s != nil; s = s.parent {
-		if s.index != nil {
-			if i, ok := s.index[name]; ok {
-				return &s.vals[i], true
-			}
-			continue
-		}
-		for i := len(s.names) - 1; i >= 0; i-- {
-			if s.names[i] == name {
-				return &s.vals[i], true
-			}
+		if i := s.find(name); i >= 0 {
+			return &s.vals[i], true
 		}
 	}
 	return nil, false
+}
+
+// find is where s itself has a name, the last place if it was bound again after an error; -1: nowhere.
+func (s *scope) find(name string) int {
+	if s.index != nil {
+		if i, ok := s.index[name]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := len(s.names) - 1; i >= 0; i-- {
+		if s.names[i] == name {
+			return i
+		}
+	}
+	return -1
 }
 
 func (s *scope) bind(name string, v val, at source.Span) {

@@ -21,7 +21,7 @@ func FoldPanels(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	found := f.find()
 	row := table.Must("matmul.panels")
 	for len(found) > 0 {
-		out := g.Clone() // the definition of the program keeps what it had
+		out := g.Clone()                 // the definition of the program keeps what it had
 		made := map[*op.Attrs]panelSum{} // by attributes that no other node has: contraction makes such rows of matrices of open sizes
 		for _, p := range found {
 			attrs := p.attrs.With("panel", op.Int(f.panel))

@@ -61,7 +61,7 @@ var codes = [...]CodeRow{
 	{"E110", "unexpected character", "The character has no meaning in Flow outside strings and comments. Names are ASCII letters, digits and _.", "a = 1 $ 2", ""},
 	{"E111", "cannot send to this", "`<-` is a statement that sends to an element of a channel array: `L[i,j] <- e`. Written `a <-1` for \"a less than -1\" it needs a space: `a < -1`.", "f(1) <- 2", ""},
 	{"E112", "bracket was never opened", "A closing bracket has no opening one.", "a = 1)", ""},
-	{"E113", "nested too deeply", "Brackets, types and right-associative operators may nest 200 deep. Bind parts of the expression to names.", "a = " + strings.Repeat("(", 201) + "1" + strings.Repeat(")", 201), ""},
+	{"E113", "nested too deeply", "Brackets, types and right-associative operators may nest 200 deep, calls of functions 64. Bind parts of the expression to names.", "a = " + strings.Repeat("(", 201) + "1" + strings.Repeat(")", 201), ""},
 	{"E114", "statement is not allowed here", "`import param type fn stage` stand at the top level; `state` and `on` in a stage; `next` in an iterate or a stage; `emit` not in a fn.", "next c = 1", ""},
 	// Names, functions and parameters.
 	{"E115", "name is bound twice", "A name is bound once in a scope, and a block may not bind a name that is visible around it. Choose another name; for a value that changes from round to round use `iterate`.", "a = 1\na = 2", ""},
@@ -146,6 +146,7 @@ var codes = [...]CodeRow{
 	{"E512", "no such column", "The table has no column of that name.", "", ""},
 	{"E513", "malformed list of edges", "A line is two vertices, integers from 0 on, separated by blanks, a tab or a comma. The message names line and column.", "", ""},
 	{"E514", "malformed .csr file", "The magic bytes, the sizes or the arrays are not what the format demands.", "", ""},
+	{"E515", "file written twice", "Two emits write to one file whose format holds one matrix. Text tables (.csv, .tsv) take several, one below the other.", "emit 1 to \"a.npy\"\nemit 2 to \"a.npy\"", ""},
 
 	// Run time.
 	{"E601", "matrix is not positive definite", "Cholesky met a diagonal element that is not positive. The message names the tile and the minor.", "emit potrf(-eye(2))", ""},

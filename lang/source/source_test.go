@@ -141,6 +141,15 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
+// Of names equally near, the one that begins as what was typed: rnd is rand, not and.
+func TestSuggestKeepsTheFirstLetter(t *testing.T) {
+	for in, want := range map[string]string{"rnd": "rand", "brt": "cbrt", "siin": "sin"} {
+		if got, ok := Suggest(in, []string{"and", "cbrt", "asin", "rand", "sin"}); got != want || !ok {
+			t.Errorf("Suggest(%q) = %q, %v; want %q", in, got, ok, want)
+		}
+	}
+}
+
 func TestCodesAreWhole(t *testing.T) {
 	seen := map[Code]bool{}
 	for _, r := range Codes() {

@@ -7,7 +7,8 @@ import "strings"
 // Suggest is the candidate nearest to name by edit distance (a swap of two
 // neighbours counts as one edit), if it is near enough to be a likely slip: a
 // third of the name's length, and one edit for names of up to three letters.
-// Of equally near ones it takes the first, so the caller's order decides.
+// Of equally near ones it takes the first that begins alike, for the first letter is
+// seldom mistaken, and otherwise the first: then the caller's order decides.
 //
 // Names of more than 100 letters have none: the distance takes their product, and nobody types them.
 func Suggest(name string, candidates []string) (string, bool) {
@@ -15,8 +16,9 @@ func Suggest(name string, candidates []string) (string, bool) {
 		return "", false
 	}
 	best, at := "", max(1, len(name)/3)+1
+	begins := func(c string) bool { return c != "" && name != "" && c[0] == name[0] }
 	for _, c := range candidates {
-		if c == name || c == "" || max(len(name)-len(c), len(c)-len(name)) >= at {
+		if c == name || c == "" || max(len(name)-len(c), len(c)-len(name)) > at {
 			continue // lengths that differ by more than the edits allowed: the rest is quadratic
 		}
 		d := distance(name, c)
@@ -25,7 +27,7 @@ func Suggest(name string, candidates []string) (string, bool) {
 		} else if d >= len(name) {
 			continue // every letter differs: nothing was misspelt
 		}
-		if d < at {
+		if d < at || d == at && best != "" && begins(c) && !begins(best) {
 			best, at = c, d
 		}
 	}
