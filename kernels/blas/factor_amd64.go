@@ -18,11 +18,14 @@ func (d *driver[T]) trsmAll(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb 
 		d.trsmAll(ws, m, n-h, l[h*ldl+h:], ldl, b[h:], ldb)
 		return
 	}
-	order := roundUp(n, d.mr)
-	triangle := d.blockStart(order)
+	order, inPlace := roundUp(n, d.mr), n/d.mr*d.mr // rows of l that are read where they are
+	if conflicts(ldl * int(unsafe.Sizeof(l[0]))) {
+		inPlace = 0
+	}
+	triangle := d.blockStart(order) - d.blockStart(inPlace)
 	buf := scratch[T](ws, triangle+order*d.nr)
 	d.askRows(b, min(d.nr, m), ldb, n)
-	d.packTriangle(n, l, ldl, buf)
+	d.packTriangle(inPlace, n, l, ldl, buf)
 	panel := buf[triangle:]
 	for i := 0; i < m; i += d.nr {
 		w := min(d.nr, m-i)
@@ -36,7 +39,11 @@ func (d *driver[T]) trsmAll(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb 
 			if ahead.next >= end {
 				ahead.step = 0
 			}
-			d.solve[nv-1](j, &buf[d.blockStart(j)], j+d.mr, 1, &panel[0], d.nr, ahead.next, int(ahead.step))
+			rows, rs := l[j*ldl:], ldl
+			if j >= inPlace {
+				rows, rs = buf[d.blockStart(j)-d.blockStart(inPlace):], j+d.mr
+			}
+			d.solve[nv-1](j, &rows[0], rs, 1, &panel[0], d.nr, ahead.next, int(ahead.step))
 			ahead.next += uintptr(j/d.round) * ahead.step
 		}
 		d.transposeOut(w, n, panel, d.nr, b[i*ldb:], ldb)
@@ -61,11 +68,11 @@ func (d *driver[T]) blockStart(j int) int {
 	return d.mr * d.mr * q * (q + 1) / 2
 }
 
-// packTriangle copies the lower triangle l of order n to dst, with ones on the diagonal of rows beyond n.
-func (d *driver[T]) packTriangle(n int, l []T, ldl int, dst []T) {
-	for j := 0; j < n; j += d.mr {
+// packTriangle copies rows from.. (a multiple of MR) of the lower triangle l of order n to dst, with ones on the diagonal of rows beyond n.
+func (d *driver[T]) packTriangle(from, n int, l []T, ldl int, dst []T) {
+	for j := from; j < n; j += d.mr {
 		rs := j + d.mr
-		block := dst[d.blockStart(j):][:d.mr*rs]
+		block := dst[d.blockStart(j)-d.blockStart(from):][:d.mr*rs]
 		if rs > n {
 			clear(block)
 		}
