@@ -16,7 +16,7 @@ func (b *bench) program(name string) string { return filepath.Join(b.root, "benc
 // flowCholesky is Flow's local run of order n; nb 0 means the default tile.
 func (b *bench) flowCholesky(label string, n int, elem string, nb int) contestant {
 	return contestant{name: label, run: func() (float64, error) {
-		return callSeconds("cholesky", nil, b.flowrun, b.program("cholesky.flow"), "--threads=2",
+		return callSeconds("cholesky", nil, b.flowrun, b.program("cholesky_twice.flow"), "--threads=2",
 			fmt.Sprintf("--set=n=%d", n), "--set=elem="+elem, fmt.Sprintf("--set=nb=%d", nb))
 	}}
 }

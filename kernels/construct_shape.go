@@ -110,7 +110,7 @@ var tileEdges = []struct {
 	{types.NoElem, 512, 0},
 	{types.F32, 1536, 144},
 	{types.F32, 3072, 192},
-	{types.F32, 6144, 336},
+	{types.F32, 6144, 464},
 	{types.F32, 0, 480},
 	{types.NoElem, 1536, 144},
 	{types.NoElem, 3072, 240},

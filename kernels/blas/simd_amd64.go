@@ -61,7 +61,7 @@ func newAVX512() *simd {
 			},
 			potf: potfAVX512F32,
 			in:   transposeF32In, out: transposeF32Out, group: 8, copyRows: copyRows192,
-			maxDepth: 768, maxArea: 400 * 256, maxOrder: 384,
+			maxDepth: 768, maxArea: 430 * 256, maxOrder: 576,
 		},
 	}
 }
