@@ -158,7 +158,7 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds sou
 	at := "elaborate"
 	defer func() {
 		if p := recover(); p != nil {
-			ds = append(ds, Bug(fmt.Sprintf("pass %s: %v", at, p), debug.Stack()))
+			ds = append(ds, bug(fmt.Sprintf("pass %s: %v", at, p), debug.Stack()))
 		}
 	}()
 	t := time.Now()
@@ -187,7 +187,7 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds sou
 			case ctx.Err() != nil:
 				return append(ds, interrupted())
 			}
-			return append(ds, Bug(fmt.Sprintf("pass %s: %v", at, err), nil))
+			return append(ds, bug(fmt.Sprintf("pass %s: %v", at, err), nil))
 		}
 		r.note(at, t, before, s.g, o)
 		if p.Canonical && !o.PlanOnly {
@@ -195,7 +195,7 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds sou
 		}
 		if o.Verify {
 			if err := s.g.Verify(); err != nil {
-				return append(ds, Bug(fmt.Sprintf("after pass %s: %v", at, err), nil))
+				return append(ds, bug(fmt.Sprintf("after pass %s: %v", at, err), nil))
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds sou
 	r.Plan = &plan.Plan{Graph: s.g, Ranks: o.Ranks, Owner: s.owner, Prio: s.prio, Uses: s.g.Uses(), Files: r.Files}
 	if o.Verify {
 		if err := r.Plan.Verify(); err != nil {
-			return append(ds, Bug(err.Error(), nil))
+			return append(ds, bug(err.Error(), nil))
 		}
 	}
 	if d, ok := idleRanks(r.Plan); ok {
@@ -271,8 +271,8 @@ func warnings(ds source.Diagnostics) (out source.Diagnostics) {
 	return out
 }
 
-// Bug is the diagnostic of a mistake in Flow itself.
-func Bug(what string, stack []byte) source.Diagnostic {
+// bug is the diagnostic of a mistake in Flow itself.
+func bug(what string, stack []byte) source.Diagnostic {
 	d := source.Errorf("B001", source.Span{}, "this is a bug in Flow: %s", what)
 	if os.Getenv("FLOW_DEBUG") != "" && stack != nil {
 		d = d.WithNote(source.Span{}, "%s", stack)

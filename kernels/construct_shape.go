@@ -69,7 +69,7 @@ func ncell() *op.Def {
 
 func autoTile() *op.Def {
 	return shapeRow("auto_tile", "auto_tile is the tile edge that suits x: a function of its shape and element type alone.",
-		"auto_tile(ones(4096, 4096))", "336", func(t types.Type) int { return AutoTile(t.Elem, t.Rows, t.Cols) })
+		"auto_tile(ones(4096, 4096))", "336", func(t types.Type) int { return defaultTile(t.Elem, t.Rows, t.Cols) })
 }
 
 // eps is how a fn that takes any element type learns of it: tolerances, and conversions of what it makes itself.
@@ -99,7 +99,7 @@ func eps() *op.Def {
 	return d
 }
 
-// tileEdges is the table behind AutoTile: for matrices whose longer side is at most upTo (0: any), the edge. It is
+// tileEdges is the table behind defaultTile: for matrices whose longer side is at most upTo (0: any), the edge. It is
 // set by measurement (tiled Cholesky of orders 1024 to 8192 on two cores, all edges in multiples of 24 from 96 to 528;
 // 2026-11) and committed, never measured at run time: tile size must not depend on the machine.
 var tileEdges = []struct {
@@ -118,9 +118,9 @@ var tileEdges = []struct {
 	{types.NoElem, 0, 384},
 }
 
-// AutoTile is the default tile edge for a matrix: a function of element type and shape alone, at least 1. Small
+// defaultTile is the default tile edge for a matrix: a function of element type and shape alone, at least 1. Small
 // matrices are one tile, whose edge is their longer side rounded up to a multiple of 8.
-func AutoTile(elem types.Elem, rows, cols int) int {
+func defaultTile(elem types.Elem, rows, cols int) int {
 	n := max(rows, cols, 1)
 	for _, t := range tileEdges {
 		if (t.elem == types.NoElem || t.elem == elem) && (t.upTo == 0 || n <= t.upTo) {

@@ -216,7 +216,7 @@ func TestKnownValues(t *testing.T) {
 	if d := v.(*value.Dense); d.Rows != 3 || d.I64[2] != 3 {
 		t.Errorf("seq down: %v", d.I64)
 	}
-	if n := AutoTile(types.F64, 100, 30); n != 104 {
+	if n := defaultTile(types.F64, 100, 30); n != 104 {
 		t.Errorf("small tile: %d", n)
 	}
 	for _, c := range []struct {

@@ -51,8 +51,8 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
 		if controls(n) {
-			rounds, _ := Rounds(n)
-			out[i] = float64(rounds) * RoundOf(n, r).Critical
+			rounds, _ := roundsOf(n)
+			out[i] = float64(rounds) * roundOf(n, r).Critical
 		}
 		if n.Op.Cost == nil {
 			continue

@@ -7,25 +7,25 @@ import (
 
 // This file predicts loops and branches.
 
-// AssumedRounds is how many rounds a loop is taken to have whose condition is tested in the run: enough for what it does in a
+// assumedRounds is how many rounds a loop is taken to have whose condition is tested in the run: enough for what it does in a
 // round to weigh more than what is done once.
-const AssumedRounds = 10
+const assumedRounds = 10
 
-// Round is what one round of a loop, or one run of a branch, costs.
-type Round struct {
+// roundCost is what one round of a loop, or one run of a branch, costs.
+type roundCost struct {
 	Tasks    int
 	Total    float64 // seconds of all tasks
 	Critical float64 // seconds of the longest path
 }
 
-// RoundOf predicts a round of an iterate, its condition included, or of the dearer branch of a select. Loops inside of it count with
+// roundOf predicts a round of an iterate, its condition included, or of the dearer branch of a select. Loops inside of it count with
 // all their rounds.
-func RoundOf(n *ir.Node, r Rates) (round Round) {
+func roundOf(n *ir.Node, r Rates) (round roundCost) {
 	for b := n.Region; b != nil; b = b.Next {
 		g := b.Graph
 		cost := Costs(g, r)
-		var x Round
-		if rounds, _ := Rounds(n); rounds > 1 {
+		var x roundCost
+		if rounds, _ := roundsOf(n); rounds > 1 {
 			for i := range cost {
 				if g.Nodes[i].Attrs.Int("keep") > 0 { // run in one round
 					cost[i] /= float64(rounds)
@@ -41,7 +41,7 @@ func RoundOf(n *ir.Node, r Rates) (round Round) {
 		}
 		switch {
 		case n.Op.Control == op.Iterate:
-			round = Round{round.Tasks + x.Tasks, round.Total + x.Total, round.Critical + x.Critical}
+			round = roundCost{round.Tasks + x.Tasks, round.Total + x.Total, round.Critical + x.Critical}
 		case x.Critical >= round.Critical:
 			round = x
 		}
@@ -49,15 +49,15 @@ func RoundOf(n *ir.Node, r Rates) (round Round) {
 	return round
 }
 
-// Rounds is how many rounds a node is taken to have; known is false where that is an assumption.
-func Rounds(n *ir.Node) (rounds int64, known bool) {
+// roundsOf is how many rounds a node is taken to have; known is false where that is an assumption.
+func roundsOf(n *ir.Node) (rounds int64, known bool) {
 	if n.Op.Control != op.Iterate {
 		return 1, true
 	}
 	if times, ok := n.Times(); ok {
 		return max(times, 0), true
 	}
-	return AssumedRounds, false
+	return assumedRounds, false
 }
 
 // controls reports a node that has regions of tasks.
@@ -68,6 +68,6 @@ func total(n *ir.Node, cost float64, r Rates) float64 {
 	if !controls(n) {
 		return cost
 	}
-	rounds, _ := Rounds(n)
-	return float64(rounds) * RoundOf(n, r).Total
+	rounds, _ := roundsOf(n)
+	return float64(rounds) * roundOf(n, r).Total
 }

@@ -42,7 +42,7 @@ type KernelCount struct {
 type LoopCount struct {
 	Node    ir.ID   `json:"node"`
 	Rounds  int64   `json:"rounds"`
-	Assumed bool    `json:"rounds_assumed"` // the run decides; Rounds is AssumedRounds
+	Assumed bool    `json:"rounds_assumed"` // the run decides; Rounds is assumedRounds
 	Tasks   int     `json:"tasks_per_round"`
 	Seconds float64 `json:"seconds_per_round"` // of all its tasks
 }
@@ -118,8 +118,8 @@ func (s *Summary) loop(p *Plan, id ir.ID, r Rates, workers int, cost []float64) 
 	if !controls(n) {
 		return cost[id]
 	}
-	rounds, known := Rounds(n)
-	x := RoundOf(n, r)
+	rounds, known := roundsOf(n)
+	x := roundOf(n, r)
 	if n.Op.Control == op.Iterate {
 		s.Loops = append(s.Loops, LoopCount{id, rounds, !known, x.Tasks, x.Total})
 	}

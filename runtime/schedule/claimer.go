@@ -67,7 +67,7 @@ func NewClaimer(calc Calculator) *Claimer {
 func (c *Claimer) deal() {
 	c.blocks.empty()
 	for i := range c.blocks.own {
-		c.blocks.own[i].word.Store(uint64(MakeBlock(c.stealing.Initial(i))))
+		c.blocks.own[i].word.Store(uint64(makeBlock(c.stealing.Initial(i))))
 	}
 }
 
@@ -135,7 +135,7 @@ func (c *Claimer) claimBlock(worker int) (start, size int, ok bool) {
 			continue
 		}
 		end := lo + c.stealing.Piece(worker, lo, hi)
-		if word.CompareAndSwap(uint64(old), uint64(MakeBlock(end, hi))) {
+		if word.CompareAndSwap(uint64(old), uint64(makeBlock(end, hi))) {
 			start = lo * c.unit
 			return start, min(end*c.unit, c.n) - start, true
 		}

@@ -123,7 +123,7 @@ func (c *costClaims) begin() {
 		return
 	}
 	for i := range c.worker {
-		c.own.give(i, MakeBlock(c.worker[i].lo, c.worker[i].hi))
+		c.own.give(i, makeBlock(c.worker[i].lo, c.worker[i].hi))
 	}
 	c.next.Store(uint64(len(c.worker))<<32 | uint64(c.worker[len(c.worker)-1].hi))
 }
@@ -175,7 +175,7 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 		old := Block(word.Load())
 		if lo, hi := old.Bounds(); lo < hi {
 			end, start, past := c.piece(lo, hi, c.some(lo, hi, take))
-			if word.CompareAndSwap(uint64(old), uint64(MakeBlock(end, hi))) && past > start {
+			if word.CompareAndSwap(uint64(old), uint64(makeBlock(end, hi))) && past > start {
 				return start, past, true
 			}
 			continue
@@ -189,7 +189,7 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 				end, start, past = c.piece(lo, hi, c.some(lo, hi, take))
 			}
 			if end < hi {
-				c.own.give(worker, MakeBlock(end, hi))
+				c.own.give(worker, makeBlock(end, hi))
 			}
 			if past > start {
 				return start, past, true

@@ -56,7 +56,7 @@ func NewIdeal(tr *Trace, m Machine) Ideal {
 		Area:      AreaBound(tr.Total(), m),
 		Largest:   largestBound(sorted, m),
 		LPT:       lpt(sorted, m),
-		BestBlock: BestBlock(tr, m),
+		BestBlock: bestBlock(tr, m),
 	}
 }
 
@@ -139,9 +139,9 @@ func lpt(sorted []float64, m Machine) float64 {
 // schedule of equally distributed jobs does better on average: larger portions only bind more of them to a worker that may be late.
 func InOrder(costs []float64, m Machine) float64 { return lpt(costs, m) }
 
-// BestBlock is the smallest possible makespan with one block of consecutive iterations a worker, worker by worker (the chains-on-chains problem): what a
+// bestBlock is the smallest possible makespan with one block of consecutive iterations a worker, worker by worker (the chains-on-chains problem): what a
 // perfect profile alone could make of STATIC. It bisects over the bottleneck and fills greedily.
-func BestBlock(tr *Trace, m Machine) float64 {
+func bestBlock(tr *Trace, m Machine) float64 {
 	if tr.Total() <= 0 {
 		return 0
 	}

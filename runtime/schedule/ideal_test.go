@@ -42,7 +42,7 @@ func TestIdealKnownCases(t *testing.T) {
 	for i := range 10 {
 		ramp = append(ramp, float64(i+1))
 	}
-	if b := BestBlock(NewTrace(ramp), Machine{P: 3}); b != 21 {
+	if b := bestBlock(NewTrace(ramp), Machine{P: 3}); b != 21 {
 		t.Errorf("1..10 in 3 blocks: %g, want 21", b)
 	}
 	empty := NewIdeal(NewTrace(nil), Machine{P: 3})

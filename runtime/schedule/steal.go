@@ -11,8 +11,8 @@ const maxUnits = 1<<31 - 1
 // Block is a packed range of units lo..hi; the zero Block is empty.
 type Block uint64
 
-// MakeBlock packs 0 <= lo <= hi < 2^31. Empty blocks are all the same.
-func MakeBlock(lo, hi int) Block {
+// makeBlock packs 0 <= lo <= hi < 2^31. Empty blocks are all the same.
+func makeBlock(lo, hi int) Block {
 	if lo >= hi {
 		return 0
 	}
@@ -25,13 +25,13 @@ func (b Block) Bounds() (lo, hi int) { return int(b >> 32), int(b & (1<<32 - 1))
 // Front takes k units off the front.
 func (b Block) Front(k int) (taken, rest Block) {
 	lo, hi := b.Bounds()
-	return MakeBlock(lo, lo+k), MakeBlock(lo+k, hi)
+	return makeBlock(lo, lo+k), makeBlock(lo+k, hi)
 }
 
 // Back takes k units off the back.
 func (b Block) Back(k int) (taken, rest Block) {
 	lo, hi := b.Bounds()
-	return MakeBlock(hi-k, hi), MakeBlock(lo, hi-k)
+	return makeBlock(hi-k, hi), makeBlock(lo, hi-k)
 }
 
 // blocks are the blocks of all workers.
