@@ -184,7 +184,8 @@ func (l *lowerer) element(e *ast.Index, g *grid) (off int) {
 	at := buf[:0]
 	for i, s := range e.Subs {
 		if s.All || s.IsRange {
-			l.failf("L010", s.Span(), "slices of channel arrays are not built yet")
+			l.fail(source.Errorf("L010", s.Span(), "slices of channel arrays are not built yet").
+				WithHelp("name one element, %s[..] with a number at each place; the matrix of all is untile(%s), and that has slices", g.name, g.name))
 		}
 		x := l.intArg(s.Lo, "a subscript of a channel array")
 		if x < 0 || x >= g.dims[i] {
