@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -118,13 +120,9 @@ func worthKeeping(g *ir.Graph, id ir.ID) bool {
 	if t.IsMatrix() && !t.Known() || n.Op.Cost == nil {
 		return true
 	}
-	s := &op.Sig{Def: n.Op, Attrs: n.Attrs}
-	for _, x := range g.In(id) {
-		xt := g.Type(x)
-		if xt.Kind == types.Matrix && !xt.Known() {
-			return true
-		}
-		s.In = append(s.In, xt)
+	s := sigOf(g, id)
+	if slices.ContainsFunc(s.In, func(t types.Type) bool { return t.IsMatrix() && !t.Known() }) {
+		return true
 	}
 	w := n.Op.Cost(s, t)
 	return w.Flops+w.Bytes >= keepFrom

@@ -3,6 +3,7 @@ package local
 // This file counts what a run did, by kernel and by the user's function call.
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -183,12 +184,13 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 		}
 		k := e.kind[t]
 		d := e.kinds[k]
-		if d.Cost == nil || e.flags[t]&fused != 0 {
-			if e.flags[t]&fused != 0 {
-				f := e.fusedFlops(id) * e.runs(id)
-				byKind[k] += f
-				byCall[g.Nodes[id].Call] += f
-			}
+		if e.flags[t]&fused != 0 {
+			f := e.fusedFlops(id) * e.runs(id)
+			byKind[k] += f
+			byCall[g.Nodes[id].Call] += f
+			continue
+		}
+		if d.Cost == nil {
 			continue
 		}
 		in = in[:0]
@@ -196,7 +198,7 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 			in = append(in, g.Type(x))
 		}
 		a := &last[k]
-		if out := g.Type(id); a.in == nil || a.attrs != g.Nodes[id].Attrs || a.out != out || !same(a.in, in) {
+		if out := g.Type(id); a.in == nil || a.attrs != g.Nodes[id].Attrs || a.out != out || !slices.Equal(a.in, in) {
 			a.in, a.out, a.attrs = append(a.in[:0], in...), out, g.Nodes[id].Attrs
 			a.flops = d.Cost(&op.Sig{Def: d, In: in, Attrs: a.attrs}, out).Flops
 			if a.in == nil {
@@ -226,16 +228,4 @@ func (e *Engine) fusedFlops(id ir.ID) float64 {
 		return n.Op.Cost(s, t).Flops
 	}
 	return float64(t.Count()) * float64(r.Graph.Len()-len(r.Args))
-}
-
-func same(a, b []types.Type) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
