@@ -12,6 +12,13 @@ const (
 
 func numbers(name, flow, numpy string) operand { return operand{name, flow, numpy, plusG} }
 
+// uncut is a matrix of numbers that is whole before anything reads it: it is not made tile by tile for operators that run so.
+func uncut(name, flow, numpy string) operand {
+	return operand{name, asWhole(flow), numpy, asWhole("X + G")}
+}
+
+func asWhole(flow string) string { return "reverse(" + flow + `, by = "both")` }
+
 func integers(name, flow, numpy string) operand { return operand{name, flow, numpy, "X + i64(G)"} }
 
 func truths(name, flow, numpy string) operand { return operand{name, flow, numpy, "X or G > 0.5"} }
@@ -319,9 +326,9 @@ var operatorGroups = []operatorGroup{
 	{name: "i64 20000 x 200", operands: []operand{integers("v", "i64(3 * rand(20000, 200, seed = 1))", "rng.integers(0, 3, (20000, 200))")}, operators: lines},
 	{name: "f64 400000 x 10", operands: []operand{numbers("v", "rand(400000, 10, seed = 1)", "rng.random((400000, 10))")}, operators: lines},
 	{name: "f64 100 x 40000", operands: []operand{numbers("v", "rand(100, 40000, seed = 1)", "rng.random((100, 40000))")}, operators: lines},
-	{name: "f64 2000 x 2000", operands: []operand{numbers("v", "rand(2000, 2000, seed = 1)", "rng.random((2000, 2000))")}, operators: moves},
-	{name: "f32 2000 x 2000", operands: []operand{singles("v", "f32(rand(2000, 2000, seed = 1))", "rng.random((2000, 2000), dtype=np.float32)")}, operators: moves},
-	{name: "bool 2000 x 2000", operands: []operand{truths("v", "rand(2000, 2000, seed = 1) > 0.5", "rng.random((2000, 2000)) > 0.5")}, operators: moves[:10]},
+	{name: "f64 2000 x 2000", operands: []operand{uncut("v", "rand(2000, 2000, seed = 1)", "rng.random((2000, 2000))")}, operators: moves},
+	{name: "f32 2000 x 2000", operands: []operand{{"v", asWhole("f32(rand(2000, 2000, seed = 1))"), "rng.random((2000, 2000), dtype=np.float32)", asWhole("X + f32(G)")}}, operators: moves},
+	{name: "bool 2000 x 2000", operands: []operand{{"v", asWhole("rand(2000, 2000, seed = 1) > 0.5"), "rng.random((2000, 2000)) > 0.5", asWhole("X or G > 0.5")}}, operators: moves[:10]},
 	{name: "2e6", operands: []operand{
 		numbers("x", "rand(2000000, 1, seed = 1)", "rng.random((2000000, 1))"),
 		numbers("w", "rand(200000, 10, seed = 1)", "rng.random((200000, 10))"),
@@ -331,18 +338,18 @@ var operatorGroups = []operatorGroup{
 	}, operators: tables},
 	{name: "made", operands: []operand{numbers("s", "zeros(1, 1)", "0.0")}, operators: makers},
 	{name: "pairs", operands: []operand{
-		numbers("u", "rand(2000, 1, seed = 1)", "rng.random((2000, 1))"),
-		numbers("sq", "rand(2000, 2000, seed = 2)", "rng.random((2000, 2000))"),
-		numbers("tall", "rand(100000, 40, seed = 1)", "rng.random((100000, 40))"),
-		numbers("k", "rand(40, 50, seed = 1)", "rng.random((40, 50))"),
-		numbers("l", "rand(50, 40, seed = 1)", "rng.random((50, 40))"),
+		uncut("u", "rand(2000, 1, seed = 1)", "rng.random((2000, 1))"),
+		uncut("sq", "rand(2000, 2000, seed = 2)", "rng.random((2000, 2000))"),
+		uncut("tall", "rand(100000, 40, seed = 1)", "rng.random((100000, 40))"),
+		uncut("k", "rand(40, 50, seed = 1)", "rng.random((40, 50))"),
+		uncut("l", "rand(50, 40, seed = 1)", "rng.random((50, 40))"),
 	}, operators: pairs},
 	{name: "n = 600", operands: []operand{
-		numbers("m", "rand(600, 600, seed = 1)", "rng.random((600, 600))"),
-		numbers("b", "rand(600, 1, seed = 2)", "rng.random((600, 1))"),
-		numbers("spd", "rand_spd(600, seed = 1)", "(lambda r: r + r.T + 600 * np.eye(600))(rng.random((600, 600)))"),
-		numbers("tall", "rand(100000, 40, seed = 1)", "rng.random((100000, 40))"),
-		numbers("y", "rand(100000, 1, seed = 3)", "rng.random((100000, 1))"),
+		uncut("m", "rand(600, 600, seed = 1)", "rng.random((600, 600))"),
+		uncut("b", "rand(600, 1, seed = 2)", "rng.random((600, 1))"),
+		uncut("spd", "rand_spd(600, seed = 1)", "(lambda r: r + r.T + 600 * np.eye(600))(rng.random((600, 600)))"),
+		uncut("tall", "rand(100000, 40, seed = 1)", "rng.random((100000, 40))"),
+		uncut("y", "rand(100000, 1, seed = 3)", "rng.random((100000, 1))"),
 	}, operators: factors},
 	{name: "sparse", operands: []operand{
 		sparses("S", "rand_sparse(100000, 100000, 40 / 100000, seed = 1)", uniformCSR),

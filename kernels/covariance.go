@@ -166,15 +166,19 @@ func trace() *op.Def {
 		Kernel: func(c *op.Call) error {
 			a := c.Dense(0)
 			var s exact.Sum
-			n := int64(0)
+			n, step := int64(0), a.Stride+1
+			x := make([]float64, 0, a.Rows)
 			for i := range a.Rows {
-				switch x := a.At(i, i); {
-				case x.Elem.IsFloat():
-					s.Add(x.F)
+				switch a.Elem {
+				case types.F64:
+					x = append(x, a.F64[i*step])
+				case types.F32:
+					x = append(x, float64(a.F32[i*step]))
 				default:
-					n += x.I
+					n += a.At(i, i).I
 				}
 			}
+			s.AddSlice(x)
 			switch c.Type.Elem {
 			case types.I64:
 				c.Out = value.I64(n)

@@ -23,39 +23,36 @@ func elementwise() []*op.Def {
 
 func comparisons() []row {
 	two := []string{"a", "b"}
-	not := func(f func(dst, a, b []uint8)) func(dst, a, b []uint8) {
-		return func(dst, a, b []uint8) { f(dst, a, b); vec.Not(dst, dst) }
-	}
 	rows := []row{
 		{
 			name: "eq", infix: "==", doc: "eq is a == b, element by element; nan equals nothing. identical compares whole values.",
 			eg: eg(`2 == 2.0`, "true"), laws: op.Commutes, elt: compares(false, true, false, false),
-			loops: op.Loops{CmpF64: vec.EqF64, CmpF32: vec.Eq[float32], CmpI64: vec.EqI64, Boolx2: vec.Eq[uint8]},
+			loops: op.Loops{CmpF64: vec.EqF64, CmpF32: vec.Eq[float32], CmpI64: vec.EqI64, Boolx2: vec.EqBool},
 		},
 		{
 			name: "ne", infix: "!=", doc: "ne is a != b, element by element; nan differs from everything.",
 			eg: eg(`2 != 3`, "true"), laws: op.Commutes, elt: compares(true, false, true, true),
-			loops: op.Loops{CmpF64: vec.NeF64, CmpF32: vec.Ne[float32], CmpI64: vec.NeI64, Boolx2: not(vec.Eq[uint8])},
+			loops: op.Loops{CmpF64: vec.NeF64, CmpF32: vec.Ne[float32], CmpI64: vec.NeI64, Boolx2: vec.NeBool},
 		},
 		{
 			name: "lt", infix: "<", doc: "lt is a < b, element by element.", eg: eg(`2 < 3`, "true"),
 			elt:   compares(true, false, false, false),
-			loops: op.Loops{CmpF64: vec.LtF64, CmpF32: vec.Lt[float32], CmpI64: vec.LtI64, Boolx2: vec.Lt[uint8]},
+			loops: op.Loops{CmpF64: vec.LtF64, CmpF32: vec.Lt[float32], CmpI64: vec.LtI64, Boolx2: vec.LtBool},
 		},
 		{
 			name: "le", infix: "<=", doc: "le is a <= b, element by element.", eg: eg(`"a" <= "b"`, "true"),
 			elt:   compares(true, true, false, false),
-			loops: op.Loops{CmpF64: vec.LeF64, CmpF32: vec.Le[float32], CmpI64: vec.LeI64, Boolx2: vec.Le[uint8]},
+			loops: op.Loops{CmpF64: vec.LeF64, CmpF32: vec.Le[float32], CmpI64: vec.LeI64, Boolx2: vec.LeBool},
 		},
 		{
 			name: "gt", infix: ">", doc: "gt is a > b, element by element.", eg: eg(`2 > 3`, "false"),
 			elt:   compares(false, false, true, false),
-			loops: op.Loops{CmpF64: vec.GtF64, CmpF32: vec.Gt[float32], CmpI64: vec.GtI64, Boolx2: vec.Gt[uint8]},
+			loops: op.Loops{CmpF64: vec.GtF64, CmpF32: vec.Gt[float32], CmpI64: vec.GtI64, Boolx2: vec.GtBool},
 		},
 		{
 			name: "ge", infix: ">=", doc: "ge is a >= b, element by element.", eg: eg(`3 >= 3`, "true"),
 			elt:   compares(false, true, true, false),
-			loops: op.Loops{CmpF64: vec.GeF64, CmpF32: vec.Ge[float32], CmpI64: vec.GeI64, Boolx2: vec.Ge[uint8]},
+			loops: op.Loops{CmpF64: vec.GeF64, CmpF32: vec.Ge[float32], CmpI64: vec.GeI64, Boolx2: vec.GeBool},
 		},
 	}
 	for i := range rows {

@@ -82,7 +82,7 @@ func ctable() *op.Def {
 			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
 			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}, sparseAttr},
 		Eg:   eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
-		Type: tableType, Ref: refInForm(tableRef), Kernel: tableKernel,
+		Type: tableType, Ref: refInForm(tableRef), Kernel: countPairs, Loop: pairsLoop(),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: storedTable,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			if out.IsSparse() {
@@ -143,54 +143,6 @@ func tableRef(c *op.Call) (value.Value, error) {
 	return out, nil
 }
 
-func tableKernel(c *op.Call) error {
-	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
-	p, err := codesOf("ctable", c.Dense(0), n)
-	if err != nil {
-		return err
-	}
-	q, err := codesOf("ctable", c.Dense(1), m)
-	if err != nil {
-		return err
-	}
-	if c.Type.IsSparse() {
-		c.Out = sparseTable(p, q, n, m)
-		return nil
-	}
-	if n == types.Unknown || m == types.Unknown {
-		c.Out, err = emptyTable(p, q, n, m)
-		if err != nil {
-			return err
-		}
-	}
-	clearDense(c.Result())
-	out := gridOf[int64](c.Result())
-	for i := range p {
-		out.x[p[i]*out.ld+q[i]]++
-	}
-	return nil
-}
-
-// tableSize is as many codes as there are where n is Unknown.
-func tableSize(n int, codes []int) int {
-	if n == types.Unknown {
-		n = 0
-		for _, c := range codes {
-			n = max(n, c+1)
-		}
-	}
-	return n
-}
-
-// emptyTable is as large as the codes ask for where n or m is Unknown.
-func emptyTable(p, q []int, n, m int) (*value.Dense, error) {
-	n, m = tableSize(n, p), tableSize(m, q)
-	if m > 0 && n > math.MaxInt32/m {
-		return nil, op.Failf(codeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
-	}
-	return value.New(types.I64, n, m), nil
-}
-
 func recode() *op.Def {
 	return &op.Def{
 		Name: "recode",
@@ -223,31 +175,14 @@ func recode() *op.Def {
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 30) },
 		Kernel: func(c *op.Call) error {
-			x, from, to := c.Dense(0), elements(c.In[1]), elements(c.In[2])
-			if len(from) != len(to) {
-				return recodeLengths(len(from), len(to))
+			b, err := beginRecode(c)
+			if err != nil {
+				return err
 			}
-			out := c.Result()
-			e, _ := types.Widen(x.Elem, c.Dense(1).Elem)
-			table := make(map[uint64]value.Scalar, len(from))
-			for k, f := range from {
-				key := orderKey(f.Convert(e))
-				if _, ok := table[key]; !ok {
-					table[key] = to[k].Convert(out.Elem)
-				}
-			}
-			copyInto(out, widened(x, out.Elem))
-			wide, keys := widened(x, e), []uint64(nil)
-			for i := range x.Rows {
-				keys = appendKeys(keys[:0], wide.View(i, 0, 1, x.Cols))
-				for j, k := range keys {
-					if y, ok := table[k]; ok {
-						out.Set(i, j, y)
-					}
-				}
-			}
+			b.area(0, 0, c.Type.Rows, c.Type.Cols)
 			return nil
 		},
+		Loop: recodeLoop(),
 	}
 }
 
@@ -359,7 +294,7 @@ func evenBins(c *op.Call) error {
 		return err
 	}
 	k, width := float64(c.Attrs.Int("k")), hi-lo
-	return binKernel(c, func(x float64) int64 {
+	place := func(x float64) int64 {
 		switch p := float64((x - lo) / width * k); {
 		case p < 0:
 			return 0
@@ -367,7 +302,32 @@ func evenBins(c *op.Call) error {
 			return int64(p)
 		}
 		return int64(k) - 1
-	})
+	}
+	if c.Type.Kind == types.Scalar || c.Dense(0).Elem == types.F32 {
+		return binKernel(c, place)
+	}
+	in, out := gridOf[float64](widened(c.Dense(0), types.F64)), gridOf[int64](c.Result())
+	if in.ld == in.cols && out.ld == out.cols { // without gaps: as one row
+		in, out = in.flat(), out.flat()
+	}
+	for i := range in.rows {
+		to := out.row(i)
+		for j, x := range in.row(i)[:len(to)] {
+			p := float64((x - lo) / width * k)
+			n := int64(min(max(p, 0), k-1)) // of nan it is replaced
+			if x != x {
+				n = -1
+			}
+			to[j] = n
+		}
+	}
+	return nil
+}
+
+// flat is a grid without gaps as one row.
+func (g grid[T]) flat() grid[T] {
+	n := g.rows * g.cols
+	return grid[T]{x: g.x, rows: min(1, g.rows), cols: n, ld: n}
 }
 
 func checkEnds(lo, hi float64) error {
@@ -432,6 +392,9 @@ func binKernel(c *op.Call, f func(x float64) int64) error {
 		return nil
 	}
 	in, out := gridOf[float64](widened(x, types.F64)), gridOf[int64](c.Result())
+	if in.ld == in.cols && out.ld == out.cols {
+		in, out = in.flat(), out.flat()
+	}
 	for i := range in.rows {
 		to := out.row(i)
 		for j, v := range in.row(i) {

@@ -81,6 +81,7 @@ const (
 	opSelF64
 	opSelF32
 	opSelI64
+	opSelBool
 )
 
 // instr applies one loop to registers.
@@ -124,6 +125,8 @@ func selectLoop(d *op.Def, n int, in, out types.Elem) opcode {
 		return pick(l.SelF32 != nil, opSelF32)
 	case n == 3 && out == types.I64:
 		return pick(l.SelI64 != nil, opSelI64)
+	case n == 3 && out == types.Bool:
+		return pick(l.SelF64 != nil, opSelBool)
 	case n == 3:
 		return opElt
 	case in == types.Bool && n == 1:
@@ -336,6 +339,8 @@ func (m *machine) step(i *instr, n int) bool {
 		l.SelF32(d.f32[:n], a.b[:n], b.f32[:n], c.f32[:n])
 	case opSelI64:
 		l.SelI64(d.i64[:n], a.b[:n], b.i64[:n], c.i64[:n])
+	case opSelBool:
+		vec.SelectBool(d.b[:n], a.b[:n], b.b[:n], c.b[:n])
 	case opConvert:
 		convert(d, i.out, a, i.elem, n)
 	default:

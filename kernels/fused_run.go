@@ -267,6 +267,19 @@ const longPiece = 1 << 16
 // longAsk is from how many elements of a row on it is worth asking for those to come, although other rows follow elsewhere.
 const longAsk = 4 * vec.AskBytes / 8
 
+// alone reports a program of one instruction whose operands are all in memory: there is nothing to keep in a cache.
+func (m *machine) alone() bool {
+	if len(m.code) > 1 || m.drawn > 0 {
+		return false
+	}
+	for k := range m.in {
+		if m.in[k].mode != op.Full {
+			return false
+		}
+	}
+	return true
+}
+
 // area runs the program there.
 func (m *machine) area(a area, t target) error {
 	width := batch
@@ -277,6 +290,9 @@ func (m *machine) area(a area, t target) error {
 		width = min(width, m.drawn)
 	}
 	if m.dense && (a.rows() == 1 || a.cols() == m.cols && t.contiguous(m.cols)) {
+		if m.alone() {
+			width = longPiece
+		}
 		return m.line(a, t, width)
 	}
 	trans := 0

@@ -138,13 +138,26 @@ func diagRef(c *op.Call) (value.Value, error) {
 func diagKernel(c *op.Call) error {
 	out, a := c.Result(), c.Dense(0)
 	clearDense(out)
-	wide := spreads(a.Type())
-	for i := range out.Rows {
-		if wide {
-			copyInto(out.View(i, i, 1, 1), a.View(i, 0, 1, 1))
-		} else {
-			copyInto(out.View(i, 0, 1, 1), a.View(i, i, 1, 1))
-		}
+	to, from := out.Stride+1, a.Stride
+	if !spreads(a.Type()) {
+		to, from = out.Stride, a.Stride+1
+	}
+	switch n := out.Rows; a.Elem {
+	case types.F64:
+		copySteps(out.F64, to, a.F64, from, n)
+	case types.F32:
+		copySteps(out.F32, to, a.F32, from, n)
+	case types.Bool:
+		copySteps(out.Bool, to, a.Bool, from, n)
+	default:
+		copySteps(out.I64, to, a.I64, from, n)
 	}
 	return nil
+}
+
+// copySteps copies n elements that are so far apart.
+func copySteps[T any](dst []T, to int, src []T, from, n int) {
+	for i := range n {
+		dst[i*to] = src[i*from]
+	}
 }

@@ -223,7 +223,20 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "lower", "reverse":
 		by := []string{"rows", "cols", "both"}[r.IntN(3)]
 		return op.MakeAttrs(op.Attr{Name: "unit", Val: op.Bool(r.IntN(2) == 0)}, op.Attr{Name: "by", Val: op.Str(by)}), []value.Value{big()}
-	case "t", "dense", "sparse", "upper", "cumsum", "cumprod", "cummin", "cummax", "rowcumsum", "rowcumprod", "rowcummin", "rowcummax":
+	case "ctable":
+		a, b := value.New([]types.Elem{types.I64, types.F64, types.F32}[r.IntN(3)], 40000+n, 1), value.New(types.I64, 40000+n, 1)
+		for i := range a.Rows {
+			a.Set(i, 0, value.F64(float64(r.IntN(5))).Convert(a.Elem))
+			b.Set(i, 0, value.I64(r.Int64N(7)))
+		}
+		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(5)}, op.Attr{Name: "m", Val: op.Int(7 + m%2)}), []value.Value{a, b}
+	case "recode":
+		x, from := big(), value.New(e, 30, 1)
+		for i := range 30 {
+			from.Set(i, 0, x.At(r.IntN(n), r.IntN(m)))
+		}
+		return nil, []value.Value{x, from, anyDense(r, e, 30, 1)}
+	case "argmin", "argmax", "t", "dense", "sparse", "upper", "cumsum", "cumprod", "cummin", "cummax", "rowcumsum", "rowcumprod", "rowcummin", "rowcummax":
 		return nil, []value.Value{big()}
 	case "bin":
 		return nil, []value.Value{big(), &value.Dense{Elem: types.F64, Rows: 4, Cols: 1, Stride: 1, F64: []float64{-3, 0, 0.5, 1e3}}}

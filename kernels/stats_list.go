@@ -277,19 +277,10 @@ func argExtreme(name, which, output string, least bool) statistic {
 			"row" + name + " and col" + name + " give one place a row and a column.",
 		ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar { return firstExtreme(x, least) },
 		run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, _ *[]uint64) value.Scalar {
-			var at [1]int64
-			switch line.Elem {
-			case types.F64:
-				argLines(at[:], line.F64, line, true, least)
-			case types.F32:
-				argLines(at[:], line.F32, line, true, least)
-			case types.Bool:
-				argLines(at[:], line.Bool, line, true, least)
-			default:
-				argLines(at[:], line.I64, line, true, least)
-			}
-			return value.I64(at[0])
+			b := &argBody{in: line, least: least}
+			return value.I64(int64(b.first(argPlace{at: -1}, line, 0).at))
 		},
+		loop: argLoop(least),
 	}
 }
 

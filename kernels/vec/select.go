@@ -54,33 +54,91 @@ func bit(c bool) uint8 {
 	return 0
 }
 
-// And is dst = a and b; of bools it is also the minimum. Eight at a time: bools are whole bytes.
-func And(dst, a, b []uint8) {
+// ones is eight bools that are true. Logic and comparisons of bools go eight at a time, their bytes being 0 or 1.
+const ones = 0x0101010101010101
+
+// And is dst = a and b; of bools it is also the minimum.
+func And(dst, a, b []uint8) { meet(dst, a, b, 0, 0, 0) }
+
+// Or is dst = a or b; of bools it is also the maximum.
+func Or(dst, a, b []uint8) { meet(dst, a, b, ones, ones, ones) }
+
+// LtBool is dst = a < b: not a, and b.
+func LtBool(dst, a, b []uint8) { meet(dst, a, b, ones, 0, 0) }
+
+// LeBool is dst = a <= b: not both a and not b.
+func LeBool(dst, a, b []uint8) { meet(dst, a, b, 0, ones, ones) }
+
+// GtBool is dst = a > b.
+func GtBool(dst, a, b []uint8) { LtBool(dst, b, a) }
+
+// GeBool is dst = a >= b.
+func GeBool(dst, a, b []uint8) { LeBool(dst, b, a) }
+
+// EqBool is dst = a == b.
+func EqBool(dst, a, b []uint8) { differ(dst, a, b, ones) }
+
+// NeBool is dst = a != b.
+func NeBool(dst, a, b []uint8) { differ(dst, a, b, 0) }
+
+// meet is dst = turned where turn says so: a, b, and a and b of these.
+func meet(dst, a, b []uint8, turnA, turnB, turn uint64) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for ; len(dst) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
-		binary.LittleEndian.PutUint64(dst, binary.LittleEndian.Uint64(a)&binary.LittleEndian.Uint64(b))
+	word := binary.LittleEndian
+	for ; len(dst) >= 32; dst, a, b = dst[32:], a[32:], b[32:] {
+		d, x, y := (*[32]uint8)(dst), (*[32]uint8)(a), (*[32]uint8)(b)
+		word.PutUint64(d[0:8], (word.Uint64(x[0:8])^turnA)&(word.Uint64(y[0:8])^turnB)^turn)
+		word.PutUint64(d[8:16], (word.Uint64(x[8:16])^turnA)&(word.Uint64(y[8:16])^turnB)^turn)
+		word.PutUint64(d[16:24], (word.Uint64(x[16:24])^turnA)&(word.Uint64(y[16:24])^turnB)^turn)
+		word.PutUint64(d[24:32], (word.Uint64(x[24:32])^turnA)&(word.Uint64(y[24:32])^turnB)^turn)
 	}
 	for i := range dst {
-		dst[i] = a[i] & b[i]
+		dst[i] = (a[i]^uint8(turnA))&(b[i]^uint8(turnB)) ^ uint8(turn)
 	}
 }
 
-// Or is dst = a or b; of bools it is also the maximum.
-func Or(dst, a, b []uint8) {
+// differ is dst = a != b, turned where turn says so.
+func differ(dst, a, b []uint8, turn uint64) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for ; len(dst) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
-		binary.LittleEndian.PutUint64(dst, binary.LittleEndian.Uint64(a)|binary.LittleEndian.Uint64(b))
+	word := binary.LittleEndian
+	for ; len(dst) >= 32; dst, a, b = dst[32:], a[32:], b[32:] {
+		d, x, y := (*[32]uint8)(dst), (*[32]uint8)(a), (*[32]uint8)(b)
+		word.PutUint64(d[0:8], word.Uint64(x[0:8])^word.Uint64(y[0:8])^turn)
+		word.PutUint64(d[8:16], word.Uint64(x[8:16])^word.Uint64(y[8:16])^turn)
+		word.PutUint64(d[16:24], word.Uint64(x[16:24])^word.Uint64(y[16:24])^turn)
+		word.PutUint64(d[24:32], word.Uint64(x[24:32])^word.Uint64(y[24:32])^turn)
 	}
 	for i := range dst {
-		dst[i] = a[i] | b[i]
+		dst[i] = a[i] ^ b[i] ^ uint8(turn)
 	}
 }
 
 // Not is dst = not a.
 func Not(dst, a []uint8) {
 	a = a[:len(dst)]
+	word := binary.LittleEndian
+	for ; len(dst) >= 32; dst, a = dst[32:], a[32:] {
+		d, x := (*[32]uint8)(dst), (*[32]uint8)(a)
+		word.PutUint64(d[0:8], word.Uint64(x[0:8])^ones)
+		word.PutUint64(d[8:16], word.Uint64(x[8:16])^ones)
+		word.PutUint64(d[16:24], word.Uint64(x[16:24])^ones)
+		word.PutUint64(d[24:32], word.Uint64(x[24:32])^ones)
+	}
 	for i, v := range a {
 		dst[i] = v ^ 1
+	}
+}
+
+// SelectBool is dst = a where c, b elsewhere.
+func SelectBool(dst, c, a, b []uint8) {
+	c, a, b = c[:len(dst)], a[:len(dst)], b[:len(dst)]
+	word := binary.LittleEndian
+	for ; len(dst) >= 8; dst, c, a, b = dst[8:], c[8:], a[8:], b[8:] {
+		x, y := word.Uint64(a), word.Uint64(b)
+		word.PutUint64(dst, y^(x^y)&word.Uint64(c))
+	}
+	for i := range dst {
+		dst[i] = b[i] ^ (a[i]^b[i])&c[i]
 	}
 }
 

@@ -1,0 +1,345 @@
+package kernels
+
+// This file runs ctable and recode: codes are read as what they are, and both go in chunks on several workers.
+
+import (
+	"math"
+	"slices"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// pairTable is the most counts that every worker has of its own.
+const pairTable = 1 << 16
+
+// readCodes puts the codes of rows from, from+1, ... of column d into p; false says that one is none of 0..n-1, or of any from 0 on when n is Unknown.
+func readCodes(p []int64, d *value.Dense, from, n int) bool {
+	bound := uint64(n)
+	if n == types.Unknown {
+		bound = 1 << 53
+	}
+	var wrong bool
+	switch d.Elem {
+	case types.I64:
+		x := d.I64[from*d.Stride:]
+		for i := range p {
+			v := x[i*d.Stride]
+			p[i] = v
+			wrong = wrong || uint64(v) >= bound
+		}
+	case types.F64:
+		x := d.F64[from*d.Stride:]
+		for i := range p {
+			f := x[i*d.Stride]
+			v := int64(f)
+			p[i] = v
+			wrong = wrong || float64(v) != f || uint64(v) >= bound
+		}
+	default:
+		for i := range p {
+			v, err := code("ctable", d.At(from+i, 0), n)
+			p[i] = int64(v)
+			wrong = wrong || err != nil
+		}
+	}
+	return !wrong
+}
+
+// wrongCode is the failure of the first element of the columns that is no code.
+func wrongCode(c *op.Call, n, m int) error {
+	if _, err := codesOf("ctable", c.Dense(0), n); err != nil {
+		return err
+	}
+	_, err := codesOf("ctable", c.Dense(1), m)
+	return err
+}
+
+// greatestCode is one more than the greatest code in d, which has codes alone.
+func greatestCode(d *value.Dense) int {
+	var room [512]int64
+	most := int64(-1)
+	for i := 0; i < d.Rows; i += len(room) {
+		p := room[:min(len(room), d.Rows-i)]
+		readCodes(p, d, i, types.Unknown)
+		most = max(most, slices.Max(p))
+	}
+	return int(most) + 1
+}
+
+// validCodes reports that all of d are.
+func validCodes(d *value.Dense, n int) bool {
+	var room [512]int64
+	for i := 0; i < d.Rows; i += len(room) {
+		if !readCodes(room[:min(len(room), d.Rows-i)], d, i, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// countPairs is the kernel of ctable.
+func countPairs(c *op.Call) error {
+	a, b := c.Dense(0), c.Dense(1)
+	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
+	if !validCodes(a, n) || !validCodes(b, m) {
+		return wrongCode(c, n, m)
+	}
+	if c.Type.IsSparse() {
+		p, err := codesOf("ctable", a, n)
+		if err != nil {
+			return err
+		}
+		q, err := codesOf("ctable", b, m)
+		if err != nil {
+			return err
+		}
+		c.Out = sparseTable(p, q, n, m)
+		return nil
+	}
+	if n == types.Unknown || m == types.Unknown {
+		if n == types.Unknown {
+			n = greatestCode(a)
+		}
+		if m == types.Unknown {
+			m = greatestCode(b)
+		}
+		if m > 0 && n > math.MaxInt32/m {
+			return op.Failf(codeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
+		}
+		c.Out = value.New(types.I64, n, m)
+	}
+	clearDense(c.Result())
+	out := gridOf[int64](c.Result())
+	addPairs(out.x, out.ld, a, b, 0, a.Rows, n, m)
+	return nil
+}
+
+// addPairs counts rows lo..hi-1 in a table of n x m whose rows are ld apart; false says that one was no code.
+func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool {
+	var p, q [512]int64
+	for ; lo < hi; lo += len(p) {
+		k := min(len(p), hi-lo)
+		if !readCodes(p[:k], a, lo, n) || !readCodes(q[:k], b, lo, m) {
+			return false
+		}
+		for i := range k {
+			counts[int(p[i])*ld+int(q[i])]++
+		}
+	}
+	return true
+}
+
+// pairsLoop is the Loop of ctable: every worker has counts of its own, which are few.
+func pairsLoop() *op.Loop {
+	return &op.Loop{
+		Light: true,
+		Space: func(c *op.Call) (n, leaf int) {
+			rows, cols := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
+			a, b := c.In[0].Type(), c.In[1].Type()
+			if rows <= 0 || cols <= 0 || rows > pairTable/cols || c.Type.IsSparse() || !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() {
+				return 0, 0
+			}
+			return a.Rows, leafElements
+		},
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			return &pairsBody{c: c, n: sizeOf(c.Attrs, "n"), m: sizeOf(c.Attrs, "m"), by: make([]pairsWorker, workers)}, nil
+		},
+	}
+}
+
+type pairsBody struct {
+	c    *op.Call
+	n, m int
+	by   []pairsWorker
+}
+
+type pairsWorker struct {
+	counts []int64
+	wrong  bool
+	_      [128]byte
+}
+
+// Chunk counts rows lo..hi-1.
+func (l *pairsBody) Chunk(worker, lo, hi int) error {
+	w := &l.by[worker]
+	if w.counts == nil {
+		w.counts = make([]int64, l.n*l.m)
+	}
+	w.wrong = w.wrong || !addPairs(w.counts, l.m, l.c.Dense(0), l.c.Dense(1), lo, hi, l.n, l.m)
+	return nil
+}
+
+// End adds the workers' counts. The failure is that of the kernel, whoever met one first.
+func (l *pairsBody) End() error {
+	clearDense(l.c.Result())
+	out := gridOf[int64](l.c.Result())
+	for _, w := range l.by {
+		if w.wrong {
+			return wrongCode(l.c, l.n, l.m)
+		}
+		if w.counts == nil {
+			continue
+		}
+		for i := range out.rows {
+			for j, n := range w.counts[i*l.m:][:l.m] {
+				out.row(i)[j] += n
+			}
+		}
+	}
+	return nil
+}
+
+// recodeBody is one execution of recode: where the places of keys are found, and what stands there instead.
+type recodeBody struct {
+	windows
+	c  *op.Call
+	x  *value.Dense
+	e  types.Elem // in which x and from are compared
+	to []value.Scalar
+	// Of keys less than tableKeys from the least one the place is in near, counted from 1; 0: it is not replaced.
+	least uint64
+	near  []int32
+	far   map[uint64]int32
+	f64   []float64
+	i64   []int64
+	// become is what integers from least on become, where all is of integers.
+	become []int64
+}
+
+// tableKeys is the most keys that a table has a place for each of.
+const tableKeys = 1 << 19
+
+func beginRecode(c *op.Call) (*recodeBody, error) {
+	x, from, to := c.Dense(0), elements(c.In[1]), elements(c.In[2])
+	if len(from) != len(to) {
+		return nil, recodeLengths(len(from), len(to))
+	}
+	b := &recodeBody{c: c, x: x, windows: windowsOf(c.Type, false)}
+	b.e, _ = types.Widen(x.Elem, c.Dense(1).Elem)
+	keys := make([]uint64, len(from))
+	for k, f := range from {
+		keys[k] = b.key(orderKey(f.Convert(b.e)))
+		b.to = append(b.to, to[k].Convert(c.Type.Elem))
+		b.f64, b.i64 = append(b.f64, b.to[k].F), append(b.i64, b.to[k].I)
+	}
+	if len(keys) > 0 {
+		b.least = slices.Min(keys)
+		if span := slices.Max(keys) - b.least; span < tableKeys {
+			b.near = make([]int32, span+1)
+		} else {
+			b.far = make(map[uint64]int32, len(keys))
+		}
+	}
+	for k := len(keys) - 1; k >= 0; k-- { // the first of equals counts
+		if b.far != nil {
+			b.far[keys[k]] = int32(k + 1)
+		} else {
+			b.near[keys[k]-b.least] = int32(k + 1)
+		}
+	}
+	if b.near != nil && x.Elem == types.I64 && b.e == types.I64 && c.Type.Elem == types.I64 {
+		b.become = make([]int64, len(b.near))
+		for d, place := range b.near {
+			if b.become[d] = int64(b.least^signBit) + int64(d); place > 0 {
+				b.become[d] = b.i64[place-1]
+			}
+		}
+	}
+	return b, nil
+}
+
+// key makes keys of floats that are small whole numbers neighbours: their bits begin at the top.
+func (b *recodeBody) key(k uint64) uint64 {
+	if b.e.IsFloat() {
+		return k>>44 | k<<20
+	}
+	return k
+}
+
+// area recodes rows x cols elements from (i, j) on.
+func (b *recodeBody) area(i, j, rows, cols int) {
+	var from, to value.Dense
+	b.x.Window(&from, i, j, rows, cols)
+	b.c.Result().Window(&to, i, j, rows, cols)
+	if b.become != nil && from.Stride == cols && to.Stride == cols {
+		b.words(to.I64[:rows*cols], from.I64[:rows*cols])
+		return
+	}
+	copyInto(&to, widened(&from, to.Elem))
+	wide := widened(&from, b.e)
+	var keys [512]uint64
+	for at, n := 0, rows*cols; at < n; at += len(keys) {
+		k := keys[:min(len(keys), n-at)]
+		elementKeys(k, wide, at)
+		b.replace(k, &to, at)
+	}
+}
+
+// words recodes integers by the table alone.
+func (b *recodeBody) words(to, from []int64) {
+	least := int64(b.least ^ signBit)
+	for i, v := range from[:len(to)] {
+		if d := uint64(v - least); d < uint64(len(b.become)) {
+			v = b.become[d]
+		}
+		to[i] = v
+	}
+}
+
+// replace sets the elements from number at on that have these keys.
+func (b *recodeBody) replace(keys []uint64, to *value.Dense, at int) {
+	r, c := at/to.Cols, at%to.Cols
+	for _, k := range keys {
+		place := int32(0)
+		if k = b.key(k); b.far != nil {
+			place = b.far[k]
+		} else if d := k - b.least; d < uint64(len(b.near)) {
+			place = b.near[d]
+		}
+		if place > 0 {
+			switch p := r*to.Stride + c; to.Elem {
+			case types.F64:
+				to.F64[p] = b.f64[place-1]
+			case types.I64:
+				to.I64[p] = b.i64[place-1]
+			default:
+				to.Set(r, c, b.to[place-1])
+			}
+		}
+		if c++; c == to.Cols {
+			r, c = r+1, 0
+		}
+	}
+}
+
+// recodeLoop is the Loop of recode.
+func recodeLoop() *op.Loop {
+	return &op.Loop{
+		Light: true,
+		Space: func(c *op.Call) (n, leaf int) {
+			if !c.In[0].Type().IsDense() {
+				return 0, 0
+			}
+			w := windowsOf(c.Type, false)
+			return w.n, w.leaf
+		},
+		Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginRecode(c) },
+	}
+}
+
+// Chunk recodes windows lo..hi-1.
+func (b *recodeBody) Chunk(_, lo, hi int) error {
+	if b.segs == 1 {
+		b.area(lo, 0, hi-lo, b.width)
+		return nil
+	}
+	for ; lo < hi; lo++ {
+		j := lo % b.segs * b.width
+		b.area(lo/b.segs, j, 1, min(b.width, b.c.Type.Cols-j))
+	}
+	return nil
+}
+
+func (b *recodeBody) End() error { return nil }
