@@ -20,7 +20,7 @@ const (
 	claimWorkers = 8
 	claimLoop    = 1 << 20                // iterations
 	claimsInAll  = 5_000                  // of each technique in a repetition
-	claimsTake   = 150 * time.Millisecond // at least, in all: what else runs on a processor, or beside it on the same core, stays for milliseconds
+	claimsTake   = 400 * time.Millisecond // at least, in all: what else runs on a processor, or beside it on the same core, stays for milliseconds
 	claimTarget  = 20                     // ns
 	chunkTarget  = 200                    // ns
 	launchTarget = 5                      // us

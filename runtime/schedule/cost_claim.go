@@ -180,16 +180,13 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 			}
 			continue
 		}
-		lo, hi, ok := c.block(worker)
+		lo, hi, start, past, ok := c.block(worker)
 		if ok {
-			end, start, past := lo, 0, 0
-			if c.chunk > 0 {
-				end, start, past = hi, c.at(lo), c.at(hi)
-			} else {
-				end, start, past = c.piece(lo, hi, c.some(lo, hi, take))
-			}
-			if end < hi {
-				c.own.give(worker, makeBlock(end, hi))
+			if c.chunk == 0 && (hi-lo > take || past-start > c.most) { // else it is one piece
+				end := hi
+				if end, start, past = c.piece(lo, hi, take); end < hi {
+					c.own.give(worker, makeBlock(end, hi))
+				}
 			}
 			if past > start {
 				return start, past, true
@@ -202,14 +199,14 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 	}
 }
 
-// block takes the next block from the counter; ok is false if nothing is left there.
-func (c *costClaims) block(worker int) (lo, hi int, ok bool) {
+// block takes the next block from the counter, and says which iterations it has; ok is false if nothing is left there.
+func (c *costClaims) block(worker int) (lo, hi, start, past int, ok bool) {
 	for {
 		word := c.next.Load()
 		lo = int(word & packedUnits)
 		left := c.units - lo
 		if left <= 0 {
-			return 0, 0, false
+			return 0, 0, 0, 0, false
 		}
 		k := c.chunk
 		if k == 0 {
@@ -219,11 +216,13 @@ func (c *costClaims) block(worker int) (lo, hi int, ok bool) {
 			}
 			k = max(c.tail, int(now&packedUnits)*c.worker[worker].weight/weightOne)
 		}
-		hi, _, _ = c.atLeast(lo, c.units, k)
-		hi = max(c.whole(hi), lo+1)
+		hi, start, past = c.atLeast(lo, c.units, k)
+		if w := max(c.whole(hi), lo+1); w != hi {
+			hi, past = w, c.at(w)
+		}
 		if c.next.CompareAndSwap(word, word+1<<32+uint64(hi-lo)) {
 			c.own.own[worker].shared++
-			return lo, hi, true
+			return lo, hi, start, past, true
 		}
 	}
 }
