@@ -11,24 +11,30 @@ import "time"
 // the pool's time. It gives that up as soon as a wait is long, or when it finds that somebody else wants its processor.
 
 const (
-	// shortWait is the longest wait that is worth spinning through.
-	shortWait = 400 * time.Microsecond
+	// longSpin is the longest time to spin, and shortWait the longest wait that speaks for it: who slept was woken late.
+	longSpin  = 200 * time.Microsecond
+	shortWait = 2 * longSpin
 	// trust is how many short waits in a row a worker wants to have seen.
 	trust = 3
 	// taken is a gap between two looks at the clock, a microsecond or two apart, that tells that another thread had the processor.
 	taken = 100 * time.Microsecond
+	// distrust is how many short waits in a row it takes, besides, after that; twice as many each time, up to mostDistrust.
+	distrust, mostDistrust = 64, 1 << 14
+	// forgiven is how many it takes for the next time to be the first again.
+	forgiven = 1 << 12
 )
 
 // patience is what a worker knows of its waits.
 type patience struct {
 	since time.Time // when the last search began that ended in sleep; zero: none did
-	short int       // waits in a row that were short
+	short int       // waits in a row that were short; negative: as many do not count
+	times int       // how often others wanted the processor, of late
 }
 
 // limit is how long to spin, the pool's time being spin.
 func (p *patience) limit(spin time.Duration) time.Duration {
 	if spin == defaultSpin && p.short >= trust {
-		return shortWait
+		return longSpin
 	}
 	return spin
 }
@@ -36,14 +42,19 @@ func (p *patience) limit(spin time.Duration) time.Duration {
 // waited notes a wait of that long.
 func (p *patience) waited(d time.Duration) {
 	if d <= shortWait {
-		p.short = min(p.short+1, trust)
+		if p.short = min(p.short+1, forgiven); p.short == forgiven {
+			p.times = 0
+		}
 	} else {
-		p.short = 0
+		p.short = min(p.short, 0)
 	}
 }
 
 // disturbed notes that others want the processor: what is spun away is theirs.
-func (p *patience) disturbed() { p.short = 0 }
+func (p *patience) disturbed() {
+	p.short = -min(distrust<<p.times, mostDistrust)
+	p.times = min(p.times+1, 16)
+}
 
 // slept begins a sleep after a search that began at that time, and woken ends it.
 func (p *patience) slept(since time.Time) { p.since = since }

@@ -21,9 +21,9 @@ func TestPatience(t *testing.T) {
 	want("after a few short waits", defaultSpin)
 	p.slept(time.Now())
 	p.woken()
-	want("after as many as it takes, of which the last ended in sleep", shortWait)
+	want("after as many as it takes, of which the last ended in sleep", longSpin)
 	p.woken()
-	want("woken without having searched", shortWait)
+	want("woken without having searched", longSpin)
 	if got := p.limit(2 * defaultSpin); got != 2*defaultSpin {
 		t.Errorf("a time that the user set became %v", got)
 	}
@@ -36,9 +36,34 @@ func TestPatience(t *testing.T) {
 	for range trust {
 		p.waited(0)
 	}
-	want("after short waits again", shortWait)
+	want("after short waits again", longSpin)
 	p.disturbed()
 	want("when others want the processor", defaultSpin)
+	for range trust {
+		p.waited(0)
+	}
+	want("a few short waits after that", defaultSpin)
+	for range distrust {
+		p.waited(0)
+	}
+	want("many short waits after that", longSpin)
+	p.disturbed()
+	for range distrust + trust {
+		p.waited(0)
+	}
+	want("as many when it happened again", defaultSpin)
+	for range distrust {
+		p.waited(0)
+	}
+	want("twice as many", longSpin)
+	for range forgiven {
+		p.waited(0)
+	}
+	p.disturbed()
+	for range distrust + trust {
+		p.waited(0)
+	}
+	want("when it is long ago", longSpin)
 }
 
 // Workers that trust in short waits sleep in one without end.
