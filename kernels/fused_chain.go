@@ -349,6 +349,10 @@ func (m *machine) chain(s *segment, n int, dst *slab) *op.Def {
 
 func (m *machine) fillLinks(s *segment, dst *slab) {
 	m.links = m.links[:0]
+	m.pairs = m.pairs[:0]
+	if need := (len(s.protos) + 1) / 2; cap(m.pairs) < need {
+		m.pairs = make([][2]uint64, 0, need)
+	}
 	for _, p := range s.protos {
 		l := vec.Link{Op: p.op}
 		switch p.kind {
@@ -361,6 +365,9 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 			} else {
 				l.Op = vec.Same(p.op)
 			}
+		}
+		if m.paired(l, s.lane()) {
+			continue
 		}
 		if m.links = append(m.links, l); len(m.links) == 1 && m.asking {
 			m.ask(s)
@@ -378,6 +385,28 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 	m.links = append(m.links, vec.Link{Op: vec.LinkEnd})
 }
 
+// paired makes one link of the last one and l if both are of operands that are the same for all elements and there is such a link.
+func (m *machine) paired(l vec.Link, lane int) bool {
+	k := len(m.links) - 1
+	if k < 0 || l.Walk != 0 {
+		return false
+	}
+	before := &m.links[k]
+	op := vec.Pair(before.Op, l.Op)
+	if op == 0 {
+		return false
+	}
+	m.pairs = append(m.pairs, [2]uint64{})
+	both := &m.pairs[len(m.pairs)-1]
+	if lane == 8 {
+		both[0], both[1] = *(*uint64)(before.Base), *(*uint64)(l.Base)
+	} else {
+		both[0] = uint64(*(*uint32)(before.Base)) | uint64(*(*uint32)(l.Base))<<32
+	}
+	*before = vec.Link{Op: op, Base: unsafe.Pointer(both)}
+	return true
+}
+
 // askFrom is the size of an operand of which links ask ahead: smaller ones may lie in a cache.
 const askFrom = 1 << 20
 
@@ -393,6 +422,10 @@ func (m *machine) ask(s *segment) {
 			continue
 		}
 		l := vec.Link{Op: vec.LinkAsk, Base: m.regs[p.reg].pointer(), Walk: ^uint64(0)}
+		if load := &m.links[0]; load.Op == vec.LinkLoad && load.Base == l.Base {
+			load.Op = vec.LinkLoadAsk
+			continue
+		}
 		if !slices.Contains(m.links[first:], l) {
 			m.links = append(m.links, l)
 		}

@@ -49,6 +49,7 @@ type machine struct {
 	pure      bool    // the program is one segment
 	asking    bool    // what is run follows on what was run before in every operand, or is long
 	links     []vec.Link
+	pairs     [][2]uint64 // operands of links that have two
 	temps     []uint64
 	shifted   []slab
 	end       terminal

@@ -2134,118 +2134,212 @@ next:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R9
 	ADDQ $0x18, SI
+	CMPQ R9, $0x13
+	JGE  way1from19
+	CMPQ R9, $0x03
+	JGE  way1from3
+	CMPQ R9, $0x01
+	JGE  way1from1
+	CMPQ R9, $0x00
+	JEQ  op0
+	JMP  others
+
+way1from1:
+	CMPQ R9, $0x02
+	JGE  way1from2
 	CMPQ R9, $0x01
 	JEQ  op1
+	JMP  others
+
+way1from2:
 	CMPQ R9, $0x02
 	JEQ  op2
+	JMP  others
+
+way1from3:
+	CMPQ R9, $0x05
+	JGE  way1from5
+	CMPQ R9, $0x04
+	JGE  way1from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way1from4:
 	CMPQ R9, $0x04
 	JEQ  op4
+	JMP  others
+
+way1from5:
+	CMPQ R9, $0x07
+	JGE  way1from7
 	CMPQ R9, $0x05
 	JEQ  op5
+	JMP  others
+
+way1from7:
+	CMPQ R9, $0x0a
+	JGE  way1from10
 	CMPQ R9, $0x07
 	JEQ  op7
+	JMP  others
+
+way1from10:
 	CMPQ R9, $0x0a
 	JEQ  op10
+	JMP  others
+
+way1from19:
+	CMPQ R9, $0x1d
+	JGE  way1from29
+	CMPQ R9, $0x17
+	JGE  way1from23
+	CMPQ R9, $0x15
+	JGE  way1from21
+	CMPQ R9, $0x14
+	JGE  way1from20
 	CMPQ R9, $0x13
 	JEQ  op19
+	JMP  others
+
+way1from20:
 	CMPQ R9, $0x14
 	JEQ  op20
+	JMP  others
+
+way1from21:
 	CMPQ R9, $0x15
 	JEQ  op21
+	JMP  others
+
+way1from23:
+	CMPQ R9, $0x1c
+	JGE  way1from28
 	CMPQ R9, $0x17
 	JEQ  op23
+	JMP  others
+
+way1from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way1from29:
+	CMPQ R9, $0x21
+	JGE  way1from33
+	CMPQ R9, $0x1e
+	JGE  way1from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way1from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way1from33:
+	CMPQ R9, $0x3a
+	JGE  way1from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way1from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
 
 others:
-	CMPQ R9, $0x7a
-	JHI  op0
-	CMPQ R9, $0x3d
-	JGE  from61
-	CMPQ R9, $0x1e
-	JGE  from30
-	CMPQ R9, $0x0f
-	JGE  from15
-	CMPQ R9, $0x07
-	JGE  from7
-	CMPQ R9, $0x03
-	JGE  from3
+	CMPQ R9, $0x41
+	JGE  from65
+	CMPQ R9, $0x20
+	JGE  from32
+	CMPQ R9, $0x10
+	JGE  from16
+	CMPQ R9, $0x08
+	JGE  from8
+	CMPQ R9, $0x04
+	JGE  from4
+	CMPQ R9, $0x02
+	JGE  from2
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ R9, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ R9, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ R9, $0x05
-	JGE  from5
-	CMPQ R9, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ R9, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ R9, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ R9, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ R9, $0x0b
-	JGE  from11
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ R9, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ R9, $0x0d
-	JGE  from13
 	CMPQ R9, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ R9, $0x0a
+	JGE  from10
+	CMPQ R9, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ R9, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ R9, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ R9, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ R9, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ R9, $0x16
-	JGE  from22
-	CMPQ R9, $0x12
-	JGE  from18
-	CMPQ R9, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
+	CMPQ R9, $0x18
+	JGE  from24
+	CMPQ R9, $0x14
+	JGE  from20
+	CMPQ R9, $0x12
+	JGE  from18
 	CMPQ R9, $0x11
 	JGE  from17
 	JMP  op16
@@ -2254,8 +2348,6 @@ from17:
 	JMP op17
 
 from18:
-	CMPQ R9, $0x14
-	JGE  from20
 	CMPQ R9, $0x13
 	JGE  from19
 	JMP  op18
@@ -2264,6 +2356,8 @@ from19:
 	JMP op19
 
 from20:
+	CMPQ R9, $0x16
+	JGE  from22
 	CMPQ R9, $0x15
 	JGE  from21
 	JMP  op20
@@ -2272,10 +2366,6 @@ from21:
 	JMP op21
 
 from22:
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x18
-	JGE  from24
 	CMPQ R9, $0x17
 	JGE  from23
 	JMP  op22
@@ -2284,6 +2374,10 @@ from23:
 	JMP op23
 
 from24:
+	CMPQ R9, $0x1c
+	JGE  from28
+	CMPQ R9, $0x1a
+	JGE  from26
 	CMPQ R9, $0x19
 	JGE  from25
 	JMP  op24
@@ -2292,8 +2386,6 @@ from25:
 	JMP op25
 
 from26:
-	CMPQ R9, $0x1c
-	JGE  from28
 	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
@@ -2302,6 +2394,8 @@ from27:
 	JMP op27
 
 from28:
+	CMPQ R9, $0x1e
+	JGE  from30
 	CMPQ R9, $0x1d
 	JGE  from29
 	JMP  op28
@@ -2310,170 +2404,162 @@ from29:
 	JMP op29
 
 from30:
-	CMPQ R9, $0x2d
-	JGE  from45
-	CMPQ R9, $0x25
-	JGE  from37
-	CMPQ R9, $0x21
-	JGE  from33
 	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
 from31:
-	CMPQ R9, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
-
-from33:
-	CMPQ R9, $0x23
-	JGE  from35
-	CMPQ R9, $0x22
-	JGE  from34
-	JMP  op33
-
-from34:
-	JMP op34
-
-from35:
-	CMPQ R9, $0x24
-	JGE  from36
-	JMP  op35
-
-from36:
-	JMP op36
-
-from37:
-	CMPQ R9, $0x29
-	JGE  from41
-	CMPQ R9, $0x27
-	JGE  from39
-	CMPQ R9, $0x26
-	JGE  from38
-	JMP  op37
-
-from38:
-	JMP op38
-
-from39:
-	CMPQ R9, $0x28
-	JGE  from40
-	JMP  op39
-
-from40:
-	JMP op40
-
-from41:
-	CMPQ R9, $0x2b
-	JGE  from43
-	CMPQ R9, $0x2a
-	JGE  from42
-	JMP  op41
-
-from42:
-	JMP op42
-
-from43:
-	CMPQ R9, $0x2c
-	JGE  from44
-	JMP  op43
-
-from44:
-	JMP op44
-
-from45:
-	CMPQ R9, $0x35
-	JGE  from53
-	CMPQ R9, $0x31
-	JGE  from49
-	CMPQ R9, $0x2f
-	JGE  from47
-	CMPQ R9, $0x2e
-	JGE  from46
-	JMP  op45
-
-from46:
-	JMP op46
-
-from47:
 	CMPQ R9, $0x30
 	JGE  from48
-	JMP  op47
+	CMPQ R9, $0x28
+	JGE  from40
+	CMPQ R9, $0x24
+	JGE  from36
+	CMPQ R9, $0x22
+	JGE  from34
+	CMPQ R9, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
+	JMP op33
+
+from34:
+	CMPQ R9, $0x23
+	JGE  from35
+	JMP  op34
+
+from35:
+	JMP op35
+
+from36:
+	CMPQ R9, $0x26
+	JGE  from38
+	CMPQ R9, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ R9, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ R9, $0x2c
+	JGE  from44
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ R9, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	JMP op43
+
+from44:
+	CMPQ R9, $0x2e
+	JGE  from46
+	CMPQ R9, $0x2d
+	JGE  from45
+	JMP  op44
+
+from45:
+	JMP op45
+
+from46:
+	CMPQ R9, $0x2f
+	JGE  from47
+	JMP  op46
+
+from47:
+	JMP op47
 
 from48:
-	JMP op48
-
-from49:
-	CMPQ R9, $0x33
-	JGE  from51
-	CMPQ R9, $0x32
-	JGE  from50
-	JMP  op49
-
-from50:
-	JMP op50
-
-from51:
-	CMPQ R9, $0x34
-	JGE  from52
-	JMP  op51
-
-from52:
-	JMP op52
-
-from53:
-	CMPQ R9, $0x39
-	JGE  from57
-	CMPQ R9, $0x37
-	JGE  from55
-	CMPQ R9, $0x36
-	JGE  from54
-	JMP  op53
-
-from54:
-	JMP op54
-
-from55:
 	CMPQ R9, $0x38
 	JGE  from56
-	JMP  op55
+	CMPQ R9, $0x34
+	JGE  from52
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
+
+from50:
+	CMPQ R9, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ R9, $0x36
+	JGE  from54
+	CMPQ R9, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ R9, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
 
 from56:
-	JMP op56
-
-from57:
-	CMPQ R9, $0x3b
-	JGE  from59
-	CMPQ R9, $0x3a
-	JGE  from58
-	JMP  op57
-
-from58:
-	JMP op58
-
-from59:
 	CMPQ R9, $0x3c
 	JGE  from60
-	JMP  op59
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x39
+	JGE  from57
+	JMP  op56
+
+from57:
+	JMP op57
+
+from58:
+	CMPQ R9, $0x3b
+	JGE  from59
+	JMP  op58
+
+from59:
+	JMP op59
 
 from60:
-	JMP op60
-
-from61:
-	CMPQ R9, $0x5c
-	JGE  from92
-	CMPQ R9, $0x4c
-	JGE  from76
-	CMPQ R9, $0x44
-	JGE  from68
-	CMPQ R9, $0x40
-	JGE  from64
 	CMPQ R9, $0x3e
 	JGE  from62
-	JMP  op61
+	CMPQ R9, $0x3d
+	JGE  from61
+	JMP  op60
+
+from61:
+	JMP op61
 
 from62:
 	CMPQ R9, $0x3f
@@ -2481,154 +2567,158 @@ from62:
 	JMP  op62
 
 from63:
-	JMP op63
+	CMPQ R9, $0x40
+	JGE  from64
+	JMP  op63
 
 from64:
-	CMPQ R9, $0x42
-	JGE  from66
-	CMPQ R9, $0x41
-	JGE  from65
-	JMP  op64
+	JMP op64
 
 from65:
-	JMP op65
-
-from66:
-	CMPQ R9, $0x43
-	JGE  from67
-	JMP  op66
-
-from67:
-	JMP op67
-
-from68:
-	CMPQ R9, $0x48
-	JGE  from72
-	CMPQ R9, $0x46
-	JGE  from70
-	CMPQ R9, $0x45
-	JGE  from69
-	JMP  op68
-
-from69:
-	JMP op69
-
-from70:
-	CMPQ R9, $0x47
-	JGE  from71
-	JMP  op70
-
-from71:
-	JMP op71
-
-from72:
-	CMPQ R9, $0x4a
-	JGE  from74
-	CMPQ R9, $0x49
-	JGE  from73
-	JMP  op72
-
-from73:
-	JMP op73
-
-from74:
-	CMPQ R9, $0x4b
-	JGE  from75
-	JMP  op74
-
-from75:
-	JMP op75
-
-from76:
-	CMPQ R9, $0x54
-	JGE  from84
-	CMPQ R9, $0x50
-	JGE  from80
-	CMPQ R9, $0x4e
-	JGE  from78
-	CMPQ R9, $0x4d
-	JGE  from77
-	JMP  op76
-
-from77:
-	JMP op77
-
-from78:
-	CMPQ R9, $0x4f
-	JGE  from79
-	JMP  op78
-
-from79:
-	JMP op79
-
-from80:
-	CMPQ R9, $0x52
-	JGE  from82
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x51
 	JGE  from81
-	JMP  op80
+	CMPQ R9, $0x49
+	JGE  from73
+	CMPQ R9, $0x45
+	JGE  from69
+	CMPQ R9, $0x43
+	JGE  from67
+	CMPQ R9, $0x42
+	JGE  from66
+	JMP  op65
+
+from66:
+	JMP op66
+
+from67:
+	CMPQ R9, $0x44
+	JGE  from68
+	JMP  op67
+
+from68:
+	JMP op68
+
+from69:
+	CMPQ R9, $0x47
+	JGE  from71
+	CMPQ R9, $0x46
+	JGE  from70
+	JMP  op69
+
+from70:
+	JMP op70
+
+from71:
+	CMPQ R9, $0x48
+	JGE  from72
+	JMP  op71
+
+from72:
+	JMP op72
+
+from73:
+	CMPQ R9, $0x4d
+	JGE  from77
+	CMPQ R9, $0x4b
+	JGE  from75
+	CMPQ R9, $0x4a
+	JGE  from74
+	JMP  op73
+
+from74:
+	JMP op74
+
+from75:
+	CMPQ R9, $0x4c
+	JGE  from76
+	JMP  op75
+
+from76:
+	JMP op76
+
+from77:
+	CMPQ R9, $0x4f
+	JGE  from79
+	CMPQ R9, $0x4e
+	JGE  from78
+	JMP  op77
+
+from78:
+	JMP op78
+
+from79:
+	CMPQ R9, $0x50
+	JGE  from80
+	JMP  op79
+
+from80:
+	JMP op80
 
 from81:
-	JMP op81
-
-from82:
-	CMPQ R9, $0x53
-	JGE  from83
-	JMP  op82
-
-from83:
-	JMP op83
-
-from84:
-	CMPQ R9, $0x58
-	JGE  from88
-	CMPQ R9, $0x56
-	JGE  from86
-	CMPQ R9, $0x55
-	JGE  from85
-	JMP  op84
-
-from85:
-	JMP op85
-
-from86:
-	CMPQ R9, $0x57
-	JGE  from87
-	JMP  op86
-
-from87:
-	JMP op87
-
-from88:
-	CMPQ R9, $0x5a
-	JGE  from90
 	CMPQ R9, $0x59
 	JGE  from89
-	JMP  op88
+	CMPQ R9, $0x55
+	JGE  from85
+	CMPQ R9, $0x53
+	JGE  from83
+	CMPQ R9, $0x52
+	JGE  from82
+	JMP  op81
+
+from82:
+	JMP op82
+
+from83:
+	CMPQ R9, $0x54
+	JGE  from84
+	JMP  op83
+
+from84:
+	JMP op84
+
+from85:
+	CMPQ R9, $0x57
+	JGE  from87
+	CMPQ R9, $0x56
+	JGE  from86
+	JMP  op85
+
+from86:
+	JMP op86
+
+from87:
+	CMPQ R9, $0x58
+	JGE  from88
+	JMP  op87
+
+from88:
+	JMP op88
 
 from89:
-	JMP op89
-
-from90:
-	CMPQ R9, $0x5b
-	JGE  from91
-	JMP  op90
-
-from91:
-	JMP op91
-
-from92:
-	CMPQ R9, $0x6b
-	JGE  from107
-	CMPQ R9, $0x63
-	JGE  from99
-	CMPQ R9, $0x5f
-	JGE  from95
 	CMPQ R9, $0x5d
 	JGE  from93
-	JMP  op92
+	CMPQ R9, $0x5b
+	JGE  from91
+	CMPQ R9, $0x5a
+	JGE  from90
+	JMP  op89
+
+from90:
+	JMP op90
+
+from91:
+	CMPQ R9, $0x5c
+	JGE  from92
+	JMP  op91
+
+from92:
+	JMP op92
 
 from93:
+	CMPQ R9, $0x5f
+	JGE  from95
 	CMPQ R9, $0x5e
 	JGE  from94
 	JMP  op93
@@ -2637,8 +2727,6 @@ from94:
 	JMP op94
 
 from95:
-	CMPQ R9, $0x61
-	JGE  from97
 	CMPQ R9, $0x60
 	JGE  from96
 	JMP  op95
@@ -2647,6 +2735,14 @@ from96:
 	JMP op96
 
 from97:
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x69
+	JGE  from105
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x63
+	JGE  from99
 	CMPQ R9, $0x62
 	JGE  from98
 	JMP  op97
@@ -2655,10 +2751,6 @@ from98:
 	JMP op98
 
 from99:
-	CMPQ R9, $0x67
-	JGE  from103
-	CMPQ R9, $0x65
-	JGE  from101
 	CMPQ R9, $0x64
 	JGE  from100
 	JMP  op99
@@ -2667,6 +2759,8 @@ from100:
 	JMP op100
 
 from101:
+	CMPQ R9, $0x67
+	JGE  from103
 	CMPQ R9, $0x66
 	JGE  from102
 	JMP  op101
@@ -2675,8 +2769,6 @@ from102:
 	JMP op102
 
 from103:
-	CMPQ R9, $0x69
-	JGE  from105
 	CMPQ R9, $0x68
 	JGE  from104
 	JMP  op103
@@ -2685,6 +2777,10 @@ from104:
 	JMP op104
 
 from105:
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x6b
+	JGE  from107
 	CMPQ R9, $0x6a
 	JGE  from106
 	JMP  op105
@@ -2693,12 +2789,6 @@ from106:
 	JMP op106
 
 from107:
-	CMPQ R9, $0x73
-	JGE  from115
-	CMPQ R9, $0x6f
-	JGE  from111
-	CMPQ R9, $0x6d
-	JGE  from109
 	CMPQ R9, $0x6c
 	JGE  from108
 	JMP  op107
@@ -2707,6 +2797,8 @@ from108:
 	JMP op108
 
 from109:
+	CMPQ R9, $0x6f
+	JGE  from111
 	CMPQ R9, $0x6e
 	JGE  from110
 	JMP  op109
@@ -2715,8 +2807,6 @@ from110:
 	JMP op110
 
 from111:
-	CMPQ R9, $0x71
-	JGE  from113
 	CMPQ R9, $0x70
 	JGE  from112
 	JMP  op111
@@ -2725,6 +2815,12 @@ from112:
 	JMP op112
 
 from113:
+	CMPQ R9, $0x79
+	JGE  from121
+	CMPQ R9, $0x75
+	JGE  from117
+	CMPQ R9, $0x73
+	JGE  from115
 	CMPQ R9, $0x72
 	JGE  from114
 	JMP  op113
@@ -2733,10 +2829,6 @@ from114:
 	JMP op114
 
 from115:
-	CMPQ R9, $0x77
-	JGE  from119
-	CMPQ R9, $0x75
-	JGE  from117
 	CMPQ R9, $0x74
 	JGE  from116
 	JMP  op115
@@ -2745,6 +2837,8 @@ from116:
 	JMP op116
 
 from117:
+	CMPQ R9, $0x77
+	JGE  from119
 	CMPQ R9, $0x76
 	JGE  from118
 	JMP  op117
@@ -2753,8 +2847,6 @@ from118:
 	JMP op118
 
 from119:
-	CMPQ R9, $0x79
-	JGE  from121
 	CMPQ R9, $0x78
 	JGE  from120
 	JMP  op119
@@ -2763,12 +2855,47 @@ from120:
 	JMP op120
 
 from121:
+	CMPQ R9, $0x7d
+	JGE  from125
+	CMPQ R9, $0x7b
+	JGE  from123
 	CMPQ R9, $0x7a
 	JGE  from122
 	JMP  op121
 
 from122:
 	JMP op122
+
+from123:
+	CMPQ R9, $0x7c
+	JGE  from124
+	JMP  op123
+
+from124:
+	JMP op124
+
+from125:
+	CMPQ R9, $0x7f
+	JGE  from127
+	CMPQ R9, $0x7e
+	JGE  from126
+	JMP  op125
+
+from126:
+	JMP op126
+
+from127:
+	CMPQ R9, $0x80
+	JGE  from128
+	JMP  op127
+
+from128:
+	CMPQ R9, $0x81
+	JGE  from129
+	JMP  op128
+
+from129:
+	JMP op129
 	PCALIGN $0x40
 
 op1:
@@ -2786,27 +2913,121 @@ op1:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way2from19
+	CMPQ    R9, $0x03
+	JGE     way2from3
+	CMPQ    R9, $0x01
+	JGE     way2from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way2from1:
+	CMPQ R9, $0x02
+	JGE  way2from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way2from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way2from3:
+	CMPQ R9, $0x05
+	JGE  way2from5
+	CMPQ R9, $0x04
+	JGE  way2from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way2from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way2from5:
+	CMPQ R9, $0x07
+	JGE  way2from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way2from7:
+	CMPQ R9, $0x0a
+	JGE  way2from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way2from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way2from19:
+	CMPQ R9, $0x1d
+	JGE  way2from29
+	CMPQ R9, $0x17
+	JGE  way2from23
+	CMPQ R9, $0x15
+	JGE  way2from21
+	CMPQ R9, $0x14
+	JGE  way2from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way2from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way2from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way2from23:
+	CMPQ R9, $0x1c
+	JGE  way2from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way2from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way2from29:
+	CMPQ R9, $0x21
+	JGE  way2from33
+	CMPQ R9, $0x1e
+	JGE  way2from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way2from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way2from33:
+	CMPQ R9, $0x3a
+	JGE  way2from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way2from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 	PCALIGN $0x40
 
 op2:
@@ -2824,27 +3045,122 @@ op2:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way3from19
+	CMPQ    R9, $0x03
+	JGE     way3from3
+	CMPQ    R9, $0x01
+	JGE     way3from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way3from1:
+	CMPQ R9, $0x02
+	JGE  way3from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way3from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way3from3:
+	CMPQ R9, $0x05
+	JGE  way3from5
+	CMPQ R9, $0x04
+	JGE  way3from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way3from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way3from5:
+	CMPQ R9, $0x07
+	JGE  way3from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way3from7:
+	CMPQ R9, $0x0a
+	JGE  way3from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way3from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way3from19:
+	CMPQ R9, $0x1d
+	JGE  way3from29
+	CMPQ R9, $0x17
+	JGE  way3from23
+	CMPQ R9, $0x15
+	JGE  way3from21
+	CMPQ R9, $0x14
+	JGE  way3from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way3from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way3from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way3from23:
+	CMPQ R9, $0x1c
+	JGE  way3from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way3from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way3from29:
+	CMPQ R9, $0x21
+	JGE  way3from33
+	CMPQ R9, $0x1e
+	JGE  way3from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way3from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way3from33:
+	CMPQ R9, $0x3a
+	JGE  way3from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way3from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+	PCALIGN $0x40
 
 op3:
 	// stream
@@ -2856,7 +3172,126 @@ op3:
 	VMOVNTPD Y5, 160(DI)
 	VMOVNTPD Y6, 192(DI)
 	VMOVNTPD Y7, 224(DI)
-	JMP      next
+	MOVQ     16(SI), DI
+	ANDQ     BX, DI
+	ADDQ     8(SI), DI
+	MOVQ     (SI), R9
+	ADDQ     $0x18, SI
+	CMPQ     R9, $0x13
+	JGE      way4from19
+	CMPQ     R9, $0x03
+	JGE      way4from3
+	CMPQ     R9, $0x01
+	JGE      way4from1
+	CMPQ     R9, $0x00
+	JEQ      op0
+	JMP      others
+
+way4from1:
+	CMPQ R9, $0x02
+	JGE  way4from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way4from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way4from3:
+	CMPQ R9, $0x05
+	JGE  way4from5
+	CMPQ R9, $0x04
+	JGE  way4from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way4from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way4from5:
+	CMPQ R9, $0x07
+	JGE  way4from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way4from7:
+	CMPQ R9, $0x0a
+	JGE  way4from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way4from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way4from19:
+	CMPQ R9, $0x1d
+	JGE  way4from29
+	CMPQ R9, $0x17
+	JGE  way4from23
+	CMPQ R9, $0x15
+	JGE  way4from21
+	CMPQ R9, $0x14
+	JGE  way4from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way4from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way4from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way4from23:
+	CMPQ R9, $0x1c
+	JGE  way4from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way4from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way4from29:
+	CMPQ R9, $0x21
+	JGE  way4from33
+	CMPQ R9, $0x1e
+	JGE  way4from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way4from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way4from33:
+	CMPQ R9, $0x3a
+	JGE  way4from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way4from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 	PCALIGN $0x40
 
 op4:
@@ -2874,27 +3309,121 @@ op4:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
-	CMPQ   R9, $0x0a
-	JEQ    op10
 	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way5from19
+	CMPQ   R9, $0x03
+	JGE    way5from3
+	CMPQ   R9, $0x01
+	JGE    way5from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way5from1:
+	CMPQ R9, $0x02
+	JGE  way5from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way5from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way5from3:
+	CMPQ R9, $0x05
+	JGE  way5from5
+	CMPQ R9, $0x04
+	JGE  way5from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way5from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way5from5:
+	CMPQ R9, $0x07
+	JGE  way5from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way5from7:
+	CMPQ R9, $0x0a
+	JGE  way5from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way5from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way5from19:
+	CMPQ R9, $0x1d
+	JGE  way5from29
+	CMPQ R9, $0x17
+	JGE  way5from23
+	CMPQ R9, $0x15
+	JGE  way5from21
+	CMPQ R9, $0x14
+	JGE  way5from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way5from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way5from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way5from23:
+	CMPQ R9, $0x1c
+	JGE  way5from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way5from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way5from29:
+	CMPQ R9, $0x21
+	JGE  way5from33
+	CMPQ R9, $0x1e
+	JGE  way5from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way5from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way5from33:
+	CMPQ R9, $0x3a
+	JGE  way5from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way5from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 	PCALIGN $0x40
 
 op5:
@@ -2912,27 +3441,121 @@ op5:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
-	CMPQ   R9, $0x0a
-	JEQ    op10
 	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way6from19
+	CMPQ   R9, $0x03
+	JGE    way6from3
+	CMPQ   R9, $0x01
+	JGE    way6from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way6from1:
+	CMPQ R9, $0x02
+	JGE  way6from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way6from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way6from3:
+	CMPQ R9, $0x05
+	JGE  way6from5
+	CMPQ R9, $0x04
+	JGE  way6from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way6from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way6from5:
+	CMPQ R9, $0x07
+	JGE  way6from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way6from7:
+	CMPQ R9, $0x0a
+	JGE  way6from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way6from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way6from19:
+	CMPQ R9, $0x1d
+	JGE  way6from29
+	CMPQ R9, $0x17
+	JGE  way6from23
+	CMPQ R9, $0x15
+	JGE  way6from21
+	CMPQ R9, $0x14
+	JGE  way6from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way6from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way6from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way6from23:
+	CMPQ R9, $0x1c
+	JGE  way6from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way6from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way6from29:
+	CMPQ R9, $0x21
+	JGE  way6from33
+	CMPQ R9, $0x1e
+	JGE  way6from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way6from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way6from33:
+	CMPQ R9, $0x3a
+	JGE  way6from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way6from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 
 op6:
 	// subFrom
@@ -2970,27 +3593,121 @@ op7:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
-	CMPQ   R9, $0x0a
-	JEQ    op10
 	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way7from19
+	CMPQ   R9, $0x03
+	JGE    way7from3
+	CMPQ   R9, $0x01
+	JGE    way7from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way7from1:
+	CMPQ R9, $0x02
+	JGE  way7from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way7from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way7from3:
+	CMPQ R9, $0x05
+	JGE  way7from5
+	CMPQ R9, $0x04
+	JGE  way7from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way7from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way7from5:
+	CMPQ R9, $0x07
+	JGE  way7from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way7from7:
+	CMPQ R9, $0x0a
+	JGE  way7from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way7from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way7from19:
+	CMPQ R9, $0x1d
+	JGE  way7from29
+	CMPQ R9, $0x17
+	JGE  way7from23
+	CMPQ R9, $0x15
+	JGE  way7from21
+	CMPQ R9, $0x14
+	JGE  way7from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way7from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way7from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way7from23:
+	CMPQ R9, $0x1c
+	JGE  way7from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way7from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way7from29:
+	CMPQ R9, $0x21
+	JGE  way7from33
+	CMPQ R9, $0x1e
+	JGE  way7from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way7from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way7from33:
+	CMPQ R9, $0x3a
+	JGE  way7from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way7from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 
 op8:
 	// div
@@ -3040,27 +3757,121 @@ op10:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way8from19
+	CMPQ    R9, $0x03
+	JGE     way8from3
+	CMPQ    R9, $0x01
+	JGE     way8from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way8from1:
+	CMPQ R9, $0x02
+	JGE  way8from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way8from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way8from3:
+	CMPQ R9, $0x05
+	JGE  way8from5
+	CMPQ R9, $0x04
+	JGE  way8from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way8from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way8from5:
+	CMPQ R9, $0x07
+	JGE  way8from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way8from7:
+	CMPQ R9, $0x0a
+	JGE  way8from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way8from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way8from19:
+	CMPQ R9, $0x1d
+	JGE  way8from29
+	CMPQ R9, $0x17
+	JGE  way8from23
+	CMPQ R9, $0x15
+	JGE  way8from21
+	CMPQ R9, $0x14
+	JGE  way8from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way8from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way8from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way8from23:
+	CMPQ R9, $0x1c
+	JGE  way8from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way8from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way8from29:
+	CMPQ R9, $0x21
+	JGE  way8from33
+	CMPQ R9, $0x1e
+	JGE  way8from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way8from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way8from33:
+	CMPQ R9, $0x3a
+	JGE  way8from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way8from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 
 op11:
 	// abs
@@ -3232,27 +4043,121 @@ op19:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x01
-	JEQ        op1
-	CMPQ       R9, $0x02
-	JEQ        op2
-	CMPQ       R9, $0x04
-	JEQ        op4
-	CMPQ       R9, $0x05
-	JEQ        op5
-	CMPQ       R9, $0x07
-	JEQ        op7
-	CMPQ       R9, $0x0a
-	JEQ        op10
 	CMPQ       R9, $0x13
-	JEQ        op19
-	CMPQ       R9, $0x14
-	JEQ        op20
-	CMPQ       R9, $0x15
-	JEQ        op21
-	CMPQ       R9, $0x17
-	JEQ        op23
+	JGE        way9from19
+	CMPQ       R9, $0x03
+	JGE        way9from3
+	CMPQ       R9, $0x01
+	JGE        way9from1
+	CMPQ       R9, $0x00
+	JEQ        op0
 	JMP        others
+
+way9from1:
+	CMPQ R9, $0x02
+	JGE  way9from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way9from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way9from3:
+	CMPQ R9, $0x05
+	JGE  way9from5
+	CMPQ R9, $0x04
+	JGE  way9from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way9from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way9from5:
+	CMPQ R9, $0x07
+	JGE  way9from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way9from7:
+	CMPQ R9, $0x0a
+	JGE  way9from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way9from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way9from19:
+	CMPQ R9, $0x1d
+	JGE  way9from29
+	CMPQ R9, $0x17
+	JGE  way9from23
+	CMPQ R9, $0x15
+	JGE  way9from21
+	CMPQ R9, $0x14
+	JGE  way9from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way9from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way9from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way9from23:
+	CMPQ R9, $0x1c
+	JGE  way9from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way9from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way9from29:
+	CMPQ R9, $0x21
+	JGE  way9from33
+	CMPQ R9, $0x1e
+	JGE  way9from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way9from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way9from33:
+	CMPQ R9, $0x3a
+	JGE  way9from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way9from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 	PCALIGN $0x40
 
 op20:
@@ -3271,27 +4176,121 @@ op20:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way10from19
+	CMPQ    R9, $0x03
+	JGE     way10from3
+	CMPQ    R9, $0x01
+	JGE     way10from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way10from1:
+	CMPQ R9, $0x02
+	JGE  way10from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way10from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way10from3:
+	CMPQ R9, $0x05
+	JGE  way10from5
+	CMPQ R9, $0x04
+	JGE  way10from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way10from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way10from5:
+	CMPQ R9, $0x07
+	JGE  way10from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way10from7:
+	CMPQ R9, $0x0a
+	JGE  way10from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way10from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way10from19:
+	CMPQ R9, $0x1d
+	JGE  way10from29
+	CMPQ R9, $0x17
+	JGE  way10from23
+	CMPQ R9, $0x15
+	JGE  way10from21
+	CMPQ R9, $0x14
+	JGE  way10from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way10from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way10from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way10from23:
+	CMPQ R9, $0x1c
+	JGE  way10from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way10from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way10from29:
+	CMPQ R9, $0x21
+	JGE  way10from33
+	CMPQ R9, $0x1e
+	JGE  way10from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way10from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way10from33:
+	CMPQ R9, $0x3a
+	JGE  way10from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way10from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 	PCALIGN $0x40
 
 op21:
@@ -3310,27 +4309,121 @@ op21:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way11from19
+	CMPQ    R9, $0x03
+	JGE     way11from3
+	CMPQ    R9, $0x01
+	JGE     way11from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way11from1:
+	CMPQ R9, $0x02
+	JGE  way11from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way11from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way11from3:
+	CMPQ R9, $0x05
+	JGE  way11from5
+	CMPQ R9, $0x04
+	JGE  way11from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way11from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way11from5:
+	CMPQ R9, $0x07
+	JGE  way11from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way11from7:
+	CMPQ R9, $0x0a
+	JGE  way11from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way11from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way11from19:
+	CMPQ R9, $0x1d
+	JGE  way11from29
+	CMPQ R9, $0x17
+	JGE  way11from23
+	CMPQ R9, $0x15
+	JGE  way11from21
+	CMPQ R9, $0x14
+	JGE  way11from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way11from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way11from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way11from23:
+	CMPQ R9, $0x1c
+	JGE  way11from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way11from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way11from29:
+	CMPQ R9, $0x21
+	JGE  way11from33
+	CMPQ R9, $0x1e
+	JGE  way11from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way11from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way11from33:
+	CMPQ R9, $0x3a
+	JGE  way11from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way11from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 
 op22:
 	// subFromSame
@@ -3362,27 +4455,121 @@ op23:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way12from19
+	CMPQ    R9, $0x03
+	JGE     way12from3
+	CMPQ    R9, $0x01
+	JGE     way12from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way12from1:
+	CMPQ R9, $0x02
+	JGE  way12from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way12from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way12from3:
+	CMPQ R9, $0x05
+	JGE  way12from5
+	CMPQ R9, $0x04
+	JGE  way12from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way12from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way12from5:
+	CMPQ R9, $0x07
+	JGE  way12from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way12from7:
+	CMPQ R9, $0x0a
+	JGE  way12from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way12from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way12from19:
+	CMPQ R9, $0x1d
+	JGE  way12from29
+	CMPQ R9, $0x17
+	JGE  way12from23
+	CMPQ R9, $0x15
+	JGE  way12from21
+	CMPQ R9, $0x14
+	JGE  way12from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way12from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way12from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way12from23:
+	CMPQ R9, $0x1c
+	JGE  way12from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way12from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way12from29:
+	CMPQ R9, $0x21
+	JGE  way12from33
+	CMPQ R9, $0x1e
+	JGE  way12from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way12from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way12from33:
+	CMPQ R9, $0x3a
+	JGE  way12from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way12from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 
 op24:
 	// divSame
@@ -3501,13 +4688,641 @@ op27:
 	VORPD    Y10, Y7, Y7
 	VXORPD   Y9, Y7, Y7
 	JMP      next
+	PCALIGN $0x40
 
 op28:
+	// loadAsk
+	VMOVUPD    (DI), Y0
+	VMOVUPD    32(DI), Y1
+	VMOVUPD    64(DI), Y2
+	VMOVUPD    96(DI), Y3
+	VMOVUPD    128(DI), Y4
+	VMOVUPD    160(DI), Y5
+	VMOVUPD    192(DI), Y6
+	VMOVUPD    224(DI), Y7
+	PREFETCHT0 8192(DI)
+	PREFETCHT0 8256(DI)
+	PREFETCHT0 8320(DI)
+	PREFETCHT0 8384(DI)
+	MOVQ       16(SI), DI
+	ANDQ       BX, DI
+	ADDQ       8(SI), DI
+	MOVQ       (SI), R9
+	ADDQ       $0x18, SI
+	CMPQ       R9, $0x13
+	JGE        way13from19
+	CMPQ       R9, $0x03
+	JGE        way13from3
+	CMPQ       R9, $0x01
+	JGE        way13from1
+	CMPQ       R9, $0x00
+	JEQ        op0
+	JMP        others
+
+way13from1:
+	CMPQ R9, $0x02
+	JGE  way13from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way13from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way13from3:
+	CMPQ R9, $0x05
+	JGE  way13from5
+	CMPQ R9, $0x04
+	JGE  way13from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way13from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way13from5:
+	CMPQ R9, $0x07
+	JGE  way13from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way13from7:
+	CMPQ R9, $0x0a
+	JGE  way13from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way13from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way13from19:
+	CMPQ R9, $0x1d
+	JGE  way13from29
+	CMPQ R9, $0x17
+	JGE  way13from23
+	CMPQ R9, $0x15
+	JGE  way13from21
+	CMPQ R9, $0x14
+	JGE  way13from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way13from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way13from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way13from23:
+	CMPQ R9, $0x1c
+	JGE  way13from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way13from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way13from29:
+	CMPQ R9, $0x21
+	JGE  way13from33
+	CMPQ R9, $0x1e
+	JGE  way13from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way13from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way13from33:
+	CMPQ R9, $0x3a
+	JGE  way13from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way13from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+	PCALIGN $0x40
+
+op29:
+	// mul+add
+	VBROADCASTSD (DI), Y8
+	VBROADCASTSD 8(DI), Y9
+	VMULPD       Y8, Y0, Y0
+	VMULPD       Y8, Y1, Y1
+	VMULPD       Y8, Y2, Y2
+	VMULPD       Y8, Y3, Y3
+	VMULPD       Y8, Y4, Y4
+	VMULPD       Y8, Y5, Y5
+	VMULPD       Y8, Y6, Y6
+	VMULPD       Y8, Y7, Y7
+	VADDPD       Y9, Y0, Y0
+	VADDPD       Y9, Y1, Y1
+	VADDPD       Y9, Y2, Y2
+	VADDPD       Y9, Y3, Y3
+	VADDPD       Y9, Y4, Y4
+	VADDPD       Y9, Y5, Y5
+	VADDPD       Y9, Y6, Y6
+	VADDPD       Y9, Y7, Y7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x13
+	JGE          way14from19
+	CMPQ         R9, $0x03
+	JGE          way14from3
+	CMPQ         R9, $0x01
+	JGE          way14from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way14from1:
+	CMPQ R9, $0x02
+	JGE  way14from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way14from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way14from3:
+	CMPQ R9, $0x05
+	JGE  way14from5
+	CMPQ R9, $0x04
+	JGE  way14from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way14from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way14from5:
+	CMPQ R9, $0x07
+	JGE  way14from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way14from7:
+	CMPQ R9, $0x0a
+	JGE  way14from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way14from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way14from19:
+	CMPQ R9, $0x1d
+	JGE  way14from29
+	CMPQ R9, $0x17
+	JGE  way14from23
+	CMPQ R9, $0x15
+	JGE  way14from21
+	CMPQ R9, $0x14
+	JGE  way14from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way14from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way14from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way14from23:
+	CMPQ R9, $0x1c
+	JGE  way14from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way14from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way14from29:
+	CMPQ R9, $0x21
+	JGE  way14from33
+	CMPQ R9, $0x1e
+	JGE  way14from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way14from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way14from33:
+	CMPQ R9, $0x3a
+	JGE  way14from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way14from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+	PCALIGN $0x40
+
+op30:
+	// mul+sub
+	VBROADCASTSD (DI), Y8
+	VBROADCASTSD 8(DI), Y9
+	VMULPD       Y8, Y0, Y0
+	VMULPD       Y8, Y1, Y1
+	VMULPD       Y8, Y2, Y2
+	VMULPD       Y8, Y3, Y3
+	VMULPD       Y8, Y4, Y4
+	VMULPD       Y8, Y5, Y5
+	VMULPD       Y8, Y6, Y6
+	VMULPD       Y8, Y7, Y7
+	VSUBPD       Y9, Y0, Y0
+	VSUBPD       Y9, Y1, Y1
+	VSUBPD       Y9, Y2, Y2
+	VSUBPD       Y9, Y3, Y3
+	VSUBPD       Y9, Y4, Y4
+	VSUBPD       Y9, Y5, Y5
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y9, Y7, Y7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x13
+	JGE          way15from19
+	CMPQ         R9, $0x03
+	JGE          way15from3
+	CMPQ         R9, $0x01
+	JGE          way15from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way15from1:
+	CMPQ R9, $0x02
+	JGE  way15from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way15from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way15from3:
+	CMPQ R9, $0x05
+	JGE  way15from5
+	CMPQ R9, $0x04
+	JGE  way15from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way15from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way15from5:
+	CMPQ R9, $0x07
+	JGE  way15from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way15from7:
+	CMPQ R9, $0x0a
+	JGE  way15from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way15from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way15from19:
+	CMPQ R9, $0x1d
+	JGE  way15from29
+	CMPQ R9, $0x17
+	JGE  way15from23
+	CMPQ R9, $0x15
+	JGE  way15from21
+	CMPQ R9, $0x14
+	JGE  way15from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way15from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way15from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way15from23:
+	CMPQ R9, $0x1c
+	JGE  way15from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way15from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way15from29:
+	CMPQ R9, $0x21
+	JGE  way15from33
+	CMPQ R9, $0x1e
+	JGE  way15from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way15from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way15from33:
+	CMPQ R9, $0x3a
+	JGE  way15from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way15from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+
+op31:
+	// mul+subFrom
+	VBROADCASTSD (DI), Y8
+	VBROADCASTSD 8(DI), Y9
+	VMULPD       Y8, Y0, Y0
+	VMULPD       Y8, Y1, Y1
+	VMULPD       Y8, Y2, Y2
+	VMULPD       Y8, Y3, Y3
+	VMULPD       Y8, Y4, Y4
+	VMULPD       Y8, Y5, Y5
+	VMULPD       Y8, Y6, Y6
+	VMULPD       Y8, Y7, Y7
+	VSUBPD       Y0, Y9, Y0
+	VSUBPD       Y1, Y9, Y1
+	VSUBPD       Y2, Y9, Y2
+	VSUBPD       Y3, Y9, Y3
+	VSUBPD       Y4, Y9, Y4
+	VSUBPD       Y5, Y9, Y5
+	VSUBPD       Y6, Y9, Y6
+	VSUBPD       Y7, Y9, Y7
+	JMP          next
+
+op32:
+	// add+mul
+	VBROADCASTSD (DI), Y8
+	VBROADCASTSD 8(DI), Y9
+	VADDPD       Y8, Y0, Y0
+	VADDPD       Y8, Y1, Y1
+	VADDPD       Y8, Y2, Y2
+	VADDPD       Y8, Y3, Y3
+	VADDPD       Y8, Y4, Y4
+	VADDPD       Y8, Y5, Y5
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y8, Y7, Y7
+	VMULPD       Y9, Y0, Y0
+	VMULPD       Y9, Y1, Y1
+	VMULPD       Y9, Y2, Y2
+	VMULPD       Y9, Y3, Y3
+	VMULPD       Y9, Y4, Y4
+	VMULPD       Y9, Y5, Y5
+	VMULPD       Y9, Y6, Y6
+	VMULPD       Y9, Y7, Y7
+	JMP          next
+	PCALIGN $0x40
+
+op33:
+	// sub+mul
+	VBROADCASTSD (DI), Y8
+	VBROADCASTSD 8(DI), Y9
+	VSUBPD       Y8, Y0, Y0
+	VSUBPD       Y8, Y1, Y1
+	VSUBPD       Y8, Y2, Y2
+	VSUBPD       Y8, Y3, Y3
+	VSUBPD       Y8, Y4, Y4
+	VSUBPD       Y8, Y5, Y5
+	VSUBPD       Y8, Y6, Y6
+	VSUBPD       Y8, Y7, Y7
+	VMULPD       Y9, Y0, Y0
+	VMULPD       Y9, Y1, Y1
+	VMULPD       Y9, Y2, Y2
+	VMULPD       Y9, Y3, Y3
+	VMULPD       Y9, Y4, Y4
+	VMULPD       Y9, Y5, Y5
+	VMULPD       Y9, Y6, Y6
+	VMULPD       Y9, Y7, Y7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x13
+	JGE          way16from19
+	CMPQ         R9, $0x03
+	JGE          way16from3
+	CMPQ         R9, $0x01
+	JGE          way16from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way16from1:
+	CMPQ R9, $0x02
+	JGE  way16from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way16from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way16from3:
+	CMPQ R9, $0x05
+	JGE  way16from5
+	CMPQ R9, $0x04
+	JGE  way16from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way16from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way16from5:
+	CMPQ R9, $0x07
+	JGE  way16from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way16from7:
+	CMPQ R9, $0x0a
+	JGE  way16from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way16from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way16from19:
+	CMPQ R9, $0x1d
+	JGE  way16from29
+	CMPQ R9, $0x17
+	JGE  way16from23
+	CMPQ R9, $0x15
+	JGE  way16from21
+	CMPQ R9, $0x14
+	JGE  way16from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way16from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way16from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way16from23:
+	CMPQ R9, $0x1c
+	JGE  way16from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way16from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way16from29:
+	CMPQ R9, $0x21
+	JGE  way16from33
+	CMPQ R9, $0x1e
+	JGE  way16from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way16from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way16from33:
+	CMPQ R9, $0x3a
+	JGE  way16from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way16from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+
+op34:
+	// subFrom+mul
+	VBROADCASTSD (DI), Y8
+	VBROADCASTSD 8(DI), Y9
+	VSUBPD       Y0, Y8, Y0
+	VSUBPD       Y1, Y8, Y1
+	VSUBPD       Y2, Y8, Y2
+	VSUBPD       Y3, Y8, Y3
+	VSUBPD       Y4, Y8, Y4
+	VSUBPD       Y5, Y8, Y5
+	VSUBPD       Y6, Y8, Y6
+	VSUBPD       Y7, Y8, Y7
+	VMULPD       Y9, Y0, Y0
+	VMULPD       Y9, Y1, Y1
+	VMULPD       Y9, Y2, Y2
+	VMULPD       Y9, Y3, Y3
+	VMULPD       Y9, Y4, Y4
+	VMULPD       Y9, Y5, Y5
+	VMULPD       Y9, Y6, Y6
+	VMULPD       Y9, Y7, Y7
+	JMP          next
+
+op35:
 	// other
 	MOVQ DI, R8
 	JMP  next
 
-op29:
+op36:
 	// loadTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -3532,7 +5347,7 @@ op29:
 	VPSUBQ    Y7, Y8, Y7
 	JMP       next
 
-op30:
+op37:
 	// storeTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -3565,7 +5380,7 @@ op30:
 	MOVL      R10, 28(DI)
 	JMP       next
 
-op31:
+op38:
 	// equal
 	VCMPPD $0x00, (DI), Y0, Y0
 	VCMPPD $0x00, 32(DI), Y1, Y1
@@ -3577,7 +5392,7 @@ op31:
 	VCMPPD $0x00, 224(DI), Y7, Y7
 	JMP    next
 
-op32:
+op39:
 	// notEqual
 	VCMPPD $0x04, (DI), Y0, Y0
 	VCMPPD $0x04, 32(DI), Y1, Y1
@@ -3589,7 +5404,7 @@ op32:
 	VCMPPD $0x04, 224(DI), Y7, Y7
 	JMP    next
 
-op33:
+op40:
 	// less
 	VCMPPD $0x11, (DI), Y0, Y0
 	VCMPPD $0x11, 32(DI), Y1, Y1
@@ -3601,7 +5416,7 @@ op33:
 	VCMPPD $0x11, 224(DI), Y7, Y7
 	JMP    next
 
-op34:
+op41:
 	// lessEqual
 	VCMPPD $0x12, (DI), Y0, Y0
 	VCMPPD $0x12, 32(DI), Y1, Y1
@@ -3613,7 +5428,7 @@ op34:
 	VCMPPD $0x12, 224(DI), Y7, Y7
 	JMP    next
 
-op35:
+op42:
 	// greater
 	VCMPPD $0x1e, (DI), Y0, Y0
 	VCMPPD $0x1e, 32(DI), Y1, Y1
@@ -3625,7 +5440,7 @@ op35:
 	VCMPPD $0x1e, 224(DI), Y7, Y7
 	JMP    next
 
-op36:
+op43:
 	// greaterEqual
 	VCMPPD $0x1d, (DI), Y0, Y0
 	VCMPPD $0x1d, 32(DI), Y1, Y1
@@ -3637,7 +5452,7 @@ op36:
 	VCMPPD $0x1d, 224(DI), Y7, Y7
 	JMP    next
 
-op37:
+op44:
 	// and
 	VANDPD (DI), Y0, Y0
 	VANDPD 32(DI), Y1, Y1
@@ -3649,7 +5464,7 @@ op37:
 	VANDPD 224(DI), Y7, Y7
 	JMP    next
 
-op38:
+op45:
 	// or
 	VORPD (DI), Y0, Y0
 	VORPD 32(DI), Y1, Y1
@@ -3661,7 +5476,7 @@ op38:
 	VORPD 224(DI), Y7, Y7
 	JMP   next
 
-op39:
+op46:
 	// not
 	VMOVUPD numbersAVX2<>+0(SB), Y8
 	VXORPD  Y8, Y0, Y0
@@ -3674,7 +5489,7 @@ op39:
 	VXORPD  Y8, Y7, Y7
 	JMP     next
 
-op40:
+op47:
 	// choose
 	VMOVUPD   (DI), Y8
 	VBLENDVPD Y0, (R8), Y8, Y0
@@ -3694,7 +5509,7 @@ op40:
 	VBLENDVPD Y7, 224(R8), Y8, Y7
 	JMP       next
 
-op41:
+op48:
 	// then
 	VMOVUPD   (R8), Y8
 	VMOVUPD   (DI), Y9
@@ -3722,7 +5537,7 @@ op41:
 	VBLENDVPD Y8, Y7, Y9, Y7
 	JMP       next
 
-op42:
+op49:
 	// else
 	VMOVUPD   (R8), Y8
 	VBLENDVPD Y8, (DI), Y0, Y0
@@ -3742,7 +5557,7 @@ op42:
 	VBLENDVPD Y8, 224(DI), Y7, Y7
 	JMP       next
 
-op43:
+op50:
 	// isNaN
 	VCMPPD $0x03, Y0, Y0, Y0
 	VCMPPD $0x03, Y1, Y1, Y1
@@ -3754,7 +5569,7 @@ op43:
 	VCMPPD $0x03, Y7, Y7, Y7
 	JMP    next
 
-op44:
+op51:
 	// isInf
 	VMOVUPD  numbersAVX2<>+32(SB), Y8
 	VPCMPEQD Y9, Y9, Y9
@@ -3777,7 +5592,7 @@ op44:
 	VCMPPD   $0x00, Y8, Y7, Y7
 	JMP      next
 
-op45:
+op52:
 	// nonZero
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VCMPPD  $0x04, Y8, Y0, Y0
@@ -3790,7 +5605,7 @@ op45:
 	VCMPPD  $0x04, Y8, Y7, Y7
 	JMP     next
 
-op46:
+op53:
 	// ofTruth
 	VMOVUPD numbersAVX2<>+96(SB), Y8
 	VANDPD  Y8, Y0, Y0
@@ -3803,7 +5618,7 @@ op46:
 	VANDPD  Y8, Y7, Y7
 	JMP     next
 
-op47:
+op54:
 	// sign
 	VMOVUPD   numbersAVX2<>+64(SB), Y8
 	VMOVUPD   numbersAVX2<>+96(SB), Y9
@@ -3843,7 +5658,7 @@ op47:
 	VBLENDVPD Y8, Y10, Y7, Y7
 	JMP       next
 
-op48:
+op55:
 	// rectify
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VCMPPD  $0x16, Y8, Y0, Y9
@@ -3864,7 +5679,7 @@ op48:
 	VANDPD  Y8, Y7, Y7
 	JMP     next
 
-op49:
+op56:
 	// sum
 	VMOVUPD 256(DI), Y8
 	VMOVUPD (DI), Y9
@@ -4030,7 +5845,7 @@ op49:
 	VMOVUPD 512(DI), Y7
 	JMP     next
 
-op50:
+op57:
 	// squares
 	VMOVUPD     192(DI), Y8
 	VMOVUPD     (DI), Y9
@@ -4391,8 +6206,9 @@ op50:
 	VMOVUPD     416(DI), Y6
 	VMOVUPD     448(DI), Y7
 	JMP         next
+	PCALIGN $0x40
 
-op51:
+op58:
 	// nearSum
 	VMOVUPD 256(DI), Y8
 	VMOVUPD 544(DI), Y9
@@ -4502,9 +6318,128 @@ op51:
 	VMOVUPD Y13, 224(DI)
 	VMOVUPD Y8, 256(DI)
 	VMOVUPD Y9, 544(DI)
-	JMP     next
+	MOVQ    16(SI), DI
+	ANDQ    BX, DI
+	ADDQ    8(SI), DI
+	MOVQ    (SI), R9
+	ADDQ    $0x18, SI
+	CMPQ    R9, $0x13
+	JGE     way17from19
+	CMPQ    R9, $0x03
+	JGE     way17from3
+	CMPQ    R9, $0x01
+	JGE     way17from1
+	CMPQ    R9, $0x00
+	JEQ     op0
+	JMP     others
 
-op52:
+way17from1:
+	CMPQ R9, $0x02
+	JGE  way17from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way17from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way17from3:
+	CMPQ R9, $0x05
+	JGE  way17from5
+	CMPQ R9, $0x04
+	JGE  way17from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way17from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way17from5:
+	CMPQ R9, $0x07
+	JGE  way17from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way17from7:
+	CMPQ R9, $0x0a
+	JGE  way17from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way17from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way17from19:
+	CMPQ R9, $0x1d
+	JGE  way17from29
+	CMPQ R9, $0x17
+	JGE  way17from23
+	CMPQ R9, $0x15
+	JGE  way17from21
+	CMPQ R9, $0x14
+	JGE  way17from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way17from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way17from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way17from23:
+	CMPQ R9, $0x1c
+	JGE  way17from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way17from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way17from29:
+	CMPQ R9, $0x21
+	JGE  way17from33
+	CMPQ R9, $0x1e
+	JGE  way17from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way17from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way17from33:
+	CMPQ R9, $0x3a
+	JGE  way17from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way17from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+
+op59:
 	// least
 	VMOVUPD (DI), Y8
 	VMINPD  Y0, Y8, Y9
@@ -4548,7 +6483,7 @@ op52:
 	VMOVUPD Y8, 224(DI)
 	JMP     next
 
-op53:
+op60:
 	// greatest
 	VPCMPEQD Y8, Y8, Y8
 	VPSLLQ   $0x3f, Y8, Y8
@@ -4602,7 +6537,7 @@ op53:
 	VMOVUPD  Y8, 224(DI)
 	JMP      next
 
-op54:
+op61:
 	// zeros
 	VXORPD  Y8, Y8, Y8
 	VCMPPD  $0x00, Y8, Y0, Y9
@@ -4639,7 +6574,7 @@ op54:
 	VMOVUPD Y9, 224(DI)
 	JMP     next
 
-op55:
+op62:
 	// loadFloats
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -4655,7 +6590,7 @@ op55:
 	VCVTPS2PD 112(DI), Y7
 	JMP       next
 
-op56:
+op63:
 	// storeFloats
 	MOVQ       -8(SI), DI
 	ANDQ       BX, DI
@@ -4679,7 +6614,7 @@ op56:
 	VMOVUPS    X8, 112(DI)
 	JMP        next
 
-op57:
+op64:
 	// roundFloats
 	VCVTPD2PSY Y0, X0
 	VCVTPS2PD  X0, Y0
@@ -4699,7 +6634,7 @@ op57:
 	VCVTPS2PD  X7, Y7
 	JMP        next
 
-op58:
+op65:
 	// addWords
 	VPADDQ (DI), Y0, Y0
 	VPADDQ 32(DI), Y1, Y1
@@ -4711,7 +6646,7 @@ op58:
 	VPADDQ 224(DI), Y7, Y7
 	JMP    next
 
-op59:
+op66:
 	// subWords
 	VPSUBQ (DI), Y0, Y0
 	VPSUBQ 32(DI), Y1, Y1
@@ -4723,7 +6658,7 @@ op59:
 	VPSUBQ 224(DI), Y7, Y7
 	JMP    next
 
-op60:
+op67:
 	// subWordsFrom
 	VMOVUPD (DI), Y8
 	VPSUBQ  Y0, Y8, Y0
@@ -4743,7 +6678,7 @@ op60:
 	VPSUBQ  Y7, Y8, Y7
 	JMP     next
 
-op61:
+op68:
 	// mulWords
 	VMOVUPD  (DI), Y8
 	VPSRLQ   $0x20, Y8, Y9
@@ -4819,7 +6754,7 @@ op61:
 	VPADDQ   Y9, Y7, Y7
 	JMP      next
 
-op62:
+op69:
 	// negWords
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VPSUBQ  Y0, Y8, Y0
@@ -4832,7 +6767,7 @@ op62:
 	VPSUBQ  Y7, Y8, Y7
 	JMP     next
 
-op63:
+op70:
 	// absWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPGTQ Y0, Y8, Y9
@@ -4861,7 +6796,7 @@ op63:
 	VPSUBQ   Y8, Y7, Y7
 	JMP      next
 
-op64:
+op71:
 	// minWords
 	VMOVUPD   (DI), Y8
 	VPCMPGTQ  Y8, Y0, Y9
@@ -4889,7 +6824,7 @@ op64:
 	VBLENDVPD Y9, Y8, Y7, Y7
 	JMP       next
 
-op65:
+op72:
 	// maxWords
 	VMOVUPD   (DI), Y8
 	VPCMPGTQ  Y0, Y8, Y9
@@ -4917,7 +6852,7 @@ op65:
 	VBLENDVPD Y9, Y8, Y7, Y7
 	JMP       next
 
-op66:
+op73:
 	// signWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPGTQ Y8, Y0, Y9
@@ -4946,7 +6881,7 @@ op66:
 	VPSUBQ   Y9, Y7, Y7
 	JMP      next
 
-op67:
+op74:
 	// rectifyWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPGTQ Y8, Y0, Y9
@@ -4967,7 +6902,7 @@ op67:
 	VANDPD   Y8, Y7, Y7
 	JMP      next
 
-op68:
+op75:
 	// equalWords
 	VPCMPEQQ (DI), Y0, Y0
 	VPCMPEQQ 32(DI), Y1, Y1
@@ -4979,7 +6914,7 @@ op68:
 	VPCMPEQQ 224(DI), Y7, Y7
 	JMP      next
 
-op69:
+op76:
 	// notEqualWords
 	VPCMPEQQ (DI), Y0, Y0
 	VXORPD   numbersAVX2<>+0(SB), Y0, Y0
@@ -4999,7 +6934,7 @@ op69:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op70:
+op77:
 	// lessWords
 	VMOVUPD  (DI), Y8
 	VPCMPGTQ Y0, Y8, Y0
@@ -5019,7 +6954,7 @@ op70:
 	VPCMPGTQ Y7, Y8, Y7
 	JMP      next
 
-op71:
+op78:
 	// lessEqualWords
 	VPCMPGTQ (DI), Y0, Y0
 	VXORPD   numbersAVX2<>+0(SB), Y0, Y0
@@ -5039,7 +6974,7 @@ op71:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op72:
+op79:
 	// greaterWords
 	VPCMPGTQ (DI), Y0, Y0
 	VPCMPGTQ 32(DI), Y1, Y1
@@ -5051,7 +6986,7 @@ op72:
 	VPCMPGTQ 224(DI), Y7, Y7
 	JMP      next
 
-op73:
+op80:
 	// greaterEqualWords
 	VMOVUPD  (DI), Y8
 	VPCMPGTQ Y0, Y8, Y0
@@ -5079,7 +7014,7 @@ op73:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op74:
+op81:
 	// nonZeroWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPEQQ Y8, Y0, Y0
@@ -5100,7 +7035,7 @@ op74:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op75:
+op82:
 	// wordOfTruth
 	VPSRLQ $0x3f, Y0, Y0
 	VPSRLQ $0x3f, Y1, Y1
@@ -5112,7 +7047,7 @@ op75:
 	VPSRLQ $0x3f, Y7, Y7
 	JMP    next
 
-op76:
+op83:
 	// numberOfWord
 	VPSRLQ $0x20, Y0, Y8
 	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
@@ -5164,7 +7099,7 @@ op76:
 	VADDPD Y7, Y8, Y7
 	JMP    next
 
-op77:
+op84:
 	// floatOfWord
 	VMOVUPD    numbersAVX2<>+64(SB), Y8
 	VPAND      numbersAVX2<>+256(SB), Y0, Y9
@@ -5297,7 +7232,7 @@ op77:
 	VCVTPS2PD  X7, Y7
 	JMP        next
 
-op78:
+op85:
 	// wordOfNumber
 	VANDPD       numbersAVX2<>+352(SB), Y0, Y8
 	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
@@ -5405,7 +7340,7 @@ op78:
 	VBLENDVPD    Y8, Y7, Y9, Y7
 	JMP          next
 
-op79:
+op86:
 	// floorDivWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5505,7 +7440,7 @@ lanes1:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op80:
+op87:
 	// modWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5606,7 +7541,7 @@ lanes2:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op81:
+op88:
 	// ceilDivWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5706,7 +7641,7 @@ lanes3:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op82:
+op89:
 	// exp
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5776,7 +7711,7 @@ lanes4:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op83:
+op90:
 	// expm1
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5857,7 +7792,7 @@ lanes5:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op84:
+op91:
 	// tanh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -5957,7 +7892,7 @@ lanes6:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op85:
+op92:
 	// sinh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6065,7 +8000,7 @@ lanes7:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op86:
+op93:
 	// cosh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6155,7 +8090,7 @@ lanes8:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op87:
+op94:
 	// sigmoid
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6250,7 +8185,7 @@ lanes9:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op88:
+op95:
 	// log
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6327,7 +8262,7 @@ lanes10:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op89:
+op96:
 	// log2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6407,7 +8342,7 @@ lanes11:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op90:
+op97:
 	// log10
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6489,7 +8424,7 @@ lanes12:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op91:
+op98:
 	// log1p
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6580,7 +8515,7 @@ lanes13:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op92:
+op99:
 	// sin
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -6845,7 +8780,7 @@ end15:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op93:
+op100:
 	// cos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -7107,7 +9042,7 @@ end17:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op94:
+op101:
 	// tan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -7385,7 +9320,7 @@ end19:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op95:
+op102:
 	// asin
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -7474,7 +9409,7 @@ lanes20:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op96:
+op103:
 	// acos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -7567,7 +9502,7 @@ lanes21:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op97:
+op104:
 	// atan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -7654,7 +9589,7 @@ lanes22:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op98:
+op105:
 	// cbrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -7750,7 +9685,7 @@ lanes23:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op99:
+op106:
 	// rsqrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -7840,7 +9775,7 @@ end25:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op100:
+op107:
 	// pow
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8136,7 +10071,7 @@ end30:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op101:
+op108:
 	// atan2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8271,7 +10206,7 @@ lanes34:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op102:
+op109:
 	// floorDiv
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8320,7 +10255,7 @@ lanes35:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op103:
+op110:
 	// mod
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8413,7 +10348,7 @@ end37:
 	VMOVUPD   224(DX), Y7
 	JMP       next
 
-op104:
+op111:
 	// exp32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8465,7 +10400,7 @@ lanes39:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op105:
+op112:
 	// expm132
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8519,7 +10454,7 @@ lanes40:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op106:
+op113:
 	// tanh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8576,7 +10511,7 @@ lanes41:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op107:
+op114:
 	// sinh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8634,7 +10569,7 @@ lanes42:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op108:
+op115:
 	// cosh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8690,7 +10625,7 @@ lanes43:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op109:
+op116:
 	// sigmoid32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8744,7 +10679,7 @@ lanes44:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op110:
+op117:
 	// log32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8808,7 +10743,7 @@ lanes45:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op111:
+op118:
 	// log232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8873,7 +10808,7 @@ lanes46:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op112:
+op119:
 	// log1032
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8938,7 +10873,7 @@ lanes47:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op113:
+op120:
 	// log1p32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9008,7 +10943,7 @@ lanes48:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op114:
+op121:
 	// sin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9229,7 +11164,7 @@ end50:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op115:
+op122:
 	// cos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9451,7 +11386,7 @@ end52:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op116:
+op123:
 	// tan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9673,7 +11608,7 @@ end54:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op117:
+op124:
 	// asin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9732,7 +11667,7 @@ lanes55:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op118:
+op125:
 	// acos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9796,7 +11731,7 @@ lanes56:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op119:
+op126:
 	// atan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9860,7 +11795,7 @@ lanes57:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op120:
+op127:
 	// cbrt32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9915,7 +11850,7 @@ lanes58:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op121:
+op128:
 	// pow32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10138,7 +12073,7 @@ end63:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op122:
+op129:
 	// atan232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10267,118 +12202,205 @@ next:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R9
 	ADDQ $0x18, SI
+	CMPQ R9, $0x0a
+	JGE  way1from10
+	CMPQ R9, $0x02
+	JGE  way1from2
+	CMPQ R9, $0x01
+	JGE  way1from1
+	CMPQ R9, $0x00
+	JEQ  op0
+	JMP  others
+
+way1from1:
 	CMPQ R9, $0x01
 	JEQ  op1
+	JMP  others
+
+way1from2:
+	CMPQ R9, $0x04
+	JGE  way1from4
+	CMPQ R9, $0x03
+	JGE  way1from3
 	CMPQ R9, $0x02
 	JEQ  op2
+	JMP  others
+
+way1from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way1from4:
+	CMPQ R9, $0x05
+	JGE  way1from5
 	CMPQ R9, $0x04
 	JEQ  op4
+	JMP  others
+
+way1from5:
+	CMPQ R9, $0x07
+	JGE  way1from7
 	CMPQ R9, $0x05
 	JEQ  op5
+	JMP  others
+
+way1from7:
 	CMPQ R9, $0x07
 	JEQ  op7
+	JMP  others
+
+way1from10:
+	CMPQ R9, $0x1c
+	JGE  way1from28
+	CMPQ R9, $0x15
+	JGE  way1from21
+	CMPQ R9, $0x14
+	JGE  way1from20
+	CMPQ R9, $0x13
+	JGE  way1from19
 	CMPQ R9, $0x0a
 	JEQ  op10
+	JMP  others
+
+way1from19:
 	CMPQ R9, $0x13
 	JEQ  op19
+	JMP  others
+
+way1from20:
 	CMPQ R9, $0x14
 	JEQ  op20
+	JMP  others
+
+way1from21:
+	CMPQ R9, $0x17
+	JGE  way1from23
 	CMPQ R9, $0x15
 	JEQ  op21
+	JMP  others
+
+way1from23:
 	CMPQ R9, $0x17
 	JEQ  op23
+	JMP  others
+
+way1from28:
+	CMPQ R9, $0x1e
+	JGE  way1from30
+	CMPQ R9, $0x1d
+	JGE  way1from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way1from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way1from30:
+	CMPQ R9, $0x21
+	JGE  way1from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way1from33:
+	CMPQ R9, $0x21
+	JEQ  op33
 
 others:
-	CMPQ R9, $0x7a
-	JHI  op0
-	CMPQ R9, $0x3d
-	JGE  from61
-	CMPQ R9, $0x1e
-	JGE  from30
-	CMPQ R9, $0x0f
-	JGE  from15
-	CMPQ R9, $0x07
-	JGE  from7
-	CMPQ R9, $0x03
-	JGE  from3
+	CMPQ R9, $0x41
+	JGE  from65
+	CMPQ R9, $0x20
+	JGE  from32
+	CMPQ R9, $0x10
+	JGE  from16
+	CMPQ R9, $0x08
+	JGE  from8
+	CMPQ R9, $0x04
+	JGE  from4
+	CMPQ R9, $0x02
+	JGE  from2
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ R9, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ R9, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ R9, $0x05
-	JGE  from5
-	CMPQ R9, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ R9, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ R9, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ R9, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ R9, $0x0b
-	JGE  from11
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ R9, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ R9, $0x0d
-	JGE  from13
 	CMPQ R9, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ R9, $0x0a
+	JGE  from10
+	CMPQ R9, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ R9, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ R9, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ R9, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ R9, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ R9, $0x16
-	JGE  from22
-	CMPQ R9, $0x12
-	JGE  from18
-	CMPQ R9, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
+	CMPQ R9, $0x18
+	JGE  from24
+	CMPQ R9, $0x14
+	JGE  from20
+	CMPQ R9, $0x12
+	JGE  from18
 	CMPQ R9, $0x11
 	JGE  from17
 	JMP  op16
@@ -10387,8 +12409,6 @@ from17:
 	JMP op17
 
 from18:
-	CMPQ R9, $0x14
-	JGE  from20
 	CMPQ R9, $0x13
 	JGE  from19
 	JMP  op18
@@ -10397,6 +12417,8 @@ from19:
 	JMP op19
 
 from20:
+	CMPQ R9, $0x16
+	JGE  from22
 	CMPQ R9, $0x15
 	JGE  from21
 	JMP  op20
@@ -10405,10 +12427,6 @@ from21:
 	JMP op21
 
 from22:
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x18
-	JGE  from24
 	CMPQ R9, $0x17
 	JGE  from23
 	JMP  op22
@@ -10417,6 +12435,10 @@ from23:
 	JMP op23
 
 from24:
+	CMPQ R9, $0x1c
+	JGE  from28
+	CMPQ R9, $0x1a
+	JGE  from26
 	CMPQ R9, $0x19
 	JGE  from25
 	JMP  op24
@@ -10425,8 +12447,6 @@ from25:
 	JMP op25
 
 from26:
-	CMPQ R9, $0x1c
-	JGE  from28
 	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
@@ -10435,6 +12455,8 @@ from27:
 	JMP op27
 
 from28:
+	CMPQ R9, $0x1e
+	JGE  from30
 	CMPQ R9, $0x1d
 	JGE  from29
 	JMP  op28
@@ -10443,170 +12465,162 @@ from29:
 	JMP op29
 
 from30:
-	CMPQ R9, $0x2d
-	JGE  from45
-	CMPQ R9, $0x25
-	JGE  from37
-	CMPQ R9, $0x21
-	JGE  from33
 	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
 from31:
-	CMPQ R9, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
-
-from33:
-	CMPQ R9, $0x23
-	JGE  from35
-	CMPQ R9, $0x22
-	JGE  from34
-	JMP  op33
-
-from34:
-	JMP op34
-
-from35:
-	CMPQ R9, $0x24
-	JGE  from36
-	JMP  op35
-
-from36:
-	JMP op36
-
-from37:
-	CMPQ R9, $0x29
-	JGE  from41
-	CMPQ R9, $0x27
-	JGE  from39
-	CMPQ R9, $0x26
-	JGE  from38
-	JMP  op37
-
-from38:
-	JMP op38
-
-from39:
-	CMPQ R9, $0x28
-	JGE  from40
-	JMP  op39
-
-from40:
-	JMP op40
-
-from41:
-	CMPQ R9, $0x2b
-	JGE  from43
-	CMPQ R9, $0x2a
-	JGE  from42
-	JMP  op41
-
-from42:
-	JMP op42
-
-from43:
-	CMPQ R9, $0x2c
-	JGE  from44
-	JMP  op43
-
-from44:
-	JMP op44
-
-from45:
-	CMPQ R9, $0x35
-	JGE  from53
-	CMPQ R9, $0x31
-	JGE  from49
-	CMPQ R9, $0x2f
-	JGE  from47
-	CMPQ R9, $0x2e
-	JGE  from46
-	JMP  op45
-
-from46:
-	JMP op46
-
-from47:
 	CMPQ R9, $0x30
 	JGE  from48
-	JMP  op47
+	CMPQ R9, $0x28
+	JGE  from40
+	CMPQ R9, $0x24
+	JGE  from36
+	CMPQ R9, $0x22
+	JGE  from34
+	CMPQ R9, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
+	JMP op33
+
+from34:
+	CMPQ R9, $0x23
+	JGE  from35
+	JMP  op34
+
+from35:
+	JMP op35
+
+from36:
+	CMPQ R9, $0x26
+	JGE  from38
+	CMPQ R9, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ R9, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ R9, $0x2c
+	JGE  from44
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ R9, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	JMP op43
+
+from44:
+	CMPQ R9, $0x2e
+	JGE  from46
+	CMPQ R9, $0x2d
+	JGE  from45
+	JMP  op44
+
+from45:
+	JMP op45
+
+from46:
+	CMPQ R9, $0x2f
+	JGE  from47
+	JMP  op46
+
+from47:
+	JMP op47
 
 from48:
-	JMP op48
-
-from49:
-	CMPQ R9, $0x33
-	JGE  from51
-	CMPQ R9, $0x32
-	JGE  from50
-	JMP  op49
-
-from50:
-	JMP op50
-
-from51:
-	CMPQ R9, $0x34
-	JGE  from52
-	JMP  op51
-
-from52:
-	JMP op52
-
-from53:
-	CMPQ R9, $0x39
-	JGE  from57
-	CMPQ R9, $0x37
-	JGE  from55
-	CMPQ R9, $0x36
-	JGE  from54
-	JMP  op53
-
-from54:
-	JMP op54
-
-from55:
 	CMPQ R9, $0x38
 	JGE  from56
-	JMP  op55
+	CMPQ R9, $0x34
+	JGE  from52
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
+
+from50:
+	CMPQ R9, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ R9, $0x36
+	JGE  from54
+	CMPQ R9, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ R9, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
 
 from56:
-	JMP op56
-
-from57:
-	CMPQ R9, $0x3b
-	JGE  from59
-	CMPQ R9, $0x3a
-	JGE  from58
-	JMP  op57
-
-from58:
-	JMP op58
-
-from59:
 	CMPQ R9, $0x3c
 	JGE  from60
-	JMP  op59
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x39
+	JGE  from57
+	JMP  op56
+
+from57:
+	JMP op57
+
+from58:
+	CMPQ R9, $0x3b
+	JGE  from59
+	JMP  op58
+
+from59:
+	JMP op59
 
 from60:
-	JMP op60
-
-from61:
-	CMPQ R9, $0x5c
-	JGE  from92
-	CMPQ R9, $0x4c
-	JGE  from76
-	CMPQ R9, $0x44
-	JGE  from68
-	CMPQ R9, $0x40
-	JGE  from64
 	CMPQ R9, $0x3e
 	JGE  from62
-	JMP  op61
+	CMPQ R9, $0x3d
+	JGE  from61
+	JMP  op60
+
+from61:
+	JMP op61
 
 from62:
 	CMPQ R9, $0x3f
@@ -10614,154 +12628,158 @@ from62:
 	JMP  op62
 
 from63:
-	JMP op63
+	CMPQ R9, $0x40
+	JGE  from64
+	JMP  op63
 
 from64:
-	CMPQ R9, $0x42
-	JGE  from66
-	CMPQ R9, $0x41
-	JGE  from65
-	JMP  op64
+	JMP op64
 
 from65:
-	JMP op65
-
-from66:
-	CMPQ R9, $0x43
-	JGE  from67
-	JMP  op66
-
-from67:
-	JMP op67
-
-from68:
-	CMPQ R9, $0x48
-	JGE  from72
-	CMPQ R9, $0x46
-	JGE  from70
-	CMPQ R9, $0x45
-	JGE  from69
-	JMP  op68
-
-from69:
-	JMP op69
-
-from70:
-	CMPQ R9, $0x47
-	JGE  from71
-	JMP  op70
-
-from71:
-	JMP op71
-
-from72:
-	CMPQ R9, $0x4a
-	JGE  from74
-	CMPQ R9, $0x49
-	JGE  from73
-	JMP  op72
-
-from73:
-	JMP op73
-
-from74:
-	CMPQ R9, $0x4b
-	JGE  from75
-	JMP  op74
-
-from75:
-	JMP op75
-
-from76:
-	CMPQ R9, $0x54
-	JGE  from84
-	CMPQ R9, $0x50
-	JGE  from80
-	CMPQ R9, $0x4e
-	JGE  from78
-	CMPQ R9, $0x4d
-	JGE  from77
-	JMP  op76
-
-from77:
-	JMP op77
-
-from78:
-	CMPQ R9, $0x4f
-	JGE  from79
-	JMP  op78
-
-from79:
-	JMP op79
-
-from80:
-	CMPQ R9, $0x52
-	JGE  from82
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x51
 	JGE  from81
-	JMP  op80
+	CMPQ R9, $0x49
+	JGE  from73
+	CMPQ R9, $0x45
+	JGE  from69
+	CMPQ R9, $0x43
+	JGE  from67
+	CMPQ R9, $0x42
+	JGE  from66
+	JMP  op65
+
+from66:
+	JMP op66
+
+from67:
+	CMPQ R9, $0x44
+	JGE  from68
+	JMP  op67
+
+from68:
+	JMP op68
+
+from69:
+	CMPQ R9, $0x47
+	JGE  from71
+	CMPQ R9, $0x46
+	JGE  from70
+	JMP  op69
+
+from70:
+	JMP op70
+
+from71:
+	CMPQ R9, $0x48
+	JGE  from72
+	JMP  op71
+
+from72:
+	JMP op72
+
+from73:
+	CMPQ R9, $0x4d
+	JGE  from77
+	CMPQ R9, $0x4b
+	JGE  from75
+	CMPQ R9, $0x4a
+	JGE  from74
+	JMP  op73
+
+from74:
+	JMP op74
+
+from75:
+	CMPQ R9, $0x4c
+	JGE  from76
+	JMP  op75
+
+from76:
+	JMP op76
+
+from77:
+	CMPQ R9, $0x4f
+	JGE  from79
+	CMPQ R9, $0x4e
+	JGE  from78
+	JMP  op77
+
+from78:
+	JMP op78
+
+from79:
+	CMPQ R9, $0x50
+	JGE  from80
+	JMP  op79
+
+from80:
+	JMP op80
 
 from81:
-	JMP op81
-
-from82:
-	CMPQ R9, $0x53
-	JGE  from83
-	JMP  op82
-
-from83:
-	JMP op83
-
-from84:
-	CMPQ R9, $0x58
-	JGE  from88
-	CMPQ R9, $0x56
-	JGE  from86
-	CMPQ R9, $0x55
-	JGE  from85
-	JMP  op84
-
-from85:
-	JMP op85
-
-from86:
-	CMPQ R9, $0x57
-	JGE  from87
-	JMP  op86
-
-from87:
-	JMP op87
-
-from88:
-	CMPQ R9, $0x5a
-	JGE  from90
 	CMPQ R9, $0x59
 	JGE  from89
-	JMP  op88
+	CMPQ R9, $0x55
+	JGE  from85
+	CMPQ R9, $0x53
+	JGE  from83
+	CMPQ R9, $0x52
+	JGE  from82
+	JMP  op81
+
+from82:
+	JMP op82
+
+from83:
+	CMPQ R9, $0x54
+	JGE  from84
+	JMP  op83
+
+from84:
+	JMP op84
+
+from85:
+	CMPQ R9, $0x57
+	JGE  from87
+	CMPQ R9, $0x56
+	JGE  from86
+	JMP  op85
+
+from86:
+	JMP op86
+
+from87:
+	CMPQ R9, $0x58
+	JGE  from88
+	JMP  op87
+
+from88:
+	JMP op88
 
 from89:
-	JMP op89
-
-from90:
-	CMPQ R9, $0x5b
-	JGE  from91
-	JMP  op90
-
-from91:
-	JMP op91
-
-from92:
-	CMPQ R9, $0x6b
-	JGE  from107
-	CMPQ R9, $0x63
-	JGE  from99
-	CMPQ R9, $0x5f
-	JGE  from95
 	CMPQ R9, $0x5d
 	JGE  from93
-	JMP  op92
+	CMPQ R9, $0x5b
+	JGE  from91
+	CMPQ R9, $0x5a
+	JGE  from90
+	JMP  op89
+
+from90:
+	JMP op90
+
+from91:
+	CMPQ R9, $0x5c
+	JGE  from92
+	JMP  op91
+
+from92:
+	JMP op92
 
 from93:
+	CMPQ R9, $0x5f
+	JGE  from95
 	CMPQ R9, $0x5e
 	JGE  from94
 	JMP  op93
@@ -10770,8 +12788,6 @@ from94:
 	JMP op94
 
 from95:
-	CMPQ R9, $0x61
-	JGE  from97
 	CMPQ R9, $0x60
 	JGE  from96
 	JMP  op95
@@ -10780,6 +12796,14 @@ from96:
 	JMP op96
 
 from97:
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x69
+	JGE  from105
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x63
+	JGE  from99
 	CMPQ R9, $0x62
 	JGE  from98
 	JMP  op97
@@ -10788,10 +12812,6 @@ from98:
 	JMP op98
 
 from99:
-	CMPQ R9, $0x67
-	JGE  from103
-	CMPQ R9, $0x65
-	JGE  from101
 	CMPQ R9, $0x64
 	JGE  from100
 	JMP  op99
@@ -10800,6 +12820,8 @@ from100:
 	JMP op100
 
 from101:
+	CMPQ R9, $0x67
+	JGE  from103
 	CMPQ R9, $0x66
 	JGE  from102
 	JMP  op101
@@ -10808,8 +12830,6 @@ from102:
 	JMP op102
 
 from103:
-	CMPQ R9, $0x69
-	JGE  from105
 	CMPQ R9, $0x68
 	JGE  from104
 	JMP  op103
@@ -10818,6 +12838,10 @@ from104:
 	JMP op104
 
 from105:
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x6b
+	JGE  from107
 	CMPQ R9, $0x6a
 	JGE  from106
 	JMP  op105
@@ -10826,12 +12850,6 @@ from106:
 	JMP op106
 
 from107:
-	CMPQ R9, $0x73
-	JGE  from115
-	CMPQ R9, $0x6f
-	JGE  from111
-	CMPQ R9, $0x6d
-	JGE  from109
 	CMPQ R9, $0x6c
 	JGE  from108
 	JMP  op107
@@ -10840,6 +12858,8 @@ from108:
 	JMP op108
 
 from109:
+	CMPQ R9, $0x6f
+	JGE  from111
 	CMPQ R9, $0x6e
 	JGE  from110
 	JMP  op109
@@ -10848,8 +12868,6 @@ from110:
 	JMP op110
 
 from111:
-	CMPQ R9, $0x71
-	JGE  from113
 	CMPQ R9, $0x70
 	JGE  from112
 	JMP  op111
@@ -10858,6 +12876,12 @@ from112:
 	JMP op112
 
 from113:
+	CMPQ R9, $0x79
+	JGE  from121
+	CMPQ R9, $0x75
+	JGE  from117
+	CMPQ R9, $0x73
+	JGE  from115
 	CMPQ R9, $0x72
 	JGE  from114
 	JMP  op113
@@ -10866,10 +12890,6 @@ from114:
 	JMP op114
 
 from115:
-	CMPQ R9, $0x77
-	JGE  from119
-	CMPQ R9, $0x75
-	JGE  from117
 	CMPQ R9, $0x74
 	JGE  from116
 	JMP  op115
@@ -10878,6 +12898,8 @@ from116:
 	JMP op116
 
 from117:
+	CMPQ R9, $0x77
+	JGE  from119
 	CMPQ R9, $0x76
 	JGE  from118
 	JMP  op117
@@ -10886,8 +12908,6 @@ from118:
 	JMP op118
 
 from119:
-	CMPQ R9, $0x79
-	JGE  from121
 	CMPQ R9, $0x78
 	JGE  from120
 	JMP  op119
@@ -10896,12 +12916,47 @@ from120:
 	JMP op120
 
 from121:
+	CMPQ R9, $0x7d
+	JGE  from125
+	CMPQ R9, $0x7b
+	JGE  from123
 	CMPQ R9, $0x7a
 	JGE  from122
 	JMP  op121
 
 from122:
 	JMP op122
+
+from123:
+	CMPQ R9, $0x7c
+	JGE  from124
+	JMP  op123
+
+from124:
+	JMP op124
+
+from125:
+	CMPQ R9, $0x7f
+	JGE  from127
+	CMPQ R9, $0x7e
+	JGE  from126
+	JMP  op125
+
+from126:
+	JMP op126
+
+from127:
+	CMPQ R9, $0x80
+	JGE  from128
+	JMP  op127
+
+from128:
+	CMPQ R9, $0x81
+	JGE  from129
+	JMP  op128
+
+from129:
+	JMP op129
 	PCALIGN $0x40
 
 op1:
@@ -10919,27 +12974,114 @@ op1:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way2from10
+	CMPQ    R9, $0x02
+	JGE     way2from2
+	CMPQ    R9, $0x01
+	JGE     way2from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way2from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way2from2:
+	CMPQ R9, $0x04
+	JGE  way2from4
+	CMPQ R9, $0x03
+	JGE  way2from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way2from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way2from4:
+	CMPQ R9, $0x05
+	JGE  way2from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way2from5:
+	CMPQ R9, $0x07
+	JGE  way2from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way2from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way2from10:
+	CMPQ R9, $0x1c
+	JGE  way2from28
+	CMPQ R9, $0x15
+	JGE  way2from21
+	CMPQ R9, $0x14
+	JGE  way2from20
+	CMPQ R9, $0x13
+	JGE  way2from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way2from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way2from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way2from21:
+	CMPQ R9, $0x17
+	JGE  way2from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way2from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way2from28:
+	CMPQ R9, $0x1e
+	JGE  way2from30
+	CMPQ R9, $0x1d
+	JGE  way2from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way2from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way2from30:
+	CMPQ R9, $0x21
+	JGE  way2from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way2from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 	PCALIGN $0x40
 
 op2:
@@ -10957,27 +13099,115 @@ op2:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way3from10
+	CMPQ    R9, $0x02
+	JGE     way3from2
+	CMPQ    R9, $0x01
+	JGE     way3from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way3from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way3from2:
+	CMPQ R9, $0x04
+	JGE  way3from4
+	CMPQ R9, $0x03
+	JGE  way3from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way3from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way3from4:
+	CMPQ R9, $0x05
+	JGE  way3from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way3from5:
+	CMPQ R9, $0x07
+	JGE  way3from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way3from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way3from10:
+	CMPQ R9, $0x1c
+	JGE  way3from28
+	CMPQ R9, $0x15
+	JGE  way3from21
+	CMPQ R9, $0x14
+	JGE  way3from20
+	CMPQ R9, $0x13
+	JGE  way3from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way3from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way3from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way3from21:
+	CMPQ R9, $0x17
+	JGE  way3from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way3from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way3from28:
+	CMPQ R9, $0x1e
+	JGE  way3from30
+	CMPQ R9, $0x1d
+	JGE  way3from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way3from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way3from30:
+	CMPQ R9, $0x21
+	JGE  way3from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way3from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+	PCALIGN $0x40
 
 op3:
 	// stream
@@ -10989,7 +13219,119 @@ op3:
 	VMOVNTPD Y5, 160(DI)
 	VMOVNTPD Y6, 192(DI)
 	VMOVNTPD Y7, 224(DI)
-	JMP      next
+	MOVQ     16(SI), DI
+	ANDQ     BX, DI
+	ADDQ     8(SI), DI
+	MOVQ     (SI), R9
+	ADDQ     $0x18, SI
+	CMPQ     R9, $0x0a
+	JGE      way4from10
+	CMPQ     R9, $0x02
+	JGE      way4from2
+	CMPQ     R9, $0x01
+	JGE      way4from1
+	CMPQ     R9, $0x00
+	JEQ      op0
+	JMP      others
+
+way4from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way4from2:
+	CMPQ R9, $0x04
+	JGE  way4from4
+	CMPQ R9, $0x03
+	JGE  way4from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way4from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way4from4:
+	CMPQ R9, $0x05
+	JGE  way4from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way4from5:
+	CMPQ R9, $0x07
+	JGE  way4from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way4from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way4from10:
+	CMPQ R9, $0x1c
+	JGE  way4from28
+	CMPQ R9, $0x15
+	JGE  way4from21
+	CMPQ R9, $0x14
+	JGE  way4from20
+	CMPQ R9, $0x13
+	JGE  way4from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way4from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way4from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way4from21:
+	CMPQ R9, $0x17
+	JGE  way4from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way4from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way4from28:
+	CMPQ R9, $0x1e
+	JGE  way4from30
+	CMPQ R9, $0x1d
+	JGE  way4from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way4from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way4from30:
+	CMPQ R9, $0x21
+	JGE  way4from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way4from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 	PCALIGN $0x40
 
 op4:
@@ -11007,27 +13349,114 @@ op4:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
 	CMPQ   R9, $0x0a
-	JEQ    op10
-	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way5from10
+	CMPQ   R9, $0x02
+	JGE    way5from2
+	CMPQ   R9, $0x01
+	JGE    way5from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way5from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way5from2:
+	CMPQ R9, $0x04
+	JGE  way5from4
+	CMPQ R9, $0x03
+	JGE  way5from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way5from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way5from4:
+	CMPQ R9, $0x05
+	JGE  way5from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way5from5:
+	CMPQ R9, $0x07
+	JGE  way5from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way5from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way5from10:
+	CMPQ R9, $0x1c
+	JGE  way5from28
+	CMPQ R9, $0x15
+	JGE  way5from21
+	CMPQ R9, $0x14
+	JGE  way5from20
+	CMPQ R9, $0x13
+	JGE  way5from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way5from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way5from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way5from21:
+	CMPQ R9, $0x17
+	JGE  way5from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way5from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way5from28:
+	CMPQ R9, $0x1e
+	JGE  way5from30
+	CMPQ R9, $0x1d
+	JGE  way5from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way5from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way5from30:
+	CMPQ R9, $0x21
+	JGE  way5from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way5from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 	PCALIGN $0x40
 
 op5:
@@ -11045,27 +13474,114 @@ op5:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
 	CMPQ   R9, $0x0a
-	JEQ    op10
-	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way6from10
+	CMPQ   R9, $0x02
+	JGE    way6from2
+	CMPQ   R9, $0x01
+	JGE    way6from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way6from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way6from2:
+	CMPQ R9, $0x04
+	JGE  way6from4
+	CMPQ R9, $0x03
+	JGE  way6from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way6from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way6from4:
+	CMPQ R9, $0x05
+	JGE  way6from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way6from5:
+	CMPQ R9, $0x07
+	JGE  way6from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way6from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way6from10:
+	CMPQ R9, $0x1c
+	JGE  way6from28
+	CMPQ R9, $0x15
+	JGE  way6from21
+	CMPQ R9, $0x14
+	JGE  way6from20
+	CMPQ R9, $0x13
+	JGE  way6from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way6from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way6from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way6from21:
+	CMPQ R9, $0x17
+	JGE  way6from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way6from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way6from28:
+	CMPQ R9, $0x1e
+	JGE  way6from30
+	CMPQ R9, $0x1d
+	JGE  way6from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way6from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way6from30:
+	CMPQ R9, $0x21
+	JGE  way6from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way6from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 
 op6:
 	// subFrom
@@ -11103,27 +13619,114 @@ op7:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
 	CMPQ   R9, $0x0a
-	JEQ    op10
-	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way7from10
+	CMPQ   R9, $0x02
+	JGE    way7from2
+	CMPQ   R9, $0x01
+	JGE    way7from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way7from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way7from2:
+	CMPQ R9, $0x04
+	JGE  way7from4
+	CMPQ R9, $0x03
+	JGE  way7from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way7from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way7from4:
+	CMPQ R9, $0x05
+	JGE  way7from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way7from5:
+	CMPQ R9, $0x07
+	JGE  way7from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way7from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way7from10:
+	CMPQ R9, $0x1c
+	JGE  way7from28
+	CMPQ R9, $0x15
+	JGE  way7from21
+	CMPQ R9, $0x14
+	JGE  way7from20
+	CMPQ R9, $0x13
+	JGE  way7from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way7from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way7from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way7from21:
+	CMPQ R9, $0x17
+	JGE  way7from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way7from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way7from28:
+	CMPQ R9, $0x1e
+	JGE  way7from30
+	CMPQ R9, $0x1d
+	JGE  way7from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way7from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way7from30:
+	CMPQ R9, $0x21
+	JGE  way7from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way7from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 
 op8:
 	// div
@@ -11173,27 +13776,114 @@ op10:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way8from10
+	CMPQ    R9, $0x02
+	JGE     way8from2
+	CMPQ    R9, $0x01
+	JGE     way8from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way8from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way8from2:
+	CMPQ R9, $0x04
+	JGE  way8from4
+	CMPQ R9, $0x03
+	JGE  way8from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way8from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way8from4:
+	CMPQ R9, $0x05
+	JGE  way8from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way8from5:
+	CMPQ R9, $0x07
+	JGE  way8from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way8from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way8from10:
+	CMPQ R9, $0x1c
+	JGE  way8from28
+	CMPQ R9, $0x15
+	JGE  way8from21
+	CMPQ R9, $0x14
+	JGE  way8from20
+	CMPQ R9, $0x13
+	JGE  way8from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way8from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way8from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way8from21:
+	CMPQ R9, $0x17
+	JGE  way8from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way8from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way8from28:
+	CMPQ R9, $0x1e
+	JGE  way8from30
+	CMPQ R9, $0x1d
+	JGE  way8from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way8from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way8from30:
+	CMPQ R9, $0x21
+	JGE  way8from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way8from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 
 op11:
 	// abs
@@ -11365,27 +14055,114 @@ op19:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x01
-	JEQ        op1
-	CMPQ       R9, $0x02
-	JEQ        op2
-	CMPQ       R9, $0x04
-	JEQ        op4
-	CMPQ       R9, $0x05
-	JEQ        op5
-	CMPQ       R9, $0x07
-	JEQ        op7
 	CMPQ       R9, $0x0a
-	JEQ        op10
-	CMPQ       R9, $0x13
-	JEQ        op19
-	CMPQ       R9, $0x14
-	JEQ        op20
-	CMPQ       R9, $0x15
-	JEQ        op21
-	CMPQ       R9, $0x17
-	JEQ        op23
+	JGE        way9from10
+	CMPQ       R9, $0x02
+	JGE        way9from2
+	CMPQ       R9, $0x01
+	JGE        way9from1
+	CMPQ       R9, $0x00
+	JEQ        op0
 	JMP        others
+
+way9from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way9from2:
+	CMPQ R9, $0x04
+	JGE  way9from4
+	CMPQ R9, $0x03
+	JGE  way9from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way9from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way9from4:
+	CMPQ R9, $0x05
+	JGE  way9from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way9from5:
+	CMPQ R9, $0x07
+	JGE  way9from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way9from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way9from10:
+	CMPQ R9, $0x1c
+	JGE  way9from28
+	CMPQ R9, $0x15
+	JGE  way9from21
+	CMPQ R9, $0x14
+	JGE  way9from20
+	CMPQ R9, $0x13
+	JGE  way9from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way9from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way9from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way9from21:
+	CMPQ R9, $0x17
+	JGE  way9from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way9from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way9from28:
+	CMPQ R9, $0x1e
+	JGE  way9from30
+	CMPQ R9, $0x1d
+	JGE  way9from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way9from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way9from30:
+	CMPQ R9, $0x21
+	JGE  way9from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way9from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 	PCALIGN $0x40
 
 op20:
@@ -11404,27 +14181,114 @@ op20:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way10from10
+	CMPQ    R9, $0x02
+	JGE     way10from2
+	CMPQ    R9, $0x01
+	JGE     way10from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way10from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way10from2:
+	CMPQ R9, $0x04
+	JGE  way10from4
+	CMPQ R9, $0x03
+	JGE  way10from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way10from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way10from4:
+	CMPQ R9, $0x05
+	JGE  way10from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way10from5:
+	CMPQ R9, $0x07
+	JGE  way10from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way10from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way10from10:
+	CMPQ R9, $0x1c
+	JGE  way10from28
+	CMPQ R9, $0x15
+	JGE  way10from21
+	CMPQ R9, $0x14
+	JGE  way10from20
+	CMPQ R9, $0x13
+	JGE  way10from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way10from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way10from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way10from21:
+	CMPQ R9, $0x17
+	JGE  way10from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way10from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way10from28:
+	CMPQ R9, $0x1e
+	JGE  way10from30
+	CMPQ R9, $0x1d
+	JGE  way10from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way10from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way10from30:
+	CMPQ R9, $0x21
+	JGE  way10from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way10from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 	PCALIGN $0x40
 
 op21:
@@ -11443,27 +14307,114 @@ op21:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way11from10
+	CMPQ    R9, $0x02
+	JGE     way11from2
+	CMPQ    R9, $0x01
+	JGE     way11from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way11from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way11from2:
+	CMPQ R9, $0x04
+	JGE  way11from4
+	CMPQ R9, $0x03
+	JGE  way11from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way11from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way11from4:
+	CMPQ R9, $0x05
+	JGE  way11from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way11from5:
+	CMPQ R9, $0x07
+	JGE  way11from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way11from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way11from10:
+	CMPQ R9, $0x1c
+	JGE  way11from28
+	CMPQ R9, $0x15
+	JGE  way11from21
+	CMPQ R9, $0x14
+	JGE  way11from20
+	CMPQ R9, $0x13
+	JGE  way11from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way11from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way11from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way11from21:
+	CMPQ R9, $0x17
+	JGE  way11from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way11from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way11from28:
+	CMPQ R9, $0x1e
+	JGE  way11from30
+	CMPQ R9, $0x1d
+	JGE  way11from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way11from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way11from30:
+	CMPQ R9, $0x21
+	JGE  way11from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way11from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 
 op22:
 	// subFromSame
@@ -11495,27 +14446,114 @@ op23:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way12from10
+	CMPQ    R9, $0x02
+	JGE     way12from2
+	CMPQ    R9, $0x01
+	JGE     way12from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way12from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way12from2:
+	CMPQ R9, $0x04
+	JGE  way12from4
+	CMPQ R9, $0x03
+	JGE  way12from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way12from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way12from4:
+	CMPQ R9, $0x05
+	JGE  way12from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way12from5:
+	CMPQ R9, $0x07
+	JGE  way12from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way12from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way12from10:
+	CMPQ R9, $0x1c
+	JGE  way12from28
+	CMPQ R9, $0x15
+	JGE  way12from21
+	CMPQ R9, $0x14
+	JGE  way12from20
+	CMPQ R9, $0x13
+	JGE  way12from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way12from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way12from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way12from21:
+	CMPQ R9, $0x17
+	JGE  way12from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way12from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way12from28:
+	CMPQ R9, $0x1e
+	JGE  way12from30
+	CMPQ R9, $0x1d
+	JGE  way12from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way12from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way12from30:
+	CMPQ R9, $0x21
+	JGE  way12from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way12from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 
 op24:
 	// divSame
@@ -11634,13 +14672,613 @@ op27:
 	VORPD    Y10, Y7, Y7
 	VXORPD   Y9, Y7, Y7
 	JMP      next
+	PCALIGN $0x40
 
 op28:
+	// loadAsk
+	VMOVUPD    (DI), Y0
+	VMOVUPD    32(DI), Y1
+	VMOVUPD    64(DI), Y2
+	VMOVUPD    96(DI), Y3
+	VMOVUPD    128(DI), Y4
+	VMOVUPD    160(DI), Y5
+	VMOVUPD    192(DI), Y6
+	VMOVUPD    224(DI), Y7
+	PREFETCHT0 8192(DI)
+	PREFETCHT0 8256(DI)
+	PREFETCHT0 8320(DI)
+	PREFETCHT0 8384(DI)
+	MOVQ       16(SI), DI
+	ANDQ       BX, DI
+	ADDQ       8(SI), DI
+	MOVQ       (SI), R9
+	ADDQ       $0x18, SI
+	CMPQ       R9, $0x0a
+	JGE        way13from10
+	CMPQ       R9, $0x02
+	JGE        way13from2
+	CMPQ       R9, $0x01
+	JGE        way13from1
+	CMPQ       R9, $0x00
+	JEQ        op0
+	JMP        others
+
+way13from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way13from2:
+	CMPQ R9, $0x04
+	JGE  way13from4
+	CMPQ R9, $0x03
+	JGE  way13from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way13from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way13from4:
+	CMPQ R9, $0x05
+	JGE  way13from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way13from5:
+	CMPQ R9, $0x07
+	JGE  way13from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way13from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way13from10:
+	CMPQ R9, $0x1c
+	JGE  way13from28
+	CMPQ R9, $0x15
+	JGE  way13from21
+	CMPQ R9, $0x14
+	JGE  way13from20
+	CMPQ R9, $0x13
+	JGE  way13from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way13from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way13from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way13from21:
+	CMPQ R9, $0x17
+	JGE  way13from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way13from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way13from28:
+	CMPQ R9, $0x1e
+	JGE  way13from30
+	CMPQ R9, $0x1d
+	JGE  way13from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way13from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way13from30:
+	CMPQ R9, $0x21
+	JGE  way13from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way13from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+	PCALIGN $0x40
+
+op29:
+	// mul+add
+	VBROADCASTSS (DI), Y8
+	VBROADCASTSS 4(DI), Y9
+	VMULPS       Y8, Y0, Y0
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y6, Y6
+	VMULPS       Y8, Y7, Y7
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y9, Y1, Y1
+	VADDPS       Y9, Y2, Y2
+	VADDPS       Y9, Y3, Y3
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y9, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VADDPS       Y9, Y7, Y7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x0a
+	JGE          way14from10
+	CMPQ         R9, $0x02
+	JGE          way14from2
+	CMPQ         R9, $0x01
+	JGE          way14from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way14from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way14from2:
+	CMPQ R9, $0x04
+	JGE  way14from4
+	CMPQ R9, $0x03
+	JGE  way14from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way14from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way14from4:
+	CMPQ R9, $0x05
+	JGE  way14from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way14from5:
+	CMPQ R9, $0x07
+	JGE  way14from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way14from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way14from10:
+	CMPQ R9, $0x1c
+	JGE  way14from28
+	CMPQ R9, $0x15
+	JGE  way14from21
+	CMPQ R9, $0x14
+	JGE  way14from20
+	CMPQ R9, $0x13
+	JGE  way14from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way14from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way14from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way14from21:
+	CMPQ R9, $0x17
+	JGE  way14from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way14from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way14from28:
+	CMPQ R9, $0x1e
+	JGE  way14from30
+	CMPQ R9, $0x1d
+	JGE  way14from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way14from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way14from30:
+	CMPQ R9, $0x21
+	JGE  way14from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way14from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+	PCALIGN $0x40
+
+op30:
+	// mul+sub
+	VBROADCASTSS (DI), Y8
+	VBROADCASTSS 4(DI), Y9
+	VMULPS       Y8, Y0, Y0
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y6, Y6
+	VMULPS       Y8, Y7, Y7
+	VSUBPS       Y9, Y0, Y0
+	VSUBPS       Y9, Y1, Y1
+	VSUBPS       Y9, Y2, Y2
+	VSUBPS       Y9, Y3, Y3
+	VSUBPS       Y9, Y4, Y4
+	VSUBPS       Y9, Y5, Y5
+	VSUBPS       Y9, Y6, Y6
+	VSUBPS       Y9, Y7, Y7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x0a
+	JGE          way15from10
+	CMPQ         R9, $0x02
+	JGE          way15from2
+	CMPQ         R9, $0x01
+	JGE          way15from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way15from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way15from2:
+	CMPQ R9, $0x04
+	JGE  way15from4
+	CMPQ R9, $0x03
+	JGE  way15from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way15from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way15from4:
+	CMPQ R9, $0x05
+	JGE  way15from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way15from5:
+	CMPQ R9, $0x07
+	JGE  way15from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way15from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way15from10:
+	CMPQ R9, $0x1c
+	JGE  way15from28
+	CMPQ R9, $0x15
+	JGE  way15from21
+	CMPQ R9, $0x14
+	JGE  way15from20
+	CMPQ R9, $0x13
+	JGE  way15from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way15from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way15from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way15from21:
+	CMPQ R9, $0x17
+	JGE  way15from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way15from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way15from28:
+	CMPQ R9, $0x1e
+	JGE  way15from30
+	CMPQ R9, $0x1d
+	JGE  way15from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way15from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way15from30:
+	CMPQ R9, $0x21
+	JGE  way15from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way15from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+op31:
+	// mul+subFrom
+	VBROADCASTSS (DI), Y8
+	VBROADCASTSS 4(DI), Y9
+	VMULPS       Y8, Y0, Y0
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y6, Y6
+	VMULPS       Y8, Y7, Y7
+	VSUBPS       Y0, Y9, Y0
+	VSUBPS       Y1, Y9, Y1
+	VSUBPS       Y2, Y9, Y2
+	VSUBPS       Y3, Y9, Y3
+	VSUBPS       Y4, Y9, Y4
+	VSUBPS       Y5, Y9, Y5
+	VSUBPS       Y6, Y9, Y6
+	VSUBPS       Y7, Y9, Y7
+	JMP          next
+
+op32:
+	// add+mul
+	VBROADCASTSS (DI), Y8
+	VBROADCASTSS 4(DI), Y9
+	VADDPS       Y8, Y0, Y0
+	VADDPS       Y8, Y1, Y1
+	VADDPS       Y8, Y2, Y2
+	VADDPS       Y8, Y3, Y3
+	VADDPS       Y8, Y4, Y4
+	VADDPS       Y8, Y5, Y5
+	VADDPS       Y8, Y6, Y6
+	VADDPS       Y8, Y7, Y7
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	JMP          next
+	PCALIGN $0x40
+
+op33:
+	// sub+mul
+	VBROADCASTSS (DI), Y8
+	VBROADCASTSS 4(DI), Y9
+	VSUBPS       Y8, Y0, Y0
+	VSUBPS       Y8, Y1, Y1
+	VSUBPS       Y8, Y2, Y2
+	VSUBPS       Y8, Y3, Y3
+	VSUBPS       Y8, Y4, Y4
+	VSUBPS       Y8, Y5, Y5
+	VSUBPS       Y8, Y6, Y6
+	VSUBPS       Y8, Y7, Y7
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x0a
+	JGE          way16from10
+	CMPQ         R9, $0x02
+	JGE          way16from2
+	CMPQ         R9, $0x01
+	JGE          way16from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way16from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way16from2:
+	CMPQ R9, $0x04
+	JGE  way16from4
+	CMPQ R9, $0x03
+	JGE  way16from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way16from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way16from4:
+	CMPQ R9, $0x05
+	JGE  way16from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way16from5:
+	CMPQ R9, $0x07
+	JGE  way16from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way16from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way16from10:
+	CMPQ R9, $0x1c
+	JGE  way16from28
+	CMPQ R9, $0x15
+	JGE  way16from21
+	CMPQ R9, $0x14
+	JGE  way16from20
+	CMPQ R9, $0x13
+	JGE  way16from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way16from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way16from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way16from21:
+	CMPQ R9, $0x17
+	JGE  way16from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way16from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way16from28:
+	CMPQ R9, $0x1e
+	JGE  way16from30
+	CMPQ R9, $0x1d
+	JGE  way16from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way16from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way16from30:
+	CMPQ R9, $0x21
+	JGE  way16from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way16from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+op34:
+	// subFrom+mul
+	VBROADCASTSS (DI), Y8
+	VBROADCASTSS 4(DI), Y9
+	VSUBPS       Y0, Y8, Y0
+	VSUBPS       Y1, Y8, Y1
+	VSUBPS       Y2, Y8, Y2
+	VSUBPS       Y3, Y8, Y3
+	VSUBPS       Y4, Y8, Y4
+	VSUBPS       Y5, Y8, Y5
+	VSUBPS       Y6, Y8, Y6
+	VSUBPS       Y7, Y8, Y7
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	JMP          next
+
+op35:
 	// other
 	MOVQ DI, R8
 	JMP  next
 
-op29:
+op36:
 	// loadTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -11665,7 +15303,7 @@ op29:
 	VPSUBD    Y7, Y8, Y7
 	JMP       next
 
-op30:
+op37:
 	// storeTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -11698,7 +15336,7 @@ op30:
 	MOVQ      R10, 56(DI)
 	JMP       next
 
-op31:
+op38:
 	// equal
 	VCMPPS $0x00, (DI), Y0, Y0
 	VCMPPS $0x00, 32(DI), Y1, Y1
@@ -11710,7 +15348,7 @@ op31:
 	VCMPPS $0x00, 224(DI), Y7, Y7
 	JMP    next
 
-op32:
+op39:
 	// notEqual
 	VCMPPS $0x04, (DI), Y0, Y0
 	VCMPPS $0x04, 32(DI), Y1, Y1
@@ -11722,7 +15360,7 @@ op32:
 	VCMPPS $0x04, 224(DI), Y7, Y7
 	JMP    next
 
-op33:
+op40:
 	// less
 	VCMPPS $0x11, (DI), Y0, Y0
 	VCMPPS $0x11, 32(DI), Y1, Y1
@@ -11734,7 +15372,7 @@ op33:
 	VCMPPS $0x11, 224(DI), Y7, Y7
 	JMP    next
 
-op34:
+op41:
 	// lessEqual
 	VCMPPS $0x12, (DI), Y0, Y0
 	VCMPPS $0x12, 32(DI), Y1, Y1
@@ -11746,7 +15384,7 @@ op34:
 	VCMPPS $0x12, 224(DI), Y7, Y7
 	JMP    next
 
-op35:
+op42:
 	// greater
 	VCMPPS $0x1e, (DI), Y0, Y0
 	VCMPPS $0x1e, 32(DI), Y1, Y1
@@ -11758,7 +15396,7 @@ op35:
 	VCMPPS $0x1e, 224(DI), Y7, Y7
 	JMP    next
 
-op36:
+op43:
 	// greaterEqual
 	VCMPPS $0x1d, (DI), Y0, Y0
 	VCMPPS $0x1d, 32(DI), Y1, Y1
@@ -11770,7 +15408,7 @@ op36:
 	VCMPPS $0x1d, 224(DI), Y7, Y7
 	JMP    next
 
-op37:
+op44:
 	// and
 	VANDPD (DI), Y0, Y0
 	VANDPD 32(DI), Y1, Y1
@@ -11782,7 +15420,7 @@ op37:
 	VANDPD 224(DI), Y7, Y7
 	JMP    next
 
-op38:
+op45:
 	// or
 	VORPD (DI), Y0, Y0
 	VORPD 32(DI), Y1, Y1
@@ -11794,7 +15432,7 @@ op38:
 	VORPD 224(DI), Y7, Y7
 	JMP   next
 
-op39:
+op46:
 	// not
 	VMOVUPD numbersAVX2<>+0(SB), Y8
 	VXORPD  Y8, Y0, Y0
@@ -11807,7 +15445,7 @@ op39:
 	VXORPD  Y8, Y7, Y7
 	JMP     next
 
-op40:
+op47:
 	// choose
 	VMOVUPD   (DI), Y8
 	VBLENDVPS Y0, (R8), Y8, Y0
@@ -11827,7 +15465,7 @@ op40:
 	VBLENDVPS Y7, 224(R8), Y8, Y7
 	JMP       next
 
-op41:
+op48:
 	// then
 	VMOVUPD   (R8), Y8
 	VMOVUPD   (DI), Y9
@@ -11855,7 +15493,7 @@ op41:
 	VBLENDVPS Y8, Y7, Y9, Y7
 	JMP       next
 
-op42:
+op49:
 	// else
 	VMOVUPD   (R8), Y8
 	VBLENDVPS Y8, (DI), Y0, Y0
@@ -11875,7 +15513,7 @@ op42:
 	VBLENDVPS Y8, 224(DI), Y7, Y7
 	JMP       next
 
-op43:
+op50:
 	// isNaN
 	VCMPPS $0x03, Y0, Y0, Y0
 	VCMPPS $0x03, Y1, Y1, Y1
@@ -11887,7 +15525,7 @@ op43:
 	VCMPPS $0x03, Y7, Y7, Y7
 	JMP    next
 
-op44:
+op51:
 	// isInf
 	VMOVUPD  numbersAVX2<>+8288(SB), Y8
 	VPCMPEQD Y9, Y9, Y9
@@ -11910,7 +15548,7 @@ op44:
 	VCMPPS   $0x00, Y8, Y7, Y7
 	JMP      next
 
-op45:
+op52:
 	// nonZero
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VCMPPS  $0x04, Y8, Y0, Y0
@@ -11923,7 +15561,7 @@ op45:
 	VCMPPS  $0x04, Y8, Y7, Y7
 	JMP     next
 
-op46:
+op53:
 	// ofTruth
 	VMOVUPD numbersAVX2<>+8320(SB), Y8
 	VANDPD  Y8, Y0, Y0
@@ -11936,7 +15574,7 @@ op46:
 	VANDPD  Y8, Y7, Y7
 	JMP     next
 
-op47:
+op54:
 	// sign
 	VMOVUPD   numbersAVX2<>+64(SB), Y8
 	VMOVUPD   numbersAVX2<>+8320(SB), Y9
@@ -11976,7 +15614,7 @@ op47:
 	VBLENDVPS Y8, Y10, Y7, Y7
 	JMP       next
 
-op48:
+op55:
 	// rectify
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VCMPPS  $0x16, Y8, Y0, Y9
@@ -11997,32 +15635,12 @@ op48:
 	VANDPD  Y8, Y7, Y7
 	JMP     next
 
-op49:
-	JMP next
-
-op50:
-	JMP next
-
-op51:
-	JMP next
-
-op52:
-	JMP next
-
-op53:
-	JMP next
-
-op54:
-	JMP next
-
-op55:
-	JMP next
-
 op56:
 	JMP next
 
 op57:
 	JMP next
+	PCALIGN $0x40
 
 op58:
 	JMP next
@@ -12148,6 +15766,27 @@ op98:
 	JMP next
 
 op99:
+	JMP next
+
+op100:
+	JMP next
+
+op101:
+	JMP next
+
+op102:
+	JMP next
+
+op103:
+	JMP next
+
+op104:
+	JMP next
+
+op105:
+	JMP next
+
+op106:
 	// rsqrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12238,13 +15877,13 @@ end67:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op100:
+op107:
 	JMP next
 
-op101:
+op108:
 	JMP next
 
-op102:
+op109:
 	// floorDiv
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12298,7 +15937,7 @@ lanes68:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op103:
+op110:
 	// mod
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12396,7 +16035,7 @@ end70:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op104:
+op111:
 	// exp32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12449,7 +16088,7 @@ lanes72:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op105:
+op112:
 	// expm132
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12504,7 +16143,7 @@ lanes73:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op106:
+op113:
 	// tanh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12562,7 +16201,7 @@ lanes74:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op107:
+op114:
 	// sinh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12621,7 +16260,7 @@ lanes75:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op108:
+op115:
 	// cosh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12678,7 +16317,7 @@ lanes76:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op109:
+op116:
 	// sigmoid32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12733,7 +16372,7 @@ lanes77:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op110:
+op117:
 	// log32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12798,7 +16437,7 @@ lanes78:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op111:
+op118:
 	// log232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12864,7 +16503,7 @@ lanes79:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op112:
+op119:
 	// log1032
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12930,7 +16569,7 @@ lanes80:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op113:
+op120:
 	// log1p32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -13001,7 +16640,7 @@ lanes81:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op114:
+op121:
 	// sin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -13223,7 +16862,7 @@ end83:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op115:
+op122:
 	// cos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -13446,7 +17085,7 @@ end85:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op116:
+op123:
 	// tan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -13669,7 +17308,7 @@ end87:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op117:
+op124:
 	// asin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -13729,7 +17368,7 @@ lanes88:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op118:
+op125:
 	// acos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -13794,7 +17433,7 @@ lanes89:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op119:
+op126:
 	// atan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -13859,7 +17498,7 @@ lanes90:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op120:
+op127:
 	// cbrt32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -13915,7 +17554,7 @@ lanes91:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op121:
+op128:
 	// pow32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -14143,7 +17782,7 @@ end96:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op122:
+op129:
 	// atan232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)

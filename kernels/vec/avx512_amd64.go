@@ -288,3 +288,8 @@ func blocksF64AVX512(code *uint64, n int)
 //
 //go:noescape
 func chainNearAVX512(code *uint64, bytes int, state *float64)
+
+// productRootsAVX512 makes n vectors of 8 their square roots by products; see gen/root.go.
+//
+//go:noescape
+func productRootsAVX512(x *float64, n int)

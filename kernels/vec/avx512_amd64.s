@@ -2392,118 +2392,212 @@ next:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R9
 	ADDQ $0x18, SI
+	CMPQ R9, $0x13
+	JGE  way1from19
+	CMPQ R9, $0x03
+	JGE  way1from3
+	CMPQ R9, $0x01
+	JGE  way1from1
+	CMPQ R9, $0x00
+	JEQ  op0
+	JMP  others
+
+way1from1:
+	CMPQ R9, $0x02
+	JGE  way1from2
 	CMPQ R9, $0x01
 	JEQ  op1
+	JMP  others
+
+way1from2:
 	CMPQ R9, $0x02
 	JEQ  op2
+	JMP  others
+
+way1from3:
+	CMPQ R9, $0x05
+	JGE  way1from5
+	CMPQ R9, $0x04
+	JGE  way1from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way1from4:
 	CMPQ R9, $0x04
 	JEQ  op4
+	JMP  others
+
+way1from5:
+	CMPQ R9, $0x07
+	JGE  way1from7
 	CMPQ R9, $0x05
 	JEQ  op5
+	JMP  others
+
+way1from7:
+	CMPQ R9, $0x0a
+	JGE  way1from10
 	CMPQ R9, $0x07
 	JEQ  op7
+	JMP  others
+
+way1from10:
 	CMPQ R9, $0x0a
 	JEQ  op10
+	JMP  others
+
+way1from19:
+	CMPQ R9, $0x1d
+	JGE  way1from29
+	CMPQ R9, $0x17
+	JGE  way1from23
+	CMPQ R9, $0x15
+	JGE  way1from21
+	CMPQ R9, $0x14
+	JGE  way1from20
 	CMPQ R9, $0x13
 	JEQ  op19
+	JMP  others
+
+way1from20:
 	CMPQ R9, $0x14
 	JEQ  op20
+	JMP  others
+
+way1from21:
 	CMPQ R9, $0x15
 	JEQ  op21
+	JMP  others
+
+way1from23:
+	CMPQ R9, $0x1c
+	JGE  way1from28
 	CMPQ R9, $0x17
 	JEQ  op23
+	JMP  others
+
+way1from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way1from29:
+	CMPQ R9, $0x21
+	JGE  way1from33
+	CMPQ R9, $0x1e
+	JGE  way1from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way1from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way1from33:
+	CMPQ R9, $0x3a
+	JGE  way1from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way1from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
 
 others:
-	CMPQ R9, $0x7a
-	JHI  op0
-	CMPQ R9, $0x3d
-	JGE  from61
-	CMPQ R9, $0x1e
-	JGE  from30
-	CMPQ R9, $0x0f
-	JGE  from15
-	CMPQ R9, $0x07
-	JGE  from7
-	CMPQ R9, $0x03
-	JGE  from3
+	CMPQ R9, $0x41
+	JGE  from65
+	CMPQ R9, $0x20
+	JGE  from32
+	CMPQ R9, $0x10
+	JGE  from16
+	CMPQ R9, $0x08
+	JGE  from8
+	CMPQ R9, $0x04
+	JGE  from4
+	CMPQ R9, $0x02
+	JGE  from2
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ R9, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ R9, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ R9, $0x05
-	JGE  from5
-	CMPQ R9, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ R9, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ R9, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ R9, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ R9, $0x0b
-	JGE  from11
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ R9, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ R9, $0x0d
-	JGE  from13
 	CMPQ R9, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ R9, $0x0a
+	JGE  from10
+	CMPQ R9, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ R9, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ R9, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ R9, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ R9, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ R9, $0x16
-	JGE  from22
-	CMPQ R9, $0x12
-	JGE  from18
-	CMPQ R9, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
+	CMPQ R9, $0x18
+	JGE  from24
+	CMPQ R9, $0x14
+	JGE  from20
+	CMPQ R9, $0x12
+	JGE  from18
 	CMPQ R9, $0x11
 	JGE  from17
 	JMP  op16
@@ -2512,8 +2606,6 @@ from17:
 	JMP op17
 
 from18:
-	CMPQ R9, $0x14
-	JGE  from20
 	CMPQ R9, $0x13
 	JGE  from19
 	JMP  op18
@@ -2522,6 +2614,8 @@ from19:
 	JMP op19
 
 from20:
+	CMPQ R9, $0x16
+	JGE  from22
 	CMPQ R9, $0x15
 	JGE  from21
 	JMP  op20
@@ -2530,10 +2624,6 @@ from21:
 	JMP op21
 
 from22:
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x18
-	JGE  from24
 	CMPQ R9, $0x17
 	JGE  from23
 	JMP  op22
@@ -2542,6 +2632,10 @@ from23:
 	JMP op23
 
 from24:
+	CMPQ R9, $0x1c
+	JGE  from28
+	CMPQ R9, $0x1a
+	JGE  from26
 	CMPQ R9, $0x19
 	JGE  from25
 	JMP  op24
@@ -2550,8 +2644,6 @@ from25:
 	JMP op25
 
 from26:
-	CMPQ R9, $0x1c
-	JGE  from28
 	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
@@ -2560,6 +2652,8 @@ from27:
 	JMP op27
 
 from28:
+	CMPQ R9, $0x1e
+	JGE  from30
 	CMPQ R9, $0x1d
 	JGE  from29
 	JMP  op28
@@ -2568,170 +2662,162 @@ from29:
 	JMP op29
 
 from30:
-	CMPQ R9, $0x2d
-	JGE  from45
-	CMPQ R9, $0x25
-	JGE  from37
-	CMPQ R9, $0x21
-	JGE  from33
 	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
 from31:
-	CMPQ R9, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
-
-from33:
-	CMPQ R9, $0x23
-	JGE  from35
-	CMPQ R9, $0x22
-	JGE  from34
-	JMP  op33
-
-from34:
-	JMP op34
-
-from35:
-	CMPQ R9, $0x24
-	JGE  from36
-	JMP  op35
-
-from36:
-	JMP op36
-
-from37:
-	CMPQ R9, $0x29
-	JGE  from41
-	CMPQ R9, $0x27
-	JGE  from39
-	CMPQ R9, $0x26
-	JGE  from38
-	JMP  op37
-
-from38:
-	JMP op38
-
-from39:
-	CMPQ R9, $0x28
-	JGE  from40
-	JMP  op39
-
-from40:
-	JMP op40
-
-from41:
-	CMPQ R9, $0x2b
-	JGE  from43
-	CMPQ R9, $0x2a
-	JGE  from42
-	JMP  op41
-
-from42:
-	JMP op42
-
-from43:
-	CMPQ R9, $0x2c
-	JGE  from44
-	JMP  op43
-
-from44:
-	JMP op44
-
-from45:
-	CMPQ R9, $0x35
-	JGE  from53
-	CMPQ R9, $0x31
-	JGE  from49
-	CMPQ R9, $0x2f
-	JGE  from47
-	CMPQ R9, $0x2e
-	JGE  from46
-	JMP  op45
-
-from46:
-	JMP op46
-
-from47:
 	CMPQ R9, $0x30
 	JGE  from48
-	JMP  op47
+	CMPQ R9, $0x28
+	JGE  from40
+	CMPQ R9, $0x24
+	JGE  from36
+	CMPQ R9, $0x22
+	JGE  from34
+	CMPQ R9, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
+	JMP op33
+
+from34:
+	CMPQ R9, $0x23
+	JGE  from35
+	JMP  op34
+
+from35:
+	JMP op35
+
+from36:
+	CMPQ R9, $0x26
+	JGE  from38
+	CMPQ R9, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ R9, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ R9, $0x2c
+	JGE  from44
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ R9, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	JMP op43
+
+from44:
+	CMPQ R9, $0x2e
+	JGE  from46
+	CMPQ R9, $0x2d
+	JGE  from45
+	JMP  op44
+
+from45:
+	JMP op45
+
+from46:
+	CMPQ R9, $0x2f
+	JGE  from47
+	JMP  op46
+
+from47:
+	JMP op47
 
 from48:
-	JMP op48
-
-from49:
-	CMPQ R9, $0x33
-	JGE  from51
-	CMPQ R9, $0x32
-	JGE  from50
-	JMP  op49
-
-from50:
-	JMP op50
-
-from51:
-	CMPQ R9, $0x34
-	JGE  from52
-	JMP  op51
-
-from52:
-	JMP op52
-
-from53:
-	CMPQ R9, $0x39
-	JGE  from57
-	CMPQ R9, $0x37
-	JGE  from55
-	CMPQ R9, $0x36
-	JGE  from54
-	JMP  op53
-
-from54:
-	JMP op54
-
-from55:
 	CMPQ R9, $0x38
 	JGE  from56
-	JMP  op55
+	CMPQ R9, $0x34
+	JGE  from52
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
+
+from50:
+	CMPQ R9, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ R9, $0x36
+	JGE  from54
+	CMPQ R9, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ R9, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
 
 from56:
-	JMP op56
-
-from57:
-	CMPQ R9, $0x3b
-	JGE  from59
-	CMPQ R9, $0x3a
-	JGE  from58
-	JMP  op57
-
-from58:
-	JMP op58
-
-from59:
 	CMPQ R9, $0x3c
 	JGE  from60
-	JMP  op59
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x39
+	JGE  from57
+	JMP  op56
+
+from57:
+	JMP op57
+
+from58:
+	CMPQ R9, $0x3b
+	JGE  from59
+	JMP  op58
+
+from59:
+	JMP op59
 
 from60:
-	JMP op60
-
-from61:
-	CMPQ R9, $0x5c
-	JGE  from92
-	CMPQ R9, $0x4c
-	JGE  from76
-	CMPQ R9, $0x44
-	JGE  from68
-	CMPQ R9, $0x40
-	JGE  from64
 	CMPQ R9, $0x3e
 	JGE  from62
-	JMP  op61
+	CMPQ R9, $0x3d
+	JGE  from61
+	JMP  op60
+
+from61:
+	JMP op61
 
 from62:
 	CMPQ R9, $0x3f
@@ -2739,154 +2825,158 @@ from62:
 	JMP  op62
 
 from63:
-	JMP op63
+	CMPQ R9, $0x40
+	JGE  from64
+	JMP  op63
 
 from64:
-	CMPQ R9, $0x42
-	JGE  from66
-	CMPQ R9, $0x41
-	JGE  from65
-	JMP  op64
+	JMP op64
 
 from65:
-	JMP op65
-
-from66:
-	CMPQ R9, $0x43
-	JGE  from67
-	JMP  op66
-
-from67:
-	JMP op67
-
-from68:
-	CMPQ R9, $0x48
-	JGE  from72
-	CMPQ R9, $0x46
-	JGE  from70
-	CMPQ R9, $0x45
-	JGE  from69
-	JMP  op68
-
-from69:
-	JMP op69
-
-from70:
-	CMPQ R9, $0x47
-	JGE  from71
-	JMP  op70
-
-from71:
-	JMP op71
-
-from72:
-	CMPQ R9, $0x4a
-	JGE  from74
-	CMPQ R9, $0x49
-	JGE  from73
-	JMP  op72
-
-from73:
-	JMP op73
-
-from74:
-	CMPQ R9, $0x4b
-	JGE  from75
-	JMP  op74
-
-from75:
-	JMP op75
-
-from76:
-	CMPQ R9, $0x54
-	JGE  from84
-	CMPQ R9, $0x50
-	JGE  from80
-	CMPQ R9, $0x4e
-	JGE  from78
-	CMPQ R9, $0x4d
-	JGE  from77
-	JMP  op76
-
-from77:
-	JMP op77
-
-from78:
-	CMPQ R9, $0x4f
-	JGE  from79
-	JMP  op78
-
-from79:
-	JMP op79
-
-from80:
-	CMPQ R9, $0x52
-	JGE  from82
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x51
 	JGE  from81
-	JMP  op80
+	CMPQ R9, $0x49
+	JGE  from73
+	CMPQ R9, $0x45
+	JGE  from69
+	CMPQ R9, $0x43
+	JGE  from67
+	CMPQ R9, $0x42
+	JGE  from66
+	JMP  op65
+
+from66:
+	JMP op66
+
+from67:
+	CMPQ R9, $0x44
+	JGE  from68
+	JMP  op67
+
+from68:
+	JMP op68
+
+from69:
+	CMPQ R9, $0x47
+	JGE  from71
+	CMPQ R9, $0x46
+	JGE  from70
+	JMP  op69
+
+from70:
+	JMP op70
+
+from71:
+	CMPQ R9, $0x48
+	JGE  from72
+	JMP  op71
+
+from72:
+	JMP op72
+
+from73:
+	CMPQ R9, $0x4d
+	JGE  from77
+	CMPQ R9, $0x4b
+	JGE  from75
+	CMPQ R9, $0x4a
+	JGE  from74
+	JMP  op73
+
+from74:
+	JMP op74
+
+from75:
+	CMPQ R9, $0x4c
+	JGE  from76
+	JMP  op75
+
+from76:
+	JMP op76
+
+from77:
+	CMPQ R9, $0x4f
+	JGE  from79
+	CMPQ R9, $0x4e
+	JGE  from78
+	JMP  op77
+
+from78:
+	JMP op78
+
+from79:
+	CMPQ R9, $0x50
+	JGE  from80
+	JMP  op79
+
+from80:
+	JMP op80
 
 from81:
-	JMP op81
-
-from82:
-	CMPQ R9, $0x53
-	JGE  from83
-	JMP  op82
-
-from83:
-	JMP op83
-
-from84:
-	CMPQ R9, $0x58
-	JGE  from88
-	CMPQ R9, $0x56
-	JGE  from86
-	CMPQ R9, $0x55
-	JGE  from85
-	JMP  op84
-
-from85:
-	JMP op85
-
-from86:
-	CMPQ R9, $0x57
-	JGE  from87
-	JMP  op86
-
-from87:
-	JMP op87
-
-from88:
-	CMPQ R9, $0x5a
-	JGE  from90
 	CMPQ R9, $0x59
 	JGE  from89
-	JMP  op88
+	CMPQ R9, $0x55
+	JGE  from85
+	CMPQ R9, $0x53
+	JGE  from83
+	CMPQ R9, $0x52
+	JGE  from82
+	JMP  op81
+
+from82:
+	JMP op82
+
+from83:
+	CMPQ R9, $0x54
+	JGE  from84
+	JMP  op83
+
+from84:
+	JMP op84
+
+from85:
+	CMPQ R9, $0x57
+	JGE  from87
+	CMPQ R9, $0x56
+	JGE  from86
+	JMP  op85
+
+from86:
+	JMP op86
+
+from87:
+	CMPQ R9, $0x58
+	JGE  from88
+	JMP  op87
+
+from88:
+	JMP op88
 
 from89:
-	JMP op89
-
-from90:
-	CMPQ R9, $0x5b
-	JGE  from91
-	JMP  op90
-
-from91:
-	JMP op91
-
-from92:
-	CMPQ R9, $0x6b
-	JGE  from107
-	CMPQ R9, $0x63
-	JGE  from99
-	CMPQ R9, $0x5f
-	JGE  from95
 	CMPQ R9, $0x5d
 	JGE  from93
-	JMP  op92
+	CMPQ R9, $0x5b
+	JGE  from91
+	CMPQ R9, $0x5a
+	JGE  from90
+	JMP  op89
+
+from90:
+	JMP op90
+
+from91:
+	CMPQ R9, $0x5c
+	JGE  from92
+	JMP  op91
+
+from92:
+	JMP op92
 
 from93:
+	CMPQ R9, $0x5f
+	JGE  from95
 	CMPQ R9, $0x5e
 	JGE  from94
 	JMP  op93
@@ -2895,8 +2985,6 @@ from94:
 	JMP op94
 
 from95:
-	CMPQ R9, $0x61
-	JGE  from97
 	CMPQ R9, $0x60
 	JGE  from96
 	JMP  op95
@@ -2905,6 +2993,14 @@ from96:
 	JMP op96
 
 from97:
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x69
+	JGE  from105
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x63
+	JGE  from99
 	CMPQ R9, $0x62
 	JGE  from98
 	JMP  op97
@@ -2913,10 +3009,6 @@ from98:
 	JMP op98
 
 from99:
-	CMPQ R9, $0x67
-	JGE  from103
-	CMPQ R9, $0x65
-	JGE  from101
 	CMPQ R9, $0x64
 	JGE  from100
 	JMP  op99
@@ -2925,6 +3017,8 @@ from100:
 	JMP op100
 
 from101:
+	CMPQ R9, $0x67
+	JGE  from103
 	CMPQ R9, $0x66
 	JGE  from102
 	JMP  op101
@@ -2933,8 +3027,6 @@ from102:
 	JMP op102
 
 from103:
-	CMPQ R9, $0x69
-	JGE  from105
 	CMPQ R9, $0x68
 	JGE  from104
 	JMP  op103
@@ -2943,6 +3035,10 @@ from104:
 	JMP op104
 
 from105:
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x6b
+	JGE  from107
 	CMPQ R9, $0x6a
 	JGE  from106
 	JMP  op105
@@ -2951,12 +3047,6 @@ from106:
 	JMP op106
 
 from107:
-	CMPQ R9, $0x73
-	JGE  from115
-	CMPQ R9, $0x6f
-	JGE  from111
-	CMPQ R9, $0x6d
-	JGE  from109
 	CMPQ R9, $0x6c
 	JGE  from108
 	JMP  op107
@@ -2965,6 +3055,8 @@ from108:
 	JMP op108
 
 from109:
+	CMPQ R9, $0x6f
+	JGE  from111
 	CMPQ R9, $0x6e
 	JGE  from110
 	JMP  op109
@@ -2973,8 +3065,6 @@ from110:
 	JMP op110
 
 from111:
-	CMPQ R9, $0x71
-	JGE  from113
 	CMPQ R9, $0x70
 	JGE  from112
 	JMP  op111
@@ -2983,6 +3073,12 @@ from112:
 	JMP op112
 
 from113:
+	CMPQ R9, $0x79
+	JGE  from121
+	CMPQ R9, $0x75
+	JGE  from117
+	CMPQ R9, $0x73
+	JGE  from115
 	CMPQ R9, $0x72
 	JGE  from114
 	JMP  op113
@@ -2991,10 +3087,6 @@ from114:
 	JMP op114
 
 from115:
-	CMPQ R9, $0x77
-	JGE  from119
-	CMPQ R9, $0x75
-	JGE  from117
 	CMPQ R9, $0x74
 	JGE  from116
 	JMP  op115
@@ -3003,6 +3095,8 @@ from116:
 	JMP op116
 
 from117:
+	CMPQ R9, $0x77
+	JGE  from119
 	CMPQ R9, $0x76
 	JGE  from118
 	JMP  op117
@@ -3011,8 +3105,6 @@ from118:
 	JMP op118
 
 from119:
-	CMPQ R9, $0x79
-	JGE  from121
 	CMPQ R9, $0x78
 	JGE  from120
 	JMP  op119
@@ -3021,12 +3113,47 @@ from120:
 	JMP op120
 
 from121:
+	CMPQ R9, $0x7d
+	JGE  from125
+	CMPQ R9, $0x7b
+	JGE  from123
 	CMPQ R9, $0x7a
 	JGE  from122
 	JMP  op121
 
 from122:
 	JMP op122
+
+from123:
+	CMPQ R9, $0x7c
+	JGE  from124
+	JMP  op123
+
+from124:
+	JMP op124
+
+from125:
+	CMPQ R9, $0x7f
+	JGE  from127
+	CMPQ R9, $0x7e
+	JGE  from126
+	JMP  op125
+
+from126:
+	JMP op126
+
+from127:
+	CMPQ R9, $0x80
+	JGE  from128
+	JMP  op127
+
+from128:
+	CMPQ R9, $0x81
+	JGE  from129
+	JMP  op128
+
+from129:
+	JMP op129
 	PCALIGN $0x40
 
 op1:
@@ -3044,27 +3171,121 @@ op1:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way2from19
+	CMPQ    R9, $0x03
+	JGE     way2from3
+	CMPQ    R9, $0x01
+	JGE     way2from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way2from1:
+	CMPQ R9, $0x02
+	JGE  way2from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way2from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way2from3:
+	CMPQ R9, $0x05
+	JGE  way2from5
+	CMPQ R9, $0x04
+	JGE  way2from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way2from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way2from5:
+	CMPQ R9, $0x07
+	JGE  way2from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way2from7:
+	CMPQ R9, $0x0a
+	JGE  way2from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way2from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way2from19:
+	CMPQ R9, $0x1d
+	JGE  way2from29
+	CMPQ R9, $0x17
+	JGE  way2from23
+	CMPQ R9, $0x15
+	JGE  way2from21
+	CMPQ R9, $0x14
+	JGE  way2from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way2from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way2from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way2from23:
+	CMPQ R9, $0x1c
+	JGE  way2from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way2from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way2from29:
+	CMPQ R9, $0x21
+	JGE  way2from33
+	CMPQ R9, $0x1e
+	JGE  way2from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way2from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way2from33:
+	CMPQ R9, $0x3a
+	JGE  way2from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way2from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 	PCALIGN $0x40
 
 op2:
@@ -3082,27 +3303,122 @@ op2:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way3from19
+	CMPQ    R9, $0x03
+	JGE     way3from3
+	CMPQ    R9, $0x01
+	JGE     way3from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way3from1:
+	CMPQ R9, $0x02
+	JGE  way3from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way3from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way3from3:
+	CMPQ R9, $0x05
+	JGE  way3from5
+	CMPQ R9, $0x04
+	JGE  way3from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way3from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way3from5:
+	CMPQ R9, $0x07
+	JGE  way3from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way3from7:
+	CMPQ R9, $0x0a
+	JGE  way3from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way3from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way3from19:
+	CMPQ R9, $0x1d
+	JGE  way3from29
+	CMPQ R9, $0x17
+	JGE  way3from23
+	CMPQ R9, $0x15
+	JGE  way3from21
+	CMPQ R9, $0x14
+	JGE  way3from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way3from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way3from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way3from23:
+	CMPQ R9, $0x1c
+	JGE  way3from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way3from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way3from29:
+	CMPQ R9, $0x21
+	JGE  way3from33
+	CMPQ R9, $0x1e
+	JGE  way3from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way3from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way3from33:
+	CMPQ R9, $0x3a
+	JGE  way3from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way3from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+	PCALIGN $0x40
 
 op3:
 	// stream
@@ -3114,7 +3430,126 @@ op3:
 	VMOVNTPD Z5, 320(DI)
 	VMOVNTPD Z6, 384(DI)
 	VMOVNTPD Z7, 448(DI)
-	JMP      next
+	MOVQ     16(SI), DI
+	ANDQ     BX, DI
+	ADDQ     8(SI), DI
+	MOVQ     (SI), R9
+	ADDQ     $0x18, SI
+	CMPQ     R9, $0x13
+	JGE      way4from19
+	CMPQ     R9, $0x03
+	JGE      way4from3
+	CMPQ     R9, $0x01
+	JGE      way4from1
+	CMPQ     R9, $0x00
+	JEQ      op0
+	JMP      others
+
+way4from1:
+	CMPQ R9, $0x02
+	JGE  way4from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way4from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way4from3:
+	CMPQ R9, $0x05
+	JGE  way4from5
+	CMPQ R9, $0x04
+	JGE  way4from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way4from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way4from5:
+	CMPQ R9, $0x07
+	JGE  way4from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way4from7:
+	CMPQ R9, $0x0a
+	JGE  way4from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way4from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way4from19:
+	CMPQ R9, $0x1d
+	JGE  way4from29
+	CMPQ R9, $0x17
+	JGE  way4from23
+	CMPQ R9, $0x15
+	JGE  way4from21
+	CMPQ R9, $0x14
+	JGE  way4from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way4from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way4from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way4from23:
+	CMPQ R9, $0x1c
+	JGE  way4from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way4from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way4from29:
+	CMPQ R9, $0x21
+	JGE  way4from33
+	CMPQ R9, $0x1e
+	JGE  way4from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way4from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way4from33:
+	CMPQ R9, $0x3a
+	JGE  way4from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way4from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 	PCALIGN $0x40
 
 op4:
@@ -3132,27 +3567,121 @@ op4:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
-	CMPQ   R9, $0x0a
-	JEQ    op10
 	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way5from19
+	CMPQ   R9, $0x03
+	JGE    way5from3
+	CMPQ   R9, $0x01
+	JGE    way5from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way5from1:
+	CMPQ R9, $0x02
+	JGE  way5from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way5from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way5from3:
+	CMPQ R9, $0x05
+	JGE  way5from5
+	CMPQ R9, $0x04
+	JGE  way5from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way5from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way5from5:
+	CMPQ R9, $0x07
+	JGE  way5from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way5from7:
+	CMPQ R9, $0x0a
+	JGE  way5from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way5from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way5from19:
+	CMPQ R9, $0x1d
+	JGE  way5from29
+	CMPQ R9, $0x17
+	JGE  way5from23
+	CMPQ R9, $0x15
+	JGE  way5from21
+	CMPQ R9, $0x14
+	JGE  way5from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way5from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way5from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way5from23:
+	CMPQ R9, $0x1c
+	JGE  way5from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way5from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way5from29:
+	CMPQ R9, $0x21
+	JGE  way5from33
+	CMPQ R9, $0x1e
+	JGE  way5from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way5from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way5from33:
+	CMPQ R9, $0x3a
+	JGE  way5from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way5from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 	PCALIGN $0x40
 
 op5:
@@ -3170,27 +3699,121 @@ op5:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
-	CMPQ   R9, $0x0a
-	JEQ    op10
 	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way6from19
+	CMPQ   R9, $0x03
+	JGE    way6from3
+	CMPQ   R9, $0x01
+	JGE    way6from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way6from1:
+	CMPQ R9, $0x02
+	JGE  way6from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way6from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way6from3:
+	CMPQ R9, $0x05
+	JGE  way6from5
+	CMPQ R9, $0x04
+	JGE  way6from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way6from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way6from5:
+	CMPQ R9, $0x07
+	JGE  way6from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way6from7:
+	CMPQ R9, $0x0a
+	JGE  way6from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way6from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way6from19:
+	CMPQ R9, $0x1d
+	JGE  way6from29
+	CMPQ R9, $0x17
+	JGE  way6from23
+	CMPQ R9, $0x15
+	JGE  way6from21
+	CMPQ R9, $0x14
+	JGE  way6from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way6from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way6from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way6from23:
+	CMPQ R9, $0x1c
+	JGE  way6from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way6from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way6from29:
+	CMPQ R9, $0x21
+	JGE  way6from33
+	CMPQ R9, $0x1e
+	JGE  way6from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way6from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way6from33:
+	CMPQ R9, $0x3a
+	JGE  way6from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way6from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 
 op6:
 	// subFrom
@@ -3228,27 +3851,121 @@ op7:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
-	CMPQ   R9, $0x0a
-	JEQ    op10
 	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way7from19
+	CMPQ   R9, $0x03
+	JGE    way7from3
+	CMPQ   R9, $0x01
+	JGE    way7from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way7from1:
+	CMPQ R9, $0x02
+	JGE  way7from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way7from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way7from3:
+	CMPQ R9, $0x05
+	JGE  way7from5
+	CMPQ R9, $0x04
+	JGE  way7from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way7from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way7from5:
+	CMPQ R9, $0x07
+	JGE  way7from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way7from7:
+	CMPQ R9, $0x0a
+	JGE  way7from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way7from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way7from19:
+	CMPQ R9, $0x1d
+	JGE  way7from29
+	CMPQ R9, $0x17
+	JGE  way7from23
+	CMPQ R9, $0x15
+	JGE  way7from21
+	CMPQ R9, $0x14
+	JGE  way7from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way7from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way7from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way7from23:
+	CMPQ R9, $0x1c
+	JGE  way7from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way7from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way7from29:
+	CMPQ R9, $0x21
+	JGE  way7from33
+	CMPQ R9, $0x1e
+	JGE  way7from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way7from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way7from33:
+	CMPQ R9, $0x3a
+	JGE  way7from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way7from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 
 op8:
 	// div
@@ -3285,6 +4002,67 @@ op9:
 
 op10:
 	// sqrt
+	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z1, Z8
+	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z4, Z9
+	VPMAXUQ      Z9, Z8, Z8
+	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z7, Z9
+	VPMAXUQ      Z9, Z8, Z8
+	VPCMPUQ.BCST $0x06, ·rootRange+0(SB), Z8, K1
+	KORTESTB     K1, K1
+	JNE          otherRoots1
+	VSQRTPD      Z0, Z0
+	VSQRTPD      Z2, Z2
+	VSQRTPD      Z3, Z3
+	VSQRTPD      Z5, Z5
+	VSQRTPD      Z6, Z6
+	VRSQRT14PD   Z1, Z9
+	VMULPD       Z1, Z9, Z8
+	VMULPD.BCST  numbersAVX512<>+8(SB), Z9, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VFMADD213PD  Z8, Z10, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VMOVAPD      Z1, Z11
+	VFNMADD231PD Z8, Z8, Z11
+	VFMADD231PD  Z9, Z11, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VFNMADD231PD Z8, Z8, Z1
+	VFMADD213PD  Z8, Z9, Z1
+	VRSQRT14PD   Z4, Z9
+	VMULPD       Z4, Z9, Z8
+	VMULPD.BCST  numbersAVX512<>+8(SB), Z9, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VFMADD213PD  Z8, Z10, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VMOVAPD      Z4, Z11
+	VFNMADD231PD Z8, Z8, Z11
+	VFMADD231PD  Z9, Z11, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VFNMADD231PD Z8, Z8, Z4
+	VFMADD213PD  Z8, Z9, Z4
+	VRSQRT14PD   Z7, Z9
+	VMULPD       Z7, Z9, Z8
+	VMULPD.BCST  numbersAVX512<>+8(SB), Z9, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VFMADD213PD  Z8, Z10, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VMOVAPD      Z7, Z11
+	VFNMADD231PD Z8, Z8, Z11
+	VFMADD231PD  Z9, Z11, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VFNMADD231PD Z8, Z8, Z7
+	VFMADD213PD  Z8, Z9, Z7
+	JMP          rooted1
+
+otherRoots1:
 	VSQRTPD Z0, Z0
 	VSQRTPD Z1, Z1
 	VSQRTPD Z2, Z2
@@ -3293,32 +4071,128 @@ op10:
 	VSQRTPD Z5, Z5
 	VSQRTPD Z6, Z6
 	VSQRTPD Z7, Z7
-	MOVQ    16(SI), DI
-	ANDQ    BX, DI
-	ADDQ    8(SI), DI
-	MOVQ    (SI), R9
-	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
-	JMP     others
+
+rooted1:
+	MOVQ 16(SI), DI
+	ANDQ BX, DI
+	ADDQ 8(SI), DI
+	MOVQ (SI), R9
+	ADDQ $0x18, SI
+	CMPQ R9, $0x13
+	JGE  way8from19
+	CMPQ R9, $0x03
+	JGE  way8from3
+	CMPQ R9, $0x01
+	JGE  way8from1
+	CMPQ R9, $0x00
+	JEQ  op0
+	JMP  others
+
+way8from1:
+	CMPQ R9, $0x02
+	JGE  way8from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way8from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way8from3:
+	CMPQ R9, $0x05
+	JGE  way8from5
+	CMPQ R9, $0x04
+	JGE  way8from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way8from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way8from5:
+	CMPQ R9, $0x07
+	JGE  way8from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way8from7:
+	CMPQ R9, $0x0a
+	JGE  way8from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way8from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way8from19:
+	CMPQ R9, $0x1d
+	JGE  way8from29
+	CMPQ R9, $0x17
+	JGE  way8from23
+	CMPQ R9, $0x15
+	JGE  way8from21
+	CMPQ R9, $0x14
+	JGE  way8from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way8from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way8from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way8from23:
+	CMPQ R9, $0x1c
+	JGE  way8from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way8from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way8from29:
+	CMPQ R9, $0x21
+	JGE  way8from33
+	CMPQ R9, $0x1e
+	JGE  way8from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way8from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way8from33:
+	CMPQ R9, $0x3a
+	JGE  way8from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way8from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 
 op11:
 	// abs
@@ -3497,27 +4371,121 @@ op19:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x01
-	JEQ        op1
-	CMPQ       R9, $0x02
-	JEQ        op2
-	CMPQ       R9, $0x04
-	JEQ        op4
-	CMPQ       R9, $0x05
-	JEQ        op5
-	CMPQ       R9, $0x07
-	JEQ        op7
-	CMPQ       R9, $0x0a
-	JEQ        op10
 	CMPQ       R9, $0x13
-	JEQ        op19
-	CMPQ       R9, $0x14
-	JEQ        op20
-	CMPQ       R9, $0x15
-	JEQ        op21
-	CMPQ       R9, $0x17
-	JEQ        op23
+	JGE        way9from19
+	CMPQ       R9, $0x03
+	JGE        way9from3
+	CMPQ       R9, $0x01
+	JGE        way9from1
+	CMPQ       R9, $0x00
+	JEQ        op0
 	JMP        others
+
+way9from1:
+	CMPQ R9, $0x02
+	JGE  way9from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way9from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way9from3:
+	CMPQ R9, $0x05
+	JGE  way9from5
+	CMPQ R9, $0x04
+	JGE  way9from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way9from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way9from5:
+	CMPQ R9, $0x07
+	JGE  way9from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way9from7:
+	CMPQ R9, $0x0a
+	JGE  way9from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way9from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way9from19:
+	CMPQ R9, $0x1d
+	JGE  way9from29
+	CMPQ R9, $0x17
+	JGE  way9from23
+	CMPQ R9, $0x15
+	JGE  way9from21
+	CMPQ R9, $0x14
+	JGE  way9from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way9from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way9from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way9from23:
+	CMPQ R9, $0x1c
+	JGE  way9from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way9from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way9from29:
+	CMPQ R9, $0x21
+	JGE  way9from33
+	CMPQ R9, $0x1e
+	JGE  way9from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way9from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way9from33:
+	CMPQ R9, $0x3a
+	JGE  way9from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way9from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 	PCALIGN $0x40
 
 op20:
@@ -3536,27 +4504,121 @@ op20:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way10from19
+	CMPQ    R9, $0x03
+	JGE     way10from3
+	CMPQ    R9, $0x01
+	JGE     way10from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way10from1:
+	CMPQ R9, $0x02
+	JGE  way10from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way10from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way10from3:
+	CMPQ R9, $0x05
+	JGE  way10from5
+	CMPQ R9, $0x04
+	JGE  way10from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way10from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way10from5:
+	CMPQ R9, $0x07
+	JGE  way10from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way10from7:
+	CMPQ R9, $0x0a
+	JGE  way10from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way10from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way10from19:
+	CMPQ R9, $0x1d
+	JGE  way10from29
+	CMPQ R9, $0x17
+	JGE  way10from23
+	CMPQ R9, $0x15
+	JGE  way10from21
+	CMPQ R9, $0x14
+	JGE  way10from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way10from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way10from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way10from23:
+	CMPQ R9, $0x1c
+	JGE  way10from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way10from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way10from29:
+	CMPQ R9, $0x21
+	JGE  way10from33
+	CMPQ R9, $0x1e
+	JGE  way10from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way10from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way10from33:
+	CMPQ R9, $0x3a
+	JGE  way10from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way10from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 	PCALIGN $0x40
 
 op21:
@@ -3575,27 +4637,121 @@ op21:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way11from19
+	CMPQ    R9, $0x03
+	JGE     way11from3
+	CMPQ    R9, $0x01
+	JGE     way11from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way11from1:
+	CMPQ R9, $0x02
+	JGE  way11from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way11from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way11from3:
+	CMPQ R9, $0x05
+	JGE  way11from5
+	CMPQ R9, $0x04
+	JGE  way11from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way11from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way11from5:
+	CMPQ R9, $0x07
+	JGE  way11from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way11from7:
+	CMPQ R9, $0x0a
+	JGE  way11from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way11from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way11from19:
+	CMPQ R9, $0x1d
+	JGE  way11from29
+	CMPQ R9, $0x17
+	JGE  way11from23
+	CMPQ R9, $0x15
+	JGE  way11from21
+	CMPQ R9, $0x14
+	JGE  way11from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way11from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way11from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way11from23:
+	CMPQ R9, $0x1c
+	JGE  way11from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way11from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way11from29:
+	CMPQ R9, $0x21
+	JGE  way11from33
+	CMPQ R9, $0x1e
+	JGE  way11from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way11from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way11from33:
+	CMPQ R9, $0x3a
+	JGE  way11from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way11from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 
 op22:
 	// subFromSame
@@ -3627,27 +4783,121 @@ op23:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
-	CMPQ    R9, $0x0a
-	JEQ     op10
 	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way12from19
+	CMPQ    R9, $0x03
+	JGE     way12from3
+	CMPQ    R9, $0x01
+	JGE     way12from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way12from1:
+	CMPQ R9, $0x02
+	JGE  way12from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way12from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way12from3:
+	CMPQ R9, $0x05
+	JGE  way12from5
+	CMPQ R9, $0x04
+	JGE  way12from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way12from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way12from5:
+	CMPQ R9, $0x07
+	JGE  way12from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way12from7:
+	CMPQ R9, $0x0a
+	JGE  way12from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way12from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way12from19:
+	CMPQ R9, $0x1d
+	JGE  way12from29
+	CMPQ R9, $0x17
+	JGE  way12from23
+	CMPQ R9, $0x15
+	JGE  way12from21
+	CMPQ R9, $0x14
+	JGE  way12from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way12from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way12from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way12from23:
+	CMPQ R9, $0x1c
+	JGE  way12from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way12from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way12from29:
+	CMPQ R9, $0x21
+	JGE  way12from33
+	CMPQ R9, $0x1e
+	JGE  way12from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way12from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way12from33:
+	CMPQ R9, $0x3a
+	JGE  way12from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way12from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
 
 op24:
 	// divSame
@@ -3767,13 +5017,645 @@ op27:
 	VORPD      Z10, Z7, Z7
 	VXORPD     Z9, Z7, Z7
 	JMP        next
+	PCALIGN $0x40
 
 op28:
+	// loadAsk
+	VMOVUPD    (DI), Z0
+	VMOVUPD    64(DI), Z1
+	VMOVUPD    128(DI), Z2
+	VMOVUPD    192(DI), Z3
+	VMOVUPD    256(DI), Z4
+	VMOVUPD    320(DI), Z5
+	VMOVUPD    384(DI), Z6
+	VMOVUPD    448(DI), Z7
+	PREFETCHT0 8192(DI)
+	PREFETCHT0 8256(DI)
+	PREFETCHT0 8320(DI)
+	PREFETCHT0 8384(DI)
+	PREFETCHT0 8448(DI)
+	PREFETCHT0 8512(DI)
+	PREFETCHT0 8576(DI)
+	PREFETCHT0 8640(DI)
+	MOVQ       16(SI), DI
+	ANDQ       BX, DI
+	ADDQ       8(SI), DI
+	MOVQ       (SI), R9
+	ADDQ       $0x18, SI
+	CMPQ       R9, $0x13
+	JGE        way13from19
+	CMPQ       R9, $0x03
+	JGE        way13from3
+	CMPQ       R9, $0x01
+	JGE        way13from1
+	CMPQ       R9, $0x00
+	JEQ        op0
+	JMP        others
+
+way13from1:
+	CMPQ R9, $0x02
+	JGE  way13from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way13from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way13from3:
+	CMPQ R9, $0x05
+	JGE  way13from5
+	CMPQ R9, $0x04
+	JGE  way13from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way13from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way13from5:
+	CMPQ R9, $0x07
+	JGE  way13from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way13from7:
+	CMPQ R9, $0x0a
+	JGE  way13from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way13from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way13from19:
+	CMPQ R9, $0x1d
+	JGE  way13from29
+	CMPQ R9, $0x17
+	JGE  way13from23
+	CMPQ R9, $0x15
+	JGE  way13from21
+	CMPQ R9, $0x14
+	JGE  way13from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way13from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way13from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way13from23:
+	CMPQ R9, $0x1c
+	JGE  way13from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way13from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way13from29:
+	CMPQ R9, $0x21
+	JGE  way13from33
+	CMPQ R9, $0x1e
+	JGE  way13from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way13from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way13from33:
+	CMPQ R9, $0x3a
+	JGE  way13from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way13from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+	PCALIGN $0x40
+
+op29:
+	// mul+add
+	VBROADCASTSD (DI), Z8
+	VBROADCASTSD 8(DI), Z9
+	VMULPD       Z8, Z0, Z0
+	VMULPD       Z8, Z1, Z1
+	VMULPD       Z8, Z2, Z2
+	VMULPD       Z8, Z3, Z3
+	VMULPD       Z8, Z4, Z4
+	VMULPD       Z8, Z5, Z5
+	VMULPD       Z8, Z6, Z6
+	VMULPD       Z8, Z7, Z7
+	VADDPD       Z9, Z0, Z0
+	VADDPD       Z9, Z1, Z1
+	VADDPD       Z9, Z2, Z2
+	VADDPD       Z9, Z3, Z3
+	VADDPD       Z9, Z4, Z4
+	VADDPD       Z9, Z5, Z5
+	VADDPD       Z9, Z6, Z6
+	VADDPD       Z9, Z7, Z7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x13
+	JGE          way14from19
+	CMPQ         R9, $0x03
+	JGE          way14from3
+	CMPQ         R9, $0x01
+	JGE          way14from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way14from1:
+	CMPQ R9, $0x02
+	JGE  way14from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way14from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way14from3:
+	CMPQ R9, $0x05
+	JGE  way14from5
+	CMPQ R9, $0x04
+	JGE  way14from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way14from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way14from5:
+	CMPQ R9, $0x07
+	JGE  way14from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way14from7:
+	CMPQ R9, $0x0a
+	JGE  way14from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way14from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way14from19:
+	CMPQ R9, $0x1d
+	JGE  way14from29
+	CMPQ R9, $0x17
+	JGE  way14from23
+	CMPQ R9, $0x15
+	JGE  way14from21
+	CMPQ R9, $0x14
+	JGE  way14from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way14from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way14from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way14from23:
+	CMPQ R9, $0x1c
+	JGE  way14from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way14from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way14from29:
+	CMPQ R9, $0x21
+	JGE  way14from33
+	CMPQ R9, $0x1e
+	JGE  way14from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way14from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way14from33:
+	CMPQ R9, $0x3a
+	JGE  way14from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way14from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+	PCALIGN $0x40
+
+op30:
+	// mul+sub
+	VBROADCASTSD (DI), Z8
+	VBROADCASTSD 8(DI), Z9
+	VMULPD       Z8, Z0, Z0
+	VMULPD       Z8, Z1, Z1
+	VMULPD       Z8, Z2, Z2
+	VMULPD       Z8, Z3, Z3
+	VMULPD       Z8, Z4, Z4
+	VMULPD       Z8, Z5, Z5
+	VMULPD       Z8, Z6, Z6
+	VMULPD       Z8, Z7, Z7
+	VSUBPD       Z9, Z0, Z0
+	VSUBPD       Z9, Z1, Z1
+	VSUBPD       Z9, Z2, Z2
+	VSUBPD       Z9, Z3, Z3
+	VSUBPD       Z9, Z4, Z4
+	VSUBPD       Z9, Z5, Z5
+	VSUBPD       Z9, Z6, Z6
+	VSUBPD       Z9, Z7, Z7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x13
+	JGE          way15from19
+	CMPQ         R9, $0x03
+	JGE          way15from3
+	CMPQ         R9, $0x01
+	JGE          way15from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way15from1:
+	CMPQ R9, $0x02
+	JGE  way15from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way15from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way15from3:
+	CMPQ R9, $0x05
+	JGE  way15from5
+	CMPQ R9, $0x04
+	JGE  way15from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way15from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way15from5:
+	CMPQ R9, $0x07
+	JGE  way15from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way15from7:
+	CMPQ R9, $0x0a
+	JGE  way15from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way15from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way15from19:
+	CMPQ R9, $0x1d
+	JGE  way15from29
+	CMPQ R9, $0x17
+	JGE  way15from23
+	CMPQ R9, $0x15
+	JGE  way15from21
+	CMPQ R9, $0x14
+	JGE  way15from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way15from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way15from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way15from23:
+	CMPQ R9, $0x1c
+	JGE  way15from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way15from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way15from29:
+	CMPQ R9, $0x21
+	JGE  way15from33
+	CMPQ R9, $0x1e
+	JGE  way15from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way15from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way15from33:
+	CMPQ R9, $0x3a
+	JGE  way15from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way15from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+
+op31:
+	// mul+subFrom
+	VBROADCASTSD (DI), Z8
+	VBROADCASTSD 8(DI), Z9
+	VMULPD       Z8, Z0, Z0
+	VMULPD       Z8, Z1, Z1
+	VMULPD       Z8, Z2, Z2
+	VMULPD       Z8, Z3, Z3
+	VMULPD       Z8, Z4, Z4
+	VMULPD       Z8, Z5, Z5
+	VMULPD       Z8, Z6, Z6
+	VMULPD       Z8, Z7, Z7
+	VSUBPD       Z0, Z9, Z0
+	VSUBPD       Z1, Z9, Z1
+	VSUBPD       Z2, Z9, Z2
+	VSUBPD       Z3, Z9, Z3
+	VSUBPD       Z4, Z9, Z4
+	VSUBPD       Z5, Z9, Z5
+	VSUBPD       Z6, Z9, Z6
+	VSUBPD       Z7, Z9, Z7
+	JMP          next
+
+op32:
+	// add+mul
+	VBROADCASTSD (DI), Z8
+	VBROADCASTSD 8(DI), Z9
+	VADDPD       Z8, Z0, Z0
+	VADDPD       Z8, Z1, Z1
+	VADDPD       Z8, Z2, Z2
+	VADDPD       Z8, Z3, Z3
+	VADDPD       Z8, Z4, Z4
+	VADDPD       Z8, Z5, Z5
+	VADDPD       Z8, Z6, Z6
+	VADDPD       Z8, Z7, Z7
+	VMULPD       Z9, Z0, Z0
+	VMULPD       Z9, Z1, Z1
+	VMULPD       Z9, Z2, Z2
+	VMULPD       Z9, Z3, Z3
+	VMULPD       Z9, Z4, Z4
+	VMULPD       Z9, Z5, Z5
+	VMULPD       Z9, Z6, Z6
+	VMULPD       Z9, Z7, Z7
+	JMP          next
+	PCALIGN $0x40
+
+op33:
+	// sub+mul
+	VBROADCASTSD (DI), Z8
+	VBROADCASTSD 8(DI), Z9
+	VSUBPD       Z8, Z0, Z0
+	VSUBPD       Z8, Z1, Z1
+	VSUBPD       Z8, Z2, Z2
+	VSUBPD       Z8, Z3, Z3
+	VSUBPD       Z8, Z4, Z4
+	VSUBPD       Z8, Z5, Z5
+	VSUBPD       Z8, Z6, Z6
+	VSUBPD       Z8, Z7, Z7
+	VMULPD       Z9, Z0, Z0
+	VMULPD       Z9, Z1, Z1
+	VMULPD       Z9, Z2, Z2
+	VMULPD       Z9, Z3, Z3
+	VMULPD       Z9, Z4, Z4
+	VMULPD       Z9, Z5, Z5
+	VMULPD       Z9, Z6, Z6
+	VMULPD       Z9, Z7, Z7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x13
+	JGE          way16from19
+	CMPQ         R9, $0x03
+	JGE          way16from3
+	CMPQ         R9, $0x01
+	JGE          way16from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way16from1:
+	CMPQ R9, $0x02
+	JGE  way16from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way16from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way16from3:
+	CMPQ R9, $0x05
+	JGE  way16from5
+	CMPQ R9, $0x04
+	JGE  way16from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way16from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way16from5:
+	CMPQ R9, $0x07
+	JGE  way16from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way16from7:
+	CMPQ R9, $0x0a
+	JGE  way16from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way16from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way16from19:
+	CMPQ R9, $0x1d
+	JGE  way16from29
+	CMPQ R9, $0x17
+	JGE  way16from23
+	CMPQ R9, $0x15
+	JGE  way16from21
+	CMPQ R9, $0x14
+	JGE  way16from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way16from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way16from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way16from23:
+	CMPQ R9, $0x1c
+	JGE  way16from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way16from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way16from29:
+	CMPQ R9, $0x21
+	JGE  way16from33
+	CMPQ R9, $0x1e
+	JGE  way16from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way16from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way16from33:
+	CMPQ R9, $0x3a
+	JGE  way16from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way16from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+
+op34:
+	// subFrom+mul
+	VBROADCASTSD (DI), Z8
+	VBROADCASTSD 8(DI), Z9
+	VSUBPD       Z0, Z8, Z0
+	VSUBPD       Z1, Z8, Z1
+	VSUBPD       Z2, Z8, Z2
+	VSUBPD       Z3, Z8, Z3
+	VSUBPD       Z4, Z8, Z4
+	VSUBPD       Z5, Z8, Z5
+	VSUBPD       Z6, Z8, Z6
+	VSUBPD       Z7, Z8, Z7
+	VMULPD       Z9, Z0, Z0
+	VMULPD       Z9, Z1, Z1
+	VMULPD       Z9, Z2, Z2
+	VMULPD       Z9, Z3, Z3
+	VMULPD       Z9, Z4, Z4
+	VMULPD       Z9, Z5, Z5
+	VMULPD       Z9, Z6, Z6
+	VMULPD       Z9, Z7, Z7
+	JMP          next
+
+op35:
 	// other
 	MOVQ DI, R8
 	JMP  next
 
-op29:
+op36:
 	// loadTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -3798,7 +5680,7 @@ op29:
 	VPSUBQ    Z7, Z8, Z7
 	JMP       next
 
-op30:
+op37:
 	// storeTruths
 	MOVQ    -8(SI), DI
 	ANDQ    BX, DI
@@ -3822,7 +5704,7 @@ op30:
 	VPMOVQB Z8, 56(DI)
 	JMP     next
 
-op31:
+op38:
 	// equal
 	VCMPPD   $0x00, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -3842,7 +5724,7 @@ op31:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op32:
+op39:
 	// notEqual
 	VCMPPD   $0x04, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -3862,7 +5744,7 @@ op32:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op33:
+op40:
 	// less
 	VCMPPD   $0x11, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -3882,7 +5764,7 @@ op33:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op34:
+op41:
 	// lessEqual
 	VCMPPD   $0x12, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -3902,7 +5784,7 @@ op34:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op35:
+op42:
 	// greater
 	VCMPPD   $0x1e, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -3922,7 +5804,7 @@ op35:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op36:
+op43:
 	// greaterEqual
 	VCMPPD   $0x1d, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -3942,7 +5824,7 @@ op36:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op37:
+op44:
 	// and
 	VANDPD (DI), Z0, Z0
 	VANDPD 64(DI), Z1, Z1
@@ -3954,7 +5836,7 @@ op37:
 	VANDPD 448(DI), Z7, Z7
 	JMP    next
 
-op38:
+op45:
 	// or
 	VORPD (DI), Z0, Z0
 	VORPD 64(DI), Z1, Z1
@@ -3966,9 +5848,9 @@ op38:
 	VORPD 448(DI), Z7, Z7
 	JMP   next
 
-op39:
+op46:
 	// not
-	VBROADCASTSD numbersAVX512<>+0(SB), Z8
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
 	VXORPD       Z8, Z0, Z0
 	VXORPD       Z8, Z1, Z1
 	VXORPD       Z8, Z2, Z2
@@ -3979,7 +5861,7 @@ op39:
 	VXORPD       Z8, Z7, Z7
 	JMP          next
 
-op40:
+op47:
 	// choose
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xca, (DI), Z8, Z0
@@ -3999,7 +5881,7 @@ op40:
 	VPTERNLOGQ $0xca, 448(DI), Z8, Z7
 	JMP        next
 
-op41:
+op48:
 	// then
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xe2, (DI), Z8, Z0
@@ -4019,7 +5901,7 @@ op41:
 	VPTERNLOGQ $0xe2, 448(DI), Z8, Z7
 	JMP        next
 
-op42:
+op49:
 	// else
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xb8, (DI), Z8, Z0
@@ -4039,7 +5921,7 @@ op42:
 	VPTERNLOGQ $0xb8, 448(DI), Z8, Z7
 	JMP        next
 
-op43:
+op50:
 	// isNaN
 	VCMPPD   $0x03, Z0, Z0, K1
 	VPMOVM2Q K1, Z0
@@ -4059,9 +5941,9 @@ op43:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op44:
+op51:
 	// isInf
-	VBROADCASTSD numbersAVX512<>+8(SB), Z8
+	VBROADCASTSD numbersAVX512<>+24(SB), Z8
 	VXORPD       Z9, Z9, Z9
 	VPTERNLOGD   $0xff, Z9, Z9, Z9
 	VPSLLQ       $0x3f, Z9, Z9
@@ -4091,9 +5973,9 @@ op44:
 	VPMOVM2Q     K2, Z7
 	JMP          next
 
-op45:
+op52:
 	// nonZero
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCMPPD       $0x04, Z8, Z0, K1
 	VPMOVM2Q     K1, Z0
 	VCMPPD       $0x04, Z8, Z1, K2
@@ -4112,9 +5994,9 @@ op45:
 	VPMOVM2Q     K2, Z7
 	JMP          next
 
-op46:
+op53:
 	// ofTruth
-	VBROADCASTSD numbersAVX512<>+24(SB), Z8
+	VBROADCASTSD numbersAVX512<>+40(SB), Z8
 	VANDPD       Z8, Z0, Z0
 	VANDPD       Z8, Z1, Z1
 	VANDPD       Z8, Z2, Z2
@@ -4125,10 +6007,10 @@ op46:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op47:
+op54:
 	// sign
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
-	VBROADCASTSD numbersAVX512<>+24(SB), Z9
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
+	VBROADCASTSD numbersAVX512<>+40(SB), Z9
 	VXORPD       Z10, Z10, Z10
 	VPTERNLOGD   $0xff, Z10, Z10, Z10
 	VPSLLQ       $0x3f, Z10, Z10
@@ -4166,9 +6048,9 @@ op47:
 	VMOVAPD      Z10, K2, Z7
 	JMP          next
 
-op48:
+op55:
 	// rectify
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCMPPD       $0x16, Z8, Z0, K1
 	VPMOVM2Q     K1, Z9
 	VANDPD       Z9, Z0, Z0
@@ -4195,7 +6077,7 @@ op48:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op49:
+op56:
 	// sum
 	VMOVUPD 512(DI), Z8
 	VMOVUPD (DI), Z9
@@ -4353,7 +6235,7 @@ op49:
 	VMOVUPD Z8, 512(DI)
 	JMP     next
 
-op50:
+op57:
 	// squares
 	VMOVUPD     384(DI), Z8
 	VMOVUPD     (DI), Z9
@@ -4706,8 +6588,9 @@ op50:
 	VMOVUPD     Z11, 320(DI)
 	VMOVUPD     Z8, 384(DI)
 	JMP         next
+	PCALIGN $0x40
 
-op51:
+op58:
 	// nearSum
 	VMOVUPD    512(DI), Z8
 	VMOVUPD    1088(DI), Z9
@@ -4801,9 +6684,128 @@ op51:
 	VMOVUPD    Z13, 448(DI)
 	VMOVUPD    Z8, 512(DI)
 	VMOVUPD    Z9, 1088(DI)
-	JMP        next
+	MOVQ       16(SI), DI
+	ANDQ       BX, DI
+	ADDQ       8(SI), DI
+	MOVQ       (SI), R9
+	ADDQ       $0x18, SI
+	CMPQ       R9, $0x13
+	JGE        way17from19
+	CMPQ       R9, $0x03
+	JGE        way17from3
+	CMPQ       R9, $0x01
+	JGE        way17from1
+	CMPQ       R9, $0x00
+	JEQ        op0
+	JMP        others
 
-op52:
+way17from1:
+	CMPQ R9, $0x02
+	JGE  way17from2
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way17from2:
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way17from3:
+	CMPQ R9, $0x05
+	JGE  way17from5
+	CMPQ R9, $0x04
+	JGE  way17from4
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way17from4:
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way17from5:
+	CMPQ R9, $0x07
+	JGE  way17from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way17from7:
+	CMPQ R9, $0x0a
+	JGE  way17from10
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way17from10:
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way17from19:
+	CMPQ R9, $0x1d
+	JGE  way17from29
+	CMPQ R9, $0x17
+	JGE  way17from23
+	CMPQ R9, $0x15
+	JGE  way17from21
+	CMPQ R9, $0x14
+	JGE  way17from20
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way17from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way17from21:
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way17from23:
+	CMPQ R9, $0x1c
+	JGE  way17from28
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way17from28:
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way17from29:
+	CMPQ R9, $0x21
+	JGE  way17from33
+	CMPQ R9, $0x1e
+	JGE  way17from30
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way17from30:
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way17from33:
+	CMPQ R9, $0x3a
+	JGE  way17from58
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+way17from58:
+	CMPQ R9, $0x3a
+	JEQ  op58
+	JMP  others
+
+op59:
 	// least
 	VMOVUPD (DI), Z8
 	VMINPD  Z0, Z8, Z9
@@ -4847,7 +6849,7 @@ op52:
 	VMOVUPD Z8, 448(DI)
 	JMP     next
 
-op53:
+op60:
 	// greatest
 	VXORPD     Z8, Z8, Z8
 	VPTERNLOGD $0xff, Z8, Z8, Z8
@@ -4902,7 +6904,7 @@ op53:
 	VMOVUPD    Z8, 448(DI)
 	JMP        next
 
-op54:
+op61:
 	// zeros
 	VXORPD   Z8, Z8, Z8
 	VCMPPD   $0x00, Z8, Z0, K1
@@ -4947,7 +6949,7 @@ op54:
 	VMOVUPD  Z9, 448(DI)
 	JMP      next
 
-op55:
+op62:
 	// loadFloats
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -4963,7 +6965,7 @@ op55:
 	VCVTPS2PD 224(DI), Z7
 	JMP       next
 
-op56:
+op63:
 	// storeFloats
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -4987,7 +6989,7 @@ op56:
 	VMOVUPS   Y8, 224(DI)
 	JMP       next
 
-op57:
+op64:
 	// roundFloats
 	VCVTPD2PS Z0, Y0
 	VCVTPS2PD Y0, Z0
@@ -5007,7 +7009,7 @@ op57:
 	VCVTPS2PD Y7, Z7
 	JMP       next
 
-op58:
+op65:
 	// addWords
 	VPADDQ (DI), Z0, Z0
 	VPADDQ 64(DI), Z1, Z1
@@ -5019,7 +7021,7 @@ op58:
 	VPADDQ 448(DI), Z7, Z7
 	JMP    next
 
-op59:
+op66:
 	// subWords
 	VPSUBQ (DI), Z0, Z0
 	VPSUBQ 64(DI), Z1, Z1
@@ -5031,7 +7033,7 @@ op59:
 	VPSUBQ 448(DI), Z7, Z7
 	JMP    next
 
-op60:
+op67:
 	// subWordsFrom
 	VMOVUPD (DI), Z8
 	VPSUBQ  Z0, Z8, Z0
@@ -5051,7 +7053,7 @@ op60:
 	VPSUBQ  Z7, Z8, Z7
 	JMP     next
 
-op61:
+op68:
 	// mulWords
 	VPMULLQ (DI), Z0, Z0
 	VPMULLQ 64(DI), Z1, Z1
@@ -5063,9 +7065,9 @@ op61:
 	VPMULLQ 448(DI), Z7, Z7
 	JMP     next
 
-op62:
+op69:
 	// negWords
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPSUBQ       Z0, Z8, Z0
 	VPSUBQ       Z1, Z8, Z1
 	VPSUBQ       Z2, Z8, Z2
@@ -5076,9 +7078,9 @@ op62:
 	VPSUBQ       Z7, Z8, Z7
 	JMP          next
 
-op63:
+op70:
 	// absWords
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPABSQ       Z0, Z0
 	VPABSQ       Z1, Z1
 	VPABSQ       Z2, Z2
@@ -5089,7 +7091,7 @@ op63:
 	VPABSQ       Z7, Z7
 	JMP          next
 
-op64:
+op71:
 	// minWords
 	VPMINSQ (DI), Z0, Z0
 	VPMINSQ 64(DI), Z1, Z1
@@ -5101,7 +7103,7 @@ op64:
 	VPMINSQ 448(DI), Z7, Z7
 	JMP     next
 
-op65:
+op72:
 	// maxWords
 	VPMAXSQ (DI), Z0, Z0
 	VPMAXSQ 64(DI), Z1, Z1
@@ -5113,9 +7115,9 @@ op65:
 	VPMAXSQ 448(DI), Z7, Z7
 	JMP     next
 
-op66:
+op73:
 	// signWords
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPCMPGTQ     Z8, Z0, K1
 	VPMOVM2Q     K1, Z9
 	VPCMPGTQ     Z0, Z8, K2
@@ -5158,9 +7160,9 @@ op66:
 	VPSUBQ       Z9, Z7, Z7
 	JMP          next
 
-op67:
+op74:
 	// rectifyWords
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPCMPGTQ     Z8, Z0, K1
 	VPMOVM2Q     K1, Z9
 	VANDPD       Z9, Z0, Z0
@@ -5187,7 +7189,7 @@ op67:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op68:
+op75:
 	// equalWords
 	VPCMPQ   $0x00, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -5207,7 +7209,7 @@ op68:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op69:
+op76:
 	// notEqualWords
 	VPCMPQ   $0x04, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -5227,7 +7229,7 @@ op69:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op70:
+op77:
 	// lessWords
 	VPCMPQ   $0x01, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -5247,7 +7249,7 @@ op70:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op71:
+op78:
 	// lessEqualWords
 	VPCMPQ   $0x02, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -5267,7 +7269,7 @@ op71:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op72:
+op79:
 	// greaterWords
 	VPCMPQ   $0x06, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -5287,7 +7289,7 @@ op72:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op73:
+op80:
 	// greaterEqualWords
 	VPCMPQ   $0x05, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -5307,9 +7309,9 @@ op73:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op74:
+op81:
 	// nonZeroWords
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPCMPQ       $0x04, Z8, Z0, K1
 	VPMOVM2Q     K1, Z0
 	VPCMPQ       $0x04, Z8, Z1, K2
@@ -5328,7 +7330,7 @@ op74:
 	VPMOVM2Q     K2, Z7
 	JMP          next
 
-op75:
+op82:
 	// wordOfTruth
 	VPSRLQ $0x3f, Z0, Z0
 	VPSRLQ $0x3f, Z1, Z1
@@ -5340,7 +7342,7 @@ op75:
 	VPSRLQ $0x3f, Z7, Z7
 	JMP    next
 
-op76:
+op83:
 	// numberOfWord
 	VCVTQQ2PD Z0, Z0
 	VCVTQQ2PD Z1, Z1
@@ -5352,9 +7354,9 @@ op76:
 	VCVTQQ2PD Z7, Z7
 	JMP       next
 
-op77:
+op84:
 	// floatOfWord
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCVTQQ2PS    Z0, Y0
 	VCVTPS2PD    Y0, Z0
 	VCVTQQ2PS    Z1, Y1
@@ -5373,7 +7375,7 @@ op77:
 	VCVTPS2PD    Y7, Z7
 	JMP          next
 
-op78:
+op85:
 	// wordOfNumber
 	VCVTTPD2QQ Z0, Z0
 	VCVTTPD2QQ Z1, Z1
@@ -5385,7 +7387,7 @@ op78:
 	VCVTTPD2QQ Z7, Z7
 	JMP        next
 
-op79:
+op86:
 	// floorDivWords
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5398,15 +7400,15 @@ op79:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes1:
-	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+lanes2:
+	VBROADCASTSD numbersAVX512<>+32(SB), Z2
 	VMOVUPD      (DI), Z0
 	VPTESTNMQ    Z0, Z0, K7
 	VPMOVM2Q     K7, Z1
 	VORPD        (R8), Z1, Z1
 	VMOVUPD      Z1, (R8)
 	VCVTQQ2PD    Z0, Z1
-	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VDIVPD       Z1, Z3, Z1
 	VMOVUPD      (R9), Z3
 	VCVTQQ2PD    Z3, Z4
@@ -5433,7 +7435,7 @@ lanes1:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes1
+	JNE          lanes2
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -5444,7 +7446,7 @@ lanes1:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op80:
+op87:
 	// modWords
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5457,15 +7459,15 @@ op80:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes2:
-	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+lanes3:
+	VBROADCASTSD numbersAVX512<>+32(SB), Z2
 	VMOVUPD      (DI), Z0
 	VPTESTNMQ    Z0, Z0, K7
 	VPMOVM2Q     K7, Z1
 	VORPD        (R8), Z1, Z1
 	VMOVUPD      Z1, (R8)
 	VCVTQQ2PD    Z0, Z1
-	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VDIVPD       Z1, Z3, Z1
 	VMOVUPD      (R9), Z3
 	VCVTQQ2PD    Z3, Z4
@@ -5493,7 +7495,7 @@ lanes2:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes2
+	JNE          lanes3
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -5504,7 +7506,7 @@ lanes2:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op81:
+op88:
 	// ceilDivWords
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -5517,15 +7519,15 @@ op81:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes3:
-	VBROADCASTSD numbersAVX512<>+16(SB), Z2
+lanes4:
+	VBROADCASTSD numbersAVX512<>+32(SB), Z2
 	VMOVUPD      (DI), Z0
 	VPTESTNMQ    Z0, Z0, K7
 	VPMOVM2Q     K7, Z1
 	VORPD        (R8), Z1, Z1
 	VMOVUPD      Z1, (R8)
 	VCVTQQ2PD    Z0, Z1
-	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VDIVPD       Z1, Z3, Z1
 	VMOVUPD      (R9), Z3
 	VCVTQQ2PD    Z3, Z4
@@ -5552,7 +7554,7 @@ lanes3:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes3
+	JNE          lanes4
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -5563,72 +7565,8 @@ lanes3:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op82:
+op89:
 	// exp
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000008, R9
-
-lanes4:
-	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+32(SB), Z1
-	VMINPD            Z0, Z1, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+40(SB), K1, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z1, Z0
-	VMOVAPD           Z0, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD            Z2, Z0, Z0
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z1, Z0
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
-	VMULPD            Z2, Z2, Z4
-	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z7
-	VFMADD231PD       Z2, Z6, Z7
-	VMULPD            Z7, Z4, Z4
-	VFMADD231PD       Z3, Z0, Z4
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
-	VSUBPD            Z3, Z0, Z0
-	VADDPD            Z2, Z0, Z0
-	VADDPD            Z4, Z0, Z0
-	VADDPD            Z0, Z3, Z0
-	VSCALEFPD         Z1, Z0, Z0
-	VMOVUPD           Z0, (DI)
-	ADDQ              $0x40, DI
-	DECQ              R9
-	JNE               lanes4
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
-
-op83:
-	// expm1
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -5642,59 +7580,42 @@ op83:
 
 lanes5:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+168(SB), Z1
-	VMINPD            Z0, Z1, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+176(SB), Z1, K1
-	VBROADCASTSD      numbersAVX512<>+176(SB), K1, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z3, Z1
-	VMOVAPD           Z1, Z4
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z4
-	VSUBPD            Z4, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z4, Z3
-	VMULPD            Z4, Z4, Z5
-	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
-	VFMADD231PD       Z4, Z7, Z8
-	VMULPD            Z8, Z5, Z5
-	VFMADD231PD       Z3, Z1, Z5
-	VADDPD            Z5, Z4, Z1
-	VSUBPD            Z1, Z4, Z3
-	VADDPD            Z5, Z3, Z3
-	VPADDQ.BCST       numbersAVX512<>+184(SB), Z2, Z2
-	VPSLLQ            $0x34, Z2, Z2
-	VSUBPD.BCST       numbersAVX512<>+160(SB), Z2, Z4
-	VSUBPD            Z4, Z2, Z5
-	VSUBPD.BCST       numbersAVX512<>+160(SB), Z5, Z5
-	VMULPD            Z1, Z2, Z1
-	VADDPD            Z1, Z4, Z6
-	VSUBPD            Z4, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z4, Z4
-	VSUBPD            Z7, Z1, Z1
-	VADDPD            Z1, Z4, Z1
-	VADDPD            Z5, Z1, Z1
-	VFMADD231PD       Z3, Z2, Z1
-	VADDPD            Z1, Z6, Z1
-	VADDPD            Z1, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+200(SB), Z2, K1
-	VMOVAPD           Z0, K1, Z1
-	VMOVUPD           Z1, (DI)
+	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+56(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+56(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z1, Z0
+	VMOVAPD           Z0, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z1, Z2
+	VSUBPD            Z2, Z0, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z1, Z0
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
+	VMULPD            Z2, Z2, Z4
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+136(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z5, Z7
+	VFMADD231PD       Z2, Z6, Z7
+	VMULPD            Z7, Z4, Z4
+	VFMADD231PD       Z3, Z0, Z4
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z0
+	VSUBPD            Z3, Z0, Z0
+	VADDPD            Z2, Z0, Z0
+	VADDPD            Z4, Z0, Z0
+	VADDPD            Z0, Z3, Z0
+	VSCALEFPD         Z1, Z0, Z0
+	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
 	JNE               lanes5
@@ -5708,8 +7629,8 @@ lanes5:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op84:
-	// tanh
+op90:
+	// expm1
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -5723,44 +7644,43 @@ op84:
 
 lanes6:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z1
-	VADDPD            Z1, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+208(SB), Z2
-	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z3, Z1
+	VBROADCASTSD      numbersAVX512<>+176(SB), Z1
+	VMINPD            Z0, Z1, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+184(SB), Z1, K1
+	VBROADCASTSD      numbersAVX512<>+184(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z3, Z1
 	VMOVAPD           Z1, Z4
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z4
 	VSUBPD            Z4, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z4, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z4, Z4, Z5
 	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
 	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
 	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+136(SB), Z8
 	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z6, Z8
 	VFMADD231PD       Z4, Z7, Z8
 	VMULPD            Z8, Z5, Z5
 	VFMADD231PD       Z3, Z1, Z5
 	VADDPD            Z5, Z4, Z1
 	VSUBPD            Z1, Z4, Z3
 	VADDPD            Z5, Z3, Z3
-	VPADDQ.BCST       numbersAVX512<>+184(SB), Z2, Z2
+	VPADDQ.BCST       numbersAVX512<>+192(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
-	VSUBPD.BCST       numbersAVX512<>+160(SB), Z2, Z4
+	VSUBPD.BCST       numbersAVX512<>+8(SB), Z2, Z4
 	VSUBPD            Z4, Z2, Z5
-	VSUBPD.BCST       numbersAVX512<>+160(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+8(SB), Z5, Z5
 	VMULPD            Z1, Z2, Z1
 	VADDPD            Z1, Z4, Z6
 	VSUBPD            Z4, Z6, Z7
@@ -5770,29 +7690,11 @@ lanes6:
 	VADDPD            Z1, Z4, Z1
 	VADDPD            Z5, Z1, Z1
 	VFMADD231PD       Z3, Z2, Z1
-	VADDPD            Z1, Z6, Z2
-	VSUBPD            Z2, Z6, Z3
-	VADDPD            Z1, Z3, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
-	VSUBPD            Z4, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z6
-	VSUBPD            Z5, Z6, Z5
-	VSUBPD            Z4, Z2, Z4
-	VADDPD            Z4, Z5, Z4
-	VADDPD            Z1, Z4, Z4
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z5
-	VDIVPD            Z3, Z5, Z5
-	VMULPD            Z5, Z2, Z6
-	VFNMADD231PD      Z6, Z3, Z2
-	VFNMADD231PD      Z6, Z4, Z1
-	VADDPD            Z1, Z2, Z1
-	VFMADD231PD       Z5, Z1, Z6
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z1
-	VORPD             Z1, Z6, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VADDPD            Z1, Z6, Z1
+	VADDPD            Z1, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+216(SB), Z2, K1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+208(SB), Z2, K1
 	VMOVAPD           Z0, K1, Z1
 	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
@@ -5808,8 +7710,8 @@ lanes6:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op85:
-	// sinh
+op91:
+	// tanh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -5823,86 +7725,78 @@ op85:
 
 lanes7:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
 	VANDNPD           Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+224(SB), Z2
-	VMINPD            Z1, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z3
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z3, Z4
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z4, Z2
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z4, Z5
-	VSUBPD            Z5, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z4, Z2
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z5, Z4
-	VMULPD            Z5, Z5, Z6
-	VMULPD            Z5, Z5, Z7
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z7, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z7, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z7, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z7, Z8
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z7, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z7, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z7, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z7, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z7, Z9
-	VFMADD231PD       Z5, Z8, Z9
-	VMULPD            Z9, Z6, Z6
-	VFMADD231PD       Z4, Z2, Z6
-	VADDPD            Z6, Z5, Z2
-	VSUBPD            Z2, Z5, Z4
-	VADDPD            Z6, Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+232(SB), Z3, Z3
-	VPSLLQ            $0x34, Z3, Z3
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z2, Z5
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z5, Z6
-	VSUBPD            Z6, Z5, Z7
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
-	VSUBPD            Z7, Z8, Z7
-	VSUBPD            Z6, Z2, Z2
-	VADDPD            Z2, Z7, Z2
-	VMULPD            Z5, Z3, Z5
-	VADDPD            Z4, Z2, Z2
-	VMULPD            Z2, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+240(SB), Z3
-	VDIVPD            Z5, Z3, Z3
-	VMOVAPD           Z3, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+240(SB), Z5, Z4
-	VFNMADD231PD      Z2, Z3, Z4
-	VMULPD            Z3, Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+248(SB), Z4, Z4
-	VXORPD.BCST       numbersAVX512<>+192(SB), Z3, Z3
-	VADDPD            Z3, Z5, Z6
-	VSUBPD            Z5, Z6, Z7
+	VADDPD            Z1, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z3, Z1
+	VMOVAPD           Z1, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z4
+	VSUBPD            Z4, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z4, Z3
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+136(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z6, Z8
+	VFMADD231PD       Z4, Z7, Z8
+	VMULPD            Z8, Z5, Z5
+	VFMADD231PD       Z3, Z1, Z5
+	VADDPD            Z5, Z4, Z1
+	VSUBPD            Z1, Z4, Z3
+	VADDPD            Z5, Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+192(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       numbersAVX512<>+8(SB), Z2, Z4
+	VSUBPD            Z4, Z2, Z5
+	VSUBPD.BCST       numbersAVX512<>+8(SB), Z5, Z5
+	VMULPD            Z1, Z2, Z1
+	VADDPD            Z1, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
 	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z5, Z5
-	VSUBPD            Z7, Z3, Z3
-	VADDPD            Z3, Z5, Z3
-	VSUBPD            Z4, Z2, Z2
-	VADDPD            Z2, Z3, Z2
-	VADDPD            Z2, Z6, Z2
-	VADDPD            Z2, Z2, Z2
-	VMULPD            Z1, Z1, Z3
-	VMULPD            Z1, Z3, Z4
-	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+256(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+264(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+272(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+280(SB), Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+288(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+296(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+304(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+312(SB), Z5, Z7
-	VFMADD231PD       Z3, Z6, Z7
-	VFMADD213PD       Z1, Z7, Z4
-	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z1, K1
-	VMOVAPD           Z4, K1, Z2
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
-	VORPD             Z0, Z2, Z0
-	VMOVUPD           Z0, (DI)
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z1, Z1
+	VADDPD            Z1, Z4, Z1
+	VADDPD            Z5, Z1, Z1
+	VFMADD231PD       Z3, Z2, Z1
+	VADDPD            Z1, Z6, Z2
+	VSUBPD            Z2, Z6, Z3
+	VADDPD            Z1, Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z3, Z4
+	VSUBPD            Z4, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z6
+	VSUBPD            Z5, Z6, Z5
+	VSUBPD            Z4, Z2, Z4
+	VADDPD            Z4, Z5, Z4
+	VADDPD            Z1, Z4, Z4
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z5
+	VDIVPD            Z3, Z5, Z5
+	VMULPD            Z5, Z2, Z6
+	VFNMADD231PD      Z6, Z3, Z2
+	VFNMADD231PD      Z6, Z4, Z1
+	VADDPD            Z1, Z2, Z1
+	VFMADD231PD       Z5, Z1, Z6
+	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z1
+	VORPD             Z1, Z6, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+224(SB), Z2, K1
+	VMOVAPD           Z0, K1, Z1
+	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
 	JNE               lanes7
@@ -5916,8 +7810,8 @@ lanes7:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op86:
-	// cosh
+op92:
+	// sinh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -5931,67 +7825,85 @@ op86:
 
 lanes8:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+224(SB), Z1
-	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z2, Z0
-	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z2, Z3
-	VSUBPD            Z3, Z0, Z0
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z2, Z0
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z2
-	VMULPD            Z3, Z3, Z4
-	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z7
-	VFMADD231PD       Z3, Z6, Z7
-	VMULPD            Z7, Z4, Z4
-	VFMADD231PD       Z2, Z0, Z4
-	VADDPD            Z4, Z3, Z0
-	VSUBPD            Z0, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+232(SB), Z2
+	VMINPD            Z1, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z3, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z4, Z2
+	VMOVAPD           Z2, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z4, Z5
+	VSUBPD            Z5, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z4, Z2
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z5, Z4
+	VMULPD            Z5, Z5, Z6
+	VMULPD            Z5, Z5, Z7
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z7, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z7, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z7, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z7, Z8
+	VBROADCASTSD      numbersAVX512<>+136(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z7, Z9
+	VFMADD231PD       Z5, Z8, Z9
+	VMULPD            Z9, Z6, Z6
+	VFMADD231PD       Z4, Z2, Z6
+	VADDPD            Z6, Z5, Z2
+	VSUBPD            Z2, Z5, Z4
+	VADDPD            Z6, Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+240(SB), Z3, Z3
+	VPSLLQ            $0x34, Z3, Z3
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z2, Z5
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
+	VSUBPD            Z7, Z8, Z7
+	VSUBPD            Z6, Z2, Z2
+	VADDPD            Z2, Z7, Z2
+	VMULPD            Z5, Z3, Z5
 	VADDPD            Z4, Z2, Z2
-	VPADDQ.BCST       numbersAVX512<>+232(SB), Z1, Z1
-	VPSLLQ            $0x34, Z1, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z0, Z3
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
-	VSUBPD            Z4, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z6
-	VSUBPD            Z5, Z6, Z5
-	VSUBPD            Z4, Z0, Z0
-	VADDPD            Z0, Z5, Z0
-	VMULPD            Z3, Z1, Z3
-	VADDPD            Z2, Z0, Z0
-	VMULPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+240(SB), Z1
-	VDIVPD            Z3, Z1, Z1
-	VMOVAPD           Z1, Z2
-	VFNMADD213PD.BCST numbersAVX512<>+240(SB), Z3, Z2
-	VFNMADD231PD      Z0, Z1, Z2
-	VMULPD            Z1, Z2, Z2
-	VMULPD.BCST       numbersAVX512<>+248(SB), Z2, Z2
-	VADDPD            Z1, Z3, Z4
-	VSUBPD            Z3, Z4, Z5
-	VSUBPD            Z5, Z4, Z6
-	VSUBPD            Z6, Z3, Z3
-	VSUBPD            Z5, Z1, Z1
-	VADDPD            Z1, Z3, Z1
-	VADDPD            Z2, Z0, Z0
-	VADDPD            Z0, Z1, Z0
-	VADDPD            Z0, Z4, Z0
-	VADDPD            Z0, Z0, Z0
+	VMULPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+248(SB), Z3
+	VDIVPD            Z5, Z3, Z3
+	VMOVAPD           Z3, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+248(SB), Z5, Z4
+	VFNMADD231PD      Z2, Z3, Z4
+	VMULPD            Z3, Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+256(SB), Z4, Z4
+	VXORPD.BCST       numbersAVX512<>+200(SB), Z3, Z3
+	VADDPD            Z3, Z5, Z6
+	VSUBPD            Z5, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z5, Z5
+	VSUBPD            Z7, Z3, Z3
+	VADDPD            Z3, Z5, Z3
+	VSUBPD            Z4, Z2, Z2
+	VADDPD            Z2, Z3, Z2
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z2, Z2
+	VMULPD            Z1, Z1, Z3
+	VMULPD            Z1, Z3, Z4
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+264(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+272(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+280(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+288(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+296(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+304(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+312(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+320(SB), Z5, Z7
+	VFMADD231PD       Z3, Z6, Z7
+	VFMADD213PD       Z1, Z7, Z4
+	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z1, K1
+	VMOVAPD           Z4, K1, Z2
+	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VORPD             Z0, Z2, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
@@ -6006,8 +7918,8 @@ lanes8:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op87:
-	// sigmoid
+op93:
+	// cosh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -6021,61 +7933,68 @@ op87:
 
 lanes9:
 	VMOVUPD           (DI), Z0
-	VORPD.BCST        numbersAVX512<>+192(SB), Z0, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z1, K1
-	VBROADCASTSD      numbersAVX512<>+40(SB), K1, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z2, Z1
-	VMOVAPD           Z1, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z2, Z3
-	VSUBPD            Z3, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z2, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VANDNPD           Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+232(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z2, Z0
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z2, Z3
+	VSUBPD            Z3, Z0, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z2, Z0
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z3, Z2
+	VMULPD            Z3, Z3, Z4
 	VMULPD            Z3, Z3, Z5
-	VMULPD            Z3, Z3, Z6
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
-	VFMADD231PD       Z3, Z7, Z8
-	VMULPD            Z8, Z5, Z5
-	VFMADD231PD       Z4, Z1, Z5
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z1
-	VSUBPD            Z4, Z1, Z1
-	VADDPD            Z3, Z1, Z1
-	VADDPD            Z5, Z1, Z1
-	VADDPD            Z1, Z4, Z3
-	VSUBPD            Z3, Z4, Z4
-	VADDPD            Z1, Z4, Z1
-	VSCALEFPD         Z2, Z3, Z3
-	VSCALEFPD         Z2, Z1, Z1
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z4
-	VSUBPD            Z2, Z4, Z4
-	VADDPD            Z3, Z4, Z4
-	VADDPD            Z1, Z4, Z4
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
-	VMOVAPD           Z3, K1, Z0
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
-	VMOVAPD           Z1, K1, Z3
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z1
-	VDIVPD            Z2, Z1, Z1
-	VMULPD            Z1, Z0, Z5
-	VFNMADD231PD      Z5, Z2, Z0
-	VFNMADD231PD      Z5, Z4, Z3
-	VADDPD            Z3, Z0, Z0
-	VFMADD231PD       Z1, Z0, Z5
-	VMOVUPD           Z5, (DI)
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+136(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z5, Z7
+	VFMADD231PD       Z3, Z6, Z7
+	VMULPD            Z7, Z4, Z4
+	VFMADD231PD       Z2, Z0, Z4
+	VADDPD            Z4, Z3, Z0
+	VSUBPD            Z0, Z3, Z2
+	VADDPD            Z4, Z2, Z2
+	VPADDQ.BCST       numbersAVX512<>+240(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z0, Z3
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z3, Z4
+	VSUBPD            Z4, Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z6
+	VSUBPD            Z5, Z6, Z5
+	VSUBPD            Z4, Z0, Z0
+	VADDPD            Z0, Z5, Z0
+	VMULPD            Z3, Z1, Z3
+	VADDPD            Z2, Z0, Z0
+	VMULPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+248(SB), Z1
+	VDIVPD            Z3, Z1, Z1
+	VMOVAPD           Z1, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+248(SB), Z3, Z2
+	VFNMADD231PD      Z0, Z1, Z2
+	VMULPD            Z1, Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+256(SB), Z2, Z2
+	VADDPD            Z1, Z3, Z4
+	VSUBPD            Z3, Z4, Z5
+	VSUBPD            Z5, Z4, Z6
+	VSUBPD            Z6, Z3, Z3
+	VSUBPD            Z5, Z1, Z1
+	VADDPD            Z1, Z3, Z1
+	VADDPD            Z2, Z0, Z0
+	VADDPD            Z0, Z1, Z0
+	VADDPD            Z0, Z4, Z0
+	VADDPD            Z0, Z0, Z0
+	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
 	JNE               lanes9
@@ -6089,8 +8008,8 @@ lanes9:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op88:
-	// log
+op94:
+	// sigmoid
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -6103,73 +8022,77 @@ op88:
 	MOVQ    $0x00000008, R9
 
 lanes10:
-	VMOVUPD          (DI), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
-	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z2, Z1
-	VPSRLQ           $0x34, Z1, Z1
-	VPSLLQ           $0x34, Z1, Z3
-	VPSUBQ           Z3, Z2, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+352(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+360(SB), K1, Z3
-	VSUBPD           Z3, Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VADDPD.BCST      numbersAVX512<>+368(SB), Z2, Z3
-	VDIVPD           Z3, Z2, Z3
-	VMULPD           Z3, Z3, Z4
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z5
-	VMULPD           Z2, Z5, Z6
-	VSUBPD           Z6, Z2, Z7
-	VSUBPD           Z7, Z2, Z8
-	VSUBPD           Z6, Z8, Z8
-	VFMSUB213PD      Z6, Z2, Z5
-	VSUBPD           Z5, Z8, Z2
-	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
-	VFMADD231PD      Z4, Z8, Z9
-	VFMADD231PD      Z9, Z4, Z6
-	VFMADD231PD      Z6, Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+64(SB), Z1, Z3
-	VADDPD           Z7, Z3, Z4
-	VSUBPD           Z4, Z3, Z3
-	VADDPD           Z7, Z3, Z3
-	VFMADD231PD.BCST numbersAVX512<>+72(SB), Z1, Z2
-	VADDPD           Z2, Z3, Z1
-	VADDPD           Z1, Z4, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
-	VMOVUPD          Z2, (DI)
-	ADDQ             $0x40, DI
-	DECQ             R9
-	JNE              lanes10
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	VMOVUPD           (DI), Z0
+	VORPD.BCST        numbersAVX512<>+200(SB), Z0, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+56(SB), Z1, K1
+	VBROADCASTSD      numbersAVX512<>+56(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z2, Z1
+	VMOVAPD           Z1, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z2, Z1
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z3, Z4
+	VMULPD            Z3, Z3, Z5
+	VMULPD            Z3, Z3, Z6
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+136(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z6, Z8
+	VFMADD231PD       Z3, Z7, Z8
+	VMULPD            Z8, Z5, Z5
+	VFMADD231PD       Z4, Z1, Z5
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z1
+	VSUBPD            Z4, Z1, Z1
+	VADDPD            Z3, Z1, Z1
+	VADDPD            Z5, Z1, Z1
+	VADDPD            Z1, Z4, Z3
+	VSUBPD            Z3, Z4, Z4
+	VADDPD            Z1, Z4, Z1
+	VSCALEFPD         Z2, Z3, Z3
+	VSCALEFPD         Z2, Z1, Z1
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z4
+	VSUBPD            Z2, Z4, Z4
+	VADDPD            Z3, Z4, Z4
+	VADDPD            Z1, Z4, Z4
+	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z0
+	VMOVAPD           Z3, K1, Z0
+	VBROADCASTSD      numbersAVX512<>+32(SB), Z3
+	VMOVAPD           Z1, K1, Z3
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z1
+	VDIVPD            Z2, Z1, Z1
+	VMULPD            Z1, Z0, Z5
+	VFNMADD231PD      Z5, Z2, Z0
+	VFNMADD231PD      Z5, Z4, Z3
+	VADDPD            Z3, Z0, Z0
+	VFMADD231PD       Z1, Z0, Z5
+	VMOVUPD           Z5, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R9
+	JNE               lanes10
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
 
-op89:
-	// log2
+op95:
+	// log
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -6183,24 +8106,24 @@ op89:
 
 lanes11:
 	VMOVUPD          (DI), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
-	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+328(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+336(SB), Z0, Z1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+344(SB), Z2, Z1
 	VPSRLQ           $0x34, Z1, Z1
 	VPSLLQ           $0x34, Z1, Z3
 	VPSUBQ           Z3, Z2, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+352(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+360(SB), K1, Z3
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+352(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+368(SB), K1, Z3
 	VSUBPD           Z3, Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VADDPD.BCST      numbersAVX512<>+368(SB), Z2, Z3
+	VSUBPD.BCST      numbersAVX512<>+40(SB), Z2, Z2
+	VADDPD.BCST      numbersAVX512<>+376(SB), Z2, Z3
 	VDIVPD           Z3, Z2, Z3
 	VMULPD           Z3, Z3, Z4
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z5
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z5
 	VMULPD           Z2, Z5, Z6
 	VSUBPD           Z6, Z2, Z7
 	VSUBPD           Z7, Z2, Z8
@@ -6208,34 +8131,31 @@ lanes11:
 	VFMSUB213PD      Z6, Z2, Z5
 	VSUBPD           Z5, Z8, Z2
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+384(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+416(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
 	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+440(SB), Z5, Z9
 	VFMADD231PD      Z4, Z8, Z9
 	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+48(SB), Z7, Z3
-	VMOVAPD          Z3, Z4
-	VFMSUB231PD.BCST numbersAVX512<>+48(SB), Z7, Z4
-	VFMADD231PD.BCST numbersAVX512<>+48(SB), Z2, Z4
-	VFMADD231PD.BCST numbersAVX512<>+456(SB), Z7, Z4
-	VADDPD           Z3, Z1, Z2
-	VSUBPD           Z2, Z1, Z1
-	VADDPD           Z3, Z1, Z1
-	VADDPD           Z4, Z1, Z1
-	VADDPD           Z1, Z2, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+80(SB), Z1, Z3
+	VADDPD           Z7, Z3, Z4
+	VSUBPD           Z4, Z3, Z3
+	VADDPD           Z7, Z3, Z3
+	VFMADD231PD.BCST numbersAVX512<>+88(SB), Z1, Z2
+	VADDPD           Z2, Z3, Z1
+	VADDPD           Z1, Z4, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
 	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
@@ -6250,8 +8170,8 @@ lanes11:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op90:
-	// log10
+op96:
+	// log2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -6265,24 +8185,24 @@ op90:
 
 lanes12:
 	VMOVUPD          (DI), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z0, K1
-	VMULPD.BCST      numbersAVX512<>+328(SB), Z0, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+328(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+336(SB), Z0, Z1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+344(SB), Z2, Z1
 	VPSRLQ           $0x34, Z1, Z1
 	VPSLLQ           $0x34, Z1, Z3
 	VPSUBQ           Z3, Z2, Z2
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+344(SB), Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+352(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+360(SB), K1, Z3
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+352(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+368(SB), K1, Z3
 	VSUBPD           Z3, Z1, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z2, Z2
-	VADDPD.BCST      numbersAVX512<>+368(SB), Z2, Z3
+	VSUBPD.BCST      numbersAVX512<>+40(SB), Z2, Z2
+	VADDPD.BCST      numbersAVX512<>+376(SB), Z2, Z3
 	VDIVPD           Z3, Z2, Z3
 	VMULPD           Z3, Z3, Z4
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z5
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z5
 	VMULPD           Z2, Z5, Z6
 	VSUBPD           Z6, Z2, Z7
 	VSUBPD           Z7, Z2, Z8
@@ -6290,36 +8210,34 @@ lanes12:
 	VFMSUB213PD      Z6, Z2, Z5
 	VSUBPD           Z5, Z8, Z2
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+384(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+416(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
 	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+440(SB), Z5, Z9
 	VFMADD231PD      Z4, Z8, Z9
 	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+464(SB), Z7, Z3
+	VMULPD.BCST      numbersAVX512<>+64(SB), Z7, Z3
 	VMOVAPD          Z3, Z4
-	VFMSUB231PD.BCST numbersAVX512<>+464(SB), Z7, Z4
-	VFMADD231PD.BCST numbersAVX512<>+464(SB), Z2, Z4
-	VFMADD231PD.BCST numbersAVX512<>+472(SB), Z7, Z4
-	VFMADD231PD.BCST numbersAVX512<>+480(SB), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+488(SB), Z1, Z1
+	VFMSUB231PD.BCST numbersAVX512<>+64(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+64(SB), Z2, Z4
+	VFMADD231PD.BCST numbersAVX512<>+464(SB), Z7, Z4
 	VADDPD           Z3, Z1, Z2
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z3, Z1, Z1
 	VADDPD           Z4, Z1, Z1
 	VADDPD           Z1, Z2, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
 	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
@@ -6334,8 +8252,8 @@ lanes12:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op91:
-	// log1p
+op97:
+	// log10
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -6349,71 +8267,62 @@ op91:
 
 lanes13:
 	VMOVUPD          (DI), Z0
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
-	VSUBPD           Z2, Z1, Z3
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z4
-	VSUBPD           Z3, Z4, Z3
-	VSUBPD           Z2, Z0, Z2
-	VADDPD           Z2, Z3, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+320(SB), Z1, K1
-	VMULPD.BCST      numbersAVX512<>+328(SB), Z1, Z3
-	VMOVAPD          Z1, Z4
-	VMOVAPD          Z3, K1, Z4
-	VPADDQ.BCST      numbersAVX512<>+336(SB), Z4, Z3
-	VPSRLQ           $0x34, Z3, Z3
-	VPSLLQ           $0x34, Z3, Z5
-	VPSUBQ           Z5, Z4, Z4
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z4, Z4
-	VORPD.BCST       numbersAVX512<>+344(SB), Z3, Z3
-	VBROADCASTSD     numbersAVX512<>+352(SB), Z5
-	VBROADCASTSD     numbersAVX512<>+360(SB), K1, Z5
-	VSUBPD           Z5, Z3, Z3
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z3, K1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z4, Z4
-	VMOVAPD          Z0, K1, Z4
-	VADDPD.BCST      numbersAVX512<>+368(SB), Z4, Z5
-	VDIVPD           Z5, Z4, Z5
-	VMULPD           Z5, Z5, Z6
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z4, Z7
-	VMULPD           Z4, Z7, Z8
-	VSUBPD           Z8, Z4, Z9
-	VSUBPD           Z9, Z4, Z10
-	VSUBPD           Z8, Z10, Z10
-	VFMSUB213PD      Z8, Z4, Z7
-	VSUBPD           Z7, Z10, Z4
-	VMULPD           Z6, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+384(SB), Z7, Z10
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z7, Z10
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z7, Z10
-	VBROADCASTSD     numbersAVX512<>+408(SB), Z11
-	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z7, Z11
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z7, Z11
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z7, Z11
-	VFMADD231PD      Z6, Z10, Z11
-	VFMADD231PD      Z11, Z6, Z8
-	VFMADD231PD      Z8, Z5, Z4
-	VDIVPD           Z1, Z2, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), K1, Z2
-	VADDPD           Z2, Z4, Z2
-	VMULPD.BCST      numbersAVX512<>+64(SB), Z3, Z4
-	VADDPD           Z9, Z4, Z5
-	VSUBPD           Z5, Z4, Z4
-	VADDPD           Z9, Z4, Z4
-	VFMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z2
-	VADDPD           Z2, Z4, Z2
-	VADDPD           Z2, Z5, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z1, K1
-	VMOVAPD          Z0, Z3
-	VMOVAPD          Z2, K1, Z3
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z3
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VMOVAPD          Z0, K1, Z3
-	VMOVUPD          Z3, (DI)
+	VCMPPD.BCST      $0x11, numbersAVX512<>+328(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+336(SB), Z0, Z1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VPADDQ.BCST      numbersAVX512<>+344(SB), Z2, Z1
+	VPSRLQ           $0x34, Z1, Z1
+	VPSLLQ           $0x34, Z1, Z3
+	VPSUBQ           Z3, Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+352(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+368(SB), K1, Z3
+	VSUBPD           Z3, Z1, Z1
+	VSUBPD.BCST      numbersAVX512<>+40(SB), Z2, Z2
+	VADDPD.BCST      numbersAVX512<>+376(SB), Z2, Z3
+	VDIVPD           Z3, Z2, Z3
+	VMULPD           Z3, Z3, Z4
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z5
+	VMULPD           Z2, Z5, Z6
+	VSUBPD           Z6, Z2, Z7
+	VSUBPD           Z7, Z2, Z8
+	VSUBPD           Z6, Z8, Z8
+	VFMSUB213PD      Z6, Z2, Z5
+	VSUBPD           Z5, Z8, Z2
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+384(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+416(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+440(SB), Z5, Z9
+	VFMADD231PD      Z4, Z8, Z9
+	VFMADD231PD      Z9, Z4, Z6
+	VFMADD231PD      Z6, Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+472(SB), Z7, Z3
+	VMOVAPD          Z3, Z4
+	VFMSUB231PD.BCST numbersAVX512<>+472(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+472(SB), Z2, Z4
+	VFMADD231PD.BCST numbersAVX512<>+480(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+488(SB), Z1, Z4
+	VMULPD.BCST      numbersAVX512<>+496(SB), Z1, Z1
+	VADDPD           Z3, Z1, Z2
+	VSUBPD           Z2, Z1, Z1
+	VADDPD           Z3, Z1, Z1
+	VADDPD           Z4, Z1, Z1
+	VADDPD           Z1, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
+	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
 	JNE              lanes13
@@ -6427,8 +8336,8 @@ lanes13:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op92:
-	// sin
+op98:
+	// log1p
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -6441,244 +8350,72 @@ op92:
 	MOVQ    $0x00000008, R9
 
 lanes14:
-	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z5
-	VSUBPD            Z3, Z5, Z6
-	VSUBPD            Z6, Z5, Z7
-	VSUBPD            Z7, Z3, Z3
-	VSUBPD            Z6, Z4, Z6
-	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
-	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
-	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K1
-	KORTESTB          K1, K1
-	JEQ               end15
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
-	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
-	VMOVAPD           Z0, K2, Z2
-	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
-	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z8, Z8, Z8
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z8
-	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z9, Z9, Z9
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z7*8), K7, Z9
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
-	VPSUBQ            Z6, Z7, Z6
-	VPSRLVQ           Z6, Z9, Z6
-	VORPD             Z6, Z8, Z6
-	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
-	VMULPD            Z6, Z2, Z7
-	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
-	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
-	VADDPD            Z6, Z7, Z8
-	VSUBPD            Z7, Z8, Z9
-	VSUBPD            Z9, Z8, Z10
-	VSUBPD            Z10, Z7, Z7
-	VSUBPD            Z9, Z6, Z6
-	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z9
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z10, Z10, Z10
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z9*8), K7, Z10
-	VPSLLVQ           Z7, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z11, Z11, Z11
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z9*8), K7, Z11
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
-	VPSUBQ            Z7, Z9, Z7
-	VPSRLVQ           Z7, Z11, Z7
-	VORPD             Z7, Z10, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z9
-	VFMSUB213PD       Z9, Z2, Z7
-	VADDPD            Z9, Z8, Z10
-	VSUBPD            Z8, Z10, Z11
-	VSUBPD            Z11, Z10, Z12
-	VSUBPD            Z12, Z8, Z8
-	VSUBPD            Z11, Z9, Z9
-	VADDPD            Z9, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
-	VSUBPD            Z11, Z10, Z10
-	VADDPD            Z8, Z6, Z11
-	VSUBPD            Z6, Z11, Z12
-	VSUBPD            Z12, Z11, Z13
-	VSUBPD            Z13, Z6, Z6
-	VSUBPD            Z12, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VADDPD            Z7, Z11, Z8
-	VSUBPD            Z11, Z8, Z12
-	VSUBPD            Z12, Z8, Z13
-	VSUBPD            Z13, Z11, Z11
-	VSUBPD            Z12, Z7, Z7
-	VADDPD            Z7, Z11, Z7
-	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
-	VPSRLQ            $0x06, Z7, Z11
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z12, Z12, Z12
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z11*8), K7, Z12
-	VPSLLVQ           Z7, Z12, Z12
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z11*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
-	VPSUBQ            Z7, Z11, Z7
-	VPSRLVQ           Z7, Z13, Z7
-	VORPD             Z7, Z12, Z7
-	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
-	VMULPD            Z7, Z2, Z11
-	VFMSUB213PD       Z11, Z2, Z7
-	VADDPD            Z11, Z8, Z12
-	VSUBPD            Z8, Z12, Z13
-	VSUBPD            Z13, Z12, Z14
-	VSUBPD            Z14, Z8, Z8
-	VSUBPD            Z13, Z11, Z11
-	VADDPD            Z11, Z8, Z8
-	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
-	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z11, Z11, Z11
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z11
-	VPSLLVQ           Z4, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
-	LEAQ              ·piBits+0(SB), R10
-	VXORPD            Z13, Z13, Z13
-	KXNORB            K7, K7, K7
-	VPGATHERQQ        (R10)(Z8*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
-	VPSUBQ            Z4, Z8, Z4
-	VPSRLVQ           Z4, Z13, Z4
-	VORPD             Z4, Z11, Z4
-	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
-	VFMADD231PD       Z4, Z2, Z7
-	VADDPD            Z7, Z6, Z2
-	VADDPD            Z12, Z10, Z4
-	VSUBPD            Z10, Z4, Z6
-	VSUBPD            Z6, Z4, Z7
-	VSUBPD            Z7, Z10, Z7
-	VSUBPD            Z6, Z12, Z6
-	VADDPD            Z6, Z7, Z6
-	VADDPD            Z2, Z6, Z2
-	VADDPD            Z2, Z4, Z6
-	VSUBPD            Z4, Z6, Z7
-	VSUBPD            Z7, Z6, Z8
-	VSUBPD            Z8, Z4, Z4
-	VSUBPD            Z7, Z2, Z2
-	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
-	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
-	VMOVAPD           Z9, K1, Z1
-	VMOVAPD           Z4, K1, Z5
-	VMOVAPD           Z7, K1, Z3
-
-end15:
-	VMULPD           Z5, Z5, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
-	VMULPD           Z5, Z2, Z6
-	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
-	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
-	VFMADD231PD      Z2, Z8, Z9
-	VMOVAPD          Z3, Z7
-	VFNMADD231PD     Z3, Z4, Z7
-	VFMADD231PD      Z9, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
-	VSUBPD           Z4, Z6, Z6
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
-	VSUBPD           Z6, Z8, Z8
-	VSUBPD           Z4, Z8, Z4
-	VMOVAPD          Z2, Z8
-	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
-	VFNMADD231PD     Z5, Z3, Z4
-	VMULPD           Z2, Z2, Z3
-	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
-	VFMADD231PD      Z2, Z9, Z10
-	VFMADD231PD      Z10, Z3, Z4
-	VPSLLQ           $0x3f, Z1, Z2
-	VPMOVQ2M         Z2, K1
-	VADDPD           Z4, Z6, Z2
-	VADDPD           Z7, Z5, Z3
+	VMOVUPD          (DI), Z0
+	VADDPD.BCST      numbersAVX512<>+40(SB), Z0, Z1
+	VSUBPD.BCST      numbersAVX512<>+40(SB), Z1, Z2
+	VSUBPD           Z2, Z1, Z3
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z4
+	VSUBPD           Z3, Z4, Z3
+	VSUBPD           Z2, Z0, Z2
+	VADDPD           Z2, Z3, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+328(SB), Z1, K1
+	VMULPD.BCST      numbersAVX512<>+336(SB), Z1, Z3
+	VMOVAPD          Z1, Z4
+	VMOVAPD          Z3, K1, Z4
+	VPADDQ.BCST      numbersAVX512<>+344(SB), Z4, Z3
+	VPSRLQ           $0x34, Z3, Z3
+	VPSLLQ           $0x34, Z3, Z5
+	VPSUBQ           Z5, Z4, Z4
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z4, Z4
+	VORPD.BCST       numbersAVX512<>+352(SB), Z3, Z3
+	VBROADCASTSD     numbersAVX512<>+360(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+368(SB), K1, Z5
+	VSUBPD           Z5, Z3, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z3, K1
+	VSUBPD.BCST      numbersAVX512<>+40(SB), Z4, Z4
+	VMOVAPD          Z0, K1, Z4
+	VADDPD.BCST      numbersAVX512<>+376(SB), Z4, Z5
+	VDIVPD           Z5, Z4, Z5
+	VMULPD           Z5, Z5, Z6
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z4, Z7
+	VMULPD           Z4, Z7, Z8
+	VSUBPD           Z8, Z4, Z9
+	VSUBPD           Z9, Z4, Z10
+	VSUBPD           Z8, Z10, Z10
+	VFMSUB213PD      Z8, Z4, Z7
+	VSUBPD           Z7, Z10, Z4
+	VMULPD           Z6, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+384(SB), Z10
+	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z7, Z10
+	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z7, Z10
+	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z7, Z10
+	VBROADCASTSD     numbersAVX512<>+416(SB), Z11
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z7, Z11
+	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z7, Z11
+	VFMADD213PD.BCST numbersAVX512<>+440(SB), Z7, Z11
+	VFMADD231PD      Z6, Z10, Z11
+	VFMADD231PD      Z11, Z6, Z8
+	VFMADD231PD      Z8, Z5, Z4
+	VDIVPD           Z1, Z2, Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), K1, Z2
+	VADDPD           Z2, Z4, Z2
+	VMULPD.BCST      numbersAVX512<>+80(SB), Z3, Z4
+	VADDPD           Z9, Z4, Z5
+	VSUBPD           Z5, Z4, Z4
+	VADDPD           Z9, Z4, Z4
+	VFMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z2
+	VADDPD           Z2, Z4, Z2
+	VADDPD           Z2, Z5, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z1, K1
+	VMOVAPD          Z0, Z3
 	VMOVAPD          Z2, K1, Z3
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z1
-	VPSLLQ           $0x3e, Z1, Z1
-	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+800(SB), Z2, K1
-	VMOVAPD          Z0, K1, Z1
-	VMOVUPD          Z1, (DI)
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VMOVAPD          Z0, K1, Z3
+	VMOVUPD          Z3, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
 	JNE              lanes14
@@ -6692,7 +8429,272 @@ end15:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op93:
+op99:
+	// sin
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes15:
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VMOVAPD           Z0, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+520(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z5
+	VSUBPD            Z3, Z5, Z6
+	VSUBPD            Z6, Z5, Z7
+	VSUBPD            Z7, Z3, Z3
+	VSUBPD            Z6, Z4, Z6
+	VADDPD            Z6, Z3, Z3
+	VFMSUB231PD.BCST  numbersAVX512<>+520(SB), Z2, Z4
+	VADDPD            Z4, Z3, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+528(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VANDNPD           Z0, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K1
+	KORTESTB          K1, K1
+	JEQ               end16
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VCMPPD            $0x11, Z2, Z4, K2
+	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
+	VMOVAPD           Z0, K2, Z2
+	VPSRLQ            $0x34, Z2, Z4
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z6
+	VPSRLQ            $0x06, Z6, Z7
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z8, Z8, Z8
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z8
+	VPSLLVQ           Z6, Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z9, Z9, Z9
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z7*8), K7, Z9
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
+	VPSUBQ            Z6, Z7, Z6
+	VPSRLVQ           Z6, Z9, Z6
+	VORPD             Z6, Z8, Z6
+	VPSRLQ            $0x0c, Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z6
+	VMULPD            Z6, Z2, Z7
+	VFMSUB213PD       Z7, Z2, Z6
+	VMULPD.BCST       numbersAVX512<>+608(SB), Z7, Z8
+	VRNDSCALEPD       $0x08, Z8, Z8
+	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z8, Z7
+	VADDPD            Z6, Z7, Z8
+	VSUBPD            Z7, Z8, Z9
+	VSUBPD            Z9, Z8, Z10
+	VSUBPD            Z10, Z7, Z7
+	VSUBPD            Z9, Z6, Z6
+	VADDPD            Z6, Z7, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z9
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z10, Z10, Z10
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z9*8), K7, Z10
+	VPSLLVQ           Z7, Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z9, Z9
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z11, Z11, Z11
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z9*8), K7, Z11
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z9
+	VPSUBQ            Z7, Z9, Z7
+	VPSRLVQ           Z7, Z11, Z7
+	VORPD             Z7, Z10, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z9
+	VFMSUB213PD       Z9, Z2, Z7
+	VADDPD            Z9, Z8, Z10
+	VSUBPD            Z8, Z10, Z11
+	VSUBPD            Z11, Z10, Z12
+	VSUBPD            Z12, Z8, Z8
+	VSUBPD            Z11, Z9, Z9
+	VADDPD            Z9, Z8, Z8
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z9, Z11
+	VSUBPD            Z11, Z10, Z10
+	VADDPD            Z8, Z6, Z11
+	VSUBPD            Z6, Z11, Z12
+	VSUBPD            Z12, Z11, Z13
+	VSUBPD            Z13, Z6, Z6
+	VSUBPD            Z12, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VADDPD            Z7, Z11, Z8
+	VSUBPD            Z11, Z8, Z12
+	VSUBPD            Z12, Z8, Z13
+	VSUBPD            Z13, Z11, Z11
+	VSUBPD            Z12, Z7, Z7
+	VADDPD            Z7, Z11, Z7
+	VADDPD            Z7, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z7
+	VPSRLQ            $0x06, Z7, Z11
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z12, Z12, Z12
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z11*8), K7, Z12
+	VPSLLVQ           Z7, Z12, Z12
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z11, Z11
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z11*8), K7, Z13
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z11
+	VPSUBQ            Z7, Z11, Z7
+	VPSRLVQ           Z7, Z13, Z7
+	VORPD             Z7, Z12, Z7
+	VPSRLQ            $0x0c, Z7, Z7
+	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z7, Z7
+	VMULPD            Z7, Z2, Z11
+	VFMSUB213PD       Z11, Z2, Z7
+	VADDPD            Z11, Z8, Z12
+	VSUBPD            Z8, Z12, Z13
+	VSUBPD            Z13, Z12, Z14
+	VSUBPD            Z14, Z8, Z8
+	VSUBPD            Z13, Z11, Z11
+	VADDPD            Z11, Z8, Z8
+	VADDPD            Z8, Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VPSRLQ            $0x06, Z4, Z8
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z11, Z11, Z11
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z11
+	VPSLLVQ           Z4, Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
+	LEAQ              ·piBits+0(SB), R10
+	VXORPD            Z13, Z13, Z13
+	KXNORB            K7, K7, K7
+	VPGATHERQQ        (R10)(Z8*8), K7, Z13
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
+	VPSUBQ            Z4, Z8, Z4
+	VPSRLVQ           Z4, Z13, Z4
+	VORPD             Z4, Z11, Z4
+	VPSRLQ            $0x0c, Z4, Z4
+	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
+	VFMADD231PD       Z4, Z2, Z7
+	VADDPD            Z7, Z6, Z2
+	VADDPD            Z12, Z10, Z4
+	VSUBPD            Z10, Z4, Z6
+	VSUBPD            Z6, Z4, Z7
+	VSUBPD            Z7, Z10, Z7
+	VSUBPD            Z6, Z12, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD            Z2, Z6, Z2
+	VADDPD            Z2, Z4, Z6
+	VSUBPD            Z4, Z6, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z4, Z4
+	VSUBPD            Z7, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z6, Z4
+	VMOVAPD           Z4, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+672(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z7
+	VMOVAPD           Z9, K1, Z1
+	VMOVAPD           Z4, K1, Z5
+	VMOVAPD           Z7, K1, Z3
+
+end16:
+	VMULPD           Z5, Z5, Z2
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z4
+	VMULPD           Z5, Z2, Z6
+	VMULPD           Z2, Z2, Z7
+	VBROADCASTSD     numbersAVX512<>+680(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+704(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+728(SB), Z7, Z9
+	VFMADD231PD      Z2, Z8, Z9
+	VMOVAPD          Z3, Z7
+	VFNMADD231PD     Z3, Z4, Z7
+	VFMADD231PD      Z9, Z6, Z7
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z6
+	VSUBPD           Z4, Z6, Z6
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z8
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z4, Z8, Z4
+	VMOVAPD          Z2, Z8
+	VFMSUB231PD      Z5, Z5, Z8
+	VFMADD231PD.BCST numbersAVX512<>+736(SB), Z8, Z4
+	VFNMADD231PD     Z5, Z3, Z4
+	VMULPD           Z2, Z2, Z3
+	VMULPD           Z2, Z2, Z8
+	VBROADCASTSD     numbersAVX512<>+744(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
+	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+768(SB), Z10
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+792(SB), Z8, Z10
+	VFMADD231PD      Z2, Z9, Z10
+	VFMADD231PD      Z10, Z3, Z4
+	VPSLLQ           $0x3f, Z1, Z2
+	VPMOVQ2M         Z2, K1
+	VADDPD           Z4, Z6, Z2
+	VADDPD           Z7, Z5, Z3
+	VMOVAPD          Z2, K1, Z3
+	VANDPD.BCST      numbersAVX512<>+800(SB), Z1, Z1
+	VPSLLQ           $0x3e, Z1, Z1
+	VXORPD           Z1, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+808(SB), Z2, K1
+	VMOVAPD          Z0, K1, Z1
+	VMOVUPD          Z1, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes15
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op100:
 	// cos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6705,92 +8707,92 @@ op93:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes16:
+lanes17:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+520(SB), Z2, Z4
 	VADDPD            Z4, Z3, Z5
 	VSUBPD            Z3, Z5, Z6
 	VSUBPD            Z6, Z5, Z7
 	VSUBPD            Z7, Z3, Z3
 	VSUBPD            Z6, Z4, Z6
 	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
+	VFMSUB231PD.BCST  numbersAVX512<>+520(SB), Z2, Z4
 	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VFMADD231PD.BCST  numbersAVX512<>+528(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end17
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	JEQ               end18
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
 	VMOVAPD           Z0, K2, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z8
 	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z9
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
 	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z7
 	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
+	VMULPD.BCST       numbersAVX512<>+608(SB), Z7, Z8
 	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
 	VSUBPD            Z7, Z8, Z9
 	VSUBPD            Z9, Z8, Z10
 	VSUBPD            Z10, Z7, Z7
 	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z9
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z9*8), K7, Z10
 	VPSLLVQ           Z7, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z9*8), K7, Z11
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z9
 	VPSUBQ            Z7, Z9, Z7
 	VPSRLVQ           Z7, Z11, Z7
 	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
+	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
 	VMULPD            Z7, Z2, Z9
 	VFMSUB213PD       Z9, Z2, Z7
 	VADDPD            Z9, Z8, Z10
@@ -6799,9 +8801,9 @@ lanes16:
 	VSUBPD            Z12, Z8, Z8
 	VSUBPD            Z11, Z9, Z9
 	VADDPD            Z9, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z9, Z11
 	VSUBPD            Z11, Z10, Z10
 	VADDPD            Z8, Z6, Z11
 	VSUBPD            Z6, Z11, Z12
@@ -6816,27 +8818,27 @@ lanes16:
 	VSUBPD            Z12, Z7, Z7
 	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z11
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z11*8), K7, Z12
 	VPSLLVQ           Z7, Z12, Z12
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z11*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z11
 	VPSUBQ            Z7, Z11, Z7
 	VPSRLVQ           Z7, Z13, Z7
 	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
+	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z7, Z7
 	VMULPD            Z7, Z2, Z11
 	VFMSUB213PD       Z11, Z2, Z7
 	VADDPD            Z11, Z8, Z12
@@ -6846,27 +8848,27 @@ lanes16:
 	VSUBPD            Z13, Z11, Z11
 	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z11
 	VPSLLVQ           Z4, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
 	VPSRLVQ           Z4, Z13, Z4
 	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
 	VADDPD            Z12, Z10, Z4
@@ -6882,50 +8884,50 @@ lanes16:
 	VSUBPD            Z8, Z4, Z4
 	VSUBPD            Z7, Z2, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z6, Z4
 	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+672(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z7
 	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end17:
-	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z1
+end18:
+	VPADDQ.BCST      numbersAVX512<>+584(SB), Z1, Z1
 	VMULPD           Z5, Z5, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
 	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+680(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+704(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
 	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+728(SB), Z7, Z9
 	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
 	VFMADD231PD      Z9, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z6
 	VSUBPD           Z4, Z6, Z6
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z8
 	VSUBPD           Z6, Z8, Z8
 	VSUBPD           Z4, Z8, Z4
 	VMOVAPD          Z2, Z8
 	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
+	VFMADD231PD.BCST numbersAVX512<>+736(SB), Z8, Z4
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+744(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+768(SB), Z10
 	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
 	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+792(SB), Z8, Z10
 	VFMADD231PD      Z2, Z9, Z10
 	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
@@ -6933,17 +8935,17 @@ end17:
 	VADDPD           Z4, Z6, Z2
 	VADDPD           Z7, Z5, Z3
 	VMOVAPD          Z2, K1, Z3
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z1
+	VANDPD.BCST      numbersAVX512<>+800(SB), Z1, Z1
 	VPSLLQ           $0x3e, Z1, Z1
 	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
 	VANDNPD          Z0, Z2, Z0
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes16
+	JNE              lanes17
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -6954,7 +8956,7 @@ end17:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op94:
+op101:
 	// tan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -6967,92 +8969,92 @@ op94:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes18:
+lanes19:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+520(SB), Z2, Z4
 	VADDPD            Z4, Z3, Z5
 	VSUBPD            Z3, Z5, Z6
 	VSUBPD            Z6, Z5, Z7
 	VSUBPD            Z7, Z3, Z3
 	VSUBPD            Z6, Z4, Z6
 	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z2, Z4
+	VFMSUB231PD.BCST  numbersAVX512<>+520(SB), Z2, Z4
 	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+520(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VFMADD231PD.BCST  numbersAVX512<>+528(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end19
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	JEQ               end20
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
 	VMOVAPD           Z0, K2, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z6
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z8
 	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z9
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
 	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z7
 	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z7, Z8
+	VMULPD.BCST       numbersAVX512<>+608(SB), Z7, Z8
 	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z8, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
 	VSUBPD            Z7, Z8, Z9
 	VSUBPD            Z9, Z8, Z10
 	VSUBPD            Z10, Z7, Z7
 	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z7
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z9
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z9*8), K7, Z10
 	VPSLLVQ           Z7, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z9*8), K7, Z11
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z9
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z9
 	VPSUBQ            Z7, Z9, Z7
 	VPSRLVQ           Z7, Z11, Z7
 	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z7
+	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
 	VMULPD            Z7, Z2, Z9
 	VFMSUB213PD       Z9, Z2, Z7
 	VADDPD            Z9, Z8, Z10
@@ -7061,9 +9063,9 @@ lanes18:
 	VSUBPD            Z12, Z8, Z8
 	VSUBPD            Z11, Z9, Z9
 	VADDPD            Z9, Z8, Z8
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z10, Z9
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z9, Z11
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z9
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z9, Z11
 	VSUBPD            Z11, Z10, Z10
 	VADDPD            Z8, Z6, Z11
 	VSUBPD            Z6, Z11, Z12
@@ -7078,27 +9080,27 @@ lanes18:
 	VSUBPD            Z12, Z7, Z7
 	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z7
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z11
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z7, Z7
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z11*8), K7, Z12
 	VPSLLVQ           Z7, Z12, Z12
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z11*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z11
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z11
 	VPSUBQ            Z7, Z11, Z7
 	VPSRLVQ           Z7, Z13, Z7
 	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+344(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z7, Z7
+	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z7, Z7
 	VMULPD            Z7, Z2, Z11
 	VFMSUB213PD       Z11, Z2, Z7
 	VADDPD            Z11, Z8, Z12
@@ -7108,27 +9110,27 @@ lanes18:
 	VSUBPD            Z13, Z11, Z11
 	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z11
 	VPSLLVQ           Z4, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
 	VPSRLVQ           Z4, Z13, Z4
 	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
 	VADDPD            Z12, Z10, Z4
@@ -7144,49 +9146,49 @@ lanes18:
 	VSUBPD            Z8, Z4, Z4
 	VSUBPD            Z7, Z2, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z6, Z4
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z6, Z4
 	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+504(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+664(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+504(SB), Z2, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+672(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z7
 	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end19:
+end20:
 	VMULPD           Z5, Z5, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z4
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
 	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+672(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+680(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+680(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+696(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+704(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
 	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+728(SB), Z7, Z9
 	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
 	VFMADD231PD      Z9, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z6
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z6
 	VSUBPD           Z4, Z6, Z6
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z8
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z8
 	VSUBPD           Z6, Z8, Z8
 	VSUBPD           Z4, Z8, Z4
 	VMOVAPD          Z2, Z8
 	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+728(SB), Z8, Z4
+	VFMADD231PD.BCST numbersAVX512<>+736(SB), Z8, Z4
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+736(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+744(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
-	VBROADCASTSD     numbersAVX512<>+760(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+768(SB), Z10
 	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
 	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+792(SB), Z8, Z10
 	VFMADD231PD      Z2, Z9, Z10
 	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
@@ -7203,7 +9205,7 @@ end19:
 	VMOVAPD          Z4, K1, Z7
 	VMOVAPD          Z2, K1, Z5
 	VMOVAPD          Z3, K1, Z4
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
 	VDIVPD           Z5, Z2, Z2
 	VMULPD           Z2, Z6, Z3
 	VFNMADD231PD     Z3, Z5, Z6
@@ -7212,18 +9214,18 @@ end19:
 	VFMADD231PD      Z2, Z4, Z3
 	VPSLLQ           $0x3f, Z1, Z1
 	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
 	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
 	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+800(SB), Z2, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+808(SB), Z2, K1
 	VMOVAPD          Z0, K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes18
+	JNE              lanes19
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -7234,97 +9236,8 @@ end19:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op95:
+op102:
 	// asin
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000008, R9
-
-lanes20:
-	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
-	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
-	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VSUBPD           Z1, Z2, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
-	VMULPD           Z0, Z0, Z3
-	VMOVAPD          Z2, K1, Z3
-	VSQRTPD          Z3, Z2
-	VMOVAPD          Z3, Z4
-	VFNMADD231PD     Z2, Z2, Z4
-	VADDPD           Z2, Z2, Z5
-	VADDPD.BCST      numbersAVX512<>+808(SB), Z5, Z5
-	VDIVPD           Z5, Z4, Z4
-	VMOVAPD          Z2, K1, Z1
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VMOVAPD          Z4, K1, Z2
-	VMULPD           Z3, Z1, Z4
-	VMULPD           Z3, Z3, Z5
-	VBROADCASTSD     numbersAVX512<>+816(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+824(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+872(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+880(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+312(SB), Z5, Z7
-	VFMADD231PD      Z3, Z6, Z7
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z3, Z3
-	VMOVAPD          Z2, Z5
-	VFMADD231PD      Z2, Z3, Z5
-	VFMADD231PD      Z7, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+504(SB), K1, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+664(SB), K1, Z3
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z4
-	VBROADCASTSD     numbersAVX512<>+928(SB), K1, Z4
-	VMULPD           Z4, Z1, Z1
-	VADDPD           Z1, Z2, Z6
-	VSUBPD           Z6, Z2, Z2
-	VADDPD           Z1, Z2, Z1
-	VFMADD231PD      Z5, Z4, Z3
-	VADDPD           Z3, Z1, Z1
-	VADDPD           Z1, Z6, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z3
-	VCMPPD           $0x11, Z2, Z3, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
-	VORPD            Z0, Z1, Z0
-	VMOVUPD          Z0, (DI)
-	ADDQ             $0x40, DI
-	DECQ             R9
-	JNE              lanes20
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
-
-op96:
-	// acos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -7338,58 +9251,52 @@ op96:
 
 lanes21:
 	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
 	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
 	VSUBPD           Z1, Z2, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z2
 	VMULPD           Z0, Z0, Z3
 	VMOVAPD          Z2, K1, Z3
 	VSQRTPD          Z3, Z2
 	VMOVAPD          Z3, Z4
 	VFNMADD231PD     Z2, Z2, Z4
 	VADDPD           Z2, Z2, Z5
-	VADDPD.BCST      numbersAVX512<>+808(SB), Z5, Z5
+	VADDPD.BCST      numbersAVX512<>+816(SB), Z5, Z5
 	VDIVPD           Z5, Z4, Z4
 	VMOVAPD          Z2, K1, Z1
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
 	VMOVAPD          Z4, K1, Z2
 	VMULPD           Z3, Z1, Z4
 	VMULPD           Z3, Z3, Z5
-	VBROADCASTSD     numbersAVX512<>+816(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+824(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+824(SB), Z6
 	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+872(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+880(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+872(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+880(SB), Z7
 	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+312(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+928(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+320(SB), Z5, Z7
 	VFMADD231PD      Z3, Z6, Z7
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z3, Z3
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z3, Z3
 	VMOVAPD          Z2, Z5
 	VFMADD231PD      Z2, Z3, Z5
 	VFMADD231PD      Z7, Z4, Z5
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+368(SB), K2, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z3
-	VMOVAPD          Z2, K1, Z3
-	VBROADCASTSD     numbersAVX512<>+368(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+928(SB), K2, Z2
-	VBROADCASTSD     numbersAVX512<>+936(SB), Z4
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z4
-	VMOVAPD          Z2, K1, Z4
-	VMULPD.BCST      numbersAVX512<>+504(SB), Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+664(SB), Z3, Z3
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+512(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+672(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z4
+	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z4
 	VMULPD           Z4, Z1, Z1
 	VADDPD           Z1, Z2, Z6
 	VSUBPD           Z6, Z2, Z2
@@ -7397,12 +9304,14 @@ lanes21:
 	VFMADD231PD      Z5, Z4, Z3
 	VADDPD           Z3, Z1, Z1
 	VADDPD           Z1, Z6, Z1
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
-	VANDNPD          Z0, Z2, Z0
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VCMPPD           $0x11, Z0, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VMOVUPD          Z1, (DI)
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VANDNPD          Z0, Z2, Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z3
+	VCMPPD           $0x11, Z2, Z3, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VORPD            Z0, Z1, Z0
+	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
 	JNE              lanes21
@@ -7416,8 +9325,8 @@ lanes21:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op97:
-	// atan
+op103:
+	// acos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -7431,65 +9340,71 @@ op97:
 
 lanes22:
 	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
 	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+944(SB), Z2
-	VMINPD           Z1, Z2, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
-	VCMPPD           $0x11, Z1, Z2, K2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), K2, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
 	VMOVAPD          Z3, Z4
-	VFMSUB231PD      Z1, Z2, Z4
+	VFNMADD231PD     Z2, Z2, Z4
+	VADDPD           Z2, Z2, Z5
+	VADDPD.BCST      numbersAVX512<>+816(SB), Z5, Z5
+	VDIVPD           Z5, Z4, Z4
+	VMOVAPD          Z2, K1, Z1
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
+	VMOVAPD          Z4, K1, Z2
+	VMULPD           Z3, Z1, Z4
+	VMULPD           Z3, Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+824(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+872(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+880(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+928(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+320(SB), Z5, Z7
+	VFMADD231PD      Z3, Z6, Z7
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z3, Z3
 	VMOVAPD          Z2, Z5
-	VFMADD231PD      Z1, Z3, Z5
-	VSUBPD           Z5, Z2, Z2
-	VFMADD231PD      Z1, Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z1
-	VDIVPD           Z5, Z1, Z1
-	VMULPD           Z1, Z4, Z3
-	VFNMADD231PD     Z3, Z5, Z4
-	VFNMADD231PD     Z3, Z2, Z4
-	VMULPD           Z1, Z4, Z1
-	VMULPD           Z3, Z3, Z2
-	VMULPD           Z2, Z3, Z4
-	VMULPD           Z2, Z2, Z5
-	VBROADCASTSD     numbersAVX512<>+960(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+968(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+1016(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+1024(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z7
-	VFMADD231PD      Z2, Z6, Z7
-	VMULPD           Z7, Z4, Z4
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
-	VBROADCASTSD     numbersAVX512<>+160(SB), K1, Z5
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z5
-	VMULPD.BCST      numbersAVX512<>+504(SB), Z5, Z6
-	VADDPD           Z3, Z6, Z7
-	VSUBPD           Z7, Z6, Z6
-	VADDPD           Z3, Z6, Z3
-	VMOVAPD          Z1, Z6
-	VFNMADD231PD     Z1, Z2, Z6
-	VADDPD           Z4, Z6, Z1
-	VFMADD231PD.BCST numbersAVX512<>+664(SB), Z5, Z1
-	VADDPD           Z1, Z3, Z1
-	VADDPD           Z1, Z7, Z1
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
-	VORPD            Z0, Z1, Z0
-	VMOVUPD          Z0, (DI)
+	VFMADD231PD      Z2, Z3, Z5
+	VFMADD231PD      Z7, Z4, Z5
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+376(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z3
+	VMOVAPD          Z2, K1, Z3
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+936(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+944(SB), Z4
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z4
+	VMOVAPD          Z2, K1, Z4
+	VMULPD.BCST      numbersAVX512<>+512(SB), Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+672(SB), Z3, Z3
+	VMULPD           Z4, Z1, Z1
+	VADDPD           Z1, Z2, Z6
+	VSUBPD           Z6, Z2, Z2
+	VADDPD           Z1, Z2, Z1
+	VFMADD231PD      Z5, Z4, Z3
+	VADDPD           Z3, Z1, Z1
+	VADDPD           Z1, Z6, Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VANDNPD          Z0, Z2, Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VCMPPD           $0x11, Z0, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
 	JNE              lanes22
@@ -7503,8 +9418,8 @@ lanes22:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op98:
-	// cbrt
+op104:
+	// atan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -7517,92 +9432,81 @@ op98:
 	MOVQ    $0x00000008, R9
 
 lanes23:
-	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+320(SB), Z1, K1
-	VMULPD.BCST       numbersAVX512<>+328(SB), Z1, Z2
-	VMOVAPD           Z1, Z3
-	VMOVAPD           Z2, K1, Z3
-	VPADDQ.BCST       numbersAVX512<>+336(SB), Z3, Z2
-	VPSRLQ            $0x34, Z2, Z2
-	VPSLLQ            $0x34, Z2, Z4
-	VPSUBQ            Z4, Z3, Z3
-	VPADDQ.BCST       numbersAVX512<>+24(SB), Z3, Z3
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+352(SB), Z4
-	VBROADCASTSD      numbersAVX512<>+360(SB), K1, Z4
-	VSUBPD            Z4, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+1072(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z4
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z4, Z5
-	VFNMADD231PD.BCST numbersAVX512<>+1080(SB), Z5, Z2
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z3, Z5
-	VMULPD            Z5, Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+1088(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1096(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1104(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+1112(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1120(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1136(SB), Z6, Z8
-	VFMADD231PD       Z5, Z7, Z8
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z5
-	VCMPPD            $0x11, Z2, Z5, K1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+160(SB), K2, Z2
-	VBROADCASTSD      numbersAVX512<>+368(SB), K1, Z2
-	VMULPD            Z2, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
-	VBROADCASTSD      numbersAVX512<>+1144(SB), K2, Z3
-	VBROADCASTSD      numbersAVX512<>+1152(SB), K1, Z3
-	VMULPD            Z3, Z8, Z3
-	VMULPD            Z3, Z3, Z5
-	VMULPD            Z3, Z5, Z5
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z5
-	VMULPD            Z5, Z3, Z6
-	VBROADCASTSD      numbersAVX512<>+1160(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z7, Z5
-	VFMADD231PD       Z5, Z6, Z3
-	VMULPD            Z3, Z3, Z3
-	VMULPD            Z3, Z2, Z5
-	VMULPD            Z5, Z5, Z6
-	VMULPD            Z5, Z6, Z7
-	VMOVAPD           Z6, Z8
-	VFMSUB231PD       Z5, Z5, Z8
-	VFMSUB213PD       Z7, Z5, Z6
-	VFMADD231PD       Z5, Z8, Z6
-	VSUBPD            Z7, Z2, Z2
-	VSUBPD            Z6, Z2, Z2
-	VMULPD.BCST       numbersAVX512<>+1072(SB), Z2, Z2
-	VFMADD231PD       Z3, Z2, Z5
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z4, Z2
-	VPSLLQ            $0x34, Z2, Z2
-	VMULPD            Z2, Z5, Z2
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z3
-	VORPD             Z3, Z2, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
-	VMOVAPD           Z0, Z1
-	VMOVAPD           Z2, K1, Z1
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VMOVAPD           Z0, K1, Z1
-	VMOVUPD           Z1, (DI)
-	ADDQ              $0x40, DI
-	DECQ              R9
-	JNE               lanes23
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
+	VMOVUPD          (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VANDNPD          Z0, Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
+	VMINPD           Z1, Z2, Z1
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+960(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K2
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+40(SB), K1, Z3
+	VMOVAPD          Z3, Z4
+	VFMSUB231PD      Z1, Z2, Z4
+	VMOVAPD          Z2, Z5
+	VFMADD231PD      Z1, Z3, Z5
+	VSUBPD           Z5, Z2, Z2
+	VFMADD231PD      Z1, Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z1
+	VDIVPD           Z5, Z1, Z1
+	VMULPD           Z1, Z4, Z3
+	VFNMADD231PD     Z3, Z5, Z4
+	VFNMADD231PD     Z3, Z2, Z4
+	VMULPD           Z1, Z4, Z1
+	VMULPD           Z3, Z3, Z2
+	VMULPD           Z2, Z3, Z4
+	VMULPD           Z2, Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+968(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1016(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+1024(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1072(SB), Z5, Z7
+	VFMADD231PD      Z2, Z6, Z7
+	VMULPD           Z7, Z4, Z4
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+8(SB), K1, Z5
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z5
+	VMULPD.BCST      numbersAVX512<>+512(SB), Z5, Z6
+	VADDPD           Z3, Z6, Z7
+	VSUBPD           Z7, Z6, Z6
+	VADDPD           Z3, Z6, Z3
+	VMOVAPD          Z1, Z6
+	VFNMADD231PD     Z1, Z2, Z6
+	VADDPD           Z4, Z6, Z1
+	VFMADD231PD.BCST numbersAVX512<>+672(SB), Z5, Z1
+	VADDPD           Z1, Z3, Z1
+	VADDPD           Z1, Z7, Z1
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VORPD            Z0, Z1, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes23
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
 
-op99:
-	// rsqrt
+op105:
+	// cbrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -7616,71 +9520,169 @@ op99:
 
 lanes24:
 	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+328(SB), Z1, K1
+	VMULPD.BCST       numbersAVX512<>+336(SB), Z1, Z2
+	VMOVAPD           Z1, Z3
+	VMOVAPD           Z2, K1, Z3
+	VPADDQ.BCST       numbersAVX512<>+344(SB), Z3, Z2
+	VPSRLQ            $0x34, Z2, Z2
+	VPSLLQ            $0x34, Z2, Z4
+	VPSUBQ            Z4, Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+40(SB), Z3, Z3
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+360(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+368(SB), K1, Z4
+	VSUBPD            Z4, Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1080(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z2, Z4
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z4, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+1088(SB), Z5, Z2
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z3, Z5
+	VMULPD            Z5, Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+1096(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1104(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1112(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+1120(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1128(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1136(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1144(SB), Z6, Z8
+	VFMADD231PD       Z5, Z7, Z8
+	VBROADCASTSD      numbersAVX512<>+32(SB), Z5
+	VCMPPD            $0x11, Z2, Z5, K1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z2, K2
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+8(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+376(SB), K1, Z2
+	VMULPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z3
+	VBROADCASTSD      numbersAVX512<>+1152(SB), K2, Z3
+	VBROADCASTSD      numbersAVX512<>+1160(SB), K1, Z3
+	VMULPD            Z3, Z8, Z3
+	VMULPD            Z3, Z3, Z5
+	VMULPD            Z3, Z5, Z5
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z2, Z5
+	VMULPD            Z5, Z3, Z6
+	VBROADCASTSD      numbersAVX512<>+1168(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z7, Z5
+	VFMADD231PD       Z5, Z6, Z3
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z2, Z5
+	VMULPD            Z5, Z5, Z6
+	VMULPD            Z5, Z6, Z7
+	VMOVAPD           Z6, Z8
+	VFMSUB231PD       Z5, Z5, Z8
+	VFMSUB213PD       Z7, Z5, Z6
+	VFMADD231PD       Z5, Z8, Z6
+	VSUBPD            Z7, Z2, Z2
+	VSUBPD            Z6, Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+1080(SB), Z2, Z2
+	VFMADD231PD       Z3, Z2, Z5
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z4, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VMULPD            Z2, Z5, Z2
+	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z3
+	VORPD             Z3, Z2, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z1, K1
+	VMOVAPD           Z0, Z1
+	VMOVAPD           Z2, K1, Z1
+	VCMPPD.BCST       $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VMOVAPD           Z0, K1, Z1
+	VMOVUPD           Z1, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R9
+	JNE               lanes24
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
+
+op106:
+	// rsqrt
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes25:
+	VMOVUPD           (DI), Z0
 	VPSRLQ            $0x01, Z0, Z1
-	VBROADCASTSD      numbersAVX512<>+1176(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z2
 	VPSUBQ            Z1, Z2, Z1
 	VMULPD            Z1, Z0, Z2
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z1, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z1, Z2
 	VMULPD            Z2, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1184(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1192(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z2, Z4
+	VBROADCASTSD      numbersAVX512<>+1192(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1200(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z2, Z4
 	VFMADD231PD       Z4, Z3, Z1
-	VANDPD.BCST       numbersAVX512<>+1200(SB), Z1, Z1
+	VANDPD.BCST       numbersAVX512<>+1208(SB), Z1, Z1
 	VMULPD            Z1, Z1, Z2
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z0, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z0, Z2
 	VMULPD            Z2, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1208(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z4, Z2
+	VBROADCASTSD      numbersAVX512<>+1216(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z4, Z2
 	VFMADD231PD       Z2, Z3, Z1
-	VPSUBQ.BCST       numbersAVX512<>+320(SB), Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1216(SB), Z3
+	VPSUBQ.BCST       numbersAVX512<>+328(SB), Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1224(SB), Z3
 	VPSUBQ            Z0, Z3, Z3
 	VORPD             Z3, Z2, Z2
 	VPMOVQ2M          Z2, K1
 	KORTESTB          K1, K1
-	JEQ               end25
-	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+328(SB), K2, Z2
+	JEQ               end26
+	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+208(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+336(SB), K2, Z2
 	VMULPD            Z2, Z0, Z2
 	VPSRLQ            $0x01, Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1176(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z4
 	VPSUBQ            Z3, Z4, Z3
 	VMULPD            Z3, Z2, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z3, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z3, Z4
 	VMULPD            Z4, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+1184(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+1192(SB), Z4, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+1192(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+1200(SB), Z4, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z4, Z6
 	VFMADD231PD       Z6, Z5, Z3
-	VANDPD.BCST       numbersAVX512<>+1200(SB), Z3, Z3
+	VANDPD.BCST       numbersAVX512<>+1208(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z2, Z4
 	VMULPD            Z4, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+1208(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z4
+	VBROADCASTSD      numbersAVX512<>+1216(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z5, Z4
 	VFMADD231PD       Z4, Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+800(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+1224(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+808(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1232(SB), K2, Z2
 	VMULPD            Z2, Z3, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z3
 	VDIVPD            Z0, Z3, Z3
 	VMOVAPD           Z2, K2, Z3
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+440(SB), K2, Z3
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+448(SB), K2, Z3
+	VCMPPD.BCST       $0x00, numbersAVX512<>+32(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z2
 	VDIVPD            Z0, Z2, Z0
 	VMOVAPD           Z0, K2, Z3
 	VMOVAPD           Z3, K1, Z1
 
-end25:
+end26:
 	VMOVUPD Z1, (DI)
 	ADDQ    $0x40, DI
 	DECQ    R9
-	JNE     lanes24
+	JNE     lanes25
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
 	VMOVUPD 128(DX), Z2
@@ -7691,7 +9693,7 @@ end25:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op100:
+op107:
 	// pow
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -7704,103 +9706,103 @@ op100:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes26:
+lanes27:
 	VMOVUPD      (DI), Z0
 	VPSLLQ       $0x0d, Z0, Z0
-	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD numbersAVX512<>+24(SB), Z0
-	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD numbersAVX512<>+40(SB), Z0
+	VBROADCASTSD numbersAVX512<>+40(SB), K1, Z0
 	VMOVUPD      (R9), Z1
 	VMULPD       (R9), Z1, Z1
 	KORTESTB     K1, K1
-	JEQ          end27
+	JEQ          end28
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
 	VMULPD       (R9), Z1, Z2
 	VMOVAPD      Z1, K2, Z2
 	VMOVUPD      (DI), Z3
-	VSUBPD.BCST  numbersAVX512<>+24(SB), Z3, Z3
-	VBROADCASTSD numbersAVX512<>+192(SB), Z4
+	VSUBPD.BCST  numbersAVX512<>+40(SB), Z3, Z3
+	VBROADCASTSD numbersAVX512<>+200(SB), Z4
 	VANDNPD      Z3, Z4, Z3
-	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z3, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z3, K2
 	KORTESTB     K2, K2
-	JEQ          end28
+	JEQ          end29
 	VMOVUPD      (R9), Z3
 	VSQRTPD      Z3, Z3
 	VMOVUPD      (DI), Z4
-	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z4, K3
-	VADDPD.BCST  numbersAVX512<>+16(SB), Z3, Z4
+	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z4, K3
+	VADDPD.BCST  numbersAVX512<>+32(SB), Z3, Z4
 	VMULPD       (R9), Z3, Z3
 	VMOVAPD      Z4, K3, Z3
 	VMOVAPD      Z3, K2, Z2
 
-end28:
+end29:
 	VMOVUPD      (DI), Z3
-	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z3, K3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z3, K3
 	KORTESTB     K3, K3
-	JEQ          end29
-	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	JEQ          end30
+	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VDIVPD       (R9), Z3, Z3
 	VMOVAPD      Z3, K3, Z2
 
-end29:
+end30:
 	VMOVAPD      Z2, K1, Z1
 	VMOVUPD      (R9), Z2
-	VCMPPD.BCST  $0x11, numbersAVX512<>+16(SB), Z2, K3
-	VBROADCASTSD numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z2
-	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VCMPPD.BCST  $0x11, numbersAVX512<>+32(SB), Z2, K3
+	VBROADCASTSD numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD numbersAVX512<>+40(SB), K3, Z2
+	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VMOVAPD      Z2, K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
-	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+1080(SB), Z2, K2
-	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+1088(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z2, K2
-	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVAPD      Z3, K1, Z0
 
-end27:
-	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z0, K1
+end28:
+	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z0, K1
 	KORTESTB     K1, K1
-	JEQ          end30
+	JEQ          end31
 	VMOVUPD      (R9), Z0
-	VPSUBQ.BCST  numbersAVX512<>+320(SB), Z0, Z0
-	VBROADCASTSD numbersAVX512<>+1232(SB), Z2
+	VPSUBQ.BCST  numbersAVX512<>+328(SB), Z0, Z0
+	VBROADCASTSD numbersAVX512<>+1240(SB), Z2
 	VPSUBQ       (R9), Z2, Z2
 	VORPD        Z2, Z0, Z0
 	VPMOVQ2M     Z0, K2
-	VBROADCASTSD numbersAVX512<>+192(SB), Z0
+	VBROADCASTSD numbersAVX512<>+200(SB), Z0
 	VANDNPD      (R9), Z0, Z0
-	VBROADCASTSD numbersAVX512<>+192(SB), Z2
+	VBROADCASTSD numbersAVX512<>+200(SB), Z2
 	VANDNPD      (R9), Z2, Z2
-	VCMPPD.BCST  $0x11, numbersAVX512<>+320(SB), Z2, K3
+	VCMPPD.BCST  $0x11, numbersAVX512<>+328(SB), Z2, K3
 	KORTESTB     K2, K2
-	JEQ          end31
-	VMULPD.BCST  numbersAVX512<>+328(SB), Z0, Z2
+	JEQ          end32
+	VMULPD.BCST  numbersAVX512<>+336(SB), Z0, Z2
 	VMOVAPD      Z0, Z3
 	VMOVAPD      Z2, K3, Z3
 	VMOVAPD      Z3, K2, Z0
 
-end31:
-	VPADDQ.BCST numbersAVX512<>+1240(SB), Z0, Z2
+end32:
+	VPADDQ.BCST numbersAVX512<>+1248(SB), Z0, Z2
 	VPSRLQ      $0x34, Z2, Z3
 	VPSRLQ      $0x2f, Z2, Z2
 	VPSLLQ      $0x34, Z3, Z4
 	VPSUBQ      Z4, Z0, Z0
-	VPADDQ.BCST numbersAVX512<>+24(SB), Z0, Z0
-	VORPD.BCST  numbersAVX512<>+344(SB), Z3, Z3
-	VSUBPD.BCST numbersAVX512<>+352(SB), Z3, Z3
+	VPADDQ.BCST numbersAVX512<>+40(SB), Z0, Z0
+	VORPD.BCST  numbersAVX512<>+352(SB), Z3, Z3
+	VSUBPD.BCST numbersAVX512<>+360(SB), Z3, Z3
 	KORTESTB    K2, K2
-	JEQ         end32
-	VSUBPD.BCST numbersAVX512<>+1248(SB), Z3, Z4
+	JEQ         end33
+	VSUBPD.BCST numbersAVX512<>+1256(SB), Z3, Z4
 	VMOVAPD     Z3, Z5
 	VMOVAPD     Z4, K3, Z5
 	VMOVAPD     Z5, K2, Z3
 
-end32:
+end33:
 	LEAQ              ·logBinsInverse+0(SB), R11
 	VMOVUPD           (R11), Z4
 	VPERMT2PD         64(R11), Z2, Z4
@@ -7827,33 +9829,33 @@ end32:
 	VMOVAPD           Z7, K7, Z6
 	VMULPD            Z4, Z0, Z2
 	VFMSUB213PD       Z2, Z4, Z0
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z2
-	VMULPD.BCST       numbersAVX512<>+728(SB), Z2, Z4
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+736(SB), Z2, Z4
 	VMOVAPD           Z2, Z7
 	VFMADD231PD       Z2, Z4, Z7
 	VSUBPD            Z7, Z2, Z8
 	VFMADD231PD       Z2, Z4, Z8
 	VMULPD            Z2, Z2, Z4
 	VMULPD            Z2, Z4, Z9
-	VBROADCASTSD      numbersAVX512<>+1256(SB), Z10
-	VFMADD213PD.BCST  numbersAVX512<>+1264(SB), Z4, Z10
+	VBROADCASTSD      numbersAVX512<>+1264(SB), Z10
 	VFMADD213PD.BCST  numbersAVX512<>+1272(SB), Z4, Z10
 	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z4, Z10
-	VBROADCASTSD      numbersAVX512<>+1288(SB), Z11
-	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z4, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+1288(SB), Z4, Z10
+	VBROADCASTSD      numbersAVX512<>+1296(SB), Z11
 	VFMADD213PD.BCST  numbersAVX512<>+1304(SB), Z4, Z11
-	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z4, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+1312(SB), Z4, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z4, Z11
 	VFMADD231PD       Z2, Z10, Z11
 	VFMADD231PD       Z11, Z9, Z8
 	VSUBPD            Z4, Z2, Z2
 	VMOVAPD           Z0, Z4
 	VFNMADD231PD      Z0, Z2, Z4
 	VADDPD            Z4, Z8, Z0
-	VFMADD231PD.BCST  numbersAVX512<>+64(SB), Z3, Z5
+	VFMADD231PD.BCST  numbersAVX512<>+80(SB), Z3, Z5
 	VADDPD            Z7, Z5, Z2
 	VSUBPD            Z2, Z5, Z4
 	VADDPD            Z7, Z4, Z4
-	VFMADD231PD.BCST  numbersAVX512<>+72(SB), Z3, Z6
+	VFMADD231PD.BCST  numbersAVX512<>+88(SB), Z3, Z6
 	VADDPD            Z6, Z0, Z0
 	VADDPD            Z0, Z4, Z0
 	VADDPD            Z0, Z2, Z3
@@ -7863,93 +9865,93 @@ end32:
 	VMOVUPD           (DI), Z4
 	VFMSUB213PD       Z2, Z4, Z3
 	VFMADD231PD       (DI), Z0, Z3
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z0
 	VANDNPD           Z2, Z0, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z0, K3
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+48(SB), Z0, K3
+	VBROADCASTSD      numbersAVX512<>+32(SB), Z0
 	VMOVAPD           Z3, K3, Z0
-	VBROADCASTSD      numbersAVX512<>+32(SB), Z3
-	VMINPD            Z2, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+40(SB), Z3
-	VMAXPD            Z2, Z3, Z2
 	VBROADCASTSD      numbersAVX512<>+48(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z2, Z3
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z3, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+64(SB), Z3, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+72(SB), Z3, Z0
+	VMINPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+56(SB), Z3
+	VMAXPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z3, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z3, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z0
 	VADDPD            Z0, Z2, Z4
 	VSUBPD            Z2, Z4, Z5
 	VSUBPD            Z5, Z4, Z6
 	VSUBPD            Z6, Z2, Z2
 	VSUBPD            Z5, Z0, Z0
 	VADDPD            Z0, Z2, Z0
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z4, Z2
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z4, Z2
 	VMULPD            Z4, Z4, Z5
 	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      numbersAVX512<>+80(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+96(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
 	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
 	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+120(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+136(SB), Z8
 	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z6, Z8
 	VFMADD231PD       Z4, Z7, Z8
 	VMULPD            Z8, Z5, Z5
 	VFMADD231PD       Z2, Z0, Z5
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z0
 	VSUBPD            Z2, Z0, Z0
 	VADDPD            Z4, Z0, Z0
 	VADDPD            Z5, Z0, Z0
 	VADDPD            Z0, Z2, Z0
 	VSCALEFPD         Z3, Z0, Z0
 	KORTESTB          K2, K2
-	JEQ               end33
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	JEQ               end34
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VANDNPD           (R9), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z3
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z3
 	VANDNPD           (DI), Z3, Z3
-	VCMPPD.BCST       $0x00, numbersAVX512<>+8(SB), Z3, K3
-	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K4
+	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z3, K3
+	VCMPPD.BCST       $0x00, numbersAVX512<>+40(SB), Z2, K4
 	VMOVAPD           Z0, Z3
-	VBROADCASTSD      numbersAVX512<>+24(SB), K4, Z3
+	VBROADCASTSD      numbersAVX512<>+40(SB), K4, Z3
 	VMOVAPD           Z0, Z4
 	VMOVAPD           Z3, K3, Z4
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z2, K3
+	VCMPPD.BCST       $0x00, numbersAVX512<>+32(SB), Z2, K3
 	VMOVUPD           (DI), Z3
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z3, K4
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
-	VBROADCASTSD      numbersAVX512<>+8(SB), K4, Z3
+	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z3, K4
+	VBROADCASTSD      numbersAVX512<>+32(SB), Z3
+	VBROADCASTSD      numbersAVX512<>+24(SB), K4, Z3
 	VMOVAPD           Z3, K3, Z4
-	VCMPPD.BCST       $0x00, numbersAVX512<>+8(SB), Z2, K3
+	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z2, K3
 	VMOVUPD           (DI), Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K4
-	VBROADCASTSD      numbersAVX512<>+8(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+16(SB), K4, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z2, K4
+	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+32(SB), K4, Z2
 	VMOVAPD           Z2, K3, Z4
 	VMOVUPD           (DI), Z2
 	VRNDSCALEPD       $0x08, Z2, Z2
 	VCMPPD            $0x00, (DI), Z2, K3
 	VMOVUPD           (DI), Z2
-	VMULPD.BCST       numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+8(SB), Z2, Z2
 	VRNDSCALEPD       $0x08, Z2, Z3
 	VCMPPD            $0x00, Z2, Z3, K4
 	VMOVUPD           (R9), Z2
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z3
+	VANDPD.BCST       numbersAVX512<>+200(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+32(SB), Z3
 	VMOVAPD           Z2, K3, Z3
-	VBROADCASTSD      numbersAVX512<>+16(SB), K4, Z3
-	VBROADCASTSD      numbersAVX512<>+448(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+32(SB), K4, Z3
+	VBROADCASTSD      numbersAVX512<>+456(SB), Z2
 	VCMPPD            $0x11, (R9), Z2, K4
-	VBROADCASTSD      numbersAVX512<>+440(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+16(SB), K3, Z2
-	VBROADCASTSD      numbersAVX512<>+16(SB), Z5
+	VBROADCASTSD      numbersAVX512<>+448(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+32(SB), K3, Z2
+	VBROADCASTSD      numbersAVX512<>+32(SB), Z5
 	VMOVAPD           Z2, K4, Z5
 	VMOVUPD           (R9), Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z2, K3
+	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z2, K3
 	VORPD             Z3, Z5, Z2
 	VMOVAPD           Z2, K3, Z3
 	VORPD             Z3, Z4, Z2
@@ -7962,22 +9964,22 @@ end32:
 	VMOVUPD           (R9), Z2
 	VMOVAPD           Z3, K3, Z2
 	VMOVUPD           (DI), Z3
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z3, K3
-	VBROADCASTSD      numbersAVX512<>+24(SB), K3, Z2
+	VCMPPD.BCST       $0x00, numbersAVX512<>+32(SB), Z3, K3
+	VBROADCASTSD      numbersAVX512<>+40(SB), K3, Z2
 	VMOVAPD           Z2, K2, Z0
 
-end33:
+end34:
 	VMOVUPD      (R9), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z2, K2
-	VBROADCASTSD numbersAVX512<>+24(SB), K2, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+40(SB), K2, Z0
 	VMOVAPD      Z0, K1, Z1
 
-end30:
+end31:
 	VMOVUPD Z1, (R9)
 	ADDQ    $0x40, R9
 	ADDQ    $0x40, DI
 	DECQ    R10
-	JNE     lanes26
+	JNE     lanes27
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
 	VMOVUPD 128(DX), Z2
@@ -7988,7 +9990,7 @@ end30:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op101:
+op108:
 	// atan2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8001,31 +10003,31 @@ op101:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes34:
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+lanes35:
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
 	VANDNPD          (R9), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
 	VANDNPD          (DI), Z1, Z1
 	VCMPPD           $0x11, Z0, Z1, K1
 	VMINPD           Z1, Z0, Z2
 	VMOVAPD          Z0, K1, Z1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z1, K1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z0
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z1, K1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z0
 	VMOVAPD          Z0, K1, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+1312(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+40(SB), K1, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+40(SB), K1, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+0(SB), Z1, K1
 	VBROADCASTSD     numbersAVX512<>+1320(SB), Z0
 	VCMPPD           $0x11, Z1, Z0, K2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z0
 	VBROADCASTSD     numbersAVX512<>+1328(SB), K2, Z0
 	VBROADCASTSD     numbersAVX512<>+1336(SB), K1, Z0
 	VMULPD           Z0, Z2, Z3
 	VMULPD           Z0, Z1, Z0
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z0, Z4
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z0, Z4
 	VCMPPD           $0x11, Z3, Z4, K1
 	VADDPD           Z3, Z0, Z4
 	VSUBPD           Z4, Z0, Z5
@@ -8033,9 +10035,9 @@ lanes34:
 	VSUBPD           Z0, Z3, Z6
 	VMOVAPD          Z6, K1, Z3
 	VMOVAPD          Z4, K1, Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z4
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z4
 	VMOVAPD          Z5, K1, Z4
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z5
 	VDIVPD           Z0, Z5, Z5
 	VMULPD           Z5, Z3, Z6
 	VFNMADD231PD     Z6, Z0, Z3
@@ -8044,41 +10046,41 @@ lanes34:
 	VMULPD           Z6, Z6, Z3
 	VMULPD           Z3, Z6, Z4
 	VMULPD           Z3, Z3, Z5
-	VBROADCASTSD     numbersAVX512<>+960(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+968(SB), Z5, Z7
+	VBROADCASTSD     numbersAVX512<>+968(SB), Z7
 	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z7
-	VBROADCASTSD     numbersAVX512<>+1016(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+1024(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1016(SB), Z5, Z7
+	VBROADCASTSD     numbersAVX512<>+1024(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1072(SB), Z5, Z8
 	VFMADD231PD      Z3, Z7, Z8
 	VMULPD           Z8, Z4, Z4
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
-	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z5
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z7
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+40(SB), K1, Z5
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z7
 	VANDNPD          (DI), Z7, Z7
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z8
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z8
 	VANDNPD          (R9), Z8, Z8
 	VCMPPD           $0x11, Z8, Z7, K1
-	VBROADCASTSD     numbersAVX512<>+368(SB), Z7
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z7
 	VSUBPD           Z5, Z7, Z7
 	VMOVAPD          Z7, K1, Z5
 	VMOVUPD          (DI), Z7
 	VPMOVQ2M         Z7, K2
-	VBROADCASTSD     numbersAVX512<>+608(SB), Z7
+	VBROADCASTSD     numbersAVX512<>+616(SB), Z7
 	VSUBPD           Z5, Z7, Z7
 	VMOVAPD          Z7, K2, Z5
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z7
-	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z7
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z7
+	VBROADCASTSD     numbersAVX512<>+944(SB), K1, Z7
 	VMOVUPD          (DI), Z8
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z8, Z8
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z8, Z8
 	VXORPD           Z8, Z7, Z7
 	VMULPD.BCST      numbersAVX512<>+1344(SB), Z5, Z8
 	VMULPD           Z6, Z7, Z6
@@ -8097,10 +10099,10 @@ lanes34:
 	VDIVPD           Z1, Z2, Z1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z5, K1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z5, K1
 	VMOVAPD          Z2, K1, Z0
 	VMOVUPD          (R9), Z1
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z1, Z1
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z1, Z1
 	VORPD            Z1, Z0, Z0
 	VMOVUPD          (DI), Z1
 	VCMPPD           $0x00, (DI), Z1, K1
@@ -8114,7 +10116,7 @@ lanes34:
 	ADDQ             $0x40, R9
 	ADDQ             $0x40, DI
 	DECQ             R10
-	JNE              lanes34
+	JNE              lanes35
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8125,7 +10127,7 @@ lanes34:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op102:
+op109:
 	// floorDiv
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8138,121 +10140,28 @@ op102:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes35:
+lanes36:
 	VMOVUPD      (R9), Z0
 	VDIVPD       (DI), Z0, Z0
 	VRNDSCALEPD  $0x09, Z0, Z0
-	VBROADCASTSD numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD numbersAVX512<>+200(SB), Z1
 	VANDNPD      (DI), Z1, Z1
-	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
+	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z1, K1
 	VMOVUPD      (R9), Z1
 	VFNMADD231PD (DI), Z0, Z1
 	VMOVUPD      (R9), K1, Z1
 	VXORPD       (DI), Z1, Z2
 	VPMOVQ2M     Z2, K1
-	VBROADCASTSD numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD numbersAVX512<>+16(SB), K1, Z2
-	VBROADCASTSD numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD numbersAVX512<>+40(SB), K1, Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z1, K1
+	VBROADCASTSD numbersAVX512<>+32(SB), K1, Z2
+	VBROADCASTSD numbersAVX512<>+200(SB), Z1
 	VANDNPD      Z0, Z1, Z1
 	VCMPPD.BCST  $0x11, numbersAVX512<>+1368(SB), Z1, K1
-	VBROADCASTSD numbersAVX512<>+16(SB), Z1
+	VBROADCASTSD numbersAVX512<>+32(SB), Z1
 	VMOVAPD      Z2, K1, Z1
 	VSUBPD       Z1, Z0, Z0
-	VMOVUPD      Z0, (R9)
-	ADDQ         $0x40, R9
-	ADDQ         $0x40, DI
-	DECQ         R10
-	JNE          lanes35
-	VMOVUPD      (DX), Z0
-	VMOVUPD      64(DX), Z1
-	VMOVUPD      128(DX), Z2
-	VMOVUPD      192(DX), Z3
-	VMOVUPD      256(DX), Z4
-	VMOVUPD      320(DX), Z5
-	VMOVUPD      384(DX), Z6
-	VMOVUPD      448(DX), Z7
-	JMP          next
-
-op103:
-	// mod
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, R9
-	MOVQ    $0x00000008, R10
-
-lanes36:
-	VBROADCASTSD numbersAVX512<>+192(SB), Z0
-	VANDNPD      (DI), Z0, Z0
-	VMOVUPD      (R9), Z1
-	VDIVPD       Z0, Z1, Z1
-	VRNDSCALEPD  $0x08, Z1, Z1
-	VFNMADD213PD (R9), Z1, Z0
-	VBROADCASTSD numbersAVX512<>+192(SB), Z2
-	VANDNPD      Z1, Z2, Z1
-	VBROADCASTSD numbersAVX512<>+1376(SB), Z2
-	VCMPPD       $0x11, Z1, Z2, K1
-	KORTESTB     K1, K1
-	JEQ          end37
-	VMOVUPD      (R9), K1, Z0
-
-again38:
-	VBROADCASTSD numbersAVX512<>+192(SB), Z1
-	VANDNPD      (DI), Z1, Z1
-	VMULPD.BCST  numbersAVX512<>+1384(SB), Z1, Z2
-	VBROADCASTSD numbersAVX512<>+192(SB), Z3
-	VANDNPD      Z0, Z3, Z3
-	VMULPD.BCST  numbersAVX512<>+1392(SB), Z3, Z3
-	VCMPPD       $0x11, Z3, Z2, K2
-	VMULPD.BCST  numbersAVX512<>+1400(SB), Z0, Z2
-	VMOVAPD      Z0, Z3
-	VMOVAPD      Z2, K2, Z3
-	VMULPD.BCST  numbersAVX512<>+1408(SB), Z1, Z2
-	VMOVAPD      Z2, K2, Z1
-	VDIVPD       Z1, Z3, Z2
-	VBROADCASTSD numbersAVX512<>+192(SB), Z4
-	VANDNPD      Z2, Z4, Z4
-	VBROADCASTSD numbersAVX512<>+1376(SB), Z5
-	VCMPPD       $0x11, Z4, Z5, K3
-	VBROADCASTSD numbersAVX512<>+16(SB), Z4
-	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z4
-	VBROADCASTSD numbersAVX512<>+24(SB), K2, Z4
-	VRNDSCALEPD  $0x08, Z2, Z5
-	VMOVAPD      Z2, K2, Z5
-	VFNMADD231PD Z1, Z5, Z3
-	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z1
-	VMOVAPD      Z1, K2, Z3
-	VMOVAPD      Z3, K1, Z0
-	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z4, K2
-	KORTESTB     K2, K2
-	JNE          again38
-
-end37:
-	VBROADCASTSD numbersAVX512<>+192(SB), Z1
-	VANDNPD      (DI), Z1, Z1
-	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
-	VMOVUPD      (R9), K1, Z0
-	VXORPD       (DI), Z0, Z1
-	VPMOVQ2M     Z1, K1
-	VADDPD       (DI), Z0, Z1
-	VMOVAPD      Z0, Z2
-	VMOVAPD      Z1, K1, Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VMOVUPD      (DI), Z0
-	VANDPD.BCST  numbersAVX512<>+192(SB), Z0, Z0
-	VMOVAPD      Z0, K1, Z2
-	VBROADCASTSD numbersAVX512<>+192(SB), Z0
-	VANDNPD      (R9), Z0, Z0
-	VCMPPD.BCST  $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VBROADCASTSD numbersAVX512<>+440(SB), Z0
-	VMOVAPD      Z2, K1, Z0
 	VMOVUPD      Z0, (R9)
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
@@ -8268,7 +10177,100 @@ end37:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op104:
+op110:
+	// mod
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes37:
+	VBROADCASTSD numbersAVX512<>+200(SB), Z0
+	VANDNPD      (DI), Z0, Z0
+	VMOVUPD      (R9), Z1
+	VDIVPD       Z0, Z1, Z1
+	VRNDSCALEPD  $0x08, Z1, Z1
+	VFNMADD213PD (R9), Z1, Z0
+	VBROADCASTSD numbersAVX512<>+200(SB), Z2
+	VANDNPD      Z1, Z2, Z1
+	VBROADCASTSD numbersAVX512<>+1376(SB), Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	KORTESTB     K1, K1
+	JEQ          end38
+	VMOVUPD      (R9), K1, Z0
+
+again39:
+	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+	VANDNPD      (DI), Z1, Z1
+	VMULPD.BCST  numbersAVX512<>+1384(SB), Z1, Z2
+	VBROADCASTSD numbersAVX512<>+200(SB), Z3
+	VANDNPD      Z0, Z3, Z3
+	VMULPD.BCST  numbersAVX512<>+1392(SB), Z3, Z3
+	VCMPPD       $0x11, Z3, Z2, K2
+	VMULPD.BCST  numbersAVX512<>+1400(SB), Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z2, K2, Z3
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z1, Z2
+	VMOVAPD      Z2, K2, Z1
+	VDIVPD       Z1, Z3, Z2
+	VBROADCASTSD numbersAVX512<>+200(SB), Z4
+	VANDNPD      Z2, Z4, Z4
+	VBROADCASTSD numbersAVX512<>+1376(SB), Z5
+	VCMPPD       $0x11, Z4, Z5, K3
+	VBROADCASTSD numbersAVX512<>+32(SB), Z4
+	VBROADCASTSD numbersAVX512<>+40(SB), K3, Z4
+	VBROADCASTSD numbersAVX512<>+40(SB), K2, Z4
+	VRNDSCALEPD  $0x08, Z2, Z5
+	VMOVAPD      Z2, K2, Z5
+	VFNMADD231PD Z1, Z5, Z3
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z1
+	VMOVAPD      Z1, K2, Z3
+	VMOVAPD      Z3, K1, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z4, K2
+	KORTESTB     K2, K2
+	JNE          again39
+
+end38:
+	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+	VANDNPD      (DI), Z1, Z1
+	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z1, K1
+	VMOVUPD      (R9), K1, Z0
+	VXORPD       (DI), Z0, Z1
+	VPMOVQ2M     Z1, K1
+	VADDPD       (DI), Z0, Z1
+	VMOVAPD      Z0, Z2
+	VMOVAPD      Z1, K1, Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VMOVUPD      (DI), Z0
+	VANDPD.BCST  numbersAVX512<>+200(SB), Z0, Z0
+	VMOVAPD      Z0, K1, Z2
+	VBROADCASTSD numbersAVX512<>+200(SB), Z0
+	VANDNPD      (R9), Z0, Z0
+	VCMPPD.BCST  $0x11, numbersAVX512<>+24(SB), Z0, K1
+	VBROADCASTSD numbersAVX512<>+448(SB), Z0
+	VMOVAPD      Z2, K1, Z0
+	VMOVUPD      Z0, (R9)
+	ADDQ         $0x40, R9
+	ADDQ         $0x40, DI
+	DECQ         R10
+	JNE          lanes37
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      128(DX), Z2
+	VMOVUPD      192(DX), Z3
+	VMOVUPD      256(DX), Z4
+	VMOVUPD      320(DX), Z5
+	VMOVUPD      384(DX), Z6
+	VMOVUPD      448(DX), Z7
+	JMP          next
+
+op111:
 	// exp32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8281,16 +10283,16 @@ op104:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes39:
+lanes40:
 	VMOVUPD           (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
 	VMINPD            Z0, Z1, Z0
 	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
 	VMAXPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
 	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
@@ -8309,60 +10311,6 @@ lanes39:
 	VMOVUPD           Z2, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes39
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
-
-op105:
-	// expm132
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000008, R9
-
-lanes40:
-	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
-	VMINPD            Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+176(SB), Z2
-	VMAXPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
-	VPSLLQ            $0x34, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
-	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
-	VFMADD231PD       Z1, Z4, Z5
-	VMULPD            Z5, Z1, Z1
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
-	VFMADD231PD       Z1, Z2, Z3
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
-	VORPD             Z0, Z3, Z0
-	VMOVUPD           Z0, (DI)
-	ADDQ              $0x40, DI
-	DECQ              R9
 	JNE               lanes40
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
@@ -8374,8 +10322,8 @@ lanes40:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op106:
-	// tanh32
+op112:
+	// expm132
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8389,15 +10337,14 @@ op106:
 
 lanes41:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z1
-	VADDPD            Z1, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+208(SB), Z2
-	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+184(SB), Z2
+	VMAXPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
 	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
@@ -8411,12 +10358,10 @@ lanes41:
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
 	VFMADD231PD       Z1, Z4, Z5
 	VMULPD            Z5, Z1, Z1
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
 	VFMADD231PD       Z1, Z2, Z3
-	VADDPD.BCST       numbersAVX512<>+368(SB), Z3, Z1
-	VDIVPD            Z1, Z3, Z1
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
-	VORPD             Z0, Z1, Z0
+	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VORPD             Z0, Z3, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
@@ -8431,8 +10376,8 @@ lanes41:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op107:
-	// sinh32
+op113:
+	// tanh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8446,14 +10391,15 @@ op107:
 
 lanes42:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
 	VANDNPD           Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z2
+	VADDPD            Z1, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
 	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
@@ -8467,13 +10413,11 @@ lanes42:
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
 	VFMADD231PD       Z1, Z4, Z5
 	VMULPD            Z5, Z1, Z1
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
 	VFMADD231PD       Z1, Z2, Z3
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+376(SB), Z3, Z1
 	VDIVPD            Z1, Z3, Z1
-	VADDPD            Z1, Z3, Z1
-	VMULPD.BCST       numbersAVX512<>+160(SB), Z1, Z1
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
+	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
 	VORPD             Z0, Z1, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
@@ -8489,8 +10433,8 @@ lanes42:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op108:
-	// cosh32
+op114:
+	// sinh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8504,33 +10448,35 @@ op108:
 
 lanes43:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
-	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
-	VPSLLQ            $0x34, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
-	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
-	VFMADD231PD       Z0, Z3, Z4
-	VMULPD            Z4, Z0, Z0
-	VMOVAPD           Z1, Z2
-	VFMADD231PD       Z0, Z1, Z2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
-	VDIVPD            Z2, Z0, Z0
-	VADDPD            Z0, Z2, Z0
-	VMULPD.BCST       numbersAVX512<>+160(SB), Z0, Z0
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD231PD       Z1, Z4, Z5
+	VMULPD            Z5, Z1, Z1
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z3, Z1
+	VDIVPD            Z1, Z3, Z1
+	VADDPD            Z1, Z3, Z1
+	VMULPD.BCST       numbersAVX512<>+8(SB), Z1, Z1
+	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VORPD             Z0, Z1, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
@@ -8545,8 +10491,8 @@ lanes43:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op109:
-	// sigmoid32
+op115:
+	// cosh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8560,14 +10506,14 @@ op109:
 
 lanes44:
 	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VANDNPD           Z0, Z1, Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
-	VMAXPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
 	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
@@ -8583,8 +10529,10 @@ lanes44:
 	VMULPD            Z4, Z0, Z0
 	VMOVAPD           Z1, Z2
 	VFMADD231PD       Z0, Z1, Z2
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z2, Z0
-	VDIVPD            Z0, Z2, Z0
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z0
+	VDIVPD            Z2, Z0, Z0
+	VADDPD            Z0, Z2, Z0
+	VMULPD.BCST       numbersAVX512<>+8(SB), Z0, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
@@ -8599,8 +10547,8 @@ lanes44:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op110:
-	// log32
+op116:
+	// sigmoid32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8613,55 +10561,48 @@ op110:
 	MOVQ    $0x00000008, R9
 
 lanes45:
-	VMOVUPD          (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
-	VPSRLQ           $0x34, Z1, Z2
-	VPSRLQ           $0x30, Z1, Z1
-	VPSLLQ           $0x34, Z2, Z3
-	VPSUBQ           Z3, Z0, Z3
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
-	LEAQ             ·logBins32Inverse+0(SB), R10
-	VMOVUPD          (R10), Z4
-	VPERMT2PD        64(R10), Z1, Z4
-	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
-	LEAQ             ·logBins32+0(SB), R10
-	VMOVUPD          (R10), Z4
-	VPERMT2PD        64(R10), Z1, Z4
-	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z4
-	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+1512(SB), Z2
-	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z1, Z2
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1536(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z1, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z1, Z5
-	VFMADD231PD      Z3, Z2, Z5
-	VFMADD231PD      Z5, Z3, Z4
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VMOVAPD          Z0, Z1
-	VMOVAPD          Z4, K1, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
-	VMOVUPD          Z1, (DI)
-	ADDQ             $0x40, DI
-	DECQ             R9
-	JNE              lanes45
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	VMOVUPD           (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
+	VMAXPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD231PD       Z0, Z3, Z4
+	VMULPD            Z4, Z0, Z0
+	VMOVAPD           Z1, Z2
+	VFMADD231PD       Z0, Z1, Z2
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z2, Z0
+	VDIVPD            Z0, Z2, Z0
+	VMOVUPD           Z0, (DI)
+	ADDQ              $0x40, DI
+	DECQ              R9
+	JNE               lanes45
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
 
-op111:
-	// log232
+op117:
+	// log32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8680,35 +10621,34 @@ lanes46:
 	VPSRLQ           $0x30, Z1, Z1
 	VPSLLQ           $0x34, Z2, Z3
 	VPSUBQ           Z3, Z0, Z3
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VFMSUB213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+48(SB), Z4, Z1
-	VADDPD           Z1, Z2, Z1
-	VMULPD           Z3, Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+1560(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1584(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1592(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z2, Z5
-	VFMADD231PD      Z3, Z4, Z5
-	VFMADD231PD      Z5, Z3, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
-	VMOVUPD          Z2, (DI)
+	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z4
+	VMULPD           Z3, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+1512(SB), Z2
+	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z1, Z2
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z1, Z2
+	VBROADCASTSD     numbersAVX512<>+1536(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z1, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z1, Z5
+	VFMADD231PD      Z3, Z2, Z5
+	VFMADD231PD      Z5, Z3, Z4
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
+	VMOVAPD          Z0, Z1
+	VMOVAPD          Z4, K1, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z1
+	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
 	JNE              lanes46
@@ -8722,8 +10662,8 @@ lanes46:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op112:
-	// log1032
+op118:
+	// log232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8742,34 +10682,34 @@ lanes47:
 	VPSRLQ           $0x30, Z1, Z1
 	VPSLLQ           $0x34, Z2, Z3
 	VPSUBQ           Z3, Z0, Z3
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VFMSUB213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+464(SB), Z4, Z1
-	VFMADD231PD.BCST numbersAVX512<>+1608(SB), Z2, Z1
+	VMULPD.BCST      numbersAVX512<>+64(SB), Z4, Z1
+	VADDPD           Z1, Z2, Z1
 	VMULPD           Z3, Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+1616(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1632(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1640(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1648(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1560(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1584(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1592(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z2, Z5
 	VFMADD231PD      Z3, Z4, Z5
 	VFMADD231PD      Z5, Z3, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
 	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
@@ -8784,8 +10724,8 @@ lanes47:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op113:
-	// log1p32
+op119:
+	// log1032
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -8799,21 +10739,83 @@ op113:
 
 lanes48:
 	VMOVUPD          (DI), Z0
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z2
+	VPSRLQ           $0x30, Z1, Z1
+	VPSLLQ           $0x34, Z2, Z3
+	VPSUBQ           Z3, Z0, Z3
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
+	LEAQ             ·logBins32Inverse+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VFMSUB213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
+	LEAQ             ·logBins32+0(SB), R10
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VMULPD.BCST      numbersAVX512<>+472(SB), Z4, Z1
+	VFMADD231PD.BCST numbersAVX512<>+1608(SB), Z2, Z1
+	VMULPD           Z3, Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+1616(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1632(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1640(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1648(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VFMADD231PD      Z3, Z4, Z5
+	VFMADD231PD      Z5, Z3, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
+	VMOVUPD          Z2, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes48
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op120:
+	// log1p32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes49:
+	VMOVUPD          (DI), Z0
+	VADDPD.BCST      numbersAVX512<>+40(SB), Z0, Z1
+	VSUBPD.BCST      numbersAVX512<>+40(SB), Z1, Z2
 	VSUBPD           Z2, Z0, Z2
 	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z1, Z3
 	VPSRLQ           $0x34, Z3, Z4
 	VPSRLQ           $0x30, Z3, Z3
 	VPSLLQ           $0x34, Z4, Z5
 	VPSUBQ           Z5, Z1, Z5
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z5, Z5
-	VORPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z4, Z4
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z5, Z5
+	VORPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST      numbersAVX512<>+360(SB), Z4, Z4
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z6
 	VPERMT2PD        64(R10), Z3, Z6
-	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z6, Z5
+	VFMSUB213PD.BCST numbersAVX512<>+40(SB), Z6, Z5
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z6
 	VPERMT2PD        64(R10), Z3, Z6
@@ -8828,19 +10830,19 @@ lanes48:
 	VFMADD231PD      Z5, Z4, Z7
 	VFMADD231PD      Z7, Z5, Z6
 	VADDPD           Z2, Z6, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z1, K1
 	VMOVAPD          Z0, Z3
 	VMOVAPD          Z2, K1, Z3
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z3
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z1, K1
 	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z3
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
 	VORPD            Z0, Z3, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes48
+	JNE              lanes49
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8851,7 +10853,7 @@ lanes48:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op114:
+op121:
 	// sin32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8864,81 +10866,81 @@ op114:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes49:
+lanes50:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end50
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	JEQ               end51
+	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -8947,9 +10949,9 @@ lanes49:
 	VSUBPD            Z11, Z7, Z7
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -8964,27 +10966,27 @@ lanes49:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -8994,27 +10996,27 @@ lanes49:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -9025,16 +11027,16 @@ lanes49:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
 	VANDNPD           Z0, Z4, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end50:
+end51:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
 	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
@@ -9055,13 +11057,13 @@ end50:
 	VPSLLQ           $0x3f, Z1, Z0
 	VPMOVQ2M         Z0, K1
 	VMOVAPD          Z5, K1, Z2
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z0
+	VANDPD.BCST      numbersAVX512<>+800(SB), Z1, Z0
 	VPSLLQ           $0x3e, Z0, Z0
 	VXORPD           Z0, Z2, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes49
+	JNE              lanes50
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9072,7 +11074,7 @@ end50:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op115:
+op122:
 	// cos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9085,81 +11087,81 @@ op115:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes51:
+lanes52:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end52
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	JEQ               end53
+	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -9168,9 +11170,9 @@ lanes51:
 	VSUBPD            Z11, Z7, Z7
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -9185,27 +11187,27 @@ lanes51:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -9215,27 +11217,27 @@ lanes51:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -9246,17 +11248,17 @@ lanes51:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
 	VANDNPD           Z0, Z4, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end52:
-	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z0
+end53:
+	VPADDQ.BCST      numbersAVX512<>+584(SB), Z1, Z0
 	VMULPD           Z3, Z3, Z1
 	VMULPD           Z1, Z1, Z2
 	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
@@ -9277,13 +11279,13 @@ end52:
 	VPSLLQ           $0x3f, Z0, Z1
 	VPMOVQ2M         Z1, K1
 	VMOVAPD          Z5, K1, Z2
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z0, Z0
+	VANDPD.BCST      numbersAVX512<>+800(SB), Z0, Z0
 	VPSLLQ           $0x3e, Z0, Z0
 	VXORPD           Z0, Z2, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes51
+	JNE              lanes52
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9294,7 +11296,7 @@ end52:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op116:
+op123:
 	// tan32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9307,81 +11309,81 @@ op116:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes53:
+lanes54:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end54
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	JEQ               end55
+	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -9390,9 +11392,9 @@ lanes53:
 	VSUBPD            Z11, Z7, Z7
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -9407,27 +11409,27 @@ lanes53:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -9437,27 +11439,27 @@ lanes53:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -9468,16 +11470,16 @@ lanes53:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
 	VANDNPD           Z0, Z4, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end54:
+end55:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
 	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
@@ -9506,7 +11508,7 @@ end54:
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes53
+	JNE              lanes54
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9517,67 +11519,8 @@ end54:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op117:
+op124:
 	// asin32
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000008, R9
-
-lanes55:
-	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
-	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
-	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VSUBPD           Z1, Z2, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
-	VMULPD           Z0, Z0, Z3
-	VMOVAPD          Z2, K1, Z3
-	VSQRTPD          Z3, Z2
-	VMOVAPD          Z2, K1, Z1
-	VMULPD           Z3, Z1, Z2
-	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
-	VFMADD231PD      Z3, Z5, Z6
-	VFMADD231PD      Z6, Z2, Z1
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+928(SB), K1, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+504(SB), K1, Z3
-	VFMADD231PD      Z1, Z2, Z3
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
-	VORPD            Z0, Z3, Z0
-	VMOVUPD          Z0, (DI)
-	ADDQ             $0x40, DI
-	DECQ             R9
-	JNE              lanes55
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
-
-op118:
-	// acos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -9591,13 +11534,13 @@ op118:
 
 lanes56:
 	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
 	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
 	VSUBPD           Z1, Z2, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z2
 	VMULPD           Z0, Z0, Z3
 	VMOVAPD          Z2, K1, Z3
 	VSQRTPD          Z3, Z2
@@ -9614,18 +11557,13 @@ lanes56:
 	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
 	VFMADD231PD      Z3, Z5, Z6
 	VFMADD231PD      Z6, Z2, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+368(SB), K2, Z0
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VMOVAPD          Z0, K1, Z2
-	VBROADCASTSD     numbersAVX512<>+368(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+928(SB), K2, Z0
-	VBROADCASTSD     numbersAVX512<>+936(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z3
-	VMOVAPD          Z0, K1, Z3
-	VMULPD.BCST      numbersAVX512<>+504(SB), Z2, Z0
-	VFMADD231PD      Z1, Z3, Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+512(SB), K1, Z3
+	VFMADD231PD      Z1, Z2, Z3
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VORPD            Z0, Z3, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
@@ -9640,8 +11578,8 @@ lanes56:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op119:
-	// atan32
+op125:
+	// acos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -9655,18 +11593,82 @@ op119:
 
 lanes57:
 	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
 	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+944(SB), Z2
-	VMINPD           Z1, Z2, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
+	VMOVAPD          Z2, K1, Z1
+	VMULPD           Z3, Z1, Z2
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+376(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VMOVAPD          Z0, K1, Z2
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+936(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+944(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z3
+	VMOVAPD          Z0, K1, Z3
+	VMULPD.BCST      numbersAVX512<>+512(SB), Z2, Z0
+	VFMADD231PD      Z1, Z3, Z0
+	VMOVUPD          Z0, (DI)
+	ADDQ             $0x40, DI
+	DECQ             R9
+	JNE              lanes57
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op126:
+	// atan32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes58:
+	VMOVUPD          (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
+	VMINPD           Z1, Z2, Z1
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+960(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), K2, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+40(SB), K1, Z3
 	VMOVAPD          Z3, Z4
 	VFMSUB231PD      Z1, Z2, Z4
 	VFMADD231PD      Z1, Z3, Z2
@@ -9684,16 +11686,16 @@ lanes57:
 	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z3, Z5
 	VFMADD231PD      Z2, Z4, Z5
 	VMULPD           Z5, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+160(SB), K1, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z2
-	VFMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z1
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+8(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z2
+	VFMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z1
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
 	VORPD            Z0, Z1, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes57
+	JNE              lanes58
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9704,7 +11706,7 @@ lanes57:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op120:
+op127:
 	// cbrt32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9717,38 +11719,38 @@ op120:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes58:
+lanes59:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VPSRLQ            $0x0c, Z1, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+1064(SB), Z3
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1072(SB), Z3
 	VFMADD213PD.BCST  numbersAVX512<>+1888(SB), Z3, Z2
 	VPSLLQ            $0x0c, Z2, Z2
 	VMULPD            Z2, Z1, Z3
 	VMULPD            Z2, Z2, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z3, Z2, Z4
 	VBROADCASTSD      numbersAVX512<>+1896(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1160(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1168(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z3, Z5
 	VFMADD231PD       Z5, Z4, Z2
 	VMULPD            Z2, Z1, Z3
 	VMULPD            Z2, Z2, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z3, Z2, Z4
-	VBROADCASTSD      numbersAVX512<>+1160(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z5, Z3
+	VBROADCASTSD      numbersAVX512<>+1168(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z5, Z3
 	VFMADD231PD       Z3, Z4, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z1, K1
 	VMULPD            Z2, Z0, Z1
 	VMULPD            Z2, Z1, Z1
 	VMOVAPD           Z1, K1, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes58
+	JNE               lanes59
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -9759,7 +11761,7 @@ lanes58:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op121:
+op128:
 	// pow32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9772,92 +11774,92 @@ op121:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes59:
+lanes60:
 	VMOVUPD      (DI), Z0
 	VPSLLQ       $0x0d, Z0, Z0
-	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD numbersAVX512<>+24(SB), Z0
-	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD numbersAVX512<>+40(SB), Z0
+	VBROADCASTSD numbersAVX512<>+40(SB), K1, Z0
 	VMOVUPD      (R9), Z1
 	VMULPD       (R9), Z1, Z1
 	KORTESTB     K1, K1
-	JEQ          end60
+	JEQ          end61
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
 	VMULPD       (R9), Z1, Z2
 	VMOVAPD      Z1, K2, Z2
 	VMOVUPD      (DI), Z3
-	VSUBPD.BCST  numbersAVX512<>+24(SB), Z3, Z3
-	VBROADCASTSD numbersAVX512<>+192(SB), Z4
+	VSUBPD.BCST  numbersAVX512<>+40(SB), Z3, Z3
+	VBROADCASTSD numbersAVX512<>+200(SB), Z4
 	VANDNPD      Z3, Z4, Z3
-	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z3, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z3, K2
 	KORTESTB     K2, K2
-	JEQ          end61
+	JEQ          end62
 	VMOVUPD      (R9), Z3
 	VSQRTPD      Z3, Z3
 	VMOVUPD      (DI), Z4
-	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z4, K3
-	VADDPD.BCST  numbersAVX512<>+16(SB), Z3, Z4
+	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z4, K3
+	VADDPD.BCST  numbersAVX512<>+32(SB), Z3, Z4
 	VMULPD       (R9), Z3, Z3
 	VMOVAPD      Z4, K3, Z3
 	VMOVAPD      Z3, K2, Z2
 
-end61:
+end62:
 	VMOVUPD      (DI), Z3
-	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z3, K3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z3, K3
 	KORTESTB     K3, K3
-	JEQ          end62
-	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	JEQ          end63
+	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VDIVPD       (R9), Z3, Z3
 	VMOVAPD      Z3, K3, Z2
 
-end62:
+end63:
 	VMOVAPD      Z2, K1, Z1
 	VMOVUPD      (R9), Z2
-	VCMPPD.BCST  $0x11, numbersAVX512<>+16(SB), Z2, K3
-	VBROADCASTSD numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z2
-	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VCMPPD.BCST  $0x11, numbersAVX512<>+32(SB), Z2, K3
+	VBROADCASTSD numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD numbersAVX512<>+40(SB), K3, Z2
+	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VMOVAPD      Z2, K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
-	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+1080(SB), Z2, K2
-	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+1088(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z2, K2
-	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVAPD      Z3, K1, Z0
 
-end60:
-	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K1
+end61:
+	VCMPPD.BCST      $0x00, numbersAVX512<>+40(SB), Z0, K1
 	KORTESTB         K1, K1
-	JEQ              end63
+	JEQ              end64
 	VMOVUPD          (R9), Z0
-	VPSUBQ.BCST      numbersAVX512<>+320(SB), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+1232(SB), Z2
+	VPSUBQ.BCST      numbersAVX512<>+328(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+1240(SB), Z2
 	VPSUBQ           (R9), Z2, Z2
 	VORPD            Z2, Z0, Z0
 	VPMOVQ2M         Z0, K2
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
 	VANDNPD          (R9), Z0, Z0
 	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z2
 	VPSRLQ           $0x34, Z2, Z3
 	VPSRLQ           $0x30, Z2, Z2
 	VPSLLQ           $0x34, Z3, Z4
 	VPSUBQ           Z4, Z0, Z0
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z0, Z0
-	VORPD.BCST       numbersAVX512<>+344(SB), Z3, Z3
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z3, Z3
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z0, Z0
+	VORPD.BCST       numbersAVX512<>+352(SB), Z3, Z3
+	VSUBPD.BCST      numbersAVX512<>+360(SB), Z3, Z3
 	LEAQ             ·logBins32Inverse+0(SB), R11
 	VMOVUPD          (R11), Z4
 	VPERMT2PD        64(R11), Z2, Z4
-	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z0
+	VFMSUB213PD.BCST numbersAVX512<>+40(SB), Z4, Z0
 	LEAQ             ·logBins32+0(SB), R11
 	VMOVUPD          (R11), Z4
 	VPERMT2PD        64(R11), Z2, Z4
-	VMULPD.BCST      numbersAVX512<>+48(SB), Z4, Z2
+	VMULPD.BCST      numbersAVX512<>+64(SB), Z4, Z2
 	VADDPD           Z2, Z3, Z2
 	VMULPD           Z0, Z0, Z3
 	VBROADCASTSD     numbersAVX512<>+1904(SB), Z4
@@ -9874,10 +11876,10 @@ end60:
 	VMINPD           Z0, Z2, Z0
 	VBROADCASTSD     numbersAVX512<>+1968(SB), Z2
 	VMAXPD           Z0, Z2, Z0
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VFMADD213PD.BCST numbersAVX512<>+56(SB), Z0, Z2
-	VSUBPD.BCST      numbersAVX512<>+56(SB), Z2, Z3
-	VPADDQ.BCST      numbersAVX512<>+1168(SB), Z2, Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VFMADD213PD.BCST numbersAVX512<>+72(SB), Z0, Z2
+	VSUBPD.BCST      numbersAVX512<>+72(SB), Z2, Z3
+	VPADDQ.BCST      numbersAVX512<>+1176(SB), Z2, Z2
 	VPSLLQ           $0x34, Z2, Z2
 	VSUBPD           Z3, Z0, Z0
 	VMULPD.BCST      numbersAVX512<>+1432(SB), Z0, Z0
@@ -9895,49 +11897,49 @@ end60:
 	VMOVAPD          Z2, Z3
 	VFMADD231PD      Z0, Z2, Z3
 	KORTESTB         K2, K2
-	JEQ              end64
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	JEQ              end65
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
 	VANDNPD          (R9), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
 	VANDNPD          (DI), Z2, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K3
-	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K4
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+40(SB), Z0, K4
 	VMOVAPD          Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), K4, Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), K4, Z2
 	VMOVAPD          Z3, Z4
 	VMOVAPD          Z2, K3, Z4
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K3
 	VMOVUPD          (DI), Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z2, K4
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+8(SB), K4, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z2, K4
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K4, Z2
 	VMOVAPD          Z2, K3, Z4
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z0, K3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K3
 	VMOVUPD          (DI), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K4
-	VBROADCASTSD     numbersAVX512<>+8(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), K4, Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K4
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), K4, Z0
 	VMOVAPD          Z0, K3, Z4
 	VMOVUPD          (DI), Z0
 	VRNDSCALEPD      $0x08, Z0, Z0
 	VCMPPD           $0x00, (DI), Z0, K3
 	VMOVUPD          (DI), Z0
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z0, Z0
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z0, Z0
 	VRNDSCALEPD      $0x08, Z0, Z2
 	VCMPPD           $0x00, Z0, Z2, K4
 	VMOVUPD          (R9), Z0
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
 	VMOVAPD          Z0, K3, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), K4, Z2
-	VBROADCASTSD     numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), K4, Z2
+	VBROADCASTSD     numbersAVX512<>+456(SB), Z0
 	VCMPPD           $0x11, (R9), Z0, K4
-	VBROADCASTSD     numbersAVX512<>+440(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), K3, Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), K3, Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z5
 	VMOVAPD          Z0, K4, Z5
 	VMOVUPD          (R9), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K3
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K3
 	VORPD            Z2, Z5, Z0
 	VMOVAPD          Z0, K3, Z2
 	VORPD            Z2, Z4, Z0
@@ -9950,22 +11952,22 @@ end60:
 	VMOVUPD          (R9), Z0
 	VMOVAPD          Z2, K3, Z0
 	VMOVUPD          (DI), Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z2, K3
-	VBROADCASTSD     numbersAVX512<>+24(SB), K3, Z0
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z2, K3
+	VBROADCASTSD     numbersAVX512<>+40(SB), K3, Z0
 	VMOVAPD          Z0, K2, Z3
 
-end64:
+end65:
 	VMOVUPD      (R9), Z0
-	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z0, K2
-	VBROADCASTSD numbersAVX512<>+24(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z0, K2
+	VBROADCASTSD numbersAVX512<>+40(SB), K2, Z3
 	VMOVAPD      Z3, K1, Z1
 
-end63:
+end64:
 	VMOVUPD Z1, (R9)
 	ADDQ    $0x40, R9
 	ADDQ    $0x40, DI
 	DECQ    R10
-	JNE     lanes59
+	JNE     lanes60
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
 	VMOVUPD 128(DX), Z2
@@ -9976,7 +11978,7 @@ end63:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op122:
+op129:
 	// atan232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9989,23 +11991,23 @@ op122:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes65:
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+lanes66:
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
 	VANDNPD          (R9), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
 	VANDNPD          (DI), Z1, Z1
 	VCMPPD           $0x11, Z0, Z1, K1
 	VMINPD           Z1, Z0, Z2
 	VMOVAPD          Z0, K1, Z1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z1, K2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K3
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+24(SB), K3, Z0
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z1, K2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K3
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), K3, Z0
 	VMOVAPD          Z0, K2, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K2
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z1, Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z1, K2
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z1
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z1, Z0
 	VCMPPD           $0x11, Z2, Z0, K2
 	VSUBPD           Z1, Z2, Z0
 	VMOVAPD          Z2, Z3
@@ -10026,25 +12028,25 @@ lanes65:
 	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z2, Z4
 	VFMADD231PD      Z1, Z3, Z4
 	VMULPD           Z4, Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z1
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
-	VBROADCASTSD     numbersAVX512<>+368(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z1
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z2
 	VSUBPD           Z1, Z2, Z2
 	VMOVAPD          Z2, K1, Z1
 	VMOVUPD          (DI), Z2
 	VPMOVQ2M         Z2, K2
-	VBROADCASTSD     numbersAVX512<>+608(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+616(SB), Z2
 	VSUBPD           Z1, Z2, Z2
 	VMOVAPD          Z2, K2, Z1
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+192(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+200(SB), K1, Z2
 	VMOVUPD          (DI), Z3
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z3, Z3
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z3, Z3
 	VXORPD           Z3, Z2, Z2
 	VXORPD           Z2, Z0, Z0
 	VFMADD231PD.BCST numbersAVX512<>+1344(SB), Z1, Z0
 	VMOVUPD          (R9), Z1
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z1, Z1
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z1, Z1
 	VORPD            Z1, Z0, Z0
 	VMOVUPD          (DI), Z1
 	VCMPPD           $0x00, (DI), Z1, K1
@@ -10058,7 +12060,7 @@ lanes65:
 	ADDQ             $0x40, R9
 	ADDQ             $0x40, DI
 	DECQ             R10
-	JNE              lanes65
+	JNE              lanes66
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -10107,118 +12109,205 @@ next:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R9
 	ADDQ $0x18, SI
+	CMPQ R9, $0x0a
+	JGE  way1from10
+	CMPQ R9, $0x02
+	JGE  way1from2
+	CMPQ R9, $0x01
+	JGE  way1from1
+	CMPQ R9, $0x00
+	JEQ  op0
+	JMP  others
+
+way1from1:
 	CMPQ R9, $0x01
 	JEQ  op1
+	JMP  others
+
+way1from2:
+	CMPQ R9, $0x04
+	JGE  way1from4
+	CMPQ R9, $0x03
+	JGE  way1from3
 	CMPQ R9, $0x02
 	JEQ  op2
+	JMP  others
+
+way1from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way1from4:
+	CMPQ R9, $0x05
+	JGE  way1from5
 	CMPQ R9, $0x04
 	JEQ  op4
+	JMP  others
+
+way1from5:
+	CMPQ R9, $0x07
+	JGE  way1from7
 	CMPQ R9, $0x05
 	JEQ  op5
+	JMP  others
+
+way1from7:
 	CMPQ R9, $0x07
 	JEQ  op7
+	JMP  others
+
+way1from10:
+	CMPQ R9, $0x1c
+	JGE  way1from28
+	CMPQ R9, $0x15
+	JGE  way1from21
+	CMPQ R9, $0x14
+	JGE  way1from20
+	CMPQ R9, $0x13
+	JGE  way1from19
 	CMPQ R9, $0x0a
 	JEQ  op10
+	JMP  others
+
+way1from19:
 	CMPQ R9, $0x13
 	JEQ  op19
+	JMP  others
+
+way1from20:
 	CMPQ R9, $0x14
 	JEQ  op20
+	JMP  others
+
+way1from21:
+	CMPQ R9, $0x17
+	JGE  way1from23
 	CMPQ R9, $0x15
 	JEQ  op21
+	JMP  others
+
+way1from23:
 	CMPQ R9, $0x17
 	JEQ  op23
+	JMP  others
+
+way1from28:
+	CMPQ R9, $0x1e
+	JGE  way1from30
+	CMPQ R9, $0x1d
+	JGE  way1from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way1from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way1from30:
+	CMPQ R9, $0x21
+	JGE  way1from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way1from33:
+	CMPQ R9, $0x21
+	JEQ  op33
 
 others:
-	CMPQ R9, $0x7a
-	JHI  op0
-	CMPQ R9, $0x3d
-	JGE  from61
-	CMPQ R9, $0x1e
-	JGE  from30
-	CMPQ R9, $0x0f
-	JGE  from15
-	CMPQ R9, $0x07
-	JGE  from7
-	CMPQ R9, $0x03
-	JGE  from3
+	CMPQ R9, $0x41
+	JGE  from65
+	CMPQ R9, $0x20
+	JGE  from32
+	CMPQ R9, $0x10
+	JGE  from16
+	CMPQ R9, $0x08
+	JGE  from8
+	CMPQ R9, $0x04
+	JGE  from4
+	CMPQ R9, $0x02
+	JGE  from2
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ R9, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ R9, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ R9, $0x05
-	JGE  from5
-	CMPQ R9, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ R9, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ R9, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ R9, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ R9, $0x0b
-	JGE  from11
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
-	JMP op8
-
-from9:
-	CMPQ R9, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ R9, $0x0d
-	JGE  from13
 	CMPQ R9, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ R9, $0x0a
+	JGE  from10
+	CMPQ R9, $0x09
+	JGE  from9
+	JMP  op8
+
+from9:
+	JMP op9
+
+from10:
+	CMPQ R9, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
-	JMP op12
-
-from13:
 	CMPQ R9, $0x0e
 	JGE  from14
-	JMP  op13
+	CMPQ R9, $0x0d
+	JGE  from13
+	JMP  op12
+
+from13:
+	JMP op13
 
 from14:
-	JMP op14
+	CMPQ R9, $0x0f
+	JGE  from15
+	JMP  op14
 
 from15:
-	CMPQ R9, $0x16
-	JGE  from22
-	CMPQ R9, $0x12
-	JGE  from18
-	CMPQ R9, $0x10
-	JGE  from16
-	JMP  op15
+	JMP op15
 
 from16:
+	CMPQ R9, $0x18
+	JGE  from24
+	CMPQ R9, $0x14
+	JGE  from20
+	CMPQ R9, $0x12
+	JGE  from18
 	CMPQ R9, $0x11
 	JGE  from17
 	JMP  op16
@@ -10227,8 +12316,6 @@ from17:
 	JMP op17
 
 from18:
-	CMPQ R9, $0x14
-	JGE  from20
 	CMPQ R9, $0x13
 	JGE  from19
 	JMP  op18
@@ -10237,6 +12324,8 @@ from19:
 	JMP op19
 
 from20:
+	CMPQ R9, $0x16
+	JGE  from22
 	CMPQ R9, $0x15
 	JGE  from21
 	JMP  op20
@@ -10245,10 +12334,6 @@ from21:
 	JMP op21
 
 from22:
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x18
-	JGE  from24
 	CMPQ R9, $0x17
 	JGE  from23
 	JMP  op22
@@ -10257,6 +12342,10 @@ from23:
 	JMP op23
 
 from24:
+	CMPQ R9, $0x1c
+	JGE  from28
+	CMPQ R9, $0x1a
+	JGE  from26
 	CMPQ R9, $0x19
 	JGE  from25
 	JMP  op24
@@ -10265,8 +12354,6 @@ from25:
 	JMP op25
 
 from26:
-	CMPQ R9, $0x1c
-	JGE  from28
 	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
@@ -10275,6 +12362,8 @@ from27:
 	JMP op27
 
 from28:
+	CMPQ R9, $0x1e
+	JGE  from30
 	CMPQ R9, $0x1d
 	JGE  from29
 	JMP  op28
@@ -10283,170 +12372,162 @@ from29:
 	JMP op29
 
 from30:
-	CMPQ R9, $0x2d
-	JGE  from45
-	CMPQ R9, $0x25
-	JGE  from37
-	CMPQ R9, $0x21
-	JGE  from33
 	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
 from31:
-	CMPQ R9, $0x20
-	JGE  from32
-	JMP  op31
+	JMP op31
 
 from32:
-	JMP op32
-
-from33:
-	CMPQ R9, $0x23
-	JGE  from35
-	CMPQ R9, $0x22
-	JGE  from34
-	JMP  op33
-
-from34:
-	JMP op34
-
-from35:
-	CMPQ R9, $0x24
-	JGE  from36
-	JMP  op35
-
-from36:
-	JMP op36
-
-from37:
-	CMPQ R9, $0x29
-	JGE  from41
-	CMPQ R9, $0x27
-	JGE  from39
-	CMPQ R9, $0x26
-	JGE  from38
-	JMP  op37
-
-from38:
-	JMP op38
-
-from39:
-	CMPQ R9, $0x28
-	JGE  from40
-	JMP  op39
-
-from40:
-	JMP op40
-
-from41:
-	CMPQ R9, $0x2b
-	JGE  from43
-	CMPQ R9, $0x2a
-	JGE  from42
-	JMP  op41
-
-from42:
-	JMP op42
-
-from43:
-	CMPQ R9, $0x2c
-	JGE  from44
-	JMP  op43
-
-from44:
-	JMP op44
-
-from45:
-	CMPQ R9, $0x35
-	JGE  from53
-	CMPQ R9, $0x31
-	JGE  from49
-	CMPQ R9, $0x2f
-	JGE  from47
-	CMPQ R9, $0x2e
-	JGE  from46
-	JMP  op45
-
-from46:
-	JMP op46
-
-from47:
 	CMPQ R9, $0x30
 	JGE  from48
-	JMP  op47
+	CMPQ R9, $0x28
+	JGE  from40
+	CMPQ R9, $0x24
+	JGE  from36
+	CMPQ R9, $0x22
+	JGE  from34
+	CMPQ R9, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
+	JMP op33
+
+from34:
+	CMPQ R9, $0x23
+	JGE  from35
+	JMP  op34
+
+from35:
+	JMP op35
+
+from36:
+	CMPQ R9, $0x26
+	JGE  from38
+	CMPQ R9, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ R9, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ R9, $0x2c
+	JGE  from44
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ R9, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	JMP op43
+
+from44:
+	CMPQ R9, $0x2e
+	JGE  from46
+	CMPQ R9, $0x2d
+	JGE  from45
+	JMP  op44
+
+from45:
+	JMP op45
+
+from46:
+	CMPQ R9, $0x2f
+	JGE  from47
+	JMP  op46
+
+from47:
+	JMP op47
 
 from48:
-	JMP op48
-
-from49:
-	CMPQ R9, $0x33
-	JGE  from51
-	CMPQ R9, $0x32
-	JGE  from50
-	JMP  op49
-
-from50:
-	JMP op50
-
-from51:
-	CMPQ R9, $0x34
-	JGE  from52
-	JMP  op51
-
-from52:
-	JMP op52
-
-from53:
-	CMPQ R9, $0x39
-	JGE  from57
-	CMPQ R9, $0x37
-	JGE  from55
-	CMPQ R9, $0x36
-	JGE  from54
-	JMP  op53
-
-from54:
-	JMP op54
-
-from55:
 	CMPQ R9, $0x38
 	JGE  from56
-	JMP  op55
+	CMPQ R9, $0x34
+	JGE  from52
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
+
+from50:
+	CMPQ R9, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ R9, $0x36
+	JGE  from54
+	CMPQ R9, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ R9, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
 
 from56:
-	JMP op56
-
-from57:
-	CMPQ R9, $0x3b
-	JGE  from59
-	CMPQ R9, $0x3a
-	JGE  from58
-	JMP  op57
-
-from58:
-	JMP op58
-
-from59:
 	CMPQ R9, $0x3c
 	JGE  from60
-	JMP  op59
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x39
+	JGE  from57
+	JMP  op56
+
+from57:
+	JMP op57
+
+from58:
+	CMPQ R9, $0x3b
+	JGE  from59
+	JMP  op58
+
+from59:
+	JMP op59
 
 from60:
-	JMP op60
-
-from61:
-	CMPQ R9, $0x5c
-	JGE  from92
-	CMPQ R9, $0x4c
-	JGE  from76
-	CMPQ R9, $0x44
-	JGE  from68
-	CMPQ R9, $0x40
-	JGE  from64
 	CMPQ R9, $0x3e
 	JGE  from62
-	JMP  op61
+	CMPQ R9, $0x3d
+	JGE  from61
+	JMP  op60
+
+from61:
+	JMP op61
 
 from62:
 	CMPQ R9, $0x3f
@@ -10454,154 +12535,158 @@ from62:
 	JMP  op62
 
 from63:
-	JMP op63
+	CMPQ R9, $0x40
+	JGE  from64
+	JMP  op63
 
 from64:
-	CMPQ R9, $0x42
-	JGE  from66
-	CMPQ R9, $0x41
-	JGE  from65
-	JMP  op64
+	JMP op64
 
 from65:
-	JMP op65
-
-from66:
-	CMPQ R9, $0x43
-	JGE  from67
-	JMP  op66
-
-from67:
-	JMP op67
-
-from68:
-	CMPQ R9, $0x48
-	JGE  from72
-	CMPQ R9, $0x46
-	JGE  from70
-	CMPQ R9, $0x45
-	JGE  from69
-	JMP  op68
-
-from69:
-	JMP op69
-
-from70:
-	CMPQ R9, $0x47
-	JGE  from71
-	JMP  op70
-
-from71:
-	JMP op71
-
-from72:
-	CMPQ R9, $0x4a
-	JGE  from74
-	CMPQ R9, $0x49
-	JGE  from73
-	JMP  op72
-
-from73:
-	JMP op73
-
-from74:
-	CMPQ R9, $0x4b
-	JGE  from75
-	JMP  op74
-
-from75:
-	JMP op75
-
-from76:
-	CMPQ R9, $0x54
-	JGE  from84
-	CMPQ R9, $0x50
-	JGE  from80
-	CMPQ R9, $0x4e
-	JGE  from78
-	CMPQ R9, $0x4d
-	JGE  from77
-	JMP  op76
-
-from77:
-	JMP op77
-
-from78:
-	CMPQ R9, $0x4f
-	JGE  from79
-	JMP  op78
-
-from79:
-	JMP op79
-
-from80:
-	CMPQ R9, $0x52
-	JGE  from82
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x51
 	JGE  from81
-	JMP  op80
+	CMPQ R9, $0x49
+	JGE  from73
+	CMPQ R9, $0x45
+	JGE  from69
+	CMPQ R9, $0x43
+	JGE  from67
+	CMPQ R9, $0x42
+	JGE  from66
+	JMP  op65
+
+from66:
+	JMP op66
+
+from67:
+	CMPQ R9, $0x44
+	JGE  from68
+	JMP  op67
+
+from68:
+	JMP op68
+
+from69:
+	CMPQ R9, $0x47
+	JGE  from71
+	CMPQ R9, $0x46
+	JGE  from70
+	JMP  op69
+
+from70:
+	JMP op70
+
+from71:
+	CMPQ R9, $0x48
+	JGE  from72
+	JMP  op71
+
+from72:
+	JMP op72
+
+from73:
+	CMPQ R9, $0x4d
+	JGE  from77
+	CMPQ R9, $0x4b
+	JGE  from75
+	CMPQ R9, $0x4a
+	JGE  from74
+	JMP  op73
+
+from74:
+	JMP op74
+
+from75:
+	CMPQ R9, $0x4c
+	JGE  from76
+	JMP  op75
+
+from76:
+	JMP op76
+
+from77:
+	CMPQ R9, $0x4f
+	JGE  from79
+	CMPQ R9, $0x4e
+	JGE  from78
+	JMP  op77
+
+from78:
+	JMP op78
+
+from79:
+	CMPQ R9, $0x50
+	JGE  from80
+	JMP  op79
+
+from80:
+	JMP op80
 
 from81:
-	JMP op81
-
-from82:
-	CMPQ R9, $0x53
-	JGE  from83
-	JMP  op82
-
-from83:
-	JMP op83
-
-from84:
-	CMPQ R9, $0x58
-	JGE  from88
-	CMPQ R9, $0x56
-	JGE  from86
-	CMPQ R9, $0x55
-	JGE  from85
-	JMP  op84
-
-from85:
-	JMP op85
-
-from86:
-	CMPQ R9, $0x57
-	JGE  from87
-	JMP  op86
-
-from87:
-	JMP op87
-
-from88:
-	CMPQ R9, $0x5a
-	JGE  from90
 	CMPQ R9, $0x59
 	JGE  from89
-	JMP  op88
+	CMPQ R9, $0x55
+	JGE  from85
+	CMPQ R9, $0x53
+	JGE  from83
+	CMPQ R9, $0x52
+	JGE  from82
+	JMP  op81
+
+from82:
+	JMP op82
+
+from83:
+	CMPQ R9, $0x54
+	JGE  from84
+	JMP  op83
+
+from84:
+	JMP op84
+
+from85:
+	CMPQ R9, $0x57
+	JGE  from87
+	CMPQ R9, $0x56
+	JGE  from86
+	JMP  op85
+
+from86:
+	JMP op86
+
+from87:
+	CMPQ R9, $0x58
+	JGE  from88
+	JMP  op87
+
+from88:
+	JMP op88
 
 from89:
-	JMP op89
-
-from90:
-	CMPQ R9, $0x5b
-	JGE  from91
-	JMP  op90
-
-from91:
-	JMP op91
-
-from92:
-	CMPQ R9, $0x6b
-	JGE  from107
-	CMPQ R9, $0x63
-	JGE  from99
-	CMPQ R9, $0x5f
-	JGE  from95
 	CMPQ R9, $0x5d
 	JGE  from93
-	JMP  op92
+	CMPQ R9, $0x5b
+	JGE  from91
+	CMPQ R9, $0x5a
+	JGE  from90
+	JMP  op89
+
+from90:
+	JMP op90
+
+from91:
+	CMPQ R9, $0x5c
+	JGE  from92
+	JMP  op91
+
+from92:
+	JMP op92
 
 from93:
+	CMPQ R9, $0x5f
+	JGE  from95
 	CMPQ R9, $0x5e
 	JGE  from94
 	JMP  op93
@@ -10610,8 +12695,6 @@ from94:
 	JMP op94
 
 from95:
-	CMPQ R9, $0x61
-	JGE  from97
 	CMPQ R9, $0x60
 	JGE  from96
 	JMP  op95
@@ -10620,6 +12703,14 @@ from96:
 	JMP op96
 
 from97:
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x69
+	JGE  from105
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x63
+	JGE  from99
 	CMPQ R9, $0x62
 	JGE  from98
 	JMP  op97
@@ -10628,10 +12719,6 @@ from98:
 	JMP op98
 
 from99:
-	CMPQ R9, $0x67
-	JGE  from103
-	CMPQ R9, $0x65
-	JGE  from101
 	CMPQ R9, $0x64
 	JGE  from100
 	JMP  op99
@@ -10640,6 +12727,8 @@ from100:
 	JMP op100
 
 from101:
+	CMPQ R9, $0x67
+	JGE  from103
 	CMPQ R9, $0x66
 	JGE  from102
 	JMP  op101
@@ -10648,8 +12737,6 @@ from102:
 	JMP op102
 
 from103:
-	CMPQ R9, $0x69
-	JGE  from105
 	CMPQ R9, $0x68
 	JGE  from104
 	JMP  op103
@@ -10658,6 +12745,10 @@ from104:
 	JMP op104
 
 from105:
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x6b
+	JGE  from107
 	CMPQ R9, $0x6a
 	JGE  from106
 	JMP  op105
@@ -10666,12 +12757,6 @@ from106:
 	JMP op106
 
 from107:
-	CMPQ R9, $0x73
-	JGE  from115
-	CMPQ R9, $0x6f
-	JGE  from111
-	CMPQ R9, $0x6d
-	JGE  from109
 	CMPQ R9, $0x6c
 	JGE  from108
 	JMP  op107
@@ -10680,6 +12765,8 @@ from108:
 	JMP op108
 
 from109:
+	CMPQ R9, $0x6f
+	JGE  from111
 	CMPQ R9, $0x6e
 	JGE  from110
 	JMP  op109
@@ -10688,8 +12775,6 @@ from110:
 	JMP op110
 
 from111:
-	CMPQ R9, $0x71
-	JGE  from113
 	CMPQ R9, $0x70
 	JGE  from112
 	JMP  op111
@@ -10698,6 +12783,12 @@ from112:
 	JMP op112
 
 from113:
+	CMPQ R9, $0x79
+	JGE  from121
+	CMPQ R9, $0x75
+	JGE  from117
+	CMPQ R9, $0x73
+	JGE  from115
 	CMPQ R9, $0x72
 	JGE  from114
 	JMP  op113
@@ -10706,10 +12797,6 @@ from114:
 	JMP op114
 
 from115:
-	CMPQ R9, $0x77
-	JGE  from119
-	CMPQ R9, $0x75
-	JGE  from117
 	CMPQ R9, $0x74
 	JGE  from116
 	JMP  op115
@@ -10718,6 +12805,8 @@ from116:
 	JMP op116
 
 from117:
+	CMPQ R9, $0x77
+	JGE  from119
 	CMPQ R9, $0x76
 	JGE  from118
 	JMP  op117
@@ -10726,8 +12815,6 @@ from118:
 	JMP op118
 
 from119:
-	CMPQ R9, $0x79
-	JGE  from121
 	CMPQ R9, $0x78
 	JGE  from120
 	JMP  op119
@@ -10736,12 +12823,47 @@ from120:
 	JMP op120
 
 from121:
+	CMPQ R9, $0x7d
+	JGE  from125
+	CMPQ R9, $0x7b
+	JGE  from123
 	CMPQ R9, $0x7a
 	JGE  from122
 	JMP  op121
 
 from122:
 	JMP op122
+
+from123:
+	CMPQ R9, $0x7c
+	JGE  from124
+	JMP  op123
+
+from124:
+	JMP op124
+
+from125:
+	CMPQ R9, $0x7f
+	JGE  from127
+	CMPQ R9, $0x7e
+	JGE  from126
+	JMP  op125
+
+from126:
+	JMP op126
+
+from127:
+	CMPQ R9, $0x80
+	JGE  from128
+	JMP  op127
+
+from128:
+	CMPQ R9, $0x81
+	JGE  from129
+	JMP  op128
+
+from129:
+	JMP op129
 	PCALIGN $0x40
 
 op1:
@@ -10759,27 +12881,114 @@ op1:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way2from10
+	CMPQ    R9, $0x02
+	JGE     way2from2
+	CMPQ    R9, $0x01
+	JGE     way2from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way2from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way2from2:
+	CMPQ R9, $0x04
+	JGE  way2from4
+	CMPQ R9, $0x03
+	JGE  way2from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way2from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way2from4:
+	CMPQ R9, $0x05
+	JGE  way2from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way2from5:
+	CMPQ R9, $0x07
+	JGE  way2from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way2from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way2from10:
+	CMPQ R9, $0x1c
+	JGE  way2from28
+	CMPQ R9, $0x15
+	JGE  way2from21
+	CMPQ R9, $0x14
+	JGE  way2from20
+	CMPQ R9, $0x13
+	JGE  way2from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way2from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way2from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way2from21:
+	CMPQ R9, $0x17
+	JGE  way2from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way2from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way2from28:
+	CMPQ R9, $0x1e
+	JGE  way2from30
+	CMPQ R9, $0x1d
+	JGE  way2from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way2from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way2from30:
+	CMPQ R9, $0x21
+	JGE  way2from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way2from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 	PCALIGN $0x40
 
 op2:
@@ -10797,27 +13006,115 @@ op2:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way3from10
+	CMPQ    R9, $0x02
+	JGE     way3from2
+	CMPQ    R9, $0x01
+	JGE     way3from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way3from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way3from2:
+	CMPQ R9, $0x04
+	JGE  way3from4
+	CMPQ R9, $0x03
+	JGE  way3from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way3from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way3from4:
+	CMPQ R9, $0x05
+	JGE  way3from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way3from5:
+	CMPQ R9, $0x07
+	JGE  way3from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way3from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way3from10:
+	CMPQ R9, $0x1c
+	JGE  way3from28
+	CMPQ R9, $0x15
+	JGE  way3from21
+	CMPQ R9, $0x14
+	JGE  way3from20
+	CMPQ R9, $0x13
+	JGE  way3from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way3from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way3from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way3from21:
+	CMPQ R9, $0x17
+	JGE  way3from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way3from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way3from28:
+	CMPQ R9, $0x1e
+	JGE  way3from30
+	CMPQ R9, $0x1d
+	JGE  way3from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way3from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way3from30:
+	CMPQ R9, $0x21
+	JGE  way3from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way3from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+	PCALIGN $0x40
 
 op3:
 	// stream
@@ -10829,7 +13126,119 @@ op3:
 	VMOVNTPD Z5, 320(DI)
 	VMOVNTPD Z6, 384(DI)
 	VMOVNTPD Z7, 448(DI)
-	JMP      next
+	MOVQ     16(SI), DI
+	ANDQ     BX, DI
+	ADDQ     8(SI), DI
+	MOVQ     (SI), R9
+	ADDQ     $0x18, SI
+	CMPQ     R9, $0x0a
+	JGE      way4from10
+	CMPQ     R9, $0x02
+	JGE      way4from2
+	CMPQ     R9, $0x01
+	JGE      way4from1
+	CMPQ     R9, $0x00
+	JEQ      op0
+	JMP      others
+
+way4from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way4from2:
+	CMPQ R9, $0x04
+	JGE  way4from4
+	CMPQ R9, $0x03
+	JGE  way4from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way4from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way4from4:
+	CMPQ R9, $0x05
+	JGE  way4from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way4from5:
+	CMPQ R9, $0x07
+	JGE  way4from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way4from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way4from10:
+	CMPQ R9, $0x1c
+	JGE  way4from28
+	CMPQ R9, $0x15
+	JGE  way4from21
+	CMPQ R9, $0x14
+	JGE  way4from20
+	CMPQ R9, $0x13
+	JGE  way4from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way4from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way4from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way4from21:
+	CMPQ R9, $0x17
+	JGE  way4from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way4from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way4from28:
+	CMPQ R9, $0x1e
+	JGE  way4from30
+	CMPQ R9, $0x1d
+	JGE  way4from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way4from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way4from30:
+	CMPQ R9, $0x21
+	JGE  way4from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way4from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 	PCALIGN $0x40
 
 op4:
@@ -10847,27 +13256,114 @@ op4:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
 	CMPQ   R9, $0x0a
-	JEQ    op10
-	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way5from10
+	CMPQ   R9, $0x02
+	JGE    way5from2
+	CMPQ   R9, $0x01
+	JGE    way5from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way5from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way5from2:
+	CMPQ R9, $0x04
+	JGE  way5from4
+	CMPQ R9, $0x03
+	JGE  way5from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way5from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way5from4:
+	CMPQ R9, $0x05
+	JGE  way5from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way5from5:
+	CMPQ R9, $0x07
+	JGE  way5from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way5from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way5from10:
+	CMPQ R9, $0x1c
+	JGE  way5from28
+	CMPQ R9, $0x15
+	JGE  way5from21
+	CMPQ R9, $0x14
+	JGE  way5from20
+	CMPQ R9, $0x13
+	JGE  way5from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way5from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way5from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way5from21:
+	CMPQ R9, $0x17
+	JGE  way5from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way5from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way5from28:
+	CMPQ R9, $0x1e
+	JGE  way5from30
+	CMPQ R9, $0x1d
+	JGE  way5from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way5from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way5from30:
+	CMPQ R9, $0x21
+	JGE  way5from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way5from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 	PCALIGN $0x40
 
 op5:
@@ -10885,27 +13381,114 @@ op5:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
 	CMPQ   R9, $0x0a
-	JEQ    op10
-	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way6from10
+	CMPQ   R9, $0x02
+	JGE    way6from2
+	CMPQ   R9, $0x01
+	JGE    way6from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way6from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way6from2:
+	CMPQ R9, $0x04
+	JGE  way6from4
+	CMPQ R9, $0x03
+	JGE  way6from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way6from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way6from4:
+	CMPQ R9, $0x05
+	JGE  way6from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way6from5:
+	CMPQ R9, $0x07
+	JGE  way6from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way6from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way6from10:
+	CMPQ R9, $0x1c
+	JGE  way6from28
+	CMPQ R9, $0x15
+	JGE  way6from21
+	CMPQ R9, $0x14
+	JGE  way6from20
+	CMPQ R9, $0x13
+	JGE  way6from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way6from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way6from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way6from21:
+	CMPQ R9, $0x17
+	JGE  way6from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way6from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way6from28:
+	CMPQ R9, $0x1e
+	JGE  way6from30
+	CMPQ R9, $0x1d
+	JGE  way6from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way6from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way6from30:
+	CMPQ R9, $0x21
+	JGE  way6from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way6from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 
 op6:
 	// subFrom
@@ -10943,27 +13526,114 @@ op7:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x01
-	JEQ    op1
-	CMPQ   R9, $0x02
-	JEQ    op2
-	CMPQ   R9, $0x04
-	JEQ    op4
-	CMPQ   R9, $0x05
-	JEQ    op5
-	CMPQ   R9, $0x07
-	JEQ    op7
 	CMPQ   R9, $0x0a
-	JEQ    op10
-	CMPQ   R9, $0x13
-	JEQ    op19
-	CMPQ   R9, $0x14
-	JEQ    op20
-	CMPQ   R9, $0x15
-	JEQ    op21
-	CMPQ   R9, $0x17
-	JEQ    op23
+	JGE    way7from10
+	CMPQ   R9, $0x02
+	JGE    way7from2
+	CMPQ   R9, $0x01
+	JGE    way7from1
+	CMPQ   R9, $0x00
+	JEQ    op0
 	JMP    others
+
+way7from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way7from2:
+	CMPQ R9, $0x04
+	JGE  way7from4
+	CMPQ R9, $0x03
+	JGE  way7from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way7from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way7from4:
+	CMPQ R9, $0x05
+	JGE  way7from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way7from5:
+	CMPQ R9, $0x07
+	JGE  way7from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way7from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way7from10:
+	CMPQ R9, $0x1c
+	JGE  way7from28
+	CMPQ R9, $0x15
+	JGE  way7from21
+	CMPQ R9, $0x14
+	JGE  way7from20
+	CMPQ R9, $0x13
+	JGE  way7from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way7from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way7from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way7from21:
+	CMPQ R9, $0x17
+	JGE  way7from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way7from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way7from28:
+	CMPQ R9, $0x1e
+	JGE  way7from30
+	CMPQ R9, $0x1d
+	JGE  way7from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way7from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way7from30:
+	CMPQ R9, $0x21
+	JGE  way7from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way7from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 
 op8:
 	// div
@@ -11013,27 +13683,114 @@ op10:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way8from10
+	CMPQ    R9, $0x02
+	JGE     way8from2
+	CMPQ    R9, $0x01
+	JGE     way8from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way8from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way8from2:
+	CMPQ R9, $0x04
+	JGE  way8from4
+	CMPQ R9, $0x03
+	JGE  way8from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way8from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way8from4:
+	CMPQ R9, $0x05
+	JGE  way8from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way8from5:
+	CMPQ R9, $0x07
+	JGE  way8from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way8from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way8from10:
+	CMPQ R9, $0x1c
+	JGE  way8from28
+	CMPQ R9, $0x15
+	JGE  way8from21
+	CMPQ R9, $0x14
+	JGE  way8from20
+	CMPQ R9, $0x13
+	JGE  way8from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way8from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way8from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way8from21:
+	CMPQ R9, $0x17
+	JGE  way8from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way8from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way8from28:
+	CMPQ R9, $0x1e
+	JGE  way8from30
+	CMPQ R9, $0x1d
+	JGE  way8from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way8from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way8from30:
+	CMPQ R9, $0x21
+	JGE  way8from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way8from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 
 op11:
 	// abs
@@ -11212,27 +13969,114 @@ op19:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x01
-	JEQ        op1
-	CMPQ       R9, $0x02
-	JEQ        op2
-	CMPQ       R9, $0x04
-	JEQ        op4
-	CMPQ       R9, $0x05
-	JEQ        op5
-	CMPQ       R9, $0x07
-	JEQ        op7
 	CMPQ       R9, $0x0a
-	JEQ        op10
-	CMPQ       R9, $0x13
-	JEQ        op19
-	CMPQ       R9, $0x14
-	JEQ        op20
-	CMPQ       R9, $0x15
-	JEQ        op21
-	CMPQ       R9, $0x17
-	JEQ        op23
+	JGE        way9from10
+	CMPQ       R9, $0x02
+	JGE        way9from2
+	CMPQ       R9, $0x01
+	JGE        way9from1
+	CMPQ       R9, $0x00
+	JEQ        op0
 	JMP        others
+
+way9from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way9from2:
+	CMPQ R9, $0x04
+	JGE  way9from4
+	CMPQ R9, $0x03
+	JGE  way9from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way9from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way9from4:
+	CMPQ R9, $0x05
+	JGE  way9from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way9from5:
+	CMPQ R9, $0x07
+	JGE  way9from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way9from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way9from10:
+	CMPQ R9, $0x1c
+	JGE  way9from28
+	CMPQ R9, $0x15
+	JGE  way9from21
+	CMPQ R9, $0x14
+	JGE  way9from20
+	CMPQ R9, $0x13
+	JGE  way9from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way9from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way9from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way9from21:
+	CMPQ R9, $0x17
+	JGE  way9from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way9from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way9from28:
+	CMPQ R9, $0x1e
+	JGE  way9from30
+	CMPQ R9, $0x1d
+	JGE  way9from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way9from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way9from30:
+	CMPQ R9, $0x21
+	JGE  way9from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way9from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 	PCALIGN $0x40
 
 op20:
@@ -11251,27 +14095,114 @@ op20:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way10from10
+	CMPQ    R9, $0x02
+	JGE     way10from2
+	CMPQ    R9, $0x01
+	JGE     way10from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way10from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way10from2:
+	CMPQ R9, $0x04
+	JGE  way10from4
+	CMPQ R9, $0x03
+	JGE  way10from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way10from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way10from4:
+	CMPQ R9, $0x05
+	JGE  way10from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way10from5:
+	CMPQ R9, $0x07
+	JGE  way10from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way10from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way10from10:
+	CMPQ R9, $0x1c
+	JGE  way10from28
+	CMPQ R9, $0x15
+	JGE  way10from21
+	CMPQ R9, $0x14
+	JGE  way10from20
+	CMPQ R9, $0x13
+	JGE  way10from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way10from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way10from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way10from21:
+	CMPQ R9, $0x17
+	JGE  way10from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way10from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way10from28:
+	CMPQ R9, $0x1e
+	JGE  way10from30
+	CMPQ R9, $0x1d
+	JGE  way10from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way10from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way10from30:
+	CMPQ R9, $0x21
+	JGE  way10from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way10from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 	PCALIGN $0x40
 
 op21:
@@ -11290,27 +14221,114 @@ op21:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way11from10
+	CMPQ    R9, $0x02
+	JGE     way11from2
+	CMPQ    R9, $0x01
+	JGE     way11from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way11from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way11from2:
+	CMPQ R9, $0x04
+	JGE  way11from4
+	CMPQ R9, $0x03
+	JGE  way11from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way11from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way11from4:
+	CMPQ R9, $0x05
+	JGE  way11from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way11from5:
+	CMPQ R9, $0x07
+	JGE  way11from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way11from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way11from10:
+	CMPQ R9, $0x1c
+	JGE  way11from28
+	CMPQ R9, $0x15
+	JGE  way11from21
+	CMPQ R9, $0x14
+	JGE  way11from20
+	CMPQ R9, $0x13
+	JGE  way11from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way11from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way11from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way11from21:
+	CMPQ R9, $0x17
+	JGE  way11from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way11from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way11from28:
+	CMPQ R9, $0x1e
+	JGE  way11from30
+	CMPQ R9, $0x1d
+	JGE  way11from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way11from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way11from30:
+	CMPQ R9, $0x21
+	JGE  way11from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way11from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 
 op22:
 	// subFromSame
@@ -11342,27 +14360,114 @@ op23:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x01
-	JEQ     op1
-	CMPQ    R9, $0x02
-	JEQ     op2
-	CMPQ    R9, $0x04
-	JEQ     op4
-	CMPQ    R9, $0x05
-	JEQ     op5
-	CMPQ    R9, $0x07
-	JEQ     op7
 	CMPQ    R9, $0x0a
-	JEQ     op10
-	CMPQ    R9, $0x13
-	JEQ     op19
-	CMPQ    R9, $0x14
-	JEQ     op20
-	CMPQ    R9, $0x15
-	JEQ     op21
-	CMPQ    R9, $0x17
-	JEQ     op23
+	JGE     way12from10
+	CMPQ    R9, $0x02
+	JGE     way12from2
+	CMPQ    R9, $0x01
+	JGE     way12from1
+	CMPQ    R9, $0x00
+	JEQ     op0
 	JMP     others
+
+way12from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way12from2:
+	CMPQ R9, $0x04
+	JGE  way12from4
+	CMPQ R9, $0x03
+	JGE  way12from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way12from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way12from4:
+	CMPQ R9, $0x05
+	JGE  way12from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way12from5:
+	CMPQ R9, $0x07
+	JGE  way12from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way12from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way12from10:
+	CMPQ R9, $0x1c
+	JGE  way12from28
+	CMPQ R9, $0x15
+	JGE  way12from21
+	CMPQ R9, $0x14
+	JGE  way12from20
+	CMPQ R9, $0x13
+	JGE  way12from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way12from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way12from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way12from21:
+	CMPQ R9, $0x17
+	JGE  way12from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way12from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way12from28:
+	CMPQ R9, $0x1e
+	JGE  way12from30
+	CMPQ R9, $0x1d
+	JGE  way12from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way12from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way12from30:
+	CMPQ R9, $0x21
+	JGE  way12from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way12from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
 
 op24:
 	// divSame
@@ -11482,13 +14587,617 @@ op27:
 	VORPD      Z10, Z7, Z7
 	VXORPD     Z9, Z7, Z7
 	JMP        next
+	PCALIGN $0x40
 
 op28:
+	// loadAsk
+	VMOVUPD    (DI), Z0
+	VMOVUPD    64(DI), Z1
+	VMOVUPD    128(DI), Z2
+	VMOVUPD    192(DI), Z3
+	VMOVUPD    256(DI), Z4
+	VMOVUPD    320(DI), Z5
+	VMOVUPD    384(DI), Z6
+	VMOVUPD    448(DI), Z7
+	PREFETCHT0 8192(DI)
+	PREFETCHT0 8256(DI)
+	PREFETCHT0 8320(DI)
+	PREFETCHT0 8384(DI)
+	PREFETCHT0 8448(DI)
+	PREFETCHT0 8512(DI)
+	PREFETCHT0 8576(DI)
+	PREFETCHT0 8640(DI)
+	MOVQ       16(SI), DI
+	ANDQ       BX, DI
+	ADDQ       8(SI), DI
+	MOVQ       (SI), R9
+	ADDQ       $0x18, SI
+	CMPQ       R9, $0x0a
+	JGE        way13from10
+	CMPQ       R9, $0x02
+	JGE        way13from2
+	CMPQ       R9, $0x01
+	JGE        way13from1
+	CMPQ       R9, $0x00
+	JEQ        op0
+	JMP        others
+
+way13from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way13from2:
+	CMPQ R9, $0x04
+	JGE  way13from4
+	CMPQ R9, $0x03
+	JGE  way13from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way13from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way13from4:
+	CMPQ R9, $0x05
+	JGE  way13from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way13from5:
+	CMPQ R9, $0x07
+	JGE  way13from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way13from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way13from10:
+	CMPQ R9, $0x1c
+	JGE  way13from28
+	CMPQ R9, $0x15
+	JGE  way13from21
+	CMPQ R9, $0x14
+	JGE  way13from20
+	CMPQ R9, $0x13
+	JGE  way13from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way13from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way13from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way13from21:
+	CMPQ R9, $0x17
+	JGE  way13from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way13from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way13from28:
+	CMPQ R9, $0x1e
+	JGE  way13from30
+	CMPQ R9, $0x1d
+	JGE  way13from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way13from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way13from30:
+	CMPQ R9, $0x21
+	JGE  way13from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way13from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+	PCALIGN $0x40
+
+op29:
+	// mul+add
+	VBROADCASTSS (DI), Z8
+	VBROADCASTSS 4(DI), Z9
+	VMULPS       Z8, Z0, Z0
+	VMULPS       Z8, Z1, Z1
+	VMULPS       Z8, Z2, Z2
+	VMULPS       Z8, Z3, Z3
+	VMULPS       Z8, Z4, Z4
+	VMULPS       Z8, Z5, Z5
+	VMULPS       Z8, Z6, Z6
+	VMULPS       Z8, Z7, Z7
+	VADDPS       Z9, Z0, Z0
+	VADDPS       Z9, Z1, Z1
+	VADDPS       Z9, Z2, Z2
+	VADDPS       Z9, Z3, Z3
+	VADDPS       Z9, Z4, Z4
+	VADDPS       Z9, Z5, Z5
+	VADDPS       Z9, Z6, Z6
+	VADDPS       Z9, Z7, Z7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x0a
+	JGE          way14from10
+	CMPQ         R9, $0x02
+	JGE          way14from2
+	CMPQ         R9, $0x01
+	JGE          way14from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way14from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way14from2:
+	CMPQ R9, $0x04
+	JGE  way14from4
+	CMPQ R9, $0x03
+	JGE  way14from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way14from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way14from4:
+	CMPQ R9, $0x05
+	JGE  way14from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way14from5:
+	CMPQ R9, $0x07
+	JGE  way14from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way14from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way14from10:
+	CMPQ R9, $0x1c
+	JGE  way14from28
+	CMPQ R9, $0x15
+	JGE  way14from21
+	CMPQ R9, $0x14
+	JGE  way14from20
+	CMPQ R9, $0x13
+	JGE  way14from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way14from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way14from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way14from21:
+	CMPQ R9, $0x17
+	JGE  way14from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way14from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way14from28:
+	CMPQ R9, $0x1e
+	JGE  way14from30
+	CMPQ R9, $0x1d
+	JGE  way14from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way14from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way14from30:
+	CMPQ R9, $0x21
+	JGE  way14from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way14from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+	PCALIGN $0x40
+
+op30:
+	// mul+sub
+	VBROADCASTSS (DI), Z8
+	VBROADCASTSS 4(DI), Z9
+	VMULPS       Z8, Z0, Z0
+	VMULPS       Z8, Z1, Z1
+	VMULPS       Z8, Z2, Z2
+	VMULPS       Z8, Z3, Z3
+	VMULPS       Z8, Z4, Z4
+	VMULPS       Z8, Z5, Z5
+	VMULPS       Z8, Z6, Z6
+	VMULPS       Z8, Z7, Z7
+	VSUBPS       Z9, Z0, Z0
+	VSUBPS       Z9, Z1, Z1
+	VSUBPS       Z9, Z2, Z2
+	VSUBPS       Z9, Z3, Z3
+	VSUBPS       Z9, Z4, Z4
+	VSUBPS       Z9, Z5, Z5
+	VSUBPS       Z9, Z6, Z6
+	VSUBPS       Z9, Z7, Z7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x0a
+	JGE          way15from10
+	CMPQ         R9, $0x02
+	JGE          way15from2
+	CMPQ         R9, $0x01
+	JGE          way15from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way15from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way15from2:
+	CMPQ R9, $0x04
+	JGE  way15from4
+	CMPQ R9, $0x03
+	JGE  way15from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way15from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way15from4:
+	CMPQ R9, $0x05
+	JGE  way15from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way15from5:
+	CMPQ R9, $0x07
+	JGE  way15from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way15from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way15from10:
+	CMPQ R9, $0x1c
+	JGE  way15from28
+	CMPQ R9, $0x15
+	JGE  way15from21
+	CMPQ R9, $0x14
+	JGE  way15from20
+	CMPQ R9, $0x13
+	JGE  way15from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way15from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way15from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way15from21:
+	CMPQ R9, $0x17
+	JGE  way15from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way15from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way15from28:
+	CMPQ R9, $0x1e
+	JGE  way15from30
+	CMPQ R9, $0x1d
+	JGE  way15from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way15from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way15from30:
+	CMPQ R9, $0x21
+	JGE  way15from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way15from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+op31:
+	// mul+subFrom
+	VBROADCASTSS (DI), Z8
+	VBROADCASTSS 4(DI), Z9
+	VMULPS       Z8, Z0, Z0
+	VMULPS       Z8, Z1, Z1
+	VMULPS       Z8, Z2, Z2
+	VMULPS       Z8, Z3, Z3
+	VMULPS       Z8, Z4, Z4
+	VMULPS       Z8, Z5, Z5
+	VMULPS       Z8, Z6, Z6
+	VMULPS       Z8, Z7, Z7
+	VSUBPS       Z0, Z9, Z0
+	VSUBPS       Z1, Z9, Z1
+	VSUBPS       Z2, Z9, Z2
+	VSUBPS       Z3, Z9, Z3
+	VSUBPS       Z4, Z9, Z4
+	VSUBPS       Z5, Z9, Z5
+	VSUBPS       Z6, Z9, Z6
+	VSUBPS       Z7, Z9, Z7
+	JMP          next
+
+op32:
+	// add+mul
+	VBROADCASTSS (DI), Z8
+	VBROADCASTSS 4(DI), Z9
+	VADDPS       Z8, Z0, Z0
+	VADDPS       Z8, Z1, Z1
+	VADDPS       Z8, Z2, Z2
+	VADDPS       Z8, Z3, Z3
+	VADDPS       Z8, Z4, Z4
+	VADDPS       Z8, Z5, Z5
+	VADDPS       Z8, Z6, Z6
+	VADDPS       Z8, Z7, Z7
+	VMULPS       Z9, Z0, Z0
+	VMULPS       Z9, Z1, Z1
+	VMULPS       Z9, Z2, Z2
+	VMULPS       Z9, Z3, Z3
+	VMULPS       Z9, Z4, Z4
+	VMULPS       Z9, Z5, Z5
+	VMULPS       Z9, Z6, Z6
+	VMULPS       Z9, Z7, Z7
+	JMP          next
+	PCALIGN $0x40
+
+op33:
+	// sub+mul
+	VBROADCASTSS (DI), Z8
+	VBROADCASTSS 4(DI), Z9
+	VSUBPS       Z8, Z0, Z0
+	VSUBPS       Z8, Z1, Z1
+	VSUBPS       Z8, Z2, Z2
+	VSUBPS       Z8, Z3, Z3
+	VSUBPS       Z8, Z4, Z4
+	VSUBPS       Z8, Z5, Z5
+	VSUBPS       Z8, Z6, Z6
+	VSUBPS       Z8, Z7, Z7
+	VMULPS       Z9, Z0, Z0
+	VMULPS       Z9, Z1, Z1
+	VMULPS       Z9, Z2, Z2
+	VMULPS       Z9, Z3, Z3
+	VMULPS       Z9, Z4, Z4
+	VMULPS       Z9, Z5, Z5
+	VMULPS       Z9, Z6, Z6
+	VMULPS       Z9, Z7, Z7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R9
+	ADDQ         $0x18, SI
+	CMPQ         R9, $0x0a
+	JGE          way16from10
+	CMPQ         R9, $0x02
+	JGE          way16from2
+	CMPQ         R9, $0x01
+	JGE          way16from1
+	CMPQ         R9, $0x00
+	JEQ          op0
+	JMP          others
+
+way16from1:
+	CMPQ R9, $0x01
+	JEQ  op1
+	JMP  others
+
+way16from2:
+	CMPQ R9, $0x04
+	JGE  way16from4
+	CMPQ R9, $0x03
+	JGE  way16from3
+	CMPQ R9, $0x02
+	JEQ  op2
+	JMP  others
+
+way16from3:
+	CMPQ R9, $0x03
+	JEQ  op3
+	JMP  others
+
+way16from4:
+	CMPQ R9, $0x05
+	JGE  way16from5
+	CMPQ R9, $0x04
+	JEQ  op4
+	JMP  others
+
+way16from5:
+	CMPQ R9, $0x07
+	JGE  way16from7
+	CMPQ R9, $0x05
+	JEQ  op5
+	JMP  others
+
+way16from7:
+	CMPQ R9, $0x07
+	JEQ  op7
+	JMP  others
+
+way16from10:
+	CMPQ R9, $0x1c
+	JGE  way16from28
+	CMPQ R9, $0x15
+	JGE  way16from21
+	CMPQ R9, $0x14
+	JGE  way16from20
+	CMPQ R9, $0x13
+	JGE  way16from19
+	CMPQ R9, $0x0a
+	JEQ  op10
+	JMP  others
+
+way16from19:
+	CMPQ R9, $0x13
+	JEQ  op19
+	JMP  others
+
+way16from20:
+	CMPQ R9, $0x14
+	JEQ  op20
+	JMP  others
+
+way16from21:
+	CMPQ R9, $0x17
+	JGE  way16from23
+	CMPQ R9, $0x15
+	JEQ  op21
+	JMP  others
+
+way16from23:
+	CMPQ R9, $0x17
+	JEQ  op23
+	JMP  others
+
+way16from28:
+	CMPQ R9, $0x1e
+	JGE  way16from30
+	CMPQ R9, $0x1d
+	JGE  way16from29
+	CMPQ R9, $0x1c
+	JEQ  op28
+	JMP  others
+
+way16from29:
+	CMPQ R9, $0x1d
+	JEQ  op29
+	JMP  others
+
+way16from30:
+	CMPQ R9, $0x21
+	JGE  way16from33
+	CMPQ R9, $0x1e
+	JEQ  op30
+	JMP  others
+
+way16from33:
+	CMPQ R9, $0x21
+	JEQ  op33
+	JMP  others
+
+op34:
+	// subFrom+mul
+	VBROADCASTSS (DI), Z8
+	VBROADCASTSS 4(DI), Z9
+	VSUBPS       Z0, Z8, Z0
+	VSUBPS       Z1, Z8, Z1
+	VSUBPS       Z2, Z8, Z2
+	VSUBPS       Z3, Z8, Z3
+	VSUBPS       Z4, Z8, Z4
+	VSUBPS       Z5, Z8, Z5
+	VSUBPS       Z6, Z8, Z6
+	VSUBPS       Z7, Z8, Z7
+	VMULPS       Z9, Z0, Z0
+	VMULPS       Z9, Z1, Z1
+	VMULPS       Z9, Z2, Z2
+	VMULPS       Z9, Z3, Z3
+	VMULPS       Z9, Z4, Z4
+	VMULPS       Z9, Z5, Z5
+	VMULPS       Z9, Z6, Z6
+	VMULPS       Z9, Z7, Z7
+	JMP          next
+
+op35:
 	// other
 	MOVQ DI, R8
 	JMP  next
 
-op29:
+op36:
 	// loadTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -11513,7 +15222,7 @@ op29:
 	VPSUBD    Z7, Z8, Z7
 	JMP       next
 
-op30:
+op37:
 	// storeTruths
 	MOVQ    -8(SI), DI
 	ANDQ    BX, DI
@@ -11537,7 +15246,7 @@ op30:
 	VPMOVDB Z8, 112(DI)
 	JMP     next
 
-op31:
+op38:
 	// equal
 	VCMPPS   $0x00, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -11557,7 +15266,7 @@ op31:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op32:
+op39:
 	// notEqual
 	VCMPPS   $0x04, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -11577,7 +15286,7 @@ op32:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op33:
+op40:
 	// less
 	VCMPPS   $0x11, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -11597,7 +15306,7 @@ op33:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op34:
+op41:
 	// lessEqual
 	VCMPPS   $0x12, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -11617,7 +15326,7 @@ op34:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op35:
+op42:
 	// greater
 	VCMPPS   $0x1e, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -11637,7 +15346,7 @@ op35:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op36:
+op43:
 	// greaterEqual
 	VCMPPS   $0x1d, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -11657,7 +15366,7 @@ op36:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op37:
+op44:
 	// and
 	VANDPD (DI), Z0, Z0
 	VANDPD 64(DI), Z1, Z1
@@ -11669,7 +15378,7 @@ op37:
 	VANDPD 448(DI), Z7, Z7
 	JMP    next
 
-op38:
+op45:
 	// or
 	VORPD (DI), Z0, Z0
 	VORPD 64(DI), Z1, Z1
@@ -11681,9 +15390,9 @@ op38:
 	VORPD 448(DI), Z7, Z7
 	JMP   next
 
-op39:
+op46:
 	// not
-	VBROADCASTSD numbersAVX512<>+0(SB), Z8
+	VBROADCASTSD numbersAVX512<>+16(SB), Z8
 	VXORPD       Z8, Z0, Z0
 	VXORPD       Z8, Z1, Z1
 	VXORPD       Z8, Z2, Z2
@@ -11694,7 +15403,7 @@ op39:
 	VXORPD       Z8, Z7, Z7
 	JMP          next
 
-op40:
+op47:
 	// choose
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xca, (DI), Z8, Z0
@@ -11714,7 +15423,7 @@ op40:
 	VPTERNLOGQ $0xca, 448(DI), Z8, Z7
 	JMP        next
 
-op41:
+op48:
 	// then
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xe2, (DI), Z8, Z0
@@ -11734,7 +15443,7 @@ op41:
 	VPTERNLOGQ $0xe2, 448(DI), Z8, Z7
 	JMP        next
 
-op42:
+op49:
 	// else
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xb8, (DI), Z8, Z0
@@ -11754,7 +15463,7 @@ op42:
 	VPTERNLOGQ $0xb8, 448(DI), Z8, Z7
 	JMP        next
 
-op43:
+op50:
 	// isNaN
 	VCMPPS   $0x03, Z0, Z0, K1
 	VPMOVM2D K1, Z0
@@ -11774,7 +15483,7 @@ op43:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op44:
+op51:
 	// isInf
 	VBROADCASTSD numbersAVX512<>+1976(SB), Z8
 	VXORPD       Z9, Z9, Z9
@@ -11806,9 +15515,9 @@ op44:
 	VPMOVM2D     K2, Z7
 	JMP          next
 
-op45:
+op52:
 	// nonZero
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCMPPS       $0x04, Z8, Z0, K1
 	VPMOVM2D     K1, Z0
 	VCMPPS       $0x04, Z8, Z1, K2
@@ -11827,7 +15536,7 @@ op45:
 	VPMOVM2D     K2, Z7
 	JMP          next
 
-op46:
+op53:
 	// ofTruth
 	VBROADCASTSD numbersAVX512<>+1984(SB), Z8
 	VANDPD       Z8, Z0, Z0
@@ -11840,9 +15549,9 @@ op46:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op47:
+op54:
 	// sign
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VBROADCASTSD numbersAVX512<>+1984(SB), Z9
 	VXORPD       Z10, Z10, Z10
 	VPTERNLOGD   $0xff, Z10, Z10, Z10
@@ -11881,9 +15590,9 @@ op47:
 	VMOVAPS      Z10, K2, Z7
 	JMP          next
 
-op48:
+op55:
 	// rectify
-	VBROADCASTSD numbersAVX512<>+16(SB), Z8
+	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCMPPS       $0x16, Z8, Z0, K1
 	VPMOVM2D     K1, Z9
 	VANDPD       Z9, Z0, Z0
@@ -11910,32 +15619,12 @@ op48:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op49:
-	JMP next
-
-op50:
-	JMP next
-
-op51:
-	JMP next
-
-op52:
-	JMP next
-
-op53:
-	JMP next
-
-op54:
-	JMP next
-
-op55:
-	JMP next
-
 op56:
 	JMP next
 
 op57:
 	JMP next
+	PCALIGN $0x40
 
 op58:
 	JMP next
@@ -12061,6 +15750,27 @@ op98:
 	JMP next
 
 op99:
+	JMP next
+
+op100:
+	JMP next
+
+op101:
+	JMP next
+
+op102:
+	JMP next
+
+op103:
+	JMP next
+
+op104:
+	JMP next
+
+op105:
+	JMP next
+
+op106:
 	// rsqrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12073,74 +15783,74 @@ op99:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes66:
+lanes67:
 	VCVTPS2PD         (DI), Z0
 	VPSRLQ            $0x01, Z0, Z1
-	VBROADCASTSD      numbersAVX512<>+1176(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z2
 	VPSUBQ            Z1, Z2, Z1
 	VMULPD            Z1, Z0, Z2
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z1, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z1, Z2
 	VMULPD            Z2, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1184(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1192(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z2, Z4
+	VBROADCASTSD      numbersAVX512<>+1192(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1200(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z2, Z4
 	VFMADD231PD       Z4, Z3, Z1
-	VANDPD.BCST       numbersAVX512<>+1200(SB), Z1, Z1
+	VANDPD.BCST       numbersAVX512<>+1208(SB), Z1, Z1
 	VMULPD            Z1, Z1, Z2
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z0, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z0, Z2
 	VMULPD            Z2, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1208(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z4, Z2
+	VBROADCASTSD      numbersAVX512<>+1216(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z4, Z2
 	VFMADD231PD       Z2, Z3, Z1
-	VPSUBQ.BCST       numbersAVX512<>+320(SB), Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1216(SB), Z3
+	VPSUBQ.BCST       numbersAVX512<>+328(SB), Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1224(SB), Z3
 	VPSUBQ            Z0, Z3, Z3
 	VORPD             Z3, Z2, Z2
 	VPMOVQ2M          Z2, K1
 	KORTESTB          K1, K1
-	JEQ               end67
-	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+328(SB), K2, Z2
+	JEQ               end68
+	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+208(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+336(SB), K2, Z2
 	VMULPD            Z2, Z0, Z2
 	VPSRLQ            $0x01, Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1176(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z4
 	VPSUBQ            Z3, Z4, Z3
 	VMULPD            Z3, Z2, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z3, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z3, Z4
 	VMULPD            Z4, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+1184(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+1192(SB), Z4, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+1192(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+1200(SB), Z4, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z4, Z6
 	VFMADD231PD       Z6, Z5, Z3
-	VANDPD.BCST       numbersAVX512<>+1200(SB), Z3, Z3
+	VANDPD.BCST       numbersAVX512<>+1208(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z2, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z2, Z4
 	VMULPD            Z4, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+1208(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z4
+	VBROADCASTSD      numbersAVX512<>+1216(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z5, Z4
 	VFMADD231PD       Z4, Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+800(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+1224(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+808(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1232(SB), K2, Z2
 	VMULPD            Z2, Z3, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z3
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z3
 	VDIVPD            Z0, Z3, Z3
 	VMOVAPD           Z2, K2, Z3
-	VCMPPD.BCST       $0x11, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+440(SB), K2, Z3
-	VCMPPD.BCST       $0x00, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+448(SB), K2, Z3
+	VCMPPD.BCST       $0x00, numbersAVX512<>+32(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z2
 	VDIVPD            Z0, Z2, Z0
 	VMOVAPD           Z0, K2, Z3
 	VMOVAPD           Z3, K1, Z1
 
-end67:
+end68:
 	VCVTPD2PS Z1, Y0
 	VMOVUPS   Y0, (DI)
 	ADDQ      $0x20, DI
 	DECQ      R9
-	JNE       lanes66
+	JNE       lanes67
 	VMOVUPD   (DX), Z0
 	VMOVUPD   64(DX), Z1
 	VMOVUPD   128(DX), Z2
@@ -12151,69 +15861,14 @@ end67:
 	VMOVUPD   448(DX), Z7
 	JMP       next
 
-op100:
+op107:
 	JMP next
 
-op101:
+op108:
 	JMP next
 
-op102:
+op109:
 	// floorDiv
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, R9
-	MOVQ    $0x00000010, R10
-
-lanes68:
-	VCVTPS2PD    (R9), Z0
-	VMOVUPD      Z0, 512(DX)
-	VCVTPS2PD    (DI), Z0
-	VMOVUPD      Z0, 576(DX)
-	VMOVUPD      512(DX), Z0
-	VDIVPD       576(DX), Z0, Z0
-	VRNDSCALEPD  $0x09, Z0, Z0
-	VBROADCASTSD numbersAVX512<>+192(SB), Z1
-	VANDNPD      576(DX), Z1, Z1
-	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
-	VMOVUPD      512(DX), Z1
-	VFNMADD231PD 576(DX), Z0, Z1
-	VMOVUPD      512(DX), K1, Z1
-	VXORPD       576(DX), Z1, Z2
-	VPMOVQ2M     Z2, K1
-	VBROADCASTSD numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD numbersAVX512<>+16(SB), K1, Z2
-	VBROADCASTSD numbersAVX512<>+192(SB), Z1
-	VANDNPD      Z0, Z1, Z1
-	VCMPPD.BCST  $0x11, numbersAVX512<>+1368(SB), Z1, K1
-	VBROADCASTSD numbersAVX512<>+16(SB), Z1
-	VMOVAPD      Z2, K1, Z1
-	VSUBPD       Z1, Z0, Z0
-	VCVTPD2PS    Z0, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         $0x20, R9
-	ADDQ         $0x20, DI
-	DECQ         R10
-	JNE          lanes68
-	VMOVUPD      (DX), Z0
-	VMOVUPD      64(DX), Z1
-	VMOVUPD      128(DX), Z2
-	VMOVUPD      192(DX), Z3
-	VMOVUPD      256(DX), Z4
-	VMOVUPD      320(DX), Z5
-	VMOVUPD      384(DX), Z6
-	VMOVUPD      448(DX), Z7
-	JMP          next
-
-op103:
-	// mod
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -12230,70 +15885,27 @@ lanes69:
 	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (DI), Z0
 	VMOVUPD      Z0, 576(DX)
-	VBROADCASTSD numbersAVX512<>+192(SB), Z0
-	VANDNPD      576(DX), Z0, Z0
+	VMOVUPD      512(DX), Z0
+	VDIVPD       576(DX), Z0, Z0
+	VRNDSCALEPD  $0x09, Z0, Z0
+	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+	VANDNPD      576(DX), Z1, Z1
+	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z1, K1
 	VMOVUPD      512(DX), Z1
-	VDIVPD       Z0, Z1, Z1
-	VRNDSCALEPD  $0x08, Z1, Z1
-	VFNMADD213PD 512(DX), Z1, Z0
-	VBROADCASTSD numbersAVX512<>+192(SB), Z2
-	VANDNPD      Z1, Z2, Z1
-	VBROADCASTSD numbersAVX512<>+1376(SB), Z2
-	VCMPPD       $0x11, Z1, Z2, K1
-	KORTESTB     K1, K1
-	JEQ          end70
-	VMOVUPD      512(DX), K1, Z0
-
-again71:
-	VBROADCASTSD numbersAVX512<>+192(SB), Z1
-	VANDNPD      576(DX), Z1, Z1
-	VMULPD.BCST  numbersAVX512<>+1384(SB), Z1, Z2
-	VBROADCASTSD numbersAVX512<>+192(SB), Z3
-	VANDNPD      Z0, Z3, Z3
-	VMULPD.BCST  numbersAVX512<>+1392(SB), Z3, Z3
-	VCMPPD       $0x11, Z3, Z2, K2
-	VMULPD.BCST  numbersAVX512<>+1400(SB), Z0, Z2
-	VMOVAPD      Z0, Z3
-	VMOVAPD      Z2, K2, Z3
-	VMULPD.BCST  numbersAVX512<>+1408(SB), Z1, Z2
-	VMOVAPD      Z2, K2, Z1
-	VDIVPD       Z1, Z3, Z2
-	VBROADCASTSD numbersAVX512<>+192(SB), Z4
-	VANDNPD      Z2, Z4, Z4
-	VBROADCASTSD numbersAVX512<>+1376(SB), Z5
-	VCMPPD       $0x11, Z4, Z5, K3
-	VBROADCASTSD numbersAVX512<>+16(SB), Z4
-	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z4
-	VBROADCASTSD numbersAVX512<>+24(SB), K2, Z4
-	VRNDSCALEPD  $0x08, Z2, Z5
-	VMOVAPD      Z2, K2, Z5
-	VFNMADD231PD Z1, Z5, Z3
-	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z1
-	VMOVAPD      Z1, K2, Z3
-	VMOVAPD      Z3, K1, Z0
-	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z4, K2
-	KORTESTB     K2, K2
-	JNE          again71
-
-end70:
-	VBROADCASTSD numbersAVX512<>+192(SB), Z1
-	VANDNPD      576(DX), Z1, Z1
-	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z1, K1
-	VMOVUPD      512(DX), K1, Z0
-	VXORPD       576(DX), Z0, Z1
-	VPMOVQ2M     Z1, K1
-	VADDPD       576(DX), Z0, Z1
-	VMOVAPD      Z0, Z2
-	VMOVAPD      Z1, K1, Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VMOVUPD      576(DX), Z0
-	VANDPD.BCST  numbersAVX512<>+192(SB), Z0, Z0
-	VMOVAPD      Z0, K1, Z2
-	VBROADCASTSD numbersAVX512<>+192(SB), Z0
-	VANDNPD      512(DX), Z0, Z0
-	VCMPPD.BCST  $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VBROADCASTSD numbersAVX512<>+440(SB), Z0
-	VMOVAPD      Z2, K1, Z0
+	VFNMADD231PD 576(DX), Z0, Z1
+	VMOVUPD      512(DX), K1, Z1
+	VXORPD       576(DX), Z1, Z2
+	VPMOVQ2M     Z2, K1
+	VBROADCASTSD numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD numbersAVX512<>+40(SB), K1, Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z1, K1
+	VBROADCASTSD numbersAVX512<>+32(SB), K1, Z2
+	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+	VANDNPD      Z0, Z1, Z1
+	VCMPPD.BCST  $0x11, numbersAVX512<>+1368(SB), Z1, K1
+	VBROADCASTSD numbersAVX512<>+32(SB), Z1
+	VMOVAPD      Z2, K1, Z1
+	VSUBPD       Z1, Z0, Z0
 	VCVTPD2PS    Z0, Y0
 	VMOVUPS      Y0, (R9)
 	ADDQ         $0x20, R9
@@ -12310,7 +15922,105 @@ end70:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op104:
+op110:
+	// mod
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000010, R10
+
+lanes70:
+	VCVTPS2PD    (R9), Z0
+	VMOVUPD      Z0, 512(DX)
+	VCVTPS2PD    (DI), Z0
+	VMOVUPD      Z0, 576(DX)
+	VBROADCASTSD numbersAVX512<>+200(SB), Z0
+	VANDNPD      576(DX), Z0, Z0
+	VMOVUPD      512(DX), Z1
+	VDIVPD       Z0, Z1, Z1
+	VRNDSCALEPD  $0x08, Z1, Z1
+	VFNMADD213PD 512(DX), Z1, Z0
+	VBROADCASTSD numbersAVX512<>+200(SB), Z2
+	VANDNPD      Z1, Z2, Z1
+	VBROADCASTSD numbersAVX512<>+1376(SB), Z2
+	VCMPPD       $0x11, Z1, Z2, K1
+	KORTESTB     K1, K1
+	JEQ          end71
+	VMOVUPD      512(DX), K1, Z0
+
+again72:
+	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+	VANDNPD      576(DX), Z1, Z1
+	VMULPD.BCST  numbersAVX512<>+1384(SB), Z1, Z2
+	VBROADCASTSD numbersAVX512<>+200(SB), Z3
+	VANDNPD      Z0, Z3, Z3
+	VMULPD.BCST  numbersAVX512<>+1392(SB), Z3, Z3
+	VCMPPD       $0x11, Z3, Z2, K2
+	VMULPD.BCST  numbersAVX512<>+1400(SB), Z0, Z2
+	VMOVAPD      Z0, Z3
+	VMOVAPD      Z2, K2, Z3
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z1, Z2
+	VMOVAPD      Z2, K2, Z1
+	VDIVPD       Z1, Z3, Z2
+	VBROADCASTSD numbersAVX512<>+200(SB), Z4
+	VANDNPD      Z2, Z4, Z4
+	VBROADCASTSD numbersAVX512<>+1376(SB), Z5
+	VCMPPD       $0x11, Z4, Z5, K3
+	VBROADCASTSD numbersAVX512<>+32(SB), Z4
+	VBROADCASTSD numbersAVX512<>+40(SB), K3, Z4
+	VBROADCASTSD numbersAVX512<>+40(SB), K2, Z4
+	VRNDSCALEPD  $0x08, Z2, Z5
+	VMOVAPD      Z2, K2, Z5
+	VFNMADD231PD Z1, Z5, Z3
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z1
+	VMOVAPD      Z1, K2, Z3
+	VMOVAPD      Z3, K1, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z4, K2
+	KORTESTB     K2, K2
+	JNE          again72
+
+end71:
+	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+	VANDNPD      576(DX), Z1, Z1
+	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z1, K1
+	VMOVUPD      512(DX), K1, Z0
+	VXORPD       576(DX), Z0, Z1
+	VPMOVQ2M     Z1, K1
+	VADDPD       576(DX), Z0, Z1
+	VMOVAPD      Z0, Z2
+	VMOVAPD      Z1, K1, Z2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VMOVUPD      576(DX), Z0
+	VANDPD.BCST  numbersAVX512<>+200(SB), Z0, Z0
+	VMOVAPD      Z0, K1, Z2
+	VBROADCASTSD numbersAVX512<>+200(SB), Z0
+	VANDNPD      512(DX), Z0, Z0
+	VCMPPD.BCST  $0x11, numbersAVX512<>+24(SB), Z0, K1
+	VBROADCASTSD numbersAVX512<>+448(SB), Z0
+	VMOVAPD      Z2, K1, Z0
+	VCVTPD2PS    Z0, Y0
+	VMOVUPS      Y0, (R9)
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, DI
+	DECQ         R10
+	JNE          lanes70
+	VMOVUPD      (DX), Z0
+	VMOVUPD      64(DX), Z1
+	VMOVUPD      128(DX), Z2
+	VMOVUPD      192(DX), Z3
+	VMOVUPD      256(DX), Z4
+	VMOVUPD      320(DX), Z5
+	VMOVUPD      384(DX), Z6
+	VMOVUPD      448(DX), Z7
+	JMP          next
+
+op111:
 	// exp32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12323,16 +16033,16 @@ op104:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes72:
+lanes73:
 	VCVTPS2PD         (DI), Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
 	VMINPD            Z0, Z1, Z0
 	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
 	VMAXPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
 	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
@@ -12352,61 +16062,6 @@ lanes72:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R9
-	JNE               lanes72
-	VMOVUPD           (DX), Z0
-	VMOVUPD           64(DX), Z1
-	VMOVUPD           128(DX), Z2
-	VMOVUPD           192(DX), Z3
-	VMOVUPD           256(DX), Z4
-	VMOVUPD           320(DX), Z5
-	VMOVUPD           384(DX), Z6
-	VMOVUPD           448(DX), Z7
-	JMP               next
-
-op105:
-	// expm132
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes73:
-	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
-	VMINPD            Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+176(SB), Z2
-	VMAXPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
-	VPSLLQ            $0x34, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
-	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
-	VFMADD231PD       Z1, Z4, Z5
-	VMULPD            Z5, Z1, Z1
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
-	VFMADD231PD       Z1, Z2, Z3
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
-	VORPD             Z0, Z3, Z0
-	VCVTPD2PS         Z0, Y0
-	VMOVUPS           Y0, (DI)
-	ADDQ              $0x20, DI
-	DECQ              R9
 	JNE               lanes73
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
@@ -12418,8 +16073,8 @@ lanes73:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op106:
-	// tanh32
+op112:
+	// expm132
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -12433,15 +16088,14 @@ op106:
 
 lanes74:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z1
-	VADDPD            Z1, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+208(SB), Z2
-	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+184(SB), Z2
+	VMAXPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
 	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
@@ -12455,12 +16109,10 @@ lanes74:
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
 	VFMADD231PD       Z1, Z4, Z5
 	VMULPD            Z5, Z1, Z1
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
 	VFMADD231PD       Z1, Z2, Z3
-	VADDPD.BCST       numbersAVX512<>+368(SB), Z3, Z1
-	VDIVPD            Z1, Z3, Z1
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
-	VORPD             Z0, Z1, Z0
+	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VORPD             Z0, Z3, Z0
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
@@ -12476,8 +16128,8 @@ lanes74:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op107:
-	// sinh32
+op113:
+	// tanh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -12491,14 +16143,15 @@ op107:
 
 lanes75:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
 	VANDNPD           Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z2
+	VADDPD            Z1, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
 	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
@@ -12512,13 +16165,11 @@ lanes75:
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
 	VFMADD231PD       Z1, Z4, Z5
 	VMULPD            Z5, Z1, Z1
-	VSUBPD.BCST       numbersAVX512<>+24(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
 	VFMADD231PD       Z1, Z2, Z3
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+376(SB), Z3, Z1
 	VDIVPD            Z1, Z3, Z1
-	VADDPD            Z1, Z3, Z1
-	VMULPD.BCST       numbersAVX512<>+160(SB), Z1, Z1
-	VANDPD.BCST       numbersAVX512<>+192(SB), Z0, Z0
+	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
 	VORPD             Z0, Z1, Z0
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
@@ -12535,8 +16186,8 @@ lanes75:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op108:
-	// cosh32
+op114:
+	// sinh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -12550,33 +16201,35 @@ op108:
 
 lanes76:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
-	VANDNPD           Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
-	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
-	VPSLLQ            $0x34, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
-	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
-	VFMADD231PD       Z0, Z3, Z4
-	VMULPD            Z4, Z0, Z0
-	VMOVAPD           Z1, Z2
-	VFMADD231PD       Z0, Z1, Z2
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z0
-	VDIVPD            Z2, Z0, Z0
-	VADDPD            Z0, Z2, Z0
-	VMULPD.BCST       numbersAVX512<>+160(SB), Z0, Z0
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VANDNPD           Z0, Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD231PD       Z1, Z4, Z5
+	VMULPD            Z5, Z1, Z1
+	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z3, Z1
+	VDIVPD            Z1, Z3, Z1
+	VADDPD            Z1, Z3, Z1
+	VMULPD.BCST       numbersAVX512<>+8(SB), Z1, Z1
+	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VORPD             Z0, Z1, Z0
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
@@ -12592,8 +16245,8 @@ lanes76:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op109:
-	// sigmoid32
+op115:
+	// cosh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -12607,14 +16260,14 @@ op109:
 
 lanes77:
 	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VANDNPD           Z0, Z1, Z0
 	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
-	VMAXPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1168(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
 	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
@@ -12630,8 +16283,10 @@ lanes77:
 	VMULPD            Z4, Z0, Z0
 	VMOVAPD           Z1, Z2
 	VFMADD231PD       Z0, Z1, Z2
-	VADDPD.BCST       numbersAVX512<>+24(SB), Z2, Z0
-	VDIVPD            Z0, Z2, Z0
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z0
+	VDIVPD            Z2, Z0, Z0
+	VADDPD            Z0, Z2, Z0
+	VMULPD.BCST       numbersAVX512<>+8(SB), Z0, Z0
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
@@ -12647,8 +16302,8 @@ lanes77:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op110:
-	// log32
+op116:
+	// sigmoid32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -12661,56 +16316,49 @@ op110:
 	MOVQ    $0x00000010, R9
 
 lanes78:
-	VCVTPS2PD        (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
-	VPSRLQ           $0x34, Z1, Z2
-	VPSRLQ           $0x30, Z1, Z1
-	VPSLLQ           $0x34, Z2, Z3
-	VPSUBQ           Z3, Z0, Z3
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
-	LEAQ             ·logBins32Inverse+0(SB), R10
-	VMOVUPD          (R10), Z4
-	VPERMT2PD        64(R10), Z1, Z4
-	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
-	LEAQ             ·logBins32+0(SB), R10
-	VMOVUPD          (R10), Z4
-	VPERMT2PD        64(R10), Z1, Z4
-	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z4
-	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+1512(SB), Z2
-	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z1, Z2
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1536(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z1, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z1, Z5
-	VFMADD231PD      Z3, Z2, Z5
-	VFMADD231PD      Z5, Z3, Z4
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VMOVAPD          Z0, Z1
-	VMOVAPD          Z4, K1, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
-	VCVTPD2PS        Z1, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes78
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
+	VCVTPS2PD         (DI), Z0
+	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VMINPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
+	VMAXPD            Z0, Z1, Z0
+	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
+	VPSLLQ            $0x34, Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD231PD       Z0, Z3, Z4
+	VMULPD            Z4, Z0, Z0
+	VMOVAPD           Z1, Z2
+	VFMADD231PD       Z0, Z1, Z2
+	VADDPD.BCST       numbersAVX512<>+40(SB), Z2, Z0
+	VDIVPD            Z0, Z2, Z0
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DI)
+	ADDQ              $0x20, DI
+	DECQ              R9
+	JNE               lanes78
+	VMOVUPD           (DX), Z0
+	VMOVUPD           64(DX), Z1
+	VMOVUPD           128(DX), Z2
+	VMOVUPD           192(DX), Z3
+	VMOVUPD           256(DX), Z4
+	VMOVUPD           320(DX), Z5
+	VMOVUPD           384(DX), Z6
+	VMOVUPD           448(DX), Z7
+	JMP               next
 
-op111:
-	// log232
+op117:
+	// log32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -12729,35 +16377,34 @@ lanes79:
 	VPSRLQ           $0x30, Z1, Z1
 	VPSLLQ           $0x34, Z2, Z3
 	VPSUBQ           Z3, Z0, Z3
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VFMSUB213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+48(SB), Z4, Z1
-	VADDPD           Z1, Z2, Z1
-	VMULPD           Z3, Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+1560(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1584(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1592(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z2, Z5
-	VFMADD231PD      Z3, Z4, Z5
-	VFMADD231PD      Z5, Z3, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
-	VMOVAPD          Z0, Z2
-	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
-	VCVTPD2PS        Z2, Y0
+	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z4
+	VMULPD           Z3, Z3, Z1
+	VBROADCASTSD     numbersAVX512<>+1512(SB), Z2
+	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z1, Z2
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z1, Z2
+	VBROADCASTSD     numbersAVX512<>+1536(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z1, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z1, Z5
+	VFMADD231PD      Z3, Z2, Z5
+	VFMADD231PD      Z5, Z3, Z4
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
+	VMOVAPD          Z0, Z1
+	VMOVAPD          Z4, K1, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z1
+	VCVTPD2PS        Z1, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
@@ -12772,8 +16419,8 @@ lanes79:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op112:
-	// log1032
+op118:
+	// log232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -12792,34 +16439,34 @@ lanes80:
 	VPSRLQ           $0x30, Z1, Z1
 	VPSLLQ           $0x34, Z2, Z3
 	VPSUBQ           Z3, Z0, Z3
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+344(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z2, Z2
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VFMSUB213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+464(SB), Z4, Z1
-	VFMADD231PD.BCST numbersAVX512<>+1608(SB), Z2, Z1
+	VMULPD.BCST      numbersAVX512<>+64(SB), Z4, Z1
+	VADDPD           Z1, Z2, Z1
 	VMULPD           Z3, Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+1616(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1632(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1640(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1648(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1560(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1584(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1592(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z2, Z5
 	VFMADD231PD      Z3, Z4, Z5
 	VFMADD231PD      Z5, Z3, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z0, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
 	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
 	VCVTPD2PS        Z2, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
@@ -12835,8 +16482,8 @@ lanes80:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op113:
-	// log1p32
+op119:
+	// log1032
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -12850,45 +16497,40 @@ op113:
 
 lanes81:
 	VCVTPS2PD        (DI), Z0
-	VADDPD.BCST      numbersAVX512<>+24(SB), Z0, Z1
-	VSUBPD.BCST      numbersAVX512<>+24(SB), Z1, Z2
-	VSUBPD           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z1, Z3
-	VPSRLQ           $0x34, Z3, Z4
-	VPSRLQ           $0x30, Z3, Z3
-	VPSLLQ           $0x34, Z4, Z5
-	VPSUBQ           Z5, Z1, Z5
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z5, Z5
-	VORPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z4, Z4
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPSRLQ           $0x34, Z1, Z2
+	VPSRLQ           $0x30, Z1, Z1
+	VPSLLQ           $0x34, Z2, Z3
+	VPSUBQ           Z3, Z0, Z3
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
-	VMOVUPD          (R10), Z6
-	VPERMT2PD        64(R10), Z3, Z6
-	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z6, Z5
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VFMSUB213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	LEAQ             ·logBins32+0(SB), R10
-	VMOVUPD          (R10), Z6
-	VPERMT2PD        64(R10), Z3, Z6
-	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z4, Z6
-	VMULPD           Z5, Z5, Z3
-	VBROADCASTSD     numbersAVX512<>+1512(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1536(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z3, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z3, Z7
-	VFMADD231PD      Z5, Z4, Z7
-	VFMADD231PD      Z7, Z5, Z6
-	VADDPD           Z2, Z6, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+8(SB), Z1, K1
-	VMOVAPD          Z0, Z3
-	VMOVAPD          Z2, K1, Z3
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+440(SB), K1, Z3
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
-	VORPD            Z0, Z3, Z0
-	VCVTPD2PS        Z0, Y0
+	VMOVUPD          (R10), Z4
+	VPERMT2PD        64(R10), Z1, Z4
+	VMULPD.BCST      numbersAVX512<>+472(SB), Z4, Z1
+	VFMADD231PD.BCST numbersAVX512<>+1608(SB), Z2, Z1
+	VMULPD           Z3, Z3, Z2
+	VBROADCASTSD     numbersAVX512<>+1616(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1632(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1640(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1648(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VFMADD231PD      Z3, Z4, Z5
+	VFMADD231PD      Z5, Z3, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
+	VMOVAPD          Z0, Z2
+	VMOVAPD          Z1, K1, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
+	VCVTPD2PS        Z2, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
@@ -12903,8 +16545,8 @@ lanes81:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op114:
-	// sin32
+op120:
+	// log1p32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -12917,80 +16559,148 @@ op114:
 	MOVQ    $0x00000010, R9
 
 lanes82:
+	VCVTPS2PD        (DI), Z0
+	VADDPD.BCST      numbersAVX512<>+40(SB), Z0, Z1
+	VSUBPD.BCST      numbersAVX512<>+40(SB), Z1, Z2
+	VSUBPD           Z2, Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z1, Z3
+	VPSRLQ           $0x34, Z3, Z4
+	VPSRLQ           $0x30, Z3, Z3
+	VPSLLQ           $0x34, Z4, Z5
+	VPSUBQ           Z5, Z1, Z5
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z5, Z5
+	VORPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST      numbersAVX512<>+360(SB), Z4, Z4
+	LEAQ             ·logBins32Inverse+0(SB), R10
+	VMOVUPD          (R10), Z6
+	VPERMT2PD        64(R10), Z3, Z6
+	VFMSUB213PD.BCST numbersAVX512<>+40(SB), Z6, Z5
+	LEAQ             ·logBins32+0(SB), R10
+	VMOVUPD          (R10), Z6
+	VPERMT2PD        64(R10), Z3, Z6
+	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z4, Z6
+	VMULPD           Z5, Z5, Z3
+	VBROADCASTSD     numbersAVX512<>+1512(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1536(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z3, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z3, Z7
+	VFMADD231PD      Z5, Z4, Z7
+	VFMADD231PD      Z7, Z5, Z6
+	VADDPD           Z2, Z6, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z1, K1
+	VMOVAPD          Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z1, K1
+	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z3
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VORPD            Z0, Z3, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes82
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op121:
+	// sin32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes83:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end83
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	JEQ               end84
+	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -12999,9 +16709,9 @@ lanes82:
 	VSUBPD            Z11, Z7, Z7
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -13016,27 +16726,27 @@ lanes82:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -13046,27 +16756,27 @@ lanes82:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -13077,16 +16787,16 @@ lanes82:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
 	VANDNPD           Z0, Z4, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end83:
+end84:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
 	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
@@ -13107,14 +16817,14 @@ end83:
 	VPSLLQ           $0x3f, Z1, Z0
 	VPMOVQ2M         Z0, K1
 	VMOVAPD          Z5, K1, Z2
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z1, Z0
+	VANDPD.BCST      numbersAVX512<>+800(SB), Z1, Z0
 	VPSLLQ           $0x3e, Z0, Z0
 	VXORPD           Z0, Z2, Z0
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes82
+	JNE              lanes83
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -13125,7 +16835,7 @@ end83:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op115:
+op122:
 	// cos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -13138,81 +16848,81 @@ op115:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes84:
+lanes85:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end85
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	JEQ               end86
+	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -13221,9 +16931,9 @@ lanes84:
 	VSUBPD            Z11, Z7, Z7
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -13238,27 +16948,27 @@ lanes84:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -13268,27 +16978,27 @@ lanes84:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -13299,17 +17009,17 @@ lanes84:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
 	VANDNPD           Z0, Z4, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end85:
-	VPADDQ.BCST      numbersAVX512<>+576(SB), Z1, Z0
+end86:
+	VPADDQ.BCST      numbersAVX512<>+584(SB), Z1, Z0
 	VMULPD           Z3, Z3, Z1
 	VMULPD           Z1, Z1, Z2
 	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
@@ -13330,14 +17040,14 @@ end85:
 	VPSLLQ           $0x3f, Z0, Z1
 	VPMOVQ2M         Z1, K1
 	VMOVAPD          Z5, K1, Z2
-	VANDPD.BCST      numbersAVX512<>+792(SB), Z0, Z0
+	VANDPD.BCST      numbersAVX512<>+800(SB), Z0, Z0
 	VPSLLQ           $0x3e, Z0, Z0
 	VXORPD           Z0, Z2, Z0
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes84
+	JNE              lanes85
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -13348,7 +17058,7 @@ end85:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op116:
+op123:
 	// tan32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -13361,81 +17071,81 @@ op116:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes86:
+lanes87:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+496(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+664(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z2
+	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+528(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end87
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z2
+	JEQ               end88
+	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+544(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+560(SB), Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+16(SB), Z4, Z5
+	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+344(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+608(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+616(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -13444,9 +17154,9 @@ lanes86:
 	VSUBPD            Z11, Z7, Z7
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
-	VBROADCASTSD      numbersAVX512<>+24(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+56(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+56(SB), Z8, Z10
+	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
+	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -13461,27 +17171,27 @@ lanes86:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+632(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+344(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+640(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -13491,27 +17201,27 @@ lanes86:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+648(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+584(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+344(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+344(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -13522,16 +17232,16 @@ lanes86:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+504(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
 	VANDNPD           Z0, Z4, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+440(SB), Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
+	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end87:
+end88:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
 	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
@@ -13561,7 +17271,7 @@ end87:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes86
+	JNE              lanes87
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -13572,68 +17282,8 @@ end87:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op117:
+op124:
 	// asin32
-	VMOVUPD Z0, (DX)
-	VMOVUPD Z1, 64(DX)
-	VMOVUPD Z2, 128(DX)
-	VMOVUPD Z3, 192(DX)
-	VMOVUPD Z4, 256(DX)
-	VMOVUPD Z5, 320(DX)
-	VMOVUPD Z6, 384(DX)
-	VMOVUPD Z7, 448(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000010, R9
-
-lanes88:
-	VCVTPS2PD        (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
-	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
-	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VSUBPD           Z1, Z2, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
-	VMULPD           Z0, Z0, Z3
-	VMOVAPD          Z2, K1, Z3
-	VSQRTPD          Z3, Z2
-	VMOVAPD          Z2, K1, Z1
-	VMULPD           Z3, Z1, Z2
-	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
-	VFMADD231PD      Z3, Z5, Z6
-	VFMADD231PD      Z6, Z2, Z1
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+928(SB), K1, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+504(SB), K1, Z3
-	VFMADD231PD      Z1, Z2, Z3
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
-	VORPD            Z0, Z3, Z0
-	VCVTPD2PS        Z0, Y0
-	VMOVUPS          Y0, (DI)
-	ADDQ             $0x20, DI
-	DECQ             R9
-	JNE              lanes88
-	VMOVUPD          (DX), Z0
-	VMOVUPD          64(DX), Z1
-	VMOVUPD          128(DX), Z2
-	VMOVUPD          192(DX), Z3
-	VMOVUPD          256(DX), Z4
-	VMOVUPD          320(DX), Z5
-	VMOVUPD          384(DX), Z6
-	VMOVUPD          448(DX), Z7
-	JMP              next
-
-op118:
-	// acos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -13647,13 +17297,13 @@ op118:
 
 lanes89:
 	VCVTPS2PD        (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
 	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
 	VSUBPD           Z1, Z2, Z2
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z2
 	VMULPD           Z0, Z0, Z3
 	VMOVAPD          Z2, K1, Z3
 	VSQRTPD          Z3, Z2
@@ -13670,18 +17320,13 @@ lanes89:
 	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
 	VFMADD231PD      Z3, Z5, Z6
 	VFMADD231PD      Z6, Z2, Z1
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+368(SB), K2, Z0
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VMOVAPD          Z0, K1, Z2
-	VBROADCASTSD     numbersAVX512<>+368(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+928(SB), K2, Z0
-	VBROADCASTSD     numbersAVX512<>+936(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z3
-	VMOVAPD          Z0, K1, Z3
-	VMULPD.BCST      numbersAVX512<>+504(SB), Z2, Z0
-	VFMADD231PD      Z1, Z3, Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+512(SB), K1, Z3
+	VFMADD231PD      Z1, Z2, Z3
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VORPD            Z0, Z3, Z0
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
@@ -13697,8 +17342,8 @@ lanes89:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op119:
-	// atan32
+op125:
+	// acos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD Z2, 128(DX)
@@ -13712,18 +17357,83 @@ op119:
 
 lanes90:
 	VCVTPS2PD        (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
 	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+944(SB), Z2
-	VMINPD           Z1, Z2, Z1
-	VBROADCASTSD     numbersAVX512<>+160(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VSUBPD           Z1, Z2, Z2
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z2
+	VMULPD           Z0, Z0, Z3
+	VMOVAPD          Z2, K1, Z3
+	VSQRTPD          Z3, Z2
+	VMOVAPD          Z2, K1, Z1
+	VMULPD           Z3, Z1, Z2
+	VMULPD           Z3, Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
+	VFMADD231PD      Z3, Z5, Z6
+	VFMADD231PD      Z6, Z2, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+376(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VMOVAPD          Z0, K1, Z2
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+936(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+944(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z3
+	VMOVAPD          Z0, K1, Z3
+	VMULPD.BCST      numbersAVX512<>+512(SB), Z2, Z0
+	VFMADD231PD      Z1, Z3, Z0
+	VCVTPD2PS        Z0, Y0
+	VMOVUPS          Y0, (DI)
+	ADDQ             $0x20, DI
+	DECQ             R9
+	JNE              lanes90
+	VMOVUPD          (DX), Z0
+	VMOVUPD          64(DX), Z1
+	VMOVUPD          128(DX), Z2
+	VMOVUPD          192(DX), Z3
+	VMOVUPD          256(DX), Z4
+	VMOVUPD          320(DX), Z5
+	VMOVUPD          384(DX), Z6
+	VMOVUPD          448(DX), Z7
+	JMP              next
+
+op126:
+	// atan32
+	VMOVUPD Z0, (DX)
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD Z7, 448(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000010, R9
+
+lanes91:
+	VCVTPS2PD        (DI), Z0
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
+	VMINPD           Z1, Z2, Z1
+	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     numbersAVX512<>+960(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K2
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), K2, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+24(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+40(SB), K1, Z3
 	VMOVAPD          Z3, Z4
 	VFMSUB231PD      Z1, Z2, Z4
 	VFMADD231PD      Z1, Z3, Z2
@@ -13741,17 +17451,17 @@ lanes90:
 	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z3, Z5
 	VFMADD231PD      Z2, Z4, Z5
 	VMULPD           Z5, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+160(SB), K1, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z2
-	VFMADD231PD.BCST numbersAVX512<>+504(SB), Z2, Z1
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+8(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z2
+	VFMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z1
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
 	VORPD            Z0, Z1, Z0
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes90
+	JNE              lanes91
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -13762,7 +17472,7 @@ lanes90:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op120:
+op127:
 	// cbrt32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -13775,31 +17485,31 @@ op120:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes91:
+lanes92:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VPSRLQ            $0x0c, Z1, Z2
-	VORPD.BCST        numbersAVX512<>+344(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+1064(SB), Z3
+	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1072(SB), Z3
 	VFMADD213PD.BCST  numbersAVX512<>+1888(SB), Z3, Z2
 	VPSLLQ            $0x0c, Z2, Z2
 	VMULPD            Z2, Z1, Z3
 	VMULPD            Z2, Z2, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z3, Z2, Z4
 	VBROADCASTSD      numbersAVX512<>+1896(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1160(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1168(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z3, Z5
 	VFMADD231PD       Z5, Z4, Z2
 	VMULPD            Z2, Z1, Z3
 	VMULPD            Z2, Z2, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+24(SB), Z4, Z3
+	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z3, Z2, Z4
-	VBROADCASTSD      numbersAVX512<>+1160(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1072(SB), Z5, Z3
+	VBROADCASTSD      numbersAVX512<>+1168(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z5, Z3
 	VFMADD231PD       Z3, Z4, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+8(SB), Z1, K1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z1, K1
 	VMULPD            Z2, Z0, Z1
 	VMULPD            Z2, Z1, Z1
 	VMOVAPD           Z1, K1, Z0
@@ -13807,7 +17517,7 @@ lanes91:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R9
-	JNE               lanes91
+	JNE               lanes92
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -13818,7 +17528,7 @@ lanes91:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op121:
+op128:
 	// pow32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -13831,96 +17541,96 @@ op121:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes92:
+lanes93:
 	VCVTPS2PD    (R9), Z0
 	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (DI), Z0
 	VMOVUPD      Z0, 576(DX)
 	VMOVUPD      576(DX), Z0
 	VPSLLQ       $0x0d, Z0, Z0
-	VCMPPD.BCST  $0x00, numbersAVX512<>+16(SB), Z0, K1
-	VBROADCASTSD numbersAVX512<>+24(SB), Z0
-	VBROADCASTSD numbersAVX512<>+24(SB), K1, Z0
+	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z0, K1
+	VBROADCASTSD numbersAVX512<>+40(SB), Z0
+	VBROADCASTSD numbersAVX512<>+40(SB), K1, Z0
 	VMOVUPD      512(DX), Z1
 	VMULPD       512(DX), Z1, Z1
 	KORTESTB     K1, K1
-	JEQ          end93
+	JEQ          end94
 	VMOVUPD      576(DX), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
 	VMULPD       512(DX), Z1, Z2
 	VMOVAPD      Z1, K2, Z2
 	VMOVUPD      576(DX), Z3
-	VSUBPD.BCST  numbersAVX512<>+24(SB), Z3, Z3
-	VBROADCASTSD numbersAVX512<>+192(SB), Z4
+	VSUBPD.BCST  numbersAVX512<>+40(SB), Z3, Z3
+	VBROADCASTSD numbersAVX512<>+200(SB), Z4
 	VANDNPD      Z3, Z4, Z3
-	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z3, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z3, K2
 	KORTESTB     K2, K2
-	JEQ          end94
+	JEQ          end95
 	VMOVUPD      512(DX), Z3
 	VSQRTPD      Z3, Z3
 	VMOVUPD      576(DX), Z4
-	VCMPPD.BCST  $0x00, numbersAVX512<>+160(SB), Z4, K3
-	VADDPD.BCST  numbersAVX512<>+16(SB), Z3, Z4
+	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z4, K3
+	VADDPD.BCST  numbersAVX512<>+32(SB), Z3, Z4
 	VMULPD       512(DX), Z3, Z3
 	VMOVAPD      Z4, K3, Z3
 	VMOVAPD      Z3, K2, Z2
 
-end94:
+end95:
 	VMOVUPD      576(DX), Z3
-	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z3, K3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z3, K3
 	KORTESTB     K3, K3
-	JEQ          end95
-	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	JEQ          end96
+	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VDIVPD       512(DX), Z3, Z3
 	VMOVAPD      Z3, K3, Z2
 
-end95:
+end96:
 	VMOVAPD      Z2, K1, Z1
 	VMOVUPD      512(DX), Z2
-	VCMPPD.BCST  $0x11, numbersAVX512<>+16(SB), Z2, K3
-	VBROADCASTSD numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD numbersAVX512<>+24(SB), K3, Z2
-	VBROADCASTSD numbersAVX512<>+24(SB), Z3
+	VCMPPD.BCST  $0x11, numbersAVX512<>+32(SB), Z2, K3
+	VBROADCASTSD numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD numbersAVX512<>+40(SB), K3, Z2
+	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VMOVAPD      Z2, K2, Z3
 	VMOVUPD      576(DX), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+368(SB), Z2, K2
-	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      576(DX), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+1080(SB), Z2, K2
-	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+1088(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      576(DX), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+936(SB), Z2, K2
-	VBROADCASTSD numbersAVX512<>+16(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z2, K2
+	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVAPD      Z3, K1, Z0
 
-end93:
-	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K1
+end94:
+	VCMPPD.BCST      $0x00, numbersAVX512<>+40(SB), Z0, K1
 	KORTESTB         K1, K1
-	JEQ              end96
+	JEQ              end97
 	VMOVUPD          512(DX), Z0
-	VPSUBQ.BCST      numbersAVX512<>+320(SB), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+1232(SB), Z2
+	VPSUBQ.BCST      numbersAVX512<>+328(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+1240(SB), Z2
 	VPSUBQ           512(DX), Z2, Z2
 	VORPD            Z2, Z0, Z0
 	VPMOVQ2M         Z0, K2
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
 	VANDNPD          512(DX), Z0, Z0
 	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z2
 	VPSRLQ           $0x34, Z2, Z3
 	VPSRLQ           $0x30, Z2, Z2
 	VPSLLQ           $0x34, Z3, Z4
 	VPSUBQ           Z4, Z0, Z0
-	VPADDQ.BCST      numbersAVX512<>+24(SB), Z0, Z0
-	VORPD.BCST       numbersAVX512<>+344(SB), Z3, Z3
-	VSUBPD.BCST      numbersAVX512<>+352(SB), Z3, Z3
+	VPADDQ.BCST      numbersAVX512<>+40(SB), Z0, Z0
+	VORPD.BCST       numbersAVX512<>+352(SB), Z3, Z3
+	VSUBPD.BCST      numbersAVX512<>+360(SB), Z3, Z3
 	LEAQ             ·logBins32Inverse+0(SB), R11
 	VMOVUPD          (R11), Z4
 	VPERMT2PD        64(R11), Z2, Z4
-	VFMSUB213PD.BCST numbersAVX512<>+24(SB), Z4, Z0
+	VFMSUB213PD.BCST numbersAVX512<>+40(SB), Z4, Z0
 	LEAQ             ·logBins32+0(SB), R11
 	VMOVUPD          (R11), Z4
 	VPERMT2PD        64(R11), Z2, Z4
-	VMULPD.BCST      numbersAVX512<>+48(SB), Z4, Z2
+	VMULPD.BCST      numbersAVX512<>+64(SB), Z4, Z2
 	VADDPD           Z2, Z3, Z2
 	VMULPD           Z0, Z0, Z3
 	VBROADCASTSD     numbersAVX512<>+1904(SB), Z4
@@ -13937,10 +17647,10 @@ end93:
 	VMINPD           Z0, Z2, Z0
 	VBROADCASTSD     numbersAVX512<>+1968(SB), Z2
 	VMAXPD           Z0, Z2, Z0
-	VBROADCASTSD     numbersAVX512<>+24(SB), Z2
-	VFMADD213PD.BCST numbersAVX512<>+56(SB), Z0, Z2
-	VSUBPD.BCST      numbersAVX512<>+56(SB), Z2, Z3
-	VPADDQ.BCST      numbersAVX512<>+1168(SB), Z2, Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
+	VFMADD213PD.BCST numbersAVX512<>+72(SB), Z0, Z2
+	VSUBPD.BCST      numbersAVX512<>+72(SB), Z2, Z3
+	VPADDQ.BCST      numbersAVX512<>+1176(SB), Z2, Z2
 	VPSLLQ           $0x34, Z2, Z2
 	VSUBPD           Z3, Z0, Z0
 	VMULPD.BCST      numbersAVX512<>+1432(SB), Z0, Z0
@@ -13958,49 +17668,49 @@ end93:
 	VMOVAPD          Z2, Z3
 	VFMADD231PD      Z0, Z2, Z3
 	KORTESTB         K2, K2
-	JEQ              end97
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	JEQ              end98
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
 	VANDNPD          512(DX), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
 	VANDNPD          576(DX), Z2, Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K3
-	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K4
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+40(SB), Z0, K4
 	VMOVAPD          Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), K4, Z2
+	VBROADCASTSD     numbersAVX512<>+40(SB), K4, Z2
 	VMOVAPD          Z3, Z4
 	VMOVAPD          Z2, K3, Z4
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z0, K3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K3
 	VMOVUPD          576(DX), Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z2, K4
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+8(SB), K4, Z2
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z2, K4
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+24(SB), K4, Z2
 	VMOVAPD          Z2, K3, Z4
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z0, K3
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K3
 	VMOVUPD          576(DX), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K4
-	VBROADCASTSD     numbersAVX512<>+8(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), K4, Z0
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K4
+	VBROADCASTSD     numbersAVX512<>+24(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), K4, Z0
 	VMOVAPD          Z0, K3, Z4
 	VMOVUPD          576(DX), Z0
 	VRNDSCALEPD      $0x08, Z0, Z0
 	VCMPPD           $0x00, 576(DX), Z0, K3
 	VMOVUPD          576(DX), Z0
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z0, Z0
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z0, Z0
 	VRNDSCALEPD      $0x08, Z0, Z2
 	VCMPPD           $0x00, Z0, Z2, K4
 	VMOVUPD          512(DX), Z0
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
 	VMOVAPD          Z0, K3, Z2
-	VBROADCASTSD     numbersAVX512<>+16(SB), K4, Z2
-	VBROADCASTSD     numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), K4, Z2
+	VBROADCASTSD     numbersAVX512<>+456(SB), Z0
 	VCMPPD           $0x11, 512(DX), Z0, K4
-	VBROADCASTSD     numbersAVX512<>+440(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), K3, Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), K3, Z0
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z5
 	VMOVAPD          Z0, K4, Z5
 	VMOVUPD          512(DX), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+16(SB), Z0, K3
+	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K3
 	VORPD            Z2, Z5, Z0
 	VMOVAPD          Z0, K3, Z2
 	VORPD            Z2, Z4, Z0
@@ -14013,23 +17723,23 @@ end93:
 	VMOVUPD          512(DX), Z0
 	VMOVAPD          Z2, K3, Z0
 	VMOVUPD          576(DX), Z2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z2, K3
-	VBROADCASTSD     numbersAVX512<>+24(SB), K3, Z0
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z2, K3
+	VBROADCASTSD     numbersAVX512<>+40(SB), K3, Z0
 	VMOVAPD          Z0, K2, Z3
 
-end97:
+end98:
 	VMOVUPD      512(DX), Z0
-	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z0, K2
-	VBROADCASTSD numbersAVX512<>+24(SB), K2, Z3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z0, K2
+	VBROADCASTSD numbersAVX512<>+40(SB), K2, Z3
 	VMOVAPD      Z3, K1, Z1
 
-end96:
+end97:
 	VCVTPD2PS Z1, Y0
 	VMOVUPS   Y0, (R9)
 	ADDQ      $0x20, R9
 	ADDQ      $0x20, DI
 	DECQ      R10
-	JNE       lanes92
+	JNE       lanes93
 	VMOVUPD   (DX), Z0
 	VMOVUPD   64(DX), Z1
 	VMOVUPD   128(DX), Z2
@@ -14040,7 +17750,7 @@ end96:
 	VMOVUPD   448(DX), Z7
 	JMP       next
 
-op122:
+op129:
 	// atan232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -14053,27 +17763,27 @@ op122:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes98:
+lanes99:
 	VCVTPS2PD        (R9), Z0
 	VMOVUPD          Z0, 512(DX)
 	VCVTPS2PD        (DI), Z0
 	VMOVUPD          Z0, 576(DX)
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
 	VANDNPD          512(DX), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+192(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
 	VANDNPD          576(DX), Z1, Z1
 	VCMPPD           $0x11, Z0, Z1, K1
 	VMINPD           Z1, Z0, Z2
 	VMOVAPD          Z0, K1, Z1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z1, K2
-	VCMPPD.BCST      $0x00, numbersAVX512<>+8(SB), Z2, K3
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+24(SB), K3, Z0
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z1, K2
+	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K3
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), K3, Z0
 	VMOVAPD          Z0, K2, Z2
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
-	VCMPPD.BCST      $0x00, numbersAVX512<>+16(SB), Z1, K2
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
-	VMULPD.BCST      numbersAVX512<>+160(SB), Z1, Z0
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z1
+	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z1, K2
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z1
+	VMULPD.BCST      numbersAVX512<>+8(SB), Z1, Z0
 	VCMPPD           $0x11, Z2, Z0, K2
 	VSUBPD           Z1, Z2, Z0
 	VMOVAPD          Z2, Z3
@@ -14094,25 +17804,25 @@ lanes98:
 	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z2, Z4
 	VFMADD231PD      Z1, Z3, Z4
 	VMULPD           Z4, Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z1
-	VBROADCASTSD     numbersAVX512<>+24(SB), K2, Z1
-	VBROADCASTSD     numbersAVX512<>+368(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z1
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z2
 	VSUBPD           Z1, Z2, Z2
 	VMOVAPD          Z2, K1, Z1
 	VMOVUPD          576(DX), Z2
 	VPMOVQ2M         Z2, K2
-	VBROADCASTSD     numbersAVX512<>+608(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+616(SB), Z2
 	VSUBPD           Z1, Z2, Z2
 	VMOVAPD          Z2, K2, Z1
-	VBROADCASTSD     numbersAVX512<>+16(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+192(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+200(SB), K1, Z2
 	VMOVUPD          576(DX), Z3
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z3, Z3
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z3, Z3
 	VXORPD           Z3, Z2, Z2
 	VXORPD           Z2, Z0, Z0
 	VFMADD231PD.BCST numbersAVX512<>+1344(SB), Z1, Z0
 	VMOVUPD          512(DX), Z1
-	VANDPD.BCST      numbersAVX512<>+192(SB), Z1, Z1
+	VANDPD.BCST      numbersAVX512<>+200(SB), Z1, Z1
 	VORPD            Z1, Z0, Z0
 	VMOVUPD          576(DX), Z1
 	VCMPPD           $0x00, 576(DX), Z1, K1
@@ -14127,7 +17837,7 @@ lanes98:
 	ADDQ             $0x20, R9
 	ADDQ             $0x20, DI
 	DECQ             R10
-	JNE              lanes98
+	JNE              lanes99
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -15480,6 +19190,67 @@ op9:
 
 op10:
 	// sqrt
+	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z1, Z8
+	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z4, Z9
+	VPMAXUQ      Z9, Z8, Z8
+	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z7, Z9
+	VPMAXUQ      Z9, Z8, Z8
+	VPCMPUQ.BCST $0x06, ·rootRange+0(SB), Z8, K1
+	KORTESTB     K1, K1
+	JNE          otherRoots100
+	VSQRTPD      Z0, Z0
+	VSQRTPD      Z2, Z2
+	VSQRTPD      Z3, Z3
+	VSQRTPD      Z5, Z5
+	VSQRTPD      Z6, Z6
+	VRSQRT14PD   Z1, Z9
+	VMULPD       Z1, Z9, Z8
+	VMULPD.BCST  numbersAVX512<>+8(SB), Z9, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VFMADD213PD  Z8, Z10, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VMOVAPD      Z1, Z11
+	VFNMADD231PD Z8, Z8, Z11
+	VFMADD231PD  Z9, Z11, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VFNMADD231PD Z8, Z8, Z1
+	VFMADD213PD  Z8, Z9, Z1
+	VRSQRT14PD   Z4, Z9
+	VMULPD       Z4, Z9, Z8
+	VMULPD.BCST  numbersAVX512<>+8(SB), Z9, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VFMADD213PD  Z8, Z10, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VMOVAPD      Z4, Z11
+	VFNMADD231PD Z8, Z8, Z11
+	VFMADD231PD  Z9, Z11, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VFNMADD231PD Z8, Z8, Z4
+	VFMADD213PD  Z8, Z9, Z4
+	VRSQRT14PD   Z7, Z9
+	VMULPD       Z7, Z9, Z8
+	VMULPD.BCST  numbersAVX512<>+8(SB), Z9, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VFMADD213PD  Z8, Z10, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VBROADCASTSD numbersAVX512<>+8(SB), Z10
+	VFNMADD231PD Z8, Z9, Z10
+	VMOVAPD      Z7, Z11
+	VFNMADD231PD Z8, Z8, Z11
+	VFMADD231PD  Z9, Z11, Z8
+	VFMADD213PD  Z9, Z10, Z9
+	VFNMADD231PD Z8, Z8, Z7
+	VFMADD213PD  Z8, Z9, Z7
+	JMP          rooted100
+
+otherRoots100:
 	VSQRTPD Z0, Z0
 	VSQRTPD Z1, Z1
 	VSQRTPD Z2, Z2
@@ -15488,7 +19259,9 @@ op10:
 	VSQRTPD Z5, Z5
 	VSQRTPD Z6, Z6
 	VSQRTPD Z7, Z7
-	JMP     next
+
+rooted100:
+	JMP next
 
 op11:
 	// abs
@@ -15756,74 +19529,160 @@ next:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R8
 	ADDQ $0x18, SI
+	CMPQ R8, $0x17
+	JGE  way1from23
+	CMPQ R8, $0x07
+	JGE  way1from7
+	CMPQ R8, $0x03
+	JGE  way1from3
+	CMPQ R8, $0x02
+	JGE  way1from2
 	CMPQ R8, $0x01
 	JEQ  op1
+	JMP  others
+
+way1from2:
 	CMPQ R8, $0x02
 	JEQ  op2
+	JMP  others
+
+way1from3:
+	CMPQ R8, $0x04
+	JGE  way1from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way1from4:
+	CMPQ R8, $0x05
+	JGE  way1from5
 	CMPQ R8, $0x04
 	JEQ  op4
+	JMP  others
+
+way1from5:
 	CMPQ R8, $0x05
 	JEQ  op5
+	JMP  others
+
+way1from7:
+	CMPQ R8, $0x14
+	JGE  way1from20
+	CMPQ R8, $0x0a
+	JGE  way1from10
 	CMPQ R8, $0x07
 	JEQ  op7
+	JMP  others
+
+way1from10:
+	CMPQ R8, $0x13
+	JGE  way1from19
 	CMPQ R8, $0x0a
 	JEQ  op10
+	JMP  others
+
+way1from19:
 	CMPQ R8, $0x13
 	JEQ  op19
+	JMP  others
+
+way1from20:
+	CMPQ R8, $0x15
+	JGE  way1from21
 	CMPQ R8, $0x14
 	JEQ  op20
+	JMP  others
+
+way1from21:
 	CMPQ R8, $0x15
 	JEQ  op21
+	JMP  others
+
+way1from23:
+	CMPQ R8, $0x1e
+	JGE  way1from30
+	CMPQ R8, $0x1c
+	JGE  way1from28
 	CMPQ R8, $0x17
 	JEQ  op23
+	JMP  others
+
+way1from28:
+	CMPQ R8, $0x1d
+	JGE  way1from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way1from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way1from30:
+	CMPQ R8, $0x23
+	JGE  way1from35
+	CMPQ R8, $0x21
+	JGE  way1from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way1from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way1from35:
+	JMP op0
 
 others:
-	CMPQ R8, $0x1b
-	JHI  op0
-	CMPQ R8, $0x0e
-	JGE  from14
-	CMPQ R8, $0x07
-	JGE  from7
-	CMPQ R8, $0x03
-	JGE  from3
+	CMPQ R8, $0x11
+	JGE  from17
+	CMPQ R8, $0x08
+	JGE  from8
+	CMPQ R8, $0x04
+	JGE  from4
+	CMPQ R8, $0x02
+	JGE  from2
 	CMPQ R8, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	CMPQ R8, $0x02
-	JGE  from2
-	JMP  op1
+	JMP op1
 
 from2:
-	JMP op2
+	CMPQ R8, $0x03
+	JGE  from3
+	JMP  op2
 
 from3:
-	CMPQ R8, $0x05
-	JGE  from5
-	CMPQ R8, $0x04
-	JGE  from4
-	JMP  op3
+	JMP op3
 
 from4:
-	JMP op4
-
-from5:
 	CMPQ R8, $0x06
 	JGE  from6
-	JMP  op5
+	CMPQ R8, $0x05
+	JGE  from5
+	JMP  op4
+
+from5:
+	JMP op5
 
 from6:
-	JMP op6
+	CMPQ R8, $0x07
+	JGE  from7
+	JMP  op6
 
 from7:
-	CMPQ R8, $0x0a
-	JGE  from10
-	CMPQ R8, $0x08
-	JGE  from8
-	JMP  op7
+	JMP op7
 
 from8:
+	CMPQ R8, $0x0c
+	JGE  from12
+	CMPQ R8, $0x0a
+	JGE  from10
 	CMPQ R8, $0x09
 	JGE  from9
 	JMP  op8
@@ -15832,8 +19691,6 @@ from9:
 	JMP op9
 
 from10:
-	CMPQ R8, $0x0c
-	JGE  from12
 	CMPQ R8, $0x0b
 	JGE  from11
 	JMP  op10
@@ -15842,6 +19699,8 @@ from11:
 	JMP op11
 
 from12:
+	CMPQ R8, $0x0e
+	JGE  from14
 	CMPQ R8, $0x0d
 	JGE  from13
 	JMP  op12
@@ -15850,10 +19709,6 @@ from13:
 	JMP op13
 
 from14:
-	CMPQ R8, $0x15
-	JGE  from21
-	CMPQ R8, $0x11
-	JGE  from17
 	CMPQ R8, $0x0f
 	JGE  from15
 	JMP  op14
@@ -15867,6 +19722,10 @@ from16:
 	JMP op16
 
 from17:
+	CMPQ R8, $0x1a
+	JGE  from26
+	CMPQ R8, $0x15
+	JGE  from21
 	CMPQ R8, $0x13
 	JGE  from19
 	CMPQ R8, $0x12
@@ -15885,23 +19744,21 @@ from20:
 	JMP op20
 
 from21:
-	CMPQ R8, $0x18
-	JGE  from24
+	CMPQ R8, $0x17
+	JGE  from23
 	CMPQ R8, $0x16
 	JGE  from22
 	JMP  op21
 
 from22:
-	CMPQ R8, $0x17
-	JGE  from23
-	JMP  op22
+	JMP op22
 
 from23:
-	JMP op23
+	CMPQ R8, $0x18
+	JGE  from24
+	JMP  op23
 
 from24:
-	CMPQ R8, $0x1a
-	JGE  from26
 	CMPQ R8, $0x19
 	JGE  from25
 	JMP  op24
@@ -15910,12 +19767,47 @@ from25:
 	JMP op25
 
 from26:
+	CMPQ R8, $0x1e
+	JGE  from30
+	CMPQ R8, $0x1c
+	JGE  from28
 	CMPQ R8, $0x1b
 	JGE  from27
 	JMP  op26
 
 from27:
 	JMP op27
+
+from28:
+	CMPQ R8, $0x1d
+	JGE  from29
+	JMP  op28
+
+from29:
+	JMP op29
+
+from30:
+	CMPQ R8, $0x20
+	JGE  from32
+	CMPQ R8, $0x1f
+	JGE  from31
+	JMP  op30
+
+from31:
+	JMP op31
+
+from32:
+	CMPQ R8, $0x21
+	JGE  from33
+	JMP  op32
+
+from33:
+	CMPQ R8, $0x22
+	JGE  from34
+	JMP  op33
+
+from34:
+	JMP op34
 	PCALIGN $0x40
 
 op1:
@@ -15933,27 +19825,112 @@ op1:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R8
 	ADDQ    $0x18, SI
+	CMPQ    R8, $0x17
+	JGE     way2from23
+	CMPQ    R8, $0x07
+	JGE     way2from7
+	CMPQ    R8, $0x03
+	JGE     way2from3
+	CMPQ    R8, $0x02
+	JGE     way2from2
 	CMPQ    R8, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
-	JEQ     op2
-	CMPQ    R8, $0x04
-	JEQ     op4
-	CMPQ    R8, $0x05
-	JEQ     op5
-	CMPQ    R8, $0x07
-	JEQ     op7
-	CMPQ    R8, $0x0a
-	JEQ     op10
-	CMPQ    R8, $0x13
-	JEQ     op19
-	CMPQ    R8, $0x14
-	JEQ     op20
-	CMPQ    R8, $0x15
-	JEQ     op21
-	CMPQ    R8, $0x17
-	JEQ     op23
 	JMP     others
+
+way2from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way2from3:
+	CMPQ R8, $0x04
+	JGE  way2from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way2from4:
+	CMPQ R8, $0x05
+	JGE  way2from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way2from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way2from7:
+	CMPQ R8, $0x14
+	JGE  way2from20
+	CMPQ R8, $0x0a
+	JGE  way2from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way2from10:
+	CMPQ R8, $0x13
+	JGE  way2from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way2from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way2from20:
+	CMPQ R8, $0x15
+	JGE  way2from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way2from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way2from23:
+	CMPQ R8, $0x1e
+	JGE  way2from30
+	CMPQ R8, $0x1c
+	JGE  way2from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way2from28:
+	CMPQ R8, $0x1d
+	JGE  way2from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way2from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way2from30:
+	CMPQ R8, $0x23
+	JGE  way2from35
+	CMPQ R8, $0x21
+	JGE  way2from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way2from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way2from35:
+	JMP op0
 	PCALIGN $0x40
 
 op2:
@@ -15971,27 +19948,113 @@ op2:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R8
 	ADDQ    $0x18, SI
+	CMPQ    R8, $0x17
+	JGE     way3from23
+	CMPQ    R8, $0x07
+	JGE     way3from7
+	CMPQ    R8, $0x03
+	JGE     way3from3
+	CMPQ    R8, $0x02
+	JGE     way3from2
 	CMPQ    R8, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
-	JEQ     op2
-	CMPQ    R8, $0x04
-	JEQ     op4
-	CMPQ    R8, $0x05
-	JEQ     op5
-	CMPQ    R8, $0x07
-	JEQ     op7
-	CMPQ    R8, $0x0a
-	JEQ     op10
-	CMPQ    R8, $0x13
-	JEQ     op19
-	CMPQ    R8, $0x14
-	JEQ     op20
-	CMPQ    R8, $0x15
-	JEQ     op21
-	CMPQ    R8, $0x17
-	JEQ     op23
 	JMP     others
+
+way3from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way3from3:
+	CMPQ R8, $0x04
+	JGE  way3from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way3from4:
+	CMPQ R8, $0x05
+	JGE  way3from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way3from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way3from7:
+	CMPQ R8, $0x14
+	JGE  way3from20
+	CMPQ R8, $0x0a
+	JGE  way3from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way3from10:
+	CMPQ R8, $0x13
+	JGE  way3from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way3from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way3from20:
+	CMPQ R8, $0x15
+	JGE  way3from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way3from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way3from23:
+	CMPQ R8, $0x1e
+	JGE  way3from30
+	CMPQ R8, $0x1c
+	JGE  way3from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way3from28:
+	CMPQ R8, $0x1d
+	JGE  way3from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way3from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way3from30:
+	CMPQ R8, $0x23
+	JGE  way3from35
+	CMPQ R8, $0x21
+	JGE  way3from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way3from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way3from35:
+	JMP op0
+	PCALIGN $0x40
 
 op3:
 	// stream
@@ -16003,7 +20066,117 @@ op3:
 	VMOVNTPD Z5, 320(DI)
 	VMOVNTPD Z6, 384(DI)
 	VMOVNTPD Z7, 448(DI)
-	JMP      next
+	MOVQ     16(SI), DI
+	ANDQ     BX, DI
+	ADDQ     8(SI), DI
+	MOVQ     (SI), R8
+	ADDQ     $0x18, SI
+	CMPQ     R8, $0x17
+	JGE      way4from23
+	CMPQ     R8, $0x07
+	JGE      way4from7
+	CMPQ     R8, $0x03
+	JGE      way4from3
+	CMPQ     R8, $0x02
+	JGE      way4from2
+	CMPQ     R8, $0x01
+	JEQ      op1
+	JMP      others
+
+way4from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way4from3:
+	CMPQ R8, $0x04
+	JGE  way4from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way4from4:
+	CMPQ R8, $0x05
+	JGE  way4from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way4from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way4from7:
+	CMPQ R8, $0x14
+	JGE  way4from20
+	CMPQ R8, $0x0a
+	JGE  way4from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way4from10:
+	CMPQ R8, $0x13
+	JGE  way4from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way4from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way4from20:
+	CMPQ R8, $0x15
+	JGE  way4from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way4from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way4from23:
+	CMPQ R8, $0x1e
+	JGE  way4from30
+	CMPQ R8, $0x1c
+	JGE  way4from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way4from28:
+	CMPQ R8, $0x1d
+	JGE  way4from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way4from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way4from30:
+	CMPQ R8, $0x23
+	JGE  way4from35
+	CMPQ R8, $0x21
+	JGE  way4from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way4from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way4from35:
+	JMP op0
 	PCALIGN $0x40
 
 op4:
@@ -16021,27 +20194,112 @@ op4:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R8
 	ADDQ   $0x18, SI
+	CMPQ   R8, $0x17
+	JGE    way5from23
+	CMPQ   R8, $0x07
+	JGE    way5from7
+	CMPQ   R8, $0x03
+	JGE    way5from3
+	CMPQ   R8, $0x02
+	JGE    way5from2
 	CMPQ   R8, $0x01
 	JEQ    op1
-	CMPQ   R8, $0x02
-	JEQ    op2
-	CMPQ   R8, $0x04
-	JEQ    op4
-	CMPQ   R8, $0x05
-	JEQ    op5
-	CMPQ   R8, $0x07
-	JEQ    op7
-	CMPQ   R8, $0x0a
-	JEQ    op10
-	CMPQ   R8, $0x13
-	JEQ    op19
-	CMPQ   R8, $0x14
-	JEQ    op20
-	CMPQ   R8, $0x15
-	JEQ    op21
-	CMPQ   R8, $0x17
-	JEQ    op23
 	JMP    others
+
+way5from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way5from3:
+	CMPQ R8, $0x04
+	JGE  way5from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way5from4:
+	CMPQ R8, $0x05
+	JGE  way5from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way5from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way5from7:
+	CMPQ R8, $0x14
+	JGE  way5from20
+	CMPQ R8, $0x0a
+	JGE  way5from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way5from10:
+	CMPQ R8, $0x13
+	JGE  way5from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way5from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way5from20:
+	CMPQ R8, $0x15
+	JGE  way5from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way5from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way5from23:
+	CMPQ R8, $0x1e
+	JGE  way5from30
+	CMPQ R8, $0x1c
+	JGE  way5from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way5from28:
+	CMPQ R8, $0x1d
+	JGE  way5from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way5from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way5from30:
+	CMPQ R8, $0x23
+	JGE  way5from35
+	CMPQ R8, $0x21
+	JGE  way5from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way5from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way5from35:
+	JMP op0
 	PCALIGN $0x40
 
 op5:
@@ -16059,27 +20317,112 @@ op5:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R8
 	ADDQ   $0x18, SI
+	CMPQ   R8, $0x17
+	JGE    way6from23
+	CMPQ   R8, $0x07
+	JGE    way6from7
+	CMPQ   R8, $0x03
+	JGE    way6from3
+	CMPQ   R8, $0x02
+	JGE    way6from2
 	CMPQ   R8, $0x01
 	JEQ    op1
-	CMPQ   R8, $0x02
-	JEQ    op2
-	CMPQ   R8, $0x04
-	JEQ    op4
-	CMPQ   R8, $0x05
-	JEQ    op5
-	CMPQ   R8, $0x07
-	JEQ    op7
-	CMPQ   R8, $0x0a
-	JEQ    op10
-	CMPQ   R8, $0x13
-	JEQ    op19
-	CMPQ   R8, $0x14
-	JEQ    op20
-	CMPQ   R8, $0x15
-	JEQ    op21
-	CMPQ   R8, $0x17
-	JEQ    op23
 	JMP    others
+
+way6from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way6from3:
+	CMPQ R8, $0x04
+	JGE  way6from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way6from4:
+	CMPQ R8, $0x05
+	JGE  way6from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way6from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way6from7:
+	CMPQ R8, $0x14
+	JGE  way6from20
+	CMPQ R8, $0x0a
+	JGE  way6from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way6from10:
+	CMPQ R8, $0x13
+	JGE  way6from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way6from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way6from20:
+	CMPQ R8, $0x15
+	JGE  way6from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way6from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way6from23:
+	CMPQ R8, $0x1e
+	JGE  way6from30
+	CMPQ R8, $0x1c
+	JGE  way6from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way6from28:
+	CMPQ R8, $0x1d
+	JGE  way6from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way6from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way6from30:
+	CMPQ R8, $0x23
+	JGE  way6from35
+	CMPQ R8, $0x21
+	JGE  way6from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way6from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way6from35:
+	JMP op0
 
 op6:
 	// subFrom
@@ -16117,27 +20460,112 @@ op7:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R8
 	ADDQ   $0x18, SI
+	CMPQ   R8, $0x17
+	JGE    way7from23
+	CMPQ   R8, $0x07
+	JGE    way7from7
+	CMPQ   R8, $0x03
+	JGE    way7from3
+	CMPQ   R8, $0x02
+	JGE    way7from2
 	CMPQ   R8, $0x01
 	JEQ    op1
-	CMPQ   R8, $0x02
-	JEQ    op2
-	CMPQ   R8, $0x04
-	JEQ    op4
-	CMPQ   R8, $0x05
-	JEQ    op5
-	CMPQ   R8, $0x07
-	JEQ    op7
-	CMPQ   R8, $0x0a
-	JEQ    op10
-	CMPQ   R8, $0x13
-	JEQ    op19
-	CMPQ   R8, $0x14
-	JEQ    op20
-	CMPQ   R8, $0x15
-	JEQ    op21
-	CMPQ   R8, $0x17
-	JEQ    op23
 	JMP    others
+
+way7from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way7from3:
+	CMPQ R8, $0x04
+	JGE  way7from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way7from4:
+	CMPQ R8, $0x05
+	JGE  way7from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way7from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way7from7:
+	CMPQ R8, $0x14
+	JGE  way7from20
+	CMPQ R8, $0x0a
+	JGE  way7from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way7from10:
+	CMPQ R8, $0x13
+	JGE  way7from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way7from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way7from20:
+	CMPQ R8, $0x15
+	JGE  way7from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way7from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way7from23:
+	CMPQ R8, $0x1e
+	JGE  way7from30
+	CMPQ R8, $0x1c
+	JGE  way7from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way7from28:
+	CMPQ R8, $0x1d
+	JGE  way7from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way7from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way7from30:
+	CMPQ R8, $0x23
+	JGE  way7from35
+	CMPQ R8, $0x21
+	JGE  way7from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way7from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way7from35:
+	JMP op0
 
 op8:
 	// div
@@ -16174,6 +20602,67 @@ op9:
 
 op10:
 	// sqrt
+	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z1, Z26
+	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z4, Z27
+	VPMAXUQ      Z27, Z26, Z26
+	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z7, Z27
+	VPMAXUQ      Z27, Z26, Z26
+	VPCMPUQ.BCST $0x06, ·rootRange+0(SB), Z26, K1
+	KORTESTB     K1, K1
+	JNE          otherRoots101
+	VSQRTPD      Z0, Z0
+	VSQRTPD      Z2, Z2
+	VSQRTPD      Z3, Z3
+	VSQRTPD      Z5, Z5
+	VSQRTPD      Z6, Z6
+	VRSQRT14PD   Z1, Z27
+	VMULPD       Z1, Z27, Z26
+	VMULPD.BCST  numbersAVX512<>+8(SB), Z27, Z27
+	VBROADCASTSD numbersAVX512<>+8(SB), Z28
+	VFNMADD231PD Z26, Z27, Z28
+	VFMADD213PD  Z26, Z28, Z26
+	VFMADD213PD  Z27, Z28, Z27
+	VBROADCASTSD numbersAVX512<>+8(SB), Z28
+	VFNMADD231PD Z26, Z27, Z28
+	VMOVAPD      Z1, Z29
+	VFNMADD231PD Z26, Z26, Z29
+	VFMADD231PD  Z27, Z29, Z26
+	VFMADD213PD  Z27, Z28, Z27
+	VFNMADD231PD Z26, Z26, Z1
+	VFMADD213PD  Z26, Z27, Z1
+	VRSQRT14PD   Z4, Z27
+	VMULPD       Z4, Z27, Z26
+	VMULPD.BCST  numbersAVX512<>+8(SB), Z27, Z27
+	VBROADCASTSD numbersAVX512<>+8(SB), Z28
+	VFNMADD231PD Z26, Z27, Z28
+	VFMADD213PD  Z26, Z28, Z26
+	VFMADD213PD  Z27, Z28, Z27
+	VBROADCASTSD numbersAVX512<>+8(SB), Z28
+	VFNMADD231PD Z26, Z27, Z28
+	VMOVAPD      Z4, Z29
+	VFNMADD231PD Z26, Z26, Z29
+	VFMADD231PD  Z27, Z29, Z26
+	VFMADD213PD  Z27, Z28, Z27
+	VFNMADD231PD Z26, Z26, Z4
+	VFMADD213PD  Z26, Z27, Z4
+	VRSQRT14PD   Z7, Z27
+	VMULPD       Z7, Z27, Z26
+	VMULPD.BCST  numbersAVX512<>+8(SB), Z27, Z27
+	VBROADCASTSD numbersAVX512<>+8(SB), Z28
+	VFNMADD231PD Z26, Z27, Z28
+	VFMADD213PD  Z26, Z28, Z26
+	VFMADD213PD  Z27, Z28, Z27
+	VBROADCASTSD numbersAVX512<>+8(SB), Z28
+	VFNMADD231PD Z26, Z27, Z28
+	VMOVAPD      Z7, Z29
+	VFNMADD231PD Z26, Z26, Z29
+	VFMADD231PD  Z27, Z29, Z26
+	VFMADD213PD  Z27, Z28, Z27
+	VFNMADD231PD Z26, Z26, Z7
+	VFMADD213PD  Z26, Z27, Z7
+	JMP          rooted101
+
+otherRoots101:
 	VSQRTPD Z0, Z0
 	VSQRTPD Z1, Z1
 	VSQRTPD Z2, Z2
@@ -16182,32 +20671,119 @@ op10:
 	VSQRTPD Z5, Z5
 	VSQRTPD Z6, Z6
 	VSQRTPD Z7, Z7
-	MOVQ    16(SI), DI
-	ANDQ    BX, DI
-	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
-	ADDQ    $0x18, SI
-	CMPQ    R8, $0x01
-	JEQ     op1
-	CMPQ    R8, $0x02
-	JEQ     op2
-	CMPQ    R8, $0x04
-	JEQ     op4
-	CMPQ    R8, $0x05
-	JEQ     op5
-	CMPQ    R8, $0x07
-	JEQ     op7
-	CMPQ    R8, $0x0a
-	JEQ     op10
-	CMPQ    R8, $0x13
-	JEQ     op19
-	CMPQ    R8, $0x14
-	JEQ     op20
-	CMPQ    R8, $0x15
-	JEQ     op21
-	CMPQ    R8, $0x17
-	JEQ     op23
-	JMP     others
+
+rooted101:
+	MOVQ 16(SI), DI
+	ANDQ BX, DI
+	ADDQ 8(SI), DI
+	MOVQ (SI), R8
+	ADDQ $0x18, SI
+	CMPQ R8, $0x17
+	JGE  way8from23
+	CMPQ R8, $0x07
+	JGE  way8from7
+	CMPQ R8, $0x03
+	JGE  way8from3
+	CMPQ R8, $0x02
+	JGE  way8from2
+	CMPQ R8, $0x01
+	JEQ  op1
+	JMP  others
+
+way8from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way8from3:
+	CMPQ R8, $0x04
+	JGE  way8from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way8from4:
+	CMPQ R8, $0x05
+	JGE  way8from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way8from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way8from7:
+	CMPQ R8, $0x14
+	JGE  way8from20
+	CMPQ R8, $0x0a
+	JGE  way8from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way8from10:
+	CMPQ R8, $0x13
+	JGE  way8from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way8from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way8from20:
+	CMPQ R8, $0x15
+	JGE  way8from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way8from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way8from23:
+	CMPQ R8, $0x1e
+	JGE  way8from30
+	CMPQ R8, $0x1c
+	JGE  way8from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way8from28:
+	CMPQ R8, $0x1d
+	JGE  way8from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way8from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way8from30:
+	CMPQ R8, $0x23
+	JGE  way8from35
+	CMPQ R8, $0x21
+	JGE  way8from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way8from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way8from35:
+	JMP op0
 
 op11:
 	// abs
@@ -16386,27 +20962,112 @@ op19:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R8
 	ADDQ       $0x18, SI
+	CMPQ       R8, $0x17
+	JGE        way9from23
+	CMPQ       R8, $0x07
+	JGE        way9from7
+	CMPQ       R8, $0x03
+	JGE        way9from3
+	CMPQ       R8, $0x02
+	JGE        way9from2
 	CMPQ       R8, $0x01
 	JEQ        op1
-	CMPQ       R8, $0x02
-	JEQ        op2
-	CMPQ       R8, $0x04
-	JEQ        op4
-	CMPQ       R8, $0x05
-	JEQ        op5
-	CMPQ       R8, $0x07
-	JEQ        op7
-	CMPQ       R8, $0x0a
-	JEQ        op10
-	CMPQ       R8, $0x13
-	JEQ        op19
-	CMPQ       R8, $0x14
-	JEQ        op20
-	CMPQ       R8, $0x15
-	JEQ        op21
-	CMPQ       R8, $0x17
-	JEQ        op23
 	JMP        others
+
+way9from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way9from3:
+	CMPQ R8, $0x04
+	JGE  way9from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way9from4:
+	CMPQ R8, $0x05
+	JGE  way9from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way9from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way9from7:
+	CMPQ R8, $0x14
+	JGE  way9from20
+	CMPQ R8, $0x0a
+	JGE  way9from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way9from10:
+	CMPQ R8, $0x13
+	JGE  way9from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way9from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way9from20:
+	CMPQ R8, $0x15
+	JGE  way9from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way9from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way9from23:
+	CMPQ R8, $0x1e
+	JGE  way9from30
+	CMPQ R8, $0x1c
+	JGE  way9from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way9from28:
+	CMPQ R8, $0x1d
+	JGE  way9from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way9from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way9from30:
+	CMPQ R8, $0x23
+	JGE  way9from35
+	CMPQ R8, $0x21
+	JGE  way9from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way9from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way9from35:
+	JMP op0
 	PCALIGN $0x40
 
 op20:
@@ -16425,27 +21086,112 @@ op20:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R8
 	ADDQ    $0x18, SI
+	CMPQ    R8, $0x17
+	JGE     way10from23
+	CMPQ    R8, $0x07
+	JGE     way10from7
+	CMPQ    R8, $0x03
+	JGE     way10from3
+	CMPQ    R8, $0x02
+	JGE     way10from2
 	CMPQ    R8, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
-	JEQ     op2
-	CMPQ    R8, $0x04
-	JEQ     op4
-	CMPQ    R8, $0x05
-	JEQ     op5
-	CMPQ    R8, $0x07
-	JEQ     op7
-	CMPQ    R8, $0x0a
-	JEQ     op10
-	CMPQ    R8, $0x13
-	JEQ     op19
-	CMPQ    R8, $0x14
-	JEQ     op20
-	CMPQ    R8, $0x15
-	JEQ     op21
-	CMPQ    R8, $0x17
-	JEQ     op23
 	JMP     others
+
+way10from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way10from3:
+	CMPQ R8, $0x04
+	JGE  way10from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way10from4:
+	CMPQ R8, $0x05
+	JGE  way10from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way10from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way10from7:
+	CMPQ R8, $0x14
+	JGE  way10from20
+	CMPQ R8, $0x0a
+	JGE  way10from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way10from10:
+	CMPQ R8, $0x13
+	JGE  way10from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way10from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way10from20:
+	CMPQ R8, $0x15
+	JGE  way10from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way10from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way10from23:
+	CMPQ R8, $0x1e
+	JGE  way10from30
+	CMPQ R8, $0x1c
+	JGE  way10from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way10from28:
+	CMPQ R8, $0x1d
+	JGE  way10from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way10from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way10from30:
+	CMPQ R8, $0x23
+	JGE  way10from35
+	CMPQ R8, $0x21
+	JGE  way10from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way10from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way10from35:
+	JMP op0
 	PCALIGN $0x40
 
 op21:
@@ -16464,27 +21210,112 @@ op21:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R8
 	ADDQ    $0x18, SI
+	CMPQ    R8, $0x17
+	JGE     way11from23
+	CMPQ    R8, $0x07
+	JGE     way11from7
+	CMPQ    R8, $0x03
+	JGE     way11from3
+	CMPQ    R8, $0x02
+	JGE     way11from2
 	CMPQ    R8, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
-	JEQ     op2
-	CMPQ    R8, $0x04
-	JEQ     op4
-	CMPQ    R8, $0x05
-	JEQ     op5
-	CMPQ    R8, $0x07
-	JEQ     op7
-	CMPQ    R8, $0x0a
-	JEQ     op10
-	CMPQ    R8, $0x13
-	JEQ     op19
-	CMPQ    R8, $0x14
-	JEQ     op20
-	CMPQ    R8, $0x15
-	JEQ     op21
-	CMPQ    R8, $0x17
-	JEQ     op23
 	JMP     others
+
+way11from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way11from3:
+	CMPQ R8, $0x04
+	JGE  way11from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way11from4:
+	CMPQ R8, $0x05
+	JGE  way11from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way11from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way11from7:
+	CMPQ R8, $0x14
+	JGE  way11from20
+	CMPQ R8, $0x0a
+	JGE  way11from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way11from10:
+	CMPQ R8, $0x13
+	JGE  way11from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way11from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way11from20:
+	CMPQ R8, $0x15
+	JGE  way11from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way11from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way11from23:
+	CMPQ R8, $0x1e
+	JGE  way11from30
+	CMPQ R8, $0x1c
+	JGE  way11from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way11from28:
+	CMPQ R8, $0x1d
+	JGE  way11from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way11from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way11from30:
+	CMPQ R8, $0x23
+	JGE  way11from35
+	CMPQ R8, $0x21
+	JGE  way11from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way11from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way11from35:
+	JMP op0
 
 op22:
 	// subFromSame
@@ -16516,27 +21347,112 @@ op23:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R8
 	ADDQ    $0x18, SI
+	CMPQ    R8, $0x17
+	JGE     way12from23
+	CMPQ    R8, $0x07
+	JGE     way12from7
+	CMPQ    R8, $0x03
+	JGE     way12from3
+	CMPQ    R8, $0x02
+	JGE     way12from2
 	CMPQ    R8, $0x01
 	JEQ     op1
-	CMPQ    R8, $0x02
-	JEQ     op2
-	CMPQ    R8, $0x04
-	JEQ     op4
-	CMPQ    R8, $0x05
-	JEQ     op5
-	CMPQ    R8, $0x07
-	JEQ     op7
-	CMPQ    R8, $0x0a
-	JEQ     op10
-	CMPQ    R8, $0x13
-	JEQ     op19
-	CMPQ    R8, $0x14
-	JEQ     op20
-	CMPQ    R8, $0x15
-	JEQ     op21
-	CMPQ    R8, $0x17
-	JEQ     op23
 	JMP     others
+
+way12from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way12from3:
+	CMPQ R8, $0x04
+	JGE  way12from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way12from4:
+	CMPQ R8, $0x05
+	JGE  way12from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way12from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way12from7:
+	CMPQ R8, $0x14
+	JGE  way12from20
+	CMPQ R8, $0x0a
+	JGE  way12from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way12from10:
+	CMPQ R8, $0x13
+	JGE  way12from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way12from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way12from20:
+	CMPQ R8, $0x15
+	JGE  way12from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way12from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way12from23:
+	CMPQ R8, $0x1e
+	JGE  way12from30
+	CMPQ R8, $0x1c
+	JGE  way12from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way12from28:
+	CMPQ R8, $0x1d
+	JGE  way12from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way12from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way12from30:
+	CMPQ R8, $0x23
+	JGE  way12from35
+	CMPQ R8, $0x21
+	JGE  way12from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way12from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way12from35:
+	JMP op0
 
 op24:
 	// divSame
@@ -16658,6 +21574,602 @@ op27:
 	JMP        next
 	PCALIGN $0x40
 
+op28:
+	// loadAsk
+	VMOVUPD    (DI), Z0
+	VMOVUPD    64(DI), Z1
+	VMOVUPD    128(DI), Z2
+	VMOVUPD    192(DI), Z3
+	VMOVUPD    256(DI), Z4
+	VMOVUPD    320(DI), Z5
+	VMOVUPD    384(DI), Z6
+	VMOVUPD    448(DI), Z7
+	PREFETCHT0 8192(DI)
+	PREFETCHT0 8256(DI)
+	PREFETCHT0 8320(DI)
+	PREFETCHT0 8384(DI)
+	PREFETCHT0 8448(DI)
+	PREFETCHT0 8512(DI)
+	PREFETCHT0 8576(DI)
+	PREFETCHT0 8640(DI)
+	MOVQ       16(SI), DI
+	ANDQ       BX, DI
+	ADDQ       8(SI), DI
+	MOVQ       (SI), R8
+	ADDQ       $0x18, SI
+	CMPQ       R8, $0x17
+	JGE        way13from23
+	CMPQ       R8, $0x07
+	JGE        way13from7
+	CMPQ       R8, $0x03
+	JGE        way13from3
+	CMPQ       R8, $0x02
+	JGE        way13from2
+	CMPQ       R8, $0x01
+	JEQ        op1
+	JMP        others
+
+way13from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way13from3:
+	CMPQ R8, $0x04
+	JGE  way13from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way13from4:
+	CMPQ R8, $0x05
+	JGE  way13from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way13from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way13from7:
+	CMPQ R8, $0x14
+	JGE  way13from20
+	CMPQ R8, $0x0a
+	JGE  way13from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way13from10:
+	CMPQ R8, $0x13
+	JGE  way13from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way13from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way13from20:
+	CMPQ R8, $0x15
+	JGE  way13from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way13from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way13from23:
+	CMPQ R8, $0x1e
+	JGE  way13from30
+	CMPQ R8, $0x1c
+	JGE  way13from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way13from28:
+	CMPQ R8, $0x1d
+	JGE  way13from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way13from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way13from30:
+	CMPQ R8, $0x23
+	JGE  way13from35
+	CMPQ R8, $0x21
+	JGE  way13from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way13from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way13from35:
+	JMP op0
+	PCALIGN $0x40
+
+op29:
+	// mul+add
+	VBROADCASTSD (DI), Z26
+	VBROADCASTSD 8(DI), Z27
+	VMULPD       Z26, Z0, Z0
+	VMULPD       Z26, Z1, Z1
+	VMULPD       Z26, Z2, Z2
+	VMULPD       Z26, Z3, Z3
+	VMULPD       Z26, Z4, Z4
+	VMULPD       Z26, Z5, Z5
+	VMULPD       Z26, Z6, Z6
+	VMULPD       Z26, Z7, Z7
+	VADDPD       Z27, Z0, Z0
+	VADDPD       Z27, Z1, Z1
+	VADDPD       Z27, Z2, Z2
+	VADDPD       Z27, Z3, Z3
+	VADDPD       Z27, Z4, Z4
+	VADDPD       Z27, Z5, Z5
+	VADDPD       Z27, Z6, Z6
+	VADDPD       Z27, Z7, Z7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R8
+	ADDQ         $0x18, SI
+	CMPQ         R8, $0x17
+	JGE          way14from23
+	CMPQ         R8, $0x07
+	JGE          way14from7
+	CMPQ         R8, $0x03
+	JGE          way14from3
+	CMPQ         R8, $0x02
+	JGE          way14from2
+	CMPQ         R8, $0x01
+	JEQ          op1
+	JMP          others
+
+way14from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way14from3:
+	CMPQ R8, $0x04
+	JGE  way14from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way14from4:
+	CMPQ R8, $0x05
+	JGE  way14from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way14from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way14from7:
+	CMPQ R8, $0x14
+	JGE  way14from20
+	CMPQ R8, $0x0a
+	JGE  way14from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way14from10:
+	CMPQ R8, $0x13
+	JGE  way14from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way14from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way14from20:
+	CMPQ R8, $0x15
+	JGE  way14from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way14from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way14from23:
+	CMPQ R8, $0x1e
+	JGE  way14from30
+	CMPQ R8, $0x1c
+	JGE  way14from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way14from28:
+	CMPQ R8, $0x1d
+	JGE  way14from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way14from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way14from30:
+	CMPQ R8, $0x23
+	JGE  way14from35
+	CMPQ R8, $0x21
+	JGE  way14from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way14from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way14from35:
+	JMP op0
+	PCALIGN $0x40
+
+op30:
+	// mul+sub
+	VBROADCASTSD (DI), Z26
+	VBROADCASTSD 8(DI), Z27
+	VMULPD       Z26, Z0, Z0
+	VMULPD       Z26, Z1, Z1
+	VMULPD       Z26, Z2, Z2
+	VMULPD       Z26, Z3, Z3
+	VMULPD       Z26, Z4, Z4
+	VMULPD       Z26, Z5, Z5
+	VMULPD       Z26, Z6, Z6
+	VMULPD       Z26, Z7, Z7
+	VSUBPD       Z27, Z0, Z0
+	VSUBPD       Z27, Z1, Z1
+	VSUBPD       Z27, Z2, Z2
+	VSUBPD       Z27, Z3, Z3
+	VSUBPD       Z27, Z4, Z4
+	VSUBPD       Z27, Z5, Z5
+	VSUBPD       Z27, Z6, Z6
+	VSUBPD       Z27, Z7, Z7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R8
+	ADDQ         $0x18, SI
+	CMPQ         R8, $0x17
+	JGE          way15from23
+	CMPQ         R8, $0x07
+	JGE          way15from7
+	CMPQ         R8, $0x03
+	JGE          way15from3
+	CMPQ         R8, $0x02
+	JGE          way15from2
+	CMPQ         R8, $0x01
+	JEQ          op1
+	JMP          others
+
+way15from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way15from3:
+	CMPQ R8, $0x04
+	JGE  way15from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way15from4:
+	CMPQ R8, $0x05
+	JGE  way15from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way15from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way15from7:
+	CMPQ R8, $0x14
+	JGE  way15from20
+	CMPQ R8, $0x0a
+	JGE  way15from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way15from10:
+	CMPQ R8, $0x13
+	JGE  way15from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way15from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way15from20:
+	CMPQ R8, $0x15
+	JGE  way15from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way15from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way15from23:
+	CMPQ R8, $0x1e
+	JGE  way15from30
+	CMPQ R8, $0x1c
+	JGE  way15from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way15from28:
+	CMPQ R8, $0x1d
+	JGE  way15from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way15from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way15from30:
+	CMPQ R8, $0x23
+	JGE  way15from35
+	CMPQ R8, $0x21
+	JGE  way15from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way15from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way15from35:
+	JMP op0
+
+op31:
+	// mul+subFrom
+	VBROADCASTSD (DI), Z26
+	VBROADCASTSD 8(DI), Z27
+	VMULPD       Z26, Z0, Z0
+	VMULPD       Z26, Z1, Z1
+	VMULPD       Z26, Z2, Z2
+	VMULPD       Z26, Z3, Z3
+	VMULPD       Z26, Z4, Z4
+	VMULPD       Z26, Z5, Z5
+	VMULPD       Z26, Z6, Z6
+	VMULPD       Z26, Z7, Z7
+	VSUBPD       Z0, Z27, Z0
+	VSUBPD       Z1, Z27, Z1
+	VSUBPD       Z2, Z27, Z2
+	VSUBPD       Z3, Z27, Z3
+	VSUBPD       Z4, Z27, Z4
+	VSUBPD       Z5, Z27, Z5
+	VSUBPD       Z6, Z27, Z6
+	VSUBPD       Z7, Z27, Z7
+	JMP          next
+
+op32:
+	// add+mul
+	VBROADCASTSD (DI), Z26
+	VBROADCASTSD 8(DI), Z27
+	VADDPD       Z26, Z0, Z0
+	VADDPD       Z26, Z1, Z1
+	VADDPD       Z26, Z2, Z2
+	VADDPD       Z26, Z3, Z3
+	VADDPD       Z26, Z4, Z4
+	VADDPD       Z26, Z5, Z5
+	VADDPD       Z26, Z6, Z6
+	VADDPD       Z26, Z7, Z7
+	VMULPD       Z27, Z0, Z0
+	VMULPD       Z27, Z1, Z1
+	VMULPD       Z27, Z2, Z2
+	VMULPD       Z27, Z3, Z3
+	VMULPD       Z27, Z4, Z4
+	VMULPD       Z27, Z5, Z5
+	VMULPD       Z27, Z6, Z6
+	VMULPD       Z27, Z7, Z7
+	JMP          next
+	PCALIGN $0x40
+
+op33:
+	// sub+mul
+	VBROADCASTSD (DI), Z26
+	VBROADCASTSD 8(DI), Z27
+	VSUBPD       Z26, Z0, Z0
+	VSUBPD       Z26, Z1, Z1
+	VSUBPD       Z26, Z2, Z2
+	VSUBPD       Z26, Z3, Z3
+	VSUBPD       Z26, Z4, Z4
+	VSUBPD       Z26, Z5, Z5
+	VSUBPD       Z26, Z6, Z6
+	VSUBPD       Z26, Z7, Z7
+	VMULPD       Z27, Z0, Z0
+	VMULPD       Z27, Z1, Z1
+	VMULPD       Z27, Z2, Z2
+	VMULPD       Z27, Z3, Z3
+	VMULPD       Z27, Z4, Z4
+	VMULPD       Z27, Z5, Z5
+	VMULPD       Z27, Z6, Z6
+	VMULPD       Z27, Z7, Z7
+	MOVQ         16(SI), DI
+	ANDQ         BX, DI
+	ADDQ         8(SI), DI
+	MOVQ         (SI), R8
+	ADDQ         $0x18, SI
+	CMPQ         R8, $0x17
+	JGE          way16from23
+	CMPQ         R8, $0x07
+	JGE          way16from7
+	CMPQ         R8, $0x03
+	JGE          way16from3
+	CMPQ         R8, $0x02
+	JGE          way16from2
+	CMPQ         R8, $0x01
+	JEQ          op1
+	JMP          others
+
+way16from2:
+	CMPQ R8, $0x02
+	JEQ  op2
+	JMP  others
+
+way16from3:
+	CMPQ R8, $0x04
+	JGE  way16from4
+	CMPQ R8, $0x03
+	JEQ  op3
+	JMP  others
+
+way16from4:
+	CMPQ R8, $0x05
+	JGE  way16from5
+	CMPQ R8, $0x04
+	JEQ  op4
+	JMP  others
+
+way16from5:
+	CMPQ R8, $0x05
+	JEQ  op5
+	JMP  others
+
+way16from7:
+	CMPQ R8, $0x14
+	JGE  way16from20
+	CMPQ R8, $0x0a
+	JGE  way16from10
+	CMPQ R8, $0x07
+	JEQ  op7
+	JMP  others
+
+way16from10:
+	CMPQ R8, $0x13
+	JGE  way16from19
+	CMPQ R8, $0x0a
+	JEQ  op10
+	JMP  others
+
+way16from19:
+	CMPQ R8, $0x13
+	JEQ  op19
+	JMP  others
+
+way16from20:
+	CMPQ R8, $0x15
+	JGE  way16from21
+	CMPQ R8, $0x14
+	JEQ  op20
+	JMP  others
+
+way16from21:
+	CMPQ R8, $0x15
+	JEQ  op21
+	JMP  others
+
+way16from23:
+	CMPQ R8, $0x1e
+	JGE  way16from30
+	CMPQ R8, $0x1c
+	JGE  way16from28
+	CMPQ R8, $0x17
+	JEQ  op23
+	JMP  others
+
+way16from28:
+	CMPQ R8, $0x1d
+	JGE  way16from29
+	CMPQ R8, $0x1c
+	JEQ  op28
+	JMP  others
+
+way16from29:
+	CMPQ R8, $0x1d
+	JEQ  op29
+	JMP  others
+
+way16from30:
+	CMPQ R8, $0x23
+	JGE  way16from35
+	CMPQ R8, $0x21
+	JGE  way16from33
+	CMPQ R8, $0x1e
+	JEQ  op30
+	JMP  others
+
+way16from33:
+	CMPQ R8, $0x21
+	JEQ  op33
+	JMP  others
+
+way16from35:
+	JMP op0
+
+op34:
+	// subFrom+mul
+	VBROADCASTSD (DI), Z26
+	VBROADCASTSD 8(DI), Z27
+	VSUBPD       Z0, Z26, Z0
+	VSUBPD       Z1, Z26, Z1
+	VSUBPD       Z2, Z26, Z2
+	VSUBPD       Z3, Z26, Z3
+	VSUBPD       Z4, Z26, Z4
+	VSUBPD       Z5, Z26, Z5
+	VSUBPD       Z6, Z26, Z6
+	VSUBPD       Z7, Z26, Z7
+	VMULPD       Z27, Z0, Z0
+	VMULPD       Z27, Z1, Z1
+	VMULPD       Z27, Z2, Z2
+	VMULPD       Z27, Z3, Z3
+	VMULPD       Z27, Z4, Z4
+	VMULPD       Z27, Z5, Z5
+	VMULPD       Z27, Z6, Z6
+	VMULPD       Z27, Z7, Z7
+	JMP          next
+	PCALIGN $0x40
+
 op0:
 	VADDPD     Z16, Z8, Z26
 	VSUBPD     Z8, Z26, Z8
@@ -16749,171 +22261,205 @@ test:
 	VZEROUPPER
 	RET
 
-DATA numbersAVX512<>+0(SB)/8, $0xffffffffffffffff
-DATA numbersAVX512<>+8(SB)/8, $0x7ff0000000000000
-DATA numbersAVX512<>+16(SB)/8, $0x0000000000000000
-DATA numbersAVX512<>+24(SB)/8, $0x3ff0000000000000
-DATA numbersAVX512<>+32(SB)/8, $0x408f400000000000
-DATA numbersAVX512<>+40(SB)/8, $0xc08f400000000000
-DATA numbersAVX512<>+48(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX512<>+56(SB)/8, $0x4338000000000000
-DATA numbersAVX512<>+64(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX512<>+72(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX512<>+80(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX512<>+88(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX512<>+96(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX512<>+104(SB)/8, $0x3f811111111100d3
-DATA numbersAVX512<>+112(SB)/8, $0x3fc5555555555557
-DATA numbersAVX512<>+120(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX512<>+128(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX512<>+136(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX512<>+144(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX512<>+152(SB)/8, $0x3fa5555555555556
-DATA numbersAVX512<>+160(SB)/8, $0x3fe0000000000000
-DATA numbersAVX512<>+168(SB)/8, $0x4086300000000000
-DATA numbersAVX512<>+176(SB)/8, $0xc04e000000000000
-DATA numbersAVX512<>+184(SB)/8, $0x00000000000003fe
-DATA numbersAVX512<>+192(SB)/8, $0x8000000000000000
-DATA numbersAVX512<>+200(SB)/8, $0x3c90000000000000
-DATA numbersAVX512<>+208(SB)/8, $0x404e000000000000
-DATA numbersAVX512<>+216(SB)/8, $0x3e30000000000000
-DATA numbersAVX512<>+224(SB)/8, $0x408634cccccccccd
-DATA numbersAVX512<>+232(SB)/8, $0x00000000000003fd
-DATA numbersAVX512<>+240(SB)/8, $0x3fb0000000000000
-DATA numbersAVX512<>+248(SB)/8, $0x4030000000000000
-DATA numbersAVX512<>+256(SB)/8, $0x3ce99f0806c2628d
-DATA numbersAVX512<>+264(SB)/8, $0x3de612467ccb2260
-DATA numbersAVX512<>+272(SB)/8, $0x3ec71de3a556f96c
-DATA numbersAVX512<>+280(SB)/8, $0x3f81111111111111
-DATA numbersAVX512<>+288(SB)/8, $0x3d6ae777c36fd5b6
-DATA numbersAVX512<>+296(SB)/8, $0x3e5ae6456792a77f
-DATA numbersAVX512<>+304(SB)/8, $0x3f2a01a01a01a001
-DATA numbersAVX512<>+312(SB)/8, $0x3fc5555555555555
-DATA numbersAVX512<>+320(SB)/8, $0x0010000000000000
-DATA numbersAVX512<>+328(SB)/8, $0x4350000000000000
-DATA numbersAVX512<>+336(SB)/8, $0x00095f619980c433
-DATA numbersAVX512<>+344(SB)/8, $0x4330000000000000
-DATA numbersAVX512<>+352(SB)/8, $0x43300000000003ff
-DATA numbersAVX512<>+360(SB)/8, $0x4330000000000435
-DATA numbersAVX512<>+368(SB)/8, $0x4000000000000000
-DATA numbersAVX512<>+376(SB)/8, $0x3fc0c06cf14c641b
-DATA numbersAVX512<>+384(SB)/8, $0x3fc3b1c38474d3ee
-DATA numbersAVX512<>+392(SB)/8, $0x3fcc71c72017a15c
-DATA numbersAVX512<>+400(SB)/8, $0x3fd9999999999a38
-DATA numbersAVX512<>+408(SB)/8, $0x3fc0fbe478772696
-DATA numbersAVX512<>+416(SB)/8, $0x3fc745cf8f6c9119
-DATA numbersAVX512<>+424(SB)/8, $0x3fd2492492476ba1
-DATA numbersAVX512<>+432(SB)/8, $0x3fe5555555555555
-DATA numbersAVX512<>+440(SB)/8, $0x7ff8000000000001
-DATA numbersAVX512<>+448(SB)/8, $0xfff0000000000000
-DATA numbersAVX512<>+456(SB)/8, $0x3c7777d0ffda0d24
-DATA numbersAVX512<>+464(SB)/8, $0x3fdbcb7b1526e50e
-DATA numbersAVX512<>+472(SB)/8, $0x3c695355baaafad3
-DATA numbersAVX512<>+480(SB)/8, $0x3d1fef311f12b358
-DATA numbersAVX512<>+488(SB)/8, $0x3fd34413509f7800
-DATA numbersAVX512<>+496(SB)/8, $0x3fe45f306dc9c883
-DATA numbersAVX512<>+504(SB)/8, $0x3ff921fb54442d18
-DATA numbersAVX512<>+512(SB)/8, $0xbc91a62633145c07
-DATA numbersAVX512<>+520(SB)/8, $0x391f1976b7ed8fbc
-DATA numbersAVX512<>+528(SB)/8, $0x41d0000000000000
-DATA numbersAVX512<>+536(SB)/8, $0x41e0000000000000
-DATA numbersAVX512<>+544(SB)/8, $0x00000000000007ff
-DATA numbersAVX512<>+552(SB)/8, $0x800fffffffffffff
-DATA numbersAVX512<>+560(SB)/8, $0x00000000000003f5
-DATA numbersAVX512<>+568(SB)/8, $0x000000000000003f
-DATA numbersAVX512<>+576(SB)/8, $0x0000000000000001
-DATA numbersAVX512<>+584(SB)/8, $0x0000000000000040
-DATA numbersAVX512<>+592(SB)/8, $0x3cd0000000000000
-DATA numbersAVX512<>+600(SB)/8, $0x3fd0000000000000
-DATA numbersAVX512<>+608(SB)/8, $0x4010000000000000
-DATA numbersAVX512<>+616(SB)/8, $0x0000000000000034
-DATA numbersAVX512<>+624(SB)/8, $0x3990000000000000
-DATA numbersAVX512<>+632(SB)/8, $0x0000000000000068
-DATA numbersAVX512<>+640(SB)/8, $0x3650000000000000
-DATA numbersAVX512<>+648(SB)/8, $0x000000000000009c
-DATA numbersAVX512<>+656(SB)/8, $0x3310000000000000
-DATA numbersAVX512<>+664(SB)/8, $0x3c91a62633145c07
-DATA numbersAVX512<>+672(SB)/8, $0x3de61217781a8ccd
-DATA numbersAVX512<>+680(SB)/8, $0x3ec71de3a545b148
-DATA numbersAVX512<>+688(SB)/8, $0x3f81111111111110
-DATA numbersAVX512<>+696(SB)/8, $0xbd6ab13654fd392a
-DATA numbersAVX512<>+704(SB)/8, $0xbe5ae6454093c147
-DATA numbersAVX512<>+712(SB)/8, $0xbf2a01a01a01990a
-DATA numbersAVX512<>+720(SB)/8, $0xbfc5555555555555
-DATA numbersAVX512<>+728(SB)/8, $0xbfe0000000000000
-DATA numbersAVX512<>+736(SB)/8, $0xbda9394b3581cec8
-DATA numbersAVX512<>+744(SB)/8, $0xbe927e4fb7710638
-DATA numbersAVX512<>+752(SB)/8, $0xbf56c16c16c16c16
-DATA numbersAVX512<>+760(SB)/8, $0x3d2ab746999271a1
-DATA numbersAVX512<>+768(SB)/8, $0x3e21eed8de759d0d
-DATA numbersAVX512<>+776(SB)/8, $0x3efa01a01a019cf6
-DATA numbersAVX512<>+784(SB)/8, $0x3fa5555555555555
-DATA numbersAVX512<>+792(SB)/8, $0x0000000000000002
-DATA numbersAVX512<>+800(SB)/8, $0x3e40000000000000
-DATA numbersAVX512<>+808(SB)/8, $0x3370000000000000
-DATA numbersAVX512<>+816(SB)/8, $0xbf9898d77b6dddb4
-DATA numbersAVX512<>+824(SB)/8, $0x3f38f5a75293b06a
-DATA numbersAVX512<>+832(SB)/8, $0x3f80a9849ba5937e
-DATA numbersAVX512<>+840(SB)/8, $0x3f87a70c2a695fe0
-DATA numbersAVX512<>+848(SB)/8, $0x3f91c4ebd7735bf2
-DATA numbersAVX512<>+856(SB)/8, $0x3f9f1c71c70ee54a
-DATA numbersAVX512<>+864(SB)/8, $0x3fb333333333332d
-DATA numbersAVX512<>+872(SB)/8, $0x3f9f74bdb0d4b5bf
-DATA numbersAVX512<>+880(SB)/8, $0x3f97184808eff5ef
-DATA numbersAVX512<>+888(SB)/8, $0x3f82031dbbbbad46
-DATA numbersAVX512<>+896(SB)/8, $0x3f840e38d543d8d2
-DATA numbersAVX512<>+904(SB)/8, $0x3f8c99afe79266f3
-DATA numbersAVX512<>+912(SB)/8, $0x3f96e8ba31c9dc09
-DATA numbersAVX512<>+920(SB)/8, $0x3fa6db6db6db7c7f
-DATA numbersAVX512<>+928(SB)/8, $0xc000000000000000
-DATA numbersAVX512<>+936(SB)/8, $0xbff0000000000000
-DATA numbersAVX512<>+944(SB)/8, $0x43b0000000000000
-DATA numbersAVX512<>+952(SB)/8, $0x4004000000000000
-DATA numbersAVX512<>+960(SB)/8, $0x3f7f5c3523066ab0
-DATA numbersAVX512<>+968(SB)/8, $0x3fa166a8732cc738
-DATA numbersAVX512<>+976(SB)/8, $0x3fa837a52499d8b8
-DATA numbersAVX512<>+984(SB)/8, $0x3fae1d8a9bad8600
-DATA numbersAVX512<>+992(SB)/8, $0x3fb3b13ad5571f07
-DATA numbersAVX512<>+1000(SB)/8, $0x3fbc71c71c68a0c5
-DATA numbersAVX512<>+1008(SB)/8, $0x3fc999999999998e
-DATA numbersAVX512<>+1016(SB)/8, $0xbf9633de283fb773
-DATA numbersAVX512<>+1024(SB)/8, $0xbfa56b2f82e012dd
-DATA numbersAVX512<>+1032(SB)/8, $0xbfaaecb542412942
-DATA numbersAVX512<>+1040(SB)/8, $0xbfb1110befb7253c
-DATA numbersAVX512<>+1048(SB)/8, $0xbfb745d172701e87
-DATA numbersAVX512<>+1056(SB)/8, $0xbfc2492492491932
-DATA numbersAVX512<>+1064(SB)/8, $0xbfd5555555555555
-DATA numbersAVX512<>+1072(SB)/8, $0x3fd5555555555555
-DATA numbersAVX512<>+1080(SB)/8, $0x4008000000000000
-DATA numbersAVX512<>+1088(SB)/8, $0xbfc1f2b6bce5a27d
-DATA numbersAVX512<>+1096(SB)/8, $0xbfc60a8ab2430461
-DATA numbersAVX512<>+1104(SB)/8, $0xbfd55572eaedd5f8
-DATA numbersAVX512<>+1112(SB)/8, $0x3fb722fbfb354de5
-DATA numbersAVX512<>+1120(SB)/8, $0x3fc2f925f9e706a0
-DATA numbersAVX512<>+1128(SB)/8, $0x3fcc6c95d39ada7a
-DATA numbersAVX512<>+1136(SB)/8, $0x3ff00000dd617e41
-DATA numbersAVX512<>+1144(SB)/8, $0x3ff428a2f98d728b
-DATA numbersAVX512<>+1152(SB)/8, $0x3fe965fea53d6e3d
-DATA numbersAVX512<>+1160(SB)/8, $0x3fcc71c71c71c71c
-DATA numbersAVX512<>+1168(SB)/8, $0x00000000000003ff
-DATA numbersAVX512<>+1176(SB)/8, $0x5fe6e8e000000000
-DATA numbersAVX512<>+1184(SB)/8, $0x3fd40e1b74523637
-DATA numbersAVX512<>+1192(SB)/8, $0x3fd80fac5c1d92fe
-DATA numbersAVX512<>+1200(SB)/8, $0xfffffffff8000000
-DATA numbersAVX512<>+1208(SB)/8, $0x3fd8000000000000
-DATA numbersAVX512<>+1216(SB)/8, $0x7fcfffffffffffff
-DATA numbersAVX512<>+1224(SB)/8, $0x41a0000000000000
-DATA numbersAVX512<>+1232(SB)/8, $0x7fefffffffffffff
-DATA numbersAVX512<>+1240(SB)/8, $0x0009c00000000000
-DATA numbersAVX512<>+1248(SB)/8, $0x404b000000000000
-DATA numbersAVX512<>+1256(SB)/8, $0xbfb99c4b094939f8
-DATA numbersAVX512<>+1264(SB)/8, $0xbfbfffffe4ceaadf
-DATA numbersAVX512<>+1272(SB)/8, $0xbfc5555555558143
-DATA numbersAVX512<>+1280(SB)/8, $0xbfd0000000000000
-DATA numbersAVX512<>+1288(SB)/8, $0x3fbc74b73879c36c
-DATA numbersAVX512<>+1296(SB)/8, $0x3fc2492483741226
-DATA numbersAVX512<>+1304(SB)/8, $0x3fc999999999c986
-DATA numbersAVX512<>+1312(SB)/8, $0x07b0000000000000
+// func productRootsAVX512(x *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·productRootsAVX512(SB), $0-16
+	MOVQ x+0(FP), AX
+	MOVQ n+8(FP), CX
+	JMP  test
+
+next:
+	VMOVUPD      (AX), Z0
+	VRSQRT14PD   Z0, Z2
+	VMULPD       Z0, Z2, Z1
+	VMULPD.BCST  numbersAVX512<>+8(SB), Z2, Z2
+	VBROADCASTSD numbersAVX512<>+8(SB), Z3
+	VFNMADD231PD Z1, Z2, Z3
+	VFMADD213PD  Z1, Z3, Z1
+	VFMADD213PD  Z2, Z3, Z2
+	VBROADCASTSD numbersAVX512<>+8(SB), Z3
+	VFNMADD231PD Z1, Z2, Z3
+	VMOVAPD      Z0, Z4
+	VFNMADD231PD Z1, Z1, Z4
+	VFMADD231PD  Z2, Z4, Z1
+	VFMADD213PD  Z2, Z3, Z2
+	VFNMADD231PD Z1, Z1, Z0
+	VFMADD213PD  Z1, Z2, Z0
+	VMOVUPD      Z0, (AX)
+	ADDQ         $0x40, AX
+	DECQ         CX
+
+test:
+	CMPQ CX, $+0
+	JGT  next
+	VZEROUPPER
+	RET
+
+DATA numbersAVX512<>+0(SB)/8, $0x07b0000000000000
+DATA numbersAVX512<>+8(SB)/8, $0x3fe0000000000000
+DATA numbersAVX512<>+16(SB)/8, $0xffffffffffffffff
+DATA numbersAVX512<>+24(SB)/8, $0x7ff0000000000000
+DATA numbersAVX512<>+32(SB)/8, $0x0000000000000000
+DATA numbersAVX512<>+40(SB)/8, $0x3ff0000000000000
+DATA numbersAVX512<>+48(SB)/8, $0x408f400000000000
+DATA numbersAVX512<>+56(SB)/8, $0xc08f400000000000
+DATA numbersAVX512<>+64(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX512<>+72(SB)/8, $0x4338000000000000
+DATA numbersAVX512<>+80(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX512<>+88(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX512<>+96(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX512<>+104(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX512<>+112(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX512<>+120(SB)/8, $0x3f811111111100d3
+DATA numbersAVX512<>+128(SB)/8, $0x3fc5555555555557
+DATA numbersAVX512<>+136(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX512<>+144(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX512<>+152(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX512<>+160(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX512<>+168(SB)/8, $0x3fa5555555555556
+DATA numbersAVX512<>+176(SB)/8, $0x4086300000000000
+DATA numbersAVX512<>+184(SB)/8, $0xc04e000000000000
+DATA numbersAVX512<>+192(SB)/8, $0x00000000000003fe
+DATA numbersAVX512<>+200(SB)/8, $0x8000000000000000
+DATA numbersAVX512<>+208(SB)/8, $0x3c90000000000000
+DATA numbersAVX512<>+216(SB)/8, $0x404e000000000000
+DATA numbersAVX512<>+224(SB)/8, $0x3e30000000000000
+DATA numbersAVX512<>+232(SB)/8, $0x408634cccccccccd
+DATA numbersAVX512<>+240(SB)/8, $0x00000000000003fd
+DATA numbersAVX512<>+248(SB)/8, $0x3fb0000000000000
+DATA numbersAVX512<>+256(SB)/8, $0x4030000000000000
+DATA numbersAVX512<>+264(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX512<>+272(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX512<>+280(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX512<>+288(SB)/8, $0x3f81111111111111
+DATA numbersAVX512<>+296(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX512<>+304(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX512<>+312(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX512<>+320(SB)/8, $0x3fc5555555555555
+DATA numbersAVX512<>+328(SB)/8, $0x0010000000000000
+DATA numbersAVX512<>+336(SB)/8, $0x4350000000000000
+DATA numbersAVX512<>+344(SB)/8, $0x00095f619980c433
+DATA numbersAVX512<>+352(SB)/8, $0x4330000000000000
+DATA numbersAVX512<>+360(SB)/8, $0x43300000000003ff
+DATA numbersAVX512<>+368(SB)/8, $0x4330000000000435
+DATA numbersAVX512<>+376(SB)/8, $0x4000000000000000
+DATA numbersAVX512<>+384(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX512<>+392(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX512<>+400(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX512<>+408(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX512<>+416(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX512<>+424(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX512<>+432(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX512<>+440(SB)/8, $0x3fe5555555555555
+DATA numbersAVX512<>+448(SB)/8, $0x7ff8000000000001
+DATA numbersAVX512<>+456(SB)/8, $0xfff0000000000000
+DATA numbersAVX512<>+464(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX512<>+472(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX512<>+480(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX512<>+488(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX512<>+496(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX512<>+504(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX512<>+512(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX512<>+520(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX512<>+528(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX512<>+536(SB)/8, $0x41d0000000000000
+DATA numbersAVX512<>+544(SB)/8, $0x41e0000000000000
+DATA numbersAVX512<>+552(SB)/8, $0x00000000000007ff
+DATA numbersAVX512<>+560(SB)/8, $0x800fffffffffffff
+DATA numbersAVX512<>+568(SB)/8, $0x00000000000003f5
+DATA numbersAVX512<>+576(SB)/8, $0x000000000000003f
+DATA numbersAVX512<>+584(SB)/8, $0x0000000000000001
+DATA numbersAVX512<>+592(SB)/8, $0x0000000000000040
+DATA numbersAVX512<>+600(SB)/8, $0x3cd0000000000000
+DATA numbersAVX512<>+608(SB)/8, $0x3fd0000000000000
+DATA numbersAVX512<>+616(SB)/8, $0x4010000000000000
+DATA numbersAVX512<>+624(SB)/8, $0x0000000000000034
+DATA numbersAVX512<>+632(SB)/8, $0x3990000000000000
+DATA numbersAVX512<>+640(SB)/8, $0x0000000000000068
+DATA numbersAVX512<>+648(SB)/8, $0x3650000000000000
+DATA numbersAVX512<>+656(SB)/8, $0x000000000000009c
+DATA numbersAVX512<>+664(SB)/8, $0x3310000000000000
+DATA numbersAVX512<>+672(SB)/8, $0x3c91a62633145c07
+DATA numbersAVX512<>+680(SB)/8, $0x3de61217781a8ccd
+DATA numbersAVX512<>+688(SB)/8, $0x3ec71de3a545b148
+DATA numbersAVX512<>+696(SB)/8, $0x3f81111111111110
+DATA numbersAVX512<>+704(SB)/8, $0xbd6ab13654fd392a
+DATA numbersAVX512<>+712(SB)/8, $0xbe5ae6454093c147
+DATA numbersAVX512<>+720(SB)/8, $0xbf2a01a01a01990a
+DATA numbersAVX512<>+728(SB)/8, $0xbfc5555555555555
+DATA numbersAVX512<>+736(SB)/8, $0xbfe0000000000000
+DATA numbersAVX512<>+744(SB)/8, $0xbda9394b3581cec8
+DATA numbersAVX512<>+752(SB)/8, $0xbe927e4fb7710638
+DATA numbersAVX512<>+760(SB)/8, $0xbf56c16c16c16c16
+DATA numbersAVX512<>+768(SB)/8, $0x3d2ab746999271a1
+DATA numbersAVX512<>+776(SB)/8, $0x3e21eed8de759d0d
+DATA numbersAVX512<>+784(SB)/8, $0x3efa01a01a019cf6
+DATA numbersAVX512<>+792(SB)/8, $0x3fa5555555555555
+DATA numbersAVX512<>+800(SB)/8, $0x0000000000000002
+DATA numbersAVX512<>+808(SB)/8, $0x3e40000000000000
+DATA numbersAVX512<>+816(SB)/8, $0x3370000000000000
+DATA numbersAVX512<>+824(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX512<>+832(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX512<>+840(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX512<>+848(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX512<>+856(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX512<>+864(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX512<>+872(SB)/8, $0x3fb333333333332d
+DATA numbersAVX512<>+880(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX512<>+888(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX512<>+896(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX512<>+904(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX512<>+912(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX512<>+920(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX512<>+928(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX512<>+936(SB)/8, $0xc000000000000000
+DATA numbersAVX512<>+944(SB)/8, $0xbff0000000000000
+DATA numbersAVX512<>+952(SB)/8, $0x43b0000000000000
+DATA numbersAVX512<>+960(SB)/8, $0x4004000000000000
+DATA numbersAVX512<>+968(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX512<>+976(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX512<>+984(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX512<>+992(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX512<>+1000(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX512<>+1008(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX512<>+1016(SB)/8, $0x3fc999999999998e
+DATA numbersAVX512<>+1024(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX512<>+1032(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX512<>+1040(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX512<>+1048(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX512<>+1056(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX512<>+1064(SB)/8, $0xbfc2492492491932
+DATA numbersAVX512<>+1072(SB)/8, $0xbfd5555555555555
+DATA numbersAVX512<>+1080(SB)/8, $0x3fd5555555555555
+DATA numbersAVX512<>+1088(SB)/8, $0x4008000000000000
+DATA numbersAVX512<>+1096(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX512<>+1104(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX512<>+1112(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX512<>+1120(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX512<>+1128(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX512<>+1136(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX512<>+1144(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX512<>+1152(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX512<>+1160(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX512<>+1168(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX512<>+1176(SB)/8, $0x00000000000003ff
+DATA numbersAVX512<>+1184(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX512<>+1192(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX512<>+1200(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX512<>+1208(SB)/8, $0xfffffffff8000000
+DATA numbersAVX512<>+1216(SB)/8, $0x3fd8000000000000
+DATA numbersAVX512<>+1224(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX512<>+1232(SB)/8, $0x41a0000000000000
+DATA numbersAVX512<>+1240(SB)/8, $0x7fefffffffffffff
+DATA numbersAVX512<>+1248(SB)/8, $0x0009c00000000000
+DATA numbersAVX512<>+1256(SB)/8, $0x404b000000000000
+DATA numbersAVX512<>+1264(SB)/8, $0xbfb99c4b094939f8
+DATA numbersAVX512<>+1272(SB)/8, $0xbfbfffffe4ceaadf
+DATA numbersAVX512<>+1280(SB)/8, $0xbfc5555555558143
+DATA numbersAVX512<>+1288(SB)/8, $0xbfd0000000000000
+DATA numbersAVX512<>+1296(SB)/8, $0x3fbc74b73879c36c
+DATA numbersAVX512<>+1304(SB)/8, $0x3fc2492483741226
+DATA numbersAVX512<>+1312(SB)/8, $0x3fc999999999c986
 DATA numbersAVX512<>+1320(SB)/8, $0x7e70000000000000
 DATA numbersAVX512<>+1328(SB)/8, $0x39b0000000000000
 DATA numbersAVX512<>+1336(SB)/8, $0x4c70000000000000

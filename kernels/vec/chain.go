@@ -44,6 +44,15 @@ const (
 	LinkDivIntoSame
 	LinkMinSame
 	LinkMaxSame
+	LinkLoadAsk // LinkLoad and LinkAsk of one operand
+
+	// Two operations one after the other. Their operands are the same for all elements, and lie one behind the other, once each.
+	LinkMulAddSame
+	LinkMulSubSame
+	LinkMulSubFromSame
+	LinkAddMulSame
+	LinkSubMulSame
+	LinkSubFromMulSame
 
 	// Truths and what becomes of them. A truth is as many bits of ones or zeros as an element, in ChainBytes of memory too; only
 	// LinkLoadTruths and LinkStoreTruths see bytes, one for each element.
@@ -173,6 +182,16 @@ func Same(op uint64) uint64 {
 	}
 	return op
 }
+
+// pairLinks are the links for two operations of operands that are the same for all elements.
+var pairLinks = map[[2]uint64]uint64{
+	{LinkMulSame, LinkAddSame}: LinkMulAddSame, {LinkMulSame, LinkSubSame}: LinkMulSubSame, {LinkMulSame, LinkSubFromSame}: LinkMulSubFromSame,
+	{LinkAddSame, LinkMulSame}: LinkAddMulSame, {LinkSubSame, LinkMulSame}: LinkSubMulSame, {LinkSubFromSame, LinkMulSame}: LinkSubFromMulSame,
+}
+
+// Pair is the link that does what first and then second do, whose operands are the same for all elements, with both operands where that
+// of a link is, one behind the other. It is 0 if there is none.
+func Pair(first, second uint64) uint64 { return pairLinks[[2]uint64{first, second}] }
 
 // ZeroDivisors is what divisions of words found.
 type ZeroDivisors [ChainBytes / 8]uint64

@@ -11,7 +11,7 @@ import (
 var HaveChain = haveAVX2
 
 // lastPlain is the last of the links that every machine has.
-const lastPlain = LinkMaxSame
+const lastPlain = LinkSubFromMulSame
 
 // ChainF64 runs the links, of which the last is LinkEnd, on n elements, a multiple of 64. The caller sees to it that every
 // operand is that long.

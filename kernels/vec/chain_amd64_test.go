@@ -41,7 +41,7 @@ func chainOf(r *rand.Rand, n int, x [][]float64, c, temp, dst []float64) (code [
 	p := func(v []float64) unsafe.Pointer { return unsafe.Pointer(&v[0]) }
 	want = make([]float64, n)
 	copy(want, x[0])
-	code = append(code, Link{LinkLoad, p(x[0]), all})
+	code = append(code, Link{[]uint64{LinkLoad, LinkLoadAsk}[r.IntN(2)], p(x[0]), all})
 	for k := range r.IntN(3) { // past the end, too
 		code = append(code, Link{LinkAsk, p(x[k]), all})
 	}
@@ -235,6 +235,59 @@ func TestSameLinks(t *testing.T) {
 	}
 	if names < 8 {
 		t.Errorf("%d operations have such a form: eight should", names)
+	}
+}
+
+// A pair does what its two links do one after the other.
+func TestPairLinks(t *testing.T) {
+	if !haveAVX2 {
+		t.Skip("no AVX2")
+	}
+	r := rand.New(rand.NewPCG(8, 8))
+	wide := haveAVX512
+	defer func() { haveAVX512 = wide }()
+	x, got, want := make([]float64, 128), make([]float64, 128), make([]float64, 128)
+	x32, got32, want32 := make([]float32, 128), make([]float32, 128), make([]float32, 128)
+	for i := range x {
+		x[i] = r.NormFloat64()
+		x32[i] = float32(x[i])
+	}
+	all := ^uint64(0)
+	p := func(x []float64) unsafe.Pointer { return unsafe.Pointer(&x[0]) }
+	p32 := func(x []float32) unsafe.Pointer { return unsafe.Pointer(&x[0]) }
+	found := 0
+	for _, lanes := range []int{4, 8} {
+		if haveAVX512 = lanes == 8; haveAVX512 && !wide {
+			continue
+		}
+		for first := uint64(LinkAddSame); first <= LinkMaxSame; first++ {
+			for second := uint64(LinkAddSame); second <= LinkMaxSame; second++ {
+				o := Pair(first, second)
+				if o == 0 {
+					continue
+				}
+				found++
+				both := []float64{r.NormFloat64(), r.NormFloat64()}
+				both32 := []float32{float32(both[0]), float32(both[1])}
+				a, b, a32, b32 := make([]float64, 8), make([]float64, 8), make([]float32, 16), make([]float32, 16)
+				Fill(a, both[0])
+				Fill(b, both[1])
+				Fill(a32, both32[0])
+				Fill(b32, both32[1])
+				ChainF64([]Link{{LinkLoad, p(x), all}, {Op: first, Base: p(a)}, {Op: second, Base: p(b)}, {LinkStore, p(want), all}, {}}, 128)
+				ChainF64([]Link{{LinkLoad, p(x), all}, {Op: o, Base: p(both)}, {LinkStore, p(got), all}, {}}, 128)
+				ChainF32([]Link{{LinkLoad, p32(x32), all}, {Op: first, Base: p32(a32)}, {Op: second, Base: p32(b32)}, {LinkStore, p32(want32), all}, {}}, 128)
+				ChainF32([]Link{{LinkLoad, p32(x32), all}, {Op: o, Base: p32(both32)}, {LinkStore, p32(got32), all}, {}}, 128)
+				for i := range x {
+					if math.Float64bits(got[i]) != math.Float64bits(want[i]) || math.Float32bits(got32[i]) != math.Float32bits(want32[i]) {
+						t.Fatalf("%d lanes, operations %d and %d of %v and %v: %v and %v, want %v and %v", lanes, first, second, x[i], both, got[i], got32[i], want[i], want32[i])
+					}
+				}
+			}
+		}
+	}
+	if found < len(pairLinks) {
+		t.Errorf("%d pairs were tried of %d", found, len(pairLinks))
 	}
 }
 

@@ -43,15 +43,7 @@ var arithmeticLinks = []link{
 		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.two(c.VDIVPD, c.VDIVPS)(m, v, v) })
 	}},
 	{"divInto", func(c *chain) { c.reversed(c.two(c.VDIVPD, c.VDIVPS)) }},
-	{"sqrt", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Op) {
-			if c.wide {
-				c.VSQRTPD(v, v)
-			} else {
-				c.VSQRTPS(v, v)
-			}
-		})
-	}},
+	{"sqrt", func(c *chain) { c.sqrt() }},
 	{"abs", func(c *chain) {
 		sign := c.sign()
 		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VANDNPD(v, sign, v) })
@@ -333,7 +325,7 @@ func (e *emitter) chains() {
 			}
 			ops = append(ops, l)
 		}
-		c.interpret(ops, code, end, func() {})
+		c.interpret(ops, false, code, end, func() {})
 		e.finish()
 	}
 }
@@ -349,54 +341,34 @@ func (c *chain) clear() {
 	}
 }
 
-// interpret runs the links at code on end bytes. Opcodes count from 1 on; one that is 0 or beyond ops ends a round. An operation without
-// code does not occur.
-func (c *chain) interpret(ops []link, code, end reg.Register, ends func()) {
+// interpret runs the links at code on end bytes. Opcodes count from 1 on; 0, or, where last says so, one beyond ops ends a round.
+// An operation without code does not occur.
+func (c *chain) interpret(ops []link, last bool, code, end reg.Register, ends func()) {
 	c.offset, c.pc, c.at, c.other = c.GP64(), c.GP64(), c.GP64(), c.GP64()
-	opcode := c.GP64()
+	w := way{chain: c, opcode: c.GP64(), ops: ops, last: last}
 	c.XORQ(c.other, c.other)
 	c.XORQ(c.offset, c.offset)
 	c.JMP(operand.LabelRef("test"))
 	c.Label("round")
 	c.MOVQ(code, c.pc)
-	next := func() {
-		c.MOVQ(operand.Mem{Base: c.pc, Disp: 16}, c.at)
-		c.ANDQ(c.offset, c.at)
-		c.ADDQ(operand.Mem{Base: c.pc, Disp: 8}, c.at)
-		c.MOVQ(operand.Mem{Base: c.pc}, opcode)
-		c.ADDQ(operand.Imm(24), c.pc)
-		for k, l := range ops {
-			if frequent[l.name] && l.emit != nil {
-				c.CMPQ(opcode, operand.Imm(uint64(k+1)))
-				c.JEQ(operand.LabelRef(fmt.Sprintf("op%d", k+1)))
-			}
-		}
-	}
 	c.Label("next")
-	next()
+	w.next()
 	c.Label("others")
-	c.CMPQ(opcode, operand.Imm(uint64(len(ops))))
-	c.JHI(operand.LabelRef("op0"))
-	c.dispatch(opcode, 0, len(ops))
+	c.dispatch(w.opcode, 0, len(ops))
 	for k, l := range ops {
-		if frequent[l.name] {
+		if frequent[l.name] > 0 {
 			c.align()
 		}
 		c.Label(fmt.Sprintf("op%d", k+1))
-		switch {
-		case l.emit == nil:
-			c.JMP(operand.LabelRef("next"))
-			continue
-		case !frequent[l.name]:
+		if l.emit != nil {
 			c.Commentf("%s", l.name)
 			l.emit(c)
-			c.JMP(operand.LabelRef("next"))
-			continue
 		}
-		c.Commentf("%s", l.name)
-		l.emit(c)
-		next()
-		c.JMP(operand.LabelRef("others"))
+		if l.emit != nil && frequent[l.name] > 0 {
+			w.next()
+		} else {
+			c.JMP(operand.LabelRef("next"))
+		}
 	}
 	c.align()
 	c.Label("op0")
@@ -407,10 +379,79 @@ func (c *chain) interpret(ops []link, code, end reg.Register, ends func()) {
 	c.JLT(operand.LabelRef("round"))
 }
 
-// frequent are the links that are looked for first, and whose code goes on to the next one without a jump back: what stands between
-// two links counts as much as eight vectors of additions.
-var frequent = map[string]bool{"load": true, "ask": true, "mul": true, "add": true, "sub": true, "sqrt": true, "store": true,
-	"mulSame": true, "addSame": true, "subSame": true}
+// frequent says of how many links in a thousand each is, about; the others count for nothing. Frequent ones are found by few comparisons,
+// and their code goes on to the next one without a jump back: what stands between two links counts as much as four vectors of additions,
+// and twice that while another thread of the core is at work, which leaves half of the instructions that a core begins in a cycle.
+var frequent = map[string]int{"load": 60, "loadAsk": 60, "ask": 20, "mul": 50, "add": 50, "sub": 50, "sqrt": 50, "store": 50, "stream": 50,
+	"mulSame": 80, "addSame": 60, "subSame": 60, "mul+add": 80, "mul+sub": 50, "sub+mul": 50, "nearSum": 50}
+
+// roundEnds is the same for the end of a round.
+const roundEnds = 160
+
+// way is the way from a link to the next one.
+type way struct {
+	*chain
+	opcode reg.Register
+	ops    []link
+	last   bool // an opcode beyond ops ends a round; else 0 does
+	copies int
+}
+
+// next writes the way.
+func (w *way) next() {
+	w.MOVQ(operand.Mem{Base: w.pc, Disp: 16}, w.at)
+	w.ANDQ(w.offset, w.at)
+	w.ADDQ(operand.Mem{Base: w.pc, Disp: 8}, w.at)
+	w.MOVQ(operand.Mem{Base: w.pc}, w.opcode)
+	w.ADDQ(operand.Imm(24), w.pc)
+	var list []aim
+	if !w.last {
+		list = append(list, aim{0, 0, roundEnds})
+	}
+	for k, l := range w.ops {
+		if l.emit != nil && frequent[l.name] > 0 {
+			list = append(list, aim{k + 1, k + 1, frequent[l.name]})
+		}
+	}
+	if w.last {
+		list = append(list, aim{len(w.ops) + 1, 0, roundEnds})
+	}
+	w.copies++
+	w.choose(list)
+}
+
+// aim is a frequent opcode, the number of its label, and how frequent it is.
+type aim struct{ opcode, label, weight int }
+
+// choose jumps to the code of an opcode of the list, in which they rise, by comparisons that halve the weight; to others if it is none of them.
+func (w *way) choose(list []aim) {
+	if len(list) == 1 && list[0].opcode > len(w.ops) { // or beyond
+		w.JMP(operand.LabelRef("op0"))
+		return
+	}
+	if len(list) == 1 {
+		w.CMPQ(w.opcode, operand.Imm(uint64(list[0].opcode)))
+		w.JEQ(operand.LabelRef(fmt.Sprintf("op%d", list[0].label)))
+		w.JMP(operand.LabelRef("others"))
+		return
+	}
+	sum, below, mid, least := 0, 0, 0, 0
+	for _, a := range list {
+		sum += a.weight
+	}
+	for k, a := range list[:len(list)-1] {
+		below += a.weight
+		if off := max(2*below-sum, sum-2*below); k == 0 || off < least {
+			mid, least = k+1, off
+		}
+	}
+	label := fmt.Sprintf("way%dfrom%d", w.copies, list[mid].opcode)
+	w.CMPQ(w.opcode, operand.Imm(uint64(list[mid].opcode)))
+	w.JGE(operand.LabelRef(label))
+	w.choose(list[:mid])
+	w.Label(label)
+	w.choose(list[mid:])
+}
 
 // align makes the next instruction the first of a cache line.
 func (e *emitter) align() {

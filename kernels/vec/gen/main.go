@@ -50,6 +50,7 @@ func (t target) loops() *build.Context {
 		e.transpose()
 		e.blocks()
 		e.nearChain()
+		e.productRoots()
 	} else {
 		e.chainRows()
 		e.fence()

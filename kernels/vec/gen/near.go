@@ -101,7 +101,7 @@ func (e *emitter) nearChain() {
 		move(nearStray, stray)
 	}
 	each(func(k int, v reg.VecVirtual) { e.VMOVUPD(c.state(k), v) })
-	c.interpret(plainLinks(), code, end, func() {
+	c.interpret(plainLinks(), true, code, end, func() {
 		for k := range nearChains {
 			high, low := sums[k], sums[nearChains+k]
 			sum, lowSum := c.vector(), c.vector()
