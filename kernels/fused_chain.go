@@ -63,7 +63,7 @@ type terminal struct {
 }
 
 // link finds the segments. One alone among other instructions is left to its loop, which does as well.
-func (m *machine) link() {
+func (m *machine) link(inputs []op.Operand) {
 	m.segs, m.segAt, m.protos = m.segs[:0], resized(m.segAt, len(m.code)), m.protos[:0]
 	m.pure = false
 	for k := range m.code {
@@ -87,7 +87,7 @@ func (m *machine) link() {
 				guards++
 			}
 		}
-		m.write(s)
+		m.write(s, inputs)
 		k = l - 1
 	}
 	m.pure = len(m.segs) == 1 && m.segs[0].last-m.segs[0].first == len(m.code)-1
@@ -150,15 +150,16 @@ func (m *machine) worthwhile(k, l int) bool {
 type linker struct {
 	*machine
 	*segment
+	inputs []op.Operand // of the program
 	acc    int
 	direct int // a register that is loaded from where it lies, or -1
 	guard  int // those that are written
 }
 
 // write writes the links of a segment behind those of others.
-func (m *machine) write(s *segment) {
+func (m *machine) write(s *segment, inputs []op.Operand) {
 	start := len(m.protos)
-	w := linker{machine: m, segment: s, acc: -1, direct: -1}
+	w := linker{machine: m, segment: s, inputs: inputs, acc: -1, direct: -1}
 	w.foreign()
 	for k := s.first; k <= s.last; k++ {
 		w.operation(&m.code[k])
@@ -262,6 +263,9 @@ func (w *linker) operation(i *instr) {
 		}
 	case b == w.acc && a != w.acc && l.second != 0:
 		w.add(l.second, w.home(a))
+	case a != w.acc && l.second != 0 && w.single(a) && !w.single(b): // what is the same for all elements comes second, and once
+		w.load(b)
+		w.add(l.second, w.home(a))
 	default:
 		if b == w.acc && a != w.acc {
 			w.add(vec.LinkStore, w.home(b))
@@ -278,6 +282,12 @@ func (w *linker) operation(i *instr) {
 	if l.rounds && w.wide {
 		w.add(vec.LinkRoundFloats, proto{})
 	}
+}
+
+// single reports that register r is an input that is the same for all elements, and has the form of lanes in memory.
+func (w *linker) single(r int) bool {
+	_, _, converted := w.otherwise(r) // and perhaps loaded on the way
+	return r < len(w.inputs) && w.inputs[r].Mode == op.Single && !converted
 }
 
 // selection is a where c holds, b elsewhere.

@@ -144,7 +144,7 @@ func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
 	if m.prog != p {
 		m.compile(p)
 		m.assign(len(p.In))
-		m.link()
+		m.link(p.In)
 		if m.prog = p; len(p.Steps) < 2 { // perhaps one of single, whose contents change
 			m.prog = nil
 		}
