@@ -16,11 +16,8 @@ import (
 // sqrt(a x + b) c - d and its sum: none 0.25, two 0.22, three 0.20, four 0.22; these after the instruction's or among them: no matter.
 var byProducts = []int{1, 4, 7}
 
-// The bits of the arguments for which roots are made of products: 2^-900 and more, so that x - g^2 has all of its bits, and finite.
-var (
-	productsLeast = math.Float64bits(0x1p-900)
-	productsMost  = math.Float64bits(math.MaxFloat64)
-)
+// productsLeast is the bits of the least argument whose root is made of products: below, x - g^2 may lack bits. The greatest is finite.
+var productsLeast = math.Float64bits(0x1p-900)
 
 // rootRange is the variable of package vec that says how many numbers from productsLeast on have roots by products.
 var rootRange = operand.NewDataAddr(operand.Symbol{Name: "·rootRange"}, 0)
@@ -79,7 +76,7 @@ func (c *chain) instructionRoots() {
 	}
 }
 
-// productRoot is v = sqrt(v), correctly rounded, for productsLeast..productsMost. From a guess y of 1/sqrt(x) that is good to 2^-14 it makes
+// productRoot is v = sqrt(v), correctly rounded, for finite v from productsLeast on. From a guess y of 1/sqrt(x) that is good to 2^-14 it makes
 // g and h, about sqrt(x) and half of its inverse, both better by each step (R. Goldschmidt, "Applications of division by convergence",
 // 1964), the second of g by the remainder x - g^2, which a multiply-add gives without an error that counts. The third step of g is the last:
 // with g = s (1 + e) and h = (1 + f) / 2s it yields s (1 - e^2/2 - e f) before it rounds (P. Markstein, "Computation of elementary functions
