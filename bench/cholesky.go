@@ -65,7 +65,7 @@ func ranks(b *bench) error {
 		for _, elem := range []string{"f64", "f32"} {
 			b.table(fmt.Sprintf("n = %d, %s, two ranks", n, elem), choleskyWork(n), contest(b.reps, []contestant{
 				{name: "Flow, MPI, one thread a rank", run: func() (float64, error) {
-					return callSeconds("cholesky", peerEnv(), b.mpi, b.program("cholesky.flow"), "--distributed", "--backend=mpi",
+					return callSeconds("cholesky", peerEnv(), b.mpi, b.program("cholesky_twice.flow"), "--distributed", "--backend=mpi",
 						"--ranks=2", "--threads=1", fmt.Sprintf("--set=n=%d", n), "--set=elem="+elem)
 				}},
 				best("ScaLAPACK", []contestant{
