@@ -2,38 +2,9 @@ package vec
 
 import (
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"testing"
 )
-
-// The numbers that are found by their remainders are those nearest to the middles.
-func TestNearMiddles(t *testing.T) {
-	seen := map[float64]bool{}
-	for _, x := range nearMiddles(1024) {
-		if x < 1 || x >= 4 || seen[x] {
-			t.Fatalf("%x, once more %v", x, seen[x])
-		}
-		seen[x] = true
-		root := new(big.Float).SetPrec(300).Sqrt(new(big.Float).SetPrec(300).SetFloat64(x))
-		m, _ := new(big.Float).SetMantExp(root, 53).Int(nil)
-		m.SetBit(m, 0, 1) // the odd number below or above
-		far := new(big.Float).SetMantExp(new(big.Float).SetPrec(300).SetInt(m), -53)
-		far.Sub(far, root)
-		j, _ := far.Mul(far, root).Float64() // |M 2^-53 - root| root = |j| 2^-107
-		if j = math.Abs(math.Ldexp(j, 107)); j > 1024.5 || math.Abs(j-math.Round(j)) > 1e-6 {
-			t.Errorf("%x is %v away", x, j)
-		}
-	}
-	for _, x := range []float64{math.Nextafter(1, 2), math.Nextafter(4, 3)} { // by hand: M = 2^53 + 1 and 2^54 - 1, j = 1
-		if !seen[x] {
-			t.Errorf("%x is missing", x)
-		}
-	}
-	if len(seen) < 256 {
-		t.Errorf("only %d numbers", len(seen))
-	}
-}
 
 // Roots are the processor's, whatever the numbers of a group are.
 func TestPassSqrtBoth(t *testing.T) {
@@ -46,7 +17,7 @@ func TestPassSqrtBoth(t *testing.T) {
 		x, y := make([]float64, groups*group), make([]float64, groups*group)
 		code := []PassStep{step(PassLoad, along(x)), step(PassSqrtBoth), step(PassStore, along(y)), {Op: PassEnd}}
 		r := rand.New(rand.NewPCG(5, 7))
-		near := nearMiddles(1 << 14)
+		near := hardRoots(1 << 14)
 		for round := range 60 {
 			for g := range groups {
 				lanes := x[g*group:][:group]
