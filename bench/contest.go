@@ -152,6 +152,8 @@ type stats struct {
 	Calls     []struct {
 		Name    string  `json:"name"`
 		Line    int     `json:"line"`
+		First   float64 `json:"first_seconds"`
+		Last    float64 `json:"last_seconds"`
 		Seconds float64 `json:"seconds"`
 	} `json:"calls"`
 	Loops []struct {

@@ -139,6 +139,13 @@ func (g operatorGroup) program(reps int) string {
 		fmt.Fprintf(&s, "%s0 = %s\n", o.name, o.stored(o.flow))
 		params = append(params, o.name)
 	}
+	for _, o := range g.operands {
+		copied := strings.NewReplacer("X", "x", "G", "g").Replace(o.copy)
+		fmt.Fprintf(&s, "fn %s%s(x, g) = %s\n", copyCall, o.name, o.stored(copied))
+	}
+	for seen, name := range seenCalls {
+		fmt.Fprintf(&s, "fn %s(r) = f64(%s)\n", name, seen)
+	}
 	for k, o := range g.operators {
 		result := "materialize(" + o.flow + ")"
 		if o.seen != "" {
@@ -159,12 +166,12 @@ func (g operatorGroup) program(reps int) string {
 				name := "1.0" // what this operator does not read
 				if regexp.MustCompile(`\b` + in.name + `\b`).MatchString(o.flow) {
 					name = fmt.Sprintf("%s_%d", in.name, call)
-					fmt.Fprintf(&s, "%s = %s\n", name, in.stored(strings.NewReplacer("X", in.name+"0", "G", fmt.Sprintf("g%d", call)).Replace(in.copy)))
+					fmt.Fprintf(&s, "%s = %s%s(%s0, g%d)\n", name, copyCall, in.name, in.name, call)
 				}
 				copies = append(copies, name)
 			}
 			fmt.Fprintf(&s, "r%d = op_%d(%s)\n", call, k, strings.Join(copies, ", "))
-			fmt.Fprintf(&s, "g%d = f64(f64(%s) == -1.25e300)\n", call+1, regexp.MustCompile(`\br\b`).ReplaceAllString(seen, fmt.Sprintf("r%d", call)))
+			fmt.Fprintf(&s, "g%d = f64(%s(r%d) == -1.25e300)\n", call+1, seenCalls[seen], call)
 			call++
 		}
 	}
@@ -172,7 +179,15 @@ func (g operatorGroup) program(reps int) string {
 	return s.String()
 }
 
-// flowOperators is the seconds of the operators' calls, without the first of each.
+// copyCall begins the names of the functions that copy operands, seenCall of those that look at a result.
+const copyCall, seenCall = "copy_", "seen_"
+
+// seenCalls is the function for every way to see a result.
+var seenCalls = map[string]string{seenMatrix: seenCall + "matrix", seenScalar: seenCall + "scalar", seenSparse: seenCall + "sparse"}
+
+// flowOperators is the seconds of the operators' calls, without the first of each. A call begins when its operands are there: what depends
+// on none of them (zeros, the random numbers of a seed) may run long before, while another operator is measured, and once for all calls. It
+// ends with its last task, or when its result has been seen: an assert that the result does not wait for may run long after.
 func (b *bench) flowOperators(g operatorGroup, reps int) ([][]float64, error) {
 	path := filepath.Join(b.dir, "operators.flow")
 	if err := os.WriteFile(path, []byte(g.program(reps)), 0o644); err != nil {
@@ -187,16 +202,23 @@ func (b *bench) flowOperators(g operatorGroup, reps int) ([][]float64, error) {
 		return nil, err
 	}
 	out := make([][]float64, len(g.operators))
-	skipped := make([]bool, len(g.operators))
+	ready := 0.0 // when the operands of the next call were there
+	begun, k := 0.0, 0
 	for _, c := range s.Calls {
-		var k int
-		if _, err := fmt.Sscanf(c.Name, "op_%d", &k); err != nil {
-			continue
+		switch last := len(out[k]) - 1; {
+		case strings.HasPrefix(c.Name, copyCall):
+			ready = max(ready, c.Last)
+		case strings.HasPrefix(c.Name, seenCall): // which is no call where the result is seen as it is
+			out[k][last] = min(out[k][last], c.Last-begun)
+		default:
+			if _, err := fmt.Sscanf(c.Name, "op_%d", &k); err == nil {
+				begun = max(c.First, ready)
+				out[k] = append(out[k], c.Last-begun)
+			}
 		}
-		if skipped[k] {
-			out[k] = append(out[k], c.Seconds)
-		}
-		skipped[k] = true
+	}
+	for k := range out {
+		out[k] = out[k][min(1, len(out[k])):]
 	}
 	return out, nil
 }

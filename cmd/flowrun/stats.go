@@ -52,7 +52,9 @@ type callStats struct {
 	Line    int     `json:"line"`
 	File    string  `json:"file"`
 	Tasks   int64   `json:"tasks"`
-	Seconds float64 `json:"seconds"` // wall, from the start of the first task to the end of the last
+	First   float64 `json:"first_seconds"` // when its first task began, from the start of the run on
+	Last    float64 `json:"last_seconds"`  // when its last one ended
+	Seconds float64 `json:"seconds"`       // wall, from the one to the other
 	Busy    float64 `json:"busy_seconds"`
 	Gflops  float64 `json:"gflops"`
 }
@@ -108,7 +110,6 @@ func gather(p *flow.Program, report *flow.Report) *runStats {
 	st := &runStats{Ranks: len(report.Ranks)}
 	kernel := map[string]int{}
 	call := map[int32]int{}
-	var first, last []float64
 	for _, r := range report.Ranks {
 		st.Workers += r.Workers
 		st.Tasks += r.Tasks
@@ -135,13 +136,13 @@ func gather(p *flow.Program, report *flow.Report) *runStats {
 				i = len(st.Calls)
 				call[c.Call] = i
 				file, line, _ := p.Files.Position(c.Span.From)
-				st.Calls = append(st.Calls, callStats{Name: c.Name, Line: line, File: file})
-				first, last = append(first, c.First), append(last, c.Last)
+				st.Calls = append(st.Calls, callStats{Name: c.Name, Line: line, File: file, First: c.First, Last: c.Last})
 			}
-			st.Calls[i].Tasks += c.Tasks
-			st.Calls[i].Busy += c.Busy
-			st.Calls[i].Gflops += c.Flops / 1e9
-			first[i], last[i] = min(first[i], c.First), max(last[i], c.Last)
+			sum := &st.Calls[i]
+			sum.Tasks += c.Tasks
+			sum.Busy += c.Busy
+			sum.Gflops += c.Flops / 1e9
+			sum.First, sum.Last = min(sum.First, c.First), max(sum.Last, c.Last)
 		}
 	}
 	for i := range st.Kernels {
@@ -151,7 +152,7 @@ func gather(p *flow.Program, report *flow.Report) *runStats {
 	}
 	for i := range st.Calls {
 		c := &st.Calls[i]
-		if c.Seconds = last[i] - first[i]; c.Seconds > 0 {
+		if c.Seconds = c.Last - c.First; c.Seconds > 0 {
 			c.Gflops /= c.Seconds
 		}
 	}
