@@ -109,7 +109,7 @@ func (c chain) def(byRow bool) *op.Def {
 		return nil
 	}
 	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {
-		d.Loop = windowLoop(d.Kernel, partCols)
+		d.Loop = windowLoop(d.Kernel, partWideCols)
 	}
 	return d
 }

@@ -236,7 +236,7 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 			from.Set(i, 0, x.At(r.IntN(n), r.IntN(m)))
 		}
 		return nil, []value.Value{x, from, anyDense(r, e, 30, 1)}
-	case "argmin", "argmax", "t", "dense", "sparse", "upper", "cumsum", "cumprod", "cummin", "cummax", "rowcumsum", "rowcumprod", "rowcummin", "rowcummax":
+	case "argmin", "argmax", "prod", "t", "dense", "sparse", "upper", "cumsum", "cumprod", "cummin", "cummax", "rowcumsum", "rowcumprod", "rowcummin", "rowcummax":
 		return nil, []value.Value{big()}
 	case "bin":
 		return nil, []value.Value{big(), &value.Dense{Elem: types.F64, Rows: 4, Cols: 1, Stride: 1, F64: []float64{-3, 0, 0.5, 1e3}}}

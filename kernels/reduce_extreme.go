@@ -1,7 +1,6 @@
 package kernels
 
-// This file defines the reductions min and max, which have accumulators of one element, and prod and identical, which
-// have none.
+// This file defines the reductions min and max, which have accumulators of one element, and identical, which has none.
 
 import (
 	"math"
@@ -129,35 +128,6 @@ func extremeOf[T vec.Element](s []T, least bool) T {
 		return T(truthBit(n > 0))
 	}
 	panic("BUG: extremes of another type")
-}
-
-func prod() *op.Def {
-	elem := func(s *op.Sig) (types.Type, error) { return whole{elem: summed}.typ(s, 0) }
-	return &op.Def{
-		Name: "prod",
-		Doc: "prod is the product of all elements, multiplied in row-major order; 1 for none. Integers wrap. Float products round at " +
-			"each step, so it runs in one piece.",
-		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
-		Eg:   eg(`prod(seq(1, 6))`, "120"),
-		Type: elem,
-		Ref: func(c *op.Call) (value.Value, error) {
-			p := value.I64(1).Convert(c.Type.Elem)
-			for _, v := range elements(c.In[0]) {
-				if p.Elem.IsFloat() {
-					p = number(p.Elem, p.F*v.F)
-				} else {
-					p.I *= v.I
-				}
-			}
-			return canonical(p), nil
-		},
-		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
-		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
-		Kernel: func(c *op.Call) error {
-			c.Out = productOf(asDense(c.In[0]), c.Type.Elem)
-			return nil
-		},
-	}
 }
 
 func identical() *op.Def {

@@ -1,0 +1,298 @@
+package kernels
+
+// This file defines products: prod of all elements, rowprod and colprod of each line.
+//
+// A float product rounds at every step, so its order is part of its meaning. That of a line is the chain of its elements, as cumprod has it:
+// many lines are carried on side by side. All elements would be one chain, as long as the matrix; prod takes them as many chains of a fixed
+// place each, so that neither a vector nor a second worker has to wait (see RATIONALE.md).
+
+import (
+	"math"
+	"sync"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+const (
+	// prodRun is how many elements, in row-major order, are a run: runs are multiplied by themselves.
+	prodRun = 32768
+	// prodChains is how many chains a run has: element k of it belongs to chain k mod prodChains.
+	prodChains = 512
+)
+
+// prod is the product of all elements.
+func prod() *op.Def {
+	return &op.Def{
+		Name: "prod",
+		Doc: "prod is the product of all elements; 1 for none. Integers wrap. Float products round at each step: of every run of 32768 " +
+			"elements in row-major order, element k is a factor of chain k mod 512; the chains of a run are multiplied by halves, chain k " +
+			"with k + 256, then k + 128, and so on, and the products of runs neighbour with neighbour, until one is left.",
+		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
+		Eg:   eg(`prod(seq(1, 6))`, "120"),
+		Type: func(s *op.Sig) (types.Type, error) { return whole{elem: summed}.typ(s, 0) },
+		Ref:  func(c *op.Call) (value.Value, error) { return refProd(elements(c.In[0]), c.Type.Elem), nil },
+		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
+		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Kernel: func(c *op.Call) error {
+			b := newProdBody(c, asDense(c.In[0]))
+			if n := len(b.runs); n > 0 {
+				if err := b.Chunk(0, 0, n); err != nil {
+					return err
+				}
+			}
+			return b.End()
+		},
+		Loop: &op.Loop{
+			Light: true,
+			Space: func(c *op.Call) (n, leaf int) {
+				t := c.In[0].Type()
+				if !t.IsDense() || !t.Known() {
+					return 0, 1
+				}
+				return prodRuns(t.Count()), 1
+			},
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return newProdBody(c, c.Dense(0)), nil },
+		},
+	}
+}
+
+// prodRuns is how many runs n elements are.
+func prodRuns(n int) int { return (n + prodRun - 1) / prodRun }
+
+// refProd is the definition of prod: whole runs of whole chains, of ones where there are no elements.
+func refProd(x []value.Scalar, e types.Elem) value.Scalar {
+	one := value.I64(1).Convert(e)
+	times := func(a, b value.Scalar) value.Scalar {
+		if e.IsFloat() {
+			return number(e, a.F*b.F)
+		}
+		return value.I64(a.I * b.I)
+	}
+	runs := []value.Scalar{one}
+	for at := 0; at < len(x); at += prodRun {
+		chains := make([]value.Scalar, prodChains)
+		for k := range chains {
+			chains[k] = one
+		}
+		for k, v := range x[at:min(at+prodRun, len(x))] {
+			chains[k%prodChains] = times(chains[k%prodChains], v)
+		}
+		for len(chains) > 1 {
+			half := len(chains) / 2
+			for k := range half {
+				chains[k] = times(chains[k], chains[k+half])
+			}
+			chains = chains[:half]
+		}
+		if runs = append(runs, chains[0]); at == 0 {
+			runs = runs[1:]
+		}
+	}
+	for len(runs) > 1 {
+		var next []value.Scalar
+		for k := 0; k < len(runs); k += 2 {
+			if k+1 < len(runs) {
+				next = append(next, times(runs[k], runs[k+1]))
+			} else {
+				next = append(next, runs[k])
+			}
+		}
+		runs = next
+	}
+	return canonical(runs[0])
+}
+
+// prodBody is one execution: iteration r makes the product of run r.
+type prodBody struct {
+	c    *op.Call
+	in   *value.Dense
+	runs []value.Scalar
+}
+
+func newProdBody(c *op.Call, in *value.Dense) *prodBody {
+	return &prodBody{c: c, in: in, runs: make([]value.Scalar, prodRuns(in.Rows*in.Cols))}
+}
+
+// prodRoom is the memory of a chunk: the chains, and a run whose elements do not lie one after the other.
+type prodRoom struct {
+	f64      [prodChains]float64
+	f32      [prodChains]float32
+	i64      [prodChains]int64
+	gathered *value.Dense
+}
+
+var prodRooms = sync.Pool{New: func() any { return new(prodRoom) }}
+
+// Chunk multiplies runs lo..hi-1.
+func (b *prodBody) Chunk(_, lo, hi int) error {
+	room := prodRooms.Get().(*prodRoom)
+	defer prodRooms.Put(room)
+	total := b.in.Rows * b.in.Cols
+	for r := lo; r < hi; r++ {
+		at := r * prodRun
+		s := room.run(b.in, at, min(prodRun, total-at))
+		switch b.in.Elem {
+		case types.F64:
+			b.runs[r] = value.F64(chainsOf(room.f64[:], s.f64, vec.MulF64))
+		case types.F32:
+			b.runs[r] = value.Scalar{Elem: types.F32, F: float64(chainsOf(room.f32[:], s.f32, vec.MulF32))}
+		case types.Bool:
+			b.runs[r] = value.I64(int64(truthBit(vec.CountTrue(s.b) == int64(len(s.b)))))
+		default:
+			b.runs[r] = value.I64(chainsOf(room.i64[:], s.i64, vec.MulI64))
+		}
+	}
+	return nil
+}
+
+// run is elements at..at+n-1 of d in row-major order, one after the other.
+func (r *prodRoom) run(d *value.Dense, at, n int) slab {
+	if d.Stride != d.Cols {
+		if r.gathered == nil || r.gathered.Elem != d.Elem {
+			r.gathered = value.New(d.Elem, 1, prodRun)
+		}
+		for k := 0; k < n; {
+			i, j := (at+k)/d.Cols, (at+k)%d.Cols
+			m := min(n-k, d.Cols-j)
+			to := slabOf(r.gathered, k, m)
+			copySlab(&to, d.Elem, 0, slabOf(d, i*d.Stride+j, m))
+			k += m
+		}
+		d, at = r.gathered, 0
+	}
+	return slabOf(d, at, n)
+}
+
+// chainsOf is the product of a run x, which is not empty.
+func chainsOf[T vec.Number](chains, x []T, mul func(dst, a, b []T)) T {
+	n := copy(chains, x)
+	for x = x[n:]; len(x) > 0; {
+		m := min(n, len(x))
+		mul(chains[:m], chains[:m], x[:m])
+		x = x[m:]
+	}
+	for half := prodChains / 2; half > 0; half /= 2 { // a chain without elements is 1: a factor that changes nothing
+		if n > half {
+			mul(chains[:n-half], chains[:n-half], chains[half:n])
+			n = half
+		}
+	}
+	return chains[0]
+}
+
+// End multiplies the products of the runs.
+func (b *prodBody) End() error {
+	p, e := b.runs, b.c.Type.Elem
+	if len(p) == 0 {
+		b.c.Out = value.I64(1).Convert(e)
+		return nil
+	}
+	for len(p) > 1 {
+		half := (len(p) + 1) / 2
+		for k := range len(p) / 2 {
+			if e.IsFloat() {
+				p[k] = number(e, p[2*k].F*p[2*k+1].F)
+			} else {
+				p[k] = value.I64(p[2*k].I * p[2*k+1].I)
+			}
+		}
+		if len(p)%2 > 0 {
+			p[half-1] = p[len(p)-1]
+		}
+		p = p[:half]
+	}
+	b.c.Out = canonical(p[0])
+	return nil
+}
+
+// lineProduct is rowprod and colprod.
+func lineProduct() statistic {
+	return statistic{
+		name: "prod", elem: summed, flops: 1, row: "6\n120\n", col: "4 10 18\n",
+		ref: func(_ *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar {
+			p := value.I64(1).Convert(e)
+			for _, v := range x {
+				p.F, p.I = number(e, p.F*v.F).F, p.I*v.I
+			}
+			return canonical(p)
+		},
+		lines: linesProducts,
+	}
+}
+
+// linesProducts writes the product of every line of a to out.
+func linesProducts(out, a *value.Dense, byRow bool) {
+	if out.Rows*out.Cols == 0 {
+		return
+	}
+	switch a.Elem {
+	case types.F64:
+		multiplyLines(out.F64, gridOf[float64](a), byRow, vec.MulF64)
+		oneNaN(out.F64)
+	case types.F32:
+		multiplyLines(out.F32, gridOf[float32](a), byRow, vec.MulF32)
+		oneNaN(out.F32)
+	case types.Bool: // 1 if none is 0
+		countLines(out.I64, a, byRow)
+		whole := int64(a.Rows)
+		if byRow {
+			whole = int64(a.Cols)
+		}
+		for i, n := range out.I64 {
+			out.I64[i] = int64(truthBit(n == whole))
+		}
+	default:
+		multiplyLines(out.I64, gridOf[int64](a), byRow, vec.MulI64)
+	}
+}
+
+// oneNaN makes every NaN of x the same one.
+func oneNaN[T vec.Float](x []T) {
+	for i, v := range x {
+		if v != v {
+			x[i] = T(math.NaN())
+		}
+	}
+}
+
+// multiplyLines writes the products of a's lines, each a chain, to out: columns by whole rows, and eight rows beside each other.
+func multiplyLines[T vec.Number](out []T, a grid[T], byRow bool, mul func(dst, a, b []T)) {
+	if vec.Fill(out, 1); a.cols == 0 { // and perhaps no memory
+		return
+	}
+	if !byRow {
+		out = out[:a.cols]
+		for i := range a.rows {
+			mul(out, out, a.row(i))
+		}
+		return
+	}
+	i := 0
+	for ; i+8 <= a.rows; i += 8 {
+		*(*[8]T)(out[i:]) = eightProducts(a, i)
+	}
+	for ; i < a.rows; i++ {
+		p := T(1)
+		for _, v := range a.row(i) {
+			p *= v
+		}
+		out[i] = p
+	}
+}
+
+// eightProducts is the products of rows i..i+7: of chains in step none waits for its own last multiplication.
+func eightProducts[T vec.Number](a grid[T], i int) [8]T {
+	r0 := a.row(i)
+	n := len(r0)
+	r1, r2, r3, r4 := a.row(i + 1)[:n], a.row(i + 2)[:n], a.row(i + 3)[:n], a.row(i + 4)[:n]
+	r5, r6, r7 := a.row(i + 5)[:n], a.row(i + 6)[:n], a.row(i + 7)[:n]
+	var p0, p1, p2, p3, p4, p5, p6, p7 T = 1, 1, 1, 1, 1, 1, 1, 1
+	for k, v := range r0 {
+		p0, p1, p2, p3 = p0*v, p1*r1[k], p2*r2[k], p3*r3[k]
+		p4, p5, p6, p7 = p4*r4[k], p5*r5[k], p6*r6[k], p7*r7[k]
+	}
+	return [8]T{p0, p1, p2, p3, p4, p5, p6, p7}
+}
