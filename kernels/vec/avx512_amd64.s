@@ -19517,119 +19517,120 @@ TEXT ·chainNearAVX512(SB), $0-24
 	VMOVUPD 512(DX), Z24
 	VMOVUPD 1088(DX), Z25
 	XORQ    BX, BX
-	XORQ    BX, BX
+	XORQ    SI, SI
+	XORQ    SI, SI
 	JMP     test
 
 round:
-	MOVQ AX, SI
+	MOVQ AX, DI
 
 next:
-	MOVQ 16(SI), DI
-	ANDQ BX, DI
-	ADDQ 8(SI), DI
-	MOVQ (SI), R8
-	ADDQ $0x18, SI
-	CMPQ R8, $0x17
+	MOVQ 16(DI), R8
+	ANDQ SI, R8
+	ADDQ 8(DI), R8
+	MOVQ (DI), R9
+	ADDQ $0x18, DI
+	CMPQ R9, $0x17
 	JGE  way1from23
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JGE  way1from7
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JGE  way1from3
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JGE  way1from2
-	CMPQ R8, $0x01
+	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way1from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way1from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way1from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way1from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way1from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way1from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way1from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way1from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way1from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way1from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way1from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way1from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way1from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way1from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way1from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way1from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way1from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way1from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way1from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way1from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way1from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way1from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way1from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way1from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way1from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -19637,15 +19638,15 @@ way1from35:
 	JMP op0
 
 others:
-	CMPQ R8, $0x11
+	CMPQ R9, $0x11
 	JGE  from17
-	CMPQ R8, $0x08
+	CMPQ R9, $0x08
 	JGE  from8
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  from4
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JGE  from2
-	CMPQ R8, $0x01
+	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
@@ -19653,7 +19654,7 @@ from1:
 	JMP op1
 
 from2:
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JGE  from3
 	JMP  op2
 
@@ -19661,9 +19662,9 @@ from3:
 	JMP op3
 
 from4:
-	CMPQ R8, $0x06
+	CMPQ R9, $0x06
 	JGE  from6
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  from5
 	JMP  op4
 
@@ -19671,7 +19672,7 @@ from5:
 	JMP op5
 
 from6:
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JGE  from7
 	JMP  op6
 
@@ -19679,11 +19680,11 @@ from7:
 	JMP op7
 
 from8:
-	CMPQ R8, $0x0c
+	CMPQ R9, $0x0c
 	JGE  from12
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  from10
-	CMPQ R8, $0x09
+	CMPQ R9, $0x09
 	JGE  from9
 	JMP  op8
 
@@ -19691,7 +19692,7 @@ from9:
 	JMP op9
 
 from10:
-	CMPQ R8, $0x0b
+	CMPQ R9, $0x0b
 	JGE  from11
 	JMP  op10
 
@@ -19699,9 +19700,9 @@ from11:
 	JMP op11
 
 from12:
-	CMPQ R8, $0x0e
+	CMPQ R9, $0x0e
 	JGE  from14
-	CMPQ R8, $0x0d
+	CMPQ R9, $0x0d
 	JGE  from13
 	JMP  op12
 
@@ -19709,12 +19710,12 @@ from13:
 	JMP op13
 
 from14:
-	CMPQ R8, $0x0f
+	CMPQ R9, $0x0f
 	JGE  from15
 	JMP  op14
 
 from15:
-	CMPQ R8, $0x10
+	CMPQ R9, $0x10
 	JGE  from16
 	JMP  op15
 
@@ -19722,13 +19723,13 @@ from16:
 	JMP op16
 
 from17:
-	CMPQ R8, $0x1a
+	CMPQ R9, $0x1a
 	JGE  from26
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  from21
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  from19
-	CMPQ R8, $0x12
+	CMPQ R9, $0x12
 	JGE  from18
 	JMP  op17
 
@@ -19736,7 +19737,7 @@ from18:
 	JMP op18
 
 from19:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  from20
 	JMP  op19
 
@@ -19744,9 +19745,9 @@ from20:
 	JMP op20
 
 from21:
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JGE  from23
-	CMPQ R8, $0x16
+	CMPQ R9, $0x16
 	JGE  from22
 	JMP  op21
 
@@ -19754,12 +19755,12 @@ from22:
 	JMP op22
 
 from23:
-	CMPQ R8, $0x18
+	CMPQ R9, $0x18
 	JGE  from24
 	JMP  op23
 
 from24:
-	CMPQ R8, $0x19
+	CMPQ R9, $0x19
 	JGE  from25
 	JMP  op24
 
@@ -19767,11 +19768,11 @@ from25:
 	JMP op25
 
 from26:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  from28
-	CMPQ R8, $0x1b
+	CMPQ R9, $0x1b
 	JGE  from27
 	JMP  op26
 
@@ -19779,7 +19780,7 @@ from27:
 	JMP op27
 
 from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  from29
 	JMP  op28
 
@@ -19787,9 +19788,9 @@ from29:
 	JMP op29
 
 from30:
-	CMPQ R8, $0x20
+	CMPQ R9, $0x20
 	JGE  from32
-	CMPQ R8, $0x1f
+	CMPQ R9, $0x1f
 	JGE  from31
 	JMP  op30
 
@@ -19797,12 +19798,12 @@ from31:
 	JMP op31
 
 from32:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  from33
 	JMP  op32
 
 from33:
-	CMPQ R8, $0x22
+	CMPQ R9, $0x22
 	JGE  from34
 	JMP  op33
 
@@ -19812,120 +19813,120 @@ from34:
 
 op1:
 	// load
-	VMOVUPD (DI), Z0
-	VMOVUPD 64(DI), Z1
-	VMOVUPD 128(DI), Z2
-	VMOVUPD 192(DI), Z3
-	VMOVUPD 256(DI), Z4
-	VMOVUPD 320(DI), Z5
-	VMOVUPD 384(DI), Z6
-	VMOVUPD 448(DI), Z7
-	MOVQ    16(SI), DI
-	ANDQ    BX, DI
-	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
-	ADDQ    $0x18, SI
-	CMPQ    R8, $0x17
+	VMOVUPD (R8), Z0
+	VMOVUPD 64(R8), Z1
+	VMOVUPD 128(R8), Z2
+	VMOVUPD 192(R8), Z3
+	VMOVUPD 256(R8), Z4
+	VMOVUPD 320(R8), Z5
+	VMOVUPD 384(R8), Z6
+	VMOVUPD 448(R8), Z7
+	MOVQ    16(DI), R8
+	ANDQ    SI, R8
+	ADDQ    8(DI), R8
+	MOVQ    (DI), R9
+	ADDQ    $0x18, DI
+	CMPQ    R9, $0x17
 	JGE     way2from23
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JGE     way2from7
-	CMPQ    R8, $0x03
+	CMPQ    R9, $0x03
 	JGE     way2from3
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JGE     way2from2
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
 	JMP     others
 
 way2from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way2from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way2from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way2from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way2from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way2from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way2from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way2from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way2from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way2from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way2from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way2from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way2from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way2from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way2from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way2from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way2from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way2from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way2from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way2from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way2from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way2from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way2from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way2from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way2from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -19935,120 +19936,120 @@ way2from35:
 
 op2:
 	// store
-	VMOVUPD Z0, (DI)
-	VMOVUPD Z1, 64(DI)
-	VMOVUPD Z2, 128(DI)
-	VMOVUPD Z3, 192(DI)
-	VMOVUPD Z4, 256(DI)
-	VMOVUPD Z5, 320(DI)
-	VMOVUPD Z6, 384(DI)
-	VMOVUPD Z7, 448(DI)
-	MOVQ    16(SI), DI
-	ANDQ    BX, DI
-	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
-	ADDQ    $0x18, SI
-	CMPQ    R8, $0x17
+	VMOVUPD Z0, (R8)
+	VMOVUPD Z1, 64(R8)
+	VMOVUPD Z2, 128(R8)
+	VMOVUPD Z3, 192(R8)
+	VMOVUPD Z4, 256(R8)
+	VMOVUPD Z5, 320(R8)
+	VMOVUPD Z6, 384(R8)
+	VMOVUPD Z7, 448(R8)
+	MOVQ    16(DI), R8
+	ANDQ    SI, R8
+	ADDQ    8(DI), R8
+	MOVQ    (DI), R9
+	ADDQ    $0x18, DI
+	CMPQ    R9, $0x17
 	JGE     way3from23
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JGE     way3from7
-	CMPQ    R8, $0x03
+	CMPQ    R9, $0x03
 	JGE     way3from3
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JGE     way3from2
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
 	JMP     others
 
 way3from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way3from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way3from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way3from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way3from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way3from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way3from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way3from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way3from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way3from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way3from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way3from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way3from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way3from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way3from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way3from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way3from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way3from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way3from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way3from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way3from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way3from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way3from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way3from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way3from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -20058,120 +20059,120 @@ way3from35:
 
 op3:
 	// stream
-	VMOVNTPD Z0, (DI)
-	VMOVNTPD Z1, 64(DI)
-	VMOVNTPD Z2, 128(DI)
-	VMOVNTPD Z3, 192(DI)
-	VMOVNTPD Z4, 256(DI)
-	VMOVNTPD Z5, 320(DI)
-	VMOVNTPD Z6, 384(DI)
-	VMOVNTPD Z7, 448(DI)
-	MOVQ     16(SI), DI
-	ANDQ     BX, DI
-	ADDQ     8(SI), DI
-	MOVQ     (SI), R8
-	ADDQ     $0x18, SI
-	CMPQ     R8, $0x17
+	VMOVNTPD Z0, (R8)
+	VMOVNTPD Z1, 64(R8)
+	VMOVNTPD Z2, 128(R8)
+	VMOVNTPD Z3, 192(R8)
+	VMOVNTPD Z4, 256(R8)
+	VMOVNTPD Z5, 320(R8)
+	VMOVNTPD Z6, 384(R8)
+	VMOVNTPD Z7, 448(R8)
+	MOVQ     16(DI), R8
+	ANDQ     SI, R8
+	ADDQ     8(DI), R8
+	MOVQ     (DI), R9
+	ADDQ     $0x18, DI
+	CMPQ     R9, $0x17
 	JGE      way4from23
-	CMPQ     R8, $0x07
+	CMPQ     R9, $0x07
 	JGE      way4from7
-	CMPQ     R8, $0x03
+	CMPQ     R9, $0x03
 	JGE      way4from3
-	CMPQ     R8, $0x02
+	CMPQ     R9, $0x02
 	JGE      way4from2
-	CMPQ     R8, $0x01
+	CMPQ     R9, $0x01
 	JEQ      op1
 	JMP      others
 
 way4from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way4from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way4from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way4from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way4from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way4from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way4from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way4from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way4from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way4from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way4from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way4from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way4from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way4from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way4from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way4from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way4from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way4from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way4from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way4from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way4from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way4from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way4from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way4from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way4from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -20181,120 +20182,120 @@ way4from35:
 
 op4:
 	// add
-	VADDPD (DI), Z0, Z0
-	VADDPD 64(DI), Z1, Z1
-	VADDPD 128(DI), Z2, Z2
-	VADDPD 192(DI), Z3, Z3
-	VADDPD 256(DI), Z4, Z4
-	VADDPD 320(DI), Z5, Z5
-	VADDPD 384(DI), Z6, Z6
-	VADDPD 448(DI), Z7, Z7
-	MOVQ   16(SI), DI
-	ANDQ   BX, DI
-	ADDQ   8(SI), DI
-	MOVQ   (SI), R8
-	ADDQ   $0x18, SI
-	CMPQ   R8, $0x17
+	VADDPD (R8), Z0, Z0
+	VADDPD 64(R8), Z1, Z1
+	VADDPD 128(R8), Z2, Z2
+	VADDPD 192(R8), Z3, Z3
+	VADDPD 256(R8), Z4, Z4
+	VADDPD 320(R8), Z5, Z5
+	VADDPD 384(R8), Z6, Z6
+	VADDPD 448(R8), Z7, Z7
+	MOVQ   16(DI), R8
+	ANDQ   SI, R8
+	ADDQ   8(DI), R8
+	MOVQ   (DI), R9
+	ADDQ   $0x18, DI
+	CMPQ   R9, $0x17
 	JGE    way5from23
-	CMPQ   R8, $0x07
+	CMPQ   R9, $0x07
 	JGE    way5from7
-	CMPQ   R8, $0x03
+	CMPQ   R9, $0x03
 	JGE    way5from3
-	CMPQ   R8, $0x02
+	CMPQ   R9, $0x02
 	JGE    way5from2
-	CMPQ   R8, $0x01
+	CMPQ   R9, $0x01
 	JEQ    op1
 	JMP    others
 
 way5from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way5from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way5from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way5from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way5from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way5from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way5from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way5from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way5from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way5from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way5from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way5from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way5from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way5from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way5from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way5from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way5from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way5from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way5from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way5from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way5from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way5from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way5from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way5from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way5from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -20304,120 +20305,120 @@ way5from35:
 
 op5:
 	// sub
-	VSUBPD (DI), Z0, Z0
-	VSUBPD 64(DI), Z1, Z1
-	VSUBPD 128(DI), Z2, Z2
-	VSUBPD 192(DI), Z3, Z3
-	VSUBPD 256(DI), Z4, Z4
-	VSUBPD 320(DI), Z5, Z5
-	VSUBPD 384(DI), Z6, Z6
-	VSUBPD 448(DI), Z7, Z7
-	MOVQ   16(SI), DI
-	ANDQ   BX, DI
-	ADDQ   8(SI), DI
-	MOVQ   (SI), R8
-	ADDQ   $0x18, SI
-	CMPQ   R8, $0x17
+	VSUBPD (R8), Z0, Z0
+	VSUBPD 64(R8), Z1, Z1
+	VSUBPD 128(R8), Z2, Z2
+	VSUBPD 192(R8), Z3, Z3
+	VSUBPD 256(R8), Z4, Z4
+	VSUBPD 320(R8), Z5, Z5
+	VSUBPD 384(R8), Z6, Z6
+	VSUBPD 448(R8), Z7, Z7
+	MOVQ   16(DI), R8
+	ANDQ   SI, R8
+	ADDQ   8(DI), R8
+	MOVQ   (DI), R9
+	ADDQ   $0x18, DI
+	CMPQ   R9, $0x17
 	JGE    way6from23
-	CMPQ   R8, $0x07
+	CMPQ   R9, $0x07
 	JGE    way6from7
-	CMPQ   R8, $0x03
+	CMPQ   R9, $0x03
 	JGE    way6from3
-	CMPQ   R8, $0x02
+	CMPQ   R9, $0x02
 	JGE    way6from2
-	CMPQ   R8, $0x01
+	CMPQ   R9, $0x01
 	JEQ    op1
 	JMP    others
 
 way6from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way6from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way6from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way6from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way6from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way6from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way6from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way6from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way6from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way6from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way6from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way6from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way6from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way6from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way6from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way6from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way6from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way6from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way6from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way6from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way6from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way6from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way6from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way6from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way6from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -20426,141 +20427,141 @@ way6from35:
 
 op6:
 	// subFrom
-	VMOVUPD (DI), Z26
+	VMOVUPD (R8), Z26
 	VSUBPD  Z0, Z26, Z0
-	VMOVUPD 64(DI), Z26
+	VMOVUPD 64(R8), Z26
 	VSUBPD  Z1, Z26, Z1
-	VMOVUPD 128(DI), Z26
+	VMOVUPD 128(R8), Z26
 	VSUBPD  Z2, Z26, Z2
-	VMOVUPD 192(DI), Z26
+	VMOVUPD 192(R8), Z26
 	VSUBPD  Z3, Z26, Z3
-	VMOVUPD 256(DI), Z26
+	VMOVUPD 256(R8), Z26
 	VSUBPD  Z4, Z26, Z4
-	VMOVUPD 320(DI), Z26
+	VMOVUPD 320(R8), Z26
 	VSUBPD  Z5, Z26, Z5
-	VMOVUPD 384(DI), Z26
+	VMOVUPD 384(R8), Z26
 	VSUBPD  Z6, Z26, Z6
-	VMOVUPD 448(DI), Z26
+	VMOVUPD 448(R8), Z26
 	VSUBPD  Z7, Z26, Z7
 	JMP     next
 	PCALIGN $0x40
 
 op7:
 	// mul
-	VMULPD (DI), Z0, Z0
-	VMULPD 64(DI), Z1, Z1
-	VMULPD 128(DI), Z2, Z2
-	VMULPD 192(DI), Z3, Z3
-	VMULPD 256(DI), Z4, Z4
-	VMULPD 320(DI), Z5, Z5
-	VMULPD 384(DI), Z6, Z6
-	VMULPD 448(DI), Z7, Z7
-	MOVQ   16(SI), DI
-	ANDQ   BX, DI
-	ADDQ   8(SI), DI
-	MOVQ   (SI), R8
-	ADDQ   $0x18, SI
-	CMPQ   R8, $0x17
+	VMULPD (R8), Z0, Z0
+	VMULPD 64(R8), Z1, Z1
+	VMULPD 128(R8), Z2, Z2
+	VMULPD 192(R8), Z3, Z3
+	VMULPD 256(R8), Z4, Z4
+	VMULPD 320(R8), Z5, Z5
+	VMULPD 384(R8), Z6, Z6
+	VMULPD 448(R8), Z7, Z7
+	MOVQ   16(DI), R8
+	ANDQ   SI, R8
+	ADDQ   8(DI), R8
+	MOVQ   (DI), R9
+	ADDQ   $0x18, DI
+	CMPQ   R9, $0x17
 	JGE    way7from23
-	CMPQ   R8, $0x07
+	CMPQ   R9, $0x07
 	JGE    way7from7
-	CMPQ   R8, $0x03
+	CMPQ   R9, $0x03
 	JGE    way7from3
-	CMPQ   R8, $0x02
+	CMPQ   R9, $0x02
 	JGE    way7from2
-	CMPQ   R8, $0x01
+	CMPQ   R9, $0x01
 	JEQ    op1
 	JMP    others
 
 way7from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way7from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way7from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way7from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way7from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way7from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way7from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way7from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way7from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way7from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way7from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way7from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way7from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way7from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way7from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way7from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way7from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way7from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way7from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way7from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way7from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way7from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way7from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way7from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way7from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -20569,33 +20570,33 @@ way7from35:
 
 op8:
 	// div
-	VDIVPD (DI), Z0, Z0
-	VDIVPD 64(DI), Z1, Z1
-	VDIVPD 128(DI), Z2, Z2
-	VDIVPD 192(DI), Z3, Z3
-	VDIVPD 256(DI), Z4, Z4
-	VDIVPD 320(DI), Z5, Z5
-	VDIVPD 384(DI), Z6, Z6
-	VDIVPD 448(DI), Z7, Z7
+	VDIVPD (R8), Z0, Z0
+	VDIVPD 64(R8), Z1, Z1
+	VDIVPD 128(R8), Z2, Z2
+	VDIVPD 192(R8), Z3, Z3
+	VDIVPD 256(R8), Z4, Z4
+	VDIVPD 320(R8), Z5, Z5
+	VDIVPD 384(R8), Z6, Z6
+	VDIVPD 448(R8), Z7, Z7
 	JMP    next
 
 op9:
 	// divInto
-	VMOVUPD (DI), Z26
+	VMOVUPD (R8), Z26
 	VDIVPD  Z0, Z26, Z0
-	VMOVUPD 64(DI), Z26
+	VMOVUPD 64(R8), Z26
 	VDIVPD  Z1, Z26, Z1
-	VMOVUPD 128(DI), Z26
+	VMOVUPD 128(R8), Z26
 	VDIVPD  Z2, Z26, Z2
-	VMOVUPD 192(DI), Z26
+	VMOVUPD 192(R8), Z26
 	VDIVPD  Z3, Z26, Z3
-	VMOVUPD 256(DI), Z26
+	VMOVUPD 256(R8), Z26
 	VDIVPD  Z4, Z26, Z4
-	VMOVUPD 320(DI), Z26
+	VMOVUPD 320(R8), Z26
 	VDIVPD  Z5, Z26, Z5
-	VMOVUPD 384(DI), Z26
+	VMOVUPD 384(R8), Z26
 	VDIVPD  Z6, Z26, Z6
-	VMOVUPD 448(DI), Z26
+	VMOVUPD 448(R8), Z26
 	VDIVPD  Z7, Z26, Z7
 	JMP     next
 	PCALIGN $0x40
@@ -20673,112 +20674,112 @@ otherRoots101:
 	VSQRTPD Z7, Z7
 
 rooted101:
-	MOVQ 16(SI), DI
-	ANDQ BX, DI
-	ADDQ 8(SI), DI
-	MOVQ (SI), R8
-	ADDQ $0x18, SI
-	CMPQ R8, $0x17
+	MOVQ 16(DI), R8
+	ANDQ SI, R8
+	ADDQ 8(DI), R8
+	MOVQ (DI), R9
+	ADDQ $0x18, DI
+	CMPQ R9, $0x17
 	JGE  way8from23
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JGE  way8from7
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JGE  way8from3
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JGE  way8from2
-	CMPQ R8, $0x01
+	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way8from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way8from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way8from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way8from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way8from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way8from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way8from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way8from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way8from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way8from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way8from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way8from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way8from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way8from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way8from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way8from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way8from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way8from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way8from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way8from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way8from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way8from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way8from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way8from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way8from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -20817,35 +20818,35 @@ op12:
 
 op13:
 	// min
-	VMOVUPD (DI), Z26
+	VMOVUPD (R8), Z26
 	VMINPD  Z26, Z0, Z27
 	VMINPD  Z0, Z26, Z0
 	VORPD   Z27, Z0, Z0
-	VMOVUPD 64(DI), Z26
+	VMOVUPD 64(R8), Z26
 	VMINPD  Z26, Z1, Z27
 	VMINPD  Z1, Z26, Z1
 	VORPD   Z27, Z1, Z1
-	VMOVUPD 128(DI), Z26
+	VMOVUPD 128(R8), Z26
 	VMINPD  Z26, Z2, Z27
 	VMINPD  Z2, Z26, Z2
 	VORPD   Z27, Z2, Z2
-	VMOVUPD 192(DI), Z26
+	VMOVUPD 192(R8), Z26
 	VMINPD  Z26, Z3, Z27
 	VMINPD  Z3, Z26, Z3
 	VORPD   Z27, Z3, Z3
-	VMOVUPD 256(DI), Z26
+	VMOVUPD 256(R8), Z26
 	VMINPD  Z26, Z4, Z27
 	VMINPD  Z4, Z26, Z4
 	VORPD   Z27, Z4, Z4
-	VMOVUPD 320(DI), Z26
+	VMOVUPD 320(R8), Z26
 	VMINPD  Z26, Z5, Z27
 	VMINPD  Z5, Z26, Z5
 	VORPD   Z27, Z5, Z5
-	VMOVUPD 384(DI), Z26
+	VMOVUPD 384(R8), Z26
 	VMINPD  Z26, Z6, Z27
 	VMINPD  Z6, Z26, Z6
 	VORPD   Z27, Z6, Z6
-	VMOVUPD 448(DI), Z26
+	VMOVUPD 448(R8), Z26
 	VMINPD  Z26, Z7, Z27
 	VMINPD  Z7, Z26, Z7
 	VORPD   Z27, Z7, Z7
@@ -20856,49 +20857,49 @@ op14:
 	VXORPD     Z26, Z26, Z26
 	VPTERNLOGD $0xff, Z26, Z26, Z26
 	VPSLLQ     $0x3f, Z26, Z26
-	VXORPD     (DI), Z26, Z27
+	VXORPD     (R8), Z26, Z27
 	VXORPD     Z26, Z0, Z0
 	VMINPD     Z27, Z0, Z28
 	VMINPD     Z0, Z27, Z0
 	VORPD      Z28, Z0, Z0
 	VXORPD     Z26, Z0, Z0
-	VXORPD     64(DI), Z26, Z27
+	VXORPD     64(R8), Z26, Z27
 	VXORPD     Z26, Z1, Z1
 	VMINPD     Z27, Z1, Z28
 	VMINPD     Z1, Z27, Z1
 	VORPD      Z28, Z1, Z1
 	VXORPD     Z26, Z1, Z1
-	VXORPD     128(DI), Z26, Z27
+	VXORPD     128(R8), Z26, Z27
 	VXORPD     Z26, Z2, Z2
 	VMINPD     Z27, Z2, Z28
 	VMINPD     Z2, Z27, Z2
 	VORPD      Z28, Z2, Z2
 	VXORPD     Z26, Z2, Z2
-	VXORPD     192(DI), Z26, Z27
+	VXORPD     192(R8), Z26, Z27
 	VXORPD     Z26, Z3, Z3
 	VMINPD     Z27, Z3, Z28
 	VMINPD     Z3, Z27, Z3
 	VORPD      Z28, Z3, Z3
 	VXORPD     Z26, Z3, Z3
-	VXORPD     256(DI), Z26, Z27
+	VXORPD     256(R8), Z26, Z27
 	VXORPD     Z26, Z4, Z4
 	VMINPD     Z27, Z4, Z28
 	VMINPD     Z4, Z27, Z4
 	VORPD      Z28, Z4, Z4
 	VXORPD     Z26, Z4, Z4
-	VXORPD     320(DI), Z26, Z27
+	VXORPD     320(R8), Z26, Z27
 	VXORPD     Z26, Z5, Z5
 	VMINPD     Z27, Z5, Z28
 	VMINPD     Z5, Z27, Z5
 	VORPD      Z28, Z5, Z5
 	VXORPD     Z26, Z5, Z5
-	VXORPD     384(DI), Z26, Z27
+	VXORPD     384(R8), Z26, Z27
 	VXORPD     Z26, Z6, Z6
 	VMINPD     Z27, Z6, Z28
 	VMINPD     Z6, Z27, Z6
 	VORPD      Z28, Z6, Z6
 	VXORPD     Z26, Z6, Z6
-	VXORPD     448(DI), Z26, Z27
+	VXORPD     448(R8), Z26, Z27
 	VXORPD     Z26, Z7, Z7
 	VMINPD     Z27, Z7, Z28
 	VMINPD     Z7, Z27, Z7
@@ -20949,120 +20950,120 @@ op18:
 
 op19:
 	// ask
-	PREFETCHT0 8192(DI)
-	PREFETCHT0 8256(DI)
-	PREFETCHT0 8320(DI)
-	PREFETCHT0 8384(DI)
-	PREFETCHT0 8448(DI)
-	PREFETCHT0 8512(DI)
-	PREFETCHT0 8576(DI)
-	PREFETCHT0 8640(DI)
-	MOVQ       16(SI), DI
-	ANDQ       BX, DI
-	ADDQ       8(SI), DI
-	MOVQ       (SI), R8
-	ADDQ       $0x18, SI
-	CMPQ       R8, $0x17
+	PREFETCHT0 8192(R8)
+	PREFETCHT0 8256(R8)
+	PREFETCHT0 8320(R8)
+	PREFETCHT0 8384(R8)
+	PREFETCHT0 8448(R8)
+	PREFETCHT0 8512(R8)
+	PREFETCHT0 8576(R8)
+	PREFETCHT0 8640(R8)
+	MOVQ       16(DI), R8
+	ANDQ       SI, R8
+	ADDQ       8(DI), R8
+	MOVQ       (DI), R9
+	ADDQ       $0x18, DI
+	CMPQ       R9, $0x17
 	JGE        way9from23
-	CMPQ       R8, $0x07
+	CMPQ       R9, $0x07
 	JGE        way9from7
-	CMPQ       R8, $0x03
+	CMPQ       R9, $0x03
 	JGE        way9from3
-	CMPQ       R8, $0x02
+	CMPQ       R9, $0x02
 	JGE        way9from2
-	CMPQ       R8, $0x01
+	CMPQ       R9, $0x01
 	JEQ        op1
 	JMP        others
 
 way9from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way9from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way9from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way9from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way9from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way9from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way9from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way9from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way9from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way9from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way9from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way9from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way9from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way9from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way9from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way9from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way9from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way9from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way9from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way9from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way9from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way9from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way9from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way9from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way9from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -21072,7 +21073,7 @@ way9from35:
 
 op20:
 	// addSame
-	VMOVUPD (DI), Z26
+	VMOVUPD (R8), Z26
 	VADDPD  Z26, Z0, Z0
 	VADDPD  Z26, Z1, Z1
 	VADDPD  Z26, Z2, Z2
@@ -21081,112 +21082,112 @@ op20:
 	VADDPD  Z26, Z5, Z5
 	VADDPD  Z26, Z6, Z6
 	VADDPD  Z26, Z7, Z7
-	MOVQ    16(SI), DI
-	ANDQ    BX, DI
-	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
-	ADDQ    $0x18, SI
-	CMPQ    R8, $0x17
+	MOVQ    16(DI), R8
+	ANDQ    SI, R8
+	ADDQ    8(DI), R8
+	MOVQ    (DI), R9
+	ADDQ    $0x18, DI
+	CMPQ    R9, $0x17
 	JGE     way10from23
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JGE     way10from7
-	CMPQ    R8, $0x03
+	CMPQ    R9, $0x03
 	JGE     way10from3
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JGE     way10from2
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
 	JMP     others
 
 way10from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way10from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way10from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way10from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way10from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way10from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way10from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way10from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way10from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way10from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way10from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way10from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way10from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way10from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way10from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way10from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way10from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way10from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way10from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way10from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way10from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way10from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way10from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way10from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way10from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -21196,7 +21197,7 @@ way10from35:
 
 op21:
 	// subSame
-	VMOVUPD (DI), Z26
+	VMOVUPD (R8), Z26
 	VSUBPD  Z26, Z0, Z0
 	VSUBPD  Z26, Z1, Z1
 	VSUBPD  Z26, Z2, Z2
@@ -21205,112 +21206,112 @@ op21:
 	VSUBPD  Z26, Z5, Z5
 	VSUBPD  Z26, Z6, Z6
 	VSUBPD  Z26, Z7, Z7
-	MOVQ    16(SI), DI
-	ANDQ    BX, DI
-	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
-	ADDQ    $0x18, SI
-	CMPQ    R8, $0x17
+	MOVQ    16(DI), R8
+	ANDQ    SI, R8
+	ADDQ    8(DI), R8
+	MOVQ    (DI), R9
+	ADDQ    $0x18, DI
+	CMPQ    R9, $0x17
 	JGE     way11from23
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JGE     way11from7
-	CMPQ    R8, $0x03
+	CMPQ    R9, $0x03
 	JGE     way11from3
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JGE     way11from2
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
 	JMP     others
 
 way11from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way11from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way11from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way11from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way11from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way11from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way11from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way11from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way11from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way11from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way11from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way11from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way11from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way11from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way11from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way11from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way11from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way11from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way11from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way11from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way11from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way11from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way11from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way11from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way11from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -21319,7 +21320,7 @@ way11from35:
 
 op22:
 	// subFromSame
-	VMOVUPD (DI), Z26
+	VMOVUPD (R8), Z26
 	VSUBPD  Z0, Z26, Z0
 	VSUBPD  Z1, Z26, Z1
 	VSUBPD  Z2, Z26, Z2
@@ -21333,7 +21334,7 @@ op22:
 
 op23:
 	// mulSame
-	VMOVUPD (DI), Z26
+	VMOVUPD (R8), Z26
 	VMULPD  Z26, Z0, Z0
 	VMULPD  Z26, Z1, Z1
 	VMULPD  Z26, Z2, Z2
@@ -21342,112 +21343,112 @@ op23:
 	VMULPD  Z26, Z5, Z5
 	VMULPD  Z26, Z6, Z6
 	VMULPD  Z26, Z7, Z7
-	MOVQ    16(SI), DI
-	ANDQ    BX, DI
-	ADDQ    8(SI), DI
-	MOVQ    (SI), R8
-	ADDQ    $0x18, SI
-	CMPQ    R8, $0x17
+	MOVQ    16(DI), R8
+	ANDQ    SI, R8
+	ADDQ    8(DI), R8
+	MOVQ    (DI), R9
+	ADDQ    $0x18, DI
+	CMPQ    R9, $0x17
 	JGE     way12from23
-	CMPQ    R8, $0x07
+	CMPQ    R9, $0x07
 	JGE     way12from7
-	CMPQ    R8, $0x03
+	CMPQ    R9, $0x03
 	JGE     way12from3
-	CMPQ    R8, $0x02
+	CMPQ    R9, $0x02
 	JGE     way12from2
-	CMPQ    R8, $0x01
+	CMPQ    R9, $0x01
 	JEQ     op1
 	JMP     others
 
 way12from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way12from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way12from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way12from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way12from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way12from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way12from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way12from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way12from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way12from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way12from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way12from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way12from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way12from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way12from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way12from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way12from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way12from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way12from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way12from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way12from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way12from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way12from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way12from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way12from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -21456,7 +21457,7 @@ way12from35:
 
 op24:
 	// divSame
-	VMOVUPD (DI), Z26
+	VMOVUPD (R8), Z26
 	VDIVPD  Z26, Z0, Z0
 	VDIVPD  Z26, Z1, Z1
 	VDIVPD  Z26, Z2, Z2
@@ -21469,7 +21470,7 @@ op24:
 
 op25:
 	// divIntoSame
-	VMOVUPD (DI), Z26
+	VMOVUPD (R8), Z26
 	VDIVPD  Z0, Z26, Z0
 	VDIVPD  Z1, Z26, Z1
 	VDIVPD  Z2, Z26, Z2
@@ -21482,7 +21483,7 @@ op25:
 
 op26:
 	// minSame
-	VMOVUPD (DI), Z26
+	VMOVUPD (R8), Z26
 	VMOVUPD Z26, Z27
 	VMINPD  Z27, Z0, Z28
 	VMINPD  Z0, Z27, Z0
@@ -21519,7 +21520,7 @@ op26:
 
 op27:
 	// maxSame
-	VMOVUPD    (DI), Z26
+	VMOVUPD    (R8), Z26
 	VXORPD     Z27, Z27, Z27
 	VPTERNLOGD $0xff, Z27, Z27, Z27
 	VPSLLQ     $0x3f, Z27, Z27
@@ -21576,128 +21577,121 @@ op27:
 
 op28:
 	// loadAsk
-	VMOVUPD    (DI), Z0
-	VMOVUPD    64(DI), Z1
-	VMOVUPD    128(DI), Z2
-	VMOVUPD    192(DI), Z3
-	VMOVUPD    256(DI), Z4
-	VMOVUPD    320(DI), Z5
-	VMOVUPD    384(DI), Z6
-	VMOVUPD    448(DI), Z7
-	PREFETCHT0 8192(DI)
-	PREFETCHT0 8256(DI)
-	PREFETCHT0 8320(DI)
-	PREFETCHT0 8384(DI)
-	PREFETCHT0 8448(DI)
-	PREFETCHT0 8512(DI)
-	PREFETCHT0 8576(DI)
-	PREFETCHT0 8640(DI)
-	MOVQ       16(SI), DI
-	ANDQ       BX, DI
-	ADDQ       8(SI), DI
-	MOVQ       (SI), R8
-	ADDQ       $0x18, SI
-	CMPQ       R8, $0x17
-	JGE        way13from23
-	CMPQ       R8, $0x07
-	JGE        way13from7
-	CMPQ       R8, $0x03
-	JGE        way13from3
-	CMPQ       R8, $0x02
-	JGE        way13from2
-	CMPQ       R8, $0x01
-	JEQ        op1
-	JMP        others
+	VMOVUPD (R8), Z0
+	VMOVUPD 64(R8), Z1
+	VMOVUPD 128(R8), Z2
+	VMOVUPD 192(R8), Z3
+	VMOVUPD 256(R8), Z4
+	VMOVUPD 320(R8), Z5
+	VMOVUPD 384(R8), Z6
+	VMOVUPD 448(R8), Z7
+	MOVQ    R8, BX
+	MOVQ    16(DI), R8
+	ANDQ    SI, R8
+	ADDQ    8(DI), R8
+	MOVQ    (DI), R9
+	ADDQ    $0x18, DI
+	CMPQ    R9, $0x17
+	JGE     way13from23
+	CMPQ    R9, $0x07
+	JGE     way13from7
+	CMPQ    R9, $0x03
+	JGE     way13from3
+	CMPQ    R9, $0x02
+	JGE     way13from2
+	CMPQ    R9, $0x01
+	JEQ     op1
+	JMP     others
 
 way13from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way13from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way13from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way13from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way13from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way13from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way13from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way13from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way13from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way13from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way13from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way13from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way13from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way13from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way13from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way13from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way13from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way13from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way13from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way13from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way13from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way13from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way13from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way13from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way13from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -21707,8 +21701,8 @@ way13from35:
 
 op29:
 	// mul+add
-	VBROADCASTSD (DI), Z26
-	VBROADCASTSD 8(DI), Z27
+	VBROADCASTSD (R8), Z26
+	VBROADCASTSD 8(R8), Z27
 	VMULPD       Z26, Z0, Z0
 	VMULPD       Z26, Z1, Z1
 	VMULPD       Z26, Z2, Z2
@@ -21725,112 +21719,112 @@ op29:
 	VADDPD       Z27, Z5, Z5
 	VADDPD       Z27, Z6, Z6
 	VADDPD       Z27, Z7, Z7
-	MOVQ         16(SI), DI
-	ANDQ         BX, DI
-	ADDQ         8(SI), DI
-	MOVQ         (SI), R8
-	ADDQ         $0x18, SI
-	CMPQ         R8, $0x17
+	MOVQ         16(DI), R8
+	ANDQ         SI, R8
+	ADDQ         8(DI), R8
+	MOVQ         (DI), R9
+	ADDQ         $0x18, DI
+	CMPQ         R9, $0x17
 	JGE          way14from23
-	CMPQ         R8, $0x07
+	CMPQ         R9, $0x07
 	JGE          way14from7
-	CMPQ         R8, $0x03
+	CMPQ         R9, $0x03
 	JGE          way14from3
-	CMPQ         R8, $0x02
+	CMPQ         R9, $0x02
 	JGE          way14from2
-	CMPQ         R8, $0x01
+	CMPQ         R9, $0x01
 	JEQ          op1
 	JMP          others
 
 way14from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way14from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way14from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way14from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way14from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way14from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way14from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way14from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way14from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way14from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way14from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way14from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way14from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way14from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way14from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way14from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way14from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way14from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way14from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way14from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way14from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way14from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way14from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way14from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way14from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -21840,8 +21834,8 @@ way14from35:
 
 op30:
 	// mul+sub
-	VBROADCASTSD (DI), Z26
-	VBROADCASTSD 8(DI), Z27
+	VBROADCASTSD (R8), Z26
+	VBROADCASTSD 8(R8), Z27
 	VMULPD       Z26, Z0, Z0
 	VMULPD       Z26, Z1, Z1
 	VMULPD       Z26, Z2, Z2
@@ -21858,112 +21852,112 @@ op30:
 	VSUBPD       Z27, Z5, Z5
 	VSUBPD       Z27, Z6, Z6
 	VSUBPD       Z27, Z7, Z7
-	MOVQ         16(SI), DI
-	ANDQ         BX, DI
-	ADDQ         8(SI), DI
-	MOVQ         (SI), R8
-	ADDQ         $0x18, SI
-	CMPQ         R8, $0x17
+	MOVQ         16(DI), R8
+	ANDQ         SI, R8
+	ADDQ         8(DI), R8
+	MOVQ         (DI), R9
+	ADDQ         $0x18, DI
+	CMPQ         R9, $0x17
 	JGE          way15from23
-	CMPQ         R8, $0x07
+	CMPQ         R9, $0x07
 	JGE          way15from7
-	CMPQ         R8, $0x03
+	CMPQ         R9, $0x03
 	JGE          way15from3
-	CMPQ         R8, $0x02
+	CMPQ         R9, $0x02
 	JGE          way15from2
-	CMPQ         R8, $0x01
+	CMPQ         R9, $0x01
 	JEQ          op1
 	JMP          others
 
 way15from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way15from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way15from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way15from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way15from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way15from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way15from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way15from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way15from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way15from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way15from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way15from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way15from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way15from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way15from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way15from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way15from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way15from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way15from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way15from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way15from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way15from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way15from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way15from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way15from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -21972,8 +21966,8 @@ way15from35:
 
 op31:
 	// mul+subFrom
-	VBROADCASTSD (DI), Z26
-	VBROADCASTSD 8(DI), Z27
+	VBROADCASTSD (R8), Z26
+	VBROADCASTSD 8(R8), Z27
 	VMULPD       Z26, Z0, Z0
 	VMULPD       Z26, Z1, Z1
 	VMULPD       Z26, Z2, Z2
@@ -21994,8 +21988,8 @@ op31:
 
 op32:
 	// add+mul
-	VBROADCASTSD (DI), Z26
-	VBROADCASTSD 8(DI), Z27
+	VBROADCASTSD (R8), Z26
+	VBROADCASTSD 8(R8), Z27
 	VADDPD       Z26, Z0, Z0
 	VADDPD       Z26, Z1, Z1
 	VADDPD       Z26, Z2, Z2
@@ -22017,8 +22011,8 @@ op32:
 
 op33:
 	// sub+mul
-	VBROADCASTSD (DI), Z26
-	VBROADCASTSD 8(DI), Z27
+	VBROADCASTSD (R8), Z26
+	VBROADCASTSD 8(R8), Z27
 	VSUBPD       Z26, Z0, Z0
 	VSUBPD       Z26, Z1, Z1
 	VSUBPD       Z26, Z2, Z2
@@ -22035,112 +22029,112 @@ op33:
 	VMULPD       Z27, Z5, Z5
 	VMULPD       Z27, Z6, Z6
 	VMULPD       Z27, Z7, Z7
-	MOVQ         16(SI), DI
-	ANDQ         BX, DI
-	ADDQ         8(SI), DI
-	MOVQ         (SI), R8
-	ADDQ         $0x18, SI
-	CMPQ         R8, $0x17
+	MOVQ         16(DI), R8
+	ANDQ         SI, R8
+	ADDQ         8(DI), R8
+	MOVQ         (DI), R9
+	ADDQ         $0x18, DI
+	CMPQ         R9, $0x17
 	JGE          way16from23
-	CMPQ         R8, $0x07
+	CMPQ         R9, $0x07
 	JGE          way16from7
-	CMPQ         R8, $0x03
+	CMPQ         R9, $0x03
 	JGE          way16from3
-	CMPQ         R8, $0x02
+	CMPQ         R9, $0x02
 	JGE          way16from2
-	CMPQ         R8, $0x01
+	CMPQ         R9, $0x01
 	JEQ          op1
 	JMP          others
 
 way16from2:
-	CMPQ R8, $0x02
+	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way16from3:
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JGE  way16from4
-	CMPQ R8, $0x03
+	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way16from4:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JGE  way16from5
-	CMPQ R8, $0x04
+	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
 
 way16from5:
-	CMPQ R8, $0x05
+	CMPQ R9, $0x05
 	JEQ  op5
 	JMP  others
 
 way16from7:
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JGE  way16from20
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JGE  way16from10
-	CMPQ R8, $0x07
+	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way16from10:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JGE  way16from19
-	CMPQ R8, $0x0a
+	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way16from19:
-	CMPQ R8, $0x13
+	CMPQ R9, $0x13
 	JEQ  op19
 	JMP  others
 
 way16from20:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JGE  way16from21
-	CMPQ R8, $0x14
+	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way16from21:
-	CMPQ R8, $0x15
+	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
 way16from23:
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JGE  way16from30
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JGE  way16from28
-	CMPQ R8, $0x17
+	CMPQ R9, $0x17
 	JEQ  op23
 	JMP  others
 
 way16from28:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JGE  way16from29
-	CMPQ R8, $0x1c
+	CMPQ R9, $0x1c
 	JEQ  op28
 	JMP  others
 
 way16from29:
-	CMPQ R8, $0x1d
+	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way16from30:
-	CMPQ R8, $0x23
+	CMPQ R9, $0x23
 	JGE  way16from35
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JGE  way16from33
-	CMPQ R8, $0x1e
+	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way16from33:
-	CMPQ R8, $0x21
+	CMPQ R9, $0x21
 	JEQ  op33
 	JMP  others
 
@@ -22149,8 +22143,8 @@ way16from35:
 
 op34:
 	// subFrom+mul
-	VBROADCASTSD (DI), Z26
-	VBROADCASTSD 8(DI), Z27
+	VBROADCASTSD (R8), Z26
+	VBROADCASTSD 8(R8), Z27
 	VSUBPD       Z0, Z26, Z0
 	VSUBPD       Z1, Z26, Z1
 	VSUBPD       Z2, Z26, Z2
@@ -22171,6 +22165,75 @@ op34:
 	PCALIGN $0x40
 
 op0:
+	TESTQ      BX, BX
+	JEQ        unasked
+	VADDPD     Z16, Z8, Z26
+	VSUBPD     Z8, Z26, Z8
+	VSUBPD     Z8, Z16, Z16
+	VADDPD     Z16, Z12, Z27
+	VSUBPD     Z12, Z27, Z12
+	VPTERNLOGQ $0xf6, Z16, Z12, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z26, Z25
+	PREFETCHT0 8192(BX)
+	VADDPD     Z20, Z26, Z8
+	VSUBPD     Z26, Z8, Z26
+	VSUBPD     Z26, Z20, Z20
+	VADDPD     Z20, Z27, Z12
+	VSUBPD     Z27, Z12, Z27
+	VPTERNLOGQ $0xf6, Z20, Z27, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z8, Z25
+	PREFETCHT0 8256(BX)
+	VADDPD     Z17, Z9, Z16
+	VSUBPD     Z9, Z16, Z9
+	VSUBPD     Z9, Z17, Z17
+	VADDPD     Z17, Z13, Z20
+	VSUBPD     Z13, Z20, Z13
+	VPTERNLOGQ $0xf6, Z17, Z13, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
+	PREFETCHT0 8320(BX)
+	VADDPD     Z21, Z16, Z9
+	VSUBPD     Z16, Z9, Z16
+	VSUBPD     Z16, Z21, Z21
+	VADDPD     Z21, Z20, Z13
+	VSUBPD     Z20, Z13, Z20
+	VPTERNLOGQ $0xf6, Z21, Z20, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z9, Z25
+	PREFETCHT0 8384(BX)
+	VADDPD     Z18, Z10, Z16
+	VSUBPD     Z10, Z16, Z10
+	VSUBPD     Z10, Z18, Z18
+	VADDPD     Z18, Z14, Z17
+	VSUBPD     Z14, Z17, Z14
+	VPTERNLOGQ $0xf6, Z18, Z14, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
+	PREFETCHT0 8448(BX)
+	VADDPD     Z22, Z16, Z10
+	VSUBPD     Z16, Z10, Z16
+	VSUBPD     Z16, Z22, Z22
+	VADDPD     Z22, Z17, Z14
+	VSUBPD     Z17, Z14, Z17
+	VPTERNLOGQ $0xf6, Z22, Z17, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z10, Z25
+	PREFETCHT0 8512(BX)
+	VADDPD     Z19, Z11, Z16
+	VSUBPD     Z11, Z16, Z11
+	VSUBPD     Z11, Z19, Z19
+	VADDPD     Z19, Z15, Z17
+	VSUBPD     Z15, Z17, Z15
+	VPTERNLOGQ $0xf6, Z19, Z15, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
+	PREFETCHT0 8576(BX)
+	VADDPD     Z23, Z16, Z11
+	VSUBPD     Z16, Z11, Z16
+	VSUBPD     Z16, Z23, Z23
+	VADDPD     Z23, Z17, Z15
+	VSUBPD     Z17, Z15, Z17
+	VPTERNLOGQ $0xf6, Z23, Z17, Z24
+	VPTERNLOGQ $0xf6, 1152(DX), Z11, Z25
+	PREFETCHT0 8640(BX)
+	JMP        added
+
+unasked:
 	VADDPD     Z16, Z8, Z26
 	VSUBPD     Z8, Z26, Z8
 	VSUBPD     Z8, Z16, Z16
@@ -22227,18 +22290,20 @@ op0:
 	VSUBPD     Z17, Z15, Z17
 	VPTERNLOGQ $0xf6, Z23, Z17, Z24
 	VPTERNLOGQ $0xf6, 1152(DX), Z11, Z25
-	VMOVAPD    Z0, Z16
-	VMOVAPD    Z1, Z17
-	VMOVAPD    Z2, Z18
-	VMOVAPD    Z3, Z19
-	VMOVAPD    Z4, Z20
-	VMOVAPD    Z5, Z21
-	VMOVAPD    Z6, Z22
-	VMOVAPD    Z7, Z23
-	ADDQ       $+512, BX
+
+added:
+	VMOVAPD Z0, Z16
+	VMOVAPD Z1, Z17
+	VMOVAPD Z2, Z18
+	VMOVAPD Z3, Z19
+	VMOVAPD Z4, Z20
+	VMOVAPD Z5, Z21
+	VMOVAPD Z6, Z22
+	VMOVAPD Z7, Z23
+	ADDQ    $+512, SI
 
 test:
-	CMPQ    BX, CX
+	CMPQ    SI, CX
 	JLT     round
 	VMOVUPD Z8, (DX)
 	VMOVUPD Z9, 64(DX)

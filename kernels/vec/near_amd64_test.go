@@ -43,13 +43,14 @@ func TestNearSums(t *testing.T) {
 			x[i] = c.x(i)
 		}
 		wide := haveAVX512
-		for _, lanes := range []int{4, 8, -8} { // -8: by the machine for all links
+		for round, lanes := range []int{4, 8, 8, -8} { // -8: by the machine for all links
 			if haveAVX512 = lanes != 4 && wide; lanes != 4 && !wide {
 				continue
 			}
 			state := NewTerms()
 			state.Near(c.e)
-			code := []Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}, {Op: LinkNearSum, Base: unsafe.Pointer(state)}}
+			load := []uint64{LinkLoad, LinkLoadAsk}[round&1] // past the end, too
+			code := []Link{{load, unsafe.Pointer(&x[0]), ^uint64(0)}, {Op: LinkNearSum, Base: unsafe.Pointer(state)}}
 			if lanes < 0 {
 				code = append(code, Link{Op: LinkAbs})
 			}
@@ -81,7 +82,8 @@ func TestNearSumsOfAllSizes(t *testing.T) {
 		e := r.IntN(40) - 10
 		state := NewTerms()
 		state.Near(e)
-		ChainF64([]Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}, {Op: LinkNearSum, Base: unsafe.Pointer(state)}, {Op: LinkEnd}}, len(x))
+		load := []uint64{LinkLoad, LinkLoadAsk}[r.IntN(2)]
+		ChainF64([]Link{{load, unsafe.Pointer(&x[0]), ^uint64(0)}, {Op: LinkNearSum, Base: unsafe.Pointer(state)}, {Op: LinkEnd}}, len(x))
 		n, ok := ChainNearSum(state, e)
 		if !ok {
 			no++

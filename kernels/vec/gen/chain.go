@@ -90,6 +90,7 @@ type chain struct {
 	rows  []operand.Mem  // of blocks: where the operand's rows are
 	same  reg.VecVirtual // the operand, if it is the same for all elements
 	terms reg.Register   // the state of a near sum, if that is not the operand of a link
+	asked reg.Register   // of near sums: the operand whose lines to come the round's end asks for; 0: none
 	// offset is how far in the index space the round is, pc the link after this one, other the operand of a link before.
 	offset, pc, other reg.Register
 	// scratch is room for the accumulator and two vectors, on a cache line.
