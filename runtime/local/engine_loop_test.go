@@ -96,7 +96,7 @@ func TestFirstFailingChunk(t *testing.T) {
 		for _, name := range []string{"SS", "STATIC", "StaticSteal", "GSS"} {
 			for layout := range schedule.Layout(3) {
 				p := parse(t, big+"%1 = picky(%0) {bad=50001.0, worse=[20000,60000,69999]} : f64[1000,70]\n%2 = total(%1) : f64\n")
-				_, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Schedule: schedule.Plan{Technique: lookup(t, name), Layout: layout}})
+				_, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Schedule: schedule.Plan{Technique: lookup(t, name), Layout: layout}, Grace: guard})
 				if err == nil || !strings.Contains(err.Error(), "element 20000 is worse") {
 					t.Errorf("%s %v on %d workers: %v", name, layout, workers, err)
 				}
@@ -106,13 +106,14 @@ func TestFirstFailingChunk(t *testing.T) {
 	}
 }
 
+// Chunks after the bad one take a millisecond each, ten seconds together: time for the worker of the bad one to tell, should the system not let it run.
 func TestLoopStopsAtTheNextChunk(t *testing.T) {
 	pool := local.NewPool(2)
 	defer pool.Close()
 	opts := local.EngineOptions{Schedule: schedule.Plan{Technique: lookup(t, "SS")}}
 	enginetest.Chunks.Store(0)
-	_, err := local.RunPlan(context.Background(), pool, parse(t, big+"%1 = picky(%0) {bad=70.0} : f64[1000,70]\n%2 = total(%1) : f64\n"), opts)
-	if n := enginetest.Chunks.Load(); err == nil || n > 1000 {
+	_, err := local.RunPlan(context.Background(), pool, parse(t, big+"%1 = picky(%0) {bad=70.0, after=1000} : f64[1000,70]\n%2 = total(%1) : f64\n"), opts)
+	if n := enginetest.Chunks.Load(); err == nil || n > 5000 {
 		t.Errorf("%v after %d of 10000 chunks", err, n)
 	}
 	_, err = local.RunPlan(context.Background(), pool, parse(t, big+"%1 = picky(%0) {terrible=70.0} : f64[1000,70]\n%2 = total(%1) : f64\n"), opts)
@@ -127,7 +128,7 @@ func TestExpressionThatEnds(t *testing.T) {
 	pool := local.NewPool(2)
 	defer pool.Close()
 	for _, expr := range []string{"expr: 5000 - i", "expr: R - 100", "expr: log(i - 1)"} {
-		opts := local.EngineOptions{Schedule: schedule.Plan{Technique: lookup(t, expr)}}
+		opts := local.EngineOptions{Schedule: schedule.Plan{Technique: lookup(t, expr)}, Grace: guard}
 		r, err := local.RunPlan(context.Background(), pool, parse(t, "%0 = fill() {v=0.0} : f64[100,8000]\n%1 = add(%0, %0) : f64[100,8000]\n%2 = total(%1) : f64\n"), opts)
 		if expr == "expr: 5000 - i" { // long enough a loop ends before the expression does
 			if err != nil {

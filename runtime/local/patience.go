@@ -59,9 +59,9 @@ func (p *patience) disturbed() {
 // slept begins a sleep after a search that began at that time, and woken ends it.
 func (p *patience) slept(since time.Time) { p.since = since }
 
-func (p *patience) woken() {
+func (p *patience) woken(now time.Time) {
 	if !p.since.IsZero() {
-		p.waited(time.Since(p.since))
+		p.waited(now.Sub(p.since))
 		p.since = time.Time{}
 	}
 }

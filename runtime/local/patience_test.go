@@ -6,8 +6,10 @@ import (
 	"time"
 )
 
+// The clock is the test's.
 func TestPatience(t *testing.T) {
 	var p patience
+	now := time.Now()
 	want := func(what string, limit time.Duration) {
 		t.Helper()
 		if got := p.limit(defaultSpin); got != limit {
@@ -19,10 +21,12 @@ func TestPatience(t *testing.T) {
 		p.waited(shortWait)
 	}
 	want("after a few short waits", defaultSpin)
-	p.slept(time.Now())
-	p.woken()
+	p.slept(now)
+	now = now.Add(shortWait)
+	p.woken(now)
 	want("after as many as it takes, of which the last ended in sleep", longSpin)
-	p.woken()
+	now = now.Add(time.Hour)
+	p.woken(now)
 	want("woken without having searched", longSpin)
 	if got := p.limit(2 * defaultSpin); got != 2*defaultSpin {
 		t.Errorf("a time that the user set became %v", got)
@@ -30,8 +34,8 @@ func TestPatience(t *testing.T) {
 	if got := p.limit(0); got != 0 {
 		t.Errorf("a worker that must not spin does, for %v", got)
 	}
-	p.slept(time.Now().Add(-shortWait - 1))
-	p.woken()
+	p.slept(now)
+	p.woken(now.Add(shortWait + 1))
 	want("after a long wait", defaultSpin)
 	for range trust {
 		p.waited(0)
@@ -74,7 +78,7 @@ func TestPatienceEnds(t *testing.T) {
 		w.waits.short = trust
 	}
 	r := p.Start(context.Background(), graph(2, nil, map[int32]int32{1: 1}), func(*Worker, int32) error { return nil })
-	for until := time.Now().Add(5 * time.Second); p.asleep.Load() < 2 || r.Finished() < 1; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(guard); p.asleep.Load() < 2 || r.Finished() < 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("a worker that has nothing to do does not sleep")
 		}

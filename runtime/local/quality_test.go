@@ -66,7 +66,7 @@ func longest(d *DAG) []int32 {
 func TestScheduleLength(t *testing.T) {
 	for name, d := range map[string]*DAG{"cholesky": cholesky(12), "wavefront": wavefront(20), "fan": fan(200)} {
 		const workers = 8
-		steps, err := inSteps(d, workers)
+		steps, err := inSteps(d, workers, nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -83,8 +83,9 @@ func TestScheduleLength(t *testing.T) {
 	}
 }
 
-// inSteps runs d on a pool and returns the number of steps. The error says that workers sleep while tasks are ready, for so long that no load of the machine explains it.
-func inSteps(d *DAG, workers int) (steps int, err error) {
+// inSteps runs d on a pool and returns the number of steps; saw, if not nil, gets the tasks of each. The error says that workers sleep while tasks are ready, for
+// so long that no load of the machine explains it.
+func inSteps(d *DAG, workers int, saw func(tasks []int32)) (steps int, err error) {
 	p := NewPool(workers)
 	defer p.Close()
 	began := make(chan int32, d.N)
@@ -111,7 +112,7 @@ func inSteps(d *DAG, workers int) (steps int, err error) {
 			select {
 			case task := <-began:
 				running = append(running, task)
-			case <-time.After(time.Minute):
+			case <-time.After(guard):
 				cancel()
 				close(release[parity.Load()])
 				r.Wait()
@@ -126,6 +127,9 @@ func inSteps(d *DAG, workers int) (steps int, err error) {
 					ready++
 				}
 			}
+		}
+		if saw != nil {
+			saw(running)
 		}
 		now := parity.Load()
 		release[1-now] = make(chan struct{})

@@ -97,10 +97,11 @@ func TestSharedTaskGetsAllWorkers(t *testing.T) {
 			time.Sleep(2 * time.Millisecond) // all asleep
 		}
 		var inside atomic.Int32
+		end := time.Now().Add(guard)
 		l := &counted{n: workers}
 		l.chunk = func(*Worker, int64) {
 			inside.Add(1)
-			for end := time.Now().Add(5 * time.Second); inside.Load() < workers && time.Now().Before(end); {
+			for inside.Load() < workers && time.Now().Before(end) {
 				time.Sleep(10 * time.Microsecond)
 			}
 		}

@@ -74,7 +74,7 @@ func (w *Worker) main() {
 			returned = true
 			return
 		}
-		w.waits.woken()
+		w.waits.woken(time.Now())
 	}
 }
 

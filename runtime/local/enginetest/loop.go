@@ -5,6 +5,7 @@ package enginetest
 import (
 	"math"
 	"sync/atomic"
+	"time"
 
 	"flow/ir/op"
 	"flow/ir/value"
@@ -66,12 +67,15 @@ func (s *sums) End() error {
 // Chunks counts the chunks of `picky`, for tests that want to see how soon a loop stops.
 var Chunks atomic.Int64
 
-// picky fails for elements that are attribute `bad`, or any of `worse`, and panics for `terrible`.
+// picky fails for elements that are attribute `bad`, or any of `worse`, and panics for `terrible`. Attribute `after` is how many
+// microseconds a chunk behind the bad element takes.
 func picky(c *op.Call, lo, hi int) error {
 	Chunks.Add(1)
-	for _, x := range c.Dense(0).F64[lo:hi] {
+	for i, x := range c.Dense(0).F64[lo:hi] {
 		if bad, ok := c.Attrs.Get("bad"); ok && x == bad.F {
 			return op.Failf("E606", "element %v is bad", x)
+		} else if after := c.Attrs.Int("after"); ok && after > 0 && i == 0 && x > bad.F {
+			time.Sleep(time.Duration(after) * time.Microsecond)
 		}
 		for _, w := range c.Attrs.Ints("worse") {
 			if x == float64(w) {
