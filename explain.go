@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"flow/ir"
 	"flow/ir/eval"
@@ -72,7 +71,7 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 	if place != (op.Place{}) {
 		d.Span = source.Span{From: source.Pos(place.From), To: source.Pos(place.To)}
 	}
-	d.Message = told(n.Op, d.Message)
+	d.Message = n.Op.Told(d.Message)
 	if where := outer.WhereWithin(node, within); where != "" {
 		d.Message += ", in " + where
 	}
@@ -90,17 +89,4 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 		}
 	}
 	return d
-}
-
-// told is a message of an operator with the operator's name or sign before it, unless it names that itself, or the
-// name is none that a program uses.
-func told(d *op.Def, message string) string {
-	name := d.Source()
-	if d.Infix != "" {
-		name = d.Infix
-	}
-	if d.Hidden || strings.HasPrefix(message, name+": ") || strings.Contains(message, "`"+name+"`") {
-		return message
-	}
-	return name + ": " + message
 }

@@ -38,6 +38,7 @@ type Output struct {
 
 // sink is one file in progress. Its fields are protected by Output.mu, except file while a writer has it.
 type sink struct {
+	name string // what the program calls it
 	path string // where it shall be, links resolved
 	temp string // where it is; "" for what is written directly
 	file *os.File
@@ -53,7 +54,8 @@ func (o *Output) Stdout() io.Writer { return o.stdout }
 func (o *Output) Path(path string) string { return path }
 
 // Create opens a sink for path. A second Create of the same file goes on where the first ended: two emits
-// to one sink follow each other. Closing the writer does not make the file appear, Commit does.
+// to one sink follow each other. By another name (a link, a path from the root) it is refused: emits to different names are in no
+// order. Closing the writer does not make the file appear, Commit does.
 func (o *Output) Create(path string) (io.WriteCloser, error) {
 	target, there := resolve(path)
 	o.mu.Lock()
@@ -62,11 +64,15 @@ func (o *Output) Create(path string) (io.WriteCloser, error) {
 		return nil, errors.New("BUG: a file is created after the run has ended")
 	}
 	for _, s := range o.files {
-		if s.path == target {
+		switch {
+		case s.path != target:
+		case s.name != filepath.Clean(path) && s.temp != "":
+			return nil, fmt.Errorf("it is the same file as %s, which is written, too", s.name)
+		default:
 			return &writer{s.file}, nil
 		}
 	}
-	s := &sink{path: target}
+	s := &sink{name: filepath.Clean(path), path: target}
 	var err error
 	switch {
 	case there == nil:
@@ -88,6 +94,11 @@ func resolve(path string) (target string, info fs.FileInfo) {
 	target = filepath.Clean(path)
 	if real, err := filepath.EvalSymlinks(target); err == nil {
 		target = real
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil {
+		target = filepath.Join(dir, filepath.Base(target))
+	}
+	if whole, err := filepath.Abs(target); err == nil {
+		target = whole
 	}
 	if info, err := os.Stat(target); err == nil {
 		return target, info
@@ -142,7 +153,7 @@ func (o *Output) Commit() error {
 		}
 		if err = errors.Join(err, s.file.Close()); err != nil {
 			o.discard()
-			return op.Failf(codeWrite, "%s: cannot be written: %v", s.path, plainly(err))
+			return op.Failf(codeWrite, "%s: cannot be written: %v", s.name, plainly(err))
 		}
 	}
 	for _, s := range o.files {
@@ -151,7 +162,7 @@ func (o *Output) Commit() error {
 		}
 		if err := os.Rename(s.temp, s.path); err != nil {
 			o.discard()
-			return op.Failf(codeWrite, "%s: cannot be written: %v", s.path, plainly(err))
+			return op.Failf(codeWrite, "%s: cannot be written: %v", s.name, plainly(err))
 		}
 		s.temp = ""
 	}

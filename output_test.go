@@ -124,6 +124,33 @@ func TestOutputRefusals(t *testing.T) {
 }
 
 // TestOutputSum: equal outputs have equal sums, others have not, whatever the order of creation.
+// Two emits to different names are in no order, so they may not mean one file: by a link to it, to its directory, or from the root.
+func TestOutputRefusesOneFileByTwoNames(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, err := range []error{os.WriteFile("a.csv", nil, 0o600), os.Symlink("a.csv", "b.csv"), os.Mkdir("d", 0o700), os.Symlink("d", "e")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, names := range [][2]string{{"a.csv", "b.csv"}, {"d/new.csv", "e/new.csv"}, {"new.csv", filepath.Join(dir, "new.csv")}} {
+		o := NewOutput(io.Discard)
+		write(t, o, names[0], "1\n")
+		write(t, o, "./"+names[0], "2\n")
+		if _, err := o.Create(names[1]); err == nil || !strings.Contains(err.Error(), "same file as "+names[0]) {
+			t.Errorf("%s after %s: %v", names[1], names[0], err)
+		}
+		o.Discard()
+		p, err := Compile(t.Context(), "p.flow", fmt.Appendf(nil, "emit 1 to %q\nemit 2 to %q", names[0], names[1]), CompileOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = p.Run(t.Context(), RunOptions{Stdout: io.Discard}); err == nil || !strings.Contains(err.Error(), "are one file") {
+			t.Errorf("a program that emits to %s and %s: %v", names[0], names[1], err)
+		}
+	}
+}
+
 func TestOutputSum(t *testing.T) {
 	dir := t.TempDir()
 	sum := func(files ...string) string {

@@ -4,16 +4,18 @@ import (
 	"os"
 	"path/filepath"
 
+	"flow/ir"
 	"flow/lang/source"
 )
 
 // This file looks before a run at the directories of the files that it will write.
 
-// checkSinks refuses a run that would write a file into a directory that is not there: at once, and not after hours of
-// work. It asks for the emits that every run reaches, not for those in branches. Create has the last word: what
+// checkSinks refuses a run that would write a file into a directory that is not there, or one file by two names: at once, and
+// not after hours of work. It asks for the emits that every run reaches, not for those in branches. Create has the last word: what
 // happens to the directory during the run is not known here.
 func (p *Program) checkSinks(out *Output) error {
 	var found source.Diagnostics
+	first := map[string]*ir.Node{} // by the file that a path means
 	for i := range p.Plan.Graph.Nodes {
 		n := &p.Plan.Graph.Nodes[i]
 		if n.Op.Name != "emit" {
@@ -26,6 +28,16 @@ func (p *Program) checkSinks(out *Output) error {
 		dir := filepath.Dir(out.Path(to))
 		info, err := os.Stat(dir)
 		if err == nil && info.IsDir() || err != nil && !os.IsNotExist(err) {
+			target, there := resolve(out.Path(to))
+			if there != nil && !there.Mode().IsRegular() {
+				continue
+			}
+			if f := first[target]; f == nil {
+				first[target] = n
+			} else if name := f.Attrs.Str("to"); filepath.Clean(name) != filepath.Clean(to) {
+				found = append(found, source.Errorf("E515", n.Span, "%s and %s are one file", name, to).
+					WithNote(f.Span, "written here first").WithHelp("give each a name of its own"))
+			}
 			continue
 		}
 		d := source.Errorf(codeWrite, n.Span, "emit: %s: cannot be written: no such file or directory", to)

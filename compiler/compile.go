@@ -145,7 +145,7 @@ func checkOptions(o Options) (ds source.Diagnostics) {
 func inputOf(files *source.FileSet, o Options) lower.Input {
 	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.maxTasks(), Std: o.Std, Load: o.Load, Schedule: o.Schedule}
 	if in.Load == nil {
-		in.Load = os.ReadFile
+		in.Load, in.List = os.ReadFile, os.ReadDir
 	}
 	contraction := pass.NewContraction(o.Table, o.Sizes)
 	in.Contract, in.Argument = contraction.Run, contraction.Argument

@@ -194,6 +194,15 @@ func codesOf(t *testing.T) []source.Code {
 	return out
 }
 
+// doubling is a chain of n functions of which each calls the one before twice: 2^n calls that make no task.
+func doubling(n int) string {
+	text := "fn f0(x) = x + 1\n"
+	for i := 1; i <= n; i++ {
+		text += fmt.Sprintf("fn f%d(x) = f%d(f%d(x))\n", i, i-1, i-1)
+	}
+	return fmt.Sprintf("%semit f%d(1)", text, n)
+}
+
 func TestOptionErrors(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -222,6 +231,9 @@ func TestOptionErrors(t *testing.T) {
 		{context.Background(), "iterate c = 0 times 1_000_000 with (unroll = 1_000_000) { next c = c + 1 }", compiler.Options{MaxTasks: 1_000_000 / 4}, `^E410: the program unrolls to more than`},
 		{context.Background(), "chan F[i in 0..1_000_000] = if i == 999_999 { 1.0 } else { F[i + 1] }\nemit F[0]", compiler.Options{}, `^E410: the equations of F need each other more than`},
 		{context.Background(), "emit sum(ones(2, 2))", compiler.Options{Ranks: 2}, `^W002: 1 of 2 ranks have nothing to do`},
+		{context.Background(), doubling(40), compiler.Options{MaxTasks: 1000}, `^E410: there are more than 8000 calls and rounds of .for. before the run`},
+		{context.Background(), "for i in 0..100_000, j in 0..100_000 { x = i }\nfor i in 0..10 { y = i }", compiler.Options{MaxTasks: 1000}, `^E410: there are more than 8000 calls`},
+		{context.Background(), "a = sum(for i in 0..1_000 => sum(for j in 0..1_000 => i * j))\nemit a", compiler.Options{MaxTasks: 1000}, `^E410: there are more than 8000 calls`},
 		{context.Background(), "a = sum(for i in 0..1_000_000_000 => i)", compiler.Options{MaxTasks: 1000}, `^E410: the list has more than`},
 		{context.Background(), text, compiler.Options{Ranks: -1}, `^E706: -1 ranks`},
 		{context.Background(), text, compiler.Options{Disable: []string{"fus"}}, "^E203: no pass or rule `fus` can be switched off.*did you mean `fuse`"},

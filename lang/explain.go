@@ -31,7 +31,7 @@ type scene struct {
 // The order is from the particular to the general.
 var explainers = [...]func(scene) (source.Diagnostic, bool){
 	explainElse, explainLineEnd, explainReserved, explainEquals, explainChain, explainSend,
-	explainBody, explainSlice, explainOperand, explainNeighbours, explainAnything,
+	explainBody, explainSlice, explainLabel, explainOperand, explainNeighbours, explainAnything,
 }
 
 // mistake reports err, which the grammar gave for toks.
@@ -316,6 +316,22 @@ func explainSlice(s scene) (source.Diagnostic, bool) {
 		}
 	}
 	return source.Diagnostic{}, false
+}
+
+// A label that is not a string as it stands: emit x as name, emit x as "a" + b.
+func explainLabel(s scene) (source.Diagnostic, bool) {
+	as := s.prev
+	if as.Type == tokString && s.i-2 > s.from {
+		as = s.toks[s.i-2]
+	}
+	if !isOp(s.toks[s.from], "emit") || !isOp(as, "as") || s.found.EOF() || as == s.prev && isOp(s.found, ";", "}") || as != s.prev && !isInfix(s.found) {
+		return source.Diagnostic{}, false
+	}
+	d := source.Errorf("E100", s.at(s.found), "unexpected %s after %s", strings.TrimPrefix(s.say(s.found), "the "), s.say(s.prev))
+	if as == s.prev {
+		d.Label = "a string is wanted here"
+	}
+	return d.WithHelp("the label after `as` is a string as it stands; a text that is computed is printed by emit fmt(\"{}: {}\", name, value)"), true
 }
 
 func explainOperand(s scene) (source.Diagnostic, bool) {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -31,17 +33,59 @@ func usagef(format string, args ...any) *usageError {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
-// badFlag is an error of the library that reads flags, in our words where it is about a value.
-func badFlag(err error) error {
-	var name, value string
-	if n, _ := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &name); n != 2 {
+// badValue is what package flag says about a value: the value quoted, the flag, the reason.
+var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+): (.*)$`)
+
+// badFlag is an error of the library that reads flags, of which these are a command's, in our words where it is about a value.
+func badFlag(flags []cli.Flag, err error) error {
+	m := badValue.FindStringSubmatch(err.Error())
+	if m == nil {
 		return usagef("%v", err)
 	}
-	name, why, _ := strings.Cut(strings.TrimSpace(err.Error()[strings.Index(err.Error(), " for flag -")+len(" for flag -"):]), ": ")
-	if why == "parse error" {
-		why = "that is no value of the kind it takes"
+	value, name, why := m[1], m[2], m[3]
+	if unquoted, err := strconv.Unquote(value); err == nil {
+		value = unquoted
 	}
-	return usagef("--%s %s: %s", name, value, why)
+	if why != "parse error" {
+		return usagef("--%s %s: %s", name, value, why)
+	}
+	e := usagef("--%s %s: that is no value of the kind it takes", name, value)
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			e.text, e.help = fmt.Sprintf("--%s takes %s, not %q", name, kindOf(f), value), usageOf(f, name)
+		}
+	}
+	return e
+}
+
+// kindOf says what a flag takes.
+func kindOf(f cli.Flag) string {
+	switch f.(type) {
+	case *cli.IntFlag, *cli.Int64Flag, *cli.UintFlag:
+		return "a whole number"
+	case *cli.Float64Flag:
+		return "a number"
+	case *cli.BoolFlag:
+		return "true or false"
+	case *cli.DurationFlag:
+		return "a duration such as 10s"
+	}
+	return "another kind of value"
+}
+
+// usageOf is a flag's line of help: --threads N: run on N threads.
+func usageOf(f cli.Flag, name string) string {
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return ""
+	}
+	usage := d.GetUsage()
+	if i := strings.Index(usage, "`"); i >= 0 {
+		if j := strings.Index(usage[i+1:], "`"); j >= 0 {
+			name += " " + usage[i+1:i+1+j]
+		}
+	}
+	return "--" + name + ": " + strings.ReplaceAll(usage, "`", "")
 }
 
 // readLine takes args (without the program's name) apart. A flag's value is told from a file by the

@@ -140,8 +140,8 @@ func (s *session) app() *cli.App {
 		HideHelpCommand:           true,
 		DisableSliceFlagSeparator: true, // --set x=1,2 is one setting
 		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
-			return badFlag(err)
+		OnUsageError: func(c *cli.Context, err error, _ bool) error {
+			return badFlag(c.App.Flags, err)
 		},
 		Commands: s.commands(),
 	}
@@ -165,7 +165,7 @@ func (s *session) commands() []*cli.Command {
 	}
 	for _, c := range list {
 		c.HideHelpCommand = true
-		c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return badFlag(err) }
+		c.OnUsageError = func(ctx *cli.Context, err error, _ bool) error { return badFlag(ctx.Command.Flags, err) }
 	}
 	return list
 }

@@ -178,7 +178,7 @@ func canWrite(path string) error {
 }
 
 // writeTrace writes the recordings to a file, also those of a run that failed or was interrupted: what ran until then. The file appears
-// whole or not at all. There is none of a run that recorded nothing, such as one on ranks that a rank's death has ended. What the
+// whole or not at all. Of a run that a rank's death has ended it has rank 0 alone, and is not there if that is the dead one. What the
 // run itself was writing must have been committed or discarded.
 func (s *session) writeTrace(path string, p *flow.Program, report *flow.Report) error {
 	if len(report.Recordings) == 0 {

@@ -76,6 +76,7 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 		}
 		l.fail(check.Recursion(f.name, e.Span()))
 	}
+	l.work(e.Span())
 	inner := &scope{parent: f.env, fn: true}
 	args := l.argsOf(e, f)
 	vals := make([]val, len(f.params))
@@ -89,6 +90,7 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 		}
 	}
 	outer, outerCall := l.scope, l.call
+	g, before, calls := l.g, l.g.Len(), len(l.g.Calls)
 	l.calls = append(l.calls, e)
 	if f.name != "fn" {
 		l.g.Calls = append(l.g.Calls, ir.Call{Name: f.name, Span: e.Span(), Parent: outerCall})
@@ -118,6 +120,9 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 	if f.result != nil {
 		inner.signature = true
 		v = l.ascribe(v, f.result, e.Span())
+	}
+	if l.g.Len() == before && l.g == g { // a constant: no node asks in which call it lies
+		l.g.Calls = l.g.Calls[:calls]
 	}
 	l.scope, l.call = outer, outerCall
 	l.calls = l.calls[:len(l.calls)-1]

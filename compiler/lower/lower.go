@@ -27,6 +27,8 @@ type Input struct {
 	Std fs.FS
 	// Load reads an imported file by path.
 	Load func(path string) ([]byte, error)
+	// List is what lies in a directory from which Load reads, for suggestions; nil: unknown.
+	List func(path string) ([]fs.DirEntry, error)
 	// Contract makes the canonical form of one expression: the nodes from `from` on, of which root is the
 	// value; it says where root went. With compact, nodes that root does not need are dropped. See
 	// pass.Contraction; it runs statement by statement, so that a sent expression is one node when the
@@ -101,14 +103,15 @@ type lowerer struct {
 	nest   int   // scope number of the loop nest in force, -1 outside loops
 	nests  map[nestKey]int
 	call   int32
-	calls  []*ast.Call // the instantiation trail
-	effect map[string]ir.ID
+	calls  []*ast.Call        // the instantiation trail
+	effect map[string]written // what was emitted to each sink, by its cleaned path; "" is standard output
 	assert ir.ID
 	// refuted is the first assert of the statement that is known to be false; nil: none
 	refuted *refuted
 	region  *region // the loop or branch of the run that is being elaborated; nil: the program
 
 	pure       bool // in the body of a parfor
+	worked     int  // calls and rounds so far
 	sends      int  // sends and channel arrays so far: nodes that others may name
 	broken     bool // a loop ended early: do not report what it failed to send
 	onlyParams bool
@@ -126,7 +129,7 @@ type nestKey struct {
 
 func newLowerer(ctx context.Context, in Input) *lowerer {
 	l := &lowerer{ctx: ctx, in: in, table: in.Table, constant: in.Table.Must("const"), g: ir.New(), used: map[string]bool{}, nest: -1,
-		nests: map[nestKey]int{}, effect: map[string]ir.ID{}, assert: ir.None}
+		nests: map[nestKey]int{}, effect: map[string]written{}, assert: ir.None}
 	l.top = &scope{}
 	l.scope = l.top
 	return l
@@ -247,6 +250,23 @@ func (l *lowerer) konst(s value.Scalar, at source.Span) ir.ID {
 // limit bounds the nodes of the graph, and lists and arrays: of the nodes of a task's
 // expression about one is left when the passes are done.
 func (l *lowerer) limit() int { return 4 * l.in.MaxTasks }
+
+// work counts a call of a function or a round of a `for`: what a program makes the compiler do before the run is bounded even where it makes
+// no task, as a chain of functions that call the one before twice.
+func (l *lowerer) work(at source.Span) {
+	most := workPerTask * l.in.MaxTasks
+	switch l.worked++; {
+	case l.worked > most+1:
+		panic(bail{}) // it was said
+	case l.worked > most:
+		l.fail(source.Errorf("E410", at, "there are more than %d calls and rounds of `for` before the run", most).
+			WithHelp("bind a result that is used twice to a name; what needs so many rounds belongs into the run (iterate, parfor, operators of whole matrices); --max-tasks moves the bound"))
+	}
+}
+
+// workPerTask is how many calls and rounds a program may have for each task that it may have. Of two million tasks the bound is
+// reached after 5 to 10 seconds.
+const workPerTask = 8
 
 // add makes a node after asking the operator's type rule. spans are those of the
 // arguments, for the diagnostic.

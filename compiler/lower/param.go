@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -178,7 +180,7 @@ func (l *lowerer) importFile(s *ast.Import) {
 	id := check.ImportName(s)
 	text, name, err := l.load(s.Path.Value, s.Span())
 	if err != nil {
-		l.fail(source.Errorf("E124", s.Path.Span(), "cannot import %q: %v", s.Path.Value, err))
+		l.fail(l.notImported(s.Path, err))
 	}
 	for _, f := range l.in.Files.Files() {
 		if f.Name == name && len(l.imports) > 16 {
@@ -189,15 +191,66 @@ func (l *lowerer) importFile(s *ast.Import) {
 	l.declare(id, moduleVal(m))
 }
 
+// notImported says why a file cannot be imported, and which one there is with a name that is nearly the same.
+func (l *lowerer) notImported(p *ast.String, err error) source.Diagnostic {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err // the path is in the message
+	}
+	d := source.Errorf("E124", p.Span(), "cannot import %q: %v", p.Value, err)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return d
+	}
+	d.Message = fmt.Sprintf("cannot import %q: there is no such file", p.Value)
+	dir, base := path.Split(p.Value)
+	entries, err := l.list(dir, p.Span())
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() || path.Ext(e.Name()) == ".flow" {
+			names = append(names, e.Name())
+		}
+	}
+	near, ok := source.Suggest(base, names)
+	switch {
+	case ok:
+		d = d.WithHelp("did you mean %q?", dir+near)
+	case errors.Is(err, fs.ErrNotExist):
+		d = d.WithHelp("there is no directory %s", path.Clean(dir))
+	case !strings.HasPrefix(dir, "std/") && !path.IsAbs(dir):
+		d = d.WithHelp("the path is looked up beside the importing file; one that begins with std/ is in the library")
+	}
+	return d
+}
+
+// list is what lies in the directory of an import, or in the library's; nothing where files come from elsewhere.
+func (l *lowerer) list(dir string, at source.Span) ([]fs.DirEntry, error) {
+	switch rest, library := strings.CutPrefix(dir, "std/"); {
+	case library && l.in.Std != nil:
+		return fs.ReadDir(l.in.Std, path.Clean("./"+rest))
+	case l.in.List == nil:
+		return nil, nil
+	case path.IsAbs(dir):
+		return l.in.List(dir)
+	}
+	return l.in.List(path.Join(l.directory(at), dir))
+}
+
+// directory is where the paths of the file around at begin.
+func (l *lowerer) directory(at source.Span) string {
+	if f := l.in.Files.File(at.From); f != nil {
+		return path.Dir(f.Name)
+	}
+	return "."
+}
+
 // load finds an imported file beside the importing one, then in the library.
 func (l *lowerer) load(p string, at source.Span) (text []byte, name string, err error) {
 	if rest, ok := strings.CutPrefix(p, "std/"); ok && l.in.Std != nil {
 		text, err = fs.ReadFile(l.in.Std, rest)
 		return text, p, err
 	}
-	name = p
-	if f := l.in.Files.File(at.From); f != nil && !path.IsAbs(p) {
-		name = path.Join(path.Dir(f.Name), p)
+	if name = p; !path.IsAbs(p) {
+		name = path.Join(l.directory(at), p)
 	}
 	text, err = l.in.Load(name)
 	return text, name, err

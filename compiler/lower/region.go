@@ -21,7 +21,7 @@ type region struct {
 	own   []ir.ID         // arguments that capture nothing: the carried values
 	grids map[*grid]*grid
 
-	effect map[string]ir.ID
+	effect map[string]written
 	assert ir.ID
 	loop   uint32
 	nest   int
@@ -39,7 +39,7 @@ func (l *lowerer) level() int32 {
 // newRegion is an empty region of the graph being made. Its nodes lie under the same loop indices as the node will.
 func (l *lowerer) newRegion() *region {
 	r := &region{g: ir.New(), level: l.level() + 1, up: l.region, above: l.g, arg: map[ir.ID]ir.ID{}, grids: map[*grid]*grid{},
-		effect: map[string]ir.ID{}, assert: ir.None, nest: -1, nests: map[nestKey]int{}}
+		effect: map[string]written{}, assert: ir.None, nest: -1, nests: map[nestKey]int{}}
 	if l.nest >= 0 {
 		r.g.Scopes = append(r.g.Scopes, l.g.Scopes[l.nest])
 		r.nest, r.loop = 0, r.g.Loop(0, l.loopAt)
@@ -169,8 +169,9 @@ func (l *lowerer) close(d *op.Def, attrs *op.Attrs, at source.Span, in []ir.ID, 
 	if effects {
 		done := parts[len(parts)-1]
 		l.sends++ // held as the last effect: no statement may move it
-		for s := range sinks {
-			l.effect[s] = done
+		for s, w := range sinks {
+			w.by = done
+			l.effect[s] = w
 		}
 		for _, r := range rs {
 			if r.assert != ir.None {
@@ -183,18 +184,17 @@ func (l *lowerer) close(d *op.Def, attrs *op.Attrs, at source.Span, in []ir.ID, 
 
 // effects reports whether regions emit or assert, and to which sinks. They then come after what was emitted to these sinks and
 // asserted before.
-func (l *lowerer) effects(rs []*region) (any bool, sinks map[string]bool) {
-	sinks = map[string]bool{}
+func (l *lowerer) effects(rs []*region) (any bool, sinks map[string]written) {
+	sinks = map[string]written{}
 	for _, r := range rs {
 		any = any || r.assert != ir.None || len(r.effect) > 0
-		for s := range r.effect {
-			sinks[s] = true
+		for s, w := range r.effect {
+			if other, ok := sinks[s]; !ok || other.form.severalFit() {
+				sinks[s] = w
+			}
 			if last, ok := l.effect[s]; ok {
-				again := &r.g.Nodes[r.effect[s]]
-				if form, one := holdsOne(again.Attrs.List(), s); one {
-					l.fail(writtenTwice(s, form, again.Span, l.g.Nodes[last].Span))
-				}
-				l.capture(rs[0], last, l.level())
+				l.writtenOnce(s, last, w)
+				l.capture(rs[0], last.by, l.level())
 			}
 		}
 	}

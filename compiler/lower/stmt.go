@@ -1,9 +1,7 @@
 package lower
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"flow/compiler/check"
 	"flow/ir"
@@ -228,6 +226,7 @@ func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int), bo
 	depth := len(head.names)
 	r := rs[0]
 	each := func(v val, x int) {
+		l.work(r.Span())
 		head.bind(r.Name.Name, v, r.Name.At)
 		set(depth, x)
 		l.ranges(rs[1:], head, set, body)
@@ -286,75 +285,6 @@ func (l *lowerer) typeOf(v val) types.Type {
 		return l.g.Type(v.id)
 	}
 	return types.Type{}
-}
-
-// emit makes an emit node, after the last one of the same sink and after every
-// assert above it: an assert guards the output below it.
-func (l *lowerer) emit(s *ast.Emit) {
-	v := l.whole(s.Expr)
-	if v.kind == array {
-		l.fail(source.Errorf("E200", s.Expr.Span(), "a channel array cannot be emitted as it is").WithHelp("untile(%s) makes one matrix of it", v.grid.name))
-	}
-	x := l.toEdge(v, s.Expr.Span())
-	var attrs []op.Attr
-	if s.As != nil {
-		attrs = append(attrs, op.Attr{Name: "label", Val: op.Str(s.As.Value)})
-	}
-	sink := ""
-	if s.To != nil {
-		to := l.sink(s.To)
-		sink = to[0].Val.S
-		attrs = append(attrs, to...)
-	}
-	in := []ir.ID{x}
-	if last, ok := l.effect[sink]; ok {
-		if form, one := holdsOne(attrs, sink); one {
-			l.fail(writtenTwice(sink, form, s.Span(), l.g.Nodes[last].Span))
-		}
-		in = append(in, last)
-	}
-	if l.assert != ir.None {
-		in = append(in, l.assert)
-	}
-	spans := []source.Span{s.Expr.Span()}
-	l.effect[sink] = l.add(l.table.Must("emit"), op.MakeAttrs(attrs...), s.Span(), spans, in...)
-	l.sends++ // the next emit holds the ID: no statement may move it
-}
-
-// holdsOne is the format of a file that holds one value: a second emit would make a file that nobody can read. What is printed, and text tables,
-// take several.
-func holdsOne(attrs []op.Attr, sink string) (form string, one bool) {
-	form = strings.TrimPrefix(filepath.Ext(strings.TrimSuffix(sink, ".gz")), ".")
-	for _, a := range attrs {
-		if a.Name == "form" {
-			form = a.Val.S
-		}
-	}
-	return form, sink != "" && form != "csv" && form != "tsv"
-}
-
-func writtenTwice(sink, form string, at, first source.Span) source.Diagnostic {
-	return source.Errorf("E515", at, "%s is written twice, and %s holds one matrix", sink, form).
-		WithNote(first, "written here first").
-		WithHelp("give each a name of its own, or write .csv, where one follows below the other")
-}
-
-// sink is the attributes of `to`: a path, or a call such as csv("f", sep = ";").
-func (l *lowerer) sink(e ast.Expr) []op.Attr {
-	if c, ok := e.(*ast.Call); ok {
-		if n, ok := c.Fun.(*ast.Name); ok && len(c.Args) > 0 && slices.Contains([]string{"csv", "mtx", "npy", "pgm"}, n.Name) {
-			out := []op.Attr{{Name: "to", Val: op.Str(l.strArg(c.Args[0].Value, "the path"))}, {Name: "form", Val: op.Str(n.Name)}}
-			for _, a := range c.Args[1:] {
-				if a.Name == nil {
-					l.failf("E127", a.Span(), "%s takes one path; name the other arguments", n.Name)
-				}
-				out = append(out, op.Attr{Name: a.Name.Name, Val: l.attr(l.expr(a.Value), op.NoVal, a.Value.Span(), a.Name.Name)})
-			}
-			return out
-		}
-		l.failf("E502", e.Span(), "a sink is a path, or csv(..), mtx(..), npy(..), pgm(..)")
-	}
-	return []op.Attr{{Name: "to", Val: op.Str(l.strArg(e, "the path"))}}
 }
 
 func (l *lowerer) assertion(s *ast.Assert) {

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"strings"
+
 	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -88,6 +90,19 @@ func (d *Def) Source() string {
 		return d.Word
 	}
 	return d.Name
+}
+
+// Told is a message of the operator as a user reads it: with its name or sign before it, unless the message names that
+// itself, programs do not know the name, or it is a statement that says what happened (assertion failed).
+func (d *Def) Told(message string) string {
+	name := d.Source()
+	if d.Infix != "" {
+		name = d.Infix
+	}
+	if d.Hidden || d.Name == "assert" || strings.HasPrefix(message, name+": ") || strings.Contains(message, "`"+name+"`") {
+		return message
+	}
+	return name + ": " + message
 }
 
 // Arg is one parameter of an operator.

@@ -122,7 +122,7 @@ var codes = [...]CodeRow{
 	{"E407", "channel has no send end", "`tiles` without `chan`, and arrays given by equations, can only be read. Declare `chan L = ..`.", "T = tiles(eye(4), 2)\nT[0,0] <- eye(2)", ""},
 	{"E408", "stream channel is connected twice", "An element of type `chan T` is connected once.", "", ""},
 	{"E409", "element was never sent", "The whole array is read and one of its elements has no token.", "chan c: grid[2] of f64[2,2]\nc[0] <- eye(2)\nemit untile(c)", ""},
-	{"E410", "too many tasks", "The unrolled program has more tasks than --max-tasks. A larger tile makes fewer.", "", "--max-tasks 1"},
+	{"E410", "too many tasks", "The unrolled program has more tasks than --max-tasks, or eight times as many calls and rounds before the run. A larger tile makes fewer.", "", "--max-tasks 1"},
 	{"E411", "token has the wrong type or shape", "All tokens of a channel have the channel's type and shape.", "chan L = tiles(eye(4), 2)\nL[0,0] <- eye(3)", ""},
 	{"E412", "next is missing", "Every carried name of an `iterate` has exactly one `next`.", "iterate c = 0 times 3 { d = c }\nemit c", ""},
 	{"E413", "next is given twice or under a condition", "Every carried name of an `iterate` has exactly one `next`, not under `if` or `for`.", "iterate c = 0 times 3 { next c = 1; next c = 2 }\nemit c", ""},

@@ -188,6 +188,19 @@ func layLine(f *File, ln int, spans []labelled) (string, []mark) {
 	return strings.Join(cells, ""), marks
 }
 
+// over is the layer that m is painted in: 0, the primary 1, and 2 for a label that belongs to a part of the primary.
+func (m mark) over(marks []mark) int {
+	if m.primary {
+		return 1
+	}
+	for _, o := range marks {
+		if o.primary && m.label != "" && o.from <= m.from && m.to <= o.to && m.to-m.from < o.to-o.from {
+			return 2
+		}
+	}
+	return 0
+}
+
 // markRows are the rows under a source line: the underlines with the rightmost
 // label beside them, then one row a remaining label, from right to left.
 func markRows(marks []mark, p paint, head func(string) string) []string {
@@ -197,9 +210,9 @@ func markRows(marks []mark, p paint, head func(string) string) []string {
 		width = max(width, m.to)
 	}
 	under := []byte(strings.Repeat(" ", width))
-	for pass := 0; pass < 2; pass++ { // the primary last: where marks overlap it is the one seen
+	for pass := range 3 { // the primary over the others; what is labelled within it over that, so that both are seen
 		for _, m := range marks {
-			if m.primary == (pass == 1) {
+			if m.over(marks) == pass {
 				for c := m.from; c < m.to; c++ {
 					under[c] = map[bool]byte{true: '^', false: '-'}[m.primary]
 				}

@@ -67,6 +67,10 @@ const (
 	// sayFirst is how much later the others return from a run after which the job is aborted: who speaks for all must have
 	// spoken before the launcher kills it.
 	sayFirst = 300 * time.Millisecond
+	// traceFirst is how much later still if there is a trace to be written: for the tasks of rank 0 to end, and for the file.
+	traceFirst = 1500 * time.Millisecond
+	// haltFor is how long rank 0 waits for its running tasks when a rank has died. Its trace is lost if they take longer.
+	haltFor = 700 * time.Millisecond
 	// beatPeers bounds how many ranks a heartbeat goes to.
 	beatPeers = 32
 )
@@ -197,6 +201,9 @@ func Run(ctx context.Context, comm transport.Comm, pool *local.Pool, p *plan.Pla
 	}
 	if f != nil && !f.Clean && f.Speaker != r.me {
 		time.Sleep(sayFirst)
+		if r.o.Trace != nil {
+			time.Sleep(traceFirst)
+		}
 	}
 	report := r.finish(f)
 	if f != nil {
@@ -413,5 +420,22 @@ func (r *rank) finish(f *Failure) *Report {
 			panic(fmt.Sprintf("BUG: after a run: %v", err))
 		}
 	}
-	return r.gathered()
+	out := r.gathered()
+	if len(out.Recordings) == 0 && f != nil && !f.Clean && r.me == 0 && r.started.Load() && r.halted() {
+		if rec := r.o.Trace.Recording(); rec != nil { // of the others there is none; what this rank did shows where it stopped
+			out.Recordings = append(out.Recordings, rec)
+		}
+	}
+	return out
+}
+
+// halted stops the engine and reports whether its workers have ended within haltFor.
+func (r *rank) halted() bool {
+	r.eng.Cancel(context.Canceled)
+	select {
+	case <-r.eng.Done():
+		return true
+	case <-time.After(haltFor):
+		return false
+	}
 }

@@ -370,6 +370,40 @@ func TestDeathIsNamed(t *testing.T) {
 	}
 }
 
+// Of a run that a rank's death has ended, rank 0 has what it recorded itself.
+func TestDeathLeavesTheTraceOfRankZero(t *testing.T) {
+	g := mem.NewGroup(2, mem.Options{Faults: mem.Faults{Notice: 5 * time.Millisecond}})
+	var reports [2]*Report
+	var all sync.WaitGroup
+	var kill sync.Once
+	for rank := range 2 {
+		all.Go(func() {
+			pool := local.NewPool(1)
+			defer pool.Close()
+			reports[rank], _ = Run(context.Background(), g.Comm(rank), pool, parse(t, slow(2)), Options{Trace: trace.New(rank, 1),
+				Observe: func(ir.ID, value.Value) {
+					if rank == 0 {
+						kill.Do(func() { g.Kill(1) })
+					}
+				}})
+		})
+	}
+	all.Wait()
+	if r := reports[0]; r == nil || len(r.Recordings) != 1 || r.Recordings[0].Rank != 0 || !recorded(r.Recordings[0]) {
+		t.Errorf("rank 0 reports %+v", r)
+	}
+}
+
+// recorded reports whether there is an event in rec.
+func recorded(rec *trace.Recording) bool {
+	for i := range rec.Tracks {
+		for range rec.Tracks[i].Events() {
+			return true
+		}
+	}
+	return false
+}
+
 func TestLostMessageEndsTheRun(t *testing.T) {
 	comms := mem.New(3, mem.Options{Faults: mem.Faults{Seed: 1, Loss: 0.2}})
 	within(t, 10*time.Second, func() {

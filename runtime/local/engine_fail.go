@@ -43,7 +43,7 @@ func (f *TaskFailure) Message(p *plan.Plan) string {
 		return f.Err.Error()
 	}
 	n := &g.Nodes[id]
-	s := fmt.Sprintf("%s: %v", n.Op.Source(), f.Err)
+	s := n.Op.Told(f.Err.Error())
 	if where := p.WhereWithin(f.Node, f.Within); where != "" {
 		s += ", in " + where
 	}

@@ -1,0 +1,104 @@
+package lower
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file elaborates emit: effects in program order, one chain for each sink.
+
+// emit makes an emit node, after the last one of the same sink and after every
+// assert above it: an assert guards the output below it.
+func (l *lowerer) emit(s *ast.Emit) {
+	v := l.whole(s.Expr)
+	if v.kind == array {
+		l.fail(source.Errorf("E200", s.Expr.Span(), "a channel array cannot be emitted as it is").WithHelp("untile(%s) makes one matrix of it", v.grid.name))
+	}
+	x := l.toEdge(v, s.Expr.Span())
+	var attrs []op.Attr
+	if s.As != nil {
+		attrs = append(attrs, op.Attr{Name: "label", Val: op.Str(s.As.Value)})
+	}
+	sink := ""
+	if s.To != nil {
+		to := l.sink(s.To)
+		if sink = filepath.Clean(to[0].Val.S); to[0].Val.S == "" {
+			l.failf("E502", s.To.Span(), "the path is empty")
+		}
+		attrs = append(attrs, to...)
+	}
+	in := []ir.ID{x}
+	w := written{form: formOf(attrs, sink), at: s.Span()}
+	if last, ok := l.effect[sink]; ok {
+		l.writtenOnce(sink, last, w)
+		in = append(in, last.by)
+	}
+	if l.assert != ir.None {
+		in = append(in, l.assert)
+	}
+	spans := []source.Span{s.Expr.Span()}
+	w.by = l.add(l.table.Must("emit"), op.MakeAttrs(attrs...), s.Span(), spans, in...)
+	l.effect[sink] = w
+	l.sends++ // the next emit holds the ID: no statement may move it
+}
+
+// written is what was emitted to a sink.
+type written struct {
+	by   ir.ID // the effect after which the next one comes
+	form form
+	at   source.Span // where; of several, the last
+}
+
+// form is the format of a sink: csv, npy, .. as its extension or the program says; "" is standard output.
+type form string
+
+// severalFit reports whether a sink of the format takes several values, one after the other. A second value in any other file would make one
+// that nobody can read.
+func (f form) severalFit() bool { return f == "" || f == "csv" || f == "tsv" }
+
+func formOf(attrs []op.Attr, sink string) form {
+	for _, a := range attrs {
+		if a.Name == "form" {
+			return form(a.Val.S)
+		}
+	}
+	return form(strings.TrimPrefix(filepath.Ext(strings.TrimSuffix(sink, ".gz")), "."))
+}
+
+// writtenOnce refuses the second of two emits to one sink if either writes a format that holds one matrix.
+func (l *lowerer) writtenOnce(sink string, first, second written) {
+	one := second.form
+	if one.severalFit() {
+		one = first.form
+	}
+	if one.severalFit() {
+		return
+	}
+	l.fail(source.Errorf("E515", second.at, "%s is written twice, and %s holds one matrix", sink, one).
+		WithNote(first.at, "written here first").
+		WithHelp("give each a name of its own, or write .csv, where one follows below the other"))
+}
+
+// sink is the attributes of `to`: a path, or a call such as csv("f", sep = ";").
+func (l *lowerer) sink(e ast.Expr) []op.Attr {
+	if c, ok := e.(*ast.Call); ok {
+		if n, ok := c.Fun.(*ast.Name); ok && len(c.Args) > 0 && slices.Contains([]string{"csv", "mtx", "npy", "pgm"}, n.Name) {
+			out := []op.Attr{{Name: "to", Val: op.Str(l.strArg(c.Args[0].Value, "the path"))}, {Name: "form", Val: op.Str(n.Name)}}
+			for _, a := range c.Args[1:] {
+				if a.Name == nil {
+					l.failf("E127", a.Span(), "%s takes one path; name the other arguments", n.Name)
+				}
+				out = append(out, op.Attr{Name: a.Name.Name, Val: l.attr(l.expr(a.Value), op.NoVal, a.Value.Span(), a.Name.Name)})
+			}
+			return out
+		}
+		l.failf("E502", e.Span(), "a sink is a path, or csv(..), mtx(..), npy(..), pgm(..)")
+	}
+	return []op.Attr{{Name: "to", Val: op.Str(l.strArg(e, "the path"))}}
+}
