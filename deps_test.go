@@ -39,11 +39,12 @@ var allowed = map[string]string{
 	"kernels/asm":      "github.com/mmcloughlin/avo/...",
 	"kernels/vec/gen":  "kernels/asm github.com/mmcloughlin/avo/...",
 	"kernels/blas":     "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
+	"kernels/spectrum": "kernels/blas",
 	"kernels/blas/gen": "kernels/asm github.com/mmcloughlin/avo/...",
 
 	"kernels/blas/openblas": "",
 	"kernels/format":        "ir/types ir/value lang/source",
-	"kernels":               "ir/types ir/value ir/op ir/sparsity kernels/exact kernels/vec kernels/blas kernels/format",
+	"kernels":               "ir/types ir/value ir/op ir/sparsity kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format",
 
 	"stdlib":   "",
 	"examples": "", // programs, and their tests

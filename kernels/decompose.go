@@ -13,10 +13,11 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/spectrum"
 )
 
 // decompositions is the rows of this file.
-func decompositions() []*op.Def {
+func decompositions(set blas.Set) []*op.Def {
 	square := func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) }
 	tol := op.Arg{Name: "tol", Attr: true, Kind: op.FloatVal, Optional: true,
 		Doc: "singular values up to it count as 0; absent: eps(a) * the longer side * the greatest one"}
@@ -28,26 +29,12 @@ func decompositions() []*op.Def {
 				t, err := square(s)
 				return types.DenseOf(t.Elem, t.Rows, 1), err
 			},
-			func(c *op.Call, out *value.Dense) error {
-				_, w, err := eigen(c, false)
-				setColumn(out, w)
-				return err
-			}),
+			beginEigen(set, false)),
 		decomposition("eigvecs",
 			"eigvecs is the eigenvectors of a symmetric matrix as columns of length 1, in the order of eigvals; the element of each that is "+
 				"greatest in size, the first of equals, is positive. Only the lower triangle is read. a @ eigvecs(a) is eigvecs(a) * t(eigvals(a)).",
 			"n x n, symmetric", "eigvecs(eye(2))", "1 0\n0 1\n", 9, square,
-			func(c *op.Call, out *value.Dense) error {
-				v, _, err := eigen(c, true)
-				if err != nil {
-					return err
-				}
-				for j := range v.cols {
-					turnSign(v, j, nil)
-				}
-				setGrid(out, v)
-				return nil
-			}),
+			beginEigen(set, true)),
 		decomposition("svdvals",
 			"svdvals is the singular values of a matrix as a column of min(n, m) numbers, in descending order.",
 			"n x m", "svdvals(3 * eye(2))", "3\n3\n", 4,
@@ -55,11 +42,11 @@ func decompositions() []*op.Def {
 				t, err := floatMatrix(s)
 				return types.DenseOf(t.Elem, lesserDim(t), 1), err
 			},
-			func(c *op.Call, out *value.Dense) error {
+			atOnce(func(c *op.Call, out *value.Dense) error {
 				_, s, _, err := singular(c, false)
 				setColumn(out, s)
 				return err
-			}),
+			})),
 		decomposition("svdu",
 			"svdu is the left singular vectors of a matrix as columns, in the order of svdvals; the element of each that is greatest in "+
 				"size, the first of equals, is positive. a is (svdu(a) * t(svdvals(a))) @ t(svdv(a)).",
@@ -68,13 +55,13 @@ func decompositions() []*op.Def {
 				t, err := floatMatrix(s)
 				return types.DenseOf(t.Elem, t.Rows, lesserDim(t)), err
 			},
-			func(c *op.Call, out *value.Dense) error {
+			atOnce(func(c *op.Call, out *value.Dense) error {
 				u, _, _, err := singular(c, true)
 				if err == nil {
 					setGrid(out, u)
 				}
 				return err
-			}),
+			})),
 		decomposition("svdv",
 			"svdv is the right singular vectors of a matrix as columns, in the order of svdvals and with the signs that go with svdu.",
 			"n x m", "svdv(3 * eye(2))", "1 0\n0 1\n", 14,
@@ -82,29 +69,46 @@ func decompositions() []*op.Def {
 				t, err := floatMatrix(s)
 				return types.DenseOf(t.Elem, t.Cols, lesserDim(t)), err
 			},
-			func(c *op.Call, out *value.Dense) error {
+			atOnce(func(c *op.Call, out *value.Dense) error {
 				_, _, vt, err := singular(c, true)
 				if err == nil {
 					setGrid(out, turnedCopy(vt))
 				}
 				return err
-			}),
+			})),
 		rank(tol), pinv(tol),
 	}
 }
 
+// beginning begins a computation whose result goes to out, or for a scalar into the call.
+type beginning func(c *op.Call, out *value.Dense, workers int) (*decomposed, error)
+
+// atOnce is the beginning of what run does alone.
+func atOnce(run func(c *op.Call, out *value.Dense) error) beginning {
+	return func(c *op.Call, out *value.Dense, _ int) (*decomposed, error) {
+		return &decomposed{c: c, end: func() error { return run(c, out) }}, nil
+	}
+}
+
 // decomposition is a row with a dense result; work is its cost in n m min(n, m) operations.
-func decomposition(name, doc, arg, example, output string, work float64, rule func(*op.Sig) (types.Type, error),
-	run func(c *op.Call, out *value.Dense) error) *op.Def {
+func decomposition(name, doc, arg, example, output string, work float64, rule func(*op.Sig) (types.Type, error), begin beginning) *op.Def {
+	alone := func(c *op.Call, out *value.Dense) error {
+		d, err := begin(c, out, 1)
+		if err != nil {
+			return err
+		}
+		return d.alone()
+	}
 	d := &op.Def{
 		Name: name, Doc: doc, Args: []op.Arg{{Name: "a", Doc: arg}}, Eg: eg(example, output),
 		Type: rule, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose",
 		Cost: decompositionWork(work),
 		Ref: func(c *op.Call) (value.Value, error) {
 			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-			return out, run(c, out)
+			return out, alone(c, out)
 		},
-		Kernel: func(c *op.Call) error { return run(c, c.Result()) },
+		Kernel: func(c *op.Call) error { return alone(c, c.Result()) },
+		Loop:   decomposedLoop(begin),
 	}
 	if name == "eigvals" || name == "eigvecs" {
 		d.Lower = []int{0}
@@ -135,40 +139,34 @@ func floatMatrix(s *op.Sig) (types.Type, error) {
 // lesserDim is the number of singular values.
 func lesserDim(t types.Type) int { return min(t.Rows, t.Cols) } // Unknown is the least number there is
 
-// finiteCopy is the first input as f64 without gaps; what is not finite fails.
-func finiteCopy(c *op.Call, lower bool) (grid[float64], error) {
-	a := c.Dense(0)
-	g := grid[float64]{rows: a.Rows, cols: a.Cols, ld: a.Cols, x: make([]float64, a.Rows*a.Cols)}
-	for i := range a.Rows {
-		for j := range a.Cols {
-			if lower && j > i {
-				break
-			}
-			x := a.At(i, j).F
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return g, op.Failf("E508", "%s: element (%d, %d) is %v", c.Def.Source(), i, j, value.F64(x))
-			}
-			g.row(i)[j] = x
-		}
-	}
-	return g, nil
-}
-
 func diverged(c *op.Call) error {
 	return op.Failf("E606", "%s: the iteration did not converge", c.Def.Source())
 }
 
-// eigen is the eigenvectors (as they come, if asked for) and eigenvalues of the first input.
-func eigen(c *op.Call, vectors bool) (v grid[float64], w []float64, err error) {
-	v, err = finiteCopy(c, true)
-	if err != nil {
-		return v, nil, err
+// beginEigen begins the eigenproblem of the first input, whose values or vectors go to out.
+func beginEigen(set blas.Set, vectors bool) beginning {
+	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
+		d := &decomposed{c: c}
+		a, err := finiteCopy(c, true)
+		if err != nil || a.rows == 0 {
+			return d, err
+		}
+		p := spectrum.NewEigen(set, workers, a.rows, a.x, vectors)
+		d.m = p.Machine
+		if !vectors {
+			d.end = func() error {
+				setColumn(out, p.Values)
+				return nil
+			}
+			return d, nil
+		}
+		d.columns = a.rows
+		d.write = func(lo, hi int) {
+			v := grid[float64]{rows: a.rows, cols: a.rows, ld: a.rows, x: p.Vectors}
+			setColumns(out, v, lo, hi, func(i int) bool { return !headPositive(v.row(i)) })
+		}
+		return d, nil
 	}
-	w = make([]float64, v.rows)
-	if !blas.SymmetricEigen(vectors, v.rows, v.x, w) {
-		err = diverged(c)
-	}
-	return v, w, err
 }
 
 // singular is the decomposition u diag(s) vt of the first input, signs fixed; u and vt are empty unless asked for.
@@ -304,7 +302,7 @@ func pinv(tol op.Arg) *op.Def {
 				err = checkTol(s)
 			}
 			return types.DenseOf(t.Elem, t.Cols, t.Rows), err
-		}, run)
+		}, atOnce(run))
 	d.Args = append(d.Args, tol)
 	return d
 }

@@ -18,6 +18,6 @@ func Table(set string) (*op.Table, error) {
 	maps := elementwise()
 	maps = append(maps, shorthands()...)
 	return op.NewTable(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(),
-		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()}, resolved(decompositions()),
+		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()}, resolved(decompositions(kernels)),
 		resolved(covariances(kernels)), resolved(sparseRows(maps)))...)
 }

@@ -1,0 +1,280 @@
+package spectrum
+
+// This file puts the parts of a divided matrix together, for eigenvectors and for singular vectors: both are those of a diagonal matrix and a
+// vector (M. Gu, S. Eisenstat, A divide-and-conquer algorithm for the symmetric tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16,
+// 1995; A divide-and-conquer algorithm for the bidiagonal SVD, the same).
+//
+// A join takes the values d of two parts and their vectors, rows of one matrix. Where an element of z, the border between the parts as those
+// vectors see it, is negligible, or two values are as good as one, a value stays what it is (deflation). The others are poles of a secular
+// equation, whose roots are the new values. From the roots z is computed anew, so that they are exact for it: then vectors are orthogonal
+// however close the values. New rows are sums of old ones, by gemm:
+//
+//	joins of a level:   deflate | roots | z, and old rows by kinds | new rows
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync/atomic"
+)
+
+// The kinds of rows: with elements in the columns of the first part, of both, or of the second part.
+const (
+	upper = iota
+	whole
+	lower
+)
+
+// basis is the vectors of all parts, rows of an n x n matrix.
+type basis struct {
+	q, next     []float64
+	top, bottom []float64 // rows of a join that have elements there, one behind the other; from row lo on
+}
+
+func newBasis(n int) *basis {
+	return &basis{make([]float64, n*n), make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)}
+}
+
+// join puts values lo..hi-1 together. Of basis b its vectors have columns lo..ends[b]-1, those of the first part before cuts[b].
+type join struct {
+	lo, hi     int
+	cuts, ends []int
+
+	poles
+	rows     []int // of the poles
+	kinds    []int
+	place    []int // of the poles' rows among those of top and bottom, which overlap
+	upTo     []int // rows that are in top, by basis
+	from     int   // the first place that is in bottom
+	deflated []int // the other rows
+	zhat     []float64
+	offsets  []float64 // of the roots, from the poles
+	origins  []int
+}
+
+// conquest is all parts.
+type conquest struct {
+	m       *Machine
+	n       int
+	bases   []*basis
+	d       []float64 // the values, by row
+	delta   []float64 // n x n: row lo + j has the distances of poles from root j
+	joins   []*join   // of the level
+	strips  []stripOf
+	owner   []*join // of a row
+	failed  atomic.Bool
+	prepare func(j *join) // fills poles, rows, kinds, deflated
+}
+
+// stripOf is some rows of a join, counted from its first.
+type stripOf struct {
+	*join
+	first, to int
+}
+
+// level joins parts, and goes on with then.
+func (c *conquest) level(joins []*join, then func()) {
+	m := c.m
+	c.joins, c.strips = joins, c.strips[:0]
+	for _, j := range joins {
+		for i := 0; i < j.hi-j.lo; i += strip {
+			c.strips = append(c.strips, stripOf{j, i, min(i+strip, j.hi-j.lo)})
+		}
+		for i := j.lo; i < j.hi; i++ {
+			c.owner[i] = j
+		}
+	}
+	longest := joins[len(joins)-1].hi - joins[len(joins)-1].lo
+	m.passOf(c.n*longest, len(joins), func(_ *worker, i int) {
+		c.prepare(joins[i])
+		joins[i].arrange(len(c.bases))
+	}, func() {
+		m.passOf(20*c.n*longest, c.n, func(_ *worker, i int) { c.root(c.owner[i], i-c.owner[i].lo) }, func() {
+			if c.failed.Load() {
+				m.fail(ErrDiverged)
+				return
+			}
+			m.passOf(c.n*longest, len(c.strips), func(_ *worker, i int) { c.gather(c.strips[i]) }, func() {
+				m.passOf(c.n*longest*longest, len(c.strips), func(w *worker, i int) { c.rows(w, c.strips[i]) }, func() {
+					for _, b := range c.bases {
+						b.q, b.next = b.next, b.q
+					}
+					then()
+				})
+			})
+		})
+	})
+}
+
+// keep adds row r as a pole, drop as one that stays what it is.
+func (j *join) keep(d, z float64, r, kind int) {
+	j.d, j.z = append(j.d, d), append(j.z, z)
+	j.rows, j.kinds = append(j.rows, r), append(j.kinds, kind)
+}
+
+func (j *join) drop(r int) { j.deflated = append(j.deflated, r) }
+
+// arrange gives the rows of the poles places by kind. With squares the first pole's row comes after those that are whole: in the first basis
+// it counts as whole too, in the second one as lower.
+func (j *join) arrange(bases int) {
+	k := len(j.d)
+	count := [3]int{}
+	for i, kind := range j.kinds {
+		if i > 0 || !j.squares {
+			count[kind]++
+		}
+	}
+	j.from = count[upper]
+	both := count[upper] + count[whole]
+	next := [3]int{0, count[upper], both}
+	j.upTo = []int{both, both}[:bases]
+	j.place = make([]int, k)
+	if j.squares {
+		next[lower]++
+		j.upTo[0]++
+		j.place[0] = both
+	}
+	for i, kind := range j.kinds {
+		if i > 0 || !j.squares {
+			j.place[i] = next[kind]
+			next[kind]++
+		}
+	}
+	j.zhat, j.offsets, j.origins = make([]float64, k), make([]float64, k), make([]int, k)
+}
+
+// root solves for root i of a join.
+func (c *conquest) root(j *join, i int) {
+	if i >= len(j.d) {
+		return
+	}
+	origin, mu, ok := j.root(i, j.distances(c, i))
+	if !ok {
+		c.failed.Store(true)
+	}
+	j.origins[i], j.offsets[i] = origin, mu
+}
+
+// distances is row i of the join's part of delta.
+func (j *join) distances(c *conquest, i int) []float64 {
+	return c.delta[(j.lo+i)*c.n+j.lo:][:len(j.d)]
+}
+
+// gather makes z anew for some poles, and copies their rows. z[i]^2 = product(root[k] - d[i]) / product(d[k] - d[i]), the latter without k = i
+// (K. Löwner).
+func (c *conquest) gather(s stripOf) {
+	j := s.join
+	to := min(s.to, len(j.d))
+	if s.first >= to {
+		return
+	}
+	var w [strip]float64
+	for i := s.first; i < to; i++ {
+		w[i-s.first] = -j.distances(c, i)[i]
+	}
+	for k := range j.d {
+		for i, v := range j.distances(c, k)[s.first:to] {
+			if i += s.first; i != k {
+				w[i-s.first] *= v / j.gap(i, k)
+			}
+		}
+	}
+	for i := s.first; i < to; i++ {
+		j.zhat[i] = math.Copysign(math.Sqrt(math.Abs(w[i-s.first])), j.z[i])
+		for b, basis := range c.bases {
+			at, row := j.place[i], basis.q[j.rows[i]*c.n:]
+			left, right := j.cuts[b]-j.lo, j.ends[b]-j.cuts[b]
+			if at < j.upTo[b] {
+				copy(basis.top[j.lo*c.n+at*left:][:left], row[j.lo:])
+			}
+			if at -= j.from; at >= 0 {
+				copy(basis.bottom[j.lo*c.n+at*right:][:right], row[j.cuts[b]:])
+			}
+		}
+	}
+}
+
+// rows makes the new rows of a strip.
+func (c *conquest) rows(w *worker, s stripOf) {
+	j, k := s.join, len(s.d)
+	for i := max(s.first, k); i < s.to; i++ {
+		r := j.deflated[i-k]
+		for b, basis := range c.bases {
+			copy(basis.next[(j.lo+i)*c.n+j.lo:][:j.ends[b]-j.lo], basis.q[r*c.n+j.lo:])
+		}
+	}
+	count := min(s.to, k) - s.first
+	if count <= 0 {
+		return
+	}
+	coefs := w.scratch(count * k)
+	for b, basis := range c.bases {
+		for i := range count {
+			c.vector(j, s.first+i, b == 1, coefs[i*k:][:k])
+		}
+		left, right := j.cuts[b]-j.lo, j.ends[b]-j.cuts[b]
+		at := (j.lo+s.first)*c.n + j.lo
+		for i := range count {
+			clear(basis.next[at+i*c.n:][:left+right])
+		}
+		c.m.set.GemmF64(&w.ws, false, false, count, left, j.upTo[b], coefs, k, basis.top[j.lo*c.n:], left, basis.next[at:], c.n)
+		c.m.set.GemmF64(&w.ws, false, false, count, right, k-j.from, coefs[j.from:], k, basis.bottom[j.lo*c.n:], right, basis.next[at+left:], c.n)
+	}
+}
+
+// vector makes x the vector of root i by the places of the poles: z[k] / (d[k] - root), of length 1. times: each times its d, which of a
+// singular value is the vector on the other side; its first element is -1 before that.
+func (c *conquest) vector(j *join, i int, times bool, x []float64) {
+	delta := j.distances(c, i)
+	for k, z := range j.zhat {
+		v := z / delta[k]
+		if times {
+			if v *= j.d[k]; k == 0 {
+				v = -1
+			}
+		}
+		x[j.place[k]] = v
+	}
+	f := 1 / math.Sqrt(dot(x, x))
+	for k := range x {
+		x[k] *= f
+	}
+}
+
+// settle stores the values of all joins: roots first, then what was deflated.
+func (c *conquest) settle() {
+	for _, j := range c.joins {
+		old := make([]float64, len(j.deflated))
+		for i, r := range j.deflated {
+			old[i] = c.d[r]
+		}
+		for i, mu := range j.offsets {
+			o := j.d[j.origins[i]]
+			if j.squares {
+				c.d[j.lo+i] = o + mu/(o+math.Sqrt(float64(o*o)+mu))
+			} else {
+				c.d[j.lo+i] = o + mu
+			}
+		}
+		copy(c.d[j.lo+len(j.offsets):], old)
+	}
+}
+
+// ascending is the numbers of values lo..hi-1 of d in ascending order, equal ones as they come.
+func ascending(d []float64, lo, hi int) []int {
+	order := make([]int, hi-lo)
+	for i := range order {
+		order[i] = lo + i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d[a], d[b]) })
+	return order
+}
+
+// rotate makes rows r and s of b, from column lo to hi-1, c r + s1 s and c s - s1 r.
+func (b *basis) rotate(n, lo, hi, r, s int, c, s1 float64) {
+	x, y := b.q[r*n+lo:r*n+hi], b.q[s*n+lo:s*n+hi]
+	y = y[:len(x)]
+	for i, v := range x {
+		x[i], y[i] = float64(c*v)+float64(s1*y[i]), float64(c*y[i])-float64(s1*v)
+	}
+}

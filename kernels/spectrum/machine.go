@@ -1,0 +1,129 @@
+package spectrum
+
+// This file defines Machine, a computation in passes, and what a worker has.
+
+import (
+	"errors"
+
+	"flow/kernels/blas"
+)
+
+// Slots is how many parts every pass is shared out in.
+const Slots = 64
+
+// ErrDiverged says that an iteration did not converge.
+var ErrDiverged = errors.New("the iteration did not converge")
+
+// Machine is a running computation. After it was made, all slots of a pass are run by Chunk, on any workers at once; then Next says
+// whether another pass follows. The results are there when none does.
+type Machine struct {
+	set     blas.Set
+	tall    func(ws *blas.Workspace, k int, coefs []float64, b []float64, ldb int, c []float64, ldc, n int)
+	workers []worker
+
+	items  int
+	item   func(w *worker, i int)
+	then   func()
+	alone  bool // the pass is too small to be shared
+	passes bool // a pass is waiting
+	err    error
+}
+
+// worker is the scratch of one worker.
+type worker struct {
+	ws   blas.Workspace
+	rows []float64 // of combine
+	room []float64
+	_    [64]byte
+}
+
+func newMachine(set blas.Set, workers int) *Machine {
+	m := &Machine{set: set, workers: make([]worker, workers)}
+	if t, ok := set.(blas.Tall); ok {
+		m.tall = func(ws *blas.Workspace, k int, coefs, b []float64, ldb int, c []float64, ldc, n int) {
+			t.TallF64(ws, false, 0, 1, n, k, coefs, 1, b, ldb, c, ldc)
+		}
+	} else {
+		m.tall = func(ws *blas.Workspace, k int, coefs, b []float64, ldb int, c []float64, ldc, n int) {
+			set.GemmTNF64(ws, false, 1, n, k, coefs, 1, b, ldb, c, ldc)
+		}
+	}
+	return m
+}
+
+// pass asks for item(w, i) for all i < items, in any order and at once, and goes on with then.
+func (m *Machine) pass(items int, item func(w *worker, i int), then func()) {
+	m.items, m.item, m.then, m.alone, m.passes = items, item, then, false, true
+}
+
+// fewest is the least number of multiply-adds that a pass is shared out for: some ten microseconds.
+const fewest = 1 << 15
+
+// passOf is pass for work of that many multiply-adds.
+func (m *Machine) passOf(work, items int, item func(w *worker, i int), then func()) {
+	m.pass(items, item, then)
+	m.alone = work < fewest || items < 2
+}
+
+// fail ends the computation.
+func (m *Machine) fail(err error) { m.err, m.passes = err, false }
+
+// Chunk runs slots lo..hi-1 of the pass as the worker of that number.
+func (m *Machine) Chunk(number, lo, hi int) {
+	w := &m.workers[number]
+	for i := lo * m.items / Slots; i < hi*m.items/Slots; i++ {
+		m.item(w, i)
+	}
+}
+
+// Next goes on after a pass, by itself as long as passes are small.
+func (m *Machine) Next() (again bool, err error) {
+	for {
+		m.passes = false
+		m.then()
+		if m.err != nil || !m.passes {
+			return false, m.err
+		}
+		if !m.alone {
+			return true, nil
+		}
+		m.Chunk(0, 0, Slots)
+	}
+}
+
+// Run runs all of it on the calling goroutine.
+func (m *Machine) Run() error {
+	for {
+		m.Chunk(0, 0, Slots)
+		if again, err := m.Next(); !again {
+			return err
+		}
+	}
+}
+
+// slice is the most columns that combine takes at a time: eight vectors.
+const slice = 64
+
+// combine adds the sum of coefs[r] * row r of b to c, n elements of k rows, each a chain in ascending r.
+func (m *Machine) combine(w *worker, c, coefs, b []float64, ldb, n, k int) {
+	if k == 0 {
+		return
+	}
+	if w.rows == nil {
+		w.rows = make([]float64, blas.TallRows*slice)
+	}
+	for j := 0; j < n; j += slice {
+		cols := min(slice, n-j)
+		copy(w.rows, c[j:j+cols])
+		m.tall(&w.ws, k, coefs, b[j:], ldb, w.rows, slice, cols)
+		copy(c[j:j+cols], w.rows)
+	}
+}
+
+// scratch is n elements of w, which the next call hands out again.
+func (w *worker) scratch(n int) []float64 {
+	if len(w.room) < n {
+		w.room = make([]float64, max(n, 2*len(w.room)))
+	}
+	return w.room[:n]
+}
