@@ -3,6 +3,8 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -55,5 +57,20 @@ func TestBackoff(t *testing.T) {
 	b.Reset()
 	if b.Pause(); b.sleep != 0 {
 		t.Errorf("sleeps %v after a reset", b.sleep)
+	}
+}
+
+// TestBackoffYields checks that a loop whose messages never keep it waiting lets other goroutines run all the same.
+func TestBackoffYields(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var ran atomic.Bool
+	go ran.Store(true) // on the only processor, so only while this goroutine yields
+	var b Backoff
+	for range longestWithout {
+		b.Reset()
+		b.Pause()
+	}
+	if !ran.Load() {
+		t.Errorf("%d pauses, each after a message, and nobody else has run", longestWithout)
 	}
 }

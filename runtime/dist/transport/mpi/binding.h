@@ -7,18 +7,29 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A started operation. */
-typedef struct {
-	MPI_Request request;
-	int rc;
-} flow_started;
-
 /* A finished one: its position in the tested array, its error and how many bytes a
  * receive has got (on truncation: how many the message had, if the library says). */
 typedef struct {
 	int index, rc, source, tag, cancelled;
 	long long bytes;
 } flow_completion;
+
+/* A started operation. If it was looked at and has finished, request is MPI_REQUEST_NULL and done says
+ * how; its index is -1 otherwise. */
+typedef struct {
+	MPI_Request request;
+	int rc;
+	flow_completion done;
+} flow_started;
+
+/* What is tested together: the requests and what MPI says of them, for up to room of them. */
+typedef struct {
+	int room, count;
+	MPI_Request *reqs;
+	int *indices;
+	MPI_Status *statuses;
+	flow_completion *done;
+} flow_tests;
 
 typedef struct {
 	int rc, flag, source, tag;
@@ -40,20 +51,6 @@ static inline int flow_tag_upper_bound(MPI_Comm c, int *bound) {
 	return rc;
 }
 
-/* Buffers travel as integers: their memory is pinned by the caller for the time of
- * the request, and cgo would otherwise examine each pointer again. */
-static inline flow_started flow_isend(uintptr_t buf, int n, int dst, int tag, MPI_Comm c) {
-	flow_started s;
-	s.rc = MPI_Isend((const void *)buf, n, MPI_BYTE, dst, tag, c, &s.request);
-	return s;
-}
-
-static inline flow_started flow_irecv(uintptr_t buf, int n, int src, int tag, MPI_Comm c) {
-	flow_started s;
-	s.rc = MPI_Irecv((void *)buf, n, MPI_BYTE, src, tag, c, &s.request);
-	return s;
-}
-
 static inline void flow_read_status(flow_completion *f, MPI_Status *st) {
 	MPI_Count n = 0;
 	MPI_Get_elements_x(st, MPI_BYTE, &n);
@@ -63,27 +60,93 @@ static inline void flow_read_status(flow_completion *f, MPI_Status *st) {
 	MPI_Test_cancelled(st, &f->cancelled);
 }
 
-/* Polls up to polls times, in C because each crossing from Go costs as much as a
- * poll; bounded because nobody else can call MPI meanwhile. done and statuses have
- * room for n. Sets *count to the number of finished requests. */
-static inline int flow_testsome(int n, MPI_Request *reqs, int *indices, MPI_Status *statuses,
-                                flow_completion *done, int *count, int polls) {
+/* Looks once at what has just been started, so that what is finished already costs no crossing from Go of its own. An
+ * operation that goes on makes some progress instead. */
+static inline void flow_look(flow_started *s) {
+	MPI_Status st;
+	int flag = 0;
+	s->done.rc = MPI_Test(&s->request, &flag, &st);
+	if (!flag && s->done.rc == MPI_SUCCESS)
+		return;
+	s->done.index = 0;
+	s->done.bytes = 0;
+	if (flag)
+		flow_read_status(&s->done, &st);
+}
+
+/* Buffers travel as integers: their memory is pinned by the caller for the time of
+ * the request, and cgo would otherwise examine each pointer again. */
+static inline flow_started flow_isend(uintptr_t buf, int n, int dst, int tag, MPI_Comm c, int look) {
+	flow_started s;
+	s.done.index = -1;
+	s.rc = MPI_Isend((const void *)buf, n, MPI_BYTE, dst, tag, c, &s.request);
+	if (look && s.rc == MPI_SUCCESS)
+		flow_look(&s);
+	return s;
+}
+
+/* A header on its own tag and communicator, and behind it the first piece. */
+typedef struct {
+	flow_started header, piece;
+} flow_headed;
+
+static inline flow_headed flow_isend_headed(uintptr_t header, int bytes, int tag, MPI_Comm c,
+                                            uintptr_t piece, int n, int series, MPI_Comm pieces, int dst) {
+	flow_headed h;
+	h.header = flow_isend(header, bytes, dst, tag, c, 0);
+	h.piece = flow_isend(piece, n, dst, series, pieces, 0);
+	if (h.header.rc == MPI_SUCCESS)
+		flow_look(&h.header);
+	return h;
+}
+
+static inline flow_started flow_irecv(uintptr_t buf, int n, int src, int tag, MPI_Comm c, int look) {
+	flow_started s;
+	s.done.index = -1;
+	s.rc = MPI_Irecv((void *)buf, n, MPI_BYTE, src, tag, c, &s.request);
+	if (look && s.rc == MPI_SUCCESS)
+		flow_look(&s);
+	return s;
+}
+
+/* Polls the first n up to polls times, in C because each crossing from Go costs as much as a
+ * poll; bounded because nobody else can call MPI meanwhile. at is the address of a flow_tests, whose
+ * count becomes the number of finished requests. */
+static inline int flow_testsome(uintptr_t at, int n, int polls) {
+	flow_tests *t = (flow_tests *)at;
 	int rc = MPI_SUCCESS, outcount = 0;
 	for (int k = 0; k < polls && outcount == 0 && rc == MPI_SUCCESS; k++)
-		rc = MPI_Testsome(n, reqs, &outcount, indices, statuses);
-	*count = 0;
+		rc = MPI_Testsome(n, t->reqs, &outcount, t->indices, t->statuses);
+	t->count = 0;
 	if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS)
 		return rc;
 	if (outcount == MPI_UNDEFINED) /* no request was active */
 		return MPI_SUCCESS;
 	for (int k = 0; k < outcount; k++) {
-		done[k].index = indices[k];
+		t->done[k].index = t->indices[k];
 		/* The field is only defined when the call says MPI_ERR_IN_STATUS. */
-		done[k].rc = rc == MPI_ERR_IN_STATUS ? statuses[k].MPI_ERROR : MPI_SUCCESS;
-		flow_read_status(&done[k], &statuses[k]);
+		t->done[k].rc = rc == MPI_ERR_IN_STATUS ? t->statuses[k].MPI_ERROR : MPI_SUCCESS;
+		flow_read_status(&t->done[k], &t->statuses[k]);
 	}
-	*count = outcount;
+	t->count = outcount;
 	return MPI_SUCCESS;
+}
+
+/* Makes room for n of them; what was in the arrays stays. */
+static inline int flow_reserve(uintptr_t at, int n) {
+	flow_tests *t = (flow_tests *)at;
+	void *p;
+#define FLOW_GROW(array) \
+	if (!(p = realloc(t->array, (size_t)n * sizeof *t->array))) \
+		return 0; \
+	t->array = p
+	FLOW_GROW(reqs);
+	FLOW_GROW(indices);
+	FLOW_GROW(statuses);
+	FLOW_GROW(done);
+#undef FLOW_GROW
+	t->room = n;
+	return 1;
 }
 
 static inline int flow_cancel(MPI_Request r) { return MPI_Cancel(&r); }

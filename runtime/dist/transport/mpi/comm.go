@@ -186,12 +186,10 @@ func (c *Comm) begin(s *slot) {
 	switch s.form = c.formOf(s); {
 	case s.form == headed:
 		if s.kind == "send" {
-			c.writeHeader(s)
+			c.sendHeaded(s, landing, at)
+			return
 		}
 		s.first = c.post(s, landing, headerSize)
-		if s.kind == "send" {
-			c.postPieces(s, at)
-		}
 	case s.form == tiny && s.kind == "receive":
 		s.first = c.post(s, landing, headerSize)
 	default:
@@ -199,25 +197,40 @@ func (c *Comm) begin(s *slot) {
 	}
 }
 
-// post starts a transfer's first message, on its own channel and tag.
+// post starts a transfer's first message, on its own channel and tag. One that is sent is small, or is copied by MPI at
+// once: it has mostly gone already.
 func (c *Comm) post(s *slot, at C.uintptr_t, n int) C.MPI_Request {
-	return c.postOn(c.channels[s.channel], s.tag, s, at, n)
+	return c.postOn(c.channels[s.channel], s.tag, s, 0, at, n, s.kind == "send")
 }
 
-// postOn starts one message of a transfer and counts it. env.mu is held.
-func (c *Comm) postOn(on *Communicator, tag int, s *slot, at C.uintptr_t, n int) C.MPI_Request {
+// postOn starts one message of a transfer, and looks at once whether it has finished, if look says so: then
+// the request is null. env.mu is held.
+func (c *Comm) postOn(on *Communicator, tag int, s *slot, piece int, at C.uintptr_t, n int, look bool) C.MPI_Request {
 	var started C.flow_started
-	if s.kind == "send" {
-		started = C.flow_isend(at, C.int(n), C.int(s.peer), C.int(tag), on.h)
-	} else {
-		started = C.flow_irecv(at, C.int(n), C.int(s.peer), C.int(tag), on.h)
+	looks := C.int(0)
+	if look {
+		looks = 1
 	}
-	if started.rc != C.MPI_SUCCESS {
-		s.err = check(s.function(), started.rc)
+	if s.kind == "send" {
+		started = C.flow_isend(at, C.int(n), C.int(s.peer), C.int(tag), on.h, looks)
+	} else {
+		started = C.flow_irecv(at, C.int(n), C.int(s.peer), C.int(tag), on.h, looks)
+	}
+	return c.started(s, piece, &started)
+}
+
+// started takes in how one message of a transfer has been started, and gives the request to wait for, which is null if there is none.
+func (c *Comm) started(s *slot, piece int, f *C.flow_started) C.MPI_Request {
+	switch {
+	case f.rc != C.MPI_SUCCESS:
+		s.err = check(s.function(), f.rc)
+		return c.env.null
+	case f.done.index == 0:
+		c.took(s, piece, &f.done)
 		return c.env.null
 	}
 	s.left++
-	return started.request
+	return f.request
 }
 
 // TryRecv implements transport.Comm.
@@ -290,7 +303,7 @@ func (c *Comm) test(reqs []transport.Request, done []int, polls int) (_ []int, a
 			continue
 		}
 		env.reserve(len(owners) + 1 + len(s.more))
-		tested := unsafe.Slice(env.reqs, env.room)
+		tested := env.requests()
 		if s.first != env.null {
 			tested[len(owners)] = s.first
 			owners = append(owners, owner{s, i, 0})
@@ -327,7 +340,7 @@ func (c *Comm) test(reqs []transport.Request, done []int, polls int) (_ []int, a
 	return done, again, errors.Join(errs...)
 }
 
-// arrived takes in that one message of a transfer has finished. env.mu is held.
+// arrived takes in that one message of a transfer, which was waited for, has finished. env.mu is held.
 func (c *Comm) arrived(s *slot, piece int, f *C.flow_completion) {
 	s.left--
 	if piece == 0 {
@@ -335,6 +348,11 @@ func (c *Comm) arrived(s *slot, piece int, f *C.flow_completion) {
 	} else {
 		s.more[piece-1] = c.env.null
 	}
+	c.took(s, piece, f)
+}
+
+// took takes in how one message of a transfer has finished. env.mu is held.
+func (c *Comm) took(s *slot, piece int, f *C.flow_completion) {
 	if s.err != nil {
 		return
 	}

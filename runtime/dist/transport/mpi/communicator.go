@@ -121,7 +121,7 @@ func (c *Communicator) Isend(buf []byte, dst, tag int) (*Request, error) {
 	at := address(&r.pin, buf)
 	c.env.mu.Lock()
 	defer c.env.mu.Unlock()
-	return c.start("MPI_Isend", r, C.flow_isend(at, C.int(len(buf)), C.int(dst), C.int(tag), c.h))
+	return c.start("MPI_Isend", r, C.flow_isend(at, C.int(len(buf)), C.int(dst), C.int(tag), c.h, 0))
 }
 
 // Irecv starts to receive at most len(buf) bytes.
@@ -130,7 +130,7 @@ func (c *Communicator) Irecv(buf []byte, src, tag int) (*Request, error) {
 	at := address(&r.pin, buf)
 	c.env.mu.Lock()
 	defer c.env.mu.Unlock()
-	return c.start("MPI_Irecv", r, C.flow_irecv(at, C.int(len(buf)), C.int(src), C.int(tag), c.h))
+	return c.start("MPI_Irecv", r, C.flow_irecv(at, C.int(len(buf)), C.int(src), C.int(tag), c.h, 0))
 }
 
 // Test drives progress and tells whether the operation has finished. Once it has,
@@ -138,7 +138,7 @@ func (c *Communicator) Irecv(buf []byte, src, tag int) (*Request, error) {
 func (r *Request) Test() (Status, bool, error) {
 	r.env.mu.Lock()
 	defer r.env.mu.Unlock()
-	*r.env.reqs = r.h
+	r.env.requests()[0] = r.h
 	found, err := r.env.testsome(1, 1)
 	if err != nil || len(found) == 0 {
 		return Status{}, false, err

@@ -68,13 +68,7 @@ type Environment struct {
 	mu   sync.Mutex
 	null C.MPI_Request
 
-	// Arrays for Testsome, in C memory; see reserve.
-	room    int
-	reqs    *C.MPI_Request
-	indices *C.int
-	status  *C.MPI_Status
-	found   *C.flow_completion
-	count   *C.int
+	tests *C.flow_tests // in C memory; see reserve
 }
 
 // InitThread initialises MPI with MPI_THREAD_SERIALIZED. MPI allows that once in
@@ -92,7 +86,7 @@ func InitThread() (*Environment, error) {
 		return nil, fmt.Errorf("MPI_Init_thread: this MPI library (%s) gives thread level %d, MPI_THREAD_SERIALIZED is needed", Version(), int(provided))
 	}
 	e := &Environment{null: C.flow_request_null()}
-	e.count = (*C.int)(C.malloc(C.size_t(unsafe.Sizeof(C.int(0)))))
+	e.tests = (*C.flow_tests)(C.calloc(1, C.size_t(unsafe.Sizeof(C.flow_tests{}))))
 	e.reserve(64)
 	return e, check("MPI_Comm_set_errhandler", C.flow_return_errors(C.flow_world()))
 }
@@ -100,26 +94,27 @@ func InitThread() (*Environment, error) {
 // reserve makes room for testing n requests at once. e.mu is held (or nobody else
 // knows e yet).
 func (e *Environment) reserve(n int) {
-	if n <= e.room {
-		return
+	if room := int(e.tests.room); n > room && C.flow_reserve(e.at(), C.int(max(n, 2*room))) == 0 {
+		panic("out of memory for the requests of MPI")
 	}
-	n = max(n, 2*e.room)
-	size := C.size_t(n)
-	e.reqs = (*C.MPI_Request)(C.realloc(unsafe.Pointer(e.reqs), size*C.size_t(unsafe.Sizeof(e.null))))
-	e.indices = (*C.int)(C.realloc(unsafe.Pointer(e.indices), size*C.size_t(unsafe.Sizeof(C.int(0)))))
-	e.status = (*C.MPI_Status)(C.realloc(unsafe.Pointer(e.status), size*C.size_t(unsafe.Sizeof(C.MPI_Status{}))))
-	e.found = (*C.flow_completion)(C.realloc(unsafe.Pointer(e.found), size*C.size_t(unsafe.Sizeof(C.flow_completion{}))))
-	e.room = n
 }
 
-// testsome tests the first n requests of e.reqs, up to polls times, and returns
+// at is the address of e.tests as C's functions take it: a pointer would be examined at every call.
+func (e *Environment) at() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(e.tests))) }
+
+// requests is the array that testsome tests, as long as there is room.
+func (e *Environment) requests() []C.MPI_Request {
+	return unsafe.Slice(e.tests.reqs, int(e.tests.room))
+}
+
+// testsome tests the first n requests, up to polls times, and returns
 // what has finished; the result is valid until the next call. e.mu is held.
 func (e *Environment) testsome(n, polls int) ([]C.flow_completion, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	rc := C.flow_testsome(C.int(n), e.reqs, e.indices, e.status, e.found, e.count, C.int(polls))
-	return unsafe.Slice(e.found, int(*e.count)), check("MPI_Testsome", rc)
+	rc := C.flow_testsome(e.at(), C.int(n), C.int(polls))
+	return unsafe.Slice(e.tests.done, int(e.tests.count)), check("MPI_Testsome", rc)
 }
 
 // Finalize ends MPI. All requests must be finished and all windows freed. It waits
@@ -127,9 +122,10 @@ func (e *Environment) testsome(n, polls int) ([]C.flow_completion, error) {
 func (e *Environment) Finalize() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, p := range []unsafe.Pointer{unsafe.Pointer(e.reqs), unsafe.Pointer(e.indices), unsafe.Pointer(e.status), unsafe.Pointer(e.found), unsafe.Pointer(e.count)} {
+	t := e.tests
+	for _, p := range []unsafe.Pointer{unsafe.Pointer(t.reqs), unsafe.Pointer(t.indices), unsafe.Pointer(t.statuses), unsafe.Pointer(t.done), unsafe.Pointer(t)} {
 		C.free(p)
 	}
-	e.reqs, e.indices, e.status, e.found, e.count, e.room = nil, nil, nil, nil, nil, 0
+	e.tests = nil
 	return check("MPI_Finalize", C.MPI_Finalize())
 }

@@ -83,10 +83,21 @@ func readHeader(b []byte, n int) (total, series int, ok bool) {
 	return int(binary.LittleEndian.Uint64(b)), int(binary.LittleEndian.Uint32(b[8:])), true
 }
 
-// postPieces starts the pieces of s.buf, which is at at. env.mu is held.
-func (c *Comm) postPieces(s *slot, at C.uintptr_t) {
-	for from := 0; from < len(s.buf) && s.err == nil; from += c.PieceLimit {
-		s.more = append(s.more, c.postOn(c.pieces, s.series, s, at+C.uintptr_t(from), c.pieceSize(s, from)))
+// sendHeaded starts a headed send, whose header goes from envelope and whose payload is at at. env.mu is held.
+func (c *Comm) sendHeaded(s *slot, envelope, at C.uintptr_t) {
+	c.writeHeader(s)
+	h := C.flow_isend_headed(envelope, C.int(headerSize), C.int(s.tag), c.channels[s.channel].h,
+		at, C.int(c.pieceSize(s, 0)), C.int(s.series), c.pieces.h, C.int(s.peer))
+	s.first = c.started(s, 0, &h.header)
+	s.more = append(s.more, c.started(s, 1, &h.piece))
+	c.postPieces(s, at, c.PieceLimit)
+}
+
+// postPieces starts the pieces of s.buf, which is at at, from one byte on. Those that are received have mostly been on their
+// way for longer than their header, and MPI then copies them at once. env.mu is held.
+func (c *Comm) postPieces(s *slot, at C.uintptr_t, from int) {
+	for ; from < len(s.buf) && s.err == nil; from += c.PieceLimit {
+		s.more = append(s.more, c.postOn(c.pieces, s.series, s, len(s.more)+1, at+C.uintptr_t(from), c.pieceSize(s, from), s.kind == "receive"))
 	}
 }
 
@@ -124,13 +135,13 @@ func (c *Comm) received(s *slot, piece, got int) error {
 		if s.asking = s.place != nil; s.asking {
 			return nil
 		}
-		c.postPieces(s, address(&s.pin, s.buf))
+		c.postPieces(s, address(&s.pin, s.buf), 0)
 		return s.err
 	}
 	// Another size. The sender's request finishes only when somebody takes the
 	// pieces, and it must not hang because of this rank's error.
 	s.buf = make([]byte, total)
-	c.postPieces(s, address(&s.pin, s.buf))
+	c.postPieces(s, address(&s.pin, s.buf), 0)
 	return &transport.SizeError{Want: uint64(want), Got: uint64(total)}
 }
 
@@ -147,7 +158,7 @@ func (c *Comm) supply(s *slot) bool {
 		panic(fmt.Sprintf("BUG: a receive of %d bytes was given %d", s.size, len(b)))
 	case s.form == headed:
 		s.buf = b
-		c.postPieces(s, address(&s.pin, b))
+		c.postPieces(s, address(&s.pin, b), 0)
 	default:
 		copy(b, s.buf)
 	}
