@@ -95,7 +95,7 @@ func arithmetic() []row {
 				}
 				return a
 			}),
-			loops: op.Loops{F64x2: vec.MinF64, F32x2: vec.MinF32, I64x2: vec.Min[int64], Boolx2: vec.And},
+			loops: op.Loops{F64x2: vec.MinF64, F32x2: vec.MinF32, I64x2: vec.MinI64, Boolx2: vec.And},
 		},
 		{
 			name: "ew.max", word: "max", args: two, rule: ordered, flops: 1, laws: op.Commutes | op.Associates | op.Idempotent,
@@ -107,7 +107,7 @@ func arithmetic() []row {
 				}
 				return a
 			}),
-			loops: op.Loops{F64x2: vec.MaxF64, F32x2: vec.MaxF32, I64x2: vec.Max[int64], Boolx2: vec.Or},
+			loops: op.Loops{F64x2: vec.MaxF64, F32x2: vec.MaxF32, I64x2: vec.MaxI64, Boolx2: vec.Or},
 		},
 		{
 			name: "ceildiv", args: two, rule: integral, flops: 8,

@@ -119,7 +119,7 @@ func TestArgOf(t *testing.T) {
 					want = j
 				}
 			}
-			if got := argOf(row, least); got != int64(want) {
+			if got := firstAt(row, extremeOf(row, least)); got != want {
 				t.Fatalf("%v, least %t: %d, want %d", row, least, got, want)
 			}
 		}

@@ -90,22 +90,10 @@ func (s *columnState) add(f *folder, b *value.Dense, i0, j0 int) {
 			countColumns(n, b.Bool, b)
 		case f.w.name == "sum":
 			for i := range b.Rows {
-				for k, v := range b.I64[i*b.Stride : i*b.Stride+b.Cols] {
-					n[k] += v
-				}
+				vec.AddI64(n, n, b.I64[i*b.Stride:][:b.Cols])
 			}
 		default:
 			countColumns(n, b.I64, b)
-		}
-	}
-}
-
-func countColumns[T vec.Element](n []int64, x []T, d *value.Dense) {
-	for i := range d.Rows {
-		for j, v := range x[i*d.Stride : i*d.Stride+d.Cols] {
-			if v != 0 {
-				n[j]++
-			}
 		}
 	}
 }

@@ -133,6 +133,16 @@ func (w whole) rows(out, a *value.Dense, r *lineRoom) {
 		w.exactRows(out, a, r)
 		return
 	}
+	if w.name == "mean" && a.Elem == types.I64 {
+		for i := range a.Rows {
+			var row []int64
+			if a.Cols > 0 {
+				row = a.I64[i*a.Stride:][:a.Cols]
+			}
+			out.F64[i] = exact.OfInts(row) / float64(a.Cols)
+		}
+		return
+	}
 	t := w.acc(a.Elem)
 	if r.acc == nil || !r.acc.Type().Equal(t) {
 		r.acc = value.New(t.Elem, t.Rows, t.Cols)

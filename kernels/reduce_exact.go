@@ -171,7 +171,7 @@ func floats(a *value.Dense, i, j, rows, cols int, wide *[]float64) (x []float64,
 		case types.Bool:
 			vec.Convert(to, a.Bool[from:])
 		default:
-			vec.Convert(to, a.I64[from:])
+			vec.F64OfI64(to, a.I64[from:])
 		}
 	}
 	return x, cols
@@ -184,6 +184,7 @@ type columnSums struct {
 	squares []bool
 	of      [2][]exact.Sum // by the places in squares
 	wide    []float64
+	ints    []int64
 }
 
 // begin starts n columns of elements of e.
@@ -200,11 +201,7 @@ func (c *columnSums) begin(w whole, e types.Elem, n int) {
 // add adds column k of a to the sums of column j+k.
 func (c *columnSums) add(j int, a *value.Dense) {
 	if c.w.name == "mean" && c.elem == types.I64 { // exactly, though floats may not hold them
-		for i := range a.Rows {
-			for k, v := range a.I64[i*a.Stride:][:a.Cols] {
-				c.of[0][j+k].AddInt(v)
-			}
-		}
+		c.addInts(j, a)
 		return
 	}
 	for k := 0; k < a.Cols; k += exact.BlockCols {
@@ -215,6 +212,28 @@ func (c *columnSums) add(j int, a *value.Dense) {
 			for p, squares := range c.squares {
 				exact.AddColumns(c.of[p][j+k:j+k+n], x, ld, rows, squares)
 			}
+		}
+	}
+}
+
+// addInts adds the integers of a to the sums from column j on: as integers, while these hold all sums of so many rows.
+func (c *columnSums) addInts(j int, a *value.Dense) {
+	const rows = 1 << 12
+	c.ints = resized(c.ints, a.Cols)
+	for i0 := 0; i0 < a.Rows; i0 += rows {
+		clear(c.ints)
+		for i := i0; i < min(i0+rows, a.Rows); i++ {
+			x := a.I64[i*a.Stride:][:a.Cols]
+			if a.Cols > 0 && (vec.LeastI64(x) < -1<<50 || vec.GreatestI64(x) > 1<<50) {
+				for k, v := range x {
+					c.of[0][j+k].AddInt(v)
+				}
+				continue
+			}
+			vec.AddI64(c.ints, c.ints, x)
+		}
+		for k, v := range c.ints {
+			c.of[0][j+k].AddInt(v)
 		}
 	}
 }

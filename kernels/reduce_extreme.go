@@ -83,9 +83,9 @@ type choice struct {
 
 func choose(least bool) choice {
 	if least {
-		return choice{vec.MinF64, vec.MinF32, vec.Min[int64], vec.And}
+		return choice{vec.MinF64, vec.MinF32, vec.MinI64, vec.And}
 	}
-	return choice{vec.MaxF64, vec.MaxF32, vec.Max[int64], vec.Or}
+	return choice{vec.MaxF64, vec.MaxF32, vec.MaxI64, vec.Or}
 }
 
 // setExtreme sets one, 1 x 1, to the least or greatest element of s, which is not empty.

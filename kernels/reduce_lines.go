@@ -64,7 +64,7 @@ func (w whole) lines(out, a *value.Dense, byRow bool, r *lineRoom) bool {
 			countLines(out.I64, a, byRow)
 			return true
 		case types.I64:
-			foldLines(out.I64, a.I64, a, byRow, func(s, v int64) int64 { return s + v })
+			sumLines(out.I64, a, byRow)
 			return true
 		}
 	}
@@ -107,25 +107,18 @@ func countIn[T vec.Element](out []int64, x []T, d *value.Dense, byRow bool) {
 	}
 }
 
-// foldLines starts every line at 0 and folds its elements in ascending order.
-func foldLines[A, T vec.Element](out []A, x []T, d *value.Dense, byRow bool, f func(a A, v T) A) {
+// sumLines writes the sum of every line of integers.
+func sumLines(out []int64, a *value.Dense, byRow bool) {
 	clear(out)
-	for i := range d.Rows {
-		if d.Cols == 0 {
+	for i := range a.Rows {
+		if a.Cols == 0 {
 			return
 		}
-		row := x[i*d.Stride : i*d.Stride+d.Cols]
-		if byRow {
-			var a A
-			for _, v := range row {
-				a = f(a, v)
-			}
-			out[i] = a
-			continue
-		}
-		o := out[:len(row)]
-		for j, v := range row {
-			o[j] = f(o[j], v)
+		switch row := a.I64[i*a.Stride:][:a.Cols]; {
+		case byRow:
+			out[i] = vec.SumI64(row)
+		default:
+			vec.AddI64(out, out, row)
 		}
 	}
 }
@@ -155,24 +148,17 @@ func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow, least bool, 
 	}
 }
 
-// argLines writes the index of the extreme element of every line of d, whose elements are x, to out.
+// argLines writes the index of the extreme element of every line of d, whose elements are x, to out. Of a row the extreme itself comes first,
+// and then its place: which element it is is chance, and a branch on that would be mispredicted.
 func argLines[T vec.Element](out []int64, x []T, d *value.Dense, byRow, least bool) {
-	if f, ok := any(x).([]float64); ok && byRow {
-		for i := range d.Rows {
-			out[i] = argOf(f[i*d.Stride:i*d.Stride+d.Cols], least)
-		}
-		return
-	}
 	if byRow {
 		for i := range d.Rows {
 			row := x[i*d.Stride : i*d.Stride+d.Cols]
-			best, at := row[0], 0
-			for j, v := range row {
-				if beats(v, best, least) {
-					best, at = v, j
-				}
+			if len(row) < shortRow {
+				out[i] = placeInShort(row, least)
+				continue
 			}
-			out[i] = int64(at)
+			out[i] = int64(firstAt(row, extremeOf(row, least)))
 		}
 		return
 	}
@@ -185,6 +171,19 @@ func argLines[T vec.Element](out []int64, x []T, d *value.Dense, byRow, least bo
 	placeColumns(out, make([]T, d.Cols), x, d, 0, least, true)
 }
 
+// shortRow is from how many elements on two passes by vectors are less than one without.
+const shortRow = 16
+
+func placeInShort[T vec.Element](row []T, least bool) int64 {
+	best, at := row[0], 0
+	for j, v := range row {
+		if beats(v, best, least) {
+			best, at = v, j
+		}
+	}
+	return int64(at)
+}
+
 // beats reports that v replaces best: strictly beyond it, or the first NaN.
 func beats[T vec.Element](v, best T, least bool) bool {
 	if v != v {
@@ -195,34 +194,3 @@ func beats[T vec.Element](v, best T, least bool) bool {
 	}
 	return v > best
 }
-
-// argOf is the index of the extreme element of a row of floats: the first of equal ones, or the first NaN. Which element is the
-// extreme one is chance, so the loop has no branch to mispredict: it compares integers of the same order, in which -0 and +0 are one.
-func argOf(row []float64, least bool) int64 {
-	var turn int64 // of the order
-	if !least {
-		turn = -1
-	}
-	best, at, nan := int64(math.MaxInt64), 0, int64(0)
-	for j, v := range row {
-		b := int64(math.Float64bits(v + 0)) // -0 + 0 is +0
-		b ^= int64(uint64(b>>63) >> 1)      // ascends with v
-		nan |= beyond - (b ^ b>>63)         // negative if |v| is beyond infinity
-		b ^= turn
-		if b < best {
-			at = j
-		}
-		best = min(best, b)
-	}
-	if nan < 0 {
-		for j, v := range row {
-			if v != v {
-				return int64(j)
-			}
-		}
-	}
-	return int64(at)
-}
-
-// beyond is the pattern of infinity; those of NaN are greater, without the sign.
-const beyond = int64(0x7ff) << 52

@@ -179,12 +179,7 @@ func addSum(acc, a *value.Dense) {
 		return
 	}
 	eachRun(a, func(s slab, _ int) {
-		for _, v := range s.i64 {
-			acc.I64[0] += v
-		}
-		for _, v := range s.b {
-			acc.I64[0] += int64(v)
-		}
+		acc.I64[0] += vec.SumI64(s.i64) + vec.CountTrue(s.b)
 	})
 }
 
@@ -200,8 +195,8 @@ func exactTo(x *exact.Sum, a *value.Dense) {
 	eachRun(a, func(s slab, _ int) {
 		x.AddSlice(s.f64)
 		x.AddSlice32(s.f32)
-		for _, v := range s.i64 {
-			x.AddInt(v)
+		if len(s.i64) > 0 {
+			x.AddInts(s.i64)
 		}
 		if n := vec.CountTrue(s.b); n > 0 {
 			x.AddInt(n)
@@ -221,10 +216,12 @@ func squaresTo(x *exact.Sum, a *value.Dense) {
 	eachRun(a, func(s slab, _ int) {
 		x.AddSquares(s.f64)
 		x.AddSquares32(s.f32)
-		for _, v := range s.i64 { // as floats, as the language widens them
-			h, l := exact.Square(float64(v))
-			x.Add(h)
-			x.Add(l)
+		for i := s.i64; len(i) > 0; { // as floats, as the language widens them
+			var buf [1024]float64
+			n := min(len(i), len(buf))
+			vec.F64OfI64(buf[:n], i[:n])
+			x.AddSquares(buf[:n])
+			i = i[n:]
 		}
 		x.AddInt(vec.CountTrue(s.b))
 	})

@@ -139,5 +139,13 @@ func firstAt[T vec.Element](x []T, v T) int {
 	if v != v {
 		return slices.IndexFunc(x, func(u T) bool { return u != u })
 	}
+	switch x := any(x).(type) {
+	case []float64:
+		return vec.IndexF64(x, float64(v))
+	case []float32:
+		return vec.IndexF32(x, float32(v))
+	case []int64:
+		return vec.IndexI64(x, int64(v))
+	}
 	return slices.Index(x, v)
 }

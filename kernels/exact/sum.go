@@ -62,6 +62,35 @@ func (s *Sum) AddInt(v int64) {
 	s.shifted(uint64((v^neg)-neg), -unit, neg)
 }
 
+// AddInts adds every element of x.
+func (s *Sum) AddInts(x []int64) {
+	hi, lo := sumInts(x)
+	s.shifted(lo, -unit, 0)
+	neg := hi >> 63
+	s.shifted(uint64((hi^neg)-neg), 64-unit, neg)
+}
+
+// sumInts is the sum of x, of fewer than 2^63 elements, as hi * 2^64 + lo.
+func sumInts(x []int64) (hi int64, lo uint64) {
+	for _, v := range x {
+		var c uint64
+		lo, c = bits.Add64(lo, uint64(v), 0)
+		hi += v>>63 + int64(c)
+	}
+	return hi, lo
+}
+
+// OfInts is the float64 nearest to the sum of x.
+func OfInts(x []int64) float64 {
+	hi, lo := sumInts(x)
+	if hi == int64(lo)>>63 {
+		return float64(int64(lo))
+	}
+	var s Sum
+	s.AddInts(x)
+	return s.Round()
+}
+
 // shifted adds mag * 2^(p+unit), negated when neg is -1 (0 otherwise).
 func (s *Sum) shifted(mag uint64, p int, neg int64) {
 	if s.pending >= maxPending {

@@ -179,6 +179,31 @@ func TestAddInt(t *testing.T) {
 	}
 }
 
+// Sums of many integers, beyond 64 bits too, are those of one after the other.
+func TestAddInts(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	for round := range 300 {
+		x := make([]int64, r.IntN(50))
+		for i := range x {
+			x[i] = int64(r.Uint64()) >> r.IntN(64)
+			if round%3 == 0 {
+				x[i] = math.MinInt64 + int64(r.IntN(3))
+			}
+			if round%3 == 1 && x[i] < 0 {
+				x[i] = math.MaxInt64
+			}
+		}
+		var one, many Sum
+		for _, v := range x {
+			one.AddInt(v)
+		}
+		many.AddInts(x)
+		if want := one.Round(); !same(many.Round(), want) || !same(OfInts(x), want) {
+			t.Fatalf("%v: %v, %v, want %v", x, many.Round(), OfInts(x), want)
+		}
+	}
+}
+
 func BenchmarkAddSlice(b *testing.B) {
 	for _, n := range []int{32, 128, 512, 4096, 65536} {
 		x := make([]float64, n)

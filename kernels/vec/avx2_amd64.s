@@ -2106,6 +2106,422 @@ onetest:
 	VZEROUPPER
 	RET
 
+// func tallyF64AVX2(count *int64, x *float64, bytes int)
+// Requires: AVX, AVX2
+TEXT ·tallyF64AVX2(SB), $0-24
+	MOVQ     count+0(FP), AX
+	MOVQ     x+8(FP), CX
+	MOVQ     bytes+16(FP), DX
+	VXORPD   Y0, Y0, Y0
+	VPCMPEQD Y1, Y1, Y1
+	XORQ     BX, BX
+	MOVQ     DX, SI
+	ANDQ     $-128, SI
+	JMP      by4test
+
+by4:
+	VMOVUPD (AX)(BX*1), Y1
+	VCMPPD  $0x04, (CX)(BX*1), Y0, Y2
+	VPSUBQ  Y2, Y1, Y1
+	VMOVUPD Y1, (AX)(BX*1)
+	VMOVUPD 32(AX)(BX*1), Y1
+	VCMPPD  $0x04, 32(CX)(BX*1), Y0, Y2
+	VPSUBQ  Y2, Y1, Y1
+	VMOVUPD Y1, 32(AX)(BX*1)
+	VMOVUPD 64(AX)(BX*1), Y1
+	VCMPPD  $0x04, 64(CX)(BX*1), Y0, Y2
+	VPSUBQ  Y2, Y1, Y1
+	VMOVUPD Y1, 64(AX)(BX*1)
+	VMOVUPD 96(AX)(BX*1), Y1
+	VCMPPD  $0x04, 96(CX)(BX*1), Y0, Y2
+	VPSUBQ  Y2, Y1, Y1
+	VMOVUPD Y1, 96(AX)(BX*1)
+	ADDQ    $+128, BX
+
+by4test:
+	CMPQ BX, SI
+	JLT  by4
+	MOVQ DX, SI
+	JMP  by1test
+
+by1:
+	VMOVUPD (AX)(BX*1), Y1
+	VCMPPD  $0x04, (CX)(BX*1), Y0, Y2
+	VPSUBQ  Y2, Y1, Y1
+	VMOVUPD Y1, (AX)(BX*1)
+	ADDQ    $+32, BX
+
+by1test:
+	CMPQ BX, SI
+	JLT  by1
+	MOVQ DX, SI
+	VZEROUPPER
+	RET
+
+// func findF64AVX2(x *float64, bytes int, v *float64) int
+// Requires: AVX
+TEXT ·findF64AVX2(SB), $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         bytes+8(FP), CX
+	MOVQ         v+16(FP), DX
+	VBROADCASTSD (DX), Y0
+	XORQ         DX, DX
+	JMP          test
+
+loop:
+	VCMPPD    $0x00, (AX)(DX*1), Y0, Y1
+	VMOVMSKPD Y1, BX
+	TESTL     BX, BX
+	JNZ       found
+	ADDQ      $0x20, DX
+
+test:
+	CMPQ DX, CX
+	JLT  loop
+	MOVQ $-1, DX
+	JMP  end
+
+found:
+	BSFL BX, BX
+	SHRQ $0x03, DX
+	ADDQ BX, DX
+
+end:
+	MOVQ DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func tallyF32AVX2(count *int32, x *float32, bytes int)
+// Requires: AVX, AVX2
+TEXT ·tallyF32AVX2(SB), $0-24
+	MOVQ     count+0(FP), AX
+	MOVQ     x+8(FP), CX
+	MOVQ     bytes+16(FP), DX
+	VXORPD   Y0, Y0, Y0
+	VPCMPEQD Y1, Y1, Y1
+	XORQ     BX, BX
+	MOVQ     DX, SI
+	ANDQ     $-128, SI
+	JMP      by4test
+
+by4:
+	VMOVUPD (AX)(BX*1), Y1
+	VCMPPS  $0x04, (CX)(BX*1), Y0, Y2
+	VPSUBD  Y2, Y1, Y1
+	VMOVUPD Y1, (AX)(BX*1)
+	VMOVUPD 32(AX)(BX*1), Y1
+	VCMPPS  $0x04, 32(CX)(BX*1), Y0, Y2
+	VPSUBD  Y2, Y1, Y1
+	VMOVUPD Y1, 32(AX)(BX*1)
+	VMOVUPD 64(AX)(BX*1), Y1
+	VCMPPS  $0x04, 64(CX)(BX*1), Y0, Y2
+	VPSUBD  Y2, Y1, Y1
+	VMOVUPD Y1, 64(AX)(BX*1)
+	VMOVUPD 96(AX)(BX*1), Y1
+	VCMPPS  $0x04, 96(CX)(BX*1), Y0, Y2
+	VPSUBD  Y2, Y1, Y1
+	VMOVUPD Y1, 96(AX)(BX*1)
+	ADDQ    $+128, BX
+
+by4test:
+	CMPQ BX, SI
+	JLT  by4
+	MOVQ DX, SI
+	JMP  by1test
+
+by1:
+	VMOVUPD (AX)(BX*1), Y1
+	VCMPPS  $0x04, (CX)(BX*1), Y0, Y2
+	VPSUBD  Y2, Y1, Y1
+	VMOVUPD Y1, (AX)(BX*1)
+	ADDQ    $+32, BX
+
+by1test:
+	CMPQ BX, SI
+	JLT  by1
+	MOVQ DX, SI
+	VZEROUPPER
+	RET
+
+// func findF32AVX2(x *float32, bytes int, v *float32) int
+// Requires: AVX
+TEXT ·findF32AVX2(SB), $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         bytes+8(FP), CX
+	MOVQ         v+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	XORQ         DX, DX
+	JMP          test
+
+loop:
+	VCMPPS    $0x00, (AX)(DX*1), Y0, Y1
+	VMOVMSKPS Y1, BX
+	TESTL     BX, BX
+	JNZ       found
+	ADDQ      $0x20, DX
+
+test:
+	CMPQ DX, CX
+	JLT  loop
+	MOVQ $-1, DX
+	JMP  end
+
+found:
+	BSFL BX, BX
+	SHRQ $0x02, DX
+	ADDQ BX, DX
+
+end:
+	MOVQ DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func tallyI64AVX2(count *int64, x *int64, bytes int)
+// Requires: AVX, AVX2
+TEXT ·tallyI64AVX2(SB), $0-24
+	MOVQ     count+0(FP), AX
+	MOVQ     x+8(FP), CX
+	MOVQ     bytes+16(FP), DX
+	VXORPD   Y0, Y0, Y0
+	VPCMPEQD Y1, Y1, Y1
+	XORQ     BX, BX
+	MOVQ     DX, SI
+	ANDQ     $-128, SI
+	JMP      by4test
+
+by4:
+	VMOVUPD  (AX)(BX*1), Y2
+	VPCMPEQQ (CX)(BX*1), Y0, Y3
+	VPXOR    Y1, Y3, Y3
+	VPSUBQ   Y3, Y2, Y2
+	VMOVUPD  Y2, (AX)(BX*1)
+	VMOVUPD  32(AX)(BX*1), Y2
+	VPCMPEQQ 32(CX)(BX*1), Y0, Y3
+	VPXOR    Y1, Y3, Y3
+	VPSUBQ   Y3, Y2, Y2
+	VMOVUPD  Y2, 32(AX)(BX*1)
+	VMOVUPD  64(AX)(BX*1), Y2
+	VPCMPEQQ 64(CX)(BX*1), Y0, Y3
+	VPXOR    Y1, Y3, Y3
+	VPSUBQ   Y3, Y2, Y2
+	VMOVUPD  Y2, 64(AX)(BX*1)
+	VMOVUPD  96(AX)(BX*1), Y2
+	VPCMPEQQ 96(CX)(BX*1), Y0, Y3
+	VPXOR    Y1, Y3, Y3
+	VPSUBQ   Y3, Y2, Y2
+	VMOVUPD  Y2, 96(AX)(BX*1)
+	ADDQ     $+128, BX
+
+by4test:
+	CMPQ BX, SI
+	JLT  by4
+	MOVQ DX, SI
+	JMP  by1test
+
+by1:
+	VMOVUPD  (AX)(BX*1), Y2
+	VPCMPEQQ (CX)(BX*1), Y0, Y3
+	VPXOR    Y1, Y3, Y3
+	VPSUBQ   Y3, Y2, Y2
+	VMOVUPD  Y2, (AX)(BX*1)
+	ADDQ     $+32, BX
+
+by1test:
+	CMPQ BX, SI
+	JLT  by1
+	MOVQ DX, SI
+	VZEROUPPER
+	RET
+
+// func findI64AVX2(x *int64, bytes int, v *int64) int
+// Requires: AVX, AVX2
+TEXT ·findI64AVX2(SB), $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         bytes+8(FP), CX
+	MOVQ         v+16(FP), DX
+	VBROADCASTSD (DX), Y0
+	XORQ         DX, DX
+	JMP          test
+
+loop:
+	VPCMPEQQ  (AX)(DX*1), Y0, Y1
+	VMOVMSKPD Y1, BX
+	TESTL     BX, BX
+	JNZ       found
+	ADDQ      $0x20, DX
+
+test:
+	CMPQ DX, CX
+	JLT  loop
+	MOVQ $-1, DX
+	JMP  end
+
+found:
+	BSFL BX, BX
+	SHRQ $0x03, DX
+	ADDQ BX, DX
+
+end:
+	MOVQ DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func minI64AVX2(dst *int64, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX2
+TEXT ·minI64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	XORQ SI, SI
+	MOVQ BX, DI
+	ANDQ $-128, DI
+	JMP  by4test
+
+by4:
+	VMOVUPD   (CX)(SI*1), Y0
+	VMOVUPD   32(CX)(SI*1), Y1
+	VMOVUPD   64(CX)(SI*1), Y2
+	VMOVUPD   96(CX)(SI*1), Y3
+	VMOVUPD   (DX)(SI*1), Y4
+	VPCMPGTQ  Y4, Y0, Y5
+	VBLENDVPD Y5, Y4, Y0, Y0
+	VMOVUPD   32(DX)(SI*1), Y4
+	VPCMPGTQ  Y4, Y1, Y5
+	VBLENDVPD Y5, Y4, Y1, Y1
+	VMOVUPD   64(DX)(SI*1), Y4
+	VPCMPGTQ  Y4, Y2, Y5
+	VBLENDVPD Y5, Y4, Y2, Y2
+	VMOVUPD   96(DX)(SI*1), Y4
+	VPCMPGTQ  Y4, Y3, Y5
+	VBLENDVPD Y5, Y4, Y3, Y3
+	VMOVUPD   Y0, (AX)(SI*1)
+	VMOVUPD   Y1, 32(AX)(SI*1)
+	VMOVUPD   Y2, 64(AX)(SI*1)
+	VMOVUPD   Y3, 96(AX)(SI*1)
+	ADDQ      $+128, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD   (CX)(SI*1), Y0
+	VMOVUPD   (DX)(SI*1), Y1
+	VPCMPGTQ  Y1, Y0, Y2
+	VBLENDVPD Y2, Y1, Y0, Y0
+	VMOVUPD   Y0, (AX)(SI*1)
+	ADDQ      $+32, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func maxI64AVX2(dst *int64, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX2
+TEXT ·maxI64AVX2(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	XORQ SI, SI
+	MOVQ BX, DI
+	ANDQ $-128, DI
+	JMP  by4test
+
+by4:
+	VMOVUPD   (CX)(SI*1), Y0
+	VMOVUPD   32(CX)(SI*1), Y1
+	VMOVUPD   64(CX)(SI*1), Y2
+	VMOVUPD   96(CX)(SI*1), Y3
+	VMOVUPD   (DX)(SI*1), Y4
+	VPCMPGTQ  Y0, Y4, Y5
+	VBLENDVPD Y5, Y4, Y0, Y0
+	VMOVUPD   32(DX)(SI*1), Y4
+	VPCMPGTQ  Y1, Y4, Y5
+	VBLENDVPD Y5, Y4, Y1, Y1
+	VMOVUPD   64(DX)(SI*1), Y4
+	VPCMPGTQ  Y2, Y4, Y5
+	VBLENDVPD Y5, Y4, Y2, Y2
+	VMOVUPD   96(DX)(SI*1), Y4
+	VPCMPGTQ  Y3, Y4, Y5
+	VBLENDVPD Y5, Y4, Y3, Y3
+	VMOVUPD   Y0, (AX)(SI*1)
+	VMOVUPD   Y1, 32(AX)(SI*1)
+	VMOVUPD   Y2, 64(AX)(SI*1)
+	VMOVUPD   Y3, 96(AX)(SI*1)
+	ADDQ      $+128, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD   (CX)(SI*1), Y0
+	VMOVUPD   (DX)(SI*1), Y1
+	VPCMPGTQ  Y0, Y1, Y2
+	VBLENDVPD Y2, Y1, Y0, Y0
+	VMOVUPD   Y0, (AX)(SI*1)
+	ADDQ      $+32, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func f64ofF32AVX2(dst *float64, a *float32, bytes int)
+// Requires: AVX
+TEXT ·f64ofF32AVX2(SB), $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ bytes+16(FP), DX
+	XORQ SI, SI
+	MOVQ DX, DI
+	ANDQ $-128, DI
+	JMP  by4test
+
+by4:
+	MOVQ      SI, BX
+	SHRQ      $0x01, BX
+	VCVTPS2PD (CX)(BX*1), Y0
+	VCVTPS2PD 16(CX)(BX*1), Y1
+	VCVTPS2PD 32(CX)(BX*1), Y2
+	VCVTPS2PD 48(CX)(BX*1), Y3
+	VMOVUPD   Y0, (AX)(SI*1)
+	VMOVUPD   Y1, 32(AX)(SI*1)
+	VMOVUPD   Y2, 64(AX)(SI*1)
+	VMOVUPD   Y3, 96(AX)(SI*1)
+	ADDQ      $+128, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ DX, DI
+	JMP  by1test
+
+by1:
+	MOVQ      SI, BX
+	SHRQ      $0x01, BX
+	VCVTPS2PD (CX)(BX*1), Y0
+	VMOVUPD   Y0, (AX)(SI*1)
+	ADDQ      $+32, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ DX, DI
+	VZEROUPPER
+	RET
+
 // func chainF64AVX2(code *uint64, bytes int)
 // Requires: AVX, AVX2, BMI2, FMA3, MMX+
 TEXT ·chainF64AVX2(SB), $384-16

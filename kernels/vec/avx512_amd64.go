@@ -199,6 +199,51 @@ func greatestI64AVX512(x *int64, bytes int, best *int64)
 //go:noescape
 func zerosI64AVX512(x *int64, bytes int) int
 
+// tallyF64AVX512 adds 1 to the counts of those of so many bytes of x, whole vectors, that are not zero.
+//
+//go:noescape
+func tallyF64AVX512(count *int64, x *float64, bytes int)
+
+// findF64AVX512 is the number of the first of so many bytes of x, whole vectors, that equals v; -1 if none does.
+//
+//go:noescape
+func findF64AVX512(x *float64, bytes int, v *float64) int
+
+// tallyF32AVX512 adds 1 to the counts of those of so many bytes of x, whole vectors, that are not zero.
+//
+//go:noescape
+func tallyF32AVX512(count *int32, x *float32, bytes int)
+
+// findF32AVX512 is the number of the first of so many bytes of x, whole vectors, that equals v; -1 if none does.
+//
+//go:noescape
+func findF32AVX512(x *float32, bytes int, v *float32) int
+
+// tallyI64AVX512 adds 1 to the counts of those of so many bytes of x, whole vectors, that are not zero.
+//
+//go:noescape
+func tallyI64AVX512(count *int64, x *int64, bytes int)
+
+// findI64AVX512 is the number of the first of so many bytes of x, whole vectors, that equals v; -1 if none does.
+//
+//go:noescape
+func findI64AVX512(x *int64, bytes int, v *int64) int
+
+// minI64AVX512 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func minI64AVX512(dst *int64, a *int64, b *int64, bytes int)
+
+// maxI64AVX512 works on that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func maxI64AVX512(dst *int64, a *int64, b *int64, bytes int)
+
+// f64ofF32AVX512 writes that many bytes, a multiple of the vector size.
+//
+//go:noescape
+func f64ofF32AVX512(dst *float64, a *float32, bytes int)
+
 // chainF64AVX512 runs the links on that many bytes of the index space, 512 a round; see gen/chain.go.
 //
 //go:noescape

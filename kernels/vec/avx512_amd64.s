@@ -2364,6 +2364,407 @@ onetest:
 	VZEROUPPER
 	RET
 
+// func tallyF64AVX512(count *int64, x *float64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tallyF64AVX512(SB), $0-24
+	MOVQ       count+0(FP), AX
+	MOVQ       x+8(FP), CX
+	MOVQ       bytes+16(FP), DX
+	VXORPD     Z0, Z0, Z0
+	VPTERNLOGD $0xff, Z1, Z1, Z1
+	XORQ       BX, BX
+	MOVQ       DX, SI
+	ANDQ       $-256, SI
+	JMP        by4test
+
+by4:
+	VMOVUPD (AX)(BX*1), Z2
+	VCMPPD  $0x04, (CX)(BX*1), Z0, K1
+	VPSUBQ  Z1, Z2, K1, Z2
+	VMOVUPD Z2, (AX)(BX*1)
+	VMOVUPD 64(AX)(BX*1), Z2
+	VCMPPD  $0x04, 64(CX)(BX*1), Z0, K1
+	VPSUBQ  Z1, Z2, K1, Z2
+	VMOVUPD Z2, 64(AX)(BX*1)
+	VMOVUPD 128(AX)(BX*1), Z2
+	VCMPPD  $0x04, 128(CX)(BX*1), Z0, K1
+	VPSUBQ  Z1, Z2, K1, Z2
+	VMOVUPD Z2, 128(AX)(BX*1)
+	VMOVUPD 192(AX)(BX*1), Z2
+	VCMPPD  $0x04, 192(CX)(BX*1), Z0, K1
+	VPSUBQ  Z1, Z2, K1, Z2
+	VMOVUPD Z2, 192(AX)(BX*1)
+	ADDQ    $+256, BX
+
+by4test:
+	CMPQ BX, SI
+	JLT  by4
+	MOVQ DX, SI
+	JMP  by1test
+
+by1:
+	VMOVUPD (AX)(BX*1), Z2
+	VCMPPD  $0x04, (CX)(BX*1), Z0, K1
+	VPSUBQ  Z1, Z2, K1, Z2
+	VMOVUPD Z2, (AX)(BX*1)
+	ADDQ    $+64, BX
+
+by1test:
+	CMPQ BX, SI
+	JLT  by1
+	MOVQ DX, SI
+	VZEROUPPER
+	RET
+
+// func findF64AVX512(x *float64, bytes int, v *float64) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·findF64AVX512(SB), $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         bytes+8(FP), CX
+	MOVQ         v+16(FP), DX
+	VBROADCASTSD (DX), Z0
+	XORQ         DX, DX
+	JMP          test
+
+loop:
+	VCMPPD $0x00, (AX)(DX*1), Z0, K1
+	KMOVB  K1, BX
+	TESTL  BX, BX
+	JNZ    found
+	ADDQ   $0x40, DX
+
+test:
+	CMPQ DX, CX
+	JLT  loop
+	MOVQ $-1, DX
+	JMP  end
+
+found:
+	BSFL BX, BX
+	SHRQ $0x03, DX
+	ADDQ BX, DX
+
+end:
+	MOVQ DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func tallyF32AVX512(count *int32, x *float32, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tallyF32AVX512(SB), $0-24
+	MOVQ       count+0(FP), AX
+	MOVQ       x+8(FP), CX
+	MOVQ       bytes+16(FP), DX
+	VXORPD     Z0, Z0, Z0
+	VPTERNLOGD $0xff, Z1, Z1, Z1
+	XORQ       BX, BX
+	MOVQ       DX, SI
+	ANDQ       $-256, SI
+	JMP        by4test
+
+by4:
+	VMOVUPD (AX)(BX*1), Z2
+	VCMPPS  $0x04, (CX)(BX*1), Z0, K1
+	VPSUBD  Z1, Z2, K1, Z2
+	VMOVUPD Z2, (AX)(BX*1)
+	VMOVUPD 64(AX)(BX*1), Z2
+	VCMPPS  $0x04, 64(CX)(BX*1), Z0, K1
+	VPSUBD  Z1, Z2, K1, Z2
+	VMOVUPD Z2, 64(AX)(BX*1)
+	VMOVUPD 128(AX)(BX*1), Z2
+	VCMPPS  $0x04, 128(CX)(BX*1), Z0, K1
+	VPSUBD  Z1, Z2, K1, Z2
+	VMOVUPD Z2, 128(AX)(BX*1)
+	VMOVUPD 192(AX)(BX*1), Z2
+	VCMPPS  $0x04, 192(CX)(BX*1), Z0, K1
+	VPSUBD  Z1, Z2, K1, Z2
+	VMOVUPD Z2, 192(AX)(BX*1)
+	ADDQ    $+256, BX
+
+by4test:
+	CMPQ BX, SI
+	JLT  by4
+	MOVQ DX, SI
+	JMP  by1test
+
+by1:
+	VMOVUPD (AX)(BX*1), Z2
+	VCMPPS  $0x04, (CX)(BX*1), Z0, K1
+	VPSUBD  Z1, Z2, K1, Z2
+	VMOVUPD Z2, (AX)(BX*1)
+	ADDQ    $+64, BX
+
+by1test:
+	CMPQ BX, SI
+	JLT  by1
+	MOVQ DX, SI
+	VZEROUPPER
+	RET
+
+// func findF32AVX512(x *float32, bytes int, v *float32) int
+// Requires: AVX, AVX512F
+TEXT ·findF32AVX512(SB), $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         bytes+8(FP), CX
+	MOVQ         v+16(FP), DX
+	VBROADCASTSS (DX), Z0
+	XORQ         DX, DX
+	JMP          test
+
+loop:
+	VCMPPS $0x00, (AX)(DX*1), Z0, K1
+	KMOVW  K1, BX
+	TESTL  BX, BX
+	JNZ    found
+	ADDQ   $0x40, DX
+
+test:
+	CMPQ DX, CX
+	JLT  loop
+	MOVQ $-1, DX
+	JMP  end
+
+found:
+	BSFL BX, BX
+	SHRQ $0x02, DX
+	ADDQ BX, DX
+
+end:
+	MOVQ DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func tallyI64AVX512(count *int64, x *int64, bytes int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tallyI64AVX512(SB), $0-24
+	MOVQ       count+0(FP), AX
+	MOVQ       x+8(FP), CX
+	MOVQ       bytes+16(FP), DX
+	VXORPD     Z0, Z0, Z0
+	VPTERNLOGD $0xff, Z1, Z1, Z1
+	XORQ       BX, BX
+	MOVQ       DX, SI
+	ANDQ       $-256, SI
+	JMP        by4test
+
+by4:
+	VMOVUPD (AX)(BX*1), Z2
+	VPCMPQ  $0x04, (CX)(BX*1), Z0, K1
+	VPSUBQ  Z1, Z2, K1, Z2
+	VMOVUPD Z2, (AX)(BX*1)
+	VMOVUPD 64(AX)(BX*1), Z2
+	VPCMPQ  $0x04, 64(CX)(BX*1), Z0, K1
+	VPSUBQ  Z1, Z2, K1, Z2
+	VMOVUPD Z2, 64(AX)(BX*1)
+	VMOVUPD 128(AX)(BX*1), Z2
+	VPCMPQ  $0x04, 128(CX)(BX*1), Z0, K1
+	VPSUBQ  Z1, Z2, K1, Z2
+	VMOVUPD Z2, 128(AX)(BX*1)
+	VMOVUPD 192(AX)(BX*1), Z2
+	VPCMPQ  $0x04, 192(CX)(BX*1), Z0, K1
+	VPSUBQ  Z1, Z2, K1, Z2
+	VMOVUPD Z2, 192(AX)(BX*1)
+	ADDQ    $+256, BX
+
+by4test:
+	CMPQ BX, SI
+	JLT  by4
+	MOVQ DX, SI
+	JMP  by1test
+
+by1:
+	VMOVUPD (AX)(BX*1), Z2
+	VPCMPQ  $0x04, (CX)(BX*1), Z0, K1
+	VPSUBQ  Z1, Z2, K1, Z2
+	VMOVUPD Z2, (AX)(BX*1)
+	ADDQ    $+64, BX
+
+by1test:
+	CMPQ BX, SI
+	JLT  by1
+	MOVQ DX, SI
+	VZEROUPPER
+	RET
+
+// func findI64AVX512(x *int64, bytes int, v *int64) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·findI64AVX512(SB), $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         bytes+8(FP), CX
+	MOVQ         v+16(FP), DX
+	VBROADCASTSD (DX), Z0
+	XORQ         DX, DX
+	JMP          test
+
+loop:
+	VPCMPQ $0x00, (AX)(DX*1), Z0, K1
+	KMOVB  K1, BX
+	TESTL  BX, BX
+	JNZ    found
+	ADDQ   $0x40, DX
+
+test:
+	CMPQ DX, CX
+	JLT  loop
+	MOVQ $-1, DX
+	JMP  end
+
+found:
+	BSFL BX, BX
+	SHRQ $0x03, DX
+	ADDQ BX, DX
+
+end:
+	MOVQ DX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func minI64AVX512(dst *int64, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX512F
+TEXT ·minI64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	XORQ SI, SI
+	MOVQ BX, DI
+	ANDQ $-256, DI
+	JMP  by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD 64(CX)(SI*1), Z1
+	VMOVUPD 128(CX)(SI*1), Z2
+	VMOVUPD 192(CX)(SI*1), Z3
+	VMOVUPD (DX)(SI*1), Z4
+	VPMINSQ Z4, Z0, Z0
+	VMOVUPD 64(DX)(SI*1), Z4
+	VPMINSQ Z4, Z1, Z1
+	VMOVUPD 128(DX)(SI*1), Z4
+	VPMINSQ Z4, Z2, Z2
+	VMOVUPD 192(DX)(SI*1), Z4
+	VPMINSQ Z4, Z3, Z3
+	VMOVUPD Z0, (AX)(SI*1)
+	VMOVUPD Z1, 64(AX)(SI*1)
+	VMOVUPD Z2, 128(AX)(SI*1)
+	VMOVUPD Z3, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD (DX)(SI*1), Z1
+	VPMINSQ Z1, Z0, Z0
+	VMOVUPD Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func maxI64AVX512(dst *int64, a *int64, b *int64, bytes int)
+// Requires: AVX, AVX512F
+TEXT ·maxI64AVX512(SB), $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	XORQ SI, SI
+	MOVQ BX, DI
+	ANDQ $-256, DI
+	JMP  by4test
+
+by4:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD 64(CX)(SI*1), Z1
+	VMOVUPD 128(CX)(SI*1), Z2
+	VMOVUPD 192(CX)(SI*1), Z3
+	VMOVUPD (DX)(SI*1), Z4
+	VPMAXSQ Z4, Z0, Z0
+	VMOVUPD 64(DX)(SI*1), Z4
+	VPMAXSQ Z4, Z1, Z1
+	VMOVUPD 128(DX)(SI*1), Z4
+	VPMAXSQ Z4, Z2, Z2
+	VMOVUPD 192(DX)(SI*1), Z4
+	VPMAXSQ Z4, Z3, Z3
+	VMOVUPD Z0, (AX)(SI*1)
+	VMOVUPD Z1, 64(AX)(SI*1)
+	VMOVUPD Z2, 128(AX)(SI*1)
+	VMOVUPD Z3, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ BX, DI
+	JMP  by1test
+
+by1:
+	VMOVUPD (CX)(SI*1), Z0
+	VMOVUPD (DX)(SI*1), Z1
+	VPMAXSQ Z1, Z0, Z0
+	VMOVUPD Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ BX, DI
+	VZEROUPPER
+	RET
+
+// func f64ofF32AVX512(dst *float64, a *float32, bytes int)
+// Requires: AVX, AVX512F
+TEXT ·f64ofF32AVX512(SB), $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ bytes+16(FP), DX
+	XORQ SI, SI
+	MOVQ DX, DI
+	ANDQ $-256, DI
+	JMP  by4test
+
+by4:
+	MOVQ      SI, BX
+	SHRQ      $0x01, BX
+	VCVTPS2PD (CX)(BX*1), Z0
+	VCVTPS2PD 32(CX)(BX*1), Z1
+	VCVTPS2PD 64(CX)(BX*1), Z2
+	VCVTPS2PD 96(CX)(BX*1), Z3
+	VMOVUPD   Z0, (AX)(SI*1)
+	VMOVUPD   Z1, 64(AX)(SI*1)
+	VMOVUPD   Z2, 128(AX)(SI*1)
+	VMOVUPD   Z3, 192(AX)(SI*1)
+	ADDQ      $+256, SI
+
+by4test:
+	CMPQ SI, DI
+	JLT  by4
+	MOVQ DX, DI
+	JMP  by1test
+
+by1:
+	MOVQ      SI, BX
+	SHRQ      $0x01, BX
+	VCVTPS2PD (CX)(BX*1), Z0
+	VMOVUPD   Z0, (AX)(SI*1)
+	ADDQ      $+64, SI
+
+by1test:
+	CMPQ SI, DI
+	JLT  by1
+	MOVQ DX, DI
+	VZEROUPPER
+	RET
+
 // func chainF64AVX512(code *uint64, bytes int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·chainF64AVX512(SB), $704-16

@@ -29,3 +29,15 @@ func CountNonZero[S Element](a []S) int64 {
 	}
 	return n
 }
+
+// SumI64 is the sum of x, which wraps.
+func SumI64(x []int64) int64 {
+	var a, b, c, d int64
+	for ; len(x) >= 4; x = x[4:] {
+		a, b, c, d = a+x[0], b+x[1], c+x[2], d+x[3]
+	}
+	for _, v := range x {
+		a += v
+	}
+	return a + b + c + d
+}

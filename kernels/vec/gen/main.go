@@ -39,6 +39,7 @@ func (t target) loops() *build.Context {
 	e.integers()
 	e.selects()
 	e.reductions()
+	e.places()
 	e.chains()
 	if t.bytes == 64 {
 		e.uniform()

@@ -1,0 +1,69 @@
+package vec
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Counts, searches, integer extremes and conversions of every length, on each instruction set, are those of the plain loops.
+func TestPlaces(t *testing.T) {
+	nan, zero := math.NaN(), math.Copysign(0, -1)
+	sets(func(name string) {
+		r := rand.New(rand.NewPCG(18, 8))
+		for n := range 150 {
+			x, y, k := make([]float64, n), make([]float32, n), make([]int64, n)
+			for i := range n {
+				x[i] = []float64{0, 1, zero, nan, math.Inf(1), 5e-324, 7}[r.IntN(7)]
+				y[i], k[i] = float32(x[i]), int64(r.IntN(3))-1
+				if r.IntN(3) == 0 {
+					k[i] = int64(r.Uint64())
+				}
+			}
+			c64, c32, w64, w32 := make([]int64, n), make([]int32, n), make([]int64, n), make([]int32, n)
+			for range 3 {
+				TallyF64(c64, x)
+				TallyI64(c64, k)
+				TallyF32(c32, y)
+				Tally(w64, x)
+				Tally(w64, k)
+				Tally(w32, y)
+			}
+			wide, wider, low, high := make([]float64, n), make([]float64, n), make([]int64, n), make([]int64, n)
+			Convert(wide, y)
+			for i := range wider {
+				wider[i] = float64(y[i])
+			}
+			turned := make([]int64, n)
+			for i := range turned {
+				turned[i] = k[n-1-i]
+			}
+			MinI64(low, k, turned)
+			MaxI64(high, k, turned)
+			for i := range n {
+				if c64[i] != w64[i] || c32[i] != w32[i] {
+					t.Fatalf("%s: of %d elements, counts at %d: %d %d, want %d %d", name, n, i, c64[i], c32[i], w64[i], w32[i])
+				}
+				if math.Float64bits(wide[i]) != math.Float64bits(wider[i]) && wide[i] == wide[i] {
+					t.Fatalf("%s: %v becomes %v", name, y[i], wide[i])
+				}
+				if low[i] != min(k[i], turned[i]) || high[i] != max(k[i], turned[i]) {
+					t.Fatalf("%s: extremes of %d and %d: %d, %d", name, k[i], turned[i], low[i], high[i])
+				}
+			}
+			for _, v := range []float64{0, zero, 1, 7, nan, -3} {
+				if got, want := IndexF64(x, v), Index(x, v); got != want {
+					t.Fatalf("%s: %v in %v is at %d", name, v, x, got)
+				}
+				if got, want := IndexF32(y, float32(v)), Index(y, float32(v)); got != want {
+					t.Fatalf("%s: %v in %v is at %d", name, v, y, got)
+				}
+			}
+			for _, v := range append([]int64{-1, 0, 1, 5}, k...) {
+				if got, want := IndexI64(k, v), Index(k, v); got != want {
+					t.Fatalf("%s: %d in %v is at %d", name, v, k, got)
+				}
+			}
+		}
+	})
+}
