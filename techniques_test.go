@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -283,5 +284,62 @@ emit s
 			t.Fatalf("%d rounds of 4 had large chunks where iterations cost little, small ones where they cost much", cut)
 		}
 		time.Sleep(time.Duration(min(try, 50)) * time.Millisecond)
+	}
+}
+
+// TestLoopsAreCutBetweenGroups: chunks of a loop over rows of 192 points have whole batches of lanes, four rows each, where every worker has some of them; with more workers they
+// have any number of rows. Outputs are the same bytes.
+func TestLoopsAreCutBetweenGroups(t *testing.T) {
+	const text = `
+a = parfor y in 0..192, x in 0..192 {
+  iterate z = 0.0, j = 0 until z * z > 4.0 or j == 40 {
+    next z = z * z - 2.0 + 0.002 * x + 0.001 * y
+    next j = j + 1
+  }
+  j
+}
+emit sum(a * seq(1, 193))
+`
+	p, err := Compile(context.Background(), "x.flow", []byte(text), CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first string
+	for threads, group := range map[int]int64{1: 4, 2: 4, 4: 4, 8: 1} {
+		for _, name := range []string{"FAC2", "SS", "COST"} {
+			technique, err := schedule.Lookup(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			r, err := p.Run(context.Background(), RunOptions{Threads: threads, Schedule: Scheduling{Plan: schedule.Plan{Technique: technique}}, Stats: true, Stdout: &out})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == "" {
+				first = out.String()
+			}
+			if out.String() != first {
+				t.Errorf("%s, %d threads: %q, want %q", name, threads, out.String(), first)
+			}
+			found := false
+			for _, l := range r.Ranks[0].Loops {
+				if l.Op != "parfor" {
+					continue
+				}
+				found = true
+				if l.Leaf != group {
+					t.Errorf("%s, %d threads: units of %d rows, want %d", name, threads, l.Leaf, group)
+				}
+				for _, c := range l.Chunks {
+					if c.Lo%group != 0 || c.Hi%group != 0 {
+						t.Errorf("%s, %d threads: a chunk of rows %d to %d", name, threads, c.Lo, c.Hi)
+					}
+				}
+			}
+			if !found {
+				t.Fatalf("%s, %d threads: no loop", name, threads)
+			}
+		}
 	}
 }

@@ -12,6 +12,9 @@ type Loop struct {
 	// leaf and ends at one or at n; both are functions of the types and attributes alone. n is 0 for a call that is no
 	// loop: Kernel runs it.
 	Space func(c *Call) (n, leaf int)
+	// Group is how many leaves are computed together, if it is more than one: a chunk of fewer, or of some beyond a multiple, takes longer than its part of them.
+	// A loop that has many groups for each worker is cut between groups. nil: 1. A function of the types and attributes alone.
+	Group func(c *Call) int
 	// Takes says of which calls, whose shapes are known, Space is not empty, for a row whose other calls are cut into blocks;
 	// nil: where its operands are dense, of all.
 	Takes func(s *Sig, out types.Type) bool

@@ -51,6 +51,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	if c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil {
 		return false, nil
 	}
+	leaf = grouped(c, n, leaf, len(e.scratch))
 	l, err := e.loopOf(t, &e.g.Nodes[id], (n+leaf-1)/leaf, leaf)
 	if err != nil {
 		return false, err
@@ -70,6 +71,20 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	l.observe()
 	w.Share(&l.Shared, l)
 	return true, nil
+}
+
+// groupsPerWorker is how many groups of leaves each worker has at least where loops are cut between groups: with fewer the workers would end too far apart.
+const groupsPerWorker = 8
+
+// grouped is the iterations of a unit of the loop: a leaf, or a group of leaves where there are groups enough.
+func grouped(c *op.Call, n, leaf, workers int) int {
+	if c.Def.Loop.Group == nil {
+		return leaf
+	}
+	if g := c.Def.Loop.Group(c) * leaf; n/g >= groupsPerWorker*workers {
+		return g
+	}
+	return leaf
 }
 
 // observe says what is noted of the chunks of a pass.

@@ -167,6 +167,14 @@ func (c *Claimer) owned() *blocks {
 	return c.blocks
 }
 
+// learned is how long nobody could work at the last Reset, in seconds, for what was learned. Techniques whose learning is a few operations on numbers are not charged.
+func (c *Claimer) learned() float64 {
+	if c.cost != nil {
+		return c.cost.learning()
+	}
+	return 0
+}
+
 // ordered says that chunks are claimed in the order of the iterations; else some are stolen.
 func (c *Claimer) ordered() bool { return c.stealing == nil && c.cost == nil }
 

@@ -16,7 +16,7 @@ type costClaims struct {
 	floor   int     // units of so many on average
 	tail    int     // units of the smallest pieces and blocks, but for what is left
 	most    int     // iterations of the largest piece: where the profile says that thousands cost nothing, it may be out of date
-	chunk   int     // units of all chunks where nothing is known; else 0
+	cards   cards   // of an execution of which nothing is known
 	parts   int     // 2: a batch is half of what is left, or less (see portion); 1: everything is dealt at the beginning
 	spread2 float64 // units by (P cv/2)^2, cv of an iteration's cost as far as it is not foreseen: b of factoring is the root of spread2 over the units left
 	worker  []costWorker
@@ -50,14 +50,45 @@ type costHand struct {
 
 const weightOne = 1 << 16
 
-// evenly prepares for an execution of which nothing is known. Chunks are those of AUTO_CHUNK: small enough for any order of costs, and to
-// learn the profile from.
+// evenly prepares for an execution of which nothing is known. Chunks are those of AUTO_CHUNK, small enough for any order of costs and to learn the profile from, and dealt like
+// cards: a worker's block is one chunk of every P, so blocks cost about the same wherever what is dear lies, workers can be compared, and there is no counter.
 func (c *costClaims) evenly(p Params) {
-	c.cuts = evenCuts(p.N, max(1, ceilDiv(p.N, maxUnits)))
-	c.chunk, c.floor, c.least = ceilDiv(max(autoChunk(p.N, p.P), p.MinChunk), c.each), 1, p.MinChunk
+	c.cuts = evenCuts(p.N, max(autoChunk(p.N, p.P), p.MinChunk, ceilDiv(p.N, maxUnits)))
+	c.floor, c.least, c.parts, c.cards = 1, p.MinChunk, 1, newCards(c.units, p.P)
 	c.worker, c.hand = make([]costWorker, p.P), make([]costHand, p.P)
 	c.own = &blocks{own: make([]ownBlock, p.P), loot: c.half, choices: richest}
+	for i := range c.worker {
+		c.worker[i].lo, c.worker[i].hi = c.cards.first(i), c.cards.first(i+1)
+	}
 	c.begin()
+}
+
+// cards is units as they are dealt to so many blocks: each P of them to all blocks. They count by block and by the order within it.
+type cards struct {
+	blocks, each, more int // the first blocks have one more than each
+}
+
+func newCards(units, blocks int) cards { return cards{blocks, units / blocks, units % blocks} }
+
+// dealt says that units are.
+func (d *cards) dealt() bool { return d.blocks > 0 }
+
+// first is where a block begins.
+func (d *cards) first(block int) int { return block*d.each + min(block, d.more) }
+
+// unit is which unit a card is.
+func (d *cards) unit(card int) int {
+	block := 0
+	if longer := d.more * (d.each + 1); card < longer {
+		block = card / (d.each + 1)
+	} else {
+		block = d.more + (card-longer)/d.each
+	}
+	round := card - d.first(block)
+	if round < d.each { // a round may be as long as a row of an image: each begins with another block
+		block = int((uint64(block) + uint64(round)*0x9E3779B97F4A7C15>>32) % uint64(d.blocks))
+	}
+	return round*d.blocks + block
 }
 
 // richest is of how many blocks a thief takes the largest: to look costs less than an iteration is worth, and the largest is where the loop would end late.
@@ -66,6 +97,9 @@ const richest = 4
 // half is what a thief takes: the half, or all where the iterations of that or of the other half are none.
 func (c *costClaims) half(lo, hi int) int {
 	mid := lo + (hi-lo)>>1
+	if c.cards.dealt() {
+		return hi - mid
+	}
 	switch start, at, past := c.at(lo), c.at(mid), c.at(hi); {
 	case start == past:
 		return 0
@@ -78,11 +112,11 @@ func (c *costClaims) half(lo, hi int) int {
 // cutBy makes t the units of the executions to come. A worker's share of them by its weight has m pieces, and no piece has more than 2/m of an even share of the iterations. No piece costs less
 // than tail but for want of more.
 func (c *costClaims) cutBy(t cuts, weights []float64, m float64, parts int, tail float64) {
-	c.cuts, c.chunk, c.parts = t, 0, parts
+	c.cuts, c.parts, c.cards = t, parts, cards{}
 	p := float64(len(weights))
 	c.floor = max(1, int(float64(t.units)/float64(max(t.n, 1))*float64(c.least)))
 	c.tail = max(c.floor, int(min(tail*t.rate, float64(t.units)/p)))
-	c.most = max(ceil(2*float64(t.n)/(m*p)), c.least)
+	c.most = max(ceil(float64(t.n)/(m*p)), c.least)
 	for i, w := range weights {
 		c.worker[i].piece, c.worker[i].weight = max(c.floor, int(float64(t.units)/(m*p)*w)), int(math.Ceil(w*weightOne))
 	}
@@ -119,13 +153,13 @@ func (c *costClaims) begin() {
 	c.dealt.Store(0)
 	c.own.empty()
 	clear(c.hand)
-	if c.chunk > 0 {
+	if len(c.dear) > 0 && c.parts > 1 { // who has a dear iteration for long shall not have a block beside it, which others would find last
 		return
 	}
 	for i := range c.worker {
 		c.own.give(i, makeBlock(c.worker[i].lo, c.worker[i].hi))
 	}
-	c.next.Store(uint64(len(c.worker))<<32 | uint64(c.worker[len(c.worker)-1].hi))
+	c.next.Store(uint64(len(c.worker))<<32 | uint64(c.worker[len(c.worker)-1].hi)) // cards: nothing is left
 }
 
 // claim is Claimer.Claim.
@@ -159,9 +193,13 @@ func (c *costClaims) claim(worker int) (start, size int, ok bool) {
 	}
 }
 
-// some is how many units of a block a piece has. Where no batches follow, pieces get smaller with the block.
-func (c *costClaims) some(lo, hi, take int) int {
-	if c.parts == 1 {
+// some is how many units of a worker's block a piece has. Pieces get smaller with the block where no batches follow, or where it was stolen: then the loop is near its end.
+func (c *costClaims) some(worker, lo, hi int) int {
+	take := c.worker[worker].piece
+	switch {
+	case c.own.own[worker].stolen:
+		return max(min(take, (hi-lo)>>1), c.tail, take>>3)
+	case c.parts == 1:
 		return max(min(take, (hi-lo)>>2), c.tail)
 	}
 	return take
@@ -174,7 +212,14 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 	for {
 		old := Block(word.Load())
 		if lo, hi := old.Bounds(); lo < hi {
-			end, start, past := c.piece(lo, hi, c.some(lo, hi, take))
+			if c.cards.dealt() {
+				if word.CompareAndSwap(uint64(old), uint64(makeBlock(lo+1, hi))) {
+					u := c.cards.unit(lo)
+					return c.at(u), c.at(u + 1), true
+				}
+				continue
+			}
+			end, start, past := c.piece(lo, hi, c.some(worker, lo, hi))
 			if word.CompareAndSwap(uint64(old), uint64(makeBlock(end, hi))) && past > start {
 				return start, past, true
 			}
@@ -182,7 +227,7 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 		}
 		lo, hi, start, past, ok := c.block(worker)
 		if ok {
-			if c.chunk == 0 && (hi-lo > take || past-start > c.most) { // else it is one piece
+			if hi-lo > take || past-start > c.most { // else it is one piece
 				end := hi
 				if end, start, past = c.piece(lo, hi, take); end < hi {
 					c.own.give(worker, makeBlock(end, hi))
@@ -208,14 +253,11 @@ func (c *costClaims) block(worker int) (lo, hi, start, past int, ok bool) {
 		if left <= 0 {
 			return 0, 0, 0, 0, false
 		}
-		k := c.chunk
-		if k == 0 {
-			now := c.batch.Load()
-			if word>>32 >= now>>32 {
-				now = c.nextBatch(now, word>>32, left)
-			}
-			k = max(c.tail, int(now&packedUnits)*c.worker[worker].weight/weightOne)
+		now := c.batch.Load()
+		if word>>32 >= now>>32 {
+			now = c.nextBatch(now, word>>32, left)
 		}
+		k := max(c.tail, int(now&packedUnits)*c.worker[worker].weight/weightOne)
 		hi, start, past = c.atLeast(lo, c.units, k)
 		if w := max(c.whole(hi), lo+1); w != hi {
 			hi, past = w, c.at(w)

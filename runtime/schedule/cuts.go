@@ -26,10 +26,10 @@ const dearBin = 4
 // evenCuts are units of equally many iterations.
 func evenCuts(n, each int) cuts { return cuts{units: ceilDiv(n, each), n: n, each: each} }
 
-// newCuts are as many parts as the profile has bins. The error of the interpolation is below the cost of a part.
-func newCuts(p *profile) cuts {
+// newCuts are as many parts as the profile has bins. The error of the interpolation is below the cost of a part. The table lies in memory for two numbers more than bins.
+func newCuts(p *profile, memory []int) cuts {
 	parts := len(p.bins) - 1
-	t := cuts{units: parts << cutBits, n: p.n, by: p, first: make([]int, parts+2)}
+	t := cuts{units: parts << cutBits, n: p.n, by: p, first: memory}
 	t.first[parts], t.first[parts+1] = p.n, p.n
 	step := p.total() / float64(parts)
 	if !(step > 0) || math.IsInf(step, 0) { // nothing is known to cost more than anything else

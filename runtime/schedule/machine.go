@@ -10,6 +10,7 @@ type Machine struct {
 	Speeds   []float64 // work in a unit of time of each worker; default 1
 	Arrivals []float64 // when each worker comes free; default 0
 	H        float64   // time of claiming a chunk
+	Chunk    float64   // work of a chunk beyond its iterations: the ideal knows nothing of it
 
 	// Serial is what it takes, beside H, to have a line of memory that another worker wrote last. Whoever writes one keeps all others waiting who want to write it: a counter is written in
 	// each claim from it, a worker's block by its owner and by thieves, who first read those of others.
@@ -77,6 +78,10 @@ func (m Machine) arrivals(workers []int) queue {
 	for _, w := range workers {
 		q = append(q, slot{m.arrival(w), w})
 	}
+	return q.sorted()
+}
+
+func (q queue) sorted() queue {
 	slices.SortFunc(q, func(a, b slot) int { // a sorted list is a heap
 		if a.before(b) {
 			return -1
@@ -84,6 +89,14 @@ func (m Machine) arrivals(workers []int) queue {
 		return 1
 	})
 	return q
+}
+
+// notBefore lets all wait until a time.
+func (q queue) notBefore(time float64) queue {
+	for i := range q {
+		q[i].time = max(q[i].time, time)
+	}
+	return q.sorted()
 }
 
 // sink puts the first slot, which came to be later, into its place.

@@ -14,36 +14,37 @@ type profile struct {
 type bin struct{ before, cost float64 } // the sum of all before it, its own
 
 func newProfile(n int, cost []float64) *profile {
-	p := &profile{n: n, bins: make([]bin, len(cost)+1), per: float64(n) / float64(len(cost)), rate: float64(len(cost)) / float64(n)}
+	p := emptyProfile(n, len(cost))
 	for i, c := range cost {
 		p.bins[i].cost = c
-		p.bins[i+1].before = p.bins[i].before + c
 	}
+	p.sum()
 	return p
 }
 
-// without is p where some bins cost nothing.
-func (p *profile) without(bins []int) *profile {
-	if len(bins) == 0 {
-		return p
+// emptyProfile is one in which nothing costs anything.
+func emptyProfile(n, bins int) *profile {
+	return &profile{n: n, bins: make([]bin, bins+1), per: float64(n) / float64(bins), rate: float64(bins) / float64(n)}
+}
+
+// sum makes the sums right again after costs have changed.
+func (p *profile) sum() {
+	before := 0.0
+	for i := range p.bins {
+		p.bins[i].before = before
+		before += p.bins[i].cost
 	}
-	costs := p.costs()
-	for _, b := range bins {
-		costs[b] = 0
-	}
-	return newProfile(p.n, costs)
 }
 
 // iterations is a range of them.
 type iterations struct{ start, past int }
 
-// ranges is the iterations that begin in each of some bins.
+// ranges is the iterations that begin in each of some bins, one by one.
 func (p *profile) ranges(bins []int) []iterations {
 	var list []iterations
 	for _, b := range bins {
-		r := iterations{p.begin(b), p.begin(b + 1)}
-		if r.start < r.past {
-			list = append(list, r)
+		for i := range p.begin(b+1) - p.begin(b) {
+			list = append(list, iterations{p.begin(b) + i, p.begin(b) + i + 1})
 		}
 	}
 	return list
@@ -62,19 +63,6 @@ func (p *profile) costs() []float64 {
 }
 
 func (p *profile) total() float64 { return p.bins[len(p.bins)-1].before }
-
-// nearer is p with differences between iterations that are only so large a part of its own.
-func (p *profile) nearer(part float64) *profile {
-	if part == 1 {
-		return p
-	}
-	costs := p.costs()
-	mean := p.total() / float64(len(costs))
-	for b := range costs {
-		costs[b] = mean + part*(costs[b]-mean)
-	}
-	return newProfile(p.n, costs)
-}
 
 // between is the cost of the iterations from start to before past.
 func (p *profile) between(start, past int) float64 { return p.until(past) - p.until(start) }

@@ -41,7 +41,7 @@ func TestCuts(t *testing.T) {
 				costs[i] = cost(i)
 			}
 			p := newProfile(n, costs)
-			c := newCuts(p)
+			c := newCuts(p, make([]int, bins+2))
 			step, before := p.total()/float64(bins), 0
 			for u := range c.units + 1 {
 				at := c.at(u)

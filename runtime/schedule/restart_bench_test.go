@@ -1,23 +1,47 @@
 package schedule
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+	"time"
+)
 
-// BenchmarkCostRestart is what COST does between two executions of a loop whose costs it keeps in as many parts as it ever does; nobody works meanwhile.
+// BenchmarkCostRestart is what COST does between two executions of a loop, during which nobody works: the first time it learns, and later, beside what it takes to learn by its price list.
 func BenchmarkCostRestart(b *testing.B) {
-	const n, p = maxBins, 8
-	calc, err := mustLookup("COST").New(Params{N: n, P: p})
-	if err != nil {
-		b.Fatal(err)
-	}
-	c := NewClaimer(calc)
-	for b.Loop() {
-		b.StopTimer()
-		for w, at := 0, 0; at < n; w = (w + 1) % p {
-			start, size, _ := c.Claim(w)
-			c.Report(w, start, size, float64(size)*(1+float64(start%7)), 1e-7)
-			at = start + size
+	for _, size := range []struct{ n, p int }{{512, 2}, {5000, 2}, {maxBins, 8}, {maxBins, 64}} {
+		calc, err := mustLookup("COST").New(Params{N: size.n, P: size.p})
+		if err != nil {
+			b.Fatal(err)
 		}
-		b.StartTimer()
-		c.Reset()
+		c := NewClaimer(calc)
+		var times, price [2]float64
+		var chunks, learned [2]int
+		execution := 0
+		b.Run(fmt.Sprintf("n=%d/p=%d", size.n, size.p), func(b *testing.B) {
+			for range b.N {
+				late := min(execution, 1)
+				for w, done := 0, 0; done < size.n; w = (w + 1) % size.p {
+					start, n, ok := c.Claim(w)
+					if ok {
+						c.Report(w, start, n, float64(n)*(1+float64(start%7)), 1e-7)
+						chunks[late]++
+					}
+					done += n
+				}
+				begin := time.Now()
+				c.Reset()
+				times[late] += time.Since(begin).Seconds()
+				price[late] += c.cost.learning()
+				learned[late]++
+				execution++
+			}
+			for i, name := range []string{"first", "later"} {
+				if k := float64(max(learned[i], 1)); learned[i] > 0 {
+					b.ReportMetric(times[i]/k*1e6, name+"-us")
+					b.ReportMetric(price[i]/k*1e6, name+"-priced-us")
+					b.ReportMetric(float64(chunks[i])/k, name+"-chunks")
+				}
+			}
+		})
 	}
 }

@@ -73,7 +73,12 @@ func (s *Simulation) Run() (Outcome, error) {
 	last := make([]running, m.P)
 	lines := newLines(m.P, m.Serial)
 	asked := make([]float64, m.P) // how long it has been asking
-	for q := m.arrivals(all); len(q) > 0; {
+	q := m.arrivals(all)
+	if learned := s.claimer.learned(); learned > 0 { // the first worker learns, and nobody can claim before
+		q = q.notBefore(q[0].time + learned)
+		out.Sched += learned * float64(m.P)
+	}
+	for len(q) > 0 {
 		w, t := q[0].worker, q[0].time
 		s.now = t
 		if r := &last[w]; r.n > 0 {
@@ -95,7 +100,7 @@ func (s *Simulation) Run() (Outcome, error) {
 			continue
 		}
 		claimed := lines.pass(w, t, touched, own) + m.H
-		seconds := s.trace.of(start, n) / m.speed(w)
+		seconds := (s.trace.of(start, n) + m.Chunk) / m.speed(w)
 		took := claimed - t + asked[w]
 		asked[w] = 0
 		last[w] = running{start, n, seconds, took}

@@ -47,7 +47,8 @@ type ownBlock struct {
 	victim int // where the owner looks next, to begin with where it stole last; these: only the owner looks
 	empty  int // blocks that it found empty one after the other
 	touched
-	_ [72]byte
+	stolen bool // the block was another's
+	_      [64]byte
 }
 
 // touched is what a worker's claims had to do beside its own block, since a simulation asked last.
@@ -63,7 +64,7 @@ func (b *blocks) empty() {
 	for i := range b.own {
 		b.own[i].word.Store(0)
 		own := &b.own[i]
-		own.victim, own.empty, own.touched = (i+1)%len(b.own), 0, touched{}
+		own.victim, own.empty, own.touched, own.stolen = (i+1)%len(b.own), 0, touched{}, false
 	}
 }
 
@@ -83,7 +84,7 @@ func (b *blocks) steal(worker int) bool {
 		}
 		taken, rest := old.Back(units)
 		if b.own[victim].word.CompareAndSwap(uint64(old), uint64(rest)) {
-			own.victim, own.empty, own.robbed = victim, 0, victim+1
+			own.victim, own.empty, own.robbed, own.stolen = victim, 0, victim+1, true
 			b.give(worker, taken)
 			return true
 		}

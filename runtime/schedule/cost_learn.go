@@ -1,0 +1,399 @@
+package schedule
+
+import (
+	"math"
+	"slices"
+)
+
+// This file defines what COST learns between two executions: costs, speeds, how far both can be believed, and when that is worth its time, during which nobody works.
+
+// What learning takes, in seconds: a bin of the profile with its part of the table of cuts, a chunk, and a chunk of the first execution (BenchmarkCostRestart).
+const (
+	binPrice   = 15e-9
+	chunkPrice = 50e-9
+	firstPrice = 10e-9
+)
+
+// learningPart is the part of a worker's time that is given to learning. What is not spent is saved for later executions, so the costs of a loop that is too short to learn in each execution are learned in some.
+const learningPart = 1. / 128
+
+// balanced is the part of a worker's time that an execution may have lost which there is no need to learn from.
+const balanced = 0.01
+
+// surely is how many executions tell what a chunk costs before nothing is learned.
+const surely = 3
+
+// How finely a profile is kept. There are no more bins than what a worker's share needs to be cut well, or than make no difference to the time: where iterations differ much, what a bin hides is what cuts
+// are off by. A profile with fewer than coarsest bins a share says too little.
+const (
+	leastBins    = 1 << 9
+	binsPerShare = 1 << 7
+	maxBins      = 1 << 14
+	worthBin     = 5e-5 // seconds of an execution
+	coarsest     = 8
+	rarely       = 8 // a profile that could only be learned every so many executions is made coarser
+)
+
+// afford is with how many bins the last execution, which had so many chunks that took all workers so much time together, shall be learned; 0: not at all. The first time a loop is learned for what
+// was lost so far, too: nobody knows whether the loop will be executed again, but who has lost as much as learning takes loses at most twice as much as who had known (the rule of those who rent skis).
+func (c *cost) afford(busy, lost float64, chunks int) int {
+	income := busy / float64(c.P) * learningPart
+	c.saved = min(c.saved+income, rarely*binPrice*maxBins)
+	if c.fixed.asked >= surely && lost < balanced*busy/float64(c.P) {
+		return 0
+	}
+	fixed := float64(chunks) * chunkPrice
+	if c.profile == nil {
+		c.saved += lost
+		fixed = float64(chunks) * firstPrice
+	}
+	have := int(min((c.saved-fixed)/binPrice, maxBins))
+	want := min(c.N, min(max(leastBins, binsPerShare*c.P, int(min(busy/float64(c.P)/worthBin, maxBins))), maxBins))
+	least := min(want, coarsest*c.P)
+	if c.profile != nil {
+		now := len(c.profile.bins) - 1
+		switch {
+		case want >= 4*now && have >= 4*now, have < now && have >= least && income*rarely < fixed+float64(now)*binPrice:
+		default:
+			want, least = now, now
+		}
+	}
+	if have < least {
+		return 0
+	}
+	want = min(want, have)
+	c.spent = fixed + float64(want)*binPrice
+	c.saved = min(c.saved-c.spent, rarely*c.spent)
+	if c.profile == nil {
+		c.saved = 0
+	}
+	return want
+}
+
+// Restart learns from what was reported, if it is worth the time: first the speeds, then the costs at speed 1.
+func (c *cost) Restart() {
+	c.spent = 0
+	busy, longest, chunks, done := 0.0, 0.0, 0, 0
+	for i := range c.did {
+		did := &c.did[i]
+		busy += did.busy
+		longest = max(longest, did.busy+did.asked)
+		done += did.n
+		chunks += len(did.chunks)
+	}
+	bins := 0
+	if busy > 0 {
+		bins = c.afford(busy, longest-busy/float64(c.P), chunks)
+	}
+	if bins == 0 || !c.learnSpeeds() {
+		c.begin()
+	} else {
+		c.learnClaims()
+		c.learnFixed()
+		part, chance := c.trust()
+		last := c.learnCosts(bins, done >= c.N)
+		c.release(c.last)
+		if c.profile != c.last {
+			c.release(c.profile)
+		}
+		c.last, c.chance = last, chance
+		c.expect(c.nearer(last, part))
+	}
+	for i := range c.did {
+		did := &c.did[i]
+		did.chunks, did.busy, did.asked, did.n = did.chunks[:0], 0, 0, 0
+	}
+}
+
+// learning is what the last Restart took in seconds, by the price list: 0 if nothing was learned.
+func (c *cost) learning() float64 { return c.spent }
+
+// learnCosts is the costs of the last execution in so many bins; complete says that all of it was reported.
+func (c *cost) learnCosts(bins int, complete bool) *profile {
+	next := c.fresh(bins)
+	clear(next.bins)
+	var covered []float64
+	if !complete {
+		covered = make([]float64, bins)
+	}
+	for i := range c.did {
+		for _, r := range c.did[i].chunks {
+			c.spread(r, c.fixed.less(r.t)*c.weights[i], next.bins[:bins], covered)
+		}
+	}
+	if !complete {
+		average(next.bins[:bins], covered)
+	}
+	next.sum()
+	return next
+}
+
+// average takes what nobody reported for average.
+func average(bins []bin, covered []float64) {
+	cost, seen := 0.0, 0.0
+	for b := range bins {
+		cost += bins[b].cost
+		seen += covered[b]
+	}
+	for b := range bins {
+		if missing := 1 - covered[b]; missing > 1e-9 {
+			bins[b].cost += missing * cost / seen
+		}
+	}
+}
+
+// nearer is p with differences between iterations that are only so large a part of its own.
+func (c *cost) nearer(p *profile, part float64) *profile {
+	if part == 1 {
+		return p
+	}
+	q := c.fresh(len(p.bins) - 1)
+	mean := p.total() / float64(len(p.bins)-1)
+	for b := range len(p.bins) - 1 {
+		q.bins[b].cost = mean + part*(p.bins[b].cost-mean)
+	}
+	q.sum()
+	return q
+}
+
+// fresh is a profile of the loop with so many bins of any cost, in memory that was used before if there is some.
+func (c *cost) fresh(bins int) *profile {
+	for i, p := range c.spare {
+		if len(p.bins) == bins+1 {
+			c.spare = slices.Delete(c.spare, i, i+1)
+			return p
+		}
+	}
+	c.spare = nil
+	return emptyProfile(c.N, bins)
+}
+
+// release keeps the memory of p.
+func (c *cost) release(p *profile) {
+	if p != nil && p != c.by {
+		c.spare = append(c.spare, p)
+	}
+}
+
+// room is a slice of that length, in the memory of s if it is large enough.
+func room(s []int, n int) []int {
+	if cap(s) < n {
+		return make([]int, n)
+	}
+	return s[:n]
+}
+
+// trust is how much of the differences between iterations of the last execution but one was there again in the last: the slope of what pieces cost over what they had cost, both less what as many average
+// iterations do. It is the best predictor's share of the differences where they are partly chance: 0 where costs are drawn anew, near 1 where they stay. 1 too if nothing is known.
+func (c *cost) trust() (part, chance float64) {
+	if c.last == nil {
+		return 1, 0
+	}
+	before, now := 0.0, 0.0
+	for i := range c.did {
+		for _, r := range c.did[i].chunks {
+			before += c.last.between(r.start, r.start+r.n)
+			now += c.fixed.less(r.t) * c.weights[i]
+		}
+	}
+	if !(before > 0 && now > 0) {
+		return 1, 0
+	}
+	mean, scale := c.last.total()/float64(c.N), before/now
+	var xx, xy, all float64
+	for i := range c.did {
+		for _, r := range c.did[i].chunks {
+			even := float64(r.n) * mean
+			x, y := c.last.between(r.start, r.start+r.n)-even, c.fixed.less(r.t)*c.weights[i]*scale-even
+			xx += x * x
+			xy += x * y
+			all += even * even
+		}
+	}
+	part = 1
+	if xx > alike*alike*all {
+		part = min(max(xy/xx, 0), 1)
+	}
+	var off []float64 // what was not foreseen of each piece: variances of an iteration
+	for i := range c.did {
+		for _, r := range c.did[i].chunks {
+			even := float64(r.n) * mean
+			expected := even + part*(c.last.between(r.start, r.start+r.n)-even)
+			if d := c.fixed.less(r.t)*c.weights[i]*scale/expected - 1; expected > 0 {
+				off = append(off, d*d*float64(r.n))
+			}
+		}
+	}
+	// The median over that of chi squared of one degree: a piece whose worker lost its processor says nothing about iterations.
+	return part, median(off) / (normalQuartile * normalQuartile)
+}
+
+// alike is the relative deviation of pieces below which it does not matter what is trusted.
+const alike = 0.01
+
+// learnClaims is the time of a claim that had not to wait for others: the median over workers of the shortest.
+func (c *cost) learnClaims() {
+	var shortest []float64
+	for i := range c.did {
+		if t := c.did[i].claiming; t > 0 {
+			shortest = append(shortest, t)
+		}
+		c.did[i].claiming = 0
+	}
+	if len(shortest) > 0 {
+		c.claimed = median(shortest)
+	}
+}
+
+// maxMove is how far a weight moves in one execution, as a logarithm: a factor of 4.
+const maxMove = 1.3863
+
+// trend is how a worker was off its weight in the last executions.
+type trend struct{ mean, square float64 }
+
+// add is one more, and says how much of it stays: 1 if it is as before, near 0 if it was here and there. Threads that wait for a processor are slow now and then.
+func (t *trend) add(off float64) float64 {
+	if t.square == 0 {
+		t.mean, t.square = off, off*off
+	} else {
+		t.mean, t.square = (t.mean+off)/2, (t.square+off*off)/2
+	}
+	return t.mean * t.mean / t.square
+}
+
+// misfit is the variance of a worker's ratio from which on a profile does not fit.
+const misfit = 0.1
+
+// learnSpeeds moves each weight towards predicted over measured time; it reports false if there is nothing to learn from. Without a profile the iterations are
+// the prediction, which is fair since chunks were small and the workers' interleaved.
+//
+// A worker is slow, or its iterations cost more than before: both look alike. They differ in that a slow worker is slow everywhere. So a weight moves the less
+// the more the ratio varies between the places that the worker has been at: by d^2/(d^2 + 4e^2) of the way d (in logarithms), where e is the standard error of the
+// ratio over places, the worker's own or the mean of all, and consecutive pieces are one place. Without that, costs that move leave weights that are wrong by factors.
+// Where the ratios of all workers are that uncertain the profile does not fit: then the costs are learned, and the speeds from the next execution.
+func (c *cost) learnSpeeds() bool {
+	ratio, unsure := make([]float64, c.P), make([]float64, c.P)
+	known, sum, pooled, workers := 0.0, 0.0, 0.0, 0.0
+	for i := range c.did {
+		if ratio[i], unsure[i] = c.speed(c.did[i].chunks); ratio[i] > 0 {
+			sum += ratio[i]
+			known += c.weights[i]
+			pooled += unsure[i]
+			workers++
+		}
+	}
+	if known == 0 {
+		return false
+	}
+	if c.profile != nil && pooled/workers > misfit {
+		return true
+	}
+	total := 0.0
+	for i, r := range ratio {
+		if r > 0 { // the others keep theirs
+			d := math.Log(r / sum * known / c.weights[i])
+			if d != 0 {
+				move := d * d * d / (d*d + 4*max(unsure[i], pooled/workers)) * c.trends[i].add(d)
+				c.weights[i] *= math.Exp(min(max(move, -maxMove), maxMove))
+			}
+		}
+		total += c.weights[i]
+	}
+	for i := range c.weights {
+		c.weights[i] *= float64(c.P) / total
+	}
+	return true
+}
+
+// speed is predicted over measured time of a worker's pieces, and the square of its relative standard error. The ratio is 0 if there is none. Pieces that took far longer than the others, by
+// what was predicted, lost their processor to somebody else: they say nothing of the worker.
+func (c *cost) speed(chunks []costRecord) (ratio, variance float64) {
+	predicted, measured, most := 0.0, 0.0, math.Inf(1)
+	if c.profile != nil {
+		most = disturbed * c.slowness(chunks)
+	}
+	for _, r := range chunks {
+		if p := c.predicted(r); r.t <= most*p {
+			predicted += p
+			measured += r.t
+		}
+	}
+	if !(predicted > 0 && measured > 0) {
+		return 0, 0
+	}
+	ratio = predicted / measured
+	places, off, squares, end := 0.0, 0.0, 0.0, -1
+	for _, r := range chunks {
+		p := c.predicted(r)
+		if r.t > most*p {
+			continue
+		}
+		if r.start != end {
+			squares += float64(off * off)
+			places, off = places+1, 0
+		}
+		off += p - float64(ratio*r.t)
+		end = r.start + r.n
+	}
+	squares += float64(off * off)
+	if places < 2 {
+		return ratio, 1
+	}
+	return ratio, squares / (predicted * predicted) * places / (places - 1)
+}
+
+// disturbed is how many times longer than the median a piece took that does not count.
+const disturbed = 2
+
+// slowness is the median of measured over predicted time of pieces.
+func (c *cost) slowness(chunks []costRecord) float64 {
+	var list []float64
+	for _, r := range chunks {
+		if p := c.predicted(r); p > 0 {
+			list = append(list, r.t/p)
+		}
+	}
+	if len(list) == 0 {
+		return math.Inf(1)
+	}
+	return median(list)
+}
+
+// predicted is what a piece was expected to cost; without a profile its iterations.
+func (c *cost) predicted(r costRecord) float64 {
+	if c.profile == nil {
+		return float64(r.n)
+	}
+	return c.profile.between(r.start, r.start+r.n)
+}
+
+// spread adds the cost of a piece to the bins it lies in, and to covered, if there is any, the part of each that it covers. Within it costs keep the proportions of the old profile, so
+// that what was learned from small pieces is not lost by measuring larger ones.
+func (c *cost) spread(r costRecord, t float64, bins []bin, covered []float64) {
+	m, n := float64(len(bins)), float64(c.N)
+	from, to := float64(r.start)*m/n, float64(r.start+r.n)*m/n
+	whole := c.predicted(r)
+	known := whole > 0 && c.profile != nil
+	var as []bin // costs in proportion to these, else known says if to those of the old profile
+	if known && len(c.profile.bins) == len(bins)+1 {
+		as = c.profile.bins
+	}
+	if !known {
+		whole = to - from
+	}
+	scale := t / whole
+	for b := int(from); b < len(bins) && float64(b) < to; b++ {
+		lo, hi := max(from, float64(b)), min(to, float64(b+1))
+		if covered != nil {
+			covered[b] += hi - lo
+		}
+		switch {
+		case as != nil:
+			bins[b].cost += scale * as[b].cost * (hi - lo)
+		case known:
+			bins[b].cost += scale * (c.profile.at(hi*n/m) - c.profile.at(lo*n/m))
+		default:
+			bins[b].cost += scale * (hi - lo)
+		}
+	}
+}

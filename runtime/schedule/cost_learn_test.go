@@ -1,0 +1,178 @@
+package schedule
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// again executes a loop of costs so many times under COST and returns the outcomes.
+func again(t *testing.T, m Machine, times int, costs func(execution int) []float64) (list []Outcome, c *cost) {
+	t.Helper()
+	var s *Simulation
+	for i := range times {
+		tr := NewTrace(costs(i))
+		if s == nil {
+			var err error
+			if s, err = NewSimulation(tr, mustLookup("COST"), Params{}, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.SetTrace(tr)
+		out, err := s.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, out)
+	}
+	return list, s.claimer.cost
+}
+
+// noisyCosts are the costs of n iterations of mean seconds, alternating by the factor and with noise.
+func noisyCosts(n int, mean, noise float64) func(int) []float64 {
+	return func(execution int) []float64 {
+		r := rand.New(rand.NewPCG(uint64(execution), 3))
+		list := make([]float64, n)
+		for i := range list {
+			list[i] = mean * (1 + 3*float64(i/(n/8)%2)) * (1 - noise + 2*noise*r.Float64())
+		}
+		return list
+	}
+}
+
+// TestLearningPaysForItself: what a loop learns costs it at most its part of the time, however short it is; the first time it may cost what was lost before.
+func TestLearningPaysForItself(t *testing.T) {
+	for _, mean := range []float64{2e-9, 5e-8, 1e-6, 1e-4} {
+		const n, p, times = 4000, 4, 60
+		costs := noisyCosts(n, mean, .9)
+		tr := NewTrace(costs(0))
+		s, err := NewSimulation(tr, mustLookup("COST"), Params{}, Machine{P: p, H: 1e-7, Serial: 2e-8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		busy, learning, lost, often := 0.0, 0.0, 0.0, 0
+		for i := range times {
+			s.SetTrace(NewTrace(costs(i)))
+			out, err := s.Run()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := s.claimer.learned(); took > 0 {
+				learning += took
+				often++
+			}
+			if often == 0 {
+				lost += out.Makespan - out.Busy/p
+			}
+			busy += out.Busy / p
+		}
+		if most := learningPart*busy + lost + 1e-9; learning > most {
+			t.Errorf("iterations of %g s: %.3g s of learning in %d executions, at most %.3g are paid for", mean, learning, times, most)
+		}
+		if often == 0 {
+			t.Errorf("iterations of %g s: nothing was ever learned", mean)
+		}
+	}
+}
+
+// TestNothingToLearn: an execution that lost next to nothing is not learned from, so no time is spent between executions.
+func TestNothingToLearn(t *testing.T) {
+	list, c := again(t, Machine{P: 4, H: 1e-8}, 6, noisyCosts(4000, 1e-5, .1))
+	if c.learning() != 0 {
+		t.Errorf("%g s were spent on learning what is known", c.learning())
+	}
+	last := list[len(list)-1]
+	if lost := last.Makespan/(last.Busy/4) - 1; lost > balanced {
+		t.Errorf("%.2f %% were lost", 100*lost)
+	}
+}
+
+// TestLearningIsCharged: a simulation lets all wait while COST learns, and counts that as scheduling.
+func TestLearningIsCharged(t *testing.T) {
+	list, _ := again(t, Machine{P: 4}, 2, noisyCosts(4000, 1e-6, .9))
+	for i, out := range list {
+		waited := out.Sched / 4
+		if learned := i > 0; learned != (waited > 500*binPrice) {
+			t.Errorf("execution %d: all waited %g s", i, waited)
+		}
+		if sum := out.Busy + out.Sched + out.Idle; !near(sum, 4*out.Makespan, 1e-12) {
+			t.Errorf("execution %d: %g of %g s are accounted for", i, sum, 4*out.Makespan)
+		}
+	}
+}
+
+// TestFixedCost: where a chunk costs something by itself COST learns how much, cuts into fewer chunks, and is nearer to the ideal than its chunks for nothing would be.
+func TestFixedCost(t *testing.T) {
+	const fixed = 2e-4
+	costs := noisyCosts(4000, 1e-5, .3)
+	free, _ := again(t, Machine{P: 4, H: 1e-7}, 12, costs)
+	dear, c := again(t, Machine{P: 4, H: 1e-7, Chunk: fixed}, 12, costs)
+	if got := c.fixed.seconds; got < fixed/2 || got > fixed*1.2 {
+		t.Errorf("a chunk costs %g s by itself, learned: %g", fixed, got)
+	}
+	last := len(free) - 1
+	if 2*dear[last].Chunks > free[last].Chunks {
+		t.Errorf("%d chunks of which each costs %g s, %d that cost nothing", dear[last].Chunks, fixed, free[last].Chunks)
+	}
+	if would := free[last].Makespan + fixed*float64(free[last].Chunks)/4; dear[last].Makespan >= would {
+		t.Errorf("%g s, with as many chunks as if they cost nothing %g", dear[last].Makespan, would)
+	}
+	if c := c.fixed; c.precision == 0 {
+		t.Error("nothing is known of chunks")
+	}
+}
+
+// TestRegression: the intercept is found whatever a few points are off, and points that are all alike say nothing.
+func TestRegression(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var g regression
+	for i := range 60 {
+		x := float64(uint(1) << (i % 6))
+		y := 5 + 2*x + .1*r.NormFloat64()
+		if i%10 == 3 {
+			y += 200 // it lost its processor
+		}
+		g.add(x, y)
+	}
+	a, deviation, ok := g.intercept()
+	if !ok || !near(a, 5, .05) || deviation > .2 {
+		t.Errorf("intercept %g +- %g, %v; want 5", a, deviation, ok)
+	}
+	g = regression{}
+	for range 20 {
+		g.add(3, 7)
+	}
+	if a, deviation, ok := g.intercept(); ok {
+		t.Errorf("twenty times the same point have the intercept %g +- %g", a, deviation)
+	}
+}
+
+// TestCards: the deal is a permutation, each block has one unit of each P in a row, and rounds differ in which.
+func TestCards(t *testing.T) {
+	for _, size := range [][2]int{{1, 1}, {3, 7}, {64, 8}, {1000, 7}, {4097, 16}} {
+		units, blocks := size[0], size[1]
+		d := newCards(units, blocks)
+		if d.first(0) != 0 || d.first(blocks) != units {
+			t.Fatalf("%v: blocks are %d..%d", size, d.first(0), d.first(blocks))
+		}
+		did := make([]bool, units)
+		shifts := map[int]bool{}
+		for b := range blocks {
+			for card := d.first(b); card < d.first(b+1); card++ {
+				u := d.unit(card)
+				if u < 0 || u >= units || did[u] {
+					t.Fatalf("%v: card %d is unit %d", size, card, u)
+				}
+				did[u] = true
+				if round := card - d.first(b); u/blocks != round {
+					t.Fatalf("%v: unit %d in round %d", size, u, round)
+				}
+				if b == 0 {
+					shifts[u%blocks] = true
+				}
+			}
+		}
+		if units/blocks > 4*blocks && len(shifts) < blocks/2 {
+			t.Errorf("%v: block 0 has only %d of each %d units", size, len(shifts), blocks)
+		}
+	}
+}
