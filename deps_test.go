@@ -39,7 +39,7 @@ var allowed = map[string]string{
 	"kernels/asm":      "github.com/mmcloughlin/avo/...",
 	"kernels/vec/gen":  "kernels/asm github.com/mmcloughlin/avo/...",
 	"kernels/blas":     "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
-	"kernels/spectrum": "kernels/blas",
+	"kernels/spectrum": "kernels/blas gonum.org/v1/gonum/...",
 	"kernels/blas/gen": "kernels/asm github.com/mmcloughlin/avo/...",
 
 	"kernels/blas/openblas": "",

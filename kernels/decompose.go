@@ -1,14 +1,12 @@
 package kernels
 
 // This file defines the rows on eigenvalues and singular values: eigvals, eigvecs, svdvals, svdu, svdv, rank, pinv.
-// They compute in f64 (package blas). A node has one result, so values and vectors are rows of their own.
+// They compute in f64 (package spectrum). A node has one result, so values and vectors are rows of their own.
 //
-// Here definition and kernel are one code, because no obvious code gives LAPACK's bits: that values and vectors are
-// right is tested by their properties (decompose_test.go).
+// Here definition and kernel are one code, because no obvious code gives the same bits: that values and vectors are
+// right is tested by their properties (decompose_test.go, and in package spectrum).
 
 import (
-	"math"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -42,10 +40,11 @@ func decompositions(set blas.Set) []*op.Def {
 				t, err := floatMatrix(s)
 				return types.DenseOf(t.Elem, lesserDim(t), 1), err
 			},
-			atOnce(func(c *op.Call, out *value.Dense) error {
-				_, s, _, err := singular(c, false)
-				setColumn(out, s)
-				return err
+			beginSingular(set, false, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
+				d.end = func() error {
+					setColumn(out, p.Values)
+					return nil
+				}
 			})),
 		decomposition("svdu",
 			"svdu is the left singular vectors of a matrix as columns, in the order of svdvals; the element of each that is greatest in "+
@@ -55,12 +54,8 @@ func decompositions(set blas.Set) []*op.Def {
 				t, err := floatMatrix(s)
 				return types.DenseOf(t.Elem, t.Rows, lesserDim(t)), err
 			},
-			atOnce(func(c *op.Call, out *value.Dense) error {
-				u, _, _, err := singular(c, true)
-				if err == nil {
-					setGrid(out, u)
-				}
-				return err
+			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
+				storeVectors(d, p, out, func() []float64 { return p.Left })
 			})),
 		decomposition("svdv",
 			"svdv is the right singular vectors of a matrix as columns, in the order of svdvals and with the signs that go with svdu.",
@@ -69,26 +64,15 @@ func decompositions(set blas.Set) []*op.Def {
 				t, err := floatMatrix(s)
 				return types.DenseOf(t.Elem, t.Cols, lesserDim(t)), err
 			},
-			atOnce(func(c *op.Call, out *value.Dense) error {
-				_, _, vt, err := singular(c, true)
-				if err == nil {
-					setGrid(out, turnedCopy(vt))
-				}
-				return err
+			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
+				storeVectors(d, p, out, func() []float64 { return p.Right })
 			})),
-		rank(tol), pinv(tol),
+		rank(set, tol), pinv(set, tol),
 	}
 }
 
 // beginning begins a computation whose result goes to out, or for a scalar into the call.
 type beginning func(c *op.Call, out *value.Dense, workers int) (*decomposed, error)
-
-// atOnce is the beginning of what run does alone.
-func atOnce(run func(c *op.Call, out *value.Dense) error) beginning {
-	return func(c *op.Call, out *value.Dense, _ int) (*decomposed, error) {
-		return &decomposed{c: c, end: func() error { return run(c, out) }}, nil
-	}
-}
 
 // decomposition is a row with a dense result; work is its cost in n m min(n, m) operations.
 func decomposition(name, doc, arg, example, output string, work float64, rule func(*op.Sig) (types.Type, error), begin beginning) *op.Def {
@@ -139,10 +123,6 @@ func floatMatrix(s *op.Sig) (types.Type, error) {
 // lesserDim is the number of singular values.
 func lesserDim(t types.Type) int { return min(t.Rows, t.Cols) } // Unknown is the least number there is
 
-func diverged(c *op.Call) error {
-	return op.Failf("E606", "%s: the iteration did not converge", c.Def.Source())
-}
-
 // beginEigen begins the eigenproblem of the first input, whose values or vectors go to out.
 func beginEigen(set blas.Set, vectors bool) beginning {
 	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
@@ -169,57 +149,35 @@ func beginEigen(set blas.Set, vectors bool) beginning {
 	}
 }
 
-// singular is the decomposition u diag(s) vt of the first input, signs fixed; u and vt are empty unless asked for.
-func singular(c *op.Call, vectors bool) (u grid[float64], s []float64, vt grid[float64], err error) {
-	a, err := finiteCopy(c, false)
-	if err != nil {
-		return u, nil, vt, err
+// beginSingular begins the singular value decomposition of the first input; store says what becomes of it, where there is anything.
+func beginSingular(set blas.Set, vectors bool, store func(d *decomposed, p *spectrum.Singular, out *value.Dense)) beginning {
+	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
+		d := &decomposed{c: c}
+		a, err := finiteCopy(c, false)
+		if err != nil || len(a.x) == 0 {
+			return d, err
+		}
+		p := spectrum.NewSingular(set, workers, a.rows, a.cols, a.x, vectors)
+		d.m = p.Machine
+		store(d, p, out)
+		return d, nil
 	}
-	k := min(a.rows, a.cols)
-	s = make([]float64, k)
-	if vectors {
-		u = grid[float64]{rows: a.rows, cols: k, ld: k, x: make([]float64, a.rows*k)}
-		vt = grid[float64]{rows: k, cols: a.cols, ld: a.cols, x: make([]float64, k*a.cols)}
-	}
-	if !blas.SVD(a.rows, a.cols, a.x, s, u.x, vt.x) {
-		return u, s, vt, diverged(c)
-	}
-	for j := range u.cols {
-		turnSign(u, j, vt.row(j))
-	}
-	return u, s, vt, nil
 }
 
-// turnSign makes the element of column j of u that is greatest in size positive; other changes its sign along.
-func turnSign(u grid[float64], j int, other []float64) {
-	best := 0.0
-	for i := range u.rows {
-		if x := u.row(i)[j]; math.Abs(x) > math.Abs(best) {
-			best = x
-		}
-	}
-	if best >= 0 {
-		return
-	}
-	for i := range u.rows {
-		u.row(i)[j] = -u.row(i)[j]
-	}
-	for i := range other {
-		other[i] = -other[i]
+// storeVectors makes the columns of out the vectors that of returns, with the signs of those on the left.
+func storeVectors(d *decomposed, p *spectrum.Singular, out *value.Dense, of func() []float64) {
+	k := out.Cols
+	d.columns = k
+	d.write = func(lo, hi int) {
+		v, left := of(), p.Left
+		m := len(left) / k
+		setColumns(out, grid[float64]{rows: k, cols: out.Rows, ld: out.Rows, x: v}, lo, hi, func(i int) bool { return !headPositive(left[i*m : (i+1)*m]) })
 	}
 }
 
 func setColumn(out *value.Dense, x []float64) {
 	for i, v := range x {
 		out.Set(i, 0, number(out.Elem, v))
-	}
-}
-
-func setGrid(out *value.Dense, g grid[float64]) {
-	for i := range g.rows {
-		for j, v := range g.row(i) {
-			out.Set(i, j, number(out.Elem, v+0)) // no -0 from a changed sign
-		}
 	}
 }
 
@@ -245,19 +203,23 @@ func checkTol(s *op.Sig) error {
 	return nil
 }
 
-func rank(tol op.Arg) *op.Def {
-	run := func(c *op.Call) (value.Value, error) {
-		_, s, _, err := singular(c, false)
-		if err != nil {
-			return nil, err
-		}
-		n := int64(0)
-		for _, x := range s {
-			if x > cutoff(c, s) {
-				n++
+func rank(set blas.Set, tol op.Arg) *op.Def {
+	begin := func(c *op.Call, _ *value.Dense, workers int) (*decomposed, error) {
+		c.Out = value.I64(0)
+		return beginSingular(set, false, func(d *decomposed, p *spectrum.Singular, _ *value.Dense) {
+			d.end = func() error {
+				c.Out = value.I64(int64(counting(c, p.Values)))
+				return nil
 			}
+		})(c, nil, workers)
+	}
+	alone := func(c *op.Call) (value.Value, error) {
+		own := *c
+		d, err := begin(&own, nil, 1)
+		if err == nil {
+			err = d.alone()
 		}
-		return value.I64(n), nil
+		return own.Out, err
 	}
 	return &op.Def{
 		Name: "rank", Doc: "rank is the number of singular values of a matrix that are above tol.",
@@ -268,32 +230,47 @@ func rank(tol op.Arg) *op.Def {
 			}
 			return types.ScalarOf(types.I64), checkTol(s)
 		},
-		Ref: run, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose", Cost: decompositionWork(4),
-		Kernel: func(c *op.Call) (err error) { c.Out, err = run(c); return err },
+		Ref: alone, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose", Cost: decompositionWork(4),
+		Kernel: func(c *op.Call) (err error) { c.Out, err = alone(c); return err },
+		Loop:   decomposedLoop(begin),
 	}
 }
 
-func pinv(tol op.Arg) *op.Def {
+// counting is how many of the values, which descend, count.
+func counting(c *op.Call, s []float64) int {
+	n := 0
+	for n < len(s) && s[n] > cutoff(c, s) {
+		n++
+	}
+	return n
+}
+
+func pinv(set blas.Set, tol op.Arg) *op.Def {
 	// pinv = v diag(1/s) t(u), each element one chain over the singular values that count.
-	run := func(c *op.Call, out *value.Dense) error {
-		u, s, vt, err := singular(c, true)
-		if err != nil {
-			return err
-		}
-		least := cutoff(c, s)
-		for i := range out.Rows {
-			for j := range out.Cols {
-				x := 0.0
-				for k, w := range s {
-					if w > least {
-						x = math.FMA(vt.row(k)[i]/w, u.row(j)[k], x)
-					}
+	begin := beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
+		d.columns = out.Rows
+		d.write = func(lo, hi int) {
+			k := counting(d.c, p.Values)
+			rows, n := hi-lo, out.Rows
+			v := make([]float64, k*rows)
+			for i, s := range p.Values[:k] {
+				for j := range rows {
+					v[i*rows+j] = p.Right[i*n+lo+j] / s
 				}
-				out.Set(i, j, number(out.Elem, x))
+			}
+			x := grid[float64]{rows: rows, cols: out.Cols, ld: out.Cols, x: make([]float64, rows*out.Cols)}
+			set.GemmTNF64(&blas.Workspace{}, false, rows, out.Cols, k, v, rows, p.Left, out.Cols, x.x, x.ld)
+			for i := range rows {
+				if out.Elem == types.F32 {
+					for j, v := range x.row(i) {
+						out.F32[(lo+i)*out.Stride+j] = float32(v)
+					}
+				} else {
+					copy(out.F64[(lo+i)*out.Stride:], x.row(i))
+				}
 			}
 		}
-		return nil
-	}
+	})
 	d := decomposition("pinv", "pinv is the pseudo-inverse of a matrix (Moore, Penrose), m x n, in which singular values up to tol count as 0.",
 		"n x m", "pinv(2 * eye(2))", "0.5 0\n0 0.5\n", 20,
 		func(s *op.Sig) (types.Type, error) {
@@ -302,7 +279,7 @@ func pinv(tol op.Arg) *op.Def {
 				err = checkTol(s)
 			}
 			return types.DenseOf(t.Elem, t.Cols, t.Rows), err
-		}, atOnce(run))
+		}, begin)
 	d.Args = append(d.Args, tol)
 	return d
 }

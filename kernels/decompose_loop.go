@@ -63,8 +63,10 @@ func (d *decomposed) alone() error {
 func (d *decomposed) Chunk(worker, lo, hi int) error {
 	switch {
 	case d.writing:
-		if lo, hi = lo*d.columns/spectrum.Slots, hi*d.columns/spectrum.Slots; lo < hi {
-			d.write(lo, hi)
+		for ; lo < hi; lo++ {
+			if from, to := lo*d.columns/spectrum.Slots, (lo+1)*d.columns/spectrum.Slots; from < to {
+				d.write(from, to)
+			}
 		}
 	case d.m != nil:
 		d.m.Chunk(worker, lo, hi)

@@ -18,7 +18,7 @@
 //	reorder.go       sort, argsort, take, unique
 //	encode.go        bin, recode, ctable; onehot.go: onehot, and sums and counts by code without it
 //	outer.go         outer of any elementwise operator, kron; sample.go: sample
-//	covariance.go    cov, cor, trace; decompose.go: eigenvalues (package spectrum) and singular values
+//	covariance.go    cov, cor, trace; decompose.go: eigenvalues and singular values (package spectrum)
 //	sparse*.go       what takes or makes sparse matrices: forms, maps, moves, products, reductions, generators, semirings; sparse_cut.go: how their
 //	                 loops are cut; sparse_estimate.go: where results are not zero
 //	resolve.go       how every row takes matrices whose size only the run tells

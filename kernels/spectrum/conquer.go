@@ -61,7 +61,7 @@ type conquest struct {
 	delta   []float64 // n x n: row lo + j has the distances of poles from root j
 	joins   []*join   // of the level
 	strips  []stripOf
-	owner   []*join // of a row
+	owner   []*join // of a row; nil: it stands between parts that are joined later
 	failed  atomic.Bool
 	prepare func(j *join) // fills poles, rows, kinds, deflated
 }
@@ -89,7 +89,11 @@ func (c *conquest) level(joins []*join, then func()) {
 		c.prepare(joins[i])
 		joins[i].arrange(len(c.bases))
 	}, func() {
-		m.passOf(20*c.n*longest, c.n, func(_ *worker, i int) { c.root(c.owner[i], i-c.owner[i].lo) }, func() {
+		m.passOf(20*c.n*longest, c.n, func(_ *worker, i int) {
+			if j := c.owner[i]; j != nil {
+				c.root(j, i-j.lo)
+			}
+		}, func() {
 			if c.failed.Load() {
 				m.fail(ErrDiverged)
 				return
@@ -118,6 +122,9 @@ func (j *join) drop(r int) { j.deflated = append(j.deflated, r) }
 // it counts as whole too, in the second one as lower.
 func (j *join) arrange(bases int) {
 	k := len(j.d)
+	if k == 0 {
+		return
+	}
 	count := [3]int{}
 	for i, kind := range j.kinds {
 		if i > 0 || !j.squares {
@@ -202,6 +209,9 @@ func (c *conquest) rows(w *worker, s stripOf) {
 		for b, basis := range c.bases {
 			copy(basis.next[(j.lo+i)*c.n+j.lo:][:j.ends[b]-j.lo], basis.q[r*c.n+j.lo:])
 		}
+	}
+	if last := j.hi; s.to == j.hi-j.lo && j.ends[0] > last { // the right vector too many
+		copy(c.bases[0].next[last*c.n+j.lo:][:j.ends[0]-j.lo], c.bases[0].q[last*c.n+j.lo:])
 	}
 	count := min(s.to, k) - s.first
 	if count <= 0 {

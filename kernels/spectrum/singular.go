@@ -1,0 +1,314 @@
+package spectrum
+
+// This file computes singular values and vectors.
+
+import (
+	"math"
+	"slices"
+
+	"flow/kernels/blas"
+
+	gonumblas "gonum.org/v1/gonum/blas"
+	lapack "gonum.org/v1/gonum/lapack/gonum"
+)
+
+// Singular is a singular value decomposition.
+type Singular struct {
+	*Machine
+	// Values descend, k = min(m, n) of them. Row i of Left, k x m, and of Right, k x n, are the vectors of value i, of length 1; nil unless
+	// asked for.
+	Values, Left, Right []float64
+}
+
+// NewSingular begins the computation for a, m x n, both > 0, without gaps, finite; a is overwritten. The computation fails if an iteration does
+// not converge.
+func NewSingular(set blas.Set, workers, m, n int, a []float64, vectors bool) *Singular {
+	k := min(m, n)
+	p := &Singular{Machine: newMachine(set, workers), Values: make([]float64, k)}
+	machine := p.Machine
+	machine.pass(0, nil, func() {
+		power := scaleToOne(a)
+		high, wide := m, n
+		if m < n {
+			high, wide = n, m
+			t := make([]float64, len(a))
+			transpose(t, m, a, n, m, n)
+			a = t
+		}
+		machine.fold(high, wide, a, vectors, func(rows int, a []float64, unfold unfolding) {
+			at := make([]float64, rows*wide)
+			transpose(at, rows, a, wide, rows, wide)
+			machine.bidiagonal(rows, wide, a, at, false, func(b *bidiagonal) {
+				rescale := func() {
+					for i, x := range p.Values {
+						p.Values[i] = math.Ldexp(x, power)
+					}
+				}
+				if !vectors {
+					copy(p.Values, b.d)
+					if (lapack.Implementation{}).Dlasq1(k, p.Values, b.e, make([]float64, 4*k)) != 0 {
+						machine.fail(ErrDiverged)
+						return
+					}
+					rescale()
+					return
+				}
+				machine.divideBidiagonal(b.d, b.e, func(c *conquest, order []int) {
+					for i, r := range order {
+						p.Values[i] = c.d[r]
+					}
+					rescale()
+					machine.back(b, c, order, unfold, func(left, right []float64) {
+						p.Left, p.Right = left, right
+						if m < n {
+							p.Left, p.Right = right, left
+						}
+					})
+				})
+			})
+		})
+	})
+	return p
+}
+
+// back makes the vectors of a from those of its bidiagonal form.
+func (m *Machine) back(b *bidiagonal, c *conquest, order []int, unfold unfolding, then func(left, right []float64)) {
+	k, n := len(order), b.n
+	left, right := make([]float64, k*b.rows), make([]float64, k*n)
+	blocks := len(b.left.blocks)
+	m.pass(blocks+len(b.right.blocks), func(w *worker, i int) {
+		if i < blocks {
+			b.left.close(m, w, i)
+		} else {
+			b.right.close(m, w, i-blocks)
+		}
+	}, func() {
+		strips := (k + strip - 1) / strip
+		m.pass(2*strips, func(w *worker, s int) {
+			r, z, long, basis := b.left, left, b.rows, c.bases[1]
+			if s >= strips {
+				r, z, long, basis = b.right, right, n, c.bases[0]
+				s -= strips
+			}
+			count := min(strip, k-s*strip)
+			for i := s * strip; i < s*strip+count; i++ {
+				copy(z[i*long:], basis.q[order[i]*n:][:n])
+			}
+			r.apply(m, w, count, z[s*strip*long:], long)
+		}, func() {
+			unfold(left, func(left []float64) { then(left, right) })
+		})
+	})
+}
+
+// unfolding makes of vectors of what fold has left those of what it began with.
+type unfolding func(left []float64, then func(left []float64))
+
+// fold makes a tall matrix shorter: blocks of its rows are each taken to triangular form, and the triangles are what is left, until that is
+// not tall any more (J. Demmel, L. Grigori, M. Hoemmen, J. Langou, Communication-optimal parallel and sequential QR and LU factorizations, SIAM
+// J. Sci. Comput. 34, 2012). The blocks follow from the shape.
+func (m *Machine) fold(rows, n int, a []float64, vectors bool, then func(rows int, a []float64, unfold unfolding)) {
+	block := max(4*n, 256)
+	if rows <= 2*block {
+		then(rows, a, func(left []float64, then func([]float64)) { then(left) })
+		return
+	}
+	count := rows / block // the last block has the rows that are left over
+	size := func(i int) int {
+		if i == count-1 {
+			return rows - i*block
+		}
+		return block
+	}
+	short := make([]float64, count*n*n)
+	kept := make([]*reflectors, count)
+	m.pass(count, func(w *worker, i int) {
+		h := size(i)
+		part := a[i*block*n:][:h*n]
+		t := make([]float64, h*n)
+		transpose(t, h, part, n, h, n)
+		sub := newMachine(m.set, 1)
+		sub.pass(0, nil, func() {
+			sub.bidiagonal(h, n, part, t, true, func(b *bidiagonal) {
+				copy(short[i*n*n:], b.r)
+				if vectors {
+					kept[i] = b.left
+					for k := range b.left.blocks {
+						b.left.close(sub, &sub.workers[0], k)
+					}
+				}
+			})
+		})
+		_ = sub.Run() // there is nothing to iterate
+	}, func() {
+		m.fold(count*n, n, short, vectors, func(left int, a []float64, unfold unfolding) {
+			then(left, a, func(v []float64, then func([]float64)) {
+				unfold(v, func(v []float64) {
+					k := len(v) / (count * n)
+					long := make([]float64, k*rows)
+					m.pass(count, func(w *worker, i int) {
+						for r := range k {
+							copy(long[r*rows+i*block:], v[r*count*n+i*n:][:n])
+						}
+						kept[i].apply(m, w, k, long[i*block:], rows)
+					}, func() { then(long) })
+				})
+			})
+		})
+	})
+}
+
+// divideBidiagonal finds the singular vectors of the upper bidiagonal matrix with diagonal d and e right of it. then gets the values by row, the
+// right vectors as the first basis and the left ones as the second, and the order in which values descend.
+//
+// A part is rows lo..hi-1 with the columns that they have elements in: one more than rows, but for the last part. So it has one right vector
+// more, of value 0, in the row behind the others. A row between two parts belongs to neither; it is what joins them.
+func (m *Machine) divideBidiagonal(d, e []float64, then func(c *conquest, order []int)) {
+	n := len(d)
+	c := &conquest{m: m, n: n, bases: []*basis{newBasis(n), newBasis(n)}, d: make([]float64, n), delta: make([]float64, n*n), owner: make([]*join, n)}
+	levels := [][]*join{}
+	parts := [][2]int{{0, n}}
+	for n/len(parts) > leaf {
+		var joins []*join
+		var halves [][2]int
+		for _, p := range parts {
+			mid := p[0] + (p[1]-p[0]-1)/2
+			joins = append(joins, &join{lo: p[0], hi: p[1], cuts: []int{mid + 1, mid}, ends: []int{min(p[1]+1, n), p[1]}})
+			halves = append(halves, [2]int{p[0], mid}, [2]int{mid + 1, p[1]})
+		}
+		levels, parts = append(levels, joins), halves
+	}
+	c.prepare = func(j *join) { c.borderRow(j, d[j.cuts[1]], e[j.cuts[1]]) }
+	var up func()
+	up = func() {
+		if len(levels) == 0 {
+			order := ascending(c.d, 0, n)
+			slices.Reverse(order)
+			then(c, order)
+			return
+		}
+		joins := levels[len(levels)-1]
+		levels = levels[:len(levels)-1]
+		c.level(joins, func() {
+			c.settle()
+			up()
+		})
+	}
+	m.passOf(n*leaf*leaf*12, len(parts), func(_ *worker, i int) { c.part(d, e, parts[i][0], parts[i][1]) }, func() {
+		if c.failed.Load() {
+			m.fail(ErrDiverged)
+			return
+		}
+		up()
+	})
+}
+
+// part decomposes rows lo..hi-1 by QR iteration, after rotations from the right have taken the column too many away.
+func (c *conquest) part(d, e []float64, lo, hi int) {
+	n, wide := hi-lo, min(hi+1, c.n)-lo
+	if n == 0 {
+		if wide > 0 {
+			c.bases[0].q[lo*c.n+lo] = 1
+		}
+		return
+	}
+	v := c.bases[0].q[lo*c.n+lo:]
+	for i := range wide {
+		v[i*c.n+i] = 1
+	}
+	s, beside := append([]float64(nil), d[lo:hi]...), append([]float64(nil), e[lo:hi]...)
+	if wide > n {
+		bulge := beside[n-1]
+		for i := n - 1; i >= 0; i-- {
+			r := math.Hypot(s[i], bulge)
+			if r == 0 {
+				break
+			}
+			cos, sin := s[i]/r, bulge/r
+			s[i] = r
+			if i > 0 {
+				bulge = -sin * beside[i-1]
+				beside[i-1] *= cos
+			}
+			c.bases[0].rotate(c.n, lo, lo+wide, lo+i, lo+n, cos, sin)
+		}
+	}
+	u := make([]float64, n*n)
+	for i := range n {
+		u[i*n+i] = 1
+	}
+	if !(lapack.Implementation{}).Dbdsqr(gonumblas.Upper, n, wide, n, 0, s, beside[:n-1], v, c.n, u, n, nil, 1, make([]float64, max(1, 4*n))) {
+		c.failed.Store(true)
+	}
+	copy(c.d[lo:hi], s)
+	transpose(c.bases[1].q[lo*c.n+lo:], c.n, u, n, n, n)
+}
+
+// borderRow finds z of the join of two bidiagonal parts, between which the row (alpha, beta) stands, and deflates.
+func (c *conquest) borderRow(j *join, alpha, beta float64) {
+	n, right, left, mid := c.n, c.bases[0], c.bases[1], j.cuts[1]
+	left.q[mid*n+mid] = 1
+	c.d[mid] = 0
+	z := make([]float64, j.hi-j.lo)
+	for r := j.lo; r < j.hi; r++ {
+		if r <= mid {
+			z[r-j.lo] = alpha * right.q[r*n+mid]
+		} else {
+			z[r-j.lo] = beta * right.q[r*n+mid+1]
+		}
+	}
+	if j.ends[0] > j.hi { // of the two right vectors of value 0 one meets the row, the other one goes on
+		x, y := z[mid-j.lo], beta*right.q[j.hi*n+mid+1]
+		if size := math.Hypot(x, y); size > 0 {
+			right.rotate(n, j.lo, j.ends[0], mid, j.hi, x/size, y/size)
+			z[mid-j.lo] = size
+		}
+	}
+	j.rho, j.squares = 1, true
+	tol := 8 * 0x1p-52 * max(math.Abs(alpha), math.Abs(beta), greatest(c.d[j.lo:j.hi]))
+	if tol == 0 {
+		for r := j.lo; r < j.hi; r++ {
+			j.drop(r)
+		}
+		return
+	}
+	first := z[mid-j.lo]
+	if math.Abs(first) < tol {
+		first = tol
+	}
+	j.keep(0, first, mid, whole)
+	last, lastKind := -1, 0 // the last one that is no pole yet
+	keep := func() {
+		if last >= 0 {
+			j.keep(max(c.d[last], tol/2), z[last-j.lo], last, lastKind)
+		}
+	}
+	for _, r := range ascending(c.d, j.lo, j.hi) {
+		zr, k := z[r-j.lo], upper
+		if r > mid {
+			k = lower
+		}
+		if r == mid {
+			continue
+		}
+		if math.Abs(zr) <= tol {
+			j.drop(r)
+			continue
+		}
+		if last >= 0 && c.d[r]-c.d[last] <= tol {
+			zl := z[last-j.lo]
+			size := math.Hypot(zr, zl)
+			right.rotate(n, j.lo, j.ends[0], last, r, zr/size, -zl/size)
+			left.rotate(n, j.lo, j.ends[1], last, r, zr/size, -zl/size)
+			z[r-j.lo], z[last-j.lo] = size, 0
+			j.drop(last)
+			if lastKind != k {
+				k = whole
+			}
+		} else {
+			keep()
+		}
+		last, lastKind = r, k
+	}
+	keep()
+}
