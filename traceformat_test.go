@@ -77,7 +77,7 @@ func checkTrace(t *testing.T, file []byte, ranks int) {
 	if at := bytes.Index(file, []byte(`"traceEvents"`)); at != 1 {
 		t.Errorf("traceEvents begins at byte %d: viewers read nothing behind a key they do not know", at)
 	}
-	seen := map[string]int{}
+	seen, labels := map[string]int{}, 0
 	named := map[[2]int]bool{}
 	threads := map[[2]int][]span{}
 	arrows := map[string]string{}
@@ -95,11 +95,13 @@ func checkTrace(t *testing.T, file []byte, ranks int) {
 		seen[e.Ph]++
 		switch e.Ph {
 		case "M":
-			var args struct {
-				Name string `json:"name"`
-			}
-			if err := json.Unmarshal(e.Args, &args); err != nil || args.Name == "" || *e.Name != "process_name" && *e.Name != "thread_name" {
+			key := map[string]string{"process_name": "name", "thread_name": "name", "process_labels": "labels"}[*e.Name]
+			var args map[string]string
+			if err := json.Unmarshal(e.Args, &args); err != nil || key == "" || args[key] == "" {
 				t.Errorf("%s: metadata without a name in its args", raw)
+			}
+			if *e.Name == "process_labels" {
+				labels++
 			}
 			if *e.Name == "thread_name" {
 				named[at] = true
@@ -132,6 +134,9 @@ func checkTrace(t *testing.T, file []byte, ranks int) {
 	}
 	if seen["X"] == 0 || seen["M"] == 0 || ranks > 1 && seen["s"] == 0 {
 		t.Errorf("events by phase: %v", seen)
+	}
+	if want := ranks * min(ranks-1, 1); labels != want {
+		t.Errorf("%d ranks say how much of their communication was hidden, want %d", labels, want)
 	}
 	for id, ends := range arrows {
 		if ends != "sf" && ends != "fs" {

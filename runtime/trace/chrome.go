@@ -69,7 +69,10 @@ func WriteChrome(w io.Writer, describe Describe, recordings ...*Recording) error
 }
 
 func (c *chromeWriter) recording(r *Recording) {
-	c.meta("process_name", r.Rank, 0, "rank "+strconv.Itoa(r.Rank))
+	c.meta("process_name", "name", r.Rank, 0, "rank "+strconv.Itoa(r.Rank))
+	if s := Summarise(r); s.Communication > 0 { // a viewer draws labels beside the process's name
+		c.meta("process_labels", "labels", r.Rank, 0, strconv.Itoa(int(100*s.HiddenShare()+0.5))+" % of the communication time hidden behind tasks")
+	}
 	names := make([][]byte, len(r.Names))
 	for i, n := range r.Names {
 		names[i] = quote(n)
@@ -84,7 +87,7 @@ func (c *chromeWriter) recording(r *Recording) {
 	for i := range r.Tracks {
 		t := &r.Tracks[i]
 		if t.Worker {
-			c.meta("thread_name", r.Rank, tid, t.Name)
+			c.meta("thread_name", "name", r.Rank, tid, t.Name)
 			for e := range t.Events() {
 				c.event(r, tid, e, name(e))
 			}
@@ -98,7 +101,7 @@ func (c *chromeWriter) recording(r *Recording) {
 			if l > 0 {
 				label += " " + strconv.Itoa(l+1)
 			}
-			c.meta("thread_name", r.Rank, tid+l, label)
+			c.meta("thread_name", "name", r.Rank, tid+l, label)
 		}
 		for k, e := range events {
 			c.event(r, tid+lane[k], e, name(e))
@@ -224,14 +227,17 @@ func (c *chromeWriter) arrow(r *Recording, tid int, e *Event, start int64) {
 	c.end(append(b, '}'))
 }
 
-func (c *chromeWriter) meta(what string, pid, tid int, name string) {
+// meta writes metadata of a process or thread: what it is, and its argument key.
+func (c *chromeWriter) meta(what, key string, pid, tid int, text string) {
 	c.begin()
 	b := append(c.line, `{"ph":"M","name":"`...)
 	b = append(b, what...)
 	b = append(b, '"')
 	b = appendPlace(b, pid, tid)
-	b = append(b, `,"args":{"name":`...)
-	b = append(b, quote(name)...)
+	b = append(b, `,"args":{"`...)
+	b = append(b, key...)
+	b = append(b, `":`...)
+	b = append(b, quote(text)...)
 	c.end(append(b, "}}"...))
 }
 
