@@ -43,19 +43,6 @@ func cholesky(b *bench) error {
 	return nil
 }
 
-func tile(b *bench) error {
-	for _, n := range b.sizes {
-		for _, elem := range []string{"f64", "f32"} {
-			field := []contestant{b.flowCholesky("default", n, elem, 0)}
-			for _, t := range peerTiles {
-				field = append(field, b.flowCholesky(fmt.Sprintf("tile %d", t), n, elem, t))
-			}
-			b.table(fmt.Sprintf("n = %d, %s, two threads", n, elem), choleskyWork(n), contest(b.reps, field))
-		}
-	}
-	return nil
-}
-
 func ranks(b *bench) error {
 	if b.mpi == "" {
 		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")

@@ -45,11 +45,27 @@ func (r *result) median() float64 {
 
 // contest runs all in turn, reps times after one round that does not count. One that fails is out.
 func contest(reps int, list []contestant) []*result {
+	out := entered(list)
+	takeTurns(1, list, out)
+	for _, r := range out {
+		r.seconds = nil
+	}
+	takeTurns(reps, list, out)
+	return out
+}
+
+// entered is the results of contestants that have not run yet.
+func entered(list []contestant) []*result {
 	out := make([]*result, len(list))
 	for i, c := range list {
 		out[i] = &result{name: c.name, chosen: c.chosen}
 	}
-	for round := range reps + 1 {
+	return out
+}
+
+// takeTurns runs all in turn, rounds times, and adds the seconds to out. One that fails is out.
+func takeTurns(rounds int, list []contestant, out []*result) {
+	for range rounds {
 		for i, c := range list {
 			if out[i].err != nil {
 				continue
@@ -57,12 +73,11 @@ func contest(reps int, list []contestant) []*result {
 			sec, err := c.run()
 			if err != nil {
 				out[i].err = err
-			} else if round > 0 {
-				out[i].seconds = append(out[i].seconds, sec)
+				continue
 			}
+			out[i].seconds = append(out[i].seconds, sec)
 		}
 	}
-	return out
 }
 
 // table prints results of one piece of work; the first is Flow, to which the ratios refer. work is the

@@ -31,7 +31,7 @@ type section struct {
 var sections = [...]section{
 	{"cholesky", "Cholesky on two threads beside OpenBLAS, OpenMP tasks and StarPU", cholesky},
 	{"ranks", "Cholesky on two MPI ranks beside ScaLAPACK and Dask distributed", ranks},
-	{"tile", "the default tile beside 128, 256, 512 and 1024", tile},
+	{"tile", "the default tile beside others from 128 to 1024", tile},
 	{"gemm", "one core: tile kernels beside OpenBLAS", gemm},
 	{"fused", "a fused pipeline over 1e8 elements beside C, numba, numexpr and NumPy", fused},
 	{"transpose", "x + t(x) beside C and NumPy", transpose},
@@ -63,14 +63,14 @@ type bench struct {
 	peers   peers
 	reps    int
 	sizes   []int
-	match   string // of the section operators
+	match   string // of the sections tile and operators
 }
 
 func main() {
 	only := flag.String("only", "", "sections to run, separated by commas (default: all)")
 	reps := flag.Int("reps", 5, "repetitions of each contestant")
 	sizes := flag.String("n", "4096,8192", "matrix orders of the Cholesky sections")
-	match := flag.String("match", "", "the operators of the section operators, by a regular expression on `group: operator`")
+	match := flag.String("match", "", "a regular expression: the operators of the section operators, on `group: operator`, or the tables of the section tile, on n and type as in \"8192, f64\"")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags]")
 		flag.PrintDefaults()
