@@ -4,6 +4,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -118,6 +119,10 @@ func (m *machine) reduceArea(x *execution, a area) error {
 		m.end.ends = m.f[k].links(m.end.ends)
 	}
 	m.ends = m.end.ends
+	if k := slices.IndexFunc(m.ends, func(l vec.Link) bool { return l.Op == vec.LinkNearSum }); k >= 0 { // last, which it is fastest as
+		last := len(m.ends) - 1
+		m.ends[k], m.ends[last] = m.ends[last], m.ends[k]
+	}
 	if err := m.area(a, target{d: x.out}); err != nil {
 		return err
 	}

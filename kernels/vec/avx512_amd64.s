@@ -7209,45 +7209,33 @@ way17from58:
 op59:
 	// least
 	VMOVUPD (DI), Z8
-	VMINPD  Z0, Z8, Z9
+	VMOVUPD 64(DI), Z9
+	VMINPD  Z0, Z8, Z10
 	VMINPD  Z8, Z0, Z8
-	VORPD   Z9, Z8, Z8
-	VMOVUPD Z8, (DI)
-	VMOVUPD 64(DI), Z8
-	VMINPD  Z1, Z8, Z9
-	VMINPD  Z8, Z1, Z8
-	VORPD   Z9, Z8, Z8
-	VMOVUPD Z8, 64(DI)
-	VMOVUPD 128(DI), Z8
-	VMINPD  Z2, Z8, Z9
+	VORPD   Z10, Z8, Z8
+	VMINPD  Z1, Z9, Z10
+	VMINPD  Z9, Z1, Z9
+	VORPD   Z10, Z9, Z9
+	VMINPD  Z2, Z8, Z10
 	VMINPD  Z8, Z2, Z8
-	VORPD   Z9, Z8, Z8
-	VMOVUPD Z8, 128(DI)
-	VMOVUPD 192(DI), Z8
-	VMINPD  Z3, Z8, Z9
-	VMINPD  Z8, Z3, Z8
-	VORPD   Z9, Z8, Z8
-	VMOVUPD Z8, 192(DI)
-	VMOVUPD 256(DI), Z8
-	VMINPD  Z4, Z8, Z9
+	VORPD   Z10, Z8, Z8
+	VMINPD  Z3, Z9, Z10
+	VMINPD  Z9, Z3, Z9
+	VORPD   Z10, Z9, Z9
+	VMINPD  Z4, Z8, Z10
 	VMINPD  Z8, Z4, Z8
-	VORPD   Z9, Z8, Z8
-	VMOVUPD Z8, 256(DI)
-	VMOVUPD 320(DI), Z8
-	VMINPD  Z5, Z8, Z9
-	VMINPD  Z8, Z5, Z8
-	VORPD   Z9, Z8, Z8
-	VMOVUPD Z8, 320(DI)
-	VMOVUPD 384(DI), Z8
-	VMINPD  Z6, Z8, Z9
+	VORPD   Z10, Z8, Z8
+	VMINPD  Z5, Z9, Z10
+	VMINPD  Z9, Z5, Z9
+	VORPD   Z10, Z9, Z9
+	VMINPD  Z6, Z8, Z10
 	VMINPD  Z8, Z6, Z8
-	VORPD   Z9, Z8, Z8
-	VMOVUPD Z8, 384(DI)
-	VMOVUPD 448(DI), Z8
-	VMINPD  Z7, Z8, Z9
-	VMINPD  Z8, Z7, Z8
-	VORPD   Z9, Z8, Z8
-	VMOVUPD Z8, 448(DI)
+	VORPD   Z10, Z8, Z8
+	VMINPD  Z7, Z9, Z10
+	VMINPD  Z9, Z7, Z9
+	VORPD   Z10, Z9, Z9
+	VMOVUPD Z8, (DI)
+	VMOVUPD Z9, 64(DI)
 	JMP     next
 
 op60:
@@ -7255,99 +7243,75 @@ op60:
 	VXORPD     Z8, Z8, Z8
 	VPTERNLOGD $0xff, Z8, Z8, Z8
 	VPSLLQ     $0x3f, Z8, Z8
-	VXORPD     Z8, Z0, Z10
 	VMOVUPD    (DI), Z9
-	VMINPD     Z10, Z9, Z11
-	VMINPD     Z9, Z10, Z9
-	VORPD      Z11, Z9, Z9
+	VMOVUPD    64(DI), Z10
+	VXORPD     Z8, Z0, Z11
+	VMINPD     Z11, Z9, Z12
+	VMINPD     Z9, Z11, Z9
+	VORPD      Z12, Z9, Z9
+	VXORPD     Z8, Z1, Z11
+	VMINPD     Z11, Z10, Z12
+	VMINPD     Z10, Z11, Z10
+	VORPD      Z12, Z10, Z10
+	VXORPD     Z8, Z2, Z11
+	VMINPD     Z11, Z9, Z12
+	VMINPD     Z9, Z11, Z9
+	VORPD      Z12, Z9, Z9
+	VXORPD     Z8, Z3, Z11
+	VMINPD     Z11, Z10, Z12
+	VMINPD     Z10, Z11, Z10
+	VORPD      Z12, Z10, Z10
+	VXORPD     Z8, Z4, Z11
+	VMINPD     Z11, Z9, Z12
+	VMINPD     Z9, Z11, Z9
+	VORPD      Z12, Z9, Z9
+	VXORPD     Z8, Z5, Z11
+	VMINPD     Z11, Z10, Z12
+	VMINPD     Z10, Z11, Z10
+	VORPD      Z12, Z10, Z10
+	VXORPD     Z8, Z6, Z11
+	VMINPD     Z11, Z9, Z12
+	VMINPD     Z9, Z11, Z9
+	VORPD      Z12, Z9, Z9
+	VXORPD     Z8, Z7, Z8
+	VMINPD     Z8, Z10, Z11
+	VMINPD     Z10, Z8, Z10
+	VORPD      Z11, Z10, Z10
 	VMOVUPD    Z9, (DI)
-	VXORPD     Z8, Z1, Z10
-	VMOVUPD    64(DI), Z9
-	VMINPD     Z10, Z9, Z11
-	VMINPD     Z9, Z10, Z9
-	VORPD      Z11, Z9, Z9
-	VMOVUPD    Z9, 64(DI)
-	VXORPD     Z8, Z2, Z10
-	VMOVUPD    128(DI), Z9
-	VMINPD     Z10, Z9, Z11
-	VMINPD     Z9, Z10, Z9
-	VORPD      Z11, Z9, Z9
-	VMOVUPD    Z9, 128(DI)
-	VXORPD     Z8, Z3, Z10
-	VMOVUPD    192(DI), Z9
-	VMINPD     Z10, Z9, Z11
-	VMINPD     Z9, Z10, Z9
-	VORPD      Z11, Z9, Z9
-	VMOVUPD    Z9, 192(DI)
-	VXORPD     Z8, Z4, Z10
-	VMOVUPD    256(DI), Z9
-	VMINPD     Z10, Z9, Z11
-	VMINPD     Z9, Z10, Z9
-	VORPD      Z11, Z9, Z9
-	VMOVUPD    Z9, 256(DI)
-	VXORPD     Z8, Z5, Z10
-	VMOVUPD    320(DI), Z9
-	VMINPD     Z10, Z9, Z11
-	VMINPD     Z9, Z10, Z9
-	VORPD      Z11, Z9, Z9
-	VMOVUPD    Z9, 320(DI)
-	VXORPD     Z8, Z6, Z10
-	VMOVUPD    384(DI), Z9
-	VMINPD     Z10, Z9, Z11
-	VMINPD     Z9, Z10, Z9
-	VORPD      Z11, Z9, Z9
-	VMOVUPD    Z9, 384(DI)
-	VXORPD     Z8, Z7, Z9
-	VMOVUPD    448(DI), Z8
-	VMINPD     Z9, Z8, Z10
-	VMINPD     Z8, Z9, Z8
-	VORPD      Z10, Z8, Z8
-	VMOVUPD    Z8, 448(DI)
+	VMOVUPD    Z10, 64(DI)
 	JMP        next
 
 op61:
 	// zeros
 	VXORPD   Z8, Z8, Z8
-	VCMPPD   $0x00, Z8, Z0, K1
-	VPMOVM2Q K1, Z9
-	VMOVUPD  (DI), Z10
-	VPSUBQ   Z9, Z10, Z10
-	VMOVUPD  Z10, (DI)
-	VCMPPD   $0x00, Z8, Z1, K2
-	VPMOVM2Q K2, Z9
+	VMOVUPD  (DI), Z9
 	VMOVUPD  64(DI), Z10
-	VPSUBQ   Z9, Z10, Z10
-	VMOVUPD  Z10, 64(DI)
+	VCMPPD   $0x00, Z8, Z0, K1
+	VPMOVM2Q K1, Z11
+	VPSUBQ   Z11, Z9, Z9
+	VCMPPD   $0x00, Z8, Z1, K2
+	VPMOVM2Q K2, Z11
+	VPSUBQ   Z11, Z10, Z10
 	VCMPPD   $0x00, Z8, Z2, K3
-	VPMOVM2Q K3, Z9
-	VMOVUPD  128(DI), Z10
-	VPSUBQ   Z9, Z10, Z10
-	VMOVUPD  Z10, 128(DI)
+	VPMOVM2Q K3, Z11
+	VPSUBQ   Z11, Z9, Z9
 	VCMPPD   $0x00, Z8, Z3, K4
-	VPMOVM2Q K4, Z9
-	VMOVUPD  192(DI), Z10
-	VPSUBQ   Z9, Z10, Z10
-	VMOVUPD  Z10, 192(DI)
+	VPMOVM2Q K4, Z11
+	VPSUBQ   Z11, Z10, Z10
 	VCMPPD   $0x00, Z8, Z4, K5
-	VPMOVM2Q K5, Z9
-	VMOVUPD  256(DI), Z10
-	VPSUBQ   Z9, Z10, Z10
-	VMOVUPD  Z10, 256(DI)
+	VPMOVM2Q K5, Z11
+	VPSUBQ   Z11, Z9, Z9
 	VCMPPD   $0x00, Z8, Z5, K6
-	VPMOVM2Q K6, Z9
-	VMOVUPD  320(DI), Z10
-	VPSUBQ   Z9, Z10, Z10
-	VMOVUPD  Z10, 320(DI)
+	VPMOVM2Q K6, Z11
+	VPSUBQ   Z11, Z10, Z10
 	VCMPPD   $0x00, Z8, Z6, K1
-	VPMOVM2Q K1, Z9
-	VMOVUPD  384(DI), Z10
-	VPSUBQ   Z9, Z10, Z10
-	VMOVUPD  Z10, 384(DI)
+	VPMOVM2Q K1, Z11
+	VPSUBQ   Z11, Z9, Z9
 	VCMPPD   $0x00, Z8, Z7, K2
 	VPMOVM2Q K2, Z8
-	VMOVUPD  448(DI), Z9
-	VPSUBQ   Z8, Z9, Z9
-	VMOVUPD  Z9, 448(DI)
+	VPSUBQ   Z8, Z10, Z10
+	VMOVUPD  Z9, (DI)
+	VMOVUPD  Z10, 64(DI)
 	JMP      next
 
 op62:
@@ -20022,8 +19986,8 @@ way1from29:
 	JMP  others
 
 way1from30:
-	CMPQ R9, $0x23
-	JGE  way1from35
+	CMPQ R9, $0x3a
+	JGE  way1from58
 	CMPQ R9, $0x21
 	JGE  way1from33
 	CMPQ R9, $0x1e
@@ -20035,87 +19999,94 @@ way1from33:
 	JEQ  op33
 	JMP  others
 
-way1from35:
-	JMP op0
+way1from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
 
 others:
-	CMPQ R9, $0x11
-	JGE  from17
-	CMPQ R9, $0x08
-	JGE  from8
-	CMPQ R9, $0x04
-	JGE  from4
-	CMPQ R9, $0x02
-	JGE  from2
+	CMPQ R9, $0x1f
+	JGE  from31
+	CMPQ R9, $0x0f
+	JGE  from15
+	CMPQ R9, $0x07
+	JGE  from7
+	CMPQ R9, $0x03
+	JGE  from3
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R9, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ R9, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
-
-from4:
-	CMPQ R9, $0x06
-	JGE  from6
 	CMPQ R9, $0x05
 	JGE  from5
-	JMP  op4
+	CMPQ R9, $0x04
+	JGE  from4
+	JMP  op3
+
+from4:
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R9, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ R9, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
-	JMP op7
-
-from8:
-	CMPQ R9, $0x0c
-	JGE  from12
-	CMPQ R9, $0x0a
-	JGE  from10
-	CMPQ R9, $0x09
-	JGE  from9
-	JMP  op8
-
-from9:
-	JMP op9
-
-from10:
 	CMPQ R9, $0x0b
 	JGE  from11
-	JMP  op10
+	CMPQ R9, $0x09
+	JGE  from9
+	CMPQ R9, $0x08
+	JGE  from8
+	JMP  op7
+
+from8:
+	JMP op8
+
+from9:
+	CMPQ R9, $0x0a
+	JGE  from10
+	JMP  op9
+
+from10:
+	JMP op10
 
 from11:
-	JMP op11
-
-from12:
-	CMPQ R9, $0x0e
-	JGE  from14
 	CMPQ R9, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ R9, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ R9, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ R9, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
+	CMPQ R9, $0x17
+	JGE  from23
+	CMPQ R9, $0x13
+	JGE  from19
+	CMPQ R9, $0x11
+	JGE  from17
 	CMPQ R9, $0x10
 	JGE  from16
 	JMP  op15
@@ -20124,12 +20095,6 @@ from16:
 	JMP op16
 
 from17:
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x15
-	JGE  from21
-	CMPQ R9, $0x13
-	JGE  from19
 	CMPQ R9, $0x12
 	JGE  from18
 	JMP  op17
@@ -20138,6 +20103,8 @@ from18:
 	JMP op18
 
 from19:
+	CMPQ R9, $0x15
+	JGE  from21
 	CMPQ R9, $0x14
 	JGE  from20
 	JMP  op19
@@ -20146,8 +20113,6 @@ from20:
 	JMP op20
 
 from21:
-	CMPQ R9, $0x17
-	JGE  from23
 	CMPQ R9, $0x16
 	JGE  from22
 	JMP  op21
@@ -20156,47 +20121,53 @@ from22:
 	JMP op22
 
 from23:
+	CMPQ R9, $0x1b
+	JGE  from27
+	CMPQ R9, $0x19
+	JGE  from25
 	CMPQ R9, $0x18
 	JGE  from24
 	JMP  op23
 
 from24:
-	CMPQ R9, $0x19
-	JGE  from25
-	JMP  op24
+	JMP op24
 
 from25:
-	JMP op25
+	CMPQ R9, $0x1a
+	JGE  from26
+	JMP  op25
 
 from26:
-	CMPQ R9, $0x1e
-	JGE  from30
-	CMPQ R9, $0x1c
-	JGE  from28
-	CMPQ R9, $0x1b
-	JGE  from27
-	JMP  op26
+	JMP op26
 
 from27:
-	JMP op27
-
-from28:
 	CMPQ R9, $0x1d
 	JGE  from29
-	JMP  op28
+	CMPQ R9, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
 
 from29:
-	JMP op29
+	CMPQ R9, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
-	CMPQ R9, $0x20
-	JGE  from32
-	CMPQ R9, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
+	CMPQ R9, $0x2e
+	JGE  from46
+	CMPQ R9, $0x26
+	JGE  from38
+	CMPQ R9, $0x22
+	JGE  from34
+	CMPQ R9, $0x20
+	JGE  from32
+	JMP  op31
 
 from32:
 	CMPQ R9, $0x21
@@ -20204,12 +20175,141 @@ from32:
 	JMP  op32
 
 from33:
-	CMPQ R9, $0x22
-	JGE  from34
-	JMP  op33
+	JMP op33
 
 from34:
-	JMP op34
+	CMPQ R9, $0x24
+	JGE  from36
+	CMPQ R9, $0x23
+	JGE  from35
+	JMP  op34
+
+from35:
+	JMP op35
+
+from36:
+	CMPQ R9, $0x25
+	JGE  from37
+	JMP  op36
+
+from37:
+	JMP op37
+
+from38:
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x28
+	JGE  from40
+	CMPQ R9, $0x27
+	JGE  from39
+	JMP  op38
+
+from39:
+	JMP op39
+
+from40:
+	CMPQ R9, $0x29
+	JGE  from41
+	JMP  op40
+
+from41:
+	JMP op41
+
+from42:
+	CMPQ R9, $0x2c
+	JGE  from44
+	CMPQ R9, $0x2b
+	JGE  from43
+	JMP  op42
+
+from43:
+	JMP op43
+
+from44:
+	CMPQ R9, $0x2d
+	JGE  from45
+	JMP  op44
+
+from45:
+	JMP op45
+
+from46:
+	CMPQ R9, $0x36
+	JGE  from54
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x30
+	JGE  from48
+	CMPQ R9, $0x2f
+	JGE  from47
+	JMP  op46
+
+from47:
+	JMP op47
+
+from48:
+	CMPQ R9, $0x31
+	JGE  from49
+	JMP  op48
+
+from49:
+	JMP op49
+
+from50:
+	CMPQ R9, $0x34
+	JGE  from52
+	CMPQ R9, $0x33
+	JGE  from51
+	JMP  op50
+
+from51:
+	JMP op51
+
+from52:
+	CMPQ R9, $0x35
+	JGE  from53
+	JMP  op52
+
+from53:
+	JMP op53
+
+from54:
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x38
+	JGE  from56
+	CMPQ R9, $0x37
+	JGE  from55
+	JMP  op54
+
+from55:
+	JMP op55
+
+from56:
+	CMPQ R9, $0x39
+	JGE  from57
+	JMP  op56
+
+from57:
+	JMP op57
+
+from58:
+	CMPQ R9, $0x3c
+	JGE  from60
+	CMPQ R9, $0x3b
+	JGE  from59
+	JMP  op58
+
+from59:
+	JMP op59
+
+from60:
+	CMPQ R9, $0x3d
+	JGE  from61
+	JMP  op60
+
+from61:
+	JMP op61
 	PCALIGN $0x40
 
 op1:
@@ -20318,8 +20418,8 @@ way2from29:
 	JMP  others
 
 way2from30:
-	CMPQ R9, $0x23
-	JGE  way2from35
+	CMPQ R9, $0x3a
+	JGE  way2from58
 	CMPQ R9, $0x21
 	JGE  way2from33
 	CMPQ R9, $0x1e
@@ -20331,8 +20431,10 @@ way2from33:
 	JEQ  op33
 	JMP  others
 
-way2from35:
-	JMP op0
+way2from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 	PCALIGN $0x40
 
 op2:
@@ -20441,8 +20543,8 @@ way3from29:
 	JMP  others
 
 way3from30:
-	CMPQ R9, $0x23
-	JGE  way3from35
+	CMPQ R9, $0x3a
+	JGE  way3from58
 	CMPQ R9, $0x21
 	JGE  way3from33
 	CMPQ R9, $0x1e
@@ -20454,8 +20556,10 @@ way3from33:
 	JEQ  op33
 	JMP  others
 
-way3from35:
-	JMP op0
+way3from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 	PCALIGN $0x40
 
 op3:
@@ -20564,8 +20668,8 @@ way4from29:
 	JMP  others
 
 way4from30:
-	CMPQ R9, $0x23
-	JGE  way4from35
+	CMPQ R9, $0x3a
+	JGE  way4from58
 	CMPQ R9, $0x21
 	JGE  way4from33
 	CMPQ R9, $0x1e
@@ -20577,8 +20681,10 @@ way4from33:
 	JEQ  op33
 	JMP  others
 
-way4from35:
-	JMP op0
+way4from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 	PCALIGN $0x40
 
 op4:
@@ -20687,8 +20793,8 @@ way5from29:
 	JMP  others
 
 way5from30:
-	CMPQ R9, $0x23
-	JGE  way5from35
+	CMPQ R9, $0x3a
+	JGE  way5from58
 	CMPQ R9, $0x21
 	JGE  way5from33
 	CMPQ R9, $0x1e
@@ -20700,8 +20806,10 @@ way5from33:
 	JEQ  op33
 	JMP  others
 
-way5from35:
-	JMP op0
+way5from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 	PCALIGN $0x40
 
 op5:
@@ -20810,8 +20918,8 @@ way6from29:
 	JMP  others
 
 way6from30:
-	CMPQ R9, $0x23
-	JGE  way6from35
+	CMPQ R9, $0x3a
+	JGE  way6from58
 	CMPQ R9, $0x21
 	JGE  way6from33
 	CMPQ R9, $0x1e
@@ -20823,8 +20931,10 @@ way6from33:
 	JEQ  op33
 	JMP  others
 
-way6from35:
-	JMP op0
+way6from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 
 op6:
 	// subFrom
@@ -20953,8 +21063,8 @@ way7from29:
 	JMP  others
 
 way7from30:
-	CMPQ R9, $0x23
-	JGE  way7from35
+	CMPQ R9, $0x3a
+	JGE  way7from58
 	CMPQ R9, $0x21
 	JGE  way7from33
 	CMPQ R9, $0x1e
@@ -20966,8 +21076,10 @@ way7from33:
 	JEQ  op33
 	JMP  others
 
-way7from35:
-	JMP op0
+way7from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 
 op8:
 	// div
@@ -21171,8 +21283,8 @@ way8from29:
 	JMP  others
 
 way8from30:
-	CMPQ R9, $0x23
-	JGE  way8from35
+	CMPQ R9, $0x3a
+	JGE  way8from58
 	CMPQ R9, $0x21
 	JGE  way8from33
 	CMPQ R9, $0x1e
@@ -21184,8 +21296,10 @@ way8from33:
 	JEQ  op33
 	JMP  others
 
-way8from35:
-	JMP op0
+way8from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 
 op11:
 	// abs
@@ -21455,8 +21569,8 @@ way9from29:
 	JMP  others
 
 way9from30:
-	CMPQ R9, $0x23
-	JGE  way9from35
+	CMPQ R9, $0x3a
+	JGE  way9from58
 	CMPQ R9, $0x21
 	JGE  way9from33
 	CMPQ R9, $0x1e
@@ -21468,8 +21582,10 @@ way9from33:
 	JEQ  op33
 	JMP  others
 
-way9from35:
-	JMP op0
+way9from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 	PCALIGN $0x40
 
 op20:
@@ -21579,8 +21695,8 @@ way10from29:
 	JMP  others
 
 way10from30:
-	CMPQ R9, $0x23
-	JGE  way10from35
+	CMPQ R9, $0x3a
+	JGE  way10from58
 	CMPQ R9, $0x21
 	JGE  way10from33
 	CMPQ R9, $0x1e
@@ -21592,8 +21708,10 @@ way10from33:
 	JEQ  op33
 	JMP  others
 
-way10from35:
-	JMP op0
+way10from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 	PCALIGN $0x40
 
 op21:
@@ -21703,8 +21821,8 @@ way11from29:
 	JMP  others
 
 way11from30:
-	CMPQ R9, $0x23
-	JGE  way11from35
+	CMPQ R9, $0x3a
+	JGE  way11from58
 	CMPQ R9, $0x21
 	JGE  way11from33
 	CMPQ R9, $0x1e
@@ -21716,8 +21834,10 @@ way11from33:
 	JEQ  op33
 	JMP  others
 
-way11from35:
-	JMP op0
+way11from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 
 op22:
 	// subFromSame
@@ -21840,8 +21960,8 @@ way12from29:
 	JMP  others
 
 way12from30:
-	CMPQ R9, $0x23
-	JGE  way12from35
+	CMPQ R9, $0x3a
+	JGE  way12from58
 	CMPQ R9, $0x21
 	JGE  way12from33
 	CMPQ R9, $0x1e
@@ -21853,8 +21973,10 @@ way12from33:
 	JEQ  op33
 	JMP  others
 
-way12from35:
-	JMP op0
+way12from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 
 op24:
 	// divSame
@@ -22083,8 +22205,8 @@ way13from29:
 	JMP  others
 
 way13from30:
-	CMPQ R9, $0x23
-	JGE  way13from35
+	CMPQ R9, $0x3a
+	JGE  way13from58
 	CMPQ R9, $0x21
 	JGE  way13from33
 	CMPQ R9, $0x1e
@@ -22096,8 +22218,10 @@ way13from33:
 	JEQ  op33
 	JMP  others
 
-way13from35:
-	JMP op0
+way13from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 	PCALIGN $0x40
 
 op29:
@@ -22216,8 +22340,8 @@ way14from29:
 	JMP  others
 
 way14from30:
-	CMPQ R9, $0x23
-	JGE  way14from35
+	CMPQ R9, $0x3a
+	JGE  way14from58
 	CMPQ R9, $0x21
 	JGE  way14from33
 	CMPQ R9, $0x1e
@@ -22229,8 +22353,10 @@ way14from33:
 	JEQ  op33
 	JMP  others
 
-way14from35:
-	JMP op0
+way14from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 	PCALIGN $0x40
 
 op30:
@@ -22349,8 +22475,8 @@ way15from29:
 	JMP  others
 
 way15from30:
-	CMPQ R9, $0x23
-	JGE  way15from35
+	CMPQ R9, $0x3a
+	JGE  way15from58
 	CMPQ R9, $0x21
 	JGE  way15from33
 	CMPQ R9, $0x1e
@@ -22362,8 +22488,10 @@ way15from33:
 	JEQ  op33
 	JMP  others
 
-way15from35:
-	JMP op0
+way15from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 
 op31:
 	// mul+subFrom
@@ -22526,8 +22654,8 @@ way16from29:
 	JMP  others
 
 way16from30:
-	CMPQ R9, $0x23
-	JGE  way16from35
+	CMPQ R9, $0x3a
+	JGE  way16from58
 	CMPQ R9, $0x21
 	JGE  way16from33
 	CMPQ R9, $0x1e
@@ -22539,8 +22667,10 @@ way16from33:
 	JEQ  op33
 	JMP  others
 
-way16from35:
-	JMP op0
+way16from58:
+	CMPQ R9, $0x3a
+	JEQ  op0
+	JMP  others
 
 op34:
 	// subFrom+mul
@@ -22563,6 +22693,187 @@ op34:
 	VMULPD       Z27, Z6, Z6
 	VMULPD       Z27, Z7, Z7
 	JMP          next
+
+op35:
+	JMP next
+
+op36:
+	JMP next
+
+op37:
+	JMP next
+
+op38:
+	JMP next
+
+op39:
+	JMP next
+
+op40:
+	JMP next
+
+op41:
+	JMP next
+
+op42:
+	JMP next
+
+op43:
+	JMP next
+
+op44:
+	JMP next
+
+op45:
+	JMP next
+
+op46:
+	JMP next
+
+op47:
+	JMP next
+
+op48:
+	JMP next
+
+op49:
+	JMP next
+
+op50:
+	JMP next
+
+op51:
+	JMP next
+
+op52:
+	JMP next
+
+op53:
+	JMP next
+
+op54:
+	JMP next
+
+op55:
+	JMP next
+
+op56:
+	JMP next
+
+op57:
+	JMP next
+	PCALIGN $0x40
+
+op58:
+	JMP next
+
+op59:
+	// least
+	VMOVUPD (R8), Z26
+	VMOVUPD 64(R8), Z27
+	VMINPD  Z0, Z26, Z28
+	VMINPD  Z26, Z0, Z26
+	VORPD   Z28, Z26, Z26
+	VMINPD  Z1, Z27, Z28
+	VMINPD  Z27, Z1, Z27
+	VORPD   Z28, Z27, Z27
+	VMINPD  Z2, Z26, Z28
+	VMINPD  Z26, Z2, Z26
+	VORPD   Z28, Z26, Z26
+	VMINPD  Z3, Z27, Z28
+	VMINPD  Z27, Z3, Z27
+	VORPD   Z28, Z27, Z27
+	VMINPD  Z4, Z26, Z28
+	VMINPD  Z26, Z4, Z26
+	VORPD   Z28, Z26, Z26
+	VMINPD  Z5, Z27, Z28
+	VMINPD  Z27, Z5, Z27
+	VORPD   Z28, Z27, Z27
+	VMINPD  Z6, Z26, Z28
+	VMINPD  Z26, Z6, Z26
+	VORPD   Z28, Z26, Z26
+	VMINPD  Z7, Z27, Z28
+	VMINPD  Z27, Z7, Z27
+	VORPD   Z28, Z27, Z27
+	VMOVUPD Z26, (R8)
+	VMOVUPD Z27, 64(R8)
+	JMP     next
+
+op60:
+	// greatest
+	VXORPD     Z26, Z26, Z26
+	VPTERNLOGD $0xff, Z26, Z26, Z26
+	VPSLLQ     $0x3f, Z26, Z26
+	VMOVUPD    (R8), Z27
+	VMOVUPD    64(R8), Z28
+	VXORPD     Z26, Z0, Z29
+	VMINPD     Z29, Z27, Z30
+	VMINPD     Z27, Z29, Z27
+	VORPD      Z30, Z27, Z27
+	VXORPD     Z26, Z1, Z29
+	VMINPD     Z29, Z28, Z30
+	VMINPD     Z28, Z29, Z28
+	VORPD      Z30, Z28, Z28
+	VXORPD     Z26, Z2, Z29
+	VMINPD     Z29, Z27, Z30
+	VMINPD     Z27, Z29, Z27
+	VORPD      Z30, Z27, Z27
+	VXORPD     Z26, Z3, Z29
+	VMINPD     Z29, Z28, Z30
+	VMINPD     Z28, Z29, Z28
+	VORPD      Z30, Z28, Z28
+	VXORPD     Z26, Z4, Z29
+	VMINPD     Z29, Z27, Z30
+	VMINPD     Z27, Z29, Z27
+	VORPD      Z30, Z27, Z27
+	VXORPD     Z26, Z5, Z29
+	VMINPD     Z29, Z28, Z30
+	VMINPD     Z28, Z29, Z28
+	VORPD      Z30, Z28, Z28
+	VXORPD     Z26, Z6, Z29
+	VMINPD     Z29, Z27, Z30
+	VMINPD     Z27, Z29, Z27
+	VORPD      Z30, Z27, Z27
+	VXORPD     Z26, Z7, Z26
+	VMINPD     Z26, Z28, Z29
+	VMINPD     Z28, Z26, Z28
+	VORPD      Z29, Z28, Z28
+	VMOVUPD    Z27, (R8)
+	VMOVUPD    Z28, 64(R8)
+	JMP        next
+
+op61:
+	// zeros
+	VXORPD   Z26, Z26, Z26
+	VMOVUPD  (R8), Z27
+	VMOVUPD  64(R8), Z28
+	VCMPPD   $0x00, Z26, Z0, K1
+	VPMOVM2Q K1, Z29
+	VPSUBQ   Z29, Z27, Z27
+	VCMPPD   $0x00, Z26, Z1, K2
+	VPMOVM2Q K2, Z29
+	VPSUBQ   Z29, Z28, Z28
+	VCMPPD   $0x00, Z26, Z2, K3
+	VPMOVM2Q K3, Z29
+	VPSUBQ   Z29, Z27, Z27
+	VCMPPD   $0x00, Z26, Z3, K4
+	VPMOVM2Q K4, Z29
+	VPSUBQ   Z29, Z28, Z28
+	VCMPPD   $0x00, Z26, Z4, K5
+	VPMOVM2Q K5, Z29
+	VPSUBQ   Z29, Z27, Z27
+	VCMPPD   $0x00, Z26, Z5, K6
+	VPMOVM2Q K6, Z29
+	VPSUBQ   Z29, Z28, Z28
+	VCMPPD   $0x00, Z26, Z6, K1
+	VPMOVM2Q K1, Z29
+	VPSUBQ   Z29, Z27, Z27
+	VCMPPD   $0x00, Z26, Z7, K2
+	VPMOVM2Q K2, Z26
+	VPSUBQ   Z26, Z28, Z28
+	VMOVUPD  Z27, (R8)
+	VMOVUPD  Z28, 64(R8)
+	JMP      next
 	PCALIGN $0x40
 
 op0:

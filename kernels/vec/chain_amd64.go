@@ -30,14 +30,14 @@ func ChainF64(code []Link, n int) {
 	}
 }
 
-// nearAtEnd reports plain links that end with LinkNearSum.
+// nearAtEnd reports plain links, and perhaps reductions that are no sums, that end with LinkNearSum.
 func nearAtEnd(code []Link) bool {
 	n := len(code) - 2
 	if n < 0 || code[n].Op != LinkNearSum {
 		return false
 	}
 	for _, l := range code[:n] {
-		if l.Op > lastPlain {
+		if l.Op > lastPlain && (l.Op < LinkLeast || l.Op > LinkZeros) {
 			return false
 		}
 	}

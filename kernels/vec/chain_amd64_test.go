@@ -151,8 +151,8 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// nearOf runs the links with a near sum behind them, in two calls with one state, and checks what they store at dst and their sum. It
-// returns 1 if that was exact.
+// nearOf runs the links with a near sum behind them, perhaps after other reductions, in two calls with one state each, and checks what they
+// store at dst and what they reduce. It returns 1 if the sum was exact.
 func nearOf(t *testing.T, code []Link, want, dst []float64) int {
 	t.Helper()
 	n := len(want)
@@ -165,12 +165,23 @@ func nearOf(t *testing.T, code []Link, want, dst []float64) int {
 	state.Near(e)
 	Fill(dst, -99)
 	half := n / 128 * 64
+	var least, mostOf, zeros Terms
+	least.Extremes()
+	mostOf.Extremes()
+	ends := []Link{{Op: LinkLeast, Base: least.Pointer()}, {Op: LinkZeros, Base: zeros.Pointer()}, {Op: LinkGreatest, Base: mostOf.Pointer()}}
+	if n%128 == 0 {
+		ends = nil
+	}
+	ends = append(ends, Link{Op: LinkNearSum, Base: state.Pointer()}, Link{Op: LinkEnd})
 	for _, part := range [][2]int{{0, half}, {half, n}} {
 		links := append([]Link(nil), code...)
 		for k := range links {
 			links[k].Base = unsafe.Add(links[k].Base, links[k].Walk&uint64(8*part[0]))
 		}
-		ChainF64(append(links, Link{Op: LinkNearSum, Base: state.Pointer()}, Link{Op: LinkEnd}), part[1]-part[0])
+		ChainF64(append(links, ends...), part[1]-part[0])
+	}
+	if a, b, c := least.Least(), mostOf.Greatest(), zeros.Zeros(); len(ends) > 2 && (!same(a, Least(want)) || !same(b, Greatest(want)) || int64(n)-c != CountNonZero(want)) {
+		t.Fatalf("with a near sum: extremes %v and %v, %d zeros of %v", a, b, c, want)
 	}
 	for i := range dst {
 		if !same(dst[i], want[i]) {

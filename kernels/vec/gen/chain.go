@@ -326,7 +326,7 @@ func (e *emitter) chains() {
 			}
 			ops = append(ops, l)
 		}
-		c.interpret(ops, false, code, end, func() {})
+		c.interpret(ops, "", code, end, func() {})
 		e.finish()
 	}
 }
@@ -342,9 +342,9 @@ func (c *chain) clear() {
 	}
 }
 
-// interpret runs the links at code on end bytes. Opcodes count from 1 on; 0, or, where last says so, one beyond ops ends a round.
-// An operation without code does not occur.
-func (c *chain) interpret(ops []link, last bool, code, end reg.Register, ends func()) {
+// interpret runs the links at code on end bytes. Opcodes count from 1 on; 0, or, if there is one, the operation of name last ends a round.
+// Another operation without code does not occur.
+func (c *chain) interpret(ops []link, last string, code, end reg.Register, ends func()) {
 	c.offset, c.pc, c.at, c.other = c.GP64(), c.GP64(), c.GP64(), c.GP64()
 	w := way{chain: c, opcode: c.GP64(), ops: ops, last: last}
 	c.XORQ(c.other, c.other)
@@ -394,7 +394,7 @@ type way struct {
 	*chain
 	opcode reg.Register
 	ops    []link
-	last   bool // an opcode beyond ops ends a round; else 0 does
+	last   string // the operation that ends a round; of none, opcode 0 does
 	copies int
 }
 
@@ -406,16 +406,16 @@ func (w *way) next() {
 	w.MOVQ(operand.Mem{Base: w.pc}, w.opcode)
 	w.ADDQ(operand.Imm(24), w.pc)
 	var list []aim
-	if !w.last {
+	if w.last == "" {
 		list = append(list, aim{0, 0, roundEnds})
 	}
 	for k, l := range w.ops {
-		if l.emit != nil && frequent[l.name] > 0 {
+		switch {
+		case l.name == w.last:
+			list = append(list, aim{k + 1, 0, roundEnds})
+		case l.emit != nil && frequent[l.name] > 0:
 			list = append(list, aim{k + 1, k + 1, frequent[l.name]})
 		}
-	}
-	if w.last {
-		list = append(list, aim{len(w.ops) + 1, 0, roundEnds})
 	}
 	w.copies++
 	w.choose(list)
@@ -426,10 +426,6 @@ type aim struct{ opcode, label, weight int }
 
 // choose jumps to the code of an opcode of the list, in which they rise, by comparisons that halve the weight; to others if it is none of them.
 func (w *way) choose(list []aim) {
-	if len(list) == 1 && list[0].opcode > len(w.ops) { // or beyond
-		w.JMP(operand.LabelRef("op0"))
-		return
-	}
 	if len(list) == 1 {
 		w.CMPQ(w.opcode, operand.Imm(uint64(list[0].opcode)))
 		w.JEQ(operand.LabelRef(fmt.Sprintf("op%d", list[0].label)))

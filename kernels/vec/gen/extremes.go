@@ -237,27 +237,42 @@ func (c *chain) extreme(negated bool) {
 	if negated {
 		sign = c.sign()
 	}
-	c.each(func(k int, v reg.VecVirtual, m operand.Op) {
-		x, y := v, c.vector()
+	c.running(func(v, y reg.VecVirtual) {
+		x := v
 		if negated {
 			x = c.vector()
 			c.VXORPD(sign, v, x)
 		}
-		c.VMOVUPD(m, y)
 		c.leastOf(x, y)
-		c.VMOVUPD(y, m)
 	})
 }
 
-// countZeros adds 1 to every integer of the operand where the accumulator is zero.
+// countZeros adds 1 to integers of the operand where the accumulator is zero.
 func (c *chain) countZeros() {
 	zero := c.vector()
 	c.VXORPD(zero, zero, zero)
-	c.each(func(k int, v reg.VecVirtual, m operand.Op) {
-		is, n := c.vector(), c.vector()
+	k := 0
+	c.running(func(v, n reg.VecVirtual) {
+		is := c.vector()
 		c.test(k, 0, zero, v, is)
-		c.VMOVUPD(m, n)
 		c.VPSUBQ(is, n, n)
-		c.VMOVUPD(n, m)
+		k++
 	})
+}
+
+// runningVectors is how many vectors the state of an extreme or a count has: enough that they do not wait for one another longer than a round takes.
+const runningVectors = 2
+
+// running loads the state at the operand, has take bring in every vector of the accumulator, and stores the state.
+func (c *chain) running(take func(v, state reg.VecVirtual)) {
+	state := c.vectors(runningVectors)
+	for k, s := range state {
+		c.VMOVUPD(operand.Mem{Base: c.at, Disp: k * c.bytes}, s)
+	}
+	for k, v := range c.acc {
+		take(v, state[k%runningVectors])
+	}
+	for k, s := range state {
+		c.VMOVUPD(s, operand.Mem{Base: c.at, Disp: k * c.bytes})
+	}
 }

@@ -3,6 +3,8 @@ package main
 // This file writes the chain machine's sum of elements that are near one another in size.
 
 import (
+	"slices"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -75,9 +77,27 @@ func (c *chain) differ(y operand.Op, x, all reg.VecVirtual) {
 	c.VORPD(t, all, all)
 }
 
-// nearChain writes the machine for chains of plain links that end with a near sum, whose state it keeps in registers, the
-// accumulator of the round before included: what the other machine stores and loads each round costs as much as the additions, and
-// loads of what streams in wait for stores to the same place of another page. A link beyond the plain ones ends a round.
+// nearName is the near sum among the links.
+const nearName = "nearSum"
+
+// besideNear are the reductions that may stand before a near sum: those that need few registers.
+var besideNear = []string{"least", "greatest", "zeros"}
+
+// nearLinks are the links of the machine for near sums. It has the others' opcodes, but not their code.
+func nearLinks() []link {
+	plain := len(plainLinks())
+	ops := slices.Clone(links[:plain+len(predicates)+len(sumLinks)])
+	for k := range ops[plain:] {
+		if l := &ops[plain+k]; !slices.Contains(besideNear, l.name) {
+			l.emit = nil
+		}
+	}
+	return ops
+}
+
+// nearChain writes the machine for chains of plain links, and perhaps reductions of besideNear, that end with a near sum, whose state it
+// keeps in registers, the accumulator of the round before included: what the other machine stores and loads each round costs as much as
+// the additions, and loads of what streams in wait for stores to the same place of another page. The near sum ends a round.
 func (e *emitter) nearChain() {
 	name := "chainNear" + e.name
 	e.Function(name)
@@ -119,7 +139,7 @@ func (e *emitter) nearChain() {
 			}
 		}
 	}
-	c.interpret(plainLinks(), true, code, end, func() {
+	c.interpret(nearLinks(), nearName, code, end, func() {
 		e.TESTQ(c.asked, c.asked)
 		e.JEQ(operand.LabelRef("unasked"))
 		additions(true)
