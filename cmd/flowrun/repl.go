@@ -63,6 +63,7 @@ type repl struct {
 // statement is one statement of the program so far.
 type statement struct {
 	text  string
+	quiet string   // the text without its emits and asserts, which were run when it was entered; "" if it has none
 	names []string // that it binds
 }
 
@@ -188,16 +189,20 @@ func (r *repl) enter(ctx context.Context, entry string) error {
 		}
 	}
 	program := r.with(keep)
+	fresh := slices.Clone(keep) // as entered, with what they emit
+	for i := range fresh {
+		fresh[i].quiet = ""
+	}
 	if len(list) == 0 { // it does not parse, or says nothing: the compiler knows
 		run = []string{entry}
 	}
-	text := join(program, run)
+	text := join(r.with(fresh), run)
 	p, err := flow.Compile(ctx, replName, []byte(text), r.options)
 	if err != nil {
 		return err
 	}
 	r.kept = program
-	if len(run) == 0 {
+	if len(run) == 0 && !slices.ContainsFunc(keep, func(st statement) bool { return st.quiet != "" }) {
 		return nil
 	}
 	r.shown = run
@@ -246,8 +251,19 @@ func (r *repl) with(add []statement) []statement {
 	return program
 }
 
-// join is the text of a program.
+// join is the text of a program whose statements have been run before.
 func join(program []statement, run []string) string {
+	again := slices.Clone(program)
+	for i, st := range again {
+		if st.quiet != "" {
+			again[i].text = st.quiet
+		}
+	}
+	return listing(again, run)
+}
+
+// listing is the text of a program as it was entered.
+func listing(program []statement, run []string) string {
 	var lines []string
 	for _, st := range program {
 		lines = append(lines, st.text)
@@ -266,7 +282,7 @@ const shows = "emit\n"
 
 // cut takes an entry apart; nil if it does not parse. An expression that stands alone is emitted.
 func cut(entry string) []cutStatement {
-	if _, ds := lang.ParseExpr(source.NewFileSet().Add(replName, entry)); !ds.HasErrors() {
+	if e, ds := lang.ParseExpr(source.NewFileSet().Add(replName, entry)); !ds.HasErrors() && !isStatement(e) {
 		return []cutStatement{{statement{text: shows + strings.TrimSpace(entry)}, true}}
 	}
 	file := source.NewFileSet().Add(replName, entry)
@@ -279,15 +295,67 @@ func cut(entry string) []cutStatement {
 		case *ast.Bad:
 			return nil
 		case *ast.ExprStmt:
+			if isStatement(st.Expr) {
+				c.within(file, st)
+				break
+			}
 			c.text, c.effect = shows+c.text, true
 		case *ast.Emit, *ast.Assert:
 			c.effect = true
+		case *ast.For:
+			c.within(file, st)
 		default:
 			c.names = bound(st)
 		}
 		out = append(out, c)
 	}
 	return out
+}
+
+// isStatement tells an `if` that does something, or may do nothing, from an expression that has a value to show.
+func isStatement(e ast.Expr) bool {
+	top, is := e.(*ast.If)
+	if !is {
+		return false
+	}
+	last := top
+	for last.ElseIf != nil {
+		last = last.ElseIf
+	}
+	does := last.Else == nil
+	ast.Walk(e, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.Emit, *ast.Assert, *ast.Send:
+			does = true
+		}
+		return !does
+	})
+	return does
+}
+
+// within looks for effects in the body of a loop or a branch. One that sends nothing is run once. Of one that sends, the sends belong to
+// the program from now on, and the effects do not.
+func (c *cutStatement) within(file *source.File, st ast.Stmt) {
+	var quiet strings.Builder
+	from := file.Offset(st.Span().From)
+	at, sends := from, false
+	ast.Walk(st, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.Send:
+			sends = true
+		case *ast.Emit, *ast.Assert:
+			quiet.WriteString(file.Text[at:file.Offset(n.Span().From)] + "assert true")
+			at = file.Offset(n.Span().To)
+			return false
+		}
+		return true
+	})
+	switch {
+	case !sends:
+		c.effect = true
+	case at > from:
+		c.quiet = quiet.String() + file.Text[at:file.Offset(st.Span().To)]
+	}
 }
 
 // bound is what a statement gives a name.

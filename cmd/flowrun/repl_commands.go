@@ -67,13 +67,13 @@ func (r *repl) command(ctx context.Context, line string) error {
 		}
 		return r.s.docOf(rest, table, library)
 	case "list":
-		_, err := fmt.Fprint(r.s.out, strings.TrimPrefix(join(r.kept, nil), "\n"))
+		_, err := fmt.Fprint(r.s.out, strings.TrimPrefix(listing(r.kept, nil), "\n"))
 		return err
 	case "save":
 		if rest == "" {
 			return usagef(":save needs a FILE")
 		}
-		return os.WriteFile(rest, []byte(strings.ReplaceAll(join(r.kept, r.shown), shows, "emit ")), 0o666)
+		return os.WriteFile(rest, []byte(strings.ReplaceAll(listing(r.kept, r.shown), shows, "emit ")), 0o666)
 	case "load":
 		if rest == "" {
 			return usagef(":load needs a FILE")
