@@ -190,6 +190,59 @@ func TestSortIsStable(t *testing.T) {
 	}
 }
 
+// A key among so many elements that several workers look for it: the greatest integer, whose key is that of nan; more equal elements than
+// are ever collected; neighbours that differ in the lowest bit alone; and the places where the equal ones begin and end.
+func TestQuantilesOfLongLists(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 4*leafElements + 1 // so that every quantile k / (n-1) is an element
+	equal := 2*selectFew + n%7
+	for _, c := range []struct {
+		what string
+		e    types.Elem
+		at   func(i int) value.Scalar
+	}{
+		{"integers", types.I64, func(i int) value.Scalar { return value.I64([]int64{math.MaxInt64, math.MinInt64, int64(i)}[i%3]) }},
+		{"truth values", types.Bool, func(i int) value.Scalar { return value.Bool(i%3 > 0) }},
+		{"equal numbers", types.F64, func(i int) value.Scalar {
+			if i < equal {
+				return value.F64(1.5)
+			}
+			return value.F64(1.5 + float64(i%5) - 2)
+		}},
+		{"neighbours", types.F64, func(i int) value.Scalar { return value.F64(math.Float64frombits(math.Float64bits(1.5) + uint64(i&1))) }},
+		{"one nan", types.F64, func(i int) value.Scalar {
+			if i == n/2 {
+				return value.F64(math.NaN())
+			}
+			return value.F64(float64(i))
+		}},
+	} {
+		x := value.New(c.e, n, 1)
+		below := 0
+		for i := range n {
+			x.Set(i*31%n, 0, c.at(i))
+			if c.at(i).Convert(types.F64).F < 1.5 {
+				below++
+			}
+		}
+		for _, k := range []float64{0, 1, float64(below - 1), float64(below), float64(below) + 0.5, float64(n / 2), float64(n/2) + 0.25, float64(n - 2), float64(n - 1)} {
+			q := op.MakeAttrs(op.Attr{Name: "q", Val: op.Float(max(0, min(1, k/float64(n-1))))})
+			d := table.Must("quantile")
+			own := &op.Call{Def: d, Attrs: q, In: []value.Value{x}, Type: types.ScalarOf(types.F64)}
+			if err := d.Kernel(own); err != nil {
+				t.Fatal(err)
+			}
+			if n, _ := d.Loop.Space(own); n == 0 {
+				t.Fatal("no loop looks for it")
+			}
+			checkLoop(t, own, own.Out)
+		}
+	}
+}
+
 // Keys order as the elements do, and come back.
 func TestKeysOrder(t *testing.T) {
 	list := []float64{math.Inf(-1), -1e300, -1.5, -5e-324, 0, 5e-324, 1, 1e300, math.Inf(1), math.NaN()}

@@ -1,0 +1,75 @@
+package kernels
+
+import (
+	"fmt"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// What is kept in the bodies of a parfor is what is marked for all loops around and made of nothing but what is the same in every
+// iteration: not what an index or a carried value reaches, and not what is unmarked and cheap.
+func TestKeptIn(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scalar := types.ScalarOf(types.F64)
+	act := func(keep int, args ...int) op.Action {
+		return op.Action{Def: table.Must("sqrt"), Attrs: op.MakeAttrs(op.Attr{Name: "keep", Val: op.Int(keep)}), Type: scalar, Args: args}
+	}
+	side := &op.Body{Args: []types.Type{scalar, scalar}, Yields: []int{2}, Acts: []op.Action{ // of what is the same, and of an index
+		act(1, 0), act(0, 0), act(1, 1), act(1, 2), act(1, 4), act(1, 3)}}
+	round := &op.Body{Args: []types.Type{scalar, scalar, scalar}, Yields: []int{3}, Acts: []op.Action{ // carried, the same, an index
+		act(2, 1), act(1, 1), act(2, 0), act(2, 3), act(2, 2), act(2, 5)}}
+	deep := &op.Body{Args: []types.Type{scalar}, Yields: []int{1}, Acts: []op.Action{act(2, 0), act(1, 0)}}
+	round.Acts = append(round.Acts, op.Action{Def: table.Must("select"), Type: scalar, Args: []int{2, 1}, Bodies: []*op.Body{deep, deep}})
+	b := &op.Body{Args: []types.Type{scalar, scalar}, Yields: []int{2}, Acts: []op.Action{ // an index, and what is the same
+		{Def: table.Must("select"), Type: scalar, Args: []int{0, 1, 0}, Bodies: []*op.Body{side, side}},
+		{Def: table.Must("iterate"), Attrs: op.MakeAttrs(op.Attr{Name: "carry", Val: op.Int(1)}), Type: scalar, Args: []int{1, 1, 0}, Bodies: []*op.Body{round}},
+	}}
+	cells, m := keptIn(b, []bool{true, false, true, true})
+	kept := func(m *keepMap) (s string) {
+		for _, c := range m.cell {
+			s += fmt.Sprint(min(c, 1))
+		}
+		return s
+	}
+	for _, c := range []struct{ what, got, want string }{
+		{"a side of the branch", kept(m.in[0][0]), "100101"},
+		{"the other side", kept(m.in[0][1]), "100101"},
+		{"the rounds of the loop", kept(m.in[1][0]), "1001000"},
+		{"the branch in the loop", kept(m.in[1][0].in[6][0]), "10"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: kept %s, want %s", c.what, c.got, c.want)
+		}
+	}
+	if first := cells[m.in[0][0].cell[0]-1]; first.args[0] != (keepSource{reg: 1 + 1}) {
+		t.Errorf("the first cell reads %+v, not register 1", first.args)
+	}
+	if last := cells[m.in[0][0].cell[3]-1]; last.args[0] != (keepSource{cell: m.in[0][0].cell[0]}) {
+		t.Errorf("what is made of a kept value reads %+v", last.args)
+	}
+}
+
+// A failure is kept like a value; that the loop was stopped meanwhile is not.
+func TestKeptFailure(t *testing.T) {
+	calls := 0
+	d := &op.Def{Name: "fails", Kernel: func(*op.Call) error {
+		if calls++; calls == 1 {
+			return op.ErrStopped
+		}
+		return op.Failf(codeData, "call %d", calls)
+	}}
+	scalar := types.ScalarOf(types.F64)
+	b := &op.Body{Args: []types.Type{scalar}, Acts: []op.Action{{Def: d, Type: scalar, Args: []int{0}}}, Yields: []int{1}}
+	k := &kept{r: &parforRun{c: &op.Call{}, values: []value.Value{value.F64(1)}}, cells: []keepCell{{b, 0, []keepSource{{reg: 1}}}}, state: make([]keptValue, 1)}
+	for i, want := range []string{op.ErrStopped.Error(), "call 2", "call 2"} {
+		if _, err := k.get(0); err == nil || err.Error() != want {
+			t.Errorf("get %d: %v, want %s", i, err, want)
+		}
+	}
+}
