@@ -163,6 +163,16 @@ func figureFlag(c *cli.Context, flag string) error {
 	if _, ok := figure.Format(c.String(flag)); !ok {
 		return usagef("--%s %s: the figure is an .svg or a .png", flag, c.String(flag))
 	}
+	return writable(c, flag)
+}
+
+// writable refuses flags whose files could not be written: before the work, and not with its results.
+func writable(c *cli.Context, flags ...string) error {
+	for _, flag := range flags {
+		if err := canWrite(c.String(flag)); err != nil {
+			return usagef("--%s: %v", flag, err)
+		}
+	}
 	return nil
 }
 

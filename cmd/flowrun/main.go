@@ -192,7 +192,9 @@ func (s *session) read(name string) ([]byte, error) {
 	if err != nil {
 		e := usagef("cannot read the program: %v", err)
 		if errors.Is(err, os.ErrNotExist) {
-			e = usagef("no program %s here", name)
+			if e = usagef("no program %s here", name); name == "" {
+				e = usagef("the name of the program is empty")
+			}
 		}
 		return nil, e
 	}

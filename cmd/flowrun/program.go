@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -57,7 +59,9 @@ func (s *session) compileOptions(c *cli.Context) (flow.CompileOptions, error) {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
 			e := usagef("--set %s is not name=value", text)
-			e.help = "write --set " + strings.TrimSuffix(text, "=") + "=VALUE"
+			if e.help = "write --set " + text + "=VALUE"; ok {
+				e.help = "a param's name stands before the =; flowrun FILE --help lists them"
+			}
 			return o, e
 		}
 		o.Set = append(o.Set, flow.Setting{Name: name, Text: value})
@@ -127,6 +131,23 @@ func unknownPass(name string, known []string) *usageError {
 	return e
 }
 
+// notSettings is the error of a file that is no JSON object.
+func notSettings(path string, err error) error {
+	why := fmt.Sprintf(": %v", err)
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind):
+		why = ", but " + map[string]string{"array": "a list", "string": "a text", "bool": "a truth value", "number": "a number"}[kind.Value]
+	case errors.Is(err, io.EOF):
+		why = ": it is empty"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		why = ": it ends too early"
+	}
+	e := usagef("--set-file %s: not a JSON object%s", path, why)
+	e.help = `it has a value for each param: {"n": 4096, "graph": "g.mtx"}`
+	return e
+}
+
 // settingsOf reads a JSON object of params, leaving out those that are given already.
 func settingsOf(path string, given []flow.Setting) ([]flow.Setting, error) {
 	text, err := os.ReadFile(path)
@@ -137,7 +158,7 @@ func settingsOf(path string, given []flow.Setting) ([]flow.Setting, error) {
 	d.UseNumber() // 4096 stays an integer, 1e-7 stays what was written
 	var object map[string]any
 	if err := d.Decode(&object); err != nil {
-		return nil, usagef("--set-file %s: not a JSON object: %v", path, err)
+		return nil, notSettings(path, err)
 	}
 	if d.More() {
 		return nil, usagef("--set-file %s: there is more after the JSON object", path)

@@ -82,6 +82,9 @@ type observation struct {
 }
 
 func (s *session) sweep(c *cli.Context) error {
+	if err := writable(c, "csv", "svg", "png", "html"); err != nil {
+		return err
+	}
 	w, err := s.sweeping(c)
 	if err != nil {
 		return err

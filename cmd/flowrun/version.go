@@ -16,9 +16,14 @@ import (
 
 func (s *session) versionCommand() *cli.Command {
 	return &cli.Command{
-		Name:   "version",
-		Usage:  "say what is in this build: kernels, CPU features, MPI, OpenBLAS",
-		Action: func(*cli.Context) error { return s.version() },
+		Name:  "version",
+		Usage: "say what is in this build: kernels, CPU features, MPI, OpenBLAS",
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usagef("flowrun version takes no %s", c.Args().First())
+			}
+			return s.version()
+		},
 	}
 }
 
