@@ -247,6 +247,10 @@ const (
 // leastTall is the least number of rows of a leaf: the right factor is packed anew for each.
 const leastTall = 512
 
+// leastByVector is from how many elements on a matrix times a column is shared out: they are read once, and one worker has not all of
+// memory's speed. Its leaves are multiples of vectorRows rows, which go together.
+const leastByVector, vectorRows = 1 << 18, 8
+
 // tallProduct reports that a product of a, the input at first, and the next one is such a product. Its operands need not be cut.
 func tallProduct(s *op.Sig, first int, out types.Type) bool {
 	a, b := s.In[first], s.In[first+1]
@@ -271,6 +275,9 @@ func (l *linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
 			s := &op.Sig{Def: c.Def, Attrs: c.Attrs}
 			for _, v := range c.In {
 				s.In = append(s.In, v.Type())
+			}
+			if a := s.In[first]; c.Type.Cols == 1 && !s.Attrs.Bool("ta") && a.Count() >= leastByVector {
+				return c.Type.Rows, roundUp(max(1, leafElements/a.Cols), vectorRows)
 			}
 			if !takes(s, c.Type) {
 				return 0, 0

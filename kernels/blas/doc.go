@@ -23,6 +23,8 @@
 // Sizes are positive or zero and arbitrary. A kernel runs on the calling goroutine, starts nothing and allocates
 // only when the workspace grows. A slice that is too short for its shape is a caller's bug and panics.
 //
+// A product by one column or one row (vector_amd64.go) is the same chain, and packs nothing.
+//
 // Start reading at set.go, then portable.go for what is meant and drive_amd64.go for what is fast. The package knows neither tiles of a matrix nor tasks nor channels.
 package blas
 

@@ -43,6 +43,7 @@ type driver[T element] struct {
 	// narrow is by columns of a less one and number of vectors less one.
 	narrow [mostNarrow][]narrowKernel[T]
 	potf   func(d, p *T, ps int) int
+	dot    func(k int, a *T, rs int, x, c *T) // c[i] += row i of a times x, for dotRows rows
 
 	// in sets dst[p*ds+i] = src[i*ss+p] for i < group and p < k, out sets dst[i*ds+p] = src[p*ss+i].
 	in, out  func(k int, src *T, ss int, dst *T, ds int)
@@ -69,6 +70,9 @@ const maxLead = 8
 // gemmAll computes c = c ± a@op(b), or its lower triangle (lower; m == n). b is n x k where tb is true.
 func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a operand[T], b []T, ldb int, c []T, ldc int) {
 	if m == 0 || n == 0 || k == 0 {
+		return
+	}
+	if !lower && d.byVector(ws, tb, sub, m, n, k, a, b, ldb, c, ldc) {
 		return
 	}
 	depth, cols := d.block(n, k)

@@ -38,3 +38,13 @@ func copyRows96(k int, src *byte, ss int, dst *byte)
 //
 //go:noescape
 func askLines(n int, next uintptr, step int)
+
+// dotF64By8 continues the chains c[i], i < 8, with a[i*rs+p] * x[p] for p < k.
+//
+//go:noescape
+func dotF64By8(k int, a *float64, rs int, x *float64, c *float64)
+
+// dotF32By8 continues the chains c[i], i < 8, with a[i*rs+p] * x[p] for p < k.
+//
+//go:noescape
+func dotF32By8(k int, a *float32, rs int, x *float32, c *float32)

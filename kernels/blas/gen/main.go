@@ -25,5 +25,6 @@ func generate(dir string) error {
 	// Packing needs no wide registers: one version serves both instruction sets.
 	e := newEmitter(targets[0])
 	e.packKernels()
+	e.dots()
 	return asm.Write(dir, "blas", "pack", e.Context)
 }
