@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"runtime"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -47,7 +48,7 @@ func (m *moments) add(units int, seconds, claiming float64) {
 // params are N and P, and mean and deviation of the time of a unit and the mean time of claiming, as the execution before measured them; the deviation
 // is estimated from chunk totals, as AF does.
 func (l *nodeLoop) params(workers int) schedule.Params {
-	p := schedule.Params{N: l.units, P: workers}
+	p := schedule.Params{N: l.units, P: workers, Processors: min(workers, runtime.GOMAXPROCS(0))}
 	var sum moments
 	for i := range l.did {
 		m := &l.did[i]

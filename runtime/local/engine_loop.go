@@ -5,6 +5,7 @@ package local
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -51,7 +52,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	if c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil {
 		return false, nil
 	}
-	leaf = grouped(c, n, leaf, len(e.scratch))
+	leaf = grouped(c, n, leaf, min(len(e.scratch), runtime.GOMAXPROCS(0)))
 	l, err := e.loopOf(t, &e.g.Nodes[id], (n+leaf-1)/leaf, leaf)
 	if err != nil {
 		return false, err
@@ -73,7 +74,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	return true, nil
 }
 
-// groupsPerWorker is how many groups of leaves each worker has at least where loops are cut between groups: with fewer the workers would end too far apart.
+// groupsPerWorker is how many groups of leaves each worker that has a processor has at least where loops are cut between groups: with fewer the workers would end too far apart.
 const groupsPerWorker = 8
 
 // grouped is the iterations of a unit of the loop: a leaf, or a group of leaves where there are groups enough.

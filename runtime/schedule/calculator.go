@@ -21,6 +21,9 @@ type Params struct {
 	N, P     int // iterations and workers
 	MinChunk int // no chunk but the last is smaller; default 1
 
+	// Processors is how many workers can work at a time, from 1 to P: COST cuts for so many, whoever they are. Default P.
+	Processors int
+
 	// H is the time of one scheduling operation, Mu and Sigma are mean and standard deviation of the time of an iteration, all in one unit.
 	// All three 0 means that nothing was measured; then Mu = 1, Sigma = H = 0.5 is assumed, with which the golden lists were made.
 	H, Mu, Sigma float64
@@ -52,6 +55,8 @@ func (p Params) checked() (Params, error) {
 		return bad("p = %d: there are between 1 and %d workers", p.P, MaxP)
 	case p.MinChunk < 0:
 		return bad("the smallest chunk is %d: it must be at least 1", p.MinChunk)
+	case p.Processors < 0 || p.Processors > p.P:
+		return bad("%d processors: there are between 1 and P = %d", p.Processors, p.P)
 	case p.First < 0 || p.Last < 0 || p.First > 0 && p.Last > p.First:
 		return bad("first chunk %d and last chunk %d: they must be positive and not grow", p.First, p.Last)
 	case p.Stages < 0 || p.Stages > 1024:
@@ -85,6 +90,7 @@ func (p Params) checked() (Params, error) {
 		p.Sigma, p.H = 0.5, 0.5
 	}
 	p.MinChunk = max(p.MinChunk, 1)
+	orElse(&p.Processors, p.P)
 	orElse(&p.Mu, 1)
 	orElse(&p.Alpha, 1.3)
 	orElse(&p.Seed, 42)

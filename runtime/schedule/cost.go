@@ -64,18 +64,18 @@ func newCost(p Params) (Calculator, error) {
 // what cannot be stolen is one part in m: the sum is least at a square root.
 func (c *cost) expect(p *profile) {
 	c.profile = p
-	even := p.total() / float64(c.P)
+	even := p.total() / c.procs()
 	each := c.claimed + c.fixed.seconds
 	m, parts := float64(piecesPerShare), 2
 	if each > 0 {
 		m = min(max(math.Sqrt(even/each)/8, 1), m)
 	}
-	if even < max(dear*each, crowd*float64(c.P)*c.claimed) {
+	if even < max(dear*each, crowd*float64(c.P)*c.claimed) && c.Processors == c.P {
 		parts = 1
 	}
 	order, bins := c.dearest(p, even, each)
 	c.dear, c.dearAt = p.ranges(order), p.ranges(bins)
-	c.spread2 = c.chance * float64(c.P) * float64(c.P) / 4 * float64((len(p.bins)-1)<<cutBits) / float64(max(c.N, 1))
+	c.spread2 = c.chance * c.procs() * c.procs() / 4 * float64((len(p.bins)-1)<<cutBits) / float64(max(c.N, 1))
 	cut := p
 	if len(bins) > 0 {
 		cut = c.without(p, bins)
@@ -99,7 +99,7 @@ func (c *cost) without(p *profile, bins []int) *profile {
 // stolen from whom, so they come first (Graham's rule of the longest processing time). To hand one out costs a chunk, and a claim from a counter that all share: none is dear
 // that does not cost many of these.
 func (c *cost) dearest(p *profile, even, each float64) (order, bins []int) {
-	many := len(p.bins)-1 > few*c.P
+	many := len(p.bins)-1 > few*c.Processors
 	if c.MinChunk > 1 || many && c.fixed.precision == 0 && c.claimed > 0 { // not before it is known what chunks cost
 		return nil, nil
 	}

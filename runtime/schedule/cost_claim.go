@@ -17,6 +17,7 @@ type costClaims struct {
 	tail    int     // units of the smallest pieces and blocks, but for what is left
 	most    int     // iterations of the largest piece: where the profile says that thousands cost nothing, it may be out of date
 	cards   cards   // of an execution of which nothing is known
+	atOnce  int     // workers that work at a time: as many as there are processors
 	parts   int     // 2: a batch is half of what is left, or less (see portion); 1: everything is dealt at the beginning
 	spread2 float64 // units by (P cv/2)^2, cv of an iteration's cost as far as it is not foreseen: b of factoring is the root of spread2 over the units left
 	worker  []costWorker
@@ -54,7 +55,7 @@ const weightOne = 1 << 16
 // cards: a worker's block is one chunk of every P, so blocks cost about the same wherever what is dear lies, workers can be compared, and there is no counter.
 func (c *costClaims) evenly(p Params) {
 	c.cuts = evenCuts(p.N, max(autoChunk(p.N, p.P), p.MinChunk, ceilDiv(p.N, maxUnits)))
-	c.floor, c.least, c.parts, c.cards = 1, p.MinChunk, 1, newCards(c.units, p.P)
+	c.floor, c.least, c.parts, c.cards, c.atOnce = 1, p.MinChunk, 1, newCards(c.units, p.P), p.Processors
 	c.worker, c.hand = make([]costWorker, p.P), make([]costHand, p.P)
 	c.own = &blocks{own: make([]ownBlock, p.P), loot: c.half, choices: richest}
 	for i := range c.worker {
@@ -113,7 +114,7 @@ func (c *costClaims) half(lo, hi int) int {
 // than tail but for want of more.
 func (c *costClaims) cutBy(t cuts, weights []float64, m float64, parts int, tail float64) {
 	c.cuts, c.parts, c.cards = t, parts, cards{}
-	p := float64(len(weights))
+	p := c.procs()
 	c.floor = max(1, int(float64(t.units)/float64(max(t.n, 1))*float64(c.least)))
 	c.tail = max(c.floor, int(min(tail*t.rate, float64(t.units)/p)))
 	c.most = max(ceil(float64(t.n)/(m*p)), c.least)
@@ -140,7 +141,7 @@ func (c *costClaims) dealBlocks() {
 		before += w.weight
 		w.lo, w.hi = lo, c.units
 		if before < sum || c.parts > 1 {
-			w.hi = min(max(c.whole(int(float64(before)*scale)), lo), c.units)
+			w.hi = min(max(c.whole(min(int(float64(before)*scale), c.units)), lo), c.units)
 		}
 		lo = w.hi
 	}
@@ -153,7 +154,7 @@ func (c *costClaims) begin() {
 	c.dealt.Store(0)
 	c.own.empty()
 	clear(c.hand)
-	if len(c.dear) > 0 && c.parts > 1 { // who has a dear iteration for long shall not have a block beside it, which others would find last
+	if c.parts > 1 && (len(c.dear) > 0 || c.atOnce < len(c.worker)) { // who has a dear iteration for long, or no processor, shall not have a block that others would find last
 		return
 	}
 	for i := range c.worker {
@@ -272,14 +273,17 @@ func (c *costClaims) block(worker int) (lo, hi, start, past int, ok bool) {
 // portion is how many blocks make up what is left: twice the workers, and more where costs are partly chance, as factoring has it (see fac.go).
 func (c *costClaims) portion(left int) float64 {
 	if c.parts == 1 {
-		return float64(len(c.worker))
+		return c.procs()
 	}
 	b2 := c.spread2 / float64(left)
-	return float64(len(c.worker)) * min(2+b2+math.Sqrt(b2*(b2+4)), mostParts)
+	return c.procs() * min(2+b2+math.Sqrt(b2*(b2+4)), mostParts)
 }
 
 // mostParts bounds the effect of chance, which a thread that lost its processor looks like, too.
 const mostParts = 8
+
+// procs is atOnce.
+func (c *costClaims) procs() float64 { return float64(c.atOnce) }
 
 // whole is the unit nearest to u that leaves no units of an iteration behind that lies before.
 func (c *costClaims) whole(u int) int {
@@ -291,7 +295,7 @@ func (c *costClaims) whole(u int) int {
 
 // nextBatch begins a batch with what is left, unless another worker has just done so: then old is out of date.
 func (c *costClaims) nextBatch(old, step uint64, left int) uint64 {
-	p := uint64(len(c.worker))
+	p := uint64(c.atOnce)
 	now := (step/p+1)*p<<32 | uint64(max(1, int(float64(left)/c.portion(left))))
 	if c.batch.CompareAndSwap(old, now) {
 		return now

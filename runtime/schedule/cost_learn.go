@@ -7,15 +7,19 @@ import (
 
 // This file defines what COST learns between two executions: costs, speeds, how far both can be believed, and when that is worth its time, during which nobody works.
 
-// What learning takes, in seconds: a bin of the profile with its part of the table of cuts, a chunk, and a chunk of the first execution (BenchmarkCostRestart).
+// What learning takes, in seconds: anything at all, a bin of the profile with its part of the table of cuts, a chunk, and a chunk of the first execution (BenchmarkCostRestart).
 const (
-	binPrice   = 15e-9
-	chunkPrice = 50e-9
+	oncePrice  = 4e-6
+	binPrice   = 20e-9
+	chunkPrice = 100e-9
 	firstPrice = 10e-9
 )
 
 // learningPart is the part of a worker's time that is given to learning. What is not spent is saved for later executions, so the costs of a loop that is too short to learn in each execution are learned in some.
-const learningPart = 1. / 128
+const learningPart = 1. / 256
+
+// firstPart is the part of an execution's time that is spent besides to learn for the first time: what is learned then is of use for long.
+const firstPart = 1. / 16
 
 // balanced is the part of a worker's time that an execution may have lost which there is no need to learn from.
 const balanced = 0.01
@@ -37,19 +41,19 @@ const (
 // afford is with how many bins the last execution, which had so many chunks that took all workers so much time together, shall be learned; 0: not at all. The first time a loop is learned for what
 // was lost so far, too: nobody knows whether the loop will be executed again, but who has lost as much as learning takes loses at most twice as much as who had known (the rule of those who rent skis).
 func (c *cost) afford(busy, lost float64, chunks int) int {
-	income := busy / float64(c.P) * learningPart
+	income := busy / c.procs() * learningPart
 	c.saved = min(c.saved+income, rarely*binPrice*maxBins)
-	if c.fixed.asked >= surely && lost < balanced*busy/float64(c.P) {
+	if c.fixed.asked >= surely && lost < balanced*busy/c.procs() {
 		return 0
 	}
-	fixed := float64(chunks) * chunkPrice
+	fixed := oncePrice + float64(chunks)*chunkPrice
 	if c.profile == nil {
-		c.saved += lost
-		fixed = float64(chunks) * firstPrice
+		c.saved += lost + firstPart*busy/c.procs()
+		fixed = oncePrice + float64(chunks)*firstPrice
 	}
 	have := int(min((c.saved-fixed)/binPrice, maxBins))
-	want := min(c.N, min(max(leastBins, binsPerShare*c.P, int(min(busy/float64(c.P)/worthBin, maxBins))), maxBins))
-	least := min(want, coarsest*c.P)
+	want := min(c.N, min(max(leastBins, binsPerShare*c.Processors, int(min(busy/c.procs()/worthBin, maxBins))), maxBins))
+	least := min(want, coarsest*c.Processors)
 	if c.profile != nil {
 		now := len(c.profile.bins) - 1
 		switch {
@@ -83,7 +87,7 @@ func (c *cost) Restart() {
 	}
 	bins := 0
 	if busy > 0 {
-		bins = c.afford(busy, longest-busy/float64(c.P), chunks)
+		bins = c.afford(busy, max(longest-busy/c.procs(), 0), chunks)
 	}
 	if bins == 0 || !c.learnSpeeds() {
 		c.begin()

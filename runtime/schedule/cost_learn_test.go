@@ -61,7 +61,7 @@ func TestLearningPaysForItself(t *testing.T) {
 				often++
 			}
 			if often == 0 {
-				lost += out.Makespan - out.Busy/p
+				lost += out.Makespan - out.Busy/p + firstPart*out.Busy/p
 			}
 			busy += out.Busy / p
 		}
@@ -174,5 +174,52 @@ func TestCards(t *testing.T) {
 		if units/blocks > 4*blocks && len(shifts) < blocks/2 {
 			t.Errorf("%v: block 0 has only %d of each %d units", size, len(shifts), blocks)
 		}
+	}
+}
+
+// TestFewProcessors: with more workers than processors COST cuts for the processors, whichever workers come, and each iteration is still done once.
+func TestFewProcessors(t *testing.T) {
+	const n, p = 4000, 8
+	costs := noisyCosts(n, 1e-5, .3)(0)
+	for _, processors := range []int{1, 2, 3, 8} {
+		c := claimer(t, "COST", Params{N: n, P: p, Processors: processors})
+		chunks := 0
+		for execution := range 6 {
+			did := make([]int, n)
+			chunks = 0
+			present := rand.New(rand.NewPCG(uint64(execution), 9)).Perm(p)[:processors]
+			for left := processors; left > 0; {
+				for i, w := range present {
+					if w < 0 {
+						continue
+					}
+					start, size, ok := c.Claim(w)
+					if !ok {
+						present[i] = -1
+						left--
+						continue
+					}
+					seconds := 0.0
+					for k := start; k < start+size; k++ {
+						did[k]++
+						seconds += costs[k]
+					}
+					c.Report(w, start, size, seconds, 1e-7)
+					chunks++
+				}
+			}
+			for i, times := range did {
+				if times != 1 {
+					t.Fatalf("%d processors, execution %d: iteration %d was done %d times", processors, execution, i, times)
+				}
+			}
+			c.Reset()
+		}
+		if most := 24 * processors; chunks > most {
+			t.Errorf("%d chunks for %d processors, at most %d", chunks, processors, most)
+		}
+	}
+	if _, err := mustLookup("COST").New(Params{N: 10, P: 2, Processors: 3}); err == nil {
+		t.Error("3 processors for 2 workers")
 	}
 }
