@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -78,4 +79,50 @@ func eyeOf(e types.Elem, n int) *value.CSR {
 		}
 	}
 	return m
+}
+
+// Sums and means of columns of floats, of which two floats do not hold all, are the definition's.
+func TestScatteredColumns(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(83, 84))
+	for trial := range 12 {
+		e := []types.Elem{types.F64, types.F32}[trial%2]
+		m := unevenSparse(r, e, 400, 60+r.IntN(40)).View(21, 320)
+		for k := range max(len(m.F64), len(m.F32)) {
+			v := math.Ldexp(r.NormFloat64(), r.IntN(1+trial*20)-trial*10)
+			if trial > 9 && r.IntN(900) == 0 {
+				v = []float64{math.Inf(1), math.Inf(-1), math.NaN()}[r.IntN(3)]
+			}
+			switch {
+			case v == 0:
+			case e == types.F64:
+				m.F64[k] = v
+			case float32(v) != 0:
+				m.F32[k] = float32(v)
+			}
+		}
+		for _, name := range []string{"sp.colsum", "sp.colmean"} {
+			d := table.Must(name)
+			typ, err := d.Type(&op.Sig{Def: d, In: []types.Type{m.Type()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &op.Call{Def: d, In: []value.Value{m}, Type: typ}
+			want, err := d.Ref(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lend(c)
+			if err := d.Kernel(c); err != nil {
+				t.Fatal(err)
+			}
+			if msg := differ(c.Out, want); msg != "" {
+				t.Fatalf("%s of %v, trial %d: %s", name, m.Type(), trial, msg)
+			}
+			checkLoop(t, c, want)
+		}
+	}
 }

@@ -136,6 +136,9 @@ func sparseLines(w whole, byRow bool) *op.Def {
 			beginHistogram(m, c.Result().I64, w.name == "count", 1).all()
 			return nil
 		}
+		if !byRow && w.scatters(m) {
+			return allOf(beginScatter(m, c.Result(), w.name == "mean", 1), transposeUnits)
+		}
 		if !byRow {
 			m = transposed(m)
 		}
@@ -158,6 +161,9 @@ func sparseLines(w whole, byRow bool) *op.Def {
 			}
 			if w.summable(m) && worthSums(m, workers) {
 				return beginHistogram(m, c.Result().I64, w.name == "count", workers), nil
+			}
+			if w.scatters(m) && worthSums(m, workers) {
+				return beginScatter(m, c.Result(), w.name == "mean", workers), nil
 			}
 			return beginColumns(m, workers, func(t *value.CSR) *lineLoop { return lines(c, t) }), nil
 		},
