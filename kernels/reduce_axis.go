@@ -10,6 +10,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/exact"
+	"flow/kernels/vec"
 )
 
 // axisRows is the rows of this file: a form by rows and one by columns of each whole reduction, and the arg rows.
@@ -164,12 +165,44 @@ func turnInto(dst, src *value.Dense) {
 func (w whole) exactCols(out, a *value.Dense) {
 	c := columnPool.Get().(*columnSums)
 	defer columnPool.Put(c)
-	for j := 0; j < a.Cols; j += exact.BlockCols {
-		n := min(exact.BlockCols, a.Cols-j)
+	c.near.wait = 0
+	var block value.Dense
+	for j := 0; j < a.Cols; j += nearCols {
+		n := min(nearCols, a.Cols-j)
+		a.Window(&block, 0, j, a.Rows, n)
+		if a.Rows <= vec.MaxNearRows && w.fromNear(out, j, &block, &c.near) {
+			continue
+		}
 		c.begin(w, a.Elem, n)
-		c.add(0, a.View(0, j, a.Rows, n))
+		c.add(0, &block)
 		c.put(out, j, a.Rows)
 	}
+}
+
+// fromNear sets the results of the columns of a, from j on, where they follow from sums that two floats hold.
+func (w whole) fromNear(out *value.Dense, j int, a *value.Dense, near *nearSums) bool {
+	parts := w.exactParts(a.Elem)
+	if len(parts) != 1 {
+		return false
+	}
+	s, t, ok := near.sum(a, parts[0])
+	if !ok {
+		return false
+	}
+	for k := range s {
+		p := exact.Pair{S: s[k], T: t[k]}
+		switch {
+		case w.name == "norm":
+			putFloat(out, j+k, math.Sqrt(p.Round()))
+		case w.name == "mean":
+			putFloat(out, j+k, p.Round()/float64(a.Rows))
+		case out.Elem == types.F32:
+			out.F32[j+k] = p.Round32()
+		default:
+			out.F64[j+k] = p.Round()
+		}
+	}
+	return true
 }
 
 // argRow is the place of the least or greatest element of every row or column.

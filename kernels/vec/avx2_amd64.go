@@ -239,6 +239,21 @@ func maxI64AVX2(dst *int64, a *int64, b *int64, bytes int)
 //go:noescape
 func f64ofF32AVX2(dst *float64, a *float32, bytes int)
 
+// nearColumnsF64AVX2 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
+//
+//go:noescape
+func nearColumnsF64AVX2(state *float64, size int, x *float64, rows int, step int, full int, last int, bad *float64, stray *float64)
+
+// nearColumnsF32AVX2 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
+//
+//go:noescape
+func nearColumnsF32AVX2(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
+
+// nearSquaresF32AVX2 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
+//
+//go:noescape
+func nearSquaresF32AVX2(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
+
 // chainF64AVX2 runs the links on that many bytes of the index space, 256 a round; see gen/chain.go.
 //
 //go:noescape

@@ -2522,6 +2522,221 @@ by1test:
 	VZEROUPPER
 	RET
 
+// func nearColumnsF64AVX2(state *float64, size int, x *float64, rows int, step int, full int, last int, bad *float64, stray *float64)
+// Requires: AVX
+TEXT ·nearColumnsF64AVX2(SB), $0-72
+	MOVQ   state+0(FP), AX
+	MOVQ   size+8(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   rows+24(FP), BX
+	MOVQ   step+32(FP), SI
+	MOVQ   full+40(FP), DI
+	LEAQ   (AX)(CX*1), R8
+	LEAQ   (AX)(CX*2), CX
+	MOVQ   last+48(FP), R9
+	LEAQ   (DX)(R9*8), R9
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	JMP    test
+
+row:
+	XORQ R10, R10
+	MOVQ DX, R11
+	JMP  vectors
+
+vector:
+	VMOVUPD (R11), Y2
+	VMOVUPD (AX)(R10*1), Y3
+	VMOVUPD (R8)(R10*1), Y4
+	VADDPD  Y2, Y3, Y5
+	VMOVUPD Y5, (AX)(R10*1)
+	VSUBPD  Y3, Y5, Y3
+	VSUBPD  Y3, Y2, Y2
+	VADDPD  Y2, Y4, Y3
+	VMOVUPD Y3, (R8)(R10*1)
+	VSUBPD  Y4, Y3, Y4
+	VXORPD  Y2, Y4, Y2
+	VORPD   Y2, Y0, Y0
+	VXORPD  (CX)(R10*1), Y5, Y2
+	VORPD   Y2, Y1, Y1
+	ADDQ    $0x20, R10
+	ADDQ    $0x20, R11
+
+vectors:
+	CMPQ    R10, DI
+	JLT     vector
+	VMOVUPD (R9), Y2
+	VMOVUPD (AX)(R10*1), Y3
+	VMOVUPD (R8)(R10*1), Y4
+	VADDPD  Y2, Y3, Y5
+	VMOVUPD Y5, (AX)(R10*1)
+	VSUBPD  Y3, Y5, Y3
+	VSUBPD  Y3, Y2, Y2
+	VADDPD  Y2, Y4, Y3
+	VMOVUPD Y3, (R8)(R10*1)
+	VSUBPD  Y4, Y3, Y4
+	VXORPD  Y2, Y4, Y2
+	VORPD   Y2, Y0, Y0
+	VXORPD  (CX)(R10*1), Y5, Y2
+	VORPD   Y2, Y1, Y1
+	ADDQ    SI, DX
+	ADDQ    SI, R9
+	DECQ    BX
+
+test:
+	CMPQ    BX, $0x00
+	JGT     row
+	MOVQ    bad+56(FP), AX
+	VMOVUPD Y0, (AX)
+	MOVQ    stray+64(FP), AX
+	VMOVUPD Y1, (AX)
+	VZEROUPPER
+	RET
+
+// func nearColumnsF32AVX2(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
+// Requires: AVX
+TEXT ·nearColumnsF32AVX2(SB), $0-72
+	MOVQ   state+0(FP), AX
+	MOVQ   size+8(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   rows+24(FP), BX
+	MOVQ   step+32(FP), SI
+	MOVQ   full+40(FP), DI
+	LEAQ   (AX)(CX*1), R8
+	LEAQ   (AX)(CX*2), CX
+	MOVQ   last+48(FP), R9
+	LEAQ   (DX)(R9*4), R9
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	JMP    test
+
+row:
+	XORQ R10, R10
+	MOVQ DX, R11
+	JMP  vectors
+
+vector:
+	VCVTPS2PD (R11), Y2
+	VMOVUPD   (AX)(R10*1), Y3
+	VMOVUPD   (R8)(R10*1), Y4
+	VADDPD    Y2, Y3, Y5
+	VMOVUPD   Y5, (AX)(R10*1)
+	VSUBPD    Y3, Y5, Y3
+	VSUBPD    Y3, Y2, Y2
+	VADDPD    Y2, Y4, Y3
+	VMOVUPD   Y3, (R8)(R10*1)
+	VSUBPD    Y4, Y3, Y4
+	VXORPD    Y2, Y4, Y2
+	VORPD     Y2, Y0, Y0
+	VXORPD    (CX)(R10*1), Y5, Y2
+	VORPD     Y2, Y1, Y1
+	ADDQ      $0x20, R10
+	ADDQ      $0x10, R11
+
+vectors:
+	CMPQ      R10, DI
+	JLT       vector
+	VCVTPS2PD (R9), Y2
+	VMOVUPD   (AX)(R10*1), Y3
+	VMOVUPD   (R8)(R10*1), Y4
+	VADDPD    Y2, Y3, Y5
+	VMOVUPD   Y5, (AX)(R10*1)
+	VSUBPD    Y3, Y5, Y3
+	VSUBPD    Y3, Y2, Y2
+	VADDPD    Y2, Y4, Y3
+	VMOVUPD   Y3, (R8)(R10*1)
+	VSUBPD    Y4, Y3, Y4
+	VXORPD    Y2, Y4, Y2
+	VORPD     Y2, Y0, Y0
+	VXORPD    (CX)(R10*1), Y5, Y2
+	VORPD     Y2, Y1, Y1
+	ADDQ      SI, DX
+	ADDQ      SI, R9
+	DECQ      BX
+
+test:
+	CMPQ    BX, $0x00
+	JGT     row
+	MOVQ    bad+56(FP), AX
+	VMOVUPD Y0, (AX)
+	MOVQ    stray+64(FP), AX
+	VMOVUPD Y1, (AX)
+	VZEROUPPER
+	RET
+
+// func nearSquaresF32AVX2(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
+// Requires: AVX
+TEXT ·nearSquaresF32AVX2(SB), $0-72
+	MOVQ   state+0(FP), AX
+	MOVQ   size+8(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   rows+24(FP), BX
+	MOVQ   step+32(FP), SI
+	MOVQ   full+40(FP), DI
+	LEAQ   (AX)(CX*1), R8
+	LEAQ   (AX)(CX*2), CX
+	MOVQ   last+48(FP), R9
+	LEAQ   (DX)(R9*4), R9
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	JMP    test
+
+row:
+	XORQ R10, R10
+	MOVQ DX, R11
+	JMP  vectors
+
+vector:
+	VCVTPS2PD (R11), Y2
+	VMULPD    Y2, Y2, Y2
+	VMOVUPD   (AX)(R10*1), Y3
+	VMOVUPD   (R8)(R10*1), Y4
+	VADDPD    Y2, Y3, Y5
+	VMOVUPD   Y5, (AX)(R10*1)
+	VSUBPD    Y3, Y5, Y3
+	VSUBPD    Y3, Y2, Y2
+	VADDPD    Y2, Y4, Y3
+	VMOVUPD   Y3, (R8)(R10*1)
+	VSUBPD    Y4, Y3, Y4
+	VXORPD    Y2, Y4, Y2
+	VORPD     Y2, Y0, Y0
+	VXORPD    (CX)(R10*1), Y5, Y2
+	VORPD     Y2, Y1, Y1
+	ADDQ      $0x20, R10
+	ADDQ      $0x10, R11
+
+vectors:
+	CMPQ      R10, DI
+	JLT       vector
+	VCVTPS2PD (R9), Y2
+	VMULPD    Y2, Y2, Y2
+	VMOVUPD   (AX)(R10*1), Y3
+	VMOVUPD   (R8)(R10*1), Y4
+	VADDPD    Y2, Y3, Y5
+	VMOVUPD   Y5, (AX)(R10*1)
+	VSUBPD    Y3, Y5, Y3
+	VSUBPD    Y3, Y2, Y2
+	VADDPD    Y2, Y4, Y3
+	VMOVUPD   Y3, (R8)(R10*1)
+	VSUBPD    Y4, Y3, Y4
+	VXORPD    Y2, Y4, Y2
+	VORPD     Y2, Y0, Y0
+	VXORPD    (CX)(R10*1), Y5, Y2
+	VORPD     Y2, Y1, Y1
+	ADDQ      SI, DX
+	ADDQ      SI, R9
+	DECQ      BX
+
+test:
+	CMPQ    BX, $0x00
+	JGT     row
+	MOVQ    bad+56(FP), AX
+	VMOVUPD Y0, (AX)
+	MOVQ    stray+64(FP), AX
+	VMOVUPD Y1, (AX)
+	VZEROUPPER
+	RET
+
 // func chainF64AVX2(code *uint64, bytes int)
 // Requires: AVX, AVX2, BMI2, FMA3, MMX+
 TEXT ·chainF64AVX2(SB), $384-16

@@ -244,6 +244,21 @@ func maxI64AVX512(dst *int64, a *int64, b *int64, bytes int)
 //go:noescape
 func f64ofF32AVX512(dst *float64, a *float32, bytes int)
 
+// nearColumnsF64AVX512 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
+//
+//go:noescape
+func nearColumnsF64AVX512(state *float64, size int, x *float64, rows int, step int, full int, last int, bad *float64, stray *float64)
+
+// nearColumnsF32AVX512 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
+//
+//go:noescape
+func nearColumnsF32AVX512(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
+
+// nearSquaresF32AVX512 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
+//
+//go:noescape
+func nearSquaresF32AVX512(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
+
 // chainF64AVX512 runs the links on that many bytes of the index space, 512 a round; see gen/chain.go.
 //
 //go:noescape

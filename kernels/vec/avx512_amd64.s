@@ -2765,6 +2765,209 @@ by1test:
 	VZEROUPPER
 	RET
 
+// func nearColumnsF64AVX512(state *float64, size int, x *float64, rows int, step int, full int, last int, bad *float64, stray *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·nearColumnsF64AVX512(SB), $0-72
+	MOVQ   state+0(FP), AX
+	MOVQ   size+8(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   rows+24(FP), BX
+	MOVQ   step+32(FP), SI
+	MOVQ   full+40(FP), DI
+	LEAQ   (AX)(CX*1), R8
+	LEAQ   (AX)(CX*2), CX
+	MOVQ   last+48(FP), R9
+	LEAQ   (DX)(R9*8), R9
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	JMP    test
+
+row:
+	XORQ R10, R10
+	MOVQ DX, R11
+	JMP  vectors
+
+vector:
+	VMOVUPD    (R11), Z2
+	VMOVUPD    (AX)(R10*1), Z3
+	VMOVUPD    (R8)(R10*1), Z4
+	VADDPD     Z2, Z3, Z5
+	VMOVUPD    Z5, (AX)(R10*1)
+	VSUBPD     Z3, Z5, Z3
+	VSUBPD     Z3, Z2, Z2
+	VADDPD     Z2, Z4, Z3
+	VMOVUPD    Z3, (R8)(R10*1)
+	VSUBPD     Z4, Z3, Z4
+	VPTERNLOGQ $0xf6, Z2, Z4, Z0
+	VPTERNLOGQ $0xf6, (CX)(R10*1), Z5, Z1
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, R11
+
+vectors:
+	CMPQ       R10, DI
+	JLT        vector
+	VMOVUPD    (R9), Z2
+	VMOVUPD    (AX)(R10*1), Z3
+	VMOVUPD    (R8)(R10*1), Z4
+	VADDPD     Z2, Z3, Z5
+	VMOVUPD    Z5, (AX)(R10*1)
+	VSUBPD     Z3, Z5, Z3
+	VSUBPD     Z3, Z2, Z2
+	VADDPD     Z2, Z4, Z3
+	VMOVUPD    Z3, (R8)(R10*1)
+	VSUBPD     Z4, Z3, Z4
+	VPTERNLOGQ $0xf6, Z2, Z4, Z0
+	VPTERNLOGQ $0xf6, (CX)(R10*1), Z5, Z1
+	ADDQ       SI, DX
+	ADDQ       SI, R9
+	DECQ       BX
+
+test:
+	CMPQ    BX, $0x00
+	JGT     row
+	MOVQ    bad+56(FP), AX
+	VMOVUPD Z0, (AX)
+	MOVQ    stray+64(FP), AX
+	VMOVUPD Z1, (AX)
+	VZEROUPPER
+	RET
+
+// func nearColumnsF32AVX512(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·nearColumnsF32AVX512(SB), $0-72
+	MOVQ   state+0(FP), AX
+	MOVQ   size+8(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   rows+24(FP), BX
+	MOVQ   step+32(FP), SI
+	MOVQ   full+40(FP), DI
+	LEAQ   (AX)(CX*1), R8
+	LEAQ   (AX)(CX*2), CX
+	MOVQ   last+48(FP), R9
+	LEAQ   (DX)(R9*4), R9
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	JMP    test
+
+row:
+	XORQ R10, R10
+	MOVQ DX, R11
+	JMP  vectors
+
+vector:
+	VCVTPS2PD  (R11), Z2
+	VMOVUPD    (AX)(R10*1), Z3
+	VMOVUPD    (R8)(R10*1), Z4
+	VADDPD     Z2, Z3, Z5
+	VMOVUPD    Z5, (AX)(R10*1)
+	VSUBPD     Z3, Z5, Z3
+	VSUBPD     Z3, Z2, Z2
+	VADDPD     Z2, Z4, Z3
+	VMOVUPD    Z3, (R8)(R10*1)
+	VSUBPD     Z4, Z3, Z4
+	VPTERNLOGQ $0xf6, Z2, Z4, Z0
+	VPTERNLOGQ $0xf6, (CX)(R10*1), Z5, Z1
+	ADDQ       $0x40, R10
+	ADDQ       $0x20, R11
+
+vectors:
+	CMPQ       R10, DI
+	JLT        vector
+	VCVTPS2PD  (R9), Z2
+	VMOVUPD    (AX)(R10*1), Z3
+	VMOVUPD    (R8)(R10*1), Z4
+	VADDPD     Z2, Z3, Z5
+	VMOVUPD    Z5, (AX)(R10*1)
+	VSUBPD     Z3, Z5, Z3
+	VSUBPD     Z3, Z2, Z2
+	VADDPD     Z2, Z4, Z3
+	VMOVUPD    Z3, (R8)(R10*1)
+	VSUBPD     Z4, Z3, Z4
+	VPTERNLOGQ $0xf6, Z2, Z4, Z0
+	VPTERNLOGQ $0xf6, (CX)(R10*1), Z5, Z1
+	ADDQ       SI, DX
+	ADDQ       SI, R9
+	DECQ       BX
+
+test:
+	CMPQ    BX, $0x00
+	JGT     row
+	MOVQ    bad+56(FP), AX
+	VMOVUPD Z0, (AX)
+	MOVQ    stray+64(FP), AX
+	VMOVUPD Z1, (AX)
+	VZEROUPPER
+	RET
+
+// func nearSquaresF32AVX512(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·nearSquaresF32AVX512(SB), $0-72
+	MOVQ   state+0(FP), AX
+	MOVQ   size+8(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   rows+24(FP), BX
+	MOVQ   step+32(FP), SI
+	MOVQ   full+40(FP), DI
+	LEAQ   (AX)(CX*1), R8
+	LEAQ   (AX)(CX*2), CX
+	MOVQ   last+48(FP), R9
+	LEAQ   (DX)(R9*4), R9
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	JMP    test
+
+row:
+	XORQ R10, R10
+	MOVQ DX, R11
+	JMP  vectors
+
+vector:
+	VCVTPS2PD  (R11), Z2
+	VMULPD     Z2, Z2, Z2
+	VMOVUPD    (AX)(R10*1), Z3
+	VMOVUPD    (R8)(R10*1), Z4
+	VADDPD     Z2, Z3, Z5
+	VMOVUPD    Z5, (AX)(R10*1)
+	VSUBPD     Z3, Z5, Z3
+	VSUBPD     Z3, Z2, Z2
+	VADDPD     Z2, Z4, Z3
+	VMOVUPD    Z3, (R8)(R10*1)
+	VSUBPD     Z4, Z3, Z4
+	VPTERNLOGQ $0xf6, Z2, Z4, Z0
+	VPTERNLOGQ $0xf6, (CX)(R10*1), Z5, Z1
+	ADDQ       $0x40, R10
+	ADDQ       $0x20, R11
+
+vectors:
+	CMPQ       R10, DI
+	JLT        vector
+	VCVTPS2PD  (R9), Z2
+	VMULPD     Z2, Z2, Z2
+	VMOVUPD    (AX)(R10*1), Z3
+	VMOVUPD    (R8)(R10*1), Z4
+	VADDPD     Z2, Z3, Z5
+	VMOVUPD    Z5, (AX)(R10*1)
+	VSUBPD     Z3, Z5, Z3
+	VSUBPD     Z3, Z2, Z2
+	VADDPD     Z2, Z4, Z3
+	VMOVUPD    Z3, (R8)(R10*1)
+	VSUBPD     Z4, Z3, Z4
+	VPTERNLOGQ $0xf6, Z2, Z4, Z0
+	VPTERNLOGQ $0xf6, (CX)(R10*1), Z5, Z1
+	ADDQ       SI, DX
+	ADDQ       SI, R9
+	DECQ       BX
+
+test:
+	CMPQ    BX, $0x00
+	JGT     row
+	MOVQ    bad+56(FP), AX
+	VMOVUPD Z0, (AX)
+	MOVQ    stray+64(FP), AX
+	VMOVUPD Z1, (AX)
+	VZEROUPPER
+	RET
+
 // func chainF64AVX512(code *uint64, bytes int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·chainF64AVX512(SB), $704-16

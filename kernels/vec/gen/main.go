@@ -40,6 +40,7 @@ func (t target) loops() *build.Context {
 	e.selects()
 	e.reductions()
 	e.places()
+	e.columnSums()
 	e.chains()
 	if t.bytes == 64 {
 		e.uniform()
