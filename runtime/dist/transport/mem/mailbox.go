@@ -97,7 +97,7 @@ func (g *Group) deliver(src, dst int, o *op) {
 	s.seq++
 	m := &message{key: k, data: o.buf, from: o, lost: lost}
 	if delay > 0 || !s.ready.IsZero() {
-		if m.ready = time.Now().Add(delay); m.ready.Before(s.ready) {
+		if m.ready = now().Add(delay); m.ready.Before(s.ready) {
 			m.ready = s.ready
 		}
 		s.ready = m.ready
@@ -182,9 +182,9 @@ func (b *mailbox) match(s *stream) {
 	}
 }
 
-func (m *message) isReady() bool { return m.ready.IsZero() || m.isReadyAt(time.Now()) }
+func (m *message) isReady() bool { return m.ready.IsZero() || m.isReadyAt(now()) }
 
-func (m *message) isReadyAt(now time.Time) bool { return !now.Before(m.ready) }
+func (m *message) isReadyAt(at time.Time) bool { return !at.Before(m.ready) }
 
 // take removes a message that has met its receiver. b.mu is held.
 func (b *mailbox) take(m *message) {
@@ -228,9 +228,9 @@ func (b *mailbox) tryRecv(ch transport.Channel) (m transport.Message, lost, ok b
 	defer b.mu.Unlock()
 	// Within a stream, ready times do not decrease, so the first that is ready is
 	// also the first of its stream, if all are asked about the same moment.
-	now := time.Now()
+	at := now()
 	for _, a := range b.arrivals[ch] {
-		if a.gone || !a.isReadyAt(now) {
+		if a.gone || !a.isReadyAt(at) {
 			continue
 		}
 		m = transport.Message{Src: a.key.src, Tag: a.key.tag, Payload: a.data}

@@ -12,6 +12,9 @@ import (
 	"flow/runtime/dist/transport"
 )
 
+// now is the clock of deaths and delays. Tests have one of their own.
+var now = time.Now
+
 // Options configures a group. The zero value has no faults.
 type Options struct {
 	// MaxTag is the largest tag; 32767, the least that MPI grants, if zero.
@@ -90,7 +93,7 @@ func (g *Group) Kill(rank int) {
 	if g.killed[rank].Swap(true) {
 		return
 	}
-	g.deadline[rank].Store(time.Now().Add(g.opts.Faults.Notice).UnixNano())
+	g.deadline[rank].Store(now().Add(g.opts.Faults.Notice).UnixNano())
 	// The dead rank's goroutine will see its requests fail and may reuse their
 	// buffers, so from here on nobody else may touch those.
 	box := &g.boxes[rank]
@@ -113,7 +116,7 @@ func (g *Group) Kill(rank int) {
 // knownDead tells whether the peers know by now that a rank is dead.
 func (g *Group) knownDead(rank int) bool {
 	t := g.deadline[rank].Load()
-	return t != 0 && time.Now().UnixNano() >= t
+	return t != 0 && now().UnixNano() >= t
 }
 
 // failure is the reason for which a transfer between me and peer can no longer

@@ -61,6 +61,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// hangs is how long a job takes that will not end: a hundred times what these take on a machine at rest.
+const hangs = 4 * time.Minute
+
 // launch runs a role on n ranks and returns what they printed and how they ended.
 func launch(t *testing.T, role string, n int) (string, error) {
 	t.Helper()
@@ -72,7 +75,7 @@ func launch(t *testing.T, role string, n int) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), hangs)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, mpirun, "-np", strconv.Itoa(n), self)
 	// Open MPI refuses more ranks than cores, and root, unless told otherwise; by
@@ -83,7 +86,7 @@ func launch(t *testing.T, role string, n int) (string, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends the ranks
-	cmd.WaitDelay = 5 * time.Second
+	cmd.WaitDelay = 30 * time.Second
 	err = cmd.Run()
 	if ctx.Err() != nil {
 		t.Fatalf("%s on %d ranks did not finish:\n%s", role, n, out.String())
@@ -260,16 +263,12 @@ func getInt64(b []byte) (v int64) {
 }
 
 // TestAbort checks that one rank's Abort ends the others, which wait in a receive
-// and a barrier, soon and with its exit code.
+// and a barrier, with its exit code: they would wait for ever.
 func TestAbort(t *testing.T) {
-	begin := time.Now()
 	out, err := launch(t, "abort", 4)
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 7 {
 		t.Fatalf("the job ended with %v, want exit status 7\n%s", err, out)
-	}
-	if d := time.Since(begin); d > 15*time.Second {
-		t.Errorf("the job took %v to end", d)
 	}
 }
 
@@ -290,15 +289,11 @@ func abortRole(c *Comm) error {
 }
 
 // TestDeath checks what the package promises of a rank that dies: the launcher ends
-// the job.
+// the job, in which the others would wait for ever.
 func TestDeath(t *testing.T) {
-	begin := time.Now()
 	out, err := launch(t, "die", 3)
 	if err == nil {
 		t.Fatalf("the job ended well\n%s", out)
-	}
-	if d := time.Since(begin); d > 15*time.Second {
-		t.Errorf("the job took %v to end", d)
 	}
 }
 
