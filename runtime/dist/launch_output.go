@@ -21,15 +21,16 @@ type outlet struct {
 	from     *os.File
 	to       io.Writer
 	own      *os.File    // to, if it is ours to close
-	ended    atomic.Bool // the launcher has ended: a read that waits long waits for nobody
-	broken   chan error  // gets the error of the first failed write
+	ended    atomic.Bool // the launcher has ended: a read that waits longer than patience waits for nobody
+	patience time.Duration
+	broken   chan error // gets the error of the first failed write
 	done     chan struct{}
 	activity
 }
 
 // newOutlet makes one to w, nil meaning this process's standard output.
 func newOutlet(w io.Writer) (*outlet, error) {
-	o := &outlet{to: w, broken: make(chan error, 1), done: make(chan struct{})}
+	o := &outlet{to: w, patience: outputAfter, broken: make(chan error, 1), done: make(chan struct{})}
 	if w == nil {
 		// Under another number than 1, or a reader that has gone would be a signal that kills us, and not an error.
 		fd, err := syscall.Dup(int(os.Stdout.Fd()))
@@ -56,9 +57,12 @@ func (o *outlet) run() {
 	buf := make([]byte, 64<<10)
 	for failed := false; ; {
 		if o.ended.Load() {
-			_ = o.from.SetReadDeadline(time.Now().Add(outputAfter)) // pipes have deadlines
+			_ = o.from.SetReadDeadline(time.Now().Add(o.patience)) // pipes have deadlines
 		}
 		n, err := o.from.Read(buf)
+		if errors.Is(err, os.ErrDeadlineExceeded) { // which says nothing of what is there, if the system did not let us run meanwhile
+			n, err = o.take(buf)
+		}
 		if n > 0 && !failed {
 			o.begin()
 			if _, werr := o.to.Write(buf[:n]); werr != nil {
@@ -73,10 +77,29 @@ func (o *outlet) run() {
 	}
 }
 
+// take reads what lies in the pipe, and does not wait; the error is io.EOF also when nothing does.
+func (o *outlet) take(buf []byte) (n int, err error) {
+	_ = o.from.SetReadDeadline(time.Time{})
+	raw, err := o.from.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if rerr := raw.Read(func(fd uintptr) bool {
+		n, err = syscall.Read(int(fd), buf) // it never blocks: the poller's descriptors do not
+		return true
+	}); rerr != nil {
+		return 0, rerr
+	}
+	if n <= 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
 // finish waits for the rest of the output after the launcher's end. A slow reader is waited for, unless the user has asked to stop.
 func (o *outlet) finish(stopped bool) {
 	o.ended.Store(true)
-	_ = o.from.SetReadDeadline(time.Now().Add(outputAfter))
+	_ = o.from.SetReadDeadline(time.Now().Add(o.patience))
 	var enough <-chan time.Time
 	if stopped {
 		enough = time.After(outputAfter)

@@ -28,10 +28,10 @@ func TestManyRanks(t *testing.T) {
 		if err != nil && bad < 0 {
 			t.Fatal(err)
 		}
-		within(t, 60*time.Second, func() {
+		within(t, func() {
 			comms := mem.New(ranks, mem.Options{MaxTag: 1 + int(seed)%4*7, EagerLimit: int(seed%2)*5000 - 1})
 			_, err := RunGroup(context.Background(), comms, p, 1, func(int) Options {
-				op := Options{Env: &enginetest.Env{}, Budget: 1 << (seed % 16), placed: int(seed / 2 % 2), Grace: time.Minute, beats: 2 * time.Millisecond}
+				op := Options{Env: &enginetest.Env{}, Budget: 1 << (seed % 16), placed: int(seed / 2 % 2), Grace: 2 * guard, beats: 2 * time.Millisecond}
 				if bad < 0 {
 					op.Observe = o.Observe
 				}
@@ -63,10 +63,10 @@ func TestHeartbeatsDoNotPutOffTheEnd(t *testing.T) {
 		if seed%2 == 1 {
 			p, bad = spoiled(seed, 300, 6, 150)
 		}
-		within(t, 20*time.Second, func() {
+		within(t, func() {
 			comms := mem.New(6, mem.Options{EagerLimit: -1})
 			_, err := RunGroup(context.Background(), comms, p, 1, func(int) Options {
-				return Options{Env: &enginetest.Env{}, Grace: time.Minute, beats: time.Nanosecond}
+				return Options{Env: &enginetest.Env{}, Grace: 2 * guard, beats: time.Nanosecond}
 			})
 			if f, ok := err.(*Failure); bad < 0 && err != nil || bad >= 0 && (!ok || !isTask(f, bad) || !f.Clean) {
 				t.Fatal(seed, err)
@@ -112,7 +112,7 @@ func TestNextRunIsGreetedEarly(t *testing.T) {
 	comms := mem.New(4, mem.Options{EagerLimit: -1})
 	ranks := slices.Clone(comms)
 	ranks[0] = tardy{comms[0]}
-	within(t, 20*time.Second, func() {
+	within(t, func() {
 		var all sync.WaitGroup
 		for _, c := range ranks {
 			all.Go(func() {
@@ -136,7 +136,7 @@ func TestEndWaitsForTheSlow(t *testing.T) {
 		t.Skip("takes a second and a half")
 	}
 	p := enginetest.Random(1, 100, 3)
-	within(t, 20*time.Second, func() {
+	within(t, func() {
 		comms := mem.New(3, mem.Options{EagerLimit: -1})
 		ranks := slices.Clone(comms)
 		ranks[1] = &late{Comm: comms[1]}

@@ -42,15 +42,18 @@ func closeAll(t *testing.T, comms []transport.Comm) {
 	}
 }
 
-// within fails the test if f does not end in time: a test that hangs has failed.
-func within(t *testing.T, d time.Duration, f func()) {
+// guard is how long a test may take, hundreds of times what it takes on a machine at rest: one that takes longer hangs, and has failed.
+const guard = 3 * time.Minute
+
+// within fails the test if f takes longer than the guard.
+func within(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	select {
 	case <-done:
-	case <-time.After(d):
-		t.Fatalf("not over within %v", d)
+	case <-time.After(guard):
+		t.Fatalf("not over within %v", guard)
 	}
 }
 
@@ -77,7 +80,7 @@ func TestRandomPlansEqualTheEvaluator(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				within(t, 20*time.Second, func() {
+				within(t, func() {
 					comms := mem.New(ranks, c.comm)
 					buffers := make([]*local.BufferPool, ranks)
 					report, err := RunGroup(context.Background(), comms, p, 1+ranks%2, func(rank int) Options {
@@ -139,8 +142,8 @@ func TestRunsOneAfterAnother(t *testing.T) {
 		if round%2 == 0 {
 			p, bad = spoiled(uint64(round), 200, ranks, 40+5*round)
 		}
-		within(t, 20*time.Second, func() {
-			errs := runAll(context.Background(), comms, p, func(int) Options { return Options{Env: &enginetest.Env{}, Budget: 5000, Grace: time.Minute} })
+		within(t, func() {
+			errs := runAll(context.Background(), comms, p, func(int) Options { return Options{Env: &enginetest.Env{}, Budget: 5000, Grace: 2 * guard} })
 			for rank, err := range errs {
 				var f *local.TaskFailure
 				switch {
@@ -202,23 +205,22 @@ func runAll(ctx context.Context, comms []transport.Comm, p *plan.Plan, o func(ra
 	return errs
 }
 
+// The ranks stop because they agree to: no time that they have for it is over before the test is.
 func TestFailureIsTheSameEverywhere(t *testing.T) {
 	for seed := range uint64(10) {
 		for _, ranks := range []int{1, 2, 3, 5} {
 			p, bad := spoiled(seed, 200, ranks, 30)
 			comms := mem.New(ranks, mem.Options{Faults: mem.Faults{Seed: seed, MaxDelay: 200 * time.Microsecond}})
-			start := time.Now()
-			within(t, 10*time.Second, func() {
-				for rank, err := range runAll(context.Background(), comms, p, func(int) Options { return Options{Env: &enginetest.Env{}} }) {
+			within(t, func() {
+				for rank, err := range runAll(context.Background(), comms, p, func(int) Options {
+					return Options{Env: &enginetest.Env{}, Grace: 2 * guard, patience: 6 * guard}
+				}) {
 					var f *local.TaskFailure
 					if !errors.As(err, &f) || int(f.Node) != bad || f.Rank != p.Rank(f.Node) || err.(*Failure).Code != "E603" || !err.(*Failure).Clean {
 						t.Fatalf("seed %d, rank %d of %d: %v (%+v), want the failure of task %d", seed, rank, ranks, err, err, bad)
 					}
 				}
 			})
-			if d := time.Since(start); d > time.Second {
-				t.Errorf("seed %d: %d ranks took %v to stop", seed, ranks, d)
-			}
 			closeAll(t, comms)
 		}
 	}
@@ -229,7 +231,7 @@ func TestMismatchIsNamed(t *testing.T) {
 	good, other := enginetest.Random(1, 50, 3), enginetest.Random(2, 50, 3)
 	run := func(f func(rank int) (*plan.Plan, []Item)) string {
 		errs := make([]error, 3)
-		within(t, 5*time.Second, func() {
+		within(t, func() {
 			var all sync.WaitGroup
 			for i, c := range comms {
 				all.Go(func() {
@@ -277,7 +279,7 @@ func TestRefusalIsNamed(t *testing.T) {
 	for refusing := 1; refusing < 8; refusing++ { // a set of ranks
 		comms := mem.New(3, mem.Options{})
 		errs := make([]error, 3)
-		within(t, 5*time.Second, func() {
+		within(t, func() {
 			var all sync.WaitGroup
 			for i, c := range comms {
 				all.Go(func() {
@@ -307,65 +309,79 @@ func TestRefusalIsNamed(t *testing.T) {
 	}
 }
 
-// slow is a plan of which every rank does something for about a second.
-func slow(ranks int) string {
+// slow is a plan of which every rank does something for so many hundredths of a second.
+func slow(ranks, tasks int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan ranks %d\nown", ranks)
-	for i := range 100 * ranks {
+	for i := range tasks * ranks {
 		fmt.Fprintf(&b, " %d", i%ranks)
 	}
 	b.WriteString("\n")
-	for i := range 100 * ranks {
+	for i := range tasks * ranks {
 		fmt.Fprintf(&b, "%%%d = sleep() {us=10000} : i64\n", i)
 	}
 	return b.String()
 }
 
-func TestInterruptionEndsAllRanks(t *testing.T) {
-	comms := mem.New(4, mem.Options{})
-	ctx, cancel := context.WithCancel(context.Background())
-	var begun atomic.Int32 // ranks
-	var start time.Time    // of the interruption
-	report, err := RunGroup(ctx, comms, parse(t, slow(4)), 1, func(rank int) Options {
+// onceAllRun is what each of so many ranks observes: f is called when all have finished a task, and tasks counts them.
+func onceAllRun(ranks int, tasks *atomic.Int32, f func()) func(rank int) func(ir.ID, value.Value) {
+	var begun atomic.Int32
+	return func(int) func(ir.ID, value.Value) {
 		var first sync.Once
-		return Options{Trace: trace.New(rank, 1), Observe: func(ir.ID, value.Value) {
+		return func(ir.ID, value.Value) {
+			tasks.Add(1)
 			first.Do(func() {
-				if begun.Add(1) == 4 {
-					start = time.Now()
-					cancel()
+				if begun.Add(1) == int32(ranks) {
+					f()
 				}
 			})
-		}}
+		}
+	}
+}
+
+// Of ten seconds of tasks little runs after the interruption, and the ranks end together however long it takes.
+func TestInterruptionEndsAllRanks(t *testing.T) {
+	const ranks, tasks = 4, 1000
+	comms := mem.New(ranks, mem.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	var ran atomic.Int32
+	observe := onceAllRun(ranks, &ran, cancel)
+	report, err := RunGroup(ctx, comms, parse(t, slow(ranks, tasks)), 1, func(rank int) Options {
+		return Options{Trace: trace.New(rank, 1), Observe: observe(rank), patience: 2 * guard}
 	})
 	if f, ok := err.(*Failure); !ok || !errors.Is(err, context.Canceled) || !f.Clean {
 		t.Errorf("the error is %v", err)
 	}
-	if d := time.Since(start); d > time.Second {
-		t.Errorf("took %v", d)
+	if n := ran.Load(); n > ranks*tasks/2 {
+		t.Errorf("%d of %d tasks ran", n, ranks*tasks)
 	}
-	if report == nil || len(report.Recordings) != 4 || len(report.Ranks) != 4 {
+	if report == nil || len(report.Recordings) != ranks || len(report.Ranks) != ranks {
 		t.Errorf("not all ranks report what they have done until then: %+v", report)
 	}
 	closeAll(t, comms)
 }
 
+// The others know of a death long before their ten seconds of tasks are over.
 func TestDeathIsNamed(t *testing.T) {
+	const ranks, tasks = 4, 1000
 	for _, dead := range []int{0, 2} {
-		g := mem.NewGroup(4, mem.Options{Faults: mem.Faults{Notice: 5 * time.Millisecond}})
-		comms := make([]transport.Comm, 4)
+		g := mem.NewGroup(ranks, mem.Options{Faults: mem.Faults{Notice: 5 * time.Millisecond}})
+		comms := make([]transport.Comm, ranks)
 		for i := range comms {
 			comms[i] = g.Comm(i)
 		}
-		time.AfterFunc(50*time.Millisecond, func() { g.Kill(dead) })
-		start := time.Now()
-		for rank, err := range runAll(context.Background(), comms, parse(t, slow(4)), func(int) Options { return Options{} }) {
+		var ran atomic.Int32
+		observe := onceAllRun(ranks, &ran, func() { go g.Kill(dead) })
+		for rank, err := range runAll(context.Background(), comms, parse(t, slow(ranks, tasks)), func(rank int) Options {
+			return Options{Observe: observe(rank)}
+		}) {
 			var d *DeathError
 			if !errors.As(err, &d) || d.Rank != dead || err.(*Failure).Clean || err.(*Failure).Code != "E702" {
 				t.Errorf("rank %d: %v, want the death of rank %d", rank, err, dead)
 			}
 		}
-		if d := time.Since(start); d > time.Second {
-			t.Errorf("took %v", d)
+		if n := ran.Load(); n > ranks*tasks/2 {
+			t.Errorf("%d of %d tasks ran", n, ranks*tasks)
 		}
 	}
 }
@@ -406,7 +422,7 @@ func recorded(rec *trace.Recording) bool {
 
 func TestLostMessageEndsTheRun(t *testing.T) {
 	comms := mem.New(3, mem.Options{Faults: mem.Faults{Seed: 1, Loss: 0.2}})
-	within(t, 10*time.Second, func() {
+	within(t, func() {
 		failed := false
 		for _, err := range runAll(context.Background(), comms, enginetest.Random(9, 300, 3), func(int) Options {
 			return Options{Env: &enginetest.Env{}}
