@@ -7,13 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"flow/runtime/dist/calm"
 )
 
 // This file runs the scripts of testdata/mpi: whole jobs over MPI ranks that this command or mpirun starts.
@@ -28,7 +29,7 @@ func TestMPIScript(t *testing.T) {
 }
 
 // killed FILE ARGS... starts flowrun on ranks, kills one rank with SIGKILL, and demands that the job ends within five
-// seconds with a code that is not zero, and names the rank.
+// seconds of the machine's time with a code that is not zero, and names the rank.
 func killed(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: killed FILE ARGS...")
@@ -40,18 +41,17 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Stderr = &stderr
 	ts.Check(cmd.Start())
 	victim := 0
-	for deadline := time.Now().Add(10 * time.Second); victim == 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(startsWithin); processorTime(victim) < midway && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		victim = rankProcess("1", args[0])
 	}
 	if victim == 0 {
 		_ = cmd.Process.Kill() // it may have ended
 		ts.Fatalf("rank 1 did not start: %s", stderr.String())
 	}
-	time.Sleep(1500 * time.Millisecond) // into the run
 	ts.Check(syscall.Kill(victim, syscall.SIGKILL))
-	sent := time.Now()
+	clock := calm.Start()
 	_ = cmd.Wait() // the exit code is looked at below
-	if took := time.Since(sent); took > 5*time.Second {
+	if took := clock.Stop(); took > 5*time.Second {
 		ts.Fatalf("the other ranks took %v to end", took)
 	}
 	if cmd.ProcessState.ExitCode() == 0 {
@@ -60,15 +60,4 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 	if !strings.Contains(stderr.String(), "rank 1") {
 		ts.Fatalf("the rank is not named:\n%s", stderr.String())
 	}
-}
-
-// rankProcess is the process of an Open MPI rank that runs the file, 0 if there is none yet.
-func rankProcess(rank, file string) int {
-	for _, pid := range processesOf(file) {
-		env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
-		if err == nil && bytes.Contains(env, []byte("\x00OMPI_COMM_WORLD_RANK="+rank+"\x00")) {
-			return pid
-		}
-	}
-	return 0
 }

@@ -396,7 +396,7 @@ func TestDeathLeavesTheTraceOfRankZero(t *testing.T) {
 		all.Go(func() {
 			pool := local.NewPool(1)
 			defer pool.Close()
-			reports[rank], _ = Run(context.Background(), g.Comm(rank), pool, parse(t, slow(2)), Options{Trace: trace.New(rank, 1),
+			reports[rank], _ = Run(context.Background(), g.Comm(rank), pool, parse(t, slow(2, 1000)), Options{Trace: trace.New(rank, 1),
 				Observe: func(ir.ID, value.Value) {
 					if rank == 0 {
 						kill.Do(func() { g.Kill(1) })
