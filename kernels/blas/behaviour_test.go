@@ -45,7 +45,7 @@ func TestScalarCodeRunsAtFullSpeedAfterKernels(t *testing.T) {
 		eachKernel(s, func(name string, call func()) {
 			// Another process may slow one side: the best of several trials is what counts.
 			ratio := math.Inf(1)
-			for trial := 0; trial < 10 && ratio > 2; trial++ {
+			for trial := 0; trial < 10 && ratio > 2 || trial < 100 && ratio > 3; trial++ {
 				before := scalar()
 				call()
 				ratio = min(ratio, float64(scalar())/float64(before))

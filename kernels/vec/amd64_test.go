@@ -195,7 +195,11 @@ func TestNoDirtyRegisters(t *testing.T) {
 		}
 		return best
 	}
-	if clean, after := spend(false), spend(true); after > 8*clean {
+	clean, after := spend(false), spend(true)
+	for try := 0; try < 20 && after > 8*clean; try++ { // something else may have had the processor
+		after = min(after, spend(true))
+	}
+	if after > 8*clean {
 		t.Errorf("scalar code takes %v after assembly, %v before", after, clean)
 	}
 }
