@@ -218,6 +218,9 @@ func (j *job) outcome(err error) (exit int, failure error) {
 		}
 		return left, nil
 	}
+	if j.first == 0 && j.watch.ended { // all ranks have succeeded, and it was we who ended the launcher
+		return 0, nil
+	}
 	return exitCode(err, j.first, left)
 }
 

@@ -32,6 +32,8 @@ func TestLaunchEndsWhatHangs(t *testing.T) {
 		{"a rank was never started", "sleep 600 & wait", 1, "a rank died at its start", othersNotice + othersStay + 3*time.Second},
 		{"it does not listen either", "sh -c 'trap : TERM; while :; do sleep 1; done' & sleep 1 & wait; wait; wait", 1, "a rank died", othersNotice + othersStay + 4*time.Second},
 		{"ranks leave codes", "for i in 1 2; do sh -c 'sleep 0.5; printf 3 > $" + statusVariable + "/$$'; done; exit 7", 3, "", 4 * time.Second},
+		{"the launcher stays when all have succeeded", "for i in 1 2; do sh -c 'sleep 1; printf 0 > $" + statusVariable + "/$$' & done; wait; mkfifo " + fifo + "2; read x < " + fifo + "2",
+			0, "", launcherStaysAfterSuccess + 5*time.Second},
 	} {
 		if testing.Short() && c.most > 5*time.Second {
 			continue
