@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -105,6 +106,52 @@ func TestWatchEndsALauncherThatHasNoRanks(t *testing.T) {
 	}
 	if lost := w.atEnd(); lost == nil || lost.rank != -1 {
 		t.Errorf("lost: %v", lost)
+	}
+}
+
+// The others are stopped and then killed within the five seconds of the contract. The clock is the test's, so no machine is too busy for it.
+func TestWatchStopsTheOthersInTime(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are watched on Linux")
+	}
+	if most := lookAtRanks + othersNotice + lookAtRanks + othersStay; most > 5*time.Second {
+		t.Errorf("the others may take %v to end", most)
+	}
+	launcher := exec.Command("sh", "-c", "sleep 600 & sleep 600 & wait")
+	launcher.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := launcher.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-launcher.Process.Pid, syscall.SIGKILL)
+		_ = launcher.Wait() // its exit code tells of the kill
+	}()
+	until := time.Now().Add(guard)
+	var ranks []int
+	for ; len(ranks) < 2 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+		ranks = childrenOf(launcher.Process.Pid)
+	}
+	w := newWatch(launcher.Process.Pid, 2, t.TempDir())
+	start := time.Now()
+	if got := w.look(start, false, true); got != carryOn || len(w.seen) != 2 {
+		t.Fatalf("%v, %d ranks seen", got, len(w.seen))
+	}
+	if err := syscall.Kill(ranks[0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for alive := true; alive && time.Now().Before(until); time.Sleep(time.Millisecond) {
+		_, alive = processStart(ranks[0])
+	}
+	for _, c := range []struct {
+		after time.Duration
+		want  advice
+	}{{0, carryOn}, {othersNotice, carryOn}, {othersNotice + 1, stopTheOthers}, {othersNotice + othersStay, carryOn}} {
+		if got := w.look(start.Add(c.after), false, true); got != c.want {
+			t.Errorf("%v after the death: %v, want %v", c.after, got, c.want)
+		}
+	}
+	if w.lost == nil || w.lost.pid != ranks[0] {
+		t.Errorf("lost: %+v", w.lost)
 	}
 }
 
