@@ -119,7 +119,7 @@ func TestMutants(t *testing.T) {
 	}
 	end := time.Now().Add(limit)
 	programs, planned := 0, 0
-	for seed := max(*oracleSeed, 1); time.Now().Before(end); seed++ {
+	for seed := max(*oracleSeed, 1); programs < 50 || time.Now().Before(end); seed++ {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		text := mutate(rng, all, sound)
 		programs++
