@@ -32,6 +32,39 @@ func TestParforDraws(t *testing.T) {
 	}
 }
 
+// What is not the iteration's own row is not made by it: rows beyond the matrix, counted from its end, or of other iterations.
+func TestParforDrawsItsOwnRows(t *testing.T) {
+	table := tinyTable(t)
+	for _, c := range []struct {
+		loop  string
+		fails bool
+	}{
+		{"parfor i in 0..5 { X[i, 0] - X[i, 2] }", false},
+		{"parfor i in 0..6 { X[i, 0] }", true},
+		{"parfor i in 2..6 { X[i, 1] }", true},
+		{"parfor i in -2..3 { X[i, 0] }", false},
+		{"parfor i in -6..3 { X[i, 0] }", true},
+		{"parfor i in 0..5 by 2 { X[i, 0] }", false},
+		{"parfor i in 0..7 by 2 { X[i, 0] }", true},
+		{"parfor i in 0..5 { X[4 - i, 0] }", false},
+		{"parfor i in 0..5 { X[i, 0] + X[4 - i, 0] }", false},
+		{"parfor i in 0..5, j in 0..5 { X[i, 0] * X[j, 1] }", false},
+		{"parfor i in 0..5 { X[i, :] + X[i, 0] }", false},
+		{"parfor i in 0..5 { if i % 2 == 0 { X[i, 0] } else { 0.0 } }", false},
+		{"(parfor i in 0..5 { X[i, 0] }) + X[:, 1]", false},
+	} {
+		for _, made := range []string{"rand(5, 3, seed = 1)", "seq(0, 15, step = 0.5)[0..5, :] @ ones(1, 3)", "fill(2.5, 5, 3)"} {
+			text := "X = " + made + "\nemit " + c.loop + "\n"
+			o, err := runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}, {1, 2, []string{"draw"}, false, ""}, {1, 2, []string{"fuse"}, false, ""}}.differ(table, text)
+			if err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			} else if o.failed != c.fails {
+				t.Errorf("failed: %v, want %v (%v), in\n%s", o.failed, c.fails, o.err, text)
+			}
+		}
+	}
+}
+
 // The darts of examples/pi.flow are thrown and stored nowhere.
 func TestDartsAreNotStored(t *testing.T) {
 	const n = 100_000
