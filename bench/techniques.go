@@ -21,8 +21,8 @@ const (
 )
 
 const (
-	executions = 6  // of each technique; the first ones teach those that learn
-	taught     = 2  // executions that do not count
+	executions = 12 // of each technique; the first ones teach those that learn
+	taught     = 6  // executions that do not count
 	autoRuns   = 49 // executions under AUTO
 	autoTaught = 37 // of which these are its exploration: at most 1 + 5*4 + 3*3 + 2*3, and one more
 	wallNoise  = 0.02
@@ -65,7 +65,7 @@ func techniques(b *bench) error {
 			slices.Max(c)/(total(c)/float64(len(c))), s.class)
 	}
 	fmt.Fprintf(b.out, "\nVirtual time: %g ns a claim, and %g ns for each line of memory that another worker wrote last: the counter, or the block of a worker that is robbed; %d executions, of which the first %d do not count; ordered, clustered and recorded\n"+
-		"costs differ by up to %.0f %% from one execution to the next, independent ones are drawn anew.\n\n", virtualClaim*1e9, virtualSerial*1e9, executions, taught, 100*noisy)
+		"costs differ by up to %.0f %% from one execution to the next, independent ones are drawn anew. What COST learns between executions is charged as time in which nobody works.\n\n", virtualClaim*1e9, virtualSerial*1e9, executions, taught, 100*noisy)
 	var all []contestOf
 	for _, s := range shapes {
 		for _, p := range virtualWorkers {
