@@ -24,9 +24,16 @@ type bidiagonal struct {
 	coefs       [2 * panel]float64
 }
 
-// bidiagonal begins the reduction; triangle: to triangular form.
-func (m *Machine) bidiagonal(rows, n int, a, at []float64, triangle bool, then func(b *bidiagonal)) {
-	b := &bidiagonal{m: m, rows: rows, n: n, a: a, at: at, d: make([]float64, n), e: make([]float64, n), left: newReflectors(rows, n, 0),
+// bidiagonal begins the reduction of a to bidiagonal form.
+func (m *Machine) bidiagonal(rows, n int, a, at []float64, then func(b *bidiagonal)) {
+	b := m.newBidiagonal(rows, n, false, then)
+	b.a, b.at = a, at
+	b.begin()
+}
+
+// newBidiagonal is a reduction without its matrix; triangle: to triangular form.
+func (m *Machine) newBidiagonal(rows, n int, triangle bool, then func(b *bidiagonal)) *bidiagonal {
+	b := &bidiagonal{m: m, rows: rows, n: n, d: make([]float64, n), e: make([]float64, n), left: newReflectors(rows, n, 0),
 		vx: make([]float64, rows*2*panel), xv: make([]float64, rows*2*panel), yu: make([]float64, n*2*panel), uy: make([]float64, n*2*panel),
 		v: make([]float64, rows), x: make([]float64, rows), y: make([]float64, n), u: make([]float64, n)}
 	if triangle {
@@ -35,6 +42,12 @@ func (m *Machine) bidiagonal(rows, n int, a, at []float64, triangle bool, then f
 		b.right = newReflectors(n, max(n-1, 0), 1)
 	}
 	b.then = func() { then(b) }
+	return b
+}
+
+// begin begins with the matrix that is there. What an earlier one has left behind is not read.
+func (b *bidiagonal) begin() {
+	b.first = 0
 	b.column(0)
 }
 

@@ -34,7 +34,9 @@ type worker struct {
 	ws   blas.Workspace
 	rows []float64 // of combine
 	room []float64
-	_    [64]byte
+	// block is the worker's last reduction of a block of rows, whose memory the next one takes.
+	block *bidiagonal
+	_     [64]byte
 }
 
 func newMachine(set blas.Set, workers int) *Machine {

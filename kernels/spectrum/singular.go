@@ -38,7 +38,7 @@ func NewSingular(set blas.Set, workers, m, n int, a []float64, vectors bool) *Si
 		machine.fold(high, wide, a, vectors, func(rows int, a []float64, unfold unfolding) {
 			at := make([]float64, rows*wide)
 			transpose(at, rows, a, wide, rows, wide)
-			machine.bidiagonal(rows, wide, a, at, false, func(b *bidiagonal) {
+			machine.bidiagonal(rows, wide, a, at, func(b *bidiagonal) {
 				rescale := func() {
 					for i, x := range p.Values {
 						p.Values[i] = math.Ldexp(x, power)
@@ -124,22 +124,23 @@ func (m *Machine) fold(rows, n int, a []float64, vectors bool, then func(rows in
 	kept := make([]*reflectors, count)
 	m.pass(count, func(w *worker, i int) {
 		h := size(i)
-		part := a[i*block*n:][:h*n]
-		t := make([]float64, h*n)
-		transpose(t, h, part, n, h, n)
-		sub := newMachine(m.set, 1)
-		sub.pass(0, nil, func() {
-			sub.bidiagonal(h, n, part, t, true, func(b *bidiagonal) {
-				copy(short[i*n*n:], b.r)
-				if vectors {
-					kept[i] = b.left
-					for k := range b.left.blocks {
-						b.left.close(sub, &sub.workers[0], k)
-					}
-				}
-			})
-		})
-		_ = sub.Run() // there is nothing to iterate
+		b := w.block
+		if b == nil || b.rows != h || b.n != n || vectors { // whose reflectors are kept
+			b = newMachine(m.set, 1).newBidiagonal(h, n, true, func(*bidiagonal) {})
+			b.at = make([]float64, h*n)
+			w.block = b
+		}
+		b.a = a[i*block*n:][:h*n]
+		transpose(b.at, h, b.a, n, h, n)
+		b.m.pass(0, nil, b.begin)
+		_ = b.m.Run() // there is nothing to iterate
+		copy(short[i*n*n:], b.r)
+		if vectors {
+			kept[i] = b.left
+			for k := range b.left.blocks {
+				b.left.close(b.m, &b.m.workers[0], k)
+			}
+		}
 	}, func() {
 		m.fold(count*n, n, short, vectors, func(left int, a []float64, unfold unfolding) {
 			then(left, a, func(v []float64, then func([]float64)) {

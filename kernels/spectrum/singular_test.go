@@ -150,3 +150,16 @@ func BenchmarkSingular(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkTall(b *testing.B) {
+	const m, n = 100000, 40
+	a := generalMatrix(0, m, n)
+	c := make([]float64, m*n)
+	set := setNamed(b, "auto")
+	for b.Loop() {
+		copy(c, a)
+		if err := NewSingular(set, 1, m, n, c, false).Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
