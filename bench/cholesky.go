@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 )
 
 // This file defines the sections about tiled Cholesky.
@@ -23,24 +24,41 @@ func (b *bench) flowCholesky(label string, n int, elem string, nb int) contestan
 
 func choleskyWork(n int) float64 { return float64(n) * float64(n) * float64(n) / 3 }
 
-func cholesky(b *bench) error {
+// matrices visits the orders of -n in both element types, as far as -match matches them.
+func (b *bench) matrices(visit func(n int, elem string) error) error {
+	match, err := regexp.Compile(b.match)
+	if err != nil {
+		return fmt.Errorf("-match: %w", err)
+	}
 	for _, n := range b.sizes {
 		for _, elem := range []string{"f64", "f32"} {
-			var omp, starpu []contestant
-			for _, t := range peerTiles {
-				label := fmt.Sprintf("tile %d", t)
-				omp = append(omp, b.peers.peer(label, "omp_chol_"+elem, peerEnv(), fmt.Sprint(n), fmt.Sprint(t)))
-				starpu = append(starpu, b.peers.peer(label, "starpu_chol_"+elem, peerEnv(), fmt.Sprint(n), fmt.Sprint(t)))
+			if !match.MatchString(fmt.Sprintf("%d, %s", n, elem)) {
+				continue
 			}
-			b.table(fmt.Sprintf("n = %d, %s, two threads", n, elem), choleskyWork(n), contest(b.reps, []contestant{
-				b.flowCholesky("Flow, no C library, default tile", n, elem, 0),
-				b.peers.script("OpenBLAS potrf", "a_cholesky/lapack.py", peerEnv("OPENBLAS_NUM_THREADS=2"), fmt.Sprint(n), elem),
-				best("OpenMP tasks on OpenBLAS", omp),
-				best("StarPU on OpenBLAS", starpu),
-			}))
+			if err := visit(n, elem); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+func cholesky(b *bench) error {
+	return b.matrices(func(n int, elem string) error {
+		var omp, starpu []contestant
+		for _, t := range peerTiles {
+			label := fmt.Sprintf("tile %d", t)
+			omp = append(omp, b.peers.peer(label, "omp_chol_"+elem, peerEnv(), fmt.Sprint(n), fmt.Sprint(t)))
+			starpu = append(starpu, b.peers.peer(label, "starpu_chol_"+elem, peerEnv(), fmt.Sprint(n), fmt.Sprint(t)))
+		}
+		b.table(fmt.Sprintf("n = %d, %s, two threads", n, elem), choleskyWork(n), contest(b.reps, []contestant{
+			b.flowCholesky("Flow, no C library, default tile", n, elem, 0),
+			b.peers.script("OpenBLAS potrf", "a_cholesky/lapack.py", peerEnv("OPENBLAS_NUM_THREADS=2"), fmt.Sprint(n), elem),
+			best("OpenMP tasks on OpenBLAS", omp),
+			best("StarPU on OpenBLAS", starpu),
+		}))
+		return nil
+	})
 }
 
 func ranks(b *bench) error {
@@ -48,24 +66,22 @@ func ranks(b *bench) error {
 		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")
 		return nil
 	}
-	for _, n := range b.sizes {
-		for _, elem := range []string{"f64", "f32"} {
-			b.table(fmt.Sprintf("n = %d, %s, two ranks", n, elem), choleskyWork(n), contest(b.reps, []contestant{
-				{name: "Flow, MPI, one thread a rank", run: func() (float64, error) {
-					return callSeconds("cholesky", peerEnv(), b.mpi, b.program("cholesky_twice.flow"), "--distributed", "--backend=mpi",
-						"--ranks=2", "--threads=1", fmt.Sprintf("--set=n=%d", n), "--set=elem="+elem)
-				}},
-				best("ScaLAPACK", []contestant{
-					b.peers.onRanks("block 64", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "64", "1"),
-					b.peers.onRanks("block 128", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "128", "1"),
-					b.peers.onRanks("block 256", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "256", "1"),
-				}),
-				best("Dask distributed", []contestant{
-					b.peers.script("chunk 512", "a_cholesky/dask_chol.py", peerEnv(), fmt.Sprint(n), elem, "512", "distributed"),
-					b.peers.script("chunk 1024", "a_cholesky/dask_chol.py", peerEnv(), fmt.Sprint(n), elem, "1024", "distributed"),
-				}),
-			}))
-		}
-	}
-	return nil
+	return b.matrices(func(n int, elem string) error {
+		b.table(fmt.Sprintf("n = %d, %s, two ranks", n, elem), choleskyWork(n), contest(b.reps, []contestant{
+			{name: "Flow, MPI, one thread a rank", run: func() (float64, error) {
+				return callSeconds("cholesky", peerEnv(), b.mpi, b.program("cholesky_twice.flow"), "--distributed", "--backend=mpi",
+					"--ranks=2", "--threads=1", fmt.Sprintf("--set=n=%d", n), "--set=elem="+elem)
+			}},
+			best("ScaLAPACK", []contestant{
+				b.peers.onRanks("block 64", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "64", "1"),
+				b.peers.onRanks("block 128", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "128", "1"),
+				b.peers.onRanks("block 256", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "256", "1"),
+			}),
+			best("Dask distributed", []contestant{
+				b.peers.script("chunk 512", "a_cholesky/dask_chol.py", peerEnv(), fmt.Sprint(n), elem, "512", "distributed"),
+				b.peers.script("chunk 1024", "a_cholesky/dask_chol.py", peerEnv(), fmt.Sprint(n), elem, "1024", "distributed"),
+			}),
+		}))
+		return nil
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 )
 
@@ -17,28 +16,19 @@ const hopeless = 1.12
 
 // tile lets all sizes take turns twice, and those that are near the best so often as -reps says.
 func tile(b *bench) error {
-	match, err := regexp.Compile(b.match)
-	if err != nil {
-		return fmt.Errorf("-match: %w", err)
-	}
-	for _, n := range b.sizes {
-		for _, elem := range []string{"f64", "f32"} {
-			if !match.MatchString(fmt.Sprintf("%d, %s", n, elem)) {
-				continue
-			}
-			field := []contestant{b.flowCholesky("default", n, elem, 0)}
-			for _, t := range triedTiles {
-				field = append(field, b.flowCholesky(fmt.Sprintf("tile %d", t), n, elem, t))
-			}
-			results := race(b.reps, field)
-			b.table(fmt.Sprintf("n = %d, %s, two threads", n, elem), choleskyWork(n), results)
-			if results[0].err != nil {
-				return results[0].err
-			}
-			b.verdict(results)
+	return b.matrices(func(n int, elem string) error {
+		field := []contestant{b.flowCholesky("default", n, elem, 0)}
+		for _, t := range triedTiles {
+			field = append(field, b.flowCholesky(fmt.Sprintf("tile %d", t), n, elem, t))
 		}
-	}
-	return nil
+		results := race(b.reps, field)
+		b.table(fmt.Sprintf("n = %d, %s, two threads", n, elem), choleskyWork(n), results)
+		if results[0].err != nil {
+			return results[0].err
+		}
+		b.verdict(results)
+		return nil
+	})
 }
 
 // race runs all twice in turn, then those that are not hopeless, and the first in any case, reps times in turn. The result of one
