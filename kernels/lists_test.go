@@ -146,7 +146,7 @@ func largeLists(r *rand.Rand, d *op.Def, e types.Elem, n, m int) (*op.Attrs, []v
 func TestSortIsStable(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	for _, n := range []int{0, 1, 2, fewKeys, fewKeys + 1, 5000, 70000} {
-		for spread := range 4 {
+		for spread := range 5 {
 			type pair struct {
 				key uint64
 				at  int64
@@ -160,6 +160,10 @@ func TestSortIsStable(t *testing.T) {
 					keys[i] = r.Uint64()
 				case 2: // most keys share all but the lowest bits
 					keys[i] = uint64(r.IntN(300)) | uint64(r.IntN(100)/99)<<63
+				case 3: // a digit that all but one share
+					if keys[i] = 1 + uint64(r.IntN(200)); i == n/3 {
+						keys[i] = 1<<8 | 100
+					}
 				default: // runs that differ above and below what tells most apart
 					keys[i] = uint64(r.IntN(3))<<60 | uint64(r.IntN(500))
 				}
