@@ -170,6 +170,10 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return a
 	}
 	switch d.Name {
+	case "eigvals", "eigvecs":
+		return nil, []value.Value{randomDense(r, types.F64, leastShared+10, leastShared+10)}
+	case "svdvals", "svdu", "svdv", "rank", "pinv":
+		return nil, []value.Value{randomDense(r, types.F64, leastShared+10, 90)}
 	case "identical":
 		a := big()
 		b := a.Clone()

@@ -3,6 +3,7 @@ package spectrum
 // This file computes singular values and vectors.
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -184,7 +185,7 @@ func (m *Machine) divideBidiagonal(d, e []float64, then func(c *conquest, order 
 	up = func() {
 		if len(levels) == 0 {
 			order := ascending(c.d, 0, n)
-			slices.Reverse(order)
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.d[b], c.d[a]) }) // equal ones as they come
 			then(c, order)
 			return
 		}
