@@ -72,6 +72,19 @@ type stripOf struct {
 	first, to int
 }
 
+// climb joins the parts of all levels, the last first, and goes on with then.
+func (c *conquest) climb(levels [][]*join, then func()) {
+	if len(levels) == 0 {
+		then()
+		return
+	}
+	top := len(levels) - 1
+	c.level(levels[top], func() {
+		c.settle()
+		c.climb(levels[:top], then)
+	})
+}
+
 // level joins parts, and goes on with then.
 func (c *conquest) level(joins []*join, then func()) {
 	m := c.m

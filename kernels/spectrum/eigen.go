@@ -105,19 +105,6 @@ func (m *Machine) divide(d, e []float64, then func(q []float64, order []int)) {
 		levels, parts = append(levels, joins), halves
 	}
 	c.prepare = func(j *join) { c.border(j, e[j.cuts[0]-1]) }
-	var up func()
-	up = func() {
-		if len(levels) == 0 {
-			then(c.bases[0].q, ascending(d, 0, n))
-			return
-		}
-		joins := levels[len(levels)-1]
-		levels = levels[:len(levels)-1]
-		c.level(joins, func() {
-			c.settle()
-			up()
-		})
-	}
 	m.passOf(n*leaf*leaf*6, len(parts), func(_ *worker, i int) {
 		lo, hi := parts[i][0], parts[i][1]
 		if !implicitQL(d[lo:hi], append([]float64(nil), e[lo:max(hi-1, lo)]...), c.bases[0].q[lo*n+lo:], n) {
@@ -128,7 +115,7 @@ func (m *Machine) divide(d, e []float64, then func(q []float64, order []int)) {
 			m.fail(ErrDiverged)
 			return
 		}
-		up()
+		c.climb(levels, func() { then(c.bases[0].q, ascending(d, 0, n)) })
 	})
 }
 

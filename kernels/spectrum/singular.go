@@ -181,27 +181,16 @@ func (m *Machine) divideBidiagonal(d, e []float64, then func(c *conquest, order 
 		levels, parts = append(levels, joins), halves
 	}
 	c.prepare = func(j *join) { c.borderRow(j, d[j.cuts[1]], e[j.cuts[1]]) }
-	var up func()
-	up = func() {
-		if len(levels) == 0 {
-			order := ascending(c.d, 0, n)
-			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.d[b], c.d[a]) }) // equal ones as they come
-			then(c, order)
-			return
-		}
-		joins := levels[len(levels)-1]
-		levels = levels[:len(levels)-1]
-		c.level(joins, func() {
-			c.settle()
-			up()
-		})
-	}
 	m.passOf(n*leaf*leaf*12, len(parts), func(_ *worker, i int) { c.part(d, e, parts[i][0], parts[i][1]) }, func() {
 		if c.failed.Load() {
 			m.fail(ErrDiverged)
 			return
 		}
-		up()
+		c.climb(levels, func() {
+			order := ascending(c.d, 0, n)
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.d[b], c.d[a]) }) // equal ones as they come
+			then(c, order)
+		})
 	})
 }
 

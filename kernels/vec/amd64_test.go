@@ -112,11 +112,6 @@ func TestUniformNumbers(t *testing.T) {
 	}
 }
 
-// same reports the same bits, all NaNs being one.
-func same(a, b float64) bool {
-	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
-}
-
 // A cascade that says ok is exact, and one that loses an error says so.
 func TestCascades(t *testing.T) {
 	if !haveAVX2 {

@@ -240,3 +240,8 @@ func TestDivisionIsExact(t *testing.T) {
 		}
 	}
 }
+
+// same reports the same bits, all NaNs being one.
+func same(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
+}

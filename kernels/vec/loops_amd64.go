@@ -334,21 +334,6 @@ func CascadeColumns(x []float64, ld, rows int, squares bool, terms *Terms) (cols
 	return cols, c.levels, done, terms.exact(cols*c.levels, c.lanes)
 }
 
-// CascadeColumns32 is CascadeColumns for float32 elements, summed as float64.
-func CascadeColumns32(x []float32, ld, rows int, squares bool, terms *Terms) (cols, levels, done int, ok bool) {
-	c := plan(false)
-	cols = c.lanes * c.chains
-	if cols == 0 || len(x) < cols || ld == 0 {
-		return 0, 0, 0, false
-	}
-	done = min(rows, (len(x)-cols)/ld+1)
-	if done <= 0 {
-		return 0, 0, 0, false
-	}
-	runF32(c.lanes, squares, &x[0], done, 4*ld, terms)
-	return cols, c.levels, done, terms.exact(cols*c.levels, c.lanes)
-}
-
 // uniformWhole makes the numbers of states z, z+d, ... as far as whole rounds go, and returns how many they are.
 func uniformWhole(dst []float64, z, d uint64) int {
 	n := len(dst) &^ 31

@@ -57,11 +57,6 @@ func CascadeColumns(x []float64, ld, rows int, squares bool, terms *Terms) (cols
 	return 0, 0, 0, false
 }
 
-// CascadeColumns32 sums nothing here: cols is 0.
-func CascadeColumns32(x []float32, ld, rows int, squares bool, terms *Terms) (cols, levels, done int, ok bool) {
-	return 0, 0, 0, false
-}
-
 // uniformWhole makes nothing here.
 func uniformWhole(dst []float64, z, d uint64) int { return 0 }
 
