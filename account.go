@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"slices"
 
 	"flow/ir"
 	"flow/lang/source"
@@ -94,6 +95,36 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 		run.Inflation = p.inflation(run.Workers, run.Busy)
 	}
 	return a, nil
+}
+
+// OwnSchedule is an operator for which the program itself names a technique.
+type OwnSchedule struct {
+	Name      string `json:"name"`
+	Where     string `json:"where"`
+	Technique string `json:"technique"`
+}
+
+// OwnSchedules lists these operators in the order of the program, each once.
+func (p *Program) OwnSchedules() []OwnSchedule {
+	var out []OwnSchedule
+	var walk func(g *ir.Graph)
+	walk = func(g *ir.Graph) {
+		for i := range g.Nodes {
+			n := &g.Nodes[i]
+			if t := n.Attrs.Str("schedule"); t != "" {
+				file, line, column := p.Files.Position(n.Span.From)
+				o := OwnSchedule{n.Op.Name, fmt.Sprintf("%s:%d:%d", file, line, column), t}
+				if !slices.Contains(out, o) {
+					out = append(out, o)
+				}
+			}
+			for r := n.Region; r != nil; r = r.Next {
+				walk(r.Graph)
+			}
+		}
+	}
+	walk(p.Plan.Graph)
+	return out
 }
 
 // locate says where the operators of loops stand: one in the body of an iterate where it is written, not at the iterate.

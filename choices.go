@@ -3,20 +3,41 @@ package flow
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
+	"flow/kernels/blas"
 	"flow/runtime/schedule"
 )
 
 // This file keeps what AUTO has chosen between runs: a file of the user's cache directory, which any run may lose.
 
 // choicesVersion is part of the file name: a file of another version is as good as none.
-const choicesVersion = 1
+const choicesVersion = 2
 
+// choicesPath names a file for each kind of machine, since machines may share a user's directory, and what is best on one is not on another.
 func choicesPath() (string, error) {
+	h := fnv.New32a()
+	fmt.Fprintln(h, runtime.GOARCH, runtime.NumCPU(), blas.Names(), processorModel())
 	dir, err := cacheDir()
-	return filepath.Join(dir, fmt.Sprintf("auto-v%d.json", choicesVersion)), err
+	return filepath.Join(dir, fmt.Sprintf("auto-v%d-%08x.json", choicesVersion, h.Sum32())), err
+}
+
+// processorModel is what Linux calls the first processor, "" elsewhere.
+func processorModel() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }
 
 // loadChoices is what earlier runs have chosen, nothing if that cannot be read.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"runtime"
 
 	"flow/ir"
 	"flow/kernels/blas"
@@ -48,10 +47,13 @@ func (s Scheduling) pool() local.PoolOptions {
 	return local.PoolOptions{Pin: s.Pin, OneThreadPerCore: s.OneThreadPerCore}
 }
 
+// Parallelism is how many threads a run of one rank has where RunOptions.Threads is 0.
+func (s Scheduling) Parallelism() int { return local.Parallelism(s.OneThreadPerCore) }
+
 // runMem runs all ranks of a plan as goroutines. Threads are those of each rank; 0 shares the processors among them.
 func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Report, error) {
 	if o.Threads < 1 {
-		o.Threads = max(1, runtime.GOMAXPROCS(0)/p.Plan.Ranks)
+		o.Threads = max(1, o.Schedule.Parallelism()/p.Plan.Ranks)
 	}
 	r, err := dist.RunInProcess(ctx, p.Plan, o.Threads, func(rank int) dist.Options {
 		ro := o

@@ -3,11 +3,13 @@ package flow
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -202,8 +204,8 @@ emit v
 	if len(tried) < 3 || first != "AUTO_CHUNK" {
 		t.Errorf("the first run tried %v, first %s", tried, first)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "auto-v1.json")); err != nil {
-		t.Error(err)
+	if files, err := filepath.Glob(filepath.Join(dir, "auto-v*.json")); err != nil || len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
 	}
 	// What is chosen in the end depends on how busy the machine is, so the file is told.
 	chosen := schedule.NewSelector()
@@ -220,6 +222,62 @@ emit v
 	if _, first := run(auto); first != "AUTO_CHUNK" {
 		t.Errorf("a run that is to forget began with %s", first)
 	}
+}
+
+// A program that runs each loop once explores over its runs. No state of the cache makes a run fail: a damaged file is replaced, one that cannot be read or written is as
+// good as none, and what runs at once write is one file or another's.
+func TestAutoOverRuns(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("FLOW_CACHE", dir)
+	path, err := choicesPath()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Compile(context.Background(), "x.flow", []byte("emit sum(exp(sqrt(rand(6000, 1000, seed = 3))))"), CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func() (tried string) {
+		t.Helper()
+		var out bytes.Buffer
+		r, err := p.Run(context.Background(), RunOptions{Stdout: &out, Threads: 2, Schedule: Scheduling{Plan: schedule.Plan{Technique: schedule.Auto}}, Stats: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range r.Ranks[0].Loops {
+			tried += l.Technique + " "
+		}
+		return tried
+	}
+	all := map[string]bool{}
+	for range 12 {
+		all[run()] = true
+	}
+	if len(all) < 3 {
+		t.Errorf("12 runs tried %v", all)
+	}
+	if err := os.WriteFile(path, []byte(`[{"op":`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run()
+	if text, err := os.ReadFile(path); err != nil || !json.Valid(text) {
+		t.Errorf("the damaged file is now %q, %v", text, err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() { run() })
+	}
+	wg.Wait()
+	if text, err := os.ReadFile(path); err != nil || !json.Valid(text) {
+		t.Errorf("runs at once left %q, %v", text, err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir, nil, 0o666); err != nil { // there is no folder, and none can be made
+		t.Fatal(err)
+	}
+	run()
 }
 
 // COST cuts later rounds of a loop by what the first one cost: most of a loop whose first iterations are dear goes to one worker.

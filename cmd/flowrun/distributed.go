@@ -59,7 +59,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	}
 	o.Ranks = comm.Size()
 	if req.threads == 0 {
-		req.threads = shareOf()
+		req.threads = shareOf(req.schedule.Parallelism())
 	}
 	// Beside the workers there is the engine that moves messages, which must not wait for one of them to be preempted.
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), req.threads+1))
@@ -188,13 +188,13 @@ func (l *lookout) seen() bool {
 	return l.found
 }
 
-// shareOf is how many threads a rank runs without --threads: its part of the processors that it may use, which are
+// shareOf is how many threads a rank runs without --threads: its part of the processors, or cores, that it may use, which are
 // those of the whole machine unless the launcher has bound it.
-func shareOf() int {
+func shareOf(processors int) int {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
-			return max(1, runtime.GOMAXPROCS(0)/n)
+			return max(1, processors/n)
 		}
 	}
-	return runtime.GOMAXPROCS(0)
+	return processors
 }

@@ -19,7 +19,7 @@ func scheduleFlags() []cli.Flag {
 		&cli.StringFlag{Name: "victim", Aliases: []string{"victim-selection", "victim_selection"}, Usage: "look into other queues in `ORDER`: " + strings.Join(schedule.Victims(), ", "), DefaultText: "SEQ"},
 		&cli.IntFlag{Name: "grain-size", Aliases: []string{"grain_size"}, Usage: "hand out at least `N` leaves at a time, the units in which loops are cut", DefaultText: "1"},
 		&cli.BoolFlag{Name: "pre-partition", Aliases: []string{"pre_partition"}, DisableDefaultText: true, Usage: "give each queue an equal part of a loop before it is cut into chunks"},
-		&cli.BoolFlag{Name: "forget", DisableDefaultText: true, Usage: "AUTO neither reads nor keeps what it chose in other runs"},
+		&cli.BoolFlag{Name: "forget", DisableDefaultText: true, Usage: "AUTO neither reads nor keeps what it tried and chose in other runs"},
 		&cli.BoolFlag{Name: "hyperthreading", Value: true, DisableDefaultText: true, Usage: "one thread a processor, without --threads; --hyperthreading=false: one a core"},
 		&cli.BoolFlag{Name: "pin-workers", Aliases: []string{"pin_workers"}, DisableDefaultText: true, Usage: "bind each thread to a processor"},
 	}

@@ -155,7 +155,9 @@ func (s *session) sweeping(c *cli.Context) (*sweeping, error) {
 	if err != nil {
 		return nil, err
 	}
-	threads := []int{runtime.GOMAXPROCS(0)}
+	w.base.Pin, w.base.Plan.PrePartition, w.base.OneThreadPerCore = c.Bool("pin-workers"), c.Bool("pre-partition"), !c.Bool("hyperthreading")
+	w.base.Forget, w.base.Plan.Override = c.Bool("forget"), true
+	threads := []int{w.base.Parallelism()}
 	if c.IsSet("threads") {
 		if threads, err = numbers("threads", c.String("threads"), mostThreads); err != nil {
 			return nil, err
@@ -163,7 +165,6 @@ func (s *session) sweeping(c *cli.Context) (*sweeping, error) {
 	}
 	w.configs = sweep.Cross(names, layouts, victims, threads)
 	w.first = w.configs[0]
-	w.base.Pin, w.base.Plan.PrePartition = c.Bool("pin-workers"), c.Bool("pre-partition")
 	if c.IsSet("grain-size") {
 		if w.base.Plan.Grain = c.Int("grain-size"); w.base.Plan.Grain < 1 {
 			return nil, usagef("--grain-size is at least 1, not %d", w.base.Plan.Grain)
@@ -363,16 +364,30 @@ func (w *sweeping) write(c *cli.Context, stdout io.Writer, t *sweep.Table) error
 			Complete bool        `json:"complete"`
 			Outputs  int         `json:"different_outputs"` // 1, or it is a bug
 			Rows     []sweep.Row `json:"rows"`
-		}{w.name, t.Seed, t.Rounds, t.Warmup, t.Ended, len(t.Outputs), t.Rows})
+
+			Overridden []flow.OwnSchedule `json:"overridden,omitempty"` // what the program names itself, and gets without a sweep
+		}{w.name, t.Seed, t.Rounds, t.Warmup, t.Ended, len(t.Outputs), t.Rows, w.program.OwnSchedules()})
 	}
 	if err := t.WriteText(stdout); err != nil {
 		return err
+	}
+	for _, line := range w.overridden() {
+		fmt.Fprintln(stdout, line)
 	}
 	if len(t.Outputs) == 1 {
 		_, err := fmt.Fprintf(stdout, "all %d runs gave the same output, to the byte\n", w.runs(t))
 		return err
 	}
 	return nil
+}
+
+// overridden says where a run would use a technique that the program names: a sweep tries all of them there too.
+func (w *sweeping) overridden() (lines []string) {
+	for _, o := range w.program.OwnSchedules() {
+		lines = append(lines, fmt.Sprintf("%s at %s names its technique, %s, which a run uses whatever --partitioning says; here it has each of the table's",
+			o.Name, o.Where, o.Technique))
+	}
+	return lines
 }
 
 // runs is how many runs were compared.

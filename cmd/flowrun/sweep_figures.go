@@ -227,7 +227,7 @@ func (w *sweeping) html(out io.Writer, t *sweep.Table) error {
 	}
 	best := t.Best()
 	return page.Execute(out, map[string]any{
-		"Name": w.name, "Rows": rows, "Figures": figures, "Legend": strings.Split(strings.TrimSpace(t.Legend()), "\n"), "Params": params,
+		"Name": w.name, "Rows": rows, "Figures": figures, "Legend": append(strings.Split(strings.TrimSpace(t.Legend()), "\n"), w.overridden()...), "Params": params,
 		"Best": fmt.Sprintf("%s, %s, %s", best.Technique, best.Group(), count(best.Threads, "thread")), "BestTime": schedule.Seconds(best.Time.Median),
 		"Same": len(t.Outputs) == 1, "Runs": w.runs(t), "Date": time.Now().Format("2006-01-02 15:04"),
 		"Machine": fmt.Sprintf("%s, %s/%s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, count(runtime.NumCPU(), "processor")),

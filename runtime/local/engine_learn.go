@@ -89,15 +89,15 @@ func (e *Engine) loopOf(t int32, n *ir.Node, units, leaf int) (*nodeLoop, error)
 	}
 	l.round++
 	if err := l.prepare(len(e.scratch)); err != nil {
-		return nil, noChunk(n, err)
+		return nil, noChunk(&l.plan, n, err)
 	}
 	return l, nil
 }
 
 // noChunk is the failure of a technique that cannot cut the loop of n; the advice is to change what chose the technique.
-func noChunk(n *ir.Node, err error) *op.Failure {
+func noChunk(plan *schedule.Plan, n *ir.Node, err error) *op.Failure {
 	f := &op.Failure{Code: codeNoChunk, Msg: err.Error(), Help: "choose another technique with --partitioning"}
-	if n.Attrs.Str("schedule") != "" {
+	if own(plan, n) != "" {
 		f.Help = "choose another technique with (schedule = ..) of the parfor"
 	}
 	return f
@@ -139,10 +139,10 @@ func (e *Engine) planOf(l *nodeLoop, n *ir.Node, leaf int) error {
 	if g := n.Attrs.Int("grain"); g > 0 {
 		l.plan.Grain = (g + leaf - 1) / leaf
 	}
-	if name := n.Attrs.Str("schedule"); name != "" {
+	if name := own(&l.plan, n); name != "" {
 		t, err := schedule.Lookup(name)
 		if err != nil {
-			return noChunk(n, err)
+			return noChunk(&l.plan, n, err)
 		}
 		l.plan.Technique = t
 	}
@@ -153,6 +153,14 @@ func (e *Engine) planOf(l *nodeLoop, n *ir.Node, leaf int) error {
 		l.key = schedule.KeyOf(nameOf(n), l.units, len(e.scratch))
 	}
 	return nil
+}
+
+// own is the name of the technique that the node asks for and gets, or "".
+func own(plan *schedule.Plan, n *ir.Node) string {
+	if plan.Override {
+		return ""
+	}
+	return n.Attrs.Str("schedule")
 }
 
 // nameOf tells operators apart whose loops are not alike: those with a body by a hash of it.

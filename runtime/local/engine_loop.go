@@ -124,7 +124,7 @@ func (l *loopRun) Again(w *Worker) bool {
 	}
 	l.log.round++
 	if err := l.log.prepare(len(e.scratch)); err != nil {
-		l.fail(0, noChunk(&e.g.Nodes[l.id], err))
+		l.fail(0, noChunk(&l.log.plan, &e.g.Nodes[l.id], err))
 		return false
 	}
 	l.begun, l.owner = end, w.index
@@ -295,7 +295,7 @@ func (l *loopRun) result(w *Worker) (v value.Value, err error) {
 		return nil, op.ErrStopped
 	}
 	if err := l.log.queues.Err(); err != nil { // an expression that has stopped making sense
-		return nil, noChunk(&l.e.g.Nodes[l.id], err)
+		return nil, noChunk(&l.log.plan, &l.e.g.Nodes[l.id], err)
 	}
 	defer func() {
 		if p := recover(); p != nil {

@@ -62,10 +62,7 @@ func NewPool(workers int, options ...PoolOptions) *Pool {
 	mask := processors()
 	machine := sync.OnceValue(func() []processor { return topology(sysfs, mask) }) // hundreds of files on large machines
 	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0) // heeds the affinity mask and the quota of the control group
-		if p.options.OneThreadPerCore {
-			workers = min(workers, max(1, cores(machine())))
-		}
+		workers = parallelism(p.options.OneThreadPerCore, machine)
 	}
 	workers = min(workers, insides/2)
 	p.groups = sync.OnceValue(func() []int { return groupsOf(machine(), workers) })
@@ -82,6 +79,19 @@ func NewPool(workers int, options ...PoolOptions) *Pool {
 		go w.main()
 	}
 	return p
+}
+
+// Parallelism is how many workers a pool has that is not told: one a processor that the process may use, or one a core.
+func Parallelism(oneThreadPerCore bool) int {
+	return parallelism(oneThreadPerCore, func() []processor { return topology(sysfs, processors()) })
+}
+
+func parallelism(oneThreadPerCore bool, machine func() []processor) int {
+	n := runtime.GOMAXPROCS(0) // heeds the affinity mask and the quota of the control group
+	if oneThreadPerCore {
+		n = min(n, max(1, cores(machine())))
+	}
+	return n
 }
 
 // Groups is the number of the group, from 0 on, of each worker: workers of one group share memory that is nearer to them than to others.

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -59,11 +58,12 @@ type Selector struct {
 type trial struct {
 	candidates []*Technique
 	times      [][]float64 // of a unit, by candidate, in this round
-	begun      []bool      // candidates that learn, of the first round: they have been executed
+	begun      []bool      // candidates that learn, of the first round: they have been executed; nil: that does not matter
 	next       int
 	spent      float64 // seconds of short executions before the first candidate
 	reference  float64 // seconds of a unit under the chosen technique; 0: not chosen
 	cusum      float64
+	dropped    bool // there was a choice, which is no good any more; files must hear of it
 }
 
 // NewSelector knows nothing yet.
@@ -168,7 +168,7 @@ func (a *trial) watch(s *Selector, k Key, per float64) {
 		a.reference *= math.Exp(x / 8)
 	}
 	if a.cusum = max(0, a.cusum+min(x, alarm/4)-slack); a.cusum > alarm {
-		delete(s.arms, k)
+		s.arms[k] = &trial{dropped: true}
 	}
 }
 
@@ -251,46 +251,4 @@ func coarse(chunks []Executed, units, n int) []float64 {
 		}
 	}
 	return costs
-}
-
-// saved is a choice as files keep it.
-type saved struct {
-	Key
-	Technique string  `json:"technique"`
-	PerUnit   float64 `json:"seconds_per_unit"`
-}
-
-// MarshalJSON writes the choices that have been made, not what is still being tried.
-func (s *Selector) MarshalJSON() ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := []saved{}
-	for k, a := range s.arms {
-		if a.reference > 0 {
-			list = append(list, saved{k, a.candidates[0].Name, a.reference})
-		}
-	}
-	slices.SortFunc(list, func(a, b saved) int {
-		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.P, b.P))
-	})
-	return json.Marshal(list)
-}
-
-// UnmarshalJSON adds choices that were written; what is no technique any more is left out.
-func (s *Selector) UnmarshalJSON(text []byte) error {
-	var list []saved
-	if err := json.Unmarshal(text, &list); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.arms == nil {
-		s.arms = map[Key]*trial{}
-	}
-	for _, x := range list {
-		if t, err := Lookup(x.Technique); err == nil && x.PerUnit > 0 && !math.IsInf(x.PerUnit, 0) {
-			s.arms[x.Key] = &trial{candidates: []*Technique{t}, times: make([][]float64, 1), reference: x.PerUnit}
-		}
-	}
-	return nil
 }

@@ -70,6 +70,7 @@ func named(what string, names []string, name string) (int, error) {
 // Plan is everything that says how the loops of a run are handed out.
 type Plan struct {
 	Technique    *Technique // nil: the default, Default()
+	Override     bool       // Technique goes before the one that a node of the program names
 	Selector     *Selector  // chooses for each loop, if the technique is Auto; nil: whoever runs it has one of its own
 	Layout       Layout
 	Victim       Victim

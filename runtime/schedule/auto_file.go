@@ -1,0 +1,109 @@
+package schedule
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+)
+
+// This file defines how a Selector is kept in a file: what was chosen, what is still being tried, and what is no good any more. A program that executes a
+// loop once a run finds its technique over some thirty runs.
+
+// kept is one key in a file. Of a choice it has Technique; of an exploration Trying; a key without either has lost the choice it had.
+type kept struct {
+	Key
+	Technique string    `json:"technique,omitempty"`
+	PerUnit   float64   `json:"seconds_per_unit,omitempty"`
+	Slower    float64   `json:"cusum,omitempty"`
+	Trying    []attempt `json:"trying,omitempty"`
+	Next      int       `json:"next,omitempty"` // which of them is next
+}
+
+// attempt is a candidate and its times in this round, of a unit in seconds.
+type attempt struct {
+	Technique string    `json:"technique"`
+	PerUnit   []float64 `json:"seconds_per_unit"`
+}
+
+// MarshalJSON writes all but what is known of loops that have been too short to be explored.
+func (s *Selector) MarshalJSON() ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []kept{}
+	for k, a := range s.arms {
+		switch x := (kept{Key: k}); {
+		case a.reference > 0:
+			x.Technique, x.PerUnit, x.Slower = a.candidates[0].Name, a.reference, a.cusum
+			list = append(list, x)
+		case len(a.candidates) > 0:
+			for i, t := range a.candidates {
+				x.Trying = append(x.Trying, attempt{t.Name, append([]float64{}, a.times[i]...)})
+			}
+			x.Next = a.next % len(a.candidates)
+			list = append(list, x)
+		case a.dropped:
+			list = append(list, x)
+		}
+	}
+	slices.SortFunc(list, func(a, b kept) int {
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.P, b.P))
+	})
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON adds what was written, in place of what is known of the same keys. What is no technique any more, and what cannot be, is left out.
+func (s *Selector) UnmarshalJSON(text []byte) error {
+	var list []kept
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.arms == nil {
+		s.arms = map[Key]*trial{}
+	}
+	for i := range list {
+		switch x := &list[i]; {
+		case x.Technique == "" && len(x.Trying) == 0:
+			delete(s.arms, x.Key)
+		default:
+			if a := x.trial(); a != nil {
+				s.arms[x.Key] = a
+			}
+		}
+	}
+	return nil
+}
+
+// trial is what was kept, nil if it makes no sense. Candidates that learn are no longer excused from their first execution: what is explored in
+// more than one run is executed a few times a run, so that is what it will take.
+func (x *kept) trial() *trial {
+	if x.Technique != "" {
+		t := portfolio(x.Technique)
+		if t == nil || !isTime(x.PerUnit) || !(x.Slower >= 0) {
+			return nil
+		}
+		return &trial{candidates: []*Technique{t}, times: make([][]float64, 1), reference: x.PerUnit, cusum: x.Slower}
+	}
+	a := &trial{next: max(x.Next, 0)}
+	for _, try := range x.Trying {
+		t := portfolio(try.Technique)
+		if t == nil || slices.ContainsFunc(try.PerUnit, func(per float64) bool { return !isTime(per) }) {
+			return nil
+		}
+		a.candidates, a.times = append(a.candidates, t), append(a.times, try.PerUnit)
+	}
+	return a
+}
+
+// isTime says whether a time can have been measured.
+func isTime(t float64) bool { return t > 0 && !math.IsInf(t, 0) }
+
+// portfolio is a technique that may have been chosen, nil if there is none of this name.
+func portfolio(name string) *Technique {
+	if t, err := Lookup(name); err == nil && t != Auto && t.Class != "expression" {
+		return t
+	}
+	return nil
+}
