@@ -48,8 +48,17 @@ func compileAcross(c *innerCode) *passCode {
 		}
 		k.p.steady = append(append(k.across.columns, timesRoots(k.body)...), passInstr{op: vec.PassEnd})
 		k.p.compact()
+		k.p.forces = k.p.asForces()
 		join(k.p.steady)
 	})
+}
+
+// lanes is how many iterations the machine computes in the time of one. p may be nil.
+func (p *passCode) lanes() int {
+	if p != nil && p.forces != nil {
+		return vec.ForceLanes
+	}
+	return vec.PassRows
 }
 
 // timesRoots makes one step of a number's root times the number, where it was stored for nothing else.

@@ -18,6 +18,7 @@ type acrossWorker struct {
 	code   []vec.PassStep
 	memory []float64
 	state  vec.PassState
+	forces *vec.Forces // the program in one; nil if there is none
 }
 
 // acrossWorker gives the program of w addresses. nil if there is none.
@@ -34,6 +35,9 @@ func (w *innerWorker) acrossWorker() *acrossWorker {
 		for j, a := range s.arg {
 			p.code[i].Arg[j] = p.operand(w, a)
 		}
+	}
+	if c.forces != nil {
+		p.forces = c.forces.forces(func(a passArg) unsafe.Pointer { return p.operand(w, a).Base })
 	}
 	return p
 }
@@ -80,11 +84,13 @@ func (p *acrossWorker) run(w *innerWorker, from, n int, out *value.Dense) error 
 			vec.Fill(lanes[n:], lanes[n-1]) // nobody looks at these lanes
 		}
 	}
-	for i := range w.in.dots {
-		clear(p.chains(i))
+	if p.forces == nil || !runForces(*p.forces, n, w.in.rows) {
+		for i := range w.in.dots {
+			clear(p.chains(i))
+		}
+		p.state.StartRows()
+		vec.Pass(p.code, &p.state, w.in.rows)
 	}
-	p.state.StartRows()
-	vec.Pass(p.code, &p.state, w.in.rows)
 	sure := true
 	for i, d := range w.in.dots {
 		chains := p.chains(i)[:n]

@@ -73,6 +73,27 @@ var acrossBodies = map[string]func(b *bodyOf) int{
 		r := b.act("add", b.col, nil, b.squares(d), b.number(1e-2))
 		return b.product(b.act("div", b.col, nil, b.number(5e-4), b.act("mul", b.col, nil, r, b.act("sqrt", b.col, nil, r))), d)
 	},
+	"gravity, with masses": func(b *bodyOf) int {
+		d := b.act("sub", b.tall, nil, 1, b.here())
+		r := b.act("add", b.col, nil, b.squares(d), b.number(1e-2))
+		m := b.act("abs", b.col, nil, b.column(1, 2))
+		return b.product(b.act("div", b.col, nil, m, b.act("mul", b.col, nil, r, b.act("sqrt", b.col, nil, r))), d)
+	},
+	"gravity, softened by the body": func(b *bodyOf) int { // each body its own softening
+		d := b.act("sub", b.tall, nil, 1, b.here())
+		r := b.act("add", b.col, nil, b.squares(d), b.act("item", types.ScalarOf(types.F64), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, 1)}), b.here()))
+		return b.product(b.act("div", b.col, nil, b.number(1), b.act("mul", b.col, nil, r, b.act("sqrt", b.col, nil, r))), d)
+	},
+	"gravity, along other axes": func(b *bodyOf) int { // the second and first coordinates of the sum change places
+		d := b.act("sub", b.tall, nil, 1, b.here())
+		two := b.number(2)
+		r := b.act("pow", b.col, nil, b.column(d, 1), two)
+		for _, j := range []int{0, 2} {
+			r = b.act("add", b.col, nil, r, b.act("pow", b.col, nil, b.column(d, j), two))
+		}
+		r = b.act("add", b.col, nil, r, b.number(1e-2))
+		return b.product(b.act("div", b.col, nil, b.number(1), b.act("mul", b.col, nil, r, b.act("sqrt", b.col, nil, r))), d)
+	},
 	"a root that is read otherwise, too": func(b *bodyOf) int {
 		d := b.act("sub", b.tall, nil, 1, b.here())
 		r := b.squares(d)
@@ -129,6 +150,17 @@ func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun, *
 	return c, run.(*parforRun), w
 }
 
+// Forces by the square of the distance are one loop, whichever way the difference is written and whether bodies have masses; what only looks like it is not.
+func TestForcesAreFound(t *testing.T) {
+	for name, want := range map[string]bool{"gravity, as a quotient": true, "gravity, from the body": true, "gravity, with masses": true,
+		"gravity": false, "gravity, softened by the body": false, "gravity, along other axes": false, "a root that is read otherwise, too": false} {
+		_, _, w := beginAcross(t, name, 40, 0)
+		if got := w.across != nil && w.across.forces != nil; got != (want && vec.HaveForces()) {
+			t.Errorf("%s: one loop: %v", name, got)
+		}
+	}
+}
+
 // Lanes that are iterations give the bits of the definition, and so do the steps without them, whatever the chunks.
 func TestAcrossIterations(t *testing.T) {
 	for name := range acrossBodies {
@@ -162,7 +194,9 @@ func TestAcrossIterations(t *testing.T) {
 								}
 							}
 						}
-						w.across = w.acrossWorker()
+						if w.across = w.acrossWorker(); w.across != nil {
+							w.across.begin(w)
+						}
 					}
 				})
 			}

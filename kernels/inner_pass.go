@@ -25,6 +25,7 @@ type passCode struct {
 	at        map[int]int      // the place of a register of the lanes in registers
 	columns   map[int]int      // registers that are columns of matrices that are the same in every iteration, in order
 	spread    map[int]laneMove // constants of the iteration
+	forces    *forceCode       // the steady program in one, where it is a pass of forces; else nil
 }
 
 // passInstr is one step.

@@ -13,7 +13,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/vec"
 )
 
 // loops is the rows of loops that are one node.
@@ -175,8 +174,8 @@ func parforSpace(c *op.Call) (n, leaf int) {
 	if s.dims == 1 {
 		code := c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, 1) }).(*bodyCode)
 		if code.inner != nil && len(code.inner.dots) > 0 {
-			if s.n[0]/32 > vec.PassRows/2 { // whole groups: the machine takes as long for a part of one
-				return s.n[0], vec.PassRows
+			if lanes := code.inner.across.lanes(); s.n[0]/32 > lanes/2 { // whole groups: the machine takes as long for a part of one
+				return s.n[0], lanes
 			}
 			return s.n[0], max(1, s.n[0]/32)
 		}

@@ -11,7 +11,7 @@
 //
 // Two machines of gen/ run small programs, so that what is between two loops stays in registers: the chain machine
 // (chain.go) over slices, or over 8 x 8 blocks of matrices (block_amd64.go), and the pass machine (pass.go) over columns, with sums
-// at the end. Other processors have neither; callers run the loops one after the other then, with the same bits.
+// at the end; one of its programs is a loop of its own (pass_forces.go). Other processors have neither; callers run the loops one after the other then, with the same bits.
 package vec
 
 // Float is the element types of real arithmetic.

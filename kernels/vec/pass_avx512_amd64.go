@@ -8,3 +8,13 @@ package vec
 //
 //go:noescape
 func passF64AVX512(code *uint64, offsets *uint64, rounds int, mask *uint64)
+
+// forcesAVX512 adds up forces over so many rows, three at least; false: it could not, see gen/pass_forces.go.
+//
+//go:noescape
+func forcesAVX512(args *uint64, rows int) bool
+
+// forcesBackAVX512 adds up forces over so many rows, three at least; false: it could not, see gen/pass_forces.go.
+//
+//go:noescape
+func forcesBackAVX512(args *uint64, rows int) bool

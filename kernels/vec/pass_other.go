@@ -18,3 +18,9 @@ func Pass(code []PassStep, s *PassState, groups int) { panic("BUG: this CPU runs
 
 // PassRoot is the operation for roots.
 func PassRoot() uint64 { return PassSqrt }
+
+// HaveForces reports that this CPU has passes of forces.
+func HaveForces() bool { return false }
+
+// Run runs nothing here: HaveForces is false.
+func (f *Forces) Run(rows int) bool { panic("BUG: this CPU runs no passes") }

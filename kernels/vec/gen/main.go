@@ -23,6 +23,11 @@ func generate(dir string) error {
 		}
 		p := t.emitter()
 		p.passes()
+		if t.bytes == 64 {
+			p.centralForces(false)
+			p.centralForces(true)
+		}
+		p.numbers()
 		if err := asm.Write(dir, "vec", "pass_"+t.stem(), p.Context); err != nil {
 			return err
 		}

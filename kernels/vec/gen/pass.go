@@ -76,7 +76,6 @@ func (e *emitter) passes() {
 	e.CMPQ(rounds, operand.Imm(0))
 	e.JGT(operand.LabelRef("round"))
 	e.finish()
-	e.numbers()
 }
 
 // next goes to the next step. Each operation has this at its end, so that the processor predicts for each what follows it. What often does

@@ -72,39 +72,50 @@ func (p *rowMachine) dividedRoots(v []reg.VecVirtual, times bool) {
 
 // multipliedRoots is the same by multiply-adds, stage by stage: what a vector waits for, the others do.
 func (p *rowMachine) multipliedRoots(v []reg.VecVirtual, times bool) {
-	g, h, r := p.vectors(len(v)), p.vectors(len(v)), p.vectors(len(v))
 	half, binade := p.vector(), p.vector()
 	p.load(k(.5), half)
 	p.load(w(1<<52), binade)
-	for i := range v {
-		p.VRSQRT14PD(v[i], g[i])
+	stages := make([][]func(), len(v))
+	for i, v := range v {
+		stages[i] = p.multipliedRoot(v, half, binade, func(root reg.VecVirtual) {
+			if times {
+				p.VMULPD(root, v, v)
+			} else {
+				p.VMOVAPD(root, v)
+			}
+		})
 	}
-	for i := range v {
-		p.VPSUBQ(binade, g[i], h[i]) // y/2
-		p.VMULPD(v[i], g[i], g[i])
-	}
-	for range 2 {
+	for stage := range stages[0] {
 		for i := range v {
-			p.VMOVAPD(half, r[i])
-			p.VFNMADD231PD(h[i], g[i], r[i])
-		}
-		for i := range v {
-			p.VFMADD213PD(g[i], r[i], g[i])
-			p.VFMADD213PD(h[i], r[i], h[i])
+			stages[i][stage]()
 		}
 	}
-	for i := range v {
-		p.VMOVAPD(v[i], r[i])
-		p.VFNMADD231PD(g[i], g[i], r[i])
+}
+
+// multipliedRoot is the stages of the root of v, each of which waits for the one before; use is the last of them. half is 1/2 in all lanes,
+// binade the integer that halves a number when it is subtracted.
+func (e *emitter) multipliedRoot(v, half, binade reg.VecVirtual, use func(root reg.VecVirtual)) []func() {
+	g, h, r := e.vector(), e.vector(), e.vector()
+	remainder := func() {
+		e.VMOVAPD(half, r)
+		e.VFNMADD231PD(h, g, r)
 	}
-	for i := range v {
-		p.VFMADD213PD(g[i], h[i], r[i])
+	nearer := func() {
+		e.VFMADD213PD(g, r, g)
+		e.VFMADD213PD(h, r, h)
 	}
-	for i := range v {
-		if times {
-			p.VMULPD(r[i], v[i], v[i])
-		} else {
-			p.VMOVAPD(r[i], v[i])
-		}
+	return []func(){
+		func() { e.VRSQRT14PD(v, g) },
+		func() {
+			e.VPSUBQ(binade, g, h) // y/2
+			e.VMULPD(v, g, g)
+		},
+		remainder, nearer, remainder, nearer,
+		func() {
+			e.VMOVAPD(v, r)
+			e.VFNMADD231PD(g, g, r)
+		},
+		func() { e.VFMADD213PD(g, h, r) },
+		func() { use(r) },
 	}
 }
