@@ -22,12 +22,18 @@ func (s *session) chunksCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "n", Value: "1000", Usage: "`COUNT` of iterations"},
 			&cli.StringFlag{Name: "p", Value: "4", Usage: "`COUNT` of workers"},
-			&cli.StringFlag{Name: "min-chunk", Value: "1", Usage: "smallest chunk, in `ITERATIONS`"},
+			&cli.StringFlag{Name: "min-chunk", Usage: "smallest chunk, in `ITERATIONS`", DefaultText: "1; StaticSteal: that of AUTO_CHUNK"},
 			&cli.StringFlag{Name: "overhead", Value: "0.5", Usage: "`TIME` of one scheduling operation"},
 			&cli.StringFlag{Name: "mu", Value: "1", Usage: "mean `TIME` of an iteration"},
 			&cli.StringFlag{Name: "sigma", Value: "0.5", Usage: "standard deviation of the `TIME` of an iteration"},
+			&cli.StringFlag{Name: "alpha", Value: "1.3", Usage: "deviations of head room of TAP, `ALPHA`"},
 			&cli.StringFlag{Name: "seed", Value: "42", Usage: "`SEED` of RAND and PSS_SEEDED"},
 			&cli.StringFlag{Name: "swr", Value: "0.5", Usage: "static workload `RATIO` of PLS"},
+			&cli.StringFlag{Name: "first", Usage: "first chunk of TSS and TFSS, in `ITERATIONS`", DefaultText: "ceil(N/2P)"},
+			&cli.StringFlag{Name: "last", Value: "1", Usage: "last chunk of TSS and TFSS, in `ITERATIONS`"},
+			&cli.StringFlag{Name: "stages", Value: "3", Usage: "`COUNT` of stages of FISS"},
+			&cli.StringFlag{Name: "divisor", Value: "4", Usage: "`X` of VISS, whose first stage is N/(X P)"},
+			&cli.StringFlag{Name: "idle", Usage: "mean `COUNT` of workers that ask at a time, of PSS", DefaultText: "P"},
 			&cli.StringFlag{Name: "weights", Usage: "relative speeds of the workers, `W,W,...`"},
 			&cli.BoolFlag{Name: "json", DisableDefaultText: true, Usage: "print JSON: pairs of size and repeat"},
 			&cli.StringFlag{Name: "plot", Usage: "draw chunk size over step into `FILE`, .svg or .png"},
@@ -119,13 +125,17 @@ func chunkParams(c *cli.Context) (p schedule.Params, err error) {
 	for _, f := range []struct {
 		name string
 		to   *int
-	}{{"n", &p.N}, {"p", &p.P}, {"min-chunk", &p.MinChunk}} {
-		if *f.to, err = strconv.Atoi(c.String(f.name)); err != nil {
-			return p, usagef("--%s %s is not a count", f.name, c.String(f.name))
+	}{{"n", &p.N}, {"p", &p.P}, {"min-chunk", &p.MinChunk}, {"first", &p.First}, {"last", &p.Last}, {"stages", &p.Stages}, {"divisor", &p.Divisor}} {
+		text := c.String(f.name)
+		if text == "" && !c.IsSet(f.name) {
+			continue // the technique knows
 		}
-	}
-	if p.MinChunk < 1 {
-		return p, usagef("--min-chunk %d: a chunk has at least 1 iteration", p.MinChunk)
+		switch *f.to, err = strconv.Atoi(text); {
+		case err != nil:
+			return p, usagef("--%s %s is not a count", f.name, text)
+		case *f.to < 1 && f.name != "n" && f.name != "p": // of which the technique says what they can be
+			return p, usagef("--%s %s: it is at least 1", f.name, text)
+		}
 	}
 	if p.Seed, err = strconv.ParseUint(c.String("seed"), 0, 64); err != nil {
 		return p, usagef("--seed %s is not a number from 0 to 2^64-1", c.String("seed"))
@@ -133,13 +143,24 @@ func chunkParams(c *cli.Context) (p schedule.Params, err error) {
 	for _, f := range []struct {
 		name string
 		to   *float64
-	}{{"overhead", &p.H}, {"mu", &p.Mu}, {"sigma", &p.Sigma}, {"swr", &p.SWR}} {
+	}{{"overhead", &p.H}, {"mu", &p.Mu}, {"sigma", &p.Sigma}, {"swr", &p.SWR}, {"alpha", &p.Alpha}, {"idle", &p.Idle}} {
+		if f.name == "idle" && !c.IsSet(f.name) {
+			continue
+		}
 		if *f.to, err = strconv.ParseFloat(c.String(f.name), 64); err != nil {
 			return p, usagef("--%s %s is not a number", f.name, c.String(f.name))
 		}
 	}
-	if !(p.Mu > 0) {
-		return p, usagef("--mu %s: the mean time of an iteration must be positive", c.String("mu"))
+	for _, f := range []struct {
+		name, what string
+		value      float64
+	}{{"mu", "the mean time of an iteration", p.Mu}, {"swr", "the static workload ratio", p.SWR}, {"alpha", "the head room", p.Alpha}} {
+		if !(f.value > 0) { // 0 is what leaves it to the technique
+			return p, usagef("--%s %s: %s must be positive", f.name, c.String(f.name), f.what)
+		}
+	}
+	if c.IsSet("idle") && !(p.Idle > 0) {
+		return p, usagef("--idle %s: at least one worker asks", c.String("idle"))
 	}
 	if c.IsSet("weights") {
 		for _, word := range strings.Split(c.String("weights"), ",") {
@@ -178,8 +199,9 @@ func (s *session) listTechniques(asJSON bool) error {
 		if len(t.Aliases) > 0 {
 			name += " (" + strings.Join(t.Aliases, ", ") + ")"
 		}
-		fmt.Fprintf(s.out, "%-16s %-10s  %s\n%-16s %-10s  needs %s; %s\n", name, t.Class, t.Doc, "", "", t.Needs, t.Source)
+		fmt.Fprintf(s.out, "%-21s %-10s  %s\n%-21s %-10s  needs %s; %s\n", name, t.Class, t.Doc, "", "", t.Needs, t.Source)
 	}
+	fmt.Fprintf(s.out, "%-21s %-10s  %s\n", schedule.Auto.Name, schedule.Auto.Class, schedule.Auto.Doc)
 	fmt.Fprint(s.out, "\nR: iterations left, i: step, j = i div P: batch, R_j: iterations left when it began, w: weight of the worker that asks.\n"+
 		"Your own: 'expr: ceil(R/(1.5*P))' over N, P, R, i, h, mu, sigma.\n")
 	return nil

@@ -39,7 +39,7 @@ func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
 		}
 		if o.Plan.Technique == schedule.Auto {
 			o.Forget = c.Bool("forget")
-		} else if _, err := o.Plan.Technique.New(schedule.Params{N: 1000, P: 4}); err != nil { // a mistake better told before the run
+		} else if err := hopeless(o.Plan.Technique); err != nil { // a mistake better told before the run
 			e := usagef("--partitioning: %v", err)
 			e.help = "R is what is left, i the step; ceil(R/(2*P)) is a chunk for every R > 0"
 			return o, e
@@ -56,6 +56,17 @@ func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
 		}
 	}
 	return o, nil
+}
+
+// hopeless is why a technique cannot cut any loop that one would think of; nil if it can cut one. What it makes of the loops of the program only the run
+// shows: an expression may be about their sizes.
+func hopeless(t *schedule.Technique) (err error) {
+	for _, n := range []int{1 << 30, 1_000_000, 999, 1000} {
+		if _, err = t.New(schedule.Params{N: n, P: 4}); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // unknownName is a mistake on the command line that schedule can help with.

@@ -319,7 +319,7 @@ func (e *Engine) addLoop(l *loopRun, end int64, failed bool) {
 	if t == nil {
 		t = schedule.Default()
 	}
-	r := trace.LoopRecord{Node: int32(e.planned(l.id)), At: int32(e.g.Nodes[l.id].Span.From), Round: l.log.round, Op: l.call.Def.Name, N: int64(l.n), Leaf: int64(l.leaf), MinChunk: int64(max(p.Grain, 1)),
+	r := trace.LoopRecord{Node: int32(e.planned(l.id)), At: int32(e.g.Nodes[l.id].Span.From), Round: l.log.round, Op: l.call.Def.Name, N: int64(l.n), Leaf: int64(l.leaf), MinChunk: int64(p.Grain),
 		Technique: t.Name, Layout: p.Layout.String(), Victim: p.Victim.String(), Workers: int32(len(e.scratch)),
 		Chosen: l.log.auto != nil, Start: l.begun, End: end, Failed: failed, Chunks: make([]trace.Chunk, 0, n)}
 	for _, c := range l.chunks {

@@ -66,7 +66,7 @@ func ReadCosts(r io.Reader) (Operator, error) {
 // costLoop is a loop of which nothing but its costs is known: one worker executed it, without overhead.
 func costLoop(costs []float64) Loop {
 	tr := schedule.NewTrace(costs)
-	return Loop{Costs: tr, MinChunk: 1, Workers: 1,
+	return Loop{Costs: tr, Workers: 1,
 		executed: schedule.Outcome{Makespan: tr.Total(), Busy: tr.Total(), Chunks: 1, Finish: []float64{tr.Total()}}}
 }
 

@@ -14,7 +14,7 @@ import (
 // Loop is one execution of a loop. It remembers bounds that were asked for, so it may not be used by two goroutines at once.
 type Loop struct {
 	Costs    *schedule.Trace // seconds of each unit, as if all workers had speed 1
-	MinChunk int             // units
+	MinChunk int             // units; 0: nobody said
 	Workers  int
 	Start    int64 // nanoseconds on the clock of the recording
 	Record   *trace.LoopRecord
@@ -81,7 +81,7 @@ func loopOf(r *trace.LoopRecord, most int64) Loop {
 	if units := r.Units(); units > most {
 		leaf *= (units + most - 1) / most
 	}
-	l := Loop{MinChunk: max(1, int(r.MinChunk*r.Leaf/leaf)), Workers: int(r.Workers), Start: r.Start, Record: r}
+	l := Loop{MinChunk: int(max(min(r.MinChunk, 1), r.MinChunk*r.Leaf/leaf)), Workers: int(r.Workers), Start: r.Start, Record: r}
 	costs := make([]float64, (r.N+leaf-1)/leaf)
 	o := schedule.Outcome{Makespan: seconds(r.End - r.Start), Chunks: len(r.Chunks), Finish: make([]float64, r.Workers)}
 	for i := range r.Chunks {

@@ -19,7 +19,7 @@ const (
 // here. Slices are read and never kept.
 type Params struct {
 	N, P     int // iterations and workers
-	MinChunk int // no chunk but the last is smaller; default 1
+	MinChunk int // no chunk but the last is smaller; default 1, or what StaticSteal thinks best
 
 	// Processors is how many workers can work at a time, from 1 to P: COST cuts for so many, whoever they are. Default P.
 	Processors int
@@ -40,6 +40,8 @@ type Params struct {
 	// Profile is what COST expects the loop to cost: element b is the time of the iterations from b*N/len to (b+1)*N/len, at
 	// speed 1. Default: unknown.
 	Profile []float64
+
+	unsized bool // MinChunk was not given
 
 	// Now is the clock of BOLD, in the unit of Mu; default the time that the worker furthest on has reported. It is called under a lock.
 	Now func() float64
@@ -89,6 +91,7 @@ func (p Params) checked() (Params, error) {
 	if p.Mu == 0 && p.Sigma == 0 && p.H == 0 {
 		p.Sigma, p.H = 0.5, 0.5
 	}
+	p.unsized = p.unsized || p.MinChunk == 0
 	p.MinChunk = max(p.MinChunk, 1)
 	orElse(&p.Processors, p.P)
 	orElse(&p.Mu, 1)
@@ -225,7 +228,7 @@ func (v divisor) ceil(a int) int {
 }
 
 // ceil rounds a computed size up. The products of weights and counts carry rounding errors in both directions, so what lies within 1e-12 above an
-// integer is that integer. Not a number and negative numbers are 0: clip makes them a chunk.
+// integer, and within a thousandth, is that integer. Not a number and negative numbers are 0: clip makes them a chunk.
 func ceil(x float64) int {
 	switch {
 	case !(x > 0):
@@ -233,5 +236,5 @@ func ceil(x float64) int {
 	case x >= MaxN:
 		return MaxN
 	}
-	return int(math.Ceil(x * (1 - 1e-12)))
+	return int(math.Ceil(x - min(x*1e-12, 1e-3)))
 }

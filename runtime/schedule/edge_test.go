@@ -54,6 +54,17 @@ func TestEdgeCases(t *testing.T) {
 		{"smallest chunk", "GSS", Params{N: 100, P: 4, MinChunk: 20}, []Run{{25, 1}, {20, 3}, {15, 1}}},
 		{"smallest chunk above the share", "STATIC", Params{N: 100, P: 8, MinChunk: 30}, []Run{{30, 3}, {10, 1}}},
 		{"smallest chunk above the loop", "SS", Params{N: 5, P: 8, MinChunk: 30}, []Run{{5, 1}}},
+		{"below the last chunk", "TSS", Params{N: 1050, P: 4, First: 100, Last: 20}, []Run{{100, 1}, {96, 1}, {92, 1}, {88, 1}, {84, 1}, {80, 1}, {76, 1}, {72, 1}, {68, 1}, {64, 1},
+			{60, 1}, {56, 1}, {52, 1}, {48, 1}, {14, 1}}},
+		{"chunks of one size", "TFSS", Params{N: 1050, P: 4, First: 100, Last: 100}, []Run{{100, 10}, {50, 1}}},
+		{"chunks above the loop", "TFSS", Params{N: 10, P: 4, First: math.MaxInt, Last: math.MaxInt}, []Run{{10, 1}}},
+		{"a power: the batches down to 1 leave some", "WF2", Params{N: 1024, P: 4}, []Run{{128, 4}, {64, 4}, {32, 4}, {16, 4}, {8, 4}, {4, 4}, {2, 4}, {1, 8}}},
+		{"0.618 * 13 is above 8", "AUTO_CHUNK", Params{N: 1 << 15, P: 4}, []Run{{16, 2048}}},
+		{"two ask at a time", "PSS", Params{N: 100, P: 8, Idle: 2}, []Run{{34, 1}, {22, 1}, {15, 1}, {10, 1}, {7, 1}, {4, 1}, {3, 1}, {2, 1}, {1, 3}}},
+		{"as exact as integers", "PLS", Params{N: MaxN - 1, P: 3, SWR: 1}, []Run{{3002399751580331, 2}, {3002399751580329, 1}}},
+		{"sigma = 0", "TAP", Params{N: MaxN - 1, P: 3, Mu: 1}, sequence(t, "GSS", Params{N: MaxN - 1, P: 3})},
+		{"the expert's unit", "StaticSteal", Params{N: 101, P: 3}, []Run{{2, 50}, {1, 1}}},
+		{"a unit of one", "StaticSteal", Params{N: 101, P: 3, MinChunk: 1}, []Run{{1, 101}}},
 		{"dynamic,c", "SS", Params{N: 100, P: 8, MinChunk: 30}, []Run{{30, 3}, {10, 1}}},
 	} {
 		if got := sequence(t, c.name, c.p); !slices.Equal(got, c.want) {
@@ -160,6 +171,8 @@ func TestExpressions(t *testing.T) {
 		"expr: max(ceil(N/(2*P)) - i*7, 1)":           "",
 		"expr: min(R, 3, P) + abs(-sqrt(4)) - i % 2":  "",
 		"expr: round(exp(log(8))) + floor(log2(N))":   "",
+		"expr: round(2.5) - 1 + round(0.5)":           "SS", // to even
+		"expr: (i + 2) % -3 + 3 - (i - 2000) % 3":     "SS", // with the sign of the divisor
 		"expr: (h + mu + sigma) * 2 - --1 * (i == i)": "!",
 	} {
 		tech, err := Lookup(text)
@@ -228,6 +241,76 @@ func TestExpressions(t *testing.T) {
 	}
 	if err := late.Err(); err == nil || !strings.Contains(err.Error(), "at step 6000 (") {
 		t.Errorf("a late step: %v", err)
+	}
+}
+
+// TestEndless: a technique that is told to make too many chunks ends with an error before they fill the memory, and claims what came before.
+func TestEndless(t *testing.T) {
+	tech, err := Lookup("expr: 1 + 0*i")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calc, err := tech.New(Params{N: 1 << 40, P: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calc.(*prefix).most = 10_000
+	c := NewClaimer(calc)
+	claimed := 0
+	for c.drained(0) {
+		claimed++
+	}
+	if err := c.Err(); claimed != 10_000 || err == nil || !strings.Contains(err.Error(), "after 10000 chunks") {
+		t.Errorf("%d chunks, %v", claimed, err)
+	}
+}
+
+// TestTrapezoidMean: the sum in closed form is the sum, for the largest loops without overflow, and for as many workers as there may be at once.
+func TestTrapezoidMean(t *testing.T) {
+	for _, p := range []Params{{N: 1000, P: 4}, {N: 999, P: 13}, {N: 1_000_000, P: 16}, {N: 5000, P: 7, First: 300, Last: 20}, {N: 100, P: 3, First: 40, Last: 40}, {N: 7, P: 8}} {
+		p, err := p.checked()
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := newTrapezoid(p)
+		for i := 0; i < 200; i += 3 {
+			sum := 0
+			for k := range p.P {
+				sum += z.size(i + k)
+			}
+			if got := z.mean(i, p.P); got != sum/p.P {
+				t.Fatalf("%+v: mean of %d sizes from %d on is %d, want %d", z, p.P, i, got, sum/p.P)
+			}
+		}
+	}
+	if got := sequence(t, "TFSS", Params{N: MaxN, P: MaxP}); got[0].Repeat != MaxP || got[0].Size > MaxN/(2*MaxP) || got[0].Size < MaxN/(3*MaxP) {
+		t.Errorf("2^53 iterations on 2^20 workers begin with %v", got[0])
+	}
+}
+
+// TestSequenceLearns: techniques that learn are told of workers as fast as their weights, of each chunk when the next one is asked for.
+func TestSequenceLearns(t *testing.T) {
+	p := Params{N: 8000, P: 4, Weights: []float64{1, 1, 1, 5}}
+	first := func(name string, n int) (sizes []int) {
+		for _, r := range sequence(t, name, p) {
+			for range r.Repeat {
+				sizes = append(sizes, r.Size)
+			}
+		}
+		return sizes[:n]
+	}
+	// ceil(w 1000), ceil(w 500) with w = .5 and 2.5: what is measured is what was given.
+	if got := first("AWF-B", 8); !slices.Equal(got, []int{500, 500, 500, 2500, 250, 250, 250, 1250}) {
+		t.Errorf("AWF-B begins with %v", got)
+	}
+	// Two probes of 200 each tell AF that one is five times as fast: T R/mu = 6400/8 and 5/8 of what is left then.
+	if got := first("AF", 12); !slices.Equal(got[8:], []int{800, 700, 613, 2680}) {
+		t.Errorf("AF goes on with %v", got[8:])
+	}
+	// Nobody has reported when all ask first: 4, 3, 2 and 1 are idle; from then on one is.
+	p.N, p.Weights = 1000, nil
+	if got := first("PSS_MEASURED", 5); !slices.Equal(got, []int{167, 159, 150, 140, 117}) {
+		t.Errorf("PSS_MEASURED begins with %v", got)
 	}
 }
 

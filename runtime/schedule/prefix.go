@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 )
@@ -19,7 +20,7 @@ type at struct {
 // prefix remembers where each chunk starts, as far as anyone has asked. Reading is one atomic load and no lock.
 //
 // It holds 8 bytes a chunk. That is a few kilobytes for published techniques (about P ln(N/P) chunks), and would be wrong for a
-// technique of N chunks: those of one size are fixed, and only an expression can be worse.
+// technique of N chunks: those of one size are fixed. Only an expression can be worse, and TSS if it is told so; they end at maxKnown chunks.
 type prefix struct {
 	loop
 	raw func(at) (int, error) // the proposal; must depend on nothing else
@@ -28,17 +29,22 @@ type prefix struct {
 	// was published.
 	starts atomic.Pointer[[]int]
 
+	most int // chunks
+
 	extending sync.Mutex // guards what follows
 	atBatch   int
 	err       error
 }
+
+// maxKnown is half a gigabyte of chunks.
+const maxKnown = 1 << 26
 
 func newPrefix(p Params, raw func(at) int) *prefix {
 	return newPrefixErr(p, func(a at) (int, error) { return raw(a), nil })
 }
 
 func newPrefixErr(p Params, raw func(at) (int, error)) *prefix {
-	t := &prefix{loop: loop{p}, raw: raw}
+	t := &prefix{loop: loop{p}, raw: raw, most: maxKnown}
 	t.starts.Store(&[]int{0})
 	return t
 }
@@ -64,6 +70,10 @@ func (t *prefix) extend(i int) (start, size int, ok bool) {
 		n := len(known) - 1
 		r := t.N - known[n]
 		if r == 0 {
+			break
+		}
+		if n == t.most {
+			t.err = fmt.Errorf("%d of %d iterations are left after %d chunks: no table of chunks is longer, so they must be larger", r, t.N, n)
 			break
 		}
 		if n%t.P == 0 {

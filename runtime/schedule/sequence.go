@@ -11,12 +11,9 @@ type Run struct{ Size, Repeat int }
 // maxListed is how many chunks Sequence lists one by one.
 const maxListed = 10_000_000
 
-// Sequence lists the chunks in the order of their claiming. A technique whose chunks depend on who asks is asked by the workers in turn; its iterations
-// take Mu each, by the wall clock none at all. Equal neighbours make one Run.
+// Sequence lists the chunks in the order of their claiming. A technique whose chunks depend on who asks is asked by the workers in turn, each of which reports its last
+// chunk when it asks for the next. An iteration takes Mu on a worker of weight 1, and a claim takes H. Equal neighbours make one Run.
 func Sequence(t *Technique, p Params) ([]Run, error) {
-	if p.Now == nil {
-		p.Now = func() float64 { return 0 }
-	}
 	calc, err := t.New(p)
 	if err != nil {
 		return nil, err
@@ -27,8 +24,16 @@ func Sequence(t *Technique, p Params) ([]Run, error) {
 	p = calc.Loop()
 	var runs []Run
 	c := NewClaimer(calc)
+	var last []struct{ start, size int } // of each worker
+	if c.Learns() {
+		last = make([]struct{ start, size int }, p.P)
+	}
 	for i := 0; ; i++ {
-		start, size, ok := c.Claim(i % p.P)
+		w := i % p.P
+		if last != nil && last[w].size > 0 {
+			c.Report(w, last[w].start, last[w].size, float64(last[w].size)*p.Mu/p.Weights[w], p.H)
+		}
+		start, size, ok := c.Claim(w)
 		switch {
 		case !ok:
 			return runs, c.Err()
@@ -39,7 +44,9 @@ func Sequence(t *Technique, p Params) ([]Run, error) {
 		default:
 			runs = append(runs, Run{size, 1})
 		}
-		c.Report(i%p.P, start, size, float64(size)*p.Mu, p.H)
+		if last != nil {
+			last[w].start, last[w].size = start, size
+		}
 	}
 }
 

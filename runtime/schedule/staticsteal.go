@@ -10,7 +10,7 @@ type staticSteal struct {
 // newStaticSteal takes AUTO_CHUNK's size as unit where none is given.
 func newStaticSteal(p Params) (Calculator, error) {
 	unit := p.MinChunk
-	if unit == 1 {
+	if p.unsized {
 		unit = autoChunk(p.N, p.P)
 	}
 	return &staticSteal{loop{p}, max(unit, ceilDiv(p.N, maxUnits))}, nil

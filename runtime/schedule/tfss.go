@@ -4,11 +4,5 @@ package schedule
 
 func newTFSS(p Params) (Calculator, error) {
 	t := newTrapezoid(p)
-	return newPrefix(p, func(a at) int {
-		sum := 0
-		for i := range p.P {
-			sum += t.size(a.batch*p.P + i)
-		}
-		return sum / p.P
-	}), nil
+	return newPrefix(p, func(a at) int { return t.mean(a.batch*p.P, p.P) }), nil
 }

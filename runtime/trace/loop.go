@@ -16,7 +16,7 @@ type LoopRecord struct {
 	At        int32  // place in the source, as the plan has it; 0: unknown
 	Where     string // file:line:column of the operator, "" if nobody has filled it in
 	N, Leaf   int64  // iterations of the index space, and iterations of a leaf (the last may be smaller)
-	MinChunk  int64  // leaves in the smallest chunk that was allowed
+	MinChunk  int64  // leaves in the smallest chunk that was allowed; 0: nobody said
 	Technique string // whose chunks these are, by the name of its row; "expr: ..." for an expression
 	Chosen    bool   // AUTO chose the technique
 	Layout    string // CENTRALIZED, PERGROUP or PERCPU
