@@ -128,6 +128,36 @@ func TestClaimAllocates(t *testing.T) {
 	}
 }
 
+// overtaken is a technique in which, while the first worker's chunk is computed, another one claims nearly all.
+type overtaken struct {
+	loop
+	c *Claimer
+}
+
+func (o *overtaken) Next(worker, _, remaining int) int {
+	if worker == 0 {
+		o.c.Claim(1)
+		return 40
+	}
+	return remaining - 10
+}
+func (o *overtaken) stepless() bool                   { return true }
+func (o *overtaken) Report(_, _, _ int, _, _ float64) {}
+func (o *overtaken) Restart()                         {}
+func (o *overtaken) Expected() []float64              { return nil }
+
+// TestOvertaken: a size that was computed from what is out of date does not reach beyond the end.
+func TestOvertaken(t *testing.T) {
+	o := &overtaken{loop: loop{Params{N: 100, P: 2}}}
+	o.c = NewClaimer(o)
+	if start, size, ok := o.c.Claim(0); start != 90 || size != 10 || !ok {
+		t.Errorf("%d iterations from %d on, %v; want 10 from 90", size, start, ok)
+	}
+	if _, _, ok := o.c.Claim(0); ok {
+		t.Error("there is more than all")
+	}
+}
+
 // drained claims once and says whether there was something.
 func (c *Claimer) drained(worker int) bool {
 	_, _, ok := c.Claim(worker)

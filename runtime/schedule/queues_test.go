@@ -167,6 +167,64 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// TestGrain: under every technique and layout no chunk is smaller than the grain, but the last of a loop, or of a share of it that is cut by itself.
+func TestGrain(t *testing.T) {
+	const n, p, grain = 5003, 6, 37
+	for _, tech := range techniques() {
+		for layout := Centralized; layout <= PerCPU; layout++ {
+			for _, pre := range []bool{false, true} {
+				plan := &Plan{Technique: &tech, Layout: layout, PrePartition: pre, Groups: []int{0, 0, 0, 1, 1, 1}, Grain: grain}
+				q, err := NewQueues(plan, Params{N: n, P: p})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for execution := range 2 {
+					small, sum := 0, 0
+					for idle, w := 0, 0; idle < p; w = (w + 1) % p {
+						start, size, _, ok := q.Claim(w)
+						if idle++; ok {
+							idle, sum = 0, sum+size
+							q.Report(w, start, size, float64(size), 0.1)
+							if size < grain {
+								small++
+							}
+						}
+					}
+					if tech.Class == "cost" && execution > 0 && len(q.shares) > 0 {
+						small = 0 // cut in cost space, a small share ends in pieces as small as a block's rest
+					}
+					if small > max(1, len(q.shares)) || sum != n {
+						t.Errorf("%s, %v, pre=%v, execution %d: %d chunks of fewer than %d iterations, %d iterations in all", tech.Name, layout, pre, execution, small, grain, sum)
+					}
+					q.Reset()
+				}
+			}
+		}
+	}
+}
+
+// TestSharesOfProfile: each share knows what its own part of the loop is expected to cost.
+func TestSharesOfProfile(t *testing.T) {
+	tech, _ := Lookup("COST")
+	profile := make([]float64, 100) // of ten iterations each; the last fourth is all there is to do
+	for i := range 25 {
+		profile[75+i] = 1
+	}
+	q, err := NewQueues(&Plan{Technique: tech, Layout: PerCPU}, Params{N: 1000, P: 4, Profile: profile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range q.shares {
+		sum := 0.0
+		for _, c := range q.shares[i].claimer.calc.Loop().Profile {
+			sum += c
+		}
+		if want := float64(i/3) * 25; sum != want {
+			t.Errorf("share %d is expected to cost %g, want %g", i, sum, want)
+		}
+	}
+}
+
 func TestNamesOfLayouts(t *testing.T) {
 	for i, name := range Layouts() {
 		if l, err := ParseLayout(name); err != nil || int(l) != i || l.String() != name {
