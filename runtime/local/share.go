@@ -77,7 +77,9 @@ func (w *Worker) halted() bool {
 // offer publishes the shared task t, which w is inside of, and wakes somebody for it.
 func (w *Worker) offer(r *Run, s *Shared, t int32) {
 	s.task, s.owner = t, w
-	s.class.Store(int32(r.classOf(t)) + 1)
+	if c := int32(r.classOf(t)) + 1; s.class.Load() != c { // a store costs as much as the rest of this function
+		s.class.Store(c)
+	}
 	s.state.Store(open | 1)
 	if len(w.pool.workers) == 1 {
 		return
@@ -99,15 +101,25 @@ func (s *Shared) enter() bool {
 	}
 }
 
+// leave closes s, which has nothing left to begin, and comes out of it; true if nobody else is inside.
+func (s *Shared) leave() bool {
+	if s.state.Load() == open|1 && s.state.CompareAndSwap(open|1, 0) {
+		return true // one atomic operation for who was alone
+	}
+	s.state.And(^open)
+	return s.state.Add(-1) == 0
+}
+
 // takePart works on s, inside of which w is. If w is the last to leave it completes the task, which is returned; else -1.
 func (w *Worker) takePart(r *Run, s *Shared) int32 {
 	w.task = s.task
 	for {
 		s.body.Work(w)
 		// The offer is taken back before s closes, while s cannot be shared again: it may be the next offer of the same worker.
-		s.owner.offered.CompareAndSwap(s, nil)
-		s.state.And(^open)
-		if s.state.Add(-1) != 0 {
+		if s.owner.offered.Load() == s {
+			s.owner.offered.CompareAndSwap(s, nil)
+		}
+		if !s.leave() {
 			w.task = -1
 			return -1
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -87,30 +88,45 @@ func TestSharedTasks(t *testing.T) {
 	}
 }
 
-// All workers come to a shared task, also those that sleep: each chunk waits for all of them.
+// All workers come to a shared task, also those that sleep: its chunks wait for all of them. Nobody spins, and the task begins when all others sleep, so
+// whoever comes, and who shares the task, must have woken the next before the first chunk: else nobody ever would.
 func TestSharedTaskGetsAllWorkers(t *testing.T) {
 	const workers = 4
 	p := NewPool(workers, PoolOptions{Spin: -1})
 	defer p.Close()
 	for round := range 20 {
-		if round%4 == 0 {
-			time.Sleep(2 * time.Millisecond) // all asleep
-		}
-		var inside atomic.Int32
-		end := time.Now().Add(guard)
+		var chunks [workers]atomic.Int32
+		var came atomic.Int32
+		var once sync.Once
+		all := make(chan struct{})
 		l := &counted{n: workers}
-		l.chunk = func(*Worker, int64) {
-			inside.Add(1)
-			for inside.Load() < workers && time.Now().Before(end) {
-				time.Sleep(10 * time.Microsecond)
+		l.chunk = func(w *Worker, _ int64) {
+			chunks[w.index].Add(1)
+			k := came.Add(1)
+			left := p.asleep.Load()
+			forgotten := k < workers && left >= workers-k
+			if forgotten {
+				t.Errorf("round %d: %d workers sleep and %d are inside: nobody was woken", round, left, k)
 			}
+			if k == workers || forgotten {
+				once.Do(func() { close(all) })
+			}
+			<-all
 		}
 		err := p.Start(context.Background(), graph(1, nil, nil), func(w *Worker, _ int32) error {
+			for p.asleep.Load() != workers-1 {
+				time.Sleep(10 * time.Microsecond)
+			}
 			w.Share(&l.Shared, l)
 			return nil
 		}).Wait()
-		if err != nil || inside.Load() != workers {
-			t.Fatalf("round %d: %v, %d of %d workers came", round, err, inside.Load(), workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range chunks {
+			if n := chunks[i].Load(); n != 1 {
+				t.Fatalf("round %d: worker %d had %d chunks", round, i, n)
+			}
 		}
 	}
 }
