@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -73,7 +72,7 @@ func (s *session) planCommand() *cli.Command {
 // threads reads --threads; absent means one a processor.
 func threads(c *cli.Context) (int, error) {
 	if !c.IsSet("threads") {
-		return runtime.GOMAXPROCS(0), nil
+		return flow.Scheduling{}.Parallelism(), nil
 	}
 	return between("threads", c.Int("threads"), mostThreads)
 }

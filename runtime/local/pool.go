@@ -5,6 +5,7 @@ package local
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -81,13 +82,16 @@ func NewPool(workers int, options ...PoolOptions) *Pool {
 	return p
 }
 
-// Parallelism is how many workers a pool has that is not told: one a processor that the process may use, or one a core.
+// Parallelism is how many workers a pool has that is not told: one a processor that the process may use and has a quota for, or one a core.
 func Parallelism(oneThreadPerCore bool) int {
 	return parallelism(oneThreadPerCore, func() []processor { return topology(sysfs, processors()) })
 }
 
 func parallelism(oneThreadPerCore bool, machine func() []processor) int {
-	n := runtime.GOMAXPROCS(0) // heeds the affinity mask and the quota of the control group
+	n := runtime.GOMAXPROCS(0) // heeds the affinity mask, and quotas of two processors and more
+	if os.Getenv("GOMAXPROCS") == "" {
+		n = within(n, "/")
+	}
 	if oneThreadPerCore {
 		n = min(n, max(1, cores(machine())))
 	}
