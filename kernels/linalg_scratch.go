@@ -49,6 +49,17 @@ func (g grid[T]) row(i int) []T {
 	return g.x[i*g.ld:][:g.cols]
 }
 
+// clear makes rows lo..hi-1 zero.
+func (g grid[T]) clear(lo, hi int) {
+	if lo < hi && g.cols == g.ld {
+		clear(g.x[lo*g.ld : hi*g.ld])
+		return
+	}
+	for i := lo; i < hi; i++ {
+		clear(g.row(i))
+	}
+}
+
 // part is the window of rows x cols at (i, j).
 func (g grid[T]) part(i, j, rows, cols int) grid[T] {
 	p := grid[T]{rows: rows, cols: cols, ld: g.ld}

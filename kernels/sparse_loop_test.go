@@ -76,7 +76,7 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 	}
 	loops := 0
 	for _, d := range table.Rows() {
-		if d.Loop == nil || d.For == "" && d.Name != "sparse" && d.Name != "sp.product" {
+		if d.Loop == nil || d.For == "" && d.Name != "sparse" && d.Name != "sp.product" && d.Name != "sp.tmatmul" {
 			continue
 		}
 		loops++
@@ -85,11 +85,18 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 			a := unevenSparse(r, e, 400+r.IntN(200), 200+r.IntN(200))
 			switch d.For {
 			case "":
-				if d.Name == "sp.product" {
+				switch d.Name {
+				case "sp.product":
 					run(d, nil, a, unevenSparse(r, elemsUnderTest[r.IntN(4)], a.Cols, 200))
-					break
+				case "sp.tmatmul":
+					for _, width := range []int{1, 3, 40} {
+						for _, f := range []types.Elem{e, types.F64} {
+							run(d, nil, unevenSparse(r, e, 400, 300), anyDense(r, f, 400, width))
+						}
+					}
+				default:
+					run(d, nil, everyElement(a))
 				}
-				run(d, nil, everyElement(a))
 			case "dense", "t":
 				run(d, nil, a)
 			case "slice":
@@ -99,6 +106,7 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 				run(d, nil, a, b)
 				run(d, nil, a, everyElement(b.View(0, b.Rows)))
 				run(d, nil, everyElement(a), b)
+				run(d, nil, anyDense(r, e, 1, a.Rows), unevenSparse(r, e, a.Rows, 300))
 			default:
 				in := []value.Value{a}
 				for range len(d.Args) - 1 {

@@ -15,7 +15,7 @@ import (
 )
 
 func sparseProducts() []*op.Def {
-	return append([]*op.Def{sparseMatmul(), sparseProductAsDense()}, ringRows()...)
+	return append([]*op.Def{sparseMatmul(), sparseTransposedProduct(), sparseProductAsDense()}, ringRows()...)
 }
 
 func sparseMatmul() *op.Def {
@@ -46,8 +46,11 @@ func sparseMatmul() *op.Def {
 			return w
 		},
 		Kernel: func(c *op.Call) error {
-			if spspProduct(c) {
+			switch {
+			case spspProduct(c):
 				return allOf(beginGustavson(c, 1, 1), 1)
+			case rowProduct(c):
+				return allOf(beginRowProduct(c, 1), columnUnits)
 			}
 			l := beginSparseProduct(c)
 			return l.Chunk(0, 0, c.Type.Rows)
@@ -59,15 +62,18 @@ func sparseMatmul() *op.Def {
 					return unitSpace(c.Type)
 				case c.In[0].Type().IsSparse():
 					return rowSpace(c.Type)
-				case c.Type.Rows < 2:
-					return 0, 0
+				case rowProduct(c):
+					return columnSpace(c.In[1].Type())
 				}
 				return c.Type.Rows, 1
 			},
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-				if spspProduct(c) {
+				switch {
+				case spspProduct(c):
 					n, _ := unitSpace(c.Type)
 					return beginGustavson(c, n, workers), nil
+				case rowProduct(c):
+					return beginRowProduct(c, workers), nil
 				}
 				return beginSparseProduct(c), nil
 			},
@@ -160,6 +166,9 @@ func productRows[T float32 | float64 | int64](out grid[T], a, b *value.CSR, x, y
 // spspProduct reports a product of two sparse matrices.
 func spspProduct(c *op.Call) bool { return c.In[0].Type().IsSparse() && c.In[1].Type().IsSparse() }
 
+// rowProduct reports the product of a dense row and a sparse matrix.
+func rowProduct(c *op.Call) bool { return c.In[0].Type().IsDense() && c.Type.Rows == 1 }
+
 // beginSparseProduct is a product of which one factor is sparse, by rows.
 func beginSparseProduct(c *op.Call) rowLoop {
 	if a, ok := c.In[0].(*value.CSR); ok {
@@ -232,7 +241,10 @@ func sparseTimesDense(out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
 		if vector {
 			return spmvF64(out.F64, a, val, b.F64)
 		}
-		return spmm(gridOf[float64](out), a, val, gridOf[float64](b), blas.Axpy[float64])
+		to, from := gridOf[float64](out), gridOf[float64](b)
+		return func(lo, hi int) {
+			vec.DotLines(linesOfGrid(to, lo), a.Ptr[lo:hi+1], a.Col, val, linesOfGrid(from, 0))
+		}
 	case types.F32:
 		return spmm(gridOf[float32](out), a, numbersOf[float32](a, types.F32), gridOf[float32](b), blas.Axpy[float32])
 	}

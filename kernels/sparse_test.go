@@ -166,6 +166,7 @@ func TestSparseWords(t *testing.T) {
 		}
 		if n < 100 {
 			try("sp.product", nil, a, anySparse(r, f, m, 1+r.IntN(6)))
+			try("sp.tmatmul", nil, a, anyDense(r, f, n, []int{0, 1, 1, 2, 5, 9}[r.IntN(6)]))
 		}
 		seed := attr("seed", op.Int(trial))
 		if n < 100 {
@@ -174,7 +175,7 @@ func TestSparseWords(t *testing.T) {
 			try("eye_sparse", []op.Attr{attr("n", op.Int(n))})
 		}
 	}
-	for _, name := range []string{"sparse", "nnz", "semiring", "sp.rowfold", "rand_graph", "rand_sparse", "eye_sparse", "sp.product"} {
+	for _, name := range []string{"sparse", "nnz", "semiring", "sp.rowfold", "rand_graph", "rand_sparse", "eye_sparse", "sp.product", "sp.tmatmul"} {
 		if accepted[name] < 50 {
 			t.Errorf("%s: only %d calls were accepted", name, accepted[name])
 		}

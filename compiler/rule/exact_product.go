@@ -18,6 +18,14 @@ func products() []Rule {
 			Wrong: []Wrong{{Rewrite: "matmul(t(a), t(b)) -> matmul(b, a)", Why: "that is its transpose"}},
 		},
 		{
+			Name:   "absorb-sparse-transpose",
+			Sparse: true,
+			Doc: "A product with the transpose of a sparse matrix goes over the matrix as it lies: its rows in order are the steps of each chain in order. " +
+				"That takes about as long as a product with the transpose, which is not made.",
+			Rewrites: []string{"sp.matmul(sp.t(a), b) -> sp.tmatmul(a, b)"},
+			Wrong:    []Wrong{{Rewrite: "sp.matmul(sp.t(a), b) -> sp.matmul(a, b)", Why: "rows are columns there"}},
+		},
+		{
 			Name: "turn-product",
 			Doc: "t(t(a) @ b) is t(b) @ a: the product is made the way round in which it is wanted. Of a @ b both factors would be turned " +
 				"instead of the result, which wins nothing, so one must be read transposed already.",

@@ -334,6 +334,76 @@ func maxDotsF64AVX512(out *float64, ptr *int64, col *int32, val *float64, x *flo
 //go:noescape
 func minDotsF64AVX512(out *float64, ptr *int64, col *int32, val *float64, x *float64, rows int, nan float64) (longest int64)
 
+// addRowsF64AVX512 does the steps sum[col[k]] += x[i] * val[k], fused, of the entries ptr[i] <= k < ptr[i+1] with lo <= col[k] < hi, row by row. Columns ascend in a row.
+//
+//go:noescape
+func addRowsF64AVX512(sum *float64, ptr *int64, col *int32, val *float64, x *float64, rows int, lo int, hi int)
+
+// dotLines1F64AVX512 sets the first columns, at most 8, of each row i of out to the chains of the rows of b that col[k] for ptr[i] <= k < ptr[i+1] names, each times val[k]. ldout and ldb are bytes. It reads 25 columns beyond a row.
+//
+//go:noescape
+func dotLines1F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int)
+
+// addLines1F64AVX512 adds the first columns, at most 8, of row i of b times val[k], fused, to row col[k] of out for the entries ptr[i] <= k < ptr[i+1] with lo <= col[k] < hi, row by row. Columns ascend in a row. ldout and ldb are bytes.
+//
+//go:noescape
+func addLines1F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+
+// dotLines2F64AVX512 sets the first columns, at most 16, of each row i of out to the chains of the rows of b that col[k] for ptr[i] <= k < ptr[i+1] names, each times val[k]. ldout and ldb are bytes. It reads 25 columns beyond a row.
+//
+//go:noescape
+func dotLines2F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int)
+
+// addLines2F64AVX512 adds the first columns, at most 16, of row i of b times val[k], fused, to row col[k] of out for the entries ptr[i] <= k < ptr[i+1] with lo <= col[k] < hi, row by row. Columns ascend in a row. ldout and ldb are bytes.
+//
+//go:noescape
+func addLines2F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+
+// dotLines4F64AVX512 sets the first columns, at most 32, of each row i of out to the chains of the rows of b that col[k] for ptr[i] <= k < ptr[i+1] names, each times val[k]. ldout and ldb are bytes. It reads 25 columns beyond a row.
+//
+//go:noescape
+func dotLines4F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int)
+
+// addLines4F64AVX512 adds the first columns, at most 32, of row i of b times val[k], fused, to row col[k] of out for the entries ptr[i] <= k < ptr[i+1] with lo <= col[k] < hi, row by row. Columns ascend in a row. ldout and ldb are bytes.
+//
+//go:noescape
+func addLines4F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+
+// addRowsOnesF64AVX512 does the steps sum[col[k]] += x[i] * val[k], fused, of the entries ptr[i] <= k < ptr[i+1] with lo <= col[k] < hi, row by row. Columns ascend in a row.
+//
+//go:noescape
+func addRowsOnesF64AVX512(sum *float64, ptr *int64, col *int32, x *float64, rows int, lo int, hi int)
+
+// dotLines1OnesF64AVX512 sets the first columns, at most 8, of each row i of out to the chains of the rows of b that col[k] for ptr[i] <= k < ptr[i+1] names, each times val[k]. ldout and ldb are bytes. It reads 25 columns beyond a row.
+//
+//go:noescape
+func dotLines1OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int)
+
+// addLines1OnesF64AVX512 adds the first columns, at most 8, of row i of b times val[k], fused, to row col[k] of out for the entries ptr[i] <= k < ptr[i+1] with lo <= col[k] < hi, row by row. Columns ascend in a row. ldout and ldb are bytes.
+//
+//go:noescape
+func addLines1OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+
+// dotLines2OnesF64AVX512 sets the first columns, at most 16, of each row i of out to the chains of the rows of b that col[k] for ptr[i] <= k < ptr[i+1] names, each times val[k]. ldout and ldb are bytes. It reads 25 columns beyond a row.
+//
+//go:noescape
+func dotLines2OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int)
+
+// addLines2OnesF64AVX512 adds the first columns, at most 16, of row i of b times val[k], fused, to row col[k] of out for the entries ptr[i] <= k < ptr[i+1] with lo <= col[k] < hi, row by row. Columns ascend in a row. ldout and ldb are bytes.
+//
+//go:noescape
+func addLines2OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+
+// dotLines4OnesF64AVX512 sets the first columns, at most 32, of each row i of out to the chains of the rows of b that col[k] for ptr[i] <= k < ptr[i+1] names, each times val[k]. ldout and ldb are bytes. It reads 25 columns beyond a row.
+//
+//go:noescape
+func dotLines4OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int)
+
+// addLines4OnesF64AVX512 adds the first columns, at most 32, of row i of b times val[k], fused, to row col[k] of out for the entries ptr[i] <= k < ptr[i+1] with lo <= col[k] < hi, row by row. Columns ascend in a row. ldout and ldb are bytes.
+//
+//go:noescape
+func addLines4OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+
 // transposeF64AVX512 turns eight rows of src into eight columns of dst, eight elements of each a round.
 //
 //go:noescape

@@ -19451,6 +19451,1054 @@ done:
 	VZEROUPPER
 	RET
 
+// func addRowsF64AVX512(sum *float64, ptr *int64, col *int32, val *float64, x *float64, rows int, lo int, hi int)
+// Requires: AVX, AVX512F, BMI2, CMOV, FMA3, MMX+, POPCNT
+TEXT ·addRowsF64AVX512(SB), $0-64
+	MOVQ         sum+0(FP), AX
+	MOVQ         ptr+8(FP), CX
+	MOVQ         col+16(FP), DX
+	MOVQ         x+32(FP), BX
+	MOVQ         rows+40(FP), SI
+	MOVQ         val+24(FP), DI
+	MOVQ         lo+48(FP), R8
+	VPBROADCASTD R8, Z0
+	MOVQ         hi+56(FP), R8
+	VPBROADCASTD R8, Z1
+	MOVQ         (CX), R10
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ   R10, R8
+	MOVQ   8(CX), R9
+	MOVQ   R9, R10
+	VMOVSD (BX), X2
+	MOVQ   R8, R11
+	MOVQ   R9, R12
+	SUBQ   R8, R12
+	MOVQ   R8, R9
+	MOVQ   $0x0000000000000001, R14
+	JMP    more
+
+count:
+	MOVQ        $0x0000000000000010, R13
+	CMPQ        R12, R13
+	CMOVQLT     R12, R13
+	SHLXQ       R13, R14, R13
+	DECQ        R13
+	KMOVW       R13, K1
+	VMOVDQU32.Z (DX)(R11*4), K1, Z3
+	PREFETCHT0  1024(DX)(R11*4)
+	VPCMPD      $0x01, Z0, Z3, K1, K2
+	KMOVW       K2, R13
+	POPCNTL     R13, R13
+	ADDQ        R13, R8
+	VPCMPD      $0x01, Z1, Z3, K1, K2
+	KMOVW       K2, R13
+	POPCNTL     R13, R13
+	ADDQ        R13, R9
+	ADDQ        $+16, R11
+	SUBQ        $+16, R12
+
+more:
+	TESTQ R12, R12
+	JG    count
+	JMP   test
+
+entry:
+	MOVLQSX     (DX)(R8*4), R11
+	VMOVSD      (AX)(R11*8), X3
+	VFMADD231SD (DI)(R8*8), X2, X3
+	PREFETCHT0  2048(DI)(R8*8)
+	VMOVSD      X3, (AX)(R11*8)
+	INCQ        R8
+
+test:
+	CMPQ R8, R9
+	JLT  entry
+	ADDQ $+8, CX
+	ADDQ $+8, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func dotLines1F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
+TEXT ·dotLines1F64AVX512(SB), $0-72
+	MOVQ  out+0(FP), AX
+	MOVQ  ptr+8(FP), CX
+	MOVQ  col+16(FP), DX
+	MOVQ  b+32(FP), BX
+	MOVQ  rows+40(FP), SI
+	MOVQ  columns+48(FP), DI
+	MOVQ  ldout+56(FP), R8
+	MOVQ  ldb+64(FP), R9
+	MOVQ  val+24(FP), R10
+	MOVQ  $0x0000000000000001, R11
+	SHLXQ DI, R11, R11
+	DECQ  R11
+	KMOVB R11, K1
+	SHRQ  $0x08, R11
+	MOVQ  (CX), DI
+	TESTQ SI, SI
+	JZ    done
+
+row:
+	MOVQ   8(CX), R11
+	VXORPD Z0, Z0, Z0
+	JMP    test
+
+entry:
+	MOVLQSX      (DX)(DI*4), R12
+	IMULQ        R9, R12
+	VBROADCASTSD (R10)(DI*8), Z1
+	VMOVUPD.Z    (BX)(R12*1), K1, Z2
+	VFMADD231PD  Z2, Z1, Z0
+	MOVLQSX      96(DX)(DI*4), R12
+	IMULQ        R9, R12
+	PREFETCHT0   (BX)(R12*1)
+	PREFETCHT0   1024(DX)(DI*4)
+	PREFETCHT0   2048(R10)(DI*8)
+	INCQ         DI
+
+test:
+	CMPQ    DI, R11
+	JLT     entry
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    $+8, CX
+	ADDQ    R8, AX
+	DECQ    SI
+	JNZ     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func addLines1F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, POPCNT
+TEXT ·addLines1F64AVX512(SB), $8-88
+	MOVQ         out+0(FP), AX
+	MOVQ         ptr+8(FP), CX
+	MOVQ         col+16(FP), DX
+	MOVQ         b+32(FP), BX
+	MOVQ         rows+40(FP), SI
+	MOVQ         ldout+56(FP), DI
+	MOVQ         ldb+64(FP), R8
+	MOVQ         val+24(FP), R9
+	MOVQ         columns+48(FP), R10
+	MOVQ         $0x0000000000000001, R11
+	SHLXQ        R10, R11, R11
+	DECQ         R11
+	KMOVB        R11, K1
+	SHRQ         $0x08, R11
+	MOVQ         lo+72(FP), R10
+	VPBROADCASTD R10, Z0
+	MOVQ         hi+80(FP), R10
+	VPBROADCASTD R10, Z1
+	MOVQ         (CX), R12
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ      R12, R10
+	MOVQ      8(CX), R11
+	MOVQ      R11, R12
+	VMOVUPD.Z (BX), K1, Z2
+	MOVQ      R10, R13
+	MOVQ      R11, R14
+	SUBQ      R10, R14
+	MOVQ      R10, R11
+	MOVQ      $0x0000000000000001, BP
+	JMP       more
+
+count:
+	MOVQ        $0x0000000000000010, R15
+	CMPQ        R14, R15
+	CMOVQLT     R14, R15
+	SHLXQ       R15, BP, R15
+	DECQ        R15
+	KMOVW       R15, K2
+	VMOVDQU32.Z (DX)(R13*4), K2, Z3
+	PREFETCHT0  1024(DX)(R13*4)
+	VPCMPD      $0x01, Z0, Z3, K2, K3
+	KMOVW       K3, R15
+	POPCNTL     R15, R15
+	ADDQ        R15, R10
+	VPCMPD      $0x01, Z1, Z3, K2, K3
+	KMOVW       K3, R15
+	POPCNTL     R15, R15
+	ADDQ        R15, R11
+	ADDQ        $+16, R13
+	SUBQ        $+16, R14
+
+more:
+	TESTQ R14, R14
+	JG    count
+	JMP   test
+
+entry:
+	MOVLQSX      (DX)(R10*4), R13
+	IMULQ        DI, R13
+	VBROADCASTSD (R9)(R10*8), Z3
+	PREFETCHT0   2048(R9)(R10*8)
+	VMOVUPD.Z    (AX)(R13*1), K1, Z4
+	VFMADD231PD  Z2, Z3, Z4
+	VMOVUPD      Z4, K1, (AX)(R13*1)
+	INCQ         R10
+
+test:
+	CMPQ R10, R11
+	JLT  entry
+	ADDQ $+8, CX
+	ADDQ R8, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func dotLines2F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
+TEXT ·dotLines2F64AVX512(SB), $0-72
+	MOVQ  out+0(FP), AX
+	MOVQ  ptr+8(FP), CX
+	MOVQ  col+16(FP), DX
+	MOVQ  b+32(FP), BX
+	MOVQ  rows+40(FP), SI
+	MOVQ  columns+48(FP), DI
+	MOVQ  ldout+56(FP), R8
+	MOVQ  ldb+64(FP), R9
+	MOVQ  val+24(FP), R10
+	MOVQ  $0x0000000000000001, R11
+	SHLXQ DI, R11, R11
+	DECQ  R11
+	KMOVB R11, K1
+	SHRQ  $0x08, R11
+	KMOVB R11, K2
+	SHRQ  $0x08, R11
+	MOVQ  (CX), DI
+	TESTQ SI, SI
+	JZ    done
+
+row:
+	MOVQ   8(CX), R11
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	JMP    test
+
+entry:
+	MOVLQSX      (DX)(DI*4), R12
+	IMULQ        R9, R12
+	VBROADCASTSD (R10)(DI*8), Z2
+	VMOVUPD.Z    (BX)(R12*1), K1, Z3
+	VFMADD231PD  Z3, Z2, Z0
+	VMOVUPD.Z    64(BX)(R12*1), K2, Z3
+	VFMADD231PD  Z3, Z2, Z1
+	MOVLQSX      96(DX)(DI*4), R12
+	IMULQ        R9, R12
+	PREFETCHT0   (BX)(R12*1)
+	PREFETCHT0   64(BX)(R12*1)
+	PREFETCHT0   1024(DX)(DI*4)
+	PREFETCHT0   2048(R10)(DI*8)
+	INCQ         DI
+
+test:
+	CMPQ    DI, R11
+	JLT     entry
+	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K2, 64(AX)
+	ADDQ    $+8, CX
+	ADDQ    R8, AX
+	DECQ    SI
+	JNZ     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func addLines2F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, POPCNT
+TEXT ·addLines2F64AVX512(SB), $8-88
+	MOVQ         out+0(FP), AX
+	MOVQ         ptr+8(FP), CX
+	MOVQ         col+16(FP), DX
+	MOVQ         b+32(FP), BX
+	MOVQ         rows+40(FP), SI
+	MOVQ         ldout+56(FP), DI
+	MOVQ         ldb+64(FP), R8
+	MOVQ         val+24(FP), R9
+	MOVQ         columns+48(FP), R10
+	MOVQ         $0x0000000000000001, R11
+	SHLXQ        R10, R11, R11
+	DECQ         R11
+	KMOVB        R11, K1
+	SHRQ         $0x08, R11
+	KMOVB        R11, K2
+	SHRQ         $0x08, R11
+	MOVQ         lo+72(FP), R10
+	VPBROADCASTD R10, Z0
+	MOVQ         hi+80(FP), R10
+	VPBROADCASTD R10, Z1
+	MOVQ         (CX), R12
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ      R12, R10
+	MOVQ      8(CX), R11
+	MOVQ      R11, R12
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	MOVQ      R10, R13
+	MOVQ      R11, R14
+	SUBQ      R10, R14
+	MOVQ      R10, R11
+	MOVQ      $0x0000000000000001, BP
+	JMP       more
+
+count:
+	MOVQ        $0x0000000000000010, R15
+	CMPQ        R14, R15
+	CMOVQLT     R14, R15
+	SHLXQ       R15, BP, R15
+	DECQ        R15
+	KMOVW       R15, K3
+	VMOVDQU32.Z (DX)(R13*4), K3, Z4
+	PREFETCHT0  1024(DX)(R13*4)
+	VPCMPD      $0x01, Z0, Z4, K3, K4
+	KMOVW       K4, R15
+	POPCNTL     R15, R15
+	ADDQ        R15, R10
+	VPCMPD      $0x01, Z1, Z4, K3, K4
+	KMOVW       K4, R15
+	POPCNTL     R15, R15
+	ADDQ        R15, R11
+	ADDQ        $+16, R13
+	SUBQ        $+16, R14
+
+more:
+	TESTQ R14, R14
+	JG    count
+	JMP   test
+
+entry:
+	MOVLQSX      (DX)(R10*4), R13
+	IMULQ        DI, R13
+	VBROADCASTSD (R9)(R10*8), Z4
+	PREFETCHT0   2048(R9)(R10*8)
+	VMOVUPD.Z    (AX)(R13*1), K1, Z5
+	VFMADD231PD  Z2, Z4, Z5
+	VMOVUPD      Z5, K1, (AX)(R13*1)
+	VMOVUPD.Z    64(AX)(R13*1), K2, Z5
+	VFMADD231PD  Z3, Z4, Z5
+	VMOVUPD      Z5, K2, 64(AX)(R13*1)
+	INCQ         R10
+
+test:
+	CMPQ R10, R11
+	JLT  entry
+	ADDQ $+8, CX
+	ADDQ R8, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func dotLines4F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
+TEXT ·dotLines4F64AVX512(SB), $0-72
+	MOVQ  out+0(FP), AX
+	MOVQ  ptr+8(FP), CX
+	MOVQ  col+16(FP), DX
+	MOVQ  b+32(FP), BX
+	MOVQ  rows+40(FP), SI
+	MOVQ  columns+48(FP), DI
+	MOVQ  ldout+56(FP), R8
+	MOVQ  ldb+64(FP), R9
+	MOVQ  val+24(FP), R10
+	MOVQ  $0x0000000000000001, R11
+	SHLXQ DI, R11, R11
+	DECQ  R11
+	KMOVB R11, K1
+	SHRQ  $0x08, R11
+	KMOVB R11, K2
+	SHRQ  $0x08, R11
+	KMOVB R11, K3
+	SHRQ  $0x08, R11
+	KMOVB R11, K4
+	SHRQ  $0x08, R11
+	MOVQ  (CX), DI
+	TESTQ SI, SI
+	JZ    done
+
+row:
+	MOVQ   8(CX), R11
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	JMP    test
+
+entry:
+	MOVLQSX      (DX)(DI*4), R12
+	IMULQ        R9, R12
+	VBROADCASTSD (R10)(DI*8), Z4
+	VMOVUPD.Z    (BX)(R12*1), K1, Z5
+	VFMADD231PD  Z5, Z4, Z0
+	VMOVUPD.Z    64(BX)(R12*1), K2, Z5
+	VFMADD231PD  Z5, Z4, Z1
+	VMOVUPD.Z    128(BX)(R12*1), K3, Z5
+	VFMADD231PD  Z5, Z4, Z2
+	VMOVUPD.Z    192(BX)(R12*1), K4, Z5
+	VFMADD231PD  Z5, Z4, Z3
+	MOVLQSX      96(DX)(DI*4), R12
+	IMULQ        R9, R12
+	PREFETCHT0   (BX)(R12*1)
+	PREFETCHT0   64(BX)(R12*1)
+	PREFETCHT0   128(BX)(R12*1)
+	PREFETCHT0   192(BX)(R12*1)
+	PREFETCHT0   1024(DX)(DI*4)
+	PREFETCHT0   2048(R10)(DI*8)
+	INCQ         DI
+
+test:
+	CMPQ    DI, R11
+	JLT     entry
+	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K2, 64(AX)
+	VMOVUPD Z2, K3, 128(AX)
+	VMOVUPD Z3, K4, 192(AX)
+	ADDQ    $+8, CX
+	ADDQ    R8, AX
+	DECQ    SI
+	JNZ     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func addLines4F64AVX512(out *float64, ptr *int64, col *int32, val *float64, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, POPCNT
+TEXT ·addLines4F64AVX512(SB), $8-88
+	MOVQ         out+0(FP), AX
+	MOVQ         ptr+8(FP), CX
+	MOVQ         col+16(FP), DX
+	MOVQ         b+32(FP), BX
+	MOVQ         rows+40(FP), SI
+	MOVQ         ldout+56(FP), DI
+	MOVQ         ldb+64(FP), R8
+	MOVQ         val+24(FP), R9
+	MOVQ         columns+48(FP), R10
+	MOVQ         $0x0000000000000001, R11
+	SHLXQ        R10, R11, R11
+	DECQ         R11
+	KMOVB        R11, K1
+	SHRQ         $0x08, R11
+	KMOVB        R11, K2
+	SHRQ         $0x08, R11
+	KMOVB        R11, K3
+	SHRQ         $0x08, R11
+	KMOVB        R11, K4
+	SHRQ         $0x08, R11
+	MOVQ         lo+72(FP), R10
+	VPBROADCASTD R10, Z0
+	MOVQ         hi+80(FP), R10
+	VPBROADCASTD R10, Z1
+	MOVQ         (CX), R12
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ      R12, R10
+	MOVQ      8(CX), R11
+	MOVQ      R11, R12
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	VMOVUPD.Z 128(BX), K3, Z4
+	VMOVUPD.Z 192(BX), K4, Z5
+	MOVQ      R10, R13
+	MOVQ      R11, R14
+	SUBQ      R10, R14
+	MOVQ      R10, R11
+	MOVQ      $0x0000000000000001, BP
+	JMP       more
+
+count:
+	MOVQ        $0x0000000000000010, R15
+	CMPQ        R14, R15
+	CMOVQLT     R14, R15
+	SHLXQ       R15, BP, R15
+	DECQ        R15
+	KMOVW       R15, K5
+	VMOVDQU32.Z (DX)(R13*4), K5, Z6
+	PREFETCHT0  1024(DX)(R13*4)
+	VPCMPD      $0x01, Z0, Z6, K5, K6
+	KMOVW       K6, R15
+	POPCNTL     R15, R15
+	ADDQ        R15, R10
+	VPCMPD      $0x01, Z1, Z6, K5, K6
+	KMOVW       K6, R15
+	POPCNTL     R15, R15
+	ADDQ        R15, R11
+	ADDQ        $+16, R13
+	SUBQ        $+16, R14
+
+more:
+	TESTQ R14, R14
+	JG    count
+	JMP   test
+
+entry:
+	MOVLQSX      (DX)(R10*4), R13
+	IMULQ        DI, R13
+	VBROADCASTSD (R9)(R10*8), Z6
+	PREFETCHT0   2048(R9)(R10*8)
+	VMOVUPD.Z    (AX)(R13*1), K1, Z7
+	VFMADD231PD  Z2, Z6, Z7
+	VMOVUPD      Z7, K1, (AX)(R13*1)
+	VMOVUPD.Z    64(AX)(R13*1), K2, Z7
+	VFMADD231PD  Z3, Z6, Z7
+	VMOVUPD      Z7, K2, 64(AX)(R13*1)
+	VMOVUPD.Z    128(AX)(R13*1), K3, Z7
+	VFMADD231PD  Z4, Z6, Z7
+	VMOVUPD      Z7, K3, 128(AX)(R13*1)
+	VMOVUPD.Z    192(AX)(R13*1), K4, Z7
+	VFMADD231PD  Z5, Z6, Z7
+	VMOVUPD      Z7, K4, 192(AX)(R13*1)
+	INCQ         R10
+
+test:
+	CMPQ R10, R11
+	JLT  entry
+	ADDQ $+8, CX
+	ADDQ R8, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func addRowsOnesF64AVX512(sum *float64, ptr *int64, col *int32, x *float64, rows int, lo int, hi int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+, POPCNT
+TEXT ·addRowsOnesF64AVX512(SB), $0-56
+	MOVQ         sum+0(FP), AX
+	MOVQ         ptr+8(FP), CX
+	MOVQ         col+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         lo+40(FP), DI
+	VPBROADCASTD DI, Z0
+	MOVQ         hi+48(FP), DI
+	VPBROADCASTD DI, Z1
+	MOVQ         (CX), R9
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ   R9, DI
+	MOVQ   8(CX), R8
+	MOVQ   R8, R9
+	VMOVSD (BX), X2
+	MOVQ   DI, R10
+	MOVQ   R8, R11
+	SUBQ   DI, R11
+	MOVQ   DI, R8
+	MOVQ   $0x0000000000000001, R13
+	JMP    more
+
+count:
+	MOVQ        $0x0000000000000010, R12
+	CMPQ        R11, R12
+	CMOVQLT     R11, R12
+	SHLXQ       R12, R13, R12
+	DECQ        R12
+	KMOVW       R12, K1
+	VMOVDQU32.Z (DX)(R10*4), K1, Z3
+	PREFETCHT0  1024(DX)(R10*4)
+	VPCMPD      $0x01, Z0, Z3, K1, K2
+	KMOVW       K2, R12
+	POPCNTL     R12, R12
+	ADDQ        R12, DI
+	VPCMPD      $0x01, Z1, Z3, K1, K2
+	KMOVW       K2, R12
+	POPCNTL     R12, R12
+	ADDQ        R12, R8
+	ADDQ        $+16, R10
+	SUBQ        $+16, R11
+
+more:
+	TESTQ R11, R11
+	JG    count
+	JMP   test
+
+entry:
+	MOVLQSX (DX)(DI*4), R10
+	VMOVSD  (AX)(R10*8), X3
+	VADDSD  X2, X3, X3
+	VMOVSD  X3, (AX)(R10*8)
+	INCQ    DI
+
+test:
+	CMPQ DI, R8
+	JLT  entry
+	ADDQ $+8, CX
+	ADDQ $+8, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func dotLines1OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
+TEXT ·dotLines1OnesF64AVX512(SB), $0-64
+	MOVQ  out+0(FP), AX
+	MOVQ  ptr+8(FP), CX
+	MOVQ  col+16(FP), DX
+	MOVQ  b+24(FP), BX
+	MOVQ  rows+32(FP), SI
+	MOVQ  columns+40(FP), DI
+	MOVQ  ldout+48(FP), R8
+	MOVQ  ldb+56(FP), R9
+	MOVQ  $0x0000000000000001, R10
+	SHLXQ DI, R10, R10
+	DECQ  R10
+	KMOVB R10, K1
+	SHRQ  $0x08, R10
+	MOVQ  (CX), DI
+	TESTQ SI, SI
+	JZ    done
+
+row:
+	MOVQ   8(CX), R10
+	VXORPD Z0, Z0, Z0
+	JMP    test
+
+entry:
+	MOVLQSX    (DX)(DI*4), R11
+	IMULQ      R9, R11
+	VMOVUPD.Z  (BX)(R11*1), K1, Z1
+	VADDPD     Z1, Z0, Z0
+	MOVLQSX    96(DX)(DI*4), R11
+	IMULQ      R9, R11
+	PREFETCHT0 (BX)(R11*1)
+	PREFETCHT0 1024(DX)(DI*4)
+	INCQ       DI
+
+test:
+	CMPQ    DI, R10
+	JLT     entry
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    $+8, CX
+	ADDQ    R8, AX
+	DECQ    SI
+	JNZ     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func addLines1OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, POPCNT
+TEXT ·addLines1OnesF64AVX512(SB), $0-80
+	MOVQ         out+0(FP), AX
+	MOVQ         ptr+8(FP), CX
+	MOVQ         col+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         ldout+48(FP), DI
+	MOVQ         ldb+56(FP), R8
+	MOVQ         columns+40(FP), R9
+	MOVQ         $0x0000000000000001, R10
+	SHLXQ        R9, R10, R10
+	DECQ         R10
+	KMOVB        R10, K1
+	SHRQ         $0x08, R10
+	MOVQ         lo+64(FP), R9
+	VPBROADCASTD R9, Z0
+	MOVQ         hi+72(FP), R9
+	VPBROADCASTD R9, Z1
+	MOVQ         (CX), R11
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ      R11, R9
+	MOVQ      8(CX), R10
+	MOVQ      R10, R11
+	VMOVUPD.Z (BX), K1, Z2
+	MOVQ      R9, R12
+	MOVQ      R10, R13
+	SUBQ      R9, R13
+	MOVQ      R9, R10
+	MOVQ      $0x0000000000000001, R15
+	JMP       more
+
+count:
+	MOVQ        $0x0000000000000010, R14
+	CMPQ        R13, R14
+	CMOVQLT     R13, R14
+	SHLXQ       R14, R15, R14
+	DECQ        R14
+	KMOVW       R14, K2
+	VMOVDQU32.Z (DX)(R12*4), K2, Z3
+	PREFETCHT0  1024(DX)(R12*4)
+	VPCMPD      $0x01, Z0, Z3, K2, K3
+	KMOVW       K3, R14
+	POPCNTL     R14, R14
+	ADDQ        R14, R9
+	VPCMPD      $0x01, Z1, Z3, K2, K3
+	KMOVW       K3, R14
+	POPCNTL     R14, R14
+	ADDQ        R14, R10
+	ADDQ        $+16, R12
+	SUBQ        $+16, R13
+
+more:
+	TESTQ R13, R13
+	JG    count
+	JMP   test
+
+entry:
+	MOVLQSX   (DX)(R9*4), R12
+	IMULQ     DI, R12
+	VMOVUPD.Z (AX)(R12*1), K1, Z3
+	VADDPD    Z2, Z3, Z3
+	VMOVUPD   Z3, K1, (AX)(R12*1)
+	INCQ      R9
+
+test:
+	CMPQ R9, R10
+	JLT  entry
+	ADDQ $+8, CX
+	ADDQ R8, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func dotLines2OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
+TEXT ·dotLines2OnesF64AVX512(SB), $0-64
+	MOVQ  out+0(FP), AX
+	MOVQ  ptr+8(FP), CX
+	MOVQ  col+16(FP), DX
+	MOVQ  b+24(FP), BX
+	MOVQ  rows+32(FP), SI
+	MOVQ  columns+40(FP), DI
+	MOVQ  ldout+48(FP), R8
+	MOVQ  ldb+56(FP), R9
+	MOVQ  $0x0000000000000001, R10
+	SHLXQ DI, R10, R10
+	DECQ  R10
+	KMOVB R10, K1
+	SHRQ  $0x08, R10
+	KMOVB R10, K2
+	SHRQ  $0x08, R10
+	MOVQ  (CX), DI
+	TESTQ SI, SI
+	JZ    done
+
+row:
+	MOVQ   8(CX), R10
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	JMP    test
+
+entry:
+	MOVLQSX    (DX)(DI*4), R11
+	IMULQ      R9, R11
+	VMOVUPD.Z  (BX)(R11*1), K1, Z2
+	VADDPD     Z2, Z0, Z0
+	VMOVUPD.Z  64(BX)(R11*1), K2, Z2
+	VADDPD     Z2, Z1, Z1
+	MOVLQSX    96(DX)(DI*4), R11
+	IMULQ      R9, R11
+	PREFETCHT0 (BX)(R11*1)
+	PREFETCHT0 64(BX)(R11*1)
+	PREFETCHT0 1024(DX)(DI*4)
+	INCQ       DI
+
+test:
+	CMPQ    DI, R10
+	JLT     entry
+	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K2, 64(AX)
+	ADDQ    $+8, CX
+	ADDQ    R8, AX
+	DECQ    SI
+	JNZ     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func addLines2OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, POPCNT
+TEXT ·addLines2OnesF64AVX512(SB), $0-80
+	MOVQ         out+0(FP), AX
+	MOVQ         ptr+8(FP), CX
+	MOVQ         col+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         ldout+48(FP), DI
+	MOVQ         ldb+56(FP), R8
+	MOVQ         columns+40(FP), R9
+	MOVQ         $0x0000000000000001, R10
+	SHLXQ        R9, R10, R10
+	DECQ         R10
+	KMOVB        R10, K1
+	SHRQ         $0x08, R10
+	KMOVB        R10, K2
+	SHRQ         $0x08, R10
+	MOVQ         lo+64(FP), R9
+	VPBROADCASTD R9, Z0
+	MOVQ         hi+72(FP), R9
+	VPBROADCASTD R9, Z1
+	MOVQ         (CX), R11
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ      R11, R9
+	MOVQ      8(CX), R10
+	MOVQ      R10, R11
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	MOVQ      R9, R12
+	MOVQ      R10, R13
+	SUBQ      R9, R13
+	MOVQ      R9, R10
+	MOVQ      $0x0000000000000001, R15
+	JMP       more
+
+count:
+	MOVQ        $0x0000000000000010, R14
+	CMPQ        R13, R14
+	CMOVQLT     R13, R14
+	SHLXQ       R14, R15, R14
+	DECQ        R14
+	KMOVW       R14, K3
+	VMOVDQU32.Z (DX)(R12*4), K3, Z4
+	PREFETCHT0  1024(DX)(R12*4)
+	VPCMPD      $0x01, Z0, Z4, K3, K4
+	KMOVW       K4, R14
+	POPCNTL     R14, R14
+	ADDQ        R14, R9
+	VPCMPD      $0x01, Z1, Z4, K3, K4
+	KMOVW       K4, R14
+	POPCNTL     R14, R14
+	ADDQ        R14, R10
+	ADDQ        $+16, R12
+	SUBQ        $+16, R13
+
+more:
+	TESTQ R13, R13
+	JG    count
+	JMP   test
+
+entry:
+	MOVLQSX   (DX)(R9*4), R12
+	IMULQ     DI, R12
+	VMOVUPD.Z (AX)(R12*1), K1, Z4
+	VADDPD    Z2, Z4, Z4
+	VMOVUPD   Z4, K1, (AX)(R12*1)
+	VMOVUPD.Z 64(AX)(R12*1), K2, Z4
+	VADDPD    Z3, Z4, Z4
+	VMOVUPD   Z4, K2, 64(AX)(R12*1)
+	INCQ      R9
+
+test:
+	CMPQ R9, R10
+	JLT  entry
+	ADDQ $+8, CX
+	ADDQ R8, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func dotLines4OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
+TEXT ·dotLines4OnesF64AVX512(SB), $0-64
+	MOVQ  out+0(FP), AX
+	MOVQ  ptr+8(FP), CX
+	MOVQ  col+16(FP), DX
+	MOVQ  b+24(FP), BX
+	MOVQ  rows+32(FP), SI
+	MOVQ  columns+40(FP), DI
+	MOVQ  ldout+48(FP), R8
+	MOVQ  ldb+56(FP), R9
+	MOVQ  $0x0000000000000001, R10
+	SHLXQ DI, R10, R10
+	DECQ  R10
+	KMOVB R10, K1
+	SHRQ  $0x08, R10
+	KMOVB R10, K2
+	SHRQ  $0x08, R10
+	KMOVB R10, K3
+	SHRQ  $0x08, R10
+	KMOVB R10, K4
+	SHRQ  $0x08, R10
+	MOVQ  (CX), DI
+	TESTQ SI, SI
+	JZ    done
+
+row:
+	MOVQ   8(CX), R10
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	JMP    test
+
+entry:
+	MOVLQSX    (DX)(DI*4), R11
+	IMULQ      R9, R11
+	VMOVUPD.Z  (BX)(R11*1), K1, Z4
+	VADDPD     Z4, Z0, Z0
+	VMOVUPD.Z  64(BX)(R11*1), K2, Z4
+	VADDPD     Z4, Z1, Z1
+	VMOVUPD.Z  128(BX)(R11*1), K3, Z4
+	VADDPD     Z4, Z2, Z2
+	VMOVUPD.Z  192(BX)(R11*1), K4, Z4
+	VADDPD     Z4, Z3, Z3
+	MOVLQSX    96(DX)(DI*4), R11
+	IMULQ      R9, R11
+	PREFETCHT0 (BX)(R11*1)
+	PREFETCHT0 64(BX)(R11*1)
+	PREFETCHT0 128(BX)(R11*1)
+	PREFETCHT0 192(BX)(R11*1)
+	PREFETCHT0 1024(DX)(DI*4)
+	INCQ       DI
+
+test:
+	CMPQ    DI, R10
+	JLT     entry
+	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z1, K2, 64(AX)
+	VMOVUPD Z2, K3, 128(AX)
+	VMOVUPD Z3, K4, 192(AX)
+	ADDQ    $+8, CX
+	ADDQ    R8, AX
+	DECQ    SI
+	JNZ     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func addLines4OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, rows int, columns int, ldout int, ldb int, lo int, hi int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, POPCNT
+TEXT ·addLines4OnesF64AVX512(SB), $0-80
+	MOVQ         out+0(FP), AX
+	MOVQ         ptr+8(FP), CX
+	MOVQ         col+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         ldout+48(FP), DI
+	MOVQ         ldb+56(FP), R8
+	MOVQ         columns+40(FP), R9
+	MOVQ         $0x0000000000000001, R10
+	SHLXQ        R9, R10, R10
+	DECQ         R10
+	KMOVB        R10, K1
+	SHRQ         $0x08, R10
+	KMOVB        R10, K2
+	SHRQ         $0x08, R10
+	KMOVB        R10, K3
+	SHRQ         $0x08, R10
+	KMOVB        R10, K4
+	SHRQ         $0x08, R10
+	MOVQ         lo+64(FP), R9
+	VPBROADCASTD R9, Z0
+	MOVQ         hi+72(FP), R9
+	VPBROADCASTD R9, Z1
+	MOVQ         (CX), R11
+	TESTQ        SI, SI
+	JZ           done
+
+row:
+	MOVQ      R11, R9
+	MOVQ      8(CX), R10
+	MOVQ      R10, R11
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	VMOVUPD.Z 128(BX), K3, Z4
+	VMOVUPD.Z 192(BX), K4, Z5
+	MOVQ      R9, R12
+	MOVQ      R10, R13
+	SUBQ      R9, R13
+	MOVQ      R9, R10
+	MOVQ      $0x0000000000000001, R15
+	JMP       more
+
+count:
+	MOVQ        $0x0000000000000010, R14
+	CMPQ        R13, R14
+	CMOVQLT     R13, R14
+	SHLXQ       R14, R15, R14
+	DECQ        R14
+	KMOVW       R14, K5
+	VMOVDQU32.Z (DX)(R12*4), K5, Z6
+	PREFETCHT0  1024(DX)(R12*4)
+	VPCMPD      $0x01, Z0, Z6, K5, K6
+	KMOVW       K6, R14
+	POPCNTL     R14, R14
+	ADDQ        R14, R9
+	VPCMPD      $0x01, Z1, Z6, K5, K6
+	KMOVW       K6, R14
+	POPCNTL     R14, R14
+	ADDQ        R14, R10
+	ADDQ        $+16, R12
+	SUBQ        $+16, R13
+
+more:
+	TESTQ R13, R13
+	JG    count
+	JMP   test
+
+entry:
+	MOVLQSX   (DX)(R9*4), R12
+	IMULQ     DI, R12
+	VMOVUPD.Z (AX)(R12*1), K1, Z6
+	VADDPD    Z2, Z6, Z6
+	VMOVUPD   Z6, K1, (AX)(R12*1)
+	VMOVUPD.Z 64(AX)(R12*1), K2, Z6
+	VADDPD    Z3, Z6, Z6
+	VMOVUPD   Z6, K2, 64(AX)(R12*1)
+	VMOVUPD.Z 128(AX)(R12*1), K3, Z6
+	VADDPD    Z4, Z6, Z6
+	VMOVUPD   Z6, K3, 128(AX)(R12*1)
+	VMOVUPD.Z 192(AX)(R12*1), K4, Z6
+	VADDPD    Z5, Z6, Z6
+	VMOVUPD   Z6, K4, 192(AX)(R12*1)
+	INCQ      R9
+
+test:
+	CMPQ R9, R10
+	JLT  entry
+	ADDQ $+8, CX
+	ADDQ R8, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
 // func transposeF64AVX512(dst *float64, dstStep int, src *float64, srcStep int, rounds int)
 // Requires: AVX, AVX512F
 TEXT ·transposeF64AVX512(SB), $0-40

@@ -360,6 +360,7 @@ func (e *emitter) chainRows() {
 			e.VADDSD(operand.Mem{Base: r.x, Index: j, Scale: 8}, sum, sum)
 		}
 		e.ask(r, 1, 8)
+		e.askStreams(r.col, val, r.k)
 		e.INCQ(r.k)
 		e.Label("test")
 		e.CMPQ(r.k, r.end)

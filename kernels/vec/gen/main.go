@@ -54,6 +54,7 @@ func (t target) loops() *build.Context {
 		e.extremeRows()
 		e.narrow()
 		e.extremeRowsF64()
+		e.lines()
 		e.transpose()
 		e.blocks()
 		e.nearChain()

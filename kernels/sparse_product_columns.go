@@ -1,0 +1,196 @@
+package kernels
+
+// This file defines t(a) @ b of a sparse a and a dense b without the transpose of a: row k of a adds b[k,:] times its entries to the rows of the
+// result that they name, for k in ascending order, which is the chain of every element of t(a) @ b. A row v @ a is the same.
+//
+// Workers divide the rows of the result, that is the columns of a, not the rows of a: an element is one chain, which one worker goes along. Each
+// part of the columns goes over all rows of a and finds its entries there, so there is one part for each worker, of equally many entries as
+// far as a sample of them tells. Where parts begin shows in no bit.
+
+import (
+	"slices"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/blas"
+	"flow/kernels/vec"
+)
+
+// columnUnits is the index space of such a loop, over which its parts are spread.
+const columnUnits = 128
+
+func sparseTransposedProduct() *op.Def {
+	return &op.Def{
+		Name: "sp.tmatmul", Word: "@", Hidden: true,
+		Doc:  "sp.tmatmul is t(a) @ b of a sparse a and a dense b; a is not turned. The compiler writes it.",
+		Args: []op.Arg{{Name: "a", Doc: "sparse k x n"}, {Name: "b", Doc: "dense k x m"}},
+		Eg:   eg("t(sparse(2 * eye(2))) @ seq(3, 5)", "6\n8\n"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			if !s.In[0].IsSparse() || s.In[1].IsSparse() {
+				return s.In[0], op.Faultf(0, codeKind, "sp.tmatmul of %v and %v", s.In[0], s.In[1])
+			}
+			turned := denseSig(s)
+			turned.In[0].Rows, turned.In[0].Cols = s.In[0].Cols, s.In[0].Rows
+			t, err := productType(turned, 0)
+			if err != nil {
+				return t, err
+			}
+			return denseResult(s, t)
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			a, b := everyElement(c.In[0]), everyElement(c.In[1])
+			out := value.New(c.Type.Elem, a.Cols, b.Cols)
+			for i := range out.Rows {
+				for j := range out.Cols {
+					z := value.Scalar{Elem: out.Elem}
+					for k := range a.Rows {
+						if x := a.At(k, i); x.True() {
+							z = stepRef(out.Elem, false, x, b.At(k, j), z)
+						}
+					}
+					out.Set(i, j, z)
+				}
+			}
+			return out, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			w := sparseCost(0)(s, out)
+			w.Flops = 2 * guess(s.In[0]) * max(1, float64(out.Cols))
+			return w
+		},
+		Kernel: func(c *op.Call) error { return allOf(beginTransposedProduct(c, 1), columnUnits) },
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return columnSpace(c.In[0].Type()) },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginTransposedProduct(c, workers), nil },
+		},
+	}
+}
+
+// columnSpace is the index space of a product whose result has a row for each column of a sparse matrix of type t.
+func columnSpace(t types.Type) (n, leaf int) {
+	if t.Rows < 256 || t.Cols < 2*columnUnits {
+		return 0, 0
+	}
+	return columnUnits, 1
+}
+
+// beginTransposedProduct is t(a) @ b.
+func beginTransposedProduct(c *op.Call, workers int) op.LoopBody {
+	a, b, out := c.In[0].(*value.CSR), widened(c.Dense(1), c.Type.Elem), c.Result()
+	switch e := out.Elem; e {
+	case types.F64:
+		return newColumnProduct(a, linesF64(gridOf[float64](out), a, gridOf[float64](b)), workers)
+	case types.F32:
+		return newColumnProduct(a, linesOf(gridOf[float32](out), a, numbersOf[float32](a, e), gridOf[float32](b), blas.Axpy[float32]), workers)
+	}
+	return newColumnProduct(a, linesOf(gridOf[int64](out), a, numbersOf[int64](a, types.I64), gridOf[int64](b), axpyI64), workers)
+}
+
+// beginRowProduct is v @ b of a dense row v, which is t(t(b) @ t(v)).
+func beginRowProduct(c *op.Call, workers int) op.LoopBody {
+	v, b, out := widened(c.Dense(0), c.Type.Elem), c.In[1].(*value.CSR), c.Result()
+	switch e := out.Elem; e {
+	case types.F64:
+		return newColumnProduct(b, linesF64(turnedRow(gridOf[float64](out)), b, turnedRow(gridOf[float64](v))), workers)
+	case types.F32:
+		return newColumnProduct(b, linesOf(turnedRow(gridOf[float32](out)), b, numbersOf[float32](b, e), turnedRow(gridOf[float32](v)), blas.Axpy[float32]), workers)
+	}
+	return newColumnProduct(b, linesOf(turnedRow(gridOf[int64](out)), b, numbersOf[int64](b, types.I64), turnedRow(gridOf[int64](v)), axpyI64), workers)
+}
+
+// turnedRow is a row as a column.
+func turnedRow[T cell](g grid[T]) grid[T] { return grid[T]{rows: g.cols, cols: 1, ld: 1, x: g.x} }
+
+// linesF64 computes rows c0..c1-1 of out = t(a) @ b.
+func linesF64(out grid[float64], a *value.CSR, b grid[float64]) func(c0, c1 int) {
+	val := numbersOf[float64](a, types.F64)
+	return func(c0, c1 int) {
+		out.clear(c0, c1)
+		if out.cols == 1 && out.ld == 1 && b.ld == 1 {
+			vec.AddRowsF64(out.x, a.Ptr, a.Col, val, b.x, int32(c0), int32(c1))
+		} else {
+			vec.AddLines(linesOfGrid(out, 0), a.Ptr, a.Col, val, linesOfGrid(b, 0), int32(c0), int32(c1))
+		}
+	}
+}
+
+// linesOf is linesF64 of other elements; val = nil: ones.
+func linesOf[T float32 | int64](out grid[T], a *value.CSR, val []T, b grid[T], axpy func(x T, y, c []T)) func(c0, c1 int) {
+	return func(c0, c1 int) {
+		out.clear(c0, c1)
+		if out.cols == 0 {
+			return
+		}
+		for k := range a.Rows {
+			cols, at := a.Row(k)
+			s, e := vec.NotLess(cols, int32(c0)), vec.NotLess(cols, int32(c1))
+			if s == e {
+				continue
+			}
+			y := b.row(k)
+			for p, j := range cols[s:e] {
+				v := T(1)
+				if val != nil {
+					v = val[at+s+p]
+				}
+				axpy(v, y, out.row(int(j)))
+			}
+		}
+	}
+}
+
+// columnProduct is t(a) @ b in the making.
+type columnProduct struct {
+	begin []int            // the first column of each part, and the number of columns
+	rows  func(c0, c1 int) // computes rows c0..c1-1 of the result
+}
+
+func newColumnProduct(a *value.CSR, rows func(c0, c1 int), workers int) *columnProduct {
+	return &columnProduct{columnParts(a, min(workers, columnUnits, max(a.Cols, 1))), rows}
+}
+
+// columnParts cuts the columns of a into parts of about equally many entries, by a sample of them.
+func columnParts(a *value.CSR, parts int) []int {
+	begin := make([]int, parts+1)
+	begin[parts] = a.Cols
+	const sampled = 512
+	var at [sampled]int32
+	from, n := a.Ptr[0], a.NNZ()
+	if parts == 1 || n < sampled {
+		for p := range parts {
+			begin[p] = a.Cols * p / parts
+		}
+		return begin
+	}
+	for k := range at {
+		at[k] = a.Col[from+int64(n/sampled*k)]
+	}
+	slices.Sort(at[:])
+	for p := 1; p < parts; p++ {
+		begin[p] = max(int(at[sampled*p/parts]), begin[p-1])
+	}
+	return begin
+}
+
+// Chunk computes the parts that begin in units lo..hi-1.
+func (l *columnProduct) Chunk(_, lo, hi int) error {
+	parts := len(l.begin) - 1
+	first, end := (lo*parts+columnUnits-1)/columnUnits, (hi*parts+columnUnits-1)/columnUnits
+	if c0, c1 := l.begin[first], l.begin[end]; c0 < c1 {
+		l.rows(c0, c1)
+	}
+	return nil
+}
+
+func (l *columnProduct) End() error { return nil }
+
+// linesOfGrid is the rows of g from row i on.
+func linesOfGrid(g grid[float64], i int) vec.Lines {
+	l := vec.Lines{Cols: g.cols, Stride: g.ld}
+	if g.cols > 0 && i < g.rows {
+		l.X = g.x[i*g.ld:]
+	}
+	return l
+}
