@@ -22,10 +22,11 @@ func (g *generator) tall() {
 	switch g.rng.IntN(9) {
 	case 7: // rows in blocks of several
 		g.byRows(variable{text: x, typ: types.DenseOf(types.F64, n, m)})
-	case 8: // rows of a sparse product alone, whose matrix is never built; a product so full that it is not kept sparse
+	case 8: // rows of a sparse product alone, whose matrix is never built; a product so full that it is not kept sparse; one with a transpose
 		s := fmt.Sprintf("rand_sparse(%d, %d, density = 0.5, seed = %d)", n, m, seed)
 		g.name(fmt.Sprintf("rowmax(%s * t(seq(1, %d)))", s, m+1), variable{typ: types.DenseOf(types.F64, n, 1)})
 		g.name(fmt.Sprintf("colsum(%s @ rand_sparse(%d, %d, density = 0.9, seed = 3))", s, m, m), variable{typ: types.DenseOf(types.F64, 1, m)})
+		g.name(fmt.Sprintf("t(%s) @ rand(%d, %d, seed = 7)", s, n, 1+seed%3), variable{typ: types.DenseOf(types.F64, m, 1+seed%3)})
 	case 0:
 		g.bind(fmt.Sprintf("t(%[1]s) @ %[1]s", x), types.DenseOf(types.F64, m, m))
 	case 1:

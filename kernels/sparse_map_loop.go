@@ -1,10 +1,12 @@
 package kernels
 
-// This file runs elementwise rows on sparse arguments as loops over units of rows. A sparse result takes up to three passes: count the places of
-// each row, fill them, and, if zeros came up, move up what is left. The first is left out where the places are those of one argument,
-// which the result then shares. A dense result is made in pieces of some rows.
+// This file runs elementwise rows on sparse arguments as loops over units of rows. A sparse result takes up to four passes: count the places of
+// each row, fill them, and, if zeros came up, count what is left of each row and move it up. The first is left out where the places are those of
+// one argument, or of several that share them, which the result then shares, too. A dense result is made in pieces of some rows.
 
 import (
+	"bytes"
+	"slices"
 	"sync/atomic"
 
 	"flow/ir/op"
@@ -23,13 +25,14 @@ type mapLoop struct {
 	run  *engine
 	p    pattern
 	full [3]bool
-	of   []*value.CSR  // whose entries make the places
+	of   []*value.CSR  // whose entries make the places; of several that share theirs one
+	own  [3]bool       // of each argument: its entries are the places
 	wide []value.Value // the arguments, sparse vectors made dense
 	out  *value.CSR
 	val  *value.Dense // 1 x entries: the results
-	kept []int64      // of each row, behind it: how many results are not zero
-	zero atomic.Bool  // some are
-	into *value.CSR   // what is kept, if some are
+	zero atomic.Bool  // some results are zero
+	kept []int64      // then of each row, behind it: how many are not
+	into *value.CSR   // what is kept
 	left *value.Dense // its values
 	by   []mapWorker
 }
@@ -40,6 +43,7 @@ type mapWorker struct {
 	args  []value.Value
 	out   value.Dense
 	call  op.Call
+	seen  bitset // of the columns: all clear
 	_     [128]byte
 }
 
@@ -59,19 +63,25 @@ func beginSparseMap(d *op.Def, c *op.Call, run *engine, p pattern, full [3]bool,
 		}
 	}
 	first := l.of[0]
+	if !slices.ContainsFunc(l.of, func(m *value.CSR) bool { return !m.SamePlaces(first) }) {
+		l.of = l.of[:1]
+		for k, v := range c.In {
+			m, sparse := v.(*value.CSR)
+			l.own[k] = sparse && full[k] && m.SamePlaces(first)
+		}
+	}
 	l.out = &value.CSR{Elem: c.Type.Elem, Rows: first.Rows, Cols: first.Cols, Ptr: make([]int64, first.Rows+1)}
-	l.kept = make([]int64, first.Rows+1)
 	loop := &passLoop{
 		rowCut: cutByEntries(units, l.of...),
-		run:    []func(worker, lo, hi int) error{l.count, l.fill, l.moveUp},
-		next:   []func() (bool, error){l.layOut, l.filled, l.finish},
+		run:    []func(worker, lo, hi int) error{l.count, l.fill, l.tally, l.moveUp},
+		next:   []func() (bool, error){l.layOut, l.filled, l.tallied, l.finish},
 	}
 	if len(l.of) == 1 {
 		for i, p := range first.Ptr {
 			l.out.Ptr[i] = p - first.Ptr[0]
 		}
 		l.out.Col = first.Col[first.Ptr[0]:first.Ptr[first.Rows]]
-		l.val = value.New(c.Type.Elem, 1, len(l.out.Col))
+		l.val = listFor(c.Type.Elem, len(l.out.Col))
 		loop.run, loop.next = loop.run[1:], loop.next[1:]
 	}
 	return loop
@@ -86,14 +96,21 @@ func (l *mapLoop) lines(i int) (line [3][]int32) {
 }
 
 // count writes how many places rows lo..hi-1 have, behind them.
-func (l *mapLoop) count(_, lo, hi int) error {
+func (l *mapLoop) count(worker, lo, hi int) error {
+	w := &l.by[worker]
+	if w.seen == nil {
+		w.seen = newBitset(l.out.Cols)
+	}
 	for i := lo; i < hi; i++ {
 		line := l.lines(i)
 		n := 0
-		if l.p == patternJoin {
+		switch {
+		case len(l.of) > 2:
 			n = countJoined(line[:len(l.of)])
-		} else {
-			n = countMet(line[0], line[1])
+		case l.p == patternJoin:
+			n = len(line[0]) + len(line[1]) - w.seen.countMet(line[0], line[1])
+		default:
+			n = w.seen.countMet(line[0], line[1])
 		}
 		l.out.Ptr[i+1] = int64(n)
 	}
@@ -114,11 +131,27 @@ func (l *mapLoop) layOut() (last bool, err error) {
 		l.val.F32, err = entries[float32](out, n)
 	case types.Bool:
 		_, err = entries[uint8](out, n)
-		l.val = value.New(types.Bool, 1, int(n))
+		l.val = listFor(types.Bool, int(n))
 	default:
 		l.val.I64, err = entries[int64](out, n)
 	}
 	return false, err
+}
+
+// listFor is a list of n elements, which hold anything.
+func listFor(e types.Elem, n int) *value.Dense {
+	d := &value.Dense{Elem: e, Rows: 1, Cols: n, Stride: n}
+	switch e {
+	case types.F64:
+		d.F64 = unzeroed[float64](n)
+	case types.F32:
+		d.F32 = unzeroed[float32](n)
+	case types.Bool:
+		d.Bool = unzeroed[uint8](n)
+	default:
+		d.I64 = unzeroed[int64](n)
+	}
+	return d
 }
 
 // fill computes the elements of rows lo..hi-1, some rows at a time.
@@ -148,31 +181,25 @@ func (l *mapLoop) piece(w *mapWorker, lo, hi int) error {
 		return nil
 	}
 	at := places{rows: hi - lo, cols: out.Cols, ptr: out.Ptr[lo : hi+1], col: out.Col[p:q]}
-	if len(l.of) > 1 {
-		for i := lo; i < hi; i++ {
-			line := l.lines(i)
-			dst := out.Col[out.Ptr[i]:out.Ptr[i]]
-			if l.p == patternJoin {
-				joined(dst, line[:len(l.of)])
-			} else {
-				met(dst, line[0], line[1])
-			}
+	if !l.merged(w, &at, lo) {
+		if len(l.of) > 1 {
+			l.placesOf(lo, hi)
 		}
-	}
-	for k, v := range l.wide {
-		w.args[k] = v
-		list := &w.lists[k]
-		switch x := v.(type) {
-		case *value.CSR:
-			w.args[k] = list
-			if x == l.of[0] && len(l.of) == 1 { // the places are its own
-				valuesOf(x, lo, hi, list)
-			} else {
-				at.listOf(x, lo, list)
+		for k, v := range l.wide {
+			w.args[k] = v
+			list := &w.lists[k]
+			switch x := v.(type) {
+			case *value.CSR:
+				w.args[k] = list
+				if l.own[k] {
+					valuesOf(x, lo, hi, list)
+				} else {
+					at.listOf(x, lo, list)
+				}
+			case *value.Dense:
+				w.args[k] = list
+				at.gather(x, lo, list)
 			}
-		case *value.Dense:
-			w.args[k] = list
-			at.gather(x, lo, list)
 		}
 	}
 	l.val.Window(&w.out, 0, p, 1, q-p)
@@ -180,56 +207,91 @@ func (l *mapLoop) piece(w *mapWorker, lo, hi int) error {
 	if err := l.run.single(l.d, &w.call); err != nil {
 		return err
 	}
-	l.tally(&w.out, lo, hi)
+	if hasZero(&w.out) && !l.zero.Load() {
+		l.zero.Store(true)
+	}
 	return nil
 }
 
-// tally counts the results of rows lo..hi-1 that are not zero; x is those results.
-func (l *mapLoop) tally(x *value.Dense, lo, hi int) {
-	some := false
-	switch x.Elem {
-	case types.F64:
-		some = tallyRows(x.F64, l.out.Ptr[lo:hi+1], l.kept[lo:hi+1])
-	case types.F32:
-		some = tallyRows(x.F32, l.out.Ptr[lo:hi+1], l.kept[lo:hi+1])
-	case types.Bool:
-		some = tallyRows(x.Bool, l.out.Ptr[lo:hi+1], l.kept[lo:hi+1])
-	default:
-		some = tallyRows(x.I64, l.out.Ptr[lo:hi+1], l.kept[lo:hi+1])
-	}
-	if some && !l.zero.Load() {
-		l.zero.Store(true)
-	}
-}
-
-// tallyRows sets kept[i+1] to the number of elements of row i that are not zero, and reports whether some were.
-func tallyRows[T vec.Element](x []T, ptr, kept []int64) (zeros bool) {
-	for i := range len(ptr) - 1 {
-		n := int64(0)
-		for _, v := range x[ptr[i]-ptr[0] : ptr[i+1]-ptr[0]] {
-			if v != 0 {
-				n++
-			}
+// placesOf writes the columns of the places of rows lo..hi-1.
+func (l *mapLoop) placesOf(lo, hi int) {
+	out := l.out
+	for i := lo; i < hi; i++ {
+		from, to := out.Ptr[i], out.Ptr[i+1]
+		if from == to {
+			continue
 		}
-		kept[i+1] = n
-		zeros = zeros || n < ptr[i+1]-ptr[i]
+		line := l.lines(i)
+		dst := out.Col[from:from:to]
+		if l.p == patternJoin {
+			joined(dst, line[:len(l.of)])
+		} else {
+			met(dst, line[0], line[1])
+		}
 	}
-	return zeros
 }
 
-// filled is the end of a call without zeros, else makes room for what is kept.
+// hasZero reports a zero in a list.
+func hasZero(d *value.Dense) bool {
+	switch d.Elem {
+	case types.F64:
+		return vec.IndexF64(d.F64, 0) >= 0
+	case types.F32:
+		return vec.IndexF32(d.F32, 0) >= 0
+	case types.Bool:
+		return bytes.IndexByte(d.Bool, 0) >= 0
+	}
+	return vec.IndexI64(d.I64, 0) >= 0
+}
+
+// filled is the end of a call without zeros.
 func (l *mapLoop) filled() (last bool, err error) {
 	if !l.zero.Load() {
 		l.put(l.out, l.val)
 		return true, nil
 	}
+	l.kept = make([]int64, l.out.Rows+1)
+	return false, nil
+}
+
+// tally counts the results of rows lo..hi-1 that are not zero.
+func (l *mapLoop) tally(_, lo, hi int) error {
+	ptr, kept := l.out.Ptr[lo:hi+1], l.kept[lo:hi+1]
+	switch l.val.Elem {
+	case types.F64:
+		tallyRows(l.val.F64, ptr, kept)
+	case types.F32:
+		tallyRows(l.val.F32, ptr, kept)
+	case types.Bool:
+		tallyRows(l.val.Bool, ptr, kept)
+	default:
+		tallyRows(l.val.I64, ptr, kept)
+	}
+	return nil
+}
+
+// tallyRows sets kept[i+1] to the number of elements of row i that are not zero.
+func tallyRows[T vec.Element](x []T, ptr, kept []int64) {
+	for i := range len(ptr) - 1 {
+		n := int64(0)
+		for _, v := range x[ptr[i]:ptr[i+1]] {
+			if v != 0 {
+				n++
+			}
+		}
+		kept[i+1] = n
+	}
+}
+
+// tallied makes room for what is kept.
+func (l *mapLoop) tallied() (last bool, err error) {
 	sum := int64(0)
 	for i, n := range l.kept {
 		sum += n
 		l.kept[i] = sum
 	}
-	l.into = &value.CSR{Elem: l.out.Elem, Rows: l.out.Rows, Cols: l.out.Cols, Ptr: l.kept, Col: make([]int32, sum)}
-	l.left = value.New(l.out.Elem, 1, int(sum))
+	l.into = &value.CSR{Elem: l.out.Elem, Rows: l.out.Rows, Cols: l.out.Cols, Ptr: l.kept, Col: unzeroed[int32](int(sum))}
+	l.left = listFor(l.out.Elem, int(sum))
 	return false, nil
 }
 

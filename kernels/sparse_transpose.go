@@ -158,9 +158,9 @@ func (x *transposer[T]) Next() (again bool, err error) {
 		if x.to, err = entries[T](x.t, int64(n)); err != nil {
 			return false, err
 		}
-		x.row, x.col = make([]int32, n), make([]int32, n)
+		x.row, x.col = unzeroed[int32](n), unzeroed[int32](n)
 		if x.val != nil {
-			x.num = make([]T, n)
+			x.num = unzeroed[T](n)
 		}
 		return true, nil
 	case 2:
