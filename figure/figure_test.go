@@ -90,6 +90,9 @@ func TestPages(t *testing.T) {
 				if !strings.Contains(text, "</svg>") || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") || !strings.Contains(text, "Arial") {
 					t.Errorf("%s.svg is broken", name)
 				}
+				if texts, told := strings.Count(text, "<text "), strings.Count(text, "<text textLength="); texts != told {
+					t.Errorf("%s.svg says of %d texts out of %d how long they are", name, told, texts)
+				}
 				for _, want := range map[string][]string{
 					"bars": {"PSS_MEASURED", "time (ms)", "4 threads", "PERCPU SEQ"}, "timeline": {"stolen chunk", "GSS: 13 ms", "worker"},
 					"steps": {"STATIC: ", "chunk size", "RAND: 20000"}, "speedup": {"percent of ideal", ">64<", "COST"},
@@ -137,6 +140,10 @@ func TestTicks(t *testing.T) {
 		{labels(every{5}.Ticks(0, 13.2)), "0 5 10"},
 		{labels(every{5}.Ticks(0, .9)), "0 0.2 0.4 0.6 0.8"},
 		{labels(every{5}.Ticks(3, 3)), "3"},
+		{labels(whole{6}.Ticks(0, 1.05)), "0 1"},
+		{labels(whole{6}.Ticks(0, .9)), "0"},
+		{labels(whole{6}.Ticks(0, 3.9)), "0 1 2 3"},
+		{labels(whole{5}.Ticks(0, 13.2)), "0 5 10"},
 		{labels(counts{10}.Ticks(.8, 350)), "1 10 100"},
 		{labels(counts{2}.Ticks(1, 1024)), "1 2 4 8 16 32 64 128 256 512 1024"},
 		{labels(workers{40}.Ticks(0, 40)), "0 4 8 12 16 20 24 28 32 36"},

@@ -3,10 +3,13 @@ package figure
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"image/color"
 	"io"
 	"math"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -60,7 +63,8 @@ func (p *Page) Write(w io.Writer, format string) error {
 			return err
 		}
 		// The font is as wide as these, which are there where it is not.
-		_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")))
+		text := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
+		_, err := w.Write(svgText.ReplaceAllFunc(text, withLength))
 		return err
 	}
 	if format != "png" {
@@ -70,6 +74,22 @@ func (p *Page) Write(w io.Writer, format string) error {
 	p.draw(draw.New(c))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
+}
+
+// svgText is a text as vgsvg writes it: attributes, size, and what it says.
+var svgText = regexp.MustCompile(`<text ([^>]*font-size:([0-9.]+)px)">([^<]*)</text>`)
+
+// withLength says how long a text is, which a viewer without the font then makes it: labels stand clear of each other in any font.
+func withLength(text []byte) []byte {
+	m := svgText.FindSubmatch(text)
+	size, err := strconv.ParseFloat(string(m[2]), 64)
+	s := strings.TrimSpace(html.UnescapeString(string(m[3]))) // as viewers do
+	if err != nil || s == "" {
+		return text
+	}
+	style := titleStyle()
+	style.Font = sans(size)
+	return fmt.Appendf(nil, `<text textLength="%.5g" lengthAdjust="spacingAndGlyphs" %s">%s</text>`, style.Width(s).Points(), m[1], m[3])
 }
 
 const (
@@ -232,4 +252,13 @@ func (k every) Ticks(lo, hi float64) []plot.Tick {
 		out = append(out, plot.Tick{Value: i * step, Label: fmt.Sprintf("%.6g", i*step)})
 	}
 	return out
+}
+
+// whole is every at whole numbers only.
+type whole struct{ about int }
+
+// Ticks are the ticks from lo, a whole number, to hi.
+func (k whole) Ticks(lo, hi float64) []plot.Tick {
+	hi = math.Floor(hi)
+	return every{min(k.about, max(1, int(hi-lo)))}.Ticks(lo, hi)
 }

@@ -37,7 +37,7 @@ func Steps(title string, sequences []Chunks) *Page {
 		steps, largest := addSteps(p, s.Runs)
 		p.Add(plotter.NewGrid())
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(max(steps, 1)), 0, 1.05*float64(max(largest, 1)) // the first stroke is not the frame
-		p.X.Tick.Marker, p.Y.Tick.Marker = every{8}, every{6}
+		p.X.Tick.Marker, p.Y.Tick.Marker = whole{8}, whole{6}
 		return &Page{title: title, panels: [][]*plot.Plot{{p}}, width: 16 * vg.Centimeter, height: 10 * vg.Centimeter}
 	}
 	columns := min(4, len(sequences))
@@ -54,7 +54,7 @@ func Steps(title string, sequences []Chunks) *Page {
 		p := panel(fmt.Sprintf("%s: %d", s.Title, s.count()), x, y)
 		steps, size := addSteps(p, s.Runs)
 		p.X.Min, p.X.Max = 0, float64(max(steps, 1))
-		p.X.Tick.Marker = every{3}
+		p.X.Tick.Marker = whole{3}
 		most, largest = max(most, steps), max(largest, size)
 		panels = append(panels, p)
 	}
