@@ -7,6 +7,7 @@ package local
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -99,27 +100,30 @@ type Engine struct {
 	low  int             // tasks below have ended; of FirstUnfinished
 
 	loopMu   sync.Mutex
-	loops    map[int32]*nodeLoop // by task; of those that have been loops
+	loops    []*nodeLoop         // by task: what has learned from its executions; nil if no row has a loop
+	spare    map[cut][]*nodeLoop // unused, of those that learn nothing; see engine_idle.go
+	spares   atomic.Int32        // in spare
+	rounds   []executions        // by task, if loops are recorded
 	selector *schedule.Selector  // of nodes that ask for a choice where the run does not
 	records  []trace.LoopRecord
 	kept     int // chunks in records
 	unkept   int // loops whose chunks would have been too many
 
 	scratch []workerState
-	ballast []byte  // see Start
 	names   []int32 // of kinds, in the trace
 
-	pool     *Pool
-	startMu  sync.Mutex // held while run is being made
-	run      atomic.Pointer[Run]
-	started  time.Time
-	failMu   sync.Mutex
-	failure  *TaskFailure
-	failedAt atomic.Int64 // node from which tasks are skipped; maxNode: none
-	grace    *time.Timer
-	once     sync.Once
-	report   *Report
-	err      error
+	pool       *Pool
+	processors int        // that the workers share
+	startMu    sync.Mutex // held while run is being made
+	run        atomic.Pointer[Run]
+	started    time.Time
+	failMu     sync.Mutex
+	failure    *TaskFailure
+	failedAt   atomic.Int64 // node from which tasks are skipped; maxNode: none
+	grace      *time.Timer
+	once       sync.Once
+	report     *Report
+	err        error
 }
 
 // errGrace ends a run in which tasks before the failed one took too long.
@@ -136,7 +140,8 @@ func (e *Engine) Start(ctx context.Context, pool *Pool) {
 	if e.o.Remote != nil {
 		opts.Idle = e.o.Remote.Idle
 	}
-	e.ballast = make([]byte, ballast)
+	pool.steady()
+	e.processors = min(len(e.scratch), runtime.GOMAXPROCS(0))
 	e.started = time.Now()
 	e.startMu.Lock()
 	defer e.startMu.Unlock()
@@ -179,7 +184,6 @@ func (e *Engine) Wait() (*Report, error) {
 
 // Close gives all memory back. After Wait, when no message is under way from or into a value of the engine.
 func (e *Engine) Close() error {
-	e.ballast = nil
 	for i, v := range e.slot {
 		if v != nil {
 			e.slot[i] = nil

@@ -77,8 +77,16 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 		e.done = make([]atomic.Uint32, (e.dag.counted()+31)/32)
 	}
 	e.extState = make([]atomic.Uint32, len(e.external))
+	loops := false
 	for _, d := range e.kinds {
 		e.names = append(e.names, o.Trace.Name(d.Name))
+		loops = loops || d.Loop != nil
+	}
+	if loops {
+		e.loops = make([]*nodeLoop, e.dag.N)
+		if o.Stats || o.Trace != nil {
+			e.rounds = make([]executions, e.dag.N)
+		}
 	}
 	return e, nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
-	"runtime"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -19,8 +18,8 @@ type nodeLoop struct {
 	loopRun
 	queues *schedule.Queues
 	plan   schedule.Plan
-	round  int32
-	units  int
+	cut    cut
+	learns bool // the next execution of the same task is to have it; else any loop that is cut alike
 
 	by     map[*schedule.Technique]*schedule.Queues // that have been chosen
 	auto   *schedule.Selector                       // nil: the technique is given
@@ -48,7 +47,7 @@ func (m *moments) add(units int, seconds, claiming float64) {
 // params are N and P, and mean and deviation of the time of a unit and the mean time of claiming, as the execution before measured them; the deviation
 // is estimated from chunk totals, as AF does.
 func (l *nodeLoop) params(workers int) schedule.Params {
-	p := schedule.Params{N: l.units, P: workers, Processors: min(workers, runtime.GOMAXPROCS(0))}
+	p := schedule.Params{N: l.cut.units, P: workers, Processors: l.e.processors}
 	var sum moments
 	for i := range l.did {
 		m := &l.did[i]
@@ -68,32 +67,6 @@ func (l *nodeLoop) params(workers int) schedule.Params {
 	return p
 }
 
-// loopOf finds or makes the state of the loop of task t, which has so many units of leaf iterations. What its technique has learned is kept for as long as the
-// number of units stays.
-func (e *Engine) loopOf(t int32, n *ir.Node, units, leaf int) (*nodeLoop, error) {
-	e.loopMu.Lock()
-	l := e.loops[t]
-	e.loopMu.Unlock()
-	if l == nil || l.units != units {
-		l = &nodeLoop{units: units, round: -1}
-		l.log = l
-		if err := e.planOf(l, n, leaf); err != nil {
-			return nil, err
-		}
-		e.loopMu.Lock()
-		if e.loops == nil {
-			e.loops = map[int32]*nodeLoop{}
-		}
-		e.loops[t] = l
-		e.loopMu.Unlock()
-	}
-	l.round++
-	if err := l.prepare(len(e.scratch)); err != nil {
-		return nil, noChunk(&l.plan, n, err)
-	}
-	return l, nil
-}
-
 // noChunk is the failure of a technique that cannot cut the loop of n; the advice is to change what chose the technique.
 func noChunk(plan *schedule.Plan, n *ir.Node, err error) *op.Failure {
 	f := &op.Failure{Code: codeNoChunk, Msg: err.Error(), Help: "choose another technique with --partitioning"}
@@ -107,11 +80,16 @@ func noChunk(plan *schedule.Plan, n *ir.Node, err error) *op.Failure {
 const codeNoChunk = "E609"
 
 // prepare makes the queues ready for an execution.
-func (l *nodeLoop) prepare(workers int) (err error) {
+func (l *nodeLoop) prepare() (err error) {
 	if l.auto != nil {
 		l.plan.Technique, l.record = l.auto.Choose(l.key)
 		l.queues = l.by[l.plan.Technique]
 	}
+	if l.queues != nil && l.auto == nil && l.did == nil { // what is measured makes new queues each time
+		l.queues.Reset()
+		return nil
+	}
+	workers := len(l.e.scratch)
 	measured := l.plan.Technique != nil && l.plan.Technique.Measured()
 	if l.did == nil && (measured || l.auto != nil) {
 		l.did = make([]moments, workers)
@@ -129,30 +107,15 @@ func (l *nodeLoop) prepare(workers int) (err error) {
 	return err
 }
 
-// planOf is how the loops of a node are handed out: as the run says, unless the node says otherwise by its attributes
-// schedule and grain, the least number of iterations a chunk.
-func (e *Engine) planOf(l *nodeLoop, n *ir.Node, leaf int) error {
-	l.plan = e.o.Schedule
-	if l.plan.Groups = nil; l.plan.Layout != schedule.Centralized {
-		l.plan.Groups = e.pool.Groups()
+// choose says who chooses the technique of the loops of n, if somebody does.
+func (l *nodeLoop) choose(n *ir.Node) {
+	if l.plan.Technique != schedule.Auto {
+		return
 	}
-	if g := n.Attrs.Int("grain"); g > 0 {
-		l.plan.Grain = (g + leaf - 1) / leaf
+	if l.auto = l.plan.Selector; l.auto == nil {
+		l.auto = l.e.selector
 	}
-	if name := own(&l.plan, n); name != "" {
-		t, err := schedule.Lookup(name)
-		if err != nil {
-			return noChunk(&l.plan, n, err)
-		}
-		l.plan.Technique = t
-	}
-	if l.plan.Technique == schedule.Auto {
-		if l.auto = l.plan.Selector; l.auto == nil {
-			l.auto = e.selector
-		}
-		l.key = schedule.KeyOf(nameOf(n), l.units, len(e.scratch))
-	}
-	return nil
+	l.key = schedule.KeyOf(nameOf(n), l.cut.units, len(l.e.scratch))
 }
 
 // own is the name of the technique that the node asks for and gets, or "".
@@ -190,5 +153,5 @@ func (l *nodeLoop) learn(start, end int64) {
 			}
 		}
 	}
-	l.auto.Done(l.key, l.plan.Technique, l.units, float64(end-start)/1e9, chunks, l.params(len(l.did)).H)
+	l.auto.Done(l.key, l.plan.Technique, l.cut.units, float64(end-start)/1e9, chunks, l.params(len(l.did)).H)
 }

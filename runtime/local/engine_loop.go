@@ -5,7 +5,6 @@ package local
 
 import (
 	"math"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -31,7 +30,9 @@ type loopRun struct {
 	leaf  int
 	begun int64 // when the opener's task began
 	owner int   // worker that opened the loop; its share begins with the task
-	timed bool  // chunks are timed
+	timed bool  // chunks are timed, and begun is a time
+
+	stopped func() bool // of the call
 
 	failed atomic.Int64 // first iteration of the chunk that failed, the least of them; maxNode: none
 	mu     sync.Mutex
@@ -52,24 +53,27 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	if c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil {
 		return false, nil
 	}
-	leaf = grouped(c, n, leaf, min(len(e.scratch), runtime.GOMAXPROCS(0)))
-	l, err := e.loopOf(t, &e.g.Nodes[id], (n+leaf-1)/leaf, leaf)
+	leaf = grouped(c, n, leaf, e.processors)
+	l, err := e.loopOf(s, t, &e.g.Nodes[id], (n+leaf-1)/leaf, leaf)
 	if err != nil {
 		return false, err
 	}
+	l.t, l.id, l.n, l.leaf, l.owner = t, id, n, leaf, w.index
 	l.call, l.in, l.out = *c, append(l.in[:0], c.In...), out
-	l.call.In, l.call.Stopped = l.in, func() bool { return e.over(id) }
+	l.call.In, l.call.Stopped = l.in, l.stopped
 	if l.steps, err = c.Def.Loop.Begin(&l.call, len(e.scratch)); err != nil {
 		l.forget()
 		return false, err
 	}
-	if !e.clock {
-		start = e.now(s)
+	if l.failed.Load() != maxNode {
+		l.failed.Store(maxNode)
 	}
-	l.e, l.t, l.id, l.n, l.leaf, l.begun, l.owner = e, t, id, n, leaf, start, w.index
-	l.failed.Store(maxNode)
 	l.err = nil
 	l.observe()
+	if l.timed && !e.clock {
+		start = e.now(s)
+	}
+	l.begun = start
 	w.Share(&l.Shared, l)
 	return true, nil
 }
@@ -122,8 +126,7 @@ func (l *loopRun) Again(w *Worker) bool {
 	if e.o.Stats || e.o.Trace != nil {
 		e.addLoop(l, end, false)
 	}
-	l.log.round++
-	if err := l.log.prepare(len(e.scratch)); err != nil {
+	if err := l.log.prepare(); err != nil {
 		l.fail(0, noChunk(&l.log.plan, &e.g.Nodes[l.id], err))
 		return false
 	}
@@ -153,7 +156,7 @@ const lightLeaves = 10
 
 // forget lets go of the values of an execution.
 func (l *loopRun) forget() {
-	l.call, l.out, l.steps = op.Call{}, nil, nil
+	l.call.In, l.call.Out, l.out, l.steps = nil, nil, nil, nil
 	clear(l.in)
 }
 
@@ -272,6 +275,7 @@ func (l *loopRun) Done(w *Worker) error {
 	}
 	out, t, id := l.out, l.t, l.id
 	l.forget() // the loop may be begun again as soon as the task is settled
+	e.rest(s, l.log)
 	if err != nil {
 		if out != nil {
 			e.discard(out)
@@ -319,7 +323,7 @@ func (e *Engine) addLoop(l *loopRun, end int64, failed bool) {
 	if t == nil {
 		t = schedule.Default()
 	}
-	r := trace.LoopRecord{Node: int32(e.planned(l.id)), At: int32(e.g.Nodes[l.id].Span.From), Round: l.log.round, Op: l.call.Def.Name, N: int64(l.n), Leaf: int64(l.leaf), MinChunk: int64(p.Grain),
+	r := trace.LoopRecord{Node: int32(e.planned(l.id)), At: int32(e.g.Nodes[l.id].Span.From), Round: e.executed(l.t, l.log.cut.units), Op: l.call.Def.Name, N: int64(l.n), Leaf: int64(l.leaf), MinChunk: int64(p.Grain),
 		Technique: t.Name, Layout: p.Layout.String(), Victim: p.Victim.String(), Workers: int32(len(e.scratch)),
 		Chosen: l.log.auto != nil, Start: l.begun, End: end, Failed: failed, Chunks: make([]trace.Chunk, 0, n)}
 	for _, c := range l.chunks {

@@ -24,6 +24,7 @@ type workerState struct {
 	in       []value.Value
 	finished atomic.Int64 // tasks
 	current  atomic.Int64 // 1 + node in its kernel; 0: none
+	idle     []*nodeLoop  // unused; see engine_idle.go
 	track    *trace.Track
 	kinds    []kindCount
 	calls    []callCount

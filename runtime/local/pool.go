@@ -26,6 +26,7 @@ type Pool struct {
 	spin    atomic.Int64 // ns that a worker looks for work before it sleeps
 
 	count, link []int32 // memory of the current run, kept for the next
+	ballast     []byte  // see steady; under mu
 
 	_         [cacheLine]byte
 	searching atomic.Int32 // workers inside a run that look for work
@@ -98,6 +99,16 @@ func parallelism(oneThreadPerCore bool, machine func() []processor) int {
 	return n
 }
 
+// steady gives the heap its ballast, until the pool is closed. Runs that begin and end in quick succession must not each have their own: to
+// allocate so much begins a collection.
+func (p *Pool) steady() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ballast == nil {
+		p.ballast = make([]byte, ballast)
+	}
+}
+
 // Groups is the number of the group, from 0 on, of each worker: workers of one group share memory that is nearer to them than to others.
 func (p *Pool) Groups() []int { return p.groups() }
 
@@ -114,7 +125,7 @@ func (p *Pool) Close() {
 		for _, w := range p.sleepers {
 			w.wake <- struct{}{}
 		}
-		p.sleepers = nil
+		p.sleepers, p.ballast = nil, nil
 		p.asleep.Store(0)
 		p.mu.Unlock()
 		p.alive.Wait()

@@ -1,0 +1,146 @@
+package local
+
+// This file finds the state for an execution of a loop. Making one takes memory, and the technique's sums, some thousand instructions; so it is used again: by
+// the same task where something was learned, else by whatever loop of the run is cut alike, of which there are many in most programs. What a worker has just
+// used is in its cache, so each keeps a few.
+
+import (
+	"flow/ir"
+	"flow/runtime/schedule"
+)
+
+// cut is what decides, beside the options of a run, how a loop is cut into chunks.
+type cut struct {
+	units, grain int    // grain in units
+	technique    string // that the node asks for, and gets; "": that of the run
+}
+
+// idleLoops is how many states each worker keeps to itself.
+const idleLoops = 8
+
+// loopOf finds or makes the state of the loop of task t, which has so many units of leaf iterations. What its technique has learned is kept for as long as the
+// number of units stays. Only one worker at a time runs a task, so its place in loops needs no lock.
+func (e *Engine) loopOf(s *workerState, t int32, n *ir.Node, units, leaf int) (*nodeLoop, error) {
+	l := e.loops[t]
+	if l == nil || l.cut.units != units {
+		c := e.cutOf(n, units, leaf)
+		if l = e.unused(s, c); l == nil {
+			return e.newLoop(t, n, c)
+		}
+	}
+	if err := l.prepare(); err != nil {
+		return nil, noChunk(&l.plan, n, err)
+	}
+	return l, nil
+}
+
+// newLoop makes the state of the loop of task t, ready for its first execution.
+func (e *Engine) newLoop(t int32, n *ir.Node, c cut) (*nodeLoop, error) {
+	l := &nodeLoop{cut: c}
+	l.log, l.e = l, e
+	l.stopped = func() bool { return e.over(l.id) }
+	if err := e.planOf(l, n); err != nil {
+		return nil, err
+	}
+	l.choose(n)
+	if err := l.prepare(); err != nil {
+		return nil, noChunk(&l.plan, n, err)
+	}
+	if l.learns = l.did != nil || l.queues.Learns(); l.learns {
+		e.loops[t] = l
+	}
+	return l, nil
+}
+
+// cutOf is how a loop of n, of so many units of leaf iterations, is cut: as the run says, unless the node says otherwise by its attributes
+// schedule and grain, the least number of iterations a chunk.
+func (e *Engine) cutOf(n *ir.Node, units, leaf int) cut {
+	c := cut{units: units, grain: e.o.Schedule.Grain, technique: own(&e.o.Schedule, n)}
+	if g := n.Attrs.Int("grain"); g > 0 {
+		c.grain = (g + leaf - 1) / leaf
+	}
+	return c
+}
+
+// planOf makes the plan of a loop that is cut as l says.
+func (e *Engine) planOf(l *nodeLoop, n *ir.Node) error {
+	l.plan = e.o.Schedule
+	l.plan.Grain = l.cut.grain
+	if l.plan.Groups = nil; l.plan.Layout != schedule.Centralized {
+		l.plan.Groups = e.pool.Groups()
+	}
+	if l.cut.technique == "" {
+		return nil
+	}
+	t, err := schedule.Lookup(l.cut.technique)
+	if err != nil {
+		return noChunk(&l.plan, n, err)
+	}
+	l.plan.Technique = t
+	return nil
+}
+
+// unused is a state for a loop that is cut so which no execution uses: the one that the worker of s used last, else one that workers had too many of.
+func (e *Engine) unused(s *workerState, c cut) *nodeLoop {
+	for i := len(s.idle) - 1; i >= 0; i-- {
+		if l := s.idle[i]; l.cut == c {
+			last := len(s.idle) - 1
+			copy(s.idle[i:], s.idle[i+1:])
+			s.idle[last] = nil
+			s.idle = s.idle[:last]
+			return l
+		}
+	}
+	if e.spares.Load() == 0 {
+		return nil
+	}
+	e.loopMu.Lock()
+	defer e.loopMu.Unlock()
+	list := e.spare[c]
+	if len(list) == 0 {
+		return nil
+	}
+	last := len(list) - 1
+	l := list[last]
+	list[last] = nil
+	e.spare[c] = list[:last]
+	e.spares.Add(-1)
+	return l
+}
+
+// rest notes that the worker of s has completed an execution of l, and that nobody uses it any more.
+func (e *Engine) rest(s *workerState, l *nodeLoop) {
+	if l.learns {
+		return
+	}
+	if len(s.idle) < idleLoops {
+		s.idle = append(s.idle, l)
+		return
+	}
+	old := s.idle[0]
+	copy(s.idle, s.idle[1:])
+	s.idle[idleLoops-1] = l
+	e.loopMu.Lock()
+	defer e.loopMu.Unlock()
+	if e.spare == nil {
+		e.spare = map[cut][]*nodeLoop{}
+	}
+	e.spare[old.cut] = append(e.spare[old.cut], old)
+	e.spares.Add(1)
+}
+
+// executions counts those of a task's loop that has so many units.
+type executions struct {
+	units int
+	n     int32
+}
+
+// executed is the number, from 0 on, of an execution of the loop of task t that goes on record: it counts on for as long as the number of units stays.
+func (e *Engine) executed(t int32, units int) int32 {
+	x := &e.rounds[t]
+	if x.units != units {
+		*x = executions{units: units}
+	}
+	x.n++
+	return x.n - 1
+}
