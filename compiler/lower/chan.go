@@ -138,10 +138,13 @@ func (l *lowerer) openGrid(g *grid) {
 
 func (l *lowerer) checkWith(w *ast.With) {
 	for _, a := range w.Args {
-		if a.Name == nil || a.Name.Name != "place" && a.Name.Name != "schedule" && a.Name.Name != "grain" {
-			l.fail(source.Errorf("E128", a.Span(), "no such hint").WithHelp("hints are place, schedule and grain"))
+		switch {
+		case a.Name != nil && (a.Name.Name == "schedule" || a.Name.Name == "grain"):
+			l.fail(source.Errorf("E128", a.Span(), "no such hint").WithHelp("schedule and grain are hints of a parfor; the one of a channel array is place"))
+		case a.Name == nil || a.Name.Name != "place":
+			l.fail(source.Errorf("E128", a.Span(), "no such hint").WithHelp("the hint of a channel array is place"))
 		}
-		if n, ok := a.Value.(*ast.Name); a.Name.Name == "place" && (!ok || n.Name != "cyclic2d") {
+		if n, ok := a.Value.(*ast.Name); !ok || n.Name != "cyclic2d" {
 			l.fail(source.Errorf("E203", a.Value.Span(), "no such placement").WithHelp("place = cyclic2d"))
 		}
 	}

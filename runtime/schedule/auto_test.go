@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -124,6 +125,50 @@ func TestAutoDrift(t *testing.T) {
 	}
 	if s.arms[l.key] == chosen {
 		t.Error("a loop that became twice as slow was not looked at again")
+	}
+}
+
+// What was measured decides, not what was simulated: whichever candidate turns out to be fast is chosen, whatever its place in the list was; and it takes as many
+// executions as halving takes.
+func TestAutoHalving(t *testing.T) {
+	for want := range survivors {
+		s := NewSelector()
+		l := newAutoLoop(t, s, autoCosts("falling"), 4, 0)
+		l.run() // recorded
+		candidates := slices.Clone(s.arms[l.key].candidates)
+		runs := 0
+		for ; s.arms[l.key].reference == 0 && runs < 100; runs++ {
+			tech, _ := s.Choose(l.key)
+			seconds := 2 + float64(slices.Index(candidates, tech))/10
+			if tech == candidates[want] && runs%5 != 4 { // and not always
+				seconds = 1
+			}
+			s.Done(l.key, tech, 1000, seconds, nil, 0)
+		}
+		if got, _ := s.Choose(l.key); got != candidates[want] {
+			t.Errorf("%s is chosen, %s was fastest", got.Name, candidates[want].Name)
+		}
+		// Rounds of 5, 3 and 2 candidates, tries of each; one more of those that have learned nothing before.
+		if most := (5 + 3 + 2) * tries; runs < most || runs > most+survivors+1 {
+			t.Errorf("%d executions to choose one of %d", runs, len(candidates))
+		}
+	}
+}
+
+// A loop that was slow by chance when it was measured is expected to be as fast as it turns out to be: later it cannot become as slow again unnoticed.
+func TestAutoReferenceFollows(t *testing.T) {
+	s := NewSelector()
+	gss, _ := Lookup("GSS")
+	k := KeyOf("loop", 1000, 4)
+	s.arms[k] = &trial{candidates: []*Technique{gss}, times: make([][]float64, 1), reference: 2e-3}
+	for range 100 {
+		s.Done(k, gss, 1000, 1, nil, 0)
+	}
+	for range 20 {
+		s.Done(k, gss, 1000, 2, nil, 0)
+	}
+	if a := s.arms[k]; a.reference > 0 {
+		t.Errorf("twice as slow as for a long time, and not noticed: %+v", a)
 	}
 }
 

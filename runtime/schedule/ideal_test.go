@@ -34,6 +34,14 @@ func TestIdealKnownCases(t *testing.T) {
 	if !near(late.Area, 325, 1e-9) || late.LPT != 325 || late.BestBlock != 325 {
 		t.Errorf("a late worker: %+v", late)
 	}
+	single := NewIdeal(repeat(1, 3), Machine{P: 2, Speeds: []float64{1, .5}, Arrivals: []float64{5, 0}})
+	if b, which := single.Bound(); b != 6 || which != "largest job" || single.LPT != 6 { // at half speed, but at once
+		t.Errorf("one job, the fast worker late: %+v, bound %g (%s)", single, b, which)
+	}
+	single = NewIdeal(repeat(1, 3), Machine{P: 2, Arrivals: []float64{5, 6}})
+	if b, which := single.Bound(); b != 8 || which != "largest job" || single.LPT != 8 {
+		t.Errorf("one job, all workers late: %+v, bound %g (%s)", single, b, which)
+	}
 	never := AreaBound(100, Machine{P: 3, Arrivals: []float64{0, 1e6, 1e6}})
 	if never != 100 {
 		t.Errorf("workers that come too late: %g", never)
