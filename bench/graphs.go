@@ -5,14 +5,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // This file makes the graphs of the benchmarks, in the format of the peers and in Flow's, and runs the components of them.
 
-// rmat is the peers' RMAT graph of scale 20, which is made once.
-func (b *bench) rmat() (string, error) {
+// rmat is the peers' RMAT graph of a scale, which is made once.
+func (b *bench) rmat(scale int) (string, error) {
 	dir := filepath.Join(filepath.Dir(b.peers.build), "data")
-	bin := filepath.Join(dir, "rmat20.bin")
+	bin := filepath.Join(dir, fmt.Sprintf("rmat%d.bin", scale))
 	if exists(bin) {
 		return bin, nil
 	}
@@ -23,7 +24,7 @@ func (b *bench) rmat() (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	_, err = launch(nil, generate, "20", "16", bin)
+	_, err = launch(nil, generate, strconv.Itoa(scale), "16", bin)
 	return bin, err
 }
 
@@ -33,12 +34,12 @@ func exists(path string) bool {
 }
 
 // graph is the same graph with the head that Flow reads.
-func (b *bench) graph() (string, error) {
-	file := filepath.Join(b.dir, "rmat20.csr")
+func (b *bench) graph(scale int) (string, error) {
+	file := filepath.Join(b.dir, fmt.Sprintf("rmat%d.csr", scale))
 	if exists(file) {
 		return file, nil
 	}
-	bin, err := b.rmat()
+	bin, err := b.rmat(scale)
 	if err != nil {
 		return "", err
 	}
@@ -60,12 +61,12 @@ func (b *bench) notreDame() (flow, peers string, err error) {
 
 // components runs on an RMAT graph of scale 20, whose rows differ more than those of most graphs, and on a graph of the web.
 func components(b *bench) error {
-	flow, err := b.graph()
+	flow, err := b.graph(20)
 	if err != nil {
 		b.skip("%v", err)
 		return nil
 	}
-	peers, err := b.rmat()
+	peers, err := b.rmat(20)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (b *bench) irregularPrograms() ([]irregularProgram, error) {
 			file, _, err := b.notreDame()
 			return file, err
 		}},
-		{"RMAT scale 20", b.graph},
+		{"RMAT scale 20", func() (string, error) { return b.graph(20) }},
 	} {
 		file, err := g.file()
 		if err != nil {

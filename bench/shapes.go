@@ -26,8 +26,9 @@ type workload struct {
 
 const (
 	shapeN    = 1 << 15
-	shapeMean = 5e-6 // seconds: about a leaf of a loop
-	noisy     = 0.2  // relative range of what differs between executions of recorded and ordered costs
+	perWorker = 1 << 11 // units for each worker, where loops grow with the workers
+	shapeMean = 5e-6    // seconds: about a leaf of a loop
+	noisy     = 0.2     // relative range of what differs between executions of recorded and ordered costs
 )
 
 // dearest is the costs of an execution in the order of what they were to be expected to be, largest first; independent ones as they come.
@@ -47,11 +48,11 @@ func (w *workload) dearest(costs []float64) []float64 {
 	return sorted
 }
 
-// drawn is a shape of independent costs: each execution draws anew.
-func drawn(name string, draw func(r *rand.Rand) float64) workload {
+// drawn is a shape of n independent costs: each execution draws anew.
+func drawn(name string, n int, draw func(r *rand.Rand) float64) workload {
 	return workload{name: name, class: "independent", costs: func(i int) []float64 {
 		r := rand.New(rand.NewPCG(uint64(i), 7))
-		c := make([]float64, shapeN)
+		c := make([]float64, n)
 		for k := range c {
 			c[k] = draw(r)
 		}
@@ -83,18 +84,18 @@ func scaled(c []float64, mean float64) []float64 {
 	return c
 }
 
-// along is the costs f(x) at x from 0 to 1.
-func along(f func(x float64) float64) []float64 {
-	c := make([]float64, shapeN)
+// along is n costs f(x) at x from 0 to 1.
+func along(n int, f func(x float64) float64) []float64 {
+	c := make([]float64, n)
 	for k := range c {
-		c[k] = f((float64(k) + .5) / shapeN)
+		c[k] = f((float64(k) + .5) / float64(n))
 	}
 	return scaled(c, shapeMean)
 }
 
-// syntheticShapes are those that need nothing but arithmetic.
-func syntheticShapes() []workload {
-	clusters := along(func(x float64) float64 { // four narrow bells of up to forty times the rest
+// syntheticShapes are those that need nothing but arithmetic, of n units.
+func syntheticShapes(n int) []workload {
+	clusters := along(n, func(x float64) float64 { // four narrow bells of up to forty times the rest
 		sum := 1.0
 		for _, at := range []float64{.1, .35, .4, .8} {
 			sum += 40 * math.Exp(-(x-at)*(x-at)/(2*.01*.01))
@@ -102,17 +103,17 @@ func syntheticShapes() []workload {
 		return sum
 	})
 	return []workload{
-		drawn("constant", func(*rand.Rand) float64 { return 1 }),
-		drawn("uniform", func(r *rand.Rand) float64 { return .5 + r.Float64() }),
-		drawn("exponential", func(r *rand.Rand) float64 { return r.ExpFloat64() }),
-		drawn("bimodal", func(r *rand.Rand) float64 {
+		drawn("constant", n, func(*rand.Rand) float64 { return 1 }),
+		drawn("uniform", n, func(r *rand.Rand) float64 { return .5 + r.Float64() }),
+		drawn("exponential", n, func(r *rand.Rand) float64 { return r.ExpFloat64() }),
+		drawn("bimodal", n, func(r *rand.Rand) float64 {
 			if r.Float64() < .1 {
 				return 10
 			}
 			return 1
 		}),
-		fixedShape("increasing", "ordered", along(func(x float64) float64 { return x })),
-		fixedShape("decreasing", "ordered", along(func(x float64) float64 { return 1 - x })),
+		fixedShape("increasing", "ordered", along(n, func(x float64) float64 { return x })),
+		fixedShape("decreasing", "ordered", along(n, func(x float64) float64 { return 1 - x })),
 		fixedShape("clustered", "clustered", clusters),
 	}
 }
@@ -123,9 +124,12 @@ func recordedShapes(b *bench) []workload {
 	if d := os.Getenv("FLOW_DATA"); d != "" {
 		data = d
 	}
-	rmat, err := b.graph()
-	if err != nil {
-		b.skip("RMAT: %v", err)
+	rmat := func(scale int) []string { // as symmetric
+		file, err := b.graph(scale)
+		if err != nil {
+			b.skip("RMAT scale %d: %v", scale, err)
+		}
+		return []string{b.program("components.flow"), "--set=graph=" + file}
 	}
 	symmetric := func(name string) []string { // the program fails on a file that could not be made, which is then said
 		file := filepath.Join(b.dir, name+".csr")
@@ -143,7 +147,8 @@ func recordedShapes(b *bench) []workload {
 		{"Mandelbrot rows", 5, []string{b.program("irregular.flow")}},
 		{"soc-Epinions1", 3, symmetric("soc-Epinions1")},
 		{"web-NotreDame", 3, symmetric("web-NotreDame")},
-		{"RMAT scale 20", 3, []string{b.program("components.flow"), "--set=graph=" + rmat}},
+		{"RMAT scale 20", 3, rmat(20)},
+		{"RMAT scale 22", 3, rmat(22)},
 	} {
 		costs, err := b.record(r.runs, r.args)
 		if err != nil {
@@ -155,12 +160,11 @@ func recordedShapes(b *bench) []workload {
 	return list
 }
 
-// record runs a program some times and returns the least seconds of each unit of its longest loop: one execution of the operator that took most time, the one that took longest in the first run. Rounds of
-// one operator need not be alike: where labels have settled there is little to do.
+// record runs a program some times and returns the least seconds of each unit of its longest loop: of the operator that took most time the execution that takes longest, by
+// these least ones, since a run in which somebody else had the processor makes any execution long. Rounds of one operator need not be alike: where labels have settled there is little to do.
 func (b *bench) record(runs int, args []string) ([]float64, error) {
 	file := filepath.Join(b.dir, "loops.trace")
-	var least []float64
-	var at loopOf
+	var least map[loopOf][]float64
 	for run := range runs {
 		if _, err := launch(nil, b.flowrun, append(slices.Clone(args), "--threads=1", "--partitioning=SS", "--trace="+file)...); err != nil {
 			return nil, err
@@ -170,17 +174,21 @@ func (b *bench) record(runs int, args []string) ([]float64, error) {
 			return nil, err
 		}
 		if run == 0 {
-			at = longest(loops)
-			least = slices.Clone(loops[at])
+			least = loops
 		}
-		if len(loops[at]) != len(least) || least == nil {
-			return nil, fmt.Errorf("run %d has no execution %d of %s", run+1, at.round+1, at.name)
-		}
-		for k, c := range loops[at] {
-			least[k] = min(least[k], c)
+		for at, costs := range least {
+			if len(loops[at]) != len(costs) {
+				return nil, fmt.Errorf("run %d has no execution %d of %s", run+1, at.round+1, at.name)
+			}
+			for k, c := range loops[at] {
+				costs[k] = min(costs[k], c)
+			}
 		}
 	}
-	return least, nil
+	if len(least) == 0 {
+		return nil, fmt.Errorf("no loop was recorded")
+	}
+	return least[longest(least)], nil
 }
 
 // loopOf is one execution of an operator.

@@ -2,11 +2,15 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"flow/runtime/schedule"
 )
@@ -22,7 +26,7 @@ const (
 
 const (
 	executions = 12 // of each technique; the first ones teach those that learn
-	taught     = 6  // executions that do not count
+	taught     = 6  // executions that do not count; of techniques that do not learn only the first is made
 	autoRuns   = 49 // executions under AUTO
 	autoTaught = 37 // of which these are its exploration: at most 1 + 5*4 + 3*3 + 2*3, and one more
 	wallNoise  = 0.02
@@ -32,6 +36,14 @@ const (
 const even = 0.5
 
 var virtualWorkers = []int{2, 4, 8, 16, 64, 256, 1024}
+
+// grownWorkers are those for which loops grow along, which are executed grownExecutions times, of which grownTaught do not count.
+var grownWorkers = []int{64, 256, 1024}
+
+const (
+	grownExecutions = 8
+	grownTaught     = 4
+)
 
 // outcome is a technique on a shape: mean seconds, and shares of the ideal's bound.
 type outcome struct {
@@ -58,30 +70,71 @@ type contestOf struct {
 }
 
 func techniques(b *bench) error {
-	shapes := append(syntheticShapes(), recordedShapes(b)...)
+	shapes := append(syntheticShapes(shapeN), recordedShapes(b)...)
 	for _, s := range shapes {
 		c := s.costs(0)
 		fmt.Fprintf(b.out, "%s: %d units of %s on average, the largest %.1f times that (%s).\n", s.name, len(c), schedule.Seconds(total(c)/float64(len(c))),
 			slices.Max(c)/(total(c)/float64(len(c))), s.class)
 	}
 	fmt.Fprintf(b.out, "\nVirtual time: %g ns a claim, and %g ns for each line of memory that another worker wrote last: the counter, or the block of a worker that is robbed; %d executions, of which the first %d do not count; ordered, clustered and recorded\n"+
-		"costs differ by up to %.0f %% from one execution to the next, independent ones are drawn anew. What COST learns between executions is charged as time in which nobody works.\n\n", virtualClaim*1e9, virtualSerial*1e9, executions, taught, 100*noisy)
-	var all []contestOf
-	for _, s := range shapes {
-		for _, p := range virtualWorkers {
-			c, err := compare(s, p)
-			if err != nil {
-				return err
-			}
-			all = append(all, c)
-		}
+		"costs differ by up to %.0f %% from one execution to the next, independent ones are drawn anew. What COST learns is charged as time in which nobody works, or in which one worker does not.\n\n", virtualClaim*1e9, virtualSerial*1e9, executions, taught, 100*noisy)
+	all, err := contests(shapes, virtualWorkers, executions, taught)
+	if err != nil {
+		return err
 	}
-	b.bestTable(all)
+	if err := inParallel(len(all), func(i int) error { return all[i].choose() }); err != nil {
+		return err
+	}
+	b.bestTable(all, virtualWorkers)
 	b.costTable(all)
 	b.autoTable(all)
 	b.missed(all)
 	b.lossTable(all)
+	return b.grown()
+}
+
+// grown is the synthetic loops again, as large as somebody who has so many workers would have them.
+func (b *bench) grown() error {
+	var all []contestOf
+	for k := range syntheticShapes(1) {
+		for _, p := range grownWorkers {
+			list, err := contests(syntheticShapes(perWorker * p)[k:k+1], []int{p}, grownExecutions, grownTaught)
+			if err != nil {
+				return err
+			}
+			all = append(all, list...)
+		}
+	}
+	fmt.Fprintf(b.out, "The same shapes with %d units for each worker, %d executions of which %d do not count.\n\n", perWorker, grownExecutions, grownTaught)
+	b.bestTable(all, grownWorkers)
+	b.missed(all)
 	return nil
+}
+
+// contests compares all techniques on each shape with each number of workers.
+func contests(shapes []workload, workers []int, executions, taught int) ([]contestOf, error) {
+	all := make([]contestOf, len(shapes)*len(workers))
+	err := inParallel(len(all), func(i int) (err error) {
+		all[i], err = compare(shapes[i/len(workers)], workers[i%len(workers)], executions, taught)
+		return err
+	})
+	return all, err
+}
+
+// inParallel calls f for 0 to n-1 on all processors, the last ones first: there are the most workers. Nothing is timed in it.
+func inParallel(n int, f func(i int) error) error {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	errs := make([]error, n)
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := n - int(next.Add(1)); i >= 0; i = n - int(next.Add(1)) {
+				errs[i] = f(i)
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
 }
 
 func total(x []float64) float64 {
@@ -92,8 +145,8 @@ func total(x []float64) float64 {
 	return sum
 }
 
-// compare runs every technique, and AUTO, on a shape.
-func compare(s workload, p int) (contestOf, error) {
+// compare runs every technique on a shape so many times, of which the first ones do not count.
+func compare(s workload, p, executions, taught int) (contestOf, error) {
 	m := schedule.Machine{P: p, H: virtualClaim, Serial: virtualSerial}
 	out := contestOf{shape: s, p: p}
 	traces := make([]*schedule.Trace, executions)
@@ -102,36 +155,38 @@ func compare(s workload, p int) (contestOf, error) {
 		traces[i] = schedule.NewTrace(s.costs(i))
 		ideals[i] = schedule.NewIdeal(traces[i], m)
 	}
+	counted := float64(executions - taught)
 	late := m
 	late.Arrivals = slices.Repeat([]float64{virtualClaim}, p)
 	for i := taught; i < executions; i++ {
 		bound, binds := ideals[i].Bound()
 		out.binds = binds
-		out.claims += 100 * bound / max(bound, schedule.AreaBound(traces[i].Total(), late)) / (executions - taught)
-		out.known += 100 * bound / max(bound, schedule.InOrder(s.dearest(traces[i].Costs()), late)) / (executions - taught)
-		out.lpt += 100 * bound / ideals[i].LPT / (executions - taught)
-		out.largest += ideals[i].Largest / ideals[i].Area / (executions - taught)
+		out.claims += 100 * bound / max(bound, schedule.AreaBound(traces[i].Total(), late)) / counted
+		out.known += 100 * bound / max(bound, schedule.InOrder(s.dearest(traces[i].Costs()), late)) / counted
+		out.lpt += 100 * bound / ideals[i].LPT / counted
+		out.largest += ideals[i].Largest / ideals[i].Area / counted
 	}
 	var err error
-	if out.list, err = ranked(traces, ideals, m); err != nil {
+	if out.list, err = ranked(traces, ideals, m, taught); err != nil {
 		return out, err
 	}
 	if out.list[0].percent < out.target() {
 		m := m
 		m.Serial = 0
-		list, err := ranked(traces, ideals, m)
+		list, err := ranked(traces, ideals, m, taught)
 		if err != nil {
 			return out, err
 		}
 		out.alone = list[0]
 	}
-	return out, out.choose(m)
+	return out, nil
 }
 
-// ranked runs every technique, best first.
-func ranked(traces []*schedule.Trace, ideals []schedule.Ideal, m schedule.Machine) ([]outcome, error) {
+// ranked runs every technique, best first. The first executions do not count.
+func ranked(traces []*schedule.Trace, ideals []schedule.Ideal, m schedule.Machine, taught int) ([]outcome, error) {
 	var out []outcome
-	list := schedule.Techniques()
+	list, executions := schedule.Techniques(), len(traces)
+	counted := float64(executions - taught)
 	for k := range list {
 		o := outcome{name: list[k].Name}
 		sim, err := schedule.NewSimulation(traces[0], &list[k], schedule.Params{}, m)
@@ -139,6 +194,9 @@ func ranked(traces []*schedule.Trace, ideals []schedule.Ideal, m schedule.Machin
 			return nil, err
 		}
 		for i := range executions {
+			if 0 < i && i < taught && !sim.Learns() {
+				continue
+			}
 			sim.SetTrace(traces[i])
 			got, err := sim.Run()
 			if err != nil {
@@ -150,10 +208,10 @@ func ranked(traces []*schedule.Trace, ideals []schedule.Ideal, m schedule.Machin
 			}
 			if i >= taught {
 				all := float64(m.P) * got.Makespan
-				o.seconds += got.Makespan / (executions - taught)
-				o.percent += share / (executions - taught)
-				o.sched += 100 * got.Sched / all / (executions - taught)
-				o.idle += 100 * got.Idle / all / (executions - taught)
+				o.seconds += got.Makespan / counted
+				o.percent += share / counted
+				o.sched += 100 * got.Sched / all / counted
+				o.idle += 100 * got.Idle / all / counted
 			}
 		}
 		out = append(out, o)
@@ -163,7 +221,8 @@ func ranked(traces []*schedule.Trace, ideals []schedule.Ideal, m schedule.Machin
 }
 
 // choose lets AUTO choose over many executions, with clocks that are off by some percent, and compares it with the technique that was best in those after its exploration.
-func (c *contestOf) choose(m schedule.Machine) error {
+func (c *contestOf) choose() error {
+	m := schedule.Machine{P: c.p, H: virtualClaim, Serial: virtualSerial}
 	selector := schedule.NewSelector()
 	r := rand.New(rand.NewPCG(3, uint64(c.p)))
 	sims := map[string]*schedule.Simulation{}
@@ -267,23 +326,23 @@ func (c *contestOf) target() float64 {
 	return map[string]float64{"independent": 99, "ordered": 99, "clustered": 95}[c.shape.class]
 }
 
-// grid prints a table with a row for each shape and a column for each number of workers.
-func (b *bench) grid(all []contestOf, keep func(*contestOf) bool, cell func(*contestOf) string) {
+// grid prints a table with a row for each shape and a column for each of some numbers of workers.
+func (b *bench) grid(all []contestOf, workers []int, keep func(*contestOf) bool, cell func(*contestOf) string) {
 	fmt.Fprint(b.out, "| workers |")
-	for _, p := range virtualWorkers {
+	for _, p := range workers {
 		fmt.Fprintf(b.out, " %d |", p)
 	}
-	fmt.Fprintf(b.out, "\n|---|%s\n", strings.Repeat("---|", len(virtualWorkers)))
+	fmt.Fprintf(b.out, "\n|---|%s\n", strings.Repeat("---|", len(workers)))
 	for i := range all {
 		c := &all[i]
 		if !keep(c) {
 			continue
 		}
-		if c.p == virtualWorkers[0] {
+		if c.p == workers[0] {
 			fmt.Fprintf(b.out, "| %s |", c.shape.name)
 		}
 		fmt.Fprintf(b.out, " %s |", cell(c))
-		if c.p == virtualWorkers[len(virtualWorkers)-1] {
+		if c.p == workers[len(workers)-1] {
 			fmt.Fprintln(b.out)
 		}
 	}
@@ -292,9 +351,9 @@ func (b *bench) grid(all []contestOf, keep func(*contestOf) bool, cell func(*con
 
 func every(*contestOf) bool { return true }
 
-func (b *bench) bestTable(all []contestOf) {
+func (b *bench) bestTable(all []contestOf, workers []int) {
 	fmt.Fprint(b.out, "The best technique and its percent of the ideal (targets: 99 on independent and ordered costs, 95 on clustered ones; * below it):\n\n")
-	b.grid(all, every, func(c *contestOf) string {
+	b.grid(all, workers, every, func(c *contestOf) string {
 		star := ""
 		if c.list[0].percent < c.target() {
 			star = "*"
@@ -305,7 +364,7 @@ func (b *bench) bestTable(all []contestOf) {
 
 func (b *bench) costTable(all []contestOf) {
 	fmt.Fprint(b.out, "COST, in its first execution and then, against the best published technique, in percent of the ideal\n(= within half a point, * behind by more):\n\n")
-	b.grid(all, func(c *contestOf) bool { return c.shape.class == "clustered" }, func(c *contestOf) string {
+	b.grid(all, virtualWorkers, func(c *contestOf) bool { return c.shape.class == "clustered" }, func(c *contestOf) string {
 		cost, best, star := c.find("COST"), c.bestPublished(), ""
 		switch d := cost.percent - best.percent; {
 		case d < -even:
@@ -319,7 +378,7 @@ func (b *bench) costTable(all []contestOf) {
 
 func (b *bench) autoTable(all []contestOf) {
 	fmt.Fprintf(b.out, "AUTO after its exploration (executions %d to %d): its choice at the end, and how much longer it took than the best technique (target 3 %%; * above it):\n\n", autoTaught, autoRuns)
-	b.grid(all, every, func(c *contestOf) string {
+	b.grid(all, virtualWorkers, every, func(c *contestOf) string {
 		more, star := 100*(c.auto/c.oracle-1), ""
 		if more > 3 {
 			star = "*"

@@ -41,10 +41,14 @@ type Params struct {
 	// speed 1. Default: unknown.
 	Profile []float64
 
-	unsized bool // MinChunk was not given
+	// Aside runs what COST has one worker learn beside the executions that follow, so many seconds by its price list, and returns at once: a simulation does so in its own time. Default: the last worker
+	// learns when it claims, or a goroutine does.
+	Aside func(seconds float64, learn func())
 
 	// Now is the clock of BOLD, in the unit of Mu; default the time that the worker furthest on has reported. It is called under a lock.
 	Now func() float64
+
+	unsized bool // MinChunk was not given
 }
 
 // checked refuses impossible params and fills in the defaults.

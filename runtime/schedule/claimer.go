@@ -80,6 +80,9 @@ func (c *Claimer) Claim(worker int) (start, size int, ok bool) {
 	case c.stepped != nil:
 		return c.stepped.Chunk(int(c.step.Add(1) - 1))
 	case c.cost != nil:
+		if c.cost.lesson != nil {
+			c.cost.study(worker)
+		}
 		return c.cost.claim(worker)
 	case c.stealing != nil:
 		return c.claimBlock(worker)

@@ -10,12 +10,21 @@ import (
 // remaining time, as the previous execution of the same loop measured it, in shares by the speeds that were measured with it. Blocks are
 // executed in pieces, and what is predicted wrong is stolen.
 
-// cost is a Learning calculator that hands out its chunks itself (cost_claim.go): blocks are filled by factoring, served in pieces, and robbed. What it learns between
-// two executions is in cost_learn.go, what a chunk costs beyond its iterations in cost_fixed.go.
+// cost is a Learning calculator that hands out its chunks itself (cost_claim.go): blocks are filled by factoring, served in pieces, and robbed. What it learns from an
+// execution is in cost_learn.go, when in cost_when.go, what a chunk costs beyond its iterations in cost_fixed.go.
 //
 // It is wrong where an execution says nothing about the next one: costs that move at random. Then it is weighted factoring with stealing.
 type cost struct {
 	loop
+	belief // of who learns, while it is learned from an execution beside others
+	ledger
+	did  []costLog
+	deaf bool // what is reported is not kept: something is being learned already
+	costClaims
+}
+
+// belief is what COST believes of a loop.
+type belief struct {
 	profile *profile // what is expected; nil before the first execution
 	last    *profile // what the last execution cost
 	chance  float64  // variance of an iteration that is not foreseen, in squares of what is expected
@@ -23,12 +32,11 @@ type cost struct {
 	trends  []trend // of weights
 	claimed float64 // seconds that claiming took, as measured; 0: unknown
 	fixed   fixedCost
-	saved   float64 // seconds of learning that executions have paid for
-	spent   float64 // seconds that the last Restart took, by the price list
-	did     []costLog
-	spare   []*profile // memory of profiles that are out of date
+	heard   []costLog // of the execution that is learned from
+	plan    costPlan  // that came of it
+	old     []*profile
+	spare   []*profile // memory of profiles that no plan has any more
 	table   []int      // and of cuts
-	costClaims
 }
 
 // costLog is what one worker did in this execution; only it writes here.
@@ -37,8 +45,9 @@ type costLog struct {
 	claiming float64 // seconds of the shortest claim; 0: none
 	busy     float64 // seconds of all chunks
 	asked    float64 // seconds of all claims
+	single   float64 // seconds of the longest chunk that could not be smaller
 	n        int     // iterations
-	_        [72]byte
+	_        [64]byte
 }
 
 type costRecord struct {
@@ -47,26 +56,37 @@ type costRecord struct {
 }
 
 // piecesPerShare is how many pieces a worker's share of the loop has where claims cost next to nothing: what is claimed cannot be stolen, so a wrong
-// prediction costs at most about one part in so many.
-const piecesPerShare = 8
+// prediction costs at most about one part in so many. Shares of fewer than so many iterations are singles pieces, one each: there a piece of several is long.
+const (
+	piecesPerShare = 8
+	singles        = 64
+)
 
 func newCost(p Params) (Calculator, error) {
-	c := &cost{loop: loop{p}, weights: slices.Clone(p.Weights), trends: make([]trend, p.P), did: make([]costLog, p.P)}
-	c.evenly(p)
+	c := &cost{loop: loop{p}, did: make([]costLog, p.P)}
+	c.belief = belief{weights: slices.Clone(p.Weights), trends: make([]trend, p.P), heard: make([]costLog, p.P)}
+	c.costPlan, c.hand = evenly(p), make([]costHand, p.P)
+	c.own = &blocks{own: make([]ownBlock, p.P), loot: c.half, choices: richest}
 	if len(p.Profile) > 0 {
 		c.last = newProfile(p.N, p.Profile)
 		c.expect(c.last)
+		c.costPlan = c.plan
 	}
+	c.begin()
 	return c, nil
 }
 
-// expect makes p the profile of the execution to come, and settles how finely it is cut. With m pieces a share, chunks take m times what each takes beyond its iterations, and
+// expect makes p the profile of the execution to come, and plans how finely it is cut. With m pieces a share, chunks take m times what each takes beyond its iterations, and
 // what cannot be stolen is one part in m: the sum is least at a square root.
 func (c *cost) expect(p *profile) {
 	c.profile = p
-	even := p.total() / c.procs()
+	procs := float64(c.Processors)
+	even := p.total() / procs
 	each := c.claimed + c.fixed.seconds
 	m, parts := float64(piecesPerShare), 2
+	if c.N < singles*c.Processors {
+		m = singles
+	}
 	if each > 0 {
 		m = min(max(math.Sqrt(even/each)/8, 1), m)
 	}
@@ -74,14 +94,15 @@ func (c *cost) expect(p *profile) {
 		parts = 1
 	}
 	order, bins := c.dearest(p, even, each)
-	c.dear, c.dearAt = p.ranges(order), p.ranges(bins)
-	c.spread2 = c.chance * c.procs() * c.procs() / 4 * float64((len(p.bins)-1)<<cutBits) / float64(max(c.N, 1))
 	cut := p
 	if len(bins) > 0 {
 		cut = c.without(p, bins)
 	}
-	c.table = room(c.table, len(cut.bins)+1)
-	c.cutBy(newCuts(cut, c.table), c.weights, m, parts, max(worth*each, even/finest))
+	t := newCuts(cut, room(c.table, len(cut.bins)+1))
+	c.plan = planBy(t, c.Params, c.weights, m, parts, max(worth*each, even/finest))
+	c.plan.dear, c.plan.dearAt = p.ranges(order), p.ranges(bins)
+	c.plan.spread2 = c.chance * procs * procs / 4 * float64((len(p.bins)-1)<<cutBits) / float64(max(c.N, 1))
+	c.plan.dealBlocks()
 }
 
 // without is p where some bins cost nothing.
@@ -113,7 +134,7 @@ func (c *cost) dearest(p *profile, even, each float64) (order, bins []int) {
 		least = max(least, uncommon*p.total()/float64(len(p.bins)-1))
 	}
 	for b := range len(p.bins) - 1 {
-		if p.bins[b].cost > least {
+		if p.bins[b].cost > least && p.apart(b) {
 			bins = append(bins, b)
 		}
 	}
@@ -147,23 +168,26 @@ const crowd = 8
 
 // Report remembers a piece.
 func (c *cost) Report(worker, start, n int, seconds, overhead float64) {
-	if n > 0 && seconds >= 0 {
+	if n > 0 && seconds >= 0 && !c.deaf {
 		did := &c.did[worker]
 		if overhead > 0 && (overhead < did.claiming || did.claiming == 0) {
 			did.claiming = overhead
 		}
 		did.busy += seconds
+		if n <= c.MinChunk {
+			did.single = max(did.single, seconds)
+		}
 		did.asked += overhead
 		did.n += n
 		did.chunks = append(did.chunks, costRecord{start, n, seconds})
 	}
 }
 
-// Expected is the measured speeds.
+// Expected is the measured speeds. Nobody may be learning.
 func (c *cost) Expected() []float64 { return slices.Clone(c.weights) }
 
 // Profile is what COST has learned: the expected time of each of equally many iterations, in order, at speed 1. It is nil before
-// the first Restart. Another loop of the same operator can begin with it (Params.Profile).
+// the first Restart that learns. Another loop of the same operator can begin with it (Params.Profile).
 func (c *cost) Profile() []float64 {
 	if c.profile == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 // This file defines how COST is claimed: blocks are filled by factoring from one counter, served to their owners in pieces, and robbed by others. All count in
 // units of equal expected cost (cuts.go), so a claim is one compare-and-swap and a few operations on integers.
 
-// costClaims is what the claims of an execution are computed from, and what they change.
-type costClaims struct {
+// costPlan is what the claims of an execution are computed from. They do not change it.
+type costPlan struct {
 	cuts
 	least   int     // iterations of the smallest chunk
 	floor   int     // units of so many on average
@@ -21,11 +21,17 @@ type costClaims struct {
 	parts   int     // 2: a batch is half of what is left, or less (see portion); 1: everything is dealt at the beginning
 	spread2 float64 // units by (P cv/2)^2, cv of an iteration's cost as far as it is not foreseen: b of factoring is the root of spread2 over the units left
 	worker  []costWorker
-	own     *blocks
 
 	// dear is the iterations that are handed out before all blocks, the dearest first; dearAt is the same in their order. In units they have next to no width.
 	dear, dearAt []iterations
-	hand         []costHand
+	away         int // 1: the last worker is expected late, if at all
+}
+
+// costClaims is a plan, and what the claims of an execution change.
+type costClaims struct {
+	costPlan
+	own  *blocks
+	hand []costHand
 
 	_     [128]byte
 	dealt atomic.Int64 // how many dear iterations were asked for
@@ -51,17 +57,13 @@ type costHand struct {
 
 const weightOne = 1 << 16
 
-// evenly prepares for an execution of which nothing is known. Chunks are those of AUTO_CHUNK, small enough for any order of costs and to learn the profile from, and dealt like
+// evenly is the plan of an execution of which nothing is known. Chunks are those of AUTO_CHUNK, small enough for any order of costs and to learn the profile from, and dealt like
 // cards: a worker's block is one chunk of every P, so blocks cost about the same wherever what is dear lies, workers can be compared, and there is no counter.
-func (c *costClaims) evenly(p Params) {
-	c.cuts = evenCuts(p.N, max(autoChunk(p.N, p.P), p.MinChunk, ceilDiv(p.N, maxUnits)))
-	c.floor, c.least, c.parts, c.cards, c.atOnce = 1, p.MinChunk, 1, newCards(c.units, p.P), p.Processors
-	c.worker, c.hand = make([]costWorker, p.P), make([]costHand, p.P)
-	c.own = &blocks{own: make([]ownBlock, p.P), loot: c.half, choices: richest}
-	for i := range c.worker {
-		c.worker[i].lo, c.worker[i].hi = c.cards.first(i), c.cards.first(i+1)
-	}
-	c.begin()
+func evenly(p Params) costPlan {
+	cut := evenCuts(p.N, max(autoChunk(p.N, p.P), p.MinChunk, ceilDiv(p.N, maxUnits)))
+	c := costPlan{cuts: cut, floor: 1, least: p.MinChunk, parts: 1, cards: newCards(cut.units, p.P), atOnce: p.Processors, worker: make([]costWorker, p.P)}
+	c.dealBlocks()
+	return c
 }
 
 // cards is units as they are dealt to so many blocks: each P of them to all blocks. They count by block and by the order within it.
@@ -110,34 +112,44 @@ func (c *costClaims) half(lo, hi int) int {
 	return hi - mid
 }
 
-// cutBy makes t the units of the executions to come. A worker's share of them by its weight has m pieces, and no piece has more than 2/m of an even share of the iterations. No piece costs less
+// planBy is a plan whose units are t. A worker's share of them by its weight has m pieces, and no piece has more than 2/m of an even share of the iterations. No piece costs less
 // than tail but for want of more.
-func (c *costClaims) cutBy(t cuts, weights []float64, m float64, parts int, tail float64) {
-	c.cuts, c.parts, c.cards = t, parts, cards{}
-	p := c.procs()
+func planBy(t cuts, p Params, weights []float64, m float64, parts int, tail float64) costPlan {
+	c := costPlan{cuts: t, least: p.MinChunk, parts: parts, atOnce: p.Processors, worker: make([]costWorker, p.P)}
+	share := float64(t.units) / c.procs()
 	c.floor = max(1, int(float64(t.units)/float64(max(t.n, 1))*float64(c.least)))
-	c.tail = max(c.floor, int(min(tail*t.rate, float64(t.units)/p)))
-	c.most = max(ceil(float64(t.n)/(m*p)), c.least)
+	c.tail = max(c.floor, int(min(tail*t.rate, share)))
+	c.most = max(ceil(float64(t.n)/(m*c.procs())), c.least)
 	for i, w := range weights {
-		c.worker[i].piece, c.worker[i].weight = max(c.floor, int(float64(t.units)/(m*p)*w)), int(math.Ceil(w*weightOne))
+		c.worker[i].piece, c.worker[i].weight = max(c.floor, int(share/m*w)), int(math.Ceil(w*weightOne))
 	}
-	c.dealBlocks()
-	c.begin()
+	return c
 }
 
-// dealBlocks makes the first batch: each worker begins with a block of its own, for which it need not ask.
-func (c *costClaims) dealBlocks() {
+// dealBlocks makes the first batch: each worker that is expected begins with a block of its own, for which it need not ask.
+func (c *costPlan) dealBlocks() {
+	here := c.worker[:len(c.worker)-c.away]
+	if c.away == 1 {
+		c.worker[len(here)].lo, c.worker[len(here)].hi = c.units, c.units
+	}
+	if c.cards.dealt() {
+		c.cards = newCards(c.units, len(here))
+		for i := range here {
+			here[i].lo, here[i].hi = c.cards.first(i), c.cards.first(i+1)
+		}
+		return
+	}
 	sum := 0
-	for i := range c.worker {
-		sum += c.worker[i].weight
+	for i := range here {
+		sum += here[i].weight
 	}
 	scale := float64(c.units) / float64(sum)
 	if c.parts > 1 {
-		scale /= c.portion(c.units) / float64(len(c.worker))
+		scale /= c.portion(c.units) / float64(len(here))
 	}
 	before, lo := 0, 0
-	for i := range c.worker {
-		w := &c.worker[i]
+	for i := range here {
+		w := &here[i]
 		before += w.weight
 		w.lo, w.hi = lo, c.units
 		if before < sum || c.parts > 1 {
@@ -154,13 +166,14 @@ func (c *costClaims) begin() {
 	c.dealt.Store(0)
 	c.own.empty()
 	clear(c.hand)
-	if c.parts > 1 && (len(c.dear) > 0 || c.atOnce < len(c.worker)) { // who has a dear iteration for long, or no processor, shall not have a block that others would find last
+	if c.parts > 1 && (len(c.dear) > 0 || c.atOnce+c.away < len(c.worker)) { // who has a dear iteration for long, or no processor, shall not have a block that others would find last
 		return
 	}
-	for i := range c.worker {
-		c.own.give(i, makeBlock(c.worker[i].lo, c.worker[i].hi))
+	here := c.worker[:len(c.worker)-c.away]
+	for i := range here {
+		c.own.give(i, makeBlock(here[i].lo, here[i].hi))
 	}
-	c.next.Store(uint64(len(c.worker))<<32 | uint64(c.worker[len(c.worker)-1].hi)) // cards: nothing is left
+	c.next.Store(uint64(len(here))<<32 | uint64(here[len(here)-1].hi)) // cards: nothing is left
 }
 
 // claim is Claimer.Claim.
@@ -271,7 +284,7 @@ func (c *costClaims) block(worker int) (lo, hi, start, past int, ok bool) {
 }
 
 // portion is how many blocks make up what is left: twice the workers, and more where costs are partly chance, as factoring has it (see fac.go).
-func (c *costClaims) portion(left int) float64 {
+func (c *costPlan) portion(left int) float64 {
 	if c.parts == 1 {
 		return c.procs()
 	}
@@ -283,10 +296,27 @@ func (c *costClaims) portion(left int) float64 {
 const mostParts = 8
 
 // procs is atOnce.
-func (c *costClaims) procs() float64 { return float64(c.atOnce) }
+func (c *costPlan) procs() float64 { return float64(c.atOnce) }
+
+// absent deals the blocks without the last worker, and present with it.
+func (c *costPlan) absent() {
+	if c.away == 0 {
+		c.away = 1
+		c.atOnce -= c.away
+		c.dealBlocks()
+	}
+}
+
+func (c *costPlan) present() {
+	if c.away == 1 {
+		c.atOnce += c.away
+		c.away = 0
+		c.dealBlocks()
+	}
+}
 
 // whole is the unit nearest to u that leaves no units of an iteration behind that lies before.
-func (c *costClaims) whole(u int) int {
+func (c *costPlan) whole(u int) int {
 	if c.first != nil && c.floor > 1 { // else no iteration has many units
 		return c.snapped(u)
 	}

@@ -44,8 +44,8 @@ func (c *cost) learnFixed() {
 	}
 	c.fixed.asked++
 	var line regression
-	for i := range c.did {
-		for _, r := range c.did[i].chunks {
+	for i := range c.heard {
+		for _, r := range c.heard[i].chunks {
 			line.add(c.predicted(r), r.t*c.weights[i])
 		}
 	}

@@ -5,112 +5,29 @@ import (
 	"slices"
 )
 
-// This file defines what COST learns between two executions: costs, speeds, how far both can be believed, and when that is worth its time, during which nobody works.
+// This file defines what COST learns from an execution: costs, speeds, and how far both can be believed.
 
-// What learning takes, in seconds: anything at all, a bin of the profile with its part of the table of cuts, a chunk, and a chunk of the first execution (BenchmarkCostRestart).
-const (
-	oncePrice  = 4e-6
-	binPrice   = 20e-9
-	chunkPrice = 100e-9
-	firstPrice = 10e-9
-)
-
-// learningPart is the part of a worker's time that is given to learning. What is not spent is saved for later executions, so the costs of a loop that is too short to learn in each execution are learned in some.
-const learningPart = 1. / 256
-
-// firstPart is the part of an execution's time that is spent besides to learn for the first time: what is learned then is of use for long.
-const firstPart = 1. / 16
-
-// balanced is the part of a worker's time that an execution may have lost which there is no need to learn from.
-const balanced = 0.01
-
-// surely is how many executions tell what a chunk costs before nothing is learned.
-const surely = 3
-
-// How finely a profile is kept. There are no more bins than what a worker's share needs to be cut well, or than make no difference to the time: where iterations differ much, what a bin hides is what cuts
-// are off by. A profile with fewer than coarsest bins a share says too little.
-const (
-	leastBins    = 1 << 9
-	binsPerShare = 1 << 7
-	maxBins      = 1 << 14
-	worthBin     = 5e-5 // seconds of an execution
-	coarsest     = 8
-	rarely       = 8 // a profile that could only be learned every so many executions is made coarser
-)
-
-// afford is with how many bins the last execution, which had so many chunks that took all workers so much time together, shall be learned; 0: not at all. The first time a loop is learned for what
-// was lost so far, too: nobody knows whether the loop will be executed again, but who has lost as much as learning takes loses at most twice as much as who had known (the rule of those who rent skis).
-func (c *cost) afford(busy, lost float64, chunks int) int {
-	income := busy / c.procs() * learningPart
-	c.saved = min(c.saved+income, rarely*binPrice*maxBins)
-	if c.fixed.asked >= surely && lost < balanced*busy/c.procs() {
-		return 0
+// learn makes a plan of the execution that was heard, with a profile of so many bins: first the speeds, then the costs at speed 1. It reports false if there is nothing to learn from.
+func (c *cost) learn(bins int) bool {
+	done := 0
+	for i := range c.heard {
+		done += c.heard[i].n
 	}
-	fixed := oncePrice + float64(chunks)*chunkPrice
-	if c.profile == nil {
-		c.saved += lost + firstPart*busy/c.procs()
-		fixed = oncePrice + float64(chunks)*firstPrice
+	if !c.learnSpeeds() {
+		return false
 	}
-	have := int(min((c.saved-fixed)/binPrice, maxBins))
-	want := min(c.N, min(max(leastBins, binsPerShare*c.Processors, int(min(busy/c.procs()/worthBin, maxBins))), maxBins))
-	least := min(want, coarsest*c.Processors)
-	if c.profile != nil {
-		now := len(c.profile.bins) - 1
-		switch {
-		case want >= 4*now && have >= 4*now, have < now && have >= least && income*rarely < fixed+float64(now)*binPrice:
-		default:
-			want, least = now, now
-		}
+	c.learnClaims()
+	c.learnFixed()
+	part, chance := c.trust()
+	last := c.learnCosts(bins, done >= c.N)
+	c.old = append(c.old, c.last)
+	if c.profile != c.last {
+		c.old = append(c.old, c.profile)
 	}
-	if have < least {
-		return 0
-	}
-	want = min(want, have)
-	c.spent = fixed + float64(want)*binPrice
-	c.saved = min(c.saved-c.spent, rarely*c.spent)
-	if c.profile == nil {
-		c.saved = 0
-	}
-	return want
+	c.last, c.chance = last, chance
+	c.expect(c.nearer(last, part))
+	return true
 }
-
-// Restart learns from what was reported, if it is worth the time: first the speeds, then the costs at speed 1.
-func (c *cost) Restart() {
-	c.spent = 0
-	busy, longest, chunks, done := 0.0, 0.0, 0, 0
-	for i := range c.did {
-		did := &c.did[i]
-		busy += did.busy
-		longest = max(longest, did.busy+did.asked)
-		done += did.n
-		chunks += len(did.chunks)
-	}
-	bins := 0
-	if busy > 0 {
-		bins = c.afford(busy, max(longest-busy/c.procs(), 0), chunks)
-	}
-	if bins == 0 || !c.learnSpeeds() {
-		c.begin()
-	} else {
-		c.learnClaims()
-		c.learnFixed()
-		part, chance := c.trust()
-		last := c.learnCosts(bins, done >= c.N)
-		c.release(c.last)
-		if c.profile != c.last {
-			c.release(c.profile)
-		}
-		c.last, c.chance = last, chance
-		c.expect(c.nearer(last, part))
-	}
-	for i := range c.did {
-		did := &c.did[i]
-		did.chunks, did.busy, did.asked, did.n = did.chunks[:0], 0, 0, 0
-	}
-}
-
-// learning is what the last Restart took in seconds, by the price list: 0 if nothing was learned.
-func (c *cost) learning() float64 { return c.spent }
 
 // learnCosts is the costs of the last execution in so many bins; complete says that all of it was reported.
 func (c *cost) learnCosts(bins int, complete bool) *profile {
@@ -120,8 +37,8 @@ func (c *cost) learnCosts(bins int, complete bool) *profile {
 	if !complete {
 		covered = make([]float64, bins)
 	}
-	for i := range c.did {
-		for _, r := range c.did[i].chunks {
+	for i := range c.heard {
+		for _, r := range c.heard[i].chunks {
 			c.spread(r, c.fixed.less(r.t)*c.weights[i], next.bins[:bins], covered)
 		}
 	}
@@ -172,13 +89,6 @@ func (c *cost) fresh(bins int) *profile {
 	return emptyProfile(c.N, bins)
 }
 
-// release keeps the memory of p.
-func (c *cost) release(p *profile) {
-	if p != nil && p != c.by {
-		c.spare = append(c.spare, p)
-	}
-}
-
 // room is a slice of that length, in the memory of s if it is large enough.
 func room(s []int, n int) []int {
 	if cap(s) < n {
@@ -194,8 +104,8 @@ func (c *cost) trust() (part, chance float64) {
 		return 1, 0
 	}
 	before, now := 0.0, 0.0
-	for i := range c.did {
-		for _, r := range c.did[i].chunks {
+	for i := range c.heard {
+		for _, r := range c.heard[i].chunks {
 			before += c.last.between(r.start, r.start+r.n)
 			now += c.fixed.less(r.t) * c.weights[i]
 		}
@@ -205,8 +115,8 @@ func (c *cost) trust() (part, chance float64) {
 	}
 	mean, scale := c.last.total()/float64(c.N), before/now
 	var xx, xy, all float64
-	for i := range c.did {
-		for _, r := range c.did[i].chunks {
+	for i := range c.heard {
+		for _, r := range c.heard[i].chunks {
 			even := float64(r.n) * mean
 			x, y := c.last.between(r.start, r.start+r.n)-even, c.fixed.less(r.t)*c.weights[i]*scale-even
 			xx += x * x
@@ -219,8 +129,8 @@ func (c *cost) trust() (part, chance float64) {
 		part = min(max(xy/xx, 0), 1)
 	}
 	var off []float64 // what was not foreseen of each piece: variances of an iteration
-	for i := range c.did {
-		for _, r := range c.did[i].chunks {
+	for i := range c.heard {
+		for _, r := range c.heard[i].chunks {
 			even := float64(r.n) * mean
 			expected := even + part*(c.last.between(r.start, r.start+r.n)-even)
 			if d := c.fixed.less(r.t)*c.weights[i]*scale/expected - 1; expected > 0 {
@@ -238,11 +148,11 @@ const alike = 0.01
 // learnClaims is the time of a claim that had not to wait for others: the median over workers of the shortest.
 func (c *cost) learnClaims() {
 	var shortest []float64
-	for i := range c.did {
-		if t := c.did[i].claiming; t > 0 {
+	for i := range c.heard {
+		if t := c.heard[i].claiming; t > 0 {
 			shortest = append(shortest, t)
 		}
-		c.did[i].claiming = 0
+		c.heard[i].claiming = 0
 	}
 	if len(shortest) > 0 {
 		c.claimed = median(shortest)
@@ -278,8 +188,8 @@ const misfit = 0.1
 func (c *cost) learnSpeeds() bool {
 	ratio, unsure := make([]float64, c.P), make([]float64, c.P)
 	known, sum, pooled, workers := 0.0, 0.0, 0.0, 0.0
-	for i := range c.did {
-		if ratio[i], unsure[i] = c.speed(c.did[i].chunks); ratio[i] > 0 {
+	for i := range c.heard {
+		if ratio[i], unsure[i] = c.speed(c.heard[i].chunks); ratio[i] > 0 {
 			sum += ratio[i]
 			known += c.weights[i]
 			pooled += unsure[i]

@@ -2,6 +2,8 @@ package schedule
 
 import (
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -39,37 +41,126 @@ func noisyCosts(n int, mean, noise float64) func(int) []float64 {
 	}
 }
 
-// TestLearningPaysForItself: what a loop learns costs it at most its part of the time, however short it is; the first time it may cost what was lost before.
+// TestLearningPaysForItself: what a loop learns costs it at most its part of the time of all workers, however short it is; the first times it may cost what was lost before. Claims cost nothing
+// here, so what a simulation counts as scheduling is learning.
 func TestLearningPaysForItself(t *testing.T) {
-	for _, mean := range []float64{2e-9, 5e-8, 1e-6, 1e-4} {
-		const n, p, times = 4000, 4, 60
-		costs := noisyCosts(n, mean, .9)
-		tr := NewTrace(costs(0))
-		s, err := NewSimulation(tr, mustLookup("COST"), Params{}, Machine{P: p, H: 1e-7, Serial: 2e-8})
-		if err != nil {
-			t.Fatal(err)
-		}
-		busy, learning, lost, often := 0.0, 0.0, 0.0, 0
-		for i := range times {
-			s.SetTrace(NewTrace(costs(i)))
-			out, err := s.Run()
+	for _, p := range []int{2, asideFrom, 32} {
+		for _, mean := range []float64{2e-9, 5e-8, 1e-6, 1e-4} {
+			const n, times = 4000, 60
+			costs := noisyCosts(n, mean, .9)
+			s, err := NewSimulation(NewTrace(costs(0)), mustLookup("COST"), Params{}, Machine{P: p})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if took := s.claimer.learned(); took > 0 {
-				learning += took
-				often++
+			c, early := s.claimer.cost, 1
+			if c.aside() {
+				early = firstTimes
 			}
-			if often == 0 {
-				lost += out.Makespan - out.Busy/p + firstPart*out.Busy/p
+			busy, learning, lost := 0.0, 0.0, 0.0
+			for i := range times {
+				s.SetTrace(NewTrace(costs(i)))
+				out, err := s.Run()
+				if err != nil {
+					t.Fatal(err)
+				}
+				learning += out.Sched
+				if c.times < early {
+					lost += float64(p)*out.Makespan - out.Busy + firstPart*out.Busy
+				}
+				busy += out.Busy
 			}
-			busy += out.Busy / p
+			if most := learningPart*busy + lost + 1e-9; learning > most {
+				t.Errorf("%d workers, iterations of %g s: %.3g s of learning in %d executions, at most %.3g are paid for", p, mean, learning, times, most)
+			}
+			if c.times == 0 {
+				t.Errorf("%d workers, iterations of %g s: nothing was ever learned", p, mean)
+			}
 		}
-		if most := learningPart*busy + lost + 1e-9; learning > most {
-			t.Errorf("iterations of %g s: %.3g s of learning in %d executions, at most %.3g are paid for", mean, learning, times, most)
+	}
+}
+
+// TestLearningAside: from some workers on one learns while the others work. It has no block then and comes late, the executions meanwhile have the plan that they had, and the one after has the new one.
+func TestLearningAside(t *testing.T) {
+	const n, p = 4096, 8
+	costs := noisyCosts(n, 1e-9, .1)
+	s, err := NewSimulation(NewTrace(costs(0)), mustLookup("COST"), Params{}, Machine{P: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.claimer.cost
+	executions, during := 0, 0
+	for ; c.profile == nil && executions < 500; executions++ {
+		out, err := s.Run()
+		if err != nil {
+			t.Fatal(err)
 		}
-		if often == 0 {
-			t.Errorf("iterations of %g s: nothing was ever learned", mean)
+		if !c.beside {
+			continue
+		}
+		during++
+		if c.away != 1 || c.procs() != p-1 || c.worker[p-1].lo < c.worker[p-1].hi {
+			t.Fatalf("execution %d: the last worker learns, and %g workers are planned for", executions, c.procs())
+		}
+		if !c.cards.dealt() {
+			t.Fatal("the plan changed before anything was learned")
+		}
+		if out.Sched <= 0 || out.Sched > out.Makespan*(1+1e-9) {
+			t.Errorf("execution %d: one worker learned for %g s of %g", executions, out.Sched, out.Makespan)
+		}
+		if sum := out.Busy + out.Sched + out.Idle; !near(sum, p*out.Makespan, 1e-9) {
+			t.Errorf("execution %d: %g of %g s are accounted for", executions, sum, p*out.Makespan)
+		}
+	}
+	if during < 2 {
+		t.Fatalf("what takes longer than an execution was learned within %d", during)
+	}
+	if _, err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if c.cards.dealt() || c.away != 0 || c.procs() != p {
+		t.Error("what was learned is not the plan")
+	}
+}
+
+// TestStudy: in a real loop the last worker learns at a claim, or a goroutine does if it does not come or has no time, and each iteration is done once all the while.
+func TestStudy(t *testing.T) {
+	for _, absent := range []bool{false, true} {
+		const n, p = 6000, 8
+		c := claimer(t, "COST", Params{N: n, P: p})
+		learned := 0
+		for range 60 {
+			did, workers := make([]atomic.Int32, n), p
+			if absent {
+				workers--
+			}
+			var group sync.WaitGroup
+			for w := range workers {
+				group.Go(func() {
+					for {
+						start, size, ok := c.Claim(w)
+						if !ok {
+							return
+						}
+						for i := start; i < start+size; i++ {
+							did[i].Add(1)
+						}
+						c.Report(w, start, size, float64(size)*1e-6*float64(1+start/(n/8)), 1e-7)
+					}
+				})
+			}
+			group.Wait()
+			for i := range did {
+				if k := did[i].Load(); k != 1 {
+					t.Fatalf("iteration %d was done %d times", i, k)
+				}
+			}
+			c.Reset()
+			if !c.cost.cards.dealt() {
+				learned++
+			}
+		}
+		if learned == 0 {
+			t.Errorf("absent: %v: nothing was learned", absent)
 		}
 	}
 }
@@ -86,16 +177,17 @@ func TestNothingToLearn(t *testing.T) {
 	}
 }
 
-// TestLearningIsCharged: a simulation lets all wait while COST learns, and counts that as scheduling.
+// TestLearningIsCharged: a simulation lets all wait while COST learns between executions, and counts that as scheduling.
 func TestLearningIsCharged(t *testing.T) {
-	list, _ := again(t, Machine{P: 4}, 2, noisyCosts(4000, 1e-6, .9))
+	const p = asideFrom - 1
+	list, _ := again(t, Machine{P: p}, 2, noisyCosts(4000, 1e-6, .9))
 	for i, out := range list {
-		waited := out.Sched / 4
+		waited := out.Sched / p
 		if learned := i > 0; learned != (waited > 500*binPrice) {
 			t.Errorf("execution %d: all waited %g s", i, waited)
 		}
-		if sum := out.Busy + out.Sched + out.Idle; !near(sum, 4*out.Makespan, 1e-12) {
-			t.Errorf("execution %d: %g of %g s are accounted for", i, sum, 4*out.Makespan)
+		if sum := out.Busy + out.Sched + out.Idle; !near(sum, p*out.Makespan, 1e-12) {
+			t.Errorf("execution %d: %g of %g s are accounted for", i, sum, p*out.Makespan)
 		}
 	}
 }

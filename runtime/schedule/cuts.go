@@ -20,7 +20,7 @@ type cuts struct {
 // does not overflow.
 const cutBits = 9
 
-// dearBin is how many parts' cost a bin has that is not cut: it is likely to have that cost for the sake of one iteration, and nobody knows which.
+// dearBin is how many parts' cost a bin apart from others has that is not cut: it is likely to have that cost for the sake of one iteration, and nobody knows which.
 const dearBin = 4
 
 // evenCuts are units of equally many iterations.
@@ -49,7 +49,7 @@ func newCuts(p *profile, memory []int) cuts {
 		}
 		x := float64(b) * p.per
 		switch in, cost := c-p.bins[b].before, p.bins[b].cost; {
-		case cost <= dearBin*step:
+		case cost <= dearBin*step || !p.apart(b):
 			x += in * rate
 		case in > cost/2:
 			x += p.per

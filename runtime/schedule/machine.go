@@ -99,6 +99,16 @@ func (q queue) notBefore(time float64) queue {
 	return q.sorted()
 }
 
+// late lets one worker come so much later.
+func (q queue) late(worker int, seconds float64) queue {
+	for i := range q {
+		if q[i].worker == worker {
+			q[i].time += seconds
+		}
+	}
+	return q.sorted()
+}
+
 // sink puts the first slot, which came to be later, into its place.
 func (q queue) sink() {
 	for at := 0; ; {

@@ -53,6 +53,18 @@ func (p *profile) ranges(bins []int) []iterations {
 // begin is the first iteration that begins in a bin.
 func (p *profile) begin(b int) int { return ceilDiv(b*p.n, len(p.bins)-1) }
 
+// apart says that a bin's cost may be that of one iteration: it has few, or costs twice as much as those beside it. Else all around cost much.
+func (p *profile) apart(b int) bool {
+	if p.per <= fewIterations {
+		return true
+	}
+	c := p.bins[b].cost
+	return (b == 0 || c > 2*p.bins[b-1].cost) && (b == len(p.bins)-2 || c > 2*p.bins[b+1].cost)
+}
+
+// fewIterations is so many of a bin that the cost of it is that of one.
+const fewIterations = 4
+
 // costs are the bins' costs, to keep.
 func (p *profile) costs() []float64 {
 	list := make([]float64, len(p.bins)-1)

@@ -23,6 +23,8 @@ type Simulation struct {
 	machine Machine
 	now     float64
 	ran     bool
+	lesson  func()  // what a worker is learning beside the others; nil: nothing
+	away    float64 // for how long it still will
 }
 
 // NewSimulation is a loop with the costs of tr, of which nothing is known yet. N and P of p are those of trace and machine; mu, sigma and h
@@ -40,6 +42,7 @@ func NewSimulation(tr *Trace, t *Technique, p Params, m Machine) (*Simulation, e
 	if p.Now == nil {
 		p.Now = func() float64 { return s.now }
 	}
+	p.Aside = func(seconds float64, learn func()) { s.away, s.lesson = seconds, learn }
 	calc, err := t.New(p)
 	if err != nil {
 		return nil, err
@@ -48,6 +51,9 @@ func NewSimulation(tr *Trace, t *Technique, p Params, m Machine) (*Simulation, e
 	s.claimer.pace()
 	return s, nil
 }
+
+// Learns says that an execution changes the next one.
+func (s *Simulation) Learns() bool { return s.claimer.Learns() }
 
 // SetTrace changes the costs of the executions to come; the number of iterations stays.
 func (s *Simulation) SetTrace(tr *Trace) { s.trace = tr }
@@ -78,6 +84,11 @@ func (s *Simulation) Run() (Outcome, error) {
 		q = q.notBefore(q[0].time + learned)
 		out.Sched += learned * float64(m.P)
 	}
+	learner := -1
+	if s.lesson != nil { // the last worker learns, and comes late if at all
+		learner = m.P - 1
+		q = q.late(learner, s.away)
+	}
 	for len(q) > 0 {
 		w, t := q[0].worker, q[0].time
 		s.now = t
@@ -95,9 +106,15 @@ func (s *Simulation) Run() (Outcome, error) {
 		}
 		if !ok {
 			out.Finish[w] = t - asked[w]
+			if w == learner {
+				out.Finish[w] = m.arrival(w)
+			}
 			out.Makespan = max(out.Makespan, out.Finish[w])
 			q = q.drop()
 			continue
+		}
+		if w == learner { // it has come before the end
+			learner = -1
 		}
 		claimed := lines.pass(w, t, touched, own) + m.H
 		seconds := (s.trace.of(start, n) + m.Chunk) / m.speed(w)
@@ -110,8 +127,22 @@ func (s *Simulation) Run() (Outcome, error) {
 		q[0].time = claimed + seconds
 		q.sink()
 	}
+	out.Sched += s.learn(out.Makespan)
 	out.Idle = max(0, float64(m.P)*out.Makespan-out.Busy-out.Sched)
 	return out, s.claimer.Err()
+}
+
+// learn goes on with what a worker is learning beside an execution that took so long, and returns how much of that it was at it.
+func (s *Simulation) learn(makespan float64) float64 {
+	if s.lesson == nil {
+		return 0
+	}
+	at := min(s.away, makespan)
+	if s.away -= at; s.away <= 0 {
+		s.lesson()
+		s.lesson = nil
+	}
+	return at
 }
 
 // lines is the lines of memory that workers claim from: when each is free, and who wrote it last.

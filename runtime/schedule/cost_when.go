@@ -1,0 +1,249 @@
+package schedule
+
+import "sync/atomic"
+
+// This file defines when COST learns, and who: all wait for it between two executions, or one learns while the others are at the executions that follow.
+
+// What learning takes, in seconds: anything at all, a bin of the profile with its part of the table of cuts, a chunk, and a chunk of the first execution (BenchmarkCostRestart).
+const (
+	oncePrice  = 4e-6
+	binPrice   = 20e-9
+	chunkPrice = 100e-9
+	firstPrice = 10e-9
+)
+
+// learningPart is the part of a worker's time that is given to learning. What is not spent is saved for later executions, so the costs of a loop that is too short to learn in each execution are learned in some.
+const learningPart = 1. / 256
+
+// firstPart is the part of an execution's time that is spent besides to learn for the first time: what is learned then is of use for long. Where one learns beside the others that is so
+// each of the first times, until two executions have told how far one foretells the next.
+const (
+	firstPart  = 1. / 16
+	firstTimes = 3
+)
+
+// balanced is the part of a worker's time that an execution may have lost which there is no need to learn from.
+const balanced = 0.01
+
+// surely is how many executions tell what a chunk costs before nothing is learned.
+const surely = 2
+
+// asideFrom is from how many processors on one learns beside the others: of fewer it is a large part.
+const asideFrom = 4
+
+// How finely a profile is kept. There are no more bins than what a worker's share needs to be cut well, or than make no difference to the time: where iterations differ much, what a bin hides is what cuts
+// are off by. A profile with fewer than coarsest bins a share says too little. Who learns beside the others has time for more.
+const (
+	leastBins    = 1 << 9
+	binsPerShare = 1 << 7
+	maxBins      = 1 << 14
+	worthBin     = 5e-5 // seconds of an execution
+	coarsest     = 8
+	rarely       = 8 // a profile that could only be learned every so many executions is made coarser
+)
+
+// ledger is what learning has cost and may cost, in seconds.
+type ledger struct {
+	saved  float64 // of all workers
+	paid   float64 // of one, who learns beside the others
+	spent  float64 // that the last Restart let all wait
+	times  int     // that something was learned
+	beside bool    // somebody learns
+	useful bool    // there was something to learn
+
+	lesson func()      // that the last worker has at its next claim; nil: none
+	begun  atomic.Bool // somebody has taken it
+	ready  atomic.Bool // and is through
+}
+
+// executed is what an execution was, as far as it was reported.
+type executed struct {
+	busy   float64 // seconds of all workers
+	bound  float64 // seconds of an even part of that, or of the longest iteration
+	lost   float64 // seconds that it was longer than that
+	single bool    // the longest iteration is the bound
+	chunks int
+}
+
+func (c *cost) executed() (e executed) {
+	longest, single := 0.0, 0.0
+	for i := range c.did {
+		did := &c.did[i]
+		e.busy += did.busy
+		longest = max(longest, did.busy+did.asked)
+		single = max(single, did.single)
+		e.chunks += len(did.chunks)
+	}
+	even := e.busy / c.procs()
+	e.bound, e.single = max(even, single), single > even
+	e.lost = max(longest-e.bound, 0)
+	return e
+}
+
+// Restart learns from what was reported, if it is worth the time, or takes over what was learned meanwhile.
+func (c *cost) Restart() {
+	c.spent = 0
+	switch e := c.executed(); {
+	case c.beside && c.ready.Load():
+		c.beside, c.deaf, c.lesson = false, false, nil
+		if c.useful {
+			c.takeOver()
+		}
+		c.forget(c.heard)
+		c.present()
+	case c.beside:
+		if c.lesson != nil && c.begun.CompareAndSwap(false, true) { // the last worker did not come
+			go c.lesson()
+		}
+		c.lesson = nil
+	case e.busy == 0:
+	case c.aside():
+		c.restartAside(e)
+	default:
+		if bins, price := c.afford(e); bins > 0 {
+			c.times++
+			c.learnNow(bins, price)
+		}
+	}
+	c.forget(c.did)
+	c.begin()
+}
+
+// enough says that nothing is to be won by learning: the execution took as long as it must. What chunks cost is no loss, but part of what is even, so that is first learned too, where it matters.
+func (c *cost) enough(e executed) bool {
+	return e.lost < balanced*e.bound && (e.single || c.fixed.asked >= surely)
+}
+
+// forget empties logs.
+func (c *cost) forget(logs []costLog) {
+	for i := range logs {
+		l := &logs[i]
+		*l = costLog{chunks: l.chunks[:0]}
+	}
+}
+
+// takeOver makes what was learned the plan.
+func (c *cost) takeOver() {
+	c.table, c.costPlan = c.first, c.plan
+	for _, p := range c.old {
+		if p != nil && p != c.by {
+			c.spare = append(c.spare, p)
+		}
+	}
+	c.old = c.old[:0]
+}
+
+// learnNow learns while all wait.
+func (c *cost) learnNow(bins int, price float64) {
+	c.did, c.heard = c.heard, c.did
+	if c.learn(bins) {
+		c.spent = price
+		c.takeOver()
+	}
+	c.forget(c.heard)
+}
+
+// aside says that one can learn beside the others. It is the last worker, which has then no block to begin with and comes late.
+func (c *cost) aside() bool { return c.Processors >= asideFrom }
+
+// restartAside is Restart where one can. All wait only for what takes less than the execution has lost, so that to let it lose as much again would be no better.
+func (c *cost) restartAside(e executed) {
+	first := c.times < firstTimes
+	bins := min(c.N, maxBins)
+	price := c.price(bins, e.chunks)
+	have := c.paid + e.busy*learningPart
+	if first {
+		have += e.lost*c.procs() + firstPart*e.busy
+	}
+	c.paid = min(have, rarely*price)
+	if c.enough(e) {
+		return
+	}
+	if have < price && first {
+		bins = max(0, int((have-c.price(0, e.chunks))/binPrice))
+		price = c.price(bins, e.chunks)
+	}
+	if bins < min(c.N, coarsest*c.Processors) || have < price {
+		return
+	}
+	c.times++
+	if c.paid -= price; c.paid < 0 || c.times == firstTimes { // what was lost at first counts no more
+		c.paid = 0
+	}
+	if price < e.lost {
+		c.learnNow(bins, price)
+		return
+	}
+	c.did, c.heard = c.heard, c.did
+	c.beside, c.deaf = true, true
+	c.ready.Store(false)
+	c.begun.Store(false)
+	lesson := func() {
+		c.useful = c.learn(bins)
+		c.ready.Store(true)
+	}
+	switch {
+	case c.Aside != nil:
+		c.Aside(price, lesson)
+	case price < e.busy/c.procs()/2:
+		c.lesson = lesson
+	default: // the others would wait for the last worker
+		go lesson()
+	}
+	c.absent()
+}
+
+// study is what the last worker does at a claim: it learns if there is something to learn.
+func (c *cost) study(worker int) {
+	if worker == c.P-1 && c.begun.CompareAndSwap(false, true) {
+		c.lesson()
+	}
+}
+
+// price is what it takes to learn an execution of so many chunks, with so many bins.
+func (c *cost) price(bins, chunks int) float64 {
+	each := chunkPrice
+	if c.profile == nil {
+		each = firstPrice
+	}
+	return oncePrice + float64(chunks)*each + float64(bins)*binPrice
+}
+
+// afford is with how many bins an execution shall be learned while all wait; 0: not at all. The first time a loop is learned for what
+// was lost so far, too: nobody knows whether the loop will be executed again, but who has lost as much as learning takes loses at most twice as much as who had known (the rule of those who rent skis).
+func (c *cost) afford(e executed) (bins int, price float64) {
+	even := e.busy / c.procs()
+	income := even * learningPart
+	c.saved = min(c.saved+income, rarely*binPrice*maxBins)
+	if c.enough(e) {
+		return 0, 0
+	}
+	if c.profile == nil {
+		c.saved += e.lost + firstPart*even
+	}
+	fixed := c.price(0, e.chunks)
+	have := int(min((c.saved-fixed)/binPrice, maxBins))
+	want := min(c.N, min(max(leastBins, binsPerShare*c.Processors, int(min(even/worthBin, maxBins))), maxBins))
+	least := min(want, coarsest*c.Processors)
+	if c.profile != nil {
+		now := len(c.profile.bins) - 1
+		switch {
+		case want >= 4*now && have >= 4*now, have < now && have >= least && income*rarely < fixed+float64(now)*binPrice:
+		default:
+			want, least = now, now
+		}
+	}
+	if have < least {
+		return 0, 0
+	}
+	bins = min(want, have)
+	price = c.price(bins, e.chunks)
+	c.saved = min(c.saved-price, rarely*price)
+	if c.profile == nil {
+		c.saved = 0
+	}
+	return bins, price
+}
+
+// learning is what the last Restart let all wait, in seconds, by the price list: 0 if nothing was learned then.
+func (c *cost) learning() float64 { return c.spent }
