@@ -97,7 +97,7 @@ func (d *cards) unit(card int) int {
 // richest is of how many blocks a thief takes the largest: to look costs less than an iteration is worth, and the largest is where the loop would end late.
 const richest = 4
 
-// half is what a thief takes: the half, or all where the iterations of that or of the other half are none.
+// half is what a thief takes: the half, or all where that or the other half has fewer iterations than a chunk.
 func (c *costClaims) half(lo, hi int) int {
 	mid := lo + (hi-lo)>>1
 	if c.cards.dealt() {
@@ -106,7 +106,7 @@ func (c *costClaims) half(lo, hi int) int {
 	switch start, at, past := c.at(lo), c.at(mid), c.at(hi); {
 	case start == past:
 		return 0
-	case start == at || at == past:
+	case at-start < c.least || past-at < c.least:
 		return hi - lo
 	}
 	return hi - mid
@@ -154,6 +154,12 @@ func (c *costPlan) dealBlocks() {
 		w.lo, w.hi = lo, c.units
 		if before < sum || c.parts > 1 {
 			w.hi = min(max(c.whole(min(int(float64(before)*scale), c.units)), lo), c.units)
+		}
+		switch begin := c.at(lo); {
+		case c.at(w.hi)-begin < c.least: // the next one has these, too
+			w.hi = lo
+		case c.n-c.at(w.hi) < c.least:
+			w.hi = c.units
 		}
 		lo = w.hi
 	}
@@ -338,6 +344,9 @@ func (c *costClaims) piece(lo, hi, k int) (end, start, past int) {
 	end = min(lo+k, hi)
 	start, past = c.at(lo), c.at(end)
 	if size := past - start; size >= c.least && size <= c.most {
+		if end < hi && c.least > 1 {
+			return c.atLeast(lo, hi, k)
+		}
 		return end, start, past
 	}
 	for ; k > 1 && c.at(min(lo+k, hi))-start > c.most; k /= 2 {
@@ -352,6 +361,9 @@ func (c *costClaims) atLeast(lo, hi, k int) (end, start, past int) {
 	for {
 		end = min(lo+k, hi)
 		if past = c.at(end); past-start >= c.least || end == hi {
+			if all := c.at(hi); all-past < c.least { // the rest would be too small
+				return hi, start, all
+			}
 			return end, start, past
 		}
 		k += k/8 + 1

@@ -178,7 +178,7 @@ func TestGrain(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for execution := range 2 {
+				for execution := range 4 {
 					small, sum := 0, 0
 					for idle, w := 0, 0; idle < p; w = (w + 1) % p {
 						start, size, _, ok := q.Claim(w)
@@ -189,9 +189,6 @@ func TestGrain(t *testing.T) {
 								small++
 							}
 						}
-					}
-					if tech.Class == "cost" && execution > 0 && len(q.shares) > 0 {
-						small = 0 // cut in cost space, a small share ends in pieces as small as a block's rest
 					}
 					if small > max(1, len(q.shares)) || sum != n {
 						t.Errorf("%s, %v, pre=%v, execution %d: %d chunks of fewer than %d iterations, %d iterations in all", tech.Name, layout, pre, execution, small, grain, sum)
