@@ -74,6 +74,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		start = e.now(s)
 	}
 	l.begun = start
+	l.AtMost(l.queues.Most())
 	w.Share(&l.Shared, l)
 	return true, nil
 }
@@ -132,6 +133,7 @@ func (l *loopRun) Again(w *Worker) bool {
 	}
 	l.begun, l.owner = end, w.index
 	l.observe()
+	l.AtMost(l.log.queues.Most())
 	return true
 }
 

@@ -24,6 +24,7 @@ type Pool struct {
 	alive   sync.WaitGroup
 	current atomic.Pointer[Run]
 	spin    atomic.Int64 // ns that a worker looks for work before it sleeps
+	procs   atomic.Int64 // workers that can run at a time
 
 	count, link []int32 // memory of the current run, kept for the next
 	ballast     []byte  // see steady; under mu
@@ -44,7 +45,7 @@ type PoolOptions struct {
 	Pin bool
 	// Spin is how long a worker looks for work before it sleeps; 0 means 50 us, and inside a run some times that while its waits
 	// are short (patience.go); negative means never. Waking a thread costs about 10 us, so the default loses a few times that
-	// once. Workers never spin when they are more than GOMAXPROCS.
+	// once. Workers never spin while more of them than GOMAXPROCS are awake.
 	Spin time.Duration
 	// OneThreadPerCore makes a pool without a number of workers have as many as there are cores, not processors.
 	OneThreadPerCore bool
@@ -149,6 +150,7 @@ func (p *Pool) Start(ctx context.Context, d *DAG, body Body, options ...Options)
 	}
 	r.join() // keeps the run from ending while it is set up
 	p.spin.Store(p.spinTime())
+	p.procs.Store(int64(runtime.GOMAXPROCS(0)))
 	r.left.Store(int64(d.counted()))
 	r.away.Store(d.prepared.external)
 	r.class = d.prepared.class
@@ -214,13 +216,16 @@ func (p *Pool) deal(r *Run) {
 
 func (p *Pool) spinTime() int64 {
 	switch {
-	case p.options.Spin < 0 || len(p.workers) > runtime.GOMAXPROCS(0):
+	case p.options.Spin < 0:
 		return 0
 	case p.options.Spin == 0:
 		return int64(defaultSpin)
 	}
 	return int64(p.options.Spin)
 }
+
+// crowded reports that workers are awake that have no processor: who spins takes it from them.
+func (p *Pool) crowded() bool { return int64(len(p.workers))-int64(p.asleep.Load()) > p.procs.Load() }
 
 // ready reports whether some queue holds a task, or a shared task is open.
 func (p *Pool) ready() bool {

@@ -28,6 +28,7 @@ type Shared struct {
 	task  int32
 	owner *Worker
 	class atomic.Int32 // 1 + class of the task
+	most  atomic.Int32 // workers inside; 0: all who come
 	_     [cacheLine]byte
 	state atomic.Int64 // see Note [Leaving a shared task]
 	_     [cacheLine - 8]byte
@@ -40,6 +41,14 @@ const open = 1 << 62 // state: workers may enter; the rest counts those inside
 func (w *Worker) Share(s *Shared, b Sharer) {
 	s.body = b
 	w.sharing = s
+}
+
+// AtMost lets only so many workers take part in what is shared from now on; 0: all who come. Who leaves has found nothing left to begin, so
+// nobody takes that place.
+func (s *Shared) AtMost(workers int) {
+	if most := int32(workers); s.most.Load() != most {
+		s.most.Store(most)
+	}
 }
 
 // Index is the number of the worker in its pool.
@@ -81,21 +90,25 @@ func (w *Worker) offer(r *Run, s *Shared, t int32) {
 		s.class.Store(c)
 	}
 	s.state.Store(open | 1)
-	if len(w.pool.workers) == 1 {
+	if len(w.pool.workers) == 1 || s.most.Load() == 1 {
 		return
 	}
 	w.offered.Store(s)
 	w.pool.wakeForWork() // who comes and sees it brings the next
 }
 
-// enter goes into s if it is still open.
+// enter goes into s if it is still open and not full. Who takes the last place takes the offer back: nobody need be woken for it.
 func (s *Shared) enter() bool {
 	for {
 		n := s.state.Load()
-		if n&open == 0 {
+		most := int64(s.most.Load())
+		if n&open == 0 || most > 0 && n-open >= most {
 			return false
 		}
 		if s.state.CompareAndSwap(n, n+1) {
+			if n-open+1 == most {
+				s.owner.offered.CompareAndSwap(s, nil)
+			}
 			return true
 		}
 	}

@@ -85,7 +85,7 @@ func (w *Worker) await() bool {
 		return false
 	}
 	start := time.Now()
-	for i := 1; ; i++ {
+	for i := 1; !w.pool.crowded(); i++ {
 		if r := w.pool.current.Load(); r != nil && !r.ended() {
 			return true
 		}
@@ -94,6 +94,7 @@ func (w *Worker) await() bool {
 		}
 		pause()
 	}
+	return false
 }
 
 // serve works on r, which w has joined, until it finds nothing for a while or r ends. Panics end here.
@@ -308,6 +309,9 @@ func (w *Worker) search(r *Run) (int32, *Shared) {
 	p.searching.Add(1)
 	defer w.found()
 	spin := w.waits.limit(time.Duration(p.spin.Load()))
+	if p.crowded() {
+		spin = 0
+	}
 	if spin == 0 && r.idle == nil {
 		return -1, nil
 	}
@@ -333,7 +337,7 @@ func (w *Worker) search(r *Run) (int32, *Shared) {
 				w.waits.disturbed()
 				spin = w.waits.limit(time.Duration(p.spin.Load()))
 			}
-			if spun > spin {
+			if spun > spin || p.crowded() {
 				break
 			}
 		}

@@ -287,6 +287,16 @@ func (q *Queues) Reset() {
 	}
 }
 
+// Most is how many workers have something to do at a time; 0: all. COST cuts for as many as there are processors and has no use for more.
+func (q *Queues) Most() int {
+	if q.one != nil && q.one.cost != nil {
+		if l := q.one.cost.Params; l.Processors < l.P {
+			return l.Processors
+		}
+	}
+	return 0
+}
+
 // Err is why a loop ended before all iterations were handed out.
 func (q *Queues) Err() error {
 	if q.one != nil {
