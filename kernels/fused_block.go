@@ -133,7 +133,14 @@ func (m *machine) square(x *execution, s area) {
 	}
 	m.image(x, s, false)
 	own := len(b.links)
-	m.image(x, s.mirror(), true)
+	if m.symmetric() {
+		l := lieIn(x.out, s.j0, s.i0)
+		l.down, l.right = l.right, l.down
+		b.add(vec.LinkTurnBack, lie{})
+		b.add(m.end.store, l)
+	} else {
+		m.image(x, s.mirror(), true)
+	}
 	b.links = append(b.links, vec.BlockLink{Op: vec.LinkEnd})
 	rows, cols := s.rows()/vec.Block, s.cols()/vec.Block
 	for i := range rows {
@@ -151,6 +158,33 @@ func (m *machine) square(x *execution, s area) {
 	}
 }
 
+// symmetric reports that the result is its own transpose: the sum or product of a matrix and its transpose, and what is done with that by numbers that are
+// the same for all elements. Then a block's mirror image is the block turned.
+func (m *machine) symmetric() bool {
+	protos := m.segs[0].protos
+	matrix := func(p *proto) *operand {
+		if p.kind != inSlab || p.reg >= len(m.in) {
+			return nil
+		}
+		return &m.in[p.reg]
+	}
+	if len(protos) < 2 || protos[0].op != vec.LinkLoad || protos[1].op != vec.LinkAdd && protos[1].op != vec.LinkMul {
+		return false
+	}
+	a, b := matrix(&protos[0]), matrix(&protos[1])
+	if a == nil || b == nil || a.d == nil || b.d == nil || a.mode == b.mode || a.mode != op.Full && a.mode != op.Trans || b.mode != op.Full && b.mode != op.Trans ||
+		&a.d.F64[0] != &b.d.F64[0] || a.d.Stride != b.d.Stride {
+		return false
+	}
+	for k := range protos[2:] {
+		p := &protos[2+k]
+		if x := matrix(p); p.kind == inTemp || x != nil && x.mode != op.Single {
+			return false
+		}
+	}
+	return true
+}
+
 // alone is the first n links for block j.
 func (b *blockCode) alone(n, j int) []vec.BlockLink {
 	b.lone = append(b.lone[:0], b.links[:n]...)
@@ -161,6 +195,12 @@ func (b *blockCode) alone(n, j int) []vec.BlockLink {
 	return b.lone
 }
 
+// add adds a link.
+func (b *blockCode) add(op uint64, l lie) {
+	b.links = append(b.links, vec.BlockLink{Op: op, Base: l.base, Step: l.right, Stride: l.stride})
+	b.rise = append(b.rise, l.down)
+}
+
 // image adds the links of an area. Those of a mirrored one go down where its image goes to the right.
 func (m *machine) image(x *execution, a area, mirrored bool) {
 	b := &m.blocks
@@ -168,8 +208,7 @@ func (m *machine) image(x *execution, a area, mirrored bool) {
 		if mirrored {
 			l.down, l.right = l.right, l.down
 		}
-		b.links = append(b.links, vec.BlockLink{Op: op, Base: l.base, Step: l.right, Stride: l.stride})
-		b.rise = append(b.rise, l.down)
+		b.add(op, l)
 	}
 	b.at, b.turned = resized(b.at, len(m.in)), resized(b.turned, len(m.in))
 	clear(b.turned)

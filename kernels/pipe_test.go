@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
 )
 
 // foldNames are the reductions that a pipeline may end with.
@@ -207,6 +208,50 @@ func TestMirroredMaps(t *testing.T) {
 		want := oneByOne(t, p, in, n, n)
 		if msg := differ(c.Out, want); msg != "" {
 			t.Fatalf("%d, %s: %s", n, describe(p), msg)
+		}
+	}
+}
+
+// Of a matrix and its transpose, what is the same both ways is computed once, and what only looks like it is not.
+func TestSymmetricMaps(t *testing.T) {
+	rows := map[string]*op.Def{}
+	for _, d := range elementwise() {
+		rows[d.Name] = d
+	}
+	step := func(name string, args ...int) op.Step { return op.Step{Def: rows[name], Args: args, Elem: types.F64} }
+	r := rand.New(rand.NewPCG(43, 44))
+	for name, c := range map[string]struct {
+		symmetric bool
+		beside    []op.Mode // inputs 2 and 3; 0 is x and 1 its transpose
+		steps     []op.Step
+	}{
+		"x + t(x)":           {true, nil, []op.Step{step("add", 0, 1)}},
+		"t(x) * x":           {true, nil, []op.Step{step("mul", 1, 0)}},
+		"(x + t(x)) / 2":     {true, []op.Mode{op.Single}, []op.Step{step("add", 0, 1), step("div", 3, 2)}},
+		"sqrt(x * t(x)) - c": {true, []op.Mode{op.Single}, []op.Step{step("mul", 0, 1), step("sqrt", 3), step("sub", 4, 2)}},
+		"x - t(x)":           {false, nil, []op.Step{step("sub", 0, 1)}},
+		"x + t(x) - x":       {false, nil, []op.Step{step("add", 0, 1), step("sub", 2, 0)}},
+		"x + t(x) + a row":   {false, []op.Mode{op.RowVec}, []op.Step{step("add", 0, 1), step("add", 3, 2)}},
+		"x + t(x) - a":       {false, []op.Mode{op.Full}, []op.Step{step("add", 0, 1), step("sub", 3, 2)}},
+		"x + t(a)":           {false, []op.Mode{op.Trans}, []op.Step{step("add", 0, 2)}},
+		"x + c t(x)":         {false, []op.Mode{op.Single}, []op.Step{step("mul", 1, 2), step("add", 0, 3)}},
+	} {
+		for _, n := range []int{512, 600, 533} {
+			x := anyDense(r, types.F64, n, n)
+			p := &op.Program{In: []op.Operand{{Elem: types.F64}, {Elem: types.F64, Mode: op.Trans}}, Steps: c.steps}
+			in := []value.Value{x, x}
+			for _, mode := range c.beside {
+				rows, cols := operandShape(mode, n, n)
+				p.In, in = append(p.In, op.Operand{Elem: types.F64, Mode: mode}), append(in, anyDense(r, types.F64, rows, cols))
+			}
+			m := &machine{}
+			m.prepare(p, in, n, n)
+			if got := m.symmetric(); vec.HaveBlocks && got != c.symmetric {
+				t.Errorf("%s: symmetric: %v", name, got)
+			}
+			call := &op.Call{Def: fused()[0], In: in, Body: p, Type: types.DenseOf(types.F64, n, n)}
+			lend(call)
+			checkLoop(t, call, oneByOne(t, p, in, n, n))
 		}
 	}
 }

@@ -2765,8 +2765,8 @@ next:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R9
 	ADDQ $0x18, SI
-	CMPQ R9, $0x13
-	JGE  way1from19
+	CMPQ R9, $0x14
+	JGE  way1from20
 	CMPQ R9, $0x03
 	JGE  way1from3
 	CMPQ R9, $0x01
@@ -2820,20 +2820,15 @@ way1from10:
 	JEQ  op10
 	JMP  others
 
-way1from19:
-	CMPQ R9, $0x1d
-	JGE  way1from29
-	CMPQ R9, $0x17
-	JGE  way1from23
+way1from20:
+	CMPQ R9, $0x1e
+	JGE  way1from30
+	CMPQ R9, $0x18
+	JGE  way1from24
+	CMPQ R9, $0x16
+	JGE  way1from22
 	CMPQ R9, $0x15
 	JGE  way1from21
-	CMPQ R9, $0x14
-	JGE  way1from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way1from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -2843,42 +2838,47 @@ way1from21:
 	JEQ  op21
 	JMP  others
 
-way1from23:
-	CMPQ R9, $0x1c
-	JGE  way1from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way1from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way1from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way1from24:
+	CMPQ R9, $0x1d
+	JGE  way1from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way1from29:
-	CMPQ R9, $0x21
-	JGE  way1from33
-	CMPQ R9, $0x1e
-	JGE  way1from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way1from30:
+	CMPQ R9, $0x22
+	JGE  way1from34
+	CMPQ R9, $0x1f
+	JGE  way1from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way1from33:
-	CMPQ R9, $0x3a
-	JGE  way1from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way1from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way1from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way1from34:
+	CMPQ R9, $0x3b
+	JGE  way1from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way1from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 
 others:
 	CMPQ R9, $0x41
@@ -3206,8 +3206,8 @@ from64:
 	JMP op64
 
 from65:
-	CMPQ R9, $0x61
-	JGE  from97
+	CMPQ R9, $0x62
+	JGE  from98
 	CMPQ R9, $0x51
 	JGE  from81
 	CMPQ R9, $0x49
@@ -3363,162 +3363,162 @@ from95:
 	JMP  op95
 
 from96:
-	JMP op96
+	CMPQ R9, $0x61
+	JGE  from97
+	JMP  op96
 
 from97:
-	CMPQ R9, $0x71
-	JGE  from113
-	CMPQ R9, $0x69
-	JGE  from105
-	CMPQ R9, $0x65
-	JGE  from101
-	CMPQ R9, $0x63
-	JGE  from99
-	CMPQ R9, $0x62
-	JGE  from98
-	JMP  op97
+	JMP op97
 
 from98:
-	JMP op98
-
-from99:
-	CMPQ R9, $0x64
-	JGE  from100
-	JMP  op99
-
-from100:
-	JMP op100
-
-from101:
-	CMPQ R9, $0x67
-	JGE  from103
-	CMPQ R9, $0x66
-	JGE  from102
-	JMP  op101
-
-from102:
-	JMP op102
-
-from103:
-	CMPQ R9, $0x68
-	JGE  from104
-	JMP  op103
-
-from104:
-	JMP op104
-
-from105:
-	CMPQ R9, $0x6d
-	JGE  from109
-	CMPQ R9, $0x6b
-	JGE  from107
-	CMPQ R9, $0x6a
-	JGE  from106
-	JMP  op105
-
-from106:
-	JMP op106
-
-from107:
-	CMPQ R9, $0x6c
-	JGE  from108
-	JMP  op107
-
-from108:
-	JMP op108
-
-from109:
-	CMPQ R9, $0x6f
-	JGE  from111
-	CMPQ R9, $0x6e
-	JGE  from110
-	JMP  op109
-
-from110:
-	JMP op110
-
-from111:
-	CMPQ R9, $0x70
-	JGE  from112
-	JMP  op111
-
-from112:
-	JMP op112
-
-from113:
-	CMPQ R9, $0x79
-	JGE  from121
-	CMPQ R9, $0x75
-	JGE  from117
-	CMPQ R9, $0x73
-	JGE  from115
 	CMPQ R9, $0x72
 	JGE  from114
-	JMP  op113
+	CMPQ R9, $0x6a
+	JGE  from106
+	CMPQ R9, $0x66
+	JGE  from102
+	CMPQ R9, $0x64
+	JGE  from100
+	CMPQ R9, $0x63
+	JGE  from99
+	JMP  op98
+
+from99:
+	JMP op99
+
+from100:
+	CMPQ R9, $0x65
+	JGE  from101
+	JMP  op100
+
+from101:
+	JMP op101
+
+from102:
+	CMPQ R9, $0x68
+	JGE  from104
+	CMPQ R9, $0x67
+	JGE  from103
+	JMP  op102
+
+from103:
+	JMP op103
+
+from104:
+	CMPQ R9, $0x69
+	JGE  from105
+	JMP  op104
+
+from105:
+	JMP op105
+
+from106:
+	CMPQ R9, $0x6e
+	JGE  from110
+	CMPQ R9, $0x6c
+	JGE  from108
+	CMPQ R9, $0x6b
+	JGE  from107
+	JMP  op106
+
+from107:
+	JMP op107
+
+from108:
+	CMPQ R9, $0x6d
+	JGE  from109
+	JMP  op108
+
+from109:
+	JMP op109
+
+from110:
+	CMPQ R9, $0x70
+	JGE  from112
+	CMPQ R9, $0x6f
+	JGE  from111
+	JMP  op110
+
+from111:
+	JMP op111
+
+from112:
+	CMPQ R9, $0x71
+	JGE  from113
+	JMP  op112
+
+from113:
+	JMP op113
 
 from114:
-	JMP op114
-
-from115:
-	CMPQ R9, $0x74
-	JGE  from116
-	JMP  op115
-
-from116:
-	JMP op116
-
-from117:
-	CMPQ R9, $0x77
-	JGE  from119
-	CMPQ R9, $0x76
-	JGE  from118
-	JMP  op117
-
-from118:
-	JMP op118
-
-from119:
-	CMPQ R9, $0x78
-	JGE  from120
-	JMP  op119
-
-from120:
-	JMP op120
-
-from121:
-	CMPQ R9, $0x7d
-	JGE  from125
-	CMPQ R9, $0x7b
-	JGE  from123
 	CMPQ R9, $0x7a
 	JGE  from122
-	JMP  op121
+	CMPQ R9, $0x76
+	JGE  from118
+	CMPQ R9, $0x74
+	JGE  from116
+	CMPQ R9, $0x73
+	JGE  from115
+	JMP  op114
+
+from115:
+	JMP op115
+
+from116:
+	CMPQ R9, $0x75
+	JGE  from117
+	JMP  op116
+
+from117:
+	JMP op117
+
+from118:
+	CMPQ R9, $0x78
+	JGE  from120
+	CMPQ R9, $0x77
+	JGE  from119
+	JMP  op118
+
+from119:
+	JMP op119
+
+from120:
+	CMPQ R9, $0x79
+	JGE  from121
+	JMP  op120
+
+from121:
+	JMP op121
 
 from122:
-	JMP op122
-
-from123:
-	CMPQ R9, $0x7c
-	JGE  from124
-	JMP  op123
-
-from124:
-	JMP op124
-
-from125:
-	CMPQ R9, $0x7f
-	JGE  from127
 	CMPQ R9, $0x7e
 	JGE  from126
-	JMP  op125
+	CMPQ R9, $0x7c
+	JGE  from124
+	CMPQ R9, $0x7b
+	JGE  from123
+	JMP  op122
+
+from123:
+	JMP op123
+
+from124:
+	CMPQ R9, $0x7d
+	JGE  from125
+	JMP  op124
+
+from125:
+	JMP op125
 
 from126:
-	JMP op126
-
-from127:
 	CMPQ R9, $0x80
 	JGE  from128
-	JMP  op127
+	CMPQ R9, $0x7f
+	JGE  from127
+	JMP  op126
+
+from127:
+	JMP op127
 
 from128:
 	CMPQ R9, $0x81
@@ -3526,7 +3526,12 @@ from128:
 	JMP  op128
 
 from129:
-	JMP op129
+	CMPQ R9, $0x82
+	JGE  from130
+	JMP  op129
+
+from130:
+	JMP op130
 	PCALIGN $0x40
 
 op1:
@@ -3544,8 +3549,8 @@ op1:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way2from19
+	CMPQ    R9, $0x14
+	JGE     way2from20
 	CMPQ    R9, $0x03
 	JGE     way2from3
 	CMPQ    R9, $0x01
@@ -3599,20 +3604,15 @@ way2from10:
 	JEQ  op10
 	JMP  others
 
-way2from19:
-	CMPQ R9, $0x1d
-	JGE  way2from29
-	CMPQ R9, $0x17
-	JGE  way2from23
+way2from20:
+	CMPQ R9, $0x1e
+	JGE  way2from30
+	CMPQ R9, $0x18
+	JGE  way2from24
+	CMPQ R9, $0x16
+	JGE  way2from22
 	CMPQ R9, $0x15
 	JGE  way2from21
-	CMPQ R9, $0x14
-	JGE  way2from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way2from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3622,42 +3622,47 @@ way2from21:
 	JEQ  op21
 	JMP  others
 
-way2from23:
-	CMPQ R9, $0x1c
-	JGE  way2from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way2from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way2from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way2from24:
+	CMPQ R9, $0x1d
+	JGE  way2from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way2from29:
-	CMPQ R9, $0x21
-	JGE  way2from33
-	CMPQ R9, $0x1e
-	JGE  way2from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way2from30:
+	CMPQ R9, $0x22
+	JGE  way2from34
+	CMPQ R9, $0x1f
+	JGE  way2from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way2from33:
-	CMPQ R9, $0x3a
-	JGE  way2from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way2from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way2from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way2from34:
+	CMPQ R9, $0x3b
+	JGE  way2from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way2from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -3676,8 +3681,8 @@ op2:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way3from19
+	CMPQ    R9, $0x14
+	JGE     way3from20
 	CMPQ    R9, $0x03
 	JGE     way3from3
 	CMPQ    R9, $0x01
@@ -3731,20 +3736,15 @@ way3from10:
 	JEQ  op10
 	JMP  others
 
-way3from19:
-	CMPQ R9, $0x1d
-	JGE  way3from29
-	CMPQ R9, $0x17
-	JGE  way3from23
+way3from20:
+	CMPQ R9, $0x1e
+	JGE  way3from30
+	CMPQ R9, $0x18
+	JGE  way3from24
+	CMPQ R9, $0x16
+	JGE  way3from22
 	CMPQ R9, $0x15
 	JGE  way3from21
-	CMPQ R9, $0x14
-	JGE  way3from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way3from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3754,42 +3754,47 @@ way3from21:
 	JEQ  op21
 	JMP  others
 
-way3from23:
-	CMPQ R9, $0x1c
-	JGE  way3from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way3from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way3from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way3from24:
+	CMPQ R9, $0x1d
+	JGE  way3from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way3from29:
-	CMPQ R9, $0x21
-	JGE  way3from33
-	CMPQ R9, $0x1e
-	JGE  way3from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way3from30:
+	CMPQ R9, $0x22
+	JGE  way3from34
+	CMPQ R9, $0x1f
+	JGE  way3from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way3from33:
-	CMPQ R9, $0x3a
-	JGE  way3from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way3from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way3from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way3from34:
+	CMPQ R9, $0x3b
+	JGE  way3from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way3from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -3808,8 +3813,8 @@ op3:
 	ADDQ     8(SI), DI
 	MOVQ     (SI), R9
 	ADDQ     $0x18, SI
-	CMPQ     R9, $0x13
-	JGE      way4from19
+	CMPQ     R9, $0x14
+	JGE      way4from20
 	CMPQ     R9, $0x03
 	JGE      way4from3
 	CMPQ     R9, $0x01
@@ -3863,20 +3868,15 @@ way4from10:
 	JEQ  op10
 	JMP  others
 
-way4from19:
-	CMPQ R9, $0x1d
-	JGE  way4from29
-	CMPQ R9, $0x17
-	JGE  way4from23
+way4from20:
+	CMPQ R9, $0x1e
+	JGE  way4from30
+	CMPQ R9, $0x18
+	JGE  way4from24
+	CMPQ R9, $0x16
+	JGE  way4from22
 	CMPQ R9, $0x15
 	JGE  way4from21
-	CMPQ R9, $0x14
-	JGE  way4from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way4from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3886,42 +3886,47 @@ way4from21:
 	JEQ  op21
 	JMP  others
 
-way4from23:
-	CMPQ R9, $0x1c
-	JGE  way4from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way4from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way4from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way4from24:
+	CMPQ R9, $0x1d
+	JGE  way4from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way4from29:
-	CMPQ R9, $0x21
-	JGE  way4from33
-	CMPQ R9, $0x1e
-	JGE  way4from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way4from30:
+	CMPQ R9, $0x22
+	JGE  way4from34
+	CMPQ R9, $0x1f
+	JGE  way4from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way4from33:
-	CMPQ R9, $0x3a
-	JGE  way4from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way4from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way4from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way4from34:
+	CMPQ R9, $0x3b
+	JGE  way4from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way4from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -3940,8 +3945,8 @@ op4:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x13
-	JGE    way5from19
+	CMPQ   R9, $0x14
+	JGE    way5from20
 	CMPQ   R9, $0x03
 	JGE    way5from3
 	CMPQ   R9, $0x01
@@ -3995,20 +4000,15 @@ way5from10:
 	JEQ  op10
 	JMP  others
 
-way5from19:
-	CMPQ R9, $0x1d
-	JGE  way5from29
-	CMPQ R9, $0x17
-	JGE  way5from23
+way5from20:
+	CMPQ R9, $0x1e
+	JGE  way5from30
+	CMPQ R9, $0x18
+	JGE  way5from24
+	CMPQ R9, $0x16
+	JGE  way5from22
 	CMPQ R9, $0x15
 	JGE  way5from21
-	CMPQ R9, $0x14
-	JGE  way5from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way5from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4018,42 +4018,47 @@ way5from21:
 	JEQ  op21
 	JMP  others
 
-way5from23:
-	CMPQ R9, $0x1c
-	JGE  way5from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way5from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way5from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way5from24:
+	CMPQ R9, $0x1d
+	JGE  way5from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way5from29:
-	CMPQ R9, $0x21
-	JGE  way5from33
-	CMPQ R9, $0x1e
-	JGE  way5from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way5from30:
+	CMPQ R9, $0x22
+	JGE  way5from34
+	CMPQ R9, $0x1f
+	JGE  way5from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way5from33:
-	CMPQ R9, $0x3a
-	JGE  way5from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way5from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way5from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way5from34:
+	CMPQ R9, $0x3b
+	JGE  way5from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way5from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -4072,8 +4077,8 @@ op5:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x13
-	JGE    way6from19
+	CMPQ   R9, $0x14
+	JGE    way6from20
 	CMPQ   R9, $0x03
 	JGE    way6from3
 	CMPQ   R9, $0x01
@@ -4127,20 +4132,15 @@ way6from10:
 	JEQ  op10
 	JMP  others
 
-way6from19:
-	CMPQ R9, $0x1d
-	JGE  way6from29
-	CMPQ R9, $0x17
-	JGE  way6from23
+way6from20:
+	CMPQ R9, $0x1e
+	JGE  way6from30
+	CMPQ R9, $0x18
+	JGE  way6from24
+	CMPQ R9, $0x16
+	JGE  way6from22
 	CMPQ R9, $0x15
 	JGE  way6from21
-	CMPQ R9, $0x14
-	JGE  way6from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way6from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4150,42 +4150,47 @@ way6from21:
 	JEQ  op21
 	JMP  others
 
-way6from23:
-	CMPQ R9, $0x1c
-	JGE  way6from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way6from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way6from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way6from24:
+	CMPQ R9, $0x1d
+	JGE  way6from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way6from29:
-	CMPQ R9, $0x21
-	JGE  way6from33
-	CMPQ R9, $0x1e
-	JGE  way6from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way6from30:
+	CMPQ R9, $0x22
+	JGE  way6from34
+	CMPQ R9, $0x1f
+	JGE  way6from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way6from33:
-	CMPQ R9, $0x3a
-	JGE  way6from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way6from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way6from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way6from34:
+	CMPQ R9, $0x3b
+	JGE  way6from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way6from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 
 op6:
@@ -4224,8 +4229,8 @@ op7:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x13
-	JGE    way7from19
+	CMPQ   R9, $0x14
+	JGE    way7from20
 	CMPQ   R9, $0x03
 	JGE    way7from3
 	CMPQ   R9, $0x01
@@ -4279,20 +4284,15 @@ way7from10:
 	JEQ  op10
 	JMP  others
 
-way7from19:
-	CMPQ R9, $0x1d
-	JGE  way7from29
-	CMPQ R9, $0x17
-	JGE  way7from23
+way7from20:
+	CMPQ R9, $0x1e
+	JGE  way7from30
+	CMPQ R9, $0x18
+	JGE  way7from24
+	CMPQ R9, $0x16
+	JGE  way7from22
 	CMPQ R9, $0x15
 	JGE  way7from21
-	CMPQ R9, $0x14
-	JGE  way7from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way7from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4302,42 +4302,47 @@ way7from21:
 	JEQ  op21
 	JMP  others
 
-way7from23:
-	CMPQ R9, $0x1c
-	JGE  way7from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way7from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way7from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way7from24:
+	CMPQ R9, $0x1d
+	JGE  way7from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way7from29:
-	CMPQ R9, $0x21
-	JGE  way7from33
-	CMPQ R9, $0x1e
-	JGE  way7from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way7from30:
+	CMPQ R9, $0x22
+	JGE  way7from34
+	CMPQ R9, $0x1f
+	JGE  way7from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way7from33:
-	CMPQ R9, $0x3a
-	JGE  way7from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way7from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way7from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way7from34:
+	CMPQ R9, $0x3b
+	JGE  way7from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way7from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 
 op8:
@@ -4388,8 +4393,8 @@ op10:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way8from19
+	CMPQ    R9, $0x14
+	JGE     way8from20
 	CMPQ    R9, $0x03
 	JGE     way8from3
 	CMPQ    R9, $0x01
@@ -4443,20 +4448,15 @@ way8from10:
 	JEQ  op10
 	JMP  others
 
-way8from19:
-	CMPQ R9, $0x1d
-	JGE  way8from29
-	CMPQ R9, $0x17
-	JGE  way8from23
+way8from20:
+	CMPQ R9, $0x1e
+	JGE  way8from30
+	CMPQ R9, $0x18
+	JGE  way8from24
+	CMPQ R9, $0x16
+	JGE  way8from22
 	CMPQ R9, $0x15
 	JGE  way8from21
-	CMPQ R9, $0x14
-	JGE  way8from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way8from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4466,42 +4466,47 @@ way8from21:
 	JEQ  op21
 	JMP  others
 
-way8from23:
-	CMPQ R9, $0x1c
-	JGE  way8from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way8from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way8from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way8from24:
+	CMPQ R9, $0x1d
+	JGE  way8from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way8from29:
-	CMPQ R9, $0x21
-	JGE  way8from33
-	CMPQ R9, $0x1e
-	JGE  way8from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way8from30:
+	CMPQ R9, $0x22
+	JGE  way8from34
+	CMPQ R9, $0x1f
+	JGE  way8from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way8from33:
-	CMPQ R9, $0x3a
-	JGE  way8from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way8from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way8from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way8from34:
+	CMPQ R9, $0x3b
+	JGE  way8from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way8from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 
 op11:
@@ -4661,9 +4666,13 @@ op17:
 op18:
 	// turn
 	JMP next
-	PCALIGN $0x40
 
 op19:
+	// turnBack
+	JMP next
+	PCALIGN $0x40
+
+op20:
 	// ask
 	PREFETCHT0 8192(DI)
 	PREFETCHT0 8256(DI)
@@ -4674,8 +4683,8 @@ op19:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x13
-	JGE        way9from19
+	CMPQ       R9, $0x14
+	JGE        way9from20
 	CMPQ       R9, $0x03
 	JGE        way9from3
 	CMPQ       R9, $0x01
@@ -4729,20 +4738,15 @@ way9from10:
 	JEQ  op10
 	JMP  others
 
-way9from19:
-	CMPQ R9, $0x1d
-	JGE  way9from29
-	CMPQ R9, $0x17
-	JGE  way9from23
+way9from20:
+	CMPQ R9, $0x1e
+	JGE  way9from30
+	CMPQ R9, $0x18
+	JGE  way9from24
+	CMPQ R9, $0x16
+	JGE  way9from22
 	CMPQ R9, $0x15
 	JGE  way9from21
-	CMPQ R9, $0x14
-	JGE  way9from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way9from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4752,46 +4756,51 @@ way9from21:
 	JEQ  op21
 	JMP  others
 
-way9from23:
-	CMPQ R9, $0x1c
-	JGE  way9from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way9from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way9from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way9from24:
+	CMPQ R9, $0x1d
+	JGE  way9from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way9from29:
-	CMPQ R9, $0x21
-	JGE  way9from33
-	CMPQ R9, $0x1e
-	JGE  way9from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way9from30:
+	CMPQ R9, $0x22
+	JGE  way9from34
+	CMPQ R9, $0x1f
+	JGE  way9from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way9from33:
-	CMPQ R9, $0x3a
-	JGE  way9from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way9from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way9from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way9from34:
+	CMPQ R9, $0x3b
+	JGE  way9from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way9from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
-op20:
+op21:
 	// addSame
 	VMOVUPD (DI), Y8
 	VADDPD  Y8, Y0, Y0
@@ -4807,8 +4816,8 @@ op20:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way10from19
+	CMPQ    R9, $0x14
+	JGE     way10from20
 	CMPQ    R9, $0x03
 	JGE     way10from3
 	CMPQ    R9, $0x01
@@ -4862,20 +4871,15 @@ way10from10:
 	JEQ  op10
 	JMP  others
 
-way10from19:
-	CMPQ R9, $0x1d
-	JGE  way10from29
-	CMPQ R9, $0x17
-	JGE  way10from23
+way10from20:
+	CMPQ R9, $0x1e
+	JGE  way10from30
+	CMPQ R9, $0x18
+	JGE  way10from24
+	CMPQ R9, $0x16
+	JGE  way10from22
 	CMPQ R9, $0x15
 	JGE  way10from21
-	CMPQ R9, $0x14
-	JGE  way10from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way10from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4885,46 +4889,51 @@ way10from21:
 	JEQ  op21
 	JMP  others
 
-way10from23:
-	CMPQ R9, $0x1c
-	JGE  way10from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way10from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way10from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way10from24:
+	CMPQ R9, $0x1d
+	JGE  way10from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way10from29:
-	CMPQ R9, $0x21
-	JGE  way10from33
-	CMPQ R9, $0x1e
-	JGE  way10from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way10from30:
+	CMPQ R9, $0x22
+	JGE  way10from34
+	CMPQ R9, $0x1f
+	JGE  way10from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way10from33:
-	CMPQ R9, $0x3a
-	JGE  way10from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way10from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way10from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way10from34:
+	CMPQ R9, $0x3b
+	JGE  way10from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way10from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
-op21:
+op22:
 	// subSame
 	VMOVUPD (DI), Y8
 	VSUBPD  Y8, Y0, Y0
@@ -4940,8 +4949,8 @@ op21:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way11from19
+	CMPQ    R9, $0x14
+	JGE     way11from20
 	CMPQ    R9, $0x03
 	JGE     way11from3
 	CMPQ    R9, $0x01
@@ -4995,20 +5004,15 @@ way11from10:
 	JEQ  op10
 	JMP  others
 
-way11from19:
-	CMPQ R9, $0x1d
-	JGE  way11from29
-	CMPQ R9, $0x17
-	JGE  way11from23
+way11from20:
+	CMPQ R9, $0x1e
+	JGE  way11from30
+	CMPQ R9, $0x18
+	JGE  way11from24
+	CMPQ R9, $0x16
+	JGE  way11from22
 	CMPQ R9, $0x15
 	JGE  way11from21
-	CMPQ R9, $0x14
-	JGE  way11from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way11from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5018,45 +5022,50 @@ way11from21:
 	JEQ  op21
 	JMP  others
 
-way11from23:
-	CMPQ R9, $0x1c
-	JGE  way11from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way11from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way11from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way11from24:
+	CMPQ R9, $0x1d
+	JGE  way11from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way11from29:
-	CMPQ R9, $0x21
-	JGE  way11from33
-	CMPQ R9, $0x1e
-	JGE  way11from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way11from30:
+	CMPQ R9, $0x22
+	JGE  way11from34
+	CMPQ R9, $0x1f
+	JGE  way11from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way11from33:
-	CMPQ R9, $0x3a
-	JGE  way11from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way11from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way11from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way11from34:
+	CMPQ R9, $0x3b
+	JGE  way11from59
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
-op22:
+way11from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
+	JMP  others
+
+op23:
 	// subFromSame
 	VMOVUPD (DI), Y8
 	VSUBPD  Y0, Y8, Y0
@@ -5070,7 +5079,7 @@ op22:
 	JMP     next
 	PCALIGN $0x40
 
-op23:
+op24:
 	// mulSame
 	VMOVUPD (DI), Y8
 	VMULPD  Y8, Y0, Y0
@@ -5086,8 +5095,8 @@ op23:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way12from19
+	CMPQ    R9, $0x14
+	JGE     way12from20
 	CMPQ    R9, $0x03
 	JGE     way12from3
 	CMPQ    R9, $0x01
@@ -5141,20 +5150,15 @@ way12from10:
 	JEQ  op10
 	JMP  others
 
-way12from19:
-	CMPQ R9, $0x1d
-	JGE  way12from29
-	CMPQ R9, $0x17
-	JGE  way12from23
+way12from20:
+	CMPQ R9, $0x1e
+	JGE  way12from30
+	CMPQ R9, $0x18
+	JGE  way12from24
+	CMPQ R9, $0x16
+	JGE  way12from22
 	CMPQ R9, $0x15
 	JGE  way12from21
-	CMPQ R9, $0x14
-	JGE  way12from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way12from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5164,45 +5168,50 @@ way12from21:
 	JEQ  op21
 	JMP  others
 
-way12from23:
-	CMPQ R9, $0x1c
-	JGE  way12from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way12from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way12from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way12from24:
+	CMPQ R9, $0x1d
+	JGE  way12from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way12from29:
-	CMPQ R9, $0x21
-	JGE  way12from33
-	CMPQ R9, $0x1e
-	JGE  way12from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way12from30:
+	CMPQ R9, $0x22
+	JGE  way12from34
+	CMPQ R9, $0x1f
+	JGE  way12from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way12from33:
-	CMPQ R9, $0x3a
-	JGE  way12from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way12from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way12from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way12from34:
+	CMPQ R9, $0x3b
+	JGE  way12from59
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
-op24:
+way12from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
+	JMP  others
+
+op25:
 	// divSame
 	VMOVUPD (DI), Y8
 	VDIVPD  Y8, Y0, Y0
@@ -5215,7 +5224,7 @@ op24:
 	VDIVPD  Y8, Y7, Y7
 	JMP     next
 
-op25:
+op26:
 	// divIntoSame
 	VMOVUPD (DI), Y8
 	VDIVPD  Y0, Y8, Y0
@@ -5228,7 +5237,7 @@ op25:
 	VDIVPD  Y7, Y8, Y7
 	JMP     next
 
-op26:
+op27:
 	// minSame
 	VMOVUPD (DI), Y8
 	VMOVUPD Y8, Y9
@@ -5265,7 +5274,7 @@ op26:
 	VORPD   Y9, Y7, Y7
 	JMP     next
 
-op27:
+op28:
 	// maxSame
 	VMOVUPD  (DI), Y8
 	VPCMPEQD Y9, Y9, Y9
@@ -5321,7 +5330,7 @@ op27:
 	JMP      next
 	PCALIGN $0x40
 
-op28:
+op29:
 	// loadAsk
 	VMOVUPD    (DI), Y0
 	VMOVUPD    32(DI), Y1
@@ -5340,8 +5349,8 @@ op28:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x13
-	JGE        way13from19
+	CMPQ       R9, $0x14
+	JGE        way13from20
 	CMPQ       R9, $0x03
 	JGE        way13from3
 	CMPQ       R9, $0x01
@@ -5395,20 +5404,15 @@ way13from10:
 	JEQ  op10
 	JMP  others
 
-way13from19:
-	CMPQ R9, $0x1d
-	JGE  way13from29
-	CMPQ R9, $0x17
-	JGE  way13from23
+way13from20:
+	CMPQ R9, $0x1e
+	JGE  way13from30
+	CMPQ R9, $0x18
+	JGE  way13from24
+	CMPQ R9, $0x16
+	JGE  way13from22
 	CMPQ R9, $0x15
 	JGE  way13from21
-	CMPQ R9, $0x14
-	JGE  way13from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way13from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5418,46 +5422,51 @@ way13from21:
 	JEQ  op21
 	JMP  others
 
-way13from23:
-	CMPQ R9, $0x1c
-	JGE  way13from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way13from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way13from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way13from24:
+	CMPQ R9, $0x1d
+	JGE  way13from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way13from29:
-	CMPQ R9, $0x21
-	JGE  way13from33
-	CMPQ R9, $0x1e
-	JGE  way13from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way13from30:
+	CMPQ R9, $0x22
+	JGE  way13from34
+	CMPQ R9, $0x1f
+	JGE  way13from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way13from33:
-	CMPQ R9, $0x3a
-	JGE  way13from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way13from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way13from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way13from34:
+	CMPQ R9, $0x3b
+	JGE  way13from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way13from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
-op29:
+op30:
 	// mul+add
 	VBROADCASTSD (DI), Y8
 	VBROADCASTSD 8(DI), Y9
@@ -5482,8 +5491,8 @@ op29:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x13
-	JGE          way14from19
+	CMPQ         R9, $0x14
+	JGE          way14from20
 	CMPQ         R9, $0x03
 	JGE          way14from3
 	CMPQ         R9, $0x01
@@ -5537,20 +5546,15 @@ way14from10:
 	JEQ  op10
 	JMP  others
 
-way14from19:
-	CMPQ R9, $0x1d
-	JGE  way14from29
-	CMPQ R9, $0x17
-	JGE  way14from23
+way14from20:
+	CMPQ R9, $0x1e
+	JGE  way14from30
+	CMPQ R9, $0x18
+	JGE  way14from24
+	CMPQ R9, $0x16
+	JGE  way14from22
 	CMPQ R9, $0x15
 	JGE  way14from21
-	CMPQ R9, $0x14
-	JGE  way14from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way14from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5560,46 +5564,51 @@ way14from21:
 	JEQ  op21
 	JMP  others
 
-way14from23:
-	CMPQ R9, $0x1c
-	JGE  way14from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way14from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way14from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way14from24:
+	CMPQ R9, $0x1d
+	JGE  way14from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way14from29:
-	CMPQ R9, $0x21
-	JGE  way14from33
-	CMPQ R9, $0x1e
-	JGE  way14from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way14from30:
+	CMPQ R9, $0x22
+	JGE  way14from34
+	CMPQ R9, $0x1f
+	JGE  way14from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way14from33:
-	CMPQ R9, $0x3a
-	JGE  way14from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way14from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way14from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way14from34:
+	CMPQ R9, $0x3b
+	JGE  way14from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way14from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
-op30:
+op31:
 	// mul+sub
 	VBROADCASTSD (DI), Y8
 	VBROADCASTSD 8(DI), Y9
@@ -5624,8 +5633,8 @@ op30:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x13
-	JGE          way15from19
+	CMPQ         R9, $0x14
+	JGE          way15from20
 	CMPQ         R9, $0x03
 	JGE          way15from3
 	CMPQ         R9, $0x01
@@ -5679,20 +5688,15 @@ way15from10:
 	JEQ  op10
 	JMP  others
 
-way15from19:
-	CMPQ R9, $0x1d
-	JGE  way15from29
-	CMPQ R9, $0x17
-	JGE  way15from23
+way15from20:
+	CMPQ R9, $0x1e
+	JGE  way15from30
+	CMPQ R9, $0x18
+	JGE  way15from24
+	CMPQ R9, $0x16
+	JGE  way15from22
 	CMPQ R9, $0x15
 	JGE  way15from21
-	CMPQ R9, $0x14
-	JGE  way15from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way15from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5702,45 +5706,50 @@ way15from21:
 	JEQ  op21
 	JMP  others
 
-way15from23:
-	CMPQ R9, $0x1c
-	JGE  way15from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way15from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way15from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way15from24:
+	CMPQ R9, $0x1d
+	JGE  way15from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way15from29:
-	CMPQ R9, $0x21
-	JGE  way15from33
-	CMPQ R9, $0x1e
-	JGE  way15from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way15from30:
+	CMPQ R9, $0x22
+	JGE  way15from34
+	CMPQ R9, $0x1f
+	JGE  way15from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way15from33:
-	CMPQ R9, $0x3a
-	JGE  way15from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way15from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way15from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way15from34:
+	CMPQ R9, $0x3b
+	JGE  way15from59
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
-op31:
+way15from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
+	JMP  others
+
+op32:
 	// mul+subFrom
 	VBROADCASTSD (DI), Y8
 	VBROADCASTSD 8(DI), Y9
@@ -5762,7 +5771,7 @@ op31:
 	VSUBPD       Y7, Y9, Y7
 	JMP          next
 
-op32:
+op33:
 	// add+mul
 	VBROADCASTSD (DI), Y8
 	VBROADCASTSD 8(DI), Y9
@@ -5785,7 +5794,7 @@ op32:
 	JMP          next
 	PCALIGN $0x40
 
-op33:
+op34:
 	// sub+mul
 	VBROADCASTSD (DI), Y8
 	VBROADCASTSD 8(DI), Y9
@@ -5810,8 +5819,8 @@ op33:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x13
-	JGE          way16from19
+	CMPQ         R9, $0x14
+	JGE          way16from20
 	CMPQ         R9, $0x03
 	JGE          way16from3
 	CMPQ         R9, $0x01
@@ -5865,20 +5874,15 @@ way16from10:
 	JEQ  op10
 	JMP  others
 
-way16from19:
-	CMPQ R9, $0x1d
-	JGE  way16from29
-	CMPQ R9, $0x17
-	JGE  way16from23
+way16from20:
+	CMPQ R9, $0x1e
+	JGE  way16from30
+	CMPQ R9, $0x18
+	JGE  way16from24
+	CMPQ R9, $0x16
+	JGE  way16from22
 	CMPQ R9, $0x15
 	JGE  way16from21
-	CMPQ R9, $0x14
-	JGE  way16from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way16from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5888,45 +5892,50 @@ way16from21:
 	JEQ  op21
 	JMP  others
 
-way16from23:
-	CMPQ R9, $0x1c
-	JGE  way16from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way16from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way16from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way16from24:
+	CMPQ R9, $0x1d
+	JGE  way16from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way16from29:
-	CMPQ R9, $0x21
-	JGE  way16from33
-	CMPQ R9, $0x1e
-	JGE  way16from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way16from30:
+	CMPQ R9, $0x22
+	JGE  way16from34
+	CMPQ R9, $0x1f
+	JGE  way16from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way16from33:
-	CMPQ R9, $0x3a
-	JGE  way16from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way16from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way16from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way16from34:
+	CMPQ R9, $0x3b
+	JGE  way16from59
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
-op34:
+way16from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
+	JMP  others
+
+op35:
 	// subFrom+mul
 	VBROADCASTSD (DI), Y8
 	VBROADCASTSD 8(DI), Y9
@@ -5948,12 +5957,12 @@ op34:
 	VMULPD       Y9, Y7, Y7
 	JMP          next
 
-op35:
+op36:
 	// other
 	MOVQ DI, R8
 	JMP  next
 
-op36:
+op37:
 	// loadTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -5978,7 +5987,7 @@ op36:
 	VPSUBQ    Y7, Y8, Y7
 	JMP       next
 
-op37:
+op38:
 	// storeTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -6011,7 +6020,7 @@ op37:
 	MOVL      R10, 28(DI)
 	JMP       next
 
-op38:
+op39:
 	// equal
 	VCMPPD $0x00, (DI), Y0, Y0
 	VCMPPD $0x00, 32(DI), Y1, Y1
@@ -6023,7 +6032,7 @@ op38:
 	VCMPPD $0x00, 224(DI), Y7, Y7
 	JMP    next
 
-op39:
+op40:
 	// notEqual
 	VCMPPD $0x04, (DI), Y0, Y0
 	VCMPPD $0x04, 32(DI), Y1, Y1
@@ -6035,7 +6044,7 @@ op39:
 	VCMPPD $0x04, 224(DI), Y7, Y7
 	JMP    next
 
-op40:
+op41:
 	// less
 	VCMPPD $0x11, (DI), Y0, Y0
 	VCMPPD $0x11, 32(DI), Y1, Y1
@@ -6047,7 +6056,7 @@ op40:
 	VCMPPD $0x11, 224(DI), Y7, Y7
 	JMP    next
 
-op41:
+op42:
 	// lessEqual
 	VCMPPD $0x12, (DI), Y0, Y0
 	VCMPPD $0x12, 32(DI), Y1, Y1
@@ -6059,7 +6068,7 @@ op41:
 	VCMPPD $0x12, 224(DI), Y7, Y7
 	JMP    next
 
-op42:
+op43:
 	// greater
 	VCMPPD $0x1e, (DI), Y0, Y0
 	VCMPPD $0x1e, 32(DI), Y1, Y1
@@ -6071,7 +6080,7 @@ op42:
 	VCMPPD $0x1e, 224(DI), Y7, Y7
 	JMP    next
 
-op43:
+op44:
 	// greaterEqual
 	VCMPPD $0x1d, (DI), Y0, Y0
 	VCMPPD $0x1d, 32(DI), Y1, Y1
@@ -6083,7 +6092,7 @@ op43:
 	VCMPPD $0x1d, 224(DI), Y7, Y7
 	JMP    next
 
-op44:
+op45:
 	// and
 	VANDPD (DI), Y0, Y0
 	VANDPD 32(DI), Y1, Y1
@@ -6095,7 +6104,7 @@ op44:
 	VANDPD 224(DI), Y7, Y7
 	JMP    next
 
-op45:
+op46:
 	// or
 	VORPD (DI), Y0, Y0
 	VORPD 32(DI), Y1, Y1
@@ -6107,7 +6116,7 @@ op45:
 	VORPD 224(DI), Y7, Y7
 	JMP   next
 
-op46:
+op47:
 	// not
 	VMOVUPD numbersAVX2<>+0(SB), Y8
 	VXORPD  Y8, Y0, Y0
@@ -6120,7 +6129,7 @@ op46:
 	VXORPD  Y8, Y7, Y7
 	JMP     next
 
-op47:
+op48:
 	// choose
 	VMOVUPD   (DI), Y8
 	VBLENDVPD Y0, (R8), Y8, Y0
@@ -6140,7 +6149,7 @@ op47:
 	VBLENDVPD Y7, 224(R8), Y8, Y7
 	JMP       next
 
-op48:
+op49:
 	// then
 	VMOVUPD   (R8), Y8
 	VMOVUPD   (DI), Y9
@@ -6168,7 +6177,7 @@ op48:
 	VBLENDVPD Y8, Y7, Y9, Y7
 	JMP       next
 
-op49:
+op50:
 	// else
 	VMOVUPD   (R8), Y8
 	VBLENDVPD Y8, (DI), Y0, Y0
@@ -6188,7 +6197,7 @@ op49:
 	VBLENDVPD Y8, 224(DI), Y7, Y7
 	JMP       next
 
-op50:
+op51:
 	// isNaN
 	VCMPPD $0x03, Y0, Y0, Y0
 	VCMPPD $0x03, Y1, Y1, Y1
@@ -6200,7 +6209,7 @@ op50:
 	VCMPPD $0x03, Y7, Y7, Y7
 	JMP    next
 
-op51:
+op52:
 	// isInf
 	VMOVUPD  numbersAVX2<>+32(SB), Y8
 	VPCMPEQD Y9, Y9, Y9
@@ -6223,7 +6232,7 @@ op51:
 	VCMPPD   $0x00, Y8, Y7, Y7
 	JMP      next
 
-op52:
+op53:
 	// nonZero
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VCMPPD  $0x04, Y8, Y0, Y0
@@ -6236,7 +6245,7 @@ op52:
 	VCMPPD  $0x04, Y8, Y7, Y7
 	JMP     next
 
-op53:
+op54:
 	// ofTruth
 	VMOVUPD numbersAVX2<>+96(SB), Y8
 	VANDPD  Y8, Y0, Y0
@@ -6249,7 +6258,7 @@ op53:
 	VANDPD  Y8, Y7, Y7
 	JMP     next
 
-op54:
+op55:
 	// sign
 	VMOVUPD   numbersAVX2<>+64(SB), Y8
 	VMOVUPD   numbersAVX2<>+96(SB), Y9
@@ -6289,7 +6298,7 @@ op54:
 	VBLENDVPD Y8, Y10, Y7, Y7
 	JMP       next
 
-op55:
+op56:
 	// rectify
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VCMPPD  $0x16, Y8, Y0, Y9
@@ -6310,7 +6319,7 @@ op55:
 	VANDPD  Y8, Y7, Y7
 	JMP     next
 
-op56:
+op57:
 	// sum
 	VMOVUPD 256(DI), Y8
 	VMOVUPD (DI), Y9
@@ -6476,7 +6485,7 @@ op56:
 	VMOVUPD 512(DI), Y7
 	JMP     next
 
-op57:
+op58:
 	// squares
 	VMOVUPD     192(DI), Y8
 	VMOVUPD     (DI), Y9
@@ -6839,7 +6848,7 @@ op57:
 	JMP         next
 	PCALIGN $0x40
 
-op58:
+op59:
 	// nearSum
 	VMOVUPD 256(DI), Y8
 	VMOVUPD 544(DI), Y9
@@ -6954,8 +6963,8 @@ op58:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way17from19
+	CMPQ    R9, $0x14
+	JGE     way17from20
 	CMPQ    R9, $0x03
 	JGE     way17from3
 	CMPQ    R9, $0x01
@@ -7009,20 +7018,15 @@ way17from10:
 	JEQ  op10
 	JMP  others
 
-way17from19:
-	CMPQ R9, $0x1d
-	JGE  way17from29
-	CMPQ R9, $0x17
-	JGE  way17from23
+way17from20:
+	CMPQ R9, $0x1e
+	JGE  way17from30
+	CMPQ R9, $0x18
+	JGE  way17from24
+	CMPQ R9, $0x16
+	JGE  way17from22
 	CMPQ R9, $0x15
 	JGE  way17from21
-	CMPQ R9, $0x14
-	JGE  way17from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way17from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -7032,45 +7036,50 @@ way17from21:
 	JEQ  op21
 	JMP  others
 
-way17from23:
-	CMPQ R9, $0x1c
-	JGE  way17from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way17from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way17from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way17from24:
+	CMPQ R9, $0x1d
+	JGE  way17from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way17from29:
-	CMPQ R9, $0x21
-	JGE  way17from33
-	CMPQ R9, $0x1e
-	JGE  way17from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way17from30:
+	CMPQ R9, $0x22
+	JGE  way17from34
+	CMPQ R9, $0x1f
+	JGE  way17from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way17from33:
-	CMPQ R9, $0x3a
-	JGE  way17from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way17from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way17from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way17from34:
+	CMPQ R9, $0x3b
+	JGE  way17from59
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
-op59:
+way17from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
+	JMP  others
+
+op60:
 	// least
 	VMOVUPD (DI), Y8
 	VMOVUPD 32(DI), Y9
@@ -7102,7 +7111,7 @@ op59:
 	VMOVUPD Y9, 32(DI)
 	JMP     next
 
-op60:
+op61:
 	// greatest
 	VPCMPEQD Y8, Y8, Y8
 	VPSLLQ   $0x3f, Y8, Y8
@@ -7144,7 +7153,7 @@ op60:
 	VMOVUPD  Y10, 32(DI)
 	JMP      next
 
-op61:
+op62:
 	// zeros
 	VXORPD  Y8, Y8, Y8
 	VMOVUPD (DI), Y9
@@ -7169,7 +7178,7 @@ op61:
 	VMOVUPD Y10, 32(DI)
 	JMP     next
 
-op62:
+op63:
 	// loadFloats
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -7185,7 +7194,7 @@ op62:
 	VCVTPS2PD 112(DI), Y7
 	JMP       next
 
-op63:
+op64:
 	// storeFloats
 	MOVQ       -8(SI), DI
 	ANDQ       BX, DI
@@ -7209,7 +7218,7 @@ op63:
 	VMOVUPS    X8, 112(DI)
 	JMP        next
 
-op64:
+op65:
 	// roundFloats
 	VCVTPD2PSY Y0, X0
 	VCVTPS2PD  X0, Y0
@@ -7229,7 +7238,7 @@ op64:
 	VCVTPS2PD  X7, Y7
 	JMP        next
 
-op65:
+op66:
 	// addWords
 	VPADDQ (DI), Y0, Y0
 	VPADDQ 32(DI), Y1, Y1
@@ -7241,7 +7250,7 @@ op65:
 	VPADDQ 224(DI), Y7, Y7
 	JMP    next
 
-op66:
+op67:
 	// subWords
 	VPSUBQ (DI), Y0, Y0
 	VPSUBQ 32(DI), Y1, Y1
@@ -7253,7 +7262,7 @@ op66:
 	VPSUBQ 224(DI), Y7, Y7
 	JMP    next
 
-op67:
+op68:
 	// subWordsFrom
 	VMOVUPD (DI), Y8
 	VPSUBQ  Y0, Y8, Y0
@@ -7273,7 +7282,7 @@ op67:
 	VPSUBQ  Y7, Y8, Y7
 	JMP     next
 
-op68:
+op69:
 	// mulWords
 	VMOVUPD  (DI), Y8
 	VPSRLQ   $0x20, Y8, Y9
@@ -7349,7 +7358,7 @@ op68:
 	VPADDQ   Y9, Y7, Y7
 	JMP      next
 
-op69:
+op70:
 	// negWords
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VPSUBQ  Y0, Y8, Y0
@@ -7362,7 +7371,7 @@ op69:
 	VPSUBQ  Y7, Y8, Y7
 	JMP     next
 
-op70:
+op71:
 	// absWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPGTQ Y0, Y8, Y9
@@ -7391,7 +7400,7 @@ op70:
 	VPSUBQ   Y8, Y7, Y7
 	JMP      next
 
-op71:
+op72:
 	// minWords
 	VMOVUPD   (DI), Y8
 	VPCMPGTQ  Y8, Y0, Y9
@@ -7419,7 +7428,7 @@ op71:
 	VBLENDVPD Y9, Y8, Y7, Y7
 	JMP       next
 
-op72:
+op73:
 	// maxWords
 	VMOVUPD   (DI), Y8
 	VPCMPGTQ  Y0, Y8, Y9
@@ -7447,7 +7456,7 @@ op72:
 	VBLENDVPD Y9, Y8, Y7, Y7
 	JMP       next
 
-op73:
+op74:
 	// signWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPGTQ Y8, Y0, Y9
@@ -7476,7 +7485,7 @@ op73:
 	VPSUBQ   Y9, Y7, Y7
 	JMP      next
 
-op74:
+op75:
 	// rectifyWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPGTQ Y8, Y0, Y9
@@ -7497,7 +7506,7 @@ op74:
 	VANDPD   Y8, Y7, Y7
 	JMP      next
 
-op75:
+op76:
 	// equalWords
 	VPCMPEQQ (DI), Y0, Y0
 	VPCMPEQQ 32(DI), Y1, Y1
@@ -7509,7 +7518,7 @@ op75:
 	VPCMPEQQ 224(DI), Y7, Y7
 	JMP      next
 
-op76:
+op77:
 	// notEqualWords
 	VPCMPEQQ (DI), Y0, Y0
 	VXORPD   numbersAVX2<>+0(SB), Y0, Y0
@@ -7529,7 +7538,7 @@ op76:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op77:
+op78:
 	// lessWords
 	VMOVUPD  (DI), Y8
 	VPCMPGTQ Y0, Y8, Y0
@@ -7549,7 +7558,7 @@ op77:
 	VPCMPGTQ Y7, Y8, Y7
 	JMP      next
 
-op78:
+op79:
 	// lessEqualWords
 	VPCMPGTQ (DI), Y0, Y0
 	VXORPD   numbersAVX2<>+0(SB), Y0, Y0
@@ -7569,7 +7578,7 @@ op78:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op79:
+op80:
 	// greaterWords
 	VPCMPGTQ (DI), Y0, Y0
 	VPCMPGTQ 32(DI), Y1, Y1
@@ -7581,7 +7590,7 @@ op79:
 	VPCMPGTQ 224(DI), Y7, Y7
 	JMP      next
 
-op80:
+op81:
 	// greaterEqualWords
 	VMOVUPD  (DI), Y8
 	VPCMPGTQ Y0, Y8, Y0
@@ -7609,7 +7618,7 @@ op80:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op81:
+op82:
 	// nonZeroWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPEQQ Y8, Y0, Y0
@@ -7630,7 +7639,7 @@ op81:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op82:
+op83:
 	// wordOfTruth
 	VPSRLQ $0x3f, Y0, Y0
 	VPSRLQ $0x3f, Y1, Y1
@@ -7642,7 +7651,7 @@ op82:
 	VPSRLQ $0x3f, Y7, Y7
 	JMP    next
 
-op83:
+op84:
 	// numberOfWord
 	VPSRLQ $0x20, Y0, Y8
 	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
@@ -7694,7 +7703,7 @@ op83:
 	VADDPD Y7, Y8, Y7
 	JMP    next
 
-op84:
+op85:
 	// floatOfWord
 	VMOVUPD    numbersAVX2<>+64(SB), Y8
 	VPAND      numbersAVX2<>+256(SB), Y0, Y9
@@ -7827,7 +7836,7 @@ op84:
 	VCVTPS2PD  X7, Y7
 	JMP        next
 
-op85:
+op86:
 	// wordOfNumber
 	VANDPD       numbersAVX2<>+352(SB), Y0, Y8
 	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
@@ -7935,7 +7944,7 @@ op85:
 	VBLENDVPD    Y8, Y7, Y9, Y7
 	JMP          next
 
-op86:
+op87:
 	// floorDivWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8035,7 +8044,7 @@ lanes1:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op87:
+op88:
 	// modWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8136,7 +8145,7 @@ lanes2:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op88:
+op89:
 	// ceilDivWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8236,7 +8245,7 @@ lanes3:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op89:
+op90:
 	// exp
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8306,7 +8315,7 @@ lanes4:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op90:
+op91:
 	// expm1
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8387,7 +8396,7 @@ lanes5:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op91:
+op92:
 	// tanh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8487,7 +8496,7 @@ lanes6:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op92:
+op93:
 	// sinh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8595,7 +8604,7 @@ lanes7:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op93:
+op94:
 	// cosh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8685,7 +8694,7 @@ lanes8:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op94:
+op95:
 	// sigmoid
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8780,7 +8789,7 @@ lanes9:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op95:
+op96:
 	// log
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8857,7 +8866,7 @@ lanes10:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op96:
+op97:
 	// log2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8937,7 +8946,7 @@ lanes11:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op97:
+op98:
 	// log10
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9019,7 +9028,7 @@ lanes12:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op98:
+op99:
 	// log1p
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9110,7 +9119,7 @@ lanes13:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op99:
+op100:
 	// sin
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9375,7 +9384,7 @@ end15:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op100:
+op101:
 	// cos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9637,7 +9646,7 @@ end17:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op101:
+op102:
 	// tan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9915,7 +9924,7 @@ end19:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op102:
+op103:
 	// asin
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10004,7 +10013,7 @@ lanes20:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op103:
+op104:
 	// acos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10097,7 +10106,7 @@ lanes21:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op104:
+op105:
 	// atan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10184,7 +10193,7 @@ lanes22:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op105:
+op106:
 	// cbrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10280,7 +10289,7 @@ lanes23:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op106:
+op107:
 	// rsqrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10370,7 +10379,7 @@ end25:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op107:
+op108:
 	// pow
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10666,7 +10675,7 @@ end30:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op108:
+op109:
 	// atan2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10801,7 +10810,7 @@ lanes34:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op109:
+op110:
 	// floorDiv
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10850,7 +10859,7 @@ lanes35:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op110:
+op111:
 	// mod
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10943,7 +10952,7 @@ end37:
 	VMOVUPD   224(DX), Y7
 	JMP       next
 
-op111:
+op112:
 	// exp32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10995,7 +11004,7 @@ lanes39:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op112:
+op113:
 	// expm132
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11049,7 +11058,7 @@ lanes40:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op113:
+op114:
 	// tanh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11106,7 +11115,7 @@ lanes41:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op114:
+op115:
 	// sinh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11164,7 +11173,7 @@ lanes42:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op115:
+op116:
 	// cosh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11220,7 +11229,7 @@ lanes43:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op116:
+op117:
 	// sigmoid32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11274,7 +11283,7 @@ lanes44:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op117:
+op118:
 	// log32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11338,7 +11347,7 @@ lanes45:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op118:
+op119:
 	// log232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11403,7 +11412,7 @@ lanes46:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op119:
+op120:
 	// log1032
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11468,7 +11477,7 @@ lanes47:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op120:
+op121:
 	// log1p32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11538,7 +11547,7 @@ lanes48:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op121:
+op122:
 	// sin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11759,7 +11768,7 @@ end50:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op122:
+op123:
 	// cos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11981,7 +11990,7 @@ end52:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op123:
+op124:
 	// tan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12203,7 +12212,7 @@ end54:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op124:
+op125:
 	// asin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12262,7 +12271,7 @@ lanes55:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op125:
+op126:
 	// acos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12326,7 +12335,7 @@ lanes56:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op126:
+op127:
 	// atan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12390,7 +12399,7 @@ lanes57:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op127:
+op128:
 	// cbrt32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12445,7 +12454,7 @@ lanes58:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op128:
+op129:
 	// pow32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12668,7 +12677,7 @@ end63:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op129:
+op130:
 	// atan232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12846,21 +12855,16 @@ way1from7:
 	JMP  others
 
 way1from10:
-	CMPQ R9, $0x1c
-	JGE  way1from28
+	CMPQ R9, $0x1d
+	JGE  way1from29
+	CMPQ R9, $0x16
+	JGE  way1from22
 	CMPQ R9, $0x15
 	JGE  way1from21
 	CMPQ R9, $0x14
 	JGE  way1from20
-	CMPQ R9, $0x13
-	JGE  way1from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way1from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way1from20:
@@ -12869,41 +12873,46 @@ way1from20:
 	JMP  others
 
 way1from21:
-	CMPQ R9, $0x17
-	JGE  way1from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way1from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way1from22:
+	CMPQ R9, $0x18
+	JGE  way1from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way1from28:
-	CMPQ R9, $0x1e
-	JGE  way1from30
-	CMPQ R9, $0x1d
-	JGE  way1from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way1from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way1from29:
+	CMPQ R9, $0x1f
+	JGE  way1from31
+	CMPQ R9, $0x1e
+	JGE  way1from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way1from30:
-	CMPQ R9, $0x21
-	JGE  way1from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way1from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way1from31:
+	CMPQ R9, $0x22
+	JGE  way1from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way1from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 
 others:
 	CMPQ R9, $0x41
@@ -13231,8 +13240,8 @@ from64:
 	JMP op64
 
 from65:
-	CMPQ R9, $0x61
-	JGE  from97
+	CMPQ R9, $0x62
+	JGE  from98
 	CMPQ R9, $0x51
 	JGE  from81
 	CMPQ R9, $0x49
@@ -13388,162 +13397,162 @@ from95:
 	JMP  op95
 
 from96:
-	JMP op96
+	CMPQ R9, $0x61
+	JGE  from97
+	JMP  op96
 
 from97:
-	CMPQ R9, $0x71
-	JGE  from113
-	CMPQ R9, $0x69
-	JGE  from105
-	CMPQ R9, $0x65
-	JGE  from101
-	CMPQ R9, $0x63
-	JGE  from99
-	CMPQ R9, $0x62
-	JGE  from98
-	JMP  op97
+	JMP op97
 
 from98:
-	JMP op98
-
-from99:
-	CMPQ R9, $0x64
-	JGE  from100
-	JMP  op99
-
-from100:
-	JMP op100
-
-from101:
-	CMPQ R9, $0x67
-	JGE  from103
-	CMPQ R9, $0x66
-	JGE  from102
-	JMP  op101
-
-from102:
-	JMP op102
-
-from103:
-	CMPQ R9, $0x68
-	JGE  from104
-	JMP  op103
-
-from104:
-	JMP op104
-
-from105:
-	CMPQ R9, $0x6d
-	JGE  from109
-	CMPQ R9, $0x6b
-	JGE  from107
-	CMPQ R9, $0x6a
-	JGE  from106
-	JMP  op105
-
-from106:
-	JMP op106
-
-from107:
-	CMPQ R9, $0x6c
-	JGE  from108
-	JMP  op107
-
-from108:
-	JMP op108
-
-from109:
-	CMPQ R9, $0x6f
-	JGE  from111
-	CMPQ R9, $0x6e
-	JGE  from110
-	JMP  op109
-
-from110:
-	JMP op110
-
-from111:
-	CMPQ R9, $0x70
-	JGE  from112
-	JMP  op111
-
-from112:
-	JMP op112
-
-from113:
-	CMPQ R9, $0x79
-	JGE  from121
-	CMPQ R9, $0x75
-	JGE  from117
-	CMPQ R9, $0x73
-	JGE  from115
 	CMPQ R9, $0x72
 	JGE  from114
-	JMP  op113
+	CMPQ R9, $0x6a
+	JGE  from106
+	CMPQ R9, $0x66
+	JGE  from102
+	CMPQ R9, $0x64
+	JGE  from100
+	CMPQ R9, $0x63
+	JGE  from99
+	JMP  op98
+
+from99:
+	JMP op99
+
+from100:
+	CMPQ R9, $0x65
+	JGE  from101
+	JMP  op100
+
+from101:
+	JMP op101
+
+from102:
+	CMPQ R9, $0x68
+	JGE  from104
+	CMPQ R9, $0x67
+	JGE  from103
+	JMP  op102
+
+from103:
+	JMP op103
+
+from104:
+	CMPQ R9, $0x69
+	JGE  from105
+	JMP  op104
+
+from105:
+	JMP op105
+
+from106:
+	CMPQ R9, $0x6e
+	JGE  from110
+	CMPQ R9, $0x6c
+	JGE  from108
+	CMPQ R9, $0x6b
+	JGE  from107
+	JMP  op106
+
+from107:
+	JMP op107
+
+from108:
+	CMPQ R9, $0x6d
+	JGE  from109
+	JMP  op108
+
+from109:
+	JMP op109
+
+from110:
+	CMPQ R9, $0x70
+	JGE  from112
+	CMPQ R9, $0x6f
+	JGE  from111
+	JMP  op110
+
+from111:
+	JMP op111
+
+from112:
+	CMPQ R9, $0x71
+	JGE  from113
+	JMP  op112
+
+from113:
+	JMP op113
 
 from114:
-	JMP op114
-
-from115:
-	CMPQ R9, $0x74
-	JGE  from116
-	JMP  op115
-
-from116:
-	JMP op116
-
-from117:
-	CMPQ R9, $0x77
-	JGE  from119
-	CMPQ R9, $0x76
-	JGE  from118
-	JMP  op117
-
-from118:
-	JMP op118
-
-from119:
-	CMPQ R9, $0x78
-	JGE  from120
-	JMP  op119
-
-from120:
-	JMP op120
-
-from121:
-	CMPQ R9, $0x7d
-	JGE  from125
-	CMPQ R9, $0x7b
-	JGE  from123
 	CMPQ R9, $0x7a
 	JGE  from122
-	JMP  op121
+	CMPQ R9, $0x76
+	JGE  from118
+	CMPQ R9, $0x74
+	JGE  from116
+	CMPQ R9, $0x73
+	JGE  from115
+	JMP  op114
+
+from115:
+	JMP op115
+
+from116:
+	CMPQ R9, $0x75
+	JGE  from117
+	JMP  op116
+
+from117:
+	JMP op117
+
+from118:
+	CMPQ R9, $0x78
+	JGE  from120
+	CMPQ R9, $0x77
+	JGE  from119
+	JMP  op118
+
+from119:
+	JMP op119
+
+from120:
+	CMPQ R9, $0x79
+	JGE  from121
+	JMP  op120
+
+from121:
+	JMP op121
 
 from122:
-	JMP op122
-
-from123:
-	CMPQ R9, $0x7c
-	JGE  from124
-	JMP  op123
-
-from124:
-	JMP op124
-
-from125:
-	CMPQ R9, $0x7f
-	JGE  from127
 	CMPQ R9, $0x7e
 	JGE  from126
-	JMP  op125
+	CMPQ R9, $0x7c
+	JGE  from124
+	CMPQ R9, $0x7b
+	JGE  from123
+	JMP  op122
+
+from123:
+	JMP op123
+
+from124:
+	CMPQ R9, $0x7d
+	JGE  from125
+	JMP  op124
+
+from125:
+	JMP op125
 
 from126:
-	JMP op126
-
-from127:
 	CMPQ R9, $0x80
 	JGE  from128
-	JMP  op127
+	CMPQ R9, $0x7f
+	JGE  from127
+	JMP  op126
+
+from127:
+	JMP op127
 
 from128:
 	CMPQ R9, $0x81
@@ -13551,7 +13560,12 @@ from128:
 	JMP  op128
 
 from129:
-	JMP op129
+	CMPQ R9, $0x82
+	JGE  from130
+	JMP  op129
+
+from130:
+	JMP op130
 	PCALIGN $0x40
 
 op1:
@@ -13618,21 +13632,16 @@ way2from7:
 	JMP  others
 
 way2from10:
-	CMPQ R9, $0x1c
-	JGE  way2from28
+	CMPQ R9, $0x1d
+	JGE  way2from29
+	CMPQ R9, $0x16
+	JGE  way2from22
 	CMPQ R9, $0x15
 	JGE  way2from21
 	CMPQ R9, $0x14
 	JGE  way2from20
-	CMPQ R9, $0x13
-	JGE  way2from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way2from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way2from20:
@@ -13641,41 +13650,46 @@ way2from20:
 	JMP  others
 
 way2from21:
-	CMPQ R9, $0x17
-	JGE  way2from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way2from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way2from22:
+	CMPQ R9, $0x18
+	JGE  way2from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way2from28:
-	CMPQ R9, $0x1e
-	JGE  way2from30
-	CMPQ R9, $0x1d
-	JGE  way2from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way2from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way2from29:
+	CMPQ R9, $0x1f
+	JGE  way2from31
+	CMPQ R9, $0x1e
+	JGE  way2from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way2from30:
-	CMPQ R9, $0x21
-	JGE  way2from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way2from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way2from31:
+	CMPQ R9, $0x22
+	JGE  way2from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way2from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
@@ -13743,21 +13757,16 @@ way3from7:
 	JMP  others
 
 way3from10:
-	CMPQ R9, $0x1c
-	JGE  way3from28
+	CMPQ R9, $0x1d
+	JGE  way3from29
+	CMPQ R9, $0x16
+	JGE  way3from22
 	CMPQ R9, $0x15
 	JGE  way3from21
 	CMPQ R9, $0x14
 	JGE  way3from20
-	CMPQ R9, $0x13
-	JGE  way3from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way3from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way3from20:
@@ -13766,41 +13775,46 @@ way3from20:
 	JMP  others
 
 way3from21:
-	CMPQ R9, $0x17
-	JGE  way3from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way3from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way3from22:
+	CMPQ R9, $0x18
+	JGE  way3from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way3from28:
-	CMPQ R9, $0x1e
-	JGE  way3from30
-	CMPQ R9, $0x1d
-	JGE  way3from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way3from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way3from29:
+	CMPQ R9, $0x1f
+	JGE  way3from31
+	CMPQ R9, $0x1e
+	JGE  way3from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way3from30:
-	CMPQ R9, $0x21
-	JGE  way3from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way3from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way3from31:
+	CMPQ R9, $0x22
+	JGE  way3from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way3from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
@@ -13868,21 +13882,16 @@ way4from7:
 	JMP  others
 
 way4from10:
-	CMPQ R9, $0x1c
-	JGE  way4from28
+	CMPQ R9, $0x1d
+	JGE  way4from29
+	CMPQ R9, $0x16
+	JGE  way4from22
 	CMPQ R9, $0x15
 	JGE  way4from21
 	CMPQ R9, $0x14
 	JGE  way4from20
-	CMPQ R9, $0x13
-	JGE  way4from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way4from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way4from20:
@@ -13891,41 +13900,46 @@ way4from20:
 	JMP  others
 
 way4from21:
-	CMPQ R9, $0x17
-	JGE  way4from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way4from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way4from22:
+	CMPQ R9, $0x18
+	JGE  way4from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way4from28:
-	CMPQ R9, $0x1e
-	JGE  way4from30
-	CMPQ R9, $0x1d
-	JGE  way4from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way4from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way4from29:
+	CMPQ R9, $0x1f
+	JGE  way4from31
+	CMPQ R9, $0x1e
+	JGE  way4from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way4from30:
-	CMPQ R9, $0x21
-	JGE  way4from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way4from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way4from31:
+	CMPQ R9, $0x22
+	JGE  way4from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way4from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
@@ -13993,21 +14007,16 @@ way5from7:
 	JMP  others
 
 way5from10:
-	CMPQ R9, $0x1c
-	JGE  way5from28
+	CMPQ R9, $0x1d
+	JGE  way5from29
+	CMPQ R9, $0x16
+	JGE  way5from22
 	CMPQ R9, $0x15
 	JGE  way5from21
 	CMPQ R9, $0x14
 	JGE  way5from20
-	CMPQ R9, $0x13
-	JGE  way5from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way5from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way5from20:
@@ -14016,41 +14025,46 @@ way5from20:
 	JMP  others
 
 way5from21:
-	CMPQ R9, $0x17
-	JGE  way5from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way5from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way5from22:
+	CMPQ R9, $0x18
+	JGE  way5from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way5from28:
-	CMPQ R9, $0x1e
-	JGE  way5from30
-	CMPQ R9, $0x1d
-	JGE  way5from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way5from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way5from29:
+	CMPQ R9, $0x1f
+	JGE  way5from31
+	CMPQ R9, $0x1e
+	JGE  way5from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way5from30:
-	CMPQ R9, $0x21
-	JGE  way5from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way5from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way5from31:
+	CMPQ R9, $0x22
+	JGE  way5from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way5from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
@@ -14118,21 +14132,16 @@ way6from7:
 	JMP  others
 
 way6from10:
-	CMPQ R9, $0x1c
-	JGE  way6from28
+	CMPQ R9, $0x1d
+	JGE  way6from29
+	CMPQ R9, $0x16
+	JGE  way6from22
 	CMPQ R9, $0x15
 	JGE  way6from21
 	CMPQ R9, $0x14
 	JGE  way6from20
-	CMPQ R9, $0x13
-	JGE  way6from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way6from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way6from20:
@@ -14141,41 +14150,46 @@ way6from20:
 	JMP  others
 
 way6from21:
-	CMPQ R9, $0x17
-	JGE  way6from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way6from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way6from22:
+	CMPQ R9, $0x18
+	JGE  way6from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way6from28:
-	CMPQ R9, $0x1e
-	JGE  way6from30
-	CMPQ R9, $0x1d
-	JGE  way6from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way6from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way6from29:
+	CMPQ R9, $0x1f
+	JGE  way6from31
+	CMPQ R9, $0x1e
+	JGE  way6from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way6from30:
-	CMPQ R9, $0x21
-	JGE  way6from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way6from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way6from31:
+	CMPQ R9, $0x22
+	JGE  way6from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way6from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
 op6:
@@ -14263,21 +14277,16 @@ way7from7:
 	JMP  others
 
 way7from10:
-	CMPQ R9, $0x1c
-	JGE  way7from28
+	CMPQ R9, $0x1d
+	JGE  way7from29
+	CMPQ R9, $0x16
+	JGE  way7from22
 	CMPQ R9, $0x15
 	JGE  way7from21
 	CMPQ R9, $0x14
 	JGE  way7from20
-	CMPQ R9, $0x13
-	JGE  way7from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way7from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way7from20:
@@ -14286,41 +14295,46 @@ way7from20:
 	JMP  others
 
 way7from21:
-	CMPQ R9, $0x17
-	JGE  way7from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way7from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way7from22:
+	CMPQ R9, $0x18
+	JGE  way7from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way7from28:
-	CMPQ R9, $0x1e
-	JGE  way7from30
-	CMPQ R9, $0x1d
-	JGE  way7from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way7from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way7from29:
+	CMPQ R9, $0x1f
+	JGE  way7from31
+	CMPQ R9, $0x1e
+	JGE  way7from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way7from30:
-	CMPQ R9, $0x21
-	JGE  way7from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way7from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way7from31:
+	CMPQ R9, $0x22
+	JGE  way7from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way7from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
 op8:
@@ -14420,21 +14434,16 @@ way8from7:
 	JMP  others
 
 way8from10:
-	CMPQ R9, $0x1c
-	JGE  way8from28
+	CMPQ R9, $0x1d
+	JGE  way8from29
+	CMPQ R9, $0x16
+	JGE  way8from22
 	CMPQ R9, $0x15
 	JGE  way8from21
 	CMPQ R9, $0x14
 	JGE  way8from20
-	CMPQ R9, $0x13
-	JGE  way8from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way8from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way8from20:
@@ -14443,41 +14452,46 @@ way8from20:
 	JMP  others
 
 way8from21:
-	CMPQ R9, $0x17
-	JGE  way8from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way8from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way8from22:
+	CMPQ R9, $0x18
+	JGE  way8from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way8from28:
-	CMPQ R9, $0x1e
-	JGE  way8from30
-	CMPQ R9, $0x1d
-	JGE  way8from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way8from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way8from29:
+	CMPQ R9, $0x1f
+	JGE  way8from31
+	CMPQ R9, $0x1e
+	JGE  way8from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way8from30:
-	CMPQ R9, $0x21
-	JGE  way8from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way8from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way8from31:
+	CMPQ R9, $0x22
+	JGE  way8from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way8from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
 op11:
@@ -14637,9 +14651,13 @@ op17:
 op18:
 	// turn
 	JMP next
-	PCALIGN $0x40
 
 op19:
+	// turnBack
+	JMP next
+	PCALIGN $0x40
+
+op20:
 	// ask
 	PREFETCHT0 8192(DI)
 	PREFETCHT0 8256(DI)
@@ -14699,21 +14717,16 @@ way9from7:
 	JMP  others
 
 way9from10:
-	CMPQ R9, $0x1c
-	JGE  way9from28
+	CMPQ R9, $0x1d
+	JGE  way9from29
+	CMPQ R9, $0x16
+	JGE  way9from22
 	CMPQ R9, $0x15
 	JGE  way9from21
 	CMPQ R9, $0x14
 	JGE  way9from20
-	CMPQ R9, $0x13
-	JGE  way9from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way9from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way9from20:
@@ -14722,45 +14735,50 @@ way9from20:
 	JMP  others
 
 way9from21:
-	CMPQ R9, $0x17
-	JGE  way9from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way9from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way9from22:
+	CMPQ R9, $0x18
+	JGE  way9from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way9from28:
-	CMPQ R9, $0x1e
-	JGE  way9from30
-	CMPQ R9, $0x1d
-	JGE  way9from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way9from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way9from29:
+	CMPQ R9, $0x1f
+	JGE  way9from31
+	CMPQ R9, $0x1e
+	JGE  way9from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way9from30:
-	CMPQ R9, $0x21
-	JGE  way9from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way9from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way9from31:
+	CMPQ R9, $0x22
+	JGE  way9from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way9from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
-op20:
+op21:
 	// addSame
 	VMOVUPD (DI), Y8
 	VADDPS  Y8, Y0, Y0
@@ -14825,21 +14843,16 @@ way10from7:
 	JMP  others
 
 way10from10:
-	CMPQ R9, $0x1c
-	JGE  way10from28
+	CMPQ R9, $0x1d
+	JGE  way10from29
+	CMPQ R9, $0x16
+	JGE  way10from22
 	CMPQ R9, $0x15
 	JGE  way10from21
 	CMPQ R9, $0x14
 	JGE  way10from20
-	CMPQ R9, $0x13
-	JGE  way10from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way10from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way10from20:
@@ -14848,45 +14861,50 @@ way10from20:
 	JMP  others
 
 way10from21:
-	CMPQ R9, $0x17
-	JGE  way10from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way10from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way10from22:
+	CMPQ R9, $0x18
+	JGE  way10from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way10from28:
-	CMPQ R9, $0x1e
-	JGE  way10from30
-	CMPQ R9, $0x1d
-	JGE  way10from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way10from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way10from29:
+	CMPQ R9, $0x1f
+	JGE  way10from31
+	CMPQ R9, $0x1e
+	JGE  way10from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way10from30:
-	CMPQ R9, $0x21
-	JGE  way10from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way10from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way10from31:
+	CMPQ R9, $0x22
+	JGE  way10from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way10from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
-op21:
+op22:
 	// subSame
 	VMOVUPD (DI), Y8
 	VSUBPS  Y8, Y0, Y0
@@ -14951,21 +14969,16 @@ way11from7:
 	JMP  others
 
 way11from10:
-	CMPQ R9, $0x1c
-	JGE  way11from28
+	CMPQ R9, $0x1d
+	JGE  way11from29
+	CMPQ R9, $0x16
+	JGE  way11from22
 	CMPQ R9, $0x15
 	JGE  way11from21
 	CMPQ R9, $0x14
 	JGE  way11from20
-	CMPQ R9, $0x13
-	JGE  way11from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way11from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way11from20:
@@ -14974,44 +14987,49 @@ way11from20:
 	JMP  others
 
 way11from21:
-	CMPQ R9, $0x17
-	JGE  way11from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way11from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way11from22:
+	CMPQ R9, $0x18
+	JGE  way11from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way11from28:
-	CMPQ R9, $0x1e
-	JGE  way11from30
-	CMPQ R9, $0x1d
-	JGE  way11from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way11from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way11from29:
+	CMPQ R9, $0x1f
+	JGE  way11from31
+	CMPQ R9, $0x1e
+	JGE  way11from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way11from30:
-	CMPQ R9, $0x21
-	JGE  way11from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way11from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way11from31:
+	CMPQ R9, $0x22
+	JGE  way11from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-op22:
+way11from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+op23:
 	// subFromSame
 	VMOVUPD (DI), Y8
 	VSUBPS  Y0, Y8, Y0
@@ -15025,7 +15043,7 @@ op22:
 	JMP     next
 	PCALIGN $0x40
 
-op23:
+op24:
 	// mulSame
 	VMOVUPD (DI), Y8
 	VMULPS  Y8, Y0, Y0
@@ -15090,21 +15108,16 @@ way12from7:
 	JMP  others
 
 way12from10:
-	CMPQ R9, $0x1c
-	JGE  way12from28
+	CMPQ R9, $0x1d
+	JGE  way12from29
+	CMPQ R9, $0x16
+	JGE  way12from22
 	CMPQ R9, $0x15
 	JGE  way12from21
 	CMPQ R9, $0x14
 	JGE  way12from20
-	CMPQ R9, $0x13
-	JGE  way12from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way12from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way12from20:
@@ -15113,44 +15126,49 @@ way12from20:
 	JMP  others
 
 way12from21:
-	CMPQ R9, $0x17
-	JGE  way12from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way12from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way12from22:
+	CMPQ R9, $0x18
+	JGE  way12from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way12from28:
-	CMPQ R9, $0x1e
-	JGE  way12from30
-	CMPQ R9, $0x1d
-	JGE  way12from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way12from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way12from29:
+	CMPQ R9, $0x1f
+	JGE  way12from31
+	CMPQ R9, $0x1e
+	JGE  way12from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way12from30:
-	CMPQ R9, $0x21
-	JGE  way12from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way12from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way12from31:
+	CMPQ R9, $0x22
+	JGE  way12from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-op24:
+way12from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+op25:
 	// divSame
 	VMOVUPD (DI), Y8
 	VDIVPS  Y8, Y0, Y0
@@ -15163,7 +15181,7 @@ op24:
 	VDIVPS  Y8, Y7, Y7
 	JMP     next
 
-op25:
+op26:
 	// divIntoSame
 	VMOVUPD (DI), Y8
 	VDIVPS  Y0, Y8, Y0
@@ -15176,7 +15194,7 @@ op25:
 	VDIVPS  Y7, Y8, Y7
 	JMP     next
 
-op26:
+op27:
 	// minSame
 	VMOVUPD (DI), Y8
 	VMOVUPD Y8, Y9
@@ -15213,7 +15231,7 @@ op26:
 	VORPD   Y9, Y7, Y7
 	JMP     next
 
-op27:
+op28:
 	// maxSame
 	VMOVUPD  (DI), Y8
 	VPCMPEQD Y9, Y9, Y9
@@ -15269,7 +15287,7 @@ op27:
 	JMP      next
 	PCALIGN $0x40
 
-op28:
+op29:
 	// loadAsk
 	VMOVUPD    (DI), Y0
 	VMOVUPD    32(DI), Y1
@@ -15337,21 +15355,16 @@ way13from7:
 	JMP  others
 
 way13from10:
-	CMPQ R9, $0x1c
-	JGE  way13from28
+	CMPQ R9, $0x1d
+	JGE  way13from29
+	CMPQ R9, $0x16
+	JGE  way13from22
 	CMPQ R9, $0x15
 	JGE  way13from21
 	CMPQ R9, $0x14
 	JGE  way13from20
-	CMPQ R9, $0x13
-	JGE  way13from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way13from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way13from20:
@@ -15360,45 +15373,50 @@ way13from20:
 	JMP  others
 
 way13from21:
-	CMPQ R9, $0x17
-	JGE  way13from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way13from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way13from22:
+	CMPQ R9, $0x18
+	JGE  way13from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way13from28:
-	CMPQ R9, $0x1e
-	JGE  way13from30
-	CMPQ R9, $0x1d
-	JGE  way13from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way13from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way13from29:
+	CMPQ R9, $0x1f
+	JGE  way13from31
+	CMPQ R9, $0x1e
+	JGE  way13from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way13from30:
-	CMPQ R9, $0x21
-	JGE  way13from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way13from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way13from31:
+	CMPQ R9, $0x22
+	JGE  way13from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way13from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
-op29:
+op30:
 	// mul+add
 	VBROADCASTSS (DI), Y8
 	VBROADCASTSS 4(DI), Y9
@@ -15472,21 +15490,16 @@ way14from7:
 	JMP  others
 
 way14from10:
-	CMPQ R9, $0x1c
-	JGE  way14from28
+	CMPQ R9, $0x1d
+	JGE  way14from29
+	CMPQ R9, $0x16
+	JGE  way14from22
 	CMPQ R9, $0x15
 	JGE  way14from21
 	CMPQ R9, $0x14
 	JGE  way14from20
-	CMPQ R9, $0x13
-	JGE  way14from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way14from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way14from20:
@@ -15495,45 +15508,50 @@ way14from20:
 	JMP  others
 
 way14from21:
-	CMPQ R9, $0x17
-	JGE  way14from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way14from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way14from22:
+	CMPQ R9, $0x18
+	JGE  way14from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way14from28:
-	CMPQ R9, $0x1e
-	JGE  way14from30
-	CMPQ R9, $0x1d
-	JGE  way14from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way14from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way14from29:
+	CMPQ R9, $0x1f
+	JGE  way14from31
+	CMPQ R9, $0x1e
+	JGE  way14from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way14from30:
-	CMPQ R9, $0x21
-	JGE  way14from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way14from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way14from31:
+	CMPQ R9, $0x22
+	JGE  way14from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way14from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
-op30:
+op31:
 	// mul+sub
 	VBROADCASTSS (DI), Y8
 	VBROADCASTSS 4(DI), Y9
@@ -15607,21 +15625,16 @@ way15from7:
 	JMP  others
 
 way15from10:
-	CMPQ R9, $0x1c
-	JGE  way15from28
+	CMPQ R9, $0x1d
+	JGE  way15from29
+	CMPQ R9, $0x16
+	JGE  way15from22
 	CMPQ R9, $0x15
 	JGE  way15from21
 	CMPQ R9, $0x14
 	JGE  way15from20
-	CMPQ R9, $0x13
-	JGE  way15from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way15from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way15from20:
@@ -15630,44 +15643,49 @@ way15from20:
 	JMP  others
 
 way15from21:
-	CMPQ R9, $0x17
-	JGE  way15from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way15from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way15from22:
+	CMPQ R9, $0x18
+	JGE  way15from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way15from28:
-	CMPQ R9, $0x1e
-	JGE  way15from30
-	CMPQ R9, $0x1d
-	JGE  way15from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way15from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way15from29:
+	CMPQ R9, $0x1f
+	JGE  way15from31
+	CMPQ R9, $0x1e
+	JGE  way15from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way15from30:
-	CMPQ R9, $0x21
-	JGE  way15from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way15from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way15from31:
+	CMPQ R9, $0x22
+	JGE  way15from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-op31:
+way15from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+op32:
 	// mul+subFrom
 	VBROADCASTSS (DI), Y8
 	VBROADCASTSS 4(DI), Y9
@@ -15689,7 +15707,7 @@ op31:
 	VSUBPS       Y7, Y9, Y7
 	JMP          next
 
-op32:
+op33:
 	// add+mul
 	VBROADCASTSS (DI), Y8
 	VBROADCASTSS 4(DI), Y9
@@ -15712,7 +15730,7 @@ op32:
 	JMP          next
 	PCALIGN $0x40
 
-op33:
+op34:
 	// sub+mul
 	VBROADCASTSS (DI), Y8
 	VBROADCASTSS 4(DI), Y9
@@ -15786,21 +15804,16 @@ way16from7:
 	JMP  others
 
 way16from10:
-	CMPQ R9, $0x1c
-	JGE  way16from28
+	CMPQ R9, $0x1d
+	JGE  way16from29
+	CMPQ R9, $0x16
+	JGE  way16from22
 	CMPQ R9, $0x15
 	JGE  way16from21
 	CMPQ R9, $0x14
 	JGE  way16from20
-	CMPQ R9, $0x13
-	JGE  way16from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way16from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way16from20:
@@ -15809,44 +15822,49 @@ way16from20:
 	JMP  others
 
 way16from21:
-	CMPQ R9, $0x17
-	JGE  way16from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way16from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way16from22:
+	CMPQ R9, $0x18
+	JGE  way16from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way16from28:
-	CMPQ R9, $0x1e
-	JGE  way16from30
-	CMPQ R9, $0x1d
-	JGE  way16from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way16from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way16from29:
+	CMPQ R9, $0x1f
+	JGE  way16from31
+	CMPQ R9, $0x1e
+	JGE  way16from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way16from30:
-	CMPQ R9, $0x21
-	JGE  way16from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way16from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way16from31:
+	CMPQ R9, $0x22
+	JGE  way16from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-op34:
+way16from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+op35:
 	// subFrom+mul
 	VBROADCASTSS (DI), Y8
 	VBROADCASTSS 4(DI), Y9
@@ -15868,12 +15886,12 @@ op34:
 	VMULPS       Y9, Y7, Y7
 	JMP          next
 
-op35:
+op36:
 	// other
 	MOVQ DI, R8
 	JMP  next
 
-op36:
+op37:
 	// loadTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -15898,7 +15916,7 @@ op36:
 	VPSUBD    Y7, Y8, Y7
 	JMP       next
 
-op37:
+op38:
 	// storeTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -15931,7 +15949,7 @@ op37:
 	MOVQ      R10, 56(DI)
 	JMP       next
 
-op38:
+op39:
 	// equal
 	VCMPPS $0x00, (DI), Y0, Y0
 	VCMPPS $0x00, 32(DI), Y1, Y1
@@ -15943,7 +15961,7 @@ op38:
 	VCMPPS $0x00, 224(DI), Y7, Y7
 	JMP    next
 
-op39:
+op40:
 	// notEqual
 	VCMPPS $0x04, (DI), Y0, Y0
 	VCMPPS $0x04, 32(DI), Y1, Y1
@@ -15955,7 +15973,7 @@ op39:
 	VCMPPS $0x04, 224(DI), Y7, Y7
 	JMP    next
 
-op40:
+op41:
 	// less
 	VCMPPS $0x11, (DI), Y0, Y0
 	VCMPPS $0x11, 32(DI), Y1, Y1
@@ -15967,7 +15985,7 @@ op40:
 	VCMPPS $0x11, 224(DI), Y7, Y7
 	JMP    next
 
-op41:
+op42:
 	// lessEqual
 	VCMPPS $0x12, (DI), Y0, Y0
 	VCMPPS $0x12, 32(DI), Y1, Y1
@@ -15979,7 +15997,7 @@ op41:
 	VCMPPS $0x12, 224(DI), Y7, Y7
 	JMP    next
 
-op42:
+op43:
 	// greater
 	VCMPPS $0x1e, (DI), Y0, Y0
 	VCMPPS $0x1e, 32(DI), Y1, Y1
@@ -15991,7 +16009,7 @@ op42:
 	VCMPPS $0x1e, 224(DI), Y7, Y7
 	JMP    next
 
-op43:
+op44:
 	// greaterEqual
 	VCMPPS $0x1d, (DI), Y0, Y0
 	VCMPPS $0x1d, 32(DI), Y1, Y1
@@ -16003,7 +16021,7 @@ op43:
 	VCMPPS $0x1d, 224(DI), Y7, Y7
 	JMP    next
 
-op44:
+op45:
 	// and
 	VANDPD (DI), Y0, Y0
 	VANDPD 32(DI), Y1, Y1
@@ -16015,7 +16033,7 @@ op44:
 	VANDPD 224(DI), Y7, Y7
 	JMP    next
 
-op45:
+op46:
 	// or
 	VORPD (DI), Y0, Y0
 	VORPD 32(DI), Y1, Y1
@@ -16027,7 +16045,7 @@ op45:
 	VORPD 224(DI), Y7, Y7
 	JMP   next
 
-op46:
+op47:
 	// not
 	VMOVUPD numbersAVX2<>+0(SB), Y8
 	VXORPD  Y8, Y0, Y0
@@ -16040,7 +16058,7 @@ op46:
 	VXORPD  Y8, Y7, Y7
 	JMP     next
 
-op47:
+op48:
 	// choose
 	VMOVUPD   (DI), Y8
 	VBLENDVPS Y0, (R8), Y8, Y0
@@ -16060,7 +16078,7 @@ op47:
 	VBLENDVPS Y7, 224(R8), Y8, Y7
 	JMP       next
 
-op48:
+op49:
 	// then
 	VMOVUPD   (R8), Y8
 	VMOVUPD   (DI), Y9
@@ -16088,7 +16106,7 @@ op48:
 	VBLENDVPS Y8, Y7, Y9, Y7
 	JMP       next
 
-op49:
+op50:
 	// else
 	VMOVUPD   (R8), Y8
 	VBLENDVPS Y8, (DI), Y0, Y0
@@ -16108,7 +16126,7 @@ op49:
 	VBLENDVPS Y8, 224(DI), Y7, Y7
 	JMP       next
 
-op50:
+op51:
 	// isNaN
 	VCMPPS $0x03, Y0, Y0, Y0
 	VCMPPS $0x03, Y1, Y1, Y1
@@ -16120,7 +16138,7 @@ op50:
 	VCMPPS $0x03, Y7, Y7, Y7
 	JMP    next
 
-op51:
+op52:
 	// isInf
 	VMOVUPD  numbersAVX2<>+8288(SB), Y8
 	VPCMPEQD Y9, Y9, Y9
@@ -16143,7 +16161,7 @@ op51:
 	VCMPPS   $0x00, Y8, Y7, Y7
 	JMP      next
 
-op52:
+op53:
 	// nonZero
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VCMPPS  $0x04, Y8, Y0, Y0
@@ -16156,7 +16174,7 @@ op52:
 	VCMPPS  $0x04, Y8, Y7, Y7
 	JMP     next
 
-op53:
+op54:
 	// ofTruth
 	VMOVUPD numbersAVX2<>+8320(SB), Y8
 	VANDPD  Y8, Y0, Y0
@@ -16169,7 +16187,7 @@ op53:
 	VANDPD  Y8, Y7, Y7
 	JMP     next
 
-op54:
+op55:
 	// sign
 	VMOVUPD   numbersAVX2<>+64(SB), Y8
 	VMOVUPD   numbersAVX2<>+8320(SB), Y9
@@ -16209,7 +16227,7 @@ op54:
 	VBLENDVPS Y8, Y10, Y7, Y7
 	JMP       next
 
-op55:
+op56:
 	// rectify
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VCMPPS  $0x16, Y8, Y0, Y9
@@ -16230,15 +16248,12 @@ op55:
 	VANDPD  Y8, Y7, Y7
 	JMP     next
 
-op56:
-	JMP next
-
 op57:
 	JMP next
-	PCALIGN $0x40
 
 op58:
 	JMP next
+	PCALIGN $0x40
 
 op59:
 	JMP next
@@ -16382,6 +16397,9 @@ op105:
 	JMP next
 
 op106:
+	JMP next
+
+op107:
 	// rsqrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16472,13 +16490,13 @@ end67:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op107:
-	JMP next
-
 op108:
 	JMP next
 
 op109:
+	JMP next
+
+op110:
 	// floorDiv
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16532,7 +16550,7 @@ lanes68:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op110:
+op111:
 	// mod
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16630,7 +16648,7 @@ end70:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op111:
+op112:
 	// exp32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16683,7 +16701,7 @@ lanes72:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op112:
+op113:
 	// expm132
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16738,7 +16756,7 @@ lanes73:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op113:
+op114:
 	// tanh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16796,7 +16814,7 @@ lanes74:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op114:
+op115:
 	// sinh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16855,7 +16873,7 @@ lanes75:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op115:
+op116:
 	// cosh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16912,7 +16930,7 @@ lanes76:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op116:
+op117:
 	// sigmoid32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16967,7 +16985,7 @@ lanes77:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op117:
+op118:
 	// log32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17032,7 +17050,7 @@ lanes78:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op118:
+op119:
 	// log232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17098,7 +17116,7 @@ lanes79:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op119:
+op120:
 	// log1032
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17164,7 +17182,7 @@ lanes80:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op120:
+op121:
 	// log1p32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17235,7 +17253,7 @@ lanes81:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op121:
+op122:
 	// sin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17457,7 +17475,7 @@ end83:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op122:
+op123:
 	// cos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17680,7 +17698,7 @@ end85:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op123:
+op124:
 	// tan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17903,7 +17921,7 @@ end87:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op124:
+op125:
 	// asin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17963,7 +17981,7 @@ lanes88:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op125:
+op126:
 	// acos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -18028,7 +18046,7 @@ lanes89:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op126:
+op127:
 	// atan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -18093,7 +18111,7 @@ lanes90:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op127:
+op128:
 	// cbrt32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -18149,7 +18167,7 @@ lanes91:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op128:
+op129:
 	// pow32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -18377,7 +18395,7 @@ end96:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op129:
+op130:
 	// atan232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)

@@ -2996,8 +2996,8 @@ next:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R9
 	ADDQ $0x18, SI
-	CMPQ R9, $0x13
-	JGE  way1from19
+	CMPQ R9, $0x14
+	JGE  way1from20
 	CMPQ R9, $0x03
 	JGE  way1from3
 	CMPQ R9, $0x01
@@ -3051,20 +3051,15 @@ way1from10:
 	JEQ  op10
 	JMP  others
 
-way1from19:
-	CMPQ R9, $0x1d
-	JGE  way1from29
-	CMPQ R9, $0x17
-	JGE  way1from23
+way1from20:
+	CMPQ R9, $0x1e
+	JGE  way1from30
+	CMPQ R9, $0x18
+	JGE  way1from24
+	CMPQ R9, $0x16
+	JGE  way1from22
 	CMPQ R9, $0x15
 	JGE  way1from21
-	CMPQ R9, $0x14
-	JGE  way1from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way1from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3074,42 +3069,47 @@ way1from21:
 	JEQ  op21
 	JMP  others
 
-way1from23:
-	CMPQ R9, $0x1c
-	JGE  way1from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way1from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way1from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way1from24:
+	CMPQ R9, $0x1d
+	JGE  way1from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way1from29:
-	CMPQ R9, $0x21
-	JGE  way1from33
-	CMPQ R9, $0x1e
-	JGE  way1from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way1from30:
+	CMPQ R9, $0x22
+	JGE  way1from34
+	CMPQ R9, $0x1f
+	JGE  way1from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way1from33:
-	CMPQ R9, $0x3a
-	JGE  way1from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way1from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way1from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way1from34:
+	CMPQ R9, $0x3b
+	JGE  way1from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way1from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 
 others:
 	CMPQ R9, $0x41
@@ -3437,8 +3437,8 @@ from64:
 	JMP op64
 
 from65:
-	CMPQ R9, $0x61
-	JGE  from97
+	CMPQ R9, $0x62
+	JGE  from98
 	CMPQ R9, $0x51
 	JGE  from81
 	CMPQ R9, $0x49
@@ -3594,162 +3594,162 @@ from95:
 	JMP  op95
 
 from96:
-	JMP op96
+	CMPQ R9, $0x61
+	JGE  from97
+	JMP  op96
 
 from97:
-	CMPQ R9, $0x71
-	JGE  from113
-	CMPQ R9, $0x69
-	JGE  from105
-	CMPQ R9, $0x65
-	JGE  from101
-	CMPQ R9, $0x63
-	JGE  from99
-	CMPQ R9, $0x62
-	JGE  from98
-	JMP  op97
+	JMP op97
 
 from98:
-	JMP op98
-
-from99:
-	CMPQ R9, $0x64
-	JGE  from100
-	JMP  op99
-
-from100:
-	JMP op100
-
-from101:
-	CMPQ R9, $0x67
-	JGE  from103
-	CMPQ R9, $0x66
-	JGE  from102
-	JMP  op101
-
-from102:
-	JMP op102
-
-from103:
-	CMPQ R9, $0x68
-	JGE  from104
-	JMP  op103
-
-from104:
-	JMP op104
-
-from105:
-	CMPQ R9, $0x6d
-	JGE  from109
-	CMPQ R9, $0x6b
-	JGE  from107
-	CMPQ R9, $0x6a
-	JGE  from106
-	JMP  op105
-
-from106:
-	JMP op106
-
-from107:
-	CMPQ R9, $0x6c
-	JGE  from108
-	JMP  op107
-
-from108:
-	JMP op108
-
-from109:
-	CMPQ R9, $0x6f
-	JGE  from111
-	CMPQ R9, $0x6e
-	JGE  from110
-	JMP  op109
-
-from110:
-	JMP op110
-
-from111:
-	CMPQ R9, $0x70
-	JGE  from112
-	JMP  op111
-
-from112:
-	JMP op112
-
-from113:
-	CMPQ R9, $0x79
-	JGE  from121
-	CMPQ R9, $0x75
-	JGE  from117
-	CMPQ R9, $0x73
-	JGE  from115
 	CMPQ R9, $0x72
 	JGE  from114
-	JMP  op113
+	CMPQ R9, $0x6a
+	JGE  from106
+	CMPQ R9, $0x66
+	JGE  from102
+	CMPQ R9, $0x64
+	JGE  from100
+	CMPQ R9, $0x63
+	JGE  from99
+	JMP  op98
+
+from99:
+	JMP op99
+
+from100:
+	CMPQ R9, $0x65
+	JGE  from101
+	JMP  op100
+
+from101:
+	JMP op101
+
+from102:
+	CMPQ R9, $0x68
+	JGE  from104
+	CMPQ R9, $0x67
+	JGE  from103
+	JMP  op102
+
+from103:
+	JMP op103
+
+from104:
+	CMPQ R9, $0x69
+	JGE  from105
+	JMP  op104
+
+from105:
+	JMP op105
+
+from106:
+	CMPQ R9, $0x6e
+	JGE  from110
+	CMPQ R9, $0x6c
+	JGE  from108
+	CMPQ R9, $0x6b
+	JGE  from107
+	JMP  op106
+
+from107:
+	JMP op107
+
+from108:
+	CMPQ R9, $0x6d
+	JGE  from109
+	JMP  op108
+
+from109:
+	JMP op109
+
+from110:
+	CMPQ R9, $0x70
+	JGE  from112
+	CMPQ R9, $0x6f
+	JGE  from111
+	JMP  op110
+
+from111:
+	JMP op111
+
+from112:
+	CMPQ R9, $0x71
+	JGE  from113
+	JMP  op112
+
+from113:
+	JMP op113
 
 from114:
-	JMP op114
-
-from115:
-	CMPQ R9, $0x74
-	JGE  from116
-	JMP  op115
-
-from116:
-	JMP op116
-
-from117:
-	CMPQ R9, $0x77
-	JGE  from119
-	CMPQ R9, $0x76
-	JGE  from118
-	JMP  op117
-
-from118:
-	JMP op118
-
-from119:
-	CMPQ R9, $0x78
-	JGE  from120
-	JMP  op119
-
-from120:
-	JMP op120
-
-from121:
-	CMPQ R9, $0x7d
-	JGE  from125
-	CMPQ R9, $0x7b
-	JGE  from123
 	CMPQ R9, $0x7a
 	JGE  from122
-	JMP  op121
+	CMPQ R9, $0x76
+	JGE  from118
+	CMPQ R9, $0x74
+	JGE  from116
+	CMPQ R9, $0x73
+	JGE  from115
+	JMP  op114
+
+from115:
+	JMP op115
+
+from116:
+	CMPQ R9, $0x75
+	JGE  from117
+	JMP  op116
+
+from117:
+	JMP op117
+
+from118:
+	CMPQ R9, $0x78
+	JGE  from120
+	CMPQ R9, $0x77
+	JGE  from119
+	JMP  op118
+
+from119:
+	JMP op119
+
+from120:
+	CMPQ R9, $0x79
+	JGE  from121
+	JMP  op120
+
+from121:
+	JMP op121
 
 from122:
-	JMP op122
-
-from123:
-	CMPQ R9, $0x7c
-	JGE  from124
-	JMP  op123
-
-from124:
-	JMP op124
-
-from125:
-	CMPQ R9, $0x7f
-	JGE  from127
 	CMPQ R9, $0x7e
 	JGE  from126
-	JMP  op125
+	CMPQ R9, $0x7c
+	JGE  from124
+	CMPQ R9, $0x7b
+	JGE  from123
+	JMP  op122
+
+from123:
+	JMP op123
+
+from124:
+	CMPQ R9, $0x7d
+	JGE  from125
+	JMP  op124
+
+from125:
+	JMP op125
 
 from126:
-	JMP op126
-
-from127:
 	CMPQ R9, $0x80
 	JGE  from128
-	JMP  op127
+	CMPQ R9, $0x7f
+	JGE  from127
+	JMP  op126
+
+from127:
+	JMP op127
 
 from128:
 	CMPQ R9, $0x81
@@ -3757,7 +3757,12 @@ from128:
 	JMP  op128
 
 from129:
-	JMP op129
+	CMPQ R9, $0x82
+	JGE  from130
+	JMP  op129
+
+from130:
+	JMP op130
 	PCALIGN $0x40
 
 op1:
@@ -3775,8 +3780,8 @@ op1:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way2from19
+	CMPQ    R9, $0x14
+	JGE     way2from20
 	CMPQ    R9, $0x03
 	JGE     way2from3
 	CMPQ    R9, $0x01
@@ -3830,20 +3835,15 @@ way2from10:
 	JEQ  op10
 	JMP  others
 
-way2from19:
-	CMPQ R9, $0x1d
-	JGE  way2from29
-	CMPQ R9, $0x17
-	JGE  way2from23
+way2from20:
+	CMPQ R9, $0x1e
+	JGE  way2from30
+	CMPQ R9, $0x18
+	JGE  way2from24
+	CMPQ R9, $0x16
+	JGE  way2from22
 	CMPQ R9, $0x15
 	JGE  way2from21
-	CMPQ R9, $0x14
-	JGE  way2from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way2from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3853,42 +3853,47 @@ way2from21:
 	JEQ  op21
 	JMP  others
 
-way2from23:
-	CMPQ R9, $0x1c
-	JGE  way2from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way2from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way2from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way2from24:
+	CMPQ R9, $0x1d
+	JGE  way2from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way2from29:
-	CMPQ R9, $0x21
-	JGE  way2from33
-	CMPQ R9, $0x1e
-	JGE  way2from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way2from30:
+	CMPQ R9, $0x22
+	JGE  way2from34
+	CMPQ R9, $0x1f
+	JGE  way2from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way2from33:
-	CMPQ R9, $0x3a
-	JGE  way2from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way2from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way2from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way2from34:
+	CMPQ R9, $0x3b
+	JGE  way2from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way2from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -3907,8 +3912,8 @@ op2:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way3from19
+	CMPQ    R9, $0x14
+	JGE     way3from20
 	CMPQ    R9, $0x03
 	JGE     way3from3
 	CMPQ    R9, $0x01
@@ -3962,20 +3967,15 @@ way3from10:
 	JEQ  op10
 	JMP  others
 
-way3from19:
-	CMPQ R9, $0x1d
-	JGE  way3from29
-	CMPQ R9, $0x17
-	JGE  way3from23
+way3from20:
+	CMPQ R9, $0x1e
+	JGE  way3from30
+	CMPQ R9, $0x18
+	JGE  way3from24
+	CMPQ R9, $0x16
+	JGE  way3from22
 	CMPQ R9, $0x15
 	JGE  way3from21
-	CMPQ R9, $0x14
-	JGE  way3from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way3from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3985,42 +3985,47 @@ way3from21:
 	JEQ  op21
 	JMP  others
 
-way3from23:
-	CMPQ R9, $0x1c
-	JGE  way3from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way3from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way3from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way3from24:
+	CMPQ R9, $0x1d
+	JGE  way3from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way3from29:
-	CMPQ R9, $0x21
-	JGE  way3from33
-	CMPQ R9, $0x1e
-	JGE  way3from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way3from30:
+	CMPQ R9, $0x22
+	JGE  way3from34
+	CMPQ R9, $0x1f
+	JGE  way3from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way3from33:
-	CMPQ R9, $0x3a
-	JGE  way3from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way3from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way3from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way3from34:
+	CMPQ R9, $0x3b
+	JGE  way3from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way3from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -4039,8 +4044,8 @@ op3:
 	ADDQ     8(SI), DI
 	MOVQ     (SI), R9
 	ADDQ     $0x18, SI
-	CMPQ     R9, $0x13
-	JGE      way4from19
+	CMPQ     R9, $0x14
+	JGE      way4from20
 	CMPQ     R9, $0x03
 	JGE      way4from3
 	CMPQ     R9, $0x01
@@ -4094,20 +4099,15 @@ way4from10:
 	JEQ  op10
 	JMP  others
 
-way4from19:
-	CMPQ R9, $0x1d
-	JGE  way4from29
-	CMPQ R9, $0x17
-	JGE  way4from23
+way4from20:
+	CMPQ R9, $0x1e
+	JGE  way4from30
+	CMPQ R9, $0x18
+	JGE  way4from24
+	CMPQ R9, $0x16
+	JGE  way4from22
 	CMPQ R9, $0x15
 	JGE  way4from21
-	CMPQ R9, $0x14
-	JGE  way4from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way4from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4117,42 +4117,47 @@ way4from21:
 	JEQ  op21
 	JMP  others
 
-way4from23:
-	CMPQ R9, $0x1c
-	JGE  way4from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way4from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way4from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way4from24:
+	CMPQ R9, $0x1d
+	JGE  way4from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way4from29:
-	CMPQ R9, $0x21
-	JGE  way4from33
-	CMPQ R9, $0x1e
-	JGE  way4from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way4from30:
+	CMPQ R9, $0x22
+	JGE  way4from34
+	CMPQ R9, $0x1f
+	JGE  way4from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way4from33:
-	CMPQ R9, $0x3a
-	JGE  way4from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way4from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way4from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way4from34:
+	CMPQ R9, $0x3b
+	JGE  way4from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way4from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -4171,8 +4176,8 @@ op4:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x13
-	JGE    way5from19
+	CMPQ   R9, $0x14
+	JGE    way5from20
 	CMPQ   R9, $0x03
 	JGE    way5from3
 	CMPQ   R9, $0x01
@@ -4226,20 +4231,15 @@ way5from10:
 	JEQ  op10
 	JMP  others
 
-way5from19:
-	CMPQ R9, $0x1d
-	JGE  way5from29
-	CMPQ R9, $0x17
-	JGE  way5from23
+way5from20:
+	CMPQ R9, $0x1e
+	JGE  way5from30
+	CMPQ R9, $0x18
+	JGE  way5from24
+	CMPQ R9, $0x16
+	JGE  way5from22
 	CMPQ R9, $0x15
 	JGE  way5from21
-	CMPQ R9, $0x14
-	JGE  way5from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way5from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4249,42 +4249,47 @@ way5from21:
 	JEQ  op21
 	JMP  others
 
-way5from23:
-	CMPQ R9, $0x1c
-	JGE  way5from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way5from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way5from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way5from24:
+	CMPQ R9, $0x1d
+	JGE  way5from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way5from29:
-	CMPQ R9, $0x21
-	JGE  way5from33
-	CMPQ R9, $0x1e
-	JGE  way5from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way5from30:
+	CMPQ R9, $0x22
+	JGE  way5from34
+	CMPQ R9, $0x1f
+	JGE  way5from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way5from33:
-	CMPQ R9, $0x3a
-	JGE  way5from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way5from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way5from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way5from34:
+	CMPQ R9, $0x3b
+	JGE  way5from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way5from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -4303,8 +4308,8 @@ op5:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x13
-	JGE    way6from19
+	CMPQ   R9, $0x14
+	JGE    way6from20
 	CMPQ   R9, $0x03
 	JGE    way6from3
 	CMPQ   R9, $0x01
@@ -4358,20 +4363,15 @@ way6from10:
 	JEQ  op10
 	JMP  others
 
-way6from19:
-	CMPQ R9, $0x1d
-	JGE  way6from29
-	CMPQ R9, $0x17
-	JGE  way6from23
+way6from20:
+	CMPQ R9, $0x1e
+	JGE  way6from30
+	CMPQ R9, $0x18
+	JGE  way6from24
+	CMPQ R9, $0x16
+	JGE  way6from22
 	CMPQ R9, $0x15
 	JGE  way6from21
-	CMPQ R9, $0x14
-	JGE  way6from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way6from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4381,42 +4381,47 @@ way6from21:
 	JEQ  op21
 	JMP  others
 
-way6from23:
-	CMPQ R9, $0x1c
-	JGE  way6from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way6from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way6from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way6from24:
+	CMPQ R9, $0x1d
+	JGE  way6from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way6from29:
-	CMPQ R9, $0x21
-	JGE  way6from33
-	CMPQ R9, $0x1e
-	JGE  way6from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way6from30:
+	CMPQ R9, $0x22
+	JGE  way6from34
+	CMPQ R9, $0x1f
+	JGE  way6from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way6from33:
-	CMPQ R9, $0x3a
-	JGE  way6from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way6from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way6from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way6from34:
+	CMPQ R9, $0x3b
+	JGE  way6from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way6from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 
 op6:
@@ -4455,8 +4460,8 @@ op7:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x13
-	JGE    way7from19
+	CMPQ   R9, $0x14
+	JGE    way7from20
 	CMPQ   R9, $0x03
 	JGE    way7from3
 	CMPQ   R9, $0x01
@@ -4510,20 +4515,15 @@ way7from10:
 	JEQ  op10
 	JMP  others
 
-way7from19:
-	CMPQ R9, $0x1d
-	JGE  way7from29
-	CMPQ R9, $0x17
-	JGE  way7from23
+way7from20:
+	CMPQ R9, $0x1e
+	JGE  way7from30
+	CMPQ R9, $0x18
+	JGE  way7from24
+	CMPQ R9, $0x16
+	JGE  way7from22
 	CMPQ R9, $0x15
 	JGE  way7from21
-	CMPQ R9, $0x14
-	JGE  way7from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way7from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4533,42 +4533,47 @@ way7from21:
 	JEQ  op21
 	JMP  others
 
-way7from23:
-	CMPQ R9, $0x1c
-	JGE  way7from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way7from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way7from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way7from24:
+	CMPQ R9, $0x1d
+	JGE  way7from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way7from29:
-	CMPQ R9, $0x21
-	JGE  way7from33
-	CMPQ R9, $0x1e
-	JGE  way7from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way7from30:
+	CMPQ R9, $0x22
+	JGE  way7from34
+	CMPQ R9, $0x1f
+	JGE  way7from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way7from33:
-	CMPQ R9, $0x3a
-	JGE  way7from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way7from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way7from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way7from34:
+	CMPQ R9, $0x3b
+	JGE  way7from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way7from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 
 op8:
@@ -4682,8 +4687,8 @@ rooted1:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R9
 	ADDQ $0x18, SI
-	CMPQ R9, $0x13
-	JGE  way8from19
+	CMPQ R9, $0x14
+	JGE  way8from20
 	CMPQ R9, $0x03
 	JGE  way8from3
 	CMPQ R9, $0x01
@@ -4737,20 +4742,15 @@ way8from10:
 	JEQ  op10
 	JMP  others
 
-way8from19:
-	CMPQ R9, $0x1d
-	JGE  way8from29
-	CMPQ R9, $0x17
-	JGE  way8from23
+way8from20:
+	CMPQ R9, $0x1e
+	JGE  way8from30
+	CMPQ R9, $0x18
+	JGE  way8from24
+	CMPQ R9, $0x16
+	JGE  way8from22
 	CMPQ R9, $0x15
 	JGE  way8from21
-	CMPQ R9, $0x14
-	JGE  way8from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way8from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4760,42 +4760,47 @@ way8from21:
 	JEQ  op21
 	JMP  others
 
-way8from23:
-	CMPQ R9, $0x1c
-	JGE  way8from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way8from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way8from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way8from24:
+	CMPQ R9, $0x1d
+	JGE  way8from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way8from29:
-	CMPQ R9, $0x21
-	JGE  way8from33
-	CMPQ R9, $0x1e
-	JGE  way8from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way8from30:
+	CMPQ R9, $0x22
+	JGE  way8from34
+	CMPQ R9, $0x1f
+	JGE  way8from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way8from33:
-	CMPQ R9, $0x3a
-	JGE  way8from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way8from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way8from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way8from34:
+	CMPQ R9, $0x3b
+	JGE  way8from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way8from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 
 op11:
@@ -4958,9 +4963,13 @@ op17:
 op18:
 	// turn
 	JMP next
-	PCALIGN $0x40
 
 op19:
+	// turnBack
+	JMP next
+	PCALIGN $0x40
+
+op20:
 	// ask
 	PREFETCHT0 8192(DI)
 	PREFETCHT0 8256(DI)
@@ -4975,8 +4984,8 @@ op19:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x13
-	JGE        way9from19
+	CMPQ       R9, $0x14
+	JGE        way9from20
 	CMPQ       R9, $0x03
 	JGE        way9from3
 	CMPQ       R9, $0x01
@@ -5030,20 +5039,15 @@ way9from10:
 	JEQ  op10
 	JMP  others
 
-way9from19:
-	CMPQ R9, $0x1d
-	JGE  way9from29
-	CMPQ R9, $0x17
-	JGE  way9from23
+way9from20:
+	CMPQ R9, $0x1e
+	JGE  way9from30
+	CMPQ R9, $0x18
+	JGE  way9from24
+	CMPQ R9, $0x16
+	JGE  way9from22
 	CMPQ R9, $0x15
 	JGE  way9from21
-	CMPQ R9, $0x14
-	JGE  way9from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way9from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5053,46 +5057,51 @@ way9from21:
 	JEQ  op21
 	JMP  others
 
-way9from23:
-	CMPQ R9, $0x1c
-	JGE  way9from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way9from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way9from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way9from24:
+	CMPQ R9, $0x1d
+	JGE  way9from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way9from29:
-	CMPQ R9, $0x21
-	JGE  way9from33
-	CMPQ R9, $0x1e
-	JGE  way9from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way9from30:
+	CMPQ R9, $0x22
+	JGE  way9from34
+	CMPQ R9, $0x1f
+	JGE  way9from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way9from33:
-	CMPQ R9, $0x3a
-	JGE  way9from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way9from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way9from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way9from34:
+	CMPQ R9, $0x3b
+	JGE  way9from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way9from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
-op20:
+op21:
 	// addSame
 	VMOVUPD (DI), Z8
 	VADDPD  Z8, Z0, Z0
@@ -5108,8 +5117,8 @@ op20:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way10from19
+	CMPQ    R9, $0x14
+	JGE     way10from20
 	CMPQ    R9, $0x03
 	JGE     way10from3
 	CMPQ    R9, $0x01
@@ -5163,20 +5172,15 @@ way10from10:
 	JEQ  op10
 	JMP  others
 
-way10from19:
-	CMPQ R9, $0x1d
-	JGE  way10from29
-	CMPQ R9, $0x17
-	JGE  way10from23
+way10from20:
+	CMPQ R9, $0x1e
+	JGE  way10from30
+	CMPQ R9, $0x18
+	JGE  way10from24
+	CMPQ R9, $0x16
+	JGE  way10from22
 	CMPQ R9, $0x15
 	JGE  way10from21
-	CMPQ R9, $0x14
-	JGE  way10from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way10from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5186,46 +5190,51 @@ way10from21:
 	JEQ  op21
 	JMP  others
 
-way10from23:
-	CMPQ R9, $0x1c
-	JGE  way10from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way10from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way10from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way10from24:
+	CMPQ R9, $0x1d
+	JGE  way10from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way10from29:
-	CMPQ R9, $0x21
-	JGE  way10from33
-	CMPQ R9, $0x1e
-	JGE  way10from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way10from30:
+	CMPQ R9, $0x22
+	JGE  way10from34
+	CMPQ R9, $0x1f
+	JGE  way10from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way10from33:
-	CMPQ R9, $0x3a
-	JGE  way10from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way10from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way10from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way10from34:
+	CMPQ R9, $0x3b
+	JGE  way10from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way10from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
-op21:
+op22:
 	// subSame
 	VMOVUPD (DI), Z8
 	VSUBPD  Z8, Z0, Z0
@@ -5241,8 +5250,8 @@ op21:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way11from19
+	CMPQ    R9, $0x14
+	JGE     way11from20
 	CMPQ    R9, $0x03
 	JGE     way11from3
 	CMPQ    R9, $0x01
@@ -5296,20 +5305,15 @@ way11from10:
 	JEQ  op10
 	JMP  others
 
-way11from19:
-	CMPQ R9, $0x1d
-	JGE  way11from29
-	CMPQ R9, $0x17
-	JGE  way11from23
+way11from20:
+	CMPQ R9, $0x1e
+	JGE  way11from30
+	CMPQ R9, $0x18
+	JGE  way11from24
+	CMPQ R9, $0x16
+	JGE  way11from22
 	CMPQ R9, $0x15
 	JGE  way11from21
-	CMPQ R9, $0x14
-	JGE  way11from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way11from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5319,45 +5323,50 @@ way11from21:
 	JEQ  op21
 	JMP  others
 
-way11from23:
-	CMPQ R9, $0x1c
-	JGE  way11from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way11from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way11from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way11from24:
+	CMPQ R9, $0x1d
+	JGE  way11from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way11from29:
-	CMPQ R9, $0x21
-	JGE  way11from33
-	CMPQ R9, $0x1e
-	JGE  way11from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way11from30:
+	CMPQ R9, $0x22
+	JGE  way11from34
+	CMPQ R9, $0x1f
+	JGE  way11from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way11from33:
-	CMPQ R9, $0x3a
-	JGE  way11from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way11from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way11from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way11from34:
+	CMPQ R9, $0x3b
+	JGE  way11from59
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
-op22:
+way11from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
+	JMP  others
+
+op23:
 	// subFromSame
 	VMOVUPD (DI), Z8
 	VSUBPD  Z0, Z8, Z0
@@ -5371,7 +5380,7 @@ op22:
 	JMP     next
 	PCALIGN $0x40
 
-op23:
+op24:
 	// mulSame
 	VMOVUPD (DI), Z8
 	VMULPD  Z8, Z0, Z0
@@ -5387,8 +5396,8 @@ op23:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x13
-	JGE     way12from19
+	CMPQ    R9, $0x14
+	JGE     way12from20
 	CMPQ    R9, $0x03
 	JGE     way12from3
 	CMPQ    R9, $0x01
@@ -5442,20 +5451,15 @@ way12from10:
 	JEQ  op10
 	JMP  others
 
-way12from19:
-	CMPQ R9, $0x1d
-	JGE  way12from29
-	CMPQ R9, $0x17
-	JGE  way12from23
+way12from20:
+	CMPQ R9, $0x1e
+	JGE  way12from30
+	CMPQ R9, $0x18
+	JGE  way12from24
+	CMPQ R9, $0x16
+	JGE  way12from22
 	CMPQ R9, $0x15
 	JGE  way12from21
-	CMPQ R9, $0x14
-	JGE  way12from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way12from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5465,45 +5469,50 @@ way12from21:
 	JEQ  op21
 	JMP  others
 
-way12from23:
-	CMPQ R9, $0x1c
-	JGE  way12from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way12from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way12from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way12from24:
+	CMPQ R9, $0x1d
+	JGE  way12from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way12from29:
-	CMPQ R9, $0x21
-	JGE  way12from33
-	CMPQ R9, $0x1e
-	JGE  way12from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way12from30:
+	CMPQ R9, $0x22
+	JGE  way12from34
+	CMPQ R9, $0x1f
+	JGE  way12from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way12from33:
-	CMPQ R9, $0x3a
-	JGE  way12from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way12from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way12from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way12from34:
+	CMPQ R9, $0x3b
+	JGE  way12from59
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
-op24:
+way12from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
+	JMP  others
+
+op25:
 	// divSame
 	VMOVUPD (DI), Z8
 	VDIVPD  Z8, Z0, Z0
@@ -5516,7 +5525,7 @@ op24:
 	VDIVPD  Z8, Z7, Z7
 	JMP     next
 
-op25:
+op26:
 	// divIntoSame
 	VMOVUPD (DI), Z8
 	VDIVPD  Z0, Z8, Z0
@@ -5529,7 +5538,7 @@ op25:
 	VDIVPD  Z7, Z8, Z7
 	JMP     next
 
-op26:
+op27:
 	// minSame
 	VMOVUPD (DI), Z8
 	VMOVUPD Z8, Z9
@@ -5566,7 +5575,7 @@ op26:
 	VORPD   Z9, Z7, Z7
 	JMP     next
 
-op27:
+op28:
 	// maxSame
 	VMOVUPD    (DI), Z8
 	VXORPD     Z9, Z9, Z9
@@ -5623,7 +5632,7 @@ op27:
 	JMP        next
 	PCALIGN $0x40
 
-op28:
+op29:
 	// loadAsk
 	VMOVUPD    (DI), Z0
 	VMOVUPD    64(DI), Z1
@@ -5646,8 +5655,8 @@ op28:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x13
-	JGE        way13from19
+	CMPQ       R9, $0x14
+	JGE        way13from20
 	CMPQ       R9, $0x03
 	JGE        way13from3
 	CMPQ       R9, $0x01
@@ -5701,20 +5710,15 @@ way13from10:
 	JEQ  op10
 	JMP  others
 
-way13from19:
-	CMPQ R9, $0x1d
-	JGE  way13from29
-	CMPQ R9, $0x17
-	JGE  way13from23
+way13from20:
+	CMPQ R9, $0x1e
+	JGE  way13from30
+	CMPQ R9, $0x18
+	JGE  way13from24
+	CMPQ R9, $0x16
+	JGE  way13from22
 	CMPQ R9, $0x15
 	JGE  way13from21
-	CMPQ R9, $0x14
-	JGE  way13from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way13from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5724,46 +5728,51 @@ way13from21:
 	JEQ  op21
 	JMP  others
 
-way13from23:
-	CMPQ R9, $0x1c
-	JGE  way13from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way13from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way13from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way13from24:
+	CMPQ R9, $0x1d
+	JGE  way13from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way13from29:
-	CMPQ R9, $0x21
-	JGE  way13from33
-	CMPQ R9, $0x1e
-	JGE  way13from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way13from30:
+	CMPQ R9, $0x22
+	JGE  way13from34
+	CMPQ R9, $0x1f
+	JGE  way13from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way13from33:
-	CMPQ R9, $0x3a
-	JGE  way13from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way13from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way13from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way13from34:
+	CMPQ R9, $0x3b
+	JGE  way13from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way13from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
-op29:
+op30:
 	// mul+add
 	VBROADCASTSD (DI), Z8
 	VBROADCASTSD 8(DI), Z9
@@ -5788,8 +5797,8 @@ op29:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x13
-	JGE          way14from19
+	CMPQ         R9, $0x14
+	JGE          way14from20
 	CMPQ         R9, $0x03
 	JGE          way14from3
 	CMPQ         R9, $0x01
@@ -5843,20 +5852,15 @@ way14from10:
 	JEQ  op10
 	JMP  others
 
-way14from19:
-	CMPQ R9, $0x1d
-	JGE  way14from29
-	CMPQ R9, $0x17
-	JGE  way14from23
+way14from20:
+	CMPQ R9, $0x1e
+	JGE  way14from30
+	CMPQ R9, $0x18
+	JGE  way14from24
+	CMPQ R9, $0x16
+	JGE  way14from22
 	CMPQ R9, $0x15
 	JGE  way14from21
-	CMPQ R9, $0x14
-	JGE  way14from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way14from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5866,46 +5870,51 @@ way14from21:
 	JEQ  op21
 	JMP  others
 
-way14from23:
-	CMPQ R9, $0x1c
-	JGE  way14from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way14from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way14from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way14from24:
+	CMPQ R9, $0x1d
+	JGE  way14from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way14from29:
-	CMPQ R9, $0x21
-	JGE  way14from33
-	CMPQ R9, $0x1e
-	JGE  way14from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way14from30:
+	CMPQ R9, $0x22
+	JGE  way14from34
+	CMPQ R9, $0x1f
+	JGE  way14from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way14from33:
-	CMPQ R9, $0x3a
-	JGE  way14from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way14from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way14from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way14from34:
+	CMPQ R9, $0x3b
+	JGE  way14from59
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way14from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
-op30:
+op31:
 	// mul+sub
 	VBROADCASTSD (DI), Z8
 	VBROADCASTSD 8(DI), Z9
@@ -5930,8 +5939,8 @@ op30:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x13
-	JGE          way15from19
+	CMPQ         R9, $0x14
+	JGE          way15from20
 	CMPQ         R9, $0x03
 	JGE          way15from3
 	CMPQ         R9, $0x01
@@ -5985,20 +5994,15 @@ way15from10:
 	JEQ  op10
 	JMP  others
 
-way15from19:
-	CMPQ R9, $0x1d
-	JGE  way15from29
-	CMPQ R9, $0x17
-	JGE  way15from23
+way15from20:
+	CMPQ R9, $0x1e
+	JGE  way15from30
+	CMPQ R9, $0x18
+	JGE  way15from24
+	CMPQ R9, $0x16
+	JGE  way15from22
 	CMPQ R9, $0x15
 	JGE  way15from21
-	CMPQ R9, $0x14
-	JGE  way15from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way15from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -6008,45 +6012,50 @@ way15from21:
 	JEQ  op21
 	JMP  others
 
-way15from23:
-	CMPQ R9, $0x1c
-	JGE  way15from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way15from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way15from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way15from24:
+	CMPQ R9, $0x1d
+	JGE  way15from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way15from29:
-	CMPQ R9, $0x21
-	JGE  way15from33
-	CMPQ R9, $0x1e
-	JGE  way15from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way15from30:
+	CMPQ R9, $0x22
+	JGE  way15from34
+	CMPQ R9, $0x1f
+	JGE  way15from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way15from33:
-	CMPQ R9, $0x3a
-	JGE  way15from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way15from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way15from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way15from34:
+	CMPQ R9, $0x3b
+	JGE  way15from59
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
-op31:
+way15from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
+	JMP  others
+
+op32:
 	// mul+subFrom
 	VBROADCASTSD (DI), Z8
 	VBROADCASTSD 8(DI), Z9
@@ -6068,7 +6077,7 @@ op31:
 	VSUBPD       Z7, Z9, Z7
 	JMP          next
 
-op32:
+op33:
 	// add+mul
 	VBROADCASTSD (DI), Z8
 	VBROADCASTSD 8(DI), Z9
@@ -6091,7 +6100,7 @@ op32:
 	JMP          next
 	PCALIGN $0x40
 
-op33:
+op34:
 	// sub+mul
 	VBROADCASTSD (DI), Z8
 	VBROADCASTSD 8(DI), Z9
@@ -6116,8 +6125,8 @@ op33:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x13
-	JGE          way16from19
+	CMPQ         R9, $0x14
+	JGE          way16from20
 	CMPQ         R9, $0x03
 	JGE          way16from3
 	CMPQ         R9, $0x01
@@ -6171,20 +6180,15 @@ way16from10:
 	JEQ  op10
 	JMP  others
 
-way16from19:
-	CMPQ R9, $0x1d
-	JGE  way16from29
-	CMPQ R9, $0x17
-	JGE  way16from23
+way16from20:
+	CMPQ R9, $0x1e
+	JGE  way16from30
+	CMPQ R9, $0x18
+	JGE  way16from24
+	CMPQ R9, $0x16
+	JGE  way16from22
 	CMPQ R9, $0x15
 	JGE  way16from21
-	CMPQ R9, $0x14
-	JGE  way16from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way16from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -6194,45 +6198,50 @@ way16from21:
 	JEQ  op21
 	JMP  others
 
-way16from23:
-	CMPQ R9, $0x1c
-	JGE  way16from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way16from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way16from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way16from24:
+	CMPQ R9, $0x1d
+	JGE  way16from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way16from29:
-	CMPQ R9, $0x21
-	JGE  way16from33
-	CMPQ R9, $0x1e
-	JGE  way16from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way16from30:
+	CMPQ R9, $0x22
+	JGE  way16from34
+	CMPQ R9, $0x1f
+	JGE  way16from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way16from33:
-	CMPQ R9, $0x3a
-	JGE  way16from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way16from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way16from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way16from34:
+	CMPQ R9, $0x3b
+	JGE  way16from59
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
-op34:
+way16from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
+	JMP  others
+
+op35:
 	// subFrom+mul
 	VBROADCASTSD (DI), Z8
 	VBROADCASTSD 8(DI), Z9
@@ -6254,12 +6263,12 @@ op34:
 	VMULPD       Z9, Z7, Z7
 	JMP          next
 
-op35:
+op36:
 	// other
 	MOVQ DI, R8
 	JMP  next
 
-op36:
+op37:
 	// loadTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -6284,7 +6293,7 @@ op36:
 	VPSUBQ    Z7, Z8, Z7
 	JMP       next
 
-op37:
+op38:
 	// storeTruths
 	MOVQ    -8(SI), DI
 	ANDQ    BX, DI
@@ -6308,7 +6317,7 @@ op37:
 	VPMOVQB Z8, 56(DI)
 	JMP     next
 
-op38:
+op39:
 	// equal
 	VCMPPD   $0x00, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -6328,7 +6337,7 @@ op38:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op39:
+op40:
 	// notEqual
 	VCMPPD   $0x04, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -6348,7 +6357,7 @@ op39:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op40:
+op41:
 	// less
 	VCMPPD   $0x11, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -6368,7 +6377,7 @@ op40:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op41:
+op42:
 	// lessEqual
 	VCMPPD   $0x12, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -6388,7 +6397,7 @@ op41:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op42:
+op43:
 	// greater
 	VCMPPD   $0x1e, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -6408,7 +6417,7 @@ op42:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op43:
+op44:
 	// greaterEqual
 	VCMPPD   $0x1d, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -6428,7 +6437,7 @@ op43:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op44:
+op45:
 	// and
 	VANDPD (DI), Z0, Z0
 	VANDPD 64(DI), Z1, Z1
@@ -6440,7 +6449,7 @@ op44:
 	VANDPD 448(DI), Z7, Z7
 	JMP    next
 
-op45:
+op46:
 	// or
 	VORPD (DI), Z0, Z0
 	VORPD 64(DI), Z1, Z1
@@ -6452,7 +6461,7 @@ op45:
 	VORPD 448(DI), Z7, Z7
 	JMP   next
 
-op46:
+op47:
 	// not
 	VBROADCASTSD numbersAVX512<>+16(SB), Z8
 	VXORPD       Z8, Z0, Z0
@@ -6465,7 +6474,7 @@ op46:
 	VXORPD       Z8, Z7, Z7
 	JMP          next
 
-op47:
+op48:
 	// choose
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xca, (DI), Z8, Z0
@@ -6485,7 +6494,7 @@ op47:
 	VPTERNLOGQ $0xca, 448(DI), Z8, Z7
 	JMP        next
 
-op48:
+op49:
 	// then
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xe2, (DI), Z8, Z0
@@ -6505,7 +6514,7 @@ op48:
 	VPTERNLOGQ $0xe2, 448(DI), Z8, Z7
 	JMP        next
 
-op49:
+op50:
 	// else
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xb8, (DI), Z8, Z0
@@ -6525,7 +6534,7 @@ op49:
 	VPTERNLOGQ $0xb8, 448(DI), Z8, Z7
 	JMP        next
 
-op50:
+op51:
 	// isNaN
 	VCMPPD   $0x03, Z0, Z0, K1
 	VPMOVM2Q K1, Z0
@@ -6545,7 +6554,7 @@ op50:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op51:
+op52:
 	// isInf
 	VBROADCASTSD numbersAVX512<>+24(SB), Z8
 	VXORPD       Z9, Z9, Z9
@@ -6577,7 +6586,7 @@ op51:
 	VPMOVM2Q     K2, Z7
 	JMP          next
 
-op52:
+op53:
 	// nonZero
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCMPPD       $0x04, Z8, Z0, K1
@@ -6598,7 +6607,7 @@ op52:
 	VPMOVM2Q     K2, Z7
 	JMP          next
 
-op53:
+op54:
 	// ofTruth
 	VBROADCASTSD numbersAVX512<>+40(SB), Z8
 	VANDPD       Z8, Z0, Z0
@@ -6611,7 +6620,7 @@ op53:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op54:
+op55:
 	// sign
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VBROADCASTSD numbersAVX512<>+40(SB), Z9
@@ -6652,7 +6661,7 @@ op54:
 	VMOVAPD      Z10, K2, Z7
 	JMP          next
 
-op55:
+op56:
 	// rectify
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCMPPD       $0x16, Z8, Z0, K1
@@ -6681,7 +6690,7 @@ op55:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op56:
+op57:
 	// sum
 	VMOVUPD 512(DI), Z8
 	VMOVUPD (DI), Z9
@@ -6839,7 +6848,7 @@ op56:
 	VMOVUPD Z8, 512(DI)
 	JMP     next
 
-op57:
+op58:
 	// squares
 	VMOVUPD     384(DI), Z8
 	VMOVUPD     (DI), Z9
@@ -7194,7 +7203,7 @@ op57:
 	JMP         next
 	PCALIGN $0x40
 
-op58:
+op59:
 	// nearSum
 	VMOVUPD    512(DI), Z8
 	VMOVUPD    1088(DI), Z9
@@ -7293,8 +7302,8 @@ op58:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x13
-	JGE        way17from19
+	CMPQ       R9, $0x14
+	JGE        way17from20
 	CMPQ       R9, $0x03
 	JGE        way17from3
 	CMPQ       R9, $0x01
@@ -7348,20 +7357,15 @@ way17from10:
 	JEQ  op10
 	JMP  others
 
-way17from19:
-	CMPQ R9, $0x1d
-	JGE  way17from29
-	CMPQ R9, $0x17
-	JGE  way17from23
+way17from20:
+	CMPQ R9, $0x1e
+	JGE  way17from30
+	CMPQ R9, $0x18
+	JGE  way17from24
+	CMPQ R9, $0x16
+	JGE  way17from22
 	CMPQ R9, $0x15
 	JGE  way17from21
-	CMPQ R9, $0x14
-	JGE  way17from20
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
-way17from20:
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -7371,45 +7375,50 @@ way17from21:
 	JEQ  op21
 	JMP  others
 
-way17from23:
-	CMPQ R9, $0x1c
-	JGE  way17from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way17from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way17from28:
-	CMPQ R9, $0x1c
-	JEQ  op28
+way17from24:
+	CMPQ R9, $0x1d
+	JGE  way17from29
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way17from29:
-	CMPQ R9, $0x21
-	JGE  way17from33
-	CMPQ R9, $0x1e
-	JGE  way17from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way17from30:
+	CMPQ R9, $0x22
+	JGE  way17from34
+	CMPQ R9, $0x1f
+	JGE  way17from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way17from33:
-	CMPQ R9, $0x3a
-	JGE  way17from58
-	CMPQ R9, $0x21
-	JEQ  op33
+way17from31:
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way17from58:
-	CMPQ R9, $0x3a
-	JEQ  op58
+way17from34:
+	CMPQ R9, $0x3b
+	JGE  way17from59
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
-op59:
+way17from59:
+	CMPQ R9, $0x3b
+	JEQ  op59
+	JMP  others
+
+op60:
 	// least
 	VMOVUPD (DI), Z8
 	VMOVUPD 64(DI), Z9
@@ -7441,7 +7450,7 @@ op59:
 	VMOVUPD Z9, 64(DI)
 	JMP     next
 
-op60:
+op61:
 	// greatest
 	VXORPD     Z8, Z8, Z8
 	VPTERNLOGD $0xff, Z8, Z8, Z8
@@ -7484,7 +7493,7 @@ op60:
 	VMOVUPD    Z10, 64(DI)
 	JMP        next
 
-op61:
+op62:
 	// zeros
 	VXORPD   Z8, Z8, Z8
 	VMOVUPD  (DI), Z9
@@ -7517,7 +7526,7 @@ op61:
 	VMOVUPD  Z10, 64(DI)
 	JMP      next
 
-op62:
+op63:
 	// loadFloats
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -7533,7 +7542,7 @@ op62:
 	VCVTPS2PD 224(DI), Z7
 	JMP       next
 
-op63:
+op64:
 	// storeFloats
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -7557,7 +7566,7 @@ op63:
 	VMOVUPS   Y8, 224(DI)
 	JMP       next
 
-op64:
+op65:
 	// roundFloats
 	VCVTPD2PS Z0, Y0
 	VCVTPS2PD Y0, Z0
@@ -7577,7 +7586,7 @@ op64:
 	VCVTPS2PD Y7, Z7
 	JMP       next
 
-op65:
+op66:
 	// addWords
 	VPADDQ (DI), Z0, Z0
 	VPADDQ 64(DI), Z1, Z1
@@ -7589,7 +7598,7 @@ op65:
 	VPADDQ 448(DI), Z7, Z7
 	JMP    next
 
-op66:
+op67:
 	// subWords
 	VPSUBQ (DI), Z0, Z0
 	VPSUBQ 64(DI), Z1, Z1
@@ -7601,7 +7610,7 @@ op66:
 	VPSUBQ 448(DI), Z7, Z7
 	JMP    next
 
-op67:
+op68:
 	// subWordsFrom
 	VMOVUPD (DI), Z8
 	VPSUBQ  Z0, Z8, Z0
@@ -7621,7 +7630,7 @@ op67:
 	VPSUBQ  Z7, Z8, Z7
 	JMP     next
 
-op68:
+op69:
 	// mulWords
 	VPMULLQ (DI), Z0, Z0
 	VPMULLQ 64(DI), Z1, Z1
@@ -7633,7 +7642,7 @@ op68:
 	VPMULLQ 448(DI), Z7, Z7
 	JMP     next
 
-op69:
+op70:
 	// negWords
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPSUBQ       Z0, Z8, Z0
@@ -7646,7 +7655,7 @@ op69:
 	VPSUBQ       Z7, Z8, Z7
 	JMP          next
 
-op70:
+op71:
 	// absWords
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPABSQ       Z0, Z0
@@ -7659,7 +7668,7 @@ op70:
 	VPABSQ       Z7, Z7
 	JMP          next
 
-op71:
+op72:
 	// minWords
 	VPMINSQ (DI), Z0, Z0
 	VPMINSQ 64(DI), Z1, Z1
@@ -7671,7 +7680,7 @@ op71:
 	VPMINSQ 448(DI), Z7, Z7
 	JMP     next
 
-op72:
+op73:
 	// maxWords
 	VPMAXSQ (DI), Z0, Z0
 	VPMAXSQ 64(DI), Z1, Z1
@@ -7683,7 +7692,7 @@ op72:
 	VPMAXSQ 448(DI), Z7, Z7
 	JMP     next
 
-op73:
+op74:
 	// signWords
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPCMPGTQ     Z8, Z0, K1
@@ -7728,7 +7737,7 @@ op73:
 	VPSUBQ       Z9, Z7, Z7
 	JMP          next
 
-op74:
+op75:
 	// rectifyWords
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPCMPGTQ     Z8, Z0, K1
@@ -7757,7 +7766,7 @@ op74:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op75:
+op76:
 	// equalWords
 	VPCMPQ   $0x00, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7777,7 +7786,7 @@ op75:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op76:
+op77:
 	// notEqualWords
 	VPCMPQ   $0x04, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7797,7 +7806,7 @@ op76:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op77:
+op78:
 	// lessWords
 	VPCMPQ   $0x01, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7817,7 +7826,7 @@ op77:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op78:
+op79:
 	// lessEqualWords
 	VPCMPQ   $0x02, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7837,7 +7846,7 @@ op78:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op79:
+op80:
 	// greaterWords
 	VPCMPQ   $0x06, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7857,7 +7866,7 @@ op79:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op80:
+op81:
 	// greaterEqualWords
 	VPCMPQ   $0x05, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7877,7 +7886,7 @@ op80:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op81:
+op82:
 	// nonZeroWords
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPCMPQ       $0x04, Z8, Z0, K1
@@ -7898,7 +7907,7 @@ op81:
 	VPMOVM2Q     K2, Z7
 	JMP          next
 
-op82:
+op83:
 	// wordOfTruth
 	VPSRLQ $0x3f, Z0, Z0
 	VPSRLQ $0x3f, Z1, Z1
@@ -7910,7 +7919,7 @@ op82:
 	VPSRLQ $0x3f, Z7, Z7
 	JMP    next
 
-op83:
+op84:
 	// numberOfWord
 	VCVTQQ2PD Z0, Z0
 	VCVTQQ2PD Z1, Z1
@@ -7922,7 +7931,7 @@ op83:
 	VCVTQQ2PD Z7, Z7
 	JMP       next
 
-op84:
+op85:
 	// floatOfWord
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCVTQQ2PS    Z0, Y0
@@ -7943,7 +7952,7 @@ op84:
 	VCVTPS2PD    Y7, Z7
 	JMP          next
 
-op85:
+op86:
 	// wordOfNumber
 	VCVTTPD2QQ Z0, Z0
 	VCVTTPD2QQ Z1, Z1
@@ -7955,7 +7964,7 @@ op85:
 	VCVTTPD2QQ Z7, Z7
 	JMP        next
 
-op86:
+op87:
 	// floorDivWords
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8014,7 +8023,7 @@ lanes2:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op87:
+op88:
 	// modWords
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8074,7 +8083,7 @@ lanes3:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op88:
+op89:
 	// ceilDivWords
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8133,7 +8142,7 @@ lanes4:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op89:
+op90:
 	// exp
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8197,7 +8206,7 @@ lanes5:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op90:
+op91:
 	// expm1
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8278,7 +8287,7 @@ lanes6:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op91:
+op92:
 	// tanh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8378,7 +8387,7 @@ lanes7:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op92:
+op93:
 	// sinh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8486,7 +8495,7 @@ lanes8:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op93:
+op94:
 	// cosh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8576,7 +8585,7 @@ lanes9:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op94:
+op95:
 	// sigmoid
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8659,7 +8668,7 @@ lanes10:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op95:
+op96:
 	// log
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8738,7 +8747,7 @@ lanes11:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op96:
+op97:
 	// log2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8820,7 +8829,7 @@ lanes12:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op97:
+op98:
 	// log10
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8904,7 +8913,7 @@ lanes13:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op98:
+op99:
 	// log1p
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8997,7 +9006,7 @@ lanes14:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op99:
+op100:
 	// sin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9262,7 +9271,7 @@ end16:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op100:
+op101:
 	// cos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9524,7 +9533,7 @@ end18:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op101:
+op102:
 	// tan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9804,7 +9813,7 @@ end20:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op102:
+op103:
 	// asin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9893,7 +9902,7 @@ lanes21:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op103:
+op104:
 	// acos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9986,7 +9995,7 @@ lanes22:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op104:
+op105:
 	// atan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10073,7 +10082,7 @@ lanes23:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op105:
+op106:
 	// cbrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10171,7 +10180,7 @@ lanes24:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op106:
+op107:
 	// rsqrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10261,7 +10270,7 @@ end26:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op107:
+op108:
 	// pow
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10558,7 +10567,7 @@ end31:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op108:
+op109:
 	// atan2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10695,7 +10704,7 @@ lanes35:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op109:
+op110:
 	// floorDiv
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10745,7 +10754,7 @@ lanes36:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op110:
+op111:
 	// mod
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10838,7 +10847,7 @@ end38:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op111:
+op112:
 	// exp32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10890,7 +10899,7 @@ lanes40:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op112:
+op113:
 	// expm132
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10944,7 +10953,7 @@ lanes41:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op113:
+op114:
 	// tanh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11001,7 +11010,7 @@ lanes42:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op114:
+op115:
 	// sinh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11059,7 +11068,7 @@ lanes43:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op115:
+op116:
 	// cosh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11115,7 +11124,7 @@ lanes44:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op116:
+op117:
 	// sigmoid32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11169,7 +11178,7 @@ lanes45:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op117:
+op118:
 	// log32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11230,7 +11239,7 @@ lanes46:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op118:
+op119:
 	// log232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11292,7 +11301,7 @@ lanes47:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op119:
+op120:
 	// log1032
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11354,7 +11363,7 @@ lanes48:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op120:
+op121:
 	// log1p32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11421,7 +11430,7 @@ lanes49:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op121:
+op122:
 	// sin32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11642,7 +11651,7 @@ end51:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op122:
+op123:
 	// cos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11864,7 +11873,7 @@ end53:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op123:
+op124:
 	// tan32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12087,7 +12096,7 @@ end55:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op124:
+op125:
 	// asin32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12146,7 +12155,7 @@ lanes56:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op125:
+op126:
 	// acos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12210,7 +12219,7 @@ lanes57:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op126:
+op127:
 	// atan32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12274,7 +12283,7 @@ lanes58:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op127:
+op128:
 	// cbrt32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12329,7 +12338,7 @@ lanes59:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op128:
+op129:
 	// pow32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12546,7 +12555,7 @@ end64:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op129:
+op130:
 	// atan232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12726,21 +12735,16 @@ way1from7:
 	JMP  others
 
 way1from10:
-	CMPQ R9, $0x1c
-	JGE  way1from28
+	CMPQ R9, $0x1d
+	JGE  way1from29
+	CMPQ R9, $0x16
+	JGE  way1from22
 	CMPQ R9, $0x15
 	JGE  way1from21
 	CMPQ R9, $0x14
 	JGE  way1from20
-	CMPQ R9, $0x13
-	JGE  way1from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way1from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way1from20:
@@ -12749,41 +12753,46 @@ way1from20:
 	JMP  others
 
 way1from21:
-	CMPQ R9, $0x17
-	JGE  way1from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way1from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way1from22:
+	CMPQ R9, $0x18
+	JGE  way1from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way1from28:
-	CMPQ R9, $0x1e
-	JGE  way1from30
-	CMPQ R9, $0x1d
-	JGE  way1from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way1from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way1from29:
+	CMPQ R9, $0x1f
+	JGE  way1from31
+	CMPQ R9, $0x1e
+	JGE  way1from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way1from30:
-	CMPQ R9, $0x21
-	JGE  way1from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way1from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way1from31:
+	CMPQ R9, $0x22
+	JGE  way1from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way1from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 
 others:
 	CMPQ R9, $0x41
@@ -13111,8 +13120,8 @@ from64:
 	JMP op64
 
 from65:
-	CMPQ R9, $0x61
-	JGE  from97
+	CMPQ R9, $0x62
+	JGE  from98
 	CMPQ R9, $0x51
 	JGE  from81
 	CMPQ R9, $0x49
@@ -13268,162 +13277,162 @@ from95:
 	JMP  op95
 
 from96:
-	JMP op96
+	CMPQ R9, $0x61
+	JGE  from97
+	JMP  op96
 
 from97:
-	CMPQ R9, $0x71
-	JGE  from113
-	CMPQ R9, $0x69
-	JGE  from105
-	CMPQ R9, $0x65
-	JGE  from101
-	CMPQ R9, $0x63
-	JGE  from99
-	CMPQ R9, $0x62
-	JGE  from98
-	JMP  op97
+	JMP op97
 
 from98:
-	JMP op98
-
-from99:
-	CMPQ R9, $0x64
-	JGE  from100
-	JMP  op99
-
-from100:
-	JMP op100
-
-from101:
-	CMPQ R9, $0x67
-	JGE  from103
-	CMPQ R9, $0x66
-	JGE  from102
-	JMP  op101
-
-from102:
-	JMP op102
-
-from103:
-	CMPQ R9, $0x68
-	JGE  from104
-	JMP  op103
-
-from104:
-	JMP op104
-
-from105:
-	CMPQ R9, $0x6d
-	JGE  from109
-	CMPQ R9, $0x6b
-	JGE  from107
-	CMPQ R9, $0x6a
-	JGE  from106
-	JMP  op105
-
-from106:
-	JMP op106
-
-from107:
-	CMPQ R9, $0x6c
-	JGE  from108
-	JMP  op107
-
-from108:
-	JMP op108
-
-from109:
-	CMPQ R9, $0x6f
-	JGE  from111
-	CMPQ R9, $0x6e
-	JGE  from110
-	JMP  op109
-
-from110:
-	JMP op110
-
-from111:
-	CMPQ R9, $0x70
-	JGE  from112
-	JMP  op111
-
-from112:
-	JMP op112
-
-from113:
-	CMPQ R9, $0x79
-	JGE  from121
-	CMPQ R9, $0x75
-	JGE  from117
-	CMPQ R9, $0x73
-	JGE  from115
 	CMPQ R9, $0x72
 	JGE  from114
-	JMP  op113
+	CMPQ R9, $0x6a
+	JGE  from106
+	CMPQ R9, $0x66
+	JGE  from102
+	CMPQ R9, $0x64
+	JGE  from100
+	CMPQ R9, $0x63
+	JGE  from99
+	JMP  op98
+
+from99:
+	JMP op99
+
+from100:
+	CMPQ R9, $0x65
+	JGE  from101
+	JMP  op100
+
+from101:
+	JMP op101
+
+from102:
+	CMPQ R9, $0x68
+	JGE  from104
+	CMPQ R9, $0x67
+	JGE  from103
+	JMP  op102
+
+from103:
+	JMP op103
+
+from104:
+	CMPQ R9, $0x69
+	JGE  from105
+	JMP  op104
+
+from105:
+	JMP op105
+
+from106:
+	CMPQ R9, $0x6e
+	JGE  from110
+	CMPQ R9, $0x6c
+	JGE  from108
+	CMPQ R9, $0x6b
+	JGE  from107
+	JMP  op106
+
+from107:
+	JMP op107
+
+from108:
+	CMPQ R9, $0x6d
+	JGE  from109
+	JMP  op108
+
+from109:
+	JMP op109
+
+from110:
+	CMPQ R9, $0x70
+	JGE  from112
+	CMPQ R9, $0x6f
+	JGE  from111
+	JMP  op110
+
+from111:
+	JMP op111
+
+from112:
+	CMPQ R9, $0x71
+	JGE  from113
+	JMP  op112
+
+from113:
+	JMP op113
 
 from114:
-	JMP op114
-
-from115:
-	CMPQ R9, $0x74
-	JGE  from116
-	JMP  op115
-
-from116:
-	JMP op116
-
-from117:
-	CMPQ R9, $0x77
-	JGE  from119
-	CMPQ R9, $0x76
-	JGE  from118
-	JMP  op117
-
-from118:
-	JMP op118
-
-from119:
-	CMPQ R9, $0x78
-	JGE  from120
-	JMP  op119
-
-from120:
-	JMP op120
-
-from121:
-	CMPQ R9, $0x7d
-	JGE  from125
-	CMPQ R9, $0x7b
-	JGE  from123
 	CMPQ R9, $0x7a
 	JGE  from122
-	JMP  op121
+	CMPQ R9, $0x76
+	JGE  from118
+	CMPQ R9, $0x74
+	JGE  from116
+	CMPQ R9, $0x73
+	JGE  from115
+	JMP  op114
+
+from115:
+	JMP op115
+
+from116:
+	CMPQ R9, $0x75
+	JGE  from117
+	JMP  op116
+
+from117:
+	JMP op117
+
+from118:
+	CMPQ R9, $0x78
+	JGE  from120
+	CMPQ R9, $0x77
+	JGE  from119
+	JMP  op118
+
+from119:
+	JMP op119
+
+from120:
+	CMPQ R9, $0x79
+	JGE  from121
+	JMP  op120
+
+from121:
+	JMP op121
 
 from122:
-	JMP op122
-
-from123:
-	CMPQ R9, $0x7c
-	JGE  from124
-	JMP  op123
-
-from124:
-	JMP op124
-
-from125:
-	CMPQ R9, $0x7f
-	JGE  from127
 	CMPQ R9, $0x7e
 	JGE  from126
-	JMP  op125
+	CMPQ R9, $0x7c
+	JGE  from124
+	CMPQ R9, $0x7b
+	JGE  from123
+	JMP  op122
+
+from123:
+	JMP op123
+
+from124:
+	CMPQ R9, $0x7d
+	JGE  from125
+	JMP  op124
+
+from125:
+	JMP op125
 
 from126:
-	JMP op126
-
-from127:
 	CMPQ R9, $0x80
 	JGE  from128
-	JMP  op127
+	CMPQ R9, $0x7f
+	JGE  from127
+	JMP  op126
+
+from127:
+	JMP op127
 
 from128:
 	CMPQ R9, $0x81
@@ -13431,7 +13440,12 @@ from128:
 	JMP  op128
 
 from129:
-	JMP op129
+	CMPQ R9, $0x82
+	JGE  from130
+	JMP  op129
+
+from130:
+	JMP op130
 	PCALIGN $0x40
 
 op1:
@@ -13498,21 +13512,16 @@ way2from7:
 	JMP  others
 
 way2from10:
-	CMPQ R9, $0x1c
-	JGE  way2from28
+	CMPQ R9, $0x1d
+	JGE  way2from29
+	CMPQ R9, $0x16
+	JGE  way2from22
 	CMPQ R9, $0x15
 	JGE  way2from21
 	CMPQ R9, $0x14
 	JGE  way2from20
-	CMPQ R9, $0x13
-	JGE  way2from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way2from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way2from20:
@@ -13521,41 +13530,46 @@ way2from20:
 	JMP  others
 
 way2from21:
-	CMPQ R9, $0x17
-	JGE  way2from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way2from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way2from22:
+	CMPQ R9, $0x18
+	JGE  way2from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way2from28:
-	CMPQ R9, $0x1e
-	JGE  way2from30
-	CMPQ R9, $0x1d
-	JGE  way2from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way2from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way2from29:
+	CMPQ R9, $0x1f
+	JGE  way2from31
+	CMPQ R9, $0x1e
+	JGE  way2from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way2from30:
-	CMPQ R9, $0x21
-	JGE  way2from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way2from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way2from31:
+	CMPQ R9, $0x22
+	JGE  way2from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way2from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
@@ -13623,21 +13637,16 @@ way3from7:
 	JMP  others
 
 way3from10:
-	CMPQ R9, $0x1c
-	JGE  way3from28
+	CMPQ R9, $0x1d
+	JGE  way3from29
+	CMPQ R9, $0x16
+	JGE  way3from22
 	CMPQ R9, $0x15
 	JGE  way3from21
 	CMPQ R9, $0x14
 	JGE  way3from20
-	CMPQ R9, $0x13
-	JGE  way3from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way3from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way3from20:
@@ -13646,41 +13655,46 @@ way3from20:
 	JMP  others
 
 way3from21:
-	CMPQ R9, $0x17
-	JGE  way3from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way3from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way3from22:
+	CMPQ R9, $0x18
+	JGE  way3from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way3from28:
-	CMPQ R9, $0x1e
-	JGE  way3from30
-	CMPQ R9, $0x1d
-	JGE  way3from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way3from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way3from29:
+	CMPQ R9, $0x1f
+	JGE  way3from31
+	CMPQ R9, $0x1e
+	JGE  way3from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way3from30:
-	CMPQ R9, $0x21
-	JGE  way3from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way3from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way3from31:
+	CMPQ R9, $0x22
+	JGE  way3from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way3from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
@@ -13748,21 +13762,16 @@ way4from7:
 	JMP  others
 
 way4from10:
-	CMPQ R9, $0x1c
-	JGE  way4from28
+	CMPQ R9, $0x1d
+	JGE  way4from29
+	CMPQ R9, $0x16
+	JGE  way4from22
 	CMPQ R9, $0x15
 	JGE  way4from21
 	CMPQ R9, $0x14
 	JGE  way4from20
-	CMPQ R9, $0x13
-	JGE  way4from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way4from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way4from20:
@@ -13771,41 +13780,46 @@ way4from20:
 	JMP  others
 
 way4from21:
-	CMPQ R9, $0x17
-	JGE  way4from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way4from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way4from22:
+	CMPQ R9, $0x18
+	JGE  way4from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way4from28:
-	CMPQ R9, $0x1e
-	JGE  way4from30
-	CMPQ R9, $0x1d
-	JGE  way4from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way4from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way4from29:
+	CMPQ R9, $0x1f
+	JGE  way4from31
+	CMPQ R9, $0x1e
+	JGE  way4from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way4from30:
-	CMPQ R9, $0x21
-	JGE  way4from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way4from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way4from31:
+	CMPQ R9, $0x22
+	JGE  way4from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way4from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
@@ -13873,21 +13887,16 @@ way5from7:
 	JMP  others
 
 way5from10:
-	CMPQ R9, $0x1c
-	JGE  way5from28
+	CMPQ R9, $0x1d
+	JGE  way5from29
+	CMPQ R9, $0x16
+	JGE  way5from22
 	CMPQ R9, $0x15
 	JGE  way5from21
 	CMPQ R9, $0x14
 	JGE  way5from20
-	CMPQ R9, $0x13
-	JGE  way5from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way5from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way5from20:
@@ -13896,41 +13905,46 @@ way5from20:
 	JMP  others
 
 way5from21:
-	CMPQ R9, $0x17
-	JGE  way5from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way5from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way5from22:
+	CMPQ R9, $0x18
+	JGE  way5from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way5from28:
-	CMPQ R9, $0x1e
-	JGE  way5from30
-	CMPQ R9, $0x1d
-	JGE  way5from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way5from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way5from29:
+	CMPQ R9, $0x1f
+	JGE  way5from31
+	CMPQ R9, $0x1e
+	JGE  way5from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way5from30:
-	CMPQ R9, $0x21
-	JGE  way5from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way5from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way5from31:
+	CMPQ R9, $0x22
+	JGE  way5from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way5from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
@@ -13998,21 +14012,16 @@ way6from7:
 	JMP  others
 
 way6from10:
-	CMPQ R9, $0x1c
-	JGE  way6from28
+	CMPQ R9, $0x1d
+	JGE  way6from29
+	CMPQ R9, $0x16
+	JGE  way6from22
 	CMPQ R9, $0x15
 	JGE  way6from21
 	CMPQ R9, $0x14
 	JGE  way6from20
-	CMPQ R9, $0x13
-	JGE  way6from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way6from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way6from20:
@@ -14021,41 +14030,46 @@ way6from20:
 	JMP  others
 
 way6from21:
-	CMPQ R9, $0x17
-	JGE  way6from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way6from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way6from22:
+	CMPQ R9, $0x18
+	JGE  way6from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way6from28:
-	CMPQ R9, $0x1e
-	JGE  way6from30
-	CMPQ R9, $0x1d
-	JGE  way6from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way6from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way6from29:
+	CMPQ R9, $0x1f
+	JGE  way6from31
+	CMPQ R9, $0x1e
+	JGE  way6from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way6from30:
-	CMPQ R9, $0x21
-	JGE  way6from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way6from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way6from31:
+	CMPQ R9, $0x22
+	JGE  way6from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way6from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
 op6:
@@ -14143,21 +14157,16 @@ way7from7:
 	JMP  others
 
 way7from10:
-	CMPQ R9, $0x1c
-	JGE  way7from28
+	CMPQ R9, $0x1d
+	JGE  way7from29
+	CMPQ R9, $0x16
+	JGE  way7from22
 	CMPQ R9, $0x15
 	JGE  way7from21
 	CMPQ R9, $0x14
 	JGE  way7from20
-	CMPQ R9, $0x13
-	JGE  way7from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way7from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way7from20:
@@ -14166,41 +14175,46 @@ way7from20:
 	JMP  others
 
 way7from21:
-	CMPQ R9, $0x17
-	JGE  way7from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way7from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way7from22:
+	CMPQ R9, $0x18
+	JGE  way7from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way7from28:
-	CMPQ R9, $0x1e
-	JGE  way7from30
-	CMPQ R9, $0x1d
-	JGE  way7from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way7from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way7from29:
+	CMPQ R9, $0x1f
+	JGE  way7from31
+	CMPQ R9, $0x1e
+	JGE  way7from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way7from30:
-	CMPQ R9, $0x21
-	JGE  way7from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way7from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way7from31:
+	CMPQ R9, $0x22
+	JGE  way7from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way7from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
 op8:
@@ -14300,21 +14314,16 @@ way8from7:
 	JMP  others
 
 way8from10:
-	CMPQ R9, $0x1c
-	JGE  way8from28
+	CMPQ R9, $0x1d
+	JGE  way8from29
+	CMPQ R9, $0x16
+	JGE  way8from22
 	CMPQ R9, $0x15
 	JGE  way8from21
 	CMPQ R9, $0x14
 	JGE  way8from20
-	CMPQ R9, $0x13
-	JGE  way8from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way8from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way8from20:
@@ -14323,41 +14332,46 @@ way8from20:
 	JMP  others
 
 way8from21:
-	CMPQ R9, $0x17
-	JGE  way8from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way8from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way8from22:
+	CMPQ R9, $0x18
+	JGE  way8from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way8from28:
-	CMPQ R9, $0x1e
-	JGE  way8from30
-	CMPQ R9, $0x1d
-	JGE  way8from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way8from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way8from29:
+	CMPQ R9, $0x1f
+	JGE  way8from31
+	CMPQ R9, $0x1e
+	JGE  way8from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way8from30:
-	CMPQ R9, $0x21
-	JGE  way8from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way8from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way8from31:
+	CMPQ R9, $0x22
+	JGE  way8from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way8from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 
 op11:
@@ -14520,9 +14534,13 @@ op17:
 op18:
 	// turn
 	JMP next
-	PCALIGN $0x40
 
 op19:
+	// turnBack
+	JMP next
+	PCALIGN $0x40
+
+op20:
 	// ask
 	PREFETCHT0 8192(DI)
 	PREFETCHT0 8256(DI)
@@ -14586,21 +14604,16 @@ way9from7:
 	JMP  others
 
 way9from10:
-	CMPQ R9, $0x1c
-	JGE  way9from28
+	CMPQ R9, $0x1d
+	JGE  way9from29
+	CMPQ R9, $0x16
+	JGE  way9from22
 	CMPQ R9, $0x15
 	JGE  way9from21
 	CMPQ R9, $0x14
 	JGE  way9from20
-	CMPQ R9, $0x13
-	JGE  way9from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way9from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way9from20:
@@ -14609,45 +14622,50 @@ way9from20:
 	JMP  others
 
 way9from21:
-	CMPQ R9, $0x17
-	JGE  way9from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way9from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way9from22:
+	CMPQ R9, $0x18
+	JGE  way9from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way9from28:
-	CMPQ R9, $0x1e
-	JGE  way9from30
-	CMPQ R9, $0x1d
-	JGE  way9from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way9from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way9from29:
+	CMPQ R9, $0x1f
+	JGE  way9from31
+	CMPQ R9, $0x1e
+	JGE  way9from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way9from30:
-	CMPQ R9, $0x21
-	JGE  way9from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way9from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way9from31:
+	CMPQ R9, $0x22
+	JGE  way9from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way9from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
-op20:
+op21:
 	// addSame
 	VMOVUPD (DI), Z8
 	VADDPS  Z8, Z0, Z0
@@ -14712,21 +14730,16 @@ way10from7:
 	JMP  others
 
 way10from10:
-	CMPQ R9, $0x1c
-	JGE  way10from28
+	CMPQ R9, $0x1d
+	JGE  way10from29
+	CMPQ R9, $0x16
+	JGE  way10from22
 	CMPQ R9, $0x15
 	JGE  way10from21
 	CMPQ R9, $0x14
 	JGE  way10from20
-	CMPQ R9, $0x13
-	JGE  way10from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way10from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way10from20:
@@ -14735,45 +14748,50 @@ way10from20:
 	JMP  others
 
 way10from21:
-	CMPQ R9, $0x17
-	JGE  way10from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way10from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way10from22:
+	CMPQ R9, $0x18
+	JGE  way10from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way10from28:
-	CMPQ R9, $0x1e
-	JGE  way10from30
-	CMPQ R9, $0x1d
-	JGE  way10from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way10from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way10from29:
+	CMPQ R9, $0x1f
+	JGE  way10from31
+	CMPQ R9, $0x1e
+	JGE  way10from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way10from30:
-	CMPQ R9, $0x21
-	JGE  way10from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way10from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way10from31:
+	CMPQ R9, $0x22
+	JGE  way10from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way10from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
-op21:
+op22:
 	// subSame
 	VMOVUPD (DI), Z8
 	VSUBPS  Z8, Z0, Z0
@@ -14838,21 +14856,16 @@ way11from7:
 	JMP  others
 
 way11from10:
-	CMPQ R9, $0x1c
-	JGE  way11from28
+	CMPQ R9, $0x1d
+	JGE  way11from29
+	CMPQ R9, $0x16
+	JGE  way11from22
 	CMPQ R9, $0x15
 	JGE  way11from21
 	CMPQ R9, $0x14
 	JGE  way11from20
-	CMPQ R9, $0x13
-	JGE  way11from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way11from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way11from20:
@@ -14861,44 +14874,49 @@ way11from20:
 	JMP  others
 
 way11from21:
-	CMPQ R9, $0x17
-	JGE  way11from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way11from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way11from22:
+	CMPQ R9, $0x18
+	JGE  way11from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way11from28:
-	CMPQ R9, $0x1e
-	JGE  way11from30
-	CMPQ R9, $0x1d
-	JGE  way11from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way11from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way11from29:
+	CMPQ R9, $0x1f
+	JGE  way11from31
+	CMPQ R9, $0x1e
+	JGE  way11from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way11from30:
-	CMPQ R9, $0x21
-	JGE  way11from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way11from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way11from31:
+	CMPQ R9, $0x22
+	JGE  way11from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-op22:
+way11from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+op23:
 	// subFromSame
 	VMOVUPD (DI), Z8
 	VSUBPS  Z0, Z8, Z0
@@ -14912,7 +14930,7 @@ op22:
 	JMP     next
 	PCALIGN $0x40
 
-op23:
+op24:
 	// mulSame
 	VMOVUPD (DI), Z8
 	VMULPS  Z8, Z0, Z0
@@ -14977,21 +14995,16 @@ way12from7:
 	JMP  others
 
 way12from10:
-	CMPQ R9, $0x1c
-	JGE  way12from28
+	CMPQ R9, $0x1d
+	JGE  way12from29
+	CMPQ R9, $0x16
+	JGE  way12from22
 	CMPQ R9, $0x15
 	JGE  way12from21
 	CMPQ R9, $0x14
 	JGE  way12from20
-	CMPQ R9, $0x13
-	JGE  way12from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way12from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way12from20:
@@ -15000,44 +15013,49 @@ way12from20:
 	JMP  others
 
 way12from21:
-	CMPQ R9, $0x17
-	JGE  way12from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way12from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way12from22:
+	CMPQ R9, $0x18
+	JGE  way12from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way12from28:
-	CMPQ R9, $0x1e
-	JGE  way12from30
-	CMPQ R9, $0x1d
-	JGE  way12from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way12from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way12from29:
+	CMPQ R9, $0x1f
+	JGE  way12from31
+	CMPQ R9, $0x1e
+	JGE  way12from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way12from30:
-	CMPQ R9, $0x21
-	JGE  way12from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way12from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way12from31:
+	CMPQ R9, $0x22
+	JGE  way12from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-op24:
+way12from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+op25:
 	// divSame
 	VMOVUPD (DI), Z8
 	VDIVPS  Z8, Z0, Z0
@@ -15050,7 +15068,7 @@ op24:
 	VDIVPS  Z8, Z7, Z7
 	JMP     next
 
-op25:
+op26:
 	// divIntoSame
 	VMOVUPD (DI), Z8
 	VDIVPS  Z0, Z8, Z0
@@ -15063,7 +15081,7 @@ op25:
 	VDIVPS  Z7, Z8, Z7
 	JMP     next
 
-op26:
+op27:
 	// minSame
 	VMOVUPD (DI), Z8
 	VMOVUPD Z8, Z9
@@ -15100,7 +15118,7 @@ op26:
 	VORPD   Z9, Z7, Z7
 	JMP     next
 
-op27:
+op28:
 	// maxSame
 	VMOVUPD    (DI), Z8
 	VXORPD     Z9, Z9, Z9
@@ -15157,7 +15175,7 @@ op27:
 	JMP        next
 	PCALIGN $0x40
 
-op28:
+op29:
 	// loadAsk
 	VMOVUPD    (DI), Z0
 	VMOVUPD    64(DI), Z1
@@ -15229,21 +15247,16 @@ way13from7:
 	JMP  others
 
 way13from10:
-	CMPQ R9, $0x1c
-	JGE  way13from28
+	CMPQ R9, $0x1d
+	JGE  way13from29
+	CMPQ R9, $0x16
+	JGE  way13from22
 	CMPQ R9, $0x15
 	JGE  way13from21
 	CMPQ R9, $0x14
 	JGE  way13from20
-	CMPQ R9, $0x13
-	JGE  way13from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way13from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way13from20:
@@ -15252,45 +15265,50 @@ way13from20:
 	JMP  others
 
 way13from21:
-	CMPQ R9, $0x17
-	JGE  way13from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way13from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way13from22:
+	CMPQ R9, $0x18
+	JGE  way13from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way13from28:
-	CMPQ R9, $0x1e
-	JGE  way13from30
-	CMPQ R9, $0x1d
-	JGE  way13from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way13from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way13from29:
+	CMPQ R9, $0x1f
+	JGE  way13from31
+	CMPQ R9, $0x1e
+	JGE  way13from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way13from30:
-	CMPQ R9, $0x21
-	JGE  way13from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way13from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way13from31:
+	CMPQ R9, $0x22
+	JGE  way13from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way13from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
-op29:
+op30:
 	// mul+add
 	VBROADCASTSS (DI), Z8
 	VBROADCASTSS 4(DI), Z9
@@ -15364,21 +15382,16 @@ way14from7:
 	JMP  others
 
 way14from10:
-	CMPQ R9, $0x1c
-	JGE  way14from28
+	CMPQ R9, $0x1d
+	JGE  way14from29
+	CMPQ R9, $0x16
+	JGE  way14from22
 	CMPQ R9, $0x15
 	JGE  way14from21
 	CMPQ R9, $0x14
 	JGE  way14from20
-	CMPQ R9, $0x13
-	JGE  way14from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way14from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way14from20:
@@ -15387,45 +15400,50 @@ way14from20:
 	JMP  others
 
 way14from21:
-	CMPQ R9, $0x17
-	JGE  way14from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way14from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way14from22:
+	CMPQ R9, $0x18
+	JGE  way14from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way14from28:
-	CMPQ R9, $0x1e
-	JGE  way14from30
-	CMPQ R9, $0x1d
-	JGE  way14from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way14from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way14from29:
+	CMPQ R9, $0x1f
+	JGE  way14from31
+	CMPQ R9, $0x1e
+	JGE  way14from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way14from30:
-	CMPQ R9, $0x21
-	JGE  way14from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way14from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way14from31:
+	CMPQ R9, $0x22
+	JGE  way14from34
+	CMPQ R9, $0x1f
+	JEQ  op31
+	JMP  others
+
+way14from34:
+	CMPQ R9, $0x22
+	JEQ  op34
 	JMP  others
 	PCALIGN $0x40
 
-op30:
+op31:
 	// mul+sub
 	VBROADCASTSS (DI), Z8
 	VBROADCASTSS 4(DI), Z9
@@ -15499,21 +15517,16 @@ way15from7:
 	JMP  others
 
 way15from10:
-	CMPQ R9, $0x1c
-	JGE  way15from28
+	CMPQ R9, $0x1d
+	JGE  way15from29
+	CMPQ R9, $0x16
+	JGE  way15from22
 	CMPQ R9, $0x15
 	JGE  way15from21
 	CMPQ R9, $0x14
 	JGE  way15from20
-	CMPQ R9, $0x13
-	JGE  way15from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way15from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way15from20:
@@ -15522,44 +15535,49 @@ way15from20:
 	JMP  others
 
 way15from21:
-	CMPQ R9, $0x17
-	JGE  way15from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way15from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way15from22:
+	CMPQ R9, $0x18
+	JGE  way15from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way15from28:
-	CMPQ R9, $0x1e
-	JGE  way15from30
-	CMPQ R9, $0x1d
-	JGE  way15from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way15from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way15from29:
+	CMPQ R9, $0x1f
+	JGE  way15from31
+	CMPQ R9, $0x1e
+	JGE  way15from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way15from30:
-	CMPQ R9, $0x21
-	JGE  way15from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way15from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way15from31:
+	CMPQ R9, $0x22
+	JGE  way15from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-op31:
+way15from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+op32:
 	// mul+subFrom
 	VBROADCASTSS (DI), Z8
 	VBROADCASTSS 4(DI), Z9
@@ -15581,7 +15599,7 @@ op31:
 	VSUBPS       Z7, Z9, Z7
 	JMP          next
 
-op32:
+op33:
 	// add+mul
 	VBROADCASTSS (DI), Z8
 	VBROADCASTSS 4(DI), Z9
@@ -15604,7 +15622,7 @@ op32:
 	JMP          next
 	PCALIGN $0x40
 
-op33:
+op34:
 	// sub+mul
 	VBROADCASTSS (DI), Z8
 	VBROADCASTSS 4(DI), Z9
@@ -15678,21 +15696,16 @@ way16from7:
 	JMP  others
 
 way16from10:
-	CMPQ R9, $0x1c
-	JGE  way16from28
+	CMPQ R9, $0x1d
+	JGE  way16from29
+	CMPQ R9, $0x16
+	JGE  way16from22
 	CMPQ R9, $0x15
 	JGE  way16from21
 	CMPQ R9, $0x14
 	JGE  way16from20
-	CMPQ R9, $0x13
-	JGE  way16from19
 	CMPQ R9, $0x0a
 	JEQ  op10
-	JMP  others
-
-way16from19:
-	CMPQ R9, $0x13
-	JEQ  op19
 	JMP  others
 
 way16from20:
@@ -15701,44 +15714,49 @@ way16from20:
 	JMP  others
 
 way16from21:
-	CMPQ R9, $0x17
-	JGE  way16from23
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way16from23:
-	CMPQ R9, $0x17
-	JEQ  op23
+way16from22:
+	CMPQ R9, $0x18
+	JGE  way16from24
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way16from28:
-	CMPQ R9, $0x1e
-	JGE  way16from30
-	CMPQ R9, $0x1d
-	JGE  way16from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+way16from24:
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way16from29:
+	CMPQ R9, $0x1f
+	JGE  way16from31
+	CMPQ R9, $0x1e
+	JGE  way16from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way16from30:
-	CMPQ R9, $0x21
-	JGE  way16from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way16from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way16from31:
+	CMPQ R9, $0x22
+	JGE  way16from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-op34:
+way16from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+op35:
 	// subFrom+mul
 	VBROADCASTSS (DI), Z8
 	VBROADCASTSS 4(DI), Z9
@@ -15760,12 +15778,12 @@ op34:
 	VMULPS       Z9, Z7, Z7
 	JMP          next
 
-op35:
+op36:
 	// other
 	MOVQ DI, R8
 	JMP  next
 
-op36:
+op37:
 	// loadTruths
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -15790,7 +15808,7 @@ op36:
 	VPSUBD    Z7, Z8, Z7
 	JMP       next
 
-op37:
+op38:
 	// storeTruths
 	MOVQ    -8(SI), DI
 	ANDQ    BX, DI
@@ -15814,7 +15832,7 @@ op37:
 	VPMOVDB Z8, 112(DI)
 	JMP     next
 
-op38:
+op39:
 	// equal
 	VCMPPS   $0x00, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -15834,7 +15852,7 @@ op38:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op39:
+op40:
 	// notEqual
 	VCMPPS   $0x04, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -15854,7 +15872,7 @@ op39:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op40:
+op41:
 	// less
 	VCMPPS   $0x11, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -15874,7 +15892,7 @@ op40:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op41:
+op42:
 	// lessEqual
 	VCMPPS   $0x12, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -15894,7 +15912,7 @@ op41:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op42:
+op43:
 	// greater
 	VCMPPS   $0x1e, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -15914,7 +15932,7 @@ op42:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op43:
+op44:
 	// greaterEqual
 	VCMPPS   $0x1d, (DI), Z0, K1
 	VPMOVM2D K1, Z0
@@ -15934,7 +15952,7 @@ op43:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op44:
+op45:
 	// and
 	VANDPD (DI), Z0, Z0
 	VANDPD 64(DI), Z1, Z1
@@ -15946,7 +15964,7 @@ op44:
 	VANDPD 448(DI), Z7, Z7
 	JMP    next
 
-op45:
+op46:
 	// or
 	VORPD (DI), Z0, Z0
 	VORPD 64(DI), Z1, Z1
@@ -15958,7 +15976,7 @@ op45:
 	VORPD 448(DI), Z7, Z7
 	JMP   next
 
-op46:
+op47:
 	// not
 	VBROADCASTSD numbersAVX512<>+16(SB), Z8
 	VXORPD       Z8, Z0, Z0
@@ -15971,7 +15989,7 @@ op46:
 	VXORPD       Z8, Z7, Z7
 	JMP          next
 
-op47:
+op48:
 	// choose
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xca, (DI), Z8, Z0
@@ -15991,7 +16009,7 @@ op47:
 	VPTERNLOGQ $0xca, 448(DI), Z8, Z7
 	JMP        next
 
-op48:
+op49:
 	// then
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xe2, (DI), Z8, Z0
@@ -16011,7 +16029,7 @@ op48:
 	VPTERNLOGQ $0xe2, 448(DI), Z8, Z7
 	JMP        next
 
-op49:
+op50:
 	// else
 	VMOVUPD    (R8), Z8
 	VPTERNLOGQ $0xb8, (DI), Z8, Z0
@@ -16031,7 +16049,7 @@ op49:
 	VPTERNLOGQ $0xb8, 448(DI), Z8, Z7
 	JMP        next
 
-op50:
+op51:
 	// isNaN
 	VCMPPS   $0x03, Z0, Z0, K1
 	VPMOVM2D K1, Z0
@@ -16051,7 +16069,7 @@ op50:
 	VPMOVM2D K2, Z7
 	JMP      next
 
-op51:
+op52:
 	// isInf
 	VBROADCASTSD numbersAVX512<>+1976(SB), Z8
 	VXORPD       Z9, Z9, Z9
@@ -16083,7 +16101,7 @@ op51:
 	VPMOVM2D     K2, Z7
 	JMP          next
 
-op52:
+op53:
 	// nonZero
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCMPPS       $0x04, Z8, Z0, K1
@@ -16104,7 +16122,7 @@ op52:
 	VPMOVM2D     K2, Z7
 	JMP          next
 
-op53:
+op54:
 	// ofTruth
 	VBROADCASTSD numbersAVX512<>+1984(SB), Z8
 	VANDPD       Z8, Z0, Z0
@@ -16117,7 +16135,7 @@ op53:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op54:
+op55:
 	// sign
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VBROADCASTSD numbersAVX512<>+1984(SB), Z9
@@ -16158,7 +16176,7 @@ op54:
 	VMOVAPS      Z10, K2, Z7
 	JMP          next
 
-op55:
+op56:
 	// rectify
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCMPPS       $0x16, Z8, Z0, K1
@@ -16187,15 +16205,12 @@ op55:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op56:
-	JMP next
-
 op57:
 	JMP next
-	PCALIGN $0x40
 
 op58:
 	JMP next
+	PCALIGN $0x40
 
 op59:
 	JMP next
@@ -16339,6 +16354,9 @@ op105:
 	JMP next
 
 op106:
+	JMP next
+
+op107:
 	// rsqrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16429,13 +16447,13 @@ end68:
 	VMOVUPD   448(DX), Z7
 	JMP       next
 
-op107:
-	JMP next
-
 op108:
 	JMP next
 
 op109:
+	JMP next
+
+op110:
 	// floorDiv
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16490,7 +16508,7 @@ lanes69:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op110:
+op111:
 	// mod
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16588,7 +16606,7 @@ end71:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op111:
+op112:
 	// exp32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16641,7 +16659,7 @@ lanes73:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op112:
+op113:
 	// expm132
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16696,7 +16714,7 @@ lanes74:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op113:
+op114:
 	// tanh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16754,7 +16772,7 @@ lanes75:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op114:
+op115:
 	// sinh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16813,7 +16831,7 @@ lanes76:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op115:
+op116:
 	// cosh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16870,7 +16888,7 @@ lanes77:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op116:
+op117:
 	// sigmoid32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16925,7 +16943,7 @@ lanes78:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op117:
+op118:
 	// log32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16987,7 +17005,7 @@ lanes79:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op118:
+op119:
 	// log232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17050,7 +17068,7 @@ lanes80:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op119:
+op120:
 	// log1032
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17113,7 +17131,7 @@ lanes81:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op120:
+op121:
 	// log1p32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17181,7 +17199,7 @@ lanes82:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op121:
+op122:
 	// sin32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17403,7 +17421,7 @@ end84:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op122:
+op123:
 	// cos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17626,7 +17644,7 @@ end86:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op123:
+op124:
 	// tan32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17850,7 +17868,7 @@ end88:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op124:
+op125:
 	// asin32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17910,7 +17928,7 @@ lanes89:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op125:
+op126:
 	// acos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17975,7 +17993,7 @@ lanes90:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op126:
+op127:
 	// atan32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -18040,7 +18058,7 @@ lanes91:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op127:
+op128:
 	// cbrt32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -18096,7 +18114,7 @@ lanes92:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op128:
+op129:
 	// pow32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -18318,7 +18336,7 @@ end97:
 	VMOVUPD   448(DX), Z7
 	JMP       next
 
-op129:
+op130:
 	// atan232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -20588,10 +20606,10 @@ next:
 	LEAQ  (DX)(BX*4), R10
 	MOVQ  (R8), R9
 	ADDQ  $0x20, R8
-	CMPQ  R9, $0x09
-	JGE   from9
-	CMPQ  R9, $0x04
-	JGE   from4
+	CMPQ  R9, $0x0a
+	JGE   from10
+	CMPQ  R9, $0x05
+	JGE   from5
 	CMPQ  R9, $0x02
 	JGE   from2
 	CMPQ  R9, $0x01
@@ -20607,22 +20625,22 @@ from2:
 	JMP  op2
 
 from3:
-	JMP op3
+	CMPQ R9, $0x04
+	JGE  from4
+	JMP  op3
 
 from4:
-	CMPQ R9, $0x06
-	JGE  from6
-	CMPQ R9, $0x05
-	JGE  from5
-	JMP  op4
+	JMP op4
 
 from5:
-	JMP op5
-
-from6:
 	CMPQ R9, $0x07
 	JGE  from7
-	JMP  op6
+	CMPQ R9, $0x06
+	JGE  from6
+	JMP  op5
+
+from6:
+	JMP op6
 
 from7:
 	CMPQ R9, $0x08
@@ -20630,24 +20648,24 @@ from7:
 	JMP  op7
 
 from8:
-	JMP op8
+	CMPQ R9, $0x09
+	JGE  from9
+	JMP  op8
 
 from9:
-	CMPQ R9, $0x0e
-	JGE  from14
-	CMPQ R9, $0x0b
-	JGE  from11
-	CMPQ R9, $0x0a
-	JGE  from10
-	JMP  op9
+	JMP op9
 
 from10:
-	JMP op10
-
-from11:
+	CMPQ R9, $0x0f
+	JGE  from15
 	CMPQ R9, $0x0c
 	JGE  from12
-	JMP  op11
+	CMPQ R9, $0x0b
+	JGE  from11
+	JMP  op10
+
+from11:
+	JMP op11
 
 from12:
 	CMPQ R9, $0x0d
@@ -20655,22 +20673,22 @@ from12:
 	JMP  op12
 
 from13:
-	JMP op13
+	CMPQ R9, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ R9, $0x10
-	JGE  from16
-	CMPQ R9, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
-	JMP op15
-
-from16:
 	CMPQ R9, $0x11
 	JGE  from17
-	JMP  op16
+	CMPQ R9, $0x10
+	JGE  from16
+	JMP  op15
+
+from16:
+	JMP op16
 
 from17:
 	CMPQ R9, $0x12
@@ -20678,7 +20696,12 @@ from17:
 	JMP  op17
 
 from18:
-	JMP op18
+	CMPQ R9, $0x13
+	JGE  from19
+	JMP  op18
+
+from19:
+	JMP op19
 
 op1:
 	// load
@@ -21091,6 +21114,42 @@ op18:
 	VMOVAPD    Z7, Z7
 	JMP        next
 
+op19:
+	// turnBack
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z9
+	VUNPCKLPD  Z3, Z2, Z10
+	VUNPCKHPD  Z3, Z2, Z11
+	VUNPCKLPD  Z5, Z4, Z12
+	VUNPCKHPD  Z5, Z4, Z13
+	VUNPCKLPD  Z7, Z6, Z14
+	VUNPCKHPD  Z7, Z6, Z7
+	VSHUFF64X2 $0x88, Z10, Z8, Z0
+	VSHUFF64X2 $0xdd, Z10, Z8, Z2
+	VSHUFF64X2 $0x88, Z14, Z12, Z4
+	VSHUFF64X2 $0xdd, Z14, Z12, Z6
+	VSHUFF64X2 $0x88, Z11, Z9, Z1
+	VSHUFF64X2 $0xdd, Z11, Z9, Z3
+	VSHUFF64X2 $0x88, Z7, Z13, Z5
+	VSHUFF64X2 $0xdd, Z7, Z13, Z7
+	VSHUFF64X2 $0x88, Z4, Z0, Z8
+	VSHUFF64X2 $0xdd, Z4, Z0, Z12
+	VSHUFF64X2 $0x88, Z5, Z1, Z9
+	VSHUFF64X2 $0xdd, Z5, Z1, Z13
+	VSHUFF64X2 $0x88, Z6, Z2, Z10
+	VSHUFF64X2 $0xdd, Z6, Z2, Z14
+	VSHUFF64X2 $0x88, Z7, Z3, Z11
+	VSHUFF64X2 $0xdd, Z7, Z3, Z7
+	VMOVAPD    Z8, Z0
+	VMOVAPD    Z9, Z1
+	VMOVAPD    Z10, Z2
+	VMOVAPD    Z11, Z3
+	VMOVAPD    Z12, Z4
+	VMOVAPD    Z13, Z5
+	VMOVAPD    Z14, Z6
+	VMOVAPD    Z7, Z7
+	JMP        next
+
 op0:
 	INCQ DI
 
@@ -21146,8 +21205,8 @@ next:
 	ADDQ 8(DI), R8
 	MOVQ (DI), R9
 	ADDQ $0x18, DI
-	CMPQ R9, $0x17
-	JGE  way1from23
+	CMPQ R9, $0x18
+	JGE  way1from24
 	CMPQ R9, $0x07
 	JGE  way1from7
 	CMPQ R9, $0x03
@@ -21183,8 +21242,8 @@ way1from5:
 	JMP  others
 
 way1from7:
-	CMPQ R9, $0x14
-	JGE  way1from20
+	CMPQ R9, $0x15
+	JGE  way1from21
 	CMPQ R9, $0x0a
 	JGE  way1from10
 	CMPQ R9, $0x07
@@ -21192,66 +21251,66 @@ way1from7:
 	JMP  others
 
 way1from10:
-	CMPQ R9, $0x13
-	JGE  way1from19
+	CMPQ R9, $0x14
+	JGE  way1from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way1from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way1from20:
-	CMPQ R9, $0x15
-	JGE  way1from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way1from21:
+	CMPQ R9, $0x16
+	JGE  way1from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way1from23:
-	CMPQ R9, $0x1e
-	JGE  way1from30
-	CMPQ R9, $0x1c
-	JGE  way1from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way1from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way1from28:
+way1from24:
+	CMPQ R9, $0x1f
+	JGE  way1from31
 	CMPQ R9, $0x1d
 	JGE  way1from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way1from29:
+	CMPQ R9, $0x1e
+	JGE  way1from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way1from30:
-	CMPQ R9, $0x3a
-	JGE  way1from58
-	CMPQ R9, $0x21
-	JGE  way1from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way1from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way1from31:
+	CMPQ R9, $0x3b
+	JGE  way1from59
+	CMPQ R9, $0x22
+	JGE  way1from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way1from58:
-	CMPQ R9, $0x3a
+way1from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way1from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 
 others:
@@ -21410,157 +21469,162 @@ from30:
 	JMP op30
 
 from31:
-	CMPQ R9, $0x2e
-	JGE  from46
-	CMPQ R9, $0x26
-	JGE  from38
-	CMPQ R9, $0x22
-	JGE  from34
+	CMPQ R9, $0x2f
+	JGE  from47
+	CMPQ R9, $0x27
+	JGE  from39
+	CMPQ R9, $0x23
+	JGE  from35
+	CMPQ R9, $0x21
+	JGE  from33
 	CMPQ R9, $0x20
 	JGE  from32
 	JMP  op31
 
 from32:
-	CMPQ R9, $0x21
-	JGE  from33
-	JMP  op32
+	JMP op32
 
 from33:
-	JMP op33
+	CMPQ R9, $0x22
+	JGE  from34
+	JMP  op33
 
 from34:
-	CMPQ R9, $0x24
-	JGE  from36
-	CMPQ R9, $0x23
-	JGE  from35
-	JMP  op34
+	JMP op34
 
 from35:
-	JMP op35
-
-from36:
 	CMPQ R9, $0x25
 	JGE  from37
-	JMP  op36
+	CMPQ R9, $0x24
+	JGE  from36
+	JMP  op35
+
+from36:
+	JMP op36
 
 from37:
-	JMP op37
+	CMPQ R9, $0x26
+	JGE  from38
+	JMP  op37
 
 from38:
-	CMPQ R9, $0x2a
-	JGE  from42
-	CMPQ R9, $0x28
-	JGE  from40
-	CMPQ R9, $0x27
-	JGE  from39
-	JMP  op38
+	JMP op38
 
 from39:
-	JMP op39
-
-from40:
-	CMPQ R9, $0x29
-	JGE  from41
-	JMP  op40
-
-from41:
-	JMP op41
-
-from42:
-	CMPQ R9, $0x2c
-	JGE  from44
 	CMPQ R9, $0x2b
 	JGE  from43
-	JMP  op42
+	CMPQ R9, $0x29
+	JGE  from41
+	CMPQ R9, $0x28
+	JGE  from40
+	JMP  op39
+
+from40:
+	JMP op40
+
+from41:
+	CMPQ R9, $0x2a
+	JGE  from42
+	JMP  op41
+
+from42:
+	JMP op42
 
 from43:
-	JMP op43
-
-from44:
 	CMPQ R9, $0x2d
 	JGE  from45
-	JMP  op44
+	CMPQ R9, $0x2c
+	JGE  from44
+	JMP  op43
+
+from44:
+	JMP op44
 
 from45:
-	JMP op45
+	CMPQ R9, $0x2e
+	JGE  from46
+	JMP  op45
 
 from46:
-	CMPQ R9, $0x36
-	JGE  from54
-	CMPQ R9, $0x32
-	JGE  from50
-	CMPQ R9, $0x30
-	JGE  from48
-	CMPQ R9, $0x2f
-	JGE  from47
-	JMP  op46
+	JMP op46
 
 from47:
-	JMP op47
-
-from48:
-	CMPQ R9, $0x31
-	JGE  from49
-	JMP  op48
-
-from49:
-	JMP op49
-
-from50:
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x33
-	JGE  from51
-	JMP  op50
-
-from51:
-	JMP op51
-
-from52:
-	CMPQ R9, $0x35
-	JGE  from53
-	JMP  op52
-
-from53:
-	JMP op53
-
-from54:
-	CMPQ R9, $0x3a
-	JGE  from58
-	CMPQ R9, $0x38
-	JGE  from56
 	CMPQ R9, $0x37
 	JGE  from55
-	JMP  op54
+	CMPQ R9, $0x33
+	JGE  from51
+	CMPQ R9, $0x31
+	JGE  from49
+	CMPQ R9, $0x30
+	JGE  from48
+	JMP  op47
+
+from48:
+	JMP op48
+
+from49:
+	CMPQ R9, $0x32
+	JGE  from50
+	JMP  op49
+
+from50:
+	JMP op50
+
+from51:
+	CMPQ R9, $0x35
+	JGE  from53
+	CMPQ R9, $0x34
+	JGE  from52
+	JMP  op51
+
+from52:
+	JMP op52
+
+from53:
+	CMPQ R9, $0x36
+	JGE  from54
+	JMP  op53
+
+from54:
+	JMP op54
 
 from55:
-	JMP op55
-
-from56:
-	CMPQ R9, $0x39
-	JGE  from57
-	JMP  op56
-
-from57:
-	JMP op57
-
-from58:
-	CMPQ R9, $0x3c
-	JGE  from60
 	CMPQ R9, $0x3b
 	JGE  from59
-	JMP  op58
+	CMPQ R9, $0x39
+	JGE  from57
+	CMPQ R9, $0x38
+	JGE  from56
+	JMP  op55
+
+from56:
+	JMP op56
+
+from57:
+	CMPQ R9, $0x3a
+	JGE  from58
+	JMP  op57
+
+from58:
+	JMP op58
 
 from59:
-	JMP op59
-
-from60:
 	CMPQ R9, $0x3d
 	JGE  from61
-	JMP  op60
+	CMPQ R9, $0x3c
+	JGE  from60
+	JMP  op59
+
+from60:
+	JMP op60
 
 from61:
-	JMP op61
+	CMPQ R9, $0x3e
+	JGE  from62
+	JMP  op61
+
+from62:
+	JMP op62
 	PCALIGN $0x40
 
 op1:
@@ -21578,8 +21642,8 @@ op1:
 	ADDQ    8(DI), R8
 	MOVQ    (DI), R9
 	ADDQ    $0x18, DI
-	CMPQ    R9, $0x17
-	JGE     way2from23
+	CMPQ    R9, $0x18
+	JGE     way2from24
 	CMPQ    R9, $0x07
 	JGE     way2from7
 	CMPQ    R9, $0x03
@@ -21615,8 +21679,8 @@ way2from5:
 	JMP  others
 
 way2from7:
-	CMPQ R9, $0x14
-	JGE  way2from20
+	CMPQ R9, $0x15
+	JGE  way2from21
 	CMPQ R9, $0x0a
 	JGE  way2from10
 	CMPQ R9, $0x07
@@ -21624,66 +21688,66 @@ way2from7:
 	JMP  others
 
 way2from10:
-	CMPQ R9, $0x13
-	JGE  way2from19
+	CMPQ R9, $0x14
+	JGE  way2from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way2from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way2from20:
-	CMPQ R9, $0x15
-	JGE  way2from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way2from21:
+	CMPQ R9, $0x16
+	JGE  way2from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way2from23:
-	CMPQ R9, $0x1e
-	JGE  way2from30
-	CMPQ R9, $0x1c
-	JGE  way2from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way2from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way2from28:
+way2from24:
+	CMPQ R9, $0x1f
+	JGE  way2from31
 	CMPQ R9, $0x1d
 	JGE  way2from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way2from29:
+	CMPQ R9, $0x1e
+	JGE  way2from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way2from30:
-	CMPQ R9, $0x3a
-	JGE  way2from58
-	CMPQ R9, $0x21
-	JGE  way2from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way2from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way2from31:
+	CMPQ R9, $0x3b
+	JGE  way2from59
+	CMPQ R9, $0x22
+	JGE  way2from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way2from58:
-	CMPQ R9, $0x3a
+way2from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way2from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 	PCALIGN $0x40
@@ -21703,8 +21767,8 @@ op2:
 	ADDQ    8(DI), R8
 	MOVQ    (DI), R9
 	ADDQ    $0x18, DI
-	CMPQ    R9, $0x17
-	JGE     way3from23
+	CMPQ    R9, $0x18
+	JGE     way3from24
 	CMPQ    R9, $0x07
 	JGE     way3from7
 	CMPQ    R9, $0x03
@@ -21740,8 +21804,8 @@ way3from5:
 	JMP  others
 
 way3from7:
-	CMPQ R9, $0x14
-	JGE  way3from20
+	CMPQ R9, $0x15
+	JGE  way3from21
 	CMPQ R9, $0x0a
 	JGE  way3from10
 	CMPQ R9, $0x07
@@ -21749,66 +21813,66 @@ way3from7:
 	JMP  others
 
 way3from10:
-	CMPQ R9, $0x13
-	JGE  way3from19
+	CMPQ R9, $0x14
+	JGE  way3from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way3from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way3from20:
-	CMPQ R9, $0x15
-	JGE  way3from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way3from21:
+	CMPQ R9, $0x16
+	JGE  way3from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way3from23:
-	CMPQ R9, $0x1e
-	JGE  way3from30
-	CMPQ R9, $0x1c
-	JGE  way3from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way3from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way3from28:
+way3from24:
+	CMPQ R9, $0x1f
+	JGE  way3from31
 	CMPQ R9, $0x1d
 	JGE  way3from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way3from29:
+	CMPQ R9, $0x1e
+	JGE  way3from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way3from30:
-	CMPQ R9, $0x3a
-	JGE  way3from58
-	CMPQ R9, $0x21
-	JGE  way3from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way3from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way3from31:
+	CMPQ R9, $0x3b
+	JGE  way3from59
+	CMPQ R9, $0x22
+	JGE  way3from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way3from58:
-	CMPQ R9, $0x3a
+way3from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way3from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 	PCALIGN $0x40
@@ -21828,8 +21892,8 @@ op3:
 	ADDQ     8(DI), R8
 	MOVQ     (DI), R9
 	ADDQ     $0x18, DI
-	CMPQ     R9, $0x17
-	JGE      way4from23
+	CMPQ     R9, $0x18
+	JGE      way4from24
 	CMPQ     R9, $0x07
 	JGE      way4from7
 	CMPQ     R9, $0x03
@@ -21865,8 +21929,8 @@ way4from5:
 	JMP  others
 
 way4from7:
-	CMPQ R9, $0x14
-	JGE  way4from20
+	CMPQ R9, $0x15
+	JGE  way4from21
 	CMPQ R9, $0x0a
 	JGE  way4from10
 	CMPQ R9, $0x07
@@ -21874,66 +21938,66 @@ way4from7:
 	JMP  others
 
 way4from10:
-	CMPQ R9, $0x13
-	JGE  way4from19
+	CMPQ R9, $0x14
+	JGE  way4from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way4from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way4from20:
-	CMPQ R9, $0x15
-	JGE  way4from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way4from21:
+	CMPQ R9, $0x16
+	JGE  way4from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way4from23:
-	CMPQ R9, $0x1e
-	JGE  way4from30
-	CMPQ R9, $0x1c
-	JGE  way4from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way4from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way4from28:
+way4from24:
+	CMPQ R9, $0x1f
+	JGE  way4from31
 	CMPQ R9, $0x1d
 	JGE  way4from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way4from29:
+	CMPQ R9, $0x1e
+	JGE  way4from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way4from30:
-	CMPQ R9, $0x3a
-	JGE  way4from58
-	CMPQ R9, $0x21
-	JGE  way4from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way4from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way4from31:
+	CMPQ R9, $0x3b
+	JGE  way4from59
+	CMPQ R9, $0x22
+	JGE  way4from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way4from58:
-	CMPQ R9, $0x3a
+way4from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way4from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 	PCALIGN $0x40
@@ -21953,8 +22017,8 @@ op4:
 	ADDQ   8(DI), R8
 	MOVQ   (DI), R9
 	ADDQ   $0x18, DI
-	CMPQ   R9, $0x17
-	JGE    way5from23
+	CMPQ   R9, $0x18
+	JGE    way5from24
 	CMPQ   R9, $0x07
 	JGE    way5from7
 	CMPQ   R9, $0x03
@@ -21990,8 +22054,8 @@ way5from5:
 	JMP  others
 
 way5from7:
-	CMPQ R9, $0x14
-	JGE  way5from20
+	CMPQ R9, $0x15
+	JGE  way5from21
 	CMPQ R9, $0x0a
 	JGE  way5from10
 	CMPQ R9, $0x07
@@ -21999,66 +22063,66 @@ way5from7:
 	JMP  others
 
 way5from10:
-	CMPQ R9, $0x13
-	JGE  way5from19
+	CMPQ R9, $0x14
+	JGE  way5from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way5from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way5from20:
-	CMPQ R9, $0x15
-	JGE  way5from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way5from21:
+	CMPQ R9, $0x16
+	JGE  way5from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way5from23:
-	CMPQ R9, $0x1e
-	JGE  way5from30
-	CMPQ R9, $0x1c
-	JGE  way5from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way5from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way5from28:
+way5from24:
+	CMPQ R9, $0x1f
+	JGE  way5from31
 	CMPQ R9, $0x1d
 	JGE  way5from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way5from29:
+	CMPQ R9, $0x1e
+	JGE  way5from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way5from30:
-	CMPQ R9, $0x3a
-	JGE  way5from58
-	CMPQ R9, $0x21
-	JGE  way5from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way5from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way5from31:
+	CMPQ R9, $0x3b
+	JGE  way5from59
+	CMPQ R9, $0x22
+	JGE  way5from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way5from58:
-	CMPQ R9, $0x3a
+way5from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way5from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 	PCALIGN $0x40
@@ -22078,8 +22142,8 @@ op5:
 	ADDQ   8(DI), R8
 	MOVQ   (DI), R9
 	ADDQ   $0x18, DI
-	CMPQ   R9, $0x17
-	JGE    way6from23
+	CMPQ   R9, $0x18
+	JGE    way6from24
 	CMPQ   R9, $0x07
 	JGE    way6from7
 	CMPQ   R9, $0x03
@@ -22115,8 +22179,8 @@ way6from5:
 	JMP  others
 
 way6from7:
-	CMPQ R9, $0x14
-	JGE  way6from20
+	CMPQ R9, $0x15
+	JGE  way6from21
 	CMPQ R9, $0x0a
 	JGE  way6from10
 	CMPQ R9, $0x07
@@ -22124,66 +22188,66 @@ way6from7:
 	JMP  others
 
 way6from10:
-	CMPQ R9, $0x13
-	JGE  way6from19
+	CMPQ R9, $0x14
+	JGE  way6from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way6from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way6from20:
-	CMPQ R9, $0x15
-	JGE  way6from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way6from21:
+	CMPQ R9, $0x16
+	JGE  way6from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way6from23:
-	CMPQ R9, $0x1e
-	JGE  way6from30
-	CMPQ R9, $0x1c
-	JGE  way6from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way6from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way6from28:
+way6from24:
+	CMPQ R9, $0x1f
+	JGE  way6from31
 	CMPQ R9, $0x1d
 	JGE  way6from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way6from29:
+	CMPQ R9, $0x1e
+	JGE  way6from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way6from30:
-	CMPQ R9, $0x3a
-	JGE  way6from58
-	CMPQ R9, $0x21
-	JGE  way6from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way6from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way6from31:
+	CMPQ R9, $0x3b
+	JGE  way6from59
+	CMPQ R9, $0x22
+	JGE  way6from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way6from58:
-	CMPQ R9, $0x3a
+way6from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way6from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 
@@ -22223,8 +22287,8 @@ op7:
 	ADDQ   8(DI), R8
 	MOVQ   (DI), R9
 	ADDQ   $0x18, DI
-	CMPQ   R9, $0x17
-	JGE    way7from23
+	CMPQ   R9, $0x18
+	JGE    way7from24
 	CMPQ   R9, $0x07
 	JGE    way7from7
 	CMPQ   R9, $0x03
@@ -22260,8 +22324,8 @@ way7from5:
 	JMP  others
 
 way7from7:
-	CMPQ R9, $0x14
-	JGE  way7from20
+	CMPQ R9, $0x15
+	JGE  way7from21
 	CMPQ R9, $0x0a
 	JGE  way7from10
 	CMPQ R9, $0x07
@@ -22269,66 +22333,66 @@ way7from7:
 	JMP  others
 
 way7from10:
-	CMPQ R9, $0x13
-	JGE  way7from19
+	CMPQ R9, $0x14
+	JGE  way7from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way7from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way7from20:
-	CMPQ R9, $0x15
-	JGE  way7from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way7from21:
+	CMPQ R9, $0x16
+	JGE  way7from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way7from23:
-	CMPQ R9, $0x1e
-	JGE  way7from30
-	CMPQ R9, $0x1c
-	JGE  way7from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way7from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way7from28:
+way7from24:
+	CMPQ R9, $0x1f
+	JGE  way7from31
 	CMPQ R9, $0x1d
 	JGE  way7from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way7from29:
+	CMPQ R9, $0x1e
+	JGE  way7from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way7from30:
-	CMPQ R9, $0x3a
-	JGE  way7from58
-	CMPQ R9, $0x21
-	JGE  way7from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way7from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way7from31:
+	CMPQ R9, $0x3b
+	JGE  way7from59
+	CMPQ R9, $0x22
+	JGE  way7from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way7from58:
-	CMPQ R9, $0x3a
+way7from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way7from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 
@@ -22443,8 +22507,8 @@ rooted101:
 	ADDQ 8(DI), R8
 	MOVQ (DI), R9
 	ADDQ $0x18, DI
-	CMPQ R9, $0x17
-	JGE  way8from23
+	CMPQ R9, $0x18
+	JGE  way8from24
 	CMPQ R9, $0x07
 	JGE  way8from7
 	CMPQ R9, $0x03
@@ -22480,8 +22544,8 @@ way8from5:
 	JMP  others
 
 way8from7:
-	CMPQ R9, $0x14
-	JGE  way8from20
+	CMPQ R9, $0x15
+	JGE  way8from21
 	CMPQ R9, $0x0a
 	JGE  way8from10
 	CMPQ R9, $0x07
@@ -22489,66 +22553,66 @@ way8from7:
 	JMP  others
 
 way8from10:
-	CMPQ R9, $0x13
-	JGE  way8from19
+	CMPQ R9, $0x14
+	JGE  way8from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way8from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way8from20:
-	CMPQ R9, $0x15
-	JGE  way8from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way8from21:
+	CMPQ R9, $0x16
+	JGE  way8from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way8from23:
-	CMPQ R9, $0x1e
-	JGE  way8from30
-	CMPQ R9, $0x1c
-	JGE  way8from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way8from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way8from28:
+way8from24:
+	CMPQ R9, $0x1f
+	JGE  way8from31
 	CMPQ R9, $0x1d
 	JGE  way8from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way8from29:
+	CMPQ R9, $0x1e
+	JGE  way8from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way8from30:
-	CMPQ R9, $0x3a
-	JGE  way8from58
-	CMPQ R9, $0x21
-	JGE  way8from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way8from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way8from31:
+	CMPQ R9, $0x3b
+	JGE  way8from59
+	CMPQ R9, $0x22
+	JGE  way8from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way8from58:
-	CMPQ R9, $0x3a
+way8from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way8from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 
@@ -22712,9 +22776,13 @@ op17:
 op18:
 	// turn
 	JMP next
-	PCALIGN $0x40
 
 op19:
+	// turnBack
+	JMP next
+	PCALIGN $0x40
+
+op20:
 	// ask
 	PREFETCHT0 8192(R8)
 	PREFETCHT0 8256(R8)
@@ -22729,8 +22797,8 @@ op19:
 	ADDQ       8(DI), R8
 	MOVQ       (DI), R9
 	ADDQ       $0x18, DI
-	CMPQ       R9, $0x17
-	JGE        way9from23
+	CMPQ       R9, $0x18
+	JGE        way9from24
 	CMPQ       R9, $0x07
 	JGE        way9from7
 	CMPQ       R9, $0x03
@@ -22766,8 +22834,8 @@ way9from5:
 	JMP  others
 
 way9from7:
-	CMPQ R9, $0x14
-	JGE  way9from20
+	CMPQ R9, $0x15
+	JGE  way9from21
 	CMPQ R9, $0x0a
 	JGE  way9from10
 	CMPQ R9, $0x07
@@ -22775,71 +22843,71 @@ way9from7:
 	JMP  others
 
 way9from10:
-	CMPQ R9, $0x13
-	JGE  way9from19
+	CMPQ R9, $0x14
+	JGE  way9from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way9from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way9from20:
-	CMPQ R9, $0x15
-	JGE  way9from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way9from21:
+	CMPQ R9, $0x16
+	JGE  way9from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way9from23:
-	CMPQ R9, $0x1e
-	JGE  way9from30
-	CMPQ R9, $0x1c
-	JGE  way9from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way9from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way9from28:
+way9from24:
+	CMPQ R9, $0x1f
+	JGE  way9from31
 	CMPQ R9, $0x1d
 	JGE  way9from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way9from29:
+	CMPQ R9, $0x1e
+	JGE  way9from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way9from30:
-	CMPQ R9, $0x3a
-	JGE  way9from58
-	CMPQ R9, $0x21
-	JGE  way9from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way9from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way9from31:
+	CMPQ R9, $0x3b
+	JGE  way9from59
+	CMPQ R9, $0x22
+	JGE  way9from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way9from58:
-	CMPQ R9, $0x3a
+way9from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way9from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 	PCALIGN $0x40
 
-op20:
+op21:
 	// addSame
 	VMOVUPD (R8), Z26
 	VADDPD  Z26, Z0, Z0
@@ -22855,8 +22923,8 @@ op20:
 	ADDQ    8(DI), R8
 	MOVQ    (DI), R9
 	ADDQ    $0x18, DI
-	CMPQ    R9, $0x17
-	JGE     way10from23
+	CMPQ    R9, $0x18
+	JGE     way10from24
 	CMPQ    R9, $0x07
 	JGE     way10from7
 	CMPQ    R9, $0x03
@@ -22892,8 +22960,8 @@ way10from5:
 	JMP  others
 
 way10from7:
-	CMPQ R9, $0x14
-	JGE  way10from20
+	CMPQ R9, $0x15
+	JGE  way10from21
 	CMPQ R9, $0x0a
 	JGE  way10from10
 	CMPQ R9, $0x07
@@ -22901,71 +22969,71 @@ way10from7:
 	JMP  others
 
 way10from10:
-	CMPQ R9, $0x13
-	JGE  way10from19
+	CMPQ R9, $0x14
+	JGE  way10from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way10from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way10from20:
-	CMPQ R9, $0x15
-	JGE  way10from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way10from21:
+	CMPQ R9, $0x16
+	JGE  way10from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way10from23:
-	CMPQ R9, $0x1e
-	JGE  way10from30
-	CMPQ R9, $0x1c
-	JGE  way10from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way10from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way10from28:
+way10from24:
+	CMPQ R9, $0x1f
+	JGE  way10from31
 	CMPQ R9, $0x1d
 	JGE  way10from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way10from29:
+	CMPQ R9, $0x1e
+	JGE  way10from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way10from30:
-	CMPQ R9, $0x3a
-	JGE  way10from58
-	CMPQ R9, $0x21
-	JGE  way10from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way10from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way10from31:
+	CMPQ R9, $0x3b
+	JGE  way10from59
+	CMPQ R9, $0x22
+	JGE  way10from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way10from58:
-	CMPQ R9, $0x3a
+way10from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way10from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 	PCALIGN $0x40
 
-op21:
+op22:
 	// subSame
 	VMOVUPD (R8), Z26
 	VSUBPD  Z26, Z0, Z0
@@ -22981,8 +23049,8 @@ op21:
 	ADDQ    8(DI), R8
 	MOVQ    (DI), R9
 	ADDQ    $0x18, DI
-	CMPQ    R9, $0x17
-	JGE     way11from23
+	CMPQ    R9, $0x18
+	JGE     way11from24
 	CMPQ    R9, $0x07
 	JGE     way11from7
 	CMPQ    R9, $0x03
@@ -23018,8 +23086,8 @@ way11from5:
 	JMP  others
 
 way11from7:
-	CMPQ R9, $0x14
-	JGE  way11from20
+	CMPQ R9, $0x15
+	JGE  way11from21
 	CMPQ R9, $0x0a
 	JGE  way11from10
 	CMPQ R9, $0x07
@@ -23027,70 +23095,70 @@ way11from7:
 	JMP  others
 
 way11from10:
-	CMPQ R9, $0x13
-	JGE  way11from19
+	CMPQ R9, $0x14
+	JGE  way11from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way11from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way11from20:
-	CMPQ R9, $0x15
-	JGE  way11from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way11from21:
+	CMPQ R9, $0x16
+	JGE  way11from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way11from23:
-	CMPQ R9, $0x1e
-	JGE  way11from30
-	CMPQ R9, $0x1c
-	JGE  way11from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way11from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way11from28:
+way11from24:
+	CMPQ R9, $0x1f
+	JGE  way11from31
 	CMPQ R9, $0x1d
 	JGE  way11from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way11from29:
+	CMPQ R9, $0x1e
+	JGE  way11from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way11from30:
-	CMPQ R9, $0x3a
-	JGE  way11from58
-	CMPQ R9, $0x21
-	JGE  way11from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way11from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way11from31:
+	CMPQ R9, $0x3b
+	JGE  way11from59
+	CMPQ R9, $0x22
+	JGE  way11from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way11from58:
-	CMPQ R9, $0x3a
+way11from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way11from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 
-op22:
+op23:
 	// subFromSame
 	VMOVUPD (R8), Z26
 	VSUBPD  Z0, Z26, Z0
@@ -23104,7 +23172,7 @@ op22:
 	JMP     next
 	PCALIGN $0x40
 
-op23:
+op24:
 	// mulSame
 	VMOVUPD (R8), Z26
 	VMULPD  Z26, Z0, Z0
@@ -23120,8 +23188,8 @@ op23:
 	ADDQ    8(DI), R8
 	MOVQ    (DI), R9
 	ADDQ    $0x18, DI
-	CMPQ    R9, $0x17
-	JGE     way12from23
+	CMPQ    R9, $0x18
+	JGE     way12from24
 	CMPQ    R9, $0x07
 	JGE     way12from7
 	CMPQ    R9, $0x03
@@ -23157,8 +23225,8 @@ way12from5:
 	JMP  others
 
 way12from7:
-	CMPQ R9, $0x14
-	JGE  way12from20
+	CMPQ R9, $0x15
+	JGE  way12from21
 	CMPQ R9, $0x0a
 	JGE  way12from10
 	CMPQ R9, $0x07
@@ -23166,70 +23234,70 @@ way12from7:
 	JMP  others
 
 way12from10:
-	CMPQ R9, $0x13
-	JGE  way12from19
+	CMPQ R9, $0x14
+	JGE  way12from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way12from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way12from20:
-	CMPQ R9, $0x15
-	JGE  way12from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way12from21:
+	CMPQ R9, $0x16
+	JGE  way12from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way12from23:
-	CMPQ R9, $0x1e
-	JGE  way12from30
-	CMPQ R9, $0x1c
-	JGE  way12from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way12from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way12from28:
+way12from24:
+	CMPQ R9, $0x1f
+	JGE  way12from31
 	CMPQ R9, $0x1d
 	JGE  way12from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way12from29:
+	CMPQ R9, $0x1e
+	JGE  way12from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way12from30:
-	CMPQ R9, $0x3a
-	JGE  way12from58
-	CMPQ R9, $0x21
-	JGE  way12from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way12from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way12from31:
+	CMPQ R9, $0x3b
+	JGE  way12from59
+	CMPQ R9, $0x22
+	JGE  way12from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way12from58:
-	CMPQ R9, $0x3a
+way12from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way12from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 
-op24:
+op25:
 	// divSame
 	VMOVUPD (R8), Z26
 	VDIVPD  Z26, Z0, Z0
@@ -23242,7 +23310,7 @@ op24:
 	VDIVPD  Z26, Z7, Z7
 	JMP     next
 
-op25:
+op26:
 	// divIntoSame
 	VMOVUPD (R8), Z26
 	VDIVPD  Z0, Z26, Z0
@@ -23255,7 +23323,7 @@ op25:
 	VDIVPD  Z7, Z26, Z7
 	JMP     next
 
-op26:
+op27:
 	// minSame
 	VMOVUPD (R8), Z26
 	VMOVUPD Z26, Z27
@@ -23292,7 +23360,7 @@ op26:
 	VORPD   Z27, Z7, Z7
 	JMP     next
 
-op27:
+op28:
 	// maxSame
 	VMOVUPD    (R8), Z26
 	VXORPD     Z27, Z27, Z27
@@ -23349,7 +23417,7 @@ op27:
 	JMP        next
 	PCALIGN $0x40
 
-op28:
+op29:
 	// loadAsk
 	VMOVUPD (R8), Z0
 	VMOVUPD 64(R8), Z1
@@ -23365,8 +23433,8 @@ op28:
 	ADDQ    8(DI), R8
 	MOVQ    (DI), R9
 	ADDQ    $0x18, DI
-	CMPQ    R9, $0x17
-	JGE     way13from23
+	CMPQ    R9, $0x18
+	JGE     way13from24
 	CMPQ    R9, $0x07
 	JGE     way13from7
 	CMPQ    R9, $0x03
@@ -23402,8 +23470,8 @@ way13from5:
 	JMP  others
 
 way13from7:
-	CMPQ R9, $0x14
-	JGE  way13from20
+	CMPQ R9, $0x15
+	JGE  way13from21
 	CMPQ R9, $0x0a
 	JGE  way13from10
 	CMPQ R9, $0x07
@@ -23411,71 +23479,71 @@ way13from7:
 	JMP  others
 
 way13from10:
-	CMPQ R9, $0x13
-	JGE  way13from19
+	CMPQ R9, $0x14
+	JGE  way13from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way13from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way13from20:
-	CMPQ R9, $0x15
-	JGE  way13from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way13from21:
+	CMPQ R9, $0x16
+	JGE  way13from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way13from23:
-	CMPQ R9, $0x1e
-	JGE  way13from30
-	CMPQ R9, $0x1c
-	JGE  way13from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way13from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way13from28:
+way13from24:
+	CMPQ R9, $0x1f
+	JGE  way13from31
 	CMPQ R9, $0x1d
 	JGE  way13from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way13from29:
+	CMPQ R9, $0x1e
+	JGE  way13from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way13from30:
-	CMPQ R9, $0x3a
-	JGE  way13from58
-	CMPQ R9, $0x21
-	JGE  way13from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way13from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way13from31:
+	CMPQ R9, $0x3b
+	JGE  way13from59
+	CMPQ R9, $0x22
+	JGE  way13from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way13from58:
-	CMPQ R9, $0x3a
+way13from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way13from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 	PCALIGN $0x40
 
-op29:
+op30:
 	// mul+add
 	VBROADCASTSD (R8), Z26
 	VBROADCASTSD 8(R8), Z27
@@ -23500,8 +23568,8 @@ op29:
 	ADDQ         8(DI), R8
 	MOVQ         (DI), R9
 	ADDQ         $0x18, DI
-	CMPQ         R9, $0x17
-	JGE          way14from23
+	CMPQ         R9, $0x18
+	JGE          way14from24
 	CMPQ         R9, $0x07
 	JGE          way14from7
 	CMPQ         R9, $0x03
@@ -23537,8 +23605,8 @@ way14from5:
 	JMP  others
 
 way14from7:
-	CMPQ R9, $0x14
-	JGE  way14from20
+	CMPQ R9, $0x15
+	JGE  way14from21
 	CMPQ R9, $0x0a
 	JGE  way14from10
 	CMPQ R9, $0x07
@@ -23546,71 +23614,71 @@ way14from7:
 	JMP  others
 
 way14from10:
-	CMPQ R9, $0x13
-	JGE  way14from19
+	CMPQ R9, $0x14
+	JGE  way14from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way14from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way14from20:
-	CMPQ R9, $0x15
-	JGE  way14from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way14from21:
+	CMPQ R9, $0x16
+	JGE  way14from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way14from23:
-	CMPQ R9, $0x1e
-	JGE  way14from30
-	CMPQ R9, $0x1c
-	JGE  way14from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way14from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way14from28:
+way14from24:
+	CMPQ R9, $0x1f
+	JGE  way14from31
 	CMPQ R9, $0x1d
 	JGE  way14from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way14from29:
+	CMPQ R9, $0x1e
+	JGE  way14from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way14from30:
-	CMPQ R9, $0x3a
-	JGE  way14from58
-	CMPQ R9, $0x21
-	JGE  way14from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way14from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way14from31:
+	CMPQ R9, $0x3b
+	JGE  way14from59
+	CMPQ R9, $0x22
+	JGE  way14from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way14from58:
-	CMPQ R9, $0x3a
+way14from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way14from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 	PCALIGN $0x40
 
-op30:
+op31:
 	// mul+sub
 	VBROADCASTSD (R8), Z26
 	VBROADCASTSD 8(R8), Z27
@@ -23635,8 +23703,8 @@ op30:
 	ADDQ         8(DI), R8
 	MOVQ         (DI), R9
 	ADDQ         $0x18, DI
-	CMPQ         R9, $0x17
-	JGE          way15from23
+	CMPQ         R9, $0x18
+	JGE          way15from24
 	CMPQ         R9, $0x07
 	JGE          way15from7
 	CMPQ         R9, $0x03
@@ -23672,8 +23740,8 @@ way15from5:
 	JMP  others
 
 way15from7:
-	CMPQ R9, $0x14
-	JGE  way15from20
+	CMPQ R9, $0x15
+	JGE  way15from21
 	CMPQ R9, $0x0a
 	JGE  way15from10
 	CMPQ R9, $0x07
@@ -23681,70 +23749,70 @@ way15from7:
 	JMP  others
 
 way15from10:
-	CMPQ R9, $0x13
-	JGE  way15from19
+	CMPQ R9, $0x14
+	JGE  way15from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way15from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way15from20:
-	CMPQ R9, $0x15
-	JGE  way15from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way15from21:
+	CMPQ R9, $0x16
+	JGE  way15from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way15from23:
-	CMPQ R9, $0x1e
-	JGE  way15from30
-	CMPQ R9, $0x1c
-	JGE  way15from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way15from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way15from28:
+way15from24:
+	CMPQ R9, $0x1f
+	JGE  way15from31
 	CMPQ R9, $0x1d
 	JGE  way15from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way15from29:
+	CMPQ R9, $0x1e
+	JGE  way15from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way15from30:
-	CMPQ R9, $0x3a
-	JGE  way15from58
-	CMPQ R9, $0x21
-	JGE  way15from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way15from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way15from31:
+	CMPQ R9, $0x3b
+	JGE  way15from59
+	CMPQ R9, $0x22
+	JGE  way15from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way15from58:
-	CMPQ R9, $0x3a
+way15from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way15from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 
-op31:
+op32:
 	// mul+subFrom
 	VBROADCASTSD (R8), Z26
 	VBROADCASTSD 8(R8), Z27
@@ -23766,7 +23834,7 @@ op31:
 	VSUBPD       Z7, Z27, Z7
 	JMP          next
 
-op32:
+op33:
 	// add+mul
 	VBROADCASTSD (R8), Z26
 	VBROADCASTSD 8(R8), Z27
@@ -23789,7 +23857,7 @@ op32:
 	JMP          next
 	PCALIGN $0x40
 
-op33:
+op34:
 	// sub+mul
 	VBROADCASTSD (R8), Z26
 	VBROADCASTSD 8(R8), Z27
@@ -23814,8 +23882,8 @@ op33:
 	ADDQ         8(DI), R8
 	MOVQ         (DI), R9
 	ADDQ         $0x18, DI
-	CMPQ         R9, $0x17
-	JGE          way16from23
+	CMPQ         R9, $0x18
+	JGE          way16from24
 	CMPQ         R9, $0x07
 	JGE          way16from7
 	CMPQ         R9, $0x03
@@ -23851,8 +23919,8 @@ way16from5:
 	JMP  others
 
 way16from7:
-	CMPQ R9, $0x14
-	JGE  way16from20
+	CMPQ R9, $0x15
+	JGE  way16from21
 	CMPQ R9, $0x0a
 	JGE  way16from10
 	CMPQ R9, $0x07
@@ -23860,70 +23928,70 @@ way16from7:
 	JMP  others
 
 way16from10:
-	CMPQ R9, $0x13
-	JGE  way16from19
+	CMPQ R9, $0x14
+	JGE  way16from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
-way16from19:
-	CMPQ R9, $0x13
-	JEQ  op19
-	JMP  others
-
 way16from20:
-	CMPQ R9, $0x15
-	JGE  way16from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
 
 way16from21:
+	CMPQ R9, $0x16
+	JGE  way16from22
 	CMPQ R9, $0x15
 	JEQ  op21
 	JMP  others
 
-way16from23:
-	CMPQ R9, $0x1e
-	JGE  way16from30
-	CMPQ R9, $0x1c
-	JGE  way16from28
-	CMPQ R9, $0x17
-	JEQ  op23
+way16from22:
+	CMPQ R9, $0x16
+	JEQ  op22
 	JMP  others
 
-way16from28:
+way16from24:
+	CMPQ R9, $0x1f
+	JGE  way16from31
 	CMPQ R9, $0x1d
 	JGE  way16from29
-	CMPQ R9, $0x1c
-	JEQ  op28
+	CMPQ R9, $0x18
+	JEQ  op24
 	JMP  others
 
 way16from29:
+	CMPQ R9, $0x1e
+	JGE  way16from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way16from30:
-	CMPQ R9, $0x3a
-	JGE  way16from58
-	CMPQ R9, $0x21
-	JGE  way16from33
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
-way16from33:
-	CMPQ R9, $0x21
-	JEQ  op33
+way16from31:
+	CMPQ R9, $0x3b
+	JGE  way16from59
+	CMPQ R9, $0x22
+	JGE  way16from34
+	CMPQ R9, $0x1f
+	JEQ  op31
 	JMP  others
 
-way16from58:
-	CMPQ R9, $0x3a
+way16from34:
+	CMPQ R9, $0x22
+	JEQ  op34
+	JMP  others
+
+way16from59:
+	CMPQ R9, $0x3b
 	JEQ  op0
 	JMP  others
 
-op34:
+op35:
 	// subFrom+mul
 	VBROADCASTSD (R8), Z26
 	VBROADCASTSD 8(R8), Z27
@@ -23944,9 +24012,6 @@ op34:
 	VMULPD       Z27, Z6, Z6
 	VMULPD       Z27, Z7, Z7
 	JMP          next
-
-op35:
-	JMP next
 
 op36:
 	JMP next
@@ -24013,12 +24078,15 @@ op56:
 
 op57:
 	JMP next
-	PCALIGN $0x40
 
 op58:
 	JMP next
+	PCALIGN $0x40
 
 op59:
+	JMP next
+
+op60:
 	// least
 	VMOVUPD (R8), Z26
 	VMOVUPD 64(R8), Z27
@@ -24050,7 +24118,7 @@ op59:
 	VMOVUPD Z27, 64(R8)
 	JMP     next
 
-op60:
+op61:
 	// greatest
 	VXORPD     Z26, Z26, Z26
 	VPTERNLOGD $0xff, Z26, Z26, Z26
@@ -24093,7 +24161,7 @@ op60:
 	VMOVUPD    Z28, 64(R8)
 	JMP        next
 
-op61:
+op62:
 	// zeros
 	VXORPD   Z26, Z26, Z26
 	VMOVUPD  (R8), Z27

@@ -14,25 +14,26 @@ const ChainBytes = 512
 
 // The operations of a link: of the accumulator and the operand. Order and number are those of gen/chain.go.
 const (
-	LinkEnd     = iota // the last link of every chain
-	LinkLoad           // acc = operand
-	LinkStore          // operand = acc
-	LinkStream         // the same past the caches: 64-byte aligned, and Fence after the last
-	LinkAdd            // acc + operand
-	LinkSub            // acc - operand
-	LinkSubFrom        // operand - acc
-	LinkMul            // acc * operand
-	LinkDiv            // acc / operand
-	LinkDivInto        // operand / acc
-	LinkSqrt           // correctly rounded
-	LinkAbs            // the sign bit cleared
-	LinkNeg            // the sign bit turned
-	LinkMin            // as MinF64
-	LinkMax            // as MaxF64
-	LinkRound          // to the nearest integral number, halves to the even one
-	LinkFloor          // to the greatest integral number that is not above
-	LinkCeil           // to the least one that is not below
-	LinkTurn           // acc = operand transposed; of blocks, which have none of the links from here on
+	LinkEnd      = iota // the last link of every chain
+	LinkLoad            // acc = operand
+	LinkStore           // operand = acc
+	LinkStream          // the same past the caches: 64-byte aligned, and Fence after the last
+	LinkAdd             // acc + operand
+	LinkSub             // acc - operand
+	LinkSubFrom         // operand - acc
+	LinkMul             // acc * operand
+	LinkDiv             // acc / operand
+	LinkDivInto         // operand / acc
+	LinkSqrt            // correctly rounded
+	LinkAbs             // the sign bit cleared
+	LinkNeg             // the sign bit turned
+	LinkMin             // as MinF64
+	LinkMax             // as MaxF64
+	LinkRound           // to the nearest integral number, halves to the even one
+	LinkFloor           // to the greatest integral number that is not above
+	LinkCeil            // to the least one that is not below
+	LinkTurn            // acc = operand transposed; of blocks
+	LinkTurnBack        // acc transposed; of blocks, which have none of the links from here on
 
 	// Links that spare the machine loads, or the waiting for them.
 	LinkAsk     // asks for the operand's lines some rounds ahead

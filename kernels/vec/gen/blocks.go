@@ -81,6 +81,14 @@ func (c *chain) turn() {
 		r.Base = ahead
 		c.PREFETCHT0(r)
 	}
+	c.turnBack()
+}
+
+// turnBack is acc transposed, of blocks.
+func (c *chain) turnBack() {
+	if c.rows == nil {
+		return
+	}
 	for k, v := range c.turned(c.acc) {
 		c.VMOVAPD(v, c.acc[k])
 	}

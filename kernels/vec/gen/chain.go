@@ -69,6 +69,7 @@ var arithmeticLinks = []link{
 	{"floor", toIntegral(9)},
 	{"ceil", toIntegral(10)},
 	{"turn", func(c *chain) { c.turn() }},
+	{"turnBack", func(c *chain) { c.turnBack() }},
 }
 
 // sumLinks are reductions, whose running results are the operand. They are of float64 alone and leave the accumulator as it is.
