@@ -74,7 +74,7 @@ func arithmetic() []row {
 		}, vec.ModI64),
 		row{
 			name: "pow", infix: "^", args: two, rule: power, flops: 30,
-			doc: "pow is a to the power b; i64 when both are integers and b is a constant that is not negative, else float. Of floats " +
+			doc: "pow is a to the power b; i64 when both are integers and b is a constant that is not negative (a product, which wraps), else float. Of floats " +
 				"a ^ 2 is a * a, a ^ 3 is a * a * a, a ^ -1 is 1 / a and, of a that is not negative, a ^ 1.5 is a * sqrt(a) and a ^ 0.5 is sqrt(a), each operation rounded; other powers as follows.",
 			eg: eg(`2 ^ 10`, "1024"),
 		}.withLoops(vec.PowerI64, vec.PowI64),

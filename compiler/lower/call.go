@@ -218,6 +218,12 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 					return l.foldList(e, step, word, v.elems, a.Value.Span())
 				}
 			}
+			if v.kind == list && d.Args[i].Rest && l.holdsMatrices(v.elems) {
+				for _, x := range v.elems { // cbind([for j in 0..n => f(j)])
+					in, spans = append(in, x), append(spans, a.Value.Span())
+				}
+				continue
+			}
 			in, spans = append(in, v), append(spans, a.Value.Span())
 			continue
 		}
@@ -362,6 +368,11 @@ func scalarOf(v op.Val) value.Scalar {
 	return value.I64(v.I)
 }
 
+// holdsMatrices reports a list of values of which one at least is a matrix.
+func (l *lowerer) holdsMatrices(xs []val) bool {
+	return slices.ContainsFunc(xs, func(x val) bool { return x.kind == edge && l.typeOf(x).IsMatrix() })
+}
+
 // foldStep is the operator of two arguments with which a reduction goes over a list of plan time; nil if it has none.
 func (l *lowerer) foldStep(word string) *op.Def {
 	switch word {
@@ -397,6 +408,15 @@ func (l *lowerer) foldList(e *ast.Call, step *op.Def, word string, xs []val, at 
 			return konstVal(value.Bool(word == "all"))
 		}
 		l.failf("E203", at, "%s of nothing has no value", word)
+	}
+	if word == "any" || word == "all" { // of numbers, too: what is not 0 counts
+		truth := l.table.Must("bool")
+		xs = slices.Clone(xs)
+		for i, x := range xs {
+			if x.kind == konst || x.kind == edge && l.typeOf(x).Elem != types.Bool {
+				xs[i] = l.apply(truth, nil, e.Span(), []val{x}, []source.Span{at})
+			}
+		}
 	}
 	acc := xs[0]
 	for _, x := range xs[1:] {

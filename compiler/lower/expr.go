@@ -170,11 +170,51 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	if e.Op == "-" && x.kind == edge && y.isInt() && y.untyped && y.s.I == 0 && l.typeOf(x).Elem.IsNumeric() && l.typeOf(x).Elem != types.Bool {
 		return x // bit for bit, -0 and nan included: so an empty sum costs no task (x + 0 would lose the sign of -0)
 	}
+	if e.Op == "^" && x.kind == edge && y.isInt() && y.s.I >= 0 && l.isWhole(x) {
+		return l.wholePower(x, y.s.I, e)
+	}
 	d := l.table.Infix(e.Op)
 	if d == nil {
 		l.failf("L011", e.OpAt, "the operator `%s` is not built yet", e.Op)
 	}
 	return l.apply(d, nil, e.Span(), []val{x, y}, []source.Span{e.X.Span(), e.Y.Span()})
+}
+
+// isWhole reports a value of the run whose elements are integers or bools.
+func (l *lowerer) isWhole(x val) bool {
+	e := l.typeOf(x).Elem
+	return e == types.I64 || e == types.Bool
+}
+
+// wholePower is x to the power n of integers: products, of which integers do not round one and which wrap alike in any order, by
+// squaring. A power that only the run knows may be negative, so those are floats (pow).
+func (l *lowerer) wholePower(x val, n int64, e *ast.Binary) val {
+	span := e.X.Span()
+	apply := func(d *op.Def, in ...val) val {
+		return l.apply(d, nil, e.Span(), in, []source.Span{span, span})
+	}
+	product := l.table.Infix("*")
+	if n == 0 {
+		return apply(l.table.Infix("+"), apply(product, x, intVal(0)), intVal(1))
+	}
+	square := x
+	if l.typeOf(x).Elem == types.Bool {
+		square = l.apply(l.table.Must("i64"), nil, e.Span(), []val{x}, []source.Span{span})
+	}
+	power, some := square, false
+	for ; n > 0; n >>= 1 {
+		switch {
+		case n&1 == 0:
+		case some:
+			power = apply(product, power, square)
+		default:
+			power, some = square, true
+		}
+		if n > 1 {
+			square = apply(product, square, square)
+		}
+	}
+	return power
 }
 
 // ints is the fast path for index arithmetic: what elaboration does most.
@@ -388,6 +428,9 @@ func (l *lowerer) fold(d *op.Def, attrs *op.Attrs, at source.Span, in []val, spa
 		l.fault(d, err, at, spans)
 	}
 	s, ok := out.(value.Scalar)
+	if d.Name == s.Elem.String() {
+		untyped = false // f32(0.1) says what it is
+	}
 	return val{kind: konst, s: s, untyped: untyped && s.Elem.IsNumeric() && s.Elem != types.Bool}, ok
 }
 

@@ -19,9 +19,9 @@ import (
 // the same bits in any order. A transpose read by the chain becomes a way of reading
 // (mode Trans). It would be wrong to fuse across a send: one `<-` is one task.
 //
-// An operator joins its reader if that is its one reader. What several read is made and
-// stored once; the reductions among its readers take their elements in the same pass
-// (fuse_several.go):
+// An operator joins its readers if all are in one group: y / (1 + y) is one map of what y
+// is made of. What several groups read is made and stored once; the reductions among its
+// readers take their elements in the same pass (fuse_several.go):
 //
 //	%6 = sum(%5);  %7 = emit(%5)
 //	->  %6 = pipe(%1, %2, %0) {fold="store sum"} { .. };  %7 = part(%6) {at=0};  %8 = part(%6) {at=1}
@@ -33,25 +33,7 @@ import (
 // apart is the reductions that could have gone along with a chain and were not let.
 func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
 	f := &fusion{g: g, uses: g.Uses(), head: make([]ir.ID, g.Len())}
-	reader := make([]ir.ID, g.Len())
-	for i := range g.Nodes {
-		for _, in := range g.In(ir.ID(i)) {
-			reader[in] = ir.ID(i)
-		}
-	}
-	groups := false
-	for i := g.Len() - 1; i >= 0; i-- {
-		id := ir.ID(i)
-		f.head[i] = id
-		if !f.fusable(id) || f.uses[i] != 1 {
-			continue
-		}
-		r := reader[i]
-		if (f.fusable(r) && sameShape(g.Type(id), g.Type(r)) || f.folds(r) && g.Type(id).Count() != 1) && sameSend(g, id, r) {
-			f.head[i] = f.head[r]
-			groups = true
-		}
-	}
+	groups := f.join()
 	f.several()
 	f.draws()
 	groups = groups || len(f.shared) > 0
@@ -71,6 +53,41 @@ func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
 		return g, f.apart
 	}
 	return f.build(table), f.apart
+}
+
+// join puts every operator into the group of its readers, if all of them are in one, and reports whether any joined. A member whose
+// value has left the group would come back through a reader outside: so there is none.
+func (f *fusion) join() (groups bool) {
+	g := f.g
+	// of[x] is the group that all readers of x so far are in and that x may join.
+	const nobody, apart = ir.None, ir.None - 1
+	of := make([]ir.ID, g.Len())
+	for i := range of {
+		of[i] = nobody
+	}
+	for i := g.Len() - 1; i >= 0; i-- {
+		id := ir.ID(i)
+		f.head[i] = id
+		if f.uses[i] > 0 && of[i] >= 0 && f.fusable(id) {
+			f.head[i] = of[i]
+			groups = true
+		}
+		for _, x := range g.In(id) {
+			switch {
+			case !f.mayJoin(x, id), of[x] != nobody && of[x] != f.head[i]:
+				of[x] = apart
+			default:
+				of[x] = f.head[i]
+			}
+		}
+	}
+	return groups
+}
+
+// mayJoin reports that x may be in the group of its reader r, by their types.
+func (f *fusion) mayJoin(x, r ir.ID) bool {
+	g := f.g
+	return (f.fusable(r) && sameShape(g.Type(x), g.Type(r)) || f.folds(r) && g.Type(x).Count() != 1) && sameSend(g, x, r)
 }
 
 type fusion struct {
