@@ -122,7 +122,8 @@ func finiteCopy(c *op.Call, lower bool) (grid[float64], error) {
 			if math.Abs(x) <= math.MaxFloat64 {
 				continue
 			}
-			return g, op.Failf("E508", "%s: element (%d, %d) is %v", c.Def.Source(), i, j, value.F64(x))
+			return g, op.Failf("E508", "%s: element (%d, %d) is %v", c.Def.Source(), i, j, value.F64(x)).
+				WithHelp("replace(x, nan, 0) has 0 for every nan; clamp(x, lo, hi) brings inf and -inf between bounds")
 		}
 	}
 	return g, nil

@@ -13,14 +13,15 @@ func triangles() []*op.Def {
 		{
 			Name: "lower",
 			Doc:  "lower is the lower triangle of a matrix, the diagonal included, with zeros above. With unit = true the diagonal becomes ones: `lower(getrf(a), unit = true)`.",
-			Args: []op.Arg{{Name: "a", Doc: "n x m"}, flag("unit", "ones on the diagonal")},
-			Eg:   []op.Example{{Program: "emit lower(ones(2, 3))", Output: "1 0 0\n1 1 0\n"}},
-			Type: denseType, Ref: lowerRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle}, Rate: "copy", Cost: copyWork, Kernel: rectKernel(lowerRect), Loop: rectLoop(lowerRect),
+			Args: []op.Arg{{Name: "a", Doc: "n x m"}, flag("unit", "ones on the diagonal"), flag("strict", "zeros on the diagonal, too")},
+			Eg: []op.Example{{Program: "emit lower(ones(2, 3))", Output: "1 0 0\n1 1 0\n"},
+				{Program: "emit lower(ones(2, 2), strict = true)", Output: "0 0\n1 0\n"}},
+			Type: triangleType, Ref: lowerRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle}, Rate: "copy", Cost: copyWork, Kernel: rectKernel(lowerRect), Loop: rectLoop(lowerRect),
 		},
 		{
 			Name: "upper",
 			Doc:  "upper is the upper triangle of a matrix, the diagonal included, with zeros below.",
-			Args: []op.Arg{{Name: "a", Doc: "n x m"}},
+			Args: []op.Arg{{Name: "a", Doc: "n x m"}, flag("strict", "zeros on the diagonal, too")},
 			Eg:   []op.Example{{Program: "emit upper(ones(2, 3))", Output: "1 1 1\n0 1 1\n"}},
 			Type: denseType, Ref: upperRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle, Upper: true}, Rate: "copy", Cost: copyWork, Kernel: rectKernel(upperRect), Loop: rectLoop(upperRect),
 		},
@@ -49,11 +50,27 @@ func denseType(s *op.Sig) (types.Type, error) {
 // zeroOf is the zero of an element type.
 func zeroOf(e types.Elem) value.Scalar { return value.Scalar{Elem: e} }
 
+// triangleType is the argument's, whose diagonal becomes ones or zeros, not both.
+func triangleType(s *op.Sig) (types.Type, error) {
+	if s.Attrs.Bool("unit") && s.Attrs.Bool("strict") {
+		return types.Type{}, op.Faultf(2, codeAttr, "the diagonal has ones (unit) or zeros (strict), not both")
+	}
+	return denseType(s)
+}
+
+// offDiagonal is by how much the diagonal is beyond a triangle: 1 if it is strict, else 0.
+func offDiagonal(a *op.Attrs) int {
+	if a.Bool("strict") {
+		return 1
+	}
+	return 0
+}
+
 func lowerRef(c *op.Call) (value.Value, error) {
 	d := c.Dense(0).Clone()
 	for i := range d.Rows {
 		for j := range d.Cols {
-			if j > i {
+			if j > i-offDiagonal(c.Attrs) {
 				d.Set(i, j, zeroOf(d.Elem))
 			} else if j == i && c.Attrs.Bool("unit") {
 				d.Set(i, j, value.I64(1))
@@ -66,7 +83,7 @@ func lowerRef(c *op.Call) (value.Value, error) {
 func upperRef(c *op.Call) (value.Value, error) {
 	d := c.Dense(0).Clone()
 	for i := range d.Rows {
-		for j := range min(i, d.Cols) {
+		for j := range min(i+offDiagonal(c.Attrs), d.Cols) {
 			d.Set(i, j, zeroOf(d.Elem))
 		}
 	}
@@ -75,8 +92,9 @@ func upperRef(c *op.Call) (value.Value, error) {
 
 // lowerRect makes window w of the lower triangle.
 func lowerRect(c *op.Call, w window) {
+	strict := offDiagonal(c.Attrs)
 	for i := w.r0; i < w.r0+w.rows; i++ {
-		copied := copyOrClear(c, i, w.c0, min(i+1, w.c0+w.cols), w.c0+w.cols)
+		copied := copyOrClear(c, i, w.c0, min(i+1-strict, w.c0+w.cols), w.c0+w.cols)
 		if copied && i < w.c0+w.cols && c.Attrs.Bool("unit") {
 			c.Result().Set(i, i, value.I64(1))
 		}
@@ -85,8 +103,9 @@ func lowerRect(c *op.Call, w window) {
 
 // upperRect makes window w of the upper triangle.
 func upperRect(c *op.Call, w window) {
+	strict := offDiagonal(c.Attrs)
 	for i := w.r0; i < w.r0+w.rows; i++ {
-		from := min(max(i, w.c0), w.c0+w.cols)
+		from := min(max(i+strict, w.c0), w.c0+w.cols)
 		clearDense(c.Result().View(i, w.c0, 1, from-w.c0))
 		copyOrClear(c, i, from, w.c0+w.cols, w.c0+w.cols)
 	}

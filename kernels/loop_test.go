@@ -224,9 +224,15 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}), []value.Value{a, anyDense(r, e, 3000, 7)}
 	case "take", "sort", "argsort", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
 		return largeLists(r, d, e, n, m)
-	case "lower", "reverse":
+	case "lower", "upper":
+		name := []string{"strict", "unit"}[r.IntN(2)]
+		if d.Name == "upper" {
+			name = "strict"
+		}
+		return op.MakeAttrs(op.Attr{Name: name, Val: op.Bool(r.IntN(2) == 0)}), []value.Value{big()}
+	case "reverse":
 		by := []string{"rows", "cols", "both"}[r.IntN(3)]
-		return op.MakeAttrs(op.Attr{Name: "unit", Val: op.Bool(r.IntN(2) == 0)}, op.Attr{Name: "by", Val: op.Str(by)}), []value.Value{big()}
+		return op.MakeAttrs(op.Attr{Name: "by", Val: op.Str(by)}), []value.Value{big()}
 	case "ctable":
 		a, b := value.New([]types.Elem{types.I64, types.F64, types.F32}[r.IntN(3)], 40000+n, 1), value.New(types.I64, 40000+n, 1)
 		for i := range a.Rows {
@@ -240,7 +246,7 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 			from.Set(i, 0, x.At(r.IntN(n), r.IntN(m)))
 		}
 		return nil, []value.Value{x, from, anyDense(r, e, 30, 1)}
-	case "argmin", "argmax", "prod", "t", "dense", "sparse", "upper", "cumsum", "cumprod", "cummin", "cummax", "rowcumsum", "rowcumprod", "rowcummin", "rowcummax":
+	case "argmin", "argmax", "prod", "t", "dense", "sparse", "cumsum", "cumprod", "cummin", "cummax", "rowcumsum", "rowcumprod", "rowcummin", "rowcummax":
 		return nil, []value.Value{big()}
 	case "bin":
 		return nil, []value.Value{big(), &value.Dense{Elem: types.F64, Rows: 4, Cols: 1, Stride: 1, F64: []float64{-3, 0, 0.5, 1e3}}}

@@ -25,6 +25,8 @@ func TestMovesEqualTheirDefinition(t *testing.T) {
 			checkRow(t, rowNamed(t, rows, name), nil, a)
 		}
 		checkRow(t, rowNamed(t, rows, "lower"), op.MakeAttrs(attr("unit", op.Bool(true))), a)
+		checkRow(t, rowNamed(t, rows, "lower"), op.MakeAttrs(attr("strict", op.Bool(true))), a)
+		checkRow(t, rowNamed(t, rows, "upper"), op.MakeAttrs(attr("strict", op.Bool(true))), a)
 		checkRow(t, rowNamed(t, rows, "diag"), nil, randomDense(r, e, n, 1))
 		checkRow(t, rowNamed(t, rows, "reshape"), op.MakeAttrs(attr("n", op.Int(m)), attr("m", op.Int(n))), a)
 		for _, by := range []string{"", "rows", "cols", "both"} {

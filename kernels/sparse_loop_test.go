@@ -101,6 +101,12 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 				run(d, nil, a)
 			case "slice":
 				run(d, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(3, 40, a.Rows-5, 200)}), a)
+			case "lower", "upper":
+				run(d, op.MakeAttrs(op.Attr{Name: "strict", Val: op.Bool(trial == 0)}), a)
+			case "rbind":
+				run(d, nil, a, unevenSparse(r, e, 300, a.Cols), unevenSparse(r, elemsUnderTest[trial], 1, a.Cols))
+			case "cbind":
+				run(d, nil, a, unevenSparse(r, e, a.Rows, 30), unevenSparse(r, elemsUnderTest[trial], a.Rows, 300))
 			case "matmul":
 				b := unevenSparse(r, elemsUnderTest[r.IntN(4)], a.Cols, 200)
 				run(d, nil, a, b)

@@ -1,6 +1,6 @@
 package kernels
 
-// This file defines the rows that move elements of sparse matrices: t, slices, elements, rbind, diag.
+// This file defines the rows that move elements of sparse matrices: t, slices, elements; sparse_parts.go has more.
 
 import (
 	"sort"
@@ -16,6 +16,9 @@ func sparseMoves() []*op.Def {
 		sparseTransposed(),
 		sparseSlice(),
 		sparseItem(),
+		sparseTriangle("lower", lowerRef, func(i, strict, cols int) (lo, hi int) { return 0, min(i+1-strict, cols) }),
+		sparseTriangle("upper", upperRef, func(i, strict, cols int) (lo, hi int) { return min(i+strict, cols), cols }),
+		sparseBind("rbind", true), sparseBind("cbind", false),
 	}
 }
 
@@ -165,15 +168,22 @@ func transposed(m *value.CSR) *value.CSR {
 	return t
 }
 
-// beginColumnsOf makes the columns of window w of m in two passes: find where they begin and end in each row, and copy.
+// beginColumnsOf makes the columns of window w of m.
 func beginColumnsOf(c *op.Call, m *value.CSR, w window, units int) *passLoop {
-	out := value.NewCSR(m.Elem, m.Rows, w.cols, 0)
-	first := make([]int64, m.Rows) // of each row: the first entry in the window
+	return beginRangeOf(c, m, w.c0, w.cols, func(int) (lo, hi int) { return w.c0, w.c0 + w.cols }, units)
+}
+
+// beginRangeOf makes a matrix of cols columns, the first of which is column c0 of m, of columns lo to hi-1 of each row i of m in two passes:
+// find where they begin and end in the row, and copy.
+func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (lo, hi int), units int) *passLoop {
+	out := value.NewCSR(m.Elem, m.Rows, cols, 0)
+	first := make([]int64, m.Rows) // of each row: the first entry that is kept
 	count := func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			cols, at := m.Row(i)
-			p := sort.Search(len(cols), func(k int) bool { return int(cols[k]) >= w.c0 })
-			q := sort.Search(len(cols), func(k int) bool { return int(cols[k]) >= w.c0+w.cols })
+			from, to := columns(i)
+			p := sort.Search(len(cols), func(k int) bool { return int(cols[k]) >= from })
+			q := p + sort.Search(len(cols)-p, func(k int) bool { return int(cols[p+k]) >= to })
 			first[i], out.Ptr[i+1] = int64(at+p), int64(q-p)
 		}
 		return nil
@@ -183,7 +193,7 @@ func beginColumnsOf(c *op.Call, m *value.CSR, w window, units int) *passLoop {
 			p, to := first[i], out.Ptr[i]
 			q := p + out.Ptr[i+1] - to
 			for k, j := range m.Col[p:q] {
-				out.Col[to+int64(k)] = j - int32(w.c0)
+				out.Col[to+int64(k)] = j - int32(c0)
 			}
 			switch m.Elem {
 			case types.F64:
@@ -205,7 +215,7 @@ func beginColumnsOf(c *op.Call, m *value.CSR, w window, units int) *passLoop {
 					out.Ptr[i+1] += out.Ptr[i]
 				}
 				ptr := out.Ptr
-				out = value.NewCSR(m.Elem, m.Rows, w.cols, int(ptr[m.Rows]))
+				out = value.NewCSR(m.Elem, m.Rows, cols, int(ptr[m.Rows]))
 				out.Ptr = ptr
 				return false, nil
 			},

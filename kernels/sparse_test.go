@@ -88,6 +88,23 @@ func sparseCall(r *rand.Rand, d *op.Def, n, m int) ([]value.Value, *op.Attrs) {
 		return []value.Value{anySparse(r, e, n, m)}, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, r.IntN(n-r0+1), r.IntN(m-c0+1))})
 	case "item":
 		return []value.Value{anySparse(r, e, n+1, m+1)}, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r.IntN(n+1), r.IntN(m+1))})
+	case "lower", "upper":
+		return []value.Value{anySparse(r, e, n, m)}, op.MakeAttrs(op.Attr{Name: "strict", Val: op.Bool(r.IntN(2) == 0)})
+	case "rbind", "cbind":
+		in := []value.Value{anySparse(r, e, n, m)}
+		for range r.IntN(4) {
+			n, m, other := n, m, e
+			if d.For == "rbind" {
+				n = r.IntN(300)
+			} else {
+				m = r.IntN(9)
+			}
+			if r.IntN(3) == 0 {
+				other = elemsUnderTest[r.IntN(4)]
+			}
+			in = append(in, anySparse(r, other, n, m))
+		}
+		return in, nil
 	case "matmul":
 		k := r.IntN(8)
 		other := e
@@ -263,6 +280,10 @@ func TestSparseTypeRules(t *testing.T) {
 		{"sp.matmul", []types.Type{s(types.Bool, 3, 4), s(types.Bool, 4, 2)}, "sparse i64[3,2]", ""},
 		{"sp.matmul", []types.Type{d(types.F64, 3, 4), s(types.F64, 4, 2)}, "f64[3,2]", ""},
 		{"sp.matmul", []types.Type{s(types.F64, 3, 4), d(types.F64, 3, 2)}, "E210", "inner sizes"},
+		{"sp.rbind", []types.Type{s(types.Bool, 2, 4), s(types.I64, 3, 4)}, "sparse i64[5,4]", ""},
+		{"sp.rbind", []types.Type{s(types.F64, 2, 4), s(types.F64, 3, 5)}, "E211", "4 and 5 columns"},
+		{"sp.cbind", []types.Type{s(types.F64, 2, 4), d(types.F64, 2, 1)}, "E202", "sparse matrices or dense ones, not both"},
+		{"sp.cbind", []types.Type{s(types.F64, 2, 1<<30), s(types.F64, 2, 1<<30)}, "L003", "at most 2147483647 columns"},
 		{"sp.t", []types.Type{s(types.F64, 1<<33, 4)}, "L003", "at most 2147483647 columns"},
 		{"sparse", []types.Type{d(types.F64, 1, 1<<31)}, "L003", "at most 2147483647 columns"},
 		{"sparse", []types.Type{types.ScalarOf(types.F64)}, "E202", ""},

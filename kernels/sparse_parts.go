@@ -1,0 +1,181 @@
+package kernels
+
+// This file defines the rows that take sparse matrices apart by their diagonal and put them together: lower, upper, rbind, cbind.
+
+import (
+	"flow/ir/op"
+	"flow/ir/sparsity"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// sparseTriangle is the row name on a sparse matrix. columns is what it keeps of row i of a matrix of so many columns; strict is 1 where
+// the diagonal goes, else 0.
+func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), columns func(i, strict, cols int) (lo, hi int)) *op.Def {
+	begin := func(c *op.Call, units int) *passLoop {
+		m, strict := c.In[0].(*value.CSR), offDiagonal(c.Attrs)
+		return beginRangeOf(c, m, 0, m.Cols, func(i int) (lo, hi int) { return columns(i, strict, m.Cols) }, units)
+	}
+	return &op.Def{
+		Name: "sp." + name, For: name, Word: name, Hidden: true,
+		Doc: "sp." + name + " is a triangle of a sparse matrix, sparse.",
+		// unit is here to be refused: a diagonal of ones would be entries that the matrix does not have.
+		Args: []op.Arg{{Name: "a"}, flag("unit", "ones on the diagonal; of dense matrices only"), flag("strict", "zeros on the diagonal, too")},
+		Type: func(s *op.Sig) (types.Type, error) {
+			if s.Attrs.Bool("unit") {
+				return types.Type{}, op.Faultf(1, codeAttr, "unit = true is for dense matrices").
+					WithHelp("%s(a, strict = true) + eye_sparse(n) has ones on the diagonal", name)
+			}
+			return sparseOf(0, s.In[0])
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			d, err := ref(&op.Call{Def: c.Def, Attrs: c.Attrs, In: []value.Value{everyElement(c.In[0])}})
+			if err != nil {
+				return nil, err
+			}
+			return keptRef(d.(*value.Dense)), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Kernel: func(c *op.Call) error { return allOf(begin(c, 1), 1) },
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				n, _ := unitSpace(c.Type)
+				return begin(c, n), nil
+			},
+		},
+	}
+}
+
+// storedTriangle is a triangle's: of elements that lie anywhere, half.
+func storedTriangle(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
+	return sparsity.Uniform(out.Rows, out.Cols, in[0].NNZ/2, max(in[0].Basis, sparsity.Estimated))
+}
+
+// sparseBind is the row name, rbind (down) or cbind, on sparse matrices.
+func sparseBind(name string, down bool) *op.Def {
+	return &op.Def{
+		Name: "sp." + name, For: name, Word: name, Hidden: true,
+		Doc:  "sp." + name + " is " + name + " of sparse matrices, sparse.",
+		Args: []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			for i, t := range s.In {
+				if !t.IsSparse() {
+					return types.Type{}, op.Faultf(i, codeKind, "%s takes sparse matrices or dense ones, not both; this is %s", name, t).
+						WithHelp("sparse(x) and dense(x) convert")
+				}
+			}
+			t, err := bindType(denseSig(s), down)
+			if err != nil {
+				return t, err
+			}
+			return sparseOf(0, t)
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			full := &op.Call{Def: c.Def, Attrs: c.Attrs, Type: c.Type}
+			for _, v := range c.In {
+				full.In = append(full.In, everyElement(v))
+			}
+			return keptRef(bindRef(full, down).(*value.Dense)), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Kernel: func(c *op.Call) error { return allOf(beginBind(c, down, 1), 1) },
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				n, _ := unitSpace(c.Type)
+				return beginBind(c, down, n), nil
+			},
+		},
+	}
+}
+
+// storedBind is what all parts store.
+func storedBind(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
+	n, basis := 0.0, sparsity.Counted
+	for _, e := range in {
+		n, basis = n+e.NNZ, max(basis, e.Basis)
+	}
+	return sparsity.Uniform(out.Rows, out.Cols, n, basis)
+}
+
+// beginBind binds the matrices of a call in one pass: where its rows begin follows from those of the parts.
+func beginBind(c *op.Call, down bool, units int) *passLoop {
+	parts := make([]*value.CSR, len(c.In))
+	rows, cols, n := 0, 0, 0
+	for k, v := range c.In {
+		m := v.(*value.CSR)
+		parts[k], n = m, n+m.NNZ()
+		if down {
+			rows, cols = rows+m.Rows, m.Cols
+		} else {
+			rows, cols = m.Rows, cols+m.Cols
+		}
+	}
+	out := value.NewCSR(c.Type.Elem, rows, cols, n)
+	at := 0
+	for _, m := range parts {
+		for i := range m.Rows {
+			if down {
+				out.Ptr[at+i+1] = out.Ptr[at] + m.Ptr[i+1] - m.Ptr[0]
+			} else {
+				out.Ptr[i+1] += m.Ptr[i+1] - m.Ptr[0]
+			}
+		}
+		if down {
+			at += m.Rows
+		}
+	}
+	place := besideRows
+	if down {
+		place = belowRows
+	}
+	return &passLoop{
+		rowCut: cutByEntries(units, out),
+		run:    []func(worker, lo, hi int) error{func(_, lo, hi int) error { place(out, parts, lo, hi); return nil }},
+		next:   []func() (bool, error){func() (bool, error) { c.Out = out; return true, nil }},
+	}
+}
+
+// belowRows makes rows lo to hi-1 of out, the parts one below the other.
+func belowRows(out *value.CSR, parts []*value.CSR, lo, hi int) {
+	at := 0
+	for _, m := range parts {
+		if from, to := max(lo-at, 0), min(hi-at, m.Rows); from < to {
+			copyEntries(out, out.Ptr[at+from], m, m.Ptr[from], m.Ptr[to], 0)
+		}
+		at += m.Rows
+	}
+}
+
+// besideRows makes rows lo to hi-1 of out, the parts side by side.
+func besideRows(out *value.CSR, parts []*value.CSR, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		to, col := out.Ptr[i], 0
+		for _, m := range parts {
+			copyEntries(out, to, m, m.Ptr[i], m.Ptr[i+1], int32(col))
+			to += m.Ptr[i+1] - m.Ptr[i]
+			col += m.Cols
+		}
+	}
+}
+
+// copyEntries copies entries from..to-1 of m to out, where they are entries at.., col columns further right.
+func copyEntries(out *value.CSR, at int64, m *value.CSR, from, to int64, col int32) {
+	for k, j := range m.Col[from:to] {
+		out.Col[at+int64(k)] = j + col
+	}
+	switch {
+	case out.Elem == types.Bool: // the places are all there is
+	case out.Elem != m.Elem:
+		for k := range to - from {
+			out.SetEntry(int(at+k), m.Entry(int(from+k)).Convert(out.Elem))
+		}
+	case out.Elem == types.F64:
+		copy(out.F64[at:], m.F64[from:to])
+	case out.Elem == types.F32:
+		copy(out.F32[at:], m.F32[from:to])
+	default:
+		copy(out.I64[at:], m.I64[from:to])
+	}
+}
