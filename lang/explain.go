@@ -363,6 +363,8 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 	}
 	d.Notes = []source.Note{{Span: s.at(s.found), Text: "found " + s.say(s.found)}}
 	switch {
+	case isOp(s.found, "as"):
+		d.Help = "a value is converted by f64(x), f32(x), i64(x), bool(x)"
 	case isOp(s.found, "-", "not"):
 		d.Help = "one sign is enough; otherwise put the inner one in parentheses"
 	case isOp(s.found, "+"):
@@ -429,6 +431,8 @@ func explainAnything(s scene) (source.Diagnostic, bool) {
 	}
 	if isOp(s.found, ";") && s.depth() > 0 {
 		d.Help = "a statement cannot end inside brackets"
+	} else if isOp(s.found, "as") {
+		d.Help = "`as` gives an emit its label and an import its name; a value is converted by f64(x), f32(x), i64(x), bool(x)"
 	} else if isOp(s.prev, "{") {
 		d.Help = "a brace in an expression starts a record {name: value}; a list is [a, b]; a body needs `for`, `if`, `fn`, .. before it"
 	} else if w := words(s.want); w != "" {

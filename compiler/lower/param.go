@@ -214,12 +214,25 @@ func (l *lowerer) notImported(p *ast.String, err error) source.Diagnostic {
 	switch {
 	case ok:
 		d = d.WithHelp("did you mean %q?", dir+near)
+	case errors.Is(err, fs.ErrNotExist) && l.inLibrary(base):
+		d = d.WithHelp("there is no directory %s; did you mean %q, in the library?", path.Clean(dir), "std/"+base)
 	case errors.Is(err, fs.ErrNotExist):
 		d = d.WithHelp("there is no directory %s", path.Clean(dir))
+	case !strings.HasPrefix(dir, "std/") && l.inLibrary(base):
+		d = d.WithHelp("did you mean %q, in the library?", "std/"+base)
 	case !strings.HasPrefix(dir, "std/") && !path.IsAbs(dir):
 		d = d.WithHelp("the path is looked up beside the importing file; one that begins with std/ is in the library")
 	}
 	return d
+}
+
+// inLibrary reports a file of the library.
+func (l *lowerer) inLibrary(base string) bool {
+	if l.in.Std == nil || !fs.ValidPath(base) {
+		return false
+	}
+	_, err := fs.Stat(l.in.Std, base)
+	return err == nil
 }
 
 // list is what lies in the directory of an import, or in the library's; nothing where files come from elsewhere.
