@@ -35,7 +35,7 @@ type bufferClass struct {
 	mu   sync.Mutex
 	hot  [][]byte // put back, last in first out: the last may still be in a cache
 	cold [][]byte // given back to the system by Trim, all zero, no memory behind
-	lent map[*byte]struct{}
+	lent addressSet
 }
 
 // BufferStats counts, in bytes where it does not say otherwise, by size class and not by what was asked for.
@@ -188,10 +188,7 @@ func (p *BufferPool) carve(size int) ([]byte, error) {
 
 // lend notes that b is out. The lock is held.
 func (c *bufferClass) lend(b []byte) {
-	if c.lent == nil {
-		c.lent = map[*byte]struct{}{}
-	}
-	c.lent[unsafe.SliceData(b)] = struct{}{}
+	c.lent.add(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
 }
 
 // Put takes back a buffer that Get lent, of any length but with its first byte and capacity unchanged; nil and empty ones from
@@ -207,9 +204,8 @@ func (p *BufferPool) Put(b []byte) {
 	b = b[:size]
 	c := &p.classes[i]
 	c.mu.Lock()
-	_, out := c.lent[unsafe.SliceData(b)]
+	out := c.lent.remove(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
 	if out {
-		delete(c.lent, unsafe.SliceData(b))
 		c.hot = append(c.hot, b)
 	}
 	c.mu.Unlock()

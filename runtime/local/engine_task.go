@@ -19,8 +19,7 @@ import (
 // workerState is what one worker of a run has to itself.
 type workerState struct {
 	_        [cacheLine]byte
-	call     op.Call
-	stopped  func() bool // of the task in its kernel
+	call     op.Call // of the task in its kernel
 	in       []value.Value
 	finished atomic.Int64 // tasks
 	current  atomic.Int64 // 1 + node in its kernel; 0: none
@@ -35,7 +34,7 @@ type workerState struct {
 
 func (s *workerState) init(e *Engine, i int) {
 	s.track = e.o.Trace.Worker(i)
-	s.stopped = func() bool { return e.over(ir.ID(s.current.Load() - 1)) }
+	s.call.Env, s.call.Stopped = e.o.Env, func() bool { return e.over(ir.ID(s.current.Load() - 1)) }
 	s.kinds = make([]kindCount, len(e.kinds))
 	if e.clock && len(e.g.Calls) > 1 {
 		s.calls = make([]callCount, len(e.g.Calls))
@@ -134,7 +133,7 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 	g := e.g
 	n := &g.Nodes[id]
 	c := &s.call
-	*c = op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), Env: e.o.Env, Stopped: s.stopped}
+	c.Def, c.Attrs, c.Type = n.Op, n.Attrs, g.Type(id)
 	s.in = s.in[:0]
 	for _, x := range g.In(id) {
 		s.in = append(s.in, e.slot[e.at(x)])
@@ -154,7 +153,7 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 		if err != nil && out != nil {
 			e.discard(out)
 		}
-		*c = op.Call{} // keeps no value alive
+		c.In, c.Out, c.Body, c.Bodies = nil, nil, nil, nil // keeps no value alive
 		clear(s.in)
 	}()
 	v, opened, err = e.perform(w, s, t, id, start, &out)
