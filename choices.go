@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"flow/kernels/blas"
@@ -72,14 +73,25 @@ func saveChoices(s *schedule.Selector) error {
 	return saveCache(path, text)
 }
 
-// withChoices runs f, under AUTO with what earlier runs have chosen, and keeps what this one has. That the file cannot be written is no
+// withChoices runs f, if AUTO is the technique of any loop, with what earlier runs have chosen, and keeps what this one has. That the file cannot be written is no
 // reason for a run to fail: the next one explores again.
-func (s Scheduling) withChoices(f func(Scheduling) error) error {
-	if s.Plan.Technique != schedule.Auto || s.Plan.Selector != nil || s.Forget {
+func (p *Program) withChoices(s Scheduling, f func(Scheduling) error) error {
+	if s.Plan.Selector != nil || s.Forget || !p.chooses(s) {
 		return f(s)
 	}
 	s.Plan.Selector = loadChoices()
 	err := f(s)
 	_ = saveChoices(s.Plan.Selector)
 	return err
+}
+
+// chooses says whether the run or the program asks for AUTO.
+func (p *Program) chooses(s Scheduling) bool {
+	if s.Plan.Technique == schedule.Auto || s.Plan.Override {
+		return s.Plan.Technique == schedule.Auto
+	}
+	return slices.ContainsFunc(p.OwnSchedules(), func(o OwnSchedule) bool {
+		t, err := schedule.Lookup(o.Technique)
+		return err == nil && t == schedule.Auto
+	})
 }

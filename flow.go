@@ -145,7 +145,7 @@ func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
 		return nil, finish(out, own, p, err)
 	}
 	var report *Report
-	err := o.Schedule.withChoices(func(s Scheduling) (err error) {
+	err := p.withChoices(o.Schedule, func(s Scheduling) (err error) {
 		o := o
 		if o.Schedule = s; p.Plan.Ranks > 1 {
 			report, err = p.runMem(ctx, out, o)

@@ -99,7 +99,13 @@ func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions
 	}
 	pool := local.NewPool(o.Threads, o.Schedule.pool())
 	defer pool.Close()
-	r, err := dist.Run(ctx, comm, pool, p.Plan, p.rankOptions(comm.Rank(), pool.Workers(), out, o))
+	var r *dist.Report
+	err := p.withChoices(o.Schedule, func(s Scheduling) (err error) {
+		o := o
+		o.Schedule = s
+		r, err = dist.Run(ctx, comm, pool, p.Plan, p.rankOptions(comm.Rank(), pool.Workers(), out, o))
+		return err
+	})
 	return reportOf(r), finish(out, own, p, err)
 }
 

@@ -271,7 +271,31 @@ func TestAutoOverRuns(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || !json.Valid(text) {
 		t.Errorf("runs at once left %q, %v", text, err)
 	}
+	// A program may ask for a choice itself; that is kept too, and not if the run is to forget.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	const own = "emit sum(parfor i in 0..3000 with (schedule = \"auto\") { sum(sin(rand(1, 300, seed = 4)) * i) })"
+	if p, err = Compile(context.Background(), "x.flow", []byte(own), CompileOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := p.Run(context.Background(), RunOptions{Stdout: &out, Schedule: Scheduling{Forget: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a run that was to forget wrote what it chose")
+	}
+	if _, err := p.Run(context.Background(), RunOptions{Stdout: &out, Schedule: Scheduling{}}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || !json.Valid(text) {
+		t.Errorf("a program that asks for AUTO left %q, %v", text, err)
+	}
 	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = Compile(context.Background(), "x.flow", []byte("emit sum(exp(sqrt(rand(6000, 1000, seed = 3))))"), CompileOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(dir, nil, 0o666); err != nil { // there is no folder, and none can be made

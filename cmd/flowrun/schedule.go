@@ -28,6 +28,7 @@ func scheduleFlags() []cli.Flag {
 // schedule reads scheduleFlags.
 func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
 	o.Pin, o.Plan.PrePartition, o.OneThreadPerCore = c.Bool("pin-workers"), c.Bool("pre-partition"), !c.Bool("hyperthreading")
+	o.Forget = c.Bool("forget")
 	if c.IsSet("grain-size") {
 		if o.Plan.Grain = c.Int("grain-size"); o.Plan.Grain < 1 {
 			return o, usagef("--grain-size is at least 1, not %d", o.Plan.Grain)
@@ -37,9 +38,7 @@ func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
 		if o.Plan.Technique, err = technique(name); err != nil {
 			return o, err
 		}
-		if o.Plan.Technique == schedule.Auto {
-			o.Forget = c.Bool("forget")
-		} else if err := hopeless(o.Plan.Technique); err != nil { // a mistake better told before the run
+		if err := hopeless(o.Plan.Technique); o.Plan.Technique != schedule.Auto && err != nil { // a mistake better told before the run
 			e := usagef("--partitioning: %v", err)
 			e.help = "R is what is left, i the step; ceil(R/(2*P)) is a chunk for every R > 0"
 			return o, e
