@@ -9,17 +9,27 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
 )
 
 // pairTable is the most counts that every worker has of its own.
 const pairTable = 1 << 16
 
-// readCodes puts the codes of rows from, from+1, ... of column d into p; false says that one is none of 0..n-1, or of any from 0 on when n is Unknown.
-func readCodes(p []int64, d *value.Dense, from, n int) bool {
+// readCodes is the codes of k rows of column d from the given one on, in room unless they lie so in memory; false says that one is none of 0..n-1, or of any
+// from 0 on when n is Unknown.
+func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 	bound := uint64(n)
 	if n == types.Unknown {
 		bound = 1 << 53
 	}
+	if k == 0 {
+		return nil, true
+	}
+	if d.Elem == types.I64 && d.Stride == 1 {
+		p := d.I64[from : from+k]
+		return p, vec.LeastI64(p) >= 0 && uint64(vec.GreatestI64(p)) < bound
+	}
+	p := room[:k]
 	var wrong bool
 	switch d.Elem {
 	case types.I64:
@@ -44,7 +54,7 @@ func readCodes(p []int64, d *value.Dense, from, n int) bool {
 			wrong = wrong || err != nil
 		}
 	}
-	return !wrong
+	return p, !wrong
 }
 
 // wrongCode is the failure of the first element of the columns that is no code.
@@ -56,23 +66,25 @@ func wrongCode(c *op.Call, n, m int) error {
 	return err
 }
 
-// greatestCode is one more than the greatest code in d, which has codes alone.
-func greatestCode(d *value.Dense) int {
+// greatestCode is one more than the greatest code among elements lo..hi-1 of d; ok is false if some element is none.
+func greatestCode(d *value.Dense, lo, hi int) (most int, ok bool) {
 	var room [512]int64
-	most := int64(-1)
-	for i := 0; i < d.Rows; i += len(room) {
-		p := room[:min(len(room), d.Rows-i)]
-		readCodes(p, d, i, types.Unknown)
-		most = max(most, slices.Max(p))
+	last := int64(-1)
+	for ; lo < hi; lo += len(room) {
+		p, ok := readCodes(room[:], d, lo, min(len(room), hi-lo), types.Unknown)
+		if !ok {
+			return 0, false
+		}
+		last = max(last, vec.GreatestI64(p))
 	}
-	return int(most) + 1
+	return int(last) + 1, true
 }
 
 // validCodes reports that all of d are.
 func validCodes(d *value.Dense, n int) bool {
 	var room [512]int64
 	for i := 0; i < d.Rows; i += len(room) {
-		if !readCodes(room[:min(len(room), d.Rows-i)], d, i, n) {
+		if _, ok := readCodes(room[:], d, i, min(len(room), d.Rows-i), n); !ok {
 			return false
 		}
 	}
@@ -98,17 +110,14 @@ func countPairs(c *op.Call) error {
 		c.Out = sparseTable(p, q, n, m)
 		return nil
 	}
-	if n == types.Unknown || m == types.Unknown {
-		if n == types.Unknown {
-			n = greatestCode(a)
-		}
-		if m == types.Unknown {
-			m = greatestCode(b)
-		}
-		if m > 0 && n > math.MaxInt32/m {
-			return op.Failf(codeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
-		}
-		c.Out = value.New(types.I64, n, m)
+	if n == types.Unknown {
+		n, _ = greatestCode(a, 0, a.Rows)
+	}
+	if m == types.Unknown {
+		m, _ = greatestCode(b, 0, b.Rows)
+	}
+	if err := roomForPairs(c, n, m); err != nil {
+		return err
 	}
 	clearDense(c.Result())
 	out := gridOf[int64](c.Result())
@@ -116,69 +125,137 @@ func countPairs(c *op.Call) error {
 	return nil
 }
 
+// roomForPairs makes the table of a call that leaves its size to the codes.
+func roomForPairs(c *op.Call, n, m int) error {
+	if sizeOf(c.Attrs, "n") != types.Unknown && sizeOf(c.Attrs, "m") != types.Unknown {
+		return nil
+	}
+	if m > 0 && n > math.MaxInt32/m {
+		return op.Failf(codeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
+	}
+	c.Out = value.New(types.I64, n, m)
+	return nil
+}
+
 // addPairs counts rows lo..hi-1 in a table of n x m whose rows are ld apart; false says that one was no code.
 func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool {
-	var p, q [512]int64
-	for ; lo < hi; lo += len(p) {
-		k := min(len(p), hi-lo)
-		if !readCodes(p[:k], a, lo, n) || !readCodes(q[:k], b, lo, m) {
+	var room, other [512]int64
+	for ; lo < hi; lo += len(room) {
+		k := min(len(room), hi-lo)
+		p, ok := readCodes(room[:], a, lo, k, n)
+		q, both := readCodes(other[:], b, lo, k, m)
+		if !ok || !both {
 			return false
 		}
-		for i := range k {
-			counts[int(p[i])*ld+int(q[i])]++
+		q = q[:len(p)]
+		for i, v := range p {
+			counts[int(v)*ld+int(q[i])]++
 		}
 	}
 	return true
 }
 
-// pairsLoop is the Loop of ctable: every worker has counts of its own, which are few.
+// pairsLoop is the Loop of ctable: every worker has counts of its own, which are few. Where the codes tell the size of the table a pass finds it first.
 func pairsLoop() *op.Loop {
 	return &op.Loop{
 		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
 			rows, cols := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
 			a, b := c.In[0].Type(), c.In[1].Type()
-			if rows <= 0 || cols <= 0 || rows > pairTable/cols || c.Type.IsSparse() || !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() {
+			if rows == 0 || cols == 0 || rows > 0 && cols > 0 && rows > pairTable/cols || c.Type.IsSparse() || !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() {
 				return 0, 0
 			}
 			return a.Rows, leafElements
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			return &pairsBody{c: c, n: sizeOf(c.Attrs, "n"), m: sizeOf(c.Attrs, "m"), by: make([]pairsWorker, workers)}, nil
+			l := &pairsBody{c: c, n: sizeOf(c.Attrs, "n"), m: sizeOf(c.Attrs, "m"), by: make([]pairsWorker, workers)}
+			l.sizing = l.n == types.Unknown || l.m == types.Unknown
+			return l, nil
 		},
 	}
 }
 
 type pairsBody struct {
-	c    *op.Call
-	n, m int
-	by   []pairsWorker
+	c      *op.Call
+	n, m   int // Unknown: until the first pass has ended
+	sizing bool
+	by     []pairsWorker
 }
 
 type pairsWorker struct {
 	counts []int64
+	n, m   int // that its chunks ask for
 	wrong  bool
 	_      [128]byte
 }
 
-// Chunk counts rows lo..hi-1.
+// Chunk counts rows lo..hi-1, or finds how large a table they need.
 func (l *pairsBody) Chunk(worker, lo, hi int) error {
 	w := &l.by[worker]
+	a, b := l.c.Dense(0), l.c.Dense(1)
+	if l.sizing {
+		n, ok := greatestCode(a, lo, hi)
+		m, both := greatestCode(b, lo, hi)
+		w.n, w.m, w.wrong = max(w.n, n), max(w.m, m), w.wrong || !ok || !both
+		return nil
+	}
 	if w.counts == nil {
 		w.counts = make([]int64, l.n*l.m)
 	}
-	w.wrong = w.wrong || !addPairs(w.counts, l.m, l.c.Dense(0), l.c.Dense(1), lo, hi, l.n, l.m)
+	w.wrong = w.wrong || !addPairs(w.counts, l.m, a, b, lo, hi, l.n, l.m)
 	return nil
+}
+
+// Next ends the pass that finds the size. A table too large for every worker to have one is counted here.
+func (l *pairsBody) Next() (again bool, err error) {
+	if !l.sizing {
+		return false, nil
+	}
+	l.sizing = false
+	n, m := 0, 0
+	for _, w := range l.by {
+		if w.wrong {
+			return false, nil // End says which
+		}
+		n, m = max(n, w.n), max(m, w.m)
+	}
+	switch {
+	case l.n == types.Unknown:
+		l.n = n
+	case n > l.n:
+		l.by[0].wrong = true
+	}
+	switch {
+	case l.m == types.Unknown:
+		l.m = m
+	case m > l.m:
+		l.by[0].wrong = true
+	}
+	if l.by[0].wrong {
+		return false, nil
+	}
+	if err := roomForPairs(l.c, l.n, l.m); err != nil {
+		return false, err
+	}
+	if l.n > 0 && l.m > pairTable/l.n {
+		w := &l.by[0]
+		w.counts = make([]int64, l.n*l.m)
+		w.wrong = !addPairs(w.counts, l.m, l.c.Dense(0), l.c.Dense(1), 0, l.c.Dense(0).Rows, l.n, l.m)
+		return false, nil
+	}
+	return true, nil
 }
 
 // End adds the workers' counts. The failure is that of the kernel, whoever met one first.
 func (l *pairsBody) End() error {
+	for _, w := range l.by {
+		if w.wrong {
+			return wrongCode(l.c, sizeOf(l.c.Attrs, "n"), sizeOf(l.c.Attrs, "m"))
+		}
+	}
 	clearDense(l.c.Result())
 	out := gridOf[int64](l.c.Result())
 	for _, w := range l.by {
-		if w.wrong {
-			return wrongCode(l.c, l.n, l.m)
-		}
 		if w.counts == nil {
 			continue
 		}

@@ -20518,7 +20518,7 @@ done:
 	RET
 
 // func transposeF64AVX512(dst *float64, dstStep int, src *float64, srcStep int, rounds int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·transposeF64AVX512(SB), $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ dstStep+8(FP), CX
@@ -20532,13 +20532,21 @@ loop:
 	LEAQ       (DX)(BX*4), R9
 	LEAQ       (AX)(CX*4), R10
 	VMOVUPD    (DX), Z0
+	PREFETCHT0 512(DX)
 	VMOVUPD    (DX)(BX*1), Z1
+	PREFETCHT0 512(DX)(BX*1)
 	VMOVUPD    (DX)(BX*2), Z2
+	PREFETCHT0 512(DX)(BX*2)
 	VMOVUPD    (DX)(DI*1), Z3
+	PREFETCHT0 512(DX)(DI*1)
 	VMOVUPD    (R9), Z4
+	PREFETCHT0 512(R9)
 	VMOVUPD    (R9)(BX*1), Z5
+	PREFETCHT0 512(R9)(BX*1)
 	VMOVUPD    (R9)(BX*2), Z6
+	PREFETCHT0 512(R9)(BX*2)
 	VMOVUPD    (R9)(DI*1), Z7
+	PREFETCHT0 512(R9)(DI*1)
 	VUNPCKLPD  Z1, Z0, Z8
 	VUNPCKHPD  Z1, Z0, Z9
 	VUNPCKLPD  Z3, Z2, Z1
