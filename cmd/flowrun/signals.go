@@ -19,8 +19,13 @@ import (
 // stoppedBy and the name of a signal is what the command says when one has ended it.
 const stoppedBy = "flowrun: stopped by "
 
-// grace is how long a cancelled run may take to end by itself; the contract is two seconds in all.
-const grace = 1500 * time.Millisecond
+const (
+	// grace is how long a cancelled run may take to end by itself; the contract is two seconds in all.
+	grace = 1500 * time.Millisecond
+	// graceTicks is in how many parts it is counted. Each counts once, however late its end is seen: of a process that the machine holds up meanwhile
+	// nothing is taken away that it could have used. More of them would be more often late by the ten milliseconds that a busy processor is.
+	graceTicks = 15
+)
 
 // interruption is the signal that ended this command, if one did.
 type interruption struct {
@@ -51,10 +56,7 @@ func (s *session) watchSignals() (ctx context.Context, stop func()) {
 		case <-done:
 			return
 		}
-		select {
-		case <-caught:
-		case <-time.After(grace):
-		case <-done:
+		if !outOfGrace(caught, done, time.After) {
 			return
 		}
 		s.signal.ending.Store(true)
@@ -68,6 +70,20 @@ func (s *session) watchSignals() (ctx context.Context, stop func()) {
 		close(done)
 		cancel()
 	}
+}
+
+// outOfGrace waits for the end of the grace or another signal; false if the run ends before. After is time.After.
+func outOfGrace(caught <-chan os.Signal, done <-chan struct{}, after func(time.Duration) <-chan time.Time) bool {
+	for range graceTicks {
+		select {
+		case <-caught:
+			return true
+		case <-after(grace / graceTicks):
+		case <-done:
+			return false
+		}
+	}
+	return true
 }
 
 // caught reports whether a signal came; a nil interruption never was.

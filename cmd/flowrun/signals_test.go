@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -55,8 +57,13 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(cmd.Process.Signal(sig))
 	clock := calm.Start()
-	_ = cmd.Wait() // the exit code is looked at below
-	took := clock.Stop()
+	gone := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // the exit code is looked at below
+		close(gone)
+	}()
+	held := heldUp(cmd.Process.Pid, gone)
+	took := clock.Stop() - held
 	if code := cmd.ProcessState.ExitCode(); code != 128+int(sig) {
 		ts.Fatalf("exits with %d, want %d\n%s", code, 128+int(sig), stderr.String())
 	}
@@ -65,7 +72,7 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 		bound += 2500 * time.Millisecond // the ranks have ended by then, and Open MPI's mpirun takes two seconds more to say so
 	}
 	if took > bound {
-		ts.Fatalf("took %v to end", took)
+		ts.Fatalf("took %v to end, besides %v without a processor", took, held)
 	}
 	entries, err := os.ReadDir(dir)
 	ts.Check(err)
@@ -74,6 +81,65 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !strings.Contains(stderr.String(), "stopped by") {
 		ts.Fatalf("does not say that a signal stopped it:\n%s", stderr.String())
+	}
+}
+
+// heldUp watches a process until gone is closed, and returns the longest that one of its threads has been ready to run meanwhile and had no processor:
+// the clock of package calm sees what holds up all processes, this what holds up one.
+func heldUp(pid int, gone <-chan struct{}) time.Duration {
+	before := map[string]time.Duration{}
+	longest := time.Duration(0)
+	for {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) // the pattern is well formed
+		for _, path := range threads {
+			text, err := os.ReadFile(path)
+			f := strings.Fields(string(text)) // nanoseconds on a processor, nanoseconds waiting for one, turns
+			if err != nil || len(f) < 3 {
+				continue // it has ended meanwhile
+			}
+			ns, _ := strconv.ParseInt(f[1], 10, 64)
+			if _, known := before[path]; !known {
+				before[path] = time.Duration(ns)
+			}
+			longest = max(longest, time.Duration(ns)-before[path])
+		}
+		select {
+		case <-gone:
+			return longest
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// The grace is counted in ticks, so that one that comes late costs no more than itself; a second signal ends it, and so does the end of the run.
+func TestGraceIsCountedInTicks(t *testing.T) {
+	caught, done := make(chan os.Signal, 1), make(chan struct{})
+	late, never := make(chan time.Time), make(chan time.Time)
+	close(late)
+	var sum, most time.Duration
+	n := 0
+	ticks := func(d time.Duration) <-chan time.Time {
+		n++
+		sum, most = sum+d, max(most, d)
+		return late
+	}
+	if !outOfGrace(caught, done, ticks) || sum != grace || most > grace/10 {
+		t.Errorf("the grace ends after %d ticks of at most %v, %v in all, want %v", n, most, sum, grace)
+	}
+	n = 0
+	ended := func(time.Duration) <-chan time.Time {
+		if n++; n == 3 { // the second was as late as can be
+			close(done)
+			return never
+		}
+		return late
+	}
+	if outOfGrace(caught, done, ended) || n != 3 {
+		t.Errorf("a run that ends in the third tick is out of grace, after %d", n)
+	}
+	caught <- os.Interrupt
+	if !outOfGrace(caught, nil, func(time.Duration) <-chan time.Time { return never }) {
+		t.Error("a second signal does not end the grace")
 	}
 }
 
