@@ -175,3 +175,33 @@ func TestScheduleOfANode(t *testing.T) {
 		t.Errorf("%d tasks in the trace", s.Total.Tasks)
 	}
 }
+
+// The groups of the pool are those of the queues: of two groups each has a half of the loop, so its first chunk is half as large.
+func TestGroupsOfThePool(t *testing.T) {
+	pool := local.NewPool(2)
+	defer pool.Close()
+	p := parse(t, big+"%1 = add(%0, %0) : f64[1000,70]\n%2 = total(%1) : f64\n")
+	first := func(groups ...int) int64 {
+		local.Regroup(pool, groups...)
+		plan := schedule.Plan{Technique: lookup(t, "AWF"), Layout: schedule.PerGroup}
+		r, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Schedule: plan, Stats: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.Loops {
+			if l := &r.Loops[i]; l.Node == 1 {
+				covered(t, l)
+				for _, c := range l.Chunks {
+					if c.Lo == 0 {
+						return (c.Hi + l.Leaf - 1) / l.Leaf
+					}
+				}
+			}
+		}
+		t.Fatal("no chunk begins the loop")
+		return 0
+	}
+	if one, two := first(0, 0), first(0, 1); two != (one+1)/2 {
+		t.Errorf("the first chunk has %d leaves with one group, %d with two", one, two)
+	}
+}

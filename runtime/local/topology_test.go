@@ -81,6 +81,33 @@ func TestTopology(t *testing.T) {
 	}
 }
 
+// Where the threads of a core have numbers side by side, workers take one of each core first too.
+func TestTopologyOfNeighbours(t *testing.T) {
+	root := t.TempDir()
+	for cpu := range 6 {
+		dir := filepath.Join(root, "cpu", fmt.Sprint("cpu", cpu), "topology")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "core_id"), []byte(fmt.Sprintln(cpu/2)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := topology(root, upTo(6))
+	var ids []int
+	for _, p := range list {
+		ids = append(ids, p.id)
+	}
+	if !slices.Equal(ids, []int{0, 2, 4, 1, 3, 5}) || cores(list) != 3 {
+		t.Errorf("processors %v, %d cores", ids, cores(list))
+	}
+	// Both threads of one core are all that there is: one worker, or as many as processors.
+	machine := func() []processor { return topology(root, []int{2, 3}) }
+	if one, all := parallelism(true, machine), parallelism(false, machine); one != 1 || all != Parallelism(false) {
+		t.Errorf("%d workers on one core, %d without caring", one, all)
+	}
+}
+
 func TestPoolTakesCores(t *testing.T) {
 	p := NewPool(0, PoolOptions{OneThreadPerCore: true})
 	defer p.Close()
