@@ -29,6 +29,7 @@ type LoopAccount struct {
 	Oracle     string
 	OracleTime float64
 	OracleAll  bool
+	Named      bool // the program names a technique for it
 }
 
 // RunAccount is a whole run. Workers * Time = Busy + Sched + Idle.
@@ -58,6 +59,10 @@ const oracleBudget = 1 << 20
 // run on one worker is remembered in the cache.
 func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 	a := &Account{}
+	named := map[string]bool{}
+	for _, o := range p.OwnSchedules() {
+		named[o.Name+" "+o.Where] = true
+	}
 	replayed := 0
 	for k := range r.Ranks {
 		rank := &r.Ranks[k]
@@ -68,7 +73,7 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 		operators := replay.FromRecords(rank.Rank, rank.Loops, replay.Quick)
 		for i := range operators {
 			o := &operators[i]
-			l := LoopAccount{Operator: o, Account: o.Account()}
+			l := LoopAccount{Operator: o, Account: o.Account(), Named: named[o.Name+" "+o.Where]}
 			if oracles && replayed <= oracleBudget {
 				var err error
 				if l.Oracle, l.OracleTime, l.OracleAll, err = replay.Oracle(o); err != nil {

@@ -28,6 +28,7 @@ type loopStats struct {
 	Where      string  `json:"where,omitempty"`
 	Rank       int     `json:"rank"`
 	Technique  string  `json:"technique,omitempty"`
+	By         string  `json:"technique_by,omitempty"` // "program" if it names one, "AUTO" if it was chosen; of the last execution
 	Layout     string  `json:"queue_layout,omitempty"`
 	Victim     string  `json:"victim,omitempty"`
 	Executions int     `json:"executions"`
@@ -75,6 +76,12 @@ func (st *runStats) addLoops() {
 		l.Where, l.Rank, l.Technique, l.Overlap = o.Where, o.Rank, o.Technique, o.Overlap()
 		if r := o.Operator.Loops[0].Record; r != nil {
 			l.Layout, l.Victim = r.Layout, r.Victim
+			switch last := o.Operator.Loops[len(o.Operator.Loops)-1].Record; {
+			case last != nil && last.Chosen:
+				l.By = schedule.Auto.Name
+			case o.Named:
+				l.By = "program"
+			}
 		}
 		if l.Oracle, l.OracleTime = o.Oracle, o.OracleTime; l.Oracle != "" {
 			l.OracleOf = map[bool]string{true: "all", false: "longest"}[o.OracleAll]
@@ -97,7 +104,8 @@ func (st *runStats) loopText(b *strings.Builder) {
 		if st.Ranks > 1 {
 			fmt.Fprintf(b, ", rank %d", o.Rank)
 		}
-		fmt.Fprintf(b, ": %s, %s", l.Technique, l.Layout)
+		by := map[string]string{"program": " (named by the program)", schedule.Auto.Name: " (chosen)"}[l.By]
+		fmt.Fprintf(b, ": %s%s, %s", l.Technique, by, l.Layout)
 		if l.Layout != schedule.Centralized.String() {
 			fmt.Fprintf(b, " %s", l.Victim)
 		}
