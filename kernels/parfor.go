@@ -29,6 +29,7 @@ func loops() []*op.Def {
 			{Name: "names", Attr: true, Kind: op.StrVal, Doc: "the names of the indices, for failures"},
 			{Name: "schedule", Attr: true, Optional: true, Kind: op.StrVal, Doc: "the self-scheduling technique"},
 			{Name: "grain", Attr: true, Optional: true, Kind: op.IntVal, Doc: "the least number of iterations a chunk"},
+			{Name: "taken", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the nodes of the body that stood before or after the loop, for reports"},
 		},
 		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
 		Type: func(s *op.Sig) (types.Type, error) {

@@ -16,7 +16,7 @@ import (
 // This file defines `flowrun explain FILE --pass=fused`: which operators the pass fuse put together, and where they stand in the
 // program.
 
-// fusedPass is no pass: it is what fuse left, by groups and with the text of the program, where fuse prints the whole graph. A product that
+// fusedPass is no pass: it is what fuse and fuse-loops left, by groups and with the text of the program, where fuse prints the whole graph. A product that
 // fuse-epilogues made a part of a chain stands with it, as one of the whole matrix even where that is cut.
 const fusedPass = "fused"
 
@@ -69,6 +69,9 @@ func fusedGroups(g *ir.Graph, d decisions) (all []fusedGroup) {
 		if _, row := productOf(g, id, d.products); row != "" {
 			all = append(all, groupOf(g, id, d))
 		}
+		if taken := takenBy(n); len(taken) > 0 {
+			all = append(all, groupOfLoop(g, id, taken))
+		}
 		for r := n.Region; r != nil; r = r.Next {
 			all = append(all, fusedGroups(r.Graph, d)...)
 		}
@@ -120,6 +123,38 @@ func groupOf(g *ir.Graph, id ir.ID, d decisions) fusedGroup {
 	for k, name := range ends {
 		f.operators = append(f.operators, fusedOperator{name, resultOf(g, id, k)})
 	}
+	return f
+}
+
+// takenBy is the nodes of a parfor's body that stood outside of it: operators that fuse-loops put there, constructors that draw did.
+func takenBy(n *ir.Node) (taken []ir.ID) {
+	if n.Op.Name != "parfor" {
+		return nil
+	}
+	for _, t := range n.Attrs.Ints("taken") {
+		taken = append(taken, ir.ID(t))
+	}
+	for i := range n.Region.Graph.Nodes {
+		if n.Region.Graph.Nodes[i].Op.Window != nil && n.Region.Graph.Nodes[i].Attrs.Bool("drawn") {
+			taken = append(taken, ir.ID(i))
+		}
+	}
+	return taken
+}
+
+// groupOfLoop is a parfor and what of its body stood outside of it, in the order of the text.
+func groupOfLoop(g *ir.Graph, id ir.ID, taken []ir.ID) fusedGroup {
+	n := &g.Nodes[id]
+	f := fusedGroup{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id))}
+	for _, in := range g.In(id) {
+		f.reads = append(f.reads, fmt.Sprintf("%%%d : %s", in, g.Type(in)))
+	}
+	for _, t := range taken {
+		body := &n.Region.Graph.Nodes[t]
+		f.operators = append(f.operators, fusedOperator{body.Op.Name, body.Span})
+	}
+	f.operators = append(f.operators, fusedOperator{n.Op.Name, n.Span})
+	slices.SortStableFunc(f.operators, func(a, b fusedOperator) int { return int(a.at.From) - int(b.at.From) })
 	return f
 }
 

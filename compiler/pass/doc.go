@@ -8,6 +8,7 @@
 //	panels.go groups.go       one operator of a product's panels; products with a matrix of codes
 //	rowfold.go represent.go   reductions of products that are not built; the form of sparse products
 //	fuse*.go products.go      one map of a chain and what it draws, one pass of several readers; products inside of pipes
+//	fuse_loops*.go draw.go    chains and constructors that the lanes of a parfor compute
 //	cuts.go partition*.go     where matrices are cut, and the operators on their blocks; whole.go: what is left in one piece
 //	row_blocks.go             what is done row by row, a block of rows at a time
 //	epilogues.go              chains that run on a product while a cache has it

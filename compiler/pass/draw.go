@@ -125,6 +125,7 @@ func takeIn(g *ir.Graph, id ir.ID, take []int) {
 		take = take[1:]
 		c := &g.Nodes[x]
 		r.Graph.Replace(a, c.Op, c.Attrs.With("drawn", op.Bool(true)))
+		r.Graph.Nodes[a].Span = c.Span
 	}
 	g.Replace(id, n.Op, n.Attrs, left...)
 	g.Nodes[id].Region = r

@@ -1,0 +1,282 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// FuseLoops takes elementwise operators on the index space of a parfor into its body, those whose result each iteration reads at its
+// own place and those that read the loop's result:
+//
+//	%2 = mul(%0, %1);  %3 = parfor(%2) {lo=[0], n=[7], by=[1]} (%i, %x) { %4 = element(%x, %i, 0); yield sqrt(%4) };  %5 = add(%3, %0)
+//	->  %5 = parfor(%0, %1) {..} (%i, %a, %b) { %2 = mul(element(%a, %i, 0), %b); %4 = sqrt(%2); yield add(%4, element(%a, %i, 0)) }
+//
+// The lanes of the loop compute the same operations on each element, so bits stay; what lay between in memory is not stored. It would
+// be wrong, or dear, where
+//
+//   - an iteration reads another place than its own, or the matrix as a whole: then all of it must be there;
+//   - somebody else reads what would go: it is stored anyway;
+//   - an operator may fail: which of two failures comes first would change, and the place that it tells;
+//   - the loop does not go over all rows (columns) from 0 on by 1, or its bounds are the run's: places and indices differ;
+//   - the body computes matrices, which lanes do not.
+func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
+	f := &looping{table: table, fusion: fusion{g: g, uses: g.Uses()}, loops: map[ir.ID]*loop{}, gone: make([]bool, g.Len())}
+	f.find()
+	if len(f.loops) == 0 {
+		return g
+	}
+	return f.build()
+}
+
+// loop is a parfor that takes operators in.
+type loop struct {
+	id ir.ID
+	// before is the matrices that it reads at its own places alone, and of each at which column: ownColumn where the second index says it.
+	before map[ir.ID]int64
+	after  []ir.ID // the operators on its result, each of which reads the one before
+}
+
+const ownColumn = -1
+
+// looping is one run of FuseLoops.
+type looping struct {
+	fusion
+	table *op.Table
+	loops map[ir.ID]*loop // by the last node of each
+	gone  []bool          // nodes that are in a loop from now on
+}
+
+func (f *looping) find() {
+	g := f.g
+	reader := make([]ir.ID, g.Len()) // of each node, the first reader
+	several := make([]bool, g.Len())
+	for i := range g.Nodes {
+		for _, x := range g.In(ir.ID(i)) {
+			if reader[x] == 0 { // which nothing reads with: it is the first node
+				reader[x] = ir.ID(i)
+			}
+			several[x] = several[x] || reader[x] != ir.ID(i)
+		}
+	}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n := &g.Nodes[i]
+		if n.Op.Name != "parfor" || !fromZero(n) || f.sent(id) || !onNumbers(n.Region.Graph, n.Region.Args) {
+			continue
+		}
+		l := &loop{id: id, before: map[ir.ID]int64{}}
+		for k, x := range g.In(id) {
+			if col, ok := f.ownPlace(n, k); ok && f.uses[x] == 1 && f.takes(x) && f.inside(x, n, col) {
+				l.before[x] = col
+			}
+		}
+		last := id
+		for !several[last] && f.uses[last] > 0 {
+			r := reader[last]
+			if !f.takes(r) || !sameShape(g.Type(r), g.Type(id)) || !f.readable(r) {
+				break
+			}
+			l.after, last = append(l.after, r), r
+		}
+		if len(l.before) == 0 && len(l.after) == 0 {
+			continue
+		}
+		f.loops[last] = l
+		for x := range l.before {
+			f.swallow(x)
+		}
+		f.gone[id] = last != id
+		for k, r := range l.after {
+			f.gone[r] = k < len(l.after)-1
+			for _, y := range g.In(r) {
+				if y != id && !slices.Contains(l.after, y) && f.within(y, r) {
+					f.swallow(y)
+				}
+			}
+		}
+	}
+}
+
+// fromZero reports a parfor whose indices are the places of its results.
+func fromZero(n *ir.Node) bool {
+	lo, by := n.Attrs.Ints("lo"), n.Attrs.Ints("by")
+	for d := range by {
+		if by[d] != 1 || lo == nil || lo[d] != 0 {
+			return false
+		}
+	}
+	return len(by) > 0
+}
+
+// takes reports an operator that a body may compute.
+func (f *looping) takes(x ir.ID) bool {
+	return f.fusable(x) && f.g.Nodes[x].Op.Laws.Has(op.Total) && !f.sent(x) && f.readable(x)
+}
+
+// readable reports that the inputs of an operator are scalars, or matrices of sizes that say how they are stretched.
+func (f *looping) readable(x ir.ID) bool {
+	return !slices.ContainsFunc(f.g.In(x), func(y ir.ID) bool {
+		t := f.g.Type(y)
+		return !t.IsScalar() && (!t.IsDense() || !t.Known()) || t.Elem == types.Str
+	})
+}
+
+// within reports an input y of an operator r that goes where r goes.
+func (f *looping) within(y, r ir.ID) bool {
+	return f.uses[y] == 1 && f.takes(y) && sameShape(f.g.Type(y), f.g.Type(r))
+}
+
+// swallow marks x and the operators that go with it.
+func (f *looping) swallow(x ir.ID) {
+	f.gone[x] = true
+	for _, y := range f.g.In(x) {
+		if f.within(y, x) {
+			f.swallow(y)
+		}
+	}
+}
+
+// inside reports that all places that the loop n reads of x, which are in column col or its own, exist.
+func (f *looping) inside(x ir.ID, n *ir.Node, col int64) bool {
+	t, count := f.g.Type(x), n.Attrs.Ints("n")
+	if count[0] > int64(t.Rows) {
+		return false
+	}
+	if col == ownColumn {
+		return count[1] <= int64(t.Cols)
+	}
+	return col >= 0 && col < int64(t.Cols)
+}
+
+// ownPlace reports that the loop n reads of its input k nothing but the elements at its own place, and in which column they are.
+func (f *looping) ownPlace(n *ir.Node, k int) (col int64, ok bool) {
+	dims := len(n.Attrs.Ints("by"))
+	p := places{dims: dims, col: -2}
+	index := map[ir.ID]int{}
+	for d := range dims {
+		index[n.Region.Args[d]] = d
+	}
+	if !p.look(n.Region, n.Region.Args[dims+k], index) || p.col == -2 {
+		return 0, false
+	}
+	return p.col, true
+}
+
+// places is how a body and those in it read a matrix.
+type places struct {
+	dims int
+	col  int64 // -2: not read so far
+}
+
+// look goes over the readers of argument a, index being the indices of the loop by what they are called there.
+func (p *places) look(r *ir.Region, a ir.ID, index map[ir.ID]int) bool {
+	if slices.Contains(r.Yields, a) {
+		return false
+	}
+	for i := range r.Graph.Nodes {
+		n, in := &r.Graph.Nodes[i], r.Graph.In(ir.ID(i))
+		for k, x := range in {
+			if x != a {
+				continue
+			}
+			switch {
+			case n.Op.Name == "element" && k == 0:
+				if !p.own(r.Graph, in, index) {
+					return false
+				}
+			case n.Op.Control == op.Iterate && k >= n.Carried() || n.Op.Control == op.Select && k > 0:
+				if !p.enter(n, in, k, index) {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// own notes an element that is read, if it is at the place of the iteration.
+func (p *places) own(g *ir.Graph, in []ir.ID, index map[ir.ID]int) bool {
+	if d, ok := index[in[1]]; !ok || d != 0 {
+		return false
+	}
+	col := int64(ownColumn)
+	if d, ok := index[in[2]]; !ok {
+		c := &g.Nodes[in[2]]
+		v, is := c.Attrs.Get("value")
+		if c.Op.Name != "const" || !is || v.Kind != op.IntVal || v.I < 0 {
+			return false
+		}
+		col = v.I
+	} else if d != 1 {
+		return false
+	}
+	if p.col != -2 && p.col != col {
+		return false
+	}
+	p.col = col
+	return true
+}
+
+// enter looks into the regions of node n, a loop or a branch whose input k is the matrix.
+func (p *places) enter(n *ir.Node, in []ir.ID, k int, index map[ir.ID]int) bool {
+	first := firstArg(n)
+	for r := n.Region; r != nil; r = r.Next {
+		inner := map[ir.ID]int{}
+		for j, x := range in {
+			if d, ok := index[x]; ok && j >= first && (n.Op.Control == op.Select || j >= n.Carried()) {
+				inner[r.Args[j-first]] = d
+			}
+		}
+		if !p.look(r, r.Args[k-first], inner) {
+			return false
+		}
+	}
+	return true
+}
+
+// firstArg is the input of a loop or branch that is the first argument of its regions.
+func firstArg(n *ir.Node) int {
+	if n.Op.Control == op.Select {
+		return 1
+	}
+	return 0
+}
+
+// build copies the graph with the loops at the places of their last nodes.
+func (f *looping) build() *ir.Graph {
+	g := f.g
+	out := ir.New()
+	out.CopyTables(g)
+	to := make([]ir.ID, g.Len())
+	var in []ir.ID
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		l := f.loops[id]
+		if l == nil && f.gone[i] {
+			to[i] = ir.None
+			continue
+		}
+		if l == nil {
+			in = in[:0]
+			for _, x := range g.In(id) {
+				in = append(in, to[x])
+			}
+			to[i] = out.CopyNode(g, id, in...)
+			continue
+		}
+		b := newLoopBody(f, l)
+		in = in[:0]
+		for _, x := range b.inputs {
+			in = append(in, to[x])
+		}
+		n := &g.Nodes[l.id]
+		to[i] = out.Add(n.Op, n.Attrs.With("taken", op.Ints(b.taken...)), g.Type(id), g.Origin(l.id), in...)
+		out.Nodes[to[i]].Region = b.region
+	}
+	return out
+}
