@@ -322,7 +322,8 @@ func usage(d *op.Def) string {
 func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string) op.Val {
 	switch v.kind {
 	case edge:
-		l.failf("E215", at, "`%s` must be known before the run", name)
+		l.fail(source.Errorf("E215", at, "`%s` must be known before the run", name).
+			WithHelp("params, literals and what follows from them are; cumsum(x == x) - 1 numbers the rows of a column x, however many there are"))
 	case list:
 		out := op.Val{Kind: op.IntsVal}
 		for _, x := range v.elems {
