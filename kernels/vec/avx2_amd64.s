@@ -2479,7 +2479,7 @@ by1test:
 	RET
 
 // func f64ofF32AVX2(dst *float64, a *float32, bytes int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·f64ofF32AVX2(SB), $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -2490,17 +2490,18 @@ TEXT ·f64ofF32AVX2(SB), $0-24
 	JMP  by4test
 
 by4:
-	MOVQ      SI, BX
-	SHRQ      $0x01, BX
-	VCVTPS2PD (CX)(BX*1), Y0
-	VCVTPS2PD 16(CX)(BX*1), Y1
-	VCVTPS2PD 32(CX)(BX*1), Y2
-	VCVTPS2PD 48(CX)(BX*1), Y3
-	VMOVUPD   Y0, (AX)(SI*1)
-	VMOVUPD   Y1, 32(AX)(SI*1)
-	VMOVUPD   Y2, 64(AX)(SI*1)
-	VMOVUPD   Y3, 96(AX)(SI*1)
-	ADDQ      $+128, SI
+	MOVQ       SI, BX
+	SHRQ       $0x01, BX
+	VCVTPS2PD  (CX)(BX*1), Y0
+	VCVTPS2PD  16(CX)(BX*1), Y1
+	VCVTPS2PD  32(CX)(BX*1), Y2
+	VCVTPS2PD  48(CX)(BX*1), Y3
+	PREFETCHT0 2048(CX)(BX*1)
+	VMOVUPD    Y0, (AX)(SI*1)
+	VMOVUPD    Y1, 32(AX)(SI*1)
+	VMOVUPD    Y2, 64(AX)(SI*1)
+	VMOVUPD    Y3, 96(AX)(SI*1)
+	ADDQ       $+128, SI
 
 by4test:
 	CMPQ SI, DI

@@ -134,6 +134,9 @@ func (e *emitter) find(name string, l lanes) {
 	e.finish()
 }
 
+// widenAhead is how many bytes ahead floats that are widened are asked for.
+const widenAhead = 2048
+
 // widensFloats writes dst = float64(a) for float32. The bytes are those of dst.
 func (e *emitter) widensFloats() {
 	e.Function("f64ofF32" + e.name)
@@ -148,6 +151,11 @@ func (e *emitter) widensFloats() {
 		v := e.vectors(unroll)
 		for k, r := range v {
 			e.VCVTPS2PD(at(a, from, k*e.bytes/2), r)
+		}
+		if unroll > 1 { // rows of a matrix are widened one by one, and each call is a new stream
+			for k := 0; k < unroll*e.bytes/2; k += 64 {
+				e.PREFETCHT0(at(a, from, k+widenAhead))
+			}
 		}
 		for k, r := range v {
 			e.VMOVUPD(r, at(dst, i, k*e.bytes))
