@@ -15,8 +15,12 @@ type cut struct {
 	technique    string // that the node asks for, and gets; "": that of the run
 }
 
-// idleLoops is how many states each worker keeps to itself.
-const idleLoops = 8
+const (
+	// idleLoops is how many states each worker keeps to itself.
+	idleLoops = 8
+	// spareLoops is how many they keep together beside. A program whose loops have another length in each round would fill the memory; it begins again.
+	spareLoops = 256
+)
 
 // loopOf finds or makes the state of the loop of task t, which has so many units of leaf iterations. What its technique has learned is kept for as long as the
 // number of units stays. Only one worker at a time runs a task, so its place in loops needs no lock.
@@ -122,8 +126,9 @@ func (e *Engine) rest(s *workerState, l *nodeLoop) {
 	s.idle[idleLoops-1] = l
 	e.loopMu.Lock()
 	defer e.loopMu.Unlock()
-	if e.spare == nil {
+	if e.spare == nil || e.spares.Load() == spareLoops {
 		e.spare = map[cut][]*nodeLoop{}
+		e.spares.Store(0)
 	}
 	e.spare[old.cut] = append(e.spare[old.cut], old)
 	e.spares.Add(1)

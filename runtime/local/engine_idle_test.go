@@ -86,6 +86,27 @@ func TestLoopsUseStatesAgain(t *testing.T) {
 	}
 }
 
+// Of loops that have another length each time few states are kept, of the last ones.
+func TestFewStatesAreKept(t *testing.T) {
+	e := &Engine{scratch: make([]workerState, 1)}
+	s := &e.scratch[0]
+	for units := range 10 * spareLoops {
+		l := &nodeLoop{cut: cut{units: units}}
+		e.rest(s, l)
+		if e.unused(s, cut{units: units}) != l || e.unused(s, cut{units: units}) != nil {
+			t.Fatalf("the state of %d units is not there once", units)
+		}
+		e.rest(s, l)
+		if n := int(e.spares.Load()); n > spareLoops || len(s.idle) > idleLoops {
+			t.Fatalf("%d states are spare, %d idle", n, len(s.idle))
+		}
+	}
+	last := 10*spareLoops - 1
+	if l := e.unused(s, cut{units: last - idleLoops}); l == nil || e.unused(s, cut{units: 0}) != nil {
+		t.Error("what was put aside last is not there, or what was put aside first is")
+	}
+}
+
 // statesOf checks which states an engine has made: of each task its own, or few in all, none of them twice.
 func statesOf(t *testing.T, e *Engine, name string, kinds, workers int) {
 	t.Helper()
