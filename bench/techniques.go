@@ -263,6 +263,7 @@ func (c *contestOf) choose() error {
 		for again := true; again; { // short loops are recorded many times before anything is tried; one execution stands for all of these
 			selector.Done(key, t, n, got.Makespan*math.Exp(wallNoise*r.NormFloat64()), chunks, got.Sched/float64(got.Chunks))
 			_, again = selector.Choose(key)
+			again = again && record // a choice that was dropped is for the next execution
 		}
 		if i < autoTaught-taught {
 			continue

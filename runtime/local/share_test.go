@@ -131,6 +131,44 @@ func TestSharedTaskGetsAllWorkers(t *testing.T) {
 	}
 }
 
+// TestSharedTaskAtMost: no more workers than that are inside at a time, and as many come: the first chunks wait for each other.
+func TestSharedTaskAtMost(t *testing.T) {
+	const workers, chunks = 5, 64
+	p := NewPool(workers)
+	defer p.Close()
+	for _, most := range []int{1, 2, 3, 0} {
+		l := &counted{}
+		for range 10 {
+			var inside, came, done atomic.Int32
+			least := int32(most)
+			if most == 0 {
+				least = workers
+			}
+			all := make(chan struct{})
+			l.n, l.next = chunks, atomic.Int64{}
+			l.chunk = func(*Worker, int64) {
+				if k := inside.Add(1); k > least {
+					t.Errorf("at most %d: %d are inside", most, k)
+				}
+				if came.Add(1) == least {
+					close(all)
+				}
+				<-all
+				done.Add(1)
+				inside.Add(-1)
+			}
+			l.AtMost(most)
+			err := p.Start(context.Background(), graph(1, nil, nil), func(w *Worker, _ int32) error {
+				w.Share(&l.Shared, l)
+				return nil
+			}).Wait()
+			if err != nil || done.Load() != chunks {
+				t.Fatalf("at most %d: %d chunks, %v", most, done.Load(), err)
+			}
+		}
+	}
+}
+
 func TestSharedTaskIsCancelled(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
