@@ -27,8 +27,8 @@ const (
 const (
 	executions = 12 // of each technique; the first ones teach those that learn
 	taught     = 6  // executions that do not count; of techniques that do not learn only the first is made
-	autoRuns   = 49 // executions under AUTO
-	autoTaught = 37 // of which these are its exploration: at most 1 + 5*4 + 3*3 + 2*3, and one more
+	autoRuns   = 55 // executions under AUTO
+	autoTaught = 43 // of which these are its exploration: at most 1 + 5*3 + 4*1 + 6 + 3*3 + 2*3, and two more
 	wallNoise  = 0.02
 )
 

@@ -13,11 +13,12 @@ import (
 //
 //  1. The first execution runs in small chunks of one size, which no order of costs can hurt much, and is recorded.
 //  2. The portfolio is replayed on the recorded costs in virtual time; the best few are kept (pruning by model).
-//  3. These are tried in turn; after each round the slower half by median time is dropped (successive halving: Karnin, Koren, Somekh, ICML 2013).
+//  3. These are tried in turn; after each round the slower half by median time is dropped (successive halving: Karnin, Koren, Somekh, ICML 2013). Which of two that cannot be told apart by
+//     their times is the slower one, the replay has said.
 //  4. The winner stays until the loop gets slower than it was, for long enough (a one-sided CUSUM, Page 1954, of the logarithm of the time of a unit).
 //     Then it begins anew.
 //
-// Wrong where executions of one key differ at random by more than techniques do; then any choice is as good.
+// Wrong where executions of one key differ at random by more than techniques do, and the recorded one was not like the others.
 
 // Auto is the technique that is none: it asks for a Selector's choice. Lookup knows it, Techniques does not list it, and New fails.
 var Auto = &Technique{Name: "AUTO", Class: "choice", Doc: "a technique for each loop, found by trying", Source: "this project",
@@ -44,7 +45,7 @@ const (
 	perWorker = 64   // and of each of many workers
 	worthTime = 5e-4 // seconds of an execution from which on replaying is worth its time at once
 	worthSum  = 2e-2 // seconds of all executions from which on it is: about what it takes. What has run so long will, as far as anyone knows, run as long again
-	slack     = 0.05 // slowdown that CUSUM forgives, as a logarithm
+	slack     = 0.05 // slowdown that CUSUM forgives, as a logarithm, where executions do not differ by more
 	alarm     = 1.0  // where it ends: 20 executions at 10 %, five however slow they are
 )
 
@@ -56,12 +57,14 @@ type Selector struct {
 
 // trial is what is known of one key.
 type trial struct {
-	candidates []*Technique
-	times      [][]float64 // of a unit, by candidate, in this round
-	begun      []bool      // candidates that learn, of the first round: they have been executed; nil: that does not matter
+	candidates []*Technique // as the replay ranks them
+	times      [][]float64  // of a unit, by candidate, in this round
+	untaught   []int        // executions of each candidate that do not count in the first round; nil: none
 	next       int
-	spent      float64 // seconds of short executions before the first candidate
-	reference  float64 // seconds of a unit under the chosen technique; 0: not chosen
+	spent      float64                  // seconds of short executions before the first candidate
+	seen       map[*Technique][]float64 // times of all rounds
+	spread     float64                  // relative deviation of the times of one technique
+	reference  float64                  // seconds of a unit under the chosen technique; 0: not chosen
 	cusum      float64
 	dropped    bool // there was a choice, which is no good any more; files must hear of it
 }
@@ -91,7 +94,18 @@ func (s *Selector) Choose(k Key) (t *Technique, record bool) {
 	case a.reference > 0:
 		return a.candidates[0], false
 	}
-	return a.candidates[a.next%len(a.candidates)], false
+	return a.candidates[a.turn()], false
+}
+
+// turn is the candidate whose turn it is: one that has not been tried often enough in this round.
+func (a *trial) turn() int {
+	n := len(a.candidates)
+	for k := range n {
+		if i := (a.next + k) % n; len(a.times[i]) < tries {
+			return i
+		}
+	}
+	return a.next % n
 }
 
 // Done says that a loop of so many units took so many seconds under t. The chunks are those of a recorded execution, nil for others; overhead is the mean
@@ -108,7 +122,11 @@ func (s *Selector) Done(k Key, t *Technique, units int, seconds float64, chunks 
 	case chunks != nil && seconds < worthTime && s.wait(k, seconds): // recorded again
 	case chunks != nil && (a == nil || len(a.candidates) == 0):
 		list := prune(chunks, units, k.P, overhead)
-		s.arms[k] = &trial{candidates: list, times: make([][]float64, len(list)), begun: make([]bool, len(list))}
+		a := &trial{candidates: list, times: make([][]float64, len(list))}
+		for _, t := range list {
+			a.untaught = append(a.untaught, lessons(t))
+		}
+		s.arms[k] = a
 	case a == nil || len(a.candidates) == 0:
 	case a.reference > 0:
 		a.watch(s, k, per)
@@ -134,9 +152,9 @@ func (a *trial) tried(t *Technique, per float64) {
 	if i < 0 {
 		return // chosen before the round ended
 	}
-	a.next++
-	if a.begun != nil && !a.begun[i] && learns(t) { // what it takes before it has learned anything does not count
-		a.begun[i] = true
+	a.next = i + 1
+	if a.untaught != nil && a.untaught[i] > 0 { // what it takes before it has learned anything does not count
+		a.untaught[i]--
 		return
 	}
 	a.times[i] = append(a.times[i], per)
@@ -145,35 +163,67 @@ func (a *trial) tried(t *Technique, per float64) {
 			return
 		}
 	}
-	order := make([]int, len(a.candidates))
+	if a.seen == nil {
+		a.seen = map[*Technique][]float64{}
+	}
+	for i, t := range a.candidates {
+		a.seen[t] = append(a.seen[t], a.times[i]...)
+	}
+	list := a.faster()
+	a.candidates, a.times, a.untaught, a.next = list, make([][]float64, len(list)), nil, 0
+	if len(list) == 1 {
+		a.reference, a.seen = median(a.seen[list[0]]), nil
+	}
+}
+
+// faster is the faster half of the candidates, as they are ranked. Those that are behind the best by less than chance explains are as good as it, and go by their rank: medians of three
+// differ by about as much as one time does from another.
+func (a *trial) faster() (list []*Technique) {
+	var medians, ranges []float64
+	for _, x := range a.times {
+		m := median(x)
+		medians, ranges = append(medians, m), append(ranges, (slices.Max(x)-slices.Min(x))/m)
+	}
+	a.spread = max(a.spread, median(ranges)/rangeOfThree)
+	level := slices.Min(medians) * (1 + a.spread)
+	order := make([]int, len(medians))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(median(a.times[x]), median(a.times[y])) })
-	var list []*Technique
-	for _, i := range order[:(len(order)+1)/2] {
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(max(medians[x], level), max(medians[y], level)) })
+	order = order[:(len(order)+1)/2]
+	slices.Sort(order)
+	for _, i := range order {
 		list = append(list, a.candidates[i])
 	}
-	best := median(a.times[order[0]])
-	a.candidates, a.times, a.begun, a.next = list, make([][]float64, len(list)), nil, 0
-	if len(list) == 1 {
-		a.reference = best
-	}
+	return list
 }
+
+// rangeOfThree is the mean range of three normal variables of deviation 1.
+const rangeOfThree = 1.69
 
 // watch looks out for a loop that has become slower.
 func (a *trial) watch(s *Selector, k Key, per float64) {
 	x := math.Log(per / a.reference)
-	if x < -slack { // it was slow when it was measured: the reference follows down
+	chance := max(slack, a.spread)
+	if x < -2*chance || a.spread < slack && x < -slack { // it was slow when it was measured: the reference follows down
 		a.reference *= math.Exp(x / 8)
 	}
-	if a.cusum = max(0, a.cusum+min(x, alarm/4)-slack); a.cusum > alarm {
+	if a.cusum = max(0, a.cusum+min(x, alarm/4)-chance); a.cusum > alarm {
 		s.arms[k] = &trial{dropped: true}
 	}
 }
 
-// learns says that a technique's second execution is another than its first.
-func learns(t *Technique) bool { return t.Class == "adaptive" || t.Class == "cost" }
+// lessons is after how many executions a technique has learned. COST believes what two executions have in common, and each may be learned beside some others.
+func lessons(t *Technique) int {
+	switch t.Class {
+	case "adaptive":
+		return 1
+	case "cost":
+		return 6
+	}
+	return 0
+}
 
 func median(x []float64) float64 {
 	x = slices.Clone(x)
@@ -181,7 +231,7 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// prune replays the portfolio on recorded chunks and returns the best, best first, and COST. Techniques that learn get a second execution.
+// prune replays the portfolio on recorded chunks and returns the best, best first, and COST. Techniques that learn do so first.
 func prune(chunks []Executed, units, workers int, overhead float64) []*Technique {
 	tr := NewTrace(coarse(chunks, units, min(units, max(maxCosts, perWorker*workers))))
 	m := recordedOn(tr, workers, overhead)
@@ -198,7 +248,7 @@ func prune(chunks []Executed, units, workers int, overhead float64) []*Technique
 				continue
 			}
 			out, err := sim.Run()
-			if learns(t) {
+			for range lessons(t) {
 				out, err = sim.Run()
 			}
 			if err == nil {

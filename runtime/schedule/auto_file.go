@@ -16,6 +16,7 @@ type kept struct {
 	Technique string    `json:"technique,omitempty"`
 	PerUnit   float64   `json:"seconds_per_unit,omitempty"`
 	Slower    float64   `json:"cusum,omitempty"`
+	Spread    float64   `json:"spread,omitempty"`
 	Trying    []attempt `json:"trying,omitempty"`
 	Next      int       `json:"next,omitempty"` // which of them is next
 }
@@ -34,13 +35,13 @@ func (s *Selector) MarshalJSON() ([]byte, error) {
 	for k, a := range s.arms {
 		switch x := (kept{Key: k}); {
 		case a.reference > 0:
-			x.Technique, x.PerUnit, x.Slower = a.candidates[0].Name, a.reference, a.cusum
+			x.Technique, x.PerUnit, x.Slower, x.Spread = a.candidates[0].Name, a.reference, a.cusum, a.spread
 			list = append(list, x)
 		case len(a.candidates) > 0:
 			for i, t := range a.candidates {
 				x.Trying = append(x.Trying, attempt{t.Name, append([]float64{}, a.times[i]...)})
 			}
-			x.Next = a.next % len(a.candidates)
+			x.Next, x.Spread = a.next%len(a.candidates), a.spread
 			list = append(list, x)
 		case a.dropped:
 			list = append(list, x)
@@ -79,14 +80,17 @@ func (s *Selector) UnmarshalJSON(text []byte) error {
 // trial is what was kept, nil if it makes no sense. Candidates that learn are no longer excused from their first execution: what is explored in
 // more than one run is executed a few times a run, so that is what it will take.
 func (x *kept) trial() *trial {
+	if !(x.Spread >= 0) {
+		return nil
+	}
 	if x.Technique != "" {
 		t := portfolio(x.Technique)
 		if t == nil || !isTime(x.PerUnit) || !(x.Slower >= 0) {
 			return nil
 		}
-		return &trial{candidates: []*Technique{t}, times: make([][]float64, 1), reference: x.PerUnit, cusum: x.Slower}
+		return &trial{candidates: []*Technique{t}, times: make([][]float64, 1), reference: x.PerUnit, cusum: x.Slower, spread: x.Spread}
 	}
-	a := &trial{next: max(x.Next, 0)}
+	a := &trial{next: max(x.Next, 0), spread: x.Spread}
 	for _, try := range x.Trying {
 		t := portfolio(try.Technique)
 		if t == nil || slices.ContainsFunc(try.PerUnit, func(per float64) bool { return !isTime(per) }) {

@@ -128,6 +128,33 @@ func TestAutoDrift(t *testing.T) {
 	}
 }
 
+// Of candidates that differ by less than each does from execution to execution the one that the replay ranks first is chosen; one that is faster by more is not passed over.
+func TestAutoRanks(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		seconds []float64 // of the candidates, the second of which is the least
+		want    int
+	}{{"by chance", []float64{1.02, 1, 1.05, 1.01, 1.03}, 0}, {"clearly", []float64{1.3, 1, 1.4, 1.5, 1.2}, 1}} {
+		s := NewSelector()
+		l := newAutoLoop(t, s, autoCosts("falling"), 4, 0)
+		l.run() // recorded
+		candidates := slices.Clone(s.arms[l.key].candidates)
+		if len(candidates) > len(c.seconds) {
+			t.Fatalf("%d candidates", len(candidates))
+		}
+		turn := map[*Technique]int{}
+		for s.arms[l.key].reference == 0 {
+			tech, _ := s.Choose(l.key)
+			noise := []float64{.9, 1, 1.1}[turn[tech]%3]
+			turn[tech]++
+			s.Done(l.key, tech, 1000, c.seconds[slices.Index(candidates, tech)]*noise, nil, 0)
+		}
+		if got, _ := s.Choose(l.key); got != candidates[c.want] {
+			t.Errorf("faster %s: %s is chosen, want %s", c.name, got.Name, candidates[c.want].Name)
+		}
+	}
+}
+
 // What was measured decides, not what was simulated: whichever candidate turns out to be fast is chosen, whatever its place in the list was; and it takes as many
 // executions as halving takes.
 func TestAutoHalving(t *testing.T) {
@@ -148,8 +175,8 @@ func TestAutoHalving(t *testing.T) {
 		if got, _ := s.Choose(l.key); got != candidates[want] {
 			t.Errorf("%s is chosen, %s was fastest", got.Name, candidates[want].Name)
 		}
-		// Rounds of 5, 3 and 2 candidates, tries of each; one more of those that have learned nothing before.
-		if most := (5 + 3 + 2) * tries; runs < most || runs > most+survivors+1 {
+		// Rounds of 5, 3 and 2 candidates, tries of each; more of those that have not learned yet.
+		if most := (5 + 3 + 2) * tries; runs < most || runs > most+survivors*lessons(mustLookup("AWF"))+lessons(mustLookup("COST")) {
 			t.Errorf("%d executions to choose one of %d", runs, len(candidates))
 		}
 	}
@@ -169,6 +196,33 @@ func TestAutoReferenceFollows(t *testing.T) {
 	}
 	if a := s.arms[k]; a.reference > 0 {
 		t.Errorf("twice as slow as for a long time, and not noticed: %+v", a)
+	}
+}
+
+// A loop whose executions differ at random is not looked at again for that, whatever it does for long; one that becomes half as slow again is.
+func TestAutoHeedsNoise(t *testing.T) {
+	s := NewSelector()
+	rng := rand.New(rand.NewPCG(5, 6))
+	l := newAutoLoop(t, s, autoCosts("falling"), 4, 0)
+	l.run() // recorded
+	done := func(mean float64) {
+		tech, _ := s.Choose(l.key)
+		s.Done(l.key, tech, 1000, mean*(.8+.4*rng.Float64()), nil, 0)
+	}
+	for s.arms[l.key].reference == 0 {
+		done(1)
+	}
+	chosen := s.arms[l.key]
+	for i := range 3000 {
+		if done(1); s.arms[l.key] != chosen {
+			t.Fatalf("looked at again after %d executions that differ as they always did", i)
+		}
+	}
+	for range 40 {
+		done(1.5)
+	}
+	if s.arms[l.key] == chosen {
+		t.Error("half as slow again, and not noticed")
 	}
 }
 
