@@ -26,6 +26,7 @@ type cost struct {
 // belief is what COST believes of a loop.
 type belief struct {
 	profile *profile // what is expected; nil before the first execution
+	was     *profile // what was expected before
 	last    *profile // what the last execution cost
 	chance  float64  // variance of an iteration that is not foreseen, in squares of what is expected
 	weights []float64
@@ -79,7 +80,7 @@ func newCost(p Params) (Calculator, error) {
 // expect makes p the profile of the execution to come, and plans how finely it is cut. With m pieces a share, chunks take m times what each takes beyond its iterations, and
 // what cannot be stolen is one part in m: the sum is least at a square root.
 func (c *cost) expect(p *profile) {
-	c.profile = p
+	c.was, c.profile = c.profile, p
 	procs := float64(c.Processors)
 	even := p.total() / procs
 	each := c.claimed + c.fixed.seconds

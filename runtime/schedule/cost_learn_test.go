@@ -122,6 +122,44 @@ func TestLearningAside(t *testing.T) {
 	}
 }
 
+// TestJudge: a plan that loses more than the one before makes room for that again; one that does not stays.
+func TestJudge(t *testing.T) {
+	for _, bad := range []bool{false, true} {
+		const n, p = 4096, 8
+		calc, err := mustLookup("COST").New(Params{N: n, P: p, Profile: []float64{1, 1, 1, 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := calc.(*cost)
+		c.costPlan.most++ // to know it again
+		before, profile := c.most, c.profile
+		c.lost = .05
+		c.heard[0] = costLog{chunks: []costRecord{{0, n / 2, 3}, {n / 2, n / 2, 1}}, busy: 4, n: n}
+		if !c.learn(512) {
+			t.Fatal("nothing was learned")
+		}
+		c.takeOver()
+		late := 1.
+		if bad {
+			late = 1.1
+		}
+		for w := range p {
+			c.did[w] = costLog{busy: 1, n: n / p}
+		}
+		c.did[0].asked = late - 1
+		c.judge(c.executed())
+		if is := c.most == before; is != bad {
+			t.Errorf("bad: %v; the plan is the one before: %v", bad, is)
+		}
+		if is := c.profile == profile; is != bad {
+			t.Errorf("bad: %v; the profile is the one before: %v", bad, is)
+		}
+		if c.former != nil {
+			t.Error("still on trial")
+		}
+	}
+}
+
 // TestStudy: in a real loop the last worker learns at a claim, or a goroutine does if it does not come or has no time, and each iteration is done once all the while.
 func TestStudy(t *testing.T) {
 	for _, absent := range []bool{false, true} {

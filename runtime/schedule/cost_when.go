@@ -48,6 +48,8 @@ type ledger struct {
 	paid   float64 // of one, who learns beside the others
 	spent  float64 // that the last Restart let all wait
 	times  int     // that something was learned
+	lost   float64 // part of the bound that the last execution lost
+	former *former // the plan before, while this one is on trial
 	beside bool    // somebody learns
 	useful bool    // there was something to learn
 
@@ -86,27 +88,66 @@ func (c *cost) Restart() {
 	switch e := c.executed(); {
 	case c.beside && c.ready.Load():
 		c.beside, c.deaf, c.lesson = false, false, nil
+		c.present()
 		if c.useful {
 			c.takeOver()
 		}
 		c.forget(c.heard)
-		c.present()
 	case c.beside:
 		if c.lesson != nil && c.begun.CompareAndSwap(false, true) { // the last worker did not come
 			go c.lesson()
 		}
 		c.lesson = nil
-	case e.busy == 0:
-	case c.aside():
-		c.restartAside(e)
-	default:
-		if bins, price := c.afford(e); bins > 0 {
+	case e.busy > 0:
+		c.judge(e)
+		if c.aside() {
+			c.restartAside(e)
+		} else if bins, price := c.afford(e); bins > 0 {
 			c.times++
 			c.learnNow(bins, price)
 		}
 	}
 	c.forget(c.did)
 	c.begin()
+}
+
+// former is a plan that another has taken the place of.
+type former struct {
+	plan    costPlan
+	profile *profile
+	lost    float64 // part of the bound that its last execution lost
+}
+
+// takeOver makes what was learned the plan, on trial.
+func (c *cost) takeOver() {
+	c.former = &former{c.costPlan, c.was, c.lost}
+	c.costPlan = c.plan
+}
+
+// worse is how much more of the bound a new plan may lose than the one before did.
+const worse = 0.02
+
+// judge decides on a plan by its first execution: one that loses more than the one before, which the noise of an execution or a wrong idea of what chunks cost can make of it, makes room for that
+// again. It may be the costs that have changed: what the execution took can be learned from as always.
+func (c *cost) judge(e executed) {
+	lost, f := e.lost/e.bound, c.former
+	if f == nil {
+		c.lost = lost
+		return
+	}
+	c.former = nil
+	if lost > f.lost+worse {
+		c.table, c.costPlan, c.profile = c.first, f.plan, f.profile
+		c.old = c.old[:0]
+		return
+	}
+	c.lost, c.table = lost, f.plan.first
+	for _, p := range c.old {
+		if p != nil && p != c.by {
+			c.spare = append(c.spare, p)
+		}
+	}
+	c.old = c.old[:0]
 }
 
 // enough says that nothing is to be won by learning: the execution took as long as it must. What chunks cost is no loss, but part of what is even, so that is first learned too, where it matters.
@@ -120,17 +161,6 @@ func (c *cost) forget(logs []costLog) {
 		l := &logs[i]
 		*l = costLog{chunks: l.chunks[:0]}
 	}
-}
-
-// takeOver makes what was learned the plan.
-func (c *cost) takeOver() {
-	c.table, c.costPlan = c.first, c.plan
-	for _, p := range c.old {
-		if p != nil && p != c.by {
-			c.spare = append(c.spare, p)
-		}
-	}
-	c.old = c.old[:0]
 }
 
 // learnNow learns while all wait.
