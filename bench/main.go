@@ -63,14 +63,14 @@ type bench struct {
 	peers   peers
 	reps    int
 	sizes   []int
-	match   string // of the sections about Cholesky and of operators
+	match   string // of the sections about Cholesky, of operators and oversubscribed
 }
 
 func main() {
 	only := flag.String("only", "", "sections to run, separated by commas (default: all)")
 	reps := flag.Int("reps", 5, "repetitions of each contestant")
 	sizes := flag.String("n", "4096,8192", "matrix orders of the Cholesky sections")
-	match := flag.String("match", "", "a regular expression: the operators of the section operators, on `group: operator`, or the tables of the sections cholesky, ranks and tile, on n and type as in \"8192, f64\"")
+	match := flag.String("match", "", "a regular expression: the operators of the section operators, on `group: operator`, the tables of the sections cholesky, ranks and tile, on n and type as in \"8192, f64\", or the rows of the section oversubscribed, as in \"web-NotreDame, 4\"")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags]")
 		flag.PrintDefaults()

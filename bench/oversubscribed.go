@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"runtime"
 	"slices"
 
@@ -29,16 +30,23 @@ func oversubscribed(b *bench) error {
 	fmt.Fprintf(b.out, "For real, on %d processors; percent of the ideal, which is the time of one thread over min(threads, processors), medians. Every published technique runs %d times; the fastest %d, COST and AUTO\n"+
 		"then run %d times more, in turn. Time saved: COST against the fastest of them, the median over turns, and in brackets the interval that has it with 95 %% (order statistics).\n\n"+
 		"| program, threads | COST | AUTO | the best published ones | time saved |\n|---|---|---|---|---|\n", cores, heats, finalists, reps)
+	match, err := regexp.Compile(b.match)
+	if err != nil {
+		return err
+	}
 	programs, err := b.irregularPrograms()
 	if err != nil {
 		return err
 	}
 	for _, p := range programs {
-		one := contest(heats, []contestant{b.work(p.args, "AUTO_CHUNK", 1)})[0]
-		if one.err != nil {
-			return one.err
-		}
 		for _, threads := range []int{2, 4, 8} {
+			if !match.MatchString(fmt.Sprintf("%s, %d", p.name, threads)) {
+				continue
+			}
+			one := contest(heats, []contestant{b.work(p.args, "AUTO_CHUNK", 1)})[0]
+			if one.err != nil {
+				return one.err
+			}
 			ideal := one.median() / float64(min(threads, cores))
 			best, err := b.heat(p.args, threads)
 			if err != nil {
