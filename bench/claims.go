@@ -14,7 +14,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file defines the section about what self-scheduling costs beside the work: a claim, a chunk with all that is around it, the launch of a loop.
+// This file defines the section about what self-scheduling costs beside the work: a claim, a chunk with all
+// that is around it, the launch of a loop.
 
 const (
 	claimWorkers = 8
@@ -26,7 +27,8 @@ const (
 	launchTarget = 5                      // us
 )
 
-// chunkLoops and chunkUnits are the loops that chunks and launches are measured on: so many, one after the other, of so many units.
+// chunkLoops and chunkUnits are the loops that chunks and launches are measured on: so many, one after the
+// other, of so many units.
 const (
 	chunkLoops = 400
 	fewChunks  = 8
@@ -162,7 +164,8 @@ func emptyLoops(reps, workers int, technique string, units ...int) ([]*result, e
 	return loopSeconds(reps, table, texts, workers, technique)
 }
 
-// chain is the text of a plan of chunkLoops operators, each of which takes the result of the one before, %P, on matrices of one shape.
+// chain is the text of a plan of chunkLoops operators, each of which takes the result of the one before, %P, on
+// matrices of one shape.
 func chain(first, next string, rows, cols int) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s : f64[%d,%d]\n", first, rows, cols)
@@ -201,8 +204,9 @@ func loopSeconds(reps int, table *op.Table, texts []string, workers int, techniq
 	return results, nil
 }
 
-// chunkSeconds is what a chunk takes on one worker; 0 if a loop has few more chunks than one of two units, whose time would drown in noise. Least times of many executions in turn are compared:
-// disturbances do not cancel.
+// chunkSeconds is what a chunk takes on one worker; 0 if a loop has few more chunks than one of two units,
+// whose time would drown in noise. Least times of many executions in turn are compared: disturbances do not
+// cancel.
 func chunkSeconds(b *bench, t *schedule.Technique) (float64, error) {
 	none, err := countChunks(t, 2)
 	if err != nil {
@@ -250,7 +254,8 @@ func countChunks(t *schedule.Technique, units int) (int, error) {
 	return chunks / chunkLoops, nil
 }
 
-// launches prints what it takes to open and complete a loop: an empty one, and a pipeline of one element more than its kernel does as a task, less that task.
+// launches prints what it takes to open and complete a loop: an empty one, and a pipeline of one element more
+// than its kernel does as a task, less that task.
 func launches(b *bench) error {
 	real, err := kernels.Table("")
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// This file defines the sections that measure the command from outside: gemm, ping-pong, planning, start-up, idle ranks.
+// This file defines the sections that measure the command from outside: gemm, ping-pong, planning, start-up,
+// idle ranks.
 
 // benchLine is a line of `go test -bench` of kernels/blas: name and the metrics behind it.
 var benchLine = regexp.MustCompile(`(?m)^BenchmarkKernels\w*/(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
@@ -21,7 +22,8 @@ var benchLine = regexp.MustCompile(`(?m)^BenchmarkKernels\w*/(\S+?)(?:-\d+)?\s+\
 // benchRate is one metric of it: the figure of one kernel set.
 var benchRate = regexp.MustCompile(`([0-9.e+]+) (\w+)-GFLOP/s`)
 
-// gemm runs the kernel benchmark, which lets the sets take turns itself, with OpenBLAS among them where it is installed.
+// gemm runs the kernel benchmark, which lets the sets take turns itself, with OpenBLAS among them where it is
+// installed.
 func gemm(b *bench) error {
 	args := []string{"test", "-run", "^$", "-bench", "Kernels/(f64|f32)/(gemm|syrk|trsm|potrf)/256$", "-benchtime", fmt.Sprintf("%dx", 2*b.reps), "./kernels/blas"}
 	cmd := exec.Command("go", append([]string{"test", "-tags", "openblas"}, args[1:]...)...)

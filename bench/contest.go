@@ -177,8 +177,8 @@ type stats struct {
 	} `json:"loops"`
 }
 
-// callSeconds runs flowrun and returns the seconds of the named call; of several the median, without the first, which is
-// as the round before a peer's figures: it does not count.
+// callSeconds runs flowrun and returns the seconds of the named call; of several the median, without the first,
+// which is as the round before a peer's figures: it does not count.
 func callSeconds(call string, env []string, name string, args ...string) (float64, error) {
 	s, err := runStats(env, name, args...)
 	if err != nil {

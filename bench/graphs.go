@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// This file makes the graphs of the benchmarks, in the format of the peers and in Flow's, and runs the components of them.
+// This file makes the graphs of the benchmarks, in the format of the peers and in Flow's, and runs the
+// components of them.
 
 // rmat is the peers' RMAT graph of a scale, which is made once.
 func (b *bench) rmat(scale int) (string, error) {
@@ -59,7 +60,8 @@ func (b *bench) notreDame() (flow, peers string, err error) {
 	return flow, peers, fromCSR(flow, peers)
 }
 
-// components runs on an RMAT graph of scale 20, whose rows differ more than those of most graphs, and on a graph of the web.
+// components runs on an RMAT graph of scale 20, whose rows differ more than those of most graphs, and on a
+// graph of the web.
 func components(b *bench) error {
 	flow, err := b.graph(20)
 	if err != nil {
@@ -91,10 +93,12 @@ func (b *bench) labels(name, flow, peers string) {
 	}))
 }
 
-// headCSR is how a .csr file begins: magic, element type (0: bool), rows, columns, entries. The peers' files begin with order and entries.
+// headCSR is how a .csr file begins: magic, element type (0: bool), rows, columns, entries. The peers' files
+// begin with order and entries.
 const headCSR = 40
 
-// asCSR copies a graph of the peers (order, number of entries, row pointers, columns) to a .csr file, which differs in its head.
+// asCSR copies a graph of the peers (order, number of entries, row pointers, columns) to a .csr file, which
+// differs in its head.
 func asCSR(from, to string) error {
 	return rehead(from, to, 16, func(head []byte) [][]byte {
 		order, entries := head[:8], head[8:]

@@ -167,7 +167,8 @@ func projectRoot() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// build makes the flowrun that all ratios are about, which has no C in it, and one with MPI for the sections over ranks.
+// build makes the flowrun that all ratios are about, which has no C in it, and one with MPI for the sections
+// over ranks.
 func (b *bench) build() error {
 	b.flowrun = filepath.Join(b.dir, "flowrun")
 	cmd := exec.Command("go", "build", "-o", b.flowrun, "./cmd/flowrun")

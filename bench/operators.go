@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// This file measures every operator of the table beside NumPy and SciPy; operators_list.go says which. Flow's operands are stored
-// before a call starts and its result is stored when it ends, and no call starts before the one before it has ended. NumPy does the
-// same in one process, which keeps its memory from call to call.
+// This file measures every operator of the table beside NumPy and SciPy; operators_list.go says which. Flow's
+// operands are stored before a call starts and its result is stored when it ends, and no call starts before the
+// one before it has ended. NumPy does the same in one process, which keeps its memory from call to call.
 
-// operand is an input of a group of operators: what makes it on either side, and how a program makes a copy of it that waits for g,
-// a 0 that only the run knows.
+// operand is an input of a group of operators: what makes it on either side, and how a program makes a copy of
+// it that waits for g, a 0 that only the run knows.
 type operand struct {
 	name, flow, numpy, copy string
 }
@@ -130,7 +130,8 @@ func (b *bench) operatorGroup(g operatorGroup) ([]timing2, error) {
 	return out, nil
 }
 
-// program is the group as a program: 1 + reps calls of the function op_k for operator k, each of which waits for the one before.
+// program is the group as a program: 1 + reps calls of the function op_k for operator k, each of which waits
+// for the one before.
 func (g operatorGroup) program(reps int) string {
 	var s strings.Builder
 	var params, copies []string
@@ -185,9 +186,10 @@ const copyCall, seenCall = "copy_", "seen_"
 // seenCalls is the function for every way to see a result.
 var seenCalls = map[string]string{seenMatrix: seenCall + "matrix", seenScalar: seenCall + "scalar", seenSparse: seenCall + "sparse"}
 
-// flowOperators is the seconds of the operators' calls, without the first of each. A call begins when its operands are there: what depends
-// on none of them (zeros, the random numbers of a seed) may run long before, while another operator is measured, and once for all calls. It
-// ends with its last task, or when its result has been seen: an assert that the result does not wait for may run long after.
+// flowOperators is the seconds of the operators' calls, without the first of each. A call begins when its
+// operands are there: what depends on none of them (zeros, the random numbers of a seed) may run long before,
+// while another operator is measured, and once for all calls. It ends with its last task, or when its result
+// has been seen: an assert that the result does not wait for may run long after.
 func (b *bench) flowOperators(g operatorGroup, reps int) ([][]float64, error) {
 	path := filepath.Join(b.dir, "operators.flow")
 	if err := os.WriteFile(path, []byte(g.program(reps)), 0o644); err != nil {

@@ -12,7 +12,8 @@ const (
 
 func numbers(name, flow, numpy string) operand { return operand{name, flow, numpy, plusG} }
 
-// uncut is a matrix of numbers that is whole before anything reads it: it is not made tile by tile for operators that run so.
+// uncut is a matrix of numbers that is whole before anything reads it: it is not made tile by tile for
+// operators that run so.
 func uncut(name, flow, numpy string) operand {
 	return operand{name, asWhole(flow), numpy, asWhole("X + G")}
 }

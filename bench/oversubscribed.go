@@ -19,11 +19,14 @@ const (
 	measured  = 9 // of COST, AUTO and these, at least
 )
 
-// oversubscribed compares COST for real with every published technique. The ideal of P threads on C processors is the work over min(P, C): threads that wait for a processor
-// do nothing, so the area bound over P workers is no bound of this machine but of one with P processors. The work is what one thread takes for the
-// same calls; a thread that loses its processor inside of a chunk keeps what it has claimed, which is the imbalance that oversubscription is a test of.
+// oversubscribed compares COST for real with every published technique. The ideal of P threads on C processors
+// is the work over min(P, C): threads that wait for a processor do nothing, so the area bound over P workers is
+// no bound of this machine but of one with P processors. The work is what one thread takes for the same calls;
+// a thread that loses its processor inside of a chunk keeps what it has claimed, which is the imbalance that
+// oversubscription is a test of.
 //
-// Who is best of 22 in the same runs that chose it is so by chance, too: heats choose, other runs are compared, turn by turn, and the interval says what chance leaves open.
+// Who is best of 22 in the same runs that chose it is so by chance, too: heats choose, other runs are compared,
+// turn by turn, and the interval says what chance leaves open.
 func oversubscribed(b *bench) error {
 	cores := runtime.NumCPU()
 	reps := max(b.reps, measured)
@@ -80,8 +83,9 @@ func oversubscribed(b *bench) error {
 	return nil
 }
 
-// savings is the median over turns of the part of the other's time that ours saves, and the order statistics of it between which the median lies with 95 %:
-// each turn is above it with probability one half (W. J. Conover, "Practical Nonparametric Statistics", 1999, 3.2).
+// savings is the median over turns of the part of the other's time that ours saves, and the order statistics of
+// it between which the median lies with 95 %: each turn is above it with probability one half (W. J. Conover,
+// "Practical Nonparametric Statistics", 1999, 3.2).
 func savings(ours, others []float64) (median, low, high float64) {
 	var r result
 	for i := range ours {

@@ -14,16 +14,17 @@ type peers struct {
 	source, build string
 }
 
-// peerEnv is the environment that the peers' figures need: two threads in all, priorities on, no threads inside of BLAS.
+// peerEnv is the environment that the peers' figures need: two threads in all, priorities on, no threads inside
+// of BLAS.
 func peerEnv(extra ...string) []string {
 	return append([]string{"PEER_REPS=1", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=2", "OMP_PROC_BIND=true",
 		"OMP_MAX_TASK_PRIORITY=3", "STARPU_NCPU=2", "STARPU_SILENT=1", "STARPU_SCHED=lws",
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, extra...)
 }
 
-// bestBLAS sets OpenBLAS up for all that call it: what the environment says of it is dropped, and of its own choice of kernels and the
-// two that come into question the fastest is kept. Debian 12's takes processors newer than itself for others, and then runs at
-// half its speed; a peer is measured at its best.
+// bestBLAS sets OpenBLAS up for all that call it: what the environment says of it is dropped, and of its own
+// choice of kernels and the two that come into question the fastest is kept. Debian 12's takes processors newer
+// than itself for others, and then runs at half its speed; a peer is measured at its best.
 func (p peers) bestBLAS() (chosen string, err error) {
 	const kernels = "OPENBLAS_CORETYPE"
 	for _, name := range []string{kernels, "OPENBLAS_L2_SIZE"} {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// This file defines the sections about loops under self-scheduling: fused pipelines, sparse and irregular work, small programs
-// of data analysis. In each of the programs the call `work` is what counts; data are in memory before it starts.
+// This file defines the sections about loops under self-scheduling: fused pipelines, sparse and irregular work,
+// small programs of data analysis. In each of the programs the call `work` is what counts; data are in memory
+// before it starts.
 
 // flowWork is Flow's run of one of the programs beside this file on two threads.
 func (b *bench) flowWork(label, program string, args ...string) contestant {

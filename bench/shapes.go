@@ -13,7 +13,8 @@ import (
 	"flow/runtime/trace"
 )
 
-// This file defines the loops that techniques are compared on: costs of iterations that are drawn, and costs that were recorded from programs.
+// This file defines the loops that techniques are compared on: costs of iterations that are drawn, and costs
+// that were recorded from programs.
 
 // workload is a loop whose executions have alike costs.
 type workload struct {
@@ -31,7 +32,8 @@ const (
 	noisy     = 0.2     // relative range of what differs between executions of recorded and ordered costs
 )
 
-// dearest is the costs of an execution in the order of what they were to be expected to be, largest first; independent ones as they come.
+// dearest is the costs of an execution in the order of what they were to be expected to be, largest first;
+// independent ones as they come.
 func (w *workload) dearest(costs []float64) []float64 {
 	if w.base == nil {
 		return costs
@@ -118,7 +120,8 @@ func syntheticShapes(n int) []workload {
 	}
 }
 
-// recordedShapes run the real programs in the smallest chunks and keep the least time of each unit: what disturbs a unit in one execution misses it in another.
+// recordedShapes run the real programs in the smallest chunks and keep the least time of each unit: what
+// disturbs a unit in one execution misses it in another.
 func recordedShapes(b *bench) []workload {
 	data := filepath.Join(b.root, "..", "shared", "data")
 	if d := os.Getenv("FLOW_DATA"); d != "" {
@@ -160,8 +163,10 @@ func recordedShapes(b *bench) []workload {
 	return list
 }
 
-// record runs a program some times and returns the least seconds of each unit of its longest loop: of the operator that took most time the execution that takes longest, by
-// these least ones, since a run in which somebody else had the processor makes any execution long. Rounds of one operator need not be alike: where labels have settled there is little to do.
+// record runs a program some times and returns the least seconds of each unit of its longest loop: of the
+// operator that took most time the execution that takes longest, by these least ones, since a run in which
+// somebody else had the processor makes any execution long. Rounds of one operator need not be alike: where
+// labels have settled there is little to do.
 func (b *bench) record(runs int, args []string) ([]float64, error) {
 	file := filepath.Join(b.dir, "loops.trace")
 	var least map[loopOf][]float64

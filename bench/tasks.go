@@ -68,7 +68,8 @@ func graphOf(n int, list []edge) *local.DAG {
 	return d
 }
 
-// ordered checks a graph once: every task runs once, and after all that it waits for. The other systems' programs check themselves.
+// ordered checks a graph once: every task runs once, and after all that it waits for. The other systems'
+// programs check themselves.
 func ordered(pool *local.Pool, d *local.DAG, list []edge) error {
 	var clock atomic.Int32
 	at := make([]int32, d.N)
@@ -136,8 +137,8 @@ func starpuFlags() (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// others are the systems that a graph is run on beside Flow's. The chain and the fan are the peers' own, which create their tasks
-// from a loop; the random graph is read from the same list of edges.
+// others are the systems that a graph is run on beside Flow's. The chain and the fan are the peers' own, which
+// create their tasks from a loop; the random graph is read from the same list of edges.
 func (b *bench) others(name string, list []edge) ([]contestant, error) {
 	unbound := peerEnv("OMP_PROC_BIND=false")
 	if name != "random" {

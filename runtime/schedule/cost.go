@@ -6,14 +6,17 @@ import (
 	"slices"
 )
 
-// This file defines COST: factoring in cost space. Where the published techniques take half of the remaining iterations in a batch, it takes half of the
-// remaining time, as the previous execution of the same loop measured it, in shares by the speeds that were measured with it. Blocks are
-// executed in pieces, and what is predicted wrong is stolen.
+// This file defines COST: factoring in cost space. Where the published techniques take half of the remaining
+// iterations in a batch, it takes half of the remaining time, as the previous execution of the same loop
+// measured it, in shares by the speeds that were measured with it. Blocks are executed in pieces, and what is
+// predicted wrong is stolen.
 
-// cost is a Learning calculator that hands out its chunks itself (cost_claim.go): blocks are filled by factoring, served in pieces, and robbed. What it learns from an
-// execution is in cost_learn.go, when in cost_when.go, what a chunk costs beyond its iterations in cost_fixed.go.
+// cost is a Learning calculator that hands out its chunks itself (cost_claim.go): blocks are filled by
+// factoring, served in pieces, and robbed. What it learns from an execution is in cost_learn.go, when in
+// cost_when.go, what a chunk costs beyond its iterations in cost_fixed.go.
 //
-// It is wrong where an execution says nothing about the next one: costs that move at random. Then it is weighted factoring with stealing.
+// It is wrong where an execution says nothing about the next one: costs that move at random. Then it is
+// weighted factoring with stealing.
 type cost struct {
 	loop
 	belief // of who learns, while it is learned from an execution beside others
@@ -56,8 +59,9 @@ type costRecord struct {
 	t        float64
 }
 
-// piecesPerShare is how many pieces a worker's share of the loop has where claims cost next to nothing: what is claimed cannot be stolen, so a wrong
-// prediction costs at most about one part in so many. Shares of fewer than so many iterations are singles pieces, one each: there a piece of several is long.
+// piecesPerShare is how many pieces a worker's share of the loop has where claims cost next to nothing: what is
+// claimed cannot be stolen, so a wrong prediction costs at most about one part in so many. Shares of fewer than
+// so many iterations are singles pieces, one each: there a piece of several is long.
 const (
 	piecesPerShare = 8
 	singles        = 64
@@ -77,8 +81,9 @@ func newCost(p Params) (Calculator, error) {
 	return c, nil
 }
 
-// expect makes p the profile of the execution to come, and plans how finely it is cut. With m pieces a share, chunks take m times what each takes beyond its iterations, and
-// what cannot be stolen is one part in m: the sum is least at a square root.
+// expect makes p the profile of the execution to come, and plans how finely it is cut. With m pieces a share,
+// chunks take m times what each takes beyond its iterations, and what cannot be stolen is one part in m: the
+// sum is least at a square root.
 func (c *cost) expect(p *profile) {
 	c.was, c.profile = c.profile, p
 	procs := float64(c.Processors)
@@ -117,9 +122,10 @@ func (c *cost) without(p *profile, bins []int) *profile {
 	return cut
 }
 
-// dearest is the bins that cost more than a small part of a worker's even share, the dearest first and in their order. What begins late ends late, whatever is
-// stolen from whom, so they come first (Graham's rule of the longest processing time). To hand one out costs a chunk, and a claim from a counter that all share: none is dear
-// that does not cost many of these.
+// dearest is the bins that cost more than a small part of a worker's even share, the dearest first and in their
+// order. What begins late ends late, whatever is stolen from whom, so they come first (Graham's rule of the
+// longest processing time). To hand one out costs a chunk, and a claim from a counter that all share: none is
+// dear that does not cost many of these.
 func (c *cost) dearest(p *profile, even, each float64) (order, bins []int) {
 	many := len(p.bins)-1 > few*c.Processors
 	if c.MinChunk > 1 || many && c.fixed.precision == 0 && c.claimed > 0 { // not before it is known what chunks cost
@@ -147,7 +153,8 @@ func (c *cost) dearest(p *profile, even, each float64) (order, bins []int) {
 	return order, bins
 }
 
-// The part of an even share, one in so many, by which what begins last may be late on a slow worker: an iteration, or a bin of several, which takes as long only if one of them does.
+// The part of an even share, one in so many, by which what begins last may be late on a slow worker: an
+// iteration, or a bin of several, which takes as long only if one of them does.
 const (
 	dearIteration = 32
 	dearBins      = 8
@@ -155,16 +162,20 @@ const (
 	few           = 16 // but where a worker has no more than so many bins
 )
 
-// worth is how many times what it takes beyond its iterations the smallest piece has: to divide a smaller one takes as long as it may save.
+// worth is how many times what it takes beyond its iterations the smallest piece has: to divide a smaller one
+// takes as long as it may save.
 const worth = 4
 
-// finest is how many of the smallest pieces a worker's share has at most: what ends late by one of these is not worth the chunk.
+// finest is how many of the smallest pieces a worker's share has at most: what ends late by one of these is not
+// worth the chunk.
 const finest = 256
 
-// dear is how many times that make up a worker's share where halving it again and again does not pay: each has its part at once, and the rest is stealing.
+// dear is how many times that make up a worker's share where halving it again and again does not pay: each has
+// its part at once, and the rest is stealing.
 const dear = 16
 
-// crowd times the workers is how many claims make up a worker's share where the workers would wait for each other at a counter: to pass it once takes them all a part of a claim each.
+// crowd times the workers is how many claims make up a worker's share where the workers would wait for each
+// other at a counter: to pass it once takes them all a part of a claim each.
 const crowd = 8
 
 // Report remembers a piece.
@@ -187,8 +198,9 @@ func (c *cost) Report(worker, start, n int, seconds, overhead float64) {
 // Expected is the measured speeds. Nobody may be learning.
 func (c *cost) Expected() []float64 { return slices.Clone(c.weights) }
 
-// Profile is what COST has learned: the expected time of each of equally many iterations, in order, at speed 1. It is nil before
-// the first Restart that learns. Another loop of the same operator can begin with it (Params.Profile).
+// Profile is what COST has learned: the expected time of each of equally many iterations, in order, at speed 1.
+// It is nil before the first Restart that learns. Another loop of the same operator can begin with it
+// (Params.Profile).
 func (c *cost) Profile() []float64 {
 	if c.profile == nil {
 		return nil

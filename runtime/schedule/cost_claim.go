@@ -6,8 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// This file defines how COST is claimed: blocks are filled by factoring from one counter, served to their owners in pieces, and robbed by others. All count in
-// units of equal expected cost (cuts.go), so a claim is one compare-and-swap and a few operations on integers.
+// This file defines how COST is claimed: blocks are filled by factoring from one counter, served to their
+// owners in pieces, and robbed by others. All count in units of equal expected cost (cuts.go), so a claim is
+// one compare-and-swap and a few operations on integers.
 
 // costPlan is what the claims of an execution are computed from. They do not change it.
 type costPlan struct {
@@ -22,7 +23,8 @@ type costPlan struct {
 	spread2 float64 // units by (P cv/2)^2, cv of an iteration's cost as far as it is not foreseen: b of factoring is the root of spread2 over the units left
 	worker  []costWorker
 
-	// dear is the iterations that are handed out before all blocks, the dearest first; dearAt is the same in their order. In units they have next to no width.
+	// dear is the iterations that are handed out before all blocks, the dearest first; dearAt is the same in
+	// their order. In units they have next to no width.
 	dear, dearAt []iterations
 	away         int // 1: the last worker is expected late, if at all
 }
@@ -49,7 +51,8 @@ type costWorker struct {
 	lo, hi int // its block of the first batch
 }
 
-// costHand is the iterations of a worker's last piece that lie behind dear ones. Nobody can steal them: the worker's next claim is for them.
+// costHand is the iterations of a worker's last piece that lie behind dear ones. Nobody can steal them: the
+// worker's next claim is for them.
 type costHand struct {
 	rest, past int
 	_          [112]byte
@@ -57,8 +60,10 @@ type costHand struct {
 
 const weightOne = 1 << 16
 
-// evenly is the plan of an execution of which nothing is known. Chunks are those of AUTO_CHUNK, small enough for any order of costs and to learn the profile from, and dealt like
-// cards: a worker's block is one chunk of every P, so blocks cost about the same wherever what is dear lies, workers can be compared, and there is no counter.
+// evenly is the plan of an execution of which nothing is known. Chunks are those of AUTO_CHUNK, small enough
+// for any order of costs and to learn the profile from, and dealt like cards: a worker's block is one chunk of
+// every P, so blocks cost about the same wherever what is dear lies, workers can be compared, and there is no
+// counter.
 func evenly(p Params) costPlan {
 	cut := evenCuts(p.N, max(autoChunk(p.N, p.P), p.MinChunk, ceilDiv(p.N, maxUnits)))
 	c := costPlan{cuts: cut, floor: 1, least: p.MinChunk, parts: 1, cards: newCards(cut.units, p.P), atOnce: p.Processors, worker: make([]costWorker, p.P)}
@@ -66,7 +71,8 @@ func evenly(p Params) costPlan {
 	return c
 }
 
-// cards is units as they are dealt to so many blocks: each P of them to all blocks. They count by block and by the order within it.
+// cards is units as they are dealt to so many blocks: each P of them to all blocks. They count by block and by
+// the order within it.
 type cards struct {
 	blocks, each, more int // the first blocks have one more than each
 }
@@ -94,7 +100,8 @@ func (d *cards) unit(card int) int {
 	return round*d.blocks + block
 }
 
-// richest is of how many blocks a thief takes the largest: to look costs less than an iteration is worth, and the largest is where the loop would end late.
+// richest is of how many blocks a thief takes the largest: to look costs less than an iteration is worth, and
+// the largest is where the loop would end late.
 const richest = 4
 
 // half is what a thief takes: the half, or all where that or the other half has fewer iterations than a chunk.
@@ -112,8 +119,8 @@ func (c *costClaims) half(lo, hi int) int {
 	return hi - mid
 }
 
-// planBy is a plan whose units are t. A worker's share of them by its weight has m pieces, and no piece has more than 2/m of an even share of the iterations. No piece costs less
-// than tail but for want of more.
+// planBy is a plan whose units are t. A worker's share of them by its weight has m pieces, and no piece has
+// more than 2/m of an even share of the iterations. No piece costs less than tail but for want of more.
 func planBy(t cuts, p Params, weights []float64, m float64, parts int, tail float64) costPlan {
 	c := costPlan{cuts: t, least: p.MinChunk, parts: parts, atOnce: p.Processors, worker: make([]costWorker, p.P)}
 	share := float64(t.units) / c.procs()
@@ -126,7 +133,8 @@ func planBy(t cuts, p Params, weights []float64, m float64, parts int, tail floa
 	return c
 }
 
-// dealBlocks makes the first batch: each worker that is expected begins with a block of its own, for which it need not ask.
+// dealBlocks makes the first batch: each worker that is expected begins with a block of its own, for which it
+// need not ask.
 func (c *costPlan) dealBlocks() {
 	here := c.worker[:len(c.worker)-c.away]
 	if c.away == 1 {
@@ -213,7 +221,8 @@ func (c *costClaims) claim(worker int) (start, size int, ok bool) {
 	}
 }
 
-// some is how many units of a worker's block a piece has. Pieces get smaller with the block where no batches follow, or where it was stolen: then the loop is near its end.
+// some is how many units of a worker's block a piece has. Pieces get smaller with the block where no batches
+// follow, or where it was stolen: then the loop is near its end.
 func (c *costClaims) some(worker, lo, hi int) int {
 	take := c.worker[worker].piece
 	switch {
@@ -225,7 +234,8 @@ func (c *costClaims) some(worker, lo, hi int) int {
 	return take
 }
 
-// claimRange claims a piece. Where an iteration is dearer than a piece, pieces without iterations lie before it and are passed over.
+// claimRange claims a piece. Where an iteration is dearer than a piece, pieces without iterations lie before it
+// and are passed over.
 func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 	word := &c.own.own[worker].word
 	take := c.worker[worker].piece
@@ -289,7 +299,8 @@ func (c *costClaims) block(worker int) (lo, hi, start, past int, ok bool) {
 	}
 }
 
-// portion is how many blocks make up what is left: twice the workers, and more where costs are partly chance, as factoring has it (see fac.go).
+// portion is how many blocks make up what is left: twice the workers, and more where costs are partly chance,
+// as factoring has it (see fac.go).
 func (c *costPlan) portion(left int) float64 {
 	if c.parts == 1 {
 		return c.procs()
@@ -339,7 +350,8 @@ func (c *costClaims) nextBatch(old, step uint64, left int) uint64 {
 	return c.batch.Load()
 }
 
-// piece is the part of lo..hi up to end that is claimed at once, and its iterations: k units, or what comes near to that with a number of iterations that a piece may have.
+// piece is the part of lo..hi up to end that is claimed at once, and its iterations: k units, or what comes
+// near to that with a number of iterations that a piece may have.
 func (c *costClaims) piece(lo, hi, k int) (end, start, past int) {
 	end = min(lo+k, hi)
 	start, past = c.at(lo), c.at(end)
@@ -354,8 +366,8 @@ func (c *costClaims) piece(lo, hi, k int) (end, start, past int) {
 	return c.atLeast(lo, hi, k)
 }
 
-// atLeast is k units of lo..hi, or more if these are fewer than the smallest number of iterations. It goes on in small steps, since the units beyond may be
-// those of another dear iteration.
+// atLeast is k units of lo..hi, or more if these are fewer than the smallest number of iterations. It goes on
+// in small steps, since the units beyond may be those of another dear iteration.
 func (c *costClaims) atLeast(lo, hi, k int) (end, start, past int) {
 	start = c.at(lo)
 	for {

@@ -4,11 +4,13 @@ import (
 	"math"
 )
 
-// This file defines fixedCost, what a chunk takes beyond claiming it and its iterations: groups of lanes that it leaves half empty, inner loops that it enters cold. Whoever cuts finely without
-// looking at it has the better balance and the longer time.
+// This file defines fixedCost, what a chunk takes beyond claiming it and its iterations: groups of lanes that
+// it leaves half empty, inner loops that it enters cold. Whoever cuts finely without looking at it has the
+// better balance and the longer time.
 
-// fixedCost is learned from the chunks of each execution by a regression of what they took over what their iterations were expected to take. It is the intercept, averaged over executions by
-// what each tells (chunks that are all alike tell nothing), less its standard error: only what is significant counts.
+// fixedCost is learned from the chunks of each execution by a regression of what they took over what their
+// iterations were expected to take. It is the intercept, averaged over executions by what each tells (chunks
+// that are all alike tell nothing), less its standard error: only what is significant counts.
 type fixedCost struct {
 	seconds   float64
 	mean      float64
@@ -63,7 +65,8 @@ func (g *regression) add(x, t float64) {
 	}
 }
 
-// intercept is a and its standard error, by weighted least squares: over all points, then again and again over those that are not far off the line before.
+// intercept is a and its standard error, by weighted least squares: over all points, then again and again over
+// those that are not far off the line before.
 func (g *regression) intercept() (a, deviation float64, ok bool) {
 	most, s := math.Inf(1), 0.0
 	off := make([]float64, len(g.x))

@@ -7,7 +7,8 @@ import (
 
 // This file defines what COST learns from an execution: costs, speeds, and how far both can be believed.
 
-// learn makes a plan of the execution that was heard, with a profile of so many bins: first the speeds, then the costs at speed 1. It reports false if there is nothing to learn from.
+// learn makes a plan of the execution that was heard, with a profile of so many bins: first the speeds, then
+// the costs at speed 1. It reports false if there is nothing to learn from.
 func (c *cost) learn(bins int) bool {
 	done := 0
 	for i := range c.heard {
@@ -97,8 +98,10 @@ func room(s []int, n int) []int {
 	return s[:n]
 }
 
-// trust is how much of the differences between iterations of the last execution but one was there again in the last: the slope of what pieces cost over what they had cost, both less what as many average
-// iterations do. It is the best predictor's share of the differences where they are partly chance: 0 where costs are drawn anew, near 1 where they stay. 1 too if nothing is known.
+// trust is how much of the differences between iterations of the last execution but one was there again in the
+// last: the slope of what pieces cost over what they had cost, both less what as many average iterations do. It
+// is the best predictor's share of the differences where they are partly chance: 0 where costs are drawn anew,
+// near 1 where they stay. 1 too if nothing is known.
 func (c *cost) trust() (part, chance float64) {
 	if c.last == nil {
 		return 1, 0
@@ -138,7 +141,8 @@ func (c *cost) trust() (part, chance float64) {
 			}
 		}
 	}
-	// The median over that of chi squared of one degree: a piece whose worker lost its processor says nothing about iterations.
+	// The median over that of chi squared of one degree: a piece whose worker lost its processor says nothing
+	// about iterations.
 	return part, median(off) / (normalQuartile * normalQuartile)
 }
 
@@ -165,7 +169,8 @@ const maxMove = 1.3863
 // trend is how a worker was off its weight in the last executions.
 type trend struct{ mean, square float64 }
 
-// add is one more, and says how much of it stays: 1 if it is as before, near 0 if it was here and there. Threads that wait for a processor are slow now and then.
+// add is one more, and says how much of it stays: 1 if it is as before, near 0 if it was here and there.
+// Threads that wait for a processor are slow now and then.
 func (t *trend) add(off float64) float64 {
 	if t.square == 0 {
 		t.mean, t.square = off, off*off
@@ -178,13 +183,16 @@ func (t *trend) add(off float64) float64 {
 // misfit is the variance of a worker's ratio from which on a profile does not fit.
 const misfit = 0.1
 
-// learnSpeeds moves each weight towards predicted over measured time; it reports false if there is nothing to learn from. Without a profile the iterations are
-// the prediction, which is fair since chunks were small and the workers' interleaved.
+// learnSpeeds moves each weight towards predicted over measured time; it reports false if there is nothing to
+// learn from. Without a profile the iterations are the prediction, which is fair since chunks were small and
+// the workers' interleaved.
 //
-// A worker is slow, or its iterations cost more than before: both look alike. They differ in that a slow worker is slow everywhere. So a weight moves the less
-// the more the ratio varies between the places that the worker has been at: by d^2/(d^2 + 4e^2) of the way d (in logarithms), where e is the standard error of the
-// ratio over places, the worker's own or the mean of all, and consecutive pieces are one place. Without that, costs that move leave weights that are wrong by factors.
-// Where the ratios of all workers are that uncertain the profile does not fit: then the costs are learned, and the speeds from the next execution.
+// A worker is slow, or its iterations cost more than before: both look alike. They differ in that a slow worker
+// is slow everywhere. So a weight moves the less the more the ratio varies between the places that the worker
+// has been at: by d^2/(d^2 + 4e^2) of the way d (in logarithms), where e is the standard error of the ratio
+// over places, the worker's own or the mean of all, and consecutive pieces are one place. Without that, costs
+// that move leave weights that are wrong by factors. Where the ratios of all workers are that uncertain the
+// profile does not fit: then the costs are learned, and the speeds from the next execution.
 func (c *cost) learnSpeeds() bool {
 	ratio, unsure := make([]float64, c.P), make([]float64, c.P)
 	known, sum, pooled, workers := 0.0, 0.0, 0.0, 0.0
@@ -219,8 +227,9 @@ func (c *cost) learnSpeeds() bool {
 	return true
 }
 
-// speed is predicted over measured time of a worker's pieces, and the square of its relative standard error. The ratio is 0 if there is none. Pieces that took far longer than the others, by
-// what was predicted, lost their processor to somebody else: they say nothing of the worker.
+// speed is predicted over measured time of a worker's pieces, and the square of its relative standard error.
+// The ratio is 0 if there is none. Pieces that took far longer than the others, by what was predicted, lost
+// their processor to somebody else: they say nothing of the worker.
 func (c *cost) speed(chunks []costRecord) (ratio, variance float64) {
 	predicted, measured, most := 0.0, 0.0, math.Inf(1)
 	if c.profile != nil {
@@ -281,8 +290,9 @@ func (c *cost) predicted(r costRecord) float64 {
 	return c.profile.between(r.start, r.start+r.n)
 }
 
-// spread adds the cost of a piece to the bins it lies in, and to covered, if there is any, the part of each that it covers. Within it costs keep the proportions of the old profile, so
-// that what was learned from small pieces is not lost by measuring larger ones.
+// spread adds the cost of a piece to the bins it lies in, and to covered, if there is any, the part of each
+// that it covers. Within it costs keep the proportions of the old profile, so that what was learned from small
+// pieces is not lost by measuring larger ones.
 func (c *cost) spread(r costRecord, t float64, bins []bin, covered []float64) {
 	m, n := float64(len(bins)), float64(c.N)
 	from, to := float64(r.start)*m/n, float64(r.start+r.n)*m/n

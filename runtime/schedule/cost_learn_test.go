@@ -41,8 +41,9 @@ func noisyCosts(n int, mean, noise float64) func(int) []float64 {
 	}
 }
 
-// TestLearningPaysForItself: what a loop learns costs it at most its part of the time of all workers, however short it is; the first times it may cost what was lost before. Claims cost nothing
-// here, so what a simulation counts as scheduling is learning.
+// TestLearningPaysForItself: what a loop learns costs it at most its part of the time of all workers, however
+// short it is; the first times it may cost what was lost before. Claims cost nothing here, so what a simulation
+// counts as scheduling is learning.
 func TestLearningPaysForItself(t *testing.T) {
 	for _, p := range []int{2, asideFrom, 32} {
 		for _, mean := range []float64{2e-9, 5e-8, 1e-6, 1e-4} {
@@ -79,7 +80,8 @@ func TestLearningPaysForItself(t *testing.T) {
 	}
 }
 
-// TestLearningAside: from some workers on one learns while the others work. It has no block then and comes late, the executions meanwhile have the plan that they had, and the one after has the new one.
+// TestLearningAside: from some workers on one learns while the others work. It has no block then and comes
+// late, the executions meanwhile have the plan that they had, and the one after has the new one.
 func TestLearningAside(t *testing.T) {
 	const n, p = 4096, 8
 	costs := noisyCosts(n, 1e-9, .1)
@@ -160,7 +162,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestStudy: in a real loop the last worker learns at a claim, or a goroutine does if it does not come or has no time, and each iteration is done once all the while.
+// TestStudy: in a real loop the last worker learns at a claim, or a goroutine does if it does not come or has
+// no time, and each iteration is done once all the while.
 func TestStudy(t *testing.T) {
 	for _, absent := range []bool{false, true} {
 		const n, p = 6000, 8
@@ -203,7 +206,8 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-// TestNothingToLearn: an execution that lost next to nothing is not learned from, so no time is spent between executions.
+// TestNothingToLearn: an execution that lost next to nothing is not learned from, so no time is spent between
+// executions.
 func TestNothingToLearn(t *testing.T) {
 	list, c := again(t, Machine{P: 4, H: 1e-8}, 6, noisyCosts(4000, 1e-5, .1))
 	if c.learning() != 0 {
@@ -215,7 +219,8 @@ func TestNothingToLearn(t *testing.T) {
 	}
 }
 
-// TestLearningIsCharged: a simulation lets all wait while COST learns between executions, and counts that as scheduling.
+// TestLearningIsCharged: a simulation lets all wait while COST learns between executions, and counts that as
+// scheduling.
 func TestLearningIsCharged(t *testing.T) {
 	const p = asideFrom - 1
 	list, _ := again(t, Machine{P: p}, 2, noisyCosts(4000, 1e-6, .9))
@@ -230,7 +235,8 @@ func TestLearningIsCharged(t *testing.T) {
 	}
 }
 
-// TestFixedCost: where a chunk costs something by itself COST learns how much, cuts into fewer chunks, and is nearer to the ideal than its chunks for nothing would be.
+// TestFixedCost: where a chunk costs something by itself COST learns how much, cuts into fewer chunks, and is
+// nearer to the ideal than its chunks for nothing would be.
 func TestFixedCost(t *testing.T) {
 	const fixed = 2e-4
 	costs := noisyCosts(4000, 1e-5, .3)
@@ -307,7 +313,8 @@ func TestCards(t *testing.T) {
 	}
 }
 
-// TestFewProcessors: with more workers than processors COST cuts for the processors, whichever workers come, and each iteration is still done once.
+// TestFewProcessors: with more workers than processors COST cuts for the processors, whichever workers come,
+// and each iteration is still done once.
 func TestFewProcessors(t *testing.T) {
 	const n, p = 4000, 8
 	costs := noisyCosts(n, 1e-5, .3)(0)

@@ -2,9 +2,11 @@ package schedule
 
 import "sync/atomic"
 
-// This file defines when COST learns, and who: all wait for it between two executions, or one learns while the others are at the executions that follow.
+// This file defines when COST learns, and who: all wait for it between two executions, or one learns while the
+// others are at the executions that follow.
 
-// What learning takes, in seconds: anything at all, a bin of the profile with its part of the table of cuts, a chunk, and a chunk of the first execution (BenchmarkCostRestart).
+// What learning takes, in seconds: anything at all, a bin of the profile with its part of the table of cuts, a
+// chunk, and a chunk of the first execution (BenchmarkCostRestart).
 const (
 	oncePrice  = 4e-6
 	binPrice   = 20e-9
@@ -12,11 +14,13 @@ const (
 	firstPrice = 10e-9
 )
 
-// learningPart is the part of a worker's time that is given to learning. What is not spent is saved for later executions, so the costs of a loop that is too short to learn in each execution are learned in some.
+// learningPart is the part of a worker's time that is given to learning. What is not spent is saved for later
+// executions, so the costs of a loop that is too short to learn in each execution are learned in some.
 const learningPart = 1. / 256
 
-// firstPart is the part of an execution's time that is spent besides to learn for the first time: what is learned then is of use for long. Where one learns beside the others that is so
-// each of the first times, until two executions have told how far one foretells the next.
+// firstPart is the part of an execution's time that is spent besides to learn for the first time: what is
+// learned then is of use for long. Where one learns beside the others that is so each of the first times, until
+// two executions have told how far one foretells the next.
 const (
 	firstPart  = 1. / 16
 	firstTimes = 3
@@ -31,8 +35,10 @@ const surely = 2
 // asideFrom is from how many processors on one learns beside the others: of fewer it is a large part.
 const asideFrom = 4
 
-// How finely a profile is kept. There are no more bins than what a worker's share needs to be cut well, or than make no difference to the time: where iterations differ much, what a bin hides is what cuts
-// are off by. A profile with fewer than coarsest bins a share says too little. Who learns beside the others has time for more.
+// How finely a profile is kept. There are no more bins than what a worker's share needs to be cut well, or than
+// make no difference to the time: where iterations differ much, what a bin hides is what cuts are off by. A
+// profile with fewer than coarsest bins a share says too little. Who learns beside the others has time for
+// more.
 const (
 	leastBins    = 1 << 9
 	binsPerShare = 1 << 7
@@ -127,8 +133,9 @@ func (c *cost) takeOver() {
 // worse is how much more of the bound a new plan may lose than the one before did.
 const worse = 0.02
 
-// judge decides on a plan by its first execution: one that loses more than the one before, which the noise of an execution or a wrong idea of what chunks cost can make of it, makes room for that
-// again. It may be the costs that have changed: what the execution took can be learned from as always.
+// judge decides on a plan by its first execution: one that loses more than the one before, which the noise of
+// an execution or a wrong idea of what chunks cost can make of it, makes room for that again. It may be the
+// costs that have changed: what the execution took can be learned from as always.
 func (c *cost) judge(e executed) {
 	lost, f := e.lost/e.bound, c.former
 	if f == nil {
@@ -150,7 +157,8 @@ func (c *cost) judge(e executed) {
 	c.old = c.old[:0]
 }
 
-// enough says that nothing is to be won by learning: the execution took as long as it must. What chunks cost is no loss, but part of what is even, so that is first learned too, where it matters.
+// enough says that nothing is to be won by learning: the execution took as long as it must. What chunks cost is
+// no loss, but part of what is even, so that is first learned too, where it matters.
 func (c *cost) enough(e executed) bool {
 	return e.lost < balanced*e.bound && (e.single || c.fixed.asked >= surely)
 }
@@ -173,10 +181,12 @@ func (c *cost) learnNow(bins int, price float64) {
 	c.forget(c.heard)
 }
 
-// aside says that one can learn beside the others. It is the last worker, which has then no block to begin with and comes late.
+// aside says that one can learn beside the others. It is the last worker, which has then no block to begin with
+// and comes late.
 func (c *cost) aside() bool { return c.Processors >= asideFrom }
 
-// restartAside is Restart where one can. All wait only for what takes less than the execution has lost, so that to let it lose as much again would be no better.
+// restartAside is Restart where one can. All wait only for what takes less than the execution has lost, so that
+// to let it lose as much again would be no better.
 func (c *cost) restartAside(e executed) {
 	first := c.times < firstTimes
 	bins := min(c.N, maxBins)
@@ -239,8 +249,10 @@ func (c *cost) price(bins, chunks int) float64 {
 	return oncePrice + float64(chunks)*each + float64(bins)*binPrice
 }
 
-// afford is with how many bins an execution shall be learned while all wait; 0: not at all. The first time a loop is learned for what
-// was lost so far, too: nobody knows whether the loop will be executed again, but who has lost as much as learning takes loses at most twice as much as who had known (the rule of those who rent skis).
+// afford is with how many bins an execution shall be learned while all wait; 0: not at all. The first time a
+// loop is learned for what was lost so far, too: nobody knows whether the loop will be executed again, but who
+// has lost as much as learning takes loses at most twice as much as who had known (the rule of those who rent
+// skis).
 func (c *cost) afford(e executed) (bins int, price float64) {
 	even := e.busy / c.procs()
 	income := even * learningPart

@@ -53,7 +53,8 @@ func (p *profile) ranges(bins []int) []iterations {
 // begin is the first iteration that begins in a bin.
 func (p *profile) begin(b int) int { return ceilDiv(b*p.n, len(p.bins)-1) }
 
-// apart says that a bin's cost may be that of one iteration: it has few, or costs twice as much as those beside it. Else all around cost much.
+// apart says that a bin's cost may be that of one iteration: it has few, or costs twice as much as those beside
+// it. Else all around cost much.
 func (p *profile) apart(b int) bool {
 	if p.per <= fewIterations {
 		return true

@@ -27,8 +27,9 @@ type Simulation struct {
 	away    float64 // for how long it still will
 }
 
-// NewSimulation is a loop with the costs of tr, of which nothing is known yet. N and P of p are those of trace and machine; mu, sigma and h
-// are measured from them unless p has any. Time starts when the first worker could.
+// NewSimulation is a loop with the costs of tr, of which nothing is known yet. N and P of p are those of trace
+// and machine; mu, sigma and h are measured from them unless p has any. Time starts when the first worker
+// could.
 func NewSimulation(tr *Trace, t *Technique, p Params, m Machine) (*Simulation, error) {
 	if len(m.Speeds) > 0 && len(m.Speeds) != m.P || len(m.Arrivals) > 0 && len(m.Arrivals) != m.P {
 		return nil, fmt.Errorf("%d speeds and %d arrival times for %d workers", len(m.Speeds), len(m.Arrivals), m.P)
@@ -58,8 +59,8 @@ func (s *Simulation) Learns() bool { return s.claimer.Learns() }
 // SetTrace changes the costs of the executions to come; the number of iterations stays.
 func (s *Simulation) SetTrace(tr *Trace) { s.trace = tr }
 
-// Run executes the loop once more. Each worker in turn of its coming free claims a chunk: it waits for those who are before it at the counter or at a block, takes H, and
-// is busy for cost/speed.
+// Run executes the loop once more. Each worker in turn of its coming free claims a chunk: it waits for those
+// who are before it at the counter or at a block, takes H, and is busy for cost/speed.
 func (s *Simulation) Run() (Outcome, error) {
 	m := s.machine
 	s.now = 0
@@ -132,7 +133,8 @@ func (s *Simulation) Run() (Outcome, error) {
 	return out, s.claimer.Err()
 }
 
-// learn goes on with what a worker is learning beside an execution that took so long, and returns how much of that it was at it.
+// learn goes on with what a worker is learning beside an execution that took so long, and returns how much of
+// that it was at it.
 func (s *Simulation) learn(makespan float64) float64 {
 	if s.lesson == nil {
 		return 0
@@ -161,7 +163,8 @@ func newLines(workers int, serial float64) *lines {
 	return l
 }
 
-// pass is when a worker that claims at time t has had all the lines that it needs. It reads those that others are reading too without keeping them.
+// pass is when a worker that claims at time t has had all the lines that it needs. It reads those that others
+// are reading too without keeping them.
 func (l *lines) pass(worker int, t float64, did touched, own bool) float64 {
 	for range did.shared {
 		l.shared = max(l.shared, t) + l.serial
@@ -199,8 +202,8 @@ func moments(x []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(sum / float64(len(x)))
 }
 
-// Imbalance is the percent imbalance of finish times, (1 - mean/max) P/(P-1) 100 (DeRose, Homer, Johnson 2007): 0 if all end together, 100 if one
-// worker did everything. One worker is never out of balance.
+// Imbalance is the percent imbalance of finish times, (1 - mean/max) P/(P-1) 100 (DeRose, Homer, Johnson 2007):
+// 0 if all end together, 100 if one worker did everything. One worker is never out of balance.
 func Imbalance(finish []float64) float64 {
 	latest, sum := 0.0, 0.0
 	for _, f := range finish {

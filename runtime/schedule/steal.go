@@ -2,8 +2,8 @@ package schedule
 
 import "sync/atomic"
 
-// This file defines Block, a range that its owner eats from the front and thieves from the back, in one word: each change is
-// one compare-and-swap, of a process's memory or of a window of MPI.
+// This file defines Block, a range that its owner eats from the front and thieves from the back, in one word:
+// each change is one compare-and-swap, of a process's memory or of a window of MPI.
 
 // maxUnits is how many units a packed range can count.
 const maxUnits = 1<<31 - 1
@@ -68,11 +68,14 @@ func (b *blocks) empty() {
 	}
 }
 
-// give makes got the block of a worker whose block is empty. Only the owner fills a block, and thieves leave empty ones alone, so a plain store loses nothing.
+// give makes got the block of a worker whose block is empty. Only the owner fills a block, and thieves leave
+// empty ones alone, so a plain store loses nothing.
 func (b *blocks) give(worker int, got Block) { b.own[worker].word.Store(uint64(got)) }
 
-// steal fills the worker's empty block from another's: of the first few that are not empty, counted from the last victim, the largest. It reports false if all blocks were empty when it looked: units
-// that another thief has in hand are that thief's to do. Where claims are paced it also gives up, for now, after some looks: touched.again says so.
+// steal fills the worker's empty block from another's: of the first few that are not empty, counted from the
+// last victim, the largest. It reports false if all blocks were empty when it looked: units that another thief
+// has in hand are that thief's to do. Where claims are paced it also gives up, for now, after some looks:
+// touched.again says so.
 //
 // A word that was changed and has come to be the same again is no danger: a word is all there is to know of a block.
 func (b *blocks) steal(worker int) bool {
