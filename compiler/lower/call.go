@@ -193,8 +193,9 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 	d := rowOf(e, rows)
 	var few [4]val
 	var where [4]source.Span
+	var places [4]int
 	var buf [8]bool
-	in, spans := few[:0], where[:0]
+	in, spans, args := few[:0], where[:0], places[:0] // args: of each input, its place in d.Args
 	var attrs []op.Attr
 	given := append(buf[:0], make([]bool, len(d.Args))...)
 	next := 0
@@ -220,11 +221,11 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			}
 			if v.kind == list && d.Args[i].Rest && l.holdsMatrices(v.elems) {
 				for _, x := range v.elems { // cbind([for j in 0..n => f(j)])
-					in, spans = append(in, x), append(spans, a.Value.Span())
+					in, spans, args = append(in, x), append(spans, a.Value.Span()), append(args, i)
 				}
 				continue
 			}
-			in, spans = append(in, v), append(spans, a.Value.Span())
+			in, spans, args = append(in, v), append(spans, a.Value.Span()), append(args, i)
 			continue
 		}
 		attrs = append(attrs, op.Attr{Name: d.Args[i].Name, Val: l.attr(v, d.Args[i].Kind, a.Value.Span(), d.Args[i].Name)})
@@ -237,11 +238,29 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		case a.Attr:
 			attrs = append(attrs, op.Attr{Name: a.Name, Val: *a.Default})
 		default:
-			in = append(in, konstVal(scalarOf(*a.Default)))
-			spans = append(spans, e.Span())
+			in, spans, args = append(in, konstVal(scalarOf(*a.Default))), append(spans, e.Span()), append(args, i)
 		}
 	}
+	if !slices.IsSorted(args) {
+		in, spans = inOrder(in, spans, args)
+	}
+	if d == l.table.Infix("^") && l.isWholePower(in[0], in[1]) { // pow(x, 2) is x ^ 2
+		return l.wholePower(in[0], in[1].s.I, e.Span(), spans[0])
+	}
 	return l.apply(d, op.MakeAttrs(attrs...), e.Span(), in, spans)
+}
+
+// inOrder is the inputs of a call, and where they stand, in the order of the row's arguments: names may come in any.
+func inOrder(in []val, spans []source.Span, args []int) (ordered []val, at []source.Span) {
+	by := make([]int, len(args))
+	for k := range by {
+		by[k] = k
+	}
+	slices.SortStableFunc(by, func(x, y int) int { return args[x] - args[y] })
+	for _, k := range by {
+		ordered, at = append(ordered, in[k]), append(at, spans[k])
+	}
+	return ordered, at
 }
 
 // rowOf is which of the rows of one word a call means, by the number of its positional arguments.

@@ -170,8 +170,8 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	if e.Op == "-" && x.kind == edge && y.isInt() && y.untyped && y.s.I == 0 && l.typeOf(x).Elem.IsNumeric() && l.typeOf(x).Elem != types.Bool {
 		return x // bit for bit, -0 and nan included: so an empty sum costs no task (x + 0 would lose the sign of -0)
 	}
-	if e.Op == "^" && x.kind == edge && y.isInt() && y.s.I >= 0 && l.isWhole(x) {
-		return l.wholePower(x, y.s.I, e)
+	if e.Op == "^" && l.isWholePower(x, y) {
+		return l.wholePower(x, y.s.I, e.Span(), e.X.Span())
 	}
 	d := l.table.Infix(e.Op)
 	if d == nil {
@@ -180,18 +180,22 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	return l.apply(d, nil, e.Span(), []val{x, y}, []source.Span{e.X.Span(), e.Y.Span()})
 }
 
-// isWhole reports a value of the run whose elements are integers or bools.
-func (l *lowerer) isWhole(x val) bool {
+// isWholePower reports an x of the run whose elements are integers or bools, and a y known before it that is a whole
+// number, not negative.
+func (l *lowerer) isWholePower(x, y val) bool {
+	if x.kind != edge || !y.isInt() || y.s.I < 0 {
+		return false
+	}
 	e := l.typeOf(x).Elem
 	return e == types.I64 || e == types.Bool
 }
 
-// wholePower is x to the power n of integers: products, of which integers do not round one and which wrap alike in any order, by
-// squaring. A power that only the run knows may be negative, so those are floats (pow).
-func (l *lowerer) wholePower(x val, n int64, e *ast.Binary) val {
-	span := e.X.Span()
+// wholePower is x, which stands at from, to the power n of integers, at: products, of which integers do not round one
+// and which wrap alike in any order, by squaring. A power that only the run knows may be negative, so those are floats
+// (pow).
+func (l *lowerer) wholePower(x val, n int64, at, from source.Span) val {
 	apply := func(d *op.Def, in ...val) val {
-		return l.apply(d, nil, e.Span(), in, []source.Span{span, span})
+		return l.apply(d, nil, at, in, []source.Span{from, from}[:len(in)])
 	}
 	product := l.table.Infix("*")
 	if n == 0 {
@@ -199,7 +203,7 @@ func (l *lowerer) wholePower(x val, n int64, e *ast.Binary) val {
 	}
 	square := x
 	if l.typeOf(x).Elem == types.Bool {
-		square = l.apply(l.table.Must("i64"), nil, e.Span(), []val{x}, []source.Span{span})
+		square = apply(l.table.Must("i64"), x)
 	}
 	power, some := square, false
 	for ; n > 0; n >>= 1 {
