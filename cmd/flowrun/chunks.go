@@ -12,7 +12,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file defines `flowrun chunks`: the sequence of chunks that a self-scheduling technique hands out, and the list of techniques.
+// This file defines `flowrun chunks`: the sequence of chunks that a self-scheduling technique hands out, and the list
+// of techniques.
 
 func (s *session) chunksCommand() *cli.Command {
 	return &cli.Command{
@@ -26,7 +27,7 @@ func (s *session) chunksCommand() *cli.Command {
 			&cli.StringFlag{Name: "overhead", Value: "0.5", Usage: "`TIME` of one scheduling operation"},
 			&cli.StringFlag{Name: "mu", Value: "1", Usage: "mean `TIME` of an iteration"},
 			&cli.StringFlag{Name: "sigma", Value: "0.5", Usage: "standard deviation of the `TIME` of an iteration"},
-			&cli.StringFlag{Name: "alpha", Value: "1.3", Usage: "deviations of head room of TAP, `ALPHA`"},
+			&cli.StringFlag{Name: "alpha", Value: "1.3", Usage: "`ALPHA` of TAP, its head room in deviations"},
 			&cli.StringFlag{Name: "seed", Value: "42", Usage: "`SEED` of RAND and PSS_SEEDED"},
 			&cli.StringFlag{Name: "swr", Value: "0.5", Usage: "static workload `RATIO` of PLS"},
 			&cli.StringFlag{Name: "first", Usage: "first chunk of TSS and TFSS, in `ITERATIONS`", DefaultText: "ceil(N/2P)"},

@@ -93,8 +93,9 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	return s.tellAndClose(err, comm)
 }
 
-// tellAndClose ends a rank's part in order: it tells what is wrong first. Close waits for the other ranks, so none of them has ended
-// by then; the first that ends with a code other than 0 makes a launcher stop those that are left, who must have nothing to tell any more.
+// tellAndClose ends a rank's part in order: it tells what is wrong first. Close waits for the other ranks, so none of
+// them has ended by then; the first that ends with a code other than 0 makes a launcher stop those that are left, who
+// must have nothing to tell any more.
 func (s *session) tellAndClose(err error, comm io.Closer) error {
 	if err == nil {
 		return comm.Close()
@@ -188,8 +189,8 @@ func (l *lookout) seen() bool {
 	return l.found
 }
 
-// shareOf is how many threads a rank runs without --threads: its part of the processors, or cores, that it may use, which are
-// those of the whole machine unless the launcher has bound it.
+// shareOf is how many threads a rank runs without --threads: its part of the processors, or cores, that it may use,
+// which are those of the whole machine unless the launcher has bound it.
 func shareOf(processors int) int {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {

@@ -20,7 +20,7 @@ func (s *session) explainCommand() *cli.Command {
 		Usage:     "say what a diagnostic code or a rewrite rule means, or print a program after a compiler pass",
 		ArgsUsage: "CODE | RULE | --rules | FILE --pass=NAME",
 		Flags: append(programFlags(), ranksFlag(),
-			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: what fuse put together, with its places"},
+			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: what fuse and fuse-loops put together, with its places"},
 			&cli.BoolFlag{Name: "rules", DisableDefaultText: true, Usage: "list the rewrite rules"}),
 		Action: func(c *cli.Context) error {
 			if c.Bool("rules") && c.NArg() == 0 && !c.IsSet("pass") {

@@ -13,11 +13,12 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines `flowrun explain FILE --pass=fused`: which operators the pass fuse put together, and where they stand in the
-// program.
+// This file defines `flowrun explain FILE --pass=fused`: which operators the pass fuse put together, and where they
+// stand in the program.
 
-// fusedPass is no pass: it is what fuse and fuse-loops left, by groups and with the text of the program, where fuse prints the whole graph. A product that
-// fuse-epilogues made a part of a chain stands with it, as one of the whole matrix even where that is cut.
+// fusedPass is no pass: it is what fuse and fuse-loops left, by groups and with the text of the program, where fuse
+// prints the whole graph. A product that fuse-epilogues made a part of a chain stands with it, as one of the whole
+// matrix even where that is cut.
 const fusedPass = "fused"
 
 // A fusedGroup is a node that computes several operators in one pass over memory.
@@ -126,7 +127,8 @@ func groupOf(g *ir.Graph, id ir.ID, d decisions) fusedGroup {
 	return f
 }
 
-// takenBy is the nodes of a parfor's body that stood outside of it: operators that fuse-loops put there, constructors that draw did.
+// takenBy is the nodes of a parfor's body that stood outside of it: operators that fuse-loops put there, constructors
+// that draw did.
 func takenBy(n *ir.Node) (taken []ir.ID) {
 	if n.Op.Name != "parfor" {
 		return nil

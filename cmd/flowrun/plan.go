@@ -69,7 +69,7 @@ func (s *session) planCommand() *cli.Command {
 	}
 }
 
-// threads reads --threads; absent means one a processor.
+// threads reads --threads; absent means one a processor, as far as quotas allow.
 func threads(c *cli.Context) (int, error) {
 	if !c.IsSet("threads") {
 		return flow.Scheduling{}.Parallelism(), nil

@@ -10,7 +10,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file defines the flags that say how loops are handed out to threads. They are those of DAPHNE, and its spelling of them is accepted too.
+// This file defines the flags that say how loops are handed out to threads. They are those of DAPHNE, and its spelling
+// of them is accepted too.
 
 func scheduleFlags() []cli.Flag {
 	return []cli.Flag{
@@ -25,8 +26,8 @@ func scheduleFlags() []cli.Flag {
 	}
 }
 
-// schedule reads scheduleFlags.
-func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
+// commonSchedule reads those of scheduleFlags that a sweep does not vary.
+func commonSchedule(c *cli.Context) (o flow.Scheduling, err error) {
 	o.Pin, o.Plan.PrePartition, o.OneThreadPerCore = c.Bool("pin-workers"), c.Bool("pre-partition"), !c.Bool("hyperthreading")
 	o.Forget = c.Bool("forget")
 	if c.IsSet("grain-size") {
@@ -34,11 +35,19 @@ func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
 			return o, usagef("--grain-size is at least 1, not %d", o.Plan.Grain)
 		}
 	}
+	return o, nil
+}
+
+// schedule reads scheduleFlags.
+func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
+	if o, err = commonSchedule(c); err != nil {
+		return o, err
+	}
 	if name := c.String("partitioning"); c.IsSet("partitioning") {
 		if o.Plan.Technique, err = technique(name); err != nil {
 			return o, err
 		}
-		if err := hopeless(o.Plan.Technique); o.Plan.Technique != schedule.Auto && err != nil { // a mistake better told before the run
+		if err := hopeless(o.Plan.Technique); err != nil { // a mistake better told before the run
 			e := usagef("--partitioning: %v", err)
 			e.help = "R is what is left, i the step; ceil(R/(2*P)) is a chunk for every R > 0"
 			return o, e
@@ -57,9 +66,12 @@ func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
 	return o, nil
 }
 
-// hopeless is why a technique cannot cut any loop that one would think of; nil if it can cut one. What it makes of the loops of the program only the run
-// shows: an expression may be about their sizes.
+// hopeless is why a technique cannot cut any loop that one would think of; nil if it can cut one. What it makes of the
+// loops of the program only the run shows: an expression may be about their sizes.
 func hopeless(t *schedule.Technique) (err error) {
+	if t == schedule.Auto { // it chooses some that can
+		return nil
+	}
 	for _, n := range []int{1 << 30, 1_000_000, 999, 1000} {
 		if _, err = t.New(schedule.Params{N: n, P: 4}); err == nil {
 			return nil

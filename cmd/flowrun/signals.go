@@ -22,8 +22,9 @@ const stoppedBy = "flowrun: stopped by "
 const (
 	// grace is how long a cancelled run may take to end by itself; the contract is two seconds in all.
 	grace = 1500 * time.Millisecond
-	// graceTicks is in how many parts it is counted. Each counts once, however late its end is seen: of a process that the machine holds up meanwhile
-	// nothing is taken away that it could have used. More of them would be more often late by the ten milliseconds that a busy processor is.
+	// graceTicks is in how many parts it is counted. Each counts once, however late its end is seen: of a process that
+	// the machine holds up meanwhile nothing is taken away that it could have used. More of them would be more often
+	// late by the ten milliseconds that a busy processor is.
 	graceTicks = 15
 )
 

@@ -22,11 +22,12 @@ import (
 // midway is how much of the processors a program, or each of its ranks, has had when it is in the middle of its work.
 const midway = 2 * time.Second
 
-// startsWithin is how long that may take, a hundred times what it takes on a machine at rest: no program that works takes longer.
+// startsWithin is how long that may take, a hundred times what it takes on a machine at rest: no program that works
+// takes longer.
 const startsWithin = 3 * time.Minute
 
-// interrupted SIGNAL DIR FILE ARGS... starts flowrun, waits until it has begun to write into DIR or is midway, sends the signal
-// and demands 128 + the signal within two seconds of the machine's time (package calm), and DIR empty.
+// interrupted SIGNAL DIR FILE ARGS... starts flowrun, waits until it has begun to write into DIR or is midway, sends
+// the signal and demands 128 + the signal within two seconds of the machine's time (package calm), and DIR empty.
 func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: interrupted SIGNAL DIR FILE ARGS...")
@@ -84,8 +85,8 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// heldUp watches a process until gone is closed, and returns the longest that one of its threads has been ready to run meanwhile and had no processor:
-// the clock of package calm sees what holds up all processes, this what holds up one.
+// heldUp watches a process until gone is closed, and returns the longest that one of its threads has been ready to run
+// meanwhile and had no processor: the clock of package calm sees what holds up all processes, this what holds up one.
 func heldUp(pid int, gone <-chan struct{}) time.Duration {
 	before := map[string]time.Duration{}
 	longest := time.Duration(0)
@@ -111,7 +112,8 @@ func heldUp(pid int, gone <-chan struct{}) time.Duration {
 	}
 }
 
-// The grace is counted in ticks, so that one that comes late costs no more than itself; a second signal ends it, and so does the end of the run.
+// The grace is counted in ticks, so that one that comes late costs no more than itself; a second signal ends it, and so
+// does the end of the run.
 func TestGraceIsCountedInTicks(t *testing.T) {
 	caught, done := make(chan os.Signal, 1), make(chan struct{})
 	late, never := make(chan time.Time), make(chan time.Time)
@@ -149,8 +151,8 @@ func binDir(ts *testscript.TestScript) string {
 	return first
 }
 
-// survivors fails while processes of this flowrun are left: a killed run must leave no orphans. It waits five seconds of the machine's
-// time for the last to go.
+// survivors fails while processes of this flowrun are left: a killed run must leave no orphans. It waits five seconds
+// of the machine's time for the last to go.
 func survivors(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: survivors FILE (the program that no process may have on its command line any more)")
@@ -175,7 +177,8 @@ func processorTime(pid int) time.Duration {
 	if err != nil {
 		return 0
 	}
-	// After the name in parentheses come the state, ten other fields, and the hundredths of a second in the program and in the system.
+	// After the name in parentheses come the state, ten other fields, and the hundredths of a second in the program and
+	// in the system.
 	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 	if len(f) < 13 {
 		return 0

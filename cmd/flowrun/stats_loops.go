@@ -22,7 +22,8 @@ type boundStats struct {
 	Inflation    float64 `json:"work_inflation,omitempty"` // busy time over that of the last run on one worker; left out if there was none
 }
 
-// loopStats is one operator, or the sum over all. Workers * seconds = busy + scheduling + idle + other, of each execution.
+// loopStats is one operator, or the sum over all. Workers * seconds = busy + scheduling + idle + other, of each
+// execution.
 type loopStats struct {
 	Name       string  `json:"name"`
 	Where      string  `json:"where,omitempty"`

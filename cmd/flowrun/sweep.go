@@ -29,7 +29,7 @@ func (s *session) sweepCommand() *cli.Command {
 		Usage:     "run a program under many schedules in random order and compare their times",
 		ArgsUsage: "FILE",
 		Description: "Runs are in one process, each behind a garbage collection; a round runs every schedule once, in an order of its own.\n" +
-			"Files that the program writes are compared and thrown away.",
+			"Files that the program writes are compared and thrown away. Where the program names a technique itself, it has those of the sweep.",
 		Flags: append(append(programFlags(), manySchedules()...),
 			&cli.StringFlag{Name: "threads", Aliases: []string{"num-threads"}, Usage: "numbers of threads, `N,N,...`", DefaultText: "one a processor"},
 			&cli.StringFlag{Name: "repeat", Usage: "rounds that count, `N`; six and more give intervals of 95 %", Value: "5"},
@@ -155,8 +155,10 @@ func (s *session) sweeping(c *cli.Context) (*sweeping, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.base.Pin, w.base.Plan.PrePartition, w.base.OneThreadPerCore = c.Bool("pin-workers"), c.Bool("pre-partition"), !c.Bool("hyperthreading")
-	w.base.Forget, w.base.Plan.Override = c.Bool("forget"), true
+	if w.base, err = commonSchedule(c); err != nil {
+		return nil, err
+	}
+	w.base.Plan.Override = true
 	threads := []int{w.base.Parallelism()}
 	if c.IsSet("threads") {
 		if threads, err = numbers("threads", c.String("threads"), mostThreads); err != nil {
@@ -165,11 +167,6 @@ func (s *session) sweeping(c *cli.Context) (*sweeping, error) {
 	}
 	w.configs = sweep.Cross(names, layouts, victims, threads)
 	w.first = w.configs[0]
-	if c.IsSet("grain-size") {
-		if w.base.Plan.Grain = c.Int("grain-size"); w.base.Plan.Grain < 1 {
-			return nil, usagef("--grain-size is at least 1, not %d", w.base.Plan.Grain)
-		}
-	}
 	return w, w.readRounds(c)
 }
 
@@ -269,7 +266,8 @@ func (w *sweeping) once(ctx context.Context, c sweep.Config, stats bool) (sweep.
 	return sweep.Measurement{Seconds: report.Ranks[0].Seconds, Output: hex.EncodeToString(h.Sum(nil))}, report, nil
 }
 
-// hasLoops runs the baseline once, which is the first warm-up too, and refuses a program in which there is nothing to schedule.
+// hasLoops runs the baseline once, which is the first warm-up too, and refuses a program in which there is nothing to
+// schedule.
 func (w *sweeping) hasLoops(ctx context.Context) error {
 	_, report, err := w.once(ctx, w.first, true)
 	if err != nil {

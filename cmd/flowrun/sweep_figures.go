@@ -41,7 +41,8 @@ func (w *sweeping) draw(file string, t *sweep.Table) error {
 	return nil
 }
 
-// times is the bars: techniques beside each other, a panel for each layout and victim, a colour for each number of threads.
+// times is the bars: techniques beside each other, a panel for each layout and victim, a colour for each number of
+// threads.
 func (w *sweeping) times(t *sweep.Table) *figure.Page {
 	var names, groups, series []string
 	add := func(list *[]string, name string) int {
@@ -88,8 +89,8 @@ func label(name string) string {
 	return name
 }
 
-// slowest is the operator whose loops took most time under the baseline, as it was executed by each technique in the first layout on the
-// most threads.
+// slowest is the operator whose loops took most time under the baseline, as it was executed by each technique in the
+// first layout on the most threads.
 func (w *sweeping) slowest() (name string, list []observation, loops []*replay.Loop) {
 	threads := 0
 	for _, o := range w.observed {
