@@ -24,8 +24,8 @@ type Account struct {
 type LoopAccount struct {
 	*replay.Operator
 	schedule.Account
-	// Oracle is the technique that would have been fastest, and how long it would have taken; "" if finding it would take too long. It
-	// is about all executions, or about the longest one alone.
+	// Oracle is the technique that would have been fastest, and how long it would have taken; "" if finding it would
+	// take too long. It is about all executions, or about the longest one alone.
 	Oracle     string
 	OracleTime float64
 	OracleAll  bool
@@ -37,8 +37,8 @@ type RunAccount struct {
 	Workers           int // of all ranks
 	Time              float64
 	Busy, Sched, Idle float64
-	// Area is Busy spread evenly. CriticalPath is the longest chain of tasks that depend on each other, each as long as it took; of a task that was
-	// a loop only its largest leaf. No schedule of the same tasks is faster than either.
+	// Area is Busy spread evenly. CriticalPath is the longest chain of tasks that depend on each other, each as long as
+	// it took; of a task that was a loop only its largest leaf. No schedule of the same tasks is faster than either.
 	Area, CriticalPath float64
 	// Inflation is Busy over the busy time of the program's last observed run on one worker; 0: there was none.
 	Inflation float64
@@ -55,8 +55,8 @@ func (r *RunAccount) Bound() (float64, string) {
 // oracleBudget is how many units of loops an Account replays to find oracles, over all operators.
 const oracleBudget = 1 << 20
 
-// Account accounts for a run with RunOptions.Stats or Trace; oracles asks for those too, which can take some seconds, and for work inflation, for which a
-// run on one worker is remembered in the cache.
+// Account accounts for a run with RunOptions.Stats or Trace; oracles asks for those too, which can take some seconds,
+// and for work inflation, for which a run on one worker is remembered in the cache.
 func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 	a := &Account{}
 	named := map[string]bool{}
@@ -132,7 +132,8 @@ func (p *Program) OwnSchedules() []OwnSchedule {
 	return out
 }
 
-// locate says where the operators of loops stand: one in the body of an iterate where it is written, not at the iterate.
+// locate says where the operators of loops stand: one in the body of an iterate where it is written, not at the
+// iterate.
 func (p *Program) locate(loops []trace.LoopRecord) {
 	g := p.Plan.Graph
 	for i := range loops {
@@ -149,8 +150,8 @@ func (p *Program) locate(loops []trace.LoopRecord) {
 	}
 }
 
-// criticalPath is the longest path through the graph with the measured length of every task. Executions of a node follow
-// each other, so their lengths add up. It is 0 if no events were recorded, or not all.
+// criticalPath is the longest path through the graph with the measured length of every task. Executions of a node
+// follow each other, so their lengths add up. It is 0 if no events were recorded, or not all.
 func (p *Program) criticalPath(r *Report, loops []LoopAccount) float64 {
 	g := p.Plan.Graph
 	length := make([]float64, g.Len())

@@ -19,7 +19,8 @@ import (
 // choicesVersion is part of the file name: a file of another version is as good as none.
 const choicesVersion = 2
 
-// choicesPath names a file for each kind of machine, since machines may share a user's directory, and what is best on one is not on another.
+// choicesPath names a file for each kind of machine, since machines may share a user's directory, and what is best on
+// one is not on another.
 func choicesPath() (string, error) {
 	h := fnv.New32a()
 	fmt.Fprintln(h, runtime.GOARCH, runtime.NumCPU(), blas.Names(), processorModel())
@@ -52,7 +53,8 @@ func loadChoices() *schedule.Selector {
 	return s
 }
 
-// saveChoices adds those of s to the file, which appears whole or not at all. Of two runs that end at once one is forgotten.
+// saveChoices adds those of s to the file, which appears whole or not at all. Of two runs that end at once one is
+// forgotten.
 func saveChoices(s *schedule.Selector) error {
 	path, err := choicesPath()
 	if err != nil {
@@ -73,8 +75,8 @@ func saveChoices(s *schedule.Selector) error {
 	return saveCache(path, text)
 }
 
-// withChoices runs f, if AUTO is the technique of any loop, with what earlier runs have chosen, and keeps what this one has. That the file cannot be written is no
-// reason for a run to fail: the next one explores again.
+// withChoices runs f, if AUTO is the technique of any loop, with what earlier runs have chosen, and keeps what this one
+// has. That the file cannot be written is no reason for a run to fail: the next one explores again.
 func (p *Program) withChoices(s Scheduling, f func(Scheduling) error) error {
 	if s.Plan.Selector != nil || s.Forget || !p.chooses(s) {
 		return f(s)

@@ -125,8 +125,8 @@ type RunOptions struct {
 	Progress func(done, total int)
 }
 
-// Scheduling says how the loops of a run are handed out to its threads. The result is the same, to the bit, whatever it says. The zero value
-// is the default technique and one queue.
+// Scheduling says how the loops of a run are handed out to its threads. The result is the same, to the bit, whatever it
+// says. The zero value is the default technique and one queue.
 type Scheduling struct {
 	Plan schedule.Plan // Groups are those of the machine
 	Pin  bool          // bind each thread to a processor
@@ -136,9 +136,9 @@ type Scheduling struct {
 	OneThreadPerCore bool
 }
 
-// Run executes the plan in this process, a plan for several ranks as goroutines that exchange messages. Files appear when all of it has succeeded. The error is a *Refusal
-// when the run failed for a reason that is the user's, a *Bug otherwise, or the context's. The report is there
-// also after a failure of a task.
+// Run executes the plan in this process, a plan for several ranks as goroutines that exchange messages. Files appear
+// when all of it has succeeded. The error is a *Refusal when the run failed for a reason that is the user's, a *Bug
+// otherwise, or the context's. The report is there also after a failure of a task.
 func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	out, own := o.output()
 	if err := p.checkSinks(out); err != nil {

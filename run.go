@@ -82,8 +82,8 @@ func reportOf(r *dist.Report) *Report {
 }
 
 // RunRank executes one rank's part of the plan, together with the other ranks of comm, which must run the same
-// program: what differs is named before anything runs. The plan must be for comm.Size() ranks. Output is as in Run; ranks other than 0
-// print nothing. On rank 0 the report has all ranks.
+// program: what differs is named before anything runs. The plan must be for comm.Size() ranks. Output is as in Run;
+// ranks other than 0 print nothing. On rank 0 the report has all ranks.
 func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions) (*Report, error) {
 	if p.Plan.Ranks != comm.Size() {
 		return nil, fmt.Errorf("the plan is for %d ranks, and there are %d", p.Plan.Ranks, comm.Size())
@@ -129,7 +129,8 @@ func (p *Program) fingerprint() []dist.Item {
 	return items
 }
 
-// WriteTrace writes the recordings in the format of Chrome's tracing, which Perfetto opens: a process a rank, a track a worker.
+// WriteTrace writes the recordings in the format of Chrome's tracing, which Perfetto opens: a process a rank, a track a
+// worker.
 func (r *Report) WriteTrace(w io.Writer, p *Program) error {
 	for _, rec := range r.Recordings {
 		if rec != nil {
@@ -161,8 +162,9 @@ func (r *Report) Traffic() (messages, bytes int64) {
 	return messages, bytes
 }
 
-// Waiting is the seconds, summed over workers, in which no worker of a rank had a task while a message of that rank was under way,
-// and the share of all communication time in which some worker had one. Both are 0 for a run that recorded nothing.
+// Waiting is the seconds, summed over workers, in which no worker of a rank had a task while a message of that rank was
+// under way, and the share of all communication time in which some worker had one. Both are 0 for a run that recorded
+// nothing.
 func (r *Report) Waiting() (seconds, hidden float64) {
 	if len(r.Recordings) == 0 || len(r.Ranks) < 2 {
 		return 0, 0

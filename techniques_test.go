@@ -16,8 +16,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file checks the promise of Scheduling: a program prints the same bytes under every technique, queue layout and order of
-// victims, with and without pre-partitioning, on 1 to 8 threads.
+// This file checks the promise of Scheduling: a program prints the same bytes under every technique, queue layout and
+// order of victims, with and without pre-partitioning, on 1 to 8 threads.
 
 // scheduledPrograms have loops of every kind, large enough for several chunks.
 var scheduledPrograms = map[string]string{
@@ -224,8 +224,9 @@ emit v
 	}
 }
 
-// A program that runs each loop once explores over its runs. No state of the cache makes a run fail: a damaged file is replaced, one that cannot be read or written is as
-// good as none, and what runs at once write is one file or another's.
+// A program that runs each loop once explores over its runs. No state of the cache makes a run fail: a damaged file is
+// replaced, one that cannot be read or written is as good as none, and what runs at once write is one file or
+// another's.
 func TestAutoOverRuns(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("FLOW_CACHE", dir)
@@ -304,7 +305,8 @@ func TestAutoOverRuns(t *testing.T) {
 	run()
 }
 
-// COST cuts later rounds of a loop by what the first one cost: most of a loop whose first iterations are dear goes to one worker.
+// COST cuts later rounds of a loop by what the first one cost: most of a loop whose first iterations are dear goes to
+// one worker.
 func TestCostLearnsOverRounds(t *testing.T) {
 	const text = `
 iterate s = 0.0, k = 0 times 5 {
@@ -352,7 +354,8 @@ emit s
 			if l.Round == 0 && least != most {
 				t.Errorf("before anything is known there are chunks of %d to %d iterations", least, most)
 			}
-			// The last chunks cover iterations that cost next to nothing; under factoring of iterations the last would be small.
+			// The last chunks cover iterations that cost next to nothing; under factoring of iterations the last would
+			// be small.
 			if l.Round > 0 && most >= 4*least && large > small {
 				cut++
 			}
@@ -370,8 +373,8 @@ emit s
 	}
 }
 
-// TestLoopsAreCutBetweenGroups: chunks of a loop over rows of 192 points have whole batches of lanes, four rows each, where every worker has some of them; with more workers they
-// have any number of rows. Outputs are the same bytes.
+// TestLoopsAreCutBetweenGroups: chunks of a loop over rows of 192 points have whole batches of lanes, four rows each,
+// where every worker has some of them; with more workers they have any number of rows. Outputs are the same bytes.
 func TestLoopsAreCutBetweenGroups(t *testing.T) {
 	const text = `
 a = parfor y in 0..192, x in 0..192 {

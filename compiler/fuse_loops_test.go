@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A parfor with elementwise neighbours gives what each gives by itself, whatever part of them goes into its body, on any number of workers and
-// ranks, and fails in the same iteration.
+// A parfor with elementwise neighbours gives what each gives by itself, whatever part of them goes into its body, on
+// any number of workers and ranks, and fails in the same iteration.
 func TestParforNeighbours(t *testing.T) {
 	table := tinyTable(t)
 	for seed := range uint64(40) {

@@ -122,7 +122,8 @@ const (
 	corner
 )
 
-// idioms are what rules rewrite, at least one for every rule: x and y are matrices of one shape and of f64, %[3]s is x < y.
+// idioms are what rules rewrite, at least one for every rule: x and y are matrices of one shape and of f64, %[3]s is x
+// < y.
 var idioms = []struct {
 	text  string
 	gives int

@@ -245,7 +245,8 @@ func everywhere(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 	}
 }
 
-// whole is a pass on what is not cut into blocks: bodies of loops, which one rank runs, and the program if there is one rank.
+// whole is a pass on what is not cut into blocks: bodies of loops, which one rank runs, and the program if there is one
+// rank.
 func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) func(s *state) error {
 	return func(s *state) error {
 		if s.o.Blocks {

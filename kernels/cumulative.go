@@ -117,8 +117,8 @@ func (c chain) def(byRow bool) *op.Def {
 	return d
 }
 
-// alongRows writes running sums and products along rows, some rows side by side: a step of one waits for the one before it, and those of several rows
-// do not. false: not an operator of these.
+// alongRows writes running sums and products along rows, some rows side by side: a step of one waits for the one before
+// it, and those of several rows do not. false: not an operator of these.
 func (c chain) alongRows(out, a *value.Dense) bool {
 	product := c.name == "prod"
 	if !product && c.name != "sum" {
@@ -137,8 +137,8 @@ func (c chain) alongRows(out, a *value.Dense) bool {
 	return true
 }
 
-// accumulateRows goes along two rows at a time, but for sums of integers, of which a step takes no longer than its loop: more rows, and as many
-// streams of memory, took longer.
+// accumulateRows goes along two rows at a time, but for sums of integers, of which a step takes no longer than its
+// loop: more rows, and as many streams of memory, took longer.
 func accumulateRows[T float32 | float64 | int64](out, a grid[T], product bool) {
 	i, pairs := 0, a.rows&^1
 	if _, integers := any(a.x).([]int64); integers && !product {

@@ -99,7 +99,8 @@ func (d *decomposed) End() error {
 
 var _ op.Passes = (*decomposed)(nil)
 
-// finiteCopy is the first input as f64 without gaps; what is not finite fails. lower: above the diagonal nothing is read, and there are zeros.
+// finiteCopy is the first input as f64 without gaps; what is not finite fails. lower: above the diagonal nothing is
+// read, and there are zeros.
 func finiteCopy(c *op.Call, lower bool) (grid[float64], error) {
 	a := c.Dense(0)
 	g := grid[float64]{rows: a.Rows, cols: a.Cols, ld: a.Cols, x: make([]float64, a.Rows*a.Cols)}
@@ -129,7 +130,8 @@ func finiteCopy(c *op.Call, lower bool) (grid[float64], error) {
 	return g, nil
 }
 
-// headPositive reports that the element of x that is greatest in size, the first of equals, is positive, or that there is none.
+// headPositive reports that the element of x that is greatest in size, the first of equals, is positive, or that there
+// is none.
 func headPositive(x []float64) bool {
 	best := 0.0
 	for _, v := range x {

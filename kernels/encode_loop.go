@@ -15,8 +15,8 @@ import (
 // pairTable is the most counts that every worker has of its own.
 const pairTable = 1 << 16
 
-// readCodes is the codes of k rows of column d from the given one on, in room unless they lie so in memory; false says that one is none of 0..n-1, or of any
-// from 0 on when n is Unknown.
+// readCodes is the codes of k rows of column d from the given one on, in room unless they lie so in memory; false says
+// that one is none of 0..n-1, or of any from 0 on when n is Unknown.
 func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 	bound := uint64(n)
 	if n == types.Unknown {
@@ -155,7 +155,8 @@ func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool 
 	return true
 }
 
-// pairsLoop is the Loop of ctable: every worker has counts of its own, which are few. Where the codes tell the size of the table a pass finds it first.
+// pairsLoop is the Loop of ctable: every worker has counts of its own, which are few. Where the codes tell the size of
+// the table a pass finds it first.
 func pairsLoop() *op.Loop {
 	return &op.Loop{
 		Light: true,
@@ -168,18 +169,15 @@ func pairsLoop() *op.Loop {
 			return a.Rows, leafElements
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			l := &pairsBody{c: c, n: sizeOf(c.Attrs, "n"), m: sizeOf(c.Attrs, "m"), by: make([]pairsWorker, workers)}
-			l.sizing = l.n == types.Unknown || l.m == types.Unknown
-			return l, nil
+			return &pairsBody{c: c, n: sizeOf(c.Attrs, "n"), m: sizeOf(c.Attrs, "m"), by: make([]pairsWorker, workers)}, nil
 		},
 	}
 }
 
 type pairsBody struct {
-	c      *op.Call
-	n, m   int // Unknown: until the first pass has ended
-	sizing bool
-	by     []pairsWorker
+	c    *op.Call
+	n, m int // Unknown: until the first pass has ended
+	by   []pairsWorker
 }
 
 type pairsWorker struct {
@@ -189,11 +187,14 @@ type pairsWorker struct {
 	_      [128]byte
 }
 
+// sizing reports that this pass finds how large the table is.
+func (l *pairsBody) sizing() bool { return l.n == types.Unknown || l.m == types.Unknown }
+
 // Chunk counts rows lo..hi-1, or finds how large a table they need.
 func (l *pairsBody) Chunk(worker, lo, hi int) error {
 	w := &l.by[worker]
 	a, b := l.c.Dense(0), l.c.Dense(1)
-	if l.sizing {
+	if l.sizing() {
 		n, ok := greatestCode(a, lo, hi)
 		m, both := greatestCode(b, lo, hi)
 		w.n, w.m, w.wrong = max(w.n, n), max(w.m, m), w.wrong || !ok || !both
@@ -208,10 +209,9 @@ func (l *pairsBody) Chunk(worker, lo, hi int) error {
 
 // Next ends the pass that finds the size. A table too large for every worker to have one is counted here.
 func (l *pairsBody) Next() (again bool, err error) {
-	if !l.sizing {
+	if !l.sizing() {
 		return false, nil
 	}
-	l.sizing = false
 	n, m := 0, 0
 	for _, w := range l.by {
 		if w.wrong {
@@ -219,19 +219,8 @@ func (l *pairsBody) Next() (again bool, err error) {
 		}
 		n, m = max(n, w.n), max(m, w.m)
 	}
-	switch {
-	case l.n == types.Unknown:
-		l.n = n
-	case n > l.n:
+	if !settled(&l.n, n) || !settled(&l.m, m) {
 		l.by[0].wrong = true
-	}
-	switch {
-	case l.m == types.Unknown:
-		l.m = m
-	case m > l.m:
-		l.by[0].wrong = true
-	}
-	if l.by[0].wrong {
 		return false, nil
 	}
 	if err := roomForPairs(l.c, l.n, l.m); err != nil {
@@ -244,6 +233,14 @@ func (l *pairsBody) Next() (again bool, err error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// settled makes an unknown size what the codes ask for; false if it is given and they ask for more.
+func settled(size *int, asked int) bool {
+	if *size == types.Unknown {
+		*size = asked
+	}
+	return asked <= *size
 }
 
 // End adds the workers' counts. The failure is that of the kernel, whoever met one first.

@@ -1,12 +1,12 @@
 package kernels
 
-// This file turns a pass that ends with products of a row and a matrix into a program of the pass machine whose lanes are
-// iterations of the loop: it goes over the rows one by one, each product being a chain of multiply-adds in every lane, in the order
-// that its definition says. A column of a matrix that is the same in every iteration is one number a row then, and what
-// differs from iteration to iteration is a register that lies still.
+// This file turns a pass that ends with products of a row and a matrix into a program of the pass machine whose lanes
+// are iterations of the loop: it goes over the rows one by one, each product being a chain of multiply-adds in every
+// lane, in the order that its definition says. A column of a matrix that is the same in every iteration is one number a
+// row then, and what differs from iteration to iteration is a register that lies still.
 //
-// A difference of the two, such as of all bodies and one, is formed where it is read, if squares and products alone read it: to compute
-// it again takes less than to store it.
+// A difference of the two, such as of all bodies and one, is formed where it is read, if squares and products alone
+// read it: to compute it again takes less than to store it.
 
 import "flow/kernels/vec"
 
@@ -99,7 +99,8 @@ func join(steps []passInstr) {
 	}
 }
 
-// compact leaves out registers that no step mentions: those of numbers that are powers, or that one step does not store any more.
+// compact leaves out registers that no step mentions: those of numbers that are powers, or that one step does not store
+// any more.
 func (p *passCode) compact() {
 	used := map[int]bool{}
 	for _, s := range p.steady {

@@ -12,7 +12,8 @@ import (
 // acrossLeast is the fewest iterations that are worth the machine, which always does a whole group.
 const acrossLeast = 8
 
-// acrossWorker is one worker's program, with addresses and memory: a register of it is a number for each iteration of a group.
+// acrossWorker is one worker's program, with addresses and memory: a register of it is a number for each iteration of a
+// group.
 type acrossWorker struct {
 	in     *innerCode
 	code   []vec.PassStep

@@ -150,7 +150,8 @@ func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun, *
 	return c, run.(*parforRun), w
 }
 
-// Forces by the square of the distance are one loop, whichever way the difference is written and whether bodies have masses; what only looks like it is not.
+// Forces by the square of the distance are one loop, whichever way the difference is written and whether bodies have
+// masses; what only looks like it is not.
 func TestForcesAreFound(t *testing.T) {
 	for name, want := range map[string]bool{"gravity, as a quotient": true, "gravity, from the body": true, "gravity, with masses": true,
 		"gravity": false, "gravity, softened by the body": false, "gravity, along other axes": false, "a root that is read otherwise, too": false} {

@@ -1,7 +1,7 @@
 package kernels
 
-// This file finds programs of the pass machine that package vec has as one loop: those of the force of all bodies on each, by the square
-// of the distance, with a softening.
+// This file finds programs of the pass machine that package vec has as one loop: those of the force of all bodies on
+// each, by the square of the distance, with a softening.
 
 import (
 	"unsafe"
@@ -40,10 +40,13 @@ func (p *passCode) asForces() *forceCode {
 	case f.all:
 		f.strength = s
 	}
-	f.back = steps[products].op == vec.PassRowDotBack
+	dot := steps[products].op
+	f.back = dot == vec.PassRowDotBack
+	if !f.back && dot != vec.PassRowDot {
+		return nil
+	}
 	for k := range f.lanes {
 		d, add := steps[squares+k], steps[products+k]
-		dot := map[bool]uint64{false: vec.PassRowDot, true: vec.PassRowDotBack}[f.back]
 		if add.op != dot || add.arg[0] != d.arg[0] || add.arg[1] != d.arg[1] {
 			return nil
 		}
@@ -79,6 +82,9 @@ func (f *forceCode) forces(at func(passArg) unsafe.Pointer) *vec.Forces {
 	}
 	return v
 }
+
+// A body whose matrices have fewer rows than the loop needs is no pass (compileInner): else this does not compile.
+const _ = uint(innerRows - vec.ForceRows)
 
 // runForces runs f for the first n lanes; false: not all of them are sure.
 func runForces(f vec.Forces, n, rows int) bool {

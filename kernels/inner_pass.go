@@ -1,12 +1,12 @@
 package kernels
 
-// This file turns the pass over the rows of tall matrices into a program of the pass machine (package vec), where its steps
-// are arithmetic on f64 that the machine has. It computes what the steps compute, with two differences that
-// show in no result: a product that is only summed is not kept, and sums of columns are taken with a bias (exact.Column). Where
-// these cannot prove their rounding, or something infinite comes up, the steps run as they are.
+// This file turns the pass over the rows of tall matrices into a program of the pass machine (package vec), where its
+// steps are arithmetic on f64 that the machine has. It computes what the steps compute, with two differences that show
+// in no result: a product that is only summed is not kept, and sums of columns are taken with a bias (exact.Column).
+// Where these cannot prove their rounding, or something infinite comes up, the steps run as they are.
 //
-// The sums of a group of rows are taken while the next group is computed, behind its first root or division: those units are
-// slow, and the additions have nothing to wait for.
+// The sums of a group of rows are taken while the next group is computed, behind its first root or division: those
+// units are slow, and the additions have nothing to wait for.
 
 import (
 	"slices"
@@ -311,7 +311,8 @@ func (k *passCompiler) keep(i int) {
 	}
 }
 
-// taken reports that the step after i takes r, which step i makes, from the accumulator, and that nothing else reads it.
+// taken reports that the step after i takes r, which step i makes, from the accumulator, and that nothing else reads
+// it.
 func (k *passCompiler) taken(r, i int) bool {
 	for j := i + 1; j < len(k.in.block); j++ {
 		if k.gone[j] {

@@ -11,7 +11,8 @@ import (
 	"flow/ir/value"
 )
 
-// checkLoop runs a call as a loop, in random chunks on a random number of workers, and compares. Every table-driven test comes here.
+// checkLoop runs a call as a loop, in random chunks on a random number of workers, and compares. Every table-driven
+// test comes here.
 func checkLoop(t *testing.T, c *op.Call, want value.Value) {
 	t.Helper()
 	if c.Def.Loop == nil || c.Def.Accum > 0 {
@@ -41,8 +42,8 @@ func checkLoop(t *testing.T, c *op.Call, want value.Value) {
 	checkOpenLoop(t, c, want)
 }
 
-// checkOpenLoop runs the call as an engine does where only the run tells how many rows or columns an operand has, and so the result: no
-// memory is lent before. Such a call is no loop, or one that makes its result.
+// checkOpenLoop runs the call as an engine does where only the run tells how many rows or columns an operand has, and
+// so the result: no memory is lent before. Such a call is no loop, or one that makes its result.
 func checkOpenLoop(t *testing.T, c *op.Call, want value.Value) {
 	t.Helper()
 	if c.Def.Type == nil || c.Body != nil || c.Bodies != nil {
@@ -127,7 +128,8 @@ func chunked(r *rand.Rand, c *op.Call, n, leaf, workers int) (value.Value, error
 	return c.Out, err
 }
 
-// loopShapes are larger than a leaf in every way that a loop can be cut: many rows, rows of many leaves, rows cut in segments, one column.
+// loopShapes are larger than a leaf in every way that a loop can be cut: many rows, rows of many leaves, rows cut in
+// segments, one column.
 var loopShapes = [][2]int{{700, 60}, {40000, 1}, {3, 40000}, {1, 150000}, {2, 140000}, {900, 70}}
 
 func TestElementwiseLoops(t *testing.T) {

@@ -1,7 +1,8 @@
 package kernels
 
 // This file defines the row `parfor`: its index space, its definition, and how its kernel is run in chunks. A body that
-// computes scalars is run on batches of iterations (lanes.go), any other one iteration after the other (parfor_each.go).
+// computes scalars is run on batches of iterations (lanes.go), any other one iteration after the other
+// (parfor_each.go).
 
 import (
 	"errors"
@@ -169,7 +170,8 @@ func parforRef(c *op.Call) (value.Value, error) {
 }
 
 // parforSpace is the space of the first index. Rows of a matrix of scalars are worth a chunk each; single scalars are
-// taken 256 at a time where there are many, for a batch is what the lanes are fast on; products over rows a group of the pass machine.
+// taken 256 at a time where there are many, for a batch is what the lanes are fast on; products over rows a group of
+// the pass machine.
 func parforSpace(c *op.Call) (n, leaf int) {
 	s := spaceOf(c)
 	if s.dims == 1 {
@@ -187,8 +189,9 @@ func parforSpace(c *op.Call) (n, leaf int) {
 	return s.n[0], min(max(1, s.n[0]/64), 256)
 }
 
-// parforGroup is how many rows of points fill whole batches of lanes, but for one part in lanesLost. A batch of few lanes takes about as long as one of many where a loop of the body runs until
-// the last has ended, so a row of 192 points by itself takes a third longer than as a part of four.
+// parforGroup is how many rows of points fill whole batches of lanes, but for one part in lanesLost. A batch of few
+// lanes takes about as long as one of many where a loop of the body runs until the last has ended, so a row of 192
+// points by itself takes a third longer than as a part of four.
 func parforGroup(c *op.Call) int {
 	s := spaceOf(c)
 	width := s.width()
@@ -218,8 +221,8 @@ type parforRun struct {
 	work   []iterations
 	kept   kept
 	inner  *innerState // of an innerCode; nil for another form
-	// chunk is where the chunk of each worker begins, failed the least of those that have failed. Chunks after that are given up:
-	// no failure of theirs is the first, and one of their iterations may be without end.
+	// chunk is where the chunk of each worker begins, failed the least of those that have failed. Chunks after that are
+	// given up: no failure of theirs is the first, and one of their iterations may be without end.
 	chunk  []int
 	failed atomic.Int64
 }
@@ -232,8 +235,8 @@ func (r *parforRun) stopped(worker int) bool {
 // iterations is the state of one worker.
 type iterations interface {
 	// run computes the points from..to-1, counted row after row, into out, or only finds out whether one of them fails
-	// when out is nil. The failure may be any; which point is the first to fail, run does not know. It asks whether it is
-	// stopped in between, also in loops of the body, and then gives up with op.ErrStopped.
+	// when out is nil. The failure may be any; which point is the first to fail, run does not know. It asks whether it
+	// is stopped in between, also in loops of the body, and then gives up with op.ErrStopped.
 	run(from, to int, out *value.Dense) error
 }
 

@@ -314,7 +314,8 @@ func spread(out *value.Dense, m *value.CSR) {
 	}
 }
 
-// entries gives m the arrays for n entries, which hold anything, and its values as numbers of its element type; nil for bool.
+// entries gives m the arrays for n entries, which hold anything, and its values as numbers of its element type; nil for
+// bool.
 func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
 	need, have := float64(n)*float64(4+m.Elem.Size()), float64(machineMemory())
 	if need > have {
@@ -329,8 +330,8 @@ func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
 	return val, nil
 }
 
-// unzeroed is n elements that hold anything: zeros that are written over at once took a third of the time of 2 * S, on one worker.
-// A strings.Builder is what the library has for memory that is not cleared; nothing refers to its text.
+// unzeroed is n elements that hold anything: zeros that are written over at once took a third of the time of 2 * S, on
+// one worker. A strings.Builder is what the library has for memory that is not cleared; nothing refers to its text.
 func unzeroed[T int32 | vec.Element](n int) []T {
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size < 1<<20 {

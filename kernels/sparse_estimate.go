@@ -1,6 +1,7 @@
 package kernels
 
-// This file says where results of the family's rows are not zero, as far as that follows from their arguments (op.Def.Stored).
+// This file says where results of the family's rows are not zero, as far as that follows from their arguments
+// (op.Def.Stored).
 
 import (
 	"flow/ir/op"
@@ -81,7 +82,8 @@ func withEstimates(rows []*op.Def) []*op.Def {
 			return e
 		},
 		"rand_graph": func(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
-			// Edges that come up twice are merged: in n^2 places e balls leave about n^2 (1 - exp(-e / n^2)), here to second order from below.
+			// Edges that come up twice are merged: in n^2 places e balls leave about n^2 (1 - exp(-e / n^2)), here to
+			// second order from below.
 			n, e := float64(out.Rows)*float64(out.Cols), float64(s.Attrs.Int("e"))
 			if n == 0 {
 				return sparsity.Uniform(out.Rows, out.Cols, 0, sparsity.Counted)

@@ -1,8 +1,9 @@
 package kernels
 
-// This file runs elementwise rows on sparse arguments as loops over units of rows. A sparse result takes up to four passes: count the places of
-// each row, fill them, and, if zeros came up, count what is left of each row and move it up. The first is left out where the places are those of
-// one argument, or of several that share them, which the result then shares, too. A dense result is made in pieces of some rows.
+// This file runs elementwise rows on sparse arguments as loops over units of rows. A sparse result takes up to four
+// passes: count the places of each row, fill them, and, if zeros came up, count what is left of each row and move it
+// up. The first is left out where the places are those of one argument, or of several that share them, which the result
+// then shares, too. A dense result is made in pieces of some rows.
 
 import (
 	"bytes"

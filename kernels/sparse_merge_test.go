@@ -19,7 +19,8 @@ func ascending(r *rand.Rand, n int, share float64) (list []int32) {
 	return list
 }
 
-// Lists of any length, disjoint, equal or apart, are merged to their union, with the values of both; and counted as loops that branch count them.
+// Lists of any length, disjoint, equal or apart, are merged to their union, with the values of both; and counted as
+// loops that branch count them.
 func TestMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	shares := []float64{0, 0.01, 0.1, 0.5, 0.95, 1}
@@ -69,7 +70,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Arguments that share the memory that says where their elements are give what those give that do not, whole or a range of rows.
+// Arguments that share the memory that says where their elements are give what those give that do not, whole or a range
+// of rows.
 func TestSharedPlaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(83, 84))
 	for trial := range 60 {

@@ -3,11 +3,10 @@ package kernels
 // This file defines the rows that move elements of sparse matrices: t, slices, elements; sparse_parts.go has more.
 
 import (
-	"sort"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
 )
 
 func sparseMoves() []*op.Def {
@@ -173,8 +172,8 @@ func beginColumnsOf(c *op.Call, m *value.CSR, w window, units int) *passLoop {
 	return beginRangeOf(c, m, w.c0, w.cols, func(int) (lo, hi int) { return w.c0, w.c0 + w.cols }, units)
 }
 
-// beginRangeOf makes a matrix of cols columns, the first of which is column c0 of m, of columns lo to hi-1 of each row i of m in two passes:
-// find where they begin and end in the row, and copy.
+// beginRangeOf makes a matrix of cols columns, the first of which is column c0 of m, of columns lo to hi-1 of each row
+// i of m in two passes: find where they begin and end in the row, and copy.
 func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (lo, hi int), units int) *passLoop {
 	out := value.NewCSR(m.Elem, m.Rows, cols, 0)
 	first := make([]int64, m.Rows) // of each row: the first entry that is kept
@@ -182,8 +181,7 @@ func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (l
 		for i := lo; i < hi; i++ {
 			cols, at := m.Row(i)
 			from, to := columns(i)
-			p := sort.Search(len(cols), func(k int) bool { return int(cols[k]) >= from })
-			q := p + sort.Search(len(cols)-p, func(k int) bool { return int(cols[p+k]) >= to })
+			p, q := vec.NotLess(cols, int32(from)), vec.NotLess(cols, int32(to))
 			first[i], out.Ptr[i+1] = int64(at+p), int64(q-p)
 		}
 		return nil

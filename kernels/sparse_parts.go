@@ -1,6 +1,7 @@
 package kernels
 
-// This file defines the rows that take sparse matrices apart by their diagonal and put them together: lower, upper, rbind, cbind.
+// This file defines the rows that take sparse matrices apart by their diagonal and put them together: lower, upper,
+// rbind, cbind.
 
 import (
 	"flow/ir/op"
@@ -9,8 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// sparseTriangle is the row name on a sparse matrix. columns is what it keeps of row i of a matrix of so many columns; strict is 1 where
-// the diagonal goes, else 0.
+// sparseTriangle is the row name on a sparse matrix. columns is what it keeps of row i of a matrix of so many columns;
+// strict is 1 where the diagonal goes, else 0.
 func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), columns func(i, strict, cols int) (lo, hi int)) *op.Def {
 	begin := func(c *op.Call, units int) *passLoop {
 		m, strict := c.In[0].(*value.CSR), offDiagonal(c.Attrs)

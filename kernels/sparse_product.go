@@ -2,7 +2,8 @@ package kernels
 
 // This file defines products with sparse factors. An element of a product is one chain of fused multiply-adds over
 // ascending k from 0, as of dense ones, over the k at which every sparse factor has an entry: leaving out a zero is
-// what sparse means, so zero times inf adds nothing. The chain is not cut into panels: it is as long as a row has entries.
+// what sparse means, so zero times inf adds nothing. The chain is not cut into panels: it is as long as a row has
+// entries.
 //
 // Sparse @ dense and dense @ sparse are dense; sparse @ sparse is sparse.
 

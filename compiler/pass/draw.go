@@ -14,9 +14,11 @@ const mostDrawnCols = 16
 //	%0 = rand {n=1000, m=2};  %1 = parfor(%0) {lo=[0], n=[1000], by=[1]} (%i, %x) { %2 = element(%x, %i, 0); .. }
 //	->  %1 = parfor() {..} (%i) { %x = rand {n=1000, m=2, drawn=true}; %2 = element(%x, %i, 0); .. }
 //
-// Its lanes make the rows of a batch when they get to them, and nobody stores the matrix. It would be wrong, or dear, where
+// Its lanes make the rows of a batch when they get to them, and nobody stores the matrix. It would be wrong, or dear,
+// where
 //
-//   - an iteration reads another row than its own, X[i+1, 0]: rows of a batch would not be enough, and reading might fail;
+//   - an iteration reads another row than its own, X[i+1, 0]: rows of a batch would not be enough, and reading might
+//     fail;
 //   - somebody else reads the matrix, or reads it whole: then it is there anyway;
 //   - the step is not 1 or the bounds are not known: what is drawn is rows that follow each other;
 //   - the body computes matrices, which lanes do not: each iteration would make the whole.
@@ -91,7 +93,8 @@ func drawnByRows(g *ir.Graph, x ir.ID, n *ir.Node) bool {
 	return lo >= 0 && lo+count <= int64(t.Rows)
 }
 
-// readsOwnRow reports that the body reads of argument a elements of the row of the index alone, and those not in a loop or branch.
+// readsOwnRow reports that the body reads of argument a elements of the row of the index alone, and those not in a loop
+// or branch.
 func readsOwnRow(r *ir.Region, a ir.ID) bool {
 	for _, y := range r.Yields {
 		if y == a {

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -55,16 +57,13 @@ func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
 	return f.build(table), f.apart
 }
 
-// join puts every operator into the group of its readers, if all of them are in one, and reports whether any joined. A member whose
-// value has left the group would come back through a reader outside: so there is none.
+// join puts every operator into the group of its readers, if all of them are in one, and reports whether any joined. A
+// member whose value has left the group would come back through a reader outside: so there is none.
 func (f *fusion) join() (groups bool) {
 	g := f.g
 	// of[x] is the group that all readers of x so far are in and that x may join.
 	const nobody, apart = ir.None, ir.None - 1
-	of := make([]ir.ID, g.Len())
-	for i := range of {
-		of[i] = nobody
-	}
+	of := slices.Repeat([]ir.ID{nobody}, g.Len())
 	for i := g.Len() - 1; i >= 0; i-- {
 		id := ir.ID(i)
 		f.head[i] = id
@@ -98,7 +97,8 @@ type fusion struct {
 	shared map[ir.ID][]sharing
 	apart  []Apart
 	tiled  []bool // products or factorisations read it
-	// drawn is the constructors whose elements the chains that read them make; numbers is those of one number, as scalars.
+	// drawn is the constructors whose elements the chains that read them make; numbers is those of one number, as
+	// scalars.
 	drawn   map[ir.ID]bool
 	numbers map[ir.ID]ir.ID
 }
@@ -181,8 +181,8 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 }
 
 // stored is a `materialize`, which has done its work once nothing was fused across it: left in, it would copy what has
-// other readers. The token of a send keeps it, and so does a product that it alone reads, which later passes would else make part of
-// what reads it; that is copied nowhere.
+// other readers. The token of a send keeps it, and so does a product that it alone reads, which later passes would else
+// make part of what reads it; that is copied nowhere.
 func (f *fusion) stored(id ir.ID) bool {
 	if f.g.Nodes[id].Op.Name != "materialize" {
 		return false
@@ -239,8 +239,8 @@ func (f *fusion) pipe(out *ir.Graph, table *op.Table, to, m []ir.ID, x ir.ID, fo
 	return id
 }
 
-// chain is the members of a group, of which value is the result, as a region, what it reads and how. Without members it is a
-// region that yields its one argument, value.
+// chain is the members of a group, of which value is the result, as a region, what it reads and how. Without members it
+// is a region that yields its one argument, value.
 func (f *fusion) chain(out *ir.Graph, table *op.Table, to, m []ir.ID, value ir.ID) (r *ir.Region, how op.Val, in []ir.ID) {
 	b := making{f: f, out: out, table: table, to: to, value: value, body: ir.New(), inner: map[ir.ID]ir.ID{}}
 	member := map[ir.ID]bool{}

@@ -8,19 +8,24 @@ import (
 	"flow/ir/types"
 )
 
-// FuseLoops takes elementwise operators on the index space of a parfor into its body, those whose result each iteration reads at its
-// own place and those that read the loop's result:
+// FuseLoops takes elementwise operators on the index space of a parfor into its body, those whose result each iteration
+// reads at its own place and those that read the loop's result:
 //
-//	%2 = mul(%0, %1);  %3 = parfor(%2) {lo=[0], n=[7], by=[1]} (%i, %x) { %4 = element(%x, %i, 0); yield sqrt(%4) };  %5 = add(%3, %0)
-//	->  %5 = parfor(%0, %1) {..} (%i, %a, %b) { %2 = mul(element(%a, %i, 0), %b); %4 = sqrt(%2); yield add(%4, element(%a, %i, 0)) }
+//	%2 = mul(%0, %1)
+//	%3 = parfor(%2) {lo=[0], n=[7], by=[1]} (%i, %x) { %4 = element(%x, %i, 0); yield sqrt(%4) }
+//	%5 = add(%3, %0)
+//	->  %5 = parfor(%0, %1) {..} (%i, %a, %b) {
+//	      %6 = element(%a, %i, 0); %2 = mul(%6, %b); %4 = sqrt(%2); yield add(%4, %6)
+//	    }
 //
-// The lanes of the loop compute the same operations on each element, so bits stay; what lay between in memory is not stored. It would
-// be wrong, or dear, where
+// The lanes of the loop compute the same operations on each element, so bits stay; what lay between in memory is not
+// stored. It would be wrong, or dear, where
 //
 //   - an iteration reads another place than its own, or the matrix as a whole: then all of it must be there;
 //   - somebody else reads what would go: it is stored anyway;
 //   - an operator may fail: which of two failures comes first would change, and the place that it tells;
-//   - the loop does not go over all rows (columns) from 0 on by 1, or its bounds are the run's: places and indices differ;
+//   - the loop does not go over all rows (columns) from 0 on by 1, or its bounds are the run's: places and indices
+//     differ;
 //   - the body computes matrices, which lanes do not.
 func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
 	f := &looping{table: table, fusion: fusion{g: g, uses: g.Uses()}, loops: map[ir.ID]*loop{}, gone: make([]bool, g.Len())}
@@ -34,12 +39,16 @@ func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
 // loop is a parfor that takes operators in.
 type loop struct {
 	id ir.ID
-	// before is the matrices that it reads at its own places alone, and of each at which column: ownColumn where the second index says it.
+	// before is the matrices that it reads at its own places alone, and of each at which column: ownColumn where the
+	// second index says it.
 	before map[ir.ID]int64
 	after  []ir.ID // the operators on its result, each of which reads the one before
 }
 
-const ownColumn = -1
+const (
+	ownColumn = -1
+	noColumn  = -2 // of a matrix that nothing has read so far
+)
 
 // looping is one run of FuseLoops.
 type looping struct {
@@ -85,16 +94,21 @@ func (f *looping) find() {
 			continue
 		}
 		f.loops[last] = l
-		for x := range l.before {
-			f.swallow(x)
-		}
-		f.gone[id] = last != id
-		for k, r := range l.after {
-			f.gone[r] = k < len(l.after)-1
-			for _, y := range g.In(r) {
-				if y != id && !slices.Contains(l.after, y) && f.within(y, r) {
-					f.swallow(y)
-				}
+		f.takeIn(l)
+	}
+}
+
+// takeIn marks what goes into the body of l, and the nodes before its last, which is the new loop's place.
+func (f *looping) takeIn(l *loop) {
+	for x := range l.before {
+		f.swallow(x)
+	}
+	f.gone[l.id] = len(l.after) > 0
+	for k, r := range l.after {
+		f.gone[r] = k < len(l.after)-1
+		for _, y := range f.g.In(r) {
+			if y != l.id && !slices.Contains(l.after, y) && f.within(y, r) {
+				f.swallow(y)
 			}
 		}
 	}
@@ -151,25 +165,23 @@ func (f *looping) inside(x ir.ID, n *ir.Node, col int64) bool {
 	return col >= 0 && col < int64(t.Cols)
 }
 
-// ownPlace reports that the loop n reads of its input k nothing but the elements at its own place, and in which column they are.
+// ownPlace reports that the loop n reads of its input k nothing but the elements at its own place, and in which column
+// they are.
 func (f *looping) ownPlace(n *ir.Node, k int) (col int64, ok bool) {
 	dims := len(n.Attrs.Ints("by"))
-	p := places{dims: dims, col: -2}
+	p := places{noColumn}
 	index := map[ir.ID]int{}
 	for d := range dims {
 		index[n.Region.Args[d]] = d
 	}
-	if !p.look(n.Region, n.Region.Args[dims+k], index) || p.col == -2 {
+	if !p.look(n.Region, n.Region.Args[dims+k], index) || p.col == noColumn {
 		return 0, false
 	}
 	return p.col, true
 }
 
-// places is how a body and those in it read a matrix.
-type places struct {
-	dims int
-	col  int64 // -2: not read so far
-}
+// places is how a body and those in it read a matrix: all at their own row, in this column.
+type places struct{ col int64 }
 
 // look goes over the readers of argument a, index being the indices of the loop by what they are called there.
 func (p *places) look(r *ir.Region, a ir.ID, index map[ir.ID]int) bool {
@@ -215,7 +227,7 @@ func (p *places) own(g *ir.Graph, in []ir.ID, index map[ir.ID]int) bool {
 	} else if d != 1 {
 		return false
 	}
-	if p.col != -2 && p.col != col {
+	if p.col != noColumn && p.col != col {
 		return false
 	}
 	p.col = col

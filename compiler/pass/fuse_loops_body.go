@@ -12,17 +12,17 @@ import (
 
 // loopBody is the body of a loop in the making.
 type loopBody struct {
-	f       *looping
-	l       *loop
-	old     *ir.Region
-	body    *ir.Graph
-	inputs  []ir.ID         // outside
-	args    map[ir.ID]ir.ID // what an input is inside
-	indices []ir.ID
-	column  map[int64]ir.ID // constants
-	made    map[place]ir.ID
-	region  *ir.Region
-	taken   []int // the operators of the body that were outside
+	f         *looping
+	l         *loop
+	old       *ir.Region
+	body      *ir.Graph
+	inputs    []ir.ID         // outside
+	args      map[ir.ID]ir.ID // what an input is inside
+	indices   []ir.ID
+	constants map[int64]ir.ID
+	made      map[place]ir.ID
+	region    *ir.Region
+	taken     []int // the operators of the body that were outside
 }
 
 // place is an element of a value from outside that the body computes: in a column, or its own.
@@ -33,7 +33,7 @@ type place struct {
 
 func newLoopBody(f *looping, l *loop) *loopBody {
 	n := &f.g.Nodes[l.id]
-	b := &loopBody{f: f, l: l, old: n.Region, body: ir.New(), args: map[ir.ID]ir.ID{}, column: map[int64]ir.ID{}, made: map[place]ir.ID{}}
+	b := &loopBody{f: f, l: l, old: n.Region, body: ir.New(), args: map[ir.ID]ir.ID{}, constants: map[int64]ir.ID{}, made: map[place]ir.ID{}}
 	b.body.CopyTables(n.Region.Graph)
 	dims := len(n.Attrs.Ints("by"))
 	for range dims {
@@ -75,7 +75,6 @@ func newLoopBody(f *looping, l *loop) *loopBody {
 	for _, x := range b.inputs {
 		b.region.Args = append(b.region.Args, b.args[x])
 	}
-	b.region.Args = slices.Clip(b.region.Args)
 	return b
 }
 
@@ -163,18 +162,15 @@ func (b *loopBody) operator(x ir.ID, in []ir.ID) ir.ID {
 }
 
 func (b *loopBody) constant(c int64) ir.ID {
-	if _, ok := b.column[c]; !ok {
-		b.column[c] = b.body.Add(b.f.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(c))}), types.ScalarOf(types.I64), ir.Origin{})
+	if _, ok := b.constants[c]; !ok {
+		b.constants[c] = b.body.Add(b.f.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(c))}), types.ScalarOf(types.I64), ir.Origin{})
 	}
-	return b.column[c]
+	return b.constants[c]
 }
 
 // copyOld copies the old body; scalars is the elements that arguments which were matrices have become.
 func (b *loopBody) copyOld(scalars map[ir.ID]ir.ID) (yield ir.ID) {
-	to := make([]ir.ID, b.old.Graph.Len())
-	for i := range to {
-		to[i] = ir.None
-	}
+	to := slices.Repeat([]ir.ID{ir.None}, b.old.Graph.Len())
 	for d, a := range b.indices {
 		to[b.old.Args[d]] = a
 	}
@@ -191,8 +187,8 @@ func (b *loopBody) copyOld(scalars map[ir.ID]ir.ID) (yield ir.ID) {
 	return to[b.old.Yields[0]]
 }
 
-// copyReading adds the nodes of g that to has no place for to out. The nodes of gone were matrices and are the elements that were read of
-// them: an element of one is itself.
+// copyReading adds the nodes of g that to has no place for to out. The nodes of gone were matrices and are the elements
+// that were read of them: an element of one is itself.
 func copyReading(out, g *ir.Graph, to []ir.ID, gone map[ir.ID]bool) {
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -230,10 +226,7 @@ func copyReading(out, g *ir.Graph, to []ir.ID, gone map[ir.ID]bool) {
 func withScalars(r *ir.Region, scalar map[int]bool) *ir.Region {
 	out := ir.New()
 	out.CopyTables(r.Graph)
-	to := make([]ir.ID, r.Graph.Len())
-	for i := range to {
-		to[i] = ir.None
-	}
+	to := slices.Repeat([]ir.ID{ir.None}, r.Graph.Len())
 	gone := map[ir.ID]bool{}
 	s := &ir.Region{Graph: out}
 	for k, a := range r.Args {

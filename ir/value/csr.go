@@ -11,8 +11,8 @@ import (
 )
 
 // CSR is a sparse matrix in compressed sparse rows: the elements of row i that are stored are entries
-// Ptr[i]..Ptr[i+1]-1 of Col (columns, ascending) and of the one slice of values that its element type names. Bool has no
-// values: what is stored is true. Everything else is zero.
+// Ptr[i]..Ptr[i+1]-1 of Col (columns, ascending) and of the one slice of values that its element type names. Bool has
+// no values: what is stored is true. Everything else is zero.
 //
 // No stored element is zero (of either sign), so that a matrix has one form: equal matrices have equal arrays, and the
 // number of entries is the number of elements that are not zero. Ptr need not begin at 0: a range of rows shares Col
@@ -79,7 +79,8 @@ func (m *CSR) Row(i int) (cols []int32, at int) {
 	return m.Col[m.Ptr[i]:m.Ptr[i+1]], int(m.Ptr[i])
 }
 
-// SamePlaces reports that m and b store elements at the same places and share the memory that says so: that such lists are equal is not looked for.
+// SamePlaces reports that m and b store elements at the same places and share the memory that says so: that such lists
+// are equal is not looked for.
 func (m *CSR) SamePlaces(b *CSR) bool {
 	n := m.NNZ()
 	if m.Rows != b.Rows || m.Cols != b.Cols || n != b.NNZ() {
@@ -206,8 +207,8 @@ func sameCSR(a, b *CSR) bool {
 	return a.Elem == types.Bool || Same(a.Values(), b.Values())
 }
 
-// Parts is the arrays of a matrix as bytes for a message, without a copy: row lengths are told by pointers that begin at
-// any number, so the receiver takes them relative to the first.
+// Parts is the arrays of a matrix as bytes for a message, without a copy: row lengths are told by pointers that begin
+// at any number, so the receiver takes them relative to the first.
 func (m *CSR) Parts() (ptr, col, val []byte) {
 	bytesOf := func(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 	ptr = bytesOf(unsafe.Pointer(&m.Ptr[0]), 8*len(m.Ptr))

@@ -1,7 +1,7 @@
 package vec
 
-// This file defines the chain machine's programs. The machine itself is assembly (gen/chain.go): it keeps eight vectors,
-// the accumulator, in registers from link to link, so that a chain of operators costs one visit of memory.
+// This file defines the chain machine's programs. The machine itself is assembly (gen/chain.go): it keeps eight
+// vectors, the accumulator, in registers from link to link, so that a chain of operators costs one visit of memory.
 
 import (
 	"math"
@@ -47,7 +47,8 @@ const (
 	LinkMaxSame
 	LinkLoadAsk // LinkLoad and LinkAsk of one operand
 
-	// Two operations one after the other. Their operands are the same for all elements, and lie one behind the other, once each.
+	// Two operations one after the other. Their operands are the same for all elements, and lie one behind the other,
+	// once each.
 	LinkMulAddSame
 	LinkMulSubSame
 	LinkMulSubFromSame
@@ -55,8 +56,8 @@ const (
 	LinkSubMulSame
 	LinkSubFromMulSame
 
-	// Truths and what becomes of them. A truth is as many bits of ones or zeros as an element, in ChainBytes of memory too; only
-	// LinkLoadTruths and LinkStoreTruths see bytes, one for each element.
+	// Truths and what becomes of them. A truth is as many bits of ones or zeros as an element, in ChainBytes of memory
+	// too; only LinkLoadTruths and LinkStoreTruths see bytes, one for each element.
 	LinkOther // the operand of the selection that follows
 	LinkLoadTruths
 	LinkStoreTruths
@@ -87,8 +88,9 @@ const (
 	LinkGreatest
 	LinkZeros // counts zeros, in a state that is zero at the start
 
-	// Lanes of the float64 machine that are no float64. A float32 is one that is kept as float64, so that it may meet what is wider: what is
-	// computed of such is rounded by LinkRoundFloats, and only the first two see float32 in memory. Words are int64.
+	// Lanes of the float64 machine that are no float64. A float32 is one that is kept as float64, so that it may meet
+	// what is wider: what is computed of such is rounded by LinkRoundFloats, and only the first two see float32 in
+	// memory. Words are int64.
 	LinkLoadFloats
 	LinkStoreFloats
 	LinkRoundFloats
@@ -113,7 +115,8 @@ const (
 	LinkNumberOfWord // as float64
 	LinkFloatOfWord  // as float32
 	LinkWordOfNumber // without the fraction; the least word where there is none
-	// Divisions by the operand. The operand of LinkOther before is a ZeroDivisors, which is not zero afterwards where a divisor was.
+	// Divisions by the operand. The operand of LinkOther before is a ZeroDivisors, which is not zero afterwards where a
+	// divisor was.
 	LinkFloorDivWords
 	LinkModWords
 	LinkCeilDivWords
@@ -144,8 +147,8 @@ const (
 	LinkFloorDiv
 	LinkMod
 
-	// The functions of functions_gen.go on float32 kept as float64, of which one has a name of its own in the machine of float32, too. What they
-	// make is yet to be rounded.
+	// The functions of functions_gen.go on float32 kept as float64, of which one has a name of its own in the machine
+	// of float32, too. What they make is yet to be rounded.
 	LinkExp32
 	LinkExpm132
 	LinkTanh32
@@ -176,7 +179,8 @@ var sameLinks = [...]uint64{
 	LinkDiv: LinkDivSame, LinkDivInto: LinkDivIntoSame, LinkMin: LinkMinSame, LinkMax: LinkMaxSame,
 }
 
-// Same is the link that does what op does with an operand that is the same for all elements: op itself if there is no faster one.
+// Same is the link that does what op does with an operand that is the same for all elements: op itself if there is no
+// faster one.
 func Same(op uint64) uint64 {
 	if op < uint64(len(sameLinks)) && sameLinks[op] != 0 {
 		return sameLinks[op]
@@ -190,8 +194,8 @@ var pairLinks = map[[2]uint64]uint64{
 	{LinkAddSame, LinkMulSame}: LinkAddMulSame, {LinkSubSame, LinkMulSame}: LinkSubMulSame, {LinkSubFromSame, LinkMulSame}: LinkSubFromMulSame,
 }
 
-// Pair is the link that does what first and then second do, whose operands are the same for all elements, with both operands where that
-// of a link is, one behind the other. It is 0 if there is none.
+// Pair is the link that does what first and then second do, whose operands are the same for all elements, with both
+// operands where that of a link is, one behind the other. It is 0 if there is none.
 func Pair(first, second uint64) uint64 { return pairLinks[[2]uint64{first, second}] }
 
 // ZeroDivisors is what divisions of words found.
@@ -201,8 +205,8 @@ type ZeroDivisors [ChainBytes / 8]uint64
 type Link struct {
 	Op   uint64
 	Base unsafe.Pointer // the operand of the first element
-	// Walk is all ones for an operand that lies in memory like the index space, 0 for one of ChainBytes that serves every
-	// group of elements.
+	// Walk is all ones for an operand that lies in memory like the index space, 0 for one of ChainBytes that serves
+	// every group of elements.
 	Walk uint64
 }
 

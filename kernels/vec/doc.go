@@ -6,12 +6,14 @@
 // once; for + - * / and square root that is what the float32 instruction gives (double rounding is innocuous there:
 // S. Figueroa, "When is double rounding innocuous?", 1995).
 //
-// The functions of functions_gen.go (exp, log, sin, pow, mod ...) are written once, in gen/functions_*.go, and come out as Go and as links
-// of the chain machine, with the same bits. Each says how far it may be from the exact value: see Functions and Functions2.
+// The functions of functions_gen.go (exp, log, sin, pow, mod ...) are written once, in gen/functions_*.go, and come out
+// as Go and as links of the chain machine, with the same bits. Each says how far it may be from the exact value: see
+// Functions and Functions2.
 //
 // Two machines of gen/ run small programs, so that what is between two loops stays in registers: the chain machine
-// (chain.go) over slices, or over 8 x 8 blocks of matrices (block_amd64.go), and the pass machine (pass.go) over columns, with sums
-// at the end; one of its programs is a loop of its own (pass_forces.go). Other processors have neither; callers run the loops one after the other then, with the same bits.
+// (chain.go) over slices, or over 8 x 8 blocks of matrices (block_amd64.go), and the pass machine (pass.go) over
+// columns, with sums at the end; one of its programs is a loop of its own (pass_forces.go). Other processors have
+// neither; callers run the loops one after the other then, with the same bits.
 package vec
 
 // Float is the element types of real arithmetic.

@@ -5,8 +5,8 @@ import "unsafe"
 // HaveForces reports that this CPU has passes of forces.
 func HaveForces() bool { return haveAVX512 && PassRoot() == PassSqrtBoth }
 
-// Run goes over so many rows, ForceRows at least. False: some r2 is zero, not a number, or so large or small that the chains
-// may be wrong.
+// Run goes over so many rows, ForceRows at least. False: some r2 is zero, not a number, or so large or small that the
+// chains may be wrong.
 func (f *Forces) Run(rows int) bool {
 	args := (*uint64)(unsafe.Pointer(f))
 	if f.Back {

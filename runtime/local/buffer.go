@@ -3,8 +3,8 @@ package local
 // This file defines BufferPool: memory for tiles and blocks, lent and taken back, outside of the
 // garbage collector's heap.
 //
-// Why not make([]byte): fresh pages cost a fault each on first touch (0.5 to 1.1 GB/s, slower than most kernels compute), the collector
-// would hold a tile until its next cycle, and every tile would move its pacing.
+// Why not make([]byte): fresh pages cost a fault each on first touch (0.5 to 1.1 GB/s, slower than most kernels
+// compute), the collector would hold a tile until its next cycle, and every tile would move its pacing.
 
 import (
 	"fmt"
@@ -14,9 +14,10 @@ import (
 	"unsafe"
 )
 
-// BufferPool lends byte buffers aligned to 64 bytes, by size classes at most 25 % apart (multiples of 64 below 256 bytes). A buffer is
-// not cleared. It must not hold Go pointers: the collector does not see it. A buffer that was put back, or whose pool was
-// closed, must not be used, and nothing checks that. Safe for concurrent use; Get and Put do not block.
+// BufferPool lends byte buffers aligned to 64 bytes, by size classes at most 25 % apart (multiples of 64 below 256
+// bytes). A buffer is not cleared. It must not hold Go pointers: the collector does not see it. A buffer that was put
+// back, or whose pool was closed, must not be used, and nothing checks that. Safe for concurrent use; Get and Put do
+// not block.
 type BufferPool struct {
 	limit    int64
 	classes  [bufferClasses]bufferClass
@@ -69,7 +70,8 @@ const (
 // NewBufferPool makes a pool that keeps at most limit bytes, lent or kept for reuse; 0 means no limit.
 func NewBufferPool(limit int64) *BufferPool { return &BufferPool{limit: limit} }
 
-// sizeClass returns the class of n > 0 bytes and its size: multiples of 64 up to 256, then four steps for each power of two.
+// sizeClass returns the class of n > 0 bytes and its size: multiples of 64 up to 256, then four steps for each power of
+// two.
 func sizeClass(n int) (class, size int) {
 	if n <= 4*bufferAlign {
 		class = (n - 1) / bufferAlign
@@ -81,8 +83,8 @@ func sizeClass(n int) (class, size int) {
 	return 4 + (k-9)*4 + q - 1, 1<<(k-1) + q*step
 }
 
-// Get lends a buffer of n bytes with unspecified contents. Its capacity may be larger and may be used. The error is a *LimitError, or the
-// system's when it has no memory.
+// Get lends a buffer of n bytes with unspecified contents. Its capacity may be larger and may be used. The error is a
+// *LimitError, or the system's when it has no memory.
 func (p *BufferPool) Get(n int) ([]byte, error) {
 	b, _, err := p.get(n)
 	return b, err
@@ -191,8 +193,9 @@ func (c *bufferClass) lend(b []byte) {
 	c.lent.add(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
 }
 
-// Put takes back a buffer that Get lent, of any length but with its first byte and capacity unchanged; nil and empty ones from
-// Get(0) are ignored. A buffer that is not out is a bug, and a panic: two owners of one buffer would compute wrong results silently.
+// Put takes back a buffer that Get lent, of any length but with its first byte and capacity unchanged; nil and empty
+// ones from Get(0) are ignored. A buffer that is not out is a bug, and a panic: two owners of one buffer would compute
+// wrong results silently.
 func (p *BufferPool) Put(b []byte) {
 	if cap(b) == 0 {
 		return
@@ -215,7 +218,8 @@ func (p *BufferPool) Put(b []byte) {
 	p.live.Add(-int64(size))
 }
 
-// Trim gives the memory of all free buffers of 16 KiB and more back to the system. Their next use pays for first touch again.
+// Trim gives the memory of all free buffers of 16 KiB and more back to the system. Their next use pays for first touch
+// again.
 func (p *BufferPool) Trim() {
 	for i := range p.classes {
 		c := &p.classes[i]
@@ -243,7 +247,8 @@ func (p *BufferPool) Stats() BufferStats {
 	return BufferStats{Live: p.live.Load(), Peak: p.peak.Load(), Resident: p.resident.Load(), Gets: p.gets.Load(), Reused: p.reused.Load()}
 }
 
-// Close gives all memory back. It fails, and does nothing, while buffers are lent. The pool must not be in use; it may be used again after.
+// Close gives all memory back. It fails, and does nothing, while buffers are lent. The pool must not be in use; it may
+// be used again after.
 func (p *BufferPool) Close() error {
 	if n := p.live.Load(); n != 0 {
 		return fmt.Errorf("local: %d bytes of buffers are still lent", n)

@@ -18,7 +18,7 @@
 // Remote, functions that package dist supplies.
 //
 // A task may be shared (share.go): the worker that runs it opens it, others join, the last to leave completes it. That is how the engine
-// runs the loops of operators in chunks (engine_loop.go), handed out by package schedule; what a loop leaves to its next execution is in engine_learn.go.
+// runs the loops of operators in chunks (engine_loop.go), handed out by package schedule; what a loop leaves to its next execution is in engine_learn.go and engine_idle.go.
 //
 // Invariants:
 //

@@ -91,7 +91,8 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	return e, nil
 }
 
-// number finds the tasks and gives each its kind and flags, and every exchange its root. Tasks of the plan's nodes come first.
+// number finds the tasks and gives each its kind and flags, and every exchange its root. Tasks of the plan's nodes come
+// first.
 func (e *Engine) number() error {
 	p := e.p
 	n := p.Graph.Len()
@@ -182,7 +183,8 @@ func (b *numbering) add(id ir.ID) error {
 	return nil
 }
 
-// kind makes lastKind the number of an operator. Neighbours often have one operator, and a lookup costs as much as all else of a task.
+// kind makes lastKind the number of an operator. Neighbours often have one operator, and a lookup costs as much as all
+// else of a task.
 func (b *numbering) kind(d *op.Def) error {
 	if d == b.lastDef {
 		return nil
@@ -227,8 +229,9 @@ func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
 	return f
 }
 
-// mayLook reports that the result of id should be a view of its first input rather than a copy of a part of it. A view keeps all of the
-// input alive, so it is to be a good part of it; and no view of a view, of which the parts would shrink.
+// mayLook reports that the result of id should be a view of its first input rather than a copy of a part of it. A view
+// keeps all of the input alive, so it is to be a good part of it; and no view of a view, of which the parts would
+// shrink.
 func mayLook(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Look == nil || !t.Sized() || g.Asks(id) {

@@ -44,8 +44,9 @@ func rounds(t *testing.T, kinds, times int) *plan.Plan {
 	return p
 }
 
-// Loops that learn nothing take over what others have used that are cut alike, more kinds of them than a worker keeps too; those that learn keep their own. The
-// results are the evaluator's, and each task's executions are numbered by themselves.
+// Loops that learn nothing take over what others have used that are cut alike, more kinds of them than a worker keeps
+// too; those that learn keep their own. The results are the evaluator's, and each task's executions are numbered by
+// themselves.
 func TestLoopsUseStatesAgain(t *testing.T) {
 	const kinds, times = idleLoops + 4, 9 // all numbers stay exact
 	p := rounds(t, kinds, times)
@@ -150,7 +151,8 @@ func statesOf(t *testing.T, e *Engine, name string, kinds, workers int) {
 	}
 }
 
-// numbered checks that the executions of each task are 0, 1, 2 and so on: in all rounds two additions of a length, and one sum at the end.
+// numbered checks that the executions of each task are 0, 1, 2 and so on: in all rounds two additions of a length, and
+// one sum at the end.
 func numbered(t *testing.T, r *Report, kinds, times int) {
 	t.Helper()
 	type execution struct {

@@ -161,7 +161,8 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 	return v, opened, err
 }
 
-// perform makes the call of execute, which gives back the memory that is lent for its result, out, should it fail or panic.
+// perform makes the call of execute, which gives back the memory that is lent for its result, out, should it fail or
+// panic.
 func (e *Engine) perform(w *Worker, s *workerState, t int32, id ir.ID, start int64, out *value.Value) (v value.Value, opened bool, err error) {
 	n, c, f := &e.g.Nodes[id], &s.call, e.flags[t]
 	if f&looks != 0 {
@@ -372,8 +373,8 @@ func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 	}
 }
 
-// isView reports whether v, the result of id, lies in the memory of id's first input. All other results of tasks that may look are in
-// memory of the pool.
+// isView reports whether v, the result of id, lies in the memory of id's first input. All other results of tasks that
+// may look are in memory of the pool.
 func (e *Engine) isView(id ir.ID, v value.Value) bool {
 	t := e.index[id]
 	if t < 0 || e.flags[t]&looks == 0 || e.task[t] != id {

@@ -33,8 +33,8 @@ type Worker struct {
 	_       [cacheLine - 8]byte
 }
 
-// reportEvery bounds how many finished tasks a worker keeps to itself. Only progress displays need it at all: a worker reports
-// before it looks for work elsewhere, so the last one always does.
+// reportEvery bounds how many finished tasks a worker keeps to itself. Only progress displays need it at all: a worker
+// reports before it looks for work elsewhere, so the last one always does.
 const reportEvery = 1024
 
 // main serves runs until the pool closes.
@@ -154,8 +154,8 @@ func (w *Worker) work(r *Run) {
 	}
 }
 
-// release tells the successors of t that it has finished. Of those that became ready the best is returned, to run next: its
-// input is warm in the cache, and a chain never touches a queue. -1 if none, or if the queue holds a better one.
+// release tells the successors of t that it has finished. Of those that became ready the best is returned, to run next:
+// its input is warm in the cache, and a chain never touches a queue. -1 if none, or if the queue holds a better one.
 func (w *Worker) release(r *Run, t int32) int32 {
 	d := r.dag
 	counted := int(t) < d.counted()
@@ -261,8 +261,8 @@ func (w *Worker) next() *Worker {
 	return all[w.victim]
 }
 
-// steal takes from the worker, itself included, whose best task is best. A shared task that is as good goes before: to help finishes
-// something, to begin more takes memory.
+// steal takes from the worker, itself included, whose best task is best. A shared task that is as good goes before: to
+// help finishes something, to begin more takes memory.
 func (w *Worker) steal() (int32, *Shared) {
 	var victim *Worker
 	best := w.queue.best.Load()

@@ -12,8 +12,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file reads cost files, the form in which costs of iterations are published beside papers: a number a line, in seconds.
-// Empty lines and what follows a "#" do not count; a line "---" begins the next execution of the loop.
+// This file reads cost files, the form in which costs of iterations are published beside papers: a number a line, in
+// seconds. Empty lines and what follows a "#" do not count; a line "---" begins the next execution of the loop.
 
 // maxCosts is how many costs a file may have.
 const maxCosts = 1 << 26

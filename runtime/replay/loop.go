@@ -11,7 +11,8 @@ import (
 
 // This file makes loops with costs out of recorded chunks.
 
-// Loop is one execution of a loop. It remembers bounds that were asked for, so it may not be used by two goroutines at once.
+// Loop is one execution of a loop. It remembers bounds that were asked for, so it may not be used by two goroutines at
+// once.
 type Loop struct {
 	Costs    *schedule.Trace // seconds of each unit, as if all workers had speed 1
 	MinChunk int             // units; 0: nobody said
@@ -34,20 +35,23 @@ type Operator struct {
 	Loops     []Loop
 }
 
-// How finely loops are kept: units beyond these numbers are taken together. A bound moves by at most one part in minUnits of the loop for it.
+// How finely loops are kept: units beyond these numbers are taken together. A bound moves by at most one part in
+// minUnits of the loop for it.
 const (
 	maxUnits = 1 << 20 // of a loop
 	minUnits = 1 << 10
 )
 
-// Fine and Quick are budgets for FromRecords: a few seconds for everything that can be asked of the loops, or some tenths of one.
+// Fine and Quick are budgets for FromRecords: a few seconds for everything that can be asked of the loops, or some
+// tenths of one.
 const (
 	Fine  = 1 << 24
 	Quick = 1 << 19
 )
 
-// FromRecords groups the loops of a rank by their operator. Executions that failed, or that have no iterations, are left out.
-// Records are read and kept. All loops together get about budget units, and each at least minUnits if it has as many.
+// FromRecords groups the loops of a rank by their operator. Executions that failed, or that have no iterations, are
+// left out. Records are read and kept. All loops together get about budget units, and each at least minUnits if it has
+// as many.
 func FromRecords(rank int, records []trace.LoopRecord, budget int) []Operator {
 	most := int64(min(max(budget/max(len(records), 1), minUnits), maxUnits))
 	type key struct{ op, where string }

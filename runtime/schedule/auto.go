@@ -8,19 +8,22 @@ import (
 	"sync"
 )
 
-// This file defines Selector, which finds the technique for each operator by trying: AUTO. To choose is a noisy best-arm problem without state, so there is no
-// learning from states here:
+// This file defines Selector, which finds the technique for each operator by trying: AUTO. To choose is a noisy
+// best-arm problem without state, so there is no learning from states here:
 //
 //  1. The first execution runs in small chunks of one size, which no order of costs can hurt much, and is recorded.
 //  2. The portfolio is replayed on the recorded costs in virtual time; the best few are kept (pruning by model).
-//  3. These are tried in turn; after each round the slower half by median time is dropped (successive halving: Karnin, Koren, Somekh, ICML 2013). Which of two that cannot be told apart by
-//     their times is the slower one, the replay has said.
-//  4. The winner stays until the loop gets slower than it was, for long enough (a one-sided CUSUM, Page 1954, of the logarithm of the time of a unit).
-//     Then it begins anew.
+//  3. These are tried in turn; after each round the slower half by median time is dropped (successive halving: Karnin,
+//     Koren, Somekh, ICML 2013). Which of two that cannot be told apart by their times is the slower one, the replay has
+//     said.
+//  4. The winner stays until the loop gets slower than it was, for long enough (a one-sided CUSUM, Page 1954, of the
+//     logarithm of the time of a unit). Then it begins anew.
 //
-// Wrong where executions of one key differ at random by more than techniques do, and the recorded one was not like the others.
+// Wrong where executions of one key differ at random by more than techniques do, and the recorded one was not like the
+// others.
 
-// Auto is the technique that is none: it asks for a Selector's choice. Lookup knows it, Techniques does not list it, and New fails.
+// Auto is the technique that is none: it asks for a Selector's choice. Lookup knows it, Techniques does not list it,
+// and New fails.
 var Auto = &Technique{Name: "AUTO", Class: "choice", Doc: "a technique for each loop, found by trying", Source: "this project",
 	build: func(Params) (Calculator, error) {
 		return nil, errors.New("AUTO has no chunks of its own: it chooses a technique for each loop as it runs")
@@ -108,8 +111,8 @@ func (a *trial) turn() int {
 	return a.next % n
 }
 
-// Done says that a loop of so many units took so many seconds under t. The chunks are those of a recorded execution, nil for others; overhead is the mean
-// time of claiming one.
+// Done says that a loop of so many units took so many seconds under t. The chunks are those of a recorded execution,
+// nil for others; overhead is the mean time of claiming one.
 func (s *Selector) Done(k Key, t *Technique, units int, seconds float64, chunks []Executed, overhead float64) {
 	if units <= 0 || !(seconds > 0) {
 		return
@@ -135,7 +138,8 @@ func (s *Selector) Done(k Key, t *Technique, units int, seconds float64, chunks 
 	}
 }
 
-// wait adds up the time of short executions, and says whether it is too little to care. (The rule of those who rent skis: buy when the rent has come to the price.)
+// wait adds up the time of short executions, and says whether it is too little to care. (The rule of those who rent
+// skis: buy when the rent has come to the price.)
 func (s *Selector) wait(k Key, seconds float64) bool {
 	a := s.arms[k]
 	if a == nil {
@@ -176,8 +180,9 @@ func (a *trial) tried(t *Technique, per float64) {
 	}
 }
 
-// faster is the faster half of the candidates, as they are ranked. Those that are behind the best by less than chance explains are as good as it, and go by their rank: medians of three
-// differ by about as much as one time does from another.
+// faster is the faster half of the candidates, as they are ranked. Those that are behind the best by less than chance
+// explains are as good as it, and go by their rank: medians of three differ by about as much as one time does from
+// another.
 func (a *trial) faster() (list []*Technique) {
 	var medians, ranges []float64
 	for _, x := range a.times {
@@ -214,7 +219,8 @@ func (a *trial) watch(s *Selector, k Key, per float64) {
 	}
 }
 
-// lessons is after how many executions a technique has learned. COST believes what two executions have in common, and each may be learned beside some others.
+// lessons is after how many executions a technique has learned. COST believes what two executions have in common, and
+// each may be learned beside some others.
 func lessons(t *Technique) int {
 	switch t.Class {
 	case "adaptive":
@@ -231,7 +237,8 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// prune replays the portfolio on recorded chunks and returns the best, best first, and COST. Techniques that learn do so first.
+// prune replays the portfolio on recorded chunks and returns the best, best first, and COST. Techniques that learn do
+// so first.
 func prune(chunks []Executed, units, workers int, overhead float64) []*Technique {
 	tr := NewTrace(coarse(chunks, units, min(units, max(maxCosts, perWorker*workers))))
 	m := recordedOn(tr, workers, overhead)
@@ -267,10 +274,12 @@ func prune(chunks []Executed, units, workers int, overhead float64) []*Technique
 	return list
 }
 
-// lineTime is what it takes to have a line of memory that another worker wrote last: two workers on one socket, measured. Where it takes longer, techniques with one counter look better than they are.
+// lineTime is what it takes to have a line of memory that another worker wrote last: two workers on one socket,
+// measured. Where it takes longer, techniques with one counter look better than they are.
 const lineTime = 20e-9
 
-// recordedOn is the machine that a recorded execution ran on: what its claims took beside waiting for each other is found by replaying it.
+// recordedOn is the machine that a recorded execution ran on: what its claims took beside waiting for each other is
+// found by replaying it.
 func recordedOn(tr *Trace, workers int, overhead float64) Machine {
 	m := Machine{P: workers, H: overhead, Serial: min(lineTime, overhead/2)}
 	if workers == 1 {

@@ -7,10 +7,11 @@ import (
 	"slices"
 )
 
-// This file defines how a Selector is kept in a file: what was chosen, what is still being tried, and what is no good any more. A program that executes a
-// loop once a run finds its technique over some thirty runs.
+// This file defines how a Selector is kept in a file: what was chosen, what is still being tried, and what is no good
+// any more. A program that executes a loop once a run finds its technique over some thirty runs.
 
-// kept is one key in a file. Of a choice it has Technique; of an exploration Trying; a key without either has lost the choice it had.
+// kept is one key in a file. Of a choice it has Technique; of an exploration Trying; a key without either has lost the
+// choice it had.
 type kept struct {
 	Key
 	Technique string    `json:"technique,omitempty"`
@@ -53,7 +54,8 @@ func (s *Selector) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON adds what was written, in place of what is known of the same keys. What is no technique any more, and what cannot be, is left out.
+// UnmarshalJSON adds what was written, in place of what is known of the same keys. What is no technique any more, and
+// what cannot be, is left out.
 func (s *Selector) UnmarshalJSON(text []byte) error {
 	var list []kept
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -77,14 +79,14 @@ func (s *Selector) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// trial is what was kept, nil if it makes no sense. Candidates that learn are no longer excused from their first execution: what is explored in
-// more than one run is executed a few times a run, so that is what it will take.
+// trial is what was kept, nil if it makes no sense. Candidates that learn are no longer excused from their first
+// execution: what is explored in more than one run is executed a few times a run, so that is what it will take.
 func (x *kept) trial() *trial {
 	if !(x.Spread >= 0) {
 		return nil
 	}
 	if x.Technique != "" {
-		t := portfolio(x.Technique)
+		t := candidate(x.Technique)
 		if t == nil || !isTime(x.PerUnit) || !(x.Slower >= 0) {
 			return nil
 		}
@@ -92,7 +94,7 @@ func (x *kept) trial() *trial {
 	}
 	a := &trial{next: max(x.Next, 0), spread: x.Spread}
 	for _, try := range x.Trying {
-		t := portfolio(try.Technique)
+		t := candidate(try.Technique)
 		if t == nil || slices.ContainsFunc(try.PerUnit, func(per float64) bool { return !isTime(per) }) {
 			return nil
 		}
@@ -104,8 +106,8 @@ func (x *kept) trial() *trial {
 // isTime says whether a time can have been measured.
 func isTime(t float64) bool { return t > 0 && !math.IsInf(t, 0) }
 
-// portfolio is a technique that may have been chosen, nil if there is none of this name.
-func portfolio(name string) *Technique {
+// candidate is a technique that may have been chosen, nil if there is none of this name.
+func candidate(name string) *Technique {
 	if t, err := Lookup(name); err == nil && t != Auto && t.Class != "expression" {
 		return t
 	}

@@ -15,17 +15,19 @@ const (
 	MaxP = 1 << 20
 )
 
-// Params describe one loop to a technique. N and P are always read, the rest by the techniques whose row says so; a field left 0 has the default given
-// here. Slices are read and never kept.
+// Params describe one loop to a technique. N and P are always read, the rest by the techniques whose row says so; a
+// field left 0 has the default given here. Slices are read and never kept.
 type Params struct {
 	N, P     int // iterations and workers
 	MinChunk int // no chunk but the last is smaller; default 1, or what StaticSteal thinks best
 
-	// Processors is how many workers can work at a time, from 1 to P: COST cuts for so many, whoever they are. Default P.
+	// Processors is how many workers can work at a time, from 1 to P: COST cuts for so many, whoever they are. Default
+	// P.
 	Processors int
 
-	// H is the time of one scheduling operation, Mu and Sigma are mean and standard deviation of the time of an iteration, all in one unit.
-	// All three 0 means that nothing was measured; then Mu = 1, Sigma = H = 0.5 is assumed, with which the golden lists were made.
+	// H is the time of one scheduling operation, Mu and Sigma are mean and standard deviation of the time of an
+	// iteration, all in one unit. All three 0 means that nothing was measured; then Mu = 1, Sigma = H = 0.5 is assumed,
+	// with which the golden lists were made.
 	H, Mu, Sigma float64
 
 	Alpha       float64   // TAP: deviations of head room; default 1.3
@@ -37,15 +39,17 @@ type Params struct {
 	Divisor     int       // VISS: the first stage is N/(Divisor*P); default 4
 	Idle        float64   // PSS: mean number of workers that ask at a time; default P
 
-	// Profile is what COST expects the loop to cost: element b is the time of the iterations from b*N/len to (b+1)*N/len, at
-	// speed 1. Default: unknown.
+	// Profile is what COST expects the loop to cost: element b is the time of the iterations from b*N/len to
+	// (b+1)*N/len, at speed 1. Default: unknown.
 	Profile []float64
 
-	// Aside runs what COST has one worker learn beside the executions that follow, so many seconds by its price list, and returns at once: a simulation does so in its own time. Default: the last worker
-	// learns when it claims, or a goroutine does.
+	// Aside runs what COST has one worker learn beside the executions that follow, so many seconds by its price list,
+	// and returns at once: a simulation does so in its own time. Default: the last worker learns when it claims, or a
+	// goroutine does.
 	Aside func(seconds float64, learn func())
 
-	// Now is the clock of BOLD, in the unit of Mu; default the time that the worker furthest on has reported. It is called under a lock.
+	// Now is the clock of BOLD, in the unit of Mu; default the time that the worker furthest on has reported. It is
+	// called under a lock.
 	Now func() float64
 
 	unsized bool // MinChunk was not given
@@ -137,8 +141,9 @@ func orElse[T int | uint64 | float64](x *T, d T) {
 	}
 }
 
-// Calculator is what a technique computes for one loop. It is one of three kinds, and whoever hands out chunks asks which: Stepped, Stealing or Adaptive; but COST, which
-// is Learning, has claims of its own. Loop returns the params with their defaults filled in.
+// Calculator is what a technique computes for one loop. It is one of three kinds, and whoever hands out chunks asks
+// which: Stepped, Stealing or Adaptive; but COST, which is Learning, has claims of its own. Loop returns the params
+// with their defaults filled in.
 type Calculator interface {
 	Loop() Params
 }
@@ -154,21 +159,22 @@ type Stepped interface {
 	Err() error
 }
 
-// Adaptive is a calculator whose chunks depend on the worker that asks and on what workers reported. Whoever hands out chunks keeps
-// two counters, steps and iterations, and adds the size that Next returns to the second: ranges are disjoint and cover [0, N)
-// whatever the sizes, so stale reports are harmless.
+// Adaptive is a calculator whose chunks depend on the worker that asks and on what workers reported. Whoever hands out
+// chunks keeps two counters, steps and iterations, and adds the size that Next returns to the second: ranges are
+// disjoint and cover [0, N) whatever the sizes, so stale reports are harmless.
 type Adaptive interface {
 	Learning
-	// Next is the size of worker's next chunk, from 1 to remaining, given that step chunks have been asked for before and remaining >= 1
-	// iterations have not been handed out. It may be called concurrently.
+	// Next is the size of worker's next chunk, from 1 to remaining, given that step chunks have been asked for before
+	// and remaining >= 1 iterations have not been handed out. It may be called concurrently.
 	Next(worker, step, remaining int) int
 }
 
 // Learning is a calculator that is told what workers did.
 type Learning interface {
 	Calculator
-	// Report says that worker did the n iterations from start in so many seconds, without the overhead of claiming them. Calls for one worker must not
-	// overlap; calls for different workers may, and chunks may be claimed beside them.
+	// Report says that worker did the n iterations from start in so many seconds, without the overhead of claiming
+	// them. Calls for one worker must not overlap; calls for different workers may, and chunks may be claimed beside
+	// them.
 	Report(worker, start, n int, seconds, overhead float64)
 	// Restart begins the next execution of the same loop and keeps what was learned. Nothing else may run beside it.
 	Restart()
@@ -176,8 +182,8 @@ type Learning interface {
 	Expected() []float64
 }
 
-// Stealing is a calculator under which every worker owns a block of consecutive units, takes pieces from its front, and robs others from
-// the back when nothing else is left.
+// Stealing is a calculator under which every worker owns a block of consecutive units, takes pieces from its front, and
+// robs others from the back when nothing else is left.
 type Stealing interface {
 	Calculator
 	Unit() int                       // iterations in a unit; N/Unit() is below 2^31
@@ -231,8 +237,9 @@ func (v divisor) ceil(a int) int {
 	return q
 }
 
-// ceil rounds a computed size up. The products of weights and counts carry rounding errors in both directions, so what lies within 1e-12 above an
-// integer, and within a thousandth, is that integer. Not a number and negative numbers are 0: clip makes them a chunk.
+// ceil rounds a computed size up. The products of weights and counts carry rounding errors in both directions, so what
+// lies above an integer by less than 1e-12 of itself, and by less than a thousandth, is that integer. Not a number and
+// negative numbers are 0: clip makes them a chunk.
 func ceil(x float64) int {
 	switch {
 	case !(x > 0):

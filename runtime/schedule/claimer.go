@@ -4,9 +4,11 @@ import "sync/atomic"
 
 // This file defines Claimer, which hands the chunks of one loop to the workers of one process.
 
-// Claimer gives each iteration of a loop to exactly one call of Claim, whatever the workers do. A chunk of a Stepped technique costs one atomic add.
+// Claimer gives each iteration of a loop to exactly one call of Claim, whatever the workers do. A chunk of a Stepped
+// technique costs one atomic add.
 //
-// Claim and Report may be called by all workers at once, by each worker (0 <= worker < P) for itself only; Reset by nobody beside them.
+// Claim and Report may be called by all workers at once, by each worker (0 <= worker < P) for itself only; Reset by
+// nobody beside them.
 type Claimer struct {
 	calc     Calculator
 	n        int
@@ -32,12 +34,14 @@ type Claimer struct {
 // packedUnits is how many iterations or units a packed counter can count. Where it lies in the upper half, steps are.
 const packedUnits = 1<<32 - 1
 
-// ownClaims is an Adaptive technique that counts iterations along with what else a request changes, in one atomic operation or under one lock.
+// ownClaims is an Adaptive technique that counts iterations along with what else a request changes, in one atomic
+// operation or under one lock.
 type ownClaims interface {
 	claim(worker int) (start, size int, ok bool)
 }
 
-// NewClaimer makes a claimer for a calculator. An Adaptive calculator belongs to the claimer from then on; a Stepped one may be shared.
+// NewClaimer makes a claimer for a calculator. An Adaptive calculator belongs to the claimer from then on; a Stepped
+// one may be shared.
 func NewClaimer(calc Calculator) *Claimer {
 	c := &Claimer{calc: calc, n: calc.Loop().N}
 	c.learning, _ = calc.(Learning)
@@ -71,8 +75,9 @@ func (c *Claimer) deal() {
 	}
 }
 
-// Claim hands the next chunk to a worker. It never blocks on other workers' chunks; ok is false when nothing is left for this worker to begin, though
-// others may still be at work. A worker that has claimed goes on until then: what COST has put into its hand for the next claim nobody else can take.
+// Claim hands the next chunk to a worker. It never blocks on other workers' chunks; ok is false when nothing is left
+// for this worker to begin, though others may still be at work. A worker that has claimed goes on until then: what COST
+// has put into its hand for the next claim nobody else can take.
 func (c *Claimer) Claim(worker int) (start, size int, ok bool) {
 	switch {
 	case c.prefix != nil:
@@ -109,8 +114,8 @@ func (c *Claimer) Claim(worker int) (start, size int, ok bool) {
 	return start, min(size, c.n-start), true
 }
 
-// claimPacked claims from an adaptive technique with one compare-and-swap of step and next iteration, so left is exact. Whoever is overtaken computes
-// again.
+// claimPacked claims from an adaptive technique with one compare-and-swap of step and next iteration, so left is exact.
+// Whoever is overtaken computes again.
 func (c *Claimer) claimPacked(worker int) (start, size int, ok bool) {
 	for {
 		word := c.next.Load()
@@ -145,7 +150,8 @@ func (c *Claimer) claimBlock(worker int) (start, size int, ok bool) {
 	}
 }
 
-// touches is what the claims of a worker had to do with lines of memory that others write, since it was asked last; own says that the worker has a line of its own beside.
+// touches is what the claims of a worker had to do with lines of memory that others write, since it was asked last; own
+// says that the worker has a line of its own beside.
 func (c *Claimer) touches(worker int) (t touched, own bool) {
 	b := c.owned()
 	if b == nil {
@@ -170,7 +176,8 @@ func (c *Claimer) owned() *blocks {
 	return c.blocks
 }
 
-// learned is how long nobody could work at the last Reset, in seconds, for what was learned. Techniques whose learning is a few operations on numbers are not charged.
+// learned is how long nobody could work at the last Reset, in seconds, for what was learned. Techniques whose learning
+// is a few operations on numbers are not charged.
 func (c *Claimer) learned() float64 {
 	if c.cost != nil {
 		return c.cost.learning()
@@ -181,7 +188,8 @@ func (c *Claimer) learned() float64 {
 // ordered says that chunks are claimed in the order of the iterations; else some are stolen.
 func (c *Claimer) ordered() bool { return c.stealing == nil && c.cost == nil }
 
-// Report passes on how long a chunk took, in seconds: executing it, and claiming it. Techniques that learn nothing ignore it.
+// Report passes on how long a chunk took, in seconds: executing it, and claiming it. Techniques that learn nothing
+// ignore it.
 func (c *Claimer) Report(worker, start, n int, seconds, overhead float64) {
 	if c.learning != nil {
 		c.learning.Report(worker, start, n, seconds, overhead)
@@ -206,7 +214,8 @@ func (c *Claimer) Reset() {
 	}
 }
 
-// Err is why a loop ended before all iterations were handed out: the step at which an expression failed. A runtime asks after the loop.
+// Err is why a loop ended before all iterations were handed out: the step at which an expression failed. A runtime asks
+// after the loop.
 func (c *Claimer) Err() error {
 	if s, ok := c.calc.(Stepped); ok {
 		return s.Err()

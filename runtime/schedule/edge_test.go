@@ -244,7 +244,8 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestEndless: a technique that is told to make too many chunks ends with an error before they fill the memory, and claims what came before.
+// TestEndless: a technique that is told to make too many chunks ends with an error before they fill the memory, and
+// claims what came before.
 func TestEndless(t *testing.T) {
 	tech, err := Lookup("expr: 1 + 0*i")
 	if err != nil {
@@ -265,7 +266,8 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestTrapezoidMean: the sum in closed form is the sum, for the largest loops without overflow, and for as many workers as there may be at once.
+// TestTrapezoidMean: the sum in closed form is the sum, for the largest loops without overflow, and for as many workers
+// as there may be at once.
 func TestTrapezoidMean(t *testing.T) {
 	for _, p := range []Params{{N: 1000, P: 4}, {N: 999, P: 13}, {N: 1_000_000, P: 16}, {N: 5000, P: 7, First: 300, Last: 20}, {N: 100, P: 3, First: 40, Last: 40}, {N: 7, P: 8}} {
 		p, err := p.checked()
@@ -288,7 +290,8 @@ func TestTrapezoidMean(t *testing.T) {
 	}
 }
 
-// TestSequenceLearns: techniques that learn are told of workers as fast as their weights, of each chunk when the next one is asked for.
+// TestSequenceLearns: techniques that learn are told of workers as fast as their weights, of each chunk when the next
+// one is asked for.
 func TestSequenceLearns(t *testing.T) {
 	p := Params{N: 8000, P: 4, Weights: []float64{1, 1, 1, 5}}
 	first := func(name string, n int) (sizes []int) {

@@ -139,8 +139,8 @@ func mandelbrot(x, y, size int) float64 {
 	return 1000
 }
 
-// TestPublishedSimulations compares with a table of percent of ideal and percent imbalance at P = 16, claiming 0.1 of an iteration. Loops with random or
-// fractal costs are other instances than the table's, hence their margins.
+// TestPublishedSimulations compares with a table of percent of ideal and percent imbalance at P = 16, claiming 0.1 of
+// an iteration. Loops with random or fractal costs are other instances than the table's, hence their margins.
 func TestPublishedSimulations(t *testing.T) {
 	loops := testLoops()
 	m := Machine{P: 16, H: 0.1, Serial: 0.005}
@@ -281,7 +281,8 @@ func TestCostNoisyProfile(t *testing.T) {
 	}
 }
 
-// TestCostFollows: when the costs move, the next execution but one is near the ideal again, and stealing keeps the one between bearable.
+// TestCostFollows: when the costs move, the next execution but one is near the ideal again, and stealing keeps the one
+// between bearable.
 func TestCostFollows(t *testing.T) {
 	loops := testLoops()
 	m := Machine{P: 16, H: 0.1, Serial: 0.005}
@@ -337,8 +338,8 @@ func simulate(tr *Trace, t *Technique, p Params, m Machine) (Outcome, error) {
 	return s.Run()
 }
 
-// oracle is the fastest of some techniques on costs, from nothing known; of equally fast ones the first. It is the best that a choice
-// of technique could have done.
+// oracle is the fastest of some techniques on costs, from nothing known; of equally fast ones the first. It is the best
+// that a choice of technique could have done.
 func oracle(tr *Trace, portfolio []Technique, p Params, m Machine) (best *Technique, out Outcome, err error) {
 	for i := range portfolio {
 		got, err := simulate(tr, &portfolio[i], p, m)

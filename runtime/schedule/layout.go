@@ -8,7 +8,8 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines where the chunks of a loop wait to be claimed, and whose are taken by a worker that has none left of its own.
+// This file defines where the chunks of a loop wait to be claimed, and whose are taken by a worker that has none left
+// of its own.
 
 // Layout says how many queues there are. The names are those of DAPHNE.
 type Layout uint8
@@ -24,8 +25,8 @@ var layoutNames = []string{"CENTRALIZED", "PERGROUP", "PERCPU"}
 
 func (l Layout) String() string { return layoutNames[l] }
 
-// Victim says in which order a worker looks into other queues when its own is empty. Each is looked into until it is empty too, so every order
-// ends with nothing left to claim.
+// Victim says in which order a worker looks into other queues when its own is empty. Each is looked into until it is
+// empty too, so every order ends with nothing left to claim.
 type Victim uint8
 
 // The orders.

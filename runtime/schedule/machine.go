@@ -12,8 +12,9 @@ type Machine struct {
 	H        float64   // time of claiming a chunk
 	Chunk    float64   // work of a chunk beyond its iterations: the ideal knows nothing of it
 
-	// Serial is what it takes, beside H, to have a line of memory that another worker wrote last. Whoever writes one keeps all others waiting who want to write it: a counter is written in
-	// each claim from it, a worker's block by its owner and by thieves, who first read those of others.
+	// Serial is what it takes, beside H, to have a line of memory that another worker wrote last. Whoever writes one
+	// keeps all others waiting who want to write it: a counter is written in each claim from it, a worker's block by
+	// its owner and by thieves, who first read those of others.
 	Serial float64
 }
 

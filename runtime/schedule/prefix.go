@@ -6,8 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// This file defines prefix, random access by step into a sequence that is defined by a recurrence. A non-adaptive sequence is a
-// function of the params alone, so each process can replay it: no closed form needs to stand in for the published recurrence.
+// This file defines prefix, random access by step into a sequence that is defined by a recurrence. A non-adaptive
+// sequence is a function of the params alone, so each process can replay it: no closed form needs to stand in for the
+// published recurrence.
 
 // at is where a recurrence stands.
 type at struct {
@@ -19,14 +20,15 @@ type at struct {
 
 // prefix remembers where each chunk starts, as far as anyone has asked. Reading is one atomic load and no lock.
 //
-// It holds 8 bytes a chunk. That is a few kilobytes for published techniques (about P ln(N/P) chunks), and would be wrong for a
-// technique of N chunks: those of one size are fixed. Only an expression can be worse, and TSS if it is told so; they end at maxKnown chunks.
+// It holds 8 bytes a chunk. That is a few kilobytes for published techniques (about P ln(N/P) chunks), and would be
+// wrong for a technique of N chunks: those of one size are fixed. Only an expression can be worse, and TSS if it is
+// told so; they end at maxKnown chunks.
 type prefix struct {
 	loop
 	raw func(at) (int, error) // the proposal; must depend on nothing else
 
-	// starts has one more element than chunks are known; the array behind it is only ever written beyond the length of what
-	// was published.
+	// starts has one more element than chunks are known; the array behind it is only ever written beyond the length of
+	// what was published.
 	starts atomic.Pointer[[]int]
 
 	most int // chunks

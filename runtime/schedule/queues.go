@@ -5,15 +5,16 @@ import (
 	"sync/atomic"
 )
 
-// This file defines Queues, which hand the chunks of one loop to the workers of one process under a queue layout. With one
-// queue it is a Claimer and costs what that costs.
+// This file defines Queues, which hand the chunks of one loop to the workers of one process under a queue layout. With
+// one queue it is a Claimer and costs what that costs.
 //
 // Nothing is listed: a queue is a counter and a rule that says which chunks are its own. There are two rules.
 //
-//   - Dealt: the technique cuts the whole loop, and queue q of Q has its chunks q, q+Q, q+2Q, ... A claim is one atomic add, in the own queue
-//     or in another's. It takes a technique whose chunks are a function of the step.
-//   - Shares: queue q has the q-th of Q equal parts of the loop, and the technique cuts each part by itself, for all P workers, so that it is cut
-//     finely enough to be robbed. That is DAPHNE's pre-partitioning; adaptive and stealing techniques always go this way.
+//   - Dealt: the technique cuts the whole loop, and queue q of Q has its chunks q, q+Q, q+2Q, ... A claim is one atomic
+//     add, in the own queue or in another's. It takes a technique whose chunks are a function of the step.
+//   - Shares: queue q has the q-th of Q equal parts of the loop, and the technique cuts each part by itself, for all P
+//     workers, so that it is cut finely enough to be robbed. That is DAPHNE's pre-partitioning; adaptive and stealing
+//     techniques always go this way.
 //
 // With one queue, pre-partitioning makes P shares which are emptied one after the other.
 
@@ -126,8 +127,8 @@ func (q *Queues) share(t *Technique, p Params, parts int) error {
 	return nil
 }
 
-// Claim hands the next chunk to a worker. It never waits; ok is false when nothing is left for this worker to begin. Stolen chunks are
-// from another queue than the worker's own.
+// Claim hands the next chunk to a worker. It never waits; ok is false when nothing is left for this worker to begin.
+// Stolen chunks are from another queue than the worker's own.
 func (q *Queues) Claim(worker int) (start, size int, stolen, ok bool) {
 	if q.one != nil {
 		start, size, ok = q.one.Claim(worker)
@@ -171,8 +172,9 @@ func (q *Queues) from(queue, worker int) (start, size int, ok bool) {
 	return 0, 0, false
 }
 
-// fromStolen claims under a technique that steals. That a worker finds nothing in a share says nothing about the others: one of them may have stolen
-// units in hand that it is about to put into its block there. So each has its own opinion of which shares are empty.
+// fromStolen claims under a technique that steals. That a worker finds nothing in a share says nothing about the
+// others: one of them may have stolen units in hand that it is about to put into its block there. So each has its own
+// opinion of which shares are empty.
 func (q *Queues) fromStolen(c *chunkQueue, worker int) (start, size int, ok bool) {
 	t := &q.thiefs[worker]
 	i := c.from
@@ -287,7 +289,8 @@ func (q *Queues) Reset() {
 	}
 }
 
-// Most is how many workers have something to do at a time; 0: all. COST cuts for as many as there are processors and has no use for more.
+// Most is how many workers have something to do at a time; 0: all. COST cuts for as many as there are processors and
+// has no use for more.
 func (q *Queues) Most() int {
 	if q.one != nil && q.one.cost != nil {
 		if l := q.one.cost.Params; l.Processors < l.P {

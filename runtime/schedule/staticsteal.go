@@ -1,6 +1,7 @@
 package schedule
 
-// This file defines StaticSteal: STATIC blocks in units of MinChunk iterations; who has done its own takes a quarter of another's rest.
+// This file defines StaticSteal: STATIC blocks in units of MinChunk iterations; who has done its own takes a quarter of
+// another's rest.
 
 type staticSteal struct {
 	loop

@@ -5,8 +5,9 @@ package schedule
 // trapezoid is the size at each step before clipping: max(f - i*d, l).
 type trapezoid struct{ f, l, d int }
 
-// newTrapezoid rounds the number of steps up. Rounded down, the decrement becomes too large for some loops, the trapezoid ends before the loop does,
-// and the rest goes out in chunks of l: 15625 chunks instead of 63 for N = 1000000, P = 16.
+// newTrapezoid rounds the number of steps up. Rounded down, the decrement becomes too large for some loops, the
+// trapezoid ends before the loop does, and the rest goes out in chunks of l: 15625 chunks instead of 63 for N =
+// 1000000, P = 16.
 func newTrapezoid(p Params) trapezoid {
 	t := trapezoid{f: min(p.First, max(p.N, 1)), l: min(p.Last, p.First, max(p.N, 1))}
 	if s := ceilDiv(2*p.N, t.f+t.l); s > 1 {

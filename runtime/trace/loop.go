@@ -1,6 +1,7 @@
 package trace
 
-// This file defines LoopRecord, one execution of a loop and its chunks: what statistics, sweeps and simulations are made from.
+// This file defines LoopRecord, one execution of a loop and its chunks: what statistics, sweeps and simulations are
+// made from.
 
 import "encoding/binary"
 
@@ -28,8 +29,9 @@ type LoopRecord struct {
 	Chunks    []Chunk
 }
 
-// Chunk is what a worker did at a time: it asked for iterations, was given Lo..Hi-1, and executed them. Chunks of one worker do not
-// overlap in time and are in its order; all chunks of a loop that has not failed cover 0..N-1, each iteration once.
+// Chunk is what a worker did at a time: it asked for iterations, was given Lo..Hi-1, and executed them. Chunks of one
+// worker do not overlap in time and are in its order; all chunks of a loop that has not failed cover 0..N-1, each
+// iteration once.
 type Chunk struct {
 	Lo, Hi     int64
 	Asked      int64 // Asked to Start is the time of claiming
@@ -46,8 +48,8 @@ func (l *LoopRecord) Units() int64 {
 	return (l.N + l.Leaf - 1) / l.Leaf
 }
 
-// Busy and Claiming are nanoseconds in chunks and in asking for them, summed over workers. The rest of (End - Start) times Workers
-// went into other tasks, waking up, waiting for the last chunk.
+// Busy and Claiming are nanoseconds in chunks and in asking for them, summed over workers. The rest of (End - Start)
+// times Workers went into other tasks, waking up, waiting for the last chunk.
 func (l *LoopRecord) Busy() (busy, claiming int64) {
 	for i := range l.Chunks {
 		c := &l.Chunks[i]
@@ -57,7 +59,8 @@ func (l *LoopRecord) Busy() (busy, claiming int64) {
 	return busy, claiming
 }
 
-// AddLoop records a loop that has ended; r keeps its chunks. Any worker may call it. Without events (CountersOnly) it is not kept.
+// AddLoop records a loop that has ended; r keeps its chunks. Any worker may call it. Without events (CountersOnly) it
+// is not kept.
 func (r *Recorder) AddLoop(l LoopRecord) {
 	if r == nil || r.options.CountersOnly {
 		return

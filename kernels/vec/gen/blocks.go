@@ -1,6 +1,7 @@
 package main
 
-// This file writes the chain machine for blocks of a matrix: the accumulator is eight rows of eight float64, for AVX-512.
+// This file writes the chain machine for blocks of a matrix: the accumulator is eight rows of eight float64, for
+// AVX-512.
 
 import (
 	"fmt"
@@ -11,9 +12,9 @@ import (
 // blockLink is the bytes of a link.
 const blockLink = 32
 
-// blocks writes the machine that runs links on n blocks. A link is four words: the opcode, the address of its operand in
-// the first block, the bytes from there to the next block's, and the bytes from row to row of a block. Nothing is kept
-// from block to block, so a code may hold several programs one behind the other.
+// blocks writes the machine that runs links on n blocks. A link is four words: the opcode, the address of its operand
+// in the first block, the bytes from there to the next block's, and the bytes from row to row of a block. Nothing is
+// kept from block to block, so a code may hold several programs one behind the other.
 func (e *emitter) blocks() {
 	e.Function("blocksF64" + e.name)
 	e.SignatureExpr("func(code *uint64, n int)")
@@ -61,11 +62,11 @@ func (e *emitter) blocks() {
 	e.finish()
 }
 
-// turn loads the operand transposed, and asks for the block after the next. Loads of the rows to come look to the CPU as if they
-// might read what was just written at the same place of another page, and wait for it; a prefetch does not. Measured,
-// n = 8192: half as fast again, and 5 % faster than one block ahead. They come to the second-level cache: of a matrix whose side is a power of two
-// all rows of a column lie in one set of the first-level one, which has not room for those of three blocks; that takes 3 to 10 % less. In the
-// machine without blocks it does nothing.
+// turn loads the operand transposed, and asks for the block after the next. Loads of the rows to come look to the CPU
+// as if they might read what was just written at the same place of another page, and wait for it; a prefetch does not.
+// Measured, n = 8192: half as fast again, and 5 % faster than one block ahead. They come to the second-level cache: of
+// a matrix whose side is a power of two all rows of a column lie in one set of the first-level one, which has not room
+// for those of three blocks; that takes 3 to 10 % less. In the machine without blocks it does nothing.
 func (c *chain) turn() {
 	if c.rows == nil {
 		return

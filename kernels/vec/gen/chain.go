@@ -72,7 +72,8 @@ var arithmeticLinks = []link{
 	{"turnBack", func(c *chain) { c.turnBack() }},
 }
 
-// sumLinks are reductions, whose running results are the operand. They are of float64 alone and leave the accumulator as it is.
+// sumLinks are reductions, whose running results are the operand. They are of float64 alone and leave the accumulator
+// as it is.
 var sumLinks = []link{
 	{"sum", func(c *chain) { c.sum(false) }},
 	{"squares", func(c *chain) { c.sum(true) }},
@@ -92,7 +93,8 @@ type chain struct {
 	same  reg.VecVirtual // the operand, if it is the same for all elements
 	terms reg.Register   // the state of a near sum, if that is not the operand of a link
 	asked reg.Register   // of near sums: the operand whose lines to come the round's end asks for; 0: none
-	// offset is how far in the index space the round is, pc the link after this one, other the operand of a link before.
+	// offset is how far in the index space the round is, pc the link after this one, other the operand of a link
+	// before.
 	offset, pc, other reg.Register
 	// scratch is room for the accumulator and two vectors, on a cache line.
 	scratch reg.Register
@@ -152,8 +154,8 @@ func (c *chain) apply(f *function) {
 	})
 }
 
-// throughMemory is acc = one(acc), or one(acc, operand), vector by vector, by way of memory: one has all registers, and its code is there once.
-// It sees float32 as float64, and what it makes of them is rounded.
+// throughMemory is acc = one(acc), or one(acc, operand), vector by vector, by way of memory: one has all registers, and
+// its code is there once. It sees float32 as float64, and what it makes of them is rounded.
 func (c *chain) throughMemory(two bool, one func(x, y operand.Mem) reg.VecVirtual) {
 	c.byLanes(two, func(m, second operand.Mem) {
 		switch {
@@ -167,7 +169,8 @@ func (c *chain) throughMemory(two bool, one func(x, y operand.Mem) reg.VecVirtua
 	})
 }
 
-// byLanes does one to each vector of float64, or as many float32, of the accumulator, which lie at x meanwhile, and of the operand if there are two.
+// byLanes does one to each vector of float64, or as many float32, of the accumulator, which lie at x meanwhile, and of
+// the operand if there are two.
 func (c *chain) byLanes(two bool, one func(x, y operand.Mem)) {
 	for k, v := range c.acc {
 		c.VMOVUPD(v, operand.Mem{Base: c.scratch, Disp: k * c.bytes})
@@ -243,8 +246,8 @@ func (e *emitter) lesser(minimum instruction, y, v reg.VecVirtual) {
 	e.VORPD(other, v, v)
 }
 
-// sum adds the accumulator, or its squares, to the cascades at the operand, which lie there as cascade leaves them at acc:
-// four chains of two levels, of squares two chains of three, and the errors that were lost. Behind them lies the
+// sum adds the accumulator, or its squares, to the cascades at the operand, which lie there as cascade leaves them at
+// acc: four chains of two levels, of squares two chains of three, and the errors that were lost. Behind them lies the
 // accumulator of the round before: it is what is added, and this round's takes its place. So the additions wait for
 // nothing and run beside this round's square roots, which is worth 40 % of a chain that has one.
 func (c *chain) sum(squares bool) {
@@ -343,8 +346,8 @@ func (c *chain) clear() {
 	}
 }
 
-// interpret runs the links at code on end bytes. Opcodes count from 1 on; 0, or, if there is one, the operation of name last ends a round.
-// Another operation without code does not occur.
+// interpret runs the links at code on end bytes. Opcodes count from 1 on; 0, or, if there is one, the operation of name
+// last ends a round. Another operation without code does not occur.
 func (c *chain) interpret(ops []link, last string, code, end reg.Register, ends func()) {
 	c.offset, c.pc, c.at, c.other = c.GP64(), c.GP64(), c.GP64(), c.GP64()
 	w := way{chain: c, opcode: c.GP64(), ops: ops, last: last}
@@ -381,9 +384,10 @@ func (c *chain) interpret(ops []link, last string, code, end reg.Register, ends 
 	c.JLT(operand.LabelRef("round"))
 }
 
-// frequent says of how many links in a thousand each is, about; the others count for nothing. Frequent ones are found by few comparisons,
-// and their code goes on to the next one without a jump back: what stands between two links counts as much as four vectors of additions,
-// and twice that while another thread of the core is at work, which leaves half of the instructions that a core begins in a cycle.
+// frequent says of how many links in a thousand each is, about; the others count for nothing. Frequent ones are found
+// by few comparisons, and their code goes on to the next one without a jump back: what stands between two links counts
+// as much as four vectors of additions, and twice that while another thread of the core is at work, which leaves half
+// of the instructions that a core begins in a cycle.
 var frequent = map[string]int{"load": 60, "loadAsk": 60, "ask": 20, "mul": 50, "add": 50, "sub": 50, "sqrt": 50, "store": 50, "stream": 50,
 	"mulSame": 80, "addSame": 60, "subSame": 60, "mul+add": 80, "mul+sub": 50, "sub+mul": 50, "nearSum": 50}
 
@@ -425,7 +429,8 @@ func (w *way) next() {
 // aim is a frequent opcode, the number of its label, and how frequent it is.
 type aim struct{ opcode, label, weight int }
 
-// choose jumps to the code of an opcode of the list, in which they rise, by comparisons that halve the weight; to others if it is none of them.
+// choose jumps to the code of an opcode of the list, in which they rise, by comparisons that halve the weight; to
+// others if it is none of them.
 func (w *way) choose(list []aim) {
 	if len(list) == 1 {
 		w.CMPQ(w.opcode, operand.Imm(uint64(list[0].opcode)))

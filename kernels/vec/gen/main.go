@@ -1,6 +1,7 @@
 // Command gen writes the assembly of package vec: for AVX2 and AVX-512 two _amd64.s files, that of the pass machine and
-// that of all else, and the Go declarations beside them; and functions_gen.go, the Go of the functions whose assembly is there.
-// Run it with `go generate flow/kernels/vec`; a test of that package fails when what is committed is not what it writes.
+// that of all else, and the Go declarations beside them; and functions_gen.go, the Go of the functions whose assembly
+// is there. Run it with `go generate flow/kernels/vec`; a test of that package fails when what is committed is not what
+// it writes.
 package main
 
 import (

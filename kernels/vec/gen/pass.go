@@ -1,8 +1,8 @@
 package main
 
-// This file writes the pass machine: an interpreter of the body of a loop over the rows of tall matrices. Its registers are
-// columns: an accumulator keeps one register of a group of rows from step to step, the others lie
-// in memory, which is a first-level cache's. A pass ends with exact sums of columns.
+// This file writes the pass machine: an interpreter of the body of a loop over the rows of tall matrices. Its registers
+// are columns: an accumulator keeps one register of a group of rows from step to step, the others lie in memory, which
+// is a first-level cache's. A pass ends with exact sums of columns.
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 // stepBytes is a step: the operation, and three operands of a base and a place in the table of offsets.
 const stepBytes = 56
 
-// passVectors is how many vectors a group of rows is, and the accumulator. Sixteen, half of the registers of AVX-512, are no
-// faster.
+// passVectors is how many vectors a group of rows is, and the accumulator. Sixteen, half of the registers of AVX-512,
+// are no faster.
 const passVectors = 8
 
 // rowMachine is the machine being written.
@@ -78,8 +78,8 @@ func (e *emitter) passes() {
 	e.finish()
 }
 
-// next goes to the next step. Each operation has this at its end, so that the processor predicts for each what follows it. What often does
-// is asked for first.
+// next goes to the next step. Each operation has this at its end, so that the processor predicts for each what follows
+// it. What often does is asked for first.
 func (p *rowMachine) next(opcode reg.Register, from string, often ...string) {
 	p.MOVQ(operand.Mem{Base: p.pc}, opcode)
 	p.ADDQ(operand.Imm(stepBytes), p.pc)
@@ -147,7 +147,8 @@ func (p *rowMachine) reversed(f func(src2, src1, dst operand.Op)) {
 	})
 }
 
-// ones is a vector of the number 1, or of the integer 1. With 32 registers they are kept, else made where they are used.
+// ones is a vector of the number 1, or of the integer 1. With 32 registers they are kept, else made where they are
+// used.
 func (p *rowMachine) ones(number bool) reg.VecVirtual {
 	kept := &p.last
 	if number {
@@ -173,7 +174,8 @@ func (p *rowMachine) ones(number bool) reg.VecVirtual {
 	return v
 }
 
-// abreast is how many vectors a long sequence of operations works on at a time, stage by stage: they wait for one another less.
+// abreast is how many vectors a long sequence of operations works on at a time, stage by stage: they wait for one
+// another less.
 func (p *rowMachine) abreast() int {
 	if p.bytes == 64 {
 		return 2

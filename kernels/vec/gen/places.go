@@ -1,6 +1,7 @@
 package main
 
-// This file writes what reductions of lines need beside sums: counts of many columns at once, and where an element stands.
+// This file writes what reductions of lines need beside sums: counts of many columns at once, and where an element
+// stands.
 
 import (
 	"github.com/mmcloughlin/avo/operand"
@@ -25,7 +26,8 @@ func (e *emitter) places() {
 	e.widensFloats()
 }
 
-// equal compares the elements at from with v: a mask, or all bits of each that is equal. Numbers compare, so a NaN equals nothing.
+// equal compares the elements at from with v: a mask, or all bits of each that is equal. Numbers compare, so a NaN
+// equals nothing.
 func (e *emitter) equal(l lanes, from operand.Mem, v reg.VecVirtual, unequal bool) reg.Register {
 	var r reg.Register
 	if e.bytes == 64 {
