@@ -12,13 +12,14 @@
 //
 // Engine, on top of it, gives the numbers the meaning of one rank's part of a plan: a task is a node, its Body
 // calls the kernel of the node's row, results live in memory of a BufferPool that is lent for as long as readers
-// are left and taken over in place by the last one. A result that is a good part of another value's memory (op.Def.Look: slices) is a
-// view of it, which counts as one of its readers until the view has had its own last one; what a loop or branch hands over is copied
-// (Engine.keep), for it outlives that. What other ranks have to do with it comes and goes through
-// Remote, functions that package dist supplies.
+// are left and taken over in place by the last one. A result that is a good part of another value's memory
+// (op.Def.Look: slices) is a view of it, which counts as one of its readers until the view has had its own last one;
+// what a loop or branch hands over is copied (Engine.keep), for it outlives that. What other ranks have to do with it
+// comes and goes through Remote, functions that package dist supplies.
 //
-// A task may be shared (share.go): the worker that runs it opens it, others join, the last to leave completes it. That is how the engine
-// runs the loops of operators in chunks (engine_loop.go), handed out by package schedule; what a loop leaves to its next execution is in engine_learn.go and engine_idle.go.
+// A task may be shared (share.go): the worker that runs it opens it, others join, the last to leave completes it. That
+// is how the engine runs the loops of operators in chunks (engine_loop.go), handed out by package schedule; what a loop
+// leaves to its next execution is in engine_learn.go and engine_idle.go.
 //
 // Invariants:
 //
