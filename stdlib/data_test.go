@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// This file tests data.flow against maps of Go, and eigen and svd by what they are.
+// This file tests data.flow against maps of Go.
 
 func TestEncode(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
@@ -114,23 +114,6 @@ emit f64(onehot_columns(X, [0, 0, 0, 0]).cols) as "none"
 	}
 	if _, err := run("emit onehot_columns(ones(2, 1), [1])", "", way{}); err == nil {
 		t.Errorf("a code that is too large passed")
-	}
-}
-
-func TestEigenAndSVD(t *testing.T) {
-	text := `
-A = rand_spd(9, seed = 4)
-l, V = eigen(A)
-emit norm(A @ V - V * t(l)) < 1e-12 and norm(t(V) @ V - eye(9)) < 1e-13 as "eigen"
-X = rand(7, 4, seed = 5)
-U, s, W = svd(X)
-emit norm((U * t(s)) @ t(W) - X) < 1e-13 and identical(s, svdvals(X)) as "svd"
-k, K = eigen([[2, 1], [1, 2]])
-emit identical(round(k), f64([1, 3])) as "integers"
-`
-	out, err := run(text, "", way{})
-	if want := "eigen: true\nsvd: true\nintegers: true\n"; err != nil || out != want {
-		t.Errorf("%v %s", err, out)
 	}
 }
 

@@ -394,3 +394,21 @@ assert identical(f64(f(M, B == 1)), f(f64(M), f64(B == 1)))
 		}
 	}
 }
+
+// eigen and svd are tested by what they are.
+func TestEigenAndSVD(t *testing.T) {
+	text := `
+A = rand_spd(9, seed = 4)
+l, V = eigen(A)
+emit norm(A @ V - V * t(l)) < 1e-12 and norm(t(V) @ V - eye(9)) < 1e-13 as "eigen"
+X = rand(7, 4, seed = 5)
+U, s, W = svd(X)
+emit norm((U * t(s)) @ t(W) - X) < 1e-13 and identical(s, svdvals(X)) as "svd"
+k, K = eigen([[2, 1], [1, 2]])
+emit identical(round(k), f64([1, 3])) as "integers"
+`
+	out, err := run(text, "", way{})
+	if want := "eigen: true\nsvd: true\nintegers: true\n"; err != nil || out != want {
+		t.Errorf("%v %s", err, out)
+	}
+}

@@ -27,6 +27,9 @@ import (
 //   - the loop does not go over all rows (columns) from 0 on by 1, or its bounds are the run's: places and indices
 //     differ;
 //   - the body computes matrices, which lanes do not.
+//
+// The loop stands where the last operator that it took stood. So a failure of its body comes after those of what stands
+// between, as a failure of a chain that fuse makes does: a run without this pass may tell the other one first.
 func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
 	f := &looping{table: table, fusion: fusion{g: g, uses: g.Uses()}, loops: map[ir.ID]*loop{}, gone: make([]bool, g.Len())}
 	f.find()

@@ -93,10 +93,3 @@ func TestNarrowBools(t *testing.T) {
 	haveAVX2 = false
 	TestBoolsEqualLoops(t)
 }
-
-// The plain loops give them, too.
-func TestSparseLinesInPlainGo(t *testing.T) {
-	defer func(have bool) { haveGather = have }(haveGather)
-	haveGather = false
-	TestSparseLines(t)
-}
