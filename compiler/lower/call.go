@@ -342,7 +342,7 @@ func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string) op.Val 
 	switch v.kind {
 	case edge:
 		l.fail(source.Errorf("E215", at, "`%s` must be known before the run", name).
-			WithHelp("params, literals and what follows from them are; cumsum(x == x) - 1 numbers the rows of a column x, however many there are"))
+			WithHelp("params, literals and what follows from them are; cumsum(x == x or true) - 1 numbers the rows of a column x, however many there are"))
 	case list:
 		out := op.Val{Kind: op.IntsVal}
 		for _, x := range v.elems {
