@@ -47,7 +47,7 @@ const (
 	maxCosts  = 2048 // units that are told apart in a replay on few workers
 	perWorker = 64   // and of each of many workers
 	worthTime = 5e-4 // seconds of an execution from which on replaying is worth its time at once
-	worthSum  = 2e-2 // seconds of all executions from which on it is: about what it takes. What has run so long will, as far as anyone knows, run as long again
+	worthSum  = 2e-2 // seconds of all executions from which on it is: about what it takes (see wait)
 	slack     = 0.05 // slowdown that CUSUM forgives, as a logarithm, where executions do not differ by more
 	alarm     = 1.0  // where it ends: 20 executions at 10 %, five however slow they are
 )
