@@ -28,6 +28,11 @@ import (
 //	%6 = sum(%5);  %7 = emit(%5)
 //	->  %6 = pipe(%1, %2, %0) {fold="store sum"} { .. };  %7 = part(%6) {at=0};  %8 = part(%6) {at=1}
 //
+// A chain stands where its last operator stood. So one that may fail, a division of integers, joins only if nothing between
+// it and that place may fail or has an effect: a run fails as it would without this pass, and tells the place of the
+// division. Of two in a chain a run by elements would tell the second one's failure first where its element comes first, so there
+// is but one.
+//
 // A constructor is no operand of a chain but a part of it, where that is cheaper than storing it (fuse_draw.go).
 //
 // `materialize` asks for storing.
@@ -73,7 +78,7 @@ func (f *fusion) join() (groups bool) {
 		}
 		for _, x := range g.In(id) {
 			switch {
-			case !f.mayJoin(x, id), of[x] != nobody && of[x] != f.head[i]:
+			case !f.mayJoin(x, id), of[x] != nobody && of[x] != f.head[i], f.late(x, f.head[i]):
 				of[x] = apart
 			default:
 				of[x] = f.head[i]
@@ -89,10 +94,27 @@ func (f *fusion) mayJoin(x, r ir.ID) bool {
 	return (f.fusable(r) && sameShape(g.Type(x), g.Type(r)) || f.folds(r) && g.Type(x).Count() != 1) && sameSend(g, x, r)
 }
 
+// late reports an operator x that may fail, and would do so after something that it comes before if it were at the place of h.
+func (f *fusion) late(x, h ir.ID) bool {
+	if !f.divides(x) {
+		return false
+	}
+	if f.stops == nil {
+		f.stops = stopsOf(f.g)
+	}
+	return f.stops.between(x, h)
+}
+
+// divides reports an elementwise operator that may fail.
+func (f *fusion) divides(x ir.ID) bool {
+	return f.fusable(x) && !f.g.Nodes[x].Op.Laws.Has(op.Total) && mayFail(f.g, x, nil)
+}
+
 type fusion struct {
-	g    *ir.Graph
-	uses []int32
-	head []ir.ID // the last node of the group that a node is in
+	g     *ir.Graph
+	uses  []int32
+	head  []ir.ID // the last node of the group that a node is in
+	stops stops   // made when something may fail
 	// shared is the pipes of what several read, by the node at whose place they come.
 	shared map[ir.ID][]sharing
 	apart  []Apart
@@ -221,7 +243,7 @@ func (f *fusion) emit(out *ir.Graph, table *op.Table, to []ir.ID, m []ir.ID) ir.
 	if !f.folds(last) {
 		r, modes, in := f.chain(out, table, to, m, last)
 		attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: modes})
-		id := out.Add(table.Must("map"), attrs, g.Type(last), g.Origin(last), in...)
+		id := out.Add(table.Must("map"), attrs, g.Type(last), f.told(m, g.Origin(last)), in...)
 		out.Nodes[id].Region = r
 		return id
 	}
@@ -234,9 +256,19 @@ func (f *fusion) pipe(out *ir.Graph, table *op.Table, to, m []ir.ID, x ir.ID, fo
 	space := f.g.Type(x)
 	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: modes}, op.Attr{Name: "fold", Val: op.Str(fold)},
 		op.Attr{Name: "rows", Val: op.Int(space.Rows)}, op.Attr{Name: "cols", Val: op.Int(space.Cols)})
-	id := out.Add(table.Must("pipe"), attrs, t, o, in...)
+	id := out.Add(table.Must("pipe"), attrs, t, f.told(m, o), in...)
 	out.Nodes[id].Region = r
 	return id
+}
+
+// told is the origin of a node made of the members m: that of the one which may fail, else o.
+func (f *fusion) told(m []ir.ID, o ir.Origin) ir.Origin {
+	for _, x := range m {
+		if f.divides(x) {
+			return f.g.Origin(x)
+		}
+	}
+	return o
 }
 
 // chain is the members of a group, of which value is the result, as a region, what it reads and how. Without members it

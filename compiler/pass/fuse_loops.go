@@ -22,18 +22,20 @@ import (
 // stored. It would be wrong, or dear, where
 //
 //   - an iteration reads another place than its own, or the matrix as a whole: then all of it must be there;
-//   - somebody else reads what would go: it is stored anyway;
+//   - somebody else reads what would go: it is stored anyway; another loop may have taken it;
 //   - an operator may fail: which of two failures comes first would change, and the place that it tells;
 //   - the loop does not go over all rows (columns) from 0 on by 1, or its bounds are the run's: places and indices
 //     differ;
-//   - the body computes matrices, which lanes do not.
+//   - the body computes matrices, which lanes do not;
+//   - the body may fail, and would then fail after something that comes behind the loop.
 //
-// The loop stands where the last operator that it took stood. So a failure of its body comes after those of what stands
-// between, as a failure of a chain that fuse makes does: a run without this pass may tell the other one first.
+// The last is seldom so: the loop stands where it stood, or at the first place behind it where all is there that the
+// operators behind it read. They cannot fail, so earlier is right for them; the body may only be moved where nothing on
+// the way may fail or has an effect (mayFail). So a run fails as it would without this pass.
 func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
-	f := &looping{table: table, fusion: fusion{g: g, uses: g.Uses()}, loops: map[ir.ID]*loop{}, gone: make([]bool, g.Len())}
+	f := &looping{table: table, fusion: fusion{g: g, uses: g.Uses()}, at: map[ir.ID][]*loop{}, gone: make([]bool, g.Len()), of: slices.Repeat([]ir.ID{ir.None}, g.Len())}
 	f.find()
-	if len(f.loops) == 0 {
+	if len(f.at) == 0 {
 		return g
 	}
 	return f.build()
@@ -42,6 +44,7 @@ func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
 // loop is a parfor that takes operators in.
 type loop struct {
 	id ir.ID
+	at ir.ID // where it comes: at its own place, or behind this node
 	// before is the matrices that it reads at its own places alone, and of each at which column: ownColumn where the
 	// second index says it.
 	before map[ir.ID]int64
@@ -57,8 +60,10 @@ const (
 type looping struct {
 	fusion
 	table *op.Table
-	loops map[ir.ID]*loop // by the last node of each
-	gone  []bool          // nodes that are in a loop from now on
+	at    map[ir.ID][]*loop // by the node where they come
+	gone  []bool            // nodes that are in a loop from now on, or come where a loop does
+	of    []ir.ID           // the loop that a node is in
+	now   ir.ID             // the loop whose neighbours are looked at
 }
 
 func (f *looping) find() {
@@ -79,7 +84,8 @@ func (f *looping) find() {
 		if n.Op.Name != "parfor" || !fromZero(n) || f.sent(id) || !onNumbers(n.Region.Graph, n.Region.Args) {
 			continue
 		}
-		l := &loop{id: id, before: map[ir.ID]int64{}}
+		l := &loop{id: id, at: id, before: map[ir.ID]int64{}}
+		f.now = id
 		for k, x := range g.In(id) {
 			if col, ok := f.ownPlace(n, k); ok && f.uses[x] == 1 && f.takes(x) && f.inside(x, n, col) {
 				l.before[x] = col
@@ -88,7 +94,7 @@ func (f *looping) find() {
 		last := id
 		for !several[last] && f.uses[last] > 0 {
 			r := reader[last]
-			if !f.takes(r) || !sameShape(g.Type(r), g.Type(id)) || !f.readable(r) {
+			if !f.takes(r) || !sameShape(g.Type(r), g.Type(id)) || !f.moves(l, f.latest(r, last)) {
 				break
 			}
 			l.after, last = append(l.after, r), r
@@ -96,19 +102,55 @@ func (f *looping) find() {
 		if len(l.before) == 0 && len(l.after) == 0 {
 			continue
 		}
-		f.loops[last] = l
+		if l.at == id { // before those that come behind it, which may read it
+			f.at[id] = append([]*loop{l}, f.at[id]...)
+		} else {
+			f.at[l.at] = append(f.at[l.at], l)
+		}
 		f.takeIn(l)
 	}
 }
 
-// takeIn marks what goes into the body of l, and the nodes before its last, which is the new loop's place.
+// latest is the last node that must be there before operator r, which reads the loop's result x, goes into the loop.
+func (f *looping) latest(r, x ir.ID) ir.ID {
+	at := ir.ID(0)
+	for _, y := range f.g.In(r) {
+		switch {
+		case y == x:
+		case f.within(y, r):
+			at = max(at, f.latest(y, x))
+		default:
+			at = max(at, y)
+		}
+	}
+	return at
+}
+
+// moves puts loop l behind node at, if it comes after it and nothing fails or is seen in another order then.
+func (f *looping) moves(l *loop, at ir.ID) bool {
+	if at <= l.at {
+		return true
+	}
+	if mayFail(f.g, l.id, nil) {
+		if f.stops == nil {
+			f.stops = stopsOf(f.g)
+		}
+		if f.stops.between(l.id, at) {
+			return false
+		}
+	}
+	l.at = at
+	return true
+}
+
+// takeIn marks what goes into the body of l.
 func (f *looping) takeIn(l *loop) {
 	for x := range l.before {
 		f.swallow(x)
 	}
-	f.gone[l.id] = len(l.after) > 0
-	for k, r := range l.after {
-		f.gone[r] = k < len(l.after)-1
+	f.gone[l.id] = true
+	for _, r := range l.after {
+		f.gone[r], f.of[r] = true, l.id
 		for _, y := range f.g.In(r) {
 			if y != l.id && !slices.Contains(l.after, y) && f.within(y, r) {
 				f.swallow(y)
@@ -128,8 +170,11 @@ func fromZero(n *ir.Node) bool {
 	return len(by) > 0
 }
 
-// takes reports an operator that a body may compute.
+// takes reports an operator that the body may compute, and no other one does.
 func (f *looping) takes(x ir.ID) bool {
+	if f.of[x] != ir.None && f.of[x] != f.now {
+		return false
+	}
 	return f.fusable(x) && f.g.Nodes[x].Op.Laws.Has(op.Total) && !f.sent(x) && f.readable(x)
 }
 
@@ -148,7 +193,7 @@ func (f *looping) within(y, r ir.ID) bool {
 
 // swallow marks x and the operators that go with it.
 func (f *looping) swallow(x ir.ID) {
-	f.gone[x] = true
+	f.gone[x], f.of[x] = true, f.now
 	for _, y := range f.g.In(x) {
 		if f.within(y, x) {
 			f.swallow(y)
@@ -262,36 +307,38 @@ func firstArg(n *ir.Node) int {
 	return 0
 }
 
-// build copies the graph with the loops at the places of their last nodes.
+// build copies the graph with the loops at their new places.
 func (f *looping) build() *ir.Graph {
 	g := f.g
 	out := ir.New()
 	out.CopyTables(g)
-	to := make([]ir.ID, g.Len())
-	var in []ir.ID
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		l := f.loops[id]
-		if l == nil && f.gone[i] {
-			to[i] = ir.None
-			continue
-		}
-		if l == nil {
-			in = in[:0]
-			for _, x := range g.In(id) {
-				in = append(in, to[x])
-			}
-			to[i] = out.CopyNode(g, id, in...)
-			continue
-		}
-		b := newLoopBody(f, l)
-		in = in[:0]
-		for _, x := range b.inputs {
+	to := slices.Repeat([]ir.ID{ir.None}, g.Len())
+	inputs := func(list []ir.ID) (in []ir.ID) {
+		for _, x := range list {
 			in = append(in, to[x])
 		}
-		n := &g.Nodes[l.id]
-		to[i] = out.Add(n.Op, n.Attrs.With("taken", op.Ints(b.taken...)), g.Type(id), g.Origin(l.id), in...)
-		out.Nodes[to[i]].Region = b.region
+		return in
+	}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if !f.gone[i] {
+			to[i] = out.CopyNode(g, id, inputs(g.In(id))...)
+		}
+		for _, l := range f.at[id] {
+			f.now = l.id
+			b := newLoopBody(f, l)
+			n, last := &g.Nodes[l.id], l.last()
+			to[last] = out.Add(n.Op, n.Attrs.With("taken", op.Ints(b.taken...)), g.Type(last), g.Origin(l.id), inputs(b.inputs)...)
+			out.Nodes[to[last]].Region = b.region
+		}
 	}
 	return out
+}
+
+// last is the node whose value the loop has.
+func (l *loop) last() ir.ID {
+	if len(l.after) == 0 {
+		return l.id
+	}
+	return l.after[len(l.after)-1]
 }

@@ -1,0 +1,178 @@
+package compiler_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"flow/compiler"
+	"flow/ir"
+	"flow/ir/eval"
+	"flow/ir/op"
+	"flow/runtime/local"
+)
+
+// This file holds passes that move what may fail to the program's order: of several failures the first is told, with its
+// place, and what is emitted before it and no more has been printed by then.
+
+// firstFailures are programs in which two things fail, or an emit stands between what fails and what it is fused with.
+// k is 9 and z is 0, which only the run knows.
+var firstFailures = []string{
+	// What stands between a loop and the operators behind it.
+	"p = parfor i in 0..5 { A[i + k, 0] }\nemit A\nemit p + A",
+	"p = parfor i in 0..5 { A[i + k, 0] }\nassert z > 0, \"between\"\nemit p + A",
+	"p = parfor i in 0..5 { A[i + k, 0] }\nemit 1 // z\nemit p + A",
+	"p = parfor i in 0..5 { A[i + k, 0] }\nemit z\nc = rowsum(A)\nemit p + c",
+	"p = parfor i in 0..5 { A[i + k, 0] }\nq = parfor i in 0..5 { B[i - k, 0] }\nemit p + q",
+	"p = parfor i in 0..5 { B[i, 0] // z }\nc = potrf(-eye(5) * k)[:, 0..1]\nemit (p * 2 + c) * 3",
+	"p = parfor i in 0..5 { B[i, 0] % z }\nc = A[k..k + 2, :]\nemit p * sum(c)",
+	"p = parfor i in 0..5, j in 0..1 { if A[i, 0] > 0 { A[k, j] } else { A[i, j] } }\nemit 7 as \"seven\"\nemit (p - 1) / (A + 1)",
+	"p = parfor i in 0..5 { iterate x = A[i, 0] times 3 { next x = x + A[k, 0] }; x }\nemit 7\nemit sqrt(p)",
+	"iterate x = A, n = 0 until n == 3 { p = parfor i in 0..5 { x[i + k, 0] }; q = B // z; next x = p + x + sum(q); next n = n + 1 }\nemit x",
+	"p = parfor i in 0..5 { B[i, 0] }\nemit A[k, 0]\nemit p + 2 * B",
+	// The same of chains.
+	"p = B // z\nemit 7\nemit p + 1",
+	"p = B // z\nassert z > 0, \"between\"\nemit sum(p + 1)",
+	"p = B // (B - 3)\nq = B % (B - 1)\nemit p + q",
+	"p = B // (B - 3)\nemit (p * 2) % (B - 1)",
+	"p = B % (B - 3)\nq = parfor i in 0..5 { A[i + k, 0] }\nemit p * 2 - q",
+	"p = ceildiv(B, B)\nc = p * 2\nemit A[k, 0]\nemit c as \"c\"\nemit rowsum(c + 1)",
+	"p = B // 2\nemit 7\nemit p + 1\nemit A[k, 0]",
+	// A loop without a round fails nowhere.
+	"iterate x = sum(A) until x > 0 { next x = x + sum(A[k..k + 2, :]) }\nemit x",
+}
+
+const firstFailureHead = "A = materialize(rand(5, 1, seed = 1))\nB = materialize(seq(0, 5))\nk = i64(max(A)) * 0 + 9\nz = k - 9\n"
+
+// failed is a run's failure and where in the text it is told.
+type failed struct {
+	op.Failure
+	from, to int32
+}
+
+// failedAt is err, of node id or of one that steps lead to from there.
+func failedAt(t *testing.T, g *ir.Graph, id ir.ID, steps []ir.Step, err error) failed {
+	t.Helper()
+	var f *op.Failure
+	in, at, ok := g.Follow(id, steps)
+	if !errors.As(err, &f) || !ok {
+		t.Fatalf("%v", err)
+	}
+	x := failed{Failure: *f, from: int32(f.At.From), to: int32(f.At.To)}
+	if f.At == (op.Place{}) {
+		s := in.Nodes[at].Span
+		x.from, x.to = int32(s.From), int32(s.To)
+	}
+	return x
+}
+
+// byDefinition is what the reference evaluator prints of g, and how it fails.
+func byDefinition(t *testing.T, g *ir.Graph) (out string, f failed) {
+	t.Helper()
+	o := evaluated("", g)
+	var e *eval.Error
+	if errors.As(o.err, &e) {
+		f = failedAt(t, g, e.Node, e.Within, e.Err)
+	} else if o.err != nil {
+		t.Fatal(o.err)
+	}
+	return o.out, f
+}
+
+// sameFirst compiles text without each of some passes, and holds plans and runs to what it means.
+func sameFirst(t *testing.T, text string) (fails bool) {
+	t.Helper()
+	table := tinyTable(t)
+	for _, disable := range [][]string{nil, {"fuse-loops"}, {"fuse"}, {"hoist", "draw", "keep"}, {"fuse", "fuse-loops", "partition"}} {
+		c, err := compileTiny(table, text, 1, false, disable)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		out, want := byDefinition(t, c.Program)
+		fails = want != failed{}
+		if o, f := byDefinition(t, c.Plan.Graph); o != out || f != want {
+			t.Errorf("without %v the plan prints %q and fails so: %+v\nwant %q, %+v\nof\n%s", disable, o, f, out, want, text)
+		}
+		// An emit behind a failure may have run before the failure is known, so a run may print more.
+		o := ran(c, 2)
+		if !strings.HasPrefix(o.out, out) || !fails && o.out != out {
+			t.Errorf("without %v a run prints %q\nwant %q of\n%s", disable, o.out, out, text)
+		}
+		if f := ranInto(t, c, o.err); f != want {
+			t.Errorf("without %v a run fails so: %+v\nwant %+v of\n%s", disable, f, want, text)
+		}
+	}
+	return fails
+}
+
+// ranInto is a run's failure.
+func ranInto(t *testing.T, c *compiler.Result, err error) failed {
+	t.Helper()
+	var f *local.TaskFailure
+	switch {
+	case err == nil:
+		return failed{}
+	case !errors.As(err, &f):
+		t.Fatal(err)
+	}
+	return failedAt(t, c.Plan.Graph, f.Node, f.Within, f.Err)
+}
+
+func TestFirstFailure(t *testing.T) {
+	for _, text := range firstFailures {
+		if fails := sameFirst(t, firstFailureHead+text+"\n"); fails == strings.Contains(text, "until x > 0") {
+			t.Errorf("fails: %v\n%s", fails, text)
+		}
+	}
+}
+
+// The same of random programs of loops, divisions, chains, asserts and emits, some of which fail, in any order.
+func TestFirstFailureOfMany(t *testing.T) {
+	failures := 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 23))
+		if sameFirst(t, failing(rng)) {
+			failures++
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	if failures < 20 || failures > 58 {
+		t.Errorf("%d of 60 programs fail", failures)
+	}
+}
+
+// failing is a random program.
+func failing(rng *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString(firstFailureHead)
+	pick := func(from ...string) string { return from[rng.IntN(len(from))] }
+	values := []string{"A", "B"}
+	value := func() string { return values[rng.IntN(len(values))] }
+	for n := range 5 + rng.IntN(6) {
+		x := fmt.Sprintf("x%d", n)
+		off := pick("z", "z", "z", "k")
+		switch rng.IntN(7) {
+		case 0, 1:
+			fmt.Fprintf(&b, "%s = parfor i in 0..5 { %s }\n", x, fmt.Sprintf(pick("%s[i, 0] + A[i + %s, 0]", "if %s[i, 0] > 0 { A[%s, 0] } else { 2.0 }", "%s[i, 0] * A[4 - i - %s, 0]"), value(), off))
+		case 2:
+			fmt.Fprintf(&b, "%s = i64(%s) %s (B + %d)\n", x, value(), pick("//", "%"), 1-rng.IntN(4)%3)
+		case 3, 4:
+			fmt.Fprintf(&b, "%s = %s %s %s\n", x, value(), pick("+", "*", "-"), value())
+		case 5:
+			fmt.Fprintf(&b, "assert %s > %d, \"%s\"\n", off, rng.IntN(6)-5, x)
+			continue
+		case 6:
+			fmt.Fprintf(&b, "emit %s\n", fmt.Sprintf(pick("sum(%s)", "%s", "sum(%s) + A[z, 0]"), value()))
+			continue
+		}
+		values = append(values, x)
+	}
+	for _, v := range values[2:] {
+		fmt.Fprintf(&b, "emit sum(%s)\n", v)
+	}
+	return b.String()
+}

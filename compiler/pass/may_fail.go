@@ -1,0 +1,128 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// This file tells which nodes may fail in the run. The order of nodes is that of the program, and of several failures a run tells the
+// first: so a pass that moves such a node over another one, or over an effect, changes what the user is told, and what has been
+// printed by then.
+
+// stops counts, up to each node of a graph, those that may fail or have an effect.
+type stops []int32
+
+func stopsOf(g *ir.Graph) stops {
+	s := make(stops, g.Len())
+	n := int32(0)
+	for i := range s {
+		if mayFail(g, ir.ID(i), nil) {
+			n++
+		}
+		s[i] = n
+	}
+	return s
+}
+
+// between reports that there is one after node a that does not come after node b.
+func (s stops) between(a, b ir.ID) bool { return s[a] < s[b] }
+
+// indices is the least and the greatest value of arguments of a region that are indices of loops around it, or constants.
+type indices map[ir.ID][2]int64
+
+// of is the range of node id, if it is known.
+func (at indices) of(g *ir.Graph, id ir.ID) (r [2]int64, ok bool) {
+	if r, ok = at[id]; ok {
+		return r, true
+	}
+	c, ok := wholeConst(g, id)
+	return [2]int64{c, c}, ok
+}
+
+// below reports that subscript id is known to be one of 0..n.
+func (at indices) below(g *ir.Graph, id ir.ID, n int) bool {
+	r, ok := at.of(g, id)
+	return ok && r[0] >= 0 && r[1] < int64(n)
+}
+
+// wholeConst is the value of a constant that is an integer.
+func wholeConst(g *ir.Graph, id ir.ID) (c int64, ok bool) {
+	n := &g.Nodes[id]
+	v, is := n.Attrs.Get("value")
+	return v.I, n.Op.Name == "const" && is && v.Kind == op.IntVal
+}
+
+// mayFail reports a node of g that may fail in the run, or is or holds an effect; at is what is known of the arguments of a region.
+// A loop that does not end does not fail.
+func mayFail(g *ir.Graph, id ir.ID, at indices) bool {
+	n, in := &g.Nodes[id], g.In(id)
+	switch {
+	case n.Op.Name == "arg" || n.Op.Name == "const" || n.Op.Control == op.Part:
+		return false
+	case n.Op.Name == "parfor" || n.Op.Control == op.Iterate || n.Op.Control == op.Select:
+		return bodiesMayFail(g, id, at)
+	case !n.Op.Laws.Has(op.Pure) || n.Region != nil || !sized(g.Type(id)):
+		return true
+	}
+	for _, x := range in {
+		if !sized(g.Type(x)) {
+			return true
+		}
+	}
+	switch {
+	case n.Op.Laws.Has(op.Total):
+		return false
+	case n.Op.Name == "element":
+		t := g.Type(in[0])
+		return !at.below(g, in[1], t.Rows) || !at.below(g, in[2], t.Cols)
+	case n.Op.Laws.Has(op.Elementwise) && n.Op.Elt != nil: // a division: of integers it fails for 0
+		c, known := wholeConst(g, in[len(in)-1])
+		return g.Type(id).Elem == types.I64 && (!known || c == 0)
+	case n.Op.Fold != op.NoFold && len(in) == 1: // an extreme: it needs an element
+		return g.Type(in[0]).Count() == 0
+	}
+	return !n.Op.Laws.Has(op.View) || n.Op.Shard.Kind != op.ShardAligned // materialize
+}
+
+// sized reports a type whose sizes are known before the run.
+func sized(t types.Type) bool { return !t.IsMatrix() || t.Known() }
+
+// bodiesMayFail is mayFail of a loop or branch.
+func bodiesMayFail(g *ir.Graph, id ir.ID, at indices) bool {
+	n := &g.Nodes[id]
+	first := 0 // the input that is the first of those which all rounds read as they are, and where it is among the arguments
+	var own indices
+	switch {
+	case n.Op.Name != "parfor":
+		first = max(n.Carried(), firstArg(n))
+	case n.Attrs.Ints("lo") == nil || !sized(g.Type(id)):
+		return true
+	default:
+		own = indices{}
+		lo, count := n.Attrs.Ints("lo"), n.Attrs.Ints("n")
+		for d, by := range n.Attrs.Ints("by") {
+			last := lo[d] + by*max(count[d]-1, 0)
+			own[n.Region.Args[d]] = [2]int64{min(lo[d], last), max(lo[d], last)}
+		}
+	}
+	for r := n.Region; r != nil; r = r.Next {
+		inner := indices{}
+		for a, v := range own {
+			inner[a] = v
+		}
+		in := g.In(id)
+		shift := len(r.Args) - len(in) // arguments that are no inputs, less inputs that are no arguments
+		for k := first; k < len(in); k++ {
+			if v, ok := at.of(g, in[k]); ok {
+				inner[r.Args[k+shift]] = v
+			}
+		}
+		for i := range r.Graph.Nodes {
+			if mayFail(r.Graph, ir.ID(i), inner) {
+				return true
+			}
+		}
+	}
+	return false
+}
