@@ -85,7 +85,7 @@ func (c *Claimer) Claim(worker int) (start, size int, ok bool) {
 	case c.stepped != nil:
 		return c.stepped.Chunk(int(c.step.Add(1) - 1))
 	case c.cost != nil:
-		if c.cost.lesson != nil {
+		if c.cost.away != 0 {
 			c.cost.study(worker)
 		}
 		return c.cost.claim(worker)

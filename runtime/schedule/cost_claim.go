@@ -85,17 +85,22 @@ func (d *cards) dealt() bool { return d.blocks > 0 }
 // first is where a block begins.
 func (d *cards) first(block int) int { return block*d.each + min(block, d.more) }
 
-// unit is which unit a card is.
-func (d *cards) unit(card int) int {
-	block := 0
-	if longer := d.more * (d.each + 1); card < longer {
-		block = card / (d.each + 1)
-	} else {
-		block = d.more + (card-longer)/d.each
+// block is whose a card is, where it is not known.
+func (d *cards) block(card int) int {
+	if longer := d.more * (d.each + 1); card >= longer {
+		return d.more + (card-longer)/d.each
 	}
+	return card / (d.each + 1)
+}
+
+// unit is which unit a card of a block is. It divides by nothing, for it is most of a claim.
+func (d *cards) unit(block, card int) int {
 	round := card - d.first(block)
 	if round < d.each { // a round may be as long as a row of an image: each begins with another block
-		block = int((uint64(block) + uint64(round)*0x9E3779B97F4A7C15>>32) % uint64(d.blocks))
+		block += int(uint64(uint32(round)*0x9E3779B9) * uint64(d.blocks) >> 32)
+		if block >= d.blocks {
+			block -= d.blocks
+		}
 	}
 	return round*d.blocks + block
 }
@@ -244,7 +249,11 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 		if lo, hi := old.Bounds(); lo < hi {
 			if c.cards.dealt() {
 				if word.CompareAndSwap(uint64(old), uint64(makeBlock(lo+1, hi))) {
-					u := c.cards.unit(lo)
+					block := worker
+					if w := &c.worker[worker]; lo < w.lo || lo >= w.hi { // stolen
+						block = c.cards.block(lo)
+					}
+					u := c.cards.unit(block, lo)
 					return c.at(u), c.at(u + 1), true
 				}
 				continue
@@ -373,8 +382,10 @@ func (c *costClaims) atLeast(lo, hi, k int) (end, start, past int) {
 	for {
 		end = min(lo+k, hi)
 		if past = c.at(end); past-start >= c.least || end == hi {
-			if all := c.at(hi); all-past < c.least { // the rest would be too small
-				return hi, start, all
+			if c.least > 1 {
+				if all := c.at(hi); all-past < c.least { // the rest would be too small
+					return hi, start, all
+				}
 			}
 			return end, start, past
 		}

@@ -294,7 +294,10 @@ func TestCards(t *testing.T) {
 		shifts := map[int]bool{}
 		for b := range blocks {
 			for card := d.first(b); card < d.first(b+1); card++ {
-				u := d.unit(card)
+				if got := d.block(card); got != b {
+					t.Fatalf("%v: card %d is of block %d, not %d", size, card, got, b)
+				}
+				u := d.unit(b, card)
 				if u < 0 || u >= units || did[u] {
 					t.Fatalf("%v: card %d is unit %d", size, card, u)
 				}

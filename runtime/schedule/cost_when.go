@@ -38,10 +38,11 @@ const asideFrom = 4
 // How finely a profile is kept. There are no more bins than what a worker's share needs to be cut well, or than
 // make no difference to the time: where iterations differ much, what a bin hides is what cuts are off by. A
 // profile with fewer than coarsest bins a share says too little. Who learns beside the others has time for
-// more.
+// more, but a table of cuts beyond the first-level cache makes each claim slower.
 const (
 	leastBins    = 1 << 9
 	binsPerShare = 1 << 7
+	asideBins    = 1 << 8
 	maxBins      = 1 << 14
 	worthBin     = 5e-5 // seconds of an execution
 	coarsest     = 8
@@ -189,7 +190,7 @@ func (c *cost) aside() bool { return c.Processors >= asideFrom }
 // to let it lose as much again would be no better.
 func (c *cost) restartAside(e executed) {
 	first := c.times < firstTimes
-	bins := min(c.N, maxBins)
+	bins := c.bins(e, asideBins)
 	price := c.price(bins, e.chunks)
 	have := c.paid + e.busy*learningPart
 	if first {
@@ -235,9 +236,14 @@ func (c *cost) restartAside(e executed) {
 
 // study is what the last worker does at a claim: it learns if there is something to learn.
 func (c *cost) study(worker int) {
-	if worker == c.P-1 && c.begun.CompareAndSwap(false, true) {
+	if worker == c.P-1 && c.lesson != nil && c.begun.CompareAndSwap(false, true) {
 		c.lesson()
 	}
+}
+
+// bins is how many a profile shall have, at least so many a share.
+func (c *cost) bins(e executed, share int) int {
+	return min(c.N, min(max(leastBins, share*c.Processors, int(min(e.busy/c.procs()/worthBin, maxBins))), maxBins))
 }
 
 // price is what it takes to learn an execution of so many chunks, with so many bins.
@@ -265,7 +271,7 @@ func (c *cost) afford(e executed) (bins int, price float64) {
 	}
 	fixed := c.price(0, e.chunks)
 	have := int(min((c.saved-fixed)/binPrice, maxBins))
-	want := min(c.N, min(max(leastBins, binsPerShare*c.Processors, int(min(even/worthBin, maxBins))), maxBins))
+	want := c.bins(e, binsPerShare)
 	least := min(want, coarsest*c.Processors)
 	if c.profile != nil {
 		now := len(c.profile.bins) - 1
