@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -158,6 +159,56 @@ func TestJudge(t *testing.T) {
 		}
 		if c.former != nil {
 			t.Error("still on trial")
+		}
+	}
+}
+
+// TestWhoStudies: what is to be learned beside an execution the last worker learns when it claims, nobody else; if it does not come, a goroutine does after that execution.
+func TestWhoStudies(t *testing.T) {
+	for _, comes := range []bool{true, false} {
+		const n, p = 4096, 8
+		calc := claimer(t, "COST", Params{N: n, P: p})
+		c := calc.cost
+		for w := range p { // nothing was lost, so nobody waits, and the lesson is short beside an execution
+			c.did[w] = costLog{chunks: []costRecord{{w * n / p, n / p, 1}}, busy: 1, n: n / p}
+		}
+		c.Restart()
+		if c.lesson == nil || c.away != 1 {
+			t.Fatal("nothing is to be learned beside the next execution")
+		}
+		for w := range p - 1 {
+			calc.Claim(w)
+		}
+		if c.begun.Load() {
+			t.Fatal("another worker than the last learns")
+		}
+		if comes {
+			if calc.Claim(p - 1); !c.ready.Load() {
+				t.Fatal("the last worker claimed and did not learn")
+			}
+		} else {
+			for c.Restart(); !c.ready.Load(); {
+				runtime.Gosched()
+			}
+		}
+		if c.Restart(); c.beside || c.away != 0 || c.cards.dealt() {
+			t.Errorf("comes: %v; what was learned is not the plan", comes)
+		}
+	}
+}
+
+// TestMost: COST has something to do for as many workers as there are processors, the others for all.
+func TestMost(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		processors, w int
+	}{{"COST", 2, 2}, {"COST", 8, 0}, {"GSS", 2, 0}} {
+		q, err := NewQueues(&Plan{Technique: mustLookup(c.name)}, Params{N: 100, P: 8, Processors: c.processors})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := q.Most(); got != c.w {
+			t.Errorf("%s on %d processors: %d workers, want %d", c.name, c.processors, got, c.w)
 		}
 	}
 }
