@@ -27,7 +27,7 @@ func readRow(files *fileCache) *op.Def {
 		Args: []op.Arg{
 			{Name: "path", Attr: true, Kind: op.StrVal, Doc: "file name, relative to the working directory"},
 			{Name: "missing", Attr: true, Kind: op.FloatVal, Optional: true, Doc: "what an empty field or NA of a CSV becomes; nan unless given"},
-			{Name: "header", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether a CSV begins with names; unless given it does when its first line has text in it"},
+			{Name: "head", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether a CSV begins with names; unless given it does when no field of its first line begins with a digit, a sign, a point or a currency sign"},
 			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
 			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\", \"tsv\" or \"csr\", where the extension does not tell"},
 			{Name: "sparse", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether the matrix is sparse"},
@@ -49,9 +49,9 @@ func readOptions(a *op.Attrs) (o format.Options, err error) {
 		x := a.Float("missing")
 		o.Missing = &x
 	}
-	if v, ok := a.Get("header"); ok && v.Kind == op.BoolVal {
+	if v, ok := a.Get("head"); ok && v.Kind == op.BoolVal {
 		o.Header = format.No
-		if a.Bool("header") {
+		if a.Bool("head") {
 			o.Header = format.Yes
 		}
 	}

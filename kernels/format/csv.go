@@ -1,7 +1,8 @@
 package format
 
 // This file defines CSV files of numbers, read as f64 matrices. Fields may be quoted as in RFC 4180, blanks around
-// numbers and empty lines are ignored, and a line of names may come first. An empty field and NA are missing values.
+// numbers and empty lines are ignored, and a line of names may come first (csv_head.go). An empty field and NA are
+// missing values.
 //
 // The result is f64 even where all fields are integers: a type that changes when one field gets a decimal point
 // would break programs by their data.
@@ -28,8 +29,8 @@ type csvReader struct {
 }
 
 func readCSV(in *input, o Options, headOnly bool) (Header, *value.Dense, error) {
-	if bom, _ := in.Peek(3); string(bom) == "\ufeff" {
-		in.Discard(3)
+	if err := in.begin(); err != nil {
+		return Header{}, nil, err
 	}
 	r := &csvReader{lineReader: lineReader{in: in}, sep: o.Sep, missing: math.NaN()}
 	if o.Missing != nil {
@@ -46,7 +47,10 @@ func readCSV(in *input, o Options, headOnly bool) (Header, *value.Dense, error) 
 		return Header{}, nil, err
 	}
 	r.cols, r.first = len(fields), r.no
-	names := o.Header == Yes || o.Header == Auto && r.named(fields)
+	names, err := r.names(fields, line, quoted, o.Header)
+	if err != nil {
+		return Header{}, nil, err
+	}
 	h := Header{Elem: types.F64, Cols: r.cols}
 	if headOnly {
 		if !names {
@@ -54,6 +58,9 @@ func readCSV(in *input, o Options, headOnly bool) (Header, *value.Dense, error) 
 		}
 		for {
 			if _, _, err := r.record(); err == io.EOF {
+				if err := r.someRows(h, o.Header); err != nil {
+					return Header{}, nil, err
+				}
 				return h, nil, in.fits(h)
 			} else if err != nil {
 				return Header{}, nil, err
@@ -84,6 +91,9 @@ func readCSV(in *input, o Options, headOnly bool) (Header, *value.Dense, error) 
 				return Header{}, nil, err
 			}
 		}
+	}
+	if err := r.someRows(h, o.Header); err != nil {
+		return Header{}, nil, err
 	}
 	return h, &value.Dense{Elem: types.F64, Rows: h.Rows, Cols: h.Cols, Stride: h.Cols, F64: x[:len(x):len(x)]}, nil
 }
@@ -137,17 +147,6 @@ func (r *csvReader) split(line []byte, hasQuotes bool) ([]string, error) {
 		return nil, r.fail(col, "%v", err)
 	}
 	return fields, nil
-}
-
-// named reports that a first record is names: it has a field that is no number and is not missing.
-func (r *csvReader) named(fields []string) bool {
-	for _, f := range fields {
-		f = strings.TrimSpace(f)
-		if _, ok := floatWord([]byte(f)); !ok && !isMissing([]byte(f)) {
-			return true
-		}
-	}
-	return false
 }
 
 func isMissing(word []byte) bool {
@@ -208,19 +207,7 @@ func (r *csvReader) number(x []float64, word []byte, k, col int) ([]float64, err
 	if v, ok := floatWord(word); ok {
 		return append(x, v), nil
 	}
-	e := r.fail(col, "field %d: a number is wanted, found %s", k+1, quoted(word))
-	for _, c := range []byte{';', '\t', '|', ' ', ','} {
-		if c != r.sep && bytes.IndexByte(word, c) > 0 && r.cols == 1 {
-			return x, e.help("fields seem to be separated by %q: sep = %q", c, string(rune(c)))
-		}
-	}
-	switch {
-	case r.no == r.first:
-		e.help("is this line the names of the columns? header = true")
-	default:
-		e.help("only matrices of numbers are read; empty fields and NA are missing values")
-	}
-	return x, e
+	return x, r.notNumber(word, k, col)
 }
 
 // width checks the number of fields of a record.

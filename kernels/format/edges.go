@@ -119,9 +119,11 @@ func (r *edgeReader) slow(line []byte) error {
 	if at == len(line) || line[at] == '#' || line[at] == '%' {
 		return nil
 	}
-	if r.header && len(r.list.row) == 0 && (line[at] > '9' || line[at] == '"') {
+	if r.header && len(r.list.row) == 0 {
 		r.header = false
-		return nil
+		if numeric(strings.Split(string(line), string(rune(r.sep)))) < 0 {
+			return nil
+		}
 	}
 	from, at, err := r.vertex(line, at)
 	if err != nil {

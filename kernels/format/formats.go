@@ -34,7 +34,7 @@ type Options struct {
 	Form string
 	// Sep separates the fields of a CSV; 0: a comma (a tab in .tsv).
 	Sep byte
-	// Header says whether a CSV begins with a line of names. Auto: it does when that line has text in it.
+	// Header says whether a CSV begins with a line of names. Auto: it does when no field of that line begins like a number.
 	Header Choice
 	// Missing is what an empty field or NA of a CSV becomes; nil: nan.
 	Missing *float64
