@@ -52,7 +52,9 @@ func newProgram(rng *rand.Rand, table *op.Table, n int) generated {
 		g.source()
 	}
 	for len(g.out.lines) < n+len(guards) {
-		switch k := rng.IntN(44); {
+		switch k := rng.IntN(48); {
+		case k >= 44:
+			g.form()
 		case k >= 26:
 			g.provoke(k - 26)
 		case k >= 25:

@@ -6,8 +6,6 @@ package kernels
 // operator alone and the same operator fused cannot differ in a bit.
 
 import (
-	"fmt"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -91,33 +89,12 @@ func elementwiseType(s *op.Sig, rule elementRule) (types.Type, error) {
 	out, bad := broadcast(s.In)
 	if bad >= 0 {
 		f := op.Faultf(bad, codeShape, "shapes of `%s` do not agree: %s", sourceName(s.Def), shapes(s.In))
-		if h := pairsHelp(s); h != "" {
-			return types.Type{}, f.WithHelp("%s", h)
-		}
-		return types.Type{}, f.WithHelp("a scalar goes with anything; 1 x m and n x 1 go with n x m; nothing else is stretched")
+		return types.Type{}, f.WithHelp("along each axis the sizes are equal, or one of them is 1 and is stretched: a scalar, a row and a column go with n x m")
 	}
 	if out.Kind == types.Matrix && e == types.Str {
 		return types.Type{}, op.Faultf(bad, codeKind, "`%s` of str takes scalars only", sourceName(s.Def))
 	}
 	return out.With(e), nil
-}
-
-// pairsHelp is what to write for a column and a row of which every pair is wanted; "" where that is not so.
-func pairsHelp(s *op.Sig) string {
-	if len(s.In) != 2 || !s.In[0].IsDense() || !s.In[1].IsDense() {
-		return ""
-	}
-	sign := s.Def.Infix
-	if sign == "" {
-		sign = s.Def.Source()
-	}
-	switch a, b := s.In[0], s.In[1]; {
-	case a.Cols == 1 && b.Rows == 1:
-		return fmt.Sprintf("outer(a, t(b), %q) pairs every element of a column with every element of a row", sign)
-	case a.Rows == 1 && b.Cols == 1:
-		return fmt.Sprintf("t(outer(t(a), b, %q)) pairs every element of a column with every element of a row", sign)
-	}
-	return ""
 }
 
 func elementFault(s *op.Sig, in []types.Elem) *op.Fault {
@@ -159,9 +136,9 @@ func shapes(in []types.Type) string {
 	return s
 }
 
-// broadcast is the common shape of in, without element type: that of one of the arguments, to which every other is
-// a scalar, 1 x m, n x 1 or equal. bad is the argument that does not fit, or -1. Dimensions that only the run will
-// tell are taken to fit.
+// broadcast returns the common shape of in, without element type: along each axis every argument has the common length
+// or 1, so a column and a row make a matrix. bad is the argument that does not fit, or -1. Dimensions that only the run
+// knows are taken to fit.
 func broadcast(in []types.Type) (out types.Type, bad int) {
 	out = types.Type{Kind: types.Scalar}
 	for i, t := range in {
@@ -180,17 +157,7 @@ func broadcast(in []types.Type) (out types.Type, bad int) {
 			return out, i
 		}
 	}
-	if out.Kind == types.Scalar || !out.Known() {
-		return out, -1
-	}
-	for i, t := range in { // 1 x m with n x 1 would make a shape that nobody has
-		if t.Kind == types.Matrix && (!t.Known() || t.Rows == out.Rows && t.Cols == out.Cols) {
-			return out, -1
-		} else if t.Kind == types.Matrix {
-			bad = i
-		}
-	}
-	return out, bad
+	return out, -1
 }
 
 // meet is the common dimension of a and b.

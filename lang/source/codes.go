@@ -93,7 +93,7 @@ var codes = [...]CodeRow{
 	{"E203", "bad argument value", "The argument's value is outside what the operator accepts.", "emit zeros(-1, 1)", ""},
 	{"E204", "if without else has no value", "An `if` used as a value needs an `else`.", "a = if true { 1 }", ""},
 	{"E210", "inner sizes of @ differ", "A @ B needs as many columns in A as rows in B. t(A) transposes.", "emit ones(2, 3) @ ones(2, 3)", ""},
-	{"E211", "shapes do not fit together", "Elementwise operators take equal shapes, a scalar with anything, and 1×m or n×1 with n×m. Nothing else is stretched.", "emit ones(2, 3) + ones(3, 2)", ""},
+	{"E211", "shapes do not fit together", "Along each axis the arguments of an elementwise operator have equal sizes, or one of them is 1 and is stretched: a scalar, a row and a column go with n×m, a column and a row make a matrix.", "emit ones(2, 3) + ones(3, 2)", ""},
 	{"E212", "index is out of range", "Indices start at 0; a negative one counts from the end; a range is cut nowhere.", "emit ones(2, 2)[2, 0]", ""},
 	{"E213", "sizes do not agree", "One size name in a signature stands for one number in a call, and operators of square matrices want as many rows as columns.", "fn f(a: f64[n,n]) = a\nemit f(ones(2, 3))", ""},
 	{"E214", "wrong shape", "The value has another shape than its declared type.", "a: f64[2,2] = ones(2, 3)", ""},

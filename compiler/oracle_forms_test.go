@@ -1,0 +1,54 @@
+package compiler_test
+
+import (
+	"fmt"
+
+	"flow/ir/types"
+)
+
+// This file draws forms of the language that no row of the table stands for: pairs of a column and a row.
+
+// form draws one of them.
+func (g *generator) form() {
+	forms := []func(){g.pairs}
+	forms[g.rng.IntN(len(forms))]()
+}
+
+// vector is a column of n numbers as text, now and then of a size that only the run knows.
+func (g *generator) vector(n int) string {
+	x := fmt.Sprintf("rand(%d, 1, seed = %d)", n, g.rng.IntN(100))
+	switch g.rng.IntN(6) {
+	case 0:
+		return "i64(9 * " + x + ")"
+	case 1:
+		return "f64(" + x + " < 0.5)"
+	case 2:
+		return fmt.Sprintf("sort(%s)[0..count(%[1]s) * 0 + %d, :]", x, n)
+	}
+	return x
+}
+
+// pairs binds f of every element of a column and every element of a row, alone, in a chain, and with what has its shape.
+func (g *generator) pairs() {
+	n, m := g.size(), g.size()
+	x, y := g.vector(n), "t("+g.vector(m)+")"
+	if g.rng.IntN(2) == 0 {
+		x, y = y, x
+	}
+	text := []string{"%s + %s", "%s - %s", "max(%s, %s)", "ifelse(%s < %s, 2, 3)", "sqrt(abs(%[1]s * %[2]s - %[2]s))", "f64(%s == %s) * 0.5", "(%s - %s) ^ 2 + 1"}[g.rng.IntN(7)]
+	text = fmt.Sprintf(text, x, y)
+	t := types.DenseOf(types.F64, n, m)
+	if b, ok := g.matrix(func(v variable) bool { return v.typ.Rows == n && v.typ.Cols == m && v.typ.Elem == types.F64 }); ok {
+		text = fmt.Sprintf("%s - (%s)", b.text, text)
+	} else {
+		text = fmt.Sprintf("0.5 * (%s)", text)
+	}
+	switch g.rng.IntN(4) {
+	case 0:
+		g.name("sum("+text+")", variable{typ: types.ScalarOf(types.F64)})
+	case 1:
+		g.name("colsum("+text+")", variable{typ: types.DenseOf(types.F64, 1, m)})
+	default:
+		g.bindOpen(text, t)
+	}
+}
