@@ -93,14 +93,14 @@ func (b *bench) labels(name, flow, peers string) {
 	}))
 }
 
-// headCSR is how a .csr file begins: magic, element type (0: bool), rows, columns, entries. The peers' files
-// begin with order and entries.
-const headCSR = 40
+// headCSR is the number of bytes that a .csr file begins with: magic, element type (0: bool), rows, columns, entries,
+// checksum. sumCSR is the size of the checksum at its end. The peers' files begin with order and entries.
+const headCSR, sumCSR = 44, 4
 
-// asCSR copies a graph of the peers (order, number of entries, row pointers, columns) to a .csr file, which
-// differs in its head.
+// asCSR copies a graph of the peers (order, number of entries, row pointers, columns) to a .csr file of the first
+// version, which differs in its head and has no checksum.
 func asCSR(from, to string) error {
-	return rehead(from, to, 16, func(head []byte) [][]byte {
+	return rehead(from, to, 16, 0, func(head []byte) [][]byte {
 		order, entries := head[:8], head[8:]
 		return [][]byte{[]byte("FLOWCSR1"), make([]byte, 8), order, order, entries}
 	})
@@ -108,11 +108,11 @@ func asCSR(from, to string) error {
 
 // fromCSR is asCSR backwards.
 func fromCSR(from, to string) error {
-	return rehead(from, to, headCSR, func(head []byte) [][]byte { return [][]byte{head[16:24], head[32:]} })
+	return rehead(from, to, headCSR, sumCSR, func(head []byte) [][]byte { return [][]byte{head[16:24], head[32:40]} })
 }
 
-// rehead copies a file with another head in place of its first n bytes.
-func rehead(from, to string, n int, head func([]byte) [][]byte) error {
+// rehead copies a file with another head in place of its first n bytes and without its last `tail` bytes.
+func rehead(from, to string, n, tail int, head func([]byte) [][]byte) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -132,7 +132,11 @@ func rehead(from, to string, n int, head func([]byte) [][]byte) error {
 			return err
 		}
 	}
-	if _, err := io.Copy(out, in); err != nil {
+	st, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := io.CopyN(out, in, st.Size()-int64(n+tail)); err != nil {
 		return err
 	}
 	return out.Close()

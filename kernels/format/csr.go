@@ -3,15 +3,21 @@ package format
 // This file defines .csr, Flow's own binary form of a sparse matrix, for graphs that take longer to read as text than to
 // work on. All numbers are little-endian:
 //
-//	8 bytes  "FLOWCSR1"
+//	8 bytes  "FLOWCSR2"
 //	4 x i64  element type (0 bool, 1 i64, 2 f32, 3 f64), rows, columns, entries
+//	u32      checksum of the 40 bytes above
 //	i64      row pointers, rows + 1, the first 0
 //	i32      columns of the entries, ascending in a row; none twice
 //	         values of the entries, none zero, all nans with the same bits as in .npy; of bool nothing
+//	u32      checksum of the three arrays
+//
+// Checksums are CRC-32C (RFC 3720, appendix B.4). A file that begins with "FLOWCSR1" has none; it is read and no longer
+// written.
 
 import (
 	"bufio"
 	"encoding/binary"
+	"hash/crc32"
 	"io"
 	"math"
 	"slices"
@@ -21,17 +27,31 @@ import (
 	"flow/ir/value"
 )
 
-const csrMagic = "FLOWCSR1"
+const (
+	csrMagic    = "FLOWCSR2"
+	csrUnsummed = "FLOWCSR1" // the first version
+	csrSumSize  = 4
+)
+
+// csrTable makes the table of CRC-32C; the package keeps one.
+func csrTable() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 var csrElems = [...]types.Elem{types.Bool, types.I64, types.F32, types.F64}
 
 func readCSR(in *input, headOnly bool) (Header, *value.CSR, error) {
 	var head [40]byte
-	if _, err := io.ReadFull(in, head[:]); err != nil || string(head[:8]) != csrMagic {
+	_, err := io.ReadFull(in, head[:])
+	summed := string(head[:8]) == csrMagic
+	if err != nil || !summed && string(head[:8]) != csrUnsummed {
 		if err != nil && err != io.EOF && !(err == io.ErrUnexpectedEOF && in.plainEnd()) {
 			return Header{}, nil, readError(in.file, 0, err)
 		}
 		return Header{}, nil, failf(CSR, in.file, "not a .csr file: it does not begin with %s and four numbers", csrMagic)
+	}
+	if summed {
+		if err := in.csrSum(crc32.Checksum(head[:], csrTable())); err != nil {
+			return Header{}, nil, err
+		}
 	}
 	var n [4]uint64
 	for k := range n {
@@ -46,8 +66,13 @@ func readCSR(in *input, headOnly bool) (Header, *value.CSR, error) {
 		per += int64(h.Elem.Size())
 	}
 	size := 8*int64(n[1]+1) + per*int64(n[3])
-	if size > in.size {
-		return h, nil, failf(CSR, in.file, "%d rows and %d entries are announced, and the file has no room for so many", n[1], n[3])
+	around := int64(len(head))
+	if summed {
+		around += 2 * csrSumSize
+	}
+	if size > in.size-around {
+		return h, nil, failf(CSR, in.file, "%d rows and %d entries are announced, and the file has no room for so many", n[1], n[3]).
+			help("the file is cut off: copy it again")
 	}
 	if headOnly {
 		return h, nil, nil
@@ -57,12 +82,21 @@ func readCSR(in *input, headOnly bool) (Header, *value.CSR, error) {
 	}
 	m := value.NewCSR(h.Elem, h.Rows, h.Cols, int(n[3]))
 	parts := [][]byte{bytesOf(m.Ptr), bytesOf(m.Col), bytesOf(m.F64), bytesOf(m.F32), bytesOf(m.I64)}
+	sum := uint32(0)
 	for _, p := range parts {
 		if _, err := io.ReadFull(in, p); err != nil {
 			if err == io.EOF || err == io.ErrUnexpectedEOF && in.plainEnd() {
 				return h, nil, failf(CSR, in.file, "the file ends before its %d entries", n[3])
 			}
 			return h, nil, readError(in.file, 0, err)
+		}
+		if summed {
+			sum = crc32.Update(sum, csrTable(), p)
+		}
+	}
+	if summed {
+		if err := in.csrSum(sum); err != nil {
+			return h, nil, err
 		}
 	}
 	if _, err := in.ReadByte(); err == nil {
@@ -77,6 +111,20 @@ func readCSR(in *input, headOnly bool) (Header, *value.CSR, error) {
 		return h, nil, failf(CSR, in.file, "%v", err)
 	}
 	return h, m, nil
+}
+
+// csrSum reads a checksum and compares it with that of what was read.
+func (in *input) csrSum(sum uint32) error {
+	var b [csrSumSize]byte
+	if _, err := io.ReadFull(in, b[:]); err == io.EOF || err == io.ErrUnexpectedEOF && in.plainEnd() {
+		return failf(CSR, in.file, "the file ends before its checksum").help("the file is cut off: copy it again")
+	} else if err != nil {
+		return readError(in.file, 0, err)
+	}
+	if want := binary.LittleEndian.Uint32(b[:]); sum != want {
+		return failf(CSR, in.file, "the file is damaged: its checksum is %08x, that of its contents %08x", want, sum).help("copy the file again")
+	}
+	return nil
 }
 
 // bytesOf is the memory of x.
@@ -95,14 +143,23 @@ func writeCSR(w *bufio.Writer, m *value.CSR) error {
 	for _, n := range []int{elem, m.Rows, m.Cols, m.NNZ()} {
 		head = binary.LittleEndian.AppendUint64(head, uint64(n))
 	}
-	w.Write(head) // a bufio.Writer keeps its first error
-	first := m.Ptr[0]
-	for _, p := range m.Ptr {
-		head = binary.LittleEndian.AppendUint64(head[:0], uint64(p-first))
-		w.Write(head)
+	w.Write(binary.LittleEndian.AppendUint32(head, crc32.Checksum(head, csrTable()))) // a bufio.Writer keeps its first error
+	sum := uint32(0)
+	put := func(b []byte) {
+		sum = crc32.Update(sum, csrTable(), b)
+		w.Write(b)
 	}
+	first := m.Ptr[0]
+	ptr := make([]byte, 0, 1<<12)
+	for _, p := range m.Ptr {
+		if ptr = binary.LittleEndian.AppendUint64(ptr, uint64(p-first)); len(ptr) == cap(ptr) {
+			put(ptr)
+			ptr = ptr[:0]
+		}
+	}
+	put(ptr)
 	_, col, val := m.Parts()
-	w.Write(col)
+	put(col)
 	switch m.Elem {
 	case types.F64:
 		x := m.Values().F64
@@ -121,6 +178,7 @@ func writeCSR(w *bufio.Writer, m *value.CSR) error {
 			}
 		}
 	}
-	_, err := w.Write(val)
+	put(val)
+	_, err := w.Write(binary.LittleEndian.AppendUint32(nil, sum))
 	return err
 }

@@ -145,7 +145,7 @@ var codes = [...]CodeRow{
 	{"E509", "unsupported contents", "The file is well formed and holds something Flow does not read, such as complex numbers.", "", ""},
 	{"E512", "no such column", "The table has no column of that name.", "", ""},
 	{"E513", "malformed list of edges", "A line is two vertices, integers from 0 on, separated by blanks, a tab or a comma. The message names line and column.", "", ""},
-	{"E514", "malformed .csr file", "The magic bytes, the sizes or the arrays are not what the format demands.", "", ""},
+	{"E514", "malformed .csr file", "The magic bytes, the sizes or the arrays are not what the format demands, or a checksum says that the file is damaged.", "", ""},
 	{"E515", "file written twice", "Two emits write to one file whose format holds one matrix. Text tables (.csv, .tsv) take several, one below the other.", "emit 1 to \"a.npy\"\nemit 2 to \"a.npy\"", ""},
 
 	// Run time.
