@@ -3,15 +3,14 @@ package flow
 import (
 	"errors"
 	"fmt"
-
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"flow/ir/op"
 )
@@ -33,7 +32,8 @@ type Output struct {
 	stdout io.Writer
 	mu     sync.Mutex
 	files  []*sink
-	over   bool // committed or discarded
+	swept  map[string]chan struct{} // directories; closed when what killed runs have left there is gone
+	over   bool                     // committed or discarded
 }
 
 // sink is one file in progress. Its fields are protected by Output.mu, except file while a writer has it.
@@ -57,7 +57,10 @@ func (o *Output) Path(path string) string { return path }
 // to one sink follow each other. By another name (a link, a path from the root) it is refused: emits to different names are in no
 // order. Closing the writer does not make the file appear, Commit does.
 func (o *Output) Create(path string) (io.WriteCloser, error) {
-	target, there := resolve(path)
+	target, there, err := resolve(path)
+	if err != nil {
+		return nil, plainly(err)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.over {
@@ -73,7 +76,6 @@ func (o *Output) Create(path string) (io.WriteCloser, error) {
 		}
 	}
 	s := &sink{name: filepath.Clean(path), path: target}
-	var err error
 	switch {
 	case there == nil:
 		s.temp, s.file, err = temporary(target, 0o666)
@@ -86,38 +88,65 @@ func (o *Output) Create(path string) (io.WriteCloser, error) {
 		return nil, plainly(err)
 	}
 	o.files = append(o.files, s)
+	if s.temp != "" {
+		o.sweep(filepath.Dir(target))
+	}
 	return &writer{s.file}, nil
 }
 
-// resolve follows links and tells what is there now; nil means nothing.
-func resolve(path string) (target string, info fs.FileInfo) {
+// sweep removes what killed runs have left in a directory, beside the run, which need not wait: a
+// directory may be large. o.mu is held.
+func (o *Output) sweep(dir string) {
+	if o.swept == nil {
+		o.swept = map[string]chan struct{}{}
+	}
+	if o.swept[dir] == nil {
+		done := make(chan struct{})
+		o.swept[dir] = done
+		go func() {
+			defer close(done)
+			sweep(dir)
+		}()
+	}
+}
+
+// resolve follows links, also those to what is not there yet: a file that is written by the name of
+// a link appears where the link points. It tells what is there now; nil means nothing. An error is
+// that of a link that leads nowhere, because links form a circle.
+func resolve(path string) (target string, info fs.FileInfo, err error) {
 	target = filepath.Clean(path)
-	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil {
-		target = filepath.Join(dir, filepath.Base(target))
+	for range maxLinks {
+		if real, err := filepath.EvalSymlinks(target); err == nil {
+			target = real
+			break
+		}
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil {
+			target = filepath.Join(dir, filepath.Base(target))
+		}
+		to, lerr := os.Readlink(target)
+		if lerr != nil { // no link: a name that is free, or in a directory that is not there
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(target), to)
+		}
+		target = to
 	}
 	if whole, err := filepath.Abs(target); err == nil {
 		target = whole
 	}
-	if info, err := os.Stat(target); err == nil {
-		return target, info
+	info, err = os.Stat(target)
+	if errors.Is(err, syscall.ELOOP) {
+		return target, nil, err
 	}
-	return target, nil
+	if err != nil {
+		info = nil
+	}
+	return target, info, nil
 }
 
-// temporary opens a new file beside target; the umask takes from its permissions.
-func temporary(target string, perm fs.FileMode) (string, *os.File, error) {
-	dir, base := filepath.Split(target)
-	for range 100 {
-		name := filepath.Join(dir, fmt.Sprintf(".%s.flow-%08x", base, rand.Uint32()))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		if err == nil || !errors.Is(err, fs.ErrExist) {
-			return name, f, err
-		}
-	}
-	return "", nil, fmt.Errorf("no free temporary name beside %s", target)
-}
+// maxLinks is how many links may follow each other, as in Linux.
+const maxLinks = 40
 
 // writer is one Create's view of a sink.
 type writer struct{ file *os.File }
@@ -167,6 +196,9 @@ func (o *Output) Commit() error {
 		s.temp = ""
 	}
 	o.over = true
+	for _, done := range o.swept {
+		<-done
+	}
 	return nil
 }
 

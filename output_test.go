@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -102,6 +103,79 @@ func TestOutputFollowsLinks(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, "real")); string(got) != "x" {
 		t.Errorf("real holds %q", got)
+	}
+}
+
+// A link may point to what is not there yet, by way of other links: the file appears there.
+func TestOutputFollowsLinksToNothing(t *testing.T) {
+	dir := t.TempDir()
+	for _, err := range []error{os.Mkdir(filepath.Join(dir, "d"), 0o755), os.Symlink("new", filepath.Join(dir, "d", "second")),
+		os.Symlink(filepath.Join("d", "second"), filepath.Join(dir, "first")), os.Symlink("second", filepath.Join(dir, "d", "third"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := NewOutput(io.Discard)
+	write(t, o, filepath.Join(dir, "first"), "x")
+	if _, err := o.Create(filepath.Join(dir, "d", "third")); err == nil || !strings.Contains(err.Error(), "same file") {
+		t.Errorf("by another link to it: %v", err)
+	}
+	if err := o.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, dir) + names(t, filepath.Join(dir, "d")); got != "[d first][new second third]" {
+		t.Errorf("there are %s", got)
+	}
+	if info, err := os.Lstat(filepath.Join(dir, "first")); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced by a file")
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "d", "new")); string(got) != "x" {
+		t.Errorf("the file holds %q, %v", got, err)
+	}
+}
+
+// What a killed process has left is removed, what somebody is writing is not, nor what only looks
+// like it.
+func TestOutputSweepsWhatNobodyWrites(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	name, f, err := temporary("dead.csv", 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil { // as the end of its process does
+		t.Fatal(err)
+	}
+	alive, g, err := temporary("alive.csv", 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	for _, err := range []error{os.WriteFile(".other.flow-1", nil, 0o600), os.WriteFile("a.flow-00000000-00000000", nil, 0o600),
+		os.Mkdir(".d.flow-00000000-00000000", 0o700), os.Symlink(name, ".l.flow-00000000-00000000"),
+		os.WriteFile(".away.csv.flow-00000000-00000000", nil, 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := []string{".other.flow-1", "a.flow-00000000-00000000", ".d.flow-00000000-00000000", ".l.flow-00000000-00000000", alive}
+	d, err := os.Open(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if !onOneMachine(d) { // another machine's, perhaps
+		there = append(there, ".away.csv.flow-00000000-00000000")
+	}
+	o := NewOutput(io.Discard)
+	write(t, o, "new.csv", "x")
+	if err := o.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	there = append(there, "new.csv")
+	slices.Sort(there)
+	if got := names(t, "."); got != fmt.Sprint(there) {
+		t.Errorf("there are %s\nwant      %v", got, there)
 	}
 }
 

@@ -25,10 +25,18 @@ func (p *Program) checkSinks(out *Output) error {
 		if to == "" {
 			continue
 		}
+		target, there, loop := resolve(out.Path(to))
+		if loop != nil {
+			found = append(found, source.Errorf(codeWrite, n.Span, "emit: %s: cannot be written: %v", to, plainly(loop)).
+				WithHelp("the links lead back to themselves: remove one, or write to another name"))
+			continue
+		}
 		dir := filepath.Dir(out.Path(to))
+		if _, err := os.Readlink(out.Path(to)); err == nil {
+			dir = filepath.Dir(target)
+		}
 		info, err := os.Stat(dir)
 		if err == nil && info.IsDir() || err != nil && !os.IsNotExist(err) {
-			target, there := resolve(out.Path(to))
 			if there != nil && !there.Mode().IsRegular() {
 				continue
 			}

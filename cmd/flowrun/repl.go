@@ -79,6 +79,7 @@ func (r *repl) loop(ctx context.Context) error {
 	}
 	r.in = in
 	defer in.close()
+	r.s.signal.endAtOnce(in.close)
 	if in.interactive() {
 		fmt.Fprintf(r.s.out, "flowrun %s. An expression shows its value; :help lists the commands, Ctrl-D ends.\n", buildVersion())
 	}
@@ -216,6 +217,7 @@ func (r *repl) run(ctx context.Context, p *flow.Program) error {
 	line := r.s.progress()
 	out := flow.NewOutput(line.above(r.s.out))
 	defer out.Discard()
+	r.s.signal.onExit(out.Discard)
 	start := time.Now()
 	_, err := p.Run(ctx, flow.RunOptions{Threads: r.threads, Output: out, Progress: line.report()})
 	line.hide()

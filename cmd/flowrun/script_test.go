@@ -62,11 +62,12 @@ func params(dir string) testscript.Params {
 			return false, errors.New("unknown condition " + cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":       exits,
-			"unchanged":   unchanged,
-			"traced":      traced,
-			"interrupted": interrupted,
-			"survivors":   survivors,
+			"exits":        exits,
+			"unchanged":    unchanged,
+			"traced":       traced,
+			"interrupted":  interrupted,
+			"killedmidway": killedMidway,
+			"survivors":    survivors,
 		},
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"flow/runtime/dist"
 )
 
-// This file defines what Ctrl-C and SIGTERM do: the run is cancelled, files in progress are
-// removed, and the command ends within two seconds with 128 + the signal.
+// This file defines what Ctrl-C, SIGTERM and SIGHUP (a terminal that has gone, a lost ssh) do: the
+// run is cancelled, files in progress are removed, and the command ends within two seconds with 128
+// + the signal.
 
 // stoppedBy and the name of a signal is what the command says when one has ended it.
 const stoppedBy = "flowrun: stopped by "
@@ -38,14 +39,15 @@ type interruption struct {
 	left    chan struct{}          // closed by leave
 }
 
-// watchSignals returns a context that the first SIGINT or SIGTERM cancels. A second signal, or a run that does not
-// end within the grace, ends the process at once. Stop gives signals back to the system.
+// watchSignals returns a context that the first SIGINT, SIGTERM or SIGHUP cancels. A second signal,
+// or a run that does not end within the grace, ends the process at once. Stop gives signals back to
+// the system.
 func (s *session) watchSignals() (ctx context.Context, stop func()) {
 	s.signal = &interruption{left: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	caught := make(chan os.Signal, 2)
 	done := make(chan struct{})
-	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(caught, append(ends(), os.Interrupt)...)
 	go func() {
 		select {
 		case sig := <-caught:
@@ -71,6 +73,31 @@ func (s *session) watchSignals() (ctx context.Context, stop func()) {
 		close(done)
 		cancel()
 	}
+}
+
+// ends are the signals that end a command, beside that of Ctrl-C.
+func ends() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) { // by nohup, which would be in vain
+		return []os.Signal{syscall.SIGTERM}
+	}
+	return []os.Signal{syscall.SIGTERM, syscall.SIGHUP}
+}
+
+// endAtOnce makes these signals end the process without waiting for what it does: files in progress
+// are removed, and clean is called. Ctrl-C is left to the caller. The signals must have been given
+// up by leave.
+func (i *interruption) endAtOnce(clean func()) {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, ends()...)
+	go func() {
+		i.number.Store(int32((<-caught).(syscall.Signal)))
+		i.ending.Store(true)
+		if f := i.discard.Load(); f != nil {
+			(*f)()
+		}
+		clean()
+		os.Exit(i.report(os.Stderr))
+	}()
 }
 
 // outOfGrace waits for the end of the grace or another signal; false if the run ends before. After is time.After.

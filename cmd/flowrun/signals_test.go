@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -26,18 +27,27 @@ const midway = 2 * time.Second
 // takes longer.
 const startsWithin = 3 * time.Minute
 
-// interrupted SIGNAL DIR FILE ARGS... starts flowrun, waits until it has begun to write into DIR or is midway, sends
-// the signal and demands 128 + the signal within two seconds of the machine's time (package calm), and DIR empty.
+// interrupted SIGNAL DIR FILE ARGS... starts flowrun with FILE and ARGS, or as a session if FILE is
+// "repl", with the script's stdin.txt as its input, waits until it has begun to write into DIR or
+// is midway, sends the signal and demands 128 + the signal within two seconds of the machine's time
+// (package calm), and DIR empty.
 func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: interrupted SIGNAL DIR FILE ARGS...")
 	}
-	sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[args[0]]
+	sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[args[0]]
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // whoever is caught here is not ignored there, as nohup would have it
 	dir := ts.MkAbs(args[1])
 	path, err := exec.LookPath(filepath.Join(binDir(ts), "flowrun"))
 	ts.Check(err)
 	cmd := exec.Command(path, args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
+	if args[2] == "repl" {
+		in, err := os.Open(ts.MkAbs("stdin.txt"))
+		ts.Check(err)
+		defer in.Close()
+		cmd.Stdin = in
+	}
 	cmd.Env = append(os.Environ(), "FLOW_CACHE="+ts.Getenv("FLOW_CACHE"), "PATH="+ts.Getenv("PATH"),
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	var stderr bytes.Buffer
@@ -82,6 +92,29 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !strings.Contains(stderr.String(), "stopped by") {
 		ts.Fatalf("does not say that a signal stopped it:\n%s", stderr.String())
+	}
+}
+
+// killedmidway DIR FILE ARGS... starts flowrun, waits until it has begun to write into DIR, and
+// ends it with SIGKILL, which leaves what it was writing behind: DIR must hold that.
+func killedMidway(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: killedmidway DIR FILE ARGS...")
+	}
+	cmd := exec.Command(filepath.Join(binDir(ts), "flowrun"), args[1:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "FLOW_CACHE="+ts.Getenv("FLOW_CACHE"))
+	ts.Check(cmd.Start())
+	holds := func() bool {
+		entries, err := os.ReadDir(ts.MkAbs(args[0]))
+		return err == nil && len(entries) > 0
+	}
+	for deadline := time.Now().Add(startsWithin); !holds() && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	}
+	ts.Check(cmd.Process.Kill())
+	_ = cmd.Wait() // it was killed
+	if !holds() {
+		ts.Fatalf("nothing was being written")
 	}
 }
 
