@@ -29,6 +29,7 @@ var allowed = map[string]string{
 
 	"ir/sparsity": "",
 
+	"ir/loop": "ir/types ir/value",
 	"ir/op":   "ir/types ir/value ir/sparsity",
 	"ir":      "ir/types ir/op ir/sparsity lang/source",
 	"ir/plan": "ir ir/types ir/op lang/source",

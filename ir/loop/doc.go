@@ -1,0 +1,27 @@
+// Package loop defines the loop form: one value that says what a computation over an index space
+// means, element by element. Fusion makes loops, self-scheduling cuts them, ranks share them and
+// targets run them.
+//
+// A Nest has an index space, operands, results and a body. The body is a list of statements in
+// single-assignment form: loads at linear subscripts, scalar operations, checks, inner loops with
+// carried values, reductions, and stores.
+//
+//	nest(%0: f64[], %1: f64[], %2: i64) (i: 0..%0.rows, j: 0..%0.cols) {
+//	  v0 = load %0[i, j]
+//	  v1 = load %1[j, i]
+//	  v2 = add v0, v1
+//	  store out0[i, j] v2
+//	  reduce out1[i, 0] v2
+//	} : (f64[%0.rows, %0.cols], sum f64[%0.rows, 1])
+//
+// Invariants:
+//
+//   - The meaning of a nest is what Eval computes: point after point in ascending order of the
+//     indices, statement after statement. Every target gives the same bytes.
+//   - The text form goes both ways: Parse reads what String writes.
+//   - Verify accepts a nest before anything else reads it.
+//   - The schedule (vector index, unrolling, strips) is no part of a nest.
+//
+// The package knows neither operators nor kernels. Start reading with form.go; op.go lists the
+// scalar operations, reduce.go the reductions, eval.go is the definition.
+package loop

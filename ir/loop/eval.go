@@ -1,0 +1,270 @@
+package loop
+
+// This file is the definition: it evaluates a nest point after point, statement after statement. It is slow, obvious,
+// and what every target is compared with.
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Env is what a nest needs of whoever evaluates it.
+type Env struct {
+	// Call runs operator number row on locals; nil where the nest calls none.
+	Call func(row int, in []*value.Dense, out *value.Dense) error
+	// Stopped reports that the run has been stopped; nil: never.
+	Stopped func() bool
+}
+
+// ErrStopped is the error of an evaluation that was stopped.
+var ErrStopped = errors.New("the run was stopped")
+
+// Failure is a check that did not hold, or an operator that failed.
+type Failure struct {
+	Site  int          // the number of the check
+	Args  []Word       // its values
+	Types []types.Elem // their types
+	Point []int64      // the indices of the space
+	Err   error        // of an operator; nil of a check
+	Origin
+	path []int
+}
+
+func (f *Failure) Error() string {
+	if f.Err != nil {
+		return f.Err.Error()
+	}
+	return fmt.Sprintf("check %d failed at %v", f.Site, f.Point)
+}
+
+// Unwrap is the error of the operator.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Eval computes the results for these operands. Points are evaluated in ascending order, the last index first.
+//
+// Of several failures it reports the first of the unfused program, which does each statement, and each round of an
+// inner loop, for all points before the next: the first by statement and round, then by point.
+func (n *Nest) Eval(in []value.Value, env Env) ([]value.Value, error) {
+	if len(in) != len(n.Params) {
+		return nil, fmt.Errorf("BUG: %d operands for a nest of %d", len(in), len(n.Params))
+	}
+	e := &evaluator{nest: n, in: in, env: env}
+	e.frame = newFrame(n.Types, n.Names, n.Tables)
+	e.locals = make([]*value.Dense, len(n.Locals))
+	for i, l := range n.Locals {
+		if l.Once {
+			e.locals[i] = e.local(l)
+		}
+	}
+	for _, r := range n.Results {
+		e.out = append(e.out, newOutput(r, e.lin(r.Rows), e.lin(r.Cols)))
+	}
+	if err := e.points(0); err != nil {
+		return nil, err
+	}
+	if e.first != nil {
+		return nil, e.first
+	}
+	results := make([]value.Value, len(e.out))
+	for i, o := range e.out {
+		results[i] = o.finish()
+	}
+	return results, nil
+}
+
+type evaluator struct {
+	*frame
+	nest   *Nest
+	in     []value.Value
+	env    Env
+	locals []*value.Dense
+	onces  map[*Stmt]bool
+	out    []*output
+	first  *Failure
+}
+
+// frame is the state of one body: of the nest or of a function.
+type frame struct {
+	types  []types.Elem
+	tables []Table
+	vals   []Word
+	index  []int64 // by name
+	entry  []entry // by name, of ranges over entries
+	path   []int   // statements and rounds that hold the statement
+}
+
+// entry is where a range over entries is: a column, and the place of its value in one or two operands, -1 where one stores none.
+type entry struct {
+	column int64
+	param  [2]int
+	at     [2]int
+}
+
+func newFrame(types []types.Elem, names []string, tables []Table) *frame {
+	return &frame{types: types, tables: tables, vals: make([]Word, len(types)), index: make([]int64, len(names)), entry: make([]entry, len(names))}
+}
+
+// points evaluates the body for all values of the indices from number k on.
+func (e *evaluator) points(k int) error {
+	if k < len(e.nest.Space) {
+		return e.each(e.nest.Space[k], func(int) (bool, error) { return false, e.points(k + 1) })
+	}
+	if e.env.Stopped != nil && e.env.Stopped() {
+		return ErrStopped
+	}
+	for i, l := range e.nest.Locals {
+		if !l.Once {
+			e.locals[i] = e.local(l)
+		}
+	}
+	e.path = e.path[:0]
+	_, err := e.block(&e.nest.Body)
+	f, failed := err.(*Failure)
+	if !failed {
+		return err
+	}
+	if e.first == nil || slices.Compare(f.path, e.first.path) < 0 {
+		for _, x := range e.nest.Space {
+			f.Point = append(f.Point, e.index[x.Name])
+		}
+		e.first = f
+	}
+	return nil
+}
+
+func (e *evaluator) local(l Local) *value.Dense {
+	return value.New(l.Elem, int(e.lin(l.Rows)), int(e.lin(l.Cols)))
+}
+
+// each runs body for every value of an index, with the number of the round, until it says to stop.
+func (e *evaluator) each(x Index, body func(round int) (stop bool, err error)) error {
+	r := x.Range
+	round := 0
+	step := func() (bool, error) {
+		stop, err := body(round)
+		round++
+		return stop, err
+	}
+	switch r.Kind {
+	case Forever:
+		for i := int64(0); ; i++ {
+			e.index[x.Name] = i
+			if stop, err := step(); stop || err != nil {
+				return err
+			}
+			if e.env.Stopped != nil && e.env.Stopped() {
+				return ErrStopped
+			}
+		}
+	case Steps:
+		from, to := e.lin(r.From), e.lin(r.To)
+		for i := from; r.By > 0 && i < to || r.By < 0 && i > to; {
+			e.index[x.Name] = i
+			if stop, err := step(); stop || err != nil {
+				return err
+			}
+			next := i + r.By
+			if (next > i) != (r.By > 0) {
+				return nil // beyond the integers
+			}
+			i = next
+		}
+		return nil
+	}
+	for _, en := range e.entries(r) {
+		e.entry[x.Name] = en
+		if stop, err := step(); stop || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entries lists what a range over stored entries runs over.
+func (e *evaluator) entries(r Range) []entry {
+	places := func(k int, row Lin) map[int64]int {
+		cols, at := e.in[k].(*value.CSR).Row(int(e.lin(row)))
+		m := map[int64]int{}
+		for i, c := range cols {
+			m[int64(c)] = at + i
+		}
+		return m
+	}
+	a := places(r.A, r.At)
+	b := a
+	if r.Kind != Row {
+		b = places(r.B, r.BAt)
+	}
+	var columns []int64
+	for c := range a {
+		if _, in := b[c]; in || r.Kind == Either {
+			columns = append(columns, c)
+		}
+	}
+	if r.Kind == Either {
+		for c := range b {
+			if _, in := a[c]; !in {
+				columns = append(columns, c)
+			}
+		}
+	}
+	slices.Sort(columns)
+	out := make([]entry, len(columns))
+	for i, c := range columns {
+		out[i] = entry{column: c, param: [2]int{r.A, r.B}, at: [2]int{-1, -1}}
+		if at, ok := a[c]; ok {
+			out[i].at[0] = at
+		}
+		if at, ok := b[c]; ok && r.Kind != Row {
+			out[i].at[1] = at
+		}
+		if r.Kind == Row {
+			out[i].param[1] = -1
+		}
+	}
+	return out
+}
+
+func (e *evaluator) lin(l Lin) int64 {
+	sum := l.Const
+	for _, t := range l.Terms {
+		sum += t.Coef * e.sym(t.Sym)
+	}
+	return sum
+}
+
+func (e *evaluator) sym(s Sym) int64 {
+	switch s.Kind {
+	case IndexSym:
+		return e.index[s.N]
+	case ValSym:
+		return int64(e.vals[s.N])
+	case ParamSym:
+		return e.in[s.N].(value.Scalar).I
+	}
+	t := e.in[s.N].Type()
+	if s.Kind == RowsSym {
+		return int64(t.Rows)
+	}
+	return int64(t.Cols)
+}
+
+// wordOf is a scalar as a word.
+func wordOf(s value.Scalar) Word {
+	if s.Elem.IsFloat() {
+		return fromFloat(s.Elem, s.F)
+	}
+	return Word(s.I)
+}
+
+// scalarOf is a word as a scalar of e.
+func scalarOf(e types.Elem, w Word) value.Scalar {
+	if e.IsFloat() {
+		return value.Scalar{Elem: e, F: toFloat(e, w)}
+	}
+	return value.Scalar{Elem: e, I: int64(w)}
+}

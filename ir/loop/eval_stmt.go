@@ -1,0 +1,289 @@
+package loop
+
+// This file evaluates statements.
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// block evaluates statements in order; broke says that a break has been taken.
+func (e *evaluator) block(b *Block) (broke bool, err error) {
+	e.path = append(e.path, 0)
+	for i := range b.Stmts {
+		e.path[len(e.path)-1] = i
+		if broke, err = e.stmt(&b.Stmts[i]); broke || err != nil {
+			break
+		}
+	}
+	e.path = e.path[:len(e.path)-1]
+	return broke, err
+}
+
+func (e *evaluator) args(s *Stmt) []Word { return e.words(s.Args) }
+
+func (e *evaluator) words(list []Val) []Word {
+	out := make([]Word, len(list))
+	for k, v := range list {
+		out[k] = e.vals[v]
+	}
+	return out
+}
+
+func (e *evaluator) fails(s *Stmt, f Failure) error {
+	f.Origin, f.path = s.Origin, slices.Clone(e.path)
+	return &f
+}
+
+func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
+	in := e.args(s)
+	if s.Code.IsOp() {
+		e.vals[s.Dst] = canonical(e.types[s.Dst], s.Code, s.Code.Eval(e.types[s.Args[0]], in...))
+		return false, nil
+	}
+	switch s.Code {
+	case Const:
+		e.vals[s.Dst] = s.Imm
+	case IndexOf:
+		e.vals[s.Dst] = Word(e.index[s.Imm])
+	case Load:
+		e.vals[s.Dst] = e.load(s)
+	case Look:
+		e.vals[s.Dst] = e.tables[s.Mem.N].Words[in[0]]
+	case Column:
+		e.vals[s.Dst] = Word(e.entry[s.Imm].column)
+	case Entry:
+		e.vals[s.Dst] = e.value(s)
+	case Store:
+		if s.Mem.Kind == LocalMem {
+			d := e.locals[s.Mem.N]
+			i, j := e.at(s, d.Rows, d.Cols)
+			d.Set(i, j, scalarOf(d.Elem, in[0]))
+			return false, nil
+		}
+		o := e.out[s.Mem.N]
+		i, j := e.at(s, o.rows, o.cols)
+		o.store(i, j, in[0])
+	case Reduce:
+		o := e.out[s.Mem.N]
+		i, j := e.at(s, o.rows, o.cols)
+		o.contribute(i, j, e.types[s.Args[0]], in)
+	case Append:
+		e.out[s.Mem.N].append(in)
+	case Check:
+		if in[0] == 0 {
+			var list []types.Elem
+			for _, v := range s.Args[1:] {
+				list = append(list, e.types[v])
+			}
+			return false, e.fails(s, Failure{Site: int(s.Imm), Args: in[1:], Types: list})
+		}
+	case Break:
+		return in[0] != 0, nil
+	case Apply:
+		return false, e.apply(s, in)
+	case CallRow:
+		locals := make([]*value.Dense, len(s.Mems))
+		for k, m := range s.Mems {
+			locals[k] = e.locals[m.N]
+		}
+		last := len(locals) - 1
+		if err := e.env.Call(int(s.Imm), locals[:last], locals[last]); err != nil {
+			return false, e.fails(s, Failure{Err: err})
+		}
+	case Once:
+		if e.onces[s] {
+			return false, nil
+		}
+		if e.onces == nil {
+			e.onces = map[*Stmt]bool{}
+		}
+		if _, err := e.block(s.Then); err != nil {
+			return false, err
+		}
+		e.onces[s] = true
+	case If:
+		b := s.Then
+		if in[0] == 0 {
+			b = s.Else
+		}
+		if _, err := e.block(b); err != nil {
+			return false, err
+		}
+		copy(e.vals[max(0, s.Dst):], e.words(b.Yield))
+	case For:
+		return false, e.loop(s)
+	case Fold:
+		return false, e.fold(s)
+	default:
+		panic(fmt.Sprintf("BUG: no statement %d", s.Code))
+	}
+	return false, nil
+}
+
+// canonical makes all nans one: which nan an operation gives is the processor's business. Operations on bits keep theirs.
+func canonical(t types.Elem, c Code, w Word) Word {
+	if c != F64Bits && c != F32Bits && c != Select && t.IsFloat() && toFloat(t, w) != toFloat(t, w) {
+		return fromFloat(t, math.NaN())
+	}
+	return w
+}
+
+// loop is a For: the carried values go from round to round.
+func (e *evaluator) loop(s *Stmt) error {
+	l := s.Loop
+	carried := e.words(l.Init)
+	e.path = append(e.path, 0)
+	err := e.each(l.Index, func(round int) (bool, error) {
+		e.path[len(e.path)-1] = round
+		if l.Carry != NoVal {
+			copy(e.vals[l.Carry:], carried)
+		}
+		broke, err := e.block(&l.Body)
+		if broke || err != nil {
+			return broke, err
+		}
+		carried = e.words(l.Body.Yield)
+		return false, nil
+	})
+	e.path = e.path[:len(e.path)-1]
+	if s.N > 0 {
+		copy(e.vals[s.Dst:], carried)
+	}
+	return err
+}
+
+// fold is a Fold: it collects all contributions and reduces them.
+func (e *evaluator) fold(s *Stmt) error {
+	l := s.Loop
+	in := make([][]Word, len(l.Body.Yield))
+	e.path = append(e.path, 0)
+	err := e.each(l.Index, func(round int) (bool, error) {
+		e.path[len(e.path)-1] = round
+		_, err := e.block(&l.Body)
+		if err == nil {
+			for k, w := range e.words(l.Body.Yield) {
+				in[k] = append(in[k], w)
+			}
+		}
+		return false, err
+	})
+	e.path = e.path[:len(e.path)-1]
+	e.vals[s.Dst] = l.Class.Fold(e.types[l.Body.Yield[0]], in)
+	return err
+}
+
+// apply evaluates the body of a function in a frame of its own.
+func (e *evaluator) apply(s *Stmt, in []Word) error {
+	f := s.Func
+	outer := e.frame
+	e.frame = newFrame(f.Types, f.Names, f.Tables)
+	e.path = outer.path
+	copy(e.vals, in)
+	_, err := e.block(&f.Body)
+	out := e.words(f.Body.Yield)
+	outer.path = e.path
+	e.frame = outer
+	copy(e.vals[s.Dst:], out)
+	return err
+}
+
+// at is the place of a memory access. A nest whose access leaves its memory is wrong: it lacks a check.
+func (e *evaluator) at(s *Stmt, rows, cols int) (i, j int) {
+	i, j = int(e.lin(s.At[0])), int(e.lin(s.At[1]))
+	if i < 0 || i >= rows || j < 0 || j >= cols {
+		panic(fmt.Sprintf("BUG: %v[%d, %d] of %d x %d", s.Mem, i, j, rows, cols))
+	}
+	return i, j
+}
+
+func (e *evaluator) load(s *Stmt) Word {
+	if s.Mem.Kind == LocalMem {
+		d := e.locals[s.Mem.N]
+		i, j := e.at(s, d.Rows, d.Cols)
+		return wordOf(d.At(i, j))
+	}
+	switch a := e.in[s.Mem.N].(type) {
+	case *value.Dense:
+		i, j := e.at(s, a.Rows, a.Cols)
+		return wordOf(a.At(i, j))
+	case value.Scalar:
+		return wordOf(a)
+	}
+	panic("BUG: load of neither scalar nor matrix")
+}
+
+// value is what the entry of a range stores in an operand; 0 where it stores none.
+func (e *evaluator) value(s *Stmt) Word {
+	en := e.entry[s.Imm]
+	for side := range en.param {
+		if en.param[side] == s.Mem.N && en.at[side] >= 0 {
+			return wordOf(e.in[s.Mem.N].(*value.CSR).Entry(en.at[side]))
+		}
+	}
+	return 0
+}
+
+// output is a result that is being made.
+type output struct {
+	Result
+	rows, cols int
+	dense      *value.Dense
+	rowsMade   [][]Word                 // of an appended result
+	in         map[[2]int]*contribution // of a reduced one
+	of         types.Elem               // the type of its contributions
+}
+
+type contribution [][]Word
+
+func newOutput(r Result, rows, cols int64) *output {
+	o := &output{Result: r, rows: int(rows), cols: int(cols), in: map[[2]int]*contribution{}, of: r.Elem}
+	if !r.Append {
+		o.dense = value.New(r.Elem, o.rows, o.cols)
+	}
+	return o
+}
+
+func (o *output) store(i, j int, w Word) { o.dense.Set(i, j, scalarOf(o.Elem, w)) }
+
+func (o *output) contribute(i, j int, of types.Elem, in []Word) {
+	c := o.in[[2]int{i, j}]
+	if c == nil {
+		c = new(contribution)
+		*c = make(contribution, len(in))
+		o.in[[2]int{i, j}], o.of = c, of
+	}
+	for k, w := range in {
+		(*c)[k] = append((*c)[k], w)
+	}
+}
+
+func (o *output) append(row []Word) { o.rowsMade = append(o.rowsMade, slices.Clone(row)) }
+
+// finish is the result after the last point.
+func (o *output) finish() value.Value {
+	switch {
+	case o.Append:
+		o.dense = value.New(o.Elem, len(o.rowsMade), o.cols)
+		for i, row := range o.rowsMade {
+			for j, w := range row {
+				o.store(i, j, w)
+			}
+		}
+	case o.Class != NoClass:
+		for i := range o.rows {
+			for j := range o.cols {
+				in := make([][]Word, o.Class.Info().Args)
+				if c := o.in[[2]int{i, j}]; c != nil {
+					in = *c
+				}
+				o.store(i, j, o.Class.Fold(o.of, in))
+			}
+		}
+	}
+	return o.dense
+}

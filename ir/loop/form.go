@@ -1,0 +1,207 @@
+package loop
+
+// This file defines the form: a nest, its index space, its memory and its statements.
+
+import "flow/ir/types"
+
+// Nest is a loop: operands, an index space, a body that is evaluated at every point of the space, and
+// results. It is immutable once verified and safe for concurrent use.
+type Nest struct {
+	Params  []Param  // operands, %0, %1, ..
+	Space   []Index  // outermost first; empty: one point
+	Locals  []Local  // w0, w1, ..
+	Tables  []Table  // t0, t1, ..
+	Body    Block    // evaluated at every point
+	Results []Result // out0, out1, ..
+	// Types holds the element type of every value v0, v1, ..
+	Types []types.Elem
+	// Names holds the name of every index, those of the space first.
+	Names []string
+}
+
+// Val is the number of a value in single-assignment form.
+type Val int32
+
+// NoVal says that there is no value.
+const NoVal Val = -1
+
+// ParamKind says how an operand lies in memory.
+type ParamKind uint8
+
+// The kinds of operands.
+const (
+	ScalarParam ParamKind = iota // one element
+	DenseParam                   // a row-major matrix with a row stride
+	SparseParam                  // compressed sparse rows
+)
+
+// Param is an operand.
+type Param struct {
+	Kind ParamKind
+	Elem types.Elem
+}
+
+// Local is a matrix of the body. Every point starts with zeros. A local that is Once belongs to all
+// points: the first `once` statement that is reached fills it.
+type Local struct {
+	Elem       types.Elem
+	Rows, Cols Lin // of operand sizes and scalar operands alone
+	Once       bool
+}
+
+// Table is constant memory for functions: words that `look` reads.
+type Table struct {
+	Elem  types.Elem
+	Words []uint64 // as Word has them
+}
+
+// Result is a matrix that the nest makes.
+type Result struct {
+	Elem       types.Elem
+	Rows, Cols Lin // of operand sizes and scalar operands alone; Rows of an appended result is its greatest length
+	// Class says how several contributions to one element meet; NoClass: every element is stored once.
+	Class Class
+	// Append says that rows are appended in the order of the points.
+	Append bool
+	// Over is the operand whose memory the result may share, or -1. Every load of that operand must then be
+	// at the place of the store.
+	Over int
+}
+
+// SymKind is the kind of a symbol in a linear form.
+type SymKind uint8
+
+// The kinds of symbols.
+const (
+	IndexSym SymKind = iota // an index
+	ParamSym                // a scalar operand of i64
+	RowsSym                 // the number of rows of an operand
+	ColsSym                 // the number of columns of an operand
+	ValSym                  // a value of i64: a gather
+)
+
+// Sym is a symbol of a linear form.
+type Sym struct {
+	Kind SymKind
+	N    int
+}
+
+// Term is Coef * Sym; Coef is not 0.
+type Term struct {
+	Coef int64
+	Sym  Sym
+}
+
+// Lin is a linear form: Const plus its terms, each symbol once, in ascending order of kind and number.
+type Lin struct {
+	Const int64
+	Terms []Term
+}
+
+// RangeKind says what an index runs over.
+type RangeKind uint8
+
+// The kinds of ranges.
+const (
+	Steps   RangeKind = iota // From, From+By, .. before To
+	Row                      // the stored entries of row At of the sparse operand A, in order of columns
+	Both                     // columns stored in row At of A and in row BAt of B
+	Either                   // columns stored in row At of A or in row BAt of B, ascending
+	Forever                  // 0, 1, .. until a break
+)
+
+// Range is what an index runs over. Entry ranges give the number of the entry; `column` and `value`
+// read it.
+type Range struct {
+	Kind     RangeKind
+	From, To Lin
+	By       int64 // not 0
+	A, B     int
+	At, BAt  Lin
+}
+
+// Index is an index of the space. Name numbers Nest.Names.
+type Index struct {
+	Name  int
+	Range Range
+}
+
+// Code is the kind of a statement: a scalar operation of the table in op.go, or one of these.
+type Code uint8
+
+// The statements that are no scalar operations.
+const (
+	Const   Code = iota // Dst = the word Imm
+	IndexOf             // Dst = the index with the name Imm, as i64
+	Load                // Dst = Mem at At
+	Store               // Mem at At = Args[0]
+	Reduce              // contributes Args to the result Mem at At
+	Append              // appends the row Args to the result Mem
+	Column              // Dst = the column of entry Imm, the name of an index over entries
+	Entry               // Dst = the value of entry Imm in operand Mem; 0 where it stores none
+	Look                // Dst = word Args[0] of the table Mem
+	Check               // fails at site Imm, with the values Args[1:], unless Args[0]
+	Break               // leaves the innermost For if Args[0]
+	For                 // Dst.. = an inner loop with carried values
+	Fold                // Dst.. = a reduction over an inner index
+	If                  // Dst.. = the yields of one of two blocks
+	Once                // fills locals at the first point that reaches it
+	Apply               // Dst.. = function Func of Args
+	CallRow             // calls operator Imm on locals: see Env.Call
+	firstOp
+)
+
+// MemKind says which memory a statement means.
+type MemKind uint8
+
+// The kinds of memory.
+const (
+	NoMem MemKind = iota
+	ParamMem
+	ResultMem
+	LocalMem
+	TableMem
+)
+
+// Mem names memory.
+type Mem struct {
+	Kind MemKind
+	N    int
+}
+
+// Block is a list of statements and the values that it hands to the statement that holds it.
+type Block struct {
+	Stmts []Stmt
+	Yield []Val
+}
+
+// Stmt is one statement. Which fields count follows from Code.
+type Stmt struct {
+	Code Code
+	// Dst is the first result; the N results have consecutive numbers.
+	Dst  Val
+	N    int
+	Args []Val
+	Imm  uint64
+	Mem  Mem
+	At   []Lin
+	Mems []Mem // of CallRow: locals that are read, then the one that is written
+	Func *Function
+	Loop *Loop
+	Then *Block
+	Else *Block
+	Origin
+}
+
+// Origin is where in the program a statement comes from: a range of its text, and the call of a function through
+// which it came, as numbers of the graph that holds the nest. Zero: unknown.
+type Origin struct{ From, To, Call int32 }
+
+// Loop is an inner loop of For or Fold.
+type Loop struct {
+	Index Index
+	Class Class // of Fold
+	Init  []Val // of For: the carried values before the first round
+	Carry Val   // of For: the first of the carried values inside
+	Body  Block // Yield: the next carried values, or the contributions
+}

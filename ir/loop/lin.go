@@ -1,0 +1,68 @@
+package loop
+
+// This file defines arithmetic on linear forms.
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Num is the constant form c.
+func Num(c int64) Lin { return Lin{Const: c} }
+
+// Of is the form of one symbol.
+func Of(kind SymKind, n int) Lin { return Lin{Terms: []Term{{1, Sym{kind, n}}}} }
+
+// Plus is l + m.
+func (l Lin) Plus(m Lin) Lin {
+	out := Lin{Const: l.Const + m.Const}
+	terms := slices.Concat(l.Terms, m.Terms)
+	slices.SortStableFunc(terms, func(a, b Term) int {
+		return cmp.Or(cmp.Compare(a.Sym.Kind, b.Sym.Kind), cmp.Compare(a.Sym.N, b.Sym.N))
+	})
+	for _, t := range terms {
+		if k := len(out.Terms) - 1; k >= 0 && out.Terms[k].Sym == t.Sym {
+			if out.Terms[k].Coef += t.Coef; out.Terms[k].Coef == 0 {
+				out.Terms = out.Terms[:k]
+			}
+			continue
+		}
+		if t.Coef != 0 {
+			out.Terms = append(out.Terms, t)
+		}
+	}
+	return out
+}
+
+// Times is c * l.
+func (l Lin) Times(c int64) Lin {
+	out := Lin{Const: c * l.Const}
+	if c == 0 {
+		return out
+	}
+	for _, t := range l.Terms {
+		out.Terms = append(out.Terms, Term{c * t.Coef, t.Sym})
+	}
+	return out
+}
+
+// Known reports a form without symbols.
+func (l Lin) Known() bool { return len(l.Terms) == 0 }
+
+// Affine reports that no value of the body occurs: the form is known before the point is evaluated.
+func (l Lin) Affine() bool {
+	return !slices.ContainsFunc(l.Terms, func(t Term) bool { return t.Sym.Kind == ValSym })
+}
+
+// Coef is the coefficient of a symbol, 0 where it does not occur.
+func (l Lin) Coef(s Sym) int64 {
+	for _, t := range l.Terms {
+		if t.Sym == s {
+			return t.Coef
+		}
+	}
+	return 0
+}
+
+// Equal reports the same form.
+func (l Lin) Equal(m Lin) bool { return l.Const == m.Const && slices.Equal(l.Terms, m.Terms) }

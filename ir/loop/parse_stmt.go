@@ -1,0 +1,222 @@
+package loop
+
+// This file reads statements.
+
+import "flow/ir/types"
+
+// block reads statements up to the closing brace; yield is the word before the values that it hands out, or "".
+func (p *parser) block(yield string) (b Block) {
+	for !p.accept("}") {
+		if yield != "" && p.accept(yield) {
+			b.Yield = p.vals()
+			p.want("}")
+			return b
+		}
+		b.Stmts = append(b.Stmts, p.stmt())
+	}
+	return b
+}
+
+func (p *parser) stmt() Stmt {
+	s := Stmt{Dst: NoVal}
+	results := []Val(nil)
+	if isNumbered(p.peek(), "v") {
+		results = p.vals()
+		p.want("=")
+		s.Dst, s.N = results[0], len(results)
+		for k, v := range results {
+			p.define(v, types.NoElem) // its type follows
+			if v != s.Dst+Val(k) {
+				p.fail("results of one statement have consecutive numbers")
+			}
+		}
+	}
+	given := p.body(&s)
+	if len(given) != s.N {
+		p.fail("the statement gives %d values, not %d", len(given), s.N)
+	}
+	for k, e := range given {
+		p.types[int(s.Dst)+k] = e
+	}
+	return s
+}
+
+// body reads the statement after its results and returns their types.
+func (p *parser) body(s *Stmt) []types.Elem {
+	word := p.next()
+	if e, ok := types.ElemNamed(word); ok {
+		s.Code, s.Imm = Const, p.word(e)
+		s.Origin = p.origin()
+		return []types.Elem{e}
+	}
+	if op, ok := opNamed(word); ok {
+		s.Code, s.Args = op, p.vals()
+		s.Origin = p.origin()
+		e, err := p.opType(s)
+		if err != nil {
+			p.fail("%v", err)
+		}
+		return []types.Elem{e}
+	}
+	switch word {
+	case "index":
+		s.Code, s.Imm = IndexOf, uint64(p.indexNamed())
+		s.Origin = p.origin()
+		return []types.Elem{types.I64}
+	case "load":
+		s.Code = Load
+		p.place(s)
+		s.Origin = p.origin()
+		return []types.Elem{p.memElem(s.Mem)}
+	case "store", "reduce":
+		s.Code = map[string]Code{"store": Store, "reduce": Reduce}[word]
+		p.place(s)
+		s.Args = p.vals()
+	case "append":
+		s.Code, s.Mem, s.Args = Append, p.mem(), p.vals()
+	case "column":
+		s.Code, s.Imm = Column, uint64(p.indexNamed())
+		s.Origin = p.origin()
+		return []types.Elem{types.I64}
+	case "entry":
+		s.Code, s.Mem = Entry, p.mem()
+		s.Imm = uint64(p.indexNamed())
+		s.Origin = p.origin()
+		return []types.Elem{p.memElem(s.Mem)}
+	case "look":
+		s.Code, s.Mem, s.Args = Look, p.mem(), p.vals()
+		s.Origin = p.origin()
+		return []types.Elem{p.memElem(s.Mem)}
+	case "check":
+		s.Code, s.Imm = Check, uint64(p.int())
+		s.Args = p.vals()
+	case "break":
+		s.Code, s.Args = Break, p.vals()
+	case "call":
+		return p.call(s)
+	case "row":
+		s.Code, s.Imm = CallRow, uint64(p.int())
+		p.want("(")
+		p.list(")", func() { s.Mems = append(s.Mems, p.mem()) })
+	case "once":
+		s.Code = Once
+		p.want("{")
+		s.Origin = p.origin()
+		b := p.block("")
+		s.Then = &b
+		return nil
+	case "if":
+		return p.branch(s)
+	case "for", "fold":
+		return p.loop(s, word)
+	default:
+		p.at--
+		p.fail("no statement begins with %q", word)
+	}
+	s.Origin = p.origin()
+	return nil
+}
+
+func (p *parser) call(s *Stmt) []types.Elem {
+	name := p.next()
+	if s.Code, s.Func = Apply, p.lib[name]; s.Func == nil {
+		p.fail("no function %q", name)
+	}
+	p.want("(")
+	s.Args = p.vals()
+	p.want(")")
+	s.Origin = p.origin()
+	return s.Func.Results()
+}
+
+func (p *parser) branch(s *Stmt) []types.Elem {
+	s.Code, s.Args = If, p.vals()
+	p.want("{")
+	s.Origin = p.origin()
+	then := p.block("yield")
+	p.want("else")
+	p.want("{")
+	other := p.block("yield")
+	s.Then, s.Else = &then, &other
+	return p.typesOf(then.Yield)
+}
+
+func (p *parser) loop(s *Stmt, word string) []types.Elem {
+	l := &Loop{}
+	if s.Code, s.Loop = For, l; word == "fold" {
+		s.Code = Fold
+		name := p.next()
+		c, ok := classNamed(name)
+		if !ok {
+			p.fail("no reduction class %q", name)
+		}
+		l.Class = c
+	}
+	l.Index = p.index()
+	l.Carry = NoVal
+	var carried []types.Elem
+	if s.Code == For && p.accept("(") {
+		var inside []Val
+		p.list(")", func() {
+			inside = append(inside, p.val())
+			p.want("=")
+			l.Init = append(l.Init, p.val())
+		})
+		carried = p.typesOf(l.Init)
+		for k, v := range inside {
+			p.define(v, carried[k])
+			if v != inside[0]+Val(k) {
+				p.fail("carried values have consecutive numbers")
+			}
+		}
+		if len(inside) > 0 {
+			l.Carry = inside[0]
+		}
+	}
+	p.want("{")
+	s.Origin = p.origin()
+	l.Body = p.block(map[Code]string{For: "next", Fold: "yield"}[s.Code])
+	delete(p.scope, p.names[l.Index.Name])
+	if s.Code == For {
+		return carried
+	}
+	in := p.typesOf(l.Body.Yield)
+	if len(in) == 0 {
+		p.fail("a fold yields what is reduced")
+	}
+	return []types.Elem{l.Class.Gives(in[0])}
+}
+
+func (p *parser) place(s *Stmt) {
+	s.Mem = p.mem()
+	if p.accept("[") {
+		p.list("]", func() { s.At = append(s.At, p.lin()) })
+	}
+}
+
+func (p *parser) typesOf(list []Val) []types.Elem {
+	out := make([]types.Elem, len(list))
+	for k, v := range list {
+		out[k] = p.typeOf(v)
+	}
+	return out
+}
+
+// memElem is the element type of memory that is read; results are declared behind the body, and are not read.
+func (p *parser) memElem(m Mem) types.Elem {
+	switch {
+	case m.Kind == ParamMem && m.N < len(p.params):
+		return p.params[m.N].Elem
+	case m.Kind == LocalMem && m.N < len(p.locals):
+		return p.locals[m.N].Elem
+	case m.Kind == TableMem && m.N < len(p.tables):
+		return p.tables[m.N].Elem
+	}
+	p.fail("%v cannot be read", m)
+	return types.NoElem
+}
+
+// opType is the type of the result of a scalar operation.
+func (p *parser) opType(s *Stmt) (types.Elem, error) {
+	return opType(s.Code, p.typesOf(s.Args))
+}

@@ -1,0 +1,341 @@
+package loop
+
+// This file defines the reduction classes: what each one takes, what it gives, and its meaning on the
+// contributions in the order of the points. A class that is free gives the same bytes in any order, so
+// parts of it may be made apart and merged; the others are ordered.
+
+import (
+	"math"
+	"math/big"
+
+	"flow/ir/types"
+)
+
+// Class is a reduction class.
+type Class uint8
+
+// The reduction classes.
+const (
+	NoClass Class = iota
+	Sum           // floats: exact, rounded once; i64: wraps
+	Mean          // the exact sum, rounded, over the number of contributions, rounded; of i64 an f64
+	Norm          // of floats: the root of the exact sum of squares, each rounded once
+	Var           // of floats: the exact variance over the number of contributions, rounded once
+	Stddev        // of floats: the root of Var in f64
+	Least
+	Greatest
+	Any
+	All
+	Count    // how many contributions are true
+	ArgLeast // of (x, index): the index of the least x, the least index of equals; a nan wins
+	ArgGreatest
+	Chain   // of (a, b): one chain of fused multiply-adds from +0, in order
+	Panels  // of (a, b): a chain for every 32768 contributions, added neighbour with neighbour
+	Product // floats: chains and trees as prod has them; i64: wraps
+	lastClass
+)
+
+// ClassInfo is a row of the table of reduction classes.
+type ClassInfo struct {
+	Name string
+	// Args is how many values a contribution has.
+	Args int
+	// On lists the element types of the first value.
+	On []types.Elem
+	// Gives is the element type of the result; NoElem: that of the first value.
+	Gives types.Elem
+	// Free says that the order of the contributions does not count. Integers are free in every class.
+	Free bool
+	// fold is the meaning: the result of the contributions, of which each value has its own list.
+	fold func(e types.Elem, in [][]Word) Word
+}
+
+const (
+	// PanelTerms is the number of contributions of a panel, and of a run of a product.
+	PanelTerms = 32768
+	// ProductChains is the number of chains of a run of a product.
+	ProductChains = 512
+)
+
+var classes = [lastClass]ClassInfo{
+	Sum: {Name: "sum", Args: 1, On: numbers, Free: true, fold: func(e types.Elem, in [][]Word) Word {
+		if e == types.I64 {
+			s := Word(0)
+			for _, w := range in[0] {
+				s += w
+			}
+			return s
+		}
+		return rounded(e, e, in[0], false)
+	}},
+	Mean: {Name: "mean", Args: 1, On: numbers, Free: true, fold: func(e types.Elem, in [][]Word) Word {
+		return fromFloat(floatOf(e), toF64(rounded(e, types.F64, in[0], false))/float64(len(in[0])))
+	}},
+	Norm: {Name: "norm", Args: 1, On: floats, Free: true, fold: func(e types.Elem, in [][]Word) Word {
+		return fromFloat(e, math.Sqrt(toF64(rounded(e, types.F64, in[0], true))))
+	}},
+	Var: {Name: "var", Args: 1, On: floats, Free: true, fold: func(e types.Elem, in [][]Word) Word {
+		return fromFloat(e, variance(e, in[0], e == types.F32))
+	}},
+	Stddev: {Name: "stddev", Args: 1, On: floats, Free: true, fold: func(e types.Elem, in [][]Word) Word {
+		return fromFloat(e, math.Sqrt(variance(e, in[0], false)))
+	}},
+	Least: {Name: "min", Args: 1, On: all, Free: true, fold: func(e types.Elem, in [][]Word) Word {
+		return chosen(e, in[0], Min, extreme(e, 1))
+	}},
+	Greatest: {Name: "max", Args: 1, On: all, Free: true, fold: func(e types.Elem, in [][]Word) Word {
+		return chosen(e, in[0], Max, extreme(e, -1))
+	}},
+	Any: {Name: "any", Args: 1, On: []types.Elem{types.Bool}, Free: true, fold: func(_ types.Elem, in [][]Word) Word {
+		return chosen(types.Bool, in[0], Or, 0)
+	}},
+	All: {Name: "all", Args: 1, On: []types.Elem{types.Bool}, Free: true, fold: func(_ types.Elem, in [][]Word) Word {
+		return chosen(types.Bool, in[0], And, 1)
+	}},
+	Count: {Name: "count", Args: 1, On: []types.Elem{types.Bool}, Gives: types.I64, Free: true, fold: func(_ types.Elem, in [][]Word) Word {
+		n := Word(0)
+		for _, w := range in[0] {
+			n += w
+		}
+		return n
+	}},
+	ArgLeast: {Name: "argmin", Args: 2, On: numbers, Gives: types.I64, Free: true, fold: func(e types.Elem, in [][]Word) Word {
+		return place(e, in, Lt)
+	}},
+	ArgGreatest: {Name: "argmax", Args: 2, On: numbers, Gives: types.I64, Free: true, fold: func(e types.Elem, in [][]Word) Word {
+		return place(e, in, gt)
+	}},
+	Chain: {Name: "chain", Args: 2, On: numbers, fold: func(e types.Elem, in [][]Word) Word { return chain(e, in[0], in[1]) }},
+	Panels: {Name: "panels", Args: 2, On: numbers, fold: func(e types.Elem, in [][]Word) Word {
+		sums := []Word{}
+		for at := 0; at < len(in[0]) || at == 0; at += PanelTerms {
+			end := min(at+PanelTerms, len(in[0]))
+			sums = append(sums, chain(e, in[0][at:end], in[1][at:end]))
+		}
+		return neighbours(e, sums, Add)
+	}},
+	Product: {Name: "prod", Args: 1, On: numbers, fold: product},
+}
+
+// Info is the row of a class.
+func (c Class) Info() *ClassInfo { return &classes[c] }
+
+// Free reports that contributions of e may come in any order.
+func (c Class) Free(e types.Elem) bool { return classes[c].Free || e == types.I64 }
+
+// Gives is the element type of the result of contributions of e.
+func (c Class) Gives(e types.Elem) types.Elem {
+	if g := classes[c].Gives; g != types.NoElem {
+		return g
+	}
+	if c == Mean {
+		return floatOf(e)
+	}
+	return e
+}
+
+// floatOf is the float type in which a mean of e is: e itself, or f64.
+func floatOf(e types.Elem) types.Elem {
+	if e.IsFloat() {
+		return e
+	}
+	return types.F64
+}
+
+// Fold is the meaning of a class: its result for contributions of e, in[k] being the k-th value of each, in order.
+func (c Class) Fold(e types.Elem, in [][]Word) Word { return classes[c].fold(e, in) }
+
+func classNamed(name string) (Class, bool) {
+	for c := Sum; c < lastClass; c++ {
+		if classes[c].Name == name {
+			return c, true
+		}
+	}
+	return NoClass, false
+}
+
+// gt is the order of ArgGreatest: the operands of Lt the other way round.
+const gt = lastOp
+
+// place is the index that wins; -1 of none.
+func place(e types.Elem, in [][]Word, order Code) Word {
+	best := -1
+	ahead := func(a, b Word) bool {
+		if e.IsFloat() {
+			if x, y := toFloat(e, a), toFloat(e, b); x != x || y != y {
+				return x != x && y == y
+			}
+		}
+		if order == gt {
+			a, b = b, a
+		}
+		return Lt.Eval(e, a, b) != 0
+	}
+	for k, x := range in[0] {
+		if best < 0 || ahead(x, in[0][best]) || !ahead(in[0][best], x) && int64(in[1][k]) < int64(in[1][best]) {
+			best = k
+		}
+	}
+	if best < 0 {
+		return ^Word(0)
+	}
+	return in[1][best]
+}
+
+// chosen folds with an operation that knows no order; bools are compared as the integers 0 and 1.
+func chosen(e types.Elem, in []Word, op Code, of Word) Word {
+	if e == types.Bool && (op == Min || op == Max) {
+		e = types.I64
+	}
+	for _, w := range in {
+		of = op.Eval(e, of, w)
+	}
+	return of
+}
+
+// extreme is what a minimum (sign 1) or maximum (sign -1) of nothing is.
+func extreme(e types.Elem, sign int) Word {
+	switch {
+	case e.IsFloat():
+		return fromFloat(e, math.Inf(sign))
+	case e == types.Bool:
+		return truth(sign > 0)
+	case sign > 0:
+		return math.MaxInt64
+	}
+	return 1 << 63
+}
+
+func chain(e types.Elem, a, b []Word) Word {
+	s := Word(0)
+	for k := range a {
+		if e == types.I64 {
+			s += a[k] * b[k]
+		} else {
+			s = FMA.Eval(e, a[k], b[k], s)
+		}
+	}
+	return s
+}
+
+// neighbours combines neighbour with neighbour until one is left; a last one without a neighbour waits.
+func neighbours(e types.Elem, x []Word, op Code) Word {
+	for len(x) > 1 {
+		var next []Word
+		for k := 0; k < len(x); k += 2 {
+			if k+1 < len(x) {
+				next = append(next, op.Eval(e, x[k], x[k+1]))
+			} else {
+				next = append(next, x[k])
+			}
+		}
+		x = next
+	}
+	return x[0]
+}
+
+// product multiplies runs of PanelTerms contributions. Contribution k of a run belongs to chain k mod
+// ProductChains; the chains of a run are multiplied by halves, the runs neighbour with neighbour.
+func product(e types.Elem, in [][]Word) Word {
+	one := Word(1)
+	if e.IsFloat() {
+		one = fromFloat(e, 1)
+	}
+	var runs []Word
+	for at := 0; at < len(in[0]) || at == 0; at += PanelTerms {
+		var chains [ProductChains]Word
+		for k := range chains {
+			chains[k] = one
+		}
+		for k, w := range in[0][at:min(at+PanelTerms, len(in[0]))] {
+			c := &chains[k%ProductChains]
+			*c = Mul.Eval(e, *c, w)
+		}
+		for half := ProductChains / 2; half > 0; half /= 2 {
+			for k := range half {
+				chains[k] = Mul.Eval(e, chains[k], chains[k+half])
+			}
+		}
+		runs = append(runs, chains[0])
+	}
+	return neighbours(e, runs, Mul)
+}
+
+// exactBits is enough for every sum of f64 numbers and of the two parts of their squares.
+const exactBits = 4400
+
+// exactly is the sum of numbers of e, or of their squares, without rounding. special is the sum of what is not
+// finite, 0 if all is. A square is its rounded value and the rest, so one that overflows is infinite and
+// what lies below the least f64 is rounded off.
+func exactly(e types.Elem, in []Word, squares bool) (sum *big.Float, special float64) {
+	sum = new(big.Float).SetPrec(exactBits)
+	add := func(x float64) {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			special += x
+			return
+		}
+		sum.Add(sum, new(big.Float).SetFloat64(x))
+	}
+	for _, w := range in {
+		if e == types.I64 {
+			sum.Add(sum, new(big.Float).SetInt64(int64(w)))
+			continue
+		}
+		x := toFloat(e, w)
+		if !squares {
+			add(x)
+			continue
+		}
+		h := x * x
+		add(h)
+		if !math.IsInf(h, 0) && h == h {
+			add(math.FMA(x, x, -h))
+		}
+	}
+	return sum, special
+}
+
+// rounded is the sum of numbers of e, or of their squares, rounded once to the type to. A sum of 0 is +0.
+func rounded(e, to types.Elem, in []Word, squares bool) Word {
+	sum, special := exactly(e, in, squares)
+	switch {
+	case special != 0:
+		return fromFloat(to, special)
+	case sum.Sign() == 0:
+		return 0
+	case to == types.F32:
+		x, _ := sum.Float32()
+		return fromF32(x)
+	}
+	x, _ := sum.Float64()
+	return math.Float64bits(x)
+}
+
+// variance is (squares - sum^2 / n) / n of the exact sums, rounded once to f64, or to f32 if narrow: nan of
+// nothing and where a number is not finite, infinite where a square is not.
+func variance(e types.Elem, in []Word, narrow bool) float64 {
+	s, special := exactly(e, in, false)
+	if len(in) == 0 || special != 0 {
+		return math.NaN()
+	}
+	q, special := exactly(e, in, true)
+	if special != 0 {
+		return math.Inf(1)
+	}
+	n := new(big.Rat).SetInt64(int64(len(in)))
+	sum, _ := s.Rat(nil)
+	squares, _ := q.Rat(nil)
+	sum.Mul(sum, sum)
+	sum.Quo(sum, n)
+	squares.Sub(squares, sum)
+	if squares.Sign() <= 0 {
+		return 0
+	}
+	squares.Quo(squares, n)
+	if narrow {
+		x, _ := squares.Float32()
+		return float64(x)
+	}
+	x, _ := squares.Float64()
+	return x
+}

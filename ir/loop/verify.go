@@ -1,0 +1,199 @@
+package loop
+
+// This file checks what every reader of a nest may rely on.
+
+import (
+	"fmt"
+	"slices"
+
+	"flow/ir/types"
+)
+
+// Verify reports the first rule that the nest breaks: numbering, scopes, element types, what may stand where.
+func (n *Nest) Verify() error {
+	v := &verifier{nest: n, types: n.Types, names: n.Names, tables: n.Tables, index: map[int]bool{}}
+	return v.run(func() {
+		for _, x := range n.Space {
+			v.enter(x)
+		}
+		for i, l := range n.Locals {
+			v.outside(l.Rows, "the size of w%d", i)
+			v.outside(l.Cols, "the size of w%d", i)
+		}
+		for i, r := range n.Results {
+			v.outside(r.Rows, "the size of out%d", i)
+			v.outside(r.Cols, "the size of out%d", i)
+			v.check(r.Over < len(n.Params), "out%d shares memory with operand %d of %d", i, r.Over, len(n.Params))
+			v.check(!r.Append || r.Class == NoClass, "out%d is appended and reduced", i)
+			if r.Over >= 0 {
+				a := n.Params[r.Over]
+				v.check(a.Kind == DenseParam && a.Elem == r.Elem, "out%d cannot share the memory of %%%d, %v", i, r.Over, a)
+			}
+		}
+		v.block(&n.Body, false)
+		v.check(len(n.Body.Yield) == 0, "the body of a nest yields nothing")
+	})
+}
+
+// Verify reports the first rule that the function breaks. A function reads its parameters and tables alone.
+func (f *Function) Verify() error {
+	v := &verifier{types: f.Types, names: f.Names, tables: f.Tables, index: map[int]bool{}}
+	err := v.run(func() {
+		for i, e := range f.Params {
+			v.define(Val(i))
+			v.check(v.typ(Val(i)) == e, "v%d is a %v", i, e)
+		}
+		v.block(&f.Body, false)
+		v.check(len(f.Body.Yield) > 0, "a function yields its results")
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return nil
+}
+
+type verifier struct {
+	nest    *Nest // nil in a function
+	types   []types.Elem
+	names   []string
+	tables  []Table
+	index   map[int]bool // names that are visible; true: of entries
+	visible []bool       // of each value
+	defined int
+	once    bool // inside a once statement
+}
+
+// violation is how the verifier leaves its recursion.
+type violation struct{ error }
+
+func (v *verifier) run(f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(violation)
+			if !ok {
+				panic(r)
+			}
+			err = e.error
+		}
+	}()
+	v.visible = make([]bool, len(v.types))
+	f()
+	v.check(v.defined == len(v.types), "%d values have types and %d are defined", len(v.types), v.defined)
+	return nil
+}
+
+func (v *verifier) check(ok bool, format string, args ...any) {
+	if !ok {
+		panic(violation{fmt.Errorf("loop: "+format, args...)})
+	}
+}
+
+func (v *verifier) define(x Val) {
+	v.check(int(x) == v.defined, "v%d is defined where v%d comes", x, v.defined)
+	v.check(v.defined < len(v.types) && slices.Contains(all, v.types[x]), "v%d has no type", x)
+	v.visible[x] = true
+	v.defined++
+}
+
+func (v *verifier) typ(x Val) types.Elem {
+	v.check(x >= 0 && int(x) < len(v.types) && v.visible[x], "v%d is not visible where it is read", x)
+	return v.types[x]
+}
+
+func (v *verifier) reads(list []Val) []types.Elem {
+	out := make([]types.Elem, len(list))
+	for k, x := range list {
+		out[k] = v.typ(x)
+	}
+	return out
+}
+
+// enter makes an index visible after its range has been checked.
+func (v *verifier) enter(x Index) {
+	v.check(x.Name >= 0 && x.Name < len(v.names), "index %d has no name", x.Name)
+	_, seen := v.index[x.Name]
+	v.check(!seen, "index %s twice", v.names[x.Name])
+	r := x.Range
+	switch r.Kind {
+	case Steps:
+		v.check(r.By != 0, "the step of %s is 0", v.names[x.Name])
+		v.lin(r.From)
+		v.lin(r.To)
+	case Row, Both, Either:
+		v.sparse(r.A)
+		v.lin(r.At)
+		if r.Kind != Row {
+			v.sparse(r.B)
+			v.lin(r.BAt)
+		}
+	}
+	v.index[x.Name] = r.Kind == Row || r.Kind == Both || r.Kind == Either
+}
+
+func (v *verifier) sparse(k int) {
+	v.check(v.nest != nil && k >= 0 && k < len(v.nest.Params) && v.nest.Params[k].Kind == SparseParam, "%%%d is no sparse operand", k)
+}
+
+func (v *verifier) lin(l Lin) {
+	for _, t := range l.Terms {
+		switch s := t.Sym; s.Kind {
+		case IndexSym:
+			entries, ok := v.index[s.N]
+			v.check(ok && !entries, "index %d is not visible in a subscript, or counts entries", s.N)
+		case ValSym:
+			v.check(v.typ(Val(s.N)) == types.I64, "v%d in a subscript is no i64", s.N)
+		default:
+			v.check(v.nest != nil && s.N >= 0 && s.N < len(v.nest.Params), "no operand %%%d", s.N)
+			a := v.nest.Params[s.N]
+			v.check(s.Kind != ParamSym || a.Kind == ScalarParam && a.Elem == types.I64, "%%%d in a subscript is no i64", s.N)
+			v.check(s.Kind == ParamSym || a.Kind != ScalarParam, "%%%d is a scalar and has no size", s.N)
+		}
+	}
+}
+
+// outside checks a form that is known before the first point.
+func (v *verifier) outside(l Lin, format string, args ...any) {
+	v.lin(l)
+	for _, t := range l.Terms {
+		v.check(t.Sym.Kind != IndexSym && t.Sym.Kind != ValSym, format+" depends on the point", args...)
+	}
+}
+
+// block checks the statements of a block and returns the types that it yields. What it defines is not visible behind it.
+// breaks says that it is the body of a For.
+func (v *verifier) block(b *Block, breaks bool) []types.Elem {
+	from := v.defined
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		v.check(s.Code != Break || breaks, "a break outside the body of a for")
+		v.stmt(s)
+	}
+	out := v.reads(b.Yield)
+	for x := from; x < v.defined; x++ {
+		v.visible[x] = false
+	}
+	return out
+}
+
+// opType is the type of the result of a scalar operation on operands of these types.
+func opType(c Code, in []types.Elem) (types.Elem, error) {
+	o := c.Operation()
+	if len(in) != o.Args || !slices.Contains(o.On, in[0]) {
+		return 0, fmt.Errorf("%s is not defined on %v", o.Name, in)
+	}
+	if c == Select {
+		if in[1] != in[2] {
+			return 0, fmt.Errorf("select of a %v and a %v", in[1], in[2])
+		}
+		return in[1], nil
+	}
+	for _, e := range in[1:] {
+		if e != in[0] {
+			return 0, fmt.Errorf("%s of a %v and a %v", o.Name, in[0], e)
+		}
+	}
+	if o.Gives != types.NoElem {
+		return o.Gives, nil
+	}
+	return in[0], nil
+}

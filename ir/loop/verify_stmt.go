@@ -1,0 +1,187 @@
+package loop
+
+// This file checks statements.
+
+import (
+	"slices"
+
+	"flow/ir/types"
+)
+
+func (v *verifier) stmt(s *Stmt) {
+	first := v.defined
+	for k := range s.N {
+		v.define(s.Dst + Val(k))
+		v.visible[first+k] = false // until the statement has ended
+	}
+	in := v.reads(s.Args)
+	gives := v.gives(s, in)
+	v.check(len(gives) == s.N, "statement %v gives %d values, not %d", s.Code, len(gives), s.N)
+	for k, e := range gives {
+		v.check(v.types[first+k] == e, "v%d is a %v", first+k, e)
+		v.visible[first+k] = true
+	}
+}
+
+// gives checks a statement and returns the types of its results.
+func (v *verifier) gives(s *Stmt, in []types.Elem) []types.Elem {
+	if s.Code.IsOp() {
+		e, err := opType(s.Code, in)
+		v.check(err == nil, "%v", err)
+		return []types.Elem{e}
+	}
+	switch s.Code {
+	case Const:
+		v.check(s.N == 1, "a constant is one value")
+		return []types.Elem{v.types[s.Dst]}
+	case IndexOf:
+		entries, ok := v.index[int(s.Imm)]
+		v.check(ok && !entries, "index %d is not visible, or counts entries", s.Imm)
+		v.check(!v.once || !v.ofSpace(int(s.Imm)), "a once depends on the point")
+		return []types.Elem{types.I64}
+	case Load:
+		return []types.Elem{v.load(s)}
+	case Look:
+		v.check(s.Mem.Kind == TableMem && s.Mem.N < len(v.tables), "no table %v", s.Mem)
+		v.check(slices.Equal(in, ints), "look takes one i64")
+		return []types.Elem{v.tables[s.Mem.N].Elem}
+	case Store, Reduce, Append:
+		v.write(s, in)
+	case Column:
+		v.check(v.index[int(s.Imm)], "index %d does not count entries", s.Imm)
+		return []types.Elem{types.I64}
+	case Entry:
+		v.check(v.index[int(s.Imm)], "index %d does not count entries", s.Imm)
+		v.check(s.Mem.Kind == ParamMem, "an entry of %v", s.Mem)
+		v.sparse(s.Mem.N)
+		return []types.Elem{v.nest.Params[s.Mem.N].Elem}
+	case Check:
+		v.check(len(in) > 0 && in[0] == types.Bool, "check takes a bool first")
+	case Break:
+		v.check(slices.Equal(in, []types.Elem{types.Bool}), "break takes a bool")
+	case Apply:
+		v.check(slices.Equal(in, s.Func.Params), "%s takes %v, not %v", s.Func.Name, s.Func.Params, in)
+		return s.Func.Results()
+	case CallRow:
+		v.check(v.nest != nil && len(s.Mems) > 0, "a call of an operator has a local for its result")
+		for _, m := range s.Mems {
+			v.check(m.Kind == LocalMem && m.N < len(v.nest.Locals), "no local %v", m)
+		}
+	case Once:
+		v.check(v.nest != nil && !v.once, "a once inside a once or a function")
+		visible := v.visible // those outside depend on the point
+		v.once, v.visible = true, make([]bool, len(v.types))
+		v.check(len(v.block(s.Then, false)) == 0, "a once yields nothing")
+		v.once, v.visible = false, visible
+	case If:
+		v.check(slices.Equal(in, []types.Elem{types.Bool}), "if takes a bool")
+		then := v.block(s.Then, false)
+		v.check(slices.Equal(then, v.block(s.Else, false)), "the two blocks of an if yield different types")
+		return then
+	case For, Fold:
+		return v.loop(s)
+	default:
+		v.check(false, "no statement %d", s.Code)
+	}
+	return nil
+}
+
+func (v *verifier) loop(s *Stmt) []types.Elem {
+	l := s.Loop
+	v.enter(l.Index)
+	defer delete(v.index, l.Index.Name)
+	if s.Code == Fold {
+		in := v.block(&l.Body, false)
+		c := l.Class.Info()
+		v.check(l.Class != NoClass && len(in) == c.Args && slices.Contains(c.On, in[0]), "%s of %v", c.Name, in)
+		v.check(v.contribution(l.Class, in), "%s of %v", c.Name, in)
+		v.check(l.Index.Range.Kind != Forever, "a fold without an end")
+		return []types.Elem{l.Class.Gives(in[0])}
+	}
+	carried := v.reads(l.Init)
+	for k, e := range carried {
+		x := l.Carry + Val(k)
+		v.define(x)
+		v.check(v.types[x] == e, "v%d carries a %v", x, e)
+	}
+	v.check(slices.Equal(v.block(&l.Body, true), carried), "a for hands on what it carries")
+	for k := range carried {
+		v.visible[int(l.Carry)+k] = false
+	}
+	return carried
+}
+
+// contribution reports that the values behind the first have the types that the class takes.
+func (v *verifier) contribution(c Class, in []types.Elem) bool {
+	switch c {
+	case ArgLeast, ArgGreatest:
+		return in[1] == types.I64
+	case Chain, Panels:
+		return in[1] == in[0]
+	}
+	return true
+}
+
+func (v *verifier) subscripts(s *Stmt, n int) {
+	v.check(len(s.At) == n, "%v has %d subscripts, not %d", s.Mem, n, len(s.At))
+	for _, l := range s.At {
+		v.lin(l)
+		if v.once {
+			for _, t := range l.Terms {
+				if t.Sym.Kind == IndexSym {
+					v.check(!v.ofSpace(t.Sym.N), "a once depends on the point")
+				}
+			}
+		}
+	}
+}
+
+// ofSpace reports that the name is one of an index of the space.
+func (v *verifier) ofSpace(name int) bool {
+	return slices.ContainsFunc(v.nest.Space, func(x Index) bool { return x.Name == name })
+}
+
+func (v *verifier) load(s *Stmt) types.Elem {
+	v.check(v.nest != nil, "a function loads from a table alone")
+	if s.Mem.Kind == LocalMem {
+		v.check(s.Mem.N < len(v.nest.Locals), "no local %v", s.Mem)
+		v.subscripts(s, 2)
+		return v.nest.Locals[s.Mem.N].Elem
+	}
+	v.check(s.Mem.Kind == ParamMem && s.Mem.N < len(v.nest.Params), "%v cannot be loaded", s.Mem)
+	a := v.nest.Params[s.Mem.N]
+	v.check(a.Kind != SparseParam, "%v is sparse: its entries are read by a range over them", s.Mem)
+	v.subscripts(s, map[ParamKind]int{DenseParam: 2}[a.Kind])
+	return a.Elem
+}
+
+func (v *verifier) write(s *Stmt, in []types.Elem) {
+	v.check(v.nest != nil, "a function stores nothing")
+	if s.Mem.Kind == LocalMem && s.Code == Store {
+		v.check(s.Mem.N < len(v.nest.Locals), "no local %v", s.Mem)
+		l := v.nest.Locals[s.Mem.N]
+		v.check(l.Once == v.once, "w%d is stored outside its once, or a local of a point inside one", s.Mem.N)
+		v.subscripts(s, 2)
+		v.check(slices.Equal(in, []types.Elem{l.Elem}), "%v into %v", in, s.Mem)
+		return
+	}
+	v.check(!v.once, "a once makes a part of a result")
+	v.check(s.Mem.Kind == ResultMem && s.Mem.N < len(v.nest.Results), "%v cannot be stored", s.Mem)
+	r := v.nest.Results[s.Mem.N]
+	v.check(r.Append == (s.Code == Append) && (r.Class != NoClass) == (s.Code == Reduce), "out%d is made in another way", s.Mem.N)
+	switch s.Code {
+	case Append:
+		v.check(r.Cols.Known() && int(r.Cols.Const) == len(in), "%d values for a row of out%d", len(in), s.Mem.N)
+		for _, e := range in {
+			v.check(e == r.Elem, "a %v into out%d", e, s.Mem.N)
+		}
+		return
+	case Reduce:
+		c := r.Class.Info()
+		v.check(len(in) == c.Args && slices.Contains(c.On, in[0]) && v.contribution(r.Class, in) && r.Class.Gives(in[0]) == r.Elem,
+			"%s of %v into out%d", c.Name, in, s.Mem.N)
+	default:
+		v.check(slices.Equal(in, []types.Elem{r.Elem}), "%v into out%d", in, s.Mem.N)
+	}
+	v.subscripts(s, 2)
+}
