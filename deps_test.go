@@ -25,12 +25,13 @@ var allowed = map[string]string{
 	"lang":        "lang/source lang/ast github.com/alecthomas/participle/v2/...",
 
 	"ir/types": "",
-	"ir/value": "ir/types",
+	"memory":   "ir/types",
+	"ir/value": "ir/types memory",
 
 	"ir/sparsity": "",
 
 	"ir/loop": "ir/types ir/value",
-	"ir/op":   "ir/types ir/value ir/sparsity",
+	"ir/op":   "ir/types ir/value ir/sparsity memory",
 	"ir":      "ir/types ir/op ir/sparsity lang/source",
 	"ir/plan": "ir ir/types ir/op lang/source",
 	"ir/eval": "ir ir/value ir/op",
@@ -44,8 +45,8 @@ var allowed = map[string]string{
 	"kernels/blas/gen": "kernels/asm github.com/mmcloughlin/avo/...",
 
 	"kernels/blas/openblas": "",
-	"kernels/format":        "ir/types ir/value lang/source",
-	"kernels":               "ir/types ir/value ir/op ir/sparsity kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format",
+	"kernels/format":        "ir/types ir/value lang/source memory",
+	"kernels":               "ir/types ir/value ir/op ir/sparsity kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format memory",
 
 	"stdlib":   "",
 	"examples": "", // programs, and their tests
@@ -62,7 +63,7 @@ var allowed = map[string]string{
 	"runtime/schedule":         "lang lang/ast lang/source",
 	"runtime/replay":           "runtime/trace runtime/schedule",
 	"runtime/local/enginetest": "ir ir/types ir/value ir/op ir/plan ir/eval",
-	"runtime/local":            "lang/source ir ir/types ir/value ir/op ir/plan runtime/trace runtime/schedule golang.org/x/sys/unix",
+	"runtime/local":            "lang/source ir ir/types ir/value ir/op ir/plan runtime/trace runtime/schedule memory golang.org/x/sys/unix",
 	"runtime/dist": "ir ir/types ir/value ir/op ir/plan runtime/local runtime/trace runtime/schedule " +
 		"runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi golang.org/x/sys/unix",
 	"runtime/dist/calm":                             "", // a clock for tests

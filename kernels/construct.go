@@ -270,8 +270,8 @@ func (g generator) typ(s *op.Sig) (types.Type, error) {
 		return types.Type{}, op.Faultf(-1, codeAttr, "`%s`: %s", g.name, bad)
 	}
 	if cols > 0 && rows > math.MaxInt/8/cols {
-		return types.Type{}, op.Faultf(-1, codeMemory, "`%s`: %d x %d elements take %s, more than there is (%s)", g.name, rows, cols,
-			types.InBytes(float64(rows)*float64(cols)*float64(g.elem(s.Attrs).Size())), types.InBytes(float64(machineMemory())))
+		tell, _ := scarce(float64(rows) * float64(cols) * float64(g.elem(s.Attrs).Size()))
+		return types.Type{}, op.Faultf(-1, codeMemory, "`%s`: %d x %d elements take %s", g.name, rows, cols, tell)
 	}
 	if v, ok := s.Attrs.Get("at"); ok {
 		at := v.L

@@ -4,12 +4,13 @@ package kernels
 // computed from it): the type rule that left a dimension open before the run is asked again with the values at hand.
 
 import (
+	"fmt"
 	"sync"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/format"
+	"flow/memory"
 )
 
 // resolved is a family of rows whose kernels and definitions settle open dimensions before they start. A kernel finds
@@ -96,17 +97,25 @@ func lendOwn(d *op.Def, c *op.Call) {
 	c.Out = out
 }
 
-var machineMemory = sync.OnceValue(format.Memory)
+var mostMemory = sync.OnceValue(memory.Most)
 
-// fits refuses a result that is larger than the memory of the machine. It is asked wherever the Go heap is to hold one:
-// the Go runtime ends a process that asks it for too much. (Memory that an engine lends is mapped, and mapping may fail.)
+// scarce reports that need bytes are more than this process can ever have, and gives the end of a message that says so.
+func scarce(need float64) (tell string, is bool) {
+	have := mostMemory()
+	if need <= float64(have.Bytes) {
+		return "", false
+	}
+	return fmt.Sprintf("%s, more than there is (%v)", types.InBytes(need), have), true
+}
+
+// fits refuses a result that is larger than all memory, before anything of it is allocated. What is smaller and finds no
+// memory fails where it is allocated.
 func fits(t types.Type) error {
 	if !t.Sized() {
 		return nil
 	}
-	need, have := float64(t.Rows)*float64(t.Cols)*float64(t.Elem.Size()), float64(machineMemory())
-	if need > have {
-		return op.Failf(codeMemory, "the result, %v, takes %s, more than there is (%s)", t, types.InBytes(need), types.InBytes(have))
+	if tell, is := scarce(float64(t.Rows) * float64(t.Cols) * float64(t.Elem.Size())); is {
+		return op.Failf(codeMemory, "the result, %v, takes %s", t, tell)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/vec"
+	"flow/memory"
 )
 
 // codeColumns is the limit of column indices.
@@ -151,10 +152,8 @@ func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 	if !t.Known() {
 		return t, nil
 	}
-	need, have := float64(t.Rows)*float64(t.Cols)*float64(t.Elem.Size()), float64(machineMemory())
-	if need > have {
-		return t, op.Faultf(-1, codeMemory, "the result of `%s` is dense: a %v takes %s, more than there is (%s)", sourceName(s.Def), t,
-			types.InBytes(need), types.InBytes(have)).
+	if tell, is := scarce(float64(t.Rows) * float64(t.Cols) * float64(t.Elem.Size())); is {
+		return t, op.Faultf(-1, codeMemory, "the result of `%s` is dense: a %v takes %s", sourceName(s.Def), t, tell).
 			WithHelp("`*`, `and` and functions that keep zero give sparse results; see the table of representations in the language reference")
 	}
 	return t, nil
@@ -317,9 +316,8 @@ func spread(out *value.Dense, m *value.CSR) {
 // entries gives m the arrays for n entries, which hold anything, and its values as numbers of its element type; nil for
 // bool.
 func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
-	need, have := float64(n)*float64(4+m.Elem.Size()), float64(machineMemory())
-	if need > have {
-		return nil, op.Failf(codeMemory, "a %v with %d entries takes %s, more than there is (%s)", m.Type(), n, types.InBytes(need), types.InBytes(have))
+	if tell, is := scarce(float64(n) * float64(4+m.Elem.Size())); is {
+		return nil, op.Failf(codeMemory, "a %v with %d entries takes %s", m.Type(), n, tell)
 	}
 	m.Col = unzeroed[int32](int(n))
 	if m.Elem == types.Bool {
@@ -337,6 +335,7 @@ func unzeroed[T int32 | vec.Element](n int) []T {
 	if size < 1<<20 {
 		return make([]T, n)
 	}
+	memory.MustProduct(size, 1)
 	var b strings.Builder
 	b.Grow(size)
 	b.WriteByte(0)

@@ -19,8 +19,8 @@ func inForm(s *op.Sig, t types.Type, err error) (types.Type, error) {
 	if err != nil || !s.Attrs.Bool("sparse") {
 		return t, err
 	}
-	if need, have := 8*float64(t.Rows), float64(machineMemory()); need > have {
-		return t, op.Faultf(-1, codeMemory, "`%s`: the pointers of %d rows take %s, more than there is (%s)", s.Def.Source(), t.Rows, types.InBytes(need), types.InBytes(have))
+	if tell, is := scarce(8 * float64(t.Rows)); is {
+		return t, op.Faultf(-1, codeMemory, "`%s`: the pointers of %d rows take %s", s.Def.Source(), t.Rows, tell)
 	}
 	return sparseOf(-1, t)
 }

@@ -176,10 +176,10 @@ func sizedSparse(s *op.Sig, e types.Elem, rows, cols, entries, each int) (types.
 	if err != nil {
 		return t, err
 	}
-	need, have := 8*float64(rows)+float64(each)*float64(entries), float64(machineMemory())
-	if need > have || entries > math.MaxInt32 {
-		return t, op.Faultf(-1, codeMemory, "`%s`: %d rows and %d entries take %s, more than there is (%s)", s.Def.Source(), rows, entries,
-			types.InBytes(need), types.InBytes(have))
+	if tell, is := scarce(8*float64(rows) + float64(each)*float64(entries)); is {
+		return t, op.Faultf(-1, codeMemory, "`%s`: %d rows and %d entries take %s", s.Def.Source(), rows, entries, tell)
+	} else if entries > math.MaxInt32 {
+		return t, op.Faultf(-1, codeMemory, "`%s`: %d entries are more than a matrix of it holds (%d)", s.Def.Source(), entries, math.MaxInt32)
 	}
 	return t, nil
 }

@@ -143,7 +143,16 @@ func results(g *ir.Graph, id ir.ID, v []value.Value) value.Tuple {
 	return out
 }
 
-func call(n *ir.Node, c *op.Call) (value.Value, error) {
+func call(n *ir.Node, c *op.Call) (v value.Value, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			f := op.Panicked(r)
+			if f == nil {
+				panic(r)
+			}
+			v, err = nil, f
+		}
+	}()
 	if err := n.Enter(c); err != nil {
 		return nil, err
 	}

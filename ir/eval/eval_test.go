@@ -35,6 +35,7 @@ func table(t *testing.T) *op.Table {
 			return nil, err
 		}},
 		{Name: "fail", Ref: func(*op.Call) (value.Value, error) { return nil, op.Failf("E606", "no") }},
+		{Name: "starve", Ref: func(*op.Call) (value.Value, error) { return value.New(value.F64(0).Elem, 1<<20, 1<<36), nil }},
 		{Name: "map", Ref: func(c *op.Call) (value.Value, error) {
 			reg := make([]value.Scalar, 0, 8)
 			for i := range c.In {
@@ -108,5 +109,19 @@ func TestFailure(t *testing.T) {
 	}
 	if _, _, err := run(t, "%0 = const() : f64\n%1 = map(%0) {modes=[4]} : f64\n  region {\n    %0 = arg() : f64\n    %1 = const() : f64\n    args %0\n    yield %1\n  }\n"); err == nil {
 		t.Error("a region that is not elementwise passes")
+	}
+}
+
+// A definition that finds no memory fails as a kernel does.
+func TestNoMemory(t *testing.T) {
+	g, err := ir.Parse("%0 = starve() : f64[2,2]\n", table(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = eval.Run(g, nil)
+	var e *eval.Error
+	var f *op.Failure
+	if !errors.As(err, &e) || e.Node != 0 || !errors.As(err, &f) || f.Code != "E605" {
+		t.Errorf("%v, want an E605 of node 0", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/memory"
 )
 
 // Sig is what a type rule and a cost function see of a call.
@@ -56,6 +57,21 @@ func (f *Failure) Error() string { return f.Msg }
 // Failf makes a Failure.
 func Failf(code, format string, args ...any) *Failure {
 	return &Failure{Code: code, Msg: fmt.Sprintf(format, args...)}
+}
+
+// NoMemory is the failure of a call for whose result, or for what it needs on the way, there is no memory.
+func NoMemory(err error) *Failure {
+	return &Failure{Code: "E605", Msg: "no memory for the result: " + err.Error(),
+		Help: "choose smaller sizes, raise the limit, or use more ranks on other machines"}
+}
+
+// Panicked returns the failure that a kernel has panicked with, nil where it panicked for any other reason: allocations
+// deep in a kernel, which return no error, panic with a *memory.Error.
+func Panicked(v any) *Failure {
+	if e, ok := v.(*memory.Error); ok {
+		return NoMemory(e)
+	}
+	return nil
 }
 
 // WithHelp adds a help line.

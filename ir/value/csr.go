@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"flow/ir/types"
+	"flow/memory"
 )
 
 // CSR is a sparse matrix in compressed sparse rows: the elements of row i that are stored are entries
@@ -33,8 +34,11 @@ const MaxSparseCols = math.MaxInt32
 // Type is the matrix's type.
 func (m *CSR) Type() types.Type { return types.SparseOf(m.Elem, m.Rows, m.Cols) }
 
-// NewCSR is a matrix with room for n entries and a zero row pointer. It panics for an element type that is not numeric.
+// NewCSR is a matrix with room for n entries and a zero row pointer. It panics for an element type that is not numeric,
+// and with a *memory.Error where there is no memory for it.
 func NewCSR(e types.Elem, rows, cols, n int) *CSR {
+	memory.MustProduct(rows, 8)
+	memory.MustProduct(n, 4+valueBytes(e))
 	m := &CSR{Elem: e, Rows: rows, Cols: cols, Ptr: make([]int64, rows+1), Col: make([]int32, n)}
 	switch e {
 	case types.F64:

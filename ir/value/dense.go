@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"flow/ir/types"
+	"flow/memory"
 )
 
 // Dense is a row-major matrix. Element (i, j) is at i*Stride+j of the one slice
@@ -25,10 +26,12 @@ type Dense struct {
 // Type is the matrix's type.
 func (d *Dense) Type() types.Type { return types.DenseOf(d.Elem, d.Rows, d.Cols) }
 
-// New is a zero matrix on the heap. It panics for an element type without a fixed size.
+// New is a zero matrix on the heap. It panics for an element type without a fixed size, and with a *memory.Error where
+// there is no memory for it: whoever runs kernels makes that a failure of the run.
 func New(e types.Elem, rows, cols int) *Dense {
 	d := &Dense{Elem: e, Rows: rows, Cols: cols, Stride: cols}
 	n := rows * cols
+	memory.MustProduct(n, e.Size())
 	switch e {
 	case types.F64:
 		d.F64 = make([]float64, n)

@@ -77,8 +77,8 @@ func readCSR(in *input, headOnly bool) (Header, *value.CSR, error) {
 	if headOnly {
 		return h, nil, nil
 	}
-	if size > in.memory {
-		return h, nil, failf(TooLarge, in.file, "the matrix takes %s, more than there is (%s)", types.InBytes(float64(size)), types.InBytes(float64(in.memory)))
+	if err := in.holds(0, "the matrix", float64(size), 0); err != nil {
+		return h, nil, err
 	}
 	m := value.NewCSR(h.Elem, h.Rows, h.Cols, int(n[3]))
 	parts := [][]byte{bytesOf(m.Ptr), bytesOf(m.Col), bytesOf(m.F64), bytesOf(m.F32), bytesOf(m.I64)}

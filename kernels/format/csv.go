@@ -11,6 +11,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -123,14 +124,24 @@ func (r *csvReader) record() (line []byte, hasQuotes bool, err error) {
 		} else if err != nil {
 			return nil, false, err
 		}
+		if whole, err = grow(r.in, r.no, whole, len(line)+1); err != nil {
+			return nil, false, err
+		}
 		quotes += bytes.Count(line, []byte{'"'})
-		whole = append(append(whole, '\n'), line...)
+		if whole = append(append(whole, '\n'), line...); len(whole) > r.in.longest {
+			return nil, false, r.in.tooLong(start)
+		}
 	}
 	return whole, true, nil
 }
 
 // split is the fields of a record as text.
 func (r *csvReader) split(line []byte, hasQuotes bool) ([]string, error) {
+	if n := fieldsIn(line, r.sep, 0); n > 0 { // a header of 16 bytes a field, and the text
+		if err := r.in.holds(r.no, fmt.Sprintf("a line of %d fields", n), 16*float64(n)+2*float64(len(line)), 0); err != nil {
+			return nil, err
+		}
+	}
 	if !hasQuotes {
 		return strings.Split(string(line), string(rune(r.sep))), nil
 	}
@@ -156,6 +167,10 @@ func isMissing(word []byte) bool {
 // numbers appends the fields of a record to x.
 func (r *csvReader) numbers(x []float64, line []byte, hasQuotes bool) ([]float64, error) {
 	before := len(x)
+	x, err := grow(r.in, r.no, x, fieldsIn(line, r.sep, r.cols))
+	if err != nil {
+		return x, err
+	}
 	if hasQuotes {
 		fields, err := r.split(line, true)
 		if err != nil {
@@ -178,7 +193,6 @@ func (r *csvReader) numbers(x []float64, line []byte, hasQuotes bool) ([]float64
 			if n := bytes.IndexByte(line[at:], r.sep); n >= 0 {
 				end = at + n
 			}
-			var err error
 			if x, err = r.number(x, bytes.TrimRight(line[at:end], " \t"), len(x)-before, at+1); err != nil {
 				return x, err
 			}

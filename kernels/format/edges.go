@@ -33,28 +33,38 @@ func ReadGraph(path string, o Options) (*value.CSR, error) {
 	}
 	var m *value.CSR
 	err := open(path, Edges, func(in *input) (err error) {
-		r := edgeReader{file: path, most: -1, header: ext == ".csv" || ext == ".tsv", sep: ','}
-		if o.Sep != 0 {
-			r.sep = o.Sep
-		}
-		if err = in.blocks(r.block); err != nil {
-			if _, ours := err.(*Error); !ours {
-				err = readError(path, r.line+1, err)
-			}
-			return err
-		}
-		if r.most < 0 {
-			return failf(Edges, path, "the file has no edge")
-		}
-		r.list.header = Header{Elem: types.Bool, Rows: int(r.most) + 1, Cols: int(r.most) + 1}
-		m, err = r.list.build(in)
+		m, err = readEdges(in, o, ext == ".csv" || ext == ".tsv")
 		return err
 	})
 	return m, err
 }
 
+// readEdges reads a list of edges; header says that the first line may be names.
+func readEdges(in *input, o Options, header bool) (*value.CSR, error) {
+	r := edgeReader{in: in, file: in.file, most: -1, header: header, sep: ','}
+	if o.Sep != 0 {
+		r.sep = o.Sep
+	}
+	if err := in.blocks(r.block); err != nil {
+		e, ours := err.(*Error)
+		switch {
+		case !ours:
+			return nil, readError(in.file, r.line+1, err)
+		case e.Line == 0: // who cuts the blocks counts no lines
+			e.Line = r.line + 1
+		}
+		return nil, e
+	}
+	if r.most < 0 {
+		return nil, failf(Edges, in.file, "the file has no edge")
+	}
+	r.list.header = Header{Elem: types.Bool, Rows: int(r.most) + 1, Cols: int(r.most) + 1}
+	return r.list.build(in)
+}
+
 // edgeReader reads the lines of a list of edges.
 type edgeReader struct {
+	in     *input
 	file   string
 	list   triples
 	most   int32 // greatest vertex, -1: none yet
@@ -64,6 +74,9 @@ type edgeReader struct {
 }
 
 func (r *edgeReader) block(b []byte) error {
+	if err := r.list.room(r.in, r.line+1, len(b)/4+1); err != nil { // "0 1\n" is the shortest
+		return err
+	}
 	for len(b) > 0 {
 		if n := r.fast(b); n > 0 {
 			b = b[n:]
@@ -108,7 +121,9 @@ func (r *edgeReader) fast(b []byte) int {
 }
 
 func (r *edgeReader) edge(from, to int32) {
-	r.most = max(r.most, from, to)
+	if from > r.most || to > r.most {
+		r.most, r.list.widest = max(from, to), r.line
+	}
 	r.list.row, r.list.col = append(r.list.row, from), append(r.list.col, to)
 }
 

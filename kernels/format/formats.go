@@ -16,6 +16,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/lang/source"
+	"flow/memory"
 )
 
 // Choice is yes, no, or whatever the file suggests.
@@ -166,9 +167,10 @@ func openFile(path string) (*os.File, error) {
 // input is a file being read.
 type input struct {
 	*bufio.Reader
-	file   string
-	size   int64 // bytes that the file can hold at most once decompressed
-	memory int64 // bytes that a matrix may take
+	file    string
+	size    int64        // bytes that the file can hold at most once decompressed
+	memory  memory.Limit // what a matrix may take
+	longest int          // line, in bytes
 }
 
 const (
@@ -213,22 +215,6 @@ func (in *input) unpack(r io.Reader, cause Cause) error {
 		}
 	} else if strings.HasSuffix(strings.ToLower(in.file), ".gz") {
 		return failf(Gzip, in.file, "the file is not compressed").help("rename it without .gz")
-	}
-	return nil
-}
-
-// matrix allocates what a header announces, if it can be held at all.
-func (in *input) matrix(h Header) (*value.Dense, error) {
-	if err := in.fits(h); err != nil {
-		return nil, err
-	}
-	return value.New(h.Elem, h.Rows, h.Cols), nil
-}
-
-// fits refuses a matrix beyond the memory of the machine; without it the system would end the process.
-func (in *input) fits(h Header) error {
-	if need := float64(h.Rows) * float64(h.Cols) * float64(h.Elem.Size()); need > float64(in.memory) {
-		return failf(TooLarge, in.file, "a dense %d x %d matrix takes %s, more than there is (%s)", h.Rows, h.Cols, types.InBytes(need), types.InBytes(float64(in.memory)))
 	}
 	return nil
 }

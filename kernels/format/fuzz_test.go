@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"flow/ir/value"
+	"flow/memory"
 )
 
 // FuzzRead: whatever the bytes, a reader of any format returns a matrix or an *Error, agrees with its own header, and
@@ -28,7 +29,7 @@ func FuzzRead(f *testing.F) {
 		list := forms()
 		chosen := list[(k%len(list)+len(list))%len(list)]
 		read := func(form form, data []byte, headOnly bool) (Header, *value.Dense, error) {
-			in := &input{file: "fuzz", size: int64(len(data)), memory: 1 << 22}
+			in := &input{file: "fuzz", size: int64(len(data)), memory: memory.Limit{Bytes: 1 << 22}, longest: 1 << 22}
 			if err := in.unpack(bytes.NewReader(data), form.cause); err != nil {
 				return Header{}, nil, err
 			}
@@ -73,7 +74,7 @@ func FuzzRead(f *testing.F) {
 // fuzzSparse is the same of the sparse form: a matrix or an error of ours, and what is written is read back.
 func fuzzSparse(t *testing.T, chosen form, data []byte) {
 	read := func(data []byte) (*value.CSR, error) {
-		in := &input{file: "fuzz", size: int64(len(data)), memory: 1 << 22}
+		in := &input{file: "fuzz", size: int64(len(data)), memory: memory.Limit{Bytes: 1 << 22}, longest: 1 << 22}
 		if err := in.unpack(bytes.NewReader(data), chosen.cause); err != nil {
 			return nil, err
 		}

@@ -25,7 +25,13 @@ func (l *lineReader) next() ([]byte, error) {
 		l.long = append(l.long[:0], line...)
 		for err == bufio.ErrBufferFull {
 			line, err = l.in.ReadSlice('\n')
-			l.long = append(l.long, line...)
+			var full error
+			if l.long, full = grow(l.in, l.no+1, l.long, len(line)); full != nil {
+				return nil, full
+			}
+			if l.long = append(l.long, line...); len(l.long) > l.in.longest {
+				return nil, l.in.tooLong(l.no + 1)
+			}
 		}
 		line = l.long
 	}

@@ -151,6 +151,9 @@ func (r *marketReader) size() error {
 		return r.fail(0, "%d x %d is too large for a matrix", n[0], n[1])
 	}
 	r.Rows, r.Cols = int(n[0]), int(n[1])
+	if r.sparse != nil {
+		r.sparse.widest = r.no
+	}
 	if r.sym != general && r.Rows != r.Cols {
 		return r.fail(0, "a symmetric matrix is square; this has %d rows and %d columns", r.Rows, r.Cols)
 	}
@@ -192,6 +195,9 @@ func (r *marketReader) content() ([]byte, error) {
 	}
 }
 
+// linesAtOnce is for how many lines there is room before memory is asked for again.
+const linesAtOnce = 4096
+
 // triples reads the entries of a coordinate file.
 func (r *marketReader) triples() error {
 	for done := 0; ; done++ {
@@ -206,6 +212,11 @@ func (r *marketReader) triples() error {
 		}
 		if done == r.entries {
 			return r.fail(0, "entry %d follows, %d are announced", done+1, r.entries)
+		}
+		if r.sparse != nil && done%linesAtOnce == 0 {
+			if err := r.sparse.room(r.in, r.no, 2*linesAtOnce); err != nil {
+				return err
+			}
 		}
 		if err := r.triple(line); err != nil {
 			return err

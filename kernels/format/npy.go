@@ -43,8 +43,8 @@ func readNPY(in *input, _ Options, headOnly bool) (Header, *value.Dense, error) 
 	if h.fortran {
 		lines, length = length, lines
 	}
-	if length == 0 {
-		lines = 0 // however many: there is nothing to read
+	if length == 0 || lines == 0 {
+		lines, length = 0, 0 // however many of the other: there is nothing to read
 	}
 	row := make([]byte, length*h.size)
 	for k := range lines {

@@ -5,12 +5,14 @@ package format
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
 
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/memory"
 )
 
 // StatSparse is Stat for a matrix that is to be read sparse: nothing of its size need fit memory but its entries.
@@ -124,6 +126,24 @@ type triples struct {
 	row, col []int32
 	f64      []float64 // of f64
 	i64      []int64   // of i64
+	widest   int       // the line that says how large the matrix is; 0: unknown
+}
+
+// room makes room for n entries more.
+func (t *triples) room(in *input, line, n int) (err error) {
+	if t.row, err = grow(in, line, t.row, n); err != nil {
+		return err
+	}
+	if t.col, err = grow(in, line, t.col, n); err != nil {
+		return err
+	}
+	switch t.header.Elem {
+	case types.F64:
+		t.f64, err = grow(in, line, t.f64, n)
+	case types.I64:
+		t.i64, err = grow(in, line, t.i64, n)
+	}
+	return err
 }
 
 func (t *triples) add(i, j int, x float64, n int64) {
@@ -145,9 +165,13 @@ func (t *triples) build(in *input) (*value.CSR, error) {
 	}
 	// The matrix, the counts of both passes, the order of each, and the list itself.
 	need := 8*float64(t.header.Rows) + 4*float64(t.header.Rows) + 4*float64(t.header.Cols) + float64(n)*(16+3*float64(t.header.Elem.Size()))
-	if need > float64(in.memory) {
-		return nil, failf(TooLarge, in.file, "reading a sparse %d x %d matrix of %d entries takes %s, more than there is (%s)", t.header.Rows, t.header.Cols, n,
-			types.InBytes(need), types.InBytes(float64(in.memory)))
+	what := fmt.Sprintf("reading a sparse %d x %d matrix of %d entries", t.header.Rows, t.header.Cols, n)
+	line := 0
+	if entries := 16 + 3*float64(t.header.Elem.Size()); float64(n)*entries < need/2 {
+		line = t.widest
+	}
+	if err := in.holds(line, what, need, float64(n)*float64(8+t.header.Elem.Size())); err != nil {
+		return nil, err
 	}
 	byCol := counted(t.col, t.header.Cols, nil)
 	order := counted(t.row, t.header.Rows, byCol)
@@ -245,7 +269,7 @@ func open(path string, cause Cause, f func(in *input) error) error {
 		return err
 	}
 	defer file.Close()
-	in := &input{file: path, size: math.MaxInt64, memory: Memory()}
+	in := &input{file: path, size: math.MaxInt64, memory: memory.Most(), longest: mostLine}
 	if st, err := file.Stat(); err == nil && st.Mode().IsRegular() {
 		in.size = st.Size()
 	}
@@ -286,8 +310,16 @@ func (in *input) blocks(f func(block []byte) error) error {
 			case buf = <-empty:
 			default:
 			}
-			if cap(buf) < size+len(rest) {
-				buf = make([]byte, size+len(rest))
+			if len(rest) > in.longest {
+				send(piece{err: in.tooLong(0)})
+				return
+			}
+			if cap(buf) < size+len(rest) { // twice as much for a long line, or each piece of it would be copied again and again
+				var err error
+				if buf, err = grow[byte](in, 0, nil, max(size, len(rest))+len(rest)); err != nil {
+					send(piece{err: err})
+					return
+				}
 			}
 			buf = buf[:cap(buf)]
 			n := copy(buf, rest)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flow/ir"
+	"flow/ir/op"
 	"flow/ir/value"
 	"flow/runtime/dist/transport"
 	"flow/runtime/local"
@@ -246,7 +247,7 @@ func (r *rank) post() (worked bool) {
 			b, err := r.eng.Buffers().Get(x.bytes)
 			if err != nil {
 				if r.awaited == 0 || x.pos <= r.eng.FirstUnfinished() {
-					r.eng.Fail(&local.TaskFailure{Node: x.exchange, Rank: r.me, Err: local.NoMemory(err)})
+					r.eng.Fail(&local.TaskFailure{Node: x.exchange, Rank: r.me, Err: op.NoMemory(err)})
 				}
 				return worked // memory will come back
 			}
@@ -301,9 +302,11 @@ func (p *placed) place() []byte {
 		return nil // memory will come back
 	default:
 		if r.starved == nil {
-			r.starved = &local.TaskFailure{Node: x.exchange, Rank: r.me, Err: local.NoMemory(err)}
+			r.starved = &local.TaskFailure{Node: x.exchange, Rank: r.me, Err: op.NoMemory(err)}
 		}
-		p.dense = value.New(t.Elem, t.Rows, t.Cols)
+		// What has been sent must be received, or the other ranks would wait: from the heap, if that has it.
+		p.dense = value.Over(make([]byte, x.bytes), t.Elem, t.Rows, t.Cols)
+		p.dense.Buf = nil
 	}
 	r.used.Add(int64(x.bytes))
 	return p.dense.Bytes()

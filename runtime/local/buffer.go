@@ -12,14 +12,18 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"flow/ir/types"
+	"flow/memory"
 )
 
 // BufferPool lends byte buffers aligned to 64 bytes, by size classes at most 25 % apart (multiples of 64 below 256
-// bytes). A buffer is not cleared. It must not hold Go pointers: the collector does not see it. A buffer that was put
+// bytes, 7 % from 64 MiB on). A buffer is not cleared. It must not hold Go pointers: the collector does not see it. A buffer that was put
 // back, or whose pool was closed, must not be used, and nothing checks that. Safe for concurrent use; Get and Put do
 // not block.
 type BufferPool struct {
 	limit    int64
+	system   *systemLimit // where limit is 0; nil is none
 	classes  [bufferClasses]bufferClass
 	slabMu   sync.Mutex
 	slab     []byte   // what is left of the newest slab
@@ -50,16 +54,25 @@ type BufferStats struct {
 
 // LimitError says that a buffer would have exceeded the pool's limit.
 type LimitError struct {
-	Want, Live, Limit int64
+	Want, Live int64
+	Limit      memory.Limit
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%d bytes more would exceed the memory limit of %d (%d in use)", e.Want, e.Limit, e.Live)
+	beside := ""
+	if e.Live > 0 {
+		beside = fmt.Sprintf(" beside the %s in use", types.InBytes(float64(e.Live)))
+	}
+	return fmt.Sprintf("%s%s are more than there is (%v)", types.InBytes(float64(e.Want)), beside, e.Limit)
 }
 
 const (
-	bufferAlign   = 64
-	bufferClasses = 4 + 4*40
+	bufferAlign = 64
+	// fineFrom is the power of two from which classes are 16 for each power: what a buffer is larger than asked for counts
+	// against the memory of the machine. Below it are four, so that more buffers are used again.
+	fineFrom      = 26
+	coarseClasses = 4 + 4*(fineFrom-8)
+	bufferClasses = coarseClasses + 16*(48-fineFrom)
 	pageSize      = 4096
 	// ownMapping is the size from which a buffer is a mapping by itself, which Trim unmaps.
 	ownMapping = 2 << 20
@@ -70,14 +83,58 @@ const (
 // NewBufferPool makes a pool that keeps at most limit bytes, lent or kept for reuse; 0 means no limit.
 func NewBufferPool(limit int64) *BufferPool { return &BufferPool{limit: limit} }
 
+// newSystemPool makes a pool that keeps no more than the memory that the process can get.
+func newSystemPool() *BufferPool {
+	return &BufferPool{system: &systemLimit{from: unmeasured, measure: memory.Reach}}
+}
+
+// systemLimit bounds a pool by the memory that is free. It is measured when the pool first comes to be large, and again
+// before a buffer is refused: other processes may have ended meanwhile.
+type systemLimit struct {
+	from    int64 // the size of the pool below which nothing is measured
+	measure func() memory.Limit
+
+	mu   sync.Mutex
+	last memory.Limit // as it was last measured, Bytes 0: not yet
+}
+
+// unmeasured is the size of a pool that is small on every machine.
+const unmeasured = 64 << 20
+
+// refuses returns the limit that a pool of so many bytes exceeds.
+func (s *systemLimit) refuses(size int64) (l memory.Limit, is bool) {
+	if s == nil || size <= s.from {
+		return l, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if size > s.last.Bytes {
+		s.last = s.measure()
+	}
+	return s.last, size > s.last.Bytes
+}
+
+// refuses returns the limit of the pool that size bytes exceed.
+func (p *BufferPool) refuses(size int64) (memory.Limit, bool) {
+	if p.limit > 0 {
+		return memory.Limit{Bytes: p.limit, By: "the limit of the pool"}, size > p.limit
+	}
+	return p.system.refuses(size)
+}
+
 // sizeClass returns the class of n > 0 bytes and its size: multiples of 64 up to 256, then four steps for each power of
-// two.
+// two, and 16 from 64 MiB on.
 func sizeClass(n int) (class, size int) {
 	if n <= 4*bufferAlign {
 		class = (n - 1) / bufferAlign
 		return class, (class + 1) * bufferAlign
 	}
 	k := bits.Len(uint(n - 1)) // 2^(k-1) < n <= 2^k, k >= 9
+	if k > fineFrom {
+		step := 1 << (k - 5)
+		q := (n - 1<<(k-1) + step - 1) / step
+		return coarseClasses + (k-fineFrom-1)*16 + q - 1, 1<<(k-1) + q*step
+	}
 	step := 1 << (k - 3)
 	q := (n - 1<<(k-1) + step - 1) / step
 	return 4 + (k-9)*4 + q - 1, 1<<(k-1) + q*step
@@ -105,7 +162,7 @@ func (p *BufferPool) get(n int) (b []byte, zero bool, err error) {
 	}
 	i, size := sizeClass(n)
 	if i >= bufferClasses {
-		return nil, false, &LimitError{Want: int64(n), Live: p.live.Load(), Limit: p.limit}
+		return nil, false, &LimitError{Want: int64(n), Live: p.live.Load(), Limit: memory.Most()}
 	}
 	c := &p.classes[i]
 	c.mu.Lock()
@@ -131,12 +188,12 @@ func (p *BufferPool) get(n int) (b []byte, zero bool, err error) {
 
 // fresh finds a zero buffer for which memory must be reserved.
 func (p *BufferPool) fresh(c *bufferClass, size int) ([]byte, error) {
-	if r := p.resident.Add(int64(size)); p.limit > 0 && r > p.limit {
+	if _, is := p.refuses(p.resident.Add(int64(size))); is {
 		// What is kept for reuse in other classes may be enough.
 		p.Trim()
-		if p.resident.Load() > p.limit {
+		if limit, is := p.refuses(p.resident.Load()); is {
 			p.resident.Add(-int64(size))
-			return nil, &LimitError{Want: int64(size), Live: p.live.Load(), Limit: p.limit}
+			return nil, &LimitError{Want: int64(size), Live: p.live.Load(), Limit: limit}
 		}
 	}
 	c.mu.Lock()
@@ -149,6 +206,10 @@ func (p *BufferPool) fresh(c *bufferClass, size int) ([]byte, error) {
 	}
 	c.mu.Unlock()
 	b, err := p.carve(size)
+	if err != nil { // the system may have limits that this package does not know
+		p.Trim()
+		b, err = p.carve(size)
+	}
 	if err != nil {
 		p.resident.Add(-int64(size))
 		return nil, err

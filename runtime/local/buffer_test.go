@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
+
+	"flow/memory"
 )
 
 func TestSizeClasses(t *testing.T) {
@@ -22,6 +24,19 @@ func TestSizeClasses(t *testing.T) {
 		}
 		if c != last && (c != last+1 || size <= lastSize) {
 			t.Fatalf("class %d of size %d after class %d of size %d", c, size, last, lastSize)
+		}
+		if c2, size2 := sizeClass(size); c2 != c || size2 != size {
+			t.Fatalf("a buffer of class %d and %d bytes would go back to class %d", c, size, c2)
+		}
+		last, lastSize = c, size
+	}
+	for n := 1 << 20; n < 1<<33; n += n/37 + 1 { // large ones, of which what is too much counts
+		c, size := sizeClass(n)
+		if size < n || size%pageSize != 0 || c < last || size < lastSize {
+			t.Fatalf("%d bytes get %d of class %d after %d of class %d", n, size, c, lastSize, last)
+		}
+		if n > 1<<fineFrom && float64(size) > 1.07*float64(n) {
+			t.Fatalf("%d bytes get %d, more than 7 %% too much", n, size)
 		}
 		if c2, size2 := sizeClass(size); c2 != c || size2 != size {
 			t.Fatalf("a buffer of class %d and %d bytes would go back to class %d", c, size, c2)
@@ -89,6 +104,36 @@ func TestBuffersDoNotOverlap(t *testing.T) {
 	}
 	if b, err := p.GetZeroed(100); err != nil || b[99] != 0 {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// A pool of the system asks for what there is once it is large, and again before it refuses.
+func TestBufferLimitOfTheSystem(t *testing.T) {
+	have, asked := int64(20<<20), 0
+	p := &BufferPool{system: &systemLimit{from: 8 << 20, measure: func() memory.Limit { asked++; return memory.Limit{Bytes: have, By: "this test"} }}}
+	small, err := p.Get(4 << 20)
+	if err != nil || asked != 0 {
+		t.Fatalf("4 MiB: %v, asked %d times", err, asked)
+	}
+	large, err := p.Get(12 << 20)
+	if err != nil || asked != 1 {
+		t.Fatalf("12 MiB: %v, asked %d times", err, asked)
+	}
+	var limit *LimitError
+	if _, err := p.Get(16 << 20); !errors.As(err, &limit) || limit.Error() != "16 MiB beside the 16 MiB in use are more than there is (20 MiB, this test)" {
+		t.Errorf("16 MiB: %v", err)
+	}
+	have = 40 << 20 // another process has ended
+	more, err := p.Get(16 << 20)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, b := range [][]byte{small, large, more} {
+		p.Put(b)
+	}
+	have = 0
+	if _, err := p.Get(48 << 20); !errors.As(err, &limit) || p.Stats().Resident > 4<<20 {
+		t.Errorf("48 MiB: %v, with %d kept", err, p.Stats().Resident)
 	}
 }
 

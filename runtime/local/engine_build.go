@@ -45,7 +45,7 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	}
 	e := &Engine{p: p, o: o, buffers: o.Buffers, epoch: time.Now(), selector: schedule.NewSelector()}
 	if e.buffers == nil {
-		e.buffers, e.own = NewBufferPool(0), true
+		e.buffers, e.own = newSystemPool(), true
 	}
 	e.clock = o.Stats || o.Trace != nil || o.Remote != nil
 	e.failedAt.Store(maxNode)

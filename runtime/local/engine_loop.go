@@ -5,7 +5,6 @@ package local
 
 import (
 	"math"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -144,7 +143,7 @@ func (l *loopRun) next(p op.Passes) (again bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			again = false
-			l.fail(0, &PanicError{Value: v, Stack: debug.Stack()})
+			l.fail(0, panicked(v))
 		}
 	}()
 	again, err := p.Next()
@@ -199,7 +198,7 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 	at := int64(0)
 	defer func() {
 		if v := recover(); v != nil {
-			l.fail(at, &PanicError{Value: v, Stack: debug.Stack()})
+			l.fail(at, panicked(v))
 		}
 	}()
 	q, e := l.log.queues, l.e
@@ -308,7 +307,7 @@ func (l *loopRun) result(w *Worker) (v value.Value, err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = &PanicError{Value: p, Stack: debug.Stack()}
+			err = panicked(p)
 		}
 	}()
 	if err := l.steps.End(); err != nil {

@@ -4,7 +4,6 @@ package local
 
 import (
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"unsafe"
@@ -148,7 +147,7 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 	completed := false
 	defer func() {
 		if !completed {
-			err = &PanicError{Value: recover(), Stack: debug.Stack()}
+			err = panicked(recover())
 		}
 		if err != nil && out != nil {
 			e.discard(out)
@@ -336,16 +335,10 @@ func (e *Engine) take(s *workerState, x ir.ID, d *value.Dense) *value.Dense {
 func (e *Engine) fresh(s *workerState, t types.Type) (*value.Dense, error) {
 	b, err := e.buffers.Get(t.Bytes())
 	if err != nil {
-		return nil, NoMemory(err)
+		return nil, op.NoMemory(err)
 	}
 	s.lent += int64(len(b))
 	return value.Over(b, t.Elem, t.Rows, t.Cols), nil
-}
-
-// NoMemory is the failure of a buffer pool to lend, in the user's words: a code E605.
-func NoMemory(err error) error {
-	return &op.Failure{Code: "E605", Msg: "no memory for the result: " + err.Error(),
-		Help: "raise the memory limit, or use smaller tiles or more ranks"}
 }
 
 // settle stores the result, starts what waits for it elsewhere, and frees inputs that were read for the last time.
@@ -448,13 +441,13 @@ func unshare(v value.Value, in []value.Value) value.Value {
 	if !ok {
 		return v
 	}
-	at := memory(d)
+	at := address(d)
 	for _, x := range in {
 		i, ok := x.(*value.Dense)
 		if !ok {
 			continue
 		}
-		from, size := memory(i), span(i) // of a view, or of memory of the heap, for which a copy is not needed and does no harm
+		from, size := address(i), span(i) // of a view, or of memory of the heap, for which a copy is not needed and does no harm
 		if len(i.Buf) > 0 {
 			from, size = uintptr(unsafe.Pointer(unsafe.SliceData(i.Buf))), uintptr(cap(i.Buf))
 		}
@@ -475,8 +468,8 @@ func span(d *value.Dense) uintptr {
 	return uintptr(len(d.F64)*8 + len(d.F32)*4 + len(d.I64)*8 + len(d.Bool))
 }
 
-// memory is the address of the first element, 0 if there is none.
-func memory(d *value.Dense) uintptr {
+// address is the address of the first element, 0 if there is none.
+func address(d *value.Dense) uintptr {
 	switch {
 	case len(d.F64) > 0:
 		return uintptr(unsafe.Pointer(&d.F64[0]))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"flow/ir"
+	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/ir/value"
 	"flow/runtime/local"
@@ -208,13 +209,27 @@ func TestPanicIsABugOfOurs(t *testing.T) {
 }
 
 func TestMemoryLimitIsAFailureOfTheTask(t *testing.T) {
-	p := parse(t, "%0 = fill() {v=5.0} : f64[100,100]\n%1 = fill() {v=5.0} : f64[2000,2000]\n%2 = total(%1) : f64\n%3 = total(%0) : f64\n")
+	p := parse(t, "%0 = fill() {v=5.0} : f64[2000,2000]\n%1 = total(%0) : f64\n")
 	pool := local.NewPool(1)
 	defer pool.Close()
 	_, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Buffers: local.NewBufferPool(1 << 20)})
 	var f *local.TaskFailure
-	if !errors.As(err, &f) || f.Node != 1 || !strings.Contains(err.Error(), "memory limit") {
-		t.Fatalf("%v, want the failure of task 1 for want of memory", err)
+	if !errors.As(err, &f) || f.Node != 0 || !strings.Contains(err.Error(), "32 MiB are more than there is (1 MiB, the limit of the pool)") {
+		t.Fatalf("%v, want the failure of task 0 for want of memory", err)
+	}
+}
+
+// An allocation deep in a kernel that finds no memory is a failure of the run, not a bug of ours.
+func TestPanicForWantOfMemoryIsAFailure(t *testing.T) {
+	p := parse(t, "%0 = fill() {v=5.0} : f64[2,2]\n%1 = starve() : f64[2,2]\n%2 = total(%1) : f64\n")
+	pool := local.NewPool(1)
+	defer pool.Close()
+	_, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{})
+	var task *local.TaskFailure
+	var failure *op.Failure
+	if !errors.As(err, &task) || task.Node != 1 || !errors.As(err, &failure) || failure.Code != "E605" ||
+		!strings.Contains(failure.Msg, "512 PiB are more than there is (") {
+		t.Errorf("%v, want the failure of task 1 for want of memory", err)
 	}
 }
 

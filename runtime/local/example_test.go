@@ -44,6 +44,6 @@ func ExampleBufferPool() {
 	fmt.Println(pool.Stats().Live, pool.Stats().Peak)
 	// Output:
 	// 460800 <nil>
-	// 1048576 bytes more would exceed the memory limit of 1048576 (524288 in use)
+	// 1 MiB beside the 512 KiB in use are more than there is (1 MiB, the limit of the pool)
 	// 0 524288
 }

@@ -1,9 +1,9 @@
 package local
 
 import (
-	"fmt"
-
 	"golang.org/x/sys/unix"
+
+	"flow/memory"
 )
 
 // hugePage is the size from which asking for huge pages makes sense on x86-64 and arm64.
@@ -13,7 +13,7 @@ const hugePage = 2 << 20
 func mapMemory(n int) ([]byte, error) {
 	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
-		return nil, fmt.Errorf("cannot map %d bytes of memory: %w", n, err)
+		return nil, &memory.Error{Need: float64(n), Have: memory.Room()}
 	}
 	if n >= hugePage {
 		// One fault for 512 pages. Advice only: a kernel without huge pages says no, and nothing else changes.

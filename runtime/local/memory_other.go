@@ -5,11 +5,16 @@ package local
 import (
 	"errors"
 	"unsafe"
+
+	"flow/memory"
 )
 
 // mapMemory takes zero memory from the Go heap; the collector does not look into it.
 func mapMemory(n int) ([]byte, error) {
-	b := make([]byte, n+pageSize)
+	b, err := memory.Make[byte](n + pageSize)
+	if err != nil {
+		return nil, err
+	}
 	over := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) % pageSize)
 	return b[pageSize-over : pageSize-over+n : pageSize-over+n], nil
 }

@@ -6,8 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"flow/ir/op"
 )
 
 // Body runs task t on worker w. It must not block on other tasks, nor call Start or Wait. An error cancels the run.
@@ -42,6 +45,14 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("BUG: panic: %v\n%s", e.Value, e.Stack) }
+
+// panicked is the error of a Body that panicked with v. It must be called while the stack of the panic is there.
+func panicked(v any) error {
+	if f := op.Panicked(v); f != nil {
+		return f
+	}
+	return &PanicError{Value: v, Stack: debug.Stack()}
+}
 
 // ErrClosed is the error of a run that was started on a closed pool.
 var ErrClosed = errors.New("local: pool is closed")

@@ -106,7 +106,7 @@ func (w *Worker) serve(r *Run) {
 		}
 		// recover gives nil for Goexit, which goes on after this function.
 		if v := recover(); v != nil {
-			r.fail(w.task, &PanicError{Value: v, Stack: debug.Stack()})
+			r.fail(w.task, panicked(v))
 		} else {
 			r.fail(w.task, errors.New("BUG: the body of a task called runtime.Goexit"))
 			defer r.leave() // main will not come to it

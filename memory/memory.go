@@ -1,0 +1,272 @@
+// Package memory finds how much memory this process may use, and refuses an allocation that cannot succeed before the
+// Go runtime, which ends the process instead of returning an error, is asked for it.
+//
+// Start reading at Most (before a run) and Reserve (in one).
+package memory
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"flow/ir/types"
+)
+
+// unknown is the limit on a system that does not tell its memory: any 48-bit address.
+const unknown = 1 << 48
+
+// Limit is a number of bytes and the bound that it comes from.
+type Limit struct {
+	Bytes int64
+	By    string // as a noun phrase: "this machine", "ulimit -v"
+}
+
+// String is the limit as a message quotes it: `23.5 GiB, this machine`.
+func (l Limit) String() string {
+	if l.By == "" {
+		return types.InBytes(float64(l.Bytes))
+	}
+	return types.InBytes(float64(l.Bytes)) + ", " + l.By
+}
+
+// The bounds.
+const (
+	machine   = "this machine"
+	container = "the memory limit of its control group"
+	space     = "ulimit -v"
+	data      = "ulimit -d"
+)
+
+// Error says that something needs more memory than there is.
+type Error struct {
+	Need float64 // bytes
+	Have Limit
+}
+
+func (e *Error) Error() string {
+	if e.Need <= float64(e.Have.Bytes) { // a limit of which this package knows nothing
+		return fmt.Sprintf("the system gives no %s", types.InBytes(e.Need))
+	}
+	return fmt.Sprintf("%s are more than there is (%v)", types.InBytes(e.Need), e.Have)
+}
+
+// source is where the bounds are read; tests make their own.
+type source struct {
+	root   string                            // of the file system that has /proc and /sys
+	rlimit func(what int) (n int64, ok bool) // the soft limit of a resource; ok is false if there is none
+}
+
+var system = source{root: "/", rlimit: softLimit}
+
+func softLimit(what int) (int64, bool) {
+	var r syscall.Rlimit
+	if syscall.Getrlimit(what, &r) != nil || r.Cur > math.MaxInt64 {
+		return 0, false
+	}
+	return int64(r.Cur), true
+}
+
+// Most is the memory that this process could use if all others were idle: the least of the machine's memory with its
+// swap, the limits of the control groups around the process, and what RLIMIT_AS and RLIMIT_DATA leave. A value that
+// is larger fits nowhere. It reads some ten small files.
+func Most() Limit { return system.most() }
+
+// Room is the memory that this process can still get now. It changes as this and other processes allocate; memory
+// that was mapped and never touched counts as free. It reads some ten small files.
+func Room() Limit { return system.room() }
+
+// Reach is the memory that large values of this process can take in all, those that there are included: what is free,
+// and what the process has already but for its heap. It does not say whether there are addresses for them.
+func Reach() Limit {
+	l := system.free()
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	held := system.mapped("VmRSS")
+	if heap[0].Value.Kind() == metrics.KindUint64 {
+		held -= int64(heap[0].Value.Uint64())
+	}
+	l.Bytes = sum(l.Bytes, max(held, 0))
+	return l
+}
+
+func (s source) most() Limit {
+	info := s.meminfo()
+	swap := info["SwapTotal"]
+	l := Limit{unknown, ""}
+	if total, ok := info["MemTotal"]; ok {
+		l = Limit{total + swap, machine}
+	}
+	for _, g := range s.controlGroups() {
+		if n, ok := g.limit(swap); ok {
+			l = l.or(n, container)
+		}
+	}
+	return s.addressSpace(l)
+}
+
+func (s source) room() Limit { return s.addressSpace(s.free()) }
+
+// free is the memory that is free, whatever addresses the process may have.
+func (s source) free() Limit {
+	info := s.meminfo()
+	l := Limit{unknown, ""}
+	if free, ok := info["MemAvailable"]; ok {
+		l = Limit{free + info["SwapFree"], machine}
+	} else if total, ok := info["MemTotal"]; ok {
+		l = Limit{total, machine}
+	}
+	for _, g := range s.controlGroups() {
+		if n, ok := g.limit(info["SwapFree"]); ok {
+			l = l.or(n-g.used(), container)
+		}
+	}
+	return l
+}
+
+// or is the lesser of l and n bytes.
+func (l Limit) or(n int64, by string) Limit {
+	if n >= l.Bytes {
+		return l
+	}
+	return Limit{max(n, 0), by}
+}
+
+// addressSpace is l or what the limits of the process leave, if that is less.
+func (s source) addressSpace(l Limit) Limit {
+	if n, ok := s.rlimit(syscall.RLIMIT_AS); ok {
+		l = l.or(n-s.mapped("VmSize"), space)
+	}
+	if n, ok := s.rlimit(syscall.RLIMIT_DATA); ok {
+		l = l.or(n-s.mapped("VmData"), data)
+	}
+	return l
+}
+
+// mapped is a size that /proc/self/status tells, 0 if it does not.
+func (s source) mapped(name string) int64 { return s.sizes("proc/self/status")[name] }
+
+func (s source) meminfo() map[string]int64 { return s.sizes("proc/meminfo") }
+
+// sizes reads a file of lines such as "MemTotal:  24567890 kB", in bytes.
+func (s source) sizes(file string) map[string]int64 {
+	text, err := os.ReadFile(filepath.Join(s.root, file))
+	if err != nil {
+		return nil
+	}
+	m := map[string]int64{}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[2] != "kB" {
+			continue
+		}
+		if kib, err := strconv.ParseInt(f[1], 10, 64); err == nil && kib >= 0 && kib <= math.MaxInt64>>11 { // so that two add up
+			m[strings.TrimSuffix(f[0], ":")] = kib << 10
+		}
+	}
+	return m
+}
+
+// group is a control group that may bound the memory of this process.
+type group struct {
+	dir     string
+	unified bool // version 2
+}
+
+// number reads a file of one number; ok is false for "max".
+func (g group) number(file string) (n int64, ok bool) {
+	text, err := os.ReadFile(filepath.Join(g.dir, file))
+	if err != nil {
+		return 0, false
+	}
+	n, err = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return n, err == nil
+}
+
+// limit is the memory and swap that the group may use, of a machine with so much swap; ok is false if nothing bounds it.
+func (g group) limit(swap int64) (n int64, ok bool) {
+	if g.unified {
+		if n, ok = g.number("memory.max"); !ok {
+			return 0, false
+		}
+		if own, ok := g.number("memory.swap.max"); ok {
+			swap = min(swap, own)
+		}
+		return sum(n, swap), true
+	}
+	if n, ok = g.number("memory.limit_in_bytes"); !ok {
+		return 0, false
+	}
+	n = sum(n, swap)
+	if both, ok := g.number("memory.memsw.limit_in_bytes"); ok {
+		n = min(n, both)
+	}
+	return n, true
+}
+
+// used is what the processes of the group use and cannot give back: files in the page cache that were not read lately do not count.
+func (g group) used() int64 {
+	current, files := "memory.current", "inactive_file "
+	if !g.unified {
+		current, files = "memory.usage_in_bytes", "total_inactive_file "
+	}
+	n, ok := g.number(current)
+	if !ok {
+		return 0
+	}
+	text, err := os.ReadFile(filepath.Join(g.dir, "memory.stat"))
+	if err != nil {
+		return n
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, files); ok {
+			if k, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64); err == nil {
+				n -= min(k, n)
+			}
+		}
+	}
+	return n
+}
+
+// sum is a + b, or the greatest number where that is greater.
+func sum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// controlGroups returns the control groups that bound this process's memory: its own and those around it. A process in a
+// container may see its own group at the root of the file system of groups, whatever it is told of its path; that is one of them.
+func (s source) controlGroups() (groups []group) {
+	text, err := os.ReadFile(filepath.Join(s.root, "proc/self/cgroup"))
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path; cgroups(7)
+		if len(part) != 3 {
+			continue
+		}
+		mount, unified := "", false
+		switch {
+		case part[0] == "0" && part[1] == "":
+			mount, unified = "sys/fs/cgroup", true
+		case strings.Contains(","+part[1]+",", ",memory,"):
+			mount = "sys/fs/cgroup/memory"
+		default:
+			continue
+		}
+		for at := path.Clean("/" + part[2]); ; at = path.Dir(at) {
+			if groups = append(groups, group{filepath.Join(s.root, mount, at), unified}); at == "/" {
+				break
+			}
+		}
+	}
+	return groups
+}
