@@ -165,6 +165,7 @@ var codes = [...]CodeRow{
 	{"E704", "mpirun was not found", "Install an MPI (Debian: openmpi-bin) or name the launcher.", "", ""},
 	{"E705", "ranks lost contact", "The transport failed, or no message came from a rank that owes one.", "", ""},
 	{"E706", "impossible number of ranks", "--ranks is at least 1.", "emit 1", "--distributed --ranks 0"},
+	{"E707", "the launcher of the ranks was lost", "mpirun was killed by somebody else, and its ranks were stopped; none of them has failed.", "", ""},
 
 	// Limits: right programs that Flow cannot run yet.
 	{"L001", "streams", "Stream sources and operators are not built yet. Read a finite file with `read`.", `emit lines("-")`, ""},

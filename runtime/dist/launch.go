@@ -79,13 +79,13 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	o.Leaves = o.Leaves && onThisMachine()
 	j := &job{o: o, heard: map[int]bool{}}
 	if o.Leaves {
-		if j.status, err = os.MkdirTemp("", "flowrun-"); err != nil {
+		err := j.settleHere()
+		defer j.leaveNothing()
+		if err != nil {
 			return 1, err
 		}
-		defer os.RemoveAll(j.status)
-		j.o.Env = append([]string{"OMPI_MCA_orte_abort_on_non_zero_status=0"}, append(o.Env, statusVariable+"="+j.status)...)
 	}
-	j.cmd, j.filter, err = launchCommand(j.o)
+	j.cmd, j.filter, j.inward, err = launchCommand(j.o)
 	select {
 	case s := <-signals: // before there is a job; it may have ended what launchCommand asks
 		return 128 + int(s.(syscall.Signal)), nil
@@ -99,11 +99,13 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	}
 	j.cmd.Stdout = j.out.launcher
 
+	for _, f := range j.folders {
+		j.cmd.ExtraFiles = append(j.cmd.ExtraFiles, f.lock) // the launcher may outlive this process
+	}
 	adopt := becomeGuardian()
-	// The kernel tells the launcher when the thread that started it ends, not the process: so this thread stays.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err = j.cmd.Start()
+	over := make(chan struct{})
+	defer close(over)
+	err = j.start(over)
 	j.out.launcher.Close()
 	if err != nil {
 		j.out.close()
@@ -111,6 +113,7 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	}
 	go j.out.run()
 	err = j.loop(ctx, signals)
+	j.deserted = j.lostLauncher(err)
 	j.filter.flush()
 	adopt.killRest()
 	j.out.finish(j.first != 0)
@@ -119,17 +122,40 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 
 // job is a job that runs.
 type job struct {
-	o      LaunchOptions
-	status string // where ranks leave their exit codes; "" if they do not
-	cmd    *exec.Cmd
-	filter *noiseFilter
-	out    *outlet
+	o       LaunchOptions
+	folders []*folder // with Leaves: what is left there is gone after the job
+	status  string    // where ranks leave their exit codes; "" if they do not
+	cmd     *exec.Cmd
+	filter  *noiseFilter
+	out     *outlet
+	inward  bool // nobody outside this machine may reach the job
 
-	watch  *watch           // with Leaves
-	first  syscall.Signal   // that was forwarded; 0: none
-	heard  map[int]bool     // the processes that it was forwarded to
-	kill   <-chan time.Time // when whoever still runs is killed
-	broken error            // standard output's
+	watch    *watch           // with Leaves
+	first    syscall.Signal   // that was forwarded; 0: none
+	heard    map[int]bool     // the processes that it was forwarded to
+	kill     <-chan time.Time // when whoever still runs is killed
+	killed   bool             // that time has come
+	broken   error            // standard output's
+	deserted error            // the launcher was killed, by somebody else
+}
+
+// start starts the launcher, in a thread that stays until over is closed: the kernel ends the
+// launcher when the thread that started it ends, not the process. The thread is confined, which
+// cannot be undone, so it ends with the job.
+func (j *job) start(over <-chan struct{}) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked
+		if j.inward {
+			if c, err := confine(); err == nil {
+				go c.serve()
+				defer c.end()
+			}
+		}
+		started <- j.cmd.Start()
+		<-over
+	}()
+	return <-started
 }
 
 // loop is what happens until the launcher's end, which it returns.
@@ -159,6 +185,7 @@ func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 			j.filter.silence() // the ranks would tell of a signal that nobody has sent
 			j.forward(syscall.SIGTERM)
 		case <-j.kill:
+			j.killed = true
 			j.signalRanks(syscall.SIGKILL, nil)
 			_ = j.cmd.Process.Kill() // it may have ended by itself
 		case now := <-looks:
@@ -212,6 +239,9 @@ func (j *job) outcome(err error) (exit int, failure error) {
 		return exitCode(err, j.first, 0)
 	}
 	left := collect(j.status, j.o.Ranks)
+	if j.deserted != nil && left != 0 && !j.filter.hasTold() {
+		return 1, j.deserted
+	}
 	if j.first == 0 && left != 0 { // the launcher knows less, above all if it was ended
 		if lost := j.watch.atEnd(); lost != nil && !j.filter.hasTold() {
 			return 1, lost.failure()
@@ -224,10 +254,24 @@ func (j *job) outcome(err error) (exit int, failure error) {
 	return exitCode(err, j.first, left)
 }
 
-// launchCommand finds the launcher and words the command.
-func launchCommand(o LaunchOptions) (*exec.Cmd, *noiseFilter, error) {
+// lostLauncher says that the launcher was killed by somebody else: its ranks, which lived, are
+// blamed for nothing. err is what it ended with; nil is any other end.
+func (j *job) lostLauncher(err error) error {
+	var e *exec.ExitError
+	if !errors.As(err, &e) || j.killed || j.first != 0 || j.watch == nil || j.watch.ended || j.watch.lost != nil {
+		return nil
+	}
+	if s, ok := e.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return &op.Failure{Code: "E707", Msg: fmt.Sprintf("the launcher of the ranks (%s, process %d) was killed: %v", filepath.Base(j.cmd.Path), e.Pid(), s.Signal()),
+			Help: "no rank has failed; they were stopped, because nobody could end them in order any more"}
+	}
+	return nil
+}
+
+// launchCommand finds the launcher and words the command. inward says that all of it stays on this
+// machine, by ways that confine knows.
+func launchCommand(o LaunchOptions) (cmd *exec.Cmd, filter *noiseFilter, inward bool, err error) {
 	path := o.Mpirun
-	var err error
 	if path == "" {
 		if path, err = exec.LookPath("mpirun"); err != nil {
 			path, err = exec.LookPath("mpiexec")
@@ -236,11 +280,11 @@ func launchCommand(o LaunchOptions) (*exec.Cmd, *noiseFilter, error) {
 		path, err = exec.LookPath(path)
 	}
 	if err != nil {
-		return nil, nil, noLauncher("found neither mpirun nor mpiexec")
+		return nil, nil, false, noLauncher("found neither mpirun nor mpiexec")
 	}
 	if o.Program == "" {
 		if o.Program, err = os.Executable(); err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 		if o.Args == nil {
 			o.Args = os.Args[1:]
@@ -249,9 +293,10 @@ func launchCommand(o LaunchOptions) (*exec.Cmd, *noiseFilter, error) {
 	args := []string{"-n", strconv.Itoa(o.Ranks)}
 	version, err := exec.Command(path, "--version").Output()
 	if err != nil {
-		return nil, nil, noLauncher(fmt.Sprintf("%s --version: %v", path, err))
+		return nil, nil, false, noLauncher(fmt.Sprintf("%s --version: %v", path, err))
 	}
 	if strings.Contains(string(version), "Open MPI") || strings.Contains(string(version), "Open RTE") {
+		inward = o.Leaves
 		args = append(args, "--bind-to", "none")
 		if os.Geteuid() == 0 {
 			args = append(args, "--allow-run-as-root")
@@ -260,7 +305,7 @@ func launchCommand(o LaunchOptions) (*exec.Cmd, *noiseFilter, error) {
 			args = append(args, "--oversubscribe")
 		}
 	}
-	cmd := exec.Command(path, append(append(args, o.Program), o.Args...)...)
+	cmd = exec.Command(path, append(append(args, o.Program), o.Args...)...)
 	cmd.Env = append(os.Environ(), o.Env...)
 	if cmd.Stdin = o.Stdin; o.Stdin == nil && !isTerminal(os.Stdin) {
 		cmd.Stdin = os.Stdin
@@ -268,11 +313,11 @@ func launchCommand(o LaunchOptions) (*exec.Cmd, *noiseFilter, error) {
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
 	}
-	filter := &noiseFilter{to: o.Stderr}
+	filter = &noiseFilter{to: o.Stderr}
 	cmd.Stderr = filter
 	cmd.WaitDelay = outputAfter
 	cmd.SysProcAttr = apart()
-	return cmd, filter, nil
+	return cmd, filter, inward, nil
 }
 
 func noLauncher(why string) error {

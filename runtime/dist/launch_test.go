@@ -80,3 +80,37 @@ func TestRanksThatLeaveNoStatusHaveFailed(t *testing.T) {
 		t.Errorf("collected %d from nothing, want 1", got)
 	}
 }
+
+// The folder of a job is there as long as somebody has its lock; what others own or named otherwise
+// stays.
+func TestFoldersOfDeadJobsAreSwept(t *testing.T) {
+	base := t.TempDir()
+	alive, err := newFolder(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead, err := newFolder(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{os.WriteFile(dead.path+"/segment", nil, 0o600), dead.lock.Close(), os.Mkdir(base+"/other", 0o700),
+		os.WriteFile(base+"/flowrun-notes", nil, 0o600), os.Symlink("other", base+"/flowrun-link")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	next, err := newFolder(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, there := range map[string]bool{alive.path: true, dead.path: false, next.path: true, base + "/other": true, base + "/flowrun-notes": true, base + "/flowrun-link": true} {
+		if _, err := os.Lstat(path); (err == nil) != there {
+			t.Errorf("%s: %v, want it to be there: %v", path, err, there)
+		}
+	}
+	alive.remove()
+	if _, err := os.Stat(alive.path); !os.IsNotExist(err) {
+		t.Errorf("%s was removed and is there: %v", alive.path, err)
+	}
+	next.remove()
+}

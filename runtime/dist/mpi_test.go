@@ -31,9 +31,20 @@ import (
 	"flow/runtime/local/enginetest"
 )
 
+// launchVariable makes this test binary launch two ranks of the scene that it names.
+const launchVariable = "FLOW_TEST_LAUNCH"
+
 func TestMain(m *testing.M) {
 	if scene := os.Getenv("FLOW_TEST_SCENE"); scene != "" && mpi.Launched() {
 		os.Exit(Leave(playRank(scene)))
+	}
+	if scene := os.Getenv(launchVariable); scene != "" {
+		_ = os.Unsetenv(launchVariable) // or ranks would launch again, if they are not known as such
+		exit, err := Launch(context.Background(), LaunchOptions{Ranks: 2, Leaves: true, Args: []string{}, Env: []string{"FLOW_TEST_SCENE=" + scene}})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(exit)
 	}
 	os.Exit(m.Run())
 }
