@@ -10,7 +10,7 @@ import (
 
 // form draws one of them.
 func (g *generator) form() {
-	forms := []func(){g.pairs}
+	forms := []func(){g.pairs, g.parts}
 	forms[g.rng.IntN(len(forms))]()
 }
 
@@ -51,4 +51,34 @@ func (g *generator) pairs() {
 	default:
 		g.bindOpen(text, t)
 	}
+}
+
+// parts binds parts of a tuple with names, of one that the run chooses, or of one that a function gives.
+func (g *generator) parts() {
+	a := g.pick()
+	if a.open || a.typ.Elem == types.Str {
+		return
+	}
+	r := fmt.Sprintf("r%d", g.names)
+	g.names++
+	switch g.rng.IntN(3) {
+	case 0:
+		sign := "+"
+		if a.typ.Elem == types.Bool {
+			sign = ""
+		}
+		g.line("%s = (p = %s%s, q = 3)", r, sign, a.text)
+	case 1:
+		g.line("%s = if sum(rand(2, 2, seed = %d)) > 2 { (p = %s, q = 1) } else { (p = %s, q = 2) }", r, g.rng.IntN(9), a.text, a.text)
+	default:
+		g.line("fn f%s(x, y) -> (p: _, q: i64) = (x, y)", r)
+		g.line("%s = f%[1]s(%s, 4)", r, a.text)
+	}
+	if g.rng.IntN(2) == 0 {
+		g.line("%sp, %[1]sq = %[1]s", r)
+		r += "p"
+	} else {
+		r += ".p"
+	}
+	g.name(r, variable{typ: a.typ})
 }

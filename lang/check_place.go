@@ -53,8 +53,58 @@ func head(n ast.Node) source.Span {
 }
 
 func (c *placer) stmts(list []ast.Stmt, p place) {
-	for _, st := range list {
+	for i, st := range list {
 		c.stmt(st, p)
+		if e, ok := st.(*ast.ExprStmt); ok && i > 0 {
+			c.lonePlus(e)
+		}
+	}
+}
+
+// lonePlus reports a statement that starts with `+`: it was meant to continue the line above, and would have no effect.
+func (c *placer) lonePlus(st *ast.ExprStmt) {
+	at := st.Span().From
+	ast.Walk(st.Expr, func(n ast.Node) bool {
+		if u, ok := n.(*ast.Unary); ok && u.Op == "+" && u.Span().From == at {
+			sign := u.Span()
+			sign.To = sign.From + 1
+			c.diags = append(c.diags, source.Errorf("E102", sign, "an operand is missing before `+`: the line above has ended").
+				WithHelp("end that line with the `+`, or put what belongs together into parentheses"))
+			return false
+		}
+		return n.Span().From == at
+	})
+}
+
+// tuple reports parts of which some have names and others none, and a single one with a name.
+func (c *placer) tuple(t *ast.Tuple) {
+	named := 0
+	for _, a := range t.Parts {
+		if a.Name != nil {
+			named++
+		}
+	}
+	switch {
+	case named == 1 && len(t.Parts) == 1:
+		a := t.Parts[0]
+		c.diags = append(c.diags, source.Errorf("E103", a.Span(), "`=` in parentheses names a part of a tuple, which has two or more").
+			WithHelp("to compare write `==`; a binding is a statement of its own"))
+	case named > 0 && named < len(t.Parts):
+		for _, a := range t.Parts {
+			if a.Name == nil {
+				c.diags = append(c.diags, source.Errorf("E135", a.Span(), "this part of the tuple has no name, others have").
+					WithHelp("name all parts, (a = .., b = ..), or none"))
+				return
+			}
+		}
+	}
+	for i, a := range t.Parts {
+		for _, b := range t.Parts[:i] {
+			if a.Name != nil && b.Name != nil && a.Name.Name == b.Name.Name {
+				c.diags = append(c.diags, source.Errorf("E135", a.Name.At, "two parts of the tuple are called `%s`", a.Name.Name).WithNote(b.Name.At, "the first"))
+				return
+			}
+		}
 	}
 }
 
@@ -150,6 +200,8 @@ func (c *placer) in(e ast.Expr, p place) {
 				c.block(i.Else, p)
 			}
 			return false
+		case *ast.Tuple:
+			c.tuple(n)
 		case *ast.Lambda:
 			c.block(n.Body, place{fn: true})
 			c.in(n.Expr, place{fn: true})

@@ -91,8 +91,8 @@ func (c converter) unary(g *gUn) ast.Expr {
 	if t := g.X.Tail; t != nil {
 		x = c.binary(x, t.at, "^", c.unary(t.X))
 	}
-	if g.Minus {
-		x = &ast.Unary{Src: c.src(g.at), Op: "-", X: x}
+	if g.Sign != "" {
+		x = &ast.Unary{Src: c.src(g.at), Op: g.Sign, X: x}
 	}
 	return x
 }
@@ -142,10 +142,10 @@ func (c converter) prim(g *gPrim) ast.Expr {
 			r.Fields = append(r.Fields, ast.FieldInit{Src: c.src(f.at), Name: c.ident(f.Name), Value: c.expr(f.Value)})
 		}
 		return r
-	case len(g.Tuple) == 1:
-		return &ast.Paren{Src: src, X: c.expr(g.Tuple[0])}
+	case len(g.Tuple) == 1 && g.Tuple[0].Name == nil:
+		return &ast.Paren{Src: src, X: c.expr(g.Tuple[0].Value)}
 	}
-	return &ast.Tuple{Src: src, Elems: c.exprs(g.Tuple)}
+	return &ast.Tuple{Src: src, Parts: c.args(g.Tuple)}
 }
 
 // literal cannot fail: the scanner has reported numbers that do not fit, and their value is not used.

@@ -163,7 +163,12 @@ func (c converter) typ(g *gType) ast.Type {
 		}
 		return f
 	case g.Named != nil:
-		return &ast.NamedType{Src: src, Name: c.ident(g.Named.Name), Dims: c.exprs(g.Named.Dims)}
+		t := &ast.NamedType{Src: src, Name: c.ident(g.Named.Name), Dims: c.exprs(g.Named.Dims)}
+		if g.Named.Of != nil {
+			module := t.Name
+			t.Module, t.Name = &module, c.ident(g.Named.Of)
+		}
+		return t
 	}
 	return &ast.TupleType{Src: src, Fields: c.fields(g.Tuple)}
 }

@@ -102,7 +102,7 @@ func TestNesting(t *testing.T) {
 
 // A mistake in one statement leaves the others in the tree, also inside blocks.
 func TestRecovery(t *testing.T) {
-	f, ds, _ := parse("a = 1\nb = = 2\nfor i in 0..3 {\n  c = i\n  d = + 1\n  e = i\n}\nemit a\n")
+	f, ds, _ := parse("a = 1\nb = = 2\nfor i in 0..3 {\n  c = i\n  d = * 1\n  e = i\n}\nemit a\n")
 	if len(ds) != 2 {
 		t.Fatalf("%d diagnostics: %v", len(ds), ds)
 	}

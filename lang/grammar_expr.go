@@ -104,11 +104,11 @@ type gMMTail struct {
 	X *gUn `parser:"'@' @@"`
 }
 
-// gUn is `-x ^ 2`, which is -(x ^ 2).
+// gUn is `-x ^ 2`, which is -(x ^ 2), or `+x`, which is x.
 type gUn struct {
 	at
-	Minus bool  `parser:"[ @'-' ]"`
-	X     *gPow `parser:"@@"`
+	Sign string `parser:"[ @( '-' | '+' ) ]"`
+	X    *gPow  `parser:"@@"`
 }
 
 // gPow is `x ^ -2`, right associative.
@@ -167,12 +167,12 @@ type gSub struct {
 	Hi   *gExpr `parser:"[ @@ ] ]"`
 }
 
-// gPrim is an operand: `L`, `1e-3`, `.amount`, `[1, 2]`, `(a, b)`, ..
+// gPrim is an operand: `L`, `1e-3`, `.amount`, `[1, 2]`, `(a, b)`, `(ok = a, bad = b)`, ..
 type gPrim struct {
 	at
 	Name   *gIdent  `parser:"@@"`
 	Lit    string   `parser:"| @( Int | Float | String | Duration | 'true' | 'false' | 'inf' | 'nan' )"`
-	Tuple  []*gExpr `parser:"| '(' @@ { ',' @@ } ')'"`
+	Tuple  []*gArg  `parser:"| '(' @@ { ',' @@ } ')'"`
 	Column *gIdent  `parser:"| '.' @@"`
 	If     *gIf     `parser:"| @@"`
 	Lambda *gLambda `parser:"| @@"`

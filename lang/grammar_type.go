@@ -43,9 +43,10 @@ type gFnType struct {
 	Result *gType   `parser:"'->' @@"`
 }
 
-// gNamedType is `f64[n,m]` or `Order`.
+// gNamedType is `f64[n,m]`, `Order`, or `lib.Order` of an import.
 type gNamedType struct {
 	at
 	Name *gIdent  `parser:"@@"`
+	Of   *gIdent  `parser:"[ '.' @@ ]"`
 	Dims []*gExpr `parser:"[ '[' @@ { ',' @@ } ']' ]"`
 }

@@ -168,7 +168,7 @@ func (p *printer) prim(e ast.Expr) {
 			p.expr(e.Fields[i].Value, 0)
 		}, "}", false)
 	case *ast.Tuple:
-		p.brackets("(", len(e.Elems), func(i int) { p.expr(e.Elems[i], 0) }, ")", false)
+		p.args(e.Parts)
 	case *ast.Paren:
 		p.w("(")
 		p.expr(e.X, 0)
@@ -248,6 +248,10 @@ func simple(e ast.Expr) bool {
 func (p *printer) typ(t ast.Type) {
 	switch t := t.(type) {
 	case *ast.NamedType:
+		if t.Module != nil {
+			p.ident(*t.Module)
+			p.w(".")
+		}
 		p.ident(t.Name)
 		p.dims(t.Dims)
 	case *ast.ChanType:

@@ -18,6 +18,9 @@ func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
 	}
 	switch t := t.(type) {
 	case *ast.NamedType:
+		if a := l.aliasOf(t); a != nil {
+			return l.ascribeAlias(v, t, a, at)
+		}
 		if len(t.Dims) > 0 && v.kind == edge && l.g.Type(v.id).IsSparse() {
 			l.fail(source.Errorf("E200", at, "a dense matrix is wanted, this is %s", l.what(v)).WithHelp("dense(x) makes one, or write sparse before the type"))
 		}
@@ -37,11 +40,7 @@ func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
 		if v.kind != tuple || len(v.elems) != len(t.Fields) {
 			l.failf("E200", at, "a tuple of %d parts is wanted, this is %s", len(t.Fields), l.what(v))
 		}
-		parts := make([]val, len(t.Fields))
-		for i, f := range t.Fields {
-			parts[i] = l.ascribe(v.elems[i], f.Type, at)
-		}
-		return seqVal(tuple, parts)
+		return l.ascribeTuple(v, t, at)
 	case *ast.GridType:
 		if v.kind != array {
 			l.failf("E200", at, "a channel array is wanted, this is %s", l.what(v))
@@ -74,15 +73,7 @@ func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
 		l.failf("E200", at, "a matrix or scalar is wanted, this is %s", l.what(v))
 	}
 	if !ok {
-		var names []string
-		for x := types.Bool; x <= types.Dur; x++ {
-			names = append(names, x.String())
-		}
-		d := source.Errorf("E134", t.Name.At, "no type is called `%s`", t.Name.Name)
-		if s, ok := source.Suggest(t.Name.Name, names); ok {
-			d = d.WithHelp("did you mean `%s`?", s)
-		}
-		l.fail(d)
+		l.noType(t)
 	}
 	if e == types.Time || e == types.Dur {
 		l.failf("L009", t.Span(), "values of type %v are not built yet", e)
@@ -113,6 +104,20 @@ func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
 	}
 	l.fail(source.Errorf("E200", at, "%v is wanted, this is %s", e, l.what(v)).WithHelp("convert it: %v(..)", e))
 	return val{}
+}
+
+// noType reports a name that no type has.
+func (l *lowerer) noType(t *ast.NamedType) {
+	var names []string
+	for x := types.Bool; x <= types.Dur; x++ {
+		names = append(names, x.String())
+	}
+	names = append(names, l.aliases()...)
+	d := source.Errorf("E134", t.Name.At, "no type is called `%s`", t.Name.Name)
+	if s, ok := source.Suggest(t.Name.Name, names); ok {
+		d = d.WithHelp("did you mean `%s`?", s)
+	}
+	l.fail(d)
 }
 
 // unify compares a matrix's sizes with those written; a name that is not bound yet

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/types"
 	"flow/lang/ast"
@@ -91,12 +93,12 @@ func (u *union) meet(a, b val) val {
 	if a.kind == poison || b.kind == poison {
 		panic(bail{})
 	}
-	if a.kind == tuple && b.kind == tuple && len(a.elems) == len(b.elems) {
+	if a.kind == tuple && b.kind == tuple && len(a.elems) == len(b.elems) && slices.Equal(a.names, b.names) {
 		parts := make([]val, len(a.elems))
 		for i := range parts {
 			parts[i] = u.meet(a.elems[i], b.elems[i])
 		}
-		return seqVal(tuple, parts)
+		return a.with(parts)
 	}
 	for _, v := range []val{a, b} {
 		if v.kind != konst && v.kind != edge && v.kind != tuple {
@@ -135,7 +137,7 @@ func (u *union) typeOf(r *region, v val) (t types.Type) {
 
 func (u *union) name(v val, t types.Type) string {
 	if v.kind == tuple {
-		return "a tuple"
+		return u.l.what(v)
 	}
 	return t.String()
 }
@@ -150,7 +152,7 @@ func (u *union) fill(v val, parts []ir.ID) val {
 		for i, x := range v.elems {
 			elems[i] = u.fill(x, parts)
 		}
-		return seqVal(tuple, elems)
+		return v.with(elems)
 	}
 	return v
 }

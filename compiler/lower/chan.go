@@ -158,6 +158,8 @@ func (l *lowerer) writtenType(t ast.Type) types.Type {
 		}
 		l.failf("E200", t.Span(), "a sparse matrix has an element type and two sizes: sparse f64[n,m]")
 	}
+	t, leave := l.resolved(t)
+	defer leave()
 	n, ok := t.(*ast.NamedType)
 	if !ok {
 		l.failf("L009", t.Span(), "channel arrays of this type are not built yet")

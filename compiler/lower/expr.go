@@ -50,11 +50,7 @@ func (l *lowerer) expr(e ast.Expr) val {
 		}
 		return seqVal(list, l.exprs(e.Elems))
 	case *ast.Tuple:
-		parts := make([]val, len(e.Elems))
-		for i, x := range e.Elems { // each is contracted for itself, as if it stood alone
-			parts[i] = l.whole(x)
-		}
-		return seqVal(tuple, parts)
+		return l.tuple(e)
 	case *ast.Comp:
 		return seqVal(list, l.comprehension(e))
 	case *ast.Duration:
@@ -126,6 +122,9 @@ func (l *lowerer) later(name string) bool {
 func (l *lowerer) unary(e *ast.Unary) val {
 	x := l.expr(e.X)
 	sign := e.Op
+	if sign == "+" {
+		return l.plus(x, e)
+	}
 	if sign == "-" {
 		sign = "neg"
 		if x.kind == konst && x.s.Elem == types.I64 && x.s.I != math.MinInt64 {

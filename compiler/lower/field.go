@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"flow/ir/types"
 	"flow/lang/ast"
 	"flow/lang/source"
@@ -43,6 +45,11 @@ func (l *lowerer) field(e *ast.Field) val {
 			}
 			return intVal(1)
 		}
+	case tuple:
+		if i := slices.Index(x.names, e.Name.Name); i >= 0 {
+			return x.elems[i]
+		}
+		l.fail(l.noPart(x, e))
 	case array:
 		if len(x.grid.dims) == 2 && e.Name.Name == "rows" || len(x.grid.dims) == 1 && e.Name.Name == "rows" {
 			return intVal(x.grid.dims[0])

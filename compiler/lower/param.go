@@ -70,6 +70,8 @@ func (l *lowerer) param(s *ast.Param) {
 
 // scalarType is the element type that the type of a param names.
 func (l *lowerer) scalarType(t ast.Type) types.Elem {
+	t, leave := l.resolved(t)
+	defer leave()
 	n, ok := t.(*ast.NamedType)
 	if !ok || len(n.Dims) > 0 {
 		l.failf("E200", t.Span(), "a param is a scalar: f64, f32, i64, bool or str")

@@ -83,7 +83,7 @@ func (l *lowerer) here(v val) val {
 		for i, x := range v.elems {
 			elems[i] = l.here(x)
 		}
-		return seqVal(v.kind, elems)
+		return v.with(elems)
 	}
 	return v
 }

@@ -98,7 +98,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 		}
 		l.expr(s.Expr) // checked; a value that nothing reads costs nothing
 	case *ast.TypeDef:
-		l.failf("L002", s.Span(), "records and frames are not built yet (type %s)", s.Name.Name)
+		l.typeDef(s)
 	case *ast.Stage:
 		l.failf("L004", s.Name.At, "stages are not built yet (stage %s)", s.Name.Name)
 	case *ast.Iterate:

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"strings"
+
 	"flow/ir"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -20,6 +22,7 @@ const (
 	list
 	tuple
 	module
+	typeName
 )
 
 // val is an elaboration-time value. It is passed by value, a dozen times for every task of a program, and so it is small.
@@ -35,10 +38,12 @@ type val struct {
 
 // compound is what a value holds that is neither one constant nor one edge. It is not changed once a value has it.
 type compound struct {
-	grid  *grid  // of array
-	fn    *fun   // of function
-	elems []val  // of list and tuple
-	mod   *scope // of module
+	grid  *grid    // of array
+	fn    *fun     // of function
+	elems []val    // of list and tuple
+	names []string // of a tuple whose parts have names
+	mod   *scope   // of module
+	alias *alias   // of typeName
 }
 
 func arrayVal(g *grid) val           { return val{kind: array, compound: &compound{grid: g}} }
@@ -68,9 +73,14 @@ func (l *lowerer) what(v val) string {
 	case list:
 		return "a list"
 	case tuple:
+		if len(v.names) > 0 {
+			return "a tuple of " + strings.Join(v.names, ", ")
+		}
 		return "a tuple"
 	case module:
 		return "an imported file"
+	case typeName:
+		return "the type " + v.alias.name
 	}
 	return "an erroneous value"
 }

@@ -218,7 +218,7 @@ type With struct {
 	Args []Arg
 }
 
-// Arg is a call argument; Name is nil for a positional one.
+// Arg is an argument of a call or a part of a tuple; Name is nil for one without a name.
 type Arg struct {
 	Src
 	Name  *Ident
@@ -260,7 +260,7 @@ type (
 		Nanos int64
 		Text  string
 	}
-	// Unary is `-x` or `not x`.
+	// Unary is `-x`, `+x` or `not x`.
 	Unary struct {
 		Src
 		Op string
@@ -334,10 +334,10 @@ type (
 		Src
 		Fields []FieldInit
 	}
-	// Tuple is `(a, b)`.
+	// Tuple is `(a, b)`, or `(ok = a, bad = b)` with names.
 	Tuple struct {
 		Src
-		Elems []Expr
+		Parts []Arg
 	}
 	// Paren is `(e)`; kept so that the formatter prints what was written.
 	Paren struct {
@@ -367,8 +367,9 @@ type (
 	// NamedType is `f64`, `f64[n,m]` or a defined name.
 	NamedType struct {
 		Src
-		Name Ident
-		Dims []Expr // a dimension `_` is the Name "_"
+		Module *Ident // of `lib.Order`; nil without one
+		Name   Ident
+		Dims   []Expr // a dimension `_` is the Name "_"
 	}
 	// ChanType is `chan T`.
 	ChanType struct {

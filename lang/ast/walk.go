@@ -110,7 +110,7 @@ func walkExpr(n Node, f func(Node) bool) {
 	case *List:
 		walkExprs(n.Elems, f)
 	case *Tuple:
-		walkExprs(n.Elems, f)
+		walkArgs(n.Parts, f)
 	case *Record:
 		for _, x := range n.Fields {
 			Walk(x.Value, f)
