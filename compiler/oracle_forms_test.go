@@ -10,7 +10,7 @@ import (
 
 // form draws one of them.
 func (g *generator) form() {
-	forms := []func(){g.pairs, g.parts}
+	forms := []func(){g.pairs, g.parts, g.texts}
 	forms[g.rng.IntN(len(forms))]()
 }
 
@@ -81,4 +81,21 @@ func (g *generator) parts() {
 		r += ".p"
 	}
 	g.name(r, variable{typ: a.typ})
+}
+
+// texts emits a text that is made of numbers of the program.
+func (g *generator) texts() {
+	v := g.vars[g.rng.IntN(len(g.vars))]
+	x := v.text
+	switch {
+	case v.open || v.typ.Elem == types.Str:
+		return
+	case !v.typ.IsScalar():
+		x = "sum(" + x + ")"
+	}
+	layout := []string{"", ":>12", ":<9", ":+", ":^20", ":*^20", ":.3f", ":012.4f", ":e", ":.2g", ":,.1f", ":.1%"}[g.rng.IntN(12)]
+	if v.typ.Elem == types.Bool && v.typ.IsScalar() {
+		layout = ":>7"
+	}
+	g.line("emit \"s \" + str(%[1]s) + fmt(\" {%[2]s} {}\", %[1]s, %[3]d)", x, layout, g.rng.IntN(10))
 }

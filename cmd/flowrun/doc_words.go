@@ -37,7 +37,8 @@ var words = []word{
 	{"fn", "fn name(x, y: type = default) -> type = expression, or a block { .. value }",
 		"fn declares a function. It is a template: every call becomes a part of the graph, with the shapes at hand. As an argument it is written fn(x) => e.",
 		op.Example{Program: "fn square(x) = x * x\nemit square(7)", Output: "49"}, "5. Functions"},
-	{"type", "type name = type", "type names a type.", op.Example{}, "3. Values and types"},
+	{"type", "type name = type", "type names a type. A size that is bound nowhere stands for one number in each use.",
+		op.Example{Program: "type Square = f64[n,n]\nfn f(A: Square) = sum(A)\nemit f(eye(3))", Output: "3"}, "4. Names"},
 	{"if", "if c { a } else if d { b } else { e }",
 		"if is an expression and a statement. As a value it needs an else, and its branches agree in type and shape. A condition that is known before the run leaves one " +
 			"branch in the graph; on a value of the run, one of them is run. ifelse(c, a, b) chooses element by element.",

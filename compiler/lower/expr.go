@@ -172,6 +172,9 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	if e.Op == "^" && l.isWholePower(x, y) {
 		return l.wholePower(x, y.s.I, e.Span(), e.X.Span())
 	}
+	if e.Op == "+" && (l.isText(x) || l.isText(y)) {
+		return l.joined(e, x, y)
+	}
 	d := l.table.Infix(e.Op)
 	if d == nil {
 		l.failf("L011", e.OpAt, "the operator `%s` is not built yet", e.Op)
@@ -355,6 +358,9 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 		if v, ok := l.fold(d, attrs, at, in, spans); ok {
 			return v
 		}
+	}
+	if len(in) > 0 && in[0].isStr() {
+		l.checkFormat(d, attrs, at, in, spans)
 	}
 	meet := l.meet(in)
 	var ids [8]ir.ID

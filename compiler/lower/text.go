@@ -1,0 +1,54 @@
+package lower
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file elaborates texts: the sign + that joins two of them, and formats that are known before the run.
+
+// isText reports a scalar str, known before the run or not.
+func (l *lowerer) isText(v val) bool { return l.typeOf(v) == types.ScalarOf(types.Str) }
+
+// joined elaborates x + y of which one at least is a str. A number does not become one by itself: of "1" + 2 nobody knows
+// whether it is 12 or 3.
+func (l *lowerer) joined(e *ast.Binary, x, y val) val {
+	for _, v := range []val{x, y} {
+		if v.kind == poison {
+			panic(bail{})
+		}
+	}
+	if !l.isText(x) || !l.isText(y) {
+		other, at := x, e.X
+		if l.isText(x) {
+			other, at = y, e.Y
+		}
+		d := source.Errorf("E201", e.OpAt, "`+` joins a str to another; this is %s", l.what(other)).WithNote(at.Span(), "%s", l.what(other))
+		if t := l.typeOf(other); t.IsScalar() {
+			d = d.WithHelp("write str(%s), or fmt(\"{} ..\", ..), which also says how many digits", l.in.Files.Text(at.Span()))
+		}
+		l.fail(d)
+	}
+	if x.kind == konst && y.kind == konst {
+		return konstVal(value.Str(x.s.S + y.s.S))
+	}
+	spans := []source.Span{e.Span(), e.X.Span(), e.Y.Span()}
+	return l.apply(l.table.Must("fmt"), nil, e.Span(), []val{konstVal(value.Str("{}{}")), x, y}, spans)
+}
+
+// checkFormat asks the type rule of an operator whose first argument is a str known before the run, with that str: what is
+// wrong with a format is said before the run even if what it formats is not known.
+func (l *lowerer) checkFormat(d *op.Def, attrs *op.Attrs, at source.Span, in []val, spans []source.Span) {
+	l.types = l.types[:0]
+	for _, v := range in {
+		l.types = append(l.types, l.typeOf(v))
+	}
+	consts := make([]value.Value, len(in))
+	consts[0] = in[0].s
+	if _, err := d.Type(&op.Sig{Def: d, In: l.types, Attrs: attrs, Consts: consts}); err != nil {
+		l.fault(d, err, at, spans)
+	}
+}
