@@ -36,13 +36,14 @@ var allowed = map[string]string{
 	"ir/plan": "ir ir/types ir/op lang/source",
 	"ir/eval": "ir ir/value ir/op",
 
-	"kernels/exact":    "kernels/vec",
-	"kernels/vec":      "golang.org/x/sys/cpu",
-	"kernels/asm":      "github.com/mmcloughlin/avo/...",
-	"kernels/vec/gen":  "kernels/asm github.com/mmcloughlin/avo/...",
-	"kernels/blas":     "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
-	"kernels/spectrum": "kernels/blas gonum.org/v1/gonum/...",
-	"kernels/blas/gen": "kernels/asm github.com/mmcloughlin/avo/...",
+	"kernels/exact":      "kernels/vec",
+	"kernels/vec":        "golang.org/x/sys/cpu",
+	"kernels/asm":        "github.com/mmcloughlin/avo/...",
+	"kernels/vec/gen":    "kernels/asm github.com/mmcloughlin/avo/...",
+	"kernels/loop/amd64": "", // an encoder of instructions
+	"kernels/blas":       "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
+	"kernels/spectrum":   "kernels/blas gonum.org/v1/gonum/...",
+	"kernels/blas/gen":   "kernels/asm github.com/mmcloughlin/avo/...",
 
 	"kernels/blas/openblas": "",
 	"kernels/format":        "ir/types ir/value lang/source memory",

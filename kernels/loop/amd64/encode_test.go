@@ -1,0 +1,319 @@
+package amd64
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// lengths limits the vector lengths of forms that do not have all that their encoding allows.
+var lengths = map[Op][]Len{
+	VPERMPDI: {L256, L512}, VPERMQI: {L256, L512}, VPERMD: {L256, L512}, VPERMPD: {L256, L512}, VPERMQ: {L256, L512},
+	VBROADCASTSD: {L256, L512}, VSHUFF64X2: {L256, L512},
+	VPERM2F128: {L256}, VEXTRACTF128: {L256}, VINSERTF128: {L256}, VEXTRACTF64X4: {L512}, VINSERTF64X4: {L512},
+}
+
+// suffixed forms are named by the length of their source.
+var suffixed = map[Op]bool{VCVTPD2PS: true, VCVTTPD2DQ: true, VCVTQQ2PS: true}
+
+// noMask forms have an EVEX encoding that takes no mask.
+var noMask = map[Op]bool{
+	VMOVNTPD: true, VMOVNTDQ: true, VMOVQ: true, VMOVQStore: true, VMOVD: true, VMOVDStore: true, VCVTSI2SDQ: true, VCVTSI2SSQ: true,
+	VCVTTSD2SIQ: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true, VMOVSD: true, VMOVSDStore: true, VMOVSS: true, VMOVSSStore: true,
+}
+
+// noCast forms have a full tuple and take no broadcast.
+var noCast = map[Op]bool{}
+
+// memOnly forms have no register in the place of memory, regOnly no memory. Loads are among them because the Go assembler
+// copies registers by the form that stores.
+var memOnly = map[Op]bool{
+	VMOVNTPD: true, VMOVNTDQ: true, VMASKMOVPD: true, VMASKMOVPS: true, VMASKMOVPDStore: true, VMASKMOVPSStore: true,
+	VMOVSD: true, VMOVSDStore: true, VMOVSS: true, VMOVSSStore: true, KMOVBStore: true, KMOVWStore: true,
+	VMOVUPD: true, VMOVUPS: true, VMOVAPD: true, VMOVDQU: true, VMOVDQU64: true, VMOVDQU32: true, VMOVDQU8: true,
+}
+
+var regOnly = map[Op]bool{
+	VMOVMSKPD: true, VPMOVMSKB: true, VPBROADCASTQG: true, VPBROADCASTDG: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true,
+	KNOTB: true, KNOTW: true, KORTESTB: true, KORTESTW: true, KTESTB: true, KTESTW: true, KMOVBFromG: true, KMOVWFromG: true,
+	KMOVBToG: true, KMOVWToG: true, KSHIFTRW: true, KSHIFTLW: true,
+}
+
+// drawer makes random instructions.
+type drawer struct{ *rand.Rand }
+
+func (d drawer) vector(long bool) Reg {
+	if long {
+		return V(d.IntN(32))
+	}
+	return V(d.IntN(16))
+}
+
+func (d drawer) general() Reg { return RAX + Reg(d.IntN(16)) }
+
+func (d drawer) of(w width, long bool) Reg {
+	switch w {
+	case wK:
+		return K(d.IntN(8))
+	case wG64, wG32:
+		return d.general()
+	}
+	return d.vector(long)
+}
+
+func (d drawer) memory() Mem {
+	m := At(d.general(), 0)
+	switch d.IntN(4) {
+	case 0:
+		m.Disp = int32(d.IntN(40)-20) * 8
+	case 1:
+		m.Disp = int32(d.IntN(1<<20)) - 1<<19
+	case 2:
+		m.Disp = int32(d.IntN(200)-100) * 64
+	}
+	if d.IntN(2) == 0 {
+		for m.Index = RSP; m.Index == RSP; {
+			m.Index = d.general()
+		}
+		m.Scale = 1 << d.IntN(4)
+	}
+	return m
+}
+
+// inst draws an instruction of op; ok is false where the draw has no such form.
+func (d drawer) inst(op Op) (i Inst, ok bool) {
+	f := &forms[op]
+	i = Inst{Op: op}
+	long := f.evexW != no && d.IntN(2) == 0
+	scalar := f.dst == wX || f.tuple == tScalar && (f.dst == wG64 || f.dst == wG32) || f.pat == krvm || f.pat == krm || f.pat == kmr
+	if op == VEXTRACTF128 {
+		scalar = false
+	}
+	switch list := lengths[op]; {
+	case scalar:
+	case list != nil:
+		i.Len = list[d.IntN(len(list))]
+	default:
+		i.Len = Len(d.IntN(3))
+	}
+	if i.Len == L512 && f.evexW == no {
+		return i, false
+	}
+	i.Dst, i.A, i.B, i.C = d.of(f.dst, long), d.vector(long), d.of(f.src, long), d.vector(false)
+	switch f.pat {
+	case krvm:
+		i.A = d.of(wK, false)
+	case kmr:
+		i.A = d.of(wK, false)
+	case mr:
+		i.A = d.of(f.src, long)
+	}
+	if f.imm {
+		i.Imm = uint8(d.IntN(16))
+	}
+	i.InMem = memOnly[op] || !regOnly[op] && d.IntN(3) == 0
+	if f.pat == gather || f.pat == scatter {
+		i.InMem = true
+	}
+	if (f.pat == krm || f.pat == krvm) && !memOnly[op] && op != KMOVB && op != KMOVW {
+		i.InMem = false
+	}
+	if i.InMem {
+		i.Mem = d.memory()
+		if (f.tuple == tFull || f.tuple == tHalf) && f.evexW != no && (f.elem >= 4) && !noCast[op] && d.IntN(3) == 0 {
+			i.Mem.Broadcast = true
+		}
+	}
+	if f.pat == gather || f.pat == scatter {
+		i.Mem.Index, i.Mem.Scale = d.vector(long), 1<<d.IntN(4)
+		if f.pat == gather && f.vexW != no && i.Len != L512 && d.IntN(2) == 0 {
+			i.Dst, i.A, i.Mem.Index = V(1), V(d.IntN(4)+4), V(d.IntN(4)+9) // VEX: three different ones
+			return i, true
+		}
+		if i.Dst == i.Mem.Index {
+			return i, false
+		}
+		i.A, i.Mask = d.vector(long), K(1+d.IntN(7))
+		if f.pat == gather {
+			i.A = V(0)
+		}
+		return i, true
+	}
+	if f.evexW != no && !noMask[op] && d.IntN(3) == 0 {
+		i.Mask = K(1 + d.IntN(7))
+		stores := i.InMem && (f.pat == mr)
+		i.Zero = f.dst != wK && !stores && d.IntN(2) == 0
+	}
+	return i, true
+}
+
+func regName(r Reg, w width, l Len) string {
+	switch w {
+	case wX:
+		l = L128
+	case wHalf, wQuarter, wEighth:
+		l = L128 + Len(max(0, int(l)-int(w-wFull)))
+	}
+	switch {
+	case r.isK():
+		return fmt.Sprintf("K%d", r.num())
+	case r.isG():
+		return [...]string{"AX", "CX", "DX", "BX", "SP", "BP", "SI", "DI", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15"}[r.num()]
+	}
+	return fmt.Sprintf("%c%d", "XYZ"[l], r.num())
+}
+
+// text is the instruction as the Go assembler reads it: operands from the last to the first.
+func (i *Inst) text() string {
+	f := &forms[i.Op]
+	name := f.name
+	if suffixed[i.Op] && i.Len != L512 {
+		name += string("XY"[i.Len])
+	}
+	if i.InMem && i.Mem.Broadcast {
+		name += ".BCST"
+	}
+	if i.Zero {
+		name += ".Z"
+	}
+	mem := ""
+	if i.InMem {
+		mem = fmt.Sprintf("%d(%s)", i.Mem.Disp, regName(i.Mem.Base, wFull, 0))
+		if x := i.Mem.Index; x != NoReg {
+			w := wFull
+			if f.pat == gather && f.src == wHalf {
+				w = wHalf
+			}
+			mem += fmt.Sprintf("(%s*%d)", regName(x, w, i.Len), i.Mem.Scale)
+		}
+	}
+	or := func(m, r string) string {
+		if i.InMem {
+			return m
+		}
+		return r
+	}
+	dst, a, b := regName(i.Dst, f.dst, i.Len), regName(i.A, wFull, i.Len), regName(i.B, f.src, i.Len)
+	if f.dst == wX {
+		a = regName(i.A, wX, i.Len)
+	}
+	var ops []string
+	if f.imm {
+		ops = append(ops, fmt.Sprintf("$%d", i.Imm))
+	}
+	switch f.pat {
+	case rvm, krvm:
+		ops = append(ops, or(mem, b), a, dst)
+	case rvmr:
+		ops = append(ops, regName(i.C, wFull, i.Len), or(mem, b), a, dst)
+	case rm, krm, vmi:
+		ops = append(ops, or(mem, b), dst)
+	case mr, kmr:
+		ops = append(ops, regName(i.A, f.src, i.Len), or(mem, dst))
+	case mvr:
+		ops = append(ops, b, a, mem)
+	case gather:
+		if i.Mask == 0 {
+			ops = append(ops, regName(i.A, f.dst, i.Len))
+		}
+		ops = append(ops, mem, dst)
+	case scatter:
+		ops = append(ops, regName(i.A, f.dst, i.Len), mem)
+	}
+	if i.Mask != 0 {
+		last := len(ops) - 1
+		ops = append(ops[:last:last], fmt.Sprintf("K%d", i.Mask.num()), ops[last])
+	}
+	return name + " " + strings.Join(ops, ", ")
+}
+
+// assembled is the machine code of a list of lines by the Go toolchain.
+func assembled(t *testing.T, lines []string) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module oracle\n\ngo 1.21\n")
+	write("main.go", "package main\n\nimport \"os\"\n\nfunc code()\n\nfunc main() {\n\tif len(os.Args) > 9 {\n\t\tcode()\n\t}\n}\n")
+	write("code_amd64.s", "TEXT ·code(SB), 4, $0-0\n"+strings.Join(lines, "\n")+"\nRET\n")
+	cmd := exec.Command("go", "build", "-o", "oracle", ".")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%.4000s", err, out)
+	}
+	file, err := elf.Open(filepath.Join(dir, "oracle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	symbols, err := file.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range symbols {
+		if s.Name == "main.code" || s.Name == "main.code.abi0" {
+			section := file.Sections[s.Section]
+			data, err := section.Data()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return data[s.Value-section.Addr:][:s.Size]
+		}
+	}
+	t.Fatal("the oracle has no code")
+	return nil
+}
+
+// compare encodes the list and compares it with the bytes of the toolchain.
+func compare(t *testing.T, lines []string, encode func(b []byte, k int) []byte) {
+	t.Helper()
+	want := assembled(t, lines)
+	var got []byte
+	wrong := 0
+	for k := range lines {
+		from := len(got)
+		got = encode(got, k)
+		if len(want) < len(got) || !bytes.Equal(got[from:], want[from:len(got)]) {
+			t.Errorf("%s\n got % x\nwant % x", lines[k], got[from:], want[min(from, len(want)):min(from+12, len(want))])
+			if wrong++; wrong == 1 {
+				return // what follows is out of step
+			}
+		}
+	}
+}
+
+// TestForms assembles every row with many operands and compares with the Go toolchain.
+func TestForms(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("the oracle is the go command, which is not here")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("the oracle is read as an ELF file")
+	}
+	d := drawer{rand.New(rand.NewPCG(3, 5))}
+	var list []Inst
+	var lines []string
+	for op := noOp + 1; op < lastOp; op++ {
+		if forms[op].name == "" {
+			t.Fatalf("form %d has no row", op)
+		}
+		for made, tries := 0, 0; made < 24 && tries < 1000; tries++ {
+			if i, ok := d.inst(op); ok {
+				list, lines = append(list, i), append(lines, i.text())
+				made++
+			}
+		}
+	}
+	compare(t, lines, func(b []byte, k int) []byte { return Encode(b, &list[k]) })
+}
