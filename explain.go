@@ -25,11 +25,13 @@ func explain(p *Program, err error) error {
 	}
 	g, node, rank := p.Plan.Graph, ir.None, -1
 	var within []ir.Step
+	unsettled := false
 	var task *local.TaskFailure
 	var defined *eval.Error
 	switch {
 	case errors.As(err, &task):
 		node, rank, within = task.Node, task.Rank, task.Within
+		unsettled = task.Unsettled
 	case errors.As(err, &defined):
 		g, node, within = p.Program, defined.Node, defined.Within
 	}
@@ -38,6 +40,9 @@ func explain(p *Program, err error) error {
 		d := source.Diagnostic{Code: source.Code(failure.Code), Message: failure.Msg, Help: failure.Help}
 		if node != ir.None && int(node) < g.Len() {
 			d = place(d, p, g, node, within, failure.At, rank)
+		}
+		if unsettled {
+			d = d.WithNote(source.Span{}, "an earlier failure may exist: what comes before was still running when the run ended (--grace)")
 		}
 		return &Refusal{Files: p.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"time"
 
 	"flow/compiler"
 	"flow/ir"
@@ -123,6 +124,9 @@ type RunOptions struct {
 	Trace bool
 	// Progress is called a few times a second.
 	Progress func(done, total int)
+	// Grace is for how long after a failure what comes before it in the program may still run, so that the first failure in the text
+	// is reported and all is printed that comes before it; 0 means ten seconds. A failure that is reported without says so.
+	Grace time.Duration
 }
 
 // Scheduling says how the loops of a run are handed out to its threads. The result is the same, to the bit, whatever it

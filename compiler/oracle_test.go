@@ -130,12 +130,12 @@ func scheduled(r *compiler.Result, workers int, technique string) outcome {
 		}
 	}
 	if r.Plan.Ranks > 1 {
-		_, err := dist.RunInProcess(context.Background(), r.Plan, workers, func(int) dist.Options { return dist.Options{Env: p, Schedule: chunks} })
+		_, err := dist.RunInProcess(context.Background(), r.Plan, workers, func(int) dist.Options { return dist.Options{Env: p, Schedule: chunks, Grace: hangs} })
 		return outcome{how, p.out.String(), err != nil, err}
 	}
 	pool := local.NewPool(workers)
 	defer pool.Close()
-	_, err := local.RunPlan(context.Background(), pool, r.Plan, local.EngineOptions{Env: p, Schedule: chunks})
+	_, err := local.RunPlan(context.Background(), pool, r.Plan, local.EngineOptions{Env: p, Schedule: chunks, Grace: hangs})
 	return outcome{how, p.out.String(), err != nil, err}
 }
 
@@ -203,7 +203,7 @@ func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
 				return meant, fmt.Errorf("%d ranks, without %v: %s gives error %v, the meaning %v", r.ranks, r.disable, o.how, o.err, meant.err)
 			case o.failed && !alike(o.err, meant.err):
 				return meant, fmt.Errorf("%d ranks, without %v: %s fails so:\n%v\nthe meaning so:\n%v", r.ranks, r.disable, o.how, o.err, meant.err)
-			case !o.failed && o.out != meant.out:
+			case o.out != meant.out:
 				return meant, fmt.Errorf("%d ranks, without %v: %s prints something else:\n%s", r.ranks, r.disable, o.how, difference(meant.out, o.out))
 			}
 		}

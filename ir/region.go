@@ -41,6 +41,14 @@ func (n *Node) Times() (rounds int64, known bool) {
 	return v.I, ok
 }
 
+// FirstArg is the input of an iterate or select that is the first argument of its regions: a branch keeps its condition to itself.
+func (n *Node) FirstArg() int {
+	if n.Op.Control == op.Select {
+		return 1
+	}
+	return 0
+}
+
 // Results is the types of the parts of an iterate or select: the carried values, or what the branches give, and an effect at
 // the end if there is one inside, which is there when all of the region is done.
 func (g *Graph) Results(id ID) []types.Field { return g.Type(id).Ext.Fields }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,8 +35,15 @@ func emitRow() *op.Def {
 		},
 		Eg:   []op.Example{{Program: "emit 0.5 as \"half\"\nemit eye(2) as \"I\"", Output: "half: 0.5\nI:\n1 0\n0 1\n"}},
 		Type: emitType, Ref: emitRef, Laws: op.Effectful, Shard: op.Shard{Kind: op.ShardSink}, Cost: copyWork,
-		Kernel: emitKernel,
+		Kernel: emitKernel, Shows: shows,
 	}
+}
+
+// shows reports an emit whose bytes are seen at once: to standard output, or to a device, which is written directly. Other files
+// appear when the run has succeeded, so that an emit to one of them waits for nothing. Wrong for a named pipe, which no name tells.
+func shows(a *op.Attrs) bool {
+	to := a.Str("to")
+	return to == "" || strings.HasPrefix(filepath.Clean(to), "/dev/")
 }
 
 func emitType(s *op.Sig) (types.Type, error) {

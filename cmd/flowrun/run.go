@@ -27,6 +27,7 @@ func (s *session) runCommand() *cli.Command {
 			&cli.BoolFlag{Name: "distributed", DisableDefaultText: true, Usage: "run on several ranks"},
 			&cli.StringFlag{Name: "backend", Usage: "how ranks talk: mpi, or mem (all ranks in this process)", Value: "mpi"},
 			&cli.IntFlag{Name: "ranks", Usage: "start `N` ranks; inside mpirun or srun theirs count", DefaultText: "one a memory domain, at least 2"},
+			&cli.DurationFlag{Name: "grace", Usage: "after a failure let what comes before it run for `TIME`, to report the first failure of the program", DefaultText: "10s"},
 			timingFlag(),
 			&cli.StringFlag{Name: "stats", Usage: "print what the run did, on stderr; --stats=json as one JSON line"},
 			&cli.StringFlag{Name: "trace", Usage: "write when each task ran to `FILE`, for Perfetto or chrome://tracing"},
@@ -42,6 +43,7 @@ type runRequest struct {
 	stats       string // "", "text" or "json"
 	timing      bool
 	trace       string
+	grace       time.Duration // 0: not said
 	distributed bool
 	backend     string
 	ranks       int // 0: not said
@@ -62,6 +64,12 @@ func (s *session) runRequest(c *cli.Context) (runRequest, error) {
 	}
 	if r.ranks, err = ranks(c, 0); err != nil {
 		return r, err
+	}
+	if c.IsSet("grace") {
+		if r.grace = c.Duration("grace"); r.grace < 0 {
+			return r, usagef("--grace %v: a time is at least 0s", r.grace)
+		}
+		r.grace = max(r.grace, 1) // 0 is what nobody has said
 	}
 	if err := canWrite(r.trace); err != nil {
 		return r, usagef("--trace: %v", err)
@@ -114,7 +122,7 @@ func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOp
 	defer out.Discard()
 	s.signal.onExit(out.Discard)
 	start := time.Now()
-	report, err := run(ctx, flow.RunOptions{Threads: req.threads, Schedule: req.schedule, Output: out, Stats: req.stats != "", Trace: req.trace != "", Progress: line.report()})
+	report, err := run(ctx, flow.RunOptions{Threads: req.threads, Schedule: req.schedule, Output: out, Stats: req.stats != "", Trace: req.trace != "", Progress: line.report(), Grace: req.grace})
 	seconds := time.Since(start).Seconds()
 	line.hide()
 	if err == nil {

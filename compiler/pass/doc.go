@@ -14,7 +14,7 @@
 //	epilogues.go              chains that run on a product while a cache has it
 //	narrow.go                 the lower triangle alone
 //	place.go order.go         owners and exchanges; priorities
-//	may_fail.go               which nodes may fail, over which no other such node may be moved
+//	stops.go                  over what no node that may fail can be moved
 //	region.go carry.go        passes inside of loops; what loops carry, in blocks
 //
 // Nodes that a pass makes keep the origin of those that they replace. The package knows a

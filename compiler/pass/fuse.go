@@ -107,7 +107,7 @@ func (f *fusion) late(x, h ir.ID) bool {
 
 // divides reports an elementwise operator that may fail.
 func (f *fusion) divides(x ir.ID) bool {
-	return f.fusable(x) && !f.g.Nodes[x].Op.Laws.Has(op.Total) && mayFail(f.g, x, nil)
+	return f.fusable(x) && !f.g.Nodes[x].Op.Laws.Has(op.Total) && ir.MayFail(f.g, x)
 }
 
 type fusion struct {

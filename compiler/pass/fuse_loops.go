@@ -31,7 +31,7 @@ import (
 //
 // The last is seldom so: the loop stands where it stood, or at the first place behind it where all is there that the
 // operators behind it read. They cannot fail, so earlier is right for them; the body may only be moved where nothing on
-// the way may fail or has an effect (mayFail). So a run fails as it would without this pass.
+// the way may fail or has an effect (ir.MayFail). So a run fails as it would without this pass.
 func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
 	f := &looping{table: table, fusion: fusion{g: g, uses: g.Uses()}, at: map[ir.ID][]*loop{}, gone: make([]bool, g.Len()), of: slices.Repeat([]ir.ID{ir.None}, g.Len())}
 	f.find()
@@ -131,7 +131,7 @@ func (f *looping) moves(l *loop, at ir.ID) bool {
 	if at <= l.at {
 		return true
 	}
-	if mayFail(f.g, l.id, nil) {
+	if ir.MayFail(f.g, l.id) {
 		if f.stops == nil {
 			f.stops = stopsOf(f.g)
 		}
@@ -284,7 +284,7 @@ func (p *places) own(g *ir.Graph, in []ir.ID, index map[ir.ID]int) bool {
 
 // enter looks into the regions of node n, a loop or a branch whose input k is the matrix.
 func (p *places) enter(n *ir.Node, in []ir.ID, k int, index map[ir.ID]int) bool {
-	first := firstArg(n)
+	first := n.FirstArg()
 	for r := n.Region; r != nil; r = r.Next {
 		inner := map[ir.ID]int{}
 		for j, x := range in {
@@ -297,14 +297,6 @@ func (p *places) enter(n *ir.Node, in []ir.ID, k int, index map[ir.ID]int) bool 
 		}
 	}
 	return true
-}
-
-// firstArg is the input of a loop or branch that is the first argument of its regions.
-func firstArg(n *ir.Node) int {
-	if n.Op.Control == op.Select {
-		return 1
-	}
-	return 0
 }
 
 // build copies the graph with the loops at their new places.

@@ -205,7 +205,7 @@ func copyReading(out, g *ir.Graph, to []ir.ID, gone map[ir.ID]bool) {
 		for k, x := range old {
 			in[k] = to[x]
 			if gone[x] {
-				inner[k-firstArg(n)] = true
+				inner[k-n.FirstArg()] = true
 			}
 		}
 		to[i] = out.CopyNode(g, id, in...)

@@ -215,7 +215,7 @@ func harmless(g *ir.Graph, id ir.ID) bool {
 	case d.Laws.Has(op.Elementwise):
 		return t.Elem != types.I64 || !whole // integer division and powers may fail
 	case d.Laws.Has(op.View):
-		return !mayFail(g, id, nil) // a window may lie outside
+		return !ir.MayFail(g, id) // a window may lie outside
 	}
 	switch d.Shard.Kind {
 	case op.ShardGenerate, op.ShardContract, op.ShardTranspose, op.ShardMove, op.ShardTriangle, op.ShardDiagonal:

@@ -45,6 +45,9 @@ type Def struct {
 
 	// Laws are claims that the tests check on random data and the compiler relies on.
 	Laws Laws
+	// Shows reports, of an effect with these attributes, that it is seen while the run goes on, such as text on standard output. It
+	// then comes after all before it in the program that may fail. nil: what the effect makes is seen when the run has succeeded.
+	Shows func(a *Attrs) bool
 	// Flow is the contract with its channels.
 	Flow Flow
 	// Shard says how the operator is cut into blocks.

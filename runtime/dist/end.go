@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"flow/ir"
 	"flow/runtime/trace"
 )
 
@@ -44,6 +45,7 @@ type done struct {
 	From      int
 	State     int
 	Failure   *failure
+	Unsettled bool // tasks before the failed one that may fail were given up
 	Report    *RankReport
 	Recording []byte
 }
@@ -181,10 +183,10 @@ func (r *rank) step(now time.Time) (f *Failure, over bool) {
 	}
 	if r.me == 0 {
 		if state, all := r.agreed(); all && (state == ended) == (e.failure == nil) {
-			e.end = &end{Failure: e.failure}
+			e.end = &end{Failure: r.settled(e.failure)}
 			e.said.Store(true)
 			r.others(func(to int) { r.say(to, &message{End: e.end}) })
-			return r.over(e.failure)
+			return r.over(e.end.Failure)
 		}
 	}
 	return nil, false
@@ -212,6 +214,10 @@ func (r *rank) reportDone(state int) {
 	e := &r.ending
 	e.reported = state
 	d := &done{From: r.me, State: state, Failure: e.failure}
+	if f := e.failure; f != nil && f.Severity == taskFailed {
+		// A loop that was cut off in the middle has no say of its own.
+		d.Unsettled = r.eng.Unsettled(ir.ID(f.Node)) || !e.idle && f.Rank == r.me
+	}
 	if e.idle {
 		report, _ := r.eng.Wait()
 		r.pollMu.Lock()
@@ -242,6 +248,18 @@ func (r *rank) agreed() (state int, all bool) {
 		state = d.State
 	}
 	return state, true
+}
+
+// settled is the failure of all ranks with what they know of those before it.
+func (r *rank) settled(f *failure) *failure {
+	if f == nil || f.Severity != taskFailed {
+		return f
+	}
+	told := *f
+	for _, d := range r.ending.dones {
+		told.Unsettled = told.Unsettled || d.Unsettled
+	}
+	return &told
 }
 
 // over ends the run on this rank, which rank 0 has said or is saying.

@@ -96,21 +96,23 @@ const (
 
 // failure is a Failure on the wire.
 type failure struct {
-	Severity severity
-	Node     int32
-	Within   []ir.Step
-	Rank     int  // where the task failed, who was interrupted, or who died
-	Bug      bool // of a task: Flow is to blame, and there was no *op.Failure to take Code and Help from
-	Code     string
-	Msg      string
-	Help     string
-	At       op.Place
-	Where    string // of a death
-	Last     string
+	Severity  severity
+	Node      int32
+	Within    []ir.Step
+	Place     int64 // of a task: orders the failures of one node, all on one rank
+	Unsettled bool  // of a task: local.TaskFailure's
+	Rank      int   // where the task failed, who was interrupted, or who died
+	Bug       bool  // of a task: Flow is to blame, and there was no *op.Failure to take Code and Help from
+	Code      string
+	Msg       string
+	Help      string
+	At        op.Place
+	Where     string // of a death
+	Last      string
 }
 
 func failureOf(f *local.TaskFailure) *failure {
-	w := &failure{Severity: taskFailed, Node: int32(f.Node), Within: f.Within, Rank: f.Rank, Bug: true, Code: "B001", Msg: f.Err.Error()}
+	w := &failure{Severity: taskFailed, Node: int32(f.Node), Within: f.Within, Place: f.Place(), Rank: f.Rank, Bug: true, Code: "B001", Msg: f.Err.Error()}
 	var u *op.Failure
 	if errors.As(f.Err, &u) {
 		w.Bug, w.Code, w.Msg, w.Help, w.At = false, u.Code, u.Msg, u.Help, u.At
@@ -134,7 +136,7 @@ func (w *failure) before(o *failure) bool {
 	}
 	switch w.Severity {
 	case taskFailed:
-		return w.Node < o.Node
+		return w.Node < o.Node || w.Node == o.Node && w.Place < o.Place
 	case interrupted:
 		return w.Rank < o.Rank
 	}
@@ -147,7 +149,7 @@ func (w *failure) task() *local.TaskFailure {
 	if w.Bug {
 		err = errors.New(w.Msg)
 	}
-	return &local.TaskFailure{Node: ir.ID(w.Node), Rank: w.Rank, Err: err, Within: w.Within}
+	return &local.TaskFailure{Node: ir.ID(w.Node), Rank: w.Rank, Err: err, Within: w.Within, Unsettled: w.Unsettled}
 }
 
 // public is w for the caller.

@@ -359,6 +359,16 @@ func (r *rank) hear() (worked bool) {
 
 // hearOne takes one message. True unless it was a heartbeat, which must not keep an idle rank awake.
 func (r *rank) hearOne(m transport.Message) bool {
+	if m.Tag == tagClear {
+		epoch, shown, err := getClear(m.Payload)
+		switch {
+		case err != nil:
+			r.broken(err)
+		case epoch == r.epoch:
+			r.eng.Clear(shown, m.Src)
+		}
+		return true
+	}
 	if m.Tag != tagValue {
 		c, err := decode(m.Payload)
 		if err != nil {

@@ -220,8 +220,7 @@ func newRank(comm transport.Comm, p *plan.Plan, o Options) *rank {
 		o.MaxPosted = defaultMaxPosted
 	}
 	if o.Grace == 0 {
-		// The ranks have one second to stop, and need some of it to agree.
-		o.Grace = 700 * time.Millisecond
+		o.Grace = local.DefaultGrace
 	}
 	if o.patience == 0 {
 		o.patience = goodbye
@@ -263,6 +262,7 @@ func (r *rank) prepare() *Failure {
 			Between:  r.between,
 			Idle:     r.idle,
 			Failed:   func(f *local.TaskFailure) { r.tell(failureOf(f)) },
+			Cleared:  r.cleared,
 		},
 	})
 	if err != nil {

@@ -77,6 +77,17 @@ func (r *rank) track(q transport.Request, f flight) {
 
 func (r *rank) hasBegun(dst, num int32) bool { return r.begun[dst][num/64]&(1<<(num%64)) != 0 }
 
+// cleared tells a rank that the tasks of this one have succeeded that its node shown waits for. It is called by workers.
+func (r *rank) cleared(shown ir.ID, to int) {
+	b := putClear(r.epoch, shown)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.frozen {
+		r.track(r.comm.Isend(transport.Control, to, tagClear, b), flight{kind: control, peer: int32(to), buf: b})
+		r.nudge()
+	}
+}
+
 // say sends a control message to one rank.
 func (r *rank) say(to int, m *message) {
 	m.Epoch = r.epoch

@@ -19,7 +19,20 @@ import (
 const (
 	tagMessage = 0 // a message, by gob
 	tagValue   = 1 // a value of variable form
+	tagClear   = 2 // epoch and node: local.Engine.Clear
 )
+
+// putClear encodes that the tasks of a rank have succeeded that node shown waits for.
+func putClear(epoch uint64, shown ir.ID) []byte {
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, epoch), uint32(shown))
+}
+
+func getClear(b []byte) (epoch uint64, shown ir.ID, err error) {
+	if len(b) != 8+4 {
+		return 0, 0, fmt.Errorf("BUG: %d bytes arrived that clear no node", len(b))
+	}
+	return binary.LittleEndian.Uint64(b), ir.ID(binary.LittleEndian.Uint32(b[8:])), nil
+}
 
 // putScalar encodes a scalar of fixed size.
 func putScalar(s value.Scalar) []byte {

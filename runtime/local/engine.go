@@ -6,7 +6,6 @@ package local
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -37,7 +36,8 @@ type EngineOptions struct {
 	// kept: its memory is lent again.
 	Observe func(id ir.ID, v value.Value)
 	// Grace is for how long after a failure the tasks before it may still run, so that the first failure in program
-	// order is the one reported; 0 means 1 s.
+	// order is the one reported; 0 means DefaultGrace. Past it those that have not ended are passed over, and the failure is
+	// reported as TaskFailure.Unsettled if one of them may have failed.
 	Grace time.Duration
 	// Schedule says how the loops of tasks are handed out in chunks; its Groups are those of the pool.
 	Schedule schedule.Plan
@@ -61,7 +61,13 @@ type Remote struct {
 	Idle func() bool
 	// Failed is called when a task of this rank failed and no task before it is known to have failed.
 	Failed func(*TaskFailure)
+	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to, waits for without reading them:
+	// Engine.Clear tells that rank.
+	Cleared func(shown ir.ID, to int)
 }
+
+// DefaultGrace is EngineOptions.Grace where nothing is said.
+const DefaultGrace = 10 * time.Second
 
 // Engine executes one rank's part of one plan, once. Its methods are safe for concurrent use after Start.
 type Engine struct {
@@ -94,6 +100,9 @@ type Engine struct {
 	extTask  []int32
 	extState []atomic.Uint32 // 0 awaited, 1 arrived or given up
 
+	awaits map[grant]*awaited   // what other ranks must say before nodes of this one show something
+	clears map[int32]*clearance // by task
+
 	slot []value.Value   // by node
 	uses []int32         // readers left, by node; atomic while running
 	done []atomic.Uint32 // a bit a task: has ended; nil without Remote
@@ -119,15 +128,14 @@ type Engine struct {
 	started    time.Time
 	failMu     sync.Mutex
 	failure    *TaskFailure
-	failedAt   atomic.Int64 // node from which tasks are skipped; maxNode: none
+	failedAt   atomic.Int64 // place after which tasks are passed over; maxNode: none; -1: all are, for the grace is over
 	grace      *time.Timer
+	expired    bool // the grace is over
+	unsettled  bool // a task before failure that may fail was passed over
 	once       sync.Once
 	report     *Report
 	err        error
 }
-
-// errGrace ends a run in which tasks before the failed one took too long.
-var errGrace = errors.New("local: the time for tasks before a failed one is over")
 
 // Start runs the tasks on pool and returns. Call it once, and Wait after it.
 func (e *Engine) Start(ctx context.Context, pool *Pool) {
@@ -172,8 +180,13 @@ func (e *Engine) Wait() (*Report, error) {
 		if e.grace != nil {
 			e.grace.Stop()
 		}
-		if e.failure != nil {
-			err = e.failure
+		if f := e.failure; f != nil {
+			if e.unsettled || err != nil { // an error of the run itself: it was interrupted
+				told := *f
+				told.Unsettled = true
+				f = &told
+			}
+			err = f
 		}
 		e.failMu.Unlock()
 		e.err = err

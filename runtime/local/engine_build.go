@@ -30,6 +30,7 @@ const (
 	looks                // the result may lie in the memory of the first input
 	several              // it has several results, for which nodes of the row part stand
 	kept                 // the result is the same in several rounds: see engine_keep.go
+	clears               // a node of another rank shows something only after it has succeeded: see engine_guard.go
 )
 
 // maxNode is above every node.
@@ -41,7 +42,7 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 		return nil, fmt.Errorf("BUG: rank %d of a plan for %d", o.Rank, p.Ranks)
 	}
 	if o.Grace == 0 {
-		o.Grace = time.Second
+		o.Grace = DefaultGrace
 	}
 	e := &Engine{p: p, o: o, buffers: o.Buffers, epoch: time.Now(), selector: schedule.NewSelector()}
 	if e.buffers == nil {
@@ -272,7 +273,7 @@ func (e *Engine) connect() {
 			}
 		}
 	}
-	extra := e.connectControls()
+	extra := append(e.connectGuards(), e.connectControls()...)
 	edges += len(extra)
 	for t := range d.N {
 		d.SuccOff[t+1] += d.SuccOff[t]

@@ -24,6 +24,8 @@ type TaskFailure struct {
 	Err  error
 	// Within leads from Node, a loop or branch, to the node in its regions that failed.
 	Within []ir.Step
+	// Unsettled says that tasks before it in the program that may fail were given up, so that it need not be the first failure.
+	Unsettled bool
 
 	place int64 // 1 + the engine's place of it in program order; 0: that of Node
 }
@@ -75,15 +77,56 @@ func (e *Engine) Fail(f *TaskFailure) {
 		return
 	}
 	e.failure = f
-	e.failedAt.Store(f.place - 1)
+	if !e.expired {
+		e.failedAt.Store(f.place - 1)
+	}
 	if e.grace == nil {
-		e.grace = time.AfterFunc(e.o.Grace, func() { e.running().Cancel(errGrace) })
+		e.grace = time.AfterFunc(e.o.Grace, e.expire)
 	}
 	e.failMu.Unlock()
 	if e.o.Remote != nil && f.Rank == e.o.Rank {
 		e.o.Remote.Failed(f)
 	}
 	e.giveUp(f.place - 1)
+}
+
+// expire ends the time for tasks before the failed one: all that have not begun are passed over.
+func (e *Engine) expire() {
+	e.failMu.Lock()
+	e.expired = true
+	e.failedAt.Store(-1)
+	e.failMu.Unlock()
+	e.giveUp(-1)
+}
+
+// passOver is called for the node of a task that is not executed, or gives up, because of a failure.
+func (e *Engine) passOver(id ir.ID) {
+	if e.failedAt.Load() >= 0 {
+		return // the grace is not over, so the task comes after the failed one
+	}
+	e.failMu.Lock()
+	defer e.failMu.Unlock()
+	if !e.unsettled && e.place(id)+1 < e.failure.place && ir.MayFail(e.g, id) {
+		e.unsettled = true
+	}
+}
+
+// Place orders failures of one node: the one with the lesser place comes first in the program.
+func (f *TaskFailure) Place() int64 { return f.place }
+
+// Unsettled reports that tasks of this rank before node id that may fail have not succeeded. Only with Remote.
+func (e *Engine) Unsettled(id ir.ID) bool {
+	for t, x := range e.task[:e.dag.counted()] {
+		if x >= id {
+			break
+		}
+		if e.done[t/32].Load()>>(t%32)&1 == 0 && ir.MayFail(e.g, x) {
+			return true
+		}
+	}
+	e.failMu.Lock()
+	defer e.failMu.Unlock()
+	return e.unsettled // a task of a loop
 }
 
 // over reports that nobody will see what the task of node id makes: the run is ending, or a task before it has failed.
@@ -155,6 +198,11 @@ func (e *Engine) giveUp(place int64) {
 			e.satisfy(i)
 		}
 	}
+	for k, a := range e.awaits {
+		if e.place(k.shown) > place && a.given.CompareAndSwap(false, true) {
+			e.running().Satisfy(a.task)
+		}
+	}
 }
 
 // FirstUnfinished is a node before which all of this rank's tasks have ended, and which grows as they end; the number of
@@ -183,5 +231,11 @@ func (e *Engine) FirstUnfinished() ir.ID {
 // before the failure that is left has succeeded: it is the first in program order, on every engine. Values from other
 // ranks that only tasks after f read are given up; the others still arrive, since the other ranks do the same.
 //
-// The price is that a failure waits for tasks before it, which EngineOptions.Grace bounds; past it the
-// smallest failure seen is reported.
+// What the user sees of a run that fails is what the reference evaluator shows before the failure: a task that shows something
+// waits for every task before it that may fail (ir.Guards), by edges of the task graph. It is not enough that it comes before the
+// failed one, for it may end before the failure is known. Guards on other ranks say so in a message (Remote.Cleared), a rank one
+// for each node that shows something, once all of them have succeeded; after a failure that never happens, and the wait is given up.
+// A loop or branch in which something is shown waits as a whole. Of tasks that show nothing, none waits.
+//
+// The price is that a failure waits for tasks before it, which EngineOptions.Grace bounds. Past it all tasks are passed over that
+// have not begun, and the first failure seen is reported as Unsettled if one of them may have failed.

@@ -112,7 +112,7 @@ func (l *loopRun) observe() {
 // techniques that learn.
 func (l *loopRun) Again(w *Worker) bool {
 	p, ok := l.steps.(op.Passes)
-	if !ok || l.err != nil || w.Stopping() || l.log.queues.Err() != nil {
+	if !ok || l.err != nil || l.e.over(l.id) || l.log.queues.Err() != nil {
 		return false
 	}
 	e := l.e
@@ -207,7 +207,7 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 	if l.timed {
 		asked = e.now(s)
 	}
-	for !w.Stopping() {
+	for !e.over(l.id) {
 		unit, size, stolen, ok := q.Claim(w.index)
 		if !ok {
 			return
@@ -266,7 +266,7 @@ func (l *loopRun) Done(w *Worker) error {
 	if e.clock || l.timed {
 		start = e.now(s)
 	}
-	v, err := l.result(w)
+	v, err := l.result()
 	end := start
 	if e.clock || l.timed {
 		end = e.now(s)
@@ -285,9 +285,7 @@ func (l *loopRun) Done(w *Worker) error {
 			e.discard(out)
 		}
 		s.current.Store(0)
-		if err != op.ErrStopped {
-			e.fail(id, err)
-		}
+		e.failOrGiveUp(id, err)
 		return nil
 	}
 	e.finish(s, t, id, v, start)
@@ -295,11 +293,11 @@ func (l *loopRun) Done(w *Worker) error {
 }
 
 // result is what the loop made.
-func (l *loopRun) result(w *Worker) (v value.Value, err error) {
+func (l *loopRun) result() (v value.Value, err error) {
 	switch {
 	case l.err != nil:
 		return nil, l.err
-	case w.Stopping():
+	case l.e.over(l.id):
 		return nil, op.ErrStopped
 	}
 	if err := l.log.queues.Err(); err != nil { // an expression that has stopped making sense

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"flow/ir"
+	"flow/ir/op"
 	"flow/ir/value"
 )
 
@@ -196,6 +197,7 @@ func (e *Engine) give(s *workerState, lp *control, r *region) error {
 // leave ends a loop or branch: its results are those of the last round, and what it captured is freed.
 func (e *Engine) leave(s *workerState, lp *control, t int32) {
 	if e.place(lp.node) > e.failedAt.Load() {
+		e.passOver(lp.node)
 		return
 	}
 	e.forgetKept(lp)
@@ -296,6 +298,15 @@ func (e *Engine) copied(s *workerState, v value.Value, view bool) (value.Value, 
 	}
 	out.CopyFrom(d)
 	return out, nil
+}
+
+// failOrGiveUp reports the failure of a task of node id, unless it has only been stopped.
+func (e *Engine) failOrGiveUp(id ir.ID, err error) {
+	if err == op.ErrStopped {
+		e.passOver(id)
+		return
+	}
+	e.fail(id, err)
 }
 
 // fail reports the failure of a task of node id.

@@ -48,6 +48,7 @@ func (e *Engine) body(w *Worker, t int32) error {
 	}
 	id := e.task[t]
 	if e.place(id) > e.failedAt.Load() {
+		e.passOver(id)
 		return nil
 	}
 	s := &e.scratch[w.index]
@@ -64,9 +65,7 @@ func (e *Engine) body(w *Worker, t int32) error {
 	v, opened, err := e.execute(w, s, t, id, start)
 	if err != nil {
 		s.current.Store(0)
-		if err != op.ErrStopped {
-			e.fail(id, err)
-		}
+		e.failOrGiveUp(id, err)
 		return nil
 	}
 	if opened {
@@ -111,6 +110,9 @@ func (e *Engine) finish(s *workerState, t int32, id ir.ID, v value.Value, start 
 func (e *Engine) ended(s *workerState, t int32, end int64) {
 	if e.done != nil {
 		e.done[t/32].Or(1 << (t % 32))
+		if e.flags[t]&clears != 0 {
+			e.cleared(t)
+		}
 	}
 	s.current.Store(0)
 	s.finished.Store(s.finished.Load() + 1) // one writer

@@ -1,38 +1,19 @@
-package pass
+package ir
 
 import (
-	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
 )
 
 // This file tells which nodes may fail in the run. The order of nodes is that of the program, and of several failures a run tells the
-// first: so a pass that moves such a node over another one, or over an effect, changes what the user is told, and what has been
-// printed by then.
-
-// stops counts, up to each node of a graph, those that may fail or have an effect.
-type stops []int32
-
-func stopsOf(g *ir.Graph) stops {
-	s := make(stops, g.Len())
-	n := int32(0)
-	for i := range s {
-		if mayFail(g, ir.ID(i), nil) {
-			n++
-		}
-		s[i] = n
-	}
-	return s
-}
-
-// between reports that there is one after node a that does not come after node b.
-func (s stops) between(a, b ir.ID) bool { return s[a] < s[b] }
+// first. So a pass may not move such a node over another one, or over an effect, and an engine lets an effect that the user sees wait
+// for those before it (Guards).
 
 // indices is the least and the greatest value of arguments of a region that are indices of loops around it, or constants.
-type indices map[ir.ID][2]int64
+type indices map[ID][2]int64
 
 // of is the range of node id, if it is known.
-func (at indices) of(g *ir.Graph, id ir.ID) (r [2]int64, ok bool) {
+func (at indices) of(g *Graph, id ID) (r [2]int64, ok bool) {
 	if r, ok = at[id]; ok {
 		return r, true
 	}
@@ -41,34 +22,44 @@ func (at indices) of(g *ir.Graph, id ir.ID) (r [2]int64, ok bool) {
 }
 
 // below reports that subscript id is known to be one of 0..n.
-func (at indices) below(g *ir.Graph, id ir.ID, n int) bool {
+func (at indices) below(g *Graph, id ID, n int) bool {
 	r, ok := at.of(g, id)
 	return ok && r[0] >= 0 && r[1] < int64(n)
 }
 
 // wholeConst is the value of a constant that is an integer.
-func wholeConst(g *ir.Graph, id ir.ID) (c int64, ok bool) {
+func wholeConst(g *Graph, id ID) (c int64, ok bool) {
 	n := &g.Nodes[id]
 	v, is := n.Attrs.Get("value")
 	return v.I, n.Op.Name == "const" && is && v.Kind == op.IntVal
 }
 
-// mayFail reports a node of g that may fail in the run, or is or holds an effect; at is what is known of the arguments of a region.
-// A loop that does not end does not fail.
-func mayFail(g *ir.Graph, id ir.ID, at indices) bool {
+// MayFail reports a node of g that may fail in the run, or is or holds an effect. A loop that does not end does not fail.
+func MayFail(g *Graph, id ID) bool { return mayFail(g, id, nil) }
+
+// mayFail is MayFail; at is what is known of the arguments of a region.
+func mayFail(g *Graph, id ID, at indices) bool {
 	n, in := &g.Nodes[id], g.In(id)
 	switch {
-	case n.Op.Name == "arg" || n.Op.Name == "const" || n.Op.Control == op.Part:
+	case n.Op.Name == "arg" || n.Op.Name == "const" || n.Op.Name == "exchange" || n.Op.Control == op.Part:
 		return false
 	case n.Op.Name == "parfor" || n.Op.Control == op.Iterate || n.Op.Control == op.Select:
 		return bodiesMayFail(g, id, at)
-	case !n.Op.Laws.Has(op.Pure) || n.Region != nil || !sized(g.Type(id)):
+	case !n.Op.Laws.Has(op.Pure) || !sized(g.Type(id)):
 		return true
 	}
 	for _, x := range in {
-		if !sized(g.Type(x)) {
+		if t := g.Type(x); !sized(t) || n.Region != nil && t.Count() == 0 {
 			return true
 		}
+	}
+	if n.Region != nil { // a chain, or a group of rows: it fails where an operator of it does
+		for i := range n.Region.Graph.Nodes {
+			if mayFail(n.Region.Graph, ID(i), nil) {
+				return true
+			}
+		}
+		return false
 	}
 	switch {
 	case n.Op.Laws.Has(op.Total):
@@ -89,13 +80,13 @@ func mayFail(g *ir.Graph, id ir.ID, at indices) bool {
 func sized(t types.Type) bool { return !t.IsMatrix() || t.Known() }
 
 // bodiesMayFail is mayFail of a loop or branch.
-func bodiesMayFail(g *ir.Graph, id ir.ID, at indices) bool {
+func bodiesMayFail(g *Graph, id ID, at indices) bool {
 	n := &g.Nodes[id]
 	first := 0 // the input that is the first of those which all rounds read as they are, and where it is among the arguments
 	var own indices
 	switch {
 	case n.Op.Name != "parfor":
-		first = max(n.Carried(), firstArg(n))
+		first = max(n.Carried(), n.FirstArg())
 	case n.Attrs.Ints("lo") == nil || !sized(g.Type(id)):
 		return true
 	default:
@@ -119,7 +110,7 @@ func bodiesMayFail(g *ir.Graph, id ir.ID, at indices) bool {
 			}
 		}
 		for i := range r.Graph.Nodes {
-			if mayFail(r.Graph, ir.ID(i), inner) {
+			if mayFail(r.Graph, ID(i), inner) {
 				return true
 			}
 		}

@@ -1,0 +1,107 @@
+package local
+
+// This file lets a task that shows something (op.Def.Shows) wait for the tasks before it in program order that may fail.
+// See Note [The first failure].
+
+import (
+	"sync/atomic"
+
+	"flow/ir"
+)
+
+// A clearance counts this rank's tasks that must succeed before a node of another rank shows something.
+type clearance struct {
+	shown ir.ID
+	left  atomic.Int32
+}
+
+// An awaited clearance lets a task of this rank run, as far as another rank is concerned.
+type awaited struct {
+	task  int32
+	given atomic.Bool // or given up
+}
+
+// grant is a clearance for a node of this rank by another rank.
+type grant struct {
+	shown ir.ID
+	from  int
+}
+
+// connectGuards adds the edges between what may fail and what shows something. Counts of successors lie in SuccOff[t+1]. Of guards on
+// other ranks it notes what they have to say, and of those on this rank for others what is to be said.
+func (e *Engine) connectGuards() (extra []extraEdge) {
+	enter := map[ir.ID]int32{}
+	for _, lp := range e.controls {
+		enter[lp.node] = lp.enter
+	}
+	begins := func(id ir.ID) int32 {
+		if t, ok := enter[id]; ok {
+			return t
+		}
+		return e.index[id]
+	}
+	edge := func(g ir.Guard) {
+		from, to := e.index[g.By], begins(g.Shown)
+		extra = append(extra, extraEdge{from, to})
+		e.dag.SuccOff[from+1]++
+		e.dag.Waits[to]++
+	}
+	var made *clearance
+	for _, g := range ir.Guards(e.g, 0, ir.ID(e.p.Graph.Len())) {
+		by, at := e.p.Rank(g.By), e.p.Rank(g.Shown)
+		switch {
+		case by == at && at == e.o.Rank:
+			edge(g)
+		case at == e.o.Rank:
+			if e.awaits == nil {
+				e.awaits = map[grant]*awaited{}
+			}
+			if k := (grant{g.Shown, by}); e.awaits[k] == nil {
+				t := begins(g.Shown)
+				e.awaits[k] = &awaited{task: t}
+				e.dag.Waits[t]++
+			}
+		case by == e.o.Rank:
+			made = e.mustClear(g, made)
+		}
+	}
+	for _, lp := range e.controls {
+		for _, r := range lp.regions {
+			for _, g := range ir.Guards(e.g, r.lo, r.hi) {
+				edge(g)
+			}
+		}
+	}
+	return extra
+}
+
+// mustClear notes that a task of this rank must succeed before a node of another one shows something. made is what was noted last:
+// guards of one node come one after the other.
+func (e *Engine) mustClear(g ir.Guard, made *clearance) *clearance {
+	if e.clears == nil {
+		e.clears = map[int32]*clearance{}
+	}
+	c := made
+	if c == nil || c.shown != g.Shown {
+		c = &clearance{shown: g.Shown}
+	}
+	c.left.Add(1)
+	t := e.index[g.By]
+	e.flags[t] |= clears
+	e.clears[t] = c
+	return c
+}
+
+// cleared is called when task t, which has the flag clears, has succeeded.
+func (e *Engine) cleared(t int32) {
+	if c := e.clears[t]; c.left.Add(-1) == 0 {
+		e.o.Remote.Cleared(c.shown, e.p.Rank(c.shown))
+	}
+}
+
+// Clear says that all tasks of rank from that node shown waits for, and that it does not read, have succeeded.
+func (e *Engine) Clear(shown ir.ID, from int) {
+	if a := e.awaits[grant{shown, from}]; a != nil && a.given.CompareAndSwap(false, true) {
+		e.running().Satisfy(a.task)
+	}
+}
