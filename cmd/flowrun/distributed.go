@@ -150,6 +150,9 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 	if err != nil {
 		var f *op.Failure
 		if errors.As(err, &f) {
+			if f.Code == "E702" && told.seen() { // by the launcher, which somebody has told to stop; it waits for nobody's end
+				return exit(128 + int(syscall.SIGTERM))
+			}
 			d := source.Errorf(source.Code(f.Code), source.Span{}, "%s", f.Msg).WithHelp("%s", f.Help)
 			return &flow.Refusal{Files: source.NewFileSet(), Diagnostics: source.Diagnostics{d}, Ran: true}
 		}

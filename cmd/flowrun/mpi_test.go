@@ -4,9 +4,11 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,7 +26,7 @@ func TestMPIScript(t *testing.T) {
 		t.Skip("mpirun is not installed")
 	}
 	p := params(filepath.Join("testdata", "mpi"))
-	p.Cmds["killed"] = killed
+	maps.Copy(p.Cmds, mpiCommands())
 	testscript.Run(t, p)
 }
 
@@ -34,20 +36,7 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: killed FILE ARGS...")
 	}
-	cmd := exec.Command(filepath.Join(binDir(ts), "flowrun"), args...)
-	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = append(os.Environ(), "FLOW_CACHE="+ts.Getenv("FLOW_CACHE"), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	ts.Check(cmd.Start())
-	victim := 0
-	for deadline := time.Now().Add(startsWithin); processorTime(victim) < midway && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		victim = rankProcess("1", args[0])
-	}
-	if victim == 0 {
-		_ = cmd.Process.Kill() // it may have ended
-		ts.Fatalf("rank 1 did not start: %s", stderr.String())
-	}
+	cmd, stderr, victim := midwayOnRanks(ts, args)
 	ts.Check(syscall.Kill(victim, syscall.SIGKILL))
 	clock := calm.Start()
 	_ = cmd.Wait() // the exit code is looked at below
@@ -60,4 +49,52 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 	if !strings.Contains(stderr.String(), "rank 1") {
 		ts.Fatalf("the rank is not named:\n%s", stderr.String())
 	}
+}
+
+// midwayOnRanks starts flowrun on ranks and waits until rank 1, whose process it returns, is
+// midway.
+func midwayOnRanks(ts *testscript.TestScript, args []string) (cmd *exec.Cmd, stderr *bytes.Buffer, rank int) {
+	cmd = exec.Command(filepath.Join(binDir(ts), "flowrun"), args...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "FLOW_CACHE="+ts.Getenv("FLOW_CACHE"), "TMPDIR="+ts.Getenv("TMPDIR"), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	stderr = new(bytes.Buffer)
+	cmd.Stderr = stderr
+	ts.Check(cmd.Start())
+	for deadline := time.Now().Add(startsWithin); processorTime(rank) < midway && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		rank = rankProcess("1", args[0])
+	}
+	if rank == 0 {
+		_ = cmd.Process.Kill() // it may have ended
+		ts.Fatalf("rank 1 did not start: %s", stderr.String())
+	}
+	return cmd, stderr, rank
+}
+
+// launcherkilled SIGNAL CODE FILE ARGS... starts flowrun on ranks, sends their launcher a signal,
+// and demands that the job ends with the code and blames no rank.
+func launcherKilled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: launcherkilled SIGNAL CODE FILE ARGS...")
+	}
+	sig := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM}[args[0]]
+	cmd, stderr, rank := midwayOnRanks(ts, args[2:])
+	ts.Check(syscall.Kill(parentOf(rank), sig))
+	_ = cmd.Wait() // the exit code is looked at below
+	said := stderr.String()
+	if code := cmd.ProcessState.ExitCode(); strconv.Itoa(code) != args[1] || strings.Contains(said, "died") {
+		ts.Fatalf("exits with %d, want %s\n%s", code, args[1], said)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("stderr.txt"), []byte(said), 0o600))
+}
+
+// parentOf is the process that started a process.
+func parentOf(pid int) int {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0
+	}
+	// After the name in parentheses come the state and the parent.
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	parent, _ := strconv.Atoi(f[1])
+	return parent
 }
