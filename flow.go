@@ -37,21 +37,11 @@ type CompileOptions struct {
 	Rates    plan.Rates // measured costs; nil: guesses
 	// Load reads an imported file; nil: os.ReadFile.
 	Load func(path string) ([]byte, error)
-	// Input is where the program finds standard input and other streams; nil: the standard input of this process. Programs
-	// with one Input see the same contents.
-	Input *Input
 }
-
-// Input is where programs find what can be read once only, such as pipes.
-type Input = kernels.Input
 
 // options is o for the compiler.
 func (o CompileOptions) options() (compiler.Options, error) {
-	in := o.Input
-	if in == nil {
-		in = &Input{}
-	}
-	table, err := kernels.TableReading(o.Kernels, in)
+	table, err := kernels.Table(o.Kernels)
 	if err != nil {
 		return compiler.Options{}, err
 	}

@@ -6,14 +6,15 @@ import (
 	"errors"
 
 	"flow/ir/op"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/format"
 )
 
-// inout is the rows of input and output. The files that a table's read has parsed are cached in that table, streams in in.
-func inout(in *Input) []*op.Def {
-	files := newFileCache(in)
+// inout is the rows of input and output. The files that a table's read has parsed are cached in that table.
+func inout() []*op.Def {
+	files := &fileCache{heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}, counts: map[fileKey]sparsity.Estimate{}}
 	return []*op.Def{readRow(files), readGraphRow(files), emitRow(), assertRow()}
 }
 

@@ -31,14 +31,7 @@ func readGraphRow(files *fileCache) *op.Def {
 			return t, nil
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			path, o := pathOf(c), format.Options{Form: c.Attrs.Str("form")}
-			var m *value.CSR
-			var err error
-			if k, s := files.keyOf(path, o, graphFile); s != nil {
-				_, m, err = s.contents(k, o)
-			} else {
-				m, err = format.ReadGraph(path, o)
-			}
+			m, err := format.ReadGraph(pathOf(c), format.Options{Form: c.Attrs.Str("form")})
 			if err != nil {
 				return nil, fileFailure(err)
 			}
@@ -65,18 +58,15 @@ func readGraphRow(files *fileCache) *op.Def {
 // graph is the type of the graph in a file, which is kept for takeGraph.
 func (f *fileCache) graph(path, form string) (types.Type, error) {
 	o := format.Options{Form: form}
-	k, s := f.keyOf(path, o, graphFile)
-	if s != nil {
-		_, m, err := s.contents(k, o)
-		return headOf(nil, m).Type(), err
-	}
+	k := keyOf(path, o)
+	k.kind = graphFile
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r, ok := f.heads[k]
 	if !ok {
 		m, err := format.ReadGraph(path, o)
 		if r.err = err; err == nil {
-			r.head = headOf(nil, m)
+			r.head = format.Header{Elem: m.Elem, Rows: m.Rows, Cols: m.Cols, Sparse: true}
 			f.graphs[k] = m
 		}
 		f.heads[k] = r
@@ -87,11 +77,8 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 // takeGraph is the graph in a file. The first call takes what was kept, later ones read the file again.
 func (f *fileCache) takeGraph(path, form string) (*value.CSR, error) {
 	o := format.Options{Form: form}
-	k, s := f.keyOf(path, o, graphFile)
-	if s != nil {
-		_, m, err := s.contents(k, o)
-		return m, err
-	}
+	k := keyOf(path, o)
+	k.kind = graphFile
 	f.mu.Lock()
 	m := f.graphs[k]
 	delete(f.graphs, k)
@@ -109,20 +96,16 @@ func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
 		return sparsity.Estimate{}, err
 	}
 	o := format.Options{Form: form}
-	k, s := f.keyOf(path, o, graphFile)
+	k := keyOf(path, o)
+	k.kind = graphFile
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e, ok := f.counts[k]; ok {
 		return e, nil
 	}
 	m := f.graphs[k]
-	var err error
-	switch {
-	case s != nil:
-		if _, m, err = s.contents(k, o); err != nil {
-			return sparsity.Estimate{}, err
-		}
-	case m == nil:
+	if m == nil {
+		var err error
 		if m, err = format.ReadGraph(path, o); err != nil {
 			return sparsity.Estimate{}, err
 		}

@@ -39,7 +39,6 @@ func (s *session) runDistributed(c *cli.Context, req runRequest, o flow.CompileO
 		}
 		return s.execute(c.Context, p, o, req, p.Run)
 	}
-	o.Input.NoStreams = noStreams
 	switch {
 	case !mpi.Available():
 		d := source.Errorf("E703", source.Span{}, "this flowrun was built without MPI").

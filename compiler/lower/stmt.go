@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 
 	"flow/compiler/check"
@@ -119,9 +120,8 @@ func (l *lowerer) stmt(s ast.Stmt) {
 func (l *lowerer) declare(id ast.Ident, v val) {
 	for s := l.scope; s != nil; s = s.parent {
 		if i := s.find(id.Name); i >= 0 && s.vals[i].kind != poison {
-			l.fail(source.Errorf("E115", id.At, "%s is bound twice", id.Name).
-				WithNote(s.spans[i], "bound here first").
-				WithHelp("choose another name"))
+			free := func(name string) bool { _, bound := l.scope.lookup(name); return !bound && !l.known(name) }
+			l.fail(check.TwiceBound(id, s.spans[i], l.nest >= 0 && s != l.scope, free))
 		}
 		if s.fn {
 			break
@@ -143,7 +143,11 @@ func (l *lowerer) bind(s *ast.Bind) {
 		return
 	}
 	if v.kind != tuple || len(v.elems) != len(s.Names) {
-		l.failf("E135", s.Expr.Span(), "%d names need a tuple of %d parts, this is %s", len(s.Names), len(s.Names), l.what(v))
+		have := l.what(v)
+		if v.kind == tuple {
+			have = fmt.Sprintf("a tuple of %d", len(v.elems))
+		}
+		l.failf("E135", s.Expr.Span(), "%d names need a tuple of %d parts, this is %s", len(s.Names), len(s.Names), have)
 	}
 	for i, n := range s.Names {
 		l.declare(n, v.elems[i])
@@ -167,7 +171,13 @@ func (l *lowerer) stmts(b *ast.Block, wantValue bool) val {
 		l.stmt(s)
 	}
 	if wantValue {
-		l.failf("E133", b.Span(), "the block has no value: its last statement must be an expression")
+		d := source.Errorf("E133", b.Span(), "the block has no value: its last statement must be an expression")
+		if n := len(b.Stmts); n > 0 {
+			if s, ok := b.Stmts[n-1].(*ast.Bind); ok && len(s.Names) == 1 {
+				d = d.WithNote(s.Names[0].At, "this binds a name").WithHelp("the value itself stands last: `{ %s }`", l.text(s.Expr.Span()))
+			}
+		}
+		l.fail(d)
 	}
 	return val{}
 }
@@ -183,7 +193,8 @@ func (l *lowerer) unroll(s *ast.For) {
 		}
 		for _, r := range s.Ranges {
 			if r.Name == nil {
-				l.failf("E416", r.Span(), "a loop range needs a name: `i in a..b`")
+				l.fail(source.Errorf("E416", r.Span(), "a loop range needs a name: `i in a..b`").
+					WithHelp("each name has a range of its own: `for i in 0..n, j in 0..m`; two lists are read by one index, xs[i] and ys[i]"))
 			}
 			names = append(names, r.Name.Name)
 		}
@@ -235,7 +246,13 @@ func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int), bo
 	if r.Hi == nil {
 		v := l.expr(r.Lo)
 		if v.kind != list {
-			l.fail(source.Errorf("E416", r.Lo.Span(), "a range `a..b` or a list is wanted, this is %s", l.what(v)))
+			d := source.Errorf("E416", r.Lo.Span(), "a range `a..b` or a list is wanted, this is %s", l.what(v))
+			if v.isInt() {
+				d = d.WithHelp("write `0..%s`", l.text(r.Lo.Span()))
+			} else if v.kind == edge && l.typeOf(v).IsMatrix() {
+				d = d.WithHelp("a loop goes over the rows by their numbers: write `0..%s.rows`", l.text(r.Lo.Span()))
+			}
+			l.fail(d)
 		}
 		for i, e := range v.elems {
 			each(e, i)
@@ -260,7 +277,7 @@ func (l *lowerer) bounds(r ast.Range) (lo, hi, by int) {
 			panic(bail{})
 		}
 		if !v.isInt() {
-			l.failf("E215", e.Span(), "a loop bound is an integer, this is %s", l.what(v))
+			l.fail(source.Errorf("E215", e.Span(), "a loop bound is an integer, this is %s", l.what(v)).WithHelp("%s", l.toInteger(e.Span())))
 		}
 		return int(v.s.I)
 	}
@@ -293,7 +310,11 @@ func (l *lowerer) assertion(s *ast.Assert) {
 		panic(bail{})
 	}
 	if t := l.typeOf(v); t != types.ScalarOf(types.Bool) {
-		l.failf("E202", s.Expr.Span(), "assert takes a bool, this is %s", l.what(v))
+		d := source.Errorf("E202", s.Expr.Span(), "assert takes a bool, this is %s", l.what(v))
+		if t.Elem == types.Bool || v.kind == list {
+			d = d.WithHelp("write `all(%s)`, or any(..)", l.text(s.Expr.Span()))
+		}
+		l.fail(d)
 	}
 	if l.refuted == nil && l.region == nil && len(l.calls) > 0 && v.kind == konst && v.s.I == 0 {
 		l.refuted = &refuted{at: s.Span(), calls: slices.Clone(l.calls)}
