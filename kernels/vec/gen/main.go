@@ -33,10 +33,7 @@ func generate(dir string) error {
 			return err
 		}
 	}
-	if err := writeGo(dir, allFunctions); err != nil {
-		return err
-	}
-	return writeLoops(dir, allFunctions)
+	return writeGo(dir, allFunctions)
 }
 
 // loops is every function but the pass machine.
