@@ -3,6 +3,7 @@ package flow
 import (
 	"strings"
 
+	"flow/ir/op"
 	"flow/lang/source"
 )
 
@@ -15,7 +16,13 @@ type Refusal struct {
 	Files       *source.FileSet
 	Diagnostics source.Diagnostics
 	Ran         bool // the program was right and its run failed
+
+	cause  error       // how the ranks ended, where that was it
+	looked []op.Looked // the files that the program has had looked at
 }
+
+// Unwrap returns the *dist.Failure that this puts into the user's terms, nil if it is none.
+func (r *Refusal) Unwrap() error { return r.cause }
 
 // Error is the diagnostics as the command prints them, without colour.
 func (r *Refusal) Error() string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"flow/ir"
 	"flow/ir/eval"
@@ -40,7 +39,7 @@ func explain(p *Program, err error) error {
 	if errors.As(err, &failure) {
 		d := source.Diagnostic{Code: source.Code(failure.Code), Message: failure.Msg, Help: failure.Help}
 		if node != ir.None && int(node) < g.Len() {
-			d = p.Files.ToUser(place(d, p, g, node, within, failure.At, rank))
+			d = place(d, p, g, node, within, failure.At, rank)
 		}
 		if unsettled {
 			d = d.WithNote(source.Span{}, "an earlier failure may exist: what comes before was still running when the run ended (--grace)")
@@ -49,9 +48,7 @@ func explain(p *Program, err error) error {
 	}
 	var failed *dist.Failure
 	if errors.As(err, &failed) && node == ir.None && failed.Code != "" {
-		var differ *dist.MismatchError
-		d := source.Errorf(source.Code(failed.Code), source.Span{}, "%v", failed.Err)
-		return &Refusal{Files: p.Files, Diagnostics: source.Diagnostics{d}, Ran: !errors.As(err, &differ)}
+		return explainRanks(p.Files, failed)
 	}
 	if node == ir.None || errors.Is(err, context.Canceled) {
 		return err
@@ -65,21 +62,15 @@ func explain(p *Program, err error) error {
 	return b
 }
 
-// during is a message with where its task came from: a channel element, or the indices of loops alone, which come before those
-// that a parfor has put into the message.
-func during(message, where string) string {
-	indices, alone := strings.CutPrefix(where, "(")
-	body, own, inside := strings.Cut(message, " (at ")
-	switch {
-	case where == "":
-		return message
-	case !alone:
-		return message + ", in " + where
-	case inside && strings.HasSuffix(own, ")"):
-		end := strings.LastIndex(indices, ")")
-		return body + " (at " + indices[:end] + ", " + own + indices[end+1:]
+// explainRanks is how ranks ended together, in the user's terms.
+func explainRanks(files *source.FileSet, f *dist.Failure) *Refusal {
+	var differ *dist.MismatchError
+	d := source.Errorf(source.Code(f.Code), source.Span{}, "%v", f.Err)
+	mismatch := errors.As(f, &differ)
+	if mismatch && differ.Files {
+		d = d.WithHelp("give all ranks the same file; --verify-inputs compares every byte of every file")
 	}
-	return message + " (at " + indices
+	return &Refusal{Files: files, Diagnostics: source.Diagnostics{d}, Ran: !mismatch, cause: f}
 }
 
 // place adds to d where node came from, or the node in its regions that within leads to; place is where in its body, if anywhere.
@@ -95,7 +86,9 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 		d.Span = source.Span{From: source.Pos(place.From), To: source.Pos(place.To)}
 	}
 	d.Message = n.Op.Told(d.Message)
-	d.Message = during(d.Message, outer.WhereWithin(node, within))
+	if where := outer.WhereWithin(node, within); where != "" {
+		d.Message += ", in " + where
+	}
 	if p.Plan.Ranks > 1 && rank >= 0 {
 		d = d.WithNote(source.Span{}, "on rank %d", rank)
 	}

@@ -37,11 +37,21 @@ type CompileOptions struct {
 	Rates    plan.Rates // measured costs; nil: guesses
 	// Load reads an imported file; nil: os.ReadFile.
 	Load func(path string) ([]byte, error)
+	// Input is where the program finds standard input and other streams; nil: the standard input of this process. Programs
+	// with one Input see the same contents.
+	Input *Input
 }
+
+// Input is where programs find what can be read once only, such as pipes.
+type Input = kernels.Input
 
 // options is o for the compiler.
 func (o CompileOptions) options() (compiler.Options, error) {
-	table, err := kernels.Table(o.Kernels)
+	in := o.Input
+	if in == nil {
+		in = &Input{}
+	}
+	table, err := kernels.TableReading(o.Kernels, in)
 	if err != nil {
 		return compiler.Options{}, err
 	}
@@ -66,6 +76,10 @@ type Program struct {
 	*compiler.Result
 	table   *op.Table
 	kernels string // the set in table
+
+	name    string // what Compile was given
+	text    []byte
+	options CompileOptions
 }
 
 // Compile makes a plan of a program; name is for messages, text is read once. The error is a *Refusal for a
@@ -76,6 +90,11 @@ func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p
 	if err != nil {
 		return nil, err
 	}
+	return compile(ctx, name, text, o, co)
+}
+
+// compile is Compile with the options for the compiler that it has made of o.
+func compile(ctx context.Context, name string, text []byte, o CompileOptions, co compiler.Options) (p *Program, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			p, err = nil, &Bug{Text: fmt.Sprintf("compiling %s: %v", name, v), Stack: debug.Stack()}
@@ -91,9 +110,9 @@ func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p
 		}
 	}
 	if ds.HasErrors() {
-		return nil, &Refusal{Files: r.Files, Diagnostics: ds}
+		return nil, &Refusal{Files: r.Files, Diagnostics: ds, looked: lookedAt(co.Table)}
 	}
-	return &Program{r, co.Table, o.Kernels}, nil
+	return &Program{r, co.Table, o.Kernels, name, text, o}, nil
 }
 
 // Params lists a program's params without running or planning it.

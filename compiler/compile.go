@@ -44,6 +44,8 @@ type Options struct {
 	PlanOnly bool
 	// MaxTasks bounds the unrolled program; 0 is two million.
 	MaxTasks int
+	// Unshared are files, as the program names them, of which the ranks may have different copies: rank 0 alone reads them.
+	Unshared []string
 	// Sizes make blocks tiny, for tests; the zero value is the one for programs.
 	Sizes pass.Sizes
 	// Blocks cuts every large matrix, as for several ranks, also what loops would share out: for tests, and to compare.

@@ -216,6 +216,7 @@ var pipeline = []step{
 			if s.parts == nil || s.parts.Graph != s.g {
 				s.parts = &pass.Partitioned{Graph: s.g, Block: make([]pass.Block, s.g.Len())}
 			}
+			s.parts.Unshared = s.o.Unshared
 			p := pass.Place(s.parts, s.o.Ranks, s.o.Table)
 			s.g, s.owner = p.Graph, p.Owner
 			return nil

@@ -6,15 +6,14 @@ import (
 	"errors"
 
 	"flow/ir/op"
-	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/format"
 )
 
-// inout is the rows of input and output. The files that a table's read has parsed are cached in that table.
-func inout() []*op.Def {
-	files := &fileCache{heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}, counts: map[fileKey]sparsity.Estimate{}}
+// inout is the rows of input and output. The files that a table's read has parsed are cached in that table, streams in in.
+func inout(in *Input) []*op.Def {
+	files := newFileCache(in)
 	return []*op.Def{readRow(files), readGraphRow(files), emitRow(), assertRow()}
 }
 

@@ -25,13 +25,20 @@ func readGraphRow(files *fileCache) *op.Def {
 		Eg: []op.Example{{Program: "emit sparse(eye(2)) to \"g.mtx\"   # in another program: G = read_graph(\"g.mtx\")"}},
 		Type: func(s *op.Sig) (types.Type, error) {
 			t, err := files.graph(s.Attrs.Str("path"), s.Attrs.Str("form"))
-			if err != nil {
+			if t, err = files.looked.note(s.Attrs.Str("path"), t, err); err != nil {
 				return types.Type{}, fileFault(0, err)
 			}
 			return t, nil
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			m, err := format.ReadGraph(pathOf(c), format.Options{Form: c.Attrs.Str("form")})
+			path, o := pathOf(c), format.Options{Form: c.Attrs.Str("form")}
+			var m *value.CSR
+			var err error
+			if k, s := files.keyOf(path, o, graphFile); s != nil {
+				_, m, err = s.contents(k, o)
+			} else {
+				m, err = format.ReadGraph(path, o)
+			}
 			if err != nil {
 				return nil, fileFailure(err)
 			}
@@ -40,6 +47,7 @@ func readGraphRow(files *fileCache) *op.Def {
 			}
 			return m, nil
 		},
+		Reads: pathRead, Looked: files.looked.list,
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: files.storedGraph, Cost: sparseCost(0),
 		Kernel: func(c *op.Call) error {
 			m, err := files.takeGraph(pathOf(c), c.Attrs.Str("form"))
@@ -58,15 +66,18 @@ func readGraphRow(files *fileCache) *op.Def {
 // graph is the type of the graph in a file, which is kept for takeGraph.
 func (f *fileCache) graph(path, form string) (types.Type, error) {
 	o := format.Options{Form: form}
-	k := keyOf(path, o)
-	k.kind = graphFile
+	k, s := f.keyOf(path, o, graphFile)
+	if s != nil {
+		_, m, err := s.contents(k, o)
+		return headOf(nil, m).Type(), err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r, ok := f.heads[k]
 	if !ok {
 		m, err := format.ReadGraph(path, o)
 		if r.err = err; err == nil {
-			r.head = format.Header{Elem: m.Elem, Rows: m.Rows, Cols: m.Cols, Sparse: true}
+			r.head = headOf(nil, m)
 			f.graphs[k] = m
 		}
 		f.heads[k] = r
@@ -77,8 +88,11 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 // takeGraph is the graph in a file. The first call takes what was kept, later ones read the file again.
 func (f *fileCache) takeGraph(path, form string) (*value.CSR, error) {
 	o := format.Options{Form: form}
-	k := keyOf(path, o)
-	k.kind = graphFile
+	k, s := f.keyOf(path, o, graphFile)
+	if s != nil {
+		_, m, err := s.contents(k, o)
+		return m, err
+	}
 	f.mu.Lock()
 	m := f.graphs[k]
 	delete(f.graphs, k)
@@ -96,16 +110,20 @@ func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
 		return sparsity.Estimate{}, err
 	}
 	o := format.Options{Form: form}
-	k := keyOf(path, o)
-	k.kind = graphFile
+	k, s := f.keyOf(path, o, graphFile)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e, ok := f.counts[k]; ok {
 		return e, nil
 	}
 	m := f.graphs[k]
-	if m == nil {
-		var err error
+	var err error
+	switch {
+	case s != nil:
+		if _, m, err = s.contents(k, o); err != nil {
+			return sparsity.Estimate{}, err
+		}
+	case m == nil:
 		if m, err = format.ReadGraph(path, o); err != nil {
 			return sparsity.Estimate{}, err
 		}

@@ -1,7 +1,8 @@
 package kernels
 
-// This file defines read. A file is parsed once however many blocks of it are asked for: whoever comes first
-// parses, the others wait, and the matrix is let go when as many elements have been handed out as it has.
+// This file defines read; streams.go has what can be read once only. A file is parsed once however many blocks of it are
+// asked for: whoever comes first parses, the others wait, and the matrix is let go when as many elements have been handed
+// out as it has.
 
 import (
 	"fmt"
@@ -23,9 +24,10 @@ func readRow(files *fileCache) *op.Def {
 		Doc: "read is the matrix in a file; the extension tells the format: .mtx (Matrix Market), .npy (NumPy), .csv and .tsv, each also compressed (.gz). " +
 			"Matrix Market real is f64, integer i64, pattern bool, and entries that occur twice are added; a CSV is f64, whatever its numbers. " +
 			"sparse = true makes a sparse matrix of a Matrix Market file of coordinates, and of a .csr, which is Flow's own form for large graphs. " +
-			"Only the head of the file is read before the run.",
+			"Only the head of the file is read before the run. `read(\"-\")` is standard input: it and other streams, such as named pipes, are read whole before " +
+			"the run, and where the name has no extension the first bytes tell the format.",
 		Args: []op.Arg{
-			{Name: "path", Attr: true, Kind: op.StrVal, Doc: "file name, relative to the working directory"},
+			{Name: "path", Attr: true, Kind: op.StrVal, Doc: "file name, relative to the working directory; - is standard input"},
 			{Name: "missing", Attr: true, Kind: op.FloatVal, Optional: true, Doc: "what an empty field or NA of a CSV becomes; nan unless given"},
 			{Name: "head", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether a CSV begins with names; unless given it does when no field of its first line begins with a digit, a sign, a point or a currency sign"},
 			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
@@ -34,7 +36,9 @@ func readRow(files *fileCache) *op.Def {
 		},
 		Eg:     []op.Example{{Program: "emit eye(2) to \"eye.mtx\"   # in another program: A = read(\"eye.mtx\")"}},
 		Type:   files.readType,
-		Ref:    readRef,
+		Reads:  pathRead,
+		Looked: files.looked.list,
+		Ref:    files.readRef,
 		Laws:   op.Pure,
 		Shard:  op.Shard{Kind: op.ShardGenerate},
 		Stored: files.storedFile,
@@ -77,10 +81,10 @@ func (f *fileCache) readType(s *op.Sig) (types.Type, error) {
 		return types.Type{}, err
 	}
 	h, err := f.stat(s.Attrs.Str("path"), o, s.Attrs.Bool("sparse"))
+	t, err := f.looked.note(s.Attrs.Str("path"), h.Type(), err)
 	if err != nil {
 		return types.Type{}, fileFault(0, err)
 	}
-	t := h.Type()
 	if t.IsSparse() {
 		return t, nil
 	}
@@ -95,40 +99,46 @@ func (f *fileCache) readType(s *op.Sig) (types.Type, error) {
 
 // pathOf is where the program's path is in the file system.
 func pathOf(c *op.Call) string {
-	if p := c.Attrs.Str("path"); c.Env == nil {
+	if p := c.Attrs.Str("path"); c.Env == nil || isStdin(p) {
 		return p
 	} else {
 		return c.Env.Path(p)
 	}
 }
 
-func readRef(c *op.Call) (value.Value, error) {
+func (f *fileCache) readRef(c *op.Call) (value.Value, error) {
 	o, err := readOptions(c.Attrs)
 	if err != nil {
 		return nil, err
 	}
 	if c.Type.IsSparse() {
-		return readSparse(c, o)
+		return f.readSparse(c, o)
 	}
-	d, err := format.Read(pathOf(c), o)
+	w, ok := windowOf(c.Attrs, "at")
+	if !ok {
+		w = window{0, 0, c.Type.Rows, c.Type.Cols}
+	}
+	d, err := f.read(pathOf(c), o, int64(w.rows)*int64(w.cols))
 	if err != nil {
 		return nil, fileFailure(err)
 	}
-	if w, ok := windowOf(c.Attrs, "at"); ok {
-		if !w.within(d.Rows, d.Cols) {
-			return nil, changed(pathOf(c))
-		}
-		d = w.of(d)
-	}
-	if d.Type() != c.Type {
+	if !w.within(d.Rows, d.Cols) || !ok && (d.Rows != w.rows || d.Cols != w.cols) || d.Elem != c.Type.Elem {
 		return nil, changed(pathOf(c))
 	}
-	return d, nil
+	return w.of(d).Clone(), nil
 }
 
 // readSparse reads a sparse matrix, which is never read in blocks.
-func readSparse(c *op.Call, o format.Options) (value.Value, error) {
-	m, err := format.ReadSparse(pathOf(c), o)
+func (f *fileCache) readSparse(c *op.Call, o format.Options) (value.Value, error) {
+	path := pathOf(c)
+	k, s := f.keyOf(path, o, sparseFile)
+	var m *value.CSR
+	var err error
+	if s != nil {
+		_, m, err = s.contents(k, o)
+	} else {
+		m, err = format.ReadSparse(path, o)
+	}
 	if err != nil {
 		return nil, fileFailure(err)
 	}
@@ -149,7 +159,7 @@ func (f *fileCache) readKernel(c *op.Call) error {
 		return err
 	}
 	if c.Type.IsSparse() {
-		c.Out, err = readSparse(c, o)
+		c.Out, err = f.readSparse(c, o)
 		return err
 	}
 	path := pathOf(c)
@@ -188,24 +198,28 @@ const (
 	graphFile
 )
 
-// keyOf is the key of the file as it is now. A file that cannot be looked at has the key of its name: the formats
-// say what is wrong with it.
-func keyOf(path string, o format.Options) fileKey {
-	k := fileKey{path: path, form: o.Form, sep: o.Sep, header: o.Header, missing: math.Float64bits(math.NaN())}
+// keyOf is the key of the file as it is now, and its stream if it is one. A file that cannot be looked at has the key of
+// its name: the formats say what is wrong with it.
+func (f *fileCache) keyOf(path string, o format.Options, kind fileKind) (fileKey, *stream) {
+	k := fileKey{kind: kind, path: path, form: o.Form, sep: o.Sep, header: o.Header, missing: math.Float64bits(math.NaN())}
 	if full, err := filepath.Abs(path); err == nil {
 		k.path = full
 	}
 	if o.Missing != nil {
 		k.missing = math.Float64bits(*o.Missing)
 	}
-	if st, err := os.Stat(path); err == nil {
-		k.size, k.mtime = st.Size(), st.ModTime().UnixNano()
+	st, err := os.Stat(path)
+	if err != nil {
+		return k, f.in.stream(path, nil)
 	}
-	return k
+	k.size, k.mtime = st.Size(), st.ModTime().UnixNano()
+	return k, f.in.stream(path, st)
 }
 
 // fileCache remembers headers, matrices while blocks of them are still wanted, and graphs until they are. Safe for concurrent use.
 type fileCache struct {
+	in     *Input
+	looked lookedAt
 	mu     sync.Mutex
 	heads  map[fileKey]headResult
 	parsed map[fileKey]*parsedFile
@@ -226,26 +240,61 @@ type parsedFile struct {
 	left int64 // elements not handed out yet; guarded by the cache
 }
 
-// stat is format.Stat, remembered: type rules run after every pass and for every block.
+// newFileCache is an empty cache over in.
+func newFileCache(in *Input) *fileCache {
+	return &fileCache{in: in, heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}, counts: map[fileKey]sparsity.Estimate{}}
+}
+
+// stat is the head of a file, remembered: type rules run after every pass and for every block. A matrix that had to be read
+// for it is kept for read.
 func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Header, error) {
-	k, stat := keyOf(path, o), format.Stat
+	kind := denseFile
 	if sparse {
-		k.kind, stat = sparseFile, format.StatSparse
+		kind = sparseFile
+	}
+	k, s := f.keyOf(path, o, kind)
+	if s != nil {
+		d, m, err := s.contents(k, o)
+		return headOf(d, m), err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r, ok := f.heads[k]
 	if !ok {
-		r.head, r.err = stat(path, o)
+		if sparse {
+			r.head, r.err = format.StatSparse(path, o)
+		} else {
+			var d *value.Dense
+			if r.head, d, r.err = format.StatOrRead(path, o); d != nil {
+				p := &parsedFile{d: d, left: int64(d.Rows) * int64(d.Cols)}
+				p.once.Do(func() {}) // it has been read
+				f.parsed[k] = p
+			}
+		}
 		f.heads[k] = r
 	}
 	return r.head, r.err
 }
 
+// headOf is the head of a matrix that has been read, dense or sparse; the zero value of none.
+func headOf(d *value.Dense, m *value.CSR) format.Header {
+	switch {
+	case d != nil:
+		return format.Header{Elem: d.Elem, Rows: d.Rows, Cols: d.Cols}
+	case m != nil:
+		return format.Header{Elem: m.Elem, Rows: m.Rows, Cols: m.Cols, Sparse: true, Entries: m.NNZ()}
+	}
+	return format.Header{}
+}
+
 // read is format.Read, shared among the readers of blocks: count is the number of elements that this one takes.
 // The matrix must not be changed.
 func (f *fileCache) read(path string, o format.Options, count int64) (*value.Dense, error) {
-	k := keyOf(path, o)
+	k, s := f.keyOf(path, o, denseFile)
+	if s != nil {
+		d, _, err := s.contents(k, o)
+		return d, err
+	}
 	f.mu.Lock()
 	p := f.parsed[k]
 	if p == nil {

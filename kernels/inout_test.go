@@ -43,7 +43,7 @@ func (nopCloser) Close() error { return nil }
 // emitted runs emit's kernel or reference and returns what it printed.
 func emitted(t *testing.T, x value.Value, attrs *op.Attrs) string {
 	t.Helper()
-	d := rowNamed(t, inout(), "emit")
+	d := rowNamed(t, inout(&Input{}), "emit")
 	if _, err := d.Type(&op.Sig{Def: d, In: []types.Type{x.Type()}, Attrs: attrs}); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestEmitToFilesReadsBack(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, name := range []string{"a.mtx", "a.mtx.gz", "a.npy", "a.npy.gz", "a.csv", "a.csv.gz", "a.tsv"} {
-		rows := inout()
+		rows := inout(&Input{})
 		emit, read := rowNamed(t, rows, "emit"), rowNamed(t, rows, "read")
 		for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
 			x := randomDense(r, e, 5, 4)
@@ -135,7 +135,7 @@ func TestReadBlocksParseOnceAndForget(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	files := &fileCache{heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}}
+	files := newFileCache(&Input{})
 	d := readRow(files)
 	var wg sync.WaitGroup
 	for i := 0; i < n; i += b {
@@ -177,7 +177,7 @@ func TestInOutFaults(t *testing.T) {
 		}
 		return attr("path", op.Str(p))
 	}
-	rows := inout()
+	rows := inout(&Input{})
 	f64, boolean := types.ScalarOf(types.F64), types.ScalarOf(types.Bool)
 	for _, c := range []struct {
 		row      string
@@ -213,14 +213,14 @@ func TestInOutFaults(t *testing.T) {
 
 func TestEmitFailsWhereItCannotWrite(t *testing.T) {
 	env := &memoryEnv{files: map[string]*bytes.Buffer{}}
-	err := rowNamed(t, inout(), "emit").Kernel(&op.Call{In: []value.Value{value.F64(1)}, Attrs: op.MakeAttrs(attr("to", op.Str("/nosuch/a.csv"))), Env: env})
+	err := rowNamed(t, inout(&Input{}), "emit").Kernel(&op.Call{In: []value.Value{value.F64(1)}, Attrs: op.MakeAttrs(attr("to", op.Str("/nosuch/a.csv"))), Env: env})
 	if f, ok := err.(*op.Failure); !ok || f.Code != "E507" {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestAssert(t *testing.T) {
-	d := rowNamed(t, inout(), "assert")
+	d := rowNamed(t, inout(&Input{}), "assert")
 	for _, rest := range [][]types.Type{{types.EffectType()}, {types.ScalarOf(types.Str), types.EffectType()}} {
 		if _, err := d.Type(&op.Sig{Def: d, In: append([]types.Type{types.ScalarOf(types.Bool)}, rest...)}); err != nil {
 			t.Error(err)

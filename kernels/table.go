@@ -10,14 +10,17 @@ import (
 // Table is the operator table with the kernel set of that name for linear algebra ("" or "auto": the best one on
 // this machine). The error names the sets there are. The rows keep scratch memory of their own, so one table for a
 // process is enough; it is safe for concurrent use.
-func Table(set string) (*op.Table, error) {
+func Table(set string) (*op.Table, error) { return TableReading(set, &Input{}) }
+
+// TableReading is Table with the streams that read finds in in.
+func TableReading(set string, in *Input) (*op.Table, error) {
 	kernels, err := blas.Select(set)
 	if err != nil {
 		return nil, err
 	}
 	maps := elementwise()
 	maps = append(maps, shorthands()...)
-	return op.NewTable(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(),
+	return op.NewTable(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(in),
 		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()}, resolved(decompositions(kernels)),
 		resolved(covariances(kernels)), resolved(sparseRows(maps)))...)
 }

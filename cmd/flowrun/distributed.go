@@ -39,6 +39,7 @@ func (s *session) runDistributed(c *cli.Context, req runRequest, o flow.CompileO
 		}
 		return s.execute(c.Context, p, o, req, p.Run)
 	}
+	o.Input.NoStreams = noStreams
 	switch {
 	case !mpi.Available():
 		d := source.Errorf("E703", source.Span{}, "this flowrun was built without MPI").
@@ -70,12 +71,21 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	}
 	p, err := s.compile(c.Context, c, o)
 	if err != nil {
-		if dist.Refuse(c.Context, comm, reason(err)) != nil {
+		var files *flow.Refusal
+		if other := flow.Decline(c.Context, comm, err, reason(err), req.verify); errors.As(other, &files) {
+			err = files
+		} else if other != nil {
 			comm.Abort(dist.Leave(s.tell(err)))
 		}
 		return s.tellAndClose(err, comm)
 	}
 	var failure *dist.Failure
+	if p, err = p.Meet(c.Context, comm, req.verify); err != nil {
+		if errors.As(err, &failure) && !failure.Clean {
+			comm.Abort(dist.Leave(s.tell(err)))
+		}
+		return s.tellAndClose(err, comm)
+	}
 	err = s.execute(c.Context, p, o, req, func(ctx context.Context, ro flow.RunOptions) (*flow.Report, error) {
 		report, err := p.RunRank(ctx, comm, ro)
 		errors.As(err, &failure)

@@ -4,7 +4,10 @@ package main
 
 import (
 	"bytes"
+	"debug/elf"
+	"encoding/binary"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,4 +100,47 @@ func parentOf(pid int) int {
 	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 	parent, _ := strconv.Atoi(f[1])
 	return parent
+}
+
+// unsampled FILE changes a .npy of f64 between all blocks that ranks compare: 64 of 16 KiB, the
+// first at the beginning, the last at the end, the others at equal distances.
+func unsampled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: unsampled FILE")
+	}
+	b := []byte(ts.ReadFile(args[0]))
+	const blocks, size, head = 64, 16 << 10, 128
+	gap := (len(b) - blocks*size) / (blocks - 1)
+	if gap < 16 {
+		ts.Fatalf("%s is compared whole: %d bytes", args[0], len(b))
+	}
+	for k := range blocks - 1 {
+		at := (k+1)*size + k*gap + gap/2
+		at -= (at - head) % 8
+		binary.LittleEndian.PutUint64(b[at:], math.Float64bits(1e6))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o600))
+}
+
+// otherbuild FILE makes FILE a copy of flowrun that the go command would have made of other
+// sources: with another hash of its contents.
+func otherBuild(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: otherbuild FILE")
+	}
+	path := filepath.Join(binDir(ts), "flowrun")
+	b, err := os.ReadFile(path)
+	ts.Check(err)
+	e, err := elf.Open(path)
+	ts.Check(err)
+	defer e.Close()
+	note := e.Section(".note.go.buildid")
+	if note == nil {
+		ts.Fatalf("%s has no note of the go command", path)
+	}
+	last := b[note.Offset+note.Size-4 : note.Offset+note.Size]
+	for i := range last {
+		last[i] ^= 1
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o700))
 }

@@ -42,7 +42,7 @@ func ranksFlag() cli.Flag {
 // compileOptions reads the flags of programFlags.
 func (s *session) compileOptions(c *cli.Context) (flow.CompileOptions, error) {
 	o := flow.CompileOptions{Kernels: c.String("kernels"), MaxTasks: c.Int("max-tasks"), Disable: listed(c.StringSlice("disable")), PlanOnly: true,
-		Verify: os.Getenv("FLOW_DEBUG") != ""}
+		Verify: os.Getenv("FLOW_DEBUG") != "", Input: s.input()}
 	if o.MaxTasks < 1 {
 		return o, usagef("--max-tasks is at least 1")
 	}
@@ -188,6 +188,9 @@ func (s *session) compile(ctx context.Context, c *cli.Context, o flow.CompileOpt
 	text, err := s.read(name)
 	if err != nil {
 		return nil, err
+	}
+	if name == "-" && o.Input != nil {
+		o.Input.NoStdin = "the program itself is read from it"
 	}
 	s.compiling = time.Now()
 	p, err := flow.Compile(ctx, name, text, o)

@@ -35,7 +35,8 @@ func (s *session) replCommand() *cli.Command {
 			if c.NArg() > 0 {
 				return usagef("flowrun repl takes no FILE; :load FILE brings one in")
 			}
-			r := &repl{s: s, options: flow.CompileOptions{Kernels: c.String("kernels")}}
+			r := &repl{s: s, options: flow.CompileOptions{Kernels: c.String("kernels"), Input: s.input()}}
+			r.options.Input.NoStdin = "entries are read from it"
 			if _, err := blas.Select(r.options.Kernels); err != nil {
 				return kernelError(r.options.Kernels)
 			}

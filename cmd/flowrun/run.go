@@ -28,6 +28,7 @@ func (s *session) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "backend", Usage: "how ranks talk: mpi, or mem (all ranks in this process)", Value: "mpi"},
 			&cli.IntFlag{Name: "ranks", Usage: "start `N` ranks; inside mpirun or srun theirs count", DefaultText: "one a memory domain, at least 2"},
 			&cli.DurationFlag{Name: "grace", Usage: "after a failure let what comes before it run for `TIME`, to report the first failure of the program", DefaultText: "10s"},
+			&cli.BoolFlag{Name: "verify-inputs", DisableDefaultText: true, Usage: "compare every byte of the files that ranks read, not a sample"},
 			timingFlag(),
 			&cli.StringFlag{Name: "stats", Usage: "print what the run did, on stderr; --stats=json as one JSON line"},
 			&cli.StringFlag{Name: "trace", Usage: "write when each task ran to `FILE`, for Perfetto or chrome://tracing"},
@@ -47,11 +48,12 @@ type runRequest struct {
 	distributed bool
 	backend     string
 	ranks       int // 0: not said
+	verify      bool
 }
 
 func (s *session) runRequest(c *cli.Context) (runRequest, error) {
 	r := runRequest{stats: c.String("stats"), timing: c.Bool("timing"), trace: c.String("trace"),
-		distributed: c.Bool("distributed"), backend: c.String("backend")}
+		distributed: c.Bool("distributed"), backend: c.String("backend"), verify: c.Bool("verify-inputs")}
 	var err error
 	if r.threads, err = threads(c); err != nil {
 		return r, err
@@ -79,8 +81,8 @@ func (s *session) runRequest(c *cli.Context) (runRequest, error) {
 		return r, usagef("--stats=%s: there are --stats and --stats=json", r.stats)
 	case r.backend != "mpi" && r.backend != "mem":
 		return r, usagef("--backend=%s: there are mpi and mem", r.backend)
-	case !r.distributed && (c.IsSet("ranks") || c.IsSet("backend")):
-		e := usagef("--ranks and --backend are about distributed runs")
+	case !r.distributed && (c.IsSet("ranks") || c.IsSet("backend") || r.verify):
+		e := usagef("--ranks, --backend and --verify-inputs are about distributed runs")
 		e.help = "add --distributed"
 		return r, e
 	case r.distributed && r.backend == "mem" && max(r.threads, 1)*max(r.ranks, 1) > mostThreads:

@@ -311,17 +311,21 @@ func (l *lowerer) ifExpr(e *ast.If) val {
 // comprehension is the list of its values.
 func (l *lowerer) comprehension(e *ast.Comp) []val {
 	var out []val
+	outer := l.scope
+	head := &scope{parent: outer}
 	for _, r := range e.Ranges {
 		if r.Name == nil {
 			l.failf("E416", r.Span(), "a comprehension's range needs a name: `k in a..b`")
 		}
 	}
-	l.rounds(e, e.Ranges, func() {
+	l.scope = head
+	l.ranges(e.Ranges, head, func(int, int) {}, func() {
 		if len(out) >= l.limit() {
 			l.failf("E410", e.Span(), "the list has more than %d elements", l.limit())
 		}
 		out = append(out, l.expr(e.Expr))
 	})
+	l.scope = outer
 	return out
 }
 

@@ -116,6 +116,13 @@ func (l *lowerer) body(e *ast.Parfor, r *region) (value ir.ID) {
 	return value
 }
 
+// outside refuses a statement that has an effect on the program around the body of a parfor.
+func (l *lowerer) outside(s ast.Stmt, what string) {
+	if l.pure {
+		l.fail(source.Errorf("E418", s.Span(), "%s in the body of a parfor", what).WithHelp("collect values, and send or check them after the loop"))
+	}
+}
+
 // collected is the type of a parfor whose body has type t.
 func (l *lowerer) collected(e *ast.Parfor, space []extent, t types.Type) types.Type {
 	at := e.Body.Stmts[len(e.Body.Stmts)-1].Span()
@@ -178,9 +185,6 @@ func trimmed(r *region, value ir.ID) (*ir.Region, []ir.ID) {
 	g := r.g
 	keep := make([]bool, g.Len())
 	keep[value] = true
-	for i := range keep {
-		keep[i] = keep[i] || g.Required(ir.ID(i))
-	}
 	for i := g.Len() - 1; i >= 0; i-- {
 		if keep[i] {
 			for _, x := range g.In(ir.ID(i)) {

@@ -78,14 +78,18 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	case *ast.Import:
 		l.importFile(s)
 	case *ast.Chan:
+		l.outside(s, "a channel array cannot be declared")
 		l.channel(s)
 	case *ast.For:
 		l.unroll(s)
 	case *ast.Send:
+		l.outside(s, "a send cannot stand")
 		l.send(s)
 	case *ast.Emit:
+		l.outside(s, "an emit cannot stand")
 		l.emit(s)
 	case *ast.Assert:
+		l.outside(s, "an assert cannot stand")
 		l.assertion(s)
 	case *ast.ExprStmt:
 		if iff, ok := s.Expr.(*ast.If); ok {
@@ -170,25 +174,48 @@ func (l *lowerer) stmts(b *ast.Block, wantValue bool) val {
 
 // unroll elaborates a `for`.
 func (l *lowerer) unroll(s *ast.For) {
-	for _, r := range s.Ranges {
-		if r.Name == nil {
-			l.failf("E416", r.Span(), "a loop range needs a name: `i in a..b`")
+	key := nestKey{l.nest, s}
+	nest, ok := l.nests[key]
+	if !ok {
+		var names []string
+		if l.nest >= 0 {
+			names = append(names, l.g.Scopes[l.nest].Names...)
 		}
+		for _, r := range s.Ranges {
+			if r.Name == nil {
+				l.failf("E416", r.Span(), "a loop range needs a name: `i in a..b`")
+			}
+			names = append(names, r.Name.Name)
+		}
+		nest = len(l.g.Scopes)
+		l.g.Scopes = append(l.g.Scopes, ir.Scope{Names: names})
+		l.nests[key] = nest
 	}
-	var body *scope
-	l.rounds(s, s.Ranges, func() {
-		if body == nil {
-			body = &scope{parent: l.scope}
-		}
+	outerScope, outerLoop, outerNest, outerAt := l.scope, l.loop, l.nest, l.loopAt
+	base := len(l.loopAt)
+	l.loopAt = append(append(make([]int, 0, base+len(s.Ranges)), outerAt...), make([]int, len(s.Ranges))...)
+	head := &scope{parent: outerScope}
+	l.scope = head
+	body := &scope{parent: head}
+	l.ranges(s.Ranges, head, func(depth, x int) { l.loopAt[base+depth] = x }, func() {
+		l.nest = nest
+		nodes := l.g.Len()
+		l.loop = l.g.Loop(nest, l.loopAt)
 		body.names, body.vals, body.spans, body.index = body.names[:0], body.vals[:0], body.spans[:0], nil
 		l.scope = body
 		l.stmts(s.Body, false)
+		if l.g.Len() == nodes {
+			l.g.DropLoop(l.loop) // a round that does nothing takes no memory
+		}
+		l.scope = head
+		l.nest = outerNest
 	})
+	l.scope, l.loop, l.nest, l.loopAt = outerScope, outerLoop, outerNest, outerAt
 }
 
 // ranges runs body for every point of nested ranges, binding the indices in head;
-// set is told each index as it changes: of a range its value twice, of a list the position and the element.
-func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int, v val), body func()) {
+// set is told each index as it changes.
+func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int), body func()) {
 	if len(rs) == 0 {
 		if l.ctx.Err() != nil {
 			panic(bail{})
@@ -201,7 +228,7 @@ func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int, v v
 	each := func(v val, x int) {
 		l.work(r.Span())
 		head.bind(r.Name.Name, v, r.Name.At)
-		set(depth, x, v)
+		set(depth, x)
 		l.ranges(rs[1:], head, set, body)
 		head.names, head.vals, head.spans, head.index = head.names[:depth], head.vals[:depth], head.spans[:depth], nil
 	}
@@ -269,7 +296,7 @@ func (l *lowerer) assertion(s *ast.Assert) {
 		l.failf("E202", s.Expr.Span(), "assert takes a bool, this is %s", l.what(v))
 	}
 	if l.refuted == nil && l.region == nil && len(l.calls) > 0 && v.kind == konst && v.s.I == 0 {
-		l.refuted = &refuted{at: s.Span(), calls: slices.Clone(l.calls), where: l.indices()}
+		l.refuted = &refuted{at: s.Span(), calls: slices.Clone(l.calls)}
 	}
 	in := []ir.ID{l.toEdge(v, s.Expr.Span())}
 	spans := []source.Span{s.Expr.Span()}

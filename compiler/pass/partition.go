@@ -18,6 +18,8 @@ import (
 type Partitioned struct {
 	Graph *ir.Graph
 	Block []Block // of every node; placement reads them
+	// Unshared are files that rank 0 alone may read.
+	Unshared []string
 }
 
 // Block is a task's place in the block grid of its matrix: the coordinates of its result and the number of blocks
@@ -47,7 +49,7 @@ func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, l
 			return nil, err
 		}
 	}
-	return &Partitioned{p.g, p.block}, nil
+	return &Partitioned{Graph: p.g, Block: p.block}, nil
 }
 
 // DropDead drops blocks that no effect needs, in place, keeping the table of places in

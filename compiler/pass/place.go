@@ -25,7 +25,8 @@ type Placed struct {
 // (P + Q) per step of a factorisation instead of P Q, and spreads the shrinking rest
 // over all. What has no place (scalars, whole matrices, effects) lives on rank 0, where
 // output goes. Constants are computed wherever they are read: they cost less than a
-// message.
+// message. What reads a file that not all ranks share runs on rank 0, and what it makes is
+// sent.
 func Place(p *Partitioned, ranks int, table *op.Table) *Placed {
 	g := p.Graph
 	owner := owners(p, ranks)
@@ -121,7 +122,11 @@ func owners(p *Partitioned, ranks int) []int32 {
 		return owner
 	}
 	gp, gq := rankGrid(ranks)
+	alone := make([]bool, g.Len()) // read what rank 0 has to read
 	for i := range g.Nodes {
+		if alone[i] = p.readsUnshared(&g.Nodes[i]); alone[i] {
+			continue
+		}
 		b := p.Block[i]
 		if grid, _, at, ok := g.Dest(ir.ID(i)); ok && !g.Effects(ir.ID(i)) { // an assert in what is sent: no message carries an effect
 			b = destBlock(g.Grids[grid].Dims, at)
@@ -136,7 +141,7 @@ func owners(p *Partitioned, ranks int) []int32 {
 			owner[i] = owner[g.In(id)[0]]
 			continue
 		}
-		if _, _, _, sent := g.Dest(id); sent || p.Block[i].Rows > 0 || g.Effects(id) {
+		if _, _, _, sent := g.Dest(id); sent || p.Block[i].Rows > 0 || g.Effects(id) || alone[i] {
 			continue
 		}
 		best, bytes := int32(0), -1
@@ -150,6 +155,24 @@ func owners(p *Partitioned, ranks int) []int32 {
 		}
 	}
 	return owner
+}
+
+// readsUnshared reports whether a node reads one of the files that only rank 0 may read, itself or in a region.
+func (p *Partitioned) readsUnshared(n *ir.Node) bool {
+	if len(p.Unshared) == 0 {
+		return false
+	}
+	if n.Op.Reads != nil && slices.Contains(p.Unshared, n.Op.Reads(n.Attrs)) {
+		return true
+	}
+	for r := n.Region; r != nil; r = r.Next {
+		for i := range r.Graph.Nodes {
+			if p.readsUnshared(&r.Graph.Nodes[i]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func destBlock(dims []int, at []int32) Block {

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
@@ -58,7 +57,7 @@ func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 		}
 		v, err := a.eval(in, within)
 		if err != nil {
-			return nil, a.failed(k, err)
+			return nil, a.failed(err)
 		}
 		reg[len(b.Args)+k] = v
 	}
@@ -73,9 +72,6 @@ func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 func (a *Action) eval(in []value.Value, within *Call) (value.Value, error) {
 	switch a.Def.Control {
 	case Part:
-		if a.Type.Kind == types.Effect { // it orders actions, which run one after the other anyway
-			return nil, nil
-		}
 		return in[0].(value.Tuple)[a.Attrs.Int("at")], nil
 	case Select:
 		k := 0
@@ -83,7 +79,7 @@ func (a *Action) eval(in []value.Value, within *Call) (value.Value, error) {
 			k = 1
 		}
 		out, err := a.Bodies[k].Eval(in[1:], within)
-		return value.Tuple(out), inBody(err, k, 0)
+		return value.Tuple(out), err
 	case Iterate:
 		return a.iterate(in, within)
 	}
@@ -109,7 +105,7 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 		if !counted {
 			stop, err := a.Bodies[1].Eval(args, within)
 			if err != nil {
-				return nil, inBody(err, 1, round)
+				return nil, err
 			}
 			if stop[0].(value.Scalar).True() {
 				break
@@ -117,7 +113,7 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 		}
 		next, err := a.Bodies[0].Eval(args, within)
 		if err != nil {
-			return nil, inBody(err, 0, round)
+			return nil, err
 		}
 		for i, v := range next {
 			if was, is := args[i].Type(), v.Type(); was != is {
@@ -130,30 +126,15 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 	return value.Tuple(args[:carry:carry]), nil
 }
 
-// failed is err as the failure of action k, which a is: with its place, unless an action further in has said its own.
-func (a *Action) failed(k int, err error) error {
-	var f *Failure
-	if !errors.As(err, &f) {
+// failed is err with the place of the action, unless an action further in has said its own.
+func (a *Action) failed(err error) error {
+	f, ok := err.(*Failure)
+	if !ok || f.At != (Place{}) {
 		return err
 	}
 	g := *f
-	if g.At == (Place{}) {
-		g.At = a.At
-	}
-	path := []BodyStep{{Act: k}}
-	var inner *BodyFailure
-	if errors.As(err, &inner) {
-		path = append(path, inner.Path...)
-	}
-	return &BodyFailure{&g, path}
-}
-
-// inBody is err, which Eval of a body has given, with the number of the body and the rounds before.
-func inBody(err error, body int, round int64) error {
-	if f, ok := err.(*BodyFailure); ok {
-		f.Path[0].Body, f.Path[0].Round = body, round
-	}
-	return err
+	g.At = a.At
+	return &g
 }
 
 // Register is the type of register r.

@@ -81,11 +81,18 @@ type Def struct {
 	// Window, of a constructor whose elements follow from their places alone, writes those of the whole from row r0 and column c0
 	// on to out, which is not empty: what Kernel makes with the attribute `at`. Fused chains draw such elements as they go.
 	Window func(a *Attrs, out *value.Dense, r0, c0 int)
+	// Reads is the file that a node with such attributes reads; nil of rows that read none. Looked lists the files that the row's type rule
+	// has looked at, in the order of their names.
+	Reads  func(a *Attrs) string
+	Looked func() []Looked
 	// Control is the meaning of the rows that are no operators (iterate, select, part).
 	Control Control
 	// Loop runs the kernel's work in chunks on several workers; nil if one worker does it all.
 	Loop *Loop
 }
+
+// Looked is a file that a type rule has looked at, and the type that it found; "" if the file could not be understood.
+type Looked struct{ Path, Type string }
 
 // Source is the word that a program uses.
 func (d *Def) Source() string {

@@ -2,6 +2,7 @@
 //
 //	Stat(path)  -> element type and shape, from as little of the file as that takes
 //	Read(path)  -> the matrix
+//	Parse(r)    -> the matrix in a stream
 //	Write(w)    -> the file
 //
 // formats.go is the list of formats; a new one is a row there and its file. Whatever is wrong with a file is an

@@ -7,7 +7,6 @@ package format
 
 import (
 	"bytes"
-	"path/filepath"
 	"strings"
 
 	"flow/ir/types"
@@ -16,27 +15,28 @@ import (
 
 // ReadGraph is the graph in a file: a list of edges, or a square sparse matrix (.mtx, .csr) of which every entry is an edge.
 func ReadGraph(path string, o Options) (*value.CSR, error) {
-	base := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz")
-	ext := filepath.Ext(base)
-	if o.Form != "" {
-		ext = "." + o.Form
-	}
-	if ext == ".mtx" || ext == ".csr" {
+	ext := extension(path, o)
+	if ext == "mtx" || ext == "csr" {
 		m, err := ReadSparse(path, o)
-		switch {
-		case err != nil:
-			return nil, err
-		case m.Rows != m.Cols:
-			return nil, failf(Edges, path, "%d x %d: the matrix of a graph is square", m.Rows, m.Cols)
-		}
-		return &value.CSR{Elem: types.Bool, Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Col: m.Col}, nil
+		return asGraph(path, m, err)
 	}
 	var m *value.CSR
 	err := open(path, Edges, func(in *input) (err error) {
-		m, err = readEdges(in, o, ext == ".csv" || ext == ".tsv")
+		m, err = readEdges(in, o, ext == "csv" || ext == "tsv")
 		return err
 	})
 	return m, err
+}
+
+// asGraph is the places of a square sparse matrix.
+func asGraph(name string, m *value.CSR, err error) (*value.CSR, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Rows != m.Cols:
+		return nil, failf(Edges, name, "%d x %d: the matrix of a graph is square", m.Rows, m.Cols)
+	}
+	return &value.CSR{Elem: types.Bool, Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Col: m.Col}, nil
 }
 
 // readEdges reads a list of edges; header says that the first line may be names.

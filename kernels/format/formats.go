@@ -146,7 +146,7 @@ func readFile(path string, o Options, headOnly bool) (h Header, d *value.Dense, 
 		return h, nil, err
 	}
 	if f.read == nil {
-		return h, nil, failf(UnknownFormat, path, "a .%s file holds a sparse matrix", f.name).help("read it with sparse = true")
+		return h, nil, holdsSparse(path, f)
 	}
 	err = open(path, f.cause, func(in *input) error {
 		h, d, err = in.decode(f, o, headOnly)
@@ -155,8 +155,8 @@ func readFile(path string, o Options, headOnly bool) (h Header, d *value.Dense, 
 	return h, d, err
 }
 
-// openFile opens a file for reading.
-func openFile(path string) (*os.File, error) {
+// OpenFile opens a file for reading. The error is an *Error.
+func OpenFile(path string) (*os.File, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, openError(path, err)
@@ -171,6 +171,8 @@ type input struct {
 	size    int64        // bytes that the file can hold at most once decompressed
 	memory  memory.Limit // what a matrix may take
 	longest int          // line, in bytes
+
+	compressed bool // set by unpack
 }
 
 const (
@@ -206,6 +208,7 @@ func (in *input) unpack(r io.Reader, cause Cause) error {
 			}
 			return readError(in.file, 0, err)
 		}
+		in.compressed = true
 		if in.size < math.MaxInt64/deflateRatio {
 			in.size *= deflateRatio
 		}

@@ -35,7 +35,7 @@ func lines(n int, f func(k int) string) string {
 
 // csrHead is the head of a .csr file.
 func csrHead(elem, rows, cols, entries uint64) string {
-	b := []byte(csrMagic)
+	b := []byte(csrUnsummed)
 	for _, n := range []uint64{elem, rows, cols, entries} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/memory"
 )
 
 // StatSparse is Stat for a matrix that is to be read sparse: nothing of its size need fit memory but its entries.
@@ -42,8 +41,7 @@ func readSparse(path string, o Options, headOnly bool) (h Header, m *value.CSR, 
 		return h, nil, err
 	}
 	if f.readSparse == nil {
-		return h, nil, failf(UnknownFormat, path, "a .%s file holds no sparse matrix", f.name).
-			help("read a .mtx file of coordinates, or a .csr; sparse(read(..)) makes a dense matrix sparse")
+		return h, nil, holdsDense(path, f)
 	}
 	err = open(path, f.cause, func(in *input) error {
 		h, m, err = f.readSparse(in, headOnly)
@@ -264,12 +262,12 @@ func dropZeros(m *value.CSR, n int) {
 
 // open runs f on a file, decompressed if it is compressed.
 func open(path string, cause Cause, f func(in *input) error) error {
-	file, err := openFile(path)
+	file, err := OpenFile(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	in := &input{file: path, size: math.MaxInt64, memory: memory.Most(), longest: mostLine}
+	in := newInput(path)
 	if st, err := file.Stat(); err == nil && st.Mode().IsRegular() {
 		in.size = st.Size()
 	}

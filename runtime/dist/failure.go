@@ -64,7 +64,10 @@ func (e *DeathError) Error() string {
 }
 
 // MismatchError says what differs between ranks that should be the same.
-type MismatchError struct{ Msg string }
+type MismatchError struct {
+	Msg   string
+	Files bool // it is about a file that ranks read
+}
 
 func (e *MismatchError) Error() string { return e.Msg }
 

@@ -18,6 +18,8 @@ import (
 type hello struct {
 	From    int
 	Ranks   int // of its plan
+	Build   Item
+	Inputs  []Input
 	Items   []Item
 	Process process
 	Refusal string // why the rank has no plan; "" if it has one
@@ -27,6 +29,8 @@ type hello struct {
 type verdict struct {
 	Epoch    uint64
 	Mismatch string // "" if the run begins
+	Files    bool   // it is about a file that ranks read
+	Unshared []string
 	Peers    []process
 	Wall     int64 // rank 0's clock, Unix nanoseconds
 }
@@ -43,29 +47,53 @@ func TableHash(t *op.Table) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// handshake exchanges hellos. It waits for ranks that are late as long as ctx allows.
-func (r *rank) handshake(ctx context.Context) *Failure {
-	return r.greet(ctx, hello{From: r.me, Ranks: r.p.Ranks, Process: thisProcess(),
-		Items: append(append([]Item(nil), r.o.Fingerprint...), Item{"plan", r.p.Hash()})})
+// Introduction is what a rank says of itself before there is a plan that all can run.
+type Introduction struct {
+	// Items must be the same on every rank, and in the same order.
+	Items []Item
+	// Inputs are the files that the program reads.
+	Inputs []Input
+	// Refusal is why this rank cannot run its program; "" if it can.
+	Refusal string
 }
 
-// Refuse is what a rank calls instead of Run when it has nothing to run, because its program has mistakes: the other ranks
-// would wait for it for ever, and learn why instead. It blocks until all ranks have called it or Run. nil means that all of them
-// know, and that comm can be closed; after a *Failure the job is to be aborted.
-func Refuse(ctx context.Context, comm transport.Comm, why string) error {
+// Agree compares what the ranks run and read. It blocks until all ranks have called it or Run. unshared lists the inputs that are equal as far
+// as was looked, but not one file on all ranks. If they are to run, all call Run next, with plans in which rank 0 reads those. The error
+// is a *Failure: a *MismatchError, which names what differs, or why a rank cannot run its program; after one that is not
+// Clean the job is to be aborted.
+func Agree(ctx context.Context, comm transport.Comm, mine Introduction) (unshared []string, err error) {
 	r := newRank(comm, nil, Options{})
-	if why == "" {
-		why = "it has no program"
+	v, f := r.greet(ctx, hello{From: r.me, Process: thisProcess(), Build: Build(), Items: mine.Items, Inputs: mine.Inputs, Refusal: mine.Refusal})
+	if f != nil {
+		return nil, f
 	}
-	f := r.greet(ctx, hello{From: r.me, Process: thisProcess(), Refusal: why})
-	if f == nil || f.Code == "E701" && f.Clean {
-		return nil
-	}
+	return v.Unshared, nil
+}
+
+// handshake exchanges hellos. It waits for ranks that are late as long as ctx allows.
+func (r *rank) handshake(ctx context.Context) *Failure {
+	_, f := r.greet(ctx, hello{From: r.me, Ranks: r.p.Ranks, Process: thisProcess(), Build: Build(),
+		Items: append(append([]Item(nil), r.o.Fingerprint...), Item{Name: "plan", Hash: r.p.Hash()})})
 	return f
 }
 
+// Refuse is what a rank calls instead of Run when it has nothing to run: the other ranks would wait for it for ever, and learn why instead.
+// It blocks until all ranks have called it or Run. nil means that all of them know, and that comm can be closed; after a
+// *Failure the job is to be aborted.
+func Refuse(ctx context.Context, comm transport.Comm, why string) error {
+	if why == "" {
+		why = "it has no program"
+	}
+	_, err := Agree(ctx, comm, Introduction{Refusal: why})
+	var f *Failure
+	if errors.As(err, &f) && f.Code == "E701" && f.Clean {
+		return nil
+	}
+	return err
+}
+
 // greet exchanges mine for the verdict.
-func (r *rank) greet(ctx context.Context, mine hello) *Failure {
+func (r *rank) greet(ctx context.Context, mine hello) (*verdict, *Failure) {
 	var v *verdict
 	var f *Failure
 	if r.me == 0 {
@@ -75,7 +103,7 @@ func (r *rank) greet(ctx context.Context, mine hello) *Failure {
 		v, f = r.awaitVerdict(ctx)
 	}
 	if f != nil {
-		return f
+		return nil, f
 	}
 	r.epoch, r.peers = v.Epoch, v.Peers
 	if r.peers[0].Host != r.peers[r.me].Host {
@@ -83,9 +111,12 @@ func (r *rank) greet(ctx context.Context, mine hello) *Failure {
 		r.offset = v.Wall - time.Now().UnixNano()
 	}
 	if v.Mismatch != "" {
-		return &Failure{Code: "E701", Err: &MismatchError{v.Mismatch}, Clean: r.settle()}
+		return nil, &Failure{Code: "E701", Err: &MismatchError{v.Mismatch, v.Files}, Clean: r.settle()}
 	}
-	return nil
+	if mine.Ranks == 0 && !r.settle() { // nothing of this run follows, and the next begins with another epoch
+		return nil, &Failure{Code: "E705", Err: errUnfinished}
+	}
+	return v, nil
 }
 
 // judge is rank 0's part: it hears all and answers all.
@@ -103,7 +134,8 @@ func (r *rank) judge(ctx context.Context, mine hello) (*verdict, *Failure) {
 		}
 	}
 	// Later than any epoch before on this Comm, by the clock of one machine.
-	v := &verdict{Epoch: uint64(time.Now().UnixNano()), Mismatch: compare(all)}
+	v := &verdict{Epoch: uint64(time.Now().UnixNano())}
+	v.compare(all)
 	for _, h := range all {
 		v.Peers = append(v.Peers, h.Process)
 	}
@@ -163,14 +195,30 @@ func (r *rank) hearing(ctx context.Context) (*message, *Failure) {
 	}
 }
 
-// compare says what differs from rank 0, "" if nothing. The first item that differs anywhere is named, with all ranks
-// that have another one.
-func compare(all []*hello) string {
+// compare decides: builds first, because what another build says may mean something else, then files, because they may be why a rank
+// cannot run its program, then everything else.
+func (v *verdict) compare(all []*hello) {
+	if v.Mismatch = compareItems(all, func(h *hello) []Item { return []Item{h.Build} }); v.Mismatch != "" {
+		return
+	}
+	if v.Mismatch, v.Unshared = compareInputs(all); v.Mismatch != "" {
+		v.Files = true
+		return
+	}
 	for _, h := range all {
 		if h.Refusal != "" {
-			return fmt.Sprintf("rank %d cannot run its program: %s", h.From, h.Refusal)
+			v.Mismatch = fmt.Sprintf("rank %d cannot run its program: %s", h.From, h.Refusal)
+			return
 		}
 	}
+	if v.Mismatch = compareItems(all, func(h *hello) []Item { return h.Items }); v.Mismatch == "" && all[0].Ranks > 0 && all[0].Ranks != len(all) {
+		v.Mismatch = fmt.Sprintf("the plan is for %d ranks, the job has %d", all[0].Ranks, len(all))
+	}
+}
+
+// compareItems says what differs from rank 0, "" if nothing. The first item that differs anywhere is named, with all ranks that have
+// another one.
+func compareItems(all []*hello, of func(h *hello) []Item) string {
 	first := all[0]
 	who := func(differs func(h *hello) bool) string {
 		var ranks []string
@@ -187,17 +235,31 @@ func compare(all []*hello) string {
 		}
 		return "ranks " + strings.Join(ranks, ", ") + " have"
 	}
-	for i, item := range first.Items {
-		differs := func(h *hello) bool { return i >= len(h.Items) || h.Items[i] != item }
-		if s := who(differs); s != "" {
-			return s + " another " + item.Name
+	for i, item := range of(first) {
+		theirs := ""
+		differs := func(h *hello) bool {
+			own := of(h)
+			switch {
+			case i >= len(own):
+				return true
+			case own[i].Name == item.Name && own[i].Hash == item.Hash:
+				return false
+			case theirs == "":
+				theirs = own[i].Text
+			}
+			return true
 		}
+		s := who(differs)
+		switch {
+		case s == "":
+			continue
+		case item.Text != "" && theirs != "":
+			return fmt.Sprintf("%s another %s than rank 0: %s, not %s", s, item.Name, theirs, item.Text)
+		}
+		return s + " another " + item.Name
 	}
-	if s := who(func(h *hello) bool { return len(h.Items) != len(first.Items) }); s != "" {
+	if s := who(func(h *hello) bool { return len(of(h)) != len(of(first)) }); s != "" {
 		return s + " another version of the program"
-	}
-	if first.Ranks != len(all) {
-		return fmt.Sprintf("the plan is for %d ranks, the job has %d", first.Ranks, len(all))
 	}
 	return ""
 }

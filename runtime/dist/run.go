@@ -51,6 +51,7 @@ type Options struct {
 type Item struct {
 	Name string // as a message says it: "the operator table", "param n"
 	Hash [32]byte
+	Text string // what it is, for people; "" if that says nothing
 }
 
 const (

@@ -262,7 +262,7 @@ func TestMismatchIsNamed(t *testing.T) {
 			return good, nil
 		}},
 		{"ranks 1, 2 have another value of param n", func(rank int) (*plan.Plan, []Item) {
-			return good, []Item{{"operator table", [32]byte{1}}, {"value of param n", [32]byte{byte(min(rank, 1))}}}
+			return good, []Item{{Name: "operator table", Hash: [32]byte{1}}, {Name: "value of param n", Hash: [32]byte{byte(min(rank, 1))}}}
 		}},
 		{"the plan is for 2 ranks, the job has 3", func(int) (*plan.Plan, []Item) { return enginetest.Random(1, 50, 2), nil }},
 	} {

@@ -1,0 +1,80 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"flow/ir/op"
+	"flow/lang/source"
+	"flow/runtime/dist"
+	"flow/runtime/dist/transport"
+)
+
+// This file defines what ranks do between compiling and running: they compare what they run and
+// what they read.
+
+// Meet compares this rank's build, program, params and input files with those of the other ranks of
+// comm, all of which call Meet or Decline, and then RunRank. It returns the program to run: p, or,
+// where ranks have copies of a file instead of sharing it, p compiled again so that rank 0 alone
+// reads that. Of large files a sample is compared, with verify every byte. The error is a *Refusal
+// that says what differs, or the context's.
+func (p *Program) Meet(ctx context.Context, comm transport.Comm, verify bool) (*Program, error) {
+	unshared, err := dist.Agree(ctx, comm, dist.Introduction{Items: p.fingerprint(), Inputs: inputs(lookedAt(p.table), verify)})
+	if err != nil {
+		return nil, p.Explain(err)
+	}
+	if len(unshared) == 0 {
+		return p, nil
+	}
+	o, err := p.options.options()
+	if err != nil {
+		return nil, err
+	}
+	o.Table, o.Unshared = p.table, unshared // whose rows have read the heads already
+	return compile(ctx, p.name, p.text, p.options, o)
+}
+
+// Decline is what a rank calls instead of Meet when Compile has failed, with its error and with
+// why, which is that in one line for the other ranks. It blocks until all ranks have called it or
+// Meet. nil means that they know. A *Refusal says that ranks have different files under one name,
+// which is likely to be the reason. After any other error the job is to be aborted.
+func Decline(ctx context.Context, comm transport.Comm, failed error, why string, verify bool) error {
+	var own *Refusal
+	mine := dist.Introduction{Refusal: why}
+	if errors.As(failed, &own) {
+		mine.Inputs = inputs(own.looked, verify)
+	}
+	_, err := dist.Agree(ctx, comm, mine)
+	var f *dist.Failure
+	var differ *dist.MismatchError
+	if !errors.As(err, &f) || !errors.As(err, &differ) || !f.Clean {
+		return err
+	}
+	if !differ.Files {
+		return nil
+	}
+	return explainRanks(source.NewFileSet(), f)
+}
+
+// lookedAt is the files that the rows of a table have looked at.
+func lookedAt(t *op.Table) (all []op.Looked) {
+	for _, d := range t.Rows() {
+		if d.Looked != nil {
+			all = append(all, d.Looked()...)
+		}
+	}
+	slices.SortFunc(all, func(a, b op.Looked) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(all, func(a, b op.Looked) bool { return a.Path == b.Path })
+}
+
+// inputs looks at files. Those that cannot be read are left out: the program has been told so.
+func inputs(looked []op.Looked, whole bool) (all []dist.Input) {
+	for _, l := range looked {
+		if in, err := dist.InputOf(l.Path, l.Type, whole); err == nil {
+			all = append(all, in)
+		}
+	}
+	return all
+}

@@ -1,0 +1,152 @@
+package dist
+
+// This file compares the files that ranks read: see Note [Inputs].
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Input is a file that a rank's program reads, as the rank sees it.
+type Input struct {
+	Path string // as the program says it
+	Head string // what its format announces, such as f64[1000,20]
+	Size int64  // bytes
+	// Sample is a hash of at most sampleBlocks blocks, Whole of all bytes; the zero value: it was not asked for.
+	Sample, Whole [32]byte
+	// Device, Inode and the times, in nanoseconds since 1970, tell whether two ranks see the same file.
+	Device, Inode     uint64
+	Modified, Changed int64
+}
+
+const (
+	// sampleBlocks blocks of sampleBytes are compared of each file: 1 MiB, which takes a millisecond; a smaller file is compared whole.
+	sampleBlocks = 64
+	sampleBytes  = 16 << 10
+)
+
+// InputOf looks at a regular file; whole reads all of it. The error is the system's.
+func InputOf(path, head string, whole bool) (Input, error) {
+	in := Input{Path: path, Head: head}
+	f, err := os.Open(path)
+	if err != nil {
+		return in, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return in, err
+	}
+	in.Size, in.Modified = info.Size(), info.ModTime().UnixNano()
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		in.Device, in.Inode, in.Changed = uint64(st.Dev), st.Ino, changeTime(st)
+	}
+	if in.Sample, err = sample(f, in.Size); err != nil || !whole {
+		return in, err
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, io.NewSectionReader(f, 0, in.Size))
+	in.Whole = [32]byte(h.Sum(nil))
+	return in, err
+}
+
+// sample hashes blocks at places that follow from the size: the first, the last, and others at equal distances between them.
+func sample(f io.ReaderAt, size int64) (sum [32]byte, err error) {
+	h := sha256.New()
+	_ = binary.Write(h, binary.LittleEndian, size) // a hash takes everything
+	if size <= sampleBlocks*sampleBytes {
+		_, err = io.Copy(h, io.NewSectionReader(f, 0, size))
+		return [32]byte(h.Sum(nil)), err
+	}
+	for k := range int64(sampleBlocks) {
+		at := int64(float64(size-sampleBytes) / (sampleBlocks - 1) * float64(k))
+		if _, err := io.Copy(h, io.NewSectionReader(f, at, sampleBytes)); err != nil {
+			return sum, err
+		}
+	}
+	return [32]byte(h.Sum(nil)), nil
+}
+
+// isFile reports whether two inputs, of ranks on the same machine or not, are one file. Device numbers mean nothing on another machine;
+// a copy that keeps the other time still has another time of change.
+func (in Input) isFile(o Input, sameMachine bool) bool {
+	return in.Inode != 0 && in.Inode == o.Inode && in.Size == o.Size && in.Modified == o.Modified && in.Changed == o.Changed &&
+		(!sameMachine || in.Device == o.Device)
+}
+
+// differs says how an input differs from rank 0's, "" if nothing that was looked at does.
+func (in Input) differs(first Input) string {
+	switch {
+	case in.Size != first.Size:
+		return fmt.Sprintf("%d bytes, not %d", in.Size, first.Size)
+	case in.Head != first.Head && in.Head != "" && first.Head != "":
+		return in.Head + ", not " + first.Head
+	case in.Sample != first.Sample || in.Whole != first.Whole:
+		return "other contents of the same size"
+	}
+	return ""
+}
+
+// compareInputs says which file differs between ranks that read it, and lists those that are equal, as far as was looked, but are not one
+// file on all ranks.
+func compareInputs(all []*hello) (mismatch string, unshared []string) {
+	byPath := func(h *hello, path string) (Input, bool) {
+		k := slices.IndexFunc(h.Inputs, func(in Input) bool { return in.Path == path })
+		if k < 0 {
+			return Input{}, false
+		}
+		return h.Inputs[k], true
+	}
+	for _, first := range all[0].Inputs {
+		how := ""
+		var ranks []string
+		one := true
+		for _, h := range all[1:] {
+			in, reads := byPath(h, first.Path)
+			if !reads {
+				continue // what makes it read other files is said elsewhere
+			}
+			if d := in.differs(first); d != "" {
+				ranks = append(ranks, fmt.Sprint(h.From))
+				if how == "" {
+					how = d
+				}
+			}
+			one = one && in.isFile(first, all[0].Process.sameMachine(h.Process))
+		}
+		if len(ranks) == 1 {
+			return fmt.Sprintf("rank %s reads another %s than rank 0: %s", ranks[0], first.Path, how), nil
+		} else if len(ranks) > 1 {
+			return fmt.Sprintf("ranks %s read another %s than rank 0, rank %s %s", strings.Join(ranks, ", "), first.Path, ranks[0], how), nil
+		}
+		if !one {
+			unshared = append(unshared, first.Path)
+		}
+	}
+	return "", unshared
+}
+
+// sameMachine reports whether two processes run on one machine, in whatever containers.
+func (p process) sameMachine(o process) bool {
+	boot, _, ok := strings.Cut(p.Space, " ")
+	other, _, _ := strings.Cut(o.Space, " ")
+	return ok && boot == other
+}
+
+// Note [Inputs]
+//
+// Ranks that read different contents under one name would mix them: half of a matrix from each. So before the first task all ranks say
+// what they see of each file that the program reads, and rank 0 compares: size, what the format's head announces, and hashes of
+// 64 blocks at places that the size fixes. That finds every difference in small files and in heads, and is likely to find one file
+// in the place of another; it does not find a single number that differs in a large file. Where all ranks see one file there is nothing to
+// find: same inode, times of modification and of change, size, and on one machine the same device. Where they do not,
+// rank 0 alone reads it, and sends what the others need (plan: tasks that read it belong to rank 0), so that what was not compared cannot
+// be mixed either. --verify-inputs hashes all of every file, and then says what differs.
+//
+// Wrong if a file is written to between the comparison and the reading.
