@@ -40,11 +40,25 @@ var firstFailures = []string{
 	"p = B % (B - 3)\nq = parfor i in 0..5 { A[i + k, 0] }\nemit p * 2 - q",
 	"p = ceildiv(B, B)\nc = p * 2\nemit A[k, 0]\nemit c as \"c\"\nemit rowsum(c + 1)",
 	"p = B // 2\nemit 7\nemit p + 1\nemit A[k, 0]",
+	// Floats that are no i64. Which of several is told does not depend on what the operator is fused with, or how it is cut.
+	"emit 7\np = i64(A / z)\nemit 8\nemit p + 1",
+	"p = i64(f32(B) * f32(nan))\nassert z > 0, \"between\"\nemit sum(p * 2)",
+	"p = f64(i64(C * 1e19)) / 2 + C\nemit p\nemit A[k, 0]",
+	"p = i64(C * -1e19)\nemit sum(p * p)",
+	"p = i64(f32(C) * f32(1e19))\nq = i64(C / f64(z))\nemit p + q",
+	"p = i64(C * 1e19 - 9e18)\nq = p // i64(C * 3)\nemit rowsum(q)\nemit colsum(p)",
+	"p = parfor i in 0..300, j in 0..3 { i64(C[i, j] * 1e19) + i }\nemit p",
+	"p = parfor i in 0..300 { if C[i, 0] > 0.99 { i64(C[i, 0] / f64(z)) } else { i64(0.0) } }\nemit p",
+	"p = parfor i in 0..300 { iterate x = C[i, 0], n = 0 until x > 1e19 { next n = i64(x); next x = x * 10 }; n }\nemit p",
+	"x = seq(0, 5)[0..i64(max(A) / f64(z)), :]\nemit x",
+	"p = i64(t(C) * 1e19)[2, :]\nemit p\nemit i64(C[3, 0] * 1e300)",
+	"iterate x = A until i64(max(x)) < 0 { next x = x * 1e7 }\nemit x",
 	// A loop without a round fails nowhere.
 	"iterate x = sum(A) until x > 0 { next x = x + sum(A[k..k + 2, :]) }\nemit x",
 }
 
-const firstFailureHead = "A = materialize(rand(5, 1, seed = 1))\nB = materialize(seq(0, 5))\nk = i64(max(A)) * 0 + 9\nz = k - 9\n"
+const firstFailureHead = "A = materialize(rand(5, 1, seed = 1))\nB = materialize(seq(0, 5))\nk = i64(max(A)) * 0 + 9\nz = k - 9\n" +
+	"C = materialize(rand(300, 3, seed = 6))\n"
 
 // failed is a run's failure and where in the text it is told.
 type failed struct {
@@ -154,13 +168,15 @@ func failing(rng *rand.Rand) string {
 	for n := range 5 + rng.IntN(6) {
 		x := fmt.Sprintf("x%d", n)
 		off := pick("z", "z", "z", "k")
-		switch rng.IntN(7) {
+		switch rng.IntN(8) {
 		case 0, 1:
 			fmt.Fprintf(&b, "%s = parfor i in 0..5 { %s }\n", x, fmt.Sprintf(pick("%s[i, 0] + A[i + %s, 0]", "if %s[i, 0] > 0 { A[%s, 0] } else { 2.0 }", "%s[i, 0] * A[4 - i - %s, 0]"), value(), off))
 		case 2:
 			fmt.Fprintf(&b, "%s = i64(%s) %s (B + %d)\n", x, value(), pick("//", "%"), 1-rng.IntN(4)%3)
 		case 3, 4:
 			fmt.Fprintf(&b, "%s = %s %s %s\n", x, value(), pick("+", "*", "-"), value())
+		case 7:
+			fmt.Fprintf(&b, "%s = i64(%s / (B - %s)) * 2\n", x, value(), pick("3", "7", "7", "z"))
 		case 5:
 			fmt.Fprintf(&b, "assert %s > %d, \"%s\"\n", off, rng.IntN(6)-5, x)
 			continue

@@ -67,13 +67,22 @@ func mayFail(g *Graph, id ID, at indices) bool {
 	case n.Op.Name == "element":
 		t := g.Type(in[0])
 		return !at.below(g, in[1], t.Rows) || !at.below(g, in[2], t.Cols)
-	case n.Op.Laws.Has(op.Elementwise) && n.Op.Elt != nil: // a division: of integers it fails for 0
-		c, known := wholeConst(g, in[len(in)-1])
-		return g.Type(id).Elem == types.I64 && (!known || c == 0)
+	case n.Op.Laws.Has(op.Elementwise) && n.Op.Elt != nil:
+		return elementFails(g, id)
 	case n.Op.Fold != op.NoFold && len(in) == 1: // an extreme: it needs an element
 		return g.Type(in[0]).Count() == 0
 	}
 	return !n.Op.Laws.Has(op.View) || n.Op.Shard.Kind != op.ShardAligned // materialize
+}
+
+// elementFails reports an elementwise operator that has no value of some elements, which its inputs may have.
+func elementFails(g *Graph, id ID) bool {
+	n, in := &g.Nodes[id], g.In(id)
+	if !n.Op.Fails(g.Type(in[0]).Elem, g.Type(id).Elem) {
+		return false
+	}
+	c, known := wholeConst(g, in[len(in)-1])
+	return n.Op.Partial != op.NotByZero || !known || c == 0
 }
 
 // sized reports a type whose sizes are known before the run.

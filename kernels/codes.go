@@ -12,6 +12,7 @@ const (
 	codeInner     = "E210" // inner sizes of @ differ
 	codeShape     = "E211" // shapes do not agree
 	codeRange     = "E212" // index or slice out of range
+	codeSize      = "E216" // a size that no matrix has
 	codeSquare    = "E213" // matrix is not square
 	codeUnread    = "E501" // a file cannot be read
 	codeUnwritten = "E507" // a file cannot be written

@@ -275,7 +275,7 @@ func (g generator) typ(s *op.Sig) (types.Type, error) {
 	}
 	if v, ok := s.Attrs.Get("at"); ok {
 		at := v.L
-		if len(at) != 4 || at[0] < 0 || at[1] < 0 || at[2] < 0 || at[3] < 0 || at[0]+at[2] > int64(rows) || at[1]+at[3] > int64(cols) {
+		if len(at) != 4 || at[0] < 0 || at[1] < 0 || at[2] < 0 || at[3] < 0 || at[0] > int64(rows)-at[2] || at[1] > int64(cols)-at[3] {
 			return types.Type{}, op.Faultf(-1, codeRange, "block %v is not inside %d x %d", v, rows, cols)
 		}
 		rows, cols = int(at[2]), int(at[3])

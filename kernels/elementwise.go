@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
 )
 
 // elementRule gives the result's element type for those of the arguments, all of them numeric, time or str; ok is
@@ -24,6 +25,7 @@ type row struct {
 	elt               func(x []value.Scalar) value.Scalar
 	loops             op.Loops
 	laws              op.Laws
+	partial           op.Partial
 	flops             float64 // per element
 	eg                []op.Example
 }
@@ -33,11 +35,11 @@ func (r row) def(run *engine) *op.Def {
 	d := &op.Def{
 		Name: r.name, Word: r.word, Infix: r.infix, Doc: r.doc, Eg: r.eg,
 		Elt: r.elt, Loops: r.loops,
-		Laws: r.laws | op.Pure | op.Elementwise, Flow: op.Flow{Rate: op.Once},
+		Partial: r.partial, Laws: r.laws | op.Pure | op.Elementwise, Flow: op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardAligned},
 		Alias: true,
 	}
-	if !divides(d) {
+	if r.partial == op.Everywhere {
 		d.Laws |= op.Total
 	}
 	for _, a := range r.args {
@@ -205,11 +207,18 @@ func widest(in []types.Elem) types.Elem {
 	return e
 }
 
-// divides reports an integer row that has no value when its second argument is 0.
-func divides(d *op.Def) bool { return d.Name == "idiv" || d.Name == "mod" || d.Name == "ceildiv" }
-
-func divisionByZero(d *op.Def) error {
-	return op.Failf(codeData, "%s: integer division by zero", sourceName(d))
+// noValue is the failure of d of operands x, or nil. x has the types in which d computes a result of type out.
+func noValue(d *op.Def, out types.Elem, x []value.Scalar) error {
+	switch {
+	case !d.Fails(x[0].Elem, out):
+	case d.Partial == op.NotByZero && x[1].I == 0:
+		return op.Failf(codeData, "%s: integer division by zero", sourceName(d))
+	case d.Partial == op.InWords && x[0].F != x[0].F:
+		return op.Failf(codeData, "%s: nan is no integer", sourceName(d))
+	case d.Partial == op.InWords && !vec.IsWord(x[0].F):
+		return op.Failf(codeData, "%s: %v is outside of the integers of i64, which go from -2^63 to 2^63 - 1", sourceName(d), x[0])
+	}
+	return nil
 }
 
 // applyElt is d on scalars: converted to the types in which d computes, then Elt.
@@ -223,8 +232,8 @@ func applyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error)
 	for k := range x {
 		y[k] = x[k].Convert(operandElem(d, k, elems[k], wide, out))
 	}
-	if divides(d) && out == types.I64 && y[1].I == 0 {
-		return value.Scalar{}, divisionByZero(d)
+	if err := noValue(d, out, y); err != nil {
+		return value.Scalar{}, err
 	}
 	return d.Elt(y), nil
 }

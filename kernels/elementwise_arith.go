@@ -50,7 +50,7 @@ func arithmetic() []row {
 			loops: op.Loops{F64x2: vec.DivF64, F32x2: vec.DivF32},
 		},
 		row{
-			name: "idiv", infix: "//", args: two, rule: numeric, flops: 8,
+			name: "idiv", infix: "//", args: two, rule: numeric, flops: 8, partial: op.NotByZero,
 			doc: "idiv is a / b rounded towards minus infinity: of floats, too, of the exact quotient, which is rounded once where it has more than " +
 				"53 bits; an integer division by zero fails the run.",
 			eg: eg(`-7 // 2`, "-4"),
@@ -62,7 +62,7 @@ func arithmetic() []row {
 			return q
 		}, vec.IDivI64),
 		row{
-			name: "mod", infix: "%", args: two, rule: numeric, flops: 10,
+			name: "mod", infix: "%", args: two, rule: numeric, flops: 10, partial: op.NotByZero,
 			doc: "mod is the remainder a - (a // b) b and has the sign of b; of floats it is exact, or that rounded once where a and b differ in sign.",
 			eg:  eg(`-7 % 3`, "2"),
 		}.withLoops(func(a, b int64) int64 {
@@ -110,7 +110,7 @@ func arithmetic() []row {
 			loops: op.Loops{F64x2: vec.MaxF64, F32x2: vec.MaxF32, I64x2: vec.MaxI64, Boolx2: vec.Or},
 		},
 		{
-			name: "ceildiv", args: two, rule: integral, flops: 8,
+			name: "ceildiv", args: two, rule: integral, flops: 8, partial: op.NotByZero,
 			doc: "ceildiv is the integer a / b rounded towards plus infinity: how many pieces of b cover a.",
 			eg:  eg(`ceildiv(7, 2)`, "4"),
 			elt: on2(nil, func(a, b int64) int64 {

@@ -102,7 +102,8 @@ func conversions() []row {
 	rows := []row{
 		{name: "f64", doc: "f64 is x as 64-bit floats.", eg: eg(`f64(3)`, "3")},
 		{name: "f32", doc: "f32 is x as 32-bit floats, rounded to nearest, ties to even.", eg: eg(`f32(0.1)`, "0.1")},
-		{name: "i64", doc: "i64 is x as integers; floats lose their fraction.", eg: eg(`i64(-2.7)`, "-2")},
+		{name: "i64", doc: "i64 is x as integers; floats lose their fraction, and nan, or a float outside of -2^63 to 2^63 - 1, fails the run.",
+			eg: eg(`i64(-2.7)`, "-2"), partial: op.InWords},
 		{name: "bool", doc: "bool is x != 0.", eg: eg(`bool(3)`, "true")},
 	}
 	for i := range rows {

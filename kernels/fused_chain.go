@@ -5,6 +5,7 @@ package kernels
 // one such run needs no batches either and goes over memory in one piece.
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -30,10 +31,20 @@ func (s *segment) lane() int {
 	return 4
 }
 
-// guard is an instruction that fails where an integer divisor is 0, and the temporary in which the machine says so.
+// guard is an instruction that may have no value of an element, and the temporary in which the machine says so.
 type guard struct {
 	def  *op.Def
+	from types.Elem // of its operands
 	temp int
+}
+
+// failure is that of which the temporary has a word that is not 0, of the first element: an instruction that makes words of floats leaves what
+// it has no value of there.
+func (g *guard) failure(found uint64) error {
+	if g.from.IsFloat() {
+		return noValue(g.def, types.I64, []value.Scalar{{Elem: g.from, F: math.Float64frombits(found)}})
+	}
+	return noValue(g.def, types.I64, []value.Scalar{value.I64(1), value.I64(0)})
 }
 
 // proto is a link whose operand's place is not known yet.
@@ -83,7 +94,7 @@ func (m *machine) link(inputs []op.Operand) {
 		s := &m.segs[len(m.segs)-1]
 		for i := range m.code[k:l] {
 			if c := &m.code[k+i]; c.guard {
-				s.guards = append(s.guards, guard{c.def, len(m.elems) + guards})
+				s.guards = append(s.guards, guard{c.def, c.elem, len(m.elems) + guards})
 				guards++
 			}
 		}
@@ -146,8 +157,8 @@ func (m *machine) worthwhile(k, l int) bool {
 }
 
 // chain runs a segment on n elements: whole groups by the machine, the rest instruction by instruction. end is for the
-// segment that makes the program's result, at dst. What it returns is the row that divided by zero, or nil.
-func (m *machine) chain(s *segment, n int, dst *slab) *op.Def {
+// segment that makes the program's result, at dst.
+func (m *machine) chain(s *segment, n int, dst *slab) error {
 	group := vec.ChainBytes / s.lane()
 	whole := n - n%group
 	if whole > 0 {
@@ -163,7 +174,7 @@ func (m *machine) chain(s *segment, n int, dst *slab) *op.Def {
 		for _, g := range s.guards {
 			for _, found := range m.temps[g.temp*tempWords:][:tempWords] {
 				if found != 0 {
-					return g.def
+					return g.failure(found)
 				}
 			}
 		}
@@ -172,6 +183,19 @@ func (m *machine) chain(s *segment, n int, dst *slab) *op.Def {
 		return m.rest(s, whole, n-whole, dst)
 	}
 	return nil
+}
+
+// failure is the failure of the first of n elements of which i has no value.
+func (m *machine) failure(i *instr, n int) error {
+	for e := range n {
+		for a, r := range i.arg[:i.n] {
+			m.x[a] = m.regs[r].at(m.elems[r], e)
+		}
+		if err := noValue(i.def, i.out, m.x[:i.n]); err != nil {
+			return err
+		}
+	}
+	return op.Failf(codeData, "BUG: a loop has no value of an element of which its row has one")
 }
 
 func (m *machine) fillLinks(s *segment, dst *slab) {
@@ -272,7 +296,7 @@ func (m *machine) storing(s *segment, store uint64) uint64 {
 
 // rest runs the instructions of a segment on n elements from at on: fewer than a group. Registers that the chain kept to
 // itself use the start of their slabs.
-func (m *machine) rest(s *segment, at, n int, dst *slab) *op.Def {
+func (m *machine) rest(s *segment, at, n int, dst *slab) error {
 	keep := m.regs
 	defer func() { m.regs = keep }()
 	m.shifted = append(m.shifted[:0], m.regs...)
@@ -295,7 +319,7 @@ func (m *machine) rest(s *segment, at, n int, dst *slab) *op.Def {
 	}
 	for k := s.first; k <= s.last; k++ {
 		if !m.step(&m.code[k], n) {
-			return m.code[k].def
+			return m.failure(&m.code[k], n)
 		}
 	}
 	if s.last == len(m.code)-1 && m.aside.len() > 0 {

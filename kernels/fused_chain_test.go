@@ -73,6 +73,21 @@ func chainRows() (defs []*op.Def) {
 	return defs
 }
 
+// partial is how many steps of p have no value of some operands.
+func partial(p *op.Program) (n int) {
+	elems := make([]types.Elem, 0, len(p.In)+len(p.Steps))
+	for _, o := range p.In {
+		elems = append(elems, o.Elem)
+	}
+	for _, s := range p.Steps {
+		if s.Def.Fails(elems[s.Args[0]], s.Elem) {
+			n++
+		}
+		elems = append(elems, s.Elem)
+	}
+	return n
+}
+
 // Comparisons, logic, selections, conversions and functions in chains of elements of one type or of several give the bits of their
 // definitions, whoever reads a result: the next link, one after it, memory, or an instruction that is in no chain.
 func TestRandomChains(t *testing.T) {
@@ -101,7 +116,8 @@ func TestRandomChains(t *testing.T) {
 					narrows++
 				}
 			}
-			if got := mapRow.Kernel(c); (got == nil) != (err == nil) {
+			// A chain of the compiler has one operator that may fail at most, and tells of the first element.
+			if got := mapRow.Kernel(c); (got == nil) != (err == nil) || err != nil && partial(p) == 1 && got.Error() != err.Error() {
 				t.Fatalf("%v, round %d, %dx%d, %s: fails with %v, want %v", elems, round, rows, cols, describe(p), got, err)
 			}
 			if err != nil {

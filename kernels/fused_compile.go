@@ -87,7 +87,7 @@ const (
 // instr applies one loop to registers.
 type instr struct {
 	code  opcode
-	guard bool       // fail if register b holds an integer 0
+	guard bool       // fail where def has no value
 	def   *op.Def    // nil in conversions that compile put in
 	loops *op.Loops  // of def
 	elem  types.Elem // of the arguments as the row wants them (opElt), or of the source (opConvert)
@@ -181,7 +181,7 @@ func (m *machine) compile(p *op.Program) {
 			i.elem = want // the last argument's: the first of a selection is its condition
 		}
 		i.code = selectLoop(s.Def, i.n, i.elem, i.out)
-		i.guard = i.out == types.I64 && divides(s.Def)
+		i.guard = s.Def.Fails(i.elem, i.out)
 		m.code = append(m.code, i)
 	}
 	if len(p.Steps) == 0 { // a copy
@@ -294,7 +294,7 @@ func repeats(list []int, r int) bool {
 	return false
 }
 
-// step runs one instruction on the first n elements of its registers; false is a division by zero.
+// step runs one instruction on the first n elements of its registers; false says that it has no value of some.
 func (m *machine) step(i *instr, n int) bool {
 	l := i.loops
 	d, a, b, c := &m.regs[i.dst], &m.regs[i.arg[0]], &m.regs[i.arg[1]], &m.regs[i.arg[2]]
@@ -342,6 +342,9 @@ func (m *machine) step(i *instr, n int) bool {
 	case opSelBool:
 		vec.SelectBool(d.b[:n], a.b[:n], b.b[:n], c.b[:n])
 	case opConvert:
+		if i.guard {
+			return toWords(d.i64[:n], a, i.elem)
+		}
 		convert(d, i.out, a, i.elem, n)
 	default:
 		return m.element(i, n)

@@ -121,6 +121,7 @@ func (w *linker) operation(i *instr) {
 		if a != w.acc {
 			w.load(a)
 		}
+		w.watch(i)
 		if l.first != vec.LinkLoad { // of a copy, which that is
 			w.add(l.first, proto{})
 		}
@@ -136,14 +137,19 @@ func (w *linker) operation(i *instr) {
 		if a != w.acc {
 			w.load(a)
 		}
-		if i.guard {
-			w.add(vec.LinkOther, proto{kind: inTemp, reg: w.guards[w.guard].temp})
-			w.guard++
-		}
+		w.watch(i)
 		w.add(l.first, w.home(b))
 	}
 	if l.rounds && w.wide {
 		w.add(vec.LinkRoundFloats, proto{})
+	}
+}
+
+// watch gives an instruction that may have no value of an element its temporary.
+func (w *linker) watch(i *instr) {
+	if i.guard {
+		w.add(vec.LinkOther, proto{kind: inTemp, reg: w.guards[w.guard].temp})
+		w.guard++
 	}
 }
 

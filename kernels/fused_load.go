@@ -158,6 +158,14 @@ func convert(d *slab, to types.Elem, a *slab, from types.Elem, n int) {
 	}
 }
 
+// toWords is dst = a, floats of type from, as integers; false says that some of them is none.
+func toWords(dst []int64, a *slab, from types.Elem) bool {
+	if from == types.F32 {
+		return vec.Words(dst, a.f32[:len(dst)])
+	}
+	return vec.Words(dst, a.f64[:len(dst)])
+}
+
 func convertFrom[S vec.Element](d *slab, to types.Elem, a []S) {
 	switch storage(to) {
 	case types.F64:
@@ -177,7 +185,7 @@ func (m *machine) element(i *instr, n int) bool {
 		for a, r := range i.arg[:i.n] {
 			m.x[a] = m.regs[r].at(m.elems[r], e)
 		}
-		if i.guard && m.x[1].I == 0 {
+		if i.guard && noValue(i.def, i.out, m.x[:i.n]) != nil {
 			return false
 		}
 		m.regs[i.dst].set(i.out, e, i.def.Elt(m.x[:i.n]))

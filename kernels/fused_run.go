@@ -410,14 +410,14 @@ func (m *machine) run(dst slab, n int) error {
 	m.regs[m.code[end].dst] = dst
 	for k := 0; k <= end; k++ {
 		if s := m.segAt[k]; s >= 0 {
-			if d := m.chain(&m.segs[s], n, &dst); d != nil {
-				return divisionByZero(d)
+			if err := m.chain(&m.segs[s], n, &dst); err != nil {
+				return err
 			}
 			k = m.segs[s].last
 			continue
 		}
 		if !m.step(&m.code[k], n) {
-			return divisionByZero(m.code[k].def)
+			return m.failure(&m.code[k], n)
 		}
 	}
 	return nil

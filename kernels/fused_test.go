@@ -45,7 +45,7 @@ func randomProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, [
 	}
 	for len(p.Steps) < 1+r.IntN(7) {
 		d := defs[r.IntN(len(defs))]
-		if d.Elt == nil || divides(d) {
+		if d.Elt == nil || d.Partial != op.Everywhere {
 			continue
 		}
 		s := op.Step{Def: d}

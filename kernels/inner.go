@@ -355,7 +355,7 @@ func (k *innerCompiler) loop1(a *op.Action, arg [3]int, to innerRef) int {
 		s.arg[i], s.elem = arg[i], want
 	}
 	s.code = selectLoop(a.Def, n, s.elem, s.out)
-	s.guard = s.out == types.I64 && divides(a.Def)
+	s.guard = a.Def.Fails(s.elem, s.out)
 	k.emitTo(to.tall, to.late, laneStep{instr: s})
 	return s.dst
 }

@@ -216,7 +216,7 @@ func (k *laneCompiler) elementwise(a *op.Action, env []laneRef) int {
 		s.arg[i], s.elem = k.converted(env[r].reg, want), want
 	}
 	s.code = selectLoop(a.Def, s.n, s.elem, s.out)
-	s.guard = s.out == types.I64 && divides(a.Def)
+	s.guard = a.Def.Fails(s.elem, s.out)
 	return k.once(s)
 }
 
@@ -393,7 +393,7 @@ func simple(b *op.Body, depth int) bool {
 			if !simple(a.Bodies[0], depth+1) || !simple(a.Bodies[1], depth+1) {
 				return false
 			}
-		case a.Def.Elt == nil || divides(a.Def) && a.Type.Elem == types.I64:
+		case a.Def.Elt == nil || a.Def.Fails(b.Register(a.Args[0]).Elem, a.Type.Elem):
 			return false
 		}
 	}

@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"math"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -53,7 +55,9 @@ func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 	if to < 0 {
 		to += int64(n)
 	}
-	to += c.Attrs.Ints("through")[k]
+	if c.Attrs.Ints("through")[k] != 0 && to < math.MaxInt64 { // which is outside with or without
+		to++
+	}
 	if from < 0 || to > int64(n) || from > to {
 		return 0, 0, badIndex("%ss %d to %d of a matrix with %d", what, from, to, n)
 	}
@@ -87,7 +91,7 @@ func cutRef(c *op.Call) (value.Value, error) {
 			if hi < 0 {
 				hi += int64(n)
 			}
-			if c.Attrs.Ints("through")[k] != 0 {
+			if c.Attrs.Ints("through")[k] != 0 && hi < math.MaxInt64 {
 				hi++
 			}
 		}

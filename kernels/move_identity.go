@@ -153,7 +153,7 @@ func constOf(a *op.Attrs) (value.Scalar, types.Type, error) {
 
 func listType(s *op.Sig) (types.Type, error) {
 	size := s.Attrs.Ints("size")
-	if len(size) != 2 || size[0]*size[1] != int64(len(s.In)) || len(s.In) == 0 {
+	if len(size) != 2 || size[0] < 0 || size[1] < 0 || types.Times(int(size[0]), int(size[1])) != len(s.In) || len(s.In) == 0 {
 		return types.Type{}, op.Faultf(-1, codeAttr, "a list of %d elements as a matrix %v", len(s.In), size)
 	}
 	elem := s.In[0].Elem

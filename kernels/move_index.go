@@ -4,6 +4,8 @@ package kernels
 // attributes of item and slice.
 
 import (
+	"math"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -119,7 +121,11 @@ func outOfRange(what string, i int64, n int) error {
 
 // outOfWindow is the failure of a range.
 func outOfWindow(what string, i int64, size, n int) error {
-	return badIndex("%ss %d to %d of a matrix with %d", what, i, i+int64(size), n)
+	end := i + int64(size)
+	if i > 0 && end < i {
+		end = math.MaxInt64
+	}
+	return badIndex("%ss %d to %d of a matrix with %d", what, i, end, n)
 }
 
 func elementRef(c *op.Call) (value.Value, error) {

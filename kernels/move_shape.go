@@ -78,8 +78,8 @@ func reshapeType(s *op.Sig) (types.Type, error) {
 	if n < 0 || m < 0 {
 		return t, op.Faultf(1, codeAttr, "reshape to %d x %d", n, m)
 	}
-	if t.Known() && t.Count() != n*m {
-		return t, op.Faultf(0, codeShape, "%d x %d has %d elements, %d x %d has %d", t.Rows, t.Cols, t.Count(), n, m, n*m)
+	if t.Known() && t.Count() != types.Times(n, m) {
+		return t, op.Faultf(0, codeShape, "%d x %d has %d elements, %d x %d has %s", t.Rows, t.Cols, t.Count(), n, m, inWords(n, m))
 	}
 	return types.DenseOf(t.Elem, n, m), nil
 }
@@ -133,7 +133,7 @@ func bindType(s *op.Sig, down bool) (types.Type, error) {
 			if m := *along(&t); m == types.Unknown {
 				*n = types.Unknown
 			} else {
-				*n += m
+				*n = types.Plus(*n, m)
 			}
 		}
 	}

@@ -27,6 +27,7 @@ func loops() []*op.Def {
 			{Name: "lo", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the first index of each dimension; absent if bounds are inputs"},
 			{Name: "n", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the number of indices of each dimension; absent if bounds are inputs"},
 			{Name: "by", Attr: true, Kind: op.IntsVal, Doc: "the step of each dimension"},
+			{Name: "through", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "of bounds that are inputs, 1 for each dimension whose upper one is included"},
 			{Name: "names", Attr: true, Kind: op.StrVal, Doc: "the names of the indices, for failures"},
 			{Name: "schedule", Attr: true, Optional: true, Kind: op.StrVal, Doc: "the self-scheduling technique"},
 			{Name: "grain", Attr: true, Optional: true, Kind: op.IntVal, Doc: "the least number of iterations a chunk"},
@@ -70,7 +71,7 @@ type indexSpace struct {
 func spaceOf(c *op.Call) (s indexSpace) {
 	by := c.Attrs.Ints("by")
 	s.dims = len(by)
-	lo, n := c.Attrs.Ints("lo"), c.Attrs.Ints("n")
+	lo, n, through := c.Attrs.Ints("lo"), c.Attrs.Ints("n"), c.Attrs.Ints("through")
 	for d := range by {
 		s.by[d] = int(by[d])
 		if lo != nil {
@@ -80,11 +81,21 @@ func spaceOf(c *op.Call) (s indexSpace) {
 		s.lead = 2 * s.dims
 		a, b := c.Scalar(2*d).I, c.Scalar(2*d+1).I
 		s.lo[d] = int(a)
-		if b > a {
-			s.n[d] = int((uint64(b-a)-1)/uint64(by[d]) + 1)
-		}
+		s.n[d] = steps(a, b, by[d], through != nil && through[d] == 1)
 	}
 	return s
+}
+
+// steps is how many values a, a + by, .. are below b, or not above it where b is included; the greatest int if there are more.
+func steps(a, b, by int64, included bool) int {
+	if b < a || b == a && !included {
+		return 0
+	}
+	span := uint64(b) - uint64(a) // without a sign it does not overflow
+	if !included {
+		span--
+	}
+	return int(min(span/uint64(by), math.MaxInt-1) + 1)
 }
 
 // at is the index of dimension d at position k.

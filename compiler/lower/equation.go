@@ -46,10 +46,10 @@ func (l *lowerer) equations(s *ast.Chan) {
 			if x < 0 {
 				l.failf("E212", s.Ranges[d].Span(), "subscript %d is negative", x)
 			}
+			if x >= l.limit() || len(points) >= l.limit() {
+				l.failf("E410", s.Name.At, "the array has more than %d elements", l.limit())
+			}
 			dims[d] = max(dims[d], x+1)
-		}
-		if len(points) >= l.limit() {
-			l.failf("E410", s.Name.At, "the array has more than %d elements", l.limit())
 		}
 		points = append(points, append([]int(nil), at...))
 	})

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"math"
 	"strings"
 
 	"flow/ir"
@@ -152,7 +153,7 @@ func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
 	b := a + 1
 	if !one {
 		b = end(hi)
-		if s.Inclusive {
+		if s.Inclusive && b < math.MaxInt { // which is outside with or without
 			b++
 		}
 	}
@@ -195,8 +196,10 @@ func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 	if !l.sameValue(a, b) || a == ir.None && (da < 0) != (db < 0) { // 1..-1 of a matrix of n rows ends with n
 		return l.openSub(s, lo, hi)
 	}
-	out.size = int(db - da)
-	if s.Inclusive {
+	if out.size = int(db - da); db > da && out.size < 0 {
+		l.failf("E212", s.Span(), "the range has more than 2^63 indices")
+	}
+	if s.Inclusive && out.size < math.MaxInt {
 		out.size++
 	}
 	if out.size < 0 {

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"math"
+	"strconv"
 	"strings"
 
 	"flow/ir"
@@ -12,7 +14,8 @@ import (
 
 // This file elaborates `parfor i in a..b { e }`: one node, whose body is elaborated once, for an index that only the run
 // knows. The arguments of the body are the indices and then what it captures; the inputs of the node are the bounds that
-// only the run knows (a lower and an upper one for each index, if any is such) and then what is captured.
+// only the run knows (a lower and an upper one for each index, if any is such) and then what is captured. Attribute `through`
+// is 1 for each index whose upper bound is included: one more than that may be no i64.
 
 // extent is the range of one index: first + k step for k = 0 .. count-1.
 type extent struct {
@@ -38,9 +41,13 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 	r := l.newRegion()
 	v := l.body(e, r)
 	t := l.collected(e, space, r.g.Type(v))
+	if !t.Possible() {
+		l.failf("E216", e.Span(), "the result is %v: a matrix has fewer than 2^60 rows, columns and elements", t)
+	}
 	body, captured := trimmed(r, v)
 
-	var lo, by, n []int
+	var lo, by, n, through []int
+	included := false
 	var names []string
 	var in []ir.ID
 	dynamic := false
@@ -54,7 +61,14 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 	attrs := append(hints, op.Attr{Name: "by", Val: op.Ints(by...)}, op.Attr{Name: "names", Val: op.Str(strings.Join(names, " "))})
 	if dynamic {
 		for i, x := range space {
-			in = append(in, l.toEdge(x.lo, e.Ranges[i].Span()), l.past(x, e.Ranges[i].Span()))
+			in = append(in, l.toEdge(x.lo, e.Ranges[i].Span()), l.toEdge(x.hi, e.Ranges[i].Span()))
+			through = append(through, 0)
+			if x.inclusive {
+				through[i], included = 1, true
+			}
+		}
+		if included {
+			attrs = append(attrs, op.Attr{Name: "through", Val: op.Ints(through...)})
 		}
 	} else {
 		attrs = append(attrs, op.Attr{Name: "lo", Val: op.Ints(lo...)}, op.Attr{Name: "n", Val: op.Ints(n...)})
@@ -62,14 +76,6 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 	id := l.g.Add(l.table.Must("parfor"), op.MakeAttrs(attrs...), t, l.origin(e.Span()), append(in, captured...)...)
 	l.g.Nodes[id].Region = body
 	return l.edgeVal(id)
-}
-
-// past is the upper bound of a range as an edge that the range leaves out.
-func (l *lowerer) past(x extent, at source.Span) ir.ID {
-	if x.inclusive {
-		x.hi = l.apply(l.table.Infix("+"), nil, at, []val{x.hi, intVal(1)}, []source.Span{at, at})
-	}
-	return l.toEdge(x.hi, at)
 }
 
 // extent elaborates a range's bounds.
@@ -84,22 +90,20 @@ func (l *lowerer) extent(r ast.Range) extent {
 		x.count = types.Unknown
 		return x
 	}
-	lo, hi := x.lo.s.I, x.hi.s.I
-	if hi < lo {
-		return x
+	n := steps(x.lo.s.I, x.hi.s.I, int64(x.step), r.Inclusive)
+	if n > types.MaxSide {
+		l.failf("E216", r.Span(), "the range has %s values: a parfor has fewer than 2^60", many(n))
 	}
-	if hi-lo < 0 || hi-lo >= 1<<62 {
-		l.failf("E216", r.Span(), "the range has too many values")
-	}
-	span := int(hi - lo)
-	if r.Inclusive {
-		span++
-	}
-	x.count = span / x.step
-	if span%x.step > 0 {
-		x.count++
-	}
+	x.count = int(n)
 	return x
+}
+
+// many is n, of which steps knows no more than that it is the greatest uint64.
+func many(n uint64) string {
+	if n == math.MaxUint64 {
+		return "2^64"
+	}
+	return strconv.FormatUint(n, 10)
 }
 
 // body elaborates the block with its indices and gives the edge of its value in r.

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"math"
 	"slices"
 
 	"flow/compiler/check"
@@ -242,14 +243,15 @@ func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int), bo
 		}
 		return
 	}
-	lo, hi, by := l.bounds(r)
-	for x := lo; x < hi; x += by {
+	lo, by, count := l.bounds(r)
+	for k := range count {
+		x := lo + int(k)*by // modulo 2^64, and in between lo and the upper bound
 		each(intVal(x), x)
 	}
 }
 
-// bounds is a range as a half-open interval and a step.
-func (l *lowerer) bounds(r ast.Range) (lo, hi, by int) {
+// bounds is a range as its first value, a step and how many values there are: more than an int counts, perhaps.
+func (l *lowerer) bounds(r ast.Range) (lo, by int, count uint64) {
 	bound := func(e ast.Expr) int {
 		v := l.expr(e)
 		if v.kind == edge {
@@ -264,16 +266,29 @@ func (l *lowerer) bounds(r ast.Range) (lo, hi, by int) {
 		}
 		return int(v.s.I)
 	}
-	lo, hi, by = bound(r.Lo), bound(r.Hi), 1
-	if r.Inclusive {
-		hi++
-	}
+	lo, hi, by := bound(r.Lo), bound(r.Hi), 1
 	if r.By != nil {
 		if by = bound(r.By); by <= 0 {
 			l.failf("E417", r.By.Span(), "the step is %d, it must be positive", by)
 		}
 	}
-	return lo, hi, by
+	return lo, by, steps(int64(lo), int64(hi), int64(by), r.Inclusive)
+}
+
+// steps is how many values lo, lo + by, .. are below hi, or not above it: at most 2^64 - 1, also of all 2^64.
+func steps(lo, hi, by int64, inclusive bool) uint64 {
+	if hi < lo || hi == lo && !inclusive {
+		return 0
+	}
+	span := uint64(hi) - uint64(lo) // without a sign it does not overflow
+	if !inclusive {
+		span--
+	}
+	n := span / uint64(by)
+	if n == math.MaxUint64 {
+		return n
+	}
+	return n + 1
 }
 
 // typeOf is the type of a constant or edge.

@@ -175,7 +175,10 @@ func (f *looping) takes(x ir.ID) bool {
 	if f.of[x] != ir.None && f.of[x] != f.now {
 		return false
 	}
-	return f.fusable(x) && f.g.Nodes[x].Op.Laws.Has(op.Total) && !f.sent(x) && f.readable(x)
+	if !f.fusable(x) || len(f.g.In(x)) == 0 || f.sent(x) || !f.readable(x) {
+		return false
+	}
+	return f.g.Nodes[x].Op.TotalOn(f.g.Type(f.g.In(x)[0]).Elem, f.g.Type(x).Elem)
 }
 
 // readable reports that the inputs of an operator are scalars, or matrices of sizes that say how they are stretched.

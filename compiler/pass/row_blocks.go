@@ -117,9 +117,9 @@ func (b *rowBlocks) total(id ir.ID, t types.Type) bool {
 	return true
 }
 
-// safe reports an elementwise operator that cannot fail: all but divisions of integers, and powers.
+// safe reports an elementwise operator that cannot fail.
 func (b *rowBlocks) safe(g *ir.Graph, id ir.ID) bool {
-	return g.Nodes[id].Op.Laws.Has(op.Total) || g.Type(id).Elem != types.I64
+	return g.Nodes[id].Op.TotalOn(g.Type(g.In(id)[0]).Elem, g.Type(id).Elem)
 }
 
 // join puts a node into the group of an operand, or into one of its own.

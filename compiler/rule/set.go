@@ -275,13 +275,19 @@ func (t *totals) of(id ir.ID) bool {
 	for i := len(t.memo); i <= int(id); i++ {
 		n := &t.g.Nodes[i]
 		typ := t.g.Type(ir.ID(i))
-		ok := n.Op.Laws.Has(op.Pure|op.Total) && n.Region == nil && (typ.Known() || !typ.IsMatrix())
+		ok := n.Op.Laws.Has(op.Pure) && t.never(ir.ID(i)) && n.Region == nil && (typ.Known() || !typ.IsMatrix())
 		for _, in := range t.g.In(ir.ID(i)) {
 			ok = ok && t.memo[in]
 		}
 		t.memo = append(t.memo, ok)
 	}
 	return t.memo[id]
+}
+
+// never reports a node that does not fail of inputs of its types.
+func (t *totals) never(id ir.ID) bool {
+	d, in := t.g.Nodes[id].Op, t.g.In(id)
+	return d.Laws.Has(op.Total) || len(in) > 0 && d.TotalOn(t.g.Type(in[0]).Elem, t.g.Type(id).Elem)
 }
 
 func sortedWords() []string {

@@ -43,6 +43,9 @@ type Def struct {
 	// (nrow, auto_tile). Such a row has no kernel.
 	Shape func(in []types.Type) (value.Value, error)
 
+	// Partial says of which integers an elementwise row without the law Total has no value.
+	Partial Partial
+
 	// Laws are claims that the tests check on random data and the compiler relies on.
 	Laws Laws
 	// Shows reports, of an effect with these attributes, that it is seen while the run goes on, such as text on standard output. It
@@ -157,6 +160,26 @@ const (
 
 // Has reports whether all laws in m are claimed.
 func (l Laws) Has(m Laws) bool { return l&m == m }
+
+// Partial is why an elementwise row has no value of some operands. It concerns results of i64 alone.
+type Partial uint8
+
+// The reasons.
+const (
+	Everywhere Partial = iota // it has a value of all operands
+	NotByZero                 // its second operand is no divisor if it is 0
+	InWords                   // its operand, a float, must lie in the range of i64
+)
+
+// Fails reports that the row has no value of some operands, of which the first is of type in, for a result of type out.
+func (d *Def) Fails(in, out types.Elem) bool {
+	return out == types.I64 && (d.Partial == NotByZero || d.Partial == InWords && in.IsFloat())
+}
+
+// TotalOn reports an elementwise row that has a value of all operands, of which the first is of type in, for a result of type out.
+func (d *Def) TotalOn(in, out types.Elem) bool {
+	return d.Laws.Has(Total) || d.Partial != Everywhere && !d.Fails(in, out)
+}
 
 // Rate is how many tokens an operator sends for those it receives.
 type Rate uint8

@@ -53,7 +53,8 @@ func (s Scalar) Float() float64 {
 func (s Scalar) True() bool { return s.Float() != 0 }
 
 // Convert is the scalar as another numeric type: floats truncate towards zero to
-// i64, f32 rounds to nearest even.
+// i64, f32 rounds to nearest even. Of a float that is no i64 it says nothing: the
+// operators fail before they ask.
 func (s Scalar) Convert(e types.Elem) Scalar {
 	switch {
 	case s.Elem == e:

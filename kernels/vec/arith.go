@@ -129,6 +129,20 @@ func HasZero(a []int64) bool {
 	return false
 }
 
+// IsWord reports that x without its fraction is an int64. Of others, and of NaN, Go leaves to the processor what they convert to.
+func IsWord(x float64) bool { return x >= -0x1p63 && x < 0x1p63 }
+
+// Words is dst = a without the fractions; false says that some element is none of int64, and then dst says nothing.
+func Words[S Float](dst []int64, a []S) bool {
+	a = a[:len(dst)]
+	outside := uint8(0)
+	for i, v := range a {
+		outside |= bit(!(v >= -0x1p63 && v < 0x1p63))
+		dst[i] = int64(v)
+	}
+	return outside == 0
+}
+
 // PowI64 is a to the b-th power by squaring, wrapping; b below 0 counts as 0.
 func PowI64(dst, a, b []int64) {
 	a, b = a[:len(dst)], b[:len(dst)]

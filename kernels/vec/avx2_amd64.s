@@ -7839,214 +7839,173 @@ op85:
 
 op86:
 	// wordOfNumber
-	VANDPD       numbersAVX2<>+352(SB), Y0, Y8
-	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VMOVUPD   numbersAVX2<>+352(SB), Y8
+	VMOVUPD   numbersAVX2<>+384(SB), Y9
+	VMOVUPD   numbersAVX2<>+0(SB), Y10
+	VCMPPD    $0x1d, Y8, Y0, Y11
+	VCMPPD    $0x11, Y9, Y0, Y12
+	VANDPD    Y12, Y11, Y11
+	VANDPD    Y11, Y10, Y10
+	VCMPPD    $0x1d, Y8, Y1, Y11
+	VCMPPD    $0x11, Y9, Y1, Y12
+	VANDPD    Y12, Y11, Y11
+	VANDPD    Y11, Y10, Y10
+	VCMPPD    $0x1d, Y8, Y2, Y11
+	VCMPPD    $0x11, Y9, Y2, Y12
+	VANDPD    Y12, Y11, Y11
+	VANDPD    Y11, Y10, Y10
+	VCMPPD    $0x1d, Y8, Y3, Y11
+	VCMPPD    $0x11, Y9, Y3, Y12
+	VANDPD    Y12, Y11, Y11
+	VANDPD    Y11, Y10, Y10
+	VCMPPD    $0x1d, Y8, Y4, Y11
+	VCMPPD    $0x11, Y9, Y4, Y12
+	VANDPD    Y12, Y11, Y11
+	VANDPD    Y11, Y10, Y10
+	VCMPPD    $0x1d, Y8, Y5, Y11
+	VCMPPD    $0x11, Y9, Y5, Y12
+	VANDPD    Y12, Y11, Y11
+	VANDPD    Y11, Y10, Y10
+	VCMPPD    $0x1d, Y8, Y6, Y11
+	VCMPPD    $0x11, Y9, Y6, Y12
+	VANDPD    Y12, Y11, Y11
+	VANDPD    Y11, Y10, Y10
+	VCMPPD    $0x1d, Y8, Y7, Y11
+	VCMPPD    $0x11, Y9, Y7, Y12
+	VANDPD    Y12, Y11, Y11
+	VANDPD    Y11, Y10, Y10
+	VMOVMSKPD Y10, DI
+	CMPL      DI, $0x0f
+	JEQ       words1
+	VMOVUPD   numbersAVX2<>+64(SB), Y10
+	VORPD     (R8), Y10, Y10
+	VORPD     32(R8), Y10, Y10
+	VORPD     64(R8), Y10, Y10
+	VORPD     96(R8), Y10, Y10
+	VORPD     128(R8), Y10, Y10
+	VORPD     160(R8), Y10, Y10
+	VORPD     192(R8), Y10, Y10
+	VORPD     224(R8), Y10, Y10
+	VPTEST    Y10, Y10
+	JNE       words1
+	VCMPPD    $0x1d, Y8, Y0, Y10
+	VCMPPD    $0x11, Y9, Y0, Y11
+	VANDPD    Y11, Y10, Y10
+	VANDNPD   Y0, Y10, Y10
+	VMOVUPD   Y10, (R8)
+	VCMPPD    $0x1d, Y8, Y1, Y10
+	VCMPPD    $0x11, Y9, Y1, Y11
+	VANDPD    Y11, Y10, Y10
+	VANDNPD   Y1, Y10, Y10
+	VMOVUPD   Y10, 32(R8)
+	VCMPPD    $0x1d, Y8, Y2, Y10
+	VCMPPD    $0x11, Y9, Y2, Y11
+	VANDPD    Y11, Y10, Y10
+	VANDNPD   Y2, Y10, Y10
+	VMOVUPD   Y10, 64(R8)
+	VCMPPD    $0x1d, Y8, Y3, Y10
+	VCMPPD    $0x11, Y9, Y3, Y11
+	VANDPD    Y11, Y10, Y10
+	VANDNPD   Y3, Y10, Y10
+	VMOVUPD   Y10, 96(R8)
+	VCMPPD    $0x1d, Y8, Y4, Y10
+	VCMPPD    $0x11, Y9, Y4, Y11
+	VANDPD    Y11, Y10, Y10
+	VANDNPD   Y4, Y10, Y10
+	VMOVUPD   Y10, 128(R8)
+	VCMPPD    $0x1d, Y8, Y5, Y10
+	VCMPPD    $0x11, Y9, Y5, Y11
+	VANDPD    Y11, Y10, Y10
+	VANDNPD   Y5, Y10, Y10
+	VMOVUPD   Y10, 160(R8)
+	VCMPPD    $0x1d, Y8, Y6, Y10
+	VCMPPD    $0x11, Y9, Y6, Y11
+	VANDPD    Y11, Y10, Y10
+	VANDNPD   Y6, Y10, Y10
+	VMOVUPD   Y10, 192(R8)
+	VCMPPD    $0x1d, Y8, Y7, Y8
+	VCMPPD    $0x11, Y9, Y7, Y9
+	VANDPD    Y9, Y8, Y8
+	VANDNPD   Y7, Y8, Y8
+	VMOVUPD   Y8, 224(R8)
+
+words1:
 	VROUNDPD     $0x0b, Y0, Y0
-	VMULPD       numbersAVX2<>+416(SB), Y0, Y9
-	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
-	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
-	VPSLLQ       $0x20, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y0
+	VMULPD       numbersAVX2<>+416(SB), Y0, Y8
+	VADDPD       numbersAVX2<>+448(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+448(SB), Y8, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+480(SB), Y9, Y0
 	VADDPD       numbersAVX2<>+448(SB), Y0, Y0
 	VPSUBQ       numbersAVX2<>+448(SB), Y0, Y0
-	VPADDQ       Y9, Y0, Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y9
-	VBLENDVPD    Y8, Y0, Y9, Y0
-	VANDPD       numbersAVX2<>+352(SB), Y1, Y8
-	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VPADDQ       Y8, Y0, Y0
 	VROUNDPD     $0x0b, Y1, Y1
-	VMULPD       numbersAVX2<>+416(SB), Y1, Y9
-	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
-	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
-	VPSLLQ       $0x20, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y1
+	VMULPD       numbersAVX2<>+416(SB), Y1, Y8
+	VADDPD       numbersAVX2<>+448(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+448(SB), Y8, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+480(SB), Y9, Y1
 	VADDPD       numbersAVX2<>+448(SB), Y1, Y1
 	VPSUBQ       numbersAVX2<>+448(SB), Y1, Y1
-	VPADDQ       Y9, Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y9
-	VBLENDVPD    Y8, Y1, Y9, Y1
-	VANDPD       numbersAVX2<>+352(SB), Y2, Y8
-	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VPADDQ       Y8, Y1, Y1
 	VROUNDPD     $0x0b, Y2, Y2
-	VMULPD       numbersAVX2<>+416(SB), Y2, Y9
-	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
-	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
-	VPSLLQ       $0x20, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y2
+	VMULPD       numbersAVX2<>+416(SB), Y2, Y8
+	VADDPD       numbersAVX2<>+448(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+448(SB), Y8, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+480(SB), Y9, Y2
 	VADDPD       numbersAVX2<>+448(SB), Y2, Y2
 	VPSUBQ       numbersAVX2<>+448(SB), Y2, Y2
-	VPADDQ       Y9, Y2, Y2
-	VMOVUPD      numbersAVX2<>+512(SB), Y9
-	VBLENDVPD    Y8, Y2, Y9, Y2
-	VANDPD       numbersAVX2<>+352(SB), Y3, Y8
-	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VPADDQ       Y8, Y2, Y2
 	VROUNDPD     $0x0b, Y3, Y3
-	VMULPD       numbersAVX2<>+416(SB), Y3, Y9
-	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
-	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
-	VPSLLQ       $0x20, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y3
+	VMULPD       numbersAVX2<>+416(SB), Y3, Y8
+	VADDPD       numbersAVX2<>+448(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+448(SB), Y8, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+480(SB), Y9, Y3
 	VADDPD       numbersAVX2<>+448(SB), Y3, Y3
 	VPSUBQ       numbersAVX2<>+448(SB), Y3, Y3
-	VPADDQ       Y9, Y3, Y3
-	VMOVUPD      numbersAVX2<>+512(SB), Y9
-	VBLENDVPD    Y8, Y3, Y9, Y3
-	VANDPD       numbersAVX2<>+352(SB), Y4, Y8
-	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VPADDQ       Y8, Y3, Y3
 	VROUNDPD     $0x0b, Y4, Y4
-	VMULPD       numbersAVX2<>+416(SB), Y4, Y9
-	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
-	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
-	VPSLLQ       $0x20, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y4
+	VMULPD       numbersAVX2<>+416(SB), Y4, Y8
+	VADDPD       numbersAVX2<>+448(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+448(SB), Y8, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+480(SB), Y9, Y4
 	VADDPD       numbersAVX2<>+448(SB), Y4, Y4
 	VPSUBQ       numbersAVX2<>+448(SB), Y4, Y4
-	VPADDQ       Y9, Y4, Y4
-	VMOVUPD      numbersAVX2<>+512(SB), Y9
-	VBLENDVPD    Y8, Y4, Y9, Y4
-	VANDPD       numbersAVX2<>+352(SB), Y5, Y8
-	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VPADDQ       Y8, Y4, Y4
 	VROUNDPD     $0x0b, Y5, Y5
-	VMULPD       numbersAVX2<>+416(SB), Y5, Y9
-	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
-	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
-	VPSLLQ       $0x20, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y5
+	VMULPD       numbersAVX2<>+416(SB), Y5, Y8
+	VADDPD       numbersAVX2<>+448(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+448(SB), Y8, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+480(SB), Y9, Y5
 	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
 	VPSUBQ       numbersAVX2<>+448(SB), Y5, Y5
-	VPADDQ       Y9, Y5, Y5
-	VMOVUPD      numbersAVX2<>+512(SB), Y9
-	VBLENDVPD    Y8, Y5, Y9, Y5
-	VANDPD       numbersAVX2<>+352(SB), Y6, Y8
-	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VPADDQ       Y8, Y5, Y5
 	VROUNDPD     $0x0b, Y6, Y6
-	VMULPD       numbersAVX2<>+416(SB), Y6, Y9
-	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
-	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
-	VPSLLQ       $0x20, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y6
+	VMULPD       numbersAVX2<>+416(SB), Y6, Y8
+	VADDPD       numbersAVX2<>+448(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+448(SB), Y8, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+480(SB), Y9, Y6
 	VADDPD       numbersAVX2<>+448(SB), Y6, Y6
 	VPSUBQ       numbersAVX2<>+448(SB), Y6, Y6
-	VPADDQ       Y9, Y6, Y6
-	VMOVUPD      numbersAVX2<>+512(SB), Y9
-	VBLENDVPD    Y8, Y6, Y9, Y6
-	VANDPD       numbersAVX2<>+352(SB), Y7, Y8
-	VCMPPD       $0x11, numbersAVX2<>+384(SB), Y8, Y8
+	VPADDQ       Y8, Y6, Y6
 	VROUNDPD     $0x0b, Y7, Y7
-	VMULPD       numbersAVX2<>+416(SB), Y7, Y9
-	VADDPD       numbersAVX2<>+448(SB), Y9, Y9
-	VSUBPD       numbersAVX2<>+448(SB), Y9, Y10
-	VPSLLQ       $0x20, Y9, Y9
-	VFNMADD231PD numbersAVX2<>+480(SB), Y10, Y7
+	VMULPD       numbersAVX2<>+416(SB), Y7, Y8
+	VADDPD       numbersAVX2<>+448(SB), Y8, Y8
+	VSUBPD       numbersAVX2<>+448(SB), Y8, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VFNMADD231PD numbersAVX2<>+480(SB), Y9, Y7
 	VADDPD       numbersAVX2<>+448(SB), Y7, Y7
 	VPSUBQ       numbersAVX2<>+448(SB), Y7, Y7
-	VPADDQ       Y9, Y7, Y7
-	VMOVUPD      numbersAVX2<>+512(SB), Y9
-	VBLENDVPD    Y8, Y7, Y9, Y7
+	VPADDQ       Y8, Y7, Y7
 	JMP          next
 
 op87:
 	// floorDivWords
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, R9
-	MOVQ    $0x00000008, R10
-
-lanes1:
-	VMOVUPD      numbersAVX2<>+64(SB), Y2
-	VMOVUPD      (DI), Y0
-	VPCMPEQQ     Y2, Y0, Y1
-	VORPD        (R8), Y1, Y1
-	VMOVUPD      Y1, (R8)
-	VPSRLQ       $0x20, Y0, Y3
-	VPXOR        numbersAVX2<>+128(SB), Y3, Y3
-	VSUBPD       numbersAVX2<>+160(SB), Y3, Y3
-	VPAND        numbersAVX2<>+192(SB), Y0, Y1
-	VPOR         numbersAVX2<>+224(SB), Y1, Y1
-	VADDPD       Y1, Y3, Y1
-	VMOVUPD      numbersAVX2<>+96(SB), Y3
-	VDIVPD       Y1, Y3, Y1
-	VMOVUPD      (R9), Y3
-	VPSRLQ       $0x20, Y3, Y5
-	VPXOR        numbersAVX2<>+128(SB), Y5, Y5
-	VSUBPD       numbersAVX2<>+160(SB), Y5, Y5
-	VPAND        numbersAVX2<>+192(SB), Y3, Y4
-	VPOR         numbersAVX2<>+224(SB), Y4, Y4
-	VADDPD       Y4, Y5, Y4
-	VMULPD       Y1, Y4, Y4
-	VMULPD       numbersAVX2<>+416(SB), Y4, Y5
-	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
-	VSUBPD       numbersAVX2<>+448(SB), Y5, Y6
-	VPSLLQ       $0x20, Y5, Y5
-	VFNMADD231PD numbersAVX2<>+480(SB), Y6, Y4
-	VADDPD       numbersAVX2<>+448(SB), Y4, Y4
-	VPSUBQ       numbersAVX2<>+448(SB), Y4, Y4
-	VPADDQ       Y5, Y4, Y4
-	VPSRLQ       $0x20, Y4, Y6
-	VPMULUDQ     Y6, Y0, Y6
-	VPSRLQ       $0x20, Y0, Y5
-	VPMULUDQ     Y5, Y4, Y5
-	VPADDQ       Y5, Y6, Y6
-	VPSLLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y4, Y0, Y5
-	VPADDQ       Y6, Y5, Y5
-	VPSUBQ       Y5, Y3, Y3
-	VMOVAPD      Y4, Y4
-	VPSRLQ       $0x20, Y3, Y6
-	VPXOR        numbersAVX2<>+128(SB), Y6, Y6
-	VSUBPD       numbersAVX2<>+160(SB), Y6, Y6
-	VPAND        numbersAVX2<>+192(SB), Y3, Y5
-	VPOR         numbersAVX2<>+224(SB), Y5, Y5
-	VADDPD       Y5, Y6, Y5
-	VMULPD       Y1, Y5, Y5
-	VMULPD       numbersAVX2<>+416(SB), Y5, Y1
-	VADDPD       numbersAVX2<>+448(SB), Y1, Y1
-	VSUBPD       numbersAVX2<>+448(SB), Y1, Y6
-	VPSLLQ       $0x20, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+480(SB), Y6, Y5
-	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
-	VPSUBQ       numbersAVX2<>+448(SB), Y5, Y5
-	VPADDQ       Y1, Y5, Y5
-	VPSRLQ       $0x20, Y5, Y6
-	VPMULUDQ     Y6, Y0, Y6
-	VPSRLQ       $0x20, Y0, Y1
-	VPMULUDQ     Y1, Y5, Y1
-	VPADDQ       Y1, Y6, Y6
-	VPSLLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y5, Y0, Y1
-	VPADDQ       Y6, Y1, Y1
-	VPSUBQ       Y1, Y3, Y3
-	VPADDQ       Y5, Y4, Y4
-	VXORPD       Y3, Y0, Y0
-	VPCMPGTQ     Y0, Y2, Y0
-	VMOVAPD      Y3, Y1
-	VPCMPEQQ     Y2, Y1, Y1
-	VXORPD       numbersAVX2<>+0(SB), Y1, Y1
-	VANDPD       Y1, Y0, Y0
-	VPADDQ       Y0, Y4, Y4
-	VMOVUPD      Y4, (R9)
-	ADDQ         $0x20, R9
-	ADDQ         $0x20, DI
-	DECQ         R10
-	JNE          lanes1
-	VMOVUPD      (DX), Y0
-	VMOVUPD      32(DX), Y1
-	VMOVUPD      64(DX), Y2
-	VMOVUPD      96(DX), Y3
-	VMOVUPD      128(DX), Y4
-	VMOVUPD      160(DX), Y5
-	VMOVUPD      192(DX), Y6
-	VMOVUPD      224(DX), Y7
-	JMP          next
-
-op88:
-	// modWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -8123,15 +8082,14 @@ lanes2:
 	VPADDQ       Y6, Y1, Y1
 	VPSUBQ       Y1, Y3, Y3
 	VPADDQ       Y5, Y4, Y4
-	VXORPD       Y3, Y0, Y1
-	VPCMPGTQ     Y1, Y2, Y1
-	VMOVAPD      Y3, Y4
-	VPCMPEQQ     Y2, Y4, Y4
-	VXORPD       numbersAVX2<>+0(SB), Y4, Y4
-	VANDPD       Y4, Y1, Y1
-	VANDPD       Y0, Y1, Y1
-	VPADDQ       Y1, Y3, Y3
-	VMOVUPD      Y3, (R9)
+	VXORPD       Y3, Y0, Y0
+	VPCMPGTQ     Y0, Y2, Y0
+	VMOVAPD      Y3, Y1
+	VPCMPEQQ     Y2, Y1, Y1
+	VXORPD       numbersAVX2<>+0(SB), Y1, Y1
+	VANDPD       Y1, Y0, Y0
+	VPADDQ       Y0, Y4, Y4
+	VMOVUPD      Y4, (R9)
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
@@ -8146,8 +8104,8 @@ lanes2:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op89:
-	// ceilDivWords
+op88:
+	// modWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -8224,6 +8182,107 @@ lanes3:
 	VPADDQ       Y6, Y1, Y1
 	VPSUBQ       Y1, Y3, Y3
 	VPADDQ       Y5, Y4, Y4
+	VXORPD       Y3, Y0, Y1
+	VPCMPGTQ     Y1, Y2, Y1
+	VMOVAPD      Y3, Y4
+	VPCMPEQQ     Y2, Y4, Y4
+	VXORPD       numbersAVX2<>+0(SB), Y4, Y4
+	VANDPD       Y4, Y1, Y1
+	VANDPD       Y0, Y1, Y1
+	VPADDQ       Y1, Y3, Y3
+	VMOVUPD      Y3, (R9)
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, DI
+	DECQ         R10
+	JNE          lanes3
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
+
+op89:
+	// ceilDivWords
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, R9
+	MOVQ    $0x00000008, R10
+
+lanes4:
+	VMOVUPD      numbersAVX2<>+64(SB), Y2
+	VMOVUPD      (DI), Y0
+	VPCMPEQQ     Y2, Y0, Y1
+	VORPD        (R8), Y1, Y1
+	VMOVUPD      Y1, (R8)
+	VPSRLQ       $0x20, Y0, Y3
+	VPXOR        numbersAVX2<>+128(SB), Y3, Y3
+	VSUBPD       numbersAVX2<>+160(SB), Y3, Y3
+	VPAND        numbersAVX2<>+192(SB), Y0, Y1
+	VPOR         numbersAVX2<>+224(SB), Y1, Y1
+	VADDPD       Y1, Y3, Y1
+	VMOVUPD      numbersAVX2<>+96(SB), Y3
+	VDIVPD       Y1, Y3, Y1
+	VMOVUPD      (R9), Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPXOR        numbersAVX2<>+128(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+160(SB), Y5, Y5
+	VPAND        numbersAVX2<>+192(SB), Y3, Y4
+	VPOR         numbersAVX2<>+224(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y4
+	VMULPD       Y1, Y4, Y4
+	VMULPD       numbersAVX2<>+416(SB), Y4, Y5
+	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+448(SB), Y5, Y6
+	VPSLLQ       $0x20, Y5, Y5
+	VFNMADD231PD numbersAVX2<>+480(SB), Y6, Y4
+	VADDPD       numbersAVX2<>+448(SB), Y4, Y4
+	VPSUBQ       numbersAVX2<>+448(SB), Y4, Y4
+	VPADDQ       Y5, Y4, Y4
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     Y6, Y0, Y6
+	VPSRLQ       $0x20, Y0, Y5
+	VPMULUDQ     Y5, Y4, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y0, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSUBQ       Y5, Y3, Y3
+	VMOVAPD      Y4, Y4
+	VPSRLQ       $0x20, Y3, Y6
+	VPXOR        numbersAVX2<>+128(SB), Y6, Y6
+	VSUBPD       numbersAVX2<>+160(SB), Y6, Y6
+	VPAND        numbersAVX2<>+192(SB), Y3, Y5
+	VPOR         numbersAVX2<>+224(SB), Y5, Y5
+	VADDPD       Y5, Y6, Y5
+	VMULPD       Y1, Y5, Y5
+	VMULPD       numbersAVX2<>+416(SB), Y5, Y1
+	VADDPD       numbersAVX2<>+448(SB), Y1, Y1
+	VSUBPD       numbersAVX2<>+448(SB), Y1, Y6
+	VPSLLQ       $0x20, Y1, Y1
+	VFNMADD231PD numbersAVX2<>+480(SB), Y6, Y5
+	VADDPD       numbersAVX2<>+448(SB), Y5, Y5
+	VPSUBQ       numbersAVX2<>+448(SB), Y5, Y5
+	VPADDQ       Y1, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     Y6, Y0, Y6
+	VPSRLQ       $0x20, Y0, Y1
+	VPMULUDQ     Y1, Y5, Y1
+	VPADDQ       Y1, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y0, Y1
+	VPADDQ       Y6, Y1, Y1
+	VPSUBQ       Y1, Y3, Y3
+	VPADDQ       Y5, Y4, Y4
 	VXORPD       Y3, Y0, Y0
 	VPCMPGTQ     Y0, Y2, Y0
 	VMOVAPD      Y3, Y1
@@ -8235,7 +8294,7 @@ lanes3:
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes3
+	JNE          lanes4
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8259,34 +8318,34 @@ op90:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes4:
+lanes5:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+544(SB), Y1
+	VMOVUPD      numbersAVX2<>+512(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y0, Y1
-	VBLENDVPD    Y1, numbersAVX2<>+576(SB), Y0, Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VCMPPD       $0x11, numbersAVX2<>+544(SB), Y0, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+544(SB), Y0, Y0
+	VMOVUPD      numbersAVX2<>+576(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y0
+	VFNMADD231PD numbersAVX2<>+608(SB), Y2, Y0
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y3
 	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y0
+	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y0
 	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+704(SB), Y6
+	VMOVUPD      numbersAVX2<>+672(SB), Y6
+	VFMADD213PD  numbersAVX2<>+704(SB), Y5, Y6
 	VFMADD213PD  numbersAVX2<>+736(SB), Y5, Y6
 	VFMADD213PD  numbersAVX2<>+768(SB), Y5, Y6
 	VFMADD213PD  numbersAVX2<>+800(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+832(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+864(SB), Y7
+	VMOVUPD      numbersAVX2<>+832(SB), Y7
+	VFMADD213PD  numbersAVX2<>+864(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+896(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+928(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+960(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+992(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VMULPD       Y7, Y4, Y4
 	VFMADD231PD  Y2, Y0, Y4
@@ -8295,7 +8354,7 @@ lanes4:
 	VADDPD       Y3, Y0, Y0
 	VADDPD       Y4, Y0, Y0
 	VADDPD       Y0, Y2, Y0
-	VPSUBQ       numbersAVX2<>+1056(SB), Y1, Y1
+	VPSUBQ       numbersAVX2<>+1024(SB), Y1, Y1
 	VPSRLQ       $0x01, Y1, Y2
 	VPSUBQ       Y2, Y1, Y1
 	VPSLLQ       $0x34, Y2, Y2
@@ -8305,7 +8364,7 @@ lanes4:
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes4
+	JNE          lanes5
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8329,45 +8388,45 @@ op91:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes5:
+lanes6:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+1088(SB), Y1
+	VMOVUPD      numbersAVX2<>+1056(SB), Y1
 	VMINPD       Y0, Y1, Y1
-	VCMPPD       $0x11, numbersAVX2<>+1120(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+1120(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VCMPPD       $0x11, numbersAVX2<>+1088(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+1088(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+576(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+608(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+704(SB), Y7
+	VMOVUPD      numbersAVX2<>+672(SB), Y7
+	VFMADD213PD  numbersAVX2<>+704(SB), Y6, Y7
 	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
 	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
 	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+864(SB), Y8
+	VMOVUPD      numbersAVX2<>+832(SB), Y8
+	VFMADD213PD  numbersAVX2<>+864(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
 	VADDPD       Y5, Y4, Y1
 	VSUBPD       Y1, Y4, Y3
 	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+1152(SB), Y2, Y2
+	VPADDQ       numbersAVX2<>+1120(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+1024(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+992(SB), Y2, Y4
 	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+1024(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+992(SB), Y5, Y5
 	VMULPD       Y1, Y2, Y1
 	VADDPD       Y1, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
@@ -8379,14 +8438,14 @@ lanes5:
 	VFMADD231PD  Y3, Y2, Y1
 	VADDPD       Y1, Y6, Y1
 	VADDPD       Y1, Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+1184(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes5
+	JNE          lanes6
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8410,46 +8469,46 @@ op92:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes6:
+lanes7:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VADDPD       Y1, Y1, Y1
 	VMOVUPD      numbersAVX2<>+1216(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VMOVUPD      numbersAVX2<>+576(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+608(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+704(SB), Y7
+	VMOVUPD      numbersAVX2<>+672(SB), Y7
+	VFMADD213PD  numbersAVX2<>+704(SB), Y6, Y7
 	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
 	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
 	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+864(SB), Y8
+	VMOVUPD      numbersAVX2<>+832(SB), Y8
+	VFMADD213PD  numbersAVX2<>+864(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
 	VADDPD       Y5, Y4, Y1
 	VSUBPD       Y1, Y4, Y3
 	VADDPD       Y5, Y3, Y3
-	VPADDQ       numbersAVX2<>+1152(SB), Y2, Y2
+	VPADDQ       numbersAVX2<>+1120(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
-	VSUBPD       numbersAVX2<>+1024(SB), Y2, Y4
+	VSUBPD       numbersAVX2<>+992(SB), Y2, Y4
 	VSUBPD       Y4, Y2, Y5
-	VSUBPD       numbersAVX2<>+1024(SB), Y5, Y5
+	VSUBPD       numbersAVX2<>+992(SB), Y5, Y5
 	VMULPD       Y1, Y2, Y1
 	VADDPD       Y1, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
@@ -8477,16 +8536,16 @@ lanes6:
 	VFNMADD231PD Y6, Y4, Y1
 	VADDPD       Y1, Y2, Y1
 	VFMADD231PD  Y5, Y1, Y6
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y1
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y1
 	VORPD        Y1, Y6, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+1248(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes6
+	JNE          lanes7
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8510,34 +8569,34 @@ op93:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes7:
+lanes8:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VMOVUPD      numbersAVX2<>+1280(SB), Y2
 	VMINPD       Y1, Y2, Y2
-	VMOVUPD      numbersAVX2<>+608(SB), Y3
+	VMOVUPD      numbersAVX2<>+576(SB), Y3
 	VFMADD213PD  numbersAVX2<>+448(SB), Y2, Y3
 	VSUBPD       numbersAVX2<>+448(SB), Y3, Y4
-	VFNMADD231PD numbersAVX2<>+640(SB), Y4, Y2
+	VFNMADD231PD numbersAVX2<>+608(SB), Y4, Y2
 	VMOVAPD      Y2, Y5
-	VFNMADD231PD numbersAVX2<>+672(SB), Y4, Y5
+	VFNMADD231PD numbersAVX2<>+640(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD numbersAVX2<>+672(SB), Y4, Y2
+	VFNMADD231PD numbersAVX2<>+640(SB), Y4, Y2
 	VADDPD       numbersAVX2<>+96(SB), Y5, Y4
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y5, Y5, Y7
-	VMOVUPD      numbersAVX2<>+704(SB), Y8
+	VMOVUPD      numbersAVX2<>+672(SB), Y8
+	VFMADD213PD  numbersAVX2<>+704(SB), Y7, Y8
 	VFMADD213PD  numbersAVX2<>+736(SB), Y7, Y8
 	VFMADD213PD  numbersAVX2<>+768(SB), Y7, Y8
 	VFMADD213PD  numbersAVX2<>+800(SB), Y7, Y8
-	VFMADD213PD  numbersAVX2<>+832(SB), Y7, Y8
-	VMOVUPD      numbersAVX2<>+864(SB), Y9
+	VMOVUPD      numbersAVX2<>+832(SB), Y9
+	VFMADD213PD  numbersAVX2<>+864(SB), Y7, Y9
 	VFMADD213PD  numbersAVX2<>+896(SB), Y7, Y9
 	VFMADD213PD  numbersAVX2<>+928(SB), Y7, Y9
 	VFMADD213PD  numbersAVX2<>+960(SB), Y7, Y9
 	VFMADD213PD  numbersAVX2<>+992(SB), Y7, Y9
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y9
 	VFMADD231PD  Y5, Y8, Y9
 	VMULPD       Y9, Y6, Y6
 	VFMADD231PD  Y4, Y2, Y6
@@ -8563,7 +8622,7 @@ lanes7:
 	VFNMADD231PD Y2, Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VMULPD       numbersAVX2<>+1376(SB), Y4, Y4
-	VXORPD       numbersAVX2<>+512(SB), Y3, Y3
+	VXORPD       numbersAVX2<>+1152(SB), Y3, Y3
 	VADDPD       Y3, Y5, Y6
 	VSUBPD       Y5, Y6, Y7
 	VSUBPD       Y7, Y6, Y8
@@ -8589,12 +8648,12 @@ lanes7:
 	VFMADD213PD  Y1, Y7, Y4
 	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y1, Y1
 	VBLENDVPD    Y1, Y4, Y2, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes7
+	JNE          lanes8
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8618,34 +8677,34 @@ op94:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes8:
+lanes9:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+1280(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VMOVUPD      numbersAVX2<>+576(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
-	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y0
+	VFNMADD231PD numbersAVX2<>+608(SB), Y2, Y0
 	VMOVAPD      Y0, Y3
-	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y3
+	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y3
 	VSUBPD       Y3, Y0, Y0
-	VFNMADD231PD numbersAVX2<>+672(SB), Y2, Y0
+	VFNMADD231PD numbersAVX2<>+640(SB), Y2, Y0
 	VADDPD       numbersAVX2<>+96(SB), Y3, Y2
 	VMULPD       Y3, Y3, Y4
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      numbersAVX2<>+704(SB), Y6
+	VMOVUPD      numbersAVX2<>+672(SB), Y6
+	VFMADD213PD  numbersAVX2<>+704(SB), Y5, Y6
 	VFMADD213PD  numbersAVX2<>+736(SB), Y5, Y6
 	VFMADD213PD  numbersAVX2<>+768(SB), Y5, Y6
 	VFMADD213PD  numbersAVX2<>+800(SB), Y5, Y6
-	VFMADD213PD  numbersAVX2<>+832(SB), Y5, Y6
-	VMOVUPD      numbersAVX2<>+864(SB), Y7
+	VMOVUPD      numbersAVX2<>+832(SB), Y7
+	VFMADD213PD  numbersAVX2<>+864(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+896(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+928(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+960(SB), Y5, Y7
 	VFMADD213PD  numbersAVX2<>+992(SB), Y5, Y7
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VMULPD       Y7, Y4, Y4
 	VFMADD231PD  Y2, Y0, Y4
@@ -8684,7 +8743,7 @@ lanes8:
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes8
+	JNE          lanes9
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8708,33 +8767,33 @@ op95:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes9:
+lanes10:
 	VMOVUPD      (DI), Y0
-	VORPD        numbersAVX2<>+512(SB), Y0, Y1
-	VCMPPD       $0x11, numbersAVX2<>+576(SB), Y1, Y2
-	VBLENDVPD    Y2, numbersAVX2<>+576(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VORPD        numbersAVX2<>+1152(SB), Y0, Y1
+	VCMPPD       $0x11, numbersAVX2<>+544(SB), Y1, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+544(SB), Y1, Y1
+	VMOVUPD      numbersAVX2<>+576(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
-	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+608(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y4
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD numbersAVX2<>+672(SB), Y3, Y1
+	VFNMADD231PD numbersAVX2<>+640(SB), Y3, Y1
 	VADDPD       numbersAVX2<>+96(SB), Y4, Y3
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      numbersAVX2<>+704(SB), Y7
+	VMOVUPD      numbersAVX2<>+672(SB), Y7
+	VFMADD213PD  numbersAVX2<>+704(SB), Y6, Y7
 	VFMADD213PD  numbersAVX2<>+736(SB), Y6, Y7
 	VFMADD213PD  numbersAVX2<>+768(SB), Y6, Y7
 	VFMADD213PD  numbersAVX2<>+800(SB), Y6, Y7
-	VFMADD213PD  numbersAVX2<>+832(SB), Y6, Y7
-	VMOVUPD      numbersAVX2<>+864(SB), Y8
+	VMOVUPD      numbersAVX2<>+832(SB), Y8
+	VFMADD213PD  numbersAVX2<>+864(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+896(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+928(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+960(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VMULPD       Y8, Y5, Y5
 	VFMADD231PD  Y3, Y1, Y5
@@ -8745,14 +8804,14 @@ lanes9:
 	VADDPD       Y1, Y3, Y4
 	VSUBPD       Y4, Y3, Y3
 	VADDPD       Y1, Y3, Y1
-	VPSUBQ       numbersAVX2<>+1056(SB), Y2, Y3
+	VPSUBQ       numbersAVX2<>+1024(SB), Y2, Y3
 	VPSRLQ       $0x01, Y3, Y5
 	VPSUBQ       Y5, Y3, Y3
 	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y5, Y4, Y5
 	VMULPD       Y3, Y5, Y3
-	VPSUBQ       numbersAVX2<>+1056(SB), Y2, Y2
+	VPSUBQ       numbersAVX2<>+1024(SB), Y2, Y2
 	VPSRLQ       $0x01, Y2, Y4
 	VPSUBQ       Y4, Y2, Y2
 	VPSLLQ       $0x34, Y4, Y4
@@ -8779,7 +8838,7 @@ lanes9:
 	VMOVUPD      Y5, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes9
+	JNE          lanes10
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -8792,83 +8851,6 @@ lanes9:
 
 op96:
 	// log
-	VMOVUPD Y0, (DX)
-	VMOVUPD Y1, 32(DX)
-	VMOVUPD Y2, 64(DX)
-	VMOVUPD Y3, 96(DX)
-	VMOVUPD Y4, 128(DX)
-	VMOVUPD Y5, 160(DX)
-	VMOVUPD Y6, 192(DX)
-	VMOVUPD Y7, 224(DX)
-	MOVQ    DX, DI
-	MOVQ    $0x00000008, R9
-
-lanes10:
-	VMOVUPD     (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1760(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1856(SB), Y8
-	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1984(SB), Y9
-	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+640(SB), Y1, Y3
-	VADDPD      Y7, Y3, Y4
-	VSUBPD      Y4, Y3, Y3
-	VADDPD      Y7, Y3, Y3
-	VFMADD231PD numbersAVX2<>+672(SB), Y1, Y2
-	VADDPD      Y2, Y3, Y1
-	VADDPD      Y1, Y4, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
-	VMOVUPD     Y0, (DI)
-	ADDQ        $0x20, DI
-	DECQ        R9
-	JNE         lanes10
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
-
-op97:
-	// log2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -8898,7 +8880,7 @@ lanes11:
 	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
+	VMULPD      numbersAVX2<>+992(SB), Y2, Y5
 	VMULPD      Y2, Y5, Y6
 	VSUBPD      Y6, Y2, Y7
 	VSUBPD      Y7, Y2, Y8
@@ -8917,16 +8899,13 @@ lanes11:
 	VFMADD231PD Y4, Y8, Y9
 	VFMADD231PD Y9, Y4, Y6
 	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+608(SB), Y7, Y3
-	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+608(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+608(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+2176(SB), Y7, Y4
-	VADDPD      Y3, Y1, Y2
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      Y3, Y1, Y1
-	VADDPD      Y4, Y1, Y1
-	VADDPD      Y1, Y2, Y1
+	VMULPD      numbersAVX2<>+608(SB), Y1, Y3
+	VADDPD      Y7, Y3, Y4
+	VSUBPD      Y4, Y3, Y3
+	VADDPD      Y7, Y3, Y3
+	VFMADD231PD numbersAVX2<>+640(SB), Y1, Y2
+	VADDPD      Y2, Y3, Y1
+	VADDPD      Y1, Y4, Y1
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
 	VBLENDVPD   Y2, Y1, Y0, Y1
 	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
@@ -8947,8 +8926,8 @@ lanes11:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op98:
-	// log10
+op97:
+	// log2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -8978,7 +8957,87 @@ lanes12:
 	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+1024(SB), Y2, Y5
+	VMULPD      numbersAVX2<>+992(SB), Y2, Y5
+	VMULPD      Y2, Y5, Y6
+	VSUBPD      Y6, Y2, Y7
+	VSUBPD      Y7, Y2, Y8
+	VSUBPD      Y6, Y8, Y8
+	VFMSUB213PD Y6, Y2, Y5
+	VSUBPD      Y5, Y8, Y2
+	VMULPD      Y4, Y4, Y5
+	VMOVUPD     numbersAVX2<>+1856(SB), Y8
+	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
+	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
+	VMOVUPD     numbersAVX2<>+1984(SB), Y9
+	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
+	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
+	VFMADD231PD Y4, Y8, Y9
+	VFMADD231PD Y9, Y4, Y6
+	VFMADD231PD Y6, Y3, Y2
+	VMULPD      numbersAVX2<>+576(SB), Y7, Y3
+	VMOVAPD     Y3, Y4
+	VFMSUB231PD numbersAVX2<>+576(SB), Y7, Y4
+	VFMADD231PD numbersAVX2<>+576(SB), Y2, Y4
+	VFMADD231PD numbersAVX2<>+2176(SB), Y7, Y4
+	VADDPD      Y3, Y1, Y2
+	VSUBPD      Y2, Y1, Y1
+	VADDPD      Y3, Y1, Y1
+	VADDPD      Y4, Y1, Y1
+	VADDPD      Y1, Y2, Y1
+	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD   Y2, Y1, Y0, Y1
+	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VMOVUPD     Y0, (DI)
+	ADDQ        $0x20, DI
+	DECQ        R9
+	JNE         lanes12
+	VMOVUPD     (DX), Y0
+	VMOVUPD     32(DX), Y1
+	VMOVUPD     64(DX), Y2
+	VMOVUPD     96(DX), Y3
+	VMOVUPD     128(DX), Y4
+	VMOVUPD     160(DX), Y5
+	VMOVUPD     192(DX), Y6
+	VMOVUPD     224(DX), Y7
+	JMP         next
+
+op98:
+	// log10
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD Y7, 224(DX)
+	MOVQ    DX, DI
+	MOVQ    $0x00000008, R9
+
+lanes13:
+	VMOVUPD     (DI), Y0
+	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
+	VBLENDVPD   Y1, Y2, Y0, Y2
+	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
+	VPSRLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y3, Y4
+	VPSUBQ      Y4, Y2, Y2
+	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
+	VORPD       numbersAVX2<>+224(SB), Y3, Y3
+	VMOVUPD     numbersAVX2<>+1760(SB), Y4
+	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
+	VSUBPD      Y1, Y3, Y1
+	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
+	VDIVPD      Y3, Y2, Y3
+	VMULPD      Y3, Y3, Y4
+	VMULPD      numbersAVX2<>+992(SB), Y2, Y5
 	VMULPD      Y2, Y5, Y6
 	VSUBPD      Y6, Y2, Y7
 	VSUBPD      Y7, Y2, Y8
@@ -9018,7 +9077,7 @@ lanes12:
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes12
+	JNE         lanes13
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -9042,7 +9101,7 @@ op99:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes13:
+lanes14:
 	VMOVUPD     (DI), Y0
 	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
 	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
@@ -9069,7 +9128,7 @@ lanes13:
 	VADDPD      numbersAVX2<>+1824(SB), Y4, Y6
 	VDIVPD      Y6, Y4, Y6
 	VMULPD      Y6, Y6, Y7
-	VMULPD      numbersAVX2<>+1024(SB), Y4, Y8
+	VMULPD      numbersAVX2<>+992(SB), Y4, Y8
 	VMULPD      Y4, Y8, Y9
 	VSUBPD      Y9, Y4, Y10
 	VSUBPD      Y10, Y4, Y11
@@ -9091,11 +9150,11 @@ lanes13:
 	VDIVPD      Y1, Y2, Y2
 	VBLENDVPD   Y5, numbersAVX2<>+64(SB), Y2, Y2
 	VADDPD      Y2, Y4, Y2
-	VMULPD      numbersAVX2<>+640(SB), Y3, Y4
+	VMULPD      numbersAVX2<>+608(SB), Y3, Y4
 	VADDPD      Y10, Y4, Y5
 	VSUBPD      Y5, Y4, Y4
 	VADDPD      Y10, Y4, Y4
-	VFMADD231PD numbersAVX2<>+672(SB), Y3, Y2
+	VFMADD231PD numbersAVX2<>+640(SB), Y3, Y2
 	VADDPD      Y2, Y4, Y2
 	VADDPD      Y2, Y5, Y2
 	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
@@ -9109,7 +9168,7 @@ lanes13:
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes13
+	JNE         lanes14
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -9133,7 +9192,7 @@ op100:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes14:
+lanes15:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
@@ -9151,13 +9210,13 @@ lanes14:
 	VADDPD       Y4, Y3, Y3
 	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R10
 	TESTL        R10, R10
-	JEQ          end15
+	JEQ          end16
 	VMOVUPD      numbersAVX2<>+2464(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2496(SB), Y6
@@ -9320,9 +9379,9 @@ lanes14:
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end15:
+end16:
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+992(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
 	VMOVUPD      numbersAVX2<>+3008(SB), Y8
@@ -9363,18 +9422,18 @@ end15:
 	VANDPD       numbersAVX2<>+3488(SB), Y1, Y1
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
 	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+3520(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes14
+	JNE          lanes15
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -9398,7 +9457,7 @@ op101:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes16:
+lanes17:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
@@ -9416,13 +9475,13 @@ lanes16:
 	VADDPD       Y4, Y3, Y3
 	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R10
 	TESTL        R10, R10
-	JEQ          end17
+	JEQ          end18
 	VMOVUPD      numbersAVX2<>+2464(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2496(SB), Y6
@@ -9585,10 +9644,10 @@ lanes16:
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end17:
+end18:
 	VPADDQ       numbersAVX2<>+2624(SB), Y1, Y1
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+992(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
 	VMOVUPD      numbersAVX2<>+3008(SB), Y8
@@ -9629,14 +9688,14 @@ end17:
 	VANDPD       numbersAVX2<>+3488(SB), Y1, Y1
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y0
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y0, Y0
 	VBLENDVPD    Y0, numbersAVX2<>+2112(SB), Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes16
+	JNE          lanes17
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -9660,7 +9719,7 @@ op102:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes18:
+lanes19:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
@@ -9678,13 +9737,13 @@ lanes18:
 	VADDPD       Y4, Y3, Y3
 	VFMADD231PD  numbersAVX2<>+2432(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VMOVMSKPD    Y4, R10
 	TESTL        R10, R10
-	JEQ          end19
+	JEQ          end20
 	VMOVUPD      numbersAVX2<>+2464(SB), Y6
 	VCMPPD       $0x11, Y2, Y6, Y2
 	VMOVUPD      numbersAVX2<>+2496(SB), Y6
@@ -9847,9 +9906,9 @@ lanes18:
 	VBLENDVPD    Y4, Y6, Y5, Y5
 	VBLENDVPD    Y4, Y8, Y3, Y3
 
-end19:
+end20:
 	VMULPD       Y5, Y5, Y2
-	VMULPD       numbersAVX2<>+1024(SB), Y2, Y4
+	VMULPD       numbersAVX2<>+992(SB), Y2, Y4
 	VMULPD       Y5, Y2, Y6
 	VMULPD       Y2, Y2, Y7
 	VMOVUPD      numbersAVX2<>+3008(SB), Y8
@@ -9903,18 +9962,18 @@ end19:
 	VFMADD231PD  Y4, Y2, Y5
 	VPSLLQ       $0x3f, Y1, Y1
 	VXORPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y2, Y2
 	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+3520(SB), Y2, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes18
+	JNE          lanes19
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -9938,15 +9997,15 @@ op103:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes20:
+lanes21:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+1024(SB), Y2
+	VMOVUPD      numbersAVX2<>+992(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y2
 	VMOVUPD      numbersAVX2<>+96(SB), Y3
 	VSUBPD       Y1, Y3, Y3
-	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD       numbersAVX2<>+992(SB), Y3, Y3
 	VMULPD       Y0, Y0, Y4
 	VBLENDVPD    Y2, Y3, Y4, Y3
 	VSQRTPD      Y3, Y4
@@ -9976,7 +10035,7 @@ lanes20:
 	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+1632(SB), Y6, Y8
 	VFMADD231PD  Y3, Y7, Y8
-	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD       numbersAVX2<>+992(SB), Y3, Y3
 	VMOVAPD      Y4, Y6
 	VFMADD231PD  Y4, Y3, Y6
 	VFMADD231PD  Y8, Y5, Y6
@@ -9993,17 +10052,17 @@ lanes20:
 	VFMADD231PD  Y6, Y2, Y4
 	VADDPD       Y4, Y1, Y1
 	VADDPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VMOVUPD      numbersAVX2<>+96(SB), Y3
 	VCMPPD       $0x11, Y2, Y3, Y2
 	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes20
+	JNE          lanes21
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -10027,15 +10086,15 @@ op104:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes21:
+lanes22:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+1024(SB), Y2
+	VMOVUPD      numbersAVX2<>+992(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y2
 	VMOVUPD      numbersAVX2<>+96(SB), Y3
 	VSUBPD       Y1, Y3, Y3
-	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD       numbersAVX2<>+992(SB), Y3, Y3
 	VMULPD       Y0, Y0, Y4
 	VBLENDVPD    Y2, Y3, Y4, Y3
 	VSQRTPD      Y3, Y4
@@ -10065,7 +10124,7 @@ lanes21:
 	VFMADD213PD  numbersAVX2<>+4000(SB), Y6, Y8
 	VFMADD213PD  numbersAVX2<>+1632(SB), Y6, Y8
 	VFMADD231PD  Y3, Y7, Y8
-	VMULPD       numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD       numbersAVX2<>+992(SB), Y3, Y3
 	VMOVAPD      Y4, Y6
 	VFMADD231PD  Y4, Y3, Y6
 	VFMADD231PD  Y8, Y5, Y6
@@ -10088,7 +10147,7 @@ lanes21:
 	VFMADD231PD  Y6, Y2, Y4
 	VADDPD       Y4, Y1, Y1
 	VADDPD       Y1, Y5, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y0
 	VMOVUPD      numbersAVX2<>+96(SB), Y2
 	VCMPPD       $0x11, Y0, Y2, Y0
@@ -10096,7 +10155,7 @@ lanes21:
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes21
+	JNE          lanes22
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -10120,13 +10179,13 @@ op105:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes22:
+lanes23:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VMOVUPD      numbersAVX2<>+4096(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+1024(SB), Y2
+	VMOVUPD      numbersAVX2<>+992(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y2
 	VMOVUPD      numbersAVX2<>+4128(SB), Y3
 	VCMPPD       $0x11, Y1, Y3, Y3
@@ -10166,7 +10225,7 @@ lanes22:
 	VFMADD231PD  Y4, Y8, Y9
 	VMULPD       Y9, Y6, Y6
 	VMOVUPD      numbersAVX2<>+64(SB), Y7
-	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y7, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+992(SB), Y7, Y2
 	VBLENDVPD    Y3, numbersAVX2<>+96(SB), Y2, Y2
 	VMULPD       numbersAVX2<>+2368(SB), Y2, Y3
 	VADDPD       Y5, Y3, Y7
@@ -10178,12 +10237,12 @@ lanes22:
 	VFMADD231PD  numbersAVX2<>+2976(SB), Y2, Y1
 	VADDPD       Y1, Y3, Y1
 	VADDPD       Y1, Y7, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes22
+	JNE          lanes23
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -10207,9 +10266,9 @@ op106:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes23:
+lanes24:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y1, Y2
 	VMULPD       numbersAVX2<>+1696(SB), Y1, Y3
@@ -10241,7 +10300,7 @@ lanes23:
 	VCMPPD       $0x11, Y2, Y5, Y5
 	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+96(SB), Y6
-	VBLENDVPD    Y2, numbersAVX2<>+1024(SB), Y6, Y6
+	VBLENDVPD    Y2, numbersAVX2<>+992(SB), Y6, Y6
 	VBLENDVPD    Y5, numbersAVX2<>+1824(SB), Y6, Y6
 	VMULPD       Y6, Y3, Y3
 	VMOVUPD      numbersAVX2<>+96(SB), Y6
@@ -10270,7 +10329,7 @@ lanes23:
 	VPADDQ       numbersAVX2<>+4992(SB), Y4, Y2
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y5, Y2
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y3
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y3
 	VORPD        Y3, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y1
 	VBLENDVPD    Y1, Y2, Y0, Y1
@@ -10279,7 +10338,7 @@ lanes23:
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes23
+	JNE          lanes24
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -10303,7 +10362,7 @@ op107:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes24:
+lanes25:
 	VMOVUPD      (DI), Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VMOVUPD      numbersAVX2<>+5024(SB), Y2
@@ -10313,14 +10372,14 @@ lanes24:
 	VMULPD       Y2, Y1, Y3
 	VMOVUPD      numbersAVX2<>+5056(SB), Y4
 	VFMADD213PD  numbersAVX2<>+5088(SB), Y2, Y4
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+992(SB), Y2, Y4
 	VFMADD231PD  Y4, Y3, Y1
 	VANDPD       numbersAVX2<>+5120(SB), Y1, Y1
 	VMULPD       Y1, Y1, Y2
 	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
 	VMULPD       Y2, Y1, Y3
 	VMOVUPD      numbersAVX2<>+5152(SB), Y4
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y4, Y2
+	VFMADD213PD  numbersAVX2<>+992(SB), Y4, Y2
 	VFMADD231PD  Y2, Y3, Y1
 	VPSUBQ       numbersAVX2<>+1664(SB), Y0, Y2
 	VMOVUPD      numbersAVX2<>+5184(SB), Y3
@@ -10328,7 +10387,7 @@ lanes24:
 	VORPD        Y3, Y2, Y2
 	VMOVMSKPD    Y2, R10
 	TESTL        R10, R10
-	JEQ          end25
+	JEQ          end26
 	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
 	VMOVUPD      numbersAVX2<>+1184(SB), Y4
 	VBLENDVPD    Y3, numbersAVX2<>+1696(SB), Y4, Y4
@@ -10341,14 +10400,14 @@ lanes24:
 	VMULPD       Y6, Y5, Y7
 	VMOVUPD      numbersAVX2<>+5056(SB), Y8
 	VFMADD213PD  numbersAVX2<>+5088(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
 	VFMADD231PD  Y8, Y7, Y5
 	VANDPD       numbersAVX2<>+5120(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y6
 	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
 	VMULPD       Y6, Y5, Y4
 	VMOVUPD      numbersAVX2<>+5152(SB), Y7
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y6
+	VFMADD213PD  numbersAVX2<>+992(SB), Y7, Y6
 	VFMADD231PD  Y6, Y4, Y5
 	VMOVUPD      numbersAVX2<>+3520(SB), Y4
 	VBLENDVPD    Y3, numbersAVX2<>+5216(SB), Y4, Y3
@@ -10365,11 +10424,11 @@ lanes24:
 	VBLENDVPD    Y4, Y0, Y3, Y0
 	VBLENDVPD    Y2, Y0, Y1, Y1
 
-end25:
+end26:
 	VMOVUPD Y1, (DI)
 	ADDQ    $0x20, DI
 	DECQ    R9
-	JNE     lanes24
+	JNE     lanes25
 	VMOVUPD (DX), Y0
 	VMOVUPD 32(DX), Y1
 	VMOVUPD 64(DX), Y2
@@ -10393,7 +10452,7 @@ op108:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes26:
+lanes27:
 	VMOVUPD   (DI), Y0
 	VPSLLQ    $0x0d, Y0, Y0
 	VCMPPD    $0x00, numbersAVX2<>+64(SB), Y0, Y0
@@ -10403,39 +10462,39 @@ lanes26:
 	VMULPD    (R9), Y2, Y2
 	VMOVMSKPD Y0, R11
 	TESTL     R11, R11
-	JEQ       end27
+	JEQ       end28
 	VMOVUPD   (DI), Y3
 	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y3, Y3
 	VMULPD    (R9), Y2, Y4
 	VBLENDVPD Y3, Y2, Y4, Y3
 	VMOVUPD   (DI), Y4
 	VSUBPD    numbersAVX2<>+96(SB), Y4, Y4
-	VMOVUPD   numbersAVX2<>+512(SB), Y5
+	VMOVUPD   numbersAVX2<>+1152(SB), Y5
 	VANDNPD   Y4, Y5, Y4
-	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y4, Y4
+	VCMPPD    $0x00, numbersAVX2<>+992(SB), Y4, Y4
 	VMOVMSKPD Y4, R11
 	TESTL     R11, R11
-	JEQ       end28
+	JEQ       end29
 	VMOVUPD   (R9), Y5
 	VSQRTPD   Y5, Y5
 	VMOVUPD   (DI), Y6
-	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y6, Y6
+	VCMPPD    $0x00, numbersAVX2<>+992(SB), Y6, Y6
 	VADDPD    numbersAVX2<>+64(SB), Y5, Y7
 	VMULPD    (R9), Y5, Y5
 	VBLENDVPD Y6, Y7, Y5, Y5
 	VBLENDVPD Y4, Y5, Y3, Y3
 
-end28:
+end29:
 	VMOVUPD   (DI), Y5
 	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y5, Y5
 	VMOVMSKPD Y5, R11
 	TESTL     R11, R11
-	JEQ       end29
+	JEQ       end30
 	VMOVUPD   numbersAVX2<>+96(SB), Y6
 	VDIVPD    (R9), Y6, Y6
 	VBLENDVPD Y5, Y6, Y3, Y3
 
-end29:
+end30:
 	VBLENDVPD Y0, Y3, Y2, Y2
 	VMOVUPD   (R9), Y3
 	VCMPPD    $0x11, numbersAVX2<>+64(SB), Y3, Y3
@@ -10454,29 +10513,29 @@ end29:
 	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
 	VBLENDVPD Y0, Y3, Y1, Y1
 
-end27:
+end28:
 	VCMPPD    $0x00, numbersAVX2<>+96(SB), Y1, Y0
 	VMOVMSKPD Y0, R11
 	TESTL     R11, R11
-	JEQ       end30
+	JEQ       end31
 	VMOVUPD   (R9), Y1
 	VPSUBQ    numbersAVX2<>+1664(SB), Y1, Y1
 	VMOVUPD   numbersAVX2<>+5248(SB), Y3
 	VPSUBQ    (R9), Y3, Y3
 	VORPD     Y3, Y1, Y1
-	VMOVUPD   numbersAVX2<>+512(SB), Y3
+	VMOVUPD   numbersAVX2<>+1152(SB), Y3
 	VANDNPD   (R9), Y3, Y3
-	VMOVUPD   numbersAVX2<>+512(SB), Y4
+	VMOVUPD   numbersAVX2<>+1152(SB), Y4
 	VANDNPD   (R9), Y4, Y4
 	VCMPPD    $0x11, numbersAVX2<>+1664(SB), Y4, Y4
 	VMOVMSKPD Y1, R11
 	TESTL     R11, R11
-	JEQ       end31
+	JEQ       end32
 	VMULPD    numbersAVX2<>+1696(SB), Y3, Y5
 	VBLENDVPD Y4, Y5, Y3, Y5
 	VBLENDVPD Y1, Y5, Y3, Y3
 
-end31:
+end32:
 	VPADDQ    numbersAVX2<>+5280(SB), Y3, Y5
 	VPSRLQ    $0x34, Y5, Y6
 	VPSRLQ    $0x2f, Y5, Y5
@@ -10487,12 +10546,12 @@ end31:
 	VSUBPD    numbersAVX2<>+1760(SB), Y6, Y6
 	VMOVMSKPD Y1, R11
 	TESTL     R11, R11
-	JEQ       end32
+	JEQ       end33
 	VSUBPD    numbersAVX2<>+5312(SB), Y6, Y7
 	VBLENDVPD Y4, Y7, Y6, Y4
 	VBLENDVPD Y1, Y4, Y6, Y6
 
-end32:
+end33:
 	LEAQ         ·logBinsInverse+0(SB), R11
 	VPAND        numbersAVX2<>+5344(SB), Y5, Y7
 	VXORPD       Y4, Y4, Y4
@@ -10532,11 +10591,11 @@ end32:
 	VMOVAPD      Y3, Y8
 	VFNMADD231PD Y3, Y4, Y8
 	VADDPD       Y8, Y10, Y3
-	VFMADD231PD  numbersAVX2<>+640(SB), Y6, Y7
+	VFMADD231PD  numbersAVX2<>+608(SB), Y6, Y7
 	VADDPD       Y9, Y7, Y4
 	VSUBPD       Y4, Y7, Y7
 	VADDPD       Y9, Y7, Y7
-	VFMADD231PD  numbersAVX2<>+672(SB), Y6, Y5
+	VFMADD231PD  numbersAVX2<>+640(SB), Y6, Y5
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y7, Y3
 	VADDPD       Y3, Y4, Y5
@@ -10546,20 +10605,20 @@ end32:
 	VMOVUPD      (DI), Y6
 	VFMSUB213PD  Y4, Y6, Y5
 	VFMADD231PD  (DI), Y3, Y5
-	VMOVUPD      numbersAVX2<>+512(SB), Y3
+	VMOVUPD      numbersAVX2<>+1152(SB), Y3
 	VANDNPD      Y4, Y3, Y3
-	VCMPPD       $0x11, numbersAVX2<>+544(SB), Y3, Y3
+	VCMPPD       $0x11, numbersAVX2<>+512(SB), Y3, Y3
 	VMOVUPD      numbersAVX2<>+64(SB), Y6
 	VBLENDVPD    Y3, Y5, Y6, Y3
-	VMOVUPD      numbersAVX2<>+544(SB), Y5
+	VMOVUPD      numbersAVX2<>+512(SB), Y5
 	VMINPD       Y4, Y5, Y4
-	VMOVUPD      numbersAVX2<>+576(SB), Y5
+	VMOVUPD      numbersAVX2<>+544(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VMOVUPD      numbersAVX2<>+608(SB), Y5
+	VMOVUPD      numbersAVX2<>+576(SB), Y5
 	VFMADD213PD  numbersAVX2<>+448(SB), Y4, Y5
 	VSUBPD       numbersAVX2<>+448(SB), Y5, Y6
-	VFNMADD231PD numbersAVX2<>+640(SB), Y6, Y4
-	VFNMADD231PD numbersAVX2<>+672(SB), Y6, Y3
+	VFNMADD231PD numbersAVX2<>+608(SB), Y6, Y4
+	VFNMADD231PD numbersAVX2<>+640(SB), Y6, Y3
 	VADDPD       Y3, Y4, Y6
 	VSUBPD       Y4, Y6, Y7
 	VSUBPD       Y7, Y6, Y8
@@ -10569,17 +10628,17 @@ end32:
 	VADDPD       numbersAVX2<>+96(SB), Y6, Y4
 	VMULPD       Y6, Y6, Y7
 	VMULPD       Y6, Y6, Y8
-	VMOVUPD      numbersAVX2<>+704(SB), Y9
+	VMOVUPD      numbersAVX2<>+672(SB), Y9
+	VFMADD213PD  numbersAVX2<>+704(SB), Y8, Y9
 	VFMADD213PD  numbersAVX2<>+736(SB), Y8, Y9
 	VFMADD213PD  numbersAVX2<>+768(SB), Y8, Y9
 	VFMADD213PD  numbersAVX2<>+800(SB), Y8, Y9
-	VFMADD213PD  numbersAVX2<>+832(SB), Y8, Y9
-	VMOVUPD      numbersAVX2<>+864(SB), Y10
+	VMOVUPD      numbersAVX2<>+832(SB), Y10
+	VFMADD213PD  numbersAVX2<>+864(SB), Y8, Y10
 	VFMADD213PD  numbersAVX2<>+896(SB), Y8, Y10
 	VFMADD213PD  numbersAVX2<>+928(SB), Y8, Y10
 	VFMADD213PD  numbersAVX2<>+960(SB), Y8, Y10
 	VFMADD213PD  numbersAVX2<>+992(SB), Y8, Y10
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y8, Y10
 	VFMADD231PD  Y6, Y9, Y10
 	VMULPD       Y10, Y7, Y7
 	VFMADD231PD  Y4, Y3, Y7
@@ -10588,7 +10647,7 @@ end32:
 	VADDPD       Y6, Y3, Y3
 	VADDPD       Y7, Y3, Y3
 	VADDPD       Y3, Y4, Y3
-	VPSUBQ       numbersAVX2<>+1056(SB), Y5, Y4
+	VPSUBQ       numbersAVX2<>+1024(SB), Y5, Y4
 	VPSRLQ       $0x01, Y4, Y5
 	VPSUBQ       Y5, Y4, Y4
 	VPSLLQ       $0x34, Y5, Y5
@@ -10597,10 +10656,10 @@ end32:
 	VMULPD       Y4, Y5, Y3
 	VMOVMSKPD    Y1, R11
 	TESTL        R11, R11
-	JEQ          end33
-	VMOVUPD      numbersAVX2<>+512(SB), Y4
+	JEQ          end34
+	VMOVUPD      numbersAVX2<>+1152(SB), Y4
 	VANDNPD      (R9), Y4, Y4
-	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VMOVUPD      numbersAVX2<>+1152(SB), Y5
 	VANDNPD      (DI), Y5, Y5
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y5, Y5
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y4, Y6
@@ -10622,11 +10681,11 @@ end32:
 	VROUNDPD     $0x08, Y5, Y5
 	VCMPPD       $0x00, (DI), Y5, Y5
 	VMOVUPD      (DI), Y6
-	VMULPD       numbersAVX2<>+1024(SB), Y6, Y6
+	VMULPD       numbersAVX2<>+992(SB), Y6, Y6
 	VROUNDPD     $0x08, Y6, Y7
 	VCMPPD       $0x00, Y6, Y7, Y6
 	VMOVUPD      (R9), Y7
-	VANDPD       numbersAVX2<>+512(SB), Y7, Y7
+	VANDPD       numbersAVX2<>+1152(SB), Y7, Y7
 	VMOVUPD      numbersAVX2<>+64(SB), Y8
 	VBLENDVPD    Y5, Y7, Y8, Y7
 	VBLENDVPD    Y6, numbersAVX2<>+64(SB), Y7, Y6
@@ -10654,18 +10713,18 @@ end32:
 	VBLENDVPD    Y5, numbersAVX2<>+96(SB), Y4, Y4
 	VBLENDVPD    Y1, Y4, Y3, Y3
 
-end33:
+end34:
 	VMOVUPD   (R9), Y1
 	VCMPPD    $0x00, numbersAVX2<>+96(SB), Y1, Y1
 	VBLENDVPD Y1, numbersAVX2<>+96(SB), Y3, Y1
 	VBLENDVPD Y0, Y1, Y2, Y2
 
-end30:
+end31:
 	VMOVUPD Y2, (R9)
 	ADDQ    $0x20, R9
 	ADDQ    $0x20, DI
 	DECQ    R10
-	JNE     lanes26
+	JNE     lanes27
 	VMOVUPD (DX), Y0
 	VMOVUPD 32(DX), Y1
 	VMOVUPD 64(DX), Y2
@@ -10689,10 +10748,10 @@ op109:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes34:
-	VMOVUPD      numbersAVX2<>+512(SB), Y0
+lanes35:
+	VMOVUPD      numbersAVX2<>+1152(SB), Y0
 	VANDNPD      (R9), Y0, Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      (DI), Y1, Y1
 	VCMPPD       $0x11, Y0, Y1, Y2
 	VMINPD       Y1, Y0, Y3
@@ -10713,7 +10772,7 @@ lanes34:
 	VBLENDVPD    Y1, numbersAVX2<>+5696(SB), Y3, Y1
 	VMULPD       Y1, Y2, Y3
 	VMULPD       Y1, Y0, Y1
-	VMULPD       numbersAVX2<>+1024(SB), Y1, Y4
+	VMULPD       numbersAVX2<>+992(SB), Y1, Y4
 	VCMPPD       $0x11, Y3, Y4, Y4
 	VADDPD       Y3, Y1, Y5
 	VSUBPD       Y5, Y1, Y6
@@ -10750,9 +10809,9 @@ lanes34:
 	VMULPD       Y9, Y5, Y5
 	VMOVUPD      numbersAVX2<>+64(SB), Y6
 	VBLENDVPD    Y4, numbersAVX2<>+96(SB), Y6, Y4
-	VMOVUPD      numbersAVX2<>+512(SB), Y6
+	VMOVUPD      numbersAVX2<>+1152(SB), Y6
 	VANDNPD      (DI), Y6, Y6
-	VMOVUPD      numbersAVX2<>+512(SB), Y8
+	VMOVUPD      numbersAVX2<>+1152(SB), Y8
 	VANDNPD      (R9), Y8, Y8
 	VCMPPD       $0x11, Y8, Y6, Y6
 	VMOVUPD      numbersAVX2<>+1824(SB), Y8
@@ -10765,7 +10824,7 @@ lanes34:
 	VMOVUPD      numbersAVX2<>+96(SB), Y8
 	VBLENDVPD    Y6, numbersAVX2<>+4064(SB), Y8, Y6
 	VMOVUPD      (DI), Y8
-	VANDPD       numbersAVX2<>+512(SB), Y8, Y8
+	VANDPD       numbersAVX2<>+1152(SB), Y8, Y8
 	VXORPD       Y8, Y6, Y6
 	VMULPD       numbersAVX2<>+5728(SB), Y4, Y8
 	VMULPD       Y7, Y6, Y7
@@ -10786,7 +10845,7 @@ lanes34:
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y4, Y2
 	VBLENDVPD    Y2, Y0, Y1, Y0
 	VMOVUPD      (R9), Y1
-	VANDPD       numbersAVX2<>+512(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+1152(SB), Y1, Y1
 	VORPD        Y1, Y0, Y0
 	VMOVUPD      (DI), Y1
 	VCMPPD       $0x00, (DI), Y1, Y1
@@ -10800,7 +10859,7 @@ lanes34:
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes34
+	JNE          lanes35
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -10824,11 +10883,11 @@ op110:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes35:
+lanes36:
 	VMOVUPD      (R9), Y0
 	VDIVPD       (DI), Y0, Y0
 	VROUNDPD     $0x09, Y0, Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      (DI), Y1, Y1
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y1, Y1
 	VMOVUPD      (R9), Y2
@@ -10839,7 +10898,7 @@ lanes35:
 	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y3, Y2
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y1, Y1
 	VBLENDVPD    Y1, numbersAVX2<>+64(SB), Y2, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+5824(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+64(SB), Y3
@@ -10849,7 +10908,7 @@ lanes35:
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes35
+	JNE          lanes36
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -10873,28 +10932,28 @@ op111:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes36:
-	VMOVUPD      numbersAVX2<>+512(SB), Y0
+lanes37:
+	VMOVUPD      numbersAVX2<>+1152(SB), Y0
 	VANDNPD      (DI), Y0, Y0
 	VMOVUPD      (R9), Y1
 	VDIVPD       Y0, Y1, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD213PD (R9), Y1, Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y1, Y2, Y1
 	VMOVUPD      numbersAVX2<>+5856(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y1
 	VMOVMSKPD    Y1, R11
 	TESTL        R11, R11
-	JEQ          end37
+	JEQ          end38
 	VMOVUPD      (R9), Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 
-again38:
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+again39:
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      (DI), Y2, Y2
 	VMULPD       numbersAVX2<>+5888(SB), Y2, Y3
-	VMOVUPD      numbersAVX2<>+512(SB), Y4
+	VMOVUPD      numbersAVX2<>+1152(SB), Y4
 	VANDNPD      Y0, Y4, Y4
 	VMULPD       numbersAVX2<>+5920(SB), Y4, Y4
 	VCMPPD       $0x11, Y4, Y3, Y3
@@ -10903,7 +10962,7 @@ again38:
 	VMULPD       numbersAVX2<>+5984(SB), Y2, Y5
 	VBLENDVPD    Y3, Y5, Y2, Y2
 	VDIVPD       Y2, Y4, Y5
-	VMOVUPD      numbersAVX2<>+512(SB), Y6
+	VMOVUPD      numbersAVX2<>+1152(SB), Y6
 	VANDNPD      Y5, Y6, Y6
 	VMOVUPD      numbersAVX2<>+5856(SB), Y7
 	VCMPPD       $0x11, Y6, Y7, Y6
@@ -10919,10 +10978,10 @@ again38:
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y6, Y2
 	VMOVMSKPD    Y2, R11
 	TESTL        R11, R11
-	JNE          again38
+	JNE          again39
 
-end37:
-	VMOVUPD   numbersAVX2<>+512(SB), Y1
+end38:
+	VMOVUPD   numbersAVX2<>+1152(SB), Y1
 	VANDNPD   (DI), Y1, Y1
 	VCMPPD    $0x00, numbersAVX2<>+32(SB), Y1, Y1
 	VBLENDVPD Y1, (R9), Y0, Y0
@@ -10931,9 +10990,9 @@ end37:
 	VBLENDVPD Y1, Y2, Y0, Y1
 	VCMPPD    $0x00, numbersAVX2<>+64(SB), Y0, Y0
 	VMOVUPD   (DI), Y2
-	VANDPD    numbersAVX2<>+512(SB), Y2, Y2
+	VANDPD    numbersAVX2<>+1152(SB), Y2, Y2
 	VBLENDVPD Y0, Y2, Y1, Y0
-	VMOVUPD   numbersAVX2<>+512(SB), Y1
+	VMOVUPD   numbersAVX2<>+1152(SB), Y1
 	VANDNPD   (R9), Y1, Y1
 	VCMPPD    $0x11, numbersAVX2<>+32(SB), Y1, Y1
 	VMOVUPD   numbersAVX2<>+2112(SB), Y2
@@ -10942,7 +11001,7 @@ end37:
 	ADDQ      $0x20, R9
 	ADDQ      $0x20, DI
 	DECQ      R10
-	JNE       lanes36
+	JNE       lanes37
 	VMOVUPD   (DX), Y0
 	VMOVUPD   32(DX), Y1
 	VMOVUPD   64(DX), Y2
@@ -10966,13 +11025,13 @@ op112:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes39:
+lanes40:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+6048(SB), Y1
 	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VMOVUPD      numbersAVX2<>+576(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
@@ -10994,7 +11053,7 @@ lanes39:
 	VMOVUPD      Y2, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes39
+	JNE          lanes40
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -11018,13 +11077,13 @@ op113:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes40:
+lanes41:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+1120(SB), Y2
+	VMOVUPD      numbersAVX2<>+1088(SB), Y2
 	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VMOVUPD      numbersAVX2<>+576(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
@@ -11043,12 +11102,12 @@ lanes40:
 	VMULPD       Y5, Y1, Y1
 	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
 	VFMADD231PD  Y1, Y2, Y3
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD        Y0, Y3, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes40
+	JNE          lanes41
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -11072,14 +11131,14 @@ op114:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes41:
+lanes42:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VADDPD       Y1, Y1, Y1
 	VMOVUPD      numbersAVX2<>+1216(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VMOVUPD      numbersAVX2<>+576(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
@@ -11100,12 +11159,12 @@ lanes41:
 	VFMADD231PD  Y1, Y2, Y3
 	VADDPD       numbersAVX2<>+1824(SB), Y3, Y1
 	VDIVPD       Y1, Y3, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes41
+	JNE          lanes42
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -11129,13 +11188,13 @@ op115:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes42:
+lanes43:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VMOVUPD      numbersAVX2<>+6016(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VMOVUPD      numbersAVX2<>+576(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
@@ -11157,13 +11216,13 @@ lanes42:
 	VADDPD       numbersAVX2<>+96(SB), Y3, Y1
 	VDIVPD       Y1, Y3, Y1
 	VADDPD       Y1, Y3, Y1
-	VMULPD       numbersAVX2<>+1024(SB), Y1, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VMULPD       numbersAVX2<>+992(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes42
+	JNE          lanes43
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -11187,13 +11246,13 @@ op116:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes43:
+lanes44:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VMOVUPD      numbersAVX2<>+576(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
@@ -11215,11 +11274,11 @@ lanes43:
 	VMOVUPD      numbersAVX2<>+96(SB), Y0
 	VDIVPD       Y2, Y0, Y0
 	VADDPD       Y0, Y2, Y0
-	VMULPD       numbersAVX2<>+1024(SB), Y0, Y0
+	VMULPD       numbersAVX2<>+992(SB), Y0, Y0
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes43
+	JNE          lanes44
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -11243,13 +11302,13 @@ op117:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes44:
+lanes45:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+6048(SB), Y1
 	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VMOVUPD      numbersAVX2<>+576(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
@@ -11273,7 +11332,7 @@ lanes44:
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes44
+	JNE          lanes45
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -11297,7 +11356,7 @@ op118:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes45:
+lanes46:
 	VMOVUPD     (DI), Y0
 	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y2
@@ -11337,7 +11396,7 @@ lanes45:
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes45
+	JNE         lanes46
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -11361,7 +11420,7 @@ op119:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes46:
+lanes47:
 	VMOVUPD     (DI), Y0
 	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y2
@@ -11382,7 +11441,7 @@ lanes46:
 	VXORPD      Y1, Y1, Y1
 	VMOVUPD     numbersAVX2<>+0(SB), Y5
 	VPGATHERQQ  Y5, (R10)(Y4*8), Y1
-	VMULPD      numbersAVX2<>+608(SB), Y1, Y1
+	VMULPD      numbersAVX2<>+576(SB), Y1, Y1
 	VADDPD      Y1, Y2, Y1
 	VMULPD      Y3, Y3, Y2
 	VMOVUPD     numbersAVX2<>+6624(SB), Y4
@@ -11402,7 +11461,7 @@ lanes46:
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes46
+	JNE         lanes47
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -11426,7 +11485,7 @@ op120:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes47:
+lanes48:
 	VMOVUPD     (DI), Y0
 	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y2
@@ -11467,7 +11526,7 @@ lanes47:
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes47
+	JNE         lanes48
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -11491,7 +11550,7 @@ op121:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes48:
+lanes49:
 	VMOVUPD     (DI), Y0
 	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
 	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
@@ -11532,12 +11591,12 @@ lanes48:
 	VBLENDVPD   Y3, numbersAVX2<>+2112(SB), Y2, Y2
 	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
 	VBLENDVPD   Y1, numbersAVX2<>+2144(SB), Y2, Y1
-	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD      numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD       Y0, Y1, Y0
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes48
+	JNE         lanes49
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -11561,7 +11620,7 @@ op122:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes49:
+lanes50:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
@@ -11570,13 +11629,13 @@ lanes49:
 	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
 	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y2
 	VMOVMSKPD    Y2, R10
 	TESTL        R10, R10
-	JEQ          end50
+	JEQ          end51
 	VMOVUPD      numbersAVX2<>+2496(SB), Y4
 	VBLENDVPD    Y2, Y0, Y4, Y4
 	VPSRLQ       $0x34, Y4, Y5
@@ -11725,14 +11784,14 @@ lanes49:
 	VADDPD       Y4, Y5, Y4
 	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
 	VBLENDVPD    Y2, Y9, Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VMOVUPD      numbersAVX2<>+1152(SB), Y5
 	VANDNPD      Y0, Y5, Y0
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
 	VMOVUPD      numbersAVX2<>+2112(SB), Y5
 	VBLENDVPD    Y0, Y4, Y5, Y0
 	VBLENDVPD    Y2, Y0, Y3, Y3
 
-end50:
+end51:
 	VMULPD      Y3, Y3, Y0
 	VMULPD      Y0, Y0, Y2
 	VMOVUPD     numbersAVX2<>+7040(SB), Y4
@@ -11758,7 +11817,7 @@ end50:
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes49
+	JNE         lanes50
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -11782,7 +11841,7 @@ op123:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes51:
+lanes52:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
@@ -11791,13 +11850,13 @@ lanes51:
 	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
 	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y2
 	VMOVMSKPD    Y2, R10
 	TESTL        R10, R10
-	JEQ          end52
+	JEQ          end53
 	VMOVUPD      numbersAVX2<>+2496(SB), Y4
 	VBLENDVPD    Y2, Y0, Y4, Y4
 	VPSRLQ       $0x34, Y4, Y5
@@ -11946,14 +12005,14 @@ lanes51:
 	VADDPD       Y4, Y5, Y4
 	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
 	VBLENDVPD    Y2, Y9, Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VMOVUPD      numbersAVX2<>+1152(SB), Y5
 	VANDNPD      Y0, Y5, Y0
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
 	VMOVUPD      numbersAVX2<>+2112(SB), Y5
 	VBLENDVPD    Y0, Y4, Y5, Y0
 	VBLENDVPD    Y2, Y0, Y3, Y3
 
-end52:
+end53:
 	VPADDQ      numbersAVX2<>+2624(SB), Y1, Y0
 	VMULPD      Y3, Y3, Y1
 	VMULPD      Y1, Y1, Y2
@@ -11980,7 +12039,7 @@ end52:
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes51
+	JNE         lanes52
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -12004,7 +12063,7 @@ op124:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes53:
+lanes54:
 	VMOVUPD      (DI), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
@@ -12013,13 +12072,13 @@ lanes53:
 	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
 	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y2
 	VMOVMSKPD    Y2, R10
 	TESTL        R10, R10
-	JEQ          end54
+	JEQ          end55
 	VMOVUPD      numbersAVX2<>+2496(SB), Y4
 	VBLENDVPD    Y2, Y0, Y4, Y4
 	VPSRLQ       $0x34, Y4, Y5
@@ -12168,14 +12227,14 @@ lanes53:
 	VADDPD       Y4, Y5, Y4
 	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
 	VBLENDVPD    Y2, Y9, Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VMOVUPD      numbersAVX2<>+1152(SB), Y5
 	VANDNPD      Y0, Y5, Y0
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
 	VMOVUPD      numbersAVX2<>+2112(SB), Y5
 	VBLENDVPD    Y0, Y4, Y5, Y0
 	VBLENDVPD    Y2, Y0, Y3, Y3
 
-end54:
+end55:
 	VMULPD      Y3, Y3, Y0
 	VMULPD      Y0, Y0, Y2
 	VMOVUPD     numbersAVX2<>+7040(SB), Y4
@@ -12202,7 +12261,7 @@ end54:
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes53
+	JNE         lanes54
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -12226,15 +12285,15 @@ op125:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes55:
+lanes56:
 	VMOVUPD     (DI), Y0
-	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VMOVUPD     numbersAVX2<>+1152(SB), Y1
 	VANDNPD     Y0, Y1, Y1
-	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VMOVUPD     numbersAVX2<>+992(SB), Y2
 	VCMPPD      $0x11, Y1, Y2, Y2
 	VMOVUPD     numbersAVX2<>+96(SB), Y3
 	VSUBPD      Y1, Y3, Y3
-	VMULPD      numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD      numbersAVX2<>+992(SB), Y3, Y3
 	VMULPD      Y0, Y0, Y4
 	VBLENDVPD   Y2, Y3, Y4, Y3
 	VSQRTPD     Y3, Y4
@@ -12256,12 +12315,12 @@ lanes55:
 	VMOVUPD     numbersAVX2<>+64(SB), Y4
 	VBLENDVPD   Y2, numbersAVX2<>+2368(SB), Y4, Y2
 	VFMADD231PD Y1, Y3, Y2
-	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD      numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD       Y0, Y2, Y0
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes55
+	JNE         lanes56
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -12285,15 +12344,15 @@ op126:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes56:
+lanes57:
 	VMOVUPD     (DI), Y0
-	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VMOVUPD     numbersAVX2<>+1152(SB), Y1
 	VANDNPD     Y0, Y1, Y1
-	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VMOVUPD     numbersAVX2<>+992(SB), Y2
 	VCMPPD      $0x11, Y1, Y2, Y2
 	VMOVUPD     numbersAVX2<>+96(SB), Y3
 	VSUBPD      Y1, Y3, Y3
-	VMULPD      numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD      numbersAVX2<>+992(SB), Y3, Y3
 	VMULPD      Y0, Y0, Y4
 	VBLENDVPD   Y2, Y3, Y4, Y3
 	VSQRTPD     Y3, Y4
@@ -12325,7 +12384,7 @@ lanes56:
 	VMOVUPD     Y2, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes56
+	JNE         lanes57
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -12349,13 +12408,13 @@ op127:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes57:
+lanes58:
 	VMOVUPD     (DI), Y0
-	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VMOVUPD     numbersAVX2<>+1152(SB), Y1
 	VANDNPD     Y0, Y1, Y1
 	VMOVUPD     numbersAVX2<>+4096(SB), Y2
 	VMINPD      Y1, Y2, Y1
-	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VMOVUPD     numbersAVX2<>+992(SB), Y2
 	VCMPPD      $0x11, Y1, Y2, Y2
 	VMOVUPD     numbersAVX2<>+4128(SB), Y3
 	VCMPPD      $0x11, Y1, Y3, Y3
@@ -12381,15 +12440,15 @@ lanes57:
 	VFMADD231PD Y4, Y6, Y7
 	VMULPD      Y7, Y1, Y1
 	VMOVUPD     numbersAVX2<>+64(SB), Y4
-	VBLENDVPD   Y2, numbersAVX2<>+1024(SB), Y4, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+992(SB), Y4, Y2
 	VBLENDVPD   Y3, numbersAVX2<>+96(SB), Y2, Y2
 	VFMADD231PD numbersAVX2<>+2368(SB), Y2, Y1
-	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD      numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD       Y0, Y1, Y0
 	VMOVUPD     Y0, (DI)
 	ADDQ        $0x20, DI
 	DECQ        R9
-	JNE         lanes57
+	JNE         lanes58
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -12413,9 +12472,9 @@ op128:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes58:
+lanes59:
 	VMOVUPD      (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VPSRLQ       $0x0c, Y1, Y2
 	VORPD        numbersAVX2<>+224(SB), Y2, Y2
@@ -12444,7 +12503,7 @@ lanes58:
 	VMOVUPD      Y0, (DI)
 	ADDQ         $0x20, DI
 	DECQ         R9
-	JNE          lanes58
+	JNE          lanes59
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -12468,7 +12527,7 @@ op129:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes59:
+lanes60:
 	VMOVUPD   (DI), Y0
 	VPSLLQ    $0x0d, Y0, Y0
 	VCMPPD    $0x00, numbersAVX2<>+64(SB), Y0, Y0
@@ -12478,39 +12537,39 @@ lanes59:
 	VMULPD    (R9), Y2, Y2
 	VMOVMSKPD Y0, R11
 	TESTL     R11, R11
-	JEQ       end60
+	JEQ       end61
 	VMOVUPD   (DI), Y3
 	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y3, Y3
 	VMULPD    (R9), Y2, Y4
 	VBLENDVPD Y3, Y2, Y4, Y3
 	VMOVUPD   (DI), Y4
 	VSUBPD    numbersAVX2<>+96(SB), Y4, Y4
-	VMOVUPD   numbersAVX2<>+512(SB), Y5
+	VMOVUPD   numbersAVX2<>+1152(SB), Y5
 	VANDNPD   Y4, Y5, Y4
-	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y4, Y4
+	VCMPPD    $0x00, numbersAVX2<>+992(SB), Y4, Y4
 	VMOVMSKPD Y4, R11
 	TESTL     R11, R11
-	JEQ       end61
+	JEQ       end62
 	VMOVUPD   (R9), Y5
 	VSQRTPD   Y5, Y5
 	VMOVUPD   (DI), Y6
-	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y6, Y6
+	VCMPPD    $0x00, numbersAVX2<>+992(SB), Y6, Y6
 	VADDPD    numbersAVX2<>+64(SB), Y5, Y7
 	VMULPD    (R9), Y5, Y5
 	VBLENDVPD Y6, Y7, Y5, Y5
 	VBLENDVPD Y4, Y5, Y3, Y3
 
-end61:
+end62:
 	VMOVUPD   (DI), Y5
 	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y5, Y5
 	VMOVMSKPD Y5, R11
 	TESTL     R11, R11
-	JEQ       end62
+	JEQ       end63
 	VMOVUPD   numbersAVX2<>+96(SB), Y6
 	VDIVPD    (R9), Y6, Y6
 	VBLENDVPD Y5, Y6, Y3, Y3
 
-end62:
+end63:
 	VBLENDVPD Y0, Y3, Y2, Y2
 	VMOVUPD   (R9), Y3
 	VCMPPD    $0x11, numbersAVX2<>+64(SB), Y3, Y3
@@ -12529,17 +12588,17 @@ end62:
 	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
 	VBLENDVPD Y0, Y3, Y1, Y1
 
-end60:
+end61:
 	VCMPPD      $0x00, numbersAVX2<>+96(SB), Y1, Y0
 	VMOVMSKPD   Y0, R11
 	TESTL       R11, R11
-	JEQ         end63
+	JEQ         end64
 	VMOVUPD     (R9), Y1
 	VPSUBQ      numbersAVX2<>+1664(SB), Y1, Y1
 	VMOVUPD     numbersAVX2<>+5248(SB), Y3
 	VPSUBQ      (R9), Y3, Y3
 	VORPD       Y3, Y1, Y1
-	VMOVUPD     numbersAVX2<>+512(SB), Y3
+	VMOVUPD     numbersAVX2<>+1152(SB), Y3
 	VANDNPD     (R9), Y3, Y3
 	VPADDQ      numbersAVX2<>+6368(SB), Y3, Y4
 	VPSRLQ      $0x34, Y4, Y5
@@ -12560,7 +12619,7 @@ end60:
 	VXORPD      Y4, Y4, Y4
 	VMOVUPD     numbersAVX2<>+0(SB), Y7
 	VPGATHERQQ  Y7, (R11)(Y6*8), Y4
-	VMULPD      numbersAVX2<>+608(SB), Y4, Y4
+	VMULPD      numbersAVX2<>+576(SB), Y4, Y4
 	VADDPD      Y4, Y5, Y4
 	VMULPD      Y3, Y3, Y5
 	VMOVUPD     numbersAVX2<>+8000(SB), Y6
@@ -12599,10 +12658,10 @@ end60:
 	VFMADD231PD Y3, Y4, Y5
 	VMOVMSKPD   Y1, R11
 	TESTL       R11, R11
-	JEQ         end64
-	VMOVUPD     numbersAVX2<>+512(SB), Y3
+	JEQ         end65
+	VMOVUPD     numbersAVX2<>+1152(SB), Y3
 	VANDNPD     (R9), Y3, Y3
-	VMOVUPD     numbersAVX2<>+512(SB), Y4
+	VMOVUPD     numbersAVX2<>+1152(SB), Y4
 	VANDNPD     (DI), Y4, Y4
 	VCMPPD      $0x00, numbersAVX2<>+32(SB), Y4, Y4
 	VCMPPD      $0x00, numbersAVX2<>+96(SB), Y3, Y6
@@ -12624,11 +12683,11 @@ end60:
 	VROUNDPD    $0x08, Y4, Y4
 	VCMPPD      $0x00, (DI), Y4, Y4
 	VMOVUPD     (DI), Y6
-	VMULPD      numbersAVX2<>+1024(SB), Y6, Y6
+	VMULPD      numbersAVX2<>+992(SB), Y6, Y6
 	VROUNDPD    $0x08, Y6, Y7
 	VCMPPD      $0x00, Y6, Y7, Y6
 	VMOVUPD     (R9), Y7
-	VANDPD      numbersAVX2<>+512(SB), Y7, Y7
+	VANDPD      numbersAVX2<>+1152(SB), Y7, Y7
 	VMOVUPD     numbersAVX2<>+64(SB), Y8
 	VBLENDVPD   Y4, Y7, Y8, Y7
 	VBLENDVPD   Y6, numbersAVX2<>+64(SB), Y7, Y6
@@ -12656,18 +12715,18 @@ end60:
 	VBLENDVPD   Y4, numbersAVX2<>+96(SB), Y3, Y3
 	VBLENDVPD   Y1, Y3, Y5, Y5
 
-end64:
+end65:
 	VMOVUPD   (R9), Y1
 	VCMPPD    $0x00, numbersAVX2<>+96(SB), Y1, Y1
 	VBLENDVPD Y1, numbersAVX2<>+96(SB), Y5, Y1
 	VBLENDVPD Y0, Y1, Y2, Y2
 
-end63:
+end64:
 	VMOVUPD Y2, (R9)
 	ADDQ    $0x20, R9
 	ADDQ    $0x20, DI
 	DECQ    R10
-	JNE     lanes59
+	JNE     lanes60
 	VMOVUPD (DX), Y0
 	VMOVUPD 32(DX), Y1
 	VMOVUPD 64(DX), Y2
@@ -12691,10 +12750,10 @@ op130:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes65:
-	VMOVUPD     numbersAVX2<>+512(SB), Y0
+lanes66:
+	VMOVUPD     numbersAVX2<>+1152(SB), Y0
 	VANDNPD     (R9), Y0, Y0
-	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VMOVUPD     numbersAVX2<>+1152(SB), Y1
 	VANDNPD     (DI), Y1, Y1
 	VCMPPD      $0x11, Y0, Y1, Y2
 	VMINPD      Y1, Y0, Y3
@@ -12707,7 +12766,7 @@ lanes65:
 	VBLENDVPD   Y1, numbersAVX2<>+96(SB), Y0, Y0
 	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y1
 	VBLENDVPD   Y1, numbersAVX2<>+96(SB), Y0, Y0
-	VMULPD      numbersAVX2<>+1024(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+992(SB), Y0, Y1
 	VCMPPD      $0x11, Y3, Y1, Y1
 	VSUBPD      Y0, Y3, Y4
 	VBLENDVPD   Y1, Y4, Y3, Y4
@@ -12737,14 +12796,14 @@ lanes65:
 	VSUBPD      Y1, Y4, Y4
 	VBLENDVPD   Y3, Y4, Y1, Y1
 	VMOVUPD     numbersAVX2<>+64(SB), Y3
-	VBLENDVPD   Y2, numbersAVX2<>+512(SB), Y3, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+1152(SB), Y3, Y2
 	VMOVUPD     (DI), Y3
-	VANDPD      numbersAVX2<>+512(SB), Y3, Y3
+	VANDPD      numbersAVX2<>+1152(SB), Y3, Y3
 	VXORPD      Y3, Y2, Y2
 	VXORPD      Y2, Y0, Y0
 	VFMADD231PD numbersAVX2<>+5728(SB), Y1, Y0
 	VMOVUPD     (R9), Y1
-	VANDPD      numbersAVX2<>+512(SB), Y1, Y1
+	VANDPD      numbersAVX2<>+1152(SB), Y1, Y1
 	VORPD       Y1, Y0, Y0
 	VMOVUPD     (DI), Y1
 	VCMPPD      $0x00, (DI), Y1, Y1
@@ -12758,7 +12817,7 @@ lanes65:
 	ADDQ        $0x20, R9
 	ADDQ        $0x20, DI
 	DECQ        R10
-	JNE         lanes65
+	JNE         lanes66
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -16413,7 +16472,7 @@ op107:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes66:
+lanes67:
 	VCVTPS2PD    (DI), Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VMOVUPD      numbersAVX2<>+5024(SB), Y2
@@ -16423,14 +16482,14 @@ lanes66:
 	VMULPD       Y2, Y1, Y3
 	VMOVUPD      numbersAVX2<>+5056(SB), Y4
 	VFMADD213PD  numbersAVX2<>+5088(SB), Y2, Y4
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y2, Y4
+	VFMADD213PD  numbersAVX2<>+992(SB), Y2, Y4
 	VFMADD231PD  Y4, Y3, Y1
 	VANDPD       numbersAVX2<>+5120(SB), Y1, Y1
 	VMULPD       Y1, Y1, Y2
 	VFNMADD213PD numbersAVX2<>+96(SB), Y0, Y2
 	VMULPD       Y2, Y1, Y3
 	VMOVUPD      numbersAVX2<>+5152(SB), Y4
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y4, Y2
+	VFMADD213PD  numbersAVX2<>+992(SB), Y4, Y2
 	VFMADD231PD  Y2, Y3, Y1
 	VPSUBQ       numbersAVX2<>+1664(SB), Y0, Y2
 	VMOVUPD      numbersAVX2<>+5184(SB), Y3
@@ -16438,7 +16497,7 @@ lanes66:
 	VORPD        Y3, Y2, Y2
 	VMOVMSKPD    Y2, R10
 	TESTL        R10, R10
-	JEQ          end67
+	JEQ          end68
 	VCMPPD       $0x11, numbersAVX2<>+96(SB), Y0, Y3
 	VMOVUPD      numbersAVX2<>+1184(SB), Y4
 	VBLENDVPD    Y3, numbersAVX2<>+1696(SB), Y4, Y4
@@ -16451,14 +16510,14 @@ lanes66:
 	VMULPD       Y6, Y5, Y7
 	VMOVUPD      numbersAVX2<>+5056(SB), Y8
 	VFMADD213PD  numbersAVX2<>+5088(SB), Y6, Y8
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+992(SB), Y6, Y8
 	VFMADD231PD  Y8, Y7, Y5
 	VANDPD       numbersAVX2<>+5120(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y6
 	VFNMADD213PD numbersAVX2<>+96(SB), Y4, Y6
 	VMULPD       Y6, Y5, Y4
 	VMOVUPD      numbersAVX2<>+5152(SB), Y7
-	VFMADD213PD  numbersAVX2<>+1024(SB), Y7, Y6
+	VFMADD213PD  numbersAVX2<>+992(SB), Y7, Y6
 	VFMADD231PD  Y6, Y4, Y5
 	VMOVUPD      numbersAVX2<>+3520(SB), Y4
 	VBLENDVPD    Y3, numbersAVX2<>+5216(SB), Y4, Y3
@@ -16475,12 +16534,12 @@ lanes66:
 	VBLENDVPD    Y4, Y0, Y3, Y0
 	VBLENDVPD    Y2, Y0, Y1, Y1
 
-end67:
+end68:
 	VCVTPD2PSY Y1, X0
 	VMOVUPS    X0, (DI)
 	ADDQ       $0x10, DI
 	DECQ       R9
-	JNE        lanes66
+	JNE        lanes67
 	VMOVUPD    (DX), Y0
 	VMOVUPD    32(DX), Y1
 	VMOVUPD    64(DX), Y2
@@ -16510,7 +16569,7 @@ op110:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes68:
+lanes69:
 	VCVTPS2PD    (R9), Y0
 	VMOVUPD      Y0, 256(DX)
 	VCVTPS2PD    (DI), Y0
@@ -16518,7 +16577,7 @@ lanes68:
 	VMOVUPD      256(DX), Y0
 	VDIVPD       288(DX), Y0, Y0
 	VROUNDPD     $0x09, Y0, Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      288(DX), Y1, Y1
 	VCMPPD       $0x00, numbersAVX2<>+32(SB), Y1, Y1
 	VMOVUPD      256(DX), Y2
@@ -16529,7 +16588,7 @@ lanes68:
 	VBLENDVPD    Y2, numbersAVX2<>+96(SB), Y3, Y2
 	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y1, Y1
 	VBLENDVPD    Y1, numbersAVX2<>+64(SB), Y2, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VCMPPD       $0x11, numbersAVX2<>+5824(SB), Y2, Y2
 	VMOVUPD      numbersAVX2<>+64(SB), Y3
@@ -16540,7 +16599,7 @@ lanes68:
 	ADDQ         $0x10, R9
 	ADDQ         $0x10, DI
 	DECQ         R10
-	JNE          lanes68
+	JNE          lanes69
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -16564,32 +16623,32 @@ op111:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes69:
+lanes70:
 	VCVTPS2PD    (R9), Y0
 	VMOVUPD      Y0, 256(DX)
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      Y0, 288(DX)
-	VMOVUPD      numbersAVX2<>+512(SB), Y0
+	VMOVUPD      numbersAVX2<>+1152(SB), Y0
 	VANDNPD      288(DX), Y0, Y0
 	VMOVUPD      256(DX), Y1
 	VDIVPD       Y0, Y1, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD213PD 256(DX), Y1, Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y1, Y2, Y1
 	VMOVUPD      numbersAVX2<>+5856(SB), Y2
 	VCMPPD       $0x11, Y1, Y2, Y1
 	VMOVMSKPD    Y1, R11
 	TESTL        R11, R11
-	JEQ          end70
+	JEQ          end71
 	VMOVUPD      256(DX), Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 
-again71:
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+again72:
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      288(DX), Y2, Y2
 	VMULPD       numbersAVX2<>+5888(SB), Y2, Y3
-	VMOVUPD      numbersAVX2<>+512(SB), Y4
+	VMOVUPD      numbersAVX2<>+1152(SB), Y4
 	VANDNPD      Y0, Y4, Y4
 	VMULPD       numbersAVX2<>+5920(SB), Y4, Y4
 	VCMPPD       $0x11, Y4, Y3, Y3
@@ -16598,7 +16657,7 @@ again71:
 	VMULPD       numbersAVX2<>+5984(SB), Y2, Y5
 	VBLENDVPD    Y3, Y5, Y2, Y2
 	VDIVPD       Y2, Y4, Y5
-	VMOVUPD      numbersAVX2<>+512(SB), Y6
+	VMOVUPD      numbersAVX2<>+1152(SB), Y6
 	VANDNPD      Y5, Y6, Y6
 	VMOVUPD      numbersAVX2<>+5856(SB), Y7
 	VCMPPD       $0x11, Y6, Y7, Y6
@@ -16614,10 +16673,10 @@ again71:
 	VCMPPD       $0x00, numbersAVX2<>+96(SB), Y6, Y2
 	VMOVMSKPD    Y2, R11
 	TESTL        R11, R11
-	JNE          again71
+	JNE          again72
 
-end70:
-	VMOVUPD    numbersAVX2<>+512(SB), Y1
+end71:
+	VMOVUPD    numbersAVX2<>+1152(SB), Y1
 	VANDNPD    288(DX), Y1, Y1
 	VCMPPD     $0x00, numbersAVX2<>+32(SB), Y1, Y1
 	VBLENDVPD  Y1, 256(DX), Y0, Y0
@@ -16626,9 +16685,9 @@ end70:
 	VBLENDVPD  Y1, Y2, Y0, Y1
 	VCMPPD     $0x00, numbersAVX2<>+64(SB), Y0, Y0
 	VMOVUPD    288(DX), Y2
-	VANDPD     numbersAVX2<>+512(SB), Y2, Y2
+	VANDPD     numbersAVX2<>+1152(SB), Y2, Y2
 	VBLENDVPD  Y0, Y2, Y1, Y0
-	VMOVUPD    numbersAVX2<>+512(SB), Y1
+	VMOVUPD    numbersAVX2<>+1152(SB), Y1
 	VANDNPD    256(DX), Y1, Y1
 	VCMPPD     $0x11, numbersAVX2<>+32(SB), Y1, Y1
 	VMOVUPD    numbersAVX2<>+2112(SB), Y2
@@ -16638,7 +16697,7 @@ end70:
 	ADDQ       $0x10, R9
 	ADDQ       $0x10, DI
 	DECQ       R10
-	JNE        lanes69
+	JNE        lanes70
 	VMOVUPD    (DX), Y0
 	VMOVUPD    32(DX), Y1
 	VMOVUPD    64(DX), Y2
@@ -16662,13 +16721,13 @@ op112:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes72:
+lanes73:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+6048(SB), Y1
 	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VMOVUPD      numbersAVX2<>+576(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
@@ -16691,7 +16750,7 @@ lanes72:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R9
-	JNE          lanes72
+	JNE          lanes73
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -16715,13 +16774,13 @@ op113:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes73:
+lanes74:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y1
-	VMOVUPD      numbersAVX2<>+1120(SB), Y2
+	VMOVUPD      numbersAVX2<>+1088(SB), Y2
 	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VMOVUPD      numbersAVX2<>+576(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
@@ -16740,13 +16799,13 @@ lanes73:
 	VMULPD       Y5, Y1, Y1
 	VSUBPD       numbersAVX2<>+96(SB), Y2, Y3
 	VFMADD231PD  Y1, Y2, Y3
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD        Y0, Y3, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R9
-	JNE          lanes73
+	JNE          lanes74
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -16770,14 +16829,14 @@ op114:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes74:
+lanes75:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VADDPD       Y1, Y1, Y1
 	VMOVUPD      numbersAVX2<>+1216(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VMOVUPD      numbersAVX2<>+576(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
@@ -16798,13 +16857,13 @@ lanes74:
 	VFMADD231PD  Y1, Y2, Y3
 	VADDPD       numbersAVX2<>+1824(SB), Y3, Y1
 	VDIVPD       Y1, Y3, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R9
-	JNE          lanes74
+	JNE          lanes75
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -16828,13 +16887,13 @@ op115:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes75:
+lanes76:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VMOVUPD      numbersAVX2<>+6016(SB), Y2
 	VMINPD       Y1, Y2, Y1
-	VMOVUPD      numbersAVX2<>+608(SB), Y2
+	VMOVUPD      numbersAVX2<>+576(SB), Y2
 	VFMADD213PD  numbersAVX2<>+448(SB), Y1, Y2
 	VSUBPD       numbersAVX2<>+448(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+4992(SB), Y2, Y2
@@ -16856,14 +16915,14 @@ lanes75:
 	VADDPD       numbersAVX2<>+96(SB), Y3, Y1
 	VDIVPD       Y1, Y3, Y1
 	VADDPD       Y1, Y3, Y1
-	VMULPD       numbersAVX2<>+1024(SB), Y1, Y1
-	VANDPD       numbersAVX2<>+512(SB), Y0, Y0
+	VMULPD       numbersAVX2<>+992(SB), Y1, Y1
+	VANDPD       numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R9
-	JNE          lanes75
+	JNE          lanes76
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -16887,13 +16946,13 @@ op116:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes76:
+lanes77:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VMOVUPD      numbersAVX2<>+576(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
@@ -16915,12 +16974,12 @@ lanes76:
 	VMOVUPD      numbersAVX2<>+96(SB), Y0
 	VDIVPD       Y2, Y0, Y0
 	VADDPD       Y0, Y2, Y0
-	VMULPD       numbersAVX2<>+1024(SB), Y0, Y0
+	VMULPD       numbersAVX2<>+992(SB), Y0, Y0
 	VCVTPD2PSY   Y0, X0
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R9
-	JNE          lanes76
+	JNE          lanes77
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -16944,13 +17003,13 @@ op117:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes77:
+lanes78:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+6016(SB), Y1
 	VMINPD       Y0, Y1, Y0
 	VMOVUPD      numbersAVX2<>+6048(SB), Y1
 	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      numbersAVX2<>+608(SB), Y1
+	VMOVUPD      numbersAVX2<>+576(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
 	VSUBPD       numbersAVX2<>+448(SB), Y1, Y2
 	VPADDQ       numbersAVX2<>+4992(SB), Y1, Y1
@@ -16975,7 +17034,7 @@ lanes77:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R9
-	JNE          lanes77
+	JNE          lanes78
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -16999,7 +17058,7 @@ op118:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes78:
+lanes79:
 	VCVTPS2PD   (DI), Y0
 	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y2
@@ -17040,7 +17099,7 @@ lanes78:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R9
-	JNE         lanes78
+	JNE         lanes79
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -17064,7 +17123,7 @@ op119:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes79:
+lanes80:
 	VCVTPS2PD   (DI), Y0
 	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y2
@@ -17085,7 +17144,7 @@ lanes79:
 	VXORPD      Y1, Y1, Y1
 	VMOVUPD     numbersAVX2<>+0(SB), Y5
 	VPGATHERQQ  Y5, (R10)(Y4*8), Y1
-	VMULPD      numbersAVX2<>+608(SB), Y1, Y1
+	VMULPD      numbersAVX2<>+576(SB), Y1, Y1
 	VADDPD      Y1, Y2, Y1
 	VMULPD      Y3, Y3, Y2
 	VMOVUPD     numbersAVX2<>+6624(SB), Y4
@@ -17106,7 +17165,7 @@ lanes79:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R9
-	JNE         lanes79
+	JNE         lanes80
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -17130,7 +17189,7 @@ op120:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes80:
+lanes81:
 	VCVTPS2PD   (DI), Y0
 	VPADDQ      numbersAVX2<>+6368(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y2
@@ -17172,7 +17231,7 @@ lanes80:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R9
-	JNE         lanes80
+	JNE         lanes81
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -17196,7 +17255,7 @@ op121:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes81:
+lanes82:
 	VCVTPS2PD   (DI), Y0
 	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
 	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
@@ -17237,13 +17296,13 @@ lanes81:
 	VBLENDVPD   Y3, numbersAVX2<>+2112(SB), Y2, Y2
 	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
 	VBLENDVPD   Y1, numbersAVX2<>+2144(SB), Y2, Y1
-	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD      numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD       Y0, Y1, Y0
 	VCVTPD2PSY  Y0, X0
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R9
-	JNE         lanes81
+	JNE         lanes82
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -17267,7 +17326,7 @@ op122:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes82:
+lanes83:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
@@ -17276,13 +17335,13 @@ lanes82:
 	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
 	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y2
 	VMOVMSKPD    Y2, R10
 	TESTL        R10, R10
-	JEQ          end83
+	JEQ          end84
 	VMOVUPD      numbersAVX2<>+2496(SB), Y4
 	VBLENDVPD    Y2, Y0, Y4, Y4
 	VPSRLQ       $0x34, Y4, Y5
@@ -17431,14 +17490,14 @@ lanes82:
 	VADDPD       Y4, Y5, Y4
 	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
 	VBLENDVPD    Y2, Y9, Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VMOVUPD      numbersAVX2<>+1152(SB), Y5
 	VANDNPD      Y0, Y5, Y0
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
 	VMOVUPD      numbersAVX2<>+2112(SB), Y5
 	VBLENDVPD    Y0, Y4, Y5, Y0
 	VBLENDVPD    Y2, Y0, Y3, Y3
 
-end83:
+end84:
 	VMULPD      Y3, Y3, Y0
 	VMULPD      Y0, Y0, Y2
 	VMOVUPD     numbersAVX2<>+7040(SB), Y4
@@ -17465,7 +17524,7 @@ end83:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R9
-	JNE         lanes82
+	JNE         lanes83
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -17489,7 +17548,7 @@ op123:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes84:
+lanes85:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
@@ -17498,13 +17557,13 @@ lanes84:
 	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
 	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y2
 	VMOVMSKPD    Y2, R10
 	TESTL        R10, R10
-	JEQ          end85
+	JEQ          end86
 	VMOVUPD      numbersAVX2<>+2496(SB), Y4
 	VBLENDVPD    Y2, Y0, Y4, Y4
 	VPSRLQ       $0x34, Y4, Y5
@@ -17653,14 +17712,14 @@ lanes84:
 	VADDPD       Y4, Y5, Y4
 	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
 	VBLENDVPD    Y2, Y9, Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VMOVUPD      numbersAVX2<>+1152(SB), Y5
 	VANDNPD      Y0, Y5, Y0
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
 	VMOVUPD      numbersAVX2<>+2112(SB), Y5
 	VBLENDVPD    Y0, Y4, Y5, Y0
 	VBLENDVPD    Y2, Y0, Y3, Y3
 
-end85:
+end86:
 	VPADDQ      numbersAVX2<>+2624(SB), Y1, Y0
 	VMULPD      Y3, Y3, Y1
 	VMULPD      Y1, Y1, Y2
@@ -17688,7 +17747,7 @@ end85:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R9
-	JNE         lanes84
+	JNE         lanes85
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -17712,7 +17771,7 @@ op124:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes86:
+lanes87:
 	VCVTPS2PD    (DI), Y0
 	VMOVUPD      numbersAVX2<>+2336(SB), Y1
 	VFMADD213PD  numbersAVX2<>+448(SB), Y0, Y1
@@ -17721,13 +17780,13 @@ lanes86:
 	VFNMADD231PD numbersAVX2<>+2368(SB), Y2, Y3
 	VFNMADD231PD numbersAVX2<>+2976(SB), Y2, Y3
 	VPADDQ       numbersAVX2<>+64(SB), Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y2
+	VMOVUPD      numbersAVX2<>+1152(SB), Y2
 	VANDNPD      Y0, Y2, Y2
 	VMOVUPD      numbersAVX2<>+2464(SB), Y4
 	VCMPPD       $0x11, Y2, Y4, Y2
 	VMOVMSKPD    Y2, R10
 	TESTL        R10, R10
-	JEQ          end87
+	JEQ          end88
 	VMOVUPD      numbersAVX2<>+2496(SB), Y4
 	VBLENDVPD    Y2, Y0, Y4, Y4
 	VPSRLQ       $0x34, Y4, Y5
@@ -17876,14 +17935,14 @@ lanes86:
 	VADDPD       Y4, Y5, Y4
 	VMULPD       numbersAVX2<>+2368(SB), Y4, Y4
 	VBLENDVPD    Y2, Y9, Y1, Y1
-	VMOVUPD      numbersAVX2<>+512(SB), Y5
+	VMOVUPD      numbersAVX2<>+1152(SB), Y5
 	VANDNPD      Y0, Y5, Y0
 	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y0
 	VMOVUPD      numbersAVX2<>+2112(SB), Y5
 	VBLENDVPD    Y0, Y4, Y5, Y0
 	VBLENDVPD    Y2, Y0, Y3, Y3
 
-end87:
+end88:
 	VMULPD      Y3, Y3, Y0
 	VMULPD      Y0, Y0, Y2
 	VMOVUPD     numbersAVX2<>+7040(SB), Y4
@@ -17911,7 +17970,7 @@ end87:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R9
-	JNE         lanes86
+	JNE         lanes87
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -17935,15 +17994,15 @@ op125:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes88:
+lanes89:
 	VCVTPS2PD   (DI), Y0
-	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VMOVUPD     numbersAVX2<>+1152(SB), Y1
 	VANDNPD     Y0, Y1, Y1
-	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VMOVUPD     numbersAVX2<>+992(SB), Y2
 	VCMPPD      $0x11, Y1, Y2, Y2
 	VMOVUPD     numbersAVX2<>+96(SB), Y3
 	VSUBPD      Y1, Y3, Y3
-	VMULPD      numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD      numbersAVX2<>+992(SB), Y3, Y3
 	VMULPD      Y0, Y0, Y4
 	VBLENDVPD   Y2, Y3, Y4, Y3
 	VSQRTPD     Y3, Y4
@@ -17965,13 +18024,13 @@ lanes88:
 	VMOVUPD     numbersAVX2<>+64(SB), Y4
 	VBLENDVPD   Y2, numbersAVX2<>+2368(SB), Y4, Y2
 	VFMADD231PD Y1, Y3, Y2
-	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD      numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD       Y0, Y2, Y0
 	VCVTPD2PSY  Y0, X0
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R9
-	JNE         lanes88
+	JNE         lanes89
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -17995,15 +18054,15 @@ op126:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes89:
+lanes90:
 	VCVTPS2PD   (DI), Y0
-	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VMOVUPD     numbersAVX2<>+1152(SB), Y1
 	VANDNPD     Y0, Y1, Y1
-	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VMOVUPD     numbersAVX2<>+992(SB), Y2
 	VCMPPD      $0x11, Y1, Y2, Y2
 	VMOVUPD     numbersAVX2<>+96(SB), Y3
 	VSUBPD      Y1, Y3, Y3
-	VMULPD      numbersAVX2<>+1024(SB), Y3, Y3
+	VMULPD      numbersAVX2<>+992(SB), Y3, Y3
 	VMULPD      Y0, Y0, Y4
 	VBLENDVPD   Y2, Y3, Y4, Y3
 	VSQRTPD     Y3, Y4
@@ -18036,7 +18095,7 @@ lanes89:
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R9
-	JNE         lanes89
+	JNE         lanes90
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -18060,13 +18119,13 @@ op127:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes90:
+lanes91:
 	VCVTPS2PD   (DI), Y0
-	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VMOVUPD     numbersAVX2<>+1152(SB), Y1
 	VANDNPD     Y0, Y1, Y1
 	VMOVUPD     numbersAVX2<>+4096(SB), Y2
 	VMINPD      Y1, Y2, Y1
-	VMOVUPD     numbersAVX2<>+1024(SB), Y2
+	VMOVUPD     numbersAVX2<>+992(SB), Y2
 	VCMPPD      $0x11, Y1, Y2, Y2
 	VMOVUPD     numbersAVX2<>+4128(SB), Y3
 	VCMPPD      $0x11, Y1, Y3, Y3
@@ -18092,16 +18151,16 @@ lanes90:
 	VFMADD231PD Y4, Y6, Y7
 	VMULPD      Y7, Y1, Y1
 	VMOVUPD     numbersAVX2<>+64(SB), Y4
-	VBLENDVPD   Y2, numbersAVX2<>+1024(SB), Y4, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+992(SB), Y4, Y2
 	VBLENDVPD   Y3, numbersAVX2<>+96(SB), Y2, Y2
 	VFMADD231PD numbersAVX2<>+2368(SB), Y2, Y1
-	VANDPD      numbersAVX2<>+512(SB), Y0, Y0
+	VANDPD      numbersAVX2<>+1152(SB), Y0, Y0
 	VORPD       Y0, Y1, Y0
 	VCVTPD2PSY  Y0, X0
 	VMOVUPS     X0, (DI)
 	ADDQ        $0x10, DI
 	DECQ        R9
-	JNE         lanes90
+	JNE         lanes91
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -18125,9 +18184,9 @@ op128:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes91:
+lanes92:
 	VCVTPS2PD    (DI), Y0
-	VMOVUPD      numbersAVX2<>+512(SB), Y1
+	VMOVUPD      numbersAVX2<>+1152(SB), Y1
 	VANDNPD      Y0, Y1, Y1
 	VPSRLQ       $0x0c, Y1, Y2
 	VORPD        numbersAVX2<>+224(SB), Y2, Y2
@@ -18157,7 +18216,7 @@ lanes91:
 	VMOVUPS      X0, (DI)
 	ADDQ         $0x10, DI
 	DECQ         R9
-	JNE          lanes91
+	JNE          lanes92
 	VMOVUPD      (DX), Y0
 	VMOVUPD      32(DX), Y1
 	VMOVUPD      64(DX), Y2
@@ -18181,7 +18240,7 @@ op129:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes92:
+lanes93:
 	VCVTPS2PD (R9), Y0
 	VMOVUPD   Y0, 256(DX)
 	VCVTPS2PD (DI), Y0
@@ -18195,39 +18254,39 @@ lanes92:
 	VMULPD    256(DX), Y2, Y2
 	VMOVMSKPD Y0, R11
 	TESTL     R11, R11
-	JEQ       end93
+	JEQ       end94
 	VMOVUPD   288(DX), Y3
 	VCMPPD    $0x00, numbersAVX2<>+1824(SB), Y3, Y3
 	VMULPD    256(DX), Y2, Y4
 	VBLENDVPD Y3, Y2, Y4, Y3
 	VMOVUPD   288(DX), Y4
 	VSUBPD    numbersAVX2<>+96(SB), Y4, Y4
-	VMOVUPD   numbersAVX2<>+512(SB), Y5
+	VMOVUPD   numbersAVX2<>+1152(SB), Y5
 	VANDNPD   Y4, Y5, Y4
-	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y4, Y4
+	VCMPPD    $0x00, numbersAVX2<>+992(SB), Y4, Y4
 	VMOVMSKPD Y4, R11
 	TESTL     R11, R11
-	JEQ       end94
+	JEQ       end95
 	VMOVUPD   256(DX), Y5
 	VSQRTPD   Y5, Y5
 	VMOVUPD   288(DX), Y6
-	VCMPPD    $0x00, numbersAVX2<>+1024(SB), Y6, Y6
+	VCMPPD    $0x00, numbersAVX2<>+992(SB), Y6, Y6
 	VADDPD    numbersAVX2<>+64(SB), Y5, Y7
 	VMULPD    256(DX), Y5, Y5
 	VBLENDVPD Y6, Y7, Y5, Y5
 	VBLENDVPD Y4, Y5, Y3, Y3
 
-end94:
+end95:
 	VMOVUPD   288(DX), Y5
 	VCMPPD    $0x00, numbersAVX2<>+4064(SB), Y5, Y5
 	VMOVMSKPD Y5, R11
 	TESTL     R11, R11
-	JEQ       end95
+	JEQ       end96
 	VMOVUPD   numbersAVX2<>+96(SB), Y6
 	VDIVPD    256(DX), Y6, Y6
 	VBLENDVPD Y5, Y6, Y3, Y3
 
-end95:
+end96:
 	VBLENDVPD Y0, Y3, Y2, Y2
 	VMOVUPD   256(DX), Y3
 	VCMPPD    $0x11, numbersAVX2<>+64(SB), Y3, Y3
@@ -18246,17 +18305,17 @@ end95:
 	VBLENDVPD Y4, numbersAVX2<>+64(SB), Y3, Y3
 	VBLENDVPD Y0, Y3, Y1, Y1
 
-end93:
+end94:
 	VCMPPD      $0x00, numbersAVX2<>+96(SB), Y1, Y0
 	VMOVMSKPD   Y0, R11
 	TESTL       R11, R11
-	JEQ         end96
+	JEQ         end97
 	VMOVUPD     256(DX), Y1
 	VPSUBQ      numbersAVX2<>+1664(SB), Y1, Y1
 	VMOVUPD     numbersAVX2<>+5248(SB), Y3
 	VPSUBQ      256(DX), Y3, Y3
 	VORPD       Y3, Y1, Y1
-	VMOVUPD     numbersAVX2<>+512(SB), Y3
+	VMOVUPD     numbersAVX2<>+1152(SB), Y3
 	VANDNPD     256(DX), Y3, Y3
 	VPADDQ      numbersAVX2<>+6368(SB), Y3, Y4
 	VPSRLQ      $0x34, Y4, Y5
@@ -18277,7 +18336,7 @@ end93:
 	VXORPD      Y4, Y4, Y4
 	VMOVUPD     numbersAVX2<>+0(SB), Y7
 	VPGATHERQQ  Y7, (R11)(Y6*8), Y4
-	VMULPD      numbersAVX2<>+608(SB), Y4, Y4
+	VMULPD      numbersAVX2<>+576(SB), Y4, Y4
 	VADDPD      Y4, Y5, Y4
 	VMULPD      Y3, Y3, Y5
 	VMOVUPD     numbersAVX2<>+8000(SB), Y6
@@ -18316,10 +18375,10 @@ end93:
 	VFMADD231PD Y3, Y4, Y5
 	VMOVMSKPD   Y1, R11
 	TESTL       R11, R11
-	JEQ         end97
-	VMOVUPD     numbersAVX2<>+512(SB), Y3
+	JEQ         end98
+	VMOVUPD     numbersAVX2<>+1152(SB), Y3
 	VANDNPD     256(DX), Y3, Y3
-	VMOVUPD     numbersAVX2<>+512(SB), Y4
+	VMOVUPD     numbersAVX2<>+1152(SB), Y4
 	VANDNPD     288(DX), Y4, Y4
 	VCMPPD      $0x00, numbersAVX2<>+32(SB), Y4, Y4
 	VCMPPD      $0x00, numbersAVX2<>+96(SB), Y3, Y6
@@ -18341,11 +18400,11 @@ end93:
 	VROUNDPD    $0x08, Y4, Y4
 	VCMPPD      $0x00, 288(DX), Y4, Y4
 	VMOVUPD     288(DX), Y6
-	VMULPD      numbersAVX2<>+1024(SB), Y6, Y6
+	VMULPD      numbersAVX2<>+992(SB), Y6, Y6
 	VROUNDPD    $0x08, Y6, Y7
 	VCMPPD      $0x00, Y6, Y7, Y6
 	VMOVUPD     256(DX), Y7
-	VANDPD      numbersAVX2<>+512(SB), Y7, Y7
+	VANDPD      numbersAVX2<>+1152(SB), Y7, Y7
 	VMOVUPD     numbersAVX2<>+64(SB), Y8
 	VBLENDVPD   Y4, Y7, Y8, Y7
 	VBLENDVPD   Y6, numbersAVX2<>+64(SB), Y7, Y6
@@ -18373,19 +18432,19 @@ end93:
 	VBLENDVPD   Y4, numbersAVX2<>+96(SB), Y3, Y3
 	VBLENDVPD   Y1, Y3, Y5, Y5
 
-end97:
+end98:
 	VMOVUPD   256(DX), Y1
 	VCMPPD    $0x00, numbersAVX2<>+96(SB), Y1, Y1
 	VBLENDVPD Y1, numbersAVX2<>+96(SB), Y5, Y1
 	VBLENDVPD Y0, Y1, Y2, Y2
 
-end96:
+end97:
 	VCVTPD2PSY Y2, X0
 	VMOVUPS    X0, (R9)
 	ADDQ       $0x10, R9
 	ADDQ       $0x10, DI
 	DECQ       R10
-	JNE        lanes92
+	JNE        lanes93
 	VMOVUPD    (DX), Y0
 	VMOVUPD    32(DX), Y1
 	VMOVUPD    64(DX), Y2
@@ -18409,14 +18468,14 @@ op130:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes98:
+lanes99:
 	VCVTPS2PD   (R9), Y0
 	VMOVUPD     Y0, 256(DX)
 	VCVTPS2PD   (DI), Y0
 	VMOVUPD     Y0, 288(DX)
-	VMOVUPD     numbersAVX2<>+512(SB), Y0
+	VMOVUPD     numbersAVX2<>+1152(SB), Y0
 	VANDNPD     256(DX), Y0, Y0
-	VMOVUPD     numbersAVX2<>+512(SB), Y1
+	VMOVUPD     numbersAVX2<>+1152(SB), Y1
 	VANDNPD     288(DX), Y1, Y1
 	VCMPPD      $0x11, Y0, Y1, Y2
 	VMINPD      Y1, Y0, Y3
@@ -18429,7 +18488,7 @@ lanes98:
 	VBLENDVPD   Y1, numbersAVX2<>+96(SB), Y0, Y0
 	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y1
 	VBLENDVPD   Y1, numbersAVX2<>+96(SB), Y0, Y0
-	VMULPD      numbersAVX2<>+1024(SB), Y0, Y1
+	VMULPD      numbersAVX2<>+992(SB), Y0, Y1
 	VCMPPD      $0x11, Y3, Y1, Y1
 	VSUBPD      Y0, Y3, Y4
 	VBLENDVPD   Y1, Y4, Y3, Y4
@@ -18459,14 +18518,14 @@ lanes98:
 	VSUBPD      Y1, Y4, Y4
 	VBLENDVPD   Y3, Y4, Y1, Y1
 	VMOVUPD     numbersAVX2<>+64(SB), Y3
-	VBLENDVPD   Y2, numbersAVX2<>+512(SB), Y3, Y2
+	VBLENDVPD   Y2, numbersAVX2<>+1152(SB), Y3, Y2
 	VMOVUPD     288(DX), Y3
-	VANDPD      numbersAVX2<>+512(SB), Y3, Y3
+	VANDPD      numbersAVX2<>+1152(SB), Y3, Y3
 	VXORPD      Y3, Y2, Y2
 	VXORPD      Y2, Y0, Y0
 	VFMADD231PD numbersAVX2<>+5728(SB), Y1, Y0
 	VMOVUPD     256(DX), Y1
-	VANDPD      numbersAVX2<>+512(SB), Y1, Y1
+	VANDPD      numbersAVX2<>+1152(SB), Y1, Y1
 	VORPD       Y1, Y0, Y0
 	VMOVUPD     288(DX), Y1
 	VCMPPD      $0x00, 288(DX), Y1, Y1
@@ -18481,7 +18540,7 @@ lanes98:
 	ADDQ        $0x10, R9
 	ADDQ        $0x10, DI
 	DECQ        R10
-	JNE         lanes98
+	JNE         lanes99
 	VMOVUPD     (DX), Y0
 	VMOVUPD     32(DX), Y1
 	VMOVUPD     64(DX), Y2
@@ -18631,10 +18690,10 @@ DATA numbersAVX2<>+320(SB)/8, $0x0020000000000000
 DATA numbersAVX2<>+328(SB)/8, $0x0020000000000000
 DATA numbersAVX2<>+336(SB)/8, $0x0020000000000000
 DATA numbersAVX2<>+344(SB)/8, $0x0020000000000000
-DATA numbersAVX2<>+352(SB)/8, $0x7fffffffffffffff
-DATA numbersAVX2<>+360(SB)/8, $0x7fffffffffffffff
-DATA numbersAVX2<>+368(SB)/8, $0x7fffffffffffffff
-DATA numbersAVX2<>+376(SB)/8, $0x7fffffffffffffff
+DATA numbersAVX2<>+352(SB)/8, $0xc3e0000000000000
+DATA numbersAVX2<>+360(SB)/8, $0xc3e0000000000000
+DATA numbersAVX2<>+368(SB)/8, $0xc3e0000000000000
+DATA numbersAVX2<>+376(SB)/8, $0xc3e0000000000000
 DATA numbersAVX2<>+384(SB)/8, $0x43e0000000000000
 DATA numbersAVX2<>+392(SB)/8, $0x43e0000000000000
 DATA numbersAVX2<>+400(SB)/8, $0x43e0000000000000
@@ -18651,90 +18710,90 @@ DATA numbersAVX2<>+480(SB)/8, $0x41f0000000000000
 DATA numbersAVX2<>+488(SB)/8, $0x41f0000000000000
 DATA numbersAVX2<>+496(SB)/8, $0x41f0000000000000
 DATA numbersAVX2<>+504(SB)/8, $0x41f0000000000000
-DATA numbersAVX2<>+512(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+520(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+528(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+536(SB)/8, $0x8000000000000000
-DATA numbersAVX2<>+544(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+552(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+560(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+568(SB)/8, $0x408f400000000000
-DATA numbersAVX2<>+576(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+584(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+592(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+600(SB)/8, $0xc08f400000000000
-DATA numbersAVX2<>+608(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+616(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+624(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+632(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX2<>+640(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+648(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+656(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+664(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX2<>+672(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+680(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+688(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+696(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX2<>+704(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+712(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+720(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+728(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX2<>+736(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+744(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+752(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+760(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX2<>+768(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+776(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+784(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+792(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX2<>+800(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+808(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+816(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+824(SB)/8, $0x3f811111111100d3
-DATA numbersAVX2<>+832(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+840(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+848(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+856(SB)/8, $0x3fc5555555555557
-DATA numbersAVX2<>+864(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+872(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+880(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+888(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX2<>+896(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+904(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+912(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+920(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX2<>+928(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+936(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+944(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+952(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX2<>+960(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+968(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+976(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+984(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX2<>+992(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+1000(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+1008(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+1016(SB)/8, $0x3fa5555555555556
-DATA numbersAVX2<>+1024(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+1032(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+1040(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+1048(SB)/8, $0x3fe0000000000000
-DATA numbersAVX2<>+1056(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+1064(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+1072(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+1080(SB)/8, $0x4337fffffffff802
-DATA numbersAVX2<>+1088(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+1096(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+1104(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+1112(SB)/8, $0x4086300000000000
-DATA numbersAVX2<>+1120(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+1128(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+1136(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+1144(SB)/8, $0xc04e000000000000
-DATA numbersAVX2<>+1152(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+1160(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+1168(SB)/8, $0x00000000000003fe
-DATA numbersAVX2<>+1176(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+512(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+520(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+528(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+536(SB)/8, $0x408f400000000000
+DATA numbersAVX2<>+544(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+552(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+560(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+568(SB)/8, $0xc08f400000000000
+DATA numbersAVX2<>+576(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+584(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+592(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+600(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX2<>+608(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+616(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+624(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+632(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX2<>+640(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+648(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+656(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+664(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX2<>+672(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+680(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+688(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+696(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX2<>+704(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+712(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+720(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+728(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX2<>+736(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+744(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+752(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+760(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX2<>+768(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+776(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+784(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+792(SB)/8, $0x3f811111111100d3
+DATA numbersAVX2<>+800(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+808(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+816(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+824(SB)/8, $0x3fc5555555555557
+DATA numbersAVX2<>+832(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+840(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+848(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+856(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX2<>+864(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+872(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+880(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+888(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX2<>+896(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+904(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+912(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+920(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX2<>+928(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+936(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+944(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+952(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX2<>+960(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+968(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+976(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+984(SB)/8, $0x3fa5555555555556
+DATA numbersAVX2<>+992(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+1000(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+1008(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+1016(SB)/8, $0x3fe0000000000000
+DATA numbersAVX2<>+1024(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+1032(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+1040(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+1048(SB)/8, $0x4337fffffffff802
+DATA numbersAVX2<>+1056(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+1064(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+1072(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+1080(SB)/8, $0x4086300000000000
+DATA numbersAVX2<>+1088(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+1096(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+1104(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+1112(SB)/8, $0xc04e000000000000
+DATA numbersAVX2<>+1120(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+1128(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+1136(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+1144(SB)/8, $0x00000000000003fe
+DATA numbersAVX2<>+1152(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+1160(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+1168(SB)/8, $0x8000000000000000
+DATA numbersAVX2<>+1176(SB)/8, $0x8000000000000000
 DATA numbersAVX2<>+1184(SB)/8, $0x3c90000000000000
 DATA numbersAVX2<>+1192(SB)/8, $0x3c90000000000000
 DATA numbersAVX2<>+1200(SB)/8, $0x3c90000000000000

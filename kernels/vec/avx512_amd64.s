@@ -7956,6 +7956,98 @@ op85:
 
 op86:
 	// wordOfNumber
+	VBROADCASTSD numbersAVX512<>+48(SB), Z8
+	VBROADCASTSD numbersAVX512<>+56(SB), Z9
+	VBROADCASTSD numbersAVX512<>+16(SB), Z10
+	VCMPPD       $0x0d, Z8, Z0, K7
+	VCMPPD       $0x01, Z9, Z0, K7, K7
+	VPMOVM2Q     K7, Z11
+	VANDPD       Z11, Z10, Z10
+	VCMPPD       $0x0d, Z8, Z1, K7
+	VCMPPD       $0x01, Z9, Z1, K7, K7
+	VPMOVM2Q     K7, Z11
+	VANDPD       Z11, Z10, Z10
+	VCMPPD       $0x0d, Z8, Z2, K7
+	VCMPPD       $0x01, Z9, Z2, K7, K7
+	VPMOVM2Q     K7, Z11
+	VANDPD       Z11, Z10, Z10
+	VCMPPD       $0x0d, Z8, Z3, K7
+	VCMPPD       $0x01, Z9, Z3, K7, K7
+	VPMOVM2Q     K7, Z11
+	VANDPD       Z11, Z10, Z10
+	VCMPPD       $0x0d, Z8, Z4, K7
+	VCMPPD       $0x01, Z9, Z4, K7, K7
+	VPMOVM2Q     K7, Z11
+	VANDPD       Z11, Z10, Z10
+	VCMPPD       $0x0d, Z8, Z5, K7
+	VCMPPD       $0x01, Z9, Z5, K7, K7
+	VPMOVM2Q     K7, Z11
+	VANDPD       Z11, Z10, Z10
+	VCMPPD       $0x0d, Z8, Z6, K7
+	VCMPPD       $0x01, Z9, Z6, K7, K7
+	VPMOVM2Q     K7, Z11
+	VANDPD       Z11, Z10, Z10
+	VCMPPD       $0x0d, Z8, Z7, K7
+	VCMPPD       $0x01, Z9, Z7, K7, K7
+	VPMOVM2Q     K7, Z11
+	VANDPD       Z11, Z10, Z10
+	VPMOVQ2M     Z10, K7
+	KORTESTB     K7, K7
+	JCS          words2
+	VBROADCASTSD numbersAVX512<>+32(SB), Z10
+	VORPD        (R8), Z10, Z10
+	VORPD        64(R8), Z10, Z10
+	VORPD        128(R8), Z10, Z10
+	VORPD        192(R8), Z10, Z10
+	VORPD        256(R8), Z10, Z10
+	VORPD        320(R8), Z10, Z10
+	VORPD        384(R8), Z10, Z10
+	VORPD        448(R8), Z10, Z10
+	VPTESTMQ     Z10, Z10, K7
+	KORTESTB     K7, K7
+	JNE          words2
+	VCMPPD       $0x0d, Z8, Z0, K7
+	VCMPPD       $0x01, Z9, Z0, K7, K7
+	VPMOVM2Q     K7, Z10
+	VANDNPD      Z0, Z10, Z10
+	VMOVUPD      Z10, (R8)
+	VCMPPD       $0x0d, Z8, Z1, K7
+	VCMPPD       $0x01, Z9, Z1, K7, K7
+	VPMOVM2Q     K7, Z10
+	VANDNPD      Z1, Z10, Z10
+	VMOVUPD      Z10, 64(R8)
+	VCMPPD       $0x0d, Z8, Z2, K7
+	VCMPPD       $0x01, Z9, Z2, K7, K7
+	VPMOVM2Q     K7, Z10
+	VANDNPD      Z2, Z10, Z10
+	VMOVUPD      Z10, 128(R8)
+	VCMPPD       $0x0d, Z8, Z3, K7
+	VCMPPD       $0x01, Z9, Z3, K7, K7
+	VPMOVM2Q     K7, Z10
+	VANDNPD      Z3, Z10, Z10
+	VMOVUPD      Z10, 192(R8)
+	VCMPPD       $0x0d, Z8, Z4, K7
+	VCMPPD       $0x01, Z9, Z4, K7, K7
+	VPMOVM2Q     K7, Z10
+	VANDNPD      Z4, Z10, Z10
+	VMOVUPD      Z10, 256(R8)
+	VCMPPD       $0x0d, Z8, Z5, K7
+	VCMPPD       $0x01, Z9, Z5, K7, K7
+	VPMOVM2Q     K7, Z10
+	VANDNPD      Z5, Z10, Z10
+	VMOVUPD      Z10, 320(R8)
+	VCMPPD       $0x0d, Z8, Z6, K7
+	VCMPPD       $0x01, Z9, Z6, K7, K7
+	VPMOVM2Q     K7, Z10
+	VANDNPD      Z6, Z10, Z10
+	VMOVUPD      Z10, 384(R8)
+	VCMPPD       $0x0d, Z8, Z7, K7
+	VCMPPD       $0x01, Z9, Z7, K7, K7
+	VPMOVM2Q     K7, Z8
+	VANDNPD      Z7, Z8, Z8
+	VMOVUPD      Z8, 448(R8)
+
+words2:
 	VCVTTPD2QQ Z0, Z0
 	VCVTTPD2QQ Z1, Z1
 	VCVTTPD2QQ Z2, Z2
@@ -7979,7 +8071,7 @@ op87:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes2:
+lanes3:
 	VBROADCASTSD numbersAVX512<>+32(SB), Z2
 	VMOVUPD      (DI), Z0
 	VPTESTNMQ    Z0, Z0, K7
@@ -8014,7 +8106,7 @@ lanes2:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes2
+	JNE          lanes3
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -8038,7 +8130,7 @@ op88:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes3:
+lanes4:
 	VBROADCASTSD numbersAVX512<>+32(SB), Z2
 	VMOVUPD      (DI), Z0
 	VPTESTNMQ    Z0, Z0, K7
@@ -8074,7 +8166,7 @@ lanes3:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes3
+	JNE          lanes4
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -8098,7 +8190,7 @@ op89:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes4:
+lanes5:
 	VBROADCASTSD numbersAVX512<>+32(SB), Z2
 	VMOVUPD      (DI), Z0
 	VPTESTNMQ    Z0, Z0, K7
@@ -8133,7 +8225,7 @@ lanes4:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes4
+	JNE          lanes5
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -8157,33 +8249,33 @@ op90:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes5:
+lanes6:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z1
-	VMINPD            Z0, Z1, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+56(SB), Z0, K1
-	VBROADCASTSD      numbersAVX512<>+56(SB), K1, Z0
 	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z1, Z0
+	VMINPD            Z0, Z1, Z0
+	VCMPPD.BCST       $0x11, numbersAVX512<>+72(SB), Z0, K1
+	VBROADCASTSD      numbersAVX512<>+72(SB), K1, Z0
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+96(SB), Z1, Z0
 	VMOVAPD           Z0, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z1, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z1, Z2
 	VSUBPD            Z2, Z0, Z0
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z1, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z1, Z0
 	VADDPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
 	VMULPD            Z2, Z2, Z4
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      numbersAVX512<>+96(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+112(SB), Z6
 	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z5, Z6
 	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+136(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+152(SB), Z7
 	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z7
 	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+176(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+184(SB), Z5, Z7
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z5, Z7
 	VFMADD231PD       Z2, Z6, Z7
 	VMULPD            Z7, Z4, Z4
@@ -8197,7 +8289,7 @@ lanes5:
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes5
+	JNE               lanes6
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -8221,33 +8313,33 @@ op91:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes6:
+lanes7:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+176(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+192(SB), Z1
 	VMINPD            Z0, Z1, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+184(SB), Z1, K1
-	VBROADCASTSD      numbersAVX512<>+184(SB), K1, Z1
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z3, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+200(SB), Z1, K1
+	VBROADCASTSD      numbersAVX512<>+200(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+96(SB), Z3, Z1
 	VMOVAPD           Z1, Z4
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z3, Z4
 	VSUBPD            Z4, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z3, Z1
 	VADDPD.BCST       numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z4, Z4, Z5
 	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+112(SB), Z7
 	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z7
 	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+136(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+152(SB), Z8
 	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+176(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+184(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z6, Z8
 	VFMADD231PD       Z4, Z7, Z8
 	VMULPD            Z8, Z5, Z5
@@ -8255,7 +8347,7 @@ lanes6:
 	VADDPD            Z5, Z4, Z1
 	VSUBPD            Z1, Z4, Z3
 	VADDPD            Z5, Z3, Z3
-	VPADDQ.BCST       numbersAVX512<>+192(SB), Z2, Z2
+	VPADDQ.BCST       numbersAVX512<>+208(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
 	VSUBPD.BCST       numbersAVX512<>+8(SB), Z2, Z4
 	VSUBPD            Z4, Z2, Z5
@@ -8271,14 +8363,14 @@ lanes6:
 	VFMADD231PD       Z3, Z2, Z1
 	VADDPD            Z1, Z6, Z1
 	VADDPD            Z1, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+208(SB), Z2, K1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+224(SB), Z2, K1
 	VMOVAPD           Z0, K1, Z1
 	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes6
+	JNE               lanes7
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -8302,34 +8394,34 @@ op92:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes7:
+lanes8:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VADDPD            Z1, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+232(SB), Z2
 	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z3, Z1
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+96(SB), Z3, Z1
 	VMOVAPD           Z1, Z4
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z3, Z4
 	VSUBPD            Z4, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z3, Z1
 	VADDPD.BCST       numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z4, Z4, Z5
 	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+112(SB), Z7
 	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z7
 	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+136(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+152(SB), Z8
 	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+176(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+184(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z6, Z8
 	VFMADD231PD       Z4, Z7, Z8
 	VMULPD            Z8, Z5, Z5
@@ -8337,7 +8429,7 @@ lanes7:
 	VADDPD            Z5, Z4, Z1
 	VSUBPD            Z1, Z4, Z3
 	VADDPD            Z5, Z3, Z3
-	VPADDQ.BCST       numbersAVX512<>+192(SB), Z2, Z2
+	VPADDQ.BCST       numbersAVX512<>+208(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
 	VSUBPD.BCST       numbersAVX512<>+8(SB), Z2, Z4
 	VSUBPD            Z4, Z2, Z5
@@ -8369,16 +8461,16 @@ lanes7:
 	VFNMADD231PD      Z6, Z4, Z1
 	VADDPD            Z1, Z2, Z1
 	VFMADD231PD       Z5, Z1, Z6
-	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z1
+	VANDPD.BCST       numbersAVX512<>+216(SB), Z0, Z1
 	VORPD             Z1, Z6, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VCMPPD.BCST       $0x11, numbersAVX512<>+224(SB), Z2, K1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+240(SB), Z2, K1
 	VMOVAPD           Z0, K1, Z1
 	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes7
+	JNE               lanes8
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -8402,33 +8494,33 @@ op93:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes8:
+lanes9:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+232(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+248(SB), Z2
 	VMINPD            Z1, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z2, Z3
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z3, Z4
-	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z4, Z2
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z3, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+96(SB), Z4, Z2
 	VMOVAPD           Z2, Z5
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z4, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z4, Z5
 	VSUBPD            Z5, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z4, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z4, Z2
 	VADDPD.BCST       numbersAVX512<>+40(SB), Z5, Z4
 	VMULPD            Z5, Z5, Z6
 	VMULPD            Z5, Z5, Z7
-	VBROADCASTSD      numbersAVX512<>+96(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z7, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z7, Z8
+	VBROADCASTSD      numbersAVX512<>+112(SB), Z8
 	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z7, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z7, Z8
-	VBROADCASTSD      numbersAVX512<>+136(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z7, Z9
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z7, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z7, Z8
+	VBROADCASTSD      numbersAVX512<>+152(SB), Z9
 	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z7, Z9
 	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+176(SB), Z7, Z9
+	VFMADD213PD.BCST  numbersAVX512<>+184(SB), Z7, Z9
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z7, Z9
 	VFMADD231PD       Z5, Z8, Z9
 	VMULPD            Z9, Z6, Z6
@@ -8436,7 +8528,7 @@ lanes8:
 	VADDPD            Z6, Z5, Z2
 	VSUBPD            Z2, Z5, Z4
 	VADDPD            Z6, Z4, Z4
-	VPADDQ.BCST       numbersAVX512<>+240(SB), Z3, Z3
+	VPADDQ.BCST       numbersAVX512<>+256(SB), Z3, Z3
 	VPSLLQ            $0x34, Z3, Z3
 	VADDPD.BCST       numbersAVX512<>+40(SB), Z2, Z5
 	VSUBPD.BCST       numbersAVX512<>+40(SB), Z5, Z6
@@ -8448,14 +8540,14 @@ lanes8:
 	VMULPD            Z5, Z3, Z5
 	VADDPD            Z4, Z2, Z2
 	VMULPD            Z2, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+248(SB), Z3
+	VBROADCASTSD      numbersAVX512<>+264(SB), Z3
 	VDIVPD            Z5, Z3, Z3
 	VMOVAPD           Z3, Z4
-	VFNMADD213PD.BCST numbersAVX512<>+248(SB), Z5, Z4
+	VFNMADD213PD.BCST numbersAVX512<>+264(SB), Z5, Z4
 	VFNMADD231PD      Z2, Z3, Z4
 	VMULPD            Z3, Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+256(SB), Z4, Z4
-	VXORPD.BCST       numbersAVX512<>+200(SB), Z3, Z3
+	VMULPD.BCST       numbersAVX512<>+272(SB), Z4, Z4
+	VXORPD.BCST       numbersAVX512<>+216(SB), Z3, Z3
 	VADDPD            Z3, Z5, Z6
 	VSUBPD            Z5, Z6, Z7
 	VSUBPD            Z7, Z6, Z8
@@ -8469,24 +8561,24 @@ lanes8:
 	VMULPD            Z1, Z1, Z3
 	VMULPD            Z1, Z3, Z4
 	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+264(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+272(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+280(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+280(SB), Z6
 	VFMADD213PD.BCST  numbersAVX512<>+288(SB), Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+296(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+304(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+312(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+296(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+304(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+312(SB), Z7
 	VFMADD213PD.BCST  numbersAVX512<>+320(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+328(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+336(SB), Z5, Z7
 	VFMADD231PD       Z3, Z6, Z7
 	VFMADD213PD       Z1, Z7, Z4
 	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z1, K1
 	VMOVAPD           Z4, K1, Z2
-	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST       numbersAVX512<>+216(SB), Z0, Z0
 	VORPD             Z0, Z2, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes8
+	JNE               lanes9
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -8510,33 +8602,33 @@ op94:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes9:
+lanes10:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+232(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+248(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z2, Z0
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+96(SB), Z2, Z0
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z2, Z3
 	VSUBPD            Z3, Z0, Z0
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z2, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z2, Z0
 	VADDPD.BCST       numbersAVX512<>+40(SB), Z3, Z2
 	VMULPD            Z3, Z3, Z4
 	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+96(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z5, Z6
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+112(SB), Z6
 	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z5, Z6
 	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+136(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z5, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z5, Z6
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z5, Z6
+	VBROADCASTSD      numbersAVX512<>+152(SB), Z7
 	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z5, Z7
 	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+176(SB), Z5, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+184(SB), Z5, Z7
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z5, Z7
 	VFMADD231PD       Z3, Z6, Z7
 	VMULPD            Z7, Z4, Z4
@@ -8544,7 +8636,7 @@ lanes9:
 	VADDPD            Z4, Z3, Z0
 	VSUBPD            Z0, Z3, Z2
 	VADDPD            Z4, Z2, Z2
-	VPADDQ.BCST       numbersAVX512<>+240(SB), Z1, Z1
+	VPADDQ.BCST       numbersAVX512<>+256(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
 	VADDPD.BCST       numbersAVX512<>+40(SB), Z0, Z3
 	VSUBPD.BCST       numbersAVX512<>+40(SB), Z3, Z4
@@ -8556,13 +8648,13 @@ lanes9:
 	VMULPD            Z3, Z1, Z3
 	VADDPD            Z2, Z0, Z0
 	VMULPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+248(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+264(SB), Z1
 	VDIVPD            Z3, Z1, Z1
 	VMOVAPD           Z1, Z2
-	VFNMADD213PD.BCST numbersAVX512<>+248(SB), Z3, Z2
+	VFNMADD213PD.BCST numbersAVX512<>+264(SB), Z3, Z2
 	VFNMADD231PD      Z0, Z1, Z2
 	VMULPD            Z1, Z2, Z2
-	VMULPD.BCST       numbersAVX512<>+256(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+272(SB), Z2, Z2
 	VADDPD            Z1, Z3, Z4
 	VSUBPD            Z3, Z4, Z5
 	VSUBPD            Z5, Z4, Z6
@@ -8576,7 +8668,7 @@ lanes9:
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes9
+	JNE               lanes10
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -8600,32 +8692,32 @@ op95:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes10:
+lanes11:
 	VMOVUPD           (DI), Z0
-	VORPD.BCST        numbersAVX512<>+200(SB), Z0, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+56(SB), Z1, K1
-	VBROADCASTSD      numbersAVX512<>+56(SB), K1, Z1
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z2, Z1
+	VORPD.BCST        numbersAVX512<>+216(SB), Z0, Z1
+	VCMPPD.BCST       $0x11, numbersAVX512<>+72(SB), Z1, K1
+	VBROADCASTSD      numbersAVX512<>+72(SB), K1, Z1
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z2, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+96(SB), Z2, Z1
 	VMOVAPD           Z1, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z2, Z3
 	VSUBPD            Z3, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z2, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z2, Z1
 	VADDPD.BCST       numbersAVX512<>+40(SB), Z3, Z4
 	VMULPD            Z3, Z3, Z5
 	VMULPD            Z3, Z3, Z6
-	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+112(SB), Z7
 	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z7
 	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+136(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+152(SB), Z8
 	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+176(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+184(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z6, Z8
 	VFMADD231PD       Z3, Z7, Z8
 	VMULPD            Z8, Z5, Z5
@@ -8659,7 +8751,7 @@ lanes10:
 	VMOVUPD           Z5, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes10
+	JNE               lanes11
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -8683,23 +8775,23 @@ op96:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes11:
+lanes12:
 	VMOVUPD          (DI), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+328(SB), Z0, K1
-	VMULPD.BCST      numbersAVX512<>+336(SB), Z0, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+344(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+352(SB), Z0, Z1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
-	VPADDQ.BCST      numbersAVX512<>+344(SB), Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+360(SB), Z2, Z1
 	VPSRLQ           $0x34, Z1, Z1
 	VPSLLQ           $0x34, Z1, Z3
 	VPSUBQ           Z3, Z2, Z2
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+352(SB), Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+360(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+368(SB), K1, Z3
+	VORPD.BCST       numbersAVX512<>+368(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+384(SB), K1, Z3
 	VSUBPD           Z3, Z1, Z1
 	VSUBPD.BCST      numbersAVX512<>+40(SB), Z2, Z2
-	VADDPD.BCST      numbersAVX512<>+376(SB), Z2, Z3
+	VADDPD.BCST      numbersAVX512<>+392(SB), Z2, Z3
 	VDIVPD           Z3, Z2, Z3
 	VMULPD           Z3, Z3, Z4
 	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z5
@@ -8710,35 +8802,35 @@ lanes11:
 	VFMSUB213PD      Z6, Z2, Z5
 	VSUBPD           Z5, Z8, Z2
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+384(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+400(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+416(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+432(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+440(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+448(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+456(SB), Z5, Z9
 	VFMADD231PD      Z4, Z8, Z9
 	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+80(SB), Z1, Z3
+	VMULPD.BCST      numbersAVX512<>+96(SB), Z1, Z3
 	VADDPD           Z7, Z3, Z4
 	VSUBPD           Z4, Z3, Z3
 	VADDPD           Z7, Z3, Z3
-	VFMADD231PD.BCST numbersAVX512<>+88(SB), Z1, Z2
+	VFMADD231PD.BCST numbersAVX512<>+104(SB), Z1, Z2
 	VADDPD           Z2, Z3, Z1
 	VADDPD           Z1, Z4, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes11
+	JNE              lanes12
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8762,23 +8854,23 @@ op97:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes12:
+lanes13:
 	VMOVUPD          (DI), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+328(SB), Z0, K1
-	VMULPD.BCST      numbersAVX512<>+336(SB), Z0, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+344(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+352(SB), Z0, Z1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
-	VPADDQ.BCST      numbersAVX512<>+344(SB), Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+360(SB), Z2, Z1
 	VPSRLQ           $0x34, Z1, Z1
 	VPSLLQ           $0x34, Z1, Z3
 	VPSUBQ           Z3, Z2, Z2
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+352(SB), Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+360(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+368(SB), K1, Z3
+	VORPD.BCST       numbersAVX512<>+368(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+384(SB), K1, Z3
 	VSUBPD           Z3, Z1, Z1
 	VSUBPD.BCST      numbersAVX512<>+40(SB), Z2, Z2
-	VADDPD.BCST      numbersAVX512<>+376(SB), Z2, Z3
+	VADDPD.BCST      numbersAVX512<>+392(SB), Z2, Z3
 	VDIVPD           Z3, Z2, Z3
 	VMULPD           Z3, Z3, Z4
 	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z5
@@ -8789,22 +8881,22 @@ lanes12:
 	VFMSUB213PD      Z6, Z2, Z5
 	VSUBPD           Z5, Z8, Z2
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+384(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+400(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+416(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+432(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+440(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+448(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+456(SB), Z5, Z9
 	VFMADD231PD      Z4, Z8, Z9
 	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+64(SB), Z7, Z3
+	VMULPD.BCST      numbersAVX512<>+80(SB), Z7, Z3
 	VMOVAPD          Z3, Z4
-	VFMSUB231PD.BCST numbersAVX512<>+64(SB), Z7, Z4
-	VFMADD231PD.BCST numbersAVX512<>+64(SB), Z2, Z4
-	VFMADD231PD.BCST numbersAVX512<>+464(SB), Z7, Z4
+	VFMSUB231PD.BCST numbersAVX512<>+80(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+80(SB), Z2, Z4
+	VFMADD231PD.BCST numbersAVX512<>+480(SB), Z7, Z4
 	VADDPD           Z3, Z1, Z2
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z3, Z1, Z1
@@ -8814,13 +8906,13 @@ lanes12:
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes12
+	JNE              lanes13
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8844,23 +8936,23 @@ op98:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes13:
+lanes14:
 	VMOVUPD          (DI), Z0
-	VCMPPD.BCST      $0x11, numbersAVX512<>+328(SB), Z0, K1
-	VMULPD.BCST      numbersAVX512<>+336(SB), Z0, Z1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+344(SB), Z0, K1
+	VMULPD.BCST      numbersAVX512<>+352(SB), Z0, Z1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
-	VPADDQ.BCST      numbersAVX512<>+344(SB), Z2, Z1
+	VPADDQ.BCST      numbersAVX512<>+360(SB), Z2, Z1
 	VPSRLQ           $0x34, Z1, Z1
 	VPSLLQ           $0x34, Z1, Z3
 	VPSUBQ           Z3, Z2, Z2
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z2, Z2
-	VORPD.BCST       numbersAVX512<>+352(SB), Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+360(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+368(SB), K1, Z3
+	VORPD.BCST       numbersAVX512<>+368(SB), Z1, Z1
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+384(SB), K1, Z3
 	VSUBPD           Z3, Z1, Z1
 	VSUBPD.BCST      numbersAVX512<>+40(SB), Z2, Z2
-	VADDPD.BCST      numbersAVX512<>+376(SB), Z2, Z3
+	VADDPD.BCST      numbersAVX512<>+392(SB), Z2, Z3
 	VDIVPD           Z3, Z2, Z3
 	VMULPD           Z3, Z3, Z4
 	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z5
@@ -8871,24 +8963,24 @@ lanes13:
 	VFMSUB213PD      Z6, Z2, Z5
 	VSUBPD           Z5, Z8, Z2
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+384(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+400(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z5, Z8
-	VBROADCASTSD     numbersAVX512<>+416(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z9
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z5, Z8
+	VBROADCASTSD     numbersAVX512<>+432(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+440(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+448(SB), Z5, Z9
+	VFMADD213PD.BCST numbersAVX512<>+456(SB), Z5, Z9
 	VFMADD231PD      Z4, Z8, Z9
 	VFMADD231PD      Z9, Z4, Z6
 	VFMADD231PD      Z6, Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+472(SB), Z7, Z3
+	VMULPD.BCST      numbersAVX512<>+488(SB), Z7, Z3
 	VMOVAPD          Z3, Z4
-	VFMSUB231PD.BCST numbersAVX512<>+472(SB), Z7, Z4
-	VFMADD231PD.BCST numbersAVX512<>+472(SB), Z2, Z4
-	VFMADD231PD.BCST numbersAVX512<>+480(SB), Z7, Z4
-	VFMADD231PD.BCST numbersAVX512<>+488(SB), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+496(SB), Z1, Z1
+	VFMSUB231PD.BCST numbersAVX512<>+488(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+488(SB), Z2, Z4
+	VFMADD231PD.BCST numbersAVX512<>+496(SB), Z7, Z4
+	VFMADD231PD.BCST numbersAVX512<>+504(SB), Z1, Z4
+	VMULPD.BCST      numbersAVX512<>+512(SB), Z1, Z1
 	VADDPD           Z3, Z1, Z2
 	VSUBPD           Z2, Z1, Z1
 	VADDPD           Z3, Z1, Z1
@@ -8898,13 +8990,13 @@ lanes13:
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes13
+	JNE              lanes14
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -8928,7 +9020,7 @@ op99:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes14:
+lanes15:
 	VMOVUPD          (DI), Z0
 	VADDPD.BCST      numbersAVX512<>+40(SB), Z0, Z1
 	VSUBPD.BCST      numbersAVX512<>+40(SB), Z1, Z2
@@ -8937,23 +9029,23 @@ lanes14:
 	VSUBPD           Z3, Z4, Z3
 	VSUBPD           Z2, Z0, Z2
 	VADDPD           Z2, Z3, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+328(SB), Z1, K1
-	VMULPD.BCST      numbersAVX512<>+336(SB), Z1, Z3
+	VCMPPD.BCST      $0x11, numbersAVX512<>+344(SB), Z1, K1
+	VMULPD.BCST      numbersAVX512<>+352(SB), Z1, Z3
 	VMOVAPD          Z1, Z4
 	VMOVAPD          Z3, K1, Z4
-	VPADDQ.BCST      numbersAVX512<>+344(SB), Z4, Z3
+	VPADDQ.BCST      numbersAVX512<>+360(SB), Z4, Z3
 	VPSRLQ           $0x34, Z3, Z3
 	VPSLLQ           $0x34, Z3, Z5
 	VPSUBQ           Z5, Z4, Z4
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z4, Z4
-	VORPD.BCST       numbersAVX512<>+352(SB), Z3, Z3
-	VBROADCASTSD     numbersAVX512<>+360(SB), Z5
-	VBROADCASTSD     numbersAVX512<>+368(SB), K1, Z5
+	VORPD.BCST       numbersAVX512<>+368(SB), Z3, Z3
+	VBROADCASTSD     numbersAVX512<>+376(SB), Z5
+	VBROADCASTSD     numbersAVX512<>+384(SB), K1, Z5
 	VSUBPD           Z5, Z3, Z3
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z3, K1
 	VSUBPD.BCST      numbersAVX512<>+40(SB), Z4, Z4
 	VMOVAPD          Z0, K1, Z4
-	VADDPD.BCST      numbersAVX512<>+376(SB), Z4, Z5
+	VADDPD.BCST      numbersAVX512<>+392(SB), Z4, Z5
 	VDIVPD           Z5, Z4, Z5
 	VMULPD           Z5, Z5, Z6
 	VMULPD.BCST      numbersAVX512<>+8(SB), Z4, Z7
@@ -8964,40 +9056,40 @@ lanes14:
 	VFMSUB213PD      Z8, Z4, Z7
 	VSUBPD           Z7, Z10, Z4
 	VMULPD           Z6, Z6, Z7
-	VBROADCASTSD     numbersAVX512<>+384(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+392(SB), Z7, Z10
-	VFMADD213PD.BCST numbersAVX512<>+400(SB), Z7, Z10
+	VBROADCASTSD     numbersAVX512<>+400(SB), Z10
 	VFMADD213PD.BCST numbersAVX512<>+408(SB), Z7, Z10
-	VBROADCASTSD     numbersAVX512<>+416(SB), Z11
-	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z7, Z11
-	VFMADD213PD.BCST numbersAVX512<>+432(SB), Z7, Z11
+	VFMADD213PD.BCST numbersAVX512<>+416(SB), Z7, Z10
+	VFMADD213PD.BCST numbersAVX512<>+424(SB), Z7, Z10
+	VBROADCASTSD     numbersAVX512<>+432(SB), Z11
 	VFMADD213PD.BCST numbersAVX512<>+440(SB), Z7, Z11
+	VFMADD213PD.BCST numbersAVX512<>+448(SB), Z7, Z11
+	VFMADD213PD.BCST numbersAVX512<>+456(SB), Z7, Z11
 	VFMADD231PD      Z6, Z10, Z11
 	VFMADD231PD      Z11, Z6, Z8
 	VFMADD231PD      Z8, Z5, Z4
 	VDIVPD           Z1, Z2, Z2
 	VBROADCASTSD     numbersAVX512<>+32(SB), K1, Z2
 	VADDPD           Z2, Z4, Z2
-	VMULPD.BCST      numbersAVX512<>+80(SB), Z3, Z4
+	VMULPD.BCST      numbersAVX512<>+96(SB), Z3, Z4
 	VADDPD           Z9, Z4, Z5
 	VSUBPD           Z5, Z4, Z4
 	VADDPD           Z9, Z4, Z4
-	VFMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z2
+	VFMADD231PD.BCST numbersAVX512<>+104(SB), Z3, Z2
 	VADDPD           Z2, Z4, Z2
 	VADDPD           Z2, Z5, Z2
 	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z1, K1
 	VMOVAPD          Z0, Z3
 	VMOVAPD          Z2, K1, Z3
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z3
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z3
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
 	VMOVAPD          Z0, K1, Z3
 	VMOVUPD          Z3, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes14
+	JNE              lanes15
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9021,92 +9113,92 @@ op100:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes15:
+lanes16:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+520(SB), Z2, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+536(SB), Z2, Z4
 	VADDPD            Z4, Z3, Z5
 	VSUBPD            Z3, Z5, Z6
 	VSUBPD            Z6, Z5, Z7
 	VSUBPD            Z7, Z3, Z3
 	VSUBPD            Z6, Z4, Z6
 	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+520(SB), Z2, Z4
+	VFMSUB231PD.BCST  numbersAVX512<>+536(SB), Z2, Z4
 	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+528(SB), Z2, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+544(SB), Z2, Z3
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end16
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	JEQ               end17
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+560(SB), Z2
 	VMOVAPD           Z0, K2, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+584(SB), Z4, Z4
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z8
 	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z9
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
 	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z7
 	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+608(SB), Z7, Z8
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z8
 	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z8, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+632(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
 	VSUBPD            Z7, Z8, Z9
 	VSUBPD            Z9, Z8, Z10
 	VSUBPD            Z10, Z7, Z7
 	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z9
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z9*8), K7, Z10
 	VPSLLVQ           Z7, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z9*8), K7, Z11
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z9
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z9
 	VPSUBQ            Z7, Z9, Z7
 	VPSRLVQ           Z7, Z11, Z7
 	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
+	VORPD.BCST        numbersAVX512<>+368(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z7, Z7
 	VMULPD            Z7, Z2, Z9
 	VFMSUB213PD       Z9, Z2, Z7
 	VADDPD            Z9, Z8, Z10
@@ -9116,8 +9208,8 @@ lanes15:
 	VSUBPD            Z11, Z9, Z9
 	VADDPD            Z9, Z8, Z8
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z10, Z9
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z9, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z9, Z11
 	VSUBPD            Z11, Z10, Z10
 	VADDPD            Z8, Z6, Z11
 	VSUBPD            Z6, Z11, Z12
@@ -9132,27 +9224,27 @@ lanes15:
 	VSUBPD            Z12, Z7, Z7
 	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z7
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z11
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z11*8), K7, Z12
 	VPSLLVQ           Z7, Z12, Z12
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z11*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z11
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z11
 	VPSUBQ            Z7, Z11, Z7
 	VPSRLVQ           Z7, Z13, Z7
 	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+648(SB), Z7, Z7
+	VORPD.BCST        numbersAVX512<>+368(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z7, Z7
 	VMULPD            Z7, Z2, Z11
 	VFMSUB213PD       Z11, Z2, Z7
 	VADDPD            Z11, Z8, Z12
@@ -9162,27 +9254,27 @@ lanes15:
 	VSUBPD            Z13, Z11, Z11
 	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+672(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z11
 	VPSLLVQ           Z4, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
 	VPSRLVQ           Z4, Z13, Z4
 	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+680(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
 	VADDPD            Z12, Z10, Z4
@@ -9198,27 +9290,27 @@ lanes15:
 	VSUBPD            Z8, Z4, Z4
 	VSUBPD            Z7, Z2, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z6, Z4
+	VMULPD.BCST       numbersAVX512<>+528(SB), Z6, Z4
 	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+672(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+528(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+688(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+528(SB), Z2, Z7
 	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end16:
+end17:
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
 	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+680(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+704(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+720(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+728(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+736(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z7, Z9
 	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
@@ -9230,17 +9322,17 @@ end16:
 	VSUBPD           Z4, Z8, Z4
 	VMOVAPD          Z2, Z8
 	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+736(SB), Z8, Z4
+	VFMADD231PD.BCST numbersAVX512<>+752(SB), Z8, Z4
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+744(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
-	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z9
-	VBROADCASTSD     numbersAVX512<>+768(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z9
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+784(SB), Z10
 	VFMADD213PD.BCST numbersAVX512<>+792(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+800(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+808(SB), Z8, Z10
 	VFMADD231PD      Z2, Z9, Z10
 	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
@@ -9248,21 +9340,21 @@ end16:
 	VADDPD           Z4, Z6, Z2
 	VADDPD           Z7, Z5, Z3
 	VMOVAPD          Z2, K1, Z3
-	VANDPD.BCST      numbersAVX512<>+800(SB), Z1, Z1
+	VANDPD.BCST      numbersAVX512<>+816(SB), Z1, Z1
 	VPSLLQ           $0x3e, Z1, Z1
 	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z2
 	VANDNPD          Z0, Z2, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z2
 	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+808(SB), Z2, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+824(SB), Z2, K1
 	VMOVAPD          Z0, K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes15
+	JNE              lanes16
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9286,92 +9378,92 @@ op101:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes17:
+lanes18:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+520(SB), Z2, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+536(SB), Z2, Z4
 	VADDPD            Z4, Z3, Z5
 	VSUBPD            Z3, Z5, Z6
 	VSUBPD            Z6, Z5, Z7
 	VSUBPD            Z7, Z3, Z3
 	VSUBPD            Z6, Z4, Z6
 	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+520(SB), Z2, Z4
+	VFMSUB231PD.BCST  numbersAVX512<>+536(SB), Z2, Z4
 	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+528(SB), Z2, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+544(SB), Z2, Z3
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end18
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	JEQ               end19
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+560(SB), Z2
 	VMOVAPD           Z0, K2, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+584(SB), Z4, Z4
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z8
 	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z9
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
 	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z7
 	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+608(SB), Z7, Z8
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z8
 	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z8, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+632(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
 	VSUBPD            Z7, Z8, Z9
 	VSUBPD            Z9, Z8, Z10
 	VSUBPD            Z10, Z7, Z7
 	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z9
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z9*8), K7, Z10
 	VPSLLVQ           Z7, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z9*8), K7, Z11
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z9
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z9
 	VPSUBQ            Z7, Z9, Z7
 	VPSRLVQ           Z7, Z11, Z7
 	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
+	VORPD.BCST        numbersAVX512<>+368(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z7, Z7
 	VMULPD            Z7, Z2, Z9
 	VFMSUB213PD       Z9, Z2, Z7
 	VADDPD            Z9, Z8, Z10
@@ -9381,8 +9473,8 @@ lanes17:
 	VSUBPD            Z11, Z9, Z9
 	VADDPD            Z9, Z8, Z8
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z10, Z9
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z9, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z9, Z11
 	VSUBPD            Z11, Z10, Z10
 	VADDPD            Z8, Z6, Z11
 	VSUBPD            Z6, Z11, Z12
@@ -9397,27 +9489,27 @@ lanes17:
 	VSUBPD            Z12, Z7, Z7
 	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z7
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z11
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z11*8), K7, Z12
 	VPSLLVQ           Z7, Z12, Z12
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z11*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z11
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z11
 	VPSUBQ            Z7, Z11, Z7
 	VPSRLVQ           Z7, Z13, Z7
 	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+648(SB), Z7, Z7
+	VORPD.BCST        numbersAVX512<>+368(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z7, Z7
 	VMULPD            Z7, Z2, Z11
 	VFMSUB213PD       Z11, Z2, Z7
 	VADDPD            Z11, Z8, Z12
@@ -9427,27 +9519,27 @@ lanes17:
 	VSUBPD            Z13, Z11, Z11
 	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+672(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z11
 	VPSLLVQ           Z4, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
 	VPSRLVQ           Z4, Z13, Z4
 	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+680(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
 	VADDPD            Z12, Z10, Z4
@@ -9463,28 +9555,28 @@ lanes17:
 	VSUBPD            Z8, Z4, Z4
 	VSUBPD            Z7, Z2, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z6, Z4
+	VMULPD.BCST       numbersAVX512<>+528(SB), Z6, Z4
 	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+672(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+528(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+688(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+528(SB), Z2, Z7
 	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end18:
-	VPADDQ.BCST      numbersAVX512<>+584(SB), Z1, Z1
+end19:
+	VPADDQ.BCST      numbersAVX512<>+600(SB), Z1, Z1
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
 	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+680(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+704(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+720(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+728(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+736(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z7, Z9
 	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
@@ -9496,17 +9588,17 @@ end18:
 	VSUBPD           Z4, Z8, Z4
 	VMOVAPD          Z2, Z8
 	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+736(SB), Z8, Z4
+	VFMADD231PD.BCST numbersAVX512<>+752(SB), Z8, Z4
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+744(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
-	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z9
-	VBROADCASTSD     numbersAVX512<>+768(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z9
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+784(SB), Z10
 	VFMADD213PD.BCST numbersAVX512<>+792(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+800(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+808(SB), Z8, Z10
 	VFMADD231PD      Z2, Z9, Z10
 	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
@@ -9514,17 +9606,17 @@ end18:
 	VADDPD           Z4, Z6, Z2
 	VADDPD           Z7, Z5, Z3
 	VMOVAPD          Z2, K1, Z3
-	VANDPD.BCST      numbersAVX512<>+800(SB), Z1, Z1
+	VANDPD.BCST      numbersAVX512<>+816(SB), Z1, Z1
 	VPSLLQ           $0x3e, Z1, Z1
 	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z2
 	VANDNPD          Z0, Z2, Z0
 	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes17
+	JNE              lanes18
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9548,92 +9640,92 @@ op102:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes19:
+lanes20:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
-	VMULPD.BCST       numbersAVX512<>+520(SB), Z2, Z4
+	VFNMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z3
+	VMULPD.BCST       numbersAVX512<>+536(SB), Z2, Z4
 	VADDPD            Z4, Z3, Z5
 	VSUBPD            Z3, Z5, Z6
 	VSUBPD            Z6, Z5, Z7
 	VSUBPD            Z7, Z3, Z3
 	VSUBPD            Z6, Z4, Z6
 	VADDPD            Z6, Z3, Z3
-	VFMSUB231PD.BCST  numbersAVX512<>+520(SB), Z2, Z4
+	VFMSUB231PD.BCST  numbersAVX512<>+536(SB), Z2, Z4
 	VADDPD            Z4, Z3, Z3
-	VFMADD231PD.BCST  numbersAVX512<>+528(SB), Z2, Z3
+	VFMADD231PD.BCST  numbersAVX512<>+544(SB), Z2, Z3
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end20
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	JEQ               end21
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K2
-	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+560(SB), Z2
 	VMOVAPD           Z0, K2, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+584(SB), Z4, Z4
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z7
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z8
 	VPSLLVQ           Z6, Z8, Z8
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z9
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z7
 	VPSUBQ            Z6, Z7, Z6
 	VPSRLVQ           Z6, Z9, Z6
 	VORPD             Z6, Z8, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z7
 	VFMSUB213PD       Z7, Z2, Z6
-	VMULPD.BCST       numbersAVX512<>+608(SB), Z7, Z8
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z7, Z8
 	VRNDSCALEPD       $0x08, Z8, Z8
-	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z8, Z7
+	VFNMADD231PD.BCST numbersAVX512<>+632(SB), Z8, Z7
 	VADDPD            Z6, Z7, Z8
 	VSUBPD            Z7, Z8, Z9
 	VSUBPD            Z9, Z8, Z10
 	VSUBPD            Z10, Z7, Z7
 	VSUBPD            Z9, Z6, Z6
 	VADDPD            Z6, Z7, Z6
-	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z7
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z9
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z9*8), K7, Z10
 	VPSLLVQ           Z7, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z9, Z9
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z9, Z9
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z9*8), K7, Z11
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z9
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z9
 	VPSUBQ            Z7, Z9, Z7
 	VPSRLVQ           Z7, Z11, Z7
 	VORPD             Z7, Z10, Z7
 	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+632(SB), Z7, Z7
+	VORPD.BCST        numbersAVX512<>+368(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z7, Z7
 	VMULPD            Z7, Z2, Z9
 	VFMSUB213PD       Z9, Z2, Z7
 	VADDPD            Z9, Z8, Z10
@@ -9643,8 +9735,8 @@ lanes19:
 	VSUBPD            Z11, Z9, Z9
 	VADDPD            Z9, Z8, Z8
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z9
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z10, Z9
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z9, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z10, Z9
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z9, Z11
 	VSUBPD            Z11, Z10, Z10
 	VADDPD            Z8, Z6, Z11
 	VSUBPD            Z6, Z11, Z12
@@ -9659,27 +9751,27 @@ lanes19:
 	VSUBPD            Z12, Z7, Z7
 	VADDPD            Z7, Z11, Z7
 	VADDPD            Z7, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z7
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z7
 	VPSRLQ            $0x06, Z7, Z11
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z7, Z7
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z11*8), K7, Z12
 	VPSLLVQ           Z7, Z12, Z12
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z11, Z11
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z11, Z11
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z11*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z11
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z11
 	VPSUBQ            Z7, Z11, Z7
 	VPSRLVQ           Z7, Z13, Z7
 	VORPD             Z7, Z12, Z7
 	VPSRLQ            $0x0c, Z7, Z7
-	VORPD.BCST        numbersAVX512<>+352(SB), Z7, Z7
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z7, Z7
-	VMULPD.BCST       numbersAVX512<>+648(SB), Z7, Z7
+	VORPD.BCST        numbersAVX512<>+368(SB), Z7, Z7
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z7, Z7
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z7, Z7
 	VMULPD            Z7, Z2, Z11
 	VFMSUB213PD       Z11, Z2, Z7
 	VADDPD            Z11, Z8, Z12
@@ -9689,27 +9781,27 @@ lanes19:
 	VSUBPD            Z13, Z11, Z11
 	VADDPD            Z11, Z8, Z8
 	VADDPD            Z8, Z6, Z6
-	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+672(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z8
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z11
 	VPSLLVQ           Z4, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z13, Z13, Z13
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z13
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z8
 	VPSUBQ            Z4, Z8, Z4
 	VPSRLVQ           Z4, Z13, Z4
 	VORPD             Z4, Z11, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+680(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z7
 	VADDPD            Z7, Z6, Z2
 	VADDPD            Z12, Z10, Z4
@@ -9725,27 +9817,27 @@ lanes19:
 	VSUBPD            Z8, Z4, Z4
 	VSUBPD            Z7, Z2, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z6, Z4
+	VMULPD.BCST       numbersAVX512<>+528(SB), Z6, Z4
 	VMOVAPD           Z4, Z7
-	VFMSUB231PD.BCST  numbersAVX512<>+512(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+672(SB), Z6, Z7
-	VFMADD231PD.BCST  numbersAVX512<>+512(SB), Z2, Z7
+	VFMSUB231PD.BCST  numbersAVX512<>+528(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+688(SB), Z6, Z7
+	VFMADD231PD.BCST  numbersAVX512<>+528(SB), Z2, Z7
 	VMOVAPD           Z9, K1, Z1
 	VMOVAPD           Z4, K1, Z5
 	VMOVAPD           Z7, K1, Z3
 
-end20:
+end21:
 	VMULPD           Z5, Z5, Z2
 	VMULPD.BCST      numbersAVX512<>+8(SB), Z2, Z4
 	VMULPD           Z5, Z2, Z6
 	VMULPD           Z2, Z2, Z7
-	VBROADCASTSD     numbersAVX512<>+680(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+688(SB), Z7, Z8
-	VFMADD213PD.BCST numbersAVX512<>+696(SB), Z7, Z8
-	VBROADCASTSD     numbersAVX512<>+704(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z9
-	VFMADD213PD.BCST numbersAVX512<>+720(SB), Z7, Z9
+	VBROADCASTSD     numbersAVX512<>+696(SB), Z8
+	VFMADD213PD.BCST numbersAVX512<>+704(SB), Z7, Z8
+	VFMADD213PD.BCST numbersAVX512<>+712(SB), Z7, Z8
+	VBROADCASTSD     numbersAVX512<>+720(SB), Z9
 	VFMADD213PD.BCST numbersAVX512<>+728(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+736(SB), Z7, Z9
+	VFMADD213PD.BCST numbersAVX512<>+744(SB), Z7, Z9
 	VFMADD231PD      Z2, Z8, Z9
 	VMOVAPD          Z3, Z7
 	VFNMADD231PD     Z3, Z4, Z7
@@ -9757,17 +9849,17 @@ end20:
 	VSUBPD           Z4, Z8, Z4
 	VMOVAPD          Z2, Z8
 	VFMSUB231PD      Z5, Z5, Z8
-	VFMADD231PD.BCST numbersAVX512<>+736(SB), Z8, Z4
+	VFMADD231PD.BCST numbersAVX512<>+752(SB), Z8, Z4
 	VFNMADD231PD     Z5, Z3, Z4
 	VMULPD           Z2, Z2, Z3
 	VMULPD           Z2, Z2, Z8
-	VBROADCASTSD     numbersAVX512<>+744(SB), Z9
-	VFMADD213PD.BCST numbersAVX512<>+752(SB), Z8, Z9
-	VFMADD213PD.BCST numbersAVX512<>+760(SB), Z8, Z9
-	VBROADCASTSD     numbersAVX512<>+768(SB), Z10
-	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z10
-	VFMADD213PD.BCST numbersAVX512<>+784(SB), Z8, Z10
+	VBROADCASTSD     numbersAVX512<>+760(SB), Z9
+	VFMADD213PD.BCST numbersAVX512<>+768(SB), Z8, Z9
+	VFMADD213PD.BCST numbersAVX512<>+776(SB), Z8, Z9
+	VBROADCASTSD     numbersAVX512<>+784(SB), Z10
 	VFMADD213PD.BCST numbersAVX512<>+792(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+800(SB), Z8, Z10
+	VFMADD213PD.BCST numbersAVX512<>+808(SB), Z8, Z10
 	VFMADD231PD      Z2, Z9, Z10
 	VFMADD231PD      Z10, Z3, Z4
 	VPSLLQ           $0x3f, Z1, Z2
@@ -9793,18 +9885,18 @@ end20:
 	VFMADD231PD      Z2, Z4, Z3
 	VPSLLQ           $0x3f, Z1, Z1
 	VXORPD           Z1, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z2
 	VANDNPD          Z0, Z2, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z2
 	VANDNPD          Z0, Z2, Z2
-	VCMPPD.BCST      $0x11, numbersAVX512<>+808(SB), Z2, K1
+	VCMPPD.BCST      $0x11, numbersAVX512<>+824(SB), Z2, K1
 	VMOVAPD          Z0, K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes19
+	JNE              lanes20
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9828,9 +9920,9 @@ op103:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes21:
+lanes22:
 	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
@@ -9843,39 +9935,39 @@ lanes21:
 	VMOVAPD          Z3, Z4
 	VFNMADD231PD     Z2, Z2, Z4
 	VADDPD           Z2, Z2, Z5
-	VADDPD.BCST      numbersAVX512<>+816(SB), Z5, Z5
+	VADDPD.BCST      numbersAVX512<>+832(SB), Z5, Z5
 	VDIVPD           Z5, Z4, Z4
 	VMOVAPD          Z2, K1, Z1
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
 	VMOVAPD          Z4, K1, Z2
 	VMULPD           Z3, Z1, Z4
 	VMULPD           Z3, Z3, Z5
-	VBROADCASTSD     numbersAVX512<>+824(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+840(SB), Z6
 	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+872(SB), Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+880(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+880(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+896(SB), Z7
 	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+928(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+320(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+936(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+944(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+336(SB), Z5, Z7
 	VFMADD231PD      Z3, Z6, Z7
 	VMULPD.BCST      numbersAVX512<>+8(SB), Z3, Z3
 	VMOVAPD          Z2, Z5
 	VFMADD231PD      Z2, Z3, Z5
 	VFMADD231PD      Z7, Z4, Z5
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+512(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+528(SB), K1, Z2
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+672(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+688(SB), K1, Z3
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z4
-	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z4
+	VBROADCASTSD     numbersAVX512<>+952(SB), K1, Z4
 	VMULPD           Z4, Z1, Z1
 	VADDPD           Z1, Z2, Z6
 	VSUBPD           Z6, Z2, Z2
@@ -9883,17 +9975,17 @@ lanes21:
 	VFMADD231PD      Z5, Z4, Z3
 	VADDPD           Z3, Z1, Z1
 	VADDPD           Z1, Z6, Z1
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z2
 	VANDNPD          Z0, Z2, Z2
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z3
 	VCMPPD           $0x11, Z2, Z3, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z1
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z0, Z0
 	VORPD            Z0, Z1, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes21
+	JNE              lanes22
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -9917,9 +10009,9 @@ op104:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes22:
+lanes23:
 	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
@@ -9932,28 +10024,28 @@ lanes22:
 	VMOVAPD          Z3, Z4
 	VFNMADD231PD     Z2, Z2, Z4
 	VADDPD           Z2, Z2, Z5
-	VADDPD.BCST      numbersAVX512<>+816(SB), Z5, Z5
+	VADDPD.BCST      numbersAVX512<>+832(SB), Z5, Z5
 	VDIVPD           Z5, Z4, Z4
 	VMOVAPD          Z2, K1, Z1
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
 	VMOVAPD          Z4, K1, Z2
 	VMULPD           Z3, Z1, Z4
 	VMULPD           Z3, Z3, Z5
-	VBROADCASTSD     numbersAVX512<>+824(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+832(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+840(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+840(SB), Z6
 	VFMADD213PD.BCST numbersAVX512<>+848(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+856(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+864(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+872(SB), Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+880(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+896(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+880(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+888(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+896(SB), Z7
 	VFMADD213PD.BCST numbersAVX512<>+904(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+912(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+920(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+928(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+320(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+936(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+944(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+336(SB), Z5, Z7
 	VFMADD231PD      Z3, Z6, Z7
 	VMULPD.BCST      numbersAVX512<>+8(SB), Z3, Z3
 	VMOVAPD          Z2, Z5
@@ -9961,16 +10053,16 @@ lanes22:
 	VFMADD231PD      Z7, Z4, Z5
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K2
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+376(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+392(SB), K2, Z2
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z3
 	VMOVAPD          Z2, K1, Z3
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+936(SB), K2, Z2
-	VBROADCASTSD     numbersAVX512<>+944(SB), Z4
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+952(SB), K2, Z2
+	VBROADCASTSD     numbersAVX512<>+960(SB), Z4
 	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z4
 	VMOVAPD          Z2, K1, Z4
-	VMULPD.BCST      numbersAVX512<>+512(SB), Z3, Z2
-	VMULPD.BCST      numbersAVX512<>+672(SB), Z3, Z3
+	VMULPD.BCST      numbersAVX512<>+528(SB), Z3, Z2
+	VMULPD.BCST      numbersAVX512<>+688(SB), Z3, Z3
 	VMULPD           Z4, Z1, Z1
 	VADDPD           Z1, Z2, Z6
 	VSUBPD           Z6, Z2, Z2
@@ -9978,15 +10070,15 @@ lanes22:
 	VFMADD231PD      Z5, Z4, Z3
 	VADDPD           Z3, Z1, Z1
 	VADDPD           Z1, Z6, Z1
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z2
 	VANDNPD          Z0, Z2, Z0
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
 	VCMPPD           $0x11, Z0, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes22
+	JNE              lanes23
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -10010,15 +10102,15 @@ op105:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes23:
+lanes24:
 	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+968(SB), Z2
 	VMINPD           Z1, Z2, Z1
 	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+960(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+976(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K2
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
 	VBROADCASTSD     numbersAVX512<>+32(SB), K2, Z2
@@ -10039,41 +10131,41 @@ lanes23:
 	VMULPD           Z3, Z3, Z2
 	VMULPD           Z2, Z3, Z4
 	VMULPD           Z2, Z2, Z5
-	VBROADCASTSD     numbersAVX512<>+968(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z6
-	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+984(SB), Z6
 	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z6
 	VFMADD213PD.BCST numbersAVX512<>+1016(SB), Z5, Z6
-	VBROADCASTSD     numbersAVX512<>+1024(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1024(SB), Z5, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z6
+	VBROADCASTSD     numbersAVX512<>+1040(SB), Z7
 	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+1072(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1080(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1088(SB), Z5, Z7
 	VFMADD231PD      Z2, Z6, Z7
 	VMULPD           Z7, Z4, Z4
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z5
 	VBROADCASTSD     numbersAVX512<>+8(SB), K1, Z5
 	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z5
-	VMULPD.BCST      numbersAVX512<>+512(SB), Z5, Z6
+	VMULPD.BCST      numbersAVX512<>+528(SB), Z5, Z6
 	VADDPD           Z3, Z6, Z7
 	VSUBPD           Z7, Z6, Z6
 	VADDPD           Z3, Z6, Z3
 	VMOVAPD          Z1, Z6
 	VFNMADD231PD     Z1, Z2, Z6
 	VADDPD           Z4, Z6, Z1
-	VFMADD231PD.BCST numbersAVX512<>+672(SB), Z5, Z1
+	VFMADD231PD.BCST numbersAVX512<>+688(SB), Z5, Z1
 	VADDPD           Z1, Z3, Z1
 	VADDPD           Z1, Z7, Z1
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z0, Z0
 	VORPD            Z0, Z1, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes23
+	JNE              lanes24
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -10097,54 +10189,54 @@ op106:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes24:
+lanes25:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z1
-	VCMPPD.BCST       $0x11, numbersAVX512<>+328(SB), Z1, K1
-	VMULPD.BCST       numbersAVX512<>+336(SB), Z1, Z2
+	VCMPPD.BCST       $0x11, numbersAVX512<>+344(SB), Z1, K1
+	VMULPD.BCST       numbersAVX512<>+352(SB), Z1, Z2
 	VMOVAPD           Z1, Z3
 	VMOVAPD           Z2, K1, Z3
-	VPADDQ.BCST       numbersAVX512<>+344(SB), Z3, Z2
+	VPADDQ.BCST       numbersAVX512<>+360(SB), Z3, Z2
 	VPSRLQ            $0x34, Z2, Z2
 	VPSLLQ            $0x34, Z2, Z4
 	VPSUBQ            Z4, Z3, Z3
 	VPADDQ.BCST       numbersAVX512<>+40(SB), Z3, Z3
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+360(SB), Z4
-	VBROADCASTSD      numbersAVX512<>+368(SB), K1, Z4
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+376(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+384(SB), K1, Z4
 	VSUBPD            Z4, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+1080(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z2, Z4
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z4, Z5
-	VFNMADD231PD.BCST numbersAVX512<>+1088(SB), Z5, Z2
+	VBROADCASTSD      numbersAVX512<>+1096(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z2, Z4
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z4, Z5
+	VFNMADD231PD.BCST numbersAVX512<>+1104(SB), Z5, Z2
 	VSUBPD.BCST       numbersAVX512<>+40(SB), Z3, Z5
 	VMULPD            Z5, Z5, Z6
-	VBROADCASTSD      numbersAVX512<>+1096(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1112(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+1120(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1128(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+1136(SB), Z6, Z8
+	VBROADCASTSD      numbersAVX512<>+1112(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1120(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1128(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+1136(SB), Z8
 	VFMADD213PD.BCST  numbersAVX512<>+1144(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1152(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+1160(SB), Z6, Z8
 	VFMADD231PD       Z5, Z7, Z8
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z5
 	VCMPPD            $0x11, Z2, Z5, K1
 	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z2, K2
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z2
 	VBROADCASTSD      numbersAVX512<>+8(SB), K2, Z2
-	VBROADCASTSD      numbersAVX512<>+376(SB), K1, Z2
+	VBROADCASTSD      numbersAVX512<>+392(SB), K1, Z2
 	VMULPD            Z2, Z3, Z2
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z3
-	VBROADCASTSD      numbersAVX512<>+1152(SB), K2, Z3
-	VBROADCASTSD      numbersAVX512<>+1160(SB), K1, Z3
+	VBROADCASTSD      numbersAVX512<>+1168(SB), K2, Z3
+	VBROADCASTSD      numbersAVX512<>+1176(SB), K1, Z3
 	VMULPD            Z3, Z8, Z3
 	VMULPD            Z3, Z3, Z5
 	VMULPD            Z3, Z5, Z5
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z2, Z5
 	VMULPD            Z5, Z3, Z6
-	VBROADCASTSD      numbersAVX512<>+1168(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z7, Z5
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z7
+	VFMADD213PD.BCST  numbersAVX512<>+1096(SB), Z7, Z5
 	VFMADD231PD       Z5, Z6, Z3
 	VMULPD            Z3, Z3, Z3
 	VMULPD            Z3, Z2, Z5
@@ -10156,12 +10248,12 @@ lanes24:
 	VFMADD231PD       Z5, Z8, Z6
 	VSUBPD            Z7, Z2, Z2
 	VSUBPD            Z6, Z2, Z2
-	VMULPD.BCST       numbersAVX512<>+1080(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+1096(SB), Z2, Z2
 	VFMADD231PD       Z3, Z2, Z5
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z4, Z2
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z4, Z2
 	VPSLLQ            $0x34, Z2, Z2
 	VMULPD            Z2, Z5, Z2
-	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z3
+	VANDPD.BCST       numbersAVX512<>+216(SB), Z0, Z3
 	VORPD             Z3, Z2, Z2
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z1, K1
 	VMOVAPD           Z0, Z1
@@ -10171,7 +10263,7 @@ lanes24:
 	VMOVUPD           Z1, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes24
+	JNE               lanes25
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -10195,73 +10287,73 @@ op107:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes25:
+lanes26:
 	VMOVUPD           (DI), Z0
 	VPSRLQ            $0x01, Z0, Z1
-	VBROADCASTSD      numbersAVX512<>+1184(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1200(SB), Z2
 	VPSUBQ            Z1, Z2, Z1
 	VMULPD            Z1, Z0, Z2
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z1, Z2
 	VMULPD            Z2, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1192(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1200(SB), Z2, Z4
+	VBROADCASTSD      numbersAVX512<>+1208(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1216(SB), Z2, Z4
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z2, Z4
 	VFMADD231PD       Z4, Z3, Z1
-	VANDPD.BCST       numbersAVX512<>+1208(SB), Z1, Z1
+	VANDPD.BCST       numbersAVX512<>+1224(SB), Z1, Z1
 	VMULPD            Z1, Z1, Z2
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z0, Z2
 	VMULPD            Z2, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1216(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+1232(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z4, Z2
 	VFMADD231PD       Z2, Z3, Z1
-	VPSUBQ.BCST       numbersAVX512<>+328(SB), Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1224(SB), Z3
+	VPSUBQ.BCST       numbersAVX512<>+344(SB), Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1240(SB), Z3
 	VPSUBQ            Z0, Z3, Z3
 	VORPD             Z3, Z2, Z2
 	VPMOVQ2M          Z2, K1
 	KORTESTB          K1, K1
-	JEQ               end26
+	JEQ               end27
 	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+208(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+336(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+224(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+352(SB), K2, Z2
 	VMULPD            Z2, Z0, Z2
 	VPSRLQ            $0x01, Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1184(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+1200(SB), Z4
 	VPSUBQ            Z3, Z4, Z3
 	VMULPD            Z3, Z2, Z4
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z3, Z4
 	VMULPD            Z4, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+1192(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+1200(SB), Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+1208(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+1216(SB), Z4, Z6
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z4, Z6
 	VFMADD231PD       Z6, Z5, Z3
-	VANDPD.BCST       numbersAVX512<>+1208(SB), Z3, Z3
+	VANDPD.BCST       numbersAVX512<>+1224(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z4
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z2, Z4
 	VMULPD            Z4, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+1216(SB), Z5
+	VBROADCASTSD      numbersAVX512<>+1232(SB), Z5
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z5, Z4
 	VFMADD231PD       Z4, Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+808(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+1232(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+824(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1248(SB), K2, Z2
 	VMULPD            Z2, Z3, Z2
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z3
 	VDIVPD            Z0, Z3, Z3
 	VMOVAPD           Z2, K2, Z3
 	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+448(SB), K2, Z3
+	VBROADCASTSD      numbersAVX512<>+464(SB), K2, Z3
 	VCMPPD.BCST       $0x00, numbersAVX512<>+32(SB), Z0, K2
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z2
 	VDIVPD            Z0, Z2, Z0
 	VMOVAPD           Z0, K2, Z3
 	VMOVAPD           Z3, K1, Z1
 
-end26:
+end27:
 	VMOVUPD Z1, (DI)
 	ADDQ    $0x40, DI
 	DECQ    R9
-	JNE     lanes25
+	JNE     lanes26
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
 	VMOVUPD 128(DX), Z2
@@ -10285,7 +10377,7 @@ op108:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes27:
+lanes28:
 	VMOVUPD      (DI), Z0
 	VPSLLQ       $0x0d, Z0, Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z0, K1
@@ -10294,18 +10386,18 @@ lanes27:
 	VMOVUPD      (R9), Z1
 	VMULPD       (R9), Z1, Z1
 	KORTESTB     K1, K1
-	JEQ          end28
+	JEQ          end29
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+392(SB), Z2, K2
 	VMULPD       (R9), Z1, Z2
 	VMOVAPD      Z1, K2, Z2
 	VMOVUPD      (DI), Z3
 	VSUBPD.BCST  numbersAVX512<>+40(SB), Z3, Z3
-	VBROADCASTSD numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD numbersAVX512<>+216(SB), Z4
 	VANDNPD      Z3, Z4, Z3
 	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z3, K2
 	KORTESTB     K2, K2
-	JEQ          end29
+	JEQ          end30
 	VMOVUPD      (R9), Z3
 	VSQRTPD      Z3, Z3
 	VMOVUPD      (DI), Z4
@@ -10315,16 +10407,16 @@ lanes27:
 	VMOVAPD      Z4, K3, Z3
 	VMOVAPD      Z3, K2, Z2
 
-end29:
+end30:
 	VMOVUPD      (DI), Z3
-	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z3, K3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+960(SB), Z3, K3
 	KORTESTB     K3, K3
-	JEQ          end30
+	JEQ          end31
 	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VDIVPD       (R9), Z3, Z3
 	VMOVAPD      Z3, K3, Z2
 
-end30:
+end31:
 	VMOVAPD      Z2, K1, Z1
 	VMOVUPD      (R9), Z2
 	VCMPPD.BCST  $0x11, numbersAVX512<>+32(SB), Z2, K3
@@ -10333,55 +10425,55 @@ end30:
 	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VMOVAPD      Z2, K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+392(SB), Z2, K2
 	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+1088(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+1104(SB), Z2, K2
 	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+960(SB), Z2, K2
 	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVAPD      Z3, K1, Z0
 
-end28:
+end29:
 	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z0, K1
 	KORTESTB     K1, K1
-	JEQ          end31
+	JEQ          end32
 	VMOVUPD      (R9), Z0
-	VPSUBQ.BCST  numbersAVX512<>+328(SB), Z0, Z0
-	VBROADCASTSD numbersAVX512<>+1240(SB), Z2
+	VPSUBQ.BCST  numbersAVX512<>+344(SB), Z0, Z0
+	VBROADCASTSD numbersAVX512<>+1256(SB), Z2
 	VPSUBQ       (R9), Z2, Z2
 	VORPD        Z2, Z0, Z0
 	VPMOVQ2M     Z0, K2
-	VBROADCASTSD numbersAVX512<>+200(SB), Z0
+	VBROADCASTSD numbersAVX512<>+216(SB), Z0
 	VANDNPD      (R9), Z0, Z0
-	VBROADCASTSD numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD numbersAVX512<>+216(SB), Z2
 	VANDNPD      (R9), Z2, Z2
-	VCMPPD.BCST  $0x11, numbersAVX512<>+328(SB), Z2, K3
+	VCMPPD.BCST  $0x11, numbersAVX512<>+344(SB), Z2, K3
 	KORTESTB     K2, K2
-	JEQ          end32
-	VMULPD.BCST  numbersAVX512<>+336(SB), Z0, Z2
+	JEQ          end33
+	VMULPD.BCST  numbersAVX512<>+352(SB), Z0, Z2
 	VMOVAPD      Z0, Z3
 	VMOVAPD      Z2, K3, Z3
 	VMOVAPD      Z3, K2, Z0
 
-end32:
-	VPADDQ.BCST numbersAVX512<>+1248(SB), Z0, Z2
+end33:
+	VPADDQ.BCST numbersAVX512<>+1264(SB), Z0, Z2
 	VPSRLQ      $0x34, Z2, Z3
 	VPSRLQ      $0x2f, Z2, Z2
 	VPSLLQ      $0x34, Z3, Z4
 	VPSUBQ      Z4, Z0, Z0
 	VPADDQ.BCST numbersAVX512<>+40(SB), Z0, Z0
-	VORPD.BCST  numbersAVX512<>+352(SB), Z3, Z3
-	VSUBPD.BCST numbersAVX512<>+360(SB), Z3, Z3
+	VORPD.BCST  numbersAVX512<>+368(SB), Z3, Z3
+	VSUBPD.BCST numbersAVX512<>+376(SB), Z3, Z3
 	KORTESTB    K2, K2
-	JEQ         end33
-	VSUBPD.BCST numbersAVX512<>+1256(SB), Z3, Z4
+	JEQ         end34
+	VSUBPD.BCST numbersAVX512<>+1272(SB), Z3, Z4
 	VMOVAPD     Z3, Z5
 	VMOVAPD     Z4, K3, Z5
 	VMOVAPD     Z5, K2, Z3
 
-end33:
+end34:
 	LEAQ              ·logBinsInverse+0(SB), R11
 	VMOVUPD           (R11), Z4
 	VPERMT2PD         64(R11), Z2, Z4
@@ -10409,32 +10501,32 @@ end33:
 	VMULPD            Z4, Z0, Z2
 	VFMSUB213PD       Z2, Z4, Z0
 	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z2
-	VMULPD.BCST       numbersAVX512<>+736(SB), Z2, Z4
+	VMULPD.BCST       numbersAVX512<>+752(SB), Z2, Z4
 	VMOVAPD           Z2, Z7
 	VFMADD231PD       Z2, Z4, Z7
 	VSUBPD            Z7, Z2, Z8
 	VFMADD231PD       Z2, Z4, Z8
 	VMULPD            Z2, Z2, Z4
 	VMULPD            Z2, Z4, Z9
-	VBROADCASTSD      numbersAVX512<>+1264(SB), Z10
-	VFMADD213PD.BCST  numbersAVX512<>+1272(SB), Z4, Z10
-	VFMADD213PD.BCST  numbersAVX512<>+1280(SB), Z4, Z10
+	VBROADCASTSD      numbersAVX512<>+1280(SB), Z10
 	VFMADD213PD.BCST  numbersAVX512<>+1288(SB), Z4, Z10
-	VBROADCASTSD      numbersAVX512<>+1296(SB), Z11
-	VFMADD213PD.BCST  numbersAVX512<>+1304(SB), Z4, Z11
-	VFMADD213PD.BCST  numbersAVX512<>+1312(SB), Z4, Z11
-	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z4, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+1296(SB), Z4, Z10
+	VFMADD213PD.BCST  numbersAVX512<>+1304(SB), Z4, Z10
+	VBROADCASTSD      numbersAVX512<>+1312(SB), Z11
+	VFMADD213PD.BCST  numbersAVX512<>+1320(SB), Z4, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+1328(SB), Z4, Z11
+	VFMADD213PD.BCST  numbersAVX512<>+1096(SB), Z4, Z11
 	VFMADD231PD       Z2, Z10, Z11
 	VFMADD231PD       Z11, Z9, Z8
 	VSUBPD            Z4, Z2, Z2
 	VMOVAPD           Z0, Z4
 	VFNMADD231PD      Z0, Z2, Z4
 	VADDPD            Z4, Z8, Z0
-	VFMADD231PD.BCST  numbersAVX512<>+80(SB), Z3, Z5
+	VFMADD231PD.BCST  numbersAVX512<>+96(SB), Z3, Z5
 	VADDPD            Z7, Z5, Z2
 	VSUBPD            Z2, Z5, Z4
 	VADDPD            Z7, Z4, Z4
-	VFMADD231PD.BCST  numbersAVX512<>+88(SB), Z3, Z6
+	VFMADD231PD.BCST  numbersAVX512<>+104(SB), Z3, Z6
 	VADDPD            Z6, Z0, Z0
 	VADDPD            Z0, Z4, Z0
 	VADDPD            Z0, Z2, Z3
@@ -10444,20 +10536,20 @@ end33:
 	VMOVUPD           (DI), Z4
 	VFMSUB213PD       Z2, Z4, Z3
 	VFMADD231PD       (DI), Z0, Z3
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z0
 	VANDNPD           Z2, Z0, Z0
-	VCMPPD.BCST       $0x11, numbersAVX512<>+48(SB), Z0, K3
+	VCMPPD.BCST       $0x11, numbersAVX512<>+64(SB), Z0, K3
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z0
 	VMOVAPD           Z3, K3, Z0
-	VBROADCASTSD      numbersAVX512<>+48(SB), Z3
-	VMINPD            Z2, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+56(SB), Z3
-	VMAXPD            Z2, Z3, Z2
 	VBROADCASTSD      numbersAVX512<>+64(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z2, Z3
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z3, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+80(SB), Z3, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+88(SB), Z3, Z0
+	VMINPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+72(SB), Z3
+	VMAXPD            Z2, Z3, Z2
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z2, Z3
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z3, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+96(SB), Z3, Z2
+	VFNMADD231PD.BCST numbersAVX512<>+104(SB), Z3, Z0
 	VADDPD            Z0, Z2, Z4
 	VSUBPD            Z2, Z4, Z5
 	VSUBPD            Z5, Z4, Z6
@@ -10467,16 +10559,16 @@ end33:
 	VADDPD.BCST       numbersAVX512<>+40(SB), Z4, Z2
 	VMULPD            Z4, Z4, Z5
 	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      numbersAVX512<>+96(SB), Z7
-	VFMADD213PD.BCST  numbersAVX512<>+104(SB), Z6, Z7
-	VFMADD213PD.BCST  numbersAVX512<>+112(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+112(SB), Z7
 	VFMADD213PD.BCST  numbersAVX512<>+120(SB), Z6, Z7
 	VFMADD213PD.BCST  numbersAVX512<>+128(SB), Z6, Z7
-	VBROADCASTSD      numbersAVX512<>+136(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z8
-	VFMADD213PD.BCST  numbersAVX512<>+152(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+136(SB), Z6, Z7
+	VFMADD213PD.BCST  numbersAVX512<>+144(SB), Z6, Z7
+	VBROADCASTSD      numbersAVX512<>+152(SB), Z8
 	VFMADD213PD.BCST  numbersAVX512<>+160(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+168(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+176(SB), Z6, Z8
+	VFMADD213PD.BCST  numbersAVX512<>+184(SB), Z6, Z8
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z6, Z8
 	VFMADD231PD       Z4, Z7, Z8
 	VMULPD            Z8, Z5, Z5
@@ -10488,10 +10580,10 @@ end33:
 	VADDPD            Z0, Z2, Z0
 	VSCALEFPD         Z3, Z0, Z0
 	KORTESTB          K2, K2
-	JEQ               end34
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	JEQ               end35
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           (R9), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z3
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z3
 	VANDNPD           (DI), Z3, Z3
 	VCMPPD.BCST       $0x00, numbersAVX512<>+24(SB), Z3, K3
 	VCMPPD.BCST       $0x00, numbersAVX512<>+40(SB), Z2, K4
@@ -10519,13 +10611,13 @@ end33:
 	VRNDSCALEPD       $0x08, Z2, Z3
 	VCMPPD            $0x00, Z2, Z3, K4
 	VMOVUPD           (R9), Z2
-	VANDPD.BCST       numbersAVX512<>+200(SB), Z2, Z2
+	VANDPD.BCST       numbersAVX512<>+216(SB), Z2, Z2
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z3
 	VMOVAPD           Z2, K3, Z3
 	VBROADCASTSD      numbersAVX512<>+32(SB), K4, Z3
-	VBROADCASTSD      numbersAVX512<>+456(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+472(SB), Z2
 	VCMPPD            $0x11, (R9), Z2, K4
-	VBROADCASTSD      numbersAVX512<>+448(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+464(SB), Z2
 	VBROADCASTSD      numbersAVX512<>+32(SB), K3, Z2
 	VBROADCASTSD      numbersAVX512<>+32(SB), Z5
 	VMOVAPD           Z2, K4, Z5
@@ -10547,18 +10639,18 @@ end33:
 	VBROADCASTSD      numbersAVX512<>+40(SB), K3, Z2
 	VMOVAPD           Z2, K2, Z0
 
-end34:
+end35:
 	VMOVUPD      (R9), Z2
 	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z2, K2
 	VBROADCASTSD numbersAVX512<>+40(SB), K2, Z0
 	VMOVAPD      Z0, K1, Z1
 
-end31:
+end32:
 	VMOVUPD Z1, (R9)
 	ADDQ    $0x40, R9
 	ADDQ    $0x40, DI
 	DECQ    R10
-	JNE     lanes27
+	JNE     lanes28
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
 	VMOVUPD 128(DX), Z2
@@ -10582,10 +10674,10 @@ op109:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes35:
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
+lanes36:
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z0
 	VANDNPD          (R9), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          (DI), Z1, Z1
 	VCMPPD           $0x11, Z0, Z1, K1
 	VMINPD           Z1, Z0, Z2
@@ -10599,11 +10691,11 @@ lanes35:
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z1, K1
 	VBROADCASTSD     numbersAVX512<>+40(SB), K1, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+0(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+1320(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+1336(SB), Z0
 	VCMPPD           $0x11, Z1, Z0, K2
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+1328(SB), K2, Z0
-	VBROADCASTSD     numbersAVX512<>+1336(SB), K1, Z0
+	VBROADCASTSD     numbersAVX512<>+1344(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+1352(SB), K1, Z0
 	VMULPD           Z0, Z2, Z3
 	VMULPD           Z0, Z1, Z0
 	VMULPD.BCST      numbersAVX512<>+8(SB), Z0, Z4
@@ -10625,43 +10717,43 @@ lanes35:
 	VMULPD           Z6, Z6, Z3
 	VMULPD           Z3, Z6, Z4
 	VMULPD           Z3, Z3, Z5
-	VBROADCASTSD     numbersAVX512<>+968(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+976(SB), Z5, Z7
-	VFMADD213PD.BCST numbersAVX512<>+984(SB), Z5, Z7
+	VBROADCASTSD     numbersAVX512<>+984(SB), Z7
 	VFMADD213PD.BCST numbersAVX512<>+992(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+1000(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+1008(SB), Z5, Z7
 	VFMADD213PD.BCST numbersAVX512<>+1016(SB), Z5, Z7
-	VBROADCASTSD     numbersAVX512<>+1024(SB), Z8
-	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z8
-	VFMADD213PD.BCST numbersAVX512<>+1040(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1024(SB), Z5, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1032(SB), Z5, Z7
+	VBROADCASTSD     numbersAVX512<>+1040(SB), Z8
 	VFMADD213PD.BCST numbersAVX512<>+1048(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+1056(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+1064(SB), Z5, Z8
 	VFMADD213PD.BCST numbersAVX512<>+1072(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1080(SB), Z5, Z8
+	VFMADD213PD.BCST numbersAVX512<>+1088(SB), Z5, Z8
 	VFMADD231PD      Z3, Z7, Z8
 	VMULPD           Z8, Z4, Z4
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z5
 	VBROADCASTSD     numbersAVX512<>+40(SB), K1, Z5
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z7
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z7
 	VANDNPD          (DI), Z7, Z7
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z8
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z8
 	VANDNPD          (R9), Z8, Z8
 	VCMPPD           $0x11, Z8, Z7, K1
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z7
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z7
 	VSUBPD           Z5, Z7, Z7
 	VMOVAPD          Z7, K1, Z5
 	VMOVUPD          (DI), Z7
 	VPMOVQ2M         Z7, K2
-	VBROADCASTSD     numbersAVX512<>+616(SB), Z7
+	VBROADCASTSD     numbersAVX512<>+632(SB), Z7
 	VSUBPD           Z5, Z7, Z7
 	VMOVAPD          Z7, K2, Z5
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z7
-	VBROADCASTSD     numbersAVX512<>+944(SB), K1, Z7
+	VBROADCASTSD     numbersAVX512<>+960(SB), K1, Z7
 	VMOVUPD          (DI), Z8
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z8, Z8
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z8, Z8
 	VXORPD           Z8, Z7, Z7
-	VMULPD.BCST      numbersAVX512<>+1344(SB), Z5, Z8
+	VMULPD.BCST      numbersAVX512<>+1360(SB), Z5, Z8
 	VMULPD           Z6, Z7, Z6
 	VADDPD           Z6, Z8, Z9
 	VSUBPD           Z9, Z8, Z8
@@ -10670,10 +10762,10 @@ lanes35:
 	VFNMADD231PD     Z0, Z3, Z8
 	VADDPD           Z4, Z8, Z0
 	VMULPD           Z0, Z7, Z0
-	VFMADD231PD.BCST numbersAVX512<>+1352(SB), Z5, Z0
+	VFMADD231PD.BCST numbersAVX512<>+1368(SB), Z5, Z0
 	VADDPD           Z0, Z6, Z0
 	VADDPD           Z0, Z9, Z0
-	VMULPD.BCST      numbersAVX512<>+1360(SB), Z1, Z3
+	VMULPD.BCST      numbersAVX512<>+1376(SB), Z1, Z3
 	VCMPPD           $0x11, Z3, Z2, K1
 	VDIVPD           Z1, Z2, Z1
 	VMOVAPD          Z0, Z2
@@ -10681,7 +10773,7 @@ lanes35:
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z5, K1
 	VMOVAPD          Z2, K1, Z0
 	VMOVUPD          (R9), Z1
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z1, Z1
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z1, Z1
 	VORPD            Z1, Z0, Z0
 	VMOVUPD          (DI), Z1
 	VCMPPD           $0x00, (DI), Z1, K1
@@ -10695,7 +10787,7 @@ lanes35:
 	ADDQ             $0x40, R9
 	ADDQ             $0x40, DI
 	DECQ             R10
-	JNE              lanes35
+	JNE              lanes36
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -10719,11 +10811,11 @@ op110:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes36:
+lanes37:
 	VMOVUPD      (R9), Z0
 	VDIVPD       (DI), Z0, Z0
 	VRNDSCALEPD  $0x09, Z0, Z0
-	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD numbersAVX512<>+216(SB), Z1
 	VANDNPD      (DI), Z1, Z1
 	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z1, K1
 	VMOVUPD      (R9), Z1
@@ -10735,9 +10827,9 @@ lanes36:
 	VBROADCASTSD numbersAVX512<>+40(SB), K1, Z2
 	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z1, K1
 	VBROADCASTSD numbersAVX512<>+32(SB), K1, Z2
-	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD numbersAVX512<>+216(SB), Z1
 	VANDNPD      Z0, Z1, Z1
-	VCMPPD.BCST  $0x11, numbersAVX512<>+1368(SB), Z1, K1
+	VCMPPD.BCST  $0x11, numbersAVX512<>+1384(SB), Z1, K1
 	VBROADCASTSD numbersAVX512<>+32(SB), Z1
 	VMOVAPD      Z2, K1, Z1
 	VSUBPD       Z1, Z0, Z0
@@ -10745,7 +10837,7 @@ lanes36:
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes36
+	JNE          lanes37
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -10769,38 +10861,38 @@ op111:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes37:
-	VBROADCASTSD numbersAVX512<>+200(SB), Z0
+lanes38:
+	VBROADCASTSD numbersAVX512<>+216(SB), Z0
 	VANDNPD      (DI), Z0, Z0
 	VMOVUPD      (R9), Z1
 	VDIVPD       Z0, Z1, Z1
 	VRNDSCALEPD  $0x08, Z1, Z1
 	VFNMADD213PD (R9), Z1, Z0
-	VBROADCASTSD numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD numbersAVX512<>+216(SB), Z2
 	VANDNPD      Z1, Z2, Z1
-	VBROADCASTSD numbersAVX512<>+1376(SB), Z2
+	VBROADCASTSD numbersAVX512<>+1392(SB), Z2
 	VCMPPD       $0x11, Z1, Z2, K1
 	KORTESTB     K1, K1
-	JEQ          end38
+	JEQ          end39
 	VMOVUPD      (R9), K1, Z0
 
-again39:
-	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+again40:
+	VBROADCASTSD numbersAVX512<>+216(SB), Z1
 	VANDNPD      (DI), Z1, Z1
-	VMULPD.BCST  numbersAVX512<>+1384(SB), Z1, Z2
-	VBROADCASTSD numbersAVX512<>+200(SB), Z3
+	VMULPD.BCST  numbersAVX512<>+1400(SB), Z1, Z2
+	VBROADCASTSD numbersAVX512<>+216(SB), Z3
 	VANDNPD      Z0, Z3, Z3
-	VMULPD.BCST  numbersAVX512<>+1392(SB), Z3, Z3
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z3
 	VCMPPD       $0x11, Z3, Z2, K2
-	VMULPD.BCST  numbersAVX512<>+1400(SB), Z0, Z2
+	VMULPD.BCST  numbersAVX512<>+1416(SB), Z0, Z2
 	VMOVAPD      Z0, Z3
 	VMOVAPD      Z2, K2, Z3
-	VMULPD.BCST  numbersAVX512<>+1408(SB), Z1, Z2
+	VMULPD.BCST  numbersAVX512<>+1424(SB), Z1, Z2
 	VMOVAPD      Z2, K2, Z1
 	VDIVPD       Z1, Z3, Z2
-	VBROADCASTSD numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD numbersAVX512<>+216(SB), Z4
 	VANDNPD      Z2, Z4, Z4
-	VBROADCASTSD numbersAVX512<>+1376(SB), Z5
+	VBROADCASTSD numbersAVX512<>+1392(SB), Z5
 	VCMPPD       $0x11, Z4, Z5, K3
 	VBROADCASTSD numbersAVX512<>+32(SB), Z4
 	VBROADCASTSD numbersAVX512<>+40(SB), K3, Z4
@@ -10808,15 +10900,15 @@ again39:
 	VRNDSCALEPD  $0x08, Z2, Z5
 	VMOVAPD      Z2, K2, Z5
 	VFNMADD231PD Z1, Z5, Z3
-	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z1
+	VMULPD.BCST  numbersAVX512<>+1424(SB), Z3, Z1
 	VMOVAPD      Z1, K2, Z3
 	VMOVAPD      Z3, K1, Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z4, K2
 	KORTESTB     K2, K2
-	JNE          again39
+	JNE          again40
 
-end38:
-	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+end39:
+	VBROADCASTSD numbersAVX512<>+216(SB), Z1
 	VANDNPD      (DI), Z1, Z1
 	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z1, K1
 	VMOVUPD      (R9), K1, Z0
@@ -10827,18 +10919,18 @@ end38:
 	VMOVAPD      Z1, K1, Z2
 	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z0, K1
 	VMOVUPD      (DI), Z0
-	VANDPD.BCST  numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST  numbersAVX512<>+216(SB), Z0, Z0
 	VMOVAPD      Z0, K1, Z2
-	VBROADCASTSD numbersAVX512<>+200(SB), Z0
+	VBROADCASTSD numbersAVX512<>+216(SB), Z0
 	VANDNPD      (R9), Z0, Z0
 	VCMPPD.BCST  $0x11, numbersAVX512<>+24(SB), Z0, K1
-	VBROADCASTSD numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD numbersAVX512<>+464(SB), Z0
 	VMOVAPD      Z2, K1, Z0
 	VMOVUPD      Z0, (R9)
 	ADDQ         $0x40, R9
 	ADDQ         $0x40, DI
 	DECQ         R10
-	JNE          lanes37
+	JNE          lanes38
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -10862,27 +10954,27 @@ op112:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes40:
+lanes41:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1432(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z1
 	VMAXPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z3
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z2, Z4
 	VFMADD231PD       Z0, Z3, Z4
 	VMULPD            Z4, Z0, Z0
 	VMOVAPD           Z1, Z2
@@ -10890,7 +10982,7 @@ lanes40:
 	VMOVUPD           Z2, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes40
+	JNE               lanes41
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -10914,37 +11006,37 @@ op113:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes41:
+lanes42:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1432(SB), Z1
 	VMINPD            Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+184(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VMAXPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z5
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z3, Z5
 	VFMADD231PD       Z1, Z4, Z5
 	VMULPD            Z5, Z1, Z1
 	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
 	VFMADD231PD       Z1, Z2, Z3
-	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST       numbersAVX512<>+216(SB), Z0, Z0
 	VORPD             Z0, Z3, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes41
+	JNE               lanes42
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -10968,40 +11060,40 @@ op114:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes42:
+lanes43:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VADDPD            Z1, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+232(SB), Z2
 	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z5
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z3, Z5
 	VFMADD231PD       Z1, Z4, Z5
 	VMULPD            Z5, Z1, Z1
 	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
 	VFMADD231PD       Z1, Z2, Z3
-	VADDPD.BCST       numbersAVX512<>+376(SB), Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+392(SB), Z3, Z1
 	VDIVPD            Z1, Z3, Z1
-	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST       numbersAVX512<>+216(SB), Z0, Z0
 	VORPD             Z0, Z1, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes42
+	JNE               lanes43
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -11025,27 +11117,27 @@ op115:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes43:
+lanes44:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1432(SB), Z2
 	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z5
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z3, Z5
 	VFMADD231PD       Z1, Z4, Z5
 	VMULPD            Z5, Z1, Z1
 	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
@@ -11054,12 +11146,12 @@ lanes43:
 	VDIVPD            Z1, Z3, Z1
 	VADDPD            Z1, Z3, Z1
 	VMULPD.BCST       numbersAVX512<>+8(SB), Z1, Z1
-	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST       numbersAVX512<>+216(SB), Z0, Z0
 	VORPD             Z0, Z1, Z0
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes43
+	JNE               lanes44
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -11083,27 +11175,27 @@ op116:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes44:
+lanes45:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1432(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z3
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z2, Z4
 	VFMADD231PD       Z0, Z3, Z4
 	VMULPD            Z4, Z0, Z0
 	VMOVAPD           Z1, Z2
@@ -11115,7 +11207,7 @@ lanes44:
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes44
+	JNE               lanes45
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -11139,27 +11231,27 @@ op117:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes45:
+lanes46:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1432(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z1
 	VMAXPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z3
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z2, Z4
 	VFMADD231PD       Z0, Z3, Z4
 	VMULPD            Z4, Z0, Z0
 	VMOVAPD           Z1, Z2
@@ -11169,7 +11261,7 @@ lanes45:
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes45
+	JNE               lanes46
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -11193,16 +11285,16 @@ op118:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes46:
+lanes47:
 	VMOVUPD          (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPADDQ.BCST      numbersAVX512<>+1520(SB), Z0, Z1
 	VPSRLQ           $0x34, Z1, Z2
 	VPSRLQ           $0x30, Z1, Z1
 	VPSLLQ           $0x34, Z2, Z3
 	VPSUBQ           Z3, Z0, Z3
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+368(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+376(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
@@ -11210,27 +11302,27 @@ lanes46:
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z4
+	VFMADD231PD.BCST numbersAVX512<>+1448(SB), Z2, Z4
 	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+1512(SB), Z2
-	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z1, Z2
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1536(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z1, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z1, Z5
+	VBROADCASTSD     numbersAVX512<>+1528(SB), Z2
+	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z1, Z2
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z1, Z2
+	VBROADCASTSD     numbersAVX512<>+1552(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1560(SB), Z1, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z1, Z5
 	VFMADD231PD      Z3, Z2, Z5
 	VFMADD231PD      Z5, Z3, Z4
 	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z1
 	VMOVAPD          Z4, K1, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z1
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z1
 	VMOVUPD          Z1, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes46
+	JNE              lanes47
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -11254,16 +11346,16 @@ op119:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes47:
+lanes48:
 	VMOVUPD          (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPADDQ.BCST      numbersAVX512<>+1520(SB), Z0, Z1
 	VPSRLQ           $0x34, Z1, Z2
 	VPSRLQ           $0x30, Z1, Z1
 	VPSLLQ           $0x34, Z2, Z3
 	VPSUBQ           Z3, Z0, Z3
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+368(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+376(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
@@ -11271,28 +11363,28 @@ lanes47:
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+64(SB), Z4, Z1
+	VMULPD.BCST      numbersAVX512<>+80(SB), Z4, Z1
 	VADDPD           Z1, Z2, Z1
 	VMULPD           Z3, Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+1560(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1584(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1592(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1576(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1584(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1592(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1600(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1608(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1616(SB), Z2, Z5
 	VFMADD231PD      Z3, Z4, Z5
 	VFMADD231PD      Z5, Z3, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes47
+	JNE              lanes48
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -11316,16 +11408,16 @@ op120:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes48:
+lanes49:
 	VMOVUPD          (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPADDQ.BCST      numbersAVX512<>+1520(SB), Z0, Z1
 	VPSRLQ           $0x34, Z1, Z2
 	VPSRLQ           $0x30, Z1, Z1
 	VPSLLQ           $0x34, Z2, Z3
 	VPSUBQ           Z3, Z0, Z3
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+368(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+376(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
@@ -11333,28 +11425,28 @@ lanes48:
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+472(SB), Z4, Z1
-	VFMADD231PD.BCST numbersAVX512<>+1608(SB), Z2, Z1
+	VMULPD.BCST      numbersAVX512<>+488(SB), Z4, Z1
+	VFMADD231PD.BCST numbersAVX512<>+1624(SB), Z2, Z1
 	VMULPD           Z3, Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+1616(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1632(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1640(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1648(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1648(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1656(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z5
 	VFMADD231PD      Z3, Z4, Z5
 	VFMADD231PD      Z5, Z3, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z2
 	VMOVUPD          Z2, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes48
+	JNE              lanes49
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -11378,19 +11470,19 @@ op121:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes49:
+lanes50:
 	VMOVUPD          (DI), Z0
 	VADDPD.BCST      numbersAVX512<>+40(SB), Z0, Z1
 	VSUBPD.BCST      numbersAVX512<>+40(SB), Z1, Z2
 	VSUBPD           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z1, Z3
+	VPADDQ.BCST      numbersAVX512<>+1520(SB), Z1, Z3
 	VPSRLQ           $0x34, Z3, Z4
 	VPSRLQ           $0x30, Z3, Z3
 	VPSLLQ           $0x34, Z4, Z5
 	VPSUBQ           Z5, Z1, Z5
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z5, Z5
-	VORPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST      numbersAVX512<>+360(SB), Z4, Z4
+	VORPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST      numbersAVX512<>+376(SB), Z4, Z4
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z6
 	VPERMT2PD        64(R10), Z3, Z6
@@ -11398,14 +11490,14 @@ lanes49:
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z6
 	VPERMT2PD        64(R10), Z3, Z6
-	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z4, Z6
+	VFMADD231PD.BCST numbersAVX512<>+1448(SB), Z4, Z6
 	VMULPD           Z5, Z5, Z3
-	VBROADCASTSD     numbersAVX512<>+1512(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1536(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z3, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z3, Z7
+	VBROADCASTSD     numbersAVX512<>+1528(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1552(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+1560(SB), Z3, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z3, Z7
 	VFMADD231PD      Z5, Z4, Z7
 	VFMADD231PD      Z7, Z5, Z6
 	VADDPD           Z2, Z6, Z2
@@ -11413,15 +11505,15 @@ lanes49:
 	VMOVAPD          Z0, Z3
 	VMOVAPD          Z2, K1, Z3
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z3
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z3
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z3
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z0, Z0
 	VORPD            Z0, Z3, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes49
+	JNE              lanes50
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -11445,81 +11537,81 @@ op122:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes50:
+lanes51:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+688(SB), Z2, Z3
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end51
-	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
+	JEQ               end52
+	VBROADCASTSD      numbersAVX512<>+560(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+584(SB), Z4, Z4
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+368(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+632(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -11529,8 +11621,8 @@ lanes50:
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -11545,27 +11637,27 @@ lanes50:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -11575,27 +11667,27 @@ lanes50:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+672(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+680(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -11606,43 +11698,43 @@ lanes50:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+528(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z4
 	VANDNPD           Z0, Z4, Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+464(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end51:
+end52:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
-	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z2, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1720(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1744(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1752(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VPSLLQ           $0x3f, Z1, Z0
 	VPMOVQ2M         Z0, K1
 	VMOVAPD          Z5, K1, Z2
-	VANDPD.BCST      numbersAVX512<>+800(SB), Z1, Z0
+	VANDPD.BCST      numbersAVX512<>+816(SB), Z1, Z0
 	VPSLLQ           $0x3e, Z0, Z0
 	VXORPD           Z0, Z2, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes50
+	JNE              lanes51
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -11666,81 +11758,81 @@ op123:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes52:
+lanes53:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+688(SB), Z2, Z3
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end53
-	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
+	JEQ               end54
+	VBROADCASTSD      numbersAVX512<>+560(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+584(SB), Z4, Z4
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+368(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+632(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -11750,8 +11842,8 @@ lanes52:
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -11766,27 +11858,27 @@ lanes52:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -11796,27 +11888,27 @@ lanes52:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+672(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+680(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -11827,44 +11919,44 @@ lanes52:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+528(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z4
 	VANDNPD           Z0, Z4, Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+464(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end53:
-	VPADDQ.BCST      numbersAVX512<>+584(SB), Z1, Z0
+end54:
+	VPADDQ.BCST      numbersAVX512<>+600(SB), Z1, Z0
 	VMULPD           Z3, Z3, Z1
 	VMULPD           Z1, Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z2, Z5
 	VFMADD231PD      Z1, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z1, Z1, Z3
-	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1720(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1744(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1752(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z3, Z5
 	VFMADD231PD      Z1, Z4, Z5
 	VPSLLQ           $0x3f, Z0, Z1
 	VPMOVQ2M         Z1, K1
 	VMOVAPD          Z5, K1, Z2
-	VANDPD.BCST      numbersAVX512<>+800(SB), Z0, Z0
+	VANDPD.BCST      numbersAVX512<>+816(SB), Z0, Z0
 	VPSLLQ           $0x3e, Z0, Z0
 	VXORPD           Z0, Z2, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes52
+	JNE              lanes53
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -11888,81 +11980,81 @@ op124:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes54:
+lanes55:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+688(SB), Z2, Z3
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end55
-	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
+	JEQ               end56
+	VBROADCASTSD      numbersAVX512<>+560(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+584(SB), Z4, Z4
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+368(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+632(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -11972,8 +12064,8 @@ lanes54:
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -11988,27 +12080,27 @@ lanes54:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -12018,27 +12110,27 @@ lanes54:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+672(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+680(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -12049,32 +12141,32 @@ lanes54:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+528(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z4
 	VANDNPD           Z0, Z4, Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+464(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end55:
+end56:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
-	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z2, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1720(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1744(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1752(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VPSLLQ           $0x3f, Z1, Z0
 	VPMOVQ2M         Z0, K1
@@ -12087,7 +12179,7 @@ end55:
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes54
+	JNE              lanes55
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -12111,9 +12203,9 @@ op125:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes56:
+lanes57:
 	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
@@ -12126,27 +12218,27 @@ lanes56:
 	VMOVAPD          Z2, K1, Z1
 	VMULPD           Z3, Z1, Z2
 	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1768(SB), Z5
 	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1784(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1800(SB), Z6
 	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1816(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z4, Z6
 	VFMADD231PD      Z3, Z5, Z6
 	VFMADD231PD      Z6, Z2, Z1
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+952(SB), K1, Z2
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+512(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+528(SB), K1, Z3
 	VFMADD231PD      Z1, Z2, Z3
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z0, Z0
 	VORPD            Z0, Z3, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes56
+	JNE              lanes57
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -12170,9 +12262,9 @@ op126:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes57:
+lanes58:
 	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
@@ -12185,32 +12277,32 @@ lanes57:
 	VMOVAPD          Z2, K1, Z1
 	VMULPD           Z3, Z1, Z2
 	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1768(SB), Z5
 	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1784(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1800(SB), Z6
 	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1816(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z4, Z6
 	VFMADD231PD      Z3, Z5, Z6
 	VFMADD231PD      Z6, Z2, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K2
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+376(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+392(SB), K2, Z0
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
 	VMOVAPD          Z0, K1, Z2
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+936(SB), K2, Z0
-	VBROADCASTSD     numbersAVX512<>+944(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+952(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+960(SB), Z3
 	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z3
 	VMOVAPD          Z0, K1, Z3
-	VMULPD.BCST      numbersAVX512<>+512(SB), Z2, Z0
+	VMULPD.BCST      numbersAVX512<>+528(SB), Z2, Z0
 	VFMADD231PD      Z1, Z3, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes57
+	JNE              lanes58
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -12234,15 +12326,15 @@ op127:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes58:
+lanes59:
 	VMOVUPD          (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+968(SB), Z2
 	VMINPD           Z1, Z2, Z1
 	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+960(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+976(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K2
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
 	VBROADCASTSD     numbersAVX512<>+32(SB), K2, Z2
@@ -12254,27 +12346,27 @@ lanes58:
 	VDIVPD           Z2, Z4, Z1
 	VMULPD           Z1, Z1, Z2
 	VMULPD           Z2, Z2, Z3
-	VBROADCASTSD     numbersAVX512<>+1816(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1832(SB), Z4
 	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1848(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1864(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1864(SB), Z5
 	VFMADD213PD.BCST numbersAVX512<>+1872(SB), Z3, Z5
 	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1888(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1896(SB), Z3, Z5
 	VFMADD231PD      Z2, Z4, Z5
 	VMULPD           Z5, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
 	VBROADCASTSD     numbersAVX512<>+8(SB), K1, Z2
 	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z2
-	VFMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z1
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VFMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z1
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z0, Z0
 	VORPD            Z0, Z1, Z0
 	VMOVUPD          Z0, (DI)
 	ADDQ             $0x40, DI
 	DECQ             R9
-	JNE              lanes58
+	JNE              lanes59
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -12298,29 +12390,29 @@ op128:
 	MOVQ    DX, DI
 	MOVQ    $0x00000008, R9
 
-lanes59:
+lanes60:
 	VMOVUPD           (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VPSRLQ            $0x0c, Z1, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+1072(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1888(SB), Z3, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1088(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1904(SB), Z3, Z2
 	VPSLLQ            $0x0c, Z2, Z2
 	VMULPD            Z2, Z1, Z3
 	VMULPD            Z2, Z2, Z4
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z3, Z2, Z4
-	VBROADCASTSD      numbersAVX512<>+1896(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1168(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+1912(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1184(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1096(SB), Z3, Z5
 	VFMADD231PD       Z5, Z4, Z2
 	VMULPD            Z2, Z1, Z3
 	VMULPD            Z2, Z2, Z4
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z3, Z2, Z4
-	VBROADCASTSD      numbersAVX512<>+1168(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z5, Z3
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1096(SB), Z5, Z3
 	VFMADD231PD       Z3, Z4, Z2
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z1, K1
 	VMULPD            Z2, Z0, Z1
@@ -12329,7 +12421,7 @@ lanes59:
 	VMOVUPD           Z0, (DI)
 	ADDQ              $0x40, DI
 	DECQ              R9
-	JNE               lanes59
+	JNE               lanes60
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -12353,7 +12445,7 @@ op129:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes60:
+lanes61:
 	VMOVUPD      (DI), Z0
 	VPSLLQ       $0x0d, Z0, Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z0, K1
@@ -12362,18 +12454,18 @@ lanes60:
 	VMOVUPD      (R9), Z1
 	VMULPD       (R9), Z1, Z1
 	KORTESTB     K1, K1
-	JEQ          end61
+	JEQ          end62
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+392(SB), Z2, K2
 	VMULPD       (R9), Z1, Z2
 	VMOVAPD      Z1, K2, Z2
 	VMOVUPD      (DI), Z3
 	VSUBPD.BCST  numbersAVX512<>+40(SB), Z3, Z3
-	VBROADCASTSD numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD numbersAVX512<>+216(SB), Z4
 	VANDNPD      Z3, Z4, Z3
 	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z3, K2
 	KORTESTB     K2, K2
-	JEQ          end62
+	JEQ          end63
 	VMOVUPD      (R9), Z3
 	VSQRTPD      Z3, Z3
 	VMOVUPD      (DI), Z4
@@ -12383,16 +12475,16 @@ lanes60:
 	VMOVAPD      Z4, K3, Z3
 	VMOVAPD      Z3, K2, Z2
 
-end62:
+end63:
 	VMOVUPD      (DI), Z3
-	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z3, K3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+960(SB), Z3, K3
 	KORTESTB     K3, K3
-	JEQ          end63
+	JEQ          end64
 	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VDIVPD       (R9), Z3, Z3
 	VMOVAPD      Z3, K3, Z2
 
-end63:
+end64:
 	VMOVAPD      Z2, K1, Z1
 	VMOVUPD      (R9), Z2
 	VCMPPD.BCST  $0x11, numbersAVX512<>+32(SB), Z2, K3
@@ -12401,36 +12493,36 @@ end63:
 	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VMOVAPD      Z2, K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+392(SB), Z2, K2
 	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+1088(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+1104(SB), Z2, K2
 	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      (DI), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+960(SB), Z2, K2
 	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVAPD      Z3, K1, Z0
 
-end61:
+end62:
 	VCMPPD.BCST      $0x00, numbersAVX512<>+40(SB), Z0, K1
 	KORTESTB         K1, K1
-	JEQ              end64
+	JEQ              end65
 	VMOVUPD          (R9), Z0
-	VPSUBQ.BCST      numbersAVX512<>+328(SB), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+1240(SB), Z2
+	VPSUBQ.BCST      numbersAVX512<>+344(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+1256(SB), Z2
 	VPSUBQ           (R9), Z2, Z2
 	VORPD            Z2, Z0, Z0
 	VPMOVQ2M         Z0, K2
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z0
 	VANDNPD          (R9), Z0, Z0
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+1520(SB), Z0, Z2
 	VPSRLQ           $0x34, Z2, Z3
 	VPSRLQ           $0x30, Z2, Z2
 	VPSLLQ           $0x34, Z3, Z4
 	VPSUBQ           Z4, Z0, Z0
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z0, Z0
-	VORPD.BCST       numbersAVX512<>+352(SB), Z3, Z3
-	VSUBPD.BCST      numbersAVX512<>+360(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+368(SB), Z3, Z3
+	VSUBPD.BCST      numbersAVX512<>+376(SB), Z3, Z3
 	LEAQ             ·logBins32Inverse+0(SB), R11
 	VMOVUPD          (R11), Z4
 	VPERMT2PD        64(R11), Z2, Z4
@@ -12438,48 +12530,48 @@ end61:
 	LEAQ             ·logBins32+0(SB), R11
 	VMOVUPD          (R11), Z4
 	VPERMT2PD        64(R11), Z2, Z4
-	VMULPD.BCST      numbersAVX512<>+64(SB), Z4, Z2
+	VMULPD.BCST      numbersAVX512<>+80(SB), Z4, Z2
 	VADDPD           Z2, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1904(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1912(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1920(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1928(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1936(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1944(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1920(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1928(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1936(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1944(SB), Z5
 	VFMADD213PD.BCST numbersAVX512<>+1952(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1960(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1968(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VFMADD231PD      Z5, Z0, Z2
 	VMULPD           (DI), Z2, Z0
-	VBROADCASTSD     numbersAVX512<>+1960(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+1976(SB), Z2
 	VMINPD           Z0, Z2, Z0
-	VBROADCASTSD     numbersAVX512<>+1968(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+1984(SB), Z2
 	VMAXPD           Z0, Z2, Z0
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
-	VFMADD213PD.BCST numbersAVX512<>+72(SB), Z0, Z2
-	VSUBPD.BCST      numbersAVX512<>+72(SB), Z2, Z3
-	VPADDQ.BCST      numbersAVX512<>+1176(SB), Z2, Z2
+	VFMADD213PD.BCST numbersAVX512<>+88(SB), Z0, Z2
+	VSUBPD.BCST      numbersAVX512<>+88(SB), Z2, Z3
+	VPADDQ.BCST      numbersAVX512<>+1192(SB), Z2, Z2
 	VPSLLQ           $0x34, Z2, Z2
 	VSUBPD           Z3, Z0, Z0
-	VMULPD.BCST      numbersAVX512<>+1432(SB), Z0, Z0
+	VMULPD.BCST      numbersAVX512<>+1448(SB), Z0, Z0
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1440(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1448(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1456(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1456(SB), Z4
 	VFMADD213PD.BCST numbersAVX512<>+1464(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1472(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1480(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1472(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1480(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1488(SB), Z5
 	VFMADD213PD.BCST numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1504(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1512(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VMULPD           Z5, Z0, Z0
 	VMOVAPD          Z2, Z3
 	VFMADD231PD      Z0, Z2, Z3
 	KORTESTB         K2, K2
-	JEQ              end65
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
+	JEQ              end66
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z0
 	VANDNPD          (R9), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z2
 	VANDNPD          (DI), Z2, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K3
 	VCMPPD.BCST      $0x00, numbersAVX512<>+40(SB), Z0, K4
@@ -12507,13 +12599,13 @@ end61:
 	VRNDSCALEPD      $0x08, Z0, Z2
 	VCMPPD           $0x00, Z0, Z2, K4
 	VMOVUPD          (R9), Z0
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z0, Z0
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
 	VMOVAPD          Z0, K3, Z2
 	VBROADCASTSD     numbersAVX512<>+32(SB), K4, Z2
-	VBROADCASTSD     numbersAVX512<>+456(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+472(SB), Z0
 	VCMPPD           $0x11, (R9), Z0, K4
-	VBROADCASTSD     numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+464(SB), Z0
 	VBROADCASTSD     numbersAVX512<>+32(SB), K3, Z0
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z5
 	VMOVAPD          Z0, K4, Z5
@@ -12535,18 +12627,18 @@ end61:
 	VBROADCASTSD     numbersAVX512<>+40(SB), K3, Z0
 	VMOVAPD          Z0, K2, Z3
 
-end65:
+end66:
 	VMOVUPD      (R9), Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z0, K2
 	VBROADCASTSD numbersAVX512<>+40(SB), K2, Z3
 	VMOVAPD      Z3, K1, Z1
 
-end64:
+end65:
 	VMOVUPD Z1, (R9)
 	ADDQ    $0x40, R9
 	ADDQ    $0x40, DI
 	DECQ    R10
-	JNE     lanes60
+	JNE     lanes61
 	VMOVUPD (DX), Z0
 	VMOVUPD 64(DX), Z1
 	VMOVUPD 128(DX), Z2
@@ -12570,10 +12662,10 @@ op130:
 	MOVQ    DX, R9
 	MOVQ    $0x00000008, R10
 
-lanes66:
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
+lanes67:
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z0
 	VANDNPD          (R9), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          (DI), Z1, Z1
 	VCMPPD           $0x11, Z0, Z1, K1
 	VMINPD           Z1, Z0, Z2
@@ -12596,36 +12688,36 @@ lanes66:
 	VDIVPD           Z1, Z3, Z0
 	VMULPD           Z0, Z0, Z1
 	VMULPD           Z1, Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1816(SB), Z3
-	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z2, Z3
-	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z2, Z3
+	VBROADCASTSD     numbersAVX512<>+1832(SB), Z3
 	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z2, Z3
-	VBROADCASTSD     numbersAVX512<>+1848(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1864(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z2, Z3
+	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z2, Z3
+	VBROADCASTSD     numbersAVX512<>+1864(SB), Z4
 	VFMADD213PD.BCST numbersAVX512<>+1872(SB), Z2, Z4
 	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1888(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1896(SB), Z2, Z4
 	VFMADD231PD      Z1, Z3, Z4
 	VMULPD           Z4, Z0, Z0
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z1
 	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z1
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z2
 	VSUBPD           Z1, Z2, Z2
 	VMOVAPD          Z2, K1, Z1
 	VMOVUPD          (DI), Z2
 	VPMOVQ2M         Z2, K2
-	VBROADCASTSD     numbersAVX512<>+616(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+632(SB), Z2
 	VSUBPD           Z1, Z2, Z2
 	VMOVAPD          Z2, K2, Z1
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+200(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+216(SB), K1, Z2
 	VMOVUPD          (DI), Z3
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z3, Z3
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z3, Z3
 	VXORPD           Z3, Z2, Z2
 	VXORPD           Z2, Z0, Z0
-	VFMADD231PD.BCST numbersAVX512<>+1344(SB), Z1, Z0
+	VFMADD231PD.BCST numbersAVX512<>+1360(SB), Z1, Z0
 	VMOVUPD          (R9), Z1
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z1, Z1
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z1, Z1
 	VORPD            Z1, Z0, Z0
 	VMOVUPD          (DI), Z1
 	VCMPPD           $0x00, (DI), Z1, K1
@@ -12639,7 +12731,7 @@ lanes66:
 	ADDQ             $0x40, R9
 	ADDQ             $0x40, DI
 	DECQ             R10
-	JNE              lanes66
+	JNE              lanes67
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -16073,7 +16165,7 @@ op51:
 
 op52:
 	// isInf
-	VBROADCASTSD numbersAVX512<>+1976(SB), Z8
+	VBROADCASTSD numbersAVX512<>+1992(SB), Z8
 	VXORPD       Z9, Z9, Z9
 	VPTERNLOGD   $0xff, Z9, Z9, Z9
 	VPSLLD       $0x1f, Z9, Z9
@@ -16126,7 +16218,7 @@ op53:
 
 op54:
 	// ofTruth
-	VBROADCASTSD numbersAVX512<>+1984(SB), Z8
+	VBROADCASTSD numbersAVX512<>+2000(SB), Z8
 	VANDPD       Z8, Z0, Z0
 	VANDPD       Z8, Z1, Z1
 	VANDPD       Z8, Z2, Z2
@@ -16140,7 +16232,7 @@ op54:
 op55:
 	// sign
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
-	VBROADCASTSD numbersAVX512<>+1984(SB), Z9
+	VBROADCASTSD numbersAVX512<>+2000(SB), Z9
 	VXORPD       Z10, Z10, Z10
 	VPTERNLOGD   $0xff, Z10, Z10, Z10
 	VPSLLD       $0x1f, Z10, Z10
@@ -16371,74 +16463,74 @@ op107:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes67:
+lanes68:
 	VCVTPS2PD         (DI), Z0
 	VPSRLQ            $0x01, Z0, Z1
-	VBROADCASTSD      numbersAVX512<>+1184(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1200(SB), Z2
 	VPSUBQ            Z1, Z2, Z1
 	VMULPD            Z1, Z0, Z2
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z1, Z2
 	VMULPD            Z2, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1192(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1200(SB), Z2, Z4
+	VBROADCASTSD      numbersAVX512<>+1208(SB), Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1216(SB), Z2, Z4
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z2, Z4
 	VFMADD231PD       Z4, Z3, Z1
-	VANDPD.BCST       numbersAVX512<>+1208(SB), Z1, Z1
+	VANDPD.BCST       numbersAVX512<>+1224(SB), Z1, Z1
 	VMULPD            Z1, Z1, Z2
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z0, Z2
 	VMULPD            Z2, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1216(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+1232(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z4, Z2
 	VFMADD231PD       Z2, Z3, Z1
-	VPSUBQ.BCST       numbersAVX512<>+328(SB), Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1224(SB), Z3
+	VPSUBQ.BCST       numbersAVX512<>+344(SB), Z0, Z2
+	VBROADCASTSD      numbersAVX512<>+1240(SB), Z3
 	VPSUBQ            Z0, Z3, Z3
 	VORPD             Z3, Z2, Z2
 	VPMOVQ2M          Z2, K1
 	KORTESTB          K1, K1
-	JEQ               end68
+	JEQ               end69
 	VCMPPD.BCST       $0x11, numbersAVX512<>+40(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+208(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+336(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+224(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+352(SB), K2, Z2
 	VMULPD            Z2, Z0, Z2
 	VPSRLQ            $0x01, Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1184(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+1200(SB), Z4
 	VPSUBQ            Z3, Z4, Z3
 	VMULPD            Z3, Z2, Z4
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z3, Z4
 	VMULPD            Z4, Z3, Z5
-	VBROADCASTSD      numbersAVX512<>+1192(SB), Z6
-	VFMADD213PD.BCST  numbersAVX512<>+1200(SB), Z4, Z6
+	VBROADCASTSD      numbersAVX512<>+1208(SB), Z6
+	VFMADD213PD.BCST  numbersAVX512<>+1216(SB), Z4, Z6
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z4, Z6
 	VFMADD231PD       Z6, Z5, Z3
-	VANDPD.BCST       numbersAVX512<>+1208(SB), Z3, Z3
+	VANDPD.BCST       numbersAVX512<>+1224(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z4
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z2, Z4
 	VMULPD            Z4, Z3, Z2
-	VBROADCASTSD      numbersAVX512<>+1216(SB), Z5
+	VBROADCASTSD      numbersAVX512<>+1232(SB), Z5
 	VFMADD213PD.BCST  numbersAVX512<>+8(SB), Z5, Z4
 	VFMADD231PD       Z4, Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+808(SB), Z2
-	VBROADCASTSD      numbersAVX512<>+1232(SB), K2, Z2
+	VBROADCASTSD      numbersAVX512<>+824(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1248(SB), K2, Z2
 	VMULPD            Z2, Z3, Z2
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z3
 	VDIVPD            Z0, Z3, Z3
 	VMOVAPD           Z2, K2, Z3
 	VCMPPD.BCST       $0x11, numbersAVX512<>+32(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+448(SB), K2, Z3
+	VBROADCASTSD      numbersAVX512<>+464(SB), K2, Z3
 	VCMPPD.BCST       $0x00, numbersAVX512<>+32(SB), Z0, K2
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z2
 	VDIVPD            Z0, Z2, Z0
 	VMOVAPD           Z0, K2, Z3
 	VMOVAPD           Z3, K1, Z1
 
-end68:
+end69:
 	VCVTPD2PS Z1, Y0
 	VMOVUPS   Y0, (DI)
 	ADDQ      $0x20, DI
 	DECQ      R9
-	JNE       lanes67
+	JNE       lanes68
 	VMOVUPD   (DX), Z0
 	VMOVUPD   64(DX), Z1
 	VMOVUPD   128(DX), Z2
@@ -16468,7 +16560,7 @@ op110:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes69:
+lanes70:
 	VCVTPS2PD    (R9), Z0
 	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (DI), Z0
@@ -16476,7 +16568,7 @@ lanes69:
 	VMOVUPD      512(DX), Z0
 	VDIVPD       576(DX), Z0, Z0
 	VRNDSCALEPD  $0x09, Z0, Z0
-	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD numbersAVX512<>+216(SB), Z1
 	VANDNPD      576(DX), Z1, Z1
 	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z1, K1
 	VMOVUPD      512(DX), Z1
@@ -16488,9 +16580,9 @@ lanes69:
 	VBROADCASTSD numbersAVX512<>+40(SB), K1, Z2
 	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z1, K1
 	VBROADCASTSD numbersAVX512<>+32(SB), K1, Z2
-	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD numbersAVX512<>+216(SB), Z1
 	VANDNPD      Z0, Z1, Z1
-	VCMPPD.BCST  $0x11, numbersAVX512<>+1368(SB), Z1, K1
+	VCMPPD.BCST  $0x11, numbersAVX512<>+1384(SB), Z1, K1
 	VBROADCASTSD numbersAVX512<>+32(SB), Z1
 	VMOVAPD      Z2, K1, Z1
 	VSUBPD       Z1, Z0, Z0
@@ -16499,7 +16591,7 @@ lanes69:
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes69
+	JNE          lanes70
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -16523,42 +16615,42 @@ op111:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes70:
+lanes71:
 	VCVTPS2PD    (R9), Z0
 	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (DI), Z0
 	VMOVUPD      Z0, 576(DX)
-	VBROADCASTSD numbersAVX512<>+200(SB), Z0
+	VBROADCASTSD numbersAVX512<>+216(SB), Z0
 	VANDNPD      576(DX), Z0, Z0
 	VMOVUPD      512(DX), Z1
 	VDIVPD       Z0, Z1, Z1
 	VRNDSCALEPD  $0x08, Z1, Z1
 	VFNMADD213PD 512(DX), Z1, Z0
-	VBROADCASTSD numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD numbersAVX512<>+216(SB), Z2
 	VANDNPD      Z1, Z2, Z1
-	VBROADCASTSD numbersAVX512<>+1376(SB), Z2
+	VBROADCASTSD numbersAVX512<>+1392(SB), Z2
 	VCMPPD       $0x11, Z1, Z2, K1
 	KORTESTB     K1, K1
-	JEQ          end71
+	JEQ          end72
 	VMOVUPD      512(DX), K1, Z0
 
-again72:
-	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+again73:
+	VBROADCASTSD numbersAVX512<>+216(SB), Z1
 	VANDNPD      576(DX), Z1, Z1
-	VMULPD.BCST  numbersAVX512<>+1384(SB), Z1, Z2
-	VBROADCASTSD numbersAVX512<>+200(SB), Z3
+	VMULPD.BCST  numbersAVX512<>+1400(SB), Z1, Z2
+	VBROADCASTSD numbersAVX512<>+216(SB), Z3
 	VANDNPD      Z0, Z3, Z3
-	VMULPD.BCST  numbersAVX512<>+1392(SB), Z3, Z3
+	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z3
 	VCMPPD       $0x11, Z3, Z2, K2
-	VMULPD.BCST  numbersAVX512<>+1400(SB), Z0, Z2
+	VMULPD.BCST  numbersAVX512<>+1416(SB), Z0, Z2
 	VMOVAPD      Z0, Z3
 	VMOVAPD      Z2, K2, Z3
-	VMULPD.BCST  numbersAVX512<>+1408(SB), Z1, Z2
+	VMULPD.BCST  numbersAVX512<>+1424(SB), Z1, Z2
 	VMOVAPD      Z2, K2, Z1
 	VDIVPD       Z1, Z3, Z2
-	VBROADCASTSD numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD numbersAVX512<>+216(SB), Z4
 	VANDNPD      Z2, Z4, Z4
-	VBROADCASTSD numbersAVX512<>+1376(SB), Z5
+	VBROADCASTSD numbersAVX512<>+1392(SB), Z5
 	VCMPPD       $0x11, Z4, Z5, K3
 	VBROADCASTSD numbersAVX512<>+32(SB), Z4
 	VBROADCASTSD numbersAVX512<>+40(SB), K3, Z4
@@ -16566,15 +16658,15 @@ again72:
 	VRNDSCALEPD  $0x08, Z2, Z5
 	VMOVAPD      Z2, K2, Z5
 	VFNMADD231PD Z1, Z5, Z3
-	VMULPD.BCST  numbersAVX512<>+1408(SB), Z3, Z1
+	VMULPD.BCST  numbersAVX512<>+1424(SB), Z3, Z1
 	VMOVAPD      Z1, K2, Z3
 	VMOVAPD      Z3, K1, Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z4, K2
 	KORTESTB     K2, K2
-	JNE          again72
+	JNE          again73
 
-end71:
-	VBROADCASTSD numbersAVX512<>+200(SB), Z1
+end72:
+	VBROADCASTSD numbersAVX512<>+216(SB), Z1
 	VANDNPD      576(DX), Z1, Z1
 	VCMPPD.BCST  $0x00, numbersAVX512<>+24(SB), Z1, K1
 	VMOVUPD      512(DX), K1, Z0
@@ -16585,19 +16677,19 @@ end71:
 	VMOVAPD      Z1, K1, Z2
 	VCMPPD.BCST  $0x00, numbersAVX512<>+32(SB), Z0, K1
 	VMOVUPD      576(DX), Z0
-	VANDPD.BCST  numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST  numbersAVX512<>+216(SB), Z0, Z0
 	VMOVAPD      Z0, K1, Z2
-	VBROADCASTSD numbersAVX512<>+200(SB), Z0
+	VBROADCASTSD numbersAVX512<>+216(SB), Z0
 	VANDNPD      512(DX), Z0, Z0
 	VCMPPD.BCST  $0x11, numbersAVX512<>+24(SB), Z0, K1
-	VBROADCASTSD numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD numbersAVX512<>+464(SB), Z0
 	VMOVAPD      Z2, K1, Z0
 	VCVTPD2PS    Z0, Y0
 	VMOVUPS      Y0, (R9)
 	ADDQ         $0x20, R9
 	ADDQ         $0x20, DI
 	DECQ         R10
-	JNE          lanes70
+	JNE          lanes71
 	VMOVUPD      (DX), Z0
 	VMOVUPD      64(DX), Z1
 	VMOVUPD      128(DX), Z2
@@ -16621,27 +16713,27 @@ op112:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes73:
+lanes74:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1432(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z1
 	VMAXPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z3
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z2, Z4
 	VFMADD231PD       Z0, Z3, Z4
 	VMULPD            Z4, Z0, Z0
 	VMOVAPD           Z1, Z2
@@ -16650,7 +16742,7 @@ lanes73:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R9
-	JNE               lanes73
+	JNE               lanes74
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -16674,38 +16766,38 @@ op113:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes74:
+lanes75:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1432(SB), Z1
 	VMINPD            Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+184(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
 	VMAXPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z5
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z3, Z5
 	VFMADD231PD       Z1, Z4, Z5
 	VMULPD            Z5, Z1, Z1
 	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
 	VFMADD231PD       Z1, Z2, Z3
-	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST       numbersAVX512<>+216(SB), Z0, Z0
 	VORPD             Z0, Z3, Z0
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R9
-	JNE               lanes74
+	JNE               lanes75
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -16729,41 +16821,41 @@ op114:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes75:
+lanes76:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VADDPD            Z1, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+232(SB), Z2
 	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z5
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z3, Z5
 	VFMADD231PD       Z1, Z4, Z5
 	VMULPD            Z5, Z1, Z1
 	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
 	VFMADD231PD       Z1, Z2, Z3
-	VADDPD.BCST       numbersAVX512<>+376(SB), Z3, Z1
+	VADDPD.BCST       numbersAVX512<>+392(SB), Z3, Z1
 	VDIVPD            Z1, Z3, Z1
-	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST       numbersAVX512<>+216(SB), Z0, Z0
 	VORPD             Z0, Z1, Z0
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R9
-	JNE               lanes75
+	JNE               lanes76
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -16787,27 +16879,27 @@ op115:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes76:
+lanes77:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+1432(SB), Z2
 	VMINPD            Z1, Z2, Z1
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z2
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z1, Z2
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z2, Z3
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z2
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z1, Z2
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z2, Z3
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z2, Z2
 	VPSLLQ            $0x34, Z2, Z2
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z3, Z1
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z3, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z3, Z4
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z3, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z3, Z4
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z5
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z3, Z5
 	VFMADD231PD       Z1, Z4, Z5
 	VMULPD            Z5, Z1, Z1
 	VSUBPD.BCST       numbersAVX512<>+40(SB), Z2, Z3
@@ -16816,13 +16908,13 @@ lanes76:
 	VDIVPD            Z1, Z3, Z1
 	VADDPD            Z1, Z3, Z1
 	VMULPD.BCST       numbersAVX512<>+8(SB), Z1, Z1
-	VANDPD.BCST       numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST       numbersAVX512<>+216(SB), Z0, Z0
 	VORPD             Z0, Z1, Z0
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R9
-	JNE               lanes76
+	JNE               lanes77
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -16846,27 +16938,27 @@ op116:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes77:
+lanes78:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1432(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z3
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z2, Z4
 	VFMADD231PD       Z0, Z3, Z4
 	VMULPD            Z4, Z0, Z0
 	VMOVAPD           Z1, Z2
@@ -16879,7 +16971,7 @@ lanes77:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R9
-	JNE               lanes77
+	JNE               lanes78
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -16903,27 +16995,27 @@ op117:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes78:
+lanes79:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+1416(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1432(SB), Z1
 	VMINPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+1424(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+1440(SB), Z1
 	VMAXPD            Z0, Z1, Z0
-	VBROADCASTSD      numbersAVX512<>+64(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
-	VPADDQ.BCST       numbersAVX512<>+1176(SB), Z1, Z1
+	VBROADCASTSD      numbersAVX512<>+80(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
+	VPADDQ.BCST       numbersAVX512<>+1192(SB), Z1, Z1
 	VPSLLQ            $0x34, Z1, Z1
-	VFNMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z0
+	VFNMADD231PD.BCST numbersAVX512<>+1448(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      numbersAVX512<>+1440(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1448(SB), Z2, Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1456(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1456(SB), Z3
 	VFMADD213PD.BCST  numbersAVX512<>+1464(SB), Z2, Z3
-	VBROADCASTSD      numbersAVX512<>+1472(SB), Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z4
-	VFMADD213PD.BCST  numbersAVX512<>+1488(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1472(SB), Z2, Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1480(SB), Z2, Z3
+	VBROADCASTSD      numbersAVX512<>+1488(SB), Z4
 	VFMADD213PD.BCST  numbersAVX512<>+1496(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1504(SB), Z2, Z4
+	VFMADD213PD.BCST  numbersAVX512<>+1512(SB), Z2, Z4
 	VFMADD231PD       Z0, Z3, Z4
 	VMULPD            Z4, Z0, Z0
 	VMOVAPD           Z1, Z2
@@ -16934,7 +17026,7 @@ lanes78:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R9
-	JNE               lanes78
+	JNE               lanes79
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -16958,16 +17050,16 @@ op118:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes79:
+lanes80:
 	VCVTPS2PD        (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPADDQ.BCST      numbersAVX512<>+1520(SB), Z0, Z1
 	VPSRLQ           $0x34, Z1, Z2
 	VPSRLQ           $0x30, Z1, Z1
 	VPSLLQ           $0x34, Z2, Z3
 	VPSUBQ           Z3, Z0, Z3
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+368(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+376(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
@@ -16975,28 +17067,28 @@ lanes79:
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z2, Z4
+	VFMADD231PD.BCST numbersAVX512<>+1448(SB), Z2, Z4
 	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     numbersAVX512<>+1512(SB), Z2
-	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z1, Z2
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1536(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z1, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z1, Z5
+	VBROADCASTSD     numbersAVX512<>+1528(SB), Z2
+	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z1, Z2
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z1, Z2
+	VBROADCASTSD     numbersAVX512<>+1552(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1560(SB), Z1, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z1, Z5
 	VFMADD231PD      Z3, Z2, Z5
 	VFMADD231PD      Z5, Z3, Z4
 	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z1
 	VMOVAPD          Z4, K1, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z1
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z1
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z1
 	VCVTPD2PS        Z1, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes79
+	JNE              lanes80
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -17020,16 +17112,16 @@ op119:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes80:
+lanes81:
 	VCVTPS2PD        (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPADDQ.BCST      numbersAVX512<>+1520(SB), Z0, Z1
 	VPSRLQ           $0x34, Z1, Z2
 	VPSRLQ           $0x30, Z1, Z1
 	VPSLLQ           $0x34, Z2, Z3
 	VPSUBQ           Z3, Z0, Z3
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+368(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+376(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
@@ -17037,29 +17129,29 @@ lanes80:
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+64(SB), Z4, Z1
+	VMULPD.BCST      numbersAVX512<>+80(SB), Z4, Z1
 	VADDPD           Z1, Z2, Z1
 	VMULPD           Z3, Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+1560(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1576(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1584(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1592(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1600(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1576(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1584(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1592(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1600(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1608(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1616(SB), Z2, Z5
 	VFMADD231PD      Z3, Z4, Z5
 	VFMADD231PD      Z5, Z3, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z2
 	VCVTPD2PS        Z2, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes80
+	JNE              lanes81
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -17083,16 +17175,16 @@ op120:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes81:
+lanes82:
 	VCVTPS2PD        (DI), Z0
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z1
+	VPADDQ.BCST      numbersAVX512<>+1520(SB), Z0, Z1
 	VPSRLQ           $0x34, Z1, Z2
 	VPSRLQ           $0x30, Z1, Z1
 	VPSLLQ           $0x34, Z2, Z3
 	VPSUBQ           Z3, Z0, Z3
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z3, Z3
-	VORPD.BCST       numbersAVX512<>+352(SB), Z2, Z2
-	VSUBPD.BCST      numbersAVX512<>+360(SB), Z2, Z2
+	VORPD.BCST       numbersAVX512<>+368(SB), Z2, Z2
+	VSUBPD.BCST      numbersAVX512<>+376(SB), Z2, Z2
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
@@ -17100,29 +17192,29 @@ lanes81:
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z4
 	VPERMT2PD        64(R10), Z1, Z4
-	VMULPD.BCST      numbersAVX512<>+472(SB), Z4, Z1
-	VFMADD231PD.BCST numbersAVX512<>+1608(SB), Z2, Z1
+	VMULPD.BCST      numbersAVX512<>+488(SB), Z4, Z1
+	VFMADD231PD.BCST numbersAVX512<>+1624(SB), Z2, Z1
 	VMULPD           Z3, Z3, Z2
-	VBROADCASTSD     numbersAVX512<>+1616(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1624(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1632(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1640(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1648(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1656(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1632(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1640(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1648(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1656(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1664(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z5
 	VFMADD231PD      Z3, Z4, Z5
 	VFMADD231PD      Z5, Z3, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+24(SB), Z0, K1
 	VMOVAPD          Z0, Z2
 	VMOVAPD          Z1, K1, Z2
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z0, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z2
 	VCVTPD2PS        Z2, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes81
+	JNE              lanes82
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -17146,19 +17238,19 @@ op121:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes82:
+lanes83:
 	VCVTPS2PD        (DI), Z0
 	VADDPD.BCST      numbersAVX512<>+40(SB), Z0, Z1
 	VSUBPD.BCST      numbersAVX512<>+40(SB), Z1, Z2
 	VSUBPD           Z2, Z0, Z2
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z1, Z3
+	VPADDQ.BCST      numbersAVX512<>+1520(SB), Z1, Z3
 	VPSRLQ           $0x34, Z3, Z4
 	VPSRLQ           $0x30, Z3, Z3
 	VPSLLQ           $0x34, Z4, Z5
 	VPSUBQ           Z5, Z1, Z5
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z5, Z5
-	VORPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST      numbersAVX512<>+360(SB), Z4, Z4
+	VORPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST      numbersAVX512<>+376(SB), Z4, Z4
 	LEAQ             ·logBins32Inverse+0(SB), R10
 	VMOVUPD          (R10), Z6
 	VPERMT2PD        64(R10), Z3, Z6
@@ -17166,14 +17258,14 @@ lanes82:
 	LEAQ             ·logBins32+0(SB), R10
 	VMOVUPD          (R10), Z6
 	VPERMT2PD        64(R10), Z3, Z6
-	VFMADD231PD.BCST numbersAVX512<>+1432(SB), Z4, Z6
+	VFMADD231PD.BCST numbersAVX512<>+1448(SB), Z4, Z6
 	VMULPD           Z5, Z5, Z3
-	VBROADCASTSD     numbersAVX512<>+1512(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1520(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1528(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1536(SB), Z7
-	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z3, Z7
-	VFMADD213PD.BCST numbersAVX512<>+1552(SB), Z3, Z7
+	VBROADCASTSD     numbersAVX512<>+1528(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1536(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1544(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1552(SB), Z7
+	VFMADD213PD.BCST numbersAVX512<>+1560(SB), Z3, Z7
+	VFMADD213PD.BCST numbersAVX512<>+1568(SB), Z3, Z7
 	VFMADD231PD      Z5, Z4, Z7
 	VFMADD231PD      Z7, Z5, Z6
 	VADDPD           Z2, Z6, Z2
@@ -17181,16 +17273,16 @@ lanes82:
 	VMOVAPD          Z0, Z3
 	VMOVAPD          Z2, K1, Z3
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+448(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+464(SB), K1, Z3
 	VCMPPD.BCST      $0x00, numbersAVX512<>+32(SB), Z1, K1
-	VBROADCASTSD     numbersAVX512<>+456(SB), K1, Z3
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+472(SB), K1, Z3
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z0, Z0
 	VORPD            Z0, Z3, Z0
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes82
+	JNE              lanes83
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -17214,81 +17306,81 @@ op122:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes83:
+lanes84:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+688(SB), Z2, Z3
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end84
-	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
+	JEQ               end85
+	VBROADCASTSD      numbersAVX512<>+560(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+584(SB), Z4, Z4
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+368(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+632(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -17298,8 +17390,8 @@ lanes83:
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -17314,27 +17406,27 @@ lanes83:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -17344,27 +17436,27 @@ lanes83:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+672(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+680(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -17375,44 +17467,44 @@ lanes83:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+528(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z4
 	VANDNPD           Z0, Z4, Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+464(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end84:
+end85:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
-	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z2, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1720(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1744(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1752(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VPSLLQ           $0x3f, Z1, Z0
 	VPMOVQ2M         Z0, K1
 	VMOVAPD          Z5, K1, Z2
-	VANDPD.BCST      numbersAVX512<>+800(SB), Z1, Z0
+	VANDPD.BCST      numbersAVX512<>+816(SB), Z1, Z0
 	VPSLLQ           $0x3e, Z0, Z0
 	VXORPD           Z0, Z2, Z0
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes83
+	JNE              lanes84
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -17436,81 +17528,81 @@ op123:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes85:
+lanes86:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+688(SB), Z2, Z3
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end86
-	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
+	JEQ               end87
+	VBROADCASTSD      numbersAVX512<>+560(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+584(SB), Z4, Z4
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+368(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+632(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -17520,8 +17612,8 @@ lanes85:
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -17536,27 +17628,27 @@ lanes85:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -17566,27 +17658,27 @@ lanes85:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+672(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+680(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -17597,45 +17689,45 @@ lanes85:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+528(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z4
 	VANDNPD           Z0, Z4, Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+464(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end86:
-	VPADDQ.BCST      numbersAVX512<>+584(SB), Z1, Z0
+end87:
+	VPADDQ.BCST      numbersAVX512<>+600(SB), Z1, Z0
 	VMULPD           Z3, Z3, Z1
 	VMULPD           Z1, Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z2, Z5
 	VFMADD231PD      Z1, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z1, Z1, Z3
-	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1720(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1744(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1752(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z3, Z5
 	VFMADD231PD      Z1, Z4, Z5
 	VPSLLQ           $0x3f, Z0, Z1
 	VPMOVQ2M         Z1, K1
 	VMOVAPD          Z5, K1, Z2
-	VANDPD.BCST      numbersAVX512<>+800(SB), Z0, Z0
+	VANDPD.BCST      numbersAVX512<>+816(SB), Z0, Z0
 	VPSLLQ           $0x3e, Z0, Z0
 	VXORPD           Z0, Z2, Z0
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes85
+	JNE              lanes86
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -17659,81 +17751,81 @@ op124:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes87:
+lanes88:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+504(SB), Z1
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z0, Z1
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z1, Z2
+	VBROADCASTSD      numbersAVX512<>+520(SB), Z1
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z0, Z1
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z1, Z2
 	VMOVAPD           Z0, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z3
-	VFNMADD231PD.BCST numbersAVX512<>+672(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z3
+	VFNMADD231PD.BCST numbersAVX512<>+688(SB), Z2, Z3
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z2
 	VANDNPD           Z0, Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+536(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+552(SB), Z4
 	VCMPPD            $0x11, Z2, Z4, K1
 	KORTESTB          K1, K1
-	JEQ               end88
-	VBROADCASTSD      numbersAVX512<>+544(SB), Z2
+	JEQ               end89
+	VBROADCASTSD      numbersAVX512<>+560(SB), Z2
 	VMOVAPD           Z0, K1, Z2
 	VPSRLQ            $0x34, Z2, Z4
-	VANDPD.BCST       numbersAVX512<>+552(SB), Z4, Z4
-	VANDPD.BCST       numbersAVX512<>+560(SB), Z2, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VPSUBQ.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+568(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+576(SB), Z2, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VPSUBQ.BCST       numbersAVX512<>+584(SB), Z4, Z4
 	VPADDQ.BCST       numbersAVX512<>+32(SB), Z4, Z5
 	VPSRLQ            $0x06, Z5, Z6
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z5, Z5
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z5, Z5
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z7, Z7, Z7
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z7
 	VPSLLVQ           Z5, Z7, Z7
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z6, Z6
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z8, Z8, Z8
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z6*8), K7, Z8
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z6
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z6
 	VPSUBQ            Z5, Z6, Z5
 	VPSRLVQ           Z5, Z8, Z5
 	VORPD             Z5, Z7, Z5
 	VPSRLQ            $0x0c, Z5, Z5
-	VORPD.BCST        numbersAVX512<>+352(SB), Z5, Z5
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z5, Z5
-	VMULPD.BCST       numbersAVX512<>+600(SB), Z5, Z5
+	VORPD.BCST        numbersAVX512<>+368(SB), Z5, Z5
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z5, Z5
+	VMULPD.BCST       numbersAVX512<>+616(SB), Z5, Z5
 	VMULPD            Z5, Z2, Z6
 	VFMSUB213PD       Z6, Z2, Z5
-	VMULPD.BCST       numbersAVX512<>+608(SB), Z6, Z7
+	VMULPD.BCST       numbersAVX512<>+624(SB), Z6, Z7
 	VRNDSCALEPD       $0x08, Z7, Z7
-	VFNMADD231PD.BCST numbersAVX512<>+616(SB), Z7, Z6
+	VFNMADD231PD.BCST numbersAVX512<>+632(SB), Z7, Z6
 	VADDPD            Z5, Z6, Z7
 	VSUBPD            Z6, Z7, Z8
 	VSUBPD            Z8, Z7, Z9
 	VSUBPD            Z9, Z6, Z6
 	VSUBPD            Z8, Z5, Z5
 	VADDPD            Z5, Z6, Z5
-	VPADDQ.BCST       numbersAVX512<>+624(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z8
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z9, Z9, Z9
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z9
 	VPSLLVQ           Z6, Z9, Z9
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z8, Z8
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z8, Z8
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z8*8), K7, Z10
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z8
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z8
 	VPSUBQ            Z6, Z8, Z6
 	VPSRLVQ           Z6, Z10, Z6
 	VORPD             Z6, Z9, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+632(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z8
 	VFMSUB213PD       Z8, Z2, Z6
 	VADDPD            Z8, Z7, Z9
@@ -17743,8 +17835,8 @@ lanes87:
 	VSUBPD            Z10, Z8, Z8
 	VADDPD            Z8, Z7, Z7
 	VBROADCASTSD      numbersAVX512<>+40(SB), Z8
-	VFMADD213PD.BCST  numbersAVX512<>+72(SB), Z9, Z8
-	VSUBPD.BCST       numbersAVX512<>+72(SB), Z8, Z10
+	VFMADD213PD.BCST  numbersAVX512<>+88(SB), Z9, Z8
+	VSUBPD.BCST       numbersAVX512<>+88(SB), Z8, Z10
 	VSUBPD            Z10, Z9, Z9
 	VADDPD            Z7, Z5, Z10
 	VSUBPD            Z5, Z10, Z11
@@ -17759,27 +17851,27 @@ lanes87:
 	VSUBPD            Z11, Z6, Z6
 	VADDPD            Z6, Z10, Z6
 	VADDPD            Z6, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+640(SB), Z4, Z6
+	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z6
 	VPSRLQ            $0x06, Z6, Z10
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z6, Z6
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z6, Z6
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z11, Z11, Z11
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z11
 	VPSLLVQ           Z6, Z11, Z11
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z10, Z10
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z10, Z10
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z10*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z10
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z10
 	VPSUBQ            Z6, Z10, Z6
 	VPSRLVQ           Z6, Z12, Z6
 	VORPD             Z6, Z11, Z6
 	VPSRLQ            $0x0c, Z6, Z6
-	VORPD.BCST        numbersAVX512<>+352(SB), Z6, Z6
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z6, Z6
-	VMULPD.BCST       numbersAVX512<>+648(SB), Z6, Z6
+	VORPD.BCST        numbersAVX512<>+368(SB), Z6, Z6
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z6, Z6
+	VMULPD.BCST       numbersAVX512<>+664(SB), Z6, Z6
 	VMULPD            Z6, Z2, Z10
 	VFMSUB213PD       Z10, Z2, Z6
 	VADDPD            Z10, Z7, Z11
@@ -17789,27 +17881,27 @@ lanes87:
 	VSUBPD            Z12, Z10, Z10
 	VADDPD            Z10, Z7, Z7
 	VADDPD            Z7, Z5, Z5
-	VPADDQ.BCST       numbersAVX512<>+656(SB), Z4, Z4
+	VPADDQ.BCST       numbersAVX512<>+672(SB), Z4, Z4
 	VPSRLQ            $0x06, Z4, Z7
-	VANDPD.BCST       numbersAVX512<>+576(SB), Z4, Z4
+	VANDPD.BCST       numbersAVX512<>+592(SB), Z4, Z4
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z10, Z10, Z10
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z10
 	VPSLLVQ           Z4, Z10, Z10
-	VPADDQ.BCST       numbersAVX512<>+584(SB), Z7, Z7
+	VPADDQ.BCST       numbersAVX512<>+600(SB), Z7, Z7
 	LEAQ              ·piBits+0(SB), R10
 	VXORPD            Z12, Z12, Z12
 	KXNORB            K7, K7, K7
 	VPGATHERQQ        (R10)(Z7*8), K7, Z12
-	VBROADCASTSD      numbersAVX512<>+592(SB), Z7
+	VBROADCASTSD      numbersAVX512<>+608(SB), Z7
 	VPSUBQ            Z4, Z7, Z4
 	VPSRLVQ           Z4, Z12, Z4
 	VORPD             Z4, Z10, Z4
 	VPSRLQ            $0x0c, Z4, Z4
-	VORPD.BCST        numbersAVX512<>+352(SB), Z4, Z4
-	VSUBPD.BCST       numbersAVX512<>+352(SB), Z4, Z4
-	VMULPD.BCST       numbersAVX512<>+664(SB), Z4, Z4
+	VORPD.BCST        numbersAVX512<>+368(SB), Z4, Z4
+	VSUBPD.BCST       numbersAVX512<>+368(SB), Z4, Z4
+	VMULPD.BCST       numbersAVX512<>+680(SB), Z4, Z4
 	VFMADD231PD       Z4, Z2, Z6
 	VADDPD            Z6, Z5, Z2
 	VADDPD            Z11, Z9, Z4
@@ -17820,32 +17912,32 @@ lanes87:
 	VADDPD            Z5, Z6, Z5
 	VADDPD            Z2, Z5, Z2
 	VADDPD            Z2, Z4, Z2
-	VMULPD.BCST       numbersAVX512<>+512(SB), Z2, Z2
+	VMULPD.BCST       numbersAVX512<>+528(SB), Z2, Z2
 	VMOVAPD           Z8, K1, Z1
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z4
 	VANDNPD           Z0, Z4, Z0
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z0, K2
-	VBROADCASTSD      numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD      numbersAVX512<>+464(SB), Z0
 	VMOVAPD           Z2, K2, Z0
 	VMOVAPD           Z0, K1, Z3
 
-end88:
+end89:
 	VMULPD           Z3, Z3, Z0
 	VMULPD           Z0, Z0, Z2
-	VBROADCASTSD     numbersAVX512<>+1664(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1672(SB), Z2, Z4
-	VBROADCASTSD     numbersAVX512<>+1680(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1696(SB), Z2, Z5
+	VBROADCASTSD     numbersAVX512<>+1680(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1688(SB), Z2, Z4
+	VBROADCASTSD     numbersAVX512<>+1696(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1704(SB), Z2, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z2, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VMULPD           Z5, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1704(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1712(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1720(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1728(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1744(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1720(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1728(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1736(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1744(SB), Z5
+	VFMADD213PD.BCST numbersAVX512<>+1752(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VPSLLQ           $0x3f, Z1, Z0
 	VPMOVQ2M         Z0, K1
@@ -17859,7 +17951,7 @@ end88:
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes87
+	JNE              lanes88
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -17883,9 +17975,9 @@ op125:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes89:
+lanes90:
 	VCVTPS2PD        (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
@@ -17898,28 +17990,28 @@ lanes89:
 	VMOVAPD          Z2, K1, Z1
 	VMULPD           Z3, Z1, Z2
 	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1768(SB), Z5
 	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1784(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1800(SB), Z6
 	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1816(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z4, Z6
 	VFMADD231PD      Z3, Z5, Z6
 	VFMADD231PD      Z6, Z2, Z1
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+936(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+952(SB), K1, Z2
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z3
-	VBROADCASTSD     numbersAVX512<>+512(SB), K1, Z3
+	VBROADCASTSD     numbersAVX512<>+528(SB), K1, Z3
 	VFMADD231PD      Z1, Z2, Z3
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z0, Z0
 	VORPD            Z0, Z3, Z0
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes89
+	JNE              lanes90
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -17943,9 +18035,9 @@ op126:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes90:
+lanes91:
 	VCVTPS2PD        (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          Z0, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
@@ -17958,33 +18050,33 @@ lanes90:
 	VMOVAPD          Z2, K1, Z1
 	VMULPD           Z3, Z1, Z2
 	VMULPD           Z3, Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1752(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1760(SB), Z4, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1768(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1768(SB), Z5
 	VFMADD213PD.BCST numbersAVX512<>+1776(SB), Z4, Z5
-	VBROADCASTSD     numbersAVX512<>+1784(SB), Z6
-	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z6
-	VFMADD213PD.BCST numbersAVX512<>+1800(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1784(SB), Z4, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1792(SB), Z4, Z5
+	VBROADCASTSD     numbersAVX512<>+1800(SB), Z6
 	VFMADD213PD.BCST numbersAVX512<>+1808(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1816(SB), Z4, Z6
+	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z4, Z6
 	VFMADD231PD      Z3, Z5, Z6
 	VFMADD231PD      Z6, Z2, Z1
 	VCMPPD.BCST      $0x11, numbersAVX512<>+32(SB), Z0, K2
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+376(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+392(SB), K2, Z0
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
 	VMOVAPD          Z0, K1, Z2
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z0
-	VBROADCASTSD     numbersAVX512<>+936(SB), K2, Z0
-	VBROADCASTSD     numbersAVX512<>+944(SB), Z3
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+952(SB), K2, Z0
+	VBROADCASTSD     numbersAVX512<>+960(SB), Z3
 	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z3
 	VMOVAPD          Z0, K1, Z3
-	VMULPD.BCST      numbersAVX512<>+512(SB), Z2, Z0
+	VMULPD.BCST      numbersAVX512<>+528(SB), Z2, Z0
 	VFMADD231PD      Z1, Z3, Z0
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes90
+	JNE              lanes91
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -18008,15 +18100,15 @@ op127:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes91:
+lanes92:
 	VCVTPS2PD        (DI), Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          Z0, Z1, Z1
-	VBROADCASTSD     numbersAVX512<>+952(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+968(SB), Z2
 	VMINPD           Z1, Z2, Z1
 	VBROADCASTSD     numbersAVX512<>+8(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     numbersAVX512<>+960(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+976(SB), Z2
 	VCMPPD           $0x11, Z1, Z2, K2
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
 	VBROADCASTSD     numbersAVX512<>+32(SB), K2, Z2
@@ -18028,28 +18120,28 @@ lanes91:
 	VDIVPD           Z2, Z4, Z1
 	VMULPD           Z1, Z1, Z2
 	VMULPD           Z2, Z2, Z3
-	VBROADCASTSD     numbersAVX512<>+1816(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1832(SB), Z4
 	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1848(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1864(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1864(SB), Z5
 	VFMADD213PD.BCST numbersAVX512<>+1872(SB), Z3, Z5
 	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1888(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1896(SB), Z3, Z5
 	VFMADD231PD      Z2, Z4, Z5
 	VMULPD           Z5, Z1, Z1
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
 	VBROADCASTSD     numbersAVX512<>+8(SB), K1, Z2
 	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z2
-	VFMADD231PD.BCST numbersAVX512<>+512(SB), Z2, Z1
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VFMADD231PD.BCST numbersAVX512<>+528(SB), Z2, Z1
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z0, Z0
 	VORPD            Z0, Z1, Z0
 	VCVTPD2PS        Z0, Y0
 	VMOVUPS          Y0, (DI)
 	ADDQ             $0x20, DI
 	DECQ             R9
-	JNE              lanes91
+	JNE              lanes92
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -18073,29 +18165,29 @@ op128:
 	MOVQ    DX, DI
 	MOVQ    $0x00000010, R9
 
-lanes92:
+lanes93:
 	VCVTPS2PD         (DI), Z0
-	VBROADCASTSD      numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD      numbersAVX512<>+216(SB), Z1
 	VANDNPD           Z0, Z1, Z1
 	VPSRLQ            $0x0c, Z1, Z2
-	VORPD.BCST        numbersAVX512<>+352(SB), Z2, Z2
-	VBROADCASTSD      numbersAVX512<>+1072(SB), Z3
-	VFMADD213PD.BCST  numbersAVX512<>+1888(SB), Z3, Z2
+	VORPD.BCST        numbersAVX512<>+368(SB), Z2, Z2
+	VBROADCASTSD      numbersAVX512<>+1088(SB), Z3
+	VFMADD213PD.BCST  numbersAVX512<>+1904(SB), Z3, Z2
 	VPSLLQ            $0x0c, Z2, Z2
 	VMULPD            Z2, Z1, Z3
 	VMULPD            Z2, Z2, Z4
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z3, Z2, Z4
-	VBROADCASTSD      numbersAVX512<>+1896(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1168(SB), Z3, Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z3, Z5
+	VBROADCASTSD      numbersAVX512<>+1912(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1184(SB), Z3, Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1096(SB), Z3, Z5
 	VFMADD231PD       Z5, Z4, Z2
 	VMULPD            Z2, Z1, Z3
 	VMULPD            Z2, Z2, Z4
 	VFNMADD213PD.BCST numbersAVX512<>+40(SB), Z4, Z3
 	VMULPD            Z3, Z2, Z4
-	VBROADCASTSD      numbersAVX512<>+1168(SB), Z5
-	VFMADD213PD.BCST  numbersAVX512<>+1080(SB), Z5, Z3
+	VBROADCASTSD      numbersAVX512<>+1184(SB), Z5
+	VFMADD213PD.BCST  numbersAVX512<>+1096(SB), Z5, Z3
 	VFMADD231PD       Z3, Z4, Z2
 	VCMPPD.BCST       $0x11, numbersAVX512<>+24(SB), Z1, K1
 	VMULPD            Z2, Z0, Z1
@@ -18105,7 +18197,7 @@ lanes92:
 	VMOVUPS           Y0, (DI)
 	ADDQ              $0x20, DI
 	DECQ              R9
-	JNE               lanes92
+	JNE               lanes93
 	VMOVUPD           (DX), Z0
 	VMOVUPD           64(DX), Z1
 	VMOVUPD           128(DX), Z2
@@ -18129,7 +18221,7 @@ op129:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes93:
+lanes94:
 	VCVTPS2PD    (R9), Z0
 	VMOVUPD      Z0, 512(DX)
 	VCVTPS2PD    (DI), Z0
@@ -18142,18 +18234,18 @@ lanes93:
 	VMOVUPD      512(DX), Z1
 	VMULPD       512(DX), Z1, Z1
 	KORTESTB     K1, K1
-	JEQ          end94
+	JEQ          end95
 	VMOVUPD      576(DX), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+392(SB), Z2, K2
 	VMULPD       512(DX), Z1, Z2
 	VMOVAPD      Z1, K2, Z2
 	VMOVUPD      576(DX), Z3
 	VSUBPD.BCST  numbersAVX512<>+40(SB), Z3, Z3
-	VBROADCASTSD numbersAVX512<>+200(SB), Z4
+	VBROADCASTSD numbersAVX512<>+216(SB), Z4
 	VANDNPD      Z3, Z4, Z3
 	VCMPPD.BCST  $0x00, numbersAVX512<>+8(SB), Z3, K2
 	KORTESTB     K2, K2
-	JEQ          end95
+	JEQ          end96
 	VMOVUPD      512(DX), Z3
 	VSQRTPD      Z3, Z3
 	VMOVUPD      576(DX), Z4
@@ -18163,16 +18255,16 @@ lanes93:
 	VMOVAPD      Z4, K3, Z3
 	VMOVAPD      Z3, K2, Z2
 
-end95:
+end96:
 	VMOVUPD      576(DX), Z3
-	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z3, K3
+	VCMPPD.BCST  $0x00, numbersAVX512<>+960(SB), Z3, K3
 	KORTESTB     K3, K3
-	JEQ          end96
+	JEQ          end97
 	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VDIVPD       512(DX), Z3, Z3
 	VMOVAPD      Z3, K3, Z2
 
-end96:
+end97:
 	VMOVAPD      Z2, K1, Z1
 	VMOVUPD      512(DX), Z2
 	VCMPPD.BCST  $0x11, numbersAVX512<>+32(SB), Z2, K3
@@ -18181,36 +18273,36 @@ end96:
 	VBROADCASTSD numbersAVX512<>+40(SB), Z3
 	VMOVAPD      Z2, K2, Z3
 	VMOVUPD      576(DX), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+376(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+392(SB), Z2, K2
 	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      576(DX), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+1088(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+1104(SB), Z2, K2
 	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVUPD      576(DX), Z2
-	VCMPPD.BCST  $0x00, numbersAVX512<>+944(SB), Z2, K2
+	VCMPPD.BCST  $0x00, numbersAVX512<>+960(SB), Z2, K2
 	VBROADCASTSD numbersAVX512<>+32(SB), K2, Z3
 	VMOVAPD      Z3, K1, Z0
 
-end94:
+end95:
 	VCMPPD.BCST      $0x00, numbersAVX512<>+40(SB), Z0, K1
 	KORTESTB         K1, K1
-	JEQ              end97
+	JEQ              end98
 	VMOVUPD          512(DX), Z0
-	VPSUBQ.BCST      numbersAVX512<>+328(SB), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+1240(SB), Z2
+	VPSUBQ.BCST      numbersAVX512<>+344(SB), Z0, Z0
+	VBROADCASTSD     numbersAVX512<>+1256(SB), Z2
 	VPSUBQ           512(DX), Z2, Z2
 	VORPD            Z2, Z0, Z0
 	VPMOVQ2M         Z0, K2
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z0
 	VANDNPD          512(DX), Z0, Z0
-	VPADDQ.BCST      numbersAVX512<>+1504(SB), Z0, Z2
+	VPADDQ.BCST      numbersAVX512<>+1520(SB), Z0, Z2
 	VPSRLQ           $0x34, Z2, Z3
 	VPSRLQ           $0x30, Z2, Z2
 	VPSLLQ           $0x34, Z3, Z4
 	VPSUBQ           Z4, Z0, Z0
 	VPADDQ.BCST      numbersAVX512<>+40(SB), Z0, Z0
-	VORPD.BCST       numbersAVX512<>+352(SB), Z3, Z3
-	VSUBPD.BCST      numbersAVX512<>+360(SB), Z3, Z3
+	VORPD.BCST       numbersAVX512<>+368(SB), Z3, Z3
+	VSUBPD.BCST      numbersAVX512<>+376(SB), Z3, Z3
 	LEAQ             ·logBins32Inverse+0(SB), R11
 	VMOVUPD          (R11), Z4
 	VPERMT2PD        64(R11), Z2, Z4
@@ -18218,48 +18310,48 @@ end94:
 	LEAQ             ·logBins32+0(SB), R11
 	VMOVUPD          (R11), Z4
 	VPERMT2PD        64(R11), Z2, Z4
-	VMULPD.BCST      numbersAVX512<>+64(SB), Z4, Z2
+	VMULPD.BCST      numbersAVX512<>+80(SB), Z4, Z2
 	VADDPD           Z2, Z3, Z2
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1904(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1912(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1920(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1928(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1936(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1944(SB), Z3, Z5
+	VBROADCASTSD     numbersAVX512<>+1920(SB), Z4
+	VFMADD213PD.BCST numbersAVX512<>+1928(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1936(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1944(SB), Z5
 	VFMADD213PD.BCST numbersAVX512<>+1952(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1960(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1968(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VFMADD231PD      Z5, Z0, Z2
 	VMULPD           576(DX), Z2, Z0
-	VBROADCASTSD     numbersAVX512<>+1960(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+1976(SB), Z2
 	VMINPD           Z0, Z2, Z0
-	VBROADCASTSD     numbersAVX512<>+1968(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+1984(SB), Z2
 	VMAXPD           Z0, Z2, Z0
 	VBROADCASTSD     numbersAVX512<>+40(SB), Z2
-	VFMADD213PD.BCST numbersAVX512<>+72(SB), Z0, Z2
-	VSUBPD.BCST      numbersAVX512<>+72(SB), Z2, Z3
-	VPADDQ.BCST      numbersAVX512<>+1176(SB), Z2, Z2
+	VFMADD213PD.BCST numbersAVX512<>+88(SB), Z0, Z2
+	VSUBPD.BCST      numbersAVX512<>+88(SB), Z2, Z3
+	VPADDQ.BCST      numbersAVX512<>+1192(SB), Z2, Z2
 	VPSLLQ           $0x34, Z2, Z2
 	VSUBPD           Z3, Z0, Z0
-	VMULPD.BCST      numbersAVX512<>+1432(SB), Z0, Z0
+	VMULPD.BCST      numbersAVX512<>+1448(SB), Z0, Z0
 	VMULPD           Z0, Z0, Z3
-	VBROADCASTSD     numbersAVX512<>+1440(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1448(SB), Z3, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1456(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1456(SB), Z4
 	VFMADD213PD.BCST numbersAVX512<>+1464(SB), Z3, Z4
-	VBROADCASTSD     numbersAVX512<>+1472(SB), Z5
-	VFMADD213PD.BCST numbersAVX512<>+1480(SB), Z3, Z5
-	VFMADD213PD.BCST numbersAVX512<>+1488(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1472(SB), Z3, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1480(SB), Z3, Z4
+	VBROADCASTSD     numbersAVX512<>+1488(SB), Z5
 	VFMADD213PD.BCST numbersAVX512<>+1496(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1504(SB), Z3, Z5
+	VFMADD213PD.BCST numbersAVX512<>+1512(SB), Z3, Z5
 	VFMADD231PD      Z0, Z4, Z5
 	VMULPD           Z5, Z0, Z0
 	VMOVAPD          Z2, Z3
 	VFMADD231PD      Z0, Z2, Z3
 	KORTESTB         K2, K2
-	JEQ              end98
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
+	JEQ              end99
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z0
 	VANDNPD          512(DX), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z2
 	VANDNPD          576(DX), Z2, Z2
 	VCMPPD.BCST      $0x00, numbersAVX512<>+24(SB), Z2, K3
 	VCMPPD.BCST      $0x00, numbersAVX512<>+40(SB), Z0, K4
@@ -18287,13 +18379,13 @@ end94:
 	VRNDSCALEPD      $0x08, Z0, Z2
 	VCMPPD           $0x00, Z0, Z2, K4
 	VMOVUPD          512(DX), Z0
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z0, Z0
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z0, Z0
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
 	VMOVAPD          Z0, K3, Z2
 	VBROADCASTSD     numbersAVX512<>+32(SB), K4, Z2
-	VBROADCASTSD     numbersAVX512<>+456(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+472(SB), Z0
 	VCMPPD           $0x11, 512(DX), Z0, K4
-	VBROADCASTSD     numbersAVX512<>+448(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+464(SB), Z0
 	VBROADCASTSD     numbersAVX512<>+32(SB), K3, Z0
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z5
 	VMOVAPD          Z0, K4, Z5
@@ -18315,19 +18407,19 @@ end94:
 	VBROADCASTSD     numbersAVX512<>+40(SB), K3, Z0
 	VMOVAPD          Z0, K2, Z3
 
-end98:
+end99:
 	VMOVUPD      512(DX), Z0
 	VCMPPD.BCST  $0x00, numbersAVX512<>+40(SB), Z0, K2
 	VBROADCASTSD numbersAVX512<>+40(SB), K2, Z3
 	VMOVAPD      Z3, K1, Z1
 
-end97:
+end98:
 	VCVTPD2PS Z1, Y0
 	VMOVUPS   Y0, (R9)
 	ADDQ      $0x20, R9
 	ADDQ      $0x20, DI
 	DECQ      R10
-	JNE       lanes93
+	JNE       lanes94
 	VMOVUPD   (DX), Z0
 	VMOVUPD   64(DX), Z1
 	VMOVUPD   128(DX), Z2
@@ -18351,14 +18443,14 @@ op130:
 	MOVQ    DX, R9
 	MOVQ    $0x00000010, R10
 
-lanes99:
+lanes100:
 	VCVTPS2PD        (R9), Z0
 	VMOVUPD          Z0, 512(DX)
 	VCVTPS2PD        (DI), Z0
 	VMOVUPD          Z0, 576(DX)
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z0
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z0
 	VANDNPD          512(DX), Z0, Z0
-	VBROADCASTSD     numbersAVX512<>+200(SB), Z1
+	VBROADCASTSD     numbersAVX512<>+216(SB), Z1
 	VANDNPD          576(DX), Z1, Z1
 	VCMPPD           $0x11, Z0, Z1, K1
 	VMINPD           Z1, Z0, Z2
@@ -18381,36 +18473,36 @@ lanes99:
 	VDIVPD           Z1, Z3, Z0
 	VMULPD           Z0, Z0, Z1
 	VMULPD           Z1, Z1, Z2
-	VBROADCASTSD     numbersAVX512<>+1816(SB), Z3
-	VFMADD213PD.BCST numbersAVX512<>+1824(SB), Z2, Z3
-	VFMADD213PD.BCST numbersAVX512<>+1832(SB), Z2, Z3
+	VBROADCASTSD     numbersAVX512<>+1832(SB), Z3
 	VFMADD213PD.BCST numbersAVX512<>+1840(SB), Z2, Z3
-	VBROADCASTSD     numbersAVX512<>+1848(SB), Z4
-	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z2, Z4
-	VFMADD213PD.BCST numbersAVX512<>+1864(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1848(SB), Z2, Z3
+	VFMADD213PD.BCST numbersAVX512<>+1856(SB), Z2, Z3
+	VBROADCASTSD     numbersAVX512<>+1864(SB), Z4
 	VFMADD213PD.BCST numbersAVX512<>+1872(SB), Z2, Z4
 	VFMADD213PD.BCST numbersAVX512<>+1880(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1888(SB), Z2, Z4
+	VFMADD213PD.BCST numbersAVX512<>+1896(SB), Z2, Z4
 	VFMADD231PD      Z1, Z3, Z4
 	VMULPD           Z4, Z0, Z0
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z1
 	VBROADCASTSD     numbersAVX512<>+40(SB), K2, Z1
-	VBROADCASTSD     numbersAVX512<>+376(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+392(SB), Z2
 	VSUBPD           Z1, Z2, Z2
 	VMOVAPD          Z2, K1, Z1
 	VMOVUPD          576(DX), Z2
 	VPMOVQ2M         Z2, K2
-	VBROADCASTSD     numbersAVX512<>+616(SB), Z2
+	VBROADCASTSD     numbersAVX512<>+632(SB), Z2
 	VSUBPD           Z1, Z2, Z2
 	VMOVAPD          Z2, K2, Z1
 	VBROADCASTSD     numbersAVX512<>+32(SB), Z2
-	VBROADCASTSD     numbersAVX512<>+200(SB), K1, Z2
+	VBROADCASTSD     numbersAVX512<>+216(SB), K1, Z2
 	VMOVUPD          576(DX), Z3
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z3, Z3
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z3, Z3
 	VXORPD           Z3, Z2, Z2
 	VXORPD           Z2, Z0, Z0
-	VFMADD231PD.BCST numbersAVX512<>+1344(SB), Z1, Z0
+	VFMADD231PD.BCST numbersAVX512<>+1360(SB), Z1, Z0
 	VMOVUPD          512(DX), Z1
-	VANDPD.BCST      numbersAVX512<>+200(SB), Z1, Z1
+	VANDPD.BCST      numbersAVX512<>+216(SB), Z1, Z1
 	VORPD            Z1, Z0, Z0
 	VMOVUPD          576(DX), Z1
 	VCMPPD           $0x00, 576(DX), Z1, K1
@@ -18425,7 +18517,7 @@ lanes99:
 	ADDQ             $0x20, R9
 	ADDQ             $0x20, DI
 	DECQ             R10
-	JNE              lanes99
+	JNE              lanes100
 	VMOVUPD          (DX), Z0
 	VMOVUPD          64(DX), Z1
 	VMOVUPD          128(DX), Z2
@@ -20846,7 +20938,7 @@ op10:
 	VPMAXUQ      Z9, Z8, Z8
 	VPCMPUQ.BCST $0x06, ·rootRange+0(SB), Z8, K1
 	KORTESTB     K1, K1
-	JNE          otherRoots100
+	JNE          otherRoots101
 	VSQRTPD      Z0, Z0
 	VSQRTPD      Z2, Z2
 	VSQRTPD      Z3, Z3
@@ -20897,9 +20989,9 @@ op10:
 	VFMADD213PD  Z9, Z10, Z9
 	VFNMADD231PD Z8, Z8, Z7
 	VFMADD213PD  Z8, Z9, Z7
-	JMP          rooted100
+	JMP          rooted101
 
-otherRoots100:
+otherRoots101:
 	VSQRTPD Z0, Z0
 	VSQRTPD Z1, Z1
 	VSQRTPD Z2, Z2
@@ -20909,7 +21001,7 @@ otherRoots100:
 	VSQRTPD Z6, Z6
 	VSQRTPD Z7, Z7
 
-rooted100:
+rooted101:
 	JMP next
 
 op11:
@@ -22448,7 +22540,7 @@ op10:
 	VPMAXUQ      Z27, Z26, Z26
 	VPCMPUQ.BCST $0x06, ·rootRange+0(SB), Z26, K1
 	KORTESTB     K1, K1
-	JNE          otherRoots101
+	JNE          otherRoots102
 	VSQRTPD      Z0, Z0
 	VSQRTPD      Z2, Z2
 	VSQRTPD      Z3, Z3
@@ -22499,9 +22591,9 @@ op10:
 	VFMADD213PD  Z27, Z28, Z27
 	VFNMADD231PD Z26, Z26, Z7
 	VFMADD213PD  Z26, Z27, Z7
-	JMP          rooted101
+	JMP          rooted102
 
-otherRoots101:
+otherRoots102:
 	VSQRTPD Z0, Z0
 	VSQRTPD Z1, Z1
 	VSQRTPD Z2, Z2
@@ -22511,7 +22603,7 @@ otherRoots101:
 	VSQRTPD Z6, Z6
 	VSQRTPD Z7, Z7
 
-rooted101:
+rooted102:
 	MOVQ 16(DI), R8
 	ANDQ SI, R8
 	ADDQ 8(DI), R8
@@ -24407,247 +24499,249 @@ DATA numbersAVX512<>+16(SB)/8, $0xffffffffffffffff
 DATA numbersAVX512<>+24(SB)/8, $0x7ff0000000000000
 DATA numbersAVX512<>+32(SB)/8, $0x0000000000000000
 DATA numbersAVX512<>+40(SB)/8, $0x3ff0000000000000
-DATA numbersAVX512<>+48(SB)/8, $0x408f400000000000
-DATA numbersAVX512<>+56(SB)/8, $0xc08f400000000000
-DATA numbersAVX512<>+64(SB)/8, $0x3ff71547652b82fe
-DATA numbersAVX512<>+72(SB)/8, $0x4338000000000000
-DATA numbersAVX512<>+80(SB)/8, $0x3fe62e42fefa3800
-DATA numbersAVX512<>+88(SB)/8, $0x3d2ef35793c76730
-DATA numbersAVX512<>+96(SB)/8, $0x3e5af4e092e1705b
-DATA numbersAVX512<>+104(SB)/8, $0x3ec71de02225a2f3
-DATA numbersAVX512<>+112(SB)/8, $0x3f2a01a01abeccc3
-DATA numbersAVX512<>+120(SB)/8, $0x3f811111111100d3
-DATA numbersAVX512<>+128(SB)/8, $0x3fc5555555555557
-DATA numbersAVX512<>+136(SB)/8, $0x3e21f7315649f2d7
-DATA numbersAVX512<>+144(SB)/8, $0x3e927e4db5bb725a
-DATA numbersAVX512<>+152(SB)/8, $0x3efa01a01a6db488
-DATA numbersAVX512<>+160(SB)/8, $0x3f56c16c16c162cf
-DATA numbersAVX512<>+168(SB)/8, $0x3fa5555555555556
-DATA numbersAVX512<>+176(SB)/8, $0x4086300000000000
-DATA numbersAVX512<>+184(SB)/8, $0xc04e000000000000
-DATA numbersAVX512<>+192(SB)/8, $0x00000000000003fe
-DATA numbersAVX512<>+200(SB)/8, $0x8000000000000000
-DATA numbersAVX512<>+208(SB)/8, $0x3c90000000000000
-DATA numbersAVX512<>+216(SB)/8, $0x404e000000000000
-DATA numbersAVX512<>+224(SB)/8, $0x3e30000000000000
-DATA numbersAVX512<>+232(SB)/8, $0x408634cccccccccd
-DATA numbersAVX512<>+240(SB)/8, $0x00000000000003fd
-DATA numbersAVX512<>+248(SB)/8, $0x3fb0000000000000
-DATA numbersAVX512<>+256(SB)/8, $0x4030000000000000
-DATA numbersAVX512<>+264(SB)/8, $0x3ce99f0806c2628d
-DATA numbersAVX512<>+272(SB)/8, $0x3de612467ccb2260
-DATA numbersAVX512<>+280(SB)/8, $0x3ec71de3a556f96c
-DATA numbersAVX512<>+288(SB)/8, $0x3f81111111111111
-DATA numbersAVX512<>+296(SB)/8, $0x3d6ae777c36fd5b6
-DATA numbersAVX512<>+304(SB)/8, $0x3e5ae6456792a77f
-DATA numbersAVX512<>+312(SB)/8, $0x3f2a01a01a01a001
-DATA numbersAVX512<>+320(SB)/8, $0x3fc5555555555555
-DATA numbersAVX512<>+328(SB)/8, $0x0010000000000000
-DATA numbersAVX512<>+336(SB)/8, $0x4350000000000000
-DATA numbersAVX512<>+344(SB)/8, $0x00095f619980c433
-DATA numbersAVX512<>+352(SB)/8, $0x4330000000000000
-DATA numbersAVX512<>+360(SB)/8, $0x43300000000003ff
-DATA numbersAVX512<>+368(SB)/8, $0x4330000000000435
-DATA numbersAVX512<>+376(SB)/8, $0x4000000000000000
-DATA numbersAVX512<>+384(SB)/8, $0x3fc0c06cf14c641b
-DATA numbersAVX512<>+392(SB)/8, $0x3fc3b1c38474d3ee
-DATA numbersAVX512<>+400(SB)/8, $0x3fcc71c72017a15c
-DATA numbersAVX512<>+408(SB)/8, $0x3fd9999999999a38
-DATA numbersAVX512<>+416(SB)/8, $0x3fc0fbe478772696
-DATA numbersAVX512<>+424(SB)/8, $0x3fc745cf8f6c9119
-DATA numbersAVX512<>+432(SB)/8, $0x3fd2492492476ba1
-DATA numbersAVX512<>+440(SB)/8, $0x3fe5555555555555
-DATA numbersAVX512<>+448(SB)/8, $0x7ff8000000000001
-DATA numbersAVX512<>+456(SB)/8, $0xfff0000000000000
-DATA numbersAVX512<>+464(SB)/8, $0x3c7777d0ffda0d24
-DATA numbersAVX512<>+472(SB)/8, $0x3fdbcb7b1526e50e
-DATA numbersAVX512<>+480(SB)/8, $0x3c695355baaafad3
-DATA numbersAVX512<>+488(SB)/8, $0x3d1fef311f12b358
-DATA numbersAVX512<>+496(SB)/8, $0x3fd34413509f7800
-DATA numbersAVX512<>+504(SB)/8, $0x3fe45f306dc9c883
-DATA numbersAVX512<>+512(SB)/8, $0x3ff921fb54442d18
-DATA numbersAVX512<>+520(SB)/8, $0xbc91a62633145c07
-DATA numbersAVX512<>+528(SB)/8, $0x391f1976b7ed8fbc
-DATA numbersAVX512<>+536(SB)/8, $0x41d0000000000000
-DATA numbersAVX512<>+544(SB)/8, $0x41e0000000000000
-DATA numbersAVX512<>+552(SB)/8, $0x00000000000007ff
-DATA numbersAVX512<>+560(SB)/8, $0x800fffffffffffff
-DATA numbersAVX512<>+568(SB)/8, $0x00000000000003f5
-DATA numbersAVX512<>+576(SB)/8, $0x000000000000003f
-DATA numbersAVX512<>+584(SB)/8, $0x0000000000000001
-DATA numbersAVX512<>+592(SB)/8, $0x0000000000000040
-DATA numbersAVX512<>+600(SB)/8, $0x3cd0000000000000
-DATA numbersAVX512<>+608(SB)/8, $0x3fd0000000000000
-DATA numbersAVX512<>+616(SB)/8, $0x4010000000000000
-DATA numbersAVX512<>+624(SB)/8, $0x0000000000000034
-DATA numbersAVX512<>+632(SB)/8, $0x3990000000000000
-DATA numbersAVX512<>+640(SB)/8, $0x0000000000000068
-DATA numbersAVX512<>+648(SB)/8, $0x3650000000000000
-DATA numbersAVX512<>+656(SB)/8, $0x000000000000009c
-DATA numbersAVX512<>+664(SB)/8, $0x3310000000000000
-DATA numbersAVX512<>+672(SB)/8, $0x3c91a62633145c07
-DATA numbersAVX512<>+680(SB)/8, $0x3de61217781a8ccd
-DATA numbersAVX512<>+688(SB)/8, $0x3ec71de3a545b148
-DATA numbersAVX512<>+696(SB)/8, $0x3f81111111111110
-DATA numbersAVX512<>+704(SB)/8, $0xbd6ab13654fd392a
-DATA numbersAVX512<>+712(SB)/8, $0xbe5ae6454093c147
-DATA numbersAVX512<>+720(SB)/8, $0xbf2a01a01a01990a
-DATA numbersAVX512<>+728(SB)/8, $0xbfc5555555555555
-DATA numbersAVX512<>+736(SB)/8, $0xbfe0000000000000
-DATA numbersAVX512<>+744(SB)/8, $0xbda9394b3581cec8
-DATA numbersAVX512<>+752(SB)/8, $0xbe927e4fb7710638
-DATA numbersAVX512<>+760(SB)/8, $0xbf56c16c16c16c16
-DATA numbersAVX512<>+768(SB)/8, $0x3d2ab746999271a1
-DATA numbersAVX512<>+776(SB)/8, $0x3e21eed8de759d0d
-DATA numbersAVX512<>+784(SB)/8, $0x3efa01a01a019cf6
-DATA numbersAVX512<>+792(SB)/8, $0x3fa5555555555555
-DATA numbersAVX512<>+800(SB)/8, $0x0000000000000002
-DATA numbersAVX512<>+808(SB)/8, $0x3e40000000000000
-DATA numbersAVX512<>+816(SB)/8, $0x3370000000000000
-DATA numbersAVX512<>+824(SB)/8, $0xbf9898d77b6dddb4
-DATA numbersAVX512<>+832(SB)/8, $0x3f38f5a75293b06a
-DATA numbersAVX512<>+840(SB)/8, $0x3f80a9849ba5937e
-DATA numbersAVX512<>+848(SB)/8, $0x3f87a70c2a695fe0
-DATA numbersAVX512<>+856(SB)/8, $0x3f91c4ebd7735bf2
-DATA numbersAVX512<>+864(SB)/8, $0x3f9f1c71c70ee54a
-DATA numbersAVX512<>+872(SB)/8, $0x3fb333333333332d
-DATA numbersAVX512<>+880(SB)/8, $0x3f9f74bdb0d4b5bf
-DATA numbersAVX512<>+888(SB)/8, $0x3f97184808eff5ef
-DATA numbersAVX512<>+896(SB)/8, $0x3f82031dbbbbad46
-DATA numbersAVX512<>+904(SB)/8, $0x3f840e38d543d8d2
-DATA numbersAVX512<>+912(SB)/8, $0x3f8c99afe79266f3
-DATA numbersAVX512<>+920(SB)/8, $0x3f96e8ba31c9dc09
-DATA numbersAVX512<>+928(SB)/8, $0x3fa6db6db6db7c7f
-DATA numbersAVX512<>+936(SB)/8, $0xc000000000000000
-DATA numbersAVX512<>+944(SB)/8, $0xbff0000000000000
-DATA numbersAVX512<>+952(SB)/8, $0x43b0000000000000
-DATA numbersAVX512<>+960(SB)/8, $0x4004000000000000
-DATA numbersAVX512<>+968(SB)/8, $0x3f7f5c3523066ab0
-DATA numbersAVX512<>+976(SB)/8, $0x3fa166a8732cc738
-DATA numbersAVX512<>+984(SB)/8, $0x3fa837a52499d8b8
-DATA numbersAVX512<>+992(SB)/8, $0x3fae1d8a9bad8600
-DATA numbersAVX512<>+1000(SB)/8, $0x3fb3b13ad5571f07
-DATA numbersAVX512<>+1008(SB)/8, $0x3fbc71c71c68a0c5
-DATA numbersAVX512<>+1016(SB)/8, $0x3fc999999999998e
-DATA numbersAVX512<>+1024(SB)/8, $0xbf9633de283fb773
-DATA numbersAVX512<>+1032(SB)/8, $0xbfa56b2f82e012dd
-DATA numbersAVX512<>+1040(SB)/8, $0xbfaaecb542412942
-DATA numbersAVX512<>+1048(SB)/8, $0xbfb1110befb7253c
-DATA numbersAVX512<>+1056(SB)/8, $0xbfb745d172701e87
-DATA numbersAVX512<>+1064(SB)/8, $0xbfc2492492491932
-DATA numbersAVX512<>+1072(SB)/8, $0xbfd5555555555555
-DATA numbersAVX512<>+1080(SB)/8, $0x3fd5555555555555
-DATA numbersAVX512<>+1088(SB)/8, $0x4008000000000000
-DATA numbersAVX512<>+1096(SB)/8, $0xbfc1f2b6bce5a27d
-DATA numbersAVX512<>+1104(SB)/8, $0xbfc60a8ab2430461
-DATA numbersAVX512<>+1112(SB)/8, $0xbfd55572eaedd5f8
-DATA numbersAVX512<>+1120(SB)/8, $0x3fb722fbfb354de5
-DATA numbersAVX512<>+1128(SB)/8, $0x3fc2f925f9e706a0
-DATA numbersAVX512<>+1136(SB)/8, $0x3fcc6c95d39ada7a
-DATA numbersAVX512<>+1144(SB)/8, $0x3ff00000dd617e41
-DATA numbersAVX512<>+1152(SB)/8, $0x3ff428a2f98d728b
-DATA numbersAVX512<>+1160(SB)/8, $0x3fe965fea53d6e3d
-DATA numbersAVX512<>+1168(SB)/8, $0x3fcc71c71c71c71c
-DATA numbersAVX512<>+1176(SB)/8, $0x00000000000003ff
-DATA numbersAVX512<>+1184(SB)/8, $0x5fe6e8e000000000
-DATA numbersAVX512<>+1192(SB)/8, $0x3fd40e1b74523637
-DATA numbersAVX512<>+1200(SB)/8, $0x3fd80fac5c1d92fe
-DATA numbersAVX512<>+1208(SB)/8, $0xfffffffff8000000
-DATA numbersAVX512<>+1216(SB)/8, $0x3fd8000000000000
-DATA numbersAVX512<>+1224(SB)/8, $0x7fcfffffffffffff
-DATA numbersAVX512<>+1232(SB)/8, $0x41a0000000000000
-DATA numbersAVX512<>+1240(SB)/8, $0x7fefffffffffffff
-DATA numbersAVX512<>+1248(SB)/8, $0x0009c00000000000
-DATA numbersAVX512<>+1256(SB)/8, $0x404b000000000000
-DATA numbersAVX512<>+1264(SB)/8, $0xbfb99c4b094939f8
-DATA numbersAVX512<>+1272(SB)/8, $0xbfbfffffe4ceaadf
-DATA numbersAVX512<>+1280(SB)/8, $0xbfc5555555558143
-DATA numbersAVX512<>+1288(SB)/8, $0xbfd0000000000000
-DATA numbersAVX512<>+1296(SB)/8, $0x3fbc74b73879c36c
-DATA numbersAVX512<>+1304(SB)/8, $0x3fc2492483741226
-DATA numbersAVX512<>+1312(SB)/8, $0x3fc999999999c986
-DATA numbersAVX512<>+1320(SB)/8, $0x7e70000000000000
-DATA numbersAVX512<>+1328(SB)/8, $0x39b0000000000000
-DATA numbersAVX512<>+1336(SB)/8, $0x4c70000000000000
-DATA numbersAVX512<>+1344(SB)/8, $0x3fe921fb54442d18
-DATA numbersAVX512<>+1352(SB)/8, $0x3c81a62633145c07
-DATA numbersAVX512<>+1360(SB)/8, $0x3e10000000000000
-DATA numbersAVX512<>+1368(SB)/8, $0x4340000000000001
-DATA numbersAVX512<>+1376(SB)/8, $0x4340000000000000
-DATA numbersAVX512<>+1384(SB)/8, $0x5f30000000000000
-DATA numbersAVX512<>+1392(SB)/8, $0x20b0000000000000
-DATA numbersAVX512<>+1400(SB)/8, $0x1d90000000000000
-DATA numbersAVX512<>+1408(SB)/8, $0x6250000000000000
-DATA numbersAVX512<>+1416(SB)/8, $0x4060400000000000
-DATA numbersAVX512<>+1424(SB)/8, $0xc062c00000000000
-DATA numbersAVX512<>+1432(SB)/8, $0x3fe62e42fefa39ef
-DATA numbersAVX512<>+1440(SB)/8, $0x3efa136e5a92400e
-DATA numbersAVX512<>+1448(SB)/8, $0x3f56c166bc75e823
-DATA numbersAVX512<>+1456(SB)/8, $0x3fa55555565ce931
-DATA numbersAVX512<>+1464(SB)/8, $0x3fdfffffffffe051
-DATA numbersAVX512<>+1472(SB)/8, $0x3f2a17e35818933c
-DATA numbersAVX512<>+1480(SB)/8, $0x3f81110a5fa2e975
-DATA numbersAVX512<>+1488(SB)/8, $0x3fc5555557e88376
-DATA numbersAVX512<>+1496(SB)/8, $0x3fefffffffff6187
-DATA numbersAVX512<>+1504(SB)/8, $0x0009800000000000
-DATA numbersAVX512<>+1512(SB)/8, $0xbfc4f4885a689d15
-DATA numbersAVX512<>+1520(SB)/8, $0xbfd00009277ceb61
-DATA numbersAVX512<>+1528(SB)/8, $0xbfdfffffffac3cd8
-DATA numbersAVX512<>+1536(SB)/8, $0x3fc99e03e4707f70
-DATA numbersAVX512<>+1544(SB)/8, $0x3fd5555530eed2ea
-DATA numbersAVX512<>+1552(SB)/8, $0x3ff0000000001826
-DATA numbersAVX512<>+1560(SB)/8, $0xbfce3b62768ab5c5
-DATA numbersAVX512<>+1568(SB)/8, $0xbfd715549a1bc26b
-DATA numbersAVX512<>+1576(SB)/8, $0xbfe7154764ef1706
-DATA numbersAVX512<>+1584(SB)/8, $0x3fd27a9ba654f9c1
-DATA numbersAVX512<>+1592(SB)/8, $0x3fdec709a7b63f8b
-DATA numbersAVX512<>+1600(SB)/8, $0x3ff71547652ba5d5
-DATA numbersAVX512<>+1608(SB)/8, $0x3fd34413509f79ff
-DATA numbersAVX512<>+1616(SB)/8, $0xbfb23392e70bd98d
-DATA numbersAVX512<>+1624(SB)/8, $0xbfbbcb8afc351ed6
-DATA numbersAVX512<>+1632(SB)/8, $0xbfcbcb7b14de23c4
-DATA numbersAVX512<>+1640(SB)/8, $0x3fb6403839bde0d0
-DATA numbersAVX512<>+1648(SB)/8, $0x3fc287a743d14f07
-DATA numbersAVX512<>+1656(SB)/8, $0x3fdbcb7b15270f01
-DATA numbersAVX512<>+1664(SB)/8, $0xbf2a00ecaed5eb2b
-DATA numbersAVX512<>+1672(SB)/8, $0xbfc5555554908b7b
-DATA numbersAVX512<>+1680(SB)/8, $0x3ec6cb09872134b4
-DATA numbersAVX512<>+1688(SB)/8, $0x3f811110724cc4ee
-DATA numbersAVX512<>+1696(SB)/8, $0x3fefffffffff63d7
-DATA numbersAVX512<>+1704(SB)/8, $0xbe923c066c36b9d8
-DATA numbersAVX512<>+1712(SB)/8, $0xbf56c16b29a8e243
-DATA numbersAVX512<>+1720(SB)/8, $0xbfdffffffffe2ba2
-DATA numbersAVX512<>+1728(SB)/8, $0x3efa00e78b8cd4c7
-DATA numbersAVX512<>+1736(SB)/8, $0x3fa555555441d96a
-DATA numbersAVX512<>+1744(SB)/8, $0x3feffffffffffdfc
-DATA numbersAVX512<>+1752(SB)/8, $0x3f9e0231588b1e55
-DATA numbersAVX512<>+1760(SB)/8, $0x3f93c5053c2afce1
-DATA numbersAVX512<>+1768(SB)/8, $0x3f9f208eb1ddd0fb
-DATA numbersAVX512<>+1776(SB)/8, $0x3fb333334ceb6520
-DATA numbersAVX512<>+1784(SB)/8, $0x3f764b97e009bd01
-DATA numbersAVX512<>+1792(SB)/8, $0x3f96a9e3262c37db
-DATA numbersAVX512<>+1800(SB)/8, $0x3fa6db5cfb6af282
-DATA numbersAVX512<>+1808(SB)/8, $0x3fc55555554ee47b
-DATA numbersAVX512<>+1816(SB)/8, $0xbfab1e5b15480526
-DATA numbersAVX512<>+1824(SB)/8, $0xbfb7291e002acd22
-DATA numbersAVX512<>+1832(SB)/8, $0xbfc24915f6354e41
-DATA numbersAVX512<>+1840(SB)/8, $0xbfd5555554ea40b7
-DATA numbersAVX512<>+1848(SB)/8, $0x3f97dba3c0fdbc9d
-DATA numbersAVX512<>+1856(SB)/8, $0x3fb2e343c1b17afc
-DATA numbersAVX512<>+1864(SB)/8, $0x3fbc6f60c47b33dd
-DATA numbersAVX512<>+1872(SB)/8, $0x3fc999993fbd3b61
-DATA numbersAVX512<>+1880(SB)/8, $0x3fefffffffffeae1
-DATA numbersAVX512<>+1888(SB)/8, $0x433aa9446547df32
-DATA numbersAVX512<>+1896(SB)/8, $0x3fc61f9add3c0ca4
-DATA numbersAVX512<>+1904(SB)/8, $0xbfcecd45d9db1bd9
-DATA numbersAVX512<>+1912(SB)/8, $0xbfd715472406013a
-DATA numbersAVX512<>+1920(SB)/8, $0xbfe71547652c3bad
-DATA numbersAVX512<>+1928(SB)/8, $0x3fc9d33f944e3e8b
-DATA numbersAVX512<>+1936(SB)/8, $0x3fd2777ce76f9308
-DATA numbersAVX512<>+1944(SB)/8, $0x3fdec709db4a871e
-DATA numbersAVX512<>+1952(SB)/8, $0x3ff71547652b8379
-DATA numbersAVX512<>+1960(SB)/8, $0x4069000000000000
-DATA numbersAVX512<>+1968(SB)/8, $0xc069000000000000
-DATA numbersAVX512<>+1976(SB)/8, $0x7f8000007f800000
-DATA numbersAVX512<>+1984(SB)/8, $0x3f8000003f800000
-GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $1992
+DATA numbersAVX512<>+48(SB)/8, $0xc3e0000000000000
+DATA numbersAVX512<>+56(SB)/8, $0x43e0000000000000
+DATA numbersAVX512<>+64(SB)/8, $0x408f400000000000
+DATA numbersAVX512<>+72(SB)/8, $0xc08f400000000000
+DATA numbersAVX512<>+80(SB)/8, $0x3ff71547652b82fe
+DATA numbersAVX512<>+88(SB)/8, $0x4338000000000000
+DATA numbersAVX512<>+96(SB)/8, $0x3fe62e42fefa3800
+DATA numbersAVX512<>+104(SB)/8, $0x3d2ef35793c76730
+DATA numbersAVX512<>+112(SB)/8, $0x3e5af4e092e1705b
+DATA numbersAVX512<>+120(SB)/8, $0x3ec71de02225a2f3
+DATA numbersAVX512<>+128(SB)/8, $0x3f2a01a01abeccc3
+DATA numbersAVX512<>+136(SB)/8, $0x3f811111111100d3
+DATA numbersAVX512<>+144(SB)/8, $0x3fc5555555555557
+DATA numbersAVX512<>+152(SB)/8, $0x3e21f7315649f2d7
+DATA numbersAVX512<>+160(SB)/8, $0x3e927e4db5bb725a
+DATA numbersAVX512<>+168(SB)/8, $0x3efa01a01a6db488
+DATA numbersAVX512<>+176(SB)/8, $0x3f56c16c16c162cf
+DATA numbersAVX512<>+184(SB)/8, $0x3fa5555555555556
+DATA numbersAVX512<>+192(SB)/8, $0x4086300000000000
+DATA numbersAVX512<>+200(SB)/8, $0xc04e000000000000
+DATA numbersAVX512<>+208(SB)/8, $0x00000000000003fe
+DATA numbersAVX512<>+216(SB)/8, $0x8000000000000000
+DATA numbersAVX512<>+224(SB)/8, $0x3c90000000000000
+DATA numbersAVX512<>+232(SB)/8, $0x404e000000000000
+DATA numbersAVX512<>+240(SB)/8, $0x3e30000000000000
+DATA numbersAVX512<>+248(SB)/8, $0x408634cccccccccd
+DATA numbersAVX512<>+256(SB)/8, $0x00000000000003fd
+DATA numbersAVX512<>+264(SB)/8, $0x3fb0000000000000
+DATA numbersAVX512<>+272(SB)/8, $0x4030000000000000
+DATA numbersAVX512<>+280(SB)/8, $0x3ce99f0806c2628d
+DATA numbersAVX512<>+288(SB)/8, $0x3de612467ccb2260
+DATA numbersAVX512<>+296(SB)/8, $0x3ec71de3a556f96c
+DATA numbersAVX512<>+304(SB)/8, $0x3f81111111111111
+DATA numbersAVX512<>+312(SB)/8, $0x3d6ae777c36fd5b6
+DATA numbersAVX512<>+320(SB)/8, $0x3e5ae6456792a77f
+DATA numbersAVX512<>+328(SB)/8, $0x3f2a01a01a01a001
+DATA numbersAVX512<>+336(SB)/8, $0x3fc5555555555555
+DATA numbersAVX512<>+344(SB)/8, $0x0010000000000000
+DATA numbersAVX512<>+352(SB)/8, $0x4350000000000000
+DATA numbersAVX512<>+360(SB)/8, $0x00095f619980c433
+DATA numbersAVX512<>+368(SB)/8, $0x4330000000000000
+DATA numbersAVX512<>+376(SB)/8, $0x43300000000003ff
+DATA numbersAVX512<>+384(SB)/8, $0x4330000000000435
+DATA numbersAVX512<>+392(SB)/8, $0x4000000000000000
+DATA numbersAVX512<>+400(SB)/8, $0x3fc0c06cf14c641b
+DATA numbersAVX512<>+408(SB)/8, $0x3fc3b1c38474d3ee
+DATA numbersAVX512<>+416(SB)/8, $0x3fcc71c72017a15c
+DATA numbersAVX512<>+424(SB)/8, $0x3fd9999999999a38
+DATA numbersAVX512<>+432(SB)/8, $0x3fc0fbe478772696
+DATA numbersAVX512<>+440(SB)/8, $0x3fc745cf8f6c9119
+DATA numbersAVX512<>+448(SB)/8, $0x3fd2492492476ba1
+DATA numbersAVX512<>+456(SB)/8, $0x3fe5555555555555
+DATA numbersAVX512<>+464(SB)/8, $0x7ff8000000000001
+DATA numbersAVX512<>+472(SB)/8, $0xfff0000000000000
+DATA numbersAVX512<>+480(SB)/8, $0x3c7777d0ffda0d24
+DATA numbersAVX512<>+488(SB)/8, $0x3fdbcb7b1526e50e
+DATA numbersAVX512<>+496(SB)/8, $0x3c695355baaafad3
+DATA numbersAVX512<>+504(SB)/8, $0x3d1fef311f12b358
+DATA numbersAVX512<>+512(SB)/8, $0x3fd34413509f7800
+DATA numbersAVX512<>+520(SB)/8, $0x3fe45f306dc9c883
+DATA numbersAVX512<>+528(SB)/8, $0x3ff921fb54442d18
+DATA numbersAVX512<>+536(SB)/8, $0xbc91a62633145c07
+DATA numbersAVX512<>+544(SB)/8, $0x391f1976b7ed8fbc
+DATA numbersAVX512<>+552(SB)/8, $0x41d0000000000000
+DATA numbersAVX512<>+560(SB)/8, $0x41e0000000000000
+DATA numbersAVX512<>+568(SB)/8, $0x00000000000007ff
+DATA numbersAVX512<>+576(SB)/8, $0x800fffffffffffff
+DATA numbersAVX512<>+584(SB)/8, $0x00000000000003f5
+DATA numbersAVX512<>+592(SB)/8, $0x000000000000003f
+DATA numbersAVX512<>+600(SB)/8, $0x0000000000000001
+DATA numbersAVX512<>+608(SB)/8, $0x0000000000000040
+DATA numbersAVX512<>+616(SB)/8, $0x3cd0000000000000
+DATA numbersAVX512<>+624(SB)/8, $0x3fd0000000000000
+DATA numbersAVX512<>+632(SB)/8, $0x4010000000000000
+DATA numbersAVX512<>+640(SB)/8, $0x0000000000000034
+DATA numbersAVX512<>+648(SB)/8, $0x3990000000000000
+DATA numbersAVX512<>+656(SB)/8, $0x0000000000000068
+DATA numbersAVX512<>+664(SB)/8, $0x3650000000000000
+DATA numbersAVX512<>+672(SB)/8, $0x000000000000009c
+DATA numbersAVX512<>+680(SB)/8, $0x3310000000000000
+DATA numbersAVX512<>+688(SB)/8, $0x3c91a62633145c07
+DATA numbersAVX512<>+696(SB)/8, $0x3de61217781a8ccd
+DATA numbersAVX512<>+704(SB)/8, $0x3ec71de3a545b148
+DATA numbersAVX512<>+712(SB)/8, $0x3f81111111111110
+DATA numbersAVX512<>+720(SB)/8, $0xbd6ab13654fd392a
+DATA numbersAVX512<>+728(SB)/8, $0xbe5ae6454093c147
+DATA numbersAVX512<>+736(SB)/8, $0xbf2a01a01a01990a
+DATA numbersAVX512<>+744(SB)/8, $0xbfc5555555555555
+DATA numbersAVX512<>+752(SB)/8, $0xbfe0000000000000
+DATA numbersAVX512<>+760(SB)/8, $0xbda9394b3581cec8
+DATA numbersAVX512<>+768(SB)/8, $0xbe927e4fb7710638
+DATA numbersAVX512<>+776(SB)/8, $0xbf56c16c16c16c16
+DATA numbersAVX512<>+784(SB)/8, $0x3d2ab746999271a1
+DATA numbersAVX512<>+792(SB)/8, $0x3e21eed8de759d0d
+DATA numbersAVX512<>+800(SB)/8, $0x3efa01a01a019cf6
+DATA numbersAVX512<>+808(SB)/8, $0x3fa5555555555555
+DATA numbersAVX512<>+816(SB)/8, $0x0000000000000002
+DATA numbersAVX512<>+824(SB)/8, $0x3e40000000000000
+DATA numbersAVX512<>+832(SB)/8, $0x3370000000000000
+DATA numbersAVX512<>+840(SB)/8, $0xbf9898d77b6dddb4
+DATA numbersAVX512<>+848(SB)/8, $0x3f38f5a75293b06a
+DATA numbersAVX512<>+856(SB)/8, $0x3f80a9849ba5937e
+DATA numbersAVX512<>+864(SB)/8, $0x3f87a70c2a695fe0
+DATA numbersAVX512<>+872(SB)/8, $0x3f91c4ebd7735bf2
+DATA numbersAVX512<>+880(SB)/8, $0x3f9f1c71c70ee54a
+DATA numbersAVX512<>+888(SB)/8, $0x3fb333333333332d
+DATA numbersAVX512<>+896(SB)/8, $0x3f9f74bdb0d4b5bf
+DATA numbersAVX512<>+904(SB)/8, $0x3f97184808eff5ef
+DATA numbersAVX512<>+912(SB)/8, $0x3f82031dbbbbad46
+DATA numbersAVX512<>+920(SB)/8, $0x3f840e38d543d8d2
+DATA numbersAVX512<>+928(SB)/8, $0x3f8c99afe79266f3
+DATA numbersAVX512<>+936(SB)/8, $0x3f96e8ba31c9dc09
+DATA numbersAVX512<>+944(SB)/8, $0x3fa6db6db6db7c7f
+DATA numbersAVX512<>+952(SB)/8, $0xc000000000000000
+DATA numbersAVX512<>+960(SB)/8, $0xbff0000000000000
+DATA numbersAVX512<>+968(SB)/8, $0x43b0000000000000
+DATA numbersAVX512<>+976(SB)/8, $0x4004000000000000
+DATA numbersAVX512<>+984(SB)/8, $0x3f7f5c3523066ab0
+DATA numbersAVX512<>+992(SB)/8, $0x3fa166a8732cc738
+DATA numbersAVX512<>+1000(SB)/8, $0x3fa837a52499d8b8
+DATA numbersAVX512<>+1008(SB)/8, $0x3fae1d8a9bad8600
+DATA numbersAVX512<>+1016(SB)/8, $0x3fb3b13ad5571f07
+DATA numbersAVX512<>+1024(SB)/8, $0x3fbc71c71c68a0c5
+DATA numbersAVX512<>+1032(SB)/8, $0x3fc999999999998e
+DATA numbersAVX512<>+1040(SB)/8, $0xbf9633de283fb773
+DATA numbersAVX512<>+1048(SB)/8, $0xbfa56b2f82e012dd
+DATA numbersAVX512<>+1056(SB)/8, $0xbfaaecb542412942
+DATA numbersAVX512<>+1064(SB)/8, $0xbfb1110befb7253c
+DATA numbersAVX512<>+1072(SB)/8, $0xbfb745d172701e87
+DATA numbersAVX512<>+1080(SB)/8, $0xbfc2492492491932
+DATA numbersAVX512<>+1088(SB)/8, $0xbfd5555555555555
+DATA numbersAVX512<>+1096(SB)/8, $0x3fd5555555555555
+DATA numbersAVX512<>+1104(SB)/8, $0x4008000000000000
+DATA numbersAVX512<>+1112(SB)/8, $0xbfc1f2b6bce5a27d
+DATA numbersAVX512<>+1120(SB)/8, $0xbfc60a8ab2430461
+DATA numbersAVX512<>+1128(SB)/8, $0xbfd55572eaedd5f8
+DATA numbersAVX512<>+1136(SB)/8, $0x3fb722fbfb354de5
+DATA numbersAVX512<>+1144(SB)/8, $0x3fc2f925f9e706a0
+DATA numbersAVX512<>+1152(SB)/8, $0x3fcc6c95d39ada7a
+DATA numbersAVX512<>+1160(SB)/8, $0x3ff00000dd617e41
+DATA numbersAVX512<>+1168(SB)/8, $0x3ff428a2f98d728b
+DATA numbersAVX512<>+1176(SB)/8, $0x3fe965fea53d6e3d
+DATA numbersAVX512<>+1184(SB)/8, $0x3fcc71c71c71c71c
+DATA numbersAVX512<>+1192(SB)/8, $0x00000000000003ff
+DATA numbersAVX512<>+1200(SB)/8, $0x5fe6e8e000000000
+DATA numbersAVX512<>+1208(SB)/8, $0x3fd40e1b74523637
+DATA numbersAVX512<>+1216(SB)/8, $0x3fd80fac5c1d92fe
+DATA numbersAVX512<>+1224(SB)/8, $0xfffffffff8000000
+DATA numbersAVX512<>+1232(SB)/8, $0x3fd8000000000000
+DATA numbersAVX512<>+1240(SB)/8, $0x7fcfffffffffffff
+DATA numbersAVX512<>+1248(SB)/8, $0x41a0000000000000
+DATA numbersAVX512<>+1256(SB)/8, $0x7fefffffffffffff
+DATA numbersAVX512<>+1264(SB)/8, $0x0009c00000000000
+DATA numbersAVX512<>+1272(SB)/8, $0x404b000000000000
+DATA numbersAVX512<>+1280(SB)/8, $0xbfb99c4b094939f8
+DATA numbersAVX512<>+1288(SB)/8, $0xbfbfffffe4ceaadf
+DATA numbersAVX512<>+1296(SB)/8, $0xbfc5555555558143
+DATA numbersAVX512<>+1304(SB)/8, $0xbfd0000000000000
+DATA numbersAVX512<>+1312(SB)/8, $0x3fbc74b73879c36c
+DATA numbersAVX512<>+1320(SB)/8, $0x3fc2492483741226
+DATA numbersAVX512<>+1328(SB)/8, $0x3fc999999999c986
+DATA numbersAVX512<>+1336(SB)/8, $0x7e70000000000000
+DATA numbersAVX512<>+1344(SB)/8, $0x39b0000000000000
+DATA numbersAVX512<>+1352(SB)/8, $0x4c70000000000000
+DATA numbersAVX512<>+1360(SB)/8, $0x3fe921fb54442d18
+DATA numbersAVX512<>+1368(SB)/8, $0x3c81a62633145c07
+DATA numbersAVX512<>+1376(SB)/8, $0x3e10000000000000
+DATA numbersAVX512<>+1384(SB)/8, $0x4340000000000001
+DATA numbersAVX512<>+1392(SB)/8, $0x4340000000000000
+DATA numbersAVX512<>+1400(SB)/8, $0x5f30000000000000
+DATA numbersAVX512<>+1408(SB)/8, $0x20b0000000000000
+DATA numbersAVX512<>+1416(SB)/8, $0x1d90000000000000
+DATA numbersAVX512<>+1424(SB)/8, $0x6250000000000000
+DATA numbersAVX512<>+1432(SB)/8, $0x4060400000000000
+DATA numbersAVX512<>+1440(SB)/8, $0xc062c00000000000
+DATA numbersAVX512<>+1448(SB)/8, $0x3fe62e42fefa39ef
+DATA numbersAVX512<>+1456(SB)/8, $0x3efa136e5a92400e
+DATA numbersAVX512<>+1464(SB)/8, $0x3f56c166bc75e823
+DATA numbersAVX512<>+1472(SB)/8, $0x3fa55555565ce931
+DATA numbersAVX512<>+1480(SB)/8, $0x3fdfffffffffe051
+DATA numbersAVX512<>+1488(SB)/8, $0x3f2a17e35818933c
+DATA numbersAVX512<>+1496(SB)/8, $0x3f81110a5fa2e975
+DATA numbersAVX512<>+1504(SB)/8, $0x3fc5555557e88376
+DATA numbersAVX512<>+1512(SB)/8, $0x3fefffffffff6187
+DATA numbersAVX512<>+1520(SB)/8, $0x0009800000000000
+DATA numbersAVX512<>+1528(SB)/8, $0xbfc4f4885a689d15
+DATA numbersAVX512<>+1536(SB)/8, $0xbfd00009277ceb61
+DATA numbersAVX512<>+1544(SB)/8, $0xbfdfffffffac3cd8
+DATA numbersAVX512<>+1552(SB)/8, $0x3fc99e03e4707f70
+DATA numbersAVX512<>+1560(SB)/8, $0x3fd5555530eed2ea
+DATA numbersAVX512<>+1568(SB)/8, $0x3ff0000000001826
+DATA numbersAVX512<>+1576(SB)/8, $0xbfce3b62768ab5c5
+DATA numbersAVX512<>+1584(SB)/8, $0xbfd715549a1bc26b
+DATA numbersAVX512<>+1592(SB)/8, $0xbfe7154764ef1706
+DATA numbersAVX512<>+1600(SB)/8, $0x3fd27a9ba654f9c1
+DATA numbersAVX512<>+1608(SB)/8, $0x3fdec709a7b63f8b
+DATA numbersAVX512<>+1616(SB)/8, $0x3ff71547652ba5d5
+DATA numbersAVX512<>+1624(SB)/8, $0x3fd34413509f79ff
+DATA numbersAVX512<>+1632(SB)/8, $0xbfb23392e70bd98d
+DATA numbersAVX512<>+1640(SB)/8, $0xbfbbcb8afc351ed6
+DATA numbersAVX512<>+1648(SB)/8, $0xbfcbcb7b14de23c4
+DATA numbersAVX512<>+1656(SB)/8, $0x3fb6403839bde0d0
+DATA numbersAVX512<>+1664(SB)/8, $0x3fc287a743d14f07
+DATA numbersAVX512<>+1672(SB)/8, $0x3fdbcb7b15270f01
+DATA numbersAVX512<>+1680(SB)/8, $0xbf2a00ecaed5eb2b
+DATA numbersAVX512<>+1688(SB)/8, $0xbfc5555554908b7b
+DATA numbersAVX512<>+1696(SB)/8, $0x3ec6cb09872134b4
+DATA numbersAVX512<>+1704(SB)/8, $0x3f811110724cc4ee
+DATA numbersAVX512<>+1712(SB)/8, $0x3fefffffffff63d7
+DATA numbersAVX512<>+1720(SB)/8, $0xbe923c066c36b9d8
+DATA numbersAVX512<>+1728(SB)/8, $0xbf56c16b29a8e243
+DATA numbersAVX512<>+1736(SB)/8, $0xbfdffffffffe2ba2
+DATA numbersAVX512<>+1744(SB)/8, $0x3efa00e78b8cd4c7
+DATA numbersAVX512<>+1752(SB)/8, $0x3fa555555441d96a
+DATA numbersAVX512<>+1760(SB)/8, $0x3feffffffffffdfc
+DATA numbersAVX512<>+1768(SB)/8, $0x3f9e0231588b1e55
+DATA numbersAVX512<>+1776(SB)/8, $0x3f93c5053c2afce1
+DATA numbersAVX512<>+1784(SB)/8, $0x3f9f208eb1ddd0fb
+DATA numbersAVX512<>+1792(SB)/8, $0x3fb333334ceb6520
+DATA numbersAVX512<>+1800(SB)/8, $0x3f764b97e009bd01
+DATA numbersAVX512<>+1808(SB)/8, $0x3f96a9e3262c37db
+DATA numbersAVX512<>+1816(SB)/8, $0x3fa6db5cfb6af282
+DATA numbersAVX512<>+1824(SB)/8, $0x3fc55555554ee47b
+DATA numbersAVX512<>+1832(SB)/8, $0xbfab1e5b15480526
+DATA numbersAVX512<>+1840(SB)/8, $0xbfb7291e002acd22
+DATA numbersAVX512<>+1848(SB)/8, $0xbfc24915f6354e41
+DATA numbersAVX512<>+1856(SB)/8, $0xbfd5555554ea40b7
+DATA numbersAVX512<>+1864(SB)/8, $0x3f97dba3c0fdbc9d
+DATA numbersAVX512<>+1872(SB)/8, $0x3fb2e343c1b17afc
+DATA numbersAVX512<>+1880(SB)/8, $0x3fbc6f60c47b33dd
+DATA numbersAVX512<>+1888(SB)/8, $0x3fc999993fbd3b61
+DATA numbersAVX512<>+1896(SB)/8, $0x3fefffffffffeae1
+DATA numbersAVX512<>+1904(SB)/8, $0x433aa9446547df32
+DATA numbersAVX512<>+1912(SB)/8, $0x3fc61f9add3c0ca4
+DATA numbersAVX512<>+1920(SB)/8, $0xbfcecd45d9db1bd9
+DATA numbersAVX512<>+1928(SB)/8, $0xbfd715472406013a
+DATA numbersAVX512<>+1936(SB)/8, $0xbfe71547652c3bad
+DATA numbersAVX512<>+1944(SB)/8, $0x3fc9d33f944e3e8b
+DATA numbersAVX512<>+1952(SB)/8, $0x3fd2777ce76f9308
+DATA numbersAVX512<>+1960(SB)/8, $0x3fdec709db4a871e
+DATA numbersAVX512<>+1968(SB)/8, $0x3ff71547652b8379
+DATA numbersAVX512<>+1976(SB)/8, $0x4069000000000000
+DATA numbersAVX512<>+1984(SB)/8, $0xc069000000000000
+DATA numbersAVX512<>+1992(SB)/8, $0x7f8000007f800000
+DATA numbersAVX512<>+2000(SB)/8, $0x3f8000003f800000
+GLOBL numbersAVX512<>(SB), RODATA|NOPTR, $2008

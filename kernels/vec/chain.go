@@ -114,9 +114,10 @@ const (
 	LinkWordOfTruth
 	LinkNumberOfWord // as float64
 	LinkFloatOfWord  // as float32
-	LinkWordOfNumber // without the fraction; the least word where there is none
-	// Divisions by the operand. The operand of LinkOther before is a ZeroDivisors, which is not zero afterwards where a
-	// divisor was.
+	// What has no value of some lanes: the results in them say nothing, and the operand of LinkOther before, a Failures, is not
+	// zero afterwards. The first is acc without the fraction, of numbers in the range of int64; the Failures has the others of the
+	// first group that has some, and zeros beside them. What follows are divisions by the operand, which is not 0.
+	LinkWordOfNumber
 	LinkFloorDivWords
 	LinkModWords
 	LinkCeilDivWords
@@ -198,8 +199,8 @@ var pairLinks = map[[2]uint64]uint64{
 // operands where that of a link is, one behind the other. It is 0 if there is none.
 func Pair(first, second uint64) uint64 { return pairLinks[[2]uint64{first, second}] }
 
-// ZeroDivisors is what divisions of words found.
-type ZeroDivisors [ChainBytes / 8]uint64
+// Failures is what links found that have no value of some lanes.
+type Failures [ChainBytes / 8]uint64
 
 // Link is one step of a chain.
 type Link struct {

@@ -141,7 +141,7 @@ func divide(dst, a, b []int64, link uint64, plain func(dst, a, b []int64)) {
 		whole = len(dst) - len(dst)%(ChainBytes/8)
 	}
 	if whole > 0 {
-		var none ZeroDivisors
+		var none Failures
 		all := ^uint64(0)
 		code := [...]Link{{LinkLoad, unsafe.Pointer(&a[0]), all}, {LinkOther, unsafe.Pointer(&none), 0}, {link, unsafe.Pointer(&b[0]), all},
 			{LinkStore, unsafe.Pointer(&dst[0]), all}, {Op: LinkEnd}}

@@ -183,8 +183,8 @@ func bits32(x []float32) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
-// Convert is dst = a as numbers of another type: floats truncate towards zero to integers, bools count as 0 and 1.
-// It does not make bools: NonZero does.
+// Convert is dst = a as numbers of another type; bools count as 0 and 1. It does not make bools: NonZero does. Nor integers of floats:
+// Words does.
 func Convert[D Number, S Element](dst []D, a []S) {
 	a = a[:len(dst)]
 	if f, ok := any(a).([]float32); ok {

@@ -3,6 +3,7 @@ package vec
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 )
@@ -125,23 +126,23 @@ func TestWordDivisions(t *testing.T) {
 		a, b := make([]int64, 192), make([]int64, 192)
 		Fill(b, 3)
 		for at := range b {
-			var zeros ZeroDivisors
+			var zeros Failures
 			code := []Link{{LinkLoad, unsafe.Pointer(&a[0]), ^uint64(0)}, {LinkOther, unsafe.Pointer(&zeros), 0},
 				{LinkModWords, unsafe.Pointer(&b[0]), ^uint64(0)}, {Op: LinkEnd}}
 			ChainF64(code, len(b))
-			if zeros != (ZeroDivisors{}) {
+			if zeros != (Failures{}) {
 				t.Fatal("a divisor of 3 counts as 0")
 			}
 			b[at] = 0
 			ChainF64(code, len(b))
-			if b[at] = 3; zeros == (ZeroDivisors{}) {
+			if b[at] = 3; zeros == (Failures{}) {
 				t.Fatalf("a divisor of 0 at %d is not seen", at)
 			}
 		}
 	})
 }
 
-// Conversions between the lanes' types are those of Go on amd64, which has no integer for a number that is too large.
+// Conversions between the lanes' types are those of Go, of numbers that are integers.
 func TestLaneConversions(t *testing.T) {
 	hard := []float64{0, math.Copysign(0, -1), .5, -.5, .9999999999999999, -.9999999999999999, 1.5, -1.5, 2.5, 0x1p31, -0x1p31, 0x1p32 - .5, 0x1p52 - .5,
 		0x1p52 + 1, 0x1p53 - 1, -0x1p53 + 1, 0x1p62, -0x1p62, 0x1.fffffffffffffp62, -0x1.fffffffffffffp62, 0x1p63, -0x1p63, 0x1.8p63, -0x1.0000000000001p63,
@@ -164,15 +165,26 @@ func TestLaneConversions(t *testing.T) {
 			}
 			w[i], f[i] = anyWord(r), math.Float32frombits(r.Uint32())
 		}
+		words := slices.Clone(x)
+		for i, v := range words {
+			if !IsWord(v) {
+				words[i] = float64(w[i]) / 2
+			}
+		}
+		var none Failures
 		run := func(code ...Link) { ChainF64(append(code, Link{Op: LinkEnd}), n) }
-		run(Link{LinkLoad, unsafe.Pointer(&x[0]), all}, Link{Op: LinkWordOfNumber}, Link{LinkStore, unsafe.Pointer(&got[0]), all},
+		run(Link{LinkLoad, unsafe.Pointer(&words[0]), all}, Link{LinkOther, unsafe.Pointer(&none), 0}, Link{Op: LinkWordOfNumber},
+			Link{LinkStore, unsafe.Pointer(&got[0]), all},
 			Link{LinkLoad, unsafe.Pointer(&w[0]), all}, Link{Op: LinkNumberOfWord}, Link{LinkStore, unsafe.Pointer(&y[0]), all},
 			Link{LinkLoad, unsafe.Pointer(&x[0]), all}, Link{LinkStoreFloats, unsafe.Pointer(&g[0]), all}, Link{Op: LinkRoundFloats},
 			Link{LinkStore, unsafe.Pointer(&z[0]), all},
 			Link{LinkLoad, unsafe.Pointer(&w[0]), all}, Link{Op: LinkFloatOfWord}, Link{LinkStore, unsafe.Pointer(&u[0]), all})
+		if none != (Failures{}) {
+			t.Fatal("integers count as none")
+		}
 		for i := range x {
-			if want := int64(x[i]); got[i] != want {
-				t.Fatalf("int64(%v) = %d, want %d", x[i], got[i], want)
+			if want := int64(words[i]); got[i] != want {
+				t.Fatalf("int64(%v) = %d, want %d", words[i], got[i], want)
 			}
 			if want := float64(w[i]); y[i] != want {
 				t.Fatalf("float64(%d) = %v, want %v", w[i], y[i], want)
@@ -188,6 +200,44 @@ func TestLaneConversions(t *testing.T) {
 		for i := range f {
 			if !same(y[i], float64(f[i])) || !same(float64(g[i]), float64(f[i])) {
 				t.Fatalf("%v comes as %v and goes as %v", f[i], y[i], g[i])
+			}
+		}
+	})
+}
+
+// A number that is no int64 is seen at every place, and the least and the greatest that are one are not.
+func TestLaneWordsOutside(t *testing.T) {
+	outside := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0x1p63, -0x1.0000000000001p63, 1e300, -1e300}
+	inside := []float64{-0x1p63, 0x1.fffffffffffffp62, -.5}
+	onBoth(t, func(t *testing.T) {
+		x, got := make([]float64, 192), make([]int64, 192)
+		for at := range x {
+			for _, v := range append(outside, inside...) {
+				clear(x)
+				x[at] = v
+				first, bad := v, !IsWord(v)
+				if at+70 < len(x) { // another group's
+					if x[at+70] = -1e200; !bad {
+						first, bad = -1e200, true
+					}
+				}
+				var none Failures
+				ChainF64([]Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}, {LinkOther, unsafe.Pointer(&none), 0}, {Op: LinkWordOfNumber},
+					{LinkStore, unsafe.Pointer(&got[0]), ^uint64(0)}, {Op: LinkEnd}}, len(x))
+				if seen := none != (Failures{}); seen != bad || Words(make([]int64, len(x)), x) == bad {
+					t.Fatalf("%v at %d: a failure is %v", v, at, seen)
+				}
+				if IsWord(v) && got[at] != int64(v) {
+					t.Fatalf("%v at %d is %d", v, at, got[at])
+				}
+				for _, found := range none { // the first says which element it is
+					if found != 0 {
+						if got := math.Float64frombits(found); !same(got, first) {
+							t.Fatalf("%v at %d is told as %v", first, at, got)
+						}
+						break
+					}
+				}
 			}
 		}
 	})

@@ -42,7 +42,7 @@ var errUnfinished = errors.New("transfers were still under way at the end of the
 func TableHash(t *op.Table) [32]byte {
 	h := sha256.New()
 	for _, d := range t.Rows() {
-		fmt.Fprintf(h, "%s %s %v %d %v %v %d %v %q\n", d.Name, d.Source(), d.Laws, d.Accum, d.Alias, d.Lower, d.Shard.Kind, d.Flow, d.Narrow)
+		fmt.Fprintf(h, "%s %s %v %d %v %v %d %v %q %d\n", d.Name, d.Source(), d.Laws, d.Accum, d.Alias, d.Lower, d.Shard.Kind, d.Flow, d.Narrow, d.Partial)
 	}
 	return [32]byte(h.Sum(nil))
 }

@@ -4,6 +4,7 @@ package main
 // meet what is wider. What AVX2 has no instruction for is made of what it has.
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -118,21 +119,7 @@ var wordLinks = []link{
 			c.VCVTPS2PD(c.half(v), v)
 		})
 	}},
-	{"wordOfNumber", func(c *chain) { // without the fraction; -2^63 where there is no such word, as of VCVTTPD2QQ
-		c.each(func(k int, v reg.VecVirtual, m operand.Op) {
-			if c.bytes == 64 {
-				c.VCVTTPD2QQ(v, v)
-				return
-			}
-			inside := c.vector()
-			c.VANDPD(c.place(math.MaxInt64), v, inside)
-			c.VCMPPD(operand.U8(17), c.place(math.Float64bits(0x1p63)), inside, inside)
-			c.VROUNDPD(operand.U8(11), v, v)
-			c.toWords(v, v)
-			none := c.constant(1 << 63)
-			c.VBLENDVPD(inside, v, none, v)
-		})
-	}},
+	{"wordOfNumber", func(c *chain) { c.truncate() }},
 	{"floorDivWords", func(c *chain) { c.divide(quotientBelow) }},
 	{"modWords", func(c *chain) { c.divide(remainderBelow) }},
 	{"ceilDivWords", func(c *chain) { c.divide(quotientAbove) }},
@@ -261,6 +248,67 @@ func (c *chain) toWords(v, dst reg.VecVirtual) {
 	c.VADDPD(c.place(math.Float64bits(magic)), dst, dst)
 	c.VPSUBQ(c.place(math.Float64bits(magic)), dst, dst)
 	c.VPADDQ(bits, dst, dst)
+}
+
+// truncate is acc without the fraction, as int64. Lanes that are nan or outside of -2^63 to 2^63 have no such word. The operand of the link
+// before, an accumulator, gets those of the first round that has some, and zeros beside them; the results in them say nothing.
+func (c *chain) truncate() {
+	least, above := c.constant(math.Float64bits(-0x1p63)), c.constant(math.Float64bits(0x1p63))
+	within := func(v reg.VecVirtual) reg.VecVirtual {
+		inside, below := c.vector(), c.vector()
+		if c.bytes == 64 {
+			c.VCMPPD(operand.U8(13), least, v, lookupMask)            // v >= least
+			c.VCMPPD(operand.U8(1), above, v, lookupMask, lookupMask) // and v < above
+			c.VPMOVM2Q(lookupMask, inside)
+			return inside
+		}
+		c.VCMPPD(operand.U8(29), least, v, inside)
+		c.VCMPPD(operand.U8(17), above, v, below)
+		c.VANDPD(below, inside, inside)
+		return inside
+	}
+	c.labels++
+	done := fmt.Sprintf("words%d", c.labels)
+	all := c.constant(math.MaxUint64)
+	for _, v := range c.acc {
+		c.VANDPD(within(v), all, all)
+	}
+	if c.bytes == 64 {
+		c.VPMOVQ2M(all, lookupMask)
+		c.KORTESTB(lookupMask, lookupMask)
+		c.JCS(operand.LabelRef(done)) // all ones
+	} else {
+		signs := c.GP32()
+		c.VMOVMSKPD(all, signs)
+		c.CMPL(signs, operand.Imm(15))
+		c.JEQ(operand.LabelRef(done))
+	}
+	state := func(k int) operand.Mem { return operand.Mem{Base: c.other, Disp: k * c.bytes} }
+	seen := c.constant(0)
+	for k := range c.acc {
+		c.VORPD(state(k), seen, seen)
+	}
+	if c.bytes == 64 {
+		c.VPTESTMQ(seen, seen, lookupMask)
+		c.KORTESTB(lookupMask, lookupMask)
+	} else {
+		c.VPTEST(seen, seen)
+	}
+	c.JNE(operand.LabelRef(done)) // a round before has some
+	for k, v := range c.acc {
+		outside := within(v)
+		c.VANDNPD(v, outside, outside)
+		c.VMOVUPD(outside, state(k))
+	}
+	c.Label(done)
+	for _, v := range c.acc {
+		if c.bytes == 64 {
+			c.VCVTTPD2QQ(v, v)
+			continue
+		}
+		c.VROUNDPD(operand.U8(11), v, v)
+		c.toWords(v, v)
+	}
 }
 
 // The results of a division.
