@@ -184,7 +184,7 @@ func dimTimes(n, m int) int {
 	if n == types.Unknown || m == types.Unknown {
 		return types.Unknown
 	}
-	return n * m
+	return types.Times(n, m)
 }
 
 func kronInto[T cell](out, a, b grid[T], w window) {

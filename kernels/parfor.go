@@ -185,6 +185,9 @@ func parforRef(c *op.Call) (value.Value, error) {
 // the pass machine.
 func parforSpace(c *op.Call) (n, leaf int) {
 	s := spaceOf(c)
+	if _, err := s.result(c); err != nil {
+		return 0, 0 // the kernel says why
+	}
 	if s.dims == 1 {
 		code := c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, 1) }).(*bodyCode)
 		if code.inner != nil && len(code.inner.dots) > 0 {

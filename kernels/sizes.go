@@ -42,6 +42,9 @@ func impossible(s *op.Sig, i int, t types.Type) error {
 	what := "this is " + t.String()
 	if i < 0 {
 		what = "the result is " + t.String()
+		if max(t.Rows, t.Cols) == math.MaxInt { // see types.Plus
+			what += " or larger"
+		}
 		if of := matrices(s.In); of != "" {
 			what += ", of " + of
 		}

@@ -88,7 +88,7 @@ func (l *lowerer) tiles(e *ast.Call) val {
 			l.fail(source.Errorf("E203", a[2].Span(), "part is %q", part).WithHelp(`part is "all", "lower" or "upper"`))
 		}
 	}
-	p, q := (t.Rows+nb-1)/nb, (t.Cols+nb-1)/nb
+	p, q := t.Rows/nb+min(t.Rows%nb, 1), t.Cols/nb+min(t.Cols%nb, 1)
 	g := l.newGrid("tiles", e.Span(), p, q)
 	g.tiled, g.elem, g.rows, g.cols, g.nb, g.part = true, t.Elem, t.Rows, t.Cols, nb, part
 	spans := []source.Span{a[0].Span()}
