@@ -10,7 +10,7 @@ import (
 
 // form draws one of them.
 func (g *generator) form() {
-	forms := []func(){g.pairs, g.parts, g.texts}
+	forms := []func(){g.pairs, g.parts, g.texts, g.selected, g.selected}
 	forms[g.rng.IntN(len(forms))]()
 }
 
@@ -56,7 +56,7 @@ func (g *generator) pairs() {
 // parts binds parts of a tuple with names, of one that the run chooses, or of one that a function gives.
 func (g *generator) parts() {
 	a := g.pick()
-	if a.open || a.typ.Elem == types.Str {
+	if a.open || a.typ.Elem == types.Str || a.typ.IsSparse() {
 		return
 	}
 	r := fmt.Sprintf("r%d", g.names)
@@ -71,7 +71,11 @@ func (g *generator) parts() {
 	case 1:
 		g.line("%s = if sum(rand(2, 2, seed = %d)) > 2 { (p = %s, q = 1) } else { (p = %s, q = 2) }", r, g.rng.IntN(9), a.text, a.text)
 	default:
-		g.line("fn f%s(x, y) -> (p: _, q: i64) = (x, y)", r)
+		typ := "_"
+		if !a.typ.IsScalar() {
+			typ = "_[_,_]"
+		}
+		g.line("fn f%s(x, y) -> (p: %s, q: i64) = (x, y)", r, typ)
 		g.line("%s = f%[1]s(%s, 4)", r, a.text)
 	}
 	if g.rng.IntN(2) == 0 {
@@ -98,4 +102,43 @@ func (g *generator) texts() {
 		layout = ":>7"
 	}
 	g.line("emit \"s \" + str(%[1]s) + fmt(\" {%[2]s} {}\", %[1]s, %[3]d)", x, layout, g.rng.IntN(10))
+}
+
+// selected binds rows and columns that positions and masks choose.
+func (g *generator) selected() {
+	a, ok := g.matrix(func(v variable) bool { return v.typ.Rows > 0 && v.typ.Cols > 0 && v.typ.Elem != types.Str })
+	if !ok {
+		return
+	}
+	n, m := a.typ.Rows, a.typ.Cols
+	of := func(n int) (text string, size int, open bool) {
+		k := g.rng.IntN(2 * n)
+		draw := fmt.Sprintf("rand(%d, 1, seed = %d)", k, g.rng.IntN(99))
+		switch g.rng.IntN(7) {
+		case 0:
+			return ":", n, false
+		case 1:
+			return fmt.Sprintf("[%d, %d]", g.rng.IntN(n), g.rng.IntN(n)-n), 2, false
+		case 2:
+			return fmt.Sprintf("i64(%s * %d)", draw, n), k, false
+		case 3:
+			return fmt.Sprintf("t(i64(%s * %d) - %d)", draw, n, n), k, k == 0
+		case 4:
+			return fmt.Sprintf("%d..%d", g.rng.IntN(n), n), -1, true
+		case 5:
+			return fmt.Sprintf("t(rand(%d, 1, seed = %d)) < 0.6", n, g.rng.IntN(99)), -1, true
+		}
+		return fmt.Sprintf("rand(%d, 1, seed = %d) < 0.6", n, g.rng.IntN(99)), -1, true
+	}
+	rows, r, openRows := of(n)
+	cols, c, openCols := of(m)
+	text := fmt.Sprintf("%s[%s, %s]", a.text, rows, cols)
+	switch {
+	case g.rng.IntN(4) == 0:
+		g.name(fmt.Sprintf("sum(%s)", text), variable{typ: sumOf(a.typ.Elem)})
+	case openRows || openCols:
+		g.bindOpen(text, types.DenseOf(a.typ.Elem, max(r, 0), max(c, 0)))
+	default:
+		g.bind(text, types.DenseOf(a.typ.Elem, r, c))
+	}
 }

@@ -10,11 +10,11 @@ import (
 	"flow/ir/value"
 )
 
-// formatting is the rows of this file.
-func formatting() []*op.Def {
-	once, pure := op.Flow{Rate: op.Once}, op.Pure
-	cost := func(s *op.Sig, _ types.Type) op.Work { return op.Work{Flops: 100 * float64(len(s.In))} }
-	return []*op.Def{{
+// textWork is the cost of printing some numbers.
+func textWork(s *op.Sig, _ types.Type) op.Work { return op.Work{Flops: 100 * float64(len(s.In))} }
+
+func formatting() *op.Def {
+	return &op.Def{
 		Name: "fmt",
 		Doc: "fmt is the str `format` with each {} replaced by the next argument as emit prints it; {{ and }} are braces. A layout may follow a " +
 			"colon, [[fill]align][sign][0][width][,][.precision][form]: {:.3f} has three digits after the point, {:>8} eight characters, filled from " +
@@ -28,13 +28,17 @@ func formatting() []*op.Def {
 			s, err := formatted(c)
 			return value.Str(s), err
 		},
-		Laws: pure, Flow: once, Cost: cost,
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: textWork,
 		Kernel: func(c *op.Call) error {
 			s, err := formatted(c)
 			c.Out = value.Str(s)
 			return err
 		},
-	}, {
+	}
+}
+
+func texts() *op.Def {
+	return &op.Def{
 		Name: "str",
 		Doc:  "str is a scalar as emit prints it, as a str. The sign + joins two of them; fmt lays numbers out.",
 		Args: []op.Arg{{Name: "x", Doc: "scalar"}},
@@ -46,12 +50,12 @@ func formatting() []*op.Def {
 			return types.ScalarOf(types.Str), nil
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return value.Str(c.Scalar(0).String()), nil },
-		Laws: pure, Flow: once, Cost: cost,
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: textWork,
 		Kernel: func(c *op.Call) error {
 			c.Out = value.Str(c.Scalar(0).String())
 			return nil
 		},
-	}}
+	}
 }
 
 func fmtType(s *op.Sig) (types.Type, error) {

@@ -18,7 +18,7 @@ func elementwise() []*op.Def {
 			out = append(out, r.def(run))
 		}
 	}
-	return append(out, formatting()...)
+	return append(out, formatting())
 }
 
 func comparisons() []row {

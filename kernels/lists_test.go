@@ -42,6 +42,9 @@ func calls(r *rand.Rand, e types.Elem, n, m int) map[string][]call {
 		"sort":        {with([]op.Attr{by, desc}, a), with([]op.Attr{desc}, col)},
 		"argsort":     {with([]op.Attr{by, desc}, a), with([]op.Attr{desc}, col)},
 		"take":        one(a, codes(max(n, 1))),
+		"pick.rows":   one(a, codes(max(n, 1))),
+		"pick.cols":   one(anyDense(r, e, m, max(n, 1)), codes(max(n, 1))),
+		"places":      {with([]op.Attr{attr("axis", op.Int(0))}, anyDense(r, types.Bool, n, 1), value.I64(int64(n))), with([]op.Attr{attr("axis", op.Int(1))}, anyDense(r, types.Bool, 1, m), value.I64(int64(m)))},
 		"onehot": {with([]op.Attr{k}, codes(4)), with([]op.Attr{k}, col), with([]op.Attr{k, attr("sparse", op.Bool(true))}, codes(4)),
 			with([]op.Attr{k, attr("sparse", op.Bool(true))}, col)},
 		"ctable": {with(nil, codes(4), codes(5)), with(nil, col, codes(3)), with([]op.Attr{attr("n", op.Int(w)), attr("m", op.Int(7))}, codes(4), codes(5)),
@@ -124,7 +127,13 @@ func largeLists(r *rand.Rand, d *op.Def, e types.Elem, n, m int) (*op.Attrs, []v
 	}
 	q := op.MakeAttrs(op.Attr{Name: "q", Val: op.Float([]float64{0, 1, 0.5, r.Float64()}[r.IntN(4)])})
 	switch d.Name {
-	case "take":
+	case "pick.cols":
+		at := value.New(types.I64, 3, 1)
+		for i := range at.I64 {
+			at.I64[i] = r.Int64N(int64(2*x.Cols)) - int64(x.Cols)
+		}
+		return nil, []value.Value{x, at}
+	case "take", "pick.rows":
 		at := value.New(types.I64, 2*n, 1)
 		for i := range at.I64 {
 			at.I64[i] = r.Int64N(int64(x.Rows))
@@ -431,6 +440,9 @@ func TestListFaults(t *testing.T) {
 		code  string
 	}{
 		{"take", nil, []value.Value{half, one}, "E607"},
+		{"pick.rows", nil, []value.Value{half, one}, "E607"},
+		{"pick.cols", nil, []value.Value{half, one}, "E607"},
+		{"places", []op.Attr{{Name: "axis", Val: op.Int(1)}}, []value.Value{value.New(types.Bool, 3, 1), value.I64(2)}, "E211"},
 		{"onehot", []op.Attr{attr("k", op.Int(3))}, []value.Value{one}, "E606"},
 		{"ctable", nil, []value.Value{one, half}, "E606"},
 		{"bin", nil, []value.Value{half, nan}, "E606"},

@@ -224,7 +224,7 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "matmul.panels":
 		a := anyDense(r, e, 3000, 1+m%70)
 		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}), []value.Value{a, anyDense(r, e, 3000, 7)}
-	case "take", "sort", "argsort", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
+	case "take", "pick.rows", "pick.cols", "sort", "argsort", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
 		return largeLists(r, d, e, n, m)
 	case "lower", "upper":
 		name := []string{"strict", "unit"}[r.IntN(2)]

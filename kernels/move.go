@@ -57,6 +57,7 @@ func move() []*op.Def {
 	rows = append(rows, rearrangements()...)
 	rows = append(rows, identities()...)
 	rows = append(rows, indexings()...)
+	rows = append(rows, picks()...)
 	return append(rows, tilings()...)
 }
 

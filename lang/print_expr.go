@@ -201,7 +201,7 @@ func (p *printer) ifExpr(e *ast.If) {
 func (p *printer) subs(subs []ast.Sub) {
 	tight := true
 	for _, s := range subs {
-		tight = tight && !s.All && !s.IsRange
+		tight = tight && !s.All && !s.IsRange && !isVector(s.Lo)
 	}
 	p.brackets("[", len(subs), func(i int) {
 		s := subs[i]
@@ -217,6 +217,20 @@ func (p *printer) subs(subs []ast.Sub) {
 			}
 		}
 	}, "]", tight)
+}
+
+// isVector reports a subscript that names several rows or columns by its form: a list or a mask.
+func isVector(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.List:
+		return true
+	case *ast.Binary:
+		own, _, _ := levels(e.Op)
+		return own <= levelCmp
+	case *ast.Unary:
+		return e.Op == "not"
+	}
+	return false
 }
 
 // bound writes an end of a range or a subscript: `k+1` without spaces if it is as simple as that.

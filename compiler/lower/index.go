@@ -2,7 +2,6 @@ package lower
 
 import (
 	"math"
-	"strings"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -27,6 +26,10 @@ func (l *lowerer) index(e *ast.Index) val {
 			x = l.matrixOf(x, types.NoElem, e.X.Span())
 			break
 		}
+		if _, several := l.expr(e.Subs[0].Lo).vector(l); several {
+			x = l.matrixOf(x, types.NoElem, e.X.Span())
+			break
+		}
 		i := l.intArg(e.Subs[0].Lo, "a subscript")
 		if i < 0 || i >= len(x.elems) {
 			l.failf("E212", e.Span(), "subscript %d of a list of %d", i, len(x.elems))
@@ -46,10 +49,18 @@ func (l *lowerer) index(e *ast.Index) val {
 	}
 	if len(subs) != 2 {
 		d := source.Errorf("E218", e.Span(), "matrices take two subscripts")
-		d.Help = "X[i, :] is a row, X[:, j] a column, X[i, j] an element"
+		d.Help = "X[i, :] is a row, X[:, j] a column, X[i, j] an element, X[mask, :] the rows that a mask chooses"
 		l.fail(d)
 	}
 	row, col := l.sub(subs[0], x, 0), l.sub(subs[1], x, 1)
+	if row.picked != ir.None || col.picked != ir.None {
+		return l.selection(e, x, row, col)
+	}
+	return l.part(e, x, subs, row, col)
+}
+
+// part is the rectangle of x that two subscripts name, or the element.
+func (l *lowerer) part(e *ast.Index, x val, subs []ast.Sub, row, col subscript) val {
 	spans := []source.Span{e.X.Span()}
 	one := row.one && col.one
 	if row.open || col.open {
@@ -104,6 +115,9 @@ type subscript struct {
 	open    bool
 	to      ir.ID
 	through int
+	// picked is the positions that a vector names, a column; ir.None: no vector. The rest is then that of `:`.
+	picked ir.ID
+	all    bool // `:`
 }
 
 func (s subscript) dynamic() bool { return s.from != ir.None }
@@ -124,12 +138,15 @@ func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
 		n, what, count = t.Cols, "column", "ncol"
 	}
 	if s.All {
-		if n == types.Unknown {
-			return l.openSub(s, intVal(0), l.size(n, count, x, s.Span()))
-		}
-		return subscript{from: ir.None, size: n}
+		return l.wholeAxis(s, x, n, count)
 	}
-	lo := l.integer(s.Lo, "E200", "a subscript")
+	v := l.expr(s.Lo)
+	if at, several := v.vector(l); several && !s.IsRange {
+		out := l.wholeAxis(s, x, n, count)
+		out.picked = l.positions(s, v, at, n, k, x)
+		return out
+	}
+	lo := l.integerOf(v, s.Lo, "E200", "a subscript")
 	one := !s.IsRange
 	var hi val
 	switch {
@@ -164,30 +181,40 @@ func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
 		}
 		l.failf("E212", at, "%ss %d to %d of a matrix with %d", what, a, b, n)
 	}
-	return subscript{lo: a, from: ir.None, size: b - a, one: one}
+	return subscript{lo: a, from: ir.None, size: b - a, one: one, picked: ir.None}
+}
+
+// wholeAxis is the subscript `:` of an axis of n.
+func (l *lowerer) wholeAxis(s ast.Sub, x val, n int, count string) subscript {
+	if n == types.Unknown {
+		out := l.openSub(s, intVal(0), l.size(n, count, x, s.Span()))
+		out.all = true
+		return out
+	}
+	return subscript{from: ir.None, size: n, picked: ir.None, all: true}
 }
 
 // integer is the value of e, an integer that is known before the run or not; anything else is told code, where what names its place.
 func (l *lowerer) integer(e ast.Expr, code source.Code, what string) val {
-	v := l.expr(e)
+	return l.integerOf(l.expr(e), e, code, what)
+}
+
+// integerOf is v, the value of e, if it is an integer.
+func (l *lowerer) integerOf(v val, e ast.Expr, code source.Code, what string) val {
 	switch {
 	case v.kind == poison:
 		panic(bail{})
 	case v.isInt() || v.kind == edge && l.g.Type(v.id) == types.ScalarOf(types.I64):
 		return v
 	}
-	d := source.Errorf(code, e.Span(), "%s is an integer, this is %s", what, l.what(v))
-	if v.kind == edge && l.g.Type(v.id).IsMatrix() && l.g.Type(v.id).Elem == types.I64 && strings.HasSuffix(what, "subscript") {
-		d = d.WithHelp("take(X, rows) is the rows of X whose numbers stand in a column")
-	}
-	l.fail(d)
+	l.failf(code, e.Span(), "%s is an integer, this is %s", what, l.what(v))
 	return val{}
 }
 
 // dynamicSub is a subscript that only the run knows. A range has a size that is known before if its bounds differ by a
 // constant, as in i..i+3.
 func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
-	out := subscript{from: l.toEdge(lo, s.Lo.Span()), size: 1, one: !s.IsRange}
+	out := subscript{from: l.toEdge(lo, s.Lo.Span()), size: 1, one: !s.IsRange, picked: ir.None}
 	if out.one {
 		return out
 	}
@@ -210,7 +237,7 @@ func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 
 // openSub is a range of a size that only the run knows.
 func (l *lowerer) openSub(s ast.Sub, lo, hi val) subscript {
-	out := subscript{from: l.toEdge(lo, s.Span()), to: l.toEdge(hi, s.Span()), size: types.Unknown, open: true}
+	out := subscript{from: l.toEdge(lo, s.Span()), to: l.toEdge(hi, s.Span()), size: types.Unknown, open: true, picked: ir.None}
 	if s.Inclusive {
 		out.through = 1
 	}
