@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// This file runs programs on real inputs, where they are at hand: FLOW_DATA, or ../shared/data beside the project.
+// This file runs programs on the larger real inputs, where they are at hand: FLOW_DATA, or ../shared/data beside the project.
+// inputs_test.go has those that every checkout has.
 
 // realInput is the path of a real input; the test is skipped where it is not.
 func realInput(t *testing.T, name string) string {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// This file runs the examples on real inputs, whose properties were computed independently (README.md beside them).
+// This file runs the examples on the larger real inputs, which need not be at hand; inputs_test.go has those that are.
 
 // input is the path of a real input: in FLOW_DATA, or in ../shared/data beside the project.
 func input(t *testing.T, name string) string {

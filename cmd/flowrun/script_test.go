@@ -41,12 +41,12 @@ func params(dir string) testscript.Params {
 			env.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 			first, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 			env.Setenv("FLOWRUN", filepath.Join(first, "flowrun")) // for scripts that change PATH
-			for _, name := range []string{"examples", "bench"} {
-				path, err := filepath.Abs(filepath.Join("..", "..", name))
+			for name, dir := range map[string]string{"EXAMPLES": "examples", "BENCH": "bench", "INPUTS": filepath.Join("testdata", "inputs")} {
+				path, err := filepath.Abs(filepath.Join("..", "..", dir))
 				if err != nil {
 					return err
 				}
-				env.Setenv(map[string]string{"examples": "EXAMPLES", "bench": "BENCH"}[name], path)
+				env.Setenv(name, path)
 			}
 			env.Setenv("DATA", realInputs())
 			return nil
@@ -72,7 +72,7 @@ func params(dir string) testscript.Params {
 	}
 }
 
-// realInputs is the folder of the real inputs, which need not be there: FLOW_DATA, or ../shared/data beside the project.
+// realInputs is the folder of the larger real inputs, which need not be there: FLOW_DATA, or ../shared/data beside the project.
 func realInputs() string {
 	if dir := os.Getenv("FLOW_DATA"); dir != "" {
 		return dir
