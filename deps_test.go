@@ -41,6 +41,7 @@ var allowed = map[string]string{
 	"kernels/asm":        "github.com/mmcloughlin/avo/...",
 	"kernels/vec/gen":    "kernels/asm github.com/mmcloughlin/avo/...",
 	"kernels/loop/amd64": "", // an encoder of instructions
+	"kernels/loop/code":  "golang.org/x/sys/unix",
 	"kernels/blas":       "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
 	"kernels/spectrum":   "kernels/blas gonum.org/v1/gonum/...",
 	"kernels/blas/gen":   "kernels/asm github.com/mmcloughlin/avo/...",
@@ -93,6 +94,7 @@ var allowedInTests = map[string]string{
 	"compiler":                   "kernels stdlib compiler/check runtime/local runtime/dist runtime/schedule", // the oracle runs what it compiles
 	"compiler/lower":             "kernels",
 	"compiler/rule":              "kernels ir/eval",
+	"kernels/loop/code":          "kernels/loop/amd64 golang.org/x/sys/cpu",
 	"runtime/local":              "lang/source runtime/local/enginetest",
 	"runtime/dist":               "runtime/local/enginetest runtime/dist/calm",
 	"runtime/dist/transport/mem": "runtime/dist/transport/transporttest",

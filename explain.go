@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"flow/ir"
 	"flow/ir/eval"
@@ -39,7 +40,7 @@ func explain(p *Program, err error) error {
 	if errors.As(err, &failure) {
 		d := source.Diagnostic{Code: source.Code(failure.Code), Message: failure.Msg, Help: failure.Help}
 		if node != ir.None && int(node) < g.Len() {
-			d = place(d, p, g, node, within, failure.At, rank)
+			d = p.Files.ToUser(place(d, p, g, node, within, failure.At, rank))
 		}
 		if unsettled {
 			d = d.WithNote(source.Span{}, "an earlier failure may exist: what comes before was still running when the run ended (--grace)")
@@ -60,6 +61,23 @@ func explain(p *Program, err error) error {
 		b.Stack = panicked.Stack
 	}
 	return b
+}
+
+// during is a message with where its task came from: a channel element, or the indices of loops alone, which come before those
+// that a parfor has put into the message.
+func during(message, where string) string {
+	indices, alone := strings.CutPrefix(where, "(")
+	body, own, inside := strings.Cut(message, " (at ")
+	switch {
+	case where == "":
+		return message
+	case !alone:
+		return message + ", in " + where
+	case inside && strings.HasSuffix(own, ")"):
+		end := strings.LastIndex(indices, ")")
+		return body + " (at " + indices[:end] + ", " + own + indices[end+1:]
+	}
+	return message + " (at " + indices
 }
 
 // explainRanks is how ranks ended together, in the user's terms.
@@ -86,9 +104,7 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 		d.Span = source.Span{From: source.Pos(place.From), To: source.Pos(place.To)}
 	}
 	d.Message = n.Op.Told(d.Message)
-	if where := outer.WhereWithin(node, within); where != "" {
-		d.Message += ", in " + where
-	}
+	d.Message = during(d.Message, outer.WhereWithin(node, within))
 	if p.Plan.Ranks > 1 && rank >= 0 {
 		d = d.WithNote(source.Span{}, "on rank %d", rank)
 	}
@@ -100,6 +116,27 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 		}
 		for call := n.Call; call > 0; call = in.Calls[call].Parent {
 			d = d.WithNote(in.Calls[call].Span, "in this call of %s", in.Calls[call].Name)
+		}
+	}
+	return inProgram(d, p)
+}
+
+// inProgram moves the caret of a failure in a function of the library to the call in the user's own text: only that can be
+// changed. The place in the library becomes a note.
+func inProgram(d source.Diagnostic, p *Program) source.Diagnostic {
+	own := func(at source.Span) bool {
+		name, _, _ := p.Files.Position(at.From)
+		return at.IsValid() && !strings.HasPrefix(name, "std/")
+	}
+	if own(d.Span) {
+		return d
+	}
+	for i, n := range d.Notes {
+		if own(n.Span) {
+			inside := d.Span
+			d.Notes = append(d.Notes[:i:i], d.Notes[i+1:]...)
+			d.Span, d.Label = n.Span, n.Text
+			return d.WithNote(inside, "here, in the library")
 		}
 	}
 	return d

@@ -1,6 +1,10 @@
 package ir
 
-import "slices"
+import (
+	"math"
+	"slices"
+	"strconv"
+)
 
 // This file stores loop contexts and destinations: a few integers for every task of a tiled program.
 
@@ -41,6 +45,50 @@ func (c *contexts) from(name uint32) []int32 { return c.chunks[name>>chunkBits][
 func (c *contexts) drop(name uint32) {
 	k := name >> chunkBits
 	c.chunks[k] = c.chunks[k][:name&(chunkSize-1)]
+}
+
+// texts is the values of loop indices that are no small integers, such as the elements of a list, as a program would write them.
+// All graphs of a program share one table, and none writes to it once the program is elaborated.
+type texts struct {
+	list []string
+	at   map[string]int
+}
+
+// firstText is the index in a loop context that stands for the first text; firstText - k stands for text k.
+const firstText = -1 << 30
+
+// SmallIndex reports an integer that a loop context holds as it is. Every other value of an index is a text (TextIndex).
+func SmallIndex(v int64) bool { return v > firstText && v <= math.MaxInt32 }
+
+// TextIndex is what stands in a loop context for an index with the value text.
+func (g *Graph) TextIndex(text string) int {
+	if g.texts == nil {
+		g.texts = &texts{at: map[string]int{}}
+	}
+	k, ok := g.texts.at[text]
+	if !ok {
+		k = len(g.texts.list)
+		g.texts.list = append(g.texts.list, text)
+		g.texts.at[text] = k
+	}
+	return firstText - k
+}
+
+// IndexText is the value of a loop index as a program would write it.
+func (g *Graph) IndexText(at int) string {
+	if k := firstText - at; k >= 0 && g.texts != nil && k < len(g.texts.list) {
+		return g.texts.list[k]
+	}
+	return strconv.Itoa(at)
+}
+
+// ShareTexts lets g, which has no text of its own yet, have those of another graph of the program: the same index means the
+// same in both.
+func (g *Graph) ShareTexts(with *Graph) {
+	if with.texts == nil {
+		with.texts = &texts{at: map[string]int{}}
+	}
+	g.texts = with.texts
 }
 
 // shared is contexts with the same lists; what either gets later the other does not.

@@ -46,6 +46,7 @@ type Graph struct {
 	typeOf  map[types.Type]uint32
 	ins     []ID
 	scratch []ID     // of Sweep
+	texts   *texts   // values of loop indices that are no small integers; nil: none
 	ctx     contexts // loop contexts (scope, indices) and destinations (grid, version, subscripts)
 }
 
@@ -310,7 +311,7 @@ func (g *Graph) inputsFrom(from ID) (base uint32, inOrder bool) {
 // added to g with their origins.
 func (g *Graph) CopyTables(old *Graph) {
 	g.Scopes, g.Grids, g.Calls = old.Scopes, old.Grids, old.Calls
-	g.ctx = old.ctx.shared()
+	g.ctx, g.texts = old.ctx.shared(), old.texts
 }
 
 // CopyNode appends node id of old with inputs in; tables must have been copied.

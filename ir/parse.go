@@ -22,6 +22,7 @@ type parser struct {
 	lines []string
 	at    int
 	table *op.Table
+	texts *texts // of the program
 }
 
 func (p *parser) errorf(format string, args ...any) error {
@@ -42,6 +43,7 @@ func (p *parser) next() (string, bool) {
 
 func (p *parser) graph(region bool) (*Graph, *Region, error) {
 	g := New()
+	g.texts = p.texts
 	r := &Region{Graph: g}
 	for {
 		l, ok := p.next()
@@ -69,6 +71,13 @@ func (p *parser) graph(region bool) (*Graph, *Region, error) {
 				return nil, nil, p.errorf("scope wants a number and names")
 			}
 			g.Scopes = append(g.Scopes, Scope{Names: f[1:]})
+		case "text":
+			var i int
+			var s string
+			if _, err = fmt.Sscanf(rest, "%d %q", &i, &s); err == nil && firstText-i != g.TextIndex(s) {
+				err = p.errorf("texts are numbered in their order")
+			}
+			p.texts = g.texts
 		case "grid":
 			err = p.grid(g, rest)
 		case "call":
@@ -237,6 +246,10 @@ func splitInts(s string) ([]int, error) {
 	for _, w := range strings.Split(s, ",") {
 		if w = strings.TrimSpace(w); w == "" {
 			continue
+		}
+		text, isText := strings.CutPrefix(w, "#")
+		if isText {
+			w = text
 		}
 		n, err := strconv.Atoi(w)
 		if err != nil {

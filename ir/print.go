@@ -41,6 +41,11 @@ func (g *Graph) print(b *bufio.Writer, indent string) {
 	for i, s := range g.Scopes {
 		fmt.Fprintf(b, "%sscope %d %s\n", indent, i, strings.Join(s.Names, " "))
 	}
+	if g.texts != nil && indent == "" { // regions share the program's
+		for i, t := range g.texts.list {
+			fmt.Fprintf(b, "text %d %s\n", i, strconv.Quote(t))
+		}
+	}
 	for i, gr := range g.Grids {
 		fmt.Fprintf(b, "%sgrid %d %s[%s] @%d:%d\n", indent, i, gr.Name, ints(gr.Dims), gr.Span.From, gr.Span.To)
 	}
@@ -89,7 +94,13 @@ func (g *Graph) printNode(b *bufio.Writer, indent string, id ID) {
 	}
 	if n.loop != 0 {
 		_, at := g.Indices(id)
-		fmt.Fprintf(b, " loop %d(%s)", g.ctx.from(n.loop)[0], ints(at))
+		p := make([]string, len(at))
+		for i, x := range at {
+			if p[i] = strconv.Itoa(int(x)); x <= firstText {
+				p[i] = "#" + strconv.Itoa(firstText-int(x))
+			}
+		}
+		fmt.Fprintf(b, " loop %d(%s)", g.ctx.from(n.loop)[0], strings.Join(p, ","))
 	}
 	if grid, version, at, ok := g.Dest(id); ok {
 		fmt.Fprintf(b, " dest %d(%s)v%d", grid, ints(at), version)

@@ -1,7 +1,9 @@
 package ir
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"flow/ir/op"
@@ -53,7 +55,7 @@ func (n *Node) FirstArg() int {
 // the end if there is one inside, which is there when all of the region is done.
 func (g *Graph) Results(id ID) []types.Field { return g.Type(id).Ext.Fields }
 
-// Effects reports whether node id must be kept though nothing reads it: it is an effect, or one is inside.
+// Effects reports whether node id is an effect, or a loop or branch that has one among its results.
 func (g *Graph) Effects(id ID) bool {
 	n := &g.Nodes[id]
 	if n.Op.Laws.Has(op.Effectful) {
@@ -64,6 +66,26 @@ func (g *Graph) Effects(id ID) bool {
 	}
 	f := g.Results(id)
 	return len(f) > 0 && f[len(f)-1].Type.Kind == types.Effect
+}
+
+// Required reports whether node id must be kept though nothing reads it: it is an effect, or one is in its regions. Unlike those
+// with an effect among their results (Effects), a parfor of which iterations assert orders nothing after it.
+func (g *Graph) Required(id ID) bool {
+	n := &g.Nodes[id]
+	if n.Op.Laws.Has(op.Effectful) {
+		return true
+	}
+	if n.Region == nil || n.IsChain() {
+		return false
+	}
+	for r := n.Region; r != nil; r = r.Next {
+		for i := range r.Graph.Nodes {
+			if r.Graph.Required(ID(i)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Controls reports whether some node of g is an iterate or a select.
@@ -118,7 +140,16 @@ func (g *Graph) Splice(r *Region, args []ID, call int32) []ID {
 		n := &old.Nodes[i]
 		o := Origin{Span: n.Span, Call: callOf(n.Call)}
 		if _, idx := old.Indices(id); idx != nil {
-			o = o.InLoop(g.Loop(scopes+int(old.ctx.from(n.loop)[0]), widen(idx)))
+			if g.texts == nil {
+				g.texts = old.texts
+			}
+			loop := widen(idx)
+			for k, x := range loop {
+				if x <= firstText && g.texts != old.texts {
+					loop[k] = g.TextIndex(old.IndexText(x))
+				}
+			}
+			o = o.InLoop(g.Loop(scopes+int(old.ctx.from(n.loop)[0]), loop))
 		}
 		if grid, version, idx, ok := old.Dest(id); ok {
 			o = g.Sends(o, grids+grid, version, widen(idx))
@@ -158,6 +189,49 @@ func (g *Graph) Follow(id ID, steps []Step) (in *Graph, at ID, ok bool) {
 		g, id = r.Graph, s.Node
 	}
 	return g, id, id >= 0 && int(id) < g.Len()
+}
+
+// Into is steps and then those to the action at which the kernel or definition of the node that they lead to has failed, if err
+// tells one.
+func (g *Graph) Into(id ID, steps []Step, err error) []Step {
+	var f *op.BodyFailure
+	if !errors.As(err, &f) {
+		return steps
+	}
+	out := slices.Clip(steps)
+	for _, s := range f.Path {
+		in, at, ok := g.Follow(id, out)
+		if !ok {
+			return steps
+		}
+		r := in.Nodes[at].Region
+		for k := 0; k < s.Body && r != nil; k++ {
+			r = r.Next
+		}
+		node := None
+		if r != nil {
+			node = r.acting(s.Act)
+		}
+		if node == None {
+			return steps
+		}
+		out = append(out, Step{Region: s.Body, Node: node, Round: s.Round})
+	}
+	return out
+}
+
+// acting is the node that action k of the region's body is made of.
+func (r *Region) acting(k int) ID {
+	for i := range r.Graph.Nodes {
+		if slices.Contains(r.Args, ID(i)) {
+			continue
+		}
+		if k == 0 {
+			return ID(i)
+		}
+		k--
+	}
+	return None
 }
 
 // KeepsShape is the check of a round's end for values whose sizes only the run tells: a carried value has one shape in all

@@ -134,6 +134,10 @@ func (s *indexSpace) failed(c *op.Call, err error, at ...int64) error {
 	}
 	g := *f
 	g.Msg += " (at " + strings.Join(p, ", ") + ")"
+	var inner *op.BodyFailure
+	if errors.As(err, &inner) {
+		return &op.BodyFailure{Failure: &g, Path: inner.Path}
+	}
 	return &g
 }
 
@@ -270,7 +274,7 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 	}
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, r.space.dims) }).(*bodyCode)
 	if err := r.uniform(code); err != nil {
-		if _, is := err.(*op.Failure); is {
+		if f := (*op.Failure)(nil); errors.As(err, &f) {
 			return nil, r.first(0, 1, err)
 		}
 		return nil, err

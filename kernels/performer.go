@@ -223,6 +223,9 @@ func (p *performer) act(k int) (value.Value, error) {
 	}
 	switch a.Def.Control {
 	case op.Part:
+		if a.Type.Kind == types.Effect { // it orders actions, which run one after the other anyway
+			return nil, nil
+		}
 		return c.In[0].(value.Tuple)[a.Attrs.Int("at")], nil
 	case op.Select:
 		side := p.inner[k].body[0]

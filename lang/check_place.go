@@ -179,7 +179,11 @@ func (c *placer) stmt(st ast.Stmt, p place) {
 		if ok {
 			_, ok = ix.X.(*ast.Name)
 		}
-		if !ok {
+		if n, name := st.Target.(*ast.Name); !ok && name {
+			d := source.Errorf("E111", st.Span(), "cannot send to this")
+			d.Span.To = st.Expr.Span().From
+			c.diags = append(c.diags, d.WithHelp("write `%s = `: a name is bound with =; `<-` sends to an element of a channel array", n.Name))
+		} else if !ok {
 			c.diags = append(c.diags, source.Errorf("E111", st.Target.Span(), "cannot send to this").
 				WithHelp("the left of `<-` is an element of a channel array: `L[i,j] <- value`; for \"less than minus\" write `< -`"))
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
@@ -31,7 +32,7 @@ type scene struct {
 // The order is from the particular to the general.
 var explainers = [...]func(scene) (source.Diagnostic, bool){
 	explainElse, explainLineEnd, explainReserved, explainEquals, explainChain, explainSend,
-	explainBody, explainSlice, explainLabel, explainOperand, explainNeighbours, explainAnything,
+	explainBody, explainLabel, explainOperand, explainNeighbours, explainAnything,
 }
 
 // mistake reports err, which the grammar gave for toks.
@@ -50,7 +51,7 @@ func (p *parser) mistake(toks []lexer.Token, stop int, err error) {
 		p.diags = append(p.diags, source.Errorf("E100", sc.at(sc.found), "there is no expression here"))
 		return
 	}
-	for _, explain := range explainers {
+	for _, explain := range append(foreignForms[:], explainers[:]...) {
 		if d, ok := explain(sc); ok {
 			p.diags = append(p.diags, d)
 			return
@@ -256,17 +257,42 @@ func (s scene) hasBefore(ops ...string) bool {
 }
 
 func explainChain(s scene) (source.Diagnostic, bool) {
-	if !isOp(s.found, "==", "!=", "<=", ">=", "<", ">") || !endsStatement(s.prev) {
+	signs := []string{"==", "!=", "<=", ">=", "<", ">"}
+	if !isOp(s.found, signs...) || !endsStatement(s.prev) {
 		return source.Diagnostic{}, false
 	}
 	for k := s.i - 1; k >= s.from; k-- {
-		if isOp(s.toks[k], "==", "!=", "<=", ">=", "<", ">") {
-			return source.Errorf("E104", s.at(s.found), "comparisons do not chain").
-				WithNote(s.at(s.toks[k]), "the first comparison").
-				WithHelp("write `a %s b and b %s c`", s.toks[k].Value, s.found.Value), true
+		if isOp(s.toks[k], signs...) {
+			left := s.operandStart(k)
+			right := min(s.lineEnd(s.i), s.findOp(s.i+1, len(s.toks), append(signs, "and", "or", ",", ")", "]", "{", ";")...))
+			d := source.Errorf("E104", s.at(s.found), "comparisons do not chain").WithNote(s.at(s.toks[k]), "the first comparison")
+			if right <= s.i+1 || left >= k {
+				return d.WithHelp("write a %s b and b %s c", s.toks[k].Value, s.found.Value), true
+			}
+			middle := s.text(k+1, s.i)
+			return d.WithHelp("write `%s %s %s and %s %s %s`", s.text(left, k), s.toks[k].Value, middle, middle, s.found.Value, s.text(s.i+1, right)), true
 		}
 	}
 	return source.Diagnostic{}, false
+}
+
+// operandStart is the first token of the operand of a comparison that ends before token k.
+func (s scene) operandStart(k int) int {
+	depth := 0
+	for ; k > s.from; k-- {
+		t := s.toks[k-1]
+		switch {
+		case isOp(t, ")", "]", "}"):
+			depth++
+		case isOp(t, "(", "[", "{"):
+			if depth--; depth < 0 {
+				return k
+			}
+		case depth == 0 && (t.Type == tokKeyword && !isOp(t, "true", "false", "inf", "nan") || isOp(t, "=", ",", ";", "<-", "=>")):
+			return k
+		}
+	}
+	return k
 }
 
 func explainSend(s scene) (source.Diagnostic, bool) {
@@ -298,26 +324,6 @@ func explainBody(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
-// A slice as other languages write it: x[a:b], x[a:], x[:b].
-func explainSlice(s scene) (source.Diagnostic, bool) {
-	colon := s.found
-	if isOp(s.prev, ":") {
-		colon = s.prev
-	}
-	if !isOp(colon, ":") || s.depth() == 0 {
-		return source.Diagnostic{}, false
-	}
-	for k := s.i - 1; k >= s.from; k-- { // only in a subscript: a record has colons, too
-		if isOp(s.toks[k], "{", "(") {
-			return source.Diagnostic{}, false
-		} else if isOp(s.toks[k], "[") {
-			return source.Errorf("E100", s.at(colon), "`:` alone means all rows or columns").
-				WithHelp("rows a to b, b left out, are `a..b`, as in x[0..3, :]"), true
-		}
-	}
-	return source.Diagnostic{}, false
-}
-
 // A label that is not a string as it stands: emit x as name, emit x as "a" + b.
 func explainLabel(s scene) (source.Diagnostic, bool) {
 	as := s.prev
@@ -330,6 +336,9 @@ func explainLabel(s scene) (source.Diagnostic, bool) {
 	d := source.Errorf("E100", s.at(s.found), "unexpected %s after %s", strings.TrimPrefix(s.say(s.found), "the "), s.say(s.prev))
 	if as == s.prev {
 		d.Label = "a string is wanted here"
+		if s.found.Type == tokIdent {
+			return d.WithHelp("write `\"%s\"`: the label after `as` is a string as it stands", s.found.Value), true
+		}
 	}
 	return d.WithHelp("the label after `as` is a string as it stands; a text that is computed is printed by emit fmt(\"{}: {}\", name, value)"), true
 }
@@ -351,6 +360,10 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 	case isOp(s.prev, ".") && isOp(s.found, "."):
 		return source.Diagnostic{}, false
 	}
+	if stop := s.notOperand(); stop > s.i {
+		return source.Errorf("E102", s.span(s.i, stop-1), "`not` holds an operand of `%s` less tightly than that", s.prev.Value).
+			WithHelp("write `(%s)`", s.text(s.i, stop)), true
+	}
 	d := source.Errorf("E102", s.at(s.prev), "an operand is missing after `%s`", s.prev.Value)
 	if words(s.want) == "a type" {
 		d = source.Errorf("E100", s.at(s.prev), "a type is missing after `%s`", s.prev.Value)
@@ -363,6 +376,11 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 	}
 	d.Notes = []source.Note{{Span: s.at(s.found), Text: "found " + s.say(s.found)}}
 	switch {
+	case isOp(s.prev, "%") && s.i-2 >= s.from && end(s.toks[s.i-2]) == s.prev.Pos.Offset && s.toks[s.i-2].Type == tokInt:
+		if n, err := strconv.Atoi(s.toks[s.i-2].Value); err == nil {
+			d.Span = s.span(s.i-2, s.i-1)
+			d.Help = "a share is a number: write `" + strconv.FormatFloat(float64(n)/100, 'g', -1, 64) + "`; the remainder is a % b"
+		}
 	case isOp(s.found, "as"):
 		d.Help = "a value is converted by f64(x), f32(x), i64(x), bool(x)"
 	case isOp(s.found, "-", "not"):
@@ -377,6 +395,14 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
+// notOperand is where the operand of a `not` ends that stands right of an operator, as in `a * not b`; 0 elsewhere.
+func (s scene) notOperand() int {
+	if !isOp(s.found, "not") || !isInfix(s.prev) || isOp(s.prev, "=", "<-", "=>", "..", "..=") {
+		return 0
+	}
+	return min(s.lineEnd(s.i), s.findOp(s.i+1, len(s.toks), "*", "/", "//", "%", "+", "-", "@", "^", "==", "!=", "<", "<=", ">", ">=", "and", "or", "|>", ",", ")", "]", "{", "}", ";"))
+}
+
 // Two operands side by side.
 func explainNeighbours(s scene) (source.Diagnostic, bool) {
 	starts := s.found.Type == tokIdent || s.found.Type == tokInt || s.found.Type == tokFloat || s.found.Type == tokString || s.found.Type == tokDuration ||
@@ -386,13 +412,6 @@ func explainNeighbours(s scene) (source.Diagnostic, bool) {
 	}
 	d := source.Errorf("E100", s.at(s.found), "unexpected %s after %s", strings.TrimPrefix(s.say(s.found), "the "), s.say(s.prev))
 	d.Help = "an operator, a comma or a line end is missing between the two"
-	if s.prev.Type == tokIdent && s.from == s.i-1 {
-		if near, ok := source.Suggest(s.prev.Value, statementWords()); ok {
-			d.Help = "did you mean `" + near + "`?"
-		} else if h := elsewhere(s.prev.Value); h != "" {
-			d.Help = h
-		}
-	}
 	if isOp(s.found, "if") {
 		d.Help = "a choice is written `if c { a } else { b }`"
 	}
@@ -407,29 +426,14 @@ func statementWords() []string {
 	return []string{"param", "import", "type", "fn", "stage", "state", "on", "next", "chan", "for", "parfor", "iterate", "if", "emit", "assert"}
 }
 
-// elsewhere is help for a word that starts a statement in other languages.
-func elsewhere(word string) string {
-	switch word {
-	case "let", "var", "const", "val":
-		return "a binding needs no word: `name = value`"
-	case "def", "func", "function":
-		return "a function is declared by `fn name(x) = ..`"
-	case "while", "loop", "repeat":
-		return "loops are `for` (before the run) and `iterate .. until` (in it)"
-	case "return":
-		return "the last expression of a block is its value"
-	case "print", "println", "output":
-		return "output is `emit e`"
-	}
-	return ""
-}
-
 func explainAnything(s scene) (source.Diagnostic, bool) {
 	d := source.Errorf("E100", s.at(s.found), "unexpected %s", strings.TrimPrefix(s.say(s.found), "the "))
 	if !s.prev.EOF() {
 		d.Message += fmt.Sprintf(" after %s", s.say(s.prev))
 	}
-	if isOp(s.found, ";") && s.depth() > 0 {
+	if isOp(s.found, ";") && s.depthOf("(") > 0 && isToken(s.found, s.src, ";") {
+		d.Help = "arguments are divided by `,`"
+	} else if isOp(s.found, ";") && s.depth() > 0 {
 		d.Help = "a statement cannot end inside brackets"
 	} else if isOp(s.found, "as") {
 		d.Help = "`as` gives an emit its label and an import its name; a value is converted by f64(x), f32(x), i64(x), bool(x)"

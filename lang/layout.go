@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"strings"
+
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"flow/lang/source"
@@ -171,6 +173,7 @@ func (s *scanner) match() (unclosed, stray map[int]bool, ok bool) {
 		d.Label = "opened here"
 		if found != nil {
 			d.Notes = append(d.Notes, source.Note{Span: s.file.Span(found.Pos.Offset, end(found.Token)), Text: "`" + closer(o.Value) + "` is missing before this"})
+			d.Help = "write `" + closer(o.Value) + "` where it ends"
 		} else {
 			d.Help = "the file ends without its `" + closer(o.Value) + "`"
 		}
@@ -197,6 +200,15 @@ func (s *scanner) match() (unclosed, stray map[int]bool, ok bool) {
 			}
 			if at < 0 {
 				stray[t.Pos.Offset] = true
+				if top := len(stack) - 1; top >= 0 && !strings.Contains(s.src[stack[top].Pos.Offset:t.Pos.Offset], "\n") {
+					o := stack[top] // (1, 2]: one slip, one message
+					unclosed[o.Pos.Offset] = true
+					d := s.report("E101", t.Pos.Offset, end(t.Token), "`%s` does not close `%s`", t.Value, o.Value)
+					d.Help = "write `" + closer(o.Value) + "`"
+					d.Notes = append(d.Notes, source.Note{Span: s.file.Span(o.Pos.Offset, end(o.Token)), Text: "opened here"})
+					stack = stack[:top]
+					continue
+				}
 				s.report("E112", t.Pos.Offset, end(t.Token), "`%s` closes nothing", t.Value).Help = "remove it, or open the bracket that it should close"
 				continue
 			}

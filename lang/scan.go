@@ -195,12 +195,11 @@ func (s *scanner) number() {
 		s.report("E107", from, s.at, "`%s` is not a number: an underscore stands between two digits", text)
 	case suffix != "" && unitNanos(suffix) == 0:
 		d := s.report("E107", from, s.at, "`%s` is neither a number nor a name", text)
-		switch {
-		case strings.HasPrefix(text, "0") && len(suffix) > 1 && strings.ContainsAny(suffix[:1], "xXbBoO"):
-			d.Help = "numbers are written in decimal"
-		case strings.ContainsAny(suffix[:1], "eE"):
+		if strings.ContainsAny(suffix[:1], "eE") && len(strings.TrimLeft(suffix[1:], "0123456789")) == 0 {
 			d.Help = "an exponent has digits: 1e-3"
-		default:
+		} else if h := otherNumber(text, digits, suffix); h != "" {
+			d.Help = h
+		} else {
 			d.Help = "names start with a letter; the units of time are ns us ms s m h d; a product is written with *"
 		}
 	case suffix != "":
@@ -221,7 +220,7 @@ func (s *scanner) number() {
 		typ = tokInt // the tree is not used after a mistake; the grammar goes on
 	}
 	if s.peek(0) == '.' && s.peek(1) != '.' && !isLetter(s.peek(1)) && typ != tokDuration {
-		s.report("E107", from, s.at+1, "`%s.` is not a number: a digit is missing after the dot", text).Help = "write " + text + ".0"
+		s.report("E107", from, s.at+1, "`%s.` is not a number: a digit is missing after the dot", text).Help = "write `" + text + ".0`"
 		s.emit(tokFloat, from, text)
 		s.at++
 		return

@@ -22,16 +22,15 @@ var foreign = [...]struct{ text, meant, help string }{
 	{"**", "^", "a power is written `^`"},
 	{"&&", "and", "conjunction is written `and`"},
 	{"||", "or", "disjunction is written `or`"},
-	{":=", "=", "a binding is written `name = value`"},
+	{":=", "=", "a binding is written with `=`"},
 	{"++", "", "names are bound once: bind a new name, or use `iterate` with `next`"},
 	{"+=", "=", "names are bound once: bind a new name, or use `iterate` with `next`"},
 	{"-=", "=", "names are bound once: bind a new name, or use `iterate` with `next`"},
 	{"*=", "=", "names are bound once: bind a new name, or use `iterate` with `next`"},
 	{"/=", "=", "names are bound once; inequality is `!=`"},
-	{"!", "not", "negation is written `not`"},
-	{"&", "and", "conjunction is written `and`"},
+	{"&", "and", "conjunction is written `and`; texts are joined by +"},
 	{"|", "or", "disjunction is written `or`, a pipe `|>`"},
-	{"−", "-", "this is the typographic minus; write the ASCII one"},
+	{"−", "-", "this is the typographic minus; write the ASCII one, `-`"},
 	{"×", "*", "multiplication is written `*`, the matrix product `@`"},
 	{"·", "*", "multiplication is written `*`, the matrix product `@`"},
 	{"≤", "<=", "write `<=`"},
@@ -39,7 +38,7 @@ var foreign = [...]struct{ text, meant, help string }{
 	{"≠", "!=", "write `!=`"},
 	{"→", "->", "write `->`"},
 	{"…", "..", "a range is written with two dots"},
-	{"\u00a0", "", "this is a no-break space"},
+	{"\u00a0", "", "it came with a copied text: write a plain blank, ` `"},
 }
 
 // afterValue reports whether a value may end right before here, so that a dot would take a field of it.
@@ -53,10 +52,13 @@ func (s *scanner) afterValue() bool {
 
 func (s *scanner) operator() {
 	from, rest := s.at, s.src[s.at:]
+	if s.foreignSpelling() {
+		return
+	}
 	// `a ==-b` and the like are well formed: a foreign spelling counts only where no own one fits,
 	// except `===`, `:=`, `**` and the compound assignments, which no program can mean.
 	for _, f := range foreign {
-		if !strings.HasPrefix(rest, f.text) || f.text == "!" && strings.HasPrefix(rest, "!=") || f.text == "|" && strings.HasPrefix(rest, "|>") {
+		if !strings.HasPrefix(rest, f.text) || f.text == "|" && strings.HasPrefix(rest, "|>") {
 			continue
 		}
 		if f.text == "++" && strings.HasPrefix(rest, "++") && len(rest) > 2 && strings.TrimLeft(rest[2:], " \t\r") != "" && strings.TrimLeft(rest[2:], " \t\r")[0] != '\n' {
@@ -96,7 +98,7 @@ func (s *scanner) operator() {
 	if rest[0] == '.' && len(rest) > 1 && isDigit(rest[1]) && !s.afterValue() {
 		s.at++
 		s.digits()
-		s.report("E107", from, s.at, "`%s` is not a number: a digit is missing before the dot", s.src[from:s.at]).Help = "write 0" + s.src[from:s.at]
+		s.report("E107", from, s.at, "`%s` is not a number: a digit is missing before the dot", s.src[from:s.at]).Help = "write `0" + s.src[from:s.at] + "`"
 		s.emit(tokFloat, from, s.src[from:s.at])
 		return
 	}
@@ -119,7 +121,7 @@ func (s *scanner) unexpected(from int, rest string) {
 		for _, q := range []string{string(r), "”"} {
 			if i := strings.Index(rest[size:stop], q); i >= 0 {
 				s.at += size + i + len(q)
-				s.report("E110", from, s.at, "strings are written in double quotes").Help = `write "` + rest[size:size+i] + `"`
+				s.report("E110", from, s.at, "strings are written in double quotes").Help = "write `\"" + rest[size:size+i] + "\"`"
 				s.emit(tokString, from, rest[:size+i+len(q)])
 				return
 			}

@@ -17,7 +17,7 @@ func (s *scanner) str() {
 		case s.at >= len(s.src) || c == '\n':
 			text := strings.TrimRight(s.src[from:s.at], " \t\r")
 			s.at = from + len(text)
-			s.report("E108", from, s.at, "this string is not closed on its line").Help = "end it with \"; a line end inside a string is written \\n"
+			s.report("E108", from, s.at, "this string is not closed on its line").Help = "write `" + text + "\"`; a line end inside a string is written \\n"
 			s.emit(tokString, from, text)
 			return
 		case c == '"':

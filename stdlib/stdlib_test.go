@@ -19,13 +19,14 @@ import (
 // way is a way to run a program; the zero value is the engine on all processors.
 type way struct {
 	threads int
+	ranks   int // in this process; 0 is 1
 	disable []string
 	eval    bool // by the definitions of the operators, one at a time
 }
 
 // run is what a program prints; set is "name=value name=value".
 func run(text, set string, w way) (string, error) {
-	o := flow.CompileOptions{Disable: w.disable, Verify: true}
+	o := flow.CompileOptions{Disable: w.disable, Ranks: w.ranks, Verify: true}
 	for _, s := range strings.Fields(set) {
 		name, value, _ := strings.Cut(s, "=")
 		o.Set = append(o.Set, flow.Setting{Name: name, Text: value})

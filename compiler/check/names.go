@@ -34,6 +34,10 @@ type names struct {
 	diags  source.Diagnostics
 	fns    []string // the functions whose bodies are being read, innermost last
 	stage  bool     // inside a stage, whose outputs have names of their own
+
+	loops   int         // `for`s around
+	carried []ast.Ident // of the innermost iterate
+	binding []ast.Ident // the names of the binding whose right side is being read
 }
 
 type scope struct {
@@ -53,7 +57,7 @@ func (c *names) pop() { c.scopes = c.scopes[:len(c.scopes)-1] }
 func (c *names) bind(id ast.Ident) {
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		if at, ok := c.scopes[i].at[id.Name]; ok {
-			c.diags = append(c.diags, twiceBound(id, at))
+			c.diags = append(c.diags, TwiceBound(id, at, c.loops > 0 && i < len(c.scopes)-1, c.free))
 			return
 		}
 		if c.scopes[i].fn {
@@ -63,9 +67,8 @@ func (c *names) bind(id ast.Ident) {
 	c.here(id)
 }
 
-func twiceBound(id ast.Ident, first source.Span) source.Diagnostic {
-	return source.Errorf("E115", id.At, "%s is bound twice", id.Name).WithNote(first, "bound here first").WithHelp("choose another name")
-}
+// free reports a name that neither the program nor the language has.
+func (c *names) free(name string) bool { return !c.visible(name) && !c.world.Callable(name) }
 
 // here declares a name whatever is in sight: parameters may reuse outer names.
 func (c *names) here(id ast.Ident) {
@@ -179,7 +182,9 @@ func (c *names) stmt(st ast.Stmt) {
 	case *ast.For:
 		c.push()
 		c.ranges(st.Ranges)
+		c.loops++
 		c.block(st.Body)
+		c.loops--
 		c.pop()
 	case *ast.Iterate:
 		for _, k := range st.Carry {
@@ -191,7 +196,10 @@ func (c *names) stmt(st ast.Stmt) {
 			c.bind(id)
 		}
 		c.expr(st.Until)
+		outer := c.carried
+		c.carried = bound(st)
 		c.block(st.Body)
+		c.carried = outer
 	case *ast.Emit:
 		c.expr(st.Expr)
 		c.sink(st.To)
@@ -200,8 +208,14 @@ func (c *names) stmt(st ast.Stmt) {
 		c.expr(st.Message)
 	case *ast.Bind:
 		c.typ(st.Type)
+		c.binding = st.Names
 		c.expr(st.Expr)
+		c.binding = nil
 		for _, id := range st.Names {
+			if slices.ContainsFunc(c.carried, func(k ast.Ident) bool { return k.Name == id.Name }) {
+				c.diags = append(c.diags, ForgottenNext(id))
+				continue
+			}
 			c.bind(id)
 		}
 	case *ast.Send:
@@ -237,7 +251,7 @@ func (c *names) function(params []ast.Par, result ast.Type, e ast.Expr, body *as
 		c.sizes(p.Type)
 		c.expr(p.Default)
 		if at, twice := c.scopes[len(c.scopes)-1].at[p.Name.Name]; twice {
-			c.diags = append(c.diags, twiceBound(p.Name, at))
+			c.diags = append(c.diags, TwiceBound(p.Name, at, false, c.free))
 		}
 		c.here(p.Name)
 	}
@@ -418,9 +432,15 @@ func (c *names) use(n *ast.Name, known func(string) bool) {
 	if c.visible(n.Name) || known(n.Name) {
 		return
 	}
+	if slices.ContainsFunc(c.binding, func(id ast.Ident) bool { return id.Name == n.Name }) {
+		c.diags = append(c.diags, source.Errorf("E117", n.Span(), "`%s` is used in its own binding, and has no value above", n.Name).
+			WithHelp("a name has one value; what changes from round to round is carried: `iterate %s = start times n { next %s = .. }`", n.Name, n.Name))
+		return
+	}
 	for i := range c.scopes {
 		if at, ok := c.scopes[i].later[n.Name]; ok {
-			c.diags = append(c.diags, source.Errorf("E117", n.Span(), "`%s` is used above its binding", n.Name).WithNote(at, "bound here"))
+			c.diags = append(c.diags, source.Errorf("E117", n.Span(), "`%s` is used above its binding", n.Name).WithNote(at, "bound here").
+				WithHelp("bind it above its first use"))
 			return
 		}
 	}
@@ -428,17 +448,16 @@ func (c *names) use(n *ast.Name, known func(string) bool) {
 		return // an operator where a value should be: elaboration knows whether it may be one
 	}
 	d := source.Errorf("E116", n.Span(), "nothing is called `%s` here", n.Name)
-	list := c.world.Words()
-	for _, s := range c.scopes {
-		for name := range s.at {
-			list = append(list, name)
-		}
-	}
-	slices.Sort(list) // the first of the nearest is suggested, every time the same
 	if h := Foreign(n.Name); h != "" {
 		d = d.WithHelp("%s", h)
-	} else if s, ok := source.Suggest(n.Name, list); ok {
-		d = d.WithHelp("did you mean `%s`?", s)
+	} else {
+		var own []string
+		for _, s := range c.scopes {
+			for name := range s.at {
+				own = append(own, name)
+			}
+		}
+		d = d.WithHelp("%s", Near(n.Name, own, c.world.Words()))
 	}
 	c.diags = append(c.diags, d)
 }

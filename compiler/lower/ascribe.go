@@ -154,6 +154,9 @@ func (l *lowerer) unify(v val, t *ast.NamedType, at source.Span) {
 				what = "columns"
 			}
 			diag := source.Errorf("E214", at, "%v has %d %s where the type says %d", have, dims[i], what, want)
+			if sq, ok := square(t, have, at); ok {
+				l.fail(sq)
+			}
 			if n, ok := d.(*ast.Name); ok {
 				diag.Code = "E213"
 				diag.Message = fmt.Sprintf("%v has %d %s, but %s is %d", have, dims[i], what, n.Name, want)

@@ -31,24 +31,26 @@ func (l *lowerer) callExpr(e *ast.Call) val {
 		if v, ok := l.library(n.Name); ok {
 			return l.callVal(e, v)
 		}
-		if code, why, ok := notBuilt(n.Name); ok {
-			l.failf(code, n.Span(), "%s", why)
+		if _, written := check.ForeignCall(n.Name, l.texts(e.Args, true)); !written || isText(e.Args[0].Value) {
+			if d, ok := notBuilt(n.Name, n.Span()); ok {
+				l.fail(d)
+			}
 		}
-		d := source.Errorf("E116", n.Span(), "no function or operator is called `%s`", n.Name)
-		names := append(append(l.scope.visible(), l.table.Words()...), formNames...)
-		if l.std != nil {
-			names = append(names, l.std.names...)
+		l.fail(l.unknownCall(e, n))
+	}
+	if f, ok := e.Fun.(*ast.Field); ok {
+		l.unknownModule(f, e)
+		if v := l.expr(f.X); v.kind == edge || v.kind == konst || v.kind == list || v.kind == array {
+			l.method(e, f)
 		}
-		if l.later(n.Name) {
-			d = source.Errorf("E117", n.Span(), "`%s` is used above its binding", n.Name)
-		} else if h := check.Foreign(n.Name); h != "" {
-			d = d.WithHelp("%s", h)
-		} else if s, ok := source.Suggest(n.Name, names); ok {
-			d = d.WithHelp("did you mean `%s`?", s)
-		}
-		l.fail(d)
 	}
 	return l.callVal(e, l.expr(e.Fun))
+}
+
+// isText reports a literal text.
+func isText(e ast.Expr) bool {
+	_, is := e.(*ast.String)
+	return is
 }
 
 func (l *lowerer) callVal(e *ast.Call, v val) val {
@@ -58,7 +60,7 @@ func (l *lowerer) callVal(e *ast.Call, v val) val {
 	case function:
 		return l.callFn(e, v.fn)
 	}
-	l.failf("E118", e.Fun.Span(), "%s cannot be called", l.what(v))
+	l.fail(l.notCalled(e, v))
 	return val{}
 }
 
@@ -101,7 +103,7 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 	for i, p := range f.params {
 		if args[i] == nil {
 			if p.Default == nil {
-				l.fail(source.Errorf("E127", e.Span(), "%s needs an argument for `%s`", f.name, p.Name.Name).WithNote(f.span, "%s", signature(f)))
+				l.fail(source.Errorf("E127", e.Span(), "%s needs an argument for `%s`", f.name, p.Name.Name).WithHelp("it is %s", signature(f)).WithNote(f.span, "%s", signature(f)))
 			}
 			vals[i], spans[i] = l.expr(p.Default), p.Default.Span()
 		}
@@ -152,7 +154,7 @@ func (l *lowerer) argsOf(e *ast.Call, f *fun) []*ast.Arg {
 		a := &e.Args[i]
 		if a.Name == nil {
 			if i >= len(f.params) {
-				l.fail(source.Errorf("E127", a.Span(), "%s takes %d arguments", f.name, len(f.params)).WithNote(f.span, "%s", signature(f)))
+				l.fail(source.Errorf("E127", a.Span(), "%s takes %s, this is one more", f.name, counted(len(f.params), "argument")).WithHelp("it is %s", signature(f)).WithNote(f.span, "%s", signature(f)))
 			}
 			args[i] = a
 			continue
@@ -177,6 +179,14 @@ func (l *lowerer) argsOf(e *ast.Call, f *fun) []*ast.Arg {
 		args[j] = a
 	}
 	return args
+}
+
+// counted is "1 argument", "2 arguments".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func signature(f *fun) string {
@@ -204,7 +214,11 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		if a.Name != nil {
 			i = l.argNamed(d, a, given)
 		} else if next == len(d.Args) {
-			l.fail(source.Errorf("E127", a.Span(), "%s takes %s", word, arity(d)).WithHelp("%s", usage(d)))
+			tooMany := source.Errorf("E127", a.Span(), "%s takes %s", word, arity(d)).WithHelp("%s", usage(d))
+			if x := l.text(e.Args[0].Value.Span()); len(l.table.Word("row"+word)) > 0 {
+				tooMany = tooMany.WithHelp("by rows it is `row%s(%s)`, by columns `col%s(%s)`", word, x, word, x)
+			}
+			l.fail(tooMany)
 		} else if !d.Args[next].Rest {
 			next++
 		}
@@ -302,10 +316,25 @@ func (l *lowerer) noArgument(d *op.Def, a ast.Arg) {
 	diag := source.Errorf("E128", a.Name.At, "%s has no argument `%s`", d.Source(), a.Name.Name).WithHelp("%s", usage(d))
 	if s, ok := source.Suggest(a.Name.Name, names); ok {
 		diag = diag.WithHelp("did you mean `%s`? %s", s, usage(d))
+	} else if a.Name.Name == "dtype" {
+		diag = diag.WithHelp("the result converts: f32(%s(..)), i64(%s(..))", d.Source(), d.Source())
 	} else if word := d.Source(); a.Name.Name == "axis" && len(l.table.Word("row"+word)) > 0 {
 		diag = diag.WithHelp("by rows it is row%s(x), by columns col%s(x)", word, word)
 	}
 	l.fail(diag)
+}
+
+// knownBefore says what may be a size.
+const knownBefore = "params, literals, the sizes of inputs and what follows from them are known; a number that the data tell becomes a param, set with --set"
+
+// toInteger is help for a float where an integer is wanted.
+func (l *lowerer) toInteger(at source.Span) string {
+	if text := l.text(at); strings.Count(text, "/") == 1 && !strings.Contains(text, "//") {
+		return "`/` divides to a float: write `" + strings.Replace(text, "/", "//", 1) + "`"
+	} else if text != "" {
+		return "write `i64(" + text + ")`; a quotient of integers is a // b, and / divides to a float"
+	}
+	return "i64(x) makes an integer of it; a quotient of integers is a // b"
 }
 
 func arity(d *op.Def) string {
@@ -341,8 +370,7 @@ func usage(d *op.Def) string {
 func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string) op.Val {
 	switch v.kind {
 	case edge:
-		l.fail(source.Errorf("E215", at, "`%s` must be known before the run", name).
-			WithHelp("params, literals and what follows from them are; cumsum(x == x or true) - 1 numbers the rows of a column x, however many there are"))
+		l.fail(source.Errorf("E215", at, "`%s` must be known before the run", name).WithHelp("%s", knownBefore))
 	case list:
 		out := op.Val{Kind: op.IntsVal}
 		for _, x := range v.elems {
@@ -353,6 +381,10 @@ func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string) op.Val 
 		}
 		return out
 	case konst:
+	case tuple:
+		inner := l.text(at)
+		l.fail(source.Errorf("E200", at, "`%s` is a constant, this is a tuple", name).
+			WithHelp("sizes are arguments of their own: write `%s`", strings.TrimSuffix(strings.TrimPrefix(inner, "("), ")")))
 	default:
 		l.failf("E200", at, "`%s` is a constant, this is %s", name, l.what(v))
 	}
@@ -369,6 +401,9 @@ func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string) op.Val 
 		out = op.Bool(v.s.I != 0)
 	case types.Str:
 		out = op.Str(v.s.S)
+	}
+	if k == op.IntVal && out.Kind == op.FloatVal {
+		l.fail(source.Errorf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v)).WithHelp("%s", l.toInteger(at)))
 	}
 	if k != op.NoVal && out.Kind != k {
 		l.failf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v))

@@ -223,8 +223,12 @@ func (l *lowerer) send(s *ast.Send) {
 	}
 	g := v.grid
 	if g.outer {
-		l.fail(source.Errorf("E406", s.Span(), "%s is sent to from inside a loop or branch of the run, where the order is not known before the run", g.name).
-			WithNote(g.span, "declared here, outside").WithHelp("carry the value out (`next`, or the value of the `if`) and send it after"))
+		d := source.Errorf("E406", s.Span(), "%s is sent to from inside a loop or branch of the run, where the order is not known before the run", g.name).
+			WithNote(g.span, "declared here, outside").WithHelp("carry the value out (`next`, or the value of the `if`) and send it after")
+		if l.pure {
+			d = d.WithHelp("collect values, and send them after the loop")
+		}
+		l.fail(d)
 	}
 	if g.num < 0 || g.eq != nil {
 		l.fail(source.Errorf("E407", target.X.Span(), "%s has no send end", g.name).WithNote(g.span, "declared here").WithHelp("chan L = %s gives an array that can be sent to", g.name))

@@ -16,6 +16,7 @@ import (
 // emit makes an emit node, after the last one of the same sink and after every
 // assert above it: an assert guards the output below it.
 func (l *lowerer) emit(s *ast.Emit) {
+	l.emitsOne(s)
 	v := l.whole(s.Expr)
 	if v.kind == array {
 		l.fail(source.Errorf("E200", s.Expr.Span(), "a channel array cannot be emitted as it is").WithHelp("untile(%s) makes one matrix of it", v.grid.name))
@@ -46,6 +47,29 @@ func (l *lowerer) emit(s *ast.Emit) {
 	w.by = l.add(l.table.Must("emit"), op.MakeAttrs(attrs...), s.Span(), spans, in...)
 	l.effect[sink] = w
 	l.sends++ // the next emit holds the ID: no statement may move it
+}
+
+// callable reports a name that the program or the language has.
+func (l *lowerer) callable(name string) bool {
+	_, bound := l.scope.lookup(name)
+	return bound || l.known(name)
+}
+
+// emitsOne refuses emit(x, "label") and other tuples.
+func (l *lowerer) emitsOne(s *ast.Emit) {
+	t, ok := s.Expr.(*ast.Tuple)
+	if !ok {
+		return
+	}
+	d := source.Errorf("E200", s.Span(), "`emit` takes one value")
+	if label, is := t.Parts[len(t.Parts)-1].Value.(*ast.String); is && len(t.Parts) == 2 && s.As == nil {
+		l.fail(d.WithHelp("write `emit %s as %s`", l.text(t.Parts[0].Value.Span()), l.text(label.Span())))
+	}
+	var each []string
+	for _, p := range t.Parts {
+		each = append(each, "emit "+l.text(p.Value.Span()))
+	}
+	l.fail(d.WithHelp("write `%s`", strings.Join(each, "; ")))
 }
 
 // written is what was emitted to a sink.
@@ -88,7 +112,9 @@ func (l *lowerer) writtenOnce(sink string, first, second written) {
 // sink is the attributes of `to`: a path, or a call such as csv("f", sep = ";").
 func (l *lowerer) sink(e ast.Expr) []op.Attr {
 	if c, ok := e.(*ast.Call); ok {
-		if n, ok := c.Fun.(*ast.Name); ok && len(c.Args) > 0 && slices.Contains([]string{"csv", "mtx", "npy", "pgm"}, n.Name) {
+		if n, ok := c.Fun.(*ast.Name); !ok || !slices.Contains([]string{"csv", "mtx", "npy", "pgm"}, n.Name) && l.callable(n.Name) {
+			return []op.Attr{{Name: "to", Val: op.Str(l.strArg(e, "the path"))}} // computed before the run, as by fmt
+		} else if len(c.Args) > 0 && slices.Contains([]string{"csv", "mtx", "npy", "pgm"}, n.Name) {
 			out := []op.Attr{{Name: "to", Val: op.Str(l.strArg(c.Args[0].Value, "the path"))}, {Name: "form", Val: op.Str(n.Name)}}
 			for _, a := range c.Args[1:] {
 				if a.Name == nil {

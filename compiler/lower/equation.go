@@ -1,9 +1,9 @@
 package lower
 
 import (
+	"slices"
 	"strings"
 
-	"flow/ir"
 	"flow/lang/ast"
 	"flow/lang/source"
 )
@@ -15,6 +15,8 @@ import (
 type equation struct {
 	decl  *ast.Chan
 	env   *scope
+	nest  int // the loops around the declaration, and their indices
+	at    []int
 	call  int32
 	calls []*ast.Call
 	state []uint8 // per element: 0 not asked for, 1 being evaluated, 2 done, 3 outside the domain
@@ -39,7 +41,7 @@ func (l *lowerer) equations(s *ast.Chan) {
 			l.failf("E416", r.Span(), "an equation's range is `i in a..b`")
 		}
 	}
-	l.ranges(s.Ranges, head, func(d, x int) {
+	l.ranges(s.Ranges, head, func(d, x int, _ val) {
 		at[d] = x
 	}, func() {
 		for d, x := range at {
@@ -55,7 +57,7 @@ func (l *lowerer) equations(s *ast.Chan) {
 	})
 	l.scope = outer
 	g := l.newGrid(s.Name.Name, s.Name.At, dims...)
-	g.eq = &equation{decl: s, env: l.scope, call: l.call, calls: append([]*ast.Call(nil), l.calls...), state: make([]uint8, len(g.cur))}
+	g.eq = &equation{decl: s, env: l.scope, nest: l.nest, at: slices.Clone(l.loopAt), call: l.call, calls: append([]*ast.Call(nil), l.calls...), state: make([]uint8, len(g.cur))}
 	for i := range g.eq.state {
 		g.eq.state[i] = 3
 	}
@@ -103,22 +105,13 @@ func (l *lowerer) solve(g *grid, off int, at source.Span) {
 	outerScope, outerLoop, outerNest, outerAt, outerCall, outerCalls := l.scope, l.loop, l.nest, l.loopAt, l.call, l.calls
 	head := &scope{parent: q.env}
 	idx := g.at(off)
-	key := nestKey{-2 - g.num, nil}
-	nest, ok := l.nests[key]
-	if !ok {
-		var names []string
-		for _, r := range q.decl.Ranges {
-			names = append(names, r.Name.Name)
-		}
-		nest = len(l.g.Scopes)
-		l.g.Scopes = append(l.g.Scopes, ir.Scope{Names: names})
-		l.nests[key] = nest
-	}
+	l.nest = q.nest
+	nest := l.nestOf(q.decl, q.decl.Ranges)
 	for i, r := range q.decl.Ranges {
 		head.bind(r.Name.Name, intVal(idx[i]), r.Name.At)
 	}
-	l.scope, l.nest, l.loopAt, l.call, l.calls = head, nest, idx, q.call, q.calls
-	l.loop = l.g.Loop(nest, idx)
+	l.scope, l.nest, l.loopAt, l.call, l.calls = head, nest, append(slices.Clip(q.at), idx...), q.call, q.calls
+	l.loop = l.g.Loop(nest, l.loopAt)
 	id := l.sent(g, off, q.decl.Expr)
 	l.scope, l.loop, l.nest, l.loopAt, l.call, l.calls = outerScope, outerLoop, outerNest, outerAt, outerCall, outerCalls
 	q.path = q.path[:len(q.path)-1]

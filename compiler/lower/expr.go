@@ -58,9 +58,10 @@ func (l *lowerer) expr(e ast.Expr) val {
 	case *ast.Parfor:
 		return l.parfor(e)
 	case *ast.Record:
-		l.failf("L002", e.Span(), "records are not built yet")
+		l.fail(source.Errorf("L002", e.Span(), "records are not built yet").WithHelp("a tuple has names for its parts: (x = 1, y = 2)"))
 	case *ast.Column:
-		l.failf("E131", e.Span(), "`.%s` means a field of the current row and stands only in an argument that is evaluated row by row", e.Name.Name)
+		l.fail(source.Errorf("L002", e.Span(), "frames are not built yet: `.%s` is a column of one", e.Name.Name).
+			WithHelp("columns of a matrix have numbers: X[:, 0]"))
 	}
 	l.failf("L010", e.Span(), "this expression is not built yet")
 	return val{}
@@ -85,38 +86,13 @@ func (l *lowerer) name(e *ast.Name) val {
 	if len(l.table.Word(e.Name)) > 0 {
 		d.Message = "`" + e.Name + "` is an operator, not a value"
 		d.Help = "call it: " + e.Name + "(..)"
-	} else if l.later(e.Name) {
-		d = source.Errorf("E117", e.Span(), "`%s` is used above its binding", e.Name)
 	} else if h := check.Foreign(e.Name); h != "" {
 		d.Help = h
-	} else if s, ok := source.Suggest(e.Name, append(l.scope.visible(), l.table.Words()...)); ok {
-		d.Help = "did you mean `" + s + "`?"
+	} else {
+		d.Help = l.near(e.Name)
 	}
 	l.fail(d)
 	return val{}
-}
-
-// later reports whether the program binds name further down.
-func (l *lowerer) later(name string) bool {
-	for _, s := range l.in.File.Stmts {
-		switch s := s.(type) {
-		case *ast.Bind:
-			for _, n := range s.Names {
-				if n.Name == name {
-					return true
-				}
-			}
-		case *ast.Chan:
-			if s.Name.Name == name {
-				return true
-			}
-		case *ast.FnDecl:
-			if s.Name.Name == name {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (l *lowerer) unary(e *ast.Unary) val {
@@ -156,8 +132,15 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	switch e.Op {
 	case "==", "!=", "<", "<=", ">", ">=":
 		if x.isNaN() || y.isNaN() {
+			other, not := e.X, ""
+			if x.isNaN() {
+				other = e.Y
+			}
+			if e.Op == "!=" {
+				not = "not "
+			}
 			l.diags = append(l.diags, source.Errorf("W004", e.Span(), "comparison with nan: always %v", e.Op == "!=").
-				WithHelp("isnan(x) is true where x is nan"))
+				WithHelp("write `%sisnan(%s)`", not, l.text(other.Span())))
 		}
 	}
 	if x.isInt() && y.isInt() {
@@ -303,7 +286,7 @@ func (l *lowerer) ifExpr(e *ast.If) val {
 		last = last.ElseIf
 	}
 	if last.Else == nil { // whichever branch is taken: another --set would take another
-		l.failf("E204", e.Span(), "an `if` used as a value needs an else")
+		l.fail(source.Errorf("E204", e.Span(), "an `if` used as a value needs an else").WithHelp("write `%s else { .. }`, with what the value is then", l.text(e.Span())))
 	}
 	return l.branch(e, true)
 }
@@ -311,21 +294,17 @@ func (l *lowerer) ifExpr(e *ast.If) val {
 // comprehension is the list of its values.
 func (l *lowerer) comprehension(e *ast.Comp) []val {
 	var out []val
-	outer := l.scope
-	head := &scope{parent: outer}
 	for _, r := range e.Ranges {
 		if r.Name == nil {
 			l.failf("E416", r.Span(), "a comprehension's range needs a name: `k in a..b`")
 		}
 	}
-	l.scope = head
-	l.ranges(e.Ranges, head, func(int, int) {}, func() {
+	l.rounds(e, e.Ranges, func() {
 		if len(out) >= l.limit() {
 			l.failf("E410", e.Span(), "the list has more than %d elements", l.limit())
 		}
 		out = append(out, l.expr(e.Expr))
 	})
-	l.scope = outer
 	return out
 }
 
@@ -474,10 +453,10 @@ func (l *lowerer) intArg(e ast.Expr, what string) int {
 		panic(bail{})
 	}
 	if v.kind == edge {
-		l.failf("E215", e.Span(), "%s must be known before the run", what)
+		l.fail(source.Errorf("E215", e.Span(), "%s must be known before the run", what).WithHelp("%s", knownBefore))
 	}
 	if !v.isInt() {
-		l.failf("E200", e.Span(), "%s is an integer, this is %s", what, l.what(v))
+		l.fail(source.Errorf("E200", e.Span(), "%s is an integer, this is %s", what, l.what(v)).WithHelp("%s", l.toInteger(e.Span())))
 	}
 	return int(v.s.I)
 }

@@ -20,6 +20,7 @@ func (l *lowerer) size(n int, d string, x val, at source.Span) val {
 
 // field is .rows and .cols of matrices, lists and channel arrays, and names of an import.
 func (l *lowerer) field(e *ast.Field) val {
+	l.unknownModule(e, nil)
 	x := l.expr(e.X)
 	switch x.kind {
 	case poison:
@@ -67,14 +68,6 @@ func (l *lowerer) field(e *ast.Field) val {
 			}
 		}
 	}
-	l.fail(source.Errorf("E132", e.Name.At, "%s has no field `%s`", l.what(x), e.Name.Name).WithHelp("%s", fieldHelp(e.Name.Name)))
+	l.fail(l.noField(e, x))
 	return val{}
-}
-
-// fieldHelp is help for a field that no value has.
-func fieldHelp(name string) string {
-	if name == "T" {
-		return "the transpose of x is t(x)"
-	}
-	return "matrices have .rows and .cols"
 }

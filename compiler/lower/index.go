@@ -15,6 +15,7 @@ import (
 
 // index elaborates x[subs]: an element of a channel array, a scalar, or a slice.
 func (l *lowerer) index(e *ast.Index) val {
+	l.doubleSubscript(e)
 	x := l.expr(e.X)
 	switch x.kind {
 	case poison:
@@ -37,20 +38,18 @@ func (l *lowerer) index(e *ast.Index) val {
 		return x.elems[i]
 	case edge:
 	default:
-		l.failf("E217", e.X.Span(), "%s cannot be indexed", l.what(x))
+		l.fail(source.Errorf("E217", e.X.Span(), "%s cannot be indexed", l.what(x)).WithHelp("a scalar is one value, without subscripts"))
 	}
 	t := l.g.Type(x.id)
 	if !t.IsMatrix() {
-		l.failf("E217", e.X.Span(), "%s cannot be indexed", l.what(x))
+		l.fail(source.Errorf("E217", e.X.Span(), "%s cannot be indexed", l.what(x)).WithHelp("a scalar is one value, without subscripts"))
 	}
 	subs := e.Subs
 	if len(subs) == 1 && t.Cols == 1 {
 		subs = append(append([]ast.Sub(nil), subs...), ast.Sub{Lo: &ast.Int{Value: 0}})
 	}
 	if len(subs) != 2 {
-		d := source.Errorf("E218", e.Span(), "matrices take two subscripts")
-		d.Help = "X[i, :] is a row, X[:, j] a column, X[i, j] an element, X[mask, :] the rows that a mask chooses"
-		l.fail(d)
+		l.fail(l.tooFewSubscripts(e))
 	}
 	row, col := l.sub(subs[0], x, 0), l.sub(subs[1], x, 1)
 	if row.picked != ir.None || col.picked != ir.None {
@@ -177,9 +176,19 @@ func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
 	if a < 0 || b > n || a > b {
 		at := s.Span()
 		if one {
-			l.failf("E212", at, "%s %d of a matrix with %d %ss", what, lo.s.I, n, what)
+			d := source.Errorf("E212", at, "%s %d of a matrix with %s", what, lo.s.I, counted(n, what))
+			if n > 0 && a >= n {
+				d = d.WithHelp("%ss are numbered from 0: the last is `%d`", what, n-1)
+			} else if n > 0 {
+				d = d.WithHelp("%ss are numbered from 0, and from the end from -1: the first is `%d`", what, -n)
+			}
+			l.fail(d)
 		}
-		l.failf("E212", at, "%ss %d to %d of a matrix with %d", what, a, b, n)
+		d := source.Errorf("E212", at, "%ss %d to %d of a matrix with %s", what, a, b, counted(n, what))
+		if a >= 0 && a <= n && b > n {
+			d = d.WithHelp("up to the last it is `%d..%d`", a, n)
+		}
+		l.fail(d)
 	}
 	return subscript{lo: a, from: ir.None, size: b - a, one: one, picked: ir.None}
 }
@@ -207,7 +216,11 @@ func (l *lowerer) integerOf(v val, e ast.Expr, code source.Code, what string) va
 	case v.isInt() || v.kind == edge && l.g.Type(v.id) == types.ScalarOf(types.I64):
 		return v
 	}
-	l.failf(code, e.Span(), "%s is an integer, this is %s", what, l.what(v))
+	d := source.Errorf(code, e.Span(), "%s is an integer, this is %s", what, l.what(v))
+	if v.kind == konst && v.s.Elem.IsFloat() {
+		d = d.WithHelp("%s", l.toInteger(e.Span()))
+	}
+	l.fail(d)
 	return val{}
 }
 

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"flow/compiler/check"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -98,23 +99,37 @@ func (l *lowerer) nexts(s *ast.Iterate) {
 	given := make([]source.Span, len(s.Carry))
 	for _, st := range s.Body.Stmts {
 		nx, ok := st.(*ast.Next)
+		if b, is := st.(*ast.Bind); is {
+			for _, n := range b.Names {
+				if i := carriedAt(s, n.Name); i >= 0 && !given[i].IsValid() {
+					l.fail(check.ForgottenNext(n))
+				}
+			}
+		}
 		if !ok {
 			l.nestedNext(st)
 			continue
 		}
 		i := carriedAt(s, nx.Name.Name)
 		if i < 0 {
-			l.fail(source.Errorf("E414", nx.Name.At, "%s is not carried by this iterate", nx.Name.Name).WithNote(s.Carry[0].Name.At, "what it carries begins here"))
+			l.fail(source.Errorf("E414", nx.Name.At, "%s is not carried by this iterate", nx.Name.Name).WithHelp("it carries `%s`", s.Carry[0].Name.Name).WithNote(s.Carry[0].Name.At, "what it carries begins here"))
 		}
 		if given[i].IsValid() {
-			l.fail(source.Errorf("E413", nx.Span(), "%s has two `next`", nx.Name.Name).WithNote(given[i], "the first"))
+			l.fail(source.Errorf("E413", nx.Span(), "%s has two `next`", nx.Name.Name).WithHelp("a round has one value of each name: bind what comes between to a name of its own").WithNote(given[i], "the first"))
 		}
 		given[i] = nx.Span()
 	}
 	for i, k := range s.Carry {
 		if !given[i].IsValid() {
-			l.fail(source.Errorf("E412", k.Name.At, "%s has no `next`", k.Name.Name).
-				WithHelp("a value that stays the same in all rounds is bound above the loop: %s = ..", k.Name.Name))
+			d := source.Errorf("E412", k.Name.At, "%s has no `next`", k.Name.Name).
+				WithHelp("its value in the next round is given in the body by next %s = ..; one that stays the same is bound above the loop", k.Name.Name)
+			if n := len(s.Body.Stmts); n > 0 && len(s.Carry) == 1 {
+				if e, ok := s.Body.Stmts[n-1].(*ast.ExprStmt); ok {
+					d.Span = e.Span()
+					d = d.WithHelp("write `next %s = %s`", k.Name.Name, l.text(e.Span()))
+				}
+			}
+			l.fail(d)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package lower
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 
@@ -99,7 +98,7 @@ type lowerer struct {
 	scope  *scope
 	std    *scope // the library's functions; nil until first asked for
 	loop   uint32
-	loopAt []int // values of the loop indices in force
+	loopAt []int // the loop indices in force, as a loop context holds them (indexOf)
 	nest   int   // scope number of the loop nest in force, -1 outside loops
 	nests  map[nestKey]int
 	call   int32
@@ -122,11 +121,6 @@ type lowerer struct {
 	types []types.Type
 }
 
-type nestKey struct {
-	outer int
-	loop  *ast.For
-}
-
 func newLowerer(ctx context.Context, in Input) *lowerer {
 	l := &lowerer{ctx: ctx, in: in, table: in.Table, constant: in.Table.Must("const"), g: ir.New(), used: map[string]bool{}, nest: -1,
 		nests: map[nestKey]int{}, effect: map[string]written{}, assert: ir.None}
@@ -141,6 +135,7 @@ type refuted struct {
 	at      source.Span
 	message string
 	calls   []*ast.Call
+	where   string
 }
 
 // because is the diagnostic of the assert in the place of d, a mistake that comes after it.
@@ -158,23 +153,15 @@ type bail struct{}
 // fail records a diagnostic and gives up the statement. The trail of calls that led
 // here is added, innermost first.
 func (l *lowerer) fail(d source.Diagnostic) {
+	where := l.indices()
 	if r := l.refuted; r != nil {
-		d, l.calls, l.refuted = r.because(d), r.calls, nil
+		d, l.calls, l.refuted, where = r.because(d), r.calls, nil, r.where
 	}
 	for i := len(l.calls) - 1; i >= 0; i-- {
 		d = d.WithNote(l.calls[i].Span(), "in this call")
 	}
-	if len(l.loopAt) > 0 && l.nest >= 0 {
-		s := ""
-		for i, n := range l.g.Scopes[l.nest].Names {
-			if i > 0 {
-				s += ", "
-			}
-			s += fmt.Sprintf("%s = %d", n, l.loopAt[i])
-		}
-		d.Message += " (at " + s + ")"
-	}
-	l.diags = append(l.diags, d)
+	d.Message += where
+	l.diags = append(l.diags, l.in.Files.ToUser(d))
 	panic(bail{})
 }
 

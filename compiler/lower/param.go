@@ -274,6 +274,7 @@ func (l *lowerer) load(p string, at source.Span) (text []byte, name string, err 
 // file elaborates the declarations of an imported file in a scope of their own.
 func (l *lowerer) file(name string, text []byte, at source.Span, as string) *scope {
 	f := l.in.Files.Add(name, string(text))
+	f.Library = l.in.Std != nil && strings.HasPrefix(l.in.Files.Text(at), `"std/`)
 	tree, ds := lang.Parse(f)
 	l.diags = append(l.diags, ds...)
 	if ds.HasErrors() {
@@ -324,6 +325,7 @@ func (l *lowerer) loadStd() {
 			continue
 		}
 		f := l.in.Files.Add("std/"+p, string(text))
+		f.Library = true
 		tree, ds := lang.Parse(f)
 		if ds.HasErrors() {
 			l.diags = append(l.diags, ds...)

@@ -34,7 +34,8 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 	space := make([]extent, len(e.Ranges))
 	for i, r := range e.Ranges {
 		if r.Name == nil || r.Hi == nil {
-			l.failf("E416", r.Span(), "the range of a parfor is `i in a..b`")
+			l.fail(source.Errorf("E416", r.Span(), "the range of a parfor is `i in a..b`").
+				WithHelp("its indices are numbers: `parfor i in 0..n { .. xs[i, 0] .. }` reads a column"))
 		}
 		space[i] = l.extent(r)
 	}
@@ -120,18 +121,11 @@ func (l *lowerer) body(e *ast.Parfor, r *region) (value ir.ID) {
 	return value
 }
 
-// outside refuses a statement that has an effect on the program around the body of a parfor.
-func (l *lowerer) outside(s ast.Stmt, what string) {
-	if l.pure {
-		l.fail(source.Errorf("E418", s.Span(), "%s in the body of a parfor", what).WithHelp("collect values, and send or check them after the loop"))
-	}
-}
-
 // collected is the type of a parfor whose body has type t.
 func (l *lowerer) collected(e *ast.Parfor, space []extent, t types.Type) types.Type {
 	at := e.Body.Stmts[len(e.Body.Stmts)-1].Span()
 	if t.Elem == types.Str {
-		l.failf("E202", at, "the value of a parfor's body is a number, a bool or a row of them, this is %v", t)
+		l.failf("L010", at, "a parfor that collects %v is not built yet: the value of its body is a number, a bool or a row of them", t)
 	}
 	switch {
 	case len(space) == 2 && t.IsScalar():
@@ -157,7 +151,14 @@ func (l *lowerer) hints(w *ast.With) (out []op.Attr) {
 	}
 	for _, a := range w.Args {
 		if a.Name == nil || a.Name.Name != "schedule" && a.Name.Name != "grain" {
-			l.fail(source.Errorf("E128", a.Span(), "no such hint").WithHelp("hints of a parfor are schedule and grain"))
+			d := source.Errorf("E128", a.Span(), "no such hint").WithHelp("hints of a parfor are schedule and grain")
+			if a.Name != nil {
+				d.Span = a.Name.At
+				if s, ok := source.Suggest(a.Name.Name, []string{"schedule", "grain"}); ok {
+					d = d.WithHelp("did you mean `%s`? The hints of a parfor are schedule and grain", s)
+				}
+			}
+			l.fail(d)
 		}
 		for _, o := range out {
 			if o.Name == a.Name.Name {
@@ -175,7 +176,12 @@ func (l *lowerer) hints(w *ast.With) (out []op.Attr) {
 		s := l.strArg(a.Value, "the name of a technique")
 		if l.in.Schedule != nil {
 			if err := l.in.Schedule(s); err != nil {
-				l.fail(source.Errorf("E203", a.Value.Span(), "%v", err).WithHelp("flowrun chunks lists the techniques"))
+				why, near, found := strings.Cut(err.Error(), "; did you mean ")
+				d := source.Errorf("E203", a.Value.Span(), "%s", why).WithHelp("flowrun chunks lists the techniques")
+				if found {
+					d = d.WithHelp("did you mean `\"%s\"`? flowrun chunks lists the techniques", strings.TrimSuffix(near, "?"))
+				}
+				l.fail(d)
 			}
 		}
 		out = append(out, op.Attr{Name: "schedule", Val: op.Str(s)})
@@ -189,6 +195,9 @@ func trimmed(r *region, value ir.ID) (*ir.Region, []ir.ID) {
 	g := r.g
 	keep := make([]bool, g.Len())
 	keep[value] = true
+	for i := range keep {
+		keep[i] = keep[i] || g.Required(ir.ID(i))
+	}
 	for i := g.Len() - 1; i >= 0; i-- {
 		if keep[i] {
 			for _, x := range g.In(ir.ID(i)) {

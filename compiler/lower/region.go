@@ -40,6 +40,7 @@ func (l *lowerer) level() int32 {
 func (l *lowerer) newRegion() *region {
 	r := &region{g: ir.New(), level: l.level() + 1, up: l.region, above: l.g, arg: map[ir.ID]ir.ID{}, grids: map[*grid]*grid{},
 		effect: map[string]written{}, assert: ir.None, nest: -1, nests: map[nestKey]int{}}
+	r.g.ShareTexts(l.g)
 	if l.nest >= 0 {
 		r.g.Scopes = append(r.g.Scopes, l.g.Scopes[l.nest])
 		r.nest, r.loop = 0, r.g.Loop(0, l.loopAt)

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -79,18 +80,14 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	case *ast.Import:
 		l.importFile(s)
 	case *ast.Chan:
-		l.outside(s, "a channel array cannot be declared")
 		l.channel(s)
 	case *ast.For:
 		l.unroll(s)
 	case *ast.Send:
-		l.outside(s, "a send cannot stand")
 		l.send(s)
 	case *ast.Emit:
-		l.outside(s, "an emit cannot stand")
 		l.emit(s)
 	case *ast.Assert:
-		l.outside(s, "an assert cannot stand")
 		l.assertion(s)
 	case *ast.ExprStmt:
 		if iff, ok := s.Expr.(*ast.If); ok {
@@ -120,9 +117,8 @@ func (l *lowerer) stmt(s ast.Stmt) {
 func (l *lowerer) declare(id ast.Ident, v val) {
 	for s := l.scope; s != nil; s = s.parent {
 		if i := s.find(id.Name); i >= 0 && s.vals[i].kind != poison {
-			l.fail(source.Errorf("E115", id.At, "%s is bound twice", id.Name).
-				WithNote(s.spans[i], "bound here first").
-				WithHelp("choose another name"))
+			free := func(name string) bool { _, bound := l.scope.lookup(name); return !bound && !l.known(name) }
+			l.fail(check.TwiceBound(id, s.spans[i], l.nest >= 0 && s != l.scope, free))
 		}
 		if s.fn {
 			break
@@ -144,7 +140,11 @@ func (l *lowerer) bind(s *ast.Bind) {
 		return
 	}
 	if v.kind != tuple || len(v.elems) != len(s.Names) {
-		l.failf("E135", s.Expr.Span(), "%d names need a tuple of %d parts, this is %s", len(s.Names), len(s.Names), l.what(v))
+		have := l.what(v)
+		if v.kind == tuple {
+			have = fmt.Sprintf("a tuple of %d", len(v.elems))
+		}
+		l.failf("E135", s.Expr.Span(), "%d names need a tuple of %d parts, this is %s", len(s.Names), len(s.Names), have)
 	}
 	for i, n := range s.Names {
 		l.declare(n, v.elems[i])
@@ -168,55 +168,39 @@ func (l *lowerer) stmts(b *ast.Block, wantValue bool) val {
 		l.stmt(s)
 	}
 	if wantValue {
-		l.failf("E133", b.Span(), "the block has no value: its last statement must be an expression")
+		d := source.Errorf("E133", b.Span(), "the block has no value: its last statement must be an expression")
+		if n := len(b.Stmts); n > 0 {
+			if s, ok := b.Stmts[n-1].(*ast.Bind); ok && len(s.Names) == 1 {
+				d = d.WithNote(s.Names[0].At, "this binds a name").WithHelp("the value itself stands last: `{ %s }`", l.text(s.Expr.Span()))
+			}
+		}
+		l.fail(d)
 	}
 	return val{}
 }
 
 // unroll elaborates a `for`.
 func (l *lowerer) unroll(s *ast.For) {
-	key := nestKey{l.nest, s}
-	nest, ok := l.nests[key]
-	if !ok {
-		var names []string
-		if l.nest >= 0 {
-			names = append(names, l.g.Scopes[l.nest].Names...)
+	for _, r := range s.Ranges {
+		if r.Name == nil {
+			l.fail(source.Errorf("E416", r.Span(), "a loop range needs a name: `i in a..b`").
+				WithHelp("each name has a range of its own: `for i in 0..n, j in 0..m`; two lists are read by one index, xs[i] and ys[i]"))
 		}
-		for _, r := range s.Ranges {
-			if r.Name == nil {
-				l.failf("E416", r.Span(), "a loop range needs a name: `i in a..b`")
-			}
-			names = append(names, r.Name.Name)
-		}
-		nest = len(l.g.Scopes)
-		l.g.Scopes = append(l.g.Scopes, ir.Scope{Names: names})
-		l.nests[key] = nest
 	}
-	outerScope, outerLoop, outerNest, outerAt := l.scope, l.loop, l.nest, l.loopAt
-	base := len(l.loopAt)
-	l.loopAt = append(append(make([]int, 0, base+len(s.Ranges)), outerAt...), make([]int, len(s.Ranges))...)
-	head := &scope{parent: outerScope}
-	l.scope = head
-	body := &scope{parent: head}
-	l.ranges(s.Ranges, head, func(depth, x int) { l.loopAt[base+depth] = x }, func() {
-		l.nest = nest
-		nodes := l.g.Len()
-		l.loop = l.g.Loop(nest, l.loopAt)
+	var body *scope
+	l.rounds(s, s.Ranges, func() {
+		if body == nil {
+			body = &scope{parent: l.scope}
+		}
 		body.names, body.vals, body.spans, body.index = body.names[:0], body.vals[:0], body.spans[:0], nil
 		l.scope = body
 		l.stmts(s.Body, false)
-		if l.g.Len() == nodes {
-			l.g.DropLoop(l.loop) // a round that does nothing takes no memory
-		}
-		l.scope = head
-		l.nest = outerNest
 	})
-	l.scope, l.loop, l.nest, l.loopAt = outerScope, outerLoop, outerNest, outerAt
 }
 
 // ranges runs body for every point of nested ranges, binding the indices in head;
-// set is told each index as it changes.
-func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int), body func()) {
+// set is told each index as it changes: of a range its value twice, of a list the position and the element.
+func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int, v val), body func()) {
 	if len(rs) == 0 {
 		if l.ctx.Err() != nil {
 			panic(bail{})
@@ -229,14 +213,20 @@ func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int), bo
 	each := func(v val, x int) {
 		l.work(r.Span())
 		head.bind(r.Name.Name, v, r.Name.At)
-		set(depth, x)
+		set(depth, x, v)
 		l.ranges(rs[1:], head, set, body)
 		head.names, head.vals, head.spans, head.index = head.names[:depth], head.vals[:depth], head.spans[:depth], nil
 	}
 	if r.Hi == nil {
 		v := l.expr(r.Lo)
 		if v.kind != list {
-			l.fail(source.Errorf("E416", r.Lo.Span(), "a range `a..b` or a list is wanted, this is %s", l.what(v)))
+			d := source.Errorf("E416", r.Lo.Span(), "a range `a..b` or a list is wanted, this is %s", l.what(v))
+			if v.isInt() {
+				d = d.WithHelp("write `0..%s`", l.text(r.Lo.Span()))
+			} else if v.kind == edge && l.typeOf(v).IsMatrix() {
+				d = d.WithHelp("a loop goes over the rows by their numbers: write `0..%s.rows`", l.text(r.Lo.Span()))
+			}
+			l.fail(d)
 		}
 		for i, e := range v.elems {
 			each(e, i)
@@ -262,7 +252,7 @@ func (l *lowerer) bounds(r ast.Range) (lo, by int, count uint64) {
 			panic(bail{})
 		}
 		if !v.isInt() {
-			l.failf("E215", e.Span(), "a loop bound is an integer, this is %s", l.what(v))
+			l.fail(source.Errorf("E215", e.Span(), "a loop bound is an integer, this is %s", l.what(v)).WithHelp("%s", l.toInteger(e.Span())))
 		}
 		return int(v.s.I)
 	}
@@ -308,10 +298,14 @@ func (l *lowerer) assertion(s *ast.Assert) {
 		panic(bail{})
 	}
 	if t := l.typeOf(v); t != types.ScalarOf(types.Bool) {
-		l.failf("E202", s.Expr.Span(), "assert takes a bool, this is %s", l.what(v))
+		d := source.Errorf("E202", s.Expr.Span(), "assert takes a bool, this is %s", l.what(v))
+		if t.Elem == types.Bool || v.kind == list {
+			d = d.WithHelp("write `all(%s)`, or any(..)", l.text(s.Expr.Span()))
+		}
+		l.fail(d)
 	}
 	if l.refuted == nil && l.region == nil && len(l.calls) > 0 && v.kind == konst && v.s.I == 0 {
-		l.refuted = &refuted{at: s.Span(), calls: slices.Clone(l.calls)}
+		l.refuted = &refuted{at: s.Span(), calls: slices.Clone(l.calls), where: l.indices()}
 	}
 	in := []ir.ID{l.toEdge(v, s.Expr.Span())}
 	spans := []source.Span{s.Expr.Span()}

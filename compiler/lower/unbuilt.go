@@ -11,25 +11,28 @@ import (
 
 // unbuilt is, for families of words, the code of the limit and what is missing.
 var unbuilt = [...]struct {
-	code  source.Code
-	what  string
-	words string
+	code    source.Code
+	what    string
+	words   string
+	instead string
 }{
 	{"L001", "streams are", "lines tail files each batches ticks now generate map scan enumerate tap filter distinct flat_map parse window " +
-		"fold collect first last zip concat merge latest deal partition buffer pmap"},
-	{"L002", "frames are", "where select derive join group head to_matrix from_matrix"},
-	{"L005", "the parameter server is", "paramserver"},
-	{"L010", "operators on text are", "split len"},
+		"fold collect first last zip concat merge latest deal partition buffer pmap",
+		"a file of numbers is read whole by `read(path)`; a list is gone over by [for v in xs => e], and operators go over all elements of a matrix"},
+	{"L002", "frames are", "where select derive join group head to_matrix from_matrix",
+		"a table of numbers is a matrix: `read(path)`, columns by number X[:, j], rows by take(X, rows), groups by encode and onehot"},
+	{"L005", "the parameter server is", "paramserver", "one program on many ranks shares its work by itself: `flowrun --distributed`"},
+	{"L010", "operators on text are", "split len", "texts are compared, joined by `+` and made by fmt"},
 }
 
 // notBuilt is the limit that a word meets.
-func notBuilt(word string) (code source.Code, text string, ok bool) {
+func notBuilt(word string, at source.Span) (d source.Diagnostic, ok bool) {
 	for _, u := range unbuilt {
 		for _, w := range strings.Fields(u.words) {
 			if w == word {
-				return u.code, u.what + " not built yet (" + word + ")", true
+				return source.Errorf(u.code, at, "%s not built yet (%s)", u.what, word).WithHelp("%s", u.instead), true
 			}
 		}
 	}
-	return "", "", false
+	return source.Diagnostic{}, false
 }

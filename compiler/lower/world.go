@@ -27,7 +27,7 @@ func (w world) Callable(name string) bool {
 	if slices.Contains(formNames, name) {
 		return true
 	}
-	if _, _, ok := notBuilt(name); ok {
+	if _, ok := notBuilt(name, source.Span{}); ok {
 		return true
 	}
 	return w.Value(name)
@@ -44,16 +44,27 @@ func (w world) Words() []string {
 func (l *lowerer) checkNames() {
 	for _, f := range l.checked {
 		for _, d := range check.Names(f, world{l}) {
-			if !l.reported(d) {
+			if i := l.unknownAt(d); i >= 0 { // the program binds it further down
+				l.diags[i] = d
+			} else if !l.reported(d) {
 				l.diags = append(l.diags, d)
 			}
 		}
 	}
 }
 
+// unknownAt is the diagnostic of elaboration that knows no name where d, which has seen the whole file, knows that it is
+// bound too late; -1: there is none.
+func (l *lowerer) unknownAt(d source.Diagnostic) int {
+	if d.Code != "E117" {
+		return -1
+	}
+	return slices.IndexFunc(l.diags, func(x source.Diagnostic) bool { return x.Span.From == d.Span.From && x.Code == "E116" })
+}
+
 func (l *lowerer) reported(d source.Diagnostic) bool {
 	for _, x := range l.diags {
-		if x.Span.From == d.Span.From && (x.Code == d.Code || x.Code.Severity() == source.Limit) {
+		if x.Span.From == d.Span.From && (x.Code == d.Code || x.Code.Severity() == source.Limit || x.Code == "E116" && d.Code == "E117") {
 			return true
 		}
 	}

@@ -83,7 +83,7 @@ func neededCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) []bool {
 	for r := body; r != nil; r = r.Next {
 		var effects []ir.ID
 		for i := range r.Graph.Nodes {
-			if r.Graph.Effects(ir.ID(i)) {
+			if r.Graph.Required(ir.ID(i)) {
 				effects = append(effects, ir.ID(i))
 			}
 		}
@@ -138,7 +138,7 @@ func reached(g *ir.Graph, from []ir.ID) []bool {
 func swept(r *ir.Region) *ir.Region {
 	from := append([]ir.ID(nil), r.Yields...)
 	for i := range r.Graph.Nodes {
-		if r.Graph.Effects(ir.ID(i)) {
+		if r.Graph.Required(ir.ID(i)) {
 			from = append(from, ir.ID(i))
 		}
 	}

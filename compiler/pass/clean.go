@@ -49,7 +49,7 @@ func alive(g *ir.Graph) []bool {
 	all := true
 	for i := g.Len() - 1; i >= 0; i-- {
 		id := ir.ID(i)
-		if g.Effects(id) {
+		if g.Required(id) {
 			keep[i] = true
 		}
 		if !keep[i] {

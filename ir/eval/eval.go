@@ -62,7 +62,7 @@ func run(g *ir.Graph, vals []value.Value, env op.Env) error {
 			if errors.As(err, &in) {
 				return &Error{id, in.Within, in.Err}
 			}
-			return &Error{id, nil, err}
+			return &Error{id, g.Into(id, nil, err), err}
 		}
 		vals[i] = v
 	}

@@ -33,7 +33,7 @@ func cube(v0: f64) (f64) "cube is x^3, each product rounded." {
 }
 `
 
-func testLibrary(t *testing.T) Library {
+func testLibrary(t *testing.T) Functions {
 	t.Helper()
 	lib, err := ParseLibrary(library)
 	if err != nil {
@@ -415,5 +415,22 @@ func TestLin(t *testing.T) {
 	}
 	if !l.Times(0).Known() {
 		t.Error("0 times a form is 0")
+	}
+}
+
+// TestStandardReadsBack: every function of the library is read, accepted, and prints as it was written.
+func TestStandardReadsBack(t *testing.T) {
+	names := Standard{}.Names()
+	if len(names) < 40 {
+		t.Fatalf("%d functions", len(names))
+	}
+	for _, name := range names {
+		f := Standard{}.Function(name)
+		if text := f.String(); !strings.Contains(standardText, "\n"+text) {
+			t.Errorf("%s prints as\n%.600s", name, text)
+		}
+	}
+	if (Standard{}).Function("nothing") != nil {
+		t.Error("a function that is not there is found")
 	}
 }

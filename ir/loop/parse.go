@@ -13,7 +13,7 @@ import (
 	"flow/ir/types"
 )
 
-// Parse reads what Nest.String writes; functions are looked up in lib. The nest is verified. Errors name the line.
+// Parse reads what Nest.String writes; functions are looked up in lib, which may be nil. The nest is verified. Errors name the line.
 func Parse(text string, lib Library) (n *Nest, err error) {
 	p := newParser(text, lib)
 	defer p.recovered(&err)
@@ -23,20 +23,21 @@ func Parse(text string, lib Library) (n *Nest, err error) {
 }
 
 // ParseLibrary reads functions, each of which may apply those above it.
-func ParseLibrary(text string) (lib Library, err error) {
-	p := newParser(text, Library{})
+func ParseLibrary(text string) (lib Functions, err error) {
+	lib = Functions{}
+	p := newParser(text, lib)
 	defer p.recovered(&err)
 	for p.at < len(p.tokens) {
 		f := p.function()
-		if p.lib[f.Name] != nil {
+		if lib[f.Name] != nil {
 			p.fail("%s is defined twice", f.Name)
 		}
 		if err := f.Verify(); err != nil {
 			return nil, err
 		}
-		p.lib[f.Name] = f
+		lib[f.Name] = f
 	}
-	return p.lib, nil
+	return lib, nil
 }
 
 var token = regexp.MustCompile(`#[^\n]*|\n|[ \t\r]+|[A-Za-z_][A-Za-z0-9_]*|[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?|"(?:\\.|[^"\\])*"|\.\.|.`)

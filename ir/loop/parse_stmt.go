@@ -119,7 +119,10 @@ func (p *parser) body(s *Stmt) []types.Elem {
 
 func (p *parser) call(s *Stmt) []types.Elem {
 	name := p.next()
-	if s.Code, s.Func = Apply, p.lib[name]; s.Func == nil {
+	if s.Code = Apply; p.lib != nil {
+		s.Func = p.lib.Function(name)
+	}
+	if s.Func == nil {
 		p.fail("no function %q", name)
 	}
 	p.want("(")

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -57,7 +58,7 @@ func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 		}
 		v, err := a.eval(in, within)
 		if err != nil {
-			return nil, a.failed(err)
+			return nil, a.failed(k, err)
 		}
 		reg[len(b.Args)+k] = v
 	}
@@ -72,6 +73,9 @@ func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 func (a *Action) eval(in []value.Value, within *Call) (value.Value, error) {
 	switch a.Def.Control {
 	case Part:
+		if a.Type.Kind == types.Effect { // it orders actions, which run one after the other anyway
+			return nil, nil
+		}
 		return in[0].(value.Tuple)[a.Attrs.Int("at")], nil
 	case Select:
 		k := 0
@@ -79,7 +83,7 @@ func (a *Action) eval(in []value.Value, within *Call) (value.Value, error) {
 			k = 1
 		}
 		out, err := a.Bodies[k].Eval(in[1:], within)
-		return value.Tuple(out), err
+		return value.Tuple(out), inBody(err, k, 0)
 	case Iterate:
 		return a.iterate(in, within)
 	}
@@ -105,7 +109,7 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 		if !counted {
 			stop, err := a.Bodies[1].Eval(args, within)
 			if err != nil {
-				return nil, err
+				return nil, inBody(err, 1, round)
 			}
 			if stop[0].(value.Scalar).True() {
 				break
@@ -113,7 +117,7 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 		}
 		next, err := a.Bodies[0].Eval(args, within)
 		if err != nil {
-			return nil, err
+			return nil, inBody(err, 0, round)
 		}
 		for i, v := range next {
 			if was, is := args[i].Type(), v.Type(); was != is {
@@ -126,15 +130,30 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 	return value.Tuple(args[:carry:carry]), nil
 }
 
-// failed is err with the place of the action, unless an action further in has said its own.
-func (a *Action) failed(err error) error {
-	f, ok := err.(*Failure)
-	if !ok || f.At != (Place{}) {
+// failed is err as the failure of action k, which a is: with its place, unless an action further in has said its own.
+func (a *Action) failed(k int, err error) error {
+	var f *Failure
+	if !errors.As(err, &f) {
 		return err
 	}
 	g := *f
-	g.At = a.At
-	return &g
+	if g.At == (Place{}) {
+		g.At = a.At
+	}
+	path := []BodyStep{{Act: k}}
+	var inner *BodyFailure
+	if errors.As(err, &inner) {
+		path = append(path, inner.Path...)
+	}
+	return &BodyFailure{&g, path}
+}
+
+// inBody is err, which Eval of a body has given, with the number of the body and the rounds before.
+func inBody(err error, body int, round int64) error {
+	if f, ok := err.(*BodyFailure); ok {
+		f.Path[0].Body, f.Path[0].Round = body, round
+	}
+	return err
 }
 
 // Register is the type of register r.

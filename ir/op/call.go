@@ -52,6 +52,22 @@ type Failure struct {
 	At Place
 }
 
+// BodyFailure is a Failure of an action in a body. Path leads from the call of the operator that evaluates bodies to the action.
+type BodyFailure struct {
+	*Failure
+	Path []BodyStep
+}
+
+// Unwrap returns the failure.
+func (f *BodyFailure) Unwrap() error { return f.Failure }
+
+// BodyStep leads to an action of a body: of that number among the call's, or among those of the action of the step before.
+// Round is how many rounds of an iterate were complete.
+type BodyStep struct {
+	Body, Act int
+	Round     int64
+}
+
 func (f *Failure) Error() string { return f.Msg }
 
 // Failf makes a Failure.

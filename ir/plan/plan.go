@@ -237,7 +237,7 @@ func (p *Plan) Where(id ir.ID) string {
 	if names, at := g.Indices(id); len(names) > 0 {
 		parts := make([]string, len(names))
 		for i := range names {
-			parts[i] = fmt.Sprintf("%s = %d", names[i], at[i])
+			parts[i] = fmt.Sprintf("%s = %s", names[i], g.IndexText(int(at[i])))
 		}
 		if s != "" {
 			s += " "

@@ -84,7 +84,7 @@ func openError(path string, err error) *Error {
 		names = append(names, d.Name())
 	}
 	if best, ok := source.Suggest(filepath.Base(path), names); ok {
-		e.help("did you mean %s?", filepath.Join(dir, best))
+		e.help("did you mean `%s`?", filepath.Join(dir, best))
 	}
 	return e
 }

@@ -206,7 +206,7 @@ func TestMissingFile(t *testing.T) {
 	path := put(t, "matrix.mtx", "")
 	var e *Error
 	if _, err := Read(filepath.Join(filepath.Dir(path), "matirx.mtx"), Options{}); !errors.As(err, &e) || e.Cause != Unreadable ||
-		!strings.Contains(e.Msg, "no such file") || e.Help != "did you mean "+path+"?" {
+		!strings.Contains(e.Msg, "no such file") || e.Help != "did you mean `"+path+"`?" {
 		t.Errorf("%v; help %q", err, e.Help)
 	}
 	if _, err := Read(filepath.Join(filepath.Dir(path), "none", "a.mtx"), Options{}); !errors.As(err, &e) || !strings.Contains(e.Help, "does not exist") {

@@ -130,7 +130,6 @@ var codes = [...]CodeRow{
 	{"E415", "carried type changes", "A carried name keeps its type and shape from round to round. A literal that it starts as takes the type of its `next`.", "iterate c = ones(1, 1) times 3 { next c = ones(2, 2) }\nemit c", ""},
 	{"E416", "range is missing", "`for i in xs` needs a range `a..b`, or a list or channel array.", "for i in 3 { emit i }", ""},
 	{"E417", "step is not positive", "`by` takes a positive integer.", "for i in 0..4 by 0 { emit i }", ""},
-	{"E418", "effect in the body of a loop", "The body of a loop that runs as one node reads what is above and writes nothing: no send, no `emit`, no `assert`, no `chan`. Collect values and send or check them after the loop.", "a = parfor i in 0..3 { assert i < 3; i }", ""},
 	{"E419", "shape of a parfor", "A parfor has one index, with a scalar or a row 1 x m as the value of its body, or two indices, with a scalar.", "a = parfor i in 0..3 { ones(2, 2) }", ""},
 
 	// Files and data.

@@ -11,10 +11,12 @@ import (
 // File is one text of a compilation. It does not change after FileSet.Add, so it
 // may be read by several goroutines.
 type File struct {
-	Name  string // as the user gave it; "<set n>" and the like for text that is no file
-	Text  string
-	Base  Pos     // the Pos of the first byte
-	lines []int32 // offset of the first byte of every line
+	Name string // as the user gave it; "<set n>" and the like for text that is no file
+	Text string
+	Base Pos // the Pos of the first byte
+	// Library says that the file is one of Flow's own library, which the user has not got.
+	Library bool
+	lines   []int32 // offset of the first byte of every line
 }
 
 // Pos is the position of the byte at offset; len(Text) is allowed and means the end.

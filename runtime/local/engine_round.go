@@ -311,5 +311,6 @@ func (e *Engine) failOrGiveUp(id ir.ID, err error) {
 
 // fail reports the failure of a task of node id.
 func (e *Engine) fail(id ir.ID, err error) {
-	e.Fail(&TaskFailure{Node: e.planned(id), Rank: e.o.Rank, Err: err, Within: e.path(id), place: 1 + e.place(id)})
+	node := e.planned(id)
+	e.Fail(&TaskFailure{Node: node, Rank: e.o.Rank, Err: err, Within: e.p.Graph.Into(node, e.path(id), err), place: 1 + e.place(id)})
 }

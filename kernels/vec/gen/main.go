@@ -33,7 +33,10 @@ func generate(dir string) error {
 			return err
 		}
 	}
-	return writeGo(dir, allFunctions)
+	if err := writeGo(dir, allFunctions); err != nil {
+		return err
+	}
+	return writeLoops(dir, allFunctions)
 }
 
 // loops is every function but the pass machine.

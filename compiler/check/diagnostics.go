@@ -1,0 +1,48 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file defines the diagnostics that this package and elaboration share.
+
+// TwiceBound is the diagnostic of a name that is bound already; outer: above the loop in whose body it is bound again. free
+// reports a name that nothing has.
+func TwiceBound(id ast.Ident, first source.Span, outer bool, free func(string) bool) source.Diagnostic {
+	d := source.Errorf("E115", id.At, "%s is bound twice", id.Name).WithNote(first, "bound here first")
+	if outer {
+		return d.WithHelp("a name has one value: what changes from round to round is carried, `iterate %s = start times n { next %s = .. }`, and a sum is sum(for i in a..b => e)",
+			id.Name, id.Name)
+	}
+	for i := 2; ; i++ {
+		if other := fmt.Sprintf("%s%d", id.Name, i); free(other) {
+			return d.WithHelp("a name has one value: choose another one, such as `%s`", other)
+		}
+	}
+}
+
+// ForgottenNext is the diagnostic of x = e where x is carried.
+func ForgottenNext(id ast.Ident) source.Diagnostic {
+	return source.Errorf("E412", id.At, "%s is carried: its value in the next round is given by `next`", id.Name).WithHelp("write `next %s`", id.Name)
+}
+
+// Near is the help for a name that nothing has: the nearest of the names that the program binds, or of the words of the
+// language, or what a word of another language is that it is nearest to; "" if nothing is near.
+func Near(name string, own, words []string) string {
+	slices.Sort(own) // the first of the nearest is suggested, every time the same
+	if s, ok := source.Suggest(name, own); ok {
+		return "did you mean `" + s + "`?"
+	}
+	slices.Sort(words)
+	if s, ok := source.SuggestWord(name, words); ok {
+		return "did you mean `" + s + "`?"
+	}
+	if s, ok := source.SuggestWord(name, ForeignNames()); ok {
+		return Foreign(s)
+	}
+	return ""
+}

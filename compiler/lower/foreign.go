@@ -1,0 +1,238 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"flow/compiler/check"
+	"flow/ir/types"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file defines what is said of names, methods and fields of other languages. Where it can, the help holds the user's
+// own text as it should be, in backquotes, and the place of the diagnostic is the text that it replaces.
+
+// text is what the user wrote at a place.
+func (l *lowerer) text(at source.Span) string {
+	if l.in.Files == nil || !at.IsValid() {
+		return ""
+	}
+	f := l.in.Files.File(at.From)
+	if f == nil {
+		return ""
+	}
+	return f.Text[f.Offset(at.From):f.Offset(at.To)]
+}
+
+// texts is the arguments of a call as the user wrote them. A list or tuple that is the only one stands for its elements, as
+// in concatenate([a, b]), if flat says so.
+func (l *lowerer) texts(args []ast.Arg, flat bool) []string {
+	var out []string
+	for _, a := range args {
+		if a.Name != nil {
+			return nil
+		}
+		out = append(out, l.text(a.Value.Span()))
+	}
+	if len(args) == 1 && flat {
+		elems := []ast.Expr(nil)
+		switch x := args[0].Value.(type) {
+		case *ast.List:
+			elems = x.Elems
+		case *ast.Tuple:
+			for _, p := range x.Parts {
+				elems = append(elems, p.Value)
+			}
+		}
+		if len(elems) > 0 {
+			out = out[:0]
+			for _, e := range elems {
+				out = append(out, l.text(e.Span()))
+			}
+		}
+	}
+	return out
+}
+
+// known reports a word that can be called.
+func (l *lowerer) known(word string) bool {
+	_, lib := l.library(word)
+	return lib || len(l.table.Word(word)) > 0 || slices.Contains(formNames, word)
+}
+
+// unknownCall is the diagnostic of a call of a name that nothing has.
+func (l *lowerer) unknownCall(e *ast.Call, n *ast.Name) source.Diagnostic {
+	d := source.Errorf("E116", n.Span(), "no function or operator is called `%s`", n.Name)
+	if help, written := check.ForeignCall(n.Name, l.texts(e.Args, strings.Contains("concat concatenate hstack vstack stack horzcat vertcat hcat vcat column_stack", n.Name))); help != "" {
+		if written {
+			d.Span = e.Span()
+		}
+		return d.WithHelp("%s", help)
+	}
+	return d.WithHelp("%s", l.near(n.Name))
+}
+
+// near is the help for a name that nothing has: the nearest of the names that the program binds, or of the words of the
+// language.
+func (l *lowerer) near(name string) string {
+	words := append(l.table.Words(), formNames...)
+	if l.std != nil {
+		words = append(words, l.std.names...)
+	}
+	return check.Near(name, l.scope.visible(), words)
+}
+
+// unknownModule reports np.f(x) and np.linalg.f(x) where nothing is called np.
+func (l *lowerer) unknownModule(f *ast.Field, e *ast.Call) {
+	root := ast.Expr(f)
+	for {
+		x, ok := root.(*ast.Field)
+		if !ok {
+			break
+		}
+		root = x.X
+	}
+	n, ok := root.(*ast.Name)
+	if !ok || !check.Module(n.Name) {
+		return
+	}
+	if _, bound := l.scope.lookup(n.Name); bound {
+		return
+	}
+	word, d := f.Name.Name, source.Errorf("E116", f.Span(), "nothing is called `%s` here", n.Name)
+	help, written := "", false
+	if e != nil {
+		help, written = check.ForeignCall(word, l.texts(e.Args, true))
+	} else {
+		help = check.Foreign(word)
+	}
+	switch {
+	case l.known(word) || word == "nan" || word == "inf":
+		d.Help = "write `" + word + "`: operators and the library need no module"
+	case written:
+		d.Span, d.Help = e.Span(), help
+	case help != "":
+		d.Help = help
+	default:
+		d.Help = "operators and the library need no module: sum(x), exp(x)"
+	}
+	l.fail(d)
+}
+
+// method reports x.f(a) where x is a value: functions are not found in values.
+func (l *lowerer) method(e *ast.Call, f *ast.Field) {
+	d := source.Errorf("E132", e.Span(), "values have no functions of their own: `.%s(..)`", f.Name.Name)
+	word, value := f.Name.Name, l.text(f.X.Span())
+	args := []string{value}
+	axis := ""
+	for _, a := range e.Args {
+		if a.Name != nil && a.Name.Name == "axis" {
+			axis = map[string]string{"0": "col", "1": "row"}[l.text(a.Value.Span())]
+			continue
+		}
+		args = append(args, l.text(a.Span()))
+	}
+	if word == "head" && len(args) == 1 {
+		args = append(args, "5")
+	}
+	if axis != "" && l.known(axis+word) {
+		word = axis + word
+	}
+	if help, written := check.ForeignCall(word, args); written {
+		l.fail(d.WithHelp("%s", help))
+	} else if l.known(word) {
+		l.fail(d.WithHelp("write `%s(%s)`", word, strings.Join(args, ", ")))
+	} else if h := check.Foreign(word); strings.HasPrefix(h, "it is called `") {
+		own := strings.TrimSuffix(strings.TrimPrefix(h, "it is called `"), "` here")
+		l.fail(d.WithHelp("write `%s(%s)`", own, strings.Join(args, ", ")))
+	} else if word == "astype" && len(args) == 2 {
+		if own := check.Foreign(args[1]); strings.HasPrefix(own, "it is called `") {
+			args[1] = strings.TrimSuffix(strings.TrimPrefix(own, "it is called `"), "` here")
+		}
+		l.fail(d.WithHelp("write `%s(%s)`", args[1], value))
+	} else if h != "" {
+		l.fail(d.WithHelp("%s", h))
+	}
+	l.fail(d.WithHelp("an operator or function is called with the value: f(%s)", value))
+}
+
+// matrixFields are the fields that other languages have, as Flow writes them of x.
+var matrixFields = map[string]string{"T": "t($)", "shape": "[$.rows, $.cols]", "size": "ncell($)", "length": "ncell($)", "len": "ncell($)", "nrow": "$.rows", "nrows": "$.rows",
+	"row": "$.rows", "ncol": "$.cols", "ncols": "$.cols", "columns": "$.cols", "col": "$.cols", "width": "$.cols", "height": "$.rows", "real": "$", "values": "$", "flat": "reshape($, ncell($), 1)"}
+
+// noField is the diagnostic of x.f where x has no f.
+func (l *lowerer) noField(e *ast.Field, x val) source.Diagnostic {
+	d := source.Errorf("E132", e.Name.At, "%s has no field `%s`", l.what(x), e.Name.Name)
+	value, matrix := l.text(e.X.Span()), x.kind == list || x.kind == edge && l.typeOf(x).IsMatrix()
+	if form := matrixFields[e.Name.Name]; form != "" && (matrix || form == "$") {
+		d.Span = e.Span()
+		return d.WithHelp("write `%s`", strings.ReplaceAll(form, "$", value))
+	}
+	if rows := l.table.Word(e.Name.Name); len(rows) > 0 {
+		if least, _ := rows[0].Arity(); least <= 1 && !rows[0].Args[0].Attr {
+			d.Span = e.Span()
+			return d.WithHelp("write `%s(%s)`", e.Name.Name, value)
+		}
+	}
+	if matrix {
+		if s, ok := source.Suggest(e.Name.Name, []string{"rows", "cols"}); ok {
+			return d.WithHelp("did you mean `%s`?", s)
+		}
+		return d.WithHelp("matrices have .rows and .cols")
+	}
+	return d.WithHelp("matrices have .rows and .cols, and a scalar has no fields")
+}
+
+// notCalled is the diagnostic of x(i, j) where x is a value.
+func (l *lowerer) notCalled(e *ast.Call, v val) source.Diagnostic {
+	d := source.Errorf("E118", e.Fun.Span(), "%s cannot be called", l.what(v))
+	if (v.kind == list || v.kind == array || v.kind == edge && l.typeOf(v).IsMatrix()) && len(e.Args) > 0 && len(e.Args) < 3 {
+		d.Span = e.Span()
+		return d.WithHelp("write `%s[%s]`: subscripts are in brackets, and start at 0", l.text(e.Fun.Span()), strings.Join(l.texts(e.Args, false), ", "))
+	}
+	if v.kind == edge || v.kind == konst {
+		return d.WithHelp("a product is written with a sign: `%s *`", l.text(e.Fun.Span()))
+	}
+	return d
+}
+
+// tooFewSubscripts is the diagnostic of X[i] and X[i][j] of a matrix.
+func (l *lowerer) tooFewSubscripts(e *ast.Index) source.Diagnostic {
+	d := source.Errorf("E218", e.Span(), "matrices take two subscripts")
+	if len(e.Subs) == 1 {
+		return d.WithHelp("write `%s[%s, :]` for a row, X[:, j] is a column", l.text(e.X.Span()), l.text(e.Subs[0].Span()))
+	}
+	return d.WithHelp("X[i, :] is a row, X[:, j] a column, X[i, j] an element")
+}
+
+// doubleSubscript refuses X[i][j] of a matrix before X[i] is.
+func (l *lowerer) doubleSubscript(e *ast.Index) {
+	inner, ok := e.X.(*ast.Index)
+	if !ok || len(inner.Subs) != 1 || len(e.Subs) != 1 {
+		return
+	}
+	n, ok := inner.X.(*ast.Name)
+	if !ok {
+		return
+	}
+	v, ok := l.scope.lookup(n.Name)
+	if !ok || v.kind != edge || !l.typeOf(*v).IsMatrix() || l.typeOf(*v).Cols == 1 {
+		return
+	}
+	l.fail(source.Errorf("E218", e.Span(), "matrices take two subscripts in one pair of brackets").
+		WithHelp("write `%s[%s, %s]`", n.Name, l.text(inner.Subs[0].Span()), l.text(e.Subs[0].Span())))
+}
+
+// square is the diagnostic of a matrix that a parameter f64[n,n] does not take; not ok: that is not the mistake.
+func square(t *ast.NamedType, have types.Type, at source.Span) (source.Diagnostic, bool) {
+	if len(t.Dims) != 2 {
+		return source.Diagnostic{}, false
+	}
+	a, ok := t.Dims[0].(*ast.Name)
+	b, same := t.Dims[1].(*ast.Name)
+	if !ok || !same || a.Name != b.Name || have.Rows == have.Cols {
+		return source.Diagnostic{}, false
+	}
+	return source.Errorf("E213", at, "a square matrix is wanted; this has %d rows and %d columns", have.Rows, have.Cols), true
+}

@@ -1,0 +1,198 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"flow/lang/source"
+)
+
+// This file recognises numbers, types, conversions, targets of bindings and misspelt words.
+
+// A number with a decimal comma, 3,5, or with commas between groups of digits; a range as a value, 1:10.
+func explainNumbers(s scene) (source.Diagnostic, bool) {
+	k := s.i
+	if k-1 < s.from || k+1 >= len(s.toks) {
+		return source.Diagnostic{}, false
+	}
+	a, b := s.toks[k-1], s.toks[k+1]
+	if a.Type != tokInt || b.Type != tokInt {
+		return source.Diagnostic{}, false
+	}
+	switch {
+	case s.is(k, ",") && s.depth() == 0 && end(a) == s.toks[k].Pos.Offset && end(s.toks[k]) == b.Pos.Offset && s.is(k-2, "=", "emit"):
+		if len(b.Value) == 3 {
+			d := s.rewritten(k-1, k+1, a.Value+"_"+b.Value, "a comma does not divide the digits of a number")
+			d.Help += fmt.Sprintf(", or `%s.%s` for a fraction", a.Value, b.Value)
+			return d, true
+		}
+		return s.rewritten(k-1, k+1, a.Value+"."+b.Value, "a fraction is written with a dot"), true
+	case s.is(k, ":") && s.depth() == s.depthOf("("):
+		last := 0
+		if _, err := fmt.Sscan(strings.ReplaceAll(b.Value, "_", ""), &last); err != nil {
+			return source.Diagnostic{}, false
+		}
+		d := s.rewritten(k-1, k+1, fmt.Sprintf("seq(%s, %d)", a.Value, last+1), "`:` makes no range")
+		d.Help += fmt.Sprintf(" for a column of these numbers, and `%s..=%s` for the range of a loop", a.Value, b.Value)
+		return d, true
+	}
+	return source.Diagnostic{}, false
+}
+
+// depthOf is the number of brackets of one kind open before the found token.
+func (s scene) depthOf(open string) int {
+	n := 0
+	for _, t := range s.toks[s.from:s.i] {
+		if isOp(t, open) {
+			n++
+		} else if isOp(t, closer(open)) {
+			n--
+		}
+	}
+	return n
+}
+
+// typeNames are the element types of other languages and their names here.
+var typeNames = map[string]string{"int": "i64", "long": "i64", "int64": "i64", "size_t": "i64", "integer": "i64", "Int": "i64", "Int64": "i64", "double": "f64", "float": "f64",
+	"float64": "f64", "Float64": "f64", "Float32": "f32", "float32": "f32", "real": "f64", "bool": "bool", "boolean": "bool", "Bool": "bool", "string": "str", "String": "str",
+	"char": "str", "str": "str", "f64": "f64", "f32": "f32", "i64": "i64"}
+
+// A type before or behind a name: int n = 3, x::Float64 = 3, fn f(i64 n); a cast: (int) x.
+func explainDeclaration(s scene) (source.Diagnostic, bool) {
+	k := s.i
+	if k >= len(s.toks) {
+		return source.Diagnostic{}, false
+	}
+	switch {
+	case s.isIdent(k-1) && s.isIdent(k) && typeNames[s.toks[k-1].Value] != "" && k-1 == s.from && s.is(k+1, "("):
+		return source.Errorf("E100", s.span(k-1, k), "`%s` declares nothing", s.toks[k-1].Value).
+			WithHelp("a function is declared by `fn %s(..)`, then `= value` or a body in braces; a program needs none", s.toks[k].Value), true
+	case s.isIdent(k-1) && s.isIdent(k) && typeNames[s.toks[k-1].Value] != "" && (k-1 == s.from || s.is(k-2, "(", ",")):
+		return s.rewritten(k-1, k, s.toks[k].Value+": "+typeNames[s.toks[k-1].Value], "the type stands after the name"), true
+	case s.is(k, ":") && s.is(k-1, ":") && s.isIdent(k-2) && s.isIdent(k+1):
+		name := s.toks[k+1].Value
+		if own := typeNames[name]; own != "" {
+			name = own
+		}
+		return s.rewritten(k-2, k+1, s.toks[k-2].Value+": "+name, "the type stands after one colon"), true
+	case s.is(k-1, ")") && s.isIdent(k-2) && s.is(k-3, "(") && typeNames[s.toks[k-2].Value] != "" && !s.lineBreak(k-1):
+		if to := s.findOp(k, s.lineEnd(k), "+", "-", "*", "/", ",", ")", "]", ";", "<", ">", "==", "=", "{", "and", "or"); to > k {
+			return s.rewritten(k-3, to-1, typeNames[s.toks[k-2].Value]+"("+s.text(k, to)+")", "a value is converted by a call"), true
+		}
+	}
+	return source.Diagnostic{}, false
+}
+
+// What stands left of a binding and is no name: [q, r] = .., x[0, 0] = .., learning-rate = .., my.name = ..; a = b = 3.
+func explainTarget(s scene) (source.Diagnostic, bool) {
+	if !isOp(s.found, "=") || s.depth() > 0 || s.i == s.from || s.is(s.from, "fn", "emit", "if", "for", "param") {
+		return source.Diagnostic{}, false
+	}
+	first, last := s.toks[s.from], s.i-1
+	d := source.Errorf("E103", s.span(s.from, last), "`=` binds a name, and what is left of it is no name")
+	names := true
+	for k := s.from; k <= last; k++ {
+		names = names && (s.isIdent(k) == ((k-s.from)%2 == 0)) && (s.isIdent(k) || s.is(k, "-", "."))
+	}
+	switch {
+	case s.is(s.from, "[") && s.match(s.from) == last && s.split(s.from+1, last, ",")[0][0] < last:
+		return d.WithHelp("write `%s`: the parts of a tuple are bound without brackets", s.text(s.from+1, last)), true
+	case names && last > s.from:
+		return d.WithHelp("write `%s`: a name has letters, digits and _", strings.NewReplacer("-", "_", ".", "_", " ", "").Replace(s.text(s.from, last+1))), true
+	case isOp(s.toks[last], "]") && first.Type == tokIdent:
+		d.Span = s.at(s.found)
+		return d.WithHelp("a matrix is not changed: bind a new one, as with ifelse(where, new, %s); to send to an array of channels write `%s <- ..`",
+			first.Value, s.text(s.from, last+1)), true
+	case s.is(s.from+1, "=") && last == s.from+2 && s.isIdent(s.from) && s.isIdent(last):
+		d.Message, d.Span = "`=` binds one name", s.span(s.from, s.i)
+		return d.WithHelp("write `%s = ..` and below it `%s = %s`", s.toks[last].Value, first.Value, s.toks[last].Value), true
+	}
+	return source.Diagnostic{}, false
+}
+
+// A conversion with as: 3 as f64, as.f64(3).
+func explainConversion(s scene) (source.Diagnostic, bool) {
+	k := s.i
+	switch {
+	case s.is(k, "as") && s.isIdent(k+1) && k > s.from && endsStatement(s.prev) && typeNames[s.toks[k+1].Value] != "":
+		start := s.operandStart(k)
+		return s.rewritten(start, k+1, typeNames[s.toks[k+1].Value]+"("+s.text(start, k)+")", "a value is converted by a call"), true
+	case s.is(k, "as") && s.is(k+1, ".") && s.isIdent(k+2):
+		name := s.toks[k+2].Value
+		if own := map[string]string{"numeric": "f64", "double": "f64", "integer": "i64", "logical": "bool", "character": "str", "matrix": ""}[name]; own != "" {
+			name = own
+		} else if own := typeNames[name]; own != "" {
+			name = own
+		} else if s.is(k+3, ".") || name == "matrix" || name == "vector" {
+			return source.Diagnostic{}, false
+		}
+		return s.rewritten(k, k+2, name, "a value is converted by a call"), true
+	}
+	return source.Diagnostic{}, false
+}
+
+// An iterate that does not say when it ends, or says it by `while`.
+func explainRounds(s scene) (source.Diagnostic, bool) {
+	if !s.is(s.from, "iterate") {
+		return source.Diagnostic{}, false
+	}
+	switch stop := s.findOp(s.i, len(s.toks), "{"); {
+	case s.isWord(s.i, "while") && stop < len(s.toks):
+		return s.rewritten(s.i, stop-1, "until "+s.negated(s.i+1, stop), "an iterate ends with `until` or `times`"), true
+	case isOp(s.found, "{") && s.findOp(s.from, s.i, "until", "times") == s.i:
+		return source.Errorf("E100", s.at(s.found), "the iterate does not say when it ends").
+			WithHelp("before the body stands `until condition`, or `times n` for n rounds"), true
+	}
+	return source.Diagnostic{}, false
+}
+
+// negated is the contrary of the condition of tokens a to b.
+func (s scene) negated(a, b int) string {
+	contrary := map[string]string{"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
+	if k := s.findOp(a, b, "<", ">", "<=", ">=", "==", "!=", "and", "or", "not"); k < b && contrary[s.toks[k].Value] != "" && s.findOp(k+1, b, "and", "or") == b {
+		return s.text(a, k) + " " + contrary[s.toks[k].Value] + " " + s.text(k+1, b)
+	}
+	return "not (" + s.text(a, b) + ")"
+}
+
+// Two words side by side of which the first is misspelt or belongs to another language.
+func explainWord(s scene) (source.Diagnostic, bool) {
+	k := s.i - 1
+	switch {
+	case s.i < len(s.toks) && s.isWord(s.i, "is") && !s.prev.EOF():
+		return s.rewritten(s.i, s.i, "==", "equality is written `==`"), true
+	case isOp(s.found, "in") && s.i+1 < len(s.toks) && k >= s.from && endsStatement(s.prev):
+		stop := min(s.lineEnd(s.i), s.findOp(s.i+1, len(s.toks), ",", ")", "]", "{", ";"))
+		if s.is(s.from, "for", "parfor") || stop <= s.i+1 {
+			return source.Diagnostic{}, false
+		}
+		return s.rewritten(k, stop-1, fmt.Sprintf("any(%s == %s)", s.text(s.i+1, stop), s.prev.Value), "`in` belongs to a range"), true
+	case s.isIdent(k) && s.i < len(s.toks) && !isOp(s.found, "(", "[", ")", "]", "}", ",", ";", "=", ":") && !isInfix(s.found) && !s.lineBreak(k):
+	default:
+		return source.Diagnostic{}, false
+	}
+	word := s.toks[k].Value
+	d := source.Errorf("E100", s.at(s.toks[k]), "unexpected %s after %s", strings.TrimPrefix(s.say(s.found), "the "), s.say(s.prev))
+	if k == s.from {
+		if h := elsewhere(word); h != "" {
+			d.Message = fmt.Sprintf("`%s` starts no statement", word)
+			if slices.Contains([]string{"let", "var", "const", "val", "auto", "return", "local", "global"}, word) {
+				stop := s.lineEnd(k)
+				d.Span = s.span(k, stop-1)
+				return d.WithHelp("write `%s`: %s", strings.TrimSuffix(s.text(s.i, stop), ";"), h), true
+			}
+			return d.WithHelp("%s", h), true
+		}
+		if near, ok := source.Suggest(word, statementWords()); ok {
+			d.Message = fmt.Sprintf("`%s` starts no statement", word)
+			return d.WithHelp("did you mean `%s`?", near), true
+		}
+		return source.Diagnostic{}, false
+	}
+	if near, ok := source.SuggestWord(word, []string{"parfor", "for", "if", "fn", "not", "else"}); ok && s.is(k-1, "=", "emit", "(", ",", "[", "{", "=>") {
+		d.Message = fmt.Sprintf("`%s` is no word of the language", word)
+		return d.WithHelp("did you mean `%s`?", near), true
+	}
+	return source.Diagnostic{}, false
+}
