@@ -8863,68 +8863,69 @@ op96:
 	MOVQ    $0x00000008, R9
 
 lanes11:
-	VMOVUPD     (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1760(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+992(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1856(SB), Y8
-	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1984(SB), Y9
-	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+608(SB), Y1, Y3
-	VADDPD      Y7, Y3, Y4
-	VSUBPD      Y4, Y3, Y3
-	VADDPD      Y7, Y3, Y3
-	VFMADD231PD numbersAVX2<>+640(SB), Y1, Y2
-	VADDPD      Y2, Y3, Y1
-	VADDPD      Y1, Y4, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
-	VMOVUPD     Y0, (DI)
-	ADDQ        $0x20, DI
-	DECQ        R9
-	JNE         lanes11
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
+	VMOVUPD      (DI), Y0
+	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y0, Y1
+	VMULPD       numbersAVX2<>+1696(SB), Y0, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y2
+	VPADDQ       numbersAVX2<>+1728(SB), Y2, Y3
+	VPSRLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y3, Y4
+	VPSUBQ       Y4, Y2, Y2
+	VPADDQ       numbersAVX2<>+96(SB), Y2, Y2
+	VORPD        numbersAVX2<>+224(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+1760(SB), Y4
+	VBLENDVPD    Y1, numbersAVX2<>+1792(SB), Y4, Y1
+	VSUBPD       Y1, Y3, Y1
+	VSUBPD       numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD       numbersAVX2<>+1824(SB), Y2, Y3
+	VSUBPD       numbersAVX2<>+1824(SB), Y3, Y4
+	VSUBPD       Y4, Y2, Y4
+	VDIVPD       Y3, Y2, Y5
+	VFNMADD231PD Y5, Y3, Y2
+	VFNMADD231PD Y5, Y4, Y2
+	VMULPD       Y5, Y5, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
+	VSUBPD       Y5, Y4, Y4
+	VMULPD       Y4, Y2, Y2
+	VADDPD       Y5, Y5, Y4
+	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+1856(SB), Y7
+	VFMADD213PD  numbersAVX2<>+1888(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+1920(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+1952(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+1984(SB), Y8
+	VFMADD213PD  numbersAVX2<>+2016(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+2048(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+2080(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VFMADD231PD  Y8, Y5, Y2
+	VMULPD       numbersAVX2<>+608(SB), Y1, Y3
+	VADDPD       Y4, Y3, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y4, Y3, Y3
+	VFMADD231PD  numbersAVX2<>+640(SB), Y1, Y2
+	VADDPD       Y2, Y3, Y1
+	VADDPD       Y1, Y5, Y1
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD    Y2, Y1, Y0, Y1
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes11
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
 
 op97:
 	// log2
@@ -8940,71 +8941,72 @@ op97:
 	MOVQ    $0x00000008, R9
 
 lanes12:
-	VMOVUPD     (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1760(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+992(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1856(SB), Y8
-	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1984(SB), Y9
-	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+576(SB), Y7, Y3
-	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+576(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+576(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+2176(SB), Y7, Y4
-	VADDPD      Y3, Y1, Y2
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      Y3, Y1, Y1
-	VADDPD      Y4, Y1, Y1
-	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
-	VMOVUPD     Y0, (DI)
-	ADDQ        $0x20, DI
-	DECQ        R9
-	JNE         lanes12
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
+	VMOVUPD      (DI), Y0
+	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y0, Y1
+	VMULPD       numbersAVX2<>+1696(SB), Y0, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y2
+	VPADDQ       numbersAVX2<>+1728(SB), Y2, Y3
+	VPSRLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y3, Y4
+	VPSUBQ       Y4, Y2, Y2
+	VPADDQ       numbersAVX2<>+96(SB), Y2, Y2
+	VORPD        numbersAVX2<>+224(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+1760(SB), Y4
+	VBLENDVPD    Y1, numbersAVX2<>+1792(SB), Y4, Y1
+	VSUBPD       Y1, Y3, Y1
+	VSUBPD       numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD       numbersAVX2<>+1824(SB), Y2, Y3
+	VSUBPD       numbersAVX2<>+1824(SB), Y3, Y4
+	VSUBPD       Y4, Y2, Y4
+	VDIVPD       Y3, Y2, Y5
+	VFNMADD231PD Y5, Y3, Y2
+	VFNMADD231PD Y5, Y4, Y2
+	VMULPD       Y5, Y5, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
+	VSUBPD       Y5, Y4, Y4
+	VMULPD       Y4, Y2, Y2
+	VADDPD       Y5, Y5, Y4
+	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+1856(SB), Y7
+	VFMADD213PD  numbersAVX2<>+1888(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+1920(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+1952(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+1984(SB), Y8
+	VFMADD213PD  numbersAVX2<>+2016(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+2048(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+2080(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VFMADD231PD  Y8, Y5, Y2
+	VMULPD       numbersAVX2<>+576(SB), Y4, Y3
+	VMOVAPD      Y3, Y5
+	VFMSUB231PD  numbersAVX2<>+576(SB), Y4, Y5
+	VFMADD231PD  numbersAVX2<>+576(SB), Y2, Y5
+	VFMADD231PD  numbersAVX2<>+2176(SB), Y4, Y5
+	VADDPD       Y3, Y1, Y2
+	VSUBPD       Y2, Y1, Y1
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y1, Y2, Y1
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD    Y2, Y1, Y0, Y1
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes12
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
 
 op98:
 	// log10
@@ -9020,73 +9022,74 @@ op98:
 	MOVQ    $0x00000008, R9
 
 lanes13:
-	VMOVUPD     (DI), Y0
-	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y0, Y1
-	VMULPD      numbersAVX2<>+1696(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      numbersAVX2<>+1728(SB), Y2, Y3
-	VPSRLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y3, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VPADDQ      numbersAVX2<>+96(SB), Y2, Y2
-	VORPD       numbersAVX2<>+224(SB), Y3, Y3
-	VMOVUPD     numbersAVX2<>+1760(SB), Y4
-	VBLENDVPD   Y1, numbersAVX2<>+1792(SB), Y4, Y1
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y2, Y2
-	VADDPD      numbersAVX2<>+1824(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      numbersAVX2<>+992(SB), Y2, Y5
-	VMULPD      Y2, Y5, Y6
-	VSUBPD      Y6, Y2, Y7
-	VSUBPD      Y7, Y2, Y8
-	VSUBPD      Y6, Y8, Y8
-	VFMSUB213PD Y6, Y2, Y5
-	VSUBPD      Y5, Y8, Y2
-	VMULPD      Y4, Y4, Y5
-	VMOVUPD     numbersAVX2<>+1856(SB), Y8
-	VFMADD213PD numbersAVX2<>+1888(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1920(SB), Y5, Y8
-	VFMADD213PD numbersAVX2<>+1952(SB), Y5, Y8
-	VMOVUPD     numbersAVX2<>+1984(SB), Y9
-	VFMADD213PD numbersAVX2<>+2016(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2048(SB), Y5, Y9
-	VFMADD213PD numbersAVX2<>+2080(SB), Y5, Y9
-	VFMADD231PD Y4, Y8, Y9
-	VFMADD231PD Y9, Y4, Y6
-	VFMADD231PD Y6, Y3, Y2
-	VMULPD      numbersAVX2<>+2208(SB), Y7, Y3
-	VMOVAPD     Y3, Y4
-	VFMSUB231PD numbersAVX2<>+2208(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+2208(SB), Y2, Y4
-	VFMADD231PD numbersAVX2<>+2240(SB), Y7, Y4
-	VFMADD231PD numbersAVX2<>+2272(SB), Y1, Y4
-	VMULPD      numbersAVX2<>+2304(SB), Y1, Y1
-	VADDPD      Y3, Y1, Y2
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      Y3, Y1, Y1
-	VADDPD      Y4, Y1, Y1
-	VADDPD      Y1, Y2, Y1
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y0, Y2
-	VBLENDVPD   Y2, Y1, Y0, Y1
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, numbersAVX2<>+2112(SB), Y1, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y0
-	VBLENDVPD   Y0, numbersAVX2<>+2144(SB), Y1, Y0
-	VMOVUPD     Y0, (DI)
-	ADDQ        $0x20, DI
-	DECQ        R9
-	JNE         lanes13
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
+	VMOVUPD      (DI), Y0
+	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y0, Y1
+	VMULPD       numbersAVX2<>+1696(SB), Y0, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y2
+	VPADDQ       numbersAVX2<>+1728(SB), Y2, Y3
+	VPSRLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y3, Y4
+	VPSUBQ       Y4, Y2, Y2
+	VPADDQ       numbersAVX2<>+96(SB), Y2, Y2
+	VORPD        numbersAVX2<>+224(SB), Y3, Y3
+	VMOVUPD      numbersAVX2<>+1760(SB), Y4
+	VBLENDVPD    Y1, numbersAVX2<>+1792(SB), Y4, Y1
+	VSUBPD       Y1, Y3, Y1
+	VSUBPD       numbersAVX2<>+96(SB), Y2, Y2
+	VADDPD       numbersAVX2<>+1824(SB), Y2, Y3
+	VSUBPD       numbersAVX2<>+1824(SB), Y3, Y4
+	VSUBPD       Y4, Y2, Y4
+	VDIVPD       Y3, Y2, Y5
+	VFNMADD231PD Y5, Y3, Y2
+	VFNMADD231PD Y5, Y4, Y2
+	VMULPD       Y5, Y5, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
+	VSUBPD       Y5, Y4, Y4
+	VMULPD       Y4, Y2, Y2
+	VADDPD       Y5, Y5, Y4
+	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y6
+	VMOVUPD      numbersAVX2<>+1856(SB), Y7
+	VFMADD213PD  numbersAVX2<>+1888(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+1920(SB), Y6, Y7
+	VFMADD213PD  numbersAVX2<>+1952(SB), Y6, Y7
+	VMOVUPD      numbersAVX2<>+1984(SB), Y8
+	VFMADD213PD  numbersAVX2<>+2016(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+2048(SB), Y6, Y8
+	VFMADD213PD  numbersAVX2<>+2080(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VFMADD231PD  Y8, Y5, Y2
+	VMULPD       numbersAVX2<>+2208(SB), Y4, Y3
+	VMOVAPD      Y3, Y5
+	VFMSUB231PD  numbersAVX2<>+2208(SB), Y4, Y5
+	VFMADD231PD  numbersAVX2<>+2208(SB), Y2, Y5
+	VFMADD231PD  numbersAVX2<>+2240(SB), Y4, Y5
+	VFMADD231PD  numbersAVX2<>+2272(SB), Y1, Y5
+	VMULPD       numbersAVX2<>+2304(SB), Y1, Y1
+	VADDPD       Y3, Y1, Y2
+	VSUBPD       Y2, Y1, Y1
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y1, Y2, Y1
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y0, Y2
+	VBLENDVPD    Y2, Y1, Y0, Y1
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD    Y2, numbersAVX2<>+2112(SB), Y1, Y1
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y0
+	VBLENDVPD    Y0, numbersAVX2<>+2144(SB), Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes13
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
 
 op99:
 	// log1p
@@ -9102,82 +9105,83 @@ op99:
 	MOVQ    $0x00000008, R9
 
 lanes14:
-	VMOVUPD     (DI), Y0
-	VADDPD      numbersAVX2<>+96(SB), Y0, Y1
-	VSUBPD      numbersAVX2<>+96(SB), Y1, Y2
-	VSUBPD      Y2, Y1, Y3
-	VMOVUPD     numbersAVX2<>+96(SB), Y4
-	VSUBPD      Y3, Y4, Y3
-	VSUBPD      Y2, Y0, Y2
-	VADDPD      Y2, Y3, Y2
-	VCMPPD      $0x11, numbersAVX2<>+1664(SB), Y1, Y3
-	VMULPD      numbersAVX2<>+1696(SB), Y1, Y4
-	VBLENDVPD   Y3, Y4, Y1, Y4
-	VPADDQ      numbersAVX2<>+1728(SB), Y4, Y5
-	VPSRLQ      $0x34, Y5, Y5
-	VPSLLQ      $0x34, Y5, Y6
-	VPSUBQ      Y6, Y4, Y4
-	VPADDQ      numbersAVX2<>+96(SB), Y4, Y4
-	VORPD       numbersAVX2<>+224(SB), Y5, Y5
-	VMOVUPD     numbersAVX2<>+1760(SB), Y6
-	VBLENDVPD   Y3, numbersAVX2<>+1792(SB), Y6, Y3
-	VSUBPD      Y3, Y5, Y3
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y3, Y5
-	VSUBPD      numbersAVX2<>+96(SB), Y4, Y4
-	VBLENDVPD   Y5, Y0, Y4, Y4
-	VADDPD      numbersAVX2<>+1824(SB), Y4, Y6
-	VDIVPD      Y6, Y4, Y6
-	VMULPD      Y6, Y6, Y7
-	VMULPD      numbersAVX2<>+992(SB), Y4, Y8
-	VMULPD      Y4, Y8, Y9
-	VSUBPD      Y9, Y4, Y10
-	VSUBPD      Y10, Y4, Y11
-	VSUBPD      Y9, Y11, Y11
-	VFMSUB213PD Y9, Y4, Y8
-	VSUBPD      Y8, Y11, Y4
-	VMULPD      Y7, Y7, Y8
-	VMOVUPD     numbersAVX2<>+1856(SB), Y11
-	VFMADD213PD numbersAVX2<>+1888(SB), Y8, Y11
-	VFMADD213PD numbersAVX2<>+1920(SB), Y8, Y11
-	VFMADD213PD numbersAVX2<>+1952(SB), Y8, Y11
-	VMOVUPD     numbersAVX2<>+1984(SB), Y12
-	VFMADD213PD numbersAVX2<>+2016(SB), Y8, Y12
-	VFMADD213PD numbersAVX2<>+2048(SB), Y8, Y12
-	VFMADD213PD numbersAVX2<>+2080(SB), Y8, Y12
-	VFMADD231PD Y7, Y11, Y12
-	VFMADD231PD Y12, Y7, Y9
-	VFMADD231PD Y9, Y6, Y4
-	VDIVPD      Y1, Y2, Y2
-	VBLENDVPD   Y5, numbersAVX2<>+64(SB), Y2, Y2
-	VADDPD      Y2, Y4, Y2
-	VMULPD      numbersAVX2<>+608(SB), Y3, Y4
-	VADDPD      Y10, Y4, Y5
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      Y10, Y4, Y4
-	VFMADD231PD numbersAVX2<>+640(SB), Y3, Y2
-	VADDPD      Y2, Y4, Y2
-	VADDPD      Y2, Y5, Y2
-	VCMPPD      $0x11, numbersAVX2<>+32(SB), Y1, Y3
-	VBLENDVPD   Y3, Y2, Y0, Y2
-	VCMPPD      $0x11, numbersAVX2<>+64(SB), Y1, Y3
-	VBLENDVPD   Y3, numbersAVX2<>+2112(SB), Y2, Y2
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y1, Y1
-	VBLENDVPD   Y1, numbersAVX2<>+2144(SB), Y2, Y1
-	VCMPPD      $0x00, numbersAVX2<>+64(SB), Y0, Y2
-	VBLENDVPD   Y2, Y0, Y1, Y0
-	VMOVUPD     Y0, (DI)
-	ADDQ        $0x20, DI
-	DECQ        R9
-	JNE         lanes14
-	VMOVUPD     (DX), Y0
-	VMOVUPD     32(DX), Y1
-	VMOVUPD     64(DX), Y2
-	VMOVUPD     96(DX), Y3
-	VMOVUPD     128(DX), Y4
-	VMOVUPD     160(DX), Y5
-	VMOVUPD     192(DX), Y6
-	VMOVUPD     224(DX), Y7
-	JMP         next
+	VMOVUPD      (DI), Y0
+	VADDPD       numbersAVX2<>+96(SB), Y0, Y1
+	VSUBPD       numbersAVX2<>+96(SB), Y1, Y2
+	VSUBPD       Y2, Y1, Y3
+	VMOVUPD      numbersAVX2<>+96(SB), Y4
+	VSUBPD       Y3, Y4, Y3
+	VSUBPD       Y2, Y0, Y2
+	VADDPD       Y2, Y3, Y2
+	VCMPPD       $0x11, numbersAVX2<>+1664(SB), Y1, Y3
+	VMULPD       numbersAVX2<>+1696(SB), Y1, Y4
+	VBLENDVPD    Y3, Y4, Y1, Y4
+	VPADDQ       numbersAVX2<>+1728(SB), Y4, Y5
+	VPSRLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y5, Y6
+	VPSUBQ       Y6, Y4, Y4
+	VPADDQ       numbersAVX2<>+96(SB), Y4, Y4
+	VORPD        numbersAVX2<>+224(SB), Y5, Y5
+	VMOVUPD      numbersAVX2<>+1760(SB), Y6
+	VBLENDVPD    Y3, numbersAVX2<>+1792(SB), Y6, Y3
+	VSUBPD       Y3, Y5, Y3
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y3, Y5
+	VSUBPD       numbersAVX2<>+96(SB), Y4, Y4
+	VBLENDVPD    Y5, Y0, Y4, Y4
+	VADDPD       numbersAVX2<>+1824(SB), Y4, Y6
+	VSUBPD       numbersAVX2<>+1824(SB), Y6, Y7
+	VSUBPD       Y7, Y4, Y7
+	VDIVPD       Y6, Y4, Y8
+	VFNMADD231PD Y8, Y6, Y4
+	VFNMADD231PD Y8, Y7, Y4
+	VMULPD       Y8, Y8, Y6
+	VMOVUPD      numbersAVX2<>+96(SB), Y7
+	VSUBPD       Y8, Y7, Y7
+	VMULPD       Y7, Y4, Y4
+	VADDPD       Y8, Y8, Y7
+	VMULPD       Y6, Y8, Y8
+	VMULPD       Y6, Y6, Y9
+	VMOVUPD      numbersAVX2<>+1856(SB), Y10
+	VFMADD213PD  numbersAVX2<>+1888(SB), Y9, Y10
+	VFMADD213PD  numbersAVX2<>+1920(SB), Y9, Y10
+	VFMADD213PD  numbersAVX2<>+1952(SB), Y9, Y10
+	VMOVUPD      numbersAVX2<>+1984(SB), Y11
+	VFMADD213PD  numbersAVX2<>+2016(SB), Y9, Y11
+	VFMADD213PD  numbersAVX2<>+2048(SB), Y9, Y11
+	VFMADD213PD  numbersAVX2<>+2080(SB), Y9, Y11
+	VFMADD231PD  Y6, Y10, Y11
+	VFMADD231PD  Y11, Y8, Y4
+	VDIVPD       Y1, Y2, Y2
+	VBLENDVPD    Y5, numbersAVX2<>+64(SB), Y2, Y2
+	VADDPD       Y2, Y4, Y2
+	VMULPD       numbersAVX2<>+608(SB), Y3, Y4
+	VADDPD       Y7, Y4, Y5
+	VSUBPD       Y5, Y4, Y4
+	VADDPD       Y7, Y4, Y4
+	VFMADD231PD  numbersAVX2<>+640(SB), Y3, Y2
+	VADDPD       Y2, Y4, Y2
+	VADDPD       Y2, Y5, Y2
+	VCMPPD       $0x11, numbersAVX2<>+32(SB), Y1, Y3
+	VBLENDVPD    Y3, Y2, Y0, Y2
+	VCMPPD       $0x11, numbersAVX2<>+64(SB), Y1, Y3
+	VBLENDVPD    Y3, numbersAVX2<>+2112(SB), Y2, Y2
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y1, Y1
+	VBLENDVPD    Y1, numbersAVX2<>+2144(SB), Y2, Y1
+	VCMPPD       $0x00, numbersAVX2<>+64(SB), Y0, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x20, DI
+	DECQ         R9
+	JNE          lanes14
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      128(DX), Y4
+	VMOVUPD      160(DX), Y5
+	VMOVUPD      192(DX), Y6
+	VMOVUPD      224(DX), Y7
+	JMP          next
 
 op100:
 	// sin

@@ -247,7 +247,7 @@ func argument(r *rand.Rand, f Function, k int) float64 {
 		return math.Abs(x)
 	case "log", "log2", "log10":
 		if k%4 == 2 {
-			return 1 + x/4
+			return 1 + .45*x
 		}
 		return math.Abs(x)
 	case "log1p":
@@ -285,7 +285,7 @@ func TestFunctionsAreAccurate(t *testing.T) {
 			}
 		}
 		t.Logf("%-8s %.4f ulp at %v of %d", f.Name, worst, at, tried)
-		slack := !testing.Short() && worst < f.Ulps-.4 // few arguments come near no bound
+		slack := !testing.Short() && worst < f.Ulps-.5 // few arguments come near no bound
 		if worst > f.Ulps || slack || tried < n/2 {
 			t.Errorf("%s: %v ulp at %v (%x); %v is what it says", f.Name, worst, at, at, f.Ulps)
 		}
@@ -329,11 +329,13 @@ func TestHardArguments(t *testing.T) {
 		// the double nearest to a multiple of pi/2 of all (J.-M. Muller, "Elementary Functions", 11.3.2), and others near one
 		{"sin", []float64{0x1.6ac5b262ca1ffp+849, math.Pi, 3 * math.Pi, 0x1.921fb54442d18p+30, 1e22, 0x1p1023, math.MaxFloat64, 0x1p30, 0x1.0000000000001p30}},
 		{"cos", []float64{0x1.6ac5b262ca1ffp+849, math.Pi / 2, 1.5 * math.Pi, 0x1.921fb54442d18p+40, 1e22, 0x1p1023, math.MaxFloat64, 0x1p30}},
-		{"tan", []float64{0x1.6ac5b262ca1ffp+849, math.Pi / 2, math.Pi, math.Pi / 4, 1e300, 11, 1e22}},
-		{"exp", []float64{709.782712893384, -708.3, 0x1p-53, -0x1p-54, .34657359027997264, -.34657359027997264}},
-		{"log", []float64{math.Sqrt2, math.Sqrt2 / 2, math.Nextafter(1, 2), math.Nextafter(1, 0), 0x1p-1022, math.MaxFloat64}},
-		{"log1p", []float64{-.2928932188134524, .41421356237309503, -.5, 0x1p-53, 0x1.8p-53, 0x1p53, -0x1.fffffffffffffp-1, 1e300}},
-		{"expm1", []float64{37.15314589623605, .34657359027997264, -.34657359027997264, 1.0397, -1.0397, 709.7, -37.5}},
+		{"tan", []float64{0x1.6ac5b262ca1ffp+849, math.Pi / 2, math.Pi, math.Pi / 4, 1e300, 11, 1e22, 45506.74204096169}},
+		{"exp", []float64{.35379288639456463, 709.782712893384, -708.3, 0x1p-53, -0x1p-54, .34657359027997264, -.34657359027997264}},
+		{"log", []float64{.70627032201089335, 1.4137237351077097, math.Sqrt2, math.Sqrt2 / 2, math.Nextafter(1, 2), math.Nextafter(1, 0), 0x1p-1022, math.MaxFloat64}},
+		{"log2", []float64{1.4080561315172926, 1.4136981470063723}},
+		{"log10", []float64{1.3240134942487625, 1.3083965156849524}},
+		{"log1p", []float64{-.30122574190682505, -.29372967798910665, -.29514303951875254, -.2928932188134524, .41421356237309503, -.5, 0x1p-53, 0x1.8p-53, 0x1p53, -0x1.fffffffffffffp-1, 1e300}},
+		{"expm1", []float64{.40011874737038799, 37.15314589623605, .34657359027997264, -.34657359027997264, 1.0397, -1.0397, 709.7, -37.5}},
 		{"sinh", []float64{1, math.Nextafter(1, 0), 710.4758600739439, .5, 22}},
 		{"cosh", []float64{710.4758600739439, 1e-8, .5}},
 		{"asin", []float64{.5, math.Nextafter(.5, 1), 1, math.Nextafter(1, 0), .9999, .70710678, 0x1p-26, 0x1p-27, 0x1p-400}},
@@ -342,7 +344,7 @@ func TestHardArguments(t *testing.T) {
 		{"cbrt", []float64{2, .5, 4, .25, math.Sqrt2, math.Sqrt2 / 2, 3, 9, math.MaxFloat64, 0x1p-400, 0x1p-1022}},
 		{"rsqrt", []float64{math.Nextafter(1, 2), math.Nextafter(1, 0), math.Nextafter(4, 0), 0x1p-1074, 0x1.8p-1073, 0x1p-1022, math.Nextafter(0x1p-1022, 0),
 			0x1p1022, math.Nextafter(0x1p1022, 0), math.MaxFloat64, 3, 1.5}},
-		{"tanh", []float64{19.06, .5493, 0x1p-28, 0x1p-27, 22, 30}},
+		{"tanh", []float64{-.19180106626118654, 19.06, .5493, 0x1p-28, 0x1p-27, 22, 30}},
 	} {
 		f, _ := FunctionNamed(c.f)
 		for _, x := range c.x {

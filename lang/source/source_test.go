@@ -3,7 +3,6 @@ package source
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestPosition(t *testing.T) {
@@ -118,17 +117,13 @@ func TestSortDropsRepetitions(t *testing.T) {
 	}
 }
 
-// A name that nobody typed is not compared letter by letter: two of 100 kB took minutes.
+// A name that nobody typed is not compared letter by letter: two of 100 kB took minutes. These would take hours, which no test has.
 func TestSuggestIsQuickForLongNames(t *testing.T) {
-	long := strings.Repeat("a", 1_000_000) // which would take hours
-	start := time.Now()
+	long := strings.Repeat("a", 1_000_000)
 	for _, name := range []string{long, "sum"} {
 		if got, ok := Suggest(name, []string{long + "a", "summ"}); ok && got != "summ" {
 			t.Errorf("suggested a name of %d letters", len(got))
 		}
-	}
-	if d := time.Since(start); d > time.Minute {
-		t.Errorf("took %v", d)
 	}
 }
 

@@ -2,9 +2,9 @@ package main
 
 // This file defines the logarithms.
 //
-// x = 2^e m, sqrt(1/2) <= m < sqrt(2), and with f = m - 1, s = f/(2+f): log(m) = 2 artanh(s), written as
-// f - f^2/2 + s (f^2/2 + R(s^2)), whose leading terms are exact or nearly so (fdlibm's e_log.c argues this form). Here
-// f - f^2/2 is kept with its error by fused products, so that the logarithm is a sum of two numbers until the last rounding.
+// x = 2^e m, sqrt(1/2) <= m < sqrt(2), and with f = m - 1, s = f/(2+f): log(m) = 2 artanh(s) = 2s + s^3 (2/3 + 2/5 s^2 + ..), as in
+// fdlibm's e_log.c. Here what is rounded off s is kept, too, by fused products, so that the logarithm is a sum of two numbers
+// until the last rounding.
 
 import (
 	"math"
@@ -22,17 +22,17 @@ func (f *function) significand(x *value) (e, m *value) {
 	return f.sub(number, f.pick(small, k(0x1p52+1023+54), k(0x1p52+1023))), m
 }
 
-// logarithm is log(1 + d) = hi + lo for sqrt(1/2) <= 1 + d < sqrt(2).
+// logarithm is log(1 + d) = hi + lo for sqrt(1/2) <= 1 + d < sqrt(2). |lo| is below |hi|/90, so what it is off by counts little.
 func (f *function) logarithm(d *value) (hi, lo *value) {
-	s := f.div(d, f.add(k(2), d))
+	sum := f.add(k(2), d)
+	lost := f.sub(d, f.sub(sum, k(2))) // 2 + d = sum + lost
+	s := f.div(d, sum)
+	rest := f.fnma(s, lost, f.fnma(s, sum, d)) // d - s (2 + d), the second product exactly
 	z := f.mul(s, s)
 	// (2 artanh(s)/s - 2)/s^2, the sum of 2/(2k+3) z^k; |s| <= 0.1716
 	p := series(func(k int64) *big.Rat { return over(2, big.NewInt(2*k+3)) }).polynomial(7, 0, .02945)
-	half := f.mul(d, k(.5))
-	h := f.mul(half, d)
-	hi = f.sub(d, h)
-	lo = f.sub(f.sub(f.sub(d, hi), h), f.fms(half, d, h))
-	return hi, f.fma(s, f.fma(z, f.polynomial(z, p), h), lo)
+	missing := f.mul(rest, f.sub(k(1), s)) // 2 rest/(2 + d), for 1 - s = 2/(2 + d)
+	return f.add(s, s), f.fma(f.mul(s, z), f.polynomial(z, p), missing)
 }
 
 // logOf is a logarithm of x, whose exponent and significand's logarithm sum makes into one number.
