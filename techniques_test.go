@@ -418,6 +418,10 @@ emit sum(a * seq(1, 193))
 					continue
 				}
 				found = true
+				group := group
+				if technique.Single() {
+					group = 1
+				}
 				if l.Leaf != group {
 					t.Errorf("%s, %d threads: units of %d rows, want %d", name, threads, l.Leaf, group)
 				}
@@ -430,6 +434,60 @@ emit sum(a * seq(1, 193))
 			if !found {
 				t.Fatalf("%s, %d threads: no loop", name, threads)
 			}
+		}
+	}
+}
+
+// TestSSClaimsOneIteration: SS claims one iteration at a time, as published, or as many as its grain says, whatever lanes would
+// like; outputs are the bytes of others.
+func TestSSClaimsOneIteration(t *testing.T) {
+	for _, text := range []string{
+		"emit t(parfor i in 0..700 { sqrt(i) * 0.5 + 1 })",
+		"emit t(parfor i in 0..300 { iterate x = 0.5, n = 0 until n > i { next x = x * 0.9 + 0.1; next n = n + 1 }; x })",
+		"x = rand(90, 3, seed = 2)\nemit t(parfor i in 0..90 { sum((x - x[i, :]) ^ 2) })",
+		"x = rand(640, 8, seed = 2)\nw = rand(8, 1, seed = 3)\nemit t(parfor i in 0..640 { (x[i, :] @ w)[0, 0] })",
+		"emit parfor i in 3..203 by 4, j in 0..7 { i // (j + 1) }",
+		"emit parfor i in 0..130 with (schedule = \"ss\") { i % 3 == 1 }",
+	} {
+		p, err := Compile(context.Background(), "x.flow", []byte(text+"\n"), CompileOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(name string, grain, size int64) (out string) {
+			technique, err := schedule.Lookup(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			plan := schedule.Plan{Technique: technique, Grain: int(grain)}
+			r, err := p.Run(context.Background(), RunOptions{Threads: 3, Schedule: Scheduling{Plan: plan}, Stats: true, Stdout: &b})
+			if err != nil {
+				t.Fatal(err)
+			}
+			loops := 0
+			for _, l := range r.Ranks[0].Loops {
+				if l.Op != "parfor" || size == 0 {
+					continue
+				}
+				loops++
+				for _, c := range l.Chunks {
+					if c.Hi-c.Lo != size && c.Hi != l.N {
+						t.Errorf("%s, grain %d: a chunk from %d to %d of\n%s", name, grain, c.Lo, c.Hi, text)
+						break
+					}
+				}
+			}
+			if loops == 0 && size > 0 {
+				t.Errorf("no loop in\n%s", text)
+			}
+			return b.String()
+		}
+		want := run("STATIC", 0, 0)
+		if got := run("SS", 0, 1); got != want {
+			t.Errorf("SS: %q, STATIC: %q of\n%s", got, want, text)
+		}
+		if got := run("SS", 17, 17); got != want {
+			t.Errorf("SS by 17: %q, STATIC: %q of\n%s", got, want, text)
 		}
 	}
 }

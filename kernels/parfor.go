@@ -57,7 +57,7 @@ func loops() []*op.Def {
 			}
 			return r.End()
 		},
-		Loop: &op.Loop{Space: parforSpace, Group: parforGroup, Begin: beginParfor},
+		Loop: &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Begin: beginParfor},
 	}}
 }
 

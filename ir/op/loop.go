@@ -15,6 +15,9 @@ type Loop struct {
 	// Group is how many leaves are computed together, if it is more than one: a chunk of fewer, or of some beyond a multiple, takes longer than its part of them.
 	// A loop that has many groups for each worker is cut between groups. nil: 1. A function of the types and attributes alone.
 	Group func(c *Call) int
+	// Points says that a leaf is for speed alone: a chunk may begin and end at any iteration. A technique that claims one at a time gets
+	// one then.
+	Points bool
 	// Takes says of which calls, whose shapes are known, Space is not empty, for a row whose other calls are cut into blocks;
 	// nil: where its operands are dense, of all.
 	Takes func(s *Sig, out types.Type) bool

@@ -71,6 +71,15 @@ func (e *Engine) cutOf(n *ir.Node, units, leaf int) cut {
 	return c
 }
 
+// single reports a loop whose technique claims one iteration at a time.
+func (e *Engine) single(n *ir.Node) bool {
+	t := e.o.Schedule.Technique
+	if name := own(&e.o.Schedule, n); name != "" {
+		t, _ = schedule.Lookup(name) // another name is told when the loop is planned
+	}
+	return t != nil && t.Single()
+}
+
 // planOf makes the plan of a loop that is cut as l says.
 func (e *Engine) planOf(l *nodeLoop, n *ir.Node) error {
 	l.plan = e.o.Schedule

@@ -52,7 +52,11 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	if c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil {
 		return false, nil
 	}
-	leaf = grouped(c, n, leaf, e.processors)
+	if c.Def.Loop.Points && e.single(&e.g.Nodes[id]) {
+		leaf = 1
+	} else {
+		leaf = grouped(c, n, leaf, e.processors)
+	}
 	l, err := e.loopOf(s, t, &e.g.Nodes[id], (n+leaf-1)/leaf, leaf)
 	if err != nil {
 		return false, err
