@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// This file runs programs on the real inputs of testdata/inputs and on generated ones whose answers are known, on every
-// engine, the definition among them. realdata_test.go has the larger inputs, which need not be at hand.
+// This file runs programs on the real inputs of testdata/inputs and on generated ones whose answers
+// are known, on every engine, the definition among them. realdata_test.go has the larger inputs,
+// which need not be at hand.
 
 // program is the text of an example.
 func program(t *testing.T, name string) []byte {
@@ -40,10 +41,11 @@ func TestPenguins(t *testing.T) {
 	near(t, out, "intercept", -6424.764698098586, 1e-12)
 }
 
-// beam writes the stiffness matrix of a cantilever of n Euler-Bernoulli elements, which deflects and turns at every node but
-// the clamped one, and returns its path and the logarithm of its determinant. The element of length L and stiffness EI has
-// the matrix EI/L^3 [12 6L -12 6L; 6L 4L^2 -6L 2L^2; -12 -6L 12 -6L; 6L 2L^2 -6L 4L^2]. Its clamped flexibility has the
-// determinant L^4/(12 EI^2), and those of a chain multiply, because moving a load along it is a shear.
+// beam writes the stiffness matrix of a cantilever of n Euler-Bernoulli elements, which deflects
+// and turns at every node but the clamped one, and returns its path and the logarithm of its
+// determinant. The element of length L and stiffness EI has the matrix EI/L^3 [12 6L -12 6L; 6L
+// 4L^2 -6L 2L^2; -12 -6L 12 -6L; 6L 2L^2 -6L 4L^2]. Its clamped flexibility has the determinant
+// L^4/(12 EI^2), and those of a chain multiply, because moving a load along it is a shear.
 func beam(t *testing.T, n int) (path string, logDet float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(13, 1))
@@ -83,8 +85,8 @@ func written(t *testing.T, name, text string) string {
 	return path
 }
 
-// A beam's stiffness factors with a residual of rounding errors and the determinant that mechanics says, written out as tasks
-// and as equations.
+// A beam's stiffness factors with a residual of rounding errors and the determinant that mechanics
+// says, written out as tasks and as equations.
 func TestBeam(t *testing.T) {
 	path, logDet := beam(t, 120)
 	set := []Setting{{Name: "file", Text: path}, {Name: "nb", Text: "64"}}
@@ -98,8 +100,8 @@ func TestBeam(t *testing.T) {
 	}
 }
 
-// spread is what cc.flow prints of a graph, found one edge at a time: components by joining sets, the sum of the labels and
-// the rounds by passing the greatest label on.
+// spread is what cc.flow prints of a graph, found one edge at a time: components by joining sets,
+// the sum of the labels and the rounds by passing the greatest label on.
 func spread(vertices int, edges [][2]int) (components, sum, rounds float64) {
 	parent := make([]int, vertices)
 	for v := range parent {
@@ -137,8 +139,8 @@ func spread(vertices int, edges [][2]int) (components, sum, rounds float64) {
 	return components, sum, rounds
 }
 
-// The components of the karate club and of a generated graph with many components, loops, edges both ways and edges that
-// occur twice are those that are found one edge at a time.
+// The components of the karate club and of a generated graph with many components, loops, edges
+// both ways and edges that occur twice are those that are found one edge at a time.
 func TestComponentsOfSmallGraphs(t *testing.T) {
 	karate := filepath.Join("testdata", "inputs", "karate.txt")
 	text, err := os.ReadFile(karate)

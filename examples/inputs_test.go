@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// This file runs the examples on the penguins of testdata/inputs. What is expected was computed by NumPy.
+// This file runs the examples on the penguins of testdata/inputs. What is expected was computed by
+// NumPy.
 
 const penguins = "data=../testdata/inputs/penguins.csv"
 
@@ -61,7 +62,8 @@ func TestPenguinClusters(t *testing.T) {
 	}
 }
 
-// Newton's method with the whole Hessian ends at the same loss and weights: bills and flippers tell the three species apart.
+// Newton's method with the whole Hessian ends at the same loss and weights: bills and flippers tell
+// the three species apart.
 func TestPenguinClasses(t *testing.T) {
 	set := penguins + " d=4 first=1 k=3"
 	out := on(t, "multilogreg.flow", set, set)

@@ -1,8 +1,9 @@
 package kernels
 
-// This file defines reading what can be read once only: standard input, pipes, terminals. The shape of a matrix is
-// wanted when a program is checked and its numbers when it runs, so a stream is read and understood whole at the first
-// and kept for the second, and for as long as the Input lives: a program may read it in every round of a loop.
+// This file defines reading what can be read once only: standard input, pipes, terminals. The shape
+// of a matrix is wanted when a program is checked and its numbers when it runs, so a stream is read
+// and understood whole at the first and kept for the second, and for as long as the Input lives: a
+// program may read it in every round of a loop.
 
 import (
 	"io"
@@ -16,17 +17,19 @@ import (
 	"flow/kernels/format"
 )
 
-// Input is where programs find their streams. One Input may serve several programs, one after the other, which then see the
-// same contents. The zero value reads this process's standard input. Safe for concurrent use.
+// Input is where programs find their streams. One Input may serve several programs, one after the
+// other, which then see the same contents. The zero value reads this process's standard input. Safe
+// for concurrent use.
 type Input struct {
 	// Stdin is what read("-") reads; nil is os.Stdin.
 	Stdin io.Reader
-	// NoStdin is why read("-") is refused, such as "the program itself is read from it"; "": it is not refused.
+	// NoStdin is why read("-") is refused, such as "the program itself is read from it"; "": it is
+	// not refused.
 	NoStdin string
 	// NoStreams is why every stream is refused; "": none is.
 	NoStreams string
-	// Waiting is called, in a goroutine of its own, with the name of a stream that has delivered nothing for two seconds;
-	// at most once for each stream.
+	// Waiting is called, in a goroutine of its own, with the name of a stream that has delivered
+	// nothing for two seconds; at most once for each stream.
 	Waiting func(name string)
 
 	mu      sync.Mutex
@@ -66,8 +69,8 @@ type stream struct {
 	said   sync.Once
 }
 
-// stream is the stream of that path, nil where it is a file that can be read again, or nothing. info is os.Stat's, nil
-// where that failed.
+// stream is the stream of that path, nil where it is a file that can be read again, or nothing.
+// info is os.Stat's, nil where that failed.
 func (in *Input) stream(path string, info fs.FileInfo) *stream {
 	stdin := isStdin(path)
 	if !stdin && (info == nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice|fs.ModeSocket) == 0) {
@@ -93,8 +96,8 @@ func (in *Input) stream(path string, info fs.FileInfo) *stream {
 	return s
 }
 
-// contents is the matrix in a stream: dense, or sparse where the key says so. The caller must not change it. The first
-// call reads the stream, and later ones must ask for the same reading of it.
+// contents is the matrix in a stream: dense, or sparse where the key says so. The caller must not
+// change it. The first call reads the stream, and later ones must ask for the same reading of it.
 func (s *stream) contents(k fileKey, o format.Options) (*value.Dense, *value.CSR, error) {
 	k.path, k.size, k.mtime = "", 0, 0
 	s.mu.Lock()
@@ -138,7 +141,8 @@ func (s *stream) parse(o format.Options) error {
 	return err
 }
 
-// open opens a stream that is not standard input. For a named pipe that waits for somebody who writes to it.
+// open opens a stream that is not standard input. For a named pipe that waits for somebody who
+// writes to it.
 func (s *stream) open() (*os.File, error) {
 	defer s.watch().Stop()
 	return format.OpenFile(s.name)

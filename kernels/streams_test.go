@@ -28,8 +28,8 @@ func typed(t *testing.T, d *op.Def, a *op.Attrs) types.Type {
 	return out
 }
 
-// TestNamedPipe: a pipe to which nobody writes is told by its name, once; what is written then is read once, and the type,
-// the kernel and the definition have it.
+// TestNamedPipe: a pipe to which nobody writes is told by its name, once; what is written then is
+// read once, and the type, the kernel and the definition have it.
 func TestNamedPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe.csv")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -61,8 +61,8 @@ func TestNamedPipe(t *testing.T) {
 	}
 }
 
-// TestStandardInput: all names of standard input are one stream, also for a second table over the same Input. A second reading
-// would find nothing.
+// TestStandardInput: all names of standard input are one stream, also for a second table over the
+// same Input. A second reading would find nothing.
 func TestStandardInput(t *testing.T) {
 	in := &Input{Stdin: strings.NewReader("1,2\n3,4\n")}
 	for range 2 {
@@ -75,7 +75,8 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// TestCompressedTableIsReadOnce: the type of a compressed CSV takes all of it, and the run does not read the file again.
+// TestCompressedTableIsReadOnce: the type of a compressed CSV takes all of it, and the run does not
+// read the file again.
 func TestCompressedTableIsReadOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv.gz")
 	var b bytes.Buffer

@@ -8,8 +8,8 @@ import (
 
 // This file defines what programs read that can be read once: standard input, pipes.
 
-// input is the streams of this command. A stream that nobody writes to is told, so that the command does not hang in
-// silence.
+// input is the streams of this command. A stream that nobody writes to is told, so that the command
+// does not hang in silence.
 func (s *session) input() *flow.Input {
 	stderr := s.err
 	return &flow.Input{Stdin: s.in, Waiting: func(name string) {
@@ -17,5 +17,6 @@ func (s *session) input() *flow.Input {
 	}}
 }
 
-// noStreams is why ranks that are processes of their own read no stream: one of them would get all of it.
+// noStreams is why ranks that are processes of their own read no stream: one of them would get all
+// of it.
 const noStreams = "ranks are processes of their own and cannot share it (--backend=mem runs them in one)"

@@ -28,8 +28,8 @@ func sampleCSR(t *testing.T, e types.Elem) (*value.CSR, []byte) {
 	return m, b.Bytes()
 }
 
-// TestCSRDamage: whatever bit is changed (every fifth is tried), and wherever the file is cut off, reading says so; what concerns the head is
-// said from the head alone.
+// TestCSRDamage: whatever bit is changed (every fifth is tried), and wherever the file is cut off,
+// reading says so; what concerns the head is said from the head alone.
 func TestCSRDamage(t *testing.T) {
 	for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
 		m, file := sampleCSR(t, e)
@@ -62,7 +62,8 @@ func TestCSRDamage(t *testing.T) {
 	}
 }
 
-// TestCSRDamageCompressed: a compressed file has no size to compare with, so that what is missing is missed at its end.
+// TestCSRDamageCompressed: a compressed file has no size to compare with, so that what is missing
+// is missed at its end.
 func TestCSRDamageCompressed(t *testing.T) {
 	_, file := sampleCSR(t, types.F64)
 	for cut, want := range map[int]string{20: "not a .csr file", 42: "ends before its checksum", 80: "ends before its 3 entries", len(file) - 2: "ends before its checksum"} {

@@ -1,7 +1,7 @@
 package format
 
-// This file defines which first line of a CSV is the names of its columns, how its lines end, and what its user is told
-// of a field that is no number.
+// This file defines which first line of a CSV is the names of its columns, how its lines end, and
+// what its user is told of a field that is no number.
 
 import (
 	"bufio"
@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// begin skips a byte order mark and finds how lines end. Text in UTF-16 is refused. A file whose lines end in carriage
-// returns alone, as early Macintosh programs wrote them, is read as if they were line feeds: its first buffer has
-// carriage returns and no line feed.
+// begin skips a byte order mark and finds how lines end. Text in UTF-16 is refused. A file whose
+// lines end in carriage returns alone, as early Macintosh programs wrote them, is read as if they
+// were line feeds: its first buffer has carriage returns and no line feed.
 func (in *input) begin() error {
 	switch mark, _ := in.Peek(3); {
 	case string(mark) == "\ufeff":
@@ -45,9 +45,10 @@ func (f feeds) Read(b []byte) (int, error) {
 	}
 }
 
-// names reports whether the first record of a file is the names of its columns. The error is why it is neither names nor
-// numbers. Where the user leaves the choice open, names are a record in which no field is a number or begins like one,
-// and none has control characters: a row of numbers with a mistake in it must not be dropped in silence.
+// names reports whether the first record of a file is the names of its columns. The error is why it
+// is neither names nor numbers. Where the user leaves the choice open, names are a record in which
+// no field is a number or begins like one, and none has control characters: a row of numbers with a
+// mistake in it must not be dropped in silence.
 func (r *csvReader) names(fields []string, line []byte, quoted bool, choice Choice) (bool, error) {
 	if choice == Yes {
 		return true, nil
@@ -89,8 +90,8 @@ func isSign(c rune) bool { return c == '+' || c == '-' || c == '\u2212' } // the
 // isControl excludes the characters that a quoted name may hold.
 func isControl(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }
 
-// notNumber is the error of a field that is no number; k is its 0-based number, col its place in the line or 0. The help is
-// empty where all that there is to say depends on the line.
+// notNumber is the error of a field that is no number; k is its 0-based number, col its place in
+// the line or 0. The help is empty where all that there is to say depends on the line.
 func (r *csvReader) notNumber(word []byte, k, col int) *Error {
 	e := r.fail(col, "field %d: a number is wanted, found %s", k+1, quoted(word))
 	for _, c := range []byte{';', '\t', '|', ' ', ','} {
@@ -124,7 +125,8 @@ func (r *csvReader) decimalComma(word []byte) bool {
 	return ok
 }
 
-// someRows refuses a table that has nothing below its names, unless the user said that there are names.
+// someRows refuses a table that has nothing below its names, unless the user said that there are
+// names.
 func (r *csvReader) someRows(h Header, choice Choice) error {
 	if h.Rows > 0 || choice == Yes {
 		return nil

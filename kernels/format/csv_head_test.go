@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestFirstLine: a first line is data where it has numbers, names where no field begins like a number, and else a mistake.
-// No row is lost without a word, and the head of the file says what the whole file says.
+// TestFirstLine: a first line is data where it has numbers, names where no field begins like a
+// number, and else a mistake. No row is lost without a word, and the head of the file says what the
+// whole file says.
 func TestFirstLine(t *testing.T) {
 	for _, c := range []struct {
 		text string

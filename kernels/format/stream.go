@@ -1,7 +1,7 @@
 package format
 
-// This file defines reading what can be read once only (pipes, standard input), and files whose shape is known when all
-// of them has been read.
+// This file defines reading what can be read once only (pipes, standard input), and files whose
+// shape is known when all of them has been read.
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 	"flow/memory"
 )
 
-// Parse returns the matrix in a stream, which it reads to the end. The extension of name tells the format, as for Read;
-// where name has none and o.Form is empty, the first bytes do, and a stream that begins like no other format is a CSV.
-// Errors call the stream name.
+// Parse returns the matrix in a stream, which it reads to the end. The extension of name tells the
+// format, as for Read; where name has none and o.Form is empty, the first bytes do, and a stream
+// that begins like no other format is a CSV. Errors call the stream name.
 func Parse(r io.Reader, name string, o Options) (*value.Dense, error) {
 	in := newInput(name)
 	f, err := in.stream(r, o)
@@ -44,7 +44,8 @@ func ParseSparse(r io.Reader, name string, o Options) (*value.CSR, error) {
 	return m, err
 }
 
-// ParseGraph is Parse for a graph. A stream that begins neither like .mtx nor like .csr is a list of edges.
+// ParseGraph is Parse for a graph. A stream that begins neither like .mtx nor like .csr is a list
+// of edges.
 func ParseGraph(r io.Reader, name string, o Options) (*value.CSR, error) {
 	in := newInput(name)
 	if err := in.unpack(r, Edges); err != nil {
@@ -88,8 +89,8 @@ func (in *input) stream(r io.Reader, o Options) (form, error) {
 	return f, err
 }
 
-// extension is the word that tells the format of a file: o.Form, or the extension of its name in lower case without its
-// point and without .gz.
+// extension is the word that tells the format of a file: o.Form, or the extension of its name in
+// lower case without its point and without .gz.
 func extension(name string, o Options) string {
 	if o.Form != "" {
 		return o.Form
@@ -114,8 +115,9 @@ func (in *input) guess() string {
 	return "csv"
 }
 
-// StatOrRead is Stat, with the matrix where the shape is known only when the whole file has been decompressed: a
-// compressed CSV, which takes longer to decompress than its numbers to understand. The matrix is nil in all other cases.
+// StatOrRead is Stat, with the matrix where the shape is known only when the whole file has been
+// decompressed: a compressed CSV, which takes longer to decompress than its numbers to understand.
+// The matrix is nil in all other cases.
 func StatOrRead(path string, o Options) (Header, *value.Dense, error) {
 	f, _, err := choose(path, o)
 	if err != nil {
