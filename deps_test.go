@@ -54,7 +54,7 @@ var allowed = map[string]string{
 	"examples": "", // programs, and their tests
 
 	// The compiler gets the operator table as an argument: no kernels, no runtime.
-	"compiler":       "lang lang/source ir ir/types ir/value ir/op ir/plan ir/eval compiler/lower compiler/pass compiler/rule",
+	"compiler":       "lang lang/source ir ir/types ir/value ir/op ir/plan ir/eval memory compiler/lower compiler/pass compiler/rule",
 	"compiler/check": "lang/ast lang/source",
 	"compiler/lower": "lang lang/ast lang/source ir ir/types ir/value ir/op ir/sparsity compiler/check compiler/rule",
 	"compiler/rule":  "ir ir/types ir/value ir/op ir/sparsity",
@@ -76,7 +76,7 @@ var allowed = map[string]string{
 	"runtime/dist/transport/transporttest/pingpong": "runtime/dist/transport runtime/dist/transport/mpi runtime/local",
 
 	// The root is wiring over everything; the command adds what concerns a terminal.
-	"": "lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
+	"": "memory lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/schedule runtime/replay runtime/dist runtime/dist/transport",
 	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas stdlib compiler " +
 		"runtime/dist runtime/dist/transport/mpi " +

@@ -14,6 +14,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/kernels"
+	"flow/memory"
 	"flow/runtime/schedule"
 	"flow/stdlib"
 )
@@ -35,7 +36,10 @@ type CompileOptions struct {
 	Verify   bool     // check every invariant after every pass
 	Dump     func(pass string, g *ir.Graph)
 	Rates    plan.Rates // measured costs; nil: guesses
-	// Load reads an imported file; nil: os.ReadFile.
+	// Memory is what one value of the plan may take: Compile refuses a program that stores more. The zero value is no
+	// limit; MostMemory is this process's.
+	Memory memory.Limit
+	// Load reads an imported file; nil: from the file system, at most source.MostText bytes.
 	Load func(path string) ([]byte, error)
 	// Input is where the program finds standard input and other streams; nil: the standard input of this process. Programs
 	// with one Input see the same contents.
@@ -44,6 +48,9 @@ type CompileOptions struct {
 
 // Input is where programs find what can be read once only, such as pipes.
 type Input = kernels.Input
+
+// MostMemory is the memory that this process could use if all others were idle: by machine, control group and ulimit.
+func MostMemory() memory.Limit { return memory.Most() }
 
 // options is o for the compiler.
 func (o CompileOptions) options() (compiler.Options, error) {
@@ -57,7 +64,7 @@ func (o CompileOptions) options() (compiler.Options, error) {
 	}
 	return compiler.Options{
 		Table: table, Ranks: max(o.Ranks, 1), Sets: o.Set, Disable: o.Disable, Verify: o.Verify, Dump: o.Dump,
-		Rates: o.Rates, PlanOnly: o.PlanOnly, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Schedule: knownSchedule,
+		Rates: o.Rates, Memory: o.Memory, PlanOnly: o.PlanOnly, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Schedule: knownSchedule,
 	}, nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"flow/ir/types"
 	"flow/lang"
 	"flow/lang/source"
+	"flow/memory"
 )
 
 // Setting is one `--set name=value`.
@@ -50,9 +51,11 @@ type Options struct {
 	Sizes pass.Sizes
 	// Blocks cuts every large matrix, as for several ranks, also what loops would share out: for tests, and to compare.
 	Blocks bool
+	// Memory is what one value of the plan may take; the zero value is no limit.
+	Memory memory.Limit
 	// Std is the embedded library.
 	Std fs.FS
-	// Load reads imported files; nil is os.ReadFile.
+	// Load reads imported files; nil is source.ReadFile.
 	Load func(path string) ([]byte, error)
 	// Schedule says what is wrong with the name of a self-scheduling technique in a program's hints; nil takes all names.
 	Schedule func(name string) error
@@ -147,7 +150,7 @@ func checkOptions(o Options) (ds source.Diagnostics) {
 func inputOf(files *source.FileSet, o Options) lower.Input {
 	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.maxTasks(), Std: o.Std, Load: o.Load, Schedule: o.Schedule}
 	if in.Load == nil {
-		in.Load, in.List = os.ReadFile, os.ReadDir
+		in.Load, in.List = source.ReadFile, os.ReadDir
 	}
 	contraction := pass.NewContraction(o.Table, o.Sizes)
 	in.Contract, in.Argument = contraction.Run, contraction.Argument
@@ -159,7 +162,10 @@ func inputOf(files *source.FileSet, o Options) lower.Input {
 func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds source.Diagnostics) {
 	at := "elaborate"
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		if f := op.Panicked(p); f != nil { // a constant of the program, or a file that is read for its size
+			ds = append(ds, source.Errorf(source.Code(f.Code), source.Span{}, "compiling: %s", f.Msg).WithHelp("%s", f.Help))
+		} else if p != nil {
 			ds = append(ds, bug(fmt.Sprintf("pass %s: %v", at, p), debug.Stack()))
 		}
 	}()
@@ -206,6 +212,11 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds sou
 	if o.Verify {
 		if err := r.Plan.Verify(); err != nil {
 			return append(ds, bug(err.Error(), nil))
+		}
+	}
+	if o.Memory.Bytes > 0 {
+		if d, ok := tooLarge(s.g, o.Memory); ok {
+			return append(ds, d)
 		}
 	}
 	if d, ok := idleRanks(r.Plan); ok {

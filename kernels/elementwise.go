@@ -235,7 +235,11 @@ func applyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error)
 	if err := noValue(d, out, y); err != nil {
 		return value.Scalar{}, err
 	}
-	return d.Elt(y), nil
+	z := d.Elt(y)
+	if len(z.S) > mostText { // no more than twice as much has been allocated
+		return value.Scalar{}, tooLong(len(z.S))
+	}
+	return z, nil
 }
 
 // broadcastRef is the reference of an elementwise row: Elt on every element.

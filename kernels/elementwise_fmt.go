@@ -144,7 +144,9 @@ func formatted(c *op.Call) (string, error) {
 	}
 	var b []byte
 	for i, p := range l.pieces {
-		b = append(b, p...)
+		if b = append(b, p...); len(b) > mostText {
+			return "", tooLong(len(b))
+		}
 		if i < len(l.specs) {
 			b = l.specs[i].append(b, c.Scalar(i+1))
 		}

@@ -22,6 +22,11 @@ const maxMistakes = 10
 // Bad stands for each statement that did not parse. The diagnostics are sorted.
 // A tree with errors is fit for finding more errors, not for running.
 func Parse(f *source.File) (*ast.File, source.Diagnostics) {
+	if len(f.Text) > source.MostText {
+		at := ast.Src{At: f.Span(0, 0)}
+		return &ast.File{Src: at, Name: f.Name, Stmts: []ast.Stmt{&ast.Bad{Src: at}}},
+			source.Diagnostics{source.Errorf("E136", source.Span{}, "%s: %v", f.Name, source.ErrTooLong)}
+	}
 	s := scan(f)
 	out := &ast.File{Src: ast.Src{At: f.Span(0, len(f.Text))}, Name: f.Name, Comments: s.comments}
 	toks, ok := s.layout()

@@ -51,6 +51,7 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 	if err != nil {
 		return err
 	}
+	o.Memory.Bytes = 0 // the plan may be for another machine
 	if o.Ranks, err = ranks(c, 1); err != nil {
 		return err
 	}

@@ -186,9 +186,13 @@ func (s *session) file(c *cli.Context) (string, error) {
 // read is the text of a program; "-" is standard input.
 func (s *session) read(name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(s.in)
+		text, err := source.ReadText(s.in)
+		if errors.Is(err, source.ErrTooLong) {
+			err = usagef("cannot read the program: %v", err)
+		}
+		return text, err
 	}
-	text, err := os.ReadFile(name)
+	text, err := source.ReadFile(name)
 	if err != nil {
 		e := usagef("cannot read the program: %v", err)
 		if errors.Is(err, os.ErrNotExist) {

@@ -32,6 +32,7 @@ func (s *session) planCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			o.Memory.Bytes = 0 // the plan may be for another machine
 			if o.Ranks, err = ranks(c, 1); err != nil {
 				return err
 			}

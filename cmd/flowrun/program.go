@@ -42,7 +42,7 @@ func ranksFlag() cli.Flag {
 // compileOptions reads the flags of programFlags.
 func (s *session) compileOptions(c *cli.Context) (flow.CompileOptions, error) {
 	o := flow.CompileOptions{Kernels: c.String("kernels"), MaxTasks: c.Int("max-tasks"), Disable: listed(c.StringSlice("disable")), PlanOnly: true,
-		Verify: os.Getenv("FLOW_DEBUG") != "", Input: s.input()}
+		Verify: os.Getenv("FLOW_DEBUG") != "", Input: s.input(), Memory: flow.MostMemory()}
 	if o.MaxTasks < 1 {
 		return o, usagef("--max-tasks is at least 1")
 	}
@@ -150,9 +150,9 @@ func notSettings(path string, err error) error {
 
 // settingsOf reads a JSON object of params, leaving out those that are given already.
 func settingsOf(path string, given []flow.Setting) ([]flow.Setting, error) {
-	text, err := os.ReadFile(path)
+	text, err := source.ReadFile(path)
 	if err != nil {
-		return nil, usagef("--set-file: %v", err)
+		return nil, usagef("--set-file %s: %v", path, err)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber() // 4096 stays an integer, 1e-7 stays what was written

@@ -57,7 +57,7 @@ func readCSR(in *input, headOnly bool) (Header, *value.CSR, error) {
 	for k := range n {
 		n[k] = binary.LittleEndian.Uint64(head[8+8*k:])
 	}
-	if n[0] >= uint64(len(csrElems)) || n[1] >= math.MaxInt64/16 || n[2] > value.MaxSparseCols || n[3] >= math.MaxInt64/16 {
+	if n[0] >= uint64(len(csrElems)) || n[1] >= math.MaxInt64/32 || n[2] > value.MaxSparseCols || n[3] >= math.MaxInt64/32 {
 		return Header{}, nil, failf(CSR, in.file, "element type %d, %d x %d, %d entries: there is no such matrix", n[0], n[1], n[2], n[3])
 	}
 	h := Header{Elem: csrElems[n[0]], Rows: int(n[1]), Cols: int(n[2]), Sparse: true, Entries: int(n[3])}

@@ -33,7 +33,7 @@ func lines(n int, f func(k int) string) string {
 	return b.String()
 }
 
-// csrHead is the head of a .csr file.
+// csrHead is the head of a .csr file of the first version.
 func csrHead(elem, rows, cols, entries uint64) string {
 	b := []byte(csrUnsummed)
 	for _, n := range []uint64{elem, rows, cols, entries} {
@@ -64,6 +64,7 @@ func TestNothingLargerThanMemory(t *testing.T) {
 		{"a head of npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (200, 2000), }", ""), npyFile,
 			"f: a dense 200 x 2000 matrix takes 3.05 MiB, more than there is (2 MiB, this test)"},
 		{"a head of csr", csrHead(3, 10, 10, 1<<40), csr, "f: the matrix takes 12 TiB, more than there is (2 MiB, this test)"},
+		{"the largest head of csr", csrHead(3, 1<<58-2, 10, 1<<58-2), csr, "f: the matrix takes 5 EiB, more than there is (2 MiB, this test)"},
 		{"rows of csr", csrHead(3, 1<<40, 10, 1), csr, "f: the matrix takes 8 TiB, more than there is (2 MiB, this test)"},
 		{"many rows", lines(300_000, func(int) string { return "1,2" }), csv, "f:"},
 		{"one row", strings.Repeat("1,", 290_000) + "1\n", csv, "f:1: what has been read takes 2.21 MiB"},

@@ -85,6 +85,7 @@ var codes = [...]CodeRow{
 	{"E133", "block has no value", "The last statement of a block that is used as a value must be an expression.", "fn f(x) { y = x }\nemit f(1)", ""},
 	{"E134", "unknown type", "The name is neither an element type (f64 f32 i64 bool str time dur) nor declared by `type`.", "a: f65 = 1", ""},
 	{"E135", "parts of a tuple", "`a, b = e` needs an e with exactly that many parts. Of the parts of a tuple all have names, or none, and no two the same.", "a, b = 1", ""},
+	{"E136", "program text is too long", "A program and each file that it imports has at most 16 MiB. Read data with `read`, and let a `for` write what repeats.", "", ""},
 
 	// Types and shapes.
 	{"E200", "wrong type", "The value's type is not the one wanted here. bool widens to i64 and i64 to f64 in arithmetic; everything else is converted explicitly: i64(x), f32(x).", `a: i64 = "x"`, ""},

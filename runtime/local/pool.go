@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"flow/memory"
 )
 
 // Pool is a set of workers that outlives its runs. Its methods are safe for concurrent use.
@@ -107,7 +109,7 @@ func parallelism(oneThreadPerCore bool, machine func() []processor) int {
 func (p *Pool) steady() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ballast == nil {
+	if p.ballast == nil && memory.Reserve(ballast) == nil { // a process with few addresses does without
 		p.ballast = make([]byte, ballast)
 	}
 }
