@@ -171,11 +171,15 @@ type Scheduling struct {
 // otherwise, or the context's. The report is there also after a failure of a task.
 func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	out, own := o.output()
-	if err := p.checkSinks(out); err != nil {
+	err := p.canStart(o, p.Plan.Ranks)
+	if err == nil {
+		err = p.checkSinks(out)
+	}
+	if err != nil {
 		return nil, finish(out, own, p, err)
 	}
 	var report *Report
-	err := p.withChoices(o.Schedule, func(s Scheduling) (err error) {
+	err = p.withChoices(o.Schedule, func(s Scheduling) (err error) {
 		o := o
 		if o.Schedule = s; p.Plan.Ranks > 1 {
 			report, err = p.runMem(ctx, out, o)

@@ -8,6 +8,8 @@ import (
 
 	"flow/ir"
 	"flow/kernels/blas"
+	"flow/lang/source"
+	"flow/memory"
 	"flow/runtime/dist"
 	"flow/runtime/dist/transport"
 	"flow/runtime/local"
@@ -40,6 +42,21 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 		report.Recordings = []*trace.Recording{eo.Trace.Recording()}
 	}
 	return report, err
+}
+
+// canStart refuses a run on so many ranks of this process whose threads the system would not start: the Go runtime would
+// end the process.
+func (p *Program) canStart(o RunOptions, ranks int) error {
+	n := o.Threads
+	if n < 1 {
+		n = max(1, o.Schedule.Parallelism()/ranks)
+	}
+	err := memory.Threads(n * ranks)
+	if err == nil {
+		return nil
+	}
+	d := source.Errorf("E610", source.Span{}, "%v", err).WithHelp("--threads N runs on fewer, with the same result")
+	return &Refusal{Files: p.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
 }
 
 // pool is how the pool of a run is made.
@@ -89,18 +106,20 @@ func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions
 		return nil, fmt.Errorf("the plan is for %d ranks, and there are %d", p.Plan.Ranks, comm.Size())
 	}
 	out, own := o.output()
-	if comm.Rank() == 0 { // the one that writes
-		if err := p.checkSinks(out); err != nil {
-			if e := dist.Refuse(ctx, comm, err.Error()); e != nil {
-				err = e
-			}
-			return nil, finish(out, own, p, err)
+	err := p.canStart(o, 1)
+	if comm.Rank() == 0 && err == nil { // the one that writes
+		err = p.checkSinks(out)
+	}
+	if err != nil {
+		if e := dist.Refuse(ctx, comm, err.Error()); e != nil {
+			err = e
 		}
+		return nil, finish(out, own, p, err)
 	}
 	pool := local.NewPool(o.Threads, o.Schedule.pool())
 	defer pool.Close()
 	var r *dist.Report
-	err := p.withChoices(o.Schedule, func(s Scheduling) (err error) {
+	err = p.withChoices(o.Schedule, func(s Scheduling) (err error) {
 		o := o
 		o.Schedule = s
 		r, err = dist.Run(ctx, comm, pool, p.Plan, p.rankOptions(comm.Rank(), pool.Workers(), out, o))

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime/metrics"
 	"strconv"
@@ -102,7 +101,7 @@ func (s source) most() Limit {
 	if total, ok := info["MemTotal"]; ok {
 		l = Limit{total + swap, machine}
 	}
-	for _, g := range s.controlGroups() {
+	for _, g := range s.groupsOf("memory") {
 		if n, ok := g.limit(swap); ok {
 			l = l.or(n, container)
 		}
@@ -121,7 +120,7 @@ func (s source) free() Limit {
 	} else if total, ok := info["MemTotal"]; ok {
 		l = Limit{total, machine}
 	}
-	for _, g := range s.controlGroups() {
+	for _, g := range s.groupsOf("memory") {
 		if n, ok := g.limit(info["SwapFree"]); ok {
 			l = l.or(n-g.used(), container)
 		}
@@ -170,22 +169,6 @@ func (s source) sizes(file string) map[string]int64 {
 		}
 	}
 	return m
-}
-
-// group is a control group that may bound the memory of this process.
-type group struct {
-	dir     string
-	unified bool // version 2
-}
-
-// number reads a file of one number; ok is false for "max".
-func (g group) number(file string) (n int64, ok bool) {
-	text, err := os.ReadFile(filepath.Join(g.dir, file))
-	if err != nil {
-		return 0, false
-	}
-	n, err = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	return n, err == nil
 }
 
 // limit is the memory and swap that the group may use, of a machine with so much swap; ok is false if nothing bounds it.
@@ -239,34 +222,4 @@ func sum(a, b int64) int64 {
 		return math.MaxInt64
 	}
 	return a + b
-}
-
-// controlGroups returns the control groups that bound this process's memory: its own and those around it. A process in a
-// container may see its own group at the root of the file system of groups, whatever it is told of its path; that is one of them.
-func (s source) controlGroups() (groups []group) {
-	text, err := os.ReadFile(filepath.Join(s.root, "proc/self/cgroup"))
-	if err != nil {
-		return nil
-	}
-	for line := range strings.Lines(string(text)) {
-		part := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path; cgroups(7)
-		if len(part) != 3 {
-			continue
-		}
-		mount, unified := "", false
-		switch {
-		case part[0] == "0" && part[1] == "":
-			mount, unified = "sys/fs/cgroup", true
-		case strings.Contains(","+part[1]+",", ",memory,"):
-			mount = "sys/fs/cgroup/memory"
-		default:
-			continue
-		}
-		for at := path.Clean("/" + part[2]); ; at = path.Dir(at) {
-			if groups = append(groups, group{filepath.Join(s.root, mount, at), unified}); at == "/" {
-				break
-			}
-		}
-	}
-	return groups
 }

@@ -127,6 +127,36 @@ func TestReserveRefuses(t *testing.T) {
 	}
 }
 
+func TestThreads(t *testing.T) {
+	const group = "sys/fs/cgroup/user.slice/a/"
+	for _, c := range []struct {
+		name   string
+		files  map[string]string
+		limits map[int]int64
+		n      int
+		want   string
+	}{
+		{"no limits", nil, nil, 100_000, ""},
+		{"a group", map[string]string{"proc/self/cgroup": "0::/user.slice/a\n", group + "pids.max": "20\n", group + "pids.current": "12\n"}, nil, 8, ""},
+		{"a full group", map[string]string{"proc/self/cgroup": "0::/user.slice/a\n", group + "pids.max": "20\n", group + "pids.current": "12\n"}, nil, 9,
+			"9 threads are more than may be started (8, pids.max of its control group)"},
+		{"no bound", map[string]string{"proc/self/cgroup": "0::/user.slice/a\n", group + "pids.max": "max\n", group + "pids.current": "12\n"}, nil, 9, ""},
+		{"version 1", map[string]string{"proc/self/cgroup": "8:pids:/b\n", "sys/fs/cgroup/pids/b/pids.max": "3\n", "sys/fs/cgroup/pids/b/pids.current": "4\n"}, nil, 1,
+			"1 threads are more than may be started (0, pids.max of its control group)"},
+		{"stacks", map[string]string{"proc/self/status": "VmSize:\t    1024 kB\n"}, map[int]int64{syscall.RLIMIT_AS: 41 << 20, syscall.RLIMIT_STACK: 4 << 20}, 11,
+			"11 threads are more than may be started (10, ulimit -v)"},
+		{"stacks of any size", nil, map[int]int64{syscall.RLIMIT_AS: 40 << 20}, 6, "6 threads are more than may be started (5, ulimit -v)"},
+	} {
+		got := ""
+		if err := fake(t, c.files, c.limits).threads(c.n); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 func TestErrorTellsTheBound(t *testing.T) {
 	for _, c := range []struct {
 		e    Error

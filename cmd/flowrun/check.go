@@ -63,7 +63,7 @@ func (s *session) evalCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			o.PlanOnly = false
+			o.PlanOnly, o.Memory.Bytes = false, 0 // no plan is run
 			p, err := s.compile(c.Context, c, o)
 			if err != nil {
 				return err

@@ -58,6 +58,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	if err != nil {
 		return err
 	}
+	speakAs(fmt.Sprintf("rank %d", comm.Rank()))
 	o.Ranks = comm.Size()
 	if req.threads == 0 {
 		req.threads = shareOf(req.schedule.Parallelism())

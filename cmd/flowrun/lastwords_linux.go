@@ -16,24 +16,24 @@ import (
 //go:linkname overrideWrite runtime.overrideWrite
 var overrideWrite func(fd uintptr, p unsafe.Pointer, n int32) int32 = lastWords
 
-// last is what the runtime has said that may be the beginning of a fatal error. The runtime writes under a lock of its
+// fatalText is what the runtime has said that may be the beginning of a fatal error. The runtime writes under a lock of its
 // own, or from the one thread that is dying.
-var last struct {
-	text  [1024]byte
-	n     int
-	pass  bool     // it was none: everything is written
+type fatalText struct {
+	text [1024]byte
+	n    int
+	pass bool // it was none: everything is written
+}
+
+var (
+	last  fatalText
 	rank  [32]byte // "rank 3: "
 	rankN int
-}
+)
 
-func init() {
-	if os.Getenv("FLOW_DEBUG") != "" {
-		last.pass = true
-	}
-}
+func init() { last.pass = os.Getenv("FLOW_DEBUG") != "" }
 
 // speakAs sets the name of a rank before the last sentence.
-func speakAs(name string) { last.rankN = copy(last.rank[:], name+": ") }
+func speakAs(name string) { rankN = copy(rank[:], name+": ") }
 
 // The last sentences.
 const (
@@ -55,41 +55,51 @@ func lastWords(fd uintptr, p unsafe.Pointer, n int32) int32 {
 		return writeAll(fd, p, n)
 	}
 	for i := int32(0); i < n; i++ {
-		if last.n == len(last.text) {
-			return flushWords(p, i, n)
+		if sentence := last.hear(*(*byte)(unsafe.Add(p, i))); sentence != "" {
+			die(sentence)
 		}
-		c := *(*byte)(unsafe.Add(p, i))
-		last.text[last.n] = c
-		last.n++
-		if c != '\n' {
-			continue
-		}
-		switch {
-		case says("SIGABRT: "):
-			die(aborted)
-		case !says("fatal error: ") && !says("runtime: ") && !says("runtime/"):
-			return flushWords(p, i+1, n)
-		case !says("fatal error: "): // it says more before it gives up
-		case says("failed to create new OS thread") || says("newosproc"):
-			die(noThread)
-		case says("out of memory") || says("cannot allocate memory") || says("failed to reserve") || says("failed to allocate") ||
-			says("cannot map pages") || says("cannot allocate heap"):
-			die(noMemory)
-		default:
-			return flushWords(p, i+1, n)
+		if last.pass {
+			writeAll(2, unsafe.Pointer(&last.text), int32(last.n))
+			writeAll(2, unsafe.Add(p, i+1), n-i-1)
+			break
 		}
 	}
 	return n
 }
 
-// says reports that the text so far contains a string.
+// hear takes a byte and returns the sentence that is to be said instead of all there is; "" if there is none yet.
 //
 //go:nosplit
 //go:norace
-func says(s string) bool {
-	for at := 0; at+len(s) <= last.n; at++ {
+func (w *fatalText) hear(c byte) string {
+	w.text[w.n] = c
+	w.n++
+	if c != '\n' {
+		w.pass = w.n == len(w.text)
+		return ""
+	}
+	switch fatal := w.has("fatal error: "); {
+	case w.has("SIGABRT: "):
+		return aborted
+	case fatal && (w.has("failed to create new OS thread") || w.has("newosproc")):
+		return noThread
+	case fatal && (w.has("out of memory") || w.has("cannot allocate") || w.has("failed to reserve") || w.has("failed to allocate") ||
+		w.has("cannot map pages")):
+		return noMemory
+	default: // the runtime may say more before it gives up
+		w.pass = fatal || !w.has("runtime: ") && !w.has("runtime/")
+	}
+	return ""
+}
+
+// has reports that the text so far contains a string.
+//
+//go:nosplit
+//go:norace
+func (w *fatalText) has(s string) bool {
+	for at := 0; at+len(s) <= w.n; at++ {
 		k := 0
-		for k < len(s) && last.text[at+k] == s[k] {
+		for k < len(s) && w.text[at+k] == s[k] {
 			k++
 		}
 		if k == len(s) {
@@ -99,24 +109,12 @@ func says(s string) bool {
 	return false
 }
 
-// flushWords writes what was held back and the rest of a write of n bytes from byte i on, and all that comes.
-//
-//go:nosplit
-//go:norace
-func flushWords(p unsafe.Pointer, i, n int32) int32 {
-	last.pass = true
-	writeAll(2, unsafe.Pointer(&last.text), int32(last.n))
-	last.n = 0
-	writeAll(2, unsafe.Add(p, i), n-i)
-	return n
-}
-
 // die says the last sentence and ends the process.
 //
 //go:nosplit
 //go:norace
 func die(sentence string) {
-	writeAll(2, unsafe.Pointer(&last.rank), int32(last.rankN))
+	writeAll(2, unsafe.Pointer(&rank), int32(rankN))
 	writeAll(2, unsafe.Pointer(unsafe.StringData(sentence)), int32(len(sentence)))
 	for {
 		syscall.RawSyscall(syscall.SYS_EXIT_GROUP, exitFailed, 0, 0)

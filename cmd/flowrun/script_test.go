@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,6 +56,8 @@ func params(dir string) testscript.Params {
 			switch cond {
 			case "mpi":
 				return mpi.Available(), nil
+			case "ulimit": // the race detector wants terabytes of addresses
+				return runtime.GOOS == "linux" && !raceDetector, nil
 			case "data":
 				_, err := os.Stat(realInputs())
 				return err == nil, nil

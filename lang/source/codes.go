@@ -157,6 +157,7 @@ var codes = [...]CodeRow{
 	{"E607", "index is out of range in the run", "An index that depends on data is outside the matrix.", "X = eye(2)\nemit X[i64(sum(X)), 0]", ""},
 	{"E608", "interrupted", "The run was stopped by a signal before it was done.", "", ""},
 	{"E609", "technique hands out no chunk", "The expression of `--partitioning`, or of `schedule`, is not a positive number for a loop of the program.", `emit parfor i in 0..4 with (schedule = "expr: -1") { i }`, ""},
+	{"E610", "too many threads", "The limits on the process, of its user, its control group or its addresses, allow fewer threads than the run asks for. --threads N asks for fewer; the result is the same.", "", ""},
 
 	// Distributed runs.
 	{"E701", "ranks run different programs", "All ranks must be given the same program, params and input. The plan hashes differ.", "", ""},

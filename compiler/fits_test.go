@@ -1,0 +1,52 @@
+package compiler_test
+
+import (
+	"context"
+	"regexp"
+	"testing"
+
+	"flow/compiler"
+	"flow/kernels"
+	"flow/lang/source"
+	"flow/memory"
+)
+
+// A plan that stores a value, or reads values together, that no memory holds is refused at the operator; what is not stored or not
+// reached is not looked at.
+func TestPlansThatFitNoMemory(t *testing.T) {
+	const stored = "x = sort(rand(100, 100, 1), 0)\n" // 78 KiB
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text  string
+		ranks int
+		bytes int64
+		want  string // of the message, "" for none
+	}{
+		{stored + "emit sum(x[5, :])", 1, 80_000, ""},
+		{stored + "emit sum(x[5, :])", 1, 79_999, `a f64\[100,100\] takes 78.1 KiB, more than there is \(78.1 KiB, this test\)`},
+		{stored + "emit sum(x[5, :])", 1, 0, ""}, // no limit
+		{"emit sum(ones(1000000, 1000000))", 1, 1 << 20, ""},
+		{"emit ones(2000, 2000)", 1, 1 << 20, `^ones: a f64\[2000,2000\] takes 30.5 MiB, more than there is \(1 MiB, this test\)`},
+		{"emit ones(2000, 2000)", 4, 1 << 20, `a f64\[2000,2000\] takes 30.5 MiB`},
+		{"y = sum(ones(3, 3))\nemit if y > 10 { sum(sort(rand(100, 100, 1), 0)) } else { y }", 1, 10_000, ""},
+		{stored + "y = sort(rand(100, 100, 2), 0)\nemit sum(sort(x @ y, 0))", 1, 100_000, `its 2 operands take 156 KiB, more than there is \(97.7 KiB, this test\)`},
+		{stored + "emit sum(sort(x @ x, 0))", 1, 100_000, ""}, // one operand, twice
+	} {
+		o := compiler.Options{Table: table, Ranks: c.ranks, Memory: memory.Limit{Bytes: c.bytes, By: "this test"}}
+		_, ds := compiler.Compile(context.Background(), "p.flow", []byte(c.text), o)
+		got := ""
+		for _, d := range ds {
+			if d.Severity == source.Error {
+				if got = d.Message; d.Code != "E605" || d.Help == "" || !d.Span.IsValid() {
+					t.Errorf("%s: %+v", c.text, d)
+				}
+			}
+		}
+		if (got == "") != (c.want == "") || !regexp.MustCompile(c.want).MatchString(got) {
+			t.Errorf("%s, %d bytes, %d ranks: %q, want %q", c.text, c.bytes, c.ranks, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package memory
+
+// rlimitNproc is RLIMIT_NPROC of the BSDs, which package syscall does not name.
+const rlimitNproc = 7
