@@ -174,13 +174,16 @@ func (o *Output) Commit() error {
 	if o.over {
 		return nil
 	}
-	// Sync and close everything before the first rename, so that a full disk is noticed while nothing has appeared.
+	// Sync everything before the first rename, so that a full disk is noticed while nothing has appeared. A temporary file is closed
+	// after it has its name: without its lock another run's sweep would take it for one that is left.
 	for _, s := range o.files {
 		var err error
 		if s.temp != "" {
 			err = s.file.Sync()
+		} else {
+			err = s.file.Close()
 		}
-		if err = errors.Join(err, s.file.Close()); err != nil {
+		if err != nil {
 			o.discard()
 			return op.Failf(codeWrite, "%s: cannot be written: %v", s.name, plainly(err))
 		}
@@ -194,6 +197,7 @@ func (o *Output) Commit() error {
 			return op.Failf(codeWrite, "%s: cannot be written: %v", s.name, plainly(err))
 		}
 		s.temp = ""
+		_ = s.file.Close() // its bytes are on the disk
 	}
 	o.over = true
 	for _, done := range o.swept {

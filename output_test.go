@@ -255,3 +255,33 @@ func TestOutputSum(t *testing.T) {
 		}
 	}
 }
+
+// A sweep beside a run never takes what the run is about to rename: the lock is held until the file has its name.
+func TestOutputCommitsBesideSweeps(t *testing.T) {
+	dir := t.TempDir()
+	stop, swept := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(swept)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				sweep(dir)
+			}
+		}
+	}()
+	for i := range 300 {
+		o := NewOutput(io.Discard)
+		for k := range 3 {
+			if _, err := o.Create(filepath.Join(dir, fmt.Sprintf("f%d", k))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := o.Commit(); err != nil {
+			t.Fatalf("in round %d: %v", i, err)
+		}
+	}
+	close(stop)
+	<-swept
+}

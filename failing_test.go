@@ -1,0 +1,265 @@
+package flow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"flow/compiler"
+	"flow/compiler/pass"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels"
+	"flow/runtime/local"
+	"flow/runtime/schedule"
+	"flow/stdlib"
+)
+
+// This file tests that a program that fails prints the same on every engine, byte for byte, and tells the same failure: what the
+// definition prints before it, and the first failure in the text. The programs are random; failing_program_test.go draws them.
+
+// patient is a grace that no machine is slow enough to use up.
+const patient = time.Hour
+
+// way is a way to compile a program, and the ways to run the plan.
+type way struct {
+	ranks   int
+	blocks  bool // matrices are cut on one rank, too
+	disable []string
+	runs    []engineWay
+}
+
+type engineWay struct {
+	threads   int
+	technique string
+}
+
+// drawWays draws n ways: one, two and four threads and up to three ranks, any technique, any passes and exact rules left out.
+func drawWays(rng *rand.Rand, n int) []way {
+	var optional []string
+	for _, p := range compiler.Passes() {
+		if !p.Required {
+			optional = append(optional, p.Name)
+		}
+	}
+	for _, r := range compiler.Rules() {
+		if r.Class.String() == "exact" {
+			optional = append(optional, r.Name)
+		}
+	}
+	techniques := schedule.Techniques()
+	out := make([]way, n)
+	for i := range out {
+		w := &out[i]
+		if w.ranks = 1; i%3 == 2 {
+			w.ranks = 2 + rng.IntN(2)
+		} else if rng.IntN(3) == 0 {
+			w.blocks = true
+		}
+		for _, threads := range []int{1, 4, 2} {
+			if w.ranks > 1 && threads != 1+i%2 {
+				continue
+			}
+			e := engineWay{threads: threads}
+			if rng.IntN(3) > 0 {
+				e.technique = techniques[rng.IntN(len(techniques))].Name
+			}
+			w.runs = append(w.runs, e)
+		}
+		switch rng.IntN(3) {
+		case 0:
+			w.disable = []string{"fuse", "fuse-loops"} // --no-fuse
+		case 1:
+			for _, p := range optional {
+				if rng.IntN(3) == 0 {
+					w.disable = append(w.disable, p)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// smallTiles is the operator table with a default tile edge of 4, so that matrices of a few elements are cut.
+func smallTiles(t *testing.T) *op.Table {
+	t.Helper()
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := append([]*op.Def(nil), table.Rows()...)
+	for i, d := range rows {
+		if d.Name == "auto_tile" {
+			small := *d
+			small.Shape = func([]types.Type) (value.Value, error) { return value.I64(4), nil }
+			rows[i] = &small
+		}
+	}
+	if table, err = op.NewTable(rows); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// compileSmall compiles for a way, with blocks of a few elements.
+func compileSmall(table *op.Table, text string, w way) (*Program, error) {
+	r, ds := compiler.Compile(context.Background(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: w.ranks,
+		Disable: w.disable, Sizes: pass.Sizes{Block: 16, Panel: 8}, Blocks: w.blocks, Std: stdlib.Files})
+	if ds.HasErrors() {
+		return nil, &Refusal{Files: r.Files, Diagnostics: ds}
+	}
+	return &Program{r, table, ""}, nil
+}
+
+// told is what a run prints, and its whole diagnostic but for the rank.
+func told(out *bytes.Buffer, err error) string {
+	if r := (*Refusal)(nil); err != nil && errors.As(err, &r) && r.Ran {
+		fmt.Fprintf(out, "FAILED: %s\n", onRank.ReplaceAllString(err.Error(), ""))
+	} else if err != nil {
+		fmt.Fprintf(out, "NO RUN: %v\n", err)
+	}
+	return out.String()
+}
+
+// defined is what the definition tells of a program.
+func defined(table *op.Table, text string) string {
+	var out bytes.Buffer
+	p, err := compileSmall(table, text, way{ranks: 1})
+	if err == nil {
+		err = p.Evaluate(&out)
+	}
+	_ = taken()
+	return told(&out, err)
+}
+
+// taken lists the files that a run has left, temporary ones too, and removes them.
+func taken() []string {
+	files, _ := filepath.Glob("out*")
+	hidden, _ := filepath.Glob(".out*")
+	files = append(files, hidden...)
+	for _, f := range files {
+		_ = os.Remove(f)
+	}
+	return files
+}
+
+// pools are pools of so many threads. One that serves many runs costs less than one for each.
+type pools map[int]*local.Pool
+
+func newPools(t *testing.T) pools {
+	out := pools{}
+	for _, n := range []int{1, 2, 4} {
+		out[n] = local.NewPool(n)
+		t.Cleanup(func() { out[n].Close() })
+	}
+	return out
+}
+
+// tells is what a run of a plan tells, and the files that it leaves, which are removed.
+func (by pools) tells(p *Program, e engineWay) (string, []string) {
+	var printed bytes.Buffer
+	o := RunOptions{Stdout: &printed, Threads: e.threads, Grace: patient}
+	if e.technique != "" {
+		t, err := schedule.Lookup(e.technique)
+		if err != nil {
+			return err.Error(), nil
+		}
+		o.Schedule = Scheduling{Plan: schedule.Plan{Technique: t, Grain: 1}, Forget: true}
+	}
+	var err error
+	if p.Plan.Ranks > 1 {
+		_, err = p.Run(context.Background(), o)
+	} else {
+		out := NewOutput(&printed)
+		_, err = local.RunPlan(context.Background(), by[e.threads], p.Plan, local.EngineOptions{Env: out, Schedule: o.Schedule.Plan, Grace: patient})
+		err = finish(out, true, p, err)
+	}
+	return told(&printed, err), taken()
+}
+
+// failsEverywhere runs the program of a seed in n ways and demands that they tell the same. failed: the run has, at a statement.
+func failsEverywhere(t *testing.T, table *op.Table, by pools, seed uint64, n int) (failed bool) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 41))
+	p := newFailing(rng)
+	ways := drawWays(rng, n)
+	want := defined(table, p.text())
+	if strings.Contains(want, "NO RUN: ") {
+		t.Fatalf("seed %d is no program:\n%s\n%s", seed, want, p.text())
+	}
+	failed = strings.Contains(want, "FAILED")
+	files := !failed && strings.Contains(p.text(), "to \"out")
+	for _, w := range ways {
+		c, err := compileSmall(table, p.text(), w)
+		if err != nil {
+			t.Fatalf("seed %d, %v:\n%v", seed, w, err)
+		}
+		for _, e := range w.runs {
+			got, left := by.tells(c, e)
+			if got != want {
+				q := p.smaller(func(q failing) bool {
+					c, err := compileSmall(table, q.text(), w)
+					if err != nil {
+						return false
+					}
+					got, _ := by.tells(c, e)
+					return got != defined(table, q.text())
+				})
+				t.Fatalf("seed %d, %v, %v:\n%swant\n%sof\n%smade smaller\n%s", seed, w, e, got, want, p.text(), q.text())
+			}
+			if (len(left) > 0) != files {
+				t.Fatalf("seed %d, %v, %v: failed %v, and there are the files %v of\n%s", seed, w, e, failed, left, p.text())
+			}
+		}
+	}
+	return failed
+}
+
+func TestFailuresAreTheSameEverywhere(t *testing.T) {
+	table := smallTiles(t)
+	t.Chdir(t.TempDir())
+	writeBroken(t)
+	by := newPools(t)
+	programs, failures := uint64(120), uint64(0)
+	if testing.Short() {
+		programs = 25
+	}
+	for seed := range programs {
+		if failsEverywhere(t, table, by, seed, 3) {
+			failures++
+		}
+	}
+	if failures < programs/2 || failures > programs*19/20 {
+		t.Errorf("%d of %d programs fail", failures, programs)
+	}
+}
+
+// The same for FLOW_SOAK seconds, with other programs.
+func TestSoakFailures(t *testing.T) {
+	seconds, err := strconv.Atoi(os.Getenv("FLOW_SOAK"))
+	if err != nil {
+		t.Skip("FLOW_SOAK is not set to a number of seconds")
+	}
+	table := smallTiles(t)
+	t.Chdir(t.TempDir())
+	writeBroken(t)
+	by := newPools(t)
+	stop := time.Now().Add(time.Duration(seconds) * time.Second)
+	seed, failures := uint64(time.Now().UnixNano()), 0
+	n := 0
+	for ; time.Now().Before(stop); n++ {
+		if failsEverywhere(t, table, by, seed+uint64(n), 9) {
+			failures++
+		}
+	}
+	t.Logf("%d programs from seed %d on, %d fail", n, seed, failures)
+}
