@@ -56,7 +56,7 @@ race:
 
 # The conformance suite and the golden programs over real ranks, more ranks than cores among them.
 mpi: build
-	@if $(HAVE_MPI); then $(GO) test -tags mpi $(HANGS) ./runtime/dist/... && $(GO) test -tags mpi $(HANGS) -run MPI ./cmd/flowrun; \
+	@if $(HAVE_MPI); then $(GO) test -tags mpi $(HANGS) ./runtime/dist/... && $(GO) test -tags mpi $(HANGS) -run MPI . ./cmd/flowrun; \
 	else echo "make: no MPI development files, so the tests on MPI ranks are left out"; fi
 
 lint: generated

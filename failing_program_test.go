@@ -84,7 +84,7 @@ func (p *failing) shift() string { return p.one("+ 1", "+ 1", "+ 2", "+ 3", "+ 1
 
 func (p *failing) statement(x string) {
 	rng := p.rng
-	switch rng.IntN(27) {
+	switch rng.IntN(29) {
 	case 0, 1, 2:
 		p.emit(x)
 	case 3:
@@ -95,7 +95,7 @@ func (p *failing) statement(x string) {
 		p.branch(x)
 	case 7:
 		p.add("%s = 1 // %s", x, p.one("z", "k")) // nothing reads it
-	case 8, 9:
+	case 8, 9, 27, 28:
 		p.tiles(x)
 	case 10:
 		p.add("for i in 0..3 { emit B[i, 0] // (B[i, 0] %s) }", p.shift())
@@ -137,7 +137,6 @@ func (p *failing) branch(x string) {
 		fmt.Sprintf("emit sum(i64(%s) // (B %s))", p.col(), p.shift()),
 		fmt.Sprintf("if %s > 3 { emit %q } else { emit 8 // (9 - %s) }", p.off(), x, p.off()),
 		fmt.Sprintf("emit sum(parfor i in 0..5 { %s[i + %s, 0] })", p.col(), p.off()),
-		fmt.Sprintf("emit sum(parfor i in 0..5 { assert i + %s < 5, %q; %s[i, 0] })", p.off(), x, p.col()),
 	}
 	p.rng.Shuffle(len(inner), func(i, j int) { inner[i], inner[j] = inner[j], inner[i] })
 	n := 1 + p.rng.IntN(4)
@@ -154,7 +153,7 @@ func (p *failing) tiles(x string) {
 	p.add("%s", strings.Join([]string{
 		fmt.Sprintf("chan %s = tiles(%s, 4)", c, p.mat()),
 		fmt.Sprintf("for i in 0..3, j in 0..3 { %s[i, j] <- %s[i, j] %s }", c, c, p.one(
-			fmt.Sprintf("* f64(7 // (%s - %s - 1))", p.one("z", "z", "k - 7"), p.one("i", "j")),
+			fmt.Sprintf("* f64(7 // (%s - %s - 1))", p.one("z", "k - 7"), p.one("i", "j")),
 			fmt.Sprintf("+ C0[i + %s%s, 0]", p.off(), p.one("", " * j")), // on another rank than the first where j is 1
 			fmt.Sprintf("- f64(guard(fill(i + j, 1, 1), %s)[0, 0])", p.one("0", "0", "2")))),
 		between,
@@ -205,8 +204,6 @@ func (p *failing) column(x string) {
 		fmt.Sprintf("f64((i64(%s) + 3) %s (B %s))", p.col(), p.one("//", "%"), p.shift()),
 		fmt.Sprintf("f64(i64(%s) // (B %s)) + f64(B %% (B %s))", p.col(), p.shift(), p.shift()),
 		fmt.Sprintf("take(%s, B + %s)", p.col(), p.off()),
-		fmt.Sprintf("parfor i in 0..5 { assert i + %s < 5 + %s, fmt(\"%s at {}\", i); %s[i, 0] * 2 }", p.off(), p.off(), x, p.col()),
-		fmt.Sprintf("parfor i in 0..5 { y = %s[i, 0] * 3; guard(fill(y, 1, 1), %s)[0, 0] - 1 }", p.col(), p.one("-1e300", "-1e300", "0.6", "2")),
 		fmt.Sprintf("guard(%s, %s) * 2", p.col(), p.one("-1e300", "-1e300", "-1e300", "1e300")),
 		fmt.Sprintf("rbind(%[1]s[%[2]s..%[2]s + 3, :], %[3]s[0..2, :])", p.col(), p.off(), p.col()),
 	))

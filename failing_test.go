@@ -117,7 +117,7 @@ func compileSmall(table *op.Table, text string, w way) (*Program, error) {
 	if ds.HasErrors() {
 		return nil, &Refusal{Files: r.Files, Diagnostics: ds}
 	}
-	return &Program{r, table, ""}, nil
+	return &Program{Result: r, table: table}, nil
 }
 
 // told is what a run prints, and its whole diagnostic but for the rank.
@@ -222,6 +222,62 @@ func failsEverywhere(t *testing.T, table *op.Table, by pools, seed uint64, n int
 		}
 	}
 	return failed
+}
+
+// inOrder are programs below failingHead, with what they print and the statement that fails; "" for one that succeeds.
+var inOrder = []struct{ text, out, fails string }{
+	// What is printed below a failure that is known late, of another rank too, is not printed; what is above is.
+	{"emit 1\nx = sum(M0 @ t(M0)) * 0\ny = 7 // i64(x)\nemit 2\nemit y", "1\n", "7 // i64(x)"},
+	{"chan c = tiles(M0, 4)\nfor i in 0..3, j in 0..3 { c[i, j] <- c[i, j] * f64(7 // (k - 8 - j)) }\nemit 1\nemit sum(untile(c))", "", "7 // (k - 8 - j)"},
+	{"chan c = tiles(M0, 4)\nemit 1\nfor i in 0..3, j in 0..3 { c[i, j] <- c[i, j] + C0[k * j, 0] }\nemit 2\nemit sum(c[2, 1])", "1\n", "C0[k * j, 0]"},
+	{"p = parfor i in 0..5 { C0[i + k, 0] }\nif z == 0 { emit 1 }\nemit p", "", "C0[i + k, 0]"},
+	{"emit 1\nif z == 0 { emit 2; emit 3 // z; emit 4 } else { emit 5 }\nemit 6", "1\n2\n", "3 // z"},
+	{"emit 1\nA = potrf(S - k * eye(8))\nif z == 0 { emit 2 }\nemit A", "1\n", "potrf(S - k * eye(8))"},
+	// Of two failures the first in the text is told, whichever is quicker.
+	{"x = sum(M0 @ t(M0) @ M0) * 0\nB1 = B // i64(x)\ny = 1 // z\nemit y\nemit B1", "", "B // i64(x)"},
+	{"iterate x = C0, n = 0 until n == 6 { next x = x + C0[n * k, 0]; next n = n + 1 }\nassert z > 0, \"second\"\nemit x", "", "C0[n * k, 0]"},
+	// Of a loop the first index that fails, and there the first statement.
+	{"emit parfor i in 0..5 { a = 1 // (B[i, 0] - 3); b = 1 // (B[i, 0] - 2); a + b }", "", "1 // (B[i, 0] - 2)"},
+	{"emit parfor i in 0..5 { a = 1 // (B[i, 0] - 2); b = 12 // (B[i, 0] - 2); a + b }", "", "1 // (B[i, 0] - 2)"},
+	// A file is no output of a run that fails, and what nothing reads is not run.
+	{"emit C0 to \"out.csv\"\nx = 1 // z\nassert k == 9, \"k\"\nemit z", "0\n", ""},
+	{"emit C0 to \"out.csv\"\nemit 1\nassert z > 0, \"z\"\nemit 2", "1\n", "assert z > 0, \"z\""},
+}
+
+func TestFailuresInOrder(t *testing.T) {
+	table, by := smallTiles(t), newPools(t)
+	t.Chdir(t.TempDir())
+	for _, p := range inOrder {
+		text := strings.Join(failingHead, "\n") + "\n" + p.text + "\n"
+		want := defined(table, text)
+		out, diagnostic, failed := strings.Cut(want, "FAILED: ")
+		if out != p.out || failed != (p.fails != "") || failed && !marked(diagnostic, p.fails) {
+			t.Errorf("the definition says\n%swant %q and a failure at %s of\n%s", want, p.out, p.fails, p.text)
+		}
+		for _, w := range drawWays(rand.New(rand.NewPCG(5, 43)), 9) {
+			c, err := compileSmall(table, text, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range w.runs {
+				if got, _ := by.tells(c, e); got != want {
+					t.Errorf("%v, %v:\n%swant\n%sof\n%s", w, e, got, want, p.text)
+				}
+			}
+		}
+	}
+}
+
+// marked reports that a diagnostic points at a piece of the text.
+func marked(diagnostic, text string) bool {
+	lines := strings.Split(diagnostic, "\n")
+	for i, l := range lines[1:] {
+		if at := strings.Index(l, "^"); at >= 0 {
+			above := lines[i]
+			return strings.HasPrefix(above[min(at, len(above)):], text) && strings.Count(l, "^") == len(text)
+		}
+	}
+	return false
 }
 
 func TestFailuresAreTheSameEverywhere(t *testing.T) {
