@@ -120,8 +120,8 @@ func compileSmall(table *op.Table, text string, w way) (*Program, error) {
 	return &Program{Result: r, table: table}, nil
 }
 
-// told is what a run prints, and its whole diagnostic but for the rank.
-func told(out *bytes.Buffer, err error) string {
+// toldBy is what a run prints, and its whole diagnostic but for the rank.
+func toldBy(out *bytes.Buffer, err error) string {
 	if r := (*Refusal)(nil); err != nil && errors.As(err, &r) && r.Ran {
 		fmt.Fprintf(out, "FAILED: %s\n", onRank.ReplaceAllString(err.Error(), ""))
 	} else if err != nil {
@@ -138,7 +138,7 @@ func defined(table *op.Table, text string) string {
 		err = p.Evaluate(&out)
 	}
 	_ = taken()
-	return told(&out, err)
+	return toldBy(&out, err)
 }
 
 // taken lists the files that a run has left, temporary ones too, and removes them.
@@ -183,7 +183,7 @@ func (by pools) tells(p *Program, e engineWay) (string, []string) {
 		_, err = local.RunPlan(context.Background(), by[e.threads], p.Plan, local.EngineOptions{Env: out, Schedule: o.Schedule.Plan, Grace: patient})
 		err = finish(out, true, p, err)
 	}
-	return told(&printed, err), taken()
+	return toldBy(&printed, err), taken()
 }
 
 // failsEverywhere runs the program of a seed in n ways and demands that they tell the same. failed: the run has, at a statement.
