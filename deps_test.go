@@ -30,17 +30,18 @@ var allowed = map[string]string{
 
 	"ir/sparsity": "",
 
-	"ir/loop": "ir/types ir/value",
-	"ir/op":   "ir/types ir/value ir/sparsity memory",
-	"ir":      "ir/types ir/op ir/sparsity lang/source",
-	"ir/plan": "ir ir/types ir/op lang/source",
-	"ir/eval": "ir ir/value ir/op",
+	"ir/loop":          "ir/types ir/value",
+	"ir/loop/looptest": "ir/loop ir/types ir/value",
+	"ir/op":            "ir/types ir/value ir/sparsity memory",
+	"ir":               "ir/types ir/op ir/sparsity lang/source",
+	"ir/plan":          "ir ir/types ir/op lang/source",
+	"ir/eval":          "ir ir/value ir/op",
 
 	"kernels/exact":      "kernels/vec",
 	"kernels/vec":        "golang.org/x/sys/cpu",
 	"kernels/asm":        "github.com/mmcloughlin/avo/...",
 	"kernels/vec/gen":    "kernels/asm github.com/mmcloughlin/avo/...",
-	"kernels/loop/amd64": "", // an encoder of instructions
+	"kernels/loop/amd64": "ir/loop ir/types",
 	"kernels/loop/code":  "golang.org/x/sys/unix",
 	"kernels/blas":       "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
 	"kernels/spectrum":   "kernels/blas gonum.org/v1/gonum/...",
@@ -95,6 +96,7 @@ var allowedInTests = map[string]string{
 	"compiler/lower":             "kernels",
 	"lang":                       "runtime/dist/calm",
 	"compiler/rule":              "kernels ir/eval",
+	"kernels/loop/amd64":         "ir/value ir/loop/looptest kernels/loop/code golang.org/x/sys/cpu",
 	"kernels/loop/code":          "kernels/loop/amd64 golang.org/x/sys/cpu",
 	"runtime/local":              "lang/source runtime/local/enginetest",
 	"runtime/dist":               "runtime/local/enginetest runtime/dist/calm",

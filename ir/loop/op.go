@@ -52,7 +52,7 @@ const (
 	ToF32
 	ToI64 // towards zero; the number is in range
 	ToBool
-	Bits    // the bits of a float as i64; of f32 the upper half is 0
+	Bits    // the bits of a float as i64, of a nan those of any nan; of f32 the upper half is 0
 	F64Bits // the f64 with these bits
 	F32Bits // the f32 with the low half of these bits
 	lastOp

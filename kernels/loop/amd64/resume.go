@@ -1,0 +1,81 @@
+package amd64
+
+// This file makes code that returns in the middle of a window and goes on when it is called again. The Go runtime cannot
+// stop a goroutine inside machine code, so a call ends after a number of rounds of its loops, whatever they are:
+// a loop of a billion rounds, or a window of a billion points.
+
+// suspension is a place where the code may return.
+type suspension struct{ leave, back Label }
+
+// What is saved in scratch memory, in this order: the vector registers, the masks, the position in the window.
+const (
+	savedMasks = 32 * slotBytes
+	savedRow   = savedMasks + 8*8
+	savedLane  = savedRow + 8
+	savedBytes = savedMasks + 2*slotBytes
+)
+
+// again goes back to the top of a loop, as long as there is fuel.
+func (m *maker) again(top Label) {
+	s := suspension{m.Label(), m.Label()}
+	m.resume = append(m.resume, s)
+	m.ArithImm(SubG, fuelReg, 1)
+	m.Jump(LessEqual, s.leave)
+	m.Bind(s.back)
+	m.Goto(top)
+}
+
+// enter writes what a call begins with: it starts the window, or goes on where the last call returned.
+func (m *maker) enter() {
+	m.start = m.Label()
+	m.LoadG(scratchReg, argMem(8*argScratch))
+	m.LoadG(fuelReg, argMem(8*argFuel))
+	m.LoadG(RAX, argMem(8*argResume))
+	m.Test(RAX, RAX)
+	m.Jump(NotEqual, m.start) // behind the body: the way back into it
+}
+
+// end writes what follows the body: the end of a window, the ways out of it, and the way back.
+func (m *maker) end() {
+	m.Bind(m.leave)
+	m.MovImm(RAX, 0)
+	m.StoreG(argMem(8*argResume), RAX)
+	m.ZeroUpper()
+	m.Return()
+
+	save := m.Label()
+	for k, s := range m.resume {
+		m.Bind(s.leave)
+		m.MovImm(RAX, int64(k+1))
+		m.Goto(save)
+	}
+	m.Bind(save)
+	m.StoreG(argMem(8*argResume), RAX)
+	m.StoreG(At(scratchReg, savedRow), rowReg)
+	m.StoreG(At(scratchReg, savedLane), laneReg)
+	for k := range m.vectors {
+		m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: V(k), InMem: true, Mem: At(scratchReg, int32(k*slotBytes))})
+	}
+	for k := 1; k <= m.masks; k++ {
+		m.Emit(Inst{Op: KMOVWStore, A: K(k), InMem: true, Mem: At(scratchReg, int32(savedMasks+8*k))})
+	}
+	m.ZeroUpper()
+	m.Return()
+
+	m.Bind(m.start)
+	m.LoadG(rowReg, At(scratchReg, savedRow))
+	m.LoadG(laneReg, At(scratchReg, savedLane))
+	m.LoadG(rowEndReg, argMem(8*argRowEnd))
+	m.LoadG(laneEndReg, argMem(8*argLaneEnd))
+	for k := range m.vectors {
+		m.Emit(Inst{Op: VMOVUPD, Len: m.length, Dst: V(k), InMem: true, Mem: At(scratchReg, int32(k*slotBytes))})
+	}
+	for k := 1; k <= m.masks; k++ {
+		m.Emit(Inst{Op: KMOVW, Dst: K(k), InMem: true, Mem: At(scratchReg, int32(savedMasks+8*k))})
+	}
+	for k, s := range m.resume {
+		m.ArithImm(CmpG, RAX, int32(k+1))
+		m.Jump(Equal, s.back)
+	}
+	m.Return() // no such place: never reached
+}

@@ -1,0 +1,246 @@
+package amd64
+
+// This file selects instructions for scalar operations, a lane a point.
+
+import (
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// pair is an instruction for f64 and f32.
+type pair struct{ f64, f32 Op }
+
+func (p pair) of(e types.Elem) Op {
+	if e == types.F32 {
+		return p.f32
+	}
+	return p.f64
+}
+
+var (
+	floatBinary = map[loop.Code]pair{loop.Add: {VADDPD, VADDPS}, loop.Sub: {VSUBPD, VSUBPS}, loop.Mul: {VMULPD, VMULPS}, loop.Div: {VDIVPD, VDIVPS}}
+	intBinary   = map[loop.Code]Op{loop.Add: VPADDQ, loop.Sub: VPSUBQ, loop.Mul: VPMULLQ, loop.Min: VPMINSQ, loop.Max: VPMAXSQ,
+		loop.And: VPANDQ, loop.Or: VPORQ, loop.Xor: VPXORQ, loop.Shl: VPSLLVQ, loop.Shr: VPSRLVQ, loop.Sar: VPSRAVQ}
+	maskBinary = map[loop.Code]Op{loop.And: KANDW, loop.Or: KORW, loop.Xor: KXORW, loop.Eq: KXNORW, loop.Ne: KXORW, loop.Lt: KANDNW}
+	shifts     = map[loop.Code]Op{loop.Shl: VPSLLQ, loop.Shr: VPSRLQ, loop.Sar: VPSRAQ}
+	// rounding is the immediate of a rounding, with exceptions suppressed.
+	rounding = map[loop.Code]uint8{loop.Nearest: 8, loop.Floor: 9, loop.Ceil: 10, loop.Trunc: 11}
+	// ordered is the immediate of a comparison of floats: quiet, false of nan, but that Ne is true of it.
+	ordered = map[loop.Code]uint8{loop.Lt: 0x11, loop.Le: 0x12, loop.Eq: 0x00, loop.Ne: 0x04}
+	// signed is the immediate of a comparison of integers.
+	signed = map[loop.Code]uint8{loop.Eq: 0, loop.Lt: 1, loop.Le: 2, loop.Ne: 4, loop.LtU: 1}
+)
+
+const unorderedImm = 3
+
+// operation lowers one scalar operation.
+func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
+	e := l.frame.types[s.Args[0]]
+	if o, ok := l.folded(s, in, e); ok {
+		return o
+	}
+	c := s.Code
+	switch {
+	case c == loop.Select:
+		return operand{v: l.merged(l.vector(in[0]), in[1], in[2])}
+	case e == types.Bool:
+		return operand{v: l.logic(s, in)}
+	case e == types.I64:
+		return operand{v: l.integer(s, in)}
+	}
+	switch {
+	case floatBinary[c] != pair{}:
+		return operand{v: l.binary(floatBinary[c].of(e), e, in[0], in[1], 0)}
+	case ordered[c] != 0 || c == loop.Eq:
+		return operand{v: l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], in[1], ordered[c])}
+	case rounding[c] != 0:
+		return operand{v: l.unary(pair{VRNDSCALEPD, VRNDSCALEPS}.of(e), e, in[0], rounding[c])}
+	}
+	switch c {
+	case loop.FMA:
+		return operand{v: l.fma(e, in)}
+	case loop.Neg:
+		v := l.bits(VXORPD, VXORPS, e, in[0], 1<<63, 1<<31)
+		return operand{v: v, negate: in[0].v}
+	case loop.Abs:
+		return operand{v: l.bits(VANDPD, VANDPS, e, in[0], math.MaxInt64, math.MaxInt32)}
+	case loop.Sqrt:
+		return operand{v: l.unary(pair{VSQRTPD, VSQRTPS}.of(e), e, in[0], 0)}
+	case loop.Min, loop.Max:
+		return operand{v: l.extreme(c, e, in[0], in[1])}
+	case loop.Scale:
+		return operand{v: l.binary(VSCALEFPD, e, in[0], in[1], 0)}
+	case loop.ToF64:
+		return operand{v: l.unary(VCVTPS2PD, types.F64, operand{v: l.vector(in[0])}, 0)}
+	case loop.ToF32:
+		return operand{v: l.unary(VCVTPD2PS, types.F64, in[0], 0)}
+	case loop.ToI64:
+		if e == types.F32 {
+			return operand{v: l.unary(VCVTTPS2QQ, types.F64, operand{v: l.vector(in[0])}, 0)}
+		}
+		return operand{v: l.unary(VCVTTPD2QQ, e, in[0], 0)}
+	case loop.ToBool:
+		return operand{v: l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], operand{elem: e, konst: true}, 0x04)}
+	case loop.Bits:
+		if e == types.F64 {
+			return operand{v: l.vector(in[0])}
+		}
+		return operand{v: l.unary(VPMOVZXDQ, types.F64, operand{v: l.vector(in[0])}, 0)}
+	}
+	unsupported(s.Origin, "%s of %v", c.Operation().Name, e)
+	return operand{}
+}
+
+// folded computes an operation on constants.
+func (l *lowering) folded(s *loop.Stmt, in []operand, e types.Elem) (operand, bool) {
+	words := make([]loop.Word, len(in))
+	for k, o := range in {
+		if !o.konst {
+			return operand{}, false
+		}
+		words[k] = o.word
+	}
+	return operand{konst: true, word: s.Code.Eval(e, words...)}, true
+}
+
+// bits combines the bits of a float with a constant.
+func (l *lowering) bits(op64, op32 Op, e types.Elem, o operand, w64, w32 loop.Word) virt {
+	if e == types.F32 {
+		return l.binary(op32, e, o, operand{elem: e, konst: true, word: w32}, 0)
+	}
+	return l.binary(op64, e, o, operand{elem: e, konst: true, word: w64}, 0)
+}
+
+// compare is a mask of the lanes in which a comparison holds.
+func (l *lowering) compare(op Op, e types.Elem, a, b operand, imm uint8) virt {
+	s := step{Inst: Inst{Op: op, Len: l.vlen(e), Imm: imm}, a: l.vector(a)}
+	l.second(&s, b)
+	s.dst = l.fresh(maskClass)
+	return l.emit(s)
+}
+
+// fma is a*b + c rounded once; operands that were negated give their sign to the instruction.
+func (l *lowering) fma(e types.Elem, in []operand) virt {
+	a, b, c := in[0], in[1], in[2]
+	f := &fusedStep{single: e == types.F32}
+	positive := func(o *operand, minus *bool) {
+		if o.negate != 0 {
+			*minus, o.v, o.negate = !*minus, o.negate, 0
+		}
+	}
+	positive(&a, &f.minusProduct)
+	positive(&b, &f.minusProduct)
+	positive(&c, &f.minusAddend)
+	if a.konst {
+		a, b = b, a
+	}
+	s := step{Inst: Inst{Len: l.vlen(e)}, fused: f}
+	s.a = l.vector(a)
+	switch {
+	case b.konst:
+		f.in, s.Mem = 'b', l.constant(e, b.word)
+		s.c = l.vector(c)
+	case c.konst:
+		f.in, s.Mem = 'c', l.constant(e, c.word)
+		s.b = l.vector(b)
+	default:
+		s.b, s.c = l.vector(b), l.vector(c)
+	}
+	s.dst = l.fresh(vectorClass)
+	return l.emit(s)
+}
+
+// extreme is the lesser or greater of two floats as the language has it. The instruction gives its second operand where the two
+// compare equal or one is nan, so zeros are combined by their bits and nans by a sum.
+func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
+	op, bits := pair{VMINPD, VMINPS}, pair{VORPD, VORPS}
+	if c == loop.Max {
+		op, bits = pair{VMAXPD, VMAXPS}, pair{VANDPD, VANDPS}
+	}
+	a.v, b.v = l.vector(a), l.vector(b)
+	a.konst, b.konst = false, false
+	out := l.binary(op.of(e), e, a, b, 0)
+	for _, fix := range []struct {
+		op  pair
+		imm uint8
+	}{{bits, ordered[loop.Eq]}, {pair{VADDPD, VADDPS}, unorderedImm}} {
+		where := l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, a, b, fix.imm)
+		l.emit(step{Inst: Inst{Op: fix.op.of(e), Len: l.vlen(e)}, a: a.v, b: b.v, mask: where, dst: out, keeps: true, effect: true})
+	}
+	return out
+}
+
+// logic is an operation on bools.
+func (l *lowering) logic(s *loop.Stmt, in []operand) virt {
+	if op, ok := maskBinary[s.Code]; ok {
+		return l.mask(op, l.vector(in[0]), l.vector(in[1]))
+	}
+	not := func(v virt) virt {
+		return l.emit(step{Inst: Inst{Op: KNOTW}, b: v, dst: l.fresh(maskClass)})
+	}
+	switch s.Code {
+	case loop.Not:
+		return not(l.vector(in[0]))
+	case loop.Le: // not a, or b
+		return l.mask(KORW, not(l.vector(in[0])), l.vector(in[1]))
+	case loop.ToF64, loop.ToF32, loop.ToI64: // one in the lanes of the mask, 0 elsewhere
+		e := map[loop.Code]types.Elem{loop.ToF64: types.F64, loop.ToF32: types.F32, loop.ToI64: types.I64}[s.Code]
+		one := loop.ToF64.Eval(types.Bool, 1)
+		op := VBROADCASTSD
+		switch e {
+		case types.F32:
+			one, op = loop.ToF32.Eval(types.Bool, 1), VBROADCASTSS
+		case types.I64:
+			one = 1
+		}
+		m := l.constant(e, one)
+		m.Broadcast = false
+		return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e), InMem: true, Mem: m, Zero: true}, mask: l.vector(in[0]), dst: l.fresh(vectorClass)})
+	}
+	unsupported(s.Origin, "%s of bool", s.Code.Operation().Name)
+	return 0
+}
+
+// integer is an operation on i64.
+func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
+	c, e := s.Code, types.I64
+	if op, ok := shifts[c]; ok && in[1].konst {
+		n := uint8(min(in[1].word, 64))
+		return l.emit(step{Inst: Inst{Op: op, Len: l.length, Imm: n}, b: l.vector(in[0]), dst: l.fresh(vectorClass)})
+	}
+	if op, ok := intBinary[c]; ok {
+		return l.binary(op, e, in[0], in[1], 0)
+	}
+	if imm, ok := signed[c]; ok {
+		op := VPCMPQ
+		if c == loop.LtU {
+			op = VPCMPUQ
+		}
+		return l.compare(op, e, in[0], in[1], imm)
+	}
+	zero := operand{elem: e, konst: true}
+	switch c {
+	case loop.Neg:
+		return l.binary(VPSUBQ, e, zero, in[0], 0)
+	case loop.Not:
+		return l.binary(VPXORQ, e, in[0], operand{elem: e, konst: true, word: math.MaxUint64}, 0)
+	case loop.Abs:
+		return l.unary(VPABSQ, e, in[0], 0)
+	case loop.LeadingZeros:
+		return l.unary(VPLZCNTQ, e, in[0], 0)
+	case loop.ToF64:
+		return l.unary(VCVTQQ2PD, e, in[0], 0)
+	case loop.ToF32:
+		return l.unary(VCVTQQ2PS, e, in[0], 0)
+	case loop.ToBool:
+		return l.compare(VPCMPQ, e, in[0], zero, 4)
+	case loop.F64Bits:
+		return l.vector(in[0])
+	case loop.F32Bits:
+		return l.emit(step{Inst: Inst{Op: VPMOVQD, Len: l.length}, a: l.vector(in[0]), dst: l.fresh(vectorClass)})
+	}
+	unsupported(s.Origin, "%s of i64", c.Operation().Name)
+	return 0
+}
