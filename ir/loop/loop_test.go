@@ -434,3 +434,62 @@ func TestStandardReadsBack(t *testing.T) {
 		t.Error("a function that is not there is found")
 	}
 }
+
+// TestExpandFolds: reductions as loops give what they gave, or say that they are uncertain.
+func TestExpandFolds(t *testing.T) {
+	lib := testLibrary(t)
+	folds := 0
+	for _, class := range []Class{Sum, Mean, Least, Greatest, Any, All, Count, ArgLeast, ArgGreatest, Chain, Panels, Product} {
+		for _, e := range class.Info().On {
+			load := map[types.Elem]string{types.F64: "%0", types.F32: "%1", types.I64: "%2", types.Bool: "%3"}[e]
+			yield := "v0"
+			if class.Info().Args == 2 {
+				if yield = "v0, v0"; class == ArgLeast || class == ArgGreatest {
+					yield = "v0, v1"
+				}
+			}
+			text := fmt.Sprintf(`
+nest(%%0: f64[], %%1: f32[], %%2: i64[], %%3: bool[]) (i: 0..%%0.rows) {
+  v0 = fold %s q: 0..i {
+    v1 = load %s[i, q]
+    v2 = index q
+    yield %s
+  }
+  store out0[i, 0] v0
+} : (%v[%%0.rows, 1])`, class.Info().Name, load, strings.NewReplacer("v0", "v1", "v1", "v2").Replace(yield), class.Gives(e))
+			n, err := Parse(text, lib)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(ExpandFolds(n).String(), "fold") {
+				continue
+			}
+			folds++
+			var in []value.Value
+			for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
+				d := value.New(e, 9, 9)
+				for k := range 81 {
+					x := value.F64(float64((k*37)%19) - 9)
+					if e == types.I64 || e == types.Bool {
+						x = value.I64(int64(x.F) % 3)
+					} else if k%17 == 5 && (class == Least || class == ArgGreatest) {
+						x.F = math.NaN()
+					}
+					d.Set(k/9, k%9, x)
+				}
+				in = append(in, d)
+			}
+			want, err := n.Eval(in, Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ExpandFolds(n).Eval(in, Env{})
+			if err != nil || !value.Same(got[0], want[0]) {
+				t.Errorf("%s of %v: %v, %v, want %v", class.Info().Name, e, got, err, show(want[0]))
+			}
+		}
+	}
+	if folds < 20 {
+		t.Errorf("%d reductions become loops", folds)
+	}
+}

@@ -27,7 +27,7 @@ const (
 	Any
 	All
 	Count    // how many contributions are true
-	ArgLeast // of (x, index): the index of the least x, the least index of equals; a nan wins
+	ArgLeast // of (x, index), no index below 0: the index of the least x, the least index of equals; a nan wins
 	ArgGreatest
 	Chain   // of (a, b): one chain of fused multiply-adds from +0, in order
 	Panels  // of (a, b): a chain for every 32768 contributions, added neighbour with neighbour

@@ -270,6 +270,8 @@ func (d *drawing) statement(level int) {
 		d.branch(level)
 	case k == 5 && level < 2:
 		d.loop(level)
+	case k == 9 && level < 2:
+		d.fold(level)
 	case k == 6:
 		d.line("v%d = index j", d.fresh(types.I64))
 	case k == 7 && d.sites < 2 && d.IntN(4) == 0:
@@ -342,6 +344,51 @@ func (d *drawing) branch(level int) {
 	for k, e := range want {
 		d.visible = append(d.visible, val{first + k, e})
 	}
+}
+
+// fold draws a reduction over a few rounds, half of them over what an operand holds.
+func (d *drawing) fold(level int) {
+	classes := []loop.Class{loop.Sum, loop.Sum, loop.Mean, loop.Least, loop.Greatest, loop.Any, loop.All, loop.Count, loop.ArgLeast, loop.ArgGreatest, loop.Chain}
+	c := classes[d.IntN(len(classes))].Info()
+	e := c.On[d.IntN(len(c.On))]
+	if c.Name == "mean" || c.Name == "sum" && e == types.F32 { // what a target carries
+		e = types.F64
+	}
+	class := classes[0]
+	for _, x := range classes {
+		if x.Info() == c {
+			class = x
+		}
+	}
+	want := []types.Elem{e, e}[:c.Args]
+	if c.Args == 2 && class != loop.Chain {
+		want[1] = types.I64
+	}
+	result := d.count
+	d.count++
+	d.loops++
+	outer := len(d.visible)
+	d.line("v%d = fold %s q%d: 0..%d {", result, c.Name, d.loops, d.IntN(9))
+	d.depth++
+	if d.params[0] != types.Bool && d.IntN(2) == 0 {
+		at := fmt.Sprintf("%%0[i, q%d]", d.loops)
+		if d.c.one {
+			at = "%0[j, 0]"
+		} else if d.c.Lanes < 8 {
+			at = "%0[i, 0]"
+		}
+		d.line("v%d = load %s", d.fresh(d.params[0]), at)
+	}
+	index := d.fresh(types.I64)
+	d.line("v%d = index q%d", index, d.loops)
+	yields := d.inside(level, want)
+	if class == loop.ArgLeast || class == loop.ArgGreatest {
+		yields[1] = fmt.Sprintf("v%d", index)
+	}
+	d.line("yield %s", strings.Join(yields, ", "))
+	d.depth--
+	d.line("}")
+	d.visible = append(d.visible[:outer], val{result, class.Gives(e)})
 }
 
 // loop draws a loop of few rounds, with a break that depends on the data or a bound that does.

@@ -38,6 +38,7 @@ func compileFor(t *target, n *loop.Nest, params, results []Layout) (code *Code, 
 			code, err = nil, u
 		}
 	}()
+	n = loop.ExpandFolds(n)
 	m := &maker{target: t}
 	l := &lowering{target: t, nest: n, params: params, results: results, asm: m, inner: map[int]virt{}, lanes: -1, rows: -1}
 	switch len(n.Space) {

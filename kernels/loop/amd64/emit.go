@@ -128,7 +128,7 @@ func (m *maker) step(s *step) {
 	if s.dst != 0 {
 		if i.Dst = m.at.reg[s.dst]; i.Dst == NoReg {
 			i.Dst = m.spareFor(s.dst)
-			if s.keeps {
+			if s.keeps && m.p.classes[s.dst] == vectorClass { // an instruction on masks writes all of them
 				m.load(s.dst, 2)
 			}
 		}

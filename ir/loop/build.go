@@ -1,0 +1,210 @@
+package loop
+
+// This file builds nests statement by statement, and rewrites them.
+
+import (
+	"fmt"
+	"slices"
+
+	"flow/ir/types"
+)
+
+// Builder appends statements to a nest. Values are numbered as they are made, which is the order that Verify wants.
+type Builder struct {
+	Nest  *Nest
+	open  []*Block // the innermost is the last
+	where Origin   // of the statements to come
+}
+
+// NewBuilder begins a nest with the memory and the space of another.
+func NewBuilder(like *Nest) *Builder {
+	n := &Nest{Params: like.Params, Space: like.Space, Locals: like.Locals, Tables: like.Tables, Results: like.Results, Names: slices.Clone(like.Names)}
+	return &Builder{Nest: n, open: []*Block{&n.Body}}
+}
+
+// At sets the origin of the statements to come.
+func (b *Builder) At(o Origin) { b.where = o }
+
+// fresh makes values of these types with consecutive numbers and returns the first.
+func (b *Builder) fresh(list ...types.Elem) Val {
+	if len(list) == 0 {
+		return NoVal
+	}
+	first := Val(len(b.Nest.Types))
+	b.Nest.Types = append(b.Nest.Types, list...)
+	return first
+}
+
+func (b *Builder) add(s Stmt) {
+	s.Origin = b.where
+	block := b.open[len(b.open)-1]
+	block.Stmts = append(block.Stmts, s)
+}
+
+func (b *Builder) typesOf(list []Val) []types.Elem {
+	out := make([]types.Elem, len(list))
+	for k, v := range list {
+		out[k] = b.Nest.Types[v]
+	}
+	return out
+}
+
+// Const is a constant.
+func (b *Builder) Const(e types.Elem, w Word) Val {
+	v := b.fresh(e)
+	b.add(Stmt{Code: Const, Dst: v, N: 1, Imm: w})
+	return v
+}
+
+// Op is a scalar operation. It panics with a BUG where the operation is not defined on the types of its operands.
+func (b *Builder) Op(c Code, args ...Val) Val {
+	e, err := opType(c, b.typesOf(args))
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	v := b.fresh(e)
+	b.add(Stmt{Code: c, Dst: v, N: 1, Args: args})
+	return v
+}
+
+// Check fails at a site unless c holds.
+func (b *Builder) Check(site int, c Val, args ...Val) {
+	b.add(Stmt{Code: Check, Dst: NoVal, Imm: uint64(site), Args: append([]Val{c}, args...)})
+}
+
+// consecutive is n values from the first on.
+func consecutive(first Val, n int) []Val {
+	out := make([]Val, n)
+	for k := range out {
+		out[k] = first + Val(k)
+	}
+	return out
+}
+
+// For is an inner loop: body gets the carried values and returns the next ones. The results are the last ones.
+func (b *Builder) For(x Index, init []Val, body func(carried []Val) []Val) []Val {
+	list := b.typesOf(init)
+	s := Stmt{Code: For, Dst: b.fresh(list...), N: len(list)}
+	l := &Loop{Index: x, Init: init, Carry: b.fresh(list...)}
+	s.Loop = l
+	where := b.where
+	b.inside(&l.Body, func() []Val { return body(consecutive(max(0, l.Carry), len(list))) })
+	b.where = where
+	b.add(s)
+	return consecutive(max(0, s.Dst), s.N)
+}
+
+// inside appends to a block of a statement and sets what it yields.
+func (b *Builder) inside(block *Block, body func() []Val) {
+	b.open = append(b.open, block)
+	block.Yield = body()
+	b.open = b.open[:len(b.open)-1]
+}
+
+// rewriter copies the statements of a nest into a builder; replace may take the place of a copy.
+type rewriter struct {
+	*Builder
+	from *Nest
+	now  []Val // of each value of the old nest
+	// replace writes other statements for s and returns true, or returns false.
+	replace func(s *Stmt) bool
+}
+
+// rewritten is a copy of n in which replace has had its way.
+func rewritten(n *Nest, replace func(r *rewriter, s *Stmt) bool) *Nest {
+	r := &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types))}
+	r.replace = func(s *Stmt) bool { return replace(r, s) }
+	r.block(&n.Body)
+	if err := r.Nest.Verify(); err != nil {
+		panic(fmt.Sprintf("BUG: %v after a rewrite of\n%s", err, n))
+	}
+	return r.Nest
+}
+
+func (r *rewriter) values(list []Val) []Val {
+	out := make([]Val, len(list))
+	for k, v := range list {
+		out[k] = r.now[v]
+	}
+	return out
+}
+
+func (r *rewriter) form(l Lin) Lin {
+	out := Lin{Const: l.Const}
+	for _, t := range l.Terms {
+		if t.Sym.Kind == ValSym {
+			t.Sym.N = int(r.now[t.Sym.N])
+		}
+		out = out.Plus(Lin{Terms: []Term{t}})
+	}
+	return out
+}
+
+func (r *rewriter) rng(x Range) Range {
+	x.From, x.To, x.At, x.BAt = r.form(x.From), r.form(x.To), r.form(x.At), r.form(x.BAt)
+	return x
+}
+
+func (r *rewriter) block(b *Block) {
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		r.where = s.Origin
+		if !r.replace(s) {
+			r.copy(s)
+		}
+	}
+}
+
+// set makes new values stand for the results of s.
+func (r *rewriter) set(s *Stmt, list []Val) {
+	for k := range s.N {
+		r.now[int(s.Dst)+k] = list[k]
+	}
+}
+
+func (r *rewriter) copy(s *Stmt) {
+	c := *s
+	c.Args = r.values(s.Args)
+	c.At = nil
+	for _, l := range s.At {
+		c.At = append(c.At, r.form(l))
+	}
+	where := s.Origin
+	if s.N > 0 && s.Code != For {
+		var list []types.Elem
+		for k := range s.N {
+			list = append(list, r.from.Types[int(s.Dst)+k])
+		}
+		c.Dst = r.fresh(list...)
+		r.set(s, consecutive(c.Dst, s.N))
+	}
+	sub := func(b *Block) *Block {
+		if b == nil {
+			return nil
+		}
+		out := &Block{}
+		r.inside(out, func() []Val { r.block(b); return r.values(b.Yield) })
+		return out
+	}
+	switch s.Code {
+	case For:
+		x := s.Loop.Index
+		x.Range = r.rng(x.Range)
+		r.set(s, r.For(x, r.values(s.Loop.Init), func(carried []Val) []Val {
+			for k, v := range carried {
+				r.now[int(s.Loop.Carry)+k] = v
+			}
+			r.block(&s.Loop.Body)
+			return r.values(s.Loop.Body.Yield)
+		}))
+		return
+	case Fold:
+		l := *s.Loop
+		l.Index.Range = r.rng(l.Index.Range)
+		l.Body = *sub(&s.Loop.Body)
+		c.Loop = &l
+	}
+	c.Then, c.Else = sub(s.Then), sub(s.Else)
+	r.where = where
+	r.add(c)
+}
