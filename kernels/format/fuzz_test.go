@@ -18,6 +18,7 @@ func FuzzRead(f *testing.F) {
 		"%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 2\n",
 		gzipped("%%MatrixMarket matrix array real general\n1 2\n1\nnan\n"),
 		"a,b\n1,\"2\"\n,NA\n",
+		"x,y\r1,2\r",
 		csrUnsummed + string(make([]byte, 16)) + "\x01" + string(make([]byte, 23)), // no rows, a column; no checksum hides what is wrong
 		npy("{'descr': '<f8', 'fortran_order': True, 'shape': (1, 1), }", "\x00\x00\x00\x00\x00\x00\xf0\x3f"),
 	} {
