@@ -112,6 +112,18 @@ func (g *generator) selected() {
 	}
 	n, m := a.typ.Rows, a.typ.Cols
 	of := func(n int) (text string, size int, open bool) {
+		if g.rng.IntN(4) == 0 {
+			lo, s := g.rng.IntN(n), 1+g.rng.IntN(3)
+			switch g.rng.IntN(4) {
+			case 0:
+				return fmt.Sprintf("%d.. by -%d", lo, s), lo/s + 1, false
+			case 1:
+				return fmt.Sprintf("%d.. by %d", lo, s), (n - lo + s - 1) / s, false
+			case 2:
+				return fmt.Sprintf("count(%s) * 0 + %d..=0 by -%d", a.text, lo, s), -1, true
+			}
+			return fmt.Sprintf("-1..%d - count(%s) * 0 by -%d", lo, a.text, s), -1, true
+		}
 		k := g.rng.IntN(2 * n)
 		draw := fmt.Sprintf("rand(%d, 1, seed = %d)", k, g.rng.IntN(99))
 		switch g.rng.IntN(7) {

@@ -86,6 +86,9 @@ func (g *generator) lanes(a variable) {
 	b := g.body(a)
 	n, lo, by := []int{0, 1, 7, 33, 70}[g.rng.IntN(5)], g.rng.IntN(9)-4, 1+g.rng.IntN(3)
 	head := fmt.Sprintf("i in %d..%d by %d", lo, lo+n, by)
+	if g.rng.IntN(4) == 0 {
+		head = fmt.Sprintf("i in %d..%d by -%d", lo+n, lo, by)
+	}
 	rows, cols := (n+by-1)/by, 1
 	if g.rng.IntN(3) == 0 {
 		b.i64, cols = append(b.i64, "j"), 1+g.rng.IntN(4)

@@ -86,8 +86,12 @@ func spaceOf(c *op.Call) (s indexSpace) {
 	return s
 }
 
-// steps is how many values a, a + by, .. are below b, or not above it where b is included; the greatest int if there are more.
+// steps is how many values a, a + by, .. come before b, or not after it where b is included; the greatest int if there are
+// more. With a negative by they descend.
 func steps(a, b, by int64, included bool) int {
+	if by < 0 {
+		a, b, by = b, a, -by
+	}
 	if b < a || b == a && !included {
 		return 0
 	}

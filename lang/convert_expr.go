@@ -107,7 +107,11 @@ func (c converter) post(g *gPost) ast.Expr {
 		case s.Index != nil:
 			ix := &ast.Index{Src: src, X: x}
 			for _, b := range s.Index.Subs {
-				ix.Subs = append(ix.Subs, ast.Sub{Src: c.src(b.at), All: b.All, Lo: c.expr(b.Lo), IsRange: b.Dots != "", Hi: c.expr(b.Hi), Inclusive: b.Dots == "..="})
+				by := b.By
+				if b.Step != nil {
+					by = b.Step
+				}
+				ix.Subs = append(ix.Subs, ast.Sub{Src: c.src(b.at), All: b.All, Lo: c.expr(b.Lo), IsRange: b.Dots != "", Hi: c.expr(b.Hi), Inclusive: b.Dots == "..=", By: c.expr(by)})
 			}
 			x = ix
 		default:

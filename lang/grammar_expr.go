@@ -158,13 +158,15 @@ type gIndex struct {
 	Subs []*gSub `parser:"'[' @@ { ',' @@ } ']'"`
 }
 
-// gSub is `:`, `i`, `2..5`, `2..=5` or `2..`.
+// gSub is `:`, `i`, `2..5`, `2..=5`, `5..2 by -1`, `2..` or `2.. by 2`. After the dots `by` is no name.
 type gSub struct {
 	at
 	All  bool   `parser:"@':'"`
 	Lo   *gExpr `parser:"| @@"`
 	Dots string `parser:"[ @( '..' | '..=' )"`
-	Hi   *gExpr `parser:"[ @@ ] ]"`
+	Step *gExpr `parser:"[ 'by' @@"`
+	Hi   *gExpr `parser:"| @@"`
+	By   *gExpr `parser:"[ 'by' @@ ] ] ]"`
 }
 
 // gPrim is an operand: `L`, `1e-3`, `.amount`, `[1, 2]`, `(a, b)`, `(ok = a, bad = b)`, ..

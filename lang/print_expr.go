@@ -215,6 +215,7 @@ func (p *printer) subs(subs []ast.Sub) {
 			if s.Hi != nil {
 				p.bound(s.Hi)
 			}
+			p.clause("by", s.By)
 		}
 	}, "]", tight)
 }

@@ -52,7 +52,7 @@ func (l *lowerer) index(e *ast.Index) val {
 		l.fail(l.tooFewSubscripts(e))
 	}
 	row, col := l.sub(subs[0], x, 0), l.sub(subs[1], x, 1)
-	if row.picked != ir.None || col.picked != ir.None {
+	if row.picks() || col.picks() {
 		return l.selection(e, x, row, col)
 	}
 	return l.part(e, x, subs, row, col)
@@ -117,7 +117,11 @@ type subscript struct {
 	// picked is the positions that a vector names, a column; ir.None: no vector. The rest is then that of `:`.
 	picked ir.ID
 	all    bool // `:`
+	step   int  // of the indices of a range, one of step is taken, from the last one on where it is negative; 0: all
 }
+
+// picks reports a subscript that takes more than a rectangle.
+func (s subscript) picks() bool { return s.picked != ir.None || s.step != 0 }
 
 func (s subscript) dynamic() bool { return s.from != ir.None }
 
@@ -155,9 +159,18 @@ func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
 	default:
 		hi = l.integer(s.Hi, "E200", "a subscript")
 	}
+	if s.By != nil {
+		return l.steppedSub(s, x, k, lo, hi)
+	}
+	return l.interval(s, lo, hi, n, what)
+}
+
+// interval is the subscript s, a single index or a range, with the bounds lo and hi; what names what the axis counts, n of them.
+func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript {
 	if lo.kind == edge || hi.kind == edge || n == types.Unknown {
 		return l.dynamicSub(s, lo, hi)
 	}
+	one := !s.IsRange
 	end := func(v val) int {
 		x := int(v.s.I)
 		if x < 0 {

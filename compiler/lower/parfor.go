@@ -83,8 +83,8 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 func (l *lowerer) extent(r ast.Range) extent {
 	x := extent{lo: l.integer(r.Lo, "E215", "a loop bound"), hi: l.integer(r.Hi, "E215", "a loop bound"), step: 1, inclusive: r.Inclusive}
 	if r.By != nil {
-		if x.step = l.intArg(r.By, "the step"); x.step <= 0 {
-			l.failf("E417", r.By.Span(), "the step is %d, it must be positive", x.step)
+		if x.step = l.intArg(r.By, "the step"); x.step == 0 {
+			l.failf("E417", r.By.Span(), "the step is 0")
 		}
 	}
 	if x.lo.kind != konst || x.hi.kind != konst {
@@ -97,6 +97,18 @@ func (l *lowerer) extent(r ast.Range) extent {
 	}
 	x.count = int(n)
 	return x
+}
+
+// progression is the column lo, lo + step, .. before hi, of bounds that only the run knows: a parfor with its index as the body.
+func (l *lowerer) progression(lo, hi val, step int, at source.Span) ir.ID {
+	r := l.newRegion()
+	var index ir.ID
+	l.within(r, func() { index = l.carry(r, types.ScalarOf(types.I64)) })
+	body, _ := trimmed(r, index)
+	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Ints(step)}, op.Attr{Name: "names", Val: op.Str("i")})
+	id := l.g.Add(l.table.Must("parfor"), attrs, types.DenseOf(types.I64, types.Unknown, 1), l.origin(at), l.toEdge(lo, at), l.toEdge(hi, at))
+	l.g.Nodes[id].Region = body
+	return id
 }
 
 // many is n, of which steps knows no more than that it is the greatest uint64.

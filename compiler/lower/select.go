@@ -59,7 +59,7 @@ func (l *lowerer) places(s ast.Sub, mask val, t types.Type, n, k int, x val) ir.
 
 // selection is x[rows, cols] where one at least is a vector: the other is cut first, so that no more is copied than needed.
 func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
-	rows, cols := row.picked, col.picked
+	rows, cols, steps := row.picked, col.picked, [...]int{row.step, col.step}
 	if !row.all || !col.all {
 		subs := e.Subs
 		if len(subs) == 1 {
@@ -67,16 +67,96 @@ func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
 		}
 		one := row.one || col.one
 		row.one, col.one = false, false // a row or column of one, not an element
-		if !(one && l.typeOf(x).Cols == 1 && len(e.Subs) == 1) {
+		if !(row.all && one && l.typeOf(x).Cols == 1 && len(e.Subs) == 1) {
 			x = l.part(e, x, subs, row, col)
 		}
 	}
 	out := x.id
 	for k, at := range []ir.ID{rows, cols} {
+		if steps[k] != 0 {
+			at = l.strided(x, k, steps[k], e.Subs[min(k, len(e.Subs)-1)].Span())
+		}
 		if at != ir.None {
 			spans := []source.Span{e.X.Span(), e.Subs[min(k, len(e.Subs)-1)].Span()}
 			out = l.add(l.table.Must([...]string{"pick.rows", "pick.cols"}[k]), nil, e.Span(), spans, out, at)
 		}
 	}
 	return l.edgeVal(out)
+}
+
+// steppedSub is the range lo..hi by a step of axis k of x: the interval that it lies in, of which selection takes every
+// step-th index. Descending, lo..hi by -1 lies in hi+1..=lo.
+func (l *lowerer) steppedSub(s ast.Sub, x val, k int, lo, hi val) subscript {
+	t := l.typeOf(x)
+	n, what, count := t.Rows, "row", "nrow"
+	if k == 1 {
+		n, what, count = t.Cols, "column", "ncol"
+	}
+	step := l.intArg(s.By, "the step")
+	switch {
+	case step == 0:
+		l.failf("E417", s.By.Span(), "the step is 0")
+	case step == 1:
+		return l.interval(s, lo, hi, n, what)
+	case step < 0:
+		from := lo
+		switch {
+		case s.Hi == nil:
+			lo = intVal(0)
+		case s.Inclusive:
+			lo = hi
+		default:
+			lo = l.after(hi, n, count, x, s.Span())
+		}
+		hi, s.Inclusive = from, true
+		if a, b := l.fromStart(lo, n), l.fromStart(hi, n); lo.kind == konst && hi.kind == konst && n != types.Unknown && (a < 0 || b >= n || a > b+1) {
+			l.fail(source.Errorf("E212", s.Span(), "%ss %s of a matrix with %d", what, l.in.Files.Text(s.Span()), n).
+				WithHelp("a negative step goes down from the first index, which is in the range: n-1..=0 by -1 are all of n, the last one first"))
+		}
+	}
+	out := l.interval(s, lo, hi, n, what)
+	out.step = step
+	return out
+}
+
+// fromStart is a constant index of an axis of n, counted from its start.
+func (l *lowerer) fromStart(v val, n int) int {
+	if v.kind == konst && v.s.I < 0 {
+		return int(v.s.I) + n
+	}
+	return int(v.s.I)
+}
+
+// after is the index that follows v, which counts from the end of the axis where it is negative.
+func (l *lowerer) after(v val, n int, count string, x val, at source.Span) val {
+	if v.kind == konst && (v.s.I >= 0 || n != types.Unknown) {
+		return intVal(l.fromStart(v, n) + 1)
+	}
+	spans := []source.Span{at, at}
+	less := l.apply(l.table.Infix("<"), nil, at, []val{v, intVal(0)}, spans)
+	wrap := l.apply(l.table.Infix("*"), nil, at, []val{l.size(n, count, x, at), less}, spans)
+	v = l.apply(l.table.Infix("+"), nil, at, []val{v, wrap}, spans)
+	return l.apply(l.table.Infix("+"), nil, at, []val{v, intVal(1)}, spans)
+}
+
+// strided is the positions 0, step, 2 step, .. of axis k of x, or for a negative step those from the last one down.
+func (l *lowerer) strided(x val, k, step int, at source.Span) ir.ID {
+	t := l.typeOf(x)
+	n, count := t.Rows, "nrow"
+	if k == 1 {
+		n, count = t.Cols, "ncol"
+	}
+	if n != types.Unknown {
+		from, to := 0, n
+		if step < 0 {
+			from, to = n-1, -1
+		}
+		attrs := op.MakeAttrs(op.Attr{Name: "a", Val: op.Int(from)}, op.Attr{Name: "b", Val: op.Int(to)}, op.Attr{Name: "step", Val: op.Int(step)})
+		return l.add(l.table.Must("seq"), attrs, at, nil)
+	}
+	from, to := intVal(0), l.size(n, count, x, at)
+	if step < 0 {
+		from, to = l.apply(l.table.Infix("-"), nil, at, []val{to, intVal(1)}, []source.Span{at, at}), intVal(-1)
+	}
+	return l.progression(from, to, step, at)
 }

@@ -258,15 +258,19 @@ func (l *lowerer) bounds(r ast.Range) (lo, by int, count uint64) {
 	}
 	lo, hi, by := bound(r.Lo), bound(r.Hi), 1
 	if r.By != nil {
-		if by = bound(r.By); by <= 0 {
-			l.failf("E417", r.By.Span(), "the step is %d, it must be positive", by)
+		if by = bound(r.By); by == 0 {
+			l.failf("E417", r.By.Span(), "the step is 0")
 		}
 	}
 	return lo, by, steps(int64(lo), int64(hi), int64(by), r.Inclusive)
 }
 
-// steps is how many values lo, lo + by, .. are below hi, or not above it: at most 2^64 - 1, also of all 2^64.
+// steps is how many values lo, lo + by, .. come before hi, or not after it: at most 2^64 - 1, also of all 2^64. With a
+// negative by they descend.
 func steps(lo, hi, by int64, inclusive bool) uint64 {
+	if by < 0 { // as many as ascend from the other side
+		lo, hi, by = hi, lo, -by // of -2^63, too: as a uint64 it is 2^63
+	}
 	if hi < lo || hi == lo && !inclusive {
 		return 0
 	}

@@ -353,7 +353,7 @@ type FieldInit struct {
 	Value Expr
 }
 
-// Sub is one subscript: `:` (All), a single index (Lo), or a range Lo..Hi whose Hi may be absent (`2..`).
+// Sub is one subscript: `:` (All), a single index (Lo), or a range Lo..Hi by By whose Hi may be absent (`2..`).
 type Sub struct {
 	Src
 	All       bool
@@ -361,6 +361,7 @@ type Sub struct {
 	IsRange   bool
 	Hi        Expr
 	Inclusive bool
+	By        Expr // of a range; nil: 1
 }
 
 type (

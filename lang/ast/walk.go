@@ -88,6 +88,7 @@ func walkExpr(n Node, f func(Node) bool) {
 		for _, s := range n.Subs {
 			Walk(s.Lo, f)
 			Walk(s.Hi, f)
+			Walk(s.By, f)
 		}
 	case *Field:
 		Walk(n.X, f)

@@ -130,7 +130,7 @@ var codes = [...]CodeRow{
 	{"E414", "next of something that is not carried", "`next` names a carried name of the enclosing `iterate` or a `state` of the stage.", "iterate c = 0 times 3 { next d = 1 }\nemit c", ""},
 	{"E415", "carried type changes", "A carried name keeps its type and shape from round to round. A literal that it starts as takes the type of its `next`.", "iterate c = ones(1, 1) times 3 { next c = ones(2, 2) }\nemit c", ""},
 	{"E416", "range is missing", "`for i in xs` needs a range `a..b`, or a list or channel array.", "for i in 3 { emit i }", ""},
-	{"E417", "step is not positive", "`by` takes a positive integer.", "for i in 0..4 by 0 { emit i }", ""},
+	{"E417", "step is 0", "`by` takes an integer that is not 0; a negative one makes a range that descends: 3..0 by -1 is 3, 2, 1.", "for i in 0..4 by 0 { emit i }", ""},
 	{"E419", "shape of a parfor", "A parfor has one index, with a scalar or a row 1 x m as the value of its body, or two indices, with a scalar.", "a = parfor i in 0..3 { ones(2, 2) }", ""},
 
 	// Files and data.
