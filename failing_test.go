@@ -233,7 +233,9 @@ var inOrder = []struct{ text, out, fails string }{
 	{"p = parfor i in 0..5 { C0[i + k, 0] }\nif z == 0 { emit 1 }\nemit p", "", "C0[i + k, 0]"},
 	{"emit 1\nif z == 0 { emit 2; emit 3 // z; emit 4 } else { emit 5 }\nemit 6", "1\n2\n", "3 // z"},
 	{"emit 1\nA = potrf(S - k * eye(8))\nif z == 0 { emit 2 }\nemit A", "1\n", "potrf(S - k * eye(8))"},
-	// Of two failures the first in the text is told, whichever is quicker.
+	// Of two failures the first in the text is told, whichever is quicker, also in one branch.
+	{"emit 1\nif z == 0 { a = 1 // i64(sum(M0 @ t(M0) @ M0) * 0); b = 12 // z; emit b; emit a }", "1\n", "1 // i64(sum(M0 @ t(M0) @ M0) * 0)"},
+	{"emit 1\nif z == 0 { emit 1 // i64(sum(M0 @ t(M0) @ M0) * 0); emit 12 // z }", "1\n", "1 // i64(sum(M0 @ t(M0) @ M0) * 0)"},
 	{"x = sum(M0 @ t(M0) @ M0) * 0\nB1 = B // i64(x)\ny = 1 // z\nemit y\nemit B1", "", "B // i64(x)"},
 	{"iterate x = C0, n = 0 until n == 6 { next x = x + C0[n * k, 0]; next n = n + 1 }\nassert z > 0, \"second\"\nemit x", "", "C0[n * k, 0]"},
 	// Of a loop the first index that fails, and there the first statement.

@@ -28,7 +28,8 @@
 //   - A pool runs one graph at a time. A run keeps eight bytes a task (a counter and a list link), which the
 //     pool owns and the next run uses again.
 //   - Between runs, and inside a run while nothing can be done, workers sleep after a short spin.
-//   - Of several tasks that fail, the first in program order is reported, whatever the threads did.
+//   - Of several tasks that fail, the first in program order is reported, whatever the threads did. What the user sees at once is
+//     shown only after every task before it that may fail.
 //
 // Start reading at DAG, then Worker.work, then Engine. Note [Ending a run] in run.go, Note [Sleeping] in pool.go
 // and Note [The first failure] in engine_fail.go carry the arguments that are not local to a function.
