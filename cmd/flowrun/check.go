@@ -27,7 +27,7 @@ func (s *session) checkCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.out, "%s: ok, %s\n", c.Args().First(), count(p.Plan.Graph.Len(), "task"))
+			fmt.Fprintf(s.out, "%s: ok, %s\n", p.Files.Files()[0].Name, count(p.Plan.Graph.Len(), "task"))
 			if c.Bool("timing") {
 				s.timing(p, 0)
 			}

@@ -70,6 +70,12 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		s.out, s.err = io.Discard, io.Discard
 		s.signal.silence()
 	}
+	if s.fromStdin(c, false) {
+		share := func(mine []byte) ([]byte, error) { return dist.Share(c.Context, comm, mine) }
+		if err := s.sharedText(comm.Rank(), share); err != nil {
+			return s.tellAndClose(err, comm)
+		}
+	}
 	p, err := s.compile(c.Context, c, o)
 	if err != nil {
 		var files *flow.Refusal
@@ -102,6 +108,24 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		comm.Abort(dist.Leave(s.tell(err))) // requests are left that nobody will answer: the job ends here
 	}
 	return s.tellAndClose(err, comm)
+}
+
+// sharedText lets all ranks have the program that rank 0 reads from standard input: launchers give the others none.
+func (s *session) sharedText(rank int, share func(mine []byte) ([]byte, error)) error {
+	var mine []byte
+	var own error
+	if rank == 0 {
+		mine, own = s.stdin()
+	}
+	text, err := share(mine)
+	if own != nil {
+		return own
+	}
+	if err != nil {
+		return fmt.Errorf("the program from standard input: %w", err)
+	}
+	s.text = text
+	return nil
 }
 
 // tellAndClose ends a rank's part in order: it tells what is wrong first. Close waits for the other ranks, so none of
@@ -140,11 +164,6 @@ func reason(err error) string {
 // launch starts ranks on this machine that run this very command. The program is compiled here first, so that its
 // mistakes are told once and without starting anything.
 func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) error {
-	if c.Args().First() == "-" {
-		e := usagef("ranks cannot read a program from standard input")
-		e.help = "write it to a file"
-		return e
-	}
 	o.Ranks = req.ranks
 	if o.Ranks == 0 {
 		o.Ranks = dist.DefaultRanks()
@@ -157,7 +176,11 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 	}
 	told := &lookout{to: stderr, text: stoppedBy}
 	// From Listening on the ranks end by themselves, and Launch sees to it.
-	code, err := dist.Launch(c.Context, dist.LaunchOptions{Ranks: o.Ranks, Leaves: true, Stderr: told, Listening: s.signal.leave})
+	lo := dist.LaunchOptions{Ranks: o.Ranks, Leaves: true, Stderr: told, Listening: s.signal.leave}
+	if s.text != nil { // rank 0 hands it on
+		lo.Stdin = bytes.NewReader(s.text)
+	}
+	code, err := dist.Launch(c.Context, lo)
 	if err != nil {
 		var f *op.Failure
 		if errors.As(err, &f) {

@@ -27,7 +27,11 @@ func (s *session) explainCommand() *cli.Command {
 				s.listRules()
 				return nil
 			}
-			if c.NArg() != 1 || c.Bool("rules") {
+			given := c.NArg()
+			if len(c.StringSlice("e")) > 0 && c.IsSet("pass") {
+				given++
+			}
+			if given != 1 || c.Bool("rules") {
 				return usagef("flowrun explain needs one CODE, such as E402, one RULE, such as undo-twice, --rules alone, or a FILE and --pass=NAME")
 			}
 			if !c.IsSet("pass") {

@@ -20,10 +20,14 @@ func (s *session) fmtCommand() *cli.Command {
 		Usage:     "print programs in the standard layout",
 		ArgsUsage: "FILE...",
 		Flags: []cli.Flag{
+			textFlag(),
 			&cli.BoolFlag{Name: "w", DisableDefaultText: true, Usage: "write the files instead of printing them"},
 			&cli.BoolFlag{Name: "d", DisableDefaultText: true, Usage: "print what would change; exit 1 if anything would"},
 		},
 		Action: func(c *cli.Context) error {
+			if len(c.StringSlice("e")) > 0 {
+				return s.formatProgram(c)
+			}
 			if c.NArg() == 0 {
 				return usagef("flowrun fmt needs a FILE; - is standard input")
 			}
@@ -46,18 +50,46 @@ func (s *session) fmtCommand() *cli.Command {
 	}
 }
 
+// formatted is a program in the standard layout.
+func formatted(name string, text []byte) ([]byte, error) {
+	files := source.NewFileSet()
+	tree, ds := lang.Parse(files.Add(name, string(text)))
+	if ds.HasErrors() {
+		return nil, &flow.Refusal{Files: files, Diagnostics: ds}
+	}
+	return lang.Format(tree, string(text)), nil
+}
+
+// formatProgram prints the program of -e in the standard layout.
+func (s *session) formatProgram(c *cli.Context) error {
+	if c.Bool("w") || c.Bool("d") {
+		return usagef("flowrun fmt: -w and -d are about files, and -e is none")
+	}
+	name, text, err := s.program(c)
+	if err != nil {
+		return err
+	}
+	after, err := formatted(name, text)
+	if err == nil {
+		_, err = s.out.Write(after)
+	}
+	return err
+}
+
 // format formats one file and reports whether that changes it. A file with a syntax error is left alone.
 func (s *session) format(name string, write, compare bool) (changed bool, err error) {
 	text, err := s.read(name)
 	if err != nil {
 		return false, err
 	}
-	files := source.NewFileSet()
-	tree, ds := lang.Parse(files.Add(name, string(text)))
-	if ds.HasErrors() {
-		return false, &flow.Refusal{Files: files, Diagnostics: ds}
+	shown := name
+	if name == "-" {
+		shown = stdinName
 	}
-	after := lang.Format(tree, string(text))
+	after, err := formatted(shown, text)
+	if err != nil {
+		return false, err
+	}
 	changed = !bytes.Equal(text, after)
 	switch {
 	case compare:

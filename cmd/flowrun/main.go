@@ -38,6 +38,7 @@ type session struct {
 	loaded    time.Duration // how long the process took to come to main
 	compiling time.Time     // when the compiler began
 	in        io.Reader
+	text      []byte // a program read from in; nil: none was read
 	out       io.Writer
 	err       io.Writer
 	color     bool // on err
@@ -72,6 +73,8 @@ func invoke(args []string, began time.Time) (code int) {
 		err = app.RunContext(ctx, []string{args[0], "--help"})
 	case l.command == "" && isTerminal(os.Stdin) && isTerminal(os.Stdout):
 		err = app.RunContext(ctx, []string{args[0], "repl"})
+	case l.command == "" && s.piped():
+		err = app.RunContext(ctx, []string{args[0], "run"})
 	case l.command == "":
 		_ = app.RunContext(ctx, []string{args[0], "--help"}) // printing help does not fail
 		err = exit(exitProgram)
@@ -133,7 +136,7 @@ func (s *session) app() *cli.App {
 	return &cli.App{
 		Name:                      "flowrun",
 		Usage:                     "run programs in the dataflow language Flow",
-		UsageText:                 "flowrun FILE [--set name=value ...] [flags]      same as: flowrun run FILE\nflowrun COMMAND [arguments]\nflowrun                                           the same line by line: flowrun repl\nflowrun FILE --help                               the params of a program",
+		UsageText:                 "flowrun FILE [--set name=value ...] [flags]      same as: flowrun run FILE\nflowrun -e 'emit 1 + 1'                           a program on the command line; flowrun < FILE runs standard input\nflowrun COMMAND [arguments]\nflowrun                                           the same line by line: flowrun repl\nflowrun FILE --help                               the params of a program",
 		Writer:                    s.out,
 		ErrWriter:                 s.err,
 		HideVersion:               true,
@@ -186,11 +189,7 @@ func (s *session) file(c *cli.Context) (string, error) {
 // read is the text of a program; "-" is standard input.
 func (s *session) read(name string) ([]byte, error) {
 	if name == "-" {
-		text, err := source.ReadText(s.in)
-		if errors.Is(err, source.ErrTooLong) {
-			err = usagef("cannot read the program: %v", err)
-		}
-		return text, err
+		return s.stdin()
 	}
 	text, err := source.ReadFile(name)
 	if err != nil {

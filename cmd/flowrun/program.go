@@ -25,6 +25,7 @@ import (
 // programFlags are the flags that change what a program is compiled to.
 func programFlags() []cli.Flag {
 	return []cli.Flag{
+		textFlag(),
 		&cli.StringSliceFlag{Name: "set", Usage: "give a param its value: `name=value`; repeatable"},
 		&cli.StringFlag{Name: "set-file", Usage: "take params from a JSON object in `FILE`; --set goes before it"},
 		&cli.StringFlag{Name: "kernels", Usage: "use the kernel set `NAME` (flowrun version lists them)"},
@@ -181,15 +182,11 @@ func settingsOf(path string, given []flow.Setting) ([]flow.Setting, error) {
 
 // compile reads and compiles the program that the line names, and prints its warnings.
 func (s *session) compile(ctx context.Context, c *cli.Context, o flow.CompileOptions) (*flow.Program, error) {
-	name, err := s.file(c)
+	name, text, err := s.program(c)
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.read(name)
-	if err != nil {
-		return nil, err
-	}
-	if name == "-" && o.Input != nil {
+	if name == stdinName && o.Input != nil {
 		o.Input.NoStdin = "the program itself is read from it"
 	}
 	s.compiling = time.Now()
@@ -206,6 +203,9 @@ func (s *session) describe(name string) error {
 	text, err := s.read(name)
 	if err != nil {
 		return err
+	}
+	if name == "-" {
+		name = stdinName
 	}
 	params, err := flow.Params(name, text, flow.CompileOptions{})
 	if err != nil {

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"flow/lang/source"
+)
+
+// This file finds the text of the program that a command line means: a file, standard input, or the text of -e.
+
+const (
+	// stdinName is what diagnostics call a program from standard input.
+	stdinName = "<stdin>"
+	// lineName is what diagnostics call a program that -e gives.
+	lineName = "<command line>"
+)
+
+// textFlag is -e, for all commands that take a program.
+func textFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "e", Usage: "the program is `TEXT` instead of a FILE; several are its lines"}
+}
+
+// program returns the text of the program that a command line means, and its name in diagnostics. Standard input is read once
+// and kept.
+func (s *session) program(c *cli.Context) (name string, text []byte, err error) {
+	if lines := c.StringSlice("e"); len(lines) > 0 {
+		if c.NArg() > 0 {
+			e := usagef("-e gives the program, and %s is another one", c.Args().First())
+			e.help = "give one of them"
+			return "", nil, e
+		}
+		return lineName, []byte(strings.Join(lines, "\n") + "\n"), nil
+	}
+	if s.fromStdin(c, isTerminal(os.Stdin)) {
+		if text, err = s.stdin(); err == nil && c.NArg() == 0 && blank(text) {
+			_, err = s.file(c)
+		}
+		return stdinName, text, err
+	}
+	if name, err = s.file(c); err != nil {
+		return "", nil, err
+	}
+	text, err = s.read(name)
+	return name, text, err
+}
+
+// fromStdin reports a command line whose program comes from standard input: it says so by a file named -, or is that of run
+// and names none. A terminal is meant only by -.
+func (s *session) fromStdin(c *cli.Context, terminal bool) bool {
+	if len(c.StringSlice("e")) > 0 {
+		return false
+	}
+	return c.NArg() == 0 && c.Command.Name == "run" && !terminal || c.NArg() == 1 && c.Args().First() == "-"
+}
+
+// waitsForText is how long standard input may deliver nothing until the command says what it waits for.
+const waitsForText = 2 * time.Second
+
+// stdin is all of standard input as the text of a program.
+func (s *session) stdin() ([]byte, error) {
+	if s.text != nil {
+		return s.text, nil
+	}
+	stderr := s.err
+	said := time.AfterFunc(waitsForText, func() { fmt.Fprintln(stderr, "flowrun: waiting for a program from standard input") })
+	defer said.Stop()
+	text, err := source.ReadText(s.in)
+	if err != nil {
+		return nil, usagef("cannot read the program from standard input: %v", err)
+	}
+	s.text = append([]byte{}, text...) // not nil
+	return s.text, nil
+}
+
+// piped reports that standard input, which is no terminal, holds a program.
+func (s *session) piped() bool {
+	if isTerminal(os.Stdin) {
+		return false
+	}
+	text, err := s.stdin()
+	return err != nil || !blank(text)
+}
+
+func blank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
