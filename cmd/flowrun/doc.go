@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"flow/compiler"
 	"flow/ir/op"
 	"flow/kernels"
 	"flow/lang"
@@ -168,7 +169,11 @@ func (s *session) docOf(name string, table *op.Table, library []function) error 
 		names = append(names, f.name)
 	}
 	e := usagef("there is no operator, library function or word of the language %s", name)
-	if near, ok := source.Suggest(name, names); ok {
+	if _, word, ok := strings.Cut(name, "."); ok && slices.Contains(names, word) {
+		e.help = "did you mean " + word + "?"
+	} else if h := compiler.Foreign(name); h != "" {
+		e.help = h
+	} else if near, ok := source.SuggestWord(name, names); ok {
 		e.help = "did you mean " + near + "?"
 	} else {
 		e.help = "flowrun doc lists them all"

@@ -2,14 +2,13 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"flow/lang/source"
 )
 
 // This file defines how a command line is read before urfave/cli sees it: flags may stand
@@ -103,23 +102,29 @@ func readLine(app *cli.App, args []string) (line, error) {
 	}
 	var l line
 	var names []string // the flags given, in order, to be looked up in the command's once it is known
+	values := map[string]string{}
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
 		case a == "--":
 			l.files = append(l.files, args[i+1:]...)
 			i = len(args)
+		case a == "-h" || a == "--help" || a == "-help" || a == "help" && l.command == "" && len(l.files) == 0 && !exists(a):
+			l.help = true
 		case a == "-" || !strings.HasPrefix(a, "-"):
 			if l.command == "" && len(l.files) == 0 && slices.ContainsFunc(app.Commands, func(c *cli.Command) bool { return c.HasName(a) }) {
 				l.command = a
 				continue
 			}
 			l.files = append(l.files, a)
-		case a == "-h" || a == "--help" || a == "-help":
-			l.help = true
 		default:
 			name, value, valued := strings.Cut(strings.TrimLeft(a, "-"), "=")
+			if name == "version" {
+				l.command = name
+				continue
+			}
 			names = append(names, name)
+			values[name] = value
 			switch optional, isOptional := valueWhenBare(name); {
 			case valued:
 				l.flags = append(l.flags, "--"+name+"="+value)
@@ -130,6 +135,13 @@ func readLine(app *cli.App, args []string) (line, error) {
 					return l, usagef("flag --%s needs a value", name)
 				}
 				i++
+				if name == "set" && !strings.Contains(args[i], "=") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && !exists(args[i+1]) {
+					e := usagef("--set %s is not name=value", args[i])
+					if e.help = setHelp(args[i], args[i+1]); args[i+1] == "=" && i+2 < len(args) {
+						e.help = setHelp(args[i], args[i+2])
+					}
+					return l, e
+				}
 				l.flags = append(l.flags, "--"+name+"="+args[i])
 			default:
 				l.flags = append(l.flags, "--"+name)
@@ -139,7 +151,15 @@ func readLine(app *cli.App, args []string) (line, error) {
 	if l.command == "" && (len(l.files) > 0 || len(names) > 0) && !l.help {
 		l.command = "run"
 	}
-	return l, checkFlags(app, l.command, names)
+	if e := misspeltCommand(app, l.files); e != nil && l.command == "run" && args[0] != "run" {
+		return l, e
+	}
+	return l, checkFlags(app, l.command, names, values)
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // valueWhenBare is the value of a flag that may stand without one: `--stats` is `--stats=text`.
@@ -151,7 +171,7 @@ func valueWhenBare(name string) (string, bool) {
 }
 
 // checkFlags refuses flags that the command does not have. Without a command (help) any command's will do.
-func checkFlags(app *cli.App, command string, given []string) error {
+func checkFlags(app *cli.App, command string, given []string, values map[string]string) error {
 	var known []string
 	for _, c := range app.Commands {
 		if command == "" || c.HasName(command) {
@@ -165,13 +185,7 @@ func checkFlags(app *cli.App, command string, given []string) error {
 			continue
 		}
 		e := usagef("%s has no flag --%s", strings.TrimSpace("flowrun "+command), g)
-		if s, ok := source.Suggest(g, known); ok {
-			e.help = "did you mean --" + s + "?"
-		} else if owner := flagOwner(app, g); owner != "" {
-			e.help = "--" + g + " belongs to flowrun " + owner
-		} else {
-			e.help = strings.TrimSpace("flowrun "+command) + " --help lists the flags"
-		}
+		e.help = flagHelp(app, command, g, values[g], known)
 		return e
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -183,6 +184,9 @@ func (s *session) file(c *cli.Context) (string, error) {
 	}
 	e := usagef("flowrun %s takes one FILE, got %q as well", c.Command.Name, c.Args().Get(1))
 	e.help = "params are given with --set name=value"
+	if second := c.Args().Get(1); strings.Contains(second, "=") {
+		e.help = "write --set " + second
+	}
 	return "", e
 }
 
@@ -197,6 +201,8 @@ func (s *session) read(name string) ([]byte, error) {
 		if errors.Is(err, os.ErrNotExist) {
 			if e = usagef("no program %s here", name); name == "" {
 				e = usagef("the name of the program is empty")
+			} else {
+				e.help = nearFile(name)
 			}
 		}
 		return nil, e

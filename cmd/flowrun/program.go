@@ -60,7 +60,7 @@ func (s *session) compileOptions(c *cli.Context) (flow.CompileOptions, error) {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
 			e := usagef("--set %s is not name=value", text)
-			if e.help = "write --set " + text + "=VALUE"; ok {
+			if e.help = setHelp(text, ""); ok {
 				e.help = "a param's name stands before the =; flowrun FILE --help lists them"
 			}
 			return o, e

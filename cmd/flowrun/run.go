@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -53,7 +54,7 @@ type runRequest struct {
 
 func (s *session) runRequest(c *cli.Context) (runRequest, error) {
 	r := runRequest{stats: c.String("stats"), timing: c.Bool("timing"), trace: c.String("trace"),
-		distributed: c.Bool("distributed"), backend: c.String("backend"), verify: c.Bool("verify-inputs")}
+		distributed: c.Bool("distributed"), backend: strings.ToLower(c.String("backend")), verify: c.Bool("verify-inputs")}
 	var err error
 	if r.threads, err = threads(c); err != nil {
 		return r, err

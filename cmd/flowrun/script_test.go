@@ -68,6 +68,7 @@ func params(dir string) testscript.Params {
 			"exits":        exits,
 			"unchanged":    unchanged,
 			"traced":       traced,
+			"repaired":     repaired,
 			"interrupted":  interrupted,
 			"killedmidway": killedMidway,
 			"survivors":    survivors,

@@ -236,3 +236,6 @@ func square(t *ast.NamedType, have types.Type, at source.Span) (source.Diagnosti
 	}
 	return source.Errorf("E213", at, "a square matrix is wanted; this has %d rows and %d columns", have.Rows, have.Cols), true
 }
+
+// Foreign returns what a name of another language or library is in Flow, as a sentence; "" for all other names.
+func Foreign(name string) string { return check.Foreign(name) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -93,11 +94,32 @@ func (l *lowerer) setting(p Param, want types.Elem) (v val, found bool) {
 		s, ok := parseScalar(set.Text, want)
 		if !ok {
 			l.params = append(l.params, p)
-			l.fail(source.Errorf("E121", source.Span{}, "--set %s=%s: the param is %s", set.Name, set.Text, anElem(want)).WithNote(p.Span, "declared here"))
+			l.fail(source.Errorf("E121", source.Span{}, "--set %s=%s: the param is %s", set.Name, set.Text, anElem(want)).WithNote(p.Span, "declared here").
+				WithHelp("%s", setAs(set, want)))
 		}
 		v, found = konstVal(s), true
 	}
 	return v, found
+}
+
+// setAs is help for a text that is no value of a type: the value that was probably meant.
+func setAs(set Setting, want types.Elem) string {
+	text := strings.TrimSpace(set.Text)
+	if first, rest, several := strings.Cut(text, ","); several && strings.Contains(rest, "=") {
+		return "each param has a --set of its own: --set " + set.Name + "=" + first + " --set " + strings.ReplaceAll(rest, ",", " --set ")
+	}
+	x, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", "."), 64)
+	switch {
+	case want == types.I64 && err == nil && x == math.Trunc(x) && math.Abs(x) < 1<<53 && !strings.Contains(text, ","):
+		return fmt.Sprintf("write --set %s=%d", set.Name, int64(x))
+	case want.IsFloat() && err == nil:
+		return fmt.Sprintf("write --set %s=%v", set.Name, x)
+	case want == types.Bool && slices.Contains([]string{"1", "yes", "on", "y", "t", "True", "TRUE"}, text):
+		return "write --set " + set.Name + "=true"
+	case want == types.Bool && slices.Contains([]string{"0", "no", "off", "n", "f", "False", "FALSE"}, text):
+		return "write --set " + set.Name + "=false"
+	}
+	return ""
 }
 
 func anElem(e types.Elem) string {
