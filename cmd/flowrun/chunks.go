@@ -203,7 +203,8 @@ func (s *session) listTechniques(asJSON bool) error {
 		fmt.Fprintf(s.out, "%-21s %-10s  %s\n%-21s %-10s  needs %s; %s\n", name, t.Class, t.Doc, "", "", t.Needs, t.Source)
 	}
 	fmt.Fprintf(s.out, "%-21s %-10s  %s\n", schedule.Auto.Name, schedule.Auto.Class, schedule.Auto.Doc)
-	fmt.Fprint(s.out, "\nR: iterations left, i: step, j = i div P: batch, R_j: iterations left when it began, w: weight of the worker that asks.\n"+
+	fmt.Fprint(s.out, "\nN: iterations, P: workers, h: seconds that a claim takes, mu and sigma: mean and standard deviation of an iteration's seconds,\n"+
+		"R: iterations left, i: step, j = i div P: batch, R_j: iterations left when it began, w: weight of the worker that asks.\n"+
 		"Your own: 'expr: ceil(R/(1.5*P))' over N, P, R, i, h, mu, sigma.\n"+
 		"An iteration is what a run cuts loops into: of a parfor of numbers a 64th of them, at most 256, for as many fill the lanes of the\n"+
 		"processor's vectors. So chunks are multiples of that, also where a technique says 1. SS alone claims single iterations, as published:\n"+

@@ -25,6 +25,7 @@ func (s *session) planCommand() *cli.Command {
 		ArgsUsage: "FILE",
 		Flags: append(programFlags(), ranksFlag(), timingFlag(),
 			&cli.IntFlag{Name: "threads", Usage: "predict for `N` threads a rank", DefaultText: "one a processor"},
+			&cli.BoolFlag{Name: "verbose", DisableDefaultText: true, Usage: "also print the passes of the compiler and how long they took"},
 			&cli.BoolFlag{Name: "json", DisableDefaultText: true, Usage: "print the summary as JSON"},
 			&cli.BoolFlag{Name: "dot", DisableDefaultText: true, Usage: "print the tasks as a graph for Graphviz"}),
 		Action: func(c *cli.Context) error {
@@ -60,7 +61,7 @@ func (s *session) planCommand() *cli.Command {
 			case c.Bool("json"):
 				err = json.NewEncoder(s.out).Encode(plan.Summarise(p.Plan, o.Rates, threads))
 			default:
-				s.printSummary(p, plan.Summarise(p.Plan, o.Rates, threads), threads)
+				s.printSummary(p, plan.Summarise(p.Plan, o.Rates, threads), threads, c.Bool("verbose"))
 			}
 			if c.Bool("timing") {
 				s.timing(p, 0)

@@ -127,7 +127,7 @@ func (r *repl) plan(ctx context.Context, expression string) error {
 	if err != nil {
 		return err
 	}
-	r.s.printSummary(p, plan.Summarise(p.Plan, o.Rates, r.threads), r.threads)
+	r.s.printSummary(p, plan.Summarise(p.Plan, o.Rates, r.threads), r.threads, false)
 	return nil
 }
 

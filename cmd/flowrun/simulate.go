@@ -259,7 +259,8 @@ func (m *simulation) writeText(w io.Writer, results [][]replay.Result) error {
 		if err := tab.Flush(); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "fastest: %s\n", results[0][fastest(results[0])].Technique)
+		_, err := fmt.Fprintf(w, "fastest: %s\n%s  p.i.: percent imbalance of the workers' finish times; c.o.v.: their coefficient of variation (standard deviation over mean)\n",
+			results[0][fastest(results[0])].Technique, simulateLegend)
 		return err
 	}
 	row := func(name string, cell func(r []replay.Result) string) {
@@ -284,7 +285,11 @@ func (m *simulation) writeText(w io.Writer, results [][]replay.Result) error {
 	for k, t := range m.techniques {
 		row(t.Name, func(r []replay.Result) string { return fmt.Sprintf("%.1f", r[k].Percent()) })
 	}
-	return tab.Flush()
+	if err := tab.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s", simulateLegend)
+	return err
 }
 
 // simulated is a result in JSON.

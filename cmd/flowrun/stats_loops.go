@@ -122,7 +122,7 @@ func (st *runStats) loopText(b *strings.Builder) {
 		fmt.Fprintf(b, "all loops, %d executions\n%s", a.Sum.Executions, indent(a.Sum.Text()))
 	}
 	if len(a.Loops) > 0 {
-		fmt.Fprint(b, "  (a chunk's time counts as spread evenly over its iterations; --partitioning=SS, with the smallest chunks, tells most about other schedules)\n")
+		fmt.Fprint(b, loopLegend, "  (a chunk's time counts as spread evenly over its iterations; --partitioning=SS, with the smallest chunks, tells most about other schedules)\n")
 	}
 	if a.Run.Time <= 0 {
 		return
@@ -137,6 +137,7 @@ func (st *runStats) loopText(b *strings.Builder) {
 	} else {
 		fmt.Fprint(b, "work inflation: unknown until a run with --threads=1 --stats\n")
 	}
+	b.WriteString(runLegend)
 }
 
 // oracleText says which technique would have been fastest, as far as that is known.

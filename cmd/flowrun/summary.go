@@ -12,7 +12,8 @@ import (
 
 // This file defines the text that `flowrun plan` prints.
 
-func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int) {
+// printSummary writes the plan; with verbose also the passes of the compiler, with the nodes before and after each.
+func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, verbose bool) {
 	fmt.Fprintf(s.out, "%s, %s", count(sum.Tasks, "task"), count(sum.Edges, "edge"))
 	if sum.Ranks > 1 {
 		fmt.Fprintf(s.out, ", on %s of %s\n", count(sum.Ranks, "rank"), count(threads, "thread"))
@@ -25,6 +26,11 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int) {
 		fmt.Fprintf(w, "%s\t%d\t%.4g\t\n", k.Name, k.Tasks, k.Seconds)
 	}
 	_ = w.Flush() // an error here is one of standard output, which the next line meets as well
+	names := make([]string, len(sum.Kernels))
+	for i, k := range sum.Kernels {
+		names[i] = k.Name
+	}
+	kernelLegend(s.out, names)
 	for _, l := range sum.Loops {
 		fmt.Fprintf(s.out, "loop %s", whereIs(p, l.Node))
 		if l.Assumed {
@@ -42,11 +48,12 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int) {
 		fmt.Fprintf(s.out, "between ranks      %d bytes in %s\n", sum.Bytes, count(sum.Messages, "message"))
 		fmt.Fprintf(s.out, "load max/mean      %.3f, %d of %s with work\n", sum.LoadRatio, sum.BusyRanks, count(sum.Ranks, "rank"))
 	}
-	if len(p.Passes) == 0 {
+	fmt.Fprint(s.out, planLegend)
+	if len(p.Passes) == 0 || !verbose {
 		return
 	}
 	w = tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "pass\tbefore\tafter\tms\t")
+	fmt.Fprintln(w, "pass\tnodes before\tafter\tms\t")
 	for _, ps := range p.Passes {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t\n", ps.Name, ps.Before, ps.After, 1e3*ps.Seconds)
 	}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"flow/kernels"
+)
+
+// This file defines the legends below the tables of plan, --stats and simulate: the words of schedulers and of this compiler
+// that stand in them.
+
+// kernelLegend explains the kernels of a table that a program cannot name: those that the compiler makes of others.
+func kernelLegend(w io.Writer, names []string) {
+	table, err := kernels.Table("")
+	if err != nil {
+		return // only a build with two rows of one name gives an error, which its own test finds
+	}
+	var lines []string
+	parts := map[string][]string{} // of a reduction by blocks: norm -> part join done
+	for _, name := range names {
+		d := table.Named(name)
+		if d == nil || !d.Hidden || name == "const" {
+			continue
+		}
+		word, step, _ := strings.Cut(name, ".")
+		if slices.Contains([]string{"part", "join", "done"}, step) {
+			parts[word] = append(parts[word], name)
+			continue
+		}
+		if of, sparse := strings.CutPrefix(name, "sp."); sparse && strings.HasSuffix(d.Doc, "with sparse arguments.") {
+			lines = append(lines, fmt.Sprintf("%s: %s with sparse arguments", name, of))
+			continue
+		}
+		lines = append(lines, name+": "+firstClause(strings.TrimPrefix(strings.TrimPrefix(d.Doc, name+" "), "is ")))
+	}
+	for _, word := range slices.Sorted(maps.Keys(parts)) {
+		lines = append(lines, fmt.Sprintf("%s: %s of blocks, of several of those, and the result", strings.Join(parts[word], ", "), word))
+	}
+	for _, l := range lines {
+		fmt.Fprintf(w, "  %s\n", l)
+	}
+}
+
+// firstClause is a text up to its first full stop or semicolon.
+func firstClause(text string) string {
+	for i, r := range text {
+		if r == ';' || r == '.' && (i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\n') {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// planLegend explains the figures below the kernels of a plan.
+const planLegend = `  critical path: the longest chain of tasks that wait for one another; mean parallelism: all work over it
+  makespan: the time from the first task to the last; bound: no schedule is faster at these costs of kernels
+`
+
+// loopLegend explains the account of a loop.
+const loopLegend = `  T: wall time; ideal: no schedule is faster, the larger of area (the work divided by the workers) and the largest job
+  LPT: a schedule that knows all costs, longest processing time first; best block: the best with one block of
+  consecutive iterations a worker; oracle: the technique that is fastest in a simulation with these costs
+  p.i.: percent imbalance of the workers' finish times; c.o.v.: their coefficient of variation (standard deviation over
+  mean); other: workers that came late, and what they did between two chunks
+`
+
+// simulateLegend explains the rows of a simulation.
+const simulateLegend = `  ideal: no schedule is faster, the larger of area (the work divided by the workers) and the largest job
+  LPT: a schedule that knows all costs, longest processing time first; best block: the best with one block of
+  consecutive iterations a worker
+`
+
+// runLegend explains the account of the whole run.
+const runLegend = `  area: the busy time of all workers divided by their number; critical path: the longest chain of tasks that waited for
+  one another, as they took; busy, scheduling and idle: shares of the time of all workers
+`
