@@ -166,18 +166,23 @@ func gather(p *flow.Program, report *flow.Report) *runStats {
 	return st
 }
 
+// headline is the first line of the statistics.
+func (st *runStats) headline() string {
+	s := count(st.Tasks, "task")
+	if st.Rounds > 0 {
+		s += fmt.Sprintf(" in %s of iterate", count(st.Rounds, "round"))
+	}
+	s += " on " + count(st.Workers, "worker")
+	if st.Ranks > 1 {
+		s += " of " + count(st.Ranks, "rank")
+	}
+	return s + fmt.Sprintf(" in %.4g s: %.1f GFLOP/s; the plan expected at least %.4g s%s\n", st.Execution, st.Gflops, st.Bound, st.faster())
+}
+
 // text is the statistics for people.
 func (st *runStats) text() string {
 	var b strings.Builder
-	fmt.Fprint(&b, count(st.Tasks, "task"))
-	if st.Rounds > 0 {
-		fmt.Fprintf(&b, " in %s of iterate", count(st.Rounds, "round"))
-	}
-	fmt.Fprintf(&b, " on %s", count(st.Workers, "worker"))
-	if st.Ranks > 1 {
-		fmt.Fprintf(&b, " of %s", count(st.Ranks, "rank"))
-	}
-	fmt.Fprintf(&b, " in %.4g s: %.1f GFLOP/s; the plan expected at least %.4g s%s\n", st.Execution, st.Gflops, st.Bound, st.faster())
+	b.WriteString(st.headline())
 	fmt.Fprintf(&b, "workers: busy %.1f %%, idle %.1f %%, communication %.1f %%\n", 100*st.Busy, 100*st.Idle, 100*st.Communication)
 	fmt.Fprintf(&b, "memory: %s at most, %s lent, %s reused in place\n", size(st.BytesPeak), size(st.BytesLent), size(st.BytesReused))
 	if st.Ranks > 1 {
