@@ -208,6 +208,9 @@ func (c newcomer) check(t *testing.T, file string, ds source.Diagnostics, fs *so
 		} else if lines := strings.Split(c.text, "\n"); line > len(lines) || col > len(lines[line-1])+1 {
 			wrong("the caret of %s is outside of the program, at %d:%d", d.Code, line, col)
 		}
+		if d.Help == "" && !speaksForItself[d.Code] {
+			wrong("%s has no help: %s", d.Code, d.Message)
+		}
 		if strings.Contains(d.Message+d.Help, "%!") {
 			wrong("%s has a message with a hole: %s", d.Code, d.Message)
 		}
@@ -227,6 +230,9 @@ func (c newcomer) check(t *testing.T, file string, ds source.Diagnostics, fs *so
 		wrong("the repaired program\n%sis told\n%s", repaired, saying(fs, ds))
 	}
 }
+
+// speaksForItself are the codes whose message is the program's own or a fact about its data.
+var speaksForItself = map[source.Code]bool{"E410": true, "E504": true, "E601": true, "E603": true}
 
 // code is the first text in backquotes of a help.
 var code = regexp.MustCompile("`([^`]+)`")

@@ -142,7 +142,8 @@ func trace() *op.Def {
 		Type: func(s *op.Sig) (types.Type, error) {
 			t, err := numberMatrix(s, 0)
 			if err == nil && !agree(t.Rows, t.Cols) {
-				err = op.Faultf(0, codeSquare, "trace takes a square matrix; this has %d rows and %d columns", t.Rows, t.Cols)
+				err = op.Faultf(0, codeSquare, "trace takes a square matrix; this has %d rows and %d columns", t.Rows, t.Cols).
+					WithHelp("the sum of all elements is sum(x)")
 			}
 			return types.ScalarOf(summed(t.Elem)), err
 		},

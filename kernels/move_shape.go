@@ -76,7 +76,13 @@ func reshapeType(s *op.Sig) (types.Type, error) {
 	}
 	n, m := s.Attrs.Int("n"), s.Attrs.Int("m")
 	if n < 0 || m < 0 {
-		return t, op.Faultf(1, codeAttr, "reshape to %d x %d", n, m)
+		f := op.Faultf(1, codeAttr, "reshape to %d x %d: a size is negative", n, m)
+		if n == -1 && m > 0 && t.Count() >= 0 && t.Count()%m == 0 {
+			return t, f.WithHelp("sizes are counted out: n is %d", t.Count()/m)
+		} else if m == -1 && n > 0 && t.Count() >= 0 && t.Count()%n == 0 {
+			return t, f.WithHelp("sizes are counted out: m is %d", t.Count()/n)
+		}
+		return t, f
 	}
 	if t.Known() && t.Count() != types.Times(n, m) {
 		return t, op.Faultf(0, codeShape, "%d x %d has %d elements, %d x %d has %s", t.Rows, t.Cols, t.Count(), n, m, inWords(n, m))

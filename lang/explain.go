@@ -349,8 +349,8 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 	switch {
 	case atStart && s.found.Type == tokOp && isInfix(s.found) && !isOp(s.found, ";"):
 		d := source.Errorf("E102", s.at(s.found), "an operand is missing before `%s`", s.found.Value)
-		if s.found.Value == "//" {
-			d.Help = "comments start with #; // divides integers"
+		if s.found.Value == "@" {
+			d.Help = "there are no macros and decorators; flowrun --timing and --stats say how long a run took"
 		} else if s.found.Value == "<" || s.found.Value == "=" {
 			d.Help = "a statement starts with a name or one of the reserved words"
 		}
@@ -367,6 +367,9 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 	d := source.Errorf("E102", s.at(s.prev), "an operand is missing after `%s`", s.prev.Value)
 	if words(s.want) == "a type" {
 		d = source.Errorf("E100", s.at(s.prev), "a type is missing after `%s`", s.prev.Value)
+	}
+	if isOp(s.found, ",") && isOp(s.prev, ",") {
+		return source.Errorf("E102", s.span(s.i-1, s.i), "an operand is missing after `,`").WithHelp("write `,`, or what belongs between the two"), true
 	}
 	if isOp(s.found, ")", "]", "}", ",", ";") || s.found.EOF() {
 		return d, true

@@ -312,6 +312,10 @@ func each(t ast.Type, f func(ast.Expr)) {
 // ranges binds loop indices; a bound may use the indices before it.
 func (c *names) ranges(rs []ast.Range) {
 	for _, r := range rs {
+		if n, ok := r.Lo.(*ast.Name); ok && r.Name == nil && r.Hi == nil { // for x, y in ..: elaboration refuses it
+			c.here(ast.Ident{Src: n.Src, Name: n.Name})
+			continue
+		}
 		c.expr(r.Lo)
 		c.expr(r.Hi)
 		c.expr(r.By)
@@ -362,6 +366,9 @@ func (c *names) expr(e ast.Expr) {
 		case *ast.Call:
 			if f, ok := n.Fun.(*ast.Name); ok {
 				c.called(f, n.Span())
+				if !c.visible(f.Name) && !c.world.Callable(f.Name) && Foreign(f.Name) != "" {
+					return false // library(stats): what a call of another language has as arguments is not ours
+				}
 			} else {
 				c.expr(n.Fun)
 			}

@@ -153,12 +153,20 @@ func (l *lowerer) unify(v val, t *ast.NamedType, at source.Span) {
 			if i == 1 {
 				what = "columns"
 			}
-			diag := source.Errorf("E214", at, "%v has %d %s where the type says %d", have, dims[i], what, want)
+			diag := source.Errorf("E214", at, "%v has %d %s where the type says %d", have, dims[i], what, want).
+				WithHelp("the type of this value is `%v`", have)
 			if sq, ok := square(t, have, at); ok {
+				if l.callee != nil {
+					sq.Help = "it is " + l.typed(l.callee)
+				}
 				l.fail(sq)
 			}
 			if n, ok := d.(*ast.Name); ok {
 				diag.Code = "E213"
+				diag.Help = ""
+				if l.callee != nil {
+					diag.Help = "it is " + l.typed(l.callee)
+				}
 				diag.Message = fmt.Sprintf("%v has %d %s, but %s is %d", have, dims[i], what, n.Name, want)
 				l.boundNote(&diag, n.Name)
 			}

@@ -118,6 +118,7 @@ func (u *union) meet(a, b val) val {
 		first := u.e.Then.Span()
 		d := source.Errorf("E221", u.at, "one branch of the `if` gives %s, the other %s", u.name(a, ta), u.name(b, tb)).WithNote(first, "%s", u.name(a, ta))
 		d.Label = u.name(b, tb)
+		d.Help = "both branches have one type and one shape; fmt(\"{}\", x) makes a text of a number"
 		if alike := tb; a.kind != tuple && b.kind != tuple && ta.Elem.IsNumeric() && tb.Elem.IsNumeric() {
 			alike.Elem = ta.Elem
 			if ta.Equal(alike) { // only the elements differ

@@ -108,7 +108,9 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 			vals[i], spans[i] = l.expr(p.Default), p.Default.Span()
 		}
 		if p.Type != nil {
+			l.callee = f
 			vals[i] = l.ascribe(vals[i], p.Type, spans[i])
+			l.callee = nil
 		}
 		inner.bind(p.Name.Name, vals[i], p.Name.At)
 	}
@@ -187,6 +189,15 @@ func counted(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// typed is signature with the types as they are written.
+func (l *lowerer) typed(f *fun) string {
+	var p []string
+	for _, x := range f.params {
+		p = append(p, l.text(x.Span()))
+	}
+	return f.name + "(" + strings.Join(p, ", ") + ")"
 }
 
 func signature(f *fun) string {

@@ -214,6 +214,10 @@ func (l *lowerer) send(s *ast.Send) {
 		}
 		l.failf("E111", s.Target.Span(), "`<-` sends to an element of a channel array")
 	}
+	if n, is := target.X.(*ast.Name); is && !l.callable(n.Name) && l.near(n.Name) == "" {
+		l.fail(source.Errorf("E116", n.Span(), "nothing is called `%s` here", n.Name).
+			WithHelp("an array of channels is declared above: `chan %s = tiles(A, nb)`, or chan %s: grid[n] of f64", n.Name, n.Name))
+	}
 	v := l.expr(target.X)
 	if v.kind == poison {
 		panic(bail{})
@@ -287,6 +291,8 @@ func (l *lowerer) read(g *grid, off int, at source.Span) ir.ID {
 	d := source.Errorf("E402", at, "%s is read before anything was sent to it", g.elemName(off)).WithNote(g.span, "declared here")
 	if g.tiled && g.part != "all" {
 		d = d.WithHelp("tiles(.., part = %q) has no tile there", g.part)
+	} else if !g.tiled {
+		d = d.WithHelp("its first token is sent above: `%s <- ..`", g.elemName(off))
 	}
 	l.fail(d)
 	return ir.None

@@ -88,6 +88,8 @@ func (l *lowerer) name(e *ast.Name) val {
 		d.Help = "call it: " + e.Name + "(..)"
 	} else if h := check.Foreign(e.Name); h != "" {
 		d.Help = h
+	} else if l.afterSlashes(e.Span()) {
+		d.Help = "`//` divides; a comment starts with `#`"
 	} else {
 		d.Help = l.near(e.Name)
 	}
@@ -213,21 +215,21 @@ func (l *lowerer) ints(e *ast.Binary, a, b int64) (val, bool) {
 		if s := a + b; (s > a) == (b > 0) {
 			return konstVal(value.I64(s)), true
 		}
-		l.failf("E220", e.Span(), "%d + %d leaves the range of i64", a, b)
+		l.overflow(e.Span(), "%d + %d leaves the range of i64", a, b)
 	case "-":
 		if s := a - b; (s < a) == (b > 0) {
 			return konstVal(value.I64(s)), true
 		}
-		l.failf("E220", e.Span(), "%d - %d leaves the range of i64", a, b)
+		l.overflow(e.Span(), "%d - %d leaves the range of i64", a, b)
 	case "*":
 		s := a * b
 		if a != 0 && (s/a != b || a == -1 && b == math.MinInt64) {
-			l.failf("E220", e.Span(), "%d * %d leaves the range of i64", a, b)
+			l.overflow(e.Span(), "%d * %d leaves the range of i64", a, b)
 		}
 		return konstVal(value.I64(s)), true
 	case "^":
 		if b >= 0 && !powerFits(a, b) {
-			l.failf("E220", e.Span(), "%d ^ %d leaves the range of i64", a, b)
+			l.overflow(e.Span(), "%d ^ %d leaves the range of i64", a, b)
 		}
 	case "==":
 		return konstVal(value.Bool(a == b)), true
@@ -243,13 +245,22 @@ func (l *lowerer) ints(e *ast.Binary, a, b int64) (val, bool) {
 		return konstVal(value.Bool(a >= b)), true
 	case "//", "%":
 		if b == 0 {
-			l.failf("E219", e.Span(), "division by zero: %d %s 0", a, e.Op)
+			d := source.Errorf("E219", e.Span(), "division by zero: %d %s 0", a, e.Op)
+			if e.Op == "//" {
+				d = d.WithHelp("integers have no infinity; of floats it is `%d / 0`", a)
+			}
+			l.fail(d)
 		}
 		if e.Op == "//" && a == math.MinInt64 && b == -1 {
-			l.failf("E220", e.Span(), "%d // -1 leaves the range of i64", a)
+			l.overflow(e.Span(), "%d // -1 leaves the range of i64", a)
 		}
 	}
 	return val{}, false
+}
+
+// overflow reports an integer that is too large, known before the run.
+func (l *lowerer) overflow(at source.Span, format string, args ...any) {
+	l.fail(source.Errorf("E220", at, format, args...).WithHelp("a float is rounded and has a larger range: one operand as 2.0 or f64(..)"))
 }
 
 // powerFits reports whether a to the power b, which is not negative, is an i64.
@@ -322,7 +333,11 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 			constant = false
 			lists = true
 		default:
-			l.failf("E200", spans[i], "%s takes matrices and scalars, this is %s", d.Source(), l.what(v))
+			wrong := source.Errorf("E200", spans[i], "%s takes matrices and scalars, this is %s", d.Source(), l.what(v))
+			if v.kind == tuple {
+				wrong = wrong.WithHelp("a tuple is taken apart: a, b = ..")
+			}
+			l.fail(wrong)
 		}
 	}
 	if lists {

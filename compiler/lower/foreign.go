@@ -25,6 +25,32 @@ func (l *lowerer) text(at source.Span) string {
 	return f.Text[f.Offset(at.From):f.Offset(at.To)]
 }
 
+// ownText reports a place in the user's files, not in the library.
+func (l *lowerer) ownText(at source.Span) bool {
+	f := l.in.Files.File(at.From)
+	return f != nil && !strings.HasPrefix(f.Name, "std/")
+}
+
+// afterSlashes reports that // stands before a place on its line, as before a comment of C.
+func (l *lowerer) afterSlashes(at source.Span) bool {
+	f := l.in.Files.File(at.From)
+	return f != nil && strings.HasSuffix(strings.TrimRight(f.Text[:f.Offset(at.From)], " \t"), "//")
+}
+
+// equality refuses x == e as a statement, where nothing is called x: a binding with one sign too many.
+func (l *lowerer) equality(s *ast.ExprStmt) {
+	b, ok := s.Expr.(*ast.Binary)
+	if !ok || b.Op != "==" {
+		return
+	}
+	if n, is := b.X.(*ast.Name); is {
+		if _, bound := l.scope.lookup(n.Name); !bound && !l.known(n.Name) {
+			l.fail(source.Errorf("E116", s.Span(), "nothing is called `%s` here", n.Name).
+				WithHelp("a binding has one sign: write `%s = %s`", n.Name, l.text(b.Y.Span())))
+		}
+	}
+}
+
 // texts is the arguments of a call as the user wrote them. A list or tuple that is the only one stands for its elements, as
 // in concatenate([a, b]), if flat says so.
 func (l *lowerer) texts(args []ast.Arg, flat bool) []string {

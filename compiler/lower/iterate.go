@@ -257,6 +257,8 @@ func (l *lowerer) keeps(c *carried, i int, v val) (id ir.ID, again bool) {
 	d.Label = have.String()
 	if have.IsScalar() && want.IsScalar() && have.Elem.IsNumeric() && want.Elem.IsNumeric() {
 		d = d.WithHelp("convert one of them: %v(..)", want)
+	} else if have.IsMatrix() {
+		d = d.WithHelp("a carried value keeps its shape: it starts as large as it will be, or a parfor collects what the rounds give")
 	}
 	l.fail(d)
 	return ir.None, false

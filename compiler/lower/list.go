@@ -32,7 +32,8 @@ func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
 			l.failf("E200", at, "element %d of this list of rows is %s", i, l.what(r))
 		}
 		if len(r.elems) != len(rows[0].elems) {
-			l.failf("E211", at, "rows of a list are equally long: row 0 has %d, row %d has %d", len(rows[0].elems), i, len(r.elems))
+			l.fail(source.Errorf("E211", at, "rows of a list are equally long: row 0 has %d, row %d has %d", len(rows[0].elems), i, len(r.elems)).
+				WithHelp("what is missing is 0 or nan"))
 		}
 		for _, x := range r.elems {
 			in = append(in, l.listElement(x, at))

@@ -103,6 +103,7 @@ type lowerer struct {
 	nests  map[nestKey]int
 	call   int32
 	calls  []*ast.Call        // the instantiation trail
+	callee *fun               // whose parameter's type is being compared
 	effect map[string]written // what was emitted to each sink, by its cleaned path; "" is standard output
 	assert ir.ID
 	// refuted is the first assert of the statement that is known to be false; nil: none
@@ -181,7 +182,7 @@ func (l *lowerer) try(f func()) (ok bool) {
 				panic(r)
 			}
 			l.scope, l.loop, l.loopAt, l.nest = saved.scope, saved.loop, saved.loopAt, saved.nest
-			l.call, l.calls, l.imports = saved.call, saved.calls, saved.imports
+			l.call, l.calls, l.callee, l.imports = saved.call, saved.calls, nil, saved.imports
 			l.pure = saved.pure
 			l.g, l.nests, l.effect, l.assert, l.region = saved.g, saved.nests, saved.effect, saved.assert, saved.region
 			ok = false
@@ -316,6 +317,9 @@ func (l *lowerer) fault(d *op.Def, err error, at source.Span, spans []source.Spa
 				diag = diag.WithNote(spans[i], "%s", t)
 			}
 		}
+	}
+	if len(l.calls) == 0 || l.ownText(where) { // the text of the library is no help
+		diag = l.faultHelp(diag, d, f.Arg, at, spans)
 	}
 	l.fail(diag)
 }

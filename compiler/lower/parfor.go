@@ -152,7 +152,8 @@ func (l *lowerer) collected(e *ast.Parfor, space []extent, t types.Type) types.T
 	case t.IsDense() && t.Cols == 1:
 		l.fail(source.Errorf("E419", at, "the value of a parfor's body is a scalar or a row 1 x m, this is %v", t).WithHelp("t(..) makes a row of it"))
 	}
-	l.fail(source.Errorf("E419", at, "the value of a parfor's body is a scalar or a row 1 x m, this is %v", t))
+	l.fail(source.Errorf("E419", at, "the value of a parfor's body is a scalar or a row 1 x m, this is %v", t).
+		WithHelp("reshape(x, 1, n * m) makes a row of an n x m matrix"))
 	return t
 }
 

@@ -94,6 +94,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 			l.branch(iff, false)
 			return
 		}
+		l.equality(s)
 		l.expr(s.Expr) // checked; a value that nothing reads costs nothing
 	case *ast.TypeDef:
 		l.typeDef(s)
@@ -144,7 +145,11 @@ func (l *lowerer) bind(s *ast.Bind) {
 		if v.kind == tuple {
 			have = fmt.Sprintf("a tuple of %d", len(v.elems))
 		}
-		l.failf("E135", s.Expr.Span(), "%d names need a tuple of %d parts, this is %s", len(s.Names), len(s.Names), have)
+		d := source.Errorf("E135", s.Expr.Span(), "%d names need a tuple of %d parts, this is %s", len(s.Names), len(s.Names), have)
+		if v.kind == tuple {
+			d = d.WithHelp("as many names stand on the left as the tuple has parts: %d", len(v.elems))
+		}
+		l.fail(d)
 	}
 	for i, n := range s.Names {
 		l.declare(n, v.elems[i])
@@ -259,7 +264,7 @@ func (l *lowerer) bounds(r ast.Range) (lo, by int, count uint64) {
 	lo, hi, by := bound(r.Lo), bound(r.Hi), 1
 	if r.By != nil {
 		if by = bound(r.By); by == 0 {
-			l.failf("E417", r.By.Span(), "the step is 0")
+			l.fail(source.Errorf("E417", r.By.Span(), "the step is 0").WithHelp("write `1` to count up, -1 to count down"))
 		}
 	}
 	return lo, by, steps(int64(lo), int64(hi), int64(by), r.Inclusive)

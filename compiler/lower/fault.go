@@ -1,0 +1,84 @@
+package lower
+
+import (
+	"strings"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/lang/source"
+)
+
+// This file completes what an operator says of its arguments by what only the program's text tells: how the user's own
+// expression would be right.
+
+// faultHelp adds help to d, the diagnostic of a call of the operator def at `at` whose arguments stand at spans; bad is the
+// argument that is wrong, -1 if it is none alone. l.types are the types of the arguments.
+func (l *lowerer) faultHelp(d source.Diagnostic, def *op.Def, bad int, at source.Span, spans []source.Span) source.Diagnostic {
+	text := func(i int) string {
+		if i < 0 || i >= len(spans) {
+			return ""
+		}
+		return l.text(spans[i])
+	}
+	two := len(l.types) == 2 && len(spans) == 2 && text(0) != "" && text(1) != ""
+	a, b := types.Type{}, types.Type{}
+	if two {
+		a, b = l.types[0], l.types[1]
+	}
+	isText := bad >= 0 && bad < len(l.types) && l.types[bad].Elem == types.Str
+	switch {
+	case def.Infix == "*" && two && d.Code == "E211" && a.IsMatrix() && b.IsMatrix() && a.Cols == b.Rows:
+		d.Span, d.Label = at, ""
+		return d.WithHelp("the matrix product is `%s @ %s`", text(0), text(1))
+	case two && d.Code == "E210" && strings.HasPrefix(d.Help, "t(b)"):
+		d.Span, d.Label = at, ""
+		return d.WithHelp("write `%s @ t(%s)`: t(b) transposes the right side", text(0), text(1))
+	case two && d.Code == "E210" && strings.HasPrefix(d.Help, "t(a)"):
+		d.Span, d.Label = at, ""
+		return d.WithHelp("write `t(%s) @ %s`: t(a) transposes the left side", text(0), text(1))
+	case d.Help != "":
+		return d
+	case d.Code == "E210":
+		return d.WithHelp("a product takes as many columns on the left as there are rows on the right")
+	case def.Infix == "+" && two && (a.Elem == types.Str) != (b.Elem == types.Str):
+		if inner, literal := strings.CutSuffix(text(0), `"`); literal && strings.Count(text(0), `"`) == 2 {
+			return d.WithHelp("write `fmt(%s{}\", %s)`", inner, text(1))
+		}
+		return d.WithHelp("write `fmt(\"{}{}\", %s, %s)`", text(0), text(1))
+	case isText && strings.Count(text(bad), `"`) == 2 && isNumber(strings.Trim(text(bad), `"`)):
+		return d.WithHelp("a number is written without quotes: `%s`", strings.Trim(text(bad), `"`))
+	case isText || two && (a.Elem == types.Str || b.Elem == types.Str):
+		return d.WithHelp("texts are compared, joined by + and made by fmt(\"{} {}\", a, b); nothing else is done with them")
+	case def.Infix == "not" || def.Name == "not":
+		d.Span = at
+		return d.WithHelp("numbers are no truth values: write `%s == 0`", text(0))
+	case d.Code == "E211" && (def.Source() == "rbind" || def.Source() == "cbind"):
+		other := map[string]string{"rbind": "rbind puts matrices of as many columns one below the other; cbind puts them side by side",
+			"cbind": "cbind puts matrices of as many rows side by side; rbind puts them one below the other"}
+		return d.WithHelp("%s", other[def.Source()])
+	case d.Code == "E211" && def.Source() == "reshape":
+		return d.WithHelp("the new sizes multiply to as many elements: %s", count(l.types[0]))
+	case strings.Contains(d.Message, "empty matrix"):
+		return d.WithHelp("nothing has no least and no greatest element; sum and count of nothing are 0")
+	case strings.Contains(d.Message, "is negative"):
+		return d.WithHelp("a size is 0 or more")
+	}
+	return d
+}
+
+// count is the number of elements of a matrix type, in words.
+func count(t types.Type) string {
+	if t.Rows < 0 || t.Cols < 0 {
+		return "those of the matrix"
+	}
+	return counted(t.Count(), "element") + " here"
+}
+
+// isNumber reports a text that is a number in Flow.
+func isNumber(s string) bool {
+	if _, ok := parseScalar(s, types.F64); ok {
+		return true
+	}
+	_, ok := parseScalar(s, types.I64)
+	return ok
+}
