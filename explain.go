@@ -118,26 +118,5 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 			d = d.WithNote(in.Calls[call].Span, "in this call of %s", in.Calls[call].Name)
 		}
 	}
-	return inProgram(d, p)
-}
-
-// inProgram moves the caret of a failure in a function of the library to the call in the user's own text: only that can be
-// changed. The place in the library becomes a note.
-func inProgram(d source.Diagnostic, p *Program) source.Diagnostic {
-	own := func(at source.Span) bool {
-		name, _, _ := p.Files.Position(at.From)
-		return at.IsValid() && !strings.HasPrefix(name, "std/")
-	}
-	if own(d.Span) {
-		return d
-	}
-	for i, n := range d.Notes {
-		if own(n.Span) {
-			inside := d.Span
-			d.Notes = append(d.Notes[:i:i], d.Notes[i+1:]...)
-			d.Span, d.Label = n.Span, n.Text
-			return d.WithNote(inside, "here, in the library")
-		}
-	}
 	return d
 }

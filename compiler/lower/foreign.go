@@ -227,9 +227,9 @@ func (l *lowerer) notCalled(e *ast.Call, v val) source.Diagnostic {
 func (l *lowerer) tooFewSubscripts(e *ast.Index) source.Diagnostic {
 	d := source.Errorf("E218", e.Span(), "matrices take two subscripts")
 	if len(e.Subs) == 1 {
-		return d.WithHelp("write `%s[%s, :]` for a row, X[:, j] is a column", l.text(e.X.Span()), l.text(e.Subs[0].Span()))
+		return d.WithHelp("write `%s[%s, :]` for rows; X[:, j] is a column, X[mask, :] the rows that a mask chooses", l.text(e.X.Span()), l.text(e.Subs[0].Span()))
 	}
-	return d.WithHelp("X[i, :] is a row, X[:, j] a column, X[i, j] an element")
+	return d.WithHelp("X[i, :] is a row, X[:, j] a column, X[i, j] an element, X[mask, :] the rows that a mask chooses")
 }
 
 // doubleSubscript refuses X[i][j] of a matrix before X[i] is.
