@@ -31,10 +31,8 @@ func (l *lowerer) faultHelp(d source.Diagnostic, def *op.Def, bad int, at source
 		d.Span, d.Label = at, ""
 		return d.WithHelp("the matrix product is `%s @ %s`", text(0), text(1))
 	case two && d.Code == "E210" && strings.HasPrefix(d.Help, "t(b)"):
-		d.Span, d.Label = at, ""
 		return d.WithHelp("write `%s @ t(%s)`: t(b) transposes the right side", text(0), text(1))
 	case two && d.Code == "E210" && strings.HasPrefix(d.Help, "t(a)"):
-		d.Span, d.Label = at, ""
 		return d.WithHelp("write `t(%s) @ %s`: t(a) transposes the left side", text(0), text(1))
 	case d.Help != "":
 		return d
