@@ -150,6 +150,10 @@ type RunOptions struct {
 	Trace bool
 	// Progress is called a few times a second.
 	Progress func(done, total int)
+	// Notice is called, on ranks of their own processes, with what the user should know of another
+	// rank: that it has been silent for ten seconds, or is heard again. Of several ranks, one calls
+	// it.
+	Notice func(text string)
 	// Grace is for how long after a failure what comes before it in the program may still run, so that the first failure in the text
 	// is reported and all is printed that comes before it; 0 means ten seconds. A failure that is reported without says so.
 	Grace time.Duration

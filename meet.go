@@ -15,36 +15,42 @@ import (
 // This file defines what ranks do between compiling and running: they compare what they run and
 // what they read.
 
+// MeetOptions are those of Meet and Decline. The zero value is the common case.
+type MeetOptions struct {
+	VerifyInputs bool              // compare every byte of the files that ranks read, not a sample
+	Notice       func(text string) // as in RunOptions
+}
+
 // Meet compares this rank's build, program, params and input files with those of the other ranks of
 // comm, all of which call Meet or Decline, and then RunRank. It returns the program to run: p, or,
 // where ranks have copies of a file instead of sharing it, p compiled again so that rank 0 alone
 // reads that. Of large files a sample is compared, with verify every byte. The error is a *Refusal
 // that says what differs, or the context's.
-func (p *Program) Meet(ctx context.Context, comm transport.Comm, verify bool) (*Program, error) {
-	unshared, err := dist.Agree(ctx, comm, dist.Introduction{Items: p.fingerprint(), Inputs: inputs(lookedAt(p.table), verify)})
+func (p *Program) Meet(ctx context.Context, comm transport.Comm, o MeetOptions) (*Program, error) {
+	unshared, err := dist.Agree(ctx, comm, dist.Introduction{Items: p.fingerprint(), Inputs: inputs(lookedAt(p.table), o.VerifyInputs), Notice: o.Notice})
 	if err != nil {
 		return nil, p.Explain(err)
 	}
 	if len(unshared) == 0 {
 		return p, nil
 	}
-	o, err := p.options.options()
+	co, err := p.options.options()
 	if err != nil {
 		return nil, err
 	}
-	o.Table, o.Unshared = p.table, unshared // whose rows have read the heads already
-	return compile(ctx, p.name, p.text, p.options, o)
+	co.Table, co.Unshared = p.table, unshared // whose rows have read the heads already
+	return compile(ctx, p.name, p.text, p.options, co)
 }
 
 // Decline is what a rank calls instead of Meet when Compile has failed, with its error and with
 // why, which is that in one line for the other ranks. It blocks until all ranks have called it or
 // Meet. nil means that they know. A *Refusal says that ranks have different files under one name,
 // which is likely to be the reason. After any other error the job is to be aborted.
-func Decline(ctx context.Context, comm transport.Comm, failed error, why string, verify bool) error {
+func Decline(ctx context.Context, comm transport.Comm, failed error, why string, o MeetOptions) error {
 	var own *Refusal
-	mine := dist.Introduction{Refusal: why}
+	mine := dist.Introduction{Refusal: why, Notice: o.Notice}
 	if errors.As(failed, &own) {
-		mine.Inputs = inputs(own.looked, verify)
+		mine.Inputs = inputs(own.looked, o.VerifyInputs)
 	}
 	_, err := dist.Agree(ctx, comm, mine)
 	var f *dist.Failure

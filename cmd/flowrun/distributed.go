@@ -66,6 +66,8 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	// Beside the workers there is the engine that moves messages, which must not wait for one of them to be preempted.
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), req.threads+1))
 	stderr := s.err
+	notice := func(text string) { fmt.Fprintf(stderr, "flowrun: %s\n", text) }
+	meet := flow.MeetOptions{VerifyInputs: req.verify, Notice: notice}
 	if comm.Rank() > 0 {
 		s.out, s.err = io.Discard, io.Discard
 		s.signal.silence()
@@ -79,7 +81,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	p, err := s.compile(c.Context, c, o)
 	if err != nil {
 		var files *flow.Refusal
-		if other := flow.Decline(c.Context, comm, err, reason(err), req.verify); errors.As(other, &files) {
+		if other := flow.Decline(c.Context, comm, err, reason(err), meet); errors.As(other, &files) {
 			err = files
 		} else if other != nil {
 			comm.Abort(dist.Leave(s.tell(err)))
@@ -87,13 +89,14 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		return s.tellAndClose(err, comm)
 	}
 	var failure *dist.Failure
-	if p, err = p.Meet(c.Context, comm, req.verify); err != nil {
+	if p, err = p.Meet(c.Context, comm, meet); err != nil {
 		if errors.As(err, &failure) && !failure.Clean {
 			comm.Abort(dist.Leave(s.tell(err)))
 		}
 		return s.tellAndClose(err, comm)
 	}
 	err = s.execute(c.Context, p, o, req, func(ctx context.Context, ro flow.RunOptions) (*flow.Report, error) {
+		ro.Notice = notice
 		report, err := p.RunRank(ctx, comm, ro)
 		errors.As(err, &failure)
 		if comm.Rank() > 0 {

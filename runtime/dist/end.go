@@ -114,13 +114,15 @@ func (r *rank) listen() (worked bool) {
 	bad := r.bad
 	r.pollMu.Unlock()
 	for _, m := range in {
-		worked = worked || m.beat == nil
+		worked = worked || m.beat == nil && m.Word == nil
 		switch {
 		case m.Failure != nil:
 			r.note(m.Failure)
 		case m.beat != nil:
 			m.beat.heard = time.Now()
 			r.beats[m.beat.From] = *m.beat
+		case m.Word != nil:
+			r.answered(m.Word)
 		case m.Drain != nil:
 			r.ending.drains[m.Drain.From] = m.Drain
 		case m.Done != nil:

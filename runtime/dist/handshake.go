@@ -55,6 +55,8 @@ type Introduction struct {
 	Inputs []Input
 	// Refusal is why this rank cannot run its program; "" if it can.
 	Refusal string
+	// Notice is as in Options.
+	Notice func(text string)
 }
 
 // Agree compares what the ranks run and read. It blocks until all ranks have called it or Run. unshared lists the inputs that are equal as far
@@ -62,7 +64,7 @@ type Introduction struct {
 // is a *Failure: a *MismatchError, which names what differs, or why a rank cannot run its program; after one that is not
 // Clean the job is to be aborted.
 func Agree(ctx context.Context, comm transport.Comm, mine Introduction) (unshared []string, err error) {
-	r := newRank(comm, nil, Options{})
+	r := newRank(comm, nil, Options{Notice: mine.Notice})
 	v, f := r.greet(ctx, hello{From: r.me, Process: thisProcess(), Build: Build(), Items: mine.Items, Inputs: mine.Inputs, Refusal: mine.Refusal})
 	if f != nil {
 		return nil, f
@@ -124,7 +126,14 @@ func (r *rank) judge(ctx context.Context, mine hello) (*verdict, *Failure) {
 	all := make([]*hello, r.n)
 	all[0] = &mine
 	for heard := 1; heard < r.n; {
-		m, f := r.hearing(ctx)
+		m, f := r.hearing(ctx, func() (late []int) {
+			for i, h := range all {
+				if h == nil {
+					late = append(late, i)
+				}
+			}
+			return late
+		})
 		if f != nil {
 			return nil, f
 		}
@@ -147,7 +156,7 @@ func (r *rank) judge(ctx context.Context, mine hello) (*verdict, *Failure) {
 // awaitVerdict is everybody else's. Ranks that know already may speak before rank 0's answer arrives here.
 func (r *rank) awaitVerdict(ctx context.Context) (*verdict, *Failure) {
 	for {
-		m, f := r.hearing(ctx)
+		m, f := r.hearing(ctx, nil)
 		if f != nil {
 			return nil, f
 		}
@@ -158,8 +167,11 @@ func (r *rank) awaitVerdict(ctx context.Context) (*verdict, *Failure) {
 }
 
 // hearing waits for the next control message of the handshake; what belongs to the run is kept for it.
-func (r *rank) hearing(ctx context.Context) (*message, *Failure) {
+//
+// late lists who is waited for, to be mentioned after long; nil: nobody is.
+func (r *rank) hearing(ctx context.Context, late func() []int) (*message, *Failure) {
 	var pause transport.Backoff
+	wait := lateness{last: time.Now()}
 	for i := 1; ; i++ {
 		m, ok, err := r.comm.TryRecv(transport.Control)
 		if err == nil && ok {
@@ -190,6 +202,9 @@ func (r *rank) hearing(ctx context.Context) (*message, *Failure) {
 		}
 		if i%16 == 0 && ctx.Err() != nil {
 			return nil, &Failure{Err: &InterruptError{Rank: r.me, Cause: context.Cause(ctx)}}
+		}
+		if late != nil {
+			wait.look(r, late)
 		}
 		pause.Pause()
 	}

@@ -165,3 +165,27 @@ func TestExecutablesAreToldApart(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
+
+// Rank 0 mentions whom it waits for before the run.
+func TestLateRanksAreMentioned(t *testing.T) {
+	comms := mem.New(3, mem.Options{})
+	told := make(chan string, 1)
+	within(t, func() {
+		var all sync.WaitGroup
+		for i, comm := range comms {
+			all.Go(func() {
+				r := newRank(comm, nil, Options{Notice: func(text string) { told <- text }, looks: time.Microsecond})
+				if i == 2 {
+					if text := <-told; !strings.HasPrefix(text, "waiting for ranks that have not begun after 0 s: ") || !strings.HasSuffix(text, "2") { // 1 may be late as well
+						t.Errorf("told %q", text)
+					}
+				}
+				if _, f := r.greet(context.Background(), hello{From: i, Process: thisProcess()}); f != nil {
+					t.Error(f)
+				}
+			})
+		}
+		all.Wait()
+	})
+	closeAll(t, comms)
+}

@@ -123,6 +123,15 @@ func playRank(scene string) int {
 		}
 		var first sync.Once
 		_, code = run(p, Options{Observe: func(ir.ID, value.Value) { first.Do(func() { say("runs") }) }})
+	case "silent": // a look every 20 ms, so that silence is mentioned soon
+		p, err := plan.Parse(slow(c.Size(), 6000), enginetest.Table())
+		if err != nil {
+			say("%v", err)
+			return 3
+		}
+		var first sync.Once
+		_, code = run(p, Options{looks: 20 * time.Millisecond, Notice: func(text string) { say("%s", text) },
+			Observe: func(ir.ID, value.Value) { first.Do(func() { say("runs") }) }})
 	case "idle":
 		p, err := plan.Parse("plan ranks 2\nown 0\n%0 = sleep() {us=4000000} : i64\n", enginetest.Table())
 		if err != nil {
@@ -351,6 +360,48 @@ func TestMPIStoppedRankIsNotDead(t *testing.T) {
 		}
 	}
 	t.Error("no rank was ever stopped while it ran")
+}
+
+// A rank that is stopped is mentioned, whichever it is, and nobody dies of it; it is mentioned
+// again when it goes on.
+func TestMPISilentRankIsMentioned(t *testing.T) {
+	for _, silent := range []int{2, 0} {
+		ctx, cancel := context.WithCancel(t.Context())
+		speaker := 0
+		if silent == 0 {
+			speaker = 1
+		}
+		out, _ := stage(t, ctx, "silent", 3, func(out *lines) {
+			defer cancel()
+			during(t, out, runsLine, 3, silent, func(pid int) {
+				if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+					t.Error(err)
+				}
+				awaitLine(t, out, fmt.Sprintf("rank %d: rank %d (process %d on ", speaker, silent, pid))
+				if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+					t.Error(err)
+				}
+				awaitLine(t, out, fmt.Sprintf("rank %d: rank %d is heard again", speaker, silent))
+			})
+		})
+		cancel()
+		if strings.Contains(out, "died") || !strings.Contains(out, "silent for 0 s: it is stopped, or its machine is overloaded") {
+			t.Errorf("rank %d was stopped\n%s", silent, out)
+		}
+	}
+	if d := silentLooks * lookEvery; d != 10*time.Second {
+		t.Errorf("a silent rank is mentioned after %v", d)
+	}
+}
+
+// awaitLine waits until a text has come.
+func awaitLine(t *testing.T, out *lines, text string) {
+	for until := time.Now().Add(guard); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		if strings.Contains(out.String(), text) {
+			return
+		}
+	}
+	t.Errorf("%q did not come", text)
 }
 
 func TestMPIInterruption(t *testing.T) {

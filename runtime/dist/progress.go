@@ -357,8 +357,10 @@ func (r *rank) hear() (worked bool) {
 	}
 }
 
-// hearOne takes one message. True unless it was a heartbeat, which must not keep an idle rank awake.
+// hearOne takes one message. True unless it was a heartbeat or the like, which must not keep an
+// idle rank awake.
 func (r *rank) hearOne(m transport.Message) bool {
+	r.heardFrom(m.Src)
 	if m.Tag == tagClear {
 		epoch, shown, err := getClear(m.Payload)
 		switch {
@@ -379,7 +381,7 @@ func (r *rank) hearOne(m transport.Message) bool {
 			r.inbox = append(r.inbox, c)
 			r.rouse()
 		}
-		return c.beat == nil
+		return c.beat == nil && c.Word == nil
 	}
 	epoch, id, v, err := getValue(m.Payload)
 	if err != nil {

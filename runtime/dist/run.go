@@ -42,9 +42,14 @@ type Options struct {
 	Grace      time.Duration
 	Schedule   schedule.Plan
 
-	// patience, beats and placed replace goodbye, beatEvery and placedFrom, in tests.
-	patience, beats time.Duration
-	placed          int
+	// Notice is told, by rank 0 and by rank 1 of rank 0, that a rank has been silent for long, or
+	// is heard again; nil: nobody is.
+	Notice func(text string)
+
+	// patience, beats, looks and placed replace goodbye, beatEvery, lookEvery and placedFrom, in
+	// tests.
+	patience, beats, looks time.Duration
+	placed                 int
 }
 
 // Item is one thing that must be the same on every rank.
@@ -143,20 +148,21 @@ type rank struct {
 	sends        atomic.Int32  // matrices being sent
 
 	// Of Run's goroutine.
-	wake    chan struct{}
-	napping atomic.Bool
-	dozing  atomic.Bool   // in a long nap because nothing happens
-	relying atomic.Bool   // in a nap because workers poll
-	left    atomic.Bool   // a worker has ceased to since the last look
-	spell   time.Duration // that nap's length, 0 in others
-	failMu  sync.Mutex
-	toTell  []*failure // failures of this rank that the others do not know yet
-	ending  ending
-	beats   []beat            // last heard, by rank
-	beating []atomic.Bool     // a heartbeat to the rank is under way
-	suspect map[int]time.Time // ranks whose process was not found
-	stats   RankReport
-	bad     error // of the transport; set under pollMu
+	wake     chan struct{}
+	napping  atomic.Bool
+	dozing   atomic.Bool   // in a long nap because nothing happens
+	relying  atomic.Bool   // in a nap because workers poll
+	left     atomic.Bool   // a worker has ceased to since the last look
+	spell    time.Duration // that nap's length, 0 in others
+	failMu   sync.Mutex
+	toTell   []*failure // failures of this rank that the others do not know yet
+	ending   ending
+	silences *silences
+	beats    []beat            // last heard, by rank
+	beating  []atomic.Bool     // a heartbeat to the rank is under way
+	suspect  map[int]time.Time // ranks whose process was not found
+	stats    RankReport
+	bad      error // of the transport; set under pollMu
 }
 
 type heldKey struct{ dst, num int32 }
@@ -229,13 +235,16 @@ func newRank(comm transport.Comm, p *plan.Plan, o Options) *rank {
 	if o.beats == 0 {
 		o.beats = beatEvery
 	}
+	if o.looks == 0 {
+		o.looks = lookEvery
+	}
 	if o.placed == 0 {
 		o.placed = placedFrom
 	}
 	n := comm.Size()
 	return &rank{comm: comm, me: comm.Rank(), n: n, p: p, o: o, window: int32(min(comm.MaxTag(), 1<<30)) + 1,
 		held: map[heldKey]flight{}, begun: make([][]uint64, n), posted: make([]int32, n), wake: make(chan struct{}, 1),
-		beats: make([]beat, n), beating: make([]atomic.Bool, n), epochOfClock: time.Now()}
+		silences: newSilences(n), beats: make([]beat, n), beating: make([]atomic.Bool, n), epochOfClock: time.Now()}
 }
 
 // prepare makes the routes and the engine.
@@ -284,7 +293,7 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	r.started.Store(true)
 	engineDone := r.eng.Done()
 	now := time.Now()
-	beat, look := now.Add(r.o.beats), now.Add(lookEvery)
+	beat, look := now.Add(r.o.beats), now.Add(r.o.looks)
 	quit := ctx.Done()
 	for {
 		r.left.Store(false)
@@ -299,8 +308,9 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 			r.sendBeat()
 		}
 		if now.After(look) {
-			look = now.Add(lookEvery)
+			look = now.Add(r.o.looks)
 			r.look()
+			r.listenForSilence()
 		}
 		select {
 		case <-quit:

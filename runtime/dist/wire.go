@@ -122,6 +122,7 @@ type message struct {
 	Drain   *drain
 	Done    *done
 	End     *end
+	Word    *word
 
 	beat *beat // goes by itself
 }
