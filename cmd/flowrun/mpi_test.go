@@ -63,8 +63,8 @@ func midwayOnRanks(ts *testscript.TestScript, args []string) (cmd *exec.Cmd, std
 	stderr = new(bytes.Buffer)
 	cmd.Stderr = stderr
 	ts.Check(cmd.Start())
-	for deadline := time.Now().Add(startsWithin); processorTime(rank) < midway && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		rank = rankProcess("1", args[0])
+	for deadline := time.Now().Add(startsWithin); (rank == 0 || processorTime(rank) < midway) && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		rank = rankProcess(ts, "1", args[0])
 	}
 	if rank == 0 {
 		_ = cmd.Process.Kill() // it may have ended
@@ -143,4 +143,56 @@ func otherBuild(ts *testscript.TestScript, neg bool, args []string) {
 		last[i] ^= 1
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o700))
+}
+
+// jobkilled LIST FILE ARGS... starts flowrun on ranks and kills all processes of the job at once.
+// It writes into LIST the folders that the job has left, which must be two.
+func jobKilled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: jobkilled LIST FILE ARGS...")
+	}
+	cmd, _, rank := midwayOnRanks(ts, args[1:])
+	launcher := parentOf(rank)
+	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(launcher), "environ"))
+	ts.Check(err)
+	var left []string
+	for v := range strings.SplitSeq(string(env), "\x00") {
+		name, value, _ := strings.Cut(v, "=")
+		if (name == "TMPDIR" || name == "OMPI_MCA_btl_vader_backing_directory") && strings.HasPrefix(filepath.Base(value), "flowrun-") {
+			left = append(left, value)
+		}
+	}
+	job := processesOf(ts, args[1])                                        // the launcher and the command among them
+	for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} { // or some would hear of the end of others, and clean up
+		for _, pid := range job {
+			_ = syscall.Kill(pid, s) // it may have ended
+		}
+	}
+	_ = cmd.Wait() // it was killed
+	for _, dir := range left {
+		f, err := os.Open(dir)
+		ts.Check(err)
+		// The lock goes with the last thread of the launcher, a while after the process has been
+		// killed.
+		for deadline := time.Now().Add(startsWithin); syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		ts.Check(f.Close())
+	}
+	if len(left) != 2 {
+		ts.Fatalf("the job has left %v", left)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Join(left, "\n")), 0o600))
+}
+
+// swept LIST demands that the folders in LIST are gone.
+func swept(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: swept LIST")
+	}
+	for _, dir := range strings.Fields(ts.ReadFile(args[0])) {
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			ts.Fatalf("%s is there: %v", dir, err)
+		}
+	}
 }

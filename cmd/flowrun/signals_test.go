@@ -21,7 +21,7 @@ import (
 // This file defines the script command that interrupts a run.
 
 // midway is how much of the processors a program, or each of its ranks, has had when it is in the middle of its work.
-const midway = 2 * time.Second
+var midway = 2 * time.Second
 
 // startsWithin is how long that may take, a hundred times what it takes on a machine at rest: no program that works
 // takes longer.
@@ -60,7 +60,7 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		worker := cmd.Process.Pid
 		if onRanks {
-			worker = rankProcess("1", args[2])
+			worker = rankProcess(ts, "1", args[2])
 		}
 		if processorTime(worker) >= midway {
 			break
@@ -193,7 +193,7 @@ func survivors(ts *testscript.TestScript, neg bool, args []string) {
 	clock := calm.Start()
 	defer clock.Stop()
 	for {
-		left := processesOf(args[0])
+		left := processesOf(ts, args[0])
 		if len(left) == 0 {
 			return
 		}
@@ -222,8 +222,8 @@ func processorTime(pid int) time.Duration {
 }
 
 // rankProcess is the process of an Open MPI rank that runs the file, 0 if there is none yet.
-func rankProcess(rank, file string) int {
-	for _, pid := range processesOf(file) {
+func rankProcess(ts *testscript.TestScript, rank, file string) int {
+	for _, pid := range processesOf(ts, file) {
 		env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 		if err == nil && bytes.Contains(env, []byte("\x00OMPI_COMM_WORLD_RANK="+rank+"\x00")) {
 			return pid
@@ -232,9 +232,12 @@ func rankProcess(rank, file string) int {
 	return 0
 }
 
-// processesOf lists the processes that have word on their command line.
-func processesOf(word string) []int {
+// processesOf lists the processes of a script that have word on their command line. Those of
+// another, which may be the same script in another test on this machine, run in another directory.
+func processesOf(ts *testscript.TestScript, word string) []int {
 	var out []int
+	dir, err := filepath.EvalSymlinks(ts.MkAbs("."))
+	ts.Check(err)
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is well formed
 	for _, path := range lines {
 		text, err := os.ReadFile(path)
@@ -242,7 +245,7 @@ func processesOf(word string) []int {
 			continue // it has ended meanwhile
 		}
 		for _, arg := range strings.Split(string(text), "\x00") {
-			if arg == word {
+			if cwd, err := os.Readlink(filepath.Join(filepath.Dir(path), "cwd")); arg == word && err == nil && cwd == dir {
 				if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
 					out = append(out, pid)
 				}

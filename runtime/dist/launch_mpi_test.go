@@ -141,16 +141,10 @@ func TestMPIKilledJobIsSwept(t *testing.T) {
 				}
 			}
 		}
-		for until, at := time.Now().Add(guard), 0; at < len(job) && time.Now().Before(until); {
-			if _, alive := processStart(job[at]); alive {
-				time.Sleep(10 * time.Millisecond)
-			} else {
-				at++
-			}
-		}
 	})
 	_ = cmd.Wait() // it was killed
 	for _, f := range folders {
+		awaitUnlocked(t, f)
 		if entries, err := os.ReadDir(f); err != nil || len(entries) == 0 {
 			t.Errorf("the killed job has left nothing in %s: %v", f, err)
 		}
@@ -164,6 +158,21 @@ func TestMPIKilledJobIsSwept(t *testing.T) {
 	for _, f := range folders {
 		if _, err := os.Stat(f); !os.IsNotExist(err) {
 			t.Errorf("after the next job %s is there: %v", f, err)
+		}
+	}
+}
+
+// awaitUnlocked waits until nobody has a lock on a folder: it goes with the last thread of a
+// launcher, a while after that was killed.
+func awaitUnlocked(t *testing.T, dir string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for until := time.Now().Add(guard); syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("%s is locked", dir)
 		}
 	}
 }
