@@ -67,6 +67,9 @@ func Agree(ctx context.Context, comm transport.Comm, mine Introduction) (unshare
 	r := newRank(comm, nil, Options{Notice: mine.Notice})
 	v, f := r.greet(ctx, hello{From: r.me, Process: thisProcess(), Build: Build(), Items: mine.Items, Inputs: mine.Inputs, Refusal: mine.Refusal})
 	if f != nil {
+		if !f.Clean && f.Speaker != r.me {
+			time.Sleep(sayFirst)
+		}
 		return nil, f
 	}
 	return v.Unshared, nil
@@ -116,9 +119,22 @@ func (r *rank) greet(ctx context.Context, mine hello) (*verdict, *Failure) {
 		return nil, &Failure{Code: "E701", Err: &MismatchError{v.Mismatch, v.Files}, Clean: r.settle()}
 	}
 	if mine.Ranks == 0 && !r.settle() { // nothing of this run follows, and the next begins with another epoch
-		return nil, &Failure{Code: "E705", Err: errUnfinished}
+		return nil, r.unsettled()
 	}
 	return v, nil
+}
+
+// unsettled is why transfers cannot end: the death of a rank, if one is seen to be gone.
+func (r *rank) unsettled() *Failure {
+	me := r.peers[r.me]
+	for i, p := range r.peers {
+		if i != r.me && p.Space == me.Space && p.Space != "" && p.Pid != me.Pid && p.gone() {
+			f := &failure{Severity: rankDied, Rank: i}
+			r.describe(f)
+			return f.public()
+		}
+	}
+	return &Failure{Code: "E705", Err: errUnfinished}
 }
 
 // judge is rank 0's part: it hears all and answers all.
