@@ -85,7 +85,12 @@ func newWatch(launcher, ranks int, status string) *watch {
 }
 
 // look looks at the ranks once. stopped says that the job is being stopped, silent that no output is under way.
+//
+// Ranks that end after their launcher end because of it, so nothing is looked at any more once that has ended.
 func (w *watch) look(now time.Time, stopped, silent bool) advice {
+	if _, runs := processStart(w.launcher); !runs {
+		return carryOn
+	}
 	if !w.known {
 		w.meet(now)
 	}
