@@ -226,6 +226,41 @@ func TestFailureIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
+// What is shown waits for the tasks of other ranks that may fail, also where messages come late and receives have little room: a run
+// prints what the definition prints, up to the failure if there is one.
+func TestShownIsTheSameEverywhere(t *testing.T) {
+	printed := 0
+	for seed := range uint64(12) {
+		for _, ranks := range []int{1, 2, 3, 5} {
+			p, bad := enginetest.RandomShown(seed, 200, ranks), -1
+			if seed%3 > 0 {
+				bad = spoil(p, 60)
+			}
+			want := enginetest.Printed(p)
+			printed += len(want)
+			comms := mem.New(ranks, mem.Options{Faults: mem.Faults{Seed: seed, MaxDelay: 200 * time.Microsecond}})
+			env := &enginetest.Env{}
+			within(t, func() {
+				for rank, err := range runAll(context.Background(), comms, p, func(int) Options {
+					return Options{Env: env, Budget: 1 << (seed % 16), MaxPosted: 1 + int(seed), Grace: 2 * guard, patience: 6 * guard}
+				}) {
+					var f *local.TaskFailure
+					if failed := errors.As(err, &f); failed != (bad >= 0) || failed && (int(f.Node) != bad || f.Unsettled) {
+						t.Fatalf("seed %d, rank %d of %d: %v, want the failure of task %d", seed, rank, ranks, err, bad)
+					}
+				}
+			})
+			if got := env.Printed(); got != want {
+				t.Fatalf("seed %d on %d ranks, where task %d fails, prints\n%swant\n%s", seed, ranks, bad, got, want)
+			}
+			closeAll(t, comms)
+		}
+	}
+	if printed < 1000 {
+		t.Errorf("only %d bytes are printed in all", printed)
+	}
+}
+
 func TestMismatchIsNamed(t *testing.T) {
 	comms := mem.New(3, mem.Options{})
 	good, other := enginetest.Random(1, 50, 3), enginetest.Random(2, 50, 3)

@@ -19,10 +19,44 @@ import (
 // Random makes a plan of about n tasks for ranks ranks. Its values are of every sort that engines treat differently:
 // matrices of a few sizes, also none, scalars, strings, shapes known only in the run.
 func Random(seed uint64, n, ranks int) *plan.Plan {
-	r := &random{rng: rand.New(rand.NewPCG(seed, 7)), t: Table(), g: ir.New(), ranks: ranks}
+	return newRandom(seed, ranks).plan(seed, n, func() {})
+}
+
+// RandomShown is Random with nodes of rank 0 between the others that print numbers, in the order of the plan.
+func RandomShown(seed uint64, n, ranks int) *plan.Plan {
+	r := newRandom(seed, ranks)
+	last := ir.None
+	return r.plan(seed, n, func() {
+		if len(r.nums) == 0 || r.rng.IntN(4) > 0 {
+			return
+		}
+		in := []ir.ID{r.bring(r.nums[r.rng.IntN(len(r.nums))], 0)}
+		if last != ir.None {
+			in = append(in, last)
+		}
+		r.owner = append(r.owner, 0)
+		last = r.g.Add(r.t.Must("print"), nil, types.EffectType(), ir.Origin{}, in...)
+	})
+}
+
+// Printed is what the reference evaluator prints of p, before its failure if it fails.
+func Printed(p *plan.Plan) string {
+	e := &Env{}
+	_, _ = eval.Run(p.Graph, e) // the failure is what runs are compared with otherwise
+	return e.Printed()
+}
+
+func newRandom(seed uint64, ranks int) *random {
+	return &random{rng: rand.New(rand.NewPCG(seed, 7)), t: Table(), g: ir.New(), ranks: ranks}
+}
+
+// plan draws about n tasks, after each of which also is called.
+func (r *random) plan(seed uint64, n int, also func()) *plan.Plan {
 	for r.g.Len() < n {
 		r.task()
+		also()
 	}
+	ranks := r.ranks
 	p := &plan.Plan{Graph: r.g, Ranks: ranks, Uses: r.g.Uses()}
 	if ranks > 1 {
 		p.Owner = r.owner

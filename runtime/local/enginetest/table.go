@@ -116,7 +116,7 @@ func rows() []*op.Def {
 			a := c.Dense(0)
 			return a.View(0, 0, a.Rows, a.Cols), nil
 		}},
-		{Name: "print", Laws: op.Effectful, Kernel: set(print), Ref: print},
+		{Name: "print", Laws: op.Effectful, Kernel: set(print), Ref: print, Shows: func(*op.Attrs) bool { return true }},
 		{Name: "map", Alias: true, Kernel: mapKernel, Ref: func(c *op.Call) (value.Value, error) {
 			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 			runBody(c, out, func(in, i, j int) value.Scalar { return c.Dense(in).At(i, j) })
