@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -41,6 +43,9 @@ type CompileOptions struct {
 	Memory memory.Limit
 	// Load reads an imported file; nil: from the file system, at most source.MostText bytes.
 	Load func(path string) ([]byte, error)
+	// Path lists the directories in which an imported file is looked up that does not lie beside the importing one; nil: those of the
+	// environment variable FLOWPATH, which separates them as PATH does.
+	Path []string
 	// Input is where the program finds standard input and other streams; nil: the standard input of this process. Programs
 	// with one Input see the same contents.
 	Input *Input
@@ -58,13 +63,17 @@ func (o CompileOptions) options() (compiler.Options, error) {
 	if in == nil {
 		in = &Input{}
 	}
+	path := o.Path
+	if path == nil {
+		path = filepath.SplitList(os.Getenv("FLOWPATH"))
+	}
 	table, err := kernels.TableReading(o.Kernels, in)
 	if err != nil {
 		return compiler.Options{}, err
 	}
 	return compiler.Options{
 		Table: table, Ranks: max(o.Ranks, 1), Sets: o.Set, Disable: o.Disable, Verify: o.Verify, Dump: o.Dump,
-		Rates: o.Rates, Memory: o.Memory, PlanOnly: o.PlanOnly, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Schedule: knownSchedule,
+		Rates: o.Rates, Memory: o.Memory, PlanOnly: o.PlanOnly, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Path: path, Schedule: knownSchedule,
 	}, nil
 }
 

@@ -57,6 +57,8 @@ type Options struct {
 	Std fs.FS
 	// Load reads imported files; nil is source.ReadFile.
 	Load func(path string) ([]byte, error)
+	// Path lists the directories in which an imported file is looked up that does not lie beside the importing one.
+	Path []string
 	// Schedule says what is wrong with the name of a self-scheduling technique in a program's hints; nil takes all names.
 	Schedule func(name string) error
 }
@@ -148,7 +150,7 @@ func checkOptions(o Options) (ds source.Diagnostics) {
 }
 
 func inputOf(files *source.FileSet, o Options) lower.Input {
-	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.maxTasks(), Std: o.Std, Load: o.Load, Schedule: o.Schedule}
+	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.maxTasks(), Std: o.Std, Load: o.Load, Path: o.Path, Schedule: o.Schedule}
 	if in.Load == nil {
 		in.Load, in.List = source.ReadFile, os.ReadDir
 	}

@@ -94,6 +94,23 @@ func (g *generator) lanes(a variable) {
 		b.i64, cols = append(b.i64, "j"), 1+g.rng.IntN(4)
 		head += fmt.Sprintf(", j in 0..%d", cols)
 	}
+	if g.rng.IntN(5) == 0 { // as many j as the index says
+		b.i64, cols, by = append(b.i64, "j"), 1, []int{1, 2, -1}[by-1]
+		r := [...]string{"0..i", "i..5", "i..=i + 1", "i..3"}[g.rng.IntN(4)]
+		head, rows = fmt.Sprintf("i in %d..%d, j in %s by %d", lo, lo+n, r, by), 0
+		for i := lo; i < lo+n; i++ {
+			from, to := i, map[string]int{"0..i": i, "i..5": 5, "i..=i + 1": i + 2, "i..3": 3}[r]
+			if r == "0..i" {
+				from = 0
+			}
+			if r == "i..=i + 1" && by < 0 {
+				to = i
+			}
+			for j := from; by > 0 && j < to || by < 0 && j > to; j += by {
+				rows++
+			}
+		}
+	}
 	elem, value := types.F64, (*bodies).float
 	switch g.rng.IntN(4) {
 	case 0:

@@ -29,6 +29,7 @@ func loops() []*op.Def {
 			{Name: "by", Attr: true, Kind: op.IntsVal, Doc: "the step of each dimension"},
 			{Name: "through", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "of bounds that are inputs, 1 for each dimension whose upper one is included"},
 			{Name: "names", Attr: true, Kind: op.StrVal, Doc: "the names of the indices, for failures"},
+			{Name: "pairs", Attr: true, Optional: true, Kind: op.BoolVal, Doc: "the indices of position k are row k of the first input after the bounds"},
 			{Name: "schedule", Attr: true, Optional: true, Kind: op.StrVal, Doc: "the self-scheduling technique"},
 			{Name: "grain", Attr: true, Optional: true, Kind: op.IntVal, Doc: "the least number of iterations a chunk"},
 			{Name: "taken", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the nodes of the body that stood before or after the loop, for reports"},
@@ -58,7 +59,7 @@ func loops() []*op.Def {
 			return r.End()
 		},
 		Loop: &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Begin: beginParfor},
-	}}
+	}, pairs()}
 }
 
 // indexSpace is the points of a parfor: index d goes lo, lo + by, .. for n values. The first lead inputs are bounds.
@@ -131,6 +132,9 @@ func (s *indexSpace) failed(c *op.Call, err error, at ...int64) error {
 	var f *op.Failure
 	if !errors.As(err, &f) {
 		return err
+	}
+	if c.Attrs.Bool("pairs") {
+		at = indicesOfPair(c, s.lead, at[0])
 	}
 	var p []string
 	for d, name := range strings.Fields(c.Attrs.Str("names")) {

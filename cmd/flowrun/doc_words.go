@@ -64,7 +64,7 @@ var words = []word{
 	{"next", "next c = e", "next says what a carried name of an iterate is in the next round, or a state of a stage at its next token.", op.Example{}, "8. Loops that are one node"},
 	{"parfor", "parfor i in a..b { value }, parfor i in a..b, j in c..d { value }",
 		"parfor computes one result an index, and workers share the indices. The value of its body is a scalar, or a row: results become the rows of a matrix, or with " +
-			"two indices its elements. Bounds may be values of the run.",
+			"two indices its elements. Bounds may be values of the run. Where the second range depends on the first index, results form a column in the order of the pairs.",
 		op.Example{Program: "emit t(parfor i in 0..5 { i ^ 2 })", Output: "0 1 4 9 16"}, "8. Loops that are one node"},
 	{"stage", "stage s(xs: chan T) -> chan U { state m = init; on x in xs { .. } }", "stage declares an operator on streams with state of its own. It is parsed today and runs later.",
 		op.Example{}, "9. Streams"},

@@ -26,6 +26,8 @@ type Input struct {
 	Std fs.FS
 	// Load reads an imported file by path.
 	Load func(path string) ([]byte, error)
+	// Path lists the directories in which Load finds what does not lie beside the importing file, in order.
+	Path []string
 	// List is what lies in a directory from which Load reads, for suggestions; nil: unknown.
 	List func(path string) ([]fs.DirEntry, error)
 	// Contract makes the canonical form of one expression: the nodes from `from` on, of which root is the

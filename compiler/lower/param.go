@@ -245,7 +245,7 @@ func (l *lowerer) notImported(p *ast.String, err error) source.Diagnostic {
 	case !strings.HasPrefix(dir, "std/") && l.inLibrary(base):
 		d = d.WithHelp("did you mean %q, in the library?", "std/"+base)
 	case !strings.HasPrefix(dir, "std/") && !path.IsAbs(dir):
-		d = d.WithHelp("the path is looked up beside the importing file; one that begins with std/ is in the library")
+		d = d.WithHelp("the path is looked up beside the importing file, then in the directories that the environment variable FLOWPATH lists; one that begins with std/ is in the library")
 	}
 	return d
 }
@@ -280,7 +280,8 @@ func (l *lowerer) directory(at source.Span) string {
 	return "."
 }
 
-// load finds an imported file beside the importing one, then in the library.
+// load finds an imported file: beside the importing one, then in the directories of Input.Path. A path that begins with std/ is one
+// of the library.
 func (l *lowerer) load(p string, at source.Span) (text []byte, name string, err error) {
 	if rest, ok := strings.CutPrefix(p, "std/"); ok && l.in.Std != nil {
 		text, err = fs.ReadFile(l.in.Std, rest)
@@ -289,7 +290,15 @@ func (l *lowerer) load(p string, at source.Span) (text []byte, name string, err 
 	if name = p; !path.IsAbs(p) {
 		name = path.Join(l.directory(at), p)
 	}
-	text, err = l.in.Load(name)
+	if text, err = l.in.Load(name); !errors.Is(err, fs.ErrNotExist) || path.IsAbs(p) {
+		return text, name, err
+	}
+	for _, dir := range l.in.Path {
+		there := path.Join(dir, p)
+		if found, other := l.in.Load(there); !errors.Is(other, fs.ErrNotExist) {
+			return found, there, other
+		}
+	}
 	return text, name, err
 }
 

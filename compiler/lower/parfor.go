@@ -31,6 +31,9 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 			WithHelp("its value is a column or a matrix; join indices: k in 0..p * q"))
 	}
 	hints := l.hints(e.With)
+	if dependent(e) {
+		return l.overPairs(e, hints)
+	}
 	space := make([]extent, len(e.Ranges))
 	for i, r := range e.Ranges {
 		if r.Name == nil || r.Hi == nil {
@@ -45,6 +48,11 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 	if !t.Possible() {
 		l.failf("E216", e.Span(), "the result is %v: a matrix has fewer than 2^60 rows, columns and elements", t)
 	}
+	return l.edgeVal(l.loopNode(e, space, hints, r, v, t))
+}
+
+// loopNode is the node of a parfor over the index space with the body r, of which v is the value, and the result type t.
+func (l *lowerer) loopNode(e *ast.Parfor, space []extent, hints []op.Attr, r *region, v ir.ID, t types.Type) ir.ID {
 	body, captured := trimmed(r, v)
 
 	var lo, by, n, through []int
@@ -76,7 +84,7 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 	}
 	id := l.g.Add(l.table.Must("parfor"), op.MakeAttrs(attrs...), t, l.origin(e.Span()), append(in, captured...)...)
 	l.g.Nodes[id].Region = body
-	return l.edgeVal(id)
+	return id
 }
 
 // extent elaborates a range's bounds.

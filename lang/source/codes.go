@@ -73,7 +73,7 @@ var codes = [...]CodeRow{
 	{"E121", "value does not fit the param", "The value given by --set (or the default) must be a literal of the param's type.", "param n: i64 = 1", "--set n=abc"},
 	{"E122", "required param is not set", "A param without a default needs --set.", "param n: i64\nemit n", ""},
 	{"E123", "value is not among the param's choices", "`param x = d in [..]` admits the listed values alone.", "param m = \"a\" in [\"a\", \"b\"]", "--set m=c"},
-	{"E124", "import not found", "The path is looked up beside the importing file; `std/` names the library that comes with Flow.", `import "nosuch.flow" as x`, ""},
+	{"E124", "import not found", "The path is looked up beside the importing file, then in the directories of the environment variable FLOWPATH; `std/` names the library that comes with Flow.", `import "nosuch.flow" as x`, ""},
 	{"E125", "imports form a cycle", "Files import each other in a circle. Move what both need into a third file.", "", ""},
 	{"E126", "imported file has statements", "An imported file may contain only import, type, fn, stage and param.", "", ""},
 	{"E127", "wrong number of arguments", "The call has too few or too many arguments; the message shows the signature.", "fn f(x) = x\nemit f(1, 2)", ""},

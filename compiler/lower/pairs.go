@@ -1,0 +1,126 @@
+package lower
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/lang/ast"
+)
+
+// This file elaborates `parfor i in 0..n, j in 0..i { e }`, whose second range depends on its first index: a parfor over the
+// list of the pairs, in order of i and, for each, of j. It has no shape of two dimensions, so its value is a column, or the
+// rows of e below each other.
+
+// dependent reports that the second range of a parfor reads its first index.
+func dependent(e *ast.Parfor) (found bool) {
+	if len(e.Ranges) != 2 || e.Ranges[0].Name == nil {
+		return false
+	}
+	for _, x := range []ast.Expr{e.Ranges[1].Lo, e.Ranges[1].Hi, e.Ranges[1].By} {
+		ast.Walk(x, func(n ast.Node) bool {
+			if n, ok := n.(*ast.Name); ok && n.Name == e.Ranges[0].Name.Name {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// overPairs elaborates such a parfor.
+func (l *lowerer) overPairs(e *ast.Parfor, hints []op.Attr) val {
+	for _, r := range e.Ranges {
+		if r.Name == nil || r.Hi == nil {
+			l.failf("E416", r.Span(), "the range of a parfor is `i in a..b`")
+		}
+	}
+	first, second, at := e.Ranges[0], e.Ranges[1], e.Span()
+	outer, step := l.extent(first), 1
+	if second.By != nil {
+		if step = l.intArg(second.By, "the step"); step == 0 {
+			l.failf("E417", second.By.Span(), "the step is 0")
+		}
+	}
+	bounds, total := l.boundsOf(first, second, outer, step)
+	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(step)}, op.Attr{Name: "through", Val: op.Bool(second.Inclusive)}, op.Attr{Name: "rows", Val: op.Int(total)})
+	list := l.edgeVal(l.add(l.table.Must("pairs"), attrs, second.Span(), nil, bounds))
+
+	r, pure := l.newRegion(), l.pure
+	var y ir.ID
+	l.pure = true
+	l.within(r, func() {
+		k := l.carry(r, types.ScalarOf(types.I64))
+		here := l.here(list)
+		for c, x := range e.Ranges {
+			l.declare(*x.Name, l.edgeVal(l.add(l.table.Must("element"), nil, x.Span(), nil, here.id, k, l.konst(value.I64(int64(c)), x.Span()))))
+		}
+		y = l.toEdge(l.blockWhole(e.Body, true), e.Body.Span())
+	})
+	l.pure = pure
+	t := l.collected(e, []extent{{count: total}}, r.g.Type(y))
+	body, captured := trimmed(r, y)
+	names := op.Attr{Name: "names", Val: op.Str(first.Name.Name + " " + second.Name.Name)}
+	hints = append(hints, op.Attr{Name: "by", Val: op.Ints(1)})
+	if len(captured) > 0 && captured[0] == list.id {
+		hints = append(hints, names, op.Attr{Name: "pairs", Val: op.Bool(true)})
+	} else {
+		hints = append(hints, op.Attr{Name: "names", Val: op.Str("pair")})
+	}
+	var in []ir.ID
+	if total == types.Unknown {
+		in = []ir.ID{l.konst(value.I64(0), at), l.toEdge(l.size(total, "nrow", list, at), at)}
+	} else {
+		hints = append(hints, op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(total)})
+	}
+	id := l.g.Add(l.table.Must("parfor"), op.MakeAttrs(hints...), t, l.origin(at), append(in, captured...)...)
+	l.g.Nodes[id].Region = body
+	return l.edgeVal(id)
+}
+
+// boundsOf is the matrix of i and the bounds of j for each i, and how many pairs there are: types.Unknown unless the bounds
+// are numbers, or i plus a number.
+func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id ir.ID, total int) {
+	head := &ast.Parfor{Src: second.Src, Ranges: []ast.Range{first}}
+	r, pure := l.newRegion(), l.pure
+	var y ir.ID
+	var base [2]ir.ID
+	var add [2]int64
+	var index ir.ID
+	l.pure = true
+	l.within(r, func() {
+		index = l.carry(r, types.ScalarOf(types.I64))
+		i := l.edgeVal(index)
+		l.declare(*first.Name, i)
+		row := []val{i}
+		for k, b := range []ast.Expr{second.Lo, second.Hi} {
+			v := l.integer(b, "E215", "a loop bound")
+			base[k], add[k] = l.offset(v)
+			row = append(row, v)
+		}
+		y = l.matrixOf(seqVal(list, []val{seqVal(list, row)}), types.NoElem, second.Span()).id
+	})
+	l.pure = pure
+	total = types.Unknown
+	if lo := outer.lo; outer.count != types.Unknown && outer.count <= mostCounted && (base[0] == ir.None || base[0] == index) && (base[1] == ir.None || base[1] == index) {
+		total = 0
+		for k := range outer.count {
+			i := lo.s.I + int64(k)*int64(outer.step)
+			b := add
+			for s := range b {
+				if base[s] == index {
+					b[s] += i
+				}
+			}
+			n := steps(b[0], b[1], int64(step), second.Inclusive)
+			if n > types.MaxSide || uint64(total)+n > types.MaxSide {
+				l.failf("E216", second.Span(), "the ranges have too many pairs: a parfor has fewer than 2^60 values")
+			}
+			total += int(n)
+		}
+	}
+	return l.loopNode(head, []extent{outer}, nil, r, y, types.DenseOf(types.I64, outer.count, 3)), total
+}
+
+// mostCounted is how many values of the first index are counted over before the run.
+const mostCounted = 1 << 22
