@@ -156,11 +156,21 @@ func (r *Report) WriteTrace(w io.Writer, p *Program) error {
 			p.locate(rec.Loops)
 		}
 	}
-	describe := func(_ int, e *trace.Event) []trace.Arg {
+	names := map[int][]string{}
+	for _, rec := range r.Recordings {
+		if rec != nil {
+			names[rec.Rank] = rec.Names
+		}
+	}
+	describe := func(rank int, e *trace.Event) []trace.Arg {
 		if int(e.ID) >= p.Plan.Graph.Len() || e.ID < 0 {
 			return nil
 		}
-		var args []trace.Arg
+		kernel := ""
+		if all := names[rank]; e.Name >= 0 && int(e.Name) < len(all) {
+			kernel = all[e.Name]
+		}
+		args := []trace.Arg{{Key: trace.NameKey, Text: p.statement(ir.ID(e.ID), kernel)}}
 		if where := p.Plan.Where(ir.ID(e.ID)); where != "" {
 			args = append(args, trace.Arg{Key: "where", Text: where})
 		}

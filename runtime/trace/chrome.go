@@ -1,16 +1,18 @@
 package trace
 
 // This file defines WriteChrome: recordings as Chrome trace event JSON, which Perfetto and chrome://tracing
-// open. One process a rank, one thread a worker, as many for communication as messages were under way at once, an arrow for each message whose both ends were recorded.
+// open. One process a rank, one thread a worker, two for communication (chrome_messages.go), an arrow for each message whose both ends were recorded.
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
 	"strconv"
 )
+
+// NameKey is the key of an Arg that is the name of the event in a viewer. The name that was recorded is then the argument kernel.
+const NameKey = "name"
 
 // Arg explains an event in the exported trace: a loop index, the source line.
 type Arg struct {
@@ -95,43 +97,22 @@ func (c *chromeWriter) recording(r *Recording) {
 			tid++
 			continue
 		}
-		events, lane, lanes := t.lanes()
-		for l := range max(lanes, 1) {
-			label := t.Name
-			if l > 0 {
-				label += " " + strconv.Itoa(l+1)
-			}
-			c.meta("thread_name", "name", r.Rank, tid+l, label)
-		}
-		for k, e := range events {
-			c.event(r, tid+lane[k], e, name(e))
-		}
-		tid += max(lanes, 1)
+		tid += c.messages(r, t, tid, name)
 	}
-}
-
-// lanes spreads events over as few lanes as keep those of one lane apart, in order of their start: messages are under way
-// together, and a viewer draws the events of a thread right only if they nest.
-func (t *TrackRecording) lanes() (events []*Event, lane []int, lanes int) {
-	for e := range t.Events() {
-		events = append(events, e)
-	}
-	slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.Start, b.Start) })
-	var ends []int64
-	for _, e := range events {
-		l := slices.IndexFunc(ends, func(end int64) bool { return end <= e.Start })
-		if l < 0 {
-			l = len(ends)
-			ends = append(ends, 0)
-		}
-		ends[l] = e.End
-		lane = append(lane, l)
-	}
-	return events, lane, len(ends)
 }
 
 func (c *chromeWriter) event(r *Recording, tid int, e *Event, name []byte) {
 	start := r.origin() - c.base + e.Start
+	var args []Arg
+	if c.describe != nil {
+		args = c.describe(r.Rank, e)
+	}
+	kernel := []byte(nil)
+	for _, a := range args {
+		if a.Key == NameKey {
+			name, kernel = quote(a.Text), name
+		}
+	}
 	c.begin()
 	b := append(c.line, `{"ph":"X","name":`...)
 	b = append(b, name...)
@@ -151,16 +132,21 @@ func (c *chromeWriter) event(r *Recording, tid int, e *Event, name []byte) {
 		b = append(b, `,"bytes":`...)
 		b = strconv.AppendInt(b, e.Bytes, 10)
 	}
-	if c.describe != nil {
-		for _, a := range c.describe(r.Rank, e) {
-			b = append(b, ',')
-			b = append(b, quote(a.Key)...)
-			b = append(b, ':')
-			if a.Text != "" {
-				b = append(b, quote(a.Text)...)
-			} else {
-				b = strconv.AppendInt(b, a.Number, 10)
-			}
+	if kernel != nil {
+		b = append(b, `,"kernel":`...)
+		b = append(b, kernel...)
+	}
+	for _, a := range args {
+		if a.Key == NameKey {
+			continue
+		}
+		b = append(b, ',')
+		b = append(b, quote(a.Key)...)
+		b = append(b, ':')
+		if a.Text != "" {
+			b = append(b, quote(a.Text)...)
+		} else {
+			b = strconv.AppendInt(b, a.Number, 10)
 		}
 	}
 	c.end(append(b, "}}"...))
