@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -321,7 +322,25 @@ func explainBody(s scene) (source.Diagnostic, bool) {
 		d.Message = "`fn` wants `= value` or a body, and found " + s.say(s.found)
 	}
 	d.Help = "the body is in braces, and `{` stands at the end of the line that it belongs to"
+	if brace := s.braceBelow(); brace > 0 && s.i > s.from {
+		d.Help = "write `" + s.text(s.from, s.i) + " {`: the brace stands on the line that it belongs to"
+		d.Span = s.span(s.from, s.i-1)
+		s.parser.reported = append(s.parser.reported, brace) // one slip, one message
+		sort.Ints(s.parser.reported)
+	}
 	return d, true
+}
+
+// braceBelow is where the next line starts with `{`, if the token that does not fit is the end of its line; 0 elsewhere.
+func (s scene) braceBelow() int {
+	at := s.found.Pos.Offset
+	for at < len(s.src) && strings.IndexByte(" \t\r\n;", s.src[at]) >= 0 {
+		at++
+	}
+	if at < len(s.src) && s.src[at] == '{' && strings.Contains(s.src[s.found.Pos.Offset:at], "\n") {
+		return at
+	}
+	return 0
 }
 
 // A label that is not a string as it stands: emit x as name, emit x as "a" + b.
