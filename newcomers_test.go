@@ -89,7 +89,7 @@ func TestNewcomers(t *testing.T) {
 	if total < 250 {
 		t.Errorf("only %d wrong programs are left in the table", total)
 	}
-	if pasted < 80 {
+	if pasted < 200 {
 		t.Errorf("only %d repairs are pasted from the help", pasted)
 	}
 }
