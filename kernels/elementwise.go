@@ -236,10 +236,7 @@ func applyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error)
 		return value.Scalar{}, err
 	}
 	z := d.Elt(y)
-	if len(z.S) > mostText { // no more than twice as much has been allocated
-		return value.Scalar{}, tooLong(len(z.S))
-	}
-	return z, nil
+	return z, op.TextTooLong(len(z.S)) // no more than twice as much has been allocated
 }
 
 // broadcastRef is the reference of an elementwise row: Elt on every element.

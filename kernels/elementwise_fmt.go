@@ -144,8 +144,9 @@ func formatted(c *op.Call) (string, error) {
 	}
 	var b []byte
 	for i, p := range l.pieces {
-		if b = append(b, p...); len(b) > mostText {
-			return "", tooLong(len(b))
+		b = append(b, p...)
+		if err := op.TextTooLong(len(b)); err != nil {
+			return "", err
 		}
 		if i < len(l.specs) {
 			b = l.specs[i].append(b, c.Scalar(i+1))

@@ -33,6 +33,9 @@ func (l *lowerer) joined(e *ast.Binary, x, y val) val {
 		l.fail(d)
 	}
 	if x.kind == konst && y.kind == konst {
+		if err := op.TextTooLong(len(x.s.S) + len(y.s.S)); err != nil {
+			l.fault(l.table.Must("fmt"), err, e.Span(), nil)
+		}
 		return konstVal(value.Str(x.s.S + y.s.S))
 	}
 	spans := []source.Span{e.Span(), e.X.Span(), e.Y.Span()}
