@@ -67,7 +67,7 @@ var allowed = map[string]string{
 	"runtime/replay":           "runtime/trace runtime/schedule",
 	"runtime/local/enginetest": "ir ir/types ir/value ir/op ir/plan ir/eval",
 	"runtime/local":            "lang/source ir ir/types ir/value ir/op ir/plan runtime/trace runtime/schedule memory golang.org/x/sys/unix",
-	"runtime/dist": "ir ir/types ir/value ir/op ir/plan runtime/local runtime/trace runtime/schedule " +
+	"runtime/dist": "memory ir ir/types ir/value ir/op ir/plan runtime/local runtime/trace runtime/schedule " +
 		"runtime/dist/transport runtime/dist/transport/mem runtime/dist/transport/mpi golang.org/x/sys/unix",
 	"runtime/dist/calm":                             "", // a clock for tests
 	"runtime/dist/transport":                        "",

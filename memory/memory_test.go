@@ -157,6 +157,14 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+func TestKills(t *testing.T) {
+	for text, want := range map[string]int64{"": 0, "nr_free_pages 12\noom_kill 7\nnuma_hit 3\n": 7, "oom_kill many\n": 0} {
+		if got := fake(t, map[string]string{"proc/vmstat": text}, nil).kills(); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
 func TestErrorTellsTheBound(t *testing.T) {
 	for _, c := range []struct {
 		e    Error

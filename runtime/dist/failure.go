@@ -50,6 +50,8 @@ type DeathError struct {
 	Rank  int
 	Where string // host and process, if known
 	Last  string // what it was last known to do, if anything
+	// Killed says that the kernel may have killed it for want of memory; empty if not.
+	Killed string
 }
 
 func (e *DeathError) Error() string {
@@ -60,7 +62,7 @@ func (e *DeathError) Error() string {
 	if e.Last != "" {
 		s += "; " + e.Last
 	}
-	return s
+	return s + e.Killed
 }
 
 // MismatchError says what differs between ranks that should be the same.
@@ -163,7 +165,7 @@ func (w *failure) public() *Failure {
 	case interrupted:
 		return &Failure{Err: &InterruptError{Rank: w.Rank}, Clean: true}
 	case rankDied:
-		f := &Failure{Code: "E702", Err: &DeathError{w.Rank, w.Where, w.Last}}
+		f := &Failure{Code: "E702", Err: &DeathError{w.Rank, w.Where, w.Last, ofKernel.suspected()}}
 		if w.Rank == 0 {
 			f.Speaker = 1
 		}

@@ -64,6 +64,7 @@ func DefaultRanks() int {
 // that there is no launcher, one with code E507 that standard output could not be written, one with code E702 that a rank has died and
 // none has said so. Do not call it in a process that a launcher has started (mpi.Launched).
 func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
+	ofKernel.begin()
 	if o.Ranks <= 0 {
 		o.Ranks = DefaultRanks()
 	}

@@ -50,6 +50,7 @@ type watched struct {
 type lostRank struct {
 	rank, pid int
 	found     time.Time
+	killed    string // that the kernel may have killed it, see killings.suspected
 }
 
 func (l *lostRank) failure() *op.Failure {
@@ -60,7 +61,7 @@ func (l *lostRank) failure() *op.Failure {
 	if l.pid > 0 {
 		process = fmt.Sprintf("(process %d)", l.pid)
 	}
-	return &op.Failure{Code: "E702", Msg: who + " died " + process}
+	return &op.Failure{Code: "E702", Msg: who + " died " + process + l.killed}
 }
 
 // advice is what a look says is to be done.
@@ -121,7 +122,7 @@ func (w *watch) meet(now time.Time) {
 	}
 	// The launcher starts them one right after the other.
 	if len(w.seen) > 0 && len(w.seen) < w.ranks && w.lost == nil && now.Sub(w.newest) > othersNotice-time.Second {
-		w.lost = &lostRank{w.missing(), 0, w.newest}
+		w.lost = &lostRank{w.missing(), 0, w.newest, ofKernel.suspected()}
 	}
 }
 
@@ -151,7 +152,7 @@ func (w *watch) count(now time.Time) (alive int) {
 		x.gone = true
 		w.seen[pid] = x
 		if !hasLeft(w.status, pid) && (lost == nil || x.rank < lost.rank) {
-			lost = &lostRank{x.rank, pid, now}
+			lost = &lostRank{x.rank, pid, now, ofKernel.suspected()}
 		}
 	}
 	if w.lost == nil {
@@ -165,7 +166,7 @@ func (w *watch) count(now time.Time) (alive int) {
 func (w *watch) atEnd() *lostRank {
 	w.count(time.Now())
 	if w.ended && w.lost == nil && len(w.seen) == 0 {
-		return &lostRank{rank: -1}
+		return &lostRank{rank: -1, killed: ofKernel.suspected()}
 	}
 	return w.lost
 }

@@ -198,6 +198,7 @@ const (
 // same plan. It blocks until the run has ended on all of them. The error is a *Failure, the same on every rank
 // that is alive.
 func Run(ctx context.Context, comm transport.Comm, pool *local.Pool, p *plan.Plan, o Options) (*Report, error) {
+	ofKernel.begin()
 	r := newRank(comm, p, o)
 	if f := r.handshake(ctx); f != nil {
 		return nil, f
