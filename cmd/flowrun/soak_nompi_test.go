@@ -5,7 +5,9 @@ package main
 import "github.com/rogpeppe/go-internal/testscript"
 
 // soakScripts are the scripts that a soak repeats.
-func soakScripts() []string { return []string{"script/signals.txtar", "script/memory.txtar", "script/mem.txtar"} }
+func soakScripts() []string {
+	return []string{"script/signals.txtar", "script/memory.txtar", "script/mem.txtar"}
+}
 
 // faultScripts are the scripts of faults, each of which a soak repeats a hundred times.
 func faultScripts() []string { return []string{"script/leftovers.txtar"} }
