@@ -1,6 +1,7 @@
 # make demo    build flowrun with MPI, run the tiled Cholesky on ranks
 # make test    every check, every test; what .ci/run runs
 # make build   bin/flowrun, with MPI where there is one
+# make install flowrun, its man page and shell completions below PREFIX (default /usr/local)
 # make bench   side by side with other systems (long; see bench/)
 # make soak    fuzzing, killed ranks, repeated runs (SOAK_SECONDS, default 300)
 # make lint    formatting, vet, staticcheck, generated files
@@ -26,17 +27,27 @@ TAGS     = $$($(HAVE_MPI) && echo mpi)
 RACE := ./runtime/... ./ir/... ./cmd/flowrun/...
 
 SOAK_SECONDS ?= 300
+PREFIX ?= /usr/local
 
 # When a test is taken for one that hangs: a machine ten times slower than the slowest that was tried ends before.
 HANGS := -timeout 40m
 
-.PHONY: demo test build bench soak lint fmt setup generated unit race mpi nocgo
+.PHONY: demo test build install bench soak lint fmt setup generated unit race mpi nocgo
 
 demo: setup build
 	bin/flowrun --distributed --backend=mpi examples/cholesky.flow
 
 build:
 	$(GO) build -tags "$(TAGS)" -o bin/flowrun ./cmd/flowrun
+
+install: build
+	install -D bin/flowrun $(DESTDIR)$(PREFIX)/bin/flowrun
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+		$(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	bin/flowrun man > $(DESTDIR)$(PREFIX)/share/man/man1/flowrun.1
+	bin/flowrun completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flowrun
+	bin/flowrun completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_flowrun
+	bin/flowrun completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/flowrun.fish
 
 setup:
 	@.ci/setup

@@ -59,6 +59,10 @@ func invoke(args []string, began time.Time) (code int) {
 		}
 	}()
 	app := s.app()
+	if last := args[len(args)-1]; len(args) > 1 && last == completionFlag {
+		_ = app.Run(args) // a shell asks; what it cannot be told it does without
+		return exitOK
+	}
 	l, err := readLine(app, args[1:])
 	if err != nil {
 		return s.tell(err)
@@ -142,6 +146,7 @@ func (s *session) app() *cli.App {
 		ErrWriter:                 s.err,
 		HideVersion:               true,
 		HideHelpCommand:           true,
+		EnableBashCompletion:      true,
 		DisableSliceFlagSeparator: true, // --set x=1,2 is one setting
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError: func(c *cli.Context, err error, _ bool) error {
@@ -166,6 +171,8 @@ func (s *session) commands() []*cli.Command {
 		s.simulateCommand(),
 		s.replCommand(),
 		s.versionCommand(),
+		s.completionCommand(),
+		s.manCommand(),
 	}
 	for _, c := range list {
 		c.HideHelpCommand = true
