@@ -95,6 +95,9 @@ func (r *rank) note(f *failure) {
 func (r *rank) interrupted(cause error) {
 	for range 6 {
 		if r.look(); r.ending.failure != nil {
+			if r.ending.failure.Severity == taskFailed {
+				r.ending.since = time.Time{} // the time for tasks before it is over
+			}
 			return
 		}
 		if !r.hasNeighbours() {

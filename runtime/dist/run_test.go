@@ -261,6 +261,35 @@ func TestShownIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
+// Who interrupts a run that waits for tasks before a failed one is told of the failure, and that an earlier one may exist.
+func TestInterruptionEndsTheWaitForTasksBefore(t *testing.T) {
+	var b strings.Builder
+	fmt.Fprintln(&b, "%0 = fill() {v=5.0} : f64[2,2]")
+	for i := 1; i < 3000; i++ {
+		fmt.Fprintf(&b, "%%%d = check(%%%d) {ms=10} : f64[2,2]\n", i, i-1)
+	}
+	fmt.Fprintln(&b, "%3000 = fill() {v=5.0} : f64[2,2]\n%3001 = check(%3000) {bad=true} : f64[2,2]")
+	p, err := plan.Parse("plan ranks 2\nown"+strings.Repeat(" 0", 3000)+" 1 1\n"+b.String(), enginetest.Table())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after := 100 * time.Millisecond; ; after *= 2 {
+		comms := mem.New(2, mem.Options{})
+		ctx, cancel := context.WithTimeout(context.Background(), after)
+		errs := runAll(ctx, comms, p, func(int) Options { return Options{Env: &enginetest.Env{}, Grace: 2 * guard, patience: 6 * guard} })
+		cancel()
+		closeAll(t, comms)
+		var f *local.TaskFailure
+		if !errors.As(errs[0], &f) {
+			continue // the failure was not known yet
+		}
+		if f.Node != 3001 || !f.Unsettled {
+			t.Errorf("after %v: %v, unsettled %v", after, f, f.Unsettled)
+		}
+		return
+	}
+}
+
 func TestMismatchIsNamed(t *testing.T) {
 	comms := mem.New(3, mem.Options{})
 	good, other := enginetest.Random(1, 50, 3), enginetest.Random(2, 50, 3)
