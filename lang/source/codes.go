@@ -160,7 +160,7 @@ var codes = [...]CodeRow{
 	{"E610", "too many threads", "The limits on the process, of its user, its control group or its addresses, allow fewer threads than the run asks for. --threads N asks for fewer; the result is the same.", "", ""},
 
 	// Distributed runs.
-	{"E701", "ranks run different programs", "All ranks must be given the same program, params and input. The plan hashes differ.", "", ""},
+	{"E701", "ranks run different programs", "All ranks must run the same build of flowrun and be given the same program, params and input files. The message says what differs, and on which rank.", "", ""},
 	{"E702", "a rank was lost", "A process of the run died; the others stop.", "", ""},
 	{"E703", "backend is not in this build", "This flowrun was built without MPI. Build with -tags mpi, or use --backend=mem.", "emit 1", "--distributed --backend=mpi"},
 	{"E704", "mpirun was not found", "Install an MPI (Debian: openmpi-bin) or name the launcher.", "", ""},
