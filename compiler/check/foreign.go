@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// foreign says what a name of other languages and libraries is in Flow: help for people who come from there. Only names that Flow
-// does not have stand here (a test looks). A row is one of three:
+// foreign says what a name of other languages and libraries is in Flow: help for people who come from there. What Flow
+// has goes before a row of the same name. A row is one of three:
 //
 //	a word          Flow's name for the same, with the same arguments
 //	a form          a text with $1, $2 for the arguments of a call, $* for all of them, and {1}, {2} where an argument
@@ -44,6 +44,9 @@ var foreign = map[string]string{
 	"meshgrid": "ones(n, 1) @ t(x) repeats a column as rows: `outer(x, y, \"+\")` has a value for every pair",
 
 	"where": "ifelse($1, $2, $3)", "IF": "if $1 { $2 } else { $3 }", "iif": "if $1 { $2 } else { $3 }",
+	"linspace": "{1} + ({2} - {1}) / ({3} - 1) * seq(0, $3)", "diff": "{1}[1.., :] - {1}[0..-1, :]", "roll": "rbind({1}[-{2}.., :], {1}[0..-{2}, :])",
+	"shuffle": "take($1, sample({1}.rows, {1}.rows))", "permutation": "sample(n, n)", "lstsq": "lm", "hist": "bin(x, edges) numbers the intervals, and colsum(onehot(codes, k)) counts them",
+	"histogram": "bin(x, edges) numbers the intervals, and colsum(onehot(codes, k)) counts them",
 	"transpose": "t", "dot": "{1} @ {2}", "mm": "{1} @ {2}", "MMULT": "{1} @ {2}", "einsum": "a sum over an inner index is `a @ b`, over rows rowsum(a * b)",
 	"inner": "sum({1} * {2})", "vdot": "sum({1} * {2})", "crossprod": "t($1) @ {2}", "multiply": "{1} * {2}", "divide": "{1} / {2}", "subtract": "{1} - {2}",
 	"concat": "rbind($*); side by side it is cbind", "concatenate": "rbind($*); side by side it is cbind", "hstack": "cbind($*)", "vstack": "rbind($*)",

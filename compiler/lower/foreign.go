@@ -165,10 +165,10 @@ func (l *lowerer) method(e *ast.Call, f *ast.Field) {
 	if axis != "" && l.known(axis+word) {
 		word = axis + word
 	}
-	if help, written := check.ForeignCall(word, args); written {
-		l.fail(d.WithHelp("%s", help))
-	} else if l.known(word) {
+	if l.known(word) {
 		l.fail(d.WithHelp("write `%s(%s)`", word, strings.Join(args, ", ")))
+	} else if help, written := check.ForeignCall(word, args); written {
+		l.fail(d.WithHelp("%s", help))
 	} else if h := check.Foreign(word); strings.HasPrefix(h, "it is called `") {
 		own := strings.TrimSuffix(strings.TrimPrefix(h, "it is called `"), "` here")
 		l.fail(d.WithHelp("write `%s(%s)`", own, strings.Join(args, ", ")))
