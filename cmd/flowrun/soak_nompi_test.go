@@ -10,7 +10,7 @@ func soakScripts() []string {
 }
 
 // faultScripts are the scripts of faults, each of which a soak repeats a hundred times.
-func faultScripts() []string { return []string{"script/leftovers.txtar"} }
+func faultScripts() []string { return []string{"script/leftovers.txtar", "script/memory_ends.txtar"} }
 
 // mpiCommands are the script commands that need ranks: none in this build.
 func mpiCommands() map[string]func(*testscript.TestScript, bool, []string) { return nil }
