@@ -158,7 +158,7 @@ type RunOptions struct {
 	// Trace asks for a recording of every task.
 	Trace bool
 	// Progress is called a few times a second.
-	Progress func(done, total int)
+	Progress func(Progress)
 	// Notice is called, on ranks of their own processes, with what the user should know of another
 	// rank: that it has been silent for ten seconds, or is heard again. Of several ranks, one calls
 	// it.

@@ -29,7 +29,7 @@ type Report struct {
 func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Report, error) {
 	pool := local.NewPool(o.Threads, o.Schedule.pool())
 	defer pool.Close()
-	eo := local.EngineOptions{Env: out, Stats: o.Stats, OnProgress: o.Progress, Schedule: o.Schedule.Plan, Grace: o.Grace}
+	eo := local.EngineOptions{Env: out, Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace}
 	if o.Trace || o.Stats { // a critical path takes the events
 		eo.Trace = trace.New(0, pool.Workers())
 	}
@@ -84,7 +84,7 @@ func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Repor
 
 // rankOptions is what the engine of one rank is told.
 func (p *Program) rankOptions(rank, threads int, out *Output, o RunOptions) dist.Options {
-	do := dist.Options{Env: out, Stats: o.Stats, OnProgress: o.Progress, Schedule: o.Schedule.Plan, Grace: o.Grace, Fingerprint: p.fingerprint(), Notice: o.Notice}
+	do := dist.Options{Env: out, Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace, Fingerprint: p.fingerprint(), Notice: o.Notice}
 	if o.Trace || o.Stats { // how much communication was hidden takes the events
 		do.Trace = trace.New(rank, threads)
 	}

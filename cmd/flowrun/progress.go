@@ -1,59 +1,150 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"flow"
 )
 
-// This file defines the progress bar: on a terminal, for what takes longer than a second, and nowhere else.
+// This file defines the progress line: on a terminal, for what takes longer than a second, and nowhere else. It names the
+// statement that runs and counts its rounds or iterations. The time that is left is told of what is counted, from the speed since
+// that began, and not told where nobody knows how much there is.
 
-// patience is how long a run is left alone before it gets a bar.
+// patience is how long a run is left alone before it gets a line.
 const patience = time.Second
 
-// progressLine is the bar of one run. It may be used from several goroutines.
+// progressLine is the line of one run. It may be used from several goroutines.
 type progressLine struct {
-	to    io.Writer // nil where there is no terminal, and then no bar
-	what  string    // what is counted
+	to    io.Writer // nil where there is no terminal, and then no line
+	what  string    // what is counted where not a run's tasks are
+	width func() int
 	start time.Time
+	phase progressPhase
 	mu    sync.Mutex
-	bar   *progressbar.ProgressBar
-	mid   bool // output has stopped within a line, which a bar would overwrite
+	drawn bool
+	mid   bool // output has stopped within a line, which the progress would overwrite
+}
+
+// progressPhase is the stretch of a run in which one thing is counted.
+type progressPhase struct {
+	key         string
+	since, last time.Time
+	from, at    int64
 }
 
 // progress starts the clock of a run.
 func (s *session) progress() *progressLine {
-	l := &progressLine{start: time.Now(), what: "tasks"}
+	l := &progressLine{start: time.Now(), width: func() int { return 80 }}
 	if f, ok := s.err.(*os.File); ok && isTerminal(f) {
 		l.to = f
+		l.width = func() int {
+			if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+				return w
+			}
+			return 80
+		}
 	}
 	return l
 }
 
 // report draws how far the run is; nil where nothing is to be drawn.
-func (l *progressLine) report() func(done, total int) {
+func (l *progressLine) report() func(flow.Progress) {
 	if l.to == nil {
 		return nil
 	}
-	return func(done, total int) {
+	return func(p flow.Progress) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.mid || l.bar == nil && (time.Since(l.start) < patience || done == total) {
+		now := time.Now()
+		text := l.phase.text(p, now)
+		if l.what != "" {
+			text = strings.Replace(text, " tasks", " "+l.what, 1)
+		}
+		if l.mid || !l.drawn && (now.Sub(l.start) < patience || p.Done == p.Total) {
 			return
 		}
-		if l.bar == nil {
-			l.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(l.to), progressbar.OptionSetDescription(l.what),
-				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
-				progressbar.OptionThrottle(100*time.Millisecond))
+		if r, most := []rune(text), max(l.width()-1, 1); len(r) > most {
+			text = string(r[:most])
 		}
-		_ = l.bar.Set(done) // a bar that cannot be drawn is no reason to stop
+		_, _ = io.WriteString(l.to, "\r"+text+"\x1b[K") // a line that cannot be drawn is no reason to stop
+		l.drawn = true
 	}
 }
 
-// hide takes the bar away.
+// counts is report for what else is counted.
+func (l *progressLine) counts() func(done, total int) {
+	draw := l.report()
+	if draw == nil {
+		return nil
+	}
+	return func(done, total int) { draw(flow.Progress{Done: done, Total: total}) }
+}
+
+// counted is what is counted: where it is, out of how many (-1: nobody knows), what it is called, and which count it is.
+func counted(p flow.Progress) (at, of int64, what, key string) {
+	switch {
+	case p.Looping && p.Times != 1:
+		return p.Rounds, p.Times, "rounds", "rounds of " + p.What
+	case p.Of > 0:
+		return p.Iterations, p.Of, "iterations", "iterations of " + p.What
+	}
+	return int64(p.Done), int64(p.Total), "tasks", "tasks"
+}
+
+// text is the line for progress p at a moment.
+func (h *progressPhase) text(p flow.Progress, now time.Time) string {
+	at, of, what, key := counted(p)
+	if key != h.key || at < h.at { // another thing is counted, or the same one again
+		*h = progressPhase{key: key, since: now, from: at}
+	}
+	h.at, h.last = at, now
+	var b strings.Builder
+	if of > 0 {
+		const cells = 20
+		full := int(min(at, of) * cells / of)
+		fmt.Fprintf(&b, "[%s%s] %3d %%  %s of %s %s", strings.Repeat("#", full), strings.Repeat(".", cells-full), min(at, of)*100/of, grouped(at), grouped(of), what)
+	} else {
+		fmt.Fprintf(&b, "%s %s", grouped(at), what)
+	}
+	if left, ok := h.left(at, of, now); ok {
+		fmt.Fprintf(&b, ", %s left", left)
+	}
+	if p.What != "" {
+		b.WriteString("  " + p.What)
+	}
+	return b.String()
+}
+
+// left is how long the count will take from at to its end at the speed that it had so far. ok is false where nobody can know yet.
+func (h *progressPhase) left(at, of int64, now time.Time) (left time.Duration, ok bool) {
+	took := now.Sub(h.since)
+	if of <= 0 || at <= h.from || at >= of || took < patience/2 {
+		return 0, false
+	}
+	seconds := took.Seconds() * float64(of-at) / float64(at-h.from)
+	if seconds > 1e8 {
+		return 0, false
+	}
+	return (time.Duration(seconds*float64(time.Second)) + time.Second - 1).Truncate(time.Second), true
+}
+
+// grouped is n with a comma after each three digits.
+func grouped(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// hide takes the line away.
 func (l *progressLine) hide() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,12 +152,12 @@ func (l *progressLine) hide() {
 }
 
 func (l *progressLine) clear() {
-	if l.bar != nil && !l.mid {
-		_ = l.bar.Clear()
+	if l.drawn && !l.mid {
+		_, _ = io.WriteString(l.to, "\r\x1b[K")
 	}
 }
 
-// above is w for output during the run: where both are the terminal, a value would be printed behind the bar, which
+// above is w for output during the run: where both are the terminal, a value would be printed behind the progress, which
 // comes back at the next report.
 func (l *progressLine) above(w io.Writer) io.Writer {
 	if l.to == nil {

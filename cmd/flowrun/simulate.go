@@ -185,7 +185,7 @@ func place(o *replay.Operator) string { return strings.TrimSpace(o.Name + " " + 
 
 // run simulates everything: for each number of workers a result for each technique.
 func (m *simulation) run(ctx context.Context, line *progressLine) ([][]replay.Result, error) {
-	report := line.report()
+	report := line.counts()
 	defer line.hide()
 	out := make([][]replay.Result, len(m.workers))
 	for i, p := range m.workers {

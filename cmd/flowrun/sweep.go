@@ -101,7 +101,7 @@ func (s *session) sweep(c *cli.Context) error {
 	}
 	line := s.progress()
 	line.what = "runs"
-	report := line.report()
+	report := line.counts()
 	w.options.Progress = func(done, total int, _ sweep.Config) {
 		if report != nil {
 			report(done, total+looks*len(w.configs))

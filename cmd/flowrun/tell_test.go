@@ -62,19 +62,19 @@ func TestNoBarElsewhere(t *testing.T) {
 // two pieces stays whole.
 func TestOutputStandsAboveTheBar(t *testing.T) {
 	var screen bytes.Buffer
-	l := &progressLine{to: &screen, start: time.Now().Add(-time.Hour)}
+	l := &progressLine{to: &screen, width: func() int { return 80 }, start: time.Now().Add(-time.Hour)}
 	report, out := l.report(), l.above(&screen)
-	report(1, 10)
-	if !strings.Contains(screen.String(), "1/10") {
+	report(flow.Progress{Done: 1, Total: 10})
+	if !strings.Contains(screen.String(), "1 of 10 tasks") {
 		t.Fatalf("no bar: %q", screen.String())
 	}
 	for _, piece := range []string{"no", "rm: 6\n"} {
 		if _, err := out.Write([]byte(piece)); err != nil {
 			t.Fatal(err)
 		}
-		report(2, 10)
+		report(flow.Progress{Done: 2, Total: 10})
 	}
-	if text := screen.String(); !strings.Contains(text, " \rnorm: 6\n") {
+	if text := screen.String(); !strings.Contains(text, "\r\x1b[Knorm: 6\n") {
 		t.Errorf("%q", text)
 	}
 	l.hide()

@@ -37,7 +37,7 @@ type Options struct {
 	Buffers    *local.BufferPool
 	Stats      bool
 	Trace      *trace.Recorder
-	OnProgress func(done, total int)
+	OnProgress func(local.Progress)
 	Observe    func(id ir.ID, v value.Value)
 	Grace      time.Duration
 	Schedule   schedule.Plan

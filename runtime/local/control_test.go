@@ -197,7 +197,7 @@ func TestControls(t *testing.T) {
 					t.Fatal(err)
 				}
 				opts := local.EngineOptions{Observe: o.Observe, Buffers: buffers, Stats: stats,
-					OnProgress: func(done, total int) { last = [2]int{done, total} }}
+					OnProgress: func(p local.Progress) { last = [2]int{p.Done, p.Total} }}
 				if stats {
 					opts.Trace = trace.New(0, workers)
 				}

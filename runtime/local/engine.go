@@ -31,7 +31,7 @@ type EngineOptions struct {
 	// Rank is whose tasks of the plan are run.
 	Rank int
 	// OnProgress is called from one goroutine, a few times a second and once at the end.
-	OnProgress func(done, total int)
+	OnProgress func(Progress)
 	// Observe sees each result as its task ends, in the task's worker, before anybody reads it. The value may not be
 	// kept: its memory is lent again.
 	Observe func(id ir.ID, v value.Value)
@@ -78,10 +78,11 @@ type Engine struct {
 	epoch   time.Time
 	clock   bool // tasks read it
 
-	g        *ir.Graph  // the plan's, and after its nodes those of its loops and branches
-	controls []*control // loops and branches, outer ones first; see engine_control.go
-	home     []home     // of g's nodes that are not the plan's
-	order    []int64    // node -> its place in program order; nil: the node's number
+	g        *ir.Graph                 // the plan's, and after its nodes those of its loops and branches
+	shown    atomic.Pointer[loopCount] // of the loop that began last; nil: none has, or nobody asks
+	controls []*control                // loops and branches, outer ones first; see engine_control.go
+	home     []home                    // of g's nodes that are not the plan's
+	order    []int64                   // node -> its place in program order; nil: the node's number
 	steer    map[int32]steer
 	turns    atomic.Int64      // rounds of all loops
 	several  map[ir.ID][]ir.ID // of tasks with several results: the node that stands for each, ir.None: nobody reads it
@@ -239,30 +240,6 @@ func (e *Engine) Current() []ir.ID {
 		}
 	}
 	return out
-}
-
-// showProgress calls OnProgress until stop is called.
-func (e *Engine) showProgress() (stop func()) {
-	f := e.o.OnProgress
-	if f == nil {
-		return func() {}
-	}
-	quit, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		tick := time.NewTicker(200 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				f(e.Finished(), e.Tasks())
-			case <-quit:
-				f(e.Finished(), e.Tasks())
-				return
-			}
-		}
-	}()
-	return func() { close(quit); <-gone }
 }
 
 // RunPlan executes p, or the part of it that o.Rank owns, on pool and waits for the end. The report is there

@@ -20,6 +20,7 @@ package local
 
 import (
 	"math"
+	"sync/atomic"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -41,8 +42,9 @@ type control struct {
 	exit    int32     // list
 	place   int64     // of enter in program order
 
-	entered  int64   // how often
-	retained []ir.ID // nodes whose values stay until the loop ends
+	entered  int64        // how often
+	told     atomic.Int64 // 1 + round while the loop runs, for progress; 0: it does not
+	retained []ir.ID      // nodes whose values stay until the loop ends
 
 	round int64        // rounds that have ended
 	shape []types.Type // of the carried values

@@ -37,6 +37,7 @@ type loopRun struct {
 	mu     sync.Mutex
 	err    error // of that chunk
 
+	count  *loopCount // for progress; nil: nobody asks
 	keeps  bool
 	chunks [][]trace.Chunk // of each worker, if keeps
 	log    *nodeLoop
@@ -72,6 +73,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		l.failed.Store(maxNode)
 	}
 	l.err = nil
+	l.counted(n)
 	l.observe()
 	if l.timed && !e.clock {
 		start = e.now(s)
@@ -137,6 +139,7 @@ func (l *loopRun) Again(w *Worker) bool {
 		return false
 	}
 	l.begun, l.owner = end, w.index
+	l.counted(l.n)
 	l.observe()
 	l.AtMost(l.log.queues.Most())
 	return true
@@ -231,6 +234,7 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 		if err := l.steps.Chunk(w.index, lo, hi); err != nil {
 			l.fail(at, err)
 		}
+		l.count.ran(w.index, hi-lo)
 		if l.timed {
 			ended = e.now(s)
 			q.Report(w.index, unit, size, float64(ended-began)/1e9, float64(began-asked)/1e9)

@@ -86,6 +86,7 @@ func (e *Engine) enterLoop(w *Worker, s *workerState, lp *control) error {
 		lp.shape[i] = v.Type()
 	}
 	lp.round = 0
+	lp.told.Store(1)
 	lp.entered++
 	e.nextRound(w, lp)
 	return nil
@@ -152,6 +153,7 @@ func (e *Engine) endRound(w *Worker, s *workerState, lp *control) error {
 		lp.vals[i] = nil
 	}
 	lp.round++
+	lp.told.Store(lp.round + 1)
 	e.turns.Add(1)
 	e.nextRound(w, lp)
 	return nil
@@ -196,6 +198,7 @@ func (e *Engine) give(s *workerState, lp *control, r *region) error {
 
 // leave ends a loop or branch: its results are those of the last round, and what it captured is freed.
 func (e *Engine) leave(s *workerState, lp *control, t int32) {
+	lp.told.Store(0)
 	if e.place(lp.node) > e.failedAt.Load() {
 		e.passOver(lp.node)
 		return

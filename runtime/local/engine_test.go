@@ -270,7 +270,8 @@ func TestProgressIsToldMeanwhile(t *testing.T) {
 				}
 			}
 		},
-		OnProgress: func(done, total int) {
+		OnProgress: func(p local.Progress) {
+			done, total := p.Done, p.Total
 			if calls++; calls == 1 {
 				if done != 1 || total != 2 {
 					t.Errorf("%d of %d in the middle", done, total)
@@ -295,7 +296,7 @@ call 2 inner @2:3 in 1
 	defer pool.Close()
 	last := [2]int{}
 	r, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Stats: true,
-		OnProgress: func(done, total int) { last = [2]int{done, total} }})
+		OnProgress: func(p local.Progress) { last = [2]int{p.Done, p.Total} }})
 	if err != nil {
 		t.Fatal(err)
 	}
