@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -35,15 +36,25 @@ func symbols() map[string]lexer.TokenType {
 		"Float": tokFloat, "Duration": tokDuration, "String": tokString, "Op": tokOp, "Bad": tokBad}
 }
 
-// isKeyword reports whether a word is reserved.
-func isKeyword(s string) bool {
-	switch s {
-	case "param", "import", "type", "fn", "stage", "state", "on", "next", "chan", "for", "parfor", "in", "iterate",
-		"until", "times", "if", "else", "emit", "to", "as", "assert", "with", "and", "or", "not", "true", "false", "inf", "nan":
-		return true
+// The reserved words, by what they are to a reader.
+var (
+	declaring = []string{"param", "import", "type", "fn", "stage", "state", "on", "next", "chan", "emit", "assert"}
+	steering  = []string{"for", "parfor", "in", "iterate", "until", "times", "if", "else", "to", "as", "with"}
+	joining   = []string{"and", "or", "not"}
+	constants = []string{"true", "false", "inf", "nan"}
+)
+
+// reserved is all of them.
+var reserved = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range slices.Concat(declaring, steering, joining, constants) {
+		m[w] = true
 	}
-	return false
-}
+	return m
+}()
+
+// isKeyword reports whether a word is reserved.
+func isKeyword(s string) bool { return reserved[s] }
 
 // raw is a token as scanned; first means it is the first on its line, stop is where
 // its text ends (a token that stands for a foreign spelling may be longer or shorter).
