@@ -42,6 +42,7 @@ var inBodies = []struct{ name, block string }{
 	{"logdet", "logdet(S + x * eye(5))"},
 	{"eigen", "v, V = eigen(S + x * eye(5)); cbind(t(v), row(V))"},
 	{"svd", "U, s, V = svd(T + x); cbind(row(U), t(s), row(V))"},
+	{"isfinite", "row(f64(isfinite((M + x) / (M > 0))))"},
 	{"sparsity", "sparsity(floor(M + x))"},
 	{"encode", "codes, values = encode(floor(2 * M[:, 0] + x)); sum(codes * seq(0, 5)) + 1000 * sum(values)"},
 	{"encode in order", "codes, values = encode(floor(2 * M[:, 0] + x), ascending = false); sum(codes * seq(0, 5)) + 1000 * sum(values)"},
