@@ -1,7 +1,8 @@
 package kernels
 
 // This file defines emit, and how values look on a terminal: a scalar as the language writes it; a matrix a line a
-// row, elements separated by one space, always whole, because the bytes are what programs and tests compare.
+// row, elements separated by one space. A matrix of more than mostShown elements is shown by its type and its ends (inout_ends.go)
+// unless all of it is asked for. The bytes do not depend on where they go.
 
 import (
 	"errors"
@@ -22,12 +23,14 @@ import (
 func emitRow() *op.Def {
 	return &op.Def{
 		Name: "emit",
-		Doc: "emit prints a value, or writes it to a file: `emit x`, `emit x as \"label\"`, `emit x to \"x.csv\"`. The extension tells the format as for read. " +
+		Doc: "emit prints a value, or writes it to a file: `emit x`, `emit x as \"label\"`, `emit x to \"x.csv\"`. A matrix of more than 10000 elements is printed by its type, its first and its last rows and columns; `emit all x` prints " +
+			"everything, as files have it. The extension tells the format as for read. " +
 			"Emits to the same place happen in the order of the program; a file appears only when the whole run has succeeded.",
 		Args: []op.Arg{
 			{Name: "x", Doc: "scalar or matrix"},
 			{Name: "after", Rest: true, Doc: "effects that come first; the compiler writes them"},
 			{Name: "label", Attr: true, Kind: op.StrVal, Optional: true, Doc: "printed before the value"},
+			{Name: "all", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "print every element, however many there are; the compiler writes it for `emit all x`"},
 			{Name: "to", Attr: true, Kind: op.StrVal, Optional: true, Doc: "file name; standard output unless given"},
 			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
 			{Name: "max", Attr: true, Optional: true, Doc: "the number that is white in an image; the greatest unless given"},
@@ -54,7 +57,7 @@ func emitType(s *op.Sig) (types.Type, error) {
 	// Attributes come after the value and its effects.
 	toArg := len(s.In) + 1
 	for _, a := range s.Attrs.List() {
-		if !slices.Contains([]string{"label", "to", "sep", "max", "form"}, a.Name) {
+		if !slices.Contains([]string{"label", "to", "sep", "max", "form", "all"}, a.Name) {
 			return types.Type{}, op.Faultf(toArg, codeArgument, "a sink has no argument `%s`", a.Name).WithHelp("write csv(\"f\", sep = \";\")")
 		}
 	}
@@ -89,12 +92,20 @@ func emitKernel(c *op.Call) error {
 		if label != "" {
 			b.text = append(append(b.text, label...), ":\n"...)
 		}
-		b.matrix(x)
+		if endsAlone(c) {
+			b.ends(x)
+		} else {
+			b.matrix(x)
+		}
 	case *value.CSR:
 		if label != "" {
 			b.text = append(append(b.text, label...), ":\n"...)
 		}
-		b.sparse(x)
+		if endsAlone(c) {
+			b.sparseEnds(x)
+		} else {
+			b.sparse(x)
+		}
 	default:
 		if label != "" {
 			b.text = append(append(b.text, label...), ": "...)
@@ -214,7 +225,11 @@ func (b *textWriter) float(x float64, bits int) {
 		b.text = append(b.text, value.FormatFloat(x, bits)...)
 		return
 	}
-	b.text = strconv.AppendFloat(b.text, x, 'g', -1, bits)
+	form := byte('g')
+	if value.Counted(x, bits) {
+		form = 'f'
+	}
+	b.text = strconv.AppendFloat(b.text, x, form, -1, bits)
 }
 
 func emitRef(c *op.Call) (value.Value, error) {
@@ -226,6 +241,11 @@ func emitRef(c *op.Call) (value.Value, error) {
 		text := sparseTitle(m)
 		if label != "" {
 			text = label + ":\n" + text
+		}
+		if endsAlone(c) {
+			text = strings.TrimSuffix(text, "\n") + "; the first and last of them (emit all shows everything)\n"
+			_, err := io.WriteString(c.Env.Stdout(), text+sparseEndsRef(m))
+			return nil, stdoutFailure(err)
 		}
 		for i := range m.Rows {
 			for j := range m.Cols {
@@ -249,6 +269,10 @@ func emitRef(c *op.Call) (value.Value, error) {
 	}
 	if label != "" {
 		label += ":\n"
+	}
+	if endsAlone(c) {
+		_, err := io.WriteString(c.Env.Stdout(), label+endsRef(d))
+		return nil, stdoutFailure(err)
 	}
 	lines := []string{}
 	for i := range d.Rows {

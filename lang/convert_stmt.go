@@ -93,7 +93,7 @@ func (c converter) stmt(g gStmt) ast.Stmt {
 		}
 		return it
 	case *gEmit:
-		return &ast.Emit{Src: c.src(g.at), Expr: c.expr(g.Expr), To: c.expr(g.To), As: c.str(g.As)}
+		return &ast.Emit{Src: c.src(g.at), All: g.All, Expr: c.expr(g.Expr), To: c.expr(g.To), As: c.str(g.As)}
 	case *gAssert:
 		return &ast.Assert{Src: c.src(g.at), Expr: c.expr(g.Expr), Message: c.expr(g.Message)}
 	case *gBind:

@@ -149,10 +149,12 @@ type gCarry struct {
 	Init *gExpr  `parser:"'=' @@"`
 }
 
-// gEmit is `emit w to "beta.csv" as "weights"`.
+// gEmit is `emit w to "beta.csv" as "weights"`, or `emit all w`. Before what cannot begin an expression, and before a bracket
+// or a sign, all is a name: `emit all(x)` is a reduction.
 type gEmit struct {
 	at
-	Expr *gExpr   `parser:"'emit' @@"`
+	All  bool     `parser:"'emit' [ @'all' (?= Ident | Int | Float | String | 'if' | 'parfor') ]"`
+	Expr *gExpr   `parser:"@@"`
 	To   *gExpr   `parser:"[ 'to' @@ ]"`
 	As   *gString `parser:"[ 'as' @@ ]"`
 }

@@ -253,6 +253,10 @@ func (p *printer) stmt(st ast.Stmt) {
 	case *ast.Emit:
 		p.w("emit")
 		p.s()
+		if st.All {
+			p.w("all")
+			p.s()
+		}
 		p.expr(st.Expr, 0)
 		p.clause("to", st.To)
 		p.str("as", st.As)

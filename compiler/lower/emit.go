@@ -23,6 +23,9 @@ func (l *lowerer) emit(s *ast.Emit) {
 	}
 	x := l.toEdge(v, s.Expr.Span())
 	var attrs []op.Attr
+	if s.All {
+		attrs = append(attrs, op.Attr{Name: "all", Val: op.Bool(true)})
+	}
 	if s.As != nil {
 		attrs = append(attrs, op.Attr{Name: "label", Val: op.Str(s.As.Value)})
 	}

@@ -98,9 +98,12 @@ func (s Scalar) String() string {
 }
 
 // FormatFloat is the shortest decimal that reads back as x in that many bits, as
-// the language writes it: inf and nan in lower case.
+// the language writes it: inf and nan in lower case, and whole numbers that the type
+// counts one by one (up to 2^53 of f64, 2^24 of f32) without an exponent.
 func FormatFloat(x float64, bits int) string {
 	switch {
+	case Counted(x, bits):
+		return strconv.FormatFloat(x, 'f', -1, bits)
 	case math.IsNaN(x):
 		return "nan"
 	case math.IsInf(x, 1):
@@ -109,6 +112,15 @@ func FormatFloat(x float64, bits int) string {
 		return "-inf"
 	}
 	return strconv.FormatFloat(x, 'g', -1, bits)
+}
+
+// Counted reports a whole number up to which a float of that many bits has all whole numbers.
+func Counted(x float64, bits int) bool {
+	most := float64(1 << 53)
+	if bits == 32 {
+		most = 1 << 24
+	}
+	return x == math.Trunc(x) && math.Abs(x) <= most
 }
 
 // Tuple is the results of a loop or a branch.

@@ -150,9 +150,10 @@ type (
 		With  *With
 		Body  *Block
 	}
-	// Emit is `emit e to sink as "label"`.
+	// Emit is `emit e to sink as "label"`, or `emit all e` (All).
 	Emit struct {
 		Src
+		All  bool
 		Expr Expr
 		To   Expr // nil: stdout, or inside a stage its output
 		As   *String
