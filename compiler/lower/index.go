@@ -200,6 +200,8 @@ func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript 
 		d := source.Errorf("E212", at, "%ss %d to %d of a matrix with %s", what, a, b, counted(n, what))
 		if a >= 0 && a <= n && b > n {
 			d = d.WithHelp("up to the last it is `%d..%d`", a, n)
+		} else if a > b && a < n && b >= 0 && s.By == nil {
+			d = d.WithHelp("a range that descends has a step: `%s by -1`", l.text(at))
 		}
 		l.fail(d)
 	}
