@@ -49,7 +49,7 @@ var allowed = map[string]string{
 
 	"kernels/blas/openblas": "",
 	"kernels/format":        "ir/types ir/value lang/source memory",
-	"kernels":               "ir/types ir/value ir/op ir/sparsity kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format memory",
+	"kernels":               "ir/types ir/value ir/op ir/sparsity kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format memory figure",
 
 	"stdlib":   "",
 	"examples": "", // programs, and their tests

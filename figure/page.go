@@ -30,7 +30,12 @@ type Page struct {
 	legend        *plot.Legend // nil: none
 	legendWidth   vg.Length
 	width, height vg.Length
+	room          vg.Length // above each panel, for captions and legends; 0: captionRoom
+	dpi           int       // of a PNG; 0: dotsPerInch
 }
+
+// captionRoom is the room above a panel for its caption.
+const captionRoom = 7 * vg.Millimeter
 
 // Formats are the endings of files that a page can be written to.
 var Formats = []string{"svg", "png"}
@@ -64,13 +69,19 @@ func (p *Page) Write(w io.Writer, format string) error {
 		}
 		// The font is as wide as these, which are there where it is not.
 		text := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
+		// An image fills its rectangle; vgsvg calls it a JPEG.
+		text = bytes.ReplaceAll(text, []byte("<image "), []byte(`<image preserveAspectRatio="none" style="image-rendering:pixelated" `))
+		text = bytes.ReplaceAll(text, []byte("data:image/jpg;"), []byte("data:image/png;"))
 		_, err := w.Write(svgText.ReplaceAllFunc(text, withLength))
 		return err
 	}
 	if format != "png" {
 		return fmt.Errorf("BUG: a figure in format %q", format)
 	}
-	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dotsPerInch), vgimg.UseBackgroundColor(color.White))
+	if p.dpi == 0 {
+		p.dpi = dotsPerInch
+	}
+	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(p.dpi), vgimg.UseBackgroundColor(color.White))
 	p.draw(draw.New(c))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
@@ -120,7 +131,7 @@ func (p *Page) draw(c draw.Canvas) {
 		p.legend.Draw(at)
 		c = draw.Crop(c, 0, -p.legendWidth-margin, 0, 0)
 	}
-	const room = 7 * vg.Millimeter // for the captions
+	room := max(p.room, captionRoom)
 	c = draw.Crop(c, 0, 0, 0, -room)
 	tiles := draw.Tiles{Rows: len(p.panels), Cols: len(p.panels[0]), PadX: 4 * vg.Millimeter, PadY: room + 2*vg.Millimeter}
 	for i, row := range plot.Align(p.panels, tiles, c) {
@@ -250,7 +261,8 @@ func (k every) Ticks(lo, hi float64) []plot.Tick {
 	}
 	var out []plot.Tick
 	for i := math.Ceil(lo / step); i*step <= hi*(1+1e-9); i++ {
-		out = append(out, plot.Tick{Value: i * step, Label: fmt.Sprintf("%.6g", i*step)})
+		v := i*step + 0 // no -0
+		out = append(out, plot.Tick{Value: v, Label: fmt.Sprintf("%.6g", v)})
 	}
 	return out
 }

@@ -93,8 +93,8 @@ func elementwiseType(s *op.Sig, rule elementRule) (types.Type, error) {
 		f := op.Faultf(bad, codeShape, "shapes of `%s` do not agree: %s", sourceName(s.Def), shapes(s.In))
 		return types.Type{}, f.WithHelp("along each axis the sizes are equal, or one of them is 1 and is stretched: a scalar, a row and a column go with n x m")
 	}
-	if out.Kind == types.Matrix && e == types.Str {
-		return types.Type{}, op.Faultf(bad, codeKind, "`%s` of str takes scalars only", sourceName(s.Def))
+	if out.Kind == types.Matrix && e.Size() == 0 {
+		return types.Type{}, op.Faultf(bad, codeKind, "`%s` of %v takes scalars only", sourceName(s.Def), e)
 	}
 	return out.With(e), nil
 }

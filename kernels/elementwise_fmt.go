@@ -44,7 +44,7 @@ func texts() *op.Def {
 		Args: []op.Arg{{Name: "x", Doc: "scalar"}},
 		Eg:   eg(`"n = " + str(3)`, "n = 3"),
 		Type: func(s *op.Sig) (types.Type, error) {
-			if s.In[0].Kind != types.Scalar {
+			if s.In[0].Kind != types.Scalar || s.In[0].Elem == types.Picture {
 				return types.Type{}, op.Faultf(0, codeKind, "`str` takes a scalar, not %v", s.In[0]).WithHelp("emit prints matrices, with a label: emit x as \"x\"")
 			}
 			return types.ScalarOf(types.Str), nil
@@ -60,7 +60,7 @@ func texts() *op.Def {
 
 func fmtType(s *op.Sig) (types.Type, error) {
 	for i, t := range s.In {
-		if t.Kind != types.Scalar {
+		if t.Kind != types.Scalar || t.Elem == types.Picture {
 			return types.Type{}, op.Faultf(i, codeKind, "`fmt` takes scalars, not %v", t)
 		}
 	}

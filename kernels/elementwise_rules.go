@@ -58,8 +58,8 @@ func power(in []types.Elem, s *op.Sig) (types.Elem, bool) {
 
 // comparison is bool for anything two elements of which can be compared.
 func comparison(in []types.Elem, _ *op.Sig) (types.Elem, bool) {
-	_, ok := meets(in)
-	return types.Bool, ok
+	e, ok := meets(in)
+	return types.Bool, ok && e != types.Picture
 }
 
 // predicate is bool for one number.

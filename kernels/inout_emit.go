@@ -25,6 +25,7 @@ func emitRow() *op.Def {
 		Name: "emit",
 		Doc: "emit prints a value, or writes it to a file: `emit x`, `emit x as \"label\"`, `emit x to \"x.csv\"`. A matrix of more than 10000 elements is printed by its type, its first and its last rows and columns; `emit all x` prints " +
 			"everything, as files have it. The extension tells the format as for read. " +
+			"A picture is printed as characters, 80 wide, or drawn to .svg, .png or .html; a matrix to .png is an image, a pixel an element. " +
 			"Emits to the same place happen in the order of the program; a file appears only when the whole run has succeeded.",
 		Args: []op.Arg{
 			{Name: "x", Doc: "scalar or matrix"},
@@ -34,7 +35,14 @@ func emitRow() *op.Def {
 			{Name: "to", Attr: true, Kind: op.StrVal, Optional: true, Doc: "file name; standard output unless given"},
 			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
 			{Name: "max", Attr: true, Optional: true, Doc: "the number that is white in an image; the greatest unless given"},
-			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\", \"tsv\" or \"pgm\", where the extension does not tell"},
+			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\", \"tsv\", \"pgm\", \"png\", \"svg\" or \"html\", where the extension does not tell"},
+			{Name: "width", Attr: true, Optional: true, Doc: "of a picture, in pixels of 1/96 inch"},
+			{Name: "height", Attr: true, Optional: true, Doc: "of a picture, in pixels of 1/96 inch"},
+			{Name: "dpi", Attr: true, Optional: true, Doc: "dots per inch of a picture as .png; 120 unless given"},
+			{Name: "scale", Attr: true, Optional: true, Doc: "pixels along an element of a matrix as .png; 1 unless given"},
+			{Name: "colormap", Attr: true, Optional: true, Doc: "of a matrix as .png, as for heatmap"},
+			{Name: "low", Attr: true, Optional: true, Doc: "the value at the lower end of the colour map"},
+			{Name: "high", Attr: true, Optional: true, Doc: "the value at its upper end"},
 		},
 		Eg:   []op.Example{{Program: "emit 0.5 as \"half\"\nemit eye(2) as \"I\"", Output: "half: 0.5\nI:\n1 0\n0 1\n"}},
 		Type: emitType, Ref: emitRef, Laws: op.Effectful, Shard: op.Shard{Kind: op.ShardSink}, Cost: copyWork,
@@ -56,6 +64,12 @@ func emitType(s *op.Sig) (types.Type, error) {
 	}
 	// Attributes come after the value and its effects.
 	toArg := len(s.In) + 1
+	if isDrawn(t, s.Attrs) {
+		if err := drawnType(s, toArg); err != nil {
+			return types.Type{}, err
+		}
+		return effectType(s, 1)
+	}
 	for _, a := range s.Attrs.List() {
 		if !slices.Contains([]string{"label", "to", "sep", "max", "form", "all"}, a.Name) {
 			return types.Type{}, op.Faultf(toArg, codeArgument, "a sink has no argument `%s`", a.Name).WithHelp("write csv(\"f\", sep = \";\")")
@@ -87,6 +101,10 @@ func emitKernel(c *op.Call) error {
 	}
 	b := &textWriter{w: c.Env.Stdout()}
 	label := c.Attrs.Str("label")
+	if c.In[0].Type().Elem == types.Picture {
+		_, err := emitRef(c)
+		return err
+	}
 	switch x := c.In[0].(type) {
 	case *value.Dense:
 		if label != "" {
@@ -138,7 +156,13 @@ func emitFile(c *op.Call, to string) error {
 		}
 		return f
 	}
-	err = format.Write(w, to, c.In[0], o)
+	if isDrawn(c.In[0].Type(), c.Attrs) {
+		if err = draw(w, c.In[0], c.Attrs); err != nil {
+			err = &format.Error{Cause: format.Unwritable, File: to, Msg: "cannot be written: " + err.Error()}
+		}
+	} else {
+		err = format.Write(w, to, c.In[0], o)
+	}
 	if cerr := w.Close(); err == nil && cerr != nil {
 		err = &format.Error{Cause: format.Unwritable, File: to, Msg: "cannot be written: " + cerr.Error()}
 	}
@@ -260,6 +284,17 @@ func emitRef(c *op.Call) (value.Value, error) {
 		return nil, stdoutFailure(err)
 	}
 	d, ok := c.In[0].(*value.Dense)
+	if !ok && c.In[0].Type().Elem == types.Picture {
+		text, err := pictureText(c.In[0])
+		if err != nil {
+			return nil, err
+		}
+		if label != "" {
+			text = label + ":\n" + text
+		}
+		_, err = io.WriteString(c.Env.Stdout(), text)
+		return nil, stdoutFailure(err)
+	}
 	if !ok {
 		if label != "" {
 			label += ": "

@@ -22,5 +22,5 @@ func TableReading(set string, in *Input) (*op.Table, error) {
 	maps = append(append(maps, shorthands()...), texts())
 	return op.NewTable(possible(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(in),
 		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()}, resolved(decompositions(kernels)),
-		resolved(covariances(kernels)), resolved(sparseRows(maps)))...)...)
+		resolved(covariances(kernels)), pictures(), resolved(sparseRows(maps)))...)...)
 }

@@ -82,7 +82,10 @@ var foreign = map[string]string{
 	"to_csv": "emit $1 to $2", "tofile": "emit $1 to $2", "library": "the library needs no import: leave this line out", "require": "the library needs no import: leave this line out",
 	"clc": "leave it out", "clear": "leave it out: a value lives as long as something needs it", "close": "leave it out", "tic": "`flowrun --timing` and --stats say how long a run took",
 	"toc": "`flowrun --timing` and --stats say how long a run took", "time": "`flowrun --timing` and --stats say how long a run took", "exit": "leave it out: a program ends with its text",
-	"plot": "a value is written by `emit x to \"x.csv\"`, for a program that draws", "show": "leave it out", "figure": "leave it out", "quit": "leave it out: a program ends with its text",
+	"show": "`emit plot(x, y)` draws in the terminal, `emit plot(x, y) to \"a.svg\"` into a file", "savefig": "emit plot(x, y) to $1", "imshow": "heatmap", "pcolor": "heatmap",
+	"pcolormesh": "heatmap", "imagesc": "heatmap", "matshow": "heatmap", "imwrite": "emit $2 to $1", "imsave": "emit $2 to $1", "histplot": "hist", "barplot": "bar", "barh": "bar", "boxplot": "hist",
+	"subplot": "panels", "subplots": "panels", "legend": "each picture has its label: `figure(plot(x, y, label = \"a\"), scatter(x, z, label = \"b\"))`", "colorbar": "heatmap has one: leave it out",
+	"semilogx": "plot(x, y, log = \"x\")", "semilogy": "plot(x, y, log = \"y\")", "loglog": "plot(x, y, log = \"xy\")", "quit": "leave it out: a program ends with its text",
 }
 
 // modules are names of other languages' libraries: np.sum is sum.

@@ -114,10 +114,11 @@ func (l *lowerer) writtenOnce(sink string, first, second written) {
 
 // sink is the attributes of `to`: a path, or a call such as csv("f", sep = ";").
 func (l *lowerer) sink(e ast.Expr) []op.Attr {
+	sinks := []string{"csv", "mtx", "npy", "pgm", "png", "svg", "html"}
 	if c, ok := e.(*ast.Call); ok {
-		if n, ok := c.Fun.(*ast.Name); !ok || !slices.Contains([]string{"csv", "mtx", "npy", "pgm"}, n.Name) && l.callable(n.Name) {
+		if n, ok := c.Fun.(*ast.Name); !ok || !slices.Contains(sinks, n.Name) && l.callable(n.Name) {
 			return []op.Attr{{Name: "to", Val: op.Str(l.strArg(e, "the path"))}} // computed before the run, as by fmt
-		} else if len(c.Args) > 0 && slices.Contains([]string{"csv", "mtx", "npy", "pgm"}, n.Name) {
+		} else if len(c.Args) > 0 && slices.Contains(sinks, n.Name) {
 			out := []op.Attr{{Name: "to", Val: op.Str(l.strArg(c.Args[0].Value, "the path"))}, {Name: "form", Val: op.Str(n.Name)}}
 			for _, a := range c.Args[1:] {
 				if a.Name == nil {
@@ -127,7 +128,7 @@ func (l *lowerer) sink(e ast.Expr) []op.Attr {
 			}
 			return out
 		}
-		l.failf("E502", e.Span(), "a sink is a path, or csv(..), mtx(..), npy(..), pgm(..)")
+		l.failf("E502", e.Span(), "a sink is a path, or csv(..), mtx(..), npy(..), pgm(..), png(..), svg(..), html(..)")
 	}
 	return []op.Attr{{Name: "to", Val: op.Str(l.strArg(e, "the path"))}}
 }

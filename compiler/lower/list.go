@@ -67,7 +67,7 @@ func (l *lowerer) listElement(x val, at source.Span) val {
 		panic(bail{})
 	}
 	if x.kind == konst || x.kind == edge {
-		if t := l.typeOf(x); t.IsScalar() && t.Elem != types.Str {
+		if t := l.typeOf(x); t.IsScalar() && t.Elem.Size() > 0 {
 			return x
 		}
 	}

@@ -144,7 +144,7 @@ func (l *lowerer) body(e *ast.Parfor, r *region) (value ir.ID) {
 // collected is the type of a parfor whose body has type t.
 func (l *lowerer) collected(e *ast.Parfor, space []extent, t types.Type) types.Type {
 	at := e.Body.Stmts[len(e.Body.Stmts)-1].Span()
-	if t.Elem == types.Str {
+	if t.IsScalar() && t.Elem.Size() == 0 {
 		l.failf("L010", at, "a parfor that collects %v is not built yet: the value of its body is a number, a bool or a row of them", t)
 	}
 	switch {

@@ -199,7 +199,7 @@ func harmless(g *ir.Graph, id ir.ID) bool {
 		return false
 	}
 	t := g.Type(id)
-	if t.Elem == types.Str || t.Kind != types.Scalar && !(t.IsDense() && t.Known()) {
+	if t.Elem.Size() == 0 || t.Kind != types.Scalar && !(t.IsDense() && t.Known()) {
 		return false
 	}
 	empty, whole := false, false

@@ -13,8 +13,9 @@ const (
 	F32
 	F64
 	Str
-	Time // nanoseconds since the epoch, UTC
-	Dur  // nanoseconds
+	Time    // nanoseconds since the epoch, UTC
+	Dur     // nanoseconds
+	Picture // what emit draws; a scalar, and never an element of a matrix
 )
 
 // elems is the table of element types, by Elem: the word in source and printed IR, the size in
@@ -24,14 +25,15 @@ var elems = [...]struct {
 	size int
 	wide int
 }{
-	NoElem: {"?", 0, 0},
-	Bool:   {"bool", 1, 1},
-	I64:    {"i64", 8, 2},
-	F32:    {"f32", 4, 0},
-	F64:    {"f64", 8, 3},
-	Str:    {"str", 0, 0},
-	Time:   {"time", 8, 0},
-	Dur:    {"dur", 8, 0},
+	NoElem:  {"?", 0, 0},
+	Bool:    {"bool", 1, 1},
+	I64:     {"i64", 8, 2},
+	F32:     {"f32", 4, 0},
+	F64:     {"f64", 8, 3},
+	Str:     {"str", 0, 0},
+	Time:    {"time", 8, 0},
+	Dur:     {"dur", 8, 0},
+	Picture: {"picture", 0, 0},
 }
 
 func (e Elem) String() string {
@@ -41,7 +43,7 @@ func (e Elem) String() string {
 	return fmt.Sprintf("elem(%d)", uint8(e))
 }
 
-// Size is the number of bytes of one element in a dense matrix; 0 for str.
+// Size is the number of bytes of one element in a dense matrix; 0 for str and picture.
 func (e Elem) Size() int { return elems[e].size }
 
 // IsFloat reports f32 or f64.

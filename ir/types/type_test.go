@@ -5,7 +5,7 @@ import "testing"
 func TestStringParseRoundTrip(t *testing.T) {
 	tok := DenseOf(F32, 3, 4)
 	for _, typ := range []Type{
-		ScalarOf(F64), ScalarOf(Str), DenseOf(F64, 0, 7), DenseOf(Bool, Unknown, 1), EffectType(),
+		ScalarOf(F64), ScalarOf(Str), ScalarOf(Picture), DenseOf(F64, 0, 7), DenseOf(Bool, Unknown, 1), EffectType(),
 		{Kind: Matrix, Elem: Bool, Repr: CSR, Rows: 5, Cols: 6},
 		{Kind: Stream, Ext: &Ext{Token: &tok}},
 		{Kind: Frame, Ext: &Ext{Fields: []Field{{"id", ScalarOf(I64)}, {"city", ScalarOf(Str)}}}},

@@ -13,7 +13,7 @@ import (
 type Value interface{ Type() types.Type }
 
 // Scalar is one element. F holds f64 and f32 (rounded), I holds i64, bool (0, 1),
-// time and dur, S holds str.
+// time and dur, S holds str, and the bytes of a picture.
 type Scalar struct {
 	Elem types.Elem
 	F    float64
@@ -93,6 +93,8 @@ func (s Scalar) String() string {
 		return strconv.FormatBool(s.I != 0)
 	case types.Str:
 		return s.S
+	case types.Picture:
+		return "picture"
 	}
 	return fmt.Sprintf("scalar(%v)", s.Elem)
 }
