@@ -44,12 +44,15 @@ func SweepDead(g *ir.Graph) *ir.Graph {
 }
 
 // alive says which nodes some effect needs; nil when all are.
-func alive(g *ir.Graph) []bool {
+func alive(g *ir.Graph) []bool { return aliveAnd(g, g.Required) }
+
+// aliveAnd says which nodes those need that are required; nil when all are.
+func aliveAnd(g *ir.Graph, required func(ir.ID) bool) []bool {
 	keep := make([]bool, g.Len())
 	all := true
 	for i := g.Len() - 1; i >= 0; i-- {
 		id := ir.ID(i)
-		if g.Required(id) {
+		if !keep[i] && required(id) {
 			keep[i] = true
 		}
 		if !keep[i] {

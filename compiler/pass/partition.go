@@ -52,10 +52,11 @@ func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, l
 	return &Partitioned{Graph: p.g, Block: p.block}, nil
 }
 
-// DropDead drops blocks that no effect needs, in place, keeping the table of places in
-// step.
+// DropDead drops blocks that no effect needs and that cannot fail, in place, keeping the table of places in
+// step. A block that may fail is computed although nobody reads it, because the matrix that it is a part of fails with
+// it in the definition.
 func (p *Partitioned) DropDead() *Partitioned {
-	keep := alive(p.Graph)
+	keep := aliveAnd(p.Graph, func(id ir.ID) bool { return p.Graph.Required(id) || ir.MayFail(p.Graph, id) })
 	if keep == nil {
 		return p
 	}
