@@ -233,6 +233,8 @@ var inOrder = []struct{ text, out, fails string }{
 	{"p = parfor i in 0..5 { C0[i + k, 0] }\nif z == 0 { emit 1 }\nemit p", "", "C0[i + k, 0]"},
 	{"emit 1\nif z == 0 { emit 2; emit 3 // z; emit 4 } else { emit 5 }\nemit 6", "1\n2\n", "3 // z"},
 	{"emit 1\nA = potrf(S - k * eye(8))\nif z == 0 { emit 2 }\nemit A", "1\n", "potrf(S - k * eye(8))"},
+	// What fails in a tile that nothing reads fails the matrix that it is a part of.
+	{"chan c = tiles(M0, 4)\nfor i in 0..3, j in 0..3 { c[i, j] <- c[i, j] * f64(7 // (z + i)) }\nemit 1\nx = untile(c)\nemit sum(x[4..8, 0..4])", "", "7 // (z + i)"},
 	// Of two failures the first in the text is told, whichever is quicker, also in one branch.
 	{"emit 1\nif z == 0 { a = 1 // i64(sum(M0 @ t(M0) @ M0) * 0); b = 12 // z; emit b; emit a }", "1\n", "1 // i64(sum(M0 @ t(M0) @ M0) * 0)"},
 	{"emit 1\nif z == 0 { emit 1 // i64(sum(M0 @ t(M0) @ M0) * 0); emit 12 // z }", "1\n", "1 // i64(sum(M0 @ t(M0) @ M0) * 0)"},

@@ -296,7 +296,7 @@ emit norm(t(Q) @ Q - eye(21)) as "orthogonality"`
 		{"indefinite", "emit cholesky(eye(9) - ones(9, 9), tile = 4)", "", "E601", "leading minor 1 is not positive definite"},
 		{"indefinite below", "emit logdet(ones(9, 9) + eye(9) - 3 * reverse(eye(9)), tile = 4)", "", "E601", "in this call of logdet"},
 		{"zero pivot", "L, U = lu(reverse(eye(9)), tile = 4)\nemit U", "", "E602", "pivot 1 of LU without pivoting is zero"},
-		{"not square", "emit solve(ones(3, 2), ones(3, 1))", "", "E213", "but n is 3"},
+		{"not square", "emit solve(ones(3, 2), ones(3, 1))", "", "E213", "3 rows and 2 columns"},
 		{"right side", "emit solve(ones(3, 3), ones(2, 1))", "", "E213", "but n is 3"},
 		{"integers", "emit eigvals(i64(eye(3)))", "", "E202", "f64(x) converts"},
 	} {
