@@ -109,9 +109,10 @@ func apart(a, b mat.Matrix) float64 {
 
 func largest(a mat.Matrix) float64 { return max(mat.Max(a), -mat.Min(a)) }
 
-// function is one fn of the library with the comment above it.
+// function is one fn or number of the library with the comment above it.
 type function struct {
 	name, doc       string
+	number          bool
 	program, output string // its example
 }
 
@@ -138,6 +139,9 @@ func functions(t *testing.T) []function {
 			if rest, ok := strings.CutPrefix(line, "fn "); ok {
 				name, _, _ := strings.Cut(rest, "(")
 				list = append(list, documented(name, comment))
+			} else if name, _, ok := strings.Cut(line, " = "); ok && comment != nil && !strings.ContainsAny(name, " (") {
+				list = append(list, documented(name, comment))
+				list[len(list)-1].number = true
 			}
 			comment = nil
 		}

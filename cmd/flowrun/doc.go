@@ -46,7 +46,7 @@ func (s *session) docCommand() *cli.Command {
 	}
 }
 
-// function is a function of the standard library.
+// function is a function or a number of the standard library.
 type function struct {
 	name, signature, doc, file string
 }
@@ -68,11 +68,18 @@ func libraryFunctions() ([]function, error) {
 			return fmt.Errorf("BUG: stdlib/%s: %w", file, err)
 		}
 		for _, st := range tree.Stmts {
-			if fn, ok := st.(*ast.FnDecl); ok {
-				from := src.Offset(fn.Span().From)
+			name := ""
+			switch st := st.(type) {
+			case *ast.FnDecl:
+				name = st.Name.Name
+			case *ast.Bind:
+				name = st.Names[0].Name
+			}
+			if name != "" {
+				from := src.Offset(st.Span().From)
 				head, _, _ := strings.Cut(src.Text[from:], "\n")
 				out = append(out, function{
-					name: fn.Name.Name, signature: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(head), "{")),
+					name: name, signature: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(head), "{")),
 					doc: commentAbove(src.Text[:from]), file: file,
 				})
 			}

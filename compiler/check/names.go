@@ -361,7 +361,7 @@ func (c *names) expr(e ast.Expr) {
 	ast.Walk(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Name:
-			c.use(n, c.world.Value)
+			c.use(n, func(name string) bool { return c.world.Value(name) && !c.boundLater(name) })
 			return false
 		case *ast.Call:
 			if f, ok := n.Fun.(*ast.Name); ok {
@@ -433,6 +433,14 @@ func (c *names) outermost(name string) bool {
 func Recursion(name string, at source.Span) source.Diagnostic {
 	return source.Errorf("E130", at, "%s calls itself", name).
 		WithHelp("a function is instantiated where it is called, before the run: loop with `for` or `iterate`")
+}
+
+// boundLater reports a name that a statement further down binds: above it, a program that binds e itself does not mean the library's e.
+func (c *names) boundLater(name string) bool {
+	if slices.ContainsFunc(c.binding, func(id ast.Ident) bool { return id.Name == name }) {
+		return false
+	}
+	return slices.ContainsFunc(c.scopes, func(s scope) bool { _, later := s.later[name]; return later })
 }
 
 func (c *names) use(n *ast.Name, known func(string) bool) {

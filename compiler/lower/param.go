@@ -363,9 +363,12 @@ func (l *lowerer) loadStd() {
 			panic(bail{})
 		}
 		for _, s := range tree.Stmts {
-			if fn, ok := s.(*ast.FnDecl); ok {
-				std.bind(fn.Name.Name, funVal(&fun{name: fn.Name.Name, params: fn.Params, result: fn.Result,
-					expr: fn.Expr, body: fn.Body, env: std, span: fn.Name.At}), fn.Name.At)
+			switch s := s.(type) {
+			case *ast.FnDecl:
+				std.bind(s.Name.Name, funVal(&fun{name: s.Name.Name, params: s.Params, result: s.Result,
+					expr: s.Expr, body: s.Body, env: std, span: s.Name.At}), s.Name.At)
+			case *ast.Bind: // a number
+				std.bind(s.Names[0].Name, l.expr(s.Expr), s.Names[0].At)
 			}
 		}
 	}
