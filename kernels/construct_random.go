@@ -27,7 +27,7 @@ func random() []*op.Def {
 	m := op.Arg{Name: "m", Attr: true, Kind: op.IntVal, Default: &one, Doc: "columns"}
 	seed := seedArg()
 	f64 := func(*op.Attrs) types.Elem { return types.F64 }
-	return []*op.Def{
+	uniform := []generator{
 		generator{
 			name: "rand",
 			doc: "rand is an n x m matrix of uniform numbers in [0, 1). Element (i, j) is number i*m + j of SplitMix64 with that seed, " +
@@ -44,7 +44,7 @@ func random() []*op.Def {
 					vec.Uniform(out.F64[i*out.Stride:i*out.Stride+out.Cols], uint64(a.Int("seed")), uint64((r0+i)*cols+c0))
 				}
 			},
-		}.def(),
+		},
 		generator{
 			name: "randn",
 			doc: "randn is an n x m matrix of normal numbers with mean 0 and variance 1, by counter like rand; element k takes the numbers " +
@@ -65,7 +65,7 @@ func random() []*op.Def {
 					}
 				}
 			},
-		}.def(),
+		},
 		generator{
 			name: "rand_spd",
 			doc: "rand_spd is a symmetric positive definite n x n matrix: element (i, j), i <= j, is number i*n + j of rand, plus n on the " +
@@ -92,9 +92,14 @@ func random() []*op.Def {
 					}
 				}
 			},
-		}.def(),
-		synthetic(n, seed, f64).def(),
+		},
+		synthetic(n, seed, f64),
 	}
+	var out []*op.Def
+	for _, g := range append(uniform, draws(n, m, seed)...) {
+		out = append(out, g.seedable()...)
+	}
+	return out
 }
 
 // oneRun is a block of whole rows of a matrix of cols columns as one row, if it lies so in memory: its numbers are consecutive, and a

@@ -194,7 +194,9 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(90000)}, op.Attr{Name: "k", Val: op.Int(40000)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
 	case "bin.even":
 		return op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(9)}), []value.Value{big(), value.F64(-2), value.F64(5)}
-	case "zeros", "ones", "rand", "randn":
+	case "randint":
+		return op.MakeAttrs(rows, cols, op.Attr{Name: "lo", Val: op.Int(-3)}, op.Attr{Name: "hi", Val: op.Int(1 << 40)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
+	case "zeros", "ones", "rand", "randn", "randexp":
 		return op.MakeAttrs(rows, cols, op.Attr{Name: "seed", Val: op.Int(5)}), nil
 	case "fill":
 		return op.MakeAttrs(rows, cols, op.Attr{Name: "x", Val: op.Int(5)}), nil

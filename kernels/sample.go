@@ -13,7 +13,7 @@ import (
 	"flow/ir/value"
 )
 
-func sample() *op.Def {
+func sample() []*op.Def {
 	none, no := op.Int(0), op.Bool(false)
 	return generator{
 		name: "sample",
@@ -46,7 +46,7 @@ func sample() *op.Def {
 				out.I64[i*out.Stride] = drawn(a, r0+i)
 			}
 		},
-	}.def()
+	}.seedable()
 }
 
 // drawn is number i of a sample.

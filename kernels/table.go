@@ -21,6 +21,6 @@ func TableReading(set string, in *Input) (*op.Table, error) {
 	maps := elementwise()
 	maps = append(append(maps, shorthands()...), texts())
 	return op.NewTable(possible(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(in),
-		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), []*op.Def{sample()}, resolved(decompositions(kernels)),
+		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), sample(), resolved(decompositions(kernels)),
 		resolved(covariances(kernels)), pictures(), resolved(sparseRows(maps)))...)...)
 }

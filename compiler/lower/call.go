@@ -218,6 +218,8 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 	var buf [8]bool
 	in, spans, args := few[:0], where[:0], places[:0] // args: of each input, its place in d.Args
 	var attrs []op.Attr
+	var seed *val
+	var seedAt source.Span
 	given := append(buf[:0], make([]bool, len(d.Args))...)
 	next := 0
 	for _, a := range e.Args {
@@ -253,6 +255,10 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			in, spans, args = append(in, v), append(spans, a.Value.Span()), append(args, i)
 			continue
 		}
+		if v.kind == edge && d.Seeded != "" && d.Args[i].Name == "seed" { // a seed of the run
+			seed, seedAt = &v, a.Value.Span()
+			continue
+		}
 		attrs = append(attrs, op.Attr{Name: d.Args[i].Name, Val: l.attr(v, d.Args[i].Kind, a.Value.Span(), d.Args[i].Name)})
 	}
 	for i, a := range d.Args {
@@ -265,6 +271,9 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		default:
 			in, spans, args = append(in, konstVal(scalarOf(*a.Default))), append(spans, e.Span()), append(args, i)
 		}
+	}
+	if seed != nil {
+		return l.apply(l.table.Must(d.Seeded), op.MakeAttrs(attrs...), e.Span(), []val{*seed}, []source.Span{seedAt})
 	}
 	if !slices.IsSorted(args) {
 		in, spans = inOrder(in, spans, args)

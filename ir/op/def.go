@@ -64,6 +64,9 @@ type Def struct {
 	Alias bool
 	// Lower lists the inputs of which only the lower triangle is read.
 	Lower []int
+	// Seeded is the name of the row that does the same with a seed of the run as its first input, for a row whose attribute seed is
+	// a number of plan time. "" for none.
+	Seeded string
 	// Narrow is the name of the row that computes the lower triangle alone, for results of which
 	// nothing else is read (gemm with b the same as a: syrk). "" for none.
 	Narrow string
