@@ -44,7 +44,6 @@ var inBodies = []struct{ name, block string }{
 	{"svd", "U, s, V = svd(T + x); cbind(row(U), t(s), row(V))"},
 	{"isfinite", "row(f64(isfinite((M + x) / (M > 0))))"},
 	{"sparsity", "sparsity(floor(M + x))"},
-	{"isfinite", "row(f64(isfinite(M / (M - M[0, 0] * f64(i == 1)))))"},
 	{"encode", "codes, values = encode(floor(2 * M[:, 0] + x)); sum(codes * seq(0, 5)) + 1000 * sum(values)"},
 	{"encode in order", "codes, values = encode(floor(2 * M[:, 0] + x), ascending = false); sum(codes * seq(0, 5)) + 1000 * sum(values)"},
 	{"onehot_columns", "row(onehot_columns(cbind(seq(0, 5) * i % 3, seq(0, 5)), [3, -1]))"},

@@ -146,9 +146,9 @@ histogram of ten:
 histogram of edges:
 0 2 1
 lstsq:
-1e+06 -950000
+1000000 -950000
 lstsq of few rows:
-1.028571e+06 857143 1.085714e+06
+1028571 857143 1085714
 permutation:
 0 1 2 3 4 5 6
 shuffle: true
