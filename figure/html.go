@@ -52,7 +52,7 @@ func (p *Picture) name() string {
 func Themed(svg []byte, title string) string {
 	_, text, _ := strings.Cut(string(svg), "<svg")
 	for _, c := range []struct{ of, by string }{
-		{"#FFFFFF", "var(--paper)"}, {"#000000", "var(--ink)"}, {"#E1E1E1", "var(--rule)"}, {"#969696", "var(--mute)"}, {"#464646", "var(--mute)"}, {"#0072B2", "var(--blue)"},
+		{"#FFFFFF", "var(--paper)"}, {"#000000", "var(--ink)"}, {"#E1E1E1", "var(--rule)"}, {"#EBEBEB", "var(--rule)"}, {"#969696", "var(--mute)"}, {"#464646", "var(--mute)"}, {"#0072B2", "var(--blue)"},
 	} {
 		text = strings.ReplaceAll(text, c.of, c.by)
 	}
@@ -84,5 +84,5 @@ body { background: var(--paper); color: var(--ink); margin: 1em; }
 
 // Theme is the style that Themed needs.
 const Theme = `:root { color-scheme: light dark; --paper: #ffffff; --ink: #000000; --rule: #e1e1e1; --mute: #6e6e6e; --blue: #0072b2; }
-@media (prefers-color-scheme: dark) { :root { --paper: #15181c; --ink: #e6e6e6; --rule: #3a3f46; --mute: #a0a6ad; --blue: #4aa3df; } }
+@media (prefers-color-scheme: dark) { :root { --paper: #15181c; --ink: #e6e6e6; --rule: #3a3f46; --mute: #a0a6ad; --blue: #2f8fd0; } }
 svg.figure { max-width: 100%; height: auto; } svg.figure text { fill: var(--ink); }`

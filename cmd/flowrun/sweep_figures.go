@@ -218,18 +218,16 @@ func (w *sweeping) html(out io.Writer, t *sweep.Table) error {
 		if err := p.Write(&b, "svg"); err != nil {
 			return err
 		}
-		_, svg, _ := strings.Cut(b.String(), "<svg")
-		figures = append(figures, template.HTML("<svg"+svg)) // drawn by this program; its texts are escaped there
+		figures = append(figures, template.HTML(figure.Themed(b.Bytes(), "figure of "+w.name))) // drawn by this program; its texts are escaped there
 	}
 	type param struct{ Name, Value string }
 	var params []param
 	for _, p := range w.program.Params {
 		params = append(params, param{p.Name, fmt.Sprint(p.Value)})
 	}
-	best := t.Best()
 	return page.Execute(out, map[string]any{
 		"Name": w.name, "Rows": rows, "Figures": figures, "Legend": append(strings.Split(strings.TrimSpace(t.Legend()), "\n"), w.overridden()...), "Params": params,
-		"Best": fmt.Sprintf("%s, %s, %s", best.Technique, best.Group(), count(best.Threads, "thread")), "BestTime": schedule.Seconds(best.Time.Median),
+		"Verdict": verdict(t), "Columns": sweepColumns(), "Terms": sweepTerms(), "Theme": template.CSS(figure.Theme),
 		"Same": len(t.Outputs) == 1, "Runs": w.runs(t), "Date": time.Now().Format("2006-01-02 15:04"),
 		"Machine": fmt.Sprintf("%s, %s/%s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, count(runtime.NumCPU(), "processor")),
 		"Version": buildVersion(),
