@@ -119,7 +119,8 @@ func layoutOf(format string, in []types.Type) (layout, *op.Failure) {
 	}
 	l.pieces = append(l.pieces, b.String())
 	if len(l.specs) != len(in) {
-		return l, op.Failf(codeData, "fmt: %d of {} in the format, %d arguments", len(l.specs), len(in))
+		return l, op.Failf(codeData, "fmt: %d of {} in the format, %d arguments", len(l.specs), len(in)).
+			WithHelp("each {} takes one argument, in their order; {{ and }} are braces")
 	}
 	for i := range in {
 		if err := l.specs[i].takes(in[i].Elem); err != nil {
@@ -130,7 +131,8 @@ func layoutOf(format string, in []types.Type) (layout, *op.Failure) {
 }
 
 func singleBrace(format string) *op.Failure {
-	return op.Failf(codeData, "fmt: a single brace in %q; write {{ or }} for a brace", format)
+	return op.Failf(codeData, "fmt: a single brace in %q; write {{ or }} for a brace", format).
+		WithHelp("a placeholder is {} or {:layout}, as {:.3f}")
 }
 
 func formatted(c *op.Call) (string, error) {

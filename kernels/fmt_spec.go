@@ -47,8 +47,11 @@ func parseSpec(text string) (fmtSpec, *op.Failure) {
 		rest = rest[1:]
 	}
 	if rest != "" && rest[0] == '0' {
+		if s.fill == 0 {
+			s.fill = '0'
+		}
 		if s.align == 0 {
-			s.fill, s.align = '0', '='
+			s.align = '='
 		}
 		rest = rest[1:]
 	}
@@ -56,7 +59,8 @@ func parseSpec(text string) (fmtSpec, *op.Failure) {
 		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 		n, bad := strconv.Atoi(rest[:digits])
 		if bad != nil || n > mostWidth {
-			return 0, op.Failf(codeData, "fmt: {:%s} has a %s of %s; it is at most %d", text, what, rest[:digits], mostWidth)
+			return 0, op.Failf(codeData, "fmt: {:%s} has a %s of %s; it is at most %d", text, what, rest[:digits], mostWidth).
+				WithHelp("a placeholder is a part of a line; fill makes a matrix of equal values")
 		}
 		rest = rest[digits:]
 		return n, nil
@@ -93,6 +97,9 @@ func badSpec(text, why string) *op.Failure {
 		WithHelp("a layout is [[fill]< > or ^][+][0][width][,][.precision][form], the form one of d x o b e f g % s: {:.3f}, {:>8}, {:+.2e}")
 }
 
+// wordLayouts is the help of a layout that only numbers have.
+const wordLayouts = "a str or bool has a width and a side, as {:>8} or {:^8}"
+
 // takes reports what is wrong with the layout for values of type e; nil: nothing.
 func (s *fmtSpec) takes(e types.Elem) *op.Failure {
 	number := e != types.Str && e != types.Bool
@@ -100,16 +107,20 @@ func (s *fmtSpec) takes(e types.Elem) *op.Failure {
 	switch {
 	case strings.IndexByte("dxXob", s.form) >= 0 && s.form != 0 && !whole:
 		f := op.Failf(codeData, "fmt: {:%s} is for integers, this is a value of type %v", s.text, e)
-		if number {
-			f = f.WithHelp("i64(x) converts; {:.0f} rounds to a whole number")
+		switch {
+		case number:
+			return f.WithHelp("i64(x) converts; {:.0f} rounds to a whole number")
+		case e == types.Bool:
+			return f.WithHelp("i64(x) makes 1 of true and 0 of false")
 		}
-		return f
+		return f.WithHelp(wordLayouts)
 	case s.form != 0 && s.form != 's' && !number:
-		return op.Failf(codeData, "fmt: {:%s} is for numbers, this is a value of type %v", s.text, e)
+		return op.Failf(codeData, "fmt: {:%s} is for numbers, this is a value of type %v", s.text, e).WithHelp(wordLayouts)
 	case s.form == 's' && number:
 		return op.Failf(codeData, "fmt: {:%s} is for a str, this is a value of type %v", s.text, e).WithHelp("leave the s out")
 	case !number && (s.sign != 0 || s.group || s.align == '='):
-		return op.Failf(codeData, "fmt: {:%s} has a sign, zeros or groups, which are for numbers; this is a value of type %v", s.text, e)
+		return op.Failf(codeData, "fmt: {:%s} has a sign, zeros or groups, which are for numbers; this is a value of type %v", s.text, e).
+			WithHelp(wordLayouts)
 	case s.precision >= 0 && (s.form == 0 && whole || strings.IndexByte("dxXob", s.form) >= 0 && s.form != 0 || e == types.Bool):
 		return op.Failf(codeData, "fmt: {:%s} has a precision, which a value of type %v has not", s.text, e).WithHelp("{:.3f} prints three digits after the point")
 	}
@@ -122,6 +133,9 @@ func (s *fmtSpec) append(out []byte, x value.Scalar) []byte {
 		return append(out, x.String()...)
 	}
 	sign, body := s.body(x)
+	if s.group && s.fill == '0' && s.align == '=' && finite(x) {
+		body = zeroGroups(body, s.width-len(sign))
+	}
 	align, pad := s.align, s.width-utf8.RuneCountInString(sign)-utf8.RuneCountInString(body)
 	if align == 0 {
 		if align = '>'; x.Elem == types.Str || x.Elem == types.Bool {
@@ -242,4 +256,20 @@ func grouped(text string) string {
 		b.WriteByte(text[i])
 	}
 	return b.String() + text[n:]
+}
+
+// zeroGroups is a grouped number with zeros before it, at least width characters: the zeros are grouped, too, and none of
+// the groups is empty, so there may be one character more.
+func zeroGroups(text string, width int) string {
+	for len(text) < width {
+		head := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+		if head < 0 {
+			head = len(text)
+		}
+		if head%3 == 0 {
+			text = "," + text
+		}
+		text = "0" + text
+	}
+	return text
 }

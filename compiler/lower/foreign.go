@@ -223,13 +223,22 @@ func (l *lowerer) notCalled(e *ast.Call, v val) source.Diagnostic {
 	return d
 }
 
-// tooFewSubscripts is the diagnostic of X[i] and X[i][j] of a matrix.
-func (l *lowerer) tooFewSubscripts(e *ast.Index) source.Diagnostic {
+// tooFewSubscripts is the diagnostic of X[i] and X[mask] of a matrix of type t.
+func (l *lowerer) tooFewSubscripts(e *ast.Index, t types.Type) source.Diagnostic {
 	d := source.Errorf("E218", e.Span(), "matrices take two subscripts")
-	if len(e.Subs) == 1 {
-		return d.WithHelp("write `%s[%s, :]` for rows; X[:, j] is a column, X[mask, :] the rows that a mask chooses", l.text(e.X.Span()), l.text(e.Subs[0].Span()))
+	if len(e.Subs) != 1 {
+		return d.WithHelp("X[i, :] is a row, X[:, j] a column, X[i, j] an element, X[mask, :] the rows that a mask chooses")
 	}
-	return d.WithHelp("X[i, :] is a row, X[:, j] a column, X[i, j] an element, X[mask, :] the rows that a mask chooses")
+	x, sub := l.text(e.X.Span()), l.text(e.Subs[0].Span())
+	if s := e.Subs[0]; !s.All && !s.IsRange {
+		if at, several := l.expr(s.Lo).vector(l); several && at.Rows != 1 && at.Cols > 1 {
+			return d.WithHelp("ifelse(%[2]s, %[1]s, 0) keeps the shape; x = reshape(%[1]s, ncell(%[1]s), 1) is a column of all elements, of which x[mask] takes some", x, sub)
+		}
+	}
+	if t.Rows == 1 {
+		return d.WithHelp("write `%s[:, %s]`: this is a row, and its elements are columns", x, sub)
+	}
+	return d.WithHelp("write `%s[%s, :]` for rows; X[:, j] is a column, X[mask, :] the rows that a mask chooses", x, sub)
 }
 
 // doubleSubscript refuses X[i][j] of a matrix before X[i] is.

@@ -27,13 +27,21 @@ func (l *lowerer) index(e *ast.Index) val {
 			x = l.matrixOf(x, types.NoElem, e.X.Span())
 			break
 		}
-		if _, several := l.expr(e.Subs[0].Lo).vector(l); several {
+		v := l.expr(e.Subs[0].Lo)
+		if _, several := v.vector(l); several || v.kind == edge { // the run chooses, from a matrix
 			x = l.matrixOf(x, types.NoElem, e.X.Span())
 			break
 		}
 		i := l.intArg(e.Subs[0].Lo, "a subscript")
+		if i < 0 {
+			i += len(x.elems)
+		}
 		if i < 0 || i >= len(x.elems) {
-			l.failf("E212", e.Span(), "subscript %d of a list of %d", i, len(x.elems))
+			d := source.Errorf("E212", e.Span(), "subscript %d of a list of %d", v.s.I, len(x.elems))
+			if len(x.elems) > 0 {
+				d = d.WithHelp("the first is 0, the last is `%d`, or -1", len(x.elems)-1)
+			}
+			l.fail(d)
 		}
 		return x.elems[i]
 	case edge:
@@ -49,7 +57,7 @@ func (l *lowerer) index(e *ast.Index) val {
 		subs = append(append([]ast.Sub(nil), subs...), ast.Sub{Lo: &ast.Int{Value: 0}})
 	}
 	if len(subs) != 2 {
-		l.fail(l.tooFewSubscripts(e))
+		l.fail(l.tooFewSubscripts(e, t))
 	}
 	row, col := l.sub(subs[0], x, 0), l.sub(subs[1], x, 1)
 	if row.picks() || col.picks() {
