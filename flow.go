@@ -15,6 +15,7 @@ import (
 	"flow/ir/eval"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/value"
 	"flow/kernels"
 	"flow/memory"
 	"flow/runtime/schedule"
@@ -49,6 +50,15 @@ type CompileOptions struct {
 	// Input is where the program finds standard input and other streams; nil: the standard input of this process. Programs
 	// with one Input see the same contents.
 	Input *Input
+	// Values are what the program is given by name: a scalar (float64, float32, int, int64, bool, string) is the value of the param
+	// of that name, as by Set; any other is a matrix that the program gets by read("name"). A slice is a column; a slice of slices
+	// of one length is a matrix with a row for each; a Matrix, a Sparse and whatever has Dims and At, as gonum's matrices have, is
+	// what it says. Elements may be float64, float32, int, int64 and bool. Memory of a []float64, []float32, []int64 or of a Matrix
+	// of these is not copied: what is in it when the program runs is what the program reads, and nobody may write there meanwhile.
+	// A name that the program neither declares nor reads is an error.
+	Values map[string]any
+	// Operators are rows of the caller's own, after those of Flow.
+	Operators []Operator
 }
 
 // Input is where programs find what can be read once only, such as pipes.
@@ -58,23 +68,30 @@ type Input = kernels.Input
 func MostMemory() memory.Limit { return memory.Most() }
 
 // options is o for the compiler.
-func (o CompileOptions) options() (compiler.Options, error) {
-	in := o.Input
-	if in == nil {
+func (o CompileOptions) options() (co compiler.Options, in *Input, err error) {
+	if in = o.Input; in == nil {
 		in = &Input{}
 	}
 	path := o.Path
 	if path == nil {
 		path = filepath.SplitList(os.Getenv("FLOWPATH"))
 	}
-	table, err := kernels.TableReading(o.Kernels, in)
+	set, err := o.given(in)
 	if err != nil {
-		return compiler.Options{}, err
+		return co, nil, err
+	}
+	rows, err := ownRows(o.Operators)
+	if err != nil {
+		return co, nil, err
+	}
+	table, err := kernels.TableReading(o.Kernels, in, rows...)
+	if err != nil {
+		return co, nil, err
 	}
 	return compiler.Options{
-		Table: table, Ranks: max(o.Ranks, 1), Sets: o.Set, Disable: o.Disable, Verify: o.Verify, Dump: o.Dump,
+		Table: table, Ranks: max(o.Ranks, 1), Sets: set, Disable: o.Disable, Verify: o.Verify, Dump: o.Dump,
 		Rates: o.Rates, Memory: o.Memory, PlanOnly: o.PlanOnly, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Path: path, Schedule: knownSchedule,
-	}, nil
+	}, in, nil
 }
 
 // knownSchedule says what is wrong with the name of a technique.
@@ -91,7 +108,8 @@ func knownSchedule(name string) error {
 type Program struct {
 	*compiler.Result
 	table   *op.Table
-	kernels string // the set in table
+	kernels string                 // the set in table
+	given   map[string]value.Value // the matrices that it was given
 
 	name    string // what Compile was given
 	text    []byte
@@ -102,11 +120,19 @@ type Program struct {
 // program that is wrong, a *Bug for one that Flow is wrong about. Params that --set gives are plan-time constants,
 // so another value needs another Compile; headers of input files are read here.
 func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p *Program, err error) {
-	co, err := o.options()
+	co, in, err := o.options()
 	if err != nil {
 		return nil, err
 	}
-	return compile(ctx, name, text, o, co)
+	p, err = compile(ctx, name, text, o, co)
+	if err != nil {
+		return nil, err
+	}
+	if unread := in.Unread(); len(unread) > 0 {
+		return nil, fmt.Errorf("%s does not read %q, which it is given", name, unread[0])
+	}
+	p.given = in.Given
+	return p, nil
 }
 
 // compile is Compile with the options for the compiler that it has made of o.
@@ -128,12 +154,12 @@ func compile(ctx context.Context, name string, text []byte, o CompileOptions, co
 	if ds.HasErrors() {
 		return nil, &Refusal{Files: r.Files, Diagnostics: ds, looked: lookedAt(co.Table)}
 	}
-	return &Program{r, co.Table, o.Kernels, name, text, o}, nil
+	return &Program{Result: r, table: co.Table, kernels: o.Kernels, name: name, text: text, options: o}, nil
 }
 
 // Params lists a program's params without running or planning it.
 func Params(name string, text []byte, o CompileOptions) ([]compiler.Param, error) {
-	co, err := o.options()
+	co, _, err := o.options()
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +172,10 @@ func Params(name string, text []byte, o CompileOptions) ([]compiler.Param, error
 
 // RunOptions says how a program is run. The zero value runs it on all processors and throws its output away.
 type RunOptions struct {
-	Stdout  io.Writer
+	Stdout io.Writer
+	// Take is called with each value that is emitted to standard output, in the order of the program, in place of its being printed;
+	// of several ranks, rank 0 calls it. nil: values are printed.
+	Take    func(Result)
 	Threads int // 0: one a processor
 	// Schedule says how loops are handed out to the threads.
 	Schedule Scheduling
@@ -206,14 +235,17 @@ func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
 
 // output is where a run writes, and whether the run has to commit it.
 func (o RunOptions) output() (out *Output, own bool) {
-	if o.Output != nil {
-		return o.Output, false
+	if out, own = o.Output, false; out == nil {
+		w := o.Stdout
+		if w == nil {
+			w = io.Discard
+		}
+		out, own = NewOutput(w), true
 	}
-	w := o.Stdout
-	if w == nil {
-		w = io.Discard
+	if o.Take != nil {
+		out.take = o.Take
 	}
-	return NewOutput(w), true
+	return out, own
 }
 
 // finish commits or discards what is the run's own, and puts err into the user's terms.

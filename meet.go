@@ -34,12 +34,16 @@ func (p *Program) Meet(ctx context.Context, comm transport.Comm, o MeetOptions) 
 	if len(unshared) == 0 {
 		return p, nil
 	}
-	co, err := p.options.options()
+	co, _, err := p.options.options()
 	if err != nil {
 		return nil, err
 	}
 	co.Table, co.Unshared = p.table, unshared // whose rows have read the heads already
-	return compile(ctx, p.name, p.text, p.options, co)
+	again, err := compile(ctx, p.name, p.text, p.options, co)
+	if err == nil {
+		again.given = p.given
+	}
+	return again, err
 }
 
 // Decline is what a rank calls instead of Meet when Compile has failed, with its error and with

@@ -30,6 +30,7 @@ const codeWrite = "E507"
 // may be new and others old.
 type Output struct {
 	stdout io.Writer
+	take   func(Result) // takes what would be printed; nil: nobody does
 	mu     sync.Mutex
 	files  []*sink
 	swept  map[string]chan struct{} // directories; closed when what killed runs have left there is gone

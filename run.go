@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"flow/ir"
 	"flow/kernels/blas"
@@ -144,6 +146,11 @@ func (p *Program) fingerprint() []dist.Item {
 	}
 	for _, prm := range p.Params {
 		items = append(items, dist.Item{Name: "param " + prm.Name, Hash: sha256.Sum256([]byte(prm.Value))})
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.given)) {
+		h := sha256.New()
+		hashValue(h, p.given[name])
+		items = append(items, dist.Item{Name: "the value " + name, Hash: [32]byte(h.Sum(nil))})
 	}
 	return items
 }

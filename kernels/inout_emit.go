@@ -99,6 +99,9 @@ func emitKernel(c *op.Call) error {
 	if to := c.Attrs.Str("to"); to != "" {
 		return emitFile(c, to)
 	}
+	if taken(c) {
+		return nil
+	}
 	b := &textWriter{w: c.Env.Stdout()}
 	label := c.Attrs.Str("label")
 	if c.In[0].Type().Elem == types.Picture {
@@ -132,6 +135,12 @@ func emitKernel(c *op.Call) error {
 	}
 	b.flush()
 	return stdoutFailure(b.err)
+}
+
+// taken reports that the environment takes the value of an emit to standard output as it is.
+func taken(c *op.Call) bool {
+	t, ok := c.Env.(op.Taker)
+	return ok && t.Take(c.Attrs.Str("label"), c.In[0])
 }
 
 // stdoutFailure is the failure of printing, if it failed.
@@ -259,6 +268,9 @@ func (b *textWriter) float(x float64, bits int) {
 func emitRef(c *op.Call) (value.Value, error) {
 	if to := c.Attrs.Str("to"); to != "" {
 		return nil, emitFile(c, to)
+	}
+	if taken(c) {
+		return nil, nil
 	}
 	label := c.Attrs.Str("label")
 	if m, ok := c.In[0].(*value.CSR); ok {

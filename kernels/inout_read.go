@@ -81,7 +81,10 @@ func (f *fileCache) readType(s *op.Sig) (types.Type, error) {
 		return types.Type{}, err
 	}
 	h, err := f.stat(s.Attrs.Str("path"), o, s.Attrs.Bool("sparse"))
-	t, err := f.looked.note(s.Attrs.Str("path"), h.Type(), err)
+	t := h.Type()
+	if _, given := f.in.Given[s.Attrs.Str("path")]; !given {
+		t, err = f.looked.note(s.Attrs.Str("path"), t, err)
+	}
 	if err != nil {
 		return types.Type{}, fileFault(0, err)
 	}
@@ -204,6 +207,9 @@ func (f *fileCache) keyOf(path string, o format.Options, kind fileKind) (fileKey
 	k := fileKey{kind: kind, path: path, form: o.Form, sep: o.Sep, header: o.Header, missing: math.Float64bits(math.NaN())}
 	if full, err := filepath.Abs(path); err == nil {
 		k.path = full
+	}
+	if s := f.in.given(path); s != nil {
+		return k, s
 	}
 	if o.Missing != nil {
 		k.missing = math.Float64bits(*o.Missing)

@@ -28,12 +28,52 @@ type Input struct {
 	NoStdin string
 	// NoStreams is why every stream is refused; "": none is.
 	NoStreams string
+	// Given are matrices that read takes for files of these names, whether or not there are such files: a *value.Dense or a
+	// *value.CSR each. Nothing changes them; they are read when a program runs.
+	Given map[string]value.Value
 	// Waiting is called, in a goroutine of its own, with the name of a stream that has delivered
 	// nothing for two seconds; at most once for each stream.
 	Waiting func(name string)
 
 	mu      sync.Mutex
 	streams []*stream
+	asked   map[string]bool // the given matrices that a program reads
+}
+
+// Unread is the names of the given matrices that no program has read, sorted.
+func (in *Input) Unread() []string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	var all []string
+	for name := range in.Given {
+		if !in.asked[name] {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// given is the matrix of that name as a stream that has been read, or nil.
+func (in *Input) given(name string) *stream {
+	v, ok := in.Given[name]
+	if !ok {
+		return nil
+	}
+	s := &stream{in: in, name: name, read: true, given: true}
+	switch v := v.(type) {
+	case *value.Dense:
+		s.dense = v
+	case *value.CSR:
+		s.sparse = v
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.asked == nil {
+		in.asked = map[string]bool{}
+	}
+	in.asked[name] = true
+	return s
 }
 
 // streamPatience is how long a stream may deliver nothing before Input.Waiting is called.
@@ -58,10 +98,11 @@ func (in *Input) stdin() io.Reader {
 type stream struct {
 	in   *Input
 	name string
-	info fs.FileInfo // nil: standard input
+	info fs.FileInfo // nil: standard input, and what is given
 
 	mu     sync.Mutex
 	read   bool
+	given  bool    // not read from anywhere
 	way    fileKey // how it was read
 	dense  *value.Dense
 	sparse *value.CSR
@@ -103,6 +144,11 @@ func (s *stream) contents(k fileKey, o format.Options) (*value.Dense, *value.CSR
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case s.given && k.kind == graphFile:
+		return nil, nil, &format.Error{Cause: format.Unreadable, File: s.name, Msg: "is a matrix that the program is given, not a list of edges", Help: "read(\"" + s.name + "\") takes it"}
+	case s.given && k.kind == sparseFile && s.sparse == nil:
+		return nil, nil, &format.Error{Cause: format.Unreadable, File: s.name, Msg: "is a dense matrix that the program is given", Help: "sparse(read(\"" + s.name + "\")) makes it sparse"}
+	case s.given:
 	case !s.read:
 		s.read, s.way = true, k
 		s.err = s.parse(o)

@@ -12,8 +12,8 @@ import (
 // process is enough; it is safe for concurrent use.
 func Table(set string) (*op.Table, error) { return TableReading(set, &Input{}) }
 
-// TableReading is Table with the streams that read finds in in.
-func TableReading(set string, in *Input) (*op.Table, error) {
+// TableReading is Table with the streams that read finds in in, and with rows of the caller's own after those of Flow.
+func TableReading(set string, in *Input, own ...*op.Def) (*op.Table, error) {
 	kernels, err := blas.Select(set)
 	if err != nil {
 		return nil, err
@@ -22,5 +22,6 @@ func TableReading(set string, in *Input) (*op.Table, error) {
 	maps = append(append(maps, shorthands()...), texts())
 	return op.NewTable(possible(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(in),
 		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), sample(), resolved(decompositions(kernels)),
-		resolved(covariances(kernels)), pictures(), resolved(sparseRows(maps)))...)...)
+		resolved(covariances(kernels)), pictures(), resolved(sparseRows(maps)),
+		resolved(own))...)...)
 }

@@ -169,6 +169,14 @@ type Env interface {
 	Path(path string) string
 }
 
+// Taker is an Env that may take a value as it is, in place of its text on Stdout. Calls come in the order of the program. The value
+// is the caller's and holds during the call alone.
+type Taker interface {
+	Env
+	// Take takes what would be printed under a label, "" for none, or reports that it is to be printed.
+	Take(label string, v value.Value) bool
+}
+
 // Program is a fused chain of elementwise operators over one index space: a list of
 // steps over registers. Registers 0..len(In)-1 are the inputs, Drawn ones, which no call has, at the end; step k writes
 // register len(In)+k; the last step is the result.
