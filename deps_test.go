@@ -52,7 +52,7 @@ var allowed = map[string]string{
 	"kernels":               "ir/types ir/value ir/op ir/sparsity kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format memory figure",
 
 	"stdlib":   "",
-	"examples": "", // programs, and their tests
+	"examples": "", // programs, embedded for the manual, and their tests
 
 	// The compiler gets the operator table as an argument: no kernels, no runtime.
 	"compiler":       "lang lang/source ir ir/types ir/value ir/op ir/plan ir/eval memory compiler/lower compiler/pass compiler/rule",
@@ -79,7 +79,7 @@ var allowed = map[string]string{
 	// The root is wiring over everything; the command adds what concerns a terminal.
 	"": "memory lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/schedule runtime/replay runtime/dist runtime/dist/transport",
-	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas stdlib compiler " +
+	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas stdlib examples compiler " +
 		"runtime/dist runtime/dist/transport/mpi " +
 		"runtime/schedule runtime/replay runtime/trace sweep figure github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/peterh/liner golang.org/x/term .",
 	"bench": "ir/op ir/plan kernels kernels/vec runtime/local runtime/replay runtime/schedule runtime/trace",

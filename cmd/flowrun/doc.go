@@ -26,6 +26,7 @@ func (s *session) docCommand() *cli.Command {
 		Name:      "doc",
 		Usage:     "print the manual of an operator or library function; without NAME, the list of them",
 		ArgsUsage: "[NAME]",
+		Flags:     []cli.Flag{&cli.StringFlag{Name: "search", Usage: "list what has all words of `TEXT` in its name, manual or examples"}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return usagef("flowrun doc takes one NAME")
@@ -37,6 +38,12 @@ func (s *session) docCommand() *cli.Command {
 			library, err := libraryFunctions()
 			if err != nil {
 				return err
+			}
+			if c.IsSet("search") {
+				if c.NArg() > 0 {
+					return usagef("flowrun doc takes --search or NAME, not both")
+				}
+				return s.docSearch(c.String("search"), table, library)
 			}
 			if c.NArg() == 0 {
 				return s.docList(table, library)
@@ -130,7 +137,10 @@ func (s *session) docList(table *op.Table, library []function) error {
 		names = append(names, w.name)
 	}
 	fmt.Fprintf(s.out, "\nwords of the language:\n  %s\n", strings.Join(names, " "))
-	fmt.Fprintln(s.out, "\nflowrun doc NAME prints one of them; flowrun explain CODE explains a diagnostic.")
+	if err := s.docExamples(); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.out, "\nflowrun doc NAME prints one of them, flowrun doc --search TEXT lists those that speak of it; flowrun explain CODE explains a diagnostic.")
 	return nil
 }
 
@@ -167,6 +177,9 @@ func (s *session) docOf(name string, table *op.Table, library []function) error 
 	if w, ok := wordOf(name); ok {
 		s.docWord(w)
 		return nil
+	}
+	if found, err := s.docExampleNamed(name); found || err != nil {
+		return err
 	}
 	names := table.Words()
 	for _, w := range words {
