@@ -1,0 +1,56 @@
+package flow
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// This file runs every program of the tutorial and compares what it prints with what the chapter shows.
+
+// The programs of a chapter run one after the other in one directory: files that one writes, later ones read. go test . -run
+// Tutorial -update writes what they print; read the difference.
+func TestTutorial(t *testing.T) {
+	chapters, err := filepath.Glob(filepath.Join("docs", "tutorial", "[0-9]*.md"))
+	if err != nil || len(chapters) != 10 {
+		t.Fatalf("%d chapters (%v)", len(chapters), err)
+	}
+	for n, path := range chapters {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			full, err := filepath.Abs(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(t.TempDir())
+			var shown strings.Builder
+			at := 0
+			blocks := specBlock.FindAllSubmatchIndex(text, -1)
+			if len(blocks) == 0 || strings.Count(string(text), "```") != 4*len(blocks) {
+				t.Fatal("a block that is no program with its output")
+			}
+			for i, b := range blocks {
+				name := fmt.Sprintf("%s:%d", path, 1+strings.Count(string(text[:b[2]]), "\n"))
+				list := engines(uint64(10*n + i))
+				got := everywhere(t, name, text[b[2]:b[3]], nil, []engine{list[0], list[2], list[6], list[10], list[11]})
+				if want := string(text[b[4]:b[5]]); got != want && !*update {
+					t.Errorf("%s prints\n%swant\n%s", name, got, want)
+				}
+				shown.Write(text[at:b[4]])
+				shown.WriteString(got)
+				at = b[5]
+			}
+			shown.Write(text[at:])
+			if *update {
+				if err := os.WriteFile(full, []byte(shown.String()), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
