@@ -46,6 +46,9 @@ func TestTutorial(t *testing.T) {
 				at = b[5]
 			}
 			shown.Write(text[at:])
+			if svg, err := os.ReadFile("wave.svg"); n == 0 && (err != nil || !strings.Contains(string(svg), "a wave that dies away")) {
+				t.Errorf("the first chapter leaves no plot: %v", err)
+			}
 			if *update {
 				if err := os.WriteFile(full, []byte(shown.String()), 0o666); err != nil {
 					t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 type Result struct {
 	Label string // of `emit x as "label"`; "" without one
 	// Value is a float64, float32, int64, bool or string, a Matrix of these but the last, or a Sparse, whose entries are all
-	// widened to float64. It is the receiver's own.
+	// widened to float64. A picture is the string that would be printed. It is the receiver's own.
 	Value any
 }
 

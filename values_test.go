@@ -137,6 +137,21 @@ func TestRanksCompareValues(t *testing.T) {
 	}
 }
 
+// A picture comes out as the text that is printed.
+func TestPictureAsValue(t *testing.T) {
+	p, err := Compile(context.Background(), "p.flow", []byte("emit bar([1, 2]) as \"bars\"\n"), CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.Values(context.Background(), RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := Get[string](out, "bars"); err != nil || !strings.Contains(text, "█") {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 func ownOperators() []Operator {
 	return []Operator{
 		{Name: "bump", Args: []string{"x"}, Each: func(x []float64) float64 { return x[0]*x[0] + 1 }},

@@ -140,7 +140,18 @@ func emitKernel(c *op.Call) error {
 // taken reports that the environment takes the value of an emit to standard output as it is.
 func taken(c *op.Call) bool {
 	t, ok := c.Env.(op.Taker)
-	return ok && t.Take(c.Attrs.Str("label"), c.In[0])
+	if !ok {
+		return false
+	}
+	v := c.In[0]
+	if v.Type().Elem == types.Picture {
+		text, err := pictureText(v)
+		if err != nil {
+			return false // printing it tells
+		}
+		v = value.Str(text)
+	}
+	return t.Take(c.Attrs.Str("label"), v)
 }
 
 // stdoutFailure is the failure of printing, if it failed.
