@@ -102,7 +102,11 @@ func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
 	} else if w, ok := types.Widen(have.Elem, e); ok && w == e {
 		return l.apply(l.table.Must(e.String()), nil, at, []val{v}, []source.Span{at})
 	}
-	l.fail(source.Errorf("E200", at, "%v is wanted, this is %s", e, l.what(v)).WithHelp("convert it: %v(..)", e))
+	d := source.Errorf("E200", at, "%v is wanted, this is %s", e, l.what(v)).WithHelp("convert it: %v(..)", e)
+	if e == types.Picture {
+		d = d.WithHelp("plot(x, y) is a picture of y over x")
+	}
+	l.fail(d)
 	return val{}
 }
 

@@ -24,7 +24,7 @@ func (l *lowerer) branch(e *ast.If, wantValue bool) val {
 			d := source.Errorf("E202", e.Cond.Span(), "the condition is %s, not a bool", l.what(c))
 			if c.kind == edge && l.typeOf(c).Elem == types.Bool {
 				d = d.WithHelp("any(..) and all(..) make one bool of a matrix; ifelse(c, a, b) selects element by element")
-			} else if (c.kind == konst || c.kind == edge) && l.typeOf(c).IsScalar() && l.typeOf(c).Elem != types.Str {
+			} else if (c.kind == konst || c.kind == edge) && l.typeOf(c).IsScalar() && l.typeOf(c).Elem.IsNumeric() {
 				d = d.WithHelp("numbers are no truth values: write `%s != 0`", l.text(e.Cond.Span()))
 			}
 			l.fail(d)

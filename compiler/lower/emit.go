@@ -107,6 +107,11 @@ func (l *lowerer) writtenOnce(sink string, first, second written) {
 	if one.severalFit() {
 		return
 	}
+	if slices.Contains([]form{"svg", "png", "html"}, one) {
+		l.fail(source.Errorf("E515", second.at, "%s is written twice, and %s holds one picture", sink, one).
+			WithNote(first.at, "written here first").
+			WithHelp("give each a name of its own; panels(p, q) puts pictures beside each other, figure(p, q) over each other"))
+	}
 	l.fail(source.Errorf("E515", second.at, "%s is written twice, and %s holds one matrix", sink, one).
 		WithNote(first.at, "written here first").
 		WithHelp("give each a name of its own, or write .csv, where one follows below the other"))

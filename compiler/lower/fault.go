@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"slices"
 	"strings"
 
 	"flow/ir/op"
@@ -45,6 +46,8 @@ func (l *lowerer) faultHelp(d source.Diagnostic, def *op.Def, bad int, at source
 		return d.WithHelp("write `fmt(\"{}{}\", %s, %s)`", text(0), text(1))
 	case isText && strings.Count(text(bad), `"`) == 2 && isNumber(strings.Trim(text(bad), `"`)):
 		return d.WithHelp("a number is written without quotes: `%s`", strings.Trim(text(bad), `"`))
+	case def.Infix != "" && slices.ContainsFunc(l.types, func(t types.Type) bool { return t.Elem == types.Picture }):
+		return d.WithHelp("figure(p, q) puts pictures over each other, panels(p, q) beside each other; nothing else is done with them but emit")
 	case isText || two && (a.Elem == types.Str || b.Elem == types.Str):
 		return d.WithHelp("texts are compared, joined by + and made by fmt(\"{} {}\", a, b); nothing else is done with them")
 	case def.Infix == "not" || def.Name == "not":
