@@ -81,7 +81,7 @@ var allowed = map[string]string{
 		"runtime/trace runtime/local runtime/schedule runtime/replay runtime/dist runtime/dist/transport",
 	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas stdlib examples compiler " +
 		"runtime/dist runtime/dist/transport/mpi " +
-		"runtime/schedule runtime/replay runtime/trace sweep figure github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/peterh/liner golang.org/x/term .",
+		"runtime/schedule runtime/replay runtime/trace sweep figure github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/reeflective/readline golang.org/x/term .",
 	"bench": "ir/op ir/plan kernels kernels/vec runtime/local runtime/replay runtime/schedule runtime/trace",
 
 	// Comparing schedules and drawing them: plain numbers in, text and figures out.

@@ -57,6 +57,7 @@ type CompileOptions struct {
 	// of these is not copied: what is in it when the program runs is what the program reads, and nobody may write there meanwhile.
 	// A name that the program neither declares nor reads is an error.
 	Values map[string]any
+	store  *kernels.Store // of a session; nil: there is none
 	// Operators are rows of the caller's own, after those of Flow.
 	Operators []Operator
 }
@@ -83,6 +84,9 @@ func (o CompileOptions) options() (co compiler.Options, in *Input, err error) {
 	rows, err := ownRows(o.Operators)
 	if err != nil {
 		return co, nil, err
+	}
+	if o.store != nil {
+		rows = append(rows, kernels.Keeping(o.store)...)
 	}
 	table, err := kernels.TableReading(o.Kernels, in, rows...)
 	if err != nil {

@@ -110,7 +110,7 @@ func Compile(ctx context.Context, name string, text []byte, o Options) (*Result,
 	defer func() { r.CompileSeconds = time.Since(start).Seconds() }()
 	in := inputOf(r.Files, o)
 	in.File = tree
-	return r, r.compile(ctx, in, o)
+	return r, r.compile(ctx, o, func() (lower.Output, source.Diagnostics) { return lower.Run(ctx, in) })
 }
 
 func checkOptions(o Options) (ds source.Diagnostics) {
@@ -161,7 +161,7 @@ func inputOf(files *source.FileSet, o Options) lower.Input {
 }
 
 // compile elaborates and runs the passes; a panic is a bug and says in which pass.
-func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds source.Diagnostics) {
+func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower.Output, source.Diagnostics)) (ds source.Diagnostics) {
 	at := "elaborate"
 	defer func() {
 		p := recover()
@@ -172,7 +172,7 @@ func (r *Result) compile(ctx context.Context, in lower.Input, o Options) (ds sou
 		}
 	}()
 	t := time.Now()
-	out, ds := lower.Run(ctx, in)
+	out, ds := elaborate()
 	r.Params = out.Params
 	r.Warnings = warnings(ds)
 	if ds.HasErrors() {

@@ -56,6 +56,7 @@ func (s *session) docCommand() *cli.Command {
 // function is a function or a number of the standard library.
 type function struct {
 	name, signature, doc, file string
+	params                     []string
 }
 
 // libraryFunctions reads the standard library; each function's manual is the comment right above it.
@@ -75,10 +76,13 @@ func libraryFunctions() ([]function, error) {
 			return fmt.Errorf("BUG: stdlib/%s: %w", file, err)
 		}
 		for _, st := range tree.Stmts {
-			name := ""
+			name, params := "", []string(nil)
 			switch st := st.(type) {
 			case *ast.FnDecl:
 				name = st.Name.Name
+				for _, p := range st.Params {
+					params = append(params, p.Name.Name)
+				}
 			case *ast.Bind:
 				name = st.Names[0].Name
 			}
@@ -86,7 +90,8 @@ func libraryFunctions() ([]function, error) {
 				from := src.Offset(st.Span().From)
 				head, _, _ := strings.Cut(src.Text[from:], "\n")
 				out = append(out, function{
-					name: name, signature: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(head), "{")),
+					params: params,
+					name:   name, signature: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(head), "{")),
 					doc: commentAbove(src.Text[:from]), file: file,
 				})
 			}

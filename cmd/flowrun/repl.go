@@ -9,19 +9,18 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"flow"
 	"flow/kernels/blas"
-	"flow/lang"
-	"flow/lang/ast"
 	"flow/lang/source"
 )
 
-// This file defines the REPL: what is entered becomes part of a program, which is compiled again with each entry. repl_commands.go has
-// the commands that begin with a colon, repl_line.go the editing of lines.
+// This file defines the REPL: each entry is run once, and its names keep their values (flow.Session). repl_commands.go has
+// the commands, repl_program.go the text that was entered, repl_line.go and repl_edit.go the editing of blocks.
 
 func (s *session) replCommand() *cli.Command {
 	return &cli.Command{
@@ -35,13 +34,16 @@ func (s *session) replCommand() *cli.Command {
 			if c.NArg() > 0 {
 				return usagef("flowrun repl takes no FILE; :load FILE brings one in")
 			}
-			r := &repl{s: s, options: flow.CompileOptions{Kernels: c.String("kernels"), Input: s.input()}}
+			r := &repl{s: s, options: flow.CompileOptions{Kernels: c.String("kernels"), Input: s.input(), Memory: flow.MostMemory()}}
 			r.options.Input.NoStdin = "entries are read from it"
 			if _, err := blas.Select(r.options.Kernels); err != nil {
 				return kernelError(r.options.Kernels)
 			}
 			var err error
 			if r.threads, err = threads(c); err != nil {
+				return err
+			}
+			if r.session, err = flow.NewSession(r.options); err != nil {
 				return err
 			}
 			return r.loop(c.Context)
@@ -54,27 +56,22 @@ type repl struct {
 	s       *session
 	in      lineReader
 	options flow.CompileOptions
+	session *flow.Session
 	threads int
 	timed   bool
-	kept    []statement // the program so far
-	shown   []string    // the statements that the last entry ran, for :plan and :explain
+	entered []statement // what became part of the session
+	last    string      // the last entry that showed something, for :plan and :explain
+	shown   []string    // its statements that did, for :save
 	code    int         // what a session without a terminal exits with
 }
 
-// statement is one statement of the program so far.
-type statement struct {
-	text  string
-	quiet string   // the text without its emits and asserts, which were run when it was entered; "" if it has none
-	names []string // that it binds
-}
-
-// replName is what diagnostics call the program.
+// replName is what diagnostics call an entry.
 const replName = "input"
 
 // loop reads entries until the end of the input.
 func (r *repl) loop(ctx context.Context) error {
 	r.s.signal.leave() // Ctrl-C ends an entry or a run here, not the command
-	in, err := r.s.newLineReader(r.complete)
+	in, err := r.s.newLineReader(r)
 	if err != nil {
 		return err
 	}
@@ -82,10 +79,10 @@ func (r *repl) loop(ctx context.Context) error {
 	defer in.close()
 	r.s.signal.endAtOnce(in.close)
 	if in.interactive() {
-		fmt.Fprintf(r.s.out, "flowrun %s. An expression shows its value; :help lists the commands, Ctrl-D ends.\n", buildVersion())
+		fmt.Fprintf(r.s.out, "flowrun %s. An expression shows its value, and `_` is the last one. help tells more, exit or Ctrl-D ends.\n", buildVersion())
 	}
 	for {
-		entry, err := r.entry()
+		entry, err := r.in.read()
 		switch {
 		case errors.Is(err, errLineAborted):
 			continue
@@ -105,11 +102,7 @@ func (r *repl) loop(ctx context.Context) error {
 			continue
 		}
 		in.remember(entry)
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(entry), ":"); ok {
-			err = r.command(ctx, rest)
-		} else {
-			err = r.enter(ctx, entry)
-		}
+		err = r.one(ctx, entry)
 		var end exit
 		if errors.As(err, &end) {
 			return nil
@@ -120,31 +113,40 @@ func (r *repl) loop(ctx context.Context) error {
 	}
 }
 
-// entry reads lines until what they say is complete: brackets closed, no operator at the end, no "\" at the end.
-func (r *repl) entry() (string, error) {
-	var lines []string
-	for {
-		prompt := "flow> "
-		if len(lines) > 0 {
-			prompt = "  ... "
-		}
-		line, err := r.in.read(prompt)
-		if err != nil {
-			if errors.Is(err, io.EOF) && len(lines) > 0 {
-				return strings.Join(lines, "\n"), nil // incomplete: the compiler says so
-			}
-			return "", err
-		}
-		more, backslash := strings.CutSuffix(strings.TrimRight(line, " \t"), "\\")
-		if backslash {
-			line = strings.TrimRight(more, " \t")
-		}
-		lines = append(lines, line)
-		text := strings.Join(lines, "\n")
-		if !backslash && (strings.HasPrefix(strings.TrimSpace(text), ":") || !unfinished(text)) {
-			return text, nil
-		}
+// one does what an entry says: a command, or statements.
+func (r *repl) one(ctx context.Context, entry string) error {
+	text := strings.TrimSpace(entry)
+	if command, ok := r.commandOf(text); ok {
+		return r.command(ctx, command)
 	}
+	return r.enter(ctx, entry, r.timed)
+}
+
+// wordCommands are commands that may be written as Python, Julia and shells write them.
+var wordCommands = map[string]string{
+	"exit": "quit", "exit()": "quit", "quit": "quit", "quit()": "quit", "help": "help", "help()": "help", "?": "help", "who": "who", "clear": "clear",
+}
+
+// commandOf is the command that an entry is: a line that begins with a colon or a question mark, or a word such as exit,
+// unless a name is called so.
+func (r *repl) commandOf(text string) (command string, ok bool) {
+	if rest, ok := strings.CutPrefix(text, ":"); ok {
+		return rest, true
+	}
+	if rest, ok := strings.CutPrefix(text, "?"); ok {
+		return "doc " + strings.TrimSpace(rest), true
+	}
+	if rest, ok := strings.CutSuffix(text, "?"); ok && !strings.ContainsAny(rest, " \n#\"") {
+		return "doc " + rest, true
+	}
+	if name, ok := strings.CutPrefix(text, "help("); ok && strings.HasSuffix(name, ")") {
+		return "doc " + strings.TrimSuffix(name, ")"), true
+	}
+	command, ok = wordCommands[text]
+	if ok && slices.ContainsFunc(r.session.Variables(), func(v flow.Variable) bool { return v.Name == text }) {
+		return "", false
+	}
+	return command, ok
 }
 
 // unfinished tells whether a text must go on: in a bracket, or behind an operator or a comma. Text in quotes and comments does not count.
@@ -178,217 +180,54 @@ func unfinished(text string) bool {
 	return depth > 0 || last != "" && strings.Contains("=+-*/@,<>|&^%.", last)
 }
 
-// enter makes an entry part of the program, and runs what of it has an effect.
-func (r *repl) enter(ctx context.Context, entry string) error {
-	list := cut(entry)
-	var keep []statement
-	var run []string
-	for _, st := range list {
-		if st.effect {
-			run = append(run, st.text)
-		} else {
-			keep = append(keep, st.statement)
-		}
-	}
-	program := r.with(keep)
-	fresh := slices.Clone(keep) // as entered, with what they emit
-	for i := range fresh {
-		fresh[i].quiet = ""
-	}
-	if len(list) == 0 { // it does not parse, or says nothing: the compiler knows
-		run = []string{entry}
-	}
-	text := join(r.with(fresh), run)
-	p, err := flow.Compile(ctx, replName, []byte(text), r.options)
-	if err != nil {
-		return err
-	}
-	r.kept = program
-	if len(run) == 0 && !slices.ContainsFunc(keep, func(st statement) bool { return st.quiet != "" }) {
-		return nil
-	}
-	r.shown = run
-	return r.run(ctx, p)
-}
-
-// run executes a program whose bindings have been there before and whose effects are new. Ctrl-C ends it.
-func (r *repl) run(ctx context.Context, p *flow.Program) error {
+// enter runs an entry and makes it part of the session. Ctrl-C ends it, and the session is then as it was.
+func (r *repl) enter(ctx context.Context, entry string, timed bool) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	line := r.s.progress()
-	out := flow.NewOutput(line.above(r.s.out))
-	defer out.Discard()
-	r.s.signal.onExit(out.Discard)
-	start := time.Now()
-	_, err := p.Run(ctx, flow.RunOptions{Threads: r.threads, Output: out, Progress: line.report()})
-	line.hide()
-	if err == nil {
-		err = p.Explain(out.Commit())
-	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return errors.New("stopped")
-	}
-	if r.timed && err == nil {
-		fmt.Fprintf(r.s.err, "compilation %.3g s, execution %.3g s\n", p.CompileSeconds, time.Since(start).Seconds())
+	err := r.execute(ctx, entry, timed)
+	if ctx.Err() != nil && err != nil {
+		return errors.New("stopped; the session is as it was before this entry")
 	}
 	return err
 }
 
-// with is the program with new statements. What they bind replaces what was bound by these names before, in its place, so that what
-// was made from it follows; names that are new come last.
-func (r *repl) with(add []statement) []statement {
-	program := slices.Clone(r.kept)
-	for _, st := range add {
-		at := -1
-		for i := len(program) - 1; i >= 0; i-- {
-			if slices.ContainsFunc(program[i].names, func(n string) bool { return slices.Contains(st.names, n) }) {
-				program = slices.Delete(program, i, i+1)
-				at = i
-			}
-		}
-		if at < 0 {
-			at = len(program)
-		}
-		program = slices.Insert(program, at, st)
+func (r *repl) execute(ctx context.Context, entry string, timed bool) error {
+	e, err := r.session.Compile(ctx, replName, entry)
+	if err != nil {
+		return err
 	}
-	return program
+	line := r.s.progress()
+	gate := &gate{to: line.above(r.s.out)}
+	out := flow.NewOutput(gate)
+	defer out.Discard()
+	r.s.signal.onExit(out.Discard)
+	source.RenderAll(r.s.err, e.Files, e.Warnings, r.s.color)
+	start := time.Now()
+	err = e.Run(ctx, flow.RunOptions{Threads: r.threads, Output: out, Progress: line.report()})
+	gate.closed.Store(err != nil)
+	line.hide()
+	if err == nil {
+		err = e.Explain(out.Commit())
+	}
+	if err != nil {
+		return err
+	}
+	if timed {
+		fmt.Fprintf(r.s.err, "compilation %.3g s, execution %.3g s\n", e.CompileSeconds, time.Since(start).Seconds())
+	}
+	r.note(entry)
+	return nil
 }
 
-// join is the text of a program whose statements have been run before.
-func join(program []statement, run []string) string {
-	again := slices.Clone(program)
-	for i, st := range again {
-		if st.quiet != "" {
-			again[i].text = st.quiet
-		}
-	}
-	return listing(again, run)
+// gate stops the output of a run that goes on though nobody waits for it any more.
+type gate struct {
+	to     io.Writer
+	closed atomic.Bool
 }
 
-// listing is the text of a program as it was entered.
-func listing(program []statement, run []string) string {
-	var lines []string
-	for _, st := range program {
-		lines = append(lines, st.text)
+func (g *gate) Write(b []byte) (int, error) {
+	if g.closed.Load() {
+		return 0, errors.New("the run was stopped")
 	}
-	return strings.Join(append(lines, run...), "\n") + "\n"
-}
-
-// cutStatement is a statement of an entry.
-type cutStatement struct {
-	statement
-	effect bool // it is run once, and then forgotten
-}
-
-// shows is what an expression that stands alone is given to be seen. Its line ends there, so that diagnostics show what was entered.
-const shows = "emit\n"
-
-// cut takes an entry apart; nil if it does not parse. An expression that stands alone is emitted.
-func cut(entry string) []cutStatement {
-	if e, ds := lang.ParseExpr(source.NewFileSet().Add(replName, entry)); !ds.HasErrors() && !isStatement(e) {
-		return []cutStatement{{statement{text: shows + strings.TrimSpace(entry)}, true}}
-	}
-	file := source.NewFileSet().Add(replName, entry)
-	tree, _ := lang.Parse(file)
-	var out []cutStatement
-	for _, st := range tree.Stmts {
-		from, to := file.Offset(st.Span().From), file.Offset(st.Span().To)
-		c := cutStatement{statement: statement{text: entry[from:to]}}
-		switch st := st.(type) {
-		case *ast.Bad:
-			return nil
-		case *ast.ExprStmt:
-			if isStatement(st.Expr) {
-				c.within(file, st)
-				break
-			}
-			c.text, c.effect = shows+c.text, true
-		case *ast.Emit, *ast.Assert:
-			c.effect = true
-		case *ast.For:
-			c.within(file, st)
-		default:
-			c.names = bound(st)
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// isStatement tells an `if` that does something, or may do nothing, from an expression that has a value to show.
-func isStatement(e ast.Expr) bool {
-	top, is := e.(*ast.If)
-	if !is {
-		return false
-	}
-	last := top
-	for last.ElseIf != nil {
-		last = last.ElseIf
-	}
-	does := last.Else == nil
-	ast.Walk(e, func(n ast.Node) bool {
-		switch n.(type) {
-		case *ast.Emit, *ast.Assert, *ast.Send:
-			does = true
-		}
-		return !does
-	})
-	return does
-}
-
-// within looks for effects in the body of a loop or a branch. One that sends nothing is run once. Of one that sends, the sends belong to
-// the program from now on, and the effects do not.
-func (c *cutStatement) within(file *source.File, st ast.Stmt) {
-	var quiet strings.Builder
-	from := file.Offset(st.Span().From)
-	at, sends := from, false
-	ast.Walk(st, func(n ast.Node) bool {
-		switch n.(type) {
-		case *ast.Send:
-			sends = true
-		case *ast.Emit, *ast.Assert:
-			quiet.WriteString(file.Text[at:file.Offset(n.Span().From)] + "assert true")
-			at = file.Offset(n.Span().To)
-			return false
-		}
-		return true
-	})
-	switch {
-	case !sends:
-		c.effect = true
-	case at > from:
-		c.quiet = quiet.String() + file.Text[at:file.Offset(st.Span().To)]
-	}
-}
-
-// bound is what a statement gives a name.
-func bound(st ast.Stmt) []string {
-	var ids []ast.Ident
-	switch st := st.(type) {
-	case *ast.Bind:
-		ids = st.Names
-	case *ast.Param:
-		ids = []ast.Ident{st.Name}
-	case *ast.FnDecl:
-		ids = []ast.Ident{st.Name}
-	case *ast.Stage:
-		ids = []ast.Ident{st.Name}
-	case *ast.TypeDef:
-		ids = []ast.Ident{st.Name}
-	case *ast.Chan:
-		ids = []ast.Ident{st.Name}
-	case *ast.Import:
-		if st.As != nil {
-			ids = []ast.Ident{*st.As}
-		}
-	case *ast.Iterate:
-		for _, c := range st.Carry {
-			ids = append(ids, c.Name)
-		}
-	}
-	var names []string
-	for _, id := range ids {
-		names = append(names, id.Name)
-	}
-	return names
+	return g.to.Write(b)
 }

@@ -12,6 +12,7 @@ import (
 	"flow/ir"
 	"flow/ir/plan"
 	"flow/kernels"
+	"flow/lang/ast"
 	"flow/lang/source"
 )
 
@@ -19,18 +20,21 @@ import (
 
 // replCommands is the table of them, for :help and completion.
 var replCommands = []struct{ name, args, doc string }{
-	{"help", "", "this list"},
-	{"plan", "[EXPRESSION]", "what running the expression, or the last entry again, would do"},
-	{"explain", "PASS [EXPRESSION] | CODE", "the graph after a compiler pass; or what a diagnostic code means"},
+	{"help", "", "this list; also help"},
+	{"doc", "[NAME]", "the manual of an operator or library function; also ?NAME"},
+	{"type", "EXPRESSION", "the type of an expression, which is not computed"},
+	{"who", "", "the names of the session, with their types, sizes and memory"},
+	{"plot", "X[, Y]", "draw numbers as a curve; scatter(x, y), hist(x), bar(x) and others are entered as they are"},
+	{"time", "[ENTRY]", "run an entry and say how long it took; alone, say so after each, or no longer"},
+	{"plan", "[ENTRY]", "what running an entry, or the last one again, would do"},
+	{"explain", "PASS [ENTRY] | CODE", "the graph after a compiler pass; or what a diagnostic code means"},
 	{"set", "[name=value]", "give a param its value; alone, list them"},
-	{"doc", "[NAME]", "the manual of an operator or library function"},
-	{"list", "", "the program so far"},
-	{"save", "FILE", "write it to a file"},
 	{"load", "FILE", "enter what a file holds"},
-	{"drop", "NAME", "forget a name"},
+	{"list", "", "the session as a program"},
+	{"save", "FILE", "write it to a file"},
+	{"drop", "NAME", "forget a name, and free its value"},
 	{"clear", "", "forget everything"},
-	{"time", "", "say after each run how long it took, or no longer"},
-	{"quit", "", "end; so does Ctrl-D"},
+	{"quit", "", "end; so do exit, quit and Ctrl-D"},
 }
 
 // command executes a line that began with a colon.
@@ -44,9 +48,25 @@ func (r *repl) command(ctx context.Context, line string) error {
 			rows = append(rows, []string{strings.TrimSpace(":" + c.name + " " + c.args), c.doc})
 		}
 		r.s.columns(rows)
-		fmt.Fprintln(r.s.out, "An entry goes on in the next line within brackets, behind an operator and behind \"\\\". A name that is bound again\n"+
-			"takes the place of the old one, and what was made from it follows. Values are computed anew for each entry that needs them.")
+		fmt.Fprintln(r.s.out, "An expression shows its value, which is then called _. An entry goes on in the next line within brackets, behind an operator and\n"+
+			"behind \"\\\". Each entry runs once, and names keep their values; a name may be bound again, and what was made from it stays as it is.")
 		return nil
+	case "type":
+		if rest == "" {
+			return usagef(":type needs an EXPRESSION")
+		}
+		t, err := r.session.Type(ctx, replName, rest)
+		if err == nil {
+			_, err = fmt.Fprintln(r.s.out, t)
+		}
+		return err
+	case "who", "vars", "whos":
+		return r.who()
+	case "plot":
+		if rest == "" {
+			return usagef(":plot needs an X, or an X and a Y")
+		}
+		return r.enter(ctx, "plot("+rest+")", r.timed)
 	case "plan":
 		return r.plan(ctx, rest)
 	case "explain":
@@ -65,15 +85,25 @@ func (r *repl) command(ctx context.Context, line string) error {
 		if rest == "" {
 			return r.s.docList(table, library)
 		}
+		if v, ok := r.variable(rest); ok {
+			return r.describe(v)
+		}
 		return r.s.docOf(rest, table, library)
 	case "list":
-		_, err := fmt.Fprint(r.s.out, strings.TrimPrefix(listing(r.kept, nil), "\n"))
+		text, err := r.program(nil)
+		if err == nil {
+			_, err = fmt.Fprint(r.s.out, text)
+		}
 		return err
 	case "save":
 		if rest == "" {
 			return usagef(":save needs a FILE")
 		}
-		return os.WriteFile(rest, []byte(strings.ReplaceAll(listing(r.kept, r.shown), shows, "emit ")), 0o666)
+		text, err := r.program(r.shown)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(rest, []byte(text), 0o666)
 	case "load":
 		if rest == "" {
 			return usagef(":load needs a FILE")
@@ -82,13 +112,20 @@ func (r *repl) command(ctx context.Context, line string) error {
 		if err != nil {
 			return err
 		}
-		return r.enter(ctx, string(text))
+		return r.enter(ctx, string(text), r.timed)
 	case "drop":
-		return r.drop(ctx, rest)
+		return r.drop(rest)
 	case "clear":
-		r.kept, r.shown, r.options.Set = nil, nil, nil
+		session, err := flow.NewSession(r.options)
+		if err != nil {
+			return err
+		}
+		r.session, r.entered, r.last, r.shown = session, nil, "", nil
 		return nil
 	case "time":
+		if rest != "" {
+			return r.enter(ctx, rest, true)
+		}
 		r.timed = !r.timed
 		return nil
 	case "quit", "q", "exit":
@@ -106,33 +143,33 @@ func (r *repl) command(ctx context.Context, line string) error {
 	return e
 }
 
-// compile compiles the program so far with an expression, or with what the last entry ran.
-func (r *repl) compile(ctx context.Context, expression string, o flow.CompileOptions) (*flow.Program, error) {
-	run := r.shown
-	if expression != "" {
-		run = []string{shows + expression}
+// compile compiles an entry, or the last one again, and does not run it.
+func (r *repl) compile(ctx context.Context, entry string, dump func(string, *ir.Graph)) (*flow.SessionEntry, error) {
+	if entry == "" {
+		entry = r.last
 	}
-	if len(run) == 0 {
+	if entry == "" {
 		return nil, usagef("nothing has been shown yet: give an expression")
 	}
-	return flow.Compile(ctx, replName, []byte(join(r.kept, run)), o)
+	return r.session.CompileWith(ctx, replName, entry, dump)
 }
 
-func (r *repl) plan(ctx context.Context, expression string) error {
-	o := r.options
-	if rates := flow.LoadRates(o.Kernels); rates != nil {
-		o.Rates = rates
-	}
-	p, err := r.compile(ctx, expression, o)
+func (r *repl) plan(ctx context.Context, entry string) error {
+	p, err := r.compile(ctx, entry, nil)
 	if err != nil {
 		return err
 	}
-	r.s.printSummary(p, plan.Summarise(p.Plan, o.Rates, r.threads), r.threads, false)
+	defer p.Abort()
+	var rates plan.Rates
+	if known := flow.LoadRates(r.options.Kernels); known != nil {
+		rates = known
+	}
+	r.s.printSummary(p.Program, plan.Summarise(p.Plan, rates, r.threads), r.threads, false)
 	return nil
 }
 
 func (r *repl) explain(ctx context.Context, rest string) error {
-	pass, expression, _ := strings.Cut(rest, " ")
+	pass, entry, _ := strings.Cut(rest, " ")
 	var known []string
 	for _, p := range compiler.Passes() {
 		known = append(known, p.Name)
@@ -145,36 +182,26 @@ func (r *repl) explain(ctx context.Context, rest string) error {
 	case !slices.Contains(known, pass):
 		return unknownPass(pass, known)
 	}
-	o := r.options
 	text := ""
-	o.Dump = func(name string, g *ir.Graph) {
+	p, err := r.compile(ctx, entry, func(name string, g *ir.Graph) {
 		if name == pass {
 			text = g.String()
 		}
-	}
-	if _, err := r.compile(ctx, strings.TrimSpace(expression), o); err != nil {
+	})
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(r.s.out, text)
+	p.Abort()
+	_, err = fmt.Fprint(r.s.out, text)
 	return err
 }
 
-// set gives a param a value, if the program so far takes it.
+// set gives a param a value, or lists them all.
 func (r *repl) set(ctx context.Context, text string) error {
 	if text == "" {
-		params, err := flow.Params(replName, []byte(join(r.kept, nil)), r.options)
-		if err != nil {
-			return err
-		}
 		rows := [][]string{}
-		for _, p := range params {
-			value := p.Default
-			for _, s := range r.options.Set {
-				if s.Name == p.Name {
-					value = s.Text
-				}
-			}
-			rows = append(rows, []string{p.Name, p.Type, "= " + value, p.Doc})
+		for _, p := range r.session.Params() {
+			rows = append(rows, []string{p.Name, p.Type, "= " + p.Value, p.Doc})
 		}
 		r.s.columns(rows)
 		return nil
@@ -183,27 +210,74 @@ func (r *repl) set(ctx context.Context, text string) error {
 	if name = strings.TrimSpace(name); !ok || name == "" {
 		return usagef(":set %s is not name=value", text)
 	}
-	o := r.options
-	o.Set = slices.DeleteFunc(slices.Clone(o.Set), func(s flow.Setting) bool { return s.Name == name })
-	o.Set = append(o.Set, flow.Setting{Name: name, Text: strings.TrimSpace(value)})
-	if _, err := flow.Compile(ctx, replName, []byte(join(r.kept, nil)), o); err != nil {
-		return err
+	return r.session.Set(ctx, name, strings.TrimSpace(value))
+}
+
+// drop forgets a name.
+func (r *repl) drop(name string) error {
+	if err := r.session.Drop(name); err != nil {
+		return usagef("%v", err)
 	}
-	r.options = o
+	r.entered = slices.DeleteFunc(r.entered, func(st statement) bool {
+		return len(st.names) == 1 && st.names[0].Name == name && !r.needed(name)
+	})
 	return nil
 }
 
-// drop forgets a name, unless something needs it.
-func (r *repl) drop(ctx context.Context, name string) error {
-	rest := slices.DeleteFunc(slices.Clone(r.kept), func(st statement) bool { return slices.Contains(st.names, name) })
-	if len(rest) == len(r.kept) {
-		return usagef("nothing is called %q here", name)
+// needed reports whether what was entered mentions a name beside where that is bound.
+func (r *repl) needed(name string) bool {
+	return slices.ContainsFunc(r.entered, func(st statement) bool {
+		return slices.ContainsFunc(st.uses, func(id ast.Ident) bool { return id.Name == name })
+	})
+}
+
+func (r *repl) variable(name string) (v flow.Variable, ok bool) {
+	i := slices.IndexFunc(r.session.Variables(), func(v flow.Variable) bool { return v.Name == name })
+	if i < 0 {
+		return v, false
 	}
-	o := r.options
-	o.Set = slices.DeleteFunc(slices.Clone(o.Set), func(s flow.Setting) bool { return s.Name == name })
-	if _, err := flow.Compile(ctx, replName, []byte(join(rest, nil)), o); err != nil {
-		return err
+	return r.session.Variables()[i], true
+}
+
+// describe says what a name means.
+func (r *repl) describe(v flow.Variable) error {
+	what := v.What
+	switch {
+	case what == "":
+		what = v.Type.String()
+	case what == "function":
+		what = "fn " + v.Name + "(" + strings.Join(v.Args, ", ") + ")"
+	case len(v.Fields) > 0:
+		what += " of " + strings.Join(v.Fields, ", ")
 	}
-	r.kept, r.options = rest, o
+	_, err := fmt.Fprintf(r.s.out, "%s: %s\n", v.Name, what)
+	return err
+}
+
+// who lists the names of the session.
+func (r *repl) who() error {
+	var rows [][]string
+	for _, v := range r.session.Variables() {
+		row := []string{v.Name, v.What, "", ""}
+		switch {
+		case v.Slot >= 0:
+			row[1] = v.Type.String()
+			if !v.Type.IsScalar() {
+				row[2] = r.session.Size(v.Slot)
+			}
+		case v.What == "":
+			row[1] = v.Type.String()
+			row[3] = v.Const.String()
+		case v.What == "function":
+			row[1] = "fn(" + strings.Join(v.Args, ", ") + ")"
+		case len(v.Parts) > 0:
+			row[1] += " of " + fmt.Sprint(len(v.Parts))
+		}
+		if v.Slot >= 0 && v.Type.IsScalar() {
+			row[3] = fmt.Sprint(r.session.Value(v.Slot))
+		}
+		rows = append(rows, row)
+	}
+	r.s.columns(rows)
 	return nil
 }

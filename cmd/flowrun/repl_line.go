@@ -5,20 +5,14 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/peterh/liner"
-
-	"flow/kernels"
 )
 
-// This file defines how the REPL gets its lines: edited on a terminal, with history and completion, or plainly from anything else.
+// This file defines how the REPL gets its entries: edited on a terminal (repl_edit.go), or plainly from anything else.
 
-// lineReader is where lines come from.
+// lineReader is where entries come from.
 type lineReader interface {
-	read(prompt string) (string, error) // io.EOF at the end, errLineAborted after Ctrl-C
+	read() (string, error) // io.EOF at the end, errLineAborted after Ctrl-C
 	remember(entry string)
 	interactive() bool
 	close()
@@ -27,59 +21,52 @@ type lineReader interface {
 // errLineAborted is an entry that was given up.
 var errLineAborted = errors.New("aborted")
 
-func (s *session) newLineReader(complete func(word string) []string) (lineReader, error) {
+func (s *session) newLineReader(r *repl) (lineReader, error) {
 	if f, ok := s.in.(*os.File); !ok || !isTerminal(f) {
 		b := bufio.NewScanner(s.in)
 		b.Buffer(nil, 1<<24)
 		return &plainLines{b}, nil
 	}
-	t := &terminalLines{State: liner.NewLiner(), history: historyFile()}
-	t.SetCtrlCAborts(true)
-	t.SetTabCompletionStyle(liner.TabPrints)
-	t.SetWordCompleter(func(line string, pos int) (head string, completions []string, tail string) {
-		at := []rune(line)
-		from := pos
-		for from > 0 && isWordRune(at[from-1]) {
-			from--
-		}
-		if from == 1 && at[0] == ':' {
-			from = 0
-		}
-		return string(at[:from]), complete(string(at[from:pos])), string(at[pos:])
-	})
-	if f, err := os.Open(t.history); err == nil { // the first time there is none
-		_, _ = t.ReadHistory(f)
-		_ = f.Close()
-	}
-	return t, nil
+	return newEditor(r)
 }
 
-func isWordRune(r rune) bool {
-	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+// complete reports whether a block is an entry: a command, brackets closed, no operator at the end, no "\" at the end.
+func complete(block string) bool {
+	text := strings.TrimSpace(block)
+	if strings.HasPrefix(text, ":") || strings.HasPrefix(text, "?") {
+		return true
+	}
+	return !strings.HasSuffix(strings.TrimRight(block, " \t"), "\\") && !unfinished(text)
 }
 
-// historyFile lies beside the cache of measured costs; "" if there is no place for it.
-func historyFile() string {
-	dir := os.Getenv("FLOW_CACHE")
-	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return ""
+// joined is a block without the signs that its lines go on.
+func joined(block string) string {
+	lines := strings.Split(block, "\n")
+	for i, line := range lines {
+		if more, ok := strings.CutSuffix(strings.TrimRight(line, " \t\r"), "\\"); ok {
+			lines[i] = strings.TrimRight(more, " \t")
 		}
-		dir = filepath.Join(cache, "flow")
 	}
-	return filepath.Join(dir, "history")
+	return strings.Join(lines, "\n")
 }
 
 // plainLines are the lines of a file or a pipe.
 type plainLines struct{ *bufio.Scanner }
 
-func (p *plainLines) read(string) (string, error) {
-	if p.Scan() {
-		return p.Text(), nil
+// read reads lines until what they say is complete.
+func (p *plainLines) read() (string, error) {
+	var lines []string
+	for p.Scan() {
+		lines = append(lines, p.Text())
+		if block := strings.Join(lines, "\n"); complete(block) {
+			return joined(block), nil
+		}
 	}
 	if err := p.Err(); err != nil {
 		return "", err
+	}
+	if len(lines) > 0 {
+		return joined(strings.Join(lines, "\n")), nil // incomplete: the compiler says so
 	}
 	return "", io.EOF
 }
@@ -87,72 +74,3 @@ func (p *plainLines) read(string) (string, error) {
 func (p *plainLines) remember(string)   {}
 func (p *plainLines) interactive() bool { return false }
 func (p *plainLines) close()            {}
-
-// terminalLines are lines that somebody types.
-type terminalLines struct {
-	*liner.State
-	history string
-}
-
-func (t *terminalLines) read(prompt string) (string, error) {
-	line, err := t.Prompt(prompt)
-	if errors.Is(err, liner.ErrPromptAborted) {
-		return "", errLineAborted
-	}
-	return line, err
-}
-
-// remember keeps each line of an entry.
-func (t *terminalLines) remember(entry string) {
-	for line := range strings.SplitSeq(entry, "\n") {
-		if strings.TrimSpace(line) != "" {
-			t.AppendHistory(line)
-		}
-	}
-}
-
-func (t *terminalLines) interactive() bool { return true }
-
-// close gives the terminal back and keeps the history, if it can.
-func (t *terminalLines) close() {
-	_ = t.Close()
-	if t.history == "" || os.MkdirAll(filepath.Dir(t.history), 0o777) != nil {
-		return
-	}
-	if f, err := os.OpenFile(t.history, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err == nil {
-		_, _ = t.WriteHistory(f)
-		_ = f.Close()
-	}
-}
-
-// complete is what may stand for a word that has been begun.
-func (r *repl) complete(word string) []string {
-	var known []string
-	if strings.HasPrefix(word, ":") {
-		for _, c := range replCommands {
-			known = append(known, ":"+c.name)
-		}
-	} else {
-		known = append(known, "param", "import", "fn", "chan", "for", "parfor", "iterate", "until", "times", "if", "else", "emit", "to", "as", "assert",
-			"and", "or", "not", "true", "false", "inf", "nan", "in", "by")
-		if table, err := kernels.Table(r.options.Kernels); err == nil {
-			known = append(known, table.Words()...)
-		}
-		if library, err := libraryFunctions(); err == nil {
-			for _, f := range library {
-				known = append(known, f.name)
-			}
-		}
-		for _, st := range r.kept {
-			known = append(known, st.names...)
-		}
-	}
-	var out []string
-	for _, k := range known {
-		if word != "" && strings.HasPrefix(k, word) {
-			out = append(out, k)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}

@@ -119,6 +119,8 @@ type lowerer struct {
 	onlyParams bool
 	imports    []string
 	checked    []*ast.File // the program and what it imports
+	session    *Entry      // the entry of a session that is being elaborated; nil: a program
+	ahead      []string    // functions that the entry declares
 
 	sig   op.Sig // scratch of apply
 	types []types.Type

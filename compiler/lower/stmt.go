@@ -116,7 +116,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 // declare binds a name that must be new in every scope in sight (a block may not
 // rebind a visible name); a fn's body starts afresh, for it may reuse outer names.
 func (l *lowerer) declare(id ast.Ident, v val) {
-	for s := l.scope; s != nil; s = s.parent {
+	for s := l.scope; s != nil && !s.session; s = s.parent {
 		if i := s.find(id.Name); i >= 0 && s.vals[i].kind != poison {
 			free := func(name string) bool { _, bound := l.scope.lookup(name); return !bound && !l.known(name) }
 			l.fail(check.TwiceBound(id, s.spans[i], l.nest >= 0 && s != l.scope, free))

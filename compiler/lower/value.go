@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"slices"
 	"strings"
 
 	"flow/ir"
@@ -107,6 +108,8 @@ type scope struct {
 	fn     bool           // the body of a fn: its parameters may shadow, its parent is the defining scope
 	// signature: the types of a fn's parameters or result are being checked against its arguments.
 	signature bool
+	// session: the names of a session, which are bound again by whoever comes later.
+	session bool
 }
 
 func (s *scope) lookup(name string) (*val, bool) {
@@ -136,6 +139,10 @@ func (s *scope) find(name string) int {
 
 func (s *scope) bind(name string, v val, at source.Span) {
 	v.product = false
+	if i := s.find(name); i >= 0 && s.session {
+		s.vals[i], s.spans[i] = v, at
+		return
+	}
 	s.names = append(s.names, name)
 	s.vals = append(s.vals, v)
 	s.spans = append(s.spans, at)
@@ -146,6 +153,13 @@ func (s *scope) bind(name string, v val, at source.Span) {
 		for i, n := range s.names {
 			s.index[n] = i
 		}
+	}
+}
+
+// unbind forgets a name of s itself.
+func (s *scope) unbind(name string) {
+	if i := s.find(name); i >= 0 {
+		s.names, s.vals, s.spans, s.index = slices.Delete(s.names, i, i+1), slices.Delete(s.vals, i, i+1), slices.Delete(s.spans, i, i+1), nil
 	}
 }
 

@@ -13,10 +13,13 @@ import (
 // world is an elaboration as a check.World.
 type world struct{ l *lowerer }
 
-// Value is a function of the library, as an argument.
+// Value is a function of the library, as an argument, or what an earlier entry of a session has bound.
 func (w world) Value(name string) bool {
-	_, ok := w.l.library(name)
-	return ok
+	if _, ok := w.l.library(name); ok || w.l.session == nil {
+		return ok
+	}
+	_, ok := w.l.top.lookup(name)
+	return ok || slices.Contains(w.l.ahead, name)
 }
 
 // Callable is an operator, a form, a function of the library or a word to come.
@@ -35,7 +38,11 @@ func (w world) Callable(name string) bool {
 
 // Words is all of them but those to come.
 func (w world) Words() []string {
-	return append(append(append([]string(nil), w.l.table.Words()...), formNames...), w.l.std.names...)
+	words := append(append(append([]string(nil), w.l.table.Words()...), formNames...), w.l.std.names...)
+	if w.l.session != nil {
+		words = append(words, w.l.top.names...)
+	}
+	return words
 }
 
 // checkNames reports what elaboration did not come by: mistakes in functions that nothing

@@ -82,7 +82,7 @@ type Def struct {
 	// always rewritten away before a plan.
 	Kernel func(c *Call) error
 	// Look gives the result as a part of the memory of input 0, for engines that keep the input for as long as the result is read:
-	// what Kernel would copy. nil, without an error, where the part is not one rectangle of rows. nil if the row always copies.
+	// what Kernel would copy. Of a row without inputs it is memory that nobody changes or takes back. nil, without an error, where the part is not one rectangle of rows. nil if the row always copies.
 	Look func(c *Call) (*value.Dense, error)
 	// Window, of a constructor whose elements follow from their places alone, writes those of the whole from row r0 and column c0
 	// on to out, which is not empty: what Kernel makes with the attribute `at`. Fused chains draw such elements as they go.

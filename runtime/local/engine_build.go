@@ -27,7 +27,7 @@ const (
 	asks                 // only the run can tell whether its arguments fit together
 	steers               // of a loop or branch: it decides what runs next
 	constant             // a scalar of no inputs: there from the start, whatever call it stands in
-	looks                // the result may lie in the memory of the first input
+	looks                // the result may lie in the memory of the first input, or of nobody here
 	several              // it has several results, for which nodes of the row part stand
 	kept                 // the result is the same in several rounds: see engine_keep.go
 	clears               // a node of another rank shows something only after it has succeeded: see engine_guard.go
@@ -237,6 +237,9 @@ func mayLook(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Look == nil || !t.Sized() || g.Asks(id) {
 		return false
+	}
+	if len(g.In(id)) == 0 { // a view of memory that is not the engine's, and stays
+		return true
 	}
 	x := g.In(id)[0]
 	from := g.Type(x)

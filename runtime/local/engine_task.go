@@ -372,7 +372,7 @@ func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 // may look are in memory of the pool.
 func (e *Engine) isView(id ir.ID, v value.Value) bool {
 	t := e.index[id]
-	if t < 0 || e.flags[t]&looks == 0 || e.task[t] != id {
+	if t < 0 || e.flags[t]&looks == 0 || e.task[t] != id || len(e.g.In(id)) == 0 {
 		return false
 	}
 	d, ok := v.(*value.Dense)

@@ -1,0 +1,489 @@
+package lower
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"flow/compiler/check"
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/lang/ast"
+	"flow/lang/source"
+)
+
+// This file elaborates the entries of a session: programs of which each sees the names of those before it. Values of the
+// run that have a name at the end of an entry are stored under a number, its slot, and the next entry reads them. The
+// graph of an entry has what is new alone.
+
+// Session is the names that entries have bound. Between entries the ID of an edge in it is a slot.
+type Session struct {
+	Files *source.FileSet // the texts of all entries: functions are elaborated where they are called
+	top   *scope
+	std   *scope
+	next  int // the slot that is given next
+	// key of a slot says how its value was computed, and at is the slot of a key: what is computed already is read.
+	key map[int]string
+	at  map[string]int
+	// recent is the slots of what was shown last, whose values are kept though no name has them.
+	recent []int
+	params []Param
+	texts  map[string]string // the statements that declare params, by their names
+}
+
+// NewSession is a session without names.
+func NewSession() *Session {
+	return &Session{Files: source.NewFileSet(), top: &scope{session: true}, key: map[int]string{}, at: map[string]int{}, texts: map[string]string{}}
+}
+
+// Entry is an elaborated entry. The session has its names only after Commit; Abort makes all as it was. One of the two
+// must be called before the next entry.
+type Entry struct {
+	Output
+	Last ir.ID // the value that was shown last; ir.None if none was
+	s    *Session
+	before
+	slots map[ir.ID]int
+	keys  []string
+	typ   string // of what is shown last
+	texts map[string]string
+}
+
+// before is what a session was, scope by scope.
+type before struct {
+	scopes map[*scope]scope
+	grids  map[*grid]grid
+}
+
+// Enter elaborates an entry. With an error among the diagnostics the entry is nil and the session as it was.
+func (s *Session) Enter(ctx context.Context, in Input) (e *Entry, ds source.Diagnostics) {
+	l := newLowerer(ctx, in)
+	e = &Entry{s: s, before: s.snapshot(), slots: map[ir.ID]int{}, Last: ir.None, texts: map[string]string{}}
+	complete := false
+	defer func(e *Entry) {
+		if !complete { // also after a panic: whoever reports the bug goes on with the session as it was
+			e.Abort()
+		}
+	}(e)
+	l.top, l.scope, l.std, l.session = s.top, s.top, s.std, e
+	s.reach(func(slot ir.ID) ir.ID {
+		for id, x := range e.slots {
+			if x == int(slot) {
+				return id
+			}
+		}
+		id := l.add(in.Table.Must("kept"), slotAttr(int(slot)), source.Span{}, nil)
+		e.slots[id] = int(slot)
+		return id
+	}, func(g *grid) {
+		if g.num >= 0 {
+			l.openGrid(g)
+		}
+	})
+	for _, st := range in.File.Stmts {
+		switch st := st.(type) {
+		case *ast.FnDecl:
+			l.ahead = append(l.ahead, st.Name.Name)
+		case *ast.Param:
+			e.texts[st.Name.Name] = in.Files.Text(st.Span())
+		}
+	}
+	for _, st := range in.File.Stmts {
+		if ctx.Err() != nil {
+			break
+		}
+		wrong := check.Names(&ast.File{Stmts: []ast.Stmt{st}}, world{l})
+		if !l.try(func() { l.entered(st) }) {
+			l.poisonNames(st)
+		}
+		for _, d := range wrong {
+			if l.unknownAt(d) < 0 && !l.reported(d) {
+				l.diags = append(l.diags, d)
+			}
+		}
+	}
+	l.unusedSets()
+	s.std = l.std
+	e.Params = l.params
+	ds = l.diags.Sort()
+	if ds.HasErrors() || ctx.Err() != nil {
+		return nil, ds
+	}
+	e.reuse(l)
+	e.keep(l)
+	l.g.Clip()
+	e.Graph = l.g
+	complete = true
+	return e, ds
+}
+
+// entered elaborates a statement. An expression that stands alone is shown.
+func (l *lowerer) entered(st ast.Stmt) {
+	e, ok := st.(*ast.ExprStmt)
+	if !ok || does(e.Expr) {
+		l.stmt(st)
+		return
+	}
+	v := l.whole(e.Expr)
+	switch v.kind {
+	case poison:
+		panic(bail{})
+	case function, module, typeName:
+		old, had := l.scope.lookup("_")
+		was := val{}
+		if had {
+			was = *old
+		}
+		l.shown(e, konstVal(value.Str(l.signature(v))), "")
+		l.session.typ = l.what(v)
+		if had {
+			l.scope.bind("_", was, e.Span())
+		} else {
+			l.scope.unbind("_")
+		}
+		return
+	case tuple:
+		for i, part := range v.elems {
+			name := fmt.Sprint(i)
+			if len(v.names) > 0 {
+				name = v.names[i]
+			}
+			l.shown(e, part, name)
+		}
+		l.scope.bind("_", v, e.Span())
+		l.session.typ = l.what(v)
+		return
+	}
+	l.shown(e, v, "")
+	l.session.typ = l.what(v)
+	switch v.kind {
+	case edge:
+		l.session.typ, l.session.Last = l.g.Type(v.id).String(), v.id
+	case konst:
+		l.session.typ = v.s.Elem.String()
+	}
+}
+
+// Shown is the type of what the entry shows last, "" if it shows nothing.
+func (e *Entry) Shown() string { return e.typ }
+
+// shown emits a value by the name `_`.
+func (l *lowerer) shown(e *ast.ExprStmt, v val, label string) {
+	l.scope.bind("_", v, e.Span())
+	emit := &ast.Emit{Src: e.Src, Expr: &ast.Name{Src: ast.Src{At: e.Expr.Span()}, Name: "_"}}
+	if label != "" {
+		emit.As = &ast.String{Src: e.Src, Value: label}
+	}
+	l.emit(emit)
+}
+
+// signature is what a function or another thing that is no value is.
+func (l *lowerer) signature(v val) string {
+	if v.kind != function {
+		return l.what(v)
+	}
+	var ps []string
+	for _, p := range v.fn.params {
+		text := p.Name.Name
+		if p.Type != nil {
+			text += ": " + l.in.Files.Text(p.Type.Span())
+		}
+		ps = append(ps, text)
+	}
+	return "fn " + v.fn.name + "(" + strings.Join(ps, ", ") + ")"
+}
+
+// does tells an `if` that does something, or may do nothing, from an expression that has a value to show.
+func does(e ast.Expr) bool {
+	top, is := e.(*ast.If)
+	if !is {
+		return false
+	}
+	last := top
+	for last.ElseIf != nil {
+		last = last.ElseIf
+	}
+	found := last.Else == nil
+	ast.Walk(e, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.Emit, *ast.Assert, *ast.Send:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// slotAttr is the attribute of kept and keep.
+func slotAttr(slot int) *op.Attrs {
+	return op.MakeAttrs(op.Attr{Name: "slot", Val: op.Int(slot)})
+}
+
+// keep makes a sink of every value of the run that has a name and is not stored yet.
+func (e *Entry) keep(l *lowerer) {
+	d := l.table.Must("keep")
+	e.s.reach(func(id ir.ID) ir.ID {
+		if _, ok := e.slots[id]; ok || !l.g.Type(id).IsScalar() && !l.g.Type(id).IsMatrix() {
+			return id
+		}
+		slot := e.s.next
+		e.s.next++
+		e.slots[id] = slot
+		l.add(d, slotAttr(slot), l.g.Origin(id).Span, nil, id)
+		return id
+	}, nil)
+}
+
+// reuse reads what an earlier entry has computed, and says of all nodes how they are computed: their operators, attributes
+// and inputs, by hash. A node without such a key is computed again: loops and branches, whose regions would have to be
+// compared, effects, and what reads a file, which may have changed.
+func (e *Entry) reuse(l *lowerer) {
+	g := l.g
+	e.keys = make([]string, g.Len())
+	kept := l.table.Must("kept")
+	for i := range g.Nodes {
+		id, n := ir.ID(i), &g.Nodes[i]
+		if slot, ok := e.slots[id]; ok {
+			e.keys[i] = e.s.key[slot]
+			continue
+		}
+		if n.Region != nil || n.Op.Reads != nil || n.Op.Control != op.NoControl || !n.Op.Laws.Has(op.Pure) {
+			continue
+		}
+		h, known := sha256.New(), true
+		fmt.Fprintf(h, "%s%v %v", n.Op.Name, n.Attrs, g.Type(id)) // a hash takes everything
+		for _, in := range g.In(id) {
+			known = known && e.keys[in] != ""
+			h.Write([]byte(e.keys[in]))
+		}
+		if !known {
+			continue
+		}
+		e.keys[i] = string(h.Sum(nil))
+		if _, _, _, sent := g.Dest(id); sent || n.Op == l.constant {
+			continue
+		}
+		if slot, ok := e.s.at[e.keys[i]]; ok {
+			g.Replace(id, kept, slotAttr(slot))
+			e.slots[id] = slot
+		}
+	}
+}
+
+// Commit makes the entry a part of the session, after its run: the values of the run are stored. It returns the slots that
+// are still needed.
+func (e *Entry) Commit(small func(slot int) bool) map[int]bool {
+	s := e.s
+	maps.Copy(s.texts, e.texts)
+	for _, p := range e.Params {
+		s.params = slices.DeleteFunc(s.params, func(q Param) bool { return q.Name == p.Name })
+		s.params = append(s.params, p)
+	}
+	needed := map[int]bool{}
+	s.reach(func(id ir.ID) ir.ID {
+		slot, ok := e.slots[id]
+		if !ok {
+			panic("BUG: a name of the session means a value that was not stored")
+		}
+		needed[slot] = true
+		if _, has := s.key[slot]; !has {
+			k := ""
+			if int(id) < len(e.keys) {
+				k = e.keys[id]
+			}
+			if k == "" {
+				k = fmt.Sprintf("slot %d", slot)
+			}
+			s.key[slot] = k
+			if _, taken := s.at[k]; !taken {
+				s.at[k] = slot
+			}
+		}
+		return ir.ID(slot)
+	}, nil)
+	if e.Last != ir.None {
+		if slot, ok := e.slots[e.Last]; ok && small(slot) && !slices.Contains(s.recent, slot) {
+			s.recent = append(s.recent, slot)
+			s.recent = s.recent[max(0, len(s.recent)-recentResults):]
+		}
+	}
+	s.forget(needed)
+	return needed
+}
+
+// forget takes the keys away of values that are not needed, nor recent.
+func (s *Session) forget(needed map[int]bool) {
+	for _, slot := range s.recent {
+		needed[slot] = true
+	}
+	for slot, k := range s.key {
+		if !needed[slot] {
+			delete(s.key, slot)
+			if s.at[k] == slot {
+				delete(s.at, k)
+			}
+		}
+	}
+}
+
+// recentResults is how many small results that were shown, and that no name has, are not computed again.
+const recentResults = 256
+
+// Abort makes the session what it was before the entry.
+func (e *Entry) Abort() {
+	for s, was := range e.scopes {
+		*s = was
+	}
+	for g, was := range e.grids {
+		*g = was
+	}
+}
+
+// reach replaces the ID of every edge that names of the session mean. of is told every array, once; nil: nobody is.
+func (s *Session) reach(f func(ir.ID) ir.ID, of func(*grid)) {
+	w := &walk{edge: f, array: of, scopes: map[*scope]bool{}, grids: map[*grid]bool{}}
+	w.scope(s.top)
+}
+
+// walk goes over what names mean: also through the scopes that functions were written in.
+type walk struct {
+	edge   func(ir.ID) ir.ID
+	array  func(*grid)
+	scopes map[*scope]bool
+	grids  map[*grid]bool
+}
+
+func (w *walk) scope(s *scope) {
+	if s == nil || w.scopes[s] {
+		return
+	}
+	w.scopes[s] = true
+	for i := range s.vals {
+		s.vals[i] = w.val(s.vals[i])
+	}
+	w.scope(s.parent)
+}
+
+func (w *walk) val(v val) val {
+	switch v.kind {
+	case edge:
+		v.id = w.edge(v.id)
+	case array:
+		if g := v.grid; !w.grids[g] {
+			w.grids[g] = true
+			for i, id := range g.cur {
+				if id != ir.None {
+					g.cur[i] = w.edge(id)
+				}
+			}
+			if w.array != nil {
+				w.array(g)
+			}
+		}
+	case list, tuple:
+		elems := make([]val, len(v.elems))
+		for i, x := range v.elems {
+			elems[i] = w.val(x)
+		}
+		return v.with(elems)
+	case function:
+		w.scope(v.fn.env)
+	}
+	return v
+}
+
+// snapshot copies all that an entry may change.
+func (s *Session) snapshot() before {
+	b := before{scopes: map[*scope]scope{}, grids: map[*grid]grid{}}
+	w := &walk{edge: func(id ir.ID) ir.ID { return id }, scopes: map[*scope]bool{}, grids: map[*grid]bool{}}
+	w.array = func(g *grid) {
+		c := *g
+		c.cur, c.ver, c.typ = slices.Clone(g.cur), slices.Clone(g.ver), slices.Clone(g.typ)
+		b.grids[g] = c
+	}
+	w.scope(s.top)
+	for x := range w.scopes {
+		c := *x
+		c.names, c.vals, c.spans, c.index = slices.Clone(x.names), slices.Clone(x.vals), slices.Clone(x.spans), nil
+		b.scopes[x] = c
+	}
+	return b
+}
+
+// Variable is a name of a session.
+type Variable struct {
+	Name string
+	What string     // such as "a function"; "" of values
+	Type types.Type // of a value
+	// Slot is the number of a value of the run; -1 of one that was known before the run, which is Const.
+	Slot  int
+	Const value.Scalar
+	Parts []Variable // of a tuple or list
+	Args  []string   // of a function, the names of its parameters
+	// Fields is the names behind a dot, of tuples and modules.
+	Fields []string
+}
+
+// Variables is the names of the session with what they mean now, in the order in which they were first bound. typeOf is the
+// type of the value in a slot.
+func (s *Session) Variables(typeOf func(slot int) types.Type) (out []Variable) {
+	for i, name := range s.top.names {
+		out = append(out, variable(name, s.top.vals[i], typeOf))
+	}
+	return out
+}
+
+func variable(name string, v val, typeOf func(int) types.Type) Variable {
+	out := Variable{Name: name, Slot: -1}
+	switch v.kind {
+	case konst:
+		out.Type, out.Const = types.ScalarOf(v.s.Elem), v.s
+	case edge:
+		out.Slot, out.Type = int(v.id), typeOf(int(v.id))
+	case array:
+		out.What = "channels " + strings.Trim(strings.ReplaceAll(fmt.Sprint(v.grid.dims), " ", " x "), "[]")
+	case function:
+		out.What = "function"
+		for _, p := range v.fn.params {
+			out.Args = append(out.Args, p.Name.Name)
+		}
+	case list, tuple:
+		out.What = "tuple"
+		if v.kind == list {
+			out.What = "list"
+		}
+		out.Fields = v.names
+		for _, x := range v.elems {
+			out.Parts = append(out.Parts, variable("", x, typeOf))
+		}
+	case module:
+		out.What, out.Fields = "module", v.mod.names
+	case typeName:
+		out.What = "type"
+	}
+	return out
+}
+
+// Params is the params of the session, with their values.
+func (s *Session) Params() []Param { return s.params }
+
+// ParamText is the statement that declares a param of the session; "" if none does.
+func (s *Session) ParamText(name string) string { return s.texts[name] }
+
+// Drop forgets a name, and reports whether there was one. It returns the slots that are still needed.
+func (s *Session) Drop(name string) (needed map[int]bool, ok bool) {
+	if ok = s.top.find(name) >= 0; ok {
+		s.top.unbind(name)
+		s.params = slices.DeleteFunc(s.params, func(p Param) bool { return p.Name == name })
+		delete(s.texts, name)
+	}
+	needed = map[int]bool{}
+	s.reach(func(slot ir.ID) ir.ID { needed[int(slot)] = true; return slot }, nil)
+	s.forget(needed)
+	return needed, ok
+}

@@ -1,0 +1,233 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"flow/compiler"
+	"flow/ir"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels"
+	"flow/lang/source"
+)
+
+// This file defines Session, a program that grows by entries and keeps its values: what the REPL is made of.
+
+// Session is a program that is entered piece by piece. Each entry is compiled and run once. Names keep their values, which
+// later entries read where they lie, and an expression whose value is still there is not computed again. A name may be
+// bound again: what was made from its old value stays as it is. Values that no name means are freed, but for the last
+// small ones. It is not safe for concurrent use.
+type Session struct {
+	names   *compiler.Session
+	options CompileOptions
+	co      compiler.Options
+	store   kernels.Store
+}
+
+// Variable is a name of a session: see Session.Variables.
+type Variable = compiler.Variable
+
+// NewSession is an empty session. Ranks other than 1 run its entries on so many ranks; Set and Values are
+// ignored, see Session.Set.
+func NewSession(o CompileOptions) (*Session, error) {
+	s := &Session{names: compiler.NewSession()}
+	o.PlanOnly, o.Set, o.Values, o.store = true, nil, nil, &s.store
+	if o.Input == nil {
+		o.Input = &Input{}
+	}
+	var err error
+	s.co, _, err = o.options()
+	s.options = o
+	return s, err
+}
+
+// SessionEntry is an entry that has been compiled and not been run. Run or Abort must be called before the next is compiled.
+type SessionEntry struct {
+	*Program
+	s *Session
+	e *compiler.Entry
+	// Text is what was entered.
+	Text string
+}
+
+// Compile compiles an entry; name is for messages. An expression that stands alone is shown, and is then called `_`. After an
+// error, which is as in Compile, the session is as it was.
+func (s *Session) Compile(ctx context.Context, name, text string) (*SessionEntry, error) {
+	return s.compile(ctx, name, text, s.co)
+}
+
+// CompileWith is Compile for somebody who wants to see the plan: with measured costs, and the graph after each pass.
+func (s *Session) CompileWith(ctx context.Context, name, text string, dump func(pass string, g *ir.Graph)) (*SessionEntry, error) {
+	co := s.co
+	co.Dump = dump
+	if rates := LoadRates(s.options.Kernels); rates != nil {
+		co.Rates = rates
+	}
+	return s.compile(ctx, name, text, co)
+}
+
+func (s *Session) compile(ctx context.Context, name, text string, co compiler.Options) (entry *SessionEntry, err error) {
+	var e *compiler.Entry
+	defer func() {
+		if v := recover(); v != nil {
+			if e != nil {
+				e.Abort()
+			}
+			entry, err = nil, &Bug{Text: fmt.Sprintf("compiling %s: %v", name, v), Stack: debug.Stack()}
+		}
+	}()
+	r, e, ds := compiler.CompileEntry(ctx, s.names, name, []byte(text), co)
+	if ctx.Err() != nil {
+		if e != nil {
+			e.Abort()
+		}
+		return nil, context.Cause(ctx)
+	}
+	for _, d := range ds {
+		if d.Code == codeBug {
+			return nil, bugOf(d)
+		}
+	}
+	if ds.HasErrors() {
+		return nil, &Refusal{Files: r.Files, Diagnostics: ds, looked: lookedAt(co.Table)}
+	}
+	p := &Program{Result: r, table: co.Table, kernels: s.options.Kernels, name: name, text: []byte(text), options: s.options}
+	return &SessionEntry{Program: p, s: s, e: e, Text: text}, nil
+}
+
+// smallResult is the greatest number of bytes of a value that is kept for a while because it was shown.
+const smallResult = 64 << 10
+
+// interrupted is how long Run waits for a run to end that has been cancelled. A kernel that takes no notice ends later, by
+// itself: what it makes is thrown away.
+const interrupted = 300 * time.Millisecond
+
+// Run runs an entry as Program.Run does, and makes it a part of the session. After an error the session is as it was. It
+// returns soon after the end of ctx, whatever is being computed.
+func (e *SessionEntry) Run(ctx context.Context, o RunOptions) error {
+	if e.Plan.Graph.Len() > 0 {
+		if err := e.run(ctx, o); err != nil {
+			e.Abort()
+			return err
+		}
+	}
+	needed := e.e.Commit(func(slot int) bool { return bytesOf(e.s.store.Get(slot)) <= smallResult })
+	e.s.store.Retain(needed)
+	return nil
+}
+
+func (e *SessionEntry) run(ctx context.Context, o RunOptions) error {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := e.Program.Run(ctx, o)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(interrupted):
+		return context.Cause(ctx)
+	}
+}
+
+// Abort gives an entry up that was not run.
+func (e *SessionEntry) Abort() {
+	e.e.Abort()
+	e.s.retain("")
+}
+
+// retain frees what is not needed any more when a name is gone.
+func (s *Session) retain(drop string) (found bool) {
+	needed, found := s.names.Drop(drop)
+	s.store.Retain(needed)
+	return found
+}
+
+// Variables is the names of the session and what they mean, in the order in which they were first bound.
+func (s *Session) Variables() []Variable {
+	return s.names.Variables(func(slot int) types.Type {
+		if v := s.store.Get(slot); v != nil {
+			return v.Type()
+		}
+		return types.Type{}
+	})
+}
+
+// Value is the value in a slot of a Variable, which must not be changed.
+func (s *Session) Value(slot int) value.Value { return s.store.Get(slot) }
+
+// Bytes is the memory of the value in a slot.
+func (s *Session) Bytes(slot int) int64 { return bytesOf(s.store.Get(slot)) }
+
+// Size is Bytes in words.
+func (s *Session) Size(slot int) string { return types.InBytes(float64(s.Bytes(slot))) }
+
+func bytesOf(v value.Value) int64 {
+	switch v := v.(type) {
+	case *value.Dense:
+		return int64(v.Rows) * int64(v.Cols) * int64(v.Elem.Size())
+	case *value.CSR:
+		return int64(v.Rows+1)*8 + int64(v.NNZ())*int64(8+v.Elem.Size())
+	case value.Scalar:
+		return int64(len(v.S)) + 8
+	}
+	return 0
+}
+
+// Params is the params that have been entered, with their values.
+func (s *Session) Params() []compiler.Param { return s.names.Params() }
+
+// Set gives a param of the session another value. What was made from the old one stays as it is.
+func (s *Session) Set(ctx context.Context, name, value string) error {
+	text := s.names.ParamText(name)
+	if text == "" {
+		d := source.Errorf("E120", source.Span{}, "no param `%s`  (--set %s=%s)", name, name, value)
+		var known []string
+		for _, p := range s.Params() {
+			known = append(known, p.Name)
+		}
+		if near, ok := source.Suggest(name, known); ok {
+			d = d.WithHelp("did you mean `%s`?", near)
+		} else if len(known) > 0 {
+			d = d.WithHelp("the session's params are %s", strings.Join(known, ", "))
+		} else {
+			d = d.WithHelp("the session has no params; `param %s = %s` declares one", name, value)
+		}
+		return &Refusal{Files: s.names.Files, Diagnostics: source.Diagnostics{d}}
+	}
+	co := s.co
+	co.Sets = []Setting{{Name: name, Text: value}}
+	e, err := s.compile(ctx, "input", text, co)
+	if err != nil {
+		return err
+	}
+	return e.Run(ctx, RunOptions{})
+}
+
+// Drop forgets a name. What was made from it stays.
+func (s *Session) Drop(name string) error {
+	if !s.retain(name) {
+		return errors.New("nothing is called " + fmt.Sprintf("%q", name) + " here")
+	}
+	return nil
+}
+
+// Type is the type of an expression, which is not computed, as it is written.
+func (s *Session) Type(ctx context.Context, name, expression string) (string, error) {
+	e, err := s.Compile(ctx, name, expression)
+	if err != nil {
+		return "", err
+	}
+	defer e.Abort()
+	return e.e.Shown(), nil
+}
