@@ -1,5 +1,7 @@
-// Package figure draws what is known of schedules: times with intervals as bars, chunk sizes over steps, workers over time, speedups.
-// Each drawing is a Page of panels, written as SVG or PNG with the same content.
+// Package figure draws. A Picture is what a program draws: lines, points, bars, histograms and matrices on axes, several in one,
+// as SVG, PNG, HTML and as characters of a terminal. Beside it stand the figures of scheduling: the chunks of a loop over its
+// steps, times with intervals as bars, what each worker did when, and speedup. The package takes plain numbers and knows
+// neither the language nor schedulers. The same data give the same bytes.
 //
-// Start reading at Page. The package refuses to know where the numbers come from: it takes plain ones, times in seconds.
+// Start reading at Picture; Page is what both kinds of figures are laid out on.
 package figure

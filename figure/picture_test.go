@@ -2,6 +2,7 @@ package figure
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -69,6 +70,13 @@ func kinds() map[string]*Picture {
 		"heat_big": Heatmap(1500, 20, make([]float64, 30000)), "one": Plot(nil, []float64{3}), "flat": Plot(nil, []float64{1e15, 1e15 + 1, 1e15 + 2}),
 		"nothing": Plot(nil, []float64{math.NaN(), math.Inf(1)}), "huge": Plot(nil, []float64{-1e300, 1e300, 1e308}), "tiny": Plot(nil, []float64{0, 5e-324, 1e-310}),
 	}
+	over := layered(warm, Layer{Kind: LineLayer, X: []float64{0, 10, 39}, Y: []float64{0, 10, 23}, Label: "on it"})
+	list["over"] = over
+	crowd := layered()
+	for i := range 12 {
+		crowd.Fields[0].Layers = append(crowd.Fields[0].Layers, Layer{Kind: LineLayer, X: x, Y: y, Label: fmt.Sprint("a label of curve ", i)})
+	}
+	list["crowd"] = crowd
 	list["panels"] = Beside([]*Picture{list["line"], list["overlay"], list["heatmap"], list["bar"]}, 0)
 	list["panels"].Title = "four in one"
 	return list
@@ -115,6 +123,39 @@ func TestKinds(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestText: what stands where in pictures that are small enough to count.
+func TestText(t *testing.T) {
+	lines := func(p *Picture) []string { return strings.Split(p.Text(), "\n") }
+	bars := lines(single(Layer{Kind: BarLayer, X: []float64{0, 1}, Y: []float64{1, 2}}))
+	full := func(s string) int { return strings.Count(s, "█") }
+	if bottom, top := full(bars[textRows-1]), full(bars[2]); bottom != 2*top || top == 0 {
+		t.Errorf("a bar twice as high as another: %d blocks at the bottom, %d at the top\n%s", bottom, top, strings.Join(bars, "\n"))
+	}
+	over := kinds()["over"].Text()
+	if n := strings.Count(over, "●"); n != 1+3 { // the legend's, and three points
+		t.Errorf("%d marks over a matrix\n%s", n, over)
+	}
+	rising := lines(Plot(nil, []float64{0, 1}))
+	if first, last := strings.IndexFunc(rising[0], braille), strings.IndexFunc(rising[textRows-1], braille); first <= last || last < 0 {
+		t.Errorf("a line that rises begins at %d at the bottom and ends at %d at the top", last, first)
+	}
+	gap := Plot(nil, []float64{0, 0, math.NaN(), 0, 0}).Text()
+	if solid := Plot(nil, []float64{0, 0, 0, 0, 0}).Text(); count(gap, braille) >= count(solid, braille) {
+		t.Error("a missing value leaves no gap")
+	}
+}
+
+func braille(r rune) bool { return r > 0x2800 && r <= 0x28ff }
+
+func count(s string, is func(rune) bool) (n int) {
+	for _, r := range s {
+		if is(r) {
+			n++
+		}
+	}
+	return n
 }
 
 func TestDecodeDamaged(t *testing.T) {

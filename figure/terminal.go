@@ -212,7 +212,17 @@ func (f *Field) textLegend(b *strings.Builder, left int) {
 	for _, e := range list {
 		words = append(words, string(f.markOf(e.layer))+" "+e.label)
 	}
-	b.WriteString(strings.Repeat(" ", left+2) + strings.Join(words, "   ") + "\n")
+	line := strings.Repeat(" ", left+1)
+	for i, w := range words {
+		if i > 0 && utf8.RuneCountInString(line)+3+utf8.RuneCountInString(w) > textWidth {
+			b.WriteString(line + "\n")
+			line = strings.Repeat(" ", left+1)
+		} else if i > 0 {
+			line += "  "
+		}
+		line += " " + w
+	}
+	b.WriteString(line + "\n")
 }
 
 // markOf is the character of layer i: lines and points have marks, bars fills.
@@ -350,6 +360,8 @@ func (f *Field) textMatrix(b *strings.Builder, l *Layer) {
 		b.WriteString(f.YLabel + "\n")
 	}
 	edge := strings.Repeat("─", each*small.Cols)
+	over := f.textOver(l, each*small.Cols, small.Rows)
+	f.textLegend(b, left)
 	b.WriteString(strings.Repeat(" ", left+1) + "┌" + edge + "┐\n")
 	for i := range small.Rows {
 		label := ""
@@ -359,15 +371,20 @@ func (f *Field) textMatrix(b *strings.Builder, l *Layer) {
 				label = number(float64(l.Rows - 1))
 			}
 		}
-		row := strings.Repeat(" ", left-len(label)) + label + " │"
+		var row []rune
 		for _, v := range small.Z[i*small.Cols : (i+1)*small.Cols] {
 			r := '·'
 			if v == v {
 				r = shade[min(4, int(level((v-lo)/(hi-lo)))*5/256)]
 			}
-			row += string(slices.Repeat([]rune{r}, each))
+			row = append(row, slices.Repeat([]rune{r}, each)...)
 		}
-		b.WriteString(row + "│\n")
+		for k := range row {
+			if r := over.cells[i*over.wide+k]; r != 0 {
+				row[k] = r
+			}
+		}
+		b.WriteString(strings.Repeat(" ", left-len(label)) + label + " │" + string(row) + "│\n")
 	}
 	b.WriteString(strings.Repeat(" ", left+1) + "└" + edge + "┘\n")
 	if l.Kind == HeatLayer {
@@ -386,6 +403,24 @@ func (f *Field) textMatrix(b *strings.Builder, l *Layer) {
 		}
 		b.WriteString("\n")
 	}
+}
+
+// textOver is the marks of the points and lines that lie over a matrix of so many characters.
+func (f *Field) textOver(m *Layer, wide, high int) *sheet {
+	s := newSheet(wide, high)
+	at := func(v float64, n, cells int) int { return int(math.Floor((v + .5) / float64(n) * float64(cells))) }
+	for i := range f.Layers {
+		l := &f.Layers[i]
+		if l.Kind != LineLayer && l.Kind != PointLayer {
+			continue
+		}
+		for k, y := range l.Y {
+			if there(l.X[k], false) && there(y, false) {
+				s.set(at(l.X[k], m.Cols, wide), at(y, m.Rows, high), f.markOf(i))
+			}
+		}
+	}
+	return s
 }
 
 // tell is a number in at most four digits.
