@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -55,5 +56,40 @@ func TestTutorial(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+var docCode = regexp.MustCompile("(?m)`[^`\n]*`|^    .*$")
+
+var docLink = regexp.MustCompile(`\]\(([^)#:]+)(#[a-z0-9-]+)?\)`)
+
+// Links of the README and of docs lead to files of the repository, and to headings that they have.
+func TestDocLinks(t *testing.T) {
+	pages, _ := filepath.Glob(filepath.Join("docs", "*.md"))
+	chapters, _ := filepath.Glob(filepath.Join("docs", "tutorial", "*.md"))
+	seen := 0
+	for _, page := range append(append(pages, chapters...), "README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range docLink.FindAllStringSubmatch(docCode.ReplaceAllString(string(text), ""), -1) {
+			seen++
+			target := filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))
+			to, err := os.ReadFile(target)
+			if info, err2 := os.Stat(target); err2 == nil && info.IsDir() {
+				err = nil
+			}
+			if err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+			heading := "\n## " + strings.ReplaceAll(strings.TrimPrefix(m[2], "#"), "-", " ") + "\n"
+			if m[2] != "" && !strings.Contains(strings.ToLower(string(to)), heading) {
+				t.Errorf("%s: %s has no heading %s", page, m[1], m[2])
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("%d links: the pattern is out of date", seen)
 	}
 }
