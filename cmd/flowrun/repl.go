@@ -28,7 +28,10 @@ func (s *session) replCommand() *cli.Command {
 		Usage: "enter a program line by line and see values at once (also meant by flowrun alone on a terminal)",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kernels", Usage: "use the kernel set `NAME` (flowrun version lists them)"},
-			&cli.IntFlag{Name: "threads", Aliases: []string{"num-threads"}, Usage: "run on `N` threads", DefaultText: "one a processor"},
+			&cli.IntFlag{Name: "threads", Aliases: []string{"num-threads"}, Usage: "run on `N` threads, in each rank", DefaultText: "one a processor"},
+			&cli.BoolFlag{Name: "distributed", DisableDefaultText: true, Usage: "run entries on several ranks of this process"},
+			&cli.StringFlag{Name: "backend", Usage: "how ranks talk: mem (all ranks in this process)", Value: "mem"},
+			&cli.IntFlag{Name: "ranks", Usage: "run on `N` ranks", DefaultText: "2"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
@@ -43,12 +46,38 @@ func (s *session) replCommand() *cli.Command {
 			if r.threads, err = threads(c); err != nil {
 				return err
 			}
+			if r.options.Ranks, err = sessionRanks(c); err != nil {
+				return err
+			}
+			if r.options.Ranks > 1 && !c.IsSet("threads") {
+				r.threads = 0 // the ranks share the processors
+			}
 			if r.session, err = flow.NewSession(r.options); err != nil {
 				return err
 			}
 			return r.loop(c.Context)
 		},
 	}
+}
+
+// sessionRanks is on how many ranks the entries run. They are goroutines that exchange messages: a session is one process,
+// whose names outlive a run, and jobs of MPI end with their run.
+func sessionRanks(c *cli.Context) (int, error) {
+	switch backend := strings.ToLower(c.String("backend")); {
+	case !c.Bool("distributed") && (c.IsSet("ranks") || c.IsSet("backend")):
+		e := usagef("--ranks and --backend are about distributed sessions")
+		e.help = "add --distributed"
+		return 0, e
+	case !c.Bool("distributed"):
+		return 1, nil
+	case backend == "mpi":
+		e := usagef("a session runs on the ranks of one process, without MPI")
+		e.help = "leave --backend out; a program that :save has written runs by flowrun --distributed"
+		return 0, e
+	case backend != "mem":
+		return 0, usagef("--backend=%s: a session has mem", backend)
+	}
+	return ranks(c, defaultMemRanks)
 }
 
 // repl is one session of entries.
@@ -201,7 +230,8 @@ func (r *repl) execute(ctx context.Context, entry string, timed bool) error {
 	out := flow.NewOutput(gate)
 	defer out.Discard()
 	r.s.signal.onExit(out.Discard)
-	source.RenderAll(r.s.err, e.Files, e.Warnings, r.s.color)
+	warnings := slices.DeleteFunc(e.Warnings, func(d source.Diagnostic) bool { return d.Code == "W002" }) // an entry need not keep all ranks busy
+	source.RenderAll(r.s.err, e.Files, warnings, r.s.color)
 	start := time.Now()
 	err = e.Run(ctx, flow.RunOptions{Threads: r.threads, Output: out, Progress: line.report()})
 	gate.closed.Store(err != nil)

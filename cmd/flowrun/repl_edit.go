@@ -36,16 +36,84 @@ func newEditor(r *repl) (*editor, error) {
 	e.shell.Completer = func(block []rune, cursor int) readline.Completions {
 		head := string(block[:cursor])
 		found, word := r.completions(head)
+		stem := "" // of what is behind a dot or a bracket: the library takes no empty word
+		if word == "" {
+			stem = head[strings.LastIndexAny(head, " \t\n")+1:]
+		}
 		var pairs []string
 		for _, c := range found {
-			pairs = append(pairs, c.text, c.doc)
+			pairs = append(pairs, stem+c.text, c.doc)
 		}
 		out := readline.CompleteValuesDescribed(pairs...).NoSpace().JustifyDescriptions()
-		out.PREFIX = word
+		out.PREFIX = stem + word
 		return out
+	}
+	e.shell.Keymap.Register(map[string]func(){"block-up": e.up, "block-down": e.down})
+	for _, keymap := range []string{"emacs", "emacs-standard", "vi-insert"} {
+		for sequence, action := range map[string]string{"\x1b[A": "block-up", "\x1bOA": "block-up", "\x1b[B": "block-down", "\x1bOB": "block-down"} {
+			if err := e.shell.Config.Bind(keymap, sequence, action, false); err != nil {
+				return nil, err
+			}
+		}
 	}
 	e.shell.History.Add("flow", e.history)
 	return e, nil
+}
+
+// up goes to the line above in the block; from the first, to the entry before.
+func (e *editor) up() {
+	block, at := []rune(*e.shell.Line()), e.shell.Cursor().Pos()
+	to, ok := above(block, at)
+	if !ok {
+		e.shell.History.Walk(1)
+		return
+	}
+	e.shell.Cursor().Set(to)
+}
+
+// down goes to the line below in the block; from the last, to the entry after.
+func (e *editor) down() {
+	block, at := []rune(*e.shell.Line()), e.shell.Cursor().Pos()
+	to, ok := below(block, at)
+	if !ok {
+		e.shell.History.Walk(-1)
+		return
+	}
+	e.shell.Cursor().Set(to)
+}
+
+// lineAt is the first place of the line of a block in which a place lies.
+func lineAt(block []rune, at int) int {
+	for at > 0 && block[at-1] != '\n' {
+		at--
+	}
+	return at
+}
+
+// above is the place in the line above; ok is false in the first line.
+func above(block []rune, at int) (to int, ok bool) {
+	start := lineAt(block, at)
+	if start == 0 {
+		return at, false
+	}
+	return min(lineAt(block, start-1)+at-start, start-1), true
+}
+
+// below is the place in the line below; ok is false in the last line.
+func below(block []rune, at int) (to int, ok bool) {
+	next := at
+	for next < len(block) && block[next] != '\n' {
+		next++
+	}
+	if next == len(block) {
+		return at, false
+	}
+	next++
+	end := next
+	for end < len(block) && block[end] != '\n' {
+		end++
+	}
+	return min(next+at-lineAt(block, at), end), true
 }
 
 func (e *editor) read() (string, error) {
