@@ -35,6 +35,9 @@ func (l *lowerer) param(s *ast.Param) {
 		if def.kind == poison {
 			panic(bail{})
 		}
+		if def.kind == edge && l.typeOf(def).IsMatrix() || def.kind != edge && def.kind != konst {
+			l.fail(noScalarParam(s.Default.Span()))
+		}
 		if def.kind != konst {
 			l.failf("E215", s.Default.Span(), "a param's default must be known before the run")
 		}
@@ -69,13 +72,19 @@ func (l *lowerer) param(s *ast.Param) {
 	l.declare(s.Name, v)
 }
 
+// noScalarParam is the diagnostic of a param that is to be a matrix, a list or a tuple.
+func noScalarParam(at source.Span) source.Diagnostic {
+	return source.Errorf("E200", at, "a param is a scalar: f64, f32, i64, bool or str").
+		WithHelp("bind a name without `param`, or read the values from a file that a param of type str names")
+}
+
 // scalarType is the element type that the type of a param names.
 func (l *lowerer) scalarType(t ast.Type) types.Elem {
 	t, leave := l.resolved(t)
 	defer leave()
 	n, ok := t.(*ast.NamedType)
 	if !ok || len(n.Dims) > 0 {
-		l.failf("E200", t.Span(), "a param is a scalar: f64, f32, i64, bool or str")
+		l.fail(noScalarParam(t.Span()))
 	}
 	e, ok := types.ElemNamed(n.Name.Name)
 	if !ok {
