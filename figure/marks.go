@@ -226,7 +226,7 @@ func thinned(n int, at func(int) (vg.Point, bool)) [][]vg.Point {
 	return runs
 }
 
-// stamp draws many discs as one image of stampDots dots a point.
+// stamp draws many marks as discs in one image of three dots a point: their shapes are lost, their colour stays.
 func stamp(c vgdraw.Canvas, discs []vg.Point, style vgdraw.GlyphStyle) {
 	const dots = 3
 	wide, high := int((c.Max.X-c.Min.X)*dots)+1, int((c.Max.Y-c.Min.Y)*dots)+1

@@ -18,7 +18,7 @@ import (
 // mostDrawn is the number of elements of the largest argument of a picture.
 const mostDrawn = 1 << 26
 
-// Which data a row of pictures takes.
+// pictureRow describes a row that makes a picture of matrices.
 type pictureRow struct {
 	name, word, doc string
 	data            []op.Arg // matrices
