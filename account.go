@@ -15,9 +15,9 @@ import (
 
 // Account says where the time of a run went, and how fast it could have been. Times are seconds.
 type Account struct {
-	Loops []LoopAccount // by operator, in the order of their first executions; of all ranks
-	Sum   schedule.Account
-	Run   RunAccount
+	Loops []LoopAccount    // by operator, in the order of their first executions; of all ranks
+	Sum   schedule.Account // of all loops together
+	Run   RunAccount       // of all of the run
 }
 
 // LoopAccount is one operator whose rows were run as loops.
@@ -27,16 +27,16 @@ type LoopAccount struct {
 	// Oracle is the technique that would have been fastest, and how long it would have taken; "" if finding it would
 	// take too long. It is about all executions, or about the longest one alone.
 	Oracle     string
-	OracleTime float64
-	OracleAll  bool
-	Named      bool // the program names a technique for it
+	OracleTime float64 // of that technique
+	OracleAll  bool    // whether it is about all executions
+	Named      bool    // the program names a technique for it
 }
 
 // RunAccount is a whole run. Workers * Time = Busy + Sched + Idle.
 type RunAccount struct {
-	Workers           int // of all ranks
-	Time              float64
-	Busy, Sched, Idle float64
+	Workers           int     // of all ranks
+	Time              float64 // from the first task to the last
+	Busy, Sched, Idle float64 // in tasks, handing out chunks, and without either, summed over the workers
 	// Area is Busy spread evenly. CriticalPath is the longest chain of tasks that depend on each other, each as long as
 	// it took; of a task that was a loop only its largest leaf. No schedule of the same tasks is faster than either.
 	Area, CriticalPath float64
@@ -104,9 +104,9 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 
 // OwnSchedule is an operator for which the program itself names a technique.
 type OwnSchedule struct {
-	Name      string `json:"name"`
-	Where     string `json:"where"`
-	Technique string `json:"technique"`
+	Name      string `json:"name"`      // of the operator
+	Where     string `json:"where"`     // its place in the text
+	Technique string `json:"technique"` // what the program says, in the spelling of flowrun chunks
 }
 
 // OwnSchedules lists these operators in the order of the program, each once.

@@ -69,6 +69,12 @@
 // cmd/flowrun has the flags, and this package the wiring behind them, so that what the command
 // does a Go program can do as well.
 //
+// # Embedding
+//
+// A Go program needs Compile, Program.Values and Get: the examples of this package show all of it. Types of other packages that
+// appear here (plans, graphs, transports, accounts of schedules) serve tools such as cmd/flowrun; they follow the engine, and change
+// with it.
+//
 // # What holds everywhere
 //
 // Output bytes are a function of program, params, input bytes and kernel set alone. Not of

@@ -13,9 +13,9 @@ import (
 // Refusal is an error that the user can do something about: what is wrong with the program, its params, its
 // data or its surroundings, each with a place in the text where there is one.
 type Refusal struct {
-	Files       *source.FileSet
-	Diagnostics source.Diagnostics
-	Ran         bool // the program was right and its run failed
+	Files       *source.FileSet    // the texts that the diagnostics point into
+	Diagnostics source.Diagnostics // at least one, in the order of the text
+	Ran         bool               // the program was right and its run failed
 
 	cause  error       // how the ranks ended, where that was it
 	looked []op.Looked // the files that the program has had looked at
@@ -33,10 +33,11 @@ func (r *Refusal) Error() string {
 
 // Bug is an error of Flow itself. The text names the pass or the node.
 type Bug struct {
-	Text  string
+	Text  string // what is wrong, with the name of the pass or the node
 	Stack []byte // where it was noticed; may be nil
 }
 
+// Error is the text.
 func (b *Bug) Error() string { return b.Text }
 
 // codeBug is the diagnostic by which the compiler blames one of its passes.

@@ -30,15 +30,15 @@ type Setting = compiler.Setting
 
 // CompileOptions says what else a program depends on. The zero value is the common case.
 type CompileOptions struct {
-	Set      []Setting
-	Kernels  string   // a kernel set; "": the best for this CPU
-	Ranks    int      // how many ranks the plan is for; 0: 1
-	Disable  []string // passes to leave out
-	MaxTasks int      // 0: two million
-	PlanOnly bool     // the program will not be evaluated by its definition, which then takes no memory
-	Verify   bool     // check every invariant after every pass
-	Dump     func(pass string, g *ir.Graph)
-	Rates    plan.Rates // measured costs; nil: guesses
+	Set      []Setting                      // values of params
+	Kernels  string                         // a kernel set; "": the best for this CPU
+	Ranks    int                            // how many ranks the plan is for; 0: 1
+	Disable  []string                       // passes to leave out
+	MaxTasks int                            // 0: two million
+	PlanOnly bool                           // the program will not be evaluated by its definition, which then takes no memory
+	Verify   bool                           // check every invariant after every pass
+	Dump     func(pass string, g *ir.Graph) // called after each pass; for tools
+	Rates    plan.Rates                     // measured costs; nil: guesses
 	// Memory is what one value of the plan may take: Compile refuses a program that stores more. The zero value is no
 	// limit; MostMemory is this process's.
 	Memory memory.Limit
@@ -108,7 +108,8 @@ func knownSchedule(name string) error {
 	return err
 }
 
-// Program is a compiled program. It is read-only and may be run any number of times.
+// Program is a compiled program. It is read-only and may be run any number of times. The Result in it is what the compiler made, for
+// tools that look at plans, as the command does; who only runs programs needs nothing of it.
 type Program struct {
 	*compiler.Result
 	table   *op.Table
@@ -176,7 +177,7 @@ func Params(name string, text []byte, o CompileOptions) ([]compiler.Param, error
 
 // RunOptions says how a program is run. The zero value runs it on all processors and throws its output away.
 type RunOptions struct {
-	Stdout io.Writer
+	Stdout io.Writer // where emit prints; nil: nowhere
 	// Take is called with each value that is emitted to standard output, in the order of the program, in place of its being printed;
 	// of several ranks, rank 0 calls it. nil: values are printed.
 	Take    func(Result)

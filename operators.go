@@ -35,8 +35,8 @@ type Operator struct {
 
 // Shape is the shape of an argument or a result: of a scalar, or of a dense matrix.
 type Shape struct {
-	Scalar     bool
-	Rows, Cols int // 0 of a scalar
+	Scalar     bool // a number, not a matrix
+	Rows, Cols int  // 0 of a scalar
 }
 
 var nameOfOperator = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)

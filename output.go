@@ -152,11 +152,13 @@ const maxLinks = 40
 // writer is one Create's view of a sink.
 type writer struct{ file *os.File }
 
+// Write writes to the sink.
 func (w *writer) Write(b []byte) (int, error) {
 	n, err := w.file.Write(b)
 	return n, plainly(err)
 }
 
+// Close leaves the sink open for the next Create of it.
 func (w *writer) Close() error { return nil }
 
 // plainly is err without the temporary name in it, which means nothing to anybody.

@@ -13,7 +13,7 @@ type Progress struct {
 	What string
 	// Looping says that an iterate runs, of which Rounds have ended of Times; Times is -1 where its condition says how many.
 	Looping       bool
-	Rounds, Times int64
+	Rounds, Times int64 // without meaning where none runs
 	// Iterations have ended of the Of iterations of the parallel loop that runs; 0 of 0 where none does.
 	Iterations, Of int64
 }

@@ -27,8 +27,8 @@ const measureBudget = 6 * time.Millisecond
 // Rates are measured kernel costs of one kernel set. It implements plan.Rates. It is immutable once made and safe
 // for concurrent use.
 type Rates struct {
-	Set     string             `json:"set"`
-	CPU     string             `json:"cpu"`
+	Set     string             `json:"set"`              // of kernels
+	CPU     string             `json:"cpu"`              // on which they were measured
 	PerFlop map[string]float64 `json:"seconds_per_flop"` // by rate class
 	PerByte float64            `json:"seconds_per_byte"` // of everything that only streams
 }
@@ -218,10 +218,10 @@ func tame(elem types.Elem, order, salt int) *value.Dense {
 
 // TileSpeed is how fast a kernel is with tiles of several orders.
 type TileSpeed struct {
-	Kernel string
-	Elem   types.Elem
-	Tiles  []int
-	Gflops []float64 // one a tile
+	Kernel string     // its name in the table
+	Elem   types.Elem // of the tiles
+	Tiles  []int      // their orders
+	Gflops []float64  // one a tile
 }
 
 // tuneTiles are the orders that TuneTiles tries: the micro-kernels like multiples of 24 and 48, users powers of two.

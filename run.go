@@ -23,7 +23,7 @@ import (
 
 // Report is what a run did.
 type Report struct {
-	Ranks      []dist.RankReport
+	Ranks      []dist.RankReport  // by rank; on ranks of their own processes rank 0 has all
 	Recordings []*trace.Recording // of the ranks that recorded
 }
 

@@ -18,7 +18,7 @@ import (
 // Matrix is a dense matrix: element (i, j) is Data[i*Cols+j]. Of gonum's, mat.NewDense(m.Rows, m.Cols, m.Data) is the same matrix
 // in the same memory.
 type Matrix[E Element] struct {
-	Rows, Cols int
+	Rows, Cols int // at least 0
 	Data       []E // Rows*Cols elements
 }
 
@@ -42,9 +42,9 @@ func (m Matrix[E]) Row(i int) []E { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1
 // entries are in the order of rows and, within a row, of columns. As an input they may have any order, but no place twice; zeros are
 // left out.
 type Sparse struct {
-	Rows, Cols int
-	Row, Col   []int
-	Value      []float64
+	Rows, Cols int       // at least 0
+	Row, Col   []int     // of the entries, counted from 0
+	Value      []float64 // of the entries
 }
 
 // given splits Values into settings of params and matrices to read, which it puts into in.
