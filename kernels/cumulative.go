@@ -37,7 +37,7 @@ func cumulative() []*op.Def {
 		{"sum", "sums", summed, on2(func(a, b float64) float64 { return a + b }, func(a, b int64) int64 { return a + b }),
 			vec.AddF64, vec.AddF32, vec.AddI64, nil, "1 2\n4 6\n", "1 3\n3 7\n"},
 		{"prod", "products", summed, on2(func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b }),
-			vec.MulF64, vec.MulF32, vec.MulI64, nil, "1 2\n3 8\n", "1 2\n3 12\n"},
+			vec.MulF64, vec.MulF32, vec.MulI64, nil, "1 2\n3 8\n", "1  2\n3 12\n"},
 		{"min", "minima", itself, on2(lesser, func(a, b int64) int64 { return min(a, b) }),
 			vec.MinF64, vec.MinF32, vec.MinI64, bools(func(a, b uint8) uint8 { return a & b }), "1 2\n1 2\n", "1 1\n3 3\n"},
 		{"max", "maxima", itself, on2(greater, func(a, b int64) int64 { return max(a, b) }),

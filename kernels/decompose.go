@@ -272,7 +272,7 @@ func pinv(set blas.Set, tol op.Arg) *op.Def {
 		}
 	})
 	d := decomposition("pinv", "pinv is the pseudo-inverse of a matrix (Moore, Penrose), m x n, in which singular values up to tol count as 0.",
-		"n x m", "pinv(2 * eye(2))", "0.5 0\n0 0.5\n", 20,
+		"n x m", "pinv(2 * eye(2))", "0.5   0\n  0 0.5\n", 20,
 		func(s *op.Sig) (types.Type, error) {
 			t, err := floatMatrix(s)
 			if err == nil {

@@ -113,10 +113,13 @@ func emitKernel(c *op.Call) error {
 		if label != "" {
 			b.text = append(append(b.text, label...), ":\n"...)
 		}
-		if endsAlone(c) {
+		switch {
+		case endsAlone(c):
 			b.ends(x)
-		} else {
+		case c.Attrs.Bool("all") || x.Cols == 1:
 			b.matrix(x)
+		default:
+			b.aligned(x)
 		}
 	case *value.CSR:
 		if label != "" {
@@ -233,6 +236,11 @@ func (b *textWriter) matrix(d *value.Dense) {
 	}
 }
 
+// aligned prints a matrix with each column as wide as its widest element, right-aligned.
+func (b *textWriter) aligned(d *value.Dense) {
+	b.columns(d, upTo(d.Rows), upTo(d.Cols))
+}
+
 // sparse prints what is stored, a line an element: row, column and, but for bool, the value; both count from 0.
 func (b *textWriter) sparse(m *value.CSR) {
 	b.text = append(b.text, sparseTitle(m)...)
@@ -332,11 +340,19 @@ func emitRef(c *op.Call) (value.Value, error) {
 		_, err := io.WriteString(c.Env.Stdout(), label+endsRef(d))
 		return nil, stdoutFailure(err)
 	}
+	width := make([]int, d.Cols) // 0: not aligned
+	for i := range d.Rows {
+		for j := range d.Cols {
+			if !c.Attrs.Bool("all") && d.Cols > 1 {
+				width[j] = max(width[j], len(d.At(i, j).String()))
+			}
+		}
+	}
 	lines := []string{}
 	for i := range d.Rows {
 		words := make([]string, d.Cols)
 		for j := range words {
-			words[j] = d.At(i, j).String()
+			words[j] = fmt.Sprintf("%*s", width[j], d.At(i, j))
 		}
 		lines = append(lines, strings.Join(words, " ")+"\n")
 	}

@@ -60,7 +60,20 @@ func endsTitle(t types.Type) string { return t.String() + ", its ends (emit all 
 // ends prints the type of d and its first and last rows and columns.
 func (b *textWriter) ends(d *value.Dense) {
 	b.text = append(b.text, endsTitle(d.Type())...)
-	rows, cols := ends(d.Rows), ends(d.Cols)
+	b.columns(d, ends(d.Rows), ends(d.Cols))
+}
+
+// upTo is 0 to n-1.
+func upTo(n int) []int {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	return at
+}
+
+// columns prints these rows and columns of d, -1 being a gap, each column as wide as its widest element.
+func (b *textWriter) columns(d *value.Dense, rows, cols []int) {
 	words, width := make([]string, 0, len(rows)*len(cols)), make([]int, len(cols))
 	for _, i := range rows {
 		for k, j := range cols {

@@ -76,7 +76,7 @@ func (l *linear) contractions() []*op.Def {
 			Doc: "syrk is the lower triangle of c + a @ t(a), or of c - a @ t(a) (of t(a) @ a with ta): gemm where nothing else is read. " +
 				"Above the diagonal stays what c has there.",
 			Args:  []op.Arg{{Name: "c", Doc: "n x n"}, {Name: "a", Doc: "n x k"}, sub, flag("ta", "t(a) @ a instead of a @ t(a)")},
-			Eg:    []op.Example{{Program: "a = ones(2, 2)\nemit lower(3 * eye(2) - a @ t(a))", Output: "1 0\n-2 1\n"}},
+			Eg:    []op.Example{{Program: "a = ones(2, 2)\nemit lower(3 * eye(2) - a @ t(a))", Output: " 1 0\n-2 1\n"}},
 			Type:  syrkType,
 			Ref:   syrkRef,
 			Laws:  op.Pure | op.Total,

@@ -33,7 +33,7 @@ func (l *linear) factorizations() []*op.Def {
 				"with singular = true makes the whole result zero; " +
 				"for matrices that are not diagonally dominant or positive definite large errors are possible.",
 			Args: []op.Arg{{Name: "a", Doc: "n x n, f64 or f32"}, {Name: "singular", Doc: "a matrix with a zero pivot is no failure", Attr: true, Kind: op.BoolVal, Optional: true}},
-			Eg:   []op.Example{{Program: "emit getrf(ones(2, 2) + eye(2))", Output: "2 1\n0.5 1.5\n"}},
+			Eg:   []op.Example{{Program: "emit getrf(ones(2, 2) + eye(2))", Output: "  2   1\n0.5 1.5\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) },
 			Ref:  getrfRef, Laws: op.Pure, Accum: 1,
 			Cost: func(s *op.Sig, out types.Type) op.Work {

@@ -46,7 +46,7 @@ func (o *outerProduct) def() *op.Def {
 		Args: []op.Arg{{Name: "a", Doc: "vector of n elements"}, {Name: "b", Doc: "vector of m elements"},
 			{Name: "op", Attr: true, Kind: op.StrVal, Default: &mul, Doc: "an elementwise operator"}},
 		Eg: []op.Example{{Program: "emit outer(seq(1, 3), seq(1, 4))", Output: "1 2 3\n2 4 6\n"},
-			{Program: `emit outer(seq(1, 3), seq(1, 4), "<=")`, Output: "true true true\nfalse true true\n"}},
+			{Program: `emit outer(seq(1, 3), seq(1, 4), "<=")`, Output: " true true true\nfalse true true\n"}},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
 		Type: o.typ, Ref: o.ref, Cost: o.cost, Kernel: o.kernel, Loop: elementLoop(o.run, o.program),
 	}
