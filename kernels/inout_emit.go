@@ -1,7 +1,7 @@
 package kernels
 
 // This file defines emit, and how values look on a terminal: a scalar as the language writes it; a matrix a line a
-// row, elements separated by one space. A matrix of more than mostShown elements is shown by its type and its ends (inout_ends.go)
+// row, its columns aligned; where all is asked for, elements separated by one space. A matrix of more than mostShown elements is shown by its type and its ends (inout_ends.go)
 // unless all of it is asked for. The bytes do not depend on where they go.
 
 import (

@@ -46,7 +46,7 @@ var words = []word{
 	{"else", "if c { a } else { b }", "else is the other branch of an if.", op.Example{}, "6. Choice"},
 	{"chan", "chan L = tiles(A, nb), chan c: grid[4] of f64[2,2], chan L[i in 0..n] = e",
 		"chan declares an array of channels. L[i,j] <- e sends the next token of one, which is one task; L[i,j] reads the latest token above in the text.",
-		op.Example{Program: "chan c = tiles(ones(4, 4), 2)\nc[0,0] <- 10 * c[0,0]\nemit untile(c)", Output: "10 10 1 1\n10 10 1 1\n1 1 1 1\n1 1 1 1"}, "7. Channel arrays"},
+		op.Example{Program: "chan c = tiles(ones(4, 4), 2)\nc[0,0] <- 10 * c[0,0]\nemit untile(c)", Output: "10 10 1 1\n10 10 1 1\n 1  1 1 1\n 1  1 1 1"}, "7. Channel arrays"},
 	{"for", "for i in a..b, j in c..=d by s { .. }, and for i in a..b => e in an argument or a list",
 		"for is unrolled before the run, so its bounds are known then. parfor and iterate are loops of the run.",
 		op.Example{Program: "for i in 0..3 { emit 10 * i }\nemit t([for k in 1..4 => k ^ 2])", Output: "0\n10\n20\n1 4 9"}, "7.1 for"},
