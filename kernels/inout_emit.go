@@ -116,7 +116,7 @@ func emitKernel(c *op.Call) error {
 		switch {
 		case endsAlone(c):
 			b.ends(x)
-		case c.Attrs.Bool("all") || x.Cols == 1:
+		case c.Attrs.Bool("all") || x.Cols < 2:
 			b.matrix(x)
 		default:
 			b.aligned(x)
