@@ -54,9 +54,10 @@ setup:
 
 test: setup lint nocgo unit race mpi
 
-# The command alone must not need any C.
+# The command alone must not need any C, nor more than 45 MB.
 nocgo:
 	CGO_ENABLED=0 $(GO) build -o bin/flowrun-nocgo ./cmd/flowrun
+	@test $$(stat -c %s bin/flowrun-nocgo) -le 45000000 || { echo "flowrun is larger than 45 MB"; exit 1; }
 
 unit: build
 	$(GO) test $(HANGS) ./...
