@@ -13,7 +13,7 @@ import (
 func elementwise() []*op.Def {
 	run := &engine{}
 	var out []*op.Def
-	for _, family := range [][]row{arithmetic(), functions(), comparisons(), logic(), conversions()} {
+	for _, family := range [][]row{arithmetic(), functions(), specials(), comparisons(), logic(), conversions()} {
 		for _, r := range family {
 			out = append(out, r.def(run))
 		}

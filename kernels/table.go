@@ -22,6 +22,6 @@ func TableReading(set string, in *Input, own ...*op.Def) (*op.Table, error) {
 	maps = append(append(maps, shorthands()...), texts())
 	return op.NewTable(possible(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(in),
 		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), sample(), resolved(decompositions(kernels)),
-		resolved(covariances(kernels)), pictures(), resolved(sparseRows(maps)),
+		resolved(covariances(kernels)), pictures(), resolved(fourier()), resolved(sparseRows(maps)),
 		resolved(own))...)...)
 }
