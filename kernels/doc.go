@@ -16,7 +16,8 @@
 //	                 sort on one worker and on several, and the search for one of them)
 //	cumulative.go    cumsum ... down columns and along rows
 //	reorder.go       sort, argsort, take, unique
-//	encode.go        bin, recode, ctable; onehot.go: onehot, and sums and counts by code without it
+//	fourier.go       fft, ifft; fourier_plan.go: by factors, or as a convolution
+//	encode.go        bin, recode, ctable (encode_weights.go: with weights, cropped); onehot.go: onehot, and sums and counts by code without it
 //	outer.go         outer of any elementwise operator, kron; sample.go: sample
 //	covariance.go    cov, cor, trace; decompose.go: eigenvalues and singular values (package spectrum)
 //	sparse*.go       what takes or makes sparse matrices: forms, maps, moves, products, reductions, generators, semirings; sparse_cut.go: how their

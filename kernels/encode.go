@@ -13,7 +13,7 @@ import (
 
 // encode is the rows of this file.
 func encode() []*op.Def {
-	return append([]*op.Def{binByList(), binEvenly(), recode(), ctable()}, onehots()...)
+	return append([]*op.Def{binByList(), binEvenly(), recode(), ctable(), ctableOfWeights()}, onehots()...)
 }
 
 // code is the place that s names, in 0..n-1, or any from 0 on when n is Unknown.
@@ -219,6 +219,22 @@ func binned(s *op.Sig) (types.Type, error) {
 	return t.With(types.I64), nil
 }
 
+// closedAttr says which end of an interval belongs to it.
+var closedAttr = func() op.Arg {
+	left := op.Str("left")
+	return op.Arg{Name: "closed", Attr: true, Kind: op.StrVal, Default: &left, Doc: "which end belongs to an interval, \"left\" or \"right\""}
+}()
+
+// closedRight reports the attribute closed, of which anything but left and right is refused.
+func closedRight(a *op.Attrs) bool { return a.Str("closed") == "right" }
+
+func checkClosed(s *op.Sig, arg int) error {
+	if v, ok := s.Attrs.Get("closed"); ok && (v.Kind != op.StrVal || v.S != "left" && v.S != "right") {
+		return op.Faultf(arg, codeAttr, "closed of `bin` is \"left\" or \"right\", not %v", v)
+	}
+	return nil
+}
+
 func binCost(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 10) }
 
 // binByList is bin with a list of edges.
@@ -226,11 +242,15 @@ func binByList() *op.Def {
 	return &op.Def{
 		Name: "bin",
 		Doc: "bin is the interval in which each element lies, as i64: the number of edges that are not above it, from 0 (below all edges) " +
-			"to k; -1 for nan. The edges ascend. bin of four arguments has intervals of equal width.",
-		Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "edges", Doc: "k elements, ascending"}},
+			"to k; -1 for nan. With closed = \"right\" it is the number of edges that are below it, so that an interval has its upper end and not its " +
+			"lower one. The edges ascend. bin of four arguments has intervals of equal width.",
+		Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "edges", Doc: "k elements, ascending"}, closedAttr},
 		Eg:   eg("bin(seq(0, 5), 1.5 * seq(1, 3))", "0\n0\n1\n2\n2\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			if _, err := numberMatrix(s, 1); err != nil {
+				return types.Type{}, err
+			}
+			if err := checkClosed(s, 2); err != nil {
 				return types.Type{}, err
 			}
 			return binned(s)
@@ -240,7 +260,7 @@ func binByList() *op.Def {
 			return eachElement(c, func(x float64) int64 {
 				n := int64(0)
 				for _, e := range edges {
-					if e <= x {
+					if e < x || e == x && !closedRight(c.Attrs) {
 						n++
 					}
 				}
@@ -257,9 +277,9 @@ func binEvenly() *op.Def {
 	return &op.Def{
 		Name: "bin.even", Word: "bin",
 		Doc: "bin of four arguments is the interval in which each element lies, as i64, of k of equal width from lo to hi: " +
-			"floor((x - lo) / (hi - lo) * k), not below 0, not above k - 1; -1 for nan.",
+			"floor((x - lo) / (hi - lo) * k), not below 0, not above k - 1; -1 for nan. With closed = \"right\" it is ceil of that, less 1, within the same bounds.",
 		Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "lo", Doc: "where the first interval begins"},
-			{Name: "hi", Doc: "where the last one ends, above lo"}, {Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of intervals"}},
+			{Name: "hi", Doc: "where the last one ends, above lo"}, {Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of intervals"}, closedAttr},
 		Eg: eg("bin(seq(0, 5), 0, 4, 2)", "0\n0\n1\n1\n1\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			for i := 1; i < 3; i++ {
@@ -270,6 +290,9 @@ func binEvenly() *op.Def {
 			if v, ok := s.Attrs.Get("k"); !ok || v.Kind != op.IntVal || v.I < 1 || v.I > 1<<53 {
 				return types.Type{}, op.Faultf(3, codeAttr, "k of `bin` is a number of intervals, at least 1, not %v", v)
 			}
+			if err := checkClosed(s, 4); err != nil {
+				return types.Type{}, err
+			}
 			return binned(s)
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
@@ -278,6 +301,11 @@ func binEvenly() *op.Def {
 				return nil, err
 			}
 			k := float64(c.Attrs.Int("k"))
+			if closedRight(c.Attrs) {
+				return eachElement(c, func(x float64) int64 {
+					return int64(math.Max(0, math.Min(math.Ceil((x-lo)/(hi-lo)*k)-1, k-1)))
+				}), nil
+			}
 			return eachElement(c, func(x float64) int64 {
 				return int64(math.Floor(math.Max(0, math.Min((x-lo)/(hi-lo)*k, k-1))))
 			}), nil
@@ -302,6 +330,17 @@ func evenBins(c *op.Call) error {
 			return int64(p)
 		}
 		return int64(k) - 1
+	}
+	if closedRight(c.Attrs) {
+		return binKernel(c, func(x float64) int64 {
+			switch p := float64((x - lo) / width * k); {
+			case p <= 1:
+				return 0
+			case p < k:
+				return int64(math.Ceil(p)) - 1
+			}
+			return int64(k) - 1
+		})
 	}
 	if c.Type.Kind == types.Scalar || c.Dense(0).Elem == types.F32 {
 		return binKernel(c, place)
@@ -375,8 +414,9 @@ func binByEdges(c *op.Call) error {
 	if err != nil {
 		return err
 	}
+	right := closedRight(c.Attrs)
 	return binKernel(c, func(x float64) int64 {
-		return int64(sort.Search(len(edges), func(i int) bool { return edges[i] > x }))
+		return int64(sort.Search(len(edges), func(i int) bool { return edges[i] > x || right && edges[i] == x }))
 	})
 }
 

@@ -40,6 +40,8 @@ var foreign = map[string]string{
 	"list": "a list is `[1, 2, 3]`", "tuple": "a tuple is `(a, b)`", "dict": "names are bound one by one: `a = 1`",
 	"arange": "seq", "random": "it is `rand(n, m, seed = 1)`", "runif": "rand($1, 1)", "rnorm": "randn($1, 1)", "identity": "eye",
 	"zeros_like": "zeros({1}.rows, {1}.cols)", "ones_like": "ones({1}.rows, {1}.cols)", "full_like": "fill($2, {1}.rows, {1}.cols)", "seq_len": "seq(1, {1} + 1)",
+	"exponential": "randexp", "rexp": "randexp", "randi": "randint", "randperm": "permutation", "gammaln": "lgamma", "loggamma": "lgamma", "ndtr": "normcdf", "pnorm": "normcdf",
+	"ndtri": "normquantile", "qnorm": "normquantile", "norminv": "normquantile", "convolve": "conv", "fftconvolve": "fftconv", "rfft": "fft", "interp1": "interp",
 	"normal": "randn", "uniform": "rand", "randint": "floor(rand(n, m) * k) has integers below k", "seed": "each generator has a seed of its own: `rand(n, m, seed = 1)`",
 	"meshgrid": "ones(n, 1) @ t(x) repeats a column as rows: `outer(x, y, \"+\")` has a value for every pair",
 

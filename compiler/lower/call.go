@@ -297,7 +297,8 @@ func inOrder(in []val, spans []source.Span, args []int) (ordered []val, at []sou
 	return ordered, at
 }
 
-// rowOf is which of the rows of one word a call means, by the number of its positional arguments.
+// rowOf is which of the rows of one word a call means: of those that take as many positional arguments the first that knows most of the
+// named ones.
 func rowOf(e *ast.Call, rows []*op.Def) *op.Def {
 	positional := 0
 	for _, a := range e.Args {
@@ -305,12 +306,22 @@ func rowOf(e *ast.Call, rows []*op.Def) *op.Def {
 			positional++
 		}
 	}
+	best, unknown := rows[0], len(e.Args)+1
 	for _, r := range rows {
-		if least, most := r.Arity(); positional >= least && (most < 0 || positional <= most) {
-			return r
+		if least, most := r.Arity(); positional < least || most >= 0 && positional > most {
+			continue
+		}
+		n := 0
+		for _, a := range e.Args {
+			if a.Name != nil && !slices.ContainsFunc(r.Args, func(p op.Arg) bool { return p.Name == a.Name.Name }) {
+				n++
+			}
+		}
+		if n < unknown {
+			best, unknown = r, n
 		}
 	}
-	return rows[0]
+	return best
 }
 
 // argNamed is the place of the argument that a names.
