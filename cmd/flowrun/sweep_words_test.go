@@ -9,8 +9,8 @@ import (
 	"flow/sweep"
 )
 
-// swept is a sweep of three schedules with these seconds in every round, those of the second ones noisy if asked.
-func swept(t *testing.T, rounds int, noisy bool) *sweep.Table {
+// tableOf is a sweep of three schedules with these seconds in every round, those of the second ones noisy if asked.
+func tableOf(t *testing.T, rounds int, noisy bool) *sweep.Table {
 	configs := sweep.Cross([]string{"STATIC", "GSS", "SS"}, []string{"CENTRALIZED"}, []string{""}, []int{2})
 	calls := 0
 	table, err := sweep.Run(context.Background(), configs, func(sweep.Config) int { return 0 }, sweep.Options{Repeat: rounds, Seed: 1},
@@ -38,11 +38,11 @@ func TestVerdict(t *testing.T) {
 		{7, false, "Fastest: GSS (CENTRALIZED, 2 threads), median 1 s. Against each of the other 2 "},
 		{2, false, "The smallest median is that of GSS (CENTRALIZED, 2 threads): 1 s. Which schedule is the fastest is not shown"},
 	} {
-		if got := verdict(swept(t, c.rounds, c.noisy)); !strings.HasPrefix(got, c.want) {
+		if got := verdict(tableOf(t, c.rounds, c.noisy)); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%d rounds: %s", c.rounds, got)
 		}
 	}
-	if got := verdict(swept(t, 9, true)); !strings.HasPrefix(got, "No schedule is shown to be the fastest.") || strings.Contains(got, "Fastest:") {
+	if got := verdict(tableOf(t, 9, true)); !strings.HasPrefix(got, "No schedule is shown to be the fastest.") || strings.Contains(got, "Fastest:") {
 		t.Error(got)
 	}
 }
