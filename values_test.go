@@ -132,7 +132,8 @@ func TestRanksCompareValues(t *testing.T) {
 		}
 		return fmt.Sprint(p.fingerprint())
 	}
-	if print(1, 2) != print(1, 2) || print(1, 2) == print(1, 3) {
+	first, again := print(1, 2), print(1, 2)
+	if first != again || first == print(1, 3) {
 		t.Error("the fingerprint does not follow the given values")
 	}
 }

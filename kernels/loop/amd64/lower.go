@@ -58,10 +58,9 @@ type lowering struct {
 	lanes int // the name of the index that the lanes count, or -1
 	rows  int // the name of the other index of the space, or -1
 
-	frame   *frame
-	active  virt // the mask of the lanes that count, or 0: all
-	scratch int  // bytes of scratch memory in use
-	inner   map[int]virt
+	frame  *frame
+	active virt // the mask of the lanes that count, or 0: all
+	inner  map[int]virt
 }
 
 // frame is the values of one body: of the nest or of a function.
