@@ -88,7 +88,7 @@ func ExampleOperator() {
 	}
 	p, err := flow.Compile(ctx, "own.flow", []byte(`
 x = seq(0, 4)
-emit t(hinge(x, 1.5) + 1)
+emit sum(hinge(x, 1.5))
 emit outer2(x[0..2], [1, 2, 3])
 `), flow.CompileOptions{Operators: []flow.Operator{hinge, kron}})
 	if err != nil {
@@ -98,7 +98,7 @@ emit outer2(x[0..2], [1, 2, 3])
 		log.Fatal(err)
 	}
 	// Output:
-	// 1 1 1.5 2.5
+	// 2
 	// 0 0 0
 	// 1 2 3
 }
