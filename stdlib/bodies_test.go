@@ -118,7 +118,7 @@ func TestBodies(t *testing.T) {
 			continue
 		}
 		where := ""
-		g, o := strings.Split(got, "\n"), strings.Split(want, "\n")
+		g, o := spaced(got), spaced(want)
 		for k := range max(len(g), len(o)) {
 			if k >= len(g) || k >= len(o) || g[k] != o[k] {
 				t.Errorf("%+v: after %q a body gives other bytes than a for:\n%s\n%s", w, where, strings.Join(g[min(k, len(g)):min(k+1, len(g))], ""), strings.Join(o[min(k, len(o)):min(k+1, len(o))], ""))

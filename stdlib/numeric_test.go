@@ -162,7 +162,7 @@ func TestNumeric(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%+v: %v", w, err)
 		}
-		g, o := strings.Split(got, "\n"), strings.Split(numericWants, "\n")
+		g, o := spaced(got), spaced(numericWants)
 		for k := range max(len(g), len(o)) {
 			if k >= len(g) || k >= len(o) || g[k] != o[k] {
 				t.Errorf("%+v: line %d: %q, want %q", w, k+1, g[min(k, len(g)-1)], o[min(k, len(o)-1)])

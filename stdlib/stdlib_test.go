@@ -44,6 +44,15 @@ func run(text, set string, w way) (string, error) {
 	return out.String(), err
 }
 
+// spaced is the lines of a text with one blank between words: how wide columns are depends on what else is in them.
+func spaced(text string) []string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.Join(strings.Fields(line), " ")
+	}
+	return lines
+}
+
 // printed is what a program emitted under labels, read back: numbers are printed so that nothing is lost.
 type printed map[string]*mat.Dense
 
