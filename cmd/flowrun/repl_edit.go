@@ -49,10 +49,13 @@ func newEditor(r *repl) (*editor, error) {
 		return out
 	}
 	e.shell.Keymap.Register(map[string]func(){"block-up": e.up, "block-down": e.down})
+	// An inputrc spells a key by escape or by meta, a rune with 128 added; the library has defaults for either.
 	for _, keymap := range []string{"emacs", "emacs-standard", "vi-insert"} {
-		for sequence, action := range map[string]string{"\x1b[A": "block-up", "\x1bOA": "block-up", "\x1b[B": "block-down", "\x1bOB": "block-down"} {
-			if err := e.shell.Config.Bind(keymap, sequence, action, false); err != nil {
-				return nil, err
+		for _, before := range []string{"\x1b[", "\x1bO", "\u00db", "\u00cf"} {
+			for key, action := range map[string]string{"A": "block-up", "B": "block-down"} {
+				if err := e.shell.Config.Bind(keymap, before+key, action, false); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
