@@ -25,7 +25,7 @@ func ctableOfWeights() *op.Def {
 			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
 			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"},
 			{Name: "crop", Attr: true, Kind: op.BoolVal, Default: &no, Doc: "leave out codes that are outside of the table"}, sparseAttr},
-		Eg: []op.Example{{Program: "emit ctable([0, 1, 0], [1, 0, 1], weights = [0.5, 2, 1])", Output: "0 1.5\n2 0\n"},
+		Eg: []op.Example{{Program: "emit ctable([0, 1, 0], [1, 0, 1], weights = [0.5, 2, 1])", Output: "0 1.5\n2   0\n"},
 			{Program: "emit ctable([0, 1, 7], [1, 0, 1], n = 2, m = 2, crop = true)", Output: "0 1\n1 0\n"}},
 		Type: func(s *op.Sig) (types.Type, error) {
 			t, err := tableType(&op.Sig{Def: s.Def, In: s.In[:2], Attrs: s.Attrs})

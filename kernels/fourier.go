@@ -20,7 +20,7 @@ func fourier() []*op.Def {
 				"element k is the sum of x[j] exp(-2 pi i j k / n) over j, without a factor. Any n takes some n log(n) operations: by its factors up to 61 "+
 				"(the self-sorting form of T. Stockham, High-speed convolution and correlation, 1966), else as a convolution (L. Bluestein, 1970). "+
 				"It computes in f64. The error is at most some 4e-16 log2(2 n) norm(x) in each element. An infinite or nan element makes all of the result nan.",
-			"fft([1, 2, 3, 2])", "8 0\n-2 0\n0 0\n-2 0\n"),
+			"fft([1, 2, 3, 2])", " 8 0\n-2 0\n 0 0\n-2 0\n"),
 		transform("ifft", true,
 			"ifft is the inverse of fft, n x 2: element j is the sum of x[k] exp(2 pi i j k / n) over k, divided by n. ifft(x)[:, 0] is its real parts.",
 			"ifft([[8, 0], [-2, 0], [0, 0], [-2, 0]])", "1 0\n2 0\n3 0\n2 0\n"),
